@@ -1,0 +1,39 @@
+// 128-bit fingerprints of texts (XXH3), keyed with a secret, so that nobody
+// who does not know it can make two texts that collide.
+//
+//   Value    the same for the same text and secret in every process, machine
+//            and release; golden values are tested.
+//   Threads  a Fingerprinter is const after construction.
+#ifndef SEMRANK_MODEL_BASE_FINGERPRINT_H_
+#define SEMRANK_MODEL_BASE_FINGERPRINT_H_
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace semrank {
+
+struct Fingerprint {
+  std::uint64_t hi = 0;
+  std::uint64_t lo = 0;
+  friend bool operator==(const Fingerprint&, const Fingerprint&) = default;
+};
+
+class Fingerprinter {
+ public:
+  static constexpr int kSecretBytes = 192;
+  using Secret = std::array<unsigned char, kSecretBytes>;
+
+  // A secret from the system's random source.
+  static Secret RandomSecret();
+
+  explicit Fingerprinter(const Secret& secret) : secret_(secret) {}
+  Fingerprint operator()(std::string_view text) const;
+
+ private:
+  Secret secret_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_BASE_FINGERPRINT_H_

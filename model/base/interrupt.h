@@ -1,0 +1,16 @@
+// Ctrl-C (SIGINT) and SIGTERM as a question that long loops ask, so that they
+// stop between two steps and keep what was finished.
+#ifndef SEMRANK_MODEL_BASE_INTERRUPT_H_
+#define SEMRANK_MODEL_BASE_INTERRUPT_H_
+
+namespace semrank {
+
+// From now on the first SIGINT or SIGTERM only sets a mark; a second one ends
+// the process at once.
+void CatchInterrupts();
+// True after the first signal. Cheap; from any thread.
+bool Interrupted();
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_BASE_INTERRUPT_H_

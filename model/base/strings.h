@@ -1,0 +1,25 @@
+// The one place where std and Abseil string views meet. Debian builds Abseil
+// with a string view type of its own, which does not convert to or from
+// std::string_view; semrank uses std::string_view everywhere and converts at
+// the call of an Abseil function. (absl::StrFormat takes both kinds as they
+// are; absl::StrCat does not.)
+#ifndef SEMRANK_MODEL_BASE_STRINGS_H_
+#define SEMRANK_MODEL_BASE_STRINGS_H_
+
+#include <string_view>
+
+#include "absl/strings/string_view.h"
+
+namespace semrank {
+
+inline absl::string_view ToAbsl(std::string_view text) {
+  return absl::string_view(text.data(), text.size());
+}
+
+inline std::string_view ToStd(absl::string_view text) {
+  return std::string_view(text.data(), text.size());
+}
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_BASE_STRINGS_H_

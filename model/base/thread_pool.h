@@ -1,0 +1,56 @@
+// A fixed crew of threads for one caller's numbered pieces of work: the
+// trainer's slices of a mini-batch, the evaluator's slices of a collection.
+//
+//   Order    which thread runs which piece, and when, is not stated; results
+//            must not depend on it.
+//   Threads  ParallelFor is called by one thread at a time and never from
+//            inside a piece. Idle threads sleep; nothing spins.
+#ifndef SEMRANK_MODEL_BASE_THREAD_POOL_H_
+#define SEMRANK_MODEL_BASE_THREAD_POOL_H_
+
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "model/base/mutex.h"
+
+namespace semrank {
+
+class ThreadPool {
+ public:
+  // The calling thread is one of the crew: num_threads - 1 are started.
+  // Values below 1 count as 1.
+  explicit ThreadPool(int num_threads);
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  int num_threads() const { return static_cast<int>(threads_.size()) + 1; }
+
+  // Calls piece(i, worker) once for each i in [0, num_pieces) and returns when
+  // all have returned. `worker` in [0, num_threads()) names the thread, for
+  // scratch memory that pieces reuse.
+  void ParallelFor(int num_pieces,
+                   const std::function<void(int piece, int worker)>& piece);
+
+ private:
+  void RunWorker(int worker);
+  void RunPieces(int worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  Mutex mutex_;
+  CondVar work_or_stop_;
+  CondVar all_done_;
+  const std::function<void(int, int)>* piece_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  int next_piece_ ABSL_GUARDED_BY(mutex_) = 0;
+  int num_pieces_ ABSL_GUARDED_BY(mutex_) = 0;
+  int num_unfinished_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool stop_ ABSL_GUARDED_BY(mutex_) = false;
+  std::vector<std::thread> threads_;
+};
+
+// The number of processors this process may run on, at least 1.
+int NumUsableProcessors();
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_BASE_THREAD_POOL_H_

@@ -1,0 +1,39 @@
+// Query vector and document vectors to scores, and scores to a ranking.
+//
+//   Score    dot product of unit vectors = cosine (DSSM eq. 5), in [-1, 1] up
+//            to rounding; 0 with a zero vector.
+//   Order    score falling, then position rising; NaN never occurs.
+//   Threads  free functions, from any thread.
+#ifndef SEMRANK_MODEL_NN_COSINE_SCORER_H_
+#define SEMRANK_MODEL_NN_COSINE_SCORER_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace semrank {
+
+// scores[i] = query . documents[i]; each pointer is to `dim` floats, or null
+// for a document without a vector, whose score is left alone.
+void ScoreDocuments(const float* query, std::span<const float* const> documents,
+                    int dim, std::span<float> scores);
+
+// scores[i] = query . row i of the row-major `matrix` [scores.size(), dim].
+void ScoreMatrix(const float* query, const float* matrix, int dim,
+                 std::span<float> scores);
+
+struct RankedDocument {
+  std::uint32_t index = 0;
+  float score = 0;
+  friend bool operator==(const RankedDocument&,
+                         const RankedDocument&) = default;
+};
+
+// The best `top_k` of `scores` (0 = all), in order, into `ranking`, reusing
+// its memory.
+void RankScores(std::span<const float> scores, std::uint32_t top_k,
+                std::vector<RankedDocument>& ranking);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_NN_COSINE_SCORER_H_

@@ -1,0 +1,73 @@
+// Matrix product whose every output element is computed in one fixed order,
+// whatever the shape around it:
+//
+//   C[i, j] = fma(A[i, k], B[k, j], ...) for k = 0, 1, ..., depth - 1
+//
+// so a text's vector does not depend on the batch it came in, and a gradient
+// not on how the work was cut between threads. (Eigen chooses its blocking and
+// its remainder kernels by shape, so it cannot promise this.) Only the
+// compiler's vectors are used: each instruction set gets its own code from
+// -march, and results may differ between builds, not within one.
+//
+//   Threads  a PackedMatrix is const between calls of Pack; Multiply may run
+//            in many threads on disjoint outputs.
+#ifndef SEMRANK_MODEL_NN_GEMM_H_
+#define SEMRANK_MODEL_NN_GEMM_H_
+
+#include <cstddef>
+#include <vector>
+
+namespace semrank {
+
+// A matrix seen through strides: element (i, k) is data[i * row_stride + k *
+// column_stride]. Transposing swaps the strides.
+struct StridedMatrix {
+  const float* data = nullptr;
+  int rows = 0;
+  int columns = 0;
+  std::ptrdiff_t row_stride = 0;
+  std::ptrdiff_t column_stride = 1;
+
+  StridedMatrix Transposed() const {
+    return {data, columns, rows, column_stride, row_stride};
+  }
+};
+
+// The right-hand side B [depth, columns], copied into panels that the kernel
+// reads in order, zero-padded to whole vectors.
+class PackedMatrix {
+ public:
+  PackedMatrix() = default;
+  explicit PackedMatrix(const StridedMatrix& matrix) { Pack(matrix); }
+
+  // Replaces the content, reusing memory.
+  void Pack(const StridedMatrix& matrix);
+
+  int depth() const { return depth_; }
+  int columns() const { return columns_; }
+
+ private:
+  friend void Multiply(const StridedMatrix&, const PackedMatrix&,
+                       const struct MultiplyOptions&, float*, std::ptrdiff_t);
+  int depth_ = 0;
+  int columns_ = 0;
+  std::vector<float> panels_;
+};
+
+struct MultiplyOptions {
+  // Added to every row of C; columns() floats, or null for none.
+  const float* bias = nullptr;
+  // C += A B instead of C = A B; not together with bias.
+  bool accumulate = false;
+};
+
+// C [a.rows, b.columns] = A [a.rows, depth] B (+ bias); row i of C begins at
+// c + i * c_row_stride, which is at least b.columns(). a.columns must be
+// b.depth(). C must not overlap A.
+void Multiply(const StridedMatrix& a, const PackedMatrix& b,
+              const MultiplyOptions& options, float* c,
+              std::ptrdiff_t c_row_stride);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_NN_GEMM_H_

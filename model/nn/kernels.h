@@ -1,0 +1,39 @@
+// The other inner loops of towers and scoring. Each treats every text by
+// itself in a fixed order, so results do not depend on the batch (see gemm.h).
+//
+//   Shapes   asserted; the callers have checked what comes from input.
+//   Threads  free functions, from any thread on disjoint outputs.
+#ifndef SEMRANK_MODEL_NN_KERNELS_H_
+#define SEMRANK_MODEL_NN_KERNELS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "model/text/featurizer.h"
+
+namespace semrank {
+
+// The first layer without its bias: row t of `sums` [last - first, width] is
+// the sum of count * table[index, :] over the bag of text first + t (DSSM eq.
+// 3, W2 l1). `table` is [num_features, width], unpadded.
+void SumBags(const BagBatch& batch, int first, int last, const float* table,
+             int width, float* sums);
+
+// values[i] += bias[i % width] in rows of `width`.
+void AddBias(const float* bias, int rows, int width, float* values);
+
+// tanh in place (DSSM eq. 4), within 3e-7 of the exact value.
+void Tanh(float* values, std::size_t count);
+
+// Divides each row by its L2 norm, in place; a row whose norm is below 1e-12
+// becomes zero, so that its cosine with anything is 0 and never NaN. `norms`,
+// if not null, gets the norm of each row before division.
+void NormalizeRows(int rows, int width, float* values, float* norms = nullptr);
+
+// Sum of a[i] * b[i]. Of unit vectors: their cosine (DSSM eq. 5).
+float Dot(const float* a, const float* b, int width);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_NN_KERNELS_H_

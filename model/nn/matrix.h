@@ -1,0 +1,19 @@
+// Eigen aliases. Everything is row-major: one row = one text, or one input of
+// a layer; weights are [in, out] as in the model file.
+#ifndef SEMRANK_MODEL_NN_MATRIX_H_
+#define SEMRANK_MODEL_NN_MATRIX_H_
+
+#include <Eigen/Core>
+
+namespace semrank {
+
+using Matrix =
+    Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using RowVector = Eigen::Matrix<float, 1, Eigen::Dynamic, Eigen::RowMajor>;
+using ConstMatrixMap = Eigen::Map<const Matrix>;
+using MatrixMap = Eigen::Map<Matrix>;
+using ConstRowVectorMap = Eigen::Map<const RowVector>;
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_NN_MATRIX_H_

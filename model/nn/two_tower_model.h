@@ -1,0 +1,69 @@
+// A trained model, ready to use: one featurizer and a tower for each side,
+// which may be the same tower.
+//
+//   Threads  const after construction; each thread brings its own scratch.
+#ifndef SEMRANK_MODEL_NN_TWO_TOWER_MODEL_H_
+#define SEMRANK_MODEL_NN_TWO_TOWER_MODEL_H_
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "model/nn/tower.h"
+#include "model/text/featurizer.h"
+#include "semrank/v1/model_config.pb.h"
+
+namespace semrank {
+
+enum class Side { kQuery, kDocument };
+
+// Where a model came from. `identity` is the SHA-256 of the manifest, in hex:
+// equal identity = equal vectors, so caches key on it.
+struct ModelVersion {
+  std::string name;
+  std::int64_t version = 0;
+  std::string identity;
+};
+
+// Memory that EmbedTexts reuses; belongs to one thread.
+struct EmbedScratch {
+  BagBatch bags;
+  TowerScratch tower;
+};
+
+class TwoTowerModel {
+ public:
+  // InvalidArgument when the towers' features or dimensions do not agree.
+  static absl::StatusOr<std::shared_ptr<const TwoTowerModel>> Create(
+      ModelVersion version, v1::ModelConfig config, Featurizer featurizer,
+      std::shared_ptr<const Tower> query_tower,
+      std::shared_ptr<const Tower> document_tower);
+
+  const ModelVersion& version() const { return version_; }
+  const v1::ModelConfig& config() const { return config_; }
+  const Featurizer& featurizer() const { return featurizer_; }
+  const Tower& tower(Side side) const;
+  int embedding_dim() const { return query_tower_->embedding_dim(); }
+
+  // Vectors of normalised texts, row-major [texts.size(), embedding_dim()],
+  // with the promises of Tower.
+  void EmbedTexts(Side side, std::span<const std::string_view> normalized_texts,
+                  EmbedScratch& scratch, float* vectors) const;
+
+ private:
+  TwoTowerModel(ModelVersion version, v1::ModelConfig config,
+                Featurizer featurizer, std::shared_ptr<const Tower> query_tower,
+                std::shared_ptr<const Tower> document_tower);
+
+  ModelVersion version_;
+  v1::ModelConfig config_;
+  Featurizer featurizer_;
+  std::shared_ptr<const Tower> query_tower_;
+  std::shared_ptr<const Tower> document_tower_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_NN_TWO_TOWER_MODEL_H_

@@ -1,0 +1,63 @@
+// Letter n-grams of words to indices: the word hashing of DSSM 3.2. A word is
+// marked "#word#" and cut by a window of n code points; a marked word shorter
+// than n is one n-gram by itself.
+//
+//   Kinds    a list (index = place in the list, unknown n-grams are dropped)
+//            or a fixed hash into buckets (nothing is dropped, n-grams may
+//            share a bucket). The hash is the same in every process and
+//            release: weights outlive them. Golden values are tested.
+//   Cost     a direct table for ASCII trigrams of a list, a hash map otherwise.
+//   Threads  const after construction.
+#ifndef SEMRANK_MODEL_TEXT_NGRAM_VOCABULARY_H_
+#define SEMRANK_MODEL_TEXT_NGRAM_VOCABULARY_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+
+namespace semrank {
+
+inline constexpr int kMinNgramLength = 1;
+inline constexpr int kMaxNgramLength = 8;
+inline constexpr int kMaxVocabularySize = 1 << 26;
+
+// The n-grams of one word of normalised text, marks included, in order of
+// position and with repeats: "good", 3 -> #go goo ood od#.
+std::vector<std::string> LetterNgrams(std::string_view word, int ngram_length);
+
+class NgramVocabulary {
+ public:
+  // InvalidArgument: length out of range, empty list, an entry that is empty,
+  // holds a line break or stands twice.
+  static absl::StatusOr<NgramVocabulary> FromList(
+      int ngram_length, std::vector<std::string> ngrams);
+  static absl::StatusOr<NgramVocabulary> Hashed(int ngram_length,
+                                                int num_buckets);
+
+  int size() const { return size_; }
+  int ngram_length() const { return ngram_length_; }
+  bool hashed() const { return ngrams_.empty(); }
+  // Empty when hashed.
+  const std::vector<std::string>& ngrams() const { return ngrams_; }
+
+  // Appends the index in [0, size()) of each known n-gram of `word`, with
+  // repeats, in order of position. No allocation but the vector's own.
+  void AppendIndices(std::string_view word,
+                     std::vector<std::uint32_t>& indices) const;
+
+ private:
+  NgramVocabulary(int ngram_length, int size)
+      : ngram_length_(ngram_length), size_(size) {}
+
+  int ngram_length_;
+  int size_;
+  std::vector<std::string> ngrams_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TEXT_NGRAM_VOCABULARY_H_

@@ -1,0 +1,43 @@
+// Text to words, in the one way that queries, titles, training and serving
+// share: valid UTF-8, NFKC, case fold; every character that is not a letter, a
+// mark or a number becomes a blank, except that apostrophes between letters
+// vanish ("McDonald's" -> "mcdonalds"); words are what blanks separate.
+// Numbers stay, nothing is stemmed (DSSM 4.1, CLSM 3.2).
+//
+//   Result   words joined by single blanks, none at the ends; may be empty.
+//            Normalising a result again changes nothing.
+//   Threads  free functions, from any thread.
+//   Errors   InvalidArgument with the byte offset of the first bad byte.
+#ifndef SEMRANK_MODEL_TEXT_NORMALIZER_H_
+#define SEMRANK_MODEL_TEXT_NORMALIZER_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace semrank {
+
+// Written into every model; raised when a text may normalise differently.
+inline constexpr int kNormalizerVersion = 1;
+
+// Replaces `normalized`, reusing its memory. `text` must not point into it.
+absl::Status NormalizeText(std::string_view text, std::string& normalized);
+
+absl::StatusOr<std::string> NormalizeText(std::string_view text);
+
+// Calls visit(std::string_view word) for each word of a normalised text.
+template <typename Visitor>
+void ForEachWord(std::string_view normalized, Visitor visit) {
+  while (!normalized.empty()) {
+    const std::size_t end = normalized.find(' ');
+    visit(normalized.substr(0, end));
+    if (end == std::string_view::npos) return;
+    normalized.remove_prefix(end + 1);
+  }
+}
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TEXT_NORMALIZER_H_

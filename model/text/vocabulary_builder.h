@@ -1,0 +1,48 @@
+// Gathers the vocabulary of a training set and counts what word hashing loses.
+//
+//   Threads  one builder, one thread.
+#ifndef SEMRANK_MODEL_TEXT_VOCABULARY_BUILDER_H_
+#define SEMRANK_MODEL_TEXT_VOCABULARY_BUILDER_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+
+namespace semrank {
+
+// Counts words of normalised texts; n-grams are derived from the distinct
+// words at the end, so a text costs one look-up a word.
+class VocabularyBuilder {
+ public:
+  void AddText(std::string_view normalized);
+
+  std::int64_t num_distinct_words() const {
+    return static_cast<std::int64_t>(word_counts_.size());
+  }
+  // Most frequent first, ties in byte order; at most max_size (0 = all), each
+  // seen at least min_count times.
+  std::vector<std::string> Words(std::int64_t max_size,
+                                 std::int64_t min_count) const;
+  std::vector<std::string> LetterNgrams(int ngram_length, std::int64_t max_size,
+                                        std::int64_t min_count) const;
+
+ private:
+  absl::flat_hash_map<std::string, std::int64_t> word_counts_;
+};
+
+// Table 1 of the DSSM paper for one word list and n.
+struct CollisionStatistics {
+  std::int64_t num_words = 0;   // distinct, after normalising
+  std::int64_t num_ngrams = 0;  // "token size"
+  std::int64_t num_collisions =
+      0;  // words whose n-gram counts equal those of an earlier word
+};
+CollisionStatistics CountCollisions(const std::vector<std::string>& words,
+                                    int ngram_length);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TEXT_VOCABULARY_BUILDER_H_

@@ -1,0 +1,39 @@
+// Whole words to indices: the features of DSSM's row 9 and of SSI.
+//
+//   Threads  const after construction.
+#ifndef SEMRANK_MODEL_TEXT_WORD_VOCABULARY_H_
+#define SEMRANK_MODEL_TEXT_WORD_VOCABULARY_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+
+namespace semrank {
+
+class WordVocabulary {
+ public:
+  // InvalidArgument: empty list, an entry that is empty, holds a blank or line
+  // break, or stands twice.
+  static absl::StatusOr<WordVocabulary> FromList(
+      std::vector<std::string> words);
+
+  int size() const { return static_cast<int>(words_.size()); }
+  const std::vector<std::string>& words() const { return words_; }
+  // Index of a normalised word in [0, size()), or nothing.
+  std::optional<std::uint32_t> Find(std::string_view word) const;
+
+ private:
+  explicit WordVocabulary(std::vector<std::string> words)
+      : words_(std::move(words)) {}
+
+  std::vector<std::string> words_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TEXT_WORD_VOCABULARY_H_

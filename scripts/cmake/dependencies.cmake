@@ -1,0 +1,23 @@
+# Everything comes from Debian 12 (or Ubuntu 24.04) packages; nothing is
+# downloaded. scripts/install_packages.sh holds the list.
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+find_package(Protobuf MODULE REQUIRED)  # Debian ships no CONFIG file for it.
+find_package(absl CONFIG REQUIRED)
+find_package(gRPC CONFIG REQUIRED)
+find_package(Eigen3 CONFIG REQUIRED)
+find_package(prometheus-cpp CONFIG REQUIRED)
+find_package(civetweb CONFIG REQUIRED)
+find_package(spdlog CONFIG REQUIRED)
+find_package(nlohmann_json CONFIG REQUIRED)
+find_package(OpenSSL REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(UTF8PROC REQUIRED IMPORTED_TARGET libutf8proc)
+pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
+pkg_check_modules(HIGHWAY REQUIRED IMPORTED_TARGET libhwy libhwy-contrib)
+if(SEMRANK_BUILD_TESTS OR SEMRANK_BUILD_FUZZERS)
+  find_package(GTest CONFIG REQUIRED)
+  find_package(benchmark CONFIG REQUIRED)
+endif()

@@ -1,0 +1,91 @@
+# One macro a kind of target; each names its DEPS, as CMake target names.
+
+# Flags of our own code. Generated code does not get the warnings.
+add_library(semrank_flags INTERFACE)
+target_compile_options(semrank_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
+  -Werror
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-psabi>
+  $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>)
+
+# Flags that every file of one build must share.
+add_library(semrank_codegen INTERFACE)
+target_include_directories(semrank_codegen INTERFACE ${PROJECT_SOURCE_DIR})
+if(SEMRANK_MARCH)
+  target_compile_options(semrank_codegen INTERFACE -march=${SEMRANK_MARCH})
+endif()
+if(SEMRANK_SANITIZE)
+  target_compile_options(semrank_codegen INTERFACE
+    -fsanitize=${SEMRANK_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(semrank_codegen INTERFACE -fsanitize=${SEMRANK_SANITIZE})
+endif()
+target_link_libraries(semrank_flags INTERFACE semrank_codegen)
+
+# add_semrank_library(NAME text SRCS a.cc DEPS semrank_base) makes target
+# semrank_text out of one folder.
+function(add_semrank_library)
+  cmake_parse_arguments(ARG "" "NAME" "SRCS;DEPS" ${ARGN})
+  add_library(semrank_${ARG_NAME} STATIC ${ARG_SRCS})
+  target_link_libraries(semrank_${ARG_NAME} PUBLIC ${ARG_DEPS} PRIVATE semrank_flags)
+  target_link_libraries(semrank_${ARG_NAME} PUBLIC semrank_codegen)
+endfunction()
+
+# add_semrank_program(NAME semrank-train SRCS train_main.cc DEPS semrank_train):
+# built into bin/ and installed.
+function(add_semrank_program)
+  cmake_parse_arguments(ARG "" "NAME" "SRCS;DEPS" ${ARGN})
+  add_executable(${ARG_NAME} ${ARG_SRCS})
+  target_link_libraries(${ARG_NAME} PRIVATE ${ARG_DEPS} semrank_flags)
+  install(TARGETS ${ARG_NAME} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endfunction()
+
+# add_semrank_test(NAME normalizer_test SRCS normalizer_test.cc DEPS semrank_text)
+function(add_semrank_test)
+  cmake_parse_arguments(ARG "" "NAME" "SRCS;DEPS;LABELS" ${ARGN})
+  if(NOT SEMRANK_BUILD_TESTS)
+    return()
+  endif()
+  add_executable(${ARG_NAME} ${ARG_SRCS})
+  target_link_libraries(${ARG_NAME} PRIVATE ${ARG_DEPS} semrank_flags
+                        GTest::gmock GTest::gtest_main)
+  target_compile_definitions(${ARG_NAME} PRIVATE
+    SEMRANK_TESTDATA_DIR="${PROJECT_SOURCE_DIR}/tests/testdata"
+    SEMRANK_BINARY_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+  set_target_properties(${ARG_NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  add_test(NAME ${ARG_NAME} COMMAND ${ARG_NAME})
+  set_tests_properties(${ARG_NAME} PROPERTIES LABELS "unit;${ARG_LABELS}" TIMEOUT 300)
+endfunction()
+
+# add_semrank_bench: a Google Benchmark program; ctest runs each case briefly
+# (label bench), which checks that it works and says nothing of speed.
+function(add_semrank_bench)
+  cmake_parse_arguments(ARG "" "NAME" "SRCS;DEPS" ${ARGN})
+  if(NOT SEMRANK_BUILD_TESTS)
+    return()
+  endif()
+  add_executable(${ARG_NAME} ${ARG_SRCS})
+  target_link_libraries(${ARG_NAME} PRIVATE ${ARG_DEPS} semrank_flags
+                        benchmark::benchmark_main)
+  set_target_properties(${ARG_NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
+  add_test(NAME ${ARG_NAME} COMMAND ${ARG_NAME} --benchmark_min_time=0.001)
+  set_tests_properties(${ARG_NAME} PROPERTIES LABELS bench TIMEOUT 300)
+endfunction()
+
+# add_semrank_fuzz: LLVMFuzzerTestOneInput in SRCS. With libFuzzer a real
+# fuzzer; otherwise a plain program that runs the seeds, so it cannot rot.
+function(add_semrank_fuzz)
+  cmake_parse_arguments(ARG "" "NAME;SEEDS" "SRCS;DEPS" ${ARGN})
+  add_executable(${ARG_NAME} ${ARG_SRCS})
+  target_link_libraries(${ARG_NAME} PRIVATE ${ARG_DEPS} semrank_flags)
+  set_target_properties(${ARG_NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
+  if(SEMRANK_BUILD_FUZZERS)
+    target_compile_options(${ARG_NAME} PRIVATE -fsanitize=fuzzer)
+    target_link_options(${ARG_NAME} PRIVATE -fsanitize=fuzzer)
+    add_test(NAME ${ARG_NAME} COMMAND ${ARG_NAME} -runs=20000 -max_total_time=30 ${ARG_SEEDS})
+    set_tests_properties(${ARG_NAME} PROPERTIES LABELS fuzz TIMEOUT 300)
+  else()
+    target_sources(${ARG_NAME} PRIVATE ${PROJECT_SOURCE_DIR}/tests/fuzz/replay_main.cc)
+    add_test(NAME ${ARG_NAME} COMMAND ${ARG_NAME} ${ARG_SEEDS})
+    set_tests_properties(${ARG_NAME} PROPERTIES LABELS "unit;fuzz" TIMEOUT 300)
+  endif()
+endfunction()
