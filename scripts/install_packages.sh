@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Installs the Debian 12 (or Ubuntu 24.04) packages that semrank needs.
+#
+#   scripts/install_packages.sh build          to compile
+#   scripts/install_packages.sh build test     to compile and to run the tests
+#   scripts/install_packages.sh check          the linters and clang of CI
+#
+# Says what it installs; installs nothing that is there already. Uses sudo
+# when not root.
+set -euo pipefail
+
+build=(g++ cmake ninja-build ccache pkg-config
+  libgrpc++-dev libgrpc-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev
+  libabsl-dev libeigen3-dev libhwy-dev libxxhash-dev libutf8proc-dev
+  prometheus-cpp-dev libcivetweb-dev libcurl4-openssl-dev libspdlog-dev
+  libssl-dev libc-ares-dev libre2-dev nlohmann-json3-dev zlib1g-dev libzstd-dev
+  libmimalloc-dev)
+test=(libgtest-dev libgmock-dev libbenchmark-dev python3 python3-grpcio python3-protobuf
+  wamerican curl gzip zstd)
+check=(clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev git)
+
+usage() { sed -n '2,9s/^# \{0,1\}//p' "$0"; }
+
+wanted=()
+for group in "$@"; do
+  case "$group" in
+    build) wanted+=("${build[@]}") ;;
+    test) wanted+=("${test[@]}") ;;
+    check) wanted+=("${check[@]}") ;;
+    -h | --help) usage; exit 0 ;;
+    *) echo "install_packages.sh: unknown group '$group'" >&2; usage >&2; exit 2 ;;
+  esac
+done
+if [ ${#wanted[@]} -eq 0 ]; then usage >&2; exit 2; fi
+if ! command -v apt-get >/dev/null; then
+  echo "install_packages.sh: no apt-get here; semrank builds on Debian 12 or Ubuntu 24.04" >&2
+  exit 1
+fi
+
+missing=()
+for package in "${wanted[@]}"; do
+  status=$(dpkg-query -W -f='${Status}' "$package" 2>/dev/null || true)
+  [ "$status" = "install ok installed" ] || missing+=("$package")
+done
+if [ ${#missing[@]} -eq 0 ]; then
+  echo "packages: all ${#wanted[@]} are installed"
+  exit 0
+fi
+
+sudo=()
+if [ "$(id -u)" -ne 0 ]; then
+  if ! command -v sudo >/dev/null; then
+    echo "install_packages.sh: not root and no sudo; please install: ${missing[*]}" >&2
+    exit 1
+  fi
+  sudo=(sudo)
+fi
+echo "packages: installing with apt-get: ${missing[*]}"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+run() {
+  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive "$@" >"$log" 2>&1 || {
+    tail -n 20 "$log" >&2
+    echo "install_packages.sh: failed: $*" >&2
+    exit 1
+  }
+}
+run apt-get update -q
+run apt-get install -q -y --no-install-recommends "${missing[@]}"
+echo "packages: done"

@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Installs what the tests need, builds the release preset and runs every test.
+#
+#   scripts/test.sh               all tests
+#   scripts/test.sh -R rank       only tests whose name matches (ctest options)
+#
+# Another preset: SEMRANK_PRESET=asan scripts/test.sh
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+case "${1:-}" in
+  -h | --help) sed -n '2,7s/^# \{0,1\}//p' "$0"; exit 0 ;;
+esac
+
+preset=${SEMRANK_PRESET:-release}
+scripts/install_packages.sh build test
+cmake --preset "$preset"
+cmake --build --preset "$preset"
+ctest --preset "$preset" "$@"
