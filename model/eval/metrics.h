@@ -1,0 +1,56 @@
+// The measures of one ranking and their mean over queries.
+//
+//   NDCG@k   sum of gain(grade) / log2(rank + 1) over ranks 1..k, divided by
+//            that of the best order of all judged documents. The gain is
+//            2^grade - 1 (the papers') or the grade (trec_eval's ndcg_cut).
+//   MAP      mean over relevant documents of precision at their rank.
+//   MRR      1 / rank of the first relevant document.
+//   P@10     relevant documents among the first ten, divided by ten, also when
+//            there are fewer candidates.
+//   Binary   MAP, MRR and P@10 call a document relevant when its grade is >= 1;
+//            grades below 0 gain nothing.
+//   Threads  free functions, from any thread.
+#ifndef SEMRANK_MODEL_EVAL_METRICS_H_
+#define SEMRANK_MODEL_EVAL_METRICS_H_
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace semrank {
+
+enum Metric { kNdcgAt1, kNdcgAt3, kNdcgAt10, kMap, kMrr, kPAt10, kNumMetrics };
+
+inline constexpr std::array<std::string_view, kNumMetrics> kMetricNames = {
+    "ndcg@1", "ndcg@3", "ndcg@10", "map", "mrr", "p@10"};
+
+// One number a metric, in [0, 1].
+using MetricValues = std::array<double, kNumMetrics>;
+
+enum class Gain { kExponential, kLinear };
+
+// A relevant document (grade >= 1) and its place in the ranking, from 1.
+struct RankedGrade {
+  std::int64_t rank = 0;
+  int grade = 0;
+};
+
+// The measures of one query. `relevant`: every relevant document that was
+// ranked, rank rising. `missing_grades`: positive grades of judged documents
+// that were not ranked. Together they must not be empty.
+MetricValues ComputeMetrics(std::span<const RankedGrade> relevant,
+                            std::span<const int> missing_grades, Gain gain);
+
+struct MetricSummary {
+  MetricValues mean{};
+  // Of the mean: sample standard deviation / sqrt(n); 0 for n = 1.
+  MetricValues standard_error{};
+};
+
+MetricSummary Summarize(std::span<const MetricValues> values);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_EVAL_METRICS_H_

@@ -1,0 +1,46 @@
+// A two-tower model as a ranker: cosine of the query's and the document's
+// vector (DSSM eq. 5).
+//
+//   Memory   4 x embedding_dim bytes a document.
+//   Threads  as Ranker.
+#ifndef SEMRANK_MODEL_EVAL_MODEL_RANKER_H_
+#define SEMRANK_MODEL_EVAL_MODEL_RANKER_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model/base/thread_pool.h"
+#include "model/eval/ranker.h"
+#include "model/nn/gemm.h"
+#include "model/nn/two_tower_model.h"
+
+namespace semrank {
+
+class ModelRanker : public Ranker {
+ public:
+  // Embeds every document once, with the whole pool. `documents` are
+  // normalised and need not outlive the call.
+  ModelRanker(std::shared_ptr<const TwoTowerModel> model,
+              const std::vector<std::string>& documents, ThreadPool& pool);
+
+  std::string name() const override { return "model"; }
+  std::size_t num_documents() const override { return num_documents_; }
+  void ScoreAll(std::span<const std::string_view> queries,
+                float* scores) const override;
+  void ScoreSome(std::string_view query,
+                 std::span<const std::uint32_t> documents,
+                 std::span<float> scores) const override;
+
+ private:
+  std::vector<float> EmbedQueries(
+      std::span<const std::string_view> queries) const;
+
+  std::shared_ptr<const TwoTowerModel> model_;
+  std::size_t num_documents_;
+  std::vector<PackedMatrix> document_slices_;  // each [embedding_dim, <= slice]
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_EVAL_MODEL_RANKER_H_

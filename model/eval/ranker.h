@@ -1,0 +1,43 @@
+// What gives documents scores for a query: a model or a baseline, made for one
+// list of documents.
+//
+//   Texts    normalised; documents are known by their index in the list that
+//            the ranker was made for.
+//   Scores   higher is better, never NaN, 0 when query and document share
+//            nothing that the ranker knows. To be compared within one query.
+//   Promise  a document's score does not depend on the other queries of a
+//            call, on the thread, or on where the document stands in the list.
+//   Threads  const after construction; every method from any thread.
+#ifndef SEMRANK_MODEL_EVAL_RANKER_H_
+#define SEMRANK_MODEL_EVAL_RANKER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace semrank {
+
+class Ranker {
+ public:
+  virtual ~Ranker() = default;
+
+  // As in results and run files: "bm25", "model+bm25".
+  virtual std::string name() const = 0;
+  virtual std::size_t num_documents() const = 0;
+
+  // Scores of all documents, row-major [queries.size(), num_documents()].
+  virtual void ScoreAll(std::span<const std::string_view> queries,
+                        float* scores) const = 0;
+
+  // scores[i] is that of documents[i]; sizes are equal, indices below
+  // num_documents(). Unless overridden: picked out of ScoreAll.
+  virtual void ScoreSome(std::string_view query,
+                         std::span<const std::uint32_t> documents,
+                         std::span<float> scores) const;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_EVAL_RANKER_H_

@@ -1,0 +1,107 @@
+#include "model/eval/metrics.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+namespace semrank {
+namespace {
+
+// Worked by hand or with a calculator from the formulas; doubles, so what is
+// left is rounding.
+constexpr double kTolerance = 1e-12;
+
+constexpr double kLog2Of3 = 1.5849625007211562;
+constexpr double kLog2Of5 = 2.321928094887362;
+
+TEST(MetricsTest, PerfectRankingOfGradesIsOne) {
+  const std::vector<RankedGrade> relevant = {{1, 4}, {2, 2}, {3, 1}};
+  for (Gain gain : {Gain::kExponential, Gain::kLinear}) {
+    const MetricValues values = ComputeMetrics(relevant, {}, gain);
+    EXPECT_DOUBLE_EQ(values[kNdcgAt1], 1);
+    EXPECT_DOUBLE_EQ(values[kNdcgAt3], 1);
+    EXPECT_DOUBLE_EQ(values[kNdcgAt10], 1);
+    EXPECT_DOUBLE_EQ(values[kMap], 1);
+    EXPECT_DOUBLE_EQ(values[kMrr], 1);
+    EXPECT_DOUBLE_EQ(values[kPAt10], 0.3);
+  }
+}
+
+TEST(MetricsTest, GradedNdcgWithExponentialGain) {
+  // Ranking by grade: 1, 0, 0, 3, 2; gains 1, -, -, 7, 3.
+  const std::vector<RankedGrade> relevant = {{1, 1}, {4, 3}, {5, 2}};
+  const MetricValues values = ComputeMetrics(relevant, {}, Gain::kExponential);
+  const double ideal3 = 7 + 3 / kLog2Of3 + 1 / 2.0;
+  const double dcg10 = 1 + 7 / kLog2Of5 + 3 / std::log2(6.0);
+  EXPECT_NEAR(values[kNdcgAt1], 1 / 7.0, kTolerance);
+  EXPECT_NEAR(values[kNdcgAt3], 1 / ideal3, kTolerance);
+  EXPECT_NEAR(values[kNdcgAt10], dcg10 / ideal3, kTolerance);
+}
+
+TEST(MetricsTest, GradedNdcgWithLinearGain) {
+  const std::vector<RankedGrade> relevant = {{1, 1}, {4, 3}, {5, 2}};
+  const MetricValues values = ComputeMetrics(relevant, {}, Gain::kLinear);
+  const double ideal3 = 3 + 2 / kLog2Of3 + 1 / 2.0;
+  const double dcg10 = 1 + 3 / kLog2Of5 + 2 / std::log2(6.0);
+  EXPECT_NEAR(values[kNdcgAt1], 1 / 3.0, kTolerance);
+  EXPECT_NEAR(values[kNdcgAt3], 1 / ideal3, kTolerance);
+  EXPECT_NEAR(values[kNdcgAt10], dcg10 / ideal3, kTolerance);
+}
+
+TEST(MetricsTest, BinaryMeasuresOfAKnownRanking) {
+  const std::vector<RankedGrade> relevant = {{2, 1}, {5, 3}, {20, 1}};
+  const MetricValues values = ComputeMetrics(relevant, {}, Gain::kExponential);
+  EXPECT_NEAR(values[kMap], (1 / 2.0 + 2 / 5.0 + 3 / 20.0) / 3, kTolerance);
+  EXPECT_NEAR(values[kMrr], 0.5, kTolerance);
+  EXPECT_NEAR(values[kPAt10], 0.2, kTolerance);
+}
+
+TEST(MetricsTest, MissingDocumentsLowerNdcgAndMap) {
+  const std::vector<RankedGrade> relevant = {{1, 1}};
+  const std::vector<int> missing = {2};
+  const MetricValues values = ComputeMetrics(relevant, missing, Gain::kLinear);
+  EXPECT_NEAR(values[kNdcgAt1], 0.5, kTolerance);
+  EXPECT_NEAR(values[kNdcgAt10], 1 / (2 + 1 / kLog2Of3), kTolerance);
+  EXPECT_NEAR(values[kMap], 0.5, kTolerance);
+  EXPECT_NEAR(values[kMrr], 1, kTolerance);
+}
+
+TEST(MetricsTest, NothingRankedIsZeroEverywhere) {
+  const std::vector<int> missing = {1, 3};
+  EXPECT_EQ(ComputeMetrics({}, missing, Gain::kExponential), MetricValues{});
+}
+
+TEST(MetricsTest, IdealStopsAtTheCutOff) {
+  // Twelve relevant documents, ten of them in the first ten places.
+  std::vector<RankedGrade> relevant;
+  for (int i = 1; i <= 12; ++i) relevant.push_back({i, 1});
+  const MetricValues values = ComputeMetrics(relevant, {}, Gain::kLinear);
+  EXPECT_DOUBLE_EQ(values[kNdcgAt3], 1);
+  EXPECT_DOUBLE_EQ(values[kNdcgAt10], 1);
+  EXPECT_DOUBLE_EQ(values[kPAt10], 1);
+}
+
+TEST(MetricsTest, SummaryHasMeanAndStandardError) {
+  MetricValues low{}, high{};
+  low[kMap] = 0.2;
+  high[kMap] = 0.6;
+  const std::vector<MetricValues> values = {low, high, low, high};
+  const MetricSummary summary = Summarize(values);
+  EXPECT_NEAR(summary.mean[kMap], 0.4, kTolerance);
+  // Sample variance 4 x 0.04 / 3, over n = 4.
+  EXPECT_NEAR(summary.standard_error[kMap], std::sqrt(0.16 / 3 / 4),
+              kTolerance);
+  EXPECT_EQ(summary.mean[kMrr], 0);
+}
+
+TEST(MetricsTest, OneQueryHasNoStandardError) {
+  MetricValues only{};
+  only[kMrr] = 0.25;
+  const MetricSummary summary = Summarize(std::vector<MetricValues>{only});
+  EXPECT_EQ(summary.mean[kMrr], 0.25);
+  EXPECT_EQ(summary.standard_error[kMrr], 0);
+}
+
+}  // namespace
+}  // namespace semrank
