@@ -26,13 +26,15 @@ inline constexpr int kMaxNgramLength = 8;
 inline constexpr int kMaxVocabularySize = 1 << 26;
 
 // The n-grams of one word of normalised text, marks included, in order of
-// position and with repeats: "good", 3 -> #go goo ood od#.
+// position and with repeats: "good", 3 -> #go goo ood od#. Nothing for an empty
+// word or a length out of range.
 std::vector<std::string> LetterNgrams(std::string_view word, int ngram_length);
 
 class NgramVocabulary {
  public:
-  // InvalidArgument: length out of range, empty list, an entry that is empty,
-  // holds a line break or stands twice.
+  // InvalidArgument, with the line: length out of range, empty list, an entry
+  // that is empty, longer than ngram_length code points, holds a line break or
+  // stands twice.
   static absl::StatusOr<NgramVocabulary> FromList(
       int ngram_length, std::vector<std::string> ngrams);
   static absl::StatusOr<NgramVocabulary> Hashed(int ngram_length,
@@ -53,9 +55,18 @@ class NgramVocabulary {
   NgramVocabulary(int ngram_length, int size)
       : ngram_length_(ngram_length), size_(size) {}
 
+  std::uint32_t Find(std::string_view ngram) const;
+  void FillAsciiTrigrams();
+  // False, having appended nothing, when `word` is not ASCII [a-z0-9].
+  bool AppendAsciiTrigrams(std::string_view word,
+                           std::vector<std::uint32_t>& indices) const;
+
   int ngram_length_;
   int size_;
   std::vector<std::string> ngrams_;
+  absl::flat_hash_map<std::string, std::uint32_t> index_of_;
+  // Index of each trigram of [#a-z0-9]; only for ngram_length 3.
+  std::vector<std::uint32_t> ascii_trigrams_;
 };
 
 }  // namespace semrank

@@ -35,11 +35,13 @@ class VocabularyBuilder {
 
 // Table 1 of the DSSM paper for one word list and n.
 struct CollisionStatistics {
-  std::int64_t num_words = 0;   // distinct, after normalising
+  std::int64_t num_words = 0;   // distinct
   std::int64_t num_ngrams = 0;  // "token size"
   std::int64_t num_collisions =
       0;  // words whose n-gram counts equal those of an earlier word
 };
+// `words` are words of normalised text; one that stands there again is not
+// counted again. Bags are compared whole, not by a hash of them.
 CollisionStatistics CountCollisions(const std::vector<std::string>& words,
                                     int ngram_length);
 

@@ -17,8 +17,8 @@ namespace semrank {
 
 class WordVocabulary {
  public:
-  // InvalidArgument: empty list, an entry that is empty, holds a blank or line
-  // break, or stands twice.
+  // InvalidArgument, with the line: empty list, an entry that is empty, holds a
+  // blank or line break, or stands twice.
   static absl::StatusOr<WordVocabulary> FromList(
       std::vector<std::string> words);
 
@@ -28,10 +28,10 @@ class WordVocabulary {
   std::optional<std::uint32_t> Find(std::string_view word) const;
 
  private:
-  explicit WordVocabulary(std::vector<std::string> words)
-      : words_(std::move(words)) {}
+  WordVocabulary() = default;
 
   std::vector<std::string> words_;
+  absl::flat_hash_map<std::string, std::uint32_t> index_of_;
 };
 
 }  // namespace semrank

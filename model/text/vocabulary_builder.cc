@@ -1,0 +1,90 @@
+#include "model/text/vocabulary_builder.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "model/base/strings.h"
+#include "model/text/letter_windows.h"
+#include "model/text/normalizer.h"
+
+namespace semrank {
+namespace {
+
+using Counts = absl::flat_hash_map<std::string, std::int64_t>;
+
+bool ValidLength(int ngram_length) {
+  return ngram_length >= kMinNgramLength && ngram_length <= kMaxNgramLength;
+}
+
+std::vector<std::string> MostFrequent(const Counts& counts,
+                                      std::int64_t max_size,
+                                      std::int64_t min_count) {
+  using Entry = std::pair<std::int64_t, std::string_view>;
+  std::vector<Entry> entries;
+  for (const auto& [text, count] : counts) {
+    if (count >= min_count) entries.emplace_back(count, text);
+  }
+  // The order is total, so the map's own order does not show.
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    return a.first != b.first ? a.first > b.first : a.second < b.second;
+  });
+  if (max_size > 0 && static_cast<std::int64_t>(entries.size()) > max_size) {
+    entries.resize(static_cast<std::size_t>(max_size));
+  }
+  std::vector<std::string> texts;
+  texts.reserve(entries.size());
+  for (const Entry& entry : entries) texts.emplace_back(entry.second);
+  return texts;
+}
+
+}  // namespace
+
+void VocabularyBuilder::AddText(std::string_view normalized) {
+  ForEachWord(normalized,
+              [&](std::string_view word) { ++word_counts_[ToAbsl(word)]; });
+}
+
+std::vector<std::string> VocabularyBuilder::Words(
+    std::int64_t max_size, std::int64_t min_count) const {
+  return MostFrequent(word_counts_, max_size, min_count);
+}
+
+std::vector<std::string> VocabularyBuilder::LetterNgrams(
+    int ngram_length, std::int64_t max_size, std::int64_t min_count) const {
+  Counts counts;
+  if (!ValidLength(ngram_length)) return {};
+  for (const auto& [word, count] : word_counts_) {
+    ForEachLetterWindow(word, ngram_length, [&, n = count](std::string_view g) {
+      counts[ToAbsl(g)] += n;
+    });
+  }
+  return MostFrequent(counts, max_size, min_count);
+}
+
+CollisionStatistics CountCollisions(const std::vector<std::string>& words,
+                                    int ngram_length) {
+  CollisionStatistics statistics;
+  if (!ValidLength(ngram_length)) return statistics;
+  absl::flat_hash_set<std::string_view> distinct;
+  absl::flat_hash_map<std::string, std::uint32_t> ngram_ids;
+  absl::flat_hash_set<std::vector<std::uint32_t>> bags;
+  for (const std::string& word : words) {
+    if (word.empty() || !distinct.insert(word).second) continue;
+    // Sorted ids with repeats are the bag, counts included.
+    std::vector<std::uint32_t> bag;
+    ForEachLetterWindow(word, ngram_length, [&](std::string_view ngram) {
+      const auto next_id = static_cast<std::uint32_t>(ngram_ids.size());
+      bag.push_back(
+          ngram_ids.try_emplace(ToAbsl(ngram), next_id).first->second);
+    });
+    std::sort(bag.begin(), bag.end());
+    if (!bags.insert(std::move(bag)).second) ++statistics.num_collisions;
+  }
+  statistics.num_words = static_cast<std::int64_t>(distinct.size());
+  statistics.num_ngrams = static_cast<std::int64_t>(ngram_ids.size());
+  return statistics;
+}
+
+}  // namespace semrank
