@@ -1,0 +1,56 @@
+// An open file that closes itself, and system calls that carry on after an
+// interrupting signal.
+//
+//   Threads  one descriptor, one thread at a time.
+//   Errors   as ErrnoStatus (file_io.h): the call, the path, the reason.
+#ifndef SEMRANK_MODEL_BASE_FILE_DESCRIPTOR_H_
+#define SEMRANK_MODEL_BASE_FILE_DESCRIPTOR_H_
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace semrank {
+
+class FileDescriptor {
+ public:
+  // `flags` as of open(2); O_CLOEXEC is added. New files get mode 0666 minus
+  // the process's umask.
+  static absl::StatusOr<FileDescriptor> Open(const std::string& path,
+                                             int flags);
+  // Descriptor 0, which is left open in the end.
+  static FileDescriptor StandardInput();
+
+  FileDescriptor(FileDescriptor&& other) noexcept
+      : fd_(std::exchange(other.fd_, -1)), path_(std::move(other.path_)) {}
+  FileDescriptor& operator=(FileDescriptor&&) = delete;
+  ~FileDescriptor();
+
+  int get() const { return fd_; }
+  const std::string& path() const { return path_; }
+
+  // Up to `capacity` bytes; 0 at the end of the file.
+  absl::StatusOr<std::size_t> Read(char* buffer, std::size_t capacity) const;
+  // All of `content`.
+  absl::Status Write(std::string_view content) const;
+  // Makes what was written durable; no error where that has no meaning, as
+  // for a pipe.
+  absl::Status Sync() const;
+  // Size of a regular file; nothing for pipes, folders and devices.
+  absl::StatusOr<std::optional<std::size_t>> RegularFileSize() const;
+
+ private:
+  FileDescriptor(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
+
+  int fd_;
+  std::string path_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_BASE_FILE_DESCRIPTOR_H_

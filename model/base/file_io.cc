@@ -1,0 +1,134 @@
+#include "model/base/file_io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "model/base/file_descriptor.h"
+#include "model/base/status_macros.h"
+
+namespace semrank {
+namespace {
+
+absl::Status TooLarge(const std::string& path, std::size_t max_bytes) {
+  return absl::ResourceExhaustedError(
+      absl::StrFormat("%s: larger than the %d bytes allowed", path, max_bytes));
+}
+
+// Creates a file beside `path` that nobody else uses. The name is never taken
+// over from a file or link that is there already.
+absl::StatusOr<FileDescriptor> CreateTemporary(const std::string& path) {
+  static std::atomic<int> counter = 0;
+  constexpr int kMaxTries = 1000;
+  for (int tries = 1;; ++tries) {
+    absl::StatusOr<FileDescriptor> file = FileDescriptor::Open(
+        absl::StrFormat("%s.tmp-%d-%d", path, getpid(), counter++),
+        O_WRONLY | O_CREAT | O_EXCL);
+    if (tries == kMaxTries || !absl::IsAlreadyExists(file.status())) {
+      return file;
+    }
+  }
+}
+
+absl::Status WriteAndRename(const FileDescriptor& temporary,
+                            const std::string& path, std::string_view content) {
+  SEMRANK_RETURN_IF_ERROR(temporary.Write(content));
+  // Data before name: otherwise a crash can leave the new name on an empty
+  // file.
+  SEMRANK_RETURN_IF_ERROR(temporary.Sync());
+  if (std::rename(temporary.path().c_str(), path.c_str()) != 0) {
+    return ErrnoStatus(errno, "rename to", path);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ErrnoStatus(int error_number, std::string_view action,
+                         std::string_view path) {
+  return absl::ErrnoToStatus(error_number,
+                             absl::StrFormat("%s %s", action, path));
+}
+
+absl::StatusOr<std::string> ReadFile(const std::string& path,
+                                     std::size_t max_bytes) {
+  SEMRANK_ASSIGN_OR_RETURN(const FileDescriptor file,
+                           FileDescriptor::Open(path, O_RDONLY));
+  SEMRANK_ASSIGN_OR_RETURN(const std::optional<std::size_t> size,
+                           file.RegularFileSize());
+  if (size.value_or(0) > max_bytes) return TooLarge(path, max_bytes);
+  std::string content;
+  content.reserve(size.value_or(0));
+  // The size is only a hint: pipes have none, and a file may grow meanwhile.
+  char buffer[1 << 14];
+  while (true) {
+    SEMRANK_ASSIGN_OR_RETURN(const std::size_t count,
+                             file.Read(buffer, sizeof(buffer)));
+    if (count == 0) return content;
+    if (count > max_bytes - content.size()) return TooLarge(path, max_bytes);
+    content.append(buffer, count);
+  }
+}
+
+absl::Status WriteFile(const std::string& path, std::string_view content) {
+  SEMRANK_ASSIGN_OR_RETURN(
+      const FileDescriptor file,
+      FileDescriptor::Open(path, O_WRONLY | O_CREAT | O_TRUNC));
+  SEMRANK_RETURN_IF_ERROR(file.Write(content));
+  return file.Sync();
+}
+
+absl::Status ReplaceFile(const std::string& path, std::string_view content) {
+  SEMRANK_ASSIGN_OR_RETURN(const FileDescriptor temporary,
+                           CreateTemporary(path));
+  const absl::Status status = WriteAndRename(temporary, path, content);
+  if (!status.ok()) {
+    unlink(temporary.path().c_str());
+    return status;
+  }
+  const std::string parent = std::filesystem::path(path).parent_path().string();
+  return SyncDirectory(parent.empty() ? "." : parent);
+}
+
+absl::Status SyncDirectory(const std::string& directory) {
+  SEMRANK_ASSIGN_OR_RETURN(
+      const FileDescriptor file,
+      FileDescriptor::Open(directory, O_RDONLY | O_DIRECTORY));
+  return file.Sync();
+}
+
+absl::StatusOr<std::shared_ptr<const MappedFile>> MappedFile::Open(
+    const std::string& path) {
+  // Non-blocking, or opening a pipe would wait for somebody to write to it.
+  SEMRANK_ASSIGN_OR_RETURN(const FileDescriptor file,
+                           FileDescriptor::Open(path, O_RDONLY | O_NONBLOCK));
+  SEMRANK_ASSIGN_OR_RETURN(const std::optional<std::size_t> size,
+                           file.RegularFileSize());
+  if (!size.has_value()) {
+    return absl::FailedPreconditionError(
+        absl::StrFormat("map %s: not a regular file", path));
+  }
+  std::string_view content;
+  if (*size > 0) {  // mmap refuses length 0.
+    void* data = mmap(nullptr, *size, PROT_READ, MAP_SHARED, file.get(), 0);
+    if (data == MAP_FAILED) return ErrnoStatus(errno, "map", path);
+    content = std::string_view(static_cast<const char*>(data), *size);
+  }
+  return std::shared_ptr<const MappedFile>(new MappedFile(content));
+}
+
+MappedFile::~MappedFile() {
+  if (content_.empty()) return;
+  munmap(const_cast<char*>(content_.data()), content_.size());
+}
+
+}  // namespace semrank
