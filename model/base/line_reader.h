@@ -3,10 +3,12 @@
 // standard input.
 //
 //   Lines    end in "\n" or "\r\n", which is taken off; the last one may lack
-//            it. Memory is bounded by the longest line allowed.
+//            it. A UTF-8 byte order mark at the start of the file is taken
+//            off. Memory is bounded by the longest line allowed.
 //   Threads  one reader, one thread.
-//   Errors   NotFound and the like from opening; DataLoss for a damaged
-//            compressed stream; both with the file's name.
+//   Errors   NotFound and the like from opening; DataLoss for a damaged or
+//            cut compressed stream; all with the file's name. Lines before
+//            the damage are handed out first.
 #ifndef SEMRANK_MODEL_BASE_LINE_READER_H_
 #define SEMRANK_MODEL_BASE_LINE_READER_H_
 
