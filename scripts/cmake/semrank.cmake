@@ -19,6 +19,11 @@ if(SEMRANK_SANITIZE)
     -fsanitize=${SEMRANK_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(semrank_codegen INTERFACE -fsanitize=${SEMRANK_SANITIZE})
 endif()
+if(SEMRANK_BUILD_FUZZERS)
+  # Branch counters in the libraries too: without them libFuzzer works blind.
+  target_compile_options(semrank_codegen INTERFACE -fsanitize=fuzzer-no-link)
+  target_link_options(semrank_codegen INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 target_link_libraries(semrank_flags INTERFACE semrank_codegen)
 
 # add_semrank_library(NAME text SRCS a.cc DEPS semrank_base) makes target
@@ -81,7 +86,11 @@ function(add_semrank_fuzz)
   if(SEMRANK_BUILD_FUZZERS)
     target_compile_options(${ARG_NAME} PRIVATE -fsanitize=fuzzer)
     target_link_options(${ARG_NAME} PRIVATE -fsanitize=fuzzer)
-    add_test(NAME ${ARG_NAME} COMMAND ${ARG_NAME} -runs=20000 -max_total_time=30 ${ARG_SEEDS})
+    # libFuzzer adds what it finds to the first folder, not to the seeds.
+    set(corpus ${CMAKE_BINARY_DIR}/fuzz/${ARG_NAME}_corpus)
+    file(MAKE_DIRECTORY ${corpus})
+    add_test(NAME ${ARG_NAME} COMMAND ${ARG_NAME} -runs=20000 -max_total_time=30
+             -artifact_prefix=${corpus}/ ${corpus} ${ARG_SEEDS})
     set_tests_properties(${ARG_NAME} PROPERTIES LABELS fuzz TIMEOUT 300)
   else()
     target_sources(${ARG_NAME} PRIVATE ${PROJECT_SOURCE_DIR}/tests/fuzz/replay_main.cc)
