@@ -8,11 +8,13 @@
 //   Order    documents and queries as in their files: the document's index
 //            breaks ties between equal scores everywhere in this folder.
 //   Errors   a line that cannot be used goes to BadLines: wrong number of
-//            fields, invalid UTF-8, an id that came before, a grade that is no
-//            whole number in [kMinGrade, kMaxGrade].
+//            fields, invalid UTF-8, an id that is empty, holds a blank, is
+//            longer than kMaxIdBytes or came before, a grade that is no whole
+//            number in [kMinGrade, kMaxGrade].
 #ifndef SEMRANK_MODEL_EVAL_COLLECTION_H_
 #define SEMRANK_MODEL_EVAL_COLLECTION_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -22,6 +24,7 @@
 
 namespace semrank {
 
+inline constexpr std::size_t kMaxIdBytes = 1024;
 inline constexpr int kMinGrade = -100;  // TREC writes -1 and -2 for junk.
 inline constexpr int kMaxGrade = 30;
 

@@ -33,12 +33,13 @@ class ModelRanker : public Ranker {
                  std::span<float> scores) const override;
 
  private:
+  // Row-major [queries.size(), embedding_dim].
   std::vector<float> EmbedQueries(
       std::span<const std::string_view> queries) const;
 
   std::shared_ptr<const TwoTowerModel> model_;
   std::size_t num_documents_;
-  std::vector<PackedMatrix> document_slices_;  // each [embedding_dim, <= slice]
+  std::vector<float> vectors_;  // row-major [num_documents_, embedding_dim]
 };
 
 }  // namespace semrank

@@ -1,0 +1,23 @@
+// The loop that all readers of this folder share: every line of a file, bad
+// ones to BadLines.
+#ifndef SEMRANK_MODEL_EVAL_INPUT_LINES_H_
+#define SEMRANK_MODEL_EVAL_INPUT_LINES_H_
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "model/base/bad_lines.h"
+
+namespace semrank {
+
+// Calls use(line) for each line of the file (see LineReader for formats). What
+// it returns says why the line is bad; empty = it was good.
+absl::Status ForEachLine(
+    const std::string& path, BadLines& bad_lines,
+    const std::function<std::string(std::string_view line)>& use);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_EVAL_INPUT_LINES_H_
