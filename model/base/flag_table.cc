@@ -7,6 +7,7 @@
 #include "absl/flags/reflection.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
 #include "absl/time/time.h"
 #include "model/base/near_match.h"
 #include "model/base/strings.h"
@@ -47,12 +48,21 @@ std::string Reason(const absl::CommandLineFlag& flag, std::string_view value,
   return accepted.empty() ? "not a valid value" : "want " + accepted;
 }
 
+bool IsDefinedIn(const std::string& filename,
+                 const std::vector<std::string>& sources) {
+  return std::any_of(sources.begin(), sources.end(),
+                     [&filename](const std::string& source) {
+                       return filename.find(source) != std::string::npos;
+                     });
+}
+
 }  // namespace
 
 FlagTable::FlagTable(std::string_view flag_source) {
+  const std::vector<std::string> sources =
+      absl::StrSplit(ToAbsl(flag_source), ' ', absl::SkipEmpty());
   for (const auto& [name, flag] : absl::GetAllFlags()) {
-    if (!flag->IsRetired() &&
-        flag->Filename().find(flag_source) != std::string::npos) {
+    if (!flag->IsRetired() && IsDefinedIn(flag->Filename(), sources)) {
       flags_.push_back(flag);
     }
   }

@@ -24,7 +24,8 @@ struct FlagSetting {
 
 class FlagTable {
  public:
-  // Flags defined in source files whose path contains `flag_source`.
+  // Flags defined in source files whose path contains one of the words of
+  // `flag_source` (ProgramInfo in program.h).
   explicit FlagTable(std::string_view flag_source);
 
   // By name, in alphabetical order.

@@ -17,7 +17,7 @@ namespace semrank {
 namespace {
 
 // Marks a status as wrong use.
-constexpr char kFlagErrorPayload[] = "semrank/flag_error";
+constexpr char kUsageErrorPayload[] = "semrank/usage_error";
 
 std::optional<std::string> ReadEnvironment(const std::string& name) {
   const char* value = std::getenv(name.c_str());
@@ -59,16 +59,19 @@ int ExitCode(const ProgramInfo& info, const absl::Status& status) {
                 status.message().empty()
                     ? absl::StatusCodeToString(status.code())
                     : std::string(status.message()));
-  return status.GetPayload(kFlagErrorPayload).has_value() ? kExitWrongUse
-                                                          : kExitFailed;
+  return status.GetPayload(kUsageErrorPayload).has_value() ? kExitWrongUse
+                                                           : kExitFailed;
+}
+
+absl::Status UsageError(std::string_view message) {
+  absl::Status status = absl::InvalidArgumentError(ToAbsl(message));
+  status.SetPayload(kUsageErrorPayload, absl::Cord());
+  return status;
 }
 
 absl::Status FlagError(std::string_view flag, std::string_view value,
                        std::string_view reason) {
-  absl::Status status = absl::InvalidArgumentError(
-      absl::StrFormat("--%s=%s: %s", flag, value, reason));
-  status.SetPayload(kFlagErrorPayload, absl::Cord());
-  return status;
+  return UsageError(absl::StrFormat("--%s=%s: %s", flag, value, reason));
 }
 
 }  // namespace semrank

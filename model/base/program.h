@@ -22,8 +22,9 @@ struct ProgramInfo {
   std::string_view summary;  // one line: what it does
   std::string_view
       usage;  // the text of --help above the flags: synopsis, examples
-  // Flags defined in source files whose path contains this are listed by
-  // --help and may be set; others (Abseil's own) stay hidden and are refused.
+  // Flags defined in source files whose path contains one of these (separated
+  // by blanks) are listed by --help and may be set; others (Abseil's own, those
+  // of another command) stay hidden and are refused.
   std::string_view flag_source;
 };
 
@@ -39,11 +40,14 @@ std::vector<std::string> ParseCommandLine(const ProgramInfo& info, int argc,
                                           char** argv);
 
 // For a program's last line: prints a failed status as "semrank-train: error:
-// message" and returns the exit code: InvalidArgument is wrong use only when
-// it is about a flag, so callers exit 2 by FlagError below; all others exit 1.
+// message" and returns the exit code: 2 for what UsageError and FlagError
+// below make, whatever their code; 1 for all others.
 int ExitCode(const ProgramInfo& info, const absl::Status& status);
 
-// InvalidArgument "--name=value: reason", marked so that ExitCode gives 2.
+// InvalidArgument `message`, marked so that ExitCode gives 2.
+absl::Status UsageError(std::string_view message);
+
+// UsageError "--name=value: reason".
 absl::Status FlagError(std::string_view flag, std::string_view value,
                        std::string_view reason);
 

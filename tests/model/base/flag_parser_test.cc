@@ -48,6 +48,14 @@ class FlagParserTest : public ::testing::Test {
   TempDir dir_;
 };
 
+TEST_F(FlagParserTest, FlagsMayComeFromSeveralSources) {
+  const FlagTable both("flag_parser_test.cc foreign_flag.cc");
+  EXPECT_NE(both.Find("gamma"), nullptr);
+  EXPECT_NE(both.Find("library_level"), nullptr);
+  EXPECT_EQ(table_.Find("library_level"), nullptr);
+  EXPECT_THAT(FlagTable("").flags(), IsEmpty());
+}
+
 TEST_F(FlagParserTest, NoArgumentsLeaveTheDefaults) {
   ASSERT_OK_AND_ASSIGN(const ParsedArguments parsed, Parse({}));
   EXPECT_THAT(parsed.positional, IsEmpty());

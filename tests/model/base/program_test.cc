@@ -97,10 +97,12 @@ TEST(ExitCodeTest, DoneFailedAndWrongUse) {
   EXPECT_EQ(ExitCode(kInfo, absl::OkStatus()), 0);
   EXPECT_EQ(ExitCode(kInfo, absl::InvalidArgumentError("a.tsv:3: bad")), 1);
   EXPECT_EQ(ExitCode(kInfo, FlagError("gamma", "-1", "want more than 0")), 2);
+  EXPECT_EQ(ExitCode(kInfo, UsageError("no command")), 2);
   EXPECT_EQ(ExitCode(kInfo, absl::InternalError("")), 1);
   EXPECT_EQ(::testing::internal::GetCapturedStderr(),
             "semrank-train: error: a.tsv:3: bad\n"
             "semrank-train: error: --gamma=-1: want more than 0\n"
+            "semrank-train: error: no command\n"
             "semrank-train: error: INTERNAL\n");
 }
 
