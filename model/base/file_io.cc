@@ -90,7 +90,7 @@ absl::Status WriteFile(const std::string& path, std::string_view content) {
 absl::Status ReplaceFile(const std::string& path, std::string_view content) {
   SEMRANK_ASSIGN_OR_RETURN(const FileDescriptor temporary,
                            CreateTemporary(path));
-  const absl::Status status = WriteAndRename(temporary, path, content);
+  absl::Status status = WriteAndRename(temporary, path, content);
   if (!status.ok()) {
     unlink(temporary.path().c_str());
     return status;

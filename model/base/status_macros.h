@@ -17,6 +17,7 @@
 #define SEMRANK_CONCAT(a, b) SEMRANK_CONCAT_INNER(a, b)
 
 // SEMRANK_ASSIGN_OR_RETURN(auto model, LoadModel(path));
+// NOLINTBEGIN(bugprone-macro-parentheses): a declaration takes none.
 #define SEMRANK_ASSIGN_OR_RETURN(declaration, expression)              \
   SEMRANK_ASSIGN_OR_RETURN_IMPL(SEMRANK_CONCAT(semrank_or_, __LINE__), \
                                 declaration, expression)
@@ -24,5 +25,6 @@
   auto temporary = (expression);                                          \
   if (!temporary.ok()) return std::move(temporary).status();              \
   declaration = std::move(temporary).value()
+// NOLINTEND(bugprone-macro-parentheses)
 
 #endif  // SEMRANK_MODEL_BASE_STATUS_MACROS_H_
