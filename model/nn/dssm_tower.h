@@ -44,6 +44,9 @@ class DssmTower : public Tower {
 
  private:
   DssmTower() = default;
+  // Texts [first, last) into `vectors`, which begin with text `first`.
+  void EmbedBlock(const BagBatch& batch, int first, int last,
+                  TowerScratch& scratch, float* vectors) const;
 
   std::vector<LayerView> layers_;
   std::vector<PackedMatrix> packed_;  // of layers_[1], layers_[2], ...

@@ -1,7 +1,9 @@
 // Matrix product whose every output element is computed in one fixed order,
 // whatever the shape around it:
 //
-//   C[i, j] = fma(A[i, k], B[k, j], ...) for k = 0, 1, ..., depth - 1
+//   sum = 0, bias[j] or C[i, j]
+//   sum = fma(A[i, k], B[k, j], sum) for k = 0, 1, ..., depth - 1
+//   C[i, j] = sum
 //
 // so a text's vector does not depend on the batch it came in, and a gradient
 // not on how the work was cut between threads. (Eigen chooses its blocking and
@@ -49,15 +51,21 @@ class PackedMatrix {
  private:
   friend void Multiply(const StridedMatrix&, const PackedMatrix&,
                        const struct MultiplyOptions&, float*, std::ptrdiff_t);
+  static constexpr std::size_t kLineFloats = 16;
+  struct alignas(64) CacheLine {
+    float values[kLineFloats];
+  };
+
   int depth_ = 0;
   int columns_ = 0;
-  std::vector<float> panels_;
+  std::vector<CacheLine> lines_;  // panels, one after another
 };
 
 struct MultiplyOptions {
-  // Added to every row of C; columns() floats, or null for none.
+  // What every row's sums start from; columns() floats, or null for zeros.
   const float* bias = nullptr;
-  // C += A B instead of C = A B; not together with bias.
+  // C += A B instead of C = A B: the sums start from C, so a product cut into
+  // pieces along the depth gives the same bits. Not together with bias.
   bool accumulate = false;
 };
 

@@ -7,7 +7,6 @@
 #define SEMRANK_MODEL_NN_KERNELS_H_
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 
 #include "model/text/featurizer.h"
@@ -23,15 +22,18 @@ void SumBags(const BagBatch& batch, int first, int last, const float* table,
 // values[i] += bias[i % width] in rows of `width`.
 void AddBias(const float* bias, int rows, int width, float* values);
 
-// tanh in place (DSSM eq. 4), within 3e-7 of the exact value.
+// tanh in place (DSSM eq. 4), within 3e-7 of the exact value, odd to the bit,
+// never beyond +-1; NaN stays NaN.
 void Tanh(float* values, std::size_t count);
 
-// Divides each row by its L2 norm, in place; a row whose norm is below 1e-12
-// becomes zero, so that its cosine with anything is 0 and never NaN. `norms`,
-// if not null, gets the norm of each row before division.
+// Divides each row by its L2 norm, in place; a row whose norm is below 1e-12,
+// or that holds an infinity or NaN, becomes zero, so that its cosine with
+// anything is 0 and never NaN. `norms`, if not null, gets the norm of each row
+// before division (0 for infinities and NaN).
 void NormalizeRows(int rows, int width, float* values, float* norms = nullptr);
 
-// Sum of a[i] * b[i]. Of unit vectors: their cosine (DSSM eq. 5).
+// Sum of a[i] * b[i], in an order that depends on `width` alone. Of unit
+// vectors: their cosine (DSSM eq. 5).
 float Dot(const float* a, const float* b, int width);
 
 }  // namespace semrank

@@ -1,0 +1,193 @@
+#include "model/nn/gemm.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <utility>
+
+#include "model/nn/simd.h"
+
+namespace semrank {
+namespace {
+
+using simd::kLanes;
+using simd::Vec;
+
+// One tile of C lives in registers: kTileRows x kPanelVectors sums, a row of
+// the panel and one broadcast value of A must fit the 32 (AVX-512) or 16
+// vector registers. Panels are as wide as a tile.
+constexpr int kTileRows = 6;
+constexpr int kPanelVectors = simd::kVectorBytes == 64 ? 4 : 2;
+constexpr int kPanelColumns = kPanelVectors * kLanes;
+
+// Rows of A that stay in the second-level cache while all panels pass by.
+constexpr int kBlockRows = 16 * kTileRows;
+
+int DivideUp(int a, int b) { return (a + b - 1) / b; }
+
+int VectorsOf(int columns) { return DivideUp(columns, kLanes); }
+
+struct Tile {
+  const float* a;
+  std::ptrdiff_t a_row_stride;
+  std::ptrdiff_t a_column_stride;
+  const float* panel;
+  int depth;
+  // Where the sums start: null for 0, a row of the bias for all rows (stride
+  // 0), or C itself.
+  const float* initial;
+  std::ptrdiff_t initial_row_stride;
+  float* c;
+  std::ptrdiff_t c_row_stride;
+  int last_lanes;  // used lanes of the last vector of a row
+};
+
+// The heart. Whatever Rows and Vectors are, each element of C goes through
+// the same sequence of operations, so remainders need no care.
+template <int Rows, int Vectors>
+void MultiplyTile(const Tile& t) {
+  Vec sums[Rows][Vectors];
+  for (int r = 0; r < Rows; ++r) {
+    const float* initial = t.initial + r * t.initial_row_stride;
+    for (int v = 0; v < Vectors; ++v) {
+      sums[r][v] = t.initial == nullptr ? Vec{}
+                   : v + 1 < Vectors
+                       ? simd::Load(initial + v * kLanes)
+                       : simd::LoadPartial(initial + v * kLanes, t.last_lanes);
+    }
+  }
+  const float* a = t.a;
+  const float* panel = t.panel;
+  for (int k = 0; k < t.depth; ++k) {
+    Vec b[Vectors];
+    for (int v = 0; v < Vectors; ++v) b[v] = simd::Load(panel + v * kLanes);
+    for (int r = 0; r < Rows; ++r) {
+      const Vec value = simd::Broadcast(a[r * t.a_row_stride]);
+      for (int v = 0; v < Vectors; ++v) {
+        sums[r][v] = simd::MultiplyAdd(value, b[v], sums[r][v]);
+      }
+    }
+    a += t.a_column_stride;
+    panel += Vectors * kLanes;
+  }
+  for (int r = 0; r < Rows; ++r) {
+    float* c = t.c + r * t.c_row_stride;
+    for (int v = 0; v + 1 < Vectors; ++v) {
+      simd::Store(sums[r][v], c + v * kLanes);
+    }
+    simd::StorePartial(sums[r][Vectors - 1], c + (Vectors - 1) * kLanes,
+                       t.last_lanes);
+  }
+}
+
+using TileFunction = void (*)(const Tile&);
+
+template <int Rows, int... Vectors>
+constexpr std::array<TileFunction, kPanelVectors> TilesOfRows(
+    std::integer_sequence<int, Vectors...>) {
+  return {MultiplyTile<Rows, Vectors + 1>...};
+}
+
+template <int... Rows>
+constexpr auto AllTiles(std::integer_sequence<int, Rows...>) {
+  return std::array{TilesOfRows<Rows + 1>(
+      std::make_integer_sequence<int, kPanelVectors>())...};
+}
+
+// kTiles[rows - 1][vectors - 1].
+constexpr auto kTiles = AllTiles(std::make_integer_sequence<int, kTileRows>());
+
+// `rows` rows of C against one panel, in tiles of nearly equal height: 8 rows
+// as 4 + 4, not as 6 + 2, which would leave the multipliers idle.
+void MultiplyPanel(Tile tile, int rows, int vectors) {
+  const int num_tiles = DivideUp(rows, kTileRows);
+  for (int i = 0; i < num_tiles; ++i) {
+    const int tile_rows = (rows + i) / num_tiles;
+    kTiles[static_cast<std::size_t>(tile_rows - 1)]
+          [static_cast<std::size_t>(vectors - 1)](tile);
+    tile.a += tile_rows * tile.a_row_stride;
+    tile.c += tile_rows * tile.c_row_stride;
+    if (tile.initial != nullptr) {
+      tile.initial += tile_rows * tile.initial_row_stride;
+    }
+  }
+}
+
+// Copies `columns` columns of B from `data` on into one panel. Goes through B
+// in small squares, so that it is quick for transposed matrices too.
+void PackPanel(const StridedMatrix& b, const float* data, int columns,
+               float* panel) {
+  constexpr int kSquare = 16;
+  const std::ptrdiff_t width = VectorsOf(columns) * kLanes;
+  for (int k0 = 0; k0 < b.rows; k0 += kSquare) {
+    const int k1 = std::min(k0 + kSquare, b.rows);
+    if (b.column_stride == 1) {
+      for (int k = k0; k < k1; ++k) {
+        const float* from = data + k * b.row_stride;
+        std::copy(from, from + columns, panel + k * width);
+      }
+      continue;
+    }
+    for (int j = 0; j < columns; ++j) {
+      for (int k = k0; k < k1; ++k) {
+        panel[k * width + j] = data[k * b.row_stride + j * b.column_stride];
+      }
+    }
+  }
+  for (int k = 0; k < b.rows; ++k) {
+    std::fill(panel + k * width + columns, panel + (k + 1) * width, 0.0f);
+  }
+}
+
+}  // namespace
+
+void PackedMatrix::Pack(const StridedMatrix& matrix) {
+  assert(matrix.rows >= 0 && matrix.columns >= 0);
+  depth_ = matrix.rows;
+  columns_ = matrix.columns;
+  const std::size_t floats = static_cast<std::size_t>(depth_) *
+                             static_cast<std::size_t>(VectorsOf(columns_)) *
+                             kLanes;
+  lines_.resize((floats + kLineFloats - 1) / kLineFloats);
+  if (floats == 0) return;
+  float* panel = lines_.data()->values;
+  for (int j = 0; j < columns_; j += kPanelColumns) {
+    const int columns = std::min(kPanelColumns, columns_ - j);
+    PackPanel(matrix, matrix.data + j * matrix.column_stride, columns, panel);
+    panel += static_cast<std::ptrdiff_t>(depth_) * VectorsOf(columns) * kLanes;
+  }
+}
+
+void Multiply(const StridedMatrix& a, const PackedMatrix& b,
+              const MultiplyOptions& options, float* c,
+              std::ptrdiff_t c_row_stride) {
+  assert(a.columns == b.depth());
+  assert(c_row_stride >= b.columns());
+  assert(options.bias == nullptr || !options.accumulate);
+  const float* panels = b.lines_.empty() ? nullptr : b.lines_.data()->values;
+  for (int row = 0; row < a.rows; row += kBlockRows) {
+    const int rows = std::min(kBlockRows, a.rows - row);
+    const float* panel = panels;
+    for (int j = 0; j < b.columns(); j += kPanelColumns) {
+      const int columns = std::min(kPanelColumns, b.columns() - j);
+      const int vectors = VectorsOf(columns);
+      Tile tile;
+      tile.a = a.data + row * a.row_stride;
+      tile.a_row_stride = a.row_stride;
+      tile.a_column_stride = a.column_stride;
+      tile.panel = panel;
+      tile.depth = b.depth();
+      tile.c = c + row * c_row_stride + j;
+      tile.c_row_stride = c_row_stride;
+      tile.initial = options.accumulate        ? tile.c
+                     : options.bias != nullptr ? options.bias + j
+                                               : nullptr;
+      tile.initial_row_stride = options.accumulate ? c_row_stride : 0;
+      tile.last_lanes = columns - (vectors - 1) * kLanes;
+      MultiplyPanel(tile, rows, vectors);
+      panel += static_cast<std::ptrdiff_t>(b.depth()) * vectors * kLanes;
+    }
+  }
+}
+
+}  // namespace semrank

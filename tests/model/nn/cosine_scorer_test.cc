@@ -1,0 +1,125 @@
+#include "model/nn/cosine_scorer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "model/nn/kernels.h"
+#include "tests/model/nn/random_values.h"
+
+namespace semrank {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+std::vector<RankedDocument> Rank(const std::vector<float>& scores,
+                                 std::uint32_t top_k) {
+  std::vector<RankedDocument> ranking;
+  RankScores(scores, top_k, ranking);
+  return ranking;
+}
+
+std::vector<RankedDocument> SlowRank(const std::vector<float>& scores,
+                                     std::uint32_t top_k) {
+  std::vector<std::uint32_t> order(scores.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](auto a, auto b) { return scores[a] > scores[b]; });
+  std::vector<RankedDocument> ranking;
+  for (const std::uint32_t i : order) ranking.push_back({i, scores[i]});
+  if (top_k != 0 && top_k < ranking.size()) ranking.resize(top_k);
+  return ranking;
+}
+
+// Few distinct values, so that many scores tie.
+std::vector<float> ScoresWithTies(std::size_t count, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<float> scores(count);
+  for (float& s : scores) s = static_cast<float>(random() % 201) / 100 - 1;
+  return scores;
+}
+
+TEST(RankScoresTest, OrdersByScoreThenPosition) {
+  EXPECT_THAT(Rank({0.5f, -1.0f, 0.75f, 0.5f}, 0),
+              ElementsAre(RankedDocument{2, 0.75f}, RankedDocument{0, 0.5f},
+                          RankedDocument{3, 0.5f}, RankedDocument{1, -1.0f}));
+}
+
+TEST(RankScoresTest, AgreesWithAStableSort) {
+  for (const std::size_t count : {1, 2, 3, 10, 63, 100, 1000, 4097, 20000}) {
+    const std::vector<float> random = RandomValues(count, 1);
+    const std::vector<float> ties = ScoresWithTies(count, 2);
+    for (const std::uint32_t top_k : {0u, 1u, 2u, 10u, 100u, 5000u}) {
+      ASSERT_EQ(Rank(random, top_k), SlowRank(random, top_k))
+          << count << ", " << top_k;
+      ASSERT_EQ(Rank(ties, top_k), SlowRank(ties, top_k))
+          << count << ", " << top_k;
+    }
+  }
+}
+
+TEST(RankScoresTest, RisingAndEqualScoresAreNoSpecialCase) {
+  std::vector<float> rising(10000);
+  for (std::size_t i = 0; i < rising.size(); ++i) rising[i] = i * 1e-4f;
+  EXPECT_EQ(Rank(rising, 7), SlowRank(rising, 7));
+  const std::vector<float> equal(10000, 0.5f);
+  EXPECT_EQ(Rank(equal, 3000), SlowRank(equal, 3000));
+}
+
+TEST(RankScoresTest, MinusZeroTiesWithZero) {
+  EXPECT_THAT(Rank({-0.0f, 0.0f, -0.0f, 1e-45f, -1e-45f}, 0),
+              ElementsAre(RankedDocument{3, 1e-45f}, RankedDocument{0, 0.0f},
+                          RankedDocument{1, 0.0f}, RankedDocument{2, 0.0f},
+                          RankedDocument{4, -1e-45f}));
+}
+
+TEST(RankScoresTest, NoScoresGiveNoRanking) {
+  EXPECT_THAT(Rank({}, 0), IsEmpty());
+  EXPECT_THAT(Rank({}, 5), IsEmpty());
+}
+
+TEST(RankScoresTest, WorksInManyThreads) {
+  const std::vector<float> scores = RandomValues(5000, 3);
+  const std::vector<RankedDocument> want = SlowRank(scores, 50);
+  std::vector<std::vector<RankedDocument>> got(4);
+  std::vector<std::thread> threads;
+  for (auto& ranking : got) {
+    threads.emplace_back([&] { RankScores(scores, 50, ranking); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const auto& ranking : got) EXPECT_EQ(ranking, want);
+}
+
+TEST(ScoreTest, PointersAndMatrixGiveTheSameBits) {
+  for (const int dim : {3, 16, 100, 128}) {
+    constexpr int kDocuments = 37;
+    const std::vector<float> query = RandomValues(dim, 4);
+    const std::vector<float> matrix = RandomValues(kDocuments * dim, 5);
+    std::vector<const float*> pointers(kDocuments);
+    for (int i = 0; i < kDocuments; ++i) pointers[i] = matrix.data() + i * dim;
+    std::vector<float> by_matrix(kDocuments), by_pointer(kDocuments);
+    ScoreMatrix(query.data(), matrix.data(), dim, by_matrix);
+    ScoreDocuments(query.data(), pointers, dim, by_pointer);
+    EXPECT_EQ(by_matrix, by_pointer);
+    for (int i = 0; i < kDocuments; ++i) {
+      EXPECT_EQ(by_matrix[i], Dot(query.data(), pointers[i], dim));
+    }
+  }
+}
+
+TEST(ScoreTest, DocumentWithoutVectorKeepsItsScore) {
+  const std::vector<float> vector = {1, 0};
+  const std::vector<const float*> documents = {nullptr, vector.data(), nullptr};
+  std::vector<float> scores = {7, 7, 7};
+  ScoreDocuments(vector.data(), documents, 2, scores);
+  EXPECT_THAT(scores, ElementsAre(7, 1, 7));
+}
+
+}  // namespace
+}  // namespace semrank

@@ -1,0 +1,182 @@
+#include "model/nn/dssm_tower.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "tests/model/nn/random_values.h"
+#include "tests/support/status_matchers.h"
+
+namespace semrank {
+namespace {
+
+using ::testing::Each;
+using ::testing::HasSubstr;
+
+// Weights of a tower with the given widths, the first being its features.
+struct Weights {
+  Weights(std::vector<int> widths, unsigned seed) {
+    for (std::size_t i = 0; i + 1 < widths.size(); ++i) {
+      matrices.push_back(RandomValues(widths[i] * widths[i + 1], seed + i));
+      biases.push_back(RandomValues(widths[i + 1], seed + 100 + i));
+      for (float& w : matrices.back()) w *= 2 / std::sqrt(float(widths[i]));
+      layers.push_back({widths[i], widths[i + 1], matrices.back().data(),
+                        biases.back().data()});
+    }
+  }
+  std::vector<std::vector<float>> matrices, biases;
+  std::vector<LayerView> layers;
+};
+
+std::unique_ptr<DssmTower> MakeTower(const Weights& weights,
+                                     Activation activation) {
+  auto tower = DssmTower::Create(weights.layers, activation, nullptr);
+  EXPECT_THAT(tower, IsOk());
+  return std::move(tower).value();
+}
+
+std::vector<float> Embed(const DssmTower& tower, const BagBatch& batch) {
+  TowerScratch scratch;
+  std::vector<float> vectors(batch.num_texts() * tower.embedding_dim(), 9.0f);
+  tower.Embed(batch, scratch, vectors.data());
+  return vectors;
+}
+
+// The paper's equations 3-5 as they stand, in double precision.
+std::vector<double> SlowEmbed(const Weights& weights, Activation activation,
+                              const BagBatch& bag) {
+  std::vector<double> x(weights.layers.front().in, 0.0);
+  for (std::size_t i = 0; i < bag.indices.size(); ++i) {
+    x[bag.indices[i]] = bag.counts[i];
+  }
+  for (std::size_t n = 0; n < weights.layers.size(); ++n) {
+    const LayerView& layer = weights.layers[n];
+    std::vector<double> y(layer.bias, layer.bias + layer.out);
+    for (int i = 0; i < layer.in; ++i) {
+      for (int j = 0; j < layer.out; ++j) {
+        y[j] += x[i] * layer.weight[i * layer.out + j];
+      }
+    }
+    const bool is_output = n + 1 == weights.layers.size();
+    if (!is_output || activation == Activation::kTanh) {
+      for (double& v : y) v = std::tanh(v);
+    }
+    x = y;
+  }
+  double norm = 0;
+  for (const double v : x) norm += v * v;
+  for (double& v : x) v /= std::sqrt(norm);
+  return x;
+}
+
+struct TowerCase {
+  std::vector<int> widths;
+  Activation activation;
+};
+
+class DssmTowerShapeTest : public ::testing::TestWithParam<TowerCase> {
+ protected:
+  const Weights weights_{GetParam().widths, 1};
+  const std::unique_ptr<DssmTower> tower_ =
+      MakeTower(weights_, GetParam().activation);
+  const int dim_ = GetParam().widths.back();
+};
+
+TEST_P(DssmTowerShapeTest, MatchesTheEquationsInDoublePrecision) {
+  const BagBatch batch = RandomBags(20, GetParam().widths.front(), 2);
+  const std::vector<float> vectors = Embed(*tower_, batch);
+  for (int t = 0; t < batch.num_texts(); ++t) {
+    const BagBatch bag = OneBag(batch, t);
+    if (bag.indices.empty()) continue;
+    const auto want = SlowEmbed(weights_, GetParam().activation, bag);
+    for (int j = 0; j < dim_; ++j) {
+      // Sums of a few hundred rounded terms, through up to three layers.
+      ASSERT_NEAR(vectors[t * dim_ + j], want[j], 3e-6) << t << ", " << j;
+    }
+  }
+}
+
+TEST_P(DssmTowerShapeTest, TextHasTheSameBitsAloneAndInAnyBatch) {
+  for (const int num_texts : {1, 2, 5, 8, 33, 200, 400}) {
+    const BagBatch batch = RandomBags(num_texts, GetParam().widths.front(), 3);
+    const std::vector<float> vectors = Embed(*tower_, batch);
+    for (int t = 0; t < num_texts; ++t) {
+      const std::vector<float> want(vectors.begin() + t * dim_,
+                                    vectors.begin() + (t + 1) * dim_);
+      ASSERT_EQ(Embed(*tower_, OneBag(batch, t)), want)
+          << t << " of " << num_texts;
+    }
+  }
+}
+
+TEST_P(DssmTowerShapeTest, TextHasTheSameBitsInAnyThread) {
+  const BagBatch batch = RandomBags(50, GetParam().widths.front(), 4);
+  const std::vector<float> want = Embed(*tower_, batch);
+  std::vector<std::vector<float>> got(4);
+  std::vector<std::thread> threads;
+  for (auto& vectors : got) {
+    threads.emplace_back([&] { vectors = Embed(*tower_, batch); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const auto& vectors : got) EXPECT_EQ(vectors, want);
+}
+
+TEST_P(DssmTowerShapeTest, TextWithoutFeaturesIsExactlyZero) {
+  BagBatch batch = OneBag(RandomBags(1, GetParam().widths.front(), 5), 0);
+  batch.offsets.push_back(batch.offsets.back());
+  const std::vector<float> vectors = Embed(*tower_, batch);
+  EXPECT_THAT(std::vector<float>(vectors.begin() + dim_, vectors.end()),
+              Each(0.0f));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, DssmTowerShapeTest,
+    ::testing::Values(TowerCase{{500, 300, 300, 128}, Activation::kTanh},
+                      TowerCase{{90, 33, 17}, Activation::kTanh},
+                      TowerCase{{90, 5, 4, 3, 2}, Activation::kLinear},
+                      TowerCase{{200, 128}, Activation::kLinear},
+                      TowerCase{{200, 100}, Activation::kTanh}));
+
+TEST(DssmTowerTest, ReusesScratchFromLargerAndSmallerBatches) {
+  const Weights weights({90, 33, 17}, 6);
+  const auto tower = MakeTower(weights, Activation::kTanh);
+  TowerScratch scratch;
+  for (const int num_texts : {100, 3, 300, 1}) {
+    const BagBatch batch = RandomBags(num_texts, 90, 7);
+    std::vector<float> vectors(num_texts * 17);
+    tower->Embed(batch, scratch, vectors.data());
+    EXPECT_EQ(vectors, Embed(*tower, batch));
+  }
+}
+
+TEST(DssmTowerTest, OverflowInsideGivesZeroNotNan) {
+  Weights weights({3, 2}, 8);
+  for (float& w : weights.matrices[0]) w = 3e38f;
+  const auto tower = MakeTower(weights, Activation::kLinear);
+  BagBatch batch;
+  batch.indices = {0, 1};
+  batch.counts = {2, 2};
+  batch.offsets = {0, 2};
+  EXPECT_THAT(Embed(*tower, batch), Each(0.0f));
+}
+
+TEST(DssmTowerTest, RefusesLayersThatDoNotChain) {
+  const Weights weights({9, 5, 4}, 9);
+  std::vector<LayerView> layers = weights.layers;
+  layers[1].in = 6;
+  EXPECT_THAT(DssmTower::Create(layers, Activation::kTanh, nullptr),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("layer 1 takes 6 inputs")));
+  layers[1] = {5, 0, layers[1].weight, layers[1].bias};
+  EXPECT_THAT(DssmTower::Create(layers, Activation::kTanh, nullptr),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(DssmTower::Create({}, Activation::kTanh, nullptr),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+}  // namespace
+}  // namespace semrank
