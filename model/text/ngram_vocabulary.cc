@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "model/base/strings.h"
 #include "model/text/letter_windows.h"
+#include "model/text/normalizer.h"
 
 namespace semrank {
 namespace {
@@ -22,7 +23,7 @@ constexpr std::uint8_t kOtherSymbol = kAsciiSymbols.size();
 constexpr std::array<std::uint8_t, 256> MakeSymbolTable() {
   std::array<std::uint8_t, 256> table{};
   table.fill(kOtherSymbol);
-  // From 1: a '#' can only be a mark, normalised words have none.
+  table[' '] = 0;  // a word's marks are the blanks around it
   for (std::size_t i = 1; i < kAsciiSymbols.size(); ++i) {
     table[static_cast<unsigned char>(kAsciiSymbols[i])] =
         static_cast<std::uint8_t>(i);
@@ -34,6 +35,10 @@ constexpr std::array<std::uint8_t, 256> kSymbolTable = MakeSymbolTable();
 
 std::uint32_t Symbol(char byte) {
   return kSymbolTable[static_cast<unsigned char>(byte)];
+}
+
+std::uint32_t TrigramCode(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+  return (a * kNumSymbols + b) * kNumSymbols + c;
 }
 
 absl::Status CheckLength(int ngram_length) {
@@ -121,12 +126,12 @@ std::uint32_t NgramVocabulary::Find(std::string_view ngram) const {
 void NgramVocabulary::FillAsciiTrigrams() {
   if (ngram_length_ != 3) return;
   ascii_trigrams_.assign(kNumSymbols * kNumSymbols * kNumSymbols, kUnknown);
-  for (std::size_t a = 0; a < kAsciiSymbols.size(); ++a) {
-    for (std::size_t b = 0; b < kAsciiSymbols.size(); ++b) {
-      for (std::size_t c = 0; c < kAsciiSymbols.size(); ++c) {
+  for (std::uint32_t a = 0; a < kAsciiSymbols.size(); ++a) {
+    for (std::uint32_t b = 1; b < kAsciiSymbols.size(); ++b) {
+      for (std::uint32_t c = 0; c < kAsciiSymbols.size(); ++c) {
         const char ngram[] = {kAsciiSymbols[a], kAsciiSymbols[b],
                               kAsciiSymbols[c]};
-        ascii_trigrams_[(a * kNumSymbols + b) * kNumSymbols + c] =
+        ascii_trigrams_[TrigramCode(a, b, c)] =
             Find(std::string_view(ngram, 3));
       }
     }
@@ -134,35 +139,39 @@ void NgramVocabulary::FillAsciiTrigrams() {
 }
 
 bool NgramVocabulary::AppendAsciiTrigrams(
-    std::string_view word, std::vector<std::uint32_t>& indices) const {
-  // One trigram a letter: the one that has it in the middle. Written without
-  // a branch on whether it is known.
+    std::string_view normalized, std::vector<std::uint32_t>& indices) const {
+  // One trigram a letter: the one that has it in the middle. Those with a mark
+  // in the middle are unknown, so that blanks need no branch.
   const std::size_t old_size = indices.size();
-  indices.resize(old_size + word.size());
+  indices.resize(old_size + normalized.size());
   std::uint32_t* out = indices.data() + old_size;
-  bool other = false;
-  std::uint32_t code = Symbol(word[0]);  // the mark before it has symbol 0
-  for (std::size_t i = 0; i < word.size(); ++i) {
-    const std::uint32_t next = i + 1 < word.size() ? Symbol(word[i + 1]) : 0;
-    other |= next == kOtherSymbol;
-    code = code * kNumSymbols + next;
-    *out = ascii_trigrams_[code];
+  std::uint32_t before = 0, letter = Symbol(normalized[0]);
+  bool other = letter == kOtherSymbol;
+  for (std::size_t i = 1; i <= normalized.size(); ++i) {
+    const std::uint32_t after =
+        i < normalized.size() ? Symbol(normalized[i]) : 0;
+    other |= after == kOtherSymbol;
+    *out = ascii_trigrams_[TrigramCode(before, letter, after)];
     out += *out != kUnknown;
-    code %= kNumSymbols * kNumSymbols;
+    before = letter;
+    letter = after;
   }
-  other |= Symbol(word[0]) == kOtherSymbol;
   indices.resize(other ? old_size
                        : static_cast<std::size_t>(out - indices.data()));
   return !other;
 }
 
-void NgramVocabulary::AppendIndices(std::string_view word,
+void NgramVocabulary::AppendIndices(std::string_view normalized,
                                     std::vector<std::uint32_t>& indices) const {
-  if (word.empty()) return;
-  if (ngram_length_ == 3 && AppendAsciiTrigrams(word, indices)) return;
-  ForEachLetterWindow(word, ngram_length_, [&](std::string_view ngram) {
-    const std::uint32_t index = Find(ngram);
-    if (index != kUnknown) indices.push_back(index);
+  if (normalized.empty()) return;
+  const bool direct = ngram_length_ == 3;
+  if (direct && AppendAsciiTrigrams(normalized, indices)) return;
+  ForEachWord(normalized, [&](std::string_view word) {
+    if (direct && AppendAsciiTrigrams(word, indices)) return;
+    ForEachLetterWindow(word, ngram_length_, [&](std::string_view ngram) {
+      const std::uint32_t index = Find(ngram);
+      if (index != kUnknown) indices.push_back(index);
+    });
   });
 }
 

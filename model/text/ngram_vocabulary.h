@@ -46,9 +46,10 @@ class NgramVocabulary {
   // Empty when hashed.
   const std::vector<std::string>& ngrams() const { return ngrams_; }
 
-  // Appends the index in [0, size()) of each known n-gram of `word`, with
-  // repeats, in order of position. No allocation but the vector's own.
-  void AppendIndices(std::string_view word,
+  // Appends the index in [0, size()) of each known n-gram of each word of a
+  // normalised text (a word is one), with repeats, in order of position. No
+  // allocation but the vector's own.
+  void AppendIndices(std::string_view normalized,
                      std::vector<std::uint32_t>& indices) const;
 
  private:
@@ -57,15 +58,16 @@ class NgramVocabulary {
 
   std::uint32_t Find(std::string_view ngram) const;
   void FillAsciiTrigrams();
-  // False, having appended nothing, when `word` is not ASCII [a-z0-9].
-  bool AppendAsciiTrigrams(std::string_view word,
+  // False, having appended nothing, when a letter is not in [a-z0-9].
+  bool AppendAsciiTrigrams(std::string_view normalized,
                            std::vector<std::uint32_t>& indices) const;
 
   int ngram_length_;
   int size_;
   std::vector<std::string> ngrams_;
   absl::flat_hash_map<std::string, std::uint32_t> index_of_;
-  // Index of each trigram of [#a-z0-9]; only for ngram_length 3.
+  // Index of each trigram of [#a-z0-9] that has a letter in the middle; only
+  // for ngram_length 3.
   std::vector<std::uint32_t> ascii_trigrams_;
 };
 

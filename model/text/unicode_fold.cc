@@ -27,6 +27,13 @@ bool LowerClass(std::int32_t a, std::int32_t b) {
 
 void AppendDecomposition(std::int32_t code_point, utf8proc_option_t options,
                          CodePoints& out) {
+  if (code_point < 0x80) {  // spares the call; ASCII has no decompositions
+    const bool fold = (options & UTF8PROC_CASEFOLD) != 0;
+    out.push_back(fold && code_point >= 'A' && code_point <= 'Z'
+                      ? code_point - 'A' + 'a'
+                      : code_point);
+    return;
+  }
   utf8proc_int32_t buffer[kMaxDecomposition];
   const utf8proc_ssize_t length = utf8proc_decompose_char(
       code_point, buffer, kMaxDecomposition, options, nullptr);

@@ -95,6 +95,16 @@ TEST(NgramVocabularyTest, UnknownNgramsAreDroppedAndRepeatsKept) {
   EXPECT_THAT(Indices(vocabulary, ""), IsEmpty());
 }
 
+TEST(NgramVocabularyTest, WordsOfATextAreMarkedEach) {
+  for (const int n : {3, 4}) {
+    ASSERT_OK_AND_ASSIGN(
+        const NgramVocabulary vocabulary,
+        NgramVocabulary::FromList(n, {"#a#", "#b#", "a#b", "#\u00E9#", "a# "}));
+    EXPECT_THAT(Indices(vocabulary, "a b a"), ElementsAre(0, 1, 0));
+    EXPECT_THAT(Indices(vocabulary, "a \u00E9 b"), ElementsAre(0, 3, 1));
+  }
+}
+
 TEST(NgramVocabularyTest, AppendsBehindWhatIsThere) {
   ASSERT_OK_AND_ASSIGN(const NgramVocabulary vocabulary,
                        NgramVocabulary::FromList(3, {"#a#", "#\u00E9#"}));
