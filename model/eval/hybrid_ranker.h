@@ -1,0 +1,46 @@
+// Two rankers added up: what a semantic model knows and what exact words say.
+//
+//   score = first + weight * second / best
+//
+// where `best` is the query's highest score of the second ranker over all
+// documents: BM25 has no fixed range, a cosine has, and one weight must serve
+// short and long queries. Where the second finds nothing, the first decides.
+#ifndef SEMRANK_MODEL_EVAL_HYBRID_RANKER_H_
+#define SEMRANK_MODEL_EVAL_HYBRID_RANKER_H_
+
+#include <memory>
+#include <string>
+
+#include "model/eval/ranker.h"
+
+namespace semrank {
+
+class HybridRanker : public Ranker {
+ public:
+  // Both rankers were made for the same documents; `weight` is finite, >= 0.
+  HybridRanker(std::unique_ptr<const Ranker> first,
+               std::unique_ptr<const Ranker> second, double weight);
+
+  // "model+bm25".
+  std::string name() const override;
+  std::size_t num_documents() const override { return first_->num_documents(); }
+  void ScoreAll(std::span<const std::string_view> queries,
+                float* scores) const override;
+  // `best` is still that over all documents: a document's score does not
+  // depend on the other candidates.
+  void ScoreSome(std::string_view query,
+                 std::span<const std::uint32_t> documents,
+                 std::span<float> scores) const override;
+
+ private:
+  // What a score of the second ranker counts, given all of its scores.
+  float FactorOf(std::span<const float> second_scores) const;
+
+  std::unique_ptr<const Ranker> first_;
+  std::unique_ptr<const Ranker> second_;
+  float weight_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_EVAL_HYBRID_RANKER_H_

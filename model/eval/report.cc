@@ -1,0 +1,73 @@
+#include "model/eval/report.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "absl/strings/str_format.h"
+
+namespace semrank {
+namespace {
+
+// Wide enough for the longest name, "letter_tfidf+model".
+constexpr int kNameWidth = 18;
+constexpr int kValueWidth = 9;
+
+std::string FormatRow(std::string_view name, const MetricValues& values) {
+  std::string row = absl::StrFormat("%-*s", kNameWidth, name);
+  for (const double value : values) {
+    absl::StrAppendFormat(&row, "%*.4f", kValueWidth, value);
+  }
+  return row + "\n";
+}
+
+nlohmann::ordered_json ToJson(const MetricValues& values) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  for (int metric = 0; metric < kNumMetrics; ++metric) {
+    json[std::string(kMetricNames[metric])] = values[metric];
+  }
+  return json;
+}
+
+std::string_view NameOf(Candidates candidates) {
+  return candidates == Candidates::kAll ? "all" : "judged";
+}
+
+}  // namespace
+
+std::string FormatTableHead(const Collection& collection,
+                            const EvaluateOptions& options) {
+  const auto num_queries = std::count_if(
+      collection.queries.begin(), collection.queries.end(),
+      [](const JudgedQuery& query) { return query.HasRelevant(); });
+  std::string head = absl::StrFormat(
+      "%d queries, %d documents, candidates: %s, gain: %s\n\n%-*s", num_queries,
+      collection.documents.size(),
+      options.candidates == Candidates::kAll ? "all documents"
+                                             : "the query's judged documents",
+      options.gain == Gain::kExponential ? "2^grade - 1" : "grade", kNameWidth,
+      "ranker");
+  for (const std::string_view name : kMetricNames) {
+    absl::StrAppendFormat(&head, "%*s", kValueWidth, name);
+  }
+  return head + "\n";
+}
+
+std::string FormatTableRows(const Evaluation& evaluation) {
+  return FormatRow(evaluation.ranker, evaluation.summary.mean) +
+         FormatRow("  +-", evaluation.summary.standard_error);
+}
+
+std::string FormatJson(const Evaluation& evaluation,
+                       const EvaluateOptions& options) {
+  nlohmann::ordered_json json;
+  json["ranker"] = evaluation.ranker;
+  json["queries"] = evaluation.queries.size();
+  json["metrics"] = ToJson(evaluation.summary.mean);
+  json["standard_errors"] = ToJson(evaluation.summary.standard_error);
+  json["candidates"] = std::string(NameOf(options.candidates));
+  json["gain"] = options.gain == Gain::kExponential ? "exponential" : "linear";
+  return json.dump() + "\n";
+}
+
+}  // namespace semrank

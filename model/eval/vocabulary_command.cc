@@ -1,0 +1,77 @@
+#include "model/eval/vocabulary_command.h"
+
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <string_view>
+
+#include "absl/strings/str_format.h"
+#include "model/base/bad_lines.h"
+#include "model/base/status_macros.h"
+#include "model/eval/input_lines.h"
+#include "model/text/normalizer.h"
+#include "model/text/vocabulary_builder.h"
+
+namespace semrank {
+namespace {
+
+absl::StatusOr<std::vector<std::string>> ReadWords(const std::string& path,
+                                                   BadLines& bad_lines) {
+  VocabularyBuilder builder;
+  std::string normalized;
+  SEMRANK_RETURN_IF_ERROR(
+      ForEachLine(path, bad_lines, [&](std::string_view line) {
+        const absl::Status status = NormalizeText(line, normalized);
+        if (status.ok()) builder.AddText(normalized);
+        return std::string(status.message());
+      }));
+  if (builder.num_distinct_words() == 0) {
+    return absl::FailedPreconditionError(absl::StrFormat("%s: no words", path));
+  }
+  return builder.Words(0, 1);
+}
+
+double CollisionPercent(const CollisionStatistics& statistics) {
+  return 100.0 * static_cast<double>(statistics.num_collisions) /
+         static_cast<double>(statistics.num_words);
+}
+
+std::string FormatTableRow(int ngram_length,
+                           const CollisionStatistics& statistics) {
+  return absl::StrFormat("%5d %10d %10d %10d %10.4f %%\n", ngram_length,
+                         statistics.num_words, statistics.num_ngrams,
+                         statistics.num_collisions,
+                         CollisionPercent(statistics));
+}
+
+std::string FormatJsonLine(int ngram_length,
+                           const CollisionStatistics& statistics) {
+  nlohmann::ordered_json json;
+  json["ngram"] = ngram_length;
+  json["words"] = statistics.num_words;
+  json["ngrams"] = statistics.num_ngrams;
+  json["collisions"] = statistics.num_collisions;
+  return json.dump() + "\n";
+}
+
+}  // namespace
+
+absl::Status RunVocabularyCommand(const VocabularyCommandOptions& options,
+                                  std::ostream& out) {
+  const bool json = options.output == OutputFormat::kJson;
+  BadLines bad_lines(options.max_bad_lines);
+  SEMRANK_ASSIGN_OR_RETURN(const std::vector<std::string> words,
+                           ReadWords(options.words, bad_lines));
+  if (!json) {
+    out << absl::StrFormat("%5s %10s %10s %10s %12s\n", "ngram", "words",
+                           "ngrams", "collisions", "of words");
+  }
+  for (const int ngram_length : options.ngram_lengths) {
+    const CollisionStatistics statistics = CountCollisions(words, ngram_length);
+    out << (json ? FormatJsonLine(ngram_length, statistics)
+                 : FormatTableRow(ngram_length, statistics))
+        << std::flush;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace semrank

@@ -1,0 +1,31 @@
+// `semrank-eval vocabulary`: what word hashing makes of a word list, Table 1 of
+// the DSSM paper: how many distinct letter n-grams, and how many words have
+// the same n-gram counts as another one.
+#ifndef SEMRANK_MODEL_EVAL_VOCABULARY_COMMAND_H_
+#define SEMRANK_MODEL_EVAL_VOCABULARY_COMMAND_H_
+
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "model/eval/evaluate_command.h"
+
+namespace semrank {
+
+struct VocabularyCommandOptions {
+  // One word or text a line; every word of it counts, once.
+  std::string words;
+  // One row each, in [kMinNgramLength, kMaxNgramLength].
+  std::vector<int> ngram_lengths = {2, 3};
+  OutputFormat output = OutputFormat::kTable;
+  std::int64_t max_bad_lines = 0;
+};
+
+absl::Status RunVocabularyCommand(const VocabularyCommandOptions& options,
+                                  std::ostream& out);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_EVAL_VOCABULARY_COMMAND_H_

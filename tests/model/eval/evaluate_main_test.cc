@@ -1,0 +1,203 @@
+// The built program, as people and scripts call it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/support/run_program.h"
+#include "tests/support/temp_dir.h"
+
+namespace semrank {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class EvaluateMainTest : public ::testing::Test {
+ protected:
+  EvaluateMainTest() {
+    dir_.Write("docs.tsv",
+               "d1\tApple pie\nd2\tApple tart with cream\nd3\tBanana bread\n");
+    dir_.Write("queries.tsv", "q1\tapple cream\nq2\tbread\nq3\tunjudged\n");
+    dir_.Write("qrels.txt",
+               "q1 0 d1 1\nq1 0 d2 2\nq1 0 d3 0\nq2 0 d1 1\nq2 0 d3 0\n");
+  }
+
+  // semrank-eval with the collection and `flags`.
+  ProgramResult Evaluate(std::vector<std::string> flags) {
+    flags.insert(flags.begin(), {"--docs=" + dir_.File("docs.tsv"),
+                                 "--queries=" + dir_.File("queries.tsv"),
+                                 "--qrels=" + dir_.File("qrels.txt")});
+    return Run(std::move(flags));
+  }
+  ProgramResult Run(std::vector<std::string> flags) {
+    flags.insert(flags.begin(), SEMRANK_BINARY_DIR "/semrank-eval");
+    return RunProgram(std::move(flags));
+  }
+  void ExpectWrongUse(const std::vector<std::string>& flags,
+                      std::string_view message) {
+    const ProgramResult result = Evaluate(flags);
+    EXPECT_EQ(result.exit_code, 2) << result.err;
+    EXPECT_THAT(result.err, HasSubstr(std::string(message)));
+    EXPECT_EQ(result.out, "");
+  }
+
+  TempDir dir_;
+};
+
+TEST_F(EvaluateMainTest, JsonIsOneObjectWithTheMeans) {
+  const ProgramResult result =
+      Evaluate({"--ranker=bm25", "--candidates=judged", "--output=json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto json = nlohmann::json::parse(result.out);
+  EXPECT_EQ(json["ranker"], "bm25");
+  EXPECT_EQ(json["queries"], 2);
+  // q1 is ranked d2 d1 d3: perfect. q2 is ranked d3 d1: the one relevant
+  // document second.
+  const double second = 1 / 1.5849625007211562;
+  EXPECT_DOUBLE_EQ(json["metrics"]["ndcg@1"], 0.5);
+  EXPECT_DOUBLE_EQ(json["metrics"]["ndcg@3"], (1 + second) / 2);
+  EXPECT_DOUBLE_EQ(json["metrics"]["ndcg@10"], (1 + second) / 2);
+  EXPECT_DOUBLE_EQ(json["metrics"]["map"], 0.75);
+  EXPECT_DOUBLE_EQ(json["metrics"]["mrr"], 0.75);
+  EXPECT_DOUBLE_EQ(json["metrics"]["p@10"], 0.15);
+  EXPECT_EQ(json["metrics"].size(), 6u);
+}
+
+TEST_F(EvaluateMainTest, SeveralRankersAreSeveralResults) {
+  const ProgramResult json =
+      Evaluate({"--ranker=bm25,letter_tfidf,letter_tfidf+bm25", "--output=json",
+                "--threads=2"});
+  ASSERT_EQ(json.exit_code, 0) << json.err;
+  std::istringstream lines(json.out);
+  std::vector<std::string> rankers;
+  for (std::string line; std::getline(lines, line);) {
+    rankers.push_back(nlohmann::json::parse(line)["ranker"]);
+  }
+  EXPECT_EQ(rankers, (std::vector<std::string>{"bm25", "letter_tfidf",
+                                               "letter_tfidf+bm25"}));
+  const ProgramResult table = Evaluate({"--ranker=bm25,letter_tfidf"});
+  EXPECT_THAT(table.out, StartsWith("2 queries, 3 documents, candidates: all"));
+  EXPECT_THAT(table.out, HasSubstr("\nbm25  "));
+  EXPECT_THAT(table.out, HasSubstr("\nletter_tfidf  "));
+}
+
+TEST_F(EvaluateMainTest, HybridIsNamedAfterBoth) {
+  const ProgramResult result =
+      Evaluate({"--ranker=letter_tfidf", "--hybrid=bm25", "--output=json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(nlohmann::json::parse(result.out)["ranker"], "letter_tfidf+bm25");
+}
+
+TEST_F(EvaluateMainTest, RunFileHasTheRanking) {
+  const ProgramResult result = Evaluate(
+      {"--ranker=bm25", "--run_out=" + dir_.File("bm25.run"), "--run_depth=2"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  std::ifstream run(dir_.File("bm25.run"));
+  std::vector<std::string> documents;
+  std::string query, q0, document, rank, score, tag;
+  while (run >> query >> q0 >> document >> rank >> score >> tag) {
+    EXPECT_EQ(q0, "Q0");
+    EXPECT_EQ(tag, "bm25");
+    documents.push_back(query + " " + rank + " " + document);
+  }
+  EXPECT_EQ(documents, (std::vector<std::string>{"q1 1 d2", "q1 2 d1",
+                                                 "q2 1 d3", "q2 2 d1"}));
+}
+
+TEST_F(EvaluateMainTest, ReadsGzip) {
+  const std::string path = dir_.File("docs.tsv");
+  const std::string text = "d1\tapple\nd2\tcream\nd3\tbread\n";
+  gzFile file = gzopen(path.c_str(), "wb");
+  gzwrite(file, text.data(), static_cast<unsigned>(text.size()));
+  gzclose(file);
+  const ProgramResult result = Evaluate({"--ranker=bm25"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+}
+
+TEST_F(EvaluateMainTest, RemarksGoToStandardError) {
+  dir_.Write("qrels.txt", "q1 0 d1 1\nq1 0 gone 1\nbad line\n");
+  const ProgramResult result =
+      Evaluate({"--ranker=bm25", "--candidates=judged", "--output=json"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.err, HasSubstr("bad lines skipped: 1"));
+  EXPECT_THAT(result.err, HasSubstr("docs.tsv does not have: 1;"));
+  EXPECT_THAT(result.err, HasSubstr("grade 1 or more: 2"));
+  EXPECT_THAT(result.err, HasSubstr("--candidates=all"));
+  EXPECT_EQ(nlohmann::json::parse(result.out)["queries"], 1);
+}
+
+TEST_F(EvaluateMainTest, WrongFlagsExitTwoAndSayWhy) {
+  ExpectWrongUse({"--ranker=bm52"}, "--ranker=bm52: 'bm52' is no ranker");
+  ExpectWrongUse({"--ranker=bm25+"}, "--ranker=bm25+");
+  ExpectWrongUse({"--ranker="}, "names no ranker");
+  ExpectWrongUse({}, "--model_dir=: needed by --ranker=model");
+  ExpectWrongUse({"--ranker=bm25", "--hybrid=bm25"}, "--hybrid=bm25");
+  ExpectWrongUse({"--ranker=bm25", "--hybrid=model"}, "--hybrid=model");
+  ExpectWrongUse({"--ranker=bm25", "--candidates=some"}, "--candidates=some");
+  ExpectWrongUse({"--ranker=bm25", "--gain=3"}, "--gain=3");
+  ExpectWrongUse({"--ranker=bm25", "--output=xml"}, "--output=xml");
+  ExpectWrongUse({"--ranker=bm25", "--bm25_b=1.5"}, "--bm25_b=1.5");
+  ExpectWrongUse({"--ranker=bm25", "--bm25_k1=nan"}, "--bm25_k1=nan");
+  ExpectWrongUse({"--ranker=bm25", "--hybrid_weight=-1"}, "--hybrid_weight=-1");
+  ExpectWrongUse({"--ranker=letter_tfidf", "--tfidf_ngram=0"}, "--tfidf_ngram");
+  ExpectWrongUse({"--ranker=bm25", "--threads=-1"}, "--threads=-1");
+  ExpectWrongUse({"--ranker=bm25", "--max_bad_lines=-1"}, "--max_bad_lines=-1");
+  ExpectWrongUse({"--ranker=bm25", "--run_out=x", "--run_depth=0"},
+                 "--run_depth=0");
+  ExpectWrongUse({"--ranker=bm25,letter_tfidf", "--run_out=x"}, "--run_out=x");
+  ExpectWrongUse({"--ranker=bm25", "--model_version=-3"}, "--model_version=-3");
+  ExpectWrongUse({"evaluate"}, "'evaluate' is no command");
+  EXPECT_EQ(Run({"--ranker=bm25"}).exit_code, 2);
+}
+
+TEST_F(EvaluateMainTest, FailuresExitOneAndNameTheThing) {
+  const ProgramResult no_file =
+      Evaluate({"--ranker=bm25", "--docs=" + dir_.File("none.tsv")});
+  EXPECT_EQ(no_file.exit_code, 1);
+  EXPECT_THAT(no_file.err, HasSubstr("none.tsv"));
+
+  const ProgramResult no_model =
+      Evaluate({"--model_dir=" + dir_.File("no_model")});
+  EXPECT_EQ(no_model.exit_code, 1);
+  EXPECT_THAT(no_model.err, HasSubstr("no_model"));
+
+  const ProgramResult no_folder =
+      Evaluate({"--ranker=bm25", "--run_out=" + dir_.File("none/x.run")});
+  EXPECT_EQ(no_folder.exit_code, 1);
+  EXPECT_THAT(no_folder.err, HasSubstr("none"));
+
+  dir_.Write("qrels.txt", "q1 0 d1 0\n");
+  const ProgramResult no_query = Evaluate({"--ranker=bm25"});
+  EXPECT_EQ(no_query.exit_code, 1);
+  EXPECT_THAT(no_query.err, HasSubstr("no query is left"));
+}
+
+TEST_F(EvaluateMainTest, VocabularyCountsCollisions) {
+  const std::string words = dir_.Write("words", "good\nabacab\nacabab\n");
+  const ProgramResult result =
+      Run({"vocabulary", "--words=" + words, "--ngram=2", "--output=json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto json = nlohmann::json::parse(result.out);
+  EXPECT_EQ(json["ngram"], 2);
+  EXPECT_EQ(json["words"], 3);
+  EXPECT_EQ(json["collisions"], 1);
+  EXPECT_EQ(Run({"vocabulary"}).exit_code, 2);
+  EXPECT_EQ(Run({"vocabulary", "--words=" + words, "--ngram=9"}).exit_code, 2);
+  EXPECT_EQ(Run({"vocabulary", "--words=" + dir_.File("none")}).exit_code, 1);
+}
+
+TEST_F(EvaluateMainTest, HelpTeachesByExample) {
+  const ProgramResult result = Run({"--help"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.out, HasSubstr("semrank-eval --ranker=bm25"));
+  EXPECT_THAT(result.out, HasSubstr("--candidates"));
+  EXPECT_THAT(result.out, HasSubstr("--words"));
+}
+
+}  // namespace
+}  // namespace semrank
