@@ -16,7 +16,7 @@ namespace {
 
 // Queries that are scored together, and the most scores (4 bytes each) that a
 // thread keeps for them.
-constexpr std::size_t kBlockQueries = 16;
+constexpr std::size_t kBlockQueries = 32;
 constexpr std::size_t kBlockScores = std::size_t{1} << 24;
 // Blocks a thread between two looks at the progress bar and at Ctrl-C.
 constexpr int kBlocksPerThread = 4;

@@ -20,7 +20,7 @@ struct GradedPosition {
 };
 
 // In order of rank. Positions are distinct and below scores.size(). Cost: one
-// pass over the scores.
+// pass over the scores for each relevant document.
 std::vector<RankedGrade> RankRelevant(std::span<const float> scores,
                                       std::span<const GradedPosition> relevant);
 
