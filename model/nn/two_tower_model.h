@@ -20,11 +20,13 @@ namespace semrank {
 enum class Side { kQuery, kDocument };
 
 // Where a model came from. `identity` is the SHA-256 of the manifest, in hex:
-// equal identity = equal vectors, so caches key on it.
+// equal identity = equal vectors, so caches key on it. `weights_sha256` is that
+// of weights.safetensors alone, in hex; empty for a model made in memory.
 struct ModelVersion {
   std::string name;
   std::int64_t version = 0;
   std::string identity;
+  std::string weights_sha256 = {};
 };
 
 // Memory that EmbedTexts reuses; belongs to one thread.

@@ -1,0 +1,36 @@
+#include "server/core/admission.h"
+
+#include <string>
+
+#include "absl/strings/str_format.h"
+#include "server/core/errors.h"
+
+namespace semrank {
+
+absl::StatusOr<Admission::Permit> Admission::Admit(std::int64_t num_texts) {
+  const std::int64_t inflight = inflight_texts_ += num_texts;
+  if (inflight > max_inflight_texts_ && num_texts > 0) {
+    inflight_texts_ -= num_texts;
+    return MakeError(
+        absl::StatusCode::kResourceExhausted, "OVERLOADED",
+        absl::StrFormat("%d texts do not fit beside the %d in flight; the "
+                        "limit is %d (--max_inflight_texts)",
+                        num_texts, inflight - num_texts, max_inflight_texts_),
+        {{"value", std::to_string(num_texts)},
+         {"limit", std::to_string(max_inflight_texts_)},
+         {"flag", "max_inflight_texts"},
+         {"retry_delay_ms",
+          std::to_string(absl::ToInt64Milliseconds(kRetryDelay))}});
+  }
+  std::int64_t mark = high_water_mark_.load(std::memory_order_relaxed);
+  while (inflight > mark &&
+         !high_water_mark_.compare_exchange_weak(mark, inflight)) {
+  }
+  return Permit(this, num_texts);
+}
+
+std::int64_t Admission::TakeHighWaterMark() {
+  return high_water_mark_.exchange(inflight_texts_.load());
+}
+
+}  // namespace semrank

@@ -1,0 +1,26 @@
+#include "server/core/given_vectors.h"
+
+#include <cmath>
+
+namespace semrank {
+namespace {
+
+// A unit vector rounded to float32 is off by less than 2^-23 in length.
+constexpr double kUnitLengthTolerance = 1e-6;
+
+}  // namespace
+
+bool ScaleToUnitLength(std::span<float> vector) {
+  // In double, where squares of floats neither overflow nor vanish.
+  double length_squared = 0;
+  for (const float value : vector) length_squared += double{value} * value;
+  if (!std::isfinite(length_squared)) return false;
+  const double length = std::sqrt(length_squared);
+  if (length == 0 || std::abs(length - 1) <= kUnitLengthTolerance) return true;
+  for (float& value : vector) {
+    value = static_cast<float>(double{value} / length);
+  }
+  return true;
+}
+
+}  // namespace semrank

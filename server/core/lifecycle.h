@@ -1,0 +1,47 @@
+// Where the process is in its life; the one thing that readiness, health and
+// the calls agree on. States only move forward.
+//
+//   Threads  every method, from any thread.
+#ifndef SEMRANK_SERVER_CORE_LIFECYCLE_H_
+#define SEMRANK_SERVER_CORE_LIFECYCLE_H_
+
+#include <atomic>
+#include <string_view>
+
+#include "absl/status/status.h"
+
+namespace semrank {
+
+class Lifecycle {
+ public:
+  enum class State {
+    kLoading,   // no model yet: calls are UNAVAILABLE
+    kServing,   // ready
+    kDraining,  // not ready any more, but calls that still come are served
+    kStopping,  // calls that still come are UNAVAILABLE
+  };
+
+  State state() const { return state_.load(std::memory_order_acquire); }
+
+  // Moves to `state` unless it is there or further already.
+  void Advance(State state) {
+    State now = state_.load();
+    while (now < state && !state_.compare_exchange_weak(now, state)) {
+    }
+  }
+
+  bool ready() const { return state() == State::kServing; }
+
+  // For people: "serving", or why not.
+  static std::string_view Description(State state);
+
+  // Unavailable while calls cannot be answered.
+  absl::Status CheckAnswering() const;
+
+ private:
+  std::atomic<State> state_{State::kLoading};
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_CORE_LIFECYCLE_H_

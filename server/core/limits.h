@@ -1,0 +1,43 @@
+// What the server accepts, in one place: flags set it, the engine and the
+// adapters keep to it, GetLimits publishes it.
+#ifndef SEMRANK_SERVER_CORE_LIMITS_H_
+#define SEMRANK_SERVER_CORE_LIMITS_H_
+
+#include <cstdint>
+
+namespace semrank {
+
+// Bytes of one call's metadata.
+inline constexpr int kMaxMetadataBytes = 8'192;
+
+struct Limits {
+  // Candidates or texts in one request.
+  std::int64_t max_texts_per_request = 10'000;
+  // Bytes of one query, text or title.
+  std::int64_t max_text_bytes = 4'096;
+  // Texts admitted at once over all calls. At least max_texts_per_request + 1,
+  // so that the largest request (and its query) can be admitted at all.
+  std::int64_t max_inflight_texts = 100'000;
+};
+
+// Largest message that a request within the limits can need: every text at its
+// longest, or every candidate a vector, with the wire's own bytes.
+inline std::int64_t MaxRequestBytes(const Limits& limits, int embedding_dim) {
+  const std::int64_t vector_bytes = std::int64_t{embedding_dim} * 4;
+  const std::int64_t candidate_bytes =
+      (limits.max_text_bytes > vector_bytes ? limits.max_text_bytes
+                                            : vector_bytes) +
+      8;
+  return limits.max_texts_per_request * candidate_bytes +
+         limits.max_text_bytes + 4'096;
+}
+
+// Largest response: a float32 vector for every text, or every title echoed.
+inline std::int64_t MaxResponseBytes(const Limits& limits, int embedding_dim) {
+  return MaxRequestBytes(limits, embedding_dim) +
+         limits.max_texts_per_request * 16;
+}
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_CORE_LIMITS_H_

@@ -1,0 +1,121 @@
+// Every number that the server shows to Prometheus. All families and all known
+// label sets exist from the start, at 0, so that a rate over them is right from
+// the first event on. The table in metrics.cc names them.
+//
+//   Units    seconds and bytes; counters end in _total.
+//   Labels   fixed sets only, never a text, an id or a peer.
+//   Threads  every method, from any thread; the Add methods before serving.
+//   Cost     children are resolved at start; a count is an atomic add, an
+//            observation a short lock.
+#ifndef SEMRANK_SERVER_CORE_METRICS_H_
+#define SEMRANK_SERVER_CORE_METRICS_H_
+
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+#include <prometheus/metric_type.h>
+#include <prometheus/registry.h>
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "model/base/mutex.h"
+#include "model/nn/two_tower_model.h"
+
+namespace semrank {
+
+// What a request's time goes into; Timings in the API are the same.
+enum class Stage { kQueue, kParse, kCache, kEmbed, kScore, kSerialize };
+inline constexpr int kNumStages = 6;
+inline constexpr int kNumStatusCodes = 17;
+
+// "OK", "InvalidArgument": the spelling of gRPC dashboards.
+std::string_view StatusCodeLabel(absl::StatusCode code);
+
+class Metrics {
+ public:
+  Metrics();
+  Metrics(const Metrics&) = delete;
+  Metrics& operator=(const Metrics&) = delete;
+
+  // The counters of one RPC method.
+  class Rpc {
+   public:
+    void Started() const { started_->Increment(); }
+    void Handled(absl::StatusCode code, absl::Duration time) const;
+
+   private:
+    friend class Metrics;
+    prometheus::Counter* started_ = nullptr;
+    std::array<prometheus::Counter*, kNumStatusCodes> handled_{};
+    prometheus::Histogram* handling_seconds_ = nullptr;
+  };
+  // service "semrank.v1.RankingService", method "Rank", type "unary" or
+  // "bidi_stream".
+  Rpc AddRpc(std::string_view service, std::string_view method,
+             std::string_view type);
+
+  void RecordStage(Stage stage, absl::Duration time) {
+    stage_seconds_[static_cast<int>(stage)]->Observe(
+        absl::ToDoubleSeconds(time));
+  }
+  void CountEmbedded(Side side, std::int64_t num_texts) {
+    texts_embedded_[side == Side::kQuery ? 0 : 1]->Increment(
+        static_cast<double>(num_texts));
+  }
+  void CountCacheRequests(std::int64_t num_hits, std::int64_t num_misses) {
+    cache_hits_->Increment(static_cast<double>(num_hits));
+    cache_misses_->Increment(static_cast<double>(num_misses));
+  }
+  // Counts a request that was turned away or given up, by its reason;
+  // other failures are not counted here.
+  void CountRejected(const absl::Status& status);
+  void CountModelLoad(bool ok) {
+    (ok ? loads_ok_ : loads_failed_)->Increment();
+  }
+  // The model that is current from now on.
+  void SetModel(const ModelVersion& version, int embedding_dim,
+                absl::Time load_time);
+
+  // A value that somebody else keeps and that is read at each scrape.
+  struct Reading {
+    std::string name;
+    std::string help;
+    prometheus::MetricType type = prometheus::MetricType::Gauge;
+    std::function<double()> read;
+  };
+  void AddReading(Reading reading);
+
+  // All metrics in Prometheus' text format, version 0.0.4.
+  std::string Render() const;
+
+ private:
+  prometheus::Registry registry_;
+  prometheus::Family<prometheus::Counter>* started_;
+  prometheus::Family<prometheus::Counter>* handled_;
+  prometheus::Family<prometheus::Histogram>* handling_seconds_;
+  std::array<prometheus::Histogram*, kNumStages> stage_seconds_;
+  std::array<prometheus::Counter*, 2> texts_embedded_;
+  prometheus::Counter* cache_hits_;
+  prometheus::Counter* cache_misses_;
+  std::map<std::string, prometheus::Counter*, std::less<>> rejected_;
+  prometheus::Counter* loads_ok_;
+  prometheus::Counter* loads_failed_;
+  prometheus::Gauge* loaded_timestamp_seconds_;
+
+  mutable Mutex mutex_;
+  prometheus::Family<prometheus::Gauge>* model_info_ ABSL_GUARDED_BY(mutex_);
+  prometheus::Gauge* current_model_info_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  std::vector<Reading> readings_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_CORE_METRICS_H_

@@ -1,0 +1,41 @@
+#include "server/core/state_metrics.h"
+
+namespace semrank {
+
+using prometheus::MetricType;
+
+void AddCacheReadings(const DocumentVectorCache& cache, Metrics& metrics) {
+  using Stats = DocumentVectorCache::Stats;
+  const auto add = [&](const char* name, const char* help, MetricType type,
+                       auto Stats::*value) {
+    metrics.AddReading({name, help, type, [&cache, value] {
+                          return static_cast<double>(cache.GetStats().*value);
+                        }});
+  };
+  add("semrank_cache_entries", "Document vectors in the memory cache.",
+      MetricType::Gauge, &Stats::num_entries);
+  add("semrank_cache_bytes", "Bytes of the memory cache in use.",
+      MetricType::Gauge, &Stats::live_bytes);
+  add("semrank_cache_capacity_bytes", "Bytes that the memory cache may use.",
+      MetricType::Gauge, &Stats::capacity_bytes);
+  add("semrank_cache_evictions_total",
+      "Document vectors that left the memory cache for lack of room.",
+      MetricType::Counter, &Stats::num_evictions);
+}
+
+void AddAdmissionReadings(Admission& admission, Metrics& metrics) {
+  metrics.AddReading(
+      {"semrank_inflight_texts", "Texts admitted and not yet answered.",
+       MetricType::Gauge,
+       [&] { return static_cast<double>(admission.inflight_texts()); }});
+  metrics.AddReading(
+      {"semrank_inflight_texts_max",
+       "The most texts in flight since the last scrape.", MetricType::Gauge,
+       [&] { return static_cast<double>(admission.TakeHighWaterMark()); }});
+  metrics.AddReading(
+      {"semrank_inflight_texts_limit", "Texts that may be in flight at once.",
+       MetricType::Gauge,
+       [&] { return static_cast<double>(admission.max_inflight_texts()); }});
+}
+
+}  // namespace semrank

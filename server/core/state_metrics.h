@@ -1,0 +1,21 @@
+// Metrics of what the cache and admission hold, read at each scrape.
+#ifndef SEMRANK_SERVER_CORE_STATE_METRICS_H_
+#define SEMRANK_SERVER_CORE_STATE_METRICS_H_
+
+#include "server/core/admission.h"
+#include "server/core/document_vector_cache.h"
+#include "server/core/metrics.h"
+
+namespace semrank {
+
+// semrank_cache_entries, _bytes, _capacity_bytes, _evictions_total. The cache
+// must outlive the metrics' last Render.
+void AddCacheReadings(const DocumentVectorCache& cache, Metrics& metrics);
+
+// semrank_inflight_texts, _max (the most since the last scrape), _limit.
+// Likewise.
+void AddAdmissionReadings(Admission& admission, Metrics& metrics);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_CORE_STATE_METRICS_H_
