@@ -34,7 +34,7 @@ Re-ranking only what was judged, as JSON, with the ranking for other tools:
       --docs=docs.tsv --queries=queries.tsv --qrels=qrels.txt --run_out=shop.run
 
 Model and BM25 added up:
-  semrank-eval --model_dir=models/shop --hybrid=bm25 --hybrid_weight=0.5 \
+  semrank-eval --model_dir=models/shop --hybrid=bm25 --hybrid_weight=0.3 \
       --docs=docs.tsv --queries=queries.tsv --qrels=qrels.txt
 
 How many letter n-grams a word list has, and how many of its words become the

@@ -22,7 +22,8 @@ ABSL_FLAG(std::string, hybrid, "",
           "--ranker: --ranker=model --hybrid=bm25 is the ranker model+bm25.");
 ABSL_FLAG(double, hybrid_weight, semrank::RankerOptions().hybrid_weight,
           "Weight of the added ranker, whose best score for a query counts as "
-          "1; a model's cosine counts as it is. 0 to 1000.");
+          "1 beside the scores of the other as they are (cosines, for a "
+          "model). The weaker the model, the more; 0 to 1000.");
 ABSL_FLAG(double, bm25_k1, semrank::Bm25Options().k1,
           "BM25: how late repeats of a word stop counting; 0 to 1000.");
 ABSL_FLAG(double, bm25_b, semrank::Bm25Options().b,
