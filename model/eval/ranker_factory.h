@@ -24,9 +24,10 @@ struct RankerOptions {
   Bm25Options bm25;
   // Code points in an n-gram of "letter_tfidf".
   int tfidf_ngram_length = 3;
-  // Of the second ranker of a pair. Best with BM25 lay at 0.05, 0.1 and 0.3 on
-  // three collections, the more the weaker the model; 0.2 was near the best
-  // on all of them. Worth tuning on held-out queries.
+  // Of the second ranker of a pair. With BM25 behind a model, the best weights
+  // for three collections lay between 0.05 and 0.4, higher the weaker the
+  // model; 0.2 lost at most 4 % of NDCG@10 to them. Tune it on held-out
+  // queries.
   double hybrid_weight = 0.2;
 };
 
