@@ -14,6 +14,6 @@ esac
 
 preset=${SEMRANK_PRESET:-release}
 scripts/install_packages.sh build test
-cmake --preset "$preset"
+cmake --preset "$preset" -DSEMRANK_BUILD_TESTS=ON
 cmake --build --preset "$preset"
 ctest --preset "$preset" "$@"

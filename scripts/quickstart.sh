@@ -1,0 +1,113 @@
+#!/usr/bin/env bash
+# From a fresh clone to ranked results in one command: installs packages,
+# builds, makes a corpus out of the package catalogue that every Debian or
+# Ubuntu machine has, trains a model on it, compares it with BM25, serves it and
+# ranks a few queries through the gRPC API.
+#
+#   scripts/quickstart.sh                  everything; what exists is reused
+#   scripts/quickstart.sh --keep-serving   the same, and leaves the server up
+#   scripts/quickstart.sh --clean          removes demo/ and ends
+#
+# Everything it makes lies in build/release and demo/.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+keep_serving=false
+for argument in "$@"; do
+  case "$argument" in
+    --keep-serving) keep_serving=true ;;
+    --clean) rm -rf demo; echo "removed demo/"; exit 0 ;;
+    -h | --help) sed -n '2,11s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    *) echo "quickstart.sh: unknown argument '$argument' (see --help)" >&2; exit 2 ;;
+  esac
+done
+
+bin=build/release/bin
+corpus=demo/corpus
+model=demo/models/packages
+log=demo/server.log
+server_pid=
+
+step() { printf '\n== %s\n' "$1"; }
+run() { printf '$ %s\n' "$*"; "$@"; }
+stop_server() {
+  [ -n "$server_pid" ] || return 0
+  kill -TERM "$server_pid" 2>/dev/null && wait "$server_pid"
+  server_pid=
+}
+trap 'stop_server || true' EXIT
+
+step "1/7 Packages"
+scripts/install_packages.sh build
+mkdir -p demo
+
+step "2/7 Build (build/release)"
+cmake --preset release -DSEMRANK_BUILD_TESTS=OFF >demo/configure.log || { cat demo/configure.log; exit 1; }
+cmake --build --preset release
+ls -l "$bin" | awk 'NR > 1 {printf "  %-16s %6.1f MB\n", $NF, $5 / 1e6}'
+
+step "3/7 Corpus: package names and synopses as titles, descriptions as queries"
+if [ -s "$corpus/corpus.json" ]; then
+  echo "reusing $corpus (scripts/quickstart.sh --clean starts over)"
+else
+  run scripts/corpus/build_package_corpus.py --output="$corpus"
+fi
+wc -l "$corpus"/docs.tsv "$corpus"/train.tsv "$corpus"/test.queries.tsv | sed '$d'
+
+step "4/7 Train"
+if compgen -G "$model/[0-9]*/MANIFEST.json" >/dev/null; then
+  echo "reusing $model"
+else
+  run "$bin/semrank-train" --train="$corpus/train.tsv" --model_dir="$model" \
+    --valid_queries="$corpus/dev.queries.tsv" --valid_docs="$corpus/docs.tsv" \
+    --valid_qrels="$corpus/dev.qrels.txt" --epochs=3
+fi
+
+step "5/7 Evaluate on packages that training never saw: all titles are candidates"
+evaluate() {
+  run "$bin/semrank-eval" --docs="$corpus/docs.tsv" --queries="$corpus/test.queries.tsv" \
+    --qrels="$corpus/test.qrels.txt" --candidates=all --model_dir="$model" "$@"
+}
+evaluate --ranker=bm25,model
+evaluate --ranker=model --hybrid=bm25
+
+step "6/7 Serve"
+ready=demo/server.ready
+run "$bin/semrank-server" --model_dir="$model" --listen_address=127.0.0.1:0 --http_address=127.0.0.1:0 \
+  --max_texts_per_request=100000 --max_inflight_texts=200000 >"$ready" 2>"$log" &
+server_pid=$!
+until grep -q '^semrank-server ready' "$ready"; do
+  kill -0 "$server_pid" 2>/dev/null || { cat "$log" >&2; exit 1; }
+  sleep 0.1
+done
+grep '^semrank-server ready' "$ready"
+address=$(sed -n 's/.* grpc=\([^ ]*\).*/\1/p' "$ready")
+http=$(sed -n 's/.* http=\([^ ]*\).*/\1/p' "$ready")
+
+step "7/7 Rank all titles for a few queries, through gRPC"
+metric() { curl -s "http://$http/metrics" | grep '^semrank_texts_embedded_total' || true; }
+echo "before: $(metric)"
+for query in "edit photos" "listen to music" "keep my passwords safe" "watch network traffic"; do
+  echo
+  run "$bin/semrank" --address="$address" rank --query="$query" --titles="$corpus/docs.tsv" --top_k=5 \
+    --output=table --timings
+done
+echo
+echo "after:  $(metric)"
+
+if $keep_serving; then
+  cat <<END
+
+The server stays up (process $server_pid, log $log). Try:
+  $bin/semrank --address=$address rank --query="draw diagrams" --titles=$corpus/docs.tsv --top_k=10
+  $bin/semrank --address=$address model
+  curl http://$http/metrics
+Stop it with: kill $server_pid
+END
+  server_pid=
+  trap - EXIT
+else
+  echo
+  echo "stopping the server (--keep-serving leaves it up)"
+  stop_server
+fi
