@@ -6,6 +6,7 @@
 //   Errors   NotFound: no such folder, or no complete version in it.
 //            DataLoss: damaged (the file and the reason are named).
 //            FailedPrecondition: written by a newer format than this reader's.
+//            Unimplemented: a tower that this release cannot compute.
 //   Threads  free functions, from any thread; two writers of one model_dir
 //            get different versions.
 #ifndef SEMRANK_MODEL_FORMAT_MODEL_BUNDLE_H_
@@ -13,27 +14,27 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "model/format/manifest.h"
 #include "model/format/safetensors.h"
 #include "model/nn/two_tower_model.h"
+#include "model/text/featurizer.h"
 #include "semrank/v1/model_config.pb.h"
 
 namespace semrank {
 
-inline constexpr int kFormatVersion = 1;
-
-// Complete versions in `model_dir` (those with a readable MANIFEST.json),
-// rising. Temporary and foreign names are ignored.
+// Complete versions in `model_dir` (those whose MANIFEST.json can be read and
+// parsed, be it of a newer format), rising. Temporary and foreign names are
+// ignored. Costs one small file a version; the other files are not opened.
 absl::StatusOr<std::vector<std::int64_t>> ListVersions(
     const std::string& model_dir);
 
 // Checks every file against the manifest and builds the model; weights are
 // used in place from the mapped file. version 0 = the highest complete one.
+// The model is named after the folder `model_dir`.
 absl::StatusOr<std::shared_ptr<const TwoTowerModel>> LoadModel(
     const std::string& model_dir, std::int64_t version = 0);
 
@@ -45,7 +46,10 @@ struct ModelBundle {
 };
 
 // Publishes as the next version (highest existing + 1, first 1) and returns
-// its number. The bundle is checked as a reader would before the rename.
+// its number. InvalidArgument when the parts of the bundle do not fit each
+// other or FORMAT.md; otherwise what the file system answers. The files are
+// read back, as LoadModel would, before the rename. After an error there is
+// no new version.
 absl::StatusOr<std::int64_t> PublishModel(const std::string& model_dir,
                                           const ModelBundle& bundle);
 

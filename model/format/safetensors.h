@@ -1,23 +1,25 @@
 // Reads and writes the public safetensors layout (FORMAT.md): parse,
 // validate, then map. Only little-endian float32 ("F32") is used.
 //
-//   Threads  const after opening.
-//   Errors   DataLoss with the file and the reason for anything malformed;
-//            nothing is allocated from a length that was not checked.
+//   Threads  free functions, from any thread.
 #ifndef SEMRANK_MODEL_FORMAT_SAFETENSORS_H_
 #define SEMRANK_MODEL_FORMAT_SAFETENSORS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 namespace semrank {
+
+inline constexpr std::size_t kMaxSafetensorsHeaderBytes = std::size_t{1} << 24;
+inline constexpr std::size_t kMaxTensorDimensions = 8;
 
 // A tensor somewhere in memory: row-major floats, product(shape) of them.
 struct TensorView {
@@ -27,12 +29,15 @@ struct TensorView {
 };
 
 // The tensors of a file's content, by name; they point into `content`, which
-// must be aligned to 4 bytes and outlive them. `path` is for messages.
+// must be aligned to 4 bytes and outlive them. Values may be NaN or infinite.
+// DataLoss with `path` and the reason for anything malformed; nothing is
+// allocated from a length that was not checked.
 absl::StatusOr<std::map<std::string, TensorView>> ParseSafetensors(
     std::string_view content, std::string_view path);
 
 // Header and raw tensors, in the order given, the data aligned to 64 bytes.
-// Syncs the file; not atomic by itself (see WriteModelBundle).
+// Syncs the file; not atomic by itself (see PublishModel). InvalidArgument for
+// tensors that ParseSafetensors would refuse.
 absl::Status WriteSafetensors(const std::string& path,
                               std::span<const TensorView> tensors);
 

@@ -1,0 +1,50 @@
+// MANIFEST.json: which files a version consists of, with their sizes and
+// checksums (FORMAT.md).
+//
+//   Threads  free functions, from any thread.
+#ifndef SEMRANK_MODEL_FORMAT_MANIFEST_H_
+#define SEMRANK_MODEL_FORMAT_MANIFEST_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace semrank {
+
+inline constexpr int kFormatVersion = 1;
+
+inline constexpr char kManifestFile[] = "MANIFEST.json";
+inline constexpr char kConfigFile[] = "config.json";
+inline constexpr char kNgramsFile[] = "ngrams.txt";
+inline constexpr char kWordsFile[] = "words.txt";
+inline constexpr char kWeightsFile[] = "weights.safetensors";
+
+inline constexpr std::size_t kMaxManifestBytes = std::size_t{1} << 16;
+
+struct FileFacts {
+  std::uint64_t bytes = 0;
+  std::string sha256;  // 64 lower-case hex digits
+};
+
+// By file name. No manifest lists itself.
+using Manifest = std::map<std::string, FileFacts>;
+
+// InvalidArgument: malformed, or a name that is not of this format.
+// FailedPrecondition: of a newer format.
+absl::StatusOr<Manifest> ParseManifest(std::string_view json);
+std::string FormatManifest(const Manifest& manifest);
+
+// Size and checksum of a file's content.
+absl::StatusOr<FileFacts> DescribeContent(std::string_view content);
+
+// InvalidArgument unless `content` is what `facts` say.
+absl::Status CheckContent(std::string_view content, const FileFacts& facts);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_FORMAT_MANIFEST_H_

@@ -1,0 +1,122 @@
+#include "model/format/model_bundle.h"
+
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_format.h"
+#include "model/base/file_io.h"
+#include "model/base/status_macros.h"
+#include "model/format/model_config.h"
+#include "model/format/model_tensors.h"
+#include "model/format/version_directory.h"
+#include "model/format/version_reader.h"
+#include "model/format/vocabulary_file.h"
+
+namespace semrank {
+namespace {
+
+absl::StatusOr<TensorMap> CheckBundle(const ModelBundle& bundle) {
+  if (bundle.featurizer == nullptr) {
+    return absl::InvalidArgumentError("the bundle has no featurizer");
+  }
+  SEMRANK_RETURN_IF_ERROR(CheckModelConfig(bundle.config));
+  SEMRANK_RETURN_IF_ERROR(
+      CheckSpec(bundle.config.features(), *bundle.featurizer));
+  TensorMap tensors;
+  for (const TensorView& tensor : bundle.tensors) {
+    if (!tensors.emplace(tensor.name, tensor).second) {
+      return absl::InvalidArgumentError(
+          absl::StrFormat("tensor \"%s\" is there twice", tensor.name));
+    }
+  }
+  SEMRANK_RETURN_IF_ERROR(CheckTensors(bundle.config, tensors));
+  return tensors;
+}
+
+absl::Status WriteTexts(const std::string& folder, const ModelBundle& bundle) {
+  SEMRANK_ASSIGN_OR_RETURN(const std::string config,
+                           FormatModelConfig(bundle.config));
+  SEMRANK_RETURN_IF_ERROR(WriteFile(folder + "/" + kConfigFile, config));
+  if (ListsNgrams(bundle.config)) {
+    SEMRANK_RETURN_IF_ERROR(
+        WriteFile(folder + "/" + kNgramsFile,
+                  FormatLines(bundle.featurizer->ngrams()->ngrams())));
+  }
+  if (!ListsWords(bundle.config)) return absl::OkStatus();
+  return WriteFile(folder + "/" + kWordsFile,
+                   FormatLines(bundle.featurizer->words()->words()));
+}
+
+// In the order of FORMAT.md, whatever the bundle's, so that equal models are
+// equal files.
+absl::Status WriteWeights(const std::string& folder,
+                          const v1::ModelConfig& config,
+                          const TensorMap& tensors) {
+  std::vector<TensorView> ordered;
+  for (const ExpectedTensor& tensor : ExpectedTensors(config)) {
+    ordered.push_back(tensors.at(tensor.name));
+  }
+  return WriteSafetensors(folder + "/" + kWeightsFile, ordered);
+}
+
+absl::Status WriteManifest(const std::string& folder,
+                           const v1::ModelConfig& config) {
+  Manifest manifest;
+  for (const std::string& name : ExpectedFiles(config)) {
+    SEMRANK_ASSIGN_OR_RETURN(const auto file,
+                             MappedFile::Open(folder + "/" + name));
+    SEMRANK_ASSIGN_OR_RETURN(manifest[name], DescribeContent(file->content()));
+  }
+  return WriteFile(folder + "/" + kManifestFile, FormatManifest(manifest));
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::int64_t>> ListVersions(
+    const std::string& model_dir) {
+  SEMRANK_ASSIGN_OR_RETURN(const std::vector<std::int64_t> folders,
+                           ListVersionFolders(model_dir));
+  std::vector<std::int64_t> complete;
+  for (const std::int64_t version : folders) {
+    const absl::Status status =
+        CheckManifestOf(VersionPath(model_dir, version));
+    if (status.ok() || absl::IsFailedPrecondition(status)) {
+      complete.push_back(version);
+    }
+  }
+  return complete;
+}
+
+absl::StatusOr<std::shared_ptr<const TwoTowerModel>> LoadModel(
+    const std::string& model_dir, std::int64_t version) {
+  if (version < 0) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "version %d of %s: versions count from 1", version, model_dir));
+  }
+  if (version == 0) {
+    SEMRANK_ASSIGN_OR_RETURN(const std::vector<std::int64_t> versions,
+                             ListVersions(model_dir));
+    if (versions.empty()) {
+      return absl::NotFoundError(absl::StrFormat(
+          "%s holds no complete version of a model", model_dir));
+    }
+    version = versions.back();
+  }
+  return ReadVersion(
+      VersionPath(model_dir, version),
+      {.name = ModelNameOf(model_dir), .version = version, .identity = ""});
+}
+
+absl::StatusOr<std::int64_t> PublishModel(const std::string& model_dir,
+                                          const ModelBundle& bundle) {
+  SEMRANK_ASSIGN_OR_RETURN(const TensorMap tensors, CheckBundle(bundle));
+  SEMRANK_ASSIGN_OR_RETURN(StagedVersion staged,
+                           StagedVersion::Create(model_dir));
+  SEMRANK_RETURN_IF_ERROR(WriteTexts(staged.path(), bundle));
+  SEMRANK_RETURN_IF_ERROR(WriteWeights(staged.path(), bundle.config, tensors));
+  SEMRANK_RETURN_IF_ERROR(WriteManifest(staged.path(), bundle.config));
+  SEMRANK_RETURN_IF_ERROR(ReadVersion(staged.path(), {}).status());
+  return staged.Publish();
+}
+
+}  // namespace semrank

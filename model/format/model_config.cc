@@ -1,0 +1,90 @@
+#include "model/format/model_config.h"
+
+#include <google/protobuf/util/json_util.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/str_format.h"
+#include "model/base/status_macros.h"
+#include "model/format/manifest.h"
+#include "model/format/strict_json.h"
+
+namespace semrank {
+
+absl::StatusOr<v1::ModelConfig> ParseModelConfig(std::string_view json) {
+  // Protobuf's parser takes what we do not want: repeated members, and text
+  // that is not UTF-8.
+  SEMRANK_RETURN_IF_ERROR(ParseStrictJson(json).status());
+  google::protobuf::util::JsonParseOptions options;
+  options.ignore_unknown_fields = true;
+  v1::ModelConfig config;
+  const auto status = google::protobuf::util::JsonStringToMessage(
+      google::protobuf::StringPiece(json.data(), json.size()), &config,
+      options);
+  if (status.ok()) return config;
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "not a ModelConfig: %s",
+      std::string(status.message().data(), status.message().size())));
+}
+
+absl::StatusOr<std::string> FormatModelConfig(const v1::ModelConfig& config) {
+  google::protobuf::util::JsonPrintOptions options;
+  options.add_whitespace = true;
+  options.preserve_proto_field_names = true;
+  std::string json;
+  const auto status =
+      google::protobuf::util::MessageToJsonString(config, &json, options);
+  if (status.ok()) return json;
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "configuration cannot be written as JSON: %s",
+      std::string(status.message().data(), status.message().size())));
+}
+
+bool ListsNgrams(const v1::ModelConfig& config) {
+  return config.features().num_ngrams() > 0 &&
+         config.features().hash_buckets() == 0;
+}
+
+bool ListsWords(const v1::ModelConfig& config) {
+  return config.features().num_words() > 0;
+}
+
+std::vector<std::string> ExpectedFiles(const v1::ModelConfig& config) {
+  std::vector<std::string> files = {kConfigFile, kWeightsFile};
+  if (ListsNgrams(config)) files.emplace_back(kNgramsFile);
+  if (ListsWords(config)) files.emplace_back(kWordsFile);
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::vector<std::string> TensorPrefixes(const v1::ModelConfig& config) {
+  if (config.shared_towers()) return {"query"};
+  return {"query", "document"};
+}
+
+std::vector<std::int64_t> LayerWidths(const v1::ModelConfig& config) {
+  const v1::FeatureSpec& features = config.features();
+  std::vector<std::int64_t> widths = {std::int64_t{features.num_ngrams()} +
+                                      std::int64_t{features.num_words()}};
+  widths.insert(widths.end(), config.hidden_dims().begin(),
+                config.hidden_dims().end());
+  widths.push_back(config.embedding_dim());
+  return widths;
+}
+
+std::vector<ExpectedTensor> ExpectedTensors(const v1::ModelConfig& config) {
+  const std::vector<std::int64_t> widths = LayerWidths(config);
+  std::vector<ExpectedTensor> tensors;
+  for (const std::string& prefix : TensorPrefixes(config)) {
+    for (std::size_t i = 0; i + 1 < widths.size(); ++i) {
+      tensors.push_back({absl::StrFormat("%s.%d.weight", prefix, i),
+                         {widths[i], widths[i + 1]}});
+      tensors.push_back(
+          {absl::StrFormat("%s.%d.bias", prefix, i), {widths[i + 1]}});
+    }
+  }
+  return tensors;
+}
+
+}  // namespace semrank

@@ -1,0 +1,55 @@
+// config.json, and what a configuration says about the other files
+// (FORMAT.md).
+//
+//   Threads  free functions, from any thread.
+#ifndef SEMRANK_MODEL_FORMAT_MODEL_CONFIG_H_
+#define SEMRANK_MODEL_FORMAT_MODEL_CONFIG_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "semrank/v1/model_config.pb.h"
+
+namespace semrank {
+
+inline constexpr std::size_t kMaxConfigBytes = std::size_t{1} << 20;
+inline constexpr int kMaxHiddenLayers = 15;
+inline constexpr int kMaxLayerWidth = 16384;
+
+// InvalidArgument for malformed JSON or a field of the wrong type. Unknown
+// fields are ignored. The values are not checked: see CheckModelConfig.
+absl::StatusOr<v1::ModelConfig> ParseModelConfig(std::string_view json);
+absl::StatusOr<std::string> FormatModelConfig(const v1::ModelConfig& config);
+
+// Every rule of FORMAT.md's table. InvalidArgument names the field, its value
+// and what is allowed. FailedPrecondition: made for a newer release.
+// Unimplemented: a tower, weighting or score that this release cannot compute.
+absl::Status CheckModelConfig(const v1::ModelConfig& config);
+
+// The rest takes configurations that CheckModelConfig has passed.
+
+bool ListsNgrams(const v1::ModelConfig& config);
+bool ListsWords(const v1::ModelConfig& config);
+// All files of a version but the manifest, sorted.
+std::vector<std::string> ExpectedFiles(const v1::ModelConfig& config);
+
+struct ExpectedTensor {
+  std::string name;
+  std::vector<std::int64_t> shape;
+};
+
+// "query", and "document" unless towers are shared.
+std::vector<std::string> TensorPrefixes(const v1::ModelConfig& config);
+// Widths from the features to the vector: one more than there are layers.
+std::vector<std::int64_t> LayerWidths(const v1::ModelConfig& config);
+// weight and bias of each layer of each tower, in the order of writing.
+std::vector<ExpectedTensor> ExpectedTensors(const v1::ModelConfig& config);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_FORMAT_MODEL_CONFIG_H_

@@ -1,0 +1,36 @@
+// The tensors of a model: checked against its configuration, and made into
+// towers (FORMAT.md, "weights.safetensors").
+//
+//   Threads  free functions, from any thread.
+#ifndef SEMRANK_MODEL_FORMAT_MODEL_TENSORS_H_
+#define SEMRANK_MODEL_FORMAT_MODEL_TENSORS_H_
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "model/format/safetensors.h"
+#include "model/nn/tower.h"
+#include "semrank/v1/model_config.pb.h"
+
+namespace semrank {
+
+using TensorMap = std::map<std::string, TensorView>;
+
+// InvalidArgument unless exactly the expected tensors are there, in their
+// shapes, and all their values are finite. `config` has passed
+// CheckModelConfig.
+absl::Status CheckTensors(const v1::ModelConfig& config,
+                          const TensorMap& tensors);
+
+// The tower of tensors that CheckTensors has passed; `prefix` is "query" or
+// "document". `storage` keeps them alive.
+absl::StatusOr<std::shared_ptr<const Tower>> MakeTower(
+    const v1::ModelConfig& config, const std::string& prefix,
+    const TensorMap& tensors, std::shared_ptr<const void> storage);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_FORMAT_MODEL_TENSORS_H_

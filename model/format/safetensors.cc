@@ -1,0 +1,158 @@
+#include "model/format/safetensors.h"
+
+#include <algorithm>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "model/base/status_macros.h"
+#include "model/format/safetensors_layout.h"
+#include "model/format/strict_json.h"
+
+namespace semrank {
+namespace {
+
+using nlohmann::json;
+
+// Where a tensor lies in the data, in bytes.
+struct Extent {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::string name;
+};
+
+// The whole numbers of an array, each from 0 to INT64_MAX.
+absl::StatusOr<std::vector<std::int64_t>> WholeNumbers(const json& tensor,
+                                                       const char* member) {
+  std::vector<std::int64_t> numbers;
+  const auto array = tensor.find(member);
+  bool good = array != tensor.end() && array->is_array() &&
+              array->size() <= kMaxTensorDimensions;
+  for (std::size_t i = 0; good && i < array->size(); ++i) {
+    const auto* number = (*array)[i].get_ptr<const std::uint64_t*>();
+    good = number != nullptr && *number <= INT64_MAX;
+    if (good) numbers.push_back(static_cast<std::int64_t>(*number));
+  }
+  if (good) return numbers;
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "has no %s of at most %d whole numbers", member, kMaxTensorDimensions));
+}
+
+// Fills shape and place of one tensor; its bytes lie inside `data_bytes`.
+absl::Status ParseTensor(const json& tensor, std::uint64_t data_bytes,
+                         TensorView& view, Extent& extent) {
+  if (!tensor.is_object() || tensor.size() != 3) {
+    return absl::InvalidArgumentError(
+        "does not state dtype, shape and data_offsets, and nothing else");
+  }
+  const auto dtype = tensor.find("dtype");
+  if (dtype == tensor.end() || *dtype != "F32") {
+    return absl::InvalidArgumentError("is not of dtype F32");
+  }
+  SEMRANK_ASSIGN_OR_RETURN(view.shape, WholeNumbers(tensor, "shape"));
+  SEMRANK_ASSIGN_OR_RETURN(const std::vector<std::int64_t> offsets,
+                           WholeNumbers(tensor, "data_offsets"));
+  SEMRANK_ASSIGN_OR_RETURN(const std::uint64_t bytes, TensorBytes(view.shape));
+  if (offsets.size() != 2 || offsets[0] > offsets[1]) {
+    return absl::InvalidArgumentError("has no begin and end in data_offsets");
+  }
+  extent.begin = static_cast<std::uint64_t>(offsets[0]);
+  extent.end = static_cast<std::uint64_t>(offsets[1]);
+  if (extent.end > data_bytes || extent.end - extent.begin != bytes) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "takes %d bytes by its shape, but bytes %d to %d of %d by its offsets",
+        bytes, extent.begin, extent.end, data_bytes));
+  }
+  return absl::OkStatus();
+}
+
+// Tensors lie one after another and fill the data.
+absl::Status CheckNoGaps(std::vector<Extent> extents,
+                         std::uint64_t data_bytes) {
+  std::sort(extents.begin(), extents.end(),
+            [](const Extent& a, const Extent& b) {
+              return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+            });
+  std::uint64_t end = 0;
+  for (const Extent& extent : extents) {
+    if (extent.begin != end) {
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "tensor \"%s\" begins at byte %d of the data, the one before ends at "
+          "%d",
+          extent.name, extent.begin, end));
+    }
+    end = extent.end;
+  }
+  if (end == data_bytes) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "the data has %d bytes, the tensors end at %d", data_bytes, end));
+}
+
+struct Parts {
+  std::string_view header;
+  std::string_view data;
+};
+
+absl::StatusOr<Parts> Split(std::string_view content) {
+  std::uint64_t length = 0;
+  if (content.size() < kSafetensorsLengthBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("%d bytes are too few", content.size()));
+  }
+  std::memcpy(&length, content.data(), kSafetensorsLengthBytes);
+  content.remove_prefix(kSafetensorsLengthBytes);
+  if (length > kMaxSafetensorsHeaderBytes || length > content.size()) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "the header's length %d is above the limit of %d or the %d bytes left",
+        length, kMaxSafetensorsHeaderBytes, content.size()));
+  }
+  if (length % sizeof(float) != 0) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "the header's length %d leaves the data unaligned", length));
+  }
+  return Parts{content.substr(0, length), content.substr(length)};
+}
+
+absl::StatusOr<std::map<std::string, TensorView>> Parse(
+    std::string_view content) {
+  SEMRANK_ASSIGN_OR_RETURN(const Parts parts, Split(content));
+  SEMRANK_ASSIGN_OR_RETURN(const json header, ParseStrictJson(parts.header));
+  if (!header.is_object() || !parts.header.starts_with('{')) {
+    return absl::InvalidArgumentError("the header is not a JSON object");
+  }
+  std::map<std::string, TensorView> tensors;
+  std::vector<Extent> extents;
+  for (const auto& [name, value] : header.items()) {
+    if (name == kSafetensorsMetadata) continue;
+    TensorView view = {.name = name, .shape = {}, .data = nullptr};
+    Extent extent = {.begin = 0, .end = 0, .name = name};
+    absl::Status status = ParseTensor(value, parts.data.size(), view, extent);
+    if (!status.ok()) {
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "tensor \"%s\" %s", name, std::string(status.message())));
+    }
+    if (extent.begin % sizeof(float) != 0) {
+      return absl::InvalidArgumentError(
+          absl::StrFormat("tensor \"%s\" is not aligned", name));
+    }
+    view.data =
+        reinterpret_cast<const float*>(parts.data.data() + extent.begin);
+    extents.push_back(std::move(extent));
+    tensors.emplace(name, std::move(view));
+  }
+  SEMRANK_RETURN_IF_ERROR(CheckNoGaps(std::move(extents), parts.data.size()));
+  return tensors;
+}
+
+}  // namespace
+
+absl::StatusOr<std::map<std::string, TensorView>> ParseSafetensors(
+    std::string_view content, std::string_view path) {
+  absl::StatusOr<std::map<std::string, TensorView>> tensors = Parse(content);
+  if (tensors.ok()) return tensors;
+  return absl::DataLossError(
+      absl::StrFormat("%s: %s", path, std::string(tensors.status().message())));
+}
+
+}  // namespace semrank

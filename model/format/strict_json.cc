@@ -1,0 +1,79 @@
+#include "model/format/strict_json.h"
+
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_format.h"
+
+namespace semrank {
+namespace {
+
+using nlohmann::json;
+
+// Reads along without building anything and stops at the first offence.
+class Checker : public nlohmann::json_sax<json> {
+ public:
+  const std::string& problem() const { return problem_; }
+
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool string(string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool start_object(std::size_t) override { return Enter(); }
+  bool end_object() override { return Leave(); }
+  bool start_array(std::size_t) override { return Enter(); }
+  bool end_array() override { return Leave(); }
+  bool key(string_t& name) override {
+    if (names_.back().insert(name).second) return true;
+    return Refuse(absl::StrFormat("member \"%s\" is repeated", name));
+  }
+  bool parse_error(std::size_t position, const std::string&,
+                   const nlohmann::detail::exception&) override {
+    return Refuse(absl::StrFormat("not valid JSON from byte %d on", position));
+  }
+
+ private:
+  bool Enter() {
+    names_.emplace_back();
+    if (names_.size() <= kMaxJsonDepth) return true;
+    return Refuse(
+        absl::StrFormat("JSON nested more than %d deep", kMaxJsonDepth));
+  }
+  bool Leave() {
+    names_.pop_back();
+    return true;
+  }
+  bool Refuse(std::string problem) {
+    problem_ = std::move(problem);
+    return false;
+  }
+
+  // One set for each open object or array; that of an array stays empty.
+  std::vector<std::set<std::string>> names_;
+  std::string problem_;
+};
+
+}  // namespace
+
+absl::StatusOr<json> ParseStrictJson(std::string_view text) {
+  // The parser takes it for the end of the text and leaves the rest unread.
+  if (const std::size_t nul = text.find('\0'); nul != text.npos) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("not valid JSON from byte %d on", nul));
+  }
+  Checker checker;
+  if (!json::sax_parse(text, &checker)) {
+    return absl::InvalidArgumentError(checker.problem());
+  }
+  return json::parse(text, /*cb=*/nullptr, /*allow_exceptions=*/false);
+}
+
+}  // namespace semrank

@@ -1,0 +1,25 @@
+// JSON from files that may be damaged or hostile: nothing is guessed, nothing
+// is thrown, memory is bounded by a small multiple of the text.
+//
+//   Threads  free functions, from any thread.
+#ifndef SEMRANK_MODEL_FORMAT_STRICT_JSON_H_
+#define SEMRANK_MODEL_FORMAT_STRICT_JSON_H_
+
+#include <nlohmann/json_fwd.hpp>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+namespace semrank {
+
+// Objects and arrays inside one another that ParseStrictJson takes.
+inline constexpr int kMaxJsonDepth = 8;
+
+// The value of a text that is valid JSON in valid UTF-8, repeats no member of
+// an object and nests no deeper than kMaxJsonDepth; else InvalidArgument with
+// the reason.
+absl::StatusOr<nlohmann::json> ParseStrictJson(std::string_view text);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_FORMAT_STRICT_JSON_H_

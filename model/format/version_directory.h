@@ -1,0 +1,69 @@
+// The folders of a model directory: which are versions, and how a new one
+// comes to be (FORMAT.md, "Publishing").
+//
+//   Threads  free functions, from any thread; a StagedVersion, one thread.
+//   Errors   as the file system gives them, with the path.
+#ifndef SEMRANK_MODEL_FORMAT_VERSION_DIRECTORY_H_
+#define SEMRANK_MODEL_FORMAT_VERSION_DIRECTORY_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace semrank {
+
+inline constexpr std::int64_t kMaxVersion = 999'999'999'999'999'999;
+
+// The number that `name` is, without sign or leading zero, from 1 to
+// kMaxVersion; else nothing.
+std::optional<std::int64_t> ParseVersionName(std::string_view name);
+
+// Numbers of all folders named so, complete versions or not, rising. NotFound
+// if there is no `model_dir`.
+absl::StatusOr<std::vector<std::int64_t>> ListVersionFolders(
+    const std::string& model_dir);
+
+std::string VersionPath(const std::string& model_dir, std::int64_t version);
+
+// The last part of the path: "shop" for models/shop and models/shop/.
+std::string ModelNameOf(const std::string& model_dir);
+
+// A folder to write a version into. Removed with everything in it unless it
+// was published.
+class StagedVersion {
+ public:
+  // Makes `model_dir` if there is none.
+  static absl::StatusOr<StagedVersion> Create(const std::string& model_dir);
+
+  StagedVersion(StagedVersion&& other) noexcept
+      : model_dir_(std::move(other.model_dir_)),
+        version_(other.version_),
+        path_(std::exchange(other.path_, "")) {}
+  StagedVersion& operator=(StagedVersion&&) = delete;
+  ~StagedVersion();
+
+  const std::string& path() const { return path_; }
+
+  // Syncs the folder, gives it the next version number and returns that. The
+  // files in it must have been synced.
+  absl::StatusOr<std::int64_t> Publish();
+
+ private:
+  StagedVersion(std::string model_dir, std::int64_t version, std::string path)
+      : model_dir_(std::move(model_dir)),
+        version_(version),
+        path_(std::move(path)) {}
+
+  std::string model_dir_;
+  std::int64_t version_;  // the number to try first
+  std::string path_;      // empty once published or moved from
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_FORMAT_VERSION_DIRECTORY_H_

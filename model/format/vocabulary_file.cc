@@ -1,0 +1,80 @@
+#include "model/format/vocabulary_file.h"
+
+#include <utf8proc.h>
+
+#include <algorithm>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_format.h"
+#include "model/base/status_macros.h"
+
+namespace semrank {
+namespace {
+
+absl::Status CheckUtf8(std::string_view text) {
+  const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
+  const auto size = static_cast<utf8proc_ssize_t>(text.size());
+  for (utf8proc_ssize_t i = 0; i < size;) {
+    utf8proc_int32_t ignored;
+    const utf8proc_ssize_t length =
+        utf8proc_iterate(bytes + i, size - i, &ignored);
+    if (length <= 0) {
+      return absl::InvalidArgumentError(
+          absl::StrFormat("not valid UTF-8 at byte %d", i));
+    }
+    i += length;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckEqual(std::string_view field, std::int64_t stated,
+                        std::int64_t actual) {
+  if (stated == actual) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrFormat("features.%s is %d, but the vocabularies have %d", field,
+                      stated, actual));
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::string>> ParseLines(std::string_view content,
+                                                    std::int64_t num_lines) {
+  const std::int64_t found = std::count(content.begin(), content.end(), '\n');
+  if (found != num_lines || !content.ends_with('\n')) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "%d whole lines%s, where %s says %d", found,
+        content.ends_with('\n') ? "" : " and a last one without its end",
+        "the configuration", num_lines));
+  }
+  SEMRANK_RETURN_IF_ERROR(CheckUtf8(content));
+  std::vector<std::string> lines;
+  lines.reserve(static_cast<std::size_t>(num_lines));
+  while (!content.empty()) {
+    const std::size_t end = content.find('\n');
+    lines.emplace_back(content.substr(0, end));
+    content.remove_prefix(end + 1);
+  }
+  return lines;
+}
+
+std::string FormatLines(const std::vector<std::string>& lines) {
+  std::string content;
+  for (const std::string& line : lines) content.append(line).append("\n");
+  return content;
+}
+
+absl::Status CheckSpec(const v1::FeatureSpec& spec,
+                       const Featurizer& featurizer) {
+  const auto& ngrams = featurizer.ngrams();
+  const auto& words = featurizer.words();
+  SEMRANK_RETURN_IF_ERROR(CheckEqual("ngram_length", spec.ngram_length(),
+                                     ngrams ? ngrams->ngram_length() : 0));
+  SEMRANK_RETURN_IF_ERROR(
+      CheckEqual("num_ngrams", spec.num_ngrams(), ngrams ? ngrams->size() : 0));
+  SEMRANK_RETURN_IF_ERROR(
+      CheckEqual("hash_buckets", spec.hash_buckets(),
+                 ngrams && ngrams->hashed() ? ngrams->size() : 0));
+  return CheckEqual("num_words", spec.num_words(), words ? words->size() : 0);
+}
+
+}  // namespace semrank

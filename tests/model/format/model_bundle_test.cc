@@ -1,0 +1,261 @@
+#include "model/format/model_bundle.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "model/base/file_io.h"
+#include "model/format/sha256.h"
+#include "tests/model/format/tiny_model.h"
+#include "tests/support/status_matchers.h"
+#include "tests/support/temp_dir.h"
+
+namespace semrank {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::vector<float> Embed(const TwoTowerModel& model, Side side) {
+  const std::vector<std::string_view> texts = {"cat", "über dog", "car car",
+                                               "unknown"};
+  EmbedScratch scratch;
+  std::vector<float> vectors(texts.size() * model.embedding_dim());
+  model.EmbedTexts(side, texts, scratch, vectors.data());
+  return vectors;
+}
+
+class ModelBundleTest : public ::testing::Test {
+ protected:
+  std::int64_t Publish(const TinyModelOptions& options = {}) {
+    TinyModel model(options);
+    const auto version = PublishModel(model_dir_, model.bundle());
+    EXPECT_THAT(version, IsOk());
+    return version.value_or(-1);
+  }
+  std::vector<std::int64_t> Versions() {
+    const auto versions = ListVersions(model_dir_);
+    EXPECT_THAT(versions, IsOk());
+    return *versions;
+  }
+  std::string Path(const std::string& name) { return model_dir_ + "/" + name; }
+
+  const TempDir dir_;
+  const std::string model_dir_ = dir_.File("models/tiny");
+};
+
+TEST_F(ModelBundleTest, LoadsWhatWasPublished) {
+  EXPECT_EQ(Publish(), 1);
+  ASSERT_OK_AND_ASSIGN(const auto model, LoadModel(model_dir_));
+  EXPECT_EQ(model->version().name, "tiny");
+  EXPECT_EQ(model->version().version, 1);
+  EXPECT_EQ(model->version().identity,
+            *Sha256Hex(*ReadFile(Path("1/MANIFEST.json"), 1 << 20)));
+  EXPECT_EQ(model->embedding_dim(), 4);
+  EXPECT_EQ(model->config().gamma(), 10);
+  EXPECT_NE(Embed(*model, Side::kQuery), Embed(*model, Side::kDocument));
+}
+
+TEST_F(ModelBundleTest, KeepsTheModelWhenItsFilesAreDeleted) {
+  Publish();
+  ASSERT_OK_AND_ASSIGN(const auto model, LoadModel(model_dir_));
+  const std::vector<float> before = Embed(*model, Side::kQuery);
+  fs::remove_all(model_dir_);
+  EXPECT_EQ(Embed(*model, Side::kQuery), before);
+}
+
+TEST_F(ModelBundleTest, EveryKindOfModelSurvivesTheRoundTrip) {
+  const std::vector<TinyModelOptions> kinds = {
+      {.shared_towers = true},
+      {.features = v1::FEATURE_KIND_WORDS},
+      {.features = v1::FEATURE_KIND_LETTERS_AND_WORDS},
+      {.hash_buckets = 50},
+      {.hidden_dims = {}},
+      {.tower = v1::TOWER_KIND_LINEAR, .hidden_dims = {}},
+      {.tower = v1::TOWER_KIND_LINEAR,
+       .activation = v1::ACTIVATION_IDENTITY,
+       .hidden_dims = {}}};
+  for (const TinyModelOptions& kind : kinds) {
+    const std::int64_t version = Publish(kind);
+    ASSERT_OK_AND_ASSIGN(const auto model, LoadModel(model_dir_, version));
+    EXPECT_EQ(&model->tower(Side::kQuery) == &model->tower(Side::kDocument),
+              kind.shared_towers);
+    TinyModel original(kind);
+    EXPECT_EQ(model->config().SerializeAsString(),
+              original.bundle().config.SerializeAsString());
+    EXPECT_EQ(model->featurizer().num_features(),
+              original.bundle().featurizer->num_features());
+    const std::vector<float> vectors = Embed(*model, Side::kDocument);
+    EXPECT_THAT(vectors, ::testing::Contains(::testing::Ne(0.0f)));
+  }
+}
+
+TEST_F(ModelBundleTest, EqualModelsAreEqualFiles) {
+  Publish();
+  TinyModel reversed;
+  std::reverse(reversed.bundle().tensors.begin(),
+               reversed.bundle().tensors.end());
+  ASSERT_THAT(PublishModel(model_dir_, reversed.bundle()), IsOk());
+  EXPECT_EQ((*LoadModel(model_dir_, 1))->version().identity,
+            (*LoadModel(model_dir_, 2))->version().identity);
+}
+
+TEST_F(ModelBundleTest, ServesTheHighestCompleteVersion) {
+  EXPECT_EQ(Publish({.scale = 1}), 1);
+  EXPECT_EQ(Publish({.scale = 2}), 2);
+  EXPECT_EQ(Publish({.scale = 3}), 3);
+  fs::remove(Path("3/MANIFEST.json"));
+  fs::create_directory(Path("9"));
+  fs::rename(Path("1"), Path("10.tmp-123"));
+  EXPECT_THAT(Versions(), ElementsAre(2));
+  ASSERT_OK_AND_ASSIGN(const auto model, LoadModel(model_dir_));
+  EXPECT_EQ(model->version().version, 2);
+  EXPECT_EQ(Publish(), 10);  // above every number that is taken
+}
+
+TEST_F(ModelBundleTest, NothingToLoadIsNotFound) {
+  EXPECT_THAT(LoadModel(model_dir_), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(ListVersions(model_dir_), StatusIs(absl::StatusCode::kNotFound));
+  fs::create_directories(model_dir_);
+  EXPECT_THAT(Versions(), IsEmpty());
+  EXPECT_THAT(LoadModel(model_dir_),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("no complete")));
+  Publish();
+  EXPECT_THAT(LoadModel(model_dir_, 7), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(LoadModel(model_dir_, -1),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+TEST_F(ModelBundleTest, NewerFormatIsListedAndRefused) {
+  Publish();
+  fs::create_directory(Path("2"));
+  ASSERT_THAT(WriteFile(Path("2/MANIFEST.json"), "{\"format_version\": 2}\n"),
+              IsOk());
+  EXPECT_THAT(Versions(), ElementsAre(1, 2));
+  EXPECT_THAT(LoadModel(model_dir_),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("2/MANIFEST.json")));
+  EXPECT_THAT(LoadModel(model_dir_, 1), IsOk());
+}
+
+TEST_F(ModelBundleTest, MissingOrForeignFilesAreDataLoss) {
+  Publish();
+  fs::rename(Path("1/ngrams.txt"), Path("1/kept"));
+  EXPECT_THAT(LoadModel(model_dir_),
+              StatusIs(absl::StatusCode::kDataLoss, HasSubstr("ngrams.txt")));
+  fs::create_directory(Path("1/ngrams.txt"));
+  EXPECT_THAT(LoadModel(model_dir_),
+              StatusIs(absl::StatusCode::kDataLoss, HasSubstr("ngrams.txt")));
+  fs::remove(Path("1/ngrams.txt"));
+  fs::create_symlink("kept", Path("1/ngrams.txt"));
+  EXPECT_THAT(LoadModel(model_dir_), IsOk());
+}
+
+TEST_F(ModelBundleTest, BundlesThatDoNotFitAreRefusedBeforeWriting) {
+  const auto refused = [&](auto spoil) {
+    TinyModel model;
+    spoil(model);
+    EXPECT_THAT(PublishModel(model_dir_, model.bundle()),
+                StatusIs(absl::StatusCode::kInvalidArgument));
+    EXPECT_FALSE(fs::exists(model_dir_));
+  };
+  refused([](TinyModel& m) { m.bundle().featurizer = nullptr; });
+  refused([](TinyModel& m) { m.bundle().tensors.pop_back(); });
+  refused([](TinyModel& m) { m.bundle().tensors[1] = m.bundle().tensors[0]; });
+  refused([](TinyModel& m) { m.bundle().tensors[0].name = "query.0.bias2"; });
+  refused([](TinyModel& m) { m.bundle().tensors[0].shape = {6, 10}; });
+  refused([](TinyModel& m) { m.bundle().tensors[0].data = nullptr; });
+  refused([](TinyModel& m) { m.bundle().config.set_embedding_dim(5); });
+  refused([](TinyModel& m) { m.bundle().config.clear_features(); });
+  refused([](TinyModel& m) {
+    m.bundle().config.mutable_features()->set_num_ngrams(11);
+  });
+  for (const float bad : {std::numeric_limits<float>::quiet_NaN(),
+                          std::numeric_limits<float>::infinity()}) {
+    refused([&](TinyModel& m) { m.storage().back().back() = bad; });
+  }
+}
+
+TEST_F(ModelBundleTest, TowersOfLaterReleasesAreUnimplemented) {
+  TinyModel model;
+  model.bundle().config.set_tower(v1::TOWER_KIND_CLSM);
+  EXPECT_THAT(
+      PublishModel(model_dir_, model.bundle()),
+      StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("TOWER_KIND_CLSM")));
+}
+
+TEST_F(ModelBundleTest, FileInPlaceOfTheFolderIsAClearError) {
+  dir_.Write("file", "");
+  TinyModel model;
+  const auto under_a_file = PublishModel(dir_.File("file/m"), model.bundle());
+  EXPECT_FALSE(under_a_file.ok());
+  EXPECT_THAT(std::string(under_a_file.status().message()),
+              HasSubstr(dir_.File("file/m")));
+  EXPECT_FALSE(PublishModel(dir_.File("file"), model.bundle()).ok());
+  EXPECT_FALSE(LoadModel(dir_.File("file")).ok());
+}
+
+// Writes beyond the limit fail as on a full disk.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) {
+    old_handler_ = signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &old_limit_);
+    const rlimit limit = {bytes, old_limit_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() {
+    setrlimit(RLIMIT_FSIZE, &old_limit_);
+    signal(SIGXFSZ, old_handler_);
+  }
+
+ private:
+  sighandler_t old_handler_;
+  rlimit old_limit_;
+};
+
+TEST_F(ModelBundleTest, FailedWriteLeavesNothingBehind) {
+  Publish();
+  for (const rlim_t bytes : {0, 10, 100, 600, 1000}) {
+    TinyModel model;
+    {
+      FileSizeLimit limit(bytes);
+      EXPECT_FALSE(PublishModel(model_dir_, model.bundle()).ok()) << bytes;
+    }
+    EXPECT_THAT(Versions(), ElementsAre(1));
+    EXPECT_EQ(std::distance(fs::directory_iterator(model_dir_), {}), 1);
+  }
+  EXPECT_EQ(Publish(), 2);
+}
+
+TEST_F(ModelBundleTest, RacingWritersGetVersionsOfTheirOwn) {
+  constexpr int kWriters = 4, kRounds = 5;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kWriters; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < kRounds; ++i) Publish({.scale = 1.0 + t});
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  std::vector<std::int64_t> want(kWriters * kRounds);
+  for (std::size_t i = 0; i < want.size(); ++i) want[i] = i + 1;
+  EXPECT_EQ(Versions(), want);
+  for (const std::int64_t version : want) {
+    EXPECT_THAT(LoadModel(model_dir_, version), IsOk());
+  }
+  EXPECT_EQ(std::distance(fs::directory_iterator(model_dir_), {}),
+            kWriters * kRounds);
+}
+
+}  // namespace
+}  // namespace semrank

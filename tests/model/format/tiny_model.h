@@ -1,0 +1,113 @@
+// A small model to publish: letters and words or either, DSSM or linear, with
+// random weights that are the same in every run.
+#ifndef SEMRANK_TESTS_MODEL_FORMAT_TINY_MODEL_H_
+#define SEMRANK_TESTS_MODEL_FORMAT_TINY_MODEL_H_
+
+#include <cmath>
+#include <list>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/format/model_bundle.h"
+#include "model/format/model_config.h"
+#include "model/text/normalizer.h"
+
+namespace semrank {
+
+struct TinyModelOptions {
+  v1::TowerKind tower = v1::TOWER_KIND_DSSM;
+  v1::Activation activation = v1::ACTIVATION_TANH;
+  std::vector<std::uint32_t> hidden_dims = {6, 5};
+  std::uint32_t embedding_dim = 4;
+  bool shared_towers = false;
+  v1::FeatureKind features = v1::FEATURE_KIND_LETTERS;
+  int hash_buckets = 0;
+  double scale = 1;  // of the weights, to tell models apart
+};
+
+class TinyModel {
+ public:
+  explicit TinyModel(const TinyModelOptions& options = {})
+      : featurizer_(MakeFeaturizer(options)) {
+    bundle_.config = MakeConfig(options);
+    bundle_.featurizer = &featurizer_;
+    for (const ExpectedTensor& tensor : ExpectedTensors(bundle_.config)) {
+      std::int64_t count = 1;
+      for (const std::int64_t size : tensor.shape) count *= size;
+      storage_.push_back(Values(count, options.scale));
+      bundle_.tensors.push_back(
+          {tensor.name, tensor.shape, storage_.back().data()});
+    }
+  }
+  TinyModel(const TinyModel&) = delete;
+  TinyModel& operator=(const TinyModel&) = delete;
+
+  // To be changed by tests; tensors point into storage().
+  ModelBundle& bundle() { return bundle_; }
+  std::list<std::vector<float>>& storage() { return storage_; }
+
+ private:
+  static std::vector<std::string> Ngrams() {
+    return {"#ca", "cat", "at#", "car", "ar#",
+            "#do", "dog", "og#", "#ü",  "üb#"};
+  }
+
+  static Featurizer MakeFeaturizer(const TinyModelOptions& options) {
+    std::optional<NgramVocabulary> ngrams;
+    std::optional<WordVocabulary> words;
+    if (options.features != v1::FEATURE_KIND_WORDS) {
+      ngrams = options.hash_buckets > 0
+                   ? *NgramVocabulary::Hashed(3, options.hash_buckets)
+                   : *NgramVocabulary::FromList(3, Ngrams());
+    }
+    if (options.features != v1::FEATURE_KIND_LETTERS) {
+      words = *WordVocabulary::FromList({"cat", "dog", "über"});
+    }
+    return *Featurizer::Create(std::move(ngrams), std::move(words));
+  }
+
+  v1::ModelConfig MakeConfig(const TinyModelOptions& options) const {
+    v1::ModelConfig config;
+    config.set_format_version(kFormatVersion);
+    config.set_name("tiny");
+    config.set_tower(options.tower);
+    config.mutable_hidden_dims()->Add(options.hidden_dims.begin(),
+                                      options.hidden_dims.end());
+    config.set_embedding_dim(options.embedding_dim);
+    config.set_activation(options.activation);
+    config.set_shared_towers(options.shared_towers);
+    config.set_gamma(10);
+    config.set_score_kind(v1::SCORE_KIND_COSINE);
+    v1::FeatureSpec& features = *config.mutable_features();
+    features.set_normalizer_version(kNormalizerVersion);
+    features.set_kind(options.features);
+    if (featurizer_.ngrams()) {
+      features.set_ngram_length(3);
+      features.set_hash_buckets(options.hash_buckets);
+      features.set_num_ngrams(featurizer_.ngrams()->size());
+    }
+    if (featurizer_.words())
+      features.set_num_words(featurizer_.words()->size());
+    return config;
+  }
+
+  // Spread over (-scale, scale), no two alike in a row.
+  std::vector<float> Values(std::int64_t count, double scale) {
+    std::vector<float> values(count);
+    for (float& value : values) {
+      value = static_cast<float>(scale * std::sin(phase_ += 1.7));
+    }
+    return values;
+  }
+
+  double phase_ = 0;
+  Featurizer featurizer_;
+  std::list<std::vector<float>> storage_;
+  ModelBundle bundle_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_TESTS_MODEL_FORMAT_TINY_MODEL_H_
