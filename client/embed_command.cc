@@ -1,0 +1,104 @@
+#include <memory>
+#include <string>
+
+#include "absl/flags/flag.h"
+#include "absl/time/clock.h"
+#include "client/advice.h"
+#include "client/command.h"
+#include "client/connection_flags.h"
+#include "client/embedding_output.h"
+#include "client/model_flags.h"
+#include "client/output.h"
+#include "client/result_flags.h"
+#include "client/text_flags.h"
+#include "client/timings.h"
+#include "model/base/program.h"
+#include "model/base/status_macros.h"
+
+ABSL_FLAG(
+    std::string, side, "",
+    "Which tower embeds: query or document. Required, because a vector of "
+    "the wrong side looks right and ranks badly.");
+ABSL_FLAG(
+    std::string, texts, "",
+    "File of texts, one a line, alone or after an id and a tab: \"text\" "
+    "or \"id<TAB>text\"; plain, .gz or .zst; - = standard input. An empty "
+    "line is a text too, with the zero vector.");
+
+namespace semrank {
+namespace {
+
+constexpr std::string_view kUsage =
+    "Usage:\n"
+    "  semrank embed --side=query|document --texts=FILE|- [flags]\n"
+    "  semrank embed --side=query|document [flags] TEXT...\n"
+    "\n"
+    "Prints a line a text, in order: \"text<TAB>0.1 -0.2 ...\", with "
+    "\"id<TAB>\"\n"
+    "before it if the texts have ids; or {\"id\", \"text\", \"vector\"} as "
+    "JSON.\n"
+    "\n"
+    "Examples:\n"
+    "  semrank embed --side=query \"edit photos\"\n"
+    "  semrank embed --side=document --texts=docs.tsv --output=json "
+    ">docs.jsonl\n"
+    "  cut -f2 docs.tsv | semrank embed --side=document --texts=-\n";
+
+absl::StatusOr<v1::Side> SideFromFlags() {
+  const std::string side = absl::GetFlag(FLAGS_side);
+  if (side == "query") return v1::SIDE_QUERY;
+  if (side == "document") return v1::SIDE_DOCUMENT;
+  return FlagError("side", side, "want query or document");
+}
+
+// Vectors do not fit a screen, so a table is printed as TSV.
+absl::Status Print(const TextList& texts,
+                   const v1::EmbedTextsResponse& response) {
+  if (FormatFromFlags() == OutputFormat::kJson) {
+    return WriteStdout(EmbeddingJsonLines(texts, response));
+  }
+  return WriteTable(EmbeddingTable(texts, response), OutputFormat::kTsv);
+}
+
+absl::Status Run(const std::vector<std::string>& arguments) {
+  SEMRANK_ASSIGN_OR_RETURN(const v1::Side side, SideFromFlags());
+  SEMRANK_ASSIGN_OR_RETURN(const std::unique_ptr<SemrankClient> client,
+                           ClientFromFlags());
+  SEMRANK_ASSIGN_OR_RETURN(const TextList texts,
+                           TextsFromFlags({.flag = "texts",
+                                           .path = absl::GetFlag(FLAGS_texts),
+                                           .arguments = arguments}));
+  v1::EmbedTextsRequest request;
+  request.set_side(side);
+  request.mutable_texts()->Assign(texts.texts.begin(), texts.texts.end());
+  request.set_encoding(v1::VECTOR_ENCODING_FLOAT32);
+  *request.mutable_model() = ModelFromFlags();
+
+  const absl::Time start = absl::Now();
+  const auto response = client->EmbedTexts(request);
+  if (!response.ok()) return WithAdvice(response.status());
+  const absl::Duration round_trip = absl::Now() - start;
+
+  SEMRANK_RETURN_IF_ERROR(Print(texts, *response));
+  PrintTimingsIfWanted({.round_trip = round_trip,
+                        .server = response->timings(),
+                        .model = response->model(),
+                        .cache_hits = response->cache_hits(),
+                        .cache_misses = response->cache_misses()});
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+const Command kEmbedCommand = {
+    .name = "embed",
+    .summary = "turns texts into vectors",
+    .usage = kUsage,
+    .flag_sources =
+        "client/embed_command client/text_flags client/model_flags "
+        "client/result_flags client/timings client/connection_flags",
+    .takes_arguments = true,
+    .run = Run,
+};
+
+}  // namespace semrank

@@ -1,0 +1,26 @@
+// Vectors of texts as programs read them. `response` holds the vectors of
+// `texts`, in float32, and is checked (response_check.h). Numbers have the
+// digits that it takes to read back the same float.
+#ifndef SEMRANK_CLIENT_EMBEDDING_OUTPUT_H_
+#define SEMRANK_CLIENT_EMBEDDING_OUTPUT_H_
+
+#include <string>
+
+#include "client/table.h"
+#include "client/text_list.h"
+#include "semrank/v1/embedding_service.pb.h"
+
+namespace semrank {
+
+// Columns id (if any text has one), text, and vector: "0.1 -0.2 ...".
+Table EmbeddingTable(const TextList& texts,
+                     const v1::EmbedTextsResponse& response);
+
+// A line {"id": ..., "text": ..., "vector": [...]} for each text, "id" where
+// there is one.
+std::string EmbeddingJsonLines(const TextList& texts,
+                               const v1::EmbedTextsResponse& response);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_CLIENT_EMBEDDING_OUTPUT_H_

@@ -1,0 +1,35 @@
+#include "client/text_flags.h"
+
+#include <cstdint>
+
+#include "absl/flags/flag.h"
+#include "absl/strings/str_format.h"
+#include "model/base/program.h"
+
+ABSL_FLAG(std::int64_t, max_bad_lines, 100,
+          "Lines of the file that may be skipped because they are not UTF-8 or "
+          "too long; each is reported. 0 = none may.");
+
+namespace semrank {
+
+absl::StatusOr<TextList> TextsFromFlags(const TextSource& source) {
+  if (source.path.empty() == source.arguments.empty()) {
+    return UsageError(absl::StrFormat(
+        "%s: give %s as arguments or in a file, --%s=FILE (- is standard "
+        "input)",
+        source.path.empty()
+            ? absl::StrFormat("no %s", source.flag)
+            : absl::StrFormat("--%s and arguments", source.flag),
+        source.flag, source.flag));
+  }
+  if (source.path.empty()) return TakeTexts(source.arguments);
+  const std::int64_t max_bad_lines = absl::GetFlag(FLAGS_max_bad_lines);
+  if (max_bad_lines < 0) {
+    return FlagError("max_bad_lines", std::to_string(max_bad_lines),
+                     "must not be negative");
+  }
+  return ReadTexts(source.path, {.max_bad_lines = max_bad_lines,
+                                 .skip_empty_lines = source.skip_empty_lines});
+}
+
+}  // namespace semrank

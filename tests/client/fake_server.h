@@ -1,0 +1,74 @@
+// A gRPC server in the test's process whose answers the test gives.
+//
+//   Threads  set the handlers before the calls they answer.
+#ifndef SEMRANK_TESTS_CLIENT_FAKE_SERVER_H_
+#define SEMRANK_TESTS_CLIENT_FAKE_SERVER_H_
+
+#include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/security/server_credentials.h>
+#include <grpcpp/server.h>
+#include <grpcpp/server_builder.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "semrank/v1/embedding_service.grpc.pb.h"
+#include "semrank/v1/model_service.grpc.pb.h"
+#include "semrank/v1/ranking_service.grpc.pb.h"
+
+namespace semrank {
+
+// Ranks titles in the order of the request, with scores 0.75, 0.5, 0.25, ...
+// and obeys top_k and min_score. Every third title was cached.
+grpc::Status RankInOrder(const v1::RankRequest& request,
+                         v1::RankResponse* response);
+
+// Vector of text i: (i, 0.1, -0.5).
+grpc::Status EmbedByPosition(const v1::EmbedTextsRequest& request,
+                             v1::EmbedTextsResponse* response);
+
+// A failed call as semrank's server sends it, with one ErrorInfo.
+grpc::Status ServerError(grpc::StatusCode code, const std::string& reason,
+                         const std::string& message);
+
+class FakeServer final : private v1::RankingService::Service,
+                         private v1::EmbeddingService::Service,
+                         private v1::ModelService::Service {
+ public:
+  template <typename Request, typename Response>
+  using Handler = std::function<grpc::Status(const Request&, Response*)>;
+
+  FakeServer();
+  ~FakeServer() override;
+
+  const std::string& address() const { return address_; }
+  void SetServing(const std::string& service, bool serving);
+  // From now on nothing listens at the address.
+  void Stop();
+
+  Handler<v1::RankRequest, v1::RankResponse> rank = RankInOrder;
+  Handler<v1::EmbedTextsRequest, v1::EmbedTextsResponse> embed =
+      EmbedByPosition;
+  Handler<v1::GetModelRequest, v1::GetModelResponse> get_model;
+  // What came last.
+  v1::RankRequest last_rank;
+  v1::EmbedTextsRequest last_embed;
+
+ private:
+  grpc::Status Rank(grpc::ServerContext*, const v1::RankRequest* request,
+                    v1::RankResponse* response) override;
+  grpc::Status EmbedTexts(grpc::ServerContext*,
+                          const v1::EmbedTextsRequest* request,
+                          v1::EmbedTextsResponse* response) override;
+  grpc::Status GetModel(grpc::ServerContext*,
+                        const v1::GetModelRequest* request,
+                        v1::GetModelResponse* response) override;
+
+  std::unique_ptr<grpc::Server> server_;
+  std::string address_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_TESTS_CLIENT_FAKE_SERVER_H_

@@ -1,0 +1,173 @@
+#include "client/semrank_client.h"
+
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "absl/strings/str_format.h"
+#include "absl/synchronization/notification.h"
+#include "client/client_status.h"
+#include "tests/client/fake_server.h"
+#include "tests/support/status_matchers.h"
+
+namespace semrank {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// Long enough for any call that ends by itself.
+constexpr absl::Duration kAmple = absl::Minutes(1);
+
+class SemrankClientTest : public ::testing::Test {
+ protected:
+  static std::unique_ptr<SemrankClient> Connect(const std::string& address,
+                                                absl::Duration deadline) {
+    return SemrankClient::Create({address, deadline}).value();
+  }
+
+  v1::RankRequest Request() const {
+    v1::RankRequest request;
+    request.set_query("edit photos");
+    request.add_titles("image editor");
+    request.add_titles("mail reader");
+    return request;
+  }
+
+  FakeServer server_;
+  std::unique_ptr<SemrankClient> client_ = Connect(server_.address(), kAmple);
+};
+
+TEST_F(SemrankClientTest, RankSendsTheRequestAndReturnsTheRanking) {
+  ASSERT_OK_AND_ASSIGN(const v1::RankResponse response,
+                       client_->Rank(Request()));
+  EXPECT_THAT(server_.last_rank.titles(),
+              ElementsAre("image editor", "mail reader"));
+  EXPECT_THAT(response.scores(), ElementsAre(0.75f, 0.5f));
+}
+
+TEST_F(SemrankClientTest, EmbedTextsReturnsTheVectors) {
+  v1::EmbedTextsRequest request;
+  request.set_side(v1::SIDE_QUERY);
+  request.add_texts("a");
+  ASSERT_OK_AND_ASSIGN(const v1::EmbedTextsResponse response,
+                       client_->EmbedTexts(request));
+  EXPECT_EQ(response.vectors().size(), 3 * sizeof(float));
+  EXPECT_EQ(server_.last_embed.side(), v1::SIDE_QUERY);
+}
+
+TEST_F(SemrankClientTest, GetModelAsksForTheOneNamed) {
+  server_.get_model = [](const v1::GetModelRequest& request,
+                         v1::GetModelResponse* response) {
+    response->mutable_model()->set_name(request.model().name());
+    response->mutable_model()->set_version(request.model().version());
+    return grpc::Status::OK;
+  };
+  v1::ModelRef ref;
+  ref.set_name("shop");
+  ref.set_version(7);
+  ASSERT_OK_AND_ASSIGN(const v1::Model model, client_->GetModel(ref));
+  EXPECT_EQ(model.name(), "shop");
+  EXPECT_EQ(model.version(), 7);
+}
+
+TEST_F(SemrankClientTest, HealthIsServingNotServingOrNotFound) {
+  using grpc::health::v1::HealthCheckResponse;
+  EXPECT_EQ(*client_->CheckHealth(""), HealthCheckResponse::SERVING);
+  server_.SetServing("semrank.v1.RankingService", false);
+  EXPECT_EQ(*client_->CheckHealth("semrank.v1.RankingService"),
+            HealthCheckResponse::NOT_SERVING);
+  EXPECT_THAT(client_->CheckHealth("nobody"),
+              StatusIs(absl::StatusCode::kNotFound));
+}
+
+TEST_F(SemrankClientTest, AFailedCallKeepsTheServersReason) {
+  server_.rank = [](const v1::RankRequest&, v1::RankResponse*) {
+    return ServerError(grpc::StatusCode::INVALID_ARGUMENT, "TOO_MANY_TEXTS",
+                       "titles: 2 in one request, over the limit of 1");
+  };
+  const auto response = client_->Rank(Request());
+  EXPECT_THAT(response,
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       server_.address() +
+                           ": titles: 2 in one request, over the limit of 1"));
+  EXPECT_EQ(GetErrorInfo(response.status())->reason(), "TOO_MANY_TEXTS");
+}
+
+TEST_F(SemrankClientTest, AnAnswerThatContradictsItselfIsInternal) {
+  server_.rank = [](const v1::RankRequest&, v1::RankResponse* response) {
+    response->add_indices(99);
+    response->add_scores(1);
+    return grpc::Status::OK;
+  };
+  EXPECT_THAT(client_->Rank(Request()),
+              StatusIs(absl::StatusCode::kInternal,
+                       HasSubstr("a candidate number is 99")));
+}
+
+TEST_F(SemrankClientTest, AnswersMayBeLargerThanGrpcsFourMegabytes) {
+  server_.rank = [](const v1::RankRequest&, v1::RankResponse* response) {
+    response->mutable_model()->set_name(std::string(5 << 20, 'x'));
+    return grpc::Status::OK;
+  };
+  EXPECT_THAT(client_->Rank(Request()), IsOk());
+}
+
+TEST_F(SemrankClientTest, AServerThatIsGoneIsUnavailableAndNamed) {
+  server_.Stop();
+  EXPECT_THAT(client_->Rank(Request()),
+              StatusIs(absl::StatusCode::kUnavailable,
+                       HasSubstr("cannot reach " + server_.address())));
+}
+
+TEST_F(SemrankClientTest, ASlowAnswerEndsAtTheDeadline) {
+  absl::Notification test_is_over;
+  server_.rank = [&](const v1::RankRequest&, v1::RankResponse*) {
+    test_is_over.WaitForNotification();
+    return grpc::Status::OK;
+  };
+  const auto client =
+      Connect(server_.address(), /*deadline=*/absl::Milliseconds(500));
+  ASSERT_THAT(client->CheckHealth(""), IsOk());  // so that it is connected
+  EXPECT_THAT(client->Rank(Request()),
+              StatusIs(absl::StatusCode::kDeadlineExceeded,
+                       server_.address() + ": no answer within 500ms"));
+  test_is_over.Notify();
+}
+
+TEST(SemrankClientConnectTest, APortThatNeverAnswersEndsAtTheDeadline) {
+  // Connections wait in the listener's queue; nobody takes them.
+  const int listener = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in name = {};
+  name.sin_family = AF_INET;
+  name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  ASSERT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&name), sizeof(name)),
+            0);
+  ASSERT_EQ(listen(listener, 1), 0);
+  socklen_t size = sizeof(name);
+  getsockname(listener, reinterpret_cast<sockaddr*>(&name), &size);
+  const std::string address =
+      absl::StrFormat("127.0.0.1:%d", ntohs(name.sin_port));
+
+  const auto client =
+      SemrankClient::Create({address, absl::Milliseconds(50)}).value();
+  EXPECT_THAT(client->CheckHealth(""),
+              StatusIs(absl::StatusCode::kDeadlineExceeded,
+                       address + ": no connection within 50ms"));
+  close(listener);
+}
+
+TEST(SemrankClientOptionsTest, BadOptionsAreRefused) {
+  EXPECT_THAT(
+      SemrankClient::Create({.address = "nowhere"}),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("'nowhere'")));
+  EXPECT_THAT(SemrankClient::Create({.deadline = absl::ZeroDuration()}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       AllOf(HasSubstr("deadline"), HasSubstr("positive"))));
+}
+
+}  // namespace
+}  // namespace semrank
