@@ -37,6 +37,8 @@ class SemrankClientTest : public ::testing::Test {
     return request;
   }
 
+  // Handlers may wait for it; so it outlives the server, which ends them.
+  absl::Notification test_is_over_;
   FakeServer server_;
   std::unique_ptr<SemrankClient> client_ = Connect(server_.address(), kAmple);
 };
@@ -124,9 +126,8 @@ TEST_F(SemrankClientTest, AServerThatIsGoneIsUnavailableAndNamed) {
 }
 
 TEST_F(SemrankClientTest, ASlowAnswerEndsAtTheDeadline) {
-  absl::Notification test_is_over;
-  server_.rank = [&](const v1::RankRequest&, v1::RankResponse*) {
-    test_is_over.WaitForNotification();
+  server_.rank = [this](const v1::RankRequest&, v1::RankResponse*) {
+    test_is_over_.WaitForNotification();
     return grpc::Status::OK;
   };
   const auto client =
@@ -135,7 +136,7 @@ TEST_F(SemrankClientTest, ASlowAnswerEndsAtTheDeadline) {
   EXPECT_THAT(client->Rank(Request()),
               StatusIs(absl::StatusCode::kDeadlineExceeded,
                        server_.address() + ": no answer within 500ms"));
-  test_is_over.Notify();
+  test_is_over_.Notify();
 }
 
 TEST(SemrankClientConnectTest, APortThatNeverAnswersEndsAtTheDeadline) {
