@@ -3,12 +3,17 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "model/format/model_bundle.h"
+#include "tests/model/format/tiny_model.h"
 #include "tests/support/run_program.h"
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
 
 namespace semrank {
@@ -91,6 +96,37 @@ TEST_F(EvaluateMainTest, HybridIsNamedAfterBoth) {
       Evaluate({"--ranker=letter_tfidf", "--hybrid=bm25", "--output=json"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(nlohmann::json::parse(result.out)["ranker"], "letter_tfidf+bm25");
+}
+
+TEST_F(EvaluateMainTest, EvaluatesAPublishedModel) {
+  TinyModel model({.hash_buckets = 64});
+  ASSERT_THAT(PublishModel(dir_.File("model"), model.bundle()), IsOk());
+  const ProgramResult result =
+      Evaluate({"--model_dir=" + dir_.File("model"), "--model_version=1",
+                "--ranker=model,model+bm25", "--output=json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  std::istringstream lines(result.out);
+  for (const char* name : {"model", "model+bm25"}) {
+    std::string line;
+    std::getline(lines, line);
+    const auto json = nlohmann::json::parse(line);
+    EXPECT_EQ(json["ranker"], name);
+    EXPECT_GT(json["metrics"]["mrr"], 0);
+  }
+}
+
+TEST_F(EvaluateMainTest, DamagedModelAndMissingVersionFail) {
+  TinyModel model;
+  ASSERT_THAT(PublishModel(dir_.File("model"), model.bundle()), IsOk());
+  const ProgramResult missing =
+      Evaluate({"--model_dir=" + dir_.File("model"), "--model_version=7"});
+  EXPECT_EQ(missing.exit_code, 1);
+  EXPECT_THAT(missing.err, HasSubstr("7"));
+
+  dir_.Write("model/1/weights.safetensors", "no tensors");
+  const ProgramResult damaged = Evaluate({"--model_dir=" + dir_.File("model")});
+  EXPECT_EQ(damaged.exit_code, 1);
+  EXPECT_THAT(damaged.err, HasSubstr("weights.safetensors"));
 }
 
 TEST_F(EvaluateMainTest, RunFileHasTheRanking) {
