@@ -1,0 +1,63 @@
+// Chooses the unclicked titles D- that the clicked one is told apart from
+// (DSSM 3.3), for all pairs of a mini-batch.
+//
+//   uniform   J titles a pair, drawn from all distinct titles of the training
+//             set, anew each time; never the clicked title.
+//   in_batch  the titles of other pairs: J rotations of the batch, drawn anew
+//             each time, or with J = 0 all of them. Left out is a title that
+//             equals the clicked one or belongs to an equal query.
+#ifndef SEMRANK_MODEL_TRAIN_NEGATIVE_SAMPLER_H_
+#define SEMRANK_MODEL_TRAIN_NEGATIVE_SAMPLER_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "model/text/featurizer.h"
+#include "model/train/random.h"
+#include "model/train/text_table.h"
+#include "model/train/train_options.h"
+#include "model/train/training_data.h"
+
+namespace semrank {
+
+// The texts of one step. Pair i is (queries[i], titles[i]); titles that were
+// drawn beside them follow, each once.
+struct MiniBatch {
+  std::vector<TextId> queries;
+  std::vector<TextId> titles;
+  // All pairs against all titles; `candidates` is empty. What is left out, the
+  // loss sees by the numbers of the texts.
+  bool all_titles = false;
+  // Bag i: places in `titles` of pair i's clicked title, then of its
+  // negatives, perhaps with repeats. `counts` is not used.
+  BagBatch candidates;
+
+  int num_pairs() const { return static_cast<int>(queries.size()); }
+};
+
+class NegativeSampler {
+ public:
+  // `titles` are distinct, at least two; only uniform sampling needs them.
+  NegativeSampler(const LossOptions& options, std::span<const TextId> titles)
+      : options_(options), titles_(titles) {}
+
+  // Replaces `batch`.
+  void Sample(std::span<const TextPair> pairs, Random& random,
+              MiniBatch& batch);
+
+ private:
+  void DrawUniform(Random& random, MiniBatch& batch);
+  void DrawRotations(Random& random, MiniBatch& batch);
+
+  LossOptions options_;
+  std::span<const TextId> titles_;
+  // Of the batch being made: where a title stands.
+  absl::flat_hash_map<TextId, std::uint32_t> places_;
+  std::vector<std::uint32_t> shifts_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_NEGATIVE_SAMPLER_H_

@@ -1,0 +1,94 @@
+#include "model/train/option_names.h"
+
+#include <span>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "model/base/program.h"
+#include "model/base/strings.h"
+
+namespace semrank {
+namespace {
+
+template <typename T>
+struct Named {
+  std::string_view name;
+  T value;
+};
+
+constexpr Named<v1::TowerKind> kTowers[] = {{"dssm", v1::TOWER_KIND_DSSM},
+                                            {"linear", v1::TOWER_KIND_LINEAR},
+                                            {"clsm", v1::TOWER_KIND_CLSM},
+                                            {"ssi", v1::TOWER_KIND_SSI}};
+constexpr Named<v1::FeatureKind> kFeatures[] = {
+    {"letters", v1::FEATURE_KIND_LETTERS},
+    {"words", v1::FEATURE_KIND_WORDS},
+    {"letters+words", v1::FEATURE_KIND_LETTERS_AND_WORDS}};
+constexpr Named<v1::NegativeSampling> kSamplings[] = {
+    {"uniform", v1::NEGATIVE_SAMPLING_UNIFORM},
+    {"in_batch", v1::NEGATIVE_SAMPLING_IN_BATCH}};
+constexpr Named<v1::Optimizer> kOptimizers[] = {
+    {"sgd", v1::OPTIMIZER_SGD},
+    {"adagrad", v1::OPTIMIZER_ADAGRAD},
+    {"adam", v1::OPTIMIZER_ADAM}};
+constexpr Named<v1::Activation> kActivations[] = {
+    {"linear", v1::ACTIVATION_IDENTITY}, {"tanh", v1::ACTIVATION_TANH}};
+
+template <typename T, std::size_t size>
+absl::Status Find(std::string_view flag, std::string_view name,
+                  const Named<T> (&table)[size], T& value) {
+  std::string names;
+  for (const Named<T>& entry : table) {
+    if (entry.name == name) {
+      value = entry.value;
+      return absl::OkStatus();
+    }
+    absl::StrAppendFormat(&names, "%s%s", names.empty() ? "" : ", ",
+                          entry.name);
+  }
+  return FlagError(flag, name, absl::StrFormat("must be one of %s", names));
+}
+
+}  // namespace
+
+absl::Status ParseOption(std::string_view name, v1::TowerKind& kind) {
+  return Find("tower", name, kTowers, kind);
+}
+
+absl::Status ParseOption(std::string_view name, v1::FeatureKind& kind) {
+  return Find("features", name, kFeatures, kind);
+}
+
+absl::Status ParseOption(std::string_view name,
+                         v1::NegativeSampling& sampling) {
+  return Find("negative_sampling", name, kSamplings, sampling);
+}
+
+absl::Status ParseOption(std::string_view name, v1::Optimizer& optimizer) {
+  return Find("optimizer", name, kOptimizers, optimizer);
+}
+
+absl::Status ParseOption(std::string_view name, v1::Activation& activation) {
+  return Find("activation", name, kActivations, activation);
+}
+
+absl::StatusOr<std::vector<int>> ParseWidths(std::string_view text) {
+  std::vector<int> widths;
+  if (text.empty()) return widths;
+  for (const absl::string_view part : absl::StrSplit(ToAbsl(text), ',')) {
+    int width = 0;
+    if (!absl::SimpleAtoi(part, &width)) {
+      return FlagError("hidden", text,
+                       "must be whole numbers with commas between them");
+    }
+    widths.push_back(width);
+  }
+  return widths;
+}
+
+std::vector<std::string> SplitFiles(std::string_view text) {
+  return absl::StrSplit(ToAbsl(text), ',', absl::SkipEmpty());
+}
+
+}  // namespace semrank

@@ -1,0 +1,31 @@
+// Values of flags by name.
+//
+//   Errors   FlagError with the names that there are.
+#ifndef SEMRANK_MODEL_TRAIN_OPTION_NAMES_H_
+#define SEMRANK_MODEL_TRAIN_OPTION_NAMES_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "semrank/v1/model_config.pb.h"
+
+namespace semrank {
+
+absl::Status ParseOption(std::string_view name, v1::TowerKind& kind);
+absl::Status ParseOption(std::string_view name, v1::FeatureKind& kind);
+absl::Status ParseOption(std::string_view name, v1::NegativeSampling& sampling);
+absl::Status ParseOption(std::string_view name, v1::Optimizer& optimizer);
+absl::Status ParseOption(std::string_view name, v1::Activation& activation);
+
+// "300,300"; empty text = no layer.
+absl::StatusOr<std::vector<int>> ParseWidths(std::string_view text);
+
+// "a.tsv,b.tsv.gz"; empty text = no file.
+std::vector<std::string> SplitFiles(std::string_view text);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_OPTION_NAMES_H_

@@ -1,0 +1,75 @@
+#include "model/train/parameter_optimizer.h"
+
+#include <cassert>
+#include <cmath>
+
+namespace semrank {
+namespace {
+
+constexpr double kBeta1 = 0.9;
+constexpr double kBeta2 = 0.999;
+constexpr float kEpsilon = 1e-8f;
+
+void UpdateSgd(float rate, const float* __restrict gradient, std::size_t count,
+               float* __restrict weights) {
+  for (std::size_t i = 0; i < count; ++i) weights[i] -= rate * gradient[i];
+}
+
+struct AdamStep {
+  float step_size;
+  float second_scale;
+};
+
+void UpdateAdam(const AdamStep& step, const float* __restrict gradient,
+                std::size_t count, float* __restrict first_moments,
+                float* __restrict second_moments, float* __restrict weights) {
+  constexpr float kRate1 = static_cast<float>(1 - kBeta1);
+  constexpr float kRate2 = static_cast<float>(1 - kBeta2);
+  for (std::size_t i = 0; i < count; ++i) {
+    const float g = gradient[i];
+    const float m = first_moments[i] + kRate1 * (g - first_moments[i]);
+    const float v = second_moments[i] + kRate2 * (g * g - second_moments[i]);
+    first_moments[i] = m;
+    second_moments[i] = v;
+    weights[i] -=
+        step.step_size * m / (std::sqrt(v) * step.second_scale + kEpsilon);
+  }
+}
+
+}  // namespace
+
+int OptimizerStateSize(v1::Optimizer kind) {
+  return kind == v1::OPTIMIZER_ADAM ? 2 : 0;
+}
+
+ParameterOptimizer::ParameterOptimizer(const OptimizerOptions& options,
+                                       std::span<float> weights)
+    : options_(options), weights_(weights) {
+  if (options.kind == v1::OPTIMIZER_ADAM) {
+    first_moments_.resize(weights.size());
+    second_moments_.resize(weights.size());
+  }
+}
+
+void ParameterOptimizer::BeginStep() {
+  ++step_;
+  const double step = static_cast<double>(step_);
+  step_size_ =
+      static_cast<float>(options_.learning_rate / (1 - std::pow(kBeta1, step)));
+  second_scale_ = static_cast<float>(1 / std::sqrt(1 - std::pow(kBeta2, step)));
+}
+
+void ParameterOptimizer::Update(std::size_t first,
+                                std::span<const float> gradient) {
+  assert(first + gradient.size() <= weights_.size());
+  if (options_.kind == v1::OPTIMIZER_ADAM) {
+    UpdateAdam({step_size_, second_scale_}, gradient.data(), gradient.size(),
+               &first_moments_[first], &second_moments_[first],
+               &weights_[first]);
+  } else {
+    UpdateSgd(static_cast<float>(options_.learning_rate), gradient.data(),
+              gradient.size(), &weights_[first]);
+  }
+}
+
+}  // namespace semrank

@@ -1,0 +1,51 @@
+// Moves the weights of one tensor against their gradient.
+//
+//   SGD      w -= rate g                                          (eq. 8)
+//   Adam     m += (1 - b1)(g - m), v += (1 - b2)(g^2 - v),
+//            w -= rate m' / (sqrt(v') + 1e-8), m' and v' corrected for the
+//            number of steps so far (Kingma and Ba, 2015); b1 0.9, b2 0.999.
+//   Sparse   rows that a mini-batch does not touch are left alone, m and v
+//            with them; the correction counts all steps.
+//   Memory   Adam: twice that of the tensor. SGD: none.
+//   Promise  each weight's new value depends on its own old one, its gradient
+//            and the step, to the bit: Update may be cut in any way.
+//   Threads  BeginStep by one thread, then Update from any on disjoint ranges.
+#ifndef SEMRANK_MODEL_TRAIN_PARAMETER_OPTIMIZER_H_
+#define SEMRANK_MODEL_TRAIN_PARAMETER_OPTIMIZER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/train/train_options.h"
+
+namespace semrank {
+
+class ParameterOptimizer {
+ public:
+  // `weights` outlive the optimizer and do not move.
+  ParameterOptimizer(const OptimizerOptions& options, std::span<float> weights);
+
+  // Once for each mini-batch, before its updates.
+  void BeginStep();
+
+  // Updates weights [first, first + gradient.size()).
+  void Update(std::size_t first, std::span<const float> gradient);
+
+ private:
+  OptimizerOptions options_;
+  std::span<float> weights_;
+  std::int64_t step_ = 0;
+  float step_size_ = 0;     // rate / (1 - b1^step)
+  float second_scale_ = 1;  // 1 / sqrt(1 - b2^step)
+  std::vector<float> first_moments_;
+  std::vector<float> second_moments_;
+};
+
+// Floats of state a weight.
+int OptimizerStateSize(v1::Optimizer kind);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_PARAMETER_OPTIMIZER_H_

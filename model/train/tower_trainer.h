@@ -1,0 +1,119 @@
+// A tower that learns: the forward pass of DssmTower with every activation
+// kept, the backward pass of DSSM eq. 15-19, and the update of the weights.
+//
+// One step is a sequence of phases; each adds its pieces to a WorkList, which
+// the caller runs before it goes on to the next, so that two towers (or a
+// tower and something else) share the threads:
+//
+//   SetTexts, AddPrepareWork   the bags of the step's texts; packed weights
+//   AddForwardWork             vectors()
+//   (the loss)                 vector_gradients()
+//   AddBackwardWork            delta of each layer, in blocks of texts
+//   AddPackWork                deltas made ready for the products
+//   AddUpdateWork              gradients of the weights, each used at once
+//
+//   Shapes   row-major, one row = one text.
+//   Memory   weights, optimizer state, and for each text of a step twice the
+//            widths of all layers.
+//   Promise  weights after a step do not depend on the number of threads: a
+//            sum is one piece's, in an order fixed by the texts.
+//   Threads  one thread calls; the pieces run anywhere.
+#ifndef SEMRANK_MODEL_TRAIN_TOWER_TRAINER_H_
+#define SEMRANK_MODEL_TRAIN_TOWER_TRAINER_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "model/nn/gemm.h"
+#include "model/text/featurizer.h"
+#include "model/train/bag_transpose.h"
+#include "model/train/parameter_optimizer.h"
+#include "model/train/text_table.h"
+#include "model/train/tower_weights.h"
+#include "model/train/work_list.h"
+
+namespace semrank {
+
+struct TowerTrainerOptions {
+  Activation output_activation = Activation::kTanh;
+  OptimizerOptions optimizer;
+  int num_workers = 1;  // of the pool that runs the pieces
+};
+
+class TowerTrainer {
+ public:
+  TowerTrainer(TowerWeights weights, const TowerTrainerOptions& options);
+  TowerTrainer(const TowerTrainer&) = delete;
+  TowerTrainer& operator=(const TowerTrainer&) = delete;
+
+  const TowerWeights& weights() const { return weights_; }
+  int num_texts() const { return bags_.num_texts(); }
+  int embedding_dim() const { return layers_.back().out; }
+  // [num_texts(), embedding_dim]: unit vectors; zero for a text without
+  // features; NaN when the weights have outgrown single precision.
+  const float* vectors() const { return vectors_.data(); }
+  // dloss/dvector, same shape; to be filled before AddBackwardWork.
+  float* vector_gradients() { return vector_gradients_.data(); }
+
+  // `texts` and what `ids` points to live until the prepare work has run.
+  // Fails as TextBags::Layout.
+  absl::Status SetTexts(const TextBags& texts, std::span<const TextId> ids);
+  void AddPrepareWork(WorkList& work);
+  // Without `learn` only vectors() are computed, and the step ends there.
+  void AddForwardWork(bool learn, WorkList& work);
+  void AddBackwardWork(WorkList& work);
+  void AddPackWork(WorkList& work);
+  void AddUpdateWork(WorkList& work);
+
+ private:
+  // What one layer keeps of a step. Activations and deltas: [num_texts, out];
+  // delta = dloss/d(input of the activation function).
+  struct Layer {
+    int in = 0;
+    int out = 0;
+    std::vector<float> activations;
+    std::vector<float> deltas;
+    PackedMatrix weight;             // [in, out]; unused by the bag layer
+    PackedMatrix weight_transposed;  // [out, in]; unused by the bag layer
+    PackedMatrix packed_deltas;      // [num_texts, out]; likewise
+  };
+  struct LayerOptimizer {
+    ParameterOptimizer weight;
+    ParameterOptimizer bias;
+  };
+
+  bool IsTanh(std::size_t layer) const;
+  void Forward(int first, int last);
+  void CheckVector(int text);
+  void Backward(int first, int last);
+  void BackwardOutput(int first, int last);
+  void TransposeBags();
+  void UpdateDense(std::size_t layer, int first, int last,
+                   std::vector<float>& scratch);
+  void UpdateBagRows(int first, int last, std::vector<float>& scratch);
+  void UpdateBias(std::size_t layer, std::vector<float>& scratch);
+
+  TowerWeights weights_;
+  TowerTrainerOptions options_;
+  std::vector<LayerOptimizer> optimizers_;
+  std::vector<Layer> layers_;
+  bool weights_packed_ = false;
+
+  const TextBags* texts_ = nullptr;
+  std::span<const TextId> ids_;
+  BagBatch bags_;
+  BagTranspose transpose_;
+  // Pieces of about equal work: distinct features [bounds[i], bounds[i + 1]).
+  std::vector<int> transpose_bounds_;
+
+  std::vector<float> vectors_;
+  std::vector<float> norms_;  // of the outputs; 0 = the vector is zero
+  std::vector<float> vector_gradients_;
+  std::vector<std::vector<float>> scratch_;  // by worker
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_TOWER_TRAINER_H_

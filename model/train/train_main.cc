@@ -1,0 +1,60 @@
+// semrank-train: clicked pairs to a model directory.
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "model/base/interrupt.h"
+#include "model/base/program.h"
+#include "model/base/status_macros.h"
+#include "model/train/train_flags.h"
+#include "model/train/trainer.h"
+
+namespace semrank {
+namespace {
+
+constexpr ProgramInfo kInfo = {
+    .name = "semrank-train",
+    .summary = "learns a ranking model from clicked (query, title) pairs",
+    .usage = R"(Usage:
+  semrank-train --train=FILE[,FILE...] --model_dir=FOLDER [flags]
+
+From a click log, a twentieth of its queries held out to stop in time:
+  semrank-train --train=clicks.tsv.gz --model_dir=models/shop
+
+With judged queries, whose NDCG@10 chooses the epoch:
+  semrank-train --train=clicks.tsv --valid_queries=queries.tsv \
+      --valid_docs=docs.tsv --valid_qrels=qrels.txt --model_dir=models/shop
+
+As the DSSM paper of 2013 did it:
+  semrank-train --train=clicks.tsv --preset=dssm2013 --model_dir=models/paper
+
+Ctrl-C ends the training and publishes the best of the finished epochs.
+)",
+    .flag_source = "model/train/"};
+
+absl::Status Run() {
+  SEMRANK_ASSIGN_OR_RETURN(TrainOptions options, TrainOptionsFromFlags());
+  SEMRANK_ASSIGN_OR_RETURN(const TrainingSummary summary,
+                           Train(std::move(options)));
+  absl::PrintF("published %s: %s, of %d epochs\n", summary.version_dir,
+               FormatEpochText(summary.best), summary.epochs_run);
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace semrank
+
+int main(int argc, char** argv) {
+  using namespace semrank;  // NOLINT: one function of a program.
+  const std::vector<std::string> arguments =
+      ParseCommandLine(kInfo, argc, argv);
+  if (!arguments.empty()) {
+    absl::FPrintF(stderr, "%s: unexpected argument '%s'\nTry '%s --help'.\n",
+                  kInfo.name, arguments[0], kInfo.name);
+    return kExitWrongUse;
+  }
+  CatchInterrupts();
+  return ExitCode(kInfo, Run());
+}

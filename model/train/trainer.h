@@ -1,0 +1,37 @@
+// A training run from files to a published model.
+//
+//   Result   the weights of the epoch that did best in validation; without
+//            validation those of the last.
+//   Promise  the same options and files give the same weights, bit for bit,
+//            on one machine and build, whatever the number of threads.
+//   Stop     Ctrl-C ends it between two mini-batches; the best of the
+//            finished epochs is published.
+//   Output   progress on standard error, training.jsonl in model_dir.
+//   Errors   InvalidArgument: the options (FlagError) or what the files hold.
+//            ResourceExhausted: the model does not fit in memory.
+//            OutOfRange: the weights grew beyond single precision.
+//            Cancelled: Ctrl-C before the end of the first epoch.
+#ifndef SEMRANK_MODEL_TRAIN_TRAINER_H_
+#define SEMRANK_MODEL_TRAIN_TRAINER_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "model/train/train_options.h"
+#include "model/train/training_log.h"
+
+namespace semrank {
+
+struct TrainingSummary {
+  std::string version_dir;  // of the published model
+  std::int64_t version = 0;
+  EpochRecord best;
+  int epochs_run = 0;
+};
+
+absl::StatusOr<TrainingSummary> Train(TrainOptions options);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_TRAINER_H_

@@ -1,0 +1,164 @@
+#include "model/train/training_data.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "model/base/interrupt.h"
+#include "model/base/progress.h"
+#include "model/base/status_macros.h"
+#include "model/train/pair_reader.h"
+#include "model/train/random.h"
+#include "model/train/training_features.h"
+
+namespace semrank {
+namespace {
+
+absl::StatusOr<std::vector<TextPair>> ReadPairs(
+    const std::vector<std::string>& files, BadLines& bad_lines,
+    TextInterner& texts) {
+  PairReader reader(files, bad_lines);
+  ProgressBar progress("reading", /*total=*/0, "pairs");
+  std::vector<TextPair> pairs;
+  ClickPair pair;
+  for (;;) {
+    SEMRANK_ASSIGN_OR_RETURN(const bool more, reader.Next(pair));
+    if (!more) break;
+    if (Interrupted()) return absl::CancelledError("interrupted while reading");
+    // One number stays free: the tables' marks for "none".
+    if (texts.size() + 2 > std::numeric_limits<TextId>::max()) {
+      return absl::ResourceExhaustedError(
+          absl::StrFormat("more than %d distinct texts in %s", texts.size(),
+                          absl::StrJoin(files, ",")));
+    }
+    const TextId query = texts.Intern(pair.query);
+    pairs.push_back({query, texts.Intern(pair.title)});
+    progress.Update(static_cast<std::int64_t>(pairs.size()));
+  }
+  if (reader.num_without_clicks() > 0) {
+    absl::FPrintF(stderr, "%d pairs have 0 clicks and are left out\n",
+                  reader.num_without_clicks());
+  }
+  if (!pairs.empty()) return pairs;
+  return absl::InvalidArgumentError(
+      absl::StrFormat("no usable pair among the %d lines of %s",
+                      reader.num_lines(), absl::StrJoin(files, ",")));
+}
+
+std::vector<TextId> Distinct(std::vector<TextId> ids) {
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  return ids;
+}
+
+std::vector<TextId> DistinctQueries(const std::vector<TextPair>& pairs) {
+  std::vector<TextId> ids;
+  for (const TextPair& pair : pairs) ids.push_back(pair.query);
+  return Distinct(std::move(ids));
+}
+
+std::vector<TextId> DistinctTitles(const std::vector<TextPair>& pairs) {
+  std::vector<TextId> ids;
+  for (const TextPair& pair : pairs) ids.push_back(pair.title);
+  return Distinct(std::move(ids));
+}
+
+absl::Status CheckTitles(const std::vector<std::string>& files,
+                         const std::vector<TextPair>& pairs,
+                         const TextInterner& texts) {
+  const TextId title = pairs[0].title;
+  if (std::any_of(pairs.begin(), pairs.end(), [title](const TextPair& pair) {
+        return pair.title != title;
+      })) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "all pairs of %s have the same title, \"%s\": there is nothing to tell "
+      "it from",
+      absl::StrJoin(files, ","), texts.text(title).substr(0, 80)));
+}
+
+// Validation pairs as the options say, taken out of `train_pairs` if need be.
+absl::StatusOr<std::vector<TextPair>> TakeValidPairs(
+    const TrainOptions& options, BadLines& bad_lines, TextInterner& texts,
+    std::vector<TextPair>& train_pairs) {
+  if (!options.data.valid_pair_files.empty()) {
+    SEMRANK_ASSIGN_OR_RETURN(
+        std::vector<TextPair> pairs,
+        ReadPairs(options.data.valid_pair_files, bad_lines, texts));
+    SEMRANK_RETURN_IF_ERROR(
+        CheckTitles(options.data.valid_pair_files, pairs, texts));
+    return pairs;
+  }
+  if (options.data.valid_fraction <= 0) return std::vector<TextPair>();
+  std::vector<TextPair> held_out =
+      HoldOutQueries(options.data.valid_fraction, options.seed, train_pairs);
+  // Too small to be cut in two: the loss of a single title is always 0.
+  if (DistinctTitles(held_out).size() < 2 ||
+      DistinctTitles(train_pairs).size() < 2) {
+    train_pairs.insert(train_pairs.end(), held_out.begin(), held_out.end());
+    held_out.clear();
+    absl::FPrintF(stderr,
+                  "too few pairs to hold some out: training without "
+                  "validation\n");
+  }
+  return held_out;
+}
+
+}  // namespace
+
+std::vector<TextPair> HoldOutQueries(double fraction, std::uint64_t seed,
+                                     std::vector<TextPair>& pairs) {
+  std::vector<TextId> queries = DistinctQueries(pairs);
+  Random random(seed, RandomPurpose::kHeldOutQueries);
+  Shuffle(random, queries);
+  queries.resize(std::max<std::size_t>(
+      1, std::llround(fraction * static_cast<double>(queries.size()))));
+  std::sort(queries.begin(), queries.end());
+
+  const auto first_held_out = std::stable_partition(
+      pairs.begin(), pairs.end(), [&queries](const TextPair& pair) {
+        return !std::binary_search(queries.begin(), queries.end(), pair.query);
+      });
+  std::vector<TextPair> held_out(first_held_out, pairs.end());
+  pairs.erase(first_held_out, pairs.end());
+  return held_out;
+}
+
+absl::StatusOr<TrainingData> LoadTrainingData(const TrainOptions& options,
+                                              BadLines& bad_lines) {
+  TextInterner texts;
+  SEMRANK_ASSIGN_OR_RETURN(
+      std::vector<TextPair> train_pairs,
+      ReadPairs(options.data.train_files, bad_lines, texts));
+  SEMRANK_RETURN_IF_ERROR(
+      CheckTitles(options.data.train_files, train_pairs, texts));
+  SEMRANK_ASSIGN_OR_RETURN(
+      std::vector<TextPair> valid_pairs,
+      TakeValidPairs(options, bad_lines, texts, train_pairs));
+  std::vector<TextId> titles = DistinctTitles(train_pairs);
+  const std::vector<TextId> queries = DistinctQueries(train_pairs);
+  std::vector<TextId> train_texts = titles;
+  train_texts.insert(train_texts.end(), queries.begin(), queries.end());
+  SEMRANK_ASSIGN_OR_RETURN(
+      Featurizer featurizer,
+      ChooseFeatures(options.features, texts, Distinct(train_texts)));
+
+  absl::FPrintF(stderr,
+                "%d pairs (%d queries, %d titles) for training, %d for "
+                "validation, %d features, %d bad lines\n",
+                train_pairs.size(), queries.size(), titles.size(),
+                valid_pairs.size(), featurizer.num_features(),
+                bad_lines.count());
+  TextBags bags(texts, featurizer);
+  return TrainingData{std::move(featurizer), std::move(bags),
+                      std::move(train_pairs), std::move(valid_pairs),
+                      std::move(titles)};
+}
+
+}  // namespace semrank

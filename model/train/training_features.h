@@ -1,0 +1,27 @@
+// Chooses the vocabulary of a model out of its training texts.
+#ifndef SEMRANK_MODEL_TRAIN_TRAINING_FEATURES_H_
+#define SEMRANK_MODEL_TRAIN_TRAINING_FEATURES_H_
+
+#include <span>
+
+#include "absl/status/statusor.h"
+#include "model/text/featurizer.h"
+#include "model/train/text_table.h"
+#include "model/train/train_options.h"
+#include "semrank/v1/model_config.pb.h"
+
+namespace semrank {
+
+// Letter n-grams: all that occur in the texts `ids`, or hashed. Words: the
+// most frequent, by the number of times they stand in these texts, each
+// distinct text counting once.
+absl::StatusOr<Featurizer> ChooseFeatures(const FeatureOptions& options,
+                                          const TextInterner& texts,
+                                          std::span<const TextId> ids);
+
+// What config.json says of it.
+v1::FeatureSpec DescribeFeatures(const Featurizer& featurizer);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_TRAINING_FEATURES_H_

@@ -1,0 +1,94 @@
+#include "model/train/training_log.h"
+
+#include <stdlib.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <system_error>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "model/base/file_io.h"
+#include "model/base/status_macros.h"
+
+namespace semrank {
+namespace {
+
+// Publishing makes a folder in `model_dir`, so try just that.
+absl::Status CheckWritable(const std::string& model_dir) {
+  std::error_code error;
+  std::filesystem::create_directories(model_dir, error);
+  if (error) {
+    return ErrnoStatus(error.value(), "create folder", model_dir);
+  }
+  std::string probe = model_dir + "/.probe-XXXXXX";
+  if (mkdtemp(probe.data()) == nullptr) {
+    return ErrnoStatus(errno, "create a folder in", model_dir);
+  }
+  std::filesystem::remove(probe, error);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::string FormatEpochJson(const EpochRecord& record, absl::Time run_start) {
+  nlohmann::ordered_json json = {
+      {"run", absl::FormatTime("%Y-%m-%d%ET%H:%M:%SZ", run_start,
+                               absl::UTCTimeZone())},
+      {"epoch", record.epoch},
+      {"pairs", record.num_pairs},
+      {"seconds", record.seconds},
+      {"pairs_per_second", record.pairs_per_second()},
+      {"train_loss", record.train_loss}};
+  const ValidationResult& validation = record.validation;
+  if (validation.loss) json["valid_loss"] = *validation.loss;
+  if (validation.metrics) {
+    for (std::size_t i = 0; i < kMetricNames.size(); ++i) {
+      json[std::string(kMetricNames[i])] = (*validation.metrics)[i];
+    }
+  }
+  json["best"] = record.best;
+  return json.dump();
+}
+
+std::string FormatEpochText(const EpochRecord& record) {
+  std::string text =
+      absl::StrFormat("epoch %d: loss %.4f", record.epoch, record.train_loss);
+  const ValidationResult& validation = record.validation;
+  if (validation.loss) {
+    absl::StrAppendFormat(&text, ", validation loss %.4f", *validation.loss);
+  }
+  if (validation.metrics) {
+    absl::StrAppendFormat(&text, ", NDCG@1 %.4f, @3 %.4f, @10 %.4f",
+                          (*validation.metrics)[kNdcgAt1],
+                          (*validation.metrics)[kNdcgAt3],
+                          (*validation.metrics)[kNdcgAt10]);
+  }
+  if (record.best && validation.Score()) text += ", best so far";
+  return text;
+}
+
+TrainingLog::TrainingLog(std::string path)
+    : path_(std::move(path)),
+      run_start_(absl::Now()),
+      file_(path_, std::ios::app) {}
+
+absl::StatusOr<std::unique_ptr<TrainingLog>> TrainingLog::Open(
+    const std::string& model_dir) {
+  SEMRANK_RETURN_IF_ERROR(CheckWritable(model_dir));
+  std::unique_ptr<TrainingLog> log(
+      new TrainingLog(model_dir + "/" + kTrainingLogFile));
+  if (!log->file_) return ErrnoStatus(errno, "open", log->path_);
+  return log;
+}
+
+absl::Status TrainingLog::Append(const EpochRecord& record) {
+  file_ << FormatEpochJson(record, run_start_) << '\n' << std::flush;
+  if (!file_) return ErrnoStatus(errno, "write", path_);
+  return absl::OkStatus();
+}
+
+}  // namespace semrank

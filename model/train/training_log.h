@@ -1,0 +1,64 @@
+// The metrics of a run as JSON lines, one object an epoch, in training.jsonl
+// beside the versions of a model. Runs follow one another in the file, told
+// apart by "run", the time at which they began.
+//
+//   {"run": "2025-03-01T12:00:00Z", "epoch": 1, "pairs": 25240, "seconds":
+//    1.52, "pairs_per_second": 16605, "train_loss": 4.21, "valid_loss": 3.98,
+//    "ndcg@1": 0.25, ..., "best": true}
+//
+//   valid_loss and the ranking measures only with such a validation.
+#ifndef SEMRANK_MODEL_TRAIN_TRAINING_LOG_H_
+#define SEMRANK_MODEL_TRAIN_TRAINING_LOG_H_
+
+#include <cstdint>
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "model/train/validator.h"
+
+namespace semrank {
+
+inline constexpr char kTrainingLogFile[] = "training.jsonl";
+
+struct EpochRecord {
+  int epoch = 0;  // from 1
+  std::int64_t num_pairs = 0;
+  double seconds = 0;  // of training, without validation
+  double train_loss = 0;
+  ValidationResult validation;
+  bool best = false;  // so far
+
+  double pairs_per_second() const {
+    return seconds > 0 ? static_cast<double>(num_pairs) / seconds : 0;
+  }
+};
+
+// One line of the file, without its end.
+std::string FormatEpochJson(const EpochRecord& record, absl::Time run_start);
+// The same for a person: "epoch 3: loss 1.20, validation loss 1.31, ...".
+std::string FormatEpochText(const EpochRecord& record);
+
+class TrainingLog {
+ public:
+  // Creates `model_dir` if need be and makes sure that a model can be
+  // published there: errors come before the training, not after it.
+  static absl::StatusOr<std::unique_ptr<TrainingLog>> Open(
+      const std::string& model_dir);
+
+  // Written through to the file system at once.
+  absl::Status Append(const EpochRecord& record);
+
+ private:
+  explicit TrainingLog(std::string path);
+
+  std::string path_;
+  absl::Time run_start_;
+  std::ofstream file_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_TRAINING_LOG_H_

@@ -1,0 +1,112 @@
+#include "model/train/two_tower_trainer.h"
+
+#include <cstddef>
+#include <utility>
+
+#include "model/base/status_macros.h"
+#include "model/train/work_list.h"
+
+namespace semrank {
+
+std::vector<TensorView> TwoTowerWeights::Tensors() const {
+  std::vector<TensorView> tensors;
+  query.AppendTensors("query", tensors);
+  document.AppendTensors("document", tensors);
+  return tensors;
+}
+
+TwoTowerWeights InitialTwoTowerWeights(const TowerOptions& options,
+                                       int num_features, std::uint64_t seed) {
+  const std::vector<int> widths = TowerWidths(options, num_features);
+  TwoTowerWeights weights;
+  weights.query =
+      InitialWeights(widths, Random(seed, RandomPurpose::kQueryWeights));
+  if (!options.shared) {
+    weights.document =
+        InitialWeights(widths, Random(seed, RandomPurpose::kDocumentWeights));
+  }
+  return weights;
+}
+
+TwoTowerTrainer::TwoTowerTrainer(TwoTowerWeights weights,
+                                 const TrainOptions& options,
+                                 const TextBags& bags, ThreadPool& pool)
+    : bags_(bags),
+      pool_(pool),
+      loss_(options.loss.gamma, options.tower.embedding_dim) {
+  const TowerTrainerOptions tower_options = {
+      .output_activation = options.tower.activation == v1::ACTIVATION_TANH
+                               ? Activation::kTanh
+                               : Activation::kLinear,
+      .optimizer = options.optimizer,
+      .num_workers = pool.num_threads()};
+  query_ =
+      std::make_unique<TowerTrainer>(std::move(weights.query), tower_options);
+  if (weights.document.layers.empty()) return;
+  document_ = std::make_unique<TowerTrainer>(std::move(weights.document),
+                                             tower_options);
+}
+
+TwoTowerWeights TwoTowerTrainer::CopyWeights() const {
+  TwoTowerWeights weights;
+  weights.query = query_->weights();
+  if (!shared()) weights.document = document_->weights();
+  return weights;
+}
+
+// Both towers add their pieces, then all run.
+template <typename AddWork>
+void TwoTowerTrainer::RunPhase(AddWork add_work) {
+  WorkList work;
+  add_work(*query_, work);
+  if (!shared()) add_work(*document_, work);
+  work.Run(pool_);
+}
+
+absl::Status TwoTowerTrainer::SetTexts(const MiniBatch& batch) {
+  if (!shared()) {
+    SEMRANK_RETURN_IF_ERROR(query_->SetTexts(bags_, batch.queries));
+    return document_->SetTexts(bags_, batch.titles);
+  }
+  shared_texts_ = batch.queries;
+  shared_texts_.insert(shared_texts_.end(), batch.titles.begin(),
+                       batch.titles.end());
+  return query_->SetTexts(bags_, shared_texts_);
+}
+
+LossInput TwoTowerTrainer::Embed(const MiniBatch& batch, bool learn) {
+  RunPhase(
+      [](TowerTrainer& tower, WorkList& work) { tower.AddPrepareWork(work); });
+  RunPhase([learn](TowerTrainer& tower, WorkList& work) {
+    tower.AddForwardWork(learn, work);
+  });
+  const std::size_t query_floats =
+      batch.queries.size() * query_->embedding_dim();
+  return {batch, query_->vectors(),
+          shared() ? query_->vectors() + query_floats : document_->vectors()};
+}
+
+absl::StatusOr<double> TwoTowerTrainer::Loss(const MiniBatch& batch) {
+  SEMRANK_RETURN_IF_ERROR(SetTexts(batch));
+  return loss_.Compute(Embed(batch, /*learn=*/false), {}, pool_);
+}
+
+absl::StatusOr<double> TwoTowerTrainer::Step(const MiniBatch& batch) {
+  SEMRANK_RETURN_IF_ERROR(SetTexts(batch));
+  const LossInput input = Embed(batch, /*learn=*/true);
+  float* query_gradients = query_->vector_gradients();
+  float* title_gradients =
+      shared() ? query_gradients + (input.title_vectors - input.query_vectors)
+               : document_->vector_gradients();
+  const double loss =
+      loss_.Compute(input, {query_gradients, title_gradients}, pool_);
+  RunPhase(
+      [](TowerTrainer& tower, WorkList& work) { tower.AddBackwardWork(work); });
+  RunPhase(
+      [](TowerTrainer& tower, WorkList& work) { tower.AddPackWork(work); });
+  RunPhase(
+      [](TowerTrainer& tower, WorkList& work) { tower.AddUpdateWork(work); });
+  return loss;
+}
+
+}  // namespace semrank

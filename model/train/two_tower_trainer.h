@@ -1,0 +1,73 @@
+// Both towers and the loss: one call is one step of gradient descent on one
+// mini-batch (DSSM eq. 8-10, with the mean over the batch for the sum).
+//
+//   Shared   one tower embeds queries and titles; its gradient is the sum of
+//            both sides, as in the paper's appendix.
+//   Threads  one thread calls; the work is done by the pool.
+#ifndef SEMRANK_MODEL_TRAIN_TWO_TOWER_TRAINER_H_
+#define SEMRANK_MODEL_TRAIN_TWO_TOWER_TRAINER_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "model/base/thread_pool.h"
+#include "model/train/negative_sampler.h"
+#include "model/train/softmax_loss.h"
+#include "model/train/text_table.h"
+#include "model/train/tower_trainer.h"
+#include "model/train/train_options.h"
+
+namespace semrank {
+
+// `document` has no layers when the towers are shared.
+struct TwoTowerWeights {
+  TowerWeights query;
+  TowerWeights document;
+
+  // Named as in a model file.
+  std::vector<TensorView> Tensors() const;
+};
+
+TwoTowerWeights InitialTwoTowerWeights(const TowerOptions& options,
+                                       int num_features, std::uint64_t seed);
+
+class TwoTowerTrainer {
+ public:
+  // `bags` and `pool` outlive the trainer. Shared towers when `weights` has
+  // no document tower.
+  TwoTowerTrainer(TwoTowerWeights weights, const TrainOptions& options,
+                  const TextBags& bags, ThreadPool& pool);
+
+  // Mean loss a pair, NaN when the weights have outgrown single precision.
+  // Fails as TextBags::Layout.
+  absl::StatusOr<double> Loss(const MiniBatch& batch);
+  // The same, before one step down its gradient.
+  absl::StatusOr<double> Step(const MiniBatch& batch);
+
+  TwoTowerWeights CopyWeights() const;
+  bool shared() const { return document_ == nullptr; }
+  const TowerWeights& query_weights() const { return query_->weights(); }
+  const TowerWeights& document_weights() const {
+    return shared() ? query_->weights() : document_->weights();
+  }
+
+ private:
+  absl::Status SetTexts(const MiniBatch& batch);
+  LossInput Embed(const MiniBatch& batch, bool learn);
+  template <typename AddWork>
+  void RunPhase(AddWork add_work);
+
+  const TextBags& bags_;
+  ThreadPool& pool_;
+  SoftmaxLoss loss_;
+  std::unique_ptr<TowerTrainer> query_;
+  std::unique_ptr<TowerTrainer> document_;  // null = shared
+  std::vector<TextId> shared_texts_;        // queries, then titles
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_TWO_TOWER_TRAINER_H_

@@ -1,0 +1,200 @@
+// Gradients of every kind of parameter against finite differences of the loss
+// in double precision.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "model/base/thread_pool.h"
+#include "model/train/two_tower_trainer.h"
+#include "tests/model/train/reference_dssm.h"
+#include "tests/support/status_matchers.h"
+
+namespace semrank {
+namespace {
+
+constexpr double kGamma = 5;
+
+struct GradientCase {
+  std::string name;
+  bool shared = false;
+  std::vector<int> hidden_dims;
+  v1::Activation activation = v1::ACTIVATION_TANH;
+  v1::NegativeSampling sampling = v1::NEGATIVE_SAMPLING_IN_BATCH;
+  int negatives = 0;
+};
+
+class GradientTest : public ::testing::TestWithParam<GradientCase> {
+ protected:
+  // Words are features; "unknown" is none. Queries 0 and 3 are equal, titles 1
+  // and 4 are; text 7 is a query and a title.
+  GradientTest() : bags_(MakeBags()), pool_(2) {
+    options_.loss = {.sampling = GetParam().sampling,
+                     .negatives = GetParam().negatives,
+                     .gamma = kGamma};
+    options_.tower = {.kind = v1::TOWER_KIND_DSSM,
+                      .shared = GetParam().shared,
+                      .hidden_dims = GetParam().hidden_dims,
+                      .embedding_dim = 5,
+                      .activation = GetParam().activation};
+    options_.optimizer = {v1::OPTIMIZER_SGD, 1};
+    weights_ = InitialTwoTowerWeights(options_.tower, kWords.size(), 3);
+    // Biases begin at 0, which would hide mistakes.
+    Random random(5, RandomPurpose::kQueryWeights);
+    for (TowerWeights* tower : {&weights_.query, &weights_.document}) {
+      for (LayerWeights& layer : tower->layers) {
+        for (float& bias : layer.bias) bias = random.Between(-0.3f, 0.3f);
+      }
+    }
+    const std::vector<TextPair> pairs = {{0, 8},  {1, 9}, {2, 10}, {0, 11},
+                                         {3, 9},  {4, 7}, {5, 12}, {7, 8},
+                                         {6, 13}, {1, 10}};
+    const std::vector<TextId> titles = {7, 8, 9, 10, 11, 12, 13};
+    NegativeSampler sampler(options_.loss, titles);
+    Random negatives(1, RandomPurpose::kNegatives);
+    sampler.Sample(pairs, negatives, batch_);
+  }
+
+  static TextBags MakeBags() {
+    TextInterner texts;
+    for (const char* text :
+         {"a b", "c", "b b b d", "e f a", "unknown", "h a", "g g", "a c e",
+          "a b c", "d", "f f g", "h", "unknown words", "b e h h"}) {
+      texts.Intern(text);
+    }
+    return TextBags(
+        texts,
+        *Featurizer::Create(std::nullopt, *WordVocabulary::FromList(kWords)));
+  }
+
+  ReferenceDssm Reference() const {
+    return {.query = ToReference(weights_.query),
+            .document = ToReference(weights_.document),
+            .tanh_output = GetParam().activation == v1::ACTIVATION_TANH,
+            .gamma = kGamma};
+  }
+
+  // dloss/dparameter by central differences.
+  double Difference(ReferenceDssm& reference, double& parameter) const {
+    constexpr double kStep = 1e-5;
+    const double saved = parameter;
+    parameter = saved + kStep;
+    const double above = reference.Loss(bags_, batch_);
+    parameter = saved - kStep;
+    const double below = reference.Loss(bags_, batch_);
+    parameter = saved;
+    return (above - below) / (2 * kStep);
+  }
+
+  // With SGD and rate 1 the gradient is what a step takes away.
+  void ExpectGradient(const std::vector<float>& before,
+                      const std::vector<float>& after,
+                      std::vector<double>& parameters,
+                      ReferenceDssm& reference) {
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      const double want = Difference(reference, parameters[i]);
+      const double got = static_cast<double>(before[i]) - after[i];
+      // Single precision: weights up to 1 lose 6e-8 in the subtraction; the
+      // passes lose some units of it relative to gamma times the gradient.
+      EXPECT_NEAR(got, want, 1e-6 + 1e-5 * std::abs(want)) << "element " << i;
+      largest_ = std::max(largest_, std::abs(want));
+    }
+  }
+
+  void ExpectGradients(const TowerWeights& before, const TowerWeights& after,
+                       ReferenceTower& parameters, ReferenceDssm& reference) {
+    for (std::size_t l = 0; l < before.layers.size(); ++l) {
+      SCOPED_TRACE(testing::Message() << "layer " << l);
+      largest_ = 0;
+      ExpectGradient(before.layers[l].weight, after.layers[l].weight,
+                     parameters.layers[l].weight, reference);
+      EXPECT_GT(largest_, 1e-3) << "weights without gradient test nothing";
+      largest_ = 0;
+      ExpectGradient(before.layers[l].bias, after.layers[l].bias,
+                     parameters.layers[l].bias, reference);
+      EXPECT_GT(largest_, 1e-3) << "biases without gradient test nothing";
+    }
+  }
+
+  inline static const std::vector<std::string> kWords = {"a", "b", "c", "d",
+                                                         "e", "f", "g", "h"};
+  TextBags bags_;
+  ThreadPool pool_;
+  TrainOptions options_;
+  TwoTowerWeights weights_;
+  MiniBatch batch_;
+  double largest_ = 0;
+};
+
+TEST_P(GradientTest, LossAgreesWithDoublePrecision) {
+  TwoTowerTrainer trainer(weights_, options_, bags_, pool_);
+  const double want = Reference().Loss(bags_, batch_);
+  ASSERT_OK_AND_ASSIGN(const double loss, trainer.Loss(batch_));
+  EXPECT_NEAR(loss, want, 1e-5);
+  ASSERT_OK_AND_ASSIGN(const double step_loss, trainer.Step(batch_));
+  EXPECT_EQ(step_loss, loss);
+}
+
+TEST_P(GradientTest, AgreesWithFiniteDifferences) {
+  TwoTowerTrainer trainer(weights_, options_, bags_, pool_);
+  ASSERT_THAT(trainer.Step(batch_), IsOk());
+  const TwoTowerWeights after = trainer.CopyWeights();
+  ReferenceDssm reference = Reference();
+  {
+    SCOPED_TRACE("query tower");
+    ExpectGradients(weights_.query, after.query, reference.query, reference);
+  }
+  SCOPED_TRACE("document tower");
+  ExpectGradients(weights_.document, after.document, reference.document,
+                  reference);
+}
+
+TEST_P(GradientTest, StepsLowerTheLoss) {
+  options_.optimizer = {v1::OPTIMIZER_ADAM, 0.01};
+  TwoTowerTrainer trainer(weights_, options_, bags_, pool_);
+  ASSERT_OK_AND_ASSIGN(const double before, trainer.Loss(batch_));
+  for (int i = 0; i < 20; ++i) ASSERT_THAT(trainer.Step(batch_), IsOk());
+  ASSERT_OK_AND_ASSIGN(const double after, trainer.Loss(batch_));
+  EXPECT_LT(after, 0.9 * before);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, GradientTest,
+    ::testing::Values(GradientCase{"AllTitles", false, {7, 6}},
+                      GradientCase{"AllTitlesShared", true, {7, 6}},
+                      GradientCase{"AllTitlesWide", false, {20, 33}},
+                      GradientCase{"Rotations",
+                                   false,
+                                   {7, 6},
+                                   v1::ACTIVATION_TANH,
+                                   v1::NEGATIVE_SAMPLING_IN_BATCH,
+                                   3},
+                      GradientCase{"RotationsShared",
+                                   true,
+                                   {7},
+                                   v1::ACTIVATION_TANH,
+                                   v1::NEGATIVE_SAMPLING_IN_BATCH,
+                                   3},
+                      GradientCase{"Uniform",
+                                   false,
+                                   {7, 6},
+                                   v1::ACTIVATION_TANH,
+                                   v1::NEGATIVE_SAMPLING_UNIFORM,
+                                   4},
+                      GradientCase{"UniformShared",
+                                   true,
+                                   {7, 6},
+                                   v1::ACTIVATION_TANH,
+                                   v1::NEGATIVE_SAMPLING_UNIFORM,
+                                   4},
+                      GradientCase{
+                          "Linear", false, {}, v1::ACTIVATION_IDENTITY},
+                      GradientCase{"OneTanhLayerShared",
+                                   true,
+                                   {},
+                                   v1::ACTIVATION_TANH,
+                                   v1::NEGATIVE_SAMPLING_UNIFORM,
+                                   2}),
+    [](const auto& tested) { return tested.param.name; });
+
+}  // namespace
+}  // namespace semrank

@@ -1,0 +1,40 @@
+// DSSM eq. 3-9 in plain double precision, straight from the paper: what the
+// trainer's gradients are differenced against.
+#ifndef SEMRANK_TESTS_MODEL_TRAIN_REFERENCE_DSSM_H_
+#define SEMRANK_TESTS_MODEL_TRAIN_REFERENCE_DSSM_H_
+
+#include <vector>
+
+#include "model/train/negative_sampler.h"
+#include "model/train/text_table.h"
+#include "model/train/two_tower_trainer.h"
+
+namespace semrank {
+
+// TwoTowerWeights in double precision; `document` empty = shared.
+struct ReferenceTower {
+  struct Layer {
+    int in = 0;
+    int out = 0;
+    std::vector<double> weight;  // [in, out]
+    std::vector<double> bias;
+  };
+  std::vector<Layer> layers;
+};
+
+ReferenceTower ToReference(const TowerWeights& tower);
+
+struct ReferenceDssm {
+  ReferenceTower query;
+  ReferenceTower document;
+  bool tanh_output = true;
+  double gamma = 1;
+
+  // Mean loss of the batch. All titles of the batch but equal ones and those
+  // of equal queries are negatives when batch.all_titles.
+  double Loss(const TextBags& bags, const MiniBatch& batch) const;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_TESTS_MODEL_TRAIN_REFERENCE_DSSM_H_

@@ -1,0 +1,239 @@
+#include "model/train/trainer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "model/base/file_io.h"
+#include "model/format/model_bundle.h"
+#include "tests/support/status_matchers.h"
+#include "tests/support/temp_dir.h"
+
+namespace semrank {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+// A corpus whose queries share no word with their titles, so that only what
+// was learned from the pairs finds them.
+class TrainerTest : public ::testing::Test {
+ protected:
+  TrainerTest() {
+    std::string pairs, queries, docs, qrels;
+    for (int i = 0; i < 24; ++i) {
+      const std::string query = Word(i) + " " + Word(i + 100);
+      const std::string title = Word(i + 200) + " " + Word(i + 300);
+      pairs += query + "\t" + title + "\t2\n" + Word(i) + "\t" + title + "\n";
+      queries += "q" + std::to_string(i) + "\t" + query + "\n";
+      docs += "d" + std::to_string(i) + "\t" + title + "\n";
+      qrels += "q" + std::to_string(i) + " 0 d" + std::to_string(i) + " 1\n";
+    }
+    options_.data.train_files = {dir_.Write("pairs.tsv", pairs)};
+    options_.data.model_dir = dir_.File("models/tiny");
+    options_.data.valid_queries = dir_.Write("queries.tsv", queries);
+    options_.data.valid_docs = dir_.Write("docs.tsv", docs);
+    options_.data.valid_qrels = dir_.Write("qrels.txt", qrels);
+    options_.tower.hidden_dims = {24};
+    options_.tower.embedding_dim = 16;
+    options_.optimizer.learning_rate = 0.01;
+    options_.batch_size = 16;
+    options_.epochs = 20;
+    options_.patience = 0;
+  }
+
+  // A word of random letters for each number.
+  static std::string Word(int number) {
+    std::string word;
+    Random random(number, RandomPurpose::kPairOrder);
+    for (int i = 0; i < 7; ++i) {
+      word += static_cast<char>('a' + random.Below(26));
+    }
+    return word;
+  }
+
+  std::string Weights(const TrainingSummary& summary) {
+    auto content = ReadFile(summary.version_dir + "/weights.safetensors",
+                            std::size_t{1} << 30);
+    EXPECT_THAT(content, IsOk());
+    return content.ok() ? *content : "";
+  }
+
+  std::vector<nlohmann::json> Log() {
+    std::ifstream file(options_.data.model_dir + "/training.jsonl");
+    std::vector<nlohmann::json> objects;
+    for (std::string line; std::getline(file, line);) {
+      objects.push_back(nlohmann::json::parse(line));
+    }
+    return objects;
+  }
+
+  TempDir dir_;
+  TrainOptions options_;
+};
+
+struct LearningCase {
+  std::string name;
+  bool shared;
+  v1::NegativeSampling sampling;
+  int negatives;
+  v1::TowerKind tower;
+};
+
+class LearningTest : public TrainerTest,
+                     public ::testing::WithParamInterface<LearningCase> {};
+
+TEST_P(LearningTest, LearnsATinyCorpus) {
+  options_.tower.shared = GetParam().shared;
+  options_.tower.kind = GetParam().tower;
+  options_.loss = {.sampling = GetParam().sampling,
+                   .negatives = GetParam().negatives,
+                   .gamma = 10};
+  ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, Train(options_));
+  const auto log = Log();
+  ASSERT_EQ(log.size(), 20u);
+  EXPECT_LT(log.back()["train_loss"],
+            0.2 * log.front()["train_loss"].get<double>());
+  EXPECT_EQ((*summary.best.validation.metrics)[kNdcgAt10], 1);
+  // What was published is what was measured.
+  ASSERT_OK_AND_ASSIGN(const auto model, LoadModel(options_.data.model_dir));
+  EXPECT_EQ(model->config().training().validation_ndcg_at_10(), 1);
+  EXPECT_EQ(model->config().name(), "tiny");
+  EXPECT_EQ(model->embedding_dim(), 16);
+}
+
+constexpr auto kUniform = v1::NEGATIVE_SAMPLING_UNIFORM;
+constexpr auto kInBatch = v1::NEGATIVE_SAMPLING_IN_BATCH;
+
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, LearningTest,
+    ::testing::Values(
+        LearningCase{"SharedAllInBatch", true, kInBatch, 0,
+                     v1::TOWER_KIND_DSSM},
+        LearningCase{"SeparateAllInBatch", false, kInBatch, 0,
+                     v1::TOWER_KIND_DSSM},
+        LearningCase{"SharedRotations", true, kInBatch, 4, v1::TOWER_KIND_DSSM},
+        LearningCase{"SeparateUniform", false, kUniform, 4,
+                     v1::TOWER_KIND_DSSM},
+        LearningCase{"SharedLinear", true, kInBatch, 0, v1::TOWER_KIND_LINEAR}),
+    [](const auto& tested) { return tested.param.name; });
+
+TEST_F(TrainerTest, SeedDecidesEveryBitWhateverTheThreads) {
+  options_.epochs = 3;
+  for (const auto sampling : {kUniform, kInBatch}) {
+    options_.loss.sampling = sampling;
+    std::string weights;
+    for (const int threads : {1, 2, 3}) {
+      options_.threads = threads;
+      ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, Train(options_));
+      if (weights.empty()) weights = Weights(summary);
+      EXPECT_TRUE(Weights(summary) == weights) << threads << " threads";
+    }
+    options_.seed = 2;
+    ASSERT_OK_AND_ASSIGN(const TrainingSummary other, Train(options_));
+    EXPECT_FALSE(Weights(other) == weights);
+    options_.seed = 1;
+  }
+}
+
+TEST_F(TrainerTest, PublishesTheBestEpochNotTheLast) {
+  // So large a rate that the ranking gets worse again.
+  options_.optimizer = {v1::OPTIMIZER_ADAM, 0.3};
+  options_.patience = 2;
+  options_.epochs = 50;
+  ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, Train(options_));
+  const auto log = Log();
+  ASSERT_EQ(log.size(), static_cast<std::size_t>(summary.epochs_run));
+  EXPECT_EQ(summary.epochs_run, summary.best.epoch + 2);
+  double best = 0;
+  for (const auto& epoch : log) {
+    best = std::max(best, epoch["ndcg@10"].get<double>());
+  }
+  EXPECT_EQ((*summary.best.validation.metrics)[kNdcgAt10], best);
+  ASSERT_OK_AND_ASSIGN(const auto model, LoadModel(options_.data.model_dir));
+  EXPECT_EQ(model->config().training().best_epoch(),
+            static_cast<std::uint32_t>(summary.best.epoch));
+
+  // The same run, cut off after that epoch, has the same weights.
+  const std::string weights = Weights(summary);
+  options_.epochs = summary.best.epoch;
+  ASSERT_OK_AND_ASSIGN(const TrainingSummary cut, Train(options_));
+  EXPECT_TRUE(Weights(cut) == weights);
+}
+
+TEST_F(TrainerTest, HeldOutPairsGiveAValidationLoss) {
+  options_.data.valid_queries.clear();
+  options_.data.valid_docs.clear();
+  options_.data.valid_qrels.clear();
+  options_.data.valid_fraction = 0.25;
+  options_.epochs = 2;
+  ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, Train(options_));
+  EXPECT_TRUE(summary.best.validation.loss.has_value());
+  const auto log = Log();
+  EXPECT_EQ(log[0]["pairs"], 36);
+  EXPECT_TRUE(log[0].contains("valid_loss"));
+  EXPECT_FALSE(log[0].contains("ndcg@10"));
+}
+
+TEST_F(TrainerTest, WithoutValidationTheLastEpochIsPublished) {
+  options_.data.valid_queries.clear();
+  options_.data.valid_docs.clear();
+  options_.data.valid_qrels.clear();
+  options_.data.valid_fraction = 0;
+  options_.epochs = 3;
+  options_.patience = 1;
+  ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, Train(options_));
+  EXPECT_EQ(summary.best.epoch, 3);
+}
+
+TEST_F(TrainerTest, EachRunPublishesTheNextVersion) {
+  options_.epochs = 1;
+  ASSERT_OK_AND_ASSIGN(const TrainingSummary first, Train(options_));
+  ASSERT_OK_AND_ASSIGN(const TrainingSummary second, Train(options_));
+  EXPECT_EQ(first.version, 1);
+  EXPECT_EQ(second.version, 2);
+  EXPECT_EQ(second.version_dir, options_.data.model_dir + "/2");
+}
+
+TEST_F(TrainerTest, DivergenceNamesTheLearningRate) {
+  // Adam's steps are as long as the rate: the next sum of weights overflows.
+  options_.tower.kind = v1::TOWER_KIND_LINEAR;
+  options_.optimizer = {v1::OPTIMIZER_ADAM, 3e38};
+  EXPECT_THAT(Train(options_), StatusIs(absl::StatusCode::kOutOfRange,
+                                        HasSubstr("--learning_rate=3e+38")));
+}
+
+TEST_F(TrainerTest, UnwritableModelDirIsFoundBeforeTraining) {
+  options_.data.model_dir = options_.data.train_files[0] + "/model";
+  // Would fail too, but later.
+  options_.data.train_files = {dir_.File("missing.tsv")};
+  const auto summary = Train(options_);
+  EXPECT_FALSE(summary.ok());
+  EXPECT_THAT(std::string(summary.status().message()),
+              HasSubstr("pairs.tsv/model"));
+}
+
+TEST_F(TrainerTest, MissingFilesAreNamed) {
+  TrainOptions options = options_;
+  options.data.train_files = {dir_.File("missing.tsv")};
+  EXPECT_THAT(Train(options),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("missing.tsv")));
+  options = options_;
+  options.data.valid_qrels = dir_.File("missing.txt");
+  EXPECT_THAT(Train(options),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("missing.txt")));
+}
+
+TEST_F(TrainerTest, ModelThatDoesNotFitInMemoryIsRefused) {
+  options_.features.hash_buckets = 1 << 26;
+  options_.tower.hidden_dims = {8192};
+  EXPECT_THAT(Train(options_),
+              StatusIs(absl::StatusCode::kResourceExhausted,
+                       AllOf(HasSubstr("GiB"), HasSubstr("--hash_buckets"))));
+}
+
+}  // namespace
+}  // namespace semrank

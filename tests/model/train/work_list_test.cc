@@ -1,0 +1,50 @@
+#include "model/train/work_list.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+namespace semrank {
+namespace {
+
+class WorkListTest : public ::testing::TestWithParam<int> {
+ protected:
+  WorkListTest() : pool_(GetParam()) {}
+  ThreadPool pool_;
+  WorkList work_;
+};
+
+TEST_P(WorkListTest, RunsEveryPieceOfEveryKindOnce) {
+  std::vector<std::atomic<int>> first(5), second(3);
+  work_.Add(5, [&](int piece, int) { ++first[piece]; });
+  work_.Add(0, [&](int, int) { FAIL(); });
+  work_.Add(3, [&](int piece, int) { ++second[piece]; });
+  work_.Run(pool_);
+  for (const std::atomic<int>& calls : first) EXPECT_EQ(calls, 1);
+  for (const std::atomic<int>& calls : second) EXPECT_EQ(calls, 1);
+}
+
+TEST_P(WorkListTest, BlocksCoverTheRange) {
+  std::vector<std::atomic<int>> seen(10);
+  work_.AddBlocks(10, 4, [&](int begin, int end, int worker) {
+    EXPECT_LE(end - begin, 4);
+    EXPECT_LT(worker, GetParam());
+    for (int i = begin; i < end; ++i) ++seen[i];
+  });
+  work_.AddBlocks(0, 4, [&](int, int, int) { FAIL(); });
+  work_.Run(pool_);
+  for (const std::atomic<int>& calls : seen) EXPECT_EQ(calls, 1);
+}
+
+TEST_P(WorkListTest, IsEmptyAfterARun) {
+  std::atomic<int> calls = 0;
+  work_.Add(2, [&](int, int) { ++calls; });
+  work_.Run(pool_);
+  work_.Run(pool_);
+  EXPECT_EQ(calls, 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Threads, WorkListTest, ::testing::Values(1, 3));
+
+}  // namespace
+}  // namespace semrank
