@@ -76,7 +76,7 @@ TEST_F(CliTest, TitlesComeFromAFileAndEmptyLinesAreNone) {
   const std::string titles = dir_.Write("titles.txt", "a\n\nb\n");
   const auto run = Run({"rank", "--query=q", "--titles=" + titles});
   EXPECT_EQ(run.out, "1\t0.75\ta\n2\t0.5\tb\n");
-  EXPECT_THAT(server_.last_rank.titles(), ElementsAre("a", "b"));
+  EXPECT_THAT(server_.last_rank().titles(), ElementsAre("a", "b"));
 }
 
 TEST_F(CliTest, RankSendsItsFlags) {
@@ -84,13 +84,13 @@ TEST_F(CliTest, RankSendsItsFlags) {
       Run({"rank", "--query=q", "--top_k=2", "--min_score=0.5", "--model=shop",
            "--model_version=3", "--nowith_scores", "a", "b", "c"});
   EXPECT_EQ(run.out, "1\ta\n2\tb\n");
-  EXPECT_EQ(server_.last_rank.query(), "q");
-  EXPECT_EQ(server_.last_rank.top_k(), 2);
-  EXPECT_EQ(server_.last_rank.min_score(), 0.5f);
-  EXPECT_EQ(server_.last_rank.model().name(), "shop");
-  EXPECT_EQ(server_.last_rank.model().version(), 3);
+  EXPECT_EQ(server_.last_rank().query(), "q");
+  EXPECT_EQ(server_.last_rank().top_k(), 2);
+  EXPECT_EQ(server_.last_rank().min_score(), 0.5f);
+  EXPECT_EQ(server_.last_rank().model().name(), "shop");
+  EXPECT_EQ(server_.last_rank().model().version(), 3);
   Run({"rank", "--query=q", "a"});
-  EXPECT_FALSE(server_.last_rank.has_min_score());
+  EXPECT_FALSE(server_.last_rank().has_min_score());
 }
 
 TEST_F(CliTest, TimingsGoToStandardError) {
@@ -105,13 +105,13 @@ TEST_F(CliTest, TimingsGoToStandardError) {
 }
 
 TEST_F(CliTest, TitlesThatCannotBeRankedAreNamed) {
-  server_.rank = [](const v1::RankRequest&, v1::RankResponse* response) {
+  server_.OnRank([](const v1::RankRequest&, v1::RankResponse* response) {
     v1::Problem& problem = *response->add_problems();
     problem.set_index(1);
     problem.mutable_status()->set_code(3);
     problem.mutable_status()->set_message("too long");
     return grpc::Status::OK;
-  };
+  });
   const auto run = Run({"rank", "--query=q", "a", "b"});
   EXPECT_EQ(run.out, "");
   EXPECT_EQ(run.err, "not ranked: title 2: too long\n");
@@ -122,20 +122,20 @@ TEST_F(CliTest, EmbedPrintsAVectorALine) {
   const auto run =
       Run({"embed", "--side=document", "--texts=-"}, {.input = "a b\n\nc\n"});
   EXPECT_EQ(run.out, "a b\t0 0.1 -0.5\n\t1 0.1 -0.5\nc\t2 0.1 -0.5\n");
-  EXPECT_EQ(server_.last_embed.side(), v1::SIDE_DOCUMENT);
+  EXPECT_EQ(server_.last_embed().side(), v1::SIDE_DOCUMENT);
   const auto json = Run({"embed", "--side=query", "--output=json", "a"});
   EXPECT_EQ(json.out, "{\"text\":\"a\",\"vector\":[0.0,0.1,-0.5]}\n");
-  EXPECT_EQ(server_.last_embed.side(), v1::SIDE_QUERY);
+  EXPECT_EQ(server_.last_embed().side(), v1::SIDE_QUERY);
 }
 
 TEST_F(CliTest, ModelPrintsFacts) {
-  server_.get_model = [](const v1::GetModelRequest&,
-                         v1::GetModelResponse* response) {
-    response->mutable_model()->set_name("shop");
-    response->mutable_model()->set_version(3);
-    response->mutable_model()->set_state(v1::MODEL_STATE_SERVING);
-    return grpc::Status::OK;
-  };
+  server_.OnGetModel(
+      [](const v1::GetModelRequest&, v1::GetModelResponse* response) {
+        response->mutable_model()->set_name("shop");
+        response->mutable_model()->set_version(3);
+        response->mutable_model()->set_state(v1::MODEL_STATE_SERVING);
+        return grpc::Status::OK;
+      });
   EXPECT_EQ(Run({"model"}).out, "model\tshop\nversion\t3\nstate\tserving\n");
   EXPECT_EQ(Run({"model"}, {.terminal = true}).out,
             "model    shop\nversion  3\nstate    serving\n");
@@ -159,10 +159,10 @@ TEST_F(CliTest, HealthIsTheExitCode) {
 }
 
 TEST_F(CliTest, AServersLimitIsShownWithItsValue) {
-  server_.rank = [](const v1::RankRequest&, v1::RankResponse*) {
+  server_.OnRank([](const v1::RankRequest&, v1::RankResponse*) {
     return ServerError(grpc::StatusCode::INVALID_ARGUMENT, "TOO_MANY_TEXTS",
                        "titles: 2 in one request, over the limit of 1");
-  };
+  });
   const auto run = Run({"rank", "--query=q", "a", "b"});
   EXPECT_EQ(run.err,
             "semrank rank: error: " + server_.address() +

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
@@ -81,24 +82,54 @@ void FakeServer::SetServing(const std::string& service, bool serving) {
 
 void FakeServer::Stop() { server_->Shutdown(); }
 
+void FakeServer::OnRank(Handler<v1::RankRequest, v1::RankResponse> handler) {
+  const MutexLock lock(mutex_);
+  rank_ = std::move(handler);
+}
+
+void FakeServer::OnGetModel(
+    Handler<v1::GetModelRequest, v1::GetModelResponse> handler) {
+  const MutexLock lock(mutex_);
+  get_model_ = std::move(handler);
+}
+
+v1::RankRequest FakeServer::last_rank() const {
+  const MutexLock lock(mutex_);
+  return last_rank_;
+}
+
+v1::EmbedTextsRequest FakeServer::last_embed() const {
+  const MutexLock lock(mutex_);
+  return last_embed_;
+}
+
 grpc::Status FakeServer::Rank(grpc::ServerContext*,
                               const v1::RankRequest* request,
                               v1::RankResponse* response) {
-  last_rank = *request;
-  return rank(*request, response);
+  Handler<v1::RankRequest, v1::RankResponse> handler;
+  {
+    const MutexLock lock(mutex_);
+    last_rank_ = *request;
+    handler = rank_;
+  }
+  return handler(*request, response);  // may wait for the test
 }
 
 grpc::Status FakeServer::EmbedTexts(grpc::ServerContext*,
                                     const v1::EmbedTextsRequest* request,
                                     v1::EmbedTextsResponse* response) {
-  last_embed = *request;
-  return embed(*request, response);
+  {
+    const MutexLock lock(mutex_);
+    last_embed_ = *request;
+  }
+  return EmbedByPosition(*request, response);
 }
 
 grpc::Status FakeServer::GetModel(grpc::ServerContext*,
                                   const v1::GetModelRequest* request,
                                   v1::GetModelResponse* response) {
-  return get_model(*request, response);
+  const MutexLock lock(mutex_);
+  return get_model_(*request, response);
 }
 
 }  // namespace semrank

@@ -1,6 +1,6 @@
 // A gRPC server in the test's process whose answers the test gives.
 //
-//   Threads  set the handlers before the calls they answer.
+//   Threads  every method, from any thread.
 #ifndef SEMRANK_TESTS_CLIENT_FAKE_SERVER_H_
 #define SEMRANK_TESTS_CLIENT_FAKE_SERVER_H_
 
@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 
+#include "model/base/mutex.h"
 #include "semrank/v1/embedding_service.grpc.pb.h"
 #include "semrank/v1/model_service.grpc.pb.h"
 #include "semrank/v1/ranking_service.grpc.pb.h"
@@ -47,13 +48,14 @@ class FakeServer final : private v1::RankingService::Service,
   // From now on nothing listens at the address.
   void Stop();
 
-  Handler<v1::RankRequest, v1::RankResponse> rank = RankInOrder;
-  Handler<v1::EmbedTextsRequest, v1::EmbedTextsResponse> embed =
-      EmbedByPosition;
-  Handler<v1::GetModelRequest, v1::GetModelResponse> get_model;
-  // What came last.
-  v1::RankRequest last_rank;
-  v1::EmbedTextsRequest last_embed;
+  // What answers from now on; until then RankInOrder, EmbedByPosition and an
+  // empty model do.
+  void OnRank(Handler<v1::RankRequest, v1::RankResponse> handler);
+  void OnGetModel(Handler<v1::GetModelRequest, v1::GetModelResponse> handler);
+
+  // The requests that came last.
+  v1::RankRequest last_rank() const;
+  v1::EmbedTextsRequest last_embed() const;
 
  private:
   grpc::Status Rank(grpc::ServerContext*, const v1::RankRequest* request,
@@ -65,6 +67,13 @@ class FakeServer final : private v1::RankingService::Service,
                         const v1::GetModelRequest* request,
                         v1::GetModelResponse* response) override;
 
+  mutable Mutex mutex_;
+  Handler<v1::RankRequest, v1::RankResponse> rank_ ABSL_GUARDED_BY(mutex_) =
+      RankInOrder;
+  Handler<v1::GetModelRequest, v1::GetModelResponse> get_model_ ABSL_GUARDED_BY(
+      mutex_) = [](const auto&, auto*) { return grpc::Status::OK; };
+  v1::RankRequest last_rank_ ABSL_GUARDED_BY(mutex_);
+  v1::EmbedTextsRequest last_embed_ ABSL_GUARDED_BY(mutex_);
   std::unique_ptr<grpc::Server> server_;
   std::string address_;
 };

@@ -46,7 +46,7 @@ class SemrankClientTest : public ::testing::Test {
 TEST_F(SemrankClientTest, RankSendsTheRequestAndReturnsTheRanking) {
   ASSERT_OK_AND_ASSIGN(const v1::RankResponse response,
                        client_->Rank(Request()));
-  EXPECT_THAT(server_.last_rank.titles(),
+  EXPECT_THAT(server_.last_rank().titles(),
               ElementsAre("image editor", "mail reader"));
   EXPECT_THAT(response.scores(), ElementsAre(0.75f, 0.5f));
 }
@@ -58,16 +58,16 @@ TEST_F(SemrankClientTest, EmbedTextsReturnsTheVectors) {
   ASSERT_OK_AND_ASSIGN(const v1::EmbedTextsResponse response,
                        client_->EmbedTexts(request));
   EXPECT_EQ(response.vectors().size(), 3 * sizeof(float));
-  EXPECT_EQ(server_.last_embed.side(), v1::SIDE_QUERY);
+  EXPECT_EQ(server_.last_embed().side(), v1::SIDE_QUERY);
 }
 
 TEST_F(SemrankClientTest, GetModelAsksForTheOneNamed) {
-  server_.get_model = [](const v1::GetModelRequest& request,
-                         v1::GetModelResponse* response) {
-    response->mutable_model()->set_name(request.model().name());
-    response->mutable_model()->set_version(request.model().version());
-    return grpc::Status::OK;
-  };
+  server_.OnGetModel(
+      [](const v1::GetModelRequest& request, v1::GetModelResponse* response) {
+        response->mutable_model()->set_name(request.model().name());
+        response->mutable_model()->set_version(request.model().version());
+        return grpc::Status::OK;
+      });
   v1::ModelRef ref;
   ref.set_name("shop");
   ref.set_version(7);
@@ -87,10 +87,10 @@ TEST_F(SemrankClientTest, HealthIsServingNotServingOrNotFound) {
 }
 
 TEST_F(SemrankClientTest, AFailedCallKeepsTheServersReason) {
-  server_.rank = [](const v1::RankRequest&, v1::RankResponse*) {
+  server_.OnRank([](const v1::RankRequest&, v1::RankResponse*) {
     return ServerError(grpc::StatusCode::INVALID_ARGUMENT, "TOO_MANY_TEXTS",
                        "titles: 2 in one request, over the limit of 1");
-  };
+  });
   const auto response = client_->Rank(Request());
   EXPECT_THAT(response,
               StatusIs(absl::StatusCode::kInvalidArgument,
@@ -100,21 +100,21 @@ TEST_F(SemrankClientTest, AFailedCallKeepsTheServersReason) {
 }
 
 TEST_F(SemrankClientTest, AnAnswerThatContradictsItselfIsInternal) {
-  server_.rank = [](const v1::RankRequest&, v1::RankResponse* response) {
+  server_.OnRank([](const v1::RankRequest&, v1::RankResponse* response) {
     response->add_indices(99);
     response->add_scores(1);
     return grpc::Status::OK;
-  };
+  });
   EXPECT_THAT(client_->Rank(Request()),
               StatusIs(absl::StatusCode::kInternal,
                        HasSubstr("a candidate number is 99")));
 }
 
 TEST_F(SemrankClientTest, AnswersMayBeLargerThanGrpcsFourMegabytes) {
-  server_.rank = [](const v1::RankRequest&, v1::RankResponse* response) {
+  server_.OnRank([](const v1::RankRequest&, v1::RankResponse* response) {
     response->mutable_model()->set_name(std::string(5 << 20, 'x'));
     return grpc::Status::OK;
-  };
+  });
   EXPECT_THAT(client_->Rank(Request()), IsOk());
 }
 
@@ -126,10 +126,10 @@ TEST_F(SemrankClientTest, AServerThatIsGoneIsUnavailableAndNamed) {
 }
 
 TEST_F(SemrankClientTest, ASlowAnswerEndsAtTheDeadline) {
-  server_.rank = [this](const v1::RankRequest&, v1::RankResponse*) {
+  server_.OnRank([this](const v1::RankRequest&, v1::RankResponse*) {
     test_is_over_.WaitForNotification();
     return grpc::Status::OK;
-  };
+  });
   const auto client =
       Connect(server_.address(), /*deadline=*/absl::Milliseconds(500));
   ASSERT_THAT(client->CheckHealth(""), IsOk());  // so that it is connected
