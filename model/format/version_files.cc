@@ -19,6 +19,11 @@ std::string VersionFiles::Path(std::string_view name) const {
   return absl::StrFormat("%s/%s", folder_, name);
 }
 
+std::string VersionFiles::ListedSha256(const std::string& name) const {
+  const auto facts = manifest_.find(name);
+  return facts == manifest_.end() ? "" : facts->second.sha256;
+}
+
 absl::StatusOr<VersionFiles> VersionFiles::Open(const std::string& folder) {
   VersionFiles files;
   files.folder_ = folder;

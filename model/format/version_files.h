@@ -38,6 +38,8 @@ class VersionFiles {
   // Of the manifest itself.
   const std::string& identity() const { return identity_; }
   std::string Path(std::string_view name) const;
+  // As the manifest says; empty for a name that it does not list.
+  std::string ListedSha256(const std::string& name) const;
 
   // DataLoss unless the manifest lists exactly these.
   absl::Status CheckNames(const std::vector<std::string>& expected) const;

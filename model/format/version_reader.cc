@@ -107,6 +107,7 @@ absl::StatusOr<std::shared_ptr<const TwoTowerModel>> ReadVersion(
   SEMRANK_ASSIGN_OR_RETURN(const VersionFiles files,
                            VersionFiles::Open(folder));
   version.identity = files.identity();
+  version.weights_sha256 = files.ListedSha256(kWeightsFile);
   SEMRANK_ASSIGN_OR_RETURN(v1::ModelConfig config, ReadConfig(files));
   SEMRANK_RETURN_IF_ERROR(files.CheckNames(ExpectedFiles(config)));
   // The largest file first: a damaged one is found before anything is built.

@@ -61,6 +61,8 @@ TEST_F(ModelBundleTest, LoadsWhatWasPublished) {
   EXPECT_EQ(model->version().version, 1);
   EXPECT_EQ(model->version().identity,
             *Sha256Hex(*ReadFile(Path("1/MANIFEST.json"), 1 << 20)));
+  EXPECT_EQ(model->version().weights_sha256,
+            *Sha256Hex(*ReadFile(Path("1/weights.safetensors"), 1 << 20)));
   EXPECT_EQ(model->embedding_dim(), 4);
   EXPECT_EQ(model->config().gamma(), 10);
   EXPECT_NE(Embed(*model, Side::kQuery), Embed(*model, Side::kDocument));
