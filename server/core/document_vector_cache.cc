@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <utility>
 
 #include "model/base/status_macros.h"
@@ -12,7 +13,7 @@ namespace {
 constexpr std::size_t kMaxShards = 16;
 // A shard below this evicts by chance of hashing more than by age.
 constexpr std::size_t kMinShardBytes = std::size_t{1} << 20;
-constexpr int kMaxGroup = 64;
+constexpr std::size_t kBlockKeys = 256;
 constexpr std::size_t kCacheLineBytes = 64;
 
 void PrefetchVector(const float* vector, int dim) {
@@ -40,24 +41,34 @@ DocumentVectorCache::Create(std::size_t capacity_bytes) {
   return cache;
 }
 
-// Calls visit(shard, positions) for keys that share a shard, at most kMaxGroup
-// at a time: a batch takes each lock once, and no lock for long.
+// Calls visit(shard, positions) for keys that share a shard, out of a block of
+// keys at a time, sorted by counting: a batch takes each lock once a block, no
+// lock is held for long, and nothing is allocated.
 template <typename Visit>
 void DocumentVectorCache::ForEachShardGroup(std::span<const VectorKey> keys,
                                             Visit visit) {
-  std::array<std::uint32_t, kMaxGroup> group;
-  for (std::size_t s = 0; s < shards_.size(); ++s) {
-    std::size_t size = 0;
-    for (std::uint32_t i = 0; i < keys.size(); ++i) {
-      if (keys[i].text.hi % shards_.size() != s) continue;
-      group[size++] = i;
-      if (size == group.size()) {
-        visit(*shards_[s], std::span<const std::uint32_t>(group));
-        size = 0;
-      }
+  const std::size_t num_shards = shards_.size();
+  if (num_shards == 0) return;
+  std::array<std::uint8_t, kBlockKeys> shard_of;
+  std::array<std::uint32_t, kBlockKeys> positions;
+  for (std::size_t first = 0; first < keys.size(); first += kBlockKeys) {
+    const std::size_t size = std::min(kBlockKeys, keys.size() - first);
+    std::array<std::uint32_t, kMaxShards + 1> ends = {};
+    for (std::size_t i = 0; i < size; ++i) {
+      shard_of[i] =
+          static_cast<std::uint8_t>(keys[first + i].text.hi % num_shards);
+      ++ends[shard_of[i] + 1];
     }
-    if (size > 0) {
-      visit(*shards_[s], std::span<const std::uint32_t>(group).first(size));
+    std::partial_sum(ends.begin(), ends.end(), ends.begin());
+    // ends[s] is where group s begins, and is moved on to where it ends.
+    for (std::size_t i = 0; i < size; ++i) {
+      positions[ends[shard_of[i]]++] = static_cast<std::uint32_t>(first + i);
+    }
+    for (std::size_t s = 0; s < num_shards; ++s) {
+      const std::uint32_t begin = s == 0 ? 0 : ends[s - 1];
+      if (begin == ends[s]) continue;
+      visit(*shards_[s], std::span<const std::uint32_t>(
+                             positions.data() + begin, ends[s] - begin));
     }
   }
 }
@@ -69,7 +80,7 @@ int DocumentVectorCache::Find(std::span<const VectorKey> keys, int dim,
   ForEachShardGroup(
       keys, [&](Shard& shard, std::span<const std::uint32_t> positions) {
         // Three passes, so that the misses of the processor's caches overlap.
-        std::array<const float*, kMaxGroup> vectors;
+        std::array<const float*, kBlockKeys> vectors;
         MutexLock lock(shard.mutex);
         for (const std::uint32_t i : positions) shard.ring->Prefetch(keys[i]);
         for (std::size_t p = 0; p < positions.size(); ++p) {

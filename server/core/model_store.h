@@ -24,11 +24,11 @@ namespace semrank {
 
 // A model in service. Const once published.
 struct ServedModel {
-  std::shared_ptr<const TwoTowerModel> model;
+  std::shared_ptr<const TwoTowerModel> model = {};
   // Stands for the model's identity in this process: equal for equal
   // identities, never given to another. Vector caches key on it.
   std::uint32_t number = 0;
-  absl::Time load_time;
+  absl::Time load_time = {};
   // Asked for by number; newer versions wait.
   bool pinned = false;
 };

@@ -5,22 +5,24 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
+#include "model/format/model_bundle.h"
 #include "model/nn/dssm_tower.h"
 #include "model/text/normalizer.h"
 
 namespace semrank {
 namespace {
 
-constexpr int kNumBuckets = 512;
 constexpr int kNgramLength = 3;
-constexpr int kHiddenDim = 24;
 
 // The tensors of one tower, in the order of its layers.
 struct TowerWeights {
-  int embedding_dim;
+  int num_buckets, hidden_dim, embedding_dim;
   std::vector<float> hidden_weight, hidden_bias, output_weight, output_bias;
 
-  TowerWeights(int dim, std::uint32_t seed) : embedding_dim(dim) {
+  TowerWeights(const TinyModelOptions& options, std::uint32_t seed)
+      : num_buckets(options.num_buckets),
+        hidden_dim(options.hidden_dim),
+        embedding_dim(options.embedding_dim) {
     std::mt19937 random(seed);
     std::uniform_real_distribution<float> uniform(-0.5f, 0.5f);
     const auto fill = [&](int size) {
@@ -28,27 +30,44 @@ struct TowerWeights {
       for (float& value : values) value = uniform(random);
       return values;
     };
-    hidden_weight = fill(kNumBuckets * kHiddenDim);
-    hidden_bias = fill(kHiddenDim);
-    output_weight = fill(kHiddenDim * dim);
-    output_bias = fill(dim);
+    hidden_weight = fill(num_buckets * hidden_dim);
+    hidden_bias = fill(hidden_dim);
+    output_weight = fill(hidden_dim * embedding_dim);
+    output_bias = fill(embedding_dim);
   }
 };
 
-std::shared_ptr<const Tower> MakeTower(int dim, std::uint32_t seed) {
-  auto weights = std::make_shared<TowerWeights>(dim, seed);
+// The document tower's seed is another one.
+constexpr std::uint32_t kDocumentSeedOffset = 1'000'000;
+
+void AddTensors(const std::string& side, const TowerWeights& weights,
+                std::vector<TensorView>& tensors) {
+  const int hidden = weights.hidden_dim;
+  const int dim = weights.embedding_dim;
+  tensors.push_back({side + ".0.weight",
+                     {weights.num_buckets, hidden},
+                     weights.hidden_weight.data()});
+  tensors.push_back({side + ".0.bias", {hidden}, weights.hidden_bias.data()});
+  tensors.push_back(
+      {side + ".1.weight", {hidden, dim}, weights.output_weight.data()});
+  tensors.push_back({side + ".1.bias", {dim}, weights.output_bias.data()});
+}
+
+std::shared_ptr<const Tower> MakeTower(const TinyModelOptions& options,
+                                       std::uint32_t seed) {
+  auto weights = std::make_shared<TowerWeights>(options, seed);
   std::vector<LayerView> layers = {
-      {kNumBuckets, kHiddenDim, weights->hidden_weight.data(),
+      {options.num_buckets, options.hidden_dim, weights->hidden_weight.data(),
        weights->hidden_bias.data()},
-      {kHiddenDim, dim, weights->output_weight.data(),
+      {options.hidden_dim, options.embedding_dim, weights->output_weight.data(),
        weights->output_bias.data()}};
   return DssmTower::Create(std::move(layers), Activation::kTanh, weights)
       .value();
 }
 
-Featurizer MakeFeaturizer() {
+Featurizer MakeFeaturizer(const TinyModelOptions& options) {
   return Featurizer::Create(
-             NgramVocabulary::Hashed(kNgramLength, kNumBuckets).value(),
+             NgramVocabulary::Hashed(kNgramLength, options.num_buckets).value(),
              std::nullopt)
       .value();
 }
@@ -58,7 +77,7 @@ v1::ModelConfig MakeConfig(const TinyModelOptions& options) {
   config.set_format_version(1);
   config.set_name(options.name);
   config.set_tower(v1::TOWER_KIND_DSSM);
-  config.add_hidden_dims(kHiddenDim);
+  config.add_hidden_dims(options.hidden_dim);
   config.set_embedding_dim(options.embedding_dim);
   config.set_activation(v1::ACTIVATION_TANH);
   config.set_gamma(10);
@@ -67,8 +86,8 @@ v1::ModelConfig MakeConfig(const TinyModelOptions& options) {
   features.set_normalizer_version(kNormalizerVersion);
   features.set_kind(v1::FEATURE_KIND_LETTERS);
   features.set_ngram_length(kNgramLength);
-  features.set_hash_buckets(kNumBuckets);
-  features.set_num_ngrams(kNumBuckets);
+  features.set_hash_buckets(options.num_buckets);
+  features.set_num_ngrams(options.num_buckets);
   features.set_weighting(v1::FEATURE_WEIGHTING_COUNT);
   return config;
 }
@@ -80,10 +99,23 @@ std::shared_ptr<const TwoTowerModel> MakeTinyModel(
   return TwoTowerModel::Create(
              {options.name, options.version,
               absl::StrFormat("identity-of-seed-%d", options.seed)},
-             MakeConfig(options), MakeFeaturizer(),
-             MakeTower(options.embedding_dim, options.seed),
-             MakeTower(options.embedding_dim, options.seed + 1'000'000))
+             MakeConfig(options), MakeFeaturizer(options),
+             MakeTower(options, options.seed),
+             MakeTower(options, options.seed + kDocumentSeedOffset))
       .value();
+}
+
+std::int64_t PublishTinyModel(const std::string& model_dir,
+                              const TinyModelOptions& options) {
+  const TowerWeights query(options, options.seed);
+  const TowerWeights document(options, options.seed + kDocumentSeedOffset);
+  const Featurizer featurizer = MakeFeaturizer(options);
+  ModelBundle bundle;
+  bundle.config = MakeConfig(options);
+  bundle.featurizer = &featurizer;
+  AddTensors("query", query, bundle.tensors);
+  AddTensors("document", document, bundle.tensors);
+  return PublishModel(model_dir, bundle).value();
 }
 
 }  // namespace semrank

@@ -14,6 +14,8 @@ namespace semrank {
 struct TinyModelOptions {
   std::string name = "tiny";
   std::int64_t version = 1;
+  int num_buckets = 512;
+  int hidden_dim = 24;
   int embedding_dim = 16;
   // Other seeds give other weights, and another identity.
   std::uint32_t seed = 1;

@@ -80,7 +80,7 @@ class RankingEngineTest : public ::testing::Test {
   Metrics metrics_;
   std::unique_ptr<DocumentVectorCache> cache_;
   std::unique_ptr<RankingEngine> engine_;
-  ServedModel served_{.model = MakeTinyModel(), .number = 0, .load_time = {}};
+  ServedModel served_{.model = MakeTinyModel(), .number = 0};
   RankResult result_;
   EmbedResult embedded_;
 };
@@ -137,7 +137,7 @@ TEST_F(RankingEngineTest, TitlesThatNormaliseAlikeShareAVector) {
 
 TEST_F(RankingEngineTest, AnotherModelNeverGetsTheOldVectors) {
   ASSERT_THAT(Rank("q", {"a title"}), IsOk());
-  served_ = {.model = MakeTinyModel({.seed = 2}), .number = 1, .load_time = {}};
+  served_ = {.model = MakeTinyModel({.seed = 2}), .number = 1};
   ASSERT_THAT(Rank("q", {"a title"}), IsOk());
   EXPECT_EQ(result_.cache.misses, 1u);
 }

@@ -1,0 +1,107 @@
+// Rank without gRPC: what the engine, the cache and the tower cost.
+#include <benchmark/benchmark.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "server/core/ranking_engine.h"
+#include "tests/support/fake_caller.h"
+#include "tests/support/tiny_model.h"
+
+namespace semrank {
+namespace {
+
+// Titles of about 50 bytes and 8 words, no two alike.
+std::vector<std::string> MakeTitles(int count) {
+  const char* const words[] = {"blue",  "running", "shoes", "letters",
+                               "light", "garden",  "music", "table"};
+  std::vector<std::string> titles;
+  for (int i = 0; i < count; ++i) {
+    std::string title = std::to_string(i);
+    for (int w = 0; w < 7; ++w) {
+      title += std::string(" ") + words[(i / (w + 1) + w * 3) % 8];
+    }
+    titles.push_back(title);
+  }
+  return titles;
+}
+
+struct Bench {
+  explicit Bench(std::size_t cache_bytes)
+      : cache(DocumentVectorCache::Create(cache_bytes).value()),
+        engine(Limits(), cache.get(), &metrics),
+        served{.model = MakeTinyModel({.num_buckets = 30'000,
+                                       .hidden_dim = 300,
+                                       .embedding_dim = 128})} {}
+
+  void Rank(const std::vector<std::string_view>& titles) {
+    const absl::Status status =
+        engine.Rank(served, {.query = "blue garden shoes", .titles = titles},
+                    caller, result);
+    if (!status.ok()) std::abort();
+  }
+
+  Metrics metrics;
+  std::unique_ptr<DocumentVectorCache> cache;
+  RankingEngine engine;
+  ServedModel served;
+  FakeCaller caller;
+  RankResult result;
+};
+
+void RankTitles(benchmark::State& state, std::size_t cache_bytes) {
+  Bench bench(cache_bytes);
+  const std::vector<std::string> titles =
+      MakeTitles(static_cast<int>(state.range(0)));
+  const std::vector<std::string_view> views(titles.begin(), titles.end());
+  bench.Rank(views);
+  for (auto _ : state) bench.Rank(views);
+  if (bench.result.ranking.size() != titles.size()) std::abort();
+  if (bench.result.cache.hits != (cache_bytes > 0 ? titles.size() : 0)) {
+    std::abort();
+  }
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+
+void BM_Rank_Cached(benchmark::State& state) { RankTitles(state, 64 << 20); }
+BENCHMARK(BM_Rank_Cached)->Arg(1)->Arg(100)->Arg(1000);
+
+void BM_Rank_Cold(benchmark::State& state) { RankTitles(state, 0); }
+BENCHMARK(BM_Rank_Cold)->Arg(1)->Arg(100)->Arg(1000);
+
+// The cache alone, among a million vectors: most look-ups miss every cache of
+// the processor.
+void BM_Cache_FindAmongMillion(benchmark::State& state) {
+  constexpr int kDim = 128;
+  constexpr int kNumEntries = 1'000'000;
+  static DocumentVectorCache& cache = *[] {
+    auto* made =
+        DocumentVectorCache::Create(std::size_t{640} << 20).value().release();
+    const std::vector<float> row(kDim, 0.5f);
+    for (std::uint64_t i = 0; i < kNumEntries; ++i) {
+      const VectorKey key = {
+          0, Side::kDocument, {i * 0xbf58476d1ce4e5b9, i * 0x9e3779b97f4a7c15}};
+      made->Insert({&key, 1}, kDim, row.data());
+    }
+    return made;
+  }();
+  const int count = static_cast<int>(state.range(0));
+  std::vector<VectorKey> keys(count);
+  std::vector<float> rows(std::size_t(count) * kDim);
+  std::vector<std::uint8_t> found(count);
+  std::uint64_t next = 1;
+  for (auto _ : state) {
+    for (VectorKey& key : keys) {
+      next = next * 6364136223846793005 + 1442695040888963407;
+      const std::uint64_t i = (next >> 33) % kNumEntries;
+      key.text = {i * 0xbf58476d1ce4e5b9, i * 0x9e3779b97f4a7c15};
+    }
+    if (cache.Find(keys, kDim, rows.data(), found) != count) std::abort();
+  }
+  state.SetItemsProcessed(state.iterations() * count);
+}
+BENCHMARK(BM_Cache_FindAmongMillion)->Arg(100)->Arg(1000);
+
+}  // namespace
+}  // namespace semrank
