@@ -1,0 +1,121 @@
+// semrank-server: see kUsage.
+#include <spdlog/spdlog.h>
+
+#include <cstdio>
+#include <string_view>
+#include <thread>
+
+#include "absl/strings/str_format.h"
+#include "model/base/program.h"
+#include "model/base/status_macros.h"
+#include "model/base/thread_pool.h"
+#include "model/format/model_bundle.h"
+#include "server/core/process_metrics.h"
+#include "server/core/state_metrics.h"
+#include "server/http/http_server.h"
+#include "server/http/operator_pages.h"
+#include "server/logging.h"
+#include "server/options.h"
+#include "server/rpc/rpc_server.h"
+#include "server/stop.h"
+
+namespace semrank {
+namespace {
+
+constexpr std::string_view kUsage =
+    R"(semrank-server --model_dir=DIR [--listen_address=HOST:PORT] [--http_address=HOST:PORT]
+
+Answers semrank.v1 over gRPC, and /metrics, /healthz, /readyz over HTTP. Once
+ready it prints one line on standard output:
+  semrank-server ready grpc=HOST:PORT http=HOST:PORT
+SIGTERM or Ctrl-C ends it after the running calls; a second one at once.
+
+  semrank-server --model_dir=models/shop
+  semrank-server --model_dir=models/shop --listen_address=0.0.0.0:50051 --drain_delay=5s
+)";
+constexpr ProgramInfo kProgram = {"semrank-server",
+                                  "ranks documents for queries over gRPC",
+                                  kUsage, "server/"};
+
+// What a stop may take beyond its flags before it counts as hanging.
+constexpr absl::Duration kStopSlack = absl::Seconds(5);
+
+void PrintReady(const RpcServer& rpc, const HttpServer& http) {
+  absl::PrintF("semrank-server ready grpc=%s http=%s\n", rpc.address(),
+               http.address());
+  std::fflush(stdout);
+}
+
+void Drain(const ServerOptions& options, Lifecycle& lifecycle, RpcServer& rpc) {
+  const Watchdog watchdog(options.drain_delay + options.drain_timeout +
+                          kStopSlack);
+  lifecycle.Advance(Lifecycle::State::kDraining);
+  rpc.ReportNotServing();
+  std::this_thread::sleep_for(absl::ToChronoNanoseconds(options.drain_delay));
+  lifecycle.Advance(Lifecycle::State::kStopping);
+  const bool all_ended = rpc.Stop(options.drain_timeout);
+  spdlog::info("stopped; running calls {}",
+               all_ended ? "ended" : "had to be cancelled");
+}
+
+absl::Status Serve(const ServerOptions& options) {
+  Lifecycle lifecycle;
+  Metrics metrics;
+  Admission admission(options.limits.max_inflight_texts);
+  SEMRANK_ASSIGN_OR_RETURN(const auto cache,
+                           DocumentVectorCache::Create(options.cache_bytes));
+  AddProcessReadings(metrics);
+  AddCacheReadings(*cache, metrics);
+  AddAdmissionReadings(admission, metrics);
+  SEMRANK_ASSIGN_OR_RETURN(
+      const auto http, HttpServer::Start(options.http_address,
+                                         OperatorPages(&lifecycle, &metrics)));
+
+  ModelStore models(
+      [&](std::int64_t version) {
+        return LoadModel(options.model_dir, version);
+      },
+      &metrics);
+  SEMRANK_RETURN_IF_ERROR(models.Load(options.model_version));
+  const TwoTowerModel& model = *models.current()->model;
+  spdlog::info("loaded model {} version {}, {} numbers a vector, identity {}",
+               model.version().name, model.version().version,
+               model.embedding_dim(), model.version().identity);
+
+  const RankingEngine engine(options.limits, cache.get(), &metrics);
+  WorkerPool workers(NumUsableProcessors());
+  const RpcServerOptions rpc_options = {
+      options.listen_address,
+      MaxRequestBytes(options.limits, model.embedding_dim())};
+  SEMRANK_ASSIGN_OR_RETURN(
+      const auto rpc,
+      RpcServer::Start(rpc_options, {&engine, &models, &lifecycle, &admission,
+                                     &workers, &metrics}));
+  lifecycle.Advance(Lifecycle::State::kServing);
+  PrintReady(*rpc, *http);
+
+  const int signal_number = WaitForStopSignal();
+  spdlog::info("signal {}: draining", signal_number);
+  Drain(options, lifecycle, *rpc);
+  return absl::OkStatus();
+}
+
+int Main(int argc, char** argv) {
+  BlockStopSignals();
+  if (!ParseCommandLine(kProgram, argc, argv).empty()) {
+    return ExitCode(kProgram, UsageError("takes flags only"));
+  }
+  const absl::StatusOr<ServerOptions> options = OptionsFromFlags();
+  if (!options.ok()) return ExitCode(kProgram, options.status());
+  if (options->check_config) {
+    absl::PrintF("%s", DescribeOptions(*options));
+    return kExitDone;
+  }
+  InitLogging(options->log_format == "json");
+  return ExitCode(kProgram, Serve(*options));
+}
+
+}  // namespace
+}  // namespace semrank
+
+int main(int argc, char** argv) { return semrank::Main(argc, argv); }

@@ -1,0 +1,155 @@
+#include "server/options.h"
+
+#include <unistd.h>
+
+#include <limits>
+#include <string_view>
+
+#include "absl/flags/flag.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_format.h"
+#include "model/base/program.h"
+#include "model/base/status_macros.h"
+#include "model/base/strings.h"
+
+ABSL_FLAG(std::string, model_dir, "",
+          "Model directory, as semrank-train writes it. Its last part is the "
+          "model's name. Required.");
+ABSL_FLAG(std::int64_t, model_version, 0,
+          "Version to serve; 0 = the highest complete one.");
+ABSL_FLAG(std::string, listen_address, "127.0.0.1:50051",
+          "HOST:PORT for gRPC; port 0 = any free one.");
+ABSL_FLAG(std::string, http_address, "127.0.0.1:8080",
+          "HOST:PORT for /metrics, /healthz and /readyz, IPv4; port 0 = any "
+          "free one.");
+ABSL_FLAG(std::int64_t, cache_bytes, std::int64_t{256} << 20,
+          "Bytes of document vectors kept in memory; 0 = none. 256 MiB hold "
+          "about 460,000 vectors of 128 numbers.");
+ABSL_FLAG(std::int64_t, max_texts_per_request,
+          semrank::Limits().max_texts_per_request,
+          "Candidates or texts in one request; more are INVALID_ARGUMENT.");
+ABSL_FLAG(std::int64_t, max_text_bytes, semrank::Limits().max_text_bytes,
+          "Bytes of one query, text or title; more are INVALID_ARGUMENT.");
+ABSL_FLAG(std::int64_t, max_inflight_texts,
+          semrank::Limits().max_inflight_texts,
+          "Texts in work at once over all calls; more are RESOURCE_EXHAUSTED.");
+ABSL_FLAG(absl::Duration, drain_delay, absl::ZeroDuration(),
+          "After SIGTERM: how long to report NOT_SERVING and still answer, so "
+          "that load balancers turn away. Behind one, 5s or more.");
+ABSL_FLAG(absl::Duration, drain_timeout, absl::Seconds(30),
+          "After --drain_delay: how long running calls may take before they "
+          "are cancelled.");
+ABSL_FLAG(std::string, log_format, "text",
+          "Log lines on standard error: text or json.");
+ABSL_FLAG(bool, check_config, false,
+          "Print the effective configuration and exit.");
+
+namespace semrank {
+namespace {
+
+absl::Status CheckRange(std::string_view flag, std::int64_t value,
+                        std::int64_t min, std::int64_t max) {
+  if (value >= min && value <= max) return absl::OkStatus();
+  return FlagError(flag, std::to_string(value),
+                   absl::StrFormat("must be %d to %d", min, max));
+}
+
+absl::Status CheckAddress(std::string_view flag, const std::string& address) {
+  const std::size_t colon = address.rfind(':');
+  int port = -1;
+  if (colon != std::string::npos && colon > 0 &&
+      absl::SimpleAtoi(address.substr(colon + 1), &port) && port >= 0 &&
+      port <= std::numeric_limits<std::uint16_t>::max()) {
+    return absl::OkStatus();
+  }
+  return FlagError(flag, address, "must be HOST:PORT, port 0 to 65535");
+}
+
+absl::Status CheckDuration(std::string_view flag, absl::Duration value) {
+  if (value >= absl::ZeroDuration() && value <= absl::Hours(1)) {
+    return absl::OkStatus();
+  }
+  return FlagError(flag, absl::FormatDuration(value), "must be 0 to 1h");
+}
+
+absl::Status CheckLimits(const Limits& limits) {
+  constexpr std::int64_t kMaxTexts = 1'000'000;
+  constexpr std::int64_t kMaxTextBytes = 1 << 20;
+  SEMRANK_RETURN_IF_ERROR(CheckRange(
+      "max_texts_per_request", limits.max_texts_per_request, 1, kMaxTexts));
+  SEMRANK_RETURN_IF_ERROR(
+      CheckRange("max_text_bytes", limits.max_text_bytes, 1, kMaxTextBytes));
+  if (MaxResponseBytes(limits, 0) > std::numeric_limits<int>::max()) {
+    return FlagError("max_texts_per_request",
+                     std::to_string(limits.max_texts_per_request),
+                     absl::StrFormat("times --max_text_bytes=%d is over 2 GiB, "
+                                     "the largest message of gRPC",
+                                     limits.max_text_bytes));
+  }
+  // The largest request and its query must be admitted when it comes alone.
+  return CheckRange("max_inflight_texts", limits.max_inflight_texts,
+                    limits.max_texts_per_request + 1,
+                    std::numeric_limits<std::int32_t>::max());
+}
+
+std::int64_t PhysicalMemoryBytes() {
+  return std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
+}
+
+}  // namespace
+
+absl::Status ValidateOptions(const ServerOptions& options) {
+  if (options.model_dir.empty()) {
+    return FlagError("model_dir", "", "is required");
+  }
+  SEMRANK_RETURN_IF_ERROR(CheckRange("model_version", options.model_version, 0,
+                                     std::numeric_limits<std::int64_t>::max()));
+  SEMRANK_RETURN_IF_ERROR(
+      CheckAddress("listen_address", options.listen_address));
+  SEMRANK_RETURN_IF_ERROR(CheckAddress("http_address", options.http_address));
+  SEMRANK_RETURN_IF_ERROR(
+      CheckRange("cache_bytes", options.cache_bytes, 0, PhysicalMemoryBytes()));
+  SEMRANK_RETURN_IF_ERROR(CheckLimits(options.limits));
+  SEMRANK_RETURN_IF_ERROR(CheckDuration("drain_delay", options.drain_delay));
+  SEMRANK_RETURN_IF_ERROR(
+      CheckDuration("drain_timeout", options.drain_timeout));
+  if (options.log_format != "text" && options.log_format != "json") {
+    return FlagError("log_format", options.log_format, "must be text or json");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ServerOptions> OptionsFromFlags() {
+  ServerOptions options;
+  options.model_dir = absl::GetFlag(FLAGS_model_dir);
+  options.model_version = absl::GetFlag(FLAGS_model_version);
+  options.listen_address = absl::GetFlag(FLAGS_listen_address);
+  options.http_address = absl::GetFlag(FLAGS_http_address);
+  options.cache_bytes = absl::GetFlag(FLAGS_cache_bytes);
+  options.limits.max_texts_per_request =
+      absl::GetFlag(FLAGS_max_texts_per_request);
+  options.limits.max_text_bytes = absl::GetFlag(FLAGS_max_text_bytes);
+  options.limits.max_inflight_texts = absl::GetFlag(FLAGS_max_inflight_texts);
+  options.drain_delay = absl::GetFlag(FLAGS_drain_delay);
+  options.drain_timeout = absl::GetFlag(FLAGS_drain_timeout);
+  options.log_format = absl::GetFlag(FLAGS_log_format);
+  options.check_config = absl::GetFlag(FLAGS_check_config);
+  SEMRANK_RETURN_IF_ERROR(ValidateOptions(options));
+  return options;
+}
+
+std::string DescribeOptions(const ServerOptions& options) {
+  return absl::StrFormat(
+      "model_dir=%s\nmodel_version=%d\nlisten_address=%s\nhttp_address=%s\n"
+      "cache_bytes=%d\nmax_texts_per_request=%d\nmax_text_bytes=%d\n"
+      "max_inflight_texts=%d\ndrain_delay=%s\ndrain_timeout=%s\n"
+      "log_format=%s\n",
+      options.model_dir, options.model_version, options.listen_address,
+      options.http_address, options.cache_bytes,
+      options.limits.max_texts_per_request, options.limits.max_text_bytes,
+      options.limits.max_inflight_texts,
+      absl::FormatDuration(options.drain_delay),
+      absl::FormatDuration(options.drain_timeout), options.log_format);
+}
+
+}  // namespace semrank

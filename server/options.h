@@ -1,0 +1,38 @@
+// Flags and environment to options that are known to be good.
+#ifndef SEMRANK_SERVER_OPTIONS_H_
+#define SEMRANK_SERVER_OPTIONS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "server/core/limits.h"
+
+namespace semrank {
+
+struct ServerOptions {
+  std::string model_dir;
+  std::int64_t model_version = 0;  // 0 = highest complete one
+  std::string listen_address;      // HOST:PORT
+  std::string http_address;        // HOST:PORT
+  std::int64_t cache_bytes = 0;
+  Limits limits;
+  absl::Duration drain_delay;
+  absl::Duration drain_timeout;
+  std::string log_format;  // "text" or "json"
+  bool check_config = false;
+};
+
+// What the flags say, checked. FlagError naming the flag, its value and what is
+// wrong with it.
+absl::StatusOr<ServerOptions> OptionsFromFlags();
+
+absl::Status ValidateOptions(const ServerOptions& options);
+
+// "name=value" a line, as --flagfile takes it.
+std::string DescribeOptions(const ServerOptions& options);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_OPTIONS_H_

@@ -1,0 +1,194 @@
+#include "server/rpc/request_reader.h"
+
+#include <algorithm>
+#include <bit>
+#include <string>
+
+#include "absl/strings/str_format.h"
+#include "model/base/status_macros.h"
+#include "semrank/v1/embedding_service.pb.h"
+#include "semrank/v1/ranking_service.pb.h"
+#include "server/core/errors.h"
+#include "server/rpc/wire_reader.h"
+
+namespace semrank {
+namespace {
+
+using v1::EmbedTextsRequest;
+using v1::RankRequest;
+
+// The reader's types, shorter.
+constexpr auto kVarint =
+    google::protobuf::internal::WireFormatLite::WIRETYPE_VARINT;
+constexpr auto kBytes =
+    google::protobuf::internal::WireFormatLite::WIRETYPE_LENGTH_DELIMITED;
+constexpr auto kFixed32 =
+    google::protobuf::internal::WireFormatLite::WIRETYPE_FIXED32;
+constexpr auto kFixed64 =
+    google::protobuf::internal::WireFormatLite::WIRETYPE_FIXED64;
+
+// Repeated text: every one is counted, those within the limit are kept.
+struct TextList {
+  std::vector<std::string_view>& texts;
+  std::uint64_t limit;
+  std::uint64_t count = 0;
+
+  bool Read(WireReader& reader) {
+    std::string_view text;
+    if (!reader.ReadBytes(text)) return false;
+    if (++count <= limit) texts.push_back(text);
+    return true;
+  }
+};
+
+bool ReadModelRef(WireReader& reader, v1::ModelRef& model) {
+  std::string_view bytes;
+  if (!reader.ReadBytes(bytes)) return false;
+  // A singular message that comes in pieces is merged.
+  v1::ModelRef piece;
+  if (!piece.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return false;
+  }
+  model.MergeFrom(piece);
+  return true;
+}
+
+bool ReadUint32(WireReader& reader, std::uint32_t& value) {
+  std::uint64_t wide = 0;
+  if (!reader.ReadVarint(wide)) return false;
+  value = static_cast<std::uint32_t>(wide);  // as Protobuf does
+  return true;
+}
+
+// One field of a RankRequest; false once the bytes are no message.
+bool ReadRankField(WireReader& reader, TextList& titles,
+                   std::uint64_t& num_catalog_ids, RankMessage& message) {
+  const int field = reader.field();
+  const auto type = reader.type();
+  if (field == RankRequest::kTitlesFieldNumber && type == kBytes) {
+    return titles.Read(reader);
+  }
+  if (field == RankRequest::kQueryFieldNumber && type == kBytes) {
+    return reader.ReadBytes(message.input.query);
+  }
+  if (field == RankRequest::kVectorsFieldNumber && type == kBytes) {
+    return reader.ReadBytes(message.input.vectors);
+  }
+  if (field == RankRequest::kModelFieldNumber && type == kBytes) {
+    return ReadModelRef(reader, message.model);
+  }
+  if (field == RankRequest::kTopKFieldNumber && type == kVarint) {
+    return ReadUint32(reader, message.input.top_k);
+  }
+  if (field == RankRequest::kWithTitlesFieldNumber && type == kVarint) {
+    std::uint64_t value = 0;
+    if (!reader.ReadVarint(value)) return false;
+    message.with_titles = value != 0;
+    return true;
+  }
+  if (field == RankRequest::kMinScoreFieldNumber && type == kFixed32) {
+    std::uint32_t bits = 0;
+    if (!reader.ReadFixed32(bits)) return false;
+    message.input.min_score = std::bit_cast<float>(bits);
+    return true;
+  }
+  if ((field == RankRequest::kIdsFieldNumber &&
+       (type == kBytes || type == kFixed64)) ||
+      (field == RankRequest::kDocumentIdsFieldNumber && type == kBytes)) {
+    ++num_catalog_ids;
+  }
+  return reader.Skip();
+}
+
+bool ReadEmbedField(WireReader& reader, TextList& texts, std::uint32_t& side,
+                    std::uint32_t& encoding, EmbedMessage& message) {
+  const int field = reader.field();
+  const auto type = reader.type();
+  if (field == EmbedTextsRequest::kTextsFieldNumber && type == kBytes) {
+    return texts.Read(reader);
+  }
+  if (field == EmbedTextsRequest::kModelFieldNumber && type == kBytes) {
+    return ReadModelRef(reader, message.model);
+  }
+  if (field == EmbedTextsRequest::kSideFieldNumber && type == kVarint) {
+    return ReadUint32(reader, side);
+  }
+  if (field == EmbedTextsRequest::kEncodingFieldNumber && type == kVarint) {
+    return ReadUint32(reader, encoding);
+  }
+  return reader.Skip();
+}
+
+absl::Status UnknownValue(std::string_view field, std::uint32_t value) {
+  return FieldError("INVALID_FIELD", field,
+                    absl::StrFormat("%d is no value of this field",
+                                    static_cast<std::int32_t>(value)),
+                    {{"value", std::to_string(value)}});
+}
+
+// Texts are rarely shorter; a first guess that saves moving the views about.
+std::size_t GuessNumTexts(std::string_view bytes, std::uint64_t limit) {
+  constexpr std::size_t kShortTextBytes = 32;
+  return std::min<std::size_t>(bytes.size() / kShortTextBytes, limit);
+}
+
+}  // namespace
+
+absl::Status ReadRankRequest(std::string_view bytes, const Limits& limits,
+                             RankMessage& message) {
+  TextList titles{message.titles,
+                  static_cast<std::uint64_t>(limits.max_texts_per_request)};
+  message.titles.reserve(GuessNumTexts(bytes, titles.limit));
+  std::uint64_t num_catalog_ids = 0;
+  WireReader reader(bytes);
+  while (reader.Next()) {
+    if (!ReadRankField(reader, titles, num_catalog_ids, message)) {
+      return MalformedMessage("semrank.v1.RankRequest");
+    }
+  }
+  if (!reader.ok()) return MalformedMessage("semrank.v1.RankRequest");
+  if (titles.count > titles.limit) {
+    return TooManyTexts("titles", titles.count, titles.limit);
+  }
+  if (num_catalog_ids > 0) {
+    return NotImplemented(
+        "ranking documents of the catalog (RankRequest.ids and document_ids)");
+  }
+  message.input.titles = message.titles;
+  return absl::OkStatus();
+}
+
+absl::Status ReadEmbedTextsRequest(std::string_view bytes, const Limits& limits,
+                                   EmbedMessage& message) {
+  TextList texts{message.texts,
+                 static_cast<std::uint64_t>(limits.max_texts_per_request)};
+  message.texts.reserve(GuessNumTexts(bytes, texts.limit));
+  std::uint32_t side = 0;
+  std::uint32_t encoding = 0;
+  WireReader reader(bytes);
+  while (reader.Next()) {
+    if (!ReadEmbedField(reader, texts, side, encoding, message)) {
+      return MalformedMessage("semrank.v1.EmbedTextsRequest");
+    }
+  }
+  if (!reader.ok()) return MalformedMessage("semrank.v1.EmbedTextsRequest");
+  if (texts.count > texts.limit) {
+    return TooManyTexts("texts", texts.count, texts.limit);
+  }
+  if (side != v1::SIDE_QUERY && side != v1::SIDE_DOCUMENT) {
+    if (side != v1::SIDE_UNSPECIFIED) return UnknownValue("side", side);
+    return FieldError("INVALID_FIELD", "side",
+                      "is not set: say SIDE_QUERY or SIDE_DOCUMENT");
+  }
+  message.input.side = side == v1::SIDE_QUERY ? Side::kQuery : Side::kDocument;
+  if (!v1::VectorEncoding_IsValid(static_cast<int>(encoding))) {
+    return UnknownValue("encoding", encoding);
+  }
+  message.encoding = encoding == v1::VECTOR_ENCODING_UNSPECIFIED
+                         ? v1::VECTOR_ENCODING_FLOAT32
+                         : static_cast<v1::VectorEncoding>(encoding);
+  message.input.texts = message.texts;
+  return absl::OkStatus();
+}
+
+}  // namespace semrank

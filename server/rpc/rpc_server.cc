@@ -1,0 +1,126 @@
+#include "server/rpc/rpc_server.h"
+
+#include <grpc/grpc.h>
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/security/server_credentials.h>
+#include <grpcpp/server.h>
+#include <grpcpp/server_builder.h>
+
+#include <algorithm>
+#include <chrono>
+#include <future>
+#include <limits>
+#include <mutex>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "server/core/limits.h"
+#include "server/rpc/call_tracker.h"
+#include "server/rpc/catalog_service.h"
+#include "server/rpc/embedding_service.h"
+#include "server/rpc/grpc_log.h"
+#include "server/rpc/message_parser.h"
+#include "server/rpc/model_service.h"
+#include "server/rpc/ranking_service.h"
+
+namespace semrank {
+namespace {
+
+constexpr const char* kHealthNames[] = {
+    "semrank.v1.RankingService", "semrank.v1.EmbeddingService",
+    "semrank.v1.CatalogService", "semrank.v1.ModelService"};
+
+// After the last of our calls the library gets this long to put its answer on
+// the wire before streams that never end are cut.
+constexpr std::chrono::milliseconds kSettleTime(100);
+
+// Settings of the whole process, made before its first gRPC server.
+void PrepareProcess() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    CatchProtobufLog();
+    CatchGrpcLog();
+    grpc::EnableDefaultHealthCheckService(true);
+    grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  });
+}
+
+std::string WithPort(const std::string& address, int port) {
+  return absl::StrFormat("%s:%d", address.substr(0, address.rfind(':')), port);
+}
+
+}  // namespace
+
+RpcServer::RpcServer() : calls_(std::make_unique<CallTracker>()) {}
+
+absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(
+    const RpcServerOptions& options, RpcEnvironment environment) {
+  PrepareProcess();
+  std::unique_ptr<RpcServer> server(new RpcServer);
+  environment.calls = server->calls_.get();
+  server->services_.push_back(std::make_unique<RankingService>(environment));
+  server->services_.push_back(std::make_unique<EmbeddingService>(environment));
+  server->services_.push_back(std::make_unique<CatalogService>(environment));
+  server->services_.push_back(std::make_unique<ModelService>(environment));
+
+  grpc::ServerBuilder builder;
+  int port = 0;
+  builder.AddListeningPort(options.listen_address,
+                           grpc::InsecureServerCredentials(), &port);
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMaxMetadataBytes);
+  builder.SetMaxReceiveMessageSize(static_cast<int>(std::min<std::int64_t>(
+      options.max_request_bytes, std::numeric_limits<int>::max())));
+  builder.SetMaxSendMessageSize(-1);
+  for (const auto& service : server->services_) {
+    builder.RegisterService(service.get());
+  }
+  server->server_ = builder.BuildAndStart();
+  if (server->server_ == nullptr || port == 0) {
+    return absl::UnavailableError(
+        absl::StrFormat("cannot listen for gRPC on %s (--listen_address): is "
+                        "the port taken or the address not of this machine?",
+                        options.listen_address));
+  }
+  server->address_ = WithPort(options.listen_address, port);
+  for (const char* name : kHealthNames) {
+    server->server_->GetHealthCheckService()->SetServingStatus(name, true);
+  }
+  return server;
+}
+
+RpcServer::~RpcServer() {
+  if (server_ != nullptr && !stopped_) Stop(absl::ZeroDuration());
+}
+
+void RpcServer::ReportNotServing() {
+  server_->GetHealthCheckService()->Shutdown();
+}
+
+bool RpcServer::Stop(absl::Duration timeout) {
+  stopped_ = true;
+  const auto wait =
+      absl::ToChronoNanoseconds(std::max(timeout, absl::ZeroDuration()));
+  const auto deadline = std::chrono::steady_clock::now() + wait;
+  // Shutdown blocks until the last call has ended; at its deadline it cancels.
+  const auto shutdown = std::async(std::launch::async, [&] {
+    server_->Shutdown(std::chrono::system_clock::now() + wait);
+  });
+  const auto is_down_within = [&](std::chrono::milliseconds time) {
+    return shutdown.wait_for(time) == std::future_status::ready;
+  };
+  bool all_ended = calls_->WaitUntilIdle(deadline);
+  while (all_ended && !is_down_within(kSettleTime)) {
+    // A call that came just before the shutdown may have begun only now.
+    if (calls_->WaitUntilIdle(std::chrono::steady_clock::now())) {
+      grpc_server_cancel_all_calls(server_->c_server());
+      break;
+    }
+    all_ended = calls_->WaitUntilIdle(deadline);
+  }
+  shutdown.wait();
+  return all_ended;
+}
+
+}  // namespace semrank

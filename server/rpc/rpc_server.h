@@ -1,0 +1,70 @@
+// The gRPC side of the server: build, start, health, drain, stop.
+//
+//   Services  ranking, embedding, catalog, model; grpc.health.v1 (Check and
+//             Watch, for "" and each service); reflection (v1alpha).
+//   Ports     one, plain text; SO_REUSEPORT is off, so a second server on the
+//             same port fails to start instead of taking half the calls.
+//   Threads   gRPC's own; Start, ReportNotServing and Stop from one thread.
+#ifndef SEMRANK_SERVER_RPC_RPC_SERVER_H_
+#define SEMRANK_SERVER_RPC_RPC_SERVER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "server/rpc/rpc_environment.h"
+
+namespace grpc {
+class Server;
+class Service;
+}  // namespace grpc
+
+namespace semrank {
+
+struct RpcServerOptions {
+  // HOST:PORT; port 0 = any free one.
+  std::string listen_address;
+  // Largest message taken and made; above it gRPC answers RESOURCE_EXHAUSTED.
+  std::int64_t max_request_bytes = 0;
+};
+
+class RpcServer {
+ public:
+  // Unavailable when the address cannot be listened on. The store must have a
+  // model: gRPC reports health as SERVING from its first moment.
+  static absl::StatusOr<std::unique_ptr<RpcServer>> Start(
+      const RpcServerOptions& options, RpcEnvironment environment);
+  // Stops at once if Stop was not called.
+  ~RpcServer();
+  RpcServer(const RpcServer&) = delete;
+  RpcServer& operator=(const RpcServer&) = delete;
+
+  // HOST:PORT with the port that is in use.
+  const std::string& address() const { return address_; }
+
+  // Check and Watch say NOT_SERVING of every service from now on, so that load
+  // balancers turn away; calls are still answered.
+  void ReportNotServing();
+
+  // Refuses new connections and calls, waits for running calls at most
+  // `timeout`, then cancels what is left. Returns once every call has ended;
+  // false when some had to be cancelled.
+  bool Stop(absl::Duration timeout);
+
+ private:
+  RpcServer();
+
+  // In this order, so that the server goes first and what calls use goes last.
+  std::unique_ptr<CallTracker> calls_;
+  std::vector<std::unique_ptr<grpc::Service>> services_;
+  std::unique_ptr<grpc::Server> server_;
+  std::string address_;
+  bool stopped_ = false;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_RPC_RPC_SERVER_H_

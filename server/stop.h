@@ -1,0 +1,38 @@
+// How the server comes to its end.
+#ifndef SEMRANK_SERVER_STOP_H_
+#define SEMRANK_SERVER_STOP_H_
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "absl/time/time.h"
+
+namespace semrank {
+
+// Before any thread is started: SIGTERM and SIGINT wait for WaitForStopSignal.
+void BlockStopSignals();
+
+// Blocks until SIGTERM or SIGINT and returns which. From then on a second one
+// ends the process at once.
+int WaitForStopSignal();
+
+// Ends the process with exit code 1 unless destroyed within `limit`: for a stop
+// that hangs because of a bug, which no supervisor should have to wait for.
+class Watchdog {
+ public:
+  explicit Watchdog(absl::Duration limit);
+  ~Watchdog();
+  Watchdog(const Watchdog&) = delete;
+  Watchdog& operator=(const Watchdog&) = delete;
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable stopped_or_late_;
+  bool stopped_ = false;
+  std::thread thread_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_STOP_H_

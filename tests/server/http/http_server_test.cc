@@ -1,0 +1,88 @@
+#include "server/http/http_server.h"
+
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "tests/support/http_client.h"
+#include "tests/support/status_matchers.h"
+
+namespace semrank {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Sends `bytes` as they are and returns all that comes back.
+std::string Talk(const std::string& address, const std::string& bytes) {
+  sockaddr_in to = {};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(std::stoi(address.substr(address.rfind(':') + 1)));
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const int fd = socket(AF_INET, SOCK_STREAM, 0);
+  EXPECT_EQ(connect(fd, reinterpret_cast<sockaddr*>(&to), sizeof(to)), 0);
+  EXPECT_GT(send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL), 0);
+  std::string answer;
+  char buffer[4096];
+  ssize_t size = 0;
+  while ((size = recv(fd, buffer, sizeof(buffer), 0)) > 0) {
+    answer.append(buffer, size);
+  }
+  close(fd);
+  return answer;
+}
+
+class HttpServerTest : public ::testing::Test {
+ protected:
+  HttpServerTest() {
+    HttpPages pages;
+    pages["/page"] = [] { return HttpResponse{.status = 200, .body = "hi"}; };
+    auto server = HttpServer::Start("127.0.0.1:0", std::move(pages));
+    EXPECT_TRUE(server.ok()) << server.status();
+    server_ = *std::move(server);
+  }
+
+  std::unique_ptr<HttpServer> server_;
+};
+
+TEST_F(HttpServerTest, AnswersGetAndHead) {
+  const HttpAnswer got = HttpGet(server_->address(), "/page");
+  EXPECT_EQ(got.status, 200);
+  EXPECT_EQ(got.body, "hi");
+  EXPECT_THAT(got.content_type, HasSubstr("text/plain"));
+  const HttpAnswer head = HttpCall(server_->address(), "HEAD", "/page");
+  EXPECT_EQ(head.status, 200);
+}
+
+TEST_F(HttpServerTest, UnknownPathIs404WithAHint) {
+  for (const char* path : {"/", "/other", "/page/", "/../etc/passwd"}) {
+    const HttpAnswer got = HttpGet(server_->address(), path);
+    EXPECT_EQ(got.status, 404) << path;
+    EXPECT_THAT(got.body, HasSubstr("/page\n"));
+  }
+}
+
+TEST_F(HttpServerTest, OtherMethodsAreRefused) {
+  EXPECT_EQ(HttpCall(server_->address(), "POST", "/page").status, 405);
+  EXPECT_EQ(HttpCall(server_->address(), "DELETE", "/page").status, 405);
+}
+
+TEST_F(HttpServerTest, ASecondServerOnTheSamePortFailsToStart) {
+  EXPECT_THAT(HttpServer::Start(server_->address(), {}),
+              StatusIs(absl::StatusCode::kUnavailable,
+                       HasSubstr(server_->address() + " (--http_address)")));
+}
+
+TEST_F(HttpServerTest, NonsenseAndHugeHeadersAreRefusedAndTheServerGoesOn) {
+  EXPECT_THAT(Talk(server_->address(), "nonsense\r\n\r\n"), HasSubstr(" 400 "));
+  const std::string huge =
+      "GET /page HTTP/1.1\r\nX: " + std::string(100'000, 'x') + "\r\n\r\n";
+  EXPECT_THAT(Talk(server_->address(), huge),
+              ::testing::Not(HasSubstr(" 200 ")));
+  EXPECT_EQ(HttpGet(server_->address(), "/page").status, 200);
+}
+
+}  // namespace
+}  // namespace semrank

@@ -1,0 +1,103 @@
+#include "server/options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <limits>
+
+#include "absl/flags/declare.h"
+#include "absl/flags/flag.h"
+#include "tests/support/status_matchers.h"
+
+ABSL_DECLARE_FLAG(std::string, model_dir);
+
+namespace semrank {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+ServerOptions GoodOptions() {
+  absl::SetFlag(&FLAGS_model_dir, "models/shop");
+  return OptionsFromFlags().value();
+}
+
+TEST(OptionsTest, DefaultsAreValidAndListenOnLoopback) {
+  const ServerOptions options = GoodOptions();
+  EXPECT_EQ(options.listen_address, "127.0.0.1:50051");
+  EXPECT_EQ(options.http_address, "127.0.0.1:8080");
+  EXPECT_GE(options.limits.max_texts_per_request, 10'000);
+}
+
+TEST(OptionsTest, ModelDirIsRequired) {
+  absl::SetFlag(&FLAGS_model_dir, "");
+  EXPECT_THAT(OptionsFromFlags(), StatusIs(absl::StatusCode::kInvalidArgument,
+                                           StartsWith("--model_dir=")));
+}
+
+TEST(OptionsTest, DescriptionHasEveryFlagAsAFlagfileTakesIt) {
+  ServerOptions options = GoodOptions();
+  options.drain_delay = absl::Milliseconds(1500);
+  EXPECT_EQ(DescribeOptions(options),
+            "model_dir=models/shop\nmodel_version=0\n"
+            "listen_address=127.0.0.1:50051\nhttp_address=127.0.0.1:8080\n"
+            "cache_bytes=268435456\nmax_texts_per_request=10000\n"
+            "max_text_bytes=4096\nmax_inflight_texts=100000\n"
+            "drain_delay=1.5s\ndrain_timeout=30s\nlog_format=text\n");
+}
+
+struct BadOption {
+  std::string_view name;
+  std::function<void(ServerOptions&)> spoil;
+  std::string_view message_start;
+};
+
+class BadOptionTest : public ::testing::TestWithParam<BadOption> {};
+
+TEST_P(BadOptionTest, IsRefusedWithTheFlagAndItsValue) {
+  ServerOptions options = GoodOptions();
+  ASSERT_THAT(ValidateOptions(options), IsOk());
+  GetParam().spoil(options);
+  EXPECT_THAT(ValidateOptions(options),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       StartsWith(std::string(GetParam().message_start))));
+}
+
+using O = ServerOptions;
+INSTANTIATE_TEST_SUITE_P(
+    Cases, BadOptionTest,
+    ::testing::ValuesIn<BadOption>({
+        {"Version", [](O& o) { o.model_version = -1; }, "--model_version=-1"},
+        {"NoPort", [](O& o) { o.listen_address = "localhost"; },
+         "--listen_address=localhost"},
+        {"NoHost", [](O& o) { o.http_address = ":80"; }, "--http_address=:80"},
+        {"BadPort", [](O& o) { o.http_address = "h:65536"; },
+         "--http_address=h:65536"},
+        {"NegativeCache", [](O& o) { o.cache_bytes = -1; }, "--cache_bytes=-1"},
+        {"CacheOverMemory", [](O& o) { o.cache_bytes = std::int64_t{1} << 60; },
+         "--cache_bytes="},
+        {"NoTexts", [](O& o) { o.limits.max_texts_per_request = 0; },
+         "--max_texts_per_request=0"},
+        {"NoTextBytes", [](O& o) { o.limits.max_text_bytes = 0; },
+         "--max_text_bytes=0"},
+        {"MessageOver2GiB",
+         [](O& o) {
+           o.limits.max_texts_per_request = 100'000;
+           o.limits.max_text_bytes = 1 << 20;
+         },
+         "--max_texts_per_request=100000: times --max_text_bytes"},
+        {"LargestRequestNeverFits",
+         [](O& o) { o.limits.max_inflight_texts = 10'000; },
+         "--max_inflight_texts=10000"},
+        {"NegativeDelay", [](O& o) { o.drain_delay = -absl::Seconds(1); },
+         "--drain_delay=-1s"},
+        {"EndlessTimeout",
+         [](O& o) { o.drain_timeout = absl::InfiniteDuration(); },
+         "--drain_timeout=inf"},
+        {"LogFormat", [](O& o) { o.log_format = "xml"; }, "--log_format=xml"},
+    }),
+    [](const auto& test) { return std::string(test.param.name); });
+
+}  // namespace
+}  // namespace semrank

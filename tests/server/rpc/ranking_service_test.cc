@@ -1,0 +1,165 @@
+#include "semrank/v1/ranking_service.grpc.pb.h"
+#include "tests/server/rpc/rpc_server_fixture.h"
+
+namespace semrank {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class RankingServiceTest : public RpcServerFixture {
+ protected:
+  static v1::RankRequest Request(const std::string& query,
+                                 const std::vector<std::string>& titles) {
+    v1::RankRequest request;
+    request.set_query(query);
+    for (const std::string& title : titles) request.add_titles(title);
+    return request;
+  }
+  grpc::Status Rank(const v1::RankRequest& request) {
+    context_ = std::make_unique<grpc::ClientContext>();
+    response_.Clear();
+    return stub_->Rank(context_.get(), request, &response_);
+  }
+  grpc::Status RankRaw(const std::string& bytes) {
+    return CallRaw("RankingService/Rank", bytes);
+  }
+
+  std::unique_ptr<v1::RankingService::Stub> stub_ =
+      v1::RankingService::NewStub(channel_);
+  std::unique_ptr<grpc::ClientContext> context_;
+  v1::RankResponse response_;
+};
+
+TEST_F(RankingServiceTest, RanksTitlesAndSaysByWhichModel) {
+  ASSERT_THAT(Rank(Request("q", {"one", "two", "three"})), Succeeds());
+  EXPECT_EQ(response_.indices_size(), 3);
+  EXPECT_TRUE(std::ranges::is_sorted(response_.scores(), std::greater<>()));
+  EXPECT_EQ(response_.model().name(), "tiny");
+  EXPECT_EQ(response_.model().version(), 1);
+  EXPECT_EQ(response_.score_kind(), v1::SCORE_KIND_COSINE);
+  EXPECT_EQ(response_.titles_size(), 0);
+}
+
+TEST_F(RankingServiceTest, SecondIdenticalRankEmbedsNoTitle) {
+  const v1::RankRequest request = Request("q", {"one", "two"});
+  ASSERT_THAT(Rank(request), Succeeds());
+  EXPECT_EQ(response_.cache_misses(), 2u);
+  const v1::RankResponse first = response_;
+  ASSERT_THAT(Rank(request), Succeeds());
+  EXPECT_EQ(response_.cache_hits(), 2u);
+  EXPECT_EQ(response_.cache_misses(), 0u);
+  EXPECT_TRUE(std::ranges::equal(response_.scores(), first.scores()));
+  EXPECT_EQ(Metric("semrank_texts_embedded_total{side=\"document\"}"), 2);
+  EXPECT_EQ(Metric("semrank_cache_requests_total{result=\"hit\"}"), 2);
+}
+
+TEST_F(RankingServiceTest, TimingsCoverTheStagesAndAddUpToNoMoreThanTheTotal) {
+  ASSERT_THAT(Rank(Request("q", {"one", "two"})), Succeeds());
+  const v1::Timings& t = response_.timings();
+  EXPECT_GT(t.parse_nanos(), 0);
+  EXPECT_GT(t.cache_nanos(), 0);
+  EXPECT_GT(t.embed_nanos(), 0);
+  EXPECT_GT(t.score_nanos(), 0);
+  EXPECT_GE(t.total_nanos(), t.queue_nanos() + t.parse_nanos() +
+                                 t.cache_nanos() + t.embed_nanos() +
+                                 t.score_nanos());
+}
+
+TEST_F(RankingServiceTest, TopKMinScoreAndTitles) {
+  v1::RankRequest request = Request("q", {"one", "two", "three", "four"});
+  request.set_with_titles(true);
+  ASSERT_THAT(Rank(request), Succeeds());
+  const v1::RankResponse all = response_;
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(all.titles(i), request.titles(all.indices(i)));
+  }
+  request.set_top_k(3);
+  request.set_min_score(all.scores(1));
+  ASSERT_THAT(Rank(request), Succeeds());
+  EXPECT_THAT(response_.indices(), ElementsAre(all.indices(0), all.indices(1)));
+  EXPECT_THAT(response_.titles(), ElementsAre(all.titles(0), all.titles(1)));
+}
+
+TEST_F(RankingServiceTest, OneBadCandidateIsAProblemAndTheRestIsRanked) {
+  v1::RankRequest request = Request("q", {"one", std::string(101, 'x')});
+  std::vector<float> vector(16, std::numeric_limits<float>::quiet_NaN());
+  request.mutable_vectors()->assign(
+      reinterpret_cast<const char*>(vector.data()), 16 * sizeof(float));
+  ASSERT_THAT(Rank(request), Succeeds());
+  EXPECT_THAT(response_.indices(), ElementsAre(0));
+  ASSERT_EQ(response_.problems_size(), 2);
+  EXPECT_EQ(response_.problems(0).index(), 1u);
+  EXPECT_EQ(response_.problems(1).index(), 2u);
+  EXPECT_EQ(ErrorInfoOf(response_.problems(0).status()).reason(),
+            "TEXT_TOO_LONG");
+  EXPECT_EQ(ErrorInfoOf(response_.problems(1).status()).reason(), "BAD_VECTOR");
+}
+
+TEST_F(RankingServiceTest, CallersMistakesAreInvalidArgumentWithTheirReason) {
+  constexpr auto kInvalid = grpc::StatusCode::INVALID_ARGUMENT;
+  EXPECT_THAT(Rank(Request("", {"t"})), FailsWith(kInvalid, "EMPTY_QUERY"));
+  EXPECT_THAT(Rank(Request("q", {})), FailsWith(kInvalid, "NO_CANDIDATES"));
+  EXPECT_THAT(Rank(Request(std::string(101, 'q'), {"t"})),
+              FailsWith(kInvalid, "TEXT_TOO_LONG"));
+  EXPECT_THAT(Rank(Request("q", std::vector<std::string>(3001, "t"))),
+              FailsWith(kInvalid, "TOO_MANY_TEXTS"));
+  EXPECT_THAT(RankRaw("\x0a\x05q"), FailsWith(kInvalid, "MALFORMED_MESSAGE"));
+  EXPECT_THAT(RankRaw("\x0a\x01q\x12\x02\xc3("),
+              FailsWith(kInvalid, "INVALID_UTF8"));
+  EXPECT_THAT(RankRaw("\x0a\x01\xff\x12\x01t"),
+              FailsWith(kInvalid, "INVALID_UTF8"));
+  EXPECT_EQ(Handled("RankingService", "Rank", "InvalidArgument"), 7);
+}
+
+TEST_F(RankingServiceTest, UnknownModelsAreNotFound) {
+  v1::RankRequest request = Request("q", {"t"});
+  request.mutable_model()->set_name("other");
+  EXPECT_THAT(Rank(request),
+              FailsWith(grpc::StatusCode::NOT_FOUND, "MODEL_NOT_FOUND"));
+  request.mutable_model()->set_name("tiny");
+  request.mutable_model()->set_version(1);
+  EXPECT_THAT(Rank(request), Succeeds());
+}
+
+TEST_F(RankingServiceTest, OversizedMessageIsResourceExhausted) {
+  const std::string huge(MaxRequestBytes(kLimits, 16) + 1, 'x');
+  EXPECT_EQ(RankRaw(huge).error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  // The connection survives it.
+  EXPECT_THAT(Rank(Request("q", {"t"})), Succeeds());
+}
+
+TEST_F(RankingServiceTest, CatalogDocumentsAndOtherMethodsSayNotImplemented) {
+  constexpr auto kUnimplemented = grpc::StatusCode::UNIMPLEMENTED;
+  v1::RankRequest request = Request("q", {"t"});
+  request.add_ids(7);
+  EXPECT_THAT(Rank(request), FailsWith(kUnimplemented, "NOT_IMPLEMENTED"));
+  EXPECT_THAT(CallRaw("RankingService/Explain", "\xff"),
+              FailsWith(kUnimplemented, "NOT_IMPLEMENTED"));
+  grpc::ClientContext context;
+  const auto stream = stub_->RankStream(&context);
+  const grpc::Status status = stream->Finish();
+  EXPECT_THAT(status, FailsWith(kUnimplemented, "NOT_IMPLEMENTED"));
+  EXPECT_THAT(status.error_message(), HasSubstr("RankStream"));
+}
+
+TEST_F(RankingServiceTest, AnswersWhileDrainingAndIsUnavailableWhileStopping) {
+  lifecycle_.Advance(Lifecycle::State::kDraining);
+  EXPECT_THAT(Rank(Request("q", {"t"})), Succeeds());
+  lifecycle_.Advance(Lifecycle::State::kStopping);
+  EXPECT_THAT(Rank(Request("q", {"t"})),
+              FailsWith(grpc::StatusCode::UNAVAILABLE, "DRAINING"));
+  EXPECT_EQ(Rejected("DRAINING"), 1);
+}
+
+TEST_F(RankingServiceTest, APastDeadlineIsDeadlineExceeded) {
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() -
+                       std::chrono::seconds(1));
+  EXPECT_EQ(stub_->Rank(&context, Request("q", {"t"}), &response_).error_code(),
+            grpc::StatusCode::DEADLINE_EXCEEDED);
+  EXPECT_EQ(Metric("semrank_texts_embedded_total{side=\"document\"}"), 0);
+}
+
+}  // namespace
+}  // namespace semrank

@@ -1,0 +1,129 @@
+// A whole gRPC server in the test's own process, on a free port, with a tiny
+// model whose document tower a test can stop.
+#ifndef SEMRANK_TESTS_SERVER_RPC_RPC_SERVER_FIXTURE_H_
+#define SEMRANK_TESTS_SERVER_RPC_RPC_SERVER_FIXTURE_H_
+
+#include <gmock/gmock.h>
+#include <grpcpp/channel.h>
+#include <grpcpp/create_channel.h>
+#include <grpcpp/generic/generic_stub.h>
+#include <gtest/gtest.h>
+
+#include <future>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "google/rpc/error_details.pb.h"
+#include "google/rpc/status.pb.h"
+#include "server/rpc/rpc_server.h"
+#include "tests/support/gated_model.h"
+
+namespace semrank {
+
+// The one ErrorInfo of a failed call; empty when there is none or more.
+inline google::rpc::ErrorInfo ErrorInfoOf(const google::rpc::Status& status) {
+  google::rpc::ErrorInfo info, found;
+  int count = 0;
+  for (const auto& detail : status.details()) {
+    if (detail.UnpackTo(&info) && ++count == 1) found = info;
+  }
+  return count == 1 ? found : google::rpc::ErrorInfo();
+}
+inline google::rpc::ErrorInfo ErrorInfoOf(const grpc::Status& status) {
+  google::rpc::Status details;
+  details.ParseFromString(status.error_details());
+  return ErrorInfoOf(details);
+}
+
+class RpcServerFixture : public ::testing::Test {
+ protected:
+  static constexpr Limits kLimits = {.max_texts_per_request = 3'000,
+                                     .max_text_bytes = 100,
+                                     .max_inflight_texts = 5'000};
+
+  RpcServerFixture() {
+    EXPECT_TRUE(models_.Load(0).ok());
+    lifecycle_.Advance(Lifecycle::State::kServing);
+    auto server = StartServer("127.0.0.1:0");
+    EXPECT_TRUE(server.ok()) << server.status();
+    server_ = *std::move(server);
+    channel_ = NewChannel();
+  }
+  // A test that failed may have left somebody at the gate.
+  ~RpcServerFixture() override { gate_.Open(); }
+
+  absl::StatusOr<std::unique_ptr<RpcServer>> StartServer(
+      const std::string& address) {
+    return RpcServer::Start(
+        {address, MaxRequestBytes(kLimits, 16)},
+        {&engine_, &models_, &lifecycle_, &admission_, &workers_, &metrics_});
+  }
+  std::shared_ptr<grpc::Channel> NewChannel() const {
+    return grpc::CreateChannel(server_->address(),
+                               grpc::InsecureChannelCredentials());
+  }
+
+  // Sends these bytes, whatever they are, to "semrank.v1.<method>".
+  grpc::Status CallRaw(const std::string& method, const std::string& bytes) {
+    const grpc::Slice slice(bytes);
+    const grpc::ByteBuffer request(&slice, 1);
+    grpc::ByteBuffer response;
+    grpc::ClientContext context;
+    std::promise<grpc::Status> done;
+    grpc::GenericStub(channel_).UnaryCall(
+        &context, "/semrank.v1." + method, {}, &request, &response,
+        [&](grpc::Status status) { done.set_value(std::move(status)); });
+    return done.get_future().get();
+  }
+
+  // The value of the metric whose line begins with `series`; -1 = none.
+  double Metric(const std::string& series) const {
+    const std::string text = "\n" + metrics_.Render();
+    const std::size_t at = text.find("\n" + series + " ");
+    if (at == std::string::npos) return -1;
+    return std::strtod(text.c_str() + at + series.size() + 2, nullptr);
+  }
+  double Rejected(const std::string& reason) const {
+    return Metric("semrank_requests_rejected_total{reason=\"" + reason + "\"}");
+  }
+  double Handled(const std::string& service, const std::string& method,
+                 const std::string& code) const {
+    return Metric("grpc_server_handled_total{grpc_code=\"" + code +
+                  "\",grpc_method=\"" + method +
+                  "\",grpc_service=\"semrank.v1." + service +
+                  "\",grpc_type=\"unary\"}");
+  }
+
+  Gate gate_;
+  Metrics metrics_;
+  Lifecycle lifecycle_;
+  Admission admission_{kLimits.max_inflight_texts};
+  std::unique_ptr<DocumentVectorCache> cache_ =
+      DocumentVectorCache::Create(8 << 20).value();
+  ModelStore models_{
+      [this](std::int64_t /*version*/) { return MakeGatedModel(&gate_); },
+      &metrics_};
+  RankingEngine engine_{kLimits, cache_.get(), &metrics_};
+  WorkerPool workers_{1};
+  std::unique_ptr<RpcServer> server_;
+  std::shared_ptr<grpc::Channel> channel_;
+};
+
+MATCHER_P2(FailsWith, code, reason, "fails with this code and reason") {
+  *result_listener << "code " << arg.error_code() << ", "
+                   << ErrorInfoOf(arg).ShortDebugString() << ", \""
+                   << arg.error_message() << "\"";
+  return arg.error_code() == code && ErrorInfoOf(arg).reason() == reason &&
+         ErrorInfoOf(arg).domain() == "semrank";
+}
+
+MATCHER(Succeeds, "is OK") {
+  *result_listener << arg.error_code() << " \"" << arg.error_message() << "\"";
+  return arg.ok();
+}
+
+}  // namespace semrank
+
+#endif  // SEMRANK_TESTS_SERVER_RPC_RPC_SERVER_FIXTURE_H_
