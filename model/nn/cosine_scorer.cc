@@ -7,14 +7,21 @@
 #include <cassert>
 #include <cstddef>
 
+#include "model/nn/dot_block.h"
 #include "model/nn/kernels.h"
 
 namespace semrank {
 namespace {
 
+// Documents scored together: four sums each and the query fill the registers.
+constexpr int kBlockDocuments = 4;
+
 // Vectors are fetched from memory this many documents ahead.
 constexpr std::size_t kPrefetchDocuments = 8;
 constexpr int kCacheLineFloats = 16;
+
+// Up to here std::sort is quicker than VQSort.
+constexpr std::size_t kMaxPlainSort = 24;
 
 // Below this many keys a full sort is cheaper than finding the best ones.
 constexpr std::size_t kMinBuffer = 2048;
@@ -44,6 +51,11 @@ SortSpace& ThisThreadsSpace() {
 }
 
 void Sort(SortSpace& space) {
+  // VQSort has a fixed cost of about a quarter of a microsecond.
+  if (space.keys.size() <= kMaxPlainSort) {
+    std::sort(space.keys.begin(), space.keys.end());
+    return;
+  }
   space.sort(space.keys.data(), space.keys.size(), hwy::SortAscending());
 }
 
@@ -72,26 +84,56 @@ void SelectKeys(std::span<const float> scores, std::size_t top_k,
   keys.resize(top_k);
 }
 
+void PrefetchBlock(std::span<const float* const> documents, std::size_t first,
+                   int dim) {
+  if (first + kBlockDocuments > documents.size()) return;
+  for (const float* document : documents.subspan(first, kBlockDocuments)) {
+    for (int d = 0; d < dim && document != nullptr; d += kCacheLineFloats) {
+      __builtin_prefetch(document + d);
+    }
+  }
+}
+
+void ScoreOneByOne(const float* query, std::span<const float* const> documents,
+                   int dim, std::span<float> scores) {
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    if (documents[i] != nullptr) scores[i] = Dot(query, documents[i], dim);
+  }
+}
+
 }  // namespace
 
 void ScoreDocuments(const float* query, std::span<const float* const> documents,
                     int dim, std::span<float> scores) {
   assert(documents.size() == scores.size());
-  for (std::size_t i = 0; i < documents.size(); ++i) {
-    if (i + kPrefetchDocuments < documents.size()) {
-      const float* ahead = documents[i + kPrefetchDocuments];
-      for (int d = 0; d < dim && ahead != nullptr; d += kCacheLineFloats) {
-        __builtin_prefetch(ahead + d);
-      }
+  std::size_t i = 0;
+  for (; i + kBlockDocuments <= documents.size(); i += kBlockDocuments) {
+    const std::span block = documents.subspan(i, kBlockDocuments);
+    PrefetchBlock(documents, i + kPrefetchDocuments, dim);
+    const bool whole =
+        std::find(block.begin(), block.end(), nullptr) == block.end();
+    if (whole) {
+      DotBlock<kBlockDocuments>(query, block.data(), dim, &scores[i]);
+    } else {
+      ScoreOneByOne(query, block, dim, scores.subspan(i));
     }
-    if (documents[i] != nullptr) scores[i] = Dot(query, documents[i], dim);
   }
+  ScoreOneByOne(query, documents.subspan(i), dim, scores.subspan(i));
 }
 
 void ScoreMatrix(const float* query, const float* matrix, int dim,
                  std::span<float> scores) {
-  for (std::size_t i = 0; i < scores.size(); ++i) {
-    scores[i] = Dot(query, matrix + i * static_cast<std::size_t>(dim), dim);
+  const auto stride = static_cast<std::size_t>(dim);
+  std::size_t i = 0;
+  for (; i + kBlockDocuments <= scores.size(); i += kBlockDocuments) {
+    const float* block[kBlockDocuments];
+    for (int d = 0; d < kBlockDocuments; ++d) {
+      block[d] = matrix + (i + d) * stride;
+    }
+    DotBlock<kBlockDocuments>(query, block, dim, &scores[i]);
+  }
+  for (; i < scores.size(); ++i) {
+    scores[i] = Dot(query, matrix + i * stride, dim);
   }
 }
 

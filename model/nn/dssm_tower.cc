@@ -15,7 +15,7 @@ namespace {
 
 // Texts that pass through all layers together, so that their activations stay
 // in the second-level cache. Does not change the result.
-constexpr int kBlockTexts = 192;
+constexpr int kBlockTexts = 96;
 
 absl::Status CheckLayers(const std::vector<LayerView>& layers) {
   if (layers.empty()) {

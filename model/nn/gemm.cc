@@ -60,7 +60,10 @@ void MultiplyTile(const Tile& t) {
   const float* panel = t.panel;
   for (int k = 0; k < t.depth; ++k) {
     Vec b[Vectors];
-    for (int v = 0; v < Vectors; ++v) b[v] = simd::Load(panel + v * kLanes);
+    for (int v = 0; v < Vectors; ++v) {
+      b[v] = simd::Load(panel + v * kLanes);
+      simd::KeepInRegister(b[v]);
+    }
     for (int r = 0; r < Rows; ++r) {
       const Vec value = simd::Broadcast(a[r * t.a_row_stride]);
       for (int v = 0; v < Vectors; ++v) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "model/nn/dot_block.h"
 #include "model/nn/simd.h"
 
 namespace semrank {
@@ -61,16 +62,6 @@ Vec TanhVec(Vec x) {
   return reinterpret_cast<Vec>(reinterpret_cast<IntVec>(result) | sign);
 }
 
-// Adds the lanes pairwise, in halves.
-float SumLanes(const Vec& vector) {
-  float lanes[kLanes];
-  simd::Store(vector, lanes);
-  for (int half = kLanes / 2; half > 0; half /= 2) {
-    for (int i = 0; i < half; ++i) lanes[i] += lanes[i + half];
-  }
-  return lanes[0];
-}
-
 // For rows whose squares leave float's range, where only a hostile model gets.
 // Returns the norm.
 float NormalizeWideRow(int width, float* row) {
@@ -118,22 +109,9 @@ void Tanh(float* values, std::size_t count) {
 }
 
 float Dot(const float* a, const float* b, int width) {
-  // Four sums hide the latency of the additions.
-  constexpr int kSums = 4;
-  Vec sums[kSums] = {};
-  int i = 0;
-  for (; i + kSums * kLanes <= width; i += kSums * kLanes) {
-    for (int s = 0; s < kSums; ++s) {
-      sums[s] = MultiplyAdd(simd::Load(a + i + s * kLanes),
-                            simd::Load(b + i + s * kLanes), sums[s]);
-    }
-  }
-  for (int s = 0; i < width; i += kLanes, ++s) {
-    const int count = std::min(kLanes, width - i);
-    sums[s] = MultiplyAdd(simd::LoadPartial(a + i, count),
-                          simd::LoadPartial(b + i, count), sums[s]);
-  }
-  return SumLanes((sums[0] + sums[1]) + (sums[2] + sums[3]));
+  float result;
+  DotBlock<1>(a, &b, width, &result);
+  return result;
 }
 
 void NormalizeRows(int rows, int width, float* values, float* norms) {

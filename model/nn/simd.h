@@ -12,8 +12,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
+#include <utility>
 
-#if defined(__AVX512F__) || defined(__FMA__)
+#if defined(__AVX__)
 #include <immintrin.h>
 #endif
 
@@ -43,21 +45,59 @@ inline void Store(const Vec& value, float* to) {
   std::memcpy(to, &value, sizeof(value));
 }
 
-// The first `count` lanes from memory, zeros in the others.
+#if defined(__AVX512F__)
+inline __mmask16 FirstLanes(int count) {
+  return static_cast<__mmask16>((1u << count) - 1);
+}
+#elif defined(__AVX__)
+inline __m256i FirstLanes(int count) {
+  static constexpr std::int32_t kMasks[2 * kLanes] = {-1, -1, -1, -1,
+                                                      -1, -1, -1, -1};
+  return _mm256_loadu_si256(
+      reinterpret_cast<const __m256i*>(kMasks + kLanes - count));
+}
+#endif
+
+// The first `count` lanes from memory, zeros in the others. Nothing behind
+// them is read.
 inline Vec LoadPartial(const float* from, int count) {
   assert(0 <= count && count <= kLanes);
+#if defined(__AVX512F__)
+  return static_cast<Vec>(_mm512_maskz_loadu_ps(FirstLanes(count), from));
+#elif defined(__AVX__)
+  return static_cast<Vec>(_mm256_maskload_ps(from, FirstLanes(count)));
+#else
   Vec value = {};
   std::memcpy(&value, from, static_cast<std::size_t>(count) * sizeof(float));
   return value;
+#endif
 }
 
 // The first `count` lanes to memory; nothing behind them is touched.
 inline void StorePartial(const Vec& value, float* to, int count) {
   assert(0 <= count && count <= kLanes);
+#if defined(__AVX512F__)
+  _mm512_mask_storeu_ps(to, FirstLanes(count), value);
+#elif defined(__AVX__)
+  _mm256_maskstore_ps(to, FirstLanes(count), value);
+#else
   std::memcpy(to, &value, static_cast<std::size_t>(count) * sizeof(float));
+#endif
 }
 
 inline Vec Broadcast(float value) { return value - Vec{}; }
+
+// Without it GCC folds a load into each instruction that uses the value, and
+// the loads become the bottleneck.
+inline void KeepInRegister(Vec& value) {
+#if defined(__AVX512F__)
+  asm("" : "+v"(value));
+#elif defined(__x86_64__)
+  asm("" : "+x"(value));
+#else
+  static_cast<void>(value);
+#endif
+}
 
 inline Vec MultiplyAdd(Vec a, Vec b, Vec sum) {
 #if defined(__AVX512F__)
@@ -67,6 +107,36 @@ inline Vec MultiplyAdd(Vec a, Vec b, Vec sum) {
 #else
   return a * b + sum;
 #endif
+}
+
+// Calls function(0), ..., function(Count - 1), written out, with constants: a
+// loop over an array of vectors that GCC unrolls later than this leaves the
+// array in memory.
+template <int Count, typename Function>
+[[gnu::always_inline]] inline void Unroll(Function function) {
+  [&]<int... I>(std::integer_sequence<int, I...>)
+      __attribute__((always_inline)) {
+    (function(std::integral_constant<int, I>()), ...);
+  }
+  (std::make_integer_sequence<int, Count>());
+}
+
+template <int Lanes>
+struct Wide {
+  using Type __attribute__((vector_size(Lanes * sizeof(float)))) = float;
+};
+
+// Adds the upper half of the lanes to the lower, until one is left.
+template <int Lanes = kLanes>
+inline float SumLanes(const typename Wide<Lanes>::Type& vector) {
+  if constexpr (Lanes == 1) {
+    return vector[0];
+  } else {
+    using Half = typename Wide<Lanes / 2>::Type;
+    Half halves[2];
+    std::memcpy(halves, &vector, sizeof(vector));
+    return SumLanes<Lanes / 2>(halves[0] + halves[1]);
+  }
 }
 
 }  // namespace semrank::simd

@@ -42,21 +42,26 @@ template <int Vectors>
 void SumBlock(const Bag& bag, const float* table, int width, int columns,
               float* sums) {
   const int last = columns - kLanes;
+  // The loops over v must be written out, or the sums stay in memory; GCC does
+  // so by itself only up to 16.
   Vec block[Vectors] = {};
   for (std::uint32_t i = 0; i < bag.size; ++i) {
     if (i + kPrefetchRows < bag.num_readable) {
       const float* ahead = Row(table, bag.indices[i + kPrefetchRows], width);
+#pragma GCC unroll 32
       for (int v = 0; v < Vectors * kLanes; v += kCacheLineFloats) {
         __builtin_prefetch(ahead + v);
       }
     }
     const float* row = Row(table, bag.indices[i], width);
     const Vec count = simd::Broadcast(bag.counts[i]);
+#pragma GCC unroll 32
     for (int v = 0; v < Vectors; ++v) {
       const int offset = v + 1 < Vectors ? v * kLanes : last;
       block[v] = simd::MultiplyAdd(count, simd::Load(row + offset), block[v]);
     }
   }
+#pragma GCC unroll 32
   for (int v = 0; v < Vectors; ++v) {
     simd::Store(block[v], sums + (v + 1 < Vectors ? v * kLanes : last));
   }
