@@ -3,6 +3,7 @@
 #
 #   scripts/install_packages.sh build          to compile
 #   scripts/install_packages.sh build test     to compile and to run the tests
+#   scripts/install_packages.sh build demo     for the quickstart
 #   scripts/install_packages.sh check          the linters and clang of CI
 #
 # Says what it installs; installs nothing that is there already. Uses sudo
@@ -15,16 +16,18 @@ build=(g++ cmake ninja-build ccache pkg-config
   prometheus-cpp-dev libcivetweb-dev libcurl4-openssl-dev libspdlog-dev
   libssl-dev libc-ares-dev libre2-dev nlohmann-json3-dev zlib1g-dev libzstd-dev
   libmimalloc-dev)
+demo=(python3 curl)
 test=(libgtest-dev libgmock-dev libbenchmark-dev python3 python3-grpcio python3-protobuf
   wamerican curl gzip zstd)
 check=(clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev git)
 
-usage() { sed -n '2,9s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '2,10s/^# \{0,1\}//p' "$0"; }
 
 wanted=()
 for group in "$@"; do
   case "$group" in
     build) wanted+=("${build[@]}") ;;
+    demo) wanted+=("${demo[@]}") ;;
     test) wanted+=("${test[@]}") ;;
     check) wanted+=("${check[@]}") ;;
     -h | --help) usage; exit 0 ;;

@@ -29,7 +29,16 @@ log=demo/server.log
 server_pid=
 
 step() { printf '\n== %s\n' "$1"; }
-run() { printf '$ %s\n' "$*"; "$@"; }
+show() {
+  local word
+  printf '$'
+  for word in "$@"; do
+    case "$word" in *' '*) printf " '%s'" "$word" ;; *) printf ' %s' "$word" ;; esac
+  done
+  printf '
+'
+}
+run() { show "$@"; "$@"; }
 stop_server() {
   [ -n "$server_pid" ] || return 0
   kill -TERM "$server_pid" 2>/dev/null && wait "$server_pid"
@@ -38,7 +47,7 @@ stop_server() {
 trap 'stop_server || true' EXIT
 
 step "1/7 Packages"
-scripts/install_packages.sh build
+scripts/install_packages.sh build demo
 mkdir -p demo
 
 step "2/7 Build (build/release)"
@@ -73,27 +82,32 @@ evaluate --ranker=model --hybrid=bm25 --hybrid_weight=0.3  # chosen on the dev q
 
 step "6/7 Serve"
 ready=demo/server.ready
-run "$bin/semrank-server" --model_dir="$model" --listen_address=127.0.0.1:0 --http_address=127.0.0.1:0 \
-  --max_texts_per_request=100000 --max_inflight_texts=200000 >"$ready" 2>"$log" &
+server=("$bin/semrank-server" --model_dir="$model" --listen_address=127.0.0.1:0 --http_address=127.0.0.1:0
+  --max_texts_per_request=100000 --max_inflight_texts=200000)
+show "${server[@]}"
+: >"$ready"
+"${server[@]}" >"$ready" 2>"$log" &
 server_pid=$!
 until grep -q '^semrank-server ready' "$ready"; do
   kill -0 "$server_pid" 2>/dev/null || { cat "$log" >&2; exit 1; }
   sleep 0.1
 done
-grep '^semrank-server ready' "$ready"
+cat "$ready"
 address=$(sed -n 's/.* grpc=\([^ ]*\).*/\1/p' "$ready")
 http=$(sed -n 's/.* http=\([^ ]*\).*/\1/p' "$ready")
 
 step "7/7 Rank all titles for a few queries, through gRPC"
-metric() { curl -s "http://$http/metrics" | grep '^semrank_texts_embedded_total' || true; }
-echo "before: $(metric)"
+embedded() {
+  curl -sS "http://$http/metrics" | sed -n 's/^semrank_texts_embedded_total{side="document"} /titles embedded so far: /p'
+}
+embedded
 for query in "edit photos" "listen to music" "keep my passwords safe" "watch network traffic"; do
   echo
   run "$bin/semrank" --address="$address" rank --query="$query" --titles="$corpus/docs.tsv" --top_k=5 \
     --output=table --timings
 done
 echo
-echo "after:  $(metric)"
+embedded
 
 if $keep_serving; then
   cat <<END
