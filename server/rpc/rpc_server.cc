@@ -73,6 +73,10 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(
   builder.SetMaxReceiveMessageSize(static_cast<int>(std::min<std::int64_t>(
       options.max_request_bytes, std::numeric_limits<int>::max())));
   builder.SetMaxSendMessageSize(-1);
+  // gRPC looks at a message's size only after unpacking it, whatever it grows
+  // to; a few kilobytes of gzip would be gigabytes of memory.
+  builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
+  builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
   for (const auto& service : server->services_) {
     builder.RegisterService(service.get());
   }

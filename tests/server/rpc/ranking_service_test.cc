@@ -129,6 +129,15 @@ TEST_F(RankingServiceTest, OversizedMessageIsResourceExhausted) {
   EXPECT_THAT(Rank(Request("q", {"t"})), Succeeds());
 }
 
+TEST_F(RankingServiceTest, CompressedRequestsAreRefusedBeforeTheyAreUnpacked) {
+  grpc::ClientContext context;
+  context.set_compression_algorithm(GRPC_COMPRESS_GZIP);
+  const v1::RankRequest request = Request("q", {std::string(200'000, 'x')});
+  const grpc::Status status = stub_->Rank(&context, request, &response_);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNIMPLEMENTED);
+  EXPECT_THAT(status.error_message(), HasSubstr("gzip"));
+}
+
 TEST_F(RankingServiceTest, CatalogDocumentsAndOtherMethodsSayNotImplemented) {
   constexpr auto kUnimplemented = grpc::StatusCode::UNIMPLEMENTED;
   v1::RankRequest request = Request("q", {"t"});

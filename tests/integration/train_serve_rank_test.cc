@@ -1,0 +1,88 @@
+// The whole way with the real programs: click pairs are trained on, the model
+// is served, the client ranks with it, and the server drains.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/support/http_client.h"
+#include "tests/support/run_program.h"
+#include "tests/support/server_process.h"
+#include "tests/support/temp_dir.h"
+
+namespace semrank {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::string kBinaries = SEMRANK_BINARY_DIR;
+
+// Clicked pairs of three meanings; query and title never share a word, so the
+// order can come from training only.
+std::string ClickPairs() {
+  const std::vector<std::vector<std::string>> queries = {
+      {"fix auto", "auto broken", "repair vehicle", "vehicle service"},
+      {"edit pictures", "pictures touch up", "retouch snapshot", "snapshot"},
+      {"cheap flight", "flight abroad", "plane ticket", "ticket overseas"}};
+  const std::vector<std::vector<std::string>> titles = {
+      {"car mechanic", "garage for cars", "motor workshop"},
+      {"photo editor", "image program", "paint and draw"},
+      {"airline booking", "travel agency", "holiday journeys"}};
+  std::string pairs;
+  for (std::size_t meaning = 0; meaning < queries.size(); ++meaning) {
+    for (const std::string& query : queries[meaning]) {
+      for (const std::string& title : titles[meaning]) {
+        pairs += query + "\t" + title + "\n";
+      }
+    }
+  }
+  return pairs;
+}
+
+class TrainServeRankTest : public ::testing::Test {
+ protected:
+  ProgramResult Train() {
+    return RunProgram({kBinaries + "/semrank-train",
+                       "--train=" + dir_.Write("clicks.tsv", ClickPairs()),
+                       "--model_dir=" + model_dir_, "--hidden=32",
+                       "--embedding_dim=16", "--batch_size=12", "--epochs=40",
+                       "--optimizer=adam", "--learning_rate=0.01",
+                       "--valid_fraction=0", "--seed=1", "--threads=1"});
+  }
+  // Number of the title that ranks first.
+  int Best(const ServerProcess& server, const std::string& query) {
+    const ProgramResult result = RunProgram(
+        {kBinaries + "/semrank", "--address=" + server.grpc_address(), "rank",
+         "--query=" + query, "--output=json", "photo editor", "car mechanic",
+         "travel agency"});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return nlohmann::json::parse(result.out)["results"][0]["index"];
+  }
+
+  const TempDir dir_;
+  const std::string model_dir_ = dir_.File("models/shop");
+};
+
+TEST_F(TrainServeRankTest, WhatWasClickedRanksFirst) {
+  const ProgramResult trained = Train();
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  ServerProcess server(kBinaries + "/semrank-server",
+                       {"--model_dir=" + model_dir_});
+  EXPECT_EQ(Best(server, "edit pictures"), 0);
+  EXPECT_EQ(Best(server, "fix auto"), 1);
+  EXPECT_EQ(Best(server, "cheap flight"), 2);
+  const std::string metrics = HttpGet(server.http_address(), "/metrics").body;
+  EXPECT_THAT(metrics,
+              HasSubstr("semrank_texts_embedded_total{side=\"document\"} 3\n"));
+  EXPECT_THAT(metrics,
+              HasSubstr("semrank_cache_requests_total{result=\"hit\"} 6\n"));
+  EXPECT_THAT(metrics, HasSubstr("name=\"shop\",version=\"1\"} 1\n"));
+  server.Signal(SIGTERM);
+  EXPECT_EQ(server.Wait(), 0);
+}
+
+}  // namespace
+}  // namespace semrank
