@@ -76,13 +76,13 @@ class KeywordDrawer:
         self._num_with_word = Counter(word for sentence in sentences
                                       for word in _content_words(sentence))
 
-    def draw(self, sentence):
+    def draw(self, sentence, attempt=0):
         """Two to five words, in the order of the sentence; None when it has
-        fewer than two. The same sentence gives the same words."""
+        fewer than two. The same sentence and attempt give the same words."""
         words = _content_words(sentence)
         if len(words) < MIN_KEYWORDS:
             return None
-        salt = (self._seed, " ".join(sentence.words))
+        salt = (self._seed, attempt, " ".join(sentence.words))
         span = MAX_KEYWORDS - MIN_KEYWORDS + 1
         count = MIN_KEYWORDS + stable_hash("length", *salt) % span
         drawn = set(sorted(words, key=lambda word: (self._turn(word, salt), word))[:count])

@@ -5,6 +5,8 @@ from words import stable_hash, stable_sample, words_of
 
 # A sentence of many packages (one a language, say) trains with this many.
 MAX_TITLES_PER_SENTENCE = 4
+# Drawing twice teaches more than training twice as long on one draw.
+KEYWORD_DRAWS = 2
 
 
 class TrainingPairs:
@@ -36,10 +38,11 @@ class TrainingPairs:
 
     def _of_keywords(self, sentences):
         for sentence in sentences:
-            query = self._keywords.draw(sentence)
-            if query:
-                for title in self._titles_of(sentence):
-                    yield query, title
+            titles = self._titles_of(sentence)
+            for attempt in range(KEYWORD_DRAWS):
+                query = self._keywords.draw(sentence, attempt)
+                if query:
+                    yield from ((query, title) for title in titles)
 
     def _of_synopses(self, packages):
         """Two or three words of the synopsis: what a person types who knows
