@@ -1,6 +1,6 @@
 #include "model/train/softmax_loss.h"
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <span>
@@ -13,6 +13,21 @@ namespace semrank {
 namespace {
 
 constexpr int kBlockRows = 64;
+
+// Cosines of pair i with all titles to logits. Leaves out equal titles, the
+// clicked one among them, and those of equal queries. (Selections instead of
+// || and nothing read through members let the compiler make vectors of it.)
+void ComputeLogits(const MiniBatch& batch, int i, float gamma,
+                   std::span<float> row) {
+  const TextId* queries = batch.queries.data();
+  const TextId* titles = batch.titles.data();
+  const TextId query = queries[i], title = titles[i];
+  for (std::size_t k = 0; k < row.size(); ++k) {
+    float logit = gamma * row[k];
+    logit = queries[k] == query ? kLeftOut : logit;
+    row[k] = titles[k] == title ? kLeftOut : logit;
+  }
+}
 
 StridedMatrix Rows(const float* data, int rows, int columns) {
   return {data, rows, columns, columns, 1};
@@ -81,14 +96,7 @@ void SoftmaxLoss::ScoreRows(const LossInput& input, int first, int last) {
     const std::span<float> row(rows + static_cast<std::size_t>(i - first) * n,
                                n);
     const float positive_logit = gamma_ * row[i];
-    const TextId query = batch.queries[i], title = batch.titles[i];
-    // Written without && so that the loop becomes vectors. Leaves the clicked
-    // title itself out too.
-    for (int k = 0; k < n; ++k) {
-      const bool left_out =
-          (batch.queries[k] == query) | (batch.titles[k] == title);
-      row[k] = left_out ? kLeftOut : gamma_ * row[k];
-    }
+    ComputeLogits(batch, i, gamma_, row);
     const SoftmaxResult result = SoftmaxNegatives(positive_logit, row);
     losses_[i] = result.loss;
     const float scale = gamma_ / static_cast<float>(n);
@@ -135,7 +143,7 @@ void SoftmaxLoss::ScorePair(const LossInput& input, int pair) {
   const float* query =
       input.query_vectors + static_cast<std::size_t>(pair) * dim_;
   const std::uint32_t begin = weights_.offsets[pair];
-  const std::span<float> logits(&weights_.counts[begin],
+  const std::span<float> logits(weights_.counts.data() + begin,
                                 weights_.offsets[pair + 1] - begin);
   for (std::size_t j = 0; j < logits.size(); ++j) {
     const std::size_t title = weights_.indices[begin + j];

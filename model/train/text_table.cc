@@ -70,7 +70,7 @@ void TextBags::Fill(std::span<const TextId> ids, int first, int last,
     const std::uint64_t begin = offsets_[ids[i]];
     const std::uint32_t place = batch.offsets[i];
     const std::uint32_t size = batch.offsets[i + 1] - place;
-    std::copy_n(&indices_[begin], size, &batch.indices[place]);
+    std::copy_n(indices_.data() + begin, size, batch.indices.data() + place);
     for (std::uint32_t k = 0; k < size; ++k) {
       const std::uint8_t count = counts_[begin + k];
       batch.counts[place + k] = count == kLargeCount

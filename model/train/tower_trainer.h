@@ -21,15 +21,15 @@
 #ifndef SEMRANK_MODEL_TRAIN_TOWER_TRAINER_H_
 #define SEMRANK_MODEL_TRAIN_TOWER_TRAINER_H_
 
-#include <cstdint>
+#include <cstddef>
+#include <deque>
 #include <span>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "model/nn/gemm.h"
 #include "model/text/featurizer.h"
-#include "model/train/bag_transpose.h"
-#include "model/train/parameter_optimizer.h"
+#include "model/train/bag_layer_trainer.h"
+#include "model/train/dense_layer_trainer.h"
 #include "model/train/text_table.h"
 #include "model/train/tower_weights.h"
 #include "model/train/work_list.h"
@@ -50,7 +50,7 @@ class TowerTrainer {
 
   const TowerWeights& weights() const { return weights_; }
   int num_texts() const { return bags_.num_texts(); }
-  int embedding_dim() const { return layers_.back().out; }
+  int embedding_dim() const { return outputs_.back().width; }
   // [num_texts(), embedding_dim]: unit vectors; zero for a text without
   // features; NaN when the weights have outgrown single precision.
   const float* vectors() const { return vectors_.data(); }
@@ -68,20 +68,12 @@ class TowerTrainer {
   void AddUpdateWork(WorkList& work);
 
  private:
-  // What one layer keeps of a step. Activations and deltas: [num_texts, out];
-  // delta = dloss/d(input of the activation function).
-  struct Layer {
-    int in = 0;
-    int out = 0;
+  // What one layer keeps of a step, [num_texts, out]; delta = dloss/d(input of
+  // the activation function).
+  struct LayerOutput {
+    int width = 0;
     std::vector<float> activations;
     std::vector<float> deltas;
-    PackedMatrix weight;             // [in, out]; unused by the bag layer
-    PackedMatrix weight_transposed;  // [out, in]; unused by the bag layer
-    PackedMatrix packed_deltas;      // [num_texts, out]; likewise
-  };
-  struct LayerOptimizer {
-    ParameterOptimizer weight;
-    ParameterOptimizer bias;
   };
 
   bool IsTanh(std::size_t layer) const;
@@ -89,25 +81,17 @@ class TowerTrainer {
   void CheckVector(int text);
   void Backward(int first, int last);
   void BackwardOutput(int first, int last);
-  void TransposeBags();
-  void UpdateDense(std::size_t layer, int first, int last,
-                   std::vector<float>& scratch);
-  void UpdateBagRows(int first, int last, std::vector<float>& scratch);
-  void UpdateBias(std::size_t layer, std::vector<float>& scratch);
 
   TowerWeights weights_;
   TowerTrainerOptions options_;
-  std::vector<LayerOptimizer> optimizers_;
-  std::vector<Layer> layers_;
+  BagLayerTrainer bag_layer_;
+  std::deque<DenseLayerTrainer> dense_layers_;
+  std::vector<LayerOutput> outputs_;  // of bag_layer_, then of dense_layers_
   bool weights_packed_ = false;
 
   const TextBags* texts_ = nullptr;
   std::span<const TextId> ids_;
   BagBatch bags_;
-  BagTranspose transpose_;
-  // Pieces of about equal work: distinct features [bounds[i], bounds[i + 1]).
-  std::vector<int> transpose_bounds_;
-
   std::vector<float> vectors_;
   std::vector<float> norms_;  // of the outputs; 0 = the vector is zero
   std::vector<float> vector_gradients_;

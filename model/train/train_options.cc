@@ -180,7 +180,7 @@ absl::StatusOr<TrainOptions> PresetOptions(std::string_view name) {
                    .embedding_dim = 128};
   options.loss = {
       .sampling = v1::NEGATIVE_SAMPLING_UNIFORM, .negatives = 4, .gamma = 10};
-  options.optimizer = {.kind = v1::OPTIMIZER_SGD, .learning_rate = 1};
+  options.optimizer = {.kind = v1::OPTIMIZER_SGD, .learning_rate = 0.5};
   options.batch_size = 1024;
   options.epochs = 20;
   options.patience = 0;

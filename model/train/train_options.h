@@ -63,7 +63,7 @@ struct LossOptions {
   // uniform sampling, all with in-batch sampling.
   int negatives = -1;
   // Smoothing factor of eq. 6.
-  double gamma = 20;
+  double gamma = 15;
 };
 
 inline constexpr int kDefaultUniformNegatives = 4;

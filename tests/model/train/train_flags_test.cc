@@ -89,10 +89,10 @@ TEST_F(TrainFlagsTest, HiddenMayBeEmpty) {
 TEST_F(TrainFlagsTest, FlagsWinOverThePreset) {
   Set("preset", "dssm2013");
   Set("optimizer", "adam");
-  Set("gamma", "20");
+  Set("gamma", "15");
   ASSERT_OK_AND_ASSIGN(const TrainOptions options, TrainOptionsFromFlags());
   EXPECT_EQ(options.optimizer.kind, v1::OPTIMIZER_ADAM);
-  EXPECT_EQ(options.loss.gamma, 20);
+  EXPECT_EQ(options.loss.gamma, 15);
   EXPECT_EQ(options.loss.sampling, v1::NEGATIVE_SAMPLING_UNIFORM);
 }
 

@@ -1,0 +1,44 @@
+#include "model/train/dense_layer_trainer.h"
+
+#include <cstddef>
+
+namespace semrank {
+
+void DenseLayerTrainer::PackWeights() {
+  const StridedMatrix weight = {weights_.weight.data(), weights_.in,
+                                weights_.out, weights_.out, 1};
+  packed_weight_.Pack(weight);
+  packed_transposed_.Pack(weight.Transposed());
+}
+
+void DenseLayerTrainer::Forward(const float* inputs, int num_rows,
+                                float* outputs) const {
+  Multiply({inputs, num_rows, weights_.in, weights_.in, 1}, packed_weight_,
+           {.bias = weights_.bias.data()}, outputs, weights_.out);
+}
+
+void DenseLayerTrainer::Backward(const float* deltas, int num_rows,
+                                 float* input_gradients) const {
+  Multiply({deltas, num_rows, weights_.out, weights_.out, 1},
+           packed_transposed_, {}, input_gradients, weights_.in);
+}
+
+void DenseLayerTrainer::PackDeltas(const float* deltas, int num_texts) {
+  packed_deltas_.Pack({deltas, num_texts, weights_.out, weights_.out, 1});
+}
+
+void DenseLayerTrainer::UpdateRows(const float* inputs, int first, int last,
+                                   std::vector<float>& scratch) {
+  const StridedMatrix transposed = {inputs + first, last - first,
+                                    packed_deltas_.depth(), 1, weights_.in};
+  scratch.resize(static_cast<std::size_t>(last - first) * weights_.out);
+  Multiply(transposed, packed_deltas_, {}, scratch.data(), weights_.out);
+  optimizer_.UpdateWeight(first, scratch, weights_.out);
+}
+
+void DenseLayerTrainer::UpdateBias(const float* deltas, int num_texts,
+                                   std::vector<float>& scratch) {
+  optimizer_.UpdateBias(deltas, num_texts, weights_.out, scratch);
+}
+
+}  // namespace semrank

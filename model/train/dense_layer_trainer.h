@@ -1,0 +1,51 @@
+// A fully connected layer that learns: z = x W + b, the activation function
+// left to the caller.
+//
+//   Shapes   row-major, one row = one text; inputs [n, in], outputs and deltas
+//            (dloss/dz) [n, out].
+//   Threads  PackWeights, PackDeltas and BeginStep by one thread at a time;
+//            Forward, Backward and updates from any, on disjoint parts.
+#ifndef SEMRANK_MODEL_TRAIN_DENSE_LAYER_TRAINER_H_
+#define SEMRANK_MODEL_TRAIN_DENSE_LAYER_TRAINER_H_
+
+#include <vector>
+
+#include "model/nn/gemm.h"
+#include "model/train/layer_optimizer.h"
+
+namespace semrank {
+
+class DenseLayerTrainer {
+ public:
+  // `weights` outlive the layer and do not move.
+  DenseLayerTrainer(LayerWeights& weights, const OptimizerOptions& options)
+      : weights_(weights), optimizer_(options, weights) {}
+
+  // Before the first Forward or Backward, and again after an update.
+  void PackWeights();
+  void Forward(const float* inputs, int num_rows, float* outputs) const;
+  // dloss/dx = delta W^T, as in eq. 17.
+  void Backward(const float* deltas, int num_rows,
+                float* input_gradients) const;
+
+  // Once all deltas of the step are there, before UpdateRows.
+  void PackDeltas(const float* deltas, int num_texts);
+  void BeginStep() { optimizer_.BeginStep(); }
+  // Rows [first, last) of dloss/dW = X^T delta, eq. 18-19, used at once.
+  // `inputs` are those of all texts of the step.
+  void UpdateRows(const float* inputs, int first, int last,
+                  std::vector<float>& scratch);
+  void UpdateBias(const float* deltas, int num_texts,
+                  std::vector<float>& scratch);
+
+ private:
+  LayerWeights& weights_;
+  LayerOptimizer optimizer_;
+  PackedMatrix packed_weight_;      // [in, out]
+  PackedMatrix packed_transposed_;  // [out, in]
+  PackedMatrix packed_deltas_;      // [num_texts, out]
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_DENSE_LAYER_TRAINER_H_

@@ -1,0 +1,26 @@
+#include "model/train/layer_optimizer.h"
+
+namespace semrank {
+
+void LayerOptimizer::BeginStep() {
+  weight_.BeginStep();
+  bias_.BeginStep();
+}
+
+void LayerOptimizer::UpdateWeight(int first_row,
+                                  std::span<const float> gradient, int width) {
+  weight_.Update(static_cast<std::size_t>(first_row) * width, gradient);
+}
+
+void LayerOptimizer::UpdateBias(const float* deltas, int num_texts, int width,
+                                std::vector<float>& scratch) {
+  scratch.assign(width, 0);
+  float* __restrict sums = scratch.data();
+  for (int t = 0; t < num_texts; ++t) {
+    const float* __restrict row = deltas + static_cast<std::size_t>(t) * width;
+    for (int i = 0; i < width; ++i) sums[i] += row[i];
+  }
+  bias_.Update(0, scratch);
+}
+
+}  // namespace semrank

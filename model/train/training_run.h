@@ -1,0 +1,54 @@
+// The epochs of one training run, and the publication of the best.
+//
+//   Threads  one thread calls; it makes the pool that does the work.
+#ifndef SEMRANK_MODEL_TRAIN_TRAINING_RUN_H_
+#define SEMRANK_MODEL_TRAIN_TRAINING_RUN_H_
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "model/base/thread_pool.h"
+#include "model/train/early_stopping.h"
+#include "model/train/negative_sampler.h"
+#include "model/train/trainer.h"
+#include "model/train/training_data.h"
+#include "model/train/training_log.h"
+#include "model/train/two_tower_trainer.h"
+#include "model/train/validator.h"
+#include "semrank/v1/model_config.pb.h"
+
+namespace semrank {
+
+class TrainingRun {
+ public:
+  // `options` are resolved. All arguments outlive the run.
+  TrainingRun(const TrainOptions& options, const TrainingData& data,
+              const Validator& validator, TrainingLog& log);
+
+  // Until the last epoch, early stopping or Ctrl-C. Fails as Train.
+  absl::Status RunEpochs();
+  // After RunEpochs: writes the best weights as the next version.
+  absl::StatusOr<TrainingSummary> Publish();
+
+ private:
+  // Cancelled when it did not come to its end.
+  absl::StatusOr<EpochRecord> RunEpoch(int epoch);
+  absl::StatusOr<double> TrainOnAllPairs(int epoch);
+  absl::Status FinishEpoch(EpochRecord record);
+
+  const TrainOptions& options_;
+  const TrainingData& data_;
+  const Validator& validator_;
+  TrainingLog& log_;
+  v1::ModelConfig config_;
+  ThreadPool pool_;
+  NegativeSampler sampler_;
+  TwoTowerTrainer trainer_;
+  EarlyStopping stopping_;
+  MiniBatch batch_;
+  EpochRecord best_;
+  TwoTowerWeights best_weights_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_TRAINING_RUN_H_
