@@ -13,12 +13,17 @@ namespace {
 using simd::kLanes;
 using simd::Vec;
 
-// One tile of C lives in registers: kTileRows x kPanelVectors sums, a row of
-// the panel and one broadcast value of A must fit the 32 (AVX-512) or 16
-// vector registers. Panels are as wide as a tile.
-constexpr int kTileRows = 6;
-constexpr int kPanelVectors = simd::kVectorBytes == 64 ? 4 : 2;
+// B is cut into panels of so many columns.
+constexpr int kPanelVectors = 4;
 constexpr int kPanelColumns = kPanelVectors * kLanes;
+
+// One tile of C lives in registers: its sums, as many vectors of B as it is
+// wide and one broadcast value of A. With 32 registers (AVX-512) a tile is as
+// wide as a panel; with 16, only one of so few rows is, and needs to be: with
+// fewer sums each multiply-add would wait for the one before.
+constexpr int kTileRows = 6;
+constexpr int kTileVectors = simd::kVectorBytes == 64 ? kPanelVectors : 2;
+constexpr int kWideTileRows = 2;
 
 // Rows of A that stay in the second-level cache while all panels pass by.
 constexpr int kBlockRows = 16 * kTileRows;
@@ -31,7 +36,8 @@ struct Tile {
   const float* a;
   std::ptrdiff_t a_row_stride;
   std::ptrdiff_t a_column_stride;
-  const float* panel;
+  const float* panel;           // at the tile's first column
+  std::ptrdiff_t panel_stride;  // from one row of the panel to the next
   int depth;
   // Where the sums start: null for 0, a row of the bias for all rows (stride
   // 0), or C itself.
@@ -71,7 +77,7 @@ void MultiplyTile(const Tile& t) {
       }
     }
     a += t.a_column_stride;
-    panel += Vectors * kLanes;
+    panel += t.panel_stride;
   }
   for (int r = 0; r < Rows; ++r) {
     float* c = t.c + r * t.c_row_stride;
@@ -85,10 +91,19 @@ void MultiplyTile(const Tile& t) {
 
 using TileFunction = void (*)(const Tile&);
 
+template <int Rows, int Vectors>
+constexpr TileFunction TileOf() {
+  if constexpr (Rows <= kWideTileRows || Vectors <= kTileVectors) {
+    return MultiplyTile<Rows, Vectors>;
+  } else {
+    return nullptr;
+  }
+}
+
 template <int Rows, int... Vectors>
 constexpr std::array<TileFunction, kPanelVectors> TilesOfRows(
     std::integer_sequence<int, Vectors...>) {
-  return {MultiplyTile<Rows, Vectors + 1>...};
+  return {TileOf<Rows, Vectors + 1>()...};
 }
 
 template <int... Rows>
@@ -100,9 +115,9 @@ constexpr auto AllTiles(std::integer_sequence<int, Rows...>) {
 // kTiles[rows - 1][vectors - 1].
 constexpr auto kTiles = AllTiles(std::make_integer_sequence<int, kTileRows>());
 
-// `rows` rows of C against one panel, in tiles of nearly equal height: 8 rows
-// as 4 + 4, not as 6 + 2, which would leave the multipliers idle.
-void MultiplyPanel(Tile tile, int rows, int vectors) {
+// `rows` rows of C, as wide as `vectors`, in tiles of nearly equal height: 8
+// rows as 4 + 4, not as 6 + 2, which would leave the multipliers idle.
+void MultiplyRows(Tile tile, int rows, int vectors) {
   const int num_tiles = DivideUp(rows, kTileRows);
   for (int i = 0; i < num_tiles; ++i) {
     const int tile_rows = (rows + i) / num_tiles;
@@ -113,6 +128,21 @@ void MultiplyPanel(Tile tile, int rows, int vectors) {
     if (tile.initial != nullptr) {
       tile.initial += tile_rows * tile.initial_row_stride;
     }
+  }
+}
+
+// `rows` rows of C against one panel of `columns` columns.
+void MultiplyPanel(Tile tile, int rows, int columns) {
+  const int width =
+      (rows <= kWideTileRows ? kPanelVectors : kTileVectors) * kLanes;
+  tile.panel_stride = VectorsOf(columns) * kLanes;
+  for (; columns > 0; columns -= width) {
+    const int vectors = VectorsOf(std::min(columns, width));
+    tile.last_lanes = std::min(columns, width) - (vectors - 1) * kLanes;
+    MultiplyRows(tile, rows, vectors);
+    tile.panel += width;
+    tile.c += width;
+    if (tile.initial != nullptr) tile.initial += width;
   }
 }
 
@@ -173,8 +203,7 @@ void Multiply(const StridedMatrix& a, const PackedMatrix& b,
     const float* panel = panels;
     for (int j = 0; j < b.columns(); j += kPanelColumns) {
       const int columns = std::min(kPanelColumns, b.columns() - j);
-      const int vectors = VectorsOf(columns);
-      Tile tile;
+      Tile tile = {};
       tile.a = a.data + row * a.row_stride;
       tile.a_row_stride = a.row_stride;
       tile.a_column_stride = a.column_stride;
@@ -186,9 +215,9 @@ void Multiply(const StridedMatrix& a, const PackedMatrix& b,
                      : options.bias != nullptr ? options.bias + j
                                                : nullptr;
       tile.initial_row_stride = options.accumulate ? c_row_stride : 0;
-      tile.last_lanes = columns - (vectors - 1) * kLanes;
-      MultiplyPanel(tile, rows, vectors);
-      panel += static_cast<std::ptrdiff_t>(b.depth()) * vectors * kLanes;
+      MultiplyPanel(tile, rows, columns);
+      panel +=
+          static_cast<std::ptrdiff_t>(b.depth()) * VectorsOf(columns) * kLanes;
     }
   }
 }
