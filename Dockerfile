@@ -1,0 +1,46 @@
+# Builds and tests semrank, then keeps the server and the client only:
+#   docker build -t semrank .
+# deploy/README.md says how to run it.
+
+FROM debian:bookworm-slim AS build
+WORKDIR /src
+COPY scripts/install_packages.sh scripts/
+RUN scripts/install_packages.sh build test
+
+COPY . .
+# Empty = the compiler's baseline: the image runs on every machine of its
+# architecture, also arm64. x86-64-v3 (AVX2 and FMA) embeds faster and ends with
+# an illegal instruction on a processor without them.
+ARG SEMRANK_MARCH=""
+# Compilers at once; empty = one a processor. Each takes up to 1 GB of memory.
+ARG JOBS=""
+RUN cmake --preset release -DSEMRANK_MARCH="$SEMRANK_MARCH" \
+    && cmake --build --preset release ${JOBS:+-j "$JOBS"} \
+    && ctest --preset release --label-regex unit \
+    && cmake --install build/release --strip --prefix /opt/semrank
+# The packages that own the libraries the two programs load.
+RUN ldd /opt/semrank/bin/semrank-server /opt/semrank/bin/semrank \
+    | awk '$2 == "=>" {print $3}' | sort -u \
+    | while read -r library; do dpkg -S "*$library"; done \
+    | cut -d: -f1 | sort -u >/opt/semrank/packages
+
+FROM debian:bookworm-slim
+LABEL org.opencontainers.image.title="semrank" \
+      org.opencontainers.image.description="Ranks documents for a query by meaning, over gRPC" \
+      org.opencontainers.image.licenses="Apache-2.0"
+RUN --mount=type=bind,from=build,source=/opt/semrank,target=/opt/semrank \
+    apt-get update \
+    && xargs apt-get install -y --no-install-recommends </opt/semrank/packages \
+    && rm -rf /var/lib/apt/lists/* /var/cache/apt/archives/*.deb \
+    && useradd --uid 10001 --no-create-home --shell /usr/sbin/nologin semrank
+COPY --from=build /opt/semrank/bin/semrank-server /opt/semrank/bin/semrank /usr/local/bin/
+# A number, so that Kubernetes sees that it is not root.
+USER 10001
+# Loopback, the default elsewhere, would not be reached from outside.
+ENV SEMRANK_LISTEN_ADDRESS=0.0.0.0:50051 \
+    SEMRANK_HTTP_ADDRESS=0.0.0.0:8080
+EXPOSE 50051 8080
+HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \
+    CMD ["semrank", "health", "--deadline=2s"]
+# Without a shell in between, so that SIGTERM reaches the server, which drains.
+ENTRYPOINT ["semrank-server"]
