@@ -4,7 +4,7 @@
 #   scripts/test.sh               all tests
 #   scripts/test.sh -R rank       only tests whose name matches (ctest options)
 #
-# Another preset: SEMRANK_PRESET=asan scripts/test.sh
+# Another preset: PRESET=asan scripts/test.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,7 +12,7 @@ case "${1:-}" in
   -h | --help) sed -n '2,7s/^# \{0,1\}//p' "$0"; exit 0 ;;
 esac
 
-preset=${SEMRANK_PRESET:-release}
+preset=${PRESET:-release}
 scripts/install_packages.sh build test
 cmake --preset "$preset" -DSEMRANK_BUILD_TESTS=ON
 cmake --build --preset "$preset"
