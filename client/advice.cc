@@ -60,7 +60,7 @@ absl::Status WithAdvice(const absl::Status& status) {
   const std::string message = EscapeControls(std::string(status.message()));
   return absl::Status(
       status.code(),
-      advice.empty() ? message : absl::StrFormat("%s (%s)", message, advice));
+      advice.empty() ? message : absl::StrFormat("%s; %s", message, advice));
 }
 
 }  // namespace semrank

@@ -43,22 +43,22 @@ INSTANTIATE_TEST_SUITE_P(
     Cases, WithAdviceTest,
     ::testing::Values(
         AdviceCase{"NotReached", absl::StatusCode::kUnavailable, "",
-                   "it failed (is semrank-server running there? "
-                   "--address=HOST:PORT names another)"},
+                   "it failed; is semrank-server running there? "
+                   "--address=HOST:PORT names another"},
         AdviceCase{"Deadline", absl::StatusCode::kDeadlineExceeded, "",
-                   "it failed (--deadline=TIME waits longer)"},
+                   "it failed; --deadline=TIME waits longer"},
         AdviceCase{"NotOurs", absl::StatusCode::kUnimplemented, "",
-                   "it failed (is that a semrank-server of this release?)"},
+                   "it failed; is that a semrank-server of this release?"},
         AdviceCase{"MessageTooLarge", absl::StatusCode::kResourceExhausted, "",
-                   "it failed (send fewer texts in one call)"},
+                   "it failed; send fewer texts in one call"},
         AdviceCase{"Loading", absl::StatusCode::kUnavailable, "MODEL_LOADING",
-                   "it failed (try again later)"},
+                   "it failed; try again later"},
         AdviceCase{"TooMany", absl::StatusCode::kInvalidArgument,
                    "TOO_MANY_TEXTS",
-                   "it failed (send fewer in one call, or raise the limit of "
-                   "the server)"},
+                   "it failed; send fewer in one call, or raise the limit of "
+                   "the server"},
         AdviceCase{"NoModel", absl::StatusCode::kNotFound, "MODEL_NOT_FOUND",
-                   "it failed ('semrank model' shows what is served)"},
+                   "it failed; 'semrank model' shows what is served"},
         AdviceCase{"Bug", absl::StatusCode::kInternal, "BUG", "it failed"},
         AdviceCase{"UnknownReason", absl::StatusCode::kUnavailable, "NEWER",
                    "it failed"}),
@@ -68,7 +68,7 @@ TEST(WithAdviceTest, NamesTheServersRetryTime) {
   EXPECT_THAT(WithAdvice(Failure(absl::StatusCode::kResourceExhausted,
                                  "OVERLOADED", /*retry_milliseconds=*/50)),
               StatusIs(absl::StatusCode::kResourceExhausted,
-                       "it failed (try again in 50ms)"));
+                       "it failed; try again in 50ms"));
 }
 
 TEST(WithAdviceTest, MessagesAreOneLineWithoutControls) {

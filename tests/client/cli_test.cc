@@ -166,8 +166,8 @@ TEST_F(CliTest, AServersLimitIsShownWithItsValue) {
   const auto run = Run({"rank", "--query=q", "a", "b"});
   EXPECT_EQ(run.err,
             "semrank rank: error: " + server_.address() +
-                ": titles: 2 in one request, over the limit of 1 (send fewer "
-                "in one call, or raise the limit of the server)\n");
+                ": titles: 2 in one request, over the limit of 1; send fewer "
+                "in one call, or raise the limit of the server\n");
   EXPECT_EQ(run.exit_code, 1);
 }
 
@@ -180,8 +180,8 @@ TEST_F(CliTest, AnUnreachableServerIsOneLineThatNamesItAndWhatToDo) {
     EXPECT_EQ(run.out, "");
     EXPECT_THAT(run.err, StartsWith("semrank " + command +
                                     ": error: cannot reach " + address));
-    EXPECT_THAT(run.err, EndsWith("(is semrank-server running there? "
-                                  "--address=HOST:PORT names another)\n"));
+    EXPECT_THAT(run.err, EndsWith("; is semrank-server running there? "
+                                  "--address=HOST:PORT names another\n"));
     EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 1);
   }
 }
