@@ -31,7 +31,7 @@ LABEL org.opencontainers.image.title="semrank" \
 RUN --mount=type=bind,from=build,source=/opt/semrank,target=/opt/semrank \
     apt-get update \
     && xargs apt-get install -y --no-install-recommends </opt/semrank/packages \
-    && rm -rf /var/lib/apt/lists/* /var/cache/apt/archives/*.deb \
+    && rm -rf /var/lib/apt/lists/* /var/cache/apt/* \
     && useradd --uid 10001 --no-create-home --shell /usr/sbin/nologin semrank
 COPY --from=build /opt/semrank/bin/semrank-server /opt/semrank/bin/semrank /usr/local/bin/
 # A number, so that Kubernetes sees that it is not root.
