@@ -1,5 +1,6 @@
 #include "model/format/model_bundle.h"
 
+#include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -33,17 +34,21 @@ absl::StatusOr<TensorMap> CheckBundle(const ModelBundle& bundle) {
   return tensors;
 }
 
+std::string PathIn(const std::string& folder, std::string_view name) {
+  return absl::StrFormat("%s/%s", folder, name);
+}
+
 absl::Status WriteTexts(const std::string& folder, const ModelBundle& bundle) {
   SEMRANK_ASSIGN_OR_RETURN(const std::string config,
                            FormatModelConfig(bundle.config));
-  SEMRANK_RETURN_IF_ERROR(WriteFile(folder + "/" + kConfigFile, config));
+  SEMRANK_RETURN_IF_ERROR(WriteFile(PathIn(folder, kConfigFile), config));
   if (ListsNgrams(bundle.config)) {
     SEMRANK_RETURN_IF_ERROR(
-        WriteFile(folder + "/" + kNgramsFile,
+        WriteFile(PathIn(folder, kNgramsFile),
                   FormatLines(bundle.featurizer->ngrams()->ngrams())));
   }
   if (!ListsWords(bundle.config)) return absl::OkStatus();
-  return WriteFile(folder + "/" + kWordsFile,
+  return WriteFile(PathIn(folder, kWordsFile),
                    FormatLines(bundle.featurizer->words()->words()));
 }
 
@@ -56,7 +61,7 @@ absl::Status WriteWeights(const std::string& folder,
   for (const ExpectedTensor& tensor : ExpectedTensors(config)) {
     ordered.push_back(tensors.at(tensor.name));
   }
-  return WriteSafetensors(folder + "/" + kWeightsFile, ordered);
+  return WriteSafetensors(PathIn(folder, kWeightsFile), ordered);
 }
 
 absl::Status WriteManifest(const std::string& folder,
@@ -64,10 +69,10 @@ absl::Status WriteManifest(const std::string& folder,
   Manifest manifest;
   for (const std::string& name : ExpectedFiles(config)) {
     SEMRANK_ASSIGN_OR_RETURN(const auto file,
-                             MappedFile::Open(folder + "/" + name));
+                             MappedFile::Open(PathIn(folder, name)));
     SEMRANK_ASSIGN_OR_RETURN(manifest[name], DescribeContent(file->content()));
   }
-  return WriteFile(folder + "/" + kManifestFile, FormatManifest(manifest));
+  return WriteFile(PathIn(folder, kManifestFile), FormatManifest(manifest));
 }
 
 }  // namespace
