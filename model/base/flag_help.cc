@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
+#include "model/base/settable_flag.h"
 #include "model/base/strings.h"
 
 namespace semrank {
@@ -38,7 +39,7 @@ std::string FlagHelp(std::string_view form, std::string_view default_value,
 }
 
 std::string FlagHelp(const absl::CommandLineFlag& flag) {
-  const std::string form = flag.IsOfType<bool>()
+  const std::string form = IsBoolean(flag)
                                ? absl::StrFormat("--[no]%s", flag.Name())
                                : absl::StrFormat("--%s=VALUE", flag.Name());
   return FlagHelp(form, flag.DefaultValue(), flag.Help());

@@ -10,6 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/time/time.h"
 #include "model/base/near_match.h"
+#include "model/base/settable_flag.h"
 #include "model/base/strings.h"
 
 namespace semrank {
@@ -24,7 +25,7 @@ std::string RangeOf() {
 
 // What the flag's type accepts, for types whose parser gives no reason.
 std::string AcceptedBy(const absl::CommandLineFlag& flag) {
-  if (flag.IsOfType<bool>()) return "true or false";
+  if (IsBoolean(flag)) return "true or false";
   if (flag.IsOfType<double>() || flag.IsOfType<float>()) return "a number";
   if (flag.IsOfType<std::int32_t>()) return RangeOf<std::int32_t>();
   if (flag.IsOfType<std::uint32_t>()) return RangeOf<std::uint32_t>();
@@ -84,12 +85,12 @@ absl::StatusOr<FlagSetting> FlagTable::Resolve(std::string_view written) const {
   if (equals != std::string_view::npos) value = written.substr(equals + 1);
 
   if (absl::CommandLineFlag* flag = Find(name); flag != nullptr) {
-    if (!value.has_value() && flag->IsOfType<bool>()) value = "true";
+    if (!value.has_value() && IsBoolean(*flag)) value = "true";
     return FlagSetting{flag, value};
   }
   absl::CommandLineFlag* negated =
       name.starts_with("no") ? Find(name.substr(2)) : nullptr;
-  if (negated == nullptr || !negated->IsOfType<bool>()) {
+  if (negated == nullptr || !IsBoolean(*negated)) {
     return Unknown(absl::StrFormat("--%s", name), name);
   }
   if (value.has_value()) {
@@ -108,7 +109,7 @@ absl::Status FlagTable::Unknown(std::string_view as_typed,
     known.emplace_back(flag->Name());
   }
   for (const absl::CommandLineFlag* flag : flags_) {
-    if (!flag->IsOfType<bool>()) continue;
+    if (!IsBoolean(*flag)) continue;
     known.push_back(absl::StrFormat("no%s", flag->Name()));
   }
   const std::string near = NearMatch(name, known);

@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "model/base/settable_flag.h"
 #include "semrank/v1/model_config.pb.h"
 
 namespace semrank {
@@ -19,6 +20,12 @@ absl::Status ParseOption(std::string_view name, v1::FeatureKind& kind);
 absl::Status ParseOption(std::string_view name, v1::NegativeSampling& sampling);
 absl::Status ParseOption(std::string_view name, v1::Optimizer& optimizer);
 absl::Status ParseOption(std::string_view name, v1::Activation& activation);
+
+// Nothing happens when the flag was not set.
+template <typename T>
+absl::Status ReadName(const Settable<std::string>& flag, T& value) {
+  return flag.is_set ? ParseOption(flag.value, value) : absl::OkStatus();
+}
 
 // "300,300"; empty text = no layer.
 absl::StatusOr<std::vector<int>> ParseWidths(std::string_view text);

@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "model/train/presets.h"
 #include "tests/support/status_matchers.h"
 
 namespace semrank {

@@ -1,10 +1,11 @@
 // A flag that knows whether it was set, so that a preset changes the default
 // of the others only. Shows its default in --help like any flag.
-#ifndef SEMRANK_MODEL_TRAIN_SETTABLE_FLAG_H_
-#define SEMRANK_MODEL_TRAIN_SETTABLE_FLAG_H_
+#ifndef SEMRANK_MODEL_BASE_SETTABLE_FLAG_H_
+#define SEMRANK_MODEL_BASE_SETTABLE_FLAG_H_
 
 #include <string>
 
+#include "absl/flags/commandlineflag.h"
 #include "absl/flags/marshalling.h"
 #include "absl/strings/string_view.h"
 
@@ -33,6 +34,11 @@ std::string AbslUnparseFlag(const Settable<T>& flag) {
   return absl::UnparseFlag(flag.value);
 }
 
+// Whether --name and --noname are ways to set the flag.
+inline bool IsBoolean(const absl::CommandLineFlag& flag) {
+  return flag.IsOfType<bool>() || flag.IsOfType<Settable<bool>>();
+}
+
 }  // namespace semrank
 
-#endif  // SEMRANK_MODEL_TRAIN_SETTABLE_FLAG_H_
+#endif  // SEMRANK_MODEL_BASE_SETTABLE_FLAG_H_

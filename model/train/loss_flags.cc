@@ -1,0 +1,45 @@
+#include <string>
+
+#include "absl/flags/flag.h"
+#include "absl/strings/str_format.h"
+#include "model/base/settable_flag.h"
+#include "model/base/status_macros.h"
+#include "model/train/flag_groups.h"
+#include "model/train/option_names.h"
+
+namespace {
+
+using Text = semrank::Settable<std::string>;
+using Int = semrank::Settable<int>;
+using Double = semrank::Settable<double>;
+
+// Defaults are those of the options struct, which has no other home for them.
+semrank::LossOptions Defaults() { return {}; }
+
+}  // namespace
+
+ABSL_FLAG(Text, negative_sampling, Text{"in_batch"},
+          "Where unclicked titles come from: in_batch (other pairs of the "
+          "mini-batch; one product scores all of them) or uniform (drawn from "
+          "all titles, each embedded for itself; the paper's). Titles equal "
+          "to the clicked one are left out, in_batch also those of an equal "
+          "query.");
+ABSL_FLAG(Int, negatives, Int{Defaults().negatives},
+          absl::StrFormat("Unclicked titles beside each clicked one, J. "
+                          "in_batch: 0 = all other titles of the batch. -1 = "
+                          "%d with uniform, all with in_batch.",
+                          semrank::kDefaultUniformNegatives));
+ABSL_FLAG(Double, gamma, Double{Defaults().gamma},
+          "Factor on the cosine in the softmax.");
+
+namespace semrank {
+
+absl::Status ReadFlags(LossOptions& options) {
+  SEMRANK_RETURN_IF_ERROR(
+      ReadName(absl::GetFlag(FLAGS_negative_sampling), options.sampling));
+  absl::GetFlag(FLAGS_negatives).CopyIfSet(options.negatives);
+  absl::GetFlag(FLAGS_gamma).CopyIfSet(options.gamma);
+  return absl::OkStatus();
+}
+
+}  // namespace semrank

@@ -1,0 +1,27 @@
+// What is minimised, and against which unclicked titles.
+#ifndef SEMRANK_MODEL_TRAIN_LOSS_OPTIONS_H_
+#define SEMRANK_MODEL_TRAIN_LOSS_OPTIONS_H_
+
+#include "absl/status/status.h"
+#include "semrank/v1/model_config.pb.h"
+
+namespace semrank {
+
+struct LossOptions {
+  v1::NegativeSampling sampling = v1::NEGATIVE_SAMPLING_IN_BATCH;
+  // J. In-batch: 0 = all other titles. -1 = kDefaultUniformNegatives with
+  // uniform sampling, all with in-batch sampling.
+  int negatives = -1;
+  // Smoothing factor of eq. 6.
+  double gamma = 15;
+};
+
+inline constexpr int kDefaultUniformNegatives = 4;
+inline constexpr int kMaxNegatives = 1000;
+
+// Replaces -1 by what it stands for, then checks; FlagError as ResolveOptions.
+absl::Status Resolve(LossOptions& options);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_LOSS_OPTIONS_H_

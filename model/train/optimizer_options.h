@@ -1,0 +1,20 @@
+// What moves the weights.
+#ifndef SEMRANK_MODEL_TRAIN_OPTIMIZER_OPTIONS_H_
+#define SEMRANK_MODEL_TRAIN_OPTIMIZER_OPTIONS_H_
+
+#include "absl/status/status.h"
+#include "semrank/v1/model_config.pb.h"
+
+namespace semrank {
+
+struct OptimizerOptions {
+  v1::Optimizer kind = v1::OPTIMIZER_ADAM;
+  double learning_rate = 0.001;
+};
+
+// FlagError as ResolveOptions.
+absl::Status Resolve(OptimizerOptions& options);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_OPTIMIZER_OPTIONS_H_

@@ -1,0 +1,18 @@
+// The settings of a paper, by name (--preset).
+#ifndef SEMRANK_MODEL_TRAIN_PRESETS_H_
+#define SEMRANK_MODEL_TRAIN_PRESETS_H_
+
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "model/train/train_options.h"
+
+namespace semrank {
+
+// The settings of a paper to the letter, over the defaults; what it leaves
+// open is said in TRAINING.md. FlagError for a name that is not known.
+absl::StatusOr<TrainOptions> PresetOptions(std::string_view name);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_PRESETS_H_

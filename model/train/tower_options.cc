@@ -1,0 +1,68 @@
+#include "model/train/tower_options.h"
+
+#include <string>
+
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "model/base/program.h"
+#include "model/base/status_macros.h"
+#include "model/format/model_config.h"
+#include "model/train/option_checks.h"
+
+namespace semrank {
+namespace {
+
+absl::Status CheckHidden(const std::vector<int>& dims) {
+  const std::string text = absl::StrJoin(dims, ",");
+  if (dims.size() > kMaxHiddenLayers) {
+    return FlagError("hidden", text,
+                     absl::StrFormat("at most %d layers", kMaxHiddenLayers));
+  }
+  for (const int dim : dims) {
+    if (dim < 1 || dim > kMaxLayerWidth) {
+      return FlagError(
+          "hidden", text,
+          absl::StrFormat("widths must be 1 to %d", kMaxLayerWidth));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status Resolve(TowerOptions& tower) {
+  switch (tower.kind) {
+    case v1::TOWER_KIND_DSSM:
+      if (tower.activation == v1::ACTIVATION_IDENTITY) {
+        return FlagError("activation", "linear",
+                         "the layers of --tower=dssm are tanh; --tower=linear "
+                         "has one layer without activation");
+      }
+      tower.activation = v1::ACTIVATION_TANH;
+      break;
+    case v1::TOWER_KIND_LINEAR:
+      tower.hidden_dims.clear();
+      if (tower.activation == v1::ACTIVATION_UNSPECIFIED) {
+        tower.activation = v1::ACTIVATION_IDENTITY;
+      }
+      break;
+    case v1::TOWER_KIND_CLSM:
+      return FlagError("tower", "clsm",
+                       "not available yet; this version trains dssm, linear");
+    default:
+      return FlagError("tower", "ssi",
+                       "not available yet; this version trains dssm, linear");
+  }
+  SEMRANK_RETURN_IF_ERROR(CheckHidden(tower.hidden_dims));
+  return CheckRange("embedding_dim", tower.embedding_dim, 1, kMaxLayerWidth);
+}
+
+std::vector<int> TowerWidths(const TowerOptions& options, int num_features) {
+  std::vector<int> widths = {num_features};
+  widths.insert(widths.end(), options.hidden_dims.begin(),
+                options.hidden_dims.end());
+  widths.push_back(options.embedding_dim);
+  return widths;
+}
+
+}  // namespace semrank
