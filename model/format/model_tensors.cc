@@ -48,20 +48,7 @@ absl::Status CheckTensor(const ExpectedTensor& expected,
   return absl::OkStatus();
 }
 
-}  // namespace
-
-absl::Status CheckTensors(const v1::ModelConfig& config,
-                          const TensorMap& tensors) {
-  const std::vector<ExpectedTensor> expected = ExpectedTensors(config);
-  for (const ExpectedTensor& tensor : expected) {
-    SEMRANK_RETURN_IF_ERROR(CheckTensor(tensor, tensors));
-  }
-  if (tensors.size() == expected.size()) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrFormat("%d tensors; the configuration asks for %d",
-                      tensors.size(), expected.size()));
-}
-
+// The tower whose tensors begin with `prefix`, "query" or "document".
 absl::StatusOr<std::shared_ptr<const Tower>> MakeTower(
     const v1::ModelConfig& config, const std::string& prefix,
     const TensorMap& tensors, std::shared_ptr<const void> storage) {
@@ -81,6 +68,35 @@ absl::StatusOr<std::shared_ptr<const Tower>> MakeTower(
       std::unique_ptr<DssmTower> tower,
       DssmTower::Create(std::move(layers), activation, std::move(storage)));
   return std::shared_ptr<const Tower>(std::move(tower));
+}
+
+}  // namespace
+
+absl::Status CheckTensors(const v1::ModelConfig& config,
+                          const TensorMap& tensors) {
+  const std::vector<ExpectedTensor> expected = ExpectedTensors(config);
+  for (const ExpectedTensor& tensor : expected) {
+    SEMRANK_RETURN_IF_ERROR(CheckTensor(tensor, tensors));
+  }
+  if (tensors.size() == expected.size()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrFormat("%d tensors; the configuration asks for %d",
+                      tensors.size(), expected.size()));
+}
+
+absl::StatusOr<std::shared_ptr<const TwoTowerModel>> MakeModel(
+    ModelVersion version, v1::ModelConfig config, Featurizer featurizer,
+    const TensorMap& tensors, std::shared_ptr<const void> storage) {
+  SEMRANK_ASSIGN_OR_RETURN(const std::shared_ptr<const Tower> query,
+                           MakeTower(config, "query", tensors, storage));
+  std::shared_ptr<const Tower> document = query;
+  if (!config.shared_towers()) {
+    SEMRANK_ASSIGN_OR_RETURN(document,
+                             MakeTower(config, "document", tensors, storage));
+  }
+  return TwoTowerModel::Create(std::move(version), std::move(config),
+                               std::move(featurizer), query,
+                               std::move(document));
 }
 
 }  // namespace semrank

@@ -12,7 +12,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "model/format/safetensors.h"
-#include "model/nn/tower.h"
+#include "model/nn/two_tower_model.h"
+#include "model/text/featurizer.h"
 #include "semrank/v1/model_config.pb.h"
 
 namespace semrank {
@@ -25,10 +26,11 @@ using TensorMap = std::map<std::string, TensorView>;
 absl::Status CheckTensors(const v1::ModelConfig& config,
                           const TensorMap& tensors);
 
-// The tower of tensors that CheckTensors has passed; `prefix` is "query" or
-// "document". `storage` keeps them alive.
-absl::StatusOr<std::shared_ptr<const Tower>> MakeTower(
-    const v1::ModelConfig& config, const std::string& prefix,
+// The model of tensors that have the names and shapes which CheckTensors
+// asks for. They are used in place; `storage`, which may be null, keeps them
+// alive.
+absl::StatusOr<std::shared_ptr<const TwoTowerModel>> MakeModel(
+    ModelVersion version, v1::ModelConfig config, Featurizer featurizer,
     const TensorMap& tensors, std::shared_ptr<const void> storage);
 
 }  // namespace semrank

@@ -73,27 +73,13 @@ std::uint64_t MaxWeightBytes(const v1::ModelConfig& config) {
   return bytes;
 }
 
-struct Towers {
-  std::shared_ptr<const Tower> query;
-  std::shared_ptr<const Tower> document;
-};
-
-absl::StatusOr<Towers> MakeTowers(const std::string& path,
-                                  const std::shared_ptr<const MappedFile>& file,
-                                  const v1::ModelConfig& config) {
-  SEMRANK_ASSIGN_OR_RETURN(const TensorMap tensors,
-                           ParseSafetensors(file->content(), path));
+absl::StatusOr<TensorMap> ReadTensors(const std::string& path,
+                                      const MappedFile& file,
+                                      const v1::ModelConfig& config) {
+  SEMRANK_ASSIGN_OR_RETURN(TensorMap tensors,
+                           ParseSafetensors(file.content(), path));
   SEMRANK_RETURN_IF_ERROR(InFile(path, CheckTensors(config, tensors)));
-  Towers towers;
-  SEMRANK_ASSIGN_OR_RETURN(
-      towers.query, InFile(path, MakeTower(config, "query", tensors, file)));
-  towers.document = towers.query;
-  if (!config.shared_towers()) {
-    SEMRANK_ASSIGN_OR_RETURN(
-        towers.document,
-        InFile(path, MakeTower(config, "document", tensors, file)));
-  }
-  return towers;
+  return tensors;
 }
 
 }  // namespace
@@ -119,11 +105,10 @@ absl::StatusOr<std::shared_ptr<const TwoTowerModel>> ReadVersion(
       Featurizer featurizer,
       InFile(folder, Featurizer::Create(std::move(ngrams), std::move(words))));
   SEMRANK_ASSIGN_OR_RETURN(
-      Towers towers, MakeTowers(files.Path(kWeightsFile), weights, config));
-  return InFile(
-      folder, TwoTowerModel::Create(
-                  std::move(version), std::move(config), std::move(featurizer),
-                  std::move(towers.query), std::move(towers.document)));
+      const TensorMap tensors,
+      ReadTensors(files.Path(kWeightsFile), *weights, config));
+  return InFile(folder, MakeModel(std::move(version), std::move(config),
+                                  std::move(featurizer), tensors, weights));
 }
 
 }  // namespace semrank

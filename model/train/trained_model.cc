@@ -4,9 +4,9 @@
 #include <string>
 #include <utility>
 
-#include "model/base/status_macros.h"
 #include "model/base/version.h"
-#include "model/format/model_bundle.h"
+#include "model/format/manifest.h"
+#include "model/format/model_tensors.h"
 #include "model/train/training_features.h"
 
 namespace semrank {
@@ -17,15 +17,6 @@ std::string NameOfFolder(const std::string& model_dir) {
   std::filesystem::path path = std::filesystem::path(model_dir);
   if (!path.has_filename()) path = path.parent_path();
   return path.filename().string();
-}
-
-absl::StatusOr<std::shared_ptr<const Tower>> ViewAsTower(
-    const TowerWeights& weights, v1::Activation activation) {
-  return DssmTower::Create(weights.Views(),
-                           activation == v1::ACTIVATION_TANH
-                               ? Activation::kTanh
-                               : Activation::kLinear,
-                           /*storage=*/nullptr);
 }
 
 }  // namespace
@@ -59,18 +50,14 @@ v1::ModelConfig DescribeModel(const TrainOptions& options,
 }
 
 absl::StatusOr<std::shared_ptr<const TwoTowerModel>> ViewAsModel(
-    const TwoTowerTrainer& trainer, const v1::ModelConfig& config,
+    const ModelTrainer& trainer, const v1::ModelConfig& config,
     const Featurizer& featurizer) {
-  SEMRANK_ASSIGN_OR_RETURN(
-      const std::shared_ptr<const Tower> query,
-      ViewAsTower(trainer.query_weights(), config.activation()));
-  std::shared_ptr<const Tower> document = query;
-  if (!trainer.shared()) {
-    SEMRANK_ASSIGN_OR_RETURN(
-        document, ViewAsTower(trainer.document_weights(), config.activation()));
+  TensorMap tensors;
+  for (TensorView& tensor : trainer.Weights()) {
+    tensors.emplace(tensor.name, std::move(tensor));
   }
-  return TwoTowerModel::Create(ModelVersion(), config, featurizer, query,
-                               std::move(document));
+  return MakeModel(ModelVersion(), config, featurizer, tensors,
+                   /*storage=*/nullptr);
 }
 
 }  // namespace semrank

@@ -7,8 +7,8 @@
 #include "absl/status/statusor.h"
 #include "model/nn/two_tower_model.h"
 #include "model/text/featurizer.h"
+#include "model/train/model_trainer.h"
 #include "model/train/train_options.h"
-#include "model/train/two_tower_trainer.h"
 #include "semrank/v1/model_config.pb.h"
 
 namespace semrank {
@@ -21,7 +21,7 @@ v1::ModelConfig DescribeModel(const TrainOptions& options,
 // A model over the trainer's weights, for validation: it computes what a
 // server with these weights would, and is good until the next Step.
 absl::StatusOr<std::shared_ptr<const TwoTowerModel>> ViewAsModel(
-    const TwoTowerTrainer& trainer, const v1::ModelConfig& config,
+    const ModelTrainer& trainer, const v1::ModelConfig& config,
     const Featurizer& featurizer);
 
 }  // namespace semrank

@@ -8,6 +8,8 @@
 #include "absl/strings/str_format.h"
 #include "model/base/bad_lines.h"
 #include "model/base/status_macros.h"
+#include "model/train/parameter_optimizer.h"
+#include "model/train/tower_weights.h"
 #include "model/train/training_data.h"
 #include "model/train/training_log.h"
 #include "model/train/training_run.h"

@@ -30,9 +30,7 @@ TrainingRun::TrainingRun(const TrainOptions& options, const TrainingData& data,
       config_(DescribeModel(options, data.featurizer)),
       pool_(options.threads > 0 ? options.threads : NumUsableProcessors()),
       sampler_(options.loss, data.titles),
-      trainer_(InitialTwoTowerWeights(
-                   options.tower, data.featurizer.num_features(), options.seed),
-               options, data.bags, pool_),
+      trainer_(MakeModelTrainer(options, data, pool_)),
       stopping_(options.patience) {}
 
 absl::Status TrainingRun::RunEpochs() {
@@ -68,7 +66,7 @@ absl::StatusOr<EpochRecord> TrainingRun::RunEpoch(int epoch) {
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
           .count();
   SEMRANK_ASSIGN_OR_RETURN(record.validation,
-                           validator_.Validate(trainer_, config_, pool_));
+                           validator_.Validate(*trainer_, config_, pool_));
   return record;
 }
 
@@ -88,7 +86,7 @@ absl::StatusOr<double> TrainingRun::TrainOnAllPairs(int epoch) {
     if (Interrupted()) return absl::CancelledError("interrupted");
     Random negatives(options_.seed, RandomPurpose::kNegatives, epoch, b);
     sampler_.Sample(plan.Batch<TextPair>(pairs, b), negatives, batch_);
-    SEMRANK_ASSIGN_OR_RETURN(const double loss, trainer_.Step(batch_));
+    SEMRANK_ASSIGN_OR_RETURN(const double loss, trainer_->Step(batch_));
     if (!std::isfinite(loss)) {
       return absl::OutOfRangeError(absl::StrFormat(
           "the loss is no longer a number in batch %d of epoch %d; "
@@ -108,7 +106,7 @@ absl::Status TrainingRun::FinishEpoch(EpochRecord record) {
   record.best = stopping_.Add(record.validation.Score().value_or(record.epoch));
   if (record.best) {
     best_ = record;
-    best_weights_ = trainer_.CopyWeights();
+    best_weights_.Assign(trainer_->Weights());
   }
   absl::FPrintF(stderr, "%s\n", FormatEpochText(record));
   return log_.Append(record);
@@ -132,7 +130,7 @@ absl::StatusOr<TrainingSummary> TrainingRun::Publish() {
       const std::int64_t version,
       PublishModel(model_dir, {.config = config_,
                                .featurizer = &data_.featurizer,
-                               .tensors = best_weights_.Tensors()}));
+                               .tensors = best_weights_.views()}));
   return TrainingSummary{.version_dir = (std::filesystem::path(model_dir) /
                                          absl::StrFormat("%d", version))
                                             .string(),

@@ -4,15 +4,18 @@
 #ifndef SEMRANK_MODEL_TRAIN_TRAINING_RUN_H_
 #define SEMRANK_MODEL_TRAIN_TRAINING_RUN_H_
 
+#include <memory>
+
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "model/base/thread_pool.h"
 #include "model/train/early_stopping.h"
+#include "model/train/model_trainer.h"
 #include "model/train/negative_sampler.h"
+#include "model/train/tensor_copies.h"
 #include "model/train/trainer.h"
 #include "model/train/training_data.h"
 #include "model/train/training_log.h"
-#include "model/train/two_tower_trainer.h"
 #include "model/train/validator.h"
 #include "semrank/v1/model_config.pb.h"
 
@@ -42,11 +45,11 @@ class TrainingRun {
   v1::ModelConfig config_;
   ThreadPool pool_;
   NegativeSampler sampler_;
-  TwoTowerTrainer trainer_;
+  std::unique_ptr<ModelTrainer> trainer_;
   EarlyStopping stopping_;
   MiniBatch batch_;
   EpochRecord best_;
-  TwoTowerWeights best_weights_;
+  TensorCopies best_weights_;
 };
 
 }  // namespace semrank

@@ -8,13 +8,6 @@
 
 namespace semrank {
 
-std::vector<TensorView> TwoTowerWeights::Tensors() const {
-  std::vector<TensorView> tensors;
-  query.AppendTensors("query", tensors);
-  document.AppendTensors("document", tensors);
-  return tensors;
-}
-
 TwoTowerWeights InitialTwoTowerWeights(const TowerOptions& options,
                                        int num_features, std::uint64_t seed) {
   const std::vector<int> widths = TowerWidths(options, num_features);
@@ -47,11 +40,11 @@ TwoTowerTrainer::TwoTowerTrainer(TwoTowerWeights weights,
                                              tower_options);
 }
 
-TwoTowerWeights TwoTowerTrainer::CopyWeights() const {
-  TwoTowerWeights weights;
-  weights.query = query_->weights();
-  if (!shared()) weights.document = document_->weights();
-  return weights;
+std::vector<TensorView> TwoTowerTrainer::Weights() const {
+  std::vector<TensorView> tensors;
+  query_->weights().AppendTensors("query", tensors);
+  if (!shared()) document_->weights().AppendTensors("document", tensors);
+  return tensors;
 }
 
 // Both towers add their pieces, then all run.

@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "model/base/thread_pool.h"
+#include "model/train/model_trainer.h"
 #include "model/train/negative_sampler.h"
 #include "model/train/softmax_loss.h"
 #include "model/train/text_table.h"
@@ -26,35 +27,26 @@ namespace semrank {
 struct TwoTowerWeights {
   TowerWeights query;
   TowerWeights document;
-
-  // Named as in a model file.
-  std::vector<TensorView> Tensors() const;
 };
 
 TwoTowerWeights InitialTwoTowerWeights(const TowerOptions& options,
                                        int num_features, std::uint64_t seed);
 
-class TwoTowerTrainer {
+class TwoTowerTrainer : public ModelTrainer {
  public:
   // `bags` and `pool` outlive the trainer. Shared towers when `weights` has
   // no document tower.
   TwoTowerTrainer(TwoTowerWeights weights, const TrainOptions& options,
                   const TextBags& bags, ThreadPool& pool);
 
-  // Mean loss a pair, NaN when the weights have outgrown single precision.
-  // Fails as TextBags::Layout.
-  absl::StatusOr<double> Loss(const MiniBatch& batch);
-  // The same, before one step down its gradient.
-  absl::StatusOr<double> Step(const MiniBatch& batch);
+  // Both fail as TextBags::Layout.
+  absl::StatusOr<double> Loss(const MiniBatch& batch) override;
+  absl::StatusOr<double> Step(const MiniBatch& batch) override;
 
-  TwoTowerWeights CopyWeights() const;
-  bool shared() const { return document_ == nullptr; }
-  const TowerWeights& query_weights() const { return query_->weights(); }
-  const TowerWeights& document_weights() const {
-    return shared() ? query_->weights() : document_->weights();
-  }
+  std::vector<TensorView> Weights() const override;
 
  private:
+  bool shared() const { return document_ == nullptr; }
   absl::Status SetTexts(const MiniBatch& batch);
   LossInput Embed(const MiniBatch& batch, bool learn);
   template <typename AddWork>

@@ -47,7 +47,7 @@ void Validator::SampleBatches() {
 }
 
 absl::StatusOr<ValidationResult> Validator::Validate(
-    TwoTowerTrainer& trainer, const v1::ModelConfig& config,
+    ModelTrainer& trainer, const v1::ModelConfig& config,
     ThreadPool& pool) const {
   ValidationResult result;
   if (!batches_.empty()) {
@@ -65,7 +65,7 @@ absl::StatusOr<ValidationResult> Validator::Validate(
   return result;
 }
 
-absl::StatusOr<MetricValues> Validator::Rank(const TwoTowerTrainer& trainer,
+absl::StatusOr<MetricValues> Validator::Rank(const ModelTrainer& trainer,
                                              const v1::ModelConfig& config,
                                              ThreadPool& pool) const {
   SEMRANK_ASSIGN_OR_RETURN(auto model,

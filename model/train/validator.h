@@ -17,10 +17,10 @@
 #include "model/base/thread_pool.h"
 #include "model/eval/collection.h"
 #include "model/eval/metrics.h"
+#include "model/train/model_trainer.h"
 #include "model/train/negative_sampler.h"
 #include "model/train/train_options.h"
 #include "model/train/training_data.h"
-#include "model/train/two_tower_trainer.h"
 #include "semrank/v1/model_config.pb.h"
 
 namespace semrank {
@@ -43,7 +43,7 @@ class Validator {
       BadLines& bad_lines);
 
   // Cancelled after Ctrl-C.
-  absl::StatusOr<ValidationResult> Validate(TwoTowerTrainer& trainer,
+  absl::StatusOr<ValidationResult> Validate(ModelTrainer& trainer,
                                             const v1::ModelConfig& config,
                                             ThreadPool& pool) const;
 
@@ -52,7 +52,7 @@ class Validator {
       : options_(options), data_(data) {}
 
   void SampleBatches();
-  absl::StatusOr<MetricValues> Rank(const TwoTowerTrainer& trainer,
+  absl::StatusOr<MetricValues> Rank(const ModelTrainer& trainer,
                                     const v1::ModelConfig& config,
                                     ThreadPool& pool) const;
 

@@ -1,0 +1,16 @@
+#include "model/train/model_trainer.h"
+
+#include "model/train/two_tower_trainer.h"
+
+namespace semrank {
+
+std::unique_ptr<ModelTrainer> MakeModelTrainer(const TrainOptions& options,
+                                               const TrainingData& data,
+                                               ThreadPool& pool) {
+  return std::make_unique<TwoTowerTrainer>(
+      InitialTwoTowerWeights(options.tower, data.featurizer.num_features(),
+                             options.seed),
+      options, data.bags, pool);
+}
+
+}  // namespace semrank

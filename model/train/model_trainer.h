@@ -1,0 +1,44 @@
+// A model that is being learned, as the run and the validator see it, whatever
+// its kind: mini-batches go in, weights come out.
+//
+//   Promise  the weights after a step depend on those before it, the batch and
+//            the options, to the bit; not on the number of threads.
+//   Threads  one thread calls; the work is done by the pool.
+#ifndef SEMRANK_MODEL_TRAIN_MODEL_TRAINER_H_
+#define SEMRANK_MODEL_TRAIN_MODEL_TRAINER_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "model/base/thread_pool.h"
+#include "model/format/safetensors.h"
+#include "model/train/negative_sampler.h"
+#include "model/train/train_options.h"
+#include "model/train/training_data.h"
+
+namespace semrank {
+
+class ModelTrainer {
+ public:
+  virtual ~ModelTrainer() = default;
+
+  // Mean loss a pair, NaN when the weights have outgrown single precision.
+  virtual absl::StatusOr<double> Loss(const MiniBatch& batch) = 0;
+  // The same, before one step down its gradient.
+  virtual absl::StatusOr<double> Step(const MiniBatch& batch) = 0;
+
+  // What is learned, named as in a model file. The views are good as long as
+  // the trainer lives; their values change with each Step.
+  virtual std::vector<TensorView> Weights() const = 0;
+};
+
+// The trainer of options.tower.kind, at its initial weights. `options` are
+// resolved; `data` and `pool` outlive the trainer.
+std::unique_ptr<ModelTrainer> MakeModelTrainer(const TrainOptions& options,
+                                               const TrainingData& data,
+                                               ThreadPool& pool);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_MODEL_TRAINER_H_
