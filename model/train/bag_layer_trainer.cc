@@ -20,12 +20,15 @@ constexpr int kFeatureBlock = 16;
 
 void BagLayerTrainer::Forward(const BagBatch& bags, int first, int last,
                               float* outputs) const {
-  SumBags(bags, first, last, weights_.weight.data(), weights_.out, outputs);
-  AddBias(weights_.bias.data(), last - first, weights_.out, outputs);
+  SumBags(bags, first, last, weights_.weight.data(), width(), outputs);
+}
+
+void BagLayerTrainer::AddBias(int num_rows, float* outputs) const {
+  semrank::AddBias(weights_.bias.data(), num_rows, weights_.out, outputs);
 }
 
 void BagLayerTrainer::TransposeBags(const BagBatch& bags) {
-  transpose_.Build(bags, weights_.in);
+  transpose_.Build(bags, weights_.in / num_places_);
   const std::vector<std::uint32_t>& offsets = transpose_.texts().offsets;
   const int num_features = transpose_.texts().num_texts();
   bounds_.assign(1, 0);
@@ -39,17 +42,16 @@ void BagLayerTrainer::TransposeBags(const BagBatch& bags) {
 
 void BagLayerTrainer::UpdatePiece(const float* deltas, int piece,
                                   std::vector<float>& scratch) {
-  const std::size_t width = weights_.out;
-  scratch.resize(kFeatureBlock * width);
+  const std::size_t row = width();
+  scratch.resize(kFeatureBlock * row);
   const int last = bounds_[piece + 1];
   for (int begin = bounds_[piece]; begin < last; begin += kFeatureBlock) {
     const int end = std::min(last, begin + kFeatureBlock);
-    SumBags(transpose_.texts(), begin, end, deltas, weights_.out,
-            scratch.data());
+    SumBags(transpose_.texts(), begin, end, deltas, width(), scratch.data());
     for (int f = begin; f < end; ++f) {
       optimizer_.UpdateWeight(static_cast<int>(transpose_.features()[f]),
-                              std::span(&scratch[(f - begin) * width], width),
-                              weights_.out);
+                              std::span(&scratch[(f - begin) * row], row),
+                              width());
     }
   }
 }

@@ -1,9 +1,11 @@
-// The first layer of a tower that learns: z = x W + b for bags x (DSSM eq. 3).
-// Of its weight, only the rows of features that occur in a step's bags are
-// read and changed.
+// The product of bags with a weight that learns: x W for bags x (DSSM eq. 3).
+// Of W, only the rows of features that occur in a step's bags are read and
+// changed.
 //
-//   Shapes   row-major, one row = one text; outputs and deltas (dloss/dz)
-//            [num_texts, out].
+//   Places   a feature may have several rows of W, one after another, of which
+//            a bag gets the sums side by side: the window places of CLSM.
+//   Shapes   row-major, one row = one bag; outputs and deltas (dloss/doutput)
+//            [num_bags, width()], width() = places x out.
 //   Threads  TransposeBags and BeginStep by one thread; Forward and updates
 //            from any, on disjoint parts.
 #ifndef SEMRANK_MODEL_TRAIN_BAG_LAYER_TRAINER_H_
@@ -20,25 +22,34 @@ namespace semrank {
 class BagLayerTrainer {
  public:
   // `weights` outlive the layer and do not move.
-  BagLayerTrainer(LayerWeights& weights, const OptimizerOptions& options)
-      : weights_(weights), optimizer_(options, weights) {}
+  BagLayerTrainer(LayerWeights& weights, const OptimizerOptions& options,
+                  int num_places = 1)
+      : weights_(weights),
+        num_places_(num_places),
+        optimizer_(options, weights) {}
 
-  // Texts [first, last) of the bags; row 0 of `outputs` is text `first`.
+  int width() const { return num_places_ * weights_.out; }
+
+  // Bags [first, last); row 0 of `outputs` is bag `first`.
   void Forward(const BagBatch& bags, int first, int last, float* outputs) const;
+  // Adds the bias to each row of `outputs` [num_rows, out].
+  void AddBias(int num_rows, float* outputs) const;
 
   // Makes ready for updates, which come in num_pieces() of about equal work.
   void TransposeBags(const BagBatch& bags);
   int num_pieces() const { return static_cast<int>(bounds_.size()) - 1; }
 
   void BeginStep() { optimizer_.BeginStep(); }
-  // The row of a feature has the gradient count x delta, summed over the texts
-  // that have the feature; `deltas` are those of all texts of the step.
+  // The rows of a feature have the gradient count x delta, summed over the bags
+  // that have the feature; `deltas` are those of all bags of the step.
   void UpdatePiece(const float* deltas, int piece, std::vector<float>& scratch);
+  // `deltas` [num_texts, out] are those behind the bias.
   void UpdateBias(const float* deltas, int num_texts,
                   std::vector<float>& scratch);
 
  private:
   LayerWeights& weights_;
+  int num_places_;
   LayerOptimizer optimizer_;
   BagTranspose transpose_;
   // Piece i: the features [bounds_[i], bounds_[i + 1]) of transpose_.

@@ -8,6 +8,7 @@
 
 #include "model/base/status_macros.h"
 #include "model/nn/kernels.h"
+#include "model/train/bag_input_trainer.h"
 
 namespace semrank {
 namespace {
@@ -34,7 +35,8 @@ TowerTrainer::TowerTrainer(TowerWeights weights,
                            const TowerTrainerOptions& options)
     : weights_(std::move(weights)),
       options_(options),
-      bag_layer_(weights_.layers.front(), options.optimizer),
+      input_layer_(std::make_unique<BagInputTrainer>(weights_.layers.front(),
+                                                     options.optimizer)),
       scratch_(options.num_workers) {
   for (std::size_t l = 0; l < weights_.layers.size(); ++l) {
     LayerWeights& layer = weights_.layers[l];
@@ -50,9 +52,8 @@ bool TowerTrainer::IsTanh(std::size_t layer) const {
 
 absl::Status TowerTrainer::SetTexts(const TextBags& texts,
                                     std::span<const TextId> ids) {
-  texts_ = &texts;
-  ids_ = ids;
-  SEMRANK_RETURN_IF_ERROR(texts.Layout(ids, bags_));
+  SEMRANK_RETURN_IF_ERROR(input_layer_->SetTexts(texts, ids));
+  num_texts_ = static_cast<int>(ids.size());
   for (LayerOutput& output : outputs_) {
     output.activations.resize(ids.size() * output.width);
   }
@@ -67,9 +68,7 @@ void TowerTrainer::AddPrepareWork(WorkList& work) {
              [this](int layer, int) { dense_layers_[layer].PackWeights(); });
     weights_packed_ = true;
   }
-  work.AddBlocks(num_texts(), kTextBlock, [this](int first, int last, int) {
-    texts_->Fill(ids_, first, last, bags_);
-  });
+  input_layer_->AddPrepareWork(work);
 }
 
 void TowerTrainer::AddForwardWork(bool learn, WorkList& work) {
@@ -78,20 +77,21 @@ void TowerTrainer::AddForwardWork(bool learn, WorkList& work) {
     for (LayerOutput& output : outputs_) {
       output.deltas.resize(output.activations.size());
     }
-    work.Add(1, [this](int, int) { bag_layer_.TransposeBags(bags_); });
+    input_layer_->AddTransposeWork(work);
   }
-  work.AddBlocks(num_texts(), kTextBlock,
-                 [this](int first, int last, int) { Forward(first, last); });
+  work.AddBlocks(
+      num_texts(), kTextBlock,
+      [this, learn](int first, int last, int) { Forward(first, last, learn); });
 }
 
 // Eq. 3-5 for texts [first, last).
-void TowerTrainer::Forward(int first, int last) {
+void TowerTrainer::Forward(int first, int last, bool learn) {
   const float* inputs = nullptr;
   for (std::size_t l = 0; l < outputs_.size(); ++l) {
     const int width = outputs_[l].width;
     float* outputs = Row(outputs_[l].activations, first, width);
     if (l == 0) {
-      bag_layer_.Forward(bags_, first, last, outputs);
+      input_layer_->Forward(first, last, learn, outputs);
     } else {
       dense_layers_[l - 1].Forward(inputs, last - first, outputs);
     }
@@ -109,7 +109,7 @@ void TowerTrainer::Forward(int first, int last) {
 void TowerTrainer::CheckVector(int t) {
   const int dim = embedding_dim();
   float* vector = Row(vectors_, t, dim);
-  if (bags_.offsets[t] == bags_.offsets[t + 1]) {
+  if (!input_layer_->HasFeatures(t)) {
     // A text without features has no vector, whatever the biases say.
     std::fill_n(vector, dim, 0.0f);
     norms_[t] = 0;
@@ -170,6 +170,7 @@ void TowerTrainer::AddPackWork(WorkList& work) {
     dense_layers_[layer].PackDeltas(outputs_[layer + 1].deltas.data(),
                                     num_texts());
   });
+  input_layer_->AddPackWork(outputs_[0].deltas.data(), work);
 }
 
 void TowerTrainer::AddUpdateWork(WorkList& work) {
@@ -186,14 +187,7 @@ void TowerTrainer::AddUpdateWork(WorkList& work) {
                        scratch_[worker]);
     });
   }
-  bag_layer_.BeginStep();
-  const float* deltas = outputs_[0].deltas.data();
-  work.Add(1, [this, deltas](int, int worker) {
-    bag_layer_.UpdateBias(deltas, num_texts(), scratch_[worker]);
-  });
-  work.Add(bag_layer_.num_pieces(), [this, deltas](int piece, int worker) {
-    bag_layer_.UpdatePiece(deltas, piece, scratch_[worker]);
-  });
+  input_layer_->AddUpdateWork(outputs_[0].deltas.data(), scratch_, work);
   weights_packed_ = false;
 }
 

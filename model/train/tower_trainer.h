@@ -1,5 +1,6 @@
 // A tower that learns: the forward pass of DssmTower with every activation
 // kept, the backward pass of DSSM eq. 15-19, and the update of the weights.
+// The layer that reads texts is an InputLayerTrainer; the rest is dense.
 //
 // One step is a sequence of phases; each adds its pieces to a WorkList, which
 // the caller runs before it goes on to the next, so that two towers (or a
@@ -23,13 +24,13 @@
 
 #include <cstddef>
 #include <deque>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "model/text/featurizer.h"
-#include "model/train/bag_layer_trainer.h"
 #include "model/train/dense_layer_trainer.h"
+#include "model/train/input_layer_trainer.h"
 #include "model/train/text_table.h"
 #include "model/train/tower_weights.h"
 #include "model/train/work_list.h"
@@ -49,7 +50,7 @@ class TowerTrainer {
   TowerTrainer& operator=(const TowerTrainer&) = delete;
 
   const TowerWeights& weights() const { return weights_; }
-  int num_texts() const { return bags_.num_texts(); }
+  int num_texts() const { return num_texts_; }
   int embedding_dim() const { return outputs_.back().width; }
   // [num_texts(), embedding_dim]: unit vectors; zero for a text without
   // features; NaN when the weights have outgrown single precision.
@@ -57,8 +58,7 @@ class TowerTrainer {
   // dloss/dvector, same shape; to be filled before AddBackwardWork.
   float* vector_gradients() { return vector_gradients_.data(); }
 
-  // `texts` and what `ids` points to live until the prepare work has run.
-  // Fails as TextBags::Layout.
+  // As those of InputLayerTrainer.
   absl::Status SetTexts(const TextBags& texts, std::span<const TextId> ids);
   void AddPrepareWork(WorkList& work);
   // Without `learn` only vectors() are computed, and the step ends there.
@@ -77,25 +77,23 @@ class TowerTrainer {
   };
 
   bool IsTanh(std::size_t layer) const;
-  void Forward(int first, int last);
+  void Forward(int first, int last, bool learn);
   void CheckVector(int text);
   void Backward(int first, int last);
   void BackwardOutput(int first, int last);
 
   TowerWeights weights_;
   TowerTrainerOptions options_;
-  BagLayerTrainer bag_layer_;
+  std::unique_ptr<InputLayerTrainer> input_layer_;
   std::deque<DenseLayerTrainer> dense_layers_;
-  std::vector<LayerOutput> outputs_;  // of bag_layer_, then of dense_layers_
+  std::vector<LayerOutput> outputs_;  // of input_layer_, then of dense_layers_
   bool weights_packed_ = false;
 
-  const TextBags* texts_ = nullptr;
-  std::span<const TextId> ids_;
-  BagBatch bags_;
+  int num_texts_ = 0;
   std::vector<float> vectors_;
   std::vector<float> norms_;  // of the outputs; 0 = the vector is zero
   std::vector<float> vector_gradients_;
-  std::vector<std::vector<float>> scratch_;  // by worker
+  WorkerScratch scratch_;
 };
 
 }  // namespace semrank
