@@ -36,9 +36,9 @@ void BagInputTrainer::AddTransposeWork(WorkList& work) {
   work.Add(1, [this](int, int) { layer_.TransposeBags(bags_); });
 }
 
-void BagInputTrainer::AddUpdateWork(const float* deltas, WorkerScratch& scratch,
-                                    WorkList& work) {
-  layer_.BeginStep();
+void BagInputTrainer::AddUpdateWork(double learning_rate, const float* deltas,
+                                    WorkerScratch& scratch, WorkList& work) {
+  layer_.BeginStep(learning_rate);
   work.Add(1, [this, deltas, &scratch](int, int worker) {
     layer_.UpdateBias(deltas, bags_.num_texts(), scratch[worker]);
   });

@@ -23,8 +23,8 @@ class BagInputTrainer : public InputLayerTrainer {
   bool HasFeatures(int text) const override;
   void AddTransposeWork(WorkList& work) override;
   void AddPackWork(const float*, WorkList&) override {}
-  void AddUpdateWork(const float* deltas, WorkerScratch& scratch,
-                     WorkList& work) override;
+  void AddUpdateWork(double learning_rate, const float* deltas,
+                     WorkerScratch& scratch, WorkList& work) override;
 
  private:
   BagLayerTrainer layer_;

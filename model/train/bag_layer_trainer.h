@@ -39,7 +39,7 @@ class BagLayerTrainer {
   void TransposeBags(const BagBatch& bags);
   int num_pieces() const { return static_cast<int>(bounds_.size()) - 1; }
 
-  void BeginStep() { optimizer_.BeginStep(); }
+  void BeginStep(double learning_rate) { optimizer_.BeginStep(learning_rate); }
   // The rows of a feature have the gradient count x delta, summed over the bags
   // that have the feature; `deltas` are those of all bags of the step.
   void UpdatePiece(const float* deltas, int piece, std::vector<float>& scratch);

@@ -30,7 +30,7 @@ class DenseLayerTrainer {
 
   // Once all deltas of the step are there, before UpdateRows.
   void PackDeltas(const float* deltas, int num_texts);
-  void BeginStep() { optimizer_.BeginStep(); }
+  void BeginStep(double learning_rate) { optimizer_.BeginStep(learning_rate); }
   // Rows [first, last) of dloss/dW = X^T delta, eq. 18-19, used at once.
   // `inputs` are those of all texts of the step.
   void UpdateRows(const float* inputs, int first, int last,

@@ -45,8 +45,8 @@ class InputLayerTrainer {
   // Once the deltas of all texts are there: what the update reads of them.
   virtual void AddPackWork(const float* deltas, WorkList& work) = 0;
   // `deltas` are those of AddPackWork; `scratch` lives until the work has run.
-  virtual void AddUpdateWork(const float* deltas, WorkerScratch& scratch,
-                             WorkList& work) = 0;
+  virtual void AddUpdateWork(double learning_rate, const float* deltas,
+                             WorkerScratch& scratch, WorkList& work) = 0;
 };
 
 }  // namespace semrank

@@ -2,9 +2,9 @@
 
 namespace semrank {
 
-void LayerOptimizer::BeginStep() {
-  weight_.BeginStep();
-  bias_.BeginStep();
+void LayerOptimizer::BeginStep(double learning_rate) {
+  weight_.BeginStep(learning_rate);
+  bias_.BeginStep(learning_rate);
 }
 
 void LayerOptimizer::UpdateWeight(int first_row,

@@ -19,7 +19,7 @@ class LayerOptimizer {
   LayerOptimizer(const OptimizerOptions& options, LayerWeights& weights)
       : weight_(options, weights.weight), bias_(options, weights.bias) {}
 
-  void BeginStep();
+  void BeginStep(double learning_rate);
   // Rows of the weight from `first_row` on; whole rows of gradients.
   void UpdateWeight(int first_row, std::span<const float> gradient, int width);
   // The gradient of the bias is the sum of the rows of `deltas` [num_texts,

@@ -19,6 +19,11 @@
 
 namespace semrank {
 
+// What a step needs to know beside its mini-batch.
+struct StepContext {
+  double learning_rate = 0;
+};
+
 class ModelTrainer {
  public:
   virtual ~ModelTrainer() = default;
@@ -26,7 +31,8 @@ class ModelTrainer {
   // Mean loss a pair, NaN when the weights have outgrown single precision.
   virtual absl::StatusOr<double> Loss(const MiniBatch& batch) = 0;
   // The same, before one step down its gradient.
-  virtual absl::StatusOr<double> Step(const MiniBatch& batch) = 0;
+  virtual absl::StatusOr<double> Step(const MiniBatch& batch,
+                                      const StepContext& step) = 0;
 
   // What is learned, named as in a model file. The views are good as long as
   // the trainer lives; their values change with each Step.

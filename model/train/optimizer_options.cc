@@ -2,16 +2,14 @@
 
 #include <limits>
 
-#include "model/base/program.h"
+#include "model/base/status_macros.h"
 #include "model/train/option_checks.h"
 
 namespace semrank {
 
 absl::Status Resolve(OptimizerOptions& optimizer) {
-  if (optimizer.kind == v1::OPTIMIZER_ADAGRAD) {
-    return FlagError("optimizer", "adagrad",
-                     "not available yet; this version has sgd, adam");
-  }
+  SEMRANK_RETURN_IF_ERROR(CheckRange("warmup_batches", optimizer.warmup_batches,
+                                     0, std::numeric_limits<int>::max()));
   return CheckPositive("learning_rate", optimizer.learning_rate,
                        std::numeric_limits<float>::max());
 }

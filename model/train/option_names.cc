@@ -32,6 +32,9 @@ constexpr Named<v1::Optimizer> kOptimizers[] = {
     {"sgd", v1::OPTIMIZER_SGD},
     {"adagrad", v1::OPTIMIZER_ADAGRAD},
     {"adam", v1::OPTIMIZER_ADAM}};
+constexpr Named<v1::LearningRateDecay> kDecays[] = {
+    {"none", v1::LEARNING_RATE_DECAY_NONE},
+    {"linear", v1::LEARNING_RATE_DECAY_LINEAR}};
 constexpr Named<v1::Activation> kActivations[] = {
     {"linear", v1::ACTIVATION_IDENTITY}, {"tanh", v1::ACTIVATION_TANH}};
 
@@ -71,6 +74,10 @@ absl::Status ParseOption(std::string_view name, v1::Optimizer& optimizer) {
 
 absl::Status ParseOption(std::string_view name, v1::Activation& activation) {
   return Find("activation", name, kActivations, activation);
+}
+
+absl::Status ParseOption(std::string_view name, v1::LearningRateDecay& decay) {
+  return Find("learning_rate_decay", name, kDecays, decay);
 }
 
 absl::StatusOr<std::vector<int>> ParseWidths(std::string_view text) {

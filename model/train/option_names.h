@@ -20,6 +20,7 @@ absl::Status ParseOption(std::string_view name, v1::FeatureKind& kind);
 absl::Status ParseOption(std::string_view name, v1::NegativeSampling& sampling);
 absl::Status ParseOption(std::string_view name, v1::Optimizer& optimizer);
 absl::Status ParseOption(std::string_view name, v1::Activation& activation);
+absl::Status ParseOption(std::string_view name, v1::LearningRateDecay& decay);
 
 // Nothing happens when the flag was not set.
 template <typename T>

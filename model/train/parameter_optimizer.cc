@@ -15,6 +15,17 @@ void UpdateSgd(float rate, const float* __restrict gradient, std::size_t count,
   for (std::size_t i = 0; i < count; ++i) weights[i] -= rate * gradient[i];
 }
 
+void UpdateAdagrad(float rate, const float* __restrict gradient,
+                   std::size_t count, float* __restrict square_sums,
+                   float* __restrict weights) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const float g = gradient[i];
+    const float s = square_sums[i] + g * g;
+    square_sums[i] = s;
+    weights[i] -= rate * g / (std::sqrt(s) + kEpsilon);
+  }
+}
+
 struct AdamStep {
   float step_size;
   float second_scale;
@@ -39,36 +50,40 @@ void UpdateAdam(const AdamStep& step, const float* __restrict gradient,
 }  // namespace
 
 int OptimizerStateSize(v1::Optimizer kind) {
-  return kind == v1::OPTIMIZER_ADAM ? 2 : 0;
+  if (kind == v1::OPTIMIZER_ADAM) return 2;
+  return kind == v1::OPTIMIZER_ADAGRAD ? 1 : 0;
 }
 
 ParameterOptimizer::ParameterOptimizer(const OptimizerOptions& options,
                                        std::span<float> weights)
-    : options_(options), weights_(weights) {
-  if (options.kind == v1::OPTIMIZER_ADAM) {
-    first_moments_.resize(weights.size());
-    second_moments_.resize(weights.size());
-  }
+    : kind_(options.kind), weights_(weights) {
+  const int state_size = OptimizerStateSize(kind_);
+  if (state_size > 0) second_moments_.resize(weights.size());
+  if (state_size > 1) first_moments_.resize(weights.size());
 }
 
-void ParameterOptimizer::BeginStep() {
+void ParameterOptimizer::BeginStep(double learning_rate) {
   ++step_;
+  step_size_ = static_cast<float>(learning_rate);
+  if (kind_ != v1::OPTIMIZER_ADAM) return;
   const double step = static_cast<double>(step_);
-  step_size_ =
-      static_cast<float>(options_.learning_rate / (1 - std::pow(kBeta1, step)));
+  step_size_ = static_cast<float>(learning_rate / (1 - std::pow(kBeta1, step)));
   second_scale_ = static_cast<float>(1 / std::sqrt(1 - std::pow(kBeta2, step)));
 }
 
 void ParameterOptimizer::Update(std::size_t first,
                                 std::span<const float> gradient) {
   assert(first + gradient.size() <= weights_.size());
-  if (options_.kind == v1::OPTIMIZER_ADAM) {
-    UpdateAdam({step_size_, second_scale_}, gradient.data(), gradient.size(),
+  const std::size_t count = gradient.size();
+  if (kind_ == v1::OPTIMIZER_ADAM) {
+    UpdateAdam({step_size_, second_scale_}, gradient.data(), count,
                &first_moments_[first], &second_moments_[first],
                &weights_[first]);
+  } else if (kind_ == v1::OPTIMIZER_ADAGRAD) {
+    UpdateAdagrad(step_size_, gradient.data(), count, &second_moments_[first],
+                  &weights_[first]);
   } else {
-    UpdateSgd(static_cast<float>(options_.learning_rate), gradient.data(),
-              gradient.size(), &weights_[first]);
+    UpdateSgd(step_size_, gradient.data(), count, &weights_[first]);
   }
 }
 

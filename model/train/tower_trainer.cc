@@ -173,10 +173,10 @@ void TowerTrainer::AddPackWork(WorkList& work) {
   input_layer_->AddPackWork(outputs_[0].deltas.data(), work);
 }
 
-void TowerTrainer::AddUpdateWork(WorkList& work) {
+void TowerTrainer::AddUpdateWork(double learning_rate, WorkList& work) {
   for (std::size_t d = dense_layers_.size(); d-- > 0;) {
     DenseLayerTrainer& layer = dense_layers_[d];
-    layer.BeginStep();
+    layer.BeginStep(learning_rate);
     work.AddBlocks(outputs_[d].width, kWeightRowBlock,
                    [this, d, &layer](int first, int last, int worker) {
                      layer.UpdateRows(outputs_[d].activations.data(), first,
@@ -187,7 +187,8 @@ void TowerTrainer::AddUpdateWork(WorkList& work) {
                        scratch_[worker]);
     });
   }
-  input_layer_->AddUpdateWork(outputs_[0].deltas.data(), scratch_, work);
+  input_layer_->AddUpdateWork(learning_rate, outputs_[0].deltas.data(),
+                              scratch_, work);
   weights_packed_ = false;
 }
 

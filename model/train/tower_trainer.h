@@ -65,7 +65,7 @@ class TowerTrainer {
   void AddForwardWork(bool learn, WorkList& work);
   void AddBackwardWork(WorkList& work);
   void AddPackWork(WorkList& work);
-  void AddUpdateWork(WorkList& work);
+  void AddUpdateWork(double learning_rate, WorkList& work);
 
  private:
   // What one layer keeps of a step, [num_texts, out]; delta = dloss/d(input of

@@ -16,6 +16,7 @@
 #include "model/base/status_macros.h"
 #include "model/format/model_bundle.h"
 #include "model/train/batch_plan.h"
+#include "model/train/learning_rate_schedule.h"
 #include "model/train/random.h"
 #include "model/train/trained_model.h"
 
@@ -80,13 +81,19 @@ absl::StatusOr<double> TrainingRun::TrainOnAllPairs(int epoch) {
   const BatchPlan plan(num_pairs, options_.batch_size);
   ProgressBar progress(absl::StrFormat("epoch %d/%d", epoch, options_.epochs),
                        num_pairs, "pairs");
+  const std::int64_t first_batch = (epoch - 1) * plan.num_batches();
+  const LearningRateSchedule schedule(options_.optimizer,
+                                      options_.epochs * plan.num_batches());
   double loss_sum = 0;
   std::int64_t num_done = 0;
   for (std::int64_t b = 0; b < plan.num_batches(); ++b) {
     if (Interrupted()) return absl::CancelledError("interrupted");
     Random negatives(options_.seed, RandomPurpose::kNegatives, epoch, b);
     sampler_.Sample(plan.Batch<TextPair>(pairs, b), negatives, batch_);
-    SEMRANK_ASSIGN_OR_RETURN(const double loss, trainer_->Step(batch_));
+    SEMRANK_ASSIGN_OR_RETURN(
+        const double loss,
+        trainer_->Step(batch_,
+                       {.learning_rate = schedule.Rate(first_batch + b)}));
     if (!std::isfinite(loss)) {
       return absl::OutOfRangeError(absl::StrFormat(
           "the loss is no longer a number in batch %d of epoch %d; "

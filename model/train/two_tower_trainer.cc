@@ -84,7 +84,8 @@ absl::StatusOr<double> TwoTowerTrainer::Loss(const MiniBatch& batch) {
   return loss_.Compute(Embed(batch, /*learn=*/false), {}, pool_);
 }
 
-absl::StatusOr<double> TwoTowerTrainer::Step(const MiniBatch& batch) {
+absl::StatusOr<double> TwoTowerTrainer::Step(const MiniBatch& batch,
+                                             const StepContext& step) {
   SEMRANK_RETURN_IF_ERROR(SetTexts(batch));
   const LossInput input = Embed(batch, /*learn=*/true);
   float* query_gradients = query_->vector_gradients();
@@ -97,8 +98,9 @@ absl::StatusOr<double> TwoTowerTrainer::Step(const MiniBatch& batch) {
       [](TowerTrainer& tower, WorkList& work) { tower.AddBackwardWork(work); });
   RunPhase(
       [](TowerTrainer& tower, WorkList& work) { tower.AddPackWork(work); });
-  RunPhase(
-      [](TowerTrainer& tower, WorkList& work) { tower.AddUpdateWork(work); });
+  RunPhase([&step](TowerTrainer& tower, WorkList& work) {
+    tower.AddUpdateWork(step.learning_rate, work);
+  });
   return loss;
 }
 

@@ -41,7 +41,8 @@ class TwoTowerTrainer : public ModelTrainer {
 
   // Both fail as TextBags::Layout.
   absl::StatusOr<double> Loss(const MiniBatch& batch) override;
-  absl::StatusOr<double> Step(const MiniBatch& batch) override;
+  absl::StatusOr<double> Step(const MiniBatch& batch,
+                              const StepContext& step) override;
 
   std::vector<TensorView> Weights() const override;
 

@@ -90,7 +90,8 @@ void RunSteps(TrainOptions options, benchmark::State& state) {
     Random random(1, RandomPurpose::kNegatives, step);
     sampler.Sample(plan.Batch(pairs, step++ % plan.num_batches()), random,
                    batch);
-    const auto loss = trainer.Step(batch);
+    const auto loss =
+        trainer.Step(batch, {.learning_rate = options.optimizer.learning_rate});
     if (!loss.ok() || !std::isfinite(*loss)) {
       state.SkipWithError("the step failed");
       return;

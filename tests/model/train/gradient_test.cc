@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "model/base/thread_pool.h"
 #include "model/train/two_tower_trainer.h"
 #include "tests/model/train/reference_dssm.h"
@@ -36,7 +38,7 @@ class GradientTest : public ::testing::TestWithParam<GradientCase> {
                       .hidden_dims = GetParam().hidden_dims,
                       .embedding_dim = 5,
                       .activation = GetParam().activation};
-    options_.optimizer = {v1::OPTIMIZER_SGD, 1};
+    options_.optimizer.kind = v1::OPTIMIZER_SGD;
     weights_ = InitialTwoTowerWeights(options_.tower, kWords.size(), 3);
     // Biases begin at 0, which would hide mistakes.
     Random random(5, RandomPurpose::kQueryWeights);
@@ -137,6 +139,7 @@ class GradientTest : public ::testing::TestWithParam<GradientCase> {
   TrainOptions options_;
   TwoTowerWeights weights_;
   MiniBatch batch_;
+  double rate_ = 1;
   double largest_ = 0;
 };
 
@@ -145,13 +148,14 @@ TEST_P(GradientTest, LossAgreesWithDoublePrecision) {
   const double want = Reference().Loss(bags_, batch_);
   ASSERT_OK_AND_ASSIGN(const double loss, trainer.Loss(batch_));
   EXPECT_NEAR(loss, want, 1e-5);
-  ASSERT_OK_AND_ASSIGN(const double step_loss, trainer.Step(batch_));
+  ASSERT_OK_AND_ASSIGN(const double step_loss,
+                       trainer.Step(batch_, {.learning_rate = rate_}));
   EXPECT_EQ(step_loss, loss);
 }
 
 TEST_P(GradientTest, AgreesWithFiniteDifferences) {
   TwoTowerTrainer trainer(weights_, options_, bags_, pool_);
-  ASSERT_THAT(trainer.Step(batch_), IsOk());
+  ASSERT_THAT(trainer.Step(batch_, {.learning_rate = rate_}), IsOk());
   const TwoTowerWeights after = CopyWeights(trainer);
   ReferenceDssm reference = Reference();
   {
@@ -163,11 +167,31 @@ TEST_P(GradientTest, AgreesWithFiniteDifferences) {
                   reference);
 }
 
+// Adagrad's first step is the rate against the sign of the gradient.
+TEST_P(GradientTest, AdagradMovesWhatHasAGradientAndNothingElse) {
+  options_.optimizer.kind = v1::OPTIMIZER_ADAGRAD;
+  rate_ = 0.125;
+  TwoTowerTrainer trainer(weights_, options_, bags_, pool_);
+  ASSERT_THAT(trainer.Step(batch_, {.learning_rate = rate_}), IsOk());
+  const std::vector<float>& before = weights_.query.layers[0].weight;
+  const float* after = trainer.Weights()[0].data;
+  ReferenceDssm reference = Reference();
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const double gradient =
+        Difference(reference, reference.query.layers[0].weight[i]);
+    if (std::abs(gradient) > 1e-3) {
+      EXPECT_NEAR(before[i] - after[i], std::copysign(rate_, gradient), 1e-4);
+    }
+  }
+}
+
 TEST_P(GradientTest, StepsLowerTheLoss) {
-  options_.optimizer = {v1::OPTIMIZER_ADAM, 0.01};
+  options_.optimizer.kind = v1::OPTIMIZER_ADAM;
+  rate_ = 0.01;
   TwoTowerTrainer trainer(weights_, options_, bags_, pool_);
   ASSERT_OK_AND_ASSIGN(const double before, trainer.Loss(batch_));
-  for (int i = 0; i < 20; ++i) ASSERT_THAT(trainer.Step(batch_), IsOk());
+  for (int i = 0; i < 20; ++i)
+    ASSERT_THAT(trainer.Step(batch_, {.learning_rate = rate_}), IsOk());
   ASSERT_OK_AND_ASSIGN(const double after, trainer.Loss(batch_));
   EXPECT_LT(after, 0.9 * before);
 }

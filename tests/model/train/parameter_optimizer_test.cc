@@ -7,8 +7,9 @@
 namespace semrank {
 namespace {
 
-constexpr OptimizerOptions kSgd = {v1::OPTIMIZER_SGD, 0.5};
-constexpr OptimizerOptions kAdam = {v1::OPTIMIZER_ADAM, 0.01};
+constexpr OptimizerOptions kSgd = {v1::OPTIMIZER_SGD};
+constexpr OptimizerOptions kAdagrad = {v1::OPTIMIZER_ADAGRAD};
+constexpr OptimizerOptions kAdam = {v1::OPTIMIZER_ADAM};
 
 std::vector<float> Gradient(int step, int size) {
   std::vector<float> gradient;
@@ -21,7 +22,7 @@ std::vector<float> Gradient(int step, int size) {
 TEST(ParameterOptimizerTest, SgdStepsDownTheGradient) {
   std::vector<float> weights = {1, 2, 3};
   ParameterOptimizer optimizer(kSgd, weights);
-  optimizer.BeginStep();
+  optimizer.BeginStep(0.5);
   optimizer.Update(1, std::vector<float>{4, -2});
   EXPECT_EQ(weights, (std::vector<float>{1, 0, 4}));
 }
@@ -34,7 +35,7 @@ TEST(ParameterOptimizerTest, AdamFollowsThePaper) {
   ParameterOptimizer optimizer(kAdam, weights);
   for (int step = 1; step <= 50; ++step) {
     const std::vector<float> gradient = Gradient(step, 3);
-    optimizer.BeginStep();
+    optimizer.BeginStep(0.01);
     optimizer.Update(0, gradient);
     for (int i = 0; i < 3; ++i) {
       m[i] = 0.9 * m[i] + 0.1 * gradient[i];
@@ -47,14 +48,54 @@ TEST(ParameterOptimizerTest, AdamFollowsThePaper) {
   for (int i = 0; i < 3; ++i) EXPECT_NEAR(weights[i], want[i], 2e-6);
 }
 
+// Duchi, Hazan and Singer, eq. 1 with a diagonal matrix, in double precision.
+TEST(ParameterOptimizerTest, AdagradFollowsThePaper) {
+  std::vector<float> weights = {0.5f, -0.25f, 1};
+  std::vector<double> want(weights.begin(), weights.end()), sums(3);
+  ParameterOptimizer optimizer(kAdagrad, weights);
+  for (int step = 1; step <= 50; ++step) {
+    const std::vector<float> gradient = Gradient(step, 3);
+    const double rate = 0.1 / step;
+    optimizer.BeginStep(rate);
+    optimizer.Update(0, gradient);
+    for (int i = 0; i < 3; ++i) {
+      sums[i] += static_cast<double>(gradient[i]) * gradient[i];
+      want[i] -= rate * gradient[i] / (std::sqrt(sums[i]) + 1e-8);
+    }
+  }
+  for (int i = 0; i < 3; ++i) EXPECT_NEAR(weights[i], want[i], 2e-6);
+}
+
+TEST(ParameterOptimizerTest, AdagradLeavesUntouchedRowsAlone) {
+  std::vector<float> weights(4, 1.0f);
+  ParameterOptimizer optimizer(kAdagrad, weights);
+  optimizer.BeginStep(0.25);
+  optimizer.Update(0, std::vector<float>{2, -3});
+  EXPECT_EQ(weights, (std::vector<float>{0.75f, 1.25f, 1, 1}));
+  // The first step of a row is as long as the rate, whenever it comes.
+  optimizer.BeginStep(0.25);
+  optimizer.Update(2, std::vector<float>{7, 7});
+  EXPECT_EQ(weights, (std::vector<float>{0.75f, 1.25f, 0.75f, 0.75f}));
+}
+
+TEST(ParameterOptimizerTest, ZeroGradientMovesNothing) {
+  for (const OptimizerOptions& options : {kSgd, kAdagrad, kAdam}) {
+    std::vector<float> weights = {3};
+    ParameterOptimizer optimizer(options, weights);
+    optimizer.BeginStep(0.5);
+    optimizer.Update(0, std::vector<float>{0});
+    EXPECT_EQ(weights[0], 3);
+  }
+}
+
 TEST(ParameterOptimizerTest, AdamLeavesUntouchedRowsAloneButCountsSteps) {
   std::vector<float> weights(4, 1.0f);
   ParameterOptimizer optimizer(kAdam, weights);
-  optimizer.BeginStep();
+  optimizer.BeginStep(0.01);
   optimizer.Update(0, std::vector<float>{1, 1});
   EXPECT_EQ(weights[2], 1);
   EXPECT_EQ(weights[3], 1);
-  optimizer.BeginStep();
+  optimizer.BeginStep(0.01);
   optimizer.Update(2, std::vector<float>{1, 1});
   // First update of these two, in step 2: m' = 0.1 / 0.19, v' = 0.001 / (1 -
   // 0.999^2).
@@ -63,16 +104,16 @@ TEST(ParameterOptimizerTest, AdamLeavesUntouchedRowsAloneButCountsSteps) {
 }
 
 TEST(ParameterOptimizerTest, CutsOfTheWorkDoNotChangeABit) {
-  for (const OptimizerOptions& options : {kSgd, kAdam}) {
+  for (const OptimizerOptions& options : {kSgd, kAdagrad, kAdam}) {
     constexpr int kSize = 101;
     std::vector<float> whole = Gradient(0, kSize), cut = whole;
     ParameterOptimizer whole_optimizer(options, whole);
     ParameterOptimizer cut_optimizer(options, cut);
     for (int step = 1; step < 5; ++step) {
       const std::vector<float> gradient = Gradient(step, kSize);
-      whole_optimizer.BeginStep();
+      whole_optimizer.BeginStep(0.01);
       whole_optimizer.Update(0, gradient);
-      cut_optimizer.BeginStep();
+      cut_optimizer.BeginStep(0.01);
       for (const auto& [first, last] : {std::pair(37, 101), std::pair(0, 37)}) {
         cut_optimizer.Update(first,
                              std::span(gradient).subspan(first, last - first));

@@ -40,8 +40,8 @@ TEST_F(TrainFlagsTest, WithoutFlagsTheDefaultsOfTheOptions) {
 
 // --help shows the flag's own default, which must be what holds.
 TEST_F(TrainFlagsTest, ShownDefaultsAreTheOnesThatHold) {
-  for (const char* name :
-       {"features", "tower", "negative_sampling", "optimizer", "hidden"}) {
+  for (const char* name : {"features", "tower", "negative_sampling",
+                           "optimizer", "hidden", "learning_rate_decay"}) {
     absl::CommandLineFlag* flag = absl::FindCommandLineFlag(name);
     ASSERT_NE(flag, nullptr) << name;
     Set(name, flag->DefaultValue().c_str());
@@ -53,6 +53,7 @@ TEST_F(TrainFlagsTest, ShownDefaultsAreTheOnesThatHold) {
   EXPECT_EQ(options.tower.hidden_dims, defaults.tower.hidden_dims);
   EXPECT_EQ(options.loss.sampling, defaults.loss.sampling);
   EXPECT_EQ(options.optimizer.kind, defaults.optimizer.kind);
+  EXPECT_EQ(options.optimizer.decay, defaults.optimizer.decay);
 }
 
 TEST_F(TrainFlagsTest, FlagsBecomeOptions) {
@@ -64,6 +65,9 @@ TEST_F(TrainFlagsTest, FlagsBecomeOptions) {
   Set("shared_towers", "false");
   Set("negative_sampling", "uniform");
   Set("negatives", "50");
+  Set("optimizer", "adagrad");
+  Set("warmup_batches", "100");
+  Set("learning_rate_decay", "linear");
   Set("seed", "18446744073709551615");
   Set("valid_candidates", "judged");
   ASSERT_OK_AND_ASSIGN(const TrainOptions options, TrainOptionsFromFlags());
@@ -75,6 +79,9 @@ TEST_F(TrainFlagsTest, FlagsBecomeOptions) {
   EXPECT_FALSE(options.tower.shared);
   EXPECT_EQ(options.loss.sampling, v1::NEGATIVE_SAMPLING_UNIFORM);
   EXPECT_EQ(options.loss.negatives, 50);
+  EXPECT_EQ(options.optimizer.kind, v1::OPTIMIZER_ADAGRAD);
+  EXPECT_EQ(options.optimizer.warmup_batches, 100);
+  EXPECT_EQ(options.optimizer.decay, v1::LEARNING_RATE_DECAY_LINEAR);
   EXPECT_EQ(options.seed, 18446744073709551615u);
   EXPECT_TRUE(options.data.valid_judged_only);
 }
@@ -118,6 +125,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadFlagCase{"tower", "cnn"}, BadFlagCase{"features", "pixels"},
         BadFlagCase{"hidden", "300,x"}, BadFlagCase{"hidden", "300,,300"},
         BadFlagCase{"activation", "relu"}, BadFlagCase{"optimizer", "lbfgs"},
+        BadFlagCase{"learning_rate_decay", "cosine"},
         BadFlagCase{"negative_sampling", "hard"},
         BadFlagCase{"valid_candidates", "some"}, BadFlagCase{"preset", "bert"}),
     [](const auto& tested) {

@@ -169,9 +169,8 @@ INSTANTIATE_TEST_SUITE_P(
                       [](TrainOptions& o) { o.loss.gamma = 0; }},
         BadOptionCase{"GammaNan", "--gamma=nan",
                       [](TrainOptions& o) { o.loss.gamma = kNan; }},
-        BadOptionCase{
-            "Adagrad", "--optimizer=adagrad: not available yet",
-            [](TrainOptions& o) { o.optimizer.kind = v1::OPTIMIZER_ADAGRAD; }},
+        BadOptionCase{"Warmup", "--warmup_batches=-1",
+                      [](TrainOptions& o) { o.optimizer.warmup_batches = -1; }},
         BadOptionCase{"LearningRate", "--learning_rate=-1",
                       [](TrainOptions& o) { o.optimizer.learning_rate = -1; }},
         BadOptionCase{"BatchSize", "--batch_size=1:",

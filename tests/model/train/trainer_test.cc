@@ -121,6 +121,20 @@ INSTANTIATE_TEST_SUITE_P(
         LearningCase{"SharedLinear", true, kInBatch, 0, v1::TOWER_KIND_LINEAR}),
     [](const auto& tested) { return tested.param.name; });
 
+TEST_F(TrainerTest, AdagradLearnsWithAFallingRate) {
+  options_.optimizer = {.kind = v1::OPTIMIZER_ADAGRAD,
+                        .learning_rate = 0.05,
+                        .warmup_batches = 3,
+                        .decay = v1::LEARNING_RATE_DECAY_LINEAR};
+  ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, Train(options_));
+  EXPECT_EQ((*summary.best.validation.metrics)[kNdcgAt10], 1);
+  ASSERT_OK_AND_ASSIGN(const auto model, LoadModel(options_.data.model_dir));
+  const v1::TrainingFacts& facts = model->config().training();
+  EXPECT_EQ(facts.optimizer(), v1::OPTIMIZER_ADAGRAD);
+  EXPECT_EQ(facts.warmup_batches(), 3u);
+  EXPECT_EQ(facts.learning_rate_decay(), v1::LEARNING_RATE_DECAY_LINEAR);
+}
+
 TEST_F(TrainerTest, SeedDecidesEveryBitWhateverTheThreads) {
   options_.epochs = 3;
   for (const auto sampling : {kUniform, kInBatch}) {
