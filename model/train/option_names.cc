@@ -35,6 +35,9 @@ constexpr Named<v1::Optimizer> kOptimizers[] = {
 constexpr Named<v1::LearningRateDecay> kDecays[] = {
     {"none", v1::LEARNING_RATE_DECAY_NONE},
     {"linear", v1::LEARNING_RATE_DECAY_LINEAR}};
+constexpr Named<EpochMeasure> kMeasures[] = {{"auto", EpochMeasure::kAuto},
+                                             {"ndcg", EpochMeasure::kNdcg},
+                                             {"loss", EpochMeasure::kLoss}};
 constexpr Named<v1::Activation> kActivations[] = {
     {"linear", v1::ACTIVATION_IDENTITY}, {"tanh", v1::ACTIVATION_TANH}};
 
@@ -78,6 +81,10 @@ absl::Status ParseOption(std::string_view name, v1::Activation& activation) {
 
 absl::Status ParseOption(std::string_view name, v1::LearningRateDecay& decay) {
   return Find("learning_rate_decay", name, kDecays, decay);
+}
+
+absl::Status ParseOption(std::string_view name, EpochMeasure& measure) {
+  return Find("early_stopping", name, kMeasures, measure);
 }
 
 absl::StatusOr<std::vector<int>> ParseWidths(std::string_view text) {

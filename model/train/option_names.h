@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "model/base/settable_flag.h"
+#include "model/train/train_options.h"
 #include "semrank/v1/model_config.pb.h"
 
 namespace semrank {
@@ -21,6 +22,7 @@ absl::Status ParseOption(std::string_view name, v1::NegativeSampling& sampling);
 absl::Status ParseOption(std::string_view name, v1::Optimizer& optimizer);
 absl::Status ParseOption(std::string_view name, v1::Activation& activation);
 absl::Status ParseOption(std::string_view name, v1::LearningRateDecay& decay);
+absl::Status ParseOption(std::string_view name, EpochMeasure& measure);
 
 // Nothing happens when the flag was not set.
 template <typename T>

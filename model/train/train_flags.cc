@@ -7,10 +7,12 @@
 #include "model/base/settable_flag.h"
 #include "model/base/status_macros.h"
 #include "model/train/flag_groups.h"
+#include "model/train/option_names.h"
 #include "model/train/presets.h"
 
 namespace {
 
+using Text = semrank::Settable<std::string>;
 using Int = semrank::Settable<int>;
 
 // Defaults are those of the options struct, which has no other home for them.
@@ -26,9 +28,12 @@ ABSL_FLAG(Int, batch_size, Int{Defaults().batch_size},
 ABSL_FLAG(Int, epochs, Int{Defaults().epochs},
           "Passes over the pairs, at most.");
 ABSL_FLAG(Int, patience, Int{Defaults().patience},
-          "Epochs without a better NDCG@10 (or, without --valid_queries, "
-          "validation loss) before training stops. 0 = never. The best epoch "
-          "is published.");
+          "Epochs without a better one, as --early_stopping measures them, "
+          "before training stops. 0 = never. The best epoch is published.");
+ABSL_FLAG(Text, early_stopping, Text{"auto"},
+          "What makes an epoch better: ndcg (NDCG@10 of --valid_queries), loss "
+          "(of the validation pairs) or auto (ndcg with --valid_queries, "
+          "otherwise loss).");
 ABSL_FLAG(std::uint64_t, seed, Defaults().seed,
           "Of every random choice. The same seed, files and flags give the "
           "same model, bit for bit.");
@@ -51,6 +56,8 @@ absl::StatusOr<TrainOptions> TrainOptionsFromFlags() {
   absl::GetFlag(FLAGS_batch_size).CopyIfSet(options.batch_size);
   absl::GetFlag(FLAGS_epochs).CopyIfSet(options.epochs);
   absl::GetFlag(FLAGS_patience).CopyIfSet(options.patience);
+  SEMRANK_RETURN_IF_ERROR(
+      ReadName(absl::GetFlag(FLAGS_early_stopping), options.early_stopping));
   options.seed = absl::GetFlag(FLAGS_seed);
   options.threads = absl::GetFlag(FLAGS_threads);
   return options;

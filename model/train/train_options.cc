@@ -1,12 +1,50 @@
 #include "model/train/train_options.h"
 
+#include "model/base/program.h"
 #include "model/base/status_macros.h"
 #include "model/train/option_checks.h"
 
 namespace semrank {
 
+namespace {
+
+// Pairs are held out for the loss if it is asked for, also beside judged
+// queries.
+void HoldOutPairsForTheLoss(TrainOptions& options) {
+  DataOptions& data = options.data;
+  if (options.early_stopping == EpochMeasure::kLoss &&
+      data.valid_fraction == -1 && data.valid_pair_files.empty()) {
+    data.valid_fraction = kDefaultValidFraction;
+  }
+}
+
+// `options.data` is resolved.
+absl::Status ResolveEarlyStopping(TrainOptions& options) {
+  const DataOptions& data = options.data;
+  const bool has_queries = !data.valid_queries.empty();
+  switch (options.early_stopping) {
+    case EpochMeasure::kAuto:
+      options.early_stopping =
+          has_queries ? EpochMeasure::kNdcg : EpochMeasure::kLoss;
+      break;
+    case EpochMeasure::kNdcg:
+      if (has_queries) break;
+      return FlagError("early_stopping", "ndcg",
+                       "needs --valid_queries, --valid_docs and --valid_qrels");
+    case EpochMeasure::kLoss:
+      if (!data.valid_pair_files.empty() || data.valid_fraction > 0) break;
+      return FlagError("early_stopping", "loss",
+                       "needs --valid_pairs or --valid_fraction");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::Status ResolveOptions(TrainOptions& options) {
+  HoldOutPairsForTheLoss(options);
   SEMRANK_RETURN_IF_ERROR(Resolve(options.data));
+  SEMRANK_RETURN_IF_ERROR(ResolveEarlyStopping(options));
   SEMRANK_RETURN_IF_ERROR(Resolve(options.features));
   SEMRANK_RETURN_IF_ERROR(Resolve(options.tower));
   SEMRANK_RETURN_IF_ERROR(Resolve(options.loss));

@@ -14,6 +14,13 @@
 
 namespace semrank {
 
+// What tells a better epoch from a worse one.
+enum class EpochMeasure {
+  kAuto,  // kNdcg with judged validation queries, otherwise kLoss
+  kNdcg,  // NDCG@10 of the judged validation queries
+  kLoss,  // mean loss of the validation pairs
+};
+
 struct TrainOptions {
   DataOptions data;
   FeatureOptions features;
@@ -24,6 +31,7 @@ struct TrainOptions {
   int epochs = 20;
   // Epochs without improvement before training stops; 0 = never.
   int patience = 3;
+  EpochMeasure early_stopping = EpochMeasure::kAuto;
   std::uint64_t seed = 1;
   // 0 = one for each processor. Has no influence on the model.
   int threads = 0;
@@ -31,9 +39,9 @@ struct TrainOptions {
 
 inline constexpr int kMaxBatchSize = 16384;
 
-// Replaces -1 and UNSPECIFIED by what they stand for. Then checks every value
-// against its range and against the others: FlagError naming the flag, the
-// value and the limit, also for what this version cannot do yet.
+// Replaces -1, kAuto and UNSPECIFIED by what they stand for. Then checks every
+// value against its range and against the others: FlagError naming the flag,
+// the value and the limit, also for what this version cannot do yet.
 absl::Status ResolveOptions(TrainOptions& options);
 
 }  // namespace semrank

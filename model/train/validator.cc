@@ -14,7 +14,7 @@
 namespace semrank {
 
 std::optional<double> ValidationResult::Score() const {
-  if (metrics) return (*metrics)[kNdcgAt10];
+  if (metrics && !judged_by_loss) return (*metrics)[kNdcgAt10];
   if (loss) return -*loss;
   return std::nullopt;
 }
@@ -50,6 +50,7 @@ absl::StatusOr<ValidationResult> Validator::Validate(
     ModelTrainer& trainer, const v1::ModelConfig& config,
     ThreadPool& pool) const {
   ValidationResult result;
+  result.judged_by_loss = options_.early_stopping == EpochMeasure::kLoss;
   if (!batches_.empty()) {
     double sum = 0;
     for (const MiniBatch& batch : batches_) {

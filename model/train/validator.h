@@ -28,9 +28,10 @@ namespace semrank {
 struct ValidationResult {
   std::optional<double> loss;           // mean a pair
   std::optional<MetricValues> metrics;  // means over the judged queries
+  bool judged_by_loss = false;          // although there are metrics
 
-  // What early stopping compares, higher is better: NDCG@10 if known, else
-  // the loss, negated. Nothing without validation.
+  // What early stopping compares, higher is better: NDCG@10, or the loss,
+  // negated. Nothing without validation.
   std::optional<double> Score() const;
 };
 

@@ -40,8 +40,9 @@ TEST_F(TrainFlagsTest, WithoutFlagsTheDefaultsOfTheOptions) {
 
 // --help shows the flag's own default, which must be what holds.
 TEST_F(TrainFlagsTest, ShownDefaultsAreTheOnesThatHold) {
-  for (const char* name : {"features", "tower", "negative_sampling",
-                           "optimizer", "hidden", "learning_rate_decay"}) {
+  for (const char* name :
+       {"features", "tower", "negative_sampling", "optimizer", "hidden",
+        "learning_rate_decay", "early_stopping"}) {
     absl::CommandLineFlag* flag = absl::FindCommandLineFlag(name);
     ASSERT_NE(flag, nullptr) << name;
     Set(name, flag->DefaultValue().c_str());
@@ -54,6 +55,7 @@ TEST_F(TrainFlagsTest, ShownDefaultsAreTheOnesThatHold) {
   EXPECT_EQ(options.loss.sampling, defaults.loss.sampling);
   EXPECT_EQ(options.optimizer.kind, defaults.optimizer.kind);
   EXPECT_EQ(options.optimizer.decay, defaults.optimizer.decay);
+  EXPECT_EQ(options.early_stopping, defaults.early_stopping);
 }
 
 TEST_F(TrainFlagsTest, FlagsBecomeOptions) {
@@ -126,6 +128,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadFlagCase{"hidden", "300,x"}, BadFlagCase{"hidden", "300,,300"},
         BadFlagCase{"activation", "relu"}, BadFlagCase{"optimizer", "lbfgs"},
         BadFlagCase{"learning_rate_decay", "cosine"},
+        BadFlagCase{"early_stopping", "map"},
         BadFlagCase{"negative_sampling", "hard"},
         BadFlagCase{"valid_candidates", "some"}, BadFlagCase{"preset", "bert"}),
     [](const auto& tested) {
