@@ -53,6 +53,22 @@ TEST(TrainOptionsTest, NothingIsHeldOutBesideOtherValidation) {
   EXPECT_EQ(options.data.valid_fraction, 0);
 }
 
+TEST(TrainOptionsTest, EpochsAreMeasuredByWhatThereIs) {
+  TrainOptions options = Valid();
+  ASSERT_THAT(ResolveOptions(options), IsOk());
+  EXPECT_EQ(options.early_stopping, EpochMeasure::kLoss);
+  options = Valid();
+  options.data.valid_queries = "q";
+  options.data.valid_docs = "d";
+  options.data.valid_qrels = "r";
+  TrainOptions by_loss = options;
+  ASSERT_THAT(ResolveOptions(options), IsOk());
+  EXPECT_EQ(options.early_stopping, EpochMeasure::kNdcg);
+  by_loss.early_stopping = EpochMeasure::kLoss;
+  ASSERT_THAT(ResolveOptions(by_loss), IsOk());
+  EXPECT_EQ(by_loss.data.valid_fraction, kDefaultValidFraction);
+}
+
 TEST(TrainOptionsTest, LinearHasOneLayer) {
   TrainOptions options = Valid();
   options.tower.kind = v1::TOWER_KIND_LINEAR;
@@ -169,6 +185,14 @@ INSTANTIATE_TEST_SUITE_P(
                       [](TrainOptions& o) { o.loss.gamma = 0; }},
         BadOptionCase{"GammaNan", "--gamma=nan",
                       [](TrainOptions& o) { o.loss.gamma = kNan; }},
+        BadOptionCase{
+            "NdcgWithoutQueries", "--early_stopping=ndcg",
+            [](TrainOptions& o) { o.early_stopping = EpochMeasure::kNdcg; }},
+        BadOptionCase{"LossWithoutPairs", "--early_stopping=loss",
+                      [](TrainOptions& o) {
+                        o.early_stopping = EpochMeasure::kLoss;
+                        o.data.valid_fraction = 0;
+                      }},
         BadOptionCase{"Warmup", "--warmup_batches=-1",
                       [](TrainOptions& o) { o.optimizer.warmup_batches = -1; }},
         BadOptionCase{"LearningRate", "--learning_rate=-1",

@@ -192,6 +192,18 @@ TEST_F(TrainerTest, HeldOutPairsGiveAValidationLoss) {
   EXPECT_FALSE(log[0].contains("ndcg@10"));
 }
 
+TEST_F(TrainerTest, LossCanChooseTheEpochAlthoughThereAreJudgedQueries) {
+  options_.early_stopping = EpochMeasure::kLoss;
+  options_.data.valid_fraction = 0.25;
+  // So large a rate that held-out pairs soon fare worse.
+  options_.optimizer.learning_rate = 0.1;
+  ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, Train(options_));
+  for (const auto& epoch : Log()) {
+    EXPECT_GE(epoch["valid_loss"], *summary.best.validation.loss);
+    EXPECT_TRUE(epoch.contains("ndcg@10"));
+  }
+}
+
 TEST_F(TrainerTest, WithoutValidationTheLastEpochIsPublished) {
   options_.data.valid_queries.clear();
   options_.data.valid_docs.clear();
