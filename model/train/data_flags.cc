@@ -17,8 +17,8 @@ semrank::DataOptions Defaults() { return {}; }
 ABSL_FLAG(std::string, train, "",
           "Files of clicked pairs, with commas between them: query TAB title "
           "[TAB clicks [TAB impressions]]; plain, .gz or .zst; - is standard "
-          "input. Each line counts once: click counts are checked, and pairs "
-          "with 0 clicks left out, but they do not weight the loss.");
+          "input. Pairs with 0 clicks are left out; --clicks says what the "
+          "counts of the others do.");
 ABSL_FLAG(std::string, model_dir, "",
           "Folder to publish the model in, as its next version. Also gets "
           "training.jsonl, the metrics of every epoch.");

@@ -29,6 +29,12 @@ ABSL_FLAG(Int, negatives, Int{Defaults().negatives},
                           "in_batch: 0 = all other titles of the batch. -1 = "
                           "%d with uniform, all with in_batch.",
                           semrank::kDefaultUniformNegatives));
+ABSL_FLAG(std::string, clicks, "ignore",
+          "What click counts do: ignore (each line counts once), weight (the "
+          "loss of a pair counts as often as it was clicked; the mean of a "
+          "mini-batch is over its clicks) or repeat (the pair occurs that "
+          "often in an epoch, each time in another batch and against other "
+          "titles).");
 ABSL_FLAG(Double, gamma, Double{Defaults().gamma},
           "Factor on the cosine in the softmax.");
 
@@ -39,7 +45,7 @@ absl::Status ReadFlags(LossOptions& options) {
       ReadName(absl::GetFlag(FLAGS_negative_sampling), options.sampling));
   absl::GetFlag(FLAGS_negatives).CopyIfSet(options.negatives);
   absl::GetFlag(FLAGS_gamma).CopyIfSet(options.gamma);
-  return absl::OkStatus();
+  return ParseOption(absl::GetFlag(FLAGS_clicks), options.clicks);
 }
 
 }  // namespace semrank

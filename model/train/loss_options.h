@@ -14,6 +14,8 @@ struct LossOptions {
   int negatives = -1;
   // Smoothing factor of eq. 6.
   double gamma = 15;
+  // WEIGHT and REPEAT make a pair count as often as it was clicked.
+  v1::ClickUse clicks = v1::CLICK_USE_IGNORE;
 };
 
 inline constexpr int kDefaultUniformNegatives = 4;

@@ -10,7 +10,7 @@ std::unique_ptr<ModelTrainer> MakeModelTrainer(const TrainOptions& options,
   return std::make_unique<TwoTowerTrainer>(
       InitialTwoTowerWeights(options.tower, data.featurizer.num_features(),
                              options.seed),
-      options, data.bags, pool);
+      options, pool);
 }
 
 }  // namespace semrank

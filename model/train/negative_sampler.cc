@@ -8,9 +8,13 @@ void NegativeSampler::Sample(std::span<const TextPair> pairs, Random& random,
                              MiniBatch& batch) {
   batch.queries.clear();
   batch.titles.clear();
+  batch.weights.clear();
   for (const TextPair& pair : pairs) {
     batch.queries.push_back(pair.query);
     batch.titles.push_back(pair.title);
+    if (options_.clicks == v1::CLICK_USE_WEIGHT) {
+      batch.weights.push_back(static_cast<float>(pair.clicks));
+    }
   }
   batch.candidates.Clear();
   batch.all_titles = false;

@@ -10,6 +10,7 @@
 #define SEMRANK_MODEL_TRAIN_NEGATIVE_SAMPLER_H_
 
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -25,6 +26,8 @@ namespace semrank {
 // The texts of one step. Pair i is (queries[i], titles[i]); titles that were
 // drawn beside them follow, each once.
 struct MiniBatch {
+  // What the numbers of the texts stand for; outlives the batch.
+  const TextBags* bags = nullptr;
   std::vector<TextId> queries;
   std::vector<TextId> titles;
   // All pairs against all titles; `candidates` is empty. What is left out, the
@@ -34,7 +37,16 @@ struct MiniBatch {
   // negatives, perhaps with repeats. `counts` is not used.
   BagBatch candidates;
 
+  // Of each pair, positive: its loss counts so often in the mean. Empty = 1.
+  std::vector<float> weights;
+
   int num_pairs() const { return static_cast<int>(queries.size()); }
+  float weight(int pair) const { return weights.empty() ? 1 : weights[pair]; }
+  double total_weight() const {
+    return weights.empty()
+               ? num_pairs()
+               : std::accumulate(weights.begin(), weights.end(), 0.0);
+  }
 };
 
 class NegativeSampler {
@@ -43,7 +55,7 @@ class NegativeSampler {
   NegativeSampler(const LossOptions& options, std::span<const TextId> titles)
       : options_(options), titles_(titles) {}
 
-  // Replaces `batch`.
+  // Replaces `batch` but for its bags.
   void Sample(std::span<const TextPair> pairs, Random& random,
               MiniBatch& batch);
 

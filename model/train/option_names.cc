@@ -41,6 +41,10 @@ constexpr Named<EpochMeasure> kMeasures[] = {{"auto", EpochMeasure::kAuto},
 constexpr Named<v1::Activation> kActivations[] = {
     {"linear", v1::ACTIVATION_IDENTITY}, {"tanh", v1::ACTIVATION_TANH}};
 
+constexpr Named<v1::ClickUse> kClickUses[] = {{"ignore", v1::CLICK_USE_IGNORE},
+                                              {"weight", v1::CLICK_USE_WEIGHT},
+                                              {"repeat", v1::CLICK_USE_REPEAT}};
+
 template <typename T, std::size_t size>
 absl::Status Find(std::string_view flag, std::string_view name,
                   const Named<T> (&table)[size], T& value) {
@@ -85,6 +89,10 @@ absl::Status ParseOption(std::string_view name, v1::LearningRateDecay& decay) {
 
 absl::Status ParseOption(std::string_view name, EpochMeasure& measure) {
   return Find("early_stopping", name, kMeasures, measure);
+}
+
+absl::Status ParseOption(std::string_view name, v1::ClickUse& clicks) {
+  return Find("clicks", name, kClickUses, clicks);
 }
 
 absl::StatusOr<std::vector<int>> ParseWidths(std::string_view text) {

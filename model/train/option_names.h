@@ -23,6 +23,7 @@ absl::Status ParseOption(std::string_view name, v1::Optimizer& optimizer);
 absl::Status ParseOption(std::string_view name, v1::Activation& activation);
 absl::Status ParseOption(std::string_view name, v1::LearningRateDecay& decay);
 absl::Status ParseOption(std::string_view name, EpochMeasure& measure);
+absl::Status ParseOption(std::string_view name, v1::ClickUse& clicks);
 
 // Nothing happens when the flag was not set.
 template <typename T>

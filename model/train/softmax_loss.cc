@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <span>
 
 #include "model/nn/kernels.h"
@@ -38,13 +37,17 @@ StridedMatrix Rows(const float* data, int rows, int columns) {
 double SoftmaxLoss::Compute(const LossInput& input,
                             const LossGradients& gradients, ThreadPool& pool) {
   losses_.resize(input.batch.num_pairs());
+  total_weight_ = input.batch.total_weight();
   if (input.batch.all_titles) {
     ScoreAllTitles(input, gradients, pool);
   } else {
     ScoreCandidates(input, gradients, pool);
   }
-  return std::accumulate(losses_.begin(), losses_.end(), 0.0) /
-         input.batch.num_pairs();
+  double sum = 0;
+  for (int i = 0; i < input.batch.num_pairs(); ++i) {
+    sum += input.batch.weight(i) * losses_[i];
+  }
+  return sum / total_weight_;
 }
 
 // Three products: scores S = Q D^T, then with G = dloss/dS the gradients
@@ -84,6 +87,11 @@ void SoftmaxLoss::ScoreAllTitles(const LossInput& input,
   work.Run(pool);
 }
 
+// From a probability of pair i to dloss/dscore.
+float SoftmaxLoss::Scale(const MiniBatch& batch, int pair) const {
+  return gamma_ * batch.weight(pair) / static_cast<float>(total_weight_);
+}
+
 // Rows [first, last) of the scores, turned into dloss/dscore.
 void SoftmaxLoss::ScoreRows(const LossInput& input, int first, int last) {
   const MiniBatch& batch = input.batch;
@@ -99,7 +107,7 @@ void SoftmaxLoss::ScoreRows(const LossInput& input, int first, int last) {
     ComputeLogits(batch, i, gamma_, row);
     const SoftmaxResult result = SoftmaxNegatives(positive_logit, row);
     losses_[i] = result.loss;
-    const float scale = gamma_ / static_cast<float>(n);
+    const float scale = Scale(batch, i);
     for (float& value : row) value *= scale;
     row[i] = -scale * result.negative_probability;
   }
@@ -151,7 +159,7 @@ void SoftmaxLoss::ScorePair(const LossInput& input, int pair) {
   }
   const SoftmaxResult result = SoftmaxNegatives(logits[0], logits.subspan(1));
   losses_[pair] = result.loss;
-  const float scale = gamma_ / static_cast<float>(input.batch.num_pairs());
+  const float scale = Scale(input.batch, pair);
   for (float& value : logits) value *= scale;
   logits[0] = -scale * result.negative_probability;
 }

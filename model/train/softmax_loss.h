@@ -3,6 +3,7 @@
 //
 //   loss = mean over pairs of -log softmax(gamma R(Q, D+); gamma R(Q, D-))
 //
+// The mean is weighted when the pairs have weights: sum w loss / sum w.
 // R is the dot product of unit vectors; the step from there through the length
 // of y (eq. 16) is the tower's.
 //
@@ -45,6 +46,7 @@ class SoftmaxLoss {
                  ThreadPool& pool);
 
  private:
+  float Scale(const MiniBatch& batch, int pair) const;
   void ScoreAllTitles(const LossInput& input, const LossGradients& gradients,
                       ThreadPool& pool);
   void ScoreRows(const LossInput& input, int first, int last);
@@ -55,6 +57,7 @@ class SoftmaxLoss {
   float gamma_;
   int dim_;
   std::vector<double> losses_;  // of each pair
+  double total_weight_ = 0;     // of the batch
 
   // All titles: scores, then dloss/dR, [num_pairs, num_pairs].
   std::vector<float> scores_;

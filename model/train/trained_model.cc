@@ -46,7 +46,7 @@ v1::ModelConfig DescribeModel(const TrainOptions& options,
   facts.set_learning_rate(options.optimizer.learning_rate);
   facts.set_warmup_batches(options.optimizer.warmup_batches);
   facts.set_learning_rate_decay(options.optimizer.decay);
-  facts.set_click_use(v1::CLICK_USE_IGNORE);
+  facts.set_click_use(options.loss.clicks);
   facts.set_trainer_version(std::string(Version()));
   return config;
 }

@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "model/base/bad_lines.h"
 #include "model/base/status_macros.h"
+#include "model/train/batch_source.h"
 #include "model/train/parameter_optimizer.h"
 #include "model/train/tower_weights.h"
 #include "model/train/training_data.h"
@@ -47,7 +48,9 @@ absl::StatusOr<TrainingSummary> Train(TrainOptions options) {
   SEMRANK_RETURN_IF_ERROR(CheckMemory(options, data.featurizer.num_features()));
   SEMRANK_ASSIGN_OR_RETURN(const std::unique_ptr<Validator> validator,
                            Validator::Create(options, data, bad_lines));
-  TrainingRun run(options, data, *validator, *log);
+  SEMRANK_ASSIGN_OR_RETURN(const std::unique_ptr<BatchSource> batches,
+                           MakeBatchSource(options, data));
+  TrainingRun run(options, data, *batches, *validator, *log);
   SEMRANK_RETURN_IF_ERROR(run.RunEpochs());
   return run.Publish();
 }

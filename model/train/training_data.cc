@@ -37,7 +37,10 @@ absl::StatusOr<std::vector<TextPair>> ReadPairs(
                           absl::StrJoin(files, ",")));
     }
     const TextId query = texts.Intern(pair.query);
-    pairs.push_back({query, texts.Intern(pair.title)});
+    pairs.push_back(
+        {query, texts.Intern(pair.title),
+         static_cast<std::uint32_t>(std::min<std::int64_t>(
+             pair.clicks, std::numeric_limits<std::uint32_t>::max()))});
     progress.Update(static_cast<std::int64_t>(pairs.size()));
   }
   if (reader.num_without_clicks() > 0) {

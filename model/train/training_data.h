@@ -1,7 +1,7 @@
 // Everything a training run reads, in the form in which it is used: pairs of
 // text numbers, and the bag of each text.
 //
-//   Memory   about 20 bytes a pair and 5 a feature of each distinct text.
+//   Memory   about 24 bytes a pair and 5 a feature of each distinct text.
 //   Threads  const after loading.
 #ifndef SEMRANK_MODEL_TRAIN_TRAINING_DATA_H_
 #define SEMRANK_MODEL_TRAIN_TRAINING_DATA_H_
@@ -21,6 +21,7 @@ namespace semrank {
 struct TextPair {
   TextId query = 0;
   TextId title = 0;
+  std::uint32_t clicks = 1;  // at least 1; more than fit are 2^32 - 1
   friend bool operator==(const TextPair&, const TextPair&) = default;
 };
 

@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
@@ -15,22 +14,21 @@
 #include "model/base/progress.h"
 #include "model/base/status_macros.h"
 #include "model/format/model_bundle.h"
-#include "model/train/batch_plan.h"
 #include "model/train/learning_rate_schedule.h"
-#include "model/train/random.h"
 #include "model/train/trained_model.h"
 
 namespace semrank {
 
 TrainingRun::TrainingRun(const TrainOptions& options, const TrainingData& data,
-                         const Validator& validator, TrainingLog& log)
+                         BatchSource& batches, const Validator& validator,
+                         TrainingLog& log)
     : options_(options),
       data_(data),
+      batches_(batches),
       validator_(validator),
       log_(log),
       config_(DescribeModel(options, data.featurizer)),
       pool_(options.threads > 0 ? options.threads : NumUsableProcessors()),
-      sampler_(options.loss, data.titles),
       trainer_(MakeModelTrainer(options, data, pool_)),
       stopping_(options.patience) {}
 
@@ -60,7 +58,7 @@ absl::Status TrainingRun::RunEpochs() {
 absl::StatusOr<EpochRecord> TrainingRun::RunEpoch(int epoch) {
   EpochRecord record;
   record.epoch = epoch;
-  record.num_pairs = static_cast<std::int64_t>(data_.train_pairs.size());
+  record.num_pairs = batches_.num_pairs();
   const auto start = std::chrono::steady_clock::now();
   SEMRANK_ASSIGN_OR_RETURN(record.train_loss, TrainOnAllPairs(epoch));
   record.seconds =
@@ -73,26 +71,21 @@ absl::StatusOr<EpochRecord> TrainingRun::RunEpoch(int epoch) {
 
 // One pass in an order of its own; the mean loss over it.
 absl::StatusOr<double> TrainingRun::TrainOnAllPairs(int epoch) {
-  std::vector<TextPair> pairs = data_.train_pairs;
-  Random order(options_.seed, RandomPurpose::kPairOrder, epoch);
-  Shuffle(order, pairs);
-
-  const std::int64_t num_pairs = static_cast<std::int64_t>(pairs.size());
-  const BatchPlan plan(num_pairs, options_.batch_size);
+  SEMRANK_RETURN_IF_ERROR(batches_.BeginEpoch(epoch, /*first_batch=*/0));
   ProgressBar progress(absl::StrFormat("epoch %d/%d", epoch, options_.epochs),
-                       num_pairs, "pairs");
-  const std::int64_t first_batch = (epoch - 1) * plan.num_batches();
+                       batches_.num_pairs(), "pairs");
+  const std::int64_t first_batch = (epoch - 1) * batches_.num_batches();
   const LearningRateSchedule schedule(options_.optimizer,
-                                      options_.epochs * plan.num_batches());
-  double loss_sum = 0;
+                                      options_.epochs * batches_.num_batches());
+  double loss_sum = 0, weight = 0;
   std::int64_t num_done = 0;
-  for (std::int64_t b = 0; b < plan.num_batches(); ++b) {
+  for (std::int64_t b = 0;; ++b) {
     if (Interrupted()) return absl::CancelledError("interrupted");
-    Random negatives(options_.seed, RandomPurpose::kNegatives, epoch, b);
-    sampler_.Sample(plan.Batch<TextPair>(pairs, b), negatives, batch_);
+    SEMRANK_ASSIGN_OR_RETURN(const MiniBatch* batch, batches_.Next());
+    if (batch == nullptr) return loss_sum / weight;
     SEMRANK_ASSIGN_OR_RETURN(
         const double loss,
-        trainer_->Step(batch_,
+        trainer_->Step(*batch,
                        {.learning_rate = schedule.Rate(first_batch + b)}));
     if (!std::isfinite(loss)) {
       return absl::OutOfRangeError(absl::StrFormat(
@@ -100,12 +93,11 @@ absl::StatusOr<double> TrainingRun::TrainOnAllPairs(int epoch) {
           "--learning_rate=%g is too high",
           b + 1, epoch, options_.optimizer.learning_rate));
     }
-    loss_sum += loss * batch_.num_pairs();
-    num_done += batch_.num_pairs();
-    progress.Update(num_done,
-                    absl::StrFormat("loss %.4f", loss_sum / num_done));
+    loss_sum += loss * batch->total_weight();
+    weight += batch->total_weight();
+    num_done += batch->num_pairs();
+    progress.Update(num_done, absl::StrFormat("loss %.4f", loss_sum / weight));
   }
-  return loss_sum / static_cast<double>(num_pairs);
 }
 
 absl::Status TrainingRun::FinishEpoch(EpochRecord record) {

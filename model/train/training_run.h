@@ -9,9 +9,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "model/base/thread_pool.h"
+#include "model/train/batch_source.h"
 #include "model/train/early_stopping.h"
 #include "model/train/model_trainer.h"
-#include "model/train/negative_sampler.h"
 #include "model/train/tensor_copies.h"
 #include "model/train/trainer.h"
 #include "model/train/training_data.h"
@@ -25,7 +25,8 @@ class TrainingRun {
  public:
   // `options` are resolved. All arguments outlive the run.
   TrainingRun(const TrainOptions& options, const TrainingData& data,
-              const Validator& validator, TrainingLog& log);
+              BatchSource& batches, const Validator& validator,
+              TrainingLog& log);
 
   // Until the last epoch, early stopping or Ctrl-C. Fails as Train.
   absl::Status RunEpochs();
@@ -40,14 +41,13 @@ class TrainingRun {
 
   const TrainOptions& options_;
   const TrainingData& data_;
+  BatchSource& batches_;
   const Validator& validator_;
   TrainingLog& log_;
   v1::ModelConfig config_;
   ThreadPool pool_;
-  NegativeSampler sampler_;
   std::unique_ptr<ModelTrainer> trainer_;
   EarlyStopping stopping_;
-  MiniBatch batch_;
   EpochRecord best_;
   TensorCopies best_weights_;
 };

@@ -22,11 +22,8 @@ TwoTowerWeights InitialTwoTowerWeights(const TowerOptions& options,
 }
 
 TwoTowerTrainer::TwoTowerTrainer(TwoTowerWeights weights,
-                                 const TrainOptions& options,
-                                 const TextBags& bags, ThreadPool& pool)
-    : bags_(bags),
-      pool_(pool),
-      loss_(options.loss.gamma, options.tower.embedding_dim) {
+                                 const TrainOptions& options, ThreadPool& pool)
+    : pool_(pool), loss_(options.loss.gamma, options.tower.embedding_dim) {
   const TowerTrainerOptions tower_options = {
       .output_activation = options.tower.activation == v1::ACTIVATION_TANH
                                ? Activation::kTanh
@@ -58,13 +55,13 @@ void TwoTowerTrainer::RunPhase(AddWork add_work) {
 
 absl::Status TwoTowerTrainer::SetTexts(const MiniBatch& batch) {
   if (!shared()) {
-    SEMRANK_RETURN_IF_ERROR(query_->SetTexts(bags_, batch.queries));
-    return document_->SetTexts(bags_, batch.titles);
+    SEMRANK_RETURN_IF_ERROR(query_->SetTexts(*batch.bags, batch.queries));
+    return document_->SetTexts(*batch.bags, batch.titles);
   }
   shared_texts_ = batch.queries;
   shared_texts_.insert(shared_texts_.end(), batch.titles.begin(),
                        batch.titles.end());
-  return query_->SetTexts(bags_, shared_texts_);
+  return query_->SetTexts(*batch.bags, shared_texts_);
 }
 
 LossInput TwoTowerTrainer::Embed(const MiniBatch& batch, bool learn) {

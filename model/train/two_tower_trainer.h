@@ -34,10 +34,10 @@ TwoTowerWeights InitialTwoTowerWeights(const TowerOptions& options,
 
 class TwoTowerTrainer : public ModelTrainer {
  public:
-  // `bags` and `pool` outlive the trainer. Shared towers when `weights` has
-  // no document tower.
+  // `pool` outlives the trainer. Shared towers when `weights` has no document
+  // tower.
   TwoTowerTrainer(TwoTowerWeights weights, const TrainOptions& options,
-                  const TextBags& bags, ThreadPool& pool);
+                  ThreadPool& pool);
 
   // Both fail as TextBags::Layout.
   absl::StatusOr<double> Loss(const MiniBatch& batch) override;
@@ -53,7 +53,6 @@ class TwoTowerTrainer : public ModelTrainer {
   template <typename AddWork>
   void RunPhase(AddWork add_work);
 
-  const TextBags& bags_;
   ThreadPool& pool_;
   SoftmaxLoss loss_;
   std::unique_ptr<TowerTrainer> query_;

@@ -38,9 +38,13 @@ absl::StatusOr<std::unique_ptr<Validator>> Validator::Create(
 void Validator::SampleBatches() {
   const std::span<const TextPair> pairs = data_.valid_pairs;
   const BatchPlan plan(pairs.size(), options_.batch_size);
-  NegativeSampler sampler(options_.loss, data_.titles);
+  // Here a pair stands once: it counts as often as it would be repeated.
+  LossOptions loss = options_.loss;
+  if (loss.clicks == v1::CLICK_USE_REPEAT) loss.clicks = v1::CLICK_USE_WEIGHT;
+  NegativeSampler sampler(loss, data_.titles);
   batches_.resize(plan.num_batches());
   for (std::size_t b = 0; b < batches_.size(); ++b) {
+    batches_[b].bags = &data_.bags;
     Random random(options_.seed, RandomPurpose::kValidationNegatives, b);
     sampler.Sample(plan.Batch(pairs, b), random, batches_[b]);
   }
@@ -52,13 +56,14 @@ absl::StatusOr<ValidationResult> Validator::Validate(
   ValidationResult result;
   result.judged_by_loss = options_.early_stopping == EpochMeasure::kLoss;
   if (!batches_.empty()) {
-    double sum = 0;
+    double sum = 0, weight = 0;
     for (const MiniBatch& batch : batches_) {
       if (Interrupted()) return absl::CancelledError("interrupted");
       SEMRANK_ASSIGN_OR_RETURN(const double loss, trainer.Loss(batch));
-      sum += loss * batch.num_pairs();
+      sum += loss * batch.total_weight();
+      weight += batch.total_weight();
     }
-    result.loss = sum / static_cast<double>(data_.valid_pairs.size());
+    result.loss = sum / weight;
   }
   if (collection_) {
     SEMRANK_ASSIGN_OR_RETURN(result.metrics, Rank(trainer, config, pool));

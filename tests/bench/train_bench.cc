@@ -80,11 +80,12 @@ void RunSteps(TrainOptions options, benchmark::State& state) {
   ThreadPool pool(static_cast<int>(state.range(0)));
   TwoTowerTrainer trainer(
       InitialTwoTowerWeights(options.tower, corpus.num_features, 1), options,
-      *corpus.bags, pool);
+      pool);
   NegativeSampler sampler(options.loss, corpus.titles);
   const BatchPlan plan(kPairs, options.batch_size);
   const std::span<const TextPair> pairs = corpus.pairs;
   MiniBatch batch;
+  batch.bags = corpus.bags.get();
   std::uint64_t step = 0;
   for (auto _ : state) {
     Random random(1, RandomPurpose::kNegatives, step);

@@ -23,6 +23,7 @@ struct GradientCase {
   v1::Activation activation = v1::ACTIVATION_TANH;
   v1::NegativeSampling sampling = v1::NEGATIVE_SAMPLING_IN_BATCH;
   int negatives = 0;
+  v1::ClickUse clicks = v1::CLICK_USE_IGNORE;
 };
 
 class GradientTest : public ::testing::TestWithParam<GradientCase> {
@@ -32,7 +33,8 @@ class GradientTest : public ::testing::TestWithParam<GradientCase> {
   GradientTest() : bags_(MakeBags()), pool_(2) {
     options_.loss = {.sampling = GetParam().sampling,
                      .negatives = GetParam().negatives,
-                     .gamma = kGamma};
+                     .gamma = kGamma,
+                     .clicks = GetParam().clicks};
     options_.tower = {.kind = v1::TOWER_KIND_DSSM,
                       .shared = GetParam().shared,
                       .hidden_dims = GetParam().hidden_dims,
@@ -47,13 +49,14 @@ class GradientTest : public ::testing::TestWithParam<GradientCase> {
         for (float& bias : layer.bias) bias = random.Between(-0.3f, 0.3f);
       }
     }
-    const std::vector<TextPair> pairs = {{0, 8},  {1, 9}, {2, 10}, {0, 11},
-                                         {3, 9},  {4, 7}, {5, 12}, {7, 8},
-                                         {6, 13}, {1, 10}};
+    const std::vector<TextPair> pairs = {
+        {0, 8, 1}, {1, 9, 7},  {2, 10, 2}, {0, 11, 3}, {3, 9, 20},
+        {4, 7, 1}, {5, 12, 4}, {7, 8, 1},  {6, 13, 1}, {1, 10, 5}};
     const std::vector<TextId> titles = {7, 8, 9, 10, 11, 12, 13};
     NegativeSampler sampler(options_.loss, titles);
     Random negatives(1, RandomPurpose::kNegatives);
     sampler.Sample(pairs, negatives, batch_);
+    batch_.bags = &bags_;
   }
 
   static TextBags MakeBags() {
@@ -144,7 +147,7 @@ class GradientTest : public ::testing::TestWithParam<GradientCase> {
 };
 
 TEST_P(GradientTest, LossAgreesWithDoublePrecision) {
-  TwoTowerTrainer trainer(weights_, options_, bags_, pool_);
+  TwoTowerTrainer trainer(weights_, options_, pool_);
   const double want = Reference().Loss(bags_, batch_);
   ASSERT_OK_AND_ASSIGN(const double loss, trainer.Loss(batch_));
   EXPECT_NEAR(loss, want, 1e-5);
@@ -154,7 +157,7 @@ TEST_P(GradientTest, LossAgreesWithDoublePrecision) {
 }
 
 TEST_P(GradientTest, AgreesWithFiniteDifferences) {
-  TwoTowerTrainer trainer(weights_, options_, bags_, pool_);
+  TwoTowerTrainer trainer(weights_, options_, pool_);
   ASSERT_THAT(trainer.Step(batch_, {.learning_rate = rate_}), IsOk());
   const TwoTowerWeights after = CopyWeights(trainer);
   ReferenceDssm reference = Reference();
@@ -171,7 +174,7 @@ TEST_P(GradientTest, AgreesWithFiniteDifferences) {
 TEST_P(GradientTest, AdagradMovesWhatHasAGradientAndNothingElse) {
   options_.optimizer.kind = v1::OPTIMIZER_ADAGRAD;
   rate_ = 0.125;
-  TwoTowerTrainer trainer(weights_, options_, bags_, pool_);
+  TwoTowerTrainer trainer(weights_, options_, pool_);
   ASSERT_THAT(trainer.Step(batch_, {.learning_rate = rate_}), IsOk());
   const std::vector<float>& before = weights_.query.layers[0].weight;
   const float* after = trainer.Weights()[0].data;
@@ -188,7 +191,7 @@ TEST_P(GradientTest, AdagradMovesWhatHasAGradientAndNothingElse) {
 TEST_P(GradientTest, StepsLowerTheLoss) {
   options_.optimizer.kind = v1::OPTIMIZER_ADAM;
   rate_ = 0.01;
-  TwoTowerTrainer trainer(weights_, options_, bags_, pool_);
+  TwoTowerTrainer trainer(weights_, options_, pool_);
   ASSERT_OK_AND_ASSIGN(const double before, trainer.Loss(batch_));
   for (int i = 0; i < 20; ++i)
     ASSERT_THAT(trainer.Step(batch_, {.learning_rate = rate_}), IsOk());
@@ -232,7 +235,21 @@ INSTANTIATE_TEST_SUITE_P(
                                    {},
                                    v1::ACTIVATION_TANH,
                                    v1::NEGATIVE_SAMPLING_UNIFORM,
-                                   2}),
+                                   2},
+                      GradientCase{"ClicksAllTitles",
+                                   false,
+                                   {7, 6},
+                                   v1::ACTIVATION_TANH,
+                                   v1::NEGATIVE_SAMPLING_IN_BATCH,
+                                   0,
+                                   v1::CLICK_USE_WEIGHT},
+                      GradientCase{"ClicksUniform",
+                                   true,
+                                   {7, 6},
+                                   v1::ACTIVATION_TANH,
+                                   v1::NEGATIVE_SAMPLING_UNIFORM,
+                                   3,
+                                   v1::CLICK_USE_WEIGHT}),
     [](const auto& tested) { return tested.param.name; });
 
 }  // namespace

@@ -87,16 +87,18 @@ double ReferenceDssm::Loss(const TextBags& bags, const MiniBatch& batch) const {
   for (const TextId id : batch.titles) {
     titles.push_back(Embed(title_tower, tanh_output, bags, id));
   }
-  double sum = 0;
+  double sum = 0, total_weight = 0;
   for (int i = 0; i < batch.num_pairs(); ++i) {
     const double positive = std::exp(gamma * Cosine(queries[i], titles[i]));
     double total = positive;
     for (const std::uint32_t k : NegativesOf(batch, i)) {
       total += std::exp(gamma * Cosine(queries[i], titles[k]));
     }
-    sum -= std::log(positive / total);
+    const double weight = batch.weights.empty() ? 1 : batch.weights[i];
+    sum -= weight * std::log(positive / total);
+    total_weight += weight;
   }
-  return sum / batch.num_pairs();
+  return sum / total_weight;
 }
 
 }  // namespace semrank

@@ -130,7 +130,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadFlagCase{"learning_rate_decay", "cosine"},
         BadFlagCase{"early_stopping", "map"},
         BadFlagCase{"negative_sampling", "hard"},
-        BadFlagCase{"valid_candidates", "some"}, BadFlagCase{"preset", "bert"}),
+        BadFlagCase{"clicks", "twice"}, BadFlagCase{"valid_candidates", "some"},
+        BadFlagCase{"preset", "bert"}),
     [](const auto& tested) {
       return std::string(tested.param.flag) + std::to_string(tested.index);
     });

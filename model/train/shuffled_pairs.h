@@ -1,0 +1,43 @@
+// Mini-batches of pairs that are all in memory.
+//
+//   Memory   4 bytes a pair of an epoch, beside the pairs themselves.
+#ifndef SEMRANK_MODEL_TRAIN_SHUFFLED_PAIRS_H_
+#define SEMRANK_MODEL_TRAIN_SHUFFLED_PAIRS_H_
+
+#include <vector>
+
+#include "model/train/batch_plan.h"
+#include "model/train/batch_source.h"
+
+namespace semrank {
+
+class ShuffledPairs : public BatchSource {
+ public:
+  // As MakeBatchSource.
+  static absl::StatusOr<std::unique_ptr<ShuffledPairs>> Create(
+      const TrainOptions& options, const TrainingData& data);
+
+  std::int64_t num_pairs() const override { return num_pairs_; }
+  std::int64_t num_batches() const override { return plan_.num_batches(); }
+  absl::Status BeginEpoch(int epoch, std::int64_t first_batch) override;
+  absl::StatusOr<const MiniBatch*> Next() override;
+
+ private:
+  ShuffledPairs(const TrainOptions& options, const TrainingData& data,
+                std::int64_t num_pairs);
+
+  const TrainOptions& options_;
+  const TrainingData& data_;
+  std::int64_t num_pairs_;
+  BatchPlan plan_;
+  NegativeSampler sampler_;
+  int epoch_ = 0;
+  std::int64_t next_batch_ = 0;
+  std::vector<std::uint32_t> order_;  // of the epoch: indices of pairs
+  std::vector<TextPair> pairs_;       // of the batch
+  MiniBatch batch_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_SHUFFLED_PAIRS_H_
