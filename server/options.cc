@@ -33,6 +33,17 @@ ABSL_FLAG(std::int64_t, max_text_bytes, semrank::Limits().max_text_bytes,
 ABSL_FLAG(std::int64_t, max_inflight_texts,
           semrank::Limits().max_inflight_texts,
           "Texts in work at once over all calls; more are RESOURCE_EXHAUSTED.");
+ABSL_FLAG(std::int64_t, max_requests_per_stream,
+          semrank::Limits().max_requests_per_stream,
+          "Requests of one RankStream in work at once; the server reads the "
+          "next one when one of them is done.");
+ABSL_FLAG(std::int64_t, max_streams_per_connection,
+          semrank::Limits().max_streams_per_connection,
+          "Calls and streams at once on one connection; further ones wait in "
+          "the client.");
+ABSL_FLAG(std::int64_t, max_metadata_bytes,
+          semrank::Limits().max_metadata_bytes,
+          "Bytes of one call's metadata; more are RESOURCE_EXHAUSTED.");
 ABSL_FLAG(absl::Duration, drain_delay, absl::ZeroDuration(),
           "After SIGTERM: how long to report NOT_SERVING and still answer, so "
           "that load balancers turn away. Behind one, 5s or more.");
@@ -86,6 +97,13 @@ absl::Status CheckLimits(const Limits& limits) {
                                      "the largest message of gRPC",
                                      limits.max_text_bytes));
   }
+  SEMRANK_RETURN_IF_ERROR(CheckRange(
+      "max_requests_per_stream", limits.max_requests_per_stream, 1, 10'000));
+  SEMRANK_RETURN_IF_ERROR(CheckRange("max_streams_per_connection",
+                                     limits.max_streams_per_connection, 1,
+                                     1'000'000));
+  SEMRANK_RETURN_IF_ERROR(CheckRange(
+      "max_metadata_bytes", limits.max_metadata_bytes, 1'024, 1 << 20));
   // The largest request and its query must be admitted when it comes alone.
   return CheckRange("max_inflight_texts", limits.max_inflight_texts,
                     limits.max_texts_per_request + 1,
@@ -130,6 +148,11 @@ absl::StatusOr<ServerOptions> OptionsFromFlags() {
       absl::GetFlag(FLAGS_max_texts_per_request);
   options.limits.max_text_bytes = absl::GetFlag(FLAGS_max_text_bytes);
   options.limits.max_inflight_texts = absl::GetFlag(FLAGS_max_inflight_texts);
+  options.limits.max_requests_per_stream =
+      absl::GetFlag(FLAGS_max_requests_per_stream);
+  options.limits.max_streams_per_connection =
+      absl::GetFlag(FLAGS_max_streams_per_connection);
+  options.limits.max_metadata_bytes = absl::GetFlag(FLAGS_max_metadata_bytes);
   options.drain_delay = absl::GetFlag(FLAGS_drain_delay);
   options.drain_timeout = absl::GetFlag(FLAGS_drain_timeout);
   options.log_format = absl::GetFlag(FLAGS_log_format);
@@ -142,12 +165,16 @@ std::string DescribeOptions(const ServerOptions& options) {
   return absl::StrFormat(
       "model_dir=%s\nmodel_version=%d\nlisten_address=%s\nhttp_address=%s\n"
       "cache_bytes=%d\nmax_texts_per_request=%d\nmax_text_bytes=%d\n"
-      "max_inflight_texts=%d\ndrain_delay=%s\ndrain_timeout=%s\n"
+      "max_inflight_texts=%d\nmax_requests_per_stream=%d\n"
+      "max_streams_per_connection=%d\nmax_metadata_bytes=%d\n"
+      "drain_delay=%s\ndrain_timeout=%s\n"
       "log_format=%s\n",
       options.model_dir, options.model_version, options.listen_address,
       options.http_address, options.cache_bytes,
       options.limits.max_texts_per_request, options.limits.max_text_bytes,
-      options.limits.max_inflight_texts,
+      options.limits.max_inflight_texts, options.limits.max_requests_per_stream,
+      options.limits.max_streams_per_connection,
+      options.limits.max_metadata_bytes,
       absl::FormatDuration(options.drain_delay),
       absl::FormatDuration(options.drain_timeout), options.log_format);
 }

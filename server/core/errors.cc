@@ -105,7 +105,7 @@ absl::Status TooManyTexts(std::string_view field, std::uint64_t num_texts,
 
 absl::Status MalformedMessage(std::string_view message_name) {
   return MakeError(
-      absl::StatusCode::kInvalidArgument, "MALFORMED_MESSAGE",
+      absl::StatusCode::kInvalidArgument, kMalformedReason,
       absl::StrFormat("the bytes are no valid %s message", message_name),
       {{"message", std::string(message_name)}});
 }

@@ -44,6 +44,7 @@ absl::Status TooManyTexts(std::string_view field, std::uint64_t num_texts,
                           std::uint64_t max_texts_per_request);
 
 // For bytes that are no message of this name ("semrank.v1.RankRequest").
+inline constexpr std::string_view kMalformedReason = "MALFORMED_MESSAGE";
 absl::Status MalformedMessage(std::string_view message_name);
 
 // UNIMPLEMENTED: "semrank.v1.CatalogService is not implemented in this

@@ -17,6 +17,11 @@ std::string_view Lifecycle::Description(State state) {
   return "";
 }
 
+absl::Status Lifecycle::DrainingError() {
+  return MakeError(absl::StatusCode::kUnavailable, "DRAINING",
+                   Description(State::kStopping));
+}
+
 absl::Status Lifecycle::CheckAnswering() const {
   const State now = state();
   switch (now) {
@@ -24,8 +29,7 @@ absl::Status Lifecycle::CheckAnswering() const {
       return MakeError(absl::StatusCode::kUnavailable, "MODEL_LOADING",
                        Description(now));
     case State::kStopping:
-      return MakeError(absl::StatusCode::kUnavailable, "DRAINING",
-                       Description(now));
+      return DrainingError();
     case State::kServing:
     case State::kDraining:
       break;

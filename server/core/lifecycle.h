@@ -35,6 +35,9 @@ class Lifecycle {
   // For people: "serving", or why not.
   static std::string_view Description(State state);
 
+  // What a server that stops answers: Unavailable, DRAINING.
+  static absl::Status DrainingError();
+
   // Unavailable while calls cannot be answered.
   absl::Status CheckAnswering() const;
 

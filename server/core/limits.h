@@ -7,9 +7,6 @@
 
 namespace semrank {
 
-// Bytes of one call's metadata.
-inline constexpr int kMaxMetadataBytes = 8'192;
-
 struct Limits {
   // Candidates or texts in one request.
   std::int64_t max_texts_per_request = 10'000;
@@ -18,6 +15,14 @@ struct Limits {
   // Texts admitted at once over all calls. At least max_texts_per_request + 1,
   // so that the largest request (and its query) can be admitted at all.
   std::int64_t max_inflight_texts = 100'000;
+  // Requests of one stream in work at once; the next one is read when one of
+  // them is done.
+  std::int64_t max_requests_per_stream = 64;
+  // Calls and streams at once on one connection; further ones wait in the
+  // client.
+  std::int64_t max_streams_per_connection = 1'000;
+  // Bytes of one call's metadata.
+  std::int64_t max_metadata_bytes = 8'192;
 };
 
 // Largest message that a request within the limits can need: every text at its

@@ -31,6 +31,15 @@ constexpr FamilyInfo kHandled = {
 constexpr FamilyInfo kHandlingSeconds = {
     "grpc_server_handling_seconds", "grpc_type, grpc_service, grpc_method",
     "Time from a call's arrival to its status, whatever the outcome."};
+constexpr FamilyInfo kReceived = {"grpc_server_msg_received_total",
+                                  "grpc_type, grpc_service, grpc_method",
+                                  "Messages received on streams."};
+constexpr FamilyInfo kSent = {"grpc_server_msg_sent_total",
+                              "grpc_type, grpc_service, grpc_method",
+                              "Messages sent on streams."};
+constexpr FamilyInfo kAnswered = {
+    "semrank_stream_requests_total", "grpc_service, grpc_method, grpc_code",
+    "Requests on streams that were answered, by status code."};
 constexpr FamilyInfo kStageSeconds = {
     "semrank_stage_duration_seconds", "stage",
     "Time that a request spent in one stage."};
@@ -95,6 +104,13 @@ const prometheus::Histogram::BucketBoundaries& StageBuckets() {
   return buckets;
 }
 
+// Codes that nobody has defined count as Unknown.
+int NumberOf(absl::StatusCode code) {
+  const int number = static_cast<int>(code);
+  const bool known = number >= 0 && number < kNumStatusCodes;
+  return known ? number : static_cast<int>(absl::StatusCode::kUnknown);
+}
+
 template <typename Builder>
 auto& Register(Builder builder, const FamilyInfo& info,
                prometheus::Registry& registry) {
@@ -114,9 +130,7 @@ prometheus::MetricFamily Read(const Metrics::Reading& reading) {
 }  // namespace
 
 std::string_view StatusCodeLabel(absl::StatusCode code) {
-  const int number = static_cast<int>(code);
-  return number >= 0 && number < kNumStatusCodes ? kCodeLabels[number]
-                                                 : kCodeLabels[2];
+  return kCodeLabels[NumberOf(code)];
 }
 
 Metrics::Metrics() {
@@ -126,6 +140,9 @@ Metrics::Metrics() {
   started_ = &Register(BuildCounter(), kStarted, registry_);
   handled_ = &Register(BuildCounter(), kHandled, registry_);
   handling_seconds_ = &Register(BuildHistogram(), kHandlingSeconds, registry_);
+  received_ = &Register(BuildCounter(), kReceived, registry_);
+  sent_ = &Register(BuildCounter(), kSent, registry_);
+  answered_ = &Register(BuildCounter(), kAnswered, registry_);
   auto& stages = Register(BuildHistogram(), kStageSeconds, registry_);
   for (int i = 0; i < kNumStages; ++i) {
     stage_seconds_[i] =
@@ -153,9 +170,7 @@ Metrics::Metrics() {
 }
 
 void Metrics::Rpc::Handled(absl::StatusCode code, absl::Duration time) const {
-  const int number = static_cast<int>(code);
-  const bool known = number >= 0 && number < kNumStatusCodes;
-  handled_[known ? number : 2]->Increment();
+  handled_[NumberOf(code)]->Increment();
   handling_seconds_->Observe(absl::ToDoubleSeconds(time));
 }
 
@@ -172,6 +187,27 @@ Metrics::Rpc Metrics::AddRpc(std::string_view service, std::string_view method,
     rpc.handled_[i] = &handled_->Add(labels);
   }
   return rpc;
+}
+
+void Metrics::Stream::CountAnswer(absl::StatusCode code) const {
+  answered[NumberOf(code)]->Increment();
+}
+
+Metrics::Stream Metrics::AddStream(std::string_view service,
+                                   std::string_view method) {
+  prometheus::Labels labels = {{"grpc_service", std::string(service)},
+                               {"grpc_method", std::string(method)}};
+  Stream stream;
+  for (int i = 0; i < kNumStatusCodes; ++i) {
+    labels["grpc_code"] = std::string(kCodeLabels[i]);
+    stream.answered[i] = &answered_->Add(labels);
+  }
+  labels.erase("grpc_code");
+  labels["grpc_type"] = "bidi_stream";
+  stream.rpc = AddRpc(service, method, labels["grpc_type"]);
+  stream.received = &received_->Add(labels);
+  stream.sent = &sent_->Add(labels);
+  return stream;
 }
 
 void Metrics::CountRejected(const absl::Status& status) {

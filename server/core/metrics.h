@@ -62,6 +62,18 @@ class Metrics {
   Rpc AddRpc(std::string_view service, std::string_view method,
              std::string_view type);
 
+  // The counters of one streaming method: those of its calls, and those of the
+  // messages on them.
+  struct Stream {
+    void CountAnswer(absl::StatusCode code) const;
+
+    Rpc rpc;
+    prometheus::Counter* received = nullptr;
+    prometheus::Counter* sent = nullptr;
+    std::array<prometheus::Counter*, kNumStatusCodes> answered{};
+  };
+  Stream AddStream(std::string_view service, std::string_view method);
+
   void RecordStage(Stage stage, absl::Duration time) {
     stage_seconds_[static_cast<int>(stage)]->Observe(
         absl::ToDoubleSeconds(time));
@@ -101,6 +113,9 @@ class Metrics {
   prometheus::Family<prometheus::Counter>* started_;
   prometheus::Family<prometheus::Counter>* handled_;
   prometheus::Family<prometheus::Histogram>* handling_seconds_;
+  prometheus::Family<prometheus::Counter>* received_;
+  prometheus::Family<prometheus::Counter>* sent_;
+  prometheus::Family<prometheus::Counter>* answered_;
   std::array<prometheus::Histogram*, kNumStages> stage_seconds_;
   std::array<prometheus::Counter*, 2> texts_embedded_;
   prometheus::Counter* cache_hits_;

@@ -1,6 +1,6 @@
 // Counts calls between their first and their last step, so that a server that
 // stops can tell its own calls from streams that never end by themselves
-// (health Watch, reflection).
+// (health Watch, reflection), and tells our own streams to end.
 //
 //   Threads  every method, from any thread.
 #ifndef SEMRANK_SERVER_RPC_CALL_TRACKER_H_
@@ -9,8 +9,17 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <unordered_set>
 
 namespace semrank {
+
+// A stream that stays open until its client has no more to say.
+class OpenStream {
+ public:
+  virtual ~OpenStream() = default;
+  // Answer what has been read, then end. Must not call the tracker.
+  virtual void EndForStop() = 0;
+};
 
 class CallTracker {
  public:
@@ -20,7 +29,23 @@ class CallTracker {
   }
   void End() {
     const std::lock_guard lock(mutex_);
-    if (--num_calls_ == 0) idle_.notify_all();
+    EndLocked();
+  }
+
+  void Begin(OpenStream* stream) {
+    const std::lock_guard lock(mutex_);
+    ++num_calls_;
+    streams_.insert(stream);
+  }
+  void End(OpenStream* stream) {
+    const std::lock_guard lock(mutex_);
+    streams_.erase(stream);
+    EndLocked();
+  }
+
+  void EndStreams() {
+    const std::lock_guard lock(mutex_);
+    for (OpenStream* stream : streams_) stream->EndForStop();
   }
 
   // False when calls are still running at `deadline`.
@@ -30,9 +55,14 @@ class CallTracker {
   }
 
  private:
+  void EndLocked() {
+    if (--num_calls_ == 0) idle_.notify_all();
+  }
+
   std::mutex mutex_;
   std::condition_variable idle_;
   int num_calls_ = 0;
+  std::unordered_set<OpenStream*> streams_;
 };
 
 }  // namespace semrank

@@ -14,7 +14,7 @@
 namespace semrank {
 
 template <typename Request, typename Response>
-class MessageCall final : public UnaryCall {
+class MessageCall final : public RequestWork {
  public:
   using Handler = std::function<absl::Status(const Request&, Response&)>;
 
@@ -22,28 +22,29 @@ class MessageCall final : public UnaryCall {
   static grpc::ServerUnaryReactor* Start(const RpcEnvironment& environment,
                                          const Metrics::Rpc& rpc,
                                          const RawCall& raw, Handler handler) {
-    return UnaryCall::Start(std::unique_ptr<UnaryCall>(
-        new MessageCall(environment, rpc, raw, std::move(handler))));
+    return UnaryCall::Start(
+        environment, rpc, raw,
+        std::unique_ptr<RequestWork>(new MessageCall(std::move(handler))));
   }
 
  private:
-  MessageCall(const RpcEnvironment& environment, const Metrics::Rpc& rpc,
-              const RawCall& raw, Handler handler)
-      : UnaryCall(environment, rpc, raw), handler_(std::move(handler)) {}
+  explicit MessageCall(Handler handler) : handler_(std::move(handler)) {}
 
-  absl::StatusOr<std::int64_t> Read(std::string_view bytes) override {
+  absl::StatusOr<WorkSize> Read(std::string_view bytes) override {
     SEMRANK_RETURN_IF_ERROR(ParseMessage(bytes, request_));
-    return 0;  // no texts
+    return WorkSize{};  // no texts
   }
-
-  absl::Status Work() override {
-    Response response;
-    SEMRANK_RETURN_IF_ERROR(handler_(request_, response));
-    return SetResponse(response);
+  absl::StatusOr<Progress> Advance(const RequestRun& /*run*/) override {
+    SEMRANK_RETURN_IF_ERROR(handler_(request_, response_));
+    return Progress::kDone;
+  }
+  const google::protobuf::MessageLite& response() const override {
+    return response_;
   }
 
   const Handler handler_;
   Request request_;
+  Response response_;
 };
 
 }  // namespace semrank

@@ -40,7 +40,9 @@ void DescribeLimits(const Limits& limits, int embedding_dim,
   message.set_max_inflight_texts(limits.max_inflight_texts);
   message.set_max_request_bytes(MaxRequestBytes(limits, embedding_dim));
   message.set_max_response_bytes(MaxResponseBytes(limits, embedding_dim));
-  message.set_max_metadata_bytes(kMaxMetadataBytes);
+  message.set_max_metadata_bytes(limits.max_metadata_bytes);
+  message.set_max_streams_per_connection(limits.max_streams_per_connection);
+  message.set_max_requests_per_stream(limits.max_requests_per_stream);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #define SEMRANK_SERVER_RPC_RANKING_SERVICE_H_
 
 #include "semrank/v1/ranking_service.grpc.pb.h"
+#include "server/rpc/stream_call.h"
 #include "server/rpc/unary_call.h"
 #include "server/rpc/unimplemented_call.h"
 
@@ -28,7 +29,7 @@ class RankingService final : public RankingServiceBase {
  private:
   const RpcEnvironment environment_;
   const Metrics::Rpc rank_;
-  const Metrics::Rpc rank_stream_;
+  const Metrics::Stream rank_stream_;
   const Metrics::Rpc explain_;
 };
 

@@ -16,6 +16,7 @@ namespace {
 
 using v1::EmbedTextsRequest;
 using v1::RankRequest;
+using v1::RankStreamRequest;
 
 // The reader's types, shorter.
 constexpr auto kVarint =
@@ -100,6 +101,27 @@ bool ReadRankField(WireReader& reader, TextList& titles,
   return reader.Skip();
 }
 
+bool ReadRankStreamField(WireReader& reader, RankStreamMessage& message) {
+  if (reader.field() == RankStreamRequest::kRequestNumberFieldNumber &&
+      reader.type() == kVarint) {
+    return reader.ReadVarint(message.request_number);
+  }
+  if (reader.field() != RankStreamRequest::kRequestFieldNumber ||
+      reader.type() != kBytes) {
+    return reader.Skip();
+  }
+  std::string_view piece;
+  if (!reader.ReadBytes(piece)) return false;
+  if (message.has_request) {
+    // Messages are merged by joining their bytes.
+    message.merged = std::string(message.request).append(piece);
+    piece = message.merged;
+  }
+  message.request = piece;
+  message.has_request = true;
+  return true;
+}
+
 bool ReadEmbedField(WireReader& reader, TextList& texts, std::uint32_t& side,
                     std::uint32_t& encoding, EmbedMessage& message) {
   const int field = reader.field();
@@ -156,6 +178,16 @@ absl::Status ReadRankRequest(std::string_view bytes, const Limits& limits,
   }
   message.input.titles = message.titles;
   return absl::OkStatus();
+}
+
+absl::Status ReadRankStreamRequest(std::string_view bytes,
+                                   RankStreamMessage& message) {
+  WireReader reader(bytes);
+  while (reader.Next()) {
+    if (!ReadRankStreamField(reader, message)) break;
+  }
+  return reader.ok() ? absl::OkStatus()
+                     : MalformedMessage("semrank.v1.RankStreamRequest");
 }
 
 absl::Status ReadEmbedTextsRequest(std::string_view bytes, const Limits& limits,

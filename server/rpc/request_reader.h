@@ -1,4 +1,4 @@
-// The two requests that carry many texts, read in place from their bytes.
+// The requests that carry many texts, read in place from their bytes.
 //
 //   Views    into the bytes, which must outlive the result.
 //   Memory   16 bytes a text beside the bytes themselves, and no more texts
@@ -9,6 +9,7 @@
 #define SEMRANK_SERVER_RPC_REQUEST_READER_H_
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -25,6 +26,13 @@ struct RankMessage {
   bool with_titles = false;
 };
 
+struct RankStreamMessage {
+  std::uint64_t request_number = 0;
+  bool has_request = false;
+  std::string_view request;  // bytes of a RankRequest
+  std::string merged;        // holds them when they came in pieces
+};
+
 struct EmbedMessage {
   std::vector<std::string_view> texts;
   EmbedInput input;  // input.texts views `texts`
@@ -34,6 +42,10 @@ struct EmbedMessage {
 
 absl::Status ReadRankRequest(std::string_view bytes, const Limits& limits,
                              RankMessage& message);
+
+// Views the request, not looking into it.
+absl::Status ReadRankStreamRequest(std::string_view bytes,
+                                   RankStreamMessage& message);
 
 absl::Status ReadEmbedTextsRequest(std::string_view bytes, const Limits& limits,
                                    EmbedMessage& message);

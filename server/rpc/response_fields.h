@@ -2,11 +2,15 @@
 #ifndef SEMRANK_SERVER_RPC_RESPONSE_FIELDS_H_
 #define SEMRANK_SERVER_RPC_RESPONSE_FIELDS_H_
 
+#include <string>
+#include <vector>
+
 #include "absl/time/time.h"
 #include "semrank/v1/common.pb.h"
 #include "server/core/model_store.h"
 #include "server/core/stage_times.h"
 #include "server/core/text_embedder.h"
+#include "server/core/vector_encoding.h"
 
 namespace semrank {
 
@@ -31,6 +35,24 @@ void SetFacts(const ServedModel& served, const CacheUse& cache,
   response.set_cache_hits(cache.hits);
   response.set_cache_misses(cache.misses);
   SetTimings(times, total, *response.mutable_timings());
+}
+
+// The vectors of a response that has some: rows of `dim` numbers, encoded.
+template <typename Response>
+void SetVectors(const std::vector<float>& vectors, int dim,
+                v1::VectorEncoding encoding, Response& response) {
+  std::string& bytes = *response.mutable_vectors();
+  if (encoding == v1::VECTOR_ENCODING_FLOAT16) {
+    EncodeFloat16(vectors, bytes);
+  } else if (encoding == v1::VECTOR_ENCODING_INT8) {
+    std::vector<float> scales;
+    EncodeInt8(vectors, dim, bytes, scales);
+    response.mutable_scales()->Add(scales.begin(), scales.end());
+  } else {
+    EncodeFloat32(vectors, bytes);
+  }
+  response.set_embedding_dim(dim);
+  response.set_encoding(encoding);
 }
 
 }  // namespace semrank

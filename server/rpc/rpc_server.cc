@@ -69,7 +69,12 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(
   builder.AddListeningPort(options.listen_address,
                            grpc::InsecureServerCredentials(), &port);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-  builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMaxMetadataBytes);
+  const Limits& limits = environment.engine->limits();
+  builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE,
+                             static_cast<int>(limits.max_metadata_bytes));
+  builder.AddChannelArgument(
+      GRPC_ARG_MAX_CONCURRENT_STREAMS,
+      static_cast<int>(limits.max_streams_per_connection));
   builder.SetMaxReceiveMessageSize(static_cast<int>(std::min<std::int64_t>(
       options.max_request_bytes, std::numeric_limits<int>::max())));
   builder.SetMaxSendMessageSize(-1);
@@ -114,6 +119,7 @@ bool RpcServer::Stop(absl::Duration timeout) {
   const auto is_down_within = [&](std::chrono::milliseconds time) {
     return shutdown.wait_for(time) == std::future_status::ready;
   };
+  calls_->EndStreams();
   bool all_ended = calls_->WaitUntilIdle(deadline);
   while (all_ended && !is_down_within(kSettleTime)) {
     // A call that came just before the shutdown may have begun only now.

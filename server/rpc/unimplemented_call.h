@@ -10,11 +10,9 @@
 #include <string_view>
 
 #include "server/core/metrics.h"
+#include "server/rpc/stream_call.h"
 
 namespace semrank {
-
-using RawStreamReactor =
-    grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>;
 
 // `method` as "RankingService.Explain".
 grpc::ServerUnaryReactor* AnswerUnimplemented(

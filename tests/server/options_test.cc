@@ -44,6 +44,8 @@ TEST(OptionsTest, DescriptionHasEveryFlagAsAFlagfileTakesIt) {
             "listen_address=127.0.0.1:50051\nhttp_address=127.0.0.1:8080\n"
             "cache_bytes=268435456\nmax_texts_per_request=10000\n"
             "max_text_bytes=4096\nmax_inflight_texts=100000\n"
+            "max_requests_per_stream=64\nmax_streams_per_connection=1000\n"
+            "max_metadata_bytes=8192\n"
             "drain_delay=1.5s\ndrain_timeout=30s\nlog_format=text\n");
 }
 
@@ -90,6 +92,13 @@ INSTANTIATE_TEST_SUITE_P(
         {"LargestRequestNeverFits",
          [](O& o) { o.limits.max_inflight_texts = 10'000; },
          "--max_inflight_texts=10000"},
+        {"NoRequestsPerStream",
+         [](O& o) { o.limits.max_requests_per_stream = 0; },
+         "--max_requests_per_stream=0"},
+        {"NoStreams", [](O& o) { o.limits.max_streams_per_connection = 0; },
+         "--max_streams_per_connection=0"},
+        {"TooLittleMetadata", [](O& o) { o.limits.max_metadata_bytes = 100; },
+         "--max_metadata_bytes=100"},
         {"NegativeDelay", [](O& o) { o.drain_delay = -absl::Seconds(1); },
          "--drain_delay=-1s"},
         {"EndlessTimeout",

@@ -3,7 +3,7 @@
 #include <thread>
 
 #include "semrank/v1/embedding_service.grpc.pb.h"
-#include "server/rpc/unary_call.h"
+#include "server/rpc/request_run.h"
 #include "tests/server/rpc/rpc_server_fixture.h"
 
 namespace semrank {
@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kDim = 16;
 // More than gRPC's own threads take on.
-constexpr int kLarge = UnaryCall::kMaxInlineTexts + 1;
+constexpr int kLarge = RequestRun::kMaxInlineTexts + 1;
 
 class EmbeddingServiceTest : public RpcServerFixture {
  protected:

@@ -52,6 +52,9 @@ TEST_F(ModelServiceTest, GetLimitsPublishesWhatTheFlagsSay) {
   EXPECT_EQ(limits.max_inflight_texts(), 5000u);
   EXPECT_GE(limits.max_request_bytes(), 3000u * 100);
   EXPECT_GE(limits.max_response_bytes(), 3000u * 16 * 4);
+  EXPECT_EQ(limits.max_requests_per_stream(), 4u);
+  EXPECT_EQ(limits.max_streams_per_connection(), 1'000u);
+  EXPECT_EQ(limits.max_metadata_bytes(), 8'192u);
 }
 
 TEST_F(ModelServiceTest, WhatComesLaterSaysNotImplemented) {

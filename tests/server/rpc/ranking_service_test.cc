@@ -145,11 +145,6 @@ TEST_F(RankingServiceTest, CatalogDocumentsAndOtherMethodsSayNotImplemented) {
   EXPECT_THAT(Rank(request), FailsWith(kUnimplemented, "NOT_IMPLEMENTED"));
   EXPECT_THAT(CallRaw("RankingService/Explain", "\xff"),
               FailsWith(kUnimplemented, "NOT_IMPLEMENTED"));
-  grpc::ClientContext context;
-  const auto stream = stub_->RankStream(&context);
-  const grpc::Status status = stream->Finish();
-  EXPECT_THAT(status, FailsWith(kUnimplemented, "NOT_IMPLEMENTED"));
-  EXPECT_THAT(status.error_message(), HasSubstr("RankStream"));
 }
 
 TEST_F(RankingServiceTest, AnswersWhileDrainingAndIsUnavailableWhileStopping) {

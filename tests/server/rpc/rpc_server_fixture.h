@@ -41,7 +41,8 @@ class RpcServerFixture : public ::testing::Test {
  protected:
   static constexpr Limits kLimits = {.max_texts_per_request = 3'000,
                                      .max_text_bytes = 100,
-                                     .max_inflight_texts = 5'000};
+                                     .max_inflight_texts = 5'000,
+                                     .max_requests_per_stream = 4};
 
   RpcServerFixture() {
     EXPECT_TRUE(models_.Load(0).ok());
@@ -89,11 +90,12 @@ class RpcServerFixture : public ::testing::Test {
     return Metric("semrank_requests_rejected_total{reason=\"" + reason + "\"}");
   }
   double Handled(const std::string& service, const std::string& method,
-                 const std::string& code) const {
+                 const std::string& code,
+                 const std::string& type = "unary") const {
     return Metric("grpc_server_handled_total{grpc_code=\"" + code +
                   "\",grpc_method=\"" + method +
                   "\",grpc_service=\"semrank.v1." + service +
-                  "\",grpc_type=\"unary\"}");
+                  "\",grpc_type=\"" + type + "\"}");
   }
 
   Gate gate_;

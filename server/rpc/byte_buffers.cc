@@ -1,0 +1,41 @@
+#include "server/rpc/byte_buffers.h"
+
+#include <grpcpp/support/proto_buffer_writer.h>
+
+#include <limits>
+
+#include "server/core/stage_times.h"
+
+namespace semrank {
+namespace {
+
+// Larger messages are made of several pieces of memory.
+constexpr int kBlockBytes = 1 << 20;
+
+}  // namespace
+
+absl::Status ToSingleSlice(const grpc::ByteBuffer& buffer, grpc::Slice& slice) {
+  if (buffer.TrySingleSlice(&slice).ok() ||
+      buffer.DumpToSingleSlice(&slice).ok()) {
+    return absl::OkStatus();
+  }
+  return absl::InternalError("gRPC handed over no bytes");
+}
+
+absl::Status Serialize(const google::protobuf::MessageLite& message,
+                       Metrics& metrics, grpc::ByteBuffer& buffer) {
+  StageClock clock;
+  const std::size_t num_bytes = message.ByteSizeLong();
+  if (num_bytes > std::numeric_limits<int>::max()) {
+    return absl::InternalError("the response is over 2 GiB");
+  }
+  grpc::ProtoBufferWriter writer(&buffer, kBlockBytes,
+                                 static_cast<int>(num_bytes));
+  if (!message.SerializeToZeroCopyStream(&writer)) {
+    return absl::InternalError("cannot serialise the response");
+  }
+  metrics.RecordStage(Stage::kSerialize, clock.Lap());
+  return absl::OkStatus();
+}
+
+}  // namespace semrank

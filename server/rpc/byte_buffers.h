@@ -1,0 +1,30 @@
+// Between gRPC's buffers and plain bytes.
+#ifndef SEMRANK_SERVER_RPC_BYTE_BUFFERS_H_
+#define SEMRANK_SERVER_RPC_BYTE_BUFFERS_H_
+
+#include <google/protobuf/message_lite.h>
+#include <grpcpp/support/byte_buffer.h>
+#include <grpcpp/support/slice.h>
+
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "server/core/metrics.h"
+
+namespace semrank {
+
+// The whole message in one piece: small ones are already, larger ones are
+// copied once. Internal when gRPC handed over none.
+absl::Status ToSingleSlice(const grpc::ByteBuffer& buffer, grpc::Slice& slice);
+
+inline std::string_view ViewOf(const grpc::Slice& slice) {
+  return {reinterpret_cast<const char*>(slice.begin()), slice.size()};
+}
+
+// Internal when the message is too large for Protobuf. Timed as kSerialize.
+absl::Status Serialize(const google::protobuf::MessageLite& message,
+                       Metrics& metrics, grpc::ByteBuffer& buffer);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_RPC_BYTE_BUFFERS_H_

@@ -1,0 +1,32 @@
+#include "server/rpc/embed_work.h"
+
+#include "model/base/status_macros.h"
+#include "server/rpc/request_run.h"
+#include "server/rpc/response_fields.h"
+
+namespace semrank {
+
+absl::StatusOr<WorkSize> EmbedWork::Read(std::string_view bytes) {
+  const RankingEngine& engine = *environment_.engine;
+  SEMRANK_RETURN_IF_ERROR(
+      ReadEmbedTextsRequest(bytes, engine.limits(), message_));
+  SEMRANK_ASSIGN_OR_RETURN(served_,
+                           environment_.models->Find(message_.model.name(),
+                                                     message_.model.version()));
+  SEMRANK_RETURN_IF_ERROR(engine.CheckEmbed(message_.input));
+  return WorkSize{static_cast<std::int64_t>(message_.texts.size()),
+                  bytes.size()};
+}
+
+absl::StatusOr<Progress> EmbedWork::Advance(const RequestRun& run) {
+  SEMRANK_RETURN_IF_ERROR(
+      environment_.engine->Embed(*served_, message_.input, run, result_));
+  SetVectors(result_.vectors, served_->model->embedding_dim(),
+             message_.encoding, response_);
+  run.AddOwnTimes(result_.times);
+  SetFacts(*served_, result_.cache, result_.times, run.TimeSinceReceived(),
+           response_);
+  return Progress::kDone;
+}
+
+}  // namespace semrank

@@ -1,0 +1,36 @@
+// The work of one EmbedTexts: from the bytes of the request to its response.
+#ifndef SEMRANK_SERVER_RPC_EMBED_WORK_H_
+#define SEMRANK_SERVER_RPC_EMBED_WORK_H_
+
+#include <string_view>
+
+#include "semrank/v1/embedding_service.pb.h"
+#include "server/rpc/request_reader.h"
+#include "server/rpc/request_work.h"
+#include "server/rpc/rpc_environment.h"
+
+namespace semrank {
+
+class EmbedWork final : public RequestWork {
+ public:
+  // `environment` must outlive the work.
+  explicit EmbedWork(const RpcEnvironment& environment)
+      : environment_(environment) {}
+
+  absl::StatusOr<WorkSize> Read(std::string_view bytes) override;
+  absl::StatusOr<Progress> Advance(const RequestRun& run) override;
+  const google::protobuf::MessageLite& response() const override {
+    return response_;
+  }
+
+ private:
+  const RpcEnvironment& environment_;
+  EmbedMessage message_;
+  ServedModelPtr served_;
+  EmbedResult result_;
+  v1::EmbedTextsResponse response_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_RPC_EMBED_WORK_H_

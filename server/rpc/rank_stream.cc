@@ -1,0 +1,107 @@
+#include "server/rpc/rank_stream.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "model/base/status_macros.h"
+#include "server/core/errors.h"
+#include "server/rpc/byte_buffers.h"
+#include "server/rpc/rank_work.h"
+#include "server/rpc/request_run.h"
+#include "server/rpc/status_mapping.h"
+
+namespace semrank {
+namespace {
+
+// One request of the stream: RankWork, with the number that comes and goes
+// beside it.
+class StreamedRankWork final : public RequestWork {
+ public:
+  StreamedRankWork(const RpcEnvironment& environment,
+                   v1::RankStreamResponse& response)
+      : response_(response), rank_(environment, response.mutable_response()) {}
+
+  absl::StatusOr<WorkSize> Read(std::string_view bytes) override {
+    SEMRANK_RETURN_IF_ERROR(ReadRankStreamRequest(bytes, message_));
+    response_.set_request_number(message_.request_number);
+    if (!message_.has_request) {
+      return FieldError("INVALID_FIELD", "request", "is not set");
+    }
+    return rank_.Read(message_.request);
+  }
+  absl::StatusOr<Progress> Advance(const RequestRun& run) override {
+    return rank_.Advance(run);
+  }
+  const google::protobuf::MessageLite& response() const override {
+    return response_;
+  }
+
+ private:
+  v1::RankStreamResponse& response_;
+  RankStreamMessage message_;
+  RankWork rank_;
+};
+
+class StreamedRank final : public RequestRun {
+ public:
+  StreamedRank(StreamCall& stream, grpc::Slice bytes)
+      : StreamedRank(stream, std::move(bytes),
+                     std::make_unique<v1::RankStreamResponse>()) {}
+
+  // Deletes the request in the end.
+  void Begin() { Start(ViewOf(bytes_)); }
+
+  absl::Time deadline() const override { return stream_.deadline(); }
+  bool gone() const override { return stream_.gone(); }
+
+ private:
+  StreamedRank(StreamCall& stream, grpc::Slice bytes,
+               std::unique_ptr<v1::RankStreamResponse> response)
+      : RequestRun(stream.environment(), std::make_unique<StreamedRankWork>(
+                                             stream.environment(), *response)),
+        stream_(stream),
+        bytes_(std::move(bytes)),
+        response_(std::move(response)) {}
+
+  absl::Status MakeAnswer(
+      const google::protobuf::MessageLite& response) override {
+    return Serialize(response, *environment().metrics, answer_);
+  }
+
+  void Done(const absl::Status& status) override {
+    const std::unique_ptr<StreamedRank> self(this);
+    // Whose request it was is not known, or not to be believed.
+    if (ErrorReason(status) == kMalformedReason) return stream_.End(status);
+    if (!status.ok()) {
+      *response_->mutable_status() = ToRpcStatus(status);
+      const absl::Status made = MakeAnswer(*response_);
+      if (!made.ok()) return stream_.End(made);
+    }
+    stream_.Answer(status, answer_);
+  }
+
+  StreamCall& stream_;
+  const grpc::Slice bytes_;
+  const std::unique_ptr<v1::RankStreamResponse> response_;
+  grpc::ByteBuffer answer_;
+};
+
+}  // namespace
+
+RawStreamReactor* RankStream::Start(const RpcEnvironment& environment,
+                                    const Metrics::Stream& metrics,
+                                    grpc::CallbackServerContext& context) {
+  const auto max_requests =
+      static_cast<int>(environment.engine->limits().max_requests_per_stream);
+  auto* const stream =
+      new RankStream(environment, metrics, context, max_requests);
+  stream->Begin();
+  return stream;
+}
+
+void RankStream::Take(grpc::Slice bytes) {
+  (new StreamedRank(*this, std::move(bytes)))->Begin();
+}
+
+}  // namespace semrank

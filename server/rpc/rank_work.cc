@@ -1,0 +1,59 @@
+#include "server/rpc/rank_work.h"
+
+#include <string>
+
+#include "model/base/status_macros.h"
+#include "server/rpc/request_run.h"
+#include "server/rpc/response_fields.h"
+#include "server/rpc/status_mapping.h"
+
+namespace semrank {
+
+absl::StatusOr<WorkSize> RankWork::Read(std::string_view bytes) {
+  const RankingEngine& engine = *environment_.engine;
+  SEMRANK_RETURN_IF_ERROR(ReadRankRequest(bytes, engine.limits(), message_));
+  SEMRANK_ASSIGN_OR_RETURN(served_,
+                           environment_.models->Find(message_.model.name(),
+                                                     message_.model.version()));
+  SEMRANK_RETURN_IF_ERROR(engine.CheckRank(*served_, message_.input));
+  const std::size_t num_vectors =
+      message_.input.vectors.size() /
+      (sizeof(float) * served_->model->embedding_dim());
+  return WorkSize{
+      static_cast<std::int64_t>(1 + message_.titles.size() + num_vectors),
+      bytes.size()};
+}
+
+absl::StatusOr<Progress> RankWork::Advance(const RequestRun& run) {
+  SEMRANK_RETURN_IF_ERROR(
+      environment_.engine->Rank(*served_, message_.input, run, result_));
+  FillRanking();
+  response_.set_score_kind(served_->model->config().score_kind());
+  run.AddOwnTimes(result_.times);
+  SetFacts(*served_, result_.cache, result_.times, run.TimeSinceReceived(),
+           response_);
+  return Progress::kDone;
+}
+
+void RankWork::FillRanking() {
+  const int size = static_cast<int>(result_.ranking.size());
+  response_.mutable_indices()->Reserve(size);
+  response_.mutable_scores()->Reserve(size);
+  for (const RankedDocument& document : result_.ranking) {
+    response_.mutable_indices()->AddAlreadyReserved(document.index);
+    response_.mutable_scores()->AddAlreadyReserved(document.score);
+  }
+  for (const CandidateProblem& problem : result_.problems) {
+    v1::Problem& out = *response_.add_problems();
+    out.set_index(problem.index);
+    *out.mutable_status() = ToRpcStatus(problem.status);
+  }
+  if (!message_.with_titles) return;
+  for (const RankedDocument& document : result_.ranking) {
+    const bool has_title = document.index < message_.titles.size();
+    response_.add_titles(
+        std::string(has_title ? message_.titles[document.index] : ""));
+  }
+}
+
+}  // namespace semrank

@@ -1,0 +1,43 @@
+// The work of one Rank: from the bytes of a RankRequest to its response.
+#ifndef SEMRANK_SERVER_RPC_RANK_WORK_H_
+#define SEMRANK_SERVER_RPC_RANK_WORK_H_
+
+#include <memory>
+#include <string_view>
+
+#include "semrank/v1/ranking_service.pb.h"
+#include "server/rpc/request_reader.h"
+#include "server/rpc/request_work.h"
+#include "server/rpc/rpc_environment.h"
+
+namespace semrank {
+
+class RankWork final : public RequestWork {
+ public:
+  // The response goes into `response`, which is part of a larger message;
+  // without it into one of the work's own. `environment` must outlive the work.
+  explicit RankWork(const RpcEnvironment& environment,
+                    v1::RankResponse* response = nullptr)
+      : environment_(environment),
+        response_(response != nullptr ? *response : own_response_) {}
+
+  absl::StatusOr<WorkSize> Read(std::string_view bytes) override;
+  absl::StatusOr<Progress> Advance(const RequestRun& run) override;
+  const google::protobuf::MessageLite& response() const override {
+    return response_;
+  }
+
+ private:
+  void FillRanking();
+
+  const RpcEnvironment& environment_;
+  RankMessage message_;
+  ServedModelPtr served_;
+  RankResult result_;
+  v1::RankResponse own_response_;
+  v1::RankResponse& response_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_RPC_RANK_WORK_H_

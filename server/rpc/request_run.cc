@@ -1,0 +1,77 @@
+#include "server/rpc/request_run.h"
+
+#include <utility>
+
+#include "model/base/status_macros.h"
+#include "server/rpc/grpc_log.h"
+
+namespace semrank {
+
+RequestRun::RequestRun(const RpcEnvironment& environment,
+                       std::unique_ptr<RequestWork> work)
+    : environment_(environment),
+      work_(std::move(work)),
+      received_(std::chrono::steady_clock::now()) {}
+
+absl::Duration RequestRun::TimeSinceReceived() const {
+  return absl::FromChrono(std::chrono::steady_clock::now() - received_);
+}
+
+void RequestRun::AddOwnTimes(StageTimes& times) const {
+  times[Stage::kParse] += read_time_;
+  times[Stage::kQueue] += queue_time_;
+}
+
+void RequestRun::Start(std::string_view bytes) {
+  const absl::Status status = ReadAndAdmit(bytes);
+  if (!status.ok()) {
+    Finish(status);
+  } else if (size_.num_texts > kMaxInlineTexts ||
+             size_.num_bytes > kMaxInlineBytes) {
+    QueueForWorker();
+  } else {
+    TakeTurn();
+  }
+}
+
+absl::Status RequestRun::ReadAndAdmit(std::string_view bytes) {
+  SEMRANK_RETURN_IF_ERROR(environment_.lifecycle->CheckAnswering());
+  SEMRANK_ASSIGN_OR_RETURN(size_, work_->Read(bytes));
+  read_time_ = waiting_since_ = TimeSinceReceived();
+  SEMRANK_ASSIGN_OR_RETURN(permit_,
+                           environment_.admission->Admit(size_.num_texts));
+  return absl::OkStatus();
+}
+
+void RequestRun::QueueForWorker() {
+  environment_.workers->Submit([this] { TakeTurn(); });
+}
+
+void RequestRun::TakeTurn() {
+  queue_time_ += TimeSinceReceived() - waiting_since_;
+  const absl::StatusOr<Progress> progress = Advance();
+  if (progress.ok() && *progress == Progress::kMore) {
+    waiting_since_ = TimeSinceReceived();
+    QueueForWorker();
+    return;
+  }
+  environment_.metrics->RecordStage(Stage::kQueue, queue_time_);
+  Finish(progress.ok() ? MakeAnswer(work_->response()) : progress.status());
+}
+
+absl::StatusOr<Progress> RequestRun::Advance() {
+  SEMRANK_RETURN_IF_ERROR(CheckStillWanted(*this));
+  return work_->Advance(*this);
+}
+
+void RequestRun::Finish(const absl::Status& status) {
+  if (!status.ok()) {
+    environment_.metrics->CountRejected(status);
+    if (status.code() == absl::StatusCode::kInternal) LogBug(status);
+  }
+  // The permit goes back first: a caller that has its answer must find room.
+  permit_ = Admission::Permit();
+  Done(status);
+}
+
+}  // namespace semrank

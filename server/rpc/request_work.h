@@ -1,0 +1,47 @@
+// What a method does with one request, whoever brings the bytes: a unary call
+// or a stream. It is worked on in turns of a few milliseconds, so that several
+// requests can share a thread.
+//
+//   Life     Read once; then Advance until it says kDone or fails.
+//   Threads  one at a time, not always the same.
+#ifndef SEMRANK_SERVER_RPC_REQUEST_WORK_H_
+#define SEMRANK_SERVER_RPC_REQUEST_WORK_H_
+
+#include <google/protobuf/message_lite.h>
+
+#include <cstdint>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+namespace semrank {
+
+class RequestRun;
+
+// What a request asks for: admission counts the texts, and by both it is
+// decided which thread works.
+struct WorkSize {
+  std::int64_t num_texts = 0;
+  std::size_t num_bytes = 0;
+};
+
+enum class Progress { kMore, kDone };
+
+class RequestWork {
+ public:
+  virtual ~RequestWork() = default;
+
+  // Decodes and checks what is cheap to check. `bytes` stays valid as long as
+  // the work does. Must not take long.
+  virtual absl::StatusOr<WorkSize> Read(std::string_view bytes) = 0;
+
+  // One turn. `run` says who waits, and what the time went into so far.
+  virtual absl::StatusOr<Progress> Advance(const RequestRun& run) = 0;
+
+  // Complete after kDone.
+  virtual const google::protobuf::MessageLite& response() const = 0;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_RPC_REQUEST_WORK_H_
