@@ -26,6 +26,8 @@ class BagInputTrainer : public InputLayerTrainer {
   void AddUpdateWork(double learning_rate, const float* deltas,
                      WorkerScratch& scratch, WorkList& work) override;
 
+  BagLayerTrainer& bag_layer() override { return layer_; }
+
  private:
   BagLayerTrainer layer_;
   const TextBags* texts_ = nullptr;

@@ -15,6 +15,8 @@ constexpr std::uint32_t kPieceEntries = 2048;
 // Features whose gradients are summed before they are used: the sums stay in
 // the first-level cache.
 constexpr int kFeatureBlock = 16;
+// Kept rows whose update is a piece of work.
+constexpr int kUpdateBlock = 128;
 
 }  // namespace
 
@@ -38,13 +40,21 @@ void BagLayerTrainer::TransposeBags(const BagBatch& bags) {
       bounds_.push_back(f);
     }
   }
+  if (!optimizer_.keeps_gradients()) return;
+  kept_rows_.rows = transpose_.features();
+  kept_rows_.values.resize(kept_rows_.rows.size() * width());
 }
 
 void BagLayerTrainer::UpdatePiece(const float* deltas, int piece,
                                   std::vector<float>& scratch) {
   const std::size_t row = width();
-  scratch.resize(kFeatureBlock * row);
   const int last = bounds_[piece + 1];
+  if (optimizer_.keeps_gradients()) {
+    SumBags(transpose_.texts(), bounds_[piece], last, deltas, width(),
+            &kept_rows_.values[bounds_[piece] * row]);
+    return;
+  }
+  scratch.resize(kFeatureBlock * row);
   for (int begin = bounds_[piece]; begin < last; begin += kFeatureBlock) {
     const int end = std::min(last, begin + kFeatureBlock);
     SumBags(transpose_.texts(), begin, end, deltas, width(), scratch.data());
@@ -59,6 +69,29 @@ void BagLayerTrainer::UpdatePiece(const float* deltas, int piece,
 void BagLayerTrainer::UpdateBias(const float* deltas, int num_texts,
                                  std::vector<float>& scratch) {
   optimizer_.UpdateBias(deltas, num_texts, weights_.out, scratch);
+}
+
+void BagLayerTrainer::KeepGradients() {
+  optimizer_.KeepGradients();
+  kept_rows_.width = width();
+}
+
+void BagLayerTrainer::AppendGradients(GradientSet& gradients) {
+  gradients.sparse.push_back(&kept_rows_);
+  gradients.dense.emplace_back(optimizer_.kept_bias());
+}
+
+void BagLayerTrainer::AddKeptUpdateWork(WorkList& work) {
+  work.AddBlocks(static_cast<int>(kept_rows_.rows.size()), kUpdateBlock,
+                 [this](int first, int last, int) {
+                   const std::size_t row = width();
+                   for (int f = first; f < last; ++f) {
+                     optimizer_.UpdateWeight(
+                         static_cast<int>(kept_rows_.rows[f]),
+                         std::span(&kept_rows_.values[f * row], row), width());
+                   }
+                 });
+  work.Add(1, [this](int, int) { optimizer_.UpdateKeptBias(); });
 }
 
 }  // namespace semrank

@@ -1,6 +1,7 @@
 // The product of bags with a weight that learns: x W for bags x (DSSM eq. 3).
 // Of W, only the rows of features that occur in a step's bags are read and
-// changed.
+// changed. Each piece of a gradient is used at once, or kept after
+// KeepGradients.
 //
 //   Places   a feature may have several rows of W, one after another, of which
 //            a bag gets the sums side by side: the window places of CLSM.
@@ -15,7 +16,9 @@
 
 #include "model/text/featurizer.h"
 #include "model/train/bag_transpose.h"
+#include "model/train/gradient_set.h"
 #include "model/train/layer_optimizer.h"
+#include "model/train/work_list.h"
 
 namespace semrank {
 
@@ -27,6 +30,9 @@ class BagLayerTrainer {
       : weights_(weights),
         num_places_(num_places),
         optimizer_(options, weights) {}
+
+  // Once, before the first step.
+  void KeepGradients();
 
   int width() const { return num_places_ * weights_.out; }
 
@@ -47,6 +53,11 @@ class BagLayerTrainer {
   void UpdateBias(const float* deltas, int num_texts,
                   std::vector<float>& scratch);
 
+  // When gradients are kept: after all of UpdatePiece and UpdateBias. A row is
+  // that of a feature, width() wide.
+  void AppendGradients(GradientSet& gradients);
+  void AddKeptUpdateWork(WorkList& work);
+
  private:
   LayerWeights& weights_;
   int num_places_;
@@ -54,6 +65,7 @@ class BagLayerTrainer {
   BagTranspose transpose_;
   // Piece i: the features [bounds_[i], bounds_[i + 1]) of transpose_.
   std::vector<int> bounds_ = {0};
+  RowGradients kept_rows_;
 };
 
 }  // namespace semrank

@@ -1,8 +1,15 @@
 #include "model/train/dense_layer_trainer.h"
 
 #include <cstddef>
+#include <span>
 
 namespace semrank {
+namespace {
+
+// Rows of the weight that make a piece of work.
+constexpr int kRowBlock = 48;
+
+}  // namespace
 
 void DenseLayerTrainer::PackWeights() {
   const StridedMatrix weight = {weights_.weight.data(), weights_.in,
@@ -31,9 +38,35 @@ void DenseLayerTrainer::UpdateRows(const float* inputs, int first, int last,
                                    std::vector<float>& scratch) {
   const StridedMatrix transposed = {inputs + first, last - first,
                                     packed_deltas_.depth(), 1, weights_.in};
+  if (optimizer_.keeps_gradients()) {
+    float* kept = &kept_weight_[static_cast<std::size_t>(first) * weights_.out];
+    Multiply(transposed, packed_deltas_, {}, kept, weights_.out);
+    return;
+  }
   scratch.resize(static_cast<std::size_t>(last - first) * weights_.out);
   Multiply(transposed, packed_deltas_, {}, scratch.data(), weights_.out);
   optimizer_.UpdateWeight(first, scratch, weights_.out);
+}
+
+void DenseLayerTrainer::KeepGradients() {
+  optimizer_.KeepGradients();
+  kept_weight_.resize(weights_.weight.size());
+}
+
+void DenseLayerTrainer::AppendGradients(GradientSet& gradients) {
+  gradients.dense.emplace_back(kept_weight_);
+  gradients.dense.emplace_back(optimizer_.kept_bias());
+}
+
+void DenseLayerTrainer::AddKeptUpdateWork(WorkList& work) {
+  work.AddBlocks(weights_.in, kRowBlock, [this](int first, int last, int) {
+    const std::size_t width = weights_.out;
+    optimizer_.UpdateWeight(
+        first,
+        std::span(kept_weight_).subspan(first * width, (last - first) * width),
+        weights_.out);
+  });
+  work.Add(1, [this](int, int) { optimizer_.UpdateKeptBias(); });
 }
 
 void DenseLayerTrainer::UpdateBias(const float* deltas, int num_texts,

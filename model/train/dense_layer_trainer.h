@@ -1,5 +1,6 @@
 // A fully connected layer that learns: z = x W + b, the activation function
-// left to the caller.
+// left to the caller. Each piece of a gradient is used at once, or kept after
+// KeepGradients.
 //
 //   Shapes   row-major, one row = one text; inputs [n, in], outputs and deltas
 //            (dloss/dz) [n, out].
@@ -11,7 +12,9 @@
 #include <vector>
 
 #include "model/nn/gemm.h"
+#include "model/train/gradient_set.h"
 #include "model/train/layer_optimizer.h"
+#include "model/train/work_list.h"
 
 namespace semrank {
 
@@ -20,6 +23,9 @@ class DenseLayerTrainer {
   // `weights` outlive the layer and do not move.
   DenseLayerTrainer(LayerWeights& weights, const OptimizerOptions& options)
       : weights_(weights), optimizer_(options, weights) {}
+
+  // Once, before the first step.
+  void KeepGradients();
 
   // Before the first Forward or Backward, and again after an update.
   void PackWeights();
@@ -31,12 +37,16 @@ class DenseLayerTrainer {
   // Once all deltas of the step are there, before UpdateRows.
   void PackDeltas(const float* deltas, int num_texts);
   void BeginStep(double learning_rate) { optimizer_.BeginStep(learning_rate); }
-  // Rows [first, last) of dloss/dW = X^T delta, eq. 18-19, used at once.
+  // Rows [first, last) of dloss/dW = X^T delta, eq. 18-19.
   // `inputs` are those of all texts of the step.
   void UpdateRows(const float* inputs, int first, int last,
                   std::vector<float>& scratch);
   void UpdateBias(const float* deltas, int num_texts,
                   std::vector<float>& scratch);
+
+  // When gradients are kept: after all of UpdateRows and UpdateBias.
+  void AppendGradients(GradientSet& gradients);
+  void AddKeptUpdateWork(WorkList& work);
 
  private:
   LayerWeights& weights_;
@@ -44,6 +54,7 @@ class DenseLayerTrainer {
   PackedMatrix packed_weight_;      // [in, out]
   PackedMatrix packed_transposed_;  // [out, in]
   PackedMatrix packed_deltas_;      // [num_texts, out]
+  std::vector<float> kept_weight_;  // gradient [in, out], or empty
 };
 
 }  // namespace semrank

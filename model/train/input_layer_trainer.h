@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "model/train/bag_layer_trainer.h"
 #include "model/train/text_table.h"
 #include "model/train/work_list.h"
 
@@ -47,6 +48,9 @@ class InputLayerTrainer {
   // `deltas` are those of AddPackWork; `scratch` lives until the work has run.
   virtual void AddUpdateWork(double learning_rate, const float* deltas,
                              WorkerScratch& scratch, WorkList& work) = 0;
+
+  // What is learned, for gradients that are kept.
+  virtual BagLayerTrainer& bag_layer() = 0;
 };
 
 }  // namespace semrank

@@ -14,13 +14,14 @@ void LayerOptimizer::UpdateWeight(int first_row,
 
 void LayerOptimizer::UpdateBias(const float* deltas, int num_texts, int width,
                                 std::vector<float>& scratch) {
-  scratch.assign(width, 0);
-  float* __restrict sums = scratch.data();
+  std::vector<float>& gradient = keeps_gradients() ? kept_bias_ : scratch;
+  gradient.assign(width, 0);
+  float* __restrict sums = gradient.data();
   for (int t = 0; t < num_texts; ++t) {
     const float* __restrict row = deltas + static_cast<std::size_t>(t) * width;
     for (int i = 0; i < width; ++i) sums[i] += row[i];
   }
-  bias_.Update(0, scratch);
+  if (!keeps_gradients()) bias_.Update(0, gradient);
 }
 
 }  // namespace semrank

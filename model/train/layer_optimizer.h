@@ -1,4 +1,6 @@
-// The optimizers of one layer's weight and bias.
+// The optimizers of one layer's weight and bias. The gradient of the bias is
+// used at once, or kept after KeepGradients; that of the weight is the layer's
+// to keep.
 //
 //   Threads  BeginStep by one thread; updates from any, of disjoint parts.
 #ifndef SEMRANK_MODEL_TRAIN_LAYER_OPTIMIZER_H_
@@ -17,7 +19,13 @@ class LayerOptimizer {
  public:
   // `weights` outlive the optimizer and do not move.
   LayerOptimizer(const OptimizerOptions& options, LayerWeights& weights)
-      : weight_(options, weights.weight), bias_(options, weights.bias) {}
+      : weight_(options, weights.weight),
+        bias_(options, weights.bias),
+        bias_size_(weights.bias.size()) {}
+
+  // Once, before the first step.
+  void KeepGradients() { kept_bias_.resize(bias_size_); }
+  bool keeps_gradients() const { return !kept_bias_.empty(); }
 
   void BeginStep(double learning_rate);
   // Rows of the weight from `first_row` on; whole rows of gradients.
@@ -26,10 +34,14 @@ class LayerOptimizer {
   // width].
   void UpdateBias(const float* deltas, int num_texts, int width,
                   std::vector<float>& scratch);
+  std::vector<float>& kept_bias() { return kept_bias_; }
+  void UpdateKeptBias() { bias_.Update(0, kept_bias_); }
 
  private:
   ParameterOptimizer weight_;
   ParameterOptimizer bias_;
+  std::size_t bias_size_;
+  std::vector<float> kept_bias_;
 };
 
 }  // namespace semrank

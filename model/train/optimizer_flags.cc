@@ -23,6 +23,9 @@ ABSL_FLAG(Text, optimizer, Text{"adam"},
 ABSL_FLAG(Double, learning_rate, Double{Defaults().learning_rate},
           "Step size. The loss is the mean over the mini-batch, so sgd wants a "
           "hundred times adam's and more, adagrad ten times.");
+ABSL_FLAG(Double, gradient_clip_norm, Double{Defaults().gradient_clip_norm},
+          "Scales the gradient of a step, all weights together, down to this "
+          "length if it is longer. 0 = never.");
 ABSL_FLAG(Int, warmup_batches, Int{Defaults().warmup_batches},
           "Mini-batches over which the learning rate rises from 0 in a "
           "straight line.");
@@ -37,6 +40,7 @@ absl::Status ReadFlags(OptimizerOptions& options) {
   SEMRANK_RETURN_IF_ERROR(
       ReadName(absl::GetFlag(FLAGS_optimizer), options.kind));
   absl::GetFlag(FLAGS_learning_rate).CopyIfSet(options.learning_rate);
+  absl::GetFlag(FLAGS_gradient_clip_norm).CopyIfSet(options.gradient_clip_norm);
   absl::GetFlag(FLAGS_warmup_batches).CopyIfSet(options.warmup_batches);
   SEMRANK_RETURN_IF_ERROR(
       ReadName(absl::GetFlag(FLAGS_learning_rate_decay), options.decay));

@@ -43,6 +43,9 @@ TowerTrainer::TowerTrainer(TowerWeights weights,
     if (l > 0) dense_layers_.emplace_back(layer, options.optimizer);
     outputs_.emplace_back().width = layer.out;
   }
+  if (!options.keep_gradients) return;
+  input_layer_->bag_layer().KeepGradients();
+  for (DenseLayerTrainer& layer : dense_layers_) layer.KeepGradients();
 }
 
 bool TowerTrainer::IsTanh(std::size_t layer) const {
@@ -190,6 +193,18 @@ void TowerTrainer::AddUpdateWork(double learning_rate, WorkList& work) {
   input_layer_->AddUpdateWork(learning_rate, outputs_[0].deltas.data(),
                               scratch_, work);
   weights_packed_ = false;
+}
+
+void TowerTrainer::AppendGradients(GradientSet& gradients) {
+  input_layer_->bag_layer().AppendGradients(gradients);
+  for (DenseLayerTrainer& layer : dense_layers_) {
+    layer.AppendGradients(gradients);
+  }
+}
+
+void TowerTrainer::AddKeptUpdateWork(WorkList& work) {
+  for (DenseLayerTrainer& layer : dense_layers_) layer.AddKeptUpdateWork(work);
+  input_layer_->bag_layer().AddKeptUpdateWork(work);
 }
 
 }  // namespace semrank

@@ -12,6 +12,8 @@
 //   AddBackwardWork            delta of each layer, in blocks of texts
 //   AddPackWork                deltas made ready for the products
 //   AddUpdateWork              gradients of the weights, each used at once
+//                              unless they are kept; then, to use them,
+//   AddKeptUpdateWork
 //
 //   Shapes   row-major, one row = one text.
 //   Memory   weights, optimizer state, and for each text of a step twice the
@@ -40,6 +42,7 @@ namespace semrank {
 struct TowerTrainerOptions {
   Activation output_activation = Activation::kTanh;
   OptimizerOptions optimizer;
+  bool keep_gradients = false;
   int num_workers = 1;  // of the pool that runs the pieces
 };
 
@@ -66,6 +69,10 @@ class TowerTrainer {
   void AddBackwardWork(WorkList& work);
   void AddPackWork(WorkList& work);
   void AddUpdateWork(double learning_rate, WorkList& work);
+  // When gradients are kept: those of this step, once that work has run. They
+  // may be changed before the next is added.
+  void AppendGradients(GradientSet& gradients);
+  void AddKeptUpdateWork(WorkList& work);
 
  private:
   // What one layer keeps of a step, [num_texts, out]; delta = dloss/d(input of

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "model/base/status_macros.h"
+#include "model/train/gradient_clipping.h"
 #include "model/train/work_list.h"
 
 namespace semrank {
@@ -23,12 +24,15 @@ TwoTowerWeights InitialTwoTowerWeights(const TowerOptions& options,
 
 TwoTowerTrainer::TwoTowerTrainer(TwoTowerWeights weights,
                                  const TrainOptions& options, ThreadPool& pool)
-    : pool_(pool), loss_(options.loss.gamma, options.tower.embedding_dim) {
+    : pool_(pool),
+      gradient_clip_norm_(options.optimizer.gradient_clip_norm),
+      loss_(options.loss.gamma, options.tower.embedding_dim) {
   const TowerTrainerOptions tower_options = {
       .output_activation = options.tower.activation == v1::ACTIVATION_TANH
                                ? Activation::kTanh
                                : Activation::kLinear,
       .optimizer = options.optimizer,
+      .keep_gradients = options.optimizer.gradient_clip_norm > 0,
       .num_workers = pool.num_threads()};
   query_ =
       std::make_unique<TowerTrainer>(std::move(weights.query), tower_options);
@@ -98,7 +102,18 @@ absl::StatusOr<double> TwoTowerTrainer::Step(const MiniBatch& batch,
   RunPhase([&step](TowerTrainer& tower, WorkList& work) {
     tower.AddUpdateWork(step.learning_rate, work);
   });
+  if (gradient_clip_norm_ > 0) UpdateWithKeptGradients();
   return loss;
+}
+
+void TwoTowerTrainer::UpdateWithKeptGradients() {
+  GradientSet gradients;
+  query_->AppendGradients(gradients);
+  if (!shared()) document_->AppendGradients(gradients);
+  ClipGradients(gradient_clip_norm_, gradients, pool_);
+  RunPhase([](TowerTrainer& tower, WorkList& work) {
+    tower.AddKeptUpdateWork(work);
+  });
 }
 
 }  // namespace semrank

@@ -50,10 +50,12 @@ class TwoTowerTrainer : public ModelTrainer {
   bool shared() const { return document_ == nullptr; }
   absl::Status SetTexts(const MiniBatch& batch);
   LossInput Embed(const MiniBatch& batch, bool learn);
+  void UpdateWithKeptGradients();
   template <typename AddWork>
   void RunPhase(AddWork add_work);
 
   ThreadPool& pool_;
+  double gradient_clip_norm_;
   SoftmaxLoss loss_;
   std::unique_ptr<TowerTrainer> query_;
   std::unique_ptr<TowerTrainer> document_;  // null = shared

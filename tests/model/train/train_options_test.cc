@@ -193,6 +193,9 @@ INSTANTIATE_TEST_SUITE_P(
                         o.early_stopping = EpochMeasure::kLoss;
                         o.data.valid_fraction = 0;
                       }},
+        BadOptionCase{
+            "ClipNorm", "--gradient_clip_norm=-2",
+            [](TrainOptions& o) { o.optimizer.gradient_clip_norm = -2; }},
         BadOptionCase{"Warmup", "--warmup_batches=-1",
                       [](TrainOptions& o) { o.optimizer.warmup_batches = -1; }},
         BadOptionCase{"LearningRate", "--learning_rate=-1",

@@ -124,6 +124,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_F(TrainerTest, AdagradLearnsWithAFallingRate) {
   options_.optimizer = {.kind = v1::OPTIMIZER_ADAGRAD,
                         .learning_rate = 0.05,
+                        .gradient_clip_norm = 0.5,
                         .warmup_batches = 3,
                         .decay = v1::LEARNING_RATE_DECAY_LINEAR};
   ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, Train(options_));
@@ -131,6 +132,7 @@ TEST_F(TrainerTest, AdagradLearnsWithAFallingRate) {
   ASSERT_OK_AND_ASSIGN(const auto model, LoadModel(options_.data.model_dir));
   const v1::TrainingFacts& facts = model->config().training();
   EXPECT_EQ(facts.optimizer(), v1::OPTIMIZER_ADAGRAD);
+  EXPECT_EQ(facts.gradient_clip_norm(), 0.5);
   EXPECT_EQ(facts.warmup_batches(), 3u);
   EXPECT_EQ(facts.learning_rate_decay(), v1::LEARNING_RATE_DECAY_LINEAR);
 }
@@ -146,6 +148,11 @@ TEST_F(TrainerTest, SeedDecidesEveryBitWhateverTheThreads) {
       if (weights.empty()) weights = Weights(summary);
       EXPECT_TRUE(Weights(summary) == weights) << threads << " threads";
     }
+    // A limit that no gradient reaches changes the way, not the result.
+    options_.optimizer.gradient_clip_norm = 1e30;
+    ASSERT_OK_AND_ASSIGN(const TrainingSummary clipped, Train(options_));
+    EXPECT_TRUE(Weights(clipped) == weights);
+    options_.optimizer.gradient_clip_norm = 0;
     options_.seed = 2;
     ASSERT_OK_AND_ASSIGN(const TrainingSummary other, Train(options_));
     EXPECT_FALSE(Weights(other) == weights);
