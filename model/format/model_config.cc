@@ -65,8 +65,11 @@ std::vector<std::string> TensorPrefixes(const v1::ModelConfig& config) {
 
 std::vector<std::int64_t> LayerWidths(const v1::ModelConfig& config) {
   const v1::FeatureSpec& features = config.features();
-  std::vector<std::int64_t> widths = {std::int64_t{features.num_ngrams()} +
-                                      std::int64_t{features.num_words()}};
+  const std::int64_t num_features =
+      std::int64_t{features.num_ngrams()} + std::int64_t{features.num_words()};
+  const std::int64_t num_places =
+      config.tower() == v1::TOWER_KIND_CLSM ? config.clsm_window() : 1;
+  std::vector<std::int64_t> widths = {num_features * num_places};
   widths.insert(widths.end(), config.hidden_dims().begin(),
                 config.hidden_dims().end());
   widths.push_back(config.embedding_dim());

@@ -45,7 +45,8 @@ struct ExpectedTensor {
 
 // "query", and "document" unless towers are shared.
 std::vector<std::string> TensorPrefixes(const v1::ModelConfig& config);
-// Widths from the features to the vector: one more than there are layers.
+// Widths from the input to the vector: one more than there are layers. The
+// input has one row a feature, or with CLSM one a feature and window place.
 std::vector<std::int64_t> LayerWidths(const v1::ModelConfig& config);
 // weight and bias of each layer of each tower, in the order of writing.
 std::vector<ExpectedTensor> ExpectedTensors(const v1::ModelConfig& config);

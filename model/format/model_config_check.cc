@@ -1,9 +1,12 @@
 #include <cmath>
+#include <cstdint>
+#include <limits>
 
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 #include "model/format/manifest.h"
 #include "model/format/model_config.h"
+#include "model/nn/clsm_tower.h"
 #include "model/text/ngram_vocabulary.h"
 #include "model/text/normalizer.h"
 
@@ -55,6 +58,13 @@ absl::Status CheckTower(const v1::ModelConfig& config) {
                         static_cast<std::uint32_t>(config.hidden_dims_size()),
                         0, 0);
     case v1::TOWER_KIND_CLSM:
+      if (config.activation() != v1::ACTIVATION_TANH) {
+        return Wrong("activation", v1::Activation_Name(config.activation()),
+                     "TOWER_KIND_CLSM has ACTIVATION_TANH");
+      }
+      return CheckRange("number of hidden_dims",
+                        static_cast<std::uint32_t>(config.hidden_dims_size()),
+                        1, kMaxHiddenLayers);
     case v1::TOWER_KIND_SSI:
       return absl::UnimplementedError(absl::StrFormat(
           "tower is %s, which this release cannot compute", name));
@@ -114,6 +124,20 @@ absl::Status CheckFeatures(const v1::FeatureSpec& features) {
       int{features.weighting()}));
 }
 
+// So the inputs of a convolution can be counted in an int.
+static_assert(2 * std::int64_t{kMaxVocabularySize} * kMaxClsmWindow <=
+              std::numeric_limits<int>::max());
+
+absl::Status CheckWindow(const v1::ModelConfig& config) {
+  const std::uint32_t window = config.clsm_window();
+  if (config.tower() != v1::TOWER_KIND_CLSM) {
+    return CheckRange("clsm_window", window, 0, 0);
+  }
+  SEMRANK_RETURN_IF_ERROR(CheckRange("clsm_window", window, 1, kMaxClsmWindow));
+  if (window % 2 == 1) return absl::OkStatus();
+  return Wrong("clsm_window", absl::StrFormat("%d", window), "it must be odd");
+}
+
 absl::Status CheckScore(const v1::ModelConfig& config) {
   if (!std::isfinite(config.gamma()) || config.gamma() < 0) {
     return Wrong("gamma", absl::StrFormat("%g", config.gamma()),
@@ -142,8 +166,7 @@ absl::Status CheckModelConfig(const v1::ModelConfig& config) {
   SEMRANK_RETURN_IF_ERROR(CheckDimensions(config));
   SEMRANK_RETURN_IF_ERROR(CheckFeatures(config.features()));
   SEMRANK_RETURN_IF_ERROR(CheckScore(config));
-  SEMRANK_RETURN_IF_ERROR(
-      CheckRange("clsm_window", config.clsm_window(), 0, 0));
+  SEMRANK_RETURN_IF_ERROR(CheckWindow(config));
   if (config.has_ssi()) {
     return absl::InvalidArgumentError(
         "ssi is there, but the tower has no use for it");

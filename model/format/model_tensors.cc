@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "model/base/status_macros.h"
 #include "model/format/model_config.h"
+#include "model/nn/clsm_tower.h"
 #include "model/nn/dssm_tower.h"
 
 namespace semrank {
@@ -61,12 +62,19 @@ absl::StatusOr<std::shared_ptr<const Tower>> MakeTower(
                       .weight = tensors.at(layer + ".weight").data,
                       .bias = tensors.at(layer + ".bias").data});
   }
+  if (config.tower() == v1::TOWER_KIND_CLSM) {
+    SEMRANK_ASSIGN_OR_RETURN(
+        std::unique_ptr<ClsmTower> tower,
+        ClsmTower::Create(layers, static_cast<int>(config.clsm_window()),
+                          std::move(storage)));
+    return std::shared_ptr<const Tower>(std::move(tower));
+  }
   const Activation activation = config.activation() == v1::ACTIVATION_TANH
                                     ? Activation::kTanh
                                     : Activation::kLinear;
   SEMRANK_ASSIGN_OR_RETURN(
       std::unique_ptr<DssmTower> tower,
-      DssmTower::Create(std::move(layers), activation, std::move(storage)));
+      DssmTower::Create(layers, activation, std::move(storage)));
   return std::shared_ptr<const Tower>(std::move(tower));
 }
 

@@ -11,35 +11,23 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "model/nn/gemm.h"
-#include "model/nn/matrix.h"
+#include "model/nn/dense_layers.h"
 #include "model/nn/tower.h"
 
 namespace semrank {
 
-enum class Activation { kTanh, kLinear };
-
-// One fully connected layer as stored: weight [in, out] row-major, bias [out].
-struct LayerView {
-  int in = 0;
-  int out = 0;
-  const float* weight = nullptr;
-  const float* bias = nullptr;
-};
-
 class DssmTower : public Tower {
  public:
   // layers[0] is the bag layer (in = num_features), its weights are used in
-  // place; `storage` keeps them alive. The others are packed. Every layer but
-  // the last is tanh, the last is `output_activation`. InvalidArgument when
-  // the shapes do not chain or a size is not positive.
+  // place; `storage` keeps them alive. The others are those of DenseLayers.
+  // Fails as CheckLayers.
   static absl::StatusOr<std::unique_ptr<DssmTower>> Create(
-      std::vector<LayerView> layers, Activation output_activation,
+      const std::vector<LayerView>& layers, Activation output_activation,
       std::shared_ptr<const void> storage);
 
-  int num_features() const override { return layers_.front().in; }
-  int embedding_dim() const override { return layers_.back().out; }
-  void Embed(const BagBatch& batch, TowerScratch& scratch,
+  int num_features() const override { return bag_layer_.in; }
+  int embedding_dim() const override { return dense_.embedding_dim(); }
+  void Embed(const TowerInput& input, TowerScratch& scratch,
              float* vectors) const override;
 
  private:
@@ -48,9 +36,8 @@ class DssmTower : public Tower {
   void EmbedBlock(const BagBatch& batch, int first, int last,
                   TowerScratch& scratch, float* vectors) const;
 
-  std::vector<LayerView> layers_;
-  std::vector<PackedMatrix> packed_;  // of layers_[1], layers_[2], ...
-  Activation output_activation_ = Activation::kTanh;
+  LayerView bag_layer_;
+  DenseLayers dense_;
   std::shared_ptr<const void> storage_;
 };
 

@@ -1,6 +1,7 @@
-// One side of a two-tower model: texts, as bags of features, to vectors of
-// unit length.
+// One side of a two-tower model: texts to vectors of unit length.
 //
+//   Input    what the tower reads of a text: a bag of features, or its words
+//            in order. The tower itself takes it from the featurizer.
 //   Shape    vectors are row-major [num_texts, embedding_dim()].
 //   Length   1 (L2), or exactly zero for a text without any known feature.
 //   Promise  a text's vector is the same bits alone, in any batch and in any
@@ -9,16 +10,40 @@
 #ifndef SEMRANK_MODEL_NN_TOWER_H_
 #define SEMRANK_MODEL_NN_TOWER_H_
 
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "model/text/featurizer.h"
 
 namespace semrank {
 
+// The texts of a batch, in the one form that the tower reads.
+struct TowerInput {
+  BagBatch bags;  // bag i: text i
+  WordSequences sequences;
+
+  void Clear() {
+    bags.Clear();
+    sequences.Clear();
+  }
+};
+
 // Memory that Embed reuses from call to call; belongs to one thread.
 struct TowerScratch {
   std::vector<float> activations[2];
+  std::vector<float> word_sums;
+  std::vector<std::uint32_t> padded_words;
 };
+
+// Room for `rows` rows of `width`; keeps what is there.
+inline float* GrowTo(std::vector<float>& values, int rows, int width) {
+  const auto size =
+      static_cast<std::size_t>(rows) * static_cast<std::size_t>(width);
+  if (values.size() < size) values.resize(size);
+  return values.data();
+}
 
 class Tower {
  public:
@@ -27,9 +52,15 @@ class Tower {
   virtual int num_features() const = 0;
   virtual int embedding_dim() const = 0;
 
-  // `batch` must come from a featurizer of num_features(). No allocation once
-  // the scratch has grown.
-  virtual void Embed(const BagBatch& batch, TowerScratch& scratch,
+  // Appends one normalised text to `input`, which is for towers of this kind.
+  // `featurizer` has num_features().
+  virtual void AppendText(const Featurizer& featurizer,
+                          std::string_view normalized,
+                          TowerInput& input) const {
+    featurizer.AppendBag(normalized, input.bags);
+  }
+  // No allocation once the scratch has grown.
+  virtual void Embed(const TowerInput& input, TowerScratch& scratch,
                      float* vectors) const = 0;
 };
 

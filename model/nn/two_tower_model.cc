@@ -61,11 +61,12 @@ const Tower& TwoTowerModel::tower(Side side) const {
 void TwoTowerModel::EmbedTexts(
     Side side, std::span<const std::string_view> normalized_texts,
     EmbedScratch& scratch, float* vectors) const {
-  scratch.bags.Clear();
+  const Tower& tower = this->tower(side);
+  scratch.input.Clear();
   for (const std::string_view text : normalized_texts) {
-    featurizer_.AppendBag(text, scratch.bags);
+    tower.AppendText(featurizer_, text, scratch.input);
   }
-  tower(side).Embed(scratch.bags, scratch.tower, vectors);
+  tower.Embed(scratch.input, scratch.tower, vectors);
 }
 
 }  // namespace semrank

@@ -31,7 +31,7 @@ struct ModelVersion {
 
 // Memory that EmbedTexts reuses; belongs to one thread.
 struct EmbedScratch {
-  BagBatch bags;
+  TowerInput input;
   TowerScratch tower;
 };
 

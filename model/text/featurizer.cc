@@ -40,4 +40,20 @@ void Featurizer::AppendBag(std::string_view normalized, BagBatch& batch) const {
   batch.offsets.push_back(static_cast<std::uint32_t>(batch.indices.size()));
 }
 
+void Featurizer::AppendWords(std::string_view normalized,
+                             WordSequences& batch) const {
+  const auto number_of = [&](std::string_view word) {
+    const std::uint32_t number = batch.numbers.Intern(word);
+    if (number + 1 > static_cast<std::uint32_t>(batch.bags.num_texts())) {
+      AppendBag(word, batch.bags);
+    }
+    return number;
+  };
+  if (batch.numbers.size() == 0) number_of(kPaddingWord);
+  ForEachWord(normalized, [&](std::string_view word) {
+    batch.words.push_back(number_of(word));
+  });
+  batch.offsets.push_back(batch.words.size());
+}
+
 }  // namespace semrank

@@ -5,6 +5,8 @@
 //   Bag      (index, count) pairs, index rising, each index once, counts whole
 //            and >= 1. The bag of a text is the sum of its words' bags; the
 //            order of words does not matter. No known feature = empty bag.
+//   Words    for a tower that reads them in order: one bag a distinct word
+//            (word_sequences.h).
 //   Threads  const after construction.
 #ifndef SEMRANK_MODEL_TEXT_FEATURIZER_H_
 #define SEMRANK_MODEL_TEXT_FEATURIZER_H_
@@ -15,26 +17,12 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "model/text/bag_batch.h"
 #include "model/text/ngram_vocabulary.h"
+#include "model/text/word_sequences.h"
 #include "model/text/word_vocabulary.h"
 
 namespace semrank {
-
-// The bags of several texts, one after another: bag i is the entries
-// [offsets[i], offsets[i + 1]) of indices and counts.
-struct BagBatch {
-  std::vector<std::uint32_t> offsets = {0};  // num_texts + 1 values
-  std::vector<std::uint32_t> indices;
-  std::vector<float> counts;
-
-  int num_texts() const { return static_cast<int>(offsets.size()) - 1; }
-  // Empties the batch and keeps its memory.
-  void Clear() {
-    offsets.assign(1, 0);
-    indices.clear();
-    counts.clear();
-  }
-};
 
 class Featurizer {
  public:
@@ -51,6 +39,9 @@ class Featurizer {
   // Appends the bag of one text that NormalizeText has made. No allocation
   // once the batch's vectors have grown.
   void AppendBag(std::string_view normalized, BagBatch& batch) const;
+  // Appends the words of one text, each with its own bag, which is empty for a
+  // word without known features. Allocates as AppendBag.
+  void AppendWords(std::string_view normalized, WordSequences& batch) const;
 
  private:
   Featurizer(std::optional<NgramVocabulary> ngrams,

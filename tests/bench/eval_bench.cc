@@ -54,8 +54,9 @@ class CheapTower : public Tower {
  public:
   int num_features() const override { return 1000; }
   int embedding_dim() const override { return kDim; }
-  void Embed(const BagBatch& batch, TowerScratch&,
+  void Embed(const TowerInput& input, TowerScratch&,
              float* vectors) const override {
+    const BagBatch& batch = input.bags;
     std::fill_n(vectors, batch.num_texts() * kDim, 0.0f);
     for (int t = 0; t < batch.num_texts(); ++t) {
       vectors[t * kDim + batch.indices[batch.offsets[t]] % kDim] = 1;

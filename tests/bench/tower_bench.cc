@@ -130,12 +130,12 @@ class TitleCycle {
 // Normalise, bag, tower: all that a cold title needs.
 void BM_ColdPass_Whole(benchmark::State& state) {
   TitleCycle titles(state);
-  BagBatch bags;
+  TowerInput input;
   TowerScratch scratch;
   std::vector<float> vectors(state.range(0) * kDim);
   for (auto _ : state) {
-    titles.AppendBags(bags);
-    TheSetup().tower->Embed(bags, scratch, vectors.data());
+    titles.AppendBags(input.bags);
+    TheSetup().tower->Embed(input, scratch, vectors.data());
     benchmark::DoNotOptimize(vectors.data());
   }
   const float length = Dot(vectors.data(), vectors.data(), kDim);

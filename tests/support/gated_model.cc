@@ -13,10 +13,14 @@ class GatedTower final : public Tower {
 
   int num_features() const override { return tower_.num_features(); }
   int embedding_dim() const override { return tower_.embedding_dim(); }
-  void Embed(const BagBatch& batch, TowerScratch& scratch,
+  void AppendText(const Featurizer& featurizer, std::string_view normalized,
+                  TowerInput& input) const override {
+    tower_.AppendText(featurizer, normalized, input);
+  }
+  void Embed(const TowerInput& input, TowerScratch& scratch,
              float* vectors) const override {
     if (gate_ != nullptr) gate_->Pass();
-    tower_.Embed(batch, scratch, vectors);
+    tower_.Embed(input, scratch, vectors);
   }
 
  private:

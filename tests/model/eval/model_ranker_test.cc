@@ -25,8 +25,9 @@ class ShiftTower : public Tower {
 
   int num_features() const override { return kFeatures; }
   int embedding_dim() const override { return kDim; }
-  void Embed(const BagBatch& batch, TowerScratch&,
+  void Embed(const TowerInput& input, TowerScratch&,
              float* vectors) const override {
+    const BagBatch& batch = input.bags;
     for (int t = 0; t < batch.num_texts(); ++t, vectors += kDim) {
       std::fill_n(vectors, kDim, 0.0f);
       float squares = 0;

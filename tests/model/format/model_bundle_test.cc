@@ -83,6 +83,12 @@ TEST_F(ModelBundleTest, EveryKindOfModelSurvivesTheRoundTrip) {
       {.features = v1::FEATURE_KIND_LETTERS_AND_WORDS},
       {.hash_buckets = 50},
       {.hidden_dims = {}},
+      {.tower = v1::TOWER_KIND_CLSM, .clsm_window = 3},
+      {.tower = v1::TOWER_KIND_CLSM,
+       .hidden_dims = {6},
+       .shared_towers = true,
+       .features = v1::FEATURE_KIND_LETTERS_AND_WORDS,
+       .clsm_window = 5},
       {.tower = v1::TOWER_KIND_LINEAR, .hidden_dims = {}},
       {.tower = v1::TOWER_KIND_LINEAR,
        .activation = v1::ACTIVATION_IDENTITY,
@@ -190,10 +196,10 @@ TEST_F(ModelBundleTest, BundlesThatDoNotFitAreRefusedBeforeWriting) {
 
 TEST_F(ModelBundleTest, TowersOfLaterReleasesAreUnimplemented) {
   TinyModel model;
-  model.bundle().config.set_tower(v1::TOWER_KIND_CLSM);
+  model.bundle().config.set_tower(v1::TOWER_KIND_SSI);
   EXPECT_THAT(
       PublishModel(model_dir_, model.bundle()),
-      StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("TOWER_KIND_CLSM")));
+      StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("TOWER_KIND_SSI")));
 }
 
 TEST_F(ModelBundleTest, FileInPlaceOfTheFolderIsAClearError) {

@@ -59,6 +59,9 @@ TEST(ModelConfigTest, GoodConfigurationsPass) {
                   GoodConfig({.features = v1::FEATURE_KIND_LETTERS_AND_WORDS})),
               IsOk());
   EXPECT_THAT(CheckModelConfig(GoodConfig({.hash_buckets = 77})), IsOk());
+  EXPECT_THAT(CheckModelConfig(GoodConfig(
+                  {.tower = v1::TOWER_KIND_CLSM, .clsm_window = 15})),
+              IsOk());
 }
 
 struct BadConfig {
@@ -93,8 +96,37 @@ INSTANTIATE_TEST_SUITE_P(
         BadConfig{"UnknownTower",
                   [](auto& c) { c.set_tower(static_cast<v1::TowerKind>(99)); },
                   kInvalid, "tower is 99"},
-        BadConfig{"Clsm", [](auto& c) { c.set_tower(v1::TOWER_KIND_CLSM); },
-                  kUnimplemented, "TOWER_KIND_CLSM"},
+        BadConfig{"ClsmWithoutWindow",
+                  [](auto& c) { c.set_tower(v1::TOWER_KIND_CLSM); }, kInvalid,
+                  "clsm_window is 0"},
+        BadConfig{"ClsmEvenWindow",
+                  [](auto& c) {
+                    c.set_tower(v1::TOWER_KIND_CLSM);
+                    c.set_clsm_window(4);
+                  },
+                  kInvalid, "clsm_window is 4; it must be odd"},
+        BadConfig{"ClsmWideWindow",
+                  [](auto& c) {
+                    c.set_tower(v1::TOWER_KIND_CLSM);
+                    c.set_clsm_window(17);
+                  },
+                  kInvalid, "clsm_window is 17"},
+        BadConfig{"ClsmWithoutConvolution",
+                  [](auto& c) {
+                    c.set_tower(v1::TOWER_KIND_CLSM);
+                    c.set_clsm_window(3);
+                    c.clear_hidden_dims();
+                  },
+                  kInvalid, "number of hidden_dims is 0"},
+        BadConfig{"ClsmWithoutTanh",
+                  [](auto& c) {
+                    c.set_tower(v1::TOWER_KIND_CLSM);
+                    c.set_clsm_window(3);
+                    c.set_activation(v1::ACTIVATION_IDENTITY);
+                  },
+                  kInvalid, "TOWER_KIND_CLSM has ACTIVATION_TANH"},
+        BadConfig{"DssmWithWindow", [](auto& c) { c.set_clsm_window(3); },
+                  kInvalid, "clsm_window is 3"},
         BadConfig{"Ssi", [](auto& c) { c.set_tower(v1::TOWER_KIND_SSI); },
                   kUnimplemented, "TOWER_KIND_SSI"},
         BadConfig{"LinearWithHiddenLayers",

@@ -24,6 +24,7 @@ struct TinyModelOptions {
   bool shared_towers = false;
   v1::FeatureKind features = v1::FEATURE_KIND_LETTERS;
   int hash_buckets = 0;
+  int clsm_window = 0;
   double scale = 1;  // of the weights, to tell models apart
 };
 
@@ -78,6 +79,7 @@ class TinyModel {
     config.set_embedding_dim(options.embedding_dim);
     config.set_activation(options.activation);
     config.set_shared_towers(options.shared_towers);
+    config.set_clsm_window(options.clsm_window);
     config.set_gamma(10);
     config.set_score_kind(v1::SCORE_KIND_COSINE);
     v1::FeatureSpec& features = *config.mutable_features();

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/model/nn/random_tower.h"
 #include "tests/model/nn/random_values.h"
 #include "tests/support/status_matchers.h"
 
@@ -17,22 +18,7 @@ namespace {
 using ::testing::Each;
 using ::testing::HasSubstr;
 
-// Weights of a tower with the given widths, the first being its features.
-struct Weights {
-  Weights(std::vector<int> widths, unsigned seed) {
-    for (std::size_t i = 0; i + 1 < widths.size(); ++i) {
-      matrices.push_back(RandomValues(widths[i] * widths[i + 1], seed + i));
-      biases.push_back(RandomValues(widths[i + 1], seed + 100 + i));
-      for (float& w : matrices.back()) w *= 2 / std::sqrt(float(widths[i]));
-      layers.push_back({widths[i], widths[i + 1], matrices.back().data(),
-                        biases.back().data()});
-    }
-  }
-  std::vector<std::vector<float>> matrices, biases;
-  std::vector<LayerView> layers;
-};
-
-std::unique_ptr<DssmTower> MakeTower(const Weights& weights,
+std::unique_ptr<DssmTower> MakeTower(const RandomWeights& weights,
                                      Activation activation) {
   auto tower = DssmTower::Create(weights.layers, activation, nullptr);
   EXPECT_THAT(tower, IsOk());
@@ -42,35 +28,18 @@ std::unique_ptr<DssmTower> MakeTower(const Weights& weights,
 std::vector<float> Embed(const DssmTower& tower, const BagBatch& batch) {
   TowerScratch scratch;
   std::vector<float> vectors(batch.num_texts() * tower.embedding_dim(), 9.0f);
-  tower.Embed(batch, scratch, vectors.data());
+  tower.Embed({.bags = batch, .sequences = {}}, scratch, vectors.data());
   return vectors;
 }
 
 // The paper's equations 3-5 as they stand, in double precision.
-std::vector<double> SlowEmbed(const Weights& weights, Activation activation,
-                              const BagBatch& bag) {
+std::vector<double> SlowEmbed(const RandomWeights& weights,
+                              Activation activation, const BagBatch& bag) {
   std::vector<double> x(weights.layers.front().in, 0.0);
   for (std::size_t i = 0; i < bag.indices.size(); ++i) {
     x[bag.indices[i]] = bag.counts[i];
   }
-  for (std::size_t n = 0; n < weights.layers.size(); ++n) {
-    const LayerView& layer = weights.layers[n];
-    std::vector<double> y(layer.bias, layer.bias + layer.out);
-    for (int i = 0; i < layer.in; ++i) {
-      for (int j = 0; j < layer.out; ++j) {
-        y[j] += x[i] * layer.weight[i * layer.out + j];
-      }
-    }
-    const bool is_output = n + 1 == weights.layers.size();
-    if (!is_output || activation == Activation::kTanh) {
-      for (double& v : y) v = std::tanh(v);
-    }
-    x = y;
-  }
-  double norm = 0;
-  for (const double v : x) norm += v * v;
-  for (double& v : x) v /= std::sqrt(norm);
-  return x;
+  return SlowFinish(weights.layers, 0, activation, x);
 }
 
 struct TowerCase {
@@ -80,7 +49,7 @@ struct TowerCase {
 
 class DssmTowerShapeTest : public ::testing::TestWithParam<TowerCase> {
  protected:
-  const Weights weights_{GetParam().widths, 1};
+  const RandomWeights weights_{GetParam().widths, 1};
   const std::unique_ptr<DssmTower> tower_ =
       MakeTower(weights_, GetParam().activation);
   const int dim_ = GetParam().widths.back();
@@ -142,19 +111,19 @@ INSTANTIATE_TEST_SUITE_P(
                       TowerCase{{200, 100}, Activation::kTanh}));
 
 TEST(DssmTowerTest, ReusesScratchFromLargerAndSmallerBatches) {
-  const Weights weights({90, 33, 17}, 6);
+  const RandomWeights weights({90, 33, 17}, 6);
   const auto tower = MakeTower(weights, Activation::kTanh);
   TowerScratch scratch;
   for (const int num_texts : {100, 3, 300, 1}) {
     const BagBatch batch = RandomBags(num_texts, 90, 7);
     std::vector<float> vectors(num_texts * 17);
-    tower->Embed(batch, scratch, vectors.data());
+    tower->Embed({.bags = batch, .sequences = {}}, scratch, vectors.data());
     EXPECT_EQ(vectors, Embed(*tower, batch));
   }
 }
 
 TEST(DssmTowerTest, OverflowInsideGivesZeroNotNan) {
-  Weights weights({3, 2}, 8);
+  RandomWeights weights({3, 2}, 8);
   for (float& w : weights.matrices[0]) w = 3e38f;
   const auto tower = MakeTower(weights, Activation::kLinear);
   BagBatch batch;
@@ -165,7 +134,7 @@ TEST(DssmTowerTest, OverflowInsideGivesZeroNotNan) {
 }
 
 TEST(DssmTowerTest, RefusesLayersThatDoNotChain) {
-  const Weights weights({9, 5, 4}, 9);
+  const RandomWeights weights({9, 5, 4}, 9);
   std::vector<LayerView> layers = weights.layers;
   layers[1].in = 6;
   EXPECT_THAT(DssmTower::Create(layers, Activation::kTanh, nullptr),

@@ -56,11 +56,11 @@ TEST(TwoTowerModelTest, EmbedsEachSideWithItsTower) {
     EmbedScratch scratch;
     std::vector<float> vectors(3 * 4, 9.0f), want(3 * 4);
     model->EmbedTexts(side, texts, scratch, vectors.data());
-    BagBatch bags;
-    for (auto text : texts) model->featurizer().AppendBag(text, bags);
+    TowerInput input;
+    for (auto text : texts) model->featurizer().AppendBag(text, input.bags);
     TowerScratch tower_scratch;
     const Tower& tower = side == Side::kQuery ? *query : *document;
-    tower.Embed(bags, tower_scratch, want.data());
+    tower.Embed(input, tower_scratch, want.data());
     EXPECT_EQ(vectors, want);
     EXPECT_THAT(std::vector<float>(vectors.begin() + 8, vectors.end()),
                 Each(0.0f));

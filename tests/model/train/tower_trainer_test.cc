@@ -54,11 +54,13 @@ TEST_F(TowerTrainerTest, ComputesTheBitsThatWillBeServed) {
   ASSERT_OK_AND_ASSIGN(
       const auto tower,
       DssmTower::Create(weights_.Views(), Activation::kTanh, nullptr));
-  BagBatch batch;
-  for (const TextId id : ids) featurizer_->AppendBag(texts_[id], batch);
+  TowerInput input;
+  for (const TextId id : ids) {
+    tower->AppendText(*featurizer_, texts_[id], input);
+  }
   std::vector<float> want(ids.size() * kDim);
   TowerScratch scratch;
-  tower->Embed(batch, scratch, want.data());
+  tower->Embed(input, scratch, want.data());
   EXPECT_EQ(
       std::vector<float>(trainer.vectors(), trainer.vectors() + want.size()),
       want);

@@ -23,9 +23,9 @@ class ConstantTower final : public Tower {
   explicit ConstantTower(float value) : value_(value) {}
   int num_features() const override { return 512; }
   int embedding_dim() const override { return 4; }
-  void Embed(const BagBatch& batch, TowerScratch& /*scratch*/,
+  void Embed(const TowerInput& input, TowerScratch& /*scratch*/,
              float* vectors) const override {
-    std::fill_n(vectors, batch.num_texts() * 4, value_);
+    std::fill_n(vectors, input.bags.num_texts() * 4, value_);
   }
 
  private:

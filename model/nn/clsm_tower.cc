@@ -1,0 +1,130 @@
+#include "model/nn/clsm_tower.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_format.h"
+#include "model/base/status_macros.h"
+#include "model/nn/kernels.h"
+#include "model/nn/max_pool.h"
+
+namespace semrank {
+namespace {
+
+// Texts that pass through all layers together, so that the sums of their words
+// stay in the second-level cache. Does not change the result.
+constexpr int kBlockTexts = 32;
+
+absl::Status CheckShape(std::span<const LayerView> layers, int window) {
+  SEMRANK_RETURN_IF_ERROR(CheckLayers(layers));
+  if (layers.size() < 2) {
+    return absl::InvalidArgumentError(
+        "a CLSM needs a layer behind its max pooling");
+  }
+  if (window < 1 || window > kMaxClsmWindow || window % 2 == 0) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("a window of %d words; it must be odd and 1 to %d",
+                        window, kMaxClsmWindow));
+  }
+  if (layers[0].in % window == 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "the convolution takes %d inputs, which are no multiple of its window "
+      "of %d words",
+      layers[0].in, window));
+}
+
+}  // namespace
+
+void PadWords(std::span<const std::uint32_t> text, int window,
+              std::vector<std::uint32_t>& padded) {
+  const auto margin = static_cast<std::size_t>(window / 2);
+  padded.assign(text.size() + 2 * margin, 0);  // word 0 is the padding
+  std::copy(text.begin(), text.end(),
+            padded.begin() + static_cast<std::ptrdiff_t>(margin));
+}
+
+absl::StatusOr<std::unique_ptr<ClsmTower>> ClsmTower::Create(
+    const std::vector<LayerView>& layers, int window,
+    std::shared_ptr<const void> storage) {
+  SEMRANK_RETURN_IF_ERROR(CheckShape(layers, window));
+  // make_unique cannot reach the private constructor.
+  std::unique_ptr<ClsmTower> tower(new ClsmTower());
+  tower->convolution_ = layers.front();
+  tower->window_ = window;
+  tower->dense_ = DenseLayers(layers, Activation::kTanh);
+  tower->storage_ = std::move(storage);
+  return tower;
+}
+
+void ClsmTower::Embed(const TowerInput& input, TowerScratch& scratch,
+                      float* vectors) const {
+  const WordSequences& texts = input.sequences;
+  int num_summed = 0;
+  for (int first = 0; first < texts.num_texts(); first += kBlockTexts) {
+    const int last = std::min(first + kBlockTexts, texts.num_texts());
+    // Words are numbered in order of first appearance, so the new ones of
+    // these texts, if any, come next.
+    std::uint32_t highest = 0;
+    for (std::size_t i = texts.offsets[first]; i < texts.offsets[last]; ++i) {
+      highest = std::max(highest, texts.words[i]);
+    }
+    const int num_words = std::max(num_summed, static_cast<int>(highest) + 1);
+    SumWords(texts.bags, num_summed, num_words, scratch);
+    num_summed = num_words;
+    EmbedBlock(texts, first, last, scratch,
+               vectors + static_cast<std::ptrdiff_t>(first) * embedding_dim());
+  }
+}
+
+void ClsmTower::SumWords(const BagBatch& words, int first, int last,
+                         TowerScratch& scratch) const {
+  const int width = window_ * convolution_.out;
+  float* sums = GrowTo(scratch.word_sums, last, width);
+  SumBags(words, first, last, convolution_.weight, width,
+          sums + static_cast<std::ptrdiff_t>(first) * width);
+}
+
+void ClsmTower::EmbedBlock(const WordSequences& texts, int first, int last,
+                           TowerScratch& scratch, float* vectors) const {
+  const int rows = last - first;
+  const int width = convolution_.out;
+  float* pooled = dense_.Input(rows, scratch, vectors);
+  for (int i = 0; i < rows; ++i) {
+    float* row = pooled + static_cast<std::ptrdiff_t>(i) * width;
+    const std::span<const std::uint32_t> text = texts.text(first + i);
+    if (text.empty()) {
+      std::fill_n(row, width, 0.0f);
+      continue;
+    }
+    PadWords(text, window_, scratch.padded_words);
+    MaxPoolWindows(scratch.word_sums.data(), scratch.padded_words, window_,
+                   width, row);
+  }
+  AddBias(convolution_.bias, rows, width, pooled);
+  dense_.Finish(rows, pooled, scratch, vectors);
+  ClearEmptyTexts(
+      rows, embedding_dim(),
+      [&](int i) { return texts.HasFeatures(first + i); }, vectors);
+}
+
+std::vector<PooledUnit> ClsmTower::PoolText(const TowerInput& input, int t,
+                                            TowerScratch& scratch) const {
+  const WordSequences& texts = input.sequences;
+  if (texts.text(t).empty()) return {};
+  const auto width = static_cast<std::size_t>(convolution_.out);
+  std::vector<float> pooled(width);
+  std::vector<std::int32_t> winners(width);
+  SumWords(texts.bags, 0, texts.bags.num_texts(), scratch);
+  PadWords(texts.text(t), window_, scratch.padded_words);
+  MaxPoolWindows(scratch.word_sums.data(), scratch.padded_words, window_,
+                 convolution_.out, pooled.data(), winners.data());
+  AddBias(convolution_.bias, 1, convolution_.out, pooled.data());
+  Tanh(pooled.data(), width);
+  std::vector<PooledUnit> units(width);
+  for (std::size_t i = 0; i < width; ++i) units[i] = {pooled[i], winners[i]};
+  return units;
+}
+
+}  // namespace semrank

@@ -1,0 +1,75 @@
+#include "model/nn/dense_layers.h"
+
+#include <cstddef>
+
+#include "absl/strings/str_format.h"
+#include "model/nn/kernels.h"
+
+namespace semrank {
+
+absl::Status CheckLayers(std::span<const LayerView> layers) {
+  if (layers.empty()) {
+    return absl::InvalidArgumentError("a tower needs at least one layer");
+  }
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const LayerView& layer = layers[i];
+    if (layer.in <= 0 || layer.out <= 0) {
+      return absl::InvalidArgumentError(
+          absl::StrFormat("layer %d has shape [%d, %d]; both must be positive",
+                          i, layer.in, layer.out));
+    }
+    if (layer.weight == nullptr || layer.bias == nullptr) {
+      return absl::InvalidArgumentError(
+          absl::StrFormat("layer %d lacks weights or bias", i));
+    }
+    if (i > 0 && layers[i - 1].out != layer.in) {
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "layer %d takes %d inputs, but layer %d has %d outputs", i, layer.in,
+          i - 1, layers[i - 1].out));
+    }
+  }
+  return absl::OkStatus();
+}
+
+DenseLayers::DenseLayers(std::span<const LayerView> layers,
+                         Activation output_activation)
+    : input_dim_(layers.front().out),
+      output_dim_(layers.back().out),
+      output_activation_(output_activation) {
+  for (const LayerView& layer : layers.subspan(1)) {
+    packed_.emplace_back(
+        StridedMatrix{layer.weight, layer.in, layer.out, layer.out, 1});
+    biases_.push_back(layer.bias);
+  }
+}
+
+float* DenseLayers::Input(int rows, TowerScratch& scratch,
+                          float* vectors) const {
+  return packed_.empty() ? vectors
+                         : GrowTo(scratch.activations[0], rows, input_dim_);
+}
+
+void DenseLayers::Finish(int rows, float* input, TowerScratch& scratch,
+                         float* vectors) const {
+  float* values = input;
+  int width = input_dim_;
+  for (std::size_t i = 0; i <= packed_.size(); ++i) {
+    if (i > 0) {
+      const PackedMatrix& weight = packed_[i - 1];
+      float* output = i == packed_.size() ? vectors
+                                          : GrowTo(scratch.activations[i % 2],
+                                                   rows, weight.columns());
+      Multiply({values, rows, width, width, 1}, weight,
+               {.bias = biases_[i - 1]}, output, weight.columns());
+      values = output;
+      width = weight.columns();
+    }
+    if (i < packed_.size() || output_activation_ == Activation::kTanh) {
+      Tanh(values,
+           static_cast<std::size_t>(rows) * static_cast<std::size_t>(width));
+    }
+  }
+  NormalizeRows(rows, output_dim_, vectors);
+}
+
+}  // namespace semrank

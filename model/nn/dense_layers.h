@@ -1,0 +1,69 @@
+// The fully connected layers of a tower, behind the one that reads the text
+// (DSSM eq. 4, 5; CLSM 3.5): from its output before the activation function to
+// the vector.
+//
+//   Threads  const after construction; each thread brings its own scratch.
+#ifndef SEMRANK_MODEL_NN_DENSE_LAYERS_H_
+#define SEMRANK_MODEL_NN_DENSE_LAYERS_H_
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "model/nn/gemm.h"
+#include "model/nn/tower.h"
+
+namespace semrank {
+
+enum class Activation { kTanh, kLinear };
+
+// One fully connected layer as stored: weight [in, out] row-major, bias [out].
+struct LayerView {
+  int in = 0;
+  int out = 0;
+  const float* weight = nullptr;
+  const float* bias = nullptr;
+};
+
+// InvalidArgument when the shapes do not chain or a size is not positive.
+absl::Status CheckLayers(std::span<const LayerView> layers);
+
+class DenseLayers {
+ public:
+  DenseLayers() = default;
+  // All layers of a tower, which have passed CheckLayers. layers[0], which
+  // reads the text, is only looked at for its width; the others are packed.
+  // Every layer but the last is tanh, the last is `output_activation`.
+  DenseLayers(std::span<const LayerView> layers, Activation output_activation);
+
+  int embedding_dim() const { return output_dim_; }
+  // Where layer 0 belongs: memory for `rows` rows of its width, `vectors`
+  // itself when there is no other layer.
+  float* Input(int rows, TowerScratch& scratch, float* vectors) const;
+  // From what was written there to `vectors` [rows, embedding_dim()] of length
+  // 1.
+  void Finish(int rows, float* input, TowerScratch& scratch,
+              float* vectors) const;
+
+ private:
+  int input_dim_ = 0;
+  int output_dim_ = 0;
+  Activation output_activation_ = Activation::kTanh;
+  std::vector<PackedMatrix> packed_;
+  std::vector<const float*> biases_;
+};
+
+// A text without any known feature has the zero vector, not the biases'.
+// has_features(i) tells of row i.
+template <typename HasFeatures>
+void ClearEmptyTexts(int rows, int width, HasFeatures has_features,
+                     float* vectors) {
+  for (int i = 0; i < rows; ++i, vectors += width) {
+    if (!has_features(i)) std::fill_n(vectors, width, 0.0f);
+  }
+}
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_NN_DENSE_LAYERS_H_

@@ -1,0 +1,66 @@
+#include "model/text/word_sequences.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace semrank {
+namespace {
+
+constexpr std::size_t kFirstSlots = 256;
+
+const Fingerprinter& WordFingerprinter() {
+  static const Fingerprinter* const fingerprinter =
+      new Fingerprinter(Fingerprinter::RandomSecret());
+  return *fingerprinter;
+}
+
+}  // namespace
+
+std::uint32_t WordNumbers::Intern(std::string_view word) {
+  if (slots_.size() < 2 * (std::size_t{size_} + 1)) Grow();
+  const Fingerprint fingerprint = WordFingerprinter()(word);
+  Slot& slot = FindSlot(fingerprint);
+  if (slot.round != round_) slot = {fingerprint, size_++, round_};
+  return slot.number;
+}
+
+void WordNumbers::Clear() {
+  size_ = 0;
+  if (++round_ != 0) return;
+  // The rounds have been counted through: old ones must not come back.
+  std::fill(slots_.begin(), slots_.end(), Slot());
+  round_ = 1;
+}
+
+// The slot of `word`, or the free one where it belongs.
+WordNumbers::Slot& WordNumbers::FindSlot(const Fingerprint& word) {
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t place = word.lo & mask;
+  while (slots_[place].round == round_ && slots_[place].word != word) {
+    place = (place + 1) & mask;
+  }
+  return slots_[place];
+}
+
+void WordNumbers::Grow() {
+  std::vector<Slot> old(std::max(kFirstSlots, 2 * slots_.size()));
+  std::swap(old, slots_);
+  for (const Slot& slot : old) {
+    if (slot.round == round_) FindSlot(slot.word) = slot;
+  }
+}
+
+bool WordSequences::HasFeatures(int t) const {
+  const std::span<const std::uint32_t> of_text = text(t);
+  return std::any_of(of_text.begin(), of_text.end(),
+                     [this](std::uint32_t word) { return !bags.empty(word); });
+}
+
+void WordSequences::Clear() {
+  bags.Clear();
+  offsets.assign(1, 0);
+  words.clear();
+  numbers.Clear();
+}
+
+}  // namespace semrank
