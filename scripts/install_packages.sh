@@ -18,7 +18,7 @@ build=(g++ cmake ninja-build ccache pkg-config
   libmimalloc-dev)
 demo=(python3 curl)
 test=(libgtest-dev libgmock-dev libbenchmark-dev python3 python3-grpcio python3-protobuf
-  wamerican curl gzip zstd)
+  wamerican curl gzip zstd chromium)
 check=(clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev git)
 
 usage() { sed -n '2,10s/^# \{0,1\}//p' "$0"; }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
+#include "model/base/flag_table.h"
 #include "model/base/interrupt.h"
 #include "model/base/program.h"
 #include "model/base/status_macros.h"
@@ -34,10 +35,22 @@ Ctrl-C ends the training and publishes the best of the finished epochs.
 )",
     .flag_source = "model/train/"};
 
+std::vector<FlagValue> FlagValues() {
+  const FlagTable table(kInfo.flag_source);
+  std::vector<FlagValue> values;
+  for (const absl::CommandLineFlag* flag : table.flags()) {
+    values.push_back(
+        {.name = std::string(flag->Name()),
+         .value = flag->CurrentValue(),
+         .is_default = flag->CurrentValue() == flag->DefaultValue()});
+  }
+  return values;
+}
+
 absl::Status Run() {
   SEMRANK_ASSIGN_OR_RETURN(TrainOptions options, TrainOptionsFromFlags());
   SEMRANK_ASSIGN_OR_RETURN(const TrainingSummary summary,
-                           Train(std::move(options)));
+                           Train(std::move(options), FlagValues()));
   absl::PrintF("published %s: %s, of %d epochs\n", summary.version_dir,
                FormatEpochText(summary.best), summary.epochs_run);
   return absl::OkStatus();

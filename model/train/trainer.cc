@@ -4,13 +4,16 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
 #include "model/base/bad_lines.h"
 #include "model/base/status_macros.h"
 #include "model/train/batch_source.h"
 #include "model/train/parameter_optimizer.h"
 #include "model/train/tower_weights.h"
+#include "model/train/trained_model.h"
 #include "model/train/training_data.h"
 #include "model/train/training_log.h"
 #include "model/train/training_run.h"
@@ -38,7 +41,8 @@ absl::Status CheckMemory(const TrainOptions& options, int num_features) {
 
 }  // namespace
 
-absl::StatusOr<TrainingSummary> Train(TrainOptions options) {
+absl::StatusOr<TrainingSummary> Train(TrainOptions options,
+                                      std::vector<FlagValue> flags) {
   SEMRANK_RETURN_IF_ERROR(ResolveOptions(options));
   SEMRANK_ASSIGN_OR_RETURN(const std::unique_ptr<TrainingLog> log,
                            TrainingLog::Open(options.data.model_dir));
@@ -50,7 +54,13 @@ absl::StatusOr<TrainingSummary> Train(TrainOptions options) {
                            Validator::Create(options, data, bad_lines));
   SEMRANK_ASSIGN_OR_RETURN(const std::unique_ptr<BatchSource> batches,
                            MakeBatchSource(options, data));
-  TrainingRun run(options, data, *batches, *validator, *log);
+  TrainingReport report({.model_dir = options.data.model_dir,
+                         .start = absl::Now(),
+                         .config = DescribeModel(options, data.featurizer),
+                         .data = data.statistics,
+                         .flags = std::move(flags),
+                         .epochs = {}});
+  TrainingRun run(options, data, *batches, *validator, *log, report);
   SEMRANK_RETURN_IF_ERROR(run.RunEpochs());
   return run.Publish();
 }

@@ -6,7 +6,8 @@
 //            on one machine and build, whatever the number of threads.
 //   Stop     Ctrl-C ends it between two mini-batches; the best of the
 //            finished epochs is published.
-//   Output   progress on standard error, training.jsonl in model_dir.
+//   Output   progress on standard error; training.jsonl and report.html in
+//            model_dir.
 //   Errors   InvalidArgument: the options (FlagError) or what the files hold.
 //            ResourceExhausted: the model does not fit in memory.
 //            OutOfRange: the weights grew beyond single precision.
@@ -16,10 +17,12 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "model/train/train_options.h"
 #include "model/train/training_log.h"
+#include "model/train/training_report.h"
 
 namespace semrank {
 
@@ -30,7 +33,9 @@ struct TrainingSummary {
   int epochs_run = 0;
 };
 
-absl::StatusOr<TrainingSummary> Train(TrainOptions options);
+// `flags` are for the report.
+absl::StatusOr<TrainingSummary> Train(TrainOptions options,
+                                      std::vector<FlagValue> flags = {});
 
 }  // namespace semrank
 

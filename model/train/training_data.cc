@@ -71,6 +71,15 @@ std::vector<TextId> DistinctTitles(const std::vector<TextPair>& pairs) {
   return Distinct(std::move(ids));
 }
 
+DataStatistics DescribeTexts(const TextInterner& texts,
+                             const std::vector<TextId>& queries,
+                             const std::vector<TextId>& titles) {
+  DataStatistics statistics;
+  for (const TextId id : queries) statistics.queries.Add(texts.text(id));
+  for (const TextId id : titles) statistics.titles.Add(texts.text(id));
+  return statistics;
+}
+
 absl::Status CheckTitles(const std::vector<std::string>& files,
                          const std::vector<TextPair>& pairs,
                          const TextInterner& texts) {
@@ -158,10 +167,16 @@ absl::StatusOr<TrainingData> LoadTrainingData(const TrainOptions& options,
                 train_pairs.size(), queries.size(), titles.size(),
                 valid_pairs.size(), featurizer.num_features(),
                 bad_lines.count());
+  DataStatistics statistics = DescribeTexts(texts, queries, titles);
+  statistics.train_pairs = static_cast<std::int64_t>(train_pairs.size());
+  statistics.valid_pairs = static_cast<std::int64_t>(valid_pairs.size());
+  for (const TextPair& pair : train_pairs) statistics.clicks += pair.clicks;
+  statistics.bad_lines = bad_lines.count();
+  statistics.features = featurizer.num_features();
   TextBags bags(texts, featurizer);
-  return TrainingData{std::move(featurizer), std::move(bags),
+  return TrainingData{std::move(featurizer),  std::move(bags),
                       std::move(train_pairs), std::move(valid_pairs),
-                      std::move(titles)};
+                      std::move(titles),      statistics};
 }
 
 }  // namespace semrank

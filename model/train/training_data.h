@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "model/base/bad_lines.h"
 #include "model/text/featurizer.h"
+#include "model/train/data_statistics.h"
 #include "model/train/text_table.h"
 #include "model/train/train_options.h"
 
@@ -34,6 +35,7 @@ struct TrainingData {
   std::vector<TextPair> valid_pairs;
   // Distinct titles of train_pairs, at least two.
   std::vector<TextId> titles;
+  DataStatistics statistics;
 };
 
 // Fails when a file cannot be read, when too many lines are bad, when there is

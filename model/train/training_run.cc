@@ -21,12 +21,13 @@ namespace semrank {
 
 TrainingRun::TrainingRun(const TrainOptions& options, const TrainingData& data,
                          BatchSource& batches, const Validator& validator,
-                         TrainingLog& log)
+                         TrainingLog& log, TrainingReport& report)
     : options_(options),
       data_(data),
       batches_(batches),
       validator_(validator),
       log_(log),
+      report_(report),
       config_(DescribeModel(options, data.featurizer)),
       pool_(options.threads > 0 ? options.threads : NumUsableProcessors()),
       trainer_(MakeModelTrainer(options, data, pool_)),
@@ -108,7 +109,8 @@ absl::Status TrainingRun::FinishEpoch(EpochRecord record) {
     best_weights_.Assign(trainer_->Weights());
   }
   absl::FPrintF(stderr, "%s\n", FormatEpochText(record));
-  return log_.Append(record);
+  SEMRANK_RETURN_IF_ERROR(log_.Append(record));
+  return report_.Append(record);
 }
 
 absl::StatusOr<TrainingSummary> TrainingRun::Publish() {
@@ -130,12 +132,15 @@ absl::StatusOr<TrainingSummary> TrainingRun::Publish() {
       PublishModel(model_dir, {.config = config_,
                                .featurizer = &data_.featurizer,
                                .tensors = best_weights_.views()}));
-  return TrainingSummary{.version_dir = (std::filesystem::path(model_dir) /
-                                         absl::StrFormat("%d", version))
-                                            .string(),
-                         .version = version,
-                         .best = best_,
-                         .epochs_run = stopping_.num_epochs()};
+  TrainingSummary summary = {.version_dir = (std::filesystem::path(model_dir) /
+                                             absl::StrFormat("%d", version))
+                                                .string(),
+                             .version = version,
+                             .best = best_,
+                             .epochs_run = stopping_.num_epochs()};
+  SEMRANK_RETURN_IF_ERROR(
+      report_.SetState("published as " + summary.version_dir));
+  return summary;
 }
 
 }  // namespace semrank

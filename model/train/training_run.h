@@ -16,6 +16,7 @@
 #include "model/train/trainer.h"
 #include "model/train/training_data.h"
 #include "model/train/training_log.h"
+#include "model/train/training_report.h"
 #include "model/train/validator.h"
 #include "semrank/v1/model_config.pb.h"
 
@@ -26,7 +27,7 @@ class TrainingRun {
   // `options` are resolved. All arguments outlive the run.
   TrainingRun(const TrainOptions& options, const TrainingData& data,
               BatchSource& batches, const Validator& validator,
-              TrainingLog& log);
+              TrainingLog& log, TrainingReport& report);
 
   // Until the last epoch, early stopping or Ctrl-C. Fails as Train.
   absl::Status RunEpochs();
@@ -44,6 +45,7 @@ class TrainingRun {
   BatchSource& batches_;
   const Validator& validator_;
   TrainingLog& log_;
+  TrainingReport& report_;
   v1::ModelConfig config_;
   ThreadPool pool_;
   std::unique_ptr<ModelTrainer> trainer_;

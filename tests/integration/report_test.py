@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""Opens the report of a real training run in headless Chromium.
+
+usage: report_test.py BINARY_DIR
+"""
+import html.parser
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BINARIES = pathlib.Path(sys.argv[1]).resolve()
+EPOCHS = 3
+# Appended to the model's folder name, which the page shows.
+HOSTILE = "<img src=x onerror=document.title='owned'>"
+
+
+class Page(html.parser.HTMLParser):
+    """What is in the page once the browser has built it."""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str, str]] = []
+        self.text = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.attributes += [(tag, name, value or "") for name, value in attributes]
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def write_shop(folder: pathlib.Path) -> None:
+    products = ["running shoes", "rain jacket", "coffee grinder", "desk lamp", "garden hose", "chess set"]
+    pairs = [f"{word} {product}\t{product} for home\n" for product in products for word in ("cheap", "best", "new")]
+    (folder / "clicks.tsv").write_text("".join(pairs))
+    (folder / "docs.tsv").write_text("".join(f"d{i}\t{product} for home\n" for i, product in enumerate(products)))
+    (folder / "queries.tsv").write_text("".join(f"q{i}\t{product}\n" for i, product in enumerate(products)))
+    (folder / "qrels.txt").write_text("".join(f"q{i} 0 d{i} 1\n" for i in range(len(products))))
+
+
+class ReportTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        folder = pathlib.Path(cls.temporary.name)
+        write_shop(folder)
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("SEMRANK_")}
+        subprocess.run(
+            [BINARIES / "semrank-train", "--train=clicks.tsv", f"--model_dir=shop {HOSTILE}", f"--epochs={EPOCHS}", "--patience=0",
+             "--hidden=8", "--embedding_dim=8", "--valid_queries=queries.tsv", "--valid_docs=docs.tsv", "--valid_qrels=qrels.txt"],
+            cwd=folder, env=environment, check=True, stdin=subprocess.DEVNULL, capture_output=True)
+        report = folder / f"shop {HOSTILE}" / "report.html"
+        cls.source = report.read_text(encoding="utf-8")
+        # Chromium wants a name without characters that mean something in a URL.
+        (folder / "report.html").write_text(cls.source, encoding="utf-8")
+        browser = subprocess.run(
+            ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+             "--disable-background-networking", "--disable-component-update", f"--user-data-dir={folder}/profile",
+             "--enable-logging=stderr", f"--screenshot={folder}/report.png", "--window-size=1100,1600", "--dump-dom",
+             (folder / "report.html").as_uri()],
+            cwd=folder, check=True, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
+        cls.console = [line for line in browser.stderr.splitlines() if "CONSOLE" in line]
+        cls.page = Page(browser.stdout)
+        cls.screenshot = folder / "report.png"
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+    def test_each_epoch_is_a_point_of_each_curve(self):
+        # Training loss, and NDCG@1, @3 and @10.
+        self.assertEqual(self.page.tags.count("polyline"), 4)
+        self.assertEqual(self.page.tags.count("circle"), 4 * EPOCHS)
+
+    def test_queries_and_titles_have_their_lengths_drawn(self):
+        self.assertIn("queries, words (30 or more in the last) 3: 100", self.page.text)
+        self.assertIn("titles, words (30 or more in the last) 4: 100", self.page.text)
+
+    def test_names_from_outside_are_text(self):
+        self.assertNotIn("img", self.page.tags)
+        self.assertIn(HOSTILE, self.page.text)
+        self.assertNotIn("script", self.page.tags)
+
+    def test_nothing_is_loaded_and_nothing_complains(self):
+        loading = [entry for entry in self.page.attributes if entry[1] in ("src", "href", "srcset", "data")]
+        self.assertEqual(loading, [("link", "href", "data:,")])
+        self.assertEqual(self.console, [])
+
+    def test_the_browser_draws_it(self):
+        self.assertGreater(self.screenshot.stat().st_size, 20_000)
+        if "KEEP_SCREENSHOT" in os.environ:
+            pathlib.Path(os.environ["KEEP_SCREENSHOT"]).write_bytes(self.screenshot.read_bytes())
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
