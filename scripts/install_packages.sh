@@ -5,6 +5,7 @@
 #   scripts/install_packages.sh build test     to compile and to run the tests
 #   scripts/install_packages.sh build demo     for the quickstart
 #   scripts/install_packages.sh check          the linters and clang of CI
+#   scripts/install_packages.sh build peers    to measure training against PyTorch
 #
 # Says what it installs; installs nothing that is there already. Uses sudo
 # when not root.
@@ -21,7 +22,9 @@ test=(libgtest-dev libgmock-dev libbenchmark-dev python3 python3-grpcio python3-
   wamerican curl gzip zstd chromium)
 check=(clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev git)
 
-usage() { sed -n '2,10s/^# \{0,1\}//p' "$0"; }
+peers=(python3 python3-numpy python3-torch wamerican)
+
+usage() { sed -n '2,11s/^# \{0,1\}//p' "$0"; }
 
 wanted=()
 for group in "$@"; do
@@ -30,6 +33,7 @@ for group in "$@"; do
     demo) wanted+=("${demo[@]}") ;;
     test) wanted+=("${test[@]}") ;;
     check) wanted+=("${check[@]}") ;;
+    peers) wanted+=("${peers[@]}") ;;
     -h | --help) usage; exit 0 ;;
     *) echo "install_packages.sh: unknown group '$group'" >&2; usage >&2; exit 2 ;;
   esac
