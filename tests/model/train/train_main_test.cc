@@ -1,0 +1,100 @@
+// The built program, as people and scripts call it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/format/model_bundle.h"
+#include "tests/support/run_program.h"
+#include "tests/support/status_matchers.h"
+#include "tests/support/temp_dir.h"
+
+namespace semrank {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class TrainMainTest : public ::testing::Test {
+ protected:
+  ProgramResult Run(std::vector<std::string> flags) {
+    flags.insert(flags.begin(), SEMRANK_BINARY_DIR "/semrank-train");
+    return RunProgram(flags);
+  }
+
+  TempDir dir_;
+  std::string train_ = "--train=" + dir_.Write("pairs.tsv",
+                                               "cheap flights\tair fares\n"
+                                               "broken line\n"
+                                               "good pizza\titalian food\n");
+  std::string model_ = "--model_dir=" + dir_.File("models/shop");
+};
+
+TEST_F(TrainMainTest, PublishesAModelAndSaysWhere) {
+  const ProgramResult result = Run({train_, model_, "--epochs=2"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out,
+              StartsWith("published " + dir_.File("models/shop/1") + ": "));
+  EXPECT_THAT(result.err,
+              AllOf(HasSubstr("pairs.tsv:2: "), HasSubstr("1 bad lines"),
+                    HasSubstr("pairs/s")));
+  EXPECT_THAT(LoadModel(dir_.File("models/shop")), IsOk());
+}
+
+TEST_F(TrainMainTest, PresetAndLinearTowerTrainToo) {
+  EXPECT_EQ(Run({train_, model_, "--preset=dssm2013", "--epochs=1"}).exit_code,
+            0);
+  EXPECT_EQ(Run({train_, model_, "--tower=linear", "--hidden=", "--epochs=1",
+                 "--noshared_towers"})
+                .exit_code,
+            0);
+  ASSERT_OK_AND_ASSIGN(const auto model, LoadModel(dir_.File("models/shop")));
+  EXPECT_EQ(model->config().tower(), v1::TOWER_KIND_LINEAR);
+  EXPECT_EQ(model->version().version, 2);
+}
+
+TEST_F(TrainMainTest, HelpNamesFlagsAndDefaults) {
+  const ProgramResult result = Run({"--help"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.out, AllOf(HasSubstr("--gamma=VALUE (default: "),
+                                HasSubstr("--hidden=VALUE (default: 300,300"),
+                                HasSubstr("dssm2013")));
+}
+
+struct WrongUseCase {
+  std::string name;
+  std::string flag;
+};
+
+class WrongUseTest : public TrainMainTest,
+                     public ::testing::WithParamInterface<WrongUseCase> {};
+
+TEST_P(WrongUseTest, ExitsWithTwoAndNamesTheFlag) {
+  const ProgramResult result = Run({train_, model_, GetParam().flag});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.out, "");
+  EXPECT_THAT(result.err, HasSubstr(GetParam().flag));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Flags, WrongUseTest,
+    ::testing::Values(WrongUseCase{"Unknown", "--gama"},
+                      WrongUseCase{"NotANumber", "--gamma=high"},
+                      WrongUseCase{"OutOfRange", "--gamma=-1"},
+                      WrongUseCase{"NotAName", "--tower=tall"},
+                      WrongUseCase{"Argument", "pairs.tsv"}),
+    [](const auto& tested) { return tested.param.name; });
+
+TEST_F(TrainMainTest, FailureExitsWithOne) {
+  const ProgramResult result =
+      Run({"--train=" + dir_.File("none.tsv"), model_});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("none.tsv"));
+  EXPECT_EQ(result.out, "");
+}
+
+}  // namespace
+}  // namespace semrank
