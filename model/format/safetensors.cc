@@ -114,13 +114,32 @@ absl::StatusOr<Parts> Split(std::string_view content) {
   return Parts{content.substr(0, length), content.substr(length)};
 }
 
+absl::StatusOr<json> ParseHeader(std::string_view text) {
+  SEMRANK_ASSIGN_OR_RETURN(json header, ParseStrictJson(text));
+  if (header.is_object() && text.starts_with('{')) return header;
+  return absl::InvalidArgumentError("the header is not a JSON object");
+}
+
+absl::StatusOr<SafetensorsMetadata> ParseMetadata(std::string_view content) {
+  SEMRANK_ASSIGN_OR_RETURN(const Parts parts, Split(content));
+  SEMRANK_ASSIGN_OR_RETURN(const json header, ParseHeader(parts.header));
+  SafetensorsMetadata metadata;
+  const auto found = header.find(kSafetensorsMetadata);
+  if (found == header.end()) return metadata;
+  for (const auto& [name, value] : found->items()) {
+    if (!value.is_string()) {
+      return absl::InvalidArgumentError(
+          absl::StrFormat("metadata \"%s\" is not a text", name));
+    }
+    metadata[name] = value.get<std::string>();
+  }
+  return metadata;
+}
+
 absl::StatusOr<std::map<std::string, TensorView>> Parse(
     std::string_view content) {
   SEMRANK_ASSIGN_OR_RETURN(const Parts parts, Split(content));
-  SEMRANK_ASSIGN_OR_RETURN(const json header, ParseStrictJson(parts.header));
-  if (!header.is_object() || !parts.header.starts_with('{')) {
-    return absl::InvalidArgumentError("the header is not a JSON object");
-  }
+  SEMRANK_ASSIGN_OR_RETURN(const json header, ParseHeader(parts.header));
   std::map<std::string, TensorView> tensors;
   std::vector<Extent> extents;
   for (const auto& [name, value] : header.items()) {
@@ -145,14 +164,24 @@ absl::StatusOr<std::map<std::string, TensorView>> Parse(
   return tensors;
 }
 
+// `parsed`, or why not: the file is damaged.
+template <typename T>
+absl::StatusOr<T> InFile(std::string_view path, absl::StatusOr<T> parsed) {
+  if (parsed.ok()) return parsed;
+  return absl::DataLossError(
+      absl::StrFormat("%s: %s", path, std::string(parsed.status().message())));
+}
+
 }  // namespace
 
 absl::StatusOr<std::map<std::string, TensorView>> ParseSafetensors(
     std::string_view content, std::string_view path) {
-  absl::StatusOr<std::map<std::string, TensorView>> tensors = Parse(content);
-  if (tensors.ok()) return tensors;
-  return absl::DataLossError(
-      absl::StrFormat("%s: %s", path, std::string(tensors.status().message())));
+  return InFile(path, Parse(content));
+}
+
+absl::StatusOr<SafetensorsMetadata> ParseSafetensorsMetadata(
+    std::string_view content, std::string_view path) {
+  return InFile(path, ParseMetadata(content));
 }
 
 }  // namespace semrank

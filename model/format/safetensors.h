@@ -35,11 +35,19 @@ struct TensorView {
 absl::StatusOr<std::map<std::string, TensorView>> ParseSafetensors(
     std::string_view content, std::string_view path);
 
+// The layout's own place for remarks: texts by name.
+using SafetensorsMetadata = std::map<std::string, std::string>;
+
+// Empty if the file has none. Errors as ParseSafetensors.
+absl::StatusOr<SafetensorsMetadata> ParseSafetensorsMetadata(
+    std::string_view content, std::string_view path);
+
 // Header and raw tensors, in the order given, the data aligned to 64 bytes.
 // Syncs the file; not atomic by itself (see PublishModel). InvalidArgument for
 // tensors that ParseSafetensors would refuse.
 absl::Status WriteSafetensors(const std::string& path,
-                              std::span<const TensorView> tensors);
+                              std::span<const TensorView> tensors,
+                              const SafetensorsMetadata& metadata = {});
 
 }  // namespace semrank
 

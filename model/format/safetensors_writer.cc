@@ -15,8 +15,10 @@ namespace {
 constexpr std::size_t kDataAlignment = 64;
 
 // Length and header, padded so that the data is aligned.
-absl::StatusOr<std::string> FormatHeader(std::span<const TensorView> tensors) {
+absl::StatusOr<std::string> FormatHeader(std::span<const TensorView> tensors,
+                                         const SafetensorsMetadata& metadata) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
+  if (!metadata.empty()) header[kSafetensorsMetadata] = metadata;
   std::uint64_t end = 0;
   for (const TensorView& tensor : tensors) {
     SEMRANK_ASSIGN_OR_RETURN(const std::uint64_t bytes,
@@ -53,8 +55,10 @@ absl::StatusOr<std::string> FormatHeader(std::span<const TensorView> tensors) {
 }  // namespace
 
 absl::Status WriteSafetensors(const std::string& path,
-                              std::span<const TensorView> tensors) {
-  SEMRANK_ASSIGN_OR_RETURN(const std::string header, FormatHeader(tensors));
+                              std::span<const TensorView> tensors,
+                              const SafetensorsMetadata& metadata) {
+  SEMRANK_ASSIGN_OR_RETURN(const std::string header,
+                           FormatHeader(tensors, metadata));
   SEMRANK_ASSIGN_OR_RETURN(
       const FileDescriptor file,
       FileDescriptor::Open(path, O_WRONLY | O_CREAT | O_TRUNC));

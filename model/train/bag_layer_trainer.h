@@ -34,6 +34,8 @@ class BagLayerTrainer {
   // Once, before the first step.
   void KeepGradients();
 
+  LayerOptimizer& optimizer() { return optimizer_; }
+
   int width() const { return num_places_ * weights_.out; }
 
   // Bags [first, last); row 0 of `outputs` is bag `first`.

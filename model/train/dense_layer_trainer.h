@@ -27,6 +27,8 @@ class DenseLayerTrainer {
   // Once, before the first step.
   void KeepGradients();
 
+  LayerOptimizer& optimizer() { return optimizer_; }
+
   // Before the first Forward or Backward, and again after an update.
   void PackWeights();
   void Forward(const float* inputs, int num_rows, float* outputs) const;

@@ -2,6 +2,17 @@
 
 namespace semrank {
 
+void LayerOptimizer::AppendState(const std::string& name,
+                                 std::vector<StateTensor>& state) {
+  weight_.AppendState(name + ".weight", state);
+  bias_.AppendState(name + ".bias", state);
+}
+
+void LayerOptimizer::set_num_steps(std::int64_t num_steps) {
+  weight_.set_num_steps(num_steps);
+  bias_.set_num_steps(num_steps);
+}
+
 void LayerOptimizer::BeginStep(double learning_rate) {
   weight_.BeginStep(learning_rate);
   bias_.BeginStep(learning_rate);

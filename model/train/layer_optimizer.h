@@ -7,7 +7,9 @@
 #define SEMRANK_MODEL_TRAIN_LAYER_OPTIMIZER_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "model/train/parameter_optimizer.h"
@@ -26,6 +28,10 @@ class LayerOptimizer {
   // Once, before the first step.
   void KeepGradients() { kept_bias_.resize(bias_size_); }
   bool keeps_gradients() const { return !kept_bias_.empty(); }
+
+  // As those of ParameterOptimizer, as `name`.weight and `name`.bias.
+  void AppendState(const std::string& name, std::vector<StateTensor>& state);
+  void set_num_steps(std::int64_t num_steps);
 
   void BeginStep(double learning_rate);
   // Rows of the weight from `first_row` on; whole rows of gradients.

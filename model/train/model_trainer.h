@@ -7,6 +7,7 @@
 #ifndef SEMRANK_MODEL_TRAIN_MODEL_TRAINER_H_
 #define SEMRANK_MODEL_TRAIN_MODEL_TRAINER_H_
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "model/base/thread_pool.h"
 #include "model/format/safetensors.h"
 #include "model/train/negative_sampler.h"
+#include "model/train/state_tensor.h"
 #include "model/train/train_options.h"
 #include "model/train/training_data.h"
 
@@ -37,6 +39,13 @@ class ModelTrainer {
   // What is learned, named as in a model file. The views are good as long as
   // the trainer lives; their values change with each Step.
   virtual std::vector<TensorView> Weights() const = 0;
+
+  // All that the next Step depends on beside its arguments, always in the same
+  // order; to be read, or overwritten, between two steps.
+  virtual std::vector<StateTensor> State() = 0;
+  // To be told when the state was overwritten with that of a trainer which had
+  // taken so many steps.
+  virtual void Restored(std::int64_t num_steps) = 0;
 };
 
 // The trainer of options.tower.kind, at its initial weights. `options` are

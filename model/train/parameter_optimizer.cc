@@ -62,6 +62,17 @@ ParameterOptimizer::ParameterOptimizer(const OptimizerOptions& options,
   if (state_size > 1) first_moments_.resize(weights.size());
 }
 
+void ParameterOptimizer::AppendState(const std::string& name,
+                                     std::vector<StateTensor>& state) {
+  state.push_back({name, weights_});
+  if (!first_moments_.empty()) {
+    state.push_back({name + ".first_moments", first_moments_});
+  }
+  if (!second_moments_.empty()) {
+    state.push_back({name + ".second_moments", second_moments_});
+  }
+}
+
 void ParameterOptimizer::BeginStep(double learning_rate) {
   ++step_;
   step_size_ = static_cast<float>(learning_rate);

@@ -18,8 +18,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "model/train/state_tensor.h"
 #include "model/train/train_options.h"
 
 namespace semrank {
@@ -31,6 +33,11 @@ class ParameterOptimizer {
 
   // Once for each mini-batch, before its updates.
   void BeginStep(double learning_rate);
+
+  // Appends the weights as `name`, and what is kept of them beside.
+  void AppendState(const std::string& name, std::vector<StateTensor>& state);
+  // The state is now that after so many steps.
+  void set_num_steps(std::int64_t num_steps) { step_ = num_steps; }
 
   // Updates weights [first, first + gradient.size()).
   void Update(std::size_t first, std::span<const float> gradient);

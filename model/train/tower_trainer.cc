@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 #include "model/nn/kernels.h"
 #include "model/train/bag_input_trainer.h"
@@ -46,6 +47,25 @@ TowerTrainer::TowerTrainer(TowerWeights weights,
   if (!options.keep_gradients) return;
   input_layer_->bag_layer().KeepGradients();
   for (DenseLayerTrainer& layer : dense_layers_) layer.KeepGradients();
+}
+
+LayerOptimizer& TowerTrainer::optimizer(std::size_t layer) {
+  return layer == 0 ? input_layer_->bag_layer().optimizer()
+                    : dense_layers_[layer - 1].optimizer();
+}
+
+void TowerTrainer::AppendState(std::string_view side,
+                               std::vector<StateTensor>& state) {
+  for (std::size_t l = 0; l < outputs_.size(); ++l) {
+    optimizer(l).AppendState(absl::StrFormat("%s.%d", side, l), state);
+  }
+}
+
+void TowerTrainer::Restored(std::int64_t num_steps) {
+  for (std::size_t l = 0; l < outputs_.size(); ++l) {
+    optimizer(l).set_num_steps(num_steps);
+  }
+  weights_packed_ = false;
 }
 
 bool TowerTrainer::IsTanh(std::size_t layer) const {

@@ -25,9 +25,11 @@
 #define SEMRANK_MODEL_TRAIN_TOWER_TRAINER_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -61,6 +63,10 @@ class TowerTrainer {
   // dloss/dvector, same shape; to be filled before AddBackwardWork.
   float* vector_gradients() { return vector_gradients_.data(); }
 
+  // As those of ModelTrainer; names begin with `side`.
+  void AppendState(std::string_view side, std::vector<StateTensor>& state);
+  void Restored(std::int64_t num_steps);
+
   // As those of InputLayerTrainer.
   absl::Status SetTexts(const TextBags& texts, std::span<const TextId> ids);
   void AddPrepareWork(WorkList& work);
@@ -83,6 +89,7 @@ class TowerTrainer {
     std::vector<float> deltas;
   };
 
+  LayerOptimizer& optimizer(std::size_t layer);
   bool IsTanh(std::size_t layer) const;
   void Forward(int first, int last, bool learn);
   void CheckVector(int text);

@@ -48,6 +48,18 @@ std::vector<TensorView> TwoTowerTrainer::Weights() const {
   return tensors;
 }
 
+std::vector<StateTensor> TwoTowerTrainer::State() {
+  std::vector<StateTensor> state;
+  query_->AppendState("query", state);
+  if (!shared()) document_->AppendState("document", state);
+  return state;
+}
+
+void TwoTowerTrainer::Restored(std::int64_t num_steps) {
+  query_->Restored(num_steps);
+  if (!shared()) document_->Restored(num_steps);
+}
+
 // Both towers add their pieces, then all run.
 template <typename AddWork>
 void TwoTowerTrainer::RunPhase(AddWork add_work) {

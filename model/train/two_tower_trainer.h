@@ -45,6 +45,8 @@ class TwoTowerTrainer : public ModelTrainer {
                               const StepContext& step) override;
 
   std::vector<TensorView> Weights() const override;
+  std::vector<StateTensor> State() override;
+  void Restored(std::int64_t num_steps) override;
 
  private:
   bool shared() const { return document_ == nullptr; }
