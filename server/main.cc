@@ -9,12 +9,13 @@
 #include "model/base/program.h"
 #include "model/base/status_macros.h"
 #include "model/base/thread_pool.h"
-#include "model/format/model_bundle.h"
+#include "server/core/periodic_task.h"
 #include "server/core/process_metrics.h"
 #include "server/core/state_metrics.h"
 #include "server/http/http_server.h"
 #include "server/http/operator_pages.h"
 #include "server/logging.h"
+#include "server/model_loading.h"
 #include "server/options.h"
 #include "server/rpc/rpc_server.h"
 #include "server/stop.h"
@@ -29,8 +30,10 @@ Answers semrank.v1 over gRPC, and /metrics, /healthz, /readyz over HTTP. Once
 ready it prints one line on standard output:
   semrank-server ready grpc=HOST:PORT http=HOST:PORT
 SIGTERM or Ctrl-C ends it after the running calls; a second one at once.
+New versions of a model are served as they appear; SIGHUP looks for them now.
 
   semrank-server --model_dir=models/shop
+  semrank-server --model_dir=shop=models/shop,news=models/news --model_version=shop=3
   semrank-server --model_dir=models/shop --listen_address=0.0.0.0:50051 --drain_delay=5s
 )";
 constexpr ProgramInfo kProgram = {"semrank-server",
@@ -71,37 +74,41 @@ absl::Status Serve(const ServerOptions& options) {
       const auto http, HttpServer::Start(options.http_address,
                                          OperatorPages(&lifecycle, &metrics)));
 
-  ModelStore models(
-      [&](std::int64_t version) {
-        return LoadModel(options.model_dir, version);
-      },
-      &metrics);
-  SEMRANK_RETURN_IF_ERROR(models.Load(options.model_version));
-  const TwoTowerModel& model = *models.current()->model;
-  spdlog::info("loaded model {} version {}, {} numbers a vector, identity {}",
-               model.version().name, model.version().version,
-               model.embedding_dim(), model.version().identity);
+  ModelStore models(ModelChoices(options.models), cache.get(), &metrics,
+                    LogModelLoad);
+  const absl::Status loaded = LoadFirstModels(options.models, models);
+  if (absl::IsCancelled(loaded)) return absl::OkStatus();
+  SEMRANK_RETURN_IF_ERROR(loaded);
 
   const RankingEngine engine(options.limits, cache.get(), &metrics);
   WorkerPool workers(NumUsableProcessors());
-  const RpcServerOptions rpc_options = {
-      options.listen_address,
-      MaxRequestBytes(options.limits, model.embedding_dim())};
+  WorkerPool loader(1);
+  const RpcServerOptions rpc_options = {options.listen_address,
+                                        MaxRequestBytes(options.limits)};
   SEMRANK_ASSIGN_OR_RETURN(
       const auto rpc,
-      RpcServer::Start(rpc_options, {&engine, &models, &lifecycle, &admission,
-                                     &workers, &metrics}));
+      RpcServer::Start(rpc_options,
+                       {.engine = &engine,
+                        .models = &models,
+                        .lifecycle = &lifecycle,
+                        .admission = &admission,
+                        .workers = &workers,
+                        .loader = &loader,
+                        .metrics = &metrics,
+                        .admin_rpcs = options.models.enable_admin_rpcs}));
+  PeriodicTask watcher(options.models.poll_interval,
+                       [&] { models.Refresh().IgnoreError(); });
   lifecycle.Advance(Lifecycle::State::kServing);
   PrintReady(*rpc, *http);
 
-  const int signal_number = WaitForStopSignal();
+  const int signal_number = WaitForStopSignal([&] { watcher.Hurry(); });
   spdlog::info("signal {}: draining", signal_number);
   Drain(options, lifecycle, *rpc);
   return absl::OkStatus();
 }
 
 int Main(int argc, char** argv) {
-  BlockStopSignals();
+  BlockSignals();
   if (!ParseCommandLine(kProgram, argc, argv).empty()) {
     return ExitCode(kProgram, UsageError("takes flags only"));
   }

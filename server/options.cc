@@ -3,20 +3,13 @@
 #include <unistd.h>
 
 #include <limits>
-#include <string_view>
 
 #include "absl/flags/flag.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "model/base/program.h"
 #include "model/base/status_macros.h"
-#include "model/base/strings.h"
+#include "server/option_checks.h"
 
-ABSL_FLAG(std::string, model_dir, "",
-          "Model directory, as semrank-train writes it. Its last part is the "
-          "model's name. Required.");
-ABSL_FLAG(std::int64_t, model_version, 0,
-          "Version to serve; 0 = the highest complete one.");
 ABSL_FLAG(std::string, listen_address, "127.0.0.1:50051",
           "HOST:PORT for gRPC; port 0 = any free one.");
 ABSL_FLAG(std::string, http_address, "127.0.0.1:8080",
@@ -58,31 +51,6 @@ ABSL_FLAG(bool, check_config, false,
 namespace semrank {
 namespace {
 
-absl::Status CheckRange(std::string_view flag, std::int64_t value,
-                        std::int64_t min, std::int64_t max) {
-  if (value >= min && value <= max) return absl::OkStatus();
-  return FlagError(flag, std::to_string(value),
-                   absl::StrFormat("must be %d to %d", min, max));
-}
-
-absl::Status CheckAddress(std::string_view flag, const std::string& address) {
-  const std::size_t colon = address.rfind(':');
-  int port = -1;
-  if (colon != std::string::npos && colon > 0 &&
-      absl::SimpleAtoi(address.substr(colon + 1), &port) && port >= 0 &&
-      port <= std::numeric_limits<std::uint16_t>::max()) {
-    return absl::OkStatus();
-  }
-  return FlagError(flag, address, "must be HOST:PORT, port 0 to 65535");
-}
-
-absl::Status CheckDuration(std::string_view flag, absl::Duration value) {
-  if (value >= absl::ZeroDuration() && value <= absl::Hours(1)) {
-    return absl::OkStatus();
-  }
-  return FlagError(flag, absl::FormatDuration(value), "must be 0 to 1h");
-}
-
 absl::Status CheckLimits(const Limits& limits) {
   constexpr std::int64_t kMaxTexts = 1'000'000;
   constexpr std::int64_t kMaxTextBytes = 1 << 20;
@@ -90,7 +58,7 @@ absl::Status CheckLimits(const Limits& limits) {
       "max_texts_per_request", limits.max_texts_per_request, 1, kMaxTexts));
   SEMRANK_RETURN_IF_ERROR(
       CheckRange("max_text_bytes", limits.max_text_bytes, 1, kMaxTextBytes));
-  if (MaxResponseBytes(limits, 0) > std::numeric_limits<int>::max()) {
+  if (MaxResponseBytes(limits) > std::numeric_limits<int>::max()) {
     return FlagError("max_texts_per_request",
                      std::to_string(limits.max_texts_per_request),
                      absl::StrFormat("times --max_text_bytes=%d is over 2 GiB, "
@@ -117,11 +85,6 @@ std::int64_t PhysicalMemoryBytes() {
 }  // namespace
 
 absl::Status ValidateOptions(const ServerOptions& options) {
-  if (options.model_dir.empty()) {
-    return FlagError("model_dir", "", "is required");
-  }
-  SEMRANK_RETURN_IF_ERROR(CheckRange("model_version", options.model_version, 0,
-                                     std::numeric_limits<std::int64_t>::max()));
   SEMRANK_RETURN_IF_ERROR(
       CheckAddress("listen_address", options.listen_address));
   SEMRANK_RETURN_IF_ERROR(CheckAddress("http_address", options.http_address));
@@ -139,8 +102,7 @@ absl::Status ValidateOptions(const ServerOptions& options) {
 
 absl::StatusOr<ServerOptions> OptionsFromFlags() {
   ServerOptions options;
-  options.model_dir = absl::GetFlag(FLAGS_model_dir);
-  options.model_version = absl::GetFlag(FLAGS_model_version);
+  SEMRANK_ASSIGN_OR_RETURN(options.models, ModelOptionsFromFlags());
   options.listen_address = absl::GetFlag(FLAGS_listen_address);
   options.http_address = absl::GetFlag(FLAGS_http_address);
   options.cache_bytes = absl::GetFlag(FLAGS_cache_bytes);
@@ -162,21 +124,22 @@ absl::StatusOr<ServerOptions> OptionsFromFlags() {
 }
 
 std::string DescribeOptions(const ServerOptions& options) {
-  return absl::StrFormat(
-      "model_dir=%s\nmodel_version=%d\nlisten_address=%s\nhttp_address=%s\n"
-      "cache_bytes=%d\nmax_texts_per_request=%d\nmax_text_bytes=%d\n"
-      "max_inflight_texts=%d\nmax_requests_per_stream=%d\n"
-      "max_streams_per_connection=%d\nmax_metadata_bytes=%d\n"
-      "drain_delay=%s\ndrain_timeout=%s\n"
-      "log_format=%s\n",
-      options.model_dir, options.model_version, options.listen_address,
-      options.http_address, options.cache_bytes,
-      options.limits.max_texts_per_request, options.limits.max_text_bytes,
-      options.limits.max_inflight_texts, options.limits.max_requests_per_stream,
-      options.limits.max_streams_per_connection,
-      options.limits.max_metadata_bytes,
-      absl::FormatDuration(options.drain_delay),
-      absl::FormatDuration(options.drain_timeout), options.log_format);
+  return DescribeModelOptions(options.models) +
+         absl::StrFormat(
+             "listen_address=%s\nhttp_address=%s\n"
+             "cache_bytes=%d\nmax_texts_per_request=%d\nmax_text_bytes=%d\n"
+             "max_inflight_texts=%d\nmax_requests_per_stream=%d\n"
+             "max_streams_per_connection=%d\nmax_metadata_bytes=%d\n"
+             "drain_delay=%s\ndrain_timeout=%s\n"
+             "log_format=%s\n",
+             options.listen_address, options.http_address, options.cache_bytes,
+             options.limits.max_texts_per_request,
+             options.limits.max_text_bytes, options.limits.max_inflight_texts,
+             options.limits.max_requests_per_stream,
+             options.limits.max_streams_per_connection,
+             options.limits.max_metadata_bytes,
+             absl::FormatDuration(options.drain_delay),
+             absl::FormatDuration(options.drain_timeout), options.log_format);
 }
 
 }  // namespace semrank

@@ -8,14 +8,14 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "server/core/limits.h"
+#include "server/model_options.h"
 
 namespace semrank {
 
 struct ServerOptions {
-  std::string model_dir;
-  std::int64_t model_version = 0;  // 0 = highest complete one
-  std::string listen_address;      // HOST:PORT
-  std::string http_address;        // HOST:PORT
+  ModelOptions models;
+  std::string listen_address;  // HOST:PORT
+  std::string http_address;    // HOST:PORT
   std::int64_t cache_bytes = 0;
   Limits limits;
   absl::Duration drain_delay;

@@ -15,20 +15,41 @@ sigset_t StopSignals() {
   return signals;
 }
 
+sigset_t AllSignals() {
+  sigset_t signals = StopSignals();
+  sigaddset(&signals, SIGHUP);
+  return signals;
+}
+
+// The default action of both is to end the process.
+int LetNextOneKill(int signal_number) {
+  const sigset_t signals = StopSignals();
+  pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+  return signal_number;
+}
+
 }  // namespace
 
-void BlockStopSignals() {
-  const sigset_t signals = StopSignals();
+void BlockSignals() {
+  const sigset_t signals = AllSignals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 }
 
-int WaitForStopSignal() {
-  const sigset_t signals = StopSignals();
+int WaitForStopSignal(const std::function<void()>& on_hangup) {
+  const sigset_t signals = AllSignals();
   int signal_number = 0;
-  sigwait(&signals, &signal_number);
-  // The default action of both is to end the process.
-  pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
-  return signal_number;
+  while (sigwait(&signals, &signal_number) != 0 || signal_number == SIGHUP) {
+    if (signal_number == SIGHUP) on_hangup();
+  }
+  return LetNextOneKill(signal_number);
+}
+
+std::optional<int> WaitForStopSignalFor(absl::Duration time) {
+  const sigset_t signals = AllSignals();
+  const timespec limit = absl::ToTimespec(time);
+  const int signal_number = sigtimedwait(&signals, nullptr, &limit);
+  if (signal_number < 0 || signal_number == SIGHUP) return std::nullopt;
+  return LetNextOneKill(signal_number);
 }
 
 Watchdog::Watchdog(absl::Duration limit)

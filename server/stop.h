@@ -1,21 +1,28 @@
-// How the server comes to its end.
+// Signals: how the server is told to look for models, and to stop.
 #ifndef SEMRANK_SERVER_STOP_H_
 #define SEMRANK_SERVER_STOP_H_
 
 #include <condition_variable>
+#include <functional>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "absl/time/time.h"
 
 namespace semrank {
 
-// Before any thread is started: SIGTERM and SIGINT wait for WaitForStopSignal.
-void BlockStopSignals();
+// Before any thread is started: SIGTERM, SIGINT and SIGHUP wait for
+// WaitForStopSignal.
+void BlockSignals();
 
 // Blocks until SIGTERM or SIGINT and returns which. From then on a second one
-// ends the process at once.
-int WaitForStopSignal();
+// ends the process at once. `on_hangup` is called for each SIGHUP meanwhile.
+int WaitForStopSignal(const std::function<void()>& on_hangup);
+
+// The same for at most `time`, and a SIGHUP ends the wait too; nothing when it
+// was not to stop.
+std::optional<int> WaitForStopSignalFor(absl::Duration time);
 
 // Ends the process with exit code 1 unless destroyed within `limit`: for a stop
 // that hangs because of a bug, which no supervisor should have to wait for.

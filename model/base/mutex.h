@@ -4,6 +4,7 @@
 #ifndef SEMRANK_MODEL_BASE_MUTEX_H_
 #define SEMRANK_MODEL_BASE_MUTEX_H_
 
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 
@@ -41,6 +42,13 @@ class CondVar {
   void Wait(Mutex& mutex) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     std::unique_lock<std::mutex> lock(mutex.mutex_, std::adopt_lock);
     condition_.wait(lock);
+    lock.release();
+  }
+  // Also returns once `time` has passed.
+  void WaitFor(Mutex& mutex, std::chrono::nanoseconds time)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    std::unique_lock<std::mutex> lock(mutex.mutex_, std::adopt_lock);
+    condition_.wait_for(lock, time);
     lock.release();
   }
   void NotifyOne() { condition_.notify_one(); }

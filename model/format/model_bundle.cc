@@ -93,7 +93,8 @@ absl::StatusOr<std::vector<std::int64_t>> ListVersions(
 }
 
 absl::StatusOr<std::shared_ptr<const TwoTowerModel>> LoadModel(
-    const std::string& model_dir, std::int64_t version) {
+    const std::string& model_dir, std::int64_t version,
+    const std::string& name) {
   if (version < 0) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "version %d of %s: versions count from 1", version, model_dir));
@@ -109,7 +110,9 @@ absl::StatusOr<std::shared_ptr<const TwoTowerModel>> LoadModel(
   }
   return ReadVersion(
       VersionPath(model_dir, version),
-      {.name = ModelNameOf(model_dir), .version = version, .identity = ""});
+      {.name = name.empty() ? ModelNameOf(model_dir) : name,
+       .version = version,
+       .identity = ""});
 }
 
 absl::StatusOr<std::int64_t> PublishModel(const std::string& model_dir,

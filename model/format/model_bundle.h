@@ -34,9 +34,10 @@ absl::StatusOr<std::vector<std::int64_t>> ListVersions(
 
 // Checks every file against the manifest and builds the model; weights are
 // used in place from the mapped file. version 0 = the highest complete one.
-// The model is named after the folder `model_dir`.
+// The model is named `name`; empty = after the folder `model_dir`.
 absl::StatusOr<std::shared_ptr<const TwoTowerModel>> LoadModel(
-    const std::string& model_dir, std::int64_t version = 0);
+    const std::string& model_dir, std::int64_t version = 0,
+    const std::string& name = "");
 
 struct ModelBundle {
   v1::ModelConfig config;

@@ -3,6 +3,7 @@
 #ifndef SEMRANK_SERVER_CORE_LIMITS_H_
 #define SEMRANK_SERVER_CORE_LIMITS_H_
 
+#include <algorithm>
 #include <cstdint>
 
 namespace semrank {
@@ -25,22 +26,22 @@ struct Limits {
   std::int64_t max_metadata_bytes = 8'192;
 };
 
+// Messages are sized for given vectors up to this dimension, not for that of
+// the model at hand: the limit stays while models come and go.
+inline constexpr std::int64_t kSizedEmbeddingDim = 1'024;
+
 // Largest message that a request within the limits can need: every text at its
 // longest, or every candidate a vector, with the wire's own bytes.
-inline std::int64_t MaxRequestBytes(const Limits& limits, int embedding_dim) {
-  const std::int64_t vector_bytes = std::int64_t{embedding_dim} * 4;
+inline std::int64_t MaxRequestBytes(const Limits& limits) {
   const std::int64_t candidate_bytes =
-      (limits.max_text_bytes > vector_bytes ? limits.max_text_bytes
-                                            : vector_bytes) +
-      8;
+      std::max(limits.max_text_bytes, kSizedEmbeddingDim * 4) + 8;
   return limits.max_texts_per_request * candidate_bytes +
          limits.max_text_bytes + 4'096;
 }
 
 // Largest response: a float32 vector for every text, or every title echoed.
-inline std::int64_t MaxResponseBytes(const Limits& limits, int embedding_dim) {
-  return MaxRequestBytes(limits, embedding_dim) +
-         limits.max_texts_per_request * 16;
+inline std::int64_t MaxResponseBytes(const Limits& limits) {
+  return MaxRequestBytes(limits) + limits.max_texts_per_request * 16;
 }
 
 }  // namespace semrank

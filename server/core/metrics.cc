@@ -55,9 +55,9 @@ constexpr FamilyInfo kModelLoads = {"semrank_model_load_total", "result",
                                     "Attempts to load a model."};
 constexpr FamilyInfo kModelInfo = {"semrank_model_info",
                                    "name, version, identity, embedding_dim",
-                                   "The current model; always 1."};
+                                   "The current models; always 1."};
 constexpr FamilyInfo kModelLoaded = {
-    "semrank_model_loaded_timestamp_seconds", "",
+    "semrank_model_loaded_timestamp_seconds", "name",
     "When the current model became ready, in seconds since 1970."};
 constexpr FamilyInfo kBuildInfo = {"semrank_build_info", "version, compiler",
                                    "The running program; always 1."};
@@ -162,8 +162,7 @@ Metrics::Metrics() {
   loads_ok_ = &loads.Add({{"result", "ok"}});
   loads_failed_ = &loads.Add({{"result", "failed"}});
   model_info_ = &Register(BuildGauge(), kModelInfo, registry_);
-  loaded_timestamp_seconds_ =
-      &Register(BuildGauge(), kModelLoaded, registry_).Add({});
+  loaded_timestamp_seconds_ = &Register(BuildGauge(), kModelLoaded, registry_);
   Register(BuildGauge(), kBuildInfo, registry_)
       .Add({{"version", std::string(Version())}, {"compiler", __VERSION__}})
       .Set(1);
@@ -218,15 +217,15 @@ void Metrics::CountRejected(const absl::Status& status) {
 void Metrics::SetModel(const ModelVersion& version, int embedding_dim,
                        absl::Time load_time) {
   MutexLock lock(mutex_);
-  if (current_model_info_ != nullptr) model_info_->Remove(current_model_info_);
-  current_model_info_ =
-      &model_info_->Add({{"name", version.name},
-                         {"version", std::to_string(version.version)},
-                         {"identity", version.identity},
-                         {"embedding_dim", std::to_string(embedding_dim)}});
-  current_model_info_->Set(1);
-  loaded_timestamp_seconds_->Set(
-      static_cast<double>(absl::ToUnixMillis(load_time)) / 1e3);
+  prometheus::Gauge*& info = current_model_info_[version.name];
+  if (info != nullptr) model_info_->Remove(info);
+  info = &model_info_->Add({{"name", version.name},
+                            {"version", std::to_string(version.version)},
+                            {"identity", version.identity},
+                            {"embedding_dim", std::to_string(embedding_dim)}});
+  info->Set(1);
+  loaded_timestamp_seconds_->Add({{"name", version.name}})
+      .Set(static_cast<double>(absl::ToUnixMillis(load_time)) / 1e3);
 }
 
 void Metrics::AddReading(Reading reading) {

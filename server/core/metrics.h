@@ -92,7 +92,7 @@ class Metrics {
   void CountModelLoad(bool ok) {
     (ok ? loads_ok_ : loads_failed_)->Increment();
   }
-  // The model that is current from now on.
+  // The model that is current under its name from now on.
   void SetModel(const ModelVersion& version, int embedding_dim,
                 absl::Time load_time);
 
@@ -123,11 +123,13 @@ class Metrics {
   std::map<std::string, prometheus::Counter*, std::less<>> rejected_;
   prometheus::Counter* loads_ok_;
   prometheus::Counter* loads_failed_;
-  prometheus::Gauge* loaded_timestamp_seconds_;
+  prometheus::Family<prometheus::Gauge>* loaded_timestamp_seconds_;
 
   mutable Mutex mutex_;
   prometheus::Family<prometheus::Gauge>* model_info_ ABSL_GUARDED_BY(mutex_);
-  prometheus::Gauge* current_model_info_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  // By model name.
+  std::map<std::string, prometheus::Gauge*> current_model_info_
+      ABSL_GUARDED_BY(mutex_);
   std::vector<Reading> readings_ ABSL_GUARDED_BY(mutex_);
 };
 

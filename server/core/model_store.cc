@@ -1,125 +1,169 @@
 #include "server/core/model_store.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/str_format.h"
-#include "absl/time/clock.h"
 #include "model/base/status_macros.h"
-#include "model/base/strings.h"
 #include "server/core/errors.h"
 
 namespace semrank {
 namespace {
 
-// Normalised; the empty one has no features and must give the zero vector.
-constexpr std::array<std::string_view, 4> kSelfTestTexts = {
-    "", "a", "semantic ranking", "letter trigrams of a somewhat longer title"};
-// Lengths come from float32 sums over at most a few thousand numbers.
-constexpr double kLengthTolerance = 1e-3;
-
-absl::Status CheckVector(std::span<const float> vector) {
-  double length_squared = 0;
-  for (const float value : vector) {
-    if (!std::isfinite(value)) {
-      return absl::DataLossError("self-test: a vector holds NaN or infinity");
-    }
-    length_squared += double{value} * value;
-  }
-  const double length = std::sqrt(length_squared);
-  if (length != 0 && std::abs(length - 1) > kLengthTolerance) {
-    return absl::DataLossError(
-        absl::StrFormat("self-test: a vector has length %g, not 1", length));
-  }
-  return absl::OkStatus();
+absl::Status CheckVersion(std::int64_t version) {
+  if (version >= 0) return absl::OkStatus();
+  return FieldError("INVALID_FIELD", "model.version",
+                    absl::StrFormat("%d is negative", version),
+                    {{"value", std::to_string(version)}});
 }
 
-absl::Status SelfTestSide(const TwoTowerModel& model, Side side) {
-  const std::size_t dim = model.embedding_dim();
-  EmbedScratch scratch;
-  std::vector<float> batch(kSelfTestTexts.size() * dim);
-  std::vector<float> alone(dim);
-  model.EmbedTexts(side, kSelfTestTexts, scratch, batch.data());
-  for (std::size_t i = 0; i < kSelfTestTexts.size(); ++i) {
-    const std::span<const float> row(batch.data() + i * dim, dim);
-    SEMRANK_RETURN_IF_ERROR(CheckVector(row));
-    model.EmbedTexts(side, std::span(kSelfTestTexts).subspan(i, 1), scratch,
-                     alone.data());
-    if (!std::ranges::equal(alone, row)) {
-      return absl::DataLossError(
-          "self-test: a text has another vector alone than in a batch");
-    }
-  }
-  return absl::OkStatus();
+absl::Status VersionNotFound(const ModelVersion& current,
+                             std::int64_t version) {
+  return MakeError(
+      absl::StatusCode::kNotFound, "MODEL_NOT_FOUND",
+      absl::StrFormat("version %d of model %s is not served; the "
+                      "current one is version %d",
+                      version, current.name, current.version),
+      {{"field", "model.version"}, {"version", std::to_string(version)}});
 }
 
 }  // namespace
 
-absl::Status SelfTest(const TwoTowerModel& model) {
-  SEMRANK_RETURN_IF_ERROR(SelfTestSide(model, Side::kQuery));
-  return SelfTestSide(model, Side::kDocument);
+ModelStore::ModelStore(std::vector<ModelChoice> choices,
+                       DocumentVectorCache* cache, Metrics* metrics,
+                       std::function<void(const ModelLoad&)> on_load)
+    : cache_(cache), metrics_(metrics), on_load_(std::move(on_load)) {
+  for (ModelChoice& choice : choices) {
+    ModelSlot::Hooks hooks;
+    hooks.number = [this](const TwoTowerModel& model) {
+      return NumberOf(model.version().identity);
+    };
+    hooks.loaded = [this, name = choice.source.name](
+                       std::int64_t version, const absl::Status& status,
+                       const ServedModelPtr& model) {
+      FinishLoad({name, version, status, model});
+    };
+    slots_.push_back(std::make_unique<ModelSlot>(
+        std::move(choice.source), choice.pinned_version, std::move(hooks)));
+  }
 }
 
-ModelStore::ModelStore(Loader loader, Metrics* metrics)
-    : loader_(std::move(loader)), metrics_(metrics) {}
-
-absl::Status ModelStore::Load(std::int64_t version) {
-  absl::StatusOr<std::shared_ptr<const TwoTowerModel>> model = loader_(version);
-  absl::Status status = model.status();
-  if (status.ok()) status = SelfTest(**model);
-  metrics_->CountModelLoad(status.ok());
-  SEMRANK_RETURN_IF_ERROR(status);
-
-  auto served = std::make_shared<ServedModel>();
-  served->model = *std::move(model);
-  served->load_time = absl::Now();
-  served->pinned = version != 0;
-  const ModelVersion& loaded = served->model->version();
-  metrics_->SetModel(loaded, served->model->embedding_dim(), served->load_time);
-  MutexLock lock(mutex_);
-  served->number = NumberOf(loaded.identity);
-  current_ = std::move(served);
-  return absl::OkStatus();
+absl::Status ModelStore::Refresh() {
+  absl::Status first;
+  for (const auto& slot : slots_) {
+    const absl::Status status = slot->Refresh();
+    if (first.ok() && slot->current() == nullptr) first = status;
+  }
+  return first;
 }
 
-ServedModelPtr ModelStore::current() const {
-  MutexLock lock(mutex_);
-  return current_;
+absl::StatusOr<ModelStore::Reloaded> ModelStore::Reload(std::string_view name,
+                                                        std::int64_t version) {
+  SEMRANK_RETURN_IF_ERROR(CheckVersion(version));
+  SEMRANK_ASSIGN_OR_RETURN(ModelSlot* const slot, FindSlot(name));
+  const ServedModelPtr before = slot->current();
+  Reloaded reloaded;
+  SEMRANK_ASSIGN_OR_RETURN(reloaded.changed, slot->SwitchTo(version));
+  if (before != nullptr) {
+    reloaded.previous_version = before->model->version().version;
+  }
+  SEMRANK_ASSIGN_OR_RETURN(reloaded.model, Describe(slot->name(), 0));
+  return reloaded;
 }
 
 absl::StatusOr<ServedModelPtr> ModelStore::Find(std::string_view name,
                                                 std::int64_t version) const {
-  if (version < 0) {
-    return FieldError("INVALID_FIELD", "model.version",
-                      absl::StrFormat("%d is negative", version),
-                      {{"value", std::to_string(version)}});
-  }
-  ServedModelPtr model = current();
+  SEMRANK_RETURN_IF_ERROR(CheckVersion(version));
+  SEMRANK_ASSIGN_OR_RETURN(const ModelSlot* const slot, FindSlot(name));
+  ServedModelPtr model = slot->current();
   if (model == nullptr) {
     return MakeError(absl::StatusCode::kUnavailable, "NO_MODEL",
                      "no model is loaded");
   }
   const ModelVersion& current = model->model->version();
-  if ((!name.empty() && name != current.name) ||
-      (version != 0 && version != current.version)) {
-    // The name asked for is the caller's own text: not repeated.
-    return MakeError(
-        absl::StatusCode::kNotFound, "MODEL_NOT_FOUND",
-        absl::StrFormat("no such model is served; the current one is %s "
-                        "version %d",
-                        current.name, current.version),
-        {{"field", "model"}, {"version", std::to_string(version)}});
+  if (version != 0 && version != current.version) {
+    return VersionNotFound(current, version);
   }
   return model;
 }
 
+absl::StatusOr<ModelStatus> ModelStore::Describe(std::string_view name,
+                                                 std::int64_t version) const {
+  SEMRANK_RETURN_IF_ERROR(CheckVersion(version));
+  SEMRANK_ASSIGN_OR_RETURN(const ModelSlot* const slot, FindSlot(name));
+  SEMRANK_ASSIGN_OR_RETURN(const ServedModelPtr current, Find(name, 0));
+  const std::int64_t wanted =
+      version == 0 ? current->model->version().version : version;
+  for (const bool tried : {true, false}) {
+    for (ModelStatus& status :
+         WithDefault(*slot, tried ? slot->ListTried() : slot->List())) {
+      if (status.version == wanted) return std::move(status);
+    }
+  }
+  return VersionNotFound(current->model->version(), version);
+}
+
+absl::StatusOr<std::vector<ModelStatus>> ModelStore::List(
+    std::string_view name) const {
+  std::vector<ModelStatus> list;
+  if (!name.empty()) {
+    SEMRANK_ASSIGN_OR_RETURN(const ModelSlot* const slot, FindSlot(name));
+    return WithDefault(*slot, slot->List());
+  }
+  for (const auto& slot : slots_) {
+    std::ranges::move(WithDefault(*slot, slot->List()),
+                      std::back_inserter(list));
+  }
+  std::ranges::stable_sort(list, {}, &ModelStatus::name);
+  return list;
+}
+
+std::vector<ModelStatus> ModelStore::WithDefault(
+    const ModelSlot& slot, std::vector<ModelStatus> list) const {
+  for (ModelStatus& status : list) {
+    status.is_default = status.current && &slot == slots_.front().get();
+  }
+  return list;
+}
+
+absl::StatusOr<ModelSlot*> ModelStore::FindSlot(std::string_view name) const {
+  if (name.empty()) return slots_.front().get();
+  for (const auto& slot : slots_) {
+    if (slot->name() == name) return slot.get();
+  }
+  // The name asked for is the caller's own text: not repeated.
+  return MakeError(absl::StatusCode::kNotFound, "MODEL_NOT_FOUND",
+                   absl::StrFormat("no model of that name is served; the "
+                                   "default is %s",
+                                   slots_.front()->name()),
+                   {{"field", "model.name"}});
+}
+
 std::uint32_t ModelStore::NumberOf(const std::string& identity) {
+  MutexLock lock(numbers_mutex_);
   const auto known = std::ranges::find(identities_, identity);
   const auto number = static_cast<std::uint32_t>(known - identities_.begin());
   if (known == identities_.end()) identities_.push_back(identity);
   return number;
+}
+
+void ModelStore::FinishLoad(const ModelLoad& load) {
+  metrics_->CountModelLoad(load.status.ok());
+  if (load.model != nullptr) {
+    const TwoTowerModel& model = *load.model->model;
+    metrics_->SetModel(model.version(), model.embedding_dim(),
+                       load.model->load_time);
+    if (cache_ != nullptr) {
+      std::vector<std::uint32_t> numbers;
+      for (const auto& slot : slots_) {
+        const ServedModelPtr current = slot->current();
+        if (current != nullptr) numbers.push_back(current->number);
+      }
+      cache_->DropModelsExcept(numbers);
+    }
+  }
+  if (on_load_) on_load_(load);
 }
 
 }  // namespace semrank

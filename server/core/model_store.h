@@ -1,9 +1,10 @@
-// The model that answers now. A new one is loaded and tested beside it and
-// then takes its place by one pointer swap; requests keep the one they began
-// with alive.
+// The models that answer: one slot a name. A new version is loaded and tested
+// beside the old one and then takes its place by one pointer swap; requests
+// keep the one they began with alive.
 //
-//   Threads  current() and Find from any thread; Load from one at a time.
-//   Errors   a failed Load changes nothing but a metric.
+//   Threads  every method, from any thread. Refresh and Reload take as long as
+//            a model takes to load: not for a thread that answers calls.
+//   Errors   a failed load changes nothing but a metric and what List says.
 #ifndef SEMRANK_SERVER_CORE_MODEL_STORE_H_
 #define SEMRANK_SERVER_CORE_MODEL_STORE_H_
 
@@ -15,47 +16,54 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/time/time.h"
 #include "model/base/mutex.h"
-#include "model/nn/two_tower_model.h"
+#include "server/core/document_vector_cache.h"
 #include "server/core/metrics.h"
+#include "server/core/model_slot.h"
+#include "server/core/model_source.h"
+#include "server/core/served_model.h"
 
 namespace semrank {
 
-// A model in service. Const once published.
-struct ServedModel {
-  std::shared_ptr<const TwoTowerModel> model = {};
-  // Stands for the model's identity in this process: equal for equal
-  // identities, never given to another. Vector caches key on it.
-  std::uint32_t number = 0;
-  absl::Time load_time = {};
-  // Asked for by number; newer versions wait.
-  bool pinned = false;
+// One model that the store is to serve.
+struct ModelChoice {
+  ModelSource source = {};
+  std::int64_t pinned_version = 0;  // 0 = the highest, as new ones appear
 };
-using ServedModelPtr = std::shared_ptr<const ServedModel>;
 
-// Embeds a few texts on both sides. DataLoss unless every vector is finite, of
-// length 1 or 0, and the same bits alone and in a batch.
-absl::Status SelfTest(const TwoTowerModel& model);
+// One attempt to load a version, for the log.
+struct ModelLoad {
+  std::string name = {};
+  std::int64_t version = 0;
+  absl::Status status = {};
+  ServedModelPtr model = {};  // null when it failed
+};
 
 class ModelStore {
  public:
-  // Reads a version from where models are kept; 0 = the highest complete one.
-  using Loader =
-      std::function<absl::StatusOr<std::shared_ptr<const TwoTowerModel>>(
-          std::int64_t version)>;
+  struct Reloaded {
+    ModelStatus model = {};
+    std::int64_t previous_version = 0;  // 0 = none was current
+    bool changed = false;
+  };
 
-  // `metrics` must outlive the store.
-  ModelStore(Loader loader, Metrics* metrics);
+  // At least one choice, with different names; the first is the default.
+  // `cache` (may be null) and `metrics` must outlive the store.
+  ModelStore(std::vector<ModelChoice> choices, DocumentVectorCache* cache,
+             Metrics* metrics,
+             std::function<void(const ModelLoad&)> on_load = {});
   ModelStore(const ModelStore&) = delete;
   ModelStore& operator=(const ModelStore&) = delete;
 
-  // Loads, tests and publishes a version. The loader's error, or DataLoss from
-  // the self-test.
-  absl::Status Load(std::int64_t version);
+  // Looks for new versions of every model and loads them. The first error of
+  // a model that has no version to answer with; OK when all have.
+  absl::Status Refresh();
 
-  // Null while no model has been published.
-  ServedModelPtr current() const;
+  // ModelService.ReloadModel: its meaning of name and version, its errors.
+  absl::StatusOr<Reloaded> Reload(std::string_view name, std::int64_t version);
+
+  // The default model; null while none has been published.
+  ServedModelPtr current() const { return slots_.front()->current(); }
 
   // The model for a request. `name` empty = the default, `version` 0 = the
   // current one. InvalidArgument for a negative version, NotFound for another
@@ -63,15 +71,28 @@ class ModelStore {
   absl::StatusOr<ServedModelPtr> Find(std::string_view name,
                                       std::int64_t version) const;
 
- private:
-  std::uint32_t NumberOf(const std::string& identity)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // What is known of that version; reads the disk for one never tried.
+  // Errors as Find's.
+  absl::StatusOr<ModelStatus> Describe(std::string_view name,
+                                       std::int64_t version) const;
+  // By name, then newest first. `name` empty = all; NotFound for an unknown
+  // one. Reads the disk.
+  absl::StatusOr<std::vector<ModelStatus>> List(std::string_view name) const;
 
-  const Loader loader_;
+ private:
+  absl::StatusOr<ModelSlot*> FindSlot(std::string_view name) const;
+  // `list` of `slot`, the default's current one marked.
+  std::vector<ModelStatus> WithDefault(const ModelSlot& slot,
+                                       std::vector<ModelStatus> list) const;
+  std::uint32_t NumberOf(const std::string& identity);
+  void FinishLoad(const ModelLoad& load);
+
+  DocumentVectorCache* const cache_;
   Metrics* const metrics_;
-  mutable Mutex mutex_;
-  ServedModelPtr current_ ABSL_GUARDED_BY(mutex_);
-  std::vector<std::string> identities_ ABSL_GUARDED_BY(mutex_);
+  const std::function<void(const ModelLoad&)> on_load_;
+  std::vector<std::unique_ptr<ModelSlot>> slots_;  // const once constructed
+  Mutex numbers_mutex_;
+  std::vector<std::string> identities_ ABSL_GUARDED_BY(numbers_mutex_);
 };
 
 }  // namespace semrank

@@ -18,17 +18,20 @@ class MessageCall final : public RequestWork {
  public:
   using Handler = std::function<absl::Status(const Request&, Response&)>;
 
-  // Bytes in, parsed request to the handler, response or status out.
+  // Bytes in, parsed request to the handler, response or status out. A handler
+  // that may block needs a `pool` to do so.
   static grpc::ServerUnaryReactor* Start(const RpcEnvironment& environment,
                                          const Metrics::Rpc& rpc,
-                                         const RawCall& raw, Handler handler) {
-    return UnaryCall::Start(
-        environment, rpc, raw,
-        std::unique_ptr<RequestWork>(new MessageCall(std::move(handler))));
+                                         const RawCall& raw, Handler handler,
+                                         WorkerPool* pool = nullptr) {
+    return UnaryCall::Start(environment, rpc, raw,
+                            std::unique_ptr<RequestWork>(
+                                new MessageCall(std::move(handler), pool)));
   }
 
  private:
-  explicit MessageCall(Handler handler) : handler_(std::move(handler)) {}
+  MessageCall(Handler handler, WorkerPool* pool)
+      : handler_(std::move(handler)), pool_(pool) {}
 
   absl::StatusOr<WorkSize> Read(std::string_view bytes) override {
     SEMRANK_RETURN_IF_ERROR(ParseMessage(bytes, request_));
@@ -42,7 +45,10 @@ class MessageCall final : public RequestWork {
     return response_;
   }
 
+  WorkerPool* pool() const override { return pool_; }
+
   const Handler handler_;
+  WorkerPool* const pool_;
   Request request_;
   Response response_;
 };

@@ -1,48 +1,22 @@
 #include "server/rpc/model_service.h"
 
-#include <chrono>
+#include <vector>
 
 #include "model/base/status_macros.h"
-#include "server/core/limits.h"
+#include "server/core/errors.h"
 #include "server/rpc/message_call.h"
+#include "server/rpc/model_fields.h"
 
 namespace semrank {
 namespace {
 
 constexpr char kService[] = "semrank.v1.ModelService";
 
-void SetTimestamp(absl::Time time, google::protobuf::Timestamp& timestamp) {
-  const std::int64_t seconds = absl::ToUnixSeconds(time);
-  timestamp.set_seconds(seconds);
-  timestamp.set_nanos(static_cast<std::int32_t>(
-      absl::ToInt64Nanoseconds(time - absl::FromUnixSeconds(seconds))));
-}
-
-void DescribeModel(const ServedModel& served, v1::Model& model) {
-  const ModelVersion& version = served.model->version();
-  model.set_name(version.name);
-  model.set_version(version.version);
-  model.set_state(v1::MODEL_STATE_SERVING);
-  *model.mutable_config() = served.model->config();
-  model.set_weights_sha256(version.weights_sha256);
-  SetTimestamp(served.load_time, *model.mutable_load_time());
-  model.set_embedding_dim(served.model->embedding_dim());
-  model.set_current(true);
-  model.set_pinned(served.pinned);
-  model.set_is_default(true);
-  model.set_score_kind(served.model->config().score_kind());
-}
-
-void DescribeLimits(const Limits& limits, int embedding_dim,
-                    v1::Limits& message) {
-  message.set_max_texts_per_request(limits.max_texts_per_request);
-  message.set_max_text_bytes(limits.max_text_bytes);
-  message.set_max_inflight_texts(limits.max_inflight_texts);
-  message.set_max_request_bytes(MaxRequestBytes(limits, embedding_dim));
-  message.set_max_response_bytes(MaxResponseBytes(limits, embedding_dim));
-  message.set_max_metadata_bytes(limits.max_metadata_bytes);
-  message.set_max_streams_per_connection(limits.max_streams_per_connection);
-  message.set_max_requests_per_stream(limits.max_requests_per_stream);
+absl::Status CheckAdminRpcs(bool admin_rpcs) {
+  if (admin_rpcs) return absl::OkStatus();
+  return MakeError(absl::StatusCode::kFailedPrecondition, "ADMIN_DISABLED",
+                   "the server runs without --enable_admin_rpcs",
+                   {{"flag", "enable_admin_rpcs"}});
 }
 
 }  // namespace
@@ -64,25 +38,50 @@ grpc::ServerUnaryReactor* ModelService::GetModel(
       environment_, get_model_, {context, request, response},
       [this](const v1::GetModelRequest& get, v1::GetModelResponse& got) {
         SEMRANK_ASSIGN_OR_RETURN(
-            const ServedModelPtr served,
-            environment_.models->Find(get.model().name(),
-                                      get.model().version()));
-        DescribeModel(*served, *got.mutable_model());
+            const ModelStatus status,
+            environment_.models->Describe(get.model().name(),
+                                          get.model().version()));
+        DescribeModel(status, *got.mutable_model());
         return absl::OkStatus();
-      });
+      },
+      environment_.workers);
 }
 
 grpc::ServerUnaryReactor* ModelService::ListModels(
-    grpc::CallbackServerContext* context, const grpc::ByteBuffer* /*request*/,
-    grpc::ByteBuffer* /*response*/) {
-  return AnswerUnimplemented("ModelService.ListModels", list_models_, context);
+    grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
+    grpc::ByteBuffer* response) {
+  return MessageCall<v1::ListModelsRequest, v1::ListModelsResponse>::Start(
+      environment_, list_models_, {context, request, response},
+      [this](const v1::ListModelsRequest& list, v1::ListModelsResponse& page) {
+        SEMRANK_ASSIGN_OR_RETURN(const std::vector<ModelStatus> models,
+                                 environment_.models->List(list.name()));
+        return FillPage(models, list, page);
+      },
+      environment_.workers);
 }
 
 grpc::ServerUnaryReactor* ModelService::ReloadModel(
-    grpc::CallbackServerContext* context, const grpc::ByteBuffer* /*request*/,
-    grpc::ByteBuffer* /*response*/) {
-  return AnswerUnimplemented("ModelService.ReloadModel", reload_model_,
-                             context);
+    grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
+    grpc::ByteBuffer* response) {
+  return MessageCall<v1::ReloadModelRequest, v1::ReloadModelResponse>::Start(
+      environment_, reload_model_, {context, request, response},
+      [this](const v1::ReloadModelRequest& reload,
+             v1::ReloadModelResponse& result) {
+        SEMRANK_RETURN_IF_ERROR(CheckAdminRpcs(environment_.admin_rpcs));
+        SEMRANK_ASSIGN_OR_RETURN(
+            const ModelStore::Reloaded reloaded,
+            environment_.models->Reload(reload.model().name(),
+                                        reload.model().version()));
+        DescribeModel(reloaded.model, *result.mutable_model());
+        if (reloaded.previous_version != 0) {
+          v1::ModelRef& previous = *result.mutable_previous();
+          previous.set_name(reloaded.model.name);
+          previous.set_version(reloaded.previous_version);
+        }
+        result.set_changed(reloaded.changed);
+        return absl::OkStatus();
+      },
+      environment_.loader);
 }
 
 grpc::ServerUnaryReactor* ModelService::GetLimits(
@@ -91,10 +90,7 @@ grpc::ServerUnaryReactor* ModelService::GetLimits(
   return MessageCall<v1::GetLimitsRequest, v1::GetLimitsResponse>::Start(
       environment_, get_limits_, {context, request, response},
       [this](const v1::GetLimitsRequest& /*get*/, v1::GetLimitsResponse& got) {
-        SEMRANK_ASSIGN_OR_RETURN(const ServedModelPtr served,
-                                 environment_.models->Find("", 0));
-        DescribeLimits(environment_.engine->limits(),
-                       served->model->embedding_dim(), *got.mutable_limits());
+        DescribeLimits(environment_.engine->limits(), *got.mutable_limits());
         return absl::OkStatus();
       });
 }

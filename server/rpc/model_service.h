@@ -4,7 +4,6 @@
 
 #include "semrank/v1/model_service.grpc.pb.h"
 #include "server/rpc/unary_call.h"
-#include "server/rpc/unimplemented_call.h"
 
 namespace semrank {
 

@@ -26,7 +26,7 @@ void RequestRun::Start(std::string_view bytes) {
   const absl::Status status = ReadAndAdmit(bytes);
   if (!status.ok()) {
     Finish(status);
-  } else if (size_.num_texts > kMaxInlineTexts ||
+  } else if (work_->pool() != nullptr || size_.num_texts > kMaxInlineTexts ||
              size_.num_bytes > kMaxInlineBytes) {
     QueueForWorker();
   } else {
@@ -44,7 +44,10 @@ absl::Status RequestRun::ReadAndAdmit(std::string_view bytes) {
 }
 
 void RequestRun::QueueForWorker() {
-  environment_.workers->Submit([this] { TakeTurn(); });
+  WorkerPool* const pool = work_->pool();
+  (pool != nullptr ? pool : environment_.workers)->Submit([this] {
+    TakeTurn();
+  });
 }
 
 void RequestRun::TakeTurn() {

@@ -17,6 +17,7 @@
 namespace semrank {
 
 class RequestRun;
+class WorkerPool;
 
 // What a request asks for: admission counts the texts, and by both it is
 // decided which thread works.
@@ -37,6 +38,9 @@ class RequestWork {
 
   // One turn. `run` says who waits, and what the time went into so far.
   virtual absl::StatusOr<Progress> Advance(const RequestRun& run) = 0;
+
+  // Where Advance must run, because it may block; null = by the size.
+  virtual WorkerPool* pool() const { return nullptr; }
 
   // Complete after kDone.
   virtual const google::protobuf::MessageLite& response() const = 0;

@@ -16,11 +16,15 @@ class CallTracker;
 // Everything outlives the server, but `calls`, which is the server's own.
 struct RpcEnvironment {
   const RankingEngine* engine = nullptr;
-  const ModelStore* models = nullptr;
+  ModelStore* models = nullptr;
   const Lifecycle* lifecycle = nullptr;
   Admission* admission = nullptr;
   WorkerPool* workers = nullptr;
+  // Where models are loaded: one after another, beside the workers.
+  WorkerPool* loader = nullptr;
   Metrics* metrics = nullptr;
+  // ReloadModel may be called.
+  bool admin_rpcs = false;
   CallTracker* calls = nullptr;
 };
 

@@ -43,11 +43,12 @@ class ServerTest : public ::testing::Test {
     flags.insert(flags.begin(), kServer);
     return RunProgram(flags);
   }
-  v1::RankResponse Rank() {
+  v1::RankResponse Rank(const std::string& model = "") {
     const auto stub = v1::RankingService::NewStub(channel_);
     grpc::ClientContext context;
     v1::RankRequest request;
     request.set_query("blue shoes");
+    request.mutable_model()->set_name(model);
     for (const char* title : {"red hat", "shoes that are blue", "a lamp"}) {
       request.add_titles(title);
     }
@@ -169,6 +170,45 @@ TEST_F(ServerTest, MissingAndDamagedModelsFailTheStartAndAreNamed) {
   EXPECT_EQ(damaged.exit_code, 1);
   EXPECT_THAT(damaged.err, HasSubstr(weights));
   EXPECT_EQ(damaged.out, "");
+}
+
+TEST_F(ServerTest, NewVersionsAreServedAsTheyAppearAndAtAHangup) {
+  const auto polling = Start({"--model_poll_interval=10ms"});
+  ASSERT_EQ(Rank().model().version(), 1);
+  PublishTinyModel(model_dir_, {.seed = 2});
+  while (Rank().model().version() != 2) std::this_thread::yield();
+
+  const auto told = Start({"--model_poll_interval=0"});
+  ASSERT_EQ(Rank().model().version(), 2);
+  PublishTinyModel(model_dir_, {.seed = 3});
+  told->Signal(SIGHUP);
+  while (Rank().model().version() != 3) std::this_thread::yield();
+}
+
+TEST_F(ServerTest, SeveralModelsAreServedSideBySideAndOneIsPinned) {
+  PublishTinyModel(model_dir_, {.seed = 2});
+  PublishTinyModel(dir_.File("news"), {.embedding_dim = 8, .seed = 3});
+  const ServerProcess server(
+      kServer, {"--model_dir=shop=" + model_dir_ + ",news=" + dir_.File("news"),
+                "--model_version=shop=1"});
+  channel_ = grpc::CreateChannel(server.grpc_address(),
+                                 grpc::InsecureChannelCredentials());
+  EXPECT_EQ(Rank().model().ShortDebugString(), "name: \"shop\" version: 1");
+  EXPECT_EQ(Rank("news").model().ShortDebugString(),
+            "name: \"news\" version: 1");
+  EXPECT_EQ(Rank("news").cache_hits(), 3u);
+}
+
+TEST_F(ServerTest, WaitsForAModelWhenItIsToldTo) {
+  const std::string later = dir_.File("later");
+  auto starting = std::async(std::launch::async, [&] {
+    return std::make_unique<ServerProcess>(
+        kServer, std::vector<std::string>{"--model_dir=" + later,
+                                          "--model_poll_interval=10ms",
+                                          "--wait_for_model"});
+  });
+  PublishTinyModel(later);
+  EXPECT_NE(starting.get()->grpc_address(), "");
 }
 
 TEST_F(ServerTest, WrongUseExitsWithTwoAndNamesTheFlag) {

@@ -40,7 +40,8 @@ TEST(OptionsTest, DescriptionHasEveryFlagAsAFlagfileTakesIt) {
   ServerOptions options = GoodOptions();
   options.drain_delay = absl::Milliseconds(1500);
   EXPECT_EQ(DescribeOptions(options),
-            "model_dir=models/shop\nmodel_version=0\n"
+            "model_dir=models/shop\nmodel_version=\nmodel_poll_interval=5s\n"
+            "wait_for_model=false\nenable_admin_rpcs=false\n"
             "listen_address=127.0.0.1:50051\nhttp_address=127.0.0.1:8080\n"
             "cache_bytes=268435456\nmax_texts_per_request=10000\n"
             "max_text_bytes=4096\nmax_inflight_texts=100000\n"
@@ -70,7 +71,6 @@ using O = ServerOptions;
 INSTANTIATE_TEST_SUITE_P(
     Cases, BadOptionTest,
     ::testing::ValuesIn<BadOption>({
-        {"Version", [](O& o) { o.model_version = -1; }, "--model_version=-1"},
         {"NoPort", [](O& o) { o.listen_address = "localhost"; },
          "--listen_address=localhost"},
         {"NoHost", [](O& o) { o.http_address = ":80"; }, "--http_address=:80"},

@@ -11,17 +11,38 @@ namespace semrank {
 namespace {
 
 TEST(StopTest, ASignalWaitsUntilItIsAskedForAndIsNamed) {
-  BlockStopSignals();
+  BlockSignals();
   kill(getpid(), SIGTERM);
-  EXPECT_EQ(WaitForStopSignal(), SIGTERM);
+  EXPECT_EQ(WaitForStopSignal([] {}), SIGTERM);
+}
+
+TEST(StopTest, HangupsAreHeardUntilTheStop) {
+  BlockSignals();
+  int num_hangups = 0;
+  kill(getpid(), SIGHUP);
+  EXPECT_EQ(WaitForStopSignal([&] {
+              ++num_hangups;
+              kill(getpid(), SIGINT);
+            }),
+            SIGINT);
+  EXPECT_EQ(num_hangups, 1);
+}
+
+TEST(StopTest, AWaitWithALimitEndsWithoutAStop) {
+  BlockSignals();
+  EXPECT_EQ(WaitForStopSignalFor(absl::ZeroDuration()), std::nullopt);
+  kill(getpid(), SIGHUP);
+  EXPECT_EQ(WaitForStopSignalFor(absl::Hours(1)), std::nullopt);
+  kill(getpid(), SIGTERM);
+  EXPECT_EQ(WaitForStopSignalFor(absl::Hours(1)), SIGTERM);
 }
 
 TEST(StopDeathTest, ASecondSignalEndsTheProcessAtOnce) {
   EXPECT_EXIT(
       {
-        BlockStopSignals();
+        BlockSignals();
         kill(getpid(), SIGTERM);
-        WaitForStopSignal();
+        WaitForStopSignal([] {});
         kill(getpid(), SIGTERM);
         std::promise<void>().get_future().wait();
       },

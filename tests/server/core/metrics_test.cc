@@ -63,7 +63,9 @@ TEST(MetricsTest, OnlyTheCurrentModelIsShown) {
                               "identity=\"bbb\",name=\"shop\",version=\"2\"} "
                               "1\n"));
   EXPECT_THAT(text, Not(HasSubstr("identity=\"aaa\"")));
-  EXPECT_THAT(text, HasSubstr("semrank_model_loaded_timestamp_seconds 1.5\n"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("semrank_model_loaded_timestamp_seconds{name=\"shop\"} 1.5\n"));
 }
 
 TEST(MetricsTest, AReadingIsTakenAtEachScrape) {

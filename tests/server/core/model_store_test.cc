@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
+#include <tuple>
 #include <vector>
 
 #include "server/core/errors.h"
+#include "server/core/model_self_test.h"
+#include "tests/support/memory_source.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/tiny_model.h"
 
@@ -42,18 +44,22 @@ ModelPtr ModelOfConstant(float value) {
 
 class ModelStoreTest : public ::testing::Test {
  protected:
-  absl::Status Load(absl::StatusOr<ModelPtr> next, std::int64_t version = 0) {
-    next_ = std::move(next);
-    return store_.Load(version);
-  }
-  std::int64_t CurrentVersion() {
-    return store_.current()->model->version().version;
+  ModelStoreTest() { Publish(shop_, {.name = "shop"}); }
+
+  void Publish(MemoryFolder& folder, const TinyModelOptions& options) {
+    folder.Put(options.version, MakeTinyModel(options));
   }
 
   Metrics metrics_;
-  absl::StatusOr<ModelPtr> next_;
-  ModelStore store_{[this](std::int64_t /*version*/) { return next_; },
-                    &metrics_};
+  MemoryFolder shop_;
+  MemoryFolder news_;
+  std::unique_ptr<DocumentVectorCache> cache_ =
+      DocumentVectorCache::Create(1 << 20).value();
+  std::vector<ModelLoad> loads_;
+  ModelStore store_{{{shop_.Source("shop")}, {news_.Source("news")}},
+                    cache_.get(),
+                    &metrics_,
+                    [this](const ModelLoad& load) { loads_.push_back(load); }};
 };
 
 TEST_F(ModelStoreTest, IsUnavailableUntilAModelIsLoaded) {
@@ -63,29 +69,41 @@ TEST_F(ModelStoreTest, IsUnavailableUntilAModelIsLoaded) {
   EXPECT_EQ(ErrorReason(status), "NO_MODEL");
 }
 
-TEST_F(ModelStoreTest, LoadPublishesAndCounts) {
-  ASSERT_THAT(Load(MakeTinyModel()), IsOk());
-  EXPECT_EQ(CurrentVersion(), 1);
-  EXPECT_THAT(metrics_.Render(),
-              HasSubstr("semrank_model_load_total{result=\"ok\"} 1\n"));
-  EXPECT_THAT(metrics_.Render(), HasSubstr("identity=\"identity-of-seed-1\""));
+TEST_F(ModelStoreTest, RefreshNamesAModelThatIsMissingAndServesTheOthers) {
+  EXPECT_THAT(store_.Refresh(),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("news")));
+  EXPECT_THAT(store_.Find("shop", 0), IsOk());
+  EXPECT_THAT(store_.Find("news", 0), StatusIs(absl::StatusCode::kUnavailable));
+  Publish(news_, {.name = "news"});
+  EXPECT_THAT(store_.Refresh(), IsOk());
+  EXPECT_THAT(store_.Find("news", 0), IsOk());
 }
 
-TEST_F(ModelStoreTest, FailedLoadKeepsServingTheOldVersion) {
-  ASSERT_THAT(Load(MakeTinyModel()), IsOk());
-  EXPECT_THAT(Load(absl::DataLossError("weights.safetensors is short")),
-              StatusIs(absl::StatusCode::kDataLoss));
-  EXPECT_EQ(CurrentVersion(), 1);
-  EXPECT_THAT(metrics_.Render(),
+TEST_F(ModelStoreTest, EveryLoadIsCountedAndTold) {
+  Publish(news_, {.name = "news", .seed = 2});
+  ASSERT_THAT(store_.Refresh(), IsOk());
+  shop_.Put(2, absl::DataLossError("weights.safetensors is short"));
+  ASSERT_THAT(store_.Refresh(), IsOk());
+  const std::string text = metrics_.Render();
+  EXPECT_THAT(text, HasSubstr("semrank_model_load_total{result=\"ok\"} 2\n"));
+  EXPECT_THAT(text,
               HasSubstr("semrank_model_load_total{result=\"failed\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("identity=\"identity-of-seed-1\""));
+  EXPECT_THAT(text, HasSubstr("identity=\"identity-of-seed-2\""));
+  ASSERT_EQ(loads_.size(), 3u);
+  EXPECT_EQ(loads_[2].name, "shop");
+  EXPECT_EQ(loads_[2].version, 2);
+  EXPECT_THAT(loads_[2].status, StatusIs(absl::StatusCode::kDataLoss));
 }
 
 TEST_F(ModelStoreTest, AModelThatFailsItsSelfTestIsNotPublished) {
-  EXPECT_THAT(Load(ModelOfConstant(std::nanf(""))),
-              StatusIs(absl::StatusCode::kDataLoss, HasSubstr("NaN")));
-  EXPECT_THAT(Load(ModelOfConstant(2)),
-              StatusIs(absl::StatusCode::kDataLoss, HasSubstr("length 4")));
-  EXPECT_EQ(store_.current(), nullptr);
+  for (const auto& [value, message] :
+       {std::pair{std::nanf(""), "NaN"}, {2.f, "length 4"}}) {
+    news_.Put(1, ModelOfConstant(value));
+    EXPECT_THAT(store_.Reload("news", 1),
+                StatusIs(absl::StatusCode::kDataLoss, HasSubstr(message)));
+  }
+  EXPECT_THAT(store_.Find("news", 0), StatusIs(absl::StatusCode::kUnavailable));
 }
 
 TEST_F(ModelStoreTest, ZeroAndUnitVectorsPassTheSelfTest) {
@@ -93,34 +111,42 @@ TEST_F(ModelStoreTest, ZeroAndUnitVectorsPassTheSelfTest) {
   EXPECT_THAT(SelfTest(*ModelOfConstant(0.5)), IsOk());
 }
 
-TEST_F(ModelStoreTest, ANewModelReplacesTheOldWhichRequestsKeepAlive) {
-  ASSERT_THAT(Load(MakeTinyModel()), IsOk());
-  const ServedModelPtr held = store_.current();
-  ASSERT_THAT(Load(MakeTinyModel({.version = 2, .seed = 2})), IsOk());
-  EXPECT_EQ(CurrentVersion(), 2);
-  EXPECT_EQ(held->model->version().version, 1);
-}
-
 TEST_F(ModelStoreTest, EqualIdentitiesShareANumberAndOthersNever) {
   std::vector<std::uint32_t> numbers;
+  std::int64_t version = 0;
   for (const std::uint32_t seed : {1, 2, 1, 3}) {
-    ASSERT_THAT(Load(MakeTinyModel({.seed = seed})), IsOk());
+    Publish(shop_, {.name = "shop", .version = ++version, .seed = seed});
+    store_.Refresh().IgnoreError();
     numbers.push_back(store_.current()->number);
   }
   EXPECT_THAT(numbers, ::testing::ElementsAre(0, 1, 0, 2));
 }
 
+TEST_F(ModelStoreTest, VectorsOfAModelLeaveTheCacheWithIt) {
+  store_.Refresh().IgnoreError();
+  VectorKey key;
+  key.model = store_.current()->number;
+  const std::vector<float> vector(16, 0.25f);
+  cache_->Insert({&key, 1}, 16, vector.data());
+  Publish(shop_, {.name = "shop", .version = 2, .seed = 2});
+  EXPECT_EQ(cache_->GetStats().num_entries, 1u);
+  store_.Refresh().IgnoreError();
+  EXPECT_EQ(cache_->GetStats().num_entries, 0u);
+}
+
 TEST_F(ModelStoreTest, FindsTheCurrentModelByNameAndVersionOrByNeither) {
-  ASSERT_THAT(Load(MakeTinyModel({.version = 3}), 3), IsOk());
-  for (const auto& [name, version] :
-       {std::pair{"", 0}, {"tiny", 0}, {"", 3}, {"tiny", 3}}) {
-    EXPECT_THAT(store_.Find(name, version), IsOk()) << name << version;
+  Publish(shop_, {.name = "shop", .version = 3});
+  Publish(news_, {.name = "news", .version = 7});
+  ASSERT_THAT(store_.Refresh(), IsOk());
+  for (const auto& [name, version, found] :
+       {std::tuple{"", 0, 3}, {"shop", 0, 3}, {"", 3, 3}, {"news", 7, 7}}) {
+    ASSERT_THAT(store_.Find(name, version), IsOk()) << name << version;
+    EXPECT_EQ((*store_.Find(name, version))->model->version().version, found);
   }
-  EXPECT_TRUE(store_.current()->pinned);
 }
 
 TEST_F(ModelStoreTest, OtherNamesAndVersionsAreNotFoundAndNegativeOnesInvalid) {
-  ASSERT_THAT(Load(MakeTinyModel()), IsOk());
+  store_.Refresh().IgnoreError();
   for (const auto& [name, version] : {std::pair{"other", 0}, {"", 2}}) {
     const absl::Status status = store_.Find(name, version).status();
     EXPECT_THAT(status, StatusIs(absl::StatusCode::kNotFound));
@@ -128,6 +154,39 @@ TEST_F(ModelStoreTest, OtherNamesAndVersionsAreNotFoundAndNegativeOnesInvalid) {
   }
   EXPECT_THAT(store_.Find("", -1), StatusIs(absl::StatusCode::kInvalidArgument,
                                             HasSubstr("model.version")));
+}
+
+TEST_F(ModelStoreTest, ReloadTellsWhatWasAndWhatIs) {
+  Publish(shop_, {.name = "shop", .version = 2});
+  store_.Refresh().IgnoreError();
+  ASSERT_OK_AND_ASSIGN(const ModelStore::Reloaded back,
+                       store_.Reload("shop", 1));
+  EXPECT_EQ(back.model.version, 1);
+  EXPECT_TRUE(back.model.pinned && back.model.current && back.changed);
+  EXPECT_TRUE(back.model.is_default);
+  EXPECT_EQ(back.previous_version, 2);
+  ASSERT_OK_AND_ASSIGN(const ModelStore::Reloaded again, store_.Reload("", 1));
+  EXPECT_FALSE(again.changed);
+  EXPECT_THAT(store_.Reload("other", 0), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(store_.Reload("shop", -1),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+TEST_F(ModelStoreTest, ListsByNameThenNewestFirstAndDescribesEach) {
+  Publish(shop_, {.name = "shop", .version = 2});
+  Publish(news_, {.name = "news", .version = 5});
+  ASSERT_THAT(store_.Refresh(), IsOk());
+  std::vector<std::string> listed;
+  ASSERT_OK_AND_ASSIGN(const std::vector<ModelStatus> list, store_.List(""));
+  for (const ModelStatus& model : list) {
+    listed.push_back(model.name + "/" + std::to_string(model.version));
+  }
+  EXPECT_THAT(listed, ::testing::ElementsAre("news/5", "shop/2", "shop/1"));
+  EXPECT_EQ(store_.List("shop")->size(), 2u);
+  EXPECT_THAT(store_.List("other"), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_EQ(store_.Describe("shop", 1)->state, ModelState::kFound);
+  EXPECT_EQ(store_.Describe("", 0)->version, 2);
+  EXPECT_THAT(store_.Describe("", 9), StatusIs(absl::StatusCode::kNotFound));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "semrank/v1/model_service.grpc.pb.h"
 #include "tests/server/rpc/rpc_server_fixture.h"
+#include "tests/support/tiny_model.h"
 
 namespace semrank {
 namespace {
@@ -57,11 +58,116 @@ TEST_F(ModelServiceTest, GetLimitsPublishesWhatTheFlagsSay) {
   EXPECT_EQ(limits.max_metadata_bytes(), 8'192u);
 }
 
+TEST_F(ModelServiceTest, ListModelsTellsEveryVersionAndWhyOneFailed) {
+  folder_.Put(2, MakeTinyModel({.version = 2}));
+  folder_.Put(3, absl::DataLossError("weights.safetensors is short"));
+  EXPECT_TRUE(models_.Refresh().ok());
+  v1::ListModelsResponse response;
+  ASSERT_THAT(stub_->ListModels(&context_, {}, &response), Succeeds());
+  ASSERT_EQ(response.models_size(), 3);
+  const v1::Model& failed = response.models(0);
+  EXPECT_EQ(failed.state(), v1::MODEL_STATE_FAILED);
+  EXPECT_EQ(failed.failure().message(), "weights.safetensors is short");
+  EXPECT_EQ(ErrorInfoOf(failed.failure()).reason(), "MODEL_DAMAGED");
+  EXPECT_FALSE(failed.has_config());
+  EXPECT_EQ(response.models(1).state(), v1::MODEL_STATE_SERVING);
+  EXPECT_TRUE(response.models(1).current());
+  EXPECT_EQ(response.models(2).state(), v1::MODEL_STATE_RETIRED);
+  EXPECT_FALSE(response.models(2).is_default());
+}
+
+TEST_F(ModelServiceTest, ListModelsComesInPages) {
+  for (int version = 2; version <= 5; ++version) {
+    folder_.Put(version, MakeTinyModel({.version = version}));
+  }
+  std::vector<std::int64_t> versions;
+  v1::ListModelsRequest request;
+  request.set_page_size(2);
+  int num_pages = 0;
+  do {
+    grpc::ClientContext context;
+    v1::ListModelsResponse page;
+    ASSERT_THAT(stub_->ListModels(&context, request, &page), Succeeds());
+    EXPECT_LE(page.models_size(), 2);
+    for (const v1::Model& model : page.models()) {
+      versions.push_back(model.version());
+    }
+    request.set_page_token(page.next_page_token());
+    ++num_pages;
+  } while (!request.page_token().empty());
+  EXPECT_EQ(num_pages, 3);
+  EXPECT_THAT(versions, ::testing::ElementsAre(5, 4, 3, 2, 1));
+}
+
+TEST_F(ModelServiceTest, ListModelsRefusesWhatItDoesNotUnderstand) {
+  const auto list = [&](const v1::ListModelsRequest& request) {
+    grpc::ClientContext context;
+    v1::ListModelsResponse response;
+    return stub_->ListModels(&context, request, &response);
+  };
+  v1::ListModelsRequest request;
+  request.set_name("other");
+  EXPECT_THAT(list(request),
+              FailsWith(grpc::StatusCode::NOT_FOUND, "MODEL_NOT_FOUND"));
+  request.Clear();
+  request.set_page_size(-1);
+  constexpr auto kInvalid = grpc::StatusCode::INVALID_ARGUMENT;
+  EXPECT_THAT(list(request), FailsWith(kInvalid, "INVALID_FIELD"));
+  request.Clear();
+  request.set_page_token("x");
+  EXPECT_THAT(list(request), FailsWith(kInvalid, "INVALID_FIELD"));
+}
+
+TEST_F(ModelServiceTest, ReloadModelSwitchesPinsAndFollowsAgain) {
+  folder_.Put(2, MakeTinyModel({.version = 2}));
+  const auto reload = [&](std::int64_t version) {
+    grpc::ClientContext context;
+    v1::ReloadModelRequest request;
+    request.mutable_model()->set_version(version);
+    v1::ReloadModelResponse response;
+    EXPECT_THAT(stub_->ReloadModel(&context, request, &response), Succeeds());
+    return response;
+  };
+  const v1::ReloadModelResponse newest = reload(0);
+  EXPECT_EQ(newest.model().version(), 2);
+  EXPECT_EQ(newest.previous().name(), "tiny");
+  EXPECT_EQ(newest.previous().version(), 1);
+  EXPECT_TRUE(newest.changed());
+  EXPECT_FALSE(newest.model().pinned());
+  const v1::ReloadModelResponse back = reload(1);
+  EXPECT_EQ(back.model().version(), 1);
+  EXPECT_TRUE(back.model().pinned());
+  EXPECT_FALSE(reload(1).changed());
+  EXPECT_EQ(reload(0).model().version(), 2);
+}
+
+TEST_F(ModelServiceTest, ReloadModelSaysWhyNot) {
+  folder_.Put(2, absl::DataLossError("weights.safetensors is short"));
+  const auto reload = [&](const std::string& name, std::int64_t version) {
+    grpc::ClientContext context;
+    v1::ReloadModelRequest request;
+    request.mutable_model()->set_name(name);
+    request.mutable_model()->set_version(version);
+    v1::ReloadModelResponse response;
+    return stub_->ReloadModel(&context, request, &response);
+  };
+  EXPECT_THAT(reload("", 2),
+              FailsWith(grpc::StatusCode::DATA_LOSS, "MODEL_DAMAGED"));
+  EXPECT_THAT(reload("", 9),
+              FailsWith(grpc::StatusCode::NOT_FOUND, "MODEL_NOT_FOUND"));
+  EXPECT_THAT(reload("other", 0),
+              FailsWith(grpc::StatusCode::NOT_FOUND, "MODEL_NOT_FOUND"));
+  admin_rpcs_ = false;
+  server_ = StartServer("127.0.0.1:0").value();
+  stub_ = v1::ModelService::NewStub(NewChannel());
+  EXPECT_THAT(reload("", 1), FailsWith(grpc::StatusCode::FAILED_PRECONDITION,
+                                       "ADMIN_DISABLED"));
+}
+
 TEST_F(ModelServiceTest, WhatComesLaterSaysNotImplemented) {
   constexpr auto kUnimplemented = grpc::StatusCode::UNIMPLEMENTED;
   for (const char* method :
-       {"ModelService/ListModels", "ModelService/ReloadModel",
-        "CatalogService/PutDocuments", "CatalogService/GetDocuments",
+       {"CatalogService/PutDocuments", "CatalogService/GetDocuments",
         "CatalogService/DeleteDocuments", "CatalogService/SearchDocuments",
         "CatalogService/PutDocumentsStream"}) {
     EXPECT_THAT(CallRaw(method, ""),

@@ -242,7 +242,7 @@ TEST_F(RankStreamTest, AStreamThatComesWhileStoppingIsRefused) {
 
 TEST_F(RankStreamTest, AnOversizedMessageIsResourceExhausted) {
   RawStream raw(channel_, "RankingService/RankStream");
-  raw.Write(std::string(MaxRequestBytes(kLimits, 16) + 1, 'x'));
+  raw.Write(std::string(MaxRequestBytes(kLimits) + 1, 'x'));
   std::string bytes;
   EXPECT_FALSE(raw.Read(bytes));
   EXPECT_EQ(raw.Finish().error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);

@@ -123,7 +123,7 @@ TEST_F(RankingServiceTest, UnknownModelsAreNotFound) {
 }
 
 TEST_F(RankingServiceTest, OversizedMessageIsResourceExhausted) {
-  const std::string huge(MaxRequestBytes(kLimits, 16) + 1, 'x');
+  const std::string huge(MaxRequestBytes(kLimits) + 1, 'x');
   EXPECT_EQ(RankRaw(huge).error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
   // The connection survives it.
   EXPECT_THAT(Rank(Request("q", {"t"})), Succeeds());

@@ -19,6 +19,7 @@
 #include "google/rpc/status.pb.h"
 #include "server/rpc/rpc_server.h"
 #include "tests/support/gated_model.h"
+#include "tests/support/memory_source.h"
 
 namespace semrank {
 
@@ -45,7 +46,8 @@ class RpcServerFixture : public ::testing::Test {
                                      .max_requests_per_stream = 4};
 
   RpcServerFixture() {
-    EXPECT_TRUE(models_.Load(0).ok());
+    folder_.Put(1, MakeGatedModel(&gate_));
+    EXPECT_TRUE(models_.Refresh().ok());
     lifecycle_.Advance(Lifecycle::State::kServing);
     auto server = StartServer("127.0.0.1:0");
     EXPECT_TRUE(server.ok()) << server.status();
@@ -57,9 +59,15 @@ class RpcServerFixture : public ::testing::Test {
 
   absl::StatusOr<std::unique_ptr<RpcServer>> StartServer(
       const std::string& address) {
-    return RpcServer::Start(
-        {address, MaxRequestBytes(kLimits, 16)},
-        {&engine_, &models_, &lifecycle_, &admission_, &workers_, &metrics_});
+    return RpcServer::Start({address, MaxRequestBytes(kLimits)},
+                            {.engine = &engine_,
+                             .models = &models_,
+                             .lifecycle = &lifecycle_,
+                             .admission = &admission_,
+                             .workers = &workers_,
+                             .loader = &loader_,
+                             .metrics = &metrics_,
+                             .admin_rpcs = admin_rpcs_});
   }
   std::shared_ptr<grpc::Channel> NewChannel() const {
     return grpc::CreateChannel(server_->address(),
@@ -104,11 +112,12 @@ class RpcServerFixture : public ::testing::Test {
   Admission admission_{kLimits.max_inflight_texts};
   std::unique_ptr<DocumentVectorCache> cache_ =
       DocumentVectorCache::Create(8 << 20).value();
-  ModelStore models_{
-      [this](std::int64_t /*version*/) { return MakeGatedModel(&gate_); },
-      &metrics_};
+  MemoryFolder folder_;
+  ModelStore models_{{{folder_.Source("tiny")}}, cache_.get(), &metrics_};
   RankingEngine engine_{kLimits, cache_.get(), &metrics_};
   WorkerPool workers_{1};
+  WorkerPool loader_{1};
+  bool admin_rpcs_ = true;
   std::unique_ptr<RpcServer> server_;
   std::shared_ptr<grpc::Channel> channel_;
 };

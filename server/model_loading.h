@@ -1,0 +1,24 @@
+// The models of the flags: found at the start, and told about in the log.
+#ifndef SEMRANK_SERVER_MODEL_LOADING_H_
+#define SEMRANK_SERVER_MODEL_LOADING_H_
+
+#include <vector>
+
+#include "absl/status/status.h"
+#include "server/core/model_store.h"
+#include "server/model_options.h"
+
+namespace semrank {
+
+std::vector<ModelChoice> ModelChoices(const ModelOptions& options);
+
+// One line for each attempt to load.
+void LogModelLoad(const ModelLoad& load);
+
+// Loads every model. With options.wait_for_model tries again until all are
+// there; Cancelled when SIGTERM or SIGINT ends that. A signal must be blocked.
+absl::Status LoadFirstModels(const ModelOptions& options, ModelStore& models);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_MODEL_LOADING_H_

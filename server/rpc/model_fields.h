@@ -1,0 +1,26 @@
+// What the server knows of its models, as messages.
+#ifndef SEMRANK_SERVER_RPC_MODEL_FIELDS_H_
+#define SEMRANK_SERVER_RPC_MODEL_FIELDS_H_
+
+#include <span>
+
+#include "absl/status/statusor.h"
+#include "semrank/v1/model_service.pb.h"
+#include "server/core/limits.h"
+#include "server/core/model_slot.h"
+
+namespace semrank {
+
+void DescribeModel(const ModelStatus& status, v1::Model& model);
+
+// The page of `models`, sorted as List gives them, that `list` asks for.
+// InvalidArgument for a bad size or token.
+absl::Status FillPage(std::span<const ModelStatus> models,
+                      const v1::ListModelsRequest& list,
+                      v1::ListModelsResponse& page);
+
+void DescribeLimits(const Limits& limits, v1::Limits& message);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_RPC_MODEL_FIELDS_H_
