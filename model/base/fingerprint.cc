@@ -1,12 +1,19 @@
 #include "model/base/fingerprint.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/random.h>
 #include <xxhash.h>
 
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "model/base/file_descriptor.h"
+#include "model/base/status_macros.h"
 
 namespace semrank {
 
@@ -33,6 +40,23 @@ Fingerprint Fingerprinter::operator()(std::string_view text) const {
   const XXH128_hash_t hash = XXH3_128bits_withSecret(
       text.data(), text.size(), secret_.data(), secret_.size());
   return {.hi = hash.high64, .lo = hash.low64};
+}
+
+absl::StatusOr<std::string> FileFingerprint(const std::string& path) {
+  SEMRANK_ASSIGN_OR_RETURN(const FileDescriptor file,
+                           FileDescriptor::Open(path, O_RDONLY));
+  const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state(
+      XXH3_createState(), &XXH3_freeState);
+  XXH3_128bits_reset(state.get());
+  std::vector<char> buffer(std::size_t{1} << 20);
+  for (;;) {
+    SEMRANK_ASSIGN_OR_RETURN(const std::size_t count,
+                             file.Read(buffer.data(), buffer.size()));
+    if (count == 0) break;
+    XXH3_128bits_update(state.get(), buffer.data(), count);
+  }
+  const XXH128_hash_t hash = XXH3_128bits_digest(state.get());
+  return absl::StrFormat("%016x%016x", hash.high64, hash.low64);
 }
 
 }  // namespace semrank

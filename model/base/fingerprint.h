@@ -9,7 +9,10 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
+
+#include "absl/status/statusor.h"
 
 namespace semrank {
 
@@ -33,6 +36,11 @@ class Fingerprinter {
  private:
   Secret secret_;
 };
+
+// XXH3-128 of a file's bytes without a secret, 32 hex digits: tells whether a
+// file is still the same, not whether somebody forged it. Errors as
+// FileDescriptor's.
+absl::StatusOr<std::string> FileFingerprint(const std::string& path);
 
 }  // namespace semrank
 

@@ -16,6 +16,7 @@ absl::Status ReadFlags(FeatureOptions& options);
 absl::Status ReadFlags(TowerOptions& options);
 absl::Status ReadFlags(LossOptions& options);
 absl::Status ReadFlags(OptimizerOptions& options);
+absl::Status ReadFlags(CheckpointOptions& options);
 
 }  // namespace semrank
 

@@ -53,6 +53,7 @@ absl::StatusOr<TrainOptions> TrainOptionsFromFlags() {
   SEMRANK_RETURN_IF_ERROR(ReadFlags(options.tower));
   SEMRANK_RETURN_IF_ERROR(ReadFlags(options.loss));
   SEMRANK_RETURN_IF_ERROR(ReadFlags(options.optimizer));
+  SEMRANK_RETURN_IF_ERROR(ReadFlags(options.checkpoint));
   absl::GetFlag(FLAGS_batch_size).CopyIfSet(options.batch_size);
   absl::GetFlag(FLAGS_epochs).CopyIfSet(options.epochs);
   absl::GetFlag(FLAGS_patience).CopyIfSet(options.patience);

@@ -1,5 +1,9 @@
 #include "model/train/train_options.h"
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "model/base/program.h"
 #include "model/base/status_macros.h"
 #include "model/train/option_checks.h"
@@ -41,6 +45,30 @@ absl::Status ResolveEarlyStopping(TrainOptions& options) {
 
 }  // namespace
 
+namespace {
+
+// Standard input cannot be read again, so a run that reads it cannot be
+// resumed.
+absl::Status ResolveCheckpoint(const DataOptions& data,
+                               CheckpointOptions& checkpoint) {
+  SEMRANK_RETURN_IF_ERROR(Resolve(checkpoint));
+  const auto reads_input = [](const std::vector<std::string>& files) {
+    return std::find(files.begin(), files.end(), "-") != files.end();
+  };
+  if (!reads_input(data.train_files) && !reads_input(data.valid_pair_files)) {
+    return absl::OkStatus();
+  }
+  if (checkpoint.resume) {
+    return FlagError("resume", "true",
+                     "standard input cannot be read again: give the pairs as "
+                     "files");
+  }
+  checkpoint = {.every = absl::ZeroDuration(), .batches = 0, .resume = false};
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::Status ResolveOptions(TrainOptions& options) {
   HoldOutPairsForTheLoss(options);
   SEMRANK_RETURN_IF_ERROR(Resolve(options.data));
@@ -49,6 +77,7 @@ absl::Status ResolveOptions(TrainOptions& options) {
   SEMRANK_RETURN_IF_ERROR(Resolve(options.tower));
   SEMRANK_RETURN_IF_ERROR(Resolve(options.loss));
   SEMRANK_RETURN_IF_ERROR(Resolve(options.optimizer));
+  SEMRANK_RETURN_IF_ERROR(ResolveCheckpoint(options.data, options.checkpoint));
   // One pair alone has nothing to be told apart from.
   SEMRANK_RETURN_IF_ERROR(
       CheckRange("batch_size", options.batch_size, 2, kMaxBatchSize));

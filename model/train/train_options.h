@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
+#include "model/train/checkpoint_options.h"
 #include "model/train/data_options.h"
 #include "model/train/feature_options.h"
 #include "model/train/loss_options.h"
@@ -27,6 +28,7 @@ struct TrainOptions {
   TowerOptions tower;
   LossOptions loss;
   OptimizerOptions optimizer;
+  CheckpointOptions checkpoint;
   int batch_size = 1024;
   int epochs = 20;
   // Epochs without improvement before training stops; 0 = never.

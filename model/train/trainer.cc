@@ -11,7 +11,9 @@
 #include "model/base/bad_lines.h"
 #include "model/base/status_macros.h"
 #include "model/train/batch_source.h"
+#include "model/train/checkpoint.h"
 #include "model/train/parameter_optimizer.h"
+#include "model/train/run_identity.h"
 #include "model/train/tower_weights.h"
 #include "model/train/trained_model.h"
 #include "model/train/training_data.h"
@@ -39,6 +41,17 @@ absl::Status CheckMemory(const TrainOptions& options, int num_features) {
       parameters, num_features, needed / (1 << 30), present / (1 << 30)));
 }
 
+absl::StatusOr<Checkpoint> MakeCheckpoint(const TrainOptions& options,
+                                          const Featurizer& featurizer) {
+  std::string identity;
+  if (options.checkpoint.enabled()) {
+    SEMRANK_ASSIGN_OR_RETURN(
+        identity, DescribeRun(options, DescribeModel(options, featurizer)));
+  }
+  return Checkpoint(options.checkpoint, options.data.model_dir,
+                    std::move(identity));
+}
+
 }  // namespace
 
 absl::StatusOr<TrainingSummary> Train(TrainOptions options,
@@ -55,12 +68,15 @@ absl::StatusOr<TrainingSummary> Train(TrainOptions options,
   SEMRANK_ASSIGN_OR_RETURN(const std::unique_ptr<BatchSource> batches,
                            MakeBatchSource(options, data));
   TrainingReport report({.model_dir = options.data.model_dir,
-                         .start = absl::Now(),
+                         .start = log->run_start(),
                          .config = DescribeModel(options, data.featurizer),
                          .data = data.statistics,
                          .flags = std::move(flags),
                          .epochs = {}});
-  TrainingRun run(options, data, *batches, *validator, *log, report);
+  SEMRANK_ASSIGN_OR_RETURN(Checkpoint checkpoint,
+                           MakeCheckpoint(options, data.featurizer));
+  TrainingRun run(options, data, *batches, *validator, *log, report,
+                  checkpoint);
   SEMRANK_RETURN_IF_ERROR(run.RunEpochs());
   return run.Publish();
 }

@@ -1,6 +1,7 @@
 // The metrics of a run as JSON lines, one object an epoch, in training.jsonl
 // beside the versions of a model. Runs follow one another in the file, told
-// apart by "run", the time at which they began.
+// apart by "run", the time at which they began. A run that was resumed repeats
+// the epochs since its checkpoint; the later line of an epoch holds.
 //
 //   {"run": "2025-03-01T12:00:00Z", "epoch": 1, "pairs": 25240, "seconds":
 //    1.52, "pairs_per_second": 16605, "train_loss": 4.21, "valid_loss": 3.98,
@@ -47,6 +48,10 @@ class TrainingLog {
   // published there: errors come before the training, not after it.
   static absl::StatusOr<std::unique_ptr<TrainingLog>> Open(
       const std::string& model_dir);
+
+  absl::Time run_start() const { return run_start_; }
+  // The records to come belong to the run that began then.
+  void ContinueRun(absl::Time run_start) { run_start_ = run_start; }
 
   // Written through to the file system at once.
   absl::Status Append(const EpochRecord& record);

@@ -97,6 +97,12 @@ std::string FormatReport(const ReportContent& content) {
   return html + "</body>\n</html>\n";
 }
 
+void TrainingReport::ContinueRun(absl::Time start,
+                                 std::vector<EpochRecord> epochs) {
+  content_.start = start;
+  content_.epochs = std::move(epochs);
+}
+
 absl::Status TrainingReport::Append(const EpochRecord& record) {
   content_.epochs.push_back(record);
   return Write();

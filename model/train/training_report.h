@@ -50,6 +50,8 @@ class TrainingReport {
   explicit TrainingReport(ReportContent content)
       : content_(std::move(content)) {}
 
+  // The run began then, and these epochs are done.
+  void ContinueRun(absl::Time start, std::vector<EpochRecord> epochs);
   absl::Status Append(const EpochRecord& record);
   absl::Status SetState(std::string state);
 

@@ -21,93 +21,161 @@ namespace semrank {
 
 TrainingRun::TrainingRun(const TrainOptions& options, const TrainingData& data,
                          BatchSource& batches, const Validator& validator,
-                         TrainingLog& log, TrainingReport& report)
+                         TrainingLog& log, TrainingReport& report,
+                         Checkpoint& checkpoint)
     : options_(options),
       data_(data),
       batches_(batches),
       validator_(validator),
       log_(log),
       report_(report),
+      checkpoint_(checkpoint),
       config_(DescribeModel(options, data.featurizer)),
       pool_(options.threads > 0 ? options.threads : NumUsableProcessors()),
       trainer_(MakeModelTrainer(options, data, pool_)),
       stopping_(options.patience) {}
 
+absl::Status TrainingRun::Resume() {
+  SEMRANK_ASSIGN_OR_RETURN(progress_,
+                           checkpoint_.Restore(*trainer_, best_weights_));
+  trainer_->Restored(NumSteps());
+  for (const EpochRecord& record : progress_.epochs) Judge(record);
+  log_.ContinueRun(progress_.start);
+  report_.ContinueRun(progress_.start, progress_.epochs);
+  absl::FPrintF(stderr, "going on from %s: epoch %d, batch %d of %d\n",
+                checkpoint_.path(), progress_.epoch(),
+                progress_.num_batches + 1, batches_.num_batches());
+  return absl::OkStatus();
+}
+
 absl::Status TrainingRun::RunEpochs() {
-  for (int epoch = 1; epoch <= options_.epochs; ++epoch) {
-    absl::StatusOr<EpochRecord> record = RunEpoch(epoch);
-    if (absl::IsCancelled(record.status())) {
-      if (epoch == 1) {
-        return absl::CancelledError(
-            "interrupted before the end of the first epoch; nothing is "
-            "published");
-      }
-      absl::FPrintF(stderr, "interrupted in epoch %d\n", epoch);
-      return absl::OkStatus();
-    }
-    if (!record.ok()) return record.status();
-    SEMRANK_RETURN_IF_ERROR(FinishEpoch(*std::move(record)));
+  progress_.start = log_.run_start();
+  if (options_.checkpoint.resume && checkpoint_.Exists()) {
+    SEMRANK_RETURN_IF_ERROR(Resume());
+  } else if (checkpoint_.Exists()) {
+    absl::FPrintF(stderr,
+                  "%s is of an unfinished run and will be replaced; --resume "
+                  "would go on from it\n",
+                  checkpoint_.path());
+  }
+  while (progress_.epoch() <= options_.epochs) {
     if (stopping_.ShouldStop()) {
       absl::FPrintF(stderr, "no improvement since epoch %d: stopping\n",
                     stopping_.best_epoch());
       break;
     }
+    absl::StatusOr<EpochRecord> record = RunEpoch();
+    if (absl::IsCancelled(record.status())) return Interrupt();
+    if (!record.ok()) return record.status();
+    SEMRANK_RETURN_IF_ERROR(FinishEpoch(*std::move(record)));
   }
+  finished_ = true;
   return absl::OkStatus();
 }
 
-absl::StatusOr<EpochRecord> TrainingRun::RunEpoch(int epoch) {
+// After Ctrl-C. OK when there is something to publish.
+absl::Status TrainingRun::Interrupt() {
+  WriteCheckpoint();
+  const std::string advice =
+      checkpoint_.Exists()
+          ? absl::StrFormat("; --resume goes on from %s", checkpoint_.path())
+          : "";
+  if (progress_.epochs.empty()) {
+    return absl::CancelledError(absl::StrFormat(
+        "interrupted before the end of the first epoch; nothing is "
+        "published%s",
+        advice));
+  }
+  absl::FPrintF(stderr, "interrupted in epoch %d%s\n", progress_.epoch(),
+                advice);
+  return absl::OkStatus();
+}
+
+// A full disk must not cost the hours that the run has taken: it goes on.
+void TrainingRun::WriteCheckpoint() {
+  if (!checkpoint_.enabled()) return;
+  const absl::Status status =
+      checkpoint_.Write(progress_, *trainer_, best_weights_);
+  if (status.ok()) return;
+  absl::FPrintF(stderr, "no checkpoint this time: %s\n",
+                std::string(status.message()));
+}
+
+std::int64_t TrainingRun::NumSteps() const {
+  return (progress_.epoch() - 1) * batches_.num_batches() +
+         progress_.num_batches;
+}
+
+absl::StatusOr<EpochRecord> TrainingRun::RunEpoch() {
+  SEMRANK_RETURN_IF_ERROR(TrainOnAllPairs());
   EpochRecord record;
-  record.epoch = epoch;
-  record.num_pairs = batches_.num_pairs();
-  const auto start = std::chrono::steady_clock::now();
-  SEMRANK_ASSIGN_OR_RETURN(record.train_loss, TrainOnAllPairs(epoch));
-  record.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
-          .count();
+  record.epoch = progress_.epoch();
+  record.num_pairs = progress_.num_pairs;
+  record.train_loss = progress_.loss_sum / progress_.weight;
+  record.seconds = progress_.seconds;
   SEMRANK_ASSIGN_OR_RETURN(record.validation,
                            validator_.Validate(*trainer_, config_, pool_));
   return record;
 }
 
-// One pass in an order of its own; the mean loss over it.
-absl::StatusOr<double> TrainingRun::TrainOnAllPairs(int epoch) {
-  SEMRANK_RETURN_IF_ERROR(batches_.BeginEpoch(epoch, /*first_batch=*/0));
-  ProgressBar progress(absl::StrFormat("epoch %d/%d", epoch, options_.epochs),
-                       batches_.num_pairs(), "pairs");
-  const std::int64_t first_batch = (epoch - 1) * batches_.num_batches();
+// One pass in an order of its own, or what is left of it.
+absl::Status TrainingRun::TrainOnAllPairs() {
+  SEMRANK_RETURN_IF_ERROR(
+      batches_.BeginEpoch(progress_.epoch(), progress_.num_batches));
+  ProgressBar bar(
+      absl::StrFormat("epoch %d/%d", progress_.epoch(), options_.epochs),
+      batches_.num_pairs(), "pairs");
   const LearningRateSchedule schedule(options_.optimizer,
                                       options_.epochs * batches_.num_batches());
-  double loss_sum = 0, weight = 0;
-  std::int64_t num_done = 0;
-  for (std::int64_t b = 0;; ++b) {
+  for (;;) {
     if (Interrupted()) return absl::CancelledError("interrupted");
+    const auto start = std::chrono::steady_clock::now();
     SEMRANK_ASSIGN_OR_RETURN(const MiniBatch* batch, batches_.Next());
-    if (batch == nullptr) return loss_sum / weight;
-    SEMRANK_ASSIGN_OR_RETURN(
-        const double loss,
-        trainer_->Step(*batch,
-                       {.learning_rate = schedule.Rate(first_batch + b)}));
-    if (!std::isfinite(loss)) {
-      return absl::OutOfRangeError(absl::StrFormat(
-          "the loss is no longer a number in batch %d of epoch %d; "
-          "--learning_rate=%g is too high",
-          b + 1, epoch, options_.optimizer.learning_rate));
-    }
-    loss_sum += loss * batch->total_weight();
-    weight += batch->total_weight();
-    num_done += batch->num_pairs();
-    progress.Update(num_done, absl::StrFormat("loss %.4f", loss_sum / weight));
+    if (batch == nullptr) return absl::OkStatus();
+    SEMRANK_RETURN_IF_ERROR(
+        TakeStep(*batch, {.learning_rate = schedule.Rate(NumSteps())}));
+    progress_.seconds +=
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+            .count();
+    if (checkpoint_.IsDue()) WriteCheckpoint();
+    bar.Update(
+        progress_.num_pairs,
+        absl::StrFormat("loss %.4f", progress_.loss_sum / progress_.weight));
   }
 }
 
-absl::Status TrainingRun::FinishEpoch(EpochRecord record) {
-  // Without validation every epoch is taken to be better than the last.
-  record.best = stopping_.Add(record.validation.Score().value_or(record.epoch));
-  if (record.best) {
-    best_ = record;
-    best_weights_.Assign(trainer_->Weights());
+absl::Status TrainingRun::TakeStep(const MiniBatch& batch,
+                                   const StepContext& step) {
+  SEMRANK_ASSIGN_OR_RETURN(const double loss, trainer_->Step(batch, step));
+  if (!std::isfinite(loss)) {
+    return absl::OutOfRangeError(absl::StrFormat(
+        "the loss is no longer a number in batch %d of epoch %d; "
+        "--learning_rate=%g is too high",
+        progress_.num_batches + 1, progress_.epoch(),
+        options_.optimizer.learning_rate));
   }
+  progress_.loss_sum += loss * batch.total_weight();
+  progress_.weight += batch.total_weight();
+  progress_.num_pairs += batch.num_pairs();
+  ++progress_.num_batches;
+  return absl::OkStatus();
+}
+
+// True if `record` is the best epoch so far.
+bool TrainingRun::Judge(const EpochRecord& record) {
+  // Without validation every epoch is taken to be better than the last.
+  if (!stopping_.Add(record.validation.Score().value_or(record.epoch))) {
+    return false;
+  }
+  best_ = record;
+  best_.best = true;
+  return true;
+}
+
+absl::Status TrainingRun::FinishEpoch(EpochRecord record) {
+  record.best = Judge(record);
+  if (record.best) best_weights_.Assign(trainer_->Weights());
+  progress_.FinishEpoch(record);
   absl::FPrintF(stderr, "%s\n", FormatEpochText(record));
   SEMRANK_RETURN_IF_ERROR(log_.Append(record));
   return report_.Append(record);
@@ -140,6 +208,7 @@ absl::StatusOr<TrainingSummary> TrainingRun::Publish() {
                              .epochs_run = stopping_.num_epochs()};
   SEMRANK_RETURN_IF_ERROR(
       report_.SetState("published as " + summary.version_dir));
+  if (finished_) SEMRANK_RETURN_IF_ERROR(checkpoint_.Remove());
   return summary;
 }
 

@@ -4,14 +4,17 @@
 #ifndef SEMRANK_MODEL_TRAIN_TRAINING_RUN_H_
 #define SEMRANK_MODEL_TRAIN_TRAINING_RUN_H_
 
+#include <cstdint>
 #include <memory>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "model/base/thread_pool.h"
 #include "model/train/batch_source.h"
+#include "model/train/checkpoint.h"
 #include "model/train/early_stopping.h"
 #include "model/train/model_trainer.h"
+#include "model/train/run_progress.h"
 #include "model/train/tensor_copies.h"
 #include "model/train/trainer.h"
 #include "model/train/training_data.h"
@@ -27,7 +30,7 @@ class TrainingRun {
   // `options` are resolved. All arguments outlive the run.
   TrainingRun(const TrainOptions& options, const TrainingData& data,
               BatchSource& batches, const Validator& validator,
-              TrainingLog& log, TrainingReport& report);
+              TrainingLog& log, TrainingReport& report, Checkpoint& checkpoint);
 
   // Until the last epoch, early stopping or Ctrl-C. Fails as Train.
   absl::Status RunEpochs();
@@ -35,9 +38,17 @@ class TrainingRun {
   absl::StatusOr<TrainingSummary> Publish();
 
  private:
-  // Cancelled when it did not come to its end.
-  absl::StatusOr<EpochRecord> RunEpoch(int epoch);
-  absl::StatusOr<double> TrainOnAllPairs(int epoch);
+  absl::Status Resume();
+  absl::Status Interrupt();
+  void WriteCheckpoint();
+  // Steps taken so far, over all epochs.
+  std::int64_t NumSteps() const;
+
+  // Both Cancelled when they did not come to their end.
+  absl::StatusOr<EpochRecord> RunEpoch();
+  absl::Status TrainOnAllPairs();
+  absl::Status TakeStep(const MiniBatch& batch, const StepContext& step);
+  bool Judge(const EpochRecord& record);
   absl::Status FinishEpoch(EpochRecord record);
 
   const TrainOptions& options_;
@@ -46,10 +57,13 @@ class TrainingRun {
   const Validator& validator_;
   TrainingLog& log_;
   TrainingReport& report_;
+  Checkpoint& checkpoint_;
   v1::ModelConfig config_;
   ThreadPool pool_;
   std::unique_ptr<ModelTrainer> trainer_;
   EarlyStopping stopping_;
+  RunProgress progress_;
+  bool finished_ = false;
   EpochRecord best_;
   TensorCopies best_weights_;
 };

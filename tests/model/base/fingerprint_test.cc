@@ -11,6 +11,8 @@
 #include <string>
 
 #include "absl/strings/str_format.h"
+#include "tests/support/status_matchers.h"
+#include "tests/support/temp_dir.h"
 
 namespace semrank {
 namespace {
@@ -94,6 +96,25 @@ TEST(FingerprintTest, TextsWithZeroBytesAreTheirOwn) {
             fingerprint(std::string_view("a\0c", 3)));
   EXPECT_NE(fingerprint(std::string_view("", 0)),
             fingerprint(std::string_view("\0", 1)));
+}
+
+TEST(FileFingerprintTest, IsThatOfTheBytesWhereverTheyAre) {
+  const TempDir dir;
+  const std::string content(3'000'000, 'x');
+  ASSERT_OK_AND_ASSIGN(const std::string a,
+                       FileFingerprint(dir.Write("a", content)));
+  ASSERT_OK_AND_ASSIGN(const std::string b,
+                       FileFingerprint(dir.Write("b", content)));
+  ASSERT_OK_AND_ASSIGN(const std::string c,
+                       FileFingerprint(dir.Write("c", content + "y")));
+  EXPECT_EQ(a, b);
+  EXPECT_NE(a, c);
+  // XXH3-128 of no bytes, as the specification gives it.
+  ASSERT_OK_AND_ASSIGN(const std::string empty,
+                       FileFingerprint(dir.Write("d", "")));
+  EXPECT_EQ(empty, "99aa06d3014798d86001c324468d497f");
+  EXPECT_THAT(FileFingerprint(dir.File("missing")),
+              StatusIs(absl::StatusCode::kNotFound));
 }
 
 }  // namespace

@@ -220,5 +220,29 @@ TEST(SafetensorsTest, WriterReportsAFullDisk) {
       StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("/dev/full")));
 }
 
+TEST(SafetensorsTest, MetadataComesBackAsItWasWritten) {
+  const TempDir dir;
+  const float value = 1;
+  const TensorView tensor = {.name = "a", .shape = {1}, .data = &value};
+  const SafetensorsMetadata metadata = {{"x", "1 \"2\""}, {"y", ""}};
+  const std::string path = dir.File("a.safetensors");
+  ASSERT_THAT(WriteSafetensors(path, std::span(&tensor, 1), metadata), IsOk());
+  ASSERT_OK_AND_ASSIGN(const auto file, MappedFile::Open(path));
+  ASSERT_OK_AND_ASSIGN(const SafetensorsMetadata read,
+                       ParseSafetensorsMetadata(file->content(), path));
+  EXPECT_EQ(read, metadata);
+  ASSERT_OK_AND_ASSIGN(const auto tensors,
+                       ParseSafetensors(file->content(), path));
+  EXPECT_EQ(tensors.size(), 1u);
+}
+
+TEST(SafetensorsTest, MetadataThatIsNoTextIsRefused) {
+  EXPECT_THAT(
+      ParseSafetensorsMetadata(File("{\"__metadata__\":{\"x\":3}}", 0), "f"),
+      StatusIs(absl::StatusCode::kDataLoss, HasSubstr("metadata")));
+  EXPECT_THAT(ParseSafetensorsMetadata(File("{\"__metadata__\":[]}", 0), "f"),
+              IsOk());
+}
+
 }  // namespace
 }  // namespace semrank

@@ -1,0 +1,39 @@
+#include "model/train/run_identity.h"
+
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "model/base/fingerprint.h"
+#include "model/base/status_macros.h"
+#include "model/format/model_config.h"
+
+namespace semrank {
+namespace {
+
+using nlohmann::json;
+
+absl::Status AddFiles(const std::string& flag,
+                      const std::vector<std::string>& files, json& run) {
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    SEMRANK_ASSIGN_OR_RETURN(run[absl::StrFormat("--%s file %d", flag, i + 1)],
+                             FileFingerprint(files[i]));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> DescribeRun(const TrainOptions& options,
+                                        const v1::ModelConfig& config) {
+  SEMRANK_ASSIGN_OR_RETURN(const std::string text, FormatModelConfig(config));
+  json run = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  run["--epochs"] = options.epochs;
+  run["--valid_fraction"] = options.data.valid_fraction;
+  SEMRANK_RETURN_IF_ERROR(AddFiles("train", options.data.train_files, run));
+  SEMRANK_RETURN_IF_ERROR(
+      AddFiles("valid_pairs", options.data.valid_pair_files, run));
+  return run.dump();
+}
+
+}  // namespace semrank
