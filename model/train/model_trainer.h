@@ -24,6 +24,8 @@ namespace semrank {
 // What a step needs to know beside its mini-batch.
 struct StepContext {
   double learning_rate = 0;
+  // Mini-batches before this one, over all epochs: numbers random streams.
+  std::int64_t number = 0;
 };
 
 class ModelTrainer {

@@ -23,6 +23,7 @@ enum class RandomPurpose : std::uint64_t {
   kPairOrder = 4,
   kNegatives = 5,
   kValidationNegatives = 6,
+  kDropout = 7,
 };
 
 class Random {

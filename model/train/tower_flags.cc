@@ -11,6 +11,7 @@ namespace {
 
 using Text = semrank::Settable<std::string>;
 using Int = semrank::Settable<int>;
+using Double = semrank::Settable<double>;
 using Bool = semrank::Settable<bool>;
 
 // Defaults are those of the options struct, which has no other home for them.
@@ -28,6 +29,9 @@ ABSL_FLAG(Text, hidden, Text{absl::StrJoin(Defaults().hidden_dims, ",")},
           "them; may be empty. --tower=linear has none.");
 ABSL_FLAG(Int, embedding_dim, Int{Defaults().embedding_dim},
           "Numbers in a vector.");
+ABSL_FLAG(Double, dropout, Double{Defaults().dropout},
+          "Share of the hidden units that each text loses in training, drawn "
+          "anew each time, 0 to below 1.");
 ABSL_FLAG(std::string, activation, "",
           "Of --tower=linear: linear (the default) or tanh. dssm is tanh.");
 
@@ -40,6 +44,7 @@ absl::Status ReadFlags(TowerOptions& options) {
     SEMRANK_ASSIGN_OR_RETURN(options.hidden_dims, ParseWidths(hidden.value));
   }
   absl::GetFlag(FLAGS_embedding_dim).CopyIfSet(options.embedding_dim);
+  absl::GetFlag(FLAGS_dropout).CopyIfSet(options.dropout);
   const std::string activation = absl::GetFlag(FLAGS_activation);
   return activation.empty() ? absl::OkStatus()
                             : ParseOption(activation, options.activation);

@@ -54,6 +54,14 @@ absl::Status Resolve(TowerOptions& tower) {
                        "not available yet; this version trains dssm, linear");
   }
   SEMRANK_RETURN_IF_ERROR(CheckHidden(tower.hidden_dims));
+  if (!(tower.dropout >= 0 && tower.dropout < 1)) {
+    return FlagError("dropout", absl::StrFormat("%g", tower.dropout),
+                     "must be 0 to below 1");
+  }
+  if (tower.dropout > 0 && tower.hidden_dims.empty()) {
+    return FlagError("dropout", absl::StrFormat("%g", tower.dropout),
+                     "drops hidden units, and this network has none");
+  }
   return CheckRange("embedding_dim", tower.embedding_dim, 1, kMaxLayerWidth);
 }
 

@@ -15,6 +15,8 @@ struct TowerOptions {
   // Widths between the input and the vector; of no effect for LINEAR.
   std::vector<int> hidden_dims = {300, 300};
   int embedding_dim = 128;
+  // Share of hidden units put to 0 while learning, 0 to below 1.
+  double dropout = 0;
   // Unspecified = tanh for DSSM, which has no other; identity for LINEAR.
   v1::Activation activation = v1::ACTIVATION_UNSPECIFIED;
 };

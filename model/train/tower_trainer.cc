@@ -38,7 +38,8 @@ TowerTrainer::TowerTrainer(TowerWeights weights,
       options_(options),
       input_layer_(std::make_unique<BagInputTrainer>(weights_.layers.front(),
                                                      options.optimizer)),
-      scratch_(options.num_workers) {
+      scratch_(options.num_workers),
+      dropout_(options.dropout, options.seed) {
   for (std::size_t l = 0; l < weights_.layers.size(); ++l) {
     LayerWeights& layer = weights_.layers[l];
     if (l > 0) dense_layers_.emplace_back(layer, options.optimizer);
@@ -85,6 +86,12 @@ absl::Status TowerTrainer::SetTexts(const TextBags& texts,
   return absl::OkStatus();
 }
 
+void TowerTrainer::SetDropoutStream(std::int64_t step,
+                                    std::span<const std::uint32_t> places) {
+  dropout_.SetStep(step);
+  places_ = places;
+}
+
 void TowerTrainer::AddPrepareWork(WorkList& work) {
   if (!weights_packed_) {
     work.Add(static_cast<int>(dense_layers_.size()),
@@ -97,8 +104,10 @@ void TowerTrainer::AddPrepareWork(WorkList& work) {
 void TowerTrainer::AddForwardWork(bool learn, WorkList& work) {
   if (learn) {
     vector_gradients_.resize(vectors_.size());
-    for (LayerOutput& output : outputs_) {
+    for (std::size_t l = 0; l < outputs_.size(); ++l) {
+      LayerOutput& output = outputs_[l];
       output.deltas.resize(output.activations.size());
+      if (IsDropped(l)) output.kept.resize(output.activations.size());
     }
     input_layer_->AddTransposeWork(work);
   }
@@ -120,6 +129,7 @@ void TowerTrainer::Forward(int first, int last, bool learn) {
     }
     if (IsTanh(l))
       Tanh(outputs, static_cast<std::size_t>(last - first) * width);
+    if (learn && IsDropped(l)) DropUnits(l, first, last);
     inputs = outputs;
   }
   float* vectors = Row(vectors_, first, embedding_dim());
@@ -127,6 +137,16 @@ void TowerTrainer::Forward(int first, int last, bool learn) {
               vectors);
   NormalizeRows(last - first, embedding_dim(), vectors, &norms_[first]);
   for (int t = first; t < last; ++t) CheckVector(t);
+}
+
+void TowerTrainer::DropUnits(std::size_t layer, int first, int last) {
+  LayerOutput& output = outputs_[layer];
+  const std::size_t width = output.width;
+  for (int t = first; t < last; ++t) {
+    dropout_.Apply({places_[t], static_cast<int>(layer)},
+                   std::span(output.activations).subspan(t * width, width),
+                   std::span(output.kept).subspan(t * width, width));
+  }
 }
 
 void TowerTrainer::CheckVector(int t) {
@@ -159,9 +179,16 @@ void TowerTrainer::Backward(int first, int last) {
     dense_layers_[l - 1].Backward(
         Row(outputs_[l].deltas, first, outputs_[l].width), last - first,
         deltas);
-    MultiplyTanhDerivative(Row(below.activations, first, below.width),
-                           static_cast<std::size_t>(last - first) * below.width,
-                           deltas);
+    const std::size_t begin = static_cast<std::size_t>(first) * below.width;
+    const std::size_t count =
+        static_cast<std::size_t>(last - first) * below.width;
+    if (IsDropped(l - 1)) {
+      dropout_.BackwardThroughTanh(
+          std::span(below.activations).subspan(begin, count),
+          std::span(below.kept).subspan(begin, count), {deltas, count});
+    } else {
+      MultiplyTanhDerivative(&below.activations[begin], count, deltas);
+    }
   }
 }
 

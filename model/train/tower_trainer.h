@@ -34,6 +34,7 @@
 
 #include "absl/status/status.h"
 #include "model/train/dense_layer_trainer.h"
+#include "model/train/dropout.h"
 #include "model/train/input_layer_trainer.h"
 #include "model/train/text_table.h"
 #include "model/train/tower_weights.h"
@@ -45,7 +46,9 @@ struct TowerTrainerOptions {
   Activation output_activation = Activation::kTanh;
   OptimizerOptions optimizer;
   bool keep_gradients = false;
-  int num_workers = 1;  // of the pool that runs the pieces
+  double dropout = 0;      // share of hidden units, while learning
+  std::uint64_t seed = 1;  // of dropout
+  int num_workers = 1;     // of the pool that runs the pieces
 };
 
 class TowerTrainer {
@@ -69,6 +72,10 @@ class TowerTrainer {
 
   // As those of InputLayerTrainer.
   absl::Status SetTexts(const TextBags& texts, std::span<const TextId> ids);
+  // Before the forward work of a step that learns with dropout: what numbers
+  // its random streams; `places` of the texts live until that work has run.
+  void SetDropoutStream(std::int64_t step,
+                        std::span<const std::uint32_t> places);
   void AddPrepareWork(WorkList& work);
   // Without `learn` only vectors() are computed, and the step ends there.
   void AddForwardWork(bool learn, WorkList& work);
@@ -87,10 +94,15 @@ class TowerTrainer {
     int width = 0;
     std::vector<float> activations;
     std::vector<float> deltas;
+    std::vector<std::uint8_t> kept;  // with dropout: 0 = put to 0
   };
 
   LayerOptimizer& optimizer(std::size_t layer);
   bool IsTanh(std::size_t layer) const;
+  bool IsDropped(std::size_t layer) const {
+    return dropout_.active() && layer + 1 < outputs_.size();
+  }
+  void DropUnits(std::size_t layer, int first, int last);
   void Forward(int first, int last, bool learn);
   void CheckVector(int text);
   void Backward(int first, int last);
@@ -108,6 +120,8 @@ class TowerTrainer {
   std::vector<float> norms_;  // of the outputs; 0 = the vector is zero
   std::vector<float> vector_gradients_;
   WorkerScratch scratch_;
+  Dropout dropout_;
+  std::span<const std::uint32_t> places_;
 };
 
 }  // namespace semrank

@@ -132,8 +132,9 @@ absl::Status TrainingRun::TrainOnAllPairs() {
     const auto start = std::chrono::steady_clock::now();
     SEMRANK_ASSIGN_OR_RETURN(const MiniBatch* batch, batches_.Next());
     if (batch == nullptr) return absl::OkStatus();
-    SEMRANK_RETURN_IF_ERROR(
-        TakeStep(*batch, {.learning_rate = schedule.Rate(NumSteps())}));
+    SEMRANK_RETURN_IF_ERROR(TakeStep(
+        *batch,
+        {.learning_rate = schedule.Rate(NumSteps()), .number = NumSteps()}));
     progress_.seconds +=
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
             .count();

@@ -33,6 +33,8 @@ TwoTowerTrainer::TwoTowerTrainer(TwoTowerWeights weights,
                                : Activation::kLinear,
       .optimizer = options.optimizer,
       .keep_gradients = options.optimizer.gradient_clip_norm > 0,
+      .dropout = options.tower.dropout,
+      .seed = options.seed,
       .num_workers = pool.num_threads()};
   query_ =
       std::make_unique<TowerTrainer>(std::move(weights.query), tower_options);
@@ -69,15 +71,16 @@ void TwoTowerTrainer::RunPhase(AddWork add_work) {
   work.Run(pool_);
 }
 
-absl::Status TwoTowerTrainer::SetTexts(const MiniBatch& batch) {
-  if (!shared()) {
-    SEMRANK_RETURN_IF_ERROR(query_->SetTexts(*batch.bags, batch.queries));
-    return document_->SetTexts(*batch.bags, batch.titles);
-  }
-  shared_texts_ = batch.queries;
-  shared_texts_.insert(shared_texts_.end(), batch.titles.begin(),
-                       batch.titles.end());
-  return query_->SetTexts(*batch.bags, shared_texts_);
+absl::Status TwoTowerTrainer::SetTexts(const MiniBatch& batch,
+                                       const BatchShare& share) {
+  PlacedTexts& titles = shared() ? query_texts_ : title_texts_;
+  query_texts_.Clear();
+  title_texts_.Clear();
+  query_texts_.AppendQueries(batch, share);
+  titles.AppendTitles(batch, share);
+  SEMRANK_RETURN_IF_ERROR(query_->SetTexts(*batch.bags, query_texts_.ids));
+  return shared() ? absl::OkStatus()
+                  : document_->SetTexts(*batch.bags, title_texts_.ids);
 }
 
 LossInput TwoTowerTrainer::Embed(const MiniBatch& batch, bool learn) {
@@ -93,13 +96,17 @@ LossInput TwoTowerTrainer::Embed(const MiniBatch& batch, bool learn) {
 }
 
 absl::StatusOr<double> TwoTowerTrainer::Loss(const MiniBatch& batch) {
-  SEMRANK_RETURN_IF_ERROR(SetTexts(batch));
+  SEMRANK_RETURN_IF_ERROR(SetTexts(batch, ShareOf(batch, 0, 1)));
   return loss_.Compute(Embed(batch, /*learn=*/false), {}, pool_);
 }
 
 absl::StatusOr<double> TwoTowerTrainer::Step(const MiniBatch& batch,
                                              const StepContext& step) {
-  SEMRANK_RETURN_IF_ERROR(SetTexts(batch));
+  SEMRANK_RETURN_IF_ERROR(SetTexts(batch, ShareOf(batch, 0, 1)));
+  query_->SetDropoutStream(step.number, query_texts_.places);
+  if (!shared()) {
+    document_->SetDropoutStream(step.number, title_texts_.places);
+  }
   const LossInput input = Embed(batch, /*learn=*/true);
   float* query_gradients = query_->vector_gradients();
   float* title_gradients =

@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "model/base/thread_pool.h"
+#include "model/train/batch_share.h"
 #include "model/train/model_trainer.h"
 #include "model/train/negative_sampler.h"
 #include "model/train/softmax_loss.h"
@@ -50,7 +51,7 @@ class TwoTowerTrainer : public ModelTrainer {
 
  private:
   bool shared() const { return document_ == nullptr; }
-  absl::Status SetTexts(const MiniBatch& batch);
+  absl::Status SetTexts(const MiniBatch& batch, const BatchShare& share);
   LossInput Embed(const MiniBatch& batch, bool learn);
   void UpdateWithKeptGradients();
   template <typename AddWork>
@@ -61,7 +62,8 @@ class TwoTowerTrainer : public ModelTrainer {
   SoftmaxLoss loss_;
   std::unique_ptr<TowerTrainer> query_;
   std::unique_ptr<TowerTrainer> document_;  // null = shared
-  std::vector<TextId> shared_texts_;        // queries, then titles
+  PlacedTexts query_texts_;  // shared: of queries, then of titles
+  PlacedTexts title_texts_;  // unless shared
 };
 
 }  // namespace semrank

@@ -170,6 +170,31 @@ TEST_P(GradientTest, AgreesWithFiniteDifferences) {
                   reference);
 }
 
+TEST_P(GradientTest, AgreesWithFiniteDifferencesUnderDropout) {
+  if (GetParam().hidden_dims.empty()) GTEST_SKIP() << "no hidden units";
+  options_.tower.dropout = 0.25;
+  const StepContext step = {.learning_rate = 1, .number = 7};
+  TwoTowerTrainer trainer(weights_, options_, pool_);
+  ReferenceDssm reference = Reference();
+  reference.dropout = [&](const HiddenRow& row, int width) {
+    std::vector<float> units(width, 1);
+    std::vector<std::uint8_t> kept(width);
+    Dropout dropout(options_.tower.dropout, options_.seed);
+    dropout.SetStep(step.number);
+    dropout.Apply(row, units, kept);
+    return std::vector<double>(units.begin(), units.end());
+  };
+  ASSERT_OK_AND_ASSIGN(const double loss, trainer.Step(batch_, step));
+  EXPECT_NEAR(loss, reference.Loss(bags_, batch_), 1e-5);
+  const std::vector<TensorView> after = trainer.Weights();
+  for (std::size_t l = 0; l < weights_.query.layers.size(); ++l) {
+    const std::vector<float>& before = weights_.query.layers[l].weight;
+    const float* now = after[2 * l].data;
+    ExpectGradient(before, {now, now + before.size()},
+                   reference.query.layers[l].weight, reference);
+  }
+}
+
 // Adagrad's first step is the rate against the sign of the gradient.
 TEST_P(GradientTest, AdagradMovesWhatHasAGradientAndNothingElse) {
   options_.optimizer.kind = v1::OPTIMIZER_ADAGRAD;

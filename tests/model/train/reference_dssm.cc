@@ -6,36 +6,6 @@
 namespace semrank {
 namespace {
 
-std::vector<double> Embed(const ReferenceTower& tower, bool tanh_output,
-                          const TextBags& bags, TextId id) {
-  BagBatch bag;
-  const std::vector<TextId> ids = {id};
-  if (!bags.Layout(ids, bag).ok()) std::abort();
-  bags.Fill(ids, 0, 1, bag);
-  if (bag.indices.empty()) {
-    return std::vector<double>(tower.layers.back().out);
-  }
-  std::vector<double> x(tower.layers.front().in);
-  for (std::size_t i = 0; i < bag.indices.size(); ++i) {
-    x[bag.indices[i]] = bag.counts[i];
-  }
-  for (std::size_t l = 0; l < tower.layers.size(); ++l) {
-    const ReferenceTower::Layer& layer = tower.layers[l];
-    std::vector<double> y = layer.bias;
-    for (int i = 0; i < layer.in; ++i) {
-      for (int j = 0; j < layer.out; ++j) {
-        y[j] +=
-            x[i] * layer.weight[static_cast<std::size_t>(i) * layer.out + j];
-      }
-    }
-    if (l + 1 < tower.layers.size() || tanh_output) {
-      for (double& value : y) value = std::tanh(value);
-    }
-    x = y;
-  }
-  return x;
-}
-
 double Cosine(const std::vector<double>& a, const std::vector<double>& b) {
   double ab = 0, aa = 0, bb = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -77,15 +47,51 @@ ReferenceTower ToReference(const TowerWeights& tower) {
   return reference;
 }
 
+std::vector<double> ReferenceDssm::Embed(const ReferenceTower& tower,
+                                         const TextBags& bags, TextId id,
+                                         std::uint32_t place) const {
+  BagBatch bag;
+  const std::vector<TextId> ids = {id};
+  if (!bags.Layout(ids, bag).ok()) std::abort();
+  bags.Fill(ids, 0, 1, bag);
+  if (bag.indices.empty()) {
+    return std::vector<double>(tower.layers.back().out);
+  }
+  std::vector<double> x(tower.layers.front().in);
+  for (std::size_t i = 0; i < bag.indices.size(); ++i) {
+    x[bag.indices[i]] = bag.counts[i];
+  }
+  for (std::size_t l = 0; l < tower.layers.size(); ++l) {
+    const ReferenceTower::Layer& layer = tower.layers[l];
+    std::vector<double> y = layer.bias;
+    for (int i = 0; i < layer.in; ++i) {
+      for (int j = 0; j < layer.out; ++j) {
+        y[j] +=
+            x[i] * layer.weight[static_cast<std::size_t>(i) * layer.out + j];
+      }
+    }
+    if (l + 1 < tower.layers.size() || tanh_output) {
+      for (double& value : y) value = std::tanh(value);
+    }
+    if (dropout && l + 1 < tower.layers.size()) {
+      const auto factors = dropout({place, static_cast<int>(l)}, layer.out);
+      for (int j = 0; j < layer.out; ++j) y[j] *= factors[j];
+    }
+    x = y;
+  }
+  return x;
+}
+
 double ReferenceDssm::Loss(const TextBags& bags, const MiniBatch& batch) const {
   const ReferenceTower& title_tower =
       document.layers.empty() ? query : document;
   std::vector<std::vector<double>> queries, titles;
+  std::uint32_t place = 0;
   for (const TextId id : batch.queries) {
-    queries.push_back(Embed(query, tanh_output, bags, id));
+    queries.push_back(Embed(query, bags, id, place++));
   }
   for (const TextId id : batch.titles) {
-    titles.push_back(Embed(title_tower, tanh_output, bags, id));
+    titles.push_back(Embed(title_tower, bags, id, place++));
   }
   double sum = 0, total_weight = 0;
   for (int i = 0; i < batch.num_pairs(); ++i) {

@@ -3,8 +3,11 @@
 #ifndef SEMRANK_TESTS_MODEL_TRAIN_REFERENCE_DSSM_H_
 #define SEMRANK_TESTS_MODEL_TRAIN_REFERENCE_DSSM_H_
 
+#include <cstdint>
+#include <functional>
 #include <vector>
 
+#include "model/train/dropout.h"
 #include "model/train/negative_sampler.h"
 #include "model/train/text_table.h"
 #include "model/train/two_tower_trainer.h"
@@ -29,10 +32,18 @@ struct ReferenceDssm {
   ReferenceTower document;
   bool tanh_output = true;
   double gamma = 1;
+  // 0 or 1 / (1 - p) for each hidden unit of the text at a place of the batch;
+  // unset = 1.
+  std::function<std::vector<double>(const HiddenRow& row, int width)> dropout =
+      nullptr;
 
   // Mean loss of the batch. All titles of the batch but equal ones and those
   // of equal queries are negatives when batch.all_titles.
   double Loss(const TextBags& bags, const MiniBatch& batch) const;
+
+ private:
+  std::vector<double> Embed(const ReferenceTower& tower, const TextBags& bags,
+                            TextId id, std::uint32_t place) const;
 };
 
 }  // namespace semrank

@@ -196,6 +196,13 @@ INSTANTIATE_TEST_SUITE_P(
         BadOptionCase{
             "ClipNorm", "--gradient_clip_norm=-2",
             [](TrainOptions& o) { o.optimizer.gradient_clip_norm = -2; }},
+        BadOptionCase{"Dropout", "--dropout=1",
+                      [](TrainOptions& o) { o.tower.dropout = 1; }},
+        BadOptionCase{"DropoutWithoutUnits", "--dropout=0.5",
+                      [](TrainOptions& o) {
+                        o.tower.hidden_dims.clear();
+                        o.tower.dropout = 0.5;
+                      }},
         BadOptionCase{"Warmup", "--warmup_batches=-1",
                       [](TrainOptions& o) { o.optimizer.warmup_batches = -1; }},
         BadOptionCase{"LearningRate", "--learning_rate=-1",

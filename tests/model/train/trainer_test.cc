@@ -141,6 +141,7 @@ TEST_F(TrainerTest, SeedDecidesEveryBitWhateverTheThreads) {
   options_.epochs = 3;
   for (const auto sampling : {kUniform, kInBatch}) {
     options_.loss.sampling = sampling;
+    options_.tower.dropout = sampling == kUniform ? 0.1 : 0;
     std::string weights;
     for (const int threads : {1, 2, 3}) {
       options_.threads = threads;
