@@ -29,6 +29,9 @@ std::string AdviceForReason(const std::string& reason,
       reason == "DRAINING" || reason == "OVERLOADED") {
     return RetryAdvice(status);
   }
+  if (reason == "MISSING_KEY" || reason == "UNKNOWN_KEY") {
+    return "--api_key_file=FILE or SEMRANK_API_KEY gives a key";
+  }
   return "";
 }
 

@@ -6,6 +6,7 @@
 #include "absl/time/time.h"
 #include "client/server_address.h"
 #include "model/base/program.h"
+#include "model/base/status_macros.h"
 #include "model/base/strings.h"
 
 ABSL_FLAG(std::string, address, "127.0.0.1:50051",
@@ -13,12 +14,21 @@ ABSL_FLAG(std::string, address, "127.0.0.1:50051",
 ABSL_FLAG(absl::Duration, deadline, absl::Seconds(30),
           "How long to wait for an answer, connecting included; \"inf\" = "
           "without end.");
+ABSL_FLAG(std::string, tls_ca, "",
+          "PEM file: who signs the server's certificate; with it the "
+          "connection is TLS.");
+ABSL_FLAG(std::string, tls_cert, "",
+          "PEM file: a certificate of our own, for a server that asks.");
+ABSL_FLAG(std::string, tls_key, "", "PEM file: the private key of --tls_cert.");
+ABSL_FLAG(std::string, api_key_file, "",
+          "File that holds an API key; without it the environment variable "
+          "SEMRANK_API_KEY is used.");
 
 namespace semrank {
 
 absl::StatusOr<std::unique_ptr<SemrankClient>> ClientFromFlags() {
-  const ClientOptions options{absl::GetFlag(FLAGS_address),
-                              absl::GetFlag(FLAGS_deadline)};
+  ClientOptions options{absl::GetFlag(FLAGS_address),
+                        absl::GetFlag(FLAGS_deadline)};
   const absl::Status address = CheckServerAddress(options.address);
   if (!address.ok()) {
     return FlagError("address", options.address, ToStd(address.message()));
@@ -27,6 +37,14 @@ absl::StatusOr<std::unique_ptr<SemrankClient>> ClientFromFlags() {
     return FlagError("deadline", absl::FormatDuration(options.deadline),
                      "must be positive");
   }
+  SEMRANK_ASSIGN_OR_RETURN(
+      options.credentials,
+      ReadCredentials({.tls_ca = absl::GetFlag(FLAGS_tls_ca),
+                       .tls_cert = absl::GetFlag(FLAGS_tls_cert),
+                       .tls_key = absl::GetFlag(FLAGS_tls_key),
+                       .api_key_file = absl::GetFlag(FLAGS_api_key_file)}));
+  const absl::Status credentials = CheckCredentials(options.credentials);
+  if (!credentials.ok()) return UsageError(ToStd(credentials.message()));
   return SemrankClient::Create(options);
 }
 

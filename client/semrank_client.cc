@@ -23,14 +23,15 @@ namespace {
 // the answer to a request that the server takes.
 constexpr int kMaxResponseBytes = 512 << 20;
 
-std::shared_ptr<grpc::Channel> OpenChannel(const std::string& address) {
+std::shared_ptr<grpc::Channel> OpenChannel(const ClientOptions& options) {
+  const std::string& address = options.address;
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(kMaxResponseBytes);
   arguments.SetUserAgentPrefix(absl::StrFormat("semrank-client/%s", Version()));
   // gRPC obeys http_proxy for every address; no proxy reaches our loopback.
   if (IsLoopback(address)) arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(),
-                                   arguments);
+  return grpc::CreateCustomChannel(
+      address, ToChannelCredentials(options.credentials), arguments);
 }
 
 }  // namespace
@@ -47,12 +48,13 @@ absl::StatusOr<std::unique_ptr<SemrankClient>> SemrankClient::Create(
         absl::StrFormat("deadline %s: must be positive",
                         absl::FormatDuration(options.deadline)));
   }
+  SEMRANK_RETURN_IF_ERROR(CheckCredentials(options.credentials));
   return std::unique_ptr<SemrankClient>(new SemrankClient(options));
 }
 
 SemrankClient::SemrankClient(const ClientOptions& options)
     : options_(options),
-      channel_(OpenChannel(options.address)),
+      channel_(OpenChannel(options)),
       ranking_(v1::RankingService::NewStub(channel_)),
       embedding_(v1::EmbeddingService::NewStub(channel_)),
       model_(v1::ModelService::NewStub(channel_)),
@@ -74,6 +76,10 @@ absl::StatusOr<Response> SemrankClient::Call(
   grpc::ClientContext context;
   if (options_.deadline < absl::InfiniteDuration()) {
     context.set_deadline(absl::ToChronoTime(absl::Now() + options_.deadline));
+  }
+  if (!options_.credentials.api_key.empty()) {
+    context.AddMetadata("authorization",
+                        "Bearer " + options_.credentials.api_key);
   }
   Response response;
   const grpc::Status status = (stub.*method)(&context, request, &response);

@@ -1,7 +1,7 @@
 // Calls a semrank server.
 //
-//   Channel  one, opened on the first call, reused and reopened by gRPC; plain
-//            text.
+//   Channel  one, opened on the first call, reused and reopened by gRPC; TLS
+//            if the credentials say who signs the server, else plain text.
 //   Time     each call has the deadline of the options, connecting included.
 //   Errors   the server's code, with its message after the address and its
 //            google.rpc details as payloads (client_status.h). Unavailable
@@ -20,6 +20,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "client/client_credentials.h"
 #include "grpc/health/v1/health.grpc.pb.h"
 #include "semrank/v1/embedding_service.grpc.pb.h"
 #include "semrank/v1/model_service.grpc.pb.h"
@@ -32,6 +33,7 @@ struct ClientOptions {
   std::string address = "127.0.0.1:50051";
   // Per call; positive, absl::InfiniteDuration() = none.
   absl::Duration deadline = absl::Seconds(30);
+  ClientCredentials credentials = {};
 };
 
 class SemrankClient {

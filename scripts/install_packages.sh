@@ -19,7 +19,7 @@ build=(g++ cmake ninja-build ccache pkg-config
   libmimalloc-dev)
 demo=(python3 curl)
 test=(libgtest-dev libgmock-dev libbenchmark-dev python3 python3-grpcio python3-protobuf
-  wamerican curl gzip zstd chromium)
+  wamerican curl gzip openssl prometheus zstd chromium)
 check=(clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev git)
 
 peers=(python3 python3-numpy python3-torch wamerican)

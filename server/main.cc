@@ -2,6 +2,8 @@
 #include <spdlog/spdlog.h>
 
 #include <cstdio>
+#include <memory>
+#include <string>
 #include <string_view>
 #include <thread>
 
@@ -11,13 +13,16 @@
 #include "model/base/thread_pool.h"
 #include "server/core/periodic_task.h"
 #include "server/core/process_metrics.h"
+#include "server/core/request_log.h"
 #include "server/core/state_metrics.h"
 #include "server/http/http_server.h"
 #include "server/http/operator_pages.h"
 #include "server/logging.h"
 #include "server/model_loading.h"
 #include "server/options.h"
+#include "server/rpc/health_server.h"
 #include "server/rpc/rpc_server.h"
+#include "server/secrets.h"
 #include "server/stop.h"
 
 namespace semrank {
@@ -43,17 +48,23 @@ constexpr ProgramInfo kProgram = {"semrank-server",
 // What a stop may take beyond its flags before it counts as hanging.
 constexpr absl::Duration kStopSlack = absl::Seconds(5);
 
-void PrintReady(const RpcServer& rpc, const HttpServer& http) {
-  absl::PrintF("semrank-server ready grpc=%s http=%s\n", rpc.address(),
+// `health` null = it has no listener of its own.
+void PrintReady(const RpcServer& rpc, const HttpServer& http,
+                const HealthServer* health) {
+  absl::PrintF("semrank-server ready grpc=%s http=%s", rpc.address(),
                http.address());
+  if (health != nullptr) absl::PrintF(" health=%s", health->address());
+  absl::PrintF("\n");
   std::fflush(stdout);
 }
 
-void Drain(const ServerOptions& options, Lifecycle& lifecycle, RpcServer& rpc) {
+void Drain(const ServerOptions& options, Lifecycle& lifecycle, RpcServer& rpc,
+           HealthServer* health) {
   const Watchdog watchdog(options.drain_delay + options.drain_timeout +
                           kStopSlack);
   lifecycle.Advance(Lifecycle::State::kDraining);
   rpc.ReportNotServing();
+  if (health != nullptr) health->ReportNotServing();
   std::this_thread::sleep_for(absl::ToChronoNanoseconds(options.drain_delay));
   lifecycle.Advance(Lifecycle::State::kStopping);
   const bool all_ended = rpc.Stop(options.drain_timeout);
@@ -62,6 +73,7 @@ void Drain(const ServerOptions& options, Lifecycle& lifecycle, RpcServer& rpc) {
 }
 
 absl::Status Serve(const ServerOptions& options) {
+  SEMRANK_ASSIGN_OR_RETURN(const auto secrets, Secrets::Load(options.security));
   Lifecycle lifecycle;
   Metrics metrics;
   Admission admission(options.limits.max_inflight_texts);
@@ -83,8 +95,11 @@ absl::Status Serve(const ServerOptions& options) {
   const RankingEngine engine(options.limits, cache.get(), &metrics);
   WorkerPool workers(NumUsableProcessors());
   WorkerPool loader(1);
-  const RpcServerOptions rpc_options = {options.listen_address,
-                                        MaxRequestBytes(options.limits)};
+  RequestLog request_log(
+      options.log.slow_request_threshold,
+      [](const std::string& line) { spdlog::warn("{}", line); });
+  const RpcServerOptions rpc_options = {
+      options.listen_address, MaxRequestBytes(options.limits), secrets->tls()};
   SEMRANK_ASSIGN_OR_RETURN(
       const auto rpc,
       RpcServer::Start(rpc_options,
@@ -95,15 +110,22 @@ absl::Status Serve(const ServerOptions& options) {
                         .workers = &workers,
                         .loader = &loader,
                         .metrics = &metrics,
+                        .access = secrets->access(),
+                        .request_log = &request_log,
                         .admin_rpcs = options.models.enable_admin_rpcs}));
+  std::unique_ptr<HealthServer> health;
+  if (!options.security.health_address.empty()) {
+    SEMRANK_ASSIGN_OR_RETURN(
+        health, HealthServer::Start(options.security.health_address));
+  }
   PeriodicTask watcher(options.models.poll_interval,
                        [&] { models.Refresh().IgnoreError(); });
   lifecycle.Advance(Lifecycle::State::kServing);
-  PrintReady(*rpc, *http);
+  PrintReady(*rpc, *http, health.get());
 
   const int signal_number = WaitForStopSignal([&] { watcher.Hurry(); });
   spdlog::info("signal {}: draining", signal_number);
-  Drain(options, lifecycle, *rpc);
+  Drain(options, lifecycle, *rpc, health.get());
   return absl::OkStatus();
 }
 
@@ -118,7 +140,7 @@ int Main(int argc, char** argv) {
     absl::PrintF("%s", DescribeOptions(*options));
     return kExitDone;
   }
-  InitLogging(options->log_format == "json");
+  InitLogging(options->log.format == "json");
   return ExitCode(kProgram, Serve(*options));
 }
 

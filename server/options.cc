@@ -43,8 +43,6 @@ ABSL_FLAG(absl::Duration, drain_delay, absl::ZeroDuration(),
 ABSL_FLAG(absl::Duration, drain_timeout, absl::Seconds(30),
           "After --drain_delay: how long running calls may take before they "
           "are cancelled.");
-ABSL_FLAG(std::string, log_format, "text",
-          "Log lines on standard error: text or json.");
 ABSL_FLAG(bool, check_config, false,
           "Print the effective configuration and exit.");
 
@@ -94,10 +92,8 @@ absl::Status ValidateOptions(const ServerOptions& options) {
   SEMRANK_RETURN_IF_ERROR(CheckDuration("drain_delay", options.drain_delay));
   SEMRANK_RETURN_IF_ERROR(
       CheckDuration("drain_timeout", options.drain_timeout));
-  if (options.log_format != "text" && options.log_format != "json") {
-    return FlagError("log_format", options.log_format, "must be text or json");
-  }
-  return absl::OkStatus();
+  SEMRANK_RETURN_IF_ERROR(ValidateSecurityOptions(options.security));
+  return ValidateLogOptions(options.log);
 }
 
 absl::StatusOr<ServerOptions> OptionsFromFlags() {
@@ -117,7 +113,8 @@ absl::StatusOr<ServerOptions> OptionsFromFlags() {
   options.limits.max_metadata_bytes = absl::GetFlag(FLAGS_max_metadata_bytes);
   options.drain_delay = absl::GetFlag(FLAGS_drain_delay);
   options.drain_timeout = absl::GetFlag(FLAGS_drain_timeout);
-  options.log_format = absl::GetFlag(FLAGS_log_format);
+  SEMRANK_ASSIGN_OR_RETURN(options.security, SecurityOptionsFromFlags());
+  SEMRANK_ASSIGN_OR_RETURN(options.log, LogOptionsFromFlags());
   options.check_config = absl::GetFlag(FLAGS_check_config);
   SEMRANK_RETURN_IF_ERROR(ValidateOptions(options));
   return options;
@@ -130,8 +127,7 @@ std::string DescribeOptions(const ServerOptions& options) {
              "cache_bytes=%d\nmax_texts_per_request=%d\nmax_text_bytes=%d\n"
              "max_inflight_texts=%d\nmax_requests_per_stream=%d\n"
              "max_streams_per_connection=%d\nmax_metadata_bytes=%d\n"
-             "drain_delay=%s\ndrain_timeout=%s\n"
-             "log_format=%s\n",
+             "drain_delay=%s\ndrain_timeout=%s\n",
              options.listen_address, options.http_address, options.cache_bytes,
              options.limits.max_texts_per_request,
              options.limits.max_text_bytes, options.limits.max_inflight_texts,
@@ -139,7 +135,9 @@ std::string DescribeOptions(const ServerOptions& options) {
              options.limits.max_streams_per_connection,
              options.limits.max_metadata_bytes,
              absl::FormatDuration(options.drain_delay),
-             absl::FormatDuration(options.drain_timeout), options.log_format);
+             absl::FormatDuration(options.drain_timeout)) +
+         DescribeSecurityOptions(options.security) +
+         DescribeLogOptions(options.log);
 }
 
 }  // namespace semrank

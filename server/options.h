@@ -8,7 +8,9 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "server/core/limits.h"
+#include "server/log_options.h"
 #include "server/model_options.h"
+#include "server/security_options.h"
 
 namespace semrank {
 
@@ -18,9 +20,10 @@ struct ServerOptions {
   std::string http_address;    // HOST:PORT
   std::int64_t cache_bytes = 0;
   Limits limits;
+  SecurityOptions security;
+  LogOptions log;
   absl::Duration drain_delay;
   absl::Duration drain_timeout;
-  std::string log_format;  // "text" or "json"
   bool check_config = false;
 };
 

@@ -82,9 +82,9 @@ constexpr std::array<std::string_view, kNumStatusCodes> kCodeLabels = {
     "Unavailable",
     "DataLoss",
     "Unauthenticated"};
-constexpr std::array<const char*, 5> kRejectReasons = {
-    "OVERLOADED", "DEADLINE_EXCEEDED", "CANCELLED", "MODEL_LOADING",
-    "DRAINING"};
+constexpr std::array<const char*, 8> kRejectReasons = {
+    "OVERLOADED", "DEADLINE_EXCEEDED", "CANCELLED",   "MODEL_LOADING",
+    "DRAINING",   "MISSING_KEY",       "UNKNOWN_KEY", "ROLE_REQUIRED"};
 
 // The buckets of gRPC's own latency metrics (proposal A66), in seconds.
 const prometheus::Histogram::BucketBoundaries& CallBuckets() {
@@ -179,6 +179,7 @@ Metrics::Rpc Metrics::AddRpc(std::string_view service, std::string_view method,
                                {"grpc_service", std::string(service)},
                                {"grpc_method", std::string(method)}};
   Rpc rpc;
+  rpc.name_ = std::string(service) + "/" + std::string(method);
   rpc.started_ = &started_->Add(labels);
   rpc.handling_seconds_ = &handling_seconds_->Add(labels, CallBuckets());
   for (int i = 0; i < kNumStatusCodes; ++i) {

@@ -50,9 +50,12 @@ class Metrics {
    public:
     void Started() const { started_->Increment(); }
     void Handled(absl::StatusCode code, absl::Duration time) const;
+    // "semrank.v1.RankingService/Rank".
+    const std::string& name() const { return name_; }
 
    private:
     friend class Metrics;
+    std::string name_;
     prometheus::Counter* started_ = nullptr;
     std::array<prometheus::Counter*, kNumStatusCodes> handled_{};
     prometheus::Histogram* handling_seconds_ = nullptr;

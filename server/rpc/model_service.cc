@@ -64,7 +64,7 @@ grpc::ServerUnaryReactor* ModelService::ReloadModel(
     grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
     grpc::ByteBuffer* response) {
   return MessageCall<v1::ReloadModelRequest, v1::ReloadModelResponse>::Start(
-      environment_, reload_model_, {context, request, response},
+      environment_, reload_model_, {context, request, response, Role::kAdmin},
       [this](const v1::ReloadModelRequest& reload,
              v1::ReloadModelResponse& result) {
         SEMRANK_RETURN_IF_ERROR(CheckAdminRpcs(environment_.admin_rpcs));

@@ -45,6 +45,8 @@ class RequestRun : public Caller {
   // Leads to one Done, now or later, in this thread or another. `bytes` must
   // stay valid until then.
   void Start(std::string_view bytes);
+  // Instead of Start: counts the refusal, then Done.
+  void Refuse(const absl::Status& status) { Finish(status); }
 
   const RpcEnvironment& environment() const { return environment_; }
 

@@ -11,7 +11,9 @@
 
 namespace semrank {
 
+class AccessControl;
 class CallTracker;
+class RequestLog;
 
 // Everything outlives the server, but `calls`, which is the server's own.
 struct RpcEnvironment {
@@ -23,6 +25,10 @@ struct RpcEnvironment {
   // Where models are loaded: one after another, beside the workers.
   WorkerPool* loader = nullptr;
   Metrics* metrics = nullptr;
+  // Null = everyone may call everything.
+  const AccessControl* access = nullptr;
+  // Null = nothing is written or remembered.
+  RequestLog* request_log = nullptr;
   // ReloadModel may be called.
   bool admin_rpcs = false;
   CallTracker* calls = nullptr;

@@ -20,16 +20,14 @@
 #include "server/rpc/catalog_service.h"
 #include "server/rpc/embedding_service.h"
 #include "server/rpc/grpc_log.h"
+#include "server/rpc/health_server.h"
 #include "server/rpc/message_parser.h"
 #include "server/rpc/model_service.h"
 #include "server/rpc/ranking_service.h"
+#include "server/rpc/tls_certificates.h"
 
 namespace semrank {
 namespace {
-
-constexpr const char* kHealthNames[] = {
-    "semrank.v1.RankingService", "semrank.v1.EmbeddingService",
-    "semrank.v1.CatalogService", "semrank.v1.ModelService"};
 
 // After the last of our calls the library gets this long to put its answer on
 // the wire before streams that never end are cut.
@@ -44,10 +42,6 @@ void PrepareProcess() {
     grpc::EnableDefaultHealthCheckService(true);
     grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   });
-}
-
-std::string WithPort(const std::string& address, int port) {
-  return absl::StrFormat("%s:%d", address.substr(0, address.rfind(':')), port);
 }
 
 }  // namespace
@@ -67,7 +61,10 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(
   grpc::ServerBuilder builder;
   int port = 0;
   builder.AddListeningPort(options.listen_address,
-                           grpc::InsecureServerCredentials(), &port);
+                           options.tls != nullptr
+                               ? options.tls->MakeCredentials()
+                               : grpc::InsecureServerCredentials(),
+                           &port);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   const Limits& limits = environment.engine->limits();
   builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE,
@@ -93,9 +90,7 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(
                         options.listen_address));
   }
   server->address_ = WithPort(options.listen_address, port);
-  for (const char* name : kHealthNames) {
-    server->server_->GetHealthCheckService()->SetServingStatus(name, true);
-  }
+  ReportServing(*server->server_);
   return server;
 }
 

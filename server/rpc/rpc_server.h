@@ -2,7 +2,8 @@
 //
 //   Services  ranking, embedding, catalog, model; grpc.health.v1 (Check and
 //             Watch, for "" and each service); reflection (v1alpha).
-//   Ports     one, plain text; SO_REUSEPORT is off, so a second server on the
+//   Ports     one, TLS or plain text; SO_REUSEPORT is off, so a second server
+//   on the
 //             same port fails to start instead of taking half the calls.
 //   Threads   gRPC's own; Start, ReportNotServing and Stop from one thread.
 #ifndef SEMRANK_SERVER_RPC_RPC_SERVER_H_
@@ -24,11 +25,15 @@ class Service;
 
 namespace semrank {
 
+class TlsCertificates;
+
 struct RpcServerOptions {
   // HOST:PORT; port 0 = any free one.
   std::string listen_address;
   // Largest message taken and made; above it gRPC answers RESOURCE_EXHAUSTED.
   std::int64_t max_request_bytes = 0;
+  // Null = plain text. Must outlive the server.
+  TlsCertificates* tls = nullptr;
 };
 
 class RpcServer {

@@ -4,6 +4,8 @@
 
 #include "server/core/errors.h"
 #include "server/rpc/byte_buffers.h"
+#include "server/rpc/call_access.h"
+#include "server/rpc/call_identity.h"
 #include "server/rpc/status_mapping.h"
 
 namespace semrank {
@@ -32,7 +34,10 @@ StreamCall::StreamCall(const RpcEnvironment& environment,
 void StreamCall::Begin() {
   metrics_.rpc.Started();
   environment_.calls->Begin(this);
-  const absl::Status answering = environment_.lifecycle->CheckAnswering();
+  absl::Status answering =
+      CheckAccess(environment_.access, context_, Role::kRead);
+  if (!answering.ok()) environment_.metrics->CountRejected(answering);
+  if (answering.ok()) answering = environment_.lifecycle->CheckAnswering();
   bool over = false;
   {
     const MutexLock lock(mutex_);
@@ -174,6 +179,7 @@ void StreamCall::FinishNow() {
   if (pushback.has_value()) {
     context_.AddTrailingMetadata(kPushbackTrailer, *pushback);
   }
+  AddIdentityTrailers(context_);
   metrics_.rpc.Handled(
       status.code(),
       absl::FromChrono(std::chrono::steady_clock::now() - begun_));

@@ -4,7 +4,10 @@
 #include <string>
 #include <utility>
 
+#include "server/core/request_log.h"
 #include "server/rpc/byte_buffers.h"
+#include "server/rpc/call_access.h"
+#include "server/rpc/call_identity.h"
 #include "server/rpc/call_tracker.h"
 #include "server/rpc/status_mapping.h"
 
@@ -35,8 +38,10 @@ absl::Time UnaryCall::deadline() const {
 void UnaryCall::Begin() {
   rpc_.Started();
   environment().calls->Begin();
-  const absl::Status status = ToSingleSlice(*raw_.request, bytes_);
-  if (!status.ok()) return Done(status);
+  absl::Status status =
+      CheckAccess(environment().access, *raw_.context, raw_.role);
+  if (status.ok()) status = ToSingleSlice(*raw_.request, bytes_);
+  if (!status.ok()) return Refuse(status);
   RequestRun::Start(ViewOf(bytes_));
 }
 
@@ -51,7 +56,12 @@ void UnaryCall::Done(const absl::Status& status) {
   if (pushback.has_value()) {
     raw_.context->AddTrailingMetadata(kPushbackTrailer, *pushback);
   }
-  rpc_.Handled(status.code(), TimeSinceReceived());
+  const RequestIdentity identity = AddIdentityTrailers(*raw_.context);
+  const absl::Duration time = TimeSinceReceived();
+  rpc_.Handled(status.code(), time);
+  if (environment().request_log != nullptr) {
+    environment().request_log->Record(rpc_.name(), identity, status, time);
+  }
   // From here on the context and the buffers may be gone.
   reactor_->Finish(ToGrpcStatus(status));
   environment().calls->End();

@@ -13,6 +13,7 @@
 
 #include <memory>
 
+#include "server/core/api_keys.h"
 #include "server/rpc/request_run.h"
 
 namespace semrank {
@@ -22,6 +23,7 @@ struct RawCall {
   grpc::CallbackServerContext* context = nullptr;
   const grpc::ByteBuffer* request = nullptr;
   grpc::ByteBuffer* response = nullptr;
+  Role role = Role::kRead;  // that the caller needs
 };
 
 class UnaryCall final : public RequestRun {
@@ -43,7 +45,7 @@ class UnaryCall final : public RequestRun {
   void Begin();
   absl::Status MakeAnswer(
       const google::protobuf::MessageLite& response) override;
-  // Details and trailers, counters of the call; deletes the call.
+  // Details and trailers, counters and log of the call; deletes it.
   void Done(const absl::Status& status) override;
 
   const Metrics::Rpc& rpc_;

@@ -47,7 +47,9 @@ TEST(OptionsTest, DescriptionHasEveryFlagAsAFlagfileTakesIt) {
             "max_text_bytes=4096\nmax_inflight_texts=100000\n"
             "max_requests_per_stream=64\nmax_streams_per_connection=1000\n"
             "max_metadata_bytes=8192\n"
-            "drain_delay=1.5s\ndrain_timeout=30s\nlog_format=text\n");
+            "drain_delay=1.5s\ndrain_timeout=30s\n"
+            "tls_cert=\ntls_key=\ntls_client_ca=\napi_keys_file=\n"
+            "health_address=\nlog_format=text\nslow_request_threshold=0\n");
 }
 
 struct BadOption {
@@ -104,7 +106,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"EndlessTimeout",
          [](O& o) { o.drain_timeout = absl::InfiniteDuration(); },
          "--drain_timeout=inf"},
-        {"LogFormat", [](O& o) { o.log_format = "xml"; }, "--log_format=xml"},
+        {"LogFormat", [](O& o) { o.log.format = "xml"; }, "--log_format=xml"},
     }),
     [](const auto& test) { return std::string(test.param.name); });
 

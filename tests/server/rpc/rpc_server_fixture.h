@@ -17,7 +17,10 @@
 
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
+#include "server/core/access_control.h"
+#include "server/core/request_log.h"
 #include "server/rpc/rpc_server.h"
+#include "server/rpc/tls_certificates.h"
 #include "tests/support/gated_model.h"
 #include "tests/support/memory_source.h"
 
@@ -59,7 +62,7 @@ class RpcServerFixture : public ::testing::Test {
 
   absl::StatusOr<std::unique_ptr<RpcServer>> StartServer(
       const std::string& address) {
-    return RpcServer::Start({address, MaxRequestBytes(kLimits)},
+    return RpcServer::Start({address, MaxRequestBytes(kLimits), tls_},
                             {.engine = &engine_,
                              .models = &models_,
                              .lifecycle = &lifecycle_,
@@ -67,6 +70,8 @@ class RpcServerFixture : public ::testing::Test {
                              .workers = &workers_,
                              .loader = &loader_,
                              .metrics = &metrics_,
+                             .access = access_,
+                             .request_log = &request_log_,
                              .admin_rpcs = admin_rpcs_});
   }
   std::shared_ptr<grpc::Channel> NewChannel() const {
@@ -117,7 +122,11 @@ class RpcServerFixture : public ::testing::Test {
   RankingEngine engine_{kLimits, cache_.get(), &metrics_};
   WorkerPool workers_{1};
   WorkerPool loader_{1};
+  // For servers that a test starts itself.
   bool admin_rpcs_ = true;
+  const AccessControl* access_ = nullptr;
+  TlsCertificates* tls_ = nullptr;
+  RequestLog request_log_{absl::ZeroDuration(), {}};
   std::unique_ptr<RpcServer> server_;
   std::shared_ptr<grpc::Channel> channel_;
 };

@@ -1,0 +1,34 @@
+// A call's request id and trace: out of its metadata, and back in its trailers.
+#ifndef SEMRANK_SERVER_RPC_CALL_IDENTITY_H_
+#define SEMRANK_SERVER_RPC_CALL_IDENTITY_H_
+
+#include <grpcpp/server_context.h>
+
+#include <string>
+
+#include "server/core/request_identity.h"
+
+namespace semrank {
+
+// Once, before the call is finished.
+inline RequestIdentity AddIdentityTrailers(grpc::ServerContextBase& context) {
+  const auto value = [&](std::string_view name) -> std::string_view {
+    const auto found =
+        context.client_metadata().find({name.data(), name.size()});
+    if (found == context.client_metadata().end()) return {};
+    return {found->second.data(), found->second.size()};
+  };
+  RequestIdentity identity =
+      MakeRequestIdentity(value(kRequestIdHeader), value(kTraceparentHeader));
+  context.AddTrailingMetadata(std::string(kRequestIdHeader),
+                              identity.request_id);
+  if (!identity.traceparent.empty()) {
+    context.AddTrailingMetadata(std::string(kTraceparentHeader),
+                                identity.traceparent);
+  }
+  return identity;
+}
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_RPC_CALL_IDENTITY_H_

@@ -1,0 +1,47 @@
+// grpc.health.v1 alone, in plain text on a port of its own: for probes that
+// cannot show a client certificate, as a TLS server may ask for.
+#ifndef SEMRANK_SERVER_RPC_HEALTH_SERVER_H_
+#define SEMRANK_SERVER_RPC_HEALTH_SERVER_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace grpc {
+class Server;
+}  // namespace grpc
+
+namespace semrank {
+
+// Says SERVING of every service from now on.
+void ReportServing(grpc::Server& server);
+
+// HOST:PORT with another port.
+std::string WithPort(const std::string& address, int port);
+
+class HealthServer {
+ public:
+  // `address` is HOST:PORT; port 0 = any free one. Unavailable when it cannot
+  // be listened on. Start an RpcServer before it: gRPC's health service is
+  // switched on for the whole process there.
+  static absl::StatusOr<std::unique_ptr<HealthServer>> Start(
+      const std::string& address);
+  ~HealthServer();
+  HealthServer(const HealthServer&) = delete;
+  HealthServer& operator=(const HealthServer&) = delete;
+
+  const std::string& address() const { return address_; }
+
+  void ReportNotServing();
+
+ private:
+  HealthServer() = default;
+
+  std::unique_ptr<grpc::Server> server_;
+  std::string address_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_RPC_HEALTH_SERVER_H_

@@ -1,0 +1,54 @@
+#include "server/secrets.h"
+
+#include <spdlog/spdlog.h>
+
+#include <string>
+#include <string_view>
+
+#include "model/base/status_macros.h"
+
+namespace semrank {
+namespace {
+
+// A look costs a few stat calls.
+constexpr absl::Duration kLookInterval = absl::Seconds(1);
+
+void LogRefresh(std::string_view what, const absl::StatusOr<bool>& refreshed) {
+  if (!refreshed.ok()) {
+    spdlog::error("new {} are refused, the old ones stay: {}", what,
+                  std::string(refreshed.status().message()));
+  } else if (*refreshed) {
+    spdlog::info("new {} are in force", what);
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Secrets>> Secrets::Load(
+    const SecurityOptions& options) {
+  std::unique_ptr<Secrets> secrets(new Secrets);
+  if (!options.api_keys_file.empty()) {
+    SEMRANK_ASSIGN_OR_RETURN(secrets->access_,
+                             AccessControl::FromFile(options.api_keys_file));
+    spdlog::info("{} API keys", secrets->access_->num_keys());
+  }
+  if (!options.tls.cert.empty()) {
+    SEMRANK_ASSIGN_OR_RETURN(secrets->tls_,
+                             TlsCertificates::FromFiles(options.tls));
+  }
+  if (secrets->access_ != nullptr && secrets->tls_ == nullptr) {
+    spdlog::warn("API keys without --tls_cert can be read on the way");
+  }
+  if (secrets->access_ != nullptr || secrets->tls_ != nullptr) {
+    secrets->watch_ = std::make_unique<PeriodicTask>(
+        kLookInterval, [secrets = secrets.get()] { secrets->Refresh(); });
+  }
+  return secrets;
+}
+
+void Secrets::Refresh() {
+  if (access_ != nullptr) LogRefresh("API keys", access_->Refresh());
+  if (tls_ != nullptr) LogRefresh("TLS certificates", tls_->Refresh());
+}
+
+}  // namespace semrank

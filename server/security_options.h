@@ -1,0 +1,28 @@
+// Who may reach the server, and what it shows them.
+#ifndef SEMRANK_SERVER_SECURITY_OPTIONS_H_
+#define SEMRANK_SERVER_SECURITY_OPTIONS_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "server/core/tls_files.h"
+
+namespace semrank {
+
+struct SecurityOptions {
+  TlsFiles tls = {};                // cert empty = plain text
+  std::string api_keys_file = {};   // empty = no keys
+  std::string health_address = {};  // empty = no listener of its own
+};
+
+// FlagError naming the flag.
+absl::Status ValidateSecurityOptions(const SecurityOptions& options);
+
+absl::StatusOr<SecurityOptions> SecurityOptionsFromFlags();
+
+// "name=value" a line, as --flagfile takes it.
+std::string DescribeSecurityOptions(const SecurityOptions& options);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_SECURITY_OPTIONS_H_

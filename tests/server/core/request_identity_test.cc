@@ -1,0 +1,81 @@
+#include "server/core/request_identity.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "server/core/request_log.h"
+
+namespace semrank {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+using ::testing::SizeIs;
+
+constexpr char kTrace[] =
+    "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
+TEST(RequestIdentityTest, TakesWhatTheCallerGives) {
+  const RequestIdentity identity = MakeRequestIdentity("order-7/a", kTrace);
+  EXPECT_EQ(identity.request_id, "order-7/a");
+  EXPECT_EQ(identity.traceparent, kTrace);
+}
+
+TEST(RequestIdentityTest, MakesAnotherIdForEachRequestWithoutOne) {
+  const RequestIdentity one = MakeRequestIdentity("", "");
+  EXPECT_THAT(one.request_id, MatchesRegex("[0-9a-f]{32}"));
+  EXPECT_EQ(one.traceparent, "");
+  EXPECT_NE(MakeRequestIdentity("", "").request_id, one.request_id);
+}
+
+TEST(RequestIdentityTest, WhatCouldForgeALogLineIsNotTaken) {
+  for (const std::string& bad :
+       {std::string("two words"), std::string("a\nb"), std::string("\xc3\xa4"),
+        std::string(129, 'a')}) {
+    EXPECT_THAT(MakeRequestIdentity(bad, "").request_id, SizeIs(32));
+  }
+}
+
+TEST(RequestIdentityTest, MalformedTracesAreDropped) {
+  const std::string good = kTrace;
+  for (const std::string& bad :
+       {good.substr(1), good + "-x", "ff" + good.substr(2),
+        "00-" + std::string(32, '0') + good.substr(35),
+        good.substr(0, 36) + std::string(16, '0') + "-01",
+        good.substr(0, 3) + "0AF7651916CD43DD8448EB211C80319C" +
+            good.substr(35)}) {
+    EXPECT_EQ(MakeRequestIdentity("", bad).traceparent, "") << bad;
+  }
+  const std::string later = "01" + good.substr(2) + "-more";
+  EXPECT_EQ(MakeRequestIdentity("", later).traceparent, later);
+}
+
+TEST(RequestLogTest, OnlySlowRequestsAreToldAndOnlyWhenAsked) {
+  std::vector<std::string> lines;
+  const auto write = [&](const std::string& line) { lines.push_back(line); };
+  RequestLog log(absl::Seconds(1), write);
+  const RequestIdentity identity = {"id-1", kTrace};
+  log.Record("S/Rank", identity, absl::OkStatus(), absl::Milliseconds(999));
+  log.Record("S/Rank", identity, absl::OkStatus(), absl::Seconds(2));
+  ASSERT_THAT(lines, SizeIs(1));
+  EXPECT_EQ(lines[0],
+            "slow request: method=S/Rank code=OK seconds=2.000000 "
+            "request_id=id-1 traceparent=" +
+                std::string(kTrace));
+  RequestLog(absl::ZeroDuration(), write)
+      .Record("S/Rank", identity, absl::OkStatus(), absl::Hours(1));
+  EXPECT_THAT(lines, SizeIs(1));
+}
+
+TEST(RequestLogTest, TheLastFailuresAreKeptNewestFirst) {
+  RequestLog log(absl::ZeroDuration(), {});
+  for (int i = 0; i < 30; ++i) {
+    log.Record("S/Rank", {std::to_string(i)}, absl::DataLossError("x"), {});
+    log.Record("S/Rank", {"fine"}, absl::OkStatus(), {});
+  }
+  ASSERT_THAT(log.failures(), SizeIs(RequestLog::kMaxFailures));
+  EXPECT_EQ(log.failures().front().request_id, "29");
+}
+
+}  // namespace
+}  // namespace semrank
