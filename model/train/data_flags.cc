@@ -19,6 +19,10 @@ ABSL_FLAG(std::string, train, "",
           "[TAB clicks [TAB impressions]]; plain, .gz or .zst; - is standard "
           "input. Pairs with 0 clicks are left out; --clicks says what the "
           "counts of the others do.");
+ABSL_FLAG(std::string, judged, "",
+          "Judged titles, query TAB title TAB grade: those of a lower grade "
+          "than the clicked one are the negatives of --negative_sampling=shown "
+          "and --hard_negatives.");
 ABSL_FLAG(std::string, model_dir, "",
           "Folder to publish the model in, as its next version. Also gets "
           "training.jsonl, the metrics of every epoch.");
@@ -47,6 +51,7 @@ namespace semrank {
 
 absl::Status ReadFlags(DataOptions& options) {
   options.train_files = SplitFiles(absl::GetFlag(FLAGS_train));
+  options.judged_file = absl::GetFlag(FLAGS_judged);
   options.model_dir = absl::GetFlag(FLAGS_model_dir);
   options.max_bad_lines = absl::GetFlag(FLAGS_max_bad_lines);
   options.valid_pair_files = SplitFiles(absl::GetFlag(FLAGS_valid_pairs));

@@ -13,6 +13,8 @@ namespace semrank {
 struct DataOptions {
   // Files of pairs, `query<TAB>title[<TAB>clicks[<TAB>impressions]]`.
   std::vector<std::string> train_files;
+  // Judged titles for hard negatives; may be empty.
+  std::string judged_file;
   std::string model_dir;
   // Lines that may be skipped over all files.
   std::int64_t max_bad_lines = 100;

@@ -20,15 +20,21 @@ semrank::LossOptions Defaults() { return {}; }
 
 ABSL_FLAG(Text, negative_sampling, Text{"in_batch"},
           "Where unclicked titles come from: in_batch (other pairs of the "
-          "mini-batch; one product scores all of them) or uniform (drawn from "
-          "all titles, each embedded for itself; the paper's). Titles equal "
+          "mini-batch; one product scores all of them), uniform (drawn from "
+          "all titles, each embedded for itself; the paper's) or shown "
+          "(drawn from those shown for the same query with fewer clicks or, "
+          "with --judged, a lower grade; uniform ones fill up). Titles equal "
           "to the clicked one are left out, in_batch also those of an equal "
           "query.");
 ABSL_FLAG(Int, negatives, Int{Defaults().negatives},
           absl::StrFormat("Unclicked titles beside each clicked one, J. "
                           "in_batch: 0 = all other titles of the batch. -1 = "
-                          "%d with uniform, all with in_batch.",
-                          semrank::kDefaultUniformNegatives));
+                          "all with in_batch, %d otherwise.",
+                          semrank::kDefaultNegatives));
+ABSL_FLAG(Int, hard_negatives, Int{Defaults().hard_negatives},
+          "Beside the titles of the batch, up to so many that were shown for "
+          "the same query with fewer clicks or, with --judged, a lower grade. "
+          "Only with --negative_sampling=in_batch.");
 ABSL_FLAG(std::string, clicks, "ignore",
           "What click counts do: ignore (each line counts once), weight (the "
           "loss of a pair counts as often as it was clicked; the mean of a "
@@ -44,6 +50,7 @@ absl::Status ReadFlags(LossOptions& options) {
   SEMRANK_RETURN_IF_ERROR(
       ReadName(absl::GetFlag(FLAGS_negative_sampling), options.sampling));
   absl::GetFlag(FLAGS_negatives).CopyIfSet(options.negatives);
+  absl::GetFlag(FLAGS_hard_negatives).CopyIfSet(options.hard_negatives);
   absl::GetFlag(FLAGS_gamma).CopyIfSet(options.gamma);
   return ParseOption(absl::GetFlag(FLAGS_clicks), options.clicks);
 }

@@ -9,17 +9,22 @@ namespace semrank {
 
 struct LossOptions {
   v1::NegativeSampling sampling = v1::NEGATIVE_SAMPLING_IN_BATCH;
-  // J. In-batch: 0 = all other titles. -1 = kDefaultUniformNegatives with
-  // uniform sampling, all with in-batch sampling.
+  // J. In-batch: 0 = all other titles. -1 = all with in-batch sampling,
+  // otherwise kDefaultNegatives.
   int negatives = -1;
+  // In-batch: so many titles shown but not clicked beside them, at most.
+  int hard_negatives = 0;
   // Smoothing factor of eq. 6.
   double gamma = 15;
   // WEIGHT and REPEAT make a pair count as often as it was clicked.
   v1::ClickUse clicks = v1::CLICK_USE_IGNORE;
 };
 
-inline constexpr int kDefaultUniformNegatives = 4;
+inline constexpr int kDefaultNegatives = 4;
 inline constexpr int kMaxNegatives = 1000;
+
+// Whether negatives come from what was shown for the same query.
+bool UsesShownTitles(const LossOptions& options);
 
 // Replaces -1 by what it stands for, then checks; FlagError as ResolveOptions.
 absl::Status Resolve(LossOptions& options);

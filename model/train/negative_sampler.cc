@@ -1,8 +1,18 @@
 #include "model/train/negative_sampler.h"
 
+#include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace semrank {
+namespace {
+
+void EndList(MiniBatch& batch) {
+  batch.candidates.offsets.push_back(
+      static_cast<std::uint32_t>(batch.candidates.indices.size()));
+}
+
+}  // namespace
 
 void NegativeSampler::Sample(std::span<const TextPair> pairs, Random& random,
                              MiniBatch& batch) {
@@ -18,38 +28,85 @@ void NegativeSampler::Sample(std::span<const TextPair> pairs, Random& random,
   }
   batch.candidates.Clear();
   batch.all_titles = false;
-  if (options_.sampling == v1::NEGATIVE_SAMPLING_UNIFORM) {
-    DrawUniform(random, batch);
+  places_.clear();
+  for (int i = 0; i < batch.num_pairs(); ++i) {
+    places_.try_emplace(batch.titles[i], i);
+  }
+  if (options_.sampling != v1::NEGATIVE_SAMPLING_IN_BATCH) {
+    DrawLists(random, batch);
   } else if (options_.negatives == 0 ||
              options_.negatives >= batch.num_pairs() - 1) {
     batch.all_titles = true;
+    for (int i = 0; options_.hard_negatives > 0 && i < batch.num_pairs(); ++i) {
+      AddShown(i, options_.hard_negatives, random, batch);
+      EndList(batch);
+    }
   } else {
     DrawRotations(random, batch);
   }
 }
 
-// A title drawn for several pairs is embedded once.
-void NegativeSampler::DrawUniform(Random& random, MiniBatch& batch) {
-  const std::uint32_t num_titles = static_cast<std::uint32_t>(titles_.size());
-  places_.clear();
-  for (int i = 0; i < batch.num_pairs(); ++i) {
-    places_.try_emplace(batch.titles[i], i);
-  }
+void NegativeSampler::DrawLists(Random& random, MiniBatch& batch) {
+  DrawPool(random, batch.num_pairs());
   for (int i = 0; i < batch.num_pairs(); ++i) {
     batch.candidates.indices.push_back(i);
-    for (int j = 0; j < options_.negatives; ++j) {
-      TextId title;
-      do {
-        title = titles_[random.Below(num_titles)];
-      } while (title == batch.titles[i]);
-      const auto [place, is_new] = places_.try_emplace(
-          title, static_cast<std::uint32_t>(batch.titles.size()));
-      if (is_new) batch.titles.push_back(title);
-      batch.candidates.indices.push_back(place->second);
+    int missing = options_.negatives;
+    if (options_.sampling == v1::NEGATIVE_SAMPLING_SHOWN_NOT_CLICKED) {
+      missing -= AddShown(i, missing, random, batch);
     }
-    batch.candidates.offsets.push_back(
-        static_cast<std::uint32_t>(batch.candidates.indices.size()));
+    AddUniform(i, missing, random, batch);
+    EndList(batch);
   }
+}
+
+// Bounds what a step embeds, whatever J.
+void NegativeSampler::DrawPool(Random& random, int num_pairs) {
+  pool_.clear();
+  if (titles_.size() <= kMaxDrawnTitles ||
+      std::int64_t{num_pairs} * options_.negatives <= kMaxDrawnTitles) {
+    return;
+  }
+  for (int i = 0; i < kMaxDrawnTitles; ++i) {
+    pool_.push_back(
+        titles_[random.Below(static_cast<std::uint32_t>(titles_.size()))]);
+  }
+}
+
+void NegativeSampler::AddUniform(int pair, int count, Random& random,
+                                 MiniBatch& batch) {
+  const std::span<const TextId> titles =
+      pool_.empty() ? titles_ : std::span<const TextId>(pool_);
+  const std::uint32_t num_titles = static_cast<std::uint32_t>(titles.size());
+  for (int j = 0; j < count; ++j) {
+    TextId title;
+    do {
+      title = titles[random.Below(num_titles)];
+    } while (title == batch.titles[pair]);
+    AddCandidate(title, batch);
+  }
+}
+
+// Up to `count` distinct ones, in an order drawn anew; how many there were.
+int NegativeSampler::AddShown(int pair, int count, Random& random,
+                              MiniBatch& batch) {
+  const std::span<const TextId> below =
+      shown_->Below(batch.queries[pair], batch.titles[pair]);
+  shuffled_.assign(below.begin(), below.end());
+  const int size = static_cast<int>(shuffled_.size());
+  count = std::min(count, size);
+  for (int j = 0; j < count; ++j) {
+    std::swap(shuffled_[j], shuffled_[j + random.Below(size - j)]);
+    AddCandidate(shuffled_[j], batch);
+  }
+  return count;
+}
+
+// A title drawn for several pairs is embedded once.
+void NegativeSampler::AddCandidate(TextId title, MiniBatch& batch) {
+  const auto [place, is_new] = places_.try_emplace(
+      title, static_cast<std::uint32_t>(batch.titles.size()));
+  if (is_new) batch.titles.push_back(title);
+  batch.candidates.indices.push_back(place->second);
 }
 
 void NegativeSampler::DrawRotations(Random& random, MiniBatch& batch) {
@@ -65,8 +122,10 @@ void NegativeSampler::DrawRotations(Random& random, MiniBatch& batch) {
                             batch.queries[other] == batch.queries[i];
       if (!excluded) batch.candidates.indices.push_back(other);
     }
-    batch.candidates.offsets.push_back(
-        static_cast<std::uint32_t>(batch.candidates.indices.size()));
+    if (options_.hard_negatives > 0) {
+      AddShown(i, options_.hard_negatives, random, batch);
+    }
+    EndList(batch);
   }
 }
 

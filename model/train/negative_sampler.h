@@ -3,9 +3,15 @@
 //
 //   uniform   J titles a pair, drawn from all distinct titles of the training
 //             set, anew each time; never the clicked title.
+//             When a batch would have more than kMaxDrawnTitles of them, its
+//             pairs draw from so many that are drawn for the batch.
+//   shown     J titles that were shown for the same query and did worse
+//             (ShownTitles), each at most once; where there are fewer, uniform
+//             ones fill up.
 //   in_batch  the titles of other pairs: J rotations of the batch, drawn anew
 //             each time, or with J = 0 all of them. Left out is a title that
-//             equals the clicked one or belongs to an equal query.
+//             equals the clicked one or belongs to an equal query. Up to
+//             hard_negatives shown ones stand beside them.
 #ifndef SEMRANK_MODEL_TRAIN_NEGATIVE_SAMPLER_H_
 #define SEMRANK_MODEL_TRAIN_NEGATIVE_SAMPLER_H_
 
@@ -17,6 +23,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "model/text/featurizer.h"
 #include "model/train/random.h"
+#include "model/train/shown_titles.h"
 #include "model/train/text_table.h"
 #include "model/train/train_options.h"
 #include "model/train/training_data.h"
@@ -30,11 +37,12 @@ struct MiniBatch {
   const TextBags* bags = nullptr;
   std::vector<TextId> queries;
   std::vector<TextId> titles;
-  // All pairs against all titles; `candidates` is empty. What is left out, the
-  // loss sees by the numbers of the texts.
+  // All pairs against the clicked titles of all. What is left out, the loss
+  // sees by the numbers of the texts.
   bool all_titles = false;
   // Bag i: places in `titles` of pair i's clicked title, then of its
-  // negatives, perhaps with repeats. `counts` is not used.
+  // negatives, perhaps with repeats. With all_titles: of negatives beside
+  // those alone; no bags = none. `counts` is not used.
   BagBatch candidates;
 
   // Of each pair, positive: its loss counts so often in the mean. Empty = 1.
@@ -49,25 +57,36 @@ struct MiniBatch {
   }
 };
 
+inline constexpr int kMaxDrawnTitles = 1 << 16;
+
 class NegativeSampler {
  public:
-  // `titles` are distinct, at least two; only uniform sampling needs them.
-  NegativeSampler(const LossOptions& options, std::span<const TextId> titles)
-      : options_(options), titles_(titles) {}
+  // `titles` are distinct, at least two; in-batch sampling does not need them.
+  // `shown` is needed where UsesShownTitles; it outlives the sampler.
+  NegativeSampler(const LossOptions& options, std::span<const TextId> titles,
+                  const ShownTitles* shown = nullptr)
+      : options_(options), titles_(titles), shown_(shown) {}
 
   // Replaces `batch` but for its bags.
   void Sample(std::span<const TextPair> pairs, Random& random,
               MiniBatch& batch);
 
  private:
-  void DrawUniform(Random& random, MiniBatch& batch);
+  void DrawLists(Random& random, MiniBatch& batch);
   void DrawRotations(Random& random, MiniBatch& batch);
+  void DrawPool(Random& random, int num_pairs);
+  void AddUniform(int pair, int count, Random& random, MiniBatch& batch);
+  int AddShown(int pair, int count, Random& random, MiniBatch& batch);
+  void AddCandidate(TextId title, MiniBatch& batch);
 
   LossOptions options_;
   std::span<const TextId> titles_;
+  const ShownTitles* shown_;
   // Of the batch being made: where a title stands.
   absl::flat_hash_map<TextId, std::uint32_t> places_;
   std::vector<std::uint32_t> shifts_;
+  std::vector<TextId> pool_;      // of the batch's uniform titles; empty = all
+  std::vector<TextId> shuffled_;  // shown titles of a pair
 };
 
 }  // namespace semrank

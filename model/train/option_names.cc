@@ -27,7 +27,8 @@ constexpr Named<v1::FeatureKind> kFeatures[] = {
     {"letters+words", v1::FEATURE_KIND_LETTERS_AND_WORDS}};
 constexpr Named<v1::NegativeSampling> kSamplings[] = {
     {"uniform", v1::NEGATIVE_SAMPLING_UNIFORM},
-    {"in_batch", v1::NEGATIVE_SAMPLING_IN_BATCH}};
+    {"in_batch", v1::NEGATIVE_SAMPLING_IN_BATCH},
+    {"shown", v1::NEGATIVE_SAMPLING_SHOWN_NOT_CLICKED}};
 constexpr Named<v1::Optimizer> kOptimizers[] = {
     {"sgd", v1::OPTIMIZER_SGD},
     {"adagrad", v1::OPTIMIZER_ADAGRAD},

@@ -33,7 +33,7 @@ absl::Status ParseCount(std::string_view name, std::string_view text,
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(absl::StrFormat(
-      "%s \"%s\" are not a whole number from 0", name, text.substr(0, 40)));
+      "%s \"%s\": not a whole number from 0", name, text.substr(0, 40)));
 }
 
 absl::Status ParseText(std::string_view name, std::string_view text,
@@ -47,23 +47,31 @@ absl::Status ParseText(std::string_view name, std::string_view text,
       absl::StrFormat("%s has neither letters nor numbers", name));
 }
 
-absl::Status ParsePair(std::string_view line, ClickPair& pair) {
+absl::Status CheckFields(int num_fields, bool judged) {
+  if (judged && num_fields != 3) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "%d fields between tabs, not query, title, grade", num_fields));
+  }
+  if (num_fields >= 2 && num_fields <= kMaxFields) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "%d fields between tabs; a pair has query, title and perhaps clicks, "
+      "impressions",
+      num_fields));
+}
+
+absl::Status ParsePair(std::string_view line, bool judged, ClickPair& pair) {
   if (line.size() >= LineReader::kMaxLineBytes) {
     return absl::InvalidArgumentError(
         absl::StrFormat("longer than %d bytes", LineReader::kMaxLineBytes - 1));
   }
   std::string_view fields[kMaxFields];
   const int num_fields = SplitTabs(line, fields);
-  if (num_fields < 2 || num_fields > kMaxFields) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "%d fields between tabs; a pair has query, title and perhaps clicks, "
-        "impressions",
-        num_fields));
-  }
+  SEMRANK_RETURN_IF_ERROR(CheckFields(num_fields, judged));
   pair.clicks = 1;
   pair.impressions = 0;
   if (num_fields > 2) {
-    SEMRANK_RETURN_IF_ERROR(ParseCount("clicks", fields[2], pair.clicks));
+    SEMRANK_RETURN_IF_ERROR(
+        ParseCount(judged ? "grade" : "clicks", fields[2], pair.clicks));
   }
   if (num_fields > 3) {
     SEMRANK_RETURN_IF_ERROR(
@@ -78,14 +86,16 @@ absl::Status ParsePair(std::string_view line, ClickPair& pair) {
 absl::StatusOr<bool> PairReader::ParseLine(std::string_view line,
                                            ClickPair& pair) {
   ++num_lines_;
-  if (const absl::Status status = ParsePair(line, pair); !status.ok()) {
+  if (const absl::Status status =
+          ParsePair(line, lines_ == PairLines::kJudged, pair);
+      !status.ok()) {
     SEMRANK_RETURN_IF_ERROR(bad_lines_.Add(file_->path(), file_->line_number(),
                                            ToStd(status.message())));
     return false;
   }
   if (pair.clicks > 0) return true;
   ++num_without_clicks_;
-  return false;
+  return lines_ != PairLines::kClicked;
 }
 
 absl::StatusOr<bool> PairReader::Next(ClickPair& pair) {

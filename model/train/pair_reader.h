@@ -3,7 +3,9 @@
 //   Line     query TAB title [TAB clicks [TAB impressions]]; clicks and
 //            impressions are whole numbers from 0, clicks 1 if not there.
 //   Texts    come out normalised.
-//   Skipped  pairs with 0 clicks: shown, not chosen. They are counted.
+//   Skipped  pairs with 0 clicks, unless they are asked for: shown, not
+//            chosen. They are counted.
+//   Judged   titles are read as well: there the third field is a grade.
 //   Errors   a line that cannot be used goes to BadLines: wrong number of
 //            fields, a count that is none, a text that is not UTF-8 or has
 //            neither letters nor numbers, a line too long.
@@ -29,11 +31,18 @@ struct ClickPair {
   std::int64_t impressions = 0;  // 0 = not given
 };
 
+enum class PairLines {
+  kClicked,  // those with at least one click
+  kAll,      // also those with 0 clicks
+  kJudged,   // query TAB title TAB grade; `clicks` holds the grade
+};
+
 class PairReader {
  public:
   // Reads the files one after another. `bad_lines` outlives the reader.
-  PairReader(std::vector<std::string> paths, BadLines& bad_lines)
-      : paths_(std::move(paths)), bad_lines_(bad_lines) {}
+  PairReader(std::vector<std::string> paths, PairLines lines,
+             BadLines& bad_lines)
+      : paths_(std::move(paths)), lines_(lines), bad_lines_(bad_lines) {}
 
   // False at the end of the last file.
   absl::StatusOr<bool> Next(ClickPair& pair);
@@ -42,10 +51,11 @@ class PairReader {
   std::int64_t num_without_clicks() const { return num_without_clicks_; }
 
  private:
-  // True if `line` is a pair with a click, put into `pair`.
+  // True if `line` is a pair to hand out, put into `pair`.
   absl::StatusOr<bool> ParseLine(std::string_view line, ClickPair& pair);
 
   std::vector<std::string> paths_;
+  PairLines lines_;
   std::size_t next_path_ = 0;
   std::unique_ptr<LineReader> file_;
   BadLines& bad_lines_;

@@ -33,6 +33,10 @@ absl::StatusOr<std::string> DescribeRun(const TrainOptions& options,
   SEMRANK_RETURN_IF_ERROR(AddFiles("train", options.data.train_files, run));
   SEMRANK_RETURN_IF_ERROR(
       AddFiles("valid_pairs", options.data.valid_pair_files, run));
+  if (!options.data.judged_file.empty()) {
+    SEMRANK_RETURN_IF_ERROR(
+        AddFiles("judged", {options.data.judged_file}, run));
+  }
   return run.dump();
 }
 

@@ -40,7 +40,7 @@ ShuffledPairs::ShuffledPairs(const TrainOptions& options,
       data_(data),
       num_pairs_(num_pairs),
       plan_(num_pairs, options.batch_size),
-      sampler_(options.loss, data.titles) {
+      sampler_(options.loss, data.titles, &data.shown) {
   batch_.bags = &data.bags;
 }
 

@@ -9,18 +9,20 @@
 //
 //   Shapes   vectors and gradients are row-major, [num_pairs, dim] for
 //            queries, [batch.titles.size(), dim] for titles.
-//   Memory   num_pairs^2 floats with all titles, otherwise the candidates.
+//   Memory   num_pairs^2 floats with all titles, and the candidates.
 //   Promise  every number is computed in one order, whatever the threads.
 //   Threads  Compute is called by one thread; it uses the pool.
 #ifndef SEMRANK_MODEL_TRAIN_SOFTMAX_LOSS_H_
 #define SEMRANK_MODEL_TRAIN_SOFTMAX_LOSS_H_
 
+#include <span>
 #include <vector>
 
 #include "model/base/thread_pool.h"
 #include "model/nn/gemm.h"
 #include "model/train/bag_transpose.h"
 #include "model/train/negative_sampler.h"
+#include "model/train/work_list.h"
 
 namespace semrank {
 
@@ -53,14 +55,21 @@ class SoftmaxLoss {
   void ScoreCandidates(const LossInput& input, const LossGradients& gradients,
                        ThreadPool& pool);
   void ScorePair(const LossInput& input, int pair);
+  // Cosines of a pair with its candidates times gamma.
+  void ComputeCandidateLogits(const LossInput& input, int pair, float* logits);
+  std::span<float> CandidateWeights(int pair);
+  void AddCandidateGradients(const LossInput& input, float* title_gradients,
+                             WorkList& work);
 
   float gamma_;
   int dim_;
   std::vector<double> losses_;  // of each pair
   double total_weight_ = 0;     // of the batch
 
-  // All titles: scores, then dloss/dR, [num_pairs, num_pairs].
+  // All titles: scores, then dloss/dR, [num_pairs, stride_]; those of the
+  // titles of the batch, then of each pair's own candidates.
   std::vector<float> scores_;
+  int stride_ = 0;
   PackedMatrix titles_transposed_;  // [dim, num_pairs]
   PackedMatrix titles_;             // [num_pairs, dim]
   PackedMatrix queries_;            // [num_pairs, dim]

@@ -78,6 +78,11 @@ absl::Status ResolveOptions(TrainOptions& options) {
   SEMRANK_RETURN_IF_ERROR(Resolve(options.loss));
   SEMRANK_RETURN_IF_ERROR(Resolve(options.optimizer));
   SEMRANK_RETURN_IF_ERROR(ResolveCheckpoint(options.data, options.checkpoint));
+  if (!options.data.judged_file.empty() && !UsesShownTitles(options.loss)) {
+    return FlagError("judged", options.data.judged_file,
+                     "used by --negative_sampling=shown and --hard_negatives "
+                     "only");
+  }
   // One pair alone has nothing to be told apart from.
   SEMRANK_RETURN_IF_ERROR(
       CheckRange("batch_size", options.batch_size, 2, kMaxBatchSize));

@@ -40,6 +40,7 @@ v1::ModelConfig DescribeModel(const TrainOptions& options,
   facts.set_seed(options.seed);
   facts.set_loss(v1::LOSS_KIND_SOFTMAX);
   facts.set_negatives(options.loss.negatives);
+  facts.set_hard_negatives(options.loss.hard_negatives);
   facts.set_negative_sampling(options.loss.sampling);
   facts.set_batch_size(options.batch_size);
   facts.set_optimizer(options.optimizer.kind);

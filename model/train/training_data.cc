@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -14,15 +15,19 @@
 #include "model/base/status_macros.h"
 #include "model/train/pair_reader.h"
 #include "model/train/random.h"
+#include "model/train/shown_titles_reader.h"
 #include "model/train/training_features.h"
 
 namespace semrank {
 namespace {
 
+// `shown`, if not null, gets all lines, also those with 0 clicks.
 absl::StatusOr<std::vector<TextPair>> ReadPairs(
     const std::vector<std::string>& files, BadLines& bad_lines,
-    TextInterner& texts) {
-  PairReader reader(files, bad_lines);
+    TextInterner& texts, std::vector<ShownTitle>* shown = nullptr) {
+  PairReader reader(files,
+                    shown != nullptr ? PairLines::kAll : PairLines::kClicked,
+                    bad_lines);
   ProgressBar progress("reading", /*total=*/0, "pairs");
   std::vector<TextPair> pairs;
   ClickPair pair;
@@ -37,15 +42,22 @@ absl::StatusOr<std::vector<TextPair>> ReadPairs(
                           absl::StrJoin(files, ",")));
     }
     const TextId query = texts.Intern(pair.query);
+    const TextId title = texts.Intern(pair.title);
+    if (shown != nullptr) {
+      shown->push_back({query, title, pair.clicks, pair.impressions});
+      if (pair.clicks == 0) continue;
+    }
+    constexpr std::int64_t kMaxClicks =
+        std::numeric_limits<std::uint32_t>::max();
     pairs.push_back(
-        {query, texts.Intern(pair.title),
-         static_cast<std::uint32_t>(std::min<std::int64_t>(
-             pair.clicks, std::numeric_limits<std::uint32_t>::max()))});
+        {query, title,
+         static_cast<std::uint32_t>(std::min(pair.clicks, kMaxClicks))});
     progress.Update(static_cast<std::int64_t>(pairs.size()));
   }
   if (reader.num_without_clicks() > 0) {
-    absl::FPrintF(stderr, "%d pairs have 0 clicks and are left out\n",
-                  reader.num_without_clicks());
+    absl::FPrintF(stderr, "%d pairs have 0 clicks and are %s\n",
+                  reader.num_without_clicks(),
+                  shown != nullptr ? "negatives only" : "left out");
   }
   if (!pairs.empty()) return pairs;
   return absl::InvalidArgumentError(
@@ -145,18 +157,31 @@ std::vector<TextPair> HoldOutQueries(double fraction, std::uint64_t seed,
 absl::StatusOr<TrainingData> LoadTrainingData(const TrainOptions& options,
                                               BadLines& bad_lines) {
   TextInterner texts;
+  std::vector<ShownTitle> shown_lines;
   SEMRANK_ASSIGN_OR_RETURN(
       std::vector<TextPair> train_pairs,
-      ReadPairs(options.data.train_files, bad_lines, texts));
+      ReadPairs(options.data.train_files, bad_lines, texts,
+                UsesShownTitles(options.loss) ? &shown_lines : nullptr));
   SEMRANK_RETURN_IF_ERROR(
       CheckTitles(options.data.train_files, train_pairs, texts));
   SEMRANK_ASSIGN_OR_RETURN(
       std::vector<TextPair> valid_pairs,
       TakeValidPairs(options, bad_lines, texts, train_pairs));
+  ShownTitles shown;
+  if (UsesShownTitles(options.loss)) {
+    SEMRANK_ASSIGN_OR_RETURN(
+        shown, ReadShownTitles(std::move(shown_lines), options.data.judged_file,
+                               bad_lines, texts));
+    SEMRANK_RETURN_IF_ERROR(CheckShownTitles(shown, train_pairs));
+  }
   std::vector<TextId> titles = DistinctTitles(train_pairs);
   const std::vector<TextId> queries = DistinctQueries(train_pairs);
   std::vector<TextId> train_texts = titles;
   train_texts.insert(train_texts.end(), queries.begin(), queries.end());
+  for (const TextId query : queries) {
+    const std::span<const TextId> negatives = shown.Of(query);
+    train_texts.insert(train_texts.end(), negatives.begin(), negatives.end());
+  }
   SEMRANK_ASSIGN_OR_RETURN(
       Featurizer featurizer,
       ChooseFeatures(options.features, texts, Distinct(train_texts)));
@@ -174,9 +199,13 @@ absl::StatusOr<TrainingData> LoadTrainingData(const TrainOptions& options,
   statistics.bad_lines = bad_lines.count();
   statistics.features = featurizer.num_features();
   TextBags bags(texts, featurizer);
-  return TrainingData{std::move(featurizer),  std::move(bags),
-                      std::move(train_pairs), std::move(valid_pairs),
-                      std::move(titles),      statistics};
+  return TrainingData{std::move(featurizer),
+                      std::move(bags),
+                      std::move(train_pairs),
+                      std::move(valid_pairs),
+                      std::move(titles),
+                      std::move(shown),
+                      statistics};
 }
 
 }  // namespace semrank

@@ -13,6 +13,7 @@
 #include "model/base/bad_lines.h"
 #include "model/text/featurizer.h"
 #include "model/train/data_statistics.h"
+#include "model/train/shown_titles.h"
 #include "model/train/text_table.h"
 #include "model/train/train_options.h"
 
@@ -35,12 +36,14 @@ struct TrainingData {
   std::vector<TextPair> valid_pairs;
   // Distinct titles of train_pairs, at least two.
   std::vector<TextId> titles;
+  // Hard negatives, where the loss wants them.
+  ShownTitles shown;
   DataStatistics statistics;
 };
 
-// Fails when a file cannot be read, when too many lines are bad, when there is
-// no pair, or when all titles are the same. Tells on standard error what was
-// read. Cancelled after Ctrl-C.
+// Fails when a file cannot be read, when too many lines are bad, when there
+// is no pair, or when all titles are the same. Tells on standard error what
+// was read. Cancelled after Ctrl-C.
 absl::StatusOr<TrainingData> LoadTrainingData(const TrainOptions& options,
                                               BadLines& bad_lines);
 

@@ -41,7 +41,7 @@ void Validator::SampleBatches() {
   // Here a pair stands once: it counts as often as it would be repeated.
   LossOptions loss = options_.loss;
   if (loss.clicks == v1::CLICK_USE_REPEAT) loss.clicks = v1::CLICK_USE_WEIGHT;
-  NegativeSampler sampler(loss, data_.titles);
+  NegativeSampler sampler(loss, data_.titles, &data_.shown);
   batches_.resize(plan.num_batches());
   for (std::size_t b = 0; b < batches_.size(); ++b) {
     batches_[b].bags = &data_.bags;

@@ -24,6 +24,7 @@ struct GradientCase {
   v1::NegativeSampling sampling = v1::NEGATIVE_SAMPLING_IN_BATCH;
   int negatives = 0;
   v1::ClickUse clicks = v1::CLICK_USE_IGNORE;
+  int hard_negatives = 0;
 };
 
 class GradientTest : public ::testing::TestWithParam<GradientCase> {
@@ -33,6 +34,7 @@ class GradientTest : public ::testing::TestWithParam<GradientCase> {
   GradientTest() : bags_(MakeBags()), pool_(2) {
     options_.loss = {.sampling = GetParam().sampling,
                      .negatives = GetParam().negatives,
+                     .hard_negatives = GetParam().hard_negatives,
                      .gamma = kGamma,
                      .clicks = GetParam().clicks};
     options_.tower = {.kind = v1::TOWER_KIND_DSSM,
@@ -53,7 +55,18 @@ class GradientTest : public ::testing::TestWithParam<GradientCase> {
         {0, 8, 1}, {1, 9, 7},  {2, 10, 2}, {0, 11, 3}, {3, 9, 20},
         {4, 7, 1}, {5, 12, 4}, {7, 8, 1},  {6, 13, 1}, {1, 10, 5}};
     const std::vector<TextId> titles = {7, 8, 9, 10, 11, 12, 13};
-    NegativeSampler sampler(options_.loss, titles);
+    // Title 13 stands beside the batch for some pairs, 9 in it too.
+    const ShownTitles shown({{0, 8, 2, 0},
+                             {0, 13, 0, 0},
+                             {0, 9, 0, 0},
+                             {3, 9, 1, 0},
+                             {3, 13, 0, 0},
+                             {5, 12, 7, 0},
+                             {5, 10, 3, 0},
+                             {5, 8, 0, 0},
+                             {5, 13, 0, 0}},
+                            {}, 14);
+    NegativeSampler sampler(options_.loss, titles, &shown);
     Random negatives(1, RandomPurpose::kNegatives);
     sampler.Sample(pairs, negatives, batch_);
     batch_.bags = &bags_;
@@ -268,6 +281,28 @@ INSTANTIATE_TEST_SUITE_P(
                                    v1::NEGATIVE_SAMPLING_IN_BATCH,
                                    0,
                                    v1::CLICK_USE_WEIGHT},
+                      GradientCase{"HardBesideAllTitles",
+                                   false,
+                                   {7, 6},
+                                   v1::ACTIVATION_TANH,
+                                   v1::NEGATIVE_SAMPLING_IN_BATCH,
+                                   0,
+                                   v1::CLICK_USE_WEIGHT,
+                                   2},
+                      GradientCase{"HardBesideRotationsShared",
+                                   true,
+                                   {7},
+                                   v1::ACTIVATION_TANH,
+                                   v1::NEGATIVE_SAMPLING_IN_BATCH,
+                                   3,
+                                   v1::CLICK_USE_IGNORE,
+                                   1},
+                      GradientCase{"Shown",
+                                   false,
+                                   {7, 6},
+                                   v1::ACTIVATION_TANH,
+                                   v1::NEGATIVE_SAMPLING_SHOWN_NOT_CLICKED,
+                                   3},
                       GradientCase{"ClicksUniform",
                                    true,
                                    {7, 6},

@@ -3,21 +3,29 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <numeric>
 #include <set>
 
 namespace semrank {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
 
 // Queries are numbered from 100, titles from 0.
 class NegativeSamplerTest : public ::testing::Test {
  protected:
   const MiniBatch& Sample(v1::NegativeSampling sampling, int negatives,
                           std::uint64_t index = 0) {
-    NegativeSampler sampler(
-        {.sampling = sampling, .negatives = negatives, .gamma = 1}, titles_);
+    NegativeSampler sampler({.sampling = sampling,
+                             .negatives = negatives,
+                             .hard_negatives = hard_negatives_,
+                             .gamma = 1},
+                            titles_, &shown_);
     Random random(1, RandomPurpose::kNegatives, index);
     sampler.Sample(pairs_, random, batch_);
     return batch_;
@@ -36,6 +44,12 @@ class NegativeSamplerTest : public ::testing::Test {
   std::vector<TextId> titles_ = {0, 1, 2, 3, 4, 5, 6, 7};
   std::vector<TextPair> pairs_ = {{100, 0}, {101, 1}, {102, 0},
                                   {103, 2}, {100, 3}, {104, 4}};
+  // For query 100 title 0 did best, and 3 better than 20 and 21.
+  ShownTitles shown_{
+      {{100, 0, 9, 0}, {100, 3, 2, 0}, {100, 20, 0, 0}, {100, 21, 1, 0}},
+      {},
+      200};
+  int hard_negatives_ = 0;
   MiniBatch batch_;
 };
 
@@ -110,6 +124,65 @@ TEST_F(NegativeSamplerTest, ZeroOrMoreThanTheBatchHasMeansAllTitles) {
     EXPECT_THAT(batch_.candidates.indices, IsEmpty());
   }
   EXPECT_FALSE(Sample(v1::NEGATIVE_SAMPLING_IN_BATCH, 4).all_titles);
+}
+
+constexpr auto kShown = v1::NEGATIVE_SAMPLING_SHOWN_NOT_CLICKED;
+
+TEST_F(NegativeSamplerTest, ShownTitlesThatDidWorseComeFirst) {
+  Sample(kShown, 3);
+  EXPECT_THAT(NegativesOf(0), UnorderedElementsAre(3, 20, 21));
+  ASSERT_THAT(NegativesOf(4), SizeIs(3));
+  const std::vector<TextId> shown = {NegativesOf(4)[0], NegativesOf(4)[1]};
+  EXPECT_THAT(shown, UnorderedElementsAre(20, 21));
+}
+
+TEST_F(NegativeSamplerTest, UniformTitlesFillUp) {
+  Sample(kShown, 7);
+  for (int i = 0; i < batch_.num_pairs(); ++i) {
+    ASSERT_THAT(NegativesOf(i), SizeIs(7));
+    EXPECT_THAT(NegativesOf(i), Not(Contains(pairs_[i].title)));
+  }
+}
+
+TEST_F(NegativeSamplerTest, EachShownTitleIsReached) {
+  std::set<TextId> drawn;
+  for (int round = 0; round < 50; ++round) {
+    Sample(kShown, 1, round);
+    drawn.insert(NegativesOf(0)[0]);
+  }
+  EXPECT_THAT(drawn, ElementsAre(3, 20, 21));
+}
+
+TEST_F(NegativeSamplerTest, HardNegativesStandBesideTheBatch) {
+  hard_negatives_ = 2;
+  Sample(v1::NEGATIVE_SAMPLING_IN_BATCH, 0);
+  EXPECT_TRUE(batch_.all_titles);
+  const auto& offsets = batch_.candidates.offsets;
+  EXPECT_THAT(offsets, ElementsAre(0, 2, 2, 2, 2, 4, 4));
+  for (const std::uint32_t place : batch_.candidates.indices) {
+    EXPECT_THAT((std::vector<TextId>{3, 20, 21}),
+                Contains(batch_.titles[place]));
+  }
+}
+
+TEST_F(NegativeSamplerTest, HardNegativesStandBesideRotations) {
+  hard_negatives_ = 1;
+  Sample(v1::NEGATIVE_SAMPLING_IN_BATCH, 2);
+  EXPECT_THAT(pairs_[4], (TextPair{100, 3}));
+  EXPECT_THAT((std::vector<TextId>{20, 21}), Contains(NegativesOf(4).back()));
+}
+
+// 256 pairs with 1,000 negatives each would be 256,000 titles.
+TEST_F(NegativeSamplerTest, ABatchDrawsABoundedNumberOfTitles) {
+  titles_.resize(1'000'000);
+  std::iota(titles_.begin(), titles_.end(), 1000);
+  pairs_.clear();
+  for (TextId i = 0; i < 256; ++i) pairs_.push_back({i, 1000 + i});
+  Sample(v1::NEGATIVE_SAMPLING_UNIFORM, 1000);
+  EXPECT_LE(batch_.titles.size(), pairs_.size() + kMaxDrawnTitles);
+  EXPECT_GT(batch_.titles.size(), 60'000u);
+  EXPECT_THAT(NegativesOf(0), SizeIs(1000));
+  EXPECT_THAT(NegativesOf(255), Not(Contains(pairs_[255].title)));
 }
 
 TEST_F(NegativeSamplerTest, SameRandomNumbersGiveTheSameBatch) {

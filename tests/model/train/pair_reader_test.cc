@@ -10,6 +10,7 @@ namespace semrank {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 class PairReaderTest : public ::testing::Test {
@@ -18,7 +19,8 @@ class PairReaderTest : public ::testing::Test {
   absl::StatusOr<std::vector<std::string>> ReadAll(
       std::vector<std::string> paths, std::int64_t max_bad_lines = 0) {
     bad_lines_ = BadLines(max_bad_lines);
-    reader_ = std::make_unique<PairReader>(std::move(paths), bad_lines_);
+    reader_ =
+        std::make_unique<PairReader>(std::move(paths), lines_, bad_lines_);
     std::vector<std::string> pairs;
     ClickPair pair;
     for (;;) {
@@ -33,6 +35,7 @@ class PairReaderTest : public ::testing::Test {
 
   TempDir dir_;
   BadLines bad_lines_{0};
+  PairLines lines_ = PairLines::kClicked;
   std::unique_ptr<PairReader> reader_;
 };
 
@@ -112,6 +115,24 @@ INSTANTIATE_TEST_SUITE_P(
                     "q\t" + std::string(LineReader::kMaxLineBytes, 'x'),
                     "longer than"}),
     [](const auto& tested) { return tested.param.name; });
+
+TEST_F(PairReaderTest, PairsWithoutClicksAreHandedOutWhenAskedFor) {
+  const std::string path = dir_.Write("p.tsv", "q\tt\t0\nq\tu\t2\t9\n");
+  lines_ = PairLines::kAll;
+  ASSERT_OK_AND_ASSIGN(const auto pairs, ReadAll({path}));
+  EXPECT_THAT(pairs, ElementsAre("q|t|0|0", "q|u|2|9"));
+  EXPECT_EQ(reader_->num_without_clicks(), 1);
+}
+
+TEST_F(PairReaderTest, JudgedTitlesHaveAGrade) {
+  const std::string path = dir_.Write("j.tsv", "q\tt\t0\nq\tu\t2\n");
+  lines_ = PairLines::kJudged;
+  ASSERT_OK_AND_ASSIGN(const auto judged, ReadAll({path}));
+  EXPECT_THAT(judged, ElementsAre("q|t|0|0", "q|u|2|0"));
+  EXPECT_THAT(ReadAll({dir_.Write("bad.tsv", "q\tt\n")}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("query, title, grade")));
+}
 
 }  // namespace
 }  // namespace semrank

@@ -31,6 +31,11 @@ std::vector<std::uint32_t> NegativesOf(const MiniBatch& batch, int i) {
       places.push_back(k);
     }
   }
+  if (batch.candidates.num_texts() > 0) {
+    const BagBatch& lists = batch.candidates;
+    places.insert(places.end(), lists.indices.begin() + lists.offsets[i],
+                  lists.indices.begin() + lists.offsets[i + 1]);
+  }
   return places;
 }
 

@@ -181,6 +181,15 @@ INSTANTIATE_TEST_SUITE_P(
                       }},
         BadOptionCase{"Negatives", "--negatives=1001",
                       [](TrainOptions& o) { o.loss.negatives = 1001; }},
+        BadOptionCase{"HardNegativesNotInBatch", "--hard_negatives=3",
+                      [](TrainOptions& o) {
+                        o.loss.sampling = v1::NEGATIVE_SAMPLING_UNIFORM;
+                        o.loss.hard_negatives = 3;
+                      }},
+        BadOptionCase{"HardNegatives", "--hard_negatives=1001",
+                      [](TrainOptions& o) { o.loss.hard_negatives = 1001; }},
+        BadOptionCase{"JudgedWithoutUse", "--judged=j.tsv",
+                      [](TrainOptions& o) { o.data.judged_file = "j.tsv"; }},
         BadOptionCase{"Gamma", "--gamma=0",
                       [](TrainOptions& o) { o.loss.gamma = 0; }},
         BadOptionCase{"GammaNan", "--gamma=nan",

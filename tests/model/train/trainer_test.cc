@@ -137,6 +137,40 @@ TEST_F(TrainerTest, AdagradLearnsWithAFallingRate) {
   EXPECT_EQ(facts.learning_rate_decay(), v1::LEARNING_RATE_DECAY_LINEAR);
 }
 
+class HardNegativesTest : public TrainerTest,
+                          public ::testing::WithParamInterface<LossOptions> {};
+
+// Also 1,000 negatives, of 24 titles.
+TEST_P(HardNegativesTest, LearnsFromWhatWasShownAndNotClicked) {
+  std::string shown;
+  for (int i = 0; i < 24; ++i) {
+    const int other = (i + 7) % 24;
+    shown +=
+        Word(i) + "\t" + Word(other + 200) + " " + Word(other + 300) + "\t0\n";
+  }
+  options_.data.train_files.push_back(dir_.Write("shown.tsv", shown));
+  options_.loss = GetParam();
+  ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, Train(options_));
+  EXPECT_EQ((*summary.best.validation.metrics)[kNdcgAt10], 1);
+  ASSERT_OK_AND_ASSIGN(const auto model, LoadModel(options_.data.model_dir));
+  const v1::TrainingFacts& facts = model->config().training();
+  EXPECT_EQ(facts.num_pairs(), 48);
+  EXPECT_EQ(facts.negative_sampling(), GetParam().sampling);
+  EXPECT_EQ(facts.hard_negatives(),
+            static_cast<std::uint32_t>(GetParam().hard_negatives));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, HardNegativesTest,
+    ::testing::Values(
+        LossOptions{.sampling = v1::NEGATIVE_SAMPLING_SHOWN_NOT_CLICKED,
+                    .negatives = 4},
+        LossOptions{.sampling = v1::NEGATIVE_SAMPLING_SHOWN_NOT_CLICKED,
+                    .negatives = kMaxNegatives},
+        LossOptions{.sampling = kInBatch, .negatives = kMaxNegatives},
+        LossOptions{.sampling = kUniform, .negatives = kMaxNegatives},
+        LossOptions{.sampling = kInBatch, .hard_negatives = 2}));
+
 TEST_F(TrainerTest, SeedDecidesEveryBitWhateverTheThreads) {
   options_.epochs = 3;
   for (const auto sampling : {kUniform, kInBatch}) {

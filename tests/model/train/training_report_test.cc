@@ -60,7 +60,8 @@ TEST(TrainingReportTest, ShowsEpochsDataConfigurationAndFlags) {
   EXPECT_THAT(html, HasSubstr("1,234,567"));
   EXPECT_THAT(html, HasSubstr("training.learning_rate"));
   EXPECT_THAT(html, HasSubstr("<th scope=\"row\">--gamma</th>"));
-  EXPECT_THAT(html, HasSubstr("queries, words (30 or more in the last) 2: 100"));
+  EXPECT_THAT(html,
+              HasSubstr("queries, words (30 or more in the last) 2: 100"));
 }
 
 TEST(TrainingReportTest, TextOfTheRunIsNeverMarkup) {
