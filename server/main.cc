@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 #include "absl/strings/str_format.h"
 #include "model/base/program.h"
@@ -17,6 +18,8 @@
 #include "server/core/state_metrics.h"
 #include "server/http/http_server.h"
 #include "server/http/operator_pages.h"
+#include "server/http/status_page.h"
+#include "server/json_api.h"
 #include "server/logging.h"
 #include "server/model_loading.h"
 #include "server/options.h"
@@ -31,8 +34,8 @@ namespace {
 constexpr std::string_view kUsage =
     R"(semrank-server --model_dir=DIR [--listen_address=HOST:PORT] [--http_address=HOST:PORT]
 
-Answers semrank.v1 over gRPC, and /metrics, /healthz, /readyz over HTTP. Once
-ready it prints one line on standard output:
+Answers semrank.v1 over gRPC, and over HTTP POST /v1/rank and /v1/embed (JSON),
+/metrics, /healthz, /readyz and, for people, /statusz. Once ready it prints one line on standard output:
   semrank-server ready grpc=HOST:PORT http=HOST:PORT
 SIGTERM or Ctrl-C ends it after the running calls; a second one at once.
 New versions of a model are served as they appear; SIGHUP looks for them now.
@@ -82,37 +85,41 @@ absl::Status Serve(const ServerOptions& options) {
   AddProcessReadings(metrics);
   AddCacheReadings(*cache, metrics);
   AddAdmissionReadings(admission, metrics);
-  SEMRANK_ASSIGN_OR_RETURN(
-      const auto http, HttpServer::Start(options.http_address,
-                                         OperatorPages(&lifecycle, &metrics)));
-
   ModelStore models(ModelChoices(options.models), cache.get(), &metrics,
                     LogModelLoad);
-  const absl::Status loaded = LoadFirstModels(options.models, models);
-  if (absl::IsCancelled(loaded)) return absl::OkStatus();
-  SEMRANK_RETURN_IF_ERROR(loaded);
-
   const RankingEngine engine(options.limits, cache.get(), &metrics);
   WorkerPool workers(NumUsableProcessors());
   WorkerPool loader(1);
   RequestLog request_log(
       options.log.slow_request_threshold,
       [](const std::string& line) { spdlog::warn("{}", line); });
+  const RpcEnvironment environment = {
+      .engine = &engine,
+      .models = &models,
+      .lifecycle = &lifecycle,
+      .admission = &admission,
+      .workers = &workers,
+      .loader = &loader,
+      .metrics = &metrics,
+      .access = secrets->access(),
+      .request_log = &request_log,
+      .admin_rpcs = options.models.enable_admin_rpcs};
+  HttpPages pages = OperatorPages(&lifecycle, &metrics);
+  AddStatusPage({&lifecycle, &models, cache.get(), &admission, &options.limits,
+                 &request_log},
+                pages);
+  SEMRANK_ASSIGN_OR_RETURN(
+      const auto http,
+      HttpServer::Start(options.http_address, std::move(pages),
+                        JsonApi(environment, options.max_http_body_bytes)));
+
+  const absl::Status loaded = LoadFirstModels(options.models, models);
+  if (absl::IsCancelled(loaded)) return absl::OkStatus();
+  SEMRANK_RETURN_IF_ERROR(loaded);
   const RpcServerOptions rpc_options = {
       options.listen_address, MaxRequestBytes(options.limits), secrets->tls()};
-  SEMRANK_ASSIGN_OR_RETURN(
-      const auto rpc,
-      RpcServer::Start(rpc_options,
-                       {.engine = &engine,
-                        .models = &models,
-                        .lifecycle = &lifecycle,
-                        .admission = &admission,
-                        .workers = &workers,
-                        .loader = &loader,
-                        .metrics = &metrics,
-                        .access = secrets->access(),
-                        .request_log = &request_log,
-                        .admin_rpcs = options.models.enable_admin_rpcs}));
+  SEMRANK_ASSIGN_OR_RETURN(const auto rpc,
+                           RpcServer::Start(rpc_options, environment));
   std::unique_ptr<HealthServer> health;
   if (!options.security.health_address.empty()) {
     SEMRANK_ASSIGN_OR_RETURN(

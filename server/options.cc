@@ -13,8 +13,10 @@
 ABSL_FLAG(std::string, listen_address, "127.0.0.1:50051",
           "HOST:PORT for gRPC; port 0 = any free one.");
 ABSL_FLAG(std::string, http_address, "127.0.0.1:8080",
-          "HOST:PORT for /metrics, /healthz and /readyz, IPv4; port 0 = any "
-          "free one.");
+          "HOST:PORT for JSON calls, /metrics, /healthz, /readyz and /statusz, "
+          "IPv4; port 0 = any free one.");
+ABSL_FLAG(std::int64_t, max_http_body_bytes, std::int64_t{8} << 20,
+          "Bytes of one JSON request over HTTP; more are refused with 413.");
 ABSL_FLAG(std::int64_t, cache_bytes, std::int64_t{256} << 20,
           "Bytes of document vectors kept in memory; 0 = none. 256 MiB hold "
           "about 460,000 vectors of 128 numbers.");
@@ -86,6 +88,9 @@ absl::Status ValidateOptions(const ServerOptions& options) {
   SEMRANK_RETURN_IF_ERROR(
       CheckAddress("listen_address", options.listen_address));
   SEMRANK_RETURN_IF_ERROR(CheckAddress("http_address", options.http_address));
+  SEMRANK_RETURN_IF_ERROR(CheckRange("max_http_body_bytes",
+                                     options.max_http_body_bytes, 1,
+                                     std::int64_t{1} << 30));
   SEMRANK_RETURN_IF_ERROR(
       CheckRange("cache_bytes", options.cache_bytes, 0, PhysicalMemoryBytes()));
   SEMRANK_RETURN_IF_ERROR(CheckLimits(options.limits));
@@ -101,6 +106,7 @@ absl::StatusOr<ServerOptions> OptionsFromFlags() {
   SEMRANK_ASSIGN_OR_RETURN(options.models, ModelOptionsFromFlags());
   options.listen_address = absl::GetFlag(FLAGS_listen_address);
   options.http_address = absl::GetFlag(FLAGS_http_address);
+  options.max_http_body_bytes = absl::GetFlag(FLAGS_max_http_body_bytes);
   options.cache_bytes = absl::GetFlag(FLAGS_cache_bytes);
   options.limits.max_texts_per_request =
       absl::GetFlag(FLAGS_max_texts_per_request);
@@ -124,11 +130,13 @@ std::string DescribeOptions(const ServerOptions& options) {
   return DescribeModelOptions(options.models) +
          absl::StrFormat(
              "listen_address=%s\nhttp_address=%s\n"
+             "max_http_body_bytes=%d\n"
              "cache_bytes=%d\nmax_texts_per_request=%d\nmax_text_bytes=%d\n"
              "max_inflight_texts=%d\nmax_requests_per_stream=%d\n"
              "max_streams_per_connection=%d\nmax_metadata_bytes=%d\n"
              "drain_delay=%s\ndrain_timeout=%s\n",
-             options.listen_address, options.http_address, options.cache_bytes,
+             options.listen_address, options.http_address,
+             options.max_http_body_bytes, options.cache_bytes,
              options.limits.max_texts_per_request,
              options.limits.max_text_bytes, options.limits.max_inflight_texts,
              options.limits.max_requests_per_stream,

@@ -18,6 +18,7 @@ struct ServerOptions {
   ModelOptions models;
   std::string listen_address;  // HOST:PORT
   std::string http_address;    // HOST:PORT
+  std::int64_t max_http_body_bytes = 0;
   std::int64_t cache_bytes = 0;
   Limits limits;
   SecurityOptions security;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <ranges>
 #include <utility>
 
 #include "absl/strings/str_format.h"
@@ -84,7 +83,8 @@ absl::Status ModelSlot::RefreshLocked() {
   SEMRANK_ASSIGN_OR_RETURN(const std::vector<std::int64_t> versions,
                            source_.list());
   absl::Status best_failure = absl::OkStatus();
-  for (const std::int64_t version : std::views::reverse(versions)) {
+  for (auto next = versions.rbegin(); next != versions.rend(); ++next) {
+    const std::int64_t version = *next;
     // The current one is tried too, in case another took its folder.
     if (version < now_version) break;
     const absl::Status status = Try(version);

@@ -119,6 +119,15 @@ absl::StatusOr<std::vector<ModelStatus>> ModelStore::List(
   return list;
 }
 
+std::vector<ModelStatus> ModelStore::ListTried() const {
+  std::vector<ModelStatus> list;
+  for (const auto& slot : slots_) {
+    std::ranges::move(WithDefault(*slot, slot->ListTried()),
+                      std::back_inserter(list));
+  }
+  return list;
+}
+
 std::vector<ModelStatus> ModelStore::WithDefault(
     const ModelSlot& slot, std::vector<ModelStatus> list) const {
   for (ModelStatus& status : list) {

@@ -75,6 +75,8 @@ class ModelStore {
   // Errors as Find's.
   absl::StatusOr<ModelStatus> Describe(std::string_view name,
                                        std::int64_t version) const;
+  // Versions of all models that were tried since the start; no disk is read.
+  std::vector<ModelStatus> ListTried() const;
   // By name, then newest first. `name` empty = all; NotFound for an unknown
   // one. Reads the disk.
   absl::StatusOr<std::vector<ModelStatus>> List(std::string_view name) const;

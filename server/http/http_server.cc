@@ -11,6 +11,9 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "server/core/request_identity.h"
 
 namespace semrank {
 namespace {
@@ -24,18 +27,8 @@ constexpr std::array kBounds = {
 
 constexpr std::chrono::milliseconds kStopPollTime(10);
 
-const char* ReasonPhrase(int status) {
-  switch (status) {
-    case 200:
-      return "OK";
-    case 404:
-      return "Not Found";
-    case 405:
-      return "Method Not Allowed";
-    default:
-      return "Service Unavailable";
-  }
-}
+// What a client may take to send a body, however it spreads the bytes.
+constexpr absl::Duration kMaxBodyTime = absl::Seconds(10);
 
 // civetweb would write to standard error whatever it does not like. While a
 // server starts it is kept, since it says what is wrong; later it is dropped.
@@ -50,16 +43,76 @@ int TakeLogMessage(const mg_connection* /*connection*/, const char* message) {
 
 void Send(mg_connection* connection, const HttpResponse& response,
           bool with_body) {
-  mg_printf(connection,
-            "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
-            "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
-            "Connection: close\r\n%s\r\n",
-            response.status, ReasonPhrase(response.status),
-            response.content_type.c_str(), response.body.size(),
-            response.status == 405 ? "Allow: GET, HEAD\r\n" : "");
+  std::string head = absl::StrFormat(
+      "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n"
+      "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
+      "Connection: close\r\n",
+      response.status, mg_get_response_code_text(connection, response.status),
+      response.content_type, response.body.size());
+  for (const auto& [name, value] : response.headers) {
+    absl::StrAppendFormat(&head, "%s: %s\r\n", name, value);
+  }
+  head += "\r\n";
+  mg_write(connection, head.data(), head.size());
   if (with_body) {
     mg_write(connection, response.body.data(), response.body.size());
   }
+}
+
+std::string Header(const mg_connection* connection, std::string_view name) {
+  const char* const value =
+      mg_get_header(connection, std::string(name).c_str());
+  return value == nullptr ? "" : value;
+}
+
+HttpResponse WrongMethod(const std::string& allowed) {
+  return {.status = 405,
+          .body = "only " + allowed + "\n",
+          .headers = {{"Allow", allowed}}};
+}
+
+HttpResponse TooLarge(std::int64_t max_body_bytes) {
+  return {.status = 413,
+          .body = absl::StrFormat("the body is over the limit of %d bytes\n",
+                                  max_body_bytes)};
+}
+
+// Reads the body; an answer when it cannot be had.
+std::optional<HttpResponse> ReadBody(mg_connection* connection,
+                                     std::int64_t max_body_bytes,
+                                     std::string& body) {
+  // -1: not stated, it comes in chunks.
+  const std::int64_t stated = mg_get_request_info(connection)->content_length;
+  if (stated > max_body_bytes) return TooLarge(max_body_bytes);
+  const absl::Time limit = absl::Now() + kMaxBodyTime;
+  std::array<char, 16'384> piece;
+  while (stated < 0 || static_cast<std::int64_t>(body.size()) < stated) {
+    const int size = mg_read(connection, piece.data(), piece.size());
+    if (size <= 0) break;
+    body.append(piece.data(), size);
+    if (static_cast<std::int64_t>(body.size()) > max_body_bytes) {
+      return TooLarge(max_body_bytes);
+    }
+    if (absl::Now() > limit) {
+      return HttpResponse{.status = 408, .body = "the body came too slowly\n"};
+    }
+  }
+  if (static_cast<std::int64_t>(body.size()) < stated) {
+    return HttpResponse{.status = 408, .body = "the body did not come whole\n"};
+  }
+  return std::nullopt;
+}
+
+HttpResponse AnswerCall(mg_connection* connection, const HttpCall& call) {
+  HttpRequest request;
+  request.authorization = Header(connection, "Authorization");
+  request.request_id = Header(connection, kRequestIdHeader);
+  request.traceparent = Header(connection, kTraceparentHeader);
+  std::optional<HttpResponse> refusal = call.admit(request);
+  if (!refusal.has_value()) {
+    refusal = ReadBody(connection, call.max_body_bytes, request.body);
+  }
+  return refusal.has_value() ? *std::move(refusal) : call.answer(request);
 }
 
 // Opens a connection and closes it again.
@@ -74,11 +127,13 @@ void Connect(const std::string& address) {
 
 }  // namespace
 
-HttpServer::HttpServer(HttpPages pages) : pages_(std::move(pages)) {}
+HttpServer::HttpServer(HttpPages pages, HttpCalls calls)
+    : pages_(std::move(pages)), calls_(std::move(calls)) {}
 
 absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(
-    const std::string& address, HttpPages pages) {
-  std::unique_ptr<HttpServer> server(new HttpServer(std::move(pages)));
+    const std::string& address, HttpPages pages, HttpCalls calls) {
+  std::unique_ptr<HttpServer> server(
+      new HttpServer(std::move(pages), std::move(calls)));
   std::vector<const char*> options = {"listening_ports", address.c_str()};
   options.insert(options.end(), kBounds.begin(), kBounds.end());
   options.push_back(nullptr);
@@ -125,16 +180,23 @@ int HttpServer::HandleRequest(mg_connection* connection) {
 HttpResponse HttpServer::Answer(mg_connection* connection) const {
   const mg_request_info* const request = mg_get_request_info(connection);
   const std::string_view method = request->request_method;
-  const auto page = pages_.find(std::string_view(request->local_uri));
-  if (page == pages_.end()) {
-    std::string body = "no such page; there are:\n";
-    for (const auto& [path, make] : pages_) body += path + "\n";
-    return {.status = 404, .body = std::move(body)};
+  const std::string_view path = request->local_uri;
+  const auto call = calls_.find(path);
+  if (call != calls_.end()) {
+    if (method != "POST") return WrongMethod("POST");
+    return AnswerCall(connection, call->second);
   }
-  if (method != "GET" && method != "HEAD") {
-    return {.status = 405, .body = "only GET and HEAD\n"};
-  }
+  const auto page = pages_.find(path);
+  if (page == pages_.end()) return NoSuchPage();
+  if (method != "GET" && method != "HEAD") return WrongMethod("GET, HEAD");
   return page->second();
+}
+
+HttpResponse HttpServer::NoSuchPage() const {
+  std::string body = "no such page; there are:\n";
+  for (const auto& [path, make] : pages_) body += path + "\n";
+  for (const auto& [path, call] : calls_) body += "POST " + path + "\n";
+  return {.status = 404, .body = std::move(body)};
 }
 
 }  // namespace semrank

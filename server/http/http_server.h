@@ -1,15 +1,20 @@
-// A small HTTP server for operators: pages by path, GET and HEAD. Everything
-// that a client can stretch is bounded: header bytes, threads, waiting
-// connections, and how long one may take to send or receive.
+// A small HTTP server: pages for operators by path, GET and HEAD, and calls,
+// POST. Everything that a client can stretch is bounded: header and body bytes,
+// threads, waiting connections, and how long one may take to send or receive.
 //
-//   Threads  pages are made in the server's threads, several at once.
+//   Threads  pages and calls are answered in the server's threads, several at
+//            once; they may block.
 #ifndef SEMRANK_SERVER_HTTP_HTTP_SERVER_H_
 #define SEMRANK_SERVER_HTTP_HTTP_SERVER_H_
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 
@@ -18,22 +23,41 @@ struct mg_context;
 
 namespace semrank {
 
+struct HttpRequest {
+  // Headers; empty = not there.
+  std::string authorization = {};
+  std::string request_id = {};
+  std::string traceparent = {};
+  std::string body = {};
+};
+
 struct HttpResponse {
   int status = 200;
   std::string content_type = "text/plain; charset=utf-8";
-  std::string body;
+  std::string body = {};
+  // Further ones; names and values without line breaks.
+  std::vector<std::pair<std::string, std::string>> headers = {};
 };
 
 // Path to what makes the page. Other paths are 404, with a hint.
 using HttpPages =
     std::map<std::string, std::function<HttpResponse()>, std::less<>>;
 
+// One path that takes POST.
+struct HttpCall {
+  std::int64_t max_body_bytes = 0;  // larger ones are 413
+  // Looks at the headers, before the body is read; an answer ends the call.
+  std::function<std::optional<HttpResponse>(const HttpRequest&)> admit = {};
+  std::function<HttpResponse(const HttpRequest&)> answer = {};
+};
+using HttpCalls = std::map<std::string, HttpCall, std::less<>>;
+
 class HttpServer {
  public:
   // `address` is HOST:PORT; port 0 = any free one. Unavailable when it cannot
   // be listened on.
   static absl::StatusOr<std::unique_ptr<HttpServer>> Start(
-      const std::string& address, HttpPages pages);
+      const std::string& address, HttpPages pages, HttpCalls calls = {});
   // Waits for requests that are being answered.
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
@@ -43,12 +67,14 @@ class HttpServer {
   const std::string& address() const { return address_; }
 
  private:
-  explicit HttpServer(HttpPages pages);
+  HttpServer(HttpPages pages, HttpCalls calls);
 
   static int HandleRequest(mg_connection* connection);
   HttpResponse Answer(mg_connection* connection) const;
+  HttpResponse NoSuchPage() const;
 
   const HttpPages pages_;
+  const HttpCalls calls_;
   std::string address_;
   mg_context* context_ = nullptr;
 };

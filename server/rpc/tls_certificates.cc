@@ -64,18 +64,21 @@ std::shared_ptr<grpc::ServerCredentials> TlsCertificates::MakeCredentials() {
 
 grpc_ssl_certificate_config_reload_status TlsCertificates::Fetch(
     void* self, grpc_ssl_server_certificate_config** config) {
-  auto& certificates = *static_cast<TlsCertificates*>(self);
-  MutexLock lock(certificates.mutex_);
-  if (std::exchange(certificates.handed_out_, true)) {
+  return static_cast<TlsCertificates*>(self)->FetchIfNew(config);
+}
+
+grpc_ssl_certificate_config_reload_status TlsCertificates::FetchIfNew(
+    grpc_ssl_server_certificate_config** config) {
+  MutexLock lock(mutex_);
+  if (std::exchange(handed_out_, true)) {
     return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_UNCHANGED;
   }
-  const TlsContent& content = certificates.content_;
-  const grpc_ssl_pem_key_cert_pair pair = {content.key.c_str(),
-                                           content.cert.c_str()};
+  const grpc_ssl_pem_key_cert_pair pair = {content_.key.c_str(),
+                                           content_.cert.c_str()};
   // gRPC 1.51 aborts without any roots, also where clients are not asked for a
   // certificate and roots mean nothing.
   const std::string& roots =
-      content.client_ca.empty() ? content.cert : content.client_ca;
+      content_.client_ca.empty() ? content_.cert : content_.client_ca;
   *config = grpc_ssl_server_certificate_config_create(roots.c_str(), &pair, 1);
   return *config != nullptr ? GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_NEW
                             : GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_FAIL;

@@ -43,6 +43,8 @@ class TlsCertificates {
 
   static grpc_ssl_certificate_config_reload_status Fetch(
       void* self, grpc_ssl_server_certificate_config** config);
+  grpc_ssl_certificate_config_reload_status FetchIfNew(
+      grpc_ssl_server_certificate_config** config);
 
   const TlsFiles files_;
   std::string stamp_;  // of the files when they were last looked at

@@ -232,5 +232,33 @@ TEST_F(ServerTest, CheckConfigPrintsWhatWouldBeUsed) {
   EXPECT_THAT(result.out, HasSubstr("\ncache_bytes=1000\n"));
 }
 
+TEST_F(ServerTest, AFlagGoesBeforeTheEnvironmentAndThatBeforeTheFlagfile) {
+  const std::string file =
+      dir_.Write("flags", "cache_bytes=1\nmax_text_bytes=1\ndrain_delay=1s\n");
+  const ProgramResult result = RunProgram(
+      {kServer, "--check_config", "--model_dir=x", "--flagfile=" + file,
+       "--cache_bytes=3"},
+      {.environment = {"SEMRANK_CACHE_BYTES=2", "SEMRANK_MAX_TEXT_BYTES=2"}});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("\ncache_bytes=3\n"));
+  EXPECT_THAT(result.out, HasSubstr("\nmax_text_bytes=2\n"));
+  EXPECT_THAT(result.out, HasSubstr("\ndrain_delay=1s\n"));
+}
+
+TEST_F(ServerTest, SpeaksJsonAndShowsItsStatusOnTheSecondPort) {
+  const auto server = Start({"--slow_request_threshold=1h"});
+  const HttpAnswer ranked =
+      CallHttp(server->http_address(), "POST", "/v1/rank",
+               {.body = R"({"query": "shoes", "titles": ["blue shoes"]})"});
+  EXPECT_EQ(ranked.status, 200);
+  EXPECT_THAT(ranked.body, HasSubstr("\"scores\":["));
+  EXPECT_EQ(Rank().cache_hits(), 0u);
+  const HttpAnswer status = HttpGet(server->http_address(), "/statusz");
+  EXPECT_EQ(status.status, 200);
+  EXPECT_THAT(status.content_type, HasSubstr("text/html"));
+  EXPECT_THAT(status.body,
+              HasSubstr("<td>tiny</td><td>1</td><td>serving</td>"));
+}
+
 }  // namespace
 }  // namespace semrank

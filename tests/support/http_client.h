@@ -11,13 +11,20 @@ struct HttpAnswer {
   int status = 0;  // 0 = no answer
   std::string content_type;
   std::string body;
+  // "Name: value" a line, as they came.
+  std::string headers;
+};
+
+struct HttpMessage {
+  std::string headers = "";  // lines that end with \r\n
+  std::string body = "";
 };
 
 // `address` is HOST:PORT; `method` GET, HEAD, POST, ...
-HttpAnswer HttpCall(const std::string& address, std::string_view method,
-                    std::string_view path);
+HttpAnswer CallHttp(const std::string& address, std::string_view method,
+                    std::string_view path, const HttpMessage& message = {});
 inline HttpAnswer HttpGet(const std::string& address, std::string_view path) {
-  return HttpCall(address, "GET", path);
+  return CallHttp(address, "GET", path);
 }
 
 }  // namespace semrank

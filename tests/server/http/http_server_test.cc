@@ -39,7 +39,20 @@ class HttpServerTest : public ::testing::Test {
   HttpServerTest() {
     HttpPages pages;
     pages["/page"] = [] { return HttpResponse{.status = 200, .body = "hi"}; };
-    auto server = HttpServer::Start("127.0.0.1:0", std::move(pages));
+    HttpCalls calls;
+    calls["/call"] = {
+        .max_body_bytes = 100'000,
+        .admit = [](const HttpRequest& request) -> std::optional<HttpResponse> {
+          if (request.authorization != "nobody") return std::nullopt;
+          return HttpResponse{.status = 401, .body = "who?"};
+        },
+        .answer =
+            [](const HttpRequest& request) {
+              return HttpResponse{.body = request.body,
+                                  .headers = {{"X-Seen", request.request_id}}};
+            }};
+    auto server =
+        HttpServer::Start("127.0.0.1:0", std::move(pages), std::move(calls));
     EXPECT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
   }
@@ -52,7 +65,7 @@ TEST_F(HttpServerTest, AnswersGetAndHead) {
   EXPECT_EQ(got.status, 200);
   EXPECT_EQ(got.body, "hi");
   EXPECT_THAT(got.content_type, HasSubstr("text/plain"));
-  const HttpAnswer head = HttpCall(server_->address(), "HEAD", "/page");
+  const HttpAnswer head = CallHttp(server_->address(), "HEAD", "/page");
   EXPECT_EQ(head.status, 200);
 }
 
@@ -65,8 +78,46 @@ TEST_F(HttpServerTest, UnknownPathIs404WithAHint) {
 }
 
 TEST_F(HttpServerTest, OtherMethodsAreRefused) {
-  EXPECT_EQ(HttpCall(server_->address(), "POST", "/page").status, 405);
-  EXPECT_EQ(HttpCall(server_->address(), "DELETE", "/page").status, 405);
+  EXPECT_EQ(CallHttp(server_->address(), "POST", "/page").status, 405);
+  EXPECT_EQ(CallHttp(server_->address(), "DELETE", "/page").status, 405);
+}
+
+TEST_F(HttpServerTest, ACallGetsItsHeadersAndBody) {
+  const std::string body(99'999, 'x');
+  const HttpAnswer got = CallHttp(server_->address(), "POST", "/call",
+                                  {"x-request-id: id-7\r\n", body});
+  EXPECT_EQ(got.status, 200);
+  EXPECT_EQ(got.body, body);
+  EXPECT_THAT(got.headers, HasSubstr("X-Seen: id-7\n"));
+  EXPECT_EQ(CallHttp(server_->address(), "POST", "/call").body, "");
+}
+
+TEST_F(HttpServerTest, ACallMayBeRefusedBeforeItsBodyIsRead) {
+  // The body never comes: only an answer to the headers can end this.
+  EXPECT_THAT(Talk(server_->address(),
+                   "POST /call HTTP/1.1\r\nAuthorization: nobody\r\n"
+                   "Content-Length: 1000\r\n\r\n"),
+              HasSubstr(" 401 "));
+  EXPECT_THAT(Talk(server_->address(),
+                   "POST /call HTTP/1.1\r\nContent-Length: 100001\r\n\r\n"),
+              HasSubstr(" 413 "));
+}
+
+TEST_F(HttpServerTest, ABodyInChunksIsBoundedToo) {
+  std::string chunks;
+  for (int i = 0; i < 20; ++i) {
+    chunks += "1770\r\n" + std::string(6'000, 'x') + "\r\n";
+  }
+  EXPECT_THAT(Talk(server_->address(),
+                   "POST /call HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" +
+                       chunks + "0\r\n\r\n"),
+              HasSubstr(" 413 "));
+}
+
+TEST_F(HttpServerTest, CallsTakePostOnly) {
+  const HttpAnswer got = HttpGet(server_->address(), "/call");
+  EXPECT_EQ(got.status, 405);
+  EXPECT_THAT(got.headers, HasSubstr("Allow: POST\n"));
 }
 
 TEST_F(HttpServerTest, ASecondServerOnTheSamePortFailsToStart) {

@@ -1,0 +1,44 @@
+// /statusz: what an operator wants to see first, on one page for a browser.
+// Complete in itself: no scripts, nothing is fetched.
+//
+//   Texts    no text of a caller and no key is on it, only codes and reasons.
+//   Threads  from any thread.
+#ifndef SEMRANK_SERVER_HTTP_STATUS_PAGE_H_
+#define SEMRANK_SERVER_HTTP_STATUS_PAGE_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/time/time.h"
+#include "server/core/admission.h"
+#include "server/core/document_vector_cache.h"
+#include "server/core/lifecycle.h"
+#include "server/core/limits.h"
+#include "server/core/model_store.h"
+#include "server/core/request_log.h"
+#include "server/http/http_server.h"
+
+namespace semrank {
+
+// None is null; all outlive the page.
+struct StatusSources {
+  const Lifecycle* lifecycle = nullptr;
+  const ModelStore* models = nullptr;
+  const DocumentVectorCache* cache = nullptr;
+  const Admission* admission = nullptr;
+  const Limits* limits = nullptr;
+  const RequestLog* request_log = nullptr;
+};
+
+// Puts it among `pages` as /statusz; uptime is counted from here.
+void AddStatusPage(const StatusSources& sources, HttpPages& pages);
+
+// HTML.
+std::string StatusPage(const StatusSources& sources, absl::Duration uptime);
+
+// `text` with &, <, > and " so that it stays text.
+std::string EscapeHtml(std::string_view text);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_HTTP_STATUS_PAGE_H_

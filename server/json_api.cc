@@ -1,0 +1,140 @@
+#include "server/json_api.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "model/base/status_macros.h"
+#include "semrank/v1/embedding_service.pb.h"
+#include "semrank/v1/ranking_service.pb.h"
+#include "server/core/access_control.h"
+#include "server/core/request_log.h"
+#include "server/json_call.h"
+#include "server/json_messages.h"
+#include "server/rpc/embed_work.h"
+#include "server/rpc/rank_work.h"
+#include "server/rpc/status_mapping.h"
+
+namespace semrank {
+namespace {
+
+// One path: what its body is, and who works on it.
+struct Method {
+  std::string path;
+  RpcEnvironment environment;
+  Metrics::Rpc metrics;
+  std::function<std::unique_ptr<google::protobuf::Message>()> new_request;
+  std::function<std::unique_ptr<RequestWork>(const RpcEnvironment&)> new_work;
+};
+
+// Whole seconds, at least one.
+std::string RetryAfter(const std::string& pushback_ms) {
+  std::int64_t milliseconds = 0;
+  if (!absl::SimpleAtoi(pushback_ms, &milliseconds)) return "1";
+  return std::to_string((milliseconds + 999) / 1'000);
+}
+
+HttpResponse MakeResponse(const absl::StatusOr<std::string>& json,
+                          const RequestIdentity& identity) {
+  HttpResponse response;
+  response.status = ToHttpCode(json.status().code());
+  response.content_type = "application/json";
+  response.body = (json.ok() ? *json : StatusToJson(json.status())) + "\n";
+  response.headers = {{std::string(kRequestIdHeader), identity.request_id}};
+  if (!identity.traceparent.empty()) {
+    response.headers.emplace_back(kTraceparentHeader, identity.traceparent);
+  }
+  const std::optional<std::string> pushback = RetryPushback(json.status());
+  if (pushback.has_value()) {
+    response.headers.emplace_back("Retry-After", RetryAfter(*pushback));
+  }
+  if (absl::IsUnauthenticated(json.status())) {
+    response.headers.emplace_back("WWW-Authenticate", "Bearer");
+  }
+  return response;
+}
+
+// Counts, remembers and answers what came of a request.
+HttpResponse Finish(const Method& method, const HttpRequest& request,
+                    const absl::StatusOr<std::string>& json,
+                    absl::Duration time) {
+  const RequestIdentity identity =
+      MakeRequestIdentity(request.request_id, request.traceparent);
+  method.metrics.Handled(json.status().code(), time);
+  if (method.environment.request_log != nullptr) {
+    method.environment.request_log->Record("POST " + method.path, identity,
+                                           json.status(), time);
+  }
+  return MakeResponse(json, identity);
+}
+
+absl::Status Admit(const Method& method, const HttpRequest& request) {
+  const AccessControl* const access = method.environment.access;
+  if (access != nullptr) {
+    SEMRANK_RETURN_IF_ERROR(access->Check(request.authorization, Role::kRead));
+  }
+  return method.environment.lifecycle->CheckAnswering();
+}
+
+absl::StatusOr<std::string> Answer(const Method& method,
+                                   const std::string& body) {
+  std::string bytes;
+  {
+    const auto message = method.new_request();
+    SEMRANK_RETURN_IF_ERROR(FromJson(body, *message));
+    bytes = message->SerializeAsString();
+  }
+  return JsonCall::Run(method.environment, method.new_work(method.environment),
+                       bytes);
+}
+
+HttpCall ToHttpCall(Method whole, std::int64_t max_body_bytes) {
+  const auto method = std::make_shared<const Method>(std::move(whole));
+  HttpCall call;
+  call.max_body_bytes = max_body_bytes;
+  call.admit =
+      [method](const HttpRequest& request) -> std::optional<HttpResponse> {
+    method->metrics.Started();
+    const absl::Status status = Admit(*method, request);
+    if (status.ok()) return std::nullopt;
+    method->environment.metrics->CountRejected(status);
+    return Finish(*method, request, status, absl::ZeroDuration());
+  };
+  call.answer = [method](const HttpRequest& request) {
+    StageClock clock;
+    const absl::StatusOr<std::string> json = Answer(*method, request.body);
+    return Finish(*method, request, json, clock.Lap());
+  };
+  return call;
+}
+
+template <typename Request, typename Work>
+Method MakeMethod(const RpcEnvironment& environment, const char* path,
+                  const char* service, const char* name) {
+  return {
+      path, environment, environment.metrics->AddRpc(service, name, "http"),
+      [] { return std::make_unique<Request>(); },
+      [](const RpcEnvironment& all) { return std::make_unique<Work>(all); }};
+}
+
+}  // namespace
+
+HttpCalls JsonApi(const RpcEnvironment& environment,
+                  std::int64_t max_body_bytes) {
+  HttpCalls calls;
+  for (Method& method : std::vector<Method>{
+           MakeMethod<v1::RankRequest, RankWork>(
+               environment, "/v1/rank", "semrank.v1.RankingService", "Rank"),
+           MakeMethod<v1::EmbedTextsRequest, EmbedWork>(
+               environment, "/v1/embed", "semrank.v1.EmbeddingService",
+               "EmbedTexts")}) {
+    const std::string path = method.path;
+    calls[path] = ToHttpCall(std::move(method), max_body_bytes);
+  }
+  return calls;
+}
+
+}  // namespace semrank

@@ -1,0 +1,26 @@
+// POST /v1/rank and /v1/embed: the API as JSON, with the messages, keys,
+// limits, admission and errors of gRPC.
+//
+//   Errors   the HTTP code of the same meaning; the body is google.rpc.Status.
+//   Headers  Authorization: Bearer KEY; x-request-id and traceparent come back;
+//            Retry-After where gRPC sends a pushback.
+//   Order    key and state of the server, then the body, then its parsing. At
+//            most as many requests as the HTTP server has threads are in hand.
+#ifndef SEMRANK_SERVER_JSON_API_H_
+#define SEMRANK_SERVER_JSON_API_H_
+
+#include <cstdint>
+
+#include "server/http/http_server.h"
+#include "server/rpc/rpc_environment.h"
+
+namespace semrank {
+
+// Everything in `environment` must outlive the server; `calls` is not used.
+// Counted as gRPC methods of type "http".
+HttpCalls JsonApi(const RpcEnvironment& environment,
+                  std::int64_t max_body_bytes);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_JSON_API_H_

@@ -1,0 +1,46 @@
+// One request that came as JSON, run like any other: the same checks, limits,
+// admission and threads (rpc/request_run). The calling thread waits.
+#ifndef SEMRANK_SERVER_JSON_CALL_H_
+#define SEMRANK_SERVER_JSON_CALL_H_
+
+#include <future>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "server/rpc/request_run.h"
+
+namespace semrank {
+
+class JsonCall final : private RequestRun {
+ public:
+  // How long a request may take; a client that has gone is not noticed before.
+  static constexpr absl::Duration kMaxTime = absl::Seconds(60);
+
+  // `bytes` is the request as a Protobuf message. The response as JSON, or the
+  // status that a gRPC caller would get.
+  static absl::StatusOr<std::string> Run(const RpcEnvironment& environment,
+                                         std::unique_ptr<RequestWork> work,
+                                         std::string_view bytes);
+
+ private:
+  JsonCall(const RpcEnvironment& environment,
+           std::unique_ptr<RequestWork> work);
+
+  absl::Time deadline() const override { return deadline_; }
+  bool gone() const override { return false; }
+  absl::Status MakeAnswer(
+      const google::protobuf::MessageLite& response) override;
+  void Done(const absl::Status& status) override;
+
+  const absl::Time deadline_;
+  std::string json_;
+  // Shared, so that it outlives the call that another thread ends.
+  const std::shared_ptr<std::promise<absl::Status>> done_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_JSON_CALL_H_

@@ -1,0 +1,60 @@
+#include "server/http/status_page.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/memory_source.h"
+#include "tests/support/tiny_model.h"
+
+namespace semrank {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class StatusPageTest : public ::testing::Test {
+ protected:
+  std::string Page() {
+    return StatusPage(
+        {&lifecycle_, &models_, cache_.get(), &admission_, &limits_, &log_},
+        absl::Seconds(3661.7));
+  }
+
+  Lifecycle lifecycle_;
+  Metrics metrics_;
+  MemoryFolder folder_;
+  std::unique_ptr<DocumentVectorCache> cache_ =
+      DocumentVectorCache::Create(1 << 20).value();
+  ModelStore models_{{{folder_.Source("shop")}}, cache_.get(), &metrics_};
+  Admission admission_{777};
+  const Limits limits_;
+  RequestLog log_{absl::ZeroDuration(), {}};
+};
+
+TEST_F(StatusPageTest, SaysWhatAnOperatorAsksFirst) {
+  EXPECT_THAT(Page(), HasSubstr("no model is loaded yet"));
+  folder_.Put(1, MakeTinyModel());
+  folder_.Put(2, absl::DataLossError("weights.safetensors is <short>"));
+  models_.Refresh().IgnoreError();
+  lifecycle_.Advance(Lifecycle::State::kServing);
+  const std::string page = Page();
+  for (const char* part :
+       {"<td>1h1m1s</td>", "<td>shop</td><td>1</td><td>serving</td>",
+        "<td>shop</td><td>2</td><td>failed</td>",
+        "weights.safetensors is &lt;short&gt;", "0 of 777",
+        "none since the start", "</html>"}) {
+    EXPECT_THAT(page, HasSubstr(part));
+  }
+}
+
+TEST_F(StatusPageTest, FailuresAreShownByReasonWithoutTheirMessage) {
+  log_.Record("S/Rank", {"<id>"}, absl::InvalidArgumentError("secret"),
+              absl::ZeroDuration());
+  const std::string page = Page();
+  EXPECT_THAT(page, HasSubstr("INVALID_FIELD"));
+  EXPECT_THAT(page, HasSubstr("&lt;id&gt;"));
+  EXPECT_THAT(page, Not(HasSubstr("secret")));
+}
+
+}  // namespace
+}  // namespace semrank

@@ -1,0 +1,159 @@
+#include "server/json_api.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "server/core/access_control.h"
+#include "server/core/request_log.h"
+#include "tests/support/http_client.h"
+#include "tests/support/memory_source.h"
+#include "tests/support/temp_dir.h"
+#include "tests/support/tiny_model.h"
+
+namespace semrank {
+namespace {
+
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+class JsonApiTest : public ::testing::Test {
+ protected:
+  static constexpr std::int64_t kMaxBodyBytes = 100'000;
+
+  JsonApiTest() {
+    folder_.Put(1, MakeTinyModel());
+    EXPECT_TRUE(models_.Refresh().ok());
+    lifecycle_.Advance(Lifecycle::State::kServing);
+    Serve();
+  }
+  void Serve() {
+    server_ = HttpServer::Start("127.0.0.1:0", {},
+                                JsonApi({.engine = &engine_,
+                                         .models = &models_,
+                                         .lifecycle = &lifecycle_,
+                                         .admission = &admission_,
+                                         .workers = &workers_,
+                                         .loader = &workers_,
+                                         .metrics = &metrics_,
+                                         .access = access_.get(),
+                                         .request_log = &log_},
+                                        kMaxBodyBytes))
+                  .value();
+  }
+  HttpAnswer Post(const std::string& path, const std::string& body,
+                  const std::string& headers = "") {
+    return CallHttp(server_->address(), "POST", path, {headers, body});
+  }
+  // Its code and the reason of its one ErrorInfo.
+  static std::string Error(const HttpAnswer& answer) {
+    const Json error = Json::parse(answer.body, nullptr, false);
+    if (error.is_discarded() || !error.contains("details")) return answer.body;
+    return std::to_string(answer.status) + " " +
+           error["details"][0].value("reason", "none");
+  }
+
+  Metrics metrics_;
+  Lifecycle lifecycle_;
+  Admission admission_{1'000};
+  MemoryFolder folder_;
+  ModelStore models_{{{folder_.Source("tiny")}}, nullptr, &metrics_};
+  std::unique_ptr<DocumentVectorCache> cache_ =
+      DocumentVectorCache::Create(1 << 20).value();
+  const RankingEngine engine_{
+      {.max_texts_per_request = 900}, cache_.get(), &metrics_};
+  WorkerPool workers_{1};
+  RequestLog log_{absl::ZeroDuration(), {}};
+  std::unique_ptr<AccessControl> access_;
+  std::unique_ptr<HttpServer> server_;
+};
+
+TEST_F(JsonApiTest, RanksWithTheFieldNamesOfTheApi) {
+  const HttpAnswer answer =
+      Post("/v1/rank",
+           R"({"query": "blue shoes", "titles": ["red hat", "blue shoes"],
+               "top_k": 1, "with_titles": true})");
+  ASSERT_EQ(answer.status, 200) << answer.body;
+  EXPECT_EQ(answer.content_type, "application/json");
+  const Json response = Json::parse(answer.body);
+  EXPECT_EQ(response["indices"].size(), 1u);
+  EXPECT_EQ(response["titles"].size(), 1u);
+  EXPECT_EQ(response["model"]["version"], "1");
+  EXPECT_EQ(response["cache_misses"], 2);
+}
+
+TEST_F(JsonApiTest, EmbedsWithBase64Vectors) {
+  const HttpAnswer answer =
+      Post("/v1/embed", R"({"side": "SIDE_DOCUMENT", "texts": ["a title"]})");
+  ASSERT_EQ(answer.status, 200) << answer.body;
+  const Json response = Json::parse(answer.body);
+  EXPECT_EQ(response["embedding_dim"], 16);
+  EXPECT_EQ(response["vectors"].get<std::string>().size(), 88u);
+}
+
+TEST_F(JsonApiTest, ErrorsHaveTheCodeAndReasonOfGrpc) {
+  EXPECT_EQ(Error(Post("/v1/rank", "{")), "400 MALFORMED_MESSAGE");
+  EXPECT_EQ(Error(Post("/v1/rank", R"({"querry": "q"})")),
+            "400 MALFORMED_MESSAGE");
+  EXPECT_EQ(Error(Post("/v1/rank", "{}")), "400 EMPTY_QUERY");
+  EXPECT_EQ(Error(Post("/v1/embed", R"({"texts": ["a"]})")),
+            "400 INVALID_FIELD");
+  EXPECT_EQ(
+      Error(Post("/v1/rank",
+                 R"({"query": "q", "titles": ["a"], "model": {"name": "x"}})")),
+      "404 MODEL_NOT_FOUND");
+  EXPECT_EQ(Post("/v1/rank", std::string(kMaxBodyBytes + 1, ' ')).status, 413);
+}
+
+TEST_F(JsonApiTest, OverTheAdmissionLimitIs429WithRetryAfter) {
+  const auto permit = admission_.Admit(1'000);
+  const HttpAnswer answer =
+      Post("/v1/rank", R"({"query": "q", "titles": ["a"]})");
+  EXPECT_EQ(Error(answer), "429 OVERLOADED");
+  EXPECT_THAT(answer.headers, HasSubstr("Retry-After: 1\n"));
+}
+
+TEST_F(JsonApiTest, ADrainingServerIs503) {
+  lifecycle_.Advance(Lifecycle::State::kStopping);
+  EXPECT_EQ(Error(Post("/v1/rank", "{}")), "503 DRAINING");
+}
+
+TEST_F(JsonApiTest, KeysCountAsOverGrpc) {
+  const TempDir dir;
+  access_ =
+      AccessControl::FromFile(
+          dir.Write("keys",
+                    "read ec4408df15da46b328f6f3246fa723d0aa6cb0f0a0dd9c4626080"
+                    "ab1b02aa3b2"))
+          .value();
+  Serve();
+  const std::string body = R"({"query": "q", "titles": ["a"]})";
+  EXPECT_EQ(
+      Post("/v1/rank", body, "Authorization: Bearer reader-key\r\n").status,
+      200);
+  const HttpAnswer refused = Post("/v1/rank", body);
+  EXPECT_EQ(Error(refused), "401 MISSING_KEY");
+  EXPECT_THAT(refused.headers, HasSubstr("WWW-Authenticate: Bearer\n"));
+  EXPECT_EQ(Error(Post("/v1/rank", body, "Authorization: Bearer x\r\n")),
+            "401 UNKNOWN_KEY");
+}
+
+TEST_F(JsonApiTest, TheRequestIdComesBackAndIsRemembered) {
+  const HttpAnswer answer = Post("/v1/rank", "{}", "x-request-id: order-7\r\n");
+  EXPECT_THAT(answer.headers, HasSubstr("x-request-id: order-7\n"));
+  ASSERT_EQ(log_.failures().size(), 1u);
+  EXPECT_EQ(log_.failures()[0].request_id, "order-7");
+  EXPECT_EQ(log_.failures()[0].method, "POST /v1/rank");
+}
+
+TEST_F(JsonApiTest, OutcomesAreCountedAsTypeHttp) {
+  Post("/v1/rank", "{}");
+  EXPECT_THAT(metrics_.Render(),
+              HasSubstr("grpc_server_handled_total{grpc_code="
+                        "\"InvalidArgument\",grpc_method=\"Rank\",grpc_service="
+                        "\"semrank.v1.RankingService\",grpc_type=\"http\"} 1"));
+}
+
+}  // namespace
+}  // namespace semrank
