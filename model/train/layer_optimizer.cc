@@ -25,6 +25,7 @@ void LayerOptimizer::UpdateWeight(int first_row,
 
 void LayerOptimizer::UpdateBias(const float* deltas, int num_texts, int width,
                                 std::vector<float>& scratch) {
+  if (!learns_bias_) return;
   std::vector<float>& gradient = keeps_gradients() ? kept_bias_ : scratch;
   gradient.assign(width, 0);
   float* __restrict sums = gradient.data();

@@ -23,7 +23,8 @@ class LayerOptimizer {
   LayerOptimizer(const OptimizerOptions& options, LayerWeights& weights)
       : weight_(options, weights.weight),
         bias_(options, weights.bias),
-        bias_size_(weights.bias.size()) {}
+        bias_size_(weights.bias.size()),
+        learns_bias_(weights.learns_bias) {}
 
   // Once, before the first step.
   void KeepGradients() { kept_bias_.resize(bias_size_); }
@@ -37,7 +38,7 @@ class LayerOptimizer {
   // Rows of the weight from `first_row` on; whole rows of gradients.
   void UpdateWeight(int first_row, std::span<const float> gradient, int width);
   // The gradient of the bias is the sum of the rows of `deltas` [num_texts,
-  // width].
+  // width]; 0, and nothing changes, when the layer does not learn it.
   void UpdateBias(const float* deltas, int num_texts, int width,
                   std::vector<float>& scratch);
   std::vector<float>& kept_bias() { return kept_bias_; }
@@ -47,6 +48,7 @@ class LayerOptimizer {
   ParameterOptimizer weight_;
   ParameterOptimizer bias_;
   std::size_t bias_size_;
+  bool learns_bias_;
   std::vector<float> kept_bias_;
 };
 

@@ -4,14 +4,9 @@
 
 namespace semrank {
 
-absl::StatusOr<TrainOptions> PresetOptions(std::string_view name) {
-  if (name == "clsm2014" || name == "ssi2009") {
-    return FlagError("preset", name,
-                     "not available yet; this version has dssm2013");
-  }
-  if (name != "dssm2013") {
-    return FlagError("preset", name, "not known; there is dssm2013");
-  }
+namespace {
+
+TrainOptions Dssm2013() {
   TrainOptions options;
   options.tower = {.kind = v1::TOWER_KIND_DSSM,
                    .shared = true,
@@ -24,6 +19,32 @@ absl::StatusOr<TrainOptions> PresetOptions(std::string_view name) {
   options.epochs = 20;
   options.patience = 0;
   return options;
+}
+
+// Table 5, row 15; the window is that of table 6, row 3.
+TrainOptions Clsm2014() {
+  TrainOptions options = Dssm2013();
+  options.tower = {.kind = v1::TOWER_KIND_CLSM,
+                   .shared = false,
+                   .hidden_dims = {300},
+                   .embedding_dim = 128,
+                   .clsm_window = 3,
+                   .biases = false};
+  options.loss.sampling = v1::NEGATIVE_SAMPLING_IN_BATCH;
+  options.loss.negatives = 50;
+  return options;
+}
+
+}  // namespace
+
+absl::StatusOr<TrainOptions> PresetOptions(std::string_view name) {
+  if (name == "dssm2013") return Dssm2013();
+  if (name == "clsm2014") return Clsm2014();
+  if (name == "ssi2009") {
+    return FlagError("preset", name,
+                     "not available yet; this version has dssm2013, clsm2014");
+  }
+  return FlagError("preset", name, "not known; there are dssm2013, clsm2014");
 }
 
 }  // namespace semrank

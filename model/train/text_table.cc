@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_format.h"
 #include "model/base/strings.h"
+#include "model/text/normalizer.h"
 
 namespace semrank {
 namespace {
@@ -22,7 +23,20 @@ TextId TextInterner::Intern(std::string_view text) {
   return id;
 }
 
-TextBags::TextBags(const TextInterner& texts, const Featurizer& featurizer) {
+TextBags::TextBags(const TextInterner& texts, const Featurizer& featurizer,
+                   TextForm form) {
+  if (form == TextForm::kBags) {
+    AppendBags(texts, featurizer);
+  } else {
+    AppendSequences(texts, featurizer);
+  }
+  indices_.shrink_to_fit();
+  counts_.shrink_to_fit();
+  words_.shrink_to_fit();
+}
+
+void TextBags::AppendBags(const TextInterner& texts,
+                          const Featurizer& featurizer) {
   BagBatch bag;
   offsets_.reserve(texts.size() + 1);
   for (std::size_t id = 0; id < texts.size(); ++id) {
@@ -30,8 +44,29 @@ TextBags::TextBags(const TextInterner& texts, const Featurizer& featurizer) {
     featurizer.AppendBag(texts.text(static_cast<TextId>(id)), bag);
     AppendEntries(bag);
   }
-  indices_.shrink_to_fit();
-  counts_.shrink_to_fit();
+}
+
+void TextBags::AppendSequences(const TextInterner& texts,
+                               const Featurizer& featurizer) {
+  WordNumbers numbers;
+  BagBatch bag;
+  const auto number_of = [&](std::string_view word) {
+    const std::uint32_t number = numbers.Intern(word);
+    if (number == num_bags()) {
+      bag.Clear();
+      featurizer.AppendBag(word, bag);
+      AppendEntries(bag);
+    }
+    return number;
+  };
+  number_of(kPaddingWord);
+  word_offsets_.reserve(texts.size() + 1);
+  for (std::size_t id = 0; id < texts.size(); ++id) {
+    ForEachWord(
+        texts.text(static_cast<TextId>(id)),
+        [&](std::string_view word) { words_.push_back(number_of(word)); });
+    word_offsets_.push_back(words_.size());
+  }
 }
 
 void TextBags::AppendEntries(const BagBatch& bag) {
@@ -44,7 +79,7 @@ void TextBags::AppendEntries(const BagBatch& bag) {
   offsets_.push_back(indices_.size());
 }
 
-absl::Status TextBags::Layout(std::span<const TextId> ids,
+absl::Status TextBags::Layout(std::span<const std::uint32_t> ids,
                               BagBatch& batch) const {
   batch.offsets.resize(ids.size() + 1);
   std::uint64_t size = 0;
@@ -55,7 +90,8 @@ absl::Status TextBags::Layout(std::span<const TextId> ids,
   }
   if (size > std::numeric_limits<std::uint32_t>::max()) {
     return absl::ResourceExhaustedError(absl::StrFormat(
-        "the %d texts of a mini-batch have %d features in all, of at most %d; "
+        "the %d texts or words of a mini-batch have %d features in all, of at "
+        "most %d; "
         "make --batch_size smaller",
         ids.size(), size, std::numeric_limits<std::uint32_t>::max()));
   }
@@ -64,7 +100,7 @@ absl::Status TextBags::Layout(std::span<const TextId> ids,
   return absl::OkStatus();
 }
 
-void TextBags::Fill(std::span<const TextId> ids, int first, int last,
+void TextBags::Fill(std::span<const std::uint32_t> ids, int first, int last,
                     BagBatch& batch) const {
   for (int i = first; i < last; ++i) {
     const std::uint64_t begin = offsets_[ids[i]];

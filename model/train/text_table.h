@@ -3,8 +3,10 @@
 //
 //   TextInterner  normalised texts to numbers; needed until the vocabulary is
 //                 known.
-//   TextBags      their bags of features, which is all that training reads:
-//                 5 bytes a feature, against 8 in a BagBatch.
+//   TextBags      what training reads of them: a bag of features for each
+//                 text, or for towers that read words in order the sequence of
+//                 its words and a bag for each distinct word. 5 bytes a
+//                 feature, against 8 in a BagBatch, and 4 a word.
 //   Threads       const after construction; Intern is for one thread.
 #ifndef SEMRANK_MODEL_TRAIN_TEXT_TABLE_H_
 #define SEMRANK_MODEL_TRAIN_TEXT_TABLE_H_
@@ -40,28 +42,46 @@ class TextInterner {
   absl::flat_hash_map<absl::string_view, TextId> ids_;
 };
 
+enum class TextForm { kBags, kWordSequences };
+
 class TextBags {
  public:
-  TextBags(const TextInterner& texts, const Featurizer& featurizer);
+  // The bag of kPaddingWord in word sequences.
+  static constexpr std::uint32_t kPadding = 0;
 
-  std::size_t num_texts() const { return offsets_.size() - 1; }
+  TextBags(const TextInterner& texts, const Featurizer& featurizer,
+           TextForm form = TextForm::kBags);
 
-  // Makes room in `batch` for the bags of texts ids[0], ids[1], ...
-  // ResourceExhausted when they have 2^32 features or more in all.
-  absl::Status Layout(std::span<const TextId> ids, BagBatch& batch) const;
+  // Bag i is that of text i, or of word i.
+  std::size_t num_bags() const { return offsets_.size() - 1; }
+  // Word sequences only: the words of a text as numbers of their bags.
+  std::span<const std::uint32_t> words(TextId id) const {
+    return std::span(words_).subspan(word_offsets_[id],
+                                     word_offsets_[id + 1] - word_offsets_[id]);
+  }
+
+  // Makes room in `batch` for the bags ids[0], ids[1], ... ResourceExhausted
+  // when they have 2^32 features or more in all.
+  absl::Status Layout(std::span<const std::uint32_t> ids,
+                      BagBatch& batch) const;
   // Writes the bags of ids[first, last) into their places; in any thread.
-  void Fill(std::span<const TextId> ids, int first, int last,
+  void Fill(std::span<const std::uint32_t> ids, int first, int last,
             BagBatch& batch) const;
 
  private:
+  void AppendBags(const TextInterner& texts, const Featurizer& featurizer);
+  void AppendSequences(const TextInterner& texts, const Featurizer& featurizer);
   void AppendEntries(const BagBatch& bag);
 
-  // Bag of text i: entries [offsets_[i], offsets_[i + 1]).
+  // Bag i: entries [offsets_[i], offsets_[i + 1]).
   std::vector<std::uint64_t> offsets_ = {0};
   std::vector<std::uint32_t> indices_;
   std::vector<std::uint8_t> counts_;
   // Counts that do not fit, by entry; counts_ has kLargeCount there.
   absl::flat_hash_map<std::uint64_t, float> large_counts_;
+  // Words of text i: [word_offsets_[i], word_offsets_[i + 1]).
+  std::vector<std::size_t> word_offsets_ = {0};
+  std::vector<std::uint32_t> words_;
 };
 
 }  // namespace semrank

@@ -20,20 +20,27 @@ semrank::TowerOptions Defaults() { return {}; }
 }  // namespace
 
 ABSL_FLAG(Text, tower, Text{"dssm"},
-          "Network: dssm (tanh layers), linear (one layer). clsm and ssi are "
-          "not available yet.");
+          "Network: dssm (bag of features, tanh layers), linear (one layer), "
+          "clsm (word windows, convolution, max pooling: reads words in their "
+          "order). ssi is not available yet.");
 ABSL_FLAG(Bool, shared_towers, Bool{Defaults().shared},
           "One network for queries and titles; otherwise one for each.");
 ABSL_FLAG(Text, hidden, Text{absl::StrJoin(Defaults().hidden_dims, ",")},
           "Widths of the layers between input and vector, with commas between "
-          "them; may be empty. --tower=linear has none.");
+          "them; may be empty. --tower=linear has none; the first of "
+          "--tower=clsm, whose default is 300, is its convolution.");
+ABSL_FLAG(Int, window, Int{semrank::kDefaultClsmWindow},
+          "Of --tower=clsm: words in a window, odd, 1 to 15.");
 ABSL_FLAG(Int, embedding_dim, Int{Defaults().embedding_dim},
           "Numbers in a vector.");
 ABSL_FLAG(Double, dropout, Double{Defaults().dropout},
           "Share of the hidden units that each text loses in training, drawn "
           "anew each time, 0 to below 1.");
 ABSL_FLAG(std::string, activation, "",
-          "Of --tower=linear: linear (the default) or tanh. dssm is tanh.");
+          "Of --tower=linear: linear (the default) or tanh. The others are "
+          "tanh.");
+ABSL_FLAG(Bool, biases, Bool{Defaults().biases},
+          "Whether layers learn biases; otherwise these stay 0.");
 
 namespace semrank {
 
@@ -42,7 +49,12 @@ absl::Status ReadFlags(TowerOptions& options) {
   absl::GetFlag(FLAGS_shared_towers).CopyIfSet(options.shared);
   if (const Text hidden = absl::GetFlag(FLAGS_hidden); hidden.is_set) {
     SEMRANK_ASSIGN_OR_RETURN(options.hidden_dims, ParseWidths(hidden.value));
+  } else if (absl::GetFlag(FLAGS_tower).is_set &&
+             options.kind == v1::TOWER_KIND_CLSM) {
+    options.hidden_dims = {kDefaultConvolutionDim};
   }
+  absl::GetFlag(FLAGS_window).CopyIfSet(options.clsm_window);
+  absl::GetFlag(FLAGS_biases).CopyIfSet(options.biases);
   absl::GetFlag(FLAGS_embedding_dim).CopyIfSet(options.embedding_dim);
   absl::GetFlag(FLAGS_dropout).CopyIfSet(options.dropout);
   const std::string activation = absl::GetFlag(FLAGS_activation);

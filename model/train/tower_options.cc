@@ -1,5 +1,6 @@
 #include "model/train/tower_options.h"
 
+#include <algorithm>
 #include <string>
 
 #include "absl/strings/str_format.h"
@@ -7,6 +8,7 @@
 #include "model/base/program.h"
 #include "model/base/status_macros.h"
 #include "model/format/model_config.h"
+#include "model/nn/clsm_tower.h"
 #include "model/train/option_checks.h"
 
 namespace semrank {
@@ -28,9 +30,32 @@ absl::Status CheckHidden(const std::vector<int>& dims) {
   return absl::OkStatus();
 }
 
+absl::Status ResolveClsm(TowerOptions& tower) {
+  if (tower.activation == v1::ACTIVATION_IDENTITY) {
+    return FlagError("activation", "linear",
+                     "the layers of --tower=clsm are tanh");
+  }
+  tower.activation = v1::ACTIVATION_TANH;
+  if (tower.clsm_window == 0) tower.clsm_window = kDefaultClsmWindow;
+  SEMRANK_RETURN_IF_ERROR(
+      CheckRange("window", tower.clsm_window, 1, kMaxClsmWindow));
+  if (tower.clsm_window % 2 == 0) {
+    return FlagError("window", absl::StrFormat("%d", tower.clsm_window),
+                     "must be odd: a word and as many on each side");
+  }
+  if (!tower.hidden_dims.empty()) return absl::OkStatus();
+  return FlagError("hidden", "",
+                   "--tower=clsm needs the width of its convolution, such as "
+                   "300");
+}
+
 }  // namespace
 
 absl::Status Resolve(TowerOptions& tower) {
+  if (tower.kind != v1::TOWER_KIND_CLSM && tower.clsm_window != 0) {
+    return FlagError("window", absl::StrFormat("%d", tower.clsm_window),
+                     "only --tower=clsm has windows");
+  }
   switch (tower.kind) {
     case v1::TOWER_KIND_DSSM:
       if (tower.activation == v1::ACTIVATION_IDENTITY) {
@@ -47,8 +72,8 @@ absl::Status Resolve(TowerOptions& tower) {
       }
       break;
     case v1::TOWER_KIND_CLSM:
-      return FlagError("tower", "clsm",
-                       "not available yet; this version trains dssm, linear");
+      SEMRANK_RETURN_IF_ERROR(ResolveClsm(tower));
+      break;
     default:
       return FlagError("tower", "ssi",
                        "not available yet; this version trains dssm, linear");
@@ -65,8 +90,12 @@ absl::Status Resolve(TowerOptions& tower) {
   return CheckRange("embedding_dim", tower.embedding_dim, 1, kMaxLayerWidth);
 }
 
+int NumPaddings(const TowerOptions& options) {
+  return options.clsm_window / 2 * 2;
+}
+
 std::vector<int> TowerWidths(const TowerOptions& options, int num_features) {
-  std::vector<int> widths = {num_features};
+  std::vector<int> widths = {num_features * std::max(1, options.clsm_window)};
   widths.insert(widths.end(), options.hidden_dims.begin(),
                 options.hidden_dims.end());
   widths.push_back(options.embedding_dim);

@@ -10,6 +10,7 @@
 #include "model/base/status_macros.h"
 #include "model/nn/kernels.h"
 #include "model/train/bag_input_trainer.h"
+#include "model/train/convolution_layer_trainer.h"
 
 namespace semrank {
 namespace {
@@ -30,14 +31,22 @@ void MultiplyTanhDerivative(const float* __restrict outputs, std::size_t count,
   }
 }
 
+std::unique_ptr<InputLayerTrainer> MakeInputLayer(
+    const TowerTrainerOptions& options, LayerWeights& weights) {
+  if (options.clsm_window == 0) {
+    return std::make_unique<BagInputTrainer>(weights, options.optimizer);
+  }
+  return std::make_unique<ConvolutionLayerTrainer>(weights, options.clsm_window,
+                                                   options.optimizer);
+}
+
 }  // namespace
 
 TowerTrainer::TowerTrainer(TowerWeights weights,
                            const TowerTrainerOptions& options)
     : weights_(std::move(weights)),
       options_(options),
-      input_layer_(std::make_unique<BagInputTrainer>(weights_.layers.front(),
-                                                     options.optimizer)),
+      input_layer_(MakeInputLayer(options, weights_.layers.front())),
       scratch_(options.num_workers),
       dropout_(options.dropout, options.seed) {
   for (std::size_t l = 0; l < weights_.layers.size(); ++l) {

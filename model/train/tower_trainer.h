@@ -1,6 +1,7 @@
-// A tower that learns: the forward pass of DssmTower with every activation
-// kept, the backward pass of DSSM eq. 15-19, and the update of the weights.
-// The layer that reads texts is an InputLayerTrainer; the rest is dense.
+// A tower that learns: the forward pass of DssmTower or ClsmTower with every
+// activation kept, the backward pass of DSSM eq. 15-19, and the update of the
+// weights. The layer that reads texts is an InputLayerTrainer; the rest is
+// dense.
 //
 // One step is a sequence of phases; each adds its pieces to a WorkList, which
 // the caller runs before it goes on to the next, so that two towers (or a
@@ -45,6 +46,7 @@ namespace semrank {
 struct TowerTrainerOptions {
   Activation output_activation = Activation::kTanh;
   OptimizerOptions optimizer;
+  int clsm_window = 0;  // 0 = the input layer is a bag layer
   bool keep_gradients = false;
   double dropout = 0;      // share of hidden units, while learning
   std::uint64_t seed = 1;  // of dropout

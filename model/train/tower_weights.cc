@@ -34,7 +34,7 @@ TowerWeights InitialWeights(const std::vector<int>& widths, Random random) {
   for (std::size_t l = 0; l + 1 < widths.size(); ++l) {
     const int in = widths[l], out = widths[l + 1];
     const float range = static_cast<float>(std::sqrt(6.0 / (in + out)));
-    LayerWeights layer = {in, out, {}, std::vector<float>(out)};
+    LayerWeights layer = {in, out, {}, std::vector<float>(out), true};
     layer.weight.resize(static_cast<std::size_t>(in) * out);
     for (float& weight : layer.weight) weight = random.Between(-range, range);
     tower.layers.push_back(std::move(layer));

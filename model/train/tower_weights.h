@@ -1,5 +1,5 @@
 // The learned numbers of one tower: for each layer a weight [in, out],
-// row-major, and a bias [out]. Layer 0 is the bag layer.
+// row-major, and a bias [out]. Layer 0 reads the text.
 #ifndef SEMRANK_MODEL_TRAIN_TOWER_WEIGHTS_H_
 #define SEMRANK_MODEL_TRAIN_TOWER_WEIGHTS_H_
 
@@ -18,6 +18,7 @@ struct LayerWeights {
   int out = 0;
   std::vector<float> weight;
   std::vector<float> bias;
+  bool learns_bias = true;
 };
 
 struct TowerWeights {
@@ -30,7 +31,7 @@ struct TowerWeights {
                      std::vector<TensorView>& tensors) const;
 };
 
-// widths = num_features, hidden..., vector. Weights uniform in
+// widths = rows of layer 0, hidden..., vector. Weights uniform in
 // +-sqrt(6 / (in + out)) (DSSM 3.4), biases 0.
 TowerWeights InitialWeights(const std::vector<int>& widths, Random random);
 

@@ -20,9 +20,10 @@ semrank::TrainOptions Defaults() { return {}; }
 
 }  // namespace
 
-ABSL_FLAG(std::string, preset, "",
-          "Settings of a paper to the letter: dssm2013. Flags that are set "
-          "win over it.");
+ABSL_FLAG(
+    std::string, preset, "",
+    "Settings of a paper to the letter: dssm2013, clsm2014. Flags that are "
+    "set win over it.");
 ABSL_FLAG(Int, batch_size, Int{Defaults().batch_size},
           "Pairs in a mini-batch, at most: an epoch is cut into equal ones.");
 ABSL_FLAG(Int, epochs, Int{Defaults().epochs},

@@ -32,6 +32,7 @@ v1::ModelConfig DescribeModel(const TrainOptions& options,
   config.set_embedding_dim(options.tower.embedding_dim);
   config.set_activation(options.tower.activation);
   config.set_shared_towers(options.tower.shared);
+  config.set_clsm_window(options.tower.clsm_window);
   *config.mutable_features() = DescribeFeatures(featurizer);
   config.set_gamma(options.loss.gamma);
   config.set_score_kind(v1::SCORE_KIND_COSINE);

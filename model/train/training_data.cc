@@ -184,7 +184,8 @@ absl::StatusOr<TrainingData> LoadTrainingData(const TrainOptions& options,
   }
   SEMRANK_ASSIGN_OR_RETURN(
       Featurizer featurizer,
-      ChooseFeatures(options.features, texts, Distinct(train_texts)));
+      ChooseFeatures(options.features, texts, Distinct(train_texts),
+                     NumPaddings(options.tower)));
 
   absl::FPrintF(stderr,
                 "%d pairs (%d queries, %d titles) for training, %d for "
@@ -198,7 +199,10 @@ absl::StatusOr<TrainingData> LoadTrainingData(const TrainOptions& options,
   for (const TextPair& pair : train_pairs) statistics.clicks += pair.clicks;
   statistics.bad_lines = bad_lines.count();
   statistics.features = featurizer.num_features();
-  TextBags bags(texts, featurizer);
+  TextBags bags(texts, featurizer,
+                options.tower.kind == v1::TOWER_KIND_CLSM
+                    ? TextForm::kWordSequences
+                    : TextForm::kBags);
   return TrainingData{std::move(featurizer),
                       std::move(bags),
                       std::move(train_pairs),

@@ -1,5 +1,5 @@
 // Everything a training run reads, in the form in which it is used: pairs of
-// text numbers, and the bag of each text.
+// text numbers, and the bag or the words of each text.
 //
 //   Memory   about 24 bytes a pair and 5 a feature of each distinct text.
 //   Threads  const after loading.

@@ -11,9 +11,13 @@ namespace semrank {
 
 absl::StatusOr<Featurizer> ChooseFeatures(const FeatureOptions& options,
                                           const TextInterner& texts,
-                                          std::span<const TextId> ids) {
+                                          std::span<const TextId> ids,
+                                          int num_paddings) {
   VocabularyBuilder builder;
-  for (const TextId id : ids) builder.AddText(texts.text(id));
+  for (const TextId id : ids) {
+    builder.AddText(texts.text(id));
+    for (int i = 0; i < num_paddings; ++i) builder.AddText(kPaddingWord);
+  }
 
   std::optional<NgramVocabulary> ngrams;
   if (options.kind != v1::FEATURE_KIND_WORDS) {

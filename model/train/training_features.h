@@ -14,10 +14,12 @@ namespace semrank {
 
 // Letter n-grams: all that occur in the texts `ids`, or hashed. Words: the
 // most frequent, by the number of times they stand in these texts, each
-// distinct text counting once.
+// distinct text counting once. Of a CLSM each text has `num_paddings` times the
+// word kPaddingWord.
 absl::StatusOr<Featurizer> ChooseFeatures(const FeatureOptions& options,
                                           const TextInterner& texts,
-                                          std::span<const TextId> ids);
+                                          std::span<const TextId> ids,
+                                          int num_paddings = 0);
 
 // What config.json says of it.
 v1::FeatureSpec DescribeFeatures(const Featurizer& featurizer);

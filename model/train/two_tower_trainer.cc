@@ -19,6 +19,11 @@ TwoTowerWeights InitialTwoTowerWeights(const TowerOptions& options,
     weights.document =
         InitialWeights(widths, Random(seed, RandomPurpose::kDocumentWeights));
   }
+  for (TowerWeights* tower : {&weights.query, &weights.document}) {
+    for (LayerWeights& layer : tower->layers) {
+      layer.learns_bias = options.biases;
+    }
+  }
   return weights;
 }
 
@@ -32,6 +37,7 @@ TwoTowerTrainer::TwoTowerTrainer(TwoTowerWeights weights,
                                ? Activation::kTanh
                                : Activation::kLinear,
       .optimizer = options.optimizer,
+      .clsm_window = options.tower.clsm_window,
       .keep_gradients = options.optimizer.gradient_clip_norm > 0,
       .dropout = options.tower.dropout,
       .seed = options.seed,

@@ -42,15 +42,17 @@ std::string ClickPairs() {
   return pairs;
 }
 
-class TrainServeRankTest : public ::testing::Test {
+// By --tower.
+class TrainServeRankTest : public ::testing::TestWithParam<std::string> {
  protected:
   ProgramResult Train() {
     return RunProgram({kBinaries + "/semrank-train",
                        "--train=" + dir_.Write("clicks.tsv", ClickPairs()),
-                       "--model_dir=" + model_dir_, "--hidden=32",
-                       "--embedding_dim=16", "--batch_size=12", "--epochs=40",
-                       "--optimizer=adam", "--learning_rate=0.01",
-                       "--valid_fraction=0", "--seed=1", "--threads=1"});
+                       "--model_dir=" + model_dir_, "--tower=" + GetParam(),
+                       "--hidden=32", "--embedding_dim=16", "--batch_size=12",
+                       "--epochs=40", "--optimizer=adam",
+                       "--learning_rate=0.01", "--valid_fraction=0", "--seed=1",
+                       "--threads=1"});
   }
   // Number of the title that ranks first.
   int Best(const ServerProcess& server, const std::string& query) {
@@ -66,7 +68,7 @@ class TrainServeRankTest : public ::testing::Test {
   const std::string model_dir_ = dir_.File("models/shop");
 };
 
-TEST_F(TrainServeRankTest, WhatWasClickedRanksFirst) {
+TEST_P(TrainServeRankTest, WhatWasClickedRanksFirst) {
   const ProgramResult trained = Train();
   ASSERT_EQ(trained.exit_code, 0) << trained.err;
   ServerProcess server(kBinaries + "/semrank-server",
@@ -83,6 +85,10 @@ TEST_F(TrainServeRankTest, WhatWasClickedRanksFirst) {
   server.Signal(SIGTERM);
   EXPECT_EQ(server.Wait(), 0);
 }
+
+INSTANTIATE_TEST_SUITE_P(Towers, TrainServeRankTest,
+                         ::testing::Values("dssm", "clsm"),
+                         [](const auto& tower) { return tower.param; });
 
 }  // namespace
 }  // namespace semrank

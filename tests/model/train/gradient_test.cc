@@ -25,23 +25,26 @@ struct GradientCase {
   int negatives = 0;
   v1::ClickUse clicks = v1::CLICK_USE_IGNORE;
   int hard_negatives = 0;
+  int window = 0;  // of CLSM
 };
 
 class GradientTest : public ::testing::TestWithParam<GradientCase> {
  protected:
   // Words are features; "unknown" is none. Queries 0 and 3 are equal, titles 1
   // and 4 are; text 7 is a query and a title.
-  GradientTest() : bags_(MakeBags()), pool_(2) {
+  GradientTest() : bags_(MakeBags(GetParam().window)), pool_(2) {
     options_.loss = {.sampling = GetParam().sampling,
                      .negatives = GetParam().negatives,
                      .hard_negatives = GetParam().hard_negatives,
                      .gamma = kGamma,
                      .clicks = GetParam().clicks};
-    options_.tower = {.kind = v1::TOWER_KIND_DSSM,
+    options_.tower = {.kind = GetParam().window > 0 ? v1::TOWER_KIND_CLSM
+                                                    : v1::TOWER_KIND_DSSM,
                       .shared = GetParam().shared,
                       .hidden_dims = GetParam().hidden_dims,
                       .embedding_dim = 5,
-                      .activation = GetParam().activation};
+                      .activation = GetParam().activation,
+                      .clsm_window = GetParam().window};
     options_.optimizer.kind = v1::OPTIMIZER_SGD;
     weights_ = InitialTwoTowerWeights(options_.tower, kWords.size(), 3);
     // Biases begin at 0, which would hide mistakes.
@@ -72,7 +75,7 @@ class GradientTest : public ::testing::TestWithParam<GradientCase> {
     batch_.bags = &bags_;
   }
 
-  static TextBags MakeBags() {
+  static TextBags MakeBags(int window) {
     TextInterner texts;
     for (const char* text :
          {"a b", "c", "b b b d", "e f a", "unknown", "h a", "g g", "a c e",
@@ -81,12 +84,14 @@ class GradientTest : public ::testing::TestWithParam<GradientCase> {
     }
     return TextBags(
         texts,
-        *Featurizer::Create(std::nullopt, *WordVocabulary::FromList(kWords)));
+        *Featurizer::Create(std::nullopt, *WordVocabulary::FromList(kWords)),
+        window > 0 ? TextForm::kWordSequences : TextForm::kBags);
   }
 
   ReferenceDssm Reference() const {
     return {.query = ToReference(weights_.query),
             .document = ToReference(weights_.document),
+            .window = GetParam().window,
             .tanh_output = GetParam().activation == v1::ACTIVATION_TANH,
             .gamma = kGamma};
   }
@@ -133,8 +138,8 @@ class GradientTest : public ::testing::TestWithParam<GradientCase> {
     }
   }
 
-  inline static const std::vector<std::string> kWords = {"a", "b", "c", "d",
-                                                         "e", "f", "g", "h"};
+  inline static const std::vector<std::string> kWords = {
+      "a", "b", "c", "d", "e", "f", "g", "h", "<s>"};
   // The trainer's weights, in the shape of the initial ones.
   TwoTowerWeights CopyWeights(const ModelTrainer& trainer) const {
     TwoTowerWeights copy = weights_;
@@ -310,6 +315,23 @@ INSTANTIATE_TEST_SUITE_P(
                                    v1::NEGATIVE_SAMPLING_UNIFORM,
                                    3,
                                    v1::CLICK_USE_WEIGHT}),
+    [](const auto& tested) { return tested.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(
+    Clsm, GradientTest,
+    ::testing::Values(
+        GradientCase{.name = "OneWord", .hidden_dims = {7, 6}, .window = 1},
+        GradientCase{.name = "ThreeWords", .hidden_dims = {20}, .window = 3},
+        GradientCase{.name = "ThreeWordsShared",
+                     .shared = true,
+                     .hidden_dims = {7, 6},
+                     .window = 3},
+        GradientCase{.name = "WiderThanTextsShared",
+                     .shared = true,
+                     .hidden_dims = {7},
+                     .sampling = v1::NEGATIVE_SAMPLING_UNIFORM,
+                     .negatives = 3,
+                     .window = 7}),
     [](const auto& tested) { return tested.param.name; });
 
 }  // namespace

@@ -1,10 +1,58 @@
 #include "tests/model/train/reference_dssm.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
+#include <span>
 
 namespace semrank {
 namespace {
+
+BagBatch Bags(const TextBags& bags, std::span<const std::uint32_t> ids) {
+  BagBatch batch;
+  if (!bags.Layout(ids, batch).ok()) std::abort();
+  bags.Fill(ids, 0, static_cast<int>(ids.size()), batch);
+  return batch;
+}
+
+// l_t of CLSM eq. 1 for each word; row f * window + p is feature f at place p.
+// With window 0 one bag, x of DSSM eq. 3. Nothing without known features.
+std::vector<std::vector<double>> Windows(const TextBags& bags, TextId id,
+                                         int window, int rows) {
+  const int places = std::max(1, window);
+  std::vector<std::uint32_t> ids = {id};
+  if (window > 0) {
+    ids.assign(window / 2, TextBags::kPadding);
+    ids.insert(ids.end(), bags.words(id).begin(), bags.words(id).end());
+    ids.insert(ids.end(), window / 2, TextBags::kPadding);
+  }
+  const BagBatch batch = Bags(bags, ids);
+  std::vector<std::vector<double>> windows;
+  bool known = false;
+  for (int t = 0; t + places <= batch.num_texts(); ++t) {
+    known = known || !batch.empty(t + places / 2);
+    std::vector<double>& row = windows.emplace_back(rows);
+    for (int p = 0; p < places; ++p) {
+      for (auto k = batch.offsets[t + p]; k < batch.offsets[t + p + 1]; ++k) {
+        row[batch.indices[k] * places + p] = batch.counts[k];
+      }
+    }
+  }
+  if (!known) windows.clear();
+  return windows;
+}
+
+std::vector<double> Product(const ReferenceTower::Layer& layer,
+                            const std::vector<double>& x) {
+  std::vector<double> y = layer.bias;
+  for (int i = 0; i < layer.in; ++i) {
+    for (int j = 0; j < layer.out; ++j) {
+      y[j] += x[i] * layer.weight[static_cast<std::size_t>(i) * layer.out + j];
+    }
+  }
+  return y;
+}
 
 double Cosine(const std::vector<double>& a, const std::vector<double>& b) {
   double ab = 0, aa = 0, bb = 0;
@@ -39,7 +87,52 @@ std::vector<std::uint32_t> NegativesOf(const MiniBatch& batch, int i) {
   return places;
 }
 
+// The largest output over all windows, and who has it (CLSM 3.4, eq. 15).
+std::vector<double> Pool(const ReferenceTower::Layer& layer,
+                         ReferenceText& text) {
+  std::vector<double> y(layer.out, -std::numeric_limits<double>::infinity());
+  text.winners.resize(layer.out);
+  for (std::size_t t = 0; t < text.windows.size(); ++t) {
+    const std::vector<double> z = Product(layer, text.windows[t]);
+    for (int i = 0; i < layer.out; ++i) {
+      if (z[i] <= y[i]) continue;
+      y[i] = z[i];
+      text.winners[i] = static_cast<int>(t);
+    }
+  }
+  return y;
+}
+
 }  // namespace
+
+ReferenceText Forward(const ReferenceTower& tower, const TextBags& bags,
+                      TextId id, int window, bool tanh_output,
+                      const UnitFactors& factors) {
+  ReferenceText text;
+  text.windows = Windows(bags, id, window, tower.layers.front().in);
+  if (text.windows.empty()) {
+    text.outputs.emplace_back(tower.layers.back().out);
+    return text;
+  }
+  for (std::size_t l = 0; l < tower.layers.size(); ++l) {
+    const ReferenceTower::Layer& layer = tower.layers[l];
+    std::vector<double>& y = text.outputs.emplace_back();
+    if (l > 0) {
+      y = Product(layer, text.outputs[l - 1]);
+    } else {
+      y = Pool(layer, text);
+    }
+    if (l + 1 < tower.layers.size() || tanh_output) {
+      for (double& value : y) value = std::tanh(value);
+    }
+    if (factors && l + 1 < tower.layers.size()) {
+      const std::vector<double> of_layer =
+          factors(static_cast<int>(l), layer.out);
+      for (int i = 0; i < layer.out; ++i) y[i] *= of_layer[i];
+    }
+  }
+  return text;
+}
 
 ReferenceTower ToReference(const TowerWeights& tower) {
   ReferenceTower reference;
@@ -55,36 +148,13 @@ ReferenceTower ToReference(const TowerWeights& tower) {
 std::vector<double> ReferenceDssm::Embed(const ReferenceTower& tower,
                                          const TextBags& bags, TextId id,
                                          std::uint32_t place) const {
-  BagBatch bag;
-  const std::vector<TextId> ids = {id};
-  if (!bags.Layout(ids, bag).ok()) std::abort();
-  bags.Fill(ids, 0, 1, bag);
-  if (bag.indices.empty()) {
-    return std::vector<double>(tower.layers.back().out);
+  UnitFactors factors;
+  if (dropout) {
+    factors = [&](int layer, int width) {
+      return dropout({place, layer}, width);
+    };
   }
-  std::vector<double> x(tower.layers.front().in);
-  for (std::size_t i = 0; i < bag.indices.size(); ++i) {
-    x[bag.indices[i]] = bag.counts[i];
-  }
-  for (std::size_t l = 0; l < tower.layers.size(); ++l) {
-    const ReferenceTower::Layer& layer = tower.layers[l];
-    std::vector<double> y = layer.bias;
-    for (int i = 0; i < layer.in; ++i) {
-      for (int j = 0; j < layer.out; ++j) {
-        y[j] +=
-            x[i] * layer.weight[static_cast<std::size_t>(i) * layer.out + j];
-      }
-    }
-    if (l + 1 < tower.layers.size() || tanh_output) {
-      for (double& value : y) value = std::tanh(value);
-    }
-    if (dropout && l + 1 < tower.layers.size()) {
-      const auto factors = dropout({place, static_cast<int>(l)}, layer.out);
-      for (int j = 0; j < layer.out; ++j) y[j] *= factors[j];
-    }
-    x = y;
-  }
-  return x;
+  return Forward(tower, bags, id, window, tanh_output, factors).outputs.back();
 }
 
 double ReferenceDssm::Loss(const TextBags& bags, const MiniBatch& batch) const {

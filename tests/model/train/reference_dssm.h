@@ -1,5 +1,5 @@
-// DSSM eq. 3-9 in plain double precision, straight from the paper: what the
-// trainer's gradients are differenced against.
+// DSSM eq. 3-9 and CLSM eq. 1-6 in plain double precision, straight from the
+// papers: what the trainer's gradients are differenced against.
 #ifndef SEMRANK_TESTS_MODEL_TRAIN_REFERENCE_DSSM_H_
 #define SEMRANK_TESTS_MODEL_TRAIN_REFERENCE_DSSM_H_
 
@@ -27,9 +27,28 @@ struct ReferenceTower {
 
 ReferenceTower ToReference(const TowerWeights& tower);
 
+// One text on its way through a tower.
+struct ReferenceText {
+  // What layer 0 multiplies: l_t of CLSM eq. 1 for each word, of DSSM the bag.
+  // Empty for a text without known features.
+  std::vector<std::vector<double>> windows;
+  std::vector<int> winners;  // the window of each unit of layer 0 (CLSM eq. 15)
+  std::vector<std::vector<double>> outputs;  // of each layer; y is the last
+};
+
+// What multiplies the units of a hidden layer; unset = 1.
+using UnitFactors = std::function<std::vector<double>(int layer, int width)>;
+
+// window 0 = DSSM. Row f * window + p of the convolution is feature f at place
+// p.
+ReferenceText Forward(const ReferenceTower& tower, const TextBags& bags,
+                      TextId id, int window, bool tanh_output,
+                      const UnitFactors& factors = nullptr);
+
 struct ReferenceDssm {
   ReferenceTower query;
   ReferenceTower document;
+  int window = 0;  // of CLSM
   bool tanh_output = true;
   double gamma = 1;
   // 0 or 1 / (1 - p) for each hidden unit of the text at a place of the batch;

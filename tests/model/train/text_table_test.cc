@@ -9,6 +9,7 @@ namespace semrank {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
 
 Featurizer LettersAndWords() {
   auto ngrams = NgramVocabulary::FromList(3, {"#aa", "aaa", "aa#", "#b#"});
@@ -79,6 +80,28 @@ TEST(TextBagsTest, CountsBeyondAByteAreExact) {
   ASSERT_THAT(bags.Layout(ids, batch), IsOk());
   bags.Fill(ids, 0, 1, batch);
   EXPECT_THAT(batch.counts, ElementsAre(1, 1, 300));
+}
+
+TEST(TextBagsTest, WordSequencesHaveOneBagADistinctWord) {
+  const Featurizer featurizer = LettersAndWords();
+  TextInterner texts;
+  WordSequences want;
+  for (const char* text : {"b c b", "aaaa", "unknown c", ""}) {
+    texts.Intern(text);
+    featurizer.AppendWords(text, want);
+  }
+  const TextBags bags(texts, featurizer, TextForm::kWordSequences);
+  ASSERT_EQ(bags.num_bags(), 5u);  // the padding, b, c, aaaa, unknown
+  for (int t = 0; t < 4; ++t) {
+    EXPECT_THAT(bags.words(t), ElementsAreArray(want.text(t))) << t;
+  }
+  BagBatch batch;
+  const std::vector<std::uint32_t> ids = {TextBags::kPadding, 1, 2, 3, 4};
+  ASSERT_THAT(bags.Layout(ids, batch), IsOk());
+  bags.Fill(ids, 0, 5, batch);
+  EXPECT_EQ(batch.offsets, want.bags.offsets);
+  EXPECT_EQ(batch.indices, want.bags.indices);
+  EXPECT_EQ(batch.counts, want.bags.counts);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "model/base/thread_pool.h"
+#include "model/nn/clsm_tower.h"
 #include "tests/support/status_matchers.h"
 
 namespace semrank {
@@ -19,11 +20,10 @@ constexpr int kDim = 20;
 class TowerTrainerTest : public ::testing::Test {
  protected:
   TowerTrainerTest() {
-    auto words = WordVocabulary::FromList({"a", "b", "c"});
+    auto words = WordVocabulary::FromList({"a", "b", "<s>"});
     featurizer_ = *Featurizer::Create(std::nullopt, *std::move(words));
-    TextInterner texts;
-    for (const std::string& text : texts_) texts.Intern(text);
-    bags_.emplace(texts, *featurizer_);
+    for (const std::string& text : texts_) interner_.Intern(text);
+    bags_.emplace(interner_, *featurizer_);
     weights_ =
         InitialWeights({3, 40, kDim}, Random(1, RandomPurpose::kQueryWeights));
     for (LayerWeights& layer : weights_.layers) {
@@ -40,7 +40,8 @@ class TowerTrainerTest : public ::testing::Test {
     work.Run(pool_);
   }
 
-  std::vector<std::string> texts_ = {"a b b", "unknown", "c"};
+  std::vector<std::string> texts_ = {"a b b", "unknown", "b"};
+  TextInterner interner_;
   std::optional<Featurizer> featurizer_;
   std::optional<TextBags> bags_;
   TowerWeights weights_;
@@ -64,6 +65,32 @@ TEST_F(TowerTrainerTest, ComputesTheBitsThatWillBeServed) {
   EXPECT_EQ(
       std::vector<float>(trainer.vectors(), trainer.vectors() + want.size()),
       want);
+}
+
+TEST_F(TowerTrainerTest, ClsmComputesTheBitsThatWillBeServed) {
+  bags_.emplace(interner_, *featurizer_, TextForm::kWordSequences);
+  weights_ = InitialWeights({3 * 5, 40, kDim},
+                            Random(1, RandomPurpose::kQueryWeights));
+  for (float& bias : weights_.layers[0].bias) bias = 0.25f;
+  TowerTrainerOptions options;
+  options.clsm_window = 5;
+  TowerTrainer trainer(weights_, options);
+  const std::vector<TextId> ids = {2, 0, 1, 0};
+  Embed(trainer, ids);
+  ASSERT_OK_AND_ASSIGN(const auto tower,
+                       ClsmTower::Create(weights_.Views(), 5, nullptr));
+  TowerInput input;
+  for (const TextId id : ids) {
+    tower->AppendText(*featurizer_, texts_[id], input);
+  }
+  std::vector<float> want(ids.size() * kDim);
+  TowerScratch scratch;
+  tower->Embed(input, scratch, want.data());
+  EXPECT_EQ(
+      std::vector<float>(trainer.vectors(), trainer.vectors() + want.size()),
+      want);
+  EXPECT_THAT(std::span(trainer.vectors() + 2 * kDim, kDim), Each(0))
+      << "paddings are no features of a text";
 }
 
 TEST_F(TowerTrainerTest, TextWithoutFeaturesHasTheZeroVector) {

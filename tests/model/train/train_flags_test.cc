@@ -94,6 +94,19 @@ TEST_F(TrainFlagsTest, HiddenMayBeEmpty) {
   EXPECT_THAT(options.tower.hidden_dims, IsEmpty());
 }
 
+TEST_F(TrainFlagsTest, ClsmHasOneHiddenLayerUnlessTold) {
+  Set("tower", "clsm");
+  Set("window", "5");
+  Set("biases", "false");
+  ASSERT_OK_AND_ASSIGN(TrainOptions options, TrainOptionsFromFlags());
+  EXPECT_THAT(options.tower.hidden_dims, ElementsAre(300));
+  EXPECT_EQ(options.tower.clsm_window, 5);
+  EXPECT_FALSE(options.tower.biases);
+  Set("hidden", "40,30");
+  ASSERT_OK_AND_ASSIGN(options, TrainOptionsFromFlags());
+  EXPECT_THAT(options.tower.hidden_dims, ElementsAre(40, 30));
+}
+
 // Also when the value is the default of a run without preset.
 TEST_F(TrainFlagsTest, FlagsWinOverThePreset) {
   Set("preset", "dssm2013");

@@ -98,8 +98,24 @@ TEST(TrainOptionsTest, PresetIsThePapersSetting) {
   EXPECT_EQ(options.epochs, 20);
 }
 
+TEST(TrainOptionsTest, Clsm2014IsThePapersBestRow) {
+  ASSERT_OK_AND_ASSIGN(TrainOptions options, PresetOptions("clsm2014"));
+  options.data.train_files = {"t"};
+  options.data.model_dir = "m";
+  ASSERT_THAT(ResolveOptions(options), IsOk());
+  EXPECT_EQ(options.tower.kind, v1::TOWER_KIND_CLSM);
+  EXPECT_EQ(options.tower.clsm_window, 3);
+  EXPECT_EQ(TowerWidths(options.tower, 1000),
+            (std::vector<int>{3000, 300, 128}));
+  EXPECT_FALSE(options.tower.shared);
+  EXPECT_FALSE(options.tower.biases);
+  EXPECT_EQ(options.loss.negatives, 50);
+  EXPECT_EQ(options.optimizer.kind, v1::OPTIMIZER_SGD);
+  EXPECT_EQ(options.batch_size, 1024);
+}
+
 TEST(TrainOptionsTest, UnknownPresetsAreNamed) {
-  for (const char* name : {"clsm2014", "ssi2009", "dssm"}) {
+  for (const char* name : {"ssi2009", "dssm"}) {
     EXPECT_THAT(PresetOptions(name),
                 StatusIs(absl::StatusCode::kInvalidArgument,
                          HasSubstr(std::string("--preset=") + name)));
@@ -155,9 +171,28 @@ INSTANTIATE_TEST_SUITE_P(
                         o.features.hash_buckets = 10;
                         o.features.kind = v1::FEATURE_KIND_WORDS;
                       }},
-        BadOptionCase{
-            "Clsm", "--tower=clsm: not available yet",
-            [](TrainOptions& o) { o.tower.kind = v1::TOWER_KIND_CLSM; }},
+        BadOptionCase{"EvenWindow", "--window=4: must be odd",
+                      [](TrainOptions& o) {
+                        o.tower.kind = v1::TOWER_KIND_CLSM;
+                        o.tower.clsm_window = 4;
+                      }},
+        BadOptionCase{"WideWindow", "--window=17",
+                      [](TrainOptions& o) {
+                        o.tower.kind = v1::TOWER_KIND_CLSM;
+                        o.tower.clsm_window = 17;
+                      }},
+        BadOptionCase{"DssmWithWindow", "--window=3: only --tower=clsm",
+                      [](TrainOptions& o) { o.tower.clsm_window = 3; }},
+        BadOptionCase{"ClsmWithoutConvolution", "--hidden=",
+                      [](TrainOptions& o) {
+                        o.tower.kind = v1::TOWER_KIND_CLSM;
+                        o.tower.hidden_dims.clear();
+                      }},
+        BadOptionCase{"LinearClsm", "--activation=linear",
+                      [](TrainOptions& o) {
+                        o.tower.kind = v1::TOWER_KIND_CLSM;
+                        o.tower.activation = v1::ACTIVATION_IDENTITY;
+                      }},
         BadOptionCase{
             "Ssi", "--tower=ssi: not available yet",
             [](TrainOptions& o) { o.tower.kind = v1::TOWER_KIND_SSI; }},

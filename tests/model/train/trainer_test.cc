@@ -16,6 +16,7 @@ namespace semrank {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::Each;
 using ::testing::HasSubstr;
 
 // A corpus whose queries share no word with their titles, so that only what
@@ -118,7 +119,9 @@ INSTANTIATE_TEST_SUITE_P(
         LearningCase{"SharedRotations", true, kInBatch, 4, v1::TOWER_KIND_DSSM},
         LearningCase{"SeparateUniform", false, kUniform, 4,
                      v1::TOWER_KIND_DSSM},
-        LearningCase{"SharedLinear", true, kInBatch, 0, v1::TOWER_KIND_LINEAR}),
+        LearningCase{"SharedLinear", true, kInBatch, 0, v1::TOWER_KIND_LINEAR},
+        LearningCase{"SharedClsm", true, kInBatch, 0, v1::TOWER_KIND_CLSM},
+        LearningCase{"SeparateClsm", false, kUniform, 4, v1::TOWER_KIND_CLSM}),
     [](const auto& tested) { return tested.param.name; });
 
 TEST_F(TrainerTest, AdagradLearnsWithAFallingRate) {
@@ -176,6 +179,8 @@ TEST_F(TrainerTest, SeedDecidesEveryBitWhateverTheThreads) {
   for (const auto sampling : {kUniform, kInBatch}) {
     options_.loss.sampling = sampling;
     options_.tower.dropout = sampling == kUniform ? 0.1 : 0;
+    options_.tower.kind =
+        sampling == kUniform ? v1::TOWER_KIND_CLSM : v1::TOWER_KIND_DSSM;
     std::string weights;
     for (const int threads : {1, 2, 3}) {
       options_.threads = threads;
@@ -192,6 +197,22 @@ TEST_F(TrainerTest, SeedDecidesEveryBitWhateverTheThreads) {
     ASSERT_OK_AND_ASSIGN(const TrainingSummary other, Train(options_));
     EXPECT_FALSE(Weights(other) == weights);
     options_.seed = 1;
+  }
+}
+
+TEST_F(TrainerTest, BiasesStayZeroWhenTheyAreNotLearned) {
+  options_.tower.kind = v1::TOWER_KIND_CLSM;
+  options_.tower.biases = false;
+  options_.epochs = 2;
+  for (const double clip_norm : {0.0, 1.0}) {
+    options_.optimizer.gradient_clip_norm = clip_norm;
+    ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, Train(options_));
+    const std::string file = Weights(summary);
+    ASSERT_OK_AND_ASSIGN(const auto tensors, ParseSafetensors(file, "weights"));
+    for (const char* name : {"query.0.bias", "query.1.bias"}) {
+      const TensorView& bias = tensors.at(name);
+      EXPECT_THAT(std::span(bias.data, bias.shape[0]), Each(0)) << name;
+    }
   }
 }
 
