@@ -199,10 +199,7 @@ absl::StatusOr<TrainingData> LoadTrainingData(const TrainOptions& options,
   for (const TextPair& pair : train_pairs) statistics.clicks += pair.clicks;
   statistics.bad_lines = bad_lines.count();
   statistics.features = featurizer.num_features();
-  TextBags bags(texts, featurizer,
-                options.tower.kind == v1::TOWER_KIND_CLSM
-                    ? TextForm::kWordSequences
-                    : TextForm::kBags);
+  TextBags bags(texts, featurizer, TextFormOf(options.tower));
   return TrainingData{std::move(featurizer),
                       std::move(bags),
                       std::move(train_pairs),

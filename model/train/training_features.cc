@@ -39,6 +39,11 @@ absl::StatusOr<Featurizer> ChooseFeatures(const FeatureOptions& options,
   return Featurizer::Create(std::move(ngrams), std::move(words));
 }
 
+TextForm TextFormOf(const TowerOptions& options) {
+  return options.kind == v1::TOWER_KIND_CLSM ? TextForm::kWordSequences
+                                             : TextForm::kBags;
+}
+
 v1::FeatureSpec DescribeFeatures(const Featurizer& featurizer) {
   const auto& ngrams = featurizer.ngrams();
   const auto& words = featurizer.words();

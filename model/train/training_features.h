@@ -19,7 +19,10 @@ namespace semrank {
 absl::StatusOr<Featurizer> ChooseFeatures(const FeatureOptions& options,
                                           const TextInterner& texts,
                                           std::span<const TextId> ids,
-                                          int num_paddings = 0);
+                                          int num_paddings);
+
+// What the towers read of texts.
+TextForm TextFormOf(const TowerOptions& options);
 
 // What config.json says of it.
 v1::FeatureSpec DescribeFeatures(const Featurizer& featurizer);

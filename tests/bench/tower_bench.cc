@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "model/nn/clsm_tower.h"
 #include "model/nn/cosine_scorer.h"
 #include "model/nn/dssm_tower.h"
 #include "model/nn/kernels.h"
@@ -23,6 +24,7 @@ namespace {
 
 constexpr int kHidden = 300;
 constexpr int kDim = 128;
+constexpr int kWindow = 3;
 constexpr int kNumWords = 20000;
 constexpr int kNumTitles = 20000;
 constexpr int kWordsPerTitle = 8;
@@ -79,6 +81,11 @@ struct Setup {
                                 {kHidden, kHidden, weights[1].data(), bias},
                                 {kHidden, kDim, weights[2].data(), bias}},
                                Activation::kTanh, nullptr);
+    convolution = RandomValues(std::size_t{kWindow} * rows * kHidden, 0.1f);
+    clsm =
+        *ClsmTower::Create({{rows * kWindow, kHidden, convolution.data(), bias},
+                            {kHidden, kDim, weights[2].data(), bias}},
+                           kWindow, nullptr);
   }
 
   Featurizer MakeFeaturizer() const {
@@ -93,6 +100,8 @@ struct Setup {
   Featurizer featurizer;
   std::vector<std::vector<float>> weights;
   std::unique_ptr<DssmTower> tower;
+  std::vector<float> convolution;
+  std::unique_ptr<ClsmTower> clsm;
 };
 
 const Setup& TheSetup() {
@@ -106,12 +115,12 @@ class TitleCycle {
   explicit TitleCycle(benchmark::State& state)
       : state_(state), count_(static_cast<std::size_t>(state.range(0))) {}
 
-  void AppendBags(BagBatch& bags) {
+  void AppendTexts(const Tower& tower, TowerInput& input) {
     const Setup& setup = TheSetup();
-    bags.Clear();
+    input.Clear();
     for (std::size_t i = 0; i < count_; ++i) {
       NormalizeText(setup.titles[next_], normalized_).IgnoreError();
-      setup.featurizer.AppendBag(normalized_, bags);
+      tower.AppendText(setup.featurizer, normalized_, input);
       next_ = (next_ + 1) % setup.titles.size();
     }
   }
@@ -128,14 +137,14 @@ class TitleCycle {
 };
 
 // Normalise, bag, tower: all that a cold title needs.
-void BM_ColdPass_Whole(benchmark::State& state) {
+void RunColdPass(const Tower& tower, benchmark::State& state) {
   TitleCycle titles(state);
   TowerInput input;
   TowerScratch scratch;
   std::vector<float> vectors(state.range(0) * kDim);
   for (auto _ : state) {
-    titles.AppendBags(input.bags);
-    TheSetup().tower->Embed(input, scratch, vectors.data());
+    titles.AppendTexts(tower, input);
+    tower.Embed(input, scratch, vectors.data());
     benchmark::DoNotOptimize(vectors.data());
   }
   const float length = Dot(vectors.data(), vectors.data(), kDim);
@@ -143,15 +152,24 @@ void BM_ColdPass_Whole(benchmark::State& state) {
   titles.Report();
 }
 
+void BM_ColdPass_Whole(benchmark::State& state) {
+  RunColdPass(*TheSetup().tower, state);
+}
+
+// With windows of 3 words, and two layers.
+void BM_ColdPass_Clsm(benchmark::State& state) {
+  RunColdPass(*TheSetup().clsm, state);
+}
+
 void BM_ColdPass_NormalizeAndBag(benchmark::State& state) {
   TitleCycle titles(state);
-  BagBatch bags;
+  TowerInput input;
   for (auto _ : state) {
-    titles.AppendBags(bags);
-    benchmark::DoNotOptimize(bags.indices.data());
+    titles.AppendTexts(*TheSetup().tower, input);
+    benchmark::DoNotOptimize(input.bags.indices.data());
   }
   state.counters["entries"] =
-      static_cast<double>(bags.indices.size()) / state.range(0);
+      static_cast<double>(input.bags.indices.size()) / state.range(0);
   titles.Report();
 }
 
@@ -190,6 +208,7 @@ void Batches(benchmark::internal::Benchmark* bench) {
   for (const int size : {1, 8, 32, 100, 1024}) bench->Arg(size);
 }
 BENCHMARK(BM_ColdPass_Whole)->Apply(Batches);
+BENCHMARK(BM_ColdPass_Clsm)->Apply(Batches);
 BENCHMARK(BM_ColdPass_NormalizeAndBag)->Apply(Batches);
 BENCHMARK(BM_ColdPass_SumBags)->Apply(Batches);
 

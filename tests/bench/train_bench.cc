@@ -1,6 +1,6 @@
-// What a training step costs: the paper's network (letter trigrams, 300, 300,
-// 128), separate towers, mini-batches of 1,024 pairs of a query of 3 and a
-// title of 8 words.
+// What a training step costs: the papers' networks (letter trigrams, 300, 300,
+// 128; CLSM: windows of 3 words, 300, 128), separate towers, mini-batches of
+// 1,024 pairs of a query of 3 and a title of 8 words.
 //   items    pairs
 //   time     wall clock; the arguments are threads, negatives (0 = all)
 #include <benchmark/benchmark.h>
@@ -47,7 +47,7 @@ struct Corpus {
   int num_features = 0;
 };
 
-Corpus MakeCorpus() {
+Corpus MakeCorpus(TextForm form) {
   Random random(1, RandomPurpose::kNegatives);
   TextInterner texts;
   Corpus corpus;
@@ -60,20 +60,23 @@ Corpus MakeCorpus() {
     builder.AddText(texts.text(query));
     builder.AddText(texts.text(title));
   }
+  builder.AddText(kPaddingWord);
   auto ngrams = NgramVocabulary::FromList(3, builder.LetterNgrams(3, 0, 1));
   auto featurizer = Featurizer::Create(*std::move(ngrams), std::nullopt);
   corpus.num_features = featurizer->num_features();
-  corpus.bags = std::make_unique<TextBags>(texts, *featurizer);
+  corpus.bags = std::make_unique<TextBags>(texts, *featurizer, form);
   return corpus;
 }
 
-const Corpus& GetCorpus() {
-  static const auto* const corpus = new Corpus(MakeCorpus());
-  return *corpus;
+const Corpus& GetCorpus(bool clsm) {
+  static const auto* const bags = new Corpus(MakeCorpus(TextForm::kBags));
+  static const auto* const words =
+      new Corpus(MakeCorpus(TextForm::kWordSequences));
+  return clsm ? *words : *bags;
 }
 
 void RunSteps(TrainOptions options, benchmark::State& state) {
-  const Corpus& corpus = GetCorpus();
+  const Corpus& corpus = GetCorpus(options.tower.clsm_window > 0);
   options.tower.shared = false;
   options.tower.activation = v1::ACTIVATION_TANH;
   options.loss.negatives = static_cast<int>(state.range(1));
@@ -113,6 +116,19 @@ void BM_Step_InBatchSgd(benchmark::State& state) {
 }
 BENCHMARK(BM_Step_InBatchSgd)
     ->ArgsProduct({{1, 2}, {4, 50, 0}})
+    ->MeasureProcessCPUTime()
+    ->UseRealTime();
+
+void BM_Step_Clsm(benchmark::State& state) {
+  TrainOptions options =
+      Options(v1::NEGATIVE_SAMPLING_IN_BATCH, v1::OPTIMIZER_SGD);
+  options.tower.kind = v1::TOWER_KIND_CLSM;
+  options.tower.clsm_window = 3;
+  options.tower.hidden_dims = {kDefaultConvolutionDim};
+  RunSteps(options, state);
+}
+BENCHMARK(BM_Step_Clsm)
+    ->ArgsProduct({{1, 2}, {4, 50}})
     ->MeasureProcessCPUTime()
     ->UseRealTime();
 

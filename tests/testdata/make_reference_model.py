@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes two tiny model directories and the vectors of some texts.
+"""Writes three tiny model directories and the vectors of some texts.
 
 Written from model/format/FORMAT.md alone, with the standard library alone and in
 double precision, so that it shares no code and no mistakes with the C++ side.
@@ -23,6 +23,7 @@ NGRAMS = (
     "ald lds ds# #st str tra ras ass sse se# #üb übe ber er# caf afé fé# 日本語 "
     "#日本 本語# οδο δοσ οσ# x2# #vi vii iii ii# i\u0307s abc"
 ).split()
+PADDING = "<s>"
 WORDS = "cat dog strasse über 日本語 price".split()
 
 TEXTS = [
@@ -80,10 +81,10 @@ def letter_ngrams(word):
     return [marked[i:i + NGRAM_LENGTH] for i in range(len(marked) - NGRAM_LENGTH + 1)]
 
 
-def features(text, ngrams, words):
+def features(text_words, ngrams, words):
     """Counts by feature number."""
     counts = {}
-    for word in normalize(text):
+    for word in text_words:
         found = [ngrams.index(n) for n in letter_ngrams(word) if n in ngrams]
         if word in words:
             found.append(len(ngrams) + words.index(word))
@@ -92,12 +93,27 @@ def features(text, ngrams, words):
     return counts
 
 
-def embed(text, layers, use_tanh, ngrams, words):
-    counts = features(text, ngrams, words)
+def convolve(text_words, layer, window, ngrams, words):
+    """Max pooling over windows, and tanh."""
+    weight, bias = layer
+    padding = [PADDING] * (window // 2)
+    bags = [features([word], ngrams, words) for word in [*padding, *text_words, *padding]]
+    h = [[math.fsum(count * weight[f * window + p][j]
+                    for p in range(window) for f, count in bags[t + p].items())
+          for j in range(len(bias))] for t in range(len(text_words))]
+    return [math.tanh(max(row[j] for row in h) + bias[j]) for j in range(len(bias))]
+
+
+def embed(text, layers, use_tanh, window, ngrams, words):
+    text_words = normalize(text)
+    counts = features(text_words, ngrams, words)
     width = len(layers[-1][1])
     if not counts:
         return [0.0] * width
     x = [counts.get(f, 0) for f in range(len(ngrams) + len(words))]
+    if window:
+        x = convolve(text_words, layers[0], window, ngrams, words)
+        layers = layers[1:]
     for weight, bias in layers:
         x = [math.fsum([bias[j]] + [x[i] * weight[i][j] for i in range(len(x))])
              for j in range(len(bias))]
@@ -169,7 +185,9 @@ def write_model(folder, config, ngrams, words):
         "normalizer_version": 1,
         "kind": "FEATURE_KIND_LETTERS_AND_WORDS" if words else "FEATURE_KIND_LETTERS",
         "ngram_length": NGRAM_LENGTH, "num_ngrams": len(ngrams), "num_words": len(words)}
-    widths = [len(ngrams) + len(words), *config["hidden_dims"], config["embedding_dim"]]
+    window = config.get("clsm_window", 0)
+    inputs = (len(ngrams) + len(words)) * max(1, window)
+    widths = [inputs, *config["hidden_dims"], config["embedding_dim"]]
     numbers = Numbers()
     towers = {"query": numbers.layers(widths)}
     if not config["shared_towers"]:
@@ -181,7 +199,7 @@ def write_model(folder, config, ngrams, words):
         layers = towers.get(side, towers["query"])
         use_tanh = config["activation"] == "ACTIVATION_TANH"
         # Nine digits: an ulp of another libm's tanh does not show.
-        vectors[side] = [[round(v, 9) for v in embed(t, layers, use_tanh, ngrams, words)]
+        vectors[side] = [[round(v, 9) for v in embed(t, layers, use_tanh, window, ngrams, words)]
                          for t in TEXTS]
     (folder / "vectors.json").write_text(
         json.dumps(vectors, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -197,6 +215,10 @@ def main():
                 {**common, "tower": "TOWER_KIND_DSSM", "hidden_dims": [6, 5],
                  "activation": "ACTIVATION_TANH", "shared_towers": False},
                 NGRAMS, WORDS)
+    write_model(output / "clsm",
+                {**common, "tower": "TOWER_KIND_CLSM", "hidden_dims": [6], "clsm_window": 3,
+                 "activation": "ACTIVATION_TANH", "shared_towers": False},
+                [*NGRAMS, "#<s", "<s>", "s>#"], [*WORDS, PADDING])
     write_model(output / "linear",
                 {**common, "tower": "TOWER_KIND_LINEAR", "hidden_dims": [],
                  "activation": "ACTIVATION_IDENTITY", "shared_towers": True},

@@ -62,7 +62,7 @@ TEST_P(ReferenceModelTest, VectorsAreThoseOfPython) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, ReferenceModelTest,
-                         ::testing::Values("dssm", "linear"),
+                         ::testing::Values("dssm", "linear", "clsm"),
                          [](const auto& model) { return model.param; });
 
 TEST(ReferenceScriptTest, WritesWhatIsCommitted) {
@@ -80,7 +80,7 @@ TEST(ReferenceScriptTest, WritesWhatIsCommitted) {
     EXPECT_EQ(*ReadFile(entry.path().string(), 1 << 20), *committed) << name;
     ++num_files;
   }
-  EXPECT_EQ(num_files, 11);
+  EXPECT_EQ(num_files, 17);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // Gradients of one pair and its J unclicked titles against the closed forms of
 // the papers' appendices, which are computed here from them alone: DSSM eq.
-// 12-19 with one tower for both sides, CLSM eq. 8-16 with two.
+// 11-19 with one tower for both sides, CLSM eq. 8-16 with two.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ double Product(const Numbers& a, const Numbers& b) {
   return sum;
 }
 
-// DSSM eq. 17, CLSM eq. 13: delta of y_Q for R(Q, D).
+// DSSM eq. 16, CLSM eq. 13: delta of y_Q for R(Q, D).
 Numbers OutputDelta(const Numbers& y_q, const Numbers& y_d) {
   const double a = Product(y_q, y_d);
   const double b = 1 / std::sqrt(Product(y_q, y_q));
@@ -54,7 +54,7 @@ TowerGradient ZeroGradient(const ReferenceTower& tower) {
 }
 
 // Adds factor x dR(Q, D)/dW for one side, whose output has `delta`: DSSM eq.
-// 16, 18, 19; CLSM eq. 12, 14-16, where unit i of layer 0 saw window t(i).
+// 17, 19; CLSM eq. 12, 14-16, where unit i of layer 0 saw window t(i).
 void AddSide(const ReferenceTower& tower, const ReferenceText& text,
              Numbers delta, double factor, TowerGradient& gradient) {
   for (std::size_t l = tower.layers.size(); l-- > 0;) {
@@ -145,7 +145,7 @@ TEST_P(ClosedFormTest, StepFollowsTheAppendix) {
   }
   ASSERT_EQ(titles.size(), 5u);
 
-  // DSSM eq. 12-14, CLSM eq. 8-11.
+  // DSSM eq. 11-14, CLSM eq. 8-11.
   const Numbers& y_q = query.outputs.back();
   const double clicked = Cosine(y_q, titles[0].outputs.back());
   Numbers exponentials;

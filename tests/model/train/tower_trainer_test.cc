@@ -40,6 +40,22 @@ class TowerTrainerTest : public ::testing::Test {
     work.Run(pool_);
   }
 
+  // The bits that `tower` computes.
+  void ExpectVectorsOf(const Tower& tower, TowerTrainer& trainer,
+                       std::span<const TextId> ids) {
+    Embed(trainer, ids);
+    TowerInput input;
+    for (const TextId id : ids) {
+      tower.AppendText(*featurizer_, texts_[id], input);
+    }
+    std::vector<float> want(ids.size() * kDim);
+    TowerScratch scratch;
+    tower.Embed(input, scratch, want.data());
+    EXPECT_EQ(
+        std::vector<float>(trainer.vectors(), trainer.vectors() + want.size()),
+        want);
+  }
+
   std::vector<std::string> texts_ = {"a b b", "unknown", "b"};
   TextInterner interner_;
   std::optional<Featurizer> featurizer_;
@@ -51,20 +67,10 @@ class TowerTrainerTest : public ::testing::Test {
 TEST_F(TowerTrainerTest, ComputesTheBitsThatWillBeServed) {
   TowerTrainer trainer(weights_, TowerTrainerOptions());
   const std::vector<TextId> ids = {2, 0, 1, 0};
-  Embed(trainer, ids);
   ASSERT_OK_AND_ASSIGN(
       const auto tower,
       DssmTower::Create(weights_.Views(), Activation::kTanh, nullptr));
-  TowerInput input;
-  for (const TextId id : ids) {
-    tower->AppendText(*featurizer_, texts_[id], input);
-  }
-  std::vector<float> want(ids.size() * kDim);
-  TowerScratch scratch;
-  tower->Embed(input, scratch, want.data());
-  EXPECT_EQ(
-      std::vector<float>(trainer.vectors(), trainer.vectors() + want.size()),
-      want);
+  ExpectVectorsOf(*tower, trainer, ids);
 }
 
 TEST_F(TowerTrainerTest, ClsmComputesTheBitsThatWillBeServed) {
@@ -76,19 +82,9 @@ TEST_F(TowerTrainerTest, ClsmComputesTheBitsThatWillBeServed) {
   options.clsm_window = 5;
   TowerTrainer trainer(weights_, options);
   const std::vector<TextId> ids = {2, 0, 1, 0};
-  Embed(trainer, ids);
   ASSERT_OK_AND_ASSIGN(const auto tower,
                        ClsmTower::Create(weights_.Views(), 5, nullptr));
-  TowerInput input;
-  for (const TextId id : ids) {
-    tower->AppendText(*featurizer_, texts_[id], input);
-  }
-  std::vector<float> want(ids.size() * kDim);
-  TowerScratch scratch;
-  tower->Embed(input, scratch, want.data());
-  EXPECT_EQ(
-      std::vector<float>(trainer.vectors(), trainer.vectors() + want.size()),
-      want);
+  ExpectVectorsOf(*tower, trainer, ids);
   EXPECT_THAT(std::span(trainer.vectors() + 2 * kDim, kDim), Each(0))
       << "paddings are no features of a text";
 }
