@@ -42,6 +42,7 @@ std::string Layers(const v1::ModelConfig& config) {
   for (const std::uint32_t width : config.hidden_dims()) {
     layers += absl::StrFormat(" -> %d", width);
   }
+  if (config.embedding_dim() == 0) return "";
   return absl::StrFormat("%s -> %d", layers, config.embedding_dim());
 }
 
@@ -71,6 +72,18 @@ std::string Epochs(const v1::TrainingFacts& facts) {
   return absl::StrFormat("%d, best %d", facts.epochs_run(), facts.best_epoch());
 }
 
+void AddSsi(const v1::SsiSpec& ssi, Table& table) {
+  AddFact("W", EnumWord(ssi.variant()), table);
+  AddFact("dense words", Positive(ssi.num_dense_words()), table);
+  AddFact("pair buckets", Positive(ssi.pair_hash_buckets()), table);
+  if (ssi.correlated_top_k() > 0) {
+    AddFact("rare words",
+            absl::StrFormat("as %d of %d frequent ones", ssi.correlated_top_k(),
+                            ssi.num_frequent_words()),
+            table);
+  }
+}
+
 void AddArchitecture(const v1::ModelConfig& config, Table& table) {
   AddFact("tower", EnumWord(config.tower()), table);
   AddFact("layers", Layers(config), table);
@@ -78,6 +91,7 @@ void AddArchitecture(const v1::ModelConfig& config, Table& table) {
   AddFact("towers", config.shared_towers() ? "shared" : "separate", table);
   AddFact("features", Features(config.features()), table);
   AddFact("window", Positive(config.clsm_window()), table);
+  if (config.has_ssi()) AddSsi(config.ssi(), table);
   AddFact("scores", EnumWord(config.score_kind()), table);
 }
 

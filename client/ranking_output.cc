@@ -68,7 +68,12 @@ Table RankingTable(const TextList& candidates, const v1::RankResponse& response,
   const bool with_ids = !candidates.ids.empty();
   Table table;
   table.AddColumn("rank", Table::Align::kRight);
-  if (options.with_scores) table.AddColumn("score", Table::Align::kRight);
+  if (options.with_scores) {
+    // Cosines are what is expected; any other score is named.
+    const bool cosine = response.score_kind() != v1::SCORE_KIND_SSI_DOT;
+    table.AddColumn(cosine ? "score" : EnumWord(response.score_kind()),
+                    Table::Align::kRight);
+  }
   if (with_ids) table.AddColumn("id");
   table.AddColumn("title");
   for (int i = 0; i < response.indices_size(); ++i) {

@@ -49,9 +49,10 @@ void BlockEvaluator::RankAll(std::span<QueryEvaluation> block) {
 
 void BlockEvaluator::Measure(std::span<const float> scores,
                              QueryEvaluation& evaluation) {
-  evaluation.metrics =
-      ComputeMetrics(RankRelevant(scores, relevant_),
-                     QueryOf(evaluation).missing_grades, options_->gain);
+  const std::vector<RankedGrade> ranked = RankRelevant(scores, relevant_);
+  const std::vector<int>& missing = QueryOf(evaluation).missing_grades;
+  evaluation.metrics = ComputeMetrics(ranked, missing, options_->gain);
+  evaluation.tuples = CountRankingTuples(ranked, missing.size(), scores.size());
   if (options_->run_depth > 0) {
     RankScores(scores, options_->run_depth, evaluation.run);
   }

@@ -25,7 +25,7 @@ std::vector<QueryEvaluation> QueriesToEvaluate(const Collection& collection) {
   std::vector<QueryEvaluation> queries;
   for (std::size_t q = 0; q < collection.queries.size(); ++q) {
     if (!collection.queries[q].HasRelevant()) continue;
-    queries.push_back({static_cast<std::uint32_t>(q), {}, {}});
+    queries.push_back({static_cast<std::uint32_t>(q), {}, {}, {}});
   }
   return queries;
 }
@@ -44,6 +44,16 @@ MetricSummary SummaryOf(const std::vector<QueryEvaluation>& queries) {
 }
 
 }  // namespace
+
+std::optional<double> Evaluation::ranking_loss() const {
+  RankingTuples sum;
+  for (const QueryEvaluation& query : queries) {
+    sum.wrong += query.tuples.wrong;
+    sum.total += query.tuples.total;
+  }
+  if (sum.total == 0) return std::nullopt;
+  return static_cast<double>(sum.wrong) / static_cast<double>(sum.total);
+}
 
 absl::StatusOr<Evaluation> EvaluateRanker(const Ranker& ranker,
                                           const Collection& collection,

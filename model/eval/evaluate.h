@@ -8,6 +8,7 @@
 #define SEMRANK_MODEL_EVAL_EVALUATE_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,7 @@ struct EvaluateOptions {
 struct QueryEvaluation {
   std::uint32_t query = 0;  // index in Collection::queries
   MetricValues metrics{};
+  RankingTuples tuples{};
   std::vector<RankedDocument> run;  // run_depth best, in order
 };
 
@@ -45,6 +47,9 @@ struct Evaluation {
   std::string ranker;
   std::vector<QueryEvaluation> queries;  // in order of the queries file
   MetricSummary summary;
+
+  // Over the tuples of all queries; nothing when there is none.
+  std::optional<double> ranking_loss() const;
 };
 
 // `ranker` must have been made for the collection's documents. Cancelled after

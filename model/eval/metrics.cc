@@ -68,6 +68,22 @@ MetricValues ComputeMetrics(std::span<const RankedGrade> relevant,
   return values;
 }
 
+RankingTuples CountRankingTuples(std::span<const RankedGrade> relevant,
+                                 std::size_t num_missing,
+                                 std::size_t num_candidates) {
+  const auto num_relevant = static_cast<std::int64_t>(relevant.size());
+  const auto num_others =
+      static_cast<std::int64_t>(num_candidates) - num_relevant;
+  const auto missing = static_cast<std::int64_t>(num_missing);
+  RankingTuples tuples = {.wrong = missing * num_others,
+                          .total = (missing + num_relevant) * num_others};
+  // Above the i-th relevant document there are i relevant ones, counted from 0.
+  for (std::int64_t i = 0; i < num_relevant; ++i) {
+    tuples.wrong += relevant[i].rank - 1 - i;
+  }
+  return tuples;
+}
+
 MetricSummary Summarize(std::span<const MetricValues> values) {
   MetricSummary summary;
   const auto count = static_cast<double>(values.size());

@@ -7,6 +7,7 @@
 //   MRR      1 / rank of the first relevant document.
 //   P@10     relevant documents among the first ten, divided by ten, also when
 //            there are fewer candidates.
+//   Loss     share of tuples in wrong order; over all queries, not a mean.
 //   Binary   MAP, MRR and P@10 call a document relevant when its grade is >= 1;
 //            grades below 0 gain nothing.
 //   Threads  free functions, from any thread.
@@ -14,6 +15,7 @@
 #define SEMRANK_MODEL_EVAL_METRICS_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -42,6 +44,19 @@ struct RankedGrade {
 // that were not ranked. Together they must not be empty.
 MetricValues ComputeMetrics(std::span<const RankedGrade> relevant,
                             std::span<const int> missing_grades, Gain gain);
+
+// SSI's ranking loss: tuples of a query, a relevant document and a candidate of
+// grade 0 or less, and those of them whose candidate ranks above.
+struct RankingTuples {
+  std::int64_t wrong = 0;
+  std::int64_t total = 0;
+};
+
+// As ComputeMetrics, of `num_candidates` ranked documents. Relevant documents
+// that were not ranked are below all of them.
+RankingTuples CountRankingTuples(std::span<const RankedGrade> relevant,
+                                 std::size_t num_missing,
+                                 std::size_t num_candidates);
 
 struct MetricSummary {
   MetricValues mean{};

@@ -32,6 +32,24 @@ ModelRanker::ModelRanker(std::shared_ptr<const TwoTowerModel> model,
     model_->EmbedTexts(Side::kDocument, texts, scratches[worker],
                        vectors_.data() + first * model_->embedding_dim());
   });
+  if (model_->sparse_scorer() == nullptr) return;
+  const std::vector<std::string_view> texts(documents.begin(), documents.end());
+  model_->WeighTexts(texts, words_);
+}
+
+template <typename DocumentAt>
+void ModelRanker::AddSparseScores(std::string_view query,
+                                  DocumentAt document_at,
+                                  std::span<float> scores) const {
+  const SparseScorer* sparse = model_->sparse_scorer();
+  if (sparse == nullptr) return;
+  BagBatch words;
+  model_->WeighTexts(std::span(&query, 1), words);
+  thread_local SparseScorer::Scratch scratch;
+  const SparseScorer::PreparedQuery prepared(*sparse, words, 0, scratch);
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    scores[i] += prepared.Score(words_, document_at(i));
+  }
 }
 
 std::vector<float> ModelRanker::EmbedQueries(
@@ -63,6 +81,11 @@ void ModelRanker::ScoreAll(std::span<const std::string_view> queries,
       }
     }
   }
+  for (int q = 0; q < num_queries; ++q) {
+    AddSparseScores(
+        queries[q], [](std::size_t d) { return static_cast<int>(d); },
+        std::span(scores + q * num_documents_, num_documents_));
+  }
 }
 
 // Multiply again, not Dot: the same bits as ScoreAll.
@@ -80,6 +103,10 @@ void ModelRanker::ScoreSome(std::string_view query,
   }
   Multiply({rows.data(), static_cast<int>(documents.size()), dim, dim}, packed,
            {}, scores.data(), 1);
+  AddSparseScores(
+      query,
+      [documents](std::size_t i) { return static_cast<int>(documents[i]); },
+      scores);
 }
 
 }  // namespace semrank

@@ -1,7 +1,8 @@
-// A two-tower model as a ranker: cosine of the query's and the document's
-// vector (DSSM eq. 5).
+// A two-tower model as a ranker: dot product of the query's and the document's
+// vector (DSSM eq. 5), plus the sparse part of models that have one (SSI).
 //
-//   Memory   4 x embedding_dim bytes a document.
+//   Memory   4 x embedding_dim bytes a document, and 8 bytes a distinct word of
+//            it for a sparse part.
 //   Threads  as Ranker.
 #ifndef SEMRANK_MODEL_EVAL_MODEL_RANKER_H_
 #define SEMRANK_MODEL_EVAL_MODEL_RANKER_H_
@@ -36,10 +37,16 @@ class ModelRanker : public Ranker {
   // Row-major [queries.size(), embedding_dim].
   std::vector<float> EmbedQueries(
       std::span<const std::string_view> queries) const;
+  // Adds the sparse part to scores[i] of document_at(i), which is a number
+  // below num_documents_. Nothing for a model without it.
+  template <typename DocumentAt>
+  void AddSparseScores(std::string_view query, DocumentAt document_at,
+                       std::span<float> scores) const;
 
   std::shared_ptr<const TwoTowerModel> model_;
   std::size_t num_documents_;
   std::vector<float> vectors_;  // row-major [num_documents_, embedding_dim]
+  BagBatch words_;              // of the documents, for the sparse part
 };
 
 }  // namespace semrank

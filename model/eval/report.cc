@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string_view>
 
 #include "absl/strings/str_format.h"
@@ -13,10 +14,15 @@ namespace {
 constexpr int kNameWidth = 18;
 constexpr int kValueWidth = 9;
 
-std::string FormatRow(std::string_view name, const MetricValues& values) {
+// `ranking_loss` is a cell of its own, empty if there is none.
+std::string FormatRow(std::string_view name, const MetricValues& values,
+                      std::optional<double> ranking_loss) {
   std::string row = absl::StrFormat("%-*s", kNameWidth, name);
   for (const double value : values) {
     absl::StrAppendFormat(&row, "%*.4f", kValueWidth, value);
+  }
+  if (ranking_loss) {
+    absl::StrAppendFormat(&row, "%*.4f", kValueWidth, *ranking_loss);
   }
   return row + "\n";
 }
@@ -50,12 +56,13 @@ std::string FormatTableHead(const Collection& collection,
   for (const std::string_view name : kMetricNames) {
     absl::StrAppendFormat(&head, "%*s", kValueWidth, name);
   }
-  return head + "\n";
+  return head + absl::StrFormat("%*s\n", kValueWidth, "rloss");
 }
 
 std::string FormatTableRows(const Evaluation& evaluation) {
-  return FormatRow(evaluation.ranker, evaluation.summary.mean) +
-         FormatRow("  +-", evaluation.summary.standard_error);
+  return FormatRow(evaluation.ranker, evaluation.summary.mean,
+                   evaluation.ranking_loss()) +
+         FormatRow("  +-", evaluation.summary.standard_error, std::nullopt);
 }
 
 std::string FormatJson(const Evaluation& evaluation,
@@ -65,6 +72,9 @@ std::string FormatJson(const Evaluation& evaluation,
   json["queries"] = evaluation.queries.size();
   json["metrics"] = ToJson(evaluation.summary.mean);
   json["standard_errors"] = ToJson(evaluation.summary.standard_error);
+  if (const auto loss = evaluation.ranking_loss()) {
+    json["ranking_loss"] = *loss;
+  }
   json["candidates"] = std::string(NameOf(options.candidates));
   json["gain"] = options.gain == Gain::kExponential ? "exponential" : "linear";
   return json.dump() + "\n";

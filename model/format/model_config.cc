@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 #include "model/format/manifest.h"
+#include "model/format/ssi_tensors.h"
 #include "model/format/strict_json.h"
 
 namespace semrank {
@@ -77,6 +78,7 @@ std::vector<std::int64_t> LayerWidths(const v1::ModelConfig& config) {
 }
 
 std::vector<ExpectedTensor> ExpectedTensors(const v1::ModelConfig& config) {
+  if (config.tower() == v1::TOWER_KIND_SSI) return ExpectedSsiTensors(config);
   const std::vector<std::int64_t> widths = LayerWidths(config);
   std::vector<ExpectedTensor> tensors;
   for (const std::string& prefix : TensorPrefixes(config)) {

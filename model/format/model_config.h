@@ -48,7 +48,8 @@ std::vector<std::string> TensorPrefixes(const v1::ModelConfig& config);
 // Widths from the input to the vector: one more than there are layers. The
 // input has one row a feature, or with CLSM one a feature and window place.
 std::vector<std::int64_t> LayerWidths(const v1::ModelConfig& config);
-// weight and bias of each layer of each tower, in the order of writing.
+// weight and bias of each layer of each tower, or what SSI has, in the order of
+// writing.
 std::vector<ExpectedTensor> ExpectedTensors(const v1::ModelConfig& config);
 
 }  // namespace semrank

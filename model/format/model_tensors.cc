@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "model/base/status_macros.h"
 #include "model/format/model_config.h"
+#include "model/format/ssi_tensors.h"
 #include "model/nn/clsm_tower.h"
 #include "model/nn/dssm_tower.h"
 
@@ -86,7 +87,11 @@ absl::Status CheckTensors(const v1::ModelConfig& config,
   for (const ExpectedTensor& tensor : expected) {
     SEMRANK_RETURN_IF_ERROR(CheckTensor(tensor, tensors));
   }
-  if (tensors.size() == expected.size()) return absl::OkStatus();
+  if (tensors.size() == expected.size()) {
+    return config.tower() == v1::TOWER_KIND_SSI
+               ? CheckSsiValues(config, tensors)
+               : absl::OkStatus();
+  }
   return absl::InvalidArgumentError(
       absl::StrFormat("%d tensors; the configuration asks for %d",
                       tensors.size(), expected.size()));
@@ -95,6 +100,10 @@ absl::Status CheckTensors(const v1::ModelConfig& config,
 absl::StatusOr<std::shared_ptr<const TwoTowerModel>> MakeModel(
     ModelVersion version, v1::ModelConfig config, Featurizer featurizer,
     const TensorMap& tensors, std::shared_ptr<const void> storage) {
+  if (config.tower() == v1::TOWER_KIND_SSI) {
+    return MakeSsiModel(std::move(version), std::move(config),
+                        std::move(featurizer), tensors, std::move(storage));
+  }
   SEMRANK_ASSIGN_OR_RETURN(const std::shared_ptr<const Tower> query,
                            MakeTower(config, "query", tensors, storage));
   std::shared_ptr<const Tower> document = query;

@@ -21,8 +21,8 @@ namespace semrank {
 using TensorMap = std::map<std::string, TensorView>;
 
 // InvalidArgument unless exactly the expected tensors are there, in their
-// shapes, and all their values are finite. `config` has passed
-// CheckModelConfig.
+// shapes, and all their values are finite (SSI: within FORMAT.md's ranges).
+// `config` has passed CheckModelConfig.
 absl::Status CheckTensors(const v1::ModelConfig& config,
                           const TensorMap& tensors);
 

@@ -1,9 +1,10 @@
-// One side of a two-tower model: texts to vectors of unit length.
+// One side of a two-tower model: texts to vectors.
 //
 //   Input    what the tower reads of a text: a bag of features, or its words
 //            in order. The tower itself takes it from the featurizer.
 //   Shape    vectors are row-major [num_texts, embedding_dim()].
-//   Length   1 (L2), or exactly zero for a text without any known feature.
+//   Length   1 (L2), or exactly zero for a text without any known feature. SSI:
+//            any, and vectors may have no numbers at all.
 //   Promise  a text's vector is the same bits alone, in any batch and in any
 //            thread, within one build on one machine.
 //   Threads  const after construction; each thread brings its own scratch.
@@ -35,6 +36,8 @@ struct TowerScratch {
   std::vector<float> activations[2];
   std::vector<float> word_sums;
   std::vector<std::uint32_t> padded_words;
+  BagBatch words;  // tf-idf
+  BagBatch rows;
 };
 
 // Room for `rows` rows of `width`; keeps what is there.

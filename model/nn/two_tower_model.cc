@@ -28,7 +28,8 @@ absl::Status CheckTower(std::string_view side, const Tower* tower,
 absl::StatusOr<std::shared_ptr<const TwoTowerModel>> TwoTowerModel::Create(
     ModelVersion version, v1::ModelConfig config, Featurizer featurizer,
     std::shared_ptr<const Tower> query_tower,
-    std::shared_ptr<const Tower> document_tower) {
+    std::shared_ptr<const Tower> document_tower,
+    std::shared_ptr<const SparseScorer> sparse_scorer) {
   const int num_features = featurizer.num_features();
   SEMRANK_RETURN_IF_ERROR(CheckTower("query", query_tower.get(), num_features));
   SEMRANK_RETURN_IF_ERROR(
@@ -38,24 +39,41 @@ absl::StatusOr<std::shared_ptr<const TwoTowerModel>> TwoTowerModel::Create(
         "the query tower gives %d dimensions and the document tower %d",
         query_tower->embedding_dim(), document_tower->embedding_dim()));
   }
+  if (sparse_scorer != nullptr && sparse_scorer->num_words() != num_features) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "the sparse part takes %d words, but the vocabulary has %d",
+        sparse_scorer->num_words(), num_features));
+  }
   // make_shared cannot reach the private constructor.
-  return std::shared_ptr<const TwoTowerModel>(new TwoTowerModel(
-      std::move(version), std::move(config), std::move(featurizer),
-      std::move(query_tower), std::move(document_tower)));
+  return std::shared_ptr<const TwoTowerModel>(
+      new TwoTowerModel(std::move(version), std::move(config),
+                        std::move(featurizer), std::move(query_tower),
+                        std::move(document_tower), std::move(sparse_scorer)));
 }
 
 TwoTowerModel::TwoTowerModel(ModelVersion version, v1::ModelConfig config,
                              Featurizer featurizer,
                              std::shared_ptr<const Tower> query_tower,
-                             std::shared_ptr<const Tower> document_tower)
+                             std::shared_ptr<const Tower> document_tower,
+                             std::shared_ptr<const SparseScorer> sparse_scorer)
     : version_(std::move(version)),
       config_(std::move(config)),
       featurizer_(std::move(featurizer)),
       query_tower_(std::move(query_tower)),
-      document_tower_(std::move(document_tower)) {}
+      document_tower_(std::move(document_tower)),
+      sparse_scorer_(std::move(sparse_scorer)) {}
 
 const Tower& TwoTowerModel::tower(Side side) const {
   return side == Side::kQuery ? *query_tower_ : *document_tower_;
+}
+
+void TwoTowerModel::WeighTexts(
+    std::span<const std::string_view> normalized_texts, BagBatch& bags) const {
+  bags.Clear();
+  for (const std::string_view text : normalized_texts) {
+    featurizer_.AppendBag(text, bags);
+  }
+  sparse_scorer_->Weigh(bags);
 }
 
 void TwoTowerModel::EmbedTexts(

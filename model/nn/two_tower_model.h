@@ -1,5 +1,6 @@
 // A trained model, ready to use: one featurizer and a tower for each side,
-// which may be the same tower.
+// which may be the same tower. The score of a pair is the dot product of their
+// vectors, plus the sparse part where there is one.
 //
 //   Threads  const after construction; each thread brings its own scratch.
 #ifndef SEMRANK_MODEL_NN_TWO_TOWER_MODEL_H_
@@ -11,6 +12,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "model/nn/sparse_scorer.h"
 #include "model/nn/tower.h"
 #include "model/text/featurizer.h"
 #include "semrank/v1/model_config.pb.h"
@@ -37,33 +39,45 @@ struct EmbedScratch {
 
 class TwoTowerModel {
  public:
-  // InvalidArgument when the towers' features or dimensions do not agree.
+  // InvalidArgument when the features or dimensions of the parts do not agree.
+  // Without `sparse_scorer` the vectors are all of the score.
   static absl::StatusOr<std::shared_ptr<const TwoTowerModel>> Create(
       ModelVersion version, v1::ModelConfig config, Featurizer featurizer,
       std::shared_ptr<const Tower> query_tower,
-      std::shared_ptr<const Tower> document_tower);
+      std::shared_ptr<const Tower> document_tower,
+      std::shared_ptr<const SparseScorer> sparse_scorer = nullptr);
 
   const ModelVersion& version() const { return version_; }
   const v1::ModelConfig& config() const { return config_; }
   const Featurizer& featurizer() const { return featurizer_; }
   const Tower& tower(Side side) const;
+  // 0: there are no vectors, and the sparse part is all of the score.
   int embedding_dim() const { return query_tower_->embedding_dim(); }
+  // Null = none.
+  const SparseScorer* sparse_scorer() const { return sparse_scorer_.get(); }
 
   // Vectors of normalised texts, row-major [texts.size(), embedding_dim()],
   // with the promises of Tower.
   void EmbedTexts(Side side, std::span<const std::string_view> normalized_texts,
                   EmbedScratch& scratch, float* vectors) const;
 
+  // Replaces `bags` by those of normalised texts, as sparse_scorer(), which
+  // must be there, scores them.
+  void WeighTexts(std::span<const std::string_view> normalized_texts,
+                  BagBatch& bags) const;
+
  private:
   TwoTowerModel(ModelVersion version, v1::ModelConfig config,
                 Featurizer featurizer, std::shared_ptr<const Tower> query_tower,
-                std::shared_ptr<const Tower> document_tower);
+                std::shared_ptr<const Tower> document_tower,
+                std::shared_ptr<const SparseScorer> sparse_scorer);
 
   ModelVersion version_;
   v1::ModelConfig config_;
   Featurizer featurizer_;
   std::shared_ptr<const Tower> query_tower_;
   std::shared_ptr<const Tower> document_tower_;
+  std::shared_ptr<const SparseScorer> sparse_scorer_;
 };
 
 }  // namespace semrank

@@ -14,6 +14,7 @@ namespace semrank {
 absl::Status ReadFlags(DataOptions& options);
 absl::Status ReadFlags(FeatureOptions& options);
 absl::Status ReadFlags(TowerOptions& options);
+absl::Status ReadFlags(SsiOptions& options);
 absl::Status ReadFlags(LossOptions& options);
 absl::Status ReadFlags(OptimizerOptions& options);
 absl::Status ReadFlags(CheckpointOptions& options);

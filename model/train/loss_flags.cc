@@ -42,7 +42,10 @@ ABSL_FLAG(std::string, clicks, "ignore",
           "often in an epoch, each time in another batch and against other "
           "titles).");
 ABSL_FLAG(Double, gamma, Double{Defaults().gamma},
-          "Factor on the cosine in the softmax.");
+          "Factor on the cosine in the softmax; --tower=ssi has no softmax.");
+ABSL_FLAG(Double, margin, Double{Defaults().margin},
+          "--tower=ssi: how much higher than an unclicked title the clicked "
+          "one has to score.");
 
 namespace semrank {
 
@@ -52,6 +55,7 @@ absl::Status ReadFlags(LossOptions& options) {
   absl::GetFlag(FLAGS_negatives).CopyIfSet(options.negatives);
   absl::GetFlag(FLAGS_hard_negatives).CopyIfSet(options.hard_negatives);
   absl::GetFlag(FLAGS_gamma).CopyIfSet(options.gamma);
+  absl::GetFlag(FLAGS_margin).CopyIfSet(options.margin);
   return ParseOption(absl::GetFlag(FLAGS_clicks), options.clicks);
 }
 

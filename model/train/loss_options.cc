@@ -28,6 +28,7 @@ absl::Status Resolve(LossOptions& loss) {
                      "--negative_sampling=in_batch; with shown, --negatives "
                      "says how many there are");
   }
+  SEMRANK_RETURN_IF_ERROR(CheckPositive("margin", loss.margin, 1000));
   // Beyond, the softmax of single precision is an argmax.
   return CheckPositive("gamma", loss.gamma, 1000);
 }

@@ -16,6 +16,8 @@ struct LossOptions {
   int hard_negatives = 0;
   // Smoothing factor of eq. 6.
   double gamma = 15;
+  // Of the margin ranking loss (SSI). The paper's is 1.
+  double margin = 0.5;
   // WEIGHT and REPEAT make a pair count as often as it was clicked.
   v1::ClickUse clicks = v1::CLICK_USE_IGNORE;
 };

@@ -21,6 +21,12 @@ constexpr Named<v1::TowerKind> kTowers[] = {{"dssm", v1::TOWER_KIND_DSSM},
                                             {"linear", v1::TOWER_KIND_LINEAR},
                                             {"clsm", v1::TOWER_KIND_CLSM},
                                             {"ssi", v1::TOWER_KIND_SSI}};
+constexpr Named<v1::SsiVariant> kSsiVariants[] = {
+    {"low_rank", v1::SSI_VARIANT_LOW_RANK},
+    {"symmetric", v1::SSI_VARIANT_SYMMETRIC},
+    {"diagonal", v1::SSI_VARIANT_DIAGONAL},
+    {"full", v1::SSI_VARIANT_FULL},
+    {"low_rank_no_identity", v1::SSI_VARIANT_LOW_RANK_NO_IDENTITY}};
 constexpr Named<v1::FeatureKind> kFeatures[] = {
     {"letters", v1::FEATURE_KIND_LETTERS},
     {"words", v1::FEATURE_KIND_WORDS},
@@ -65,6 +71,10 @@ absl::Status Find(std::string_view flag, std::string_view name,
 
 absl::Status ParseOption(std::string_view name, v1::TowerKind& kind) {
   return Find("tower", name, kTowers, kind);
+}
+
+absl::Status ParseOption(std::string_view name, v1::SsiVariant& variant) {
+  return Find("ssi", name, kSsiVariants, variant);
 }
 
 absl::Status ParseOption(std::string_view name, v1::FeatureKind& kind) {

@@ -17,6 +17,7 @@
 namespace semrank {
 
 absl::Status ParseOption(std::string_view name, v1::TowerKind& kind);
+absl::Status ParseOption(std::string_view name, v1::SsiVariant& variant);
 absl::Status ParseOption(std::string_view name, v1::FeatureKind& kind);
 absl::Status ParseOption(std::string_view name, v1::NegativeSampling& sampling);
 absl::Status ParseOption(std::string_view name, v1::Optimizer& optimizer);

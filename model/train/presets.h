@@ -1,4 +1,5 @@
-// The settings of a paper, by name (--preset).
+// Settings that go together: the defaults of a tower, and those of a paper
+// (--preset).
 #ifndef SEMRANK_MODEL_TRAIN_PRESETS_H_
 #define SEMRANK_MODEL_TRAIN_PRESETS_H_
 
@@ -8,6 +9,9 @@
 #include "model/train/train_options.h"
 
 namespace semrank {
+
+// What holds without --preset: the best all-round choice for a tower.
+TrainOptions DefaultOptions(v1::TowerKind tower);
 
 // The settings of a paper to the letter, over the defaults; what it leaves
 // open is said in TRAINING.md. FlagError for a name that is not known.

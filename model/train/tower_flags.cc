@@ -22,17 +22,19 @@ semrank::TowerOptions Defaults() { return {}; }
 ABSL_FLAG(Text, tower, Text{"dssm"},
           "Network: dssm (bag of features, tanh layers), linear (one layer), "
           "clsm (word windows, convolution, max pooling: reads words in their "
-          "order). ssi is not available yet.");
+          "order), ssi (tf-idf words compared through a learned matrix, see "
+          "--ssi; other defaults go with it: TRAINING.md).");
 ABSL_FLAG(Bool, shared_towers, Bool{Defaults().shared},
-          "One network for queries and titles; otherwise one for each.");
+          "One network for queries and titles; otherwise one for each. ssi: as "
+          "--ssi says.");
 ABSL_FLAG(Text, hidden, Text{absl::StrJoin(Defaults().hidden_dims, ",")},
           "Widths of the layers between input and vector, with commas between "
-          "them; may be empty. --tower=linear has none; the first of "
+          "them; may be empty. --tower=linear and ssi have none; the first of "
           "--tower=clsm, whose default is 300, is its convolution.");
 ABSL_FLAG(Int, window, Int{semrank::kDefaultClsmWindow},
           "Of --tower=clsm: words in a window, odd, 1 to 15.");
 ABSL_FLAG(Int, embedding_dim, Int{Defaults().embedding_dim},
-          "Numbers in a vector.");
+          "Numbers in a vector; for ssi the rank of U and V.");
 ABSL_FLAG(Double, dropout, Double{Defaults().dropout},
           "Share of the hidden units that each text loses in training, drawn "
           "anew each time, 0 to below 1.");

@@ -74,9 +74,12 @@ absl::Status Resolve(TowerOptions& tower) {
     case v1::TOWER_KIND_CLSM:
       SEMRANK_RETURN_IF_ERROR(ResolveClsm(tower));
       break;
-    default:
-      return FlagError("tower", "ssi",
-                       "not available yet; this version trains dssm, linear");
+    default:  // SSI; ResolveSsi does the rest.
+      if (tower.activation == v1::ACTIVATION_TANH) {
+        return FlagError("activation", "tanh", "--tower=ssi has none");
+      }
+      tower.activation = v1::ACTIVATION_IDENTITY;
+      break;
   }
   SEMRANK_RETURN_IF_ERROR(CheckHidden(tower.hidden_dims));
   if (!(tower.dropout >= 0 && tower.dropout < 1)) {

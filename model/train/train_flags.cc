@@ -20,10 +20,9 @@ semrank::TrainOptions Defaults() { return {}; }
 
 }  // namespace
 
-ABSL_FLAG(
-    std::string, preset, "",
-    "Settings of a paper to the letter: dssm2013, clsm2014. Flags that are "
-    "set win over it.");
+ABSL_FLAG(std::string, preset, "",
+          "Settings of a paper to the letter: dssm2013, clsm2014, ssi2009. "
+          "Flags that are set win over it.");
 ABSL_FLAG(Int, batch_size, Int{Defaults().batch_size},
           "Pairs in a mini-batch, at most: an epoch is cut into equal ones.");
 ABSL_FLAG(Int, epochs, Int{Defaults().epochs},
@@ -48,10 +47,14 @@ absl::StatusOr<TrainOptions> TrainOptionsFromFlags() {
   const std::string preset = absl::GetFlag(FLAGS_preset);
   if (!preset.empty()) {
     SEMRANK_ASSIGN_OR_RETURN(options, PresetOptions(preset));
+  } else {
+    SEMRANK_RETURN_IF_ERROR(ReadFlags(options.tower));
+    options = DefaultOptions(options.tower.kind);
   }
   SEMRANK_RETURN_IF_ERROR(ReadFlags(options.data));
   SEMRANK_RETURN_IF_ERROR(ReadFlags(options.features));
   SEMRANK_RETURN_IF_ERROR(ReadFlags(options.tower));
+  SEMRANK_RETURN_IF_ERROR(ReadFlags(options.ssi));
   SEMRANK_RETURN_IF_ERROR(ReadFlags(options.loss));
   SEMRANK_RETURN_IF_ERROR(ReadFlags(options.optimizer));
   SEMRANK_RETURN_IF_ERROR(ReadFlags(options.checkpoint));

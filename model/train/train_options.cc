@@ -83,9 +83,15 @@ absl::Status ResolveOptions(TrainOptions& options) {
                      "used by --negative_sampling=shown and --hard_negatives "
                      "only");
   }
-  // One pair alone has nothing to be told apart from.
+  SEMRANK_RETURN_IF_ERROR(Resolve(options.ssi));
+  if (options.tower.kind == v1::TOWER_KIND_SSI) {
+    SEMRANK_RETURN_IF_ERROR(ResolveSsi(options));
+  }
+  // In-batch, one pair alone has nothing to be told apart from.
+  const int min_pairs =
+      options.loss.sampling == v1::NEGATIVE_SAMPLING_IN_BATCH ? 2 : 1;
   SEMRANK_RETURN_IF_ERROR(
-      CheckRange("batch_size", options.batch_size, 2, kMaxBatchSize));
+      CheckRange("batch_size", options.batch_size, min_pairs, kMaxBatchSize));
   SEMRANK_RETURN_IF_ERROR(CheckRange("epochs", options.epochs, 1, 1'000'000));
   SEMRANK_RETURN_IF_ERROR(
       CheckRange("patience", options.patience, 0, 1'000'000));

@@ -11,6 +11,7 @@
 #include "model/train/feature_options.h"
 #include "model/train/loss_options.h"
 #include "model/train/optimizer_options.h"
+#include "model/train/ssi_options.h"
 #include "model/train/tower_options.h"
 
 namespace semrank {
@@ -26,6 +27,7 @@ struct TrainOptions {
   DataOptions data;
   FeatureOptions features;
   TowerOptions tower;
+  SsiOptions ssi;
   LossOptions loss;
   OptimizerOptions optimizer;
   CheckpointOptions checkpoint;

@@ -19,6 +19,17 @@ std::string NameOfFolder(const std::string& model_dir) {
   return path.filename().string();
 }
 
+// What is otherwise than in models of towers.
+void DescribeSsiModel(const TrainOptions& options, const Featurizer& featurizer,
+                      v1::ModelConfig& config) {
+  *config.mutable_ssi() = DescribeSsi(options.ssi, featurizer.num_features());
+  config.mutable_features()->set_weighting(v1::FEATURE_WEIGHTING_TF_IDF);
+  config.clear_gamma();
+  config.set_score_kind(v1::SCORE_KIND_SSI_DOT);
+  config.mutable_training()->set_loss(v1::LOSS_KIND_MARGIN);
+  config.mutable_training()->set_margin(options.loss.margin);
+}
+
 }  // namespace
 
 v1::ModelConfig DescribeModel(const TrainOptions& options,
@@ -52,6 +63,9 @@ v1::ModelConfig DescribeModel(const TrainOptions& options,
   facts.set_learning_rate_decay(options.optimizer.decay);
   facts.set_click_use(options.loss.clicks);
   facts.set_trainer_version(std::string(Version()));
+  if (options.tower.kind == v1::TOWER_KIND_SSI) {
+    DescribeSsiModel(options, featurizer, config);
+  }
   return config;
 }
 

@@ -26,9 +26,13 @@ namespace {
 
 // Weights, their best epoch and the optimizer's state against the machine.
 absl::Status CheckMemory(const TrainOptions& options, int num_features) {
-  const std::int64_t parameters =
+  std::int64_t parameters =
       NumParameters(TowerWidths(options.tower, num_features)) *
       (options.tower.shared ? 1 : 2);
+  if (options.tower.kind == v1::TOWER_KIND_SSI) {
+    SEMRANK_ASSIGN_OR_RETURN(parameters,
+                             NumSsiParameters(options, num_features));
+  }
   const double needed = 4.0 * static_cast<double>(parameters) *
                         (2 + OptimizerStateSize(options.optimizer.kind));
   const double present = static_cast<double>(sysconf(_SC_PHYS_PAGES)) *

@@ -8,6 +8,10 @@ namespace {
 // A unit vector rounded to float32 is off by less than 2^-23 in length.
 constexpr double kUnitLengthTolerance = 1e-6;
 
+// The other side's numbers are sums of weights that are at most 1e6
+// (model/format/FORMAT.md).
+constexpr float kLargestValue = 1e15f;
+
 }  // namespace
 
 bool ScaleToUnitLength(std::span<float> vector) {
@@ -19,6 +23,14 @@ bool ScaleToUnitLength(std::span<float> vector) {
   if (length == 0 || std::abs(length - 1) <= kUnitLengthTolerance) return true;
   for (float& value : vector) {
     value = static_cast<float>(double{value} / length);
+  }
+  return true;
+}
+
+bool HasUsableValues(std::span<const float> vector) {
+  for (const float value : vector) {
+    // Written so that NaN fails.
+    if (!(std::abs(value) <= kLargestValue)) return false;
   }
   return true;
 }

@@ -13,6 +13,11 @@ namespace semrank {
 // it holds NaN or infinity.
 bool ScaleToUnitLength(std::span<float> vector);
 
+// For scores that are dot products of vectors of any length: false when the
+// vector holds NaN, or a number beyond +-1e15, with which a score could leave
+// single precision.
+bool HasUsableValues(std::span<const float> vector);
+
 }  // namespace semrank
 
 #endif  // SEMRANK_SERVER_CORE_GIVEN_VECTORS_H_

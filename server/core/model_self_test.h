@@ -8,8 +8,8 @@
 namespace semrank {
 
 // Embeds a few texts on both sides, which also brings the weights into memory.
-// DataLoss unless every vector is finite, of length 1 or 0, and the same bits
-// alone and in a batch.
+// DataLoss unless every vector is finite, of length 1 or 0 (SSI: any), and the
+// same bits alone and in a batch.
 absl::Status SelfTest(const TwoTowerModel& model);
 
 }  // namespace semrank

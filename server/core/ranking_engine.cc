@@ -8,6 +8,7 @@
 #include "model/base/strings.h"
 #include "server/core/errors.h"
 #include "server/core/given_vectors.h"
+#include "server/core/sparse_scores.h"
 #include "server/core/vector_encoding.h"
 
 namespace semrank {
@@ -33,7 +34,15 @@ absl::Status CheckQuery(std::string_view query, const Limits& limits) {
 }
 
 // Number of rows in `bytes`.
-absl::StatusOr<std::size_t> CountVectors(std::string_view bytes, int dim) {
+absl::StatusOr<std::size_t> CountVectors(const TwoTowerModel& model,
+                                         std::string_view bytes) {
+  if (bytes.empty()) return 0;
+  if (model.sparse_scorer() != nullptr) {
+    return FieldError("INVALID_FIELD", "vectors",
+                      "are not all of this model's score, which needs the "
+                      "words of the titles too; send titles");
+  }
+  const int dim = model.embedding_dim();
   const std::size_t row_bytes = dim * sizeof(float);
   if (bytes.size() % row_bytes != 0) {
     return FieldError(
@@ -44,6 +53,14 @@ absl::StatusOr<std::size_t> CountVectors(std::string_view bytes, int dim) {
          {"embedding_dim", std::to_string(dim)}});
   }
   return bytes.size() / row_bytes;
+}
+
+absl::Status CheckHasVectors(const TwoTowerModel& model) {
+  if (model.embedding_dim() > 0) return absl::OkStatus();
+  return FieldError("INVALID_FIELD", "model",
+                    absl::StrFormat("%s has no vectors: it scores pairs of "
+                                    "texts by their words alone",
+                                    model.version().name));
 }
 
 }  // namespace
@@ -73,9 +90,8 @@ RankingEngine::RankingEngine(const Limits& limits, DocumentVectorCache* cache,
 absl::Status RankingEngine::CheckRank(const ServedModel& served,
                                       const RankInput& input) const {
   SEMRANK_RETURN_IF_ERROR(CheckQuery(input.query, limits_));
-  SEMRANK_ASSIGN_OR_RETURN(
-      const std::size_t num_vectors,
-      CountVectors(input.vectors, served.model->embedding_dim()));
+  SEMRANK_ASSIGN_OR_RETURN(const std::size_t num_vectors,
+                           CountVectors(*served.model, input.vectors));
   const std::size_t num_candidates = input.titles.size() + num_vectors;
   if (num_candidates == 0) {
     return FieldError("NO_CANDIDATES", "titles",
@@ -137,7 +153,7 @@ absl::Status RankingEngine::RankStages(const ServedModel& served,
   SEMRANK_RETURN_IF_ERROR(AddTitles(input, scratch, result.problems));
   const std::size_t num_titles = scratch.candidates.size();
   scratch.rows.resize(num_titles * dim + input.vectors.size() / sizeof(float));
-  AddVectors(input, dim, scratch, result.problems);
+  AddVectors(input, *served.model, scratch, result.problems);
   result.times[Stage::kParse] += clock.Lap();
 
   SEMRANK_RETURN_IF_ERROR(embedder_.FindOrEmbedDocuments(
@@ -152,6 +168,8 @@ absl::Status RankingEngine::RankStages(const ServedModel& served,
   scratch.scores.resize(scratch.candidates.size());
   ScoreMatrix(scratch.query_row.data(), scratch.rows.data(), dim,
               scratch.scores);
+  AddSparseScores(*served.model, scratch.query[0], scratch.texts,
+                  scratch.scores);
   RankScores(scratch.scores, input.top_k, result.ranking);
   // Cutting the sorted list after top_k leaves what cutting before it leaves.
   if (input.min_score.has_value()) {
@@ -185,19 +203,23 @@ absl::Status RankingEngine::AddTitles(
   return absl::OkStatus();
 }
 
-void RankingEngine::AddVectors(const RankInput& input, int dim,
-                               Scratch& scratch,
+void RankingEngine::AddVectors(const RankInput& input,
+                               const TwoTowerModel& model, Scratch& scratch,
                                std::vector<CandidateProblem>& problems) {
+  const int dim = model.embedding_dim();
   const std::size_t row_bytes = dim * sizeof(float);
+  const bool cosine = model.config().tower() != v1::TOWER_KIND_SSI;
+  if (input.vectors.empty()) return;
   for (std::size_t i = 0; i < input.vectors.size() / row_bytes; ++i) {
     const auto candidate = static_cast<std::uint32_t>(input.titles.size() + i);
     const std::span<float> row(
         scratch.rows.data() + scratch.candidates.size() * dim, dim);
     DecodeFloat32(input.vectors.substr(i * row_bytes, row_bytes), row);
-    if (!ScaleToUnitLength(row)) {
+    if (!(cosine ? ScaleToUnitLength(row) : HasUsableValues(row))) {
       problems.push_back(
           {candidate, FieldError("BAD_VECTOR", ItemName("vectors", i),
-                                 "holds NaN or infinity")});
+                                 "holds NaN, infinity or a number beyond "
+                                 "what can be scored")});
       continue;
     }
     scratch.candidates.push_back(candidate);
@@ -220,6 +242,7 @@ absl::Status RankingEngine::EmbedStages(const ServedModel& served,
                                         const Caller& caller, Scratch& scratch,
                                         EmbedResult& result) const {
   SEMRANK_RETURN_IF_ERROR(CheckEmbed(input));
+  SEMRANK_RETURN_IF_ERROR(CheckHasVectors(*served.model));
   SEMRANK_RETURN_IF_ERROR(CheckStillWanted(caller));
   StageClock clock;
   scratch.texts.Clear();

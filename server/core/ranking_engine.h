@@ -31,7 +31,8 @@
 
 namespace semrank {
 
-// Candidates are numbered through from 0: titles, then rows of `vectors`.
+// Candidates are numbered through from 0: titles, then rows of `vectors`, of
+// which a model whose score has a sparse part takes none.
 struct RankInput {
   std::string_view query = {};
   std::span<const std::string_view> titles = {};
@@ -99,7 +100,8 @@ class RankingEngine {
   absl::Status AddTitles(const RankInput& input, Scratch& scratch,
                          std::vector<CandidateProblem>& problems) const;
   // Rows of given vectors, after those of the titles.
-  static void AddVectors(const RankInput& input, int dim, Scratch& scratch,
+  static void AddVectors(const RankInput& input, const TwoTowerModel& model,
+                         Scratch& scratch,
                          std::vector<CandidateProblem>& problems);
   void RecordTimes(const StageTimes& times) const;
 

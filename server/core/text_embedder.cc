@@ -51,6 +51,7 @@ absl::Status TextEmbedder::Embed(const ServedModel& served, Side side,
                                  Scratch& scratch, float* rows,
                                  StageTimes& times) const {
   const std::size_t dim = served.model->embedding_dim();
+  if (dim == 0) return absl::OkStatus();
   const auto count = static_cast<std::size_t>(texts.size());
   StageClock clock;
   for (std::size_t first = 0; first < count;) {
@@ -73,6 +74,7 @@ absl::Status TextEmbedder::Embed(const ServedModel& served, Side side,
 absl::Status TextEmbedder::FindOrEmbedDocuments(
     const ServedModel& served, const TextBatch& texts, const Caller& caller,
     Scratch& scratch, float* rows, CacheUse& use, StageTimes& times) const {
+  if (served.model->embedding_dim() == 0) return absl::OkStatus();
   const auto count = static_cast<std::size_t>(texts.size());
   StageClock clock;
   scratch.keys.clear();

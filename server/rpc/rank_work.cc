@@ -16,9 +16,12 @@ absl::StatusOr<WorkSize> RankWork::Read(std::string_view bytes) {
                            environment_.models->Find(message_.model.name(),
                                                      message_.model.version()));
   SEMRANK_RETURN_IF_ERROR(engine.CheckRank(*served_, message_.input));
+  // Without vectors there is perhaps no dimension to divide by.
   const std::size_t num_vectors =
-      message_.input.vectors.size() /
-      (sizeof(float) * served_->model->embedding_dim());
+      message_.input.vectors.empty()
+          ? 0
+          : message_.input.vectors.size() /
+                (sizeof(float) * served_->model->embedding_dim());
   return WorkSize{
       static_cast<std::int64_t>(1 + message_.titles.size() + num_vectors),
       bytes.size()};

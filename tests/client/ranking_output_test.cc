@@ -98,5 +98,11 @@ TEST(EmbeddingOutputTest, TsvAndJsonLines) {
             "{\"id\":\"2\",\"text\":\"b\",\"vector\":[1.0,0.1,-0.5]}\n");
 }
 
+TEST_F(RankingOutputTest, ScoresThatAreNoCosinesAreNamed) {
+  response_.set_score_kind(v1::SCORE_KIND_SSI_DOT);
+  EXPECT_THAT(RankingTable(candidates_, response_, {}).ToAlignedText(),
+              ::testing::HasSubstr("ssi_dot"));
+}
+
 }  // namespace
 }  // namespace semrank

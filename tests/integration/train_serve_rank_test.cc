@@ -42,6 +42,41 @@ std::string ClickPairs() {
   return pairs;
 }
 
+// A title with a word of the query, which no pair brings together, and titles
+// of what the query means.
+TEST(TrainServeRankSsiTest, WordsAndMeaningsAddUp) {
+  const TempDir dir;
+  const std::string model_dir = dir.File("models/ssi");
+  const ProgramResult trained =
+      RunProgram({kBinaries + "/semrank-train",
+                  "--train=" + dir.Write("clicks.tsv", ClickPairs()),
+                  "--model_dir=" + model_dir, "--tower=ssi",
+                  "--embedding_dim=16", "--batch_size=12", "--epochs=40",
+                  "--learning_rate=0.1", "--valid_fraction=0", "--threads=1"});
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  ServerProcess server(kBinaries + "/semrank-server",
+                       {"--model_dir=" + model_dir});
+  const std::vector<std::string> rank = {
+      kBinaries + "/semrank", "--address=" + server.grpc_address(), "rank",
+      "--query=fix auto", "--output=json"};
+  std::vector<std::string> arguments = rank;
+  arguments.insert(arguments.end(), {"travel agency", "photo editor",
+                                     "garage for cars", "garage for auto"});
+  for (int times = 0; times < 2; ++times) {
+    const ProgramResult ranked = RunProgram(arguments);
+    ASSERT_EQ(ranked.exit_code, 0) << ranked.err;
+    const auto json = nlohmann::json::parse(ranked.out);
+    EXPECT_EQ(json["score_kind"], "ssi_dot");
+    EXPECT_EQ(json["results"][0]["title"], "garage for auto");
+    EXPECT_EQ(json["results"][1]["title"], "garage for cars");
+    EXPECT_EQ(json["cache_hits"], times == 0 ? 0 : 4);
+  }
+  const ProgramResult model = RunProgram(
+      {kBinaries + "/semrank", "--address=" + server.grpc_address(), "model"});
+  EXPECT_THAT(model.out, HasSubstr("low_rank"));
+  EXPECT_THAT(model.out, HasSubstr("ssi_dot"));
+}
+
 // By --tower.
 class TrainServeRankTest : public ::testing::TestWithParam<std::string> {
  protected:

@@ -103,5 +103,18 @@ TEST(MetricsTest, OneQueryHasNoStandardError) {
   EXPECT_EQ(summary.standard_error[kMrr], 0);
 }
 
+TEST(RankingTuplesTest, CountsCandidatesAboveRelevantDocuments) {
+  // Ranks 1 and 4 of 6: the second has two others above it.
+  const RankingTuples tuples = CountRankingTuples({{{1, 2}, {4, 1}}}, 0, 6);
+  EXPECT_EQ(tuples.wrong, 2);
+  EXPECT_EQ(tuples.total, 8);
+}
+
+TEST(RankingTuplesTest, MissingDocumentsAreBelowAll) {
+  const RankingTuples tuples = CountRankingTuples({{{2, 1}}}, 2, 5);
+  EXPECT_EQ(tuples.wrong, 1 + 2 * 4);
+  EXPECT_EQ(tuples.total, 3 * 4);
+}
+
 }  // namespace
 }  // namespace semrank

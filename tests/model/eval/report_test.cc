@@ -36,7 +36,7 @@ TEST(ReportTest, TableSaysWhatWasEvaluated) {
             "1 queries, 3 documents, candidates: all documents, gain: "
             "2^grade - 1\n\n"
             "ranker               ndcg@1   ndcg@3  ndcg@10      map      mrr"
-            "     p@10\n");
+            "     p@10    rloss\n");
 }
 
 TEST(ReportTest, TableRowsHaveMeansAndStandardErrors) {
@@ -45,6 +45,18 @@ TEST(ReportTest, TableRowsHaveMeansAndStandardErrors) {
             "   0.0625\n"
             "  +-                 0.5000   0.0000   0.0000   0.0000   0.0000"
             "   0.2500\n");
+}
+
+TEST(ReportTest, RankingLossIsOverTuplesAndLeftOutWithoutThem) {
+  Evaluation evaluation = MakeEvaluation();
+  evaluation.queries.resize(2);
+  EXPECT_EQ(FormatJson(evaluation, {}).find("ranking_loss"), std::string::npos);
+  evaluation.queries[0].tuples = {.wrong = 3, .total = 4};
+  evaluation.queries[1].tuples = {.wrong = 0, .total = 8};
+  EXPECT_NE(FormatJson(evaluation, {}).find(R"("ranking_loss":0.25,)"),
+            std::string::npos);
+  EXPECT_NE(FormatTableRows(evaluation).find("   0.0625   0.2500\n"),
+            std::string::npos);
 }
 
 }  // namespace

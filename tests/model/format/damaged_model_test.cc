@@ -192,15 +192,6 @@ TEST_F(HostileModelTest, NotANumberInTheWeightsIsRefused) {
   }
 }
 
-TEST_F(HostileModelTest, LaterTowersAreUnimplemented) {
-  EXPECT_THAT(LoadChanged(kConfigFile,
-                          [](std::string& c) {
-                            Replace(c, "TOWER_KIND_DSSM", "TOWER_KIND_SSI");
-                          }),
-              StatusIs(absl::StatusCode::kUnimplemented,
-                       ::testing::HasSubstr("TOWER_KIND_SSI")));
-}
-
 TEST_F(HostileModelTest, RandomChangesNeverCrash) {
   std::mt19937 random(2);
   for (int round = 0; round < 1000; ++round) {

@@ -107,6 +107,17 @@ TEST_F(TrainFlagsTest, ClsmHasOneHiddenLayerUnlessTold) {
   EXPECT_THAT(options.tower.hidden_dims, ElementsAre(40, 30));
 }
 
+TEST_F(TrainFlagsTest, SsiBringsItsOwnDefaults) {
+  Set("tower", "ssi");
+  Set("ssi", "symmetric");
+  Set("margin", "2");
+  ASSERT_OK_AND_ASSIGN(const TrainOptions options, TrainOptionsFromFlags());
+  EXPECT_EQ(options.features.kind, v1::FEATURE_KIND_WORDS);
+  EXPECT_EQ(options.optimizer.kind, v1::OPTIMIZER_ADAGRAD);
+  EXPECT_EQ(options.ssi.variant, v1::SSI_VARIANT_SYMMETRIC);
+  EXPECT_EQ(options.loss.margin, 2);
+}
+
 // Also when the value is the default of a run without preset.
 TEST_F(TrainFlagsTest, FlagsWinOverThePreset) {
   Set("preset", "dssm2013");
@@ -144,7 +155,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadFlagCase{"early_stopping", "map"},
         BadFlagCase{"negative_sampling", "hard"},
         BadFlagCase{"clicks", "twice"}, BadFlagCase{"valid_candidates", "some"},
-        BadFlagCase{"preset", "bert"}),
+        BadFlagCase{"ssi", "cubic"}, BadFlagCase{"preset", "bert"}),
     [](const auto& tested) {
       return std::string(tested.param.flag) + std::to_string(tested.index);
     });

@@ -114,8 +114,26 @@ TEST(TrainOptionsTest, Clsm2014IsThePapersBestRow) {
   EXPECT_EQ(options.batch_size, 1024);
 }
 
+TEST(TrainOptionsTest, Ssi2009IsThePapersRun) {
+  ASSERT_OK_AND_ASSIGN(TrainOptions options, PresetOptions("ssi2009"));
+  options.data.train_files = {"pairs.tsv"};
+  options.data.model_dir = "model";
+  ASSERT_THAT(ResolveOptions(options), IsOk());
+  EXPECT_EQ(options.tower.kind, v1::TOWER_KIND_SSI);
+  EXPECT_EQ(options.features.kind, v1::FEATURE_KIND_WORDS);
+  EXPECT_EQ(options.features.max_words, 30000);
+  EXPECT_EQ(options.ssi.variant, v1::SSI_VARIANT_LOW_RANK);
+  EXPECT_EQ(options.ssi.init_scale, 1);
+  EXPECT_EQ(options.loss.margin, 1);
+  EXPECT_EQ(options.loss.negatives, 1);
+  EXPECT_EQ(options.loss.sampling, v1::NEGATIVE_SAMPLING_UNIFORM);
+  EXPECT_EQ(options.optimizer.kind, v1::OPTIMIZER_SGD);
+  EXPECT_EQ(options.batch_size, 1);
+  EXPECT_FALSE(options.tower.shared);
+}
+
 TEST(TrainOptionsTest, UnknownPresetsAreNamed) {
-  for (const char* name : {"ssi2009", "dssm"}) {
+  for (const char* name : {"clsm2013", "dssm"}) {
     EXPECT_THAT(PresetOptions(name),
                 StatusIs(absl::StatusCode::kInvalidArgument,
                          HasSubstr(std::string("--preset=") + name)));
@@ -194,8 +212,45 @@ INSTANTIATE_TEST_SUITE_P(
                         o.tower.activation = v1::ACTIVATION_IDENTITY;
                       }},
         BadOptionCase{
-            "Ssi", "--tower=ssi: not available yet",
+            "SsiOfLetters", "--features=FEATURE_KIND_LETTERS: --tower=ssi",
             [](TrainOptions& o) { o.tower.kind = v1::TOWER_KIND_SSI; }},
+        BadOptionCase{"SsiTanh", "--activation=tanh: --tower=ssi has none",
+                      [](TrainOptions& o) {
+                        o.tower.kind = v1::TOWER_KIND_SSI;
+                        o.tower.activation = v1::ACTIVATION_TANH;
+                      }},
+        BadOptionCase{"SsiDenseWords", "--ssi_dense_words=-1",
+                      [](TrainOptions& o) { o.ssi.dense_words = -1; }},
+        BadOptionCase{"SsiDenseWordsOfDiagonal", "--ssi_dense_words=9",
+                      [](TrainOptions& o) {
+                        o.ssi.variant = v1::SSI_VARIANT_DIAGONAL;
+                        o.ssi.dense_words = 9;
+                      }},
+        BadOptionCase{"SsiHashedLowRank", "--ssi_pair_hash_buckets=9",
+                      [](TrainOptions& o) { o.ssi.pair_hash_buckets = 9; }},
+        BadOptionCase{"SsiFrequentWordsAlone", "--ssi_correlated_top_k=0",
+                      [](TrainOptions& o) { o.ssi.frequent_words = 9; }},
+        BadOptionCase{"SsiTopK", "--ssi_correlated_top_k=65",
+                      [](TrainOptions& o) {
+                        o.ssi.frequent_words = 9;
+                        o.ssi.correlated_top_k = 65;
+                      }},
+        BadOptionCase{"SsiTwoKindsOfRareWords", "--ssi_dense_words=9",
+                      [](TrainOptions& o) {
+                        o.ssi.frequent_words = 9;
+                        o.ssi.correlated_top_k = 5;
+                        o.ssi.dense_words = 9;
+                      }},
+        BadOptionCase{"SsiInitScale", "--ssi_init_scale=0",
+                      [](TrainOptions& o) { o.ssi.init_scale = 0; }},
+        BadOptionCase{"SsiClipped", "--gradient_clip_norm=1",
+                      [](TrainOptions& o) {
+                        o.tower.kind = v1::TOWER_KIND_SSI;
+                        o.features.kind = v1::FEATURE_KIND_WORDS;
+                        o.optimizer.gradient_clip_norm = 1;
+                      }},
+        BadOptionCase{"Margin", "--margin=0",
+                      [](TrainOptions& o) { o.loss.margin = 0; }},
         BadOptionCase{"LinearDssm", "--activation=linear",
                       [](TrainOptions& o) {
                         o.tower.activation = v1::ACTIVATION_IDENTITY;

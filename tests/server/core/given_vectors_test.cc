@@ -49,5 +49,13 @@ TEST(GivenVectorsTest, NanAndInfinityAreRefused) {
   }
 }
 
+TEST(GivenVectorsTest, OnlyValuesThatCanBeScoredAreUsable) {
+  for (const float bad : {kNan, kInfinity, -kInfinity, 1.1e15f}) {
+    EXPECT_FALSE(HasUsableValues(std::vector<float>{1, bad, 2})) << bad;
+  }
+  EXPECT_TRUE(HasUsableValues(std::vector<float>{1e15f, -1e15f, 0}));
+  EXPECT_TRUE(HasUsableValues({}));
+}
+
 }  // namespace
 }  // namespace semrank

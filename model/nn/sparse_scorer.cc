@@ -1,0 +1,91 @@
+#include "model/nn/sparse_scorer.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "model/nn/kernels.h"
+#include "model/nn/pair_hash.h"
+#include "model/nn/tfidf.h"
+
+namespace semrank {
+
+absl::StatusOr<std::unique_ptr<SparseScorer>> SparseScorer::Create(
+    const SparseWeights& weights, std::shared_ptr<const void> storage) {
+  const int num_kinds = (weights.diagonal != nullptr ? 1 : 0) +
+                        (weights.matrix != nullptr ? 1 : 0) +
+                        (weights.pair_weights != nullptr ? 1 : 0);
+  if (weights.num_words < 1 || weights.idf == nullptr || num_kinds > 1 ||
+      (weights.pair_weights != nullptr) != (weights.num_buckets > 0)) {
+    return absl::InvalidArgumentError(
+        "the weights of the words make no sparse part of a score");
+  }
+  // make_unique cannot reach the private constructor.
+  return std::unique_ptr<SparseScorer>(
+      new SparseScorer(weights, std::move(storage)));
+}
+
+void SparseScorer::Weigh(BagBatch& bags) const {
+  WeighTfIdf(weights_.idf, 0, bags.num_texts(), bags);
+}
+
+SparseScorer::PreparedQuery::PreparedQuery(const SparseScorer& scorer,
+                                           const BagBatch& queries, int query,
+                                           Scratch& scratch)
+    : weights_(scorer.weights_),
+      queries_(queries),
+      query_(query),
+      values_(scratch.values) {
+  values_.resize(static_cast<std::size_t>(weights_.num_words), 0.0f);
+  if (weights_.matrix != nullptr) {
+    SumBags(queries, query, query + 1, weights_.matrix, weights_.num_words,
+            values_.data());
+    return;
+  }
+  for (std::uint32_t i = queries.offsets[query]; i < queries.offsets[query + 1];
+       ++i) {
+    const std::uint32_t word = queries.indices[i];
+    values_[word] = weights_.diagonal == nullptr
+                        ? queries.counts[i]
+                        : queries.counts[i] * weights_.diagonal[word];
+  }
+}
+
+SparseScorer::PreparedQuery::~PreparedQuery() {
+  if (weights_.matrix != nullptr) {
+    std::fill(values_.begin(), values_.end(), 0.0f);
+    return;
+  }
+  for (std::uint32_t i = queries_.offsets[query_];
+       i < queries_.offsets[query_ + 1]; ++i) {
+    values_[queries_.indices[i]] = 0;
+  }
+}
+
+float SparseScorer::PreparedQuery::SumOfPairs(
+    std::uint32_t document_word) const {
+  float sum = 0;
+  for (std::uint32_t i = queries_.offsets[query_];
+       i < queries_.offsets[query_ + 1]; ++i) {
+    sum += queries_.counts[i] *
+           weights_.pair_weights[PairBucket(queries_.indices[i], document_word,
+                                            weights_.num_buckets)];
+  }
+  return sum;
+}
+
+float SparseScorer::PreparedQuery::Score(const BagBatch& documents,
+                                         int document) const {
+  float sum = 0;
+  for (std::uint32_t i = documents.offsets[document];
+       i < documents.offsets[document + 1]; ++i) {
+    const std::uint32_t word = documents.indices[i];
+    float value = values_[word];
+    if (weights_.pair_weights != nullptr) value += SumOfPairs(word);
+    sum += value * documents.counts[i];
+  }
+  return sum;
+}
+
+}  // namespace semrank

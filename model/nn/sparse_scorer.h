@@ -1,0 +1,88 @@
+// The part of a score that is computed from the words of both texts, not from
+// their vectors: q'Sd on tf-idf words, added to the dot product of the vectors.
+// S is the rest of SSI's W beside U'V:
+//
+//   identity   S = I                          (W = U'V + I, W = U'U + I)
+//   diagonal   S = D
+//   full       S = W, stored whole
+//   hashed     S(s, t) = pair_weights[h(s, t)], plus 1 where s = t
+//
+//   Texts    bags of Weigh: tf-idf values of words, indices rising.
+//   Scores   sum over the document's words t, in order, of v(t) d(t), where
+//            v(t) is the sum over the query's words s, in order, of q(s) S(s,
+//            t); 0 without a word. float32, each operation rounded by itself:
+//            a pair's score is the same bits beside any other texts and in any
+//            thread.
+//   Threads  const; a PreparedQuery and its scratch belong to one thread.
+#ifndef SEMRANK_MODEL_NN_SPARSE_SCORER_H_
+#define SEMRANK_MODEL_NN_SPARSE_SCORER_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "model/text/featurizer.h"
+
+namespace semrank {
+
+struct SparseWeights {
+  int num_words = 0;
+  const float* idf = nullptr;  // [num_words]
+  // At most one; without any S = I.
+  const float* diagonal = nullptr;      // [num_words]
+  const float* matrix = nullptr;        // [num_words, num_words], row = query's
+  const float* pair_weights = nullptr;  // [num_buckets]
+  std::uint32_t num_buckets = 0;
+};
+
+class SparseScorer {
+ public:
+  // Uses the weights in place; `storage`, which may be null, keeps them alive.
+  // InvalidArgument for weights that break the rules above.
+  static absl::StatusOr<std::unique_ptr<SparseScorer>> Create(
+      const SparseWeights& weights, std::shared_ptr<const void> storage);
+
+  int num_words() const { return weights_.num_words; }
+
+  // Counts of a featurizer of num_words() words to tf-idf.
+  void Weigh(BagBatch& bags) const;
+
+  // Memory that queries reuse, one after another.
+  struct Scratch {
+    std::vector<float> values;  // by word; all 0 between queries
+  };
+
+  // v = q'S, as far as it pays to have it beforehand. All arguments outlive it.
+  class PreparedQuery {
+   public:
+    PreparedQuery(const SparseScorer& scorer, const BagBatch& queries,
+                  int query, Scratch& scratch);
+    ~PreparedQuery();
+    PreparedQuery(const PreparedQuery&) = delete;
+    PreparedQuery& operator=(const PreparedQuery&) = delete;
+
+    // Of one text of `documents`.
+    float Score(const BagBatch& documents, int document) const;
+
+   private:
+    float SumOfPairs(std::uint32_t document_word) const;
+
+    const SparseWeights& weights_;
+    const BagBatch& queries_;
+    const int query_;
+    std::vector<float>& values_;
+  };
+
+ private:
+  SparseScorer(const SparseWeights& weights,
+               std::shared_ptr<const void> storage)
+      : weights_(weights), storage_(std::move(storage)) {}
+
+  SparseWeights weights_;
+  std::shared_ptr<const void> storage_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_NN_SPARSE_SCORER_H_

@@ -1,0 +1,73 @@
+// Supervised semantic indexing as it learns: the margin ranking loss on f(q, d)
+// = q'Wd, and one step down its gradient a mini-batch (SSI 2.3).
+//
+//   Sparse   a step reads and changes only what belongs to the words of its
+//            texts, and of the pairs only those whose margin is violated.
+//   Threads  one thread calls; the work is done by the pool.
+#ifndef SEMRANK_MODEL_TRAIN_SSI_TRAINER_H_
+#define SEMRANK_MODEL_TRAIN_SSI_TRAINER_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "model/base/thread_pool.h"
+#include "model/nn/sparse_scorer.h"
+#include "model/train/bag_transpose.h"
+#include "model/train/margin_loss.h"
+#include "model/train/model_trainer.h"
+#include "model/train/ssi_table_trainer.h"
+#include "model/train/ssi_weights.h"
+#include "model/train/train_options.h"
+#include "model/train/word_pair_trainer.h"
+
+namespace semrank {
+
+class SsiTrainer : public ModelTrainer {
+ public:
+  // `options` are resolved; `pool` outlives the trainer.
+  SsiTrainer(SsiWeights weights, const TrainOptions& options, ThreadPool& pool);
+  SsiTrainer(const SsiTrainer&) = delete;
+  SsiTrainer& operator=(const SsiTrainer&) = delete;
+
+  // Both fail as TextBags::Layout.
+  absl::StatusOr<double> Loss(const MiniBatch& batch) override;
+  absl::StatusOr<double> Step(const MiniBatch& batch,
+                              const StepContext& step) override;
+
+  std::vector<TensorView> Weights() const override;
+  std::vector<StateTensor> State() override;
+  void Restored(std::int64_t num_steps) override;
+
+ private:
+  absl::Status ReadTexts(const MiniBatch& batch);
+  void Embed(bool learn);
+  double Score(const MiniBatch& batch);
+  void ScoreTitles(int pair, std::span<const std::uint32_t> titles,
+                   std::span<float> scores, int worker);
+  void AddVectorGradientWork(WorkList& work);
+  const float* title_vectors() const;
+  float* title_gradients();
+
+  SsiWeights weights_;
+  ThreadPool& pool_;
+  MarginLoss loss_;
+  std::unique_ptr<SsiTableTrainer> query_table_;     // null = no vectors
+  std::unique_ptr<SsiTableTrainer> document_table_;  // null also when shared
+  std::unique_ptr<SparseScorer> sparse_;             // null = none
+  std::unique_ptr<WordPairTrainer> word_pairs_;      // null = nothing to learn
+
+  // Of the step: tf-idf words.
+  BagBatch queries_;
+  BagBatch titles_;
+  BagTranspose violations_by_title_;
+  std::vector<SparseScorer::Scratch> sparse_scratch_;  // by worker
+  WorkerScratch scratch_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_SSI_TRAINER_H_

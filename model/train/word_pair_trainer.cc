@@ -1,0 +1,154 @@
+#include "model/train/word_pair_trainer.h"
+
+#include <cstddef>
+#include <span>
+
+#include "model/nn/pair_hash.h"
+
+namespace semrank {
+namespace {
+
+constexpr int kPairBlock = 16;
+
+struct Entries {
+  std::span<const std::uint32_t> indices;
+  std::span<const float> values;
+};
+
+Entries EntriesOf(const BagBatch& batch, int bag) {
+  const std::size_t begin = batch.offsets[bag];
+  const std::size_t size = batch.offsets[bag + 1] - begin;
+  return {std::span(batch.indices).subspan(begin, size),
+          std::span(batch.counts).subspan(begin, size)};
+}
+
+}  // namespace
+
+void WordPairTrainer::Sums::Add(std::uint32_t index, float value) {
+  // An index whose sum has come back to 0 is listed again: Drain copes.
+  if (values[index] == 0) touched.push_back(index);
+  values[index] += value;
+}
+
+template <typename Visit>
+void WordPairTrainer::Sums::Drain(Visit visit) {
+  for (const std::uint32_t index : touched) {
+    if (values[index] == 0) continue;
+    visit(index, values[index]);
+    values[index] = 0;
+  }
+  touched.clear();
+}
+
+WordPairTrainer::WordPairTrainer(SsiWeights& weights,
+                                 const OptimizerOptions& options,
+                                 int num_workers)
+    : weights_(weights),
+      optimizer_(options, weights.words),
+      sums_(static_cast<std::size_t>(num_workers)) {
+  for (Sums& sums : sums_) {
+    sums.values.resize(static_cast<std::size_t>(weights.num_words));
+  }
+  if (weights.spec.pair_hash_buckets() > 0) {
+    hashed_.values.resize(weights.words.size());
+  }
+}
+
+void WordPairTrainer::AddGatherWork(const BagBatch& queries,
+                                    const BagBatch& titles,
+                                    const BagBatch& score_gradients,
+                                    WorkList& work) {
+  queries_ = &queries;
+  titles_ = &titles;
+  score_gradients_ = &score_gradients;
+  const int num_pairs = score_gradients.num_texts();
+  gathered_.resize(
+      static_cast<std::size_t>((num_pairs + kPairBlock - 1) / kPairBlock));
+  work.Add(1, [this](int, int) {
+    by_query_word_.Build(*queries_, weights_.num_words);
+  });
+  work.AddBlocks(num_pairs, kPairBlock,
+                 [this](int first, int last, int worker) {
+                   GatherPairs(first, last, worker);
+                 });
+}
+
+// r_i of pairs [first, last).
+void WordPairTrainer::GatherPairs(int first, int last, int worker) {
+  BagBatch& gathered = gathered_[first / kPairBlock];
+  Sums& sums = sums_[worker];
+  gathered.Clear();
+  for (int pair = first; pair < last; ++pair) {
+    const Entries gradients = EntriesOf(*score_gradients_, pair);
+    for (std::size_t k = 0; k < gradients.indices.size(); ++k) {
+      const Entries title =
+          EntriesOf(*titles_, static_cast<int>(gradients.indices[k]));
+      for (std::size_t t = 0; t < title.indices.size(); ++t) {
+        sums.Add(title.indices[t], gradients.values[k] * title.values[t]);
+      }
+    }
+    sums.Drain([&gathered](std::uint32_t word, float sum) {
+      gathered.indices.push_back(word);
+      gathered.counts.push_back(sum);
+    });
+    gathered.offsets.push_back(
+        static_cast<std::uint32_t>(gathered.indices.size()));
+  }
+}
+
+void WordPairTrainer::AddUpdateWork(double learning_rate, WorkList& work) {
+  optimizer_.BeginStep(learning_rate);
+  if (weights_.spec.pair_hash_buckets() > 0) {
+    work.Add(1, [this](int, int) { UpdateHashed(); });
+    return;
+  }
+  const std::vector<std::uint32_t>& words = by_query_word_.features();
+  work.Add(static_cast<int>(words.size()), [this, &words](int w, int worker) {
+    UpdateRow(words[w], w, worker);
+  });
+}
+
+// Row `word` of W, or its place on the diagonal; `place` is that of the word in
+// by_query_word_.
+void WordPairTrainer::UpdateRow(std::uint32_t word, int place, int worker) {
+  const bool diagonal = weights_.spec.variant() == v1::SSI_VARIANT_DIAGONAL;
+  Sums& sums = sums_[worker];
+  const Entries pairs = EntriesOf(by_query_word_.texts(), place);
+  for (std::size_t i = 0; i < pairs.indices.size(); ++i) {
+    const int pair = static_cast<int>(pairs.indices[i]);
+    const Entries r =
+        EntriesOf(gathered_[pair / kPairBlock], pair % kPairBlock);
+    for (std::size_t t = 0; t < r.indices.size(); ++t) {
+      if (diagonal && r.indices[t] != word) continue;
+      sums.Add(r.indices[t], pairs.values[i] * r.values[t]);
+    }
+  }
+  const std::size_t num_words = static_cast<std::size_t>(weights_.num_words);
+  UpdateWeights(diagonal ? 0 : word * num_words, sums);
+}
+
+// By one thread, in order of pairs: pairs of different words share weights.
+void WordPairTrainer::UpdateHashed() {
+  const auto num_buckets =
+      static_cast<std::uint32_t>(weights_.spec.pair_hash_buckets());
+  for (int pair = 0; pair < queries_->num_texts(); ++pair) {
+    const Entries query = EntriesOf(*queries_, pair);
+    const Entries r =
+        EntriesOf(gathered_[pair / kPairBlock], pair % kPairBlock);
+    for (std::size_t s = 0; s < query.indices.size(); ++s) {
+      for (std::size_t t = 0; t < r.indices.size(); ++t) {
+        hashed_.Add(PairBucket(query.indices[s], r.indices[t], num_buckets),
+                    query.values[s] * r.values[t]);
+      }
+    }
+  }
+  UpdateWeights(0, hashed_);
+}
+
+void WordPairTrainer::UpdateWeights(std::size_t first, Sums& sums) {
+  sums.Drain([this, first](std::uint32_t index, float sum) {
+    optimizer_.Update(first + index, std::span(&sum, 1));
+  });
+}
+
+}  // namespace semrank

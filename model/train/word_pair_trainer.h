@@ -1,0 +1,70 @@
+// The weights that SSI gives to words or pairs of words, as they learn: the
+// diagonal, all of W, or those of hashed pairs. With g the gradient with
+// respect to the scores,
+//
+//   dloss/dS(s, t) = sum over pairs i of q_i(s) r_i(t),
+//   r_i(t)         = sum over titles k of g(i, k) d_k(t)
+//
+//   Memory   of a step: the distinct words of each pair's violating titles; for
+//            hashed pairs once more the weights.
+//   Threads  one thread calls; the pieces run anywhere.
+#ifndef SEMRANK_MODEL_TRAIN_WORD_PAIR_TRAINER_H_
+#define SEMRANK_MODEL_TRAIN_WORD_PAIR_TRAINER_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "model/train/bag_transpose.h"
+#include "model/train/parameter_optimizer.h"
+#include "model/train/ssi_weights.h"
+#include "model/train/work_list.h"
+
+namespace semrank {
+
+class WordPairTrainer {
+ public:
+  // `weights` outlive the trainer and do not move.
+  WordPairTrainer(SsiWeights& weights, const OptimizerOptions& options,
+                  int num_workers);
+
+  ParameterOptimizer& optimizer() { return optimizer_; }
+
+  // tf-idf bags of the step's queries and titles, and g by pair; they outlive
+  // the step. Gather work runs before update work.
+  void AddGatherWork(const BagBatch& queries, const BagBatch& titles,
+                     const BagBatch& score_gradients, WorkList& work);
+  void AddUpdateWork(double learning_rate, WorkList& work);
+
+ private:
+  // A dense row of sums, of which only those at `touched` may not be 0.
+  struct Sums {
+    std::vector<float> values;
+    std::vector<std::uint32_t> touched;
+
+    void Add(std::uint32_t index, float value);
+    // visit(index, sum) for each sum that is not 0, once, in order of first
+    // appearance; all are 0 then.
+    template <typename Visit>
+    void Drain(Visit visit);
+  };
+
+  void GatherPairs(int first, int last, int worker);
+  void UpdateRow(std::uint32_t word, int place, int worker);
+  void UpdateHashed();
+  // Weight first + i has the gradient sums.values[i].
+  void UpdateWeights(std::size_t first, Sums& sums);
+
+  SsiWeights& weights_;
+  ParameterOptimizer optimizer_;
+  const BagBatch* queries_ = nullptr;
+  const BagBatch* titles_ = nullptr;
+  const BagBatch* score_gradients_ = nullptr;
+  std::vector<BagBatch> gathered_;  // r_i, by block of pairs
+  BagTranspose by_query_word_;
+  std::vector<Sums> sums_;  // by worker, by word
+  Sums hashed_;             // by bucket
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_WORD_PAIR_TRAINER_H_

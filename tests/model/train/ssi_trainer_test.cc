@@ -1,0 +1,354 @@
+// The gradient of every kind of SSI weight against finite differences of the
+// loss in double precision, and against the paper's own updates.
+#include "model/train/ssi_trainer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+
+#include "model/base/thread_pool.h"
+#include "model/format/ssi_tensors.h"
+#include "tests/support/status_matchers.h"
+
+namespace semrank {
+namespace {
+
+constexpr int kNumWords = 8;
+constexpr int kDim = 3;
+const std::vector<std::string> kWords = {"a", "b", "c", "d",
+                                         "e", "f", "g", "h"};
+
+using Values = std::map<std::string, std::vector<double>>;
+
+// By their numbers. Text 7 is a query and a title; "unknown" is no word.
+const std::vector<std::string> kTexts = {
+    "a b",   "c",     "b b b d", "e f a", "unknown", "h a",    "g g",
+    "a c e", "a b c", "d",       "f f g", "h",       "b e h h"};
+
+// SSI's loss written down from the paper, with W made whole.
+class ReferenceSsi {
+ public:
+  ReferenceSsi(const SsiWeights& weights, double margin)
+      : spec_(weights.spec), margin_(margin) {
+    for (const TensorView& tensor : weights.Tensors()) {
+      std::int64_t count = 1;
+      for (const std::int64_t size : tensor.shape) count *= size;
+      values_[tensor.name].assign(tensor.data, tensor.data + count);
+    }
+  }
+
+  Values& values() { return values_; }
+
+  double Loss(const MiniBatch& batch) const {
+    double loss = 0;
+    for (int i = 0; i < batch.num_pairs(); ++i) {
+      std::vector<TextId> negatives;
+      if (batch.all_titles) {
+        for (int k = 0; k < batch.num_pairs(); ++k) {
+          if (batch.titles[k] != batch.titles[i] &&
+              batch.queries[k] != batch.queries[i]) {
+            negatives.push_back(batch.titles[k]);
+          }
+        }
+      } else {
+        for (std::uint32_t c = batch.candidates.offsets[i] + 1;
+             c < batch.candidates.offsets[i + 1]; ++c) {
+          negatives.push_back(batch.titles[batch.candidates.indices[c]]);
+        }
+      }
+      const double positive = Score(batch.queries[i], batch.titles[i]);
+      for (const TextId negative : negatives) {
+        loss += std::max(0.0, margin_ - positive +
+                                  Score(batch.queries[i], negative)) /
+                static_cast<double>(negatives.size()) / batch.num_pairs();
+      }
+    }
+    return loss;
+  }
+
+  double Score(TextId query, TextId title) const {
+    const std::vector<double> q = TfIdf(query), d = TfIdf(title);
+    double score = 0;
+    for (int s = 0; s < kNumWords; ++s) {
+      for (int t = 0; t < kNumWords; ++t) score += q[s] * W(s, t) * d[t];
+    }
+    return score;
+  }
+
+  std::vector<double> TfIdf(TextId text) const {
+    std::vector<double> x(kNumWords);
+    for (const char letter : " " + kTexts[text]) {
+      const bool alone = kTexts[text].find("unknown") == std::string::npos;
+      if (alone && letter != ' ') {
+        x[letter - 'a'] += values_.at(kIdfTensor)[letter - 'a'];
+      }
+    }
+    double squares = 0;
+    for (const double value : x) squares += value * value;
+    for (double& value : x) value /= squares > 0 ? std::sqrt(squares) : 1;
+    return x;
+  }
+
+  // Dimension `dim` of word `w` in U or V.
+  double Column(const std::string& table, int w, int dim) const {
+    const auto num_rows = static_cast<int>(NumSsiRows(spec_, kNumWords));
+    if (w < num_rows) return values_.at(table)[w * kDim + dim];
+    const auto top_k = static_cast<int>(spec_.correlated_top_k());
+    double sum = 0;
+    for (int p = 0; p < top_k; ++p) {
+      const double row =
+          values_.at(kCorrelatedTensor)[(w - num_rows) * top_k + p];
+      if (row >= 0) {
+        sum += values_.at(table)[static_cast<int>(row) * kDim + dim] / top_k;
+      }
+    }
+    return sum;
+  }
+
+ private:
+  double W(int s, int t) const {
+    const v1::SsiVariant variant = spec_.variant();
+    if (variant == v1::SSI_VARIANT_DIAGONAL) {
+      return s == t ? values_.at(kDiagonalTensor)[s] : 0;
+    }
+    const double identity = s == t ? 1 : 0;
+    if (spec_.pair_hash_buckets() > 0) {
+      const std::uint64_t bucket =
+          (s * std::uint64_t{2654435761} + t) % spec_.pair_hash_buckets();
+      return identity + values_.at(kPairWeightsTensor)[bucket];
+    }
+    if (variant == v1::SSI_VARIANT_FULL) {
+      return values_.at(kMatrixTensor)[s * kNumWords + t];
+    }
+    const bool shared = variant == v1::SSI_VARIANT_SYMMETRIC;
+    double sum = variant == v1::SSI_VARIANT_LOW_RANK_NO_IDENTITY ? 0 : identity;
+    for (int d = 0; d < kDim; ++d) {
+      sum += Column("query.0.weight", s, d) *
+             Column(shared ? "query.0.weight" : "document.0.weight", t, d);
+    }
+    return sum;
+  }
+
+  v1::SsiSpec spec_;
+  double margin_;
+  Values values_;
+};
+
+struct SsiCase {
+  std::string name;
+  SsiOptions ssi;
+  v1::NegativeSampling sampling = v1::NEGATIVE_SAMPLING_IN_BATCH;
+  int negatives = 0;
+};
+
+class SsiTrainerTest : public ::testing::TestWithParam<SsiCase> {
+ protected:
+  SsiTrainerTest() : data_(MakeData()), pool_(2) {
+    options_.features.kind = v1::FEATURE_KIND_WORDS;
+    options_.tower.kind = v1::TOWER_KIND_SSI;
+    options_.tower.embedding_dim = kDim;
+  }
+
+  static TrainingData MakeData() {
+    TextInterner texts;
+    for (const std::string& text : kTexts) texts.Intern(text);
+    Featurizer featurizer =
+        *Featurizer::Create(std::nullopt, *WordVocabulary::FromList(kWords));
+    TextBags bags(texts, featurizer);
+    return {.featurizer = std::move(featurizer),
+            .bags = std::move(bags),
+            .train_pairs = {},
+            .valid_pairs = {},
+            .titles = {7, 8, 9, 10, 11, 12},
+            .shown = {},
+            .statistics = {}};
+  }
+
+  void UseCase(const SsiCase& c) {
+    options_.ssi = c.ssi;
+    options_.ssi.init_scale = 0.7;
+    options_.loss = {.sampling = c.sampling, .negatives = c.negatives};
+    options_.optimizer.kind = v1::OPTIMIZER_SGD;
+    options_.tower.shared = c.ssi.variant == v1::SSI_VARIANT_SYMMETRIC;
+    if (!HasSsiVectors(c.ssi.variant)) options_.tower.embedding_dim = 0;
+    NegativeSampler sampler(options_.loss, data_.titles);
+    Random negatives(1, RandomPurpose::kNegatives);
+    // A query and a title that stand there twice.
+    const std::vector<TextPair> pairs = {{0, 8},  {1, 9}, {2, 9},  {0, 10},
+                                         {3, 9},  {4, 7}, {5, 11}, {7, 8},
+                                         {6, 12}, {1, 7}};
+    sampler.Sample(pairs, negatives, batch_);
+    batch_.bags = &data_.bags;
+  }
+
+  SsiWeights Weights() const {
+    SsiWeights weights = InitialSsiWeights(options_, data_);
+    // What begins at 0 or 1 would hide mistakes.
+    Random random(5, RandomPurpose::kQueryWeights);
+    for (float& value : weights.words) value += random.Between(-0.3f, 0.3f);
+    return weights;
+  }
+
+  Values TensorsAfterStep(int num_threads) {
+    ThreadPool pool(num_threads);
+    SsiTrainer trainer(Weights(), options_, pool);
+    EXPECT_THAT(trainer.Step(batch_, {.learning_rate = 1}), IsOk());
+    Values values;
+    for (const TensorView& tensor : trainer.Weights()) {
+      std::int64_t count = 1;
+      for (const std::int64_t size : tensor.shape) count *= size;
+      values[tensor.name].assign(tensor.data, tensor.data + count);
+    }
+    return values;
+  }
+
+  TrainingData data_;
+  ThreadPool pool_;
+  TrainOptions options_;
+  MiniBatch batch_;
+};
+
+TEST_P(SsiTrainerTest, TheLossIsThePapers) {
+  UseCase(GetParam());
+  SsiTrainer trainer(Weights(), options_, pool_);
+  ASSERT_OK_AND_ASSIGN(const double loss, trainer.Loss(batch_));
+  EXPECT_NEAR(loss, ReferenceSsi(Weights(), options_.loss.margin).Loss(batch_),
+              1e-6);
+}
+
+TEST_P(SsiTrainerTest, AStepIsTheGradient) {
+  UseCase(GetParam());
+  ReferenceSsi reference(Weights(), options_.loss.margin);
+  const Values before = reference.values();
+  const Values after = TensorsAfterStep(2);
+  constexpr double kStep = 1e-6;
+  double largest = 0;
+  for (auto& [name, values] : reference.values()) {
+    if (name == kIdfTensor || name == kCorrelatedTensor) {
+      EXPECT_EQ(after.at(name), before.at(name)) << "is not learned";
+      continue;
+    }
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const double saved = values[i];
+      values[i] = saved + kStep;
+      const double above = reference.Loss(batch_);
+      values[i] = saved - kStep;
+      const double below = reference.Loss(batch_);
+      values[i] = saved;
+      const double want = (above - below) / (2 * kStep);
+      // With rate 1, what a step takes away; weights up to 3 in float32.
+      EXPECT_NEAR(before.at(name)[i] - after.at(name)[i], want, 2e-6)
+          << name << " " << i;
+      largest = std::max(largest, std::abs(want));
+    }
+  }
+  EXPECT_GT(largest, 0.01);
+}
+
+TEST_P(SsiTrainerTest, ThreadsHaveNoInfluence) {
+  UseCase(GetParam());
+  EXPECT_EQ(TensorsAfterStep(1), TensorsAfterStep(3));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Variants, SsiTrainerTest,
+    ::testing::Values(
+        SsiCase{"LowRank", {}},
+        SsiCase{"LowRankUniform", {}, v1::NEGATIVE_SAMPLING_UNIFORM, 3},
+        SsiCase{"LowRankRotations", {}, v1::NEGATIVE_SAMPLING_IN_BATCH, 2},
+        SsiCase{"Symmetric", {.variant = v1::SSI_VARIANT_SYMMETRIC}},
+        SsiCase{"NoIdentity",
+                {.variant = v1::SSI_VARIANT_LOW_RANK_NO_IDENTITY}},
+        SsiCase{"Diagonal", {.variant = v1::SSI_VARIANT_DIAGONAL}},
+        SsiCase{"Full", {.variant = v1::SSI_VARIANT_FULL}},
+        SsiCase{"FullUniform",
+                {.variant = v1::SSI_VARIANT_FULL},
+                v1::NEGATIVE_SAMPLING_UNIFORM,
+                2},
+        SsiCase{"Hashed",
+                {.variant = v1::SSI_VARIANT_FULL, .pair_hash_buckets = 7}},
+        SsiCase{"DenseWords", {.dense_words = 3}},
+        SsiCase{"Correlated", {.frequent_words = 4, .correlated_top_k = 2}},
+        SsiCase{"SymmetricCorrelated",
+                {.variant = v1::SSI_VARIANT_SYMMETRIC,
+                 .frequent_words = 4,
+                 .correlated_top_k = 2}}),
+    [](const auto& c) { return c.param.name; });
+
+// SSI 2.3: U += rate V(d+ - d-) q', V += rate U q (d+ - d-)' when 1 - f(q, d+)
+// + f(q, d-) > 0, for one tuple.
+TEST_F(SsiTrainerTest, OneTupleMovesUAndVAsInThePaper) {
+  UseCase({"", {}, v1::NEGATIVE_SAMPLING_UNIFORM, 1});
+  options_.loss.margin = 1;
+  const TextId query = 0, clicked = 7, other = 8;
+  batch_ = {};
+  batch_.bags = &data_.bags;
+  batch_.queries = {query};
+  batch_.titles = {clicked, other};
+  batch_.candidates.indices = {0, 1};
+  batch_.candidates.offsets = {0, 2};
+  const ReferenceSsi before(Weights(), 1);
+  ASSERT_GT(1 - before.Score(query, clicked) + before.Score(query, other), 0);
+  const Values after = TensorsAfterStep(1);
+  const std::vector<double> q = before.TfIdf(query);
+  const std::vector<double> plus = before.TfIdf(clicked);
+  const std::vector<double> minus = before.TfIdf(other);
+  for (int dim = 0; dim < kDim; ++dim) {
+    double v_difference = 0, u_query = 0;
+    for (int w = 0; w < kNumWords; ++w) {
+      v_difference +=
+          before.Column("document.0.weight", w, dim) * (plus[w] - minus[w]);
+      u_query += before.Column("query.0.weight", w, dim) * q[w];
+    }
+    for (int w = 0; w < kNumWords; ++w) {
+      EXPECT_NEAR(after.at("query.0.weight")[w * kDim + dim],
+                  before.Column("query.0.weight", w, dim) + v_difference * q[w],
+                  1e-6);
+      EXPECT_NEAR(after.at("document.0.weight")[w * kDim + dim],
+                  before.Column("document.0.weight", w, dim) +
+                      u_query * (plus[w] - minus[w]),
+                  1e-6);
+    }
+  }
+}
+
+TEST_F(SsiTrainerTest, NothingMovesWhereTheMarginHolds) {
+  UseCase({"", {}});
+  options_.loss.margin = 1e-9;
+  // A query beside its own words, against titles without any of them.
+  options_.ssi.init_scale = 1e-6;
+  batch_ = {};
+  batch_.bags = &data_.bags;
+  batch_.queries = {5};
+  batch_.titles = {11, 9};
+  batch_.candidates.indices = {0, 1};
+  batch_.candidates.offsets = {0, 2};
+  const Values before = ReferenceSsi(Weights(), 1).values();
+  EXPECT_EQ(TensorsAfterStep(1), before);
+}
+
+TEST_F(SsiTrainerTest, StateRestoresARun) {
+  UseCase({"", {}});
+  options_.optimizer.kind = v1::OPTIMIZER_ADAM;
+  SsiTrainer first(Weights(), options_, pool_);
+  SsiTrainer second(Weights(), options_, pool_);
+  ASSERT_THAT(first.Step(batch_, {.learning_rate = 0.1}), IsOk());
+  const std::vector<StateTensor> from = first.State(), to = second.State();
+  ASSERT_EQ(from.size(), to.size());
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    std::copy(from[i].values.begin(), from[i].values.end(),
+              to[i].values.begin());
+  }
+  second.Restored(1);
+  ASSERT_OK_AND_ASSIGN(const double loss,
+                       first.Step(batch_, {.learning_rate = 0.1}));
+  EXPECT_EQ(*second.Step(batch_, {.learning_rate = 0.1}), loss);
+  EXPECT_EQ(*second.Loss(batch_), *first.Loss(batch_));
+}
+
+}  // namespace
+}  // namespace semrank

@@ -1,0 +1,215 @@
+#include "tests/support/tiny_ssi_model.h"
+
+#include <cmath>
+#include <map>
+#include <optional>
+#include <random>
+#include <utility>
+
+#include "model/format/model_config.h"
+#include "model/format/model_tensors.h"
+#include "model/format/ssi_tensors.h"
+#include "model/text/normalizer.h"
+
+namespace semrank {
+namespace {
+
+constexpr int kDim = 5;
+
+std::string WordName(int word) { return "w" + std::to_string(word); }
+
+Featurizer MakeFeaturizer() {
+  std::vector<std::string> words;
+  for (int w = 0; w < TinySsiModel::kNumWords; ++w)
+    words.push_back(WordName(w));
+  return Featurizer::Create(std::nullopt, *WordVocabulary::FromList(words))
+      .value();
+}
+
+v1::ModelConfig MakeConfig(const TinySsiOptions& options) {
+  v1::ModelConfig config;
+  config.set_format_version(1);
+  config.set_name("tiny");
+  config.set_tower(v1::TOWER_KIND_SSI);
+  config.set_embedding_dim(HasSsiVectors(options.variant) ? kDim : 0);
+  config.set_activation(v1::ACTIVATION_IDENTITY);
+  config.set_shared_towers(options.variant == v1::SSI_VARIANT_SYMMETRIC);
+  config.set_score_kind(v1::SCORE_KIND_SSI_DOT);
+  v1::FeatureSpec& features = *config.mutable_features();
+  features.set_normalizer_version(kNormalizerVersion);
+  features.set_kind(v1::FEATURE_KIND_WORDS);
+  features.set_num_words(TinySsiModel::kNumWords);
+  features.set_weighting(v1::FEATURE_WEIGHTING_TF_IDF);
+  v1::SsiSpec& ssi = *config.mutable_ssi();
+  ssi.set_variant(options.variant);
+  ssi.set_num_dense_words(options.num_dense_words);
+  ssi.set_pair_hash_buckets(options.pair_hash_buckets);
+  ssi.set_num_frequent_words(options.num_frequent_words);
+  ssi.set_correlated_top_k(options.correlated_top_k);
+  return config;
+}
+
+// Weights in (-1, 1); idf in (1, 3); of correlated words all, some or none.
+std::vector<float> MakeValues(const ExpectedTensor& tensor,
+                              std::mt19937& random) {
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  std::int64_t count = 1;
+  for (const std::int64_t size : tensor.shape) count *= size;
+  std::vector<float> values;
+  for (std::int64_t i = 0; i < count; ++i) {
+    float value = uniform(random);
+    if (tensor.name == kIdfTensor) value += 2;
+    if (tensor.name == kCorrelatedTensor) {
+      const std::int64_t word = i / tensor.shape[1];
+      const std::int64_t p = i % tensor.shape[1];
+      value = p < word % (tensor.shape[1] + 1)
+                  ? static_cast<float>((word + p) % 3)
+                  : -1;
+    }
+    values.push_back(value);
+  }
+  return values;
+}
+
+}  // namespace
+
+std::vector<TinySsiCase> AllTinySsiCases() {
+  return {
+      {"LowRank", {}},
+      {"Symmetric", {.variant = v1::SSI_VARIANT_SYMMETRIC}},
+      {"NoIdentity", {.variant = v1::SSI_VARIANT_LOW_RANK_NO_IDENTITY}},
+      {"Diagonal", {.variant = v1::SSI_VARIANT_DIAGONAL}},
+      {"Full", {.variant = v1::SSI_VARIANT_FULL}},
+      {"Hashed", {.variant = v1::SSI_VARIANT_FULL, .pair_hash_buckets = 17}},
+      {"DenseWords", {.num_dense_words = 4}},
+      {"Correlated", {.num_frequent_words = 4, .correlated_top_k = 2}},
+      {"SymmetricCorrelated",
+       {.variant = v1::SSI_VARIANT_SYMMETRIC,
+        .num_frequent_words = 3,
+        .correlated_top_k = 3}}};
+}
+
+TinySsiModel::TinySsiModel(const TinySsiOptions& options)
+    : featurizer_(MakeFeaturizer()) {
+  bundle_.config = MakeConfig(options);
+  bundle_.featurizer = &featurizer_;
+  std::mt19937 random(1);
+  for (const ExpectedTensor& tensor : ExpectedTensors(bundle_.config)) {
+    storage_.push_back(MakeValues(tensor, random));
+    bundle_.tensors.push_back(
+        {tensor.name, tensor.shape, storage_.back().data()});
+  }
+}
+
+std::vector<float>& TinySsiModel::values(std::string_view tensor) {
+  auto storage = storage_.begin();
+  for (const TensorView& view : bundle_.tensors) {
+    if (view.name == tensor) break;
+    ++storage;
+  }
+  return *storage;
+}
+
+std::shared_ptr<const TwoTowerModel> TinySsiModel::model() const {
+  TensorMap tensors;
+  for (const TensorView& view : bundle_.tensors) tensors[view.name] = view;
+  return MakeModel({"tiny", 1, "identity-of-tiny-ssi"}, bundle_.config,
+                   featurizer_, tensors, nullptr)
+      .value();
+}
+
+const float* TinySsiModel::Find(std::string_view tensor) const {
+  for (const TensorView& view : bundle_.tensors) {
+    if (view.name == tensor) return view.data;
+  }
+  return nullptr;
+}
+
+std::vector<double> TinySsiModel::TfIdf(const std::string& text) const {
+  std::vector<double> values(kNumWords);
+  ForEachWord(text, [&](std::string_view word) {
+    for (int w = 0; w < kNumWords; ++w) {
+      if (word == WordName(w)) values[w] += Find(kIdfTensor)[w];
+    }
+  });
+  double squares = 0;
+  for (const double value : values) squares += value * value;
+  for (double& value : values) value /= squares > 0 ? std::sqrt(squares) : 1;
+  return values;
+}
+
+TinySsiModel::DoubleMatrix TinySsiModel::ColumnsOf(
+    std::string_view tensor) const {
+  const v1::SsiSpec& ssi = bundle_.config.ssi();
+  const float* table = Find(tensor);
+  const auto num_rows = static_cast<int>(NumSsiRows(ssi, kNumWords));
+  const auto top_k = static_cast<int>(ssi.correlated_top_k());
+  DoubleMatrix columns(kNumWords, std::vector<double>(kDim));
+  for (int w = 0; w < kNumWords; ++w) {
+    for (int d = 0; d < kDim; ++d) {
+      if (w < num_rows) columns[w][d] = table[w * kDim + d];
+      for (int p = 0; w >= num_rows && p < top_k; ++p) {
+        const auto row = static_cast<int>(
+            Find(kCorrelatedTensor)[(w - num_rows) * top_k + p]);
+        if (row >= 0)
+          columns[w][d] += table[row * kDim + d] / double{1.0 * top_k};
+      }
+    }
+  }
+  return columns;
+}
+
+TinySsiModel::DoubleMatrix TinySsiModel::WholeW() const {
+  const v1::SsiSpec& ssi = bundle_.config.ssi();
+  const bool full = ssi.variant() == v1::SSI_VARIANT_FULL;
+  DoubleMatrix w(kNumWords, std::vector<double>(kNumWords));
+  for (std::uint64_t s = 0; s < kNumWords; ++s) {
+    for (std::uint64_t t = 0; t < kNumWords; ++t) {
+      if (full && ssi.pair_hash_buckets() == 0) {
+        w[s][t] = Find(kMatrixTensor)[s * kNumWords + t];
+      } else if (ssi.variant() == v1::SSI_VARIANT_DIAGONAL) {
+        w[s][t] = s == t ? Find(kDiagonalTensor)[s] : 0;
+      } else if (ssi.variant() != v1::SSI_VARIANT_LOW_RANK_NO_IDENTITY) {
+        w[s][t] = s == t ? 1 : 0;
+      }
+      if (ssi.pair_hash_buckets() > 0) {
+        w[s][t] += Find(
+            kPairWeightsTensor)[(s * 2654435761 + t) % ssi.pair_hash_buckets()];
+      }
+    }
+  }
+  if (!HasSsiVectors(ssi.variant())) return w;
+  const bool shared = bundle_.config.shared_towers();
+  const DoubleMatrix u = ColumnsOf("query.0.weight");
+  const DoubleMatrix v =
+      ColumnsOf(shared ? "query.0.weight" : "document.0.weight");
+  for (int s = 0; s < kNumWords; ++s) {
+    for (int t = 0; t < kNumWords; ++t) {
+      for (int d = 0; d < kDim; ++d) w[s][t] += u[s][d] * v[t][d];
+    }
+  }
+  return w;
+}
+
+double TinySsiModel::Score(const std::string& query,
+                           const std::string& title) const {
+  const std::vector<double> q = TfIdf(query), d = TfIdf(title);
+  const DoubleMatrix w = WholeW();
+  double score = 0;
+  for (int s = 0; s < kNumWords; ++s) {
+    for (int t = 0; t < kNumWords; ++t) score += q[s] * w[s][t] * d[t];
+  }
+  return score;
+}
+
+std::vector<std::string> TinySsiModel::Texts() {
+  return {"w0 w1 w2",
+          "w3 w3 w11 unknown",
+          "w5",
+          "",
+          "unknown words",
+          "w11 w10 w9 w8 w7 w6",
+          "w2 w0 w0 w4 w9"};
+}
+
+}  // namespace semrank
