@@ -31,6 +31,9 @@ With judged queries, whose NDCG@10 chooses the epoch:
 As the DSSM paper of 2013 did it:
   semrank-train --train=clicks.tsv --preset=dssm2013 --model_dir=models/paper
 
+Words that match and words that mean the same, added up (SSI):
+  semrank-train --train=clicks.tsv --tower=ssi --model_dir=models/words
+
 Ctrl-C ends the training and publishes the best of the finished epochs.
 )",
     .flag_source = "model/train/"};
