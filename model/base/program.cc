@@ -48,7 +48,10 @@ std::vector<std::string> ParseCommandLine(const ProgramInfo& info, int argc,
   }
   if (parsed->help) PrintAndExit(HelpText(info, table));
   if (parsed->version) {
-    PrintAndExit(absl::StrFormat("%s %s\n", info.name, Version()));
+    const std::string note = info.build_note.empty()
+                                 ? ""
+                                 : absl::StrFormat(" (%s)", info.build_note);
+    PrintAndExit(absl::StrFormat("%s %s%s\n", info.name, Version(), note));
   }
   return std::move(parsed->positional);
 }

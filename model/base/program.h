@@ -26,6 +26,7 @@ struct ProgramInfo {
   // by blanks) are listed by --help and may be set; others (Abseil's own, those
   // of another command) stay hidden and are refused.
   std::string_view flag_source;
+  std::string_view build_note = "";  // --version adds it in brackets
 };
 
 inline constexpr int kExitDone = 0;

@@ -16,6 +16,7 @@ BatchShare ShareOf(const MiniBatch& batch, int process, int num_processes) {
 }
 
 void PlacedTexts::Clear() {
+  num_queries = 0;
   ids.clear();
   places.clear();
 }
@@ -26,6 +27,7 @@ void PlacedTexts::AppendQueries(const MiniBatch& batch,
     ids.push_back(batch.queries[i]);
     places.push_back(i);
   }
+  num_queries += share.pairs.size();
 }
 
 void PlacedTexts::AppendTitles(const MiniBatch& batch,

@@ -32,6 +32,7 @@ BatchShare ShareOf(const MiniBatch& batch, int process, int num_processes);
 struct PlacedTexts {
   std::vector<TextId> ids;
   std::vector<std::uint32_t> places;
+  int num_queries = 0;
 
   void Clear();
   void AppendQueries(const MiniBatch& batch, const BatchShare& share);

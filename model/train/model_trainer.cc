@@ -8,7 +8,8 @@ namespace semrank {
 
 std::unique_ptr<ModelTrainer> MakeModelTrainer(const TrainOptions& options,
                                                const TrainingData& data,
-                                               ThreadPool& pool) {
+                                               ThreadPool& pool,
+                                               Communicator& communicator) {
   if (options.tower.kind == v1::TOWER_KIND_SSI) {
     return std::make_unique<SsiTrainer>(InitialSsiWeights(options, data),
                                         options, pool);
@@ -16,7 +17,7 @@ std::unique_ptr<ModelTrainer> MakeModelTrainer(const TrainOptions& options,
   return std::make_unique<TwoTowerTrainer>(
       InitialTwoTowerWeights(options.tower, data.featurizer.num_features(),
                              options.seed),
-      options, pool);
+      options, pool, communicator);
 }
 
 }  // namespace semrank

@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "model/base/thread_pool.h"
 #include "model/format/safetensors.h"
+#include "model/train/communicator.h"
 #include "model/train/negative_sampler.h"
 #include "model/train/state_tensor.h"
 #include "model/train/train_options.h"
@@ -51,10 +52,11 @@ class ModelTrainer {
 };
 
 // The trainer of options.tower.kind, at its initial weights. `options` are
-// resolved; `data` and `pool` outlive the trainer.
+// resolved; the other arguments outlive the trainer.
 std::unique_ptr<ModelTrainer> MakeModelTrainer(const TrainOptions& options,
                                                const TrainingData& data,
-                                               ThreadPool& pool);
+                                               ThreadPool& pool,
+                                               Communicator& communicator);
 
 }  // namespace semrank
 

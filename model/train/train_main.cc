@@ -9,13 +9,14 @@
 #include "model/base/interrupt.h"
 #include "model/base/program.h"
 #include "model/base/status_macros.h"
+#include "model/train/process_launch.h"
 #include "model/train/train_flags.h"
 #include "model/train/trainer.h"
 
 namespace semrank {
 namespace {
 
-constexpr ProgramInfo kInfo = {
+const ProgramInfo kInfo = {
     .name = "semrank-train",
     .summary = "learns a ranking model from clicked (query, title) pairs",
     .usage = R"(Usage:
@@ -34,9 +35,13 @@ As the DSSM paper of 2013 did it:
 Words that match and words that mean the same, added up (SSI):
   semrank-train --train=clicks.tsv --tower=ssi --model_dir=models/words
 
+In two processes of this machine, or of several (TRAINING.md):
+  mpirun -n 2 semrank-train --train=clicks.tsv.gz --model_dir=models/shop
+
 Ctrl-C ends the training and publishes the best of the finished epochs.
 )",
-    .flag_source = "model/train/"};
+    .flag_source = "model/train/",
+    .build_note = MpiSupport()};
 
 std::vector<FlagValue> FlagValues() {
   const FlagTable table(kInfo.flag_source);
@@ -51,9 +56,12 @@ std::vector<FlagValue> FlagValues() {
 }
 
 absl::Status Run() {
+  SEMRANK_ASSIGN_OR_RETURN(Communicator* const communicator,
+                           ConnectProcesses());
   SEMRANK_ASSIGN_OR_RETURN(TrainOptions options, TrainOptionsFromFlags());
-  SEMRANK_ASSIGN_OR_RETURN(const TrainingSummary summary,
-                           Train(std::move(options), FlagValues()));
+  SEMRANK_ASSIGN_OR_RETURN(
+      const TrainingSummary summary,
+      Train(std::move(options), FlagValues(), *communicator));
   absl::PrintF("published %s: %s, of %d epochs\n", summary.version_dir,
                FormatEpochText(summary.best), summary.epochs_run);
   return absl::OkStatus();
@@ -64,6 +72,7 @@ absl::Status Run() {
 
 int main(int argc, char** argv) {
   using namespace semrank;  // NOLINT: one function of a program.
+  SilenceFollowers();
   const std::vector<std::string> arguments =
       ParseCommandLine(kInfo, argc, argv);
   if (!arguments.empty()) {
@@ -72,5 +81,8 @@ int main(int argc, char** argv) {
     return kExitWrongUse;
   }
   CatchInterrupts();
-  return ExitCode(kInfo, Run());
+  const absl::Status status = Run();
+  const int exit_code = ExitCode(kInfo, status);
+  DisconnectProcesses(status);
+  return exit_code;
 }

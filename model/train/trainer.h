@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "model/train/communicator.h"
 #include "model/train/train_options.h"
 #include "model/train/training_log.h"
 #include "model/train/training_report.h"
@@ -33,9 +34,11 @@ struct TrainingSummary {
   int epochs_run = 0;
 };
 
-// `flags` are for the report.
-absl::StatusOr<TrainingSummary> Train(TrainOptions options,
-                                      std::vector<FlagValue> flags = {});
+// `flags` are for the report. Several processes call it alike, with the same
+// options; all fail together, and the leader's summary is the one that counts.
+absl::StatusOr<TrainingSummary> Train(
+    TrainOptions options, std::vector<FlagValue> flags = {},
+    Communicator& communicator = OneProcess());
 
 }  // namespace semrank
 

@@ -85,6 +85,10 @@ absl::StatusOr<std::unique_ptr<TrainingLog>> TrainingLog::Open(
   return log;
 }
 
+std::unique_ptr<TrainingLog> TrainingLog::None() {
+  return std::unique_ptr<TrainingLog>(new TrainingLog("/dev/null"));
+}
+
 absl::Status TrainingLog::Append(const EpochRecord& record) {
   file_ << FormatEpochJson(record, run_start_) << '\n' << std::flush;
   if (!file_) return ErrnoStatus(errno, "write", path_);

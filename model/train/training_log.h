@@ -49,6 +49,9 @@ class TrainingLog {
   static absl::StatusOr<std::unique_ptr<TrainingLog>> Open(
       const std::string& model_dir);
 
+  // One that keeps nothing: of a process that is not the leader.
+  static std::unique_ptr<TrainingLog> None();
+
   absl::Time run_start() const { return run_start_; }
   // The records to come belong to the run that began then.
   void ContinueRun(absl::Time run_start) { run_start_ = run_start; }

@@ -15,6 +15,7 @@
 #include "model/base/status_macros.h"
 #include "model/format/model_bundle.h"
 #include "model/train/learning_rate_schedule.h"
+#include "model/train/tensor_fingerprint.h"
 #include "model/train/trained_model.h"
 
 namespace semrank {
@@ -22,7 +23,7 @@ namespace semrank {
 TrainingRun::TrainingRun(const TrainOptions& options, const TrainingData& data,
                          BatchSource& batches, const Validator& validator,
                          TrainingLog& log, TrainingReport& report,
-                         Checkpoint& checkpoint)
+                         Checkpoint& checkpoint, Communicator& communicator)
     : options_(options),
       data_(data),
       batches_(batches),
@@ -30,9 +31,10 @@ TrainingRun::TrainingRun(const TrainOptions& options, const TrainingData& data,
       log_(log),
       report_(report),
       checkpoint_(checkpoint),
+      communicator_(communicator),
       config_(DescribeModel(options, data.featurizer)),
       pool_(options.threads > 0 ? options.threads : NumUsableProcessors()),
-      trainer_(MakeModelTrainer(options, data, pool_)),
+      trainer_(MakeModelTrainer(options, data, pool_, communicator)),
       stopping_(options.patience) {}
 
 absl::Status TrainingRun::Resume() {
@@ -113,24 +115,44 @@ absl::StatusOr<EpochRecord> TrainingRun::RunEpoch() {
   record.num_pairs = progress_.num_pairs;
   record.train_loss = progress_.loss_sum / progress_.weight;
   record.seconds = progress_.seconds;
-  SEMRANK_ASSIGN_OR_RETURN(record.validation,
-                           validator_.Validate(*trainer_, config_, pool_));
+  SEMRANK_RETURN_IF_ERROR(CheckSameWeights());
+  SEMRANK_RETURN_IF_ERROR(Agree(communicator_, Validate(record.validation)));
+  const double score = FromLeader(
+      communicator_, record.validation.Score().value_or(record.epoch));
+  // What lets the others stop when the leader does.
+  if (!communicator_.is_leader()) record.validation.loss = -score;
   return record;
+}
+
+// The leader alone.
+absl::Status TrainingRun::Validate(ValidationResult& result) {
+  if (!communicator_.is_leader()) return absl::OkStatus();
+  SEMRANK_ASSIGN_OR_RETURN(result,
+                           validator_.Validate(*trainer_, config_, pool_));
+  return absl::OkStatus();
+}
+
+absl::Status TrainingRun::CheckSameWeights() {
+  if (communicator_.num_processes() == 1) return absl::OkStatus();
+  return CheckSame(communicator_, TensorsFingerprint(trainer_->Weights()),
+                   absl::StrFormat("weights after epoch %d (a fault of memory "
+                                   "or network, or different builds)",
+                                   progress_.epoch()));
 }
 
 // One pass in an order of its own, or what is left of it.
 absl::Status TrainingRun::TrainOnAllPairs() {
   SEMRANK_RETURN_IF_ERROR(
-      batches_.BeginEpoch(progress_.epoch(), progress_.num_batches));
+      Agree(communicator_,
+            batches_.BeginEpoch(progress_.epoch(), progress_.num_batches)));
   ProgressBar bar(
       absl::StrFormat("epoch %d/%d", progress_.epoch(), options_.epochs),
       batches_.num_pairs(), "pairs");
   const LearningRateSchedule schedule(options_.optimizer,
                                       options_.epochs * batches_.num_batches());
   for (;;) {
-    if (Interrupted()) return absl::CancelledError("interrupted");
     const auto start = std::chrono::steady_clock::now();
-    SEMRANK_ASSIGN_OR_RETURN(const MiniBatch* batch, batches_.Next());
+    SEMRANK_ASSIGN_OR_RETURN(const MiniBatch* batch, NextBatch());
     if (batch == nullptr) return absl::OkStatus();
     SEMRANK_RETURN_IF_ERROR(TakeStep(
         *batch,
@@ -143,6 +165,14 @@ absl::Status TrainingRun::TrainOnAllPairs() {
         progress_.num_pairs,
         absl::StrFormat("loss %.4f", progress_.loss_sum / progress_.weight));
   }
+}
+
+// Ctrl-C, and an error of reading, end all processes in the same step.
+absl::StatusOr<const MiniBatch*> TrainingRun::NextBatch() {
+  absl::StatusOr<const MiniBatch*> batch = absl::CancelledError("interrupted");
+  if (!Interrupted()) batch = batches_.Next();
+  SEMRANK_RETURN_IF_ERROR(Agree(communicator_, batch.status()));
+  return batch;
 }
 
 absl::Status TrainingRun::TakeStep(const MiniBatch& batch,
@@ -175,14 +205,25 @@ bool TrainingRun::Judge(const EpochRecord& record) {
 
 absl::Status TrainingRun::FinishEpoch(EpochRecord record) {
   record.best = Judge(record);
-  if (record.best) best_weights_.Assign(trainer_->Weights());
   progress_.FinishEpoch(record);
-  absl::FPrintF(stderr, "%s\n", FormatEpochText(record));
-  SEMRANK_RETURN_IF_ERROR(log_.Append(record));
-  return report_.Append(record);
+  absl::Status status;
+  if (communicator_.is_leader()) {
+    if (record.best) best_weights_.Assign(trainer_->Weights());
+    absl::FPrintF(stderr, "%s\n", FormatEpochText(record));
+    status = log_.Append(record);
+    status.Update(report_.Append(record));
+  }
+  return Agree(communicator_, status);
 }
 
 absl::StatusOr<TrainingSummary> TrainingRun::Publish() {
+  absl::StatusOr<TrainingSummary> summary =
+      communicator_.is_leader() ? PublishBest() : TrainingSummary();
+  SEMRANK_RETURN_IF_ERROR(Agree(communicator_, summary.status()));
+  return summary;
+}
+
+absl::StatusOr<TrainingSummary> TrainingRun::PublishBest() {
   v1::TrainingFacts& facts = *config_.mutable_training();
   facts.set_num_pairs(best_.num_pairs);
   facts.set_epochs_run(stopping_.num_epochs());

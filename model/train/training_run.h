@@ -12,6 +12,7 @@
 #include "model/base/thread_pool.h"
 #include "model/train/batch_source.h"
 #include "model/train/checkpoint.h"
+#include "model/train/communicator.h"
 #include "model/train/early_stopping.h"
 #include "model/train/model_trainer.h"
 #include "model/train/run_progress.h"
@@ -30,7 +31,8 @@ class TrainingRun {
   // `options` are resolved. All arguments outlive the run.
   TrainingRun(const TrainOptions& options, const TrainingData& data,
               BatchSource& batches, const Validator& validator,
-              TrainingLog& log, TrainingReport& report, Checkpoint& checkpoint);
+              TrainingLog& log, TrainingReport& report, Checkpoint& checkpoint,
+              Communicator& communicator = OneProcess());
 
   // Until the last epoch, early stopping or Ctrl-C. Fails as Train.
   absl::Status RunEpochs();
@@ -38,6 +40,7 @@ class TrainingRun {
   absl::StatusOr<TrainingSummary> Publish();
 
  private:
+  absl::StatusOr<TrainingSummary> PublishBest();
   absl::Status Resume();
   absl::Status Interrupt();
   void WriteCheckpoint();
@@ -50,6 +53,9 @@ class TrainingRun {
   absl::Status TakeStep(const MiniBatch& batch, const StepContext& step);
   bool Judge(const EpochRecord& record);
   absl::Status FinishEpoch(EpochRecord record);
+  absl::Status Validate(ValidationResult& result);
+  absl::StatusOr<const MiniBatch*> NextBatch();
+  absl::Status CheckSameWeights();
 
   const TrainOptions& options_;
   const TrainingData& data_;
@@ -58,6 +64,7 @@ class TrainingRun {
   TrainingLog& log_;
   TrainingReport& report_;
   Checkpoint& checkpoint_;
+  Communicator& communicator_;
   v1::ModelConfig config_;
   ThreadPool pool_;
   std::unique_ptr<ModelTrainer> trainer_;

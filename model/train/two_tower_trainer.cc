@@ -28,17 +28,20 @@ TwoTowerWeights InitialTwoTowerWeights(const TowerOptions& options,
 }
 
 TwoTowerTrainer::TwoTowerTrainer(TwoTowerWeights weights,
-                                 const TrainOptions& options, ThreadPool& pool)
+                                 const TrainOptions& options, ThreadPool& pool,
+                                 Communicator& communicator)
     : pool_(pool),
+      communicator_(communicator),
       gradient_clip_norm_(options.optimizer.gradient_clip_norm),
-      loss_(options.loss.gamma, options.tower.embedding_dim) {
+      loss_(options.loss.gamma, options.tower.embedding_dim),
+      vectors_(options.tower.embedding_dim) {
   const TowerTrainerOptions tower_options = {
       .output_activation = options.tower.activation == v1::ACTIVATION_TANH
                                ? Activation::kTanh
                                : Activation::kLinear,
       .optimizer = options.optimizer,
       .clsm_window = options.tower.clsm_window,
-      .keep_gradients = options.optimizer.gradient_clip_norm > 0,
+      .keep_gradients = gradient_clip_norm_ > 0 || !alone(),
       .dropout = options.tower.dropout,
       .seed = options.seed,
       .num_workers = pool.num_threads()};
@@ -96,7 +99,7 @@ LossInput TwoTowerTrainer::Embed(const MiniBatch& batch, bool learn) {
     tower.AddForwardWork(learn, work);
   });
   const std::size_t query_floats =
-      batch.queries.size() * query_->embedding_dim();
+      query_texts_.num_queries * query_->embedding_dim();
   return {batch, query_->vectors(),
           shared() ? query_->vectors() + query_floats : document_->vectors()};
 }
@@ -108,18 +111,14 @@ absl::StatusOr<double> TwoTowerTrainer::Loss(const MiniBatch& batch) {
 
 absl::StatusOr<double> TwoTowerTrainer::Step(const MiniBatch& batch,
                                              const StepContext& step) {
-  SEMRANK_RETURN_IF_ERROR(SetTexts(batch, ShareOf(batch, 0, 1)));
+  const BatchShare share =
+      ShareOf(batch, communicator_.process(), communicator_.num_processes());
+  SEMRANK_RETURN_IF_ERROR(Agree(communicator_, SetTexts(batch, share)));
   query_->SetDropoutStream(step.number, query_texts_.places);
   if (!shared()) {
     document_->SetDropoutStream(step.number, title_texts_.places);
   }
-  const LossInput input = Embed(batch, /*learn=*/true);
-  float* query_gradients = query_->vector_gradients();
-  float* title_gradients =
-      shared() ? query_gradients + (input.title_vectors - input.query_vectors)
-               : document_->vector_gradients();
-  const double loss =
-      loss_.Compute(input, {query_gradients, title_gradients}, pool_);
+  const double loss = ComputeLoss(Embed(batch, /*learn=*/true));
   RunPhase(
       [](TowerTrainer& tower, WorkList& work) { tower.AddBackwardWork(work); });
   RunPhase(
@@ -127,18 +126,40 @@ absl::StatusOr<double> TwoTowerTrainer::Step(const MiniBatch& batch,
   RunPhase([&step](TowerTrainer& tower, WorkList& work) {
     tower.AddUpdateWork(step.learning_rate, work);
   });
-  if (gradient_clip_norm_ > 0) UpdateWithKeptGradients();
+  if (gradient_clip_norm_ > 0 || !alone()) {
+    SEMRANK_RETURN_IF_ERROR(UpdateWithKeptGradients());
+  }
   return loss;
 }
 
-void TwoTowerTrainer::UpdateWithKeptGradients() {
+// Of the whole batch; fills the gradients of the vectors that the towers have.
+double TwoTowerTrainer::ComputeLoss(const LossInput& own) {
+  float* query_gradients = query_->vector_gradients();
+  const LossGradients own_gradients = {
+      query_gradients,
+      shared() ? query_gradients + (own.title_vectors - own.query_vectors)
+               : document_->vector_gradients()};
+  if (alone()) return loss_.Compute(own, own_gradients, pool_);
+  const LossInput all = vectors_.Gather(own, communicator_);
+  const double loss = loss_.Compute(all, vectors_.gradients(), pool_);
+  vectors_.CutOut(own.batch, communicator_, own_gradients);
+  return loss;
+}
+
+absl::Status TwoTowerTrainer::UpdateWithKeptGradients() {
   GradientSet gradients;
   query_->AppendGradients(gradients);
   if (!shared()) document_->AppendGradients(gradients);
-  ClipGradients(gradient_clip_norm_, gradients, pool_);
+  if (!alone()) {
+    SEMRANK_RETURN_IF_ERROR(gradients_.Reduce(gradients, communicator_, pool_));
+  }
+  if (gradient_clip_norm_ > 0) {
+    ClipGradients(gradient_clip_norm_, gradients, pool_);
+  }
   RunPhase([](TowerTrainer& tower, WorkList& work) {
     tower.AddKeptUpdateWork(work);
   });
+  return absl::OkStatus();
 }
 
 }  // namespace semrank

@@ -15,12 +15,15 @@
 #include "absl/status/statusor.h"
 #include "model/base/thread_pool.h"
 #include "model/train/batch_share.h"
+#include "model/train/communicator.h"
+#include "model/train/gradient_exchange.h"
 #include "model/train/model_trainer.h"
 #include "model/train/negative_sampler.h"
 #include "model/train/softmax_loss.h"
 #include "model/train/text_table.h"
 #include "model/train/tower_trainer.h"
 #include "model/train/train_options.h"
+#include "model/train/vector_exchange.h"
 
 namespace semrank {
 
@@ -38,7 +41,7 @@ class TwoTowerTrainer : public ModelTrainer {
   // `pool` outlives the trainer. Shared towers when `weights` has no document
   // tower.
   TwoTowerTrainer(TwoTowerWeights weights, const TrainOptions& options,
-                  ThreadPool& pool);
+                  ThreadPool& pool, Communicator& communicator = OneProcess());
 
   // Both fail as TextBags::Layout.
   absl::StatusOr<double> Loss(const MiniBatch& batch) override;
@@ -53,15 +56,20 @@ class TwoTowerTrainer : public ModelTrainer {
   bool shared() const { return document_ == nullptr; }
   absl::Status SetTexts(const MiniBatch& batch, const BatchShare& share);
   LossInput Embed(const MiniBatch& batch, bool learn);
-  void UpdateWithKeptGradients();
+  bool alone() const { return communicator_.num_processes() == 1; }
+  double ComputeLoss(const LossInput& own);
+  absl::Status UpdateWithKeptGradients();
   template <typename AddWork>
   void RunPhase(AddWork add_work);
 
   ThreadPool& pool_;
+  Communicator& communicator_;
   double gradient_clip_norm_;
   SoftmaxLoss loss_;
   std::unique_ptr<TowerTrainer> query_;
   std::unique_ptr<TowerTrainer> document_;  // null = shared
+  VectorExchange vectors_;
+  GradientExchange gradients_;
   PlacedTexts query_texts_;  // shared: of queries, then of titles
   PlacedTexts title_texts_;  // unless shared
 };

@@ -1,0 +1,119 @@
+#include "model/train/communicator.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "model/train/batch_share.h"
+
+namespace semrank {
+namespace {
+
+class LoneCommunicator : public Communicator {
+ public:
+  int process() const override { return 0; }
+  int num_processes() const override { return 1; }
+  void AllToAll(std::span<const float> given, std::span<const int>,
+                std::span<float> got, std::span<const int>) override {
+    std::copy(given.begin(), given.end(), got.begin());
+  }
+
+ private:
+  void GatherWords(const void* own, std::span<const int> sizes,
+                   void* all) override {
+    if (sizes[0] > 0) std::memcpy(all, own, std::size_t{4} * sizes[0]);
+  }
+};
+
+// As many words from each process.
+std::vector<std::uint32_t> GatherEqual(Communicator& communicator,
+                                       std::span<const std::uint32_t> own) {
+  const int n = communicator.num_processes();
+  const std::vector<int> sizes(n, static_cast<int>(own.size()));
+  std::vector<std::uint32_t> all(own.size() * n);
+  communicator.AllGather<std::uint32_t>(own, sizes, all);
+  return all;
+}
+
+// Status messages travel cut to this, zeros behind.
+constexpr std::size_t kMessageWords = 256;
+
+}  // namespace
+
+Communicator& OneProcess() {
+  static auto* const communicator = new LoneCommunicator;
+  return *communicator;
+}
+
+// Each process sums one part of the elements and hands the sums out.
+void Communicator::AllReduceSum(std::span<float> values) {
+  const int n = num_processes();
+  if (n == 1) return;
+  std::vector<int> part_sizes;
+  for (int p = 0; p < n; ++p) {
+    part_sizes.push_back(
+        PartOf({0, static_cast<int>(values.size())}, p, n).size());
+  }
+  const std::size_t own_size = part_sizes[process()];
+  const std::vector<int> own_sizes(n, part_sizes[process()]);
+  std::vector<float> got(own_size * n);
+  AllToAll(values, part_sizes, got, own_sizes);
+  std::vector<float> sums(got.begin(), got.begin() + own_size);
+  for (int p = 1; p < n; ++p) {
+    const float* part = &got[own_size * p];
+    for (std::size_t i = 0; i < own_size; ++i) sums[i] += part[i];
+  }
+  AllGather<float>(sums, part_sizes, values);
+}
+
+absl::Status Agree(Communicator& communicator, const absl::Status& own) {
+  if (communicator.num_processes() == 1) return own;
+  const std::uint32_t own_code = static_cast<std::uint32_t>(own.code());
+  const std::vector<std::uint32_t> codes =
+      GatherEqual(communicator, {&own_code, 1});
+  const auto failed = std::find_if(
+      codes.begin(), codes.end(), [](std::uint32_t code) { return code != 0; });
+  if (failed == codes.end()) return absl::OkStatus();
+  std::vector<std::uint32_t> message(kMessageWords);
+  std::memcpy(message.data(), own.message().data(),
+              std::min(own.message().size(), 4 * kMessageWords - 1));
+  const std::vector<std::uint32_t> messages =
+      GatherEqual(communicator, message);
+  const int first = static_cast<int>(failed - codes.begin());
+  if (first == communicator.process()) return own;
+  const std::string text(
+      reinterpret_cast<const char*>(&messages[first * kMessageWords]));
+  const std::string from =
+      first == 0 ? ""
+                 : absl::StrFormat("process %d of %d: ", first + 1,
+                                   communicator.num_processes());
+  return absl::Status(static_cast<absl::StatusCode>(*failed), from + text);
+}
+
+absl::Status CheckSame(Communicator& communicator, std::uint64_t fingerprint,
+                       absl::string_view what) {
+  const std::uint32_t own[] = {static_cast<std::uint32_t>(fingerprint),
+                               static_cast<std::uint32_t>(fingerprint >> 32)};
+  const std::vector<std::uint32_t> all = GatherEqual(communicator, own);
+  for (int p = 1; p < communicator.num_processes(); ++p) {
+    if (all[2 * p] == all[0] && all[2 * p + 1] == all[1]) continue;
+    return absl::InternalError(
+        absl::StrFormat("process %d of %d has other %s than process 1", p + 1,
+                        communicator.num_processes(), what));
+  }
+  return absl::OkStatus();
+}
+
+double FromLeader(Communicator& communicator, double value) {
+  const std::uint64_t bits = std::bit_cast<std::uint64_t>(value);
+  const std::uint32_t own[] = {static_cast<std::uint32_t>(bits),
+                               static_cast<std::uint32_t>(bits >> 32)};
+  const std::vector<std::uint32_t> all = GatherEqual(communicator, own);
+  return std::bit_cast<double>(std::uint64_t{all[1]} << 32 | all[0]);
+}
+
+}  // namespace semrank

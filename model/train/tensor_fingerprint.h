@@ -1,0 +1,19 @@
+// Tells whether two sets of tensors hold the same bits.
+#ifndef SEMRANK_MODEL_TRAIN_TENSOR_FINGERPRINT_H_
+#define SEMRANK_MODEL_TRAIN_TENSOR_FINGERPRINT_H_
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "model/format/safetensors.h"
+
+namespace semrank {
+
+// Of names, shapes and values; the same in every process and release.
+std::uint64_t TensorsFingerprint(std::span<const TensorView> tensors);
+std::uint64_t TextFingerprint(std::string_view text);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_TENSOR_FINGERPRINT_H_
