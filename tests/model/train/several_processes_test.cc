@@ -197,8 +197,8 @@ class StepsTest : public ::testing::TestWithParam<StepsCase> {
     options_.tower = {.shared = GetParam().shared,
                       .hidden_dims = {12},
                       .embedding_dim = 6,
-                      .activation = v1::ACTIVATION_TANH,
-                      .dropout = GetParam().dropout};
+                      .activation = v1::ACTIVATION_TANH};
+    options_.tower.dropout = GetParam().dropout;
     options_.loss = {
         .sampling = GetParam().sampling, .negatives = 0, .gamma = 5};
     if (GetParam().sampling == v1::NEGATIVE_SAMPLING_UNIFORM) {

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""semrank-train in two processes of Open MPI: the model of one process, on one
+machine and across two network namespaces; errors end both processes.
+
+Usage: mpi_train_test.py SEMRANK_TRAIN    exit code 77 = cannot run here
+"""
+import array
+import os
+import pathlib
+import random
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TRAIN = sys.argv.pop(1) if len(sys.argv) > 1 else "semrank-train"
+MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none",
+          "--mca", "mpi_yield_when_idle", "1"]
+# More than a busy machine needs, less than ctest's own limit.
+LIMIT_SECONDS = 200
+
+
+def write_pairs(path):
+    """Titles are the query's words, reversed."""
+    numbers = random.Random(1)
+    words = ["".join(numbers.choice("abcdefghij") for _ in range(6)) for _ in range(100)]
+    with open(path, "w") as file:
+        for _ in range(600):
+            query = numbers.sample(words, 3)
+            file.write(" ".join(query) + "\t" + " ".join(w[::-1] for w in query) + "\n")
+
+
+def weights(model_dir):
+    content = (pathlib.Path(model_dir) / "1" / "weights.safetensors").read_bytes()
+    header = struct.unpack("<Q", content[:8])[0]
+    values = array.array("f")
+    values.frombytes(content[8 + header:])
+    return values
+
+
+class MpiTrainTest(unittest.TestCase):
+    def setUp(self):
+        self.dir = tempfile.TemporaryDirectory()
+        self.addCleanup(self.dir.cleanup)
+        self.pairs = self.file("pairs.tsv")
+        write_pairs(self.pairs)
+
+    def file(self, name):
+        return os.path.join(self.dir.name, name)
+
+    def flags(self, model):
+        # SGD: where Adam turns a rounding near 0 into a step, it rounds.
+        return [TRAIN, "--train=" + self.pairs, "--model_dir=" + self.file(model),
+                "--hidden=24", "--embedding_dim=16", "--epochs=2", "--batch_size=64",
+                "--optimizer=sgd", "--learning_rate=0.5", "--threads=1"]
+
+    def run_command(self, command):
+        result = subprocess.run(command, capture_output=True, text=True,
+                                timeout=LIMIT_SECONDS, check=False)
+        return result.returncode, result.stdout, result.stderr
+
+    def expect_same_model(self, mpirun):
+        self.assertEqual(self.run_command(self.flags("one"))[0], 0)
+        code, out, err = self.run_command(mpirun + self.flags("two"))
+        self.assertEqual(code, 0, err)
+        self.assertEqual(out.count("published"), 1, out)
+        self.assertEqual(err.count("epoch 2: loss"), 1, err)
+        one, two = weights(self.file("one")), weights(self.file("two"))
+        self.assertEqual(len(one), len(two))
+        # Sums of a few hundred products in single precision, in another order.
+        self.assertLess(max(abs(a - b) for a, b in zip(one, two)), 1e-5)
+
+    def test_two_processes_give_the_model_of_one(self):
+        self.expect_same_model(MPIRUN + ["-n", "2"])
+
+    def test_error_of_one_process_ends_both_with_one_message(self):
+        flags = self.flags("none")
+        command = ["bash", "-c",
+                   'if [ "$OMPI_COMM_WORLD_RANK" = 1 ]; then exec "$@" --train=/nowhere.tsv; '
+                   'else exec "$@"; fi', "bash"]
+        code, _, err = self.run_command(MPIRUN + ["-n", "2"] + command + flags)
+        self.assertEqual(code, 1)
+        self.assertEqual(err.count("semrank-train: error:"), 1, err)
+        self.assertIn("process 2 of 2: open /nowhere.tsv", err)
+        self.assertFalse(os.path.exists(self.file("none/1")))
+
+    def test_different_settings_are_found(self):
+        command = ["bash", "-c", 'exec "$@" --seed=$OMPI_COMM_WORLD_RANK', "bash"]
+        code, _, err = self.run_command(MPIRUN + ["-n", "2"] + command + self.flags("none"))
+        self.assertEqual(code, 1)
+        self.assertIn("other settings or training files", err)
+
+    def test_two_machines_give_the_model_of_one(self):
+        """Each host is a network namespace; mpirun enters it instead of ssh."""
+        names = [f"semrank{os.getpid()}{side}" for side in "ab"]
+        self.addCleanup(lambda: [subprocess.run(["ip", "netns", "del", name], check=False,
+                                                capture_output=True) for name in names])
+        links = [f"sr{os.getpid()}{side}" for side in "ab"]
+        addresses = ["10.231.77.1", "10.231.77.2"]
+        commands = [["netns", "add", name] for name in names]
+        commands += [["link", "add", links[0], "type", "veth", "peer", "name", links[1]]]
+        for name, link, address in zip(names, links, addresses):
+            commands += [["link", "set", link, "netns", name],
+                         ["-n", name, "addr", "add", address + "/24", "dev", link],
+                         ["-n", name, "link", "set", link, "up"],
+                         ["-n", name, "link", "set", "lo", "up"]]
+        for command in commands:
+            result = subprocess.run(["ip"] + command, capture_output=True, text=True, check=False)
+            if result.returncode != 0:
+                self.skipTest("no network namespaces here: " + result.stderr.strip())
+        agent = self.file("agent.sh")
+        with open(agent, "w") as file:
+            file.write("#!/bin/bash\n# agent.sh ADDRESS COMMAND...: ssh to a namespace.\n"
+                       'host="$1"; shift\n'
+                       f'echo "$host" >> {self.file("agent.log")}\n'
+                       f'case "$host" in {addresses[0]}) name={names[0]};; *) name={names[1]};; '
+                       'esac\nexec ip netns exec "$name" bash -c "$*"\n')
+        os.chmod(agent, 0o700)
+        mpirun = ["ip", "netns", "exec", names[0]] + MPIRUN + [
+            "-n", "2", "--host", ",".join(addresses), "--mca", "plm_rsh_agent", agent,
+            "--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", "10.231.77.0/24",
+            "--mca", "oob_tcp_if_include", "10.231.77.0/24"]
+        self.expect_same_model(mpirun)
+        with open(self.file("agent.log")) as file:
+            self.assertEqual(file.read().split(), addresses[1:])
+
+
+if __name__ == "__main__":
+    if not shutil.which("mpirun"):
+        print("skipped: no mpirun (package openmpi-bin)")
+        sys.exit(77)
+    if "with MPI" not in subprocess.run([TRAIN, "--version"], capture_output=True, text=True,
+                                        check=True).stdout:
+        print("skipped: semrank-train was built without MPI")
+        sys.exit(77)
+    unittest.main(verbosity=2)
