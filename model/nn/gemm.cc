@@ -151,14 +151,14 @@ void MultiplyPanel(Tile tile, int rows, int columns) {
   }
 }
 
-// Copies `columns` columns of B from `data` on into one panel. Goes through B
-// in small squares, so that it is quick for transposed matrices too.
-void PackPanel(const StridedMatrix& b, const float* data, int columns,
-               float* panel) {
+// Copies rows [first, last) and `columns` columns of B, which begin at `data`
+// in row 0, into one panel, whose rows are `width` apart. Goes through B in
+// small squares, so that it is quick for transposed matrices too.
+void PackPanel(const StridedMatrix& b, const float* data, int first, int last,
+               int columns, std::ptrdiff_t width, float* panel) {
   constexpr int kSquare = 16;
-  const std::ptrdiff_t width = VectorsOf(columns) * kLanes;
-  for (int k0 = 0; k0 < b.rows; k0 += kSquare) {
-    const int k1 = std::min(k0 + kSquare, b.rows);
+  for (int k0 = first; k0 < last; k0 += kSquare) {
+    const int k1 = std::min(k0 + kSquare, last);
     if (b.column_stride == 1) {
       for (int k = k0; k < k1; ++k) {
         const float* from = data + k * b.row_stride;
@@ -172,27 +172,50 @@ void PackPanel(const StridedMatrix& b, const float* data, int columns,
       }
     }
   }
-  for (int k = 0; k < b.rows; ++k) {
-    std::fill(panel + k * width + columns, panel + (k + 1) * width, 0.0f);
-  }
 }
 
 }  // namespace
 
 void PackedMatrix::Pack(const StridedMatrix& matrix) {
-  assert(matrix.rows >= 0 && matrix.columns >= 0);
-  depth_ = matrix.rows;
-  columns_ = matrix.columns;
-  const std::size_t floats = static_cast<std::size_t>(depth_) *
-                             static_cast<std::size_t>(VectorsOf(columns_)) *
+  Resize(matrix.rows, matrix.columns);
+  PackRows(matrix, 0, matrix.rows);
+}
+
+void PackedMatrix::Resize(int depth, int columns) {
+  assert(depth >= 0 && columns >= 0);
+  if (depth == depth_ && columns == columns_) return;
+  depth_ = depth;
+  columns_ = columns;
+  const std::size_t floats = static_cast<std::size_t>(depth) *
+                             static_cast<std::size_t>(VectorsOf(columns)) *
                              kLanes;
-  lines_.resize((floats + kLineFloats - 1) / kLineFloats);
-  if (floats == 0) return;
-  float* panel = lines_.data()->values;
-  for (int j = 0; j < columns_; j += kPanelColumns) {
-    const int columns = std::min(kPanelColumns, columns_ - j);
-    PackPanel(matrix, matrix.data + j * matrix.column_stride, columns, panel);
-    panel += static_cast<std::ptrdiff_t>(depth_) * VectorsOf(columns) * kLanes;
+  // Zeros, for the padding of the last panel.
+  lines_.assign((floats + kLineFloats - 1) / kLineFloats, CacheLine{});
+}
+
+void PackedMatrix::PackRows(const StridedMatrix& matrix, int first, int last) {
+  PackBlock(matrix, {first, last, 0, columns_});
+}
+
+void PackedMatrix::PackColumns(const StridedMatrix& matrix, int first,
+                               int last) {
+  PackBlock(matrix, {0, depth_, first, last});
+}
+
+void PackedMatrix::PackBlock(const StridedMatrix& matrix, const Block& block) {
+  assert(matrix.rows == depth_ && matrix.columns == columns_);
+  if (lines_.empty()) return;
+  for (int j = block.first_column; j < block.last_column;) {
+    const int panel_column = j / kPanelColumns * kPanelColumns;
+    const int width =
+        VectorsOf(std::min(kPanelColumns, columns_ - panel_column)) * kLanes;
+    const int end = std::min(panel_column + kPanelColumns, block.last_column);
+    // All panels before are full.
+    float* panel = lines_.data()->values +
+                   static_cast<std::ptrdiff_t>(depth_) * panel_column;
+    PackPanel(matrix, matrix.data + j * matrix.column_stride, block.first_row,
+              block.last_row, end - j, width, panel + (j - panel_column));
+    j = end;
   }
 }
 

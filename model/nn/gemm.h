@@ -11,8 +11,9 @@
 // compiler's vectors are used: each instruction set gets its own code from
 // -march, and results may differ between builds, not within one.
 //
-//   Threads  a PackedMatrix is const between calls of Pack; Multiply may run
-//            in many threads on disjoint outputs.
+//   Threads  a PackedMatrix is const between calls that pack; its parts may be
+//            packed by several threads. Multiply may run in many threads on
+//            disjoint outputs.
 #ifndef SEMRANK_MODEL_NN_GEMM_H_
 #define SEMRANK_MODEL_NN_GEMM_H_
 
@@ -45,6 +46,12 @@ class PackedMatrix {
   // Replaces the content, reusing memory.
   void Pack(const StridedMatrix& matrix);
 
+  // The same in parts: after Resize, rows or columns [first, last) of `matrix`,
+  // which has the new shape. Content of an equal shape stays until then.
+  void Resize(int depth, int columns);
+  void PackRows(const StridedMatrix& matrix, int first, int last);
+  void PackColumns(const StridedMatrix& matrix, int first, int last);
+
   int depth() const { return depth_; }
   int columns() const { return columns_; }
 
@@ -55,6 +62,13 @@ class PackedMatrix {
   struct alignas(64) CacheLine {
     float values[kLineFloats];
   };
+  struct Block {
+    int first_row;
+    int last_row;
+    int first_column;
+    int last_column;
+  };
+  void PackBlock(const StridedMatrix& matrix, const Block& block);
 
   int depth_ = 0;
   int columns_ = 0;

@@ -1,12 +1,6 @@
 #include "model/train/bag_input_trainer.h"
 
 namespace semrank {
-namespace {
-
-// Texts that make a piece of work.
-constexpr int kTextBlock = 64;
-
-}  // namespace
 
 absl::Status BagInputTrainer::SetTexts(const TextBags& texts,
                                        std::span<const TextId> ids) {
@@ -15,15 +9,9 @@ absl::Status BagInputTrainer::SetTexts(const TextBags& texts,
   return texts.Layout(ids, bags_);
 }
 
-void BagInputTrainer::AddPrepareWork(WorkList& work) {
-  work.AddBlocks(bags_.num_texts(), kTextBlock,
-                 [this](int first, int last, int) {
-                   texts_->Fill(ids_, first, last, bags_);
-                 });
-}
-
 void BagInputTrainer::Forward(int first, int last, bool /*learn*/,
                               float* outputs) {
+  texts_->Fill(ids_, first, last, bags_);
   layer_.Forward(bags_, first, last, outputs);
   layer_.AddBias(last - first, outputs);
 }

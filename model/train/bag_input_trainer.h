@@ -18,7 +18,8 @@ class BagInputTrainer : public InputLayerTrainer {
 
   absl::Status SetTexts(const TextBags& texts,
                         std::span<const TextId> ids) override;
-  void AddPrepareWork(WorkList& work) override;
+  // The bags are filled as Forward comes to them.
+  void AddPrepareWork(WorkList&) override {}
   void Forward(int first, int last, bool learn, float* outputs) override;
   bool HasFeatures(int text) const override;
   void AddTransposeWork(WorkList& work) override;

@@ -15,6 +15,9 @@ constexpr std::uint32_t kPieceEntries = 2048;
 // Features whose gradients are summed before they are used: the sums stay in
 // the first-level cache.
 constexpr int kFeatureBlock = 16;
+// Features whose weights are fetched ahead of the one being updated: they lie
+// anywhere in memory.
+constexpr int kPrefetchFeatures = 3;
 // Kept rows whose update is a piece of work.
 constexpr int kUpdateBlock = 128;
 
@@ -59,6 +62,11 @@ void BagLayerTrainer::UpdatePiece(const float* deltas, int piece,
     const int end = std::min(last, begin + kFeatureBlock);
     SumBags(transpose_.texts(), begin, end, deltas, width(), scratch.data());
     for (int f = begin; f < end; ++f) {
+      if (f + kPrefetchFeatures < last) {
+        optimizer_.PrefetchWeight(
+            static_cast<int>(transpose_.features()[f + kPrefetchFeatures]),
+            width());
+      }
       optimizer_.UpdateWeight(static_cast<int>(transpose_.features()[f]),
                               std::span(&scratch[(f - begin) * row], row),
                               width());

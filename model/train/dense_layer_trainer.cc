@@ -11,11 +11,13 @@ constexpr int kRowBlock = 48;
 
 }  // namespace
 
+StridedMatrix DenseLayerTrainer::Weight() const {
+  return {weights_.weight.data(), weights_.in, weights_.out, weights_.out, 1};
+}
+
 void DenseLayerTrainer::PackWeights() {
-  const StridedMatrix weight = {weights_.weight.data(), weights_.in,
-                                weights_.out, weights_.out, 1};
-  packed_weight_.Pack(weight);
-  packed_transposed_.Pack(weight.Transposed());
+  packed_weight_.Pack(Weight());
+  packed_transposed_.Pack(Weight().Transposed());
 }
 
 void DenseLayerTrainer::Forward(const float* inputs, int num_rows,
@@ -30,8 +32,14 @@ void DenseLayerTrainer::Backward(const float* deltas, int num_rows,
            packed_transposed_, {}, input_gradients, weights_.in);
 }
 
-void DenseLayerTrainer::PackDeltas(const float* deltas, int num_texts) {
-  packed_deltas_.Pack({deltas, num_texts, weights_.out, weights_.out, 1});
+void DenseLayerTrainer::BeginBackward(int num_texts) {
+  packed_deltas_.Resize(num_texts, weights_.out);
+}
+
+void DenseLayerTrainer::PackDeltas(const float* deltas, int first, int last) {
+  packed_deltas_.PackRows(
+      {deltas, packed_deltas_.depth(), weights_.out, weights_.out, 1}, first,
+      last);
 }
 
 void DenseLayerTrainer::UpdateRows(const float* inputs, int first, int last,
@@ -45,7 +53,14 @@ void DenseLayerTrainer::UpdateRows(const float* inputs, int first, int last,
   }
   scratch.resize(static_cast<std::size_t>(last - first) * weights_.out);
   Multiply(transposed, packed_deltas_, {}, scratch.data(), weights_.out);
-  optimizer_.UpdateWeight(first, scratch, weights_.out);
+  UpdateWeightRows(first, last, scratch);
+}
+
+void DenseLayerTrainer::UpdateWeightRows(int first, int last,
+                                         std::span<const float> gradient) {
+  optimizer_.UpdateWeight(first, gradient, weights_.out);
+  packed_weight_.PackRows(Weight(), first, last);
+  packed_transposed_.PackColumns(Weight().Transposed(), first, last);
 }
 
 void DenseLayerTrainer::KeepGradients() {
@@ -61,10 +76,9 @@ void DenseLayerTrainer::AppendGradients(GradientSet& gradients) {
 void DenseLayerTrainer::AddKeptUpdateWork(WorkList& work) {
   work.AddBlocks(weights_.in, kRowBlock, [this](int first, int last, int) {
     const std::size_t width = weights_.out;
-    optimizer_.UpdateWeight(
-        first,
-        std::span(kept_weight_).subspan(first * width, (last - first) * width),
-        weights_.out);
+    UpdateWeightRows(
+        first, last,
+        std::span(kept_weight_).subspan(first * width, (last - first) * width));
   });
   work.Add(1, [this](int, int) { optimizer_.UpdateKeptBias(); });
 }

@@ -4,11 +4,13 @@
 //
 //   Shapes   row-major, one row = one text; inputs [n, in], outputs and deltas
 //            (dloss/dz) [n, out].
-//   Threads  PackWeights, PackDeltas and BeginStep by one thread at a time;
-//            Forward, Backward and updates from any, on disjoint parts.
+//   Threads  PackWeights, BeginBackward and BeginStep by one thread at a time;
+//            Forward, Backward, PackDeltas and updates from any, on disjoint
+//            parts.
 #ifndef SEMRANK_MODEL_TRAIN_DENSE_LAYER_TRAINER_H_
 #define SEMRANK_MODEL_TRAIN_DENSE_LAYER_TRAINER_H_
 
+#include <span>
 #include <vector>
 
 #include "model/nn/gemm.h"
@@ -29,15 +31,18 @@ class DenseLayerTrainer {
 
   LayerOptimizer& optimizer() { return optimizer_; }
 
-  // Before the first Forward or Backward, and again after an update.
+  // Before the first Forward or Backward, and again when the weights were set
+  // from outside; updates pack what they change.
   void PackWeights();
   void Forward(const float* inputs, int num_rows, float* outputs) const;
   // dloss/dx = delta W^T, as in eq. 17.
   void Backward(const float* deltas, int num_rows,
                 float* input_gradients) const;
 
-  // Once all deltas of the step are there, before UpdateRows.
-  void PackDeltas(const float* deltas, int num_texts);
+  // Makes room for the step's deltas; those of texts [first, last) are packed
+  // once they are there, all before UpdateRows. `deltas` are those of all.
+  void BeginBackward(int num_texts);
+  void PackDeltas(const float* deltas, int first, int last);
   void BeginStep(double learning_rate) { optimizer_.BeginStep(learning_rate); }
   // Rows [first, last) of dloss/dW = X^T delta, eq. 18-19.
   // `inputs` are those of all texts of the step.
@@ -51,6 +56,9 @@ class DenseLayerTrainer {
   void AddKeptUpdateWork(WorkList& work);
 
  private:
+  StridedMatrix Weight() const;
+  void UpdateWeightRows(int first, int last, std::span<const float> gradient);
+
   LayerWeights& weights_;
   LayerOptimizer optimizer_;
   PackedMatrix packed_weight_;      // [in, out]

@@ -29,8 +29,8 @@ class InputLayerTrainer {
  public:
   virtual ~InputLayerTrainer() = default;
 
-  // `texts` and what `ids` points to live until the prepare work has run.
-  // Fails as TextBags::Layout.
+  // `texts` and what `ids` points to live until Forward has been called for all
+  // of them. Fails as TextBags::Layout.
   virtual absl::Status SetTexts(const TextBags& texts,
                                 std::span<const TextId> ids) = 0;
   // What Forward reads.
@@ -41,7 +41,7 @@ class InputLayerTrainer {
   // False for a text without any known feature, whose vector is zero.
   virtual bool HasFeatures(int text) const = 0;
 
-  // What the update reads and Forward does not; may run beside Forward.
+  // What the update reads and Forward does not; after Forward.
   virtual void AddTransposeWork(WorkList& work) = 0;
   // Once the deltas of all texts are there: what the update reads of them.
   virtual void AddPackWork(const float* deltas, WorkList& work) = 0;

@@ -37,6 +37,10 @@ class LayerOptimizer {
   void BeginStep(double learning_rate);
   // Rows of the weight from `first_row` on; whole rows of gradients.
   void UpdateWeight(int first_row, std::span<const float> gradient, int width);
+  // A hint that this row is updated soon.
+  void PrefetchWeight(int row, int width) const {
+    weight_.Prefetch(static_cast<std::size_t>(row) * width, width);
+  }
   // The gradient of the bias is the sum of the rows of `deltas` [num_texts,
   // width]; 0, and nothing changes, when the layer does not learn it.
   void UpdateBias(const float* deltas, int num_texts, int width,

@@ -82,6 +82,15 @@ void ParameterOptimizer::BeginStep(double learning_rate) {
   second_scale_ = static_cast<float>(1 / std::sqrt(1 - std::pow(kBeta2, step)));
 }
 
+void ParameterOptimizer::Prefetch(std::size_t first, std::size_t count) const {
+  constexpr std::size_t kCacheLineFloats = 16;
+  for (std::size_t i = first; i < first + count; i += kCacheLineFloats) {
+    __builtin_prefetch(weights_.data() + i, /*rw=*/1);
+    if (!first_moments_.empty()) __builtin_prefetch(&first_moments_[i], 1);
+    if (!second_moments_.empty()) __builtin_prefetch(&second_moments_[i], 1);
+  }
+}
+
 void ParameterOptimizer::Update(std::size_t first,
                                 std::span<const float> gradient) {
   assert(first + gradient.size() <= weights_.size());

@@ -39,6 +39,8 @@ class ParameterOptimizer {
   // The state is now that after so many steps.
   void set_num_steps(std::int64_t num_steps) { step_ = num_steps; }
 
+  // A hint that these weights are updated soon.
+  void Prefetch(std::size_t first, std::size_t count) const;
   // Updates weights [first, first + gradient.size()).
   void Update(std::size_t first, std::span<const float> gradient);
 

@@ -12,7 +12,7 @@
 namespace semrank {
 namespace {
 
-constexpr int kBlockRows = 64;
+constexpr int kBlockRows = 48;
 
 // Cosines of pair i with all titles to logits. Leaves out equal titles, the
 // clicked one among them, and those of equal queries. (Selections instead of

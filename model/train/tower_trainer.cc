@@ -15,8 +15,9 @@
 namespace semrank {
 namespace {
 
-// Texts, and rows of a dense weight, that make a piece of work.
-constexpr int kTextBlock = 64;
+// Texts, and rows of a dense weight, that make a piece of work: whole tiles of
+// the products, and few enough that no thread waits long for the last piece.
+constexpr int kTextBlock = 48;
 constexpr int kWeightRowBlock = 48;
 
 float* Row(std::vector<float>& data, int row, int width) {
@@ -118,7 +119,6 @@ void TowerTrainer::AddForwardWork(bool learn, WorkList& work) {
       output.deltas.resize(output.activations.size());
       if (IsDropped(l)) output.kept.resize(output.activations.size());
     }
-    input_layer_->AddTransposeWork(work);
   }
   work.AddBlocks(
       num_texts(), kTextBlock,
@@ -176,6 +176,10 @@ void TowerTrainer::CheckVector(int t) {
 }
 
 void TowerTrainer::AddBackwardWork(WorkList& work) {
+  input_layer_->AddTransposeWork(work);
+  for (DenseLayerTrainer& layer : dense_layers_) {
+    layer.BeginBackward(num_texts());
+  }
   work.AddBlocks(num_texts(), kTextBlock,
                  [this](int first, int last, int) { Backward(first, last); });
 }
@@ -185,6 +189,7 @@ void TowerTrainer::Backward(int first, int last) {
   for (std::size_t l = outputs_.size() - 1; l > 0; --l) {
     LayerOutput& below = outputs_[l - 1];
     float* deltas = Row(below.deltas, first, below.width);
+    dense_layers_[l - 1].PackDeltas(outputs_[l].deltas.data(), first, last);
     dense_layers_[l - 1].Backward(
         Row(outputs_[l].deltas, first, outputs_[l].width), last - first,
         deltas);
@@ -225,10 +230,6 @@ void TowerTrainer::BackwardOutput(int first, int last) {
 }
 
 void TowerTrainer::AddPackWork(WorkList& work) {
-  work.Add(static_cast<int>(dense_layers_.size()), [this](int layer, int) {
-    dense_layers_[layer].PackDeltas(outputs_[layer + 1].deltas.data(),
-                                    num_texts());
-  });
   input_layer_->AddPackWork(outputs_[0].deltas.data(), work);
 }
 
@@ -248,7 +249,6 @@ void TowerTrainer::AddUpdateWork(double learning_rate, WorkList& work) {
   }
   input_layer_->AddUpdateWork(learning_rate, outputs_[0].deltas.data(),
                               scratch_, work);
-  weights_packed_ = false;
 }
 
 void TowerTrainer::AppendGradients(GradientSet& gradients) {

@@ -7,11 +7,11 @@
 // the caller runs before it goes on to the next, so that two towers (or a
 // tower and something else) share the threads:
 //
-//   SetTexts, AddPrepareWork   the bags of the step's texts; packed weights
+//   SetTexts, AddPrepareWork   what the forward pass needs; nothing for DSSM
 //   AddForwardWork             vectors()
 //   (the loss)                 vector_gradients()
 //   AddBackwardWork            delta of each layer, in blocks of texts
-//   AddPackWork                deltas made ready for the products
+//   AddPackWork                what the update needs; nothing for DSSM
 //   AddUpdateWork              gradients of the weights, each used at once
 //                              unless they are kept; then, to use them,
 //   AddKeptUpdateWork

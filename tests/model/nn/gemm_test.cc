@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -185,6 +186,31 @@ TEST(GemmTest, PackAgainReplacesTheContent) {
   std::vector<float> c(2);
   Multiply(RowMajor(a, 1, 2), packed, {}, c.data(), 2);
   EXPECT_THAT(c, ElementsAreArray({31, 42}));
+}
+
+// Parts that begin and end anywhere, the last panel's padding included.
+TEST(GemmTest, PackedInPartsEqualsPackedAtOnce) {
+  constexpr int kDepth = 37, kColumns = 150;
+  const std::vector<float> values = RandomValues(kDepth * kColumns, 11);
+  const StridedMatrix b = RowMajor(values, kDepth, kColumns);
+  PackedMatrix by_rows, by_columns;
+  for (PackedMatrix* packed : {&by_rows, &by_columns}) {
+    packed->Resize(200, 200);
+    packed->Resize(kDepth, kColumns);
+  }
+  for (int k = 0; k < kDepth; k += 5) {
+    by_rows.PackRows(b, k, std::min(k + 5, kDepth));
+  }
+  for (int j = 0; j < kColumns; j += 47) {
+    by_columns.PackColumns(b, j, std::min(j + 47, kColumns));
+  }
+  const std::vector<float> a = RandomValues(8 * kDepth, 12);
+  const std::vector<float> expected = Product(RowMajor(a, 8, kDepth), b);
+  for (const PackedMatrix* packed : {&by_rows, &by_columns}) {
+    std::vector<float> c(8 * kColumns);
+    Multiply(RowMajor(a, 8, kDepth), *packed, {}, c.data(), kColumns);
+    EXPECT_THAT(c, ElementsAreArray(expected));
+  }
 }
 
 }  // namespace
