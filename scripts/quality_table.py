@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+"""Trains and evaluates every kind of model on one judged collection, and prints
+the table of their NDCG in Markdown.
+
+    scripts/quality_table.py --train=train.tsv --docs=docs.tsv \\
+        --queries=dev.tsv --qrels=dev.qrels.txt --results=results.jsonl
+
+Each model is trained on --train alone, for --epochs with no look at the judged
+queries, once for each seed; the table has the mean over the seeds and, behind
++-, half the distance between the best and the worst. Finished runs are kept in
+--results: an interrupted table goes on where it stopped, and variants that this
+build does not know are listed below the table.
+"""
+import argparse
+import collections
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+METRICS = ["ndcg@1", "ndcg@3", "ndcg@10"]
+
+# `train`: flags of semrank-train beside the defaults, None for rankers that
+# learn nothing. `evaluate`: flags of semrank-eval.
+Variant = collections.namedtuple("Variant", "name train evaluate",
+                                 defaults=(["--ranker=model"],))
+VARIANTS = [
+    Variant("BM25", None, ["--ranker=bm25"]),
+    Variant("letter-trigram TF-IDF", None, ["--ranker=letter_tfidf"]),
+    Variant("dssm", []),
+    Variant("dssm + 0.3 BM25", [],
+            ["--ranker=model", "--hybrid=bm25", "--hybrid_weight=0.3"]),
+    Variant("dssm, letters+words", ["--features=letters+words"]),
+    Variant("dssm, words", ["--features=words"]),
+    Variant("dssm, letter 2-grams", ["--ngram_length=2"]),
+    Variant("dssm, letter 4-grams", ["--ngram_length=4"]),
+    Variant("dssm, 4,096 hash buckets", ["--hash_buckets=4096"]),
+    Variant("dssm, separate towers", ["--noshared_towers"]),
+    Variant("dssm, 4 uniform negatives",
+            ["--negative_sampling=uniform", "--negatives=4"]),
+    Variant("dssm, one hidden layer, 256",
+            ["--hidden=300", "--embedding_dim=256"]),
+    Variant("dssm, rate falls to 0", ["--learning_rate_decay=linear"]),
+    Variant("dssm, letters+words, rate falls to 0",
+            ["--features=letters+words", "--learning_rate_decay=linear"]),
+    Variant("dssm, gamma 10", ["--gamma=10"]),
+    Variant("dssm, gamma 20", ["--gamma=20"]),
+    Variant("dssm, shown but not clicked", ["--hard_negatives=4", "{judged}"]),
+    Variant("linear", ["--tower=linear"]),
+    Variant("linear, tanh", ["--tower=linear", "--activation=tanh"]),
+    Variant("linear, letters+words",
+            ["--tower=linear", "--features=letters+words"]),
+    Variant("clsm, window 1", ["--tower=clsm", "--window=1"]),
+    Variant("clsm, window 3", ["--tower=clsm", "--window=3"]),
+    Variant("clsm, window 5", ["--tower=clsm", "--window=5"]),
+    Variant("ssi, low rank", ["--tower=ssi"]),
+    Variant("ssi, symmetric", ["--tower=ssi", "--ssi=symmetric"]),
+    Variant("ssi, diagonal", ["--tower=ssi", "--ssi=diagonal"]),
+    Variant("ssi, low rank without identity",
+            ["--tower=ssi", "--ssi=low_rank_no_identity"]),
+]
+
+
+class Collection:
+    def __init__(self, options):
+        self.options = options
+        self.results = pathlib.Path(options.results)
+        self.done = {}
+        if self.results.exists():
+            for line in self.results.read_text().splitlines():
+                result = json.loads(line)
+                self.done[self.key(result)] = result
+
+    @staticmethod
+    def key(result):
+        return (tuple(result["train"] or []), tuple(result["evaluate"]),
+                result["seed"], result["epochs"])
+
+    def run(self, variant, seed):
+        """The metrics of one run, new or kept; None when the build refuses."""
+        judged = self.options.judged
+        flags = variant.train and [flag.format(judged=f"--judged={judged}")
+                                   for flag in variant.train]
+        if flags and not judged and any("{judged}" in f for f in variant.train):
+            return None
+        learns = variant.train is not None
+        result = {"train": flags if learns else None,
+                  "evaluate": variant.evaluate,
+                  "seed": seed if learns else 0,
+                  "epochs": self.options.epochs if learns else 0}
+        if self.key(result) not in self.done:
+            metrics = self.train_and_evaluate(result)
+            if metrics is None:
+                return None
+            result["metrics"] = metrics
+            self.done[self.key(result)] = result
+            with open(self.results, "a", encoding="utf-8") as lines:
+                lines.write(json.dumps(result) + "\n")
+        return self.done[self.key(result)]["metrics"]
+
+    def train_and_evaluate(self, result):
+        o = self.options
+        with tempfile.TemporaryDirectory() as folder:
+            model = []
+            if result["train"] is not None:
+                model = [f"--model_dir={folder}/model"]
+                trained = self.call(
+                    "semrank-train", f"--train={o.train}", *model,
+                    f"--epochs={o.epochs}", f"--seed={result['seed']}",
+                    f"--threads={o.threads}", "--valid_fraction=0",
+                    *result["train"])
+                if trained is None:
+                    return None
+            table = self.call(
+                "semrank-eval", *model, f"--docs={o.docs}",
+                f"--queries={o.queries}", f"--qrels={o.qrels}",
+                f"--candidates={o.candidates}", "--output=json",
+                *result["evaluate"])
+            return table and json.loads(table)["metrics"]
+
+    def call(self, program, *arguments):
+        """What the program prints; None when it does not know a flag or value
+        (exit code 2). Any other failure ends the table."""
+        done = subprocess.run([str(pathlib.Path(self.options.bin, program)),
+                               *arguments], capture_output=True, text=True)
+        if done.returncode not in (0, 2):
+            sys.exit(f"{program} {' '.join(arguments)}\n{done.stderr}")
+        if done.returncode == 2:
+            print(f"{program}: {done.stderr.strip()}", file=sys.stderr)
+            return None
+        return done.stdout
+
+
+def cell(values):
+    mean = f"{statistics.mean(values):.3f}".lstrip("0")
+    if len(values) == 1:
+        return mean
+    return f"{mean} ±{(max(values) - min(values)) / 2:.3f}".replace("±0.", "±.")
+
+
+def print_table(rows):
+    print("| model | " + " | ".join(m.upper() for m in METRICS) + " |")
+    print("|---|" + "---|" * len(METRICS))
+    for name, runs in rows:
+        cells = [cell([run[metric] for run in runs]) for metric in METRICS]
+        print(f"| {name} | " + " | ".join(cells) + " |")
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name, what in (("train", "pairs: query TAB title"),
+                       ("docs", "documents: doc_id TAB title"),
+                       ("queries", "judged queries: query_id TAB query"),
+                       ("qrels", "their judgements, TREC qrels"),
+                       ("results", "file of finished runs, JSON lines")):
+        parser.add_argument(f"--{name}", required=True, help=what)
+    parser.add_argument("--judged", default="",
+                        help="judged training pairs, for negatives that were "
+                        "shown (semrank-train --judged)")
+    parser.add_argument("--candidates", default="all", choices=("all", "judged"))
+    parser.add_argument("--epochs", type=int, default=12)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--variants", default="",
+                        help="names with semicolons between them (default: all)")
+    parser.add_argument("--bin", default=str(ROOT / "build/release/bin"))
+    return parser.parse_args()
+
+
+def main():
+    options = parse_arguments()
+    collection = Collection(options)
+    wanted = [name for name in options.variants.split(";") if name]
+    unknown = set(wanted) - {variant.name for variant in VARIANTS}
+    if unknown:
+        sys.exit(f"no such variants: {'; '.join(sorted(unknown))}")
+    rows, refused = [], []
+    for variant in VARIANTS:
+        if wanted and variant.name not in wanted:
+            continue
+        seeds = range(1, options.seeds + 1) if variant.train is not None else [0]
+        runs = []
+        for seed in seeds:
+            print(f"{variant.name}, seed {seed}", file=sys.stderr, flush=True)
+            metrics = collection.run(variant, seed)
+            if metrics is None:
+                break
+            runs.append(metrics)
+        if runs:
+            rows.append((variant.name, runs))
+        else:
+            refused.append(variant.name)
+    print_table(rows)
+    if refused:
+        print(f"\nNot measured: {'; '.join(refused)}.")
+
+
+if __name__ == "__main__":
+    main()
