@@ -19,8 +19,9 @@ constexpr std::string_view kProgram = "semrank";
 constexpr std::string_view kSummary =
     "ranks titles for a query by meaning, through a semrank-server";
 
-constexpr std::array<const Command*, 4> kCommands = {
-    &kRankCommand, &kEmbedCommand, &kModelCommand, &kHealthCommand};
+constexpr std::array<const Command*, 6> kCommands = {
+    &kRankCommand,  &kExplainCommand, &kEmbedCommand,
+    &kModelCommand, &kLimitsCommand,  &kHealthCommand};
 
 const Command* FindCommand(std::string_view name) {
   const auto found =
@@ -51,6 +52,7 @@ std::string Usage() {
          "Examples:\n"
          "  semrank rank --query=\"edit photos\" --titles=titles.txt "
          "--top_k=5\n"
+         "  semrank explain --query=\"edit photos\" \"photo organizer\"\n"
          "  semrank embed --side=query \"edit photos\"\n"
          "  semrank --address=search-1:50051 health\n";
 }

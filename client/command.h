@@ -23,6 +23,8 @@ struct Command {
 
 extern const Command kRankCommand;
 extern const Command kEmbedCommand;
+extern const Command kExplainCommand;
+extern const Command kLimitsCommand;
 extern const Command kModelCommand;
 extern const Command kHealthCommand;
 

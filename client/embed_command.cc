@@ -1,7 +1,9 @@
+#include <cstdio>
 #include <memory>
 #include <string>
 
 #include "absl/flags/flag.h"
+#include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "client/advice.h"
 #include "client/command.h"
@@ -36,13 +38,19 @@ constexpr std::string_view kUsage =
     "Prints a line a text, in order: \"text<TAB>0.1 -0.2 ...\", with "
     "\"id<TAB>\"\n"
     "before it if the texts have ids; or {\"id\", \"text\", \"vector\"} as "
-    "JSON.\n"
+    "JSON. More than a thousand texts go over a stream and are printed as "
+    "they\n"
+    "come; then one that cannot be embedded is named on standard error and "
+    "left\n"
+    "out.\n"
     "\n"
     "Examples:\n"
     "  semrank embed --side=query \"edit photos\"\n"
     "  semrank embed --side=document --texts=docs.tsv --output=json "
     ">docs.jsonl\n"
     "  cut -f2 docs.tsv | semrank embed --side=document --texts=-\n";
+
+constexpr std::size_t kMaxTextsOfOneCall = 1'000;
 
 absl::StatusOr<v1::Side> SideFromFlags() {
   const std::string side = absl::GetFlag(FLAGS_side);
@@ -60,6 +68,43 @@ absl::Status Print(const TextList& texts,
   return WriteTable(EmbeddingTable(texts, response), OutputFormat::kTsv);
 }
 
+absl::StatusOr<CallFacts> EmbedAtOnce(SemrankClient& client,
+                                      const v1::EmbedTextsRequest& request,
+                                      const TextList& texts) {
+  const auto response = client.EmbedTexts(request);
+  if (!response.ok()) return WithAdvice(response.status());
+  SEMRANK_RETURN_IF_ERROR(Print(texts, *response));
+  return CallFacts{.server = response->timings(),
+                   .model = response->model(),
+                   .cache_hits = response->cache_hits(),
+                   .cache_misses = response->cache_misses()};
+}
+
+absl::StatusOr<CallFacts> EmbedStreamed(SemrankClient& client,
+                                        const v1::EmbedTextsRequest& request,
+                                        const TextList& texts) {
+  CallFacts facts;
+  int num_failed = 0;
+  const absl::Status status = client.EmbedTextsStream(
+      request, [&](const v1::EmbedTextsStreamResponse& piece) {
+        facts.cache_hits += piece.cache_hits();
+        facts.cache_misses += piece.cache_misses();
+        AddTimings(piece.timings(), facts.server);
+        if (piece.has_model()) facts.model = piece.model();
+        num_failed += piece.problems_size();
+        absl::FPrintF(stderr, "%s", DescribeProblems(texts, piece));
+        const EmbeddedTexts embedded = TakeEmbedded(texts, piece);
+        return Print(embedded.texts, embedded.response);
+      });
+  if (!status.ok()) return WithAdvice(status);
+  if (num_failed > 0) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("%d of %d texts could not be embedded", num_failed,
+                        texts.texts.size()));
+  }
+  return facts;
+}
+
 absl::Status Run(const std::vector<std::string>& arguments) {
   SEMRANK_ASSIGN_OR_RETURN(const v1::Side side, SideFromFlags());
   SEMRANK_ASSIGN_OR_RETURN(const std::unique_ptr<SemrankClient> client,
@@ -75,16 +120,12 @@ absl::Status Run(const std::vector<std::string>& arguments) {
   *request.mutable_model() = ModelFromFlags();
 
   const absl::Time start = absl::Now();
-  const auto response = client->EmbedTexts(request);
-  if (!response.ok()) return WithAdvice(response.status());
-  const absl::Duration round_trip = absl::Now() - start;
-
-  SEMRANK_RETURN_IF_ERROR(Print(texts, *response));
-  PrintTimingsIfWanted({.round_trip = round_trip,
-                        .server = response->timings(),
-                        .model = response->model(),
-                        .cache_hits = response->cache_hits(),
-                        .cache_misses = response->cache_misses()});
+  SEMRANK_ASSIGN_OR_RETURN(CallFacts facts,
+                           texts.texts.size() > kMaxTextsOfOneCall
+                               ? EmbedStreamed(*client, request, texts)
+                               : EmbedAtOnce(*client, request, texts));
+  facts.round_trip = absl::Now() - start;
+  PrintTimingsIfWanted(facts);
   return absl::OkStatus();
 }
 

@@ -21,6 +21,19 @@ Table EmbeddingTable(const TextList& texts,
 std::string EmbeddingJsonLines(const TextList& texts,
                                const v1::EmbedTextsResponse& response);
 
+// What a piece of a stream embedded of `texts`, without those that could not
+// be: `piece` is of all texts and is checked.
+struct EmbeddedTexts {
+  TextList texts;
+  v1::EmbedTextsResponse response;
+};
+EmbeddedTexts TakeEmbedded(const TextList& texts,
+                           const v1::EmbedTextsStreamResponse& piece);
+
+// "not embedded: text 7 (id): why\n" for each problem of the piece.
+std::string DescribeProblems(const TextList& texts,
+                             const v1::EmbedTextsStreamResponse& piece);
+
 }  // namespace semrank
 
 #endif  // SEMRANK_CLIENT_EMBEDDING_OUTPUT_H_

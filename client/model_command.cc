@@ -4,6 +4,7 @@
 #include "client/advice.h"
 #include "client/command.h"
 #include "client/connection_flags.h"
+#include "client/message_output.h"
 #include "client/model_flags.h"
 #include "client/model_output.h"
 #include "client/output.h"
@@ -33,7 +34,7 @@ absl::Status Run(const std::vector<std::string>&) {
   if (format != OutputFormat::kJson) {
     return WriteTable(ModelTable(*model), format);
   }
-  SEMRANK_ASSIGN_OR_RETURN(const std::string line, ModelJsonLine(*model));
+  SEMRANK_ASSIGN_OR_RETURN(const std::string line, MessageJsonLine(*model));
   return WriteStdout(line);
 }
 

@@ -1,7 +1,5 @@
 #include "client/model_output.h"
 
-#include <google/protobuf/util/json_util.h>
-
 #include <utility>
 
 #include "absl/strings/str_format.h"
@@ -147,20 +145,6 @@ Table ModelTable(const v1::Model& model) {
     AddTraining(model.config().training(), table);
   }
   return table;
-}
-
-absl::StatusOr<std::string> ModelJsonLine(const v1::Model& model) {
-  google::protobuf::util::JsonPrintOptions options;
-  options.preserve_proto_field_names = true;
-  std::string json;
-  const auto status =
-      google::protobuf::util::MessageToJsonString(model, &json, options);
-  if (!status.ok()) {
-    return absl::InternalError(
-        absl::StrFormat("the server's answer cannot be written as JSON: %s",
-                        status.message().as_string()));
-  }
-  return EscapeControls(json) + "\n";
 }
 
 }  // namespace semrank

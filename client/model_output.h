@@ -2,9 +2,6 @@
 #ifndef SEMRANK_CLIENT_MODEL_OUTPUT_H_
 #define SEMRANK_CLIENT_MODEL_OUTPUT_H_
 
-#include <string>
-
-#include "absl/status/statusor.h"
 #include "client/table.h"
 #include "semrank/v1/model_service.pb.h"
 
@@ -13,10 +10,6 @@ namespace semrank {
 // Rows (what, value): identity, state, architecture, features, training.
 // What is not known has no row.
 Table ModelTable(const v1::Model& model);
-
-// The message in Protobuf's JSON with the field names of the .proto files, as
-// the server's JSON has it, on one line, "\n" included.
-absl::StatusOr<std::string> ModelJsonLine(const v1::Model& model);
 
 }  // namespace semrank
 

@@ -12,15 +12,14 @@
 #include "client/connection_flags.h"
 #include "client/model_flags.h"
 #include "client/output.h"
+#include "client/query_flag.h"
 #include "client/ranking_output.h"
 #include "client/result_flags.h"
 #include "client/text_flags.h"
 #include "client/timings.h"
-#include "client/unicode.h"
 #include "model/base/program.h"
 #include "model/base/status_macros.h"
 
-ABSL_FLAG(std::string, query, "", "What to rank the titles for. Required.");
 ABSL_FLAG(
     std::string, titles, "",
     "File of titles, one a line, alone or after an id and a tab: \"title\" "
@@ -49,11 +48,6 @@ constexpr std::string_view kUsage =
     "--titles=- --output=json\n";
 
 absl::Status CheckFlags() {
-  const std::string query = absl::GetFlag(FLAGS_query);
-  if (query.empty()) return FlagError("query", query, "what to rank for?");
-  if (!IsValidUtf8(query)) {
-    return FlagError("query", EscapeControls(query), "not valid UTF-8");
-  }
   const std::optional<double> min_score = absl::GetFlag(FLAGS_min_score);
   if (min_score.has_value() && std::isnan(*min_score)) {
     return FlagError("min_score", "nan", "want a number");
@@ -61,9 +55,10 @@ absl::Status CheckFlags() {
   return absl::OkStatus();
 }
 
-v1::RankRequest MakeRequest(const TextList& candidates) {
+v1::RankRequest MakeRequest(const std::string& query,
+                            const TextList& candidates) {
   v1::RankRequest request;
-  request.set_query(absl::GetFlag(FLAGS_query));
+  request.set_query(query);
   request.mutable_titles()->Assign(candidates.texts.begin(),
                                    candidates.texts.end());
   request.set_top_k(absl::GetFlag(FLAGS_top_k));
@@ -75,12 +70,11 @@ v1::RankRequest MakeRequest(const TextList& candidates) {
   return request;
 }
 
-absl::Status Print(const TextList& candidates,
+absl::Status Print(const std::string& query, const TextList& candidates,
                    const v1::RankResponse& response) {
   const OutputFormat format = FormatFromFlags();
   if (format == OutputFormat::kJson) {
-    return WriteStdout(ToJsonLine(
-        RankingJson(absl::GetFlag(FLAGS_query), candidates, response)));
+    return WriteStdout(ToJsonLine(RankingJson(query, candidates, response)));
   }
   const RankingTableOptions options{
       .with_scores = absl::GetFlag(FLAGS_with_scores),
@@ -89,6 +83,7 @@ absl::Status Print(const TextList& candidates,
 }
 
 absl::Status Run(const std::vector<std::string>& arguments) {
+  SEMRANK_ASSIGN_OR_RETURN(const std::string query, QueryFromFlag());
   SEMRANK_RETURN_IF_ERROR(CheckFlags());
   SEMRANK_ASSIGN_OR_RETURN(const std::unique_ptr<SemrankClient> client,
                            ClientFromFlags());
@@ -98,11 +93,11 @@ absl::Status Run(const std::vector<std::string>& arguments) {
                                            .arguments = arguments,
                                            .skip_empty_lines = true}));
   const absl::Time start = absl::Now();
-  const auto response = client->Rank(MakeRequest(candidates));
+  const auto response = client->Rank(MakeRequest(query, candidates));
   if (!response.ok()) return WithAdvice(response.status());
   const absl::Duration round_trip = absl::Now() - start;
 
-  SEMRANK_RETURN_IF_ERROR(Print(candidates, *response));
+  SEMRANK_RETURN_IF_ERROR(Print(query, candidates, *response));
   absl::FPrintF(stderr, "%s", DescribeProblems(candidates, *response));
   PrintTimingsIfWanted({.round_trip = round_trip,
                         .server = response->timings(),
@@ -120,7 +115,8 @@ const Command kRankCommand = {
     .summary = "orders titles for a query",
     .usage = kUsage,
     .flag_sources =
-        "client/rank_command client/text_flags client/model_flags "
+        "client/rank_command client/query_flag client/text_flags "
+        "client/model_flags "
         "client/result_flags client/timings client/connection_flags",
     .takes_arguments = true,
     .run = Run,

@@ -26,6 +26,39 @@ std::uint64_t BytesPerNumber(v1::VectorEncoding encoding) {
   return encoding == v1::VECTOR_ENCODING_FLOAT16 ? 2 : sizeof(float);
 }
 
+// One vector a text, in the encoding asked for.
+template <typename Response>
+absl::Status CheckVectors(v1::VectorEncoding asked, std::uint64_t num_texts,
+                          const Response& response) {
+  const v1::VectorEncoding want_encoding =
+      asked == v1::VECTOR_ENCODING_UNSPECIFIED ? v1::VECTOR_ENCODING_FLOAT32
+                                               : asked;
+  if (response.encoding() != want_encoding) {
+    return Mismatch("the encoding", response.encoding(), "wanted",
+                    want_encoding);
+  }
+  const std::uint64_t num_bytes = response.vectors().size();
+  const std::uint64_t row_bytes =
+      response.embedding_dim() * BytesPerNumber(want_encoding);
+  // Divided, because rows times bytes may not fit 64 bits.
+  const bool fits = row_bytes == 0 ? num_bytes == 0
+                                   : num_bytes % row_bytes == 0 &&
+                                         num_bytes / row_bytes == num_texts;
+  if (!fits) {
+    return absl::InternalError(absl::StrFormat(
+        "the server's answer is wrong: %d bytes of vectors for %d texts of %d "
+        "numbers",
+        num_bytes, num_texts, response.embedding_dim()));
+  }
+  const std::uint64_t want_scales =
+      want_encoding == v1::VECTOR_ENCODING_INT8 ? num_texts : 0;
+  if (static_cast<std::uint64_t>(response.scales_size()) != want_scales) {
+    return Mismatch("the number of scales", response.scales_size(), "wanted",
+                    want_scales);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status CheckRankResponse(const v1::RankRequest& request,
@@ -58,35 +91,28 @@ absl::Status CheckRankResponse(const v1::RankRequest& request,
 
 absl::Status CheckEmbedTextsResponse(const v1::EmbedTextsRequest& request,
                                      const v1::EmbedTextsResponse& response) {
-  const v1::VectorEncoding want_encoding =
-      request.encoding() == v1::VECTOR_ENCODING_UNSPECIFIED
-          ? v1::VECTOR_ENCODING_FLOAT32
-          : request.encoding();
-  if (response.encoding() != want_encoding) {
-    return Mismatch("the encoding", response.encoding(), "wanted",
-                    want_encoding);
+  return CheckVectors(request.encoding(), request.texts_size(), response);
+}
+
+absl::Status CheckEmbedTextsPiece(const v1::EmbedTextsRequest& request,
+                                  std::uint64_t first_text,
+                                  const v1::EmbedTextsStreamResponse& piece) {
+  if (piece.first_text() != first_text) {
+    return Mismatch("the first text of a piece", piece.first_text(), "wanted",
+                    first_text);
   }
-  const std::uint64_t num_texts = request.texts_size();
-  const std::uint64_t num_bytes = response.vectors().size();
-  const std::uint64_t row_bytes =
-      response.embedding_dim() * BytesPerNumber(want_encoding);
-  // Divided, because rows times bytes may not fit 64 bits.
-  const bool fits = row_bytes == 0 ? num_bytes == 0
-                                   : num_bytes % row_bytes == 0 &&
-                                         num_bytes / row_bytes == num_texts;
-  if (!fits) {
-    return absl::InternalError(absl::StrFormat(
-        "the server's answer is wrong: %d bytes of vectors for %d texts of %d "
-        "numbers",
-        num_bytes, num_texts, response.embedding_dim()));
+  const std::uint64_t num_left = request.texts_size() - first_text;
+  if (piece.num_texts() > num_left) {
+    return Mismatch("the number of texts in a piece", piece.num_texts(),
+                    "not answered before", num_left);
   }
-  const std::uint64_t want_scales =
-      want_encoding == v1::VECTOR_ENCODING_INT8 ? num_texts : 0;
-  if (static_cast<std::uint64_t>(response.scales_size()) != want_scales) {
-    return Mismatch("the number of scales", response.scales_size(), "wanted",
-                    want_scales);
+  for (const v1::Problem& problem : piece.problems()) {
+    if (problem.index() >= piece.num_texts()) {
+      return Mismatch("the number of a text with a problem", problem.index(),
+                      "of texts", piece.num_texts());
+    }
   }
-  return absl::OkStatus();
+  return CheckVectors(request.encoding(), piece.num_texts(), piece);
 }
 
 }  // namespace semrank

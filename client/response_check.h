@@ -3,6 +3,8 @@
 #ifndef SEMRANK_CLIENT_RESPONSE_CHECK_H_
 #define SEMRANK_CLIENT_RESPONSE_CHECK_H_
 
+#include <cstdint>
+
 #include "absl/status/status.h"
 #include "semrank/v1/embedding_service.pb.h"
 #include "semrank/v1/ranking_service.pb.h"
@@ -18,6 +20,12 @@ absl::Status CheckRankResponse(const v1::RankRequest& request,
 // one vector of embedding_dim numbers a text.
 absl::Status CheckEmbedTextsResponse(const v1::EmbedTextsRequest& request,
                                      const v1::EmbedTextsResponse& response);
+
+// The same of a piece of a stream that embeds the texts of `request`, of which
+// `first_text` have been answered before.
+absl::Status CheckEmbedTextsPiece(const v1::EmbedTextsRequest& request,
+                                  std::uint64_t first_text,
+                                  const v1::EmbedTextsStreamResponse& piece);
 
 }  // namespace semrank
 

@@ -74,17 +74,23 @@ absl::StatusOr<Response> SemrankClient::Call(
         num_bytes, INT_MAX));
   }
   grpc::ClientContext context;
+  PrepareContext(1, context);
+  Response response;
+  const grpc::Status status = (stub.*method)(&context, request, &response);
+  if (!status.ok()) return DescribeFailure(status);
+  return response;
+}
+
+void SemrankClient::PrepareContext(int num_messages,
+                                   grpc::ClientContext& context) const {
   if (options_.deadline < absl::InfiniteDuration()) {
-    context.set_deadline(absl::ToChronoTime(absl::Now() + options_.deadline));
+    context.set_deadline(
+        absl::ToChronoTime(absl::Now() + num_messages * options_.deadline));
   }
   if (!options_.credentials.api_key.empty()) {
     context.AddMetadata("authorization",
                         "Bearer " + options_.credentials.api_key);
   }
-  Response response;
-  const grpc::Status status = (stub.*method)(&context, request, &response);
-  if (!status.ok()) return DescribeFailure(status);
-  return response;
 }
 
 absl::Status SemrankClient::DescribeFailure(const grpc::Status& status) {
@@ -114,6 +120,11 @@ absl::StatusOr<v1::RankResponse> SemrankClient::Rank(
   return response;
 }
 
+absl::StatusOr<v1::ExplainResponse> SemrankClient::Explain(
+    const v1::ExplainRequest& request) {
+  return Call(*ranking_, &v1::RankingService::Stub::Explain, request);
+}
+
 absl::StatusOr<v1::EmbedTextsResponse> SemrankClient::EmbedTexts(
     const v1::EmbedTextsRequest& request) {
   SEMRANK_ASSIGN_OR_RETURN(
@@ -130,6 +141,13 @@ absl::StatusOr<v1::Model> SemrankClient::GetModel(const v1::ModelRef& model) {
       v1::GetModelResponse response,
       Call(*model_, &v1::ModelService::Stub::GetModel, request));
   return std::move(*response.mutable_model());
+}
+
+absl::StatusOr<v1::Limits> SemrankClient::GetLimits() {
+  SEMRANK_ASSIGN_OR_RETURN(v1::GetLimitsResponse response,
+                           Call(*model_, &v1::ModelService::Stub::GetLimits,
+                                v1::GetLimitsRequest()));
+  return std::move(*response.mutable_limits());
 }
 
 absl::StatusOr<grpc::health::v1::HealthCheckResponse::ServingStatus>

@@ -14,6 +14,7 @@
 
 #include <grpcpp/channel.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -46,11 +47,26 @@ class SemrankClient {
   // is one of the request's candidates.
   absl::StatusOr<v1::RankResponse> Rank(const v1::RankRequest& request);
 
+  absl::StatusOr<v1::ExplainResponse> Explain(
+      const v1::ExplainRequest& request);
+
   // The response is checked: one vector a text, of the encoding asked for.
   absl::StatusOr<v1::EmbedTextsResponse> EmbedTexts(
       const v1::EmbedTextsRequest& request);
 
+  // Embeds any number of texts over one stream, a thousand or a mebibyte in a
+  // message. `take` gets the answers in order, in this thread, each checked:
+  // one vector a text, zeros for the texts in `problems`; an error of it ends
+  // the call. What was taken before an error stays taken. The deadline counts
+  // once for each thousand texts.
+  absl::Status EmbedTextsStream(
+      const v1::EmbedTextsRequest& request,
+      const std::function<absl::Status(const v1::EmbedTextsStreamResponse&)>&
+          take);
+
   absl::StatusOr<v1::Model> GetModel(const v1::ModelRef& model);
+
+  absl::StatusOr<v1::Limits> GetLimits();
 
   // `service` = "" or a full name such as "semrank.v1.RankingService"; one that
   // the server does not know is NotFound.
@@ -66,6 +82,8 @@ class SemrankClient {
       grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
                                    Response*),
       const Request& request);
+  // Deadline of a call of so many messages, and the key.
+  void PrepareContext(int num_messages, grpc::ClientContext& context) const;
   absl::Status DescribeFailure(const grpc::Status& status);
 
   const ClientOptions options_;

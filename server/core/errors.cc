@@ -92,6 +92,10 @@ absl::Status TextTooLong(std::string_view field, std::size_t num_bytes,
        {"flag", "max_text_bytes"}});
 }
 
+absl::Status InvalidUtf8(std::string_view field, const absl::Status& cause) {
+  return FieldError("INVALID_UTF8", field, ToStd(cause.message()));
+}
+
 absl::Status TooManyTexts(std::string_view field, std::uint64_t num_texts,
                           std::uint64_t max_texts_per_request) {
   return FieldError("TOO_MANY_TEXTS", field,

@@ -40,6 +40,8 @@ absl::Status FieldError(std::string_view reason, std::string_view field,
 // The same errors wherever texts come in.
 absl::Status TextTooLong(std::string_view field, std::size_t num_bytes,
                          std::size_t max_text_bytes);
+// `cause` is the normalizer's, with the place of the bad byte.
+absl::Status InvalidUtf8(std::string_view field, const absl::Status& cause);
 absl::Status TooManyTexts(std::string_view field, std::uint64_t num_texts,
                           std::uint64_t max_texts_per_request);
 

@@ -3,8 +3,9 @@
 //
 //   Promise  a text's vector and a pair's score are the same bits alone, in any
 //            batch, in any thread, cached or not, on one machine and build.
-//   Work     in the calling thread. Every slice of a few hundred texts it asks
-//            whether the caller still waits.
+//   Work     in the calling thread, to the end or turn by turn (progress.h).
+//            Every slice of a few hundred texts it asks whether the caller
+//            still waits.
 //   Threads  every method, from any thread. Each thread keeps scratch memory,
 //            at most about 16 MiB of it between requests.
 //   Errors   InvalidArgument for what fails the call, DeadlineExceeded and
@@ -19,13 +20,14 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "model/nn/cosine_scorer.h"
 #include "server/core/caller.h"
 #include "server/core/document_vector_cache.h"
 #include "server/core/limits.h"
 #include "server/core/metrics.h"
 #include "server/core/model_store.h"
+#include "server/core/progress.h"
 #include "server/core/stage_times.h"
 #include "server/core/text_embedder.h"
 
@@ -45,26 +47,49 @@ struct RankInput {
 struct EmbedInput {
   Side side = Side::kDocument;
   std::span<const std::string_view> texts = {};
+  // A bad text is a problem of its own, and there may be no text at all; else
+  // it fails the call.
+  bool skip_bad_texts = false;
 };
 
-// What is wrong with one candidate; the others are ranked.
-struct CandidateProblem {
+// What is wrong with one candidate or text; the others are answered.
+struct ItemProblem {
   std::uint32_t index = 0;
   absl::Status status;
 };
 
 struct RankResult {
   std::vector<RankedDocument> ranking;  // index = candidate number
-  std::vector<CandidateProblem> problems;
+  std::vector<ItemProblem> problems;
   CacheUse cache;
   StageTimes times;
 };
 
 struct EmbedResult {
-  std::vector<float> vectors;  // row-major [texts.size(), embedding_dim]
+  // Row-major [texts.size(), embedding_dim]; zeros for texts with a problem.
+  std::vector<float> vectors;
+  std::vector<ItemProblem> problems;
   CacheUse cache;
   StageTimes times;
 };
+
+// How far a request has come between two turns; begins empty. Position i of
+// `scores` belongs to candidate candidates[i].
+struct RankTurns {
+  bool begun = false;
+  std::size_t next_title = 0;
+  TextBatch query;
+  std::vector<float> query_row;
+  std::vector<std::uint32_t> candidates;
+  std::vector<float> scores;
+};
+struct EmbedTurns {
+  bool begun = false;
+  std::size_t next_text = 0;
+};
+
+// What a query must be, wherever one comes in.
+absl::Status CheckQuery(std::string_view query, const Limits& limits);
 
 class RankingEngine {
  public:
@@ -84,25 +109,56 @@ class RankingEngine {
   absl::Status Embed(const ServedModel& served, const EmbedInput& input,
                      const Caller& caller, EmbedResult& result) const;
 
+  // One turn of the same; `result` is complete after kDone. After an error
+  // there is no further turn.
+  absl::StatusOr<Progress> RankTurn(const ServedModel& served,
+                                    const RankInput& input,
+                                    const Caller& caller, RankTurns& turns,
+                                    RankResult& result) const;
+  absl::StatusOr<Progress> EmbedTurn(const ServedModel& served,
+                                     const EmbedInput& input,
+                                     const Caller& caller, EmbedTurns& turns,
+                                     EmbedResult& result) const;
+
   const Limits& limits() const { return limits_; }
+  const TextEmbedder& embedder() const { return embedder_; }
 
  private:
   struct Scratch;
   static Scratch& ThreadScratch();
 
-  absl::Status RankStages(const ServedModel& served, const RankInput& input,
-                          const Caller& caller, Scratch& scratch,
-                          RankResult& result) const;
-  absl::Status EmbedStages(const ServedModel& served, const EmbedInput& input,
-                           const Caller& caller, Scratch& scratch,
-                           EmbedResult& result) const;
-  // Normalises the titles; those that can be scored become rows.
-  absl::Status AddTitles(const RankInput& input, Scratch& scratch,
-                         std::vector<CandidateProblem>& problems) const;
-  // Rows of given vectors, after those of the titles.
-  static void AddVectors(const RankInput& input, const TwoTowerModel& model,
-                         Scratch& scratch,
-                         std::vector<CandidateProblem>& problems);
+  // Checks, and embeds the query.
+  absl::Status BeginRank(const ServedModel& served, const RankInput& input,
+                         const Caller& caller, Scratch& scratch,
+                         RankTurns& turns, RankResult& result) const;
+  absl::StatusOr<Progress> RankStages(const ServedModel& served,
+                                      const RankInput& input,
+                                      const Caller& caller, Scratch& scratch,
+                                      RankTurns& turns,
+                                      RankResult& result) const;
+  absl::StatusOr<Progress> EmbedStages(const ServedModel& served,
+                                       const EmbedInput& input,
+                                       const Caller& caller, Scratch& scratch,
+                                       EmbedTurns& turns,
+                                       EmbedResult& result) const;
+  // Scores the titles up to number `last`.
+  absl::Status ScoreTitles(const ServedModel& served, const RankInput& input,
+                           std::size_t last, const Caller& caller,
+                           Scratch& scratch, RankTurns& turns,
+                           RankResult& result) const;
+  // Normalises the titles up to number `last`; those without a problem become
+  // candidates.
+  absl::Status AddTitles(const RankInput& input, std::size_t last,
+                         Scratch& scratch, RankTurns& turns,
+                         std::vector<ItemProblem>& problems) const;
+  static void ScoreVectors(const RankInput& input, const TwoTowerModel& model,
+                           Scratch& scratch, RankTurns& turns,
+                           RankResult& result);
+  // Normalises texts [turns.next_text, last); those without a problem get into
+  // scratch.texts and scratch.items.
+  absl::Status AddTexts(const EmbedInput& input, std::size_t first,
+                        std::size_t last, Scratch& scratch,
+                        std::vector<ItemProblem>& problems) const;
   void RecordTimes(const StageTimes& times) const;
 
   const Limits limits_;

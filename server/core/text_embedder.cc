@@ -36,9 +36,13 @@ void TextBatch::Clear() {
 
 absl::Status TextBatch::Add(std::string_view text) {
   SEMRANK_RETURN_IF_ERROR(NormalizeText(text, normalized_));
-  texts_ += normalized_;
-  begins_.push_back(texts_.size());
+  AddNormalized(normalized_);
   return absl::OkStatus();
+}
+
+void TextBatch::AddNormalized(std::string_view text) {
+  texts_ += text;
+  begins_.push_back(texts_.size());
 }
 
 TextEmbedder::TextEmbedder(DocumentVectorCache* cache, Metrics* metrics)
@@ -85,10 +89,12 @@ absl::Status TextEmbedder::FindOrEmbedDocuments(
   times[Stage::kParse] += clock.Lap();
 
   scratch.found.assign(count, 0);
-  use.hits = cache_->Find(scratch.keys, served.model->embedding_dim(), rows,
-                          scratch.found);
-  use.misses = static_cast<std::uint32_t>(count) - use.hits;
-  metrics_->CountCacheRequests(use.hits, use.misses);
+  const std::uint32_t hits = cache_->Find(
+      scratch.keys, served.model->embedding_dim(), rows, scratch.found);
+  const std::uint32_t misses = static_cast<std::uint32_t>(count) - hits;
+  use.hits += hits;
+  use.misses += misses;
+  metrics_->CountCacheRequests(hits, misses);
   scratch.missing.clear();
   for (std::size_t i = 0; i < count; ++i) {
     if (scratch.found[i] == 0) scratch.missing.push_back(static_cast<int>(i));

@@ -30,6 +30,7 @@ class TextBatch {
   // Normalises and appends. InvalidArgument, naming the offset, when `text` is
   // not UTF-8; the batch is then as before.
   absl::Status Add(std::string_view text);
+  void AddNormalized(std::string_view text);
 
   int size() const { return static_cast<int>(begins_.size()) - 1; }
   std::string_view operator[](int i) const {
@@ -71,7 +72,7 @@ class TextEmbedder {
                      const TextBatch& texts, const Caller& caller,
                      Scratch& scratch, float* rows, StageTimes& times) const;
 
-  // Rows of documents, through the cache.
+  // Rows of documents, through the cache. Adds to `use`.
   absl::Status FindOrEmbedDocuments(const ServedModel& served,
                                     const TextBatch& texts,
                                     const Caller& caller, Scratch& scratch,

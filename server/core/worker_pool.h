@@ -1,6 +1,7 @@
 // Threads for large requests, so that the threads which move bytes stay free
-// for small ones. First come, first served; the queue is bounded by admission,
-// since queued work holds its permit.
+// for small ones. First come, first served; a large request comes again for
+// each of its turns, so several share the threads evenly. The queue is bounded
+// by admission, since queued work holds its permit.
 //
 //   Threads  Submit from any thread.
 #ifndef SEMRANK_SERVER_CORE_WORKER_POOL_H_

@@ -10,19 +10,21 @@ absl::StatusOr<WorkSize> EmbedWork::Read(std::string_view bytes) {
   const RankingEngine& engine = *environment_.engine;
   SEMRANK_RETURN_IF_ERROR(
       ReadEmbedTextsRequest(bytes, engine.limits(), message_));
-  SEMRANK_ASSIGN_OR_RETURN(served_,
-                           environment_.models->Find(message_.model.name(),
-                                                     message_.model.version()));
+  SEMRANK_ASSIGN_OR_RETURN(
+      served_, environment_.models->Find(message_.settings.model.name(),
+                                         message_.settings.model.version()));
   SEMRANK_RETURN_IF_ERROR(engine.CheckEmbed(message_.input));
   return WorkSize{static_cast<std::int64_t>(message_.texts.size()),
                   bytes.size()};
 }
 
 absl::StatusOr<Progress> EmbedWork::Advance(const RequestRun& run) {
-  SEMRANK_RETURN_IF_ERROR(
-      environment_.engine->Embed(*served_, message_.input, run, result_));
+  SEMRANK_ASSIGN_OR_RETURN(const Progress progress,
+                           environment_.engine->EmbedTurn(
+                               *served_, message_.input, run, turns_, result_));
+  if (progress == Progress::kMore) return progress;
   SetVectors(result_.vectors, served_->model->embedding_dim(),
-             message_.encoding, response_);
+             message_.settings.encoding, response_);
   run.AddOwnTimes(result_.times);
   SetFacts(*served_, result_.cache, result_.times, run.TimeSinceReceived(),
            response_);

@@ -27,6 +27,7 @@ class EmbedWork final : public RequestWork {
   const RpcEnvironment& environment_;
   EmbedMessage message_;
   ServedModelPtr served_;
+  EmbedTurns turns_;
   EmbedResult result_;
   v1::EmbedTextsResponse response_;
 };

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "server/rpc/embed_texts_stream.h"
 #include "server/rpc/embed_work.h"
 
 namespace semrank {
@@ -15,8 +16,8 @@ EmbeddingService::EmbeddingService(const RpcEnvironment& environment)
     : environment_(environment),
       embed_texts_(
           environment.metrics->AddRpc(kService, "EmbedTexts", "unary")),
-      embed_texts_stream_(environment.metrics->AddRpc(
-          kService, "EmbedTextsStream", "bidi_stream")) {}
+      embed_texts_stream_(
+          environment.metrics->AddStream(kService, "EmbedTextsStream")) {}
 
 grpc::ServerUnaryReactor* EmbeddingService::EmbedTexts(
     grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
@@ -27,9 +28,8 @@ grpc::ServerUnaryReactor* EmbeddingService::EmbedTexts(
 }
 
 RawStreamReactor* EmbeddingService::EmbedTextsStream(
-    grpc::CallbackServerContext* /*context*/) {
-  return AnswerUnimplementedStream("EmbeddingService.EmbedTextsStream",
-                                   embed_texts_stream_);
+    grpc::CallbackServerContext* context) {
+  return EmbedTextsStream::Start(environment_, embed_texts_stream_, *context);
 }
 
 }  // namespace semrank

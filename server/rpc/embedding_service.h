@@ -3,8 +3,8 @@
 #define SEMRANK_SERVER_RPC_EMBEDDING_SERVICE_H_
 
 #include "semrank/v1/embedding_service.grpc.pb.h"
+#include "server/rpc/stream_call.h"
 #include "server/rpc/unary_call.h"
-#include "server/rpc/unimplemented_call.h"
 
 namespace semrank {
 
@@ -26,7 +26,7 @@ class EmbeddingService final : public EmbeddingServiceBase {
  private:
   const RpcEnvironment environment_;
   const Metrics::Rpc embed_texts_;
-  const Metrics::Rpc embed_texts_stream_;
+  const Metrics::Stream embed_texts_stream_;
 };
 
 }  // namespace semrank

@@ -6,10 +6,9 @@
 
 #include "model/base/status_macros.h"
 #include "server/core/errors.h"
-#include "server/rpc/byte_buffers.h"
 #include "server/rpc/rank_work.h"
-#include "server/rpc/request_run.h"
 #include "server/rpc/status_mapping.h"
+#include "server/rpc/streamed_request.h"
 
 namespace semrank {
 namespace {
@@ -43,48 +42,33 @@ class StreamedRankWork final : public RequestWork {
   RankWork rank_;
 };
 
-class StreamedRank final : public RequestRun {
+class StreamedRank final : public StreamedRequest {
  public:
   StreamedRank(StreamCall& stream, grpc::Slice bytes)
       : StreamedRank(stream, std::move(bytes),
                      std::make_unique<v1::RankStreamResponse>()) {}
 
-  // Deletes the request in the end.
-  void Begin() { Start(ViewOf(bytes_)); }
-
-  absl::Time deadline() const override { return stream_.deadline(); }
-  bool gone() const override { return stream_.gone(); }
-
  private:
   StreamedRank(StreamCall& stream, grpc::Slice bytes,
                std::unique_ptr<v1::RankStreamResponse> response)
-      : RequestRun(stream.environment(), std::make_unique<StreamedRankWork>(
-                                             stream.environment(), *response)),
-        stream_(stream),
-        bytes_(std::move(bytes)),
+      : StreamedRequest(stream, std::move(bytes),
+                        std::make_unique<StreamedRankWork>(stream.environment(),
+                                                           *response)),
         response_(std::move(response)) {}
-
-  absl::Status MakeAnswer(
-      const google::protobuf::MessageLite& response) override {
-    return Serialize(response, *environment().metrics, answer_);
-  }
 
   void Done(const absl::Status& status) override {
     const std::unique_ptr<StreamedRank> self(this);
     // Whose request it was is not known, or not to be believed.
-    if (ErrorReason(status) == kMalformedReason) return stream_.End(status);
+    if (ErrorReason(status) == kMalformedReason) return stream().End(status);
     if (!status.ok()) {
       *response_->mutable_status() = ToRpcStatus(status);
       const absl::Status made = MakeAnswer(*response_);
-      if (!made.ok()) return stream_.End(made);
+      if (!made.ok()) return stream().End(made);
     }
-    stream_.Answer(status, answer_);
+    stream().Answer(status, answer());
   }
 
-  StreamCall& stream_;
-  const grpc::Slice bytes_;
   const std::unique_ptr<v1::RankStreamResponse> response_;
-  grpc::ByteBuffer answer_;
 };
 
 }  // namespace
@@ -101,7 +85,8 @@ RawStreamReactor* RankStream::Start(const RpcEnvironment& environment,
 }
 
 void RankStream::Take(grpc::Slice bytes) {
-  (new StreamedRank(*this, std::move(bytes)))->Begin();
+  StreamedRequest::Begin(
+      std::make_unique<StreamedRank>(*this, std::move(bytes)));
 }
 
 }  // namespace semrank

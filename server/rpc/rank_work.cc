@@ -5,7 +5,6 @@
 #include "model/base/status_macros.h"
 #include "server/rpc/request_run.h"
 #include "server/rpc/response_fields.h"
-#include "server/rpc/status_mapping.h"
 
 namespace semrank {
 
@@ -28,8 +27,10 @@ absl::StatusOr<WorkSize> RankWork::Read(std::string_view bytes) {
 }
 
 absl::StatusOr<Progress> RankWork::Advance(const RequestRun& run) {
-  SEMRANK_RETURN_IF_ERROR(
-      environment_.engine->Rank(*served_, message_.input, run, result_));
+  SEMRANK_ASSIGN_OR_RETURN(const Progress progress,
+                           environment_.engine->RankTurn(
+                               *served_, message_.input, run, turns_, result_));
+  if (progress == Progress::kMore) return progress;
   FillRanking();
   response_.set_score_kind(served_->model->config().score_kind());
   run.AddOwnTimes(result_.times);
@@ -46,11 +47,7 @@ void RankWork::FillRanking() {
     response_.mutable_indices()->AddAlreadyReserved(document.index);
     response_.mutable_scores()->AddAlreadyReserved(document.score);
   }
-  for (const CandidateProblem& problem : result_.problems) {
-    v1::Problem& out = *response_.add_problems();
-    out.set_index(problem.index);
-    *out.mutable_status() = ToRpcStatus(problem.status);
-  }
+  SetProblems(result_.problems, response_);
   if (!message_.with_titles) return;
   for (const RankedDocument& document : result_.ranking) {
     const bool has_title = document.index < message_.titles.size();

@@ -33,6 +33,7 @@ class RankWork final : public RequestWork {
   const RpcEnvironment& environment_;
   RankMessage message_;
   ServedModelPtr served_;
+  RankTurns turns_;
   RankResult result_;
   v1::RankResponse own_response_;
   v1::RankResponse& response_;

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "server/rpc/explain_work.h"
 #include "server/rpc/rank_stream.h"
 #include "server/rpc/rank_work.h"
 
@@ -31,9 +32,10 @@ RawStreamReactor* RankingService::RankStream(
 }
 
 grpc::ServerUnaryReactor* RankingService::Explain(
-    grpc::CallbackServerContext* context, const grpc::ByteBuffer* /*request*/,
-    grpc::ByteBuffer* /*response*/) {
-  return AnswerUnimplemented("RankingService.Explain", explain_, context);
+    grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
+    grpc::ByteBuffer* response) {
+  return UnaryCall::Start(environment_, explain_, {context, request, response},
+                          std::make_unique<ExplainWork>(environment_));
 }
 
 }  // namespace semrank

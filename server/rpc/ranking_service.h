@@ -5,7 +5,6 @@
 #include "semrank/v1/ranking_service.grpc.pb.h"
 #include "server/rpc/stream_call.h"
 #include "server/rpc/unary_call.h"
-#include "server/rpc/unimplemented_call.h"
 
 namespace semrank {
 

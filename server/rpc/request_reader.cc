@@ -15,6 +15,7 @@ namespace semrank {
 namespace {
 
 using v1::EmbedTextsRequest;
+using v1::EmbedTextsStreamRequest;
 using v1::RankRequest;
 using v1::RankStreamRequest;
 
@@ -122,15 +123,28 @@ bool ReadRankStreamField(WireReader& reader, RankStreamMessage& message) {
   return true;
 }
 
+// EmbedTextsRequest and EmbedTextsStreamRequest have the same fields.
+constexpr bool Same(int field, int stream_field) {
+  return field == stream_field;
+}
+static_assert(Same(EmbedTextsRequest::kTextsFieldNumber,
+                   EmbedTextsStreamRequest::kTextsFieldNumber) &&
+              Same(EmbedTextsRequest::kSideFieldNumber,
+                   EmbedTextsStreamRequest::kSideFieldNumber) &&
+              Same(EmbedTextsRequest::kEncodingFieldNumber,
+                   EmbedTextsStreamRequest::kEncodingFieldNumber) &&
+              Same(EmbedTextsRequest::kModelFieldNumber,
+                   EmbedTextsStreamRequest::kModelFieldNumber));
+
 bool ReadEmbedField(WireReader& reader, TextList& texts, std::uint32_t& side,
-                    std::uint32_t& encoding, EmbedMessage& message) {
+                    std::uint32_t& encoding, v1::ModelRef& model) {
   const int field = reader.field();
   const auto type = reader.type();
   if (field == EmbedTextsRequest::kTextsFieldNumber && type == kBytes) {
     return texts.Read(reader);
   }
   if (field == EmbedTextsRequest::kModelFieldNumber && type == kBytes) {
-    return ReadModelRef(reader, message.model);
+    return ReadModelRef(reader, model);
   }
   if (field == EmbedTextsRequest::kSideFieldNumber && type == kVarint) {
     return ReadUint32(reader, side);
@@ -152,6 +166,36 @@ absl::Status UnknownValue(std::string_view field, std::uint32_t value) {
 std::size_t GuessNumTexts(std::string_view bytes, std::uint64_t limit) {
   constexpr std::size_t kShortTextBytes = 32;
   return std::min<std::size_t>(bytes.size() / kShortTextBytes, limit);
+}
+
+absl::Status ReadEmbedFields(std::string_view bytes, const Limits& limits,
+                             std::string_view message_name,
+                             std::vector<std::string_view>& views,
+                             EmbedSettings& settings) {
+  TextList texts{views,
+                 static_cast<std::uint64_t>(limits.max_texts_per_request)};
+  views.reserve(GuessNumTexts(bytes, texts.limit));
+  std::uint32_t side = 0;
+  std::uint32_t encoding = 0;
+  WireReader reader(bytes);
+  while (reader.Next()) {
+    if (!ReadEmbedField(reader, texts, side, encoding, settings.model)) {
+      return MalformedMessage(message_name);
+    }
+  }
+  if (!reader.ok()) return MalformedMessage(message_name);
+  if (texts.count > texts.limit) {
+    return TooManyTexts("texts", texts.count, texts.limit);
+  }
+  if (!v1::Side_IsValid(static_cast<int>(side))) {
+    return UnknownValue("side", side);
+  }
+  if (!v1::VectorEncoding_IsValid(static_cast<int>(encoding))) {
+    return UnknownValue("encoding", encoding);
+  }
+  settings.side = static_cast<v1::Side>(side);
+  settings.encoding = static_cast<v1::VectorEncoding>(encoding);
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -192,34 +236,31 @@ absl::Status ReadRankStreamRequest(std::string_view bytes,
 
 absl::Status ReadEmbedTextsRequest(std::string_view bytes, const Limits& limits,
                                    EmbedMessage& message) {
-  TextList texts{message.texts,
-                 static_cast<std::uint64_t>(limits.max_texts_per_request)};
-  message.texts.reserve(GuessNumTexts(bytes, texts.limit));
-  std::uint32_t side = 0;
-  std::uint32_t encoding = 0;
-  WireReader reader(bytes);
-  while (reader.Next()) {
-    if (!ReadEmbedField(reader, texts, side, encoding, message)) {
-      return MalformedMessage("semrank.v1.EmbedTextsRequest");
-    }
-  }
-  if (!reader.ok()) return MalformedMessage("semrank.v1.EmbedTextsRequest");
-  if (texts.count > texts.limit) {
-    return TooManyTexts("texts", texts.count, texts.limit);
-  }
-  if (side != v1::SIDE_QUERY && side != v1::SIDE_DOCUMENT) {
-    if (side != v1::SIDE_UNSPECIFIED) return UnknownValue("side", side);
+  SEMRANK_RETURN_IF_ERROR(ReadEmbedFields(bytes, limits,
+                                          "semrank.v1.EmbedTextsRequest",
+                                          message.texts, message.settings));
+  SEMRANK_RETURN_IF_ERROR(CompleteSettings(message.settings));
+  message.input.side =
+      message.settings.side == v1::SIDE_QUERY ? Side::kQuery : Side::kDocument;
+  message.input.texts = message.texts;
+  return absl::OkStatus();
+}
+
+absl::Status ReadEmbedStreamRequest(std::string_view bytes,
+                                    const Limits& limits,
+                                    EmbedStreamMessage& message) {
+  return ReadEmbedFields(bytes, limits, "semrank.v1.EmbedTextsStreamRequest",
+                         message.texts, message.settings);
+}
+
+absl::Status CompleteSettings(EmbedSettings& settings) {
+  if (settings.side == v1::SIDE_UNSPECIFIED) {
     return FieldError("INVALID_FIELD", "side",
                       "is not set: say SIDE_QUERY or SIDE_DOCUMENT");
   }
-  message.input.side = side == v1::SIDE_QUERY ? Side::kQuery : Side::kDocument;
-  if (!v1::VectorEncoding_IsValid(static_cast<int>(encoding))) {
-    return UnknownValue("encoding", encoding);
+  if (settings.encoding == v1::VECTOR_ENCODING_UNSPECIFIED) {
+    settings.encoding = v1::VECTOR_ENCODING_FLOAT32;
   }
-  message.encoding = encoding == v1::VECTOR_ENCODING_UNSPECIFIED
-                         ? v1::VECTOR_ENCODING_FLOAT32
-                         : static_cast<v1::VectorEncoding>(encoding);
-  message.input.texts = message.texts;
   return absl::OkStatus();
 }
 

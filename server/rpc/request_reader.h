@@ -33,11 +33,23 @@ struct RankStreamMessage {
   std::string merged;        // holds them when they came in pieces
 };
 
+// What is said of all the texts of a call or a stream; as in the message, also
+// unspecified.
+struct EmbedSettings {
+  v1::Side side = v1::SIDE_UNSPECIFIED;
+  v1::VectorEncoding encoding = v1::VECTOR_ENCODING_UNSPECIFIED;
+  v1::ModelRef model;
+};
+
 struct EmbedMessage {
   std::vector<std::string_view> texts;
-  EmbedInput input;  // input.texts views `texts`
-  v1::VectorEncoding encoding = v1::VECTOR_ENCODING_FLOAT32;
-  v1::ModelRef model;
+  EmbedSettings settings;  // complete
+  EmbedInput input;        // input.texts views `texts`
+};
+
+struct EmbedStreamMessage {
+  std::vector<std::string_view> texts;
+  EmbedSettings settings;
 };
 
 absl::Status ReadRankRequest(std::string_view bytes, const Limits& limits,
@@ -49,6 +61,13 @@ absl::Status ReadRankStreamRequest(std::string_view bytes,
 
 absl::Status ReadEmbedTextsRequest(std::string_view bytes, const Limits& limits,
                                    EmbedMessage& message);
+
+absl::Status ReadEmbedStreamRequest(std::string_view bytes,
+                                    const Limits& limits,
+                                    EmbedStreamMessage& message);
+
+// Puts the defaults in. INVALID_FIELD when the side is not said.
+absl::Status CompleteSettings(EmbedSettings& settings);
 
 }  // namespace semrank
 

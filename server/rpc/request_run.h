@@ -27,8 +27,8 @@ class RequestRun : public Caller {
   // Requests above either size leave the thread that brought them. Below, they
   // take at most a few milliseconds even when nothing is cached, and the switch
   // of threads would cost more than most of them.
-  static constexpr std::int64_t kMaxInlineTexts = 1'024;
-  static constexpr std::size_t kMaxInlineBytes = std::size_t{128} << 10;
+  static constexpr std::int64_t kMaxInlineTexts = kTurnTexts;
+  static constexpr std::size_t kMaxInlineBytes = kTurnBytes;
 
   RequestRun(const RequestRun&) = delete;
   RequestRun& operator=(const RequestRun&) = delete;

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "server/core/progress.h"
 
 namespace semrank {
 
@@ -25,8 +26,6 @@ struct WorkSize {
   std::int64_t num_texts = 0;
   std::size_t num_bytes = 0;
 };
-
-enum class Progress { kMore, kDone };
 
 class RequestWork {
  public:

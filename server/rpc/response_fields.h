@@ -8,9 +8,10 @@
 #include "absl/time/time.h"
 #include "semrank/v1/common.pb.h"
 #include "server/core/model_store.h"
+#include "server/core/ranking_engine.h"
 #include "server/core/stage_times.h"
-#include "server/core/text_embedder.h"
 #include "server/core/vector_encoding.h"
+#include "server/rpc/status_mapping.h"
 
 namespace semrank {
 
@@ -24,17 +25,31 @@ inline void SetTimings(const StageTimes& times, absl::Duration total,
   timings.set_total_nanos(absl::ToInt64Nanoseconds(total));
 }
 
+template <typename Response>
+void SetModel(const ServedModel& served, Response& response) {
+  const ModelVersion& version = served.model->version();
+  response.mutable_model()->set_name(version.name);
+  response.mutable_model()->set_version(version.version);
+}
+
 // Model, cache use and timings, which have the same names in each response.
 template <typename Response>
 void SetFacts(const ServedModel& served, const CacheUse& cache,
               const StageTimes& times, absl::Duration total,
               Response& response) {
-  const ModelVersion& version = served.model->version();
-  response.mutable_model()->set_name(version.name);
-  response.mutable_model()->set_version(version.version);
+  SetModel(served, response);
   response.set_cache_hits(cache.hits);
   response.set_cache_misses(cache.misses);
   SetTimings(times, total, *response.mutable_timings());
+}
+
+template <typename Response>
+void SetProblems(const std::vector<ItemProblem>& problems, Response& response) {
+  for (const ItemProblem& problem : problems) {
+    v1::Problem& out = *response.add_problems();
+    out.set_index(problem.index);
+    *out.mutable_status() = ToRpcStatus(problem.status);
+  }
 }
 
 // The vectors of a response that has some: rows of `dim` numbers, encoded.

@@ -55,16 +55,16 @@ void StreamCall::OnReadDone(bool ok) {
     taken = ToSingleSlice(incoming_, bytes);
     incoming_.Clear();
   }
-  const bool take = ok && taken.ok();
+  bool take = false;
   bool over = false;
   {
     const MutexLock lock(mutex_);
     reading_ = false;
-    if (take) {
-      ++num_in_work_;
-    } else {
-      SetFinalStatus(taken);  // OK: the client has half-closed
-    }
+    // OK: the client has half-closed.
+    if (!ok || !taken.ok()) SetFinalStatus(taken);
+    // A message may still arrive when the stream is ending or over.
+    take = !final_status_.has_value();
+    if (take) ++num_in_work_;
     over = Continue();
   }
   if (over) FinishNow();

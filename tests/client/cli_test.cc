@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/client/fake_server.h"
 #include "tests/support/run_program.h"
 #include "tests/support/temp_dir.h"
@@ -128,6 +130,37 @@ TEST_F(CliTest, EmbedPrintsAVectorALine) {
   EXPECT_EQ(server_.last_embed().side(), v1::SIDE_QUERY);
 }
 
+TEST_F(CliTest, EmbedStreamsManyTextsAndNamesThoseThatFail) {
+  std::string texts;
+  for (int i = 0; i < 2'500; ++i) texts += "text\n";
+  const ProgramResult all = Run(
+      {"embed", "--side=document", "--texts=-", "--timings"}, {.input = texts});
+  EXPECT_EQ(std::ranges::count(all.out, '\n'), 2'500);
+  // The position within its message, by the fake server.
+  EXPECT_THAT(all.out, AllOf(StartsWith("text\t0 0.1 -0.5\n"),
+                             EndsWith("text\t499 0.1 -0.5\n")));
+  EXPECT_THAT(all.err, HasSubstr("model shop/3"));
+  EXPECT_EQ(all.exit_code, 0);
+
+  const ProgramResult one_bad = Run({"embed", "--side=document", "--texts=-"},
+                                    {.input = texts + "bad\nlast\n"});
+  EXPECT_EQ(std::ranges::count(one_bad.out, '\n'), 2'501);
+  EXPECT_THAT(one_bad.out, EndsWith("last\t501 0.1 -0.5\n"));
+  EXPECT_THAT(one_bad.err,
+              AllOf(HasSubstr("not embedded: text 2501: why\n"),
+                    HasSubstr("1 of 2502 texts could not be embedded")));
+  EXPECT_EQ(one_bad.exit_code, 1);
+}
+
+TEST_F(CliTest, AStreamThatEndsSilentlyIsAFailure) {
+  std::string texts = "end silently\n";
+  for (int i = 0; i < 2'000; ++i) texts += "text\n";
+  const ProgramResult run =
+      Run({"embed", "--side=query", "--texts=-"}, {.input = texts});
+  EXPECT_THAT(run.err, HasSubstr("the stream ended after 0 of 2001 texts"));
+  EXPECT_EQ(run.exit_code, 1);
+}
+
 TEST_F(CliTest, ModelPrintsFacts) {
   server_.OnGetModel(
       [](const v1::GetModelRequest&, v1::GetModelResponse* response) {
@@ -142,6 +175,47 @@ TEST_F(CliTest, ModelPrintsFacts) {
   EXPECT_EQ(Run({"model", "--output=json"}).out,
             "{\"name\":\"shop\",\"version\":\"3\","
             "\"state\":\"MODEL_STATE_SERVING\"}\n");
+}
+
+TEST_F(CliTest, ExplainShowsPeopleABarForEachWord) {
+  const auto run =
+      Run({"explain", "--query=edit photos", "--output=table", "photo editor"});
+  EXPECT_EQ(
+      run.out,
+      "score 0.5000 (cosine), model shop/3\n"
+      "text   word    contribution                        without  known\n"
+      "query  edit         +0.2500  ++++++++++++++++++++   0.2500    4/6\n"
+      "query  photos       +0.0000                         0.5000    4/6\n"
+      "title  photo        +0.1250  ++++++++++             0.3750    4/6\n"
+      "title  editor       -0.1250  ----------             0.6250    4/6\n"
+      "text   unit  activation  word    window\n"
+      "query    17      0.7500  photos  edit photos\n");
+  EXPECT_EQ(run.err, "");
+  EXPECT_EQ(run.exit_code, 0);
+}
+
+TEST_F(CliTest, ExplainPrintsProgramsTsvAndJson) {
+  const auto tsv = Run({"explain", "--query=q", "--title=photo editor"});
+  EXPECT_THAT(tsv.out, StartsWith("query\tedit\t0.25\t0.25\t4/6\n"));
+  const auto json =
+      Run({"explain", "--query=q", "--title=photo editor", "--output=json"});
+  EXPECT_THAT(
+      json.out,
+      StartsWith("{\"query\":\"q\",\"title\":\"photo editor\",\"score\":0.5,"
+                 "\"score_kind\":\"cosine\",\"model\":{\"name\":\"shop\","
+                 "\"version\":3},\"query_words\":[{\"word\":\"edit\","
+                 "\"contribution\":0.25,\"score_without\":0.25,"
+                 "\"num_features\":6,\"num_known_features\":4}"));
+  EXPECT_THAT(json.out, HasSubstr("\"query_pooling\":[{\"unit\":17,"));
+}
+
+TEST_F(CliTest, LimitsPrintsEachOfThem) {
+  EXPECT_THAT(Run({"limits"}).out,
+              AllOf(HasSubstr("max_texts_per_request\t1000\n"),
+                    HasSubstr("max_request_bytes\t5000000000\n"),
+                    HasSubstr("max_connections\t0\n")));
+  EXPECT_THAT(Run({"limits", "--output=json"}).out,
+              HasSubstr("\"max_texts_per_request\":1000"));
 }
 
 TEST_F(CliTest, HealthIsTheExitCode) {
@@ -239,6 +313,12 @@ INSTANTIATE_TEST_SUITE_P(
         WrongUseCase{"BadTitle",
                      {"rank", "--query=q", "a\xff"},
                      "argument 1: not valid UTF-8"},
+        WrongUseCase{"NoTitleToExplain",
+                     {"explain", "--query=q"},
+                     "title: give exactly one"},
+        WrongUseCase{"TwoTitlesToExplain",
+                     {"explain", "--query=q", "--title=a", "b"},
+                     "title: give exactly one"},
         WrongUseCase{"NoSide", {"embed", "a"}, "--side=: want query or"},
         WrongUseCase{"NoTexts", {"embed", "--side=query"}, "no texts: give"},
         WrongUseCase{"BadOutput",

@@ -48,6 +48,34 @@ grpc::Status EmbedByPosition(const v1::EmbedTextsRequest& request,
   return grpc::Status::OK;
 }
 
+grpc::Status ExplainEditPhotos(const v1::ExplainRequest& request,
+                               v1::ExplainResponse* response) {
+  const auto set = [](const char* text, float without, float contribution,
+                      v1::WordContribution* word) {
+    word->set_word(text);
+    word->set_score_without(without);
+    word->set_contribution(contribution);
+    word->set_num_features(6);
+    word->set_num_known_features(4);
+  };
+  response->set_score(0.5f);
+  response->set_score_kind(v1::SCORE_KIND_COSINE);
+  set("edit", 0.25f, 0.25f, response->add_query_words());
+  set("photos", 0.5f, 0, response->add_query_words());
+  set("photo", 0.375f, 0.125f, response->add_title_words());
+  set("editor", 0.625f, -0.125f, response->add_title_words());
+  v1::PoolingWinner& winner = *response->add_query_pooling();
+  winner.set_unit(17);
+  winner.set_activation(0.75f);
+  winner.set_position(1);
+  winner.set_word("photos");
+  winner.set_window("edit photos");
+  response->set_title(request.title());
+  response->mutable_model()->set_name("shop");
+  response->mutable_model()->set_version(3);
+  return grpc::Status::OK;
+}
+
 grpc::Status ServerError(grpc::StatusCode code, const std::string& reason,
                          const std::string& message) {
   google::rpc::ErrorInfo info;
@@ -123,6 +151,36 @@ grpc::Status FakeServer::EmbedTexts(grpc::ServerContext*,
     last_embed_ = *request;
   }
   return EmbedByPosition(*request, response);
+}
+
+grpc::Status FakeServer::EmbedTextsStream(
+    grpc::ServerContext*,
+    grpc::ServerReaderWriter<v1::EmbedTextsStreamResponse,
+                             v1::EmbedTextsStreamRequest>* stream) {
+  v1::EmbedTextsStreamRequest message;
+  std::uint64_t num_texts = 0;
+  while (stream->Read(&message)) {
+    v1::EmbedTextsRequest request;
+    *request.mutable_texts() = message.texts();
+    v1::EmbedTextsResponse vectors;
+    EmbedByPosition(request, &vectors);
+    v1::EmbedTextsStreamResponse piece;
+    piece.set_first_text(num_texts);
+    piece.set_num_texts(message.texts_size());
+    piece.set_vectors(vectors.vectors());
+    piece.set_embedding_dim(vectors.embedding_dim());
+    piece.set_encoding(vectors.encoding());
+    for (int i = 0; i < message.texts_size(); ++i) {
+      if (message.texts(i) != "bad") continue;
+      piece.add_problems()->set_index(i);
+      piece.mutable_problems()->rbegin()->mutable_status()->set_message("why");
+    }
+    if (num_texts == 0) *piece.mutable_model() = vectors.model();
+    num_texts += message.texts_size();
+    if (message.texts(0) == "end silently") break;
+    stream->Write(piece);
+  }
+  return grpc::Status::OK;
 }
 
 grpc::Status FakeServer::GetModel(grpc::ServerContext*,

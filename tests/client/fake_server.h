@@ -29,6 +29,11 @@ grpc::Status RankInOrder(const v1::RankRequest& request,
 grpc::Status EmbedByPosition(const v1::EmbedTextsRequest& request,
                              v1::EmbedTextsResponse* response);
 
+// "edit photos" and "photo editor", of which "edit" speaks for the title and
+// "editor" against it; one pooling unit for the query.
+grpc::Status ExplainEditPhotos(const v1::ExplainRequest& request,
+                               v1::ExplainResponse* response);
+
 // A failed call as semrank's server sends it, with one ErrorInfo.
 grpc::Status ServerError(grpc::StatusCode code, const std::string& reason,
                          const std::string& message);
@@ -60,6 +65,21 @@ class FakeServer final : private v1::RankingService::Service,
  private:
   grpc::Status Rank(grpc::ServerContext*, const v1::RankRequest* request,
                     v1::RankResponse* response) override;
+  grpc::Status Explain(grpc::ServerContext*, const v1::ExplainRequest* request,
+                       v1::ExplainResponse* response) override {
+    return ExplainEditPhotos(*request, response);
+  }
+  grpc::Status GetLimits(grpc::ServerContext*, const v1::GetLimitsRequest*,
+                         v1::GetLimitsResponse* response) override {
+    response->mutable_limits()->set_max_texts_per_request(1'000);
+    response->mutable_limits()->set_max_request_bytes(5'000'000'000);
+    return grpc::Status::OK;
+  }
+  // As EmbedTexts, piece by piece; a text "bad" is a problem.
+  grpc::Status EmbedTextsStream(
+      grpc::ServerContext*,
+      grpc::ServerReaderWriter<v1::EmbedTextsStreamResponse,
+                               v1::EmbedTextsStreamRequest>* stream) override;
   grpc::Status EmbedTexts(grpc::ServerContext*,
                           const v1::EmbedTextsRequest* request,
                           v1::EmbedTextsResponse* response) override;

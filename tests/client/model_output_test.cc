@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "client/enum_words.h"
+#include "client/message_output.h"
 #include "tests/support/status_matchers.h"
 
 namespace semrank {
@@ -74,12 +75,12 @@ TEST(ModelTableTest, AModelThatIsNotReadHasFewFacts) {
             "failure\tweights.safetensors: cut\n");
 }
 
-TEST(ModelJsonLineTest, IsTheApisJson) {
+TEST(MessageJsonLineTest, IsTheApisJson) {
   v1::Model model;
   model.set_name("shop\x1b");
   model.set_version(3);
   model.set_is_default(true);
-  ASSERT_OK_AND_ASSIGN(const std::string line, ModelJsonLine(model));
+  ASSERT_OK_AND_ASSIGN(const std::string line, MessageJsonLine(model));
   EXPECT_EQ(line,
             "{\"name\":\"shop\\u001b\",\"version\":\"3\","
             "\"is_default\":true}\n");

@@ -81,6 +81,11 @@ class ReadmeTest(unittest.TestCase):
         first = self.run_command(self.rank).splitlines()[0]
         self.assertIn("running shoes for home and travel", first)
 
+    def test_explain_command_has_a_row_for_each_word(self):
+        table = self.run_command(self.blocks["explain"])
+        for word in ("query  running", "query  shoes", "title  travel"):
+            self.assertRegex(table, rf"(?m)^{word} +[-+]")
+
     def test_evaluate_command_prints_a_row_for_each_ranker(self):
         table = self.run_command(self.blocks["evaluate"])
         for ranker in ("bm25", "letter_tfidf", "model"):

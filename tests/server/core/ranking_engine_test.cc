@@ -309,6 +309,63 @@ TEST_F(RankingEngineTest, ALargeBatchIsGivenUpBetweenTwoSlices) {
   EXPECT_LT(num_embedded, 2000u);
 }
 
+TEST_F(RankingEngineTest, TurnsOfSeveralRequestsGiveWhatEachGivesAlone) {
+  const std::vector<std::string> titles = NumberedTitles(1'900);
+  std::vector<std::string> reversed(titles.rbegin(), titles.rend());
+  reversed[3] = kTooLong;
+  const std::vector<std::string_view> views[] = {
+      {titles.begin(), titles.end()}, {reversed.begin(), reversed.end()}};
+  const RankInput inputs[] = {{.query = "one", .titles = views[0]},
+                              {.query = "two", .titles = views[1]}};
+  RankTurns turns[2];
+  RankResult results[2];
+  for (const Progress want : {Progress::kMore, Progress::kDone}) {
+    for (int i = 0; i < 2; ++i) {
+      const auto progress = engine_->RankTurn(served_, inputs[i], FakeCaller(),
+                                              turns[i], results[i]);
+      ASSERT_THAT(progress, IsOk());
+      EXPECT_EQ(*progress, want);
+    }
+  }
+  UseCache(0);
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_THAT(engine_->Rank(served_, inputs[i], FakeCaller(), result_),
+                IsOk());
+    EXPECT_EQ(results[i].ranking, result_.ranking);
+  }
+  EXPECT_THAT(results[1].problems, SizeIs(1));
+}
+
+TEST_F(RankingEngineTest, BadTextsCanBeSkippedWithoutMovingTheOthers) {
+  const std::vector<std::string_view> texts = {"one", kTooLong, "two", "\xff"};
+  ASSERT_THAT(
+      engine_->Embed(
+          served_,
+          {.side = Side::kDocument, .texts = texts, .skip_bad_texts = true},
+          FakeCaller(), embedded_),
+      IsOk());
+  ASSERT_THAT(embedded_.problems, SizeIs(2));
+  EXPECT_EQ(embedded_.problems[0].index, 1u);
+  EXPECT_EQ(ErrorReason(embedded_.problems[0].status), "TEXT_TOO_LONG");
+  EXPECT_EQ(ErrorReason(embedded_.problems[1].status), "INVALID_UTF8");
+  const std::vector<float> all = embedded_.vectors;
+  ASSERT_EQ(all.size(), 4u * kDim);
+  EXPECT_TRUE(std::ranges::equal(std::span(all).subspan(2 * kDim, kDim),
+                                 VectorOf(Side::kDocument, "two")));
+  EXPECT_TRUE(std::ranges::equal(std::span(all).subspan(kDim, kDim),
+                                 std::vector<float>(kDim, 0)));
+}
+
+TEST(TurnEndTest, StopsAtTheTextsTheBytesAndTheEnd) {
+  const auto of_bytes = [](std::size_t num_bytes) {
+    return [num_bytes](std::size_t) { return num_bytes; };
+  };
+  EXPECT_EQ(TurnEnd(0, 5'000, of_bytes(1)), std::size_t{kTurnTexts});
+  EXPECT_EQ(TurnEnd(10, 5'000, of_bytes(kTurnBytes / 2)), 12u);
+  EXPECT_EQ(TurnEnd(7, 8, of_bytes(10 * kTurnBytes)), 8u);
+  EXPECT_EQ(TurnEnd(8, 8, of_bytes(1)), 8u);
+}
+
 TEST_F(RankingEngineTest, StagesThatRanHaveTimes) {
   ASSERT_THAT(Rank("q", NumberedTitles(100)), IsOk());
   for (const Stage stage :

@@ -116,12 +116,6 @@ TEST_F(EmbeddingServiceTest, SideMustBeSaid) {
               FailsWith(grpc::StatusCode::INVALID_ARGUMENT, "INVALID_FIELD"));
 }
 
-TEST_F(EmbeddingServiceTest, StreamSaysNotImplemented) {
-  grpc::ClientContext context;
-  EXPECT_THAT(stub_->EmbedTextsStream(&context)->Finish(),
-              FailsWith(grpc::StatusCode::UNIMPLEMENTED, "NOT_IMPLEMENTED"));
-}
-
 TEST_F(EmbeddingServiceTest, OverloadIsRefusedAtOnceWithPushback) {
   gate_.Close();
   BackgroundEmbed running(*stub_, Request(3000));

@@ -191,6 +191,19 @@ TEST_F(RankStreamTest, BytesThatAreNoMessageEndTheStream) {
       2);
 }
 
+TEST_F(RankStreamTest, WhatComesBehindABadMessageIsNotTaken) {
+  gate_.Close();
+  RawStream raw(channel_, "RankingService/RankStream");
+  ASSERT_TRUE(raw.Write("\xff"));
+  const std::string large = Request(1, kLarge).SerializeAsString();
+  for (int i = 0; i < 5 && raw.Write(large); ++i) {
+  }
+  EXPECT_THAT(raw.Finish(), FailsWith(kInvalid, "MALFORMED_MESSAGE"));
+  EXPECT_EQ(admission_.inflight_texts(), 0);
+  gate_.Open();
+  EXPECT_TRUE(server_->Stop(absl::Minutes(5)));
+}
+
 TEST_F(RankStreamTest, ARequestThatIsNotUtf8IsAnsweredByItsNumber) {
   RawStream raw(channel_, "RankingService/RankStream");
   ASSERT_TRUE(raw.Write("\x08\x05\x12\x06\x0a\x01\xff\x12\x01t"));

@@ -138,13 +138,66 @@ TEST_F(RankingServiceTest, CompressedRequestsAreRefusedBeforeTheyAreUnpacked) {
   EXPECT_THAT(status.error_message(), HasSubstr("gzip"));
 }
 
-TEST_F(RankingServiceTest, CatalogDocumentsAndOtherMethodsSayNotImplemented) {
+TEST_F(RankingServiceTest, CatalogDocumentsSayNotImplemented) {
   constexpr auto kUnimplemented = grpc::StatusCode::UNIMPLEMENTED;
   v1::RankRequest request = Request("q", {"t"});
   request.add_ids(7);
   EXPECT_THAT(Rank(request), FailsWith(kUnimplemented, "NOT_IMPLEMENTED"));
-  EXPECT_THAT(CallRaw("RankingService/Explain", "\xff"),
-              FailsWith(kUnimplemented, "NOT_IMPLEMENTED"));
+}
+
+class ExplainTest : public RpcServerFixture {
+ protected:
+  grpc::Status Explain(const v1::ExplainRequest& request) {
+    grpc::ClientContext context;
+    response_.Clear();
+    return stub_->Explain(&context, request, &response_);
+  }
+  static v1::ExplainRequest Request(const std::string& query,
+                                    const std::string& title) {
+    v1::ExplainRequest request;
+    request.set_query(query);
+    request.set_title(title);
+    return request;
+  }
+
+  std::unique_ptr<v1::RankingService::Stub> stub_ =
+      v1::RankingService::NewStub(channel_);
+  v1::ExplainResponse response_;
+};
+
+TEST_F(ExplainTest, TakesTheScoreOfRankApart) {
+  ASSERT_THAT(Explain(Request("Edit photos", "Photo editor")), Succeeds());
+  grpc::ClientContext context;
+  v1::RankRequest rank;
+  rank.set_query("Edit photos");
+  rank.add_titles("Photo editor");
+  v1::RankResponse ranked;
+  ASSERT_THAT(stub_->Rank(&context, rank, &ranked), Succeeds());
+  EXPECT_EQ(response_.score(), ranked.scores(0));
+  ASSERT_EQ(response_.query_words_size(), 2);
+  ASSERT_EQ(response_.title_words_size(), 2);
+  const v1::WordContribution& word = response_.query_words(1);
+  EXPECT_EQ(word.word(), "photos");
+  EXPECT_EQ(word.contribution(), response_.score() - word.score_without());
+  EXPECT_GT(word.num_known_features(), 0u);
+  EXPECT_EQ(response_.title(), "Photo editor");
+  EXPECT_EQ(response_.model().version(), 1);
+  EXPECT_EQ(response_.score_kind(), v1::SCORE_KIND_COSINE);
+  EXPECT_GT(response_.timings().embed_nanos(), 0);
+  EXPECT_EQ(admission_.inflight_texts(), 0);
+}
+
+TEST_F(ExplainTest, CallersMistakesHaveTheirReasons) {
+  constexpr auto kInvalid = grpc::StatusCode::INVALID_ARGUMENT;
+  v1::ExplainRequest request = Request("q", "t");
+  request.clear_title();
+  EXPECT_THAT(Explain(request), FailsWith(kInvalid, "INVALID_FIELD"));
+  request.set_id(7);
+  EXPECT_THAT(Explain(request),
+              FailsWith(grpc::StatusCode::UNIMPLEMENTED, "NOT_IMPLEMENTED"));
+  EXPECT_THAT(Explain(Request("", "t")), FailsWith(kInvalid, "EMPTY_QUERY"));
+  EXPECT_THAT(Explain(Request("q", std::string(101, 't'))),
+              FailsWith(kInvalid, "TEXT_TOO_LONG"));
 }
 
 TEST_F(RankingServiceTest, AnswersWhileDrainingAndIsUnavailableWhileStopping) {

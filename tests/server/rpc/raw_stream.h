@@ -17,10 +17,11 @@ namespace semrank {
 class RawStream final
     : private grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
  public:
-  // `method` as "RankingService/RankStream".
+  // `method` as "RankingService/RankStream"; `metadata` goes along with it.
   RawStream(const std::shared_ptr<grpc::Channel>& channel,
-            const std::string& method)
+            const std::string& method, const std::string& metadata = "")
       : stub_(channel) {
+    if (!metadata.empty()) context_.AddMetadata("x-filler", metadata);
     stub_.PrepareBidiStreamingCall(&context_, "/semrank.v1." + method, {},
                                    this);
     AddHold();  // until HalfClose or Finish

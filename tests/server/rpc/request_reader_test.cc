@@ -168,8 +168,8 @@ TEST(RequestReaderTest, ReadsEveryFieldOfAnEmbedTextsRequest) {
   ASSERT_THAT(ReadEmbedTextsRequest(bytes, kLimits, message), IsOk());
   EXPECT_EQ(message.input.side, Side::kQuery);
   EXPECT_THAT(message.texts, ElementsAre("a", "b"));
-  EXPECT_EQ(message.encoding, v1::VECTOR_ENCODING_INT8);
-  EXPECT_EQ(message.model.name(), "shop");
+  EXPECT_EQ(message.settings.encoding, v1::VECTOR_ENCODING_INT8);
+  EXPECT_EQ(message.settings.model.name(), "shop");
 }
 
 TEST(RequestReaderTest, UnspecifiedEncodingIsFloat32) {
@@ -179,7 +179,7 @@ TEST(RequestReaderTest, UnspecifiedEncodingIsFloat32) {
   ASSERT_THAT(
       ReadEmbedTextsRequest(request.SerializeAsString(), kLimits, message),
       IsOk());
-  EXPECT_EQ(message.encoding, v1::VECTOR_ENCODING_FLOAT32);
+  EXPECT_EQ(message.settings.encoding, v1::VECTOR_ENCODING_FLOAT32);
 }
 
 TEST(RequestReaderTest, MissingAndUnknownEnumValuesAreNamed) {

@@ -79,12 +79,15 @@ class RpcServerFixture : public ::testing::Test {
                                grpc::InsecureChannelCredentials());
   }
 
-  // Sends these bytes, whatever they are, to "semrank.v1.<method>".
-  grpc::Status CallRaw(const std::string& method, const std::string& bytes) {
+  // Sends these bytes, whatever they are, to "semrank.v1.<method>", and
+  // `metadata` along with them.
+  grpc::Status CallRaw(const std::string& method, const std::string& bytes,
+                       const std::string& metadata = "") {
     const grpc::Slice slice(bytes);
     const grpc::ByteBuffer request(&slice, 1);
     grpc::ByteBuffer response;
     grpc::ClientContext context;
+    if (!metadata.empty()) context.AddMetadata("x-filler", metadata);
     std::promise<grpc::Status> done;
     grpc::GenericStub(channel_).UnaryCall(
         &context, "/semrank.v1." + method, {}, &request, &response,

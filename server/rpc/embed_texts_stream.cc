@@ -1,0 +1,139 @@
+#include "server/rpc/embed_texts_stream.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "model/base/status_macros.h"
+#include "semrank/v1/embedding_service.pb.h"
+#include "server/core/errors.h"
+#include "server/rpc/request_run.h"
+#include "server/rpc/response_fields.h"
+#include "server/rpc/streamed_request.h"
+
+namespace semrank {
+namespace {
+
+absl::Status ChangesTheStream(std::string_view field) {
+  return FieldError("INVALID_FIELD", field,
+                    "is not what the first message of the stream said");
+}
+
+class StreamedEmbedWork final : public RequestWork {
+ public:
+  StreamedEmbedWork(const RpcEnvironment& environment, EmbedStreamState& state)
+      : environment_(environment), state_(state) {}
+
+  absl::StatusOr<WorkSize> Read(std::string_view bytes) override {
+    const RankingEngine& engine = *environment_.engine;
+    SEMRANK_RETURN_IF_ERROR(
+        ReadEmbedStreamRequest(bytes, engine.limits(), message_));
+    SEMRANK_RETURN_IF_ERROR(state_.served == nullptr ? BeginStream()
+                                                     : CheckSameStream());
+    input_.side =
+        state_.settings.side == v1::SIDE_QUERY ? Side::kQuery : Side::kDocument;
+    input_.texts = message_.texts;
+    input_.skip_bad_texts = true;
+    SEMRANK_RETURN_IF_ERROR(engine.CheckEmbed(input_));
+    return WorkSize{static_cast<std::int64_t>(message_.texts.size()),
+                    bytes.size()};
+  }
+
+  absl::StatusOr<Progress> Advance(const RequestRun& run) override {
+    const ServedModel& served = *state_.served;
+    SEMRANK_ASSIGN_OR_RETURN(
+        const Progress progress,
+        environment_.engine->EmbedTurn(served, input_, run, turns_, result_));
+    if (progress == Progress::kMore) return progress;
+    response_.set_first_text(state_.num_answered);
+    response_.set_num_texts(static_cast<std::uint32_t>(message_.texts.size()));
+    SetVectors(result_.vectors, served.model->embedding_dim(),
+               state_.settings.encoding, response_);
+    SetProblems(result_.problems, response_);
+    run.AddOwnTimes(result_.times);
+    SetFacts(served, result_.cache, result_.times, run.TimeSinceReceived(),
+             response_);
+    if (!begins_stream_) response_.clear_model();
+    state_.num_answered += message_.texts.size();
+    return Progress::kDone;
+  }
+
+  const google::protobuf::MessageLite& response() const override {
+    return response_;
+  }
+
+ private:
+  absl::Status BeginStream() {
+    begins_stream_ = true;
+    state_.settings = message_.settings;
+    SEMRANK_RETURN_IF_ERROR(CompleteSettings(state_.settings));
+    const v1::ModelRef& model = state_.settings.model;
+    SEMRANK_ASSIGN_OR_RETURN(state_.served, environment_.models->Find(
+                                                model.name(), model.version()));
+    return absl::OkStatus();
+  }
+
+  // Later messages leave the settings out or repeat them.
+  absl::Status CheckSameStream() const {
+    const EmbedSettings& now = message_.settings;
+    const EmbedSettings& first = state_.settings;
+    const ModelVersion& served = state_.served->model->version();
+    if (now.side != v1::SIDE_UNSPECIFIED && now.side != first.side) {
+      return ChangesTheStream("side");
+    }
+    if (now.encoding != v1::VECTOR_ENCODING_UNSPECIFIED &&
+        now.encoding != first.encoding) {
+      return ChangesTheStream("encoding");
+    }
+    if ((!now.model.name().empty() && now.model.name() != served.name) ||
+        (now.model.version() != 0 && now.model.version() != served.version)) {
+      return ChangesTheStream("model");
+    }
+    return absl::OkStatus();
+  }
+
+  const RpcEnvironment& environment_;
+  EmbedStreamState& state_;
+  EmbedStreamMessage message_;
+  EmbedInput input_;
+  EmbedTurns turns_;
+  EmbedResult result_;
+  v1::EmbedTextsStreamResponse response_;
+  bool begins_stream_ = false;
+};
+
+class StreamedEmbed final : public StreamedRequest {
+ public:
+  StreamedEmbed(StreamCall& stream, grpc::Slice bytes, EmbedStreamState& state)
+      : StreamedRequest(
+            stream, std::move(bytes),
+            std::make_unique<StreamedEmbedWork>(stream.environment(), state)) {}
+
+ private:
+  // A piece that cannot be answered ends the stream: answers are in order, so
+  // the client knows how far it came.
+  void Done(const absl::Status& status) override {
+    const std::unique_ptr<StreamedEmbed> self(this);
+    if (!status.ok()) return stream().End(status);
+    stream().Answer(status, answer());
+  }
+};
+
+}  // namespace
+
+RawStreamReactor* EmbedTextsStream::Start(
+    const RpcEnvironment& environment, const Metrics::Stream& metrics,
+    grpc::CallbackServerContext& context) {
+  // One piece at a time keeps the order.
+  auto* const stream =
+      new EmbedTextsStream(environment, metrics, context, /*max_requests=*/1);
+  stream->Begin();
+  return stream;
+}
+
+void EmbedTextsStream::Take(grpc::Slice bytes) {
+  StreamedRequest::Begin(
+      std::make_unique<StreamedEmbed>(*this, std::move(bytes), state_));
+}
+
+}  // namespace semrank

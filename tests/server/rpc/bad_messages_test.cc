@@ -1,0 +1,100 @@
+// What every method answers to bytes that a well-behaved client never sends.
+#include "tests/server/rpc/raw_stream.h"
+#include "tests/server/rpc/rpc_server_fixture.h"
+
+namespace semrank {
+namespace {
+
+constexpr auto kInvalid = grpc::StatusCode::INVALID_ARGUMENT;
+
+struct Method {
+  std::string_view name;
+  bool streams;
+  // A message whose text is not UTF-8; empty: the method takes no text.
+  std::string_view bad_text;
+  // How that is answered: by the call's status, or the stream goes on.
+  bool bad_text_fails = true;
+};
+
+void PrintTo(const Method& method, std::ostream* out) { *out << method.name; }
+
+class BadMessageTest : public RpcServerFixture,
+                       public ::testing::WithParamInterface<Method> {
+ protected:
+  BadMessageTest() : method_(GetParam().name) {}
+
+  // Sends one message and returns the status of the whole call.
+  grpc::Status Call(const std::string& bytes) {
+    if (!GetParam().streams) return CallRaw(method_, bytes);
+    RawStream stream(channel_, method_);
+    stream.Write(bytes);
+    stream.HalfClose();
+    std::string answer;
+    while (stream.Read(answer)) {
+    }
+    return stream.Finish();
+  }
+
+  const std::string method_;
+};
+
+TEST_P(BadMessageTest, MalformedIsInvalidArgument) {
+  for (const char* bytes : {"\xff", "\x0a\x7f", "\x0b"}) {
+    EXPECT_THAT(Call(bytes), FailsWith(kInvalid, "MALFORMED_MESSAGE"));
+  }
+}
+
+TEST_P(BadMessageTest, TextThatIsNotUtf8IsInvalidArgument) {
+  if (GetParam().bad_text.empty()) GTEST_SKIP() << "takes no text";
+  const grpc::Status status = Call(std::string(GetParam().bad_text));
+  if (GetParam().bad_text_fails) {
+    EXPECT_THAT(status, FailsWith(kInvalid, "INVALID_UTF8"));
+  } else {
+    EXPECT_THAT(status, Succeeds());  // said of the item: tests of the stream
+  }
+}
+
+TEST_P(BadMessageTest, OversizedIsResourceExhaustedAndTheServerGoesOn) {
+  const std::string huge(MaxRequestBytes(kLimits, 16) + 1, 'x');
+  EXPECT_EQ(Call(huge).error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_THAT(Call("\xff"), FailsWith(kInvalid, "MALFORMED_MESSAGE"));
+}
+
+TEST_P(BadMessageTest, OversizedMetadataIsResourceExhausted) {
+  const std::string filler(2 * kLimits.max_metadata_bytes, 'x');
+  const grpc::Status status =
+      GetParam().streams ? RawStream(channel_, method_, filler).Finish()
+                         : CallRaw(method_, "", filler);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+}
+
+TEST_P(BadMessageTest, NothingOfItReachesStandardError) {
+  testing::internal::CaptureStderr();
+  for (int i = 0; i < 20; ++i) {
+    Call("\xff\xff");
+    if (!GetParam().bad_text.empty()) Call(std::string(GetParam().bad_text));
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Methods, BadMessageTest,
+    ::testing::Values(
+        Method{"RankingService/Rank", false, "\x0a\x01\xff\x12\x01t"},
+        Method{"RankingService/RankStream", true,
+               "\x08\x05\x12\x06\x0a\x01\xff\x12\x01t", false},
+        Method{"RankingService/Explain", false, "\x0a\x01q\x12\x01\xff"},
+        Method{"EmbeddingService/EmbedTexts", false, "\x08\x01\x12\x01\xff"},
+        Method{"EmbeddingService/EmbedTextsStream", true,
+               "\x08\x01\x12\x01\xff", false},
+        Method{"ModelService/GetModel", false, "\x0a\x03\x0a\x01\xff"},
+        Method{"ModelService/ListModels", false, "\x0a\x01\xff"},
+        Method{"ModelService/ReloadModel", false, "\x0a\x03\x0a\x01\xff"},
+        Method{"ModelService/GetLimits", false, ""}),
+    [](const auto& test) {
+      std::string name(test.param.name);
+      return name.substr(name.find('/') + 1);
+    });
+
+}  // namespace
+}  // namespace semrank
