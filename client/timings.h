@@ -12,9 +12,9 @@
 namespace semrank {
 
 struct CallFacts {
-  absl::Duration round_trip;  // as seen here
-  v1::Timings server;
-  v1::ModelRef model;
+  absl::Duration round_trip = {};  // as seen here
+  v1::Timings server = {};
+  v1::ModelRef model = {};
   std::uint32_t cache_hits = 0;
   std::uint32_t cache_misses = 0;
   // Part of cache_hits; 0 where the call does not tell.
