@@ -37,7 +37,8 @@ std::vector<float> ScoresIn(const std::string& run) {
 TEST(TrecRunTest, OneLineADocumentInOrder) {
   Evaluation evaluation;
   evaluation.ranker = "bm25";
-  evaluation.queries = {{0, {}, {{2, 1.5f}, {0, 0.25f}}}, {1, {}, {{1, -2}}}};
+  evaluation.queries = {{0, {}, {}, {{2, 1.5f}, {0, 0.25f}}},
+                        {1, {}, {}, {{1, -2}}}};
   EXPECT_EQ(FormatTrecRun(evaluation, ThreeDocuments()),
             "q1 Q0 c 1 1.5 bm25\n"
             "q1 Q0 a 2 0.25 bm25\n"
@@ -47,7 +48,7 @@ TEST(TrecRunTest, OneLineADocumentInOrder) {
 TEST(TrecRunTest, WrittenScoresAreReadBackTheSame) {
   Evaluation evaluation;
   evaluation.ranker = "model";
-  evaluation.queries = {{0, {}, {{0, 0.1f}, {1, 1 / 3.0f}}}};
+  evaluation.queries = {{0, {}, {}, {{0, 0.1f}, {1, 1 / 3.0f}}}};
   std::swap(evaluation.queries[0].run[0], evaluation.queries[0].run[1]);
   EXPECT_THAT(ScoresIn(FormatTrecRun(evaluation, ThreeDocuments())),
               ElementsAre(1 / 3.0f, 0.1f));

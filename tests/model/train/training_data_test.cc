@@ -76,7 +76,7 @@ TEST_F(LoadTrainingDataTest, EqualTextsAfterNormalisingAreOne) {
   EXPECT_EQ(data.train_pairs[2],
             (TextPair{data.train_pairs[0].title, data.train_pairs[0].query}));
   EXPECT_THAT(data.titles, SizeIs(3));
-  EXPECT_EQ(data.bags.num_texts(), 3u);
+  EXPECT_EQ(data.bags.num_bags(), 3u);
 }
 
 TEST_F(LoadTrainingDataTest, HeldOutTextsDoNotShapeTheVocabulary) {

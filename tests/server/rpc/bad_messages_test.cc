@@ -55,7 +55,7 @@ TEST_P(BadMessageTest, TextThatIsNotUtf8IsInvalidArgument) {
 }
 
 TEST_P(BadMessageTest, OversizedIsResourceExhaustedAndTheServerGoesOn) {
-  const std::string huge(MaxRequestBytes(kLimits, 16) + 1, 'x');
+  const std::string huge(MaxRequestBytes(kLimits) + 1, 'x');
   EXPECT_EQ(Call(huge).error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
   EXPECT_THAT(Call("\xff"), FailsWith(kInvalid, "MALFORMED_MESSAGE"));
 }

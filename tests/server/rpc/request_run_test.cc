@@ -5,7 +5,9 @@
 
 #include <atomic>
 #include <future>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "semrank/v1/ranking_service.pb.h"
 #include "server/core/errors.h"
@@ -47,7 +49,8 @@ class RecordedWork final : public RequestWork {
 
 class TestRun final : public RequestRun {
  public:
-  using RequestRun::RequestRun;
+  TestRun(const RpcEnvironment& environment, std::unique_ptr<RequestWork> work)
+      : RequestRun(environment, std::move(work)) {}
   void Begin() { Start("bytes"); }
   absl::Status Wait() { return done_.get_future().get(); }
   void GoAway() { gone_ = true; }
