@@ -64,7 +64,7 @@ absl::Status Print(const std::string& query,
   const bool for_people = format == OutputFormat::kTable;
   if (for_people) {
     SEMRANK_RETURN_IF_ERROR(
-        WriteStdout(EscapeControls(DescribeScore(response))));
+        WriteStdout(EscapeControls(DescribeScore(response)) + "\n"));
   }
   SEMRANK_RETURN_IF_ERROR(
       WriteTable(ContributionTable(response, for_people), format));

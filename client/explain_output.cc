@@ -90,7 +90,7 @@ nlohmann::ordered_json WinnersJson(const Winners& winners) {
 }  // namespace
 
 std::string DescribeScore(const v1::ExplainResponse& response) {
-  return absl::StrFormat("score %.4f (%s), model %s/%d\n", response.score(),
+  return absl::StrFormat("score %.4f (%s), model %s/%d", response.score(),
                          EnumWord(response.score_kind()),
                          response.model().name(), response.model().version());
 }

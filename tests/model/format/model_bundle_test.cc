@@ -186,20 +186,15 @@ TEST_F(ModelBundleTest, BundlesThatDoNotFitAreRefusedBeforeWriting) {
   refused([](TinyModel& m) { m.bundle().config.set_embedding_dim(5); });
   refused([](TinyModel& m) { m.bundle().config.clear_features(); });
   refused([](TinyModel& m) {
+    m.bundle().config.set_tower(static_cast<v1::TowerKind>(99));
+  });
+  refused([](TinyModel& m) {
     m.bundle().config.mutable_features()->set_num_ngrams(11);
   });
   for (const float bad : {std::numeric_limits<float>::quiet_NaN(),
                           std::numeric_limits<float>::infinity()}) {
     refused([&](TinyModel& m) { m.storage().back().back() = bad; });
   }
-}
-
-TEST_F(ModelBundleTest, TowersOfLaterReleasesAreUnimplemented) {
-  TinyModel model;
-  model.bundle().config.set_tower(v1::TOWER_KIND_SSI);
-  EXPECT_THAT(
-      PublishModel(model_dir_, model.bundle()),
-      StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("TOWER_KIND_SSI")));
 }
 
 TEST_F(ModelBundleTest, FileInPlaceOfTheFolderIsAClearError) {
