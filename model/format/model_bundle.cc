@@ -108,11 +108,10 @@ absl::StatusOr<std::shared_ptr<const TwoTowerModel>> LoadModel(
     }
     version = versions.back();
   }
-  return ReadVersion(
-      VersionPath(model_dir, version),
-      {.name = name.empty() ? ModelNameOf(model_dir) : name,
-       .version = version,
-       .identity = ""});
+  return ReadVersion(VersionPath(model_dir, version),
+                     {.name = name.empty() ? ModelNameOf(model_dir) : name,
+                      .version = version,
+                      .identity = ""});
 }
 
 absl::StatusOr<std::int64_t> PublishModel(const std::string& model_dir,
