@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
@@ -39,11 +40,38 @@ std::vector<std::string> MostFrequent(const Counts& counts,
   return texts;
 }
 
+// The count that an entry must have so that at most `max_size` have it.
+std::int64_t LowestKept(const Counts& counts, std::int64_t max_size) {
+  if (static_cast<std::int64_t>(counts.size()) <= max_size) return 0;
+  std::vector<std::int64_t> values;
+  values.reserve(counts.size());
+  for (const auto& [text, count] : counts) values.push_back(count);
+  std::nth_element(values.begin(), values.begin() + max_size, values.end(),
+                   std::greater<>());
+  return values[max_size] + 1;
+}
+
 }  // namespace
 
 void VocabularyBuilder::AddText(std::string_view normalized) {
   ForEachWord(normalized,
               [&](std::string_view word) { ++word_counts_[ToAbsl(word)]; });
+}
+
+void VocabularyBuilder::ForgetRareWords(std::int64_t num_words,
+                                        int ngram_length) {
+  const std::int64_t lowest = LowestKept(word_counts_, num_words);
+  absl::erase_if(word_counts_, [&](const auto& entry) {
+    if (entry.second >= lowest) return false;
+    ForEachLetterWindow(entry.first, ngram_length, [&](std::string_view g) {
+      ngram_counts_[ToAbsl(g)] += entry.second;
+    });
+    return true;
+  });
+  const std::int64_t lowest_ngram = LowestKept(ngram_counts_, num_words);
+  absl::erase_if(ngram_counts_, [lowest_ngram](const auto& entry) {
+    return entry.second < lowest_ngram;
+  });
 }
 
 std::vector<std::string> VocabularyBuilder::Words(
@@ -53,8 +81,8 @@ std::vector<std::string> VocabularyBuilder::Words(
 
 std::vector<std::string> VocabularyBuilder::LetterNgrams(
     int ngram_length, std::int64_t max_size, std::int64_t min_count) const {
-  Counts counts;
   if (!ValidLength(ngram_length)) return {};
+  Counts counts = ngram_counts_;
   for (const auto& [word, count] : word_counts_) {
     ForEachLetterWindow(word, ngram_length, [&, n = count](std::string_view g) {
       counts[ToAbsl(g)] += n;

@@ -19,6 +19,13 @@ class VocabularyBuilder {
  public:
   void AddText(std::string_view normalized);
 
+  // Forgets all but the `num_words` most frequent words, so that memory stays
+  // bounded; their n-grams of that length are kept. A word that comes again is
+  // counted from 0. When there are as many n-grams, the rarest of them are
+  // forgotten too.
+  void ForgetRareWords(std::int64_t num_words, int ngram_length);
+
+  // Of those that are not forgotten.
   std::int64_t num_distinct_words() const {
     return static_cast<std::int64_t>(word_counts_.size());
   }
@@ -31,6 +38,7 @@ class VocabularyBuilder {
 
  private:
   absl::flat_hash_map<std::string, std::int64_t> word_counts_;
+  absl::flat_hash_map<std::string, std::int64_t> ngram_counts_;  // of forgotten
 };
 
 // Table 1 of the DSSM paper for one word list and n.

@@ -17,12 +17,16 @@ class BatchPlan {
 
   std::int64_t num_batches() const { return num_batches_; }
 
+  // The number of the first pair of batch `index`, which may be one past the
+  // last.
+  std::int64_t First(std::int64_t index) const {
+    return num_pairs_ * index / num_batches_;
+  }
+
   // The pairs of batch `index`, out of all.
   template <typename T>
   std::span<const T> Batch(std::span<const T> pairs, std::int64_t index) const {
-    const std::int64_t first = num_pairs_ * index / num_batches_;
-    const std::int64_t last = num_pairs_ * (index + 1) / num_batches_;
-    return pairs.subspan(first, last - first);
+    return pairs.subspan(First(index), First(index + 1) - First(index));
   }
 
  private:

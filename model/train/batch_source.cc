@@ -1,11 +1,13 @@
 #include "model/train/batch_source.h"
 
 #include "model/train/shuffled_pairs.h"
+#include "model/train/streamed_pairs.h"
 
 namespace semrank {
 
 absl::StatusOr<std::unique_ptr<BatchSource>> MakeBatchSource(
     const TrainOptions& options, const TrainingData& data) {
+  if (data.stream != nullptr) return StreamedPairs::Create(options, data);
   return ShuffledPairs::Create(options, data);
 }
 

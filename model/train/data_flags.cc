@@ -26,6 +26,11 @@ ABSL_FLAG(std::string, judged, "",
 ABSL_FLAG(std::string, model_dir, "",
           "Folder to publish the model in, as its next version. Also gets "
           "training.jsonl, the metrics of every epoch.");
+ABSL_FLAG(std::int64_t, memory_limit, Defaults().memory_limit,
+          "Bytes of memory for pairs, model and mini-batches. Pairs that do "
+          "not fit are read from their files anew in each epoch, in random "
+          "blocks through a shuffle buffer that takes what is left. 0 = half "
+          "of this machine's memory.");
 ABSL_FLAG(std::int64_t, max_bad_lines, Defaults().max_bad_lines,
           "Lines that may be skipped, over all files, before the run ends.");
 ABSL_FLAG(std::string, valid_pairs, "",
@@ -53,6 +58,7 @@ absl::Status ReadFlags(DataOptions& options) {
   options.train_files = SplitFiles(absl::GetFlag(FLAGS_train));
   options.judged_file = absl::GetFlag(FLAGS_judged);
   options.model_dir = absl::GetFlag(FLAGS_model_dir);
+  options.memory_limit = absl::GetFlag(FLAGS_memory_limit);
   options.max_bad_lines = absl::GetFlag(FLAGS_max_bad_lines);
   options.valid_pair_files = SplitFiles(absl::GetFlag(FLAGS_valid_pairs));
   options.valid_fraction = absl::GetFlag(FLAGS_valid_fraction);

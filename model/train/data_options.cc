@@ -54,6 +54,8 @@ absl::Status Resolve(DataOptions& data) {
   }
   SEMRANK_RETURN_IF_ERROR(CheckRange("max_bad_lines", data.max_bad_lines, 0,
                                      std::int64_t{1} << 40));
+  SEMRANK_RETURN_IF_ERROR(
+      CheckRange("memory_limit", data.memory_limit, 0, std::int64_t{1} << 50));
   return CheckValidation(data);
 }
 

@@ -59,7 +59,11 @@ absl::Status CheckFields(int num_fields, bool judged) {
       num_fields));
 }
 
-absl::Status ParsePair(std::string_view line, bool judged, ClickPair& pair) {
+}  // namespace
+
+absl::Status ParsePair(std::string_view line, PairLines lines,
+                       ClickPair& pair) {
+  const bool judged = lines == PairLines::kJudged;
   if (line.size() >= LineReader::kMaxLineBytes) {
     return absl::InvalidArgumentError(
         absl::StrFormat("longer than %d bytes", LineReader::kMaxLineBytes - 1));
@@ -81,14 +85,17 @@ absl::Status ParsePair(std::string_view line, bool judged, ClickPair& pair) {
   return ParseText("title", fields[1], pair.title);
 }
 
-}  // namespace
+std::int64_t ClicksOf(std::string_view line) {
+  std::string_view fields[kMaxFields];
+  std::int64_t clicks = 1;
+  if (SplitTabs(line, fields) < 3) return clicks;
+  return ParseCount("clicks", fields[2], clicks).ok() ? clicks : 1;
+}
 
 absl::StatusOr<bool> PairReader::ParseLine(std::string_view line,
                                            ClickPair& pair) {
   ++num_lines_;
-  if (const absl::Status status =
-          ParsePair(line, lines_ == PairLines::kJudged, pair);
-      !status.ok()) {
+  if (const absl::Status status = ParsePair(line, lines_, pair); !status.ok()) {
     SEMRANK_RETURN_IF_ERROR(bad_lines_.Add(file_->path(), file_->line_number(),
                                            ToStd(status.message())));
     return false;

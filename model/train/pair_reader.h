@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -62,6 +63,12 @@ class PairReader {
   std::int64_t num_lines_ = 0;
   std::int64_t num_without_clicks_ = 0;
 };
+
+// One line. InvalidArgument with the reason when it cannot be used.
+absl::Status ParsePair(std::string_view line, PairLines lines, ClickPair& pair);
+// The clicks of a line, 1 where they are missing or cannot be read. Cheap: the
+// texts are not looked at.
+std::int64_t ClicksOf(std::string_view line);
 
 }  // namespace semrank
 

@@ -24,6 +24,8 @@ enum class RandomPurpose : std::uint64_t {
   kNegatives = 5,
   kValidationNegatives = 6,
   kDropout = 7,
+  kBlockOrder = 8,
+  kTextHash = 9,
 };
 
 class Random {

@@ -7,6 +7,7 @@
 #include "model/base/fingerprint.h"
 #include "model/base/status_macros.h"
 #include "model/format/model_config.h"
+#include "model/train/memory_budget.h"
 
 namespace semrank {
 namespace {
@@ -37,6 +38,8 @@ absl::StatusOr<std::string> DescribeRun(const TrainOptions& options,
     SEMRANK_RETURN_IF_ERROR(
         AddFiles("judged", {options.data.judged_file}, run));
   }
+  // Decides what is streamed, and then the order of the pairs.
+  run["--memory_limit"] = MemoryLimit(options.data);
   return run.dump();
 }
 

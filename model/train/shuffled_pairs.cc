@@ -7,20 +7,11 @@
 #include "model/train/random.h"
 
 namespace semrank {
-namespace {
-
-// How often a pair stands in an epoch.
-std::uint32_t Occurrences(const TextPair& pair, const LossOptions& loss) {
-  return loss.clicks == v1::CLICK_USE_REPEAT ? pair.clicks : 1;
-}
-
-}  // namespace
-
 absl::StatusOr<std::unique_ptr<ShuffledPairs>> ShuffledPairs::Create(
     const TrainOptions& options, const TrainingData& data) {
   std::int64_t num_pairs = 0;
   for (const TextPair& pair : data.train_pairs) {
-    num_pairs += Occurrences(pair, options.loss);
+    num_pairs += Repetitions(pair.clicks, options.loss);
   }
   constexpr std::int64_t kMaxPairs = std::numeric_limits<std::uint32_t>::max();
   if (num_pairs > kMaxPairs) {
@@ -51,7 +42,7 @@ absl::Status ShuffledPairs::BeginEpoch(int epoch, std::int64_t first_batch) {
   order_.reserve(num_pairs_);
   for (std::size_t i = 0; i < data_.train_pairs.size(); ++i) {
     order_.insert(order_.end(),
-                  Occurrences(data_.train_pairs[i], options_.loss),
+                  Repetitions(data_.train_pairs[i].clicks, options_.loss),
                   static_cast<std::uint32_t>(i));
   }
   Random random(options_.seed, RandomPurpose::kPairOrder, epoch);

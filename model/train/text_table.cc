@@ -14,9 +14,15 @@ constexpr std::uint8_t kLargeCount = 255;
 
 }  // namespace
 
-TextId TextInterner::Intern(std::string_view text) {
+std::optional<TextId> TextInterner::Find(std::string_view text) const {
   const auto found = ids_.find(ToAbsl(text));
-  if (found != ids_.end()) return found->second;
+  if (found == ids_.end()) return std::nullopt;
+  return found->second;
+}
+
+TextId TextInterner::Intern(std::string_view text) {
+  if (const std::optional<TextId> found = Find(text)) return *found;
+  num_characters_ += static_cast<std::int64_t>(text.size());
   const TextId id = static_cast<TextId>(texts_.size());
   texts_.emplace_back(text);
   ids_.emplace(texts_.back(), id);

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,11 +35,16 @@ class TextInterner {
   // The number of `text`, the next free one if it is new.
   TextId Intern(std::string_view text);
 
+  std::optional<TextId> Find(std::string_view text) const;
+
   std::size_t size() const { return texts_.size(); }
+  // Of all texts together, in bytes.
+  std::int64_t num_characters() const { return num_characters_; }
   const std::string& text(TextId id) const { return texts_[id]; }
 
  private:
   std::deque<std::string> texts_;  // keys point into it
+  std::int64_t num_characters_ = 0;
   absl::flat_hash_map<absl::string_view, TextId> ids_;
 };
 

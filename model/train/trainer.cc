@@ -1,7 +1,5 @@
 #include "model/train/trainer.h"
 
-#include <unistd.h>
-
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -16,10 +14,10 @@
 #include "model/base/status_macros.h"
 #include "model/train/batch_source.h"
 #include "model/train/checkpoint.h"
+#include "model/train/memory_budget.h"
 #include "model/train/parameter_optimizer.h"
 #include "model/train/run_identity.h"
 #include "model/train/tensor_fingerprint.h"
-#include "model/train/tower_weights.h"
 #include "model/train/trained_model.h"
 #include "model/train/training_data.h"
 #include "model/train/training_log.h"
@@ -31,23 +29,23 @@ namespace {
 
 // Weights, their best epoch and the optimizer's state against the machine.
 absl::Status CheckMemory(const TrainOptions& options, int num_features) {
-  std::int64_t parameters =
-      NumParameters(TowerWidths(options.tower, num_features)) *
-      (options.tower.shared ? 1 : 2);
+  std::int64_t bytes = 0;
   if (options.tower.kind == v1::TOWER_KIND_SSI) {
-    SEMRANK_ASSIGN_OR_RETURN(parameters,
+    SEMRANK_ASSIGN_OR_RETURN(const std::int64_t parameters,
                              NumSsiParameters(options, num_features));
+    bytes = parameters * std::int64_t{sizeof(float)} *
+            (2 + OptimizerStateSize(options.optimizer.kind));
+  } else {
+    bytes = ModelBytes(options, num_features);
   }
-  const double needed = 4.0 * static_cast<double>(parameters) *
-                        (2 + OptimizerStateSize(options.optimizer.kind));
-  const double present = static_cast<double>(sysconf(_SC_PHYS_PAGES)) *
-                         static_cast<double>(sysconf(_SC_PAGESIZE));
+  const auto needed = static_cast<double>(bytes);
+  const auto present = static_cast<double>(PhysicalMemory());
   if (needed <= present) return absl::OkStatus();
   return absl::ResourceExhaustedError(absl::StrFormat(
-      "%d parameters (%d features) and their training need %.1f GiB; this "
+      "the weights of %d features and their training need %.1f GiB; this "
       "machine has %.1f GiB. Smaller: --hash_buckets, --hidden, "
       "--shared_towers, --optimizer=sgd",
-      parameters, num_features, needed / (1 << 30), present / (1 << 30)));
+      num_features, needed / (1 << 30), present / (1 << 30)));
 }
 
 absl::StatusOr<Checkpoint> MakeCheckpoint(const TrainOptions& options,

@@ -11,59 +11,18 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "model/base/interrupt.h"
+#include "model/base/program.h"
 #include "model/base/progress.h"
 #include "model/base/status_macros.h"
+#include "model/train/memory_budget.h"
 #include "model/train/pair_reader.h"
 #include "model/train/random.h"
 #include "model/train/shown_titles_reader.h"
+#include "model/train/streamed_data.h"
 #include "model/train/training_features.h"
 
 namespace semrank {
 namespace {
-
-// `shown`, if not null, gets all lines, also those with 0 clicks.
-absl::StatusOr<std::vector<TextPair>> ReadPairs(
-    const std::vector<std::string>& files, BadLines& bad_lines,
-    TextInterner& texts, std::vector<ShownTitle>* shown = nullptr) {
-  PairReader reader(files,
-                    shown != nullptr ? PairLines::kAll : PairLines::kClicked,
-                    bad_lines);
-  ProgressBar progress("reading", /*total=*/0, "pairs");
-  std::vector<TextPair> pairs;
-  ClickPair pair;
-  for (;;) {
-    SEMRANK_ASSIGN_OR_RETURN(const bool more, reader.Next(pair));
-    if (!more) break;
-    if (Interrupted()) return absl::CancelledError("interrupted while reading");
-    // One number stays free: the tables' marks for "none".
-    if (texts.size() + 2 > std::numeric_limits<TextId>::max()) {
-      return absl::ResourceExhaustedError(
-          absl::StrFormat("more than %d distinct texts in %s", texts.size(),
-                          absl::StrJoin(files, ",")));
-    }
-    const TextId query = texts.Intern(pair.query);
-    const TextId title = texts.Intern(pair.title);
-    if (shown != nullptr) {
-      shown->push_back({query, title, pair.clicks, pair.impressions});
-      if (pair.clicks == 0) continue;
-    }
-    constexpr std::int64_t kMaxClicks =
-        std::numeric_limits<std::uint32_t>::max();
-    pairs.push_back(
-        {query, title,
-         static_cast<std::uint32_t>(std::min(pair.clicks, kMaxClicks))});
-    progress.Update(static_cast<std::int64_t>(pairs.size()));
-  }
-  if (reader.num_without_clicks() > 0) {
-    absl::FPrintF(stderr, "%d pairs have 0 clicks and are %s\n",
-                  reader.num_without_clicks(),
-                  shown != nullptr ? "negatives only" : "left out");
-  }
-  if (!pairs.empty()) return pairs;
-  return absl::InvalidArgumentError(
-      absl::StrFormat("no usable pair among the %d lines of %s",
-                      reader.num_lines(), absl::StrJoin(files, ",")));
-}
 
 std::vector<TextId> Distinct(std::vector<TextId> ids) {
   std::sort(ids.begin(), ids.end());
@@ -136,6 +95,65 @@ absl::StatusOr<std::vector<TextPair>> TakeValidPairs(
 
 }  // namespace
 
+std::uint32_t CappedClicks(const ClickPair& pair) {
+  return static_cast<std::uint32_t>(std::min<std::int64_t>(
+      pair.clicks, std::numeric_limits<std::uint32_t>::max()));
+}
+
+std::int64_t Repetitions(std::int64_t clicks, const LossOptions& loss) {
+  return loss.clicks == v1::CLICK_USE_REPEAT ? clicks : 1;
+}
+
+TextPair InternPair(const ClickPair& pair, TextInterner& texts) {
+  const TextId query = texts.Intern(pair.query);
+  return {query, texts.Intern(pair.title), CappedClicks(pair)};
+}
+
+absl::StatusOr<std::vector<TextPair>> ReadPairs(
+    const std::vector<std::string>& files, BadLines& bad_lines,
+    TextInterner& texts, std::vector<ShownTitle>* shown,
+    const DataOptions* memory) {
+  PairReader reader(files,
+                    shown != nullptr ? PairLines::kAll : PairLines::kClicked,
+                    bad_lines);
+  ProgressBar progress("reading", /*total=*/0, "pairs");
+  std::vector<TextPair> pairs;
+  ClickPair pair;
+  for (;;) {
+    SEMRANK_ASSIGN_OR_RETURN(const bool more, reader.Next(pair));
+    if (!more) break;
+    if (Interrupted()) return absl::CancelledError("interrupted while reading");
+    // One number stays free: the tables' marks for "none".
+    if (texts.size() + 2 > std::numeric_limits<TextId>::max()) {
+      return absl::ResourceExhaustedError(
+          absl::StrFormat("more than %d distinct texts in %s", texts.size(),
+                          absl::StrJoin(files, ",")));
+    }
+    const TextPair interned = InternPair(pair, texts);
+    if (shown != nullptr) {
+      shown->push_back(
+          {interned.query, interned.title, pair.clicks, pair.impressions});
+    }
+    if (pair.clicks == 0) continue;
+    pairs.push_back(interned);
+    if (memory != nullptr && !FitsInMemory(PairBytes(pairs.size(), texts.size(),
+                                                     texts.num_characters()),
+                                           *memory)) {
+      return absl::OutOfRangeError("the pairs do not fit in memory");
+    }
+    progress.Update(static_cast<std::int64_t>(pairs.size()));
+  }
+  if (reader.num_without_clicks() > 0) {
+    absl::FPrintF(stderr, "%d pairs have 0 clicks and are %s\n",
+                  reader.num_without_clicks(),
+                  shown != nullptr ? "negatives only" : "left out");
+  }
+  if (!pairs.empty()) return pairs;
+  return absl::InvalidArgumentError(
+      absl::StrFormat("no usable pair among the %d lines of %s",
+                      reader.num_lines(), absl::StrJoin(files, ",")));
+}
+
 std::vector<TextPair> HoldOutQueries(double fraction, std::uint64_t seed,
                                      std::vector<TextPair>& pairs) {
   std::vector<TextId> queries = DistinctQueries(pairs);
@@ -158,10 +176,23 @@ absl::StatusOr<TrainingData> LoadTrainingData(const TrainOptions& options,
                                               BadLines& bad_lines) {
   TextInterner texts;
   std::vector<ShownTitle> shown_lines;
-  SEMRANK_ASSIGN_OR_RETURN(
-      std::vector<TextPair> train_pairs,
-      ReadPairs(options.data.train_files, bad_lines, texts,
-                UsesShownTitles(options.loss) ? &shown_lines : nullptr));
+  const BadLines bad_lines_before = bad_lines;
+  absl::StatusOr<std::vector<TextPair>> read = ReadPairs(
+      options.data.train_files, bad_lines, texts,
+      UsesShownTitles(options.loss) ? &shown_lines : nullptr, &options.data);
+  if (absl::IsOutOfRange(read.status())) {
+    if (options.tower.kind == v1::TOWER_KIND_SSI) {
+      return FlagError("memory_limit",
+                       absl::StrFormat("%d", MemoryLimit(options.data)),
+                       "the pairs take more; --tower=ssi counts words over all "
+                       "titles, so they must be in memory");
+    }
+    texts = TextInterner();
+    bad_lines = bad_lines_before;
+    return LoadStreamedData(options, bad_lines);
+  }
+  if (!read.ok()) return read.status();
+  std::vector<TextPair> train_pairs = *std::move(read);
   SEMRANK_RETURN_IF_ERROR(
       CheckTitles(options.data.train_files, train_pairs, texts));
   SEMRANK_ASSIGN_OR_RETURN(
@@ -206,7 +237,8 @@ absl::StatusOr<TrainingData> LoadTrainingData(const TrainOptions& options,
                       std::move(valid_pairs),
                       std::move(titles),
                       std::move(shown),
-                      statistics};
+                      statistics,
+                      /*stream=*/nullptr};
 }
 
 }  // namespace semrank

@@ -7,12 +7,15 @@
 #define SEMRANK_MODEL_TRAIN_TRAINING_DATA_H_
 
 #include <cstdint>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "model/base/bad_lines.h"
 #include "model/text/featurizer.h"
 #include "model/train/data_statistics.h"
+#include "model/train/pair_reader.h"
 #include "model/train/shown_titles.h"
 #include "model/train/text_table.h"
 #include "model/train/train_options.h"
@@ -27,23 +30,50 @@ struct TextPair {
   friend bool operator==(const TextPair&, const TextPair&) = default;
 };
 
+// Pairs that stay in their files, and are read anew in each epoch.
+struct PairStream {
+  std::int64_t num_pairs = 0;  // of an epoch
+  // Queries whose TextHash is lower are held out.
+  std::uint64_t held_out_below = 0;
+  std::int64_t buffer_bytes = 0;  // for shuffling
+  TextInterner texts;             // those that TrainingData::bags numbers
+};
+
 struct TrainingData {
   Featurizer featurizer;
   TextBags bags;
   // In the order of the files. A pair that stands there twice counts twice.
+  // Empty when they are streamed.
   std::vector<TextPair> train_pairs;
   // Of valid_pair_files, or held out by query; may be empty.
   std::vector<TextPair> valid_pairs;
-  // Distinct titles of train_pairs, at least two.
+  // Distinct titles of the training pairs, or a sample of them; at least two.
   std::vector<TextId> titles;
   // Hard negatives, where the loss wants them.
   ShownTitles shown;
   DataStatistics statistics;
+  // Null when train_pairs holds the pairs.
+  std::shared_ptr<const PairStream> stream;
 };
 
-// Fails when a file cannot be read, when too many lines are bad, when there
-// is no pair, or when all titles are the same. Tells on standard error what
-// was read. Cancelled after Ctrl-C.
+// The pair with its texts as numbers.
+TextPair InternPair(const ClickPair& pair, TextInterner& texts);
+std::uint32_t CappedClicks(const ClickPair& pair);
+// How often a pair with so many clicks stands in an epoch.
+std::int64_t Repetitions(std::int64_t clicks, const LossOptions& loss);
+
+// All clicked pairs of `files`, at least one. `shown`, if not null, gets all
+// lines, also those with 0 clicks. Stops with OutOfRange as soon as they do not
+// fit in `memory`, if that is not null.
+absl::StatusOr<std::vector<TextPair>> ReadPairs(
+    const std::vector<std::string>& files, BadLines& bad_lines,
+    TextInterner& texts, std::vector<ShownTitle>* shown = nullptr,
+    const DataOptions* memory = nullptr);
+
+// Reads the pairs into memory, or, when they do not fit in memory_limit, what
+// LoadStreamedData keeps. Fails when a file cannot be read, when too many lines
+// are bad, when there is no pair, or when all titles are the same. Tells on
+// standard error what was read. Cancelled after Ctrl-C.
 absl::StatusOr<TrainingData> LoadTrainingData(const TrainOptions& options,
                                               BadLines& bad_lines);
 

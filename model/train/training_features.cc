@@ -5,7 +5,6 @@
 
 #include "model/base/status_macros.h"
 #include "model/text/normalizer.h"
-#include "model/text/vocabulary_builder.h"
 
 namespace semrank {
 
@@ -18,7 +17,11 @@ absl::StatusOr<Featurizer> ChooseFeatures(const FeatureOptions& options,
     builder.AddText(texts.text(id));
     for (int i = 0; i < num_paddings; ++i) builder.AddText(kPaddingWord);
   }
+  return MakeFeaturizer(options, builder);
+}
 
+absl::StatusOr<Featurizer> MakeFeaturizer(const FeatureOptions& options,
+                                          const VocabularyBuilder& builder) {
   std::optional<NgramVocabulary> ngrams;
   if (options.kind != v1::FEATURE_KIND_WORDS) {
     SEMRANK_ASSIGN_OR_RETURN(

@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "model/text/featurizer.h"
+#include "model/text/vocabulary_builder.h"
 #include "model/train/text_table.h"
 #include "model/train/train_options.h"
 #include "semrank/v1/model_config.pb.h"
@@ -23,6 +24,10 @@ absl::StatusOr<Featurizer> ChooseFeatures(const FeatureOptions& options,
 
 // What the towers read of texts.
 TextForm TextFormOf(const TowerOptions& options);
+
+// The same of texts that were counted by the caller.
+absl::StatusOr<Featurizer> MakeFeaturizer(const FeatureOptions& options,
+                                          const VocabularyBuilder& builder);
 
 // What config.json says of it.
 v1::FeatureSpec DescribeFeatures(const Featurizer& featurizer);

@@ -19,7 +19,7 @@ TrainingData MakeData(std::vector<TextPair> pairs) {
       *Featurizer::Create(std::nullopt, *WordVocabulary::FromList({"a"}));
   TextBags bags(texts, featurizer);
   return {
-      std::move(featurizer), std::move(bags), std::move(pairs), {}, {}, {}, {}};
+      std::move(featurizer), std::move(bags), std::move(pairs), {}, {}, {}, {}, {}};
 }
 
 class ShuffledPairsTest : public ::testing::Test {

@@ -165,7 +165,8 @@ class SsiTrainerTest : public ::testing::TestWithParam<SsiCase> {
             .valid_pairs = {},
             .titles = {7, 8, 9, 10, 11, 12},
             .shown = {},
-            .statistics = {}};
+            .statistics = {},
+            .stream = nullptr};
   }
 
   void UseCase(const SsiCase& c) {

@@ -140,6 +140,30 @@ TEST_F(TrainerTest, AdagradLearnsWithAFallingRate) {
   EXPECT_EQ(facts.learning_rate_decay(), v1::LEARNING_RATE_DECAY_LINEAR);
 }
 
+// The corpus is small, so a limit that streams it leaves little else: the
+// texts are made more instead.
+TEST_F(TrainerTest, LearnsFromAStreamAsFromMemory) {
+  std::string pairs;
+  for (int round = 0; round < 80; ++round) {
+    for (int i = 0; i < 24; ++i) {
+      pairs += Word(i) + " " + Word(i + 100 + round) + "\t" + Word(i + 200) +
+               " " + Word(i + 300) + "\n";
+    }
+  }
+  options_.data.train_files.push_back(dir_.Write("more.tsv", pairs));
+  options_.data.memory_limit = 300'000;
+  options_.features.hash_buckets = 200;
+  options_.epochs = 3;
+  std::string weights;
+  for (const int threads : {1, 3}) {
+    options_.threads = threads;
+    ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, Train(options_));
+    EXPECT_GT((*summary.best.validation.metrics)[kNdcgAt10], 0.8);
+    if (weights.empty()) weights = Weights(summary);
+    EXPECT_TRUE(Weights(summary) == weights) << threads << " threads";
+  }
+}
+
 class HardNegativesTest : public TrainerTest,
                           public ::testing::WithParamInterface<LossOptions> {};
 
