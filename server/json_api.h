@@ -4,8 +4,8 @@
 //   Errors   the HTTP code of the same meaning; the body is google.rpc.Status.
 //   Headers  Authorization: Bearer KEY; x-request-id and traceparent come back;
 //            Retry-After where gRPC sends a pushback.
-//   Order    key and state of the server, then the body, then its parsing. At
-//            most as many requests as the HTTP server has threads are in hand.
+//   Order    key and state of the server, then the body, then its parsing, then
+//            admission. kMaxHttpCalls bounds how much is parsed at once.
 #ifndef SEMRANK_SERVER_JSON_API_H_
 #define SEMRANK_SERVER_JSON_API_H_
 

@@ -2,10 +2,8 @@
 #include <spdlog/spdlog.h>
 
 #include <cstdio>
-#include <memory>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 
 #include "absl/strings/str_format.h"
@@ -16,15 +14,13 @@
 #include "server/core/process_metrics.h"
 #include "server/core/request_log.h"
 #include "server/core/state_metrics.h"
-#include "server/http/http_server.h"
+#include "server/drain.h"
 #include "server/http/operator_pages.h"
 #include "server/http/status_page.h"
 #include "server/json_api.h"
 #include "server/logging.h"
 #include "server/model_loading.h"
 #include "server/options.h"
-#include "server/rpc/health_server.h"
-#include "server/rpc/rpc_server.h"
 #include "server/secrets.h"
 #include "server/stop.h"
 
@@ -34,8 +30,9 @@ namespace {
 constexpr std::string_view kUsage =
     R"(semrank-server --model_dir=DIR [--listen_address=HOST:PORT] [--http_address=HOST:PORT]
 
-Answers semrank.v1 over gRPC, and over HTTP POST /v1/rank and /v1/embed (JSON),
-/metrics, /healthz, /readyz and, for people, /statusz. Once ready it prints one line on standard output:
+Answers semrank.v1 over gRPC. Over HTTP: POST /v1/rank and /v1/embed (JSON),
+/metrics, /healthz, /readyz and, for people, /statusz. Once ready it prints one
+line on standard output:
   semrank-server ready grpc=HOST:PORT http=HOST:PORT
 SIGTERM or Ctrl-C ends it after the running calls; a second one at once.
 New versions of a model are served as they appear; SIGHUP looks for them now.
@@ -48,31 +45,14 @@ constexpr ProgramInfo kProgram = {"semrank-server",
                                   "ranks documents for queries over gRPC",
                                   kUsage, "server/"};
 
-// What a stop may take beyond its flags before it counts as hanging.
-constexpr absl::Duration kStopSlack = absl::Seconds(5);
-
-// `health` null = it has no listener of its own.
-void PrintReady(const RpcServer& rpc, const HttpServer& http,
-                const HealthServer* health) {
-  absl::PrintF("semrank-server ready grpc=%s http=%s", rpc.address(),
-               http.address());
-  if (health != nullptr) absl::PrintF(" health=%s", health->address());
+void PrintReady(const Listeners& listeners) {
+  absl::PrintF("semrank-server ready grpc=%s http=%s", listeners.rpc->address(),
+               listeners.http->address());
+  if (listeners.health != nullptr) {
+    absl::PrintF(" health=%s", listeners.health->address());
+  }
   absl::PrintF("\n");
   std::fflush(stdout);
-}
-
-void Drain(const ServerOptions& options, Lifecycle& lifecycle, RpcServer& rpc,
-           HealthServer* health) {
-  const Watchdog watchdog(options.drain_delay + options.drain_timeout +
-                          kStopSlack);
-  lifecycle.Advance(Lifecycle::State::kDraining);
-  rpc.ReportNotServing();
-  if (health != nullptr) health->ReportNotServing();
-  std::this_thread::sleep_for(absl::ToChronoNanoseconds(options.drain_delay));
-  lifecycle.Advance(Lifecycle::State::kStopping);
-  const bool all_ended = rpc.Stop(options.drain_timeout);
-  spdlog::info("stopped; running calls {}",
-               all_ended ? "ended" : "had to be cancelled");
 }
 
 absl::Status Serve(const ServerOptions& options) {
@@ -108,8 +88,9 @@ absl::Status Serve(const ServerOptions& options) {
   AddStatusPage({&lifecycle, &models, cache.get(), &admission, &options.limits,
                  &request_log},
                 pages);
+  Listeners listeners;
   SEMRANK_ASSIGN_OR_RETURN(
-      const auto http,
+      listeners.http,
       HttpServer::Start(options.http_address, std::move(pages),
                         JsonApi(environment, options.max_http_body_bytes)));
 
@@ -118,21 +99,20 @@ absl::Status Serve(const ServerOptions& options) {
   SEMRANK_RETURN_IF_ERROR(loaded);
   const RpcServerOptions rpc_options = {
       options.listen_address, MaxRequestBytes(options.limits), secrets->tls()};
-  SEMRANK_ASSIGN_OR_RETURN(const auto rpc,
+  SEMRANK_ASSIGN_OR_RETURN(listeners.rpc,
                            RpcServer::Start(rpc_options, environment));
-  std::unique_ptr<HealthServer> health;
   if (!options.security.health_address.empty()) {
     SEMRANK_ASSIGN_OR_RETURN(
-        health, HealthServer::Start(options.security.health_address));
+        listeners.health, HealthServer::Start(options.security.health_address));
   }
   PeriodicTask watcher(options.models.poll_interval,
                        [&] { models.Refresh().IgnoreError(); });
   lifecycle.Advance(Lifecycle::State::kServing);
-  PrintReady(*rpc, *http, health.get());
+  PrintReady(listeners);
 
   const int signal_number = WaitForStopSignal([&] { watcher.Hurry(); });
   spdlog::info("signal {}: draining", signal_number);
-  Drain(options, lifecycle, *rpc, health.get());
+  Drain(options, lifecycle, std::move(listeners));
   return absl::OkStatus();
 }
 

@@ -21,7 +21,7 @@ namespace {
 // Enough for scrapers and probes; a client that sends a byte a second holds a
 // thread for the time-out at most.
 constexpr std::array kBounds = {
-    "num_threads",        "8",     "connection_queue",  "64",
+    "num_threads",        "32",    "connection_queue",  "64",
     "request_timeout_ms", "5000",  "linger_timeout_ms", "1000",
     "max_request_size",   "16384", "enable_keep_alive", "no"};
 
@@ -103,7 +103,7 @@ std::optional<HttpResponse> ReadBody(mg_connection* connection,
   return std::nullopt;
 }
 
-HttpResponse AnswerCall(mg_connection* connection, const HttpCall& call) {
+HttpResponse ReadAndAnswer(mg_connection* connection, const HttpCall& call) {
   HttpRequest request;
   request.authorization = Header(connection, "Authorization");
   request.request_id = Header(connection, kRequestIdHeader);
@@ -190,6 +190,16 @@ HttpResponse HttpServer::Answer(mg_connection* connection) const {
   if (page == pages_.end()) return NoSuchPage();
   if (method != "GET" && method != "HEAD") return WrongMethod("GET, HEAD");
   return page->second();
+}
+
+HttpResponse HttpServer::AnswerCall(mg_connection* connection,
+                                    const HttpCall& call) const {
+  HttpResponse response = {.status = 429,
+                           .body = "too many calls at once\n",
+                           .headers = {{"Retry-After", "1"}}};
+  if (++num_calls_ <= kMaxHttpCalls) response = ReadAndAnswer(connection, call);
+  --num_calls_;
+  return response;
 }
 
 HttpResponse HttpServer::NoSuchPage() const {

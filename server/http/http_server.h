@@ -7,6 +7,7 @@
 #ifndef SEMRANK_SERVER_HTTP_HTTP_SERVER_H_
 #define SEMRANK_SERVER_HTTP_HTTP_SERVER_H_
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -52,6 +53,10 @@ struct HttpCall {
 };
 using HttpCalls = std::map<std::string, HttpCall, std::less<>>;
 
+// At once; further ones are 429. Fewer than the server has threads, so that
+// calls never keep probes and scrapers out.
+inline constexpr int kMaxHttpCalls = 24;
+
 class HttpServer {
  public:
   // `address` is HOST:PORT; port 0 = any free one. Unavailable when it cannot
@@ -71,10 +76,13 @@ class HttpServer {
 
   static int HandleRequest(mg_connection* connection);
   HttpResponse Answer(mg_connection* connection) const;
+  HttpResponse AnswerCall(mg_connection* connection,
+                          const HttpCall& call) const;
   HttpResponse NoSuchPage() const;
 
   const HttpPages pages_;
   const HttpCalls calls_;
+  mutable std::atomic<int> num_calls_ = 0;
   std::string address_;
   mg_context* context_ = nullptr;
 };

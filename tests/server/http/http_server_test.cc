@@ -7,6 +7,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <future>
+#include <semaphore>
+#include <vector>
+
 #include "tests/support/http_client.h"
 #include "tests/support/status_matchers.h"
 
@@ -112,6 +116,37 @@ TEST_F(HttpServerTest, ABodyInChunksIsBoundedToo) {
                    "POST /call HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" +
                        chunks + "0\r\n\r\n"),
               HasSubstr(" 413 "));
+}
+
+TEST(HttpServerLimitTest, CallsThatWaitKeepNobodyFromThePages) {
+  std::promise<void> go_on;
+  const std::shared_future<void> gate = go_on.get_future().share();
+  std::counting_semaphore<kMaxHttpCalls> arrived(0);
+  HttpPages pages;
+  pages["/page"] = [] { return HttpResponse(); };
+  HttpCalls calls;
+  calls["/call"] = {.max_body_bytes = 10,
+                    .admit = [](const HttpRequest&) { return std::nullopt; },
+                    .answer =
+                        [&](const HttpRequest&) {
+                          arrived.release();
+                          gate.wait();
+                          return HttpResponse();
+                        }};
+  ASSERT_OK_AND_ASSIGN(const auto server,
+                       HttpServer::Start("127.0.0.1:0", pages, calls));
+  const auto call = [&] {
+    return CallHttp(server->address(), "POST", "/call").status;
+  };
+  std::vector<std::future<int>> waiting;
+  for (int i = 0; i < kMaxHttpCalls; ++i) {
+    waiting.push_back(std::async(std::launch::async, call));
+  }
+  for (int i = 0; i < kMaxHttpCalls; ++i) arrived.acquire();
+  EXPECT_EQ(call(), 429);
+  EXPECT_EQ(HttpGet(server->address(), "/page").status, 200);
+  go_on.set_value();
+  for (std::future<int>& status : waiting) EXPECT_EQ(status.get(), 200);
 }
 
 TEST_F(HttpServerTest, CallsTakePostOnly) {
