@@ -224,6 +224,13 @@ TEST_F(RankStreamTest, CancellingDropsWhatIsQueued) {
   }
   context_.TryCancel();
   EXPECT_EQ(Finish().error_code(), grpc::StatusCode::CANCELLED);
+  // Behind the cancellation on the same connection: the server has read that.
+  for (int i = 0; i < 20; ++i) {
+    grpc::ClientContext context;
+    v1::RankResponse response;
+    ASSERT_THAT(stub_->Rank(&context, OneVector(3).request(), &response),
+                Succeeds());
+  }
   gate_.Open();
   server_->Stop(absl::Minutes(1));
   EXPECT_GE(Rejected("CANCELLED"), 1);
