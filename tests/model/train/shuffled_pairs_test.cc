@@ -18,8 +18,14 @@ TrainingData MakeData(std::vector<TextPair> pairs) {
   Featurizer featurizer =
       *Featurizer::Create(std::nullopt, *WordVocabulary::FromList({"a"}));
   TextBags bags(texts, featurizer);
-  return {
-      std::move(featurizer), std::move(bags), std::move(pairs), {}, {}, {}, {}, {}};
+  return {std::move(featurizer),
+          std::move(bags),
+          std::move(pairs),
+          {},
+          {},
+          {},
+          {},
+          {}};
 }
 
 class ShuffledPairsTest : public ::testing::Test {
