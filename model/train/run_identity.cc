@@ -14,9 +14,11 @@ namespace {
 
 using nlohmann::json;
 
+// Empty names are files that are not used.
 absl::Status AddFiles(const std::string& flag,
                       const std::vector<std::string>& files, json& run) {
   for (std::size_t i = 0; i < files.size(); ++i) {
+    if (files[i].empty()) continue;
     SEMRANK_ASSIGN_OR_RETURN(run[absl::StrFormat("--%s file %d", flag, i + 1)],
                              FileFingerprint(files[i]));
   }
@@ -34,10 +36,17 @@ absl::StatusOr<std::string> DescribeRun(const TrainOptions& options,
   SEMRANK_RETURN_IF_ERROR(AddFiles("train", options.data.train_files, run));
   SEMRANK_RETURN_IF_ERROR(
       AddFiles("valid_pairs", options.data.valid_pair_files, run));
-  if (!options.data.judged_file.empty()) {
-    SEMRANK_RETURN_IF_ERROR(
-        AddFiles("judged", {options.data.judged_file}, run));
-  }
+  SEMRANK_RETURN_IF_ERROR(AddFiles("judged", {options.data.judged_file}, run));
+  // What chooses the best epoch.
+  SEMRANK_RETURN_IF_ERROR(
+      AddFiles("valid_queries", {options.data.valid_queries}, run));
+  SEMRANK_RETURN_IF_ERROR(
+      AddFiles("valid_docs", {options.data.valid_docs}, run));
+  SEMRANK_RETURN_IF_ERROR(
+      AddFiles("valid_qrels", {options.data.valid_qrels}, run));
+  run["--valid_candidates"] = options.data.valid_judged_only ? "judged" : "all";
+  run["--early_stopping"] = static_cast<int>(options.early_stopping);
+  run["--biases"] = options.tower.biases;
   // Decides what is streamed, and then the order of the pairs.
   run["--memory_limit"] = MemoryLimit(options.data);
   return run.dump();

@@ -110,6 +110,9 @@ absl::Status CheckSameRun(TrainOptions options, const TrainingData& data,
                           Communicator& communicator) {
   if (communicator.num_processes() == 1) return absl::OkStatus();
   options.data.valid_pair_files.clear();
+  options.data.valid_queries.clear();
+  options.data.valid_docs.clear();
+  options.data.valid_qrels.clear();
   const absl::StatusOr<std::string> run =
       DescribeRun(options, DescribeModel(options, data.featurizer));
   SEMRANK_RETURN_IF_ERROR(Agree(communicator, run.status()));

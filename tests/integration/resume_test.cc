@@ -172,6 +172,10 @@ TEST_P(ResumeErrorTest, AnotherRunsCheckpointIsRefusedAndKept) {
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.err, HasSubstr("learning_rate was 0.001, now it is 0.12"));
 
+  result = RunProgram(Command("killed", {"--resume", "--nobiases"}));
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("--biases was true, now it is false"));
+
   dir_.Write("clicks.tsv", "a\tb\nc\td\n");
   result = RunProgram(Command("killed", {"--resume", "--valid_fraction=0"}));
   EXPECT_EQ(result.exit_code, 1);
