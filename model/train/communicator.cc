@@ -79,8 +79,10 @@ absl::Status Agree(Communicator& communicator, const absl::Status& own) {
       codes.begin(), codes.end(), [](std::uint32_t code) { return code != 0; });
   if (failed == codes.end()) return absl::OkStatus();
   std::vector<std::uint32_t> message(kMessageWords);
-  std::memcpy(message.data(), own.message().data(),
-              std::min(own.message().size(), 4 * kMessageWords - 1));
+  if (!own.message().empty()) {
+    std::memcpy(message.data(), own.message().data(),
+                std::min(own.message().size(), 4 * kMessageWords - 1));
+  }
   const std::vector<std::uint32_t> messages =
       GatherEqual(communicator, message);
   const int first = static_cast<int>(failed - codes.begin());

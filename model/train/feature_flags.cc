@@ -21,7 +21,7 @@ ABSL_FLAG(Text, features, Text{"letters"},
           "letters+words.");
 ABSL_FLAG(Int, ngram_length, Int{Defaults().ngram_length},
           "Letters in an n-gram of #word#, 1 to 8.");
-ABSL_FLAG(int, hash_buckets, Defaults().hash_buckets,
+ABSL_FLAG(Int, hash_buckets, Int{Defaults().hash_buckets},
           "Hashes letter n-grams to so many inputs. 0 = lists those of the "
           "training texts, without collisions.");
 ABSL_FLAG(Int, max_words, Int{Defaults().max_words},
@@ -34,7 +34,7 @@ absl::Status ReadFlags(FeatureOptions& options) {
   SEMRANK_RETURN_IF_ERROR(
       ReadName(absl::GetFlag(FLAGS_features), options.kind));
   absl::GetFlag(FLAGS_ngram_length).CopyIfSet(options.ngram_length);
-  options.hash_buckets = absl::GetFlag(FLAGS_hash_buckets);
+  absl::GetFlag(FLAGS_hash_buckets).CopyIfSet(options.hash_buckets);
   absl::GetFlag(FLAGS_max_words).CopyIfSet(options.max_words);
   return absl::OkStatus();
 }

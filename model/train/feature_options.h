@@ -2,7 +2,10 @@
 #ifndef SEMRANK_MODEL_TRAIN_FEATURE_OPTIONS_H_
 #define SEMRANK_MODEL_TRAIN_FEATURE_OPTIONS_H_
 
+#include <memory>
+
 #include "absl/status/status.h"
+#include "model/text/featurizer.h"
 #include "semrank/v1/model_config.pb.h"
 
 namespace semrank {
@@ -14,6 +17,8 @@ struct FeatureOptions {
   int hash_buckets = 0;
   // The most frequent words of the training texts; 0 = all.
   int max_words = 40000;
+  // The vocabularies of another model; null = chosen from the training texts.
+  std::shared_ptr<const Featurizer> given = nullptr;
 };
 
 // FlagError as ResolveOptions.

@@ -7,6 +7,7 @@
 #include "model/base/settable_flag.h"
 #include "model/base/status_macros.h"
 #include "model/train/flag_groups.h"
+#include "model/train/initial_model.h"
 #include "model/train/option_names.h"
 #include "model/train/presets.h"
 
@@ -23,6 +24,11 @@ semrank::TrainOptions Defaults() { return {}; }
 ABSL_FLAG(std::string, preset, "",
           "Settings of a paper to the letter: dssm2013, clsm2014, ssi2009. "
           "Flags that are set win over it.");
+ABSL_FLAG(std::string, init_from, "",
+          "Published model to begin from instead of random weights: a model "
+          "directory, or one of its versions. It gives the vocabulary, the "
+          "features and the shape of the towers; flags that contradict it are "
+          "refused.");
 ABSL_FLAG(Int, batch_size, Int{Defaults().batch_size},
           "Pairs in a mini-batch, at most: an epoch is cut into equal ones.");
 ABSL_FLAG(Int, epochs, Int{Defaults().epochs},
@@ -51,10 +57,15 @@ absl::StatusOr<TrainOptions> TrainOptionsFromFlags() {
     SEMRANK_RETURN_IF_ERROR(ReadFlags(options.tower));
     options = DefaultOptions(options.tower.kind);
   }
+  if (const std::string path = absl::GetFlag(FLAGS_init_from); !path.empty()) {
+    SEMRANK_RETURN_IF_ERROR(TakeInitialModel(path, options));
+  }
+  const TrainOptions taken = options;
   SEMRANK_RETURN_IF_ERROR(ReadFlags(options.data));
   SEMRANK_RETURN_IF_ERROR(ReadFlags(options.features));
   SEMRANK_RETURN_IF_ERROR(ReadFlags(options.tower));
   SEMRANK_RETURN_IF_ERROR(ReadFlags(options.ssi));
+  SEMRANK_RETURN_IF_ERROR(CheckInitialModel(taken, options));
   SEMRANK_RETURN_IF_ERROR(ReadFlags(options.loss));
   SEMRANK_RETURN_IF_ERROR(ReadFlags(options.optimizer));
   SEMRANK_RETURN_IF_ERROR(ReadFlags(options.checkpoint));

@@ -4,6 +4,7 @@
 #define SEMRANK_MODEL_TRAIN_TRAIN_OPTIONS_H_
 
 #include <cstdint>
+#include <string>
 
 #include "absl/status/status.h"
 #include "model/train/checkpoint_options.h"
@@ -23,6 +24,12 @@ enum class EpochMeasure {
   kLoss,  // mean loss of the validation pairs
 };
 
+// Weights to begin from; empty = random ones.
+struct InitialModelOptions {
+  std::string version_dir;
+  std::string weights_sha256;
+};
+
 struct TrainOptions {
   DataOptions data;
   FeatureOptions features;
@@ -31,6 +38,7 @@ struct TrainOptions {
   LossOptions loss;
   OptimizerOptions optimizer;
   CheckpointOptions checkpoint;
+  InitialModelOptions initial_model;
   int batch_size = 1024;
   int epochs = 20;
   // Epochs without improvement before training stops; 0 = never.

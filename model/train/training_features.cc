@@ -22,6 +22,7 @@ absl::StatusOr<Featurizer> ChooseFeatures(const FeatureOptions& options,
 
 absl::StatusOr<Featurizer> MakeFeaturizer(const FeatureOptions& options,
                                           const VocabularyBuilder& builder) {
+  if (options.given != nullptr) return *options.given;
   std::optional<NgramVocabulary> ngrams;
   if (options.kind != v1::FEATURE_KIND_WORDS) {
     SEMRANK_ASSIGN_OR_RETURN(

@@ -14,6 +14,7 @@
 #include "model/base/progress.h"
 #include "model/base/status_macros.h"
 #include "model/format/model_bundle.h"
+#include "model/train/initial_model.h"
 #include "model/train/learning_rate_schedule.h"
 #include "model/train/tensor_fingerprint.h"
 #include "model/train/trained_model.h"
@@ -52,6 +53,10 @@ absl::Status TrainingRun::Resume() {
 
 absl::Status TrainingRun::RunEpochs() {
   progress_.start = log_.run_start();
+  if (!options_.initial_model.version_dir.empty()) {
+    SEMRANK_RETURN_IF_ERROR(
+        CopyInitialWeights(options_.initial_model, *trainer_));
+  }
   if (options_.checkpoint.resume && checkpoint_.Exists()) {
     SEMRANK_RETURN_IF_ERROR(Resume());
   } else if (checkpoint_.Exists()) {

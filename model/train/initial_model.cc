@@ -1,0 +1,152 @@
+#include "model/train/initial_model.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "model/base/file_io.h"
+#include "model/base/program.h"
+#include "model/base/status_macros.h"
+#include "model/format/manifest.h"
+#include "model/format/model_bundle.h"
+#include "model/format/safetensors.h"
+#include "model/format/version_directory.h"
+#include "model/format/version_files.h"
+#include "semrank/v1/model_config.pb.h"
+
+namespace semrank {
+namespace {
+
+struct Place {
+  std::string model_dir;
+  std::int64_t version = 0;  // 0 = the highest
+};
+
+Place PlaceOf(const std::string& path) {
+  std::filesystem::path folder(path);
+  if (!folder.has_filename()) folder = folder.parent_path();
+  const auto version = ParseVersionName(folder.filename().string());
+  if (!version || !std::filesystem::exists(folder / kManifestFile)) {
+    return {.model_dir = path, .version = 0};
+  }
+  const std::filesystem::path parent = folder.parent_path();
+  return {.model_dir = parent.empty() ? "." : parent.string(),
+          .version = *version};
+}
+
+TowerOptions TowerOf(const v1::ModelConfig& config) {
+  return {
+      .kind = config.tower(),
+      .shared = config.shared_towers(),
+      .hidden_dims = {config.hidden_dims().begin(), config.hidden_dims().end()},
+      .embedding_dim = static_cast<int>(config.embedding_dim()),
+      .activation = config.activation(),
+      .clsm_window = static_cast<int>(config.clsm_window())};
+}
+
+FeatureOptions FeaturesOf(const v1::FeatureSpec& spec) {
+  FeatureOptions options;
+  options.kind = spec.kind();
+  if (spec.ngram_length() > 0) {
+    options.ngram_length = static_cast<int>(spec.ngram_length());
+  }
+  options.hash_buckets = static_cast<int>(spec.hash_buckets());
+  return options;
+}
+
+absl::Status CheckSame(std::string_view flag, const std::string& model,
+                       const std::string& wanted) {
+  if (model == wanted) return absl::OkStatus();
+  return FlagError(flag, wanted,
+                   absl::StrFormat("the model of --init_from has %s", model));
+}
+
+absl::Status CheckSame(std::string_view flag, int model, int wanted) {
+  return CheckSame(flag, absl::StrFormat("%d", model),
+                   absl::StrFormat("%d", wanted));
+}
+
+}  // namespace
+
+absl::Status TakeInitialModel(const std::string& path, TrainOptions& options) {
+  const Place place = PlaceOf(path);
+  SEMRANK_ASSIGN_OR_RETURN(const std::shared_ptr<const TwoTowerModel> model,
+                           LoadModel(place.model_dir, place.version));
+  const v1::ModelConfig& config = model->config();
+  if (config.tower() == v1::TOWER_KIND_SSI) {
+    return FlagError("init_from", path,
+                     "is an SSI model, which cannot be begun from");
+  }
+  const double dropout = options.tower.dropout;
+  options.tower = TowerOf(config);
+  options.tower.dropout = dropout;
+  options.features = FeaturesOf(config.features());
+  options.features.given =
+      std::make_shared<const Featurizer>(model->featurizer());
+  options.initial_model = {
+      .version_dir = VersionPath(place.model_dir, model->version().version),
+      .weights_sha256 = model->version().weights_sha256};
+  return absl::OkStatus();
+}
+
+absl::Status CheckInitialModel(const TrainOptions& taken,
+                               const TrainOptions& options) {
+  if (taken.features.given == nullptr) return absl::OkStatus();
+  const TowerOptions& model = taken.tower;
+  const TowerOptions& wanted = options.tower;
+  SEMRANK_RETURN_IF_ERROR(CheckSame("tower", v1::TowerKind_Name(model.kind),
+                                    v1::TowerKind_Name(wanted.kind)));
+  SEMRANK_RETURN_IF_ERROR(CheckSame("shared_towers",
+                                    model.shared ? "true" : "false",
+                                    wanted.shared ? "true" : "false"));
+  SEMRANK_RETURN_IF_ERROR(CheckSame("hidden",
+                                    absl::StrJoin(model.hidden_dims, ","),
+                                    absl::StrJoin(wanted.hidden_dims, ",")));
+  SEMRANK_RETURN_IF_ERROR(
+      CheckSame("embedding_dim", model.embedding_dim, wanted.embedding_dim));
+  SEMRANK_RETURN_IF_ERROR(CheckSame("activation",
+                                    v1::Activation_Name(model.activation),
+                                    v1::Activation_Name(wanted.activation)));
+  SEMRANK_RETURN_IF_ERROR(
+      CheckSame("window", model.clsm_window, wanted.clsm_window));
+  SEMRANK_RETURN_IF_ERROR(
+      CheckSame("features", v1::FeatureKind_Name(taken.features.kind),
+                v1::FeatureKind_Name(options.features.kind)));
+  SEMRANK_RETURN_IF_ERROR(CheckSame("ngram_length", taken.features.ngram_length,
+                                    options.features.ngram_length));
+  return CheckSame("hash_buckets", taken.features.hash_buckets,
+                   options.features.hash_buckets);
+}
+
+absl::Status CopyInitialWeights(const InitialModelOptions& options,
+                                ModelTrainer& trainer) {
+  const std::string path = options.version_dir + "/" + kWeightsFile;
+  SEMRANK_ASSIGN_OR_RETURN(const auto file, MappedFile::Open(path));
+  SEMRANK_ASSIGN_OR_RETURN(const auto tensors,
+                           ParseSafetensors(file->content(), path));
+  std::map<std::string, std::span<float>> state;
+  for (const StateTensor& tensor : trainer.State()) {
+    state.emplace(tensor.name, tensor.values);
+  }
+  for (const auto& [name, tensor] : tensors) {
+    std::int64_t count = 1;
+    for (const std::int64_t size : tensor.shape) count *= size;
+    const auto found = state.find(name);
+    if (found == state.end() ||
+        static_cast<std::int64_t>(found->second.size()) != count) {
+      return absl::DataLossError(absl::StrFormat(
+          "%s: tensor \"%s\" has no place in the model that is trained", path,
+          name));
+    }
+    std::copy_n(tensor.data, count, found->second.data());
+  }
+  trainer.Restored(/*num_steps=*/0);
+  return absl::OkStatus();
+}
+
+}  // namespace semrank

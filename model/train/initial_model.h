@@ -1,0 +1,32 @@
+// A published model that training begins from (--init_from): it gives the
+// vocabulary, the shape of the towers and the weights.
+//
+//   Kinds    every tower but SSI, whose word statistics belong to its data.
+//   Errors   as LoadModel; FlagError for flags that contradict the model.
+#ifndef SEMRANK_MODEL_TRAIN_INITIAL_MODEL_H_
+#define SEMRANK_MODEL_TRAIN_INITIAL_MODEL_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "model/train/model_trainer.h"
+#include "model/train/train_options.h"
+
+namespace semrank {
+
+// `path` is a model directory (its highest version) or one of its versions.
+// Replaces what the model decides in `options`: tower and features.
+absl::Status TakeInitialModel(const std::string& path, TrainOptions& options);
+
+// After the flags were read over that: FlagError naming the first flag that
+// wants another shape than the model's. OK without such a model.
+absl::Status CheckInitialModel(const TrainOptions& taken,
+                               const TrainOptions& options);
+
+// The model's weights into a trainer of its shape; optimizers begin anew.
+absl::Status CopyInitialWeights(const InitialModelOptions& options,
+                                ModelTrainer& trainer);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_INITIAL_MODEL_H_
