@@ -64,7 +64,7 @@ void Communicator::AllReduceSum(std::span<float> values) {
   AllToAll(values, part_sizes, got, own_sizes);
   std::vector<float> sums(got.begin(), got.begin() + own_size);
   for (int p = 1; p < n; ++p) {
-    const float* part = &got[own_size * p];
+    const float* part = got.data() + own_size * p;
     for (std::size_t i = 0; i < own_size; ++i) sums[i] += part[i];
   }
   AllGather<float>(sums, part_sizes, values);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Opens the report of a real training run in headless Chromium.
 
-usage: report_test.py BINARY_DIR
+usage: training_page_test.py BINARY_DIR
 """
 import html.parser
 import os
