@@ -67,14 +67,17 @@ absl::Status Serve(const ServerOptions& options) {
   AddAdmissionReadings(admission, metrics);
   ModelStore models(ModelChoices(options.models), cache.get(), &metrics,
                     LogModelLoad);
-  const RankingEngine engine(options.limits, cache.get(), &metrics);
+  const TextEmbedder embedder(cache.get(), &metrics);
+  const RankingEngine ranking(options.limits, &embedder, &metrics);
+  const EmbeddingEngine embedding(options.limits, &embedder, &metrics);
   WorkerPool workers(NumUsableProcessors());
   WorkerPool loader(1);
   RequestLog request_log(
       options.log.slow_request_threshold,
       [](const std::string& line) { spdlog::warn("{}", line); });
   const RpcEnvironment environment = {
-      .engine = &engine,
+      .ranking = &ranking,
+      .embedding = &embedding,
       .models = &models,
       .lifecycle = &lifecycle,
       .admission = &admission,

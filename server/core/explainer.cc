@@ -9,6 +9,7 @@
 #include "model/text/normalizer.h"
 #include "server/core/errors.h"
 #include "server/core/sparse_scores.h"
+#include "server/core/thread_scratch.h"
 
 namespace semrank {
 namespace {
@@ -55,7 +56,7 @@ void AddVariants(const std::vector<WordContribution>& words, std::size_t first,
   }
 }
 
-// As RankingEngine scores a query and its titles.
+// As CandidateScorer scores a query and its titles.
 float Score(const TwoTowerModel& model, std::string_view query,
             const float* query_row, std::string_view title,
             const float* title_row) {
@@ -69,25 +70,13 @@ float Score(const TwoTowerModel& model, std::string_view query,
   return score;
 }
 
-// Memory that requests of one thread reuse.
-struct Scratch {
-  TextBatch variants;
-  std::vector<float> rows;
-  TextEmbedder::Scratch embedder;
-};
-
-Scratch& ThreadScratch() {
-  thread_local Scratch scratch;
-  return scratch;
-}
-
 }  // namespace
 
 absl::Status Explainer::Read(std::string_view query, std::string_view title,
                              Request& request) const {
   const Limits& limits = engine_.limits();
   SEMRANK_RETURN_IF_ERROR(CheckQuery(query, limits));
-  if (title.size() > static_cast<std::size_t>(limits.max_text_bytes)) {
+  if (IsTooLong(title, limits)) {
     return TextTooLong("title", title.size(), limits.max_text_bytes);
   }
   const absl::Status valid_query = request.query.Add(query);
@@ -144,7 +133,7 @@ absl::StatusOr<Progress> Explainer::Turn(const ServedModel& served,
 absl::Status Explainer::Begin(const ServedModel& served, const Caller& caller,
                               Request& request, Explanation& result) const {
   request.begun = true;
-  Scratch& scratch = ThreadScratch();
+  TurnScratch& scratch = ThreadScratch();
   const std::size_t dim = served.model->embedding_dim();
   request.query_row.resize(dim);
   request.title_row.resize(dim);
@@ -184,18 +173,17 @@ absl::Status Explainer::ExplainWords(const ServedModel& served, Side side,
                                      std::vector<WordContribution>& words,
                                      StageTimes& times) const {
   const std::size_t dim = served.model->embedding_dim();
-  Scratch& scratch = ThreadScratch();
-  scratch.variants.Clear();
-  AddVariants(words, first, last, scratch.variants);
+  TurnScratch& scratch = ThreadScratch();
+  scratch.texts.Clear();
+  AddVariants(words, first, last, scratch.texts);
   scratch.rows.resize((last - first) * dim);
-  SEMRANK_RETURN_IF_ERROR(
-      engine_.embedder().Embed(served, side, scratch.variants, caller,
-                               scratch.embedder, scratch.rows.data(), times));
+  SEMRANK_RETURN_IF_ERROR(engine_.embedder().Embed(served, side, scratch.texts,
+                                                   caller, scratch.embedder,
+                                                   scratch.rows.data(), times));
   StageClock clock;
   for (std::size_t i = first; i < last; ++i) {
     const float* row = scratch.rows.data() + (i - first) * dim;
-    const std::string_view variant =
-        scratch.variants[static_cast<int>(i - first)];
+    const std::string_view variant = scratch.texts[static_cast<int>(i - first)];
     words[i].score_without =
         side == Side::kQuery ? Score(*served.model, variant, row,
                                      request.title[0], request.title_row.data())

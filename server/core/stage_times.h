@@ -22,6 +22,16 @@ struct StageTimes {
   }
 };
 
+// Puts the stages that ran into the histograms.
+inline void RecordStages(const StageTimes& times, Metrics& metrics) {
+  for (const Stage stage :
+       {Stage::kParse, Stage::kCache, Stage::kEmbed, Stage::kScore}) {
+    if (times[stage] > absl::ZeroDuration()) {
+      metrics.RecordStage(stage, times[stage]);
+    }
+  }
+}
+
 // A stop watch on a clock that never jumps.
 class StageClock {
  public:

@@ -25,7 +25,7 @@ class StreamedEmbedWork final : public RequestWork {
       : environment_(environment), state_(state) {}
 
   absl::StatusOr<WorkSize> Read(std::string_view bytes) override {
-    const RankingEngine& engine = *environment_.engine;
+    const EmbeddingEngine& engine = *environment_.embedding;
     SEMRANK_RETURN_IF_ERROR(
         ReadEmbedStreamRequest(bytes, engine.limits(), message_));
     SEMRANK_RETURN_IF_ERROR(state_.served == nullptr ? BeginStream()
@@ -34,7 +34,7 @@ class StreamedEmbedWork final : public RequestWork {
         state_.settings.side == v1::SIDE_QUERY ? Side::kQuery : Side::kDocument;
     input_.texts = message_.texts;
     input_.skip_bad_texts = true;
-    SEMRANK_RETURN_IF_ERROR(engine.CheckEmbed(input_));
+    SEMRANK_RETURN_IF_ERROR(engine.Check(input_));
     return WorkSize{static_cast<std::int64_t>(message_.texts.size()),
                     bytes.size()};
   }
@@ -43,7 +43,7 @@ class StreamedEmbedWork final : public RequestWork {
     const ServedModel& served = *state_.served;
     SEMRANK_ASSIGN_OR_RETURN(
         const Progress progress,
-        environment_.engine->EmbedTurn(served, input_, run, turns_, result_));
+        environment_.embedding->Turn(served, input_, run, turns_, result_));
     if (progress == Progress::kMore) return progress;
     response_.set_first_text(state_.num_answered);
     response_.set_num_texts(static_cast<std::uint32_t>(message_.texts.size()));

@@ -7,20 +7,20 @@
 namespace semrank {
 
 absl::StatusOr<WorkSize> EmbedWork::Read(std::string_view bytes) {
-  const RankingEngine& engine = *environment_.engine;
+  const EmbeddingEngine& engine = *environment_.embedding;
   SEMRANK_RETURN_IF_ERROR(
       ReadEmbedTextsRequest(bytes, engine.limits(), message_));
   SEMRANK_ASSIGN_OR_RETURN(
       served_, environment_.models->Find(message_.settings.model.name(),
                                          message_.settings.model.version()));
-  SEMRANK_RETURN_IF_ERROR(engine.CheckEmbed(message_.input));
+  SEMRANK_RETURN_IF_ERROR(engine.Check(message_.input));
   return WorkSize{static_cast<std::int64_t>(message_.texts.size()),
                   bytes.size()};
 }
 
 absl::StatusOr<Progress> EmbedWork::Advance(const RequestRun& run) {
   SEMRANK_ASSIGN_OR_RETURN(const Progress progress,
-                           environment_.engine->EmbedTurn(
+                           environment_.embedding->Turn(
                                *served_, message_.input, run, turns_, result_));
   if (progress == Progress::kMore) return progress;
   SetVectors(result_.vectors, served_->model->embedding_dim(),

@@ -15,7 +15,7 @@ class ExplainWork final : public RequestWork {
  public:
   // `environment` must outlive the work.
   explicit ExplainWork(const RpcEnvironment& environment)
-      : environment_(environment), explainer_(environment.engine) {}
+      : environment_(environment), explainer_(environment.ranking) {}
 
   absl::StatusOr<WorkSize> Read(std::string_view bytes) override;
   absl::StatusOr<Progress> Advance(const RequestRun& run) override;

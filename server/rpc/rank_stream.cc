@@ -77,7 +77,7 @@ RawStreamReactor* RankStream::Start(const RpcEnvironment& environment,
                                     const Metrics::Stream& metrics,
                                     grpc::CallbackServerContext& context) {
   const auto max_requests =
-      static_cast<int>(environment.engine->limits().max_requests_per_stream);
+      static_cast<int>(environment.ranking->limits().max_requests_per_stream);
   auto* const stream =
       new RankStream(environment, metrics, context, max_requests);
   stream->Begin();

@@ -9,12 +9,12 @@
 namespace semrank {
 
 absl::StatusOr<WorkSize> RankWork::Read(std::string_view bytes) {
-  const RankingEngine& engine = *environment_.engine;
+  const RankingEngine& engine = *environment_.ranking;
   SEMRANK_RETURN_IF_ERROR(ReadRankRequest(bytes, engine.limits(), message_));
   SEMRANK_ASSIGN_OR_RETURN(served_,
                            environment_.models->Find(message_.model.name(),
                                                      message_.model.version()));
-  SEMRANK_RETURN_IF_ERROR(engine.CheckRank(*served_, message_.input));
+  SEMRANK_RETURN_IF_ERROR(engine.Check(*served_, message_.input));
   // Without vectors there is perhaps no dimension to divide by.
   const std::size_t num_vectors =
       message_.input.vectors.empty()
@@ -28,8 +28,8 @@ absl::StatusOr<WorkSize> RankWork::Read(std::string_view bytes) {
 
 absl::StatusOr<Progress> RankWork::Advance(const RequestRun& run) {
   SEMRANK_ASSIGN_OR_RETURN(const Progress progress,
-                           environment_.engine->RankTurn(
-                               *served_, message_.input, run, turns_, result_));
+                           environment_.ranking->Turn(*served_, message_.input,
+                                                      run, turns_, result_));
   if (progress == Progress::kMore) return progress;
   FillRanking();
   response_.set_score_kind(served_->model->config().score_kind());

@@ -15,7 +15,9 @@
 
 #include "absl/status/status.h"
 #include "semrank/v1/common.pb.h"
-#include "server/core/ranking_engine.h"
+#include "server/core/embedding_engine.h"
+#include "server/core/limits.h"
+#include "server/core/rank_request.h"
 
 namespace semrank {
 

@@ -8,8 +8,8 @@
 #include "absl/time/time.h"
 #include "semrank/v1/common.pb.h"
 #include "server/core/model_store.h"
-#include "server/core/ranking_engine.h"
 #include "server/core/stage_times.h"
+#include "server/core/text_checks.h"
 #include "server/core/vector_encoding.h"
 #include "server/rpc/status_mapping.h"
 

@@ -3,6 +3,7 @@
 #define SEMRANK_SERVER_RPC_RPC_ENVIRONMENT_H_
 
 #include "server/core/admission.h"
+#include "server/core/embedding_engine.h"
 #include "server/core/lifecycle.h"
 #include "server/core/metrics.h"
 #include "server/core/model_store.h"
@@ -17,7 +18,8 @@ class RequestLog;
 
 // Everything outlives the server, but `calls`, which is the server's own.
 struct RpcEnvironment {
-  const RankingEngine* engine = nullptr;
+  const RankingEngine* ranking = nullptr;
+  const EmbeddingEngine* embedding = nullptr;
   ModelStore* models = nullptr;
   const Lifecycle* lifecycle = nullptr;
   Admission* admission = nullptr;

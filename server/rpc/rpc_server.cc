@@ -66,7 +66,7 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(
                                : grpc::InsecureServerCredentials(),
                            &port);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-  const Limits& limits = environment.engine->limits();
+  const Limits& limits = environment.ranking->limits();
   builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE,
                              static_cast<int>(limits.max_metadata_bytes));
   builder.AddChannelArgument(

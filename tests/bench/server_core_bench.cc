@@ -30,7 +30,8 @@ std::vector<std::string> MakeTitles(int count) {
 struct Bench {
   explicit Bench(std::size_t cache_bytes)
       : cache(DocumentVectorCache::Create(cache_bytes).value()),
-        engine(Limits(), cache.get(), &metrics),
+        embedder(cache.get(), &metrics),
+        engine(Limits(), &embedder, &metrics),
         served{.model = MakeTinyModel({.num_buckets = 30'000,
                                        .hidden_dim = 300,
                                        .embedding_dim = 128})} {}
@@ -44,6 +45,7 @@ struct Bench {
 
   Metrics metrics;
   std::unique_ptr<DocumentVectorCache> cache;
+  TextEmbedder embedder;
   RankingEngine engine;
   ServedModel served;
   FakeCaller caller;

@@ -30,7 +30,8 @@ class JsonApiTest : public ::testing::Test {
   }
   void Serve() {
     server_ = HttpServer::Start("127.0.0.1:0", {},
-                                JsonApi({.engine = &engine_,
+                                JsonApi({.ranking = &ranking_,
+                                         .embedding = &embedding_,
                                          .models = &models_,
                                          .lifecycle = &lifecycle_,
                                          .admission = &admission_,
@@ -61,8 +62,10 @@ class JsonApiTest : public ::testing::Test {
   ModelStore models_{{{folder_.Source("tiny")}}, nullptr, &metrics_};
   std::unique_ptr<DocumentVectorCache> cache_ =
       DocumentVectorCache::Create(1 << 20).value();
-  const RankingEngine engine_{
-      {.max_texts_per_request = 900}, cache_.get(), &metrics_};
+  static constexpr Limits kLimits = {.max_texts_per_request = 900};
+  const TextEmbedder embedder_{cache_.get(), &metrics_};
+  const RankingEngine ranking_{kLimits, &embedder_, &metrics_};
+  const EmbeddingEngine embedding_{kLimits, &embedder_, &metrics_};
   WorkerPool workers_{1};
   RequestLog log_{absl::ZeroDuration(), {}};
   std::unique_ptr<AccessControl> access_;

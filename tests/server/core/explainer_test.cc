@@ -81,7 +81,8 @@ class ExplainerTest : public ::testing::Test {
   Metrics metrics_;
   std::unique_ptr<DocumentVectorCache> cache_ =
       DocumentVectorCache::Create(1 << 20).value();
-  RankingEngine engine_{kLimits, cache_.get(), &metrics_};
+  const TextEmbedder embedder_{cache_.get(), &metrics_};
+  RankingEngine engine_{kLimits, &embedder_, &metrics_};
   Explainer explainer_{&engine_};
   ServedModel served_{.model = MakeTinyModel()};
   Explanation result_;

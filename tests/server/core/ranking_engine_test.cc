@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -13,77 +12,18 @@
 
 #include "server/core/errors.h"
 #include "server/core/vector_encoding.h"
-#include "tests/support/fake_caller.h"
-#include "tests/support/status_matchers.h"
-#include "tests/support/tiny_model.h"
+#include "tests/server/core/engine_fixture.h"
 
 namespace semrank {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr int kDim = 16;
-constexpr Limits kSmallLimits = {.max_texts_per_request = 2'000,
-                                 .max_text_bytes = 60,
-                                 .max_inflight_texts = 3'000};
 const std::string kTooLong(61, 'x');
 
-std::vector<std::string> NumberedTitles(int count) {
-  std::vector<std::string> titles;
-  for (int i = 0; i < count; ++i) {
-    titles.push_back("title number " + std::to_string(i * 7919));
-  }
-  return titles;
-}
-
-class RankingEngineTest : public ::testing::Test {
- protected:
-  RankingEngineTest() { UseCache(8 << 20); }
-
-  void UseCache(std::size_t capacity_bytes) {
-    cache_ = DocumentVectorCache::Create(capacity_bytes).value();
-    engine_ =
-        std::make_unique<RankingEngine>(kSmallLimits, cache_.get(), &metrics_);
-  }
-  absl::Status Rank(std::string_view query,
-                    const std::vector<std::string>& titles,
-                    RankInput input = {}, const Caller& caller = FakeCaller()) {
-    const std::vector<std::string_view> views(titles.begin(), titles.end());
-    input.query = query;
-    input.titles = views;
-    return engine_->Rank(served_, input, caller, result_);
-  }
-  absl::Status Embed(Side side, const std::vector<std::string>& texts,
-                     const Caller& caller = FakeCaller()) {
-    const std::vector<std::string_view> views(texts.begin(), texts.end());
-    return engine_->Embed(served_, {side, views}, caller, embedded_);
-  }
-  std::vector<float> VectorOf(Side side, const std::string& text) {
-    EXPECT_THAT(Embed(side, {text}), IsOk());
-    return embedded_.vectors;
-  }
-  std::vector<std::uint32_t> Indices() const {
-    std::vector<std::uint32_t> indices;
-    for (const RankedDocument& d : result_.ranking) indices.push_back(d.index);
-    return indices;
-  }
-  // Score of each candidate by its number; NaN for one that was left out.
-  std::vector<float> ScoresByCandidate(int count) const {
-    std::vector<float> scores(count, std::nanf(""));
-    for (const RankedDocument& d : result_.ranking) scores[d.index] = d.score;
-    return scores;
-  }
-
-  Metrics metrics_;
-  std::unique_ptr<DocumentVectorCache> cache_;
-  std::unique_ptr<RankingEngine> engine_;
-  ServedModel served_{.model = MakeTinyModel(), .number = 0};
-  RankResult result_;
-  EmbedResult embedded_;
-};
+class RankingEngineTest : public EngineFixture {};
 
 TEST_F(RankingEngineTest, OrdersByCosineOfTheTwoVectors) {
   const std::vector<std::string> titles = NumberedTitles(50);
@@ -250,47 +190,6 @@ INSTANTIATE_TEST_SUITE_P(
     }),
     [](const auto& test) { return std::string(test.param.name); });
 
-TEST_F(RankingEngineTest, QueriesAndDocumentsHaveTheirOwnTowers) {
-  EXPECT_NE(VectorOf(Side::kQuery, "text"), VectorOf(Side::kDocument, "text"));
-}
-
-TEST_F(RankingEngineTest, DocumentVectorsAreTheSameBitsInAnyBatch) {
-  const std::vector<std::string> texts = NumberedTitles(700);
-  ASSERT_THAT(Embed(Side::kDocument, texts), IsOk());
-  const std::vector<float> together = embedded_.vectors;
-  EXPECT_EQ(embedded_.cache.misses, 700u);
-  ASSERT_THAT(Embed(Side::kDocument, texts), IsOk());
-  EXPECT_EQ(embedded_.cache.hits, 700u);
-  EXPECT_EQ(embedded_.vectors, together);
-  UseCache(0);
-  for (int i = 0; i < 700; i += 99) {
-    const std::vector<float> alone = VectorOf(Side::kDocument, texts[i]);
-    EXPECT_TRUE(
-        std::ranges::equal(alone, std::span(together).subspan(i * kDim, kDim)))
-        << i;
-  }
-}
-
-TEST_F(RankingEngineTest, QueriesAreNeverCached) {
-  ASSERT_THAT(Embed(Side::kQuery, {"q"}), IsOk());
-  ASSERT_THAT(Embed(Side::kQuery, {"q"}), IsOk());
-  EXPECT_EQ(embedded_.cache.misses, 1u);
-  EXPECT_EQ(cache_->GetStats().num_entries, 0u);
-}
-
-TEST_F(RankingEngineTest, EmbedIsAllOrNone) {
-  for (const auto& [text, reason] :
-       {std::pair{kTooLong, "TEXT_TOO_LONG"}, {"\x80", "INVALID_UTF8"}}) {
-    const absl::Status status = Embed(Side::kDocument, {"fine", text});
-    EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
-    EXPECT_EQ(ErrorReason(status), reason);
-    EXPECT_EQ(ErrorValues(status)["field"], "texts[1]");
-  }
-  EXPECT_EQ(ErrorReason(Embed(Side::kQuery, {})), "NO_TEXTS");
-  EXPECT_EQ(ErrorReason(Embed(Side::kQuery, NumberedTitles(2001))),
-            "TOO_MANY_TEXTS");
-}
-
 TEST_F(RankingEngineTest, NothingIsEmbeddedForACallerWhoIsGone) {
   EXPECT_THAT(Rank("q", {"t"}, {}, FakeCaller::GoneAfter(0)),
               StatusIs(absl::StatusCode::kCancelled));
@@ -298,15 +197,6 @@ TEST_F(RankingEngineTest, NothingIsEmbeddedForACallerWhoIsGone) {
                    FakeCaller::WithDeadline(absl::Now() - absl::Seconds(1))),
               StatusIs(absl::StatusCode::kDeadlineExceeded));
   EXPECT_EQ(cache_->GetStats().num_entries, 0u);
-}
-
-TEST_F(RankingEngineTest, ALargeBatchIsGivenUpBetweenTwoSlices) {
-  EXPECT_THAT(
-      Embed(Side::kDocument, NumberedTitles(2000), FakeCaller::GoneAfter(3)),
-      StatusIs(absl::StatusCode::kCancelled));
-  const std::size_t num_embedded = cache_->GetStats().num_entries;
-  EXPECT_GT(num_embedded, 0u);
-  EXPECT_LT(num_embedded, 2000u);
 }
 
 TEST_F(RankingEngineTest, TurnsOfSeveralRequestsGiveWhatEachGivesAlone) {
@@ -321,49 +211,19 @@ TEST_F(RankingEngineTest, TurnsOfSeveralRequestsGiveWhatEachGivesAlone) {
   RankResult results[2];
   for (const Progress want : {Progress::kMore, Progress::kDone}) {
     for (int i = 0; i < 2; ++i) {
-      const auto progress = engine_->RankTurn(served_, inputs[i], FakeCaller(),
-                                              turns[i], results[i]);
+      const auto progress = ranking_->Turn(served_, inputs[i], FakeCaller(),
+                                           turns[i], results[i]);
       ASSERT_THAT(progress, IsOk());
       EXPECT_EQ(*progress, want);
     }
   }
   UseCache(0);
   for (int i = 0; i < 2; ++i) {
-    ASSERT_THAT(engine_->Rank(served_, inputs[i], FakeCaller(), result_),
+    ASSERT_THAT(ranking_->Rank(served_, inputs[i], FakeCaller(), result_),
                 IsOk());
     EXPECT_EQ(results[i].ranking, result_.ranking);
   }
   EXPECT_THAT(results[1].problems, SizeIs(1));
-}
-
-TEST_F(RankingEngineTest, BadTextsCanBeSkippedWithoutMovingTheOthers) {
-  const std::vector<std::string_view> texts = {"one", kTooLong, "two", "\xff"};
-  ASSERT_THAT(
-      engine_->Embed(
-          served_,
-          {.side = Side::kDocument, .texts = texts, .skip_bad_texts = true},
-          FakeCaller(), embedded_),
-      IsOk());
-  ASSERT_THAT(embedded_.problems, SizeIs(2));
-  EXPECT_EQ(embedded_.problems[0].index, 1u);
-  EXPECT_EQ(ErrorReason(embedded_.problems[0].status), "TEXT_TOO_LONG");
-  EXPECT_EQ(ErrorReason(embedded_.problems[1].status), "INVALID_UTF8");
-  const std::vector<float> all = embedded_.vectors;
-  ASSERT_EQ(all.size(), 4u * kDim);
-  EXPECT_TRUE(std::ranges::equal(std::span(all).subspan(2 * kDim, kDim),
-                                 VectorOf(Side::kDocument, "two")));
-  EXPECT_TRUE(std::ranges::equal(std::span(all).subspan(kDim, kDim),
-                                 std::vector<float>(kDim, 0)));
-}
-
-TEST(TurnEndTest, StopsAtTheTextsTheBytesAndTheEnd) {
-  const auto of_bytes = [](std::size_t num_bytes) {
-    return [num_bytes](std::size_t) { return num_bytes; };
-  };
-  EXPECT_EQ(TurnEnd(0, 5'000, of_bytes(1)), std::size_t{kTurnTexts});
-  EXPECT_EQ(TurnEnd(10, 5'000, of_bytes(kTurnBytes / 2)), 12u);
-  EXPECT_EQ(TurnEnd(7, 8, of_bytes(10 * kTurnBytes)), 8u);
-  EXPECT_EQ(TurnEnd(8, 8, of_bytes(1)), 8u);
 }
 
 TEST_F(RankingEngineTest, StagesThatRanHaveTimes) {
@@ -386,8 +246,8 @@ TEST_F(RankingEngineTest, ThreadsGetTheScoresOfOneThread) {
     threads.emplace_back([&] {
       RankResult result;
       for (int i = 0; i < 20; ++i) {
-        EXPECT_THAT(engine_->Rank(served_, {.query = "q", .titles = views},
-                                  FakeCaller(), result),
+        EXPECT_THAT(ranking_->Rank(served_, {.query = "q", .titles = views},
+                                   FakeCaller(), result),
                     IsOk());
         EXPECT_EQ(result.ranking, want);
       }

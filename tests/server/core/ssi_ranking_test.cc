@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "server/core/embedding_engine.h"
 #include "server/core/errors.h"
 #include "server/core/model_self_test.h"
 #include "server/core/ranking_engine.h"
@@ -28,7 +29,7 @@ class SsiRankingTest : public ::testing::TestWithParam<TinySsiCase> {
   explicit SsiRankingTest(const TinySsiOptions& options)
       : tiny_(options),
         cache_(DocumentVectorCache::Create(1 << 20).value()),
-        engine_(Limits(), cache_.get(), &metrics_),
+        embedder_(cache_.get(), &metrics_),
         served_{.model = tiny_.model(), .number = 0} {}
   SsiRankingTest() : SsiRankingTest(GetParam().options) {}
 
@@ -38,7 +39,7 @@ class SsiRankingTest : public ::testing::TestWithParam<TinySsiCase> {
     const std::vector<std::string_view> views(titles.begin(), titles.end());
     input.query = query;
     input.titles = views;
-    return engine_.Rank(served_, input, FakeCaller(), result_);
+    return ranking_.Rank(served_, input, FakeCaller(), result_);
   }
   std::vector<float> ScoresByCandidate(std::size_t count) const {
     std::vector<float> scores(count);
@@ -46,14 +47,16 @@ class SsiRankingTest : public ::testing::TestWithParam<TinySsiCase> {
     return scores;
   }
   absl::Status Embed(Side side, std::string_view text) {
-    return engine_.Embed(served_, {side, std::span(&text, 1)}, FakeCaller(),
-                         embedded_);
+    return embedding_.Embed(served_, {side, std::span(&text, 1)}, FakeCaller(),
+                            embedded_);
   }
 
   TinySsiModel tiny_;
   Metrics metrics_;
   std::unique_ptr<DocumentVectorCache> cache_;
-  RankingEngine engine_;
+  const TextEmbedder embedder_;
+  const RankingEngine ranking_{Limits(), &embedder_, &metrics_};
+  const EmbeddingEngine embedding_{Limits(), &embedder_, &metrics_};
   ServedModel served_;
   RankResult result_;
   EmbedResult embedded_;

@@ -63,7 +63,8 @@ class RpcServerFixture : public ::testing::Test {
   absl::StatusOr<std::unique_ptr<RpcServer>> StartServer(
       const std::string& address) {
     return RpcServer::Start({address, MaxRequestBytes(kLimits), tls_},
-                            {.engine = &engine_,
+                            {.ranking = &ranking_,
+                             .embedding = &embedding_,
                              .models = &models_,
                              .lifecycle = &lifecycle_,
                              .admission = &admission_,
@@ -122,7 +123,9 @@ class RpcServerFixture : public ::testing::Test {
       DocumentVectorCache::Create(8 << 20).value();
   MemoryFolder folder_;
   ModelStore models_{{{folder_.Source("tiny")}}, cache_.get(), &metrics_};
-  RankingEngine engine_{kLimits, cache_.get(), &metrics_};
+  const TextEmbedder embedder_{cache_.get(), &metrics_};
+  const RankingEngine ranking_{kLimits, &embedder_, &metrics_};
+  const EmbeddingEngine embedding_{kLimits, &embedder_, &metrics_};
   WorkerPool workers_{1};
   WorkerPool loader_{1};
   // For servers that a test starts itself.

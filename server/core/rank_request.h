@@ -1,0 +1,61 @@
+// What a Rank asks for, how far it has come, and what comes of it.
+#ifndef SEMRANK_SERVER_CORE_RANK_REQUEST_H_
+#define SEMRANK_SERVER_CORE_RANK_REQUEST_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "model/nn/cosine_scorer.h"
+#include "server/core/limits.h"
+#include "server/core/served_model.h"
+#include "server/core/stage_times.h"
+#include "server/core/text_checks.h"
+#include "server/core/text_embedder.h"
+
+namespace semrank {
+
+// Candidates are numbered through from 0: titles, then rows of `vectors`, of
+// which a model whose score has a sparse part takes none.
+struct RankInput {
+  std::string_view query = {};
+  std::span<const std::string_view> titles = {};
+  // Rows of embedding_dim float32, little-endian.
+  std::string_view vectors = {};
+  std::uint32_t top_k = 0;  // 0 = all
+  std::optional<float> min_score = {};
+};
+
+struct RankResult {
+  std::vector<RankedDocument> ranking;  // index = candidate number
+  std::vector<ItemProblem> problems;
+  CacheUse cache;
+  StageTimes times;
+};
+
+// The query, and the candidates that have a score so far: scores[i] is that of
+// candidate number candidates[i].
+struct ScoredCandidates {
+  TextBatch query;
+  std::vector<float> query_row;
+  std::vector<std::uint32_t> candidates;
+  std::vector<float> scores;
+};
+
+// How far a request has come between two turns; begins empty.
+struct RankTurns {
+  bool begun = false;
+  std::size_t next_title = 0;
+  ScoredCandidates scored;
+};
+
+// What can be refused before any work: sizes and call-level fields.
+absl::Status CheckRankInput(const ServedModel& served, const RankInput& input,
+                            const Limits& limits);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_CORE_RANK_REQUEST_H_
