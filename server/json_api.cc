@@ -15,6 +15,7 @@
 #include "server/json_call.h"
 #include "server/json_messages.h"
 #include "server/rpc/embed_work.h"
+#include "server/rpc/explain_work.h"
 #include "server/rpc/rank_work.h"
 #include "server/rpc/status_mapping.h"
 
@@ -128,6 +129,9 @@ HttpCalls JsonApi(const RpcEnvironment& environment,
   for (Method& method : std::vector<Method>{
            MakeMethod<v1::RankRequest, RankWork>(
                environment, "/v1/rank", "semrank.v1.RankingService", "Rank"),
+           MakeMethod<v1::ExplainRequest, ExplainWork>(
+               environment, "/v1/explain", "semrank.v1.RankingService",
+               "Explain"),
            MakeMethod<v1::EmbedTextsRequest, EmbedWork>(
                environment, "/v1/embed", "semrank.v1.EmbeddingService",
                "EmbedTexts")}) {

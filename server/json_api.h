@@ -1,4 +1,4 @@
-// POST /v1/rank and /v1/embed: the API as JSON, with the messages, keys,
+// POST /v1/rank, /v1/explain and /v1/embed: the API as JSON, with the messages, keys,
 // limits, admission and errors of gRPC.
 //
 //   Errors   the HTTP code of the same meaning; the body is google.rpc.Status.

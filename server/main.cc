@@ -30,9 +30,9 @@ namespace {
 constexpr std::string_view kUsage =
     R"(semrank-server --model_dir=DIR [--listen_address=HOST:PORT] [--http_address=HOST:PORT]
 
-Answers semrank.v1 over gRPC. Over HTTP: POST /v1/rank and /v1/embed (JSON),
-/metrics, /healthz, /readyz and, for people, /statusz. Once ready it prints one
-line on standard output:
+Answers semrank.v1 over gRPC. Over HTTP: POST /v1/rank, /v1/explain and
+/v1/embed (JSON), /metrics, /healthz, /readyz and, for people, /statusz. Once
+ready it prints one line on standard output:
   semrank-server ready grpc=HOST:PORT http=HOST:PORT
 SIGTERM or Ctrl-C ends it after the running calls; a second one at once.
 New versions of a model are served as they appear; SIGHUP looks for them now.

@@ -86,6 +86,20 @@ TEST_F(JsonApiTest, RanksWithTheFieldNamesOfTheApi) {
   EXPECT_EQ(response["cache_misses"], 2);
 }
 
+TEST_F(JsonApiTest, ExplainsWhatEachWordAddsToTheScoreOfRank) {
+  const Json ranked = Json::parse(
+      Post("/v1/rank", R"({"query": "blue shoes", "titles": ["shoes"]})").body);
+  const HttpAnswer answer =
+      Post("/v1/explain", R"({"query": "blue shoes", "title": "shoes"})");
+  ASSERT_EQ(answer.status, 200) << answer.body;
+  const Json response = Json::parse(answer.body);
+  EXPECT_EQ(response["score"], ranked["scores"][0]);
+  ASSERT_EQ(response["query_words"].size(), 2u);
+  EXPECT_EQ(response["query_words"][1]["word"], "shoes");
+  EXPECT_EQ(Error(Post("/v1/explain", R"({"query": "q"})")),
+            "400 INVALID_FIELD");
+}
+
 TEST_F(JsonApiTest, EmbedsWithBase64Vectors) {
   const HttpAnswer answer =
       Post("/v1/embed", R"({"side": "SIDE_DOCUMENT", "texts": ["a title"]})");
