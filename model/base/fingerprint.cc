@@ -17,6 +17,14 @@
 
 namespace semrank {
 
+namespace {
+
+Fingerprint FromXxHash(const XXH128_hash_t& hash) {
+  return {.hi = hash.high64, .lo = hash.low64};
+}
+
+}  // namespace
+
 static_assert(Fingerprinter::kSecretBytes >= XXH3_SECRET_SIZE_MIN);
 
 Fingerprinter::Secret Fingerprinter::RandomSecret() {
@@ -37,9 +45,8 @@ Fingerprinter::Secret Fingerprinter::RandomSecret() {
 }
 
 Fingerprint Fingerprinter::operator()(std::string_view text) const {
-  const XXH128_hash_t hash = XXH3_128bits_withSecret(
-      text.data(), text.size(), secret_.data(), secret_.size());
-  return {.hi = hash.high64, .lo = hash.low64};
+  return FromXxHash(XXH3_128bits_withSecret(text.data(), text.size(),
+                                            secret_.data(), secret_.size()));
 }
 
 absl::StatusOr<std::string> FileFingerprint(const std::string& path) {
@@ -55,8 +62,15 @@ absl::StatusOr<std::string> FileFingerprint(const std::string& path) {
     if (count == 0) break;
     XXH3_128bits_update(state.get(), buffer.data(), count);
   }
-  const XXH128_hash_t hash = XXH3_128bits_digest(state.get());
-  return absl::StrFormat("%016x%016x", hash.high64, hash.low64);
+  return FormatFingerprint(FromXxHash(XXH3_128bits_digest(state.get())));
+}
+
+Fingerprint BytesFingerprint(std::string_view bytes) {
+  return FromXxHash(XXH3_128bits(bytes.data(), bytes.size()));
+}
+
+std::string FormatFingerprint(Fingerprint fingerprint) {
+  return absl::StrFormat("%016x%016x", fingerprint.hi, fingerprint.lo);
 }
 
 }  // namespace semrank

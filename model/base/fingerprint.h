@@ -37,10 +37,13 @@ class Fingerprinter {
   Secret secret_;
 };
 
-// XXH3-128 of a file's bytes without a secret, 32 hex digits: tells whether a
-// file is still the same, not whether somebody forged it. Errors as
-// FileDescriptor's.
+// XXH3-128 without a secret, the same in every process and release: tells
+// whether bytes are still the same, not whether somebody forged them.
+Fingerprint BytesFingerprint(std::string_view bytes);
+// That of a file's bytes, formatted. Errors as FileDescriptor's.
 absl::StatusOr<std::string> FileFingerprint(const std::string& path);
+// 32 hex digits.
+std::string FormatFingerprint(Fingerprint fingerprint);
 
 }  // namespace semrank
 

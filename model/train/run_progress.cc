@@ -1,6 +1,7 @@
 #include "model/train/run_progress.h"
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
 #include "model/base/status_macros.h"
@@ -11,6 +12,25 @@ namespace {
 
 using nlohmann::json;
 
+json ToJson(const std::optional<FoldScores>& folds) {
+  if (!folds) return {};
+  json value = json::array();
+  for (const FoldScore& fold : *folds) {
+    value.push_back({fold.score, fold.weight});
+  }
+  return value;
+}
+
+// Throws as below.
+FoldScores FoldsFromJson(const json& value) {
+  FoldScores folds;
+  for (int f = 0; f < kNumFolds; ++f) {
+    folds[f].score = value.at(f).at(0).get<double>();
+    folds[f].weight = value.at(f).at(1).get<double>();
+  }
+  return folds;
+}
+
 json ToJson(const EpochRecord& record) {
   const ValidationResult& validation = record.validation;
   return {{"num_pairs", record.num_pairs},
@@ -19,6 +39,7 @@ json ToJson(const EpochRecord& record) {
           {"valid_loss", validation.loss ? json(*validation.loss) : json()},
           {"metrics", validation.metrics ? json(*validation.metrics) : json()},
           {"judged_by_loss", validation.judged_by_loss},
+          {"folds", ToJson(validation.folds)},
           {"best", record.best}};
 }
 
@@ -37,6 +58,9 @@ EpochRecord FromJson(const json& value, int epoch) {
     validation.metrics = metrics.get<MetricValues>();
   }
   validation.judged_by_loss = value.at("judged_by_loss").get<bool>();
+  if (const json& folds = value.at("folds"); !folds.is_null()) {
+    validation.folds = FoldsFromJson(folds);
+  }
   record.best = value.at("best").get<bool>();
   return record;
 }

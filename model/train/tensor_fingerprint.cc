@@ -8,22 +8,6 @@
 #include "model/base/fingerprint.h"
 
 namespace semrank {
-namespace {
-
-// Against accidents; nobody here wants two texts to collide.
-Fingerprinter FixedFingerprinter() {
-  Fingerprinter::Secret secret;
-  for (std::size_t i = 0; i < secret.size(); ++i) {
-    secret[i] = static_cast<unsigned char>(i * 167 + 13);
-  }
-  return Fingerprinter(secret);
-}
-
-}  // namespace
-
-std::uint64_t TextFingerprint(std::string_view text) {
-  return FixedFingerprinter()(text).lo;
-}
 
 std::uint64_t TensorsFingerprint(std::span<const TensorView> tensors) {
   std::string parts;
@@ -34,9 +18,9 @@ std::uint64_t TensorsFingerprint(std::span<const TensorView> tensors) {
                                  size);
     absl::StrAppendFormat(&parts, "%s %s %x\n", tensor.name,
                           absl::StrJoin(tensor.shape, ","),
-                          TextFingerprint(bytes));
+                          BytesFingerprint(bytes).lo);
   }
-  return TextFingerprint(parts);
+  return BytesFingerprint(parts).lo;
 }
 
 }  // namespace semrank

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <span>
-#include <string_view>
 
 #include "model/format/safetensors.h"
 
@@ -12,7 +11,6 @@ namespace semrank {
 
 // Of names, shapes and values; the same in every process and release.
 std::uint64_t TensorsFingerprint(std::span<const TensorView> tensors);
-std::uint64_t TextFingerprint(std::string_view text);
 
 }  // namespace semrank
 

@@ -1,7 +1,10 @@
 // semrank-train: clicked pairs to a model directory.
 
+#include <cstddef>
 #include <cstdio>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_format.h"
@@ -9,6 +12,9 @@
 #include "model/base/interrupt.h"
 #include "model/base/program.h"
 #include "model/base/status_macros.h"
+#include "model/train/grid_flags.h"
+#include "model/train/grid_report.h"
+#include "model/train/grid_search.h"
 #include "model/train/process_launch.h"
 #include "model/train/train_flags.h"
 #include "model/train/trainer.h"
@@ -38,13 +44,17 @@ Words that match and words that mean the same, added up (SSI):
 In two processes of this machine, or of several (TRAINING.md):
   mpirun -n 2 semrank-train --train=clicks.tsv.gz --model_dir=models/shop
 
+The best of six settings, chosen and measured on halves of the queries:
+  semrank-train --train=clicks.tsv --valid_queries=queries.tsv \
+      --valid_docs=docs.tsv --valid_qrels=qrels.txt --model_dir=models/shop \
+      --grid="learning_rate=0.0005,0.001,0.002;gamma=10,20"
+
 Ctrl-C ends the training and publishes the best of the finished epochs.
 )",
     .flag_source = "model/train/",
     .build_note = MpiSupport()};
 
-std::vector<FlagValue> FlagValues() {
-  const FlagTable table(kInfo.flag_source);
+std::vector<FlagValue> FlagValues(const FlagTable& table) {
   std::vector<FlagValue> values;
   for (const absl::CommandLineFlag* flag : table.flags()) {
     values.push_back(
@@ -55,15 +65,49 @@ std::vector<FlagValue> FlagValues() {
   return values;
 }
 
+void Print(const TrainingSummary& summary, bool json) {
+  if (json) {
+    absl::PrintF("%s", FormatSummaryJson(summary));
+    return;
+  }
+  absl::PrintF("published %s: %s, of %d epochs\n", summary.version_dir,
+               FormatEpochText(summary.best), summary.epochs_run);
+}
+
+absl::StatusOr<TrainingSummary> SearchAndTrain(std::vector<GridPoint> points,
+                                               const FlagTable& table,
+                                               bool json) {
+  std::vector<GridSetting> settings;
+  for (const GridPoint& point : points) settings.push_back(point.setting);
+  SEMRANK_ASSIGN_OR_RETURN(const std::unique_ptr<GridSearch> search,
+                           GridSearch::Create(std::move(points)));
+  SEMRANK_ASSIGN_OR_RETURN(const GridOutcome outcome, search->Run());
+  absl::PrintF("%s", json ? FormatGridJson(outcome) : FormatGridTable(outcome));
+  std::fflush(stdout);
+  const std::size_t winner = outcome.choice.winner.run;
+  // So that the report shows the flags that won.
+  SEMRANK_RETURN_IF_ERROR(SetFlags(table, settings[winner]));
+  return search->TrainAndPublish(winner, FlagValues(table));
+}
+
 absl::Status Run() {
   SEMRANK_ASSIGN_OR_RETURN(Communicator* const communicator,
                            ConnectProcesses());
-  SEMRANK_ASSIGN_OR_RETURN(TrainOptions options, TrainOptionsFromFlags());
-  SEMRANK_ASSIGN_OR_RETURN(
-      const TrainingSummary summary,
-      Train(std::move(options), FlagValues(), *communicator));
-  absl::PrintF("published %s: %s, of %d epochs\n", summary.version_dir,
-               FormatEpochText(summary.best), summary.epochs_run);
+  const FlagTable table(kInfo.flag_source);
+  SEMRANK_ASSIGN_OR_RETURN(const bool json, PrintsJson());
+  SEMRANK_ASSIGN_OR_RETURN(std::vector<GridPoint> points, GridFromFlags(table));
+  absl::StatusOr<TrainingSummary> summary;
+  if (points.empty()) {
+    SEMRANK_ASSIGN_OR_RETURN(TrainOptions options, TrainOptionsFromFlags());
+    summary = Train(std::move(options), FlagValues(table), *communicator);
+  } else if (communicator->num_processes() > 1) {
+    return UsageError(
+        "--grid is searched by one process only; start without mpirun");
+  } else {
+    summary = SearchAndTrain(std::move(points), table, json);
+  }
+  SEMRANK_RETURN_IF_ERROR(summary.status());
+  Print(*summary, json);
   return absl::OkStatus();
 }
 

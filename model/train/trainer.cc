@@ -2,32 +2,28 @@
 
 #include <cstdint>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_format.h"
-#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "model/base/bad_lines.h"
+#include "model/base/fingerprint.h"
 #include "model/base/program.h"
 #include "model/base/status_macros.h"
-#include "model/train/batch_source.h"
-#include "model/train/checkpoint.h"
 #include "model/train/memory_budget.h"
 #include "model/train/parameter_optimizer.h"
+#include "model/train/prepared_run.h"
 #include "model/train/run_identity.h"
-#include "model/train/tensor_fingerprint.h"
 #include "model/train/trained_model.h"
 #include "model/train/training_data.h"
 #include "model/train/training_log.h"
-#include "model/train/training_run.h"
 #include "model/train/validator.h"
 
 namespace semrank {
-namespace {
 
-// Weights, their best epoch and the optimizer's state against the machine.
 absl::Status CheckMemory(const TrainOptions& options, int num_features) {
   std::int64_t bytes = 0;
   if (options.tower.kind == v1::TOWER_KIND_SSI) {
@@ -48,16 +44,18 @@ absl::Status CheckMemory(const TrainOptions& options, int num_features) {
       num_features, needed / (1 << 30), present / (1 << 30)));
 }
 
-absl::StatusOr<Checkpoint> MakeCheckpoint(const TrainOptions& options,
-                                          const Featurizer& featurizer) {
-  std::string identity;
-  if (options.checkpoint.enabled()) {
-    SEMRANK_ASSIGN_OR_RETURN(
-        identity, DescribeRun(options, DescribeModel(options, featurizer)));
-  }
-  return Checkpoint(options.checkpoint, options.data.model_dir,
-                    std::move(identity));
+std::string FormatSummaryJson(const TrainingSummary& summary) {
+  const nlohmann::ordered_json json = {
+      {"version_dir", summary.version_dir},
+      {"version", summary.version},
+      {"epochs_run", summary.epochs_run},
+      {"best_epoch", EpochMeasures(summary.best)}};
+  return json.dump(/*indent=*/-1, ' ', /*ensure_ascii=*/false,
+                   nlohmann::json::error_handler_t::replace) +
+         "\n";
 }
+
+namespace {
 
 // What several processes cannot do, and what only the leader does.
 absl::Status ResolveForProcess(const Communicator& communicator,
@@ -81,26 +79,16 @@ absl::Status ResolveForProcess(const Communicator& communicator,
 
 // What comes from files, in the order in which it is read.
 struct Inputs {
-  std::unique_ptr<TrainingLog> log;
   std::optional<TrainingData> data;
-  std::unique_ptr<Validator> validator;
-  std::unique_ptr<BatchSource> batches;
+  std::shared_ptr<const Collection> queries;
 };
 
 absl::Status ReadInputs(const TrainOptions& options, bool is_leader,
                         BadLines& bad_lines, Inputs& inputs) {
-  inputs.log = TrainingLog::None();
-  if (is_leader) {
-    SEMRANK_ASSIGN_OR_RETURN(inputs.log,
-                             TrainingLog::Open(options.data.model_dir));
-  }
+  if (is_leader) SEMRANK_RETURN_IF_ERROR(CheckWritable(options.data.model_dir));
   SEMRANK_ASSIGN_OR_RETURN(inputs.data, LoadTrainingData(options, bad_lines));
-  SEMRANK_RETURN_IF_ERROR(
-      CheckMemory(options, inputs.data->featurizer.num_features()));
-  SEMRANK_ASSIGN_OR_RETURN(inputs.validator,
-                           Validator::Create(options, *inputs.data, bad_lines));
-  SEMRANK_ASSIGN_OR_RETURN(inputs.batches,
-                           MakeBatchSource(options, *inputs.data));
+  SEMRANK_ASSIGN_OR_RETURN(inputs.queries,
+                           Validator::ReadQueries(options.data, bad_lines));
   return absl::OkStatus();
 }
 
@@ -116,7 +104,7 @@ absl::Status CheckSameRun(TrainOptions options, const TrainingData& data,
   const absl::StatusOr<std::string> run =
       DescribeRun(options, DescribeModel(options, data.featurizer));
   SEMRANK_RETURN_IF_ERROR(Agree(communicator, run.status()));
-  return CheckSame(communicator, TextFingerprint(*run),
+  return CheckSame(communicator, BytesFingerprint(*run).lo,
                    "settings or training files");
 }
 
@@ -134,19 +122,14 @@ absl::StatusOr<TrainingSummary> Train(TrainOptions options,
             ReadInputs(options, communicator.is_leader(), bad_lines, inputs)));
   const TrainingData& data = *inputs.data;
   SEMRANK_RETURN_IF_ERROR(CheckSameRun(options, data, communicator));
-  TrainingReport report({.model_dir = options.data.model_dir,
-                         .start = inputs.log->run_start(),
-                         .config = DescribeModel(options, data.featurizer),
-                         .data = data.statistics,
-                         .flags = std::move(flags),
-                         .epochs = {}});
-  absl::StatusOr<Checkpoint> checkpoint =
-      MakeCheckpoint(options, data.featurizer);
-  SEMRANK_RETURN_IF_ERROR(Agree(communicator, checkpoint.status()));
-  TrainingRun run(options, data, *inputs.batches, *inputs.validator,
-                  *inputs.log, report, *checkpoint, communicator);
-  SEMRANK_RETURN_IF_ERROR(run.RunEpochs());
-  return run.Publish();
+  SEMRANK_ASSIGN_OR_RETURN(
+      const std::unique_ptr<PreparedRun> prepared,
+      PreparedRun::Create(
+          options, data,
+          Validator::Create(options, data, std::move(inputs.queries)),
+          std::move(flags), communicator));
+  SEMRANK_RETURN_IF_ERROR(prepared->run().RunEpochs());
+  return prepared->run().Publish();
 }
 
 }  // namespace semrank

@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "model/train/communicator.h"
 #include "model/train/train_options.h"
@@ -34,11 +35,19 @@ struct TrainingSummary {
   int epochs_run = 0;
 };
 
+// {"version_dir": "models/shop/3", "version": 3, "epochs_run": 7,
+//  "best_epoch": {...}}, the last as in training.jsonl; one line.
+std::string FormatSummaryJson(const TrainingSummary& summary);
+
 // `flags` are for the report. Several processes call it alike, with the same
 // options; all fail together, and the leader's summary is the one that counts.
 absl::StatusOr<TrainingSummary> Train(
     TrainOptions options, std::vector<FlagValue> flags = {},
     Communicator& communicator = OneProcess());
+
+// ResourceExhausted when the machine has less memory than weights of so many
+// features, their best epoch and the optimizer's state take.
+absl::Status CheckMemory(const TrainOptions& options, int num_features);
 
 }  // namespace semrank
 

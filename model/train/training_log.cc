@@ -15,7 +15,6 @@
 #include "model/base/status_macros.h"
 
 namespace semrank {
-namespace {
 
 // Publishing makes a folder in `model_dir`, so try just that.
 absl::Status CheckWritable(const std::string& model_dir) {
@@ -32,12 +31,8 @@ absl::Status CheckWritable(const std::string& model_dir) {
   return absl::OkStatus();
 }
 
-}  // namespace
-
-std::string FormatEpochJson(const EpochRecord& record, absl::Time run_start) {
+nlohmann::ordered_json EpochMeasures(const EpochRecord& record) {
   nlohmann::ordered_json json = {
-      {"run", absl::FormatTime("%Y-%m-%d%ET%H:%M:%SZ", run_start,
-                               absl::UTCTimeZone())},
       {"epoch", record.epoch},
       {"pairs", record.num_pairs},
       {"seconds", record.seconds},
@@ -51,6 +46,14 @@ std::string FormatEpochJson(const EpochRecord& record, absl::Time run_start) {
     }
   }
   json["best"] = record.best;
+  return json;
+}
+
+std::string FormatEpochJson(const EpochRecord& record, absl::Time run_start) {
+  nlohmann::ordered_json json = {
+      {"run", absl::FormatTime("%Y-%m-%d%ET%H:%M:%SZ", run_start,
+                               absl::UTCTimeZone())}};
+  json.update(EpochMeasures(record));
   return json.dump();
 }
 

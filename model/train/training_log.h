@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <fstream>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -37,15 +38,20 @@ struct EpochRecord {
   }
 };
 
+// What is known of an epoch, named as above.
+nlohmann::ordered_json EpochMeasures(const EpochRecord& record);
 // One line of the file, without its end.
 std::string FormatEpochJson(const EpochRecord& record, absl::Time run_start);
 // The same for a person: "epoch 3: loss 1.20, validation loss 1.31, ...".
 std::string FormatEpochText(const EpochRecord& record);
 
+// Creates `model_dir` if need be and makes sure that a model can be published
+// there: errors come before the training, not after it.
+absl::Status CheckWritable(const std::string& model_dir);
+
 class TrainingLog {
  public:
-  // Creates `model_dir` if need be and makes sure that a model can be
-  // published there: errors come before the training, not after it.
+  // After CheckWritable.
   static absl::StatusOr<std::unique_ptr<TrainingLog>> Open(
       const std::string& model_dir);
 

@@ -221,6 +221,11 @@ absl::Status TrainingRun::FinishEpoch(EpochRecord record) {
   return Agree(communicator_, status);
 }
 
+absl::Status TrainingRun::EndWithoutModel() {
+  SEMRANK_RETURN_IF_ERROR(report_.SetState("finished, not published"));
+  return checkpoint_.Remove();
+}
+
 absl::StatusOr<TrainingSummary> TrainingRun::Publish() {
   absl::StatusOr<TrainingSummary> summary =
       communicator_.is_leader() ? PublishBest() : TrainingSummary();

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -38,6 +39,11 @@ class TrainingRun {
   absl::Status RunEpochs();
   // After RunEpochs: writes the best weights as the next version.
   absl::StatusOr<TrainingSummary> Publish();
+  // In place of Publish, when the measures were all that was wanted.
+  absl::Status EndWithoutModel();
+
+  // The finished ones, in order.
+  const std::vector<EpochRecord>& epochs() const { return progress_.epochs; }
 
  private:
   absl::StatusOr<TrainingSummary> PublishBest();

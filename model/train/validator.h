@@ -8,10 +8,15 @@
 #ifndef SEMRANK_MODEL_TRAIN_VALIDATOR_H_
 #define SEMRANK_MODEL_TRAIN_VALIDATOR_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "model/base/bad_lines.h"
 #include "model/base/thread_pool.h"
@@ -21,6 +26,7 @@
 #include "model/train/negative_sampler.h"
 #include "model/train/train_options.h"
 #include "model/train/training_data.h"
+#include "model/train/validation_folds.h"
 #include "semrank/v1/model_config.pb.h"
 
 namespace semrank {
@@ -29,6 +35,8 @@ struct ValidationResult {
   std::optional<double> loss;           // mean a pair
   std::optional<MetricValues> metrics;  // means over the judged queries
   bool judged_by_loss = false;          // although there are metrics
+  // Score() of each half, if the validator was made for both.
+  std::optional<FoldScores> folds = {};
 
   // What early stopping compares, higher is better: NDCG@10, or the loss,
   // negated. Nothing without validation.
@@ -37,11 +45,20 @@ struct ValidationResult {
 
 class Validator {
  public:
-  // Reads the judged queries, if the options name them. `data` outlives the
+  // The judged queries that `options` name; null if there are none.
+  static absl::StatusOr<std::shared_ptr<const Collection>> ReadQueries(
+      const DataOptions& options, BadLines& bad_lines);
+
+  // `options` are resolved, `queries` from ReadQueries; `data` outlives the
   // validator.
-  static absl::StatusOr<std::unique_ptr<Validator>> Create(
+  static std::unique_ptr<Validator> Create(
       const TrainOptions& options, const TrainingData& data,
-      BadLines& bad_lines);
+      std::shared_ptr<const Collection> queries);
+  // The same, but its queries are drawn into two halves of which each is
+  // measured by itself, too. InvalidArgument without enough of them.
+  static absl::StatusOr<std::unique_ptr<Validator>> CreateForFolds(
+      const TrainOptions& options, const TrainingData& data,
+      std::shared_ptr<const Collection> queries);
 
   // Cancelled after Ctrl-C.
   absl::StatusOr<ValidationResult> Validate(ModelTrainer& trainer,
@@ -49,18 +66,27 @@ class Validator {
                                             ThreadPool& pool) const;
 
  private:
-  explicit Validator(const TrainOptions& options, const TrainingData& data)
-      : options_(options), data_(data) {}
+  Validator(const TrainOptions& options, const TrainingData& data,
+            std::shared_ptr<const Collection> queries)
+      : options_(options), data_(data), collection_(std::move(queries)) {}
 
-  void SampleBatches();
-  absl::StatusOr<MetricValues> Rank(const ModelTrainer& trainer,
-                                    const v1::ModelConfig& config,
-                                    ThreadPool& pool) const;
+  absl::Status DrawHalves();
+  std::size_t DrawQueryHalves();
+  void SampleBatches(std::span<const TextPair> pairs, std::uint8_t fold);
+  absl::Status MeasureLoss(ModelTrainer& trainer,
+                           ValidationResult& result) const;
+  absl::Status MeasureRanking(const ModelTrainer& trainer,
+                              const v1::ModelConfig& config, ThreadPool& pool,
+                              ValidationResult& result) const;
 
   TrainOptions options_;
   const TrainingData& data_;
+  // Halves of queries that are measured apart; otherwise all is half 0.
+  bool by_fold_ = false;
   std::vector<MiniBatch> batches_;
-  std::optional<Collection> collection_;
+  std::vector<std::uint8_t> batch_folds_;         // of each of batches_
+  std::shared_ptr<const Collection> collection_;  // may be null
+  std::vector<std::uint8_t> query_folds_;  // of each query of collection_
 };
 
 }  // namespace semrank

@@ -109,6 +109,7 @@ TEST(FileFingerprintTest, IsThatOfTheBytesWhereverTheyAre) {
                        FileFingerprint(dir.Write("c", content + "y")));
   EXPECT_EQ(a, b);
   EXPECT_NE(a, c);
+  EXPECT_EQ(FormatFingerprint(BytesFingerprint(content)), a);
   // XXH3-128 of no bytes, as the specification gives it.
   ASSERT_OK_AND_ASSIGN(const std::string empty,
                        FileFingerprint(dir.Write("d", "")));

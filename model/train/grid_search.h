@@ -1,0 +1,71 @@
+// A search for the best of several settings of a training run by 2-fold
+// cross-validation, as the papers do it, and the training of that one.
+//
+//   Data     read once; all settings share them.
+//   Measure  one training run a setting, measured on both halves of the
+//            validation queries after each epoch.
+//   Files    in model_dir: grid.jsonl, the finished settings; grid/<run>/ with
+//            training.jsonl and report.html of each.
+//   Stop     Ctrl-C: Cancelled; the same search goes on where it was.
+//   Threads  one thread calls.
+#ifndef SEMRANK_MODEL_TRAIN_GRID_SEARCH_H_
+#define SEMRANK_MODEL_TRAIN_GRID_SEARCH_H_
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "model/base/bad_lines.h"
+#include "model/train/grid_choice.h"
+#include "model/train/grid_results.h"
+#include "model/train/grid_spec.h"
+#include "model/train/train_options.h"
+#include "model/train/trainer.h"
+#include "model/train/training_data.h"
+
+namespace semrank {
+
+struct GridPoint {
+  GridSetting setting;
+  TrainOptions options;
+  // Losses of this setting are those of another function.
+  bool changes_loss = false;
+};
+
+class GridSearch {
+ public:
+  // Reads the data. `points` are not empty and not resolved. FlagError when an
+  // option is wrong, when the settings would need other data, or when their
+  // losses could not be compared; otherwise fails as Train.
+  static absl::StatusOr<std::unique_ptr<GridSearch>> Create(
+      std::vector<GridPoint> points);
+
+  // Trains what is not in grid.jsonl yet. Fails as Train.
+  absl::StatusOr<GridOutcome> Run();
+
+  // Trains point `index` as Train does, and publishes it.
+  absl::StatusOr<TrainingSummary> TrainAndPublish(std::size_t index,
+                                                  std::vector<FlagValue> flags);
+
+ private:
+  explicit GridSearch(std::vector<GridPoint> points);
+
+  absl::Status ReadData();
+  absl::StatusOr<GridRun> RunPoint(const GridPoint& point,
+                                   GridResults& results);
+  absl::StatusOr<GridRun> TrainPoint(const GridPoint& point,
+                                     const std::string& identity);
+
+  std::vector<GridPoint> points_;
+  BadLines bad_lines_;
+  std::optional<TrainingData> data_;
+  std::shared_ptr<const Collection> queries_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_GRID_SEARCH_H_
