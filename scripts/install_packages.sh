@@ -5,7 +5,7 @@
 #   scripts/install_packages.sh build test     to compile and to run the tests
 #   scripts/install_packages.sh build demo     for the quickstart
 #   scripts/install_packages.sh check          the linters and clang of CI
-#   scripts/install_packages.sh build peers    to measure training against PyTorch
+#   scripts/install_packages.sh build peers    to measure against PyTorch and FAISS
 #
 # Says what it installs; installs nothing that is there already. Uses sudo
 # when not root.
@@ -22,7 +22,7 @@ test=(libgtest-dev libgmock-dev libbenchmark-dev python3 python3-grpcio python3-
   wamerican curl gzip openssl prometheus zstd chromium)
 check=(clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev git)
 
-peers=(python3 python3-numpy python3-torch wamerican)
+peers=(python3 python3-numpy python3-torch wamerican libfaiss-dev liblapack-dev)
 
 usage() { sed -n '2,11s/^# \{0,1\}//p' "$0"; }
 

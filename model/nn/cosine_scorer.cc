@@ -101,6 +101,25 @@ void ScoreOneByOne(const float* query, std::span<const float* const> documents,
   }
 }
 
+// Calls fetch(row) for the rows that are scored next.
+template <typename Fetch>
+void ScoreRows(const float* query, const float* matrix, int dim,
+               std::span<float> scores, Fetch fetch) {
+  const auto stride = static_cast<std::size_t>(dim);
+  std::size_t i = 0;
+  for (; i + kBlockDocuments <= scores.size(); i += kBlockDocuments) {
+    const float* block[kBlockDocuments];
+    for (int d = 0; d < kBlockDocuments; ++d) {
+      block[d] = matrix + (i + d) * stride;
+      fetch(block[d]);
+    }
+    DotBlock<kBlockDocuments>(query, block, dim, &scores[i]);
+  }
+  for (; i < scores.size(); ++i) {
+    scores[i] = Dot(query, matrix + i * stride, dim);
+  }
+}
+
 }  // namespace
 
 void ScoreDocuments(const float* query, std::span<const float* const> documents,
@@ -123,18 +142,17 @@ void ScoreDocuments(const float* query, std::span<const float* const> documents,
 
 void ScoreMatrix(const float* query, const float* matrix, int dim,
                  std::span<float> scores) {
-  const auto stride = static_cast<std::size_t>(dim);
-  std::size_t i = 0;
-  for (; i + kBlockDocuments <= scores.size(); i += kBlockDocuments) {
-    const float* block[kBlockDocuments];
-    for (int d = 0; d < kBlockDocuments; ++d) {
-      block[d] = matrix + (i + d) * stride;
+  ScoreRows(query, matrix, dim, scores, [](const float* /*row*/) {});
+}
+
+void ScoreFarMatrix(const float* query, const float* matrix, int dim,
+                    std::span<float> scores) {
+  ScoreRows(query, matrix, dim, scores, [dim](const float* row) {
+    const float* const ahead = row + kPrefetchDocuments * dim;
+    for (int d = 0; d < dim; d += kCacheLineFloats) {
+      __builtin_prefetch(ahead + d);
     }
-    DotBlock<kBlockDocuments>(query, block, dim, &scores[i]);
-  }
-  for (; i < scores.size(); ++i) {
-    scores[i] = Dot(query, matrix + i * stride, dim);
-  }
+  });
 }
 
 void RankScores(std::span<const float> scores, std::uint32_t top_k,

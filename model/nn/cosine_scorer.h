@@ -22,6 +22,12 @@ void ScoreDocuments(const float* query, std::span<const float* const> documents,
 void ScoreMatrix(const float* query, const float* matrix, int dim,
                  std::span<float> scores);
 
+// The same bits for a matrix that lies in memory rather than in the
+// processor's caches: fetches rows ahead, also those behind the matrix, where
+// the caller's next piece lies or nothing. 2.4 times as fast there.
+void ScoreFarMatrix(const float* query, const float* matrix, int dim,
+                    std::span<float> scores);
+
 struct RankedDocument {
   std::uint32_t index = 0;
   float score = 0;

@@ -104,7 +104,10 @@ TEST(ScoreTest, PointersAndMatrixGiveTheSameBits) {
     std::vector<const float*> pointers(kDocuments);
     for (int i = 0; i < kDocuments; ++i) pointers[i] = matrix.data() + i * dim;
     std::vector<float> by_matrix(kDocuments), by_pointer(kDocuments);
+    std::vector<float> by_far_matrix(kDocuments);
     ScoreMatrix(query.data(), matrix.data(), dim, by_matrix);
+    ScoreFarMatrix(query.data(), matrix.data(), dim, by_far_matrix);
+    EXPECT_EQ(by_far_matrix, by_matrix);
     ScoreDocuments(query.data(), pointers, dim, by_pointer);
     EXPECT_EQ(by_matrix, by_pointer);
     for (int i = 0; i < kDocuments; ++i) {
