@@ -61,6 +61,21 @@ std::optional<google::rpc::ErrorInfo> GetErrorInfo(const absl::Status& status) {
   return GetDetail<google::rpc::ErrorInfo>(status);
 }
 
+bool HasReason(const absl::Status& status, std::string_view reason) {
+  const auto info = GetErrorInfo(status);
+  return info.has_value() && info->reason() == reason;
+}
+
+absl::Status WithNote(const absl::Status& status, std::string_view note) {
+  absl::Status noted(status.code(),
+                     absl::StrFormat("%s (%s)", status.message(), note));
+  status.ForEachPayload(
+      [&noted](absl::string_view type_url, const absl::Cord& payload) {
+        noted.SetPayload(type_url, payload);
+      });
+  return noted;
+}
+
 std::optional<absl::Duration> GetRetryDelay(const absl::Status& status) {
   const auto info = GetDetail<google::rpc::RetryInfo>(status);
   if (!info.has_value() || !info->has_retry_delay()) return std::nullopt;

@@ -31,6 +31,12 @@ absl::Status FromItemStatus(const google::rpc::Status& status);
 // Nothing if the server did not say, above all when it was never reached.
 std::optional<google::rpc::ErrorInfo> GetErrorInfo(const absl::Status& status);
 
+// Whether the server said so, for that reason.
+bool HasReason(const absl::Status& status, std::string_view reason);
+
+// The same with " (note)" after the message; OK stays OK.
+absl::Status WithNote(const absl::Status& status, std::string_view note);
+
 // How long the server asks to wait before the next attempt.
 std::optional<absl::Duration> GetRetryDelay(const absl::Status& status);
 

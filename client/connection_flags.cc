@@ -14,6 +14,10 @@ ABSL_FLAG(std::string, address, "127.0.0.1:50051",
 ABSL_FLAG(absl::Duration, deadline, absl::Seconds(30),
           "How long to wait for an answer, connecting included; \"inf\" = "
           "without end.");
+ABSL_FLAG(
+    int, max_attempts, semrank::RetryPolicy().max_attempts,
+    "How often a call is made that the server turns away or that does not "
+    "reach it, within --deadline; 1 = once.");
 ABSL_FLAG(std::string, tls_ca, "",
           "PEM file: who signs the server's certificate; with it the "
           "connection is TLS.");
@@ -27,8 +31,8 @@ ABSL_FLAG(std::string, api_key_file, "",
 namespace semrank {
 
 absl::StatusOr<std::unique_ptr<SemrankClient>> ClientFromFlags() {
-  ClientOptions options{absl::GetFlag(FLAGS_address),
-                        absl::GetFlag(FLAGS_deadline)};
+  ClientOptions options{.address = absl::GetFlag(FLAGS_address),
+                        .deadline = absl::GetFlag(FLAGS_deadline)};
   const absl::Status address = CheckServerAddress(options.address);
   if (!address.ok()) {
     return FlagError("address", options.address, ToStd(address.message()));
@@ -36,6 +40,11 @@ absl::StatusOr<std::unique_ptr<SemrankClient>> ClientFromFlags() {
   if (options.deadline <= absl::ZeroDuration()) {
     return FlagError("deadline", absl::FormatDuration(options.deadline),
                      "must be positive");
+  }
+  options.retry.max_attempts = absl::GetFlag(FLAGS_max_attempts);
+  if (options.retry.max_attempts < 1) {
+    return FlagError("max_attempts", std::to_string(options.retry.max_attempts),
+                     "must be at least 1");
   }
   SEMRANK_ASSIGN_OR_RETURN(
       options.credentials,

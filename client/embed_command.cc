@@ -11,6 +11,7 @@
 #include "client/embedding_output.h"
 #include "client/model_flags.h"
 #include "client/output.h"
+#include "client/request_pieces.h"
 #include "client/result_flags.h"
 #include "client/text_flags.h"
 #include "client/timings.h"

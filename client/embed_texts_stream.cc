@@ -14,60 +14,96 @@ namespace {
 
 using EmbedStream = grpc::ClientReaderWriter<v1::EmbedTextsStreamRequest,
                                              v1::EmbedTextsStreamResponse>;
+using TakePiece =
+    std::function<absl::Status(const v1::EmbedTextsStreamResponse&)>;
 
-// Of a message; well under what a server takes with its usual limits.
-constexpr int kMaxMessageTexts = 1'000;
-constexpr std::size_t kMaxMessageBytes = std::size_t{1} << 20;
+// Of a message: answers come early, and each turn of the server is short.
+constexpr std::int64_t kMaxMessageTexts = 1'000;
+constexpr std::int64_t kMaxMessageBytes = std::int64_t{1} << 20;
 
-// Stops early when the stream is over; its status says why.
-void WriteTexts(const v1::EmbedTextsRequest& request, EmbedStream& stream) {
-  v1::EmbedTextsStreamRequest message;
-  message.set_side(request.side());
-  message.set_encoding(request.encoding());
-  *message.mutable_model() = request.model();
-  for (int i = 0; i < request.texts_size();) {
-    std::size_t num_bytes = 0;
-    while (i < request.texts_size() && num_bytes < kMaxMessageBytes &&
-           message.texts_size() < kMaxMessageTexts) {
-      num_bytes += request.texts(i).size();
-      message.add_texts(request.texts(i++));
-    }
+// How far the texts have been answered, over all streams.
+struct Progress {
+  std::uint64_t num_answered = 0;
+  // Who answers; as in the request until the first answer.
+  v1::ModelRef model = {};
+};
+
+// Writes what is not answered yet. Stops early when the stream is over; its
+// status says why.
+void WriteTexts(const v1::EmbedTextsRequest& request, Progress progress,
+                const PieceLimits& limits, EmbedStream& stream) {
+  for (int i = static_cast<int>(progress.num_answered);
+       i < request.texts_size();) {
+    v1::EmbedTextsRequest piece = EmbedPiece(request, i, {}, limits);
+    i += piece.texts_size();
+    v1::EmbedTextsStreamRequest message;
+    message.mutable_texts()->Swap(piece.mutable_texts());
+    message.set_side(request.side());
+    message.set_encoding(request.encoding());
+    *message.mutable_model() = progress.model;
     if (!stream.Write(message)) return;
-    message.Clear();
   }
   stream.WritesDone();
+}
+
+// The caller's own error, or one of an answer that is wrong.
+absl::Status TakeAnswers(const v1::EmbedTextsRequest& request,
+                         const TakePiece& take, EmbedStream& stream,
+                         Progress& progress) {
+  const std::uint64_t first = progress.num_answered;
+  v1::EmbedTextsStreamResponse piece;
+  while (stream.Read(&piece)) {
+    // A stream that was taken up again counts from 0 once more.
+    piece.set_first_text(first + piece.first_text());
+    SEMRANK_RETURN_IF_ERROR(
+        CheckEmbedTextsPiece(request, progress.num_answered, piece));
+    if (piece.has_model()) progress.model = piece.model();
+    SEMRANK_RETURN_IF_ERROR(take(piece));
+    progress.num_answered += piece.num_texts();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckComplete(const v1::EmbedTextsRequest& request,
+                           const Progress& progress) {
+  if (progress.num_answered ==
+      static_cast<std::uint64_t>(request.texts_size())) {
+    return absl::OkStatus();
+  }
+  return absl::InternalError(absl::StrFormat(
+      "the server's answer is wrong: the stream ended after %d of %d texts",
+      progress.num_answered, request.texts_size()));
 }
 
 }  // namespace
 
 absl::Status SemrankClient::EmbedTextsStream(
-    const v1::EmbedTextsRequest& request,
-    const std::function<absl::Status(const v1::EmbedTextsStreamResponse&)>&
-        take) {
-  grpc::ClientContext context;
-  PrepareContext(1 + request.texts_size() / kMaxMessageTexts, context);
-  const auto stream = embedding_->EmbedTextsStream(&context);
-  // Answers are read meanwhile: the server takes no more while they wait.
-  std::thread writer([&] { WriteTexts(request, *stream); });
-  std::uint64_t num_answered = 0;
-  absl::Status status;
-  v1::EmbedTextsStreamResponse piece;
-  while (status.ok() && stream->Read(&piece)) {
-    status = CheckEmbedTextsPiece(request, num_answered, piece);
-    if (status.ok()) status = take(piece);
-    num_answered += piece.num_texts();
+    const v1::EmbedTextsRequest& request, const TakePiece& take) {
+  const absl::Time deadline = connection_.DeadlineFor(
+      1 + request.texts_size() / static_cast<int>(kMaxMessageTexts));
+  SEMRANK_ASSIGN_OR_RETURN(PieceLimits limits, KnownLimits(deadline));
+  limits.max_texts = std::min(limits.max_texts, kMaxMessageTexts);
+  limits.max_bytes = std::min(limits.max_bytes, kMaxMessageBytes);
+  Retry retry(connection_.options().retry, deadline);
+  Progress progress{.model = request.model()};
+  while (true) {
+    const Progress before = progress;
+    grpc::ClientContext context;
+    connection_.Prepare(deadline, context);
+    const auto stream = embedding_->EmbedTextsStream(&context);
+    // Answers are read meanwhile: the server takes no more while they wait.
+    std::thread writer([&] { WriteTexts(request, before, limits, *stream); });
+    const absl::Status status = TakeAnswers(request, take, *stream, progress);
+    if (!status.ok()) context.TryCancel();
+    writer.join();
+    const grpc::Status finished = stream->Finish();
+    SEMRANK_RETURN_IF_ERROR(status);
+    if (finished.ok()) return CheckComplete(request, progress);
+    if (progress.num_answered > before.num_answered) retry.Restart();
+    if (!connection_.WaitToRepeat(finished, context, retry)) {
+      return connection_.Describe(finished, retry.num_attempts());
+    }
   }
-  if (!status.ok()) context.TryCancel();
-  writer.join();
-  const grpc::Status finished = stream->Finish();
-  SEMRANK_RETURN_IF_ERROR(status);
-  if (!finished.ok()) return DescribeFailure(finished);
-  if (num_answered == static_cast<std::uint64_t>(request.texts_size())) {
-    return absl::OkStatus();
-  }
-  return absl::InternalError(absl::StrFormat(
-      "the server's answer is wrong: the stream ended after %d of %d texts",
-      num_answered, request.texts_size()));
 }
 
 }  // namespace semrank

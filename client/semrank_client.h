@@ -2,7 +2,14 @@
 //
 //   Channel  one, opened on the first call, reused and reopened by gRPC; TLS
 //            if the credentials say who signs the server, else plain text.
-//   Time     each call has the deadline of the options, connecting included.
+//   Time     each call has the deadline of the options: connecting, waiting
+//            and all its attempts together.
+//   Retries  a call that the server turns away is made again when the server
+//            says, or after a backoff (retry.h). The calls here only read, so
+//            that is safe; CheckHealth asks once.
+//   Size     Rank and EmbedTexts take any number of texts: what is over the
+//            server's limits (GetLimits, asked once) goes in pieces, one after
+//            another, all to one version of the model.
 //   Errors   the server's code, with its message after the address and its
 //            google.rpc details as payloads (client_status.h). Unavailable
 //            without ErrorInfo: the server was not reached. Internal: the
@@ -12,30 +19,24 @@
 #ifndef SEMRANK_CLIENT_SEMRANK_CLIENT_H_
 #define SEMRANK_CLIENT_SEMRANK_CLIENT_H_
 
-#include <grpcpp/channel.h>
-
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "client/client_credentials.h"
+#include "client/client_options.h"
+#include "client/connection.h"
+#include "client/request_pieces.h"
 #include "grpc/health/v1/health.grpc.pb.h"
+#include "model/base/mutex.h"
 #include "semrank/v1/embedding_service.grpc.pb.h"
 #include "semrank/v1/model_service.grpc.pb.h"
 #include "semrank/v1/ranking_service.grpc.pb.h"
 
 namespace semrank {
-
-struct ClientOptions {
-  // As CheckServerAddress (server_address.h) takes it.
-  std::string address = "127.0.0.1:50051";
-  // Per call; positive, absl::InfiniteDuration() = none.
-  absl::Duration deadline = absl::Seconds(30);
-  ClientCredentials credentials = {};
-};
 
 class SemrankClient {
  public:
@@ -44,7 +45,7 @@ class SemrankClient {
       const ClientOptions& options);
 
   // The response is checked: indices and scores are parallel, and every index
-  // is one of the request's candidates.
+  // is one of the request's candidates. Its timings are sums over the pieces.
   absl::StatusOr<v1::RankResponse> Rank(const v1::RankRequest& request);
 
   absl::StatusOr<v1::ExplainResponse> Explain(
@@ -57,8 +58,9 @@ class SemrankClient {
   // Embeds any number of texts over one stream, a thousand or a mebibyte in a
   // message. `take` gets the answers in order, in this thread, each checked:
   // one vector a text, zeros for the texts in `problems`; an error of it ends
-  // the call. What was taken before an error stays taken. The deadline counts
-  // once for each thousand texts.
+  // the call. What was taken before an error stays taken. A stream that breaks
+  // off is taken up again at the first text without an answer, with the same
+  // version of the model. The deadline counts once for each thousand texts.
   absl::Status EmbedTextsStream(
       const v1::EmbedTextsRequest& request,
       const std::function<absl::Status(const v1::EmbedTextsStreamResponse&)>&
@@ -76,22 +78,37 @@ class SemrankClient {
  private:
   explicit SemrankClient(const ClientOptions& options);
 
-  template <typename Stub, typename Request, typename Response>
-  absl::StatusOr<Response> Call(
-      Stub& stub,
-      grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
-                                   Response*),
-      const Request& request);
-  // Deadline of a call of so many messages, and the key.
-  void PrepareContext(int num_messages, grpc::ClientContext& context) const;
-  absl::Status DescribeFailure(const grpc::Status& status);
+  // Requests of one message.
+  absl::StatusOr<v1::RankResponse> RankAtOnce(const v1::RankRequest& request,
+                                              absl::Time deadline);
+  absl::StatusOr<v1::EmbedTextsResponse> EmbedAtOnce(
+      const v1::EmbedTextsRequest& request, absl::Time deadline);
+  // Requests of any size, cut to these limits.
+  absl::StatusOr<v1::RankResponse> RankInPieces(const v1::RankRequest& request,
+                                                const PieceLimits& limits,
+                                                absl::Time deadline);
+  absl::StatusOr<v1::EmbedTextsResponse> EmbedInPieces(
+      const v1::EmbedTextsRequest& request, const PieceLimits& limits,
+      absl::Time deadline);
 
-  const ClientOptions options_;
-  const std::shared_ptr<grpc::Channel> channel_;
+  // At once if that is likely to do, else, or when it did not, in pieces.
+  template <typename AtOnce, typename InPieces>
+  auto WithinLimits(bool usual_size, absl::Time deadline, AtOnce at_once,
+                    InPieces in_pieces) -> decltype(at_once());
+
+  absl::StatusOr<v1::Model> GetModelBy(const v1::ModelRef& model,
+                                       absl::Time deadline);
+  // As the server said when it was asked first.
+  absl::StatusOr<PieceLimits> KnownLimits(absl::Time deadline);
+  absl::StatusOr<PieceLimits> AskForLimits(absl::Time deadline);
+
+  Connection connection_;
   const std::unique_ptr<v1::RankingService::Stub> ranking_;
   const std::unique_ptr<v1::EmbeddingService::Stub> embedding_;
   const std::unique_ptr<v1::ModelService::Stub> model_;
   const std::unique_ptr<grpc::health::v1::Health::Stub> health_;
+  Mutex mutex_;
+  std::optional<PieceLimits> limits_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace semrank

@@ -41,15 +41,6 @@ void PrintTimingsIfWanted(const CallFacts& facts) {
   absl::FPrintF(stderr, "%s\n", DescribeCall(facts));
 }
 
-void AddTimings(const v1::Timings& timings, v1::Timings& sum) {
-  sum.set_queue_nanos(sum.queue_nanos() + timings.queue_nanos());
-  sum.set_parse_nanos(sum.parse_nanos() + timings.parse_nanos());
-  sum.set_cache_nanos(sum.cache_nanos() + timings.cache_nanos());
-  sum.set_embed_nanos(sum.embed_nanos() + timings.embed_nanos());
-  sum.set_score_nanos(sum.score_nanos() + timings.score_nanos());
-  sum.set_total_nanos(sum.total_nanos() + timings.total_nanos());
-}
-
 nlohmann::ordered_json TimingsToJson(const v1::Timings& timings) {
   return {{"queue", Milliseconds(timings.queue_nanos())},
           {"parse", Milliseconds(timings.parse_nanos())},

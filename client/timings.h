@@ -28,9 +28,6 @@ std::string DescribeCall(const CallFacts& facts);
 // Prints that on standard error if --timings is set.
 void PrintTimingsIfWanted(const CallFacts& facts);
 
-// Adds the times of one more answer.
-void AddTimings(const v1::Timings& timings, v1::Timings& sum);
-
 // The server's stages in milliseconds, by name.
 nlohmann::ordered_json TimingsToJson(const v1::Timings& timings);
 

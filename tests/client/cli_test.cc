@@ -334,7 +334,10 @@ INSTANTIATE_TEST_SUITE_P(
                      "--address=localhost: want HOST:PORT"},
         WrongUseCase{"BadDeadline",
                      {"health", "--deadline=0s"},
-                     "--deadline=0: must be positive"}),
+                     "--deadline=0: must be positive"},
+        WrongUseCase{"NoAttempt",
+                     {"health", "--max_attempts=0"},
+                     "--max_attempts=0: must be at least 1"}),
     [](const auto& test) { return test.param.name; });
 
 TEST(HelpTest, TeachesTheCommandsAndTheirFlags) {

@@ -121,6 +121,27 @@ void FakeServer::OnGetModel(
   get_model_ = std::move(handler);
 }
 
+void FakeServer::TurnAway(int times, const std::string& pushback) {
+  const MutexLock lock(mutex_);
+  times_turned_away_ = times;
+  pushback_ = pushback;
+}
+
+int FakeServer::num_calls() const {
+  const MutexLock lock(mutex_);
+  return num_calls_;
+}
+
+std::optional<grpc::Status> FakeServer::Refuse(grpc::ServerContext* context) {
+  const MutexLock lock(mutex_);
+  ++num_calls_;
+  if (times_turned_away_ == 0) return std::nullopt;
+  --times_turned_away_;
+  context->AddTrailingMetadata("grpc-retry-pushback-ms", pushback_);
+  return ServerError(grpc::StatusCode::RESOURCE_EXHAUSTED, "OVERLOADED",
+                     "too many texts in flight");
+}
+
 v1::RankRequest FakeServer::last_rank() const {
   const MutexLock lock(mutex_);
   return last_rank_;
@@ -131,9 +152,11 @@ v1::EmbedTextsRequest FakeServer::last_embed() const {
   return last_embed_;
 }
 
-grpc::Status FakeServer::Rank(grpc::ServerContext*,
+grpc::Status FakeServer::Rank(grpc::ServerContext* context,
                               const v1::RankRequest* request,
                               v1::RankResponse* response) {
+  const std::optional<grpc::Status> refused = Refuse(context);
+  if (refused.has_value()) return *refused;
   Handler<v1::RankRequest, v1::RankResponse> handler;
   {
     const MutexLock lock(mutex_);
@@ -154,9 +177,10 @@ grpc::Status FakeServer::EmbedTexts(grpc::ServerContext*,
 }
 
 grpc::Status FakeServer::EmbedTextsStream(
-    grpc::ServerContext*,
+    grpc::ServerContext* context,
     grpc::ServerReaderWriter<v1::EmbedTextsStreamResponse,
                              v1::EmbedTextsStreamRequest>* stream) {
+  const std::optional<grpc::Status> refused = Refuse(context);
   v1::EmbedTextsStreamRequest message;
   std::uint64_t num_texts = 0;
   while (stream->Read(&message)) {
@@ -179,6 +203,7 @@ grpc::Status FakeServer::EmbedTextsStream(
     num_texts += message.texts_size();
     if (message.texts(0) == "end silently") break;
     stream->Write(piece);
+    if (refused.has_value()) return *refused;
   }
   return grpc::Status::OK;
 }

@@ -11,6 +11,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "model/base/mutex.h"
@@ -58,12 +59,22 @@ class FakeServer final : private v1::RankingService::Service,
   void OnRank(Handler<v1::RankRequest, v1::RankResponse> handler);
   void OnGetModel(Handler<v1::GetModelRequest, v1::GetModelResponse> handler);
 
+  // The next `times` calls of Rank and EmbedTextsStream are refused as by an
+  // overloaded server, with this trailer grpc-retry-pushback-ms; a stream is
+  // once its first message is answered.
+  void TurnAway(int times, const std::string& pushback);
+  // Calls of Rank, and streams, the refused ones included.
+  int num_calls() const;
+
   // The requests that came last.
   v1::RankRequest last_rank() const;
   v1::EmbedTextsRequest last_embed() const;
 
  private:
-  grpc::Status Rank(grpc::ServerContext*, const v1::RankRequest* request,
+  // What a refused call ends with; nothing for others.
+  std::optional<grpc::Status> Refuse(grpc::ServerContext* context);
+  grpc::Status Rank(grpc::ServerContext* context,
+                    const v1::RankRequest* request,
                     v1::RankResponse* response) override;
   grpc::Status Explain(grpc::ServerContext*, const v1::ExplainRequest* request,
                        v1::ExplainResponse* response) override {
@@ -77,7 +88,7 @@ class FakeServer final : private v1::RankingService::Service,
   }
   // As EmbedTexts, piece by piece; a text "bad" is a problem.
   grpc::Status EmbedTextsStream(
-      grpc::ServerContext*,
+      grpc::ServerContext* context,
       grpc::ServerReaderWriter<v1::EmbedTextsStreamResponse,
                                v1::EmbedTextsStreamRequest>* stream) override;
   grpc::Status EmbedTexts(grpc::ServerContext*,
@@ -94,6 +105,9 @@ class FakeServer final : private v1::RankingService::Service,
       mutex_) = [](const auto&, auto*) { return grpc::Status::OK; };
   v1::RankRequest last_rank_ ABSL_GUARDED_BY(mutex_);
   v1::EmbedTextsRequest last_embed_ ABSL_GUARDED_BY(mutex_);
+  int times_turned_away_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::string pushback_ ABSL_GUARDED_BY(mutex_);
+  int num_calls_ ABSL_GUARDED_BY(mutex_) = 0;
   std::unique_ptr<grpc::Server> server_;
   std::string address_;
 };

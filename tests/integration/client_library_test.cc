@@ -1,0 +1,115 @@
+// The client library against the real server, in one process.
+#include <algorithm>
+#include <map>
+#include <thread>
+
+#include "absl/strings/str_format.h"
+#include "client/client_status.h"
+#include "client/semrank_client.h"
+#include "tests/server/rpc/rpc_server_fixture.h"
+#include "tests/support/status_matchers.h"
+
+namespace semrank {
+namespace {
+
+using ::testing::HasSubstr;
+
+// More than two messages of kLimits.max_texts_per_request.
+constexpr int kNumTexts = 7'000;
+
+class ClientLibraryTest : public RpcServerFixture {
+ protected:
+  static std::vector<std::string> Titles() {
+    std::vector<std::string> titles;
+    for (int i = 0; i < kNumTexts; ++i) {
+      titles.push_back(absl::StrFormat("title %d of %d", i % 5'000, i / 1'000));
+    }
+    return titles;
+  }
+  static v1::EmbedTextsRequest EmbedRequest(std::vector<std::string> texts) {
+    v1::EmbedTextsRequest request;
+    request.set_side(v1::SIDE_DOCUMENT);
+    request.mutable_texts()->Assign(texts.begin(), texts.end());
+    return request;
+  }
+
+  std::unique_ptr<SemrankClient> client_ =
+      SemrankClient::Create({.address = server_->address()}).value();
+};
+
+TEST_F(ClientLibraryTest, AnyNumberOfTextsHasTheVectorsThatEachHasAlone) {
+  const std::vector<std::string> titles = Titles();
+  ASSERT_OK_AND_ASSIGN(const v1::EmbedTextsResponse whole,
+                       client_->EmbedTexts(EmbedRequest(titles)));
+  ASSERT_EQ(whole.vectors().size(),
+            kNumTexts * sizeof(float) * whole.embedding_dim());
+  const std::size_t row_bytes = sizeof(float) * whole.embedding_dim();
+  for (const int i : {0, 2'999, 3'000, 6'000, 6'999}) {
+    ASSERT_OK_AND_ASSIGN(const v1::EmbedTextsResponse alone,
+                         client_->EmbedTexts(EmbedRequest({titles[i]})));
+    EXPECT_EQ(whole.vectors().substr(i * row_bytes, row_bytes), alone.vectors())
+        << i;
+  }
+  EXPECT_EQ(Handled("EmbeddingService", "EmbedTexts", "OK"), 3 + 5);
+}
+
+// Titles and vectors of the same texts, so every score comes twice or more.
+TEST_F(ClientLibraryTest, AnyNumberOfCandidatesIsOneRanking) {
+  const std::vector<std::string> titles = Titles();
+  v1::RankRequest request;
+  request.set_query("title of a title");
+  request.mutable_titles()->Assign(titles.begin(), titles.end());
+  request.set_vectors(
+      client_->EmbedTexts(EmbedRequest(titles)).value().vectors());
+  request.set_top_k(5'000);
+  ASSERT_OK_AND_ASSIGN(const v1::RankResponse ranking, client_->Rank(request));
+  ASSERT_EQ(ranking.indices_size(), 5'000);
+  std::map<std::string, float> score_of;
+  for (int i = 0; i < ranking.indices_size(); ++i) {
+    const std::uint32_t index = ranking.indices(i);
+    const auto [known, is_new] =
+        score_of.emplace(titles[index % kNumTexts], ranking.scores(i));
+    EXPECT_EQ(known->second, ranking.scores(i)) << index;
+    if (i == 0) continue;
+    EXPECT_TRUE(ranking.scores(i) < ranking.scores(i - 1) ||
+                (ranking.scores(i) == ranking.scores(i - 1) &&
+                 index > ranking.indices(i - 1)))
+        << i;
+  }
+  request.set_top_k(0);
+  ASSERT_OK_AND_ASSIGN(const v1::RankResponse all, client_->Rank(request));
+  ASSERT_EQ(all.indices_size(), 2 * kNumTexts);
+  EXPECT_TRUE(std::equal(ranking.indices().begin(), ranking.indices().end(),
+                         all.indices().begin()));
+}
+
+TEST_F(ClientLibraryTest, AnErrorInALaterPieceSaysWhereThePieceBegins) {
+  std::vector<std::string> titles = Titles();
+  titles[3'017] = std::string(kLimits.max_text_bytes + 1, 'x');
+  const auto response = client_->EmbedTexts(EmbedRequest(titles));
+  EXPECT_THAT(response, StatusIs(absl::StatusCode::kInvalidArgument,
+                                 AllOf(HasSubstr("texts[17]"),
+                                       HasSubstr("counted from number 3000"))));
+  EXPECT_TRUE(HasReason(response.status(), "TEXT_TOO_LONG"));
+}
+
+TEST_F(ClientLibraryTest, AFullServerIsAskedAgainWhenItSaysSo) {
+  std::thread others([this, permit = admission_.Admit(4'999)]() mutable {
+    ASSERT_TRUE(permit.ok());
+    while (Rejected("OVERLOADED") < 1) std::this_thread::yield();
+    permit = Admission::Permit();
+  });
+  EXPECT_THAT(client_->EmbedTexts(EmbedRequest({"a", "b"})), IsOk());
+  others.join();
+}
+
+TEST_F(ClientLibraryTest, WhatHasNoCandidatesIsTheServersToRefuse) {
+  v1::RankRequest request;
+  request.set_query(std::string(2 << 20, 'q'));
+  EXPECT_FALSE(client_->Rank(request).ok());
+  request.set_query("q");
+  EXPECT_TRUE(HasReason(client_->Rank(request).status(), "NO_CANDIDATES"));
+}
+
+}  // namespace
+}  // namespace semrank
