@@ -4,16 +4,21 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 #include "semrank/v1/embedding_service.pb.h"
 #include "semrank/v1/ranking_service.pb.h"
 #include "server/core/access_control.h"
+#include "server/core/errors.h"
 #include "server/core/request_log.h"
 #include "server/json_call.h"
 #include "server/json_messages.h"
+#include "server/json_text_count.h"
 #include "server/rpc/embed_work.h"
 #include "server/rpc/explain_work.h"
 #include "server/rpc/rank_work.h"
@@ -25,6 +30,9 @@ namespace {
 // One path: what its body is, and who works on it.
 struct Method {
   std::string path;
+  // What admission counts before the message is parsed; what the rest of it
+  // comes to, only after.
+  std::vector<std::string_view> text_fields;
   RpcEnvironment environment;
   Metrics::Rpc metrics;
   std::function<std::unique_ptr<google::protobuf::Message>()> new_request;
@@ -72,37 +80,66 @@ HttpResponse Finish(const Method& method, const HttpRequest& request,
   return MakeResponse(json, identity);
 }
 
-absl::Status Admit(const Method& method, const HttpRequest& request) {
+// What needs no body.
+absl::Status CheckUnread(const Method& method, const HttpRequest& request) {
   const AccessControl* const access = method.environment.access;
   if (access != nullptr) {
     SEMRANK_RETURN_IF_ERROR(access->Check(request.authorization, Role::kRead));
   }
-  return method.environment.lifecycle->CheckAnswering();
+  SEMRANK_RETURN_IF_ERROR(method.environment.lifecycle->CheckAnswering());
+  return method.environment.admission->CheckRoom();
+}
+
+// All threads for calls are taken, which counts as no room for a text.
+absl::Status TooManyCalls() {
+  return MakeError(
+      absl::StatusCode::kResourceExhausted, "OVERLOADED",
+      absl::StrFormat(
+          "%d HTTP calls are in hand, and no more are taken at once",
+          kMaxHttpCalls),
+      {{"limit", std::to_string(kMaxHttpCalls)},
+       {"retry_delay_ms",
+        std::to_string(absl::ToInt64Milliseconds(Admission::kRetryDelay))}});
 }
 
 absl::StatusOr<std::string> Answer(const Method& method,
                                    const std::string& body) {
+  const RpcEnvironment& environment = method.environment;
+  absl::StatusOr<Admission::Permit> permit =
+      environment.admission->Admit(CountJsonTexts(body, method.text_fields));
+  if (!permit.ok()) {
+    environment.metrics->CountRejected(permit.status());
+    return permit.status();
+  }
   std::string bytes;
   {
     const auto message = method.new_request();
     SEMRANK_RETURN_IF_ERROR(FromJson(body, *message));
     bytes = message->SerializeAsString();
   }
-  return JsonCall::Run(method.environment, method.new_work(method.environment),
-                       bytes);
+  return JsonCall::Run(environment, method.new_work(environment), bytes,
+                       *std::move(permit));
 }
 
 HttpCall ToHttpCall(Method whole, std::int64_t max_body_bytes) {
   const auto method = std::make_shared<const Method>(std::move(whole));
   HttpCall call;
   call.max_body_bytes = max_body_bytes;
-  call.admit =
-      [method](const HttpRequest& request) -> std::optional<HttpResponse> {
-    method->metrics.Started();
-    const absl::Status status = Admit(*method, request);
-    if (status.ok()) return std::nullopt;
+  const auto refuse = [method](const HttpRequest& request,
+                               const absl::Status& status) {
     method->environment.metrics->CountRejected(status);
     return Finish(*method, request, status, absl::ZeroDuration());
+  };
+  call.admit = [method, refuse](
+                   const HttpRequest& request) -> std::optional<HttpResponse> {
+    method->metrics.Started();
+    const absl::Status status = CheckUnread(*method, request);
+    if (status.ok()) return std::nullopt;
+    return refuse(request, status);
+  };
+  call.refuse = [method, refuse](const HttpRequest& request) {
+    method->metrics.Started();
+    return refuse(request, TooManyCalls());
   };
   call.answer = [method](const HttpRequest& request) {
     StageClock clock;
@@ -114,9 +151,13 @@ HttpCall ToHttpCall(Method whole, std::int64_t max_body_bytes) {
 
 template <typename Request, typename Work>
 Method MakeMethod(const RpcEnvironment& environment, const char* path,
-                  const char* service, const char* name) {
+                  const char* service, const char* name,
+                  std::vector<std::string_view> text_fields) {
   return {
-      path, environment, environment.metrics->AddRpc(service, name, "http"),
+      path,
+      std::move(text_fields),
+      environment,
+      environment.metrics->AddRpc(service, name, "http"),
       [] { return std::make_unique<Request>(); },
       [](const RpcEnvironment& all) { return std::make_unique<Work>(all); }};
 }
@@ -127,14 +168,15 @@ HttpCalls JsonApi(const RpcEnvironment& environment,
                   std::int64_t max_body_bytes) {
   HttpCalls calls;
   for (Method& method : std::vector<Method>{
-           MakeMethod<v1::RankRequest, RankWork>(
-               environment, "/v1/rank", "semrank.v1.RankingService", "Rank"),
+           MakeMethod<v1::RankRequest, RankWork>(environment, "/v1/rank",
+                                                 "semrank.v1.RankingService",
+                                                 "Rank", {"query", "titles"}),
            MakeMethod<v1::ExplainRequest, ExplainWork>(
                environment, "/v1/explain", "semrank.v1.RankingService",
-               "Explain"),
+               "Explain", {"query", "title"}),
            MakeMethod<v1::EmbedTextsRequest, EmbedWork>(
                environment, "/v1/embed", "semrank.v1.EmbeddingService",
-               "EmbedTexts")}) {
+               "EmbedTexts", {"texts"})}) {
     const std::string path = method.path;
     calls[path] = ToHttpCall(std::move(method), max_body_bytes);
   }

@@ -1,11 +1,11 @@
-// POST /v1/rank, /v1/explain and /v1/embed: the API as JSON, with the messages, keys,
-// limits, admission and errors of gRPC.
+// POST /v1/rank, /v1/explain and /v1/embed: the API as JSON, with the messages,
+// keys, limits, admission and errors of gRPC.
 //
 //   Errors   the HTTP code of the same meaning; the body is google.rpc.Status.
 //   Headers  Authorization: Bearer KEY; x-request-id and traceparent come back;
 //            Retry-After where gRPC sends a pushback.
-//   Order    key and state of the server, then the body, then its parsing, then
-//            admission. kMaxHttpCalls bounds how much is parsed at once.
+//   Order    key, state of the server, room for even one text; then the body
+//            is read and its texts are counted and admitted; then it is parsed.
 #ifndef SEMRANK_SERVER_JSON_API_H_
 #define SEMRANK_SERVER_JSON_API_H_
 

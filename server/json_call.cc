@@ -18,10 +18,11 @@ JsonCall::JsonCall(const RpcEnvironment& environment,
 
 absl::StatusOr<std::string> JsonCall::Run(const RpcEnvironment& environment,
                                           std::unique_ptr<RequestWork> work,
-                                          std::string_view bytes) {
+                                          std::string_view bytes,
+                                          Admission::Permit permit) {
   JsonCall call(environment, std::move(work));
   std::future<absl::Status> done = call.done_->get_future();
-  call.Start(bytes);
+  call.Start(bytes, std::move(permit));
   SEMRANK_RETURN_IF_ERROR(done.get());
   return std::move(call.json_);
 }

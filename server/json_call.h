@@ -19,11 +19,13 @@ class JsonCall final : private RequestRun {
   // How long a request may take; a client that has gone is not noticed before.
   static constexpr absl::Duration kMaxTime = absl::Seconds(60);
 
-  // `bytes` is the request as a Protobuf message. The response as JSON, or the
-  // status that a gRPC caller would get.
+  // `bytes` is the request as a Protobuf message, `permit` what it has been
+  // admitted with so far. The response as JSON, or the status that a gRPC
+  // caller would get.
   static absl::StatusOr<std::string> Run(const RpcEnvironment& environment,
                                          std::unique_ptr<RequestWork> work,
-                                         std::string_view bytes);
+                                         std::string_view bytes,
+                                         Admission::Permit permit);
 
  private:
   JsonCall(const RpcEnvironment& environment,

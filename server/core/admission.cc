@@ -3,30 +3,51 @@
 #include <string>
 
 #include "absl/strings/str_format.h"
+#include "model/base/status_macros.h"
 #include "server/core/errors.h"
 
 namespace semrank {
 
 absl::StatusOr<Admission::Permit> Admission::Admit(std::int64_t num_texts) {
-  const std::int64_t inflight = inflight_texts_ += num_texts;
-  if (inflight > max_inflight_texts_ && num_texts > 0) {
-    inflight_texts_ -= num_texts;
-    return MakeError(
-        absl::StatusCode::kResourceExhausted, "OVERLOADED",
-        absl::StrFormat("%d texts do not fit beside the %d in flight; the "
-                        "limit is %d (--max_inflight_texts)",
-                        num_texts, inflight - num_texts, max_inflight_texts_),
-        {{"value", std::to_string(num_texts)},
-         {"limit", std::to_string(max_inflight_texts_)},
-         {"flag", "max_inflight_texts"},
-         {"retry_delay_ms",
-          std::to_string(absl::ToInt64Milliseconds(kRetryDelay))}});
+  Permit permit;
+  SEMRANK_RETURN_IF_ERROR(Resize(permit, num_texts));
+  return permit;
+}
+
+absl::Status Admission::Resize(Permit& permit, std::int64_t num_texts) {
+  const std::int64_t more = num_texts - permit.num_texts_;
+  const std::int64_t inflight = inflight_texts_ += more;
+  if (inflight > max_inflight_texts_ && more > 0) {
+    inflight_texts_ -= more;
+    return Overloaded(num_texts, inflight - num_texts);
   }
+  permit.admission_ = this;
+  permit.num_texts_ = num_texts;
   std::int64_t mark = high_water_mark_.load(std::memory_order_relaxed);
   while (inflight > mark &&
          !high_water_mark_.compare_exchange_weak(mark, inflight)) {
   }
-  return Permit(this, num_texts);
+  return absl::OkStatus();
+}
+
+absl::Status Admission::CheckRoom() const {
+  const std::int64_t inflight = inflight_texts_.load();
+  if (inflight < max_inflight_texts_) return absl::OkStatus();
+  return Overloaded(1, inflight);
+}
+
+absl::Status Admission::Overloaded(std::int64_t num_texts,
+                                   std::int64_t inflight) const {
+  return MakeError(
+      absl::StatusCode::kResourceExhausted, "OVERLOADED",
+      absl::StrFormat("%d texts do not fit beside the %d in flight; the limit "
+                      "is %d (--max_inflight_texts)",
+                      num_texts, inflight, max_inflight_texts_),
+      {{"value", std::to_string(num_texts)},
+       {"limit", std::to_string(max_inflight_texts_)},
+       {"flag", "max_inflight_texts"},
+       {"retry_delay_ms",
+        std::to_string(absl::ToInt64Milliseconds(kRetryDelay))}});
 }
 
 std::int64_t Admission::TakeHighWaterMark() {

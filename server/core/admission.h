@@ -1,7 +1,8 @@
 // Permits to work, counted in texts: one rule for every call, so that a batch
 // of a thousand weighs what a thousand single texts weigh. Taken before any
 // work, held until the answer is made. Nobody waits: over the limit the answer
-// is "not now", at once.
+// is "not now", at once; when not one more text fits, before the request is
+// looked at.
 //
 //   Threads  every method, from any thread; lock-free.
 #ifndef SEMRANK_SERVER_CORE_ADMISSION_H_
@@ -54,12 +55,21 @@ class Admission {
   // those in flight. A call without texts (0) always fits.
   absl::StatusOr<Permit> Admit(std::int64_t num_texts);
 
+  // Makes `permit`, empty or from Admit, one for `num_texts`. The same error;
+  // the permit is then as before.
+  absl::Status Resize(Permit& permit, std::int64_t num_texts);
+
+  // The same error when not one more text would fit. Takes nothing.
+  absl::Status CheckRoom() const;
+
   std::int64_t max_inflight_texts() const { return max_inflight_texts_; }
   std::int64_t inflight_texts() const { return inflight_texts_.load(); }
   // The most texts in flight since it was last asked.
   std::int64_t TakeHighWaterMark();
 
  private:
+  // `inflight` is what the texts do not fit beside.
+  absl::Status Overloaded(std::int64_t num_texts, std::int64_t inflight) const;
   void Release(std::int64_t num_texts) { inflight_texts_ -= num_texts; }
 
   const std::int64_t max_inflight_texts_;

@@ -103,11 +103,21 @@ std::optional<HttpResponse> ReadBody(mg_connection* connection,
   return std::nullopt;
 }
 
+HttpRequest ReadHeaders(const mg_connection* connection) {
+  return {.authorization = Header(connection, "Authorization"),
+          .request_id = Header(connection, kRequestIdHeader),
+          .traceparent = Header(connection, kTraceparentHeader)};
+}
+
+HttpResponse Refuse(const mg_connection* connection, const HttpCall& call) {
+  if (call.refuse) return call.refuse(ReadHeaders(connection));
+  return {.status = 429,
+          .body = "too many calls at once\n",
+          .headers = {{"Retry-After", "1"}}};
+}
+
 HttpResponse ReadAndAnswer(mg_connection* connection, const HttpCall& call) {
-  HttpRequest request;
-  request.authorization = Header(connection, "Authorization");
-  request.request_id = Header(connection, kRequestIdHeader);
-  request.traceparent = Header(connection, kTraceparentHeader);
+  HttpRequest request = ReadHeaders(connection);
   std::optional<HttpResponse> refusal = call.admit(request);
   if (!refusal.has_value()) {
     refusal = ReadBody(connection, call.max_body_bytes, request.body);
@@ -194,10 +204,9 @@ HttpResponse HttpServer::Answer(mg_connection* connection) const {
 
 HttpResponse HttpServer::AnswerCall(mg_connection* connection,
                                     const HttpCall& call) const {
-  HttpResponse response = {.status = 429,
-                           .body = "too many calls at once\n",
-                           .headers = {{"Retry-After", "1"}}};
-  if (++num_calls_ <= kMaxHttpCalls) response = ReadAndAnswer(connection, call);
+  HttpResponse response = ++num_calls_ <= kMaxHttpCalls
+                              ? ReadAndAnswer(connection, call)
+                              : Refuse(connection, call);
   --num_calls_;
   return response;
 }

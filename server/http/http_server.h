@@ -47,6 +47,8 @@ using HttpPages =
 // One path that takes POST.
 struct HttpCall {
   std::int64_t max_body_bytes = 0;  // larger ones are 413
+  // The answer when too many calls are in hand; without it a plain 429.
+  std::function<HttpResponse(const HttpRequest&)> refuse = {};
   // Looks at the headers, before the body is read; an answer ends the call.
   std::function<std::optional<HttpResponse>(const HttpRequest&)> admit = {};
   std::function<HttpResponse(const HttpRequest&)> answer = {};

@@ -33,6 +33,7 @@ class MessageCall final : public RequestWork {
   MessageCall(Handler handler, WorkerPool* pool)
       : handler_(std::move(handler)), pool_(pool) {}
 
+  bool refused_unread() const override { return false; }
   absl::StatusOr<WorkSize> Read(std::string_view bytes) override {
     SEMRANK_RETURN_IF_ERROR(ParseMessage(bytes, request_));
     return WorkSize{};  // no texts

@@ -22,7 +22,14 @@ void RequestRun::AddOwnTimes(StageTimes& times) const {
   times[Stage::kQueue] += queue_time_;
 }
 
-void RequestRun::Start(std::string_view bytes) {
+absl::Status RequestRun::CheckUnread() const {
+  SEMRANK_RETURN_IF_ERROR(environment_.lifecycle->CheckAnswering());
+  if (!work_->refused_unread()) return absl::OkStatus();
+  return environment_.admission->CheckRoom();
+}
+
+void RequestRun::Start(std::string_view bytes, Admission::Permit permit) {
+  permit_ = std::move(permit);
   const absl::Status status = ReadAndAdmit(bytes);
   if (!status.ok()) {
     Finish(status);
@@ -35,12 +42,9 @@ void RequestRun::Start(std::string_view bytes) {
 }
 
 absl::Status RequestRun::ReadAndAdmit(std::string_view bytes) {
-  SEMRANK_RETURN_IF_ERROR(environment_.lifecycle->CheckAnswering());
   SEMRANK_ASSIGN_OR_RETURN(size_, work_->Read(bytes));
   read_time_ = waiting_since_ = TimeSinceReceived();
-  SEMRANK_ASSIGN_OR_RETURN(permit_,
-                           environment_.admission->Admit(size_.num_texts));
-  return absl::OkStatus();
+  return environment_.admission->Resize(permit_, size_.num_texts);
 }
 
 void RequestRun::QueueForWorker() {

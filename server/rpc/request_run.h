@@ -1,7 +1,8 @@
 // One request from its bytes to its outcome; the same for unary calls and
 // for the requests of a stream.
 //
-//   start    in the caller's thread: is the server answering, Read, admit
+//   start    in the caller's thread: is the server answering, has it room for
+//            even one text, Read, admit
 //   turns    there, or in the worker pool for a large request, where the
 //            requests take turns; before each: does the caller still wait
 //   outcome  counters, the answer's bytes, permit back, Done
@@ -42,9 +43,13 @@ class RequestRun : public Caller {
   RequestRun(const RpcEnvironment& environment,
              std::unique_ptr<RequestWork> work);
 
+  // What ends a request whatever its bytes say. To be asked before they are
+  // touched; an error is for Refuse.
+  absl::Status CheckUnread() const;
   // Leads to one Done, now or later, in this thread or another. `bytes` must
-  // stay valid until then.
-  void Start(std::string_view bytes);
+  // stay valid until then. `permit` is what the request has been admitted with
+  // so far, if anything.
+  void Start(std::string_view bytes, Admission::Permit permit = {});
   // Instead of Start: counts the refusal, then Done.
   void Refuse(const absl::Status& status) { Finish(status); }
 

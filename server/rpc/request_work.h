@@ -31,6 +31,10 @@ class RequestWork {
  public:
   virtual ~RequestWork() = default;
 
+  // May a server without room for one more text refuse it before Read? Not a
+  // call without texts, nor one whose refusal must repeat what its bytes say.
+  virtual bool refused_unread() const { return true; }
+
   // Decodes and checks what is cheap to check. `bytes` stays valid as long as
   // the work does. Must not take long.
   virtual absl::StatusOr<WorkSize> Read(std::string_view bytes) = 0;

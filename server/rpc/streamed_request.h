@@ -21,6 +21,8 @@ class StreamedRequest : public RequestRun {
   // of the stream.
   static void Begin(std::unique_ptr<StreamedRequest> request) {
     StreamedRequest& run = *request.release();
+    const absl::Status status = run.CheckUnread();
+    if (!status.ok()) return run.Refuse(status);
     run.Start(ViewOf(run.bytes_));
   }
 

@@ -40,6 +40,7 @@ void UnaryCall::Begin() {
   environment().calls->Begin();
   absl::Status status =
       CheckAccess(environment().access, *raw_.context, raw_.role);
+  if (status.ok()) status = CheckUnread();
   if (status.ok()) status = ToSingleSlice(*raw_.request, bytes_);
   if (!status.ok()) return Refuse(status);
   RequestRun::Start(ViewOf(bytes_));

@@ -29,18 +29,9 @@ class JsonApiTest : public ::testing::Test {
     Serve();
   }
   void Serve() {
+    environment_.access = access_.get();
     server_ = HttpServer::Start("127.0.0.1:0", {},
-                                JsonApi({.ranking = &ranking_,
-                                         .embedding = &embedding_,
-                                         .models = &models_,
-                                         .lifecycle = &lifecycle_,
-                                         .admission = &admission_,
-                                         .workers = &workers_,
-                                         .loader = &workers_,
-                                         .metrics = &metrics_,
-                                         .access = access_.get(),
-                                         .request_log = &log_},
-                                        kMaxBodyBytes))
+                                JsonApi(environment_, kMaxBodyBytes))
                   .value();
   }
   HttpAnswer Post(const std::string& path, const std::string& body,
@@ -69,6 +60,15 @@ class JsonApiTest : public ::testing::Test {
   WorkerPool workers_{1};
   RequestLog log_{absl::ZeroDuration(), {}};
   std::unique_ptr<AccessControl> access_;
+  RpcEnvironment environment_ = {.ranking = &ranking_,
+                                 .embedding = &embedding_,
+                                 .models = &models_,
+                                 .lifecycle = &lifecycle_,
+                                 .admission = &admission_,
+                                 .workers = &workers_,
+                                 .loader = &workers_,
+                                 .metrics = &metrics_,
+                                 .request_log = &log_};
   std::unique_ptr<HttpServer> server_;
 };
 
@@ -129,6 +129,37 @@ TEST_F(JsonApiTest, OverTheAdmissionLimitIs429WithRetryAfter) {
       Post("/v1/rank", R"({"query": "q", "titles": ["a"]})");
   EXPECT_EQ(Error(answer), "429 OVERLOADED");
   EXPECT_THAT(answer.headers, HasSubstr("Retry-After: 1\n"));
+}
+
+// What cannot be parsed would else be 400.
+TEST_F(JsonApiTest, WhatDoesNotFitIsRefusedBeforeItIsParsed) {
+  const auto permit = admission_.Admit(700);
+  std::string body = R"({"query": "q", "titles": [)";
+  for (int i = 0; i < 300; ++i) body += "\"a\",";
+  EXPECT_EQ(Error(Post("/v1/rank", body)), "429 OVERLOADED");
+  EXPECT_EQ(Error(Post("/v1/embed", R"({"texts": ["a", )")),
+            "400 MALFORMED_MESSAGE");
+  EXPECT_EQ(admission_.inflight_texts(), 700);
+}
+
+TEST_F(JsonApiTest, WithoutRoomForATextNoBodyIsRead) {
+  const auto permit = admission_.Admit(1'000);
+  for (auto& [path, call] : JsonApi(environment_, kMaxBodyBytes)) {
+    const std::optional<HttpResponse> refusal = call.admit({});
+    ASSERT_TRUE(refusal.has_value()) << path;
+    EXPECT_EQ(refusal->status, 429);
+  }
+  EXPECT_THAT(metrics_.Render(),
+              HasSubstr("requests_rejected_total{reason=\"OVERLOADED\"} 3"));
+}
+
+TEST_F(JsonApiTest, TheCallThatFindsNoThreadIsOneOfTheOverload) {
+  const HttpResponse refused =
+      JsonApi(environment_, kMaxBodyBytes)["/v1/rank"].refuse({});
+  EXPECT_EQ(refused.status, 429);
+  EXPECT_THAT(refused.body, HasSubstr("OVERLOADED"));
+  EXPECT_THAT(refused.headers,
+              ::testing::Contains(std::pair("Retry-After", "1")));
 }
 
 TEST_F(JsonApiTest, ADrainingServerIs503) {

@@ -6,6 +6,7 @@
 #include "server/rpc/request_run.h"
 #include "tests/server/rpc/raw_stream.h"
 #include "tests/server/rpc/rpc_server_fixture.h"
+#include "tests/support/status_matchers.h"
 
 namespace semrank {
 namespace {
@@ -144,6 +145,23 @@ TEST_F(RankStreamTest, OneRequestOverTheAdmissionLimitIsRefusedAlone) {
   stream_->WritesDone();
   EXPECT_THAT(Finish(), Succeeds());
   EXPECT_EQ(Rejected("OVERLOADED"), 1);
+}
+
+// The empty request would else be EMPTY_QUERY.
+TEST_F(RankStreamTest, WithoutRoomForATextARequestIsRefusedByItsNumberAlone) {
+  {
+    ASSERT_OK_AND_ASSIGN(const auto permit,
+                         admission_.Admit(kLimits.max_inflight_texts));
+    v1::RankStreamRequest request;
+    request.set_request_number(7);
+    request.mutable_request();
+    ASSERT_TRUE(Write(request));
+    const v1::RankStreamResponse refused = Read();
+    EXPECT_EQ(refused.request_number(), 7u);
+    EXPECT_EQ(ErrorInfoOf(refused.status()).reason(), "OVERLOADED");
+  }
+  ASSERT_TRUE(Write(Request(8, 2)));
+  EXPECT_EQ(Read().response().indices_size(), 2);
 }
 
 TEST_F(RankStreamTest, ASmallRequestOvertakesALargeOne) {
