@@ -17,7 +17,7 @@ ARG JOBS=""
 RUN cmake --preset release -DSEMRANK_MARCH="$SEMRANK_MARCH" \
     && cmake --build --preset release ${JOBS:+-j "$JOBS"} \
     && ctest --preset release --label-regex unit \
-    && cmake --install build/release --strip --prefix /opt/semrank
+    && cmake --install build/release --component programs --strip --prefix /opt/semrank
 # The packages that own the libraries the two programs load.
 RUN ldd /opt/semrank/bin/semrank-server /opt/semrank/bin/semrank \
     | awk '$2 == "=>" {print $3}' | sort -u \

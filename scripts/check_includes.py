@@ -30,6 +30,7 @@ ALLOWED = {
     "server/http": [*MODEL, "server/core", "model_config", "proto"],
     "server": [*MODEL, "server/core", "server/rpc", "server/http", "model_config", "proto"],
     "client": ["model/base", "model_config", "proto"],
+    "client/example": ["client", "proto"],
 }
 
 

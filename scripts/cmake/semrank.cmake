@@ -12,6 +12,9 @@ target_compile_options(semrank_flags INTERFACE
 # Flags that every file of one build must share.
 add_library(semrank_codegen INTERFACE)
 target_include_directories(semrank_codegen INTERFACE ${PROJECT_SOURCE_DIR})
+# Our headers name each other by their path from the root, so they are installed
+# under a root of their own.
+set(SEMRANK_INSTALL_INCLUDEDIR ${CMAKE_INSTALL_INCLUDEDIR}/semrank)
 if(SEMRANK_MARCH)
   target_compile_options(semrank_codegen INTERFACE -march=${SEMRANK_MARCH})
 endif()
@@ -36,8 +39,20 @@ target_link_libraries(semrank_flags INTERFACE semrank_codegen)
 function(add_semrank_library)
   cmake_parse_arguments(ARG "" "NAME" "SRCS;DEPS" ${ARGN})
   add_library(semrank_${ARG_NAME} STATIC ${ARG_SRCS})
-  target_link_libraries(semrank_${ARG_NAME} PUBLIC ${ARG_DEPS} PRIVATE semrank_flags)
-  target_link_libraries(semrank_${ARG_NAME} PUBLIC semrank_codegen)
+  target_link_libraries(semrank_${ARG_NAME} PUBLIC ${ARG_DEPS} PRIVATE $<BUILD_INTERFACE:semrank_flags>)
+  target_link_libraries(semrank_${ARG_NAME} PUBLIC $<BUILD_INTERFACE:semrank_codegen>)
+endfunction()
+
+# install_semrank_library(semrank_client client/semrank_client.h): a part of
+# find_package(semrank), with its public headers by their path from the root.
+function(install_semrank_library name)
+  target_include_directories(${name} INTERFACE $<INSTALL_INTERFACE:${SEMRANK_INSTALL_INCLUDEDIR}>)
+  install(TARGETS ${name} EXPORT semrankTargets ARCHIVE COMPONENT client DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  foreach(header ${ARGN})
+    cmake_path(GET header PARENT_PATH folder)
+    install(FILES ${PROJECT_SOURCE_DIR}/${header} COMPONENT client
+            DESTINATION ${SEMRANK_INSTALL_INCLUDEDIR}/${folder})
+  endforeach()
 endfunction()
 
 # add_semrank_program(NAME semrank-train SRCS train_main.cc DEPS semrank_train):
@@ -46,7 +61,7 @@ function(add_semrank_program)
   cmake_parse_arguments(ARG "" "NAME" "SRCS;DEPS" ${ARGN})
   add_executable(${ARG_NAME} ${ARG_SRCS})
   target_link_libraries(${ARG_NAME} PRIVATE ${ARG_DEPS} semrank_flags)
-  install(TARGETS ${ARG_NAME} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS ${ARG_NAME} RUNTIME COMPONENT programs DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 
 # add_semrank_test(NAME normalizer_test SRCS normalizer_test.cc DEPS semrank_text)

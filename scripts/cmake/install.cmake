@@ -1,0 +1,18 @@
+# find_package(semrank): the client library, its protos, and how they are found.
+# `cmake --install` has two components: client and programs.
+include(CMakePackageConfigHelpers)
+
+install_semrank_library(semrank_base_files model/base/mutex.h)
+install_semrank_library(semrank_client
+  client/client_credentials.h client/client_options.h client/client_status.h client/connection.h
+  client/request_pieces.h client/retry.h client/semrank_client.h client/vectors.h)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/semrank)
+install(EXPORT semrankTargets NAMESPACE semrank:: COMPONENT client DESTINATION ${package_dir})
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/semrankConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/semrankConfig.cmake INSTALL_DESTINATION ${package_dir})
+# Before 1.0 a minor version may change what callers compile against.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/semrankConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/semrankConfig.cmake ${PROJECT_BINARY_DIR}/semrankConfigVersion.cmake
+  COMPONENT client DESTINATION ${package_dir})
