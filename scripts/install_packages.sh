@@ -3,6 +3,7 @@
 #
 #   scripts/install_packages.sh build          to compile
 #   scripts/install_packages.sh build test     to compile and to run the tests
+#   scripts/install_packages.sh node           for the test of a client in Node
 #   scripts/install_packages.sh build demo     for the quickstart
 #   scripts/install_packages.sh check          the linters and clang of CI
 #   scripts/install_packages.sh build peers    to measure against PyTorch and FAISS
@@ -20,11 +21,14 @@ build=(g++ cmake ninja-build ccache pkg-config
 demo=(python3 curl)
 test=(libgtest-dev libgmock-dev libbenchmark-dev python3 python3-grpcio python3-protobuf
   wamerican curl gzip openssl prometheus zstd chromium)
+# Debian's npm cannot stand beside a Node from elsewhere, which is as good.
+node=()
+command -v node >/dev/null && command -v npm >/dev/null || node=(nodejs npm)
 check=(clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev git)
 
 peers=(python3 python3-numpy python3-torch wamerican libfaiss-dev liblapack-dev)
 
-usage() { sed -n '2,11s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '2,12s/^# \{0,1\}//p' "$0"; }
 
 wanted=()
 for group in "$@"; do
@@ -32,13 +36,14 @@ for group in "$@"; do
     build) wanted+=("${build[@]}") ;;
     demo) wanted+=("${demo[@]}") ;;
     test) wanted+=("${test[@]}") ;;
+    node) wanted+=(${node[@]+"${node[@]}"}) ;;
     check) wanted+=("${check[@]}") ;;
     peers) wanted+=("${peers[@]}") ;;
     -h | --help) usage; exit 0 ;;
     *) echo "install_packages.sh: unknown group '$group'" >&2; usage >&2; exit 2 ;;
   esac
 done
-if [ ${#wanted[@]} -eq 0 ]; then usage >&2; exit 2; fi
+if [ $# -eq 0 ]; then usage >&2; exit 2; fi
 if ! command -v apt-get >/dev/null; then
   echo "install_packages.sh: no apt-get here; semrank builds on Debian 12 or Ubuntu 24.04" >&2
   exit 1

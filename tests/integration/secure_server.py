@@ -1,0 +1,38 @@
+"""A real semrank-server behind TLS and API keys, for the tests of clients in
+other languages."""
+import hashlib
+import pathlib
+import re
+import subprocess
+
+KEY = "reader-key"
+
+
+def make_certificate(folder: pathlib.Path) -> None:
+    """cert.pem and key.pem for localhost, signed by themselves."""
+    subprocess.run(["openssl", "req", "-x509", "-days", "2", "-subj", "/CN=localhost", "-addext",
+                    "subjectAltName=DNS:localhost,IP:127.0.0.1", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+                    "-nodes", "-keyout", folder / "key.pem", "-out", folder / "cert.pem"], check=True, capture_output=True)
+
+
+class SecureServer:
+    """Serves the reference DSSM; `address` is HOST:PORT, `certificate` the path of what to trust."""
+
+    def __init__(self, project: pathlib.Path, binaries: pathlib.Path, folder: pathlib.Path):
+        make_certificate(folder)
+        (folder / "keys").write_text(f"read {hashlib.sha256(KEY.encode()).hexdigest()}\n")
+        self.certificate = folder / "cert.pem"
+        self.process = subprocess.Popen(
+            [binaries / "semrank-server", f"--model_dir={project}/tests/testdata/reference_model/dssm",
+             "--listen_address=127.0.0.1:0", "--http_address=127.0.0.1:0", "--max_texts_per_request=100",
+             f"--tls_cert={folder}/cert.pem", f"--tls_key={folder}/key.pem", f"--api_keys_file={folder}/keys"],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        ready = re.search(r" grpc=(\S+)", self.process.stdout.readline())
+        if not ready:
+            raise AssertionError("semrank-server did not say that it is ready")
+        self.address = ready[1]
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.wait()
+        self.process.stdout.close()
