@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/integration/click_pairs.h"
 #include "tests/support/http_client.h"
 #include "tests/support/run_program.h"
 #include "tests/support/server_process.h"
@@ -19,28 +20,6 @@ namespace {
 using ::testing::HasSubstr;
 
 const std::string kBinaries = SEMRANK_BINARY_DIR;
-
-// Clicked pairs of three meanings; query and title never share a word, so the
-// order can come from training only.
-std::string ClickPairs() {
-  const std::vector<std::vector<std::string>> queries = {
-      {"fix auto", "auto broken", "repair vehicle", "vehicle service"},
-      {"edit pictures", "pictures touch up", "retouch snapshot", "snapshot"},
-      {"cheap flight", "flight abroad", "plane ticket", "ticket overseas"}};
-  const std::vector<std::vector<std::string>> titles = {
-      {"car mechanic", "garage for cars", "motor workshop"},
-      {"photo editor", "image program", "paint and draw"},
-      {"airline booking", "travel agency", "holiday journeys"}};
-  std::string pairs;
-  for (std::size_t meaning = 0; meaning < queries.size(); ++meaning) {
-    for (const std::string& query : queries[meaning]) {
-      for (const std::string& title : titles[meaning]) {
-        pairs += query + "\t" + title + "\n";
-      }
-    }
-  }
-  return pairs;
-}
 
 // A title with a word of the query, which no pair brings together, and titles
 // of what the query means.
