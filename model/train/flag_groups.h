@@ -19,6 +19,9 @@ absl::Status ReadFlags(LossOptions& options);
 absl::Status ReadFlags(OptimizerOptions& options);
 absl::Status ReadFlags(CheckpointOptions& options);
 
+// What holds without --tower: linear, or dssm when hidden layers are asked for.
+v1::TowerKind DefaultTowerFromFlags();
+
 }  // namespace semrank
 
 #endif  // SEMRANK_MODEL_TRAIN_FLAG_GROUPS_H_

@@ -23,6 +23,10 @@ constexpr std::int64_t kPairBytes = 1024;
 // A text of a mini-batch that is made ready: characters, bag, tables.
 constexpr std::int64_t kBatchTextBytes = 300;
 
+// Code, libraries, threads' stacks and what the allocator keeps; as much of it
+// as a sixteenth of the limit comes out of the limit.
+constexpr std::int64_t kProgramBytes = std::int64_t{64} << 20;
+
 // Activations, gradients and scores of a step, and the batches made ready.
 std::int64_t BatchBytes(const TrainOptions& options) {
   const std::int64_t pairs = options.batch_size;
@@ -77,7 +81,8 @@ absl::StatusOr<std::int64_t> ShareForShuffling(const TrainOptions& options,
   const std::int64_t limit = MemoryLimit(options.data);
   const std::int64_t model = ModelBytes(options, num_features);
   const std::int64_t batches = BatchBytes(options);
-  const std::int64_t rest = limit - limit / 8 - model - batches;
+  const std::int64_t rest = limit - limit / 8 - model - batches -
+                            std::min(kProgramBytes, limit / 16);
   if (rest >= limit / 16) return rest;
   return absl::ResourceExhaustedError(absl::StrFormat(
       "--memory_limit=%d leaves no room to shuffle pairs: the model and its "

@@ -19,9 +19,9 @@ semrank::TowerOptions Defaults() { return {}; }
 
 }  // namespace
 
-ABSL_FLAG(Text, tower, Text{"dssm"},
-          "Network: dssm (bag of features, tanh layers), linear (one layer), "
-          "clsm (word windows, convolution, max pooling: reads words in their "
+ABSL_FLAG(Text, tower, Text{"linear"},
+          "Network: linear (bag of features, one layer), dssm (the same with "
+          "tanh layers; what --hidden stands for without --tower), clsm (word windows, convolution, max pooling: reads words in their "
           "order), ssi (tf-idf words compared through a learned matrix, see "
           "--ssi; other defaults go with it: TRAINING.md).");
 ABSL_FLAG(Bool, shared_towers, Bool{Defaults().shared},
@@ -34,7 +34,8 @@ ABSL_FLAG(Text, hidden, Text{absl::StrJoin(Defaults().hidden_dims, ",")},
 ABSL_FLAG(Int, window, Int{semrank::kDefaultClsmWindow},
           "Of --tower=clsm: words in a window, odd, 1 to 15.");
 ABSL_FLAG(Int, embedding_dim, Int{Defaults().embedding_dim},
-          "Numbers in a vector; for ssi the rank of U and V.");
+          "Numbers in a vector; 256 for --tower=linear. For ssi the rank of U "
+          "and V.");
 ABSL_FLAG(Double, dropout, Double{Defaults().dropout},
           "Share of the hidden units that each text loses in training, drawn "
           "anew each time, 0 to below 1.");
@@ -45,6 +46,11 @@ ABSL_FLAG(Bool, biases, Bool{Defaults().biases},
           "Whether layers learn biases; otherwise these stay 0.");
 
 namespace semrank {
+
+v1::TowerKind DefaultTowerFromFlags() {
+  return absl::GetFlag(FLAGS_hidden).is_set ? v1::TOWER_KIND_DSSM
+                                            : v1::TOWER_KIND_LINEAR;
+}
 
 absl::Status ReadFlags(TowerOptions& options) {
   SEMRANK_RETURN_IF_ERROR(ReadName(absl::GetFlag(FLAGS_tower), options.kind));

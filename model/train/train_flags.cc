@@ -54,6 +54,7 @@ absl::StatusOr<TrainOptions> TrainOptionsFromFlags() {
   if (!preset.empty()) {
     SEMRANK_ASSIGN_OR_RETURN(options, PresetOptions(preset));
   } else {
+    options.tower.kind = DefaultTowerFromFlags();
     SEMRANK_RETURN_IF_ERROR(ReadFlags(options.tower));
     options = DefaultOptions(options.tower.kind);
   }

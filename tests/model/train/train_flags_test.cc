@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "absl/flags/reflection.h"
+#include "model/train/presets.h"
 #include "tests/support/status_matchers.h"
 
 namespace semrank {
@@ -29,9 +30,10 @@ class TrainFlagsTest : public ::testing::Test {
 
 TEST_F(TrainFlagsTest, WithoutFlagsTheDefaultsOfTheOptions) {
   ASSERT_OK_AND_ASSIGN(const TrainOptions options, TrainOptionsFromFlags());
-  const TrainOptions defaults;
+  const TrainOptions defaults = DefaultOptions(v1::TOWER_KIND_LINEAR);
+  EXPECT_EQ(options.tower.kind, v1::TOWER_KIND_LINEAR);
   EXPECT_EQ(options.tower.shared, defaults.tower.shared);
-  EXPECT_EQ(options.tower.hidden_dims, defaults.tower.hidden_dims);
+  EXPECT_EQ(options.tower.embedding_dim, 256);
   EXPECT_EQ(options.loss.gamma, defaults.loss.gamma);
   EXPECT_EQ(options.loss.sampling, defaults.loss.sampling);
   EXPECT_EQ(options.optimizer.kind, defaults.optimizer.kind);
@@ -48,7 +50,7 @@ TEST_F(TrainFlagsTest, ShownDefaultsAreTheOnesThatHold) {
     Set(name, flag->DefaultValue().c_str());
   }
   ASSERT_OK_AND_ASSIGN(const TrainOptions options, TrainOptionsFromFlags());
-  const TrainOptions defaults;
+  const TrainOptions defaults = DefaultOptions(v1::TOWER_KIND_LINEAR);
   EXPECT_EQ(options.features.kind, defaults.features.kind);
   EXPECT_EQ(options.tower.kind, defaults.tower.kind);
   EXPECT_EQ(options.tower.hidden_dims, defaults.tower.hidden_dims);
@@ -86,6 +88,14 @@ TEST_F(TrainFlagsTest, FlagsBecomeOptions) {
   EXPECT_EQ(options.optimizer.decay, v1::LEARNING_RATE_DECAY_LINEAR);
   EXPECT_EQ(options.seed, 18446744073709551615u);
   EXPECT_TRUE(options.data.valid_judged_only);
+}
+
+TEST_F(TrainFlagsTest, HiddenLayersStandForDssm) {
+  Set("hidden", "300,300");
+  ASSERT_OK_AND_ASSIGN(const TrainOptions options, TrainOptionsFromFlags());
+  EXPECT_EQ(options.tower.kind, v1::TOWER_KIND_DSSM);
+  EXPECT_THAT(options.tower.hidden_dims, ElementsAre(300, 300));
+  EXPECT_EQ(options.tower.embedding_dim, 128);
 }
 
 TEST_F(TrainFlagsTest, HiddenMayBeEmpty) {
