@@ -74,8 +74,11 @@ HttpResponse Finish(const Method& method, const HttpRequest& request,
       MakeRequestIdentity(request.request_id, request.traceparent);
   method.metrics.Handled(json.status().code(), time);
   if (method.environment.request_log != nullptr) {
-    method.environment.request_log->Record("POST " + method.path, identity,
-                                           json.status(), time);
+    const std::string name = "POST " + method.path;
+    method.environment.request_log->Record({.method = name,
+                                            .identity = identity,
+                                            .status = json.status(),
+                                            .time = time});
   }
   return MakeResponse(json, identity);
 }

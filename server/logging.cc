@@ -4,46 +4,104 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
+
+#include "server/core/metrics.h"
 
 namespace semrank {
 namespace {
 
-// The message as a JSON string; bytes that are no UTF-8 are replaced.
+using Json = nlohmann::ordered_json;
+
+// Its messages are members of the line's JSON object, made here and nowhere
+// else.
+constexpr char kMembersLogger[] = "semrank members";
+
+// Bytes that are no UTF-8 are replaced.
+std::string Dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// The message as a member of an object, or the members that it is.
 class JsonMessage final : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& message, const std::tm& /*time*/,
               spdlog::memory_buf_t& out) override {
-    const std::string text(message.payload.begin(), message.payload.end());
-    const std::string quoted = nlohmann::json(text).dump(
-        -1, ' ', false, nlohmann::json::error_handler_t::replace);
-    out.append(quoted.data(), quoted.data() + quoted.size());
+    std::string members(message.payload.begin(), message.payload.end());
+    if (message.logger_name != kMembersLogger) {
+      members = "\"message\":" + Dump(members);
+    }
+    out.append(members.data(), members.data() + members.size());
   }
   std::unique_ptr<custom_flag_formatter> clone() const override {
     return std::make_unique<JsonMessage>();
   }
 };
 
+std::string ForPeople(std::string_view message, const Json& fields) {
+  std::string line(message);
+  for (const auto& [name, value] : fields.items()) {
+    line += " " + name + "=" +
+            (value.is_string() ? value.get<std::string>() : Dump(value));
+  }
+  return line;
+}
+
+std::string AsMembers(std::string_view message, const Json& fields) {
+  Json object = {{"message", message}};
+  object.update(fields);
+  const std::string whole = Dump(object);
+  return whole.substr(1, whole.size() - 2);
+}
+
 }  // namespace
 
 std::unique_ptr<spdlog::formatter> MakeJsonLogFormatter() {
   auto formatter = std::make_unique<spdlog::pattern_formatter>();
   formatter->add_flag<JsonMessage>('*').set_pattern(
-      R"({"time":"%Y-%m-%dT%H:%M:%S.%e%z","level":"%l","message":%*})");
+      R"({"time":"%Y-%m-%dT%H:%M:%S.%e%z","level":"%l",%*})");
   return formatter;
 }
 
 void InitLogging(bool json) {
-  auto logger = std::make_shared<spdlog::logger>(
-      "semrank", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  const auto sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
+  auto logger = std::make_shared<spdlog::logger>("semrank", sink);
   if (json) {
-    logger->set_formatter(MakeJsonLogFormatter());
+    const auto members = std::make_shared<spdlog::logger>(kMembersLogger, sink);
+    members->flush_on(spdlog::level::info);
+    spdlog::register_logger(members);
+    sink->set_formatter(MakeJsonLogFormatter());
   } else {
     logger->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %l %v");
   }
   logger->flush_on(spdlog::level::info);
   spdlog::set_default_logger(std::move(logger));
+}
+
+void LogEvent(spdlog::level::level_enum level, std::string_view message,
+              const Json& fields) {
+  const std::shared_ptr<spdlog::logger> members = spdlog::get(kMembersLogger);
+  if (members != nullptr) {
+    members->log(level, "{}", AsMembers(message, fields));
+  } else {
+    spdlog::log(level, "{}", ForPeople(message, fields));
+  }
+}
+
+void LogSlowRequest(const RequestLog::Outcome& slow, std::int64_t num_dropped) {
+  Json fields = {{"method", slow.method},
+                 {"code", StatusCodeLabel(slow.status.code())},
+                 {"milliseconds",
+                  std::round(absl::ToDoubleMicroseconds(slow.time)) / 1'000},
+                 {"request_id", slow.identity.request_id}};
+  if (!slow.identity.traceparent.empty()) {
+    fields["traceparent"] = slow.identity.traceparent;
+  }
+  if (slow.number.has_value()) fields["request_number"] = *slow.number;
+  if (num_dropped > 0) fields["dropped"] = num_dropped;
+  LogEvent(spdlog::level::warn, "slow request", fields);
 }
 
 }  // namespace semrank

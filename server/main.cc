@@ -72,9 +72,7 @@ absl::Status Serve(const ServerOptions& options) {
   const EmbeddingEngine embedding(options.limits, &embedder, &metrics);
   WorkerPool workers(NumUsableProcessors());
   WorkerPool loader(1);
-  RequestLog request_log(
-      options.log.slow_request_threshold,
-      [](const std::string& line) { spdlog::warn("{}", line); });
+  RequestLog request_log(options.log.slow_request_threshold, &LogSlowRequest);
   const RpcEnvironment environment = {
       .ranking = &ranking,
       .embedding = &embedding,
@@ -128,7 +126,7 @@ int Main(int argc, char** argv) {
   if (!options.ok()) return ExitCode(kProgram, options.status());
   if (options->check_config) {
     absl::PrintF("%s", DescribeOptions(*options));
-    return kExitDone;
+    return ExitCode(kProgram, Secrets::Check(options->security));
   }
   InitLogging(options->log.format == "json");
   return ExitCode(kProgram, Serve(*options));

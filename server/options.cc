@@ -46,7 +46,8 @@ ABSL_FLAG(absl::Duration, drain_timeout, absl::Seconds(30),
           "After --drain_delay: how long running calls may take before they "
           "are cancelled.");
 ABSL_FLAG(bool, check_config, false,
-          "Print the effective configuration and exit.");
+          "Print the effective configuration, open the key and certificate "
+          "files, and exit: 0 = all can be used.");
 
 namespace semrank {
 namespace {

@@ -46,6 +46,15 @@ absl::StatusOr<std::unique_ptr<Secrets>> Secrets::Load(
   return secrets;
 }
 
+absl::Status Secrets::Check(const SecurityOptions& options) {
+  if (!options.api_keys_file.empty()) {
+    SEMRANK_RETURN_IF_ERROR(
+        AccessControl::FromFile(options.api_keys_file).status());
+  }
+  if (options.tls.cert.empty()) return absl::OkStatus();
+  return ReadTlsFiles(options.tls).status();
+}
+
 void Secrets::Refresh() {
   if (access_ != nullptr) LogRefresh("API keys", access_->Refresh());
   if (tls_ != nullptr) LogRefresh("TLS certificates", tls_->Refresh());

@@ -21,6 +21,9 @@ class Secrets {
   Secrets(const Secrets&) = delete;
   Secrets& operator=(const Secrets&) = delete;
 
+  // The same error, keeping nothing.
+  static absl::Status Check(const SecurityOptions& options);
+
   // Null = everyone may call.
   const AccessControl* access() const { return access_.get(); }
   // Null = plain text.

@@ -2,39 +2,27 @@
 
 #include <utility>
 
-#include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
-#include "server/core/metrics.h"
 
 namespace semrank {
 
-RequestLog::RequestLog(absl::Duration slow_threshold,
-                       std::function<void(const std::string& line)> write)
-    : slow_threshold_(slow_threshold), write_(std::move(write)) {}
+RequestLog::RequestLog(absl::Duration slow_threshold, TellSlow tell_slow)
+    : slow_threshold_(slow_threshold), tell_slow_(std::move(tell_slow)) {}
 
-void RequestLog::Record(std::string_view method,
-                        const RequestIdentity& identity,
-                        const absl::Status& status, absl::Duration time) {
-  if (!status.ok()) {
+void RequestLog::Record(const Outcome& outcome) {
+  if (!outcome.status.ok()) {
     MutexLock lock(mutex_);
-    failures_.push_front(
-        {absl::Now(), std::string(method), identity.request_id, status});
+    failures_.push_front({absl::Now(), std::string(outcome.method),
+                          outcome.identity.request_id, outcome.number,
+                          outcome.status});
     if (failures_.size() > kMaxFailures) failures_.pop_back();
   }
   std::int64_t num_dropped = 0;
-  if (slow_threshold_ <= absl::ZeroDuration() || time < slow_threshold_ ||
-      !throttle_.Allow(absl::Now(), num_dropped)) {
-    return;
+  if (slow_threshold_ > absl::ZeroDuration() &&
+      outcome.time >= slow_threshold_ &&
+      throttle_.Allow(absl::Now(), num_dropped)) {
+    tell_slow_(outcome, num_dropped);
   }
-  std::string line = absl::StrFormat(
-      "slow request: method=%s code=%s seconds=%.6f request_id=%s", method,
-      StatusCodeLabel(status.code()), absl::ToDoubleSeconds(time),
-      identity.request_id);
-  if (!identity.traceparent.empty()) {
-    line += " traceparent=" + identity.traceparent;
-  }
-  if (num_dropped > 0) absl::StrAppendFormat(&line, " dropped=%d", num_dropped);
-  write_(line);
 }
 
 std::vector<RequestLog::Failure> RequestLog::failures() const {

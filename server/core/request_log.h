@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,28 +27,40 @@ class RequestLog {
   static constexpr std::size_t kMaxFailures = 20;
   static constexpr int kMaxLinesPerSecond = 10;
 
+  // What came of one request.
+  struct Outcome {
+    // "semrank.v1.RankingService/Rank" or "POST /v1/rank".
+    std::string_view method = {};
+    RequestIdentity identity = {};
+    // Of a request of a stream: what the caller numbers it with, or which of
+    // the stream's messages it was, from 1. The identity is the stream's.
+    std::optional<std::uint64_t> number = {};
+    absl::Status status = {};
+    absl::Duration time = {};
+  };
   struct Failure {
     absl::Time time;
     std::string method;
     std::string request_id;
+    std::optional<std::uint64_t> number;
     absl::Status status;
   };
+  // `num_dropped` such requests were not told since the last one.
+  using TellSlow =
+      std::function<void(const Outcome& slow, std::int64_t num_dropped)>;
 
-  // Requests that take `slow_threshold` or longer give one line to `write`, at
-  // most kMaxLinesPerSecond a second; 0 = none do.
-  RequestLog(absl::Duration slow_threshold,
-             std::function<void(const std::string& line)> write);
+  // Requests that take `slow_threshold` or longer are told, at most
+  // kMaxLinesPerSecond a second; 0 = none are.
+  RequestLog(absl::Duration slow_threshold, TellSlow tell_slow);
 
-  // `method` as "semrank.v1.RankingService/Rank" or "POST /v1/rank".
-  void Record(std::string_view method, const RequestIdentity& identity,
-              const absl::Status& status, absl::Duration time);
+  void Record(const Outcome& outcome);
 
   // Newest first.
   std::vector<Failure> failures() const;
 
  private:
   const absl::Duration slow_threshold_;
-  const std::function<void(const std::string& line)> write_;
+  const TellSlow tell_slow_;
   LogThrottle throttle_{kMaxLinesPerSecond};
   mutable Mutex mutex_;
   std::deque<Failure> failures_ ABSL_GUARDED_BY(mutex_);

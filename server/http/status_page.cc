@@ -107,9 +107,13 @@ std::string LimitTable(const Limits& limits) {
 std::string Failures(const RequestLog& log) {
   std::vector<Cells> rows;
   for (const RequestLog::Failure& failure : log.failures()) {
-    rows.push_back({Seconds(failure.time), failure.method,
-                    absl::StatusCodeToString(failure.status.code()),
-                    ErrorReason(failure.status), failure.request_id});
+    rows.push_back(
+        {Seconds(failure.time), failure.method,
+         absl::StatusCodeToString(failure.status.code()),
+         ErrorReason(failure.status),
+         failure.number.has_value()
+             ? absl::StrFormat("%s #%d", failure.request_id, *failure.number)
+             : failure.request_id});
   }
   if (rows.empty()) rows.push_back({"none since the start"});
   return Table("Last failed requests",

@@ -10,23 +10,26 @@
 
 namespace semrank {
 
-// Once, before the call is finished.
-inline RequestIdentity AddIdentityTrailers(grpc::ServerContextBase& context) {
+inline RequestIdentity IdentityOf(const grpc::ServerContextBase& context) {
   const auto value = [&](std::string_view name) -> std::string_view {
     const auto found =
         context.client_metadata().find({name.data(), name.size()});
     if (found == context.client_metadata().end()) return {};
     return {found->second.data(), found->second.size()};
   };
-  RequestIdentity identity =
-      MakeRequestIdentity(value(kRequestIdHeader), value(kTraceparentHeader));
+  return MakeRequestIdentity(value(kRequestIdHeader),
+                             value(kTraceparentHeader));
+}
+
+// Once, before the call is finished.
+inline void AddIdentityTrailers(const RequestIdentity& identity,
+                                grpc::ServerContextBase& context) {
   context.AddTrailingMetadata(std::string(kRequestIdHeader),
                               identity.request_id);
   if (!identity.traceparent.empty()) {
     context.AddTrailingMetadata(std::string(kTraceparentHeader),
                                 identity.traceparent);
   }
-  return identity;
 }
 
 }  // namespace semrank

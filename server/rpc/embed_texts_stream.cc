@@ -107,7 +107,8 @@ class StreamedEmbed final : public StreamedRequest {
   StreamedEmbed(StreamCall& stream, grpc::Slice bytes, EmbedStreamState& state)
       : StreamedRequest(
             stream, std::move(bytes),
-            std::make_unique<StreamedEmbedWork>(stream.environment(), state)) {}
+            std::make_unique<StreamedEmbedWork>(stream.environment(), state)),
+        number_(++state.num_messages) {}
 
  private:
   // A piece that cannot be answered ends the stream: answers are in order, so
@@ -115,8 +116,11 @@ class StreamedEmbed final : public StreamedRequest {
   void Done(const absl::Status& status) override {
     const std::unique_ptr<StreamedEmbed> self(this);
     if (!status.ok()) return stream().End(status);
+    stream().Record(status, number_, TimeSinceReceived());
     stream().Answer(status, answer());
   }
+
+  const std::uint64_t number_;
 };
 
 }  // namespace

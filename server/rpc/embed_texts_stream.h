@@ -14,7 +14,8 @@ namespace semrank {
 struct EmbedStreamState {
   EmbedSettings settings;
   ServedModelPtr served;  // null before the first message
-  std::uint64_t num_answered = 0;
+  std::uint64_t num_messages = 0;
+  std::uint64_t num_answered = 0;  // texts
 };
 
 class EmbedTextsStream final : public StreamCall {

@@ -8,6 +8,7 @@
 #include <chrono>
 
 #include "absl/strings/str_format.h"
+#include "server/rpc/grpc_log.h"
 
 namespace semrank {
 namespace {
@@ -35,7 +36,10 @@ absl::StatusOr<std::unique_ptr<HealthServer>> HealthServer::Start(
   int port = 0;
   builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &port);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-  health->server_ = builder.BuildAndStart();
+  {
+    const QuietGrpcLog quiet;
+    health->server_ = builder.BuildAndStart();
+  }
   if (health->server_ == nullptr || port == 0) {
     return absl::UnavailableError(absl::StrFormat(
         "cannot listen for health checks on %s (--health_address)", address));

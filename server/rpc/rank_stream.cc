@@ -71,6 +71,7 @@ class StreamedRank final : public StreamedRequest {
       const absl::Status made = MakeAnswer(*response_);
       if (!made.ok()) return stream().End(made);
     }
+    stream().Record(status, response_->request_number(), TimeSinceReceived());
     stream().Answer(status, answer());
   }
 

@@ -82,7 +82,10 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(
   for (const auto& service : server->services_) {
     builder.RegisterService(service.get());
   }
-  server->server_ = builder.BuildAndStart();
+  {
+    const QuietGrpcLog quiet;
+    server->server_ = builder.BuildAndStart();
+  }
   if (server->server_ == nullptr || port == 0) {
     return absl::UnavailableError(
         absl::StrFormat("cannot listen for gRPC on %s (--listen_address): is "

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "server/core/errors.h"
+#include "server/core/request_log.h"
 #include "server/rpc/byte_buffers.h"
 #include "server/rpc/call_access.h"
 #include "server/rpc/call_identity.h"
@@ -29,6 +30,7 @@ StreamCall::StreamCall(const RpcEnvironment& environment,
       metrics_(metrics),
       context_(context),
       max_requests_(max_requests),
+      identity_(IdentityOf(context)),
       begun_(std::chrono::steady_clock::now()) {}
 
 void StreamCall::Begin() {
@@ -95,6 +97,16 @@ void StreamCall::End(const absl::Status& status) {
     over = Continue();
   }
   if (over) FinishNow();
+}
+
+void StreamCall::Record(const absl::Status& outcome, std::uint64_t number,
+                        absl::Duration time) const {
+  if (environment_.request_log == nullptr) return;
+  environment_.request_log->Record({.method = metrics_.rpc.name(),
+                                    .identity = identity_,
+                                    .number = number,
+                                    .status = outcome,
+                                    .time = time});
 }
 
 void StreamCall::OnWriteDone(bool ok) {
@@ -179,10 +191,16 @@ void StreamCall::FinishNow() {
   if (pushback.has_value()) {
     context_.AddTrailingMetadata(kPushbackTrailer, *pushback);
   }
-  AddIdentityTrailers(context_);
+  AddIdentityTrailers(identity_, context_);
   metrics_.rpc.Handled(
       status.code(),
       absl::FromChrono(std::chrono::steady_clock::now() - begun_));
+  if (environment_.request_log != nullptr) {
+    // However long it was open, no request of it was slow for that.
+    environment_.request_log->Record({.method = metrics_.rpc.name(),
+                                      .identity = identity_,
+                                      .status = status});
+  }
   Finish(ToGrpcStatus(status));
 }
 

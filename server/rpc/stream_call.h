@@ -21,12 +21,14 @@
 #include <grpcpp/support/slice.h>
 
 #include <chrono>
+#include <cstdint>
 #include <deque>
 #include <optional>
 
 #include "absl/status/status.h"
 #include "model/base/mutex.h"
 #include "server/core/caller.h"
+#include "server/core/request_identity.h"
 #include "server/rpc/call_tracker.h"
 #include "server/rpc/rpc_environment.h"
 
@@ -47,6 +49,11 @@ class StreamCall : public RawStreamReactor, public Caller, private OpenStream {
   // not be OK.
   void Answer(const absl::Status& outcome, const grpc::ByteBuffer& answer);
   void End(const absl::Status& status);
+
+  // Before Answer: what came of request `number`, for the request log. One that
+  // ends the stream is in the log with the stream.
+  void Record(const absl::Status& outcome, std::uint64_t number,
+              absl::Duration time) const;
 
   const RpcEnvironment& environment() const { return environment_; }
 
@@ -84,6 +91,7 @@ class StreamCall : public RawStreamReactor, public Caller, private OpenStream {
   const Metrics::Stream& metrics_;
   grpc::CallbackServerContext& context_;
   const int max_requests_;
+  const RequestIdentity identity_;
   const std::chrono::steady_clock::time_point begun_;
 
   grpc::ByteBuffer incoming_;  // belongs to the read that is under way

@@ -57,11 +57,15 @@ void UnaryCall::Done(const absl::Status& status) {
   if (pushback.has_value()) {
     raw_.context->AddTrailingMetadata(kPushbackTrailer, *pushback);
   }
-  const RequestIdentity identity = AddIdentityTrailers(*raw_.context);
+  const RequestIdentity identity = IdentityOf(*raw_.context);
+  AddIdentityTrailers(identity, *raw_.context);
   const absl::Duration time = TimeSinceReceived();
   rpc_.Handled(status.code(), time);
   if (environment().request_log != nullptr) {
-    environment().request_log->Record(rpc_.name(), identity, status, time);
+    environment().request_log->Record({.method = rpc_.name(),
+                                       .identity = identity,
+                                       .status = status,
+                                       .time = time});
   }
   // From here on the context and the buffers may be gone.
   reactor_->Finish(ToGrpcStatus(status));

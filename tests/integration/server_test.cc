@@ -148,6 +148,7 @@ TEST_F(ServerTest, TakenPortsFailTheStartAndAreNamed) {
   EXPECT_EQ(grpc.exit_code, 1);
   EXPECT_THAT(grpc.err,
               HasSubstr("cannot listen for gRPC on " + server->grpc_address()));
+  EXPECT_THAT(grpc.err, ::testing::Not(HasSubstr("gRPC: ")));
   const ProgramResult http =
       RunServer({"--model_dir=" + model_dir_, "--listen_address=127.0.0.1:0",
                  "--http_address=" + server->http_address()});
@@ -230,6 +231,25 @@ TEST_F(ServerTest, CheckConfigPrintsWhatWouldBeUsed) {
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.out, StartsWith("model_dir=anything\n"));
   EXPECT_THAT(result.out, HasSubstr("\ncache_bytes=1000\n"));
+}
+
+TEST_F(ServerTest, CheckConfigNamesTheFileThatCannotBeUsed) {
+  const std::string keys = dir_.Write("keys", "reader no-hash\n");
+  const std::string cert = dir_.Write("cert.pem", "no certificate");
+  const std::string missing = dir_.File("missing");
+  for (const auto& [flags, named] :
+       std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"--api_keys_file=" + missing}, missing},
+           {{"--api_keys_file=" + keys}, keys},
+           {{"--tls_cert=" + missing, "--tls_key=" + cert}, missing},
+           {{"--tls_cert=" + cert, "--tls_key=" + missing}, missing},
+           {{"--tls_cert=" + cert, "--tls_key=" + cert}, cert}}) {
+    std::vector<std::string> all = {"--model_dir=x", "--check_config"};
+    all.insert(all.end(), flags.begin(), flags.end());
+    const ProgramResult result = RunServer(all);
+    EXPECT_NE(result.exit_code, 0) << flags[0];
+    EXPECT_THAT(result.err, HasSubstr(named));
+  }
 }
 
 TEST_F(ServerTest, AFlagGoesBeforeTheEnvironmentAndThatBeforeTheFlagfile) {

@@ -34,5 +34,34 @@ TEST(LoggingTest, BytesThatAreNoUtf8AreReplaced) {
   EXPECT_EQ(nlohmann::json::parse(Format("a\xff"))["message"], "a\xef\xbf\xbd");
 }
 
+// In one test: the log of the process is made once, JSON after text.
+TEST(LoggingTest, ASlowRequestHasItsValuesAsFields) {
+  const RequestLog::Outcome slow = {.method = "S/RankStream",
+                                    .identity = {"id-1", "00-trace"},
+                                    .number = 7,
+                                    .time = absl::Microseconds(12'345)};
+  const auto logged = [&](bool json, std::int64_t num_dropped) {
+    ::testing::internal::CaptureStderr();
+    InitLogging(json);
+    LogSlowRequest(slow, num_dropped);
+    return ::testing::internal::GetCapturedStderr();
+  };
+  EXPECT_THAT(logged(false, 0),
+              ::testing::EndsWith(
+                  "warning slow request method=S/RankStream code=OK "
+                  "milliseconds=12.345 request_id=id-1 traceparent=00-trace "
+                  "request_number=7\n"));
+  const nlohmann::json line = nlohmann::json::parse(logged(true, 3));
+  EXPECT_EQ(line["level"], "warning");
+  EXPECT_EQ(line["message"], "slow request");
+  EXPECT_EQ(line["method"], "S/RankStream");
+  EXPECT_EQ(line["code"], "OK");
+  EXPECT_EQ(line["milliseconds"], 12.345);
+  EXPECT_EQ(line["request_id"], "id-1");
+  EXPECT_EQ(line["traceparent"], "00-trace");
+  EXPECT_EQ(line["request_number"], 7);
+  EXPECT_EQ(line["dropped"], 3);
+}
+
 }  // namespace
 }  // namespace semrank

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
+#include "model/base/file_io.h"
 #include "server/core/model_store.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
@@ -92,6 +94,37 @@ TEST_F(ModelSourceTest, TruncatedWeightsAreRefusedByName) {
                                             HasSubstr("weights.safetensors")));
   EXPECT_THAT(metrics_.Render(),
               HasSubstr("semrank_model_load_total{result=\"failed\"} 1\n"));
+}
+
+TEST_F(ModelSourceTest, ANewerFormatIsRefusedByNameAndTheOldVersionGoesOn) {
+  ASSERT_THAT(store_.Refresh(), IsOk());
+  std::filesystem::create_directory(model_dir_ + "/2");
+  ASSERT_THAT(WriteFile(File(2, "MANIFEST.json"), "{\"format_version\": 2}\n"),
+              IsOk());
+  EXPECT_THAT(TrySecond().failure,
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr(File(2, "MANIFEST.json"))));
+}
+
+// Whole files with right checksums that do not belong together.
+TEST_F(ModelSourceTest, WeightsOfAnotherDimensionAreRefusedByName) {
+  ASSERT_THAT(store_.Refresh(), IsOk());
+  PublishSecond();
+  const std::string wide_dir = dir_.File("wide");
+  ASSERT_EQ(PublishTinyModel(wide_dir, {.embedding_dim = 32}), 1);
+  constexpr char kWeights[] = "weights.safetensors";
+  const auto manifest = [](const std::string& path) {
+    return nlohmann::json::parse(ReadFile(path, 1 << 16).value());
+  };
+  nlohmann::json mixed = manifest(File(2, "MANIFEST.json"));
+  mixed[kWeights] = manifest(wide_dir + "/1/MANIFEST.json")[kWeights];
+  std::filesystem::copy_file(wide_dir + "/1/" + kWeights, File(2, kWeights),
+                             std::filesystem::copy_options::overwrite_existing);
+  ASSERT_THAT(WriteFile(File(2, "MANIFEST.json"), mixed.dump() + "\n"), IsOk());
+  EXPECT_THAT(TrySecond().failure,
+              StatusIs(absl::StatusCode::kDataLoss,
+                       ::testing::AllOf(HasSubstr(File(2, kWeights)),
+                                        HasSubstr("query.1.weight"))));
 }
 
 }  // namespace

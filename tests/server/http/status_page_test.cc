@@ -48,11 +48,13 @@ TEST_F(StatusPageTest, SaysWhatAnOperatorAsksFirst) {
 }
 
 TEST_F(StatusPageTest, FailuresAreShownByReasonWithoutTheirMessage) {
-  log_.Record("S/Rank", {"<id>"}, absl::InvalidArgumentError("secret"),
-              absl::ZeroDuration());
+  log_.Record({.method = "S/RankStream",
+               .identity = {"<id>"},
+               .number = 7,
+               .status = absl::InvalidArgumentError("secret")});
   const std::string page = Page();
   EXPECT_THAT(page, HasSubstr("INVALID_FIELD"));
-  EXPECT_THAT(page, HasSubstr("&lt;id&gt;"));
+  EXPECT_THAT(page, HasSubstr("&lt;id&gt; #7"));
   EXPECT_THAT(page, Not(HasSubstr("secret")));
 }
 

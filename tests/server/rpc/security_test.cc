@@ -229,5 +229,25 @@ TEST_F(IdentityTest, RequestIdAndTraceComeBackInTrailers) {
             "semrank.v1.RankingService/Rank");
 }
 
+TEST_F(IdentityTest, ARequestOfAStreamIsRememberedWithItsNumber) {
+  grpc::ClientContext context;
+  context.AddMetadata("x-request-id", "batch-3");
+  const auto stream =
+      v1::RankingService::NewStub(channel_)->RankStream(&context);
+  v1::RankStreamRequest request;
+  request.set_request_number(41);
+  request.mutable_request();  // without a query
+  v1::RankStreamResponse response;
+  ASSERT_TRUE(stream->Write(request) && stream->Read(&response));
+  ASSERT_EQ(request_log_.failures().size(), 1u);
+  const RequestLog::Failure failure = request_log_.failures()[0];
+  EXPECT_EQ(failure.method, "semrank.v1.RankingService/RankStream");
+  EXPECT_EQ(failure.request_id, "batch-3");
+  EXPECT_EQ(failure.number, 41u);
+  stream->WritesDone();
+  EXPECT_THAT(stream->Finish(), Succeeds());
+  EXPECT_EQ(request_log_.failures().size(), 1u);
+}
+
 }  // namespace
 }  // namespace semrank
