@@ -15,8 +15,10 @@
 #include "model/format/manifest.h"
 #include "model/format/model_bundle.h"
 #include "model/format/safetensors.h"
+#include "model/format/ssi_tensors.h"
 #include "model/format/version_directory.h"
 #include "model/format/version_files.h"
+#include "model/train/presets.h"
 #include "semrank/v1/model_config.pb.h"
 
 namespace semrank {
@@ -56,7 +58,18 @@ FeatureOptions FeaturesOf(const v1::FeatureSpec& spec) {
     options.ngram_length = static_cast<int>(spec.ngram_length());
   }
   options.hash_buckets = static_cast<int>(spec.hash_buckets());
+  if (spec.num_words() > 0) {
+    options.max_words = static_cast<int>(spec.num_words());
+  }
   return options;
+}
+
+SsiOptions SsiOf(const v1::SsiSpec& spec) {
+  return {.variant = spec.variant(),
+          .dense_words = static_cast<int>(spec.num_dense_words()),
+          .pair_hash_buckets = static_cast<int>(spec.pair_hash_buckets()),
+          .frequent_words = static_cast<int>(spec.num_frequent_words()),
+          .correlated_top_k = static_cast<int>(spec.correlated_top_k())};
 }
 
 absl::Status CheckSame(std::string_view flag, const std::string& model,
@@ -71,20 +84,49 @@ absl::Status CheckSame(std::string_view flag, int model, int wanted) {
                    absl::StrFormat("%d", wanted));
 }
 
+absl::Status CheckSsi(const SsiOptions& model, const SsiOptions& wanted) {
+  SEMRANK_RETURN_IF_ERROR(CheckSame("ssi", v1::SsiVariant_Name(model.variant),
+                                    v1::SsiVariant_Name(wanted.variant)));
+  SEMRANK_RETURN_IF_ERROR(
+      CheckSame("ssi_dense_words", model.dense_words, wanted.dense_words));
+  SEMRANK_RETURN_IF_ERROR(CheckSame("ssi_pair_hash_buckets",
+                                    model.pair_hash_buckets,
+                                    wanted.pair_hash_buckets));
+  SEMRANK_RETURN_IF_ERROR(CheckSame("ssi_frequent_words", model.frequent_words,
+                                    wanted.frequent_words));
+  SEMRANK_RETURN_IF_ERROR(CheckSame(
+      "ssi_correlated_top_k", model.correlated_top_k, wanted.correlated_top_k));
+  if (model.init_scale == wanted.init_scale) return absl::OkStatus();
+  return FlagError("ssi_init_scale", absl::StrFormat("%g", wanted.init_scale),
+                   "U and V begin as those of --init_from");
+}
+
 }  // namespace
 
-absl::Status TakeInitialModel(const std::string& path, TrainOptions& options) {
+absl::Status TakeInitialModel(const std::string& path, bool has_preset,
+                              TrainOptions& options) {
   const Place place = PlaceOf(path);
   SEMRANK_ASSIGN_OR_RETURN(const std::shared_ptr<const TwoTowerModel> model,
                            LoadModel(place.model_dir, place.version));
   const v1::ModelConfig& config = model->config();
-  if (config.tower() == v1::TOWER_KIND_SSI) {
+  if (!has_preset) {
+    options = DefaultOptions(config.tower());
+  } else if (options.tower.kind != config.tower()) {
     return FlagError("init_from", path,
-                     "is an SSI model, which cannot be begun from");
+                     absl::StrFormat("is a model of %s, and --preset trains %s",
+                                     v1::TowerKind_Name(config.tower()),
+                                     v1::TowerKind_Name(options.tower.kind)));
   }
-  const double dropout = options.tower.dropout;
+  const TowerOptions defaults = options.tower;
   options.tower = TowerOf(config);
-  options.tower.dropout = dropout;
+  options.tower.dropout = defaults.dropout;
+  if (config.tower() == v1::TOWER_KIND_SSI) {
+    options.ssi = SsiOf(config.ssi());
+    // Variants without vectors say 0, which no flag can.
+    if (config.embedding_dim() == 0) {
+      options.tower.embedding_dim = defaults.embedding_dim;
+    }
+  }
   options.features = FeaturesOf(config.features());
   options.features.given =
       std::make_shared<const Featurizer>(model->featurizer());
@@ -107,8 +149,12 @@ absl::Status CheckInitialModel(const TrainOptions& taken,
   SEMRANK_RETURN_IF_ERROR(CheckSame("hidden",
                                     absl::StrJoin(model.hidden_dims, ","),
                                     absl::StrJoin(wanted.hidden_dims, ",")));
-  SEMRANK_RETURN_IF_ERROR(
-      CheckSame("embedding_dim", model.embedding_dim, wanted.embedding_dim));
+  const bool has_vectors =
+      model.kind != v1::TOWER_KIND_SSI || HasSsiVectors(taken.ssi.variant);
+  if (has_vectors) {
+    SEMRANK_RETURN_IF_ERROR(
+        CheckSame("embedding_dim", model.embedding_dim, wanted.embedding_dim));
+  }
   SEMRANK_RETURN_IF_ERROR(CheckSame("activation",
                                     v1::Activation_Name(model.activation),
                                     v1::Activation_Name(wanted.activation)));
@@ -119,8 +165,13 @@ absl::Status CheckInitialModel(const TrainOptions& taken,
                 v1::FeatureKind_Name(options.features.kind)));
   SEMRANK_RETURN_IF_ERROR(CheckSame("ngram_length", taken.features.ngram_length,
                                     options.features.ngram_length));
-  return CheckSame("hash_buckets", taken.features.hash_buckets,
-                   options.features.hash_buckets);
+  SEMRANK_RETURN_IF_ERROR(CheckSame("hash_buckets", taken.features.hash_buckets,
+                                    options.features.hash_buckets));
+  const int max_words = options.features.max_words;
+  if (max_words > 0 && max_words < taken.features.max_words) {
+    return CheckSame("max_words", taken.features.max_words, max_words);
+  }
+  return CheckSsi(taken.ssi, options.ssi);
 }
 
 absl::Status CopyInitialWeights(const InitialModelOptions& options,

@@ -1,7 +1,8 @@
 // A published model that training begins from (--init_from): it gives the
-// vocabulary, the shape of the towers and the weights.
+// vocabulary, the shape of the towers (or of SSI's W) and the weights.
 //
-//   Kinds    every tower but SSI, whose word statistics belong to its data.
+//   Kinds    every tower. Of SSI idf and correlated words are the model's too:
+//            with others its weights would mean something else.
 //   Errors   as LoadModel; FlagError for flags that contradict the model.
 #ifndef SEMRANK_MODEL_TRAIN_INITIAL_MODEL_H_
 #define SEMRANK_MODEL_TRAIN_INITIAL_MODEL_H_
@@ -15,8 +16,11 @@
 namespace semrank {
 
 // `path` is a model directory (its highest version) or one of its versions.
-// Replaces what the model decides in `options`: tower and features.
-absl::Status TakeInitialModel(const std::string& path, TrainOptions& options);
+// Replaces what the model decides in `options`: tower, SSI and features; and
+// all other settings, unless they are those of a preset, by the defaults of its
+// kind. FlagError when the preset is of another kind.
+absl::Status TakeInitialModel(const std::string& path, bool has_preset,
+                              TrainOptions& options);
 
 // After the flags were read over that: FlagError naming the first flag that
 // wants another shape than the model's. OK without such a model.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "model/base/status_macros.h"
+#include "model/format/ssi_tensors.h"
 #include "model/nn/kernels.h"
 #include "model/nn/tfidf.h"
 #include "model/train/work_list.h"
@@ -58,7 +59,11 @@ std::vector<TensorView> SsiTrainer::Weights() const {
 }
 
 std::vector<StateTensor> SsiTrainer::State() {
-  std::vector<StateTensor> state;
+  // Not learned, but a run that began from another model has that model's.
+  std::vector<StateTensor> state = {{kIdfTensor, weights_.idf}};
+  if (!weights_.correlated.empty()) {
+    state.push_back({kCorrelatedTensor, weights_.correlated});
+  }
   if (query_table_ != nullptr) {
     query_table_->optimizer().AppendState("query.0", state);
   }
@@ -66,7 +71,7 @@ std::vector<StateTensor> SsiTrainer::State() {
     document_table_->optimizer().AppendState("document.0", state);
   }
   if (word_pairs_ != nullptr) {
-    word_pairs_->optimizer().AppendState("words", state);
+    word_pairs_->optimizer().AppendState(weights_.WordsTensor(), state);
   }
   return state;
 }

@@ -92,17 +92,16 @@ std::vector<TensorView> SsiWeights::Tensors() const {
     if (table.in == 0) continue;
     tensors.push_back({name, {table.in, table.out}, table.weight.data()});
   }
-  const SparseWeights sparse = Sparse();
-  const std::int64_t size = num_words;
-  if (sparse.diagonal != nullptr) {
-    tensors.push_back({kDiagonalTensor, {size}, sparse.diagonal});
-  } else if (sparse.matrix != nullptr) {
-    tensors.push_back({kMatrixTensor, {size, size}, sparse.matrix});
-  } else if (sparse.pair_weights != nullptr) {
-    tensors.push_back(
-        {kPairWeightsTensor, {sparse.num_buckets}, sparse.pair_weights});
-  }
+  if (words.empty()) return tensors;
+  std::vector<std::int64_t> shape = {static_cast<std::int64_t>(words.size())};
+  if (Sparse().matrix != nullptr) shape = {num_words, num_words};
+  tensors.push_back({WordsTensor(), shape, words.data()});
   return tensors;
+}
+
+const char* SsiWeights::WordsTensor() const {
+  if (spec.variant() == v1::SSI_VARIANT_DIAGONAL) return kDiagonalTensor;
+  return spec.pair_hash_buckets() > 0 ? kPairWeightsTensor : kMatrixTensor;
 }
 
 SsiWeights InitialSsiWeights(const TrainOptions& options,
@@ -110,16 +109,22 @@ SsiWeights InitialSsiWeights(const TrainOptions& options,
   SsiWeights weights;
   weights.num_words = data.featurizer.num_features();
   weights.spec = DescribeSsi(options.ssi, weights.num_words);
-  weights.idf =
-      InverseDocumentFrequencies(data.bags, data.titles, weights.num_words);
+  const bool given = !options.initial_model.version_dir.empty();
+  weights.idf = given ? std::vector<float>(weights.num_words)
+                      : InverseDocumentFrequencies(data.bags, data.titles,
+                                                   weights.num_words);
   weights.words = InitialWordWeights(weights.spec, weights.num_words);
   if (options.tower.embedding_dim == 0) return weights;
   const auto num_rows =
       static_cast<int>(NumSsiRows(weights.spec, weights.num_words));
-  if (weights.spec.correlated_top_k() > 0) {
+  if (const auto top_k = static_cast<int>(weights.spec.correlated_top_k());
+      top_k > 0) {
     weights.correlated =
-        CorrelatedWords(data.bags, data.titles, weights.num_words, num_rows,
-                        static_cast<int>(weights.spec.correlated_top_k()));
+        given ? std::vector<float>(
+                    static_cast<std::size_t>(weights.num_words - num_rows) *
+                    top_k)
+              : CorrelatedWords(data.bags, data.titles, weights.num_words,
+                                num_rows, top_k);
   }
   weights.query = InitialTable(options, num_rows, RandomPurpose::kQueryWeights);
   if (options.tower.shared) return weights;

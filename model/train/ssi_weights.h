@@ -32,9 +32,13 @@ struct SsiWeights {
   SparseWeights Sparse() const;
   // Named as in a model file.
   std::vector<TensorView> Tensors() const;
+  // The name of `words` there.
+  const char* WordsTensor() const;
 };
 
 // W = I but for U and V, which are drawn from N(0, 1) x init_scale (SSI 2.3).
+// When training begins from a model, all is to be overwritten with its numbers,
+// and what the documents would say is not computed.
 SsiWeights InitialSsiWeights(const TrainOptions& options,
                              const TrainingData& data);
 

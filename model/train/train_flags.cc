@@ -27,8 +27,8 @@ ABSL_FLAG(std::string, preset, "",
 ABSL_FLAG(std::string, init_from, "",
           "Published model to begin from instead of random weights: a model "
           "directory, or one of its versions. It gives the vocabulary, the "
-          "features and the shape of the towers; flags that contradict it are "
-          "refused.");
+          "features and the shape of the towers (of SSI: idf and the shape of "
+          "W); flags that contradict it are refused.");
 ABSL_FLAG(Int, batch_size, Int{Defaults().batch_size},
           "Pairs in a mini-batch, at most: an epoch is cut into equal ones.");
 ABSL_FLAG(Int, epochs, Int{Defaults().epochs},
@@ -59,7 +59,8 @@ absl::StatusOr<TrainOptions> TrainOptionsFromFlags() {
     options = DefaultOptions(options.tower.kind);
   }
   if (const std::string path = absl::GetFlag(FLAGS_init_from); !path.empty()) {
-    SEMRANK_RETURN_IF_ERROR(TakeInitialModel(path, options));
+    SEMRANK_RETURN_IF_ERROR(
+        TakeInitialModel(path, /*has_preset=*/!preset.empty(), options));
   }
   const TrainOptions taken = options;
   SEMRANK_RETURN_IF_ERROR(ReadFlags(options.data));

@@ -1,0 +1,211 @@
+// --init_from of the built program: training goes on from a published model.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "model/base/file_io.h"
+#include "model/format/model_bundle.h"
+#include "model/format/safetensors.h"
+#include "tests/support/run_program.h"
+#include "tests/support/status_matchers.h"
+#include "tests/support/temp_dir.h"
+
+namespace semrank {
+namespace {
+
+using ::testing::HasSubstr;
+
+class InitFromTest : public ::testing::Test {
+ protected:
+  ProgramResult Run(std::vector<std::string> flags) {
+    flags.insert(flags.begin(), SEMRANK_BINARY_DIR "/semrank-train");
+    return RunProgram(flags);
+  }
+
+  TempDir dir_;
+  std::string train_ = "--train=" + dir_.Write("pairs.tsv",
+                                               "cheap flights\tair fares\n"
+                                               "good pizza\titalian food\n");
+  std::string model_ = "--model_dir=" + dir_.File("models/shop");
+};
+
+TEST_F(InitFromTest, BeginsFromAPublishedModelAndKeepsItsVocabulary) {
+  for (const std::string tower : {"dssm", "linear", "clsm"}) {
+    const std::string first = dir_.File("first_" + tower);
+    const std::string second = dir_.File("second_" + tower);
+    ASSERT_EQ(Run({train_, "--model_dir=" + first, "--tower=" + tower,
+                   "--features=letters+words", "--ngram_length=2",
+                   "--embedding_dim=8", "--noshared_towers", "--epochs=1"})
+                  .exit_code,
+              0);
+    // A step too small to change a weight, on other words.
+    const ProgramResult result =
+        Run({"--train=" + dir_.Write("other.tsv", "red wine\tdrinks\na\tb\n"),
+             "--model_dir=" + second, "--init_from=" + first, "--epochs=1",
+             "--optimizer=sgd", "--learning_rate=1e-30"});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    for (const char* file :
+         {"/1/weights.safetensors", "/1/ngrams.txt", "/1/words.txt"}) {
+      EXPECT_EQ(*ReadFile(second + file, 1 << 24),
+                *ReadFile(first + file, 1 << 24));
+    }
+    ASSERT_OK_AND_ASSIGN(const auto from, LoadModel(first));
+    ASSERT_OK_AND_ASSIGN(const auto to, LoadModel(second));
+    EXPECT_EQ(to->config().training().init_weights_sha256(),
+              from->version().weights_sha256);
+  }
+}
+
+TEST_F(InitFromTest, FlagsThatContradictTheInitialModelAreRefused) {
+  ASSERT_EQ(Run({train_, model_, "--hidden=7", "--epochs=1"}).exit_code, 0);
+  const std::string init = "--init_from=" + dir_.File("models/shop/1");
+  for (const auto& [flag, reason] :
+       {std::pair{"--hidden=8", "has 7"},
+        {"--tower=linear", "TOWER_KIND_DSSM"},
+        {"--embedding_dim=16", "has 128"},
+        {"--noshared_towers", "has true"},
+        {"--features=words", "FEATURE_KIND_LETTERS"},
+        {"--hash_buckets=64", "has 0"}}) {
+    const ProgramResult result = Run({train_, model_, init, flag});
+    EXPECT_EQ(result.exit_code, 2) << flag;
+    EXPECT_THAT(result.err, HasSubstr(reason)) << flag;
+  }
+  EXPECT_EQ(Run({train_, model_, init, "--hidden=7", "--epochs=1"}).exit_code,
+            0);
+  EXPECT_EQ(Run({train_, model_, "--init_from=" + dir_.File("none")}).exit_code,
+            1);
+}
+
+// By the flags of a kind of SSI model.
+class SsiInitFromTest : public InitFromTest,
+                        public ::testing::WithParamInterface<
+                            std::pair<const char*, std::vector<std::string>>> {
+ protected:
+  // Titles are the words of the query, each some places further on.
+  static std::string Pairs(int distance) {
+    std::string pairs;
+    for (int i = 0; i < 200; ++i) {
+      const int a = i % 40, b = (7 * i + i / 40) % 40;
+      absl::StrAppendFormat(&pairs, "word%d word%d\tword%d word%d\n", a, b,
+                            (a + distance) % 40, (b + distance) % 40);
+    }
+    return pairs;
+  }
+  ProgramResult Train(const std::string& model_dir,
+                      std::vector<std::string> more) {
+    more.insert(more.end(),
+                {"--model_dir=" + dir_.File(model_dir), "--embedding_dim=8",
+                 "--batch_size=50", "--epochs=2", "--valid_fraction=0",
+                 "--output=json", "--threads=1"});
+    return Run(more);
+  }
+  std::string Content(const std::string& path) {
+    return ReadFile(dir_.File(path), 1 << 24).value();
+  }
+  std::vector<float> Tensor(const std::string& model_dir, const char* name) {
+    const std::string content = Content(model_dir + "/1/weights.safetensors");
+    const auto tensors = ParseSafetensors(content, model_dir).value();
+    if (!tensors.contains(name)) return {};
+    const TensorView& tensor = tensors.at(name);
+    std::size_t count = 1;
+    for (const std::int64_t size : tensor.shape) count *= size;
+    return {tensor.data, tensor.data + count};
+  }
+};
+
+// train_loss of what --output=json says.
+double TrainLoss(const std::string& json) {
+  return nlohmann::json::parse(json)["best_epoch"]["train_loss"];
+}
+
+TEST_P(SsiInitFromTest, GoesOnWithTheModelsWordsAndTheirIdf) {
+  std::vector<std::string> flags = GetParam().second;
+  flags.push_back("--train=" + dir_.Write("first.tsv", Pairs(3)));
+  flags.push_back("--tower=ssi");
+  const ProgramResult first = Train("first", flags);
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+
+  // A step too small to change a weight.
+  ProgramResult result =
+      Train("same", {flags.end()[-2], "--init_from=" + dir_.File("first"),
+                     "--optimizer=sgd", "--learning_rate=1e-44"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(Content("same/1/weights.safetensors"),
+            Content("first/1/weights.safetensors"));
+  ASSERT_OK_AND_ASSIGN(const auto from, LoadModel(dir_.File("first")));
+  ASSERT_OK_AND_ASSIGN(const auto to, LoadModel(dir_.File("same")));
+  EXPECT_EQ(to->config().ssi().SerializeAsString(),
+            from->config().ssi().SerializeAsString());
+  EXPECT_EQ(to->config().training().init_weights_sha256(),
+            from->version().weights_sha256);
+
+  result =
+      Train("longer", {flags.end()[-2], "--init_from=" + dir_.File("first/1")});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_LT(TrainLoss(result.out), TrainLoss(first.out));
+
+  // Other pairs, in which the words occur otherwise, or for the first time.
+  result = Train(
+      "other", {"--train=" + dir_.Write("other.tsv",
+                                        Pairs(5) + "word1 new\tword1 word2\n"),
+                "--init_from=" + dir_.File("first")});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(Content("other/1/words.txt"), Content("first/1/words.txt"));
+  for (const char* given : {"idf", "correlated_words"}) {
+    EXPECT_EQ(Tensor("other", given), Tensor("first", given)) << given;
+  }
+  EXPECT_NE(Content("other/1/weights.safetensors"),
+            Content("first/1/weights.safetensors"));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Variants, SsiInitFromTest,
+    ::testing::Values(
+        std::pair{"LowRank", std::vector<std::string>{}},
+        std::pair{"Symmetric", std::vector<std::string>{"--ssi=symmetric"}},
+        std::pair{"Diagonal", std::vector<std::string>{"--ssi=diagonal"}},
+        std::pair{"Full", std::vector<std::string>{"--ssi=full"}},
+        std::pair{"HashedPairs",
+                  std::vector<std::string>{"--ssi=full",
+                                           "--ssi_pair_hash_buckets=64"}},
+        std::pair{"Constrained",
+                  std::vector<std::string>{"--ssi_dense_words=20"}},
+        std::pair{"Correlated",
+                  std::vector<std::string>{"--ssi_frequent_words=20",
+                                           "--ssi_correlated_top_k=3"}}),
+    [](const auto& tested) { return tested.param.first; });
+
+TEST_F(InitFromTest, FlagsThatContradictAnSsiModelAreRefused) {
+  ASSERT_EQ(Run({train_, model_, "--tower=ssi", "--ssi_dense_words=3",
+                 "--embedding_dim=4", "--epochs=1"})
+                .exit_code,
+            0);
+  const std::string init = "--init_from=" + dir_.File("models/shop");
+  for (const auto& [flag, reason] :
+       {std::pair{"--ssi=symmetric", "SSI_VARIANT_LOW_RANK"},
+        {"--tower=dssm", "TOWER_KIND_SSI"},
+        {"--embedding_dim=16", "has 4"},
+        {"--ssi_dense_words=2", "has 3"},
+        {"--ssi_pair_hash_buckets=64", "has 0"},
+        {"--ssi_frequent_words=2", "has 0"},
+        {"--ssi_correlated_top_k=2", "has 0"},
+        {"--ssi_init_scale=1", "begin as those of --init_from"},
+        {"--max_words=5", "has 8"},
+        {"--preset=dssm2013", "model of TOWER_KIND_SSI"}}) {
+    const ProgramResult result = Run({train_, model_, init, flag});
+    EXPECT_EQ(result.exit_code, 2) << flag;
+    EXPECT_THAT(result.err, HasSubstr(reason)) << flag;
+  }
+  for (const char* agrees :
+       {"--tower=ssi", "--ssi_dense_words=3", "--max_words=9"}) {
+    EXPECT_EQ(Run({train_, model_, init, agrees, "--epochs=1"}).exit_code, 0);
+  }
+}
+
+}  // namespace
+}  // namespace semrank
