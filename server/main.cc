@@ -45,6 +45,9 @@ constexpr ProgramInfo kProgram = {"semrank-server",
                                   "ranks documents for queries over gRPC",
                                   kUsage, "server/"};
 
+// What is still to be written to the store is seconds of work at most.
+constexpr absl::Duration kMaxStoreClosing = absl::Seconds(10);
+
 void PrintReady(const Listeners& listeners) {
   absl::PrintF("semrank-server ready grpc=%s http=%s", listeners.rpc->address(),
                listeners.http->address());
@@ -67,7 +70,9 @@ absl::Status Serve(const ServerOptions& options) {
   AddAdmissionReadings(admission, metrics);
   ModelStore models(ModelChoices(options.models), cache.get(), &metrics,
                     LogModelLoad);
-  const TextEmbedder embedder(cache.get(), &metrics);
+  SEMRANK_ASSIGN_OR_RETURN(const auto store, OpenStore(options.store));
+  auto stored = UseStoreForVectors(options.store, store.get(), metrics);
+  const TextEmbedder embedder(cache.get(), &metrics, stored.get());
   const RankingEngine ranking(options.limits, &embedder, &metrics);
   const EmbeddingEngine embedding(options.limits, &embedder, &metrics);
   WorkerPool workers(NumUsableProcessors());
@@ -87,7 +92,7 @@ absl::Status Serve(const ServerOptions& options) {
       .admin_rpcs = options.models.enable_admin_rpcs};
   HttpPages pages = OperatorPages(&lifecycle, &metrics);
   AddStatusPage({&lifecycle, &models, cache.get(), &admission, &options.limits,
-                 &request_log},
+                 &request_log, stored.get()},
                 pages);
   Listeners listeners;
   SEMRANK_ASSIGN_OR_RETURN(
@@ -114,6 +119,9 @@ absl::Status Serve(const ServerOptions& options) {
   const int signal_number = WaitForStopSignal([&] { watcher.Hurry(); });
   spdlog::info("signal {}: draining", signal_number);
   Drain(options, lifecycle, std::move(listeners));
+  // Writes what waits.
+  const Watchdog watchdog(kMaxStoreClosing);
+  stored.reset();
   return absl::OkStatus();
 }
 

@@ -109,6 +109,7 @@ absl::StatusOr<ServerOptions> OptionsFromFlags() {
   options.http_address = absl::GetFlag(FLAGS_http_address);
   options.max_http_body_bytes = absl::GetFlag(FLAGS_max_http_body_bytes);
   options.cache_bytes = absl::GetFlag(FLAGS_cache_bytes);
+  SEMRANK_ASSIGN_OR_RETURN(options.store, StoreOptionsFromFlags());
   options.limits.max_texts_per_request =
       absl::GetFlag(FLAGS_max_texts_per_request);
   options.limits.max_text_bytes = absl::GetFlag(FLAGS_max_text_bytes);
@@ -145,6 +146,7 @@ std::string DescribeOptions(const ServerOptions& options) {
              options.limits.max_metadata_bytes,
              absl::FormatDuration(options.drain_delay),
              absl::FormatDuration(options.drain_timeout)) +
+         DescribeStoreOptions(options.store) +
          DescribeSecurityOptions(options.security) +
          DescribeLogOptions(options.log);
 }

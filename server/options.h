@@ -11,6 +11,7 @@
 #include "server/log_options.h"
 #include "server/model_options.h"
 #include "server/security_options.h"
+#include "server/store_options.h"
 
 namespace semrank {
 
@@ -20,6 +21,7 @@ struct ServerOptions {
   std::string http_address;    // HOST:PORT
   std::int64_t max_http_body_bytes = 0;
   std::int64_t cache_bytes = 0;
+  StoreOptions store;
   Limits limits;
   SecurityOptions security;
   LogOptions log;

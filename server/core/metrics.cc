@@ -96,14 +96,6 @@ const prometheus::Histogram::BucketBoundaries& CallBuckets() {
   return buckets;
 }
 
-// Stages are shorter: from a cached look-up of a few titles to a large batch.
-const prometheus::Histogram::BucketBoundaries& StageBuckets() {
-  static const prometheus::Histogram::BucketBoundaries buckets = {
-      1e-6, 2.5e-6, 5e-6, 1e-5, 2.5e-5, 5e-5, 1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3,
-      5e-3, .01,    .025, .05,  .1,     .25,  .5,   1,      2.5,  5,    10};
-  return buckets;
-}
-
 // Codes that nobody has defined count as Unknown.
 int NumberOf(absl::StatusCode code) {
   const int number = static_cast<int>(code);
@@ -131,6 +123,13 @@ prometheus::MetricFamily Read(const Metrics::Reading& reading) {
 
 std::string_view StatusCodeLabel(absl::StatusCode code) {
   return kCodeLabels[NumberOf(code)];
+}
+
+const prometheus::Histogram::BucketBoundaries& Metrics::StageBuckets() {
+  static const prometheus::Histogram::BucketBoundaries buckets = {
+      1e-6, 2.5e-6, 5e-6, 1e-5, 2.5e-5, 5e-5, 1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3,
+      5e-3, .01,    .025, .05,  .1,     .25,  .5,   1,      2.5,  5,    10};
+  return buckets;
 }
 
 Metrics::Metrics() {

@@ -108,6 +108,12 @@ class Metrics {
   };
   void AddReading(Reading reading);
 
+  // For parts that keep families of their own, under the rules above.
+  prometheus::Registry& registry() { return registry_; }
+  // Buckets, in seconds, from a cached look-up of a few titles to a large
+  // batch.
+  static const prometheus::Histogram::BucketBoundaries& StageBuckets();
+
   // All metrics in Prometheus' text format, version 0.0.4.
   std::string Render() const;
 

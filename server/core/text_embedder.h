@@ -1,5 +1,5 @@
-// Texts to vectors, through the cache where it helps: normalise, fingerprint,
-// find, embed what is missing in slices, keep it.
+// Texts to vectors, through the cache and the document store where they help:
+// normalise, fingerprint, find, embed what is missing in slices, keep it.
 //
 //   Promise  a row is the same bits whether it was cached or not.
 //   Threads  the embedder, from any thread; a TextBatch and a scratch belong
@@ -8,7 +8,6 @@
 #define SEMRANK_SERVER_CORE_TEXT_EMBEDDER_H_
 
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,36 +18,16 @@
 #include "server/core/metrics.h"
 #include "server/core/model_store.h"
 #include "server/core/stage_times.h"
+#include "server/core/stored_vectors.h"
+#include "server/core/text_batch.h"
 
 namespace semrank {
-
-// Normalised texts, one after another in one piece of memory.
-class TextBatch {
- public:
-  // Empties the batch and keeps its memory.
-  void Clear();
-  // Normalises and appends. InvalidArgument, naming the offset, when `text` is
-  // not UTF-8; the batch is then as before.
-  absl::Status Add(std::string_view text);
-  void AddNormalized(std::string_view text);
-
-  int size() const { return static_cast<int>(begins_.size()) - 1; }
-  std::string_view operator[](int i) const {
-    return std::string_view(texts_).substr(begins_[i],
-                                           begins_[i + 1] - begins_[i]);
-  }
-  std::size_t memory_bytes() const { return texts_.capacity(); }
-
- private:
-  std::string texts_;
-  std::string normalized_;
-  std::vector<std::size_t> begins_ = {0};
-};
 
 // Texts whose vector was at hand, and texts that went through the tower.
 struct CacheUse {
   std::uint32_t hits = 0;
   std::uint32_t misses = 0;
+  std::uint32_t store_hits = 0;  // of `hits`, those from the document store
 };
 
 class TextEmbedder {
@@ -62,17 +41,19 @@ class TextEmbedder {
     std::vector<std::string_view> slice_texts;
     std::vector<VectorKey> slice_keys;
     std::vector<float> slice_rows;
+    std::vector<std::uint8_t> slice_found;
   };
 
-  // `cache` and `metrics` must outlive the embedder.
-  TextEmbedder(DocumentVectorCache* cache, Metrics* metrics);
+  // All must outlive the embedder; without `stored` there is no document store.
+  TextEmbedder(DocumentVectorCache* cache, Metrics* metrics,
+               StoredVectors* stored = nullptr);
 
   // Rows [texts.size(), embedding_dim] of one side, straight from the tower.
   absl::Status Embed(const ServedModel& served, Side side,
                      const TextBatch& texts, const Caller& caller,
                      Scratch& scratch, float* rows, StageTimes& times) const;
 
-  // Rows of documents, through the cache. Adds to `use`.
+  // Rows of documents, through cache and store. Adds to `use`.
   absl::Status FindOrEmbedDocuments(const ServedModel& served,
                                     const TextBatch& texts,
                                     const Caller& caller, Scratch& scratch,
@@ -80,14 +61,24 @@ class TextEmbedder {
                                     StageTimes& times) const;
 
  private:
-  // One slice: texts[missing[first..last)) through the tower and into the
-  // cache.
+  // texts[missing[first..last)) and their keys become the slice.
+  static void GatherSlice(const ServedModel& served, const TextBatch& texts,
+                          std::size_t first, std::size_t last,
+                          Scratch& scratch);
+  // What the store has of the missing ones, into `rows` and the cache. Returns
+  // how many those are; the others stay missing.
+  std::uint32_t FindStored(const ServedModel& served, const TextBatch& texts,
+                           const Caller& caller, Scratch& scratch,
+                           float* rows) const;
+  // One slice: texts[missing[first..last)) through the tower, into the cache
+  // and on their way to the store.
   void EmbedMissing(const ServedModel& served, const TextBatch& texts,
                     std::size_t first, std::size_t last, Scratch& scratch,
                     float* rows, StageTimes& times) const;
 
   DocumentVectorCache* const cache_;
   Metrics* const metrics_;
+  StoredVectors* const stored_;
   // The secret is of this process: nobody can make two titles that collide.
   const Fingerprinter fingerprint_;
 };

@@ -95,6 +95,18 @@ std::string Use(const DocumentVectorCache& cache, const Admission& admission) {
                                          admission.max_inflight_texts())}});
 }
 
+std::string Store(const StoredVectors* stored) {
+  if (stored == nullptr) return "";
+  const StoredVectors::State state = stored->GetState();
+  return Table(
+      "Document store", {},
+      {{"store", state.name},
+       {"state", state.bypassed ? "left alone, tried again soon" : "in use"},
+       {"left alone so far", std::to_string(state.num_bypasses)},
+       {"last error", std::string(ToStd(state.last_error.message()))},
+       {"vectors to be written", std::to_string(state.queued_vectors)}});
+}
+
 std::string LimitTable(const Limits& limits) {
   return Table(
       "Limits", {},
@@ -145,8 +157,8 @@ std::string StatusPage(const StatusSources& sources, absl::Duration uptime) {
                  absl::FormatDuration(absl::Trunc(uptime, absl::Seconds(1)))},
                 {"now", Seconds(absl::Now())}}) +
          Models(*sources.models) + Use(*sources.cache, *sources.admission) +
-         LimitTable(*sources.limits) + Failures(*sources.request_log) +
-         "</body>\n</html>\n";
+         Store(sources.stored) + LimitTable(*sources.limits) +
+         Failures(*sources.request_log) + "</body>\n</html>\n";
 }
 
 }  // namespace semrank

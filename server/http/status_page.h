@@ -16,6 +16,7 @@
 #include "server/core/limits.h"
 #include "server/core/model_store.h"
 #include "server/core/request_log.h"
+#include "server/core/stored_vectors.h"
 #include "server/http/http_server.h"
 
 namespace semrank {
@@ -28,6 +29,7 @@ struct StatusSources {
   const Admission* admission = nullptr;
   const Limits* limits = nullptr;
   const RequestLog* request_log = nullptr;
+  const StoredVectors* stored = nullptr;
 };
 
 // Puts it among `pages` as /statusz; uptime is counted from here.

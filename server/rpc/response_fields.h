@@ -40,6 +40,9 @@ void SetFacts(const ServedModel& served, const CacheUse& cache,
   SetModel(served, response);
   response.set_cache_hits(cache.hits);
   response.set_cache_misses(cache.misses);
+  if constexpr (requires { response.set_store_hits(0); }) {
+    response.set_store_hits(cache.store_hits);
+  }
   SetTimings(times, total, *response.mutable_timings());
 }
 

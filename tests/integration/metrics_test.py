@@ -39,8 +39,9 @@ def wait_for_line(stream, pattern: str) -> str:
 class MetricsTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
         cls.server = subprocess.Popen(
-            [BINARIES / "semrank-server", f"--model_dir={MODEL}", "--listen_address=127.0.0.1:0", "--http_address=127.0.0.1:0"],
+            [BINARIES / "semrank-server", f"--model_dir={MODEL}", f"--store=rocksdb:{cls.folder.name}", "--listen_address=127.0.0.1:0", "--http_address=127.0.0.1:0"],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         cls.http = wait_for_line(cls.server.stdout, r" http=(\S+)")
         fetch(f"http://{cls.http}/v1/rank", b'{"query": "photo", "titles": ["photo editor", "mail reader"]}')
@@ -50,6 +51,7 @@ class MetricsTest(unittest.TestCase):
         cls.server.terminate()
         cls.server.wait()
         cls.server.stdout.close()
+        cls.folder.cleanup()
 
     def test_promtool_has_no_complaint(self):
         text = fetch(f"http://{self.http}/metrics")
@@ -62,6 +64,9 @@ class MetricsTest(unittest.TestCase):
                      "semrank_stage_duration_seconds_bucket", "semrank_requests_rejected_total", "semrank_cache_requests_total",
                      "semrank_cache_entries", "semrank_cache_bytes", "semrank_cache_evictions_total", "semrank_inflight_texts_max",
                      "semrank_model_info", "semrank_model_load_total", "semrank_model_loaded_timestamp_seconds",
+                     "semrank_store_requests_total", "semrank_store_calls_total", "semrank_store_call_duration_seconds_bucket",
+                     "semrank_store_dropped_vectors_total", "semrank_store_written_vectors_total", "semrank_store_bypassed",
+                     "semrank_store_bypasses_total", "semrank_store_queue_vectors", "semrank_store_queue_bytes",
                      "semrank_build_info", "process_cpu_seconds_total", "process_resident_memory_bytes", "process_open_fds",
                      "process_start_time_seconds"):
             self.assertRegex(text, rf"(?m)^{name}[ {{]")

@@ -49,6 +49,8 @@ TEST(OptionsTest, DescriptionHasEveryFlagAsAFlagfileTakesIt) {
             "max_requests_per_stream=64\nmax_streams_per_connection=1000\n"
             "max_metadata_bytes=8192\n"
             "drain_delay=1.5s\ndrain_timeout=30s\n"
+            "store=none\nstore_timeout=10ms\n"
+            "store_vector_bytes=4294967296\n"
             "tls_cert=\ntls_key=\ntls_client_ca=\napi_keys_file=\n"
             "health_address=\nlog_format=text\nslow_request_threshold=0\n");
 }

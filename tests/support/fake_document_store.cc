@@ -31,7 +31,6 @@ absl::StatusOr<DocumentStore::Found> FakeDocumentStore::FindVectors(
     const VectorSpace& space,
     std::span<const std::string_view> normalized_texts, absl::Duration,
     float* rows, std::span<std::uint8_t> found) {
-  if (hook_) hook_();
   MutexLock lock(mutex_);
   ++num_finds_;
   std::ranges::fill(found, std::uint8_t{0});

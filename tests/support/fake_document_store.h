@@ -21,9 +21,9 @@ class FakeDocumentStore : public DocumentStore {
  public:
   // Every call returns this from now on; OK = it works again.
   void FailWith(absl::Status status);
-  // Called at the begin of each FindVectors and WriteVectors, without a lock.
-  // To be set before other threads call.
-  void BeforeVectors(std::function<void()> hook) { hook_ = std::move(hook); }
+  // Called at the begin of each WriteVectors, without a lock. To be set before
+  // other threads call.
+  void BeforeWrite(std::function<void()> hook) { hook_ = std::move(hook); }
 
   int num_finds() const;  // calls of FindVectors
   int num_vectors() const;

@@ -37,7 +37,8 @@ class EngineFixture : public ::testing::Test {
 
   void UseCache(std::size_t capacity_bytes) {
     cache_ = DocumentVectorCache::Create(capacity_bytes).value();
-    embedder_ = std::make_unique<TextEmbedder>(cache_.get(), &metrics_);
+    embedder_ =
+        std::make_unique<TextEmbedder>(cache_.get(), &metrics_, stored_.get());
     ranking_ = std::make_unique<RankingEngine>(kSmallLimits, embedder_.get(),
                                                &metrics_);
     embedding_ = std::make_unique<EmbeddingEngine>(kSmallLimits,
@@ -74,6 +75,7 @@ class EngineFixture : public ::testing::Test {
 
   Metrics metrics_;
   std::unique_ptr<DocumentVectorCache> cache_;
+  std::unique_ptr<StoredVectors> stored_;  // null = no document store
   std::unique_ptr<TextEmbedder> embedder_;
   std::unique_ptr<RankingEngine> ranking_;
   std::unique_ptr<EmbeddingEngine> embedding_;

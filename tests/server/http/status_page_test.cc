@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/fake_caller.h"
+#include "tests/support/fake_document_store.h"
 #include "tests/support/memory_source.h"
 #include "tests/support/tiny_model.h"
 
@@ -15,9 +17,9 @@ using ::testing::Not;
 class StatusPageTest : public ::testing::Test {
  protected:
   std::string Page() {
-    return StatusPage(
-        {&lifecycle_, &models_, cache_.get(), &admission_, &limits_, &log_},
-        absl::Seconds(3661.7));
+    return StatusPage({&lifecycle_, &models_, cache_.get(), &admission_,
+                       &limits_, &log_, stored_},
+                      absl::Seconds(3661.7));
   }
 
   Lifecycle lifecycle_;
@@ -29,6 +31,7 @@ class StatusPageTest : public ::testing::Test {
   Admission admission_{777};
   const Limits limits_;
   RequestLog log_{absl::ZeroDuration(), {}};
+  const StoredVectors* stored_ = nullptr;
 };
 
 TEST_F(StatusPageTest, SaysWhatAnOperatorAsksFirst) {
@@ -45,6 +48,21 @@ TEST_F(StatusPageTest, SaysWhatAnOperatorAsksFirst) {
         "none since the start", "</html>"}) {
     EXPECT_THAT(page, HasSubstr(part));
   }
+}
+
+TEST_F(StatusPageTest, ShowsTheDocumentStoreAndWhyItIsLeftAlone) {
+  EXPECT_THAT(Page(), Not(HasSubstr("Document store")));
+  FakeDocumentStore store;
+  StoredVectors stored(&store, &metrics_, {});
+  stored_ = &stored;
+  EXPECT_THAT(Page(), HasSubstr("<td>in use</td>"));
+  store.FailWith(absl::UnavailableError("fake store: <down>"));
+  const std::string_view text = "text";
+  std::uint8_t found = 0;
+  std::vector<float> row(16);
+  stored.Find({.model = MakeTinyModel()}, {&text, 1}, FakeCaller(), row.data(),
+              {&found, 1});
+  EXPECT_THAT(Page(), HasSubstr("fake store: &lt;down&gt;"));
 }
 
 TEST_F(StatusPageTest, FailuresAreShownByReasonWithoutTheirMessage) {

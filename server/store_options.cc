@@ -1,0 +1,95 @@
+#include "server/store_options.h"
+
+#include <spdlog/spdlog.h>
+
+#include "absl/flags/flag.h"
+#include "absl/strings/str_format.h"
+#include "model/base/program.h"
+#include "model/base/status_macros.h"
+#include "server/core/rocksdb_document_store.h"
+#include "server/option_checks.h"
+
+ABSL_FLAG(std::string, store, "none",
+          "Keeps the vectors of documents beyond this process, so that a "
+          "restart does not compute them again: rocksdb:PATH (a folder of this "
+          "server alone, made if missing) or none.");
+ABSL_FLAG(absl::Duration, store_timeout, absl::Milliseconds(10),
+          "How long one look-up in the store may take. What takes longer is "
+          "computed, and the store is left alone for 100ms to 10s.");
+ABSL_FLAG(std::int64_t, store_vector_bytes, std::int64_t{4} << 30,
+          "Bytes of disk for vectors in a RocksDB store; beyond, the oldest "
+          "leave. 4 GiB hold about 7 million vectors of 128 numbers.");
+
+namespace semrank {
+namespace {
+
+constexpr std::string_view kRocksDb = "rocksdb:";
+// Vectors leave by whole files, of 32 MiB.
+constexpr std::int64_t kMinVectorBytes = std::int64_t{64} << 20;
+constexpr std::int64_t kMaxVectorBytes = std::int64_t{1} << 50;
+
+void LogChange(const std::string& name, const absl::Status& status) {
+  if (status.ok()) {
+    spdlog::info("{} answers again and is in use", name);
+  } else {
+    spdlog::warn("going on without the document store: {}",
+                 std::string(status.message()));
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<StoreOptions> StoreOptionsFromFlags() {
+  StoreOptions options;
+  options.store = absl::GetFlag(FLAGS_store);
+  options.timeout = absl::GetFlag(FLAGS_store_timeout);
+  options.vector_bytes = absl::GetFlag(FLAGS_store_vector_bytes);
+  if (options.store.starts_with(kRocksDb)) {
+    options.rocksdb_path = options.store.substr(kRocksDb.size());
+  }
+  if (options.store != "none" && options.rocksdb_path.empty()) {
+    return FlagError("store", options.store, "must be none or rocksdb:PATH");
+  }
+  if (options.timeout < absl::Microseconds(100)) {
+    return FlagError("store_timeout", absl::FormatDuration(options.timeout),
+                     "must be 100us or more");
+  }
+  SEMRANK_RETURN_IF_ERROR(CheckDuration("store_timeout", options.timeout));
+  SEMRANK_RETURN_IF_ERROR(CheckRange("store_vector_bytes", options.vector_bytes,
+                                     kMinVectorBytes, kMaxVectorBytes));
+  return options;
+}
+
+std::string DescribeStoreOptions(const StoreOptions& options) {
+  return absl::StrFormat("store=%s\nstore_timeout=%s\nstore_vector_bytes=%d\n",
+                         options.store, absl::FormatDuration(options.timeout),
+                         options.vector_bytes);
+}
+
+absl::StatusOr<std::unique_ptr<DocumentStore>> OpenStore(
+    const StoreOptions& options) {
+  if (options.rocksdb_path.empty()) return nullptr;
+  SEMRANK_ASSIGN_OR_RETURN(
+      std::unique_ptr<DocumentStore> store,
+      RocksDbDocumentStore::Open({.path = options.rocksdb_path,
+                                  .max_vector_bytes = options.vector_bytes}));
+  spdlog::info("using the document store {}", store->name());
+  return store;
+}
+
+std::unique_ptr<StoredVectors> UseStoreForVectors(const StoreOptions& options,
+                                                  DocumentStore* store,
+                                                  Metrics& metrics) {
+  if (store == nullptr) return nullptr;
+  auto vectors = std::make_unique<StoredVectors>(
+      store, &metrics,
+      StoredVectors::Options{
+          .time_limit = options.timeout,
+          .on_change = [name = store->name()](const absl::Status& status) {
+            LogChange(name, status);
+          }});
+  AddStoreReadings(*vectors, metrics);
+  return vectors;
+}
+
+}  // namespace semrank

@@ -1,0 +1,107 @@
+// The real semrank-server with a document store, restarted and killed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <thread>
+
+#include "tests/support/http_client.h"
+#include "tests/support/run_program.h"
+#include "tests/support/server_process.h"
+#include "tests/support/temp_dir.h"
+#include "tests/support/tiny_model.h"
+
+namespace semrank {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::string kServer = SEMRANK_BINARY_DIR "/semrank-server";
+
+class StoreTest : public ::testing::Test {
+ protected:
+  StoreTest() { PublishTinyModel(model_dir_); }
+
+  std::vector<std::string> Flags() const {
+    return {"--model_dir=" + model_dir_, "--store=rocksdb:" + store_,
+            // Machines that run tests are slow at times.
+            "--store_timeout=5s"};
+  }
+  void Start() { server_ = std::make_unique<ServerProcess>(kServer, Flags()); }
+  int Stop(int signal_number) {
+    server_->Signal(signal_number);
+    return server_->Wait();
+  }
+  void RankThree() {
+    const HttpAnswer answer =
+        CallHttp(server_->http_address(), "POST", "/v1/rank",
+                 {.body = R"({"query": "blue shoes",
+                     "titles": ["red hat", "blue shoes", "a lamp"]})"});
+    EXPECT_EQ(answer.status, 200) << answer.body;
+  }
+  std::string Metrics() const {
+    return HttpGet(server_->http_address(), "/metrics").body;
+  }
+  void WaitForMetric(const std::string& line) const {
+    const auto limit =
+        std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (Metrics().find("\n" + line + "\n") == std::string::npos) {
+      ASSERT_LT(std::chrono::steady_clock::now(), limit) << Metrics();
+      std::this_thread::yield();
+    }
+  }
+  void ExpectNothingWasComputed() const {
+    EXPECT_THAT(Metrics(),
+                HasSubstr("semrank_texts_embedded_total{side=\"document\"} 0"));
+    EXPECT_THAT(Metrics(),
+                HasSubstr("semrank_store_requests_total{result=\"hit\"} 3"));
+  }
+
+  const TempDir dir_;
+  const std::string model_dir_ = dir_.File("tiny");
+  const std::string store_ = dir_.File("store");
+  std::unique_ptr<ServerProcess> server_;
+};
+
+TEST_F(StoreTest, TheFirstRankAfterARestartComputesNoVector) {
+  Start();
+  RankThree();
+  EXPECT_EQ(Stop(SIGTERM), 0);
+  Start();
+  RankThree();
+  ExpectNothingWasComputed();
+}
+
+TEST_F(StoreTest, NorDoesTheFirstRankAfterAKill) {
+  Start();
+  RankThree();
+  WaitForMetric("semrank_store_written_vectors_total 3");
+  Stop(SIGKILL);
+  Start();
+  RankThree();
+  ExpectNothingWasComputed();
+}
+
+TEST_F(StoreTest, ANewModelComputesItsOwnVectors) {
+  Start();
+  RankThree();
+  EXPECT_EQ(Stop(SIGTERM), 0);
+  PublishTinyModel(model_dir_, {.seed = 2});
+  Start();
+  RankThree();
+  EXPECT_THAT(Metrics(),
+              HasSubstr("semrank_texts_embedded_total{side=\"document\"} 3"));
+}
+
+TEST_F(StoreTest, ASecondServerOnTheStoreDoesNotStartAndNamesIt) {
+  Start();
+  std::vector<std::string> command = Flags();
+  command.insert(command.begin(), kServer);
+  const ProgramResult result = RunProgram(command);
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("rocksdb:" + store_ + ": another process"));
+}
+
+}  // namespace
+}  // namespace semrank
