@@ -25,6 +25,7 @@ extern const Command kRankCommand;
 extern const Command kEmbedCommand;
 extern const Command kExplainCommand;
 extern const Command kLimitsCommand;
+extern const Command kLoadCommand;
 extern const Command kModelCommand;
 extern const Command kHealthCommand;
 

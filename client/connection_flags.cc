@@ -31,6 +31,11 @@ ABSL_FLAG(std::string, api_key_file, "",
 namespace semrank {
 
 absl::StatusOr<std::unique_ptr<SemrankClient>> ClientFromFlags() {
+  SEMRANK_ASSIGN_OR_RETURN(const ClientOptions options, OptionsFromFlags());
+  return SemrankClient::Create(options);
+}
+
+absl::StatusOr<ClientOptions> OptionsFromFlags() {
   ClientOptions options{.address = absl::GetFlag(FLAGS_address),
                         .deadline = absl::GetFlag(FLAGS_deadline)};
   const absl::Status address = CheckServerAddress(options.address);
@@ -54,7 +59,7 @@ absl::StatusOr<std::unique_ptr<SemrankClient>> ClientFromFlags() {
                        .api_key_file = absl::GetFlag(FLAGS_api_key_file)}));
   const absl::Status credentials = CheckCredentials(options.credentials);
   if (!credentials.ok()) return UsageError(ToStd(credentials.message()));
-  return SemrankClient::Create(options);
+  return options;
 }
 
 }  // namespace semrank

@@ -9,6 +9,9 @@
 
 namespace semrank {
 
+// How to reach the server. FlagError if one of them is wrong.
+absl::StatusOr<ClientOptions> OptionsFromFlags();
+
 // A client for --address with --deadline. FlagError if one of them is wrong.
 absl::StatusOr<std::unique_ptr<SemrankClient>> ClientFromFlags();
 

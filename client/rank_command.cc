@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "absl/flags/declare.h"
 #include "absl/flags/flag.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
@@ -20,11 +21,7 @@
 #include "model/base/program.h"
 #include "model/base/status_macros.h"
 
-ABSL_FLAG(
-    std::string, titles, "",
-    "File of titles, one a line, alone or after an id and a tab: \"title\" "
-    "or \"doc_id<TAB>title\"; plain, .gz or .zst; - = standard input. "
-    "Empty lines are left out.");
+ABSL_DECLARE_FLAG(std::string, titles);
 ABSL_FLAG(std::uint32_t, top_k, 0, "How many of the best to print. 0 = all.");
 ABSL_FLAG(std::optional<double>, min_score, std::nullopt,
           "Leave out titles that score less. None = keep all.");
@@ -115,7 +112,8 @@ const Command kRankCommand = {
     .summary = "orders titles for a query",
     .usage = kUsage,
     .flag_sources =
-        "client/rank_command client/query_flag client/text_flags "
+        "client/rank_command client/query_flag client/titles_flag "
+        "client/text_flags "
         "client/model_flags "
         "client/result_flags client/timings client/connection_flags",
     .takes_arguments = true,

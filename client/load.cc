@@ -1,0 +1,225 @@
+#include "client/load.h"
+
+#include <grpcpp/client_context.h>
+#include <grpcpp/completion_queue.h>
+#include <grpcpp/support/async_unary_call.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "client/connection.h"
+#include "client/response_check.h"
+#include "model/base/interrupt.h"
+#include "model/base/mutex.h"
+#include "model/base/progress.h"
+#include "model/base/status_macros.h"
+#include "semrank/v1/ranking_service.grpc.pb.h"
+
+namespace semrank {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr absl::Duration kLate = absl::Milliseconds(1);
+constexpr std::chrono::milliseconds kLookAround(50);
+
+Clock::duration ToClock(absl::Duration duration) {
+  return absl::ToChronoNanoseconds(duration);
+}
+
+// A connection and the stub on it.
+struct Lane {
+  explicit Lane(const ClientOptions& options)
+      : connection(options),
+        stub(v1::RankingService::NewStub(connection.channel())) {}
+
+  Connection connection;
+  std::unique_ptr<v1::RankingService::Stub> stub;
+};
+
+struct Call {
+  Clock::time_point due;
+  std::optional<grpc::ClientContext> context;
+  v1::RankResponse response;
+  grpc::Status status;
+  std::unique_ptr<grpc::ClientAsyncResponseReader<v1::RankResponse>> reader;
+  Lane* lane = nullptr;
+};
+
+// One thread sends, one takes answers; with calls in flight they are the same.
+class LoadRun {
+ public:
+  LoadRun(const ClientOptions& client, const LoadOptions& options,
+          LoadRequests& requests)
+      : options_(options), requests_(requests) {
+    for (int i = 0; i < options.connections; ++i) lanes_.emplace_back(client);
+  }
+
+  LoadReport Run();
+
+ private:
+  bool Over(Clock::time_point now) const {
+    return now >= end_ || Interrupted();
+  }
+  // An idle call, or null while as many as may be are in flight.
+  Call* TakeIdle();
+  void Send(Clock::time_point due, Call& call);
+  void KeepRate();
+  // Takes answers until the last one is in.
+  void TakeAnswers();
+  void Count(const Call& call);
+
+  const LoadOptions options_;
+  LoadRequests& requests_;
+  std::deque<Lane> lanes_;
+  std::size_t next_lane_ = 0;
+  grpc::CompletionQueue queue_;
+  Clock::time_point begin_, end_;  // of what is measured
+  std::atomic<std::int64_t> num_in_flight_ = 0;
+  std::atomic<bool> all_sent_ = false;
+  std::int64_t num_late_ = 0, num_unsent_ = 0;
+  LoadReport report_;
+
+  Mutex mutex_;
+  std::deque<Call> calls_ ABSL_GUARDED_BY(mutex_);
+  std::vector<Call*> idle_ ABSL_GUARDED_BY(mutex_);
+};
+
+Call* LoadRun::TakeIdle() {
+  const MutexLock lock(mutex_);
+  if (!idle_.empty()) {
+    Call* const call = idle_.back();
+    idle_.pop_back();
+    return call;
+  }
+  if (static_cast<int>(calls_.size()) >= options_.inflight) return nullptr;
+  return &calls_.emplace_back();
+}
+
+void LoadRun::Send(Clock::time_point due, Call& call) {
+  call.due = due;
+  call.lane = &lanes_[next_lane_++ % lanes_.size()];
+  call.reader.reset();  // it lives in the context's memory
+  call.context.emplace();
+  call.lane->connection.Prepare(call.lane->connection.DeadlineFor(),
+                                *call.context);
+  ++num_in_flight_;
+  call.reader =
+      call.lane->stub->AsyncRank(&*call.context, requests_.Next(), &queue_);
+  call.reader->Finish(&call.response, &call.status, &call);
+}
+
+void LoadRun::KeepRate() {
+  const Clock::time_point start = begin_ - ToClock(options_.warmup);
+  const std::chrono::duration<double> interval(1 / options_.rate);
+  for (std::int64_t i = 0;; ++i) {
+    const auto due = start + std::chrono::duration_cast<Clock::duration>(
+                                 interval * static_cast<double>(i));
+    if (Over(due)) break;
+    std::this_thread::sleep_until(due);
+    Call* call = TakeIdle();
+    while (call == nullptr && !Over(Clock::now())) {
+      absl::SleepFor(kLate / 2);
+      call = TakeIdle();
+    }
+    if (call == nullptr || Over(Clock::now())) {
+      const std::chrono::duration<double> left = end_ - std::max(due, begin_);
+      num_unsent_ = std::llround(left / interval);
+      break;
+    }
+    if (absl::FromChrono(Clock::now() - due) > kLate && due >= begin_) {
+      ++num_late_;
+    }
+    Send(due, *call);
+  }
+  all_sent_ = true;
+}
+
+void LoadRun::Count(const Call& call) {
+  const Clock::time_point now = Clock::now();
+  const bool has_rate = options_.rate > 0;
+  const bool counts =
+      has_rate ? call.due >= begin_ : now >= begin_ && now <= end_;
+  if (!counts) return;
+  absl::Status status = call.status.ok()
+                            ? absl::OkStatus()
+                            : call.lane->connection.Describe(call.status, 1);
+  if (status.ok() &&
+      call.response.indices_size() != call.response.scores_size()) {
+    status = absl::InternalError("the server's answer is wrong");
+  }
+  if (status.ok()) {
+    report_.latencies.Record(absl::FromChrono(now - call.due));
+    return;
+  }
+  ++report_.num_failed[status.code()];
+  if (report_.first_failure.ok()) report_.first_failure = status;
+}
+
+void LoadRun::TakeAnswers() {
+  std::optional<ProgressBar> bar;
+  if (options_.show_progress) {
+    bar.emplace("load",
+                static_cast<std::int64_t>(
+                    options_.rate * absl::ToDoubleSeconds(options_.duration)),
+                "calls");
+  }
+  while (!all_sent_ || num_in_flight_ > 0) {
+    void* tag = nullptr;
+    bool ok = false;
+    const auto next = queue_.AsyncNext(
+        &tag, &ok, std::chrono::system_clock::now() + kLookAround);
+    if (bar.has_value()) bar->Update(report_.latencies.count());
+    if (next != grpc::CompletionQueue::GOT_EVENT) continue;
+    Call& call = *static_cast<Call*>(tag);
+    Count(call);
+    --num_in_flight_;
+    const Clock::time_point now = Clock::now();
+    if (options_.rate == 0 && !Over(now)) {
+      Send(now, call);
+    } else {
+      all_sent_ = all_sent_ || options_.rate == 0;
+      const MutexLock lock(mutex_);
+      idle_.push_back(&call);
+    }
+  }
+}
+
+LoadReport LoadRun::Run() {
+  begin_ = Clock::now() + ToClock(options_.warmup);
+  end_ = begin_ + ToClock(options_.duration);
+  std::thread sender;
+  if (options_.rate > 0) {
+    sender = std::thread([this] { KeepRate(); });
+  } else {
+    while (Call* const call = TakeIdle()) Send(Clock::now(), *call);
+  }
+  TakeAnswers();
+  if (sender.joinable()) sender.join();
+  report_.duration =
+      std::max(absl::FromChrono(std::min(Clock::now(), end_) - begin_),
+               absl::ZeroDuration());
+  report_.num_late = num_late_;
+  report_.num_unsent = num_unsent_;
+  queue_.Shutdown();
+  return std::move(report_);
+}
+
+}  // namespace
+
+absl::StatusOr<LoadReport> RunLoad(const ClientOptions& client,
+                                   const LoadOptions& options,
+                                   LoadRequests& requests) {
+  SEMRANK_RETURN_IF_ERROR(CheckOptions(client));
+  return LoadRun(client, options, requests).Run();
+}
+
+}  // namespace semrank
