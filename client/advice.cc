@@ -23,7 +23,7 @@ std::string AdviceForReason(const std::string& reason,
     return "send fewer in one call, or raise the limit of the server";
   }
   if (reason == "MODEL_NOT_FOUND") {
-    return "'semrank model' shows what is served";
+    return "'semrank model --list' shows what there is";
   }
   if (reason == "MODEL_LOADING" || reason == "NO_MODEL" ||
       reason == "DRAINING" || reason == "OVERLOADED") {

@@ -124,6 +124,36 @@ void AddTraining(const v1::TrainingFacts& facts, Table& table) {
 
 }  // namespace
 
+Table ModelListTable(const std::vector<v1::Model>& models) {
+  Table table;
+  for (const char* title : {"model", "version", "state", "loaded", "failure"}) {
+    table.AddColumn(title);
+  }
+  for (const v1::Model& model : models) {
+    table.AddRow({model.name(), std::to_string(model.version()), State(model),
+                  model.has_load_time() ? FormatTime(model.load_time()) : "",
+                  model.failure().message()});
+  }
+  return table;
+}
+
+Table ReloadTable(const v1::ReloadModelResponse& reloaded) {
+  Table table;
+  table.AddColumn("");
+  table.AddColumn("");
+  AddFact("model", reloaded.model().name(), table);
+  AddFact("version", std::to_string(reloaded.model().version()), table);
+  AddFact("state", State(reloaded.model()), table);
+  AddFact("version before",
+          reloaded.has_previous()
+              ? std::to_string(reloaded.previous().version())
+              : "none",
+          table);
+  AddFact("loaded", reloaded.changed() ? "now" : "no, it was current already",
+          table);
+  return table;
+}
+
 Table ModelTable(const v1::Model& model) {
   Table table;
   table.AddColumn("");

@@ -1,5 +1,6 @@
 #include "client/semrank_client.h"
 
+#include <iterator>
 #include <utility>
 
 #include "client/response_check.h"
@@ -59,6 +60,32 @@ absl::StatusOr<v1::Model> SemrankClient::GetModelBy(const v1::ModelRef& model,
       connection_.Call(*model_, &v1::ModelService::Stub::GetModel, request,
                        deadline));
   return std::move(*response.mutable_model());
+}
+
+absl::StatusOr<std::vector<v1::Model>> SemrankClient::ListModels(
+    const std::string& name) {
+  std::vector<v1::Model> models;
+  v1::ListModelsRequest request;
+  request.set_name(name);
+  do {
+    SEMRANK_ASSIGN_OR_RETURN(
+        v1::ListModelsResponse page,
+        connection_.Call(*model_, &v1::ModelService::Stub::ListModels, request,
+                         connection_.DeadlineFor()));
+    models.insert(models.end(),
+                  std::make_move_iterator(page.mutable_models()->begin()),
+                  std::make_move_iterator(page.mutable_models()->end()));
+    request.set_page_token(page.next_page_token());
+  } while (!request.page_token().empty());
+  return models;
+}
+
+absl::StatusOr<v1::ReloadModelResponse> SemrankClient::ReloadModel(
+    const v1::ModelRef& model) {
+  v1::ReloadModelRequest request;
+  *request.mutable_model() = model;
+  return connection_.Call(*model_, &v1::ModelService::Stub::ReloadModel,
+                          request, connection_.DeadlineFor(), Repeat::kNever);
 }
 
 absl::StatusOr<v1::Limits> SemrankClient::GetLimits() {

@@ -5,8 +5,8 @@
 //   Time     each call has the deadline of the options: connecting, waiting
 //            and all its attempts together.
 //   Retries  a call that the server turns away is made again when the server
-//            says, or after a backoff (retry.h). The calls here only read, so
-//            that is safe; CheckHealth asks once.
+//            says, or after a backoff (retry.h). Those calls only read, so
+//            that is safe; ReloadModel and CheckHealth ask once.
 //   Size     Rank and EmbedTexts take any number of texts: what is over the
 //            server's limits (GetLimits, asked once) goes in pieces, one after
 //            another, all to one version of the model.
@@ -24,6 +24,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -67,6 +68,16 @@ class SemrankClient {
           take);
 
   absl::StatusOr<v1::Model> GetModel(const v1::ModelRef& model);
+
+  // All versions that the server knows, with their states and why they failed;
+  // `name` empty = of all models.
+  absl::StatusOr<std::vector<v1::Model>> ListModels(const std::string& name);
+
+  // Returns once the version is served or has been refused: give it time. Needs
+  // a server with --enable_admin_rpcs and, where keys are in use, the admin
+  // role. Asks once.
+  absl::StatusOr<v1::ReloadModelResponse> ReloadModel(
+      const v1::ModelRef& model);
 
   absl::StatusOr<v1::Limits> GetLimits();
 

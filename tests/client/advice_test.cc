@@ -58,7 +58,7 @@ INSTANTIATE_TEST_SUITE_P(
                    "it failed; send fewer in one call, or raise the limit of "
                    "the server"},
         AdviceCase{"NoModel", absl::StatusCode::kNotFound, "MODEL_NOT_FOUND",
-                   "it failed; 'semrank model' shows what is served"},
+                   "it failed; 'semrank model --list' shows what there is"},
         AdviceCase{"Bug", absl::StatusCode::kInternal, "BUG", "it failed"},
         AdviceCase{"UnknownReason", absl::StatusCode::kUnavailable, "NEWER",
                    "it failed"}),

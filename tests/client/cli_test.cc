@@ -177,6 +177,34 @@ TEST_F(CliTest, ModelPrintsFacts) {
             "\"state\":\"MODEL_STATE_SERVING\"}\n");
 }
 
+TEST_F(CliTest, ModelListsEveryVersionAndWhyOneFailed) {
+  EXPECT_EQ(Run({"model", "--list"}, {.terminal = true}).out,
+            "model  version  state             loaded  failure\n"
+            "shop   4        failed                    "
+            "weights.safetensors: cut\n"
+            "shop   3        serving, current\n");
+  EXPECT_EQ(Run({"model", "--list", "--output=json"}).out,
+            "{\"name\":\"shop\",\"version\":\"4\",\"state\":"
+            "\"MODEL_STATE_FAILED\",\"failure\":{\"message\":"
+            "\"weights.safetensors: cut\"}}\n"
+            "{\"name\":\"shop\",\"version\":\"3\",\"state\":"
+            "\"MODEL_STATE_SERVING\",\"current\":true}\n");
+}
+
+TEST_F(CliTest, ModelReloadsAndSaysWhatWasBeforeOrWhyNot) {
+  EXPECT_EQ(Run({"model", "--reload", "--model_version=2"}).out,
+            "model\tshop\nversion\t2\nstate\tserving\nversion before\t3\n"
+            "loaded\tnow\n");
+  EXPECT_THAT(Run({"model", "--reload", "--model_version=3"}).out,
+              HasSubstr("loaded\tno, it was current already\n"));
+  EXPECT_THAT(
+      Run({"model", "--reload", "--model_version=2", "--output=json"}).out,
+      ::testing::EndsWith("\"changed\":true}\n"));
+  const ProgramResult failed = Run({"model", "--reload", "--model_version=4"});
+  EXPECT_EQ(failed.exit_code, 1);
+  EXPECT_THAT(failed.err, HasSubstr("weights.safetensors: cut"));
+}
+
 TEST_F(CliTest, ExplainShowsPeopleABarForEachWord) {
   const auto run =
       Run({"explain", "--query=edit photos", "--output=table", "photo editor"});
@@ -324,6 +352,8 @@ INSTANTIATE_TEST_SUITE_P(
         WrongUseCase{"BadOutput",
                      {"model", "--output=xml"},
                      "--output=xml: want auto, table, tsv or json"},
+        WrongUseCase{
+            "ModelListAndReload", {"model", "--list", "--reload"}, "not both"},
         WrongUseCase{"ModelArgument", {"model", "x"}, "unexpected argument"},
         WrongUseCase{"HealthArgument", {"health", "x"}, "unexpected argument"},
         WrongUseCase{"FlagOfAnotherCommand",

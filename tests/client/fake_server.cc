@@ -76,6 +76,38 @@ grpc::Status ExplainEditPhotos(const v1::ExplainRequest& request,
   return grpc::Status::OK;
 }
 
+grpc::Status ListShop(const v1::ListModelsRequest& request,
+                      v1::ListModelsResponse* response) {
+  v1::Model& model = *response->add_models();
+  model.set_name("shop");
+  if (request.page_token().empty()) {
+    model.set_version(4);
+    model.set_state(v1::MODEL_STATE_FAILED);
+    model.mutable_failure()->set_message("weights.safetensors: cut");
+    response->set_next_page_token("second");
+  } else {
+    model.set_version(3);
+    model.set_state(v1::MODEL_STATE_SERVING);
+    model.set_current(true);
+  }
+  return grpc::Status::OK;
+}
+
+grpc::Status ReloadShop(const v1::ReloadModelRequest& request,
+                        v1::ReloadModelResponse* response) {
+  if (request.model().version() == 4) {
+    return ServerError(grpc::StatusCode::DATA_LOSS, "MODEL_DAMAGED",
+                       "weights.safetensors: cut");
+  }
+  response->mutable_model()->set_name("shop");
+  response->mutable_model()->set_version(request.model().version());
+  response->mutable_model()->set_state(v1::MODEL_STATE_SERVING);
+  response->mutable_previous()->set_name("shop");
+  response->mutable_previous()->set_version(3);
+  response->set_changed(request.model().version() != 3);
+  return grpc::Status::OK;
+}
+
 grpc::Status ServerError(grpc::StatusCode code, const std::string& reason,
                          const std::string& message) {
   google::rpc::ErrorInfo info;

@@ -35,6 +35,14 @@ grpc::Status EmbedByPosition(const v1::EmbedTextsRequest& request,
 grpc::Status ExplainEditPhotos(const v1::ExplainRequest& request,
                                v1::ExplainResponse* response);
 
+// "shop" 4, which failed, on the first page; 3, which serves, on the second.
+grpc::Status ListShop(const v1::ListModelsRequest& request,
+                      v1::ListModelsResponse* response);
+
+// Version 3 is current; another one becomes so.
+grpc::Status ReloadShop(const v1::ReloadModelRequest& request,
+                        v1::ReloadModelResponse* response);
+
 // A failed call as semrank's server sends it, with one ErrorInfo.
 grpc::Status ServerError(grpc::StatusCode code, const std::string& reason,
                          const std::string& message);
@@ -79,6 +87,16 @@ class FakeServer final : private v1::RankingService::Service,
   grpc::Status Explain(grpc::ServerContext*, const v1::ExplainRequest* request,
                        v1::ExplainResponse* response) override {
     return ExplainEditPhotos(*request, response);
+  }
+  grpc::Status ListModels(grpc::ServerContext*,
+                          const v1::ListModelsRequest* request,
+                          v1::ListModelsResponse* response) override {
+    return ListShop(*request, response);
+  }
+  grpc::Status ReloadModel(grpc::ServerContext*,
+                           const v1::ReloadModelRequest* request,
+                           v1::ReloadModelResponse* response) override {
+    return ReloadShop(*request, response);
   }
   grpc::Status GetLimits(grpc::ServerContext*, const v1::GetLimitsRequest*,
                          v1::GetLimitsResponse* response) override {

@@ -1,0 +1,166 @@
+// Counts what a request allocates. A program of its own, since it replaces
+// operator new for all of it.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "semrank/v1/ranking_service.pb.h"
+#include "server/rpc/rank_work.h"
+#include "server/rpc/request_run.h"
+#include "tests/support/fake_caller.h"
+#include "tests/support/memory_source.h"
+#include "tests/support/status_matchers.h"
+#include "tests/support/tiny_model.h"
+
+namespace {
+
+std::atomic<std::int64_t> num_allocations = 0;
+
+void* Allocate(std::size_t size, std::size_t alignment) {
+  ++num_allocations;
+  // A whole number of alignments, as aligned_alloc wants it.
+  const std::size_t rounded = (size + alignment - 1) / alignment * alignment;
+  void* const memory = std::aligned_alloc(alignment, rounded);
+  if (memory == nullptr) std::abort();
+  return memory;
+}
+
+}  // namespace
+
+// The array and nothrow forms end in these.
+void* operator new(std::size_t size) {
+  return Allocate(size, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+}
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  return Allocate(size, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t /*size*/) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::align_val_t /*alignment*/) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t /*size*/,
+                     std::align_val_t /*alignment*/) noexcept {
+  std::free(memory);
+}
+
+namespace semrank {
+namespace {
+
+// A unary call as far as it is ours: bytes in, bytes out.
+class BytesRun final : public RequestRun {
+ public:
+  BytesRun(const RpcEnvironment& environment, std::vector<char>& answer)
+      : RequestRun(environment, std::make_unique<RankWork>(environment)),
+        answer_(answer) {}
+  absl::Status Run(std::string_view bytes) {
+    Start(bytes);
+    return status_;
+  }
+
+ private:
+  absl::Time deadline() const override { return absl::InfiniteFuture(); }
+  bool gone() const override { return false; }
+  absl::Status MakeAnswer(
+      const google::protobuf::MessageLite& response) override {
+    EXPECT_LE(response.ByteSizeLong(), answer_.size());
+    response.SerializeWithCachedSizesToArray(
+        reinterpret_cast<std::uint8_t*>(answer_.data()));
+    return absl::OkStatus();
+  }
+  void Done(const absl::Status& status) override { status_ = status; }
+
+  std::vector<char>& answer_;
+  absl::Status status_;
+};
+
+class AllocationTest : public ::testing::Test {
+ protected:
+  AllocationTest() {
+    folder_.Put(1, MakeTinyModel());
+    EXPECT_TRUE(models_.Refresh().ok());
+    for (int i = 0; i < 1'000; ++i) {
+      titles_.push_back("a title of some words, number " + std::to_string(i));
+    }
+    lifecycle_.Advance(Lifecycle::State::kServing);
+  }
+
+  // Those of the last of a few equal requests, when the thread has its memory
+  // and the cache the titles.
+  template <typename Request>
+  static std::int64_t CountAfterWarmUp(Request request) {
+    std::int64_t before = 0;
+    for (int i = 0; i < 5; ++i) {
+      before = num_allocations;
+      request();
+    }
+    return num_allocations - before;
+  }
+  std::int64_t CountOfEngine(int num_titles) {
+    const std::vector<std::string_view> views(titles_.begin(),
+                                              titles_.begin() + num_titles);
+    const RankInput input = {.query = "some words", .titles = views};
+    const ServedModelPtr served = models_.current();
+    RankTurns turns;
+    RankResult result;
+    const FakeCaller caller;
+    const std::int64_t count = CountAfterWarmUp([&] {
+      EXPECT_TRUE(engine_.Turn(*served, input, caller, turns, result).ok());
+      EXPECT_EQ(result.ranking.size(), views.size());
+    });
+    EXPECT_EQ(result.cache.misses, 0u);
+    return count;
+  }
+  std::int64_t CountOfRequest(int num_titles) {
+    v1::RankRequest request;
+    request.set_query("some words");
+    for (int i = 0; i < num_titles; ++i) request.add_titles(titles_[i]);
+    const std::string bytes = request.SerializeAsString();
+    std::vector<char> answer(100'000);
+    const RpcEnvironment environment = {.ranking = &engine_,
+                                        .models = &models_,
+                                        .lifecycle = &lifecycle_,
+                                        .admission = &admission_,
+                                        .workers = &workers_,
+                                        .metrics = &metrics_};
+    return CountAfterWarmUp(
+        [&] { EXPECT_TRUE(BytesRun(environment, answer).Run(bytes).ok()); });
+  }
+
+  std::vector<std::string> titles_;
+  Metrics metrics_;
+  Lifecycle lifecycle_;
+  Admission admission_{10'000};
+  MemoryFolder folder_;
+  ModelStore models_{{{folder_.Source("tiny")}}, nullptr, &metrics_};
+  std::unique_ptr<DocumentVectorCache> cache_ =
+      DocumentVectorCache::Create(8 << 20).value();
+  const TextEmbedder embedder_{cache_.get(), &metrics_};
+  const RankingEngine engine_{Limits(), &embedder_, &metrics_};
+  WorkerPool workers_{1};
+};
+
+// The numbers are those of server/core/DESIGN.md.
+TEST_F(AllocationTest, TheEngineAllocatesNothingForCachedTitles) {
+  EXPECT_EQ(CountOfEngine(100), 0);
+  EXPECT_EQ(CountOfEngine(1'000), 0);
+}
+
+TEST_F(AllocationTest, ARequestAllocatesTheSameFewTimesForAnyNumberOfTitles) {
+  const std::int64_t count = CountOfRequest(100);
+  EXPECT_LE(count, 9);
+  EXPECT_EQ(CountOfRequest(1'000), count);
+}
+
+TEST_F(AllocationTest, TheCounterCounts) {
+  EXPECT_EQ(CountAfterWarmUp([] { const std::vector<int> v(10); }), 1);
+}
+
+}  // namespace
+}  // namespace semrank
