@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""Measures what other work of the server costs small calls beside it.
+
+  scripts/latency_beside.py batch  --model_dir=models/shop
+  scripts/latency_beside.py reload --model_dir=models/shop
+
+batch: beside Rank calls of 10,000 new titles, one after another. The median
+must stay within 3 times that without. reload: while another version of the
+model is published every second, each with other weights, so that every vector
+is computed anew. p99 must stay within 2 times that without, and no call fail.
+
+Starts a semrank-server of its own on a copy of the model and sends it Rank
+calls of 10 titles at a steady rate with `semrank load`, in turn with and
+without the other work. Prints the medians of the rounds; exits 1 when a bound
+does not hold. Needs an idle machine. Real-time priority is no way around that
+here: under it, threads of the server do not share a processor.
+"""
+import argparse
+import contextlib
+import hashlib
+import json
+import pathlib
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import urllib.request
+
+BATCH_TEXTS = 9_999  # and the query
+
+
+class Server:
+    def __init__(self, binaries: pathlib.Path, model_dir: pathlib.Path):
+        self.semrank = binaries / "semrank"
+        self.process = subprocess.Popen(
+            [binaries / "semrank-server", f"--model_dir={model_dir}", "--model_poll_interval=100ms",
+             "--listen_address=127.0.0.1:0", "--http_address=127.0.0.1:0"],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        ready = re.search(r"grpc=(\S+) http=(\S+)", self.process.stdout.readline())
+        if not ready:
+            sys.exit("semrank-server did not start")
+        self.address, self.http = ready.groups()
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.wait()
+
+    def load_command(self, *flags: str) -> list[str]:
+        return [self.semrank, "load", f"--address={self.address}", "--output=json", *flags]
+
+    def num_reloads(self) -> int:
+        metrics = urllib.request.urlopen(f"http://{self.http}/metrics").read().decode()
+        return sum(float(value) for value in re.findall(r'(?m)^semrank_model_load_total\{.*result="ok".*\} (\S+)$', metrics))
+
+
+@contextlib.contextmanager
+def batches(server: Server, seconds: float, _):
+    sender = subprocess.Popen(
+        server.load_command("--inflight=1", f"--num_titles={BATCH_TEXTS}", "--new_titles", f"--duration={seconds + 60}s", "--warmup=0s"),
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    yield
+    sender.terminate()  # it prints what it measured
+    sent = json.loads(sender.communicate()[0])
+    print(f"  {sent['calls']} batches, {sent['latency_ms']['mean']:.1f} ms each; failed: {sent['failed'] or 'none'}")
+
+
+def publish_next(model: pathlib.Path) -> None:
+    """Copies the newest version, with one bit of a weight changed, as the next one."""
+    newest = max(int(path.name) for path in model.iterdir() if path.name.isdigit())
+    new = model / f"{newest + 1}.tmp"
+    shutil.copytree(model / str(newest), new)
+    weights = new / "weights.safetensors"
+    content = bytearray(weights.read_bytes())
+    content[-4] ^= 1  # the lowest bit of the last float32
+    weights.write_bytes(content)
+    manifest = new / "MANIFEST.json"
+    old_hash = hashlib.sha256((model / str(newest) / "weights.safetensors").read_bytes()).hexdigest()
+    manifest.write_text(manifest.read_text().replace(old_hash, hashlib.sha256(content).hexdigest()))
+    new.rename(model / str(newest + 1))
+    shutil.rmtree(model / str(newest - 1), ignore_errors=True)
+
+
+@contextlib.contextmanager
+def reloads(server: Server, _, model: pathlib.Path):
+    stop = threading.Event()
+
+    def publish_every_second() -> None:
+        while not stop.wait(1):
+            publish_next(model)
+
+    before = server.num_reloads()
+    thread = threading.Thread(target=publish_every_second)
+    thread.start()
+    yield
+    stop.set()
+    thread.join()
+    print(f"  {server.num_reloads() - before:.0f} reloads")
+
+
+def measure(server: Server, args) -> dict:
+    flags = [f"--rate={args.rate}", f"--num_titles={args.num_titles}", f"--duration={args.seconds}s"]
+    done = subprocess.run(server.load_command(*flags), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
+    report = json.loads(done.stdout)
+    p50, p99 = report["latency_ms"]["p50"], report["latency_ms"]["p99"]
+    print(f"  {report['calls']} calls  p50 {p50:.3f} ms  p99 {p99:.3f} ms  late {report['late_sends']}  "
+          f"failed {report['failed'] or 'none'}", flush=True)
+    return {"p50": p50, "p99": p99, "failed": sum(report["failed"].values())}
+
+
+def run(server: Server, model: pathlib.Path, args) -> int:
+    other_work, bounded, bound = (batches, "p50", 3) if args.case == "batch" else (reloads, "p99", 2)
+    alone, beside = [], []
+    for _ in range(args.rounds):
+        alone.append(measure(server, args))
+        with other_work(server, args.seconds, model):
+            beside.append(measure(server, args))
+    ratios = {}
+    for name in ("p50", "p99"):
+        medians = [statistics.median(round_[name] for round_ in rounds) for rounds in (alone, beside)]
+        ratios[name] = medians[1] / medians[0]
+        print(f"{name}: alone {medians[0]:.3f} ms, beside {medians[1]:.3f} ms, {ratios[name]:.2f} times")
+    failed = sum(round_["failed"] for round_ in alone + beside)
+    good = ratios[bounded] <= bound and failed == 0
+    print(f"{'holds' if good else 'DOES NOT HOLD'}: {bounded} at most {bound} times, {failed} failed calls")
+    return 0 if good else 1
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("case", choices=["batch", "reload"])
+    parser.add_argument("--model_dir", required=True, help="folder of one model's versions; it is copied")
+    parser.add_argument("--bin", default="build/release/bin", help="where the programs are (%(default)s)")
+    parser.add_argument("--rate", type=float, default=200, help="calls a second (%(default)s)")
+    parser.add_argument("--num_titles", type=int, default=10, help="titles in a call (%(default)s)")
+    parser.add_argument("--seconds", type=float, default=5, help="of each part of a round (%(default)s)")
+    parser.add_argument("--rounds", type=int, default=3, help="rounds of both parts (%(default)s)")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        model = pathlib.Path(folder) / "model"
+        shutil.copytree(args.model_dir, model)
+        server = Server(pathlib.Path(args.bin), model)
+        try:
+            return run(server, model, args)
+        finally:
+            server.stop()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
