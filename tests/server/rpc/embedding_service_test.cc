@@ -132,6 +132,29 @@ TEST_F(EmbeddingServiceTest, OverloadIsRefusedAtOnceWithPushback) {
   EXPECT_THAT(Embed(Request(2001)), Succeeds());
 }
 
+TEST_F(EmbeddingServiceTest, AtTenTimesTheLimitEachCallIsAnsweredOrRefused) {
+  const std::int64_t fit = kLimits.max_inflight_texts / kLarge;
+  const std::int64_t count = 10 * fit;
+  gate_.Close();
+  std::vector<std::unique_ptr<BackgroundEmbed>> calls;
+  for (std::int64_t i = 0; i < count; ++i) {
+    calls.push_back(std::make_unique<BackgroundEmbed>(*stub_, Request(kLarge)));
+  }
+  // Those that fit stand at the gate.
+  while (Rejected("OVERLOADED") < count - fit) std::this_thread::yield();
+  gate_.Open();
+  std::int64_t num_answered = 0;
+  for (const auto& call : calls) {
+    const grpc::Status status = call->Wait();
+    num_answered += status.ok();
+    EXPECT_TRUE(status.ok() ||
+                status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED);
+  }
+  EXPECT_EQ(num_answered, fit);
+  EXPECT_EQ(admission_.inflight_texts(), 0);
+  EXPECT_THAT(Embed(Request(2001)), Succeeds());
+}
+
 TEST_F(EmbeddingServiceTest, LargeBatchesLeaveTheThreadsOfSmallCallsFree) {
   gate_.Close();
   std::vector<std::unique_ptr<BackgroundEmbed>> batches;

@@ -88,8 +88,20 @@ TEST_F(ApiKeyTest, TheMessageIsNotLookedAtWithoutAKey) {
               FailsWith(StatusCode::UNAUTHENTICATED, "MISSING_KEY"));
 }
 
-TEST_F(ApiKeyTest, HealthNeedsNone) {
+TEST_F(ApiKeyTest, HealthAndReflectionNeedNone) {
   EXPECT_THAT(CheckHealth(channel_), Succeeds());
+  const grpc::Slice list_services("\x3a\x00", 2);  // field 7: ""
+  const grpc::ByteBuffer request(&list_services, 1);
+  grpc::ByteBuffer response;
+  grpc::ClientContext context;
+  std::promise<grpc::Status> done;
+  grpc::GenericStub(channel_).UnaryCall(
+      &context,
+      "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", {},
+      &request, &response,
+      [&](grpc::Status status) { done.set_value(std::move(status)); });
+  EXPECT_THAT(done.get_future().get(), Succeeds());
+  EXPECT_GT(response.Length(), 0u);
 }
 
 class TlsTest : public RpcServerFixture {
