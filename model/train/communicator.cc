@@ -39,6 +39,22 @@ std::vector<std::uint32_t> GatherEqual(Communicator& communicator,
   return all;
 }
 
+// The leader's words, piece by piece.
+template <typename T>
+void GatherFromLeader(Communicator& communicator, std::span<T> values) {
+  constexpr std::size_t kPiece = std::size_t{1} << 20;
+  std::vector<T> piece;
+  std::vector<int> sizes(communicator.num_processes());
+  for (std::size_t first = 0; first < values.size(); first += kPiece) {
+    const std::span<T> part =
+        values.subspan(first, std::min(kPiece, values.size() - first));
+    piece.resize(part.size());
+    sizes[0] = static_cast<int>(part.size());
+    communicator.AllGather<T>(part, sizes, piece);
+    std::copy(piece.begin(), piece.end(), part.begin());
+  }
+}
+
 // Status messages travel cut to this, zeros behind.
 constexpr std::size_t kMessageWords = 256;
 
@@ -116,6 +132,23 @@ double FromLeader(Communicator& communicator, double value) {
                                static_cast<std::uint32_t>(bits >> 32)};
   const std::vector<std::uint32_t> all = GatherEqual(communicator, own);
   return std::bit_cast<double>(std::uint64_t{all[1]} << 32 | all[0]);
+}
+
+std::string FromLeader(Communicator& communicator, std::string_view text) {
+  // Exact: no text has 2^53 bytes.
+  const auto size = static_cast<std::size_t>(
+      FromLeader(communicator, static_cast<double>(text.size())));
+  std::vector<std::uint32_t> words((size + 3) / 4);
+  if (communicator.is_leader() && size > 0) {
+    std::memcpy(words.data(), text.data(), size);
+  }
+  GatherFromLeader<std::uint32_t>(communicator, words);
+  return std::string(reinterpret_cast<const char*>(words.data()), size);
+}
+
+void CopyFromLeader(Communicator& communicator, std::span<float> values) {
+  if (communicator.num_processes() == 1) return;
+  GatherFromLeader(communicator, values);
 }
 
 }  // namespace semrank

@@ -10,6 +10,8 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 
@@ -61,6 +63,11 @@ absl::Status CheckSame(Communicator& communicator, std::uint64_t fingerprint,
 
 // The leader's number, on all processes.
 double FromLeader(Communicator& communicator, double value);
+// The leader's text.
+std::string FromLeader(Communicator& communicator, std::string_view text);
+// Overwrites `values` with the leader's, of which there are as many; any
+// number of them.
+void CopyFromLeader(Communicator& communicator, std::span<float> values);
 
 }  // namespace semrank
 

@@ -66,10 +66,6 @@ absl::Status ResolveForProcess(const Communicator& communicator,
     return FlagError("tower", "ssi",
                      "is trained by one process only; start without mpirun");
   }
-  if (options.checkpoint.resume) {
-    return FlagError("resume", "true",
-                     "goes on in one process only; start without mpirun");
-  }
   if (communicator.is_leader()) return absl::OkStatus();
   options.checkpoint = {.every = absl::ZeroDuration()};
   options.data.valid_pair_files.clear();

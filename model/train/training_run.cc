@@ -38,9 +38,15 @@ TrainingRun::TrainingRun(const TrainOptions& options, const TrainingData& data,
       trainer_(MakeModelTrainer(options, data, pool_, communicator)),
       stopping_(options.patience) {}
 
+// The leader has the checkpoint; the others may not even see its folder.
 absl::Status TrainingRun::Resume() {
-  SEMRANK_ASSIGN_OR_RETURN(progress_,
-                           checkpoint_.Restore(*trainer_, best_weights_));
+  absl::StatusOr<RunProgress> progress = RunProgress();
+  if (communicator_.is_leader()) {
+    progress = checkpoint_.Restore(*trainer_, best_weights_);
+  }
+  SEMRANK_RETURN_IF_ERROR(Agree(communicator_, progress.status()));
+  progress_ = *std::move(progress);
+  SEMRANK_RETURN_IF_ERROR(TakeLeadersState());
   trainer_->Restored(NumSteps());
   for (const EpochRecord& record : progress_.epochs) Judge(record);
   log_.ContinueRun(progress_.start);
@@ -51,20 +57,39 @@ absl::Status TrainingRun::Resume() {
   return absl::OkStatus();
 }
 
-absl::Status TrainingRun::RunEpochs() {
+// All but the best epoch's weights, which only the leader publishes.
+absl::Status TrainingRun::TakeLeadersState() {
+  if (communicator_.num_processes() == 1) return absl::OkStatus();
+  SEMRANK_ASSIGN_OR_RETURN(
+      progress_,
+      ParseProgress(FromLeader(communicator_, FormatProgress(progress_))));
+  for (const StateTensor& tensor : trainer_->State()) {
+    CopyFromLeader(communicator_, tensor.values);
+  }
+  return absl::OkStatus();
+}
+
+// From random weights, a model or a checkpoint.
+absl::Status TrainingRun::Begin() {
   progress_.start = log_.run_start();
   if (!options_.initial_model.version_dir.empty()) {
-    SEMRANK_RETURN_IF_ERROR(
-        CopyInitialWeights(options_.initial_model, *trainer_));
+    SEMRANK_RETURN_IF_ERROR(Agree(
+        communicator_, CopyInitialWeights(options_.initial_model, *trainer_)));
   }
-  if (options_.checkpoint.resume && checkpoint_.Exists()) {
-    SEMRANK_RETURN_IF_ERROR(Resume());
-  } else if (checkpoint_.Exists()) {
+  const bool exists = communicator_.is_leader() && checkpoint_.Exists();
+  const bool resumes = exists && options_.checkpoint.resume;
+  if (FromLeader(communicator_, resumes ? 1 : 0) == 1) return Resume();
+  if (exists) {
     absl::FPrintF(stderr,
                   "%s is of an unfinished run and will be replaced; --resume "
                   "would go on from it\n",
                   checkpoint_.path());
   }
+  return absl::OkStatus();
+}
+
+absl::Status TrainingRun::RunEpochs() {
+  SEMRANK_RETURN_IF_ERROR(Begin());
   while (progress_.epoch() <= options_.epochs) {
     if (stopping_.ShouldStop()) {
       absl::FPrintF(stderr, "no improvement since epoch %d: stopping\n",

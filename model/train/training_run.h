@@ -47,7 +47,9 @@ class TrainingRun {
 
  private:
   absl::StatusOr<TrainingSummary> PublishBest();
+  absl::Status Begin();
   absl::Status Resume();
+  absl::Status TakeLeadersState();
   absl::Status Interrupt();
   void WriteCheckpoint();
   // Steps taken so far, over all epochs.

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """semrank-train in two processes of Open MPI: the model of one process, on one
-machine and across two network namespaces; errors end both processes.
+machine and across two network namespaces; errors end both processes; killed and
+resumed they end with the same bits.
 
 Usage: mpi_train_test.py SEMRANK_TRAIN    exit code 77 = cannot run here
 """
@@ -9,6 +10,7 @@ import os
 import pathlib
 import random
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -44,6 +46,7 @@ class MpiTrainTest(unittest.TestCase):
     def setUp(self):
         self.dir = tempfile.TemporaryDirectory()
         self.addCleanup(self.dir.cleanup)
+        self.epochs = 2
         self.pairs = self.file("pairs.tsv")
         write_pairs(self.pairs)
 
@@ -53,7 +56,7 @@ class MpiTrainTest(unittest.TestCase):
     def flags(self, model):
         # SGD: where Adam turns a rounding near 0 into a step, it rounds.
         return [TRAIN, "--train=" + self.pairs, "--model_dir=" + self.file(model),
-                "--hidden=24", "--embedding_dim=16", "--epochs=2", "--batch_size=64",
+                "--hidden=24", "--embedding_dim=16", f"--epochs={self.epochs}", "--batch_size=64",
                 "--optimizer=sgd", "--learning_rate=0.5", "--threads=1"]
 
     def run_command(self, command):
@@ -74,6 +77,68 @@ class MpiTrainTest(unittest.TestCase):
 
     def test_two_processes_give_the_model_of_one(self):
         self.expect_same_model(MPIRUN + ["-n", "2"])
+
+    def start(self, model, *more):
+        """Both processes at work; each has left its number in a file."""
+        numbers = self.file("numbers")
+        # The seconds between its SIGTERM and SIGKILL, which mpirun sleeps in any case.
+        command = MPIRUN + ["--mca", "odls_base_sigkill_timeout", "3", "-n", "2", "bash", "-c",
+                            f'echo $$ >> {numbers}; exec "$@"', "bash"]
+        job = subprocess.Popen(command + self.flags(model) + list(more), text=True,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        self.addCleanup(job.stderr.close)
+        self.addCleanup(job.wait)
+        self.addCleanup(job.kill)
+        return job
+
+    def wait_for(self, job, text):
+        for line in job.stderr:
+            if text in line:
+                return
+        self.fail("the job ended without: " + text)
+
+    def kill_all(self, job):
+        """SIGKILL, to mpirun first, so that it tells nobody."""
+        job.kill()
+        with open(self.file("numbers")) as file:
+            numbers = [int(line) for line in file]
+        os.remove(self.file("numbers"))
+        self.assertEqual(len(numbers), 2)
+        for number in numbers:
+            try:
+                os.kill(number, signal.SIGKILL)
+            except ProcessLookupError:
+                pass  # It had noticed.
+        job.wait()
+
+    def test_killed_and_resumed_it_ends_with_the_same_bits(self):
+        self.epochs = 4
+        # Adam keeps most; separate towers and drawn titles are shared out too.
+        more = ["--optimizer=adam", "--learning_rate=0.01", "--noshared_towers",
+                "--negative_sampling=uniform", "--checkpoint_batches=1", "--resume"]
+        self.assertEqual(self.run_command(MPIRUN + ["-n", "2"] + self.flags("whole") + more)[0], 0)
+        checkpoint = pathlib.Path(self.file("killed/checkpoint.safetensors"))
+        for epoch in (1, 2):
+            job = self.start("killed", *more)
+            self.wait_for(job, f"epoch {epoch}: loss")
+            self.kill_all(job)
+            self.assertTrue(checkpoint.exists())
+        job = self.start("killed", *more)
+        self.wait_for(job, "going on from " + str(checkpoint))
+        job.stderr.read()
+        self.assertEqual(job.wait(), 0)
+        self.assertEqual(weights(self.file("killed")), weights(self.file("whole")))
+        self.assertFalse(checkpoint.exists())
+
+    def test_interrupt_publishes_the_best_epoch_and_keeps_a_checkpoint(self):
+        self.epochs = 100000
+        job = self.start("stopped", "--patience=0")
+        self.wait_for(job, "epoch 2: loss")
+        job.send_signal(signal.SIGINT)  # What Ctrl-C sends to mpirun.
+        job.stderr.read()
+        job.wait()
+        self.assertTrue(pathlib.Path(self.file("stopped/1/MANIFEST.json")).exists())
+        self.assertTrue(pathlib.Path(self.file("stopped/checkpoint.safetensors")).exists())
 
     def test_error_of_one_process_ends_both_with_one_message(self):
         flags = self.flags("none")

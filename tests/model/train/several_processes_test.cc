@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -145,6 +146,21 @@ TEST(CommunicatorTest, DifferencesAreFoundByAll) {
     EXPECT_THAT(CheckSame(communicator, own, "weights"),
                 StatusIs(absl::StatusCode::kInternal, HasSubstr("weights")));
     EXPECT_EQ(FromLeader(communicator, 0.1 + communicator.process()), 0.1);
+  });
+}
+
+TEST(CommunicatorTest, AllHaveWhatTheLeaderHas) {
+  RunProcesses(3, [](Communicator& communicator) {
+    const bool leads = communicator.is_leader();
+    EXPECT_EQ(FromLeader(communicator, leads ? "epoch 7" : "a longer text"),
+              "epoch 7");
+    EXPECT_EQ(FromLeader(communicator, leads ? "" : "text"), "");
+    // More than travels at once.
+    std::vector<float> values((1 << 20) + 3, leads ? 0.5f : 0.0f);
+    values.back() = leads ? 7 : 8;
+    CopyFromLeader(communicator, values);
+    EXPECT_EQ(std::count(values.begin(), values.end(), 0.5f), (1 << 20) + 2);
+    EXPECT_EQ(values.back(), 7);
   });
 }
 
