@@ -19,8 +19,9 @@ constexpr std::string_view kProgram = "semrank";
 constexpr std::string_view kSummary =
     "ranks titles for a query by meaning, through a semrank-server";
 
-constexpr std::array<const Command*, 7> kCommands = {
-    &kRankCommand,   &kExplainCommand, &kEmbedCommand, &kModelCommand,
+constexpr std::array<const Command*, 9> kCommands = {
+    &kRankCommand,   &kExplainCommand, &kEmbedCommand,
+    &kPutCommand,    &kSearchCommand,  &kModelCommand,
     &kLimitsCommand, &kHealthCommand,  &kLoadCommand};
 
 const Command* FindCommand(std::string_view name) {

@@ -24,6 +24,8 @@ struct Command {
 extern const Command kRankCommand;
 extern const Command kEmbedCommand;
 extern const Command kExplainCommand;
+extern const Command kPutCommand;
+extern const Command kSearchCommand;
 extern const Command kLimitsCommand;
 extern const Command kLoadCommand;
 extern const Command kModelCommand;

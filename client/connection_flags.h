@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
+#include "client/client_options.h"
 #include "client/semrank_client.h"
 
 namespace semrank {

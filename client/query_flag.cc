@@ -5,7 +5,7 @@
 #include "model/base/program.h"
 
 ABSL_FLAG(std::string, query, "",
-          "What to rank the titles for, as a user would type it.");
+          "What to rank or search for, as a user would type it.");
 
 namespace semrank {
 

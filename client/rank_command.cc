@@ -1,7 +1,4 @@
-#include <cmath>
-#include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "absl/flags/declare.h"
@@ -14,6 +11,7 @@
 #include "client/model_flags.h"
 #include "client/output.h"
 #include "client/query_flag.h"
+#include "client/ranking_flags.h"
 #include "client/ranking_output.h"
 #include "client/result_flags.h"
 #include "client/text_flags.h"
@@ -22,10 +20,6 @@
 #include "model/base/status_macros.h"
 
 ABSL_DECLARE_FLAG(std::string, titles);
-ABSL_FLAG(std::uint32_t, top_k, 0, "How many of the best to print. 0 = all.");
-ABSL_FLAG(std::optional<double>, min_score, std::nullopt,
-          "Leave out titles that score less. None = keep all.");
-ABSL_FLAG(bool, with_scores, true, "Print the score column of table and tsv.");
 
 namespace semrank {
 namespace {
@@ -44,25 +38,15 @@ constexpr std::string_view kUsage =
     "  apt-cache search image | semrank rank --query=\"edit photos\" "
     "--titles=- --output=json\n";
 
-absl::Status CheckFlags() {
-  const std::optional<double> min_score = absl::GetFlag(FLAGS_min_score);
-  if (min_score.has_value() && std::isnan(*min_score)) {
-    return FlagError("min_score", "nan", "want a number");
-  }
-  return absl::OkStatus();
-}
-
 v1::RankRequest MakeRequest(const std::string& query,
-                            const TextList& candidates) {
+                            const TextList& candidates,
+                            const RankingFlags& flags) {
   v1::RankRequest request;
   request.set_query(query);
   request.mutable_titles()->Assign(candidates.texts.begin(),
                                    candidates.texts.end());
-  request.set_top_k(absl::GetFlag(FLAGS_top_k));
-  const std::optional<double> min_score = absl::GetFlag(FLAGS_min_score);
-  if (min_score.has_value()) {
-    request.set_min_score(static_cast<float>(*min_score));
-  }
+  request.set_top_k(flags.top_k);
+  if (flags.min_score.has_value()) request.set_min_score(*flags.min_score);
   *request.mutable_model() = ModelFromFlags();
   return request;
 }
@@ -73,15 +57,14 @@ absl::Status Print(const std::string& query, const TextList& candidates,
   if (format == OutputFormat::kJson) {
     return WriteStdout(ToJsonLine(RankingJson(query, candidates, response)));
   }
-  const RankingTableOptions options{
-      .with_scores = absl::GetFlag(FLAGS_with_scores),
-      .rounded = format == OutputFormat::kTable};
-  return WriteTable(RankingTable(candidates, response, options), format);
+  return WriteTable(
+      RankingTable(candidates, response, TableOptionsFromFlags(format)),
+      format);
 }
 
 absl::Status Run(const std::vector<std::string>& arguments) {
   SEMRANK_ASSIGN_OR_RETURN(const std::string query, QueryFromFlag());
-  SEMRANK_RETURN_IF_ERROR(CheckFlags());
+  SEMRANK_ASSIGN_OR_RETURN(const RankingFlags flags, RankingFromFlags());
   SEMRANK_ASSIGN_OR_RETURN(const std::unique_ptr<SemrankClient> client,
                            ClientFromFlags());
   SEMRANK_ASSIGN_OR_RETURN(const TextList candidates,
@@ -90,7 +73,7 @@ absl::Status Run(const std::vector<std::string>& arguments) {
                                            .arguments = arguments,
                                            .skip_empty_lines = true}));
   const absl::Time start = absl::Now();
-  const auto response = client->Rank(MakeRequest(query, candidates));
+  const auto response = client->Rank(MakeRequest(query, candidates, flags));
   if (!response.ok()) return WithAdvice(response.status());
   const absl::Duration round_trip = absl::Now() - start;
 
@@ -113,6 +96,7 @@ const Command kRankCommand = {
     .usage = kUsage,
     .flag_sources =
         "client/rank_command client/query_flag client/titles_flag "
+        "client/ranking_flags "
         "client/text_flags "
         "client/model_flags "
         "client/result_flags client/timings client/connection_flags",
