@@ -22,6 +22,7 @@
 #include "server/rpc/embed_work.h"
 #include "server/rpc/explain_work.h"
 #include "server/rpc/rank_work.h"
+#include "server/rpc/search_work.h"
 #include "server/rpc/status_mapping.h"
 
 namespace semrank {
@@ -171,9 +172,12 @@ HttpCalls JsonApi(const RpcEnvironment& environment,
                   std::int64_t max_body_bytes) {
   HttpCalls calls;
   for (Method& method : std::vector<Method>{
-           MakeMethod<v1::RankRequest, RankWork>(environment, "/v1/rank",
-                                                 "semrank.v1.RankingService",
-                                                 "Rank", {"query", "titles"}),
+           MakeMethod<v1::RankRequest, RankWork>(
+               environment, "/v1/rank", "semrank.v1.RankingService", "Rank",
+               {"query", "titles", "ids", "document_ids", "documentIds"}),
+           MakeMethod<v1::SearchDocumentsRequest, SearchWork>(
+               environment, "/v1/search", "semrank.v1.CatalogService",
+               "SearchDocuments", {"query"}),
            MakeMethod<v1::ExplainRequest, ExplainWork>(
                environment, "/v1/explain", "semrank.v1.RankingService",
                "Explain", {"query", "title"}),

@@ -1,5 +1,5 @@
-// POST /v1/rank, /v1/explain and /v1/embed: the API as JSON, with the messages,
-// keys, limits, admission and errors of gRPC.
+// POST /v1/rank, /v1/explain, /v1/embed and /v1/search: the API as JSON, with
+// the messages, keys, limits, admission and errors of gRPC.
 //
 //   Errors   the HTTP code of the same meaning; the body is google.rpc.Status.
 //   Headers  Authorization: Bearer KEY; x-request-id and traceparent come back;

@@ -10,9 +10,11 @@
 #include "model/base/program.h"
 #include "model/base/status_macros.h"
 #include "model/base/thread_pool.h"
+#include "server/catalog_follower.h"
 #include "server/core/periodic_task.h"
 #include "server/core/process_metrics.h"
 #include "server/core/request_log.h"
+#include "server/core/served_catalog.h"
 #include "server/core/state_metrics.h"
 #include "server/drain.h"
 #include "server/http/operator_pages.h"
@@ -30,8 +32,8 @@ namespace {
 constexpr std::string_view kUsage =
     R"(semrank-server --model_dir=DIR [--listen_address=HOST:PORT] [--http_address=HOST:PORT]
 
-Answers semrank.v1 over gRPC. Over HTTP: POST /v1/rank, /v1/explain and
-/v1/embed (JSON), /metrics, /healthz, /readyz and, for people, /statusz. Once
+Answers semrank.v1 over gRPC. Over HTTP: POST /v1/rank, /v1/explain,
+/v1/embed and /v1/search (JSON), /metrics, /healthz, /readyz and, for people, /statusz. Once
 ready it prints one line on standard output:
   semrank-server ready grpc=HOST:PORT http=HOST:PORT
 SIGTERM or Ctrl-C ends it after the running calls; a second one at once.
@@ -73,7 +75,11 @@ absl::Status Serve(const ServerOptions& options) {
   SEMRANK_ASSIGN_OR_RETURN(const auto store, OpenStore(options.store));
   auto stored = UseStoreForVectors(options.store, store.get(), metrics);
   const TextEmbedder embedder(cache.get(), &metrics, stored.get());
-  const RankingEngine ranking(options.limits, &embedder, &metrics);
+  ServedCatalog catalog(options.limits, options.catalog.max_documents,
+                        &embedder, &metrics, store.get());
+  AddCatalogReadings(catalog, metrics);
+  const RankingEngine ranking(options.limits, &embedder, &metrics,
+                              &catalog.documents);
   const EmbeddingEngine embedding(options.limits, &embedder, &metrics);
   WorkerPool workers(NumUsableProcessors());
   WorkerPool loader(1);
@@ -81,6 +87,8 @@ absl::Status Serve(const ServerOptions& options) {
   const RpcEnvironment environment = {
       .ranking = &ranking,
       .embedding = &embedding,
+      .catalog_writer = &catalog.writer,
+      .catalog_searcher = &catalog.searcher,
       .models = &models,
       .lifecycle = &lifecycle,
       .admission = &admission,
@@ -92,7 +100,7 @@ absl::Status Serve(const ServerOptions& options) {
       .admin_rpcs = options.models.enable_admin_rpcs};
   HttpPages pages = OperatorPages(&lifecycle, &metrics);
   AddStatusPage({&lifecycle, &models, cache.get(), &admission, &options.limits,
-                 &request_log, stored.get()},
+                 &request_log, &catalog, stored.get()},
                 pages);
   Listeners listeners;
   SEMRANK_ASSIGN_OR_RETURN(
@@ -103,6 +111,8 @@ absl::Status Serve(const ServerOptions& options) {
   const absl::Status loaded = LoadFirstModels(options.models, models);
   if (absl::IsCancelled(loaded)) return absl::OkStatus();
   SEMRANK_RETURN_IF_ERROR(loaded);
+  SEMRANK_ASSIGN_OR_RETURN(const auto follower,
+                           CatalogFollower::Start(&models, &catalog));
   const RpcServerOptions rpc_options = {
       options.listen_address, MaxRequestBytes(options.limits), secrets->tls()};
   SEMRANK_ASSIGN_OR_RETURN(listeners.rpc,

@@ -95,6 +95,8 @@ absl::Status ValidateOptions(const ServerOptions& options) {
   SEMRANK_RETURN_IF_ERROR(
       CheckRange("cache_bytes", options.cache_bytes, 0, PhysicalMemoryBytes()));
   SEMRANK_RETURN_IF_ERROR(CheckLimits(options.limits));
+  SEMRANK_RETURN_IF_ERROR(
+      ValidateCatalogOptions(options.catalog, options.limits));
   SEMRANK_RETURN_IF_ERROR(CheckDuration("drain_delay", options.drain_delay));
   SEMRANK_RETURN_IF_ERROR(
       CheckDuration("drain_timeout", options.drain_timeout));
@@ -119,6 +121,7 @@ absl::StatusOr<ServerOptions> OptionsFromFlags() {
   options.limits.max_streams_per_connection =
       absl::GetFlag(FLAGS_max_streams_per_connection);
   options.limits.max_metadata_bytes = absl::GetFlag(FLAGS_max_metadata_bytes);
+  options.catalog = CatalogOptionsFromFlags(options.limits);
   options.drain_delay = absl::GetFlag(FLAGS_drain_delay);
   options.drain_timeout = absl::GetFlag(FLAGS_drain_timeout);
   SEMRANK_ASSIGN_OR_RETURN(options.security, SecurityOptionsFromFlags());
@@ -146,6 +149,7 @@ std::string DescribeOptions(const ServerOptions& options) {
              options.limits.max_metadata_bytes,
              absl::FormatDuration(options.drain_delay),
              absl::FormatDuration(options.drain_timeout)) +
+         DescribeCatalogOptions(options.catalog, options.limits) +
          DescribeStoreOptions(options.store) +
          DescribeSecurityOptions(options.security) +
          DescribeLogOptions(options.log);

@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "server/catalog_options.h"
 #include "server/core/limits.h"
 #include "server/log_options.h"
 #include "server/model_options.h"
@@ -23,6 +24,7 @@ struct ServerOptions {
   std::int64_t cache_bytes = 0;
   StoreOptions store;
   Limits limits;
+  CatalogOptions catalog;
   SecurityOptions security;
   LogOptions log;
   absl::Duration drain_delay;

@@ -74,6 +74,84 @@ absl::Status CandidateScorer::AddTitles(
   return absl::OkStatus();
 }
 
+absl::Status CandidateScorer::ScoreDocuments(const DocumentCatalog* catalog,
+                                             const RankInput& input,
+                                             std::size_t first,
+                                             std::size_t last) {
+  if (first == last) return absl::OkStatus();
+  SEMRANK_RETURN_IF_ERROR(CheckStillWanted(caller_));
+  StageClock clock;
+  if (catalog != nullptr && !result_.catalog.snapshot) {
+    result_.catalog.snapshot = catalog->TakeSnapshot();
+  }
+  const std::size_t first_row = scored_.candidates.size();
+  FindDocuments(catalog, input, first, last);
+  scored_.scores.resize(scored_.candidates.size());
+  result_.times[Stage::kCache] += clock.Lap();
+  return ScoreFound(input, first_row);
+}
+
+void CandidateScorer::FindDocuments(const DocumentCatalog* catalog,
+                                    const RankInput& input, std::size_t first,
+                                    std::size_t last) {
+  const DocumentCatalog::Snapshot& snapshot = result_.catalog.snapshot;
+  for (std::size_t i = first; i < last; ++i) {
+    const bool by_number = i < input.ids.size();
+    const std::size_t place = by_number ? i : i - input.ids.size();
+    const DocumentKeyView key =
+        by_number ? DocumentKeyView(input.ids[place])
+                  : DocumentKeyView(input.document_ids[place]);
+    const auto slot = catalog == nullptr ? std::nullopt : snapshot.Find(key);
+    const auto candidate = static_cast<std::uint32_t>(input.titles.size() + i);
+    result_.catalog.slots.push_back(slot.value_or(RankedCatalog::kNoSlot));
+    if (slot.has_value()) {
+      scored_.candidates.push_back(candidate);
+    } else {
+      const char* const field = by_number ? "ids" : "document_ids";
+      result_.problems.push_back(
+          {candidate, DocumentNotFound(ItemName(field, place))});
+    }
+  }
+}
+
+absl::Status CandidateScorer::ScoreFound(const RankInput& input,
+                                         std::size_t first_row) {
+  const std::span candidates = std::span(scored_.candidates).subspan(first_row);
+  if (candidates.empty()) return absl::OkStatus();
+  const std::span<float> scores = std::span(scored_.scores).subspan(first_row);
+  const DocumentCatalog::Snapshot& snapshot = result_.catalog.snapshot;
+  const TwoTowerModel& model = *served_.model;
+  const ServedModelPtr own = snapshot.model();
+  const bool has_vectors = own != nullptr && own->number == served_.number;
+  const int dim = model.embedding_dim();
+  std::vector<const float*> rows(candidates.size());
+  scratch_.texts.Clear();
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const std::uint32_t slot =
+        result_.catalog.slots[candidates[i] - input.titles.size()];
+    if (has_vectors && dim > 0) rows[i] = snapshot.vector(slot);
+    if (has_vectors && model.sparse_scorer() == nullptr) continue;
+    SEMRANK_RETURN_IF_ERROR(scratch_.texts.Add(snapshot.record(slot).title()));
+  }
+  if (!has_vectors) {
+    scratch_.rows.resize(candidates.size() * dim);
+    CacheUse not_of_titles;
+    SEMRANK_RETURN_IF_ERROR(embedder_.FindOrEmbedDocuments(
+        served_, scratch_.texts, caller_, scratch_.embedder,
+        scratch_.rows.data(), not_of_titles, result_.times));
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      rows[i] = scratch_.rows.data() + i * dim;
+    }
+  }
+  StageClock clock;
+  if (dim > 0) {
+    semrank::ScoreDocuments(scored_.query_row.data(), rows, dim, scores);
+  }
+  AddSparseScores(model, scored_.query[0], scratch_.texts, scores);
+  result_.times[Stage::kScore] += clock.Lap();
+  return absl::OkStatus();
+}
+
 void CandidateScorer::ScoreVectors(std::string_view vectors,
                                    std::uint32_t first) {
   if (vectors.empty()) return;

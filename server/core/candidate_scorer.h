@@ -1,6 +1,6 @@
 // One turn's scoring of a request's candidates, one kind after the other: texts
-// through the cache and the tower, vectors as the caller gives them. A further
-// kind is one more method here.
+// through the cache and the tower, documents of the catalog, vectors as the
+// caller gives them. A further kind is one more method here.
 //
 //   Promise  a pair's score is the same bits alone, in any batch, in any
 //            thread, cached or not, on one machine and build.
@@ -38,6 +38,13 @@ class CandidateScorer {
   absl::Status ScoreTitles(std::span<const std::string_view> titles,
                            std::uint32_t first);
 
+  // Documents of the catalog, whose numbers go on after the titles': `first`
+  // counts ids and document_ids through from 0. With the catalog's vectors if
+  // they are of this model, else by title, through the cache.
+  absl::Status ScoreDocuments(const DocumentCatalog* catalog,
+                              const RankInput& input, std::size_t first,
+                              std::size_t last);
+
   // Rows of embedding_dim float32, a whole number of them; the first is
   // candidate number `first`.
   void ScoreVectors(std::string_view vectors, std::uint32_t first);
@@ -47,6 +54,11 @@ class CandidateScorer {
   // candidates.
   absl::Status AddTitles(std::span<const std::string_view> titles,
                          std::uint32_t first);
+  // The slot of each document; those that are found become candidates.
+  void FindDocuments(const DocumentCatalog* catalog, const RankInput& input,
+                     std::size_t first, std::size_t last);
+  // Scores of the candidates from `first_row` on, which are documents.
+  absl::Status ScoreFound(const RankInput& input, std::size_t first_row);
 
   const Limits& limits_;
   const TextEmbedder& embedder_;

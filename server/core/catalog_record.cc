@@ -38,4 +38,14 @@ DocumentKeyView CatalogRecord::key() const {
   return std::string_view(text(), name_bytes_);
 }
 
+StoredDocument ToStoredDocument(const ServedModel& served,
+                                const CatalogRecord& record, const float* row) {
+  const TwoTowerModel& model = *served.model;
+  return {record.key(),
+          record.title(),
+          record.payload(),
+          model.version().identity,
+          {row, static_cast<std::size_t>(model.embedding_dim())}};
+}
+
 }  // namespace semrank

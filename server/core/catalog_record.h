@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "server/core/document_store.h"
+#include "server/core/served_model.h"
 
 namespace semrank {
 
@@ -56,6 +57,11 @@ class CatalogRecord {
   std::uint32_t payload_bytes_ = 0;
 };
 static_assert(sizeof(CatalogRecord) == 24);
+
+// As a store keeps it, with `row`, the vector that `served` gave its title.
+// Views all three.
+StoredDocument ToStoredDocument(const ServedModel& served,
+                                const CatalogRecord& record, const float* row);
 
 }  // namespace semrank
 

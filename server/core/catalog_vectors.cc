@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <utility>
 
 #include "absl/strings/str_format.h"
 
@@ -16,9 +15,9 @@ constexpr std::size_t kCacheLineBytes = 64;
 
 }  // namespace
 
-CatalogVectors::CatalogVectors(ServedModelPtr model)
-    : model_(std::move(model)),
-      dim_(model_->model->embedding_dim()),
+CatalogVectors::CatalogVectors(std::uint32_t model_number, int dim)
+    : model_number_(model_number),
+      dim_(dim),
       chunks_(std::make_unique<float*[]>(CatalogSlots::kMaxChunks)) {}
 
 CatalogVectors::~CatalogVectors() {

@@ -14,19 +14,18 @@
 
 #include "absl/status/status.h"
 #include "server/core/catalog_slots.h"
-#include "server/core/served_model.h"
 
 namespace semrank {
 
 class CatalogVectors {
  public:
-  // `model` must not be null.
-  explicit CatalogVectors(ServedModelPtr model);
+  // Of the model with this ServedModel::number.
+  CatalogVectors(std::uint32_t model_number, int dim);
   ~CatalogVectors();
   CatalogVectors(const CatalogVectors&) = delete;
   CatalogVectors& operator=(const CatalogVectors&) = delete;
 
-  const ServedModelPtr& model() const { return model_; }
+  std::uint32_t model_number() const { return model_number_; }
   int dim() const { return dim_; }
 
   // The row of `slot`, for whose chunk Reserve has been called.
@@ -46,7 +45,7 @@ class CatalogVectors {
     return std::size_t{CatalogSlots::kChunkSlots} * dim_ * sizeof(float);
   }
 
-  const ServedModelPtr model_;
+  const std::uint32_t model_number_;
   const int dim_;
   std::size_t num_chunks_ = 0;
   // A fixed directory: readers look at it while chunks are added.

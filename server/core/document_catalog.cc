@@ -65,8 +65,8 @@ DocumentCatalog::Stats DocumentCatalog::GetStats() const {
 std::vector<ServedModelPtr> DocumentCatalog::Models() const {
   const MutexLock lock(writer_mutex_);
   std::vector<ServedModelPtr> models;
-  for (const auto& vectors : {vectors_, next_vectors_}) {
-    if (vectors != nullptr) models.push_back(vectors->model());
+  for (const ServedModelPtr& model : {next_.model, next_model_}) {
+    if (model != nullptr) models.push_back(model);
   }
   return models;
 }
@@ -82,7 +82,7 @@ absl::Status DocumentCatalog::CheckModels(std::span<const Rows> rows) const {
   for (const auto& vectors : {vectors_, next_vectors_}) {
     if (vectors == nullptr) continue;
     const bool there = std::ranges::any_of(rows, [&](const Rows& of_model) {
-      return of_model.model == vectors->model();
+      return of_model.model->number == vectors->model_number();
     });
     if (!there) return absl::AbortedError("the catalog has another model now");
   }
@@ -142,14 +142,15 @@ void DocumentCatalog::SetRows(std::uint32_t slot, std::size_t i,
                               std::span<const Rows> rows) {
   for (CatalogVectors* const vectors : {vectors_.get(), next_vectors_.get()}) {
     if (vectors == nullptr) continue;
-    const auto of_model =
-        std::ranges::find(rows, vectors->model(), &Rows::model);
+    const auto of_model = std::ranges::find_if(rows, [&](const Rows& model) {
+      return model.model->number == vectors->model_number();
+    });
     vectors->Set(slot, of_model->rows + i * vectors->dim());
   }
 }
 
 absl::StatusOr<DocumentCatalog::PutCounts> DocumentCatalog::Put(
-    std::vector<CatalogRecord::Pointer> records, std::span<const Rows> rows,
+    std::span<CatalogRecord::Pointer> records, std::span<const Rows> rows,
     const BeforeCommit& before_commit) {
   const MutexLock lock(writer_mutex_);
   SEMRANK_RETURN_IF_ERROR(CheckModels(rows));
@@ -236,30 +237,45 @@ void DocumentCatalog::Reclaim(CommitNumber oldest_read) {
 }
 
 absl::Status DocumentCatalog::BeginModel(ServedModelPtr model) {
-  auto vectors = std::make_shared<CatalogVectors>(std::move(model));
+  auto vectors = std::make_shared<CatalogVectors>(
+      model->number, model->model->embedding_dim());
   const MutexLock lock(writer_mutex_);
-  SEMRANK_RETURN_IF_ERROR(vectors->Reserve(slots_.num_slots()));
   next_vectors_ = nullptr;
-  if (next_.num_documents > 0) {
-    next_vectors_ = std::move(vectors);
-    return absl::OkStatus();
+  next_model_ = nullptr;
+  if (next_.model == model) return absl::OkStatus();
+  const bool same_vectors =
+      vectors_ != nullptr && vectors_->model_number() == model->number;
+  if (!same_vectors) {
+    SEMRANK_RETURN_IF_ERROR(vectors->Reserve(slots_.num_slots()));
+    if (next_.num_documents > 0) {
+      next_vectors_ = std::move(vectors);
+      next_model_ = std::move(model);
+      return absl::OkStatus();
+    }
+    vectors_ = std::move(vectors);
   }
-  vectors_ = std::move(vectors);
   next_.vectors = vectors_;
+  next_.model = std::move(model);
   Publish();
   return absl::OkStatus();
 }
 
-void DocumentCatalog::AddRows([[maybe_unused]] const Snapshot& snapshot,
-                              std::span<const std::uint32_t> slots,
-                              const float* rows) {
+absl::Status DocumentCatalog::AddRows(
+    [[maybe_unused]] const Snapshot& snapshot,
+    std::span<const std::uint32_t> slots, const float* rows,
+    const std::function<absl::Status(std::span<const std::size_t>)>& visit) {
   const MutexLock lock(writer_mutex_);
   // The snapshot keeps the slots from being used again.
   assert(snapshot.catalog_ == this && next_vectors_ != nullptr);
+  std::vector<std::size_t> live;
   for (std::size_t i = 0; i < slots.size(); ++i) {
-    if (!slots_.IsLive(slots[i])) continue;
+    if (slots_.IsLive(slots[i])) live.push_back(i);
+  }
+  if (visit != nullptr) SEMRANK_RETURN_IF_ERROR(visit(live));
+  for (const std::size_t i : live) {
     next_vectors_->Set(slots[i], rows + i * next_vectors_->dim());
   }
+  return absl::OkStatus();
 }
 
 void DocumentCatalog::FinishModel() {
@@ -267,6 +283,7 @@ void DocumentCatalog::FinishModel() {
   assert(next_vectors_ != nullptr);
   vectors_ = std::exchange(next_vectors_, nullptr);
   next_.vectors = vectors_;
+  next_.model = std::exchange(next_model_, nullptr);
   Publish();
 }
 
@@ -285,10 +302,6 @@ void DocumentCatalog::Snapshot::Release() {
   if (catalog_ != nullptr) catalog_->Unpin(state_.commit);
   catalog_ = nullptr;
   state_ = State();
-}
-
-ServedModelPtr DocumentCatalog::Snapshot::model() const {
-  return state_.vectors == nullptr ? nullptr : state_.vectors->model();
 }
 
 std::optional<std::uint32_t> DocumentCatalog::Snapshot::Find(

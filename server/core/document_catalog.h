@@ -32,6 +32,7 @@
 #include "server/core/catalog_record.h"
 #include "server/core/catalog_slots.h"
 #include "server/core/catalog_vectors.h"
+#include "server/core/served_model.h"
 
 namespace semrank {
 
@@ -69,10 +70,11 @@ class DocumentCatalog {
   std::vector<ServedModelPtr> Models() const;
 
   // Puts records[i], in order, with row i of each model's rows; there must be
-  // a model. Aborted when `rows` lacks one of Models(), which has changed
-  // meanwhile; ResourceExhausted over max_documents or without memory. Nothing
-  // is changed then.
-  absl::StatusOr<PutCounts> Put(std::vector<CatalogRecord::Pointer> records,
+  // a model. The records are taken over, unless there is an error: Aborted when
+  // `rows` lacks one of Models(), which has changed meanwhile;
+  // ResourceExhausted over max_documents or without memory. Nothing is changed
+  // then.
+  absl::StatusOr<PutCounts> Put(std::span<CatalogRecord::Pointer> records,
                                 std::span<const Rows> rows,
                                 const BeforeCommit& before_commit = {});
   // found[i] becomes whether keys[i] was there. Returns how many were.
@@ -81,13 +83,19 @@ class DocumentCatalog {
                                        const BeforeCommit& before_commit = {});
 
   // `model` is to answer: at once in an empty catalog, else once FinishModel
-  // says so. A model that was on its way is given up. ResourceExhausted without
+  // says so. A model that was on its way is given up. Another version with the
+  // same number takes the vectors that are there. ResourceExhausted without
   // memory.
   absl::Status BeginModel(ServedModelPtr model);
   // Row i of `rows` is the next model's vector of the document in slots[i] as
-  // `snapshot` sees it. Documents that have left since are passed over.
-  void AddRows(const Snapshot& snapshot, std::span<const std::uint32_t> slots,
-               const float* rows);
+  // `snapshot` sees it. Documents that have left since are passed over; the
+  // others are visited first, by their i, while nobody else writes. An error of
+  // `visit` is returned, and nothing changed.
+  absl::Status AddRows(
+      const Snapshot& snapshot, std::span<const std::uint32_t> slots,
+      const float* rows,
+      const std::function<absl::Status(std::span<const std::size_t>)>& visit =
+          {});
   // The next model answers from now on. Every document must have its vector.
   void FinishModel();
 
@@ -99,6 +107,7 @@ class DocumentCatalog {
     std::size_t num_documents = 0;
     std::shared_ptr<const CatalogIndex> index;
     std::shared_ptr<const CatalogVectors> vectors;
+    ServedModelPtr model;
   };
   struct Pin {
     CommitNumber commit = 0;
@@ -137,6 +146,7 @@ class DocumentCatalog {
   std::shared_ptr<CatalogIndex> index_ ABSL_GUARDED_BY(writer_mutex_);
   std::shared_ptr<CatalogVectors> vectors_ ABSL_GUARDED_BY(writer_mutex_);
   std::shared_ptr<CatalogVectors> next_vectors_ ABSL_GUARDED_BY(writer_mutex_);
+  ServedModelPtr next_model_ ABSL_GUARDED_BY(writer_mutex_);
   std::vector<std::uint32_t> free_slots_ ABSL_GUARDED_BY(writer_mutex_);
   // Slots whose documents have left, by the commit with which they did.
   struct Ended {
@@ -168,7 +178,7 @@ class DocumentCatalog::Snapshot {
   void Release();
 
   // Whose vectors these are; null before the first.
-  ServedModelPtr model() const;
+  const ServedModelPtr& model() const { return state_.model; }
   std::size_t num_documents() const { return state_.num_documents; }
 
   // The document's slot, or none.

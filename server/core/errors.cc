@@ -107,18 +107,18 @@ absl::Status TooManyTexts(std::string_view field, std::uint64_t num_texts,
                      {"flag", "max_texts_per_request"}});
 }
 
+absl::Status DocumentNotFound(std::string_view field) {
+  return MakeError(
+      absl::StatusCode::kNotFound, "DOCUMENT_NOT_FOUND",
+      absl::StrFormat("%s: no such document in the catalog", field),
+      {{"field", std::string(field)}});
+}
+
 absl::Status MalformedMessage(std::string_view message_name) {
   return MakeError(
       absl::StatusCode::kInvalidArgument, kMalformedReason,
       absl::StrFormat("the bytes are no valid %s message", message_name),
       {{"message", std::string(message_name)}});
-}
-
-absl::Status NotImplemented(std::string_view what) {
-  return MakeError(
-      absl::StatusCode::kUnimplemented, "NOT_IMPLEMENTED",
-      absl::StrFormat("%s is not implemented in this version of semrank", what),
-      {{"what", std::string(what)}});
 }
 
 }  // namespace semrank

@@ -45,13 +45,12 @@ absl::Status InvalidUtf8(std::string_view field, const absl::Status& cause);
 absl::Status TooManyTexts(std::string_view field, std::uint64_t num_texts,
                           std::uint64_t max_texts_per_request);
 
+// NOT_FOUND for one key: "ids[3]: no such document in the catalog".
+absl::Status DocumentNotFound(std::string_view field);
+
 // For bytes that are no message of this name ("semrank.v1.RankRequest").
 inline constexpr std::string_view kMalformedReason = "MALFORMED_MESSAGE";
 absl::Status MalformedMessage(std::string_view message_name);
-
-// UNIMPLEMENTED: "semrank.v1.CatalogService is not implemented in this
-// version".
-absl::Status NotImplemented(std::string_view what);
 
 }  // namespace semrank
 

@@ -24,6 +24,11 @@ struct Limits {
   std::int64_t max_streams_per_connection = 1'000;
   // Bytes of one call's metadata.
   std::int64_t max_metadata_bytes = 8'192;
+  // Of a document of the catalog: bytes of its name and of its payload.
+  std::int64_t max_document_id_bytes = 512;
+  std::int64_t max_payload_bytes = 4'096;
+  // Documents that one search of the catalog returns.
+  std::int64_t max_top_k = 1'000;
 };
 
 // Messages are sized for given vectors up to this dimension, not for that of

@@ -51,6 +51,16 @@ constexpr FamilyInfo kCacheRequests = {
 constexpr FamilyInfo kRejected = {
     "semrank_requests_rejected_total", "reason",
     "Requests turned away or given up before they were done."};
+constexpr FamilyInfo kDocumentsPut = {"semrank_catalog_documents_put_total", "",
+                                      "Documents put into the catalog."};
+constexpr FamilyInfo kDocumentsDeleted = {
+    "semrank_catalog_documents_deleted_total", "",
+    "Documents deleted from the catalog."};
+constexpr FamilyInfo kSearches = {"semrank_catalog_searches_total", "",
+                                  "Searches of the whole catalog."};
+constexpr FamilyInfo kDocumentsSearched = {
+    "semrank_catalog_documents_searched_total", "",
+    "Documents scored by searches of the whole catalog."};
 constexpr FamilyInfo kModelLoads = {"semrank_model_load_total", "result",
                                     "Attempts to load a model."};
 constexpr FamilyInfo kModelInfo = {"semrank_model_info",
@@ -157,6 +167,13 @@ Metrics::Metrics() {
   for (const char* reason : kRejectReasons) {
     rejected_[reason] = &rejected.Add({{"reason", reason}});
   }
+  const auto counter = [this](const FamilyInfo& info) {
+    return &Register(BuildCounter(), info, registry_).Add({});
+  };
+  documents_put_ = counter(kDocumentsPut);
+  documents_deleted_ = counter(kDocumentsDeleted);
+  searches_ = counter(kSearches);
+  documents_searched_ = counter(kDocumentsSearched);
   auto& loads = Register(BuildCounter(), kModelLoads, registry_);
   loads_ok_ = &loads.Add({{"result", "ok"}});
   loads_failed_ = &loads.Add({{"result", "failed"}});

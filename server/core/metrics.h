@@ -92,6 +92,17 @@ class Metrics {
   // Counts a request that was turned away or given up, by its reason;
   // other failures are not counted here.
   void CountRejected(const absl::Status& status);
+  void CountDocumentsPut(std::int64_t count) {
+    documents_put_->Increment(static_cast<double>(count));
+  }
+  void CountDocumentsDeleted(std::int64_t count) {
+    documents_deleted_->Increment(static_cast<double>(count));
+  }
+  // One search over `num_documents`.
+  void CountSearch(std::int64_t num_documents) {
+    searches_->Increment();
+    documents_searched_->Increment(static_cast<double>(num_documents));
+  }
   void CountModelLoad(bool ok) {
     (ok ? loads_ok_ : loads_failed_)->Increment();
   }
@@ -130,6 +141,10 @@ class Metrics {
   prometheus::Counter* cache_hits_;
   prometheus::Counter* cache_misses_;
   std::map<std::string, prometheus::Counter*, std::less<>> rejected_;
+  prometheus::Counter* documents_put_;
+  prometheus::Counter* documents_deleted_;
+  prometheus::Counter* searches_;
+  prometheus::Counter* documents_searched_;
   prometheus::Counter* loads_ok_;
   prometheus::Counter* loads_failed_;
   prometheus::Family<prometheus::Gauge>* loaded_timestamp_seconds_;

@@ -40,7 +40,7 @@ absl::Status CheckRankInput(const ServedModel& served, const RankInput& input,
   SEMRANK_RETURN_IF_ERROR(CheckQuery(input.query, limits));
   SEMRANK_ASSIGN_OR_RETURN(const std::size_t num_vectors,
                            CountVectors(*served.model, input.vectors));
-  const std::size_t num_candidates = input.titles.size() + num_vectors;
+  const std::size_t num_candidates = input.num_named() + num_vectors;
   if (num_candidates == 0) {
     return FieldError("NO_CANDIDATES", "titles",
                       "the request has no candidate");

@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "model/nn/cosine_scorer.h"
+#include "server/core/document_catalog.h"
 #include "server/core/limits.h"
 #include "server/core/served_model.h"
 #include "server/core/stage_times.h"
@@ -18,15 +19,32 @@
 
 namespace semrank {
 
-// Candidates are numbered through from 0: titles, then rows of `vectors`, of
-// which a model whose score has a sparse part takes none.
+// Candidates are numbered through from 0: titles, then `ids`, then
+// `document_ids`, both of the catalog, then rows of `vectors`, of which a model
+// whose score has a sparse part takes none.
 struct RankInput {
   std::string_view query = {};
   std::span<const std::string_view> titles = {};
+  std::span<const std::uint64_t> ids = {};
+  std::span<const std::string_view> document_ids = {};
   // Rows of embedding_dim float32, little-endian.
   std::string_view vectors = {};
   std::uint32_t top_k = 0;  // 0 = all
   std::optional<float> min_score = {};
+
+  // Those before the vectors.
+  std::size_t num_named() const {
+    return titles.size() + ids.size() + document_ids.size();
+  }
+};
+
+// The documents of the catalog among the candidates of a request, as of one
+// commit.
+struct RankedCatalog {
+  DocumentCatalog::Snapshot snapshot;
+  // Of ids and then document_ids; kNoSlot = not found.
+  std::vector<std::uint32_t> slots;
+  static constexpr std::uint32_t kNoSlot = 0xffffffff;
 };
 
 struct RankResult {
@@ -34,6 +52,7 @@ struct RankResult {
   std::vector<ItemProblem> problems;
   CacheUse cache;
   StageTimes times;
+  RankedCatalog catalog;
 };
 
 // The query, and the candidates that have a score so far: scores[i] is that of
@@ -48,7 +67,7 @@ struct ScoredCandidates {
 // How far a request has come between two turns; begins empty.
 struct RankTurns {
   bool begun = false;
-  std::size_t next_title = 0;
+  std::size_t next_named = 0;
   ScoredCandidates scored;
 };
 

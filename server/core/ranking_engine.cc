@@ -1,5 +1,7 @@
 #include "server/core/ranking_engine.h"
 
+#include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "model/base/status_macros.h"
@@ -59,29 +61,37 @@ absl::StatusOr<Progress> RankingEngine::Stages(const ServedModel& served,
                                                const Caller& caller,
                                                RankTurns& own_turns,
                                                RankResult& result) const {
+  const std::size_t num_titles = input.titles.size();
   const std::size_t last =
-      TurnEnd(own_turns.next_title, input.titles.size(),
-              [&](std::size_t i) { return input.titles[i].size(); });
-  const bool one_turn = !own_turns.begun && last == input.titles.size();
+      TurnEnd(own_turns.next_named, input.num_named(), [&](std::size_t i) {
+        return i < num_titles ? input.titles[i].size() : 0;
+      });
+  const bool one_turn = !own_turns.begun && last == input.num_named();
   RankTurns& turns = one_turn ? ThreadTurns() : own_turns;
   CandidateScorer scorer(limits_, embedder_, served, caller, turns.scored,
                          result);
   if (!own_turns.begun) {
     turns.begun = true;
-    turns.next_title = 0;
+    turns.next_named = 0;
     result.times = {};
     result.cache = {};
     result.problems.clear();
+    result.catalog.slots.clear();
+    result.catalog.snapshot.Release();
     SEMRANK_RETURN_IF_ERROR(Check(served, input));
     SEMRANK_RETURN_IF_ERROR(CheckStillWanted(caller));
     SEMRANK_RETURN_IF_ERROR(scorer.BeginWith(input.query));
   }
-  const std::size_t first = turns.next_title;
+  const std::size_t first = std::exchange(turns.next_named, last);
+  const std::size_t title = std::min(first, num_titles);
+  const std::size_t last_title = std::min(last, num_titles);
   SEMRANK_RETURN_IF_ERROR(
-      scorer.ScoreTitles(input.titles.subspan(first, last - first),
-                         static_cast<std::uint32_t>(first)));
-  turns.next_title = last;
-  if (last < input.titles.size()) return Progress::kMore;
+      scorer.ScoreTitles(input.titles.subspan(title, last_title - title),
+                         static_cast<std::uint32_t>(title)));
+  SEMRANK_RETURN_IF_ERROR(scorer.ScoreDocuments(
+      catalog_, input, std::max(first, num_titles) - num_titles,
+      std::max(last, num_titles) - num_titles));
+  if (last < input.num_named()) return Progress::kMore;
   scorer.ScoreVectors(input.vectors, static_cast<std::uint32_t>(last));
   StageClock clock;
   Select(input, turns.scored, result.ranking);

@@ -27,10 +27,14 @@ namespace semrank {
 
 class RankingEngine {
  public:
-  // `embedder` and `metrics` must outlive the engine.
+  // `embedder`, `metrics` and `catalog` must outlive the engine. Without a
+  // catalog no document is known by id.
   RankingEngine(const Limits& limits, const TextEmbedder* embedder,
-                Metrics* metrics)
-      : limits_(limits), embedder_(*embedder), metrics_(metrics) {}
+                Metrics* metrics, const DocumentCatalog* catalog = nullptr)
+      : limits_(limits),
+        embedder_(*embedder),
+        metrics_(metrics),
+        catalog_(catalog) {}
 
   absl::Status Check(const ServedModel& served, const RankInput& input) const {
     return CheckRankInput(served, input, limits_);
@@ -58,6 +62,7 @@ class RankingEngine {
   const Limits limits_;
   const TextEmbedder& embedder_;
   Metrics* const metrics_;
+  const DocumentCatalog* const catalog_;
 };
 
 }  // namespace semrank

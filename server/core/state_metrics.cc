@@ -23,6 +23,34 @@ void AddCacheReadings(const DocumentVectorCache& cache, Metrics& metrics) {
       MetricType::Counter, &Stats::num_evictions);
 }
 
+void AddCatalogReadings(const ServedCatalog& catalog, Metrics& metrics) {
+  const auto add = [&](const char* name, const char* help, auto read) {
+    metrics.AddReading({name, help, MetricType::Gauge, [&catalog, read] {
+                          return static_cast<double>(read(catalog));
+                        }});
+  };
+  add("semrank_catalog_documents", "Documents of the catalog.",
+      [](const ServedCatalog& of) {
+        return of.documents.GetStats().num_documents;
+      });
+  add("semrank_catalog_bytes",
+      "Bytes of the catalog: vectors, keys, titles, payloads and what is "
+      "around them.",
+      [](const ServedCatalog& of) {
+        return of.documents.GetStats().num_bytes;
+      });
+  add("semrank_catalog_reembedding_documents",
+      "Documents that a new model is to embed before it answers for the "
+      "catalog; 0 when none is on its way.",
+      [](const ServedCatalog& of) {
+        return of.update.GetStatus().num_documents;
+      });
+  add("semrank_catalog_reembedded_documents",
+      "Of these, the ones that it has embedded.", [](const ServedCatalog& of) {
+        return of.update.GetStatus().num_embedded;
+      });
+}
+
 void AddAdmissionReadings(Admission& admission, Metrics& metrics) {
   metrics.AddReading(
       {"semrank_inflight_texts", "Texts admitted and not yet answered.",

@@ -5,6 +5,7 @@
 #include "server/core/admission.h"
 #include "server/core/document_vector_cache.h"
 #include "server/core/metrics.h"
+#include "server/core/served_catalog.h"
 
 namespace semrank {
 
@@ -15,6 +16,10 @@ void AddCacheReadings(const DocumentVectorCache& cache, Metrics& metrics);
 // semrank_inflight_texts, _max (the most since the last scrape), _limit.
 // Likewise.
 void AddAdmissionReadings(Admission& admission, Metrics& metrics);
+
+// semrank_catalog_documents, _bytes, _reembedding_documents and
+// _reembedded_documents. Likewise.
+void AddCatalogReadings(const ServedCatalog& catalog, Metrics& metrics);
 
 }  // namespace semrank
 

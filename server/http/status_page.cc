@@ -107,6 +107,27 @@ std::string Store(const StoredVectors* stored) {
        {"vectors to be written", std::to_string(state.queued_vectors)}});
 }
 
+std::string Catalog(const ServedCatalog& catalog) {
+  const DocumentCatalog::Stats stats = catalog.documents.GetStats();
+  const DocumentCatalog::Snapshot snapshot = catalog.documents.TakeSnapshot();
+  const ServedModelPtr served = snapshot.model();
+  const CatalogModelUpdate::Status update = catalog.update.GetStatus();
+  std::vector<Cells> rows = {{"documents", std::to_string(stats.num_documents)},
+                             {"bytes", std::to_string(stats.num_bytes)}};
+  if (served != nullptr) {
+    const ModelVersion& version = served->model->version();
+    rows.push_back(
+        {"answers with",
+         absl::StrFormat("%s version %d", version.name, version.version)});
+  }
+  if (update.num_documents > 0) {
+    rows.push_back({"a new model has embedded",
+                    absl::StrFormat("%d of %d", update.num_embedded,
+                                    update.num_documents)});
+  }
+  return Table("Catalog", {}, rows);
+}
+
 std::string LimitTable(const Limits& limits) {
   return Table(
       "Limits", {},
@@ -157,8 +178,9 @@ std::string StatusPage(const StatusSources& sources, absl::Duration uptime) {
                  absl::FormatDuration(absl::Trunc(uptime, absl::Seconds(1)))},
                 {"now", Seconds(absl::Now())}}) +
          Models(*sources.models) + Use(*sources.cache, *sources.admission) +
-         Store(sources.stored) + LimitTable(*sources.limits) +
-         Failures(*sources.request_log) + "</body>\n</html>\n";
+         Catalog(*sources.catalog) + Store(sources.stored) +
+         LimitTable(*sources.limits) + Failures(*sources.request_log) +
+         "</body>\n</html>\n";
 }
 
 }  // namespace semrank

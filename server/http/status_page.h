@@ -16,6 +16,7 @@
 #include "server/core/limits.h"
 #include "server/core/model_store.h"
 #include "server/core/request_log.h"
+#include "server/core/served_catalog.h"
 #include "server/core/stored_vectors.h"
 #include "server/http/http_server.h"
 
@@ -29,6 +30,7 @@ struct StatusSources {
   const Admission* admission = nullptr;
   const Limits* limits = nullptr;
   const RequestLog* request_log = nullptr;
+  const ServedCatalog* catalog = nullptr;
   const StoredVectors* stored = nullptr;
 };
 

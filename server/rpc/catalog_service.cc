@@ -1,5 +1,12 @@
 #include "server/rpc/catalog_service.h"
 
+#include <memory>
+
+#include "server/rpc/document_keys_work.h"
+#include "server/rpc/put_documents_stream.h"
+#include "server/rpc/put_work.h"
+#include "server/rpc/search_work.h"
+
 namespace semrank {
 namespace {
 
@@ -8,10 +15,11 @@ constexpr char kService[] = "semrank.v1.CatalogService";
 }  // namespace
 
 CatalogService::CatalogService(const RpcEnvironment& environment)
-    : put_documents_(
+    : environment_(environment),
+      put_documents_(
           environment.metrics->AddRpc(kService, "PutDocuments", "unary")),
-      put_documents_stream_(environment.metrics->AddRpc(
-          kService, "PutDocumentsStream", "bidi_stream")),
+      put_documents_stream_(
+          environment.metrics->AddStream(kService, "PutDocumentsStream")),
       get_documents_(
           environment.metrics->AddRpc(kService, "GetDocuments", "unary")),
       delete_documents_(
@@ -20,37 +28,41 @@ CatalogService::CatalogService(const RpcEnvironment& environment)
           environment.metrics->AddRpc(kService, "SearchDocuments", "unary")) {}
 
 grpc::ServerUnaryReactor* CatalogService::PutDocuments(
-    grpc::CallbackServerContext* context, const grpc::ByteBuffer* /*request*/,
-    grpc::ByteBuffer* /*response*/) {
-  return AnswerUnimplemented("CatalogService.PutDocuments", put_documents_,
-                             context);
+    grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
+    grpc::ByteBuffer* response) {
+  return UnaryCall::Start(environment_, put_documents_,
+                          {context, request, response, Role::kWrite},
+                          std::make_unique<PutWork>(environment_));
 }
 
 RawStreamReactor* CatalogService::PutDocumentsStream(
-    grpc::CallbackServerContext* /*context*/) {
-  return AnswerUnimplementedStream("CatalogService.PutDocumentsStream",
-                                   put_documents_stream_);
+    grpc::CallbackServerContext* context) {
+  return semrank::PutDocumentsStream::Start(environment_, put_documents_stream_,
+                                            *context);
 }
 
 grpc::ServerUnaryReactor* CatalogService::GetDocuments(
-    grpc::CallbackServerContext* context, const grpc::ByteBuffer* /*request*/,
-    grpc::ByteBuffer* /*response*/) {
-  return AnswerUnimplemented("CatalogService.GetDocuments", get_documents_,
-                             context);
+    grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
+    grpc::ByteBuffer* response) {
+  return UnaryCall::Start(environment_, get_documents_,
+                          {context, request, response},
+                          std::make_unique<GetWork>(environment_));
 }
 
 grpc::ServerUnaryReactor* CatalogService::DeleteDocuments(
-    grpc::CallbackServerContext* context, const grpc::ByteBuffer* /*request*/,
-    grpc::ByteBuffer* /*response*/) {
-  return AnswerUnimplemented("CatalogService.DeleteDocuments",
-                             delete_documents_, context);
+    grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
+    grpc::ByteBuffer* response) {
+  return UnaryCall::Start(environment_, delete_documents_,
+                          {context, request, response, Role::kWrite},
+                          std::make_unique<DeleteWork>(environment_));
 }
 
 grpc::ServerUnaryReactor* CatalogService::SearchDocuments(
-    grpc::CallbackServerContext* context, const grpc::ByteBuffer* /*request*/,
-    grpc::ByteBuffer* /*response*/) {
-  return AnswerUnimplemented("CatalogService.SearchDocuments",
-                             search_documents_, context);
+    grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
+    grpc::ByteBuffer* response) {
+  return UnaryCall::Start(environment_, search_documents_,
+                          {context, request, response},
+                          std::make_unique<SearchWork>(environment_));
 }
 
 }  // namespace semrank

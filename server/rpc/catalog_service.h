@@ -1,10 +1,10 @@
-// semrank.v1.CatalogService: every method answers UNIMPLEMENTED and says so.
+// semrank.v1.CatalogService: documents by id.
 #ifndef SEMRANK_SERVER_RPC_CATALOG_SERVICE_H_
 #define SEMRANK_SERVER_RPC_CATALOG_SERVICE_H_
 
 #include "semrank/v1/catalog_service.grpc.pb.h"
+#include "server/rpc/stream_call.h"
 #include "server/rpc/unary_call.h"
-#include "server/rpc/unimplemented_call.h"
 
 namespace semrank {
 
@@ -36,8 +36,9 @@ class CatalogService final : public CatalogServiceBase {
       grpc::ByteBuffer* response) override;
 
  private:
+  const RpcEnvironment environment_;
   const Metrics::Rpc put_documents_;
-  const Metrics::Rpc put_documents_stream_;
+  const Metrics::Stream put_documents_stream_;
   const Metrics::Rpc get_documents_;
   const Metrics::Rpc delete_documents_;
   const Metrics::Rpc search_documents_;

@@ -17,17 +17,31 @@ using Winners = google::protobuf::RepeatedPtrField<v1::PoolingWinner>;
 absl::Status CheckCandidate(const v1::ExplainRequest& message) {
   switch (message.candidate_case()) {
     case v1::ExplainRequest::kTitle:
-      return absl::OkStatus();
     case v1::ExplainRequest::kId:
     case v1::ExplainRequest::kDocumentId:
-      return NotImplemented(
-          "explaining documents of the catalog (ExplainRequest.id and "
-          "document_id)");
+      return absl::OkStatus();
     case v1::ExplainRequest::CANDIDATE_NOT_SET:
       break;
   }
   return FieldError("INVALID_FIELD", "candidate",
                     "is not set: give a title, an id or a document_id");
+}
+
+// Puts the title in the place of a document's key.
+absl::Status FindTitle(const DocumentCatalog& catalog,
+                       v1::ExplainRequest& message) {
+  if (message.has_title()) return absl::OkStatus();
+  const DocumentKeyView key =
+      message.has_id()
+          ? DocumentKeyView(message.id())
+          : DocumentKeyView(std::string_view(message.document_id()));
+  const DocumentCatalog::Snapshot snapshot = catalog.TakeSnapshot();
+  const auto slot = snapshot.Find(key);
+  if (!slot.has_value()) {
+    return DocumentNotFound(message.has_id() ? "id" : "document_id");
+  }
+  message.set_title(std::string(snapshot.record(*slot).title()));
+  return absl::OkStatus();
 }
 
 void SetWords(const std::vector<WordContribution>& words, float score,
@@ -58,6 +72,8 @@ void SetWinners(const std::vector<PoolingWinner>& winners, Winners& out) {
 absl::StatusOr<WorkSize> ExplainWork::Read(std::string_view bytes) {
   SEMRANK_RETURN_IF_ERROR(ParseMessage(bytes, message_));
   SEMRANK_RETURN_IF_ERROR(CheckCandidate(message_));
+  SEMRANK_RETURN_IF_ERROR(
+      FindTitle(environment_.catalog_writer->catalog(), message_));
   SEMRANK_ASSIGN_OR_RETURN(
       served_, environment_.models->Find(message_.model().name(),
                                          message_.model().version()));

@@ -122,6 +122,9 @@ void DescribeLimits(const Limits& limits, v1::Limits& message) {
   message.set_max_metadata_bytes(limits.max_metadata_bytes);
   message.set_max_streams_per_connection(limits.max_streams_per_connection);
   message.set_max_requests_per_stream(limits.max_requests_per_stream);
+  message.set_max_document_id_bytes(limits.max_document_id_bytes);
+  message.set_max_payload_bytes(limits.max_payload_bytes);
+  message.set_max_top_k(limits.max_top_k);
 }
 
 }  // namespace semrank

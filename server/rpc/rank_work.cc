@@ -22,7 +22,7 @@ absl::StatusOr<WorkSize> RankWork::Read(std::string_view bytes) {
           : message_.input.vectors.size() /
                 (sizeof(float) * served_->model->embedding_dim());
   return WorkSize{
-      static_cast<std::int64_t>(1 + message_.titles.size() + num_vectors),
+      static_cast<std::int64_t>(1 + message_.input.num_named() + num_vectors),
       bytes.size()};
 }
 
@@ -50,10 +50,17 @@ void RankWork::FillRanking() {
   SetProblems(result_.problems, response_);
   if (!message_.with_titles) return;
   for (const RankedDocument& document : result_.ranking) {
-    const bool has_title = document.index < message_.titles.size();
-    response_.add_titles(
-        std::string(has_title ? message_.titles[document.index] : ""));
+    response_.add_titles(std::string(TitleOf(document.index)));
   }
+}
+
+std::string_view RankWork::TitleOf(std::uint32_t candidate) const {
+  const std::size_t num_titles = message_.titles.size();
+  if (candidate < num_titles) return message_.titles[candidate];
+  const RankedCatalog& catalog = result_.catalog;
+  const std::size_t place = candidate - num_titles;
+  if (place >= catalog.slots.size()) return "";  // a vector
+  return catalog.snapshot.record(catalog.slots[place]).title();
 }
 
 }  // namespace semrank

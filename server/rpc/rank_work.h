@@ -29,6 +29,8 @@ class RankWork final : public RequestWork {
 
  private:
   void FillRanking();
+  // Of a candidate that was scored.
+  std::string_view TitleOf(std::uint32_t candidate) const;
 
   const RpcEnvironment& environment_;
   RankMessage message_;

@@ -43,6 +43,37 @@ struct TextList {
   }
 };
 
+// Packed fixed64 numbers, likewise, and those that come one by one.
+struct NumberList {
+  std::vector<std::uint64_t>& numbers;
+  std::uint64_t limit;
+  std::uint64_t count = 0;
+
+  bool Read(WireReader& reader) {
+    std::uint64_t number = 0;
+    if (!reader.ReadFixed64(number)) return false;
+    Add(number);
+    return true;
+  }
+  bool ReadPacked(WireReader& reader) {
+    std::string_view bytes;
+    if (!reader.ReadBytes(bytes) || bytes.size() % sizeof(std::uint64_t) != 0) {
+      return false;
+    }
+    for (std::size_t at = 0; at < bytes.size(); at += sizeof(std::uint64_t)) {
+      std::uint64_t number = 0;
+      for (std::size_t i = sizeof(number); i-- > 0;) {
+        number = number << 8 | static_cast<unsigned char>(bytes[at + i]);
+      }
+      Add(number);
+    }
+    return true;
+  }
+  void Add(std::uint64_t number) {
+    if (++count <= limit) numbers.push_back(number);
+  }
+};
+
 bool ReadModelRef(WireReader& reader, v1::ModelRef& model) {
   std::string_view bytes;
   if (!reader.ReadBytes(bytes)) return false;
@@ -63,8 +94,8 @@ bool ReadUint32(WireReader& reader, std::uint32_t& value) {
 }
 
 // One field of a RankRequest; false once the bytes are no message.
-bool ReadRankField(WireReader& reader, TextList& titles,
-                   std::uint64_t& num_catalog_ids, RankMessage& message) {
+bool ReadRankField(WireReader& reader, TextList& titles, NumberList& ids,
+                   TextList& document_ids, RankMessage& message) {
   const int field = reader.field();
   const auto type = reader.type();
   if (field == RankRequest::kTitlesFieldNumber && type == kBytes) {
@@ -94,10 +125,14 @@ bool ReadRankField(WireReader& reader, TextList& titles,
     message.input.min_score = std::bit_cast<float>(bits);
     return true;
   }
-  if ((field == RankRequest::kIdsFieldNumber &&
-       (type == kBytes || type == kFixed64)) ||
-      (field == RankRequest::kDocumentIdsFieldNumber && type == kBytes)) {
-    ++num_catalog_ids;
+  if (field == RankRequest::kIdsFieldNumber && type == kBytes) {
+    return ids.ReadPacked(reader);
+  }
+  if (field == RankRequest::kIdsFieldNumber && type == kFixed64) {
+    return ids.Read(reader);
+  }
+  if (field == RankRequest::kDocumentIdsFieldNumber && type == kBytes) {
+    return document_ids.Read(reader);
   }
   return reader.Skip();
 }
@@ -202,25 +237,25 @@ absl::Status ReadEmbedFields(std::string_view bytes, const Limits& limits,
 
 absl::Status ReadRankRequest(std::string_view bytes, const Limits& limits,
                              RankMessage& message) {
-  TextList titles{message.titles,
-                  static_cast<std::uint64_t>(limits.max_texts_per_request)};
+  const auto limit = static_cast<std::uint64_t>(limits.max_texts_per_request);
+  TextList titles{message.titles, limit};
+  NumberList ids{message.ids, limit};
+  TextList document_ids{message.document_ids, limit};
   message.titles.reserve(GuessNumTexts(bytes, titles.limit));
-  std::uint64_t num_catalog_ids = 0;
   WireReader reader(bytes);
   while (reader.Next()) {
-    if (!ReadRankField(reader, titles, num_catalog_ids, message)) {
+    if (!ReadRankField(reader, titles, ids, document_ids, message)) {
       return MalformedMessage("semrank.v1.RankRequest");
     }
   }
   if (!reader.ok()) return MalformedMessage("semrank.v1.RankRequest");
-  if (titles.count > titles.limit) {
-    return TooManyTexts("titles", titles.count, titles.limit);
-  }
-  if (num_catalog_ids > 0) {
-    return NotImplemented(
-        "ranking documents of the catalog (RankRequest.ids and document_ids)");
+  const std::uint64_t count = titles.count + ids.count + document_ids.count;
+  if (count > limit) {
+    return TooManyTexts(titles.count > 0 ? "titles" : "ids", count, limit);
   }
   message.input.titles = message.titles;
+  message.input.ids = message.ids;
+  message.input.document_ids = message.document_ids;
   return absl::OkStatus();
 }
 

@@ -3,7 +3,7 @@
 //   Views    into the bytes, which must outlive the result.
 //   Memory   16 bytes a text beside the bytes themselves, and no more texts
 //            than the limit.
-//   Errors   MALFORMED_MESSAGE, TOO_MANY_TEXTS, and what is not implemented.
+//   Errors   MALFORMED_MESSAGE, TOO_MANY_TEXTS.
 //            Texts are not checked for UTF-8 here: the engine does, by name.
 #ifndef SEMRANK_SERVER_RPC_REQUEST_READER_H_
 #define SEMRANK_SERVER_RPC_REQUEST_READER_H_
@@ -23,7 +23,9 @@ namespace semrank {
 
 struct RankMessage {
   std::vector<std::string_view> titles;
-  RankInput input;  // input.titles views `titles`
+  std::vector<std::uint64_t> ids;
+  std::vector<std::string_view> document_ids;
+  RankInput input;  // views the above
   v1::ModelRef model;
   bool with_titles = false;
 };

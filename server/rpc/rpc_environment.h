@@ -3,6 +3,8 @@
 #define SEMRANK_SERVER_RPC_RPC_ENVIRONMENT_H_
 
 #include "server/core/admission.h"
+#include "server/core/catalog_searcher.h"
+#include "server/core/catalog_writer.h"
 #include "server/core/embedding_engine.h"
 #include "server/core/lifecycle.h"
 #include "server/core/metrics.h"
@@ -20,6 +22,8 @@ class RequestLog;
 struct RpcEnvironment {
   const RankingEngine* ranking = nullptr;
   const EmbeddingEngine* embedding = nullptr;
+  const CatalogWriter* catalog_writer = nullptr;
+  const CatalogSearcher* catalog_searcher = nullptr;
   ModelStore* models = nullptr;
   const Lifecycle* lifecycle = nullptr;
   Admission* admission = nullptr;

@@ -33,11 +33,10 @@ StreamCall::StreamCall(const RpcEnvironment& environment,
       identity_(IdentityOf(context)),
       begun_(std::chrono::steady_clock::now()) {}
 
-void StreamCall::Begin() {
+void StreamCall::Begin(Role role) {
   metrics_.rpc.Started();
   environment_.calls->Begin(this);
-  absl::Status answering =
-      CheckAccess(environment_.access, context_, Role::kRead);
+  absl::Status answering = CheckAccess(environment_.access, context_, role);
   if (!answering.ok()) environment_.metrics->CountRejected(answering);
   if (answering.ok()) answering = environment_.lifecycle->CheckAnswering();
   bool over = false;

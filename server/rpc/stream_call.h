@@ -27,6 +27,7 @@
 
 #include "absl/status/status.h"
 #include "model/base/mutex.h"
+#include "server/core/api_keys.h"
 #include "server/core/caller.h"
 #include "server/core/request_identity.h"
 #include "server/rpc/call_tracker.h"
@@ -59,10 +60,11 @@ class StreamCall : public RawStreamReactor, public Caller, private OpenStream {
 
  protected:
   // All arguments must outlive the stream; `max_requests` is at least 1. The
-  // derived class calls Begin once it is whole.
+  // derived class calls Begin once it is whole; `role` is what the caller
+  // needs.
   StreamCall(const RpcEnvironment& environment, const Metrics::Stream& metrics,
              grpc::CallbackServerContext& context, int max_requests);
-  void Begin();
+  void Begin(Role role = Role::kRead);
 
  private:
   // Takes one message, on gRPC's thread. With max_requests == 1 the next one

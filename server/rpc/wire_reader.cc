@@ -46,6 +46,10 @@ bool WireReader::ReadFixed32(std::uint32_t& value) {
   return Check(input_.ReadLittleEndian32(&value));
 }
 
+bool WireReader::ReadFixed64(std::uint64_t& value) {
+  return Check(input_.ReadLittleEndian64(&value));
+}
+
 bool WireReader::Skip() {
   return Check(WireFormatLite::SkipField(&input_, tag_));
 }

@@ -35,6 +35,7 @@ class WireReader {
   bool ReadBytes(std::string_view& value);
   bool ReadVarint(std::uint64_t& value);
   bool ReadFixed32(std::uint32_t& value);
+  bool ReadFixed64(std::uint64_t& value);
   bool Skip();
 
  private:

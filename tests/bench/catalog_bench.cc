@@ -59,7 +59,7 @@ const DocumentCatalog& Catalog(int count) {
     }
     const DocumentCatalog::Rows rows = {
         served, Documents(count).data() + std::size_t(first) * kDim};
-    if (!catalog->Put(std::move(records), {&rows, 1}).ok()) std::abort();
+    if (!catalog->Put(records, {&rows, 1}).ok()) std::abort();
   }
   return *catalog;
 }

@@ -7,6 +7,8 @@
 
 #include "server/core/access_control.h"
 #include "server/core/request_log.h"
+#include "server/core/served_catalog.h"
+#include "tests/support/fake_caller.h"
 #include "tests/support/http_client.h"
 #include "tests/support/memory_source.h"
 #include "tests/support/temp_dir.h"
@@ -55,13 +57,17 @@ class JsonApiTest : public ::testing::Test {
       DocumentVectorCache::Create(1 << 20).value();
   static constexpr Limits kLimits = {.max_texts_per_request = 900};
   const TextEmbedder embedder_{cache_.get(), &metrics_};
-  const RankingEngine ranking_{kLimits, &embedder_, &metrics_};
+  ServedCatalog catalog_{kLimits, 1'000, &embedder_, &metrics_};
+  const RankingEngine ranking_{kLimits, &embedder_, &metrics_,
+                               &catalog_.documents};
   const EmbeddingEngine embedding_{kLimits, &embedder_, &metrics_};
   WorkerPool workers_{1};
   RequestLog log_{absl::ZeroDuration(), {}};
   std::unique_ptr<AccessControl> access_;
   RpcEnvironment environment_ = {.ranking = &ranking_,
                                  .embedding = &embedding_,
+                                 .catalog_writer = &catalog_.writer,
+                                 .catalog_searcher = &catalog_.searcher,
                                  .models = &models_,
                                  .lifecycle = &lifecycle_,
                                  .admission = &admission_,
@@ -98,6 +104,32 @@ TEST_F(JsonApiTest, ExplainsWhatEachWordAddsToTheScoreOfRank) {
   EXPECT_EQ(response["query_words"][1]["word"], "shoes");
   EXPECT_EQ(Error(Post("/v1/explain", R"({"query": "q"})")),
             "400 INVALID_FIELD");
+}
+
+TEST_F(JsonApiTest, SearchesTheCatalog) {
+  ASSERT_TRUE(
+      catalog_.update.Follow([this] { return models_.current(); }).ok());
+  const std::vector<NewDocument> documents = {
+      {std::uint64_t{7}, "running shoes", "payload"},
+      {std::string_view("lamp"), "desk lamp", ""}};
+  PutTurns turns;
+  PutResult put;
+  ASSERT_TRUE(
+      catalog_.writer.PutTurn(documents, FakeCaller(), turns, put).ok());
+  const HttpAnswer answer =
+      Post("/v1/search",
+           R"({"query": "running shoes", "top_k": 1, "with_titles": true})");
+  ASSERT_EQ(answer.status, 200) << answer.body;
+  const Json response = Json::parse(answer.body);
+  ASSERT_EQ(response["hits"].size(), 1u);
+  EXPECT_EQ(response["num_documents_searched"], "2");
+  const Json ranked = Json::parse(
+      Post("/v1/rank",
+           R"({"query": "running shoes", "ids": ["7"], "document_ids": ["lamp"],
+               "top_k": 1, "with_titles": true})")
+          .body);
+  EXPECT_EQ(ranked["titles"][0], response["hits"][0]["title"]);
+  EXPECT_EQ(ranked["scores"][0], response["hits"][0]["score"]);
 }
 
 TEST_F(JsonApiTest, EmbedsWithBase64Vectors) {
@@ -150,7 +182,7 @@ TEST_F(JsonApiTest, WithoutRoomForATextNoBodyIsRead) {
     EXPECT_EQ(refusal->status, 429);
   }
   EXPECT_THAT(metrics_.Render(),
-              HasSubstr("requests_rejected_total{reason=\"OVERLOADED\"} 3"));
+              HasSubstr("requests_rejected_total{reason=\"OVERLOADED\"} 4"));
 }
 
 TEST_F(JsonApiTest, TheCallThatFindsNoThreadIsOneOfTheOverload) {

@@ -49,6 +49,8 @@ TEST(OptionsTest, DescriptionHasEveryFlagAsAFlagfileTakesIt) {
             "max_requests_per_stream=64\nmax_streams_per_connection=1000\n"
             "max_metadata_bytes=8192\n"
             "drain_delay=1.5s\ndrain_timeout=30s\n"
+            "max_catalog_documents=10000000\nmax_document_id_bytes=512\n"
+            "max_payload_bytes=4096\nmax_top_k=1000\n"
             "store=none\nstore_timeout=10ms\n"
             "store_vector_bytes=4294967296\n"
             "tls_cert=\ntls_key=\ntls_client_ca=\napi_keys_file=\n"
@@ -104,6 +106,9 @@ INSTANTIATE_TEST_SUITE_P(
          "--max_streams_per_connection=0"},
         {"TooLittleMetadata", [](O& o) { o.limits.max_metadata_bytes = 100; },
          "--max_metadata_bytes=100"},
+        {"NegativeCatalog", [](O& o) { o.catalog.max_documents = -1; },
+         "--max_catalog_documents=-1"},
+        {"NoTopK", [](O& o) { o.limits.max_top_k = 0; }, "--max_top_k=0"},
         {"NegativeDelay", [](O& o) { o.drain_delay = -absl::Seconds(1); },
          "--drain_delay=-1s"},
         {"EndlessTimeout",

@@ -48,7 +48,7 @@ class DocumentCatalogTest : public ::testing::Test {
       rows.insert(rows.end(), document.row.begin(), document.row.end());
     }
     const DocumentCatalog::Rows of_model = {served_, rows.data()};
-    return catalog_.Put(std::move(records), {&of_model, 1});
+    return catalog_.Put(records, {&of_model, 1});
   }
   void Delete(DocumentKeyView key) {
     std::vector<bool> found;
@@ -126,7 +126,7 @@ TEST_F(DocumentCatalogTest, IsFullAtItsLimit) {
     for (const std::uint64_t id : ids) {
       records.push_back(CatalogRecord::Make(id, "", ""));
     }
-    return catalog.Put(std::move(records), {&of_model, 1}).status();
+    return catalog.Put(records, {&of_model, 1}).status();
   };
   EXPECT_THAT(put({1, 2, 3}), StatusIs(absl::StatusCode::kResourceExhausted));
   EXPECT_EQ(catalog.GetStats().num_documents, 0u);
@@ -141,7 +141,7 @@ TEST_F(DocumentCatalogTest, AFailedCommitChangesNothing) {
   const std::vector<float> row(kDim);
   const DocumentCatalog::Rows of_model = {served_, row.data()};
   const auto fail = [] { return absl::UnavailableError("disk"); };
-  EXPECT_THAT(catalog_.Put(std::move(records), {&of_model, 1}, fail).status(),
+  EXPECT_THAT(catalog_.Put(records, {&of_model, 1}, fail).status(),
               StatusIs(absl::StatusCode::kUnavailable));
   EXPECT_EQ(TitleOf("a"), "-");
 }
@@ -158,7 +158,7 @@ TEST_F(DocumentCatalogTest, OneModelAnswersUntilAnotherIsComplete) {
   const std::vector<std::uint32_t> slots = {*before.Find("a"),
                                             *before.Find("b")};
   const std::vector<float> rows = {5, 6, 7, 8};
-  catalog_.AddRows(before, slots, rows.data());
+  ASSERT_THAT(catalog_.AddRows(before, slots, rows.data()), IsOk());
   EXPECT_EQ(catalog_.TakeSnapshot().model(), served_);
   catalog_.FinishModel();
   const DocumentCatalog::Snapshot after = catalog_.TakeSnapshot();
@@ -179,8 +179,7 @@ TEST_F(DocumentCatalogTest, TakesAtMost100BytesADocumentBesideItsVector) {
     }
     const std::vector<float> rows(records.size() * kDim);
     const DocumentCatalog::Rows of_model = {served_, rows.data()};
-    ASSERT_THAT(catalog_.Put(std::move(records), {&of_model, 1}).status(),
-                IsOk());
+    ASSERT_THAT(catalog_.Put(records, {&of_model, 1}).status(), IsOk());
     if (done < 20'000) continue;
     const double own_bytes = 27 + 50 + 10 + kDim * 4;
     EXPECT_LE(catalog_.GetStats().num_bytes / static_cast<double>(done),

@@ -18,7 +18,7 @@ class StatusPageTest : public ::testing::Test {
  protected:
   std::string Page() {
     return StatusPage({&lifecycle_, &models_, cache_.get(), &admission_,
-                       &limits_, &log_, stored_},
+                       &limits_, &log_, &catalog_, stored_},
                       absl::Seconds(3661.7));
   }
 
@@ -29,6 +29,8 @@ class StatusPageTest : public ::testing::Test {
       DocumentVectorCache::Create(1 << 20).value();
   ModelStore models_{{{folder_.Source("shop")}}, cache_.get(), &metrics_};
   Admission admission_{777};
+  const TextEmbedder embedder_{cache_.get(), &metrics_};
+  ServedCatalog catalog_{Limits(), 100, &embedder_, &metrics_};
   const Limits limits_;
   RequestLog log_{absl::ZeroDuration(), {}};
   const StoredVectors* stored_ = nullptr;

@@ -139,13 +139,6 @@ TEST_F(RankingServiceTest, CompressedRequestsAreRefusedBeforeTheyAreUnpacked) {
   EXPECT_THAT(status.error_message(), HasSubstr("gzip"));
 }
 
-TEST_F(RankingServiceTest, CatalogDocumentsSayNotImplemented) {
-  constexpr auto kUnimplemented = grpc::StatusCode::UNIMPLEMENTED;
-  v1::RankRequest request = Request("q", {"t"});
-  request.add_ids(7);
-  EXPECT_THAT(Rank(request), FailsWith(kUnimplemented, "NOT_IMPLEMENTED"));
-}
-
 class ExplainTest : public RpcServerFixture {
  protected:
   grpc::Status Explain(const v1::ExplainRequest& request) {
@@ -195,7 +188,7 @@ TEST_F(ExplainTest, CallersMistakesHaveTheirReasons) {
   EXPECT_THAT(Explain(request), FailsWith(kInvalid, "INVALID_FIELD"));
   request.set_id(7);
   EXPECT_THAT(Explain(request),
-              FailsWith(grpc::StatusCode::UNIMPLEMENTED, "NOT_IMPLEMENTED"));
+              FailsWith(grpc::StatusCode::NOT_FOUND, "DOCUMENT_NOT_FOUND"));
   EXPECT_THAT(Explain(Request("", "t")), FailsWith(kInvalid, "EMPTY_QUERY"));
   EXPECT_THAT(Explain(Request("q", std::string(101, 't'))),
               FailsWith(kInvalid, "TEXT_TOO_LONG"));

@@ -145,15 +145,29 @@ TEST(RequestReaderTest, TooManyTitlesAreCountedButNotKept) {
   EXPECT_EQ(message.titles.size(), 100u);
 }
 
-TEST(RequestReaderTest, CatalogDocumentsAreNotImplementedYetAndSaySo) {
-  v1::RankRequest by_number, by_name;
-  by_number.add_ids(7);
-  by_name.add_document_ids("gimp");
-  for (const v1::RankRequest& request : {by_number, by_name}) {
-    EXPECT_THAT(ReadRank(request.SerializeAsString()),
-                StatusIs(absl::StatusCode::kUnimplemented,
-                         HasSubstr("RankRequest.ids")));
-  }
+TEST(RequestReaderTest, ReadsIdsPackedAndOneByOne) {
+  v1::RankRequest request;
+  request.add_ids(7);
+  request.add_ids(0x0102030405060708);
+  request.add_document_ids("gimp");
+  std::string bytes = request.SerializeAsString();
+  bytes += std::string("\x19\x09\0\0\0\0\0\0\0", 9);  // ids: 9, not packed
+  RankMessage message;
+  ASSERT_THAT(ReadRankRequest(bytes, kLimits, message), IsOk());
+  EXPECT_THAT(message.input.ids, ElementsAre(7, 0x0102030405060708, 9));
+  EXPECT_THAT(message.input.document_ids, ElementsAre("gimp"));
+}
+
+TEST(RequestReaderTest, IdsCountWithTheTitlesAndMustBeWhole) {
+  v1::RankRequest request;
+  for (int i = 0; i < 50; ++i) request.add_titles("t");
+  for (int i = 0; i < 50; ++i) request.add_ids(i);
+  EXPECT_THAT(ReadRank(request.SerializeAsString()), IsOk());
+  request.add_document_ids("one too many");
+  EXPECT_EQ(ErrorReason(ReadRank(request.SerializeAsString())),
+            "TOO_MANY_TEXTS");
+  EXPECT_EQ(ErrorReason(ReadRank(std::string("\x1a\x07\0\0\0\0\0\0\0", 9))),
+            "MALFORMED_MESSAGE");
 }
 
 TEST(RequestReaderTest, ReadsEveryFieldOfAnEmbedTextsRequest) {

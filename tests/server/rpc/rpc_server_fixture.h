@@ -19,6 +19,7 @@
 #include "google/rpc/status.pb.h"
 #include "server/core/access_control.h"
 #include "server/core/request_log.h"
+#include "server/core/served_catalog.h"
 #include "server/rpc/rpc_server.h"
 #include "server/rpc/tls_certificates.h"
 #include "tests/support/gated_model.h"
@@ -46,11 +47,13 @@ class RpcServerFixture : public ::testing::Test {
   static constexpr Limits kLimits = {.max_texts_per_request = 3'000,
                                      .max_text_bytes = 100,
                                      .max_inflight_texts = 5'000,
-                                     .max_requests_per_stream = 4};
+                                     .max_requests_per_stream = 4,
+                                     .max_top_k = 50};
 
   RpcServerFixture() {
     folder_.Put(1, MakeGatedModel(&gate_));
     EXPECT_TRUE(models_.Refresh().ok());
+    FollowModel();
     lifecycle_.Advance(Lifecycle::State::kServing);
     auto server = StartServer("127.0.0.1:0");
     EXPECT_TRUE(server.ok()) << server.status();
@@ -65,6 +68,8 @@ class RpcServerFixture : public ::testing::Test {
     return RpcServer::Start({address, MaxRequestBytes(kLimits), tls_},
                             {.ranking = &ranking_,
                              .embedding = &embedding_,
+                             .catalog_writer = &catalog_.writer,
+                             .catalog_searcher = &catalog_.searcher,
                              .models = &models_,
                              .lifecycle = &lifecycle_,
                              .admission = &admission_,
@@ -74,6 +79,11 @@ class RpcServerFixture : public ::testing::Test {
                              .access = access_,
                              .request_log = &request_log_,
                              .admin_rpcs = admin_rpcs_});
+  }
+  // Lets the catalog answer with the model that is current.
+  void FollowModel() {
+    EXPECT_TRUE(
+        catalog_.update.Follow([this] { return models_.current(); }).ok());
   }
   std::shared_ptr<grpc::Channel> NewChannel() const {
     return grpc::CreateChannel(server_->address(),
@@ -124,7 +134,9 @@ class RpcServerFixture : public ::testing::Test {
   MemoryFolder folder_;
   ModelStore models_{{{folder_.Source("tiny")}}, cache_.get(), &metrics_};
   const TextEmbedder embedder_{cache_.get(), &metrics_};
-  const RankingEngine ranking_{kLimits, &embedder_, &metrics_};
+  ServedCatalog catalog_{kLimits, 100'000, &embedder_, &metrics_};
+  const RankingEngine ranking_{kLimits, &embedder_, &metrics_,
+                               &catalog_.documents};
   const EmbeddingEngine embedding_{kLimits, &embedder_, &metrics_};
   WorkerPool workers_{1};
   WorkerPool loader_{1};

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "grpc/health/v1/health.grpc.pb.h"
+#include "semrank/v1/catalog_service.grpc.pb.h"
 #include "semrank/v1/model_service.grpc.pb.h"
 #include "semrank/v1/ranking_service.grpc.pb.h"
 #include "server/rpc/health_server.h"
@@ -81,6 +82,27 @@ TEST_F(ApiKeyTest, StreamsNeedOneToo) {
       v1::RankingService::NewStub(channel_)->RankStream(&context);
   EXPECT_THAT(stream->Finish(),
               FailsWith(StatusCode::UNAUTHENTICATED, "MISSING_KEY"));
+}
+
+TEST_F(ApiKeyTest, ChangingTheCatalogNeedsTheWriteRole) {
+  const auto stub = v1::CatalogService::NewStub(channel_);
+  grpc::ClientContext put, remove, put_stream, search;
+  for (grpc::ClientContext* context : {&put, &remove, &put_stream, &search}) {
+    SetKey("reader-key", *context);
+  }
+  v1::PutDocumentsResponse put_response;
+  EXPECT_THAT(stub->PutDocuments(&put, {}, &put_response),
+              FailsWith(StatusCode::PERMISSION_DENIED, "ROLE_REQUIRED"));
+  v1::DeleteDocumentsResponse delete_response;
+  EXPECT_THAT(stub->DeleteDocuments(&remove, {}, &delete_response),
+              FailsWith(StatusCode::PERMISSION_DENIED, "ROLE_REQUIRED"));
+  EXPECT_THAT(stub->PutDocumentsStream(&put_stream)->Finish(),
+              FailsWith(StatusCode::PERMISSION_DENIED, "ROLE_REQUIRED"));
+  v1::SearchDocumentsRequest query;
+  query.set_query("q");
+  v1::SearchDocumentsResponse search_response;
+  EXPECT_THAT(stub->SearchDocuments(&search, query, &search_response),
+              Succeeds());
 }
 
 TEST_F(ApiKeyTest, TheMessageIsNotLookedAtWithoutAKey) {

@@ -1,0 +1,39 @@
+// Fills the catalog from its store and keeps it with the default model: looks
+// once a second whether there is a newer one, and then has the documents
+// embedded anew, in a thread of its own.
+#ifndef SEMRANK_SERVER_CATALOG_FOLLOWER_H_
+#define SEMRANK_SERVER_CATALOG_FOLLOWER_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "server/core/model_store.h"
+#include "server/core/periodic_task.h"
+#include "server/core/served_catalog.h"
+
+namespace semrank {
+
+class CatalogFollower {
+ public:
+  // Both outlive the follower; there is a model. When this returns the catalog
+  // has it, and the documents of the store. The store's error.
+  static absl::StatusOr<std::unique_ptr<CatalogFollower>> Start(
+      const ModelStore* models, ServedCatalog* catalog);
+  // Gives a model up that is on its way.
+  ~CatalogFollower();
+  CatalogFollower(const CatalogFollower&) = delete;
+  CatalogFollower& operator=(const CatalogFollower&) = delete;
+
+ private:
+  CatalogFollower(const ModelStore* models, ServedCatalog* catalog)
+      : models_(*models), catalog_(*catalog) {}
+  void Follow();
+
+  const ModelStore& models_;
+  ServedCatalog& catalog_;
+  std::unique_ptr<PeriodicTask> task_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_CATALOG_FOLLOWER_H_

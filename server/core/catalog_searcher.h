@@ -1,0 +1,101 @@
+// Finds the best documents of the catalog for a query: exact, every document is
+// scored.
+//
+//   Promise  a document's score is to the last bit the one that Rank gives it.
+//            The catalog is searched as it was when the search began.
+//   Work     turn by turn (progress.h), a turn reads 65,536 documents: about a
+//            millisecond. With a sparse part (SSI) 1,024, whose titles it
+//            reads.
+//   Permits  one for the query and one for each 64 documents, which is about
+//            what embedding one text costs; with a sparse part one a document.
+//            At most a quarter of --max_inflight_texts, so that no catalog is
+//            so large that its search keeps everybody else out.
+//   Threads  every method, from any thread; the turns of one search one after
+//            another.
+#ifndef SEMRANK_SERVER_CORE_CATALOG_SEARCHER_H_
+#define SEMRANK_SERVER_CORE_CATALOG_SEARCHER_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "server/core/caller.h"
+#include "server/core/catalog_scan.h"
+#include "server/core/document_catalog.h"
+#include "server/core/limits.h"
+#include "server/core/metrics.h"
+#include "server/core/progress.h"
+#include "server/core/stage_times.h"
+#include "server/core/text_embedder.h"
+#include "server/core/top_documents.h"
+
+namespace semrank {
+
+struct SearchInput {
+  std::string_view query = {};
+  std::uint32_t top_k = 0;  // 0 = 10
+  std::optional<float> min_score = {};
+  std::span<const DocumentKeyView> excluded = {};
+  // Whose vectors. Empty and 0 = the catalog's model.
+  std::string_view model_name = {};
+  std::int64_t model_version = 0;
+};
+
+struct SearchResult {
+  // What was searched; the hits' slots are of it.
+  DocumentCatalog::Snapshot snapshot;
+  std::vector<CatalogHit> hits;
+  std::uint64_t num_documents_searched = 0;
+  StageTimes times;
+};
+
+// How far a search has come between two turns; begins empty.
+struct SearchTurns {
+  ScanQuery query;
+  TextBatch text;
+  std::vector<float> row;
+  std::size_t next_slot = 0;
+  std::optional<TopDocuments> best;
+};
+
+// Whether `model`, whose vectors the catalog has (null = none yet), is the one
+// that a request asks for: InvalidArgument, NotFound or Unavailable if not.
+absl::Status CheckCatalogModel(std::string_view name, std::int64_t version,
+                               const ServedModelPtr& model);
+
+class CatalogSearcher {
+ public:
+  // All outlive the searcher.
+  CatalogSearcher(const Limits& limits, const DocumentCatalog* catalog,
+                  const TextEmbedder* embedder, Metrics* metrics)
+      : limits_(limits),
+        catalog_(*catalog),
+        embedder_(*embedder),
+        metrics_(*metrics) {}
+
+  // Checks, and takes the snapshot. InvalidArgument; NotFound for a model whose
+  // vectors the catalog does not have; Unavailable before the first model.
+  absl::Status Begin(const SearchInput& input, SearchResult& result) const;
+  // What the search takes in all; after Begin.
+  std::int64_t NumPermits(const SearchResult& result) const;
+
+  // One turn; `result` is complete after kDone.
+  absl::StatusOr<Progress> Turn(const SearchInput& input, const Caller& caller,
+                                SearchTurns& turns, SearchResult& result) const;
+
+ private:
+  absl::Status Prepare(const SearchInput& input, const Caller& caller,
+                       SearchTurns& turns, SearchResult& result) const;
+
+  const Limits limits_;
+  const DocumentCatalog& catalog_;
+  const TextEmbedder& embedder_;
+  Metrics& metrics_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_CORE_CATALOG_SEARCHER_H_

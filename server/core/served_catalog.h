@@ -1,0 +1,46 @@
+// The catalog and those who work on it, as a server has them.
+#ifndef SEMRANK_SERVER_CORE_SERVED_CATALOG_H_
+#define SEMRANK_SERVER_CORE_SERVED_CATALOG_H_
+
+#include <cstddef>
+
+#include "server/core/catalog_loader.h"
+#include "server/core/catalog_model_update.h"
+#include "server/core/catalog_searcher.h"
+#include "server/core/catalog_writer.h"
+#include "server/core/document_catalog.h"
+
+namespace semrank {
+
+class ServedCatalog {
+ public:
+  // `embedder`, `metrics` and `store`, which may be null, must outlive it.
+  ServedCatalog(const Limits& limits, std::size_t max_documents,
+                const TextEmbedder* embedder, Metrics* metrics,
+                DocumentStore* store = nullptr)
+      : documents(max_documents),
+        writer(limits, &documents, embedder, metrics, store),
+        searcher(limits, &documents, embedder, metrics),
+        update(&documents, embedder, store),
+        embedder_(embedder),
+        store_(store) {}
+
+  // Fills the empty catalog, which has its model, from the store.
+  absl::StatusOr<CatalogLoader::Counts> Load() {
+    if (store_ == nullptr) return CatalogLoader::Counts{};
+    return CatalogLoader(store_, embedder_, &documents).Load();
+  }
+
+  DocumentCatalog documents;
+  CatalogWriter writer;
+  CatalogSearcher searcher;
+  CatalogModelUpdate update;
+
+ private:
+  const TextEmbedder* const embedder_;
+  DocumentStore* const store_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_CORE_SERVED_CATALOG_H_

@@ -1,0 +1,42 @@
+// The work of one SearchDocuments: from the bytes of the request to its
+// response.
+#ifndef SEMRANK_SERVER_RPC_SEARCH_WORK_H_
+#define SEMRANK_SERVER_RPC_SEARCH_WORK_H_
+
+#include <string_view>
+#include <vector>
+
+#include "semrank/v1/catalog_service.pb.h"
+#include "server/core/catalog_searcher.h"
+#include "server/rpc/request_work.h"
+#include "server/rpc/rpc_environment.h"
+
+namespace semrank {
+
+class SearchWork final : public RequestWork {
+ public:
+  // `environment` must outlive the work.
+  explicit SearchWork(const RpcEnvironment& environment)
+      : environment_(environment) {}
+
+  absl::StatusOr<WorkSize> Read(std::string_view bytes) override;
+  absl::StatusOr<Progress> Advance(const RequestRun& run) override;
+  const google::protobuf::MessageLite& response() const override {
+    return response_;
+  }
+
+ private:
+  void AddHits();
+
+  const RpcEnvironment& environment_;
+  v1::SearchDocumentsRequest message_;
+  std::vector<DocumentKeyView> excluded_;
+  SearchInput input_;
+  SearchTurns turns_;
+  SearchResult result_;
+  v1::SearchDocumentsResponse response_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_RPC_SEARCH_WORK_H_

@@ -1,0 +1,86 @@
+// The catalog from the command line to the server and back.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/http_client.h"
+#include "tests/support/run_program.h"
+#include "tests/support/server_process.h"
+#include "tests/support/temp_dir.h"
+#include "tests/support/tiny_model.h"
+
+namespace semrank {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr const char* kServer = SEMRANK_BINARY_DIR "/semrank-server";
+constexpr const char* kProgram = SEMRANK_BINARY_DIR "/semrank";
+
+class CatalogTest : public ::testing::Test {
+ protected:
+  CatalogTest() { PublishTinyModel(dir_.File("shop")); }
+
+  ProgramResult Run(std::vector<std::string> arguments,
+                    const std::string& input = "") {
+    arguments.insert(arguments.begin(),
+                     {kProgram, "--address=" + server_.grpc_address()});
+    return RunProgram(arguments, {.input = input});
+  }
+
+  const TempDir dir_;
+  ServerProcess server_{
+      kServer, {"--model_dir=" + dir_.File("shop"), "--max_text_bytes=100"}};
+};
+
+TEST_F(CatalogTest, WhatIsPutIsFoundByItsTitle) {
+  std::string documents;
+  for (int i = 0; i < 2'500; ++i) {
+    documents += std::to_string(i) + "\tsome title " + std::to_string(i) + "\n";
+  }
+  documents += "gimp\tphoto editor\n";
+  const std::string file = dir_.Write("docs.tsv", documents);
+  auto run = Run({"put", "--documents=" + file});
+  EXPECT_EQ(run.out, "2501 new, 0 replaced, 0 refused, of 2501 documents\n");
+  EXPECT_EQ(run.exit_code, 0);
+  run = Run({"put", "--documents=" + file});
+  EXPECT_EQ(run.out, "0 new, 2501 replaced, 0 refused, of 2501 documents\n");
+
+  run = Run({"search", "--query=photo editor", "--top_k=1"});
+  EXPECT_THAT(run.out, StartsWith("1\t"));
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  run = Run({"search", "--query=q", "--output=json"});
+  EXPECT_THAT(run.out,
+              AllOf(StartsWith("{\"query\":\"q\",\"model\":{\"name\":\"shop\""),
+                    HasSubstr("\"num_documents_searched\":2501"),
+                    HasSubstr("\"document_id\":")));
+  EXPECT_THAT(HttpGet(server_.http_address(), "/metrics").body,
+              HasSubstr("\nsemrank_catalog_documents 2501\n"));
+  EXPECT_THAT(HttpGet(server_.http_address(), "/statusz").body,
+              HasSubstr("<td>documents</td><td>2501</td>"));
+}
+
+TEST_F(CatalogTest, RefusedDocumentsAreNamedAndTheOthersKept) {
+  const auto run = Run({"put", "--documents=-", "--numeric_ids"},
+                       "7\tgood\n8\t" + std::string(101, 'x') + "\n");
+  EXPECT_EQ(run.out, "1 new, 0 replaced, 1 refused, of 2 documents\n");
+  EXPECT_THAT(run.err, HasSubstr("not put: 8: documents[1].title: 101 bytes"));
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(Run({"search", "--query=good", "--output=json"}).out,
+              HasSubstr("\"id\":7,"));
+}
+
+TEST_F(CatalogTest, WhatIsNoDocumentIsWrongUse) {
+  auto run = Run({"put", "--documents=-"}, "no id here\n");
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.err, HasSubstr("doc_id<TAB>title"));
+  run = Run({"put", "--documents=-", "--numeric_ids"}, "seven\ttitle\n");
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.err, HasSubstr("\"seven\" is no number"));
+  EXPECT_EQ(Run({"put"}).exit_code, 2);
+  EXPECT_EQ(Run({"search"}).exit_code, 2);
+}
+
+}  // namespace
+}  // namespace semrank

@@ -1,0 +1,346 @@
+#include "server/rpc/catalog_service.h"
+
+#include "semrank/v1/catalog_service.grpc.pb.h"
+#include "semrank/v1/ranking_service.grpc.pb.h"
+#include "tests/server/rpc/raw_stream.h"
+#include "tests/server/rpc/rpc_server_fixture.h"
+#include "tests/support/tiny_model.h"
+
+namespace semrank {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::UnorderedElementsAre;
+
+constexpr auto kInvalid = grpc::StatusCode::INVALID_ARGUMENT;
+constexpr auto kNotFound = grpc::StatusCode::NOT_FOUND;
+
+class CatalogServiceTest : public RpcServerFixture {
+ protected:
+  static void AddNamed(const std::string& name, const std::string& title,
+                       v1::PutDocumentsRequest& request) {
+    v1::Document& document = *request.add_documents();
+    document.set_document_id(name);
+    document.set_title(title);
+    document.set_payload("about " + name);
+  }
+  static void AddNumbered(std::uint64_t id, const std::string& title,
+                          v1::PutDocumentsRequest& request) {
+    v1::Document& document = *request.add_documents();
+    document.set_id(id);
+    document.set_title(title);
+  }
+  // Four documents, two in each key space.
+  void PutFour() {
+    v1::PutDocumentsRequest request;
+    AddNamed("gimp", "photo editor", request);
+    AddNamed("mutt", "mail reader", request);
+    AddNumbered(7, "image viewer", request);
+    AddNumbered(8, "music player", request);
+    ASSERT_THAT(Put(request), Succeeds());
+  }
+  grpc::Status Put(const v1::PutDocumentsRequest& request) {
+    grpc::ClientContext context;
+    put_.Clear();
+    return stub_->PutDocuments(&context, request, &put_);
+  }
+  grpc::Status Get(const v1::GetDocumentsRequest& request) {
+    grpc::ClientContext context;
+    got_.Clear();
+    return stub_->GetDocuments(&context, request, &got_);
+  }
+  grpc::Status Delete(const v1::DeleteDocumentsRequest& request) {
+    grpc::ClientContext context;
+    deleted_.Clear();
+    return stub_->DeleteDocuments(&context, request, &deleted_);
+  }
+  grpc::Status Search(const v1::SearchDocumentsRequest& request) {
+    grpc::ClientContext context;
+    found_.Clear();
+    return stub_->SearchDocuments(&context, request, &found_);
+  }
+  static v1::SearchDocumentsRequest Query(const std::string& query) {
+    v1::SearchDocumentsRequest request;
+    request.set_query(query);
+    return request;
+  }
+  grpc::Status Rank(const v1::RankRequest& request) {
+    grpc::ClientContext context;
+    ranked_.Clear();
+    return v1::RankingService::NewStub(channel_)->Rank(&context, request,
+                                                       &ranked_);
+  }
+  std::vector<std::string> HitNames() const {
+    std::vector<std::string> names;
+    for (const v1::DocumentHit& hit : found_.hits()) {
+      names.push_back(hit.has_id() ? std::to_string(hit.id())
+                                   : hit.document_id());
+    }
+    return names;
+  }
+
+  std::unique_ptr<v1::CatalogService::Stub> stub_ =
+      v1::CatalogService::NewStub(channel_);
+  v1::PutDocumentsResponse put_;
+  v1::GetDocumentsResponse got_;
+  v1::DeleteDocumentsResponse deleted_;
+  v1::SearchDocumentsResponse found_;
+  v1::RankResponse ranked_;
+};
+
+TEST_F(CatalogServiceTest, WhatIsPutIsFoundByKeyAndBySearch) {
+  PutFour();
+  EXPECT_EQ(put_.num_created(), 4u);
+  EXPECT_EQ(put_.num_replaced(), 0u);
+  EXPECT_EQ(put_.model().name(), "tiny");
+  v1::GetDocumentsRequest get;
+  get.add_ids(7);
+  get.add_ids(9);
+  get.add_document_ids("gimp");
+  get.add_document_ids("7");
+  get.set_with_payloads(true);
+  get.set_with_vectors(true);
+  ASSERT_THAT(Get(get), Succeeds());
+  ASSERT_EQ(got_.documents_size(), 2);
+  EXPECT_EQ(got_.documents(0).title(), "image viewer");
+  EXPECT_EQ(got_.documents(1).payload(), "about gimp");
+  EXPECT_EQ(got_.vectors().size(), 2 * 16 * sizeof(float));
+  EXPECT_EQ(got_.model().version(), 1);
+  ASSERT_EQ(got_.problems_size(), 2);
+  EXPECT_EQ(got_.problems(0).index(), 1u);
+  EXPECT_EQ(got_.problems(1).index(), 3u);
+  EXPECT_EQ(ErrorInfoOf(got_.problems(1).status()).reason(),
+            "DOCUMENT_NOT_FOUND");
+
+  v1::SearchDocumentsRequest search = Query("photo editor");
+  search.set_top_k(3);
+  search.set_with_titles(true);
+  search.set_with_payloads(true);
+  ASSERT_THAT(Search(search), Succeeds());
+  EXPECT_EQ(found_.hits_size(), 3);
+  EXPECT_EQ(found_.num_documents_searched(), 4u);
+  EXPECT_EQ(found_.score_kind(), v1::SCORE_KIND_COSINE);
+  EXPECT_GT(found_.timings().total_nanos(), 0);
+  EXPECT_EQ(Metric("semrank_catalog_documents_put_total"), 4);
+  EXPECT_EQ(Metric("semrank_catalog_searches_total"), 1);
+  EXPECT_EQ(admission_.inflight_texts(), 0);
+}
+
+TEST_F(CatalogServiceTest, RankByIdGivesTheScoresOfTheTitlesToTheLastBit) {
+  PutFour();
+  v1::RankRequest by_title;
+  by_title.set_query("edit photos");
+  for (const char* title : {"image viewer", "music player", "photo editor"}) {
+    by_title.add_titles(title);
+  }
+  ASSERT_THAT(Rank(by_title), Succeeds());
+  const v1::RankResponse expected = ranked_;
+  v1::RankRequest by_id;
+  by_id.set_query("edit photos");
+  by_id.add_ids(7);
+  by_id.add_ids(8);
+  by_id.add_document_ids("gimp");
+  by_id.set_with_titles(true);
+  ASSERT_THAT(Rank(by_id), Succeeds());
+  EXPECT_TRUE(std::ranges::equal(ranked_.indices(), expected.indices()));
+  EXPECT_TRUE(std::ranges::equal(ranked_.scores(), expected.scores()));
+  EXPECT_EQ(ranked_.cache_hits() + ranked_.cache_misses(), 0u);
+  EXPECT_EQ(ranked_.titles(0), by_title.titles(ranked_.indices(0)));
+  ASSERT_THAT(Search(Query("edit photos")), Succeeds());
+  EXPECT_GE(found_.hits(0).score(), ranked_.scores(0));
+}
+
+TEST_F(CatalogServiceTest, RankNumbersTitlesThenIdsThenNamesThenVectors) {
+  PutFour();
+  v1::RankRequest request;
+  request.set_query("edit photos");
+  request.add_titles("text editor");
+  request.add_ids(8);
+  request.add_ids(99);
+  request.add_document_ids("gimp");
+  request.add_document_ids("unknown");
+  std::string vector(16 * sizeof(float), '\0');
+  request.set_vectors(vector);
+  ASSERT_THAT(Rank(request), Succeeds());
+  EXPECT_THAT(ranked_.indices(), UnorderedElementsAre(0, 1, 3, 5));
+  ASSERT_EQ(ranked_.problems_size(), 2);
+  EXPECT_EQ(ranked_.problems(0).index(), 2u);
+  EXPECT_EQ(ranked_.problems(1).index(), 4u);
+  EXPECT_EQ(ErrorInfoOf(ranked_.problems(0).status()).reason(),
+            "DOCUMENT_NOT_FOUND");
+}
+
+TEST_F(CatalogServiceTest, LargeRanksByIdTakeTurns) {
+  v1::PutDocumentsRequest put;
+  v1::RankRequest rank;
+  rank.set_query("title 5");
+  for (std::uint64_t i = 0; i < 2'500; ++i) {
+    AddNumbered(i, "title " + std::to_string(i), put);
+    rank.add_ids(i);
+  }
+  ASSERT_THAT(Put(put), Succeeds());
+  rank.add_titles("title 5");
+  rank.set_with_titles(true);
+  ASSERT_THAT(Rank(rank), Succeeds());
+  ASSERT_EQ(ranked_.indices_size(), 2'501);
+  float own = -2, by_id = -3;
+  for (int i = 0; i < ranked_.indices_size(); ++i) {
+    if (ranked_.indices(i) == 0) own = ranked_.scores(i);
+    if (ranked_.indices(i) == 6) by_id = ranked_.scores(i);
+  }
+  EXPECT_EQ(own, by_id);
+}
+
+TEST_F(CatalogServiceTest, ABadDocumentIsAProblemOfItsOwn) {
+  v1::PutDocumentsRequest request;
+  AddNamed("a", "good", request);
+  request.add_documents()->set_title("no key");
+  AddNamed("", "empty name", request);
+  AddNamed(std::string(513, 'n'), "long name", request);
+  AddNamed("b", std::string(101, 't'), request);
+  AddNamed("c", "big", request);
+  request.mutable_documents(5)->set_payload(std::string(4'097, 'p'));
+  ASSERT_THAT(Put(request), Succeeds());
+  EXPECT_EQ(put_.num_created(), 1u);
+  std::vector<std::string> reasons;
+  for (const v1::Problem& problem : put_.problems()) {
+    reasons.push_back(std::to_string(problem.index()) +
+                      ErrorInfoOf(problem.status()).reason());
+  }
+  EXPECT_THAT(reasons, ElementsAre("1INVALID_FIELD", "2INVALID_FIELD",
+                                   "3DOCUMENT_ID_TOO_LONG", "4TEXT_TOO_LONG",
+                                   "5PAYLOAD_TOO_LONG"));
+}
+
+TEST_F(CatalogServiceTest, CallersMistakesHaveTheirReasons) {
+  EXPECT_THAT(Put({}), FailsWith(kInvalid, "NO_DOCUMENTS"));
+  EXPECT_THAT(Get({}), FailsWith(kInvalid, "NO_DOCUMENTS"));
+  EXPECT_THAT(Delete({}), FailsWith(kInvalid, "NO_DOCUMENTS"));
+  EXPECT_THAT(Search({}), FailsWith(kInvalid, "EMPTY_QUERY"));
+  v1::SearchDocumentsRequest search = Query("q");
+  search.set_top_k(51);
+  EXPECT_THAT(Search(search), FailsWith(kInvalid, "INVALID_FIELD"));
+  search = Query("q");
+  search.mutable_model()->set_version(2);
+  EXPECT_THAT(Search(search), FailsWith(kNotFound, "MODEL_NOT_FOUND"));
+  search.mutable_model()->set_version(-1);
+  EXPECT_THAT(Search(search), FailsWith(kInvalid, "INVALID_FIELD"));
+  search = Query("q");
+  search.set_min_score(std::numeric_limits<float>::quiet_NaN());
+  EXPECT_THAT(Search(search), FailsWith(kInvalid, "INVALID_FIELD"));
+  v1::PutDocumentsRequest many;
+  for (int i = 0; i < 3'001; ++i) AddNumbered(i, "t", many);
+  EXPECT_THAT(Put(many), FailsWith(kInvalid, "TOO_MANY_TEXTS"));
+  EXPECT_THAT(CallRaw("CatalogService/PutDocuments", "\x0a\xff"),
+              FailsWith(kInvalid, "MALFORMED_MESSAGE"));
+  EXPECT_THAT(CallRaw("CatalogService/PutDocuments", "\x0a\x03\x1a\x01\xff"),
+              FailsWith(kInvalid, "INVALID_UTF8"));
+}
+
+TEST_F(CatalogServiceTest, AnEmptyCatalogGivesNoHit) {
+  ASSERT_THAT(Search(Query("q")), Succeeds());
+  EXPECT_EQ(found_.hits_size(), 0);
+  EXPECT_EQ(found_.num_documents_searched(), 0u);
+}
+
+TEST_F(CatalogServiceTest, DeletedAndExcludedDocumentsAreNotFound) {
+  PutFour();
+  v1::DeleteDocumentsRequest request;
+  request.add_ids(7);
+  request.add_ids(70);
+  request.add_document_ids("mutt");
+  ASSERT_THAT(Delete(request), Succeeds());
+  EXPECT_EQ(deleted_.num_deleted(), 2u);
+  ASSERT_EQ(deleted_.problems_size(), 1);
+  EXPECT_EQ(deleted_.problems(0).index(), 1u);
+  v1::SearchDocumentsRequest search = Query("q");
+  ASSERT_THAT(Search(search), Succeeds());
+  EXPECT_THAT(HitNames(), UnorderedElementsAre("gimp", "8"));
+  search.add_exclude_ids(8);
+  search.add_exclude_ids(7);
+  search.add_exclude_document_ids("8");
+  ASSERT_THAT(Search(search), Succeeds());
+  EXPECT_THAT(HitNames(), ElementsAre("gimp"));
+  EXPECT_EQ(found_.num_documents_searched(), 1u);
+}
+
+TEST_F(CatalogServiceTest, StreamAcknowledgesPieceByPiece) {
+  grpc::ClientContext context;
+  const auto stream = stub_->PutDocumentsStream(&context);
+  v1::PutDocumentsStreamResponse response;
+  for (int piece = 0; piece < 3; ++piece) {
+    v1::PutDocumentsStreamRequest request;
+    for (std::uint64_t i = 0; i < 1'500; ++i) {
+      v1::Document& document = *request.add_documents();
+      document.set_id(piece * 1'000 + i);
+      document.set_title("title " + std::to_string(i));
+    }
+    ASSERT_TRUE(stream->Write(request));
+    ASSERT_TRUE(stream->Read(&response));
+    EXPECT_EQ(response.first_document(), piece * 1'500u);
+    EXPECT_EQ(response.num_created(), piece == 0 ? 1'500u : 1'000u);
+    EXPECT_EQ(response.num_replaced(), piece == 0 ? 0u : 500u);
+  }
+  ASSERT_TRUE(stream->Write({}));
+  ASSERT_TRUE(stream->Read(&response));
+  EXPECT_EQ(response.first_document(), 4'500u);
+  stream->WritesDone();
+  EXPECT_THAT(stream->Finish(), Succeeds());
+  EXPECT_EQ(catalog_.documents.GetStats().num_documents, 3'500u);
+}
+
+TEST_F(CatalogServiceTest, AStreamKeepsWhatItAnsweredBeforeABadMessage) {
+  RawStream raw(channel_, "CatalogService/PutDocumentsStream");
+  v1::PutDocumentsRequest piece;
+  AddNamed("a", "kept", piece);
+  ASSERT_TRUE(raw.Write(piece.SerializeAsString()));
+  std::string answer;
+  ASSERT_TRUE(raw.Read(answer));
+  ASSERT_TRUE(raw.Write("\x0a\xff"));
+  EXPECT_FALSE(raw.Read(answer));
+  EXPECT_THAT(raw.Finish(), FailsWith(kInvalid, "MALFORMED_MESSAGE"));
+  EXPECT_EQ(catalog_.documents.GetStats().num_documents, 1u);
+}
+
+TEST_F(CatalogServiceTest, SearchCostsPermitsByTheCatalogsSize) {
+  v1::PutDocumentsRequest request;
+  for (std::uint64_t i = 0; i < 3'000; ++i) AddNumbered(i, "t", request);
+  ASSERT_THAT(Put(request), Succeeds());
+  SearchResult result;
+  ASSERT_TRUE(catalog_.searcher.Begin({.query = "q"}, result).ok());
+  EXPECT_EQ(catalog_.searcher.NumPermits(result), 1 + 3'000 / 64);
+  const auto permit = admission_.Admit(kLimits.max_inflight_texts - 10);
+  EXPECT_THAT(Search(Query("q")),
+              FailsWith(grpc::StatusCode::RESOURCE_EXHAUSTED, "OVERLOADED"));
+}
+
+TEST_F(CatalogServiceTest, ANewModelAnswersOnceEveryDocumentHasItsVector) {
+  PutFour();
+  folder_.Put(2, MakeTinyModel({.version = 2, .embedding_dim = 8, .seed = 2}));
+  ASSERT_TRUE(models_.Refresh().ok());
+  ASSERT_THAT(Search(Query("edit photos")), Succeeds());
+  EXPECT_EQ(found_.model().version(), 1);
+  // Rank has the new model at once, and embeds the titles for it.
+  v1::RankRequest rank;
+  rank.set_query("edit photos");
+  rank.add_document_ids("gimp");
+  rank.add_titles("photo editor");
+  ASSERT_THAT(Rank(rank), Succeeds());
+  EXPECT_EQ(ranked_.model().version(), 2);
+  EXPECT_EQ(ranked_.scores(0), ranked_.scores(1));
+  const float score = ranked_.scores(0);
+  FollowModel();
+  v1::SearchDocumentsRequest search = Query("edit photos");
+  ASSERT_THAT(Search(search), Succeeds());
+  EXPECT_EQ(found_.model().version(), 2);
+  EXPECT_EQ(found_.hits_size(), 4);
+  for (const v1::DocumentHit& hit : found_.hits()) {
+    if (hit.document_id() != "gimp") continue;
+    EXPECT_EQ(hit.score(), score);
+  }
+  search.mutable_model()->set_version(1);
+  EXPECT_THAT(Search(search), FailsWith(kNotFound, "MODEL_NOT_FOUND"));
+}
+
+}  // namespace
+}  // namespace semrank
