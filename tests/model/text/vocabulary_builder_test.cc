@@ -57,6 +57,41 @@ TEST(VocabularyBuilderTest, OrderOfTextsDoesNotMatter) {
   EXPECT_EQ(forward.LetterNgrams(3, 0, 1), backward.LetterNgrams(3, 0, 1));
 }
 
+TEST(VocabularyBuilderTest, ForgottenWordsLeaveTheirNgrams) {
+  VocabularyBuilder builder;
+  builder.AddText("aab aab abb abb bba bba caa");
+  const std::vector<std::string> ngrams = builder.LetterNgrams(1, 0, 1);
+  builder.ForgetRareWords(4, 1);
+  EXPECT_EQ(builder.num_distinct_words(), 4);
+  builder.ForgetRareWords(3, 1);
+  EXPECT_THAT(builder.Words(0, 1), ElementsAre("aab", "abb", "bba"));
+  EXPECT_EQ(builder.num_distinct_words(), 3);
+  EXPECT_EQ(builder.LetterNgrams(1, 0, 1), ngrams);
+  EXPECT_THAT(ngrams, ::testing::Contains("c"));
+  // Counted from 0.
+  builder.AddText("caa");
+  EXPECT_THAT(builder.Words(0, 2), ElementsAre("aab", "abb", "bba"));
+}
+
+TEST(VocabularyBuilderTest, NgramsOfForgottenWordsCountAndAreBoundedToo) {
+  VocabularyBuilder builder;
+  builder.AddText("aaa aaa aaa aaa aab aab bbb");
+  builder.ForgetRareWords(1, 8);
+  EXPECT_THAT(builder.Words(0, 1), ElementsAre("aaa"));
+  // Words shorter than the window are an n-gram of their own. Of those of the
+  // forgotten the more frequent stays.
+  EXPECT_THAT(builder.LetterNgrams(8, 0, 1), ElementsAre("#aaa#", "#aab#"));
+}
+
+// Equal counts are kept or forgotten together, so that nothing depends on the
+// order of a hash table.
+TEST(VocabularyBuilderTest, WordsAtTheEdgeAreForgottenTogether) {
+  VocabularyBuilder builder;
+  builder.AddText("a a b b c d e");
+  builder.ForgetRareWords(3, 3);
+  EXPECT_THAT(builder.Words(0, 1), ElementsAre("a", "b"));
+}
+
 TEST(CountCollisionsTest, RepeatedWordsAreNoCollisions) {
   const CollisionStatistics statistics =
       CountCollisions({"good", "on", "good", ""}, 2);

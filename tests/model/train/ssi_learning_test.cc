@@ -19,8 +19,9 @@ namespace {
 struct Corpus {
   std::string pairs, queries, docs, qrels;
 
-  void AddPair(const std::string& query, const std::string& title) {
-    pairs += query + "\t" + title + "\n";
+  void AddPair(const std::string& query, const std::string& title,
+               int clicks = 1) {
+    absl::StrAppendFormat(&pairs, "%s\t%s\t%d\n", query, title, clicks);
   }
   void AddDoc(const std::string& id, const std::string& title) {
     docs += id + "\t" + title + "\n";
@@ -85,11 +86,48 @@ Corpus Topics(bool rare_alone) {
   return corpus;
 }
 
+// Queries of one word, which training knows beside either of two others: with
+// one it means a title that is clicked often, with the other one that is not.
+Corpus Meanings() {
+  Corpus corpus;
+  for (int i = 0; i < 12; ++i) {
+    const std::string id = std::to_string(i);
+    const bool odd = i % 2 == 1;
+    corpus.AddPair("q" + id + " a" + id, "ta" + id, odd ? 1 : 9);
+    corpus.AddPair("q" + id + " b" + id, "tb" + id, odd ? 9 : 1);
+    corpus.AddDoc("da" + id, "ta" + id);
+    corpus.AddDoc("db" + id, "tb" + id);
+    corpus.AddQuery("q" + id, "q" + id);
+    corpus.AddJudgement("q" + id, (odd ? "db" : "da") + id);
+  }
+  return corpus;
+}
+
+// What is clicked shares a word with the query, what was shown beside it two.
+Corpus Shown(int clicks_of_shown) {
+  Corpus corpus;
+  for (int i = 0; i < 12; ++i) {
+    const std::string id = std::to_string(i);
+    const std::string query = "q" + id + " p" + id;
+    const std::string clicked = "q" + id + " good" + id;
+    const std::string shown = query + " bad" + id;
+    corpus.AddPair(query, clicked, 2);
+    corpus.AddPair(query, shown, clicks_of_shown);
+    corpus.AddDoc("d" + id, clicked);
+    corpus.AddDoc("s" + id, shown);
+    corpus.AddQuery("q" + id, query);
+    corpus.AddJudgement("q" + id, "d" + id);
+  }
+  return corpus;
+}
+
 class SsiLearningTest : public ::testing::Test {
  protected:
   // NDCG@10 of the best epoch.
   double Learn(const Corpus& corpus, const SsiOptions& ssi) {
     TrainOptions options = DefaultOptions(v1::TOWER_KIND_SSI);
+    options.loss = loss_;
+    options.data.judged_file = judged_file_;
     options.data.train_files = {dir_.Write("pairs.tsv", corpus.pairs)};
     options.data.valid_queries = dir_.Write("queries.tsv", corpus.queries);
     options.data.valid_docs = dir_.Write("docs.tsv", corpus.docs);
@@ -113,7 +151,41 @@ class SsiLearningTest : public ::testing::Test {
   }
 
   const TempDir dir_;
+  LossOptions loss_;
+  std::string judged_file_;
 };
+
+TEST_F(SsiLearningTest, ClicksDecideBetweenMeanings) {
+  for (const auto clicks : {v1::CLICK_USE_WEIGHT, v1::CLICK_USE_REPEAT}) {
+    loss_.clicks = clicks;
+    EXPECT_EQ(Learn(Meanings(), {}), 1) << v1::ClickUse_Name(clicks);
+  }
+  loss_.clicks = v1::CLICK_USE_IGNORE;
+  EXPECT_LT(Learn(Meanings(), {}), 0.9);
+}
+
+TEST_F(SsiLearningTest, WhatWasShownAndNotClickedIsRankedBelow) {
+  constexpr auto kShown = v1::NEGATIVE_SAMPLING_SHOWN_NOT_CLICKED;
+  EXPECT_LT(Learn(Shown(0), {}), 0.7);
+  loss_ = {.hard_negatives = 1};
+  EXPECT_EQ(Learn(Shown(0), {}), 1);
+  loss_ = {.sampling = kShown, .negatives = 1};
+  EXPECT_EQ(Learn(Shown(0), {}), 1);
+}
+
+// By clicks the other title is better.
+TEST_F(SsiLearningTest, GradesWinOverClicks) {
+  std::string judged;
+  for (int i = 0; i < 12; ++i) {
+    absl::StrAppendFormat(&judged, "q%d p%d\tq%d good%d\t2\n", i, i, i, i);
+    absl::StrAppendFormat(&judged, "q%d p%d\tq%d p%d bad%d\t0\n", i, i, i, i,
+                          i);
+  }
+  loss_ = {.hard_negatives = 1};
+  EXPECT_LT(Learn(Shown(5), {}), 0.7);
+  judged_file_ = dir_.Write("judged.tsv", judged);
+  EXPECT_EQ(Learn(Shown(5), {}), 1);
+}
 
 TEST_F(SsiLearningTest, LowRankLearnsSynonyms) {
   EXPECT_EQ(Learn(Synonyms(false), {}), 1);

@@ -92,6 +92,40 @@ class StreamedPairsTest : public ::testing::Test {
   bool resolved_ = false;
 };
 
+// 6,000 words that occur once, 20 that occur often, and one at the beginning
+// that does not come again.
+TEST_F(StreamedPairsTest, ForgetsRareWordsButNotTheirLetters) {
+  std::string lines = "xyz\tonce\n";
+  for (int i = 0; i < 3000; ++i) {
+    std::string rare[2];
+    for (int bit = 0; bit < 12; ++bit) {
+      rare[0] += (i >> bit & 1) != 0 ? 'a' : 'b';
+      rare[1] += (i >> bit & 1) != 0 ? 'c' : 'd';
+    }
+    lines +=
+        rare[0] + " often" + std::to_string(i % 20) + "\t" + rare[1] + "\n";
+  }
+  options_.data.train_files = {dir_.Write("words.tsv", lines)};
+  options_.features.ngram_length = 3;
+  ASSERT_OK_AND_ASSIGN(const TrainingData letters, Load());
+  ASSERT_NE(letters.stream, nullptr);
+  const NgramVocabulary& ngrams = *letters.featurizer.ngrams();
+  for (const char* ngram : {"#xy", "xyz", "yz#", "nce", "aba", "dd#"}) {
+    EXPECT_THAT(ngrams.ngrams(), ::testing::Contains(ngram));
+  }
+
+  options_.features.kind = v1::FEATURE_KIND_WORDS;
+  ASSERT_OK_AND_ASSIGN(const TrainingData data, Load());
+  const std::vector<std::string>& words = data.featurizer.words()->words();
+  EXPECT_LE(static_cast<std::int64_t>(words.size()),
+            ShareForCounting(options_).max_words);
+  EXPECT_GT(words.size(), 20u);
+  EXPECT_TRUE(std::all_of(words.begin(), words.begin() + 20, [](auto& word) {
+    return word.starts_with("often");
+  }));
+  EXPECT_THAT(words, ::testing::Not(::testing::Contains("xyz")));
+}
+
 TEST_F(StreamedPairsTest, DrawsEachTrainingPairOnceAnEpoch) {
   ASSERT_OK_AND_ASSIGN(const TrainingData data, Load());
   ASSERT_NE(data.stream, nullptr);

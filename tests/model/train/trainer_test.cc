@@ -3,14 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <fstream>
-#include <nlohmann/json.hpp>
-
-#include "model/base/file_io.h"
 #include "model/format/model_bundle.h"
+#include "tests/model/train/trainer_fixture.h"
 #include "tests/support/status_matchers.h"
-#include "tests/support/temp_dir.h"
 
 namespace semrank {
 namespace {
@@ -18,63 +13,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::Each;
 using ::testing::HasSubstr;
-
-// A corpus whose queries share no word with their titles, so that only what
-// was learned from the pairs finds them.
-class TrainerTest : public ::testing::Test {
- protected:
-  TrainerTest() {
-    std::string pairs, queries, docs, qrels;
-    for (int i = 0; i < 24; ++i) {
-      const std::string query = Word(i) + " " + Word(i + 100);
-      const std::string title = Word(i + 200) + " " + Word(i + 300);
-      pairs += query + "\t" + title + "\t2\n" + Word(i) + "\t" + title + "\n";
-      queries += "q" + std::to_string(i) + "\t" + query + "\n";
-      docs += "d" + std::to_string(i) + "\t" + title + "\n";
-      qrels += "q" + std::to_string(i) + " 0 d" + std::to_string(i) + " 1\n";
-    }
-    options_.data.train_files = {dir_.Write("pairs.tsv", pairs)};
-    options_.data.model_dir = dir_.File("models/tiny");
-    options_.data.valid_queries = dir_.Write("queries.tsv", queries);
-    options_.data.valid_docs = dir_.Write("docs.tsv", docs);
-    options_.data.valid_qrels = dir_.Write("qrels.txt", qrels);
-    options_.tower.hidden_dims = {24};
-    options_.tower.embedding_dim = 16;
-    options_.optimizer.learning_rate = 0.01;
-    options_.batch_size = 16;
-    options_.epochs = 20;
-    options_.patience = 0;
-  }
-
-  // A word of random letters for each number.
-  static std::string Word(int number) {
-    std::string word;
-    Random random(number, RandomPurpose::kPairOrder);
-    for (int i = 0; i < 7; ++i) {
-      word += static_cast<char>('a' + random.Below(26));
-    }
-    return word;
-  }
-
-  std::string Weights(const TrainingSummary& summary) {
-    auto content = ReadFile(summary.version_dir + "/weights.safetensors",
-                            std::size_t{1} << 30);
-    EXPECT_THAT(content, IsOk());
-    return content.ok() ? *content : "";
-  }
-
-  std::vector<nlohmann::json> Log() {
-    std::ifstream file(options_.data.model_dir + "/training.jsonl");
-    std::vector<nlohmann::json> objects;
-    for (std::string line; std::getline(file, line);) {
-      objects.push_back(nlohmann::json::parse(line));
-    }
-    return objects;
-  }
-
-  TempDir dir_;
-  TrainOptions options_;
-};
 
 struct LearningCase {
   std::string name;
@@ -238,77 +176,6 @@ TEST_F(TrainerTest, BiasesStayZeroWhenTheyAreNotLearned) {
       EXPECT_THAT(std::span(bias.data, bias.shape[0]), Each(0)) << name;
     }
   }
-}
-
-TEST_F(TrainerTest, PublishesTheBestEpochNotTheLast) {
-  // So large a rate that the ranking gets worse again.
-  options_.optimizer = {v1::OPTIMIZER_ADAM, 0.3};
-  options_.patience = 2;
-  options_.epochs = 50;
-  ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, Train(options_));
-  const auto log = Log();
-  ASSERT_EQ(log.size(), static_cast<std::size_t>(summary.epochs_run));
-  EXPECT_EQ(summary.epochs_run, summary.best.epoch + 2);
-  double best = 0;
-  for (const auto& epoch : log) {
-    best = std::max(best, epoch["ndcg@10"].get<double>());
-  }
-  EXPECT_EQ((*summary.best.validation.metrics)[kNdcgAt10], best);
-  ASSERT_OK_AND_ASSIGN(const auto model, LoadModel(options_.data.model_dir));
-  EXPECT_EQ(model->config().training().best_epoch(),
-            static_cast<std::uint32_t>(summary.best.epoch));
-
-  // The same run, cut off after that epoch, has the same weights.
-  const std::string weights = Weights(summary);
-  options_.epochs = summary.best.epoch;
-  ASSERT_OK_AND_ASSIGN(const TrainingSummary cut, Train(options_));
-  EXPECT_TRUE(Weights(cut) == weights);
-}
-
-TEST_F(TrainerTest, HeldOutPairsGiveAValidationLoss) {
-  options_.data.valid_queries.clear();
-  options_.data.valid_docs.clear();
-  options_.data.valid_qrels.clear();
-  options_.data.valid_fraction = 0.25;
-  options_.epochs = 2;
-  ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, Train(options_));
-  EXPECT_TRUE(summary.best.validation.loss.has_value());
-  const auto log = Log();
-  EXPECT_EQ(log[0]["pairs"], 36);
-  EXPECT_TRUE(log[0].contains("valid_loss"));
-  EXPECT_FALSE(log[0].contains("ndcg@10"));
-}
-
-TEST_F(TrainerTest, LossCanChooseTheEpochAlthoughThereAreJudgedQueries) {
-  options_.early_stopping = EpochMeasure::kLoss;
-  options_.data.valid_fraction = 0.25;
-  // So large a rate that held-out pairs soon fare worse.
-  options_.optimizer.learning_rate = 0.1;
-  ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, Train(options_));
-  for (const auto& epoch : Log()) {
-    EXPECT_GE(epoch["valid_loss"], *summary.best.validation.loss);
-    EXPECT_TRUE(epoch.contains("ndcg@10"));
-  }
-}
-
-TEST_F(TrainerTest, WithoutValidationTheLastEpochIsPublished) {
-  options_.data.valid_queries.clear();
-  options_.data.valid_docs.clear();
-  options_.data.valid_qrels.clear();
-  options_.data.valid_fraction = 0;
-  options_.epochs = 3;
-  options_.patience = 1;
-  ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, Train(options_));
-  EXPECT_EQ(summary.best.epoch, 3);
-}
-
-TEST_F(TrainerTest, EachRunPublishesTheNextVersion) {
-  options_.epochs = 1;
-  ASSERT_OK_AND_ASSIGN(const TrainingSummary first, Train(options_));
-  ASSERT_OK_AND_ASSIGN(const TrainingSummary second, Train(options_));
-  EXPECT_EQ(first.version, 1);
-  EXPECT_EQ(second.version, 2);
-  EXPECT_EQ(second.version_dir, options_.data.model_dir + "/2");
 }
 
 TEST_F(TrainerTest, DivergenceNamesTheLearningRate) {
