@@ -11,10 +11,12 @@ namespace {
 
 class StreamedPut final : public StreamedRequest {
  public:
-  StreamedPut(StreamCall& stream, grpc::Slice bytes, std::uint64_t& num_before)
+  StreamedPut(StreamCall& stream, grpc::Slice bytes, std::uint64_t number,
+              std::uint64_t& num_before)
       : StreamedRequest(stream, std::move(bytes),
                         std::make_unique<StreamedPutWork>(stream.environment(),
-                                                          num_before)) {}
+                                                          num_before)),
+        number_(number) {}
 
  private:
   // A piece that cannot be kept ends the stream: answers are in order, so the
@@ -22,8 +24,11 @@ class StreamedPut final : public StreamedRequest {
   void Done(const absl::Status& status) override {
     const std::unique_ptr<StreamedPut> self(this);
     if (!status.ok()) return stream().End(status);
+    stream().Record(status, number_, TimeSinceReceived());
     stream().Answer(status, answer());
   }
+
+  const std::uint64_t number_;
 };
 
 }  // namespace
@@ -39,8 +44,8 @@ RawStreamReactor* PutDocumentsStream::Start(
 }
 
 void PutDocumentsStream::Take(grpc::Slice bytes) {
-  StreamedRequest::Begin(
-      std::make_unique<StreamedPut>(*this, std::move(bytes), num_answered_));
+  StreamedRequest::Begin(std::make_unique<StreamedPut>(
+      *this, std::move(bytes), ++num_messages_, num_answered_));
 }
 
 }  // namespace semrank

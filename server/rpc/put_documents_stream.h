@@ -23,6 +23,7 @@ class PutDocumentsStream final : public StreamCall {
   void Take(grpc::Slice bytes) override;
 
   // Belongs to the one piece that is in work.
+  std::uint64_t num_messages_ = 0;
   std::uint64_t num_answered_ = 0;
 };
 
