@@ -17,10 +17,10 @@ build=(g++ cmake ninja-build ccache pkg-config
   libabsl-dev libeigen3-dev libhwy-dev libxxhash-dev libutf8proc-dev
   prometheus-cpp-dev libcivetweb-dev libcurl4-openssl-dev libspdlog-dev
   libssl-dev libc-ares-dev libre2-dev nlohmann-json3-dev zlib1g-dev libzstd-dev
-  libmimalloc-dev libopenmpi-dev librocksdb-dev)
+  libmimalloc-dev libopenmpi-dev librocksdb-dev libhiredis-dev)
 demo=(python3 curl)
 test=(libgtest-dev libgmock-dev libbenchmark-dev python3 python3-grpcio python3-protobuf
-  wamerican curl gzip openssl prometheus zstd chromium)
+  wamerican curl gzip openssl prometheus redis-server zstd chromium)
 # Debian's npm cannot stand beside a Node from elsewhere, which is as good.
 node=()
 command -v node >/dev/null && command -v npm >/dev/null || node=(nodejs npm)

@@ -2,17 +2,22 @@
 
 #include <spdlog/spdlog.h>
 
+#include <utility>
+
 #include "absl/flags/flag.h"
 #include "absl/strings/str_format.h"
 #include "model/base/program.h"
 #include "model/base/status_macros.h"
+#include "server/core/redis_document_store.h"
 #include "server/core/rocksdb_document_store.h"
 #include "server/option_checks.h"
 
 ABSL_FLAG(std::string, store, "none",
           "Keeps the vectors of documents beyond this process, so that a "
           "restart does not compute them again: rocksdb:PATH (a folder of this "
-          "server alone, made if missing) or none.");
+          "server alone, made if missing), "
+          "redis://[user:password@]host[:port][/db] (shared by replicas; from "
+          "SEMRANK_STORE no process list shows the password) or none.");
 ABSL_FLAG(absl::Duration, store_timeout, absl::Milliseconds(10),
           "How long one look-up in the store may take. What takes longer is "
           "computed, and the store is left alone for 100ms to 10s.");
@@ -24,6 +29,9 @@ namespace semrank {
 namespace {
 
 constexpr std::string_view kRocksDb = "rocksdb:";
+constexpr std::string_view kRedis = "redis://";
+// How long the start waits for Redis before it goes on without.
+constexpr absl::Duration kFirstAnswer = absl::Seconds(1);
 // Vectors leave by whole files, of 32 MiB.
 constexpr std::int64_t kMinVectorBytes = std::int64_t{64} << 20;
 constexpr std::int64_t kMaxVectorBytes = std::int64_t{1} << 50;
@@ -37,19 +45,54 @@ void LogChange(const std::string& name, const absl::Status& status) {
   }
 }
 
+// What stands before the @ of a URL is not for eyes.
+std::string WithoutPassword(const std::string& store) {
+  const std::size_t begin = store.find("://");
+  const std::size_t at = store.rfind('@');
+  if (begin == std::string::npos || at == std::string::npos) return store;
+  return store.substr(0, begin + 3) + "***" + store.substr(at);
+}
+
+absl::Status ParseStore(const std::string& store, StoreOptions& options) {
+  if (store == "none") return absl::OkStatus();
+  if (store.starts_with(kRocksDb) && store.size() > kRocksDb.size()) {
+    options.rocksdb_path = store.substr(kRocksDb.size());
+    return absl::OkStatus();
+  }
+  if (!store.starts_with(kRedis)) {
+    return FlagError("store", WithoutPassword(store),
+                     "must be none, rocksdb:PATH or redis://HOST");
+  }
+  absl::StatusOr<RedisUrl> url = ParseRedisUrl(store);
+  if (!url.ok()) {
+    return FlagError("store", WithoutPassword(store),
+                     std::string(url.status().message()));
+  }
+  options.redis = *std::move(url);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<DocumentStore>> OpenRedis(const RedisUrl& url) {
+  auto store =
+      std::make_unique<RedisDocumentStore>(RedisDocumentStore::Options{url});
+  const absl::Status status =
+      store->FindVectors({}, {}, kFirstAnswer, nullptr, {}).status();
+  if (absl::IsPermissionDenied(status) || absl::IsFailedPrecondition(status)) {
+    return status;
+  }
+  if (!status.ok()) LogChange(store->name(), status);
+  return store;
+}
+
 }  // namespace
 
 absl::StatusOr<StoreOptions> StoreOptionsFromFlags() {
   StoreOptions options;
-  options.store = absl::GetFlag(FLAGS_store);
+  const std::string store = absl::GetFlag(FLAGS_store);
+  options.store = WithoutPassword(store);
   options.timeout = absl::GetFlag(FLAGS_store_timeout);
   options.vector_bytes = absl::GetFlag(FLAGS_store_vector_bytes);
-  if (options.store.starts_with(kRocksDb)) {
-    options.rocksdb_path = options.store.substr(kRocksDb.size());
-  }
-  if (options.store != "none" && options.rocksdb_path.empty()) {
-    return FlagError("store", options.store, "must be none or rocksdb:PATH");
-  }
+  SEMRANK_RETURN_IF_ERROR(ParseStore(store, options));
   if (options.timeout < absl::Microseconds(100)) {
     return FlagError("store_timeout", absl::FormatDuration(options.timeout),
                      "must be 100us or more");
@@ -68,12 +111,18 @@ std::string DescribeStoreOptions(const StoreOptions& options) {
 
 absl::StatusOr<std::unique_ptr<DocumentStore>> OpenStore(
     const StoreOptions& options) {
-  if (options.rocksdb_path.empty()) return nullptr;
-  SEMRANK_ASSIGN_OR_RETURN(
-      std::unique_ptr<DocumentStore> store,
-      RocksDbDocumentStore::Open({.path = options.rocksdb_path,
-                                  .max_vector_bytes = options.vector_bytes}));
-  spdlog::info("using the document store {}", store->name());
+  std::unique_ptr<DocumentStore> store;
+  if (options.redis.has_value()) {
+    SEMRANK_ASSIGN_OR_RETURN(store, OpenRedis(*options.redis));
+  } else if (!options.rocksdb_path.empty()) {
+    SEMRANK_ASSIGN_OR_RETURN(
+        store,
+        RocksDbDocumentStore::Open({.path = options.rocksdb_path,
+                                    .max_vector_bytes = options.vector_bytes}));
+  }
+  if (store != nullptr) {
+    spdlog::info("using the document store {}", store->name());
+  }
   return store;
 }
 

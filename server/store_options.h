@@ -4,19 +4,22 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "server/core/document_store.h"
 #include "server/core/metrics.h"
+#include "server/core/redis_url.h"
 #include "server/core/stored_vectors.h"
 
 namespace semrank {
 
 struct StoreOptions {
-  std::string store = "none";  // as given
+  std::string store = "none";  // as given, without user and password
   std::string rocksdb_path;    // empty = not RocksDB
+  std::optional<RedisUrl> redis;
   absl::Duration timeout;
   std::int64_t vector_bytes = 0;
 };
@@ -26,7 +29,8 @@ absl::StatusOr<StoreOptions> StoreOptionsFromFlags();
 // "name=value" a line, as --flagfile takes it.
 std::string DescribeStoreOptions(const StoreOptions& options);
 
-// Null when there is to be none.
+// Null when there is to be none. A Redis that does not answer yet is no error,
+// one that refuses user or password or holds another format is.
 absl::StatusOr<std::unique_ptr<DocumentStore>> OpenStore(
     const StoreOptions& options);
 

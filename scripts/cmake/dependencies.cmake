@@ -18,6 +18,8 @@ pkg_check_modules(UTF8PROC REQUIRED IMPORTED_TARGET libutf8proc)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 pkg_check_modules(ROCKSDB REQUIRED IMPORTED_TARGET rocksdb)
 pkg_check_modules(HIGHWAY REQUIRED IMPORTED_TARGET libhwy libhwy-contrib)
+# Its pkg-config file sets a macro for all that includes it.
+find_library(HIREDIS_LIBRARY hiredis REQUIRED)
 # Optional: semrank-train in several processes.
 option(SEMRANK_MPI "Build semrank-train with MPI, if it is installed" ON)
 if(SEMRANK_MPI)

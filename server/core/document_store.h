@@ -92,9 +92,9 @@ class DocumentStore {
   // Unknown keys are no error.
   virtual absl::Status DeleteDocuments(
       std::span<const DocumentKeyView> keys) = 0;
-  // Visits every document once, in no order; an error of `visit` ends it and
-  // is returned. DataLoss for a damaged document, naming its key. Not beside
-  // Put or Delete: what they write meanwhile may be visited or not.
+  // Visits every document, in no order and some perhaps twice; an error of
+  // `visit` ends it and is returned. DataLoss for a damaged document, naming
+  // its key. What is put or deleted meanwhile may be visited or not.
   virtual absl::Status LoadDocuments(
       const std::function<absl::Status(const StoredDocument&)>& visit) = 0;
 };

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "tests/support/http_client.h"
+#include "tests/support/redis_process.h"
 #include "tests/support/run_program.h"
 #include "tests/support/server_process.h"
 #include "tests/support/temp_dir.h"
@@ -16,6 +17,7 @@ namespace semrank {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 const std::string kServer = SEMRANK_BINARY_DIR "/semrank-server";
 
@@ -24,9 +26,8 @@ class StoreTest : public ::testing::Test {
   StoreTest() { PublishTinyModel(model_dir_); }
 
   std::vector<std::string> Flags() const {
-    return {"--model_dir=" + model_dir_, "--store=rocksdb:" + store_,
-            // Machines that run tests are slow at times.
-            "--store_timeout=5s"};
+    return {"--model_dir=" + model_dir_, "--store=" + store_,
+            "--store_timeout=" + timeout_};
   }
   void Start() { server_ = std::make_unique<ServerProcess>(kServer, Flags()); }
   int Stop(int signal_number) {
@@ -60,7 +61,9 @@ class StoreTest : public ::testing::Test {
 
   const TempDir dir_;
   const std::string model_dir_ = dir_.File("tiny");
-  const std::string store_ = dir_.File("store");
+  std::string store_ = "rocksdb:" + dir_.File("store");
+  // Machines that run tests are slow at times.
+  std::string timeout_ = "5s";
   std::unique_ptr<ServerProcess> server_;
 };
 
@@ -100,7 +103,54 @@ TEST_F(StoreTest, ASecondServerOnTheStoreDoesNotStartAndNamesIt) {
   command.insert(command.begin(), kServer);
   const ProgramResult result = RunProgram(command);
   EXPECT_EQ(result.exit_code, 1);
-  EXPECT_THAT(result.err, HasSubstr("rocksdb:" + store_ + ": another process"));
+  EXPECT_THAT(result.err, HasSubstr(store_ + ": another process"));
+}
+
+TEST_F(StoreTest, AReplicaFindsInRedisWhatAnotherComputed) {
+  const RedisProcess redis;
+  store_ = redis.url();
+  Start();
+  RankThree();
+  WaitForMetric("semrank_store_written_vectors_total 3");
+  const auto first = std::move(server_);
+  Start();
+  RankThree();
+  ExpectNothingWasComputed();
+}
+
+TEST_F(StoreTest, AServerStartsAndRanksWhileRedisIsFrozen) {
+  const RedisProcess redis;
+  redis.Freeze();
+  store_ = redis.url();
+  timeout_ = "20ms";
+  Start();
+  RankThree();
+  EXPECT_THAT(Metrics(), HasSubstr("semrank_store_bypassed 1"));
+  redis.Thaw();
+  WaitForMetric("semrank_store_bypassed 0");
+  EXPECT_EQ(Stop(SIGTERM), 0);
+}
+
+TEST_F(StoreTest, ARedisThatRefusesThePasswordEndsTheStartWithoutSayingIt) {
+  const RedisProcess redis({"--requirepass", "secret"});
+  const ProgramResult result = RunProgram(
+      {kServer, "--model_dir=" + model_dir_,
+       "--store=redis://:hush@127.0.0.1:" + std::to_string(redis.port())});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("WRONGPASS"));
+  EXPECT_THAT(result.err, Not(HasSubstr("hush")));
+}
+
+TEST_F(StoreTest, ThePrintedConfigurationHidesThePassword) {
+  const ProgramResult good =
+      RunProgram({kServer, "--model_dir=" + model_dir_, "--check_config",
+                  "--store=redis://me:hush@host/1"});
+  EXPECT_THAT(good.out, HasSubstr("\nstore=redis://***@host/1\n"));
+  const ProgramResult bad = RunProgram(
+      {kServer, "--model_dir=" + model_dir_, "--store=redis://me:hush@host/x"});
+  EXPECT_EQ(bad.exit_code, 2);
+  EXPECT_THAT(bad.err, HasSubstr("--store=redis://***@host/x"));
+  EXPECT_THAT(bad.err, Not(HasSubstr("hush")));
 }
 
 }  // namespace
