@@ -77,25 +77,19 @@ void TcpProxy::Accept() {
       shutdown(client, SHUT_RDWR);
       continue;
     }
-    copiers_.emplace_back([=, this] { CopyRequests(client, server); });
-    copiers_.emplace_back([=, this] { CopyAnswers(server, client); });
+    copiers_.emplace_back([=, this] { Copy(client, server, false); });
+    copiers_.emplace_back([=, this] { Copy(server, client, true); });
   }
 }
 
-void TcpProxy::CopyRequests(int from, int to) {
+void TcpProxy::Copy(int from, int to, bool answers) {
   std::array<char, 4096> buffer;
-  ssize_t count = 0;
-  while ((count = recv(from, buffer.data(), buffer.size(), 0)) > 0 &&
-         SendAll(to, {buffer.data(), static_cast<std::size_t>(count)})) {
-  }
-  shutdown(to, SHUT_RDWR);
-}
-
-void TcpProxy::CopyAnswers(int from, int to) {
-  std::array<char, 4096> buffer;
-  ssize_t count = 0;
-  while ((count = recv(from, buffer.data(), buffer.size(), 0)) > 0 &&
-         SendAnswer(to, {buffer.data(), static_cast<std::size_t>(count)})) {
+  for (;;) {
+    const ssize_t count = recv(from, buffer.data(), buffer.size(), 0);
+    if (count <= 0) break;
+    const std::string_view bytes(buffer.data(),
+                                 static_cast<std::size_t>(count));
+    if (!(answers ? SendAnswer(to, bytes) : SendAll(to, bytes))) break;
   }
   shutdown(to, SHUT_RDWR);
 }

@@ -31,8 +31,7 @@ class TcpProxy {
 
  private:
   void Accept();
-  void CopyRequests(int from, int to);
-  void CopyAnswers(int from, int to);
+  void Copy(int from, int to, bool answers);
   bool SendAnswer(int to, std::string_view bytes);
 
   const int server_port_;
