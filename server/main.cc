@@ -25,6 +25,7 @@
 #include "server/options.h"
 #include "server/secrets.h"
 #include "server/stop.h"
+#include "server/warm_up.h"
 
 namespace semrank {
 namespace {
@@ -49,6 +50,21 @@ constexpr ProgramInfo kProgram = {"semrank-server",
 
 // What is still to be written to the store is seconds of work at most.
 constexpr absl::Duration kMaxStoreClosing = absl::Seconds(10);
+
+// Cancelled by the signals that end the server.
+absl::Status WarmUpFirst(const ServerOptions& options, const ModelStore& models,
+                         const EmbeddingEngine& engine) {
+  if (options.warm_catalog.empty()) return absl::OkStatus();
+  WarmUpOptions warm_up = {.path = options.warm_catalog};
+  for (const ServedFolder& folder : options.models.folders) {
+    SEMRANK_ASSIGN_OR_RETURN(warm_up.models.emplace_back(),
+                             models.Find(folder.name, 0));
+  }
+  warm_up.stop = [] {
+    return WaitForStopSignalFor(absl::ZeroDuration()).has_value();
+  };
+  return WarmUp(warm_up, engine).status();
+}
 
 void PrintReady(const Listeners& listeners) {
   absl::PrintF("semrank-server ready grpc=%s http=%s", listeners.rpc->address(),
@@ -111,8 +127,11 @@ absl::Status Serve(const ServerOptions& options) {
   const absl::Status loaded = LoadFirstModels(options.models, models);
   if (absl::IsCancelled(loaded)) return absl::OkStatus();
   SEMRANK_RETURN_IF_ERROR(loaded);
-  SEMRANK_ASSIGN_OR_RETURN(const auto follower,
+  SEMRANK_ASSIGN_OR_RETURN(auto follower,
                            CatalogFollower::Start(&models, &catalog));
+  const absl::Status warm = WarmUpFirst(options, models, embedding);
+  if (absl::IsCancelled(warm)) return absl::OkStatus();
+  SEMRANK_RETURN_IF_ERROR(warm);
   const RpcServerOptions rpc_options = {
       options.listen_address, MaxRequestBytes(options.limits), secrets->tls()};
   SEMRANK_ASSIGN_OR_RETURN(listeners.rpc,
@@ -129,8 +148,9 @@ absl::Status Serve(const ServerOptions& options) {
   const int signal_number = WaitForStopSignal([&] { watcher.Hurry(); });
   spdlog::info("signal {}: draining", signal_number);
   Drain(options, lifecycle, std::move(listeners));
-  // Writes what waits.
+  // Nobody embeds any more; what waits to be written is.
   const Watchdog watchdog(kMaxStoreClosing);
+  follower.reset();
   stored.reset();
   return absl::OkStatus();
 }

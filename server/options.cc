@@ -20,6 +20,11 @@ ABSL_FLAG(std::int64_t, max_http_body_bytes, std::int64_t{8} << 20,
 ABSL_FLAG(std::int64_t, cache_bytes, std::int64_t{256} << 20,
           "Bytes of document vectors kept in memory; 0 = none. 256 MiB hold "
           "about 460,000 vectors of 128 numbers.");
+ABSL_FLAG(
+    std::string, warm_catalog, "",
+    "File of documents, doc_id<TAB>title a line (.gz and .zst too), whose "
+    "titles are embedded with every model before the server is ready. "
+    "Until then /readyz is 503. --cache_bytes should hold them all.");
 ABSL_FLAG(std::int64_t, max_texts_per_request,
           semrank::Limits().max_texts_per_request,
           "Candidates or texts in one request; more are INVALID_ARGUMENT.");
@@ -111,6 +116,7 @@ absl::StatusOr<ServerOptions> OptionsFromFlags() {
   options.http_address = absl::GetFlag(FLAGS_http_address);
   options.max_http_body_bytes = absl::GetFlag(FLAGS_max_http_body_bytes);
   options.cache_bytes = absl::GetFlag(FLAGS_cache_bytes);
+  options.warm_catalog = absl::GetFlag(FLAGS_warm_catalog);
   SEMRANK_ASSIGN_OR_RETURN(options.store, StoreOptionsFromFlags());
   options.limits.max_texts_per_request =
       absl::GetFlag(FLAGS_max_texts_per_request);
@@ -136,13 +142,14 @@ std::string DescribeOptions(const ServerOptions& options) {
          absl::StrFormat(
              "listen_address=%s\nhttp_address=%s\n"
              "max_http_body_bytes=%d\n"
-             "cache_bytes=%d\nmax_texts_per_request=%d\nmax_text_bytes=%d\n"
+             "cache_bytes=%d\nwarm_catalog=%s\n"
+             "max_texts_per_request=%d\nmax_text_bytes=%d\n"
              "max_inflight_texts=%d\nmax_requests_per_stream=%d\n"
              "max_streams_per_connection=%d\nmax_metadata_bytes=%d\n"
              "drain_delay=%s\ndrain_timeout=%s\n",
              options.listen_address, options.http_address,
              options.max_http_body_bytes, options.cache_bytes,
-             options.limits.max_texts_per_request,
+             options.warm_catalog, options.limits.max_texts_per_request,
              options.limits.max_text_bytes, options.limits.max_inflight_texts,
              options.limits.max_requests_per_stream,
              options.limits.max_streams_per_connection,

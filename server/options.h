@@ -22,6 +22,7 @@ struct ServerOptions {
   std::string http_address;    // HOST:PORT
   std::int64_t max_http_body_bytes = 0;
   std::int64_t cache_bytes = 0;
+  std::string warm_catalog;  // empty = none
   StoreOptions store;
   Limits limits;
   CatalogOptions catalog;

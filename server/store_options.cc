@@ -30,8 +30,8 @@ namespace {
 
 constexpr std::string_view kRocksDb = "rocksdb:";
 constexpr std::string_view kRedis = "redis://";
-// How long the start waits for Redis before it goes on without.
-constexpr absl::Duration kFirstAnswer = absl::Seconds(1);
+// How long the start waits for Redis.
+constexpr absl::Duration kFirstAnswer = absl::Seconds(5);
 // Vectors leave by whole files, of 32 MiB.
 constexpr std::int64_t kMinVectorBytes = std::int64_t{64} << 20;
 constexpr std::int64_t kMaxVectorBytes = std::int64_t{1} << 50;
@@ -72,15 +72,12 @@ absl::Status ParseStore(const std::string& store, StoreOptions& options) {
   return absl::OkStatus();
 }
 
+// Without an answer the catalog would be empty, and ids unknown that are not.
 absl::StatusOr<std::unique_ptr<DocumentStore>> OpenRedis(const RedisUrl& url) {
   auto store =
       std::make_unique<RedisDocumentStore>(RedisDocumentStore::Options{url});
-  const absl::Status status =
-      store->FindVectors({}, {}, kFirstAnswer, nullptr, {}).status();
-  if (absl::IsPermissionDenied(status) || absl::IsFailedPrecondition(status)) {
-    return status;
-  }
-  if (!status.ok()) LogChange(store->name(), status);
+  SEMRANK_RETURN_IF_ERROR(
+      store->FindVectors({}, {}, kFirstAnswer, nullptr, {}).status());
   return store;
 }
 

@@ -29,8 +29,8 @@ absl::StatusOr<StoreOptions> StoreOptionsFromFlags();
 // "name=value" a line, as --flagfile takes it.
 std::string DescribeStoreOptions(const StoreOptions& options);
 
-// Null when there is to be none. A Redis that does not answer yet is no error,
-// one that refuses user or password or holds another format is.
+// Null when there is to be none. The error of a store that cannot be used,
+// also of a Redis that does not answer.
 absl::StatusOr<std::unique_ptr<DocumentStore>> OpenStore(
     const StoreOptions& options);
 

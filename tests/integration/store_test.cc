@@ -118,17 +118,30 @@ TEST_F(StoreTest, AReplicaFindsInRedisWhatAnotherComputed) {
   ExpectNothingWasComputed();
 }
 
-TEST_F(StoreTest, AServerStartsAndRanksWhileRedisIsFrozen) {
+TEST_F(StoreTest, RanksWhileRedisIsFrozenAndUsesItAfterwards) {
   const RedisProcess redis;
-  redis.Freeze();
   store_ = redis.url();
-  timeout_ = "20ms";
+  timeout_ = "50ms";
   Start();
+  redis.Freeze();
   RankThree();
   EXPECT_THAT(Metrics(), HasSubstr("semrank_store_bypassed 1"));
+  EXPECT_THAT(Metrics(),
+              HasSubstr("semrank_texts_embedded_total{side=\"document\"} 3"));
   redis.Thaw();
   WaitForMetric("semrank_store_bypassed 0");
   EXPECT_EQ(Stop(SIGTERM), 0);
+}
+
+TEST_F(StoreTest, WithoutItsRedisAServerDoesNotStartAndNamesIt) {
+  RedisProcess redis;
+  store_ = redis.url();
+  redis.Kill();
+  std::vector<std::string> command = Flags();
+  command.insert(command.begin(), kServer);
+  const ProgramResult result = RunProgram(command);
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr(store_ + "/0: Connection refused"));
 }
 
 TEST_F(StoreTest, ARedisThatRefusesThePasswordEndsTheStartWithoutSayingIt) {

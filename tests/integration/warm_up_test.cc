@@ -1,0 +1,55 @@
+// The real semrank-server that embeds a file of documents before it is ready.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/http_client.h"
+#include "tests/support/run_program.h"
+#include "tests/support/server_process.h"
+#include "tests/support/temp_dir.h"
+#include "tests/support/tiny_model.h"
+
+namespace semrank {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::string kServer = SEMRANK_BINARY_DIR "/semrank-server";
+
+TEST(WarmUpTest, TheFirstRankOfAWarmedServerFindsAllTitlesInMemory) {
+  const TempDir dir;
+  const std::string shop = dir.File("shop");
+  const std::string news = dir.File("news");
+  PublishTinyModel(shop);
+  PublishTinyModel(news, {.seed = 2});
+  const std::string docs = dir.Write(
+      "docs.tsv", "1\tred hat\nno tab\n2\tblue shoes\n3\tbad \xff text\n");
+  const ServerProcess server(
+      kServer,
+      {"--model_dir=shop=" + shop + ",news=" + news, "--warm_catalog=" + docs});
+  for (const char* model : {"shop", "news"}) {
+    const HttpAnswer answer = CallHttp(
+        server.http_address(), "POST", "/v1/rank",
+        {.body = R"({"query": "shoes", "titles": ["red hat", "blue shoes"],
+                     "model": {"name": ")" +
+                 std::string(model) + "\"}}"});
+    EXPECT_EQ(answer.status, 200) << answer.body;
+  }
+  const std::string metrics = HttpGet(server.http_address(), "/metrics").body;
+  EXPECT_THAT(metrics,
+              HasSubstr("semrank_texts_embedded_total{side=\"document\"} 4\n"));
+  EXPECT_THAT(metrics,
+              HasSubstr("semrank_cache_requests_total{result=\"hit\"} 4\n"));
+}
+
+TEST(WarmUpTest, AFileThatIsMissingEndsTheStartAndIsNamed) {
+  const TempDir dir;
+  PublishTinyModel(dir.File("shop"));
+  const ProgramResult result = RunProgram(
+      {kServer, "--model_dir=" + dir.File("shop"), "--listen_address=[::1]:0",
+       "--http_address=127.0.0.1:0", "--warm_catalog=" + dir.File("none.tsv")});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr(dir.File("none.tsv")));
+}
+
+}  // namespace
+}  // namespace semrank
