@@ -8,9 +8,8 @@
 //   Document key  'n' and the number, or 's' and the name.
 //   Document      checksum (8), bytes of title, payload and model identity and
 //                 numbers of the vector (4 each), then those four.
-//   Checksum      64 bits of XXH3 over key and value, so that a value which got
-//   under
-//                 another key is refused like one that was damaged.
+//   Checksum      64 bits of XXH3 over key and value, so that a value which
+//                 got under another key is refused like one that was damaged.
 //   Threads       free functions, from any thread.
 #ifndef SEMRANK_SERVER_CORE_STORE_RECORDS_H_
 #define SEMRANK_SERVER_CORE_STORE_RECORDS_H_
