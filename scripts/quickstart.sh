@@ -2,7 +2,7 @@
 # From a fresh clone to ranked results in one command: installs packages,
 # builds, makes a corpus out of the package catalogue that every Debian or
 # Ubuntu machine has, trains a model on it, compares it with BM25, serves it and
-# ranks a few queries through the gRPC API.
+# ranks a few queries through the gRPC API, by title and by searching its catalog.
 #
 #   scripts/quickstart.sh                  everything; what exists is reused
 #   scripts/quickstart.sh --keep-serving   the same, and leaves the server up
@@ -46,16 +46,16 @@ stop_server() {
 }
 trap 'stop_server || true' EXIT
 
-step "1/7 Packages"
+step "1/8 Packages"
 scripts/install_packages.sh build demo
 mkdir -p demo
 
-step "2/7 Build (build/release)"
+step "2/8 Build (build/release)"
 cmake --preset release -DSEMRANK_BUILD_TESTS=OFF >demo/configure.log || { cat demo/configure.log; exit 1; }
 cmake --build --preset release
 ls -l "$bin" | awk 'NR > 1 {printf "  %-16s %6.1f MB\n", $NF, $5 / 1e6}'
 
-step "3/7 Corpus: package names and synopses as titles, descriptions as queries"
+step "3/8 Corpus: package names and synopses as titles, descriptions as queries"
 if [ -s "$corpus/corpus.json" ]; then
   echo "reusing $corpus (scripts/quickstart.sh --clean starts over)"
 else
@@ -63,7 +63,7 @@ else
 fi
 wc -l "$corpus"/docs.tsv "$corpus"/train.tsv "$corpus"/test.queries.tsv | sed '$d'
 
-step "4/7 Train"
+step "4/8 Train"
 if compgen -G "$model/[0-9]*/MANIFEST.json" >/dev/null; then
   echo "reusing $model"
 else
@@ -72,7 +72,7 @@ else
     --valid_qrels="$corpus/dev.qrels.txt" --epochs=8
 fi
 
-step "5/7 Evaluate on packages that training never saw: all titles are candidates"
+step "5/8 Evaluate on packages that training never saw: all titles are candidates"
 evaluate() {
   run "$bin/semrank-eval" --docs="$corpus/docs.tsv" --queries="$corpus/test.queries.tsv" \
     --qrels="$corpus/test.qrels.txt" --candidates=all --model_dir="$model" "$@"
@@ -80,7 +80,7 @@ evaluate() {
 evaluate --ranker=bm25,model
 evaluate --ranker=model --hybrid=bm25 --hybrid_weight=0.3  # chosen on the dev queries
 
-step "6/7 Serve"
+step "6/8 Serve"
 ready=demo/server.ready
 server=("$bin/semrank-server" --model_dir="$model" --listen_address=127.0.0.1:0 --http_address=127.0.0.1:0
   --max_texts_per_request=100000 --max_inflight_texts=200000)
@@ -96,7 +96,7 @@ cat "$ready"
 address=$(sed -n 's/.* grpc=\([^ ]*\).*/\1/p' "$ready")
 http=$(sed -n 's/.* http=\([^ ]*\).*/\1/p' "$ready")
 
-step "7/7 Rank all titles for a few queries, through gRPC"
+step "7/8 Rank all titles for a few queries, through gRPC"
 embedded() {
   curl -sS "http://$http/metrics" | sed -n 's/^semrank_texts_embedded_total{side="document"} /titles embedded so far: /p'
 }
@@ -109,11 +109,19 @@ done
 echo
 embedded
 
+step "8/8 Put all packages into the server's catalog, and search it"
+run "$bin/semrank" --address="$address" put --documents="$corpus/docs.tsv"
+for query in "edit photos" "keep my passwords safe"; do
+  echo
+  run "$bin/semrank" --address="$address" search --query="$query" --top_k=5 --output=table --timings
+done
+
 if $keep_serving; then
   cat <<END
 
 The server stays up (process $server_pid, log $log). Try:
   $bin/semrank --address=$address rank --query="draw diagrams" --titles=$corpus/docs.tsv --top_k=10
+  $bin/semrank --address=$address search --query="draw diagrams"
   $bin/semrank --address=$address model
   curl http://$http/metrics
 Stop it with: kill $server_pid

@@ -34,6 +34,12 @@ CatalogFollower::~CatalogFollower() {
 void CatalogFollower::Follow() {
   const absl::Status status =
       catalog_.update.Follow([this] { return models_.current(); });
+  const absl::Status& stored = catalog_.update.store_status();
+  if (!stored.ok() && stored != logged_) {
+    spdlog::warn("the next start embeds the catalog again: {}",
+                 ToStd(stored.message()));
+  }
+  logged_ = stored;
   if (status.ok() || absl::IsCancelled(status)) return;
   spdlog::error("the catalog stays with its model: {}",
                 ToStd(status.message()));

@@ -31,6 +31,7 @@ class CatalogFollower {
 
   const ModelStore& models_;
   ServedCatalog& catalog_;
+  absl::Status logged_;  // of the store, as it was logged last
   std::unique_ptr<PeriodicTask> task_;
 };
 

@@ -33,6 +33,7 @@ absl::StatusOr<bool> CatalogModelUpdate::Embed(
   DocumentCatalog::Snapshot begin = catalog_.TakeSnapshot();
   const std::size_t num_slots = begin.num_slots();
   num_documents_ = begin.num_documents();
+  store_status_ = absl::OkStatus();
   begin.Release();
   for (std::size_t slot = 0; slot < num_slots;) {
     SEMRANK_RETURN_IF_ERROR(CheckStillWanted(*this));
@@ -61,27 +62,28 @@ absl::StatusOr<std::size_t> CatalogModelUpdate::EmbedSome(
   SEMRANK_RETURN_IF_ERROR(
       embedder_.Embed(*model, Side::kDocument, scratch.texts, *this,
                       scratch.embedder, scratch.rows.data(), times));
-  SEMRANK_RETURN_IF_ERROR(catalog_.AddRows(
-      snapshot, slots, scratch.rows.data(),
-      [&](std::span<const std::size_t> live) {
-        return WriteToStore(snapshot, *model, slots, scratch.rows.data(), live);
-      }));
+  catalog_.AddRows(snapshot, slots, scratch.rows.data(),
+                   [&](std::span<const std::size_t> live) {
+                     WriteToStore(snapshot, *model, slots, scratch.rows.data(),
+                                  live);
+                   });
   num_embedded_ += slots.size();
   return slot;
 }
 
-absl::Status CatalogModelUpdate::WriteToStore(
-    const DocumentCatalog::Snapshot& snapshot, const ServedModel& served,
-    std::span<const std::uint32_t> slots, const float* rows,
-    std::span<const std::size_t> live) const {
-  if (store_ == nullptr || live.empty()) return absl::OkStatus();
+void CatalogModelUpdate::WriteToStore(const DocumentCatalog::Snapshot& snapshot,
+                                      const ServedModel& served,
+                                      std::span<const std::uint32_t> slots,
+                                      const float* rows,
+                                      std::span<const std::size_t> live) {
+  if (store_ == nullptr || live.empty() || !store_status_.ok()) return;
   const std::size_t dim = served.model->embedding_dim();
   std::vector<StoredDocument> documents;
   for (const std::size_t i : live) {
     documents.push_back(
         ToStoredDocument(served, snapshot.record(slots[i]), rows + i * dim));
   }
-  return store_->PutDocuments(documents);
+  store_status_ = store_->PutDocuments(documents);
 }
 
 }  // namespace semrank

@@ -4,7 +4,8 @@
 //   Work     in the calling thread, 256 documents at a time. Documents that are
 //            put meanwhile bring both models' vectors.
 //   Store    gets the new vectors as they are made, so that the next start
-//            finds them.
+//            finds them. If it does not take some, the update goes on without
+//            it: they can be computed again.
 //   Threads  Follow by one thread at a time; the others from any.
 #ifndef SEMRANK_SERVER_CORE_CATALOG_MODEL_UPDATE_H_
 #define SEMRANK_SERVER_CORE_CATALOG_MODEL_UPDATE_H_
@@ -43,6 +44,9 @@ class CatalogModelUpdate final : private Caller {
   // this works; null = with what it has. Cancelled after Stop; then, and after
   // any other error, the old model goes on.
   absl::Status Follow(const std::function<ServedModelPtr()>& current);
+  // Why the store did not take all of the last update's vectors; OK = it did.
+  // For the thread of Follow.
+  const absl::Status& store_status() const { return store_status_; }
   // Ends Follow soon, for good.
   void Stop() { stop_ = true; }
 
@@ -58,15 +62,15 @@ class CatalogModelUpdate final : private Caller {
   // The next documents from slot `first` on; returns the slot to go on with.
   absl::StatusOr<std::size_t> EmbedSome(const ServedModelPtr& model,
                                         std::size_t first);
-  absl::Status WriteToStore(const DocumentCatalog::Snapshot& snapshot,
-                            const ServedModel& served,
-                            std::span<const std::uint32_t> slots,
-                            const float* rows,
-                            std::span<const std::size_t> live) const;
+  void WriteToStore(const DocumentCatalog::Snapshot& snapshot,
+                    const ServedModel& served,
+                    std::span<const std::uint32_t> slots, const float* rows,
+                    std::span<const std::size_t> live);
 
   DocumentCatalog& catalog_;
   const TextEmbedder& embedder_;
   DocumentStore* const store_;
+  absl::Status store_status_;
   std::atomic<bool> stop_ = false;
   std::atomic<std::uint64_t> num_embedded_ = 0;
   std::atomic<std::uint64_t> num_documents_ = 0;

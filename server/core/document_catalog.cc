@@ -260,10 +260,10 @@ absl::Status DocumentCatalog::BeginModel(ServedModelPtr model) {
   return absl::OkStatus();
 }
 
-absl::Status DocumentCatalog::AddRows(
+void DocumentCatalog::AddRows(
     [[maybe_unused]] const Snapshot& snapshot,
     std::span<const std::uint32_t> slots, const float* rows,
-    const std::function<absl::Status(std::span<const std::size_t>)>& visit) {
+    const std::function<void(std::span<const std::size_t>)>& visit) {
   const MutexLock lock(writer_mutex_);
   // The snapshot keeps the slots from being used again.
   assert(snapshot.catalog_ == this && next_vectors_ != nullptr);
@@ -271,11 +271,10 @@ absl::Status DocumentCatalog::AddRows(
   for (std::size_t i = 0; i < slots.size(); ++i) {
     if (slots_.IsLive(slots[i])) live.push_back(i);
   }
-  if (visit != nullptr) SEMRANK_RETURN_IF_ERROR(visit(live));
+  if (visit != nullptr) visit(live);
   for (const std::size_t i : live) {
     next_vectors_->Set(slots[i], rows + i * next_vectors_->dim());
   }
-  return absl::OkStatus();
 }
 
 void DocumentCatalog::FinishModel() {

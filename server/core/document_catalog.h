@@ -89,13 +89,11 @@ class DocumentCatalog {
   absl::Status BeginModel(ServedModelPtr model);
   // Row i of `rows` is the next model's vector of the document in slots[i] as
   // `snapshot` sees it. Documents that have left since are passed over; the
-  // others are visited first, by their i, while nobody else writes. An error of
-  // `visit` is returned, and nothing changed.
-  absl::Status AddRows(
+  // others are visited first, by their i, while nobody else writes.
+  void AddRows(
       const Snapshot& snapshot, std::span<const std::uint32_t> slots,
       const float* rows,
-      const std::function<absl::Status(std::span<const std::size_t>)>& visit =
-          {});
+      const std::function<void(std::span<const std::size_t>)>& visit = {});
   // The next model answers from now on. Every document must have its vector.
   void FinishModel();
 

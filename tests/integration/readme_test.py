@@ -86,6 +86,12 @@ class ReadmeTest(unittest.TestCase):
         for word in ("query  running", "query  shoes", "title  travel"):
             self.assertRegex(table, rf"(?m)^{word} +[-+]")
 
+    def test_catalog_commands_find_the_product_that_was_asked_for(self):
+        lines = self.run_command(self.blocks["catalog"]).splitlines()
+        self.assertEqual(lines[0], "8 new, 0 replaced, 0 refused, of 8 documents")
+        self.assertEqual(len(lines), 4)
+        self.assertIn("running shoes for home and travel", lines[1])
+
     def test_evaluate_command_prints_a_row_for_each_ranker(self):
         table = self.run_command(self.blocks["evaluate"])
         for ranker in ("bm25", "letter_tfidf", "model"):

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <random>
 #include <string>
+#include <thread>
 
 #include "model/base/status_macros.h"
 #include "server/core/catalog_loader.h"
@@ -160,6 +161,44 @@ TEST(CatalogStoreTest, AModelThatComesWhileServingIsKeptToo) {
   }
   Catalog catalog(&store, 2);
   EXPECT_EQ(catalog.Load().value().num_embedded, 0);
+}
+
+TEST(CatalogStoreTest, PutsBesideAModelThatComesHaveItsVectors) {
+  FakeDocumentStore store;
+  {
+    Catalog catalog(&store);
+    for (std::uint64_t id = 0; id < 1'000; ++id) {
+      ASSERT_THAT(catalog.Put(id, "title " + std::to_string(id)), IsOk());
+    }
+    std::thread puts([&] {
+      for (std::uint64_t id = 500; id < 1'500; ++id) {
+        ASSERT_THAT(catalog.Put(id, "new title " + std::to_string(id)), IsOk());
+      }
+    });
+    ASSERT_THAT(catalog.Follow(MakeServed(2)), IsOk());
+    puts.join();
+    for (std::uint64_t id = 0; id < 1'500; id += 75) {
+      EXPECT_TRUE(catalog.HasVectorOf(id, 2)) << id;
+    }
+  }
+  Catalog catalog(&store, 2);
+  EXPECT_EQ(catalog.Load().value().num_embedded, 0);
+  EXPECT_EQ(catalog.TitleOf(std::uint64_t{700}), "new title 700");
+}
+
+TEST(CatalogStoreTest, AModelComesAlsoWhenTheStoreTakesNothing) {
+  FakeDocumentStore store;
+  {
+    Catalog catalog(&store);
+    ASSERT_THAT(catalog.Put(1, "one"), IsOk());
+    store.FailWith(absl::UnavailableError("fake store: gone"));
+    ASSERT_THAT(catalog.Follow(MakeServed(2)), IsOk());
+    EXPECT_TRUE(catalog.HasVectorOf(std::uint64_t{1}, 2));
+    store.FailWith(absl::OkStatus());
+  }
+  Catalog catalog(&store, 2);
+  EXPECT_EQ(catalog.Load().value().num_embedded, 1);
+  EXPECT_TRUE(catalog.HasVectorOf(std::uint64_t{1}, 2));
 }
 
 TEST(CatalogStoreTest, ADamagedStoreEndsTheLoad) {
