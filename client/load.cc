@@ -204,9 +204,12 @@ LoadReport LoadRun::Run() {
   }
   TakeAnswers();
   if (sender.joinable()) sender.join();
+  // The last call of a rate is due, and may be answered, before the end.
   report_.duration =
-      std::max(absl::FromChrono(std::min(Clock::now(), end_) - begin_),
-               absl::ZeroDuration());
+      Interrupted()
+          ? std::max(absl::FromChrono(std::min(Clock::now(), end_) - begin_),
+                     absl::ZeroDuration())
+          : options_.duration;
   report_.num_late = num_late_;
   report_.num_unsent = num_unsent_;
   queue_.Shutdown();
