@@ -20,8 +20,6 @@ constexpr const char* kProgram = SEMRANK_BINARY_DIR "/semrank";
 
 class CatalogTest : public ::testing::Test {
  protected:
-  CatalogTest() { PublishTinyModel(dir_.File("shop")); }
-
   ProgramResult Run(std::vector<std::string> arguments,
                     const std::string& input = "") {
     arguments.insert(arguments.begin(),
@@ -29,9 +27,14 @@ class CatalogTest : public ::testing::Test {
     return RunProgram(arguments, {.input = input});
   }
 
+  std::string Publish() const {
+    PublishTinyModel(dir_.File("shop"));
+    return dir_.File("shop");
+  }
+
   const TempDir dir_;
-  ServerProcess server_{
-      kServer, {"--model_dir=" + dir_.File("shop"), "--max_text_bytes=100"}};
+  ServerProcess server_{kServer,
+                        {"--model_dir=" + Publish(), "--max_text_bytes=100"}};
 };
 
 TEST_F(CatalogTest, WhatIsPutIsFoundByItsTitle) {
