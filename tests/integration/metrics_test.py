@@ -62,6 +62,9 @@ class MetricsTest(unittest.TestCase):
         text = fetch(f"http://{self.http}/metrics")
         for name in ("grpc_server_started_total", "grpc_server_handled_total", "grpc_server_handling_seconds_bucket",
                      "semrank_stage_duration_seconds_bucket", "semrank_requests_rejected_total", "semrank_cache_requests_total",
+                     "semrank_catalog_documents", "semrank_catalog_bytes", "semrank_catalog_documents_put_total",
+                     "semrank_catalog_documents_deleted_total", "semrank_catalog_searches_total", "semrank_catalog_documents_searched_total",
+                     "semrank_catalog_reembedding_documents", "semrank_catalog_reembedded_documents",
                      "semrank_cache_entries", "semrank_cache_bytes", "semrank_cache_evictions_total", "semrank_inflight_texts_max",
                      "semrank_model_info", "semrank_model_load_total", "semrank_model_loaded_timestamp_seconds",
                      "semrank_store_requests_total", "semrank_store_calls_total", "semrank_store_call_duration_seconds_bucket",
