@@ -1,54 +1,18 @@
-// Counts what a request allocates. A program of its own, since it replaces
-// operator new for all of it.
+// Counts what a request allocates. A program of its own, since
+// allocation_counter.cc replaces operator new for all of it.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
 #include <string>
 #include <vector>
 
 #include "semrank/v1/ranking_service.pb.h"
 #include "server/rpc/rank_work.h"
 #include "server/rpc/request_run.h"
+#include "tests/server/rpc/allocation_counter.h"
 #include "tests/support/fake_caller.h"
 #include "tests/support/memory_source.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/tiny_model.h"
-
-namespace {
-
-std::atomic<std::int64_t> num_allocations = 0;
-
-void* Allocate(std::size_t size, std::size_t alignment) {
-  ++num_allocations;
-  // A whole number of alignments, as aligned_alloc wants it.
-  const std::size_t rounded = (size + alignment - 1) / alignment * alignment;
-  void* const memory = std::aligned_alloc(alignment, rounded);
-  if (memory == nullptr) std::abort();
-  return memory;
-}
-
-}  // namespace
-
-// The array and nothrow forms end in these.
-void* operator new(std::size_t size) {
-  return Allocate(size, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
-}
-void* operator new(std::size_t size, std::align_val_t alignment) {
-  return Allocate(size, static_cast<std::size_t>(alignment));
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t /*size*/) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::align_val_t /*alignment*/) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t /*size*/,
-                     std::align_val_t /*alignment*/) noexcept {
-  std::free(memory);
-}
 
 namespace semrank {
 namespace {
@@ -97,10 +61,10 @@ class AllocationTest : public ::testing::Test {
   static std::int64_t CountAfterWarmUp(Request request) {
     std::int64_t before = 0;
     for (int i = 0; i < 5; ++i) {
-      before = num_allocations;
+      before = NumAllocations();
       request();
     }
-    return num_allocations - before;
+    return NumAllocations() - before;
   }
   std::int64_t CountOfEngine(int num_titles) {
     const std::vector<std::string_view> views(titles_.begin(),
