@@ -96,8 +96,8 @@ absl::StatusOr<RedisUrl> ParseRedisUrl(std::string_view text) {
 
 std::string NameOf(const RedisUrl& url) {
   const bool is_v6 = url.host.find(':') != std::string::npos;
-  return absl::StrFormat(is_v6 ? "redis://[%s]:%d/%d" : "redis://%s:%d/%d",
-                         url.host, url.port, url.db);
+  const std::string host = is_v6 ? "[" + url.host + "]" : url.host;
+  return absl::StrFormat("%s%s:%d/%d", kScheme, host, url.port, url.db);
 }
 
 }  // namespace semrank
