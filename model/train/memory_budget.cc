@@ -3,6 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <string>
 
 #include "absl/strings/str_format.h"
 #include "model/train/negative_sampler.h"
@@ -46,6 +49,18 @@ std::int64_t PhysicalMemory() {
   return std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
 }
 
+// Not getrusage: that counts what the program before exec had, too.
+std::int64_t PeakResidentMemory() {
+  std::ifstream file("/proc/self/status");
+  for (std::string line; std::getline(file, line);) {
+    long long kibibytes = 0;
+    if (std::sscanf(line.c_str(), "VmHWM: %lld kB", &kibibytes) == 1) {
+      return std::int64_t{kibibytes} * 1024;
+    }
+  }
+  return 0;
+}
+
 std::int64_t MemoryLimit(const DataOptions& options) {
   return options.memory_limit > 0 ? options.memory_limit : PhysicalMemory() / 2;
 }
@@ -81,8 +96,8 @@ absl::StatusOr<std::int64_t> ShareForShuffling(const TrainOptions& options,
   const std::int64_t limit = MemoryLimit(options.data);
   const std::int64_t model = ModelBytes(options, num_features);
   const std::int64_t batches = BatchBytes(options);
-  const std::int64_t rest = limit - limit / 8 - model - batches -
-                            std::min(kProgramBytes, limit / 16);
+  const std::int64_t rest =
+      limit - limit / 8 - model - batches - std::min(kProgramBytes, limit / 16);
   if (rest >= limit / 16) return rest;
   return absl::ResourceExhaustedError(absl::StrFormat(
       "--memory_limit=%d leaves no room to shuffle pairs: the model and its "

@@ -12,6 +12,10 @@ namespace semrank {
 // Of this machine, in bytes.
 std::int64_t PhysicalMemory();
 
+// The most that this process has had in memory so far, in bytes; 0 where the
+// system does not say.
+std::int64_t PeakResidentMemory();
+
 // The limit in bytes: the option's, or half of this machine's memory.
 std::int64_t MemoryLimit(const DataOptions& options);
 

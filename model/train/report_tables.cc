@@ -80,17 +80,19 @@ std::string EpochTable(const std::vector<EpochRecord>& epochs) {
   }
   std::string rows =
       "<tr><th>epoch</th><th>loss</th><th>validation loss</th><th>NDCG@1</th>"
-      "<th>NDCG@3</th><th>NDCG@10</th><th>seconds</th><th>pairs/s</th>"
-      "<th></th></tr>\n";
+      "<th>NDCG@3</th><th>NDCG@10</th><th>learning rate</th><th>seconds</th>"
+      "<th>pairs/s</th><th>peak memory, MiB</th><th></th></tr>\n";
   for (const EpochRecord& record : epochs) {
     absl::StrAppendFormat(
-        &rows, "<tr class=\"%s\">%s%s%s%s%s%s%s%s<td>%s</td></tr>\n",
+        &rows, "<tr class=\"%s\">%s%s%s%s%s%s%s%s%s%s<td>%s</td></tr>\n",
         record.epoch == best ? "best" : "",
         Cell(absl::StrFormat("%d", record.epoch)), Cell(record.train_loss),
         Cell(record.validation.loss), Cell(MetricOf(record, kNdcgAt1)),
         Cell(MetricOf(record, kNdcgAt3)), Cell(MetricOf(record, kNdcgAt10)),
+        Cell(absl::StrFormat("%.3g", record.learning_rate)),
         Cell(absl::StrFormat("%.1f", record.seconds)),
         Cell(GroupDigits(std::llround(record.pairs_per_second()))),
+        Cell(GroupDigits(record.peak_memory_bytes >> 20)),
         record.epoch == best ? "best" : "");
   }
   return Table(rows);

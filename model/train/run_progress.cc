@@ -35,6 +35,8 @@ json ToJson(const EpochRecord& record) {
   const ValidationResult& validation = record.validation;
   return {{"num_pairs", record.num_pairs},
           {"seconds", record.seconds},
+          {"learning_rate", record.learning_rate},
+          {"peak_memory_bytes", record.peak_memory_bytes},
           {"train_loss", record.train_loss},
           {"valid_loss", validation.loss ? json(*validation.loss) : json()},
           {"metrics", validation.metrics ? json(*validation.metrics) : json()},
@@ -49,6 +51,8 @@ EpochRecord FromJson(const json& value, int epoch) {
   record.epoch = epoch;
   record.num_pairs = value.at("num_pairs").get<std::int64_t>();
   record.seconds = value.at("seconds").get<double>();
+  record.learning_rate = value.at("learning_rate").get<double>();
+  record.peak_memory_bytes = value.at("peak_memory_bytes").get<std::int64_t>();
   record.train_loss = value.at("train_loss").get<double>();
   ValidationResult& validation = record.validation;
   if (const json& loss = value.at("valid_loss"); !loss.is_null()) {

@@ -37,6 +37,8 @@ nlohmann::ordered_json EpochMeasures(const EpochRecord& record) {
       {"pairs", record.num_pairs},
       {"seconds", record.seconds},
       {"pairs_per_second", record.pairs_per_second()},
+      {"learning_rate", record.learning_rate},
+      {"peak_memory_bytes", record.peak_memory_bytes},
       {"train_loss", record.train_loss}};
   const ValidationResult& validation = record.validation;
   if (validation.loss) json["valid_loss"] = *validation.loss;

@@ -4,7 +4,8 @@
 // the epochs since its checkpoint; the later line of an epoch holds.
 //
 //   {"run": "2025-03-01T12:00:00Z", "epoch": 1, "pairs": 25240, "seconds":
-//    1.52, "pairs_per_second": 16605, "train_loss": 4.21, "valid_loss": 3.98,
+//    1.52, "pairs_per_second": 16605, "learning_rate": 0.001,
+//    "peak_memory_bytes": 91226112, "train_loss": 4.21, "valid_loss": 3.98,
 //    "ndcg@1": 0.25, ..., "best": true}
 //
 //   valid_loss and the ranking measures only with such a validation.
@@ -28,7 +29,10 @@ inline constexpr char kTrainingLogFile[] = "training.jsonl";
 struct EpochRecord {
   int epoch = 0;  // from 1
   std::int64_t num_pairs = 0;
-  double seconds = 0;  // of training, without validation
+  double seconds = 0;        // of training, without validation
+  double learning_rate = 0;  // of its last mini-batch
+  // Of this process since it began, 0 where the system does not say.
+  std::int64_t peak_memory_bytes = 0;
   double train_loss = 0;
   ValidationResult validation;
   bool best = false;  // so far

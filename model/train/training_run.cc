@@ -15,7 +15,7 @@
 #include "model/base/status_macros.h"
 #include "model/format/model_bundle.h"
 #include "model/train/initial_model.h"
-#include "model/train/learning_rate_schedule.h"
+#include "model/train/memory_budget.h"
 #include "model/train/tensor_fingerprint.h"
 #include "model/train/trained_model.h"
 
@@ -138,6 +138,10 @@ std::int64_t TrainingRun::NumSteps() const {
          progress_.num_batches;
 }
 
+LearningRateSchedule TrainingRun::Schedule() const {
+  return {options_.optimizer, options_.epochs * batches_.num_batches()};
+}
+
 absl::StatusOr<EpochRecord> TrainingRun::RunEpoch() {
   SEMRANK_RETURN_IF_ERROR(TrainOnAllPairs());
   EpochRecord record;
@@ -145,6 +149,8 @@ absl::StatusOr<EpochRecord> TrainingRun::RunEpoch() {
   record.num_pairs = progress_.num_pairs;
   record.train_loss = progress_.loss_sum / progress_.weight;
   record.seconds = progress_.seconds;
+  record.learning_rate = Schedule().Rate(NumSteps() - 1);
+  record.peak_memory_bytes = PeakResidentMemory();
   SEMRANK_RETURN_IF_ERROR(CheckSameWeights());
   SEMRANK_RETURN_IF_ERROR(Agree(communicator_, Validate(record.validation)));
   const double score = FromLeader(
@@ -178,8 +184,7 @@ absl::Status TrainingRun::TrainOnAllPairs() {
   ProgressBar bar(
       absl::StrFormat("epoch %d/%d", progress_.epoch(), options_.epochs),
       batches_.num_pairs(), "pairs");
-  const LearningRateSchedule schedule(options_.optimizer,
-                                      options_.epochs * batches_.num_batches());
+  const LearningRateSchedule schedule = Schedule();
   for (;;) {
     const auto start = std::chrono::steady_clock::now();
     SEMRANK_ASSIGN_OR_RETURN(const MiniBatch* batch, NextBatch());

@@ -15,6 +15,7 @@
 #include "model/train/checkpoint.h"
 #include "model/train/communicator.h"
 #include "model/train/early_stopping.h"
+#include "model/train/learning_rate_schedule.h"
 #include "model/train/model_trainer.h"
 #include "model/train/run_progress.h"
 #include "model/train/tensor_copies.h"
@@ -54,6 +55,7 @@ class TrainingRun {
   void WriteCheckpoint();
   // Steps taken so far, over all epochs.
   std::int64_t NumSteps() const;
+  LearningRateSchedule Schedule() const;
 
   // Both Cancelled when they did not come to their end.
   absl::StatusOr<EpochRecord> RunEpoch();

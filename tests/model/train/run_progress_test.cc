@@ -14,6 +14,8 @@ RunProgress TestProgress() {
   EpochRecord record;
   record.epoch = 1;
   record.num_pairs = 7;
+  record.learning_rate = 0.7;
+  record.peak_memory_bytes = std::int64_t{1} << 40;
   record.train_loss = 0.1;  // no finite binary fraction
   record.validation.loss = 1.0 / 3;
   record.best = true;
@@ -40,6 +42,8 @@ TEST(RunProgressTest, ComesBackToTheLastBit) {
   EXPECT_EQ(back.weight, progress.weight);
   ASSERT_EQ(back.epochs.size(), 2u);
   EXPECT_EQ(back.epochs[0].epoch, 1);
+  EXPECT_EQ(back.epochs[0].learning_rate, 0.7);
+  EXPECT_EQ(back.epochs[0].peak_memory_bytes, std::int64_t{1} << 40);
   EXPECT_EQ(back.epochs[0].train_loss, 0.1);
   EXPECT_EQ(back.epochs[0].validation.loss, 1.0 / 3);
   EXPECT_FALSE(back.epochs[0].validation.metrics);

@@ -70,6 +70,13 @@ TEST_F(TrainerTest, AdagradLearnsWithAFallingRate) {
                         .decay = v1::LEARNING_RATE_DECAY_LINEAR};
   ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, Train(options_));
   EXPECT_EQ((*summary.best.validation.metrics)[kNdcgAt10], 1);
+  const auto log = Log();
+  // In 20 epochs of 3 mini-batches; the first epoch ends with the warm-up.
+  EXPECT_DOUBLE_EQ(log[0]["learning_rate"].get<double>(), 0.0375);
+  EXPECT_LT(log[19]["learning_rate"], log[18]["learning_rate"]);
+  EXPECT_GT(log[19]["learning_rate"], 0);
+  EXPECT_GE(log[19]["peak_memory_bytes"], log[0]["peak_memory_bytes"]);
+  EXPECT_GT(log[0]["peak_memory_bytes"], 1 << 20);
   ASSERT_OK_AND_ASSIGN(const auto model, LoadModel(options_.data.model_dir));
   const v1::TrainingFacts& facts = model->config().training();
   EXPECT_EQ(facts.optimizer(), v1::OPTIMIZER_ADAGRAD);

@@ -20,6 +20,8 @@ EpochRecord Record() {
   record.epoch = 3;
   record.num_pairs = 1000;
   record.seconds = 0.5;
+  record.learning_rate = 0.125;
+  record.peak_memory_bytes = 1 << 25;
   record.train_loss = 1.25;
   return record;
 }
@@ -50,6 +52,8 @@ TEST(FormatEpochJsonTest, HasTheFieldsThatToolsRead) {
   EXPECT_EQ(json["pairs"], 1000);
   EXPECT_EQ(json["seconds"], 0.5);
   EXPECT_EQ(json["pairs_per_second"], 2000);
+  EXPECT_EQ(json["learning_rate"], 0.125);
+  EXPECT_EQ(json["peak_memory_bytes"], 1 << 25);
   EXPECT_EQ(json["train_loss"], 1.25);
   EXPECT_EQ(json["valid_loss"], 2.5);
   EXPECT_EQ(json["ndcg@10"], 0.5);
