@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <string>
 
 #include "absl/strings/str_format.h"
@@ -79,7 +80,8 @@ std::int64_t CatalogSearcher::NumPermits(const SearchResult& result) const {
 }
 
 absl::Status CatalogSearcher::Prepare(const SearchInput& input,
-                                      const Caller& caller, SearchTurns& turns,
+                                      const Caller& caller, WorkerPool* helpers,
+                                      SearchTurns& turns,
                                       SearchResult& result) const {
   StageClock clock;
   turns.text.Clear();
@@ -99,29 +101,36 @@ absl::Status CatalogSearcher::Prepare(const SearchInput& input,
   turns.query.row = turns.row.data();
   result.num_documents_searched =
       result.snapshot.num_documents() - turns.query.excluded_slots.size();
-  turns.best.emplace(
-      input.top_k == 0 ? kDefaultTopK : input.top_k,
-      input.min_score.value_or(-std::numeric_limits<float>::infinity()));
+  turns.scan = SharedScanOwner(std::make_shared<SharedScan>(
+      &result.snapshot, &turns.query,
+      SharedScan::Options{
+          .top_k = input.top_k == 0 ? kDefaultTopK : input.top_k,
+          .min_score =
+              input.min_score.value_or(-std::numeric_limits<float>::infinity()),
+          .piece_slots = static_cast<std::size_t>(
+              kTurnTexts *
+              (ReadsTitles(result.snapshot) ? 1 : kDocumentsPerPermit))}));
+  if (helpers != nullptr) turns.scan->AskForHelp(*helpers);
   return absl::OkStatus();
 }
 
 absl::StatusOr<Progress> CatalogSearcher::Turn(const SearchInput& input,
                                                const Caller& caller,
+                                               WorkerPool* helpers,
                                                SearchTurns& turns,
                                                SearchResult& result) const {
   SEMRANK_RETURN_IF_ERROR(CheckStillWanted(caller));
-  if (!turns.best.has_value()) {
-    SEMRANK_RETURN_IF_ERROR(Prepare(input, caller, turns, result));
+  if (!turns.scan) {
+    SEMRANK_RETURN_IF_ERROR(Prepare(input, caller, helpers, turns, result));
   }
   StageClock clock;
-  const std::size_t first = turns.next_slot;
-  const std::size_t turn_slots =
-      kTurnTexts * (ReadsTitles(result.snapshot) ? 1 : kDocumentsPerPermit);
-  turns.next_slot = first + turn_slots;
-  ScanCatalog(result.snapshot, turns.query, first, turns.next_slot,
-              *turns.best);
-  const bool done = turns.next_slot >= result.snapshot.num_slots();
-  if (done) result.hits = turns.best->Take(result.snapshot);
+  turns.scan->ScanNext();
+  const bool done = turns.scan->is_all_taken();
+  if (done) {
+    // What helpers are working on is soon done: a turn each.
+    turns.scan->Stop();
+    result.hits = turns.scan->TakeHits();
+  }
   result.times[Stage::kScore] += clock.Lap();
   if (!done) return Progress::kMore;
   metrics_.CountSearch(

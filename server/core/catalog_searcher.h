@@ -6,12 +6,13 @@
 //   Work     turn by turn (progress.h), a turn reads 65,536 documents: about a
 //            millisecond. With a sparse part (SSI) 1,024, whose titles it
 //            reads.
+//            Idle workers take turns of the same search beside it.
 //   Permits  one for the query and one for each 64 documents, which is about
 //            what embedding one text costs; with a sparse part one a document.
 //            At most a quarter of --max_inflight_texts, so that no catalog is
 //            so large that its search keeps everybody else out.
-//   Threads  every method, from any thread; the turns of one search one after
-//            another.
+//   Threads  every method, from any thread; Turn of one search by one thread
+//            at a time.
 #ifndef SEMRANK_SERVER_CORE_CATALOG_SEARCHER_H_
 #define SEMRANK_SERVER_CORE_CATALOG_SEARCHER_H_
 
@@ -28,6 +29,7 @@
 #include "server/core/limits.h"
 #include "server/core/metrics.h"
 #include "server/core/progress.h"
+#include "server/core/shared_scan.h"
 #include "server/core/stage_times.h"
 #include "server/core/text_embedder.h"
 #include "server/core/top_documents.h"
@@ -52,13 +54,14 @@ struct SearchResult {
   StageTimes times;
 };
 
-// How far a search has come between two turns; begins empty.
+// How far a search has come between two turns; begins empty. Its result must
+// outlive it.
 struct SearchTurns {
   ScanQuery query;
   TextBatch text;
   std::vector<float> row;
-  std::size_t next_slot = 0;
-  std::optional<TopDocuments> best;
+  // Last, so that it goes first.
+  SharedScanOwner scan;
 };
 
 // Whether `model`, whose vectors the catalog has (null = none yet), is the one
@@ -82,13 +85,16 @@ class CatalogSearcher {
   // What the search takes in all; after Begin.
   std::int64_t NumPermits(const SearchResult& result) const;
 
-  // One turn; `result` is complete after kDone.
+  // One turn; `result` is complete after kDone. `helpers` (may be null) must
+  // outlive the search.
   absl::StatusOr<Progress> Turn(const SearchInput& input, const Caller& caller,
-                                SearchTurns& turns, SearchResult& result) const;
+                                WorkerPool* helpers, SearchTurns& turns,
+                                SearchResult& result) const;
 
  private:
   absl::Status Prepare(const SearchInput& input, const Caller& caller,
-                       SearchTurns& turns, SearchResult& result) const;
+                       WorkerPool* helpers, SearchTurns& turns,
+                       SearchResult& result) const;
 
   const Limits limits_;
   const DocumentCatalog& catalog_;

@@ -26,6 +26,7 @@ class WorkerPool {
   WorkerPool& operator=(const WorkerPool&) = delete;
 
   void Submit(std::function<void()> work);
+  int num_threads() const { return static_cast<int>(threads_.size()); }
 
  private:
   void Run();

@@ -32,8 +32,8 @@ class SearchWork final : public RequestWork {
   v1::SearchDocumentsRequest message_;
   std::vector<DocumentKeyView> excluded_;
   SearchInput input_;
-  SearchTurns turns_;
   SearchResult result_;
+  SearchTurns turns_;
   v1::SearchDocumentsResponse response_;
 };
 

@@ -11,6 +11,7 @@
 
 #include "model/base/status_macros.h"
 #include "server/core/catalog_scan.h"
+#include "server/core/shared_scan.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/tiny_model.h"
 
@@ -329,6 +330,37 @@ TEST_F(CatalogScanTest, FindsTheBestAmongManyThroughGaps) {
     if (score * 7'679 % 10'000 % 3 != 0) expected.push_back(best(score));
   }
   EXPECT_EQ(Search(5), expected);
+}
+
+// Each search finds what one thread finds, also beside those given up half way.
+TEST_F(CatalogScanTest, ThreadsThatShareASearchFindWhatOneFinds) {
+  std::vector<Doc> documents;
+  for (std::uint64_t i = 0; i < 5'000; ++i) {
+    documents.push_back({i, "", {static_cast<float>(i * 7 % 500), 0, 0, 0}});
+  }
+  ASSERT_THAT(Put(documents).status(), IsOk());
+  const DocumentCatalog::Snapshot snapshot = catalog_.TakeSnapshot();
+  const std::vector<float> row = {1, 0, 0, 0};
+  const ScanQuery query = {.row = row.data()};
+  TopDocuments alone(50, -1);
+  ScanCatalog(snapshot, query, 0, snapshot.num_slots(), alone);
+  const std::vector<CatalogHit> expected = alone.Take(snapshot);
+  WorkerPool pool(3);
+  for (int search = 0; search < 50; ++search) {
+    const SharedScanOwner scan(std::make_shared<SharedScan>(
+        &snapshot, &query,
+        SharedScan::Options{.top_k = 50, .min_score = -1, .piece_slots = 64}));
+    scan->AskForHelp(pool);
+    if (search % 5 == 4) continue;  // given up
+    while (scan->ScanNext()) {
+    }
+    scan->Stop();
+    const std::vector<CatalogHit> hits = scan->TakeHits();
+    ASSERT_EQ(hits.size(), 50u);
+    for (std::size_t i = 0; i < hits.size(); ++i) {
+      ASSERT_EQ(hits[i].slot, expected[i].slot);
+    }
+  }
 }
 
 }  // namespace
