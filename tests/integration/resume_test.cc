@@ -148,16 +148,20 @@ TEST_P(ResumeTest, KilledAtAnyMomentItEndsWithTheSameWeights) {
 
 INSTANTIATE_TEST_SUITE_P(
     Kinds, ResumeTest,
-    ::testing::Values(TrainCase{"Adam", {}},
-                      TrainCase{"AdagradUniformSeparate",
-                                {"--optimizer=adagrad", "--learning_rate=0.05",
-                                 "--negative_sampling=uniform",
-                                 "--noshared_towers", "--clicks=weight"}},
-                      TrainCase{
-                          "SgdClippedDecaying",
-                          {"--optimizer=sgd", "--learning_rate=0.5",
-                           "--gradient_clip_norm=0.1", "--warmup_batches=20",
-                           "--learning_rate_decay=linear"}}),
+    ::testing::Values(
+        TrainCase{"Adam", {}},
+        TrainCase{"AdagradUniformSeparate",
+                  {"--optimizer=adagrad", "--learning_rate=0.05",
+                   "--negative_sampling=uniform", "--noshared_towers",
+                   "--clicks=weight"}},
+        TrainCase{"ClsmWithDropout", {"--tower=clsm", "--dropout=0.2"}},
+        TrainCase{"SsiOfCorrelatedWords",
+                  {"--tower=ssi", "--ssi_frequent_words=20",
+                   "--ssi_correlated_top_k=2"}},
+        TrainCase{"SgdClippedDecaying",
+                  {"--optimizer=sgd", "--learning_rate=0.5",
+                   "--gradient_clip_norm=0.1", "--warmup_batches=20",
+                   "--learning_rate_decay=linear"}}),
     [](const auto& tested) { return tested.param.name; });
 
 using ResumeErrorTest = ResumeTest;
