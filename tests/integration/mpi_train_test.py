@@ -82,7 +82,7 @@ class MpiTrainTest(unittest.TestCase):
         """Both processes at work; each has left its number in a file."""
         numbers = self.file("numbers")
         # The seconds between its SIGTERM and SIGKILL, which mpirun sleeps in any case.
-        command = MPIRUN + ["--mca", "odls_base_sigkill_timeout", "3", "-n", "2", "bash", "-c",
+        command = MPIRUN + ["--mca", "odls_base_sigkill_timeout", "6", "-n", "2", "bash", "-c",
                             f'echo $$ >> {numbers}; exec "$@"', "bash"]
         job = subprocess.Popen(command + self.flags(model) + list(more), text=True,
                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
