@@ -21,7 +21,8 @@ semrank::TowerOptions Defaults() { return {}; }
 
 ABSL_FLAG(Text, tower, Text{"linear"},
           "Network: linear (bag of features, one layer), dssm (the same with "
-          "tanh layers; what --hidden stands for without --tower), clsm (word windows, convolution, max pooling: reads words in their "
+          "tanh layers; what --hidden stands for without --tower), clsm (word "
+          "windows, convolution, max pooling: reads words in their "
           "order), ssi (tf-idf words compared through a learned matrix, see "
           "--ssi; other defaults go with it: TRAINING.md).");
 ABSL_FLAG(Bool, shared_towers, Bool{Defaults().shared},
