@@ -9,8 +9,10 @@
 
 #include "absl/strings/str_format.h"
 #include "client/command.h"
+#include "client/result_flags.h"
 #include "model/base/near_match.h"
 #include "model/base/program.h"
+#include "model/base/status_macros.h"
 
 namespace semrank {
 namespace {
@@ -80,6 +82,9 @@ absl::Status RunCommand(const Command& command,
   if (!arguments.empty() && !command.takes_arguments) {
     return UsageError(
         absl::StrFormat("unexpected argument '%s'", arguments[0]));
+  }
+  if (!command.output_may_be_file) {
+    SEMRANK_RETURN_IF_ERROR(CheckOutputIsForm());
   }
   return command.run(arguments);
 }

@@ -19,6 +19,7 @@ struct Command {
   // Flags are set. `arguments`: what follows the command's name and is no flag.
   // UsageError or FlagError for wrong use.
   absl::Status (*run)(const std::vector<std::string>& arguments);
+  bool output_may_be_file = false;  // of --output, where the command has it
 };
 
 extern const Command kRankCommand;

@@ -8,6 +8,7 @@
 #include "client/advice.h"
 #include "client/command.h"
 #include "client/connection_flags.h"
+#include "client/embed_file_flags.h"
 #include "client/embedding_output.h"
 #include "client/model_flags.h"
 #include "client/output.h"
@@ -35,6 +36,8 @@ constexpr std::string_view kUsage =
     "Usage:\n"
     "  semrank embed --side=query|document --texts=FILE|- [flags]\n"
     "  semrank embed --side=query|document [flags] TEXT...\n"
+    "  semrank embed --side=query|document --texts=FILE|- --output=FILE "
+    "[--format=npy] [--shard=1/8]\n"
     "\n"
     "Prints a line a text, in order: \"text<TAB>0.1 -0.2 ...\", with "
     "\"id<TAB>\"\n"
@@ -45,11 +48,24 @@ constexpr std::string_view kUsage =
     "left\n"
     "out.\n"
     "\n"
+    "With --output=FILE, any number of texts: one model for the whole file, "
+    "rows in\n"
+    "the order of the texts. What stands for an id where there is none is the "
+    "number\n"
+    "of the line. npy, fvecs and safetensors have the ids in FILE.ids, one a "
+    "line.\n"
+    "Killed, it goes on where it was when the same command is given again "
+    "(not with\n"
+    "--texts=-), and FILE appears when it is whole.\n"
+    "\n"
     "Examples:\n"
     "  semrank embed --side=query \"edit photos\"\n"
     "  semrank embed --side=document --texts=docs.tsv --output=json "
     ">docs.jsonl\n"
-    "  cut -f2 docs.tsv | semrank embed --side=document --texts=-\n";
+    "  cut -f2 docs.tsv | semrank embed --side=document --texts=-\n"
+    "  semrank embed --side=document --texts=docs.tsv.gz --output=docs.npy\n"
+    "  semrank embed --side=document --texts=docs.tsv.gz "
+    "--output=part3.fvecs --shard=3/8\n";
 
 constexpr std::size_t kMaxTextsOfOneCall = 1'000;
 
@@ -108,12 +124,17 @@ absl::StatusOr<CallFacts> EmbedStreamed(SemrankClient& client,
 
 absl::Status Run(const std::vector<std::string>& arguments) {
   SEMRANK_ASSIGN_OR_RETURN(const v1::Side side, SideFromFlags());
+  const std::string path = absl::GetFlag(FLAGS_texts);
+  SEMRANK_ASSIGN_OR_RETURN(const auto to_file,
+                           EmbedToFileFromFlags(side, path));
   SEMRANK_ASSIGN_OR_RETURN(const std::unique_ptr<SemrankClient> client,
                            ClientFromFlags());
-  SEMRANK_ASSIGN_OR_RETURN(const TextList texts,
-                           TextsFromFlags({.flag = "texts",
-                                           .path = absl::GetFlag(FLAGS_texts),
-                                           .arguments = arguments}));
+  if (to_file.has_value() && arguments.empty()) {
+    return EmbedToFile(*client, *to_file);
+  }
+  SEMRANK_ASSIGN_OR_RETURN(
+      const TextList texts,
+      TextsFromFlags({.flag = "texts", .path = path, .arguments = arguments}));
   v1::EmbedTextsRequest request;
   request.set_side(side);
   request.mutable_texts()->Assign(texts.texts.begin(), texts.texts.end());
@@ -137,10 +158,12 @@ const Command kEmbedCommand = {
     .summary = "turns texts into vectors",
     .usage = kUsage,
     .flag_sources =
-        "client/embed_command client/text_flags client/model_flags "
+        "client/embed_command client/embed_file_flags client/text_flags "
+        "client/model_flags "
         "client/result_flags client/timings client/connection_flags",
     .takes_arguments = true,
     .run = Run,
+    .output_may_be_file = true,
 };
 
 }  // namespace semrank

@@ -3,6 +3,7 @@
 #ifndef SEMRANK_CLIENT_TEXT_FLAGS_H_
 #define SEMRANK_CLIENT_TEXT_FLAGS_H_
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,9 @@ struct TextSource {
   std::vector<std::string> arguments;  // texts on the command line
   bool skip_empty_lines = false;       // as ReadTextsOptions
 };
+
+// --max_bad_lines.
+absl::StatusOr<std::int64_t> MaxBadLinesFromFlags();
 
 // The texts of the file, with --max_bad_lines, or of the arguments. UsageError
 // if there are both or neither.

@@ -1,13 +1,10 @@
 #include "client/text_list.h"
 
 #include <cstddef>
-#include <memory>
-#include <string_view>
+#include <utility>
 
 #include "absl/strings/str_format.h"
 #include "client/unicode.h"
-#include "model/base/bad_lines.h"
-#include "model/base/line_reader.h"
 #include "model/base/program.h"
 #include "model/base/status_macros.h"
 
@@ -23,38 +20,65 @@ std::string ProblemOf(std::string_view line) {
   return IsValidUtf8(line) ? "" : "not valid UTF-8";
 }
 
-void Append(std::string_view line, TextList& list) {
-  const std::size_t tab = line.find('\t');
-  if (tab == std::string_view::npos) {
-    if (!list.ids.empty()) list.ids.emplace_back();
-    list.texts.emplace_back(line);
-    return;
+void Append(const TextLine& line, TextList& list) {
+  if (line.id.has_value()) {
+    list.ids.resize(list.texts.size());  // the texts before had none
+    list.ids.emplace_back(*line.id);
+  } else if (!list.ids.empty()) {
+    list.ids.emplace_back();
   }
-  list.ids.resize(list.texts.size());  // the texts before had none
-  list.ids.emplace_back(line.substr(0, tab));
-  list.texts.emplace_back(line.substr(tab + 1));
+  list.texts.emplace_back(line.text);
 }
 
 }  // namespace
 
+TextReader::TextReader(std::unique_ptr<LineReader> reader,
+                       const ReadTextsOptions& options)
+    : reader_(std::move(reader)),
+      options_(options),
+      bad_lines_(options.max_bad_lines) {}
+
+absl::StatusOr<std::unique_ptr<TextReader>> TextReader::Open(
+    const std::string& path, const ReadTextsOptions& options) {
+  SEMRANK_ASSIGN_OR_RETURN(std::unique_ptr<LineReader> reader,
+                           LineReader::Open(path));
+  return std::unique_ptr<TextReader>(
+      new TextReader(std::move(reader), options));
+}
+
+absl::StatusOr<bool> TextReader::Next(TextLine& line) {
+  std::string_view all;
+  while (true) {
+    SEMRANK_ASSIGN_OR_RETURN(const bool more, reader_->Next(all));
+    if (!more) return false;
+    if (line_number() <= options_.num_lines_before ||
+        !options_.shard.Has(line_number()) ||
+        (all.empty() && options_.skip_empty_lines)) {
+      continue;
+    }
+    const std::string problem = ProblemOf(all);
+    if (problem.empty()) break;
+    SEMRANK_RETURN_IF_ERROR(
+        bad_lines_.Add(reader_->path(), line_number(), problem));
+  }
+  const std::size_t tab = all.find('\t');
+  const bool has_id = tab != std::string_view::npos;
+  line.number = line_number();
+  line.id = has_id ? std::optional(all.substr(0, tab)) : std::nullopt;
+  line.text = has_id ? all.substr(tab + 1) : all;
+  return true;
+}
+
 absl::StatusOr<TextList> ReadTexts(const std::string& path,
                                    const ReadTextsOptions& options) {
-  SEMRANK_ASSIGN_OR_RETURN(const std::unique_ptr<LineReader> reader,
-                           LineReader::Open(path));
-  BadLines bad_lines(options.max_bad_lines);
+  SEMRANK_ASSIGN_OR_RETURN(const std::unique_ptr<TextReader> reader,
+                           TextReader::Open(path, options));
   TextList list;
-  std::string_view line;
+  TextLine line;
   while (true) {
     SEMRANK_ASSIGN_OR_RETURN(const bool more, reader->Next(line));
     if (!more) return list;
-    if (line.empty() && options.skip_empty_lines) continue;
-    const std::string problem = ProblemOf(line);
-    if (problem.empty()) {
-      Append(line, list);
-    } else {
-      SEMRANK_RETURN_IF_ERROR(
-          bad_lines.Add(path, reader->line_number(), problem));
-    }
+    Append(line, list);
   }
 }
 

@@ -1,0 +1,77 @@
+#include "client/embed_file_flags.h"
+
+#include <filesystem>
+
+#include "absl/flags/flag.h"
+#include "absl/strings/str_format.h"
+#include "client/model_flags.h"
+#include "client/result_flags.h"
+#include "client/text_flags.h"
+#include "model/base/program.h"
+#include "model/base/status_macros.h"
+
+ABSL_FLAG(std::string, format, "",
+          "Of the file that --output names: npy, fvecs, jsonl, tsv or "
+          "safetensors. Empty = as its name ends.");
+ABSL_FLAG(std::string, shard, "1/1",
+          "Which part of the texts goes to the file, for several machines: "
+          "with 2/8, lines 2, 10, 18, ...; 1/8 to 8/8 together are all.");
+
+namespace semrank {
+namespace {
+
+absl::StatusOr<EmbeddingFileFormat> FormatOf(const std::string& file) {
+  const std::string flag = absl::GetFlag(FLAGS_format);
+  const std::string ending = std::filesystem::path(file).extension().string();
+  const std::string name =
+      !flag.empty() || ending.empty() ? flag : ending.substr(1);
+  if (const auto format = FindEmbeddingFileFormat(name)) return *format;
+  if (flag.empty()) {
+    return FlagError("output", file,
+                     absl::StrFormat("no form ends so; give --format: %s",
+                                     kEmbeddingFileFormats));
+  }
+  return FlagError("format", flag,
+                   absl::StrFormat("want %s", kEmbeddingFileFormats));
+}
+
+absl::StatusOr<Shard> ShardFromFlags() {
+  const std::string flag = absl::GetFlag(FLAGS_shard);
+  if (const auto shard = ParseShard(flag)) return *shard;
+  return FlagError("shard", flag, "want I/N, from 1/N to N/N");
+}
+
+absl::Status CheckNotGivenWithoutFile() {
+  constexpr std::string_view kReason =
+      "goes to a file: give --output=FILE, with a dot or slash in its name";
+  const std::string format = absl::GetFlag(FLAGS_format);
+  if (!format.empty()) return FlagError("format", format, kReason);
+  SEMRANK_ASSIGN_OR_RETURN(const Shard shard, ShardFromFlags());
+  if (shard.count == 1) return absl::OkStatus();
+  return FlagError("shard", FormatShard(shard), kReason);
+}
+
+}  // namespace
+
+absl::StatusOr<std::optional<EmbedToFileOptions>> EmbedToFileFromFlags(
+    v1::Side side, const std::string& texts) {
+  EmbedToFileOptions options;
+  options.output = OutputFileFromFlags();
+  if (options.output.empty()) {
+    SEMRANK_RETURN_IF_ERROR(CheckNotGivenWithoutFile());
+    return std::nullopt;
+  }
+  if (texts.empty()) {
+    return FlagError("output", options.output,
+                     "a file of vectors needs --texts=FILE");
+  }
+  options.side = side;
+  options.texts = texts;
+  options.model = ModelFromFlags();
+  SEMRANK_ASSIGN_OR_RETURN(options.format, FormatOf(options.output));
+  SEMRANK_ASSIGN_OR_RETURN(options.shard, ShardFromFlags());
+  SEMRANK_ASSIGN_OR_RETURN(options.max_bad_lines, MaxBadLinesFromFlags());
+  return options;
+}
+
+}  // namespace semrank
