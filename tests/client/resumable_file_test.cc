@@ -29,9 +29,9 @@ class ResumableFileTest : public ::testing::Test {
   // "HEADrow1" and what follows the checkpoint.
   void WriteAndDie() {
     ASSERT_OK_AND_ASSIGN(const auto file, Open());
-    ASSERT_OK(file->Append("row1", "id1\n"));
-    ASSERT_OK(file->Checkpoint({{"rows", 1}}));
-    ASSERT_OK(file->Append("ro", "id"));
+    ASSERT_THAT(file->Append("row1", "id1\n"), IsOk());
+    ASSERT_THAT(file->Checkpoint({{"rows", 1}}), IsOk());
+    ASSERT_THAT(file->Append("ro", "id"), IsOk());
   }
 
   TempDir dir_;
@@ -40,9 +40,9 @@ class ResumableFileTest : public ::testing::Test {
 
 TEST_F(ResumableFileTest, HasItsNameOnceItIsWhole) {
   ASSERT_OK_AND_ASSIGN(const auto file, Open());
-  ASSERT_OK(file->Append("row1", "id1\n"));
+  ASSERT_THAT(file->Append("row1", "id1\n"), IsOk());
   EXPECT_EQ(Read(""), "(none)");
-  ASSERT_OK(file->Finish("DONE"));
+  ASSERT_THAT(file->Finish("DONE"), IsOk());
   EXPECT_EQ(Read(""), "DONErow1");
   EXPECT_EQ(Read(".ids"), "id1\n");
   EXPECT_EQ(Read(".partial"), "(none)");
@@ -56,8 +56,8 @@ TEST_F(ResumableFileTest, GoesOnAtTheLastCheckpoint) {
   ASSERT_TRUE(state.has_value());
   EXPECT_EQ(state->progress, Json({{"rows", 1}}));
   ASSERT_OK_AND_ASSIGN(const auto file, Open());
-  ASSERT_OK(file->Append("row2", "id2\n"));
-  ASSERT_OK(file->Finish("DONE"));
+  ASSERT_THAT(file->Append("row2", "id2\n"), IsOk());
+  ASSERT_THAT(file->Finish("DONE"), IsOk());
   EXPECT_EQ(Read(""), "DONErow1row2");
   EXPECT_EQ(Read(".ids"), "id1\nid2\n");
 }

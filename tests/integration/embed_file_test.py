@@ -116,11 +116,11 @@ class EmbedFileTest(unittest.TestCase):
         self.assertEqual(header["__metadata__"], {"model": "dssm", "version": "1", "side": "document"})
         self.assertEqual(content[8 + length:], vectors.tobytes())
 
-        lines = [json.loads(line) for line in (self.folder / "docs.jsonl").open()]
+        lines = [json.loads(line) for line in (self.folder / "docs.jsonl").read_text().splitlines()]
         self.assertEqual([line["id"] for line in lines], [f"doc{i}" for i in range(NUM_TEXTS)])
         self.assertTrue(numpy.array_equal(numpy.array([line["vector"] for line in lines], "<f4"), vectors))
 
-        rows = [line.rstrip("\n").split("\t") for line in (self.folder / "docs.tsv").open()]
+        rows = [line.split("\t") for line in (self.folder / "docs.tsv").read_text().splitlines()]
         self.assertEqual(rows[17][:2], ["doc17", text(17)])
         self.assertTrue(numpy.array_equal(numpy.array([row[2].split() for row in rows], "<f4"), vectors))
 
@@ -198,12 +198,11 @@ class EmbedFileTest(unittest.TestCase):
 
     def test_texts_without_ids_have_the_numbers_of_their_lines(self):
         texts = self.folder / "texts"
-        texts.write_bytes(b"photo editor\n\xff\nmail reader\n\n")
+        texts.write_bytes(b"photo editor\n\xff\nxyz\n\n")
         output = self.folder / "v.npy"
         self.assertIn("texts:2: not valid UTF-8", self.embed_well(output, f"--texts={texts}"))
         self.assertEqual((self.folder / "v.npy.ids").read_text(), "1\n3\n4\n")
-        self.assertTrue(numpy.load(output)[:2].any(axis=1).all())
-        self.assertFalse(numpy.load(output)[2].any())
+        self.assertEqual(numpy.load(output).any(axis=1).tolist(), [True, False, False])
 
     def test_a_text_that_cannot_be_embedded_is_named_and_has_no_row(self):
         texts = self.folder / "texts"
