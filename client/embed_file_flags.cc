@@ -17,6 +17,18 @@ ABSL_FLAG(std::string, shard, "1/1",
           "Which part of the texts goes to the file, for several machines: "
           "with 2/8, lines 2, 10, 18, ...; 1/8 to 8/8 together are all.");
 
+ABSL_FLAG(std::string, jsonl_style, "plain",
+          "Of a jsonl file: plain ({\"id\", \"text\", \"vector\"}), "
+          "elasticsearch (bulk API, also OpenSearch's), vespa (vespa feed) or "
+          "qdrant (a point a line; an id that is neither a number nor a UUID "
+          "becomes one).");
+ABSL_FLAG(std::string, text_field, "text", "Name of the text in a jsonl file.");
+ABSL_FLAG(std::string, vector_field, "vector",
+          "Name of the vector in a jsonl file; of a qdrant point it is always "
+          "vector.");
+ABSL_FLAG(std::string, vespa_type, "doc:doc",
+          "NAMESPACE:TYPE of the documents of --jsonl_style=vespa.");
+
 namespace semrank {
 namespace {
 
@@ -39,6 +51,37 @@ absl::StatusOr<Shard> ShardFromFlags() {
   const std::string flag = absl::GetFlag(FLAGS_shard);
   if (const auto shard = ParseShard(flag)) return *shard;
   return FlagError("shard", flag, "want I/N, from 1/N to N/N");
+}
+
+bool IsVespaType(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  return colon != 0 && colon == text.rfind(':') &&
+         colon != std::string_view::npos && colon + 1 < text.size();
+}
+
+absl::StatusOr<JsonlForm> JsonlFromFlags() {
+  const std::string flag = absl::GetFlag(FLAGS_jsonl_style);
+  const auto style = FindJsonlStyle(flag);
+  if (!style.has_value()) {
+    return FlagError("jsonl_style", flag,
+                     absl::StrFormat("want %s", kJsonlStyles));
+  }
+  JsonlForm form{.style = *style,
+                 .text_field = absl::GetFlag(FLAGS_text_field),
+                 .vector_field = absl::GetFlag(FLAGS_vector_field),
+                 .vespa_type = absl::GetFlag(FLAGS_vespa_type)};
+  if (form.text_field.empty() || form.text_field == "id") {
+    return FlagError("text_field", form.text_field, "want a name beside id");
+  }
+  if (form.vector_field.empty() || form.vector_field == "id" ||
+      form.vector_field == form.text_field) {
+    return FlagError("vector_field", form.vector_field,
+                     "want a name beside id and that of the text");
+  }
+  if (!IsVespaType(form.vespa_type)) {
+    return FlagError("vespa_type", form.vespa_type, "want NAMESPACE:TYPE");
+  }
+  return form;
 }
 
 absl::Status CheckNotGivenWithoutFile() {
@@ -69,6 +112,13 @@ absl::StatusOr<std::optional<EmbedToFileOptions>> EmbedToFileFromFlags(
   options.texts = texts;
   options.model = ModelFromFlags();
   SEMRANK_ASSIGN_OR_RETURN(options.format, FormatOf(options.output));
+  SEMRANK_ASSIGN_OR_RETURN(options.jsonl, JsonlFromFlags());
+  if (options.jsonl.style != JsonlStyle::kPlain &&
+      options.format != EmbeddingFileFormat::kJsonl) {
+    return FlagError("jsonl_style", absl::GetFlag(FLAGS_jsonl_style),
+                     absl::StrFormat("the file is to be %s, not jsonl",
+                                     NameOf(options.format)));
+  }
   SEMRANK_ASSIGN_OR_RETURN(options.shard, ShardFromFlags());
   SEMRANK_ASSIGN_OR_RETURN(options.max_bad_lines, MaxBadLinesFromFlags());
   return options;

@@ -10,8 +10,9 @@
 
 namespace semrank {
 
-// --output, --format, --shard, --model, --model_version and --max_bad_lines;
-// nothing if --output names no file. FlagError where they do not go together.
+// --output, --format, --shard, --jsonl_style and names, --model,
+// --model_version and --max_bad_lines; nothing if --output names no file.
+// FlagError where they do not go together.
 absl::StatusOr<std::optional<EmbedToFileOptions>> EmbedToFileFromFlags(
     v1::Side side, const std::string& texts);
 

@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "client/advice.h"
 #include "client/embedding_output.h"
+#include "client/enum_words.h"
 #include "client/resumable_file.h"
 #include "client/text_list.h"
 #include "client/unicode.h"
@@ -23,10 +24,6 @@ namespace semrank {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string SideName(v1::Side side) {
-  return side == v1::SIDE_QUERY ? "query" : "document";
-}
 
 // Between two checkpoints: seconds of work, and little to hold in memory.
 constexpr std::size_t kMaxBlockTexts = 20'000;
@@ -118,9 +115,13 @@ absl::StatusOr<Json> Identity(const EmbedToFileOptions& options,
   Json what = {{"model", model.name()},
                {"version", std::to_string(model.version())},
                {"weights", model.weights_sha256()},
-               {"side", SideName(options.side)},
+               {"side", EnumWord(options.side)},
                {"format", NameOf(options.format)},
                {"shard", FormatShard(options.shard)}};
+  if (options.format == EmbeddingFileFormat::kJsonl) {
+    const v1::EmbedTextsResponse no_numbers;
+    what["lines like"] = JsonlRows(options.jsonl, {{"x"}, {"1"}}, no_numbers);
+  }
   if (CanBeReadAgain(options.texts)) {
     SEMRANK_ASSIGN_OR_RETURN(what["texts"], FileFingerprint(options.texts));
   }
@@ -220,9 +221,9 @@ class FileEmbedder {
     for (const std::string& id : embedded.texts.ids) ids += id + "\n";
     progress_.num_rows +=
         static_cast<std::int64_t>(embedded.texts.texts.size());
-    return file_.Append(
-        EmbeddingFileRows(options_.format, embedded.texts, embedded.response),
-        ids);
+    return file_.Append(EmbeddingFileRows(options_.format, embedded.texts,
+                                          embedded.response, options_.jsonl),
+                        ids);
   }
 
   void PrintProblems(const Block& block,
@@ -261,7 +262,7 @@ absl::Status EmbedToFile(SemrankClient& client,
                                  .embedding_dim = model.embedding_dim(),
                                  .model = model.name(),
                                  .version = model.version(),
-                                 .side = SideName(options.side)};
+                                 .side = EnumWord(options.side)};
   SEMRANK_ASSIGN_OR_RETURN(
       const std::unique_ptr<ResumableFile> file,
       ResumableFile::Open(options.output, HasIdsBeside(options.format),

@@ -26,6 +26,7 @@ struct EmbedToFileOptions {
   std::string texts;   // a file, or "-"
   std::string output;  // what comes of it
   EmbeddingFileFormat format = EmbeddingFileFormat::kNpy;
+  JsonlForm jsonl = {};  // for EmbeddingFileFormat::kJsonl
   Shard shard = {};
   v1::Side side = v1::SIDE_DOCUMENT;
   // Version 0 = the current one, or that of the file begun before.

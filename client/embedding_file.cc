@@ -129,12 +129,13 @@ std::string EmbeddingFileHeader(const EmbeddingFileFacts& facts,
 }
 
 std::string EmbeddingFileRows(EmbeddingFileFormat format, const TextList& texts,
-                              const v1::EmbedTextsResponse& response) {
+                              const v1::EmbedTextsResponse& response,
+                              const JsonlForm& form) {
   switch (format) {
     case EmbeddingFileFormat::kFvecs:
       return FvecsRows(response);
     case EmbeddingFileFormat::kJsonl:
-      return EmbeddingJsonLines(texts, response);
+      return JsonlRows(form, texts, response);
     case EmbeddingFileFormat::kTsv:
       return EmbeddingTable(texts, response).ToTsv(/*escape_controls=*/false);
     default:  // npy and safetensors have the rows as they are on the wire

@@ -5,7 +5,7 @@
 //                embedding_dim in int32, then its numbers in float32
 //   safetensors  one float32 tensor "vectors" of rows x embedding_dim; model,
 //                version and side as metadata
-//   jsonl        {"id", "text", "vector"}, a line a text
+//   jsonl        {"id", "text", "vector"}, a line a text, or as jsonl_form.h
 //   tsv          id, text and "0.1 -0.2 ...", a line a text
 //
 // Numbers are little-endian. The first three have no room for ids: those stand
@@ -18,6 +18,7 @@
 #include <string>
 #include <string_view>
 
+#include "client/jsonl_form.h"
 #include "client/text_list.h"
 #include "semrank/v1/embedding_service.pb.h"
 
@@ -52,8 +53,10 @@ std::string EmbeddingFileHeader(const EmbeddingFileFacts& facts,
 
 // The rows of `texts`, all with ids. `response` holds their vectors, as in
 // embedding_output.h.
+// `form` is for jsonl.
 std::string EmbeddingFileRows(EmbeddingFileFormat format, const TextList& texts,
-                              const v1::EmbedTextsResponse& response);
+                              const v1::EmbedTextsResponse& response,
+                              const JsonlForm& form = {});
 
 }  // namespace semrank
 

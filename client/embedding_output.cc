@@ -80,6 +80,15 @@ Table EmbeddingTable(const TextList& texts,
   return table;
 }
 
+nlohmann::ordered_json JsonVector(const v1::EmbedTextsResponse& response,
+                                  std::size_t row) {
+  auto numbers = nlohmann::ordered_json::array();
+  for (const float number : FloatVector(response, row)) {
+    numbers.push_back(ShortestDouble(number));
+  }
+  return numbers;
+}
+
 std::string EmbeddingJsonLines(const TextList& texts,
                                const v1::EmbedTextsResponse& response) {
   std::string lines;
@@ -87,11 +96,7 @@ std::string EmbeddingJsonLines(const TextList& texts,
     nlohmann::ordered_json object;
     if (!IdOf(texts, i).empty()) object["id"] = IdOf(texts, i);
     object["text"] = texts.texts[i];
-    auto numbers = nlohmann::ordered_json::array();
-    for (const float number : FloatVector(response, i)) {
-      numbers.push_back(ShortestDouble(number));
-    }
-    object["vector"] = std::move(numbers);
+    object["vector"] = JsonVector(response, i);
     lines += ToJsonLine(object);
   }
   return lines;

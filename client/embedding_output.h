@@ -4,6 +4,8 @@
 #ifndef SEMRANK_CLIENT_EMBEDDING_OUTPUT_H_
 #define SEMRANK_CLIENT_EMBEDDING_OUTPUT_H_
 
+#include <cstddef>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "client/table.h"
@@ -15,6 +17,10 @@ namespace semrank {
 // Columns id (if any text has one), text, and vector: "0.1 -0.2 ...".
 Table EmbeddingTable(const TextList& texts,
                      const v1::EmbedTextsResponse& response);
+
+// The numbers of vector `row`.
+nlohmann::ordered_json JsonVector(const v1::EmbedTextsResponse& response,
+                                  std::size_t row);
 
 // A line {"id": ..., "text": ..., "vector": [...]} for each text, "id" where
 // there is one.

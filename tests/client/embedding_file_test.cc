@@ -56,6 +56,42 @@ TEST(EmbeddingFileTest, RowsOfTextFormsHaveIdAndText) {
                          "[1.0,-2.0]}\n"));
 }
 
+std::string Jsonl(const JsonlForm& form, const std::string& id) {
+  return JsonlRows(form, {{"photo editor"}, {id}}, Vectors());
+}
+
+TEST(JsonlFormTest, ElasticsearchTakesAnActionAndADocument) {
+  EXPECT_EQ(Jsonl({.style = JsonlStyle::kElasticsearch, .text_field = "title"},
+                  "a\"b"),
+            "{\"index\":{\"_id\":\"a\\\"b\"}}\n"
+            "{\"title\":\"photo editor\",\"vector\":[1.0,-2.0]}\n");
+}
+
+TEST(JsonlFormTest, VespaTakesAPutOfFields) {
+  EXPECT_EQ(Jsonl({.style = JsonlStyle::kVespa,
+                   .vector_field = "embedding",
+                   .vespa_type = "shop:product"},
+                  "a"),
+            "{\"put\":\"id:shop:product::a\",\"fields\":{\"text\":"
+            "\"photo editor\",\"embedding\":[1.0,-2.0]}}\n");
+}
+
+TEST(JsonlFormTest, QdrantTakesPointsWithNumbersOrUuidsForIds) {
+  const JsonlForm form{.style = JsonlStyle::kQdrant};
+  EXPECT_EQ(Jsonl(form, "18446744073709551615"),
+            "{\"id\":18446744073709551615,\"vector\":[1.0,-2.0],\"payload\":"
+            "{\"id\":\"18446744073709551615\",\"text\":\"photo editor\"}}\n");
+  const std::string uuid = "5c56c793-69f3-4fbf-87e6-c4bf54c28c26";
+  EXPECT_THAT(Jsonl(form, uuid), StartsWith("{\"id\":\"" + uuid + "\""));
+  for (const char* id : {"a", "007", "-1", "18446744073709551616", ""}) {
+    EXPECT_THAT(Jsonl(form, id),
+                ::testing::ContainsRegex(
+                    "^.\"id\":\"[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab]"
+                    "[0-9a-f]{3}-[0-9a-f]{12}\""))
+        << id;
+  }
+}
+
 TEST(EmbeddingFileTest, HeadersKeepTheirLengthWhateverTheNumberOfRows) {
   for (const auto format :
        {EmbeddingFileFormat::kNpy, EmbeddingFileFormat::kFvecs,

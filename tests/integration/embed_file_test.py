@@ -125,6 +125,14 @@ class EmbedFileTest(unittest.TestCase):
         self.assertEqual(rows[17][:2], ["doc17", text(17)])
         self.assertTrue(numpy.array_equal(numpy.array([row[2].split() for row in rows], "<f4"), vectors))
 
+    def test_a_style_of_jsonl_stays_the_same_when_taken_up_again(self):
+        output = self.folder / "docs.jsonl"
+        self.begin(output, "--jsonl_style=qdrant", size=5_000_000)
+        self.assert_fails(self.embed(output, "--jsonl_style=vespa"), 1, "begun with lines like ")
+        self.embed_well(output, "--jsonl_style=qdrant")
+        self.assertEqual([json.loads(line)["payload"]["id"] for line in output.read_text().splitlines()],
+                         [f"doc{i}" for i in range(NUM_TEXTS)])
+
     def test_faiss_finds_a_text_by_its_vector(self):
         vectors = numpy.load(self.whole)[:100]
         index = faiss.IndexFlatL2(4)
@@ -160,10 +168,10 @@ class EmbedFileTest(unittest.TestCase):
         self.assertIn("going on after line", self.embed_well(output))
         self.assert_whole(output)
 
-    def begin(self, output: pathlib.Path) -> None:
-        """Leaves a file that is not whole: the disk is full after 400,000 bytes."""
-        run = self.embed(output, restore_signals=False,  # Python ignores SIGXFSZ, and so does its child.
-                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000)))
+    def begin(self, output: pathlib.Path, *flags: str, size: int = 400_000) -> None:
+        """Leaves a file that is not whole: the disk is full after so many bytes."""
+        run = self.embed(output, *flags, restore_signals=False,  # Python ignores SIGXFSZ, and so does its child.
+                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)))
         self.assert_fails(run, 1, f"write {output}", "File too large")
 
     def test_what_no_longer_fits_on_the_disk_is_named_and_goes_on_later(self):
@@ -224,8 +232,9 @@ class EmbedFileTest(unittest.TestCase):
         self.assertEqual((self.folder / "v.npy.ids").read_text(), "7\n")
 
     def test_wrong_use_and_places_that_cannot_be_written_are_named(self):
-        for flag in ("--shard=0/4", "--shard=5/4", "--shard=1", "--shard=a/b", "--format=csv"):
+        for flag in ("--jsonl_style=solr", "--vespa_type=doc", "--text_field=id", "--shard=0/4", "--shard=5/4", "--shard=1", "--shard=a/b", "--format=csv"):
             self.assert_fails(self.embed(self.folder / "v.npy", flag), 2, f"{flag}: want ")
+        self.assert_fails(self.embed(self.folder / "v.npy", "--jsonl_style=vespa"), 2, "--jsonl_style=vespa: the file is to be npy")
         self.assert_fails(self.embed(self.folder / "v.csv"), 2, "give --format: npy, fvecs")
         self.assert_fails(self.embed(pathlib.Path("json"), "--format=npy"), 2, "--format=npy: goes to a file")
         self.assert_fails(self.embed(pathlib.Path("/dev/full"), "--format=npy"), 1, "/dev/full: not a regular file")
