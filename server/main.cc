@@ -121,8 +121,9 @@ absl::Status Serve(const ServerOptions& options) {
   Listeners listeners;
   SEMRANK_ASSIGN_OR_RETURN(
       listeners.http,
-      HttpServer::Start(options.http_address, std::move(pages),
-                        JsonApi(environment, options.max_http_body_bytes)));
+      HttpServer::Start(
+          options.http_address, std::move(pages),
+          JsonApi(environment, options.limits.max_http_body_bytes)));
 
   const absl::Status loaded = LoadFirstModels(options.models, models);
   if (absl::IsCancelled(loaded)) return absl::OkStatus();

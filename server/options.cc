@@ -15,7 +15,8 @@ ABSL_FLAG(std::string, listen_address, "127.0.0.1:50051",
 ABSL_FLAG(std::string, http_address, "127.0.0.1:8080",
           "HOST:PORT for JSON calls, /metrics, /healthz, /readyz and /statusz, "
           "IPv4; port 0 = any free one.");
-ABSL_FLAG(std::int64_t, max_http_body_bytes, std::int64_t{8} << 20,
+ABSL_FLAG(std::int64_t, max_http_body_bytes,
+          semrank::Limits().max_http_body_bytes,
           "Bytes of one JSON request over HTTP; more are refused with 413.");
 ABSL_FLAG(std::int64_t, cache_bytes, std::int64_t{256} << 20,
           "Bytes of document vectors kept in memory; 0 = none. 256 MiB hold "
@@ -78,6 +79,9 @@ absl::Status CheckLimits(const Limits& limits) {
                                      1'000'000));
   SEMRANK_RETURN_IF_ERROR(CheckRange(
       "max_metadata_bytes", limits.max_metadata_bytes, 1'024, 1 << 20));
+  SEMRANK_RETURN_IF_ERROR(CheckRange("max_http_body_bytes",
+                                     limits.max_http_body_bytes, 1,
+                                     std::int64_t{1} << 30));
   // The largest request and its query must be admitted when it comes alone.
   return CheckRange("max_inflight_texts", limits.max_inflight_texts,
                     limits.max_texts_per_request + 1,
@@ -94,9 +98,6 @@ absl::Status ValidateOptions(const ServerOptions& options) {
   SEMRANK_RETURN_IF_ERROR(
       CheckAddress("listen_address", options.listen_address));
   SEMRANK_RETURN_IF_ERROR(CheckAddress("http_address", options.http_address));
-  SEMRANK_RETURN_IF_ERROR(CheckRange("max_http_body_bytes",
-                                     options.max_http_body_bytes, 1,
-                                     std::int64_t{1} << 30));
   SEMRANK_RETURN_IF_ERROR(
       CheckRange("cache_bytes", options.cache_bytes, 0, PhysicalMemoryBytes()));
   SEMRANK_RETURN_IF_ERROR(CheckLimits(options.limits));
@@ -114,7 +115,7 @@ absl::StatusOr<ServerOptions> OptionsFromFlags() {
   SEMRANK_ASSIGN_OR_RETURN(options.models, ModelOptionsFromFlags());
   options.listen_address = absl::GetFlag(FLAGS_listen_address);
   options.http_address = absl::GetFlag(FLAGS_http_address);
-  options.max_http_body_bytes = absl::GetFlag(FLAGS_max_http_body_bytes);
+  options.limits.max_http_body_bytes = absl::GetFlag(FLAGS_max_http_body_bytes);
   options.cache_bytes = absl::GetFlag(FLAGS_cache_bytes);
   options.warm_catalog = absl::GetFlag(FLAGS_warm_catalog);
   SEMRANK_ASSIGN_OR_RETURN(options.store, StoreOptionsFromFlags());
@@ -148,7 +149,7 @@ std::string DescribeOptions(const ServerOptions& options) {
              "max_streams_per_connection=%d\nmax_metadata_bytes=%d\n"
              "drain_delay=%s\ndrain_timeout=%s\n",
              options.listen_address, options.http_address,
-             options.max_http_body_bytes, options.cache_bytes,
+             options.limits.max_http_body_bytes, options.cache_bytes,
              options.warm_catalog, options.limits.max_texts_per_request,
              options.limits.max_text_bytes, options.limits.max_inflight_texts,
              options.limits.max_requests_per_stream,

@@ -20,7 +20,6 @@ struct ServerOptions {
   ModelOptions models;
   std::string listen_address;  // HOST:PORT
   std::string http_address;    // HOST:PORT
-  std::int64_t max_http_body_bytes = 0;
   std::int64_t cache_bytes = 0;
   std::string warm_catalog;  // empty = none
   StoreOptions store;
