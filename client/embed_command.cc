@@ -10,10 +10,12 @@
 #include "client/connection_flags.h"
 #include "client/embed_file_flags.h"
 #include "client/embedding_output.h"
+#include "client/local/model_directory.h"
 #include "client/model_flags.h"
 #include "client/output.h"
 #include "client/request_pieces.h"
 #include "client/result_flags.h"
+#include "client/server_vectors.h"
 #include "client/text_flags.h"
 #include "client/timings.h"
 #include "model/base/program.h"
@@ -28,6 +30,10 @@ ABSL_FLAG(
     "File of texts, one a line, alone or after an id and a tab: \"text\" "
     "or \"id<TAB>text\"; plain, .gz or .zst; - = standard input. An empty "
     "line is a text too, with the zero vector.");
+
+ABSL_FLAG(std::string, model_dir, "",
+          "Model directory of this machine to embed with, on all processors, "
+          "in place of a server.");
 
 namespace semrank {
 namespace {
@@ -65,7 +71,9 @@ constexpr std::string_view kUsage =
     "  cut -f2 docs.tsv | semrank embed --side=document --texts=-\n"
     "  semrank embed --side=document --texts=docs.tsv.gz --output=docs.npy\n"
     "  semrank embed --side=document --texts=docs.tsv.gz "
-    "--output=part3.fvecs --shard=3/8\n";
+    "--output=part3.fvecs --shard=3/8\n"
+    "  semrank embed --side=document --texts=docs.tsv.gz --output=docs.npy "
+    "--model_dir=models/shop\n";
 
 constexpr std::size_t kMaxTextsOfOneCall = 1'000;
 
@@ -97,12 +105,12 @@ absl::StatusOr<CallFacts> EmbedAtOnce(SemrankClient& client,
                    .cache_misses = response->cache_misses()};
 }
 
-absl::StatusOr<CallFacts> EmbedStreamed(SemrankClient& client,
+absl::StatusOr<CallFacts> EmbedStreamed(VectorSource& source,
                                         const v1::EmbedTextsRequest& request,
                                         const TextList& texts) {
   CallFacts facts;
   int num_failed = 0;
-  const absl::Status status = client.EmbedTextsStream(
+  const absl::Status status = source.EmbedTextsStream(
       request, [&](const v1::EmbedTextsStreamResponse& piece) {
         facts.cache_hits += piece.cache_hits();
         facts.cache_misses += piece.cache_misses();
@@ -122,33 +130,51 @@ absl::StatusOr<CallFacts> EmbedStreamed(SemrankClient& client,
   return facts;
 }
 
-absl::Status Run(const std::vector<std::string>& arguments) {
-  SEMRANK_ASSIGN_OR_RETURN(const v1::Side side, SideFromFlags());
-  const std::string path = absl::GetFlag(FLAGS_texts);
-  SEMRANK_ASSIGN_OR_RETURN(const auto to_file,
-                           EmbedToFileFromFlags(side, path));
-  SEMRANK_ASSIGN_OR_RETURN(const std::unique_ptr<SemrankClient> client,
-                           ClientFromFlags());
-  if (to_file.has_value() && arguments.empty()) {
-    return EmbedToFile(*client, *to_file);
-  }
-  SEMRANK_ASSIGN_OR_RETURN(
-      const TextList texts,
-      TextsFromFlags({.flag = "texts", .path = path, .arguments = arguments}));
+v1::EmbedTextsRequest RequestFor(const TextList& texts, v1::Side side) {
   v1::EmbedTextsRequest request;
   request.set_side(side);
   request.mutable_texts()->Assign(texts.texts.begin(), texts.texts.end());
   request.set_encoding(v1::VECTOR_ENCODING_FLOAT32);
   *request.mutable_model() = ModelFromFlags();
+  return request;
+}
 
+// `client` is null where `source` is no server.
+absl::Status EmbedAndPrint(VectorSource& source, SemrankClient* client,
+                           v1::Side side, const TextList& texts) {
+  const v1::EmbedTextsRequest request = RequestFor(texts, side);
   const absl::Time start = absl::Now();
+  const bool at_once =
+      client != nullptr && texts.texts.size() <= kMaxTextsOfOneCall;
   SEMRANK_ASSIGN_OR_RETURN(CallFacts facts,
-                           texts.texts.size() > kMaxTextsOfOneCall
-                               ? EmbedStreamed(*client, request, texts)
-                               : EmbedAtOnce(*client, request, texts));
+                           at_once ? EmbedAtOnce(*client, request, texts)
+                                   : EmbedStreamed(source, request, texts));
   facts.round_trip = absl::Now() - start;
-  PrintTimingsIfWanted(facts);
+  if (client != nullptr) PrintTimingsIfWanted(facts);
   return absl::OkStatus();
+}
+
+absl::Status Run(const std::vector<std::string>& arguments) {
+  SEMRANK_ASSIGN_OR_RETURN(const v1::Side side, SideFromFlags());
+  const std::string path = absl::GetFlag(FLAGS_texts);
+  SEMRANK_ASSIGN_OR_RETURN(const auto to_file,
+                           EmbedToFileFromFlags(side, path));
+  std::unique_ptr<SemrankClient> client;
+  std::unique_ptr<VectorSource> source;
+  if (const std::string folder = absl::GetFlag(FLAGS_model_dir);
+      !folder.empty()) {
+    source = std::make_unique<ModelDirectory>(folder);
+  } else {
+    SEMRANK_ASSIGN_OR_RETURN(client, ClientFromFlags());
+    source = std::make_unique<ServerVectors>(*client);
+  }
+  if (to_file.has_value() && arguments.empty()) {
+    return EmbedToFile(*source, *to_file);
+  }
+  SEMRANK_ASSIGN_OR_RETURN(
+      const TextList texts,
+      TextsFromFlags({.flag = "texts", .path = path, .arguments = arguments}));
+  return EmbedAndPrint(*source, client.get(), side, texts);
 }
 
 }  // namespace

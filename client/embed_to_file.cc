@@ -91,15 +91,15 @@ v1::ModelRef ModelToAsk(const EmbedToFileOptions& options,
 }
 
 absl::StatusOr<v1::Model> AskForModel(
-    SemrankClient& client, const EmbedToFileOptions& options,
+    VectorSource& source, const EmbedToFileOptions& options,
     const std::optional<ResumableState>& state) {
   const v1::ModelRef wanted = ModelToAsk(options, state);
-  auto model = client.GetModel(wanted);
+  auto model = source.GetModel(wanted);
   if (absl::IsNotFound(model.status()) && state.has_value() &&
       wanted.version() != options.model.version()) {
     return absl::FailedPreconditionError(absl::StrFormat(
-        "%s.partial holds vectors of model %s version %d, which the server "
-        "does not have any more; remove %s.state to begin anew (%s)",
+        "%s.partial holds vectors of model %s version %d, which is not "
+        "there any more; remove %s.state to begin anew (%s)",
         options.output, wanted.name(), wanted.version(), options.output,
         model.status().message()));
   }
@@ -130,10 +130,10 @@ absl::StatusOr<Json> Identity(const EmbedToFileOptions& options,
 
 class FileEmbedder {
  public:
-  FileEmbedder(SemrankClient& client, const EmbedToFileOptions& options,
+  FileEmbedder(VectorSource& source, const EmbedToFileOptions& options,
                const v1::Model& model, const Progress& progress,
                ResumableFile& file)
-      : client_(client), options_(options), progress_(progress), file_(file) {
+      : source_(source), options_(options), progress_(progress), file_(file) {
     request_.set_side(options.side);
     request_.set_encoding(v1::VECTOR_ENCODING_FLOAT32);
     request_.mutable_model()->set_name(model.name());
@@ -194,7 +194,7 @@ class FileEmbedder {
   absl::Status Embed(const Block& block, ProgressBar& bar) {
     request_.mutable_texts()->Assign(block.list.texts.begin(),
                                      block.list.texts.end());
-    const absl::Status status = client_.EmbedTextsStream(
+    const absl::Status status = source_.EmbedTextsStream(
         request_, [&](const v1::EmbedTextsStreamResponse& piece) {
           SEMRANK_RETURN_IF_ERROR(Take(block, piece));
           const std::size_t last = piece.first_text() + piece.num_texts();
@@ -236,7 +236,7 @@ class FileEmbedder {
     }
   }
 
-  SemrankClient& client_;
+  VectorSource& source_;
   const EmbedToFileOptions& options_;
   Progress progress_;
   ResumableFile& file_;
@@ -249,14 +249,14 @@ class FileEmbedder {
 
 }  // namespace
 
-absl::Status EmbedToFile(SemrankClient& client,
+absl::Status EmbedToFile(VectorSource& source,
                          const EmbedToFileOptions& options) {
   std::optional<ResumableState> state;
   if (CanBeReadAgain(options.texts)) {
     SEMRANK_ASSIGN_OR_RETURN(state, ReadResumableState(options.output));
   }
   SEMRANK_ASSIGN_OR_RETURN(const v1::Model model,
-                           AskForModel(client, options, state));
+                           AskForModel(source, options, state));
   SEMRANK_ASSIGN_OR_RETURN(const Json what, Identity(options, model));
   const EmbeddingFileFacts facts{.format = options.format,
                                  .embedding_dim = model.embedding_dim(),
@@ -273,7 +273,7 @@ absl::Status EmbedToFile(SemrankClient& client,
     absl::FPrintF(stderr, "%s.partial: going on after line %d, %d vectors\n",
                   options.output, progress.num_lines, progress.num_rows);
   }
-  FileEmbedder embedder(client, options, model, progress, *file);
+  FileEmbedder embedder(source, options, model, progress, *file);
   SEMRANK_RETURN_IF_ERROR(embedder.EmbedAll());
   progress = embedder.progress();
   SEMRANK_RETURN_IF_ERROR(

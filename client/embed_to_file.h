@@ -17,7 +17,7 @@
 
 #include "absl/status/status.h"
 #include "client/embedding_file.h"
-#include "client/semrank_client.h"
+#include "client/local/vector_source.h"
 #include "client/shard.h"
 
 namespace semrank {
@@ -36,8 +36,8 @@ struct EmbedToFileOptions {
 
 // FailedPrecondition when the file was begun with other texts, another model or
 // other options; InvalidArgument when it is whole but for some texts that could
-// not be embedded; else the client's and the system's errors.
-absl::Status EmbedToFile(SemrankClient& client,
+// not be embedded; else the source's and the system's errors.
+absl::Status EmbedToFile(VectorSource& source,
                          const EmbedToFileOptions& options);
 
 }  // namespace semrank

@@ -29,7 +29,8 @@ ALLOWED = {
     "server/rpc": [*MODEL, "server/core", "model_config", "proto"],
     "server/http": [*MODEL, "server/core", "model_config", "proto"],
     "server": [*MODEL, "server/core", "server/rpc", "server/http", "model_config", "proto"],
-    "client": ["model/base", "model_config", "proto"],
+    "client": ["model/base", "model_config", "proto", "client/local"],
+    "client/local": [*MODEL, "proto"],
     "client/example": ["client", "proto"],
 }
 

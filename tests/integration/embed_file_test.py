@@ -95,6 +95,26 @@ class EmbedFileTest(unittest.TestCase):
         self.assertEqual(ids, [f"doc{i}" for i in range(NUM_TEXTS)])
         self.assertEqual(sorted(self.folder.iterdir()), [output, output.with_name(output.name + ".ids")])
 
+    def test_a_model_directory_gives_the_same_bytes_without_a_server(self):
+        local = self.folder / "local.npy"
+        done = self.embed(local, f"--model_dir={self.models}", "--address=127.0.0.1:1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(local.read_bytes(), self.whole.read_bytes())
+
+    def test_a_model_directory_refuses_bad_texts_and_other_names(self):
+        texts = self.folder / "texts.tsv"
+        texts.write_bytes(b"a\tcat\nb\t\xff\xfe\n")
+        command = [BINARIES / "semrank", "embed", "--side=query", f"--model_dir={self.models}"]
+        printed = subprocess.run([*command, f"--texts={texts}", "--max_bad_lines=1"], capture_output=True)
+        self.assertEqual(printed.stdout.count(b"\n"), 1)
+        self.assertIn(b"UTF-8", printed.stderr)
+        other = subprocess.run([*command, "--model=another", "cat"], capture_output=True, text=True)
+        self.assertEqual(other.returncode, 1)
+        self.assertIn("no model another", other.stderr)
+        missing = subprocess.run([*command[:-1], f"--model_dir={self.folder}/none", "cat"], capture_output=True, text=True)
+        self.assertEqual(missing.returncode, 1)
+        self.assertIn(f"{self.folder}/none", missing.stderr)
+
     def test_numpy_opens_npy_with_the_vectors_of_the_program_without_a_file(self):
         vectors = numpy.load(self.whole, mmap_mode="r")
         self.assertEqual((vectors.shape, vectors.dtype), ((NUM_TEXTS, 4), numpy.dtype("<f4")))
@@ -200,7 +220,7 @@ class EmbedFileTest(unittest.TestCase):
         server, address = self.serve(models)
         try:
             run = self.embed(output, f"--address={address}")
-            self.assert_fails(run, 1, "holds vectors of model dssm version 1", "does not have any more")
+            self.assert_fails(run, 1, "holds vectors of model dssm version 1", "is not there any more")
             self.assert_fails(self.embed(output, f"--address={address}", "--model_version=2"), 1, "begun with version 1")
         finally:
             self.stop(server)
