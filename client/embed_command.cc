@@ -184,7 +184,8 @@ const Command kEmbedCommand = {
     .summary = "turns texts into vectors",
     .usage = kUsage,
     .flag_sources =
-        "client/embed_command client/embed_file_flags client/text_flags "
+        "client/embed_command client/embed_file_flags client/shard_flag "
+        "client/text_flags "
         "client/model_flags "
         "client/result_flags client/timings client/connection_flags",
     .takes_arguments = true,

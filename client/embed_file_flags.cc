@@ -6,6 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "client/model_flags.h"
 #include "client/result_flags.h"
+#include "client/shard_flag.h"
 #include "client/text_flags.h"
 #include "model/base/program.h"
 #include "model/base/status_macros.h"
@@ -13,10 +14,6 @@
 ABSL_FLAG(std::string, format, "",
           "Of the file that --output names: npy, fvecs, jsonl, tsv or "
           "safetensors. Empty = as its name ends.");
-ABSL_FLAG(std::string, shard, "1/1",
-          "Which part of the texts goes to the file, for several machines: "
-          "with 2/8, lines 2, 10, 18, ...; 1/8 to 8/8 together are all.");
-
 ABSL_FLAG(std::string, jsonl_style, "plain",
           "Of a jsonl file: plain ({\"id\", \"text\", \"vector\"}), "
           "elasticsearch (bulk API, also OpenSearch's), vespa (vespa feed) or "
@@ -45,12 +42,6 @@ absl::StatusOr<EmbeddingFileFormat> FormatOf(const std::string& file) {
   }
   return FlagError("format", flag,
                    absl::StrFormat("want %s", kEmbeddingFileFormats));
-}
-
-absl::StatusOr<Shard> ShardFromFlags() {
-  const std::string flag = absl::GetFlag(FLAGS_shard);
-  if (const auto shard = ParseShard(flag)) return *shard;
-  return FlagError("shard", flag, "want I/N, from 1/N to N/N");
 }
 
 bool IsVespaType(std::string_view text) {

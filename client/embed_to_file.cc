@@ -1,7 +1,6 @@
 #include "client/embed_to_file.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -13,10 +12,10 @@
 #include "client/embedding_output.h"
 #include "client/enum_words.h"
 #include "client/resumable_file.h"
+#include "client/text_block.h"
 #include "client/text_list.h"
 #include "client/unicode.h"
 #include "model/base/fingerprint.h"
-#include "model/base/line_reader.h"
 #include "model/base/progress.h"
 #include "model/base/status_macros.h"
 
@@ -25,9 +24,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Between two checkpoints: seconds of work, and little to hold in memory.
-constexpr std::size_t kMaxBlockTexts = 20'000;
-constexpr std::size_t kMaxBlockBytes = std::size_t{16} << 20;
 constexpr std::int64_t kMaxProblemsPrinted = 10;
 
 // How far the work is. As saved with the file.
@@ -50,29 +46,6 @@ struct Progress {
             .num_refused = json.value("refused", std::int64_t{0})};
   }
 };
-
-// A part of the texts, with the line of each.
-struct Block {
-  TextList list;
-  std::vector<std::int64_t> lines;
-};
-
-bool CanBeReadAgain(const std::string& path) {
-  std::error_code error;
-  return path != "-" && std::filesystem::is_regular_file(path, error);
-}
-
-// The lines of the file that are the shard's; 0 = unknown.
-absl::StatusOr<std::int64_t> CountLines(const EmbedToFileOptions& options) {
-  if (!CanBeReadAgain(options.texts)) return 0;
-  SEMRANK_ASSIGN_OR_RETURN(const std::unique_ptr<LineReader> reader,
-                           LineReader::Open(options.texts));
-  std::string_view line;
-  while (true) {
-    SEMRANK_ASSIGN_OR_RETURN(const bool more, reader->Next(line));
-    if (!more) return options.shard.NumLines(reader->line_number());
-  }
-}
 
 // The version of the file that was begun, unless another one is asked for.
 v1::ModelRef ModelToAsk(const EmbedToFileOptions& options,
@@ -143,16 +116,15 @@ class FileEmbedder {
 
   absl::Status EmbedAll() {
     SEMRANK_ASSIGN_OR_RETURN(const std::int64_t num_lines,
-                             CountLines(options_));
+                             CountLines(options_.texts, options_.shard));
     SEMRANK_ASSIGN_OR_RETURN(reader_, OpenTexts());
     num_lines_before_ = options_.shard.NumLines(progress_.num_lines);
     ProgressBar bar("embed",
                     std::max<std::int64_t>(0, num_lines - num_lines_before_),
                     "texts");
-    Block block;
     while (true) {
-      SEMRANK_RETURN_IF_ERROR(Read(block));
-      if (block.lines.empty()) return absl::OkStatus();
+      SEMRANK_ASSIGN_OR_RETURN(const TextBlock block, Read());
+      if (block.empty()) return absl::OkStatus();
       SEMRANK_RETURN_IF_ERROR(Embed(block, bar));
       SEMRANK_RETURN_IF_ERROR(file_.Checkpoint(progress_.ToJson()));
     }
@@ -172,26 +144,18 @@ class FileEmbedder {
                          .shard = options_.shard});
   }
 
-  absl::Status Read(Block& block) {
-    block = Block();
-    std::size_t num_bytes = 0;
-    TextLine line;
-    while (block.lines.size() < kMaxBlockTexts && num_bytes < kMaxBlockBytes) {
-      SEMRANK_ASSIGN_OR_RETURN(const bool more, reader_->Next(line));
-      if (!more) break;
-      block.lines.push_back(line.number);
-      block.list.texts.emplace_back(line.text);
-      block.list.ids.push_back(line.id.has_value()
-                                   ? std::string(*line.id)
-                                   : std::to_string(line.number));
-      num_bytes += line.text.size();
-    }
+  absl::StatusOr<TextBlock> Read() {
+    SEMRANK_ASSIGN_OR_RETURN(
+        TextBlock block, ReadTextBlock(*reader_, [](const TextLine& line) {
+          return line.id.has_value() ? std::string(*line.id)
+                                     : std::to_string(line.number);
+        }));
     progress_.num_lines = reader_->line_number();
     progress_.num_bad_lines = num_bad_lines_before_ + reader_->num_bad_lines();
-    return absl::OkStatus();
+    return block;
   }
 
-  absl::Status Embed(const Block& block, ProgressBar& bar) {
+  absl::Status Embed(const TextBlock& block, ProgressBar& bar) {
     request_.mutable_texts()->Assign(block.list.texts.begin(),
                                      block.list.texts.end());
     const absl::Status status = source_.EmbedTextsStream(
@@ -207,7 +171,7 @@ class FileEmbedder {
     return status.ok() ? status : WithAdvice(status);
   }
 
-  absl::Status Take(const Block& block,
+  absl::Status Take(const TextBlock& block,
                     const v1::EmbedTextsStreamResponse& piece) {
     if (piece.num_texts() > 0 && piece.embedding_dim() != embedding_dim_) {
       return absl::InternalError(absl::StrFormat(
@@ -226,7 +190,7 @@ class FileEmbedder {
                         ids);
   }
 
-  void PrintProblems(const Block& block,
+  void PrintProblems(const TextBlock& block,
                      const v1::EmbedTextsStreamResponse& piece) {
     for (const v1::Problem& problem : piece.problems()) {
       if (progress_.num_refused++ >= kMaxProblemsPrinted) continue;

@@ -74,6 +74,25 @@ TEST_F(CatalogTest, RefusedDocumentsAreNamedAndTheOthersKept) {
               HasSubstr("\"id\":7,"));
 }
 
+TEST_F(CatalogTest, ABrokenRunSaysWhereToGoOn) {
+  std::string documents;
+  for (int i = 1; i <= 20'000; ++i) {
+    documents += std::to_string(i) + "\ttitle\n";
+  }
+  const std::string file =
+      dir_.Write("docs.tsv", documents + "no id\nz\tlast\n");
+  auto run = Run({"put", "--documents=" + file});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.err, AllOf(HasSubstr(file + ":20001: \"no id\" has no id"),
+                             HasSubstr("--skip_lines=20000 goes on there")));
+  run = Run({"put", "--documents=" + file, "--skip_lines=20001"});
+  EXPECT_EQ(run.out, "1 new, 0 replaced, 0 refused, of 1 documents\n");
+  run =
+      Run({"put", "--documents=" + file, "--skip_lines=19990", "--shard=1/5"});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_EQ(run.out, "0 new, 0 replaced, 0 refused, of 0 documents\n");
+}
+
 TEST_F(CatalogTest, WhatIsNoDocumentIsWrongUse) {
   auto run = Run({"put", "--documents=-"}, "no id here\n");
   EXPECT_EQ(run.exit_code, 2);
