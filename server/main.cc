@@ -1,15 +1,18 @@
 // semrank-server: see kUsage.
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
 #include "model/base/program.h"
 #include "model/base/status_macros.h"
 #include "model/base/thread_pool.h"
+#include "server/cache_saver.h"
 #include "server/catalog_follower.h"
 #include "server/core/periodic_task.h"
 #include "server/core/process_metrics.h"
@@ -50,16 +53,15 @@ constexpr ProgramInfo kProgram = {"semrank-server",
 
 // What is still to be written to the store is seconds of work at most.
 constexpr absl::Duration kMaxStoreClosing = absl::Seconds(10);
+// For the last snapshot, when the calls took all the time of the drain.
+constexpr absl::Duration kMinSnapshotTime = absl::Seconds(2);
 
 // Cancelled by the signals that end the server.
 absl::Status WarmUpFirst(const ServerOptions& options, const ModelStore& models,
                          const EmbeddingEngine& engine) {
   if (options.warm_catalog.empty()) return absl::OkStatus();
-  WarmUpOptions warm_up = {.path = options.warm_catalog};
-  for (const ServedFolder& folder : options.models.folders) {
-    SEMRANK_ASSIGN_OR_RETURN(warm_up.models.emplace_back(),
-                             models.Find(folder.name, 0));
-  }
+  WarmUpOptions warm_up = {.path = options.warm_catalog,
+                           .models = CurrentModels(options.models, models)};
   warm_up.stop = [] {
     return WaitForStopSignalFor(absl::ZeroDuration()).has_value();
   };
@@ -90,7 +92,11 @@ absl::Status Serve(const ServerOptions& options) {
                     LogModelLoad);
   SEMRANK_ASSIGN_OR_RETURN(const auto store, OpenStore(options.store));
   auto stored = UseStoreForVectors(options.store, store.get(), metrics);
-  const TextEmbedder embedder(cache.get(), &metrics, stored.get());
+  CacheSaver saver(
+      {options.cache_snapshot, options.cache_snapshot_interval}, cache.get(),
+      [&] { return CurrentModels(options.models, models); }, metrics);
+  const TextEmbedder embedder(cache.get(), &metrics, stored.get(),
+                              saver.secret());
   ServedCatalog catalog(options.limits, options.catalog.max_documents,
                         &embedder, &metrics, store.get());
   AddCatalogReadings(catalog, metrics);
@@ -128,6 +134,7 @@ absl::Status Serve(const ServerOptions& options) {
   const absl::Status loaded = LoadFirstModels(options.models, models);
   if (absl::IsCancelled(loaded)) return absl::OkStatus();
   SEMRANK_RETURN_IF_ERROR(loaded);
+  saver.Restore();
   SEMRANK_ASSIGN_OR_RETURN(auto follower,
                            CatalogFollower::Start(&models, &catalog));
   const absl::Status warm = WarmUpFirst(options, models, embedding);
@@ -143,14 +150,20 @@ absl::Status Serve(const ServerOptions& options) {
   }
   PeriodicTask watcher(options.models.poll_interval,
                        [&] { models.Refresh().IgnoreError(); });
+  saver.Start();
   lifecycle.Advance(Lifecycle::State::kServing);
   PrintReady(listeners);
 
   const int signal_number = WaitForStopSignal([&] { watcher.Hurry(); });
   spdlog::info("signal {}: draining", signal_number);
+  const absl::Time drain_end =
+      absl::Now() + options.drain_delay + options.drain_timeout;
   Drain(options, lifecycle, std::move(listeners));
   // Nobody embeds any more; what waits to be written is.
-  const Watchdog watchdog(kMaxStoreClosing);
+  const absl::Time snapshot_end =
+      std::max(drain_end, absl::Now() + kMinSnapshotTime);
+  const Watchdog watchdog(snapshot_end - absl::Now() + kMaxStoreClosing);
+  saver.Finish(snapshot_end);
   follower.reset();
   stored.reset();
   return absl::OkStatus();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "server/stop.h"
 
@@ -49,6 +50,16 @@ absl::Status LoadFirstModels(const ModelOptions& options, ModelStore& models) {
     status = models.Refresh();
   }
   return status;
+}
+
+std::vector<ServedModelPtr> CurrentModels(const ModelOptions& options,
+                                          const ModelStore& models) {
+  std::vector<ServedModelPtr> current;
+  for (const ServedFolder& folder : options.folders) {
+    absl::StatusOr<ServedModelPtr> model = models.Find(folder.name, 0);
+    if (model.ok()) current.push_back(*std::move(model));
+  }
+  return current;
 }
 
 }  // namespace semrank

@@ -19,6 +19,10 @@ void LogModelLoad(const ModelLoad& load);
 // there; Cancelled when SIGTERM or SIGINT ends that. A signal must be blocked.
 absl::Status LoadFirstModels(const ModelOptions& options, ModelStore& models);
 
+// What answers under each name now; a name without a model is left out.
+std::vector<ServedModelPtr> CurrentModels(const ModelOptions& options,
+                                          const ModelStore& models);
+
 }  // namespace semrank
 
 #endif  // SEMRANK_SERVER_MODEL_LOADING_H_

@@ -21,7 +21,9 @@ struct ServerOptions {
   std::string listen_address;  // HOST:PORT
   std::string http_address;    // HOST:PORT
   std::int64_t cache_bytes = 0;
-  std::string warm_catalog;  // empty = none
+  std::string warm_catalog;    // empty = none
+  std::string cache_snapshot;  // empty = none
+  absl::Duration cache_snapshot_interval;
   StoreOptions store;
   Limits limits;
   CatalogOptions catalog;

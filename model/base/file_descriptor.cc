@@ -10,10 +10,10 @@
 namespace semrank {
 
 absl::StatusOr<FileDescriptor> FileDescriptor::Open(const std::string& path,
-                                                    int flags) {
+                                                    int flags, mode_t mode) {
   int fd;
   do {
-    fd = open(path.c_str(), flags | O_CLOEXEC, 0666);
+    fd = open(path.c_str(), flags | O_CLOEXEC, mode);
   } while (fd < 0 && errno == EINTR);
   if (fd < 0) return ErrnoStatus(errno, "open", path);
   return FileDescriptor(fd, path);

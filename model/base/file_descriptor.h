@@ -6,6 +6,8 @@
 #ifndef SEMRANK_MODEL_BASE_FILE_DESCRIPTOR_H_
 #define SEMRANK_MODEL_BASE_FILE_DESCRIPTOR_H_
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -19,10 +21,10 @@ namespace semrank {
 
 class FileDescriptor {
  public:
-  // `flags` as of open(2); O_CLOEXEC is added. New files get mode 0666 minus
-  // the process's umask.
-  static absl::StatusOr<FileDescriptor> Open(const std::string& path,
-                                             int flags);
+  // `flags` as of open(2); O_CLOEXEC is added. New files get `mode` minus the
+  // process's umask.
+  static absl::StatusOr<FileDescriptor> Open(const std::string& path, int flags,
+                                             mode_t mode = 0666);
   // Descriptor 0, which is left open in the end.
   static FileDescriptor StandardInput();
 

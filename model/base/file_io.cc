@@ -6,14 +6,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cstdio>
-#include <filesystem>
 #include <optional>
 #include <utility>
 
 #include "absl/strings/str_format.h"
 #include "model/base/file_descriptor.h"
+#include "model/base/file_replacement.h"
 #include "model/base/status_macros.h"
 
 namespace semrank {
@@ -22,33 +20,6 @@ namespace {
 absl::Status TooLarge(const std::string& path, std::size_t max_bytes) {
   return absl::ResourceExhaustedError(
       absl::StrFormat("%s: larger than the %d bytes allowed", path, max_bytes));
-}
-
-// Creates a file beside `path` that nobody else uses. The name is never taken
-// over from a file or link that is there already.
-absl::StatusOr<FileDescriptor> CreateTemporary(const std::string& path) {
-  static std::atomic<int> counter = 0;
-  constexpr int kMaxTries = 1000;
-  for (int tries = 1;; ++tries) {
-    absl::StatusOr<FileDescriptor> file = FileDescriptor::Open(
-        absl::StrFormat("%s.tmp-%d-%d", path, getpid(), counter++),
-        O_WRONLY | O_CREAT | O_EXCL);
-    if (tries == kMaxTries || !absl::IsAlreadyExists(file.status())) {
-      return file;
-    }
-  }
-}
-
-absl::Status WriteAndRename(const FileDescriptor& temporary,
-                            const std::string& path, std::string_view content) {
-  SEMRANK_RETURN_IF_ERROR(temporary.Write(content));
-  // Data before name: otherwise a crash can leave the new name on an empty
-  // file.
-  SEMRANK_RETURN_IF_ERROR(temporary.Sync());
-  if (std::rename(temporary.path().c_str(), path.c_str()) != 0) {
-    return ErrnoStatus(errno, "rename to", path);
-  }
-  return absl::OkStatus();
 }
 
 }  // namespace
@@ -88,15 +59,10 @@ absl::Status WriteFile(const std::string& path, std::string_view content) {
 }
 
 absl::Status ReplaceFile(const std::string& path, std::string_view content) {
-  SEMRANK_ASSIGN_OR_RETURN(const FileDescriptor temporary,
-                           CreateTemporary(path));
-  absl::Status status = WriteAndRename(temporary, path, content);
-  if (!status.ok()) {
-    unlink(temporary.path().c_str());
-    return status;
-  }
-  const std::string parent = std::filesystem::path(path).parent_path().string();
-  return SyncDirectory(parent.empty() ? "." : parent);
+  SEMRANK_ASSIGN_OR_RETURN(FileReplacement replacement,
+                           FileReplacement::Create(path));
+  SEMRANK_RETURN_IF_ERROR(replacement.Write(content));
+  return replacement.Commit();
 }
 
 absl::Status SyncDirectory(const std::string& directory) {

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
 #include <vector>
 
 #include "absl/strings/str_format.h"
@@ -49,20 +48,34 @@ Fingerprint Fingerprinter::operator()(std::string_view text) const {
                                             secret_.data(), secret_.size()));
 }
 
+void BytesFingerprinter::Free::operator()(XXH3_state_s* state) const {
+  XXH3_freeState(state);
+}
+
+BytesFingerprinter::BytesFingerprinter() : state_(XXH3_createState()) {
+  XXH3_128bits_reset(state_.get());
+}
+
+void BytesFingerprinter::Add(std::string_view bytes) {
+  XXH3_128bits_update(state_.get(), bytes.data(), bytes.size());
+}
+
+Fingerprint BytesFingerprinter::Digest() const {
+  return FromXxHash(XXH3_128bits_digest(state_.get()));
+}
+
 absl::StatusOr<std::string> FileFingerprint(const std::string& path) {
   SEMRANK_ASSIGN_OR_RETURN(const FileDescriptor file,
                            FileDescriptor::Open(path, O_RDONLY));
-  const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state(
-      XXH3_createState(), &XXH3_freeState);
-  XXH3_128bits_reset(state.get());
+  BytesFingerprinter fingerprint;
   std::vector<char> buffer(std::size_t{1} << 20);
   for (;;) {
     SEMRANK_ASSIGN_OR_RETURN(const std::size_t count,
                              file.Read(buffer.data(), buffer.size()));
     if (count == 0) break;
-    XXH3_128bits_update(state.get(), buffer.data(), count);
+    fingerprint.Add({buffer.data(), count});
   }
-  return FormatFingerprint(FromXxHash(XXH3_128bits_digest(state.get())));
+  return FormatFingerprint(fingerprint.Digest());
 }
 
 Fingerprint BytesFingerprint(std::string_view bytes) {

@@ -9,10 +9,13 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
+
+struct XXH3_state_s;  // of xxhash.h
 
 namespace semrank {
 
@@ -35,6 +38,21 @@ class Fingerprinter {
 
  private:
   Secret secret_;
+};
+
+// XXH3-128 without a secret, of bytes that come piece by piece: the value is
+// BytesFingerprint's of all of them in a row.
+class BytesFingerprinter {
+ public:
+  BytesFingerprinter();
+  void Add(std::string_view bytes);
+  Fingerprint Digest() const;
+
+ private:
+  struct Free {
+    void operator()(XXH3_state_s* state) const;
+  };
+  std::unique_ptr<XXH3_state_s, Free> state_;
 };
 
 // XXH3-128 without a secret, the same in every process and release: tells

@@ -4,7 +4,7 @@
 //   Shape    one entry = `dim` floats; models of different dimensions share the
 //            cache.
 //   Key      (model, side, 128-bit fingerprint of the normalised text under a
-//            secret of this process); a vector of one model is never handed
+//            secret of the embedder); a vector of one model is never handed
 //            out for another.
 //   Size     capacity_bytes bounds the records: vector and 64 bytes, rounded
 //            up to 64. The index adds about 10 bytes an entry. 0 stores
@@ -25,6 +25,8 @@
 #include <span>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "model/base/mutex.h"
 #include "server/core/vector_ring.h"
@@ -53,6 +55,14 @@ class DocumentVectorCache {
   void Insert(std::span<const VectorKey> keys, int dim, const float* rows);
   // Called once a reload is published; what no request can ask for leaves.
   void DropModelsExcept(std::span<const std::uint32_t> models);
+
+  // Visits a copy of each vector, shard by shard, the oldest of a shard first;
+  // an error of `visit` ends it and is returned. No lock is held in `visit`,
+  // and none for longer than a copy of 256 KiB. What is inserted or moves
+  // meanwhile may be visited or not.
+  absl::Status ForEach(
+      absl::FunctionRef<absl::Status(const VectorKey&, std::span<const float>)>
+          visit) const;
 
   Stats GetStats() const;
 

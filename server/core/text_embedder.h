@@ -45,8 +45,11 @@ class TextEmbedder {
   };
 
   // All must outlive the embedder; without `stored` there is no document store.
-  TextEmbedder(DocumentVectorCache* cache, Metrics* metrics,
-               StoredVectors* stored = nullptr);
+  // `secret` is that of the cache's keys.
+  TextEmbedder(
+      DocumentVectorCache* cache, Metrics* metrics,
+      StoredVectors* stored = nullptr,
+      const Fingerprinter::Secret& secret = Fingerprinter::RandomSecret());
 
   // Rows [texts.size(), embedding_dim] of one side, straight from the tower.
   absl::Status Embed(const ServedModel& served, Side side,
@@ -79,7 +82,7 @@ class TextEmbedder {
   DocumentVectorCache* const cache_;
   Metrics* const metrics_;
   StoredVectors* const stored_;
-  // The secret is of this process: nobody can make two titles that collide.
+  // Nobody who does not know the secret can make two titles that collide.
   const Fingerprinter fingerprint_;
 };
 

@@ -95,7 +95,9 @@ void VectorRing::MakeRoom(std::uint32_t num_lines) {
   // The ring is empty before the room is too small: Insert saw to that.
   while (!Fits(num_lines)) {
     if (head_ == tail_) {
-      head_ = tail_ = 0;
+      // To the next beginning of the memory; positions only grow.
+      head_ += LinesToEnd();
+      tail_ = head_;
       continue;
     }
     const auto line = static_cast<std::uint32_t>(tail_ % capacity_lines_);
@@ -123,6 +125,20 @@ bool VectorRing::MoveToHead(Record* record, std::uint32_t line) {
   index_.insert(
       static_cast<std::uint32_t>((head_ - num_lines) % capacity_lines_));
   return true;
+}
+
+std::uint64_t VectorRing::Visit(
+    std::uint64_t position, std::size_t max_lines,
+    absl::FunctionRef<void(const VectorKey&, std::span<const float>)> visit)
+    const {
+  std::uint64_t at = std::max(position, tail_);
+  const std::uint64_t end = std::min(head_, at + max_lines);
+  while (at < end) {
+    Record* const record = RecordAt(at);
+    if (record->live) visit(record->key, {record->vector(), record->dim});
+    at += record->num_lines;
+  }
+  return at;
 }
 
 void VectorRing::DropModelsExcept(std::span<const std::uint32_t> models) {

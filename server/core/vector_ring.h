@@ -16,6 +16,7 @@
 #include <span>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "model/base/fingerprint.h"
 #include "model/nn/two_tower_model.h"
@@ -32,6 +33,8 @@ struct VectorKey {
 
 class VectorRing {
  public:
+  static constexpr std::size_t kLineBytes = 64;
+
   // `capacity_bytes` is rounded down to whole lines of 64 bytes; at least one.
   // ResourceExhausted when the system has no such piece of memory.
   static absl::StatusOr<std::unique_ptr<VectorRing>> Create(
@@ -50,6 +53,16 @@ class VectorRing {
   // the tail comes by.
   void DropModelsExcept(std::span<const std::uint32_t> models);
 
+  // Visits records from `position` on, oldest first, over at most `max_lines`
+  // lines and one record. Returns where to go on; from end() on there are none.
+  // Positions only grow and hold across Inserts: what was moved or evicted
+  // meanwhile is passed over.
+  std::uint64_t Visit(
+      std::uint64_t position, std::size_t max_lines,
+      absl::FunctionRef<void(const VectorKey&, std::span<const float>)> visit)
+      const;
+  std::uint64_t end() const { return head_; }
+
   // For Find to come: brings the index entry near.
   void Prefetch(const VectorKey& key) const { index_.prefetch(key); }
 
@@ -59,8 +72,6 @@ class VectorRing {
   std::uint64_t num_evictions() const { return num_evictions_; }
 
  private:
-  static constexpr std::size_t kLineBytes = 64;
-
   // The first line of a record; the vector follows. Without a vector (dim 0)
   // it fills the end of the ring, where the next record did not fit.
   struct alignas(kLineBytes) Record {

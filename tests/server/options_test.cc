@@ -39,23 +39,24 @@ TEST(OptionsTest, ModelDirIsRequired) {
 TEST(OptionsTest, DescriptionHasEveryFlagAsAFlagfileTakesIt) {
   ServerOptions options = GoodOptions();
   options.drain_delay = absl::Milliseconds(1500);
-  EXPECT_EQ(
-      DescribeOptions(options),
-      "model_dir=models/shop\nmodel_version=\nmodel_poll_interval=5s\n"
-      "wait_for_model=false\nenable_admin_rpcs=false\n"
-      "listen_address=127.0.0.1:50051\nhttp_address=127.0.0.1:8080\n"
-      "max_http_body_bytes=8388608\n"
-      "cache_bytes=268435456\nwarm_catalog=\nmax_texts_per_request=10000\n"
-      "max_text_bytes=4096\nmax_inflight_texts=100000\n"
-      "max_requests_per_stream=64\nmax_streams_per_connection=1000\n"
-      "max_metadata_bytes=8192\n"
-      "drain_delay=1.5s\ndrain_timeout=30s\n"
-      "max_catalog_documents=10000000\nmax_document_id_bytes=512\n"
-      "max_payload_bytes=4096\nmax_top_k=1000\n"
-      "store=none\nstore_timeout=10ms\n"
-      "store_vector_bytes=4294967296\n"
-      "tls_cert=\ntls_key=\ntls_client_ca=\napi_keys_file=\n"
-      "health_address=\nlog_format=text\nslow_request_threshold=0\n");
+  EXPECT_EQ(DescribeOptions(options),
+            "model_dir=models/shop\nmodel_version=\nmodel_poll_interval=5s\n"
+            "wait_for_model=false\nenable_admin_rpcs=false\n"
+            "listen_address=127.0.0.1:50051\nhttp_address=127.0.0.1:8080\n"
+            "max_http_body_bytes=8388608\n"
+            "cache_bytes=268435456\nwarm_catalog=\n"
+            "cache_snapshot=\ncache_snapshot_interval=5m\n"
+            "max_texts_per_request=10000\n"
+            "max_text_bytes=4096\nmax_inflight_texts=100000\n"
+            "max_requests_per_stream=64\nmax_streams_per_connection=1000\n"
+            "max_metadata_bytes=8192\n"
+            "drain_delay=1.5s\ndrain_timeout=30s\n"
+            "max_catalog_documents=10000000\nmax_document_id_bytes=512\n"
+            "max_payload_bytes=4096\nmax_top_k=1000\n"
+            "store=none\nstore_timeout=10ms\n"
+            "store_vector_bytes=4294967296\n"
+            "tls_cert=\ntls_key=\ntls_client_ca=\napi_keys_file=\n"
+            "health_address=\nlog_format=text\nslow_request_threshold=0\n");
 }
 
 struct BadOption {

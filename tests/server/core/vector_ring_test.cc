@@ -107,6 +107,7 @@ TEST(VectorRingTest, RandomUseNeverMixesVectorsUpAndStaysWithinItsBytes) {
   for (const std::size_t capacity_bytes : {200u, 1000u, 4096u, 50000u}) {
     const auto ring = MakeRing(capacity_bytes);
     std::map<std::uint64_t, std::vector<float>> inserted;
+    std::uint64_t position = 0;
     for (int step = 0; step < 20000; ++step) {
       const std::uint64_t text = random() % 300;
       const int dim = 1 + static_cast<int>(text % 100);
@@ -119,11 +120,35 @@ TEST(VectorRingTest, RandomUseNeverMixesVectorsUpAndStaysWithinItsBytes) {
       } else if (const float* found = ring->Find(Key(text))) {
         ASSERT_EQ(std::vector<float>(found, found + dim), inserted[text]);
       }
+      // A walk that everything else goes on beside.
+      position =
+          ring->Visit(position, 20,
+                      [&](const VectorKey& key, std::span<const float> vector) {
+                        EXPECT_EQ(std::vector(vector.begin(), vector.end()),
+                                  inserted[key.text.hi]);
+                      });
+      ASSERT_LE(position, ring->end());
+      if (position == ring->end()) position = 0;
       ASSERT_LE(ring->live_bytes(), ring->capacity_bytes());
       ASSERT_LE(ring->capacity_bytes(), capacity_bytes);
       if (step % 5000 == 4999) ring->DropModelsExcept({});
     }
   }
+}
+
+TEST(VectorRingTest, AVisitFromTheBeginningSeesEachRecordOnceOldestFirst) {
+  const auto ring = MakeRing(4 * kEntryBytes);
+  for (int i = 0; i < 6; ++i) ring->Insert(Key(i), Vector(i));
+  std::vector<std::uint64_t> texts;
+  std::uint64_t position = 0;
+  while (position < ring->end()) {
+    position = ring->Visit(
+        position, 1, [&](const VectorKey& key, std::span<const float> vector) {
+          texts.push_back(key.text.hi);
+          EXPECT_EQ(vector.size(), kDim);
+        });
+  }
+  EXPECT_THAT(texts, testing::ElementsAre(2, 3, 4, 5));
 }
 
 TEST(VectorRingTest, ImpossibleCapacityIsRefused) {
