@@ -4,152 +4,18 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
 #include <cerrno>
-#include <cstring>
-#include <optional>
-#include <string_view>
 #include <vector>
 
-#include "absl/strings/str_format.h"
 #include "model/base/file_io.h"
 #include "model/base/file_replacement.h"
 #include "model/base/status_macros.h"
+#include "server/core/cache_snapshot_file.h"
 
 namespace semrank {
 namespace {
 
-static_assert(std::endian::native == std::endian::little);
-
-constexpr std::string_view kMagic = "SRVCACHE";
-constexpr std::uint32_t kEnd = 0xffffffff;
-constexpr std::size_t kBufferBytes = std::size_t{256} << 10;
 constexpr std::size_t kInsertedVectors = 256;
-// What no server that wrote a file could have been over.
-constexpr std::uint32_t kMaxModels = 1 << 16;
-constexpr std::uint32_t kMaxIdentityBytes = 1 << 10;
-constexpr std::uint32_t kMaxDim = 1 << 20;
-
-struct SnapshotModel {
-  std::string identity;
-  std::uint32_t dim = 0;
-};
-
-struct SnapshotHeader {
-  Fingerprinter::Secret secret = {};
-  std::vector<SnapshotModel> models;
-};
-
-struct RecordStart {
-  std::uint32_t model = kEnd;
-  std::uint32_t side = 0;
-};
-
-class SnapshotWriter {
- public:
-  SnapshotWriter(FileReplacement file, absl::FunctionRef<bool()> stop)
-      : file_(std::move(file)), stop_(stop) {}
-
-  absl::Status Write(std::string_view bytes) {
-    buffer_.append(bytes);
-    return buffer_.size() < kBufferBytes ? absl::OkStatus() : Flush();
-  }
-  template <typename Value>
-  absl::Status WriteValue(const Value& value) {
-    return Write({reinterpret_cast<const char*>(&value), sizeof(value)});
-  }
-  absl::Status Finish() {
-    SEMRANK_RETURN_IF_ERROR(Flush());
-    SEMRANK_RETURN_IF_ERROR(WriteValue(checksum_.Digest()));
-    SEMRANK_RETURN_IF_ERROR(Flush());
-    return file_.Commit();
-  }
-
- private:
-  absl::Status Flush() {
-    if (stop_()) return absl::CancelledError("stopped before it was whole");
-    checksum_.Add(buffer_);
-    SEMRANK_RETURN_IF_ERROR(file_.Write(buffer_));
-    buffer_.clear();
-    return absl::OkStatus();
-  }
-
-  FileReplacement file_;
-  const absl::FunctionRef<bool()> stop_;
-  BytesFingerprinter checksum_;
-  std::string buffer_;
-};
-
-class SnapshotReader {
- public:
-  explicit SnapshotReader(const FileDescriptor& file)
-      : file_(file), buffer_(kBufferBytes) {}
-
-  absl::Status Read(void* to, std::size_t size) {
-    char* const bytes = static_cast<char*>(to);
-    for (std::size_t filled = 0; filled < size;) {
-      SEMRANK_RETURN_IF_ERROR(FillBuffer());
-      if (begin_ == end_) return Damaged("ends too early");
-      const std::size_t count = std::min(size - filled, end_ - begin_);
-      std::memcpy(bytes + filled, buffer_.data() + begin_, count);
-      begin_ += count;
-      filled += count;
-    }
-    checksum_.Add({bytes, size});
-    return absl::OkStatus();
-  }
-  template <typename Value>
-  absl::Status ReadValue(Value& value) {
-    return Read(&value, sizeof(value));
-  }
-  // The checksum of what was read so far comes next, and nothing after it.
-  absl::Status CheckEnd() {
-    const Fingerprint want = checksum_.Digest();
-    Fingerprint checksum;
-    SEMRANK_RETURN_IF_ERROR(ReadValue(checksum));
-    if (checksum != want) return Damaged("has another checksum");
-    SEMRANK_RETURN_IF_ERROR(FillBuffer());
-    return begin_ == end_ ? absl::OkStatus() : Damaged("goes on after its end");
-  }
-  const std::string& path() const { return file_.path(); }
-  absl::Status Damaged(std::string_view what) const {
-    return absl::DataLossError(
-        absl::StrFormat("cache snapshot %s %s", file_.path(), what));
-  }
-
- private:
-  absl::Status FillBuffer() {
-    if (begin_ < end_) return absl::OkStatus();
-    begin_ = 0;
-    SEMRANK_ASSIGN_OR_RETURN(end_, file_.Read(buffer_.data(), buffer_.size()));
-    return absl::OkStatus();
-  }
-
-  const FileDescriptor& file_;
-  BytesFingerprinter checksum_;
-  std::vector<char> buffer_;
-  std::size_t begin_ = 0;
-  std::size_t end_ = 0;
-};
-
-absl::Status NotASnapshot(const std::string& path) {
-  return absl::FailedPreconditionError(
-      absl::StrFormat("%s is not a cache snapshot", path));
-}
-
-// From its beginning; another one's file is left unread.
-absl::Status CheckMagic(const FileDescriptor& file) {
-  SEMRANK_ASSIGN_OR_RETURN(const std::optional<std::size_t> size,
-                           file.RegularFileSize());
-  if (!size.has_value()) return NotASnapshot(file.path());
-  char magic[kMagic.size()];
-  SEMRANK_ASSIGN_OR_RETURN(const std::size_t count,
-                           file.Read(magic, sizeof(magic)));
-  if (std::string_view(magic, count) != kMagic) {
-    return NotASnapshot(file.path());
-  }
-  return absl::OkStatus();
-}
 
 absl::Status Rewind(const FileDescriptor& file) {
   if (lseek(file.get(), 0, SEEK_SET) == 0) return absl::OkStatus();
@@ -162,40 +28,7 @@ absl::Status CheckReplaceable(const std::string& path) {
       FileDescriptor::Open(path, O_RDONLY | O_NONBLOCK);
   if (absl::IsNotFound(file.status())) return absl::OkStatus();
   SEMRANK_RETURN_IF_ERROR(file.status());
-  return CheckMagic(*file);
-}
-
-absl::StatusOr<SnapshotHeader> ReadHeader(SnapshotReader& reader) {
-  SnapshotHeader header;
-  char magic[kMagic.size()];
-  std::uint32_t format = 0;
-  std::uint32_t num_models = 0;
-  SEMRANK_RETURN_IF_ERROR(reader.ReadValue(magic));
-  SEMRANK_RETURN_IF_ERROR(reader.ReadValue(format));
-  if (format != kCacheSnapshotFormat) {
-    return absl::FailedPreconditionError(
-        absl::StrFormat("cache snapshot %s has format %d; this server reads "
-                        "format %d",
-                        reader.path(), format, kCacheSnapshotFormat));
-  }
-  SEMRANK_RETURN_IF_ERROR(reader.ReadValue(num_models));
-  SEMRANK_RETURN_IF_ERROR(reader.ReadValue(header.secret));
-  if (num_models > kMaxModels) return reader.Damaged("has too many models");
-  for (std::uint32_t i = 0; i < num_models; ++i) {
-    SnapshotModel& model = header.models.emplace_back();
-    std::uint32_t identity_bytes = 0;
-    SEMRANK_RETURN_IF_ERROR(reader.ReadValue(identity_bytes));
-    if (identity_bytes > kMaxIdentityBytes) {
-      return reader.Damaged("has a model of too long an identity");
-    }
-    model.identity.resize(identity_bytes);
-    SEMRANK_RETURN_IF_ERROR(reader.Read(model.identity.data(), identity_bytes));
-    SEMRANK_RETURN_IF_ERROR(reader.ReadValue(model.dim));
-    if (model.dim == 0 || model.dim > kMaxDim) {
-      return reader.Damaged("has a model of too many numbers");
-    }
-  }
-  return header;
+  return CheckSnapshotMagic(*file);
 }
 
 using VisitRecord = absl::FunctionRef<void(
@@ -208,9 +41,9 @@ absl::StatusOr<std::int64_t> ReadRecords(SnapshotReader& reader,
                                          VisitRecord visit) {
   std::vector<float> vector;
   for (std::int64_t num_records = 0;; ++num_records) {
-    RecordStart start;
+    SnapshotRecordStart start;
     SEMRANK_RETURN_IF_ERROR(reader.ReadValue(start));
-    if (start.model == kEnd) {
+    if (start.model == kSnapshotEnd) {
       std::int64_t written = 0;
       SEMRANK_RETURN_IF_ERROR(reader.ReadValue(written));
       if (written != num_records) return reader.Damaged("misses records");
@@ -277,23 +110,15 @@ std::vector<const ServedModel*> MatchModels(
   return matches;
 }
 
-absl::Status WriteHeader(SnapshotWriter& writer,
-                         const Fingerprinter::Secret& secret,
-                         std::span<const ServedModelPtr> models) {
-  SEMRANK_RETURN_IF_ERROR(writer.Write(kMagic));
-  SEMRANK_RETURN_IF_ERROR(writer.WriteValue(kCacheSnapshotFormat));
-  SEMRANK_RETURN_IF_ERROR(
-      writer.WriteValue(static_cast<std::uint32_t>(models.size())));
-  SEMRANK_RETURN_IF_ERROR(writer.WriteValue(secret));
+SnapshotHeader HeaderOf(const Fingerprinter::Secret& secret,
+                        std::span<const ServedModelPtr> models) {
+  SnapshotHeader header = {.secret = secret, .models = {}};
   for (const ServedModelPtr& served : models) {
-    const std::string& identity = served->model->version().identity;
-    SEMRANK_RETURN_IF_ERROR(
-        writer.WriteValue(static_cast<std::uint32_t>(identity.size())));
-    SEMRANK_RETURN_IF_ERROR(writer.Write(identity));
-    SEMRANK_RETURN_IF_ERROR(writer.WriteValue(
-        static_cast<std::uint32_t>(served->model->embedding_dim())));
+    header.models.push_back(
+        {.identity = served->model->version().identity,
+         .dim = static_cast<std::uint32_t>(served->model->embedding_dim())});
   }
-  return absl::OkStatus();
+  return header;
 }
 
 }  // namespace
@@ -310,7 +135,7 @@ absl::StatusOr<std::int64_t> WriteCacheSnapshot(
   SEMRANK_ASSIGN_OR_RETURN(FileReplacement file,
                            FileReplacement::Create(path, 0600));
   SnapshotWriter writer(std::move(file), stop);
-  SEMRANK_RETURN_IF_ERROR(WriteHeader(writer, secret, written));
+  SEMRANK_RETURN_IF_ERROR(writer.WriteHeader(HeaderOf(secret, written)));
   std::int64_t num_records = 0;
   const auto write = [&](const VectorKey& key,
                          std::span<const float> vector) -> absl::Status {
@@ -319,14 +144,14 @@ absl::StatusOr<std::int64_t> WriteCacheSnapshot(
     if (model == written.end()) return absl::OkStatus();
     ++num_records;
     SEMRANK_RETURN_IF_ERROR(writer.WriteValue(
-        RecordStart{static_cast<std::uint32_t>(model - written.begin()),
-                    key.side == Side::kQuery ? 0u : 1u}));
+        SnapshotRecordStart{static_cast<std::uint32_t>(model - written.begin()),
+                            key.side == Side::kQuery ? 0u : 1u}));
     SEMRANK_RETURN_IF_ERROR(writer.WriteValue(key.text));
     return writer.Write(
         {reinterpret_cast<const char*>(vector.data()), vector.size_bytes()});
   };
   SEMRANK_RETURN_IF_ERROR(cache.ForEach(write));
-  SEMRANK_RETURN_IF_ERROR(writer.WriteValue(RecordStart{}));
+  SEMRANK_RETURN_IF_ERROR(writer.WriteValue(SnapshotRecordStart{}));
   SEMRANK_RETURN_IF_ERROR(writer.WriteValue(num_records));
   SEMRANK_RETURN_IF_ERROR(writer.Finish());
   return num_records;
@@ -335,11 +160,11 @@ absl::StatusOr<std::int64_t> WriteCacheSnapshot(
 absl::StatusOr<CacheSnapshot> CacheSnapshot::Open(const std::string& path) {
   SEMRANK_ASSIGN_OR_RETURN(FileDescriptor file,
                            FileDescriptor::Open(path, O_RDONLY | O_NONBLOCK));
-  SEMRANK_RETURN_IF_ERROR(CheckMagic(file));
+  SEMRANK_RETURN_IF_ERROR(CheckSnapshotMagic(file));
   SEMRANK_RETURN_IF_ERROR(Rewind(file));
   CacheSnapshot snapshot(std::move(file));
   SnapshotReader reader(snapshot.file_);
-  SEMRANK_ASSIGN_OR_RETURN(const SnapshotHeader header, ReadHeader(reader));
+  SEMRANK_ASSIGN_OR_RETURN(const SnapshotHeader header, reader.ReadHeader());
   SEMRANK_ASSIGN_OR_RETURN(snapshot.num_vectors_,
                            ReadRecords(reader, header,
                                        [](std::uint32_t, Side, Fingerprint,
@@ -352,7 +177,7 @@ absl::StatusOr<std::int64_t> CacheSnapshot::Restore(
     std::span<const ServedModelPtr> models, DocumentVectorCache& cache) const {
   SEMRANK_RETURN_IF_ERROR(Rewind(file_));
   SnapshotReader reader(file_);
-  SEMRANK_ASSIGN_OR_RETURN(const SnapshotHeader header, ReadHeader(reader));
+  SEMRANK_ASSIGN_OR_RETURN(const SnapshotHeader header, reader.ReadHeader());
   if (header.secret != secret_) return reader.Damaged("has changed meanwhile");
   const std::vector<const ServedModel*> matches = MatchModels(models, header);
   const std::size_t entries_before = cache.GetStats().num_entries;
