@@ -19,6 +19,7 @@ import argparse
 import contextlib
 import hashlib
 import json
+import math
 import pathlib
 import re
 import shutil
@@ -67,29 +68,36 @@ def batches(server: Server, seconds: float, _):
     print(f"  {sent['calls']} batches, {sent['latency_ms']['mean']:.1f} ms each; failed: {sent['failed'] or 'none'}")
 
 
-def publish_next(model: pathlib.Path) -> None:
-    """Copies the newest version, with one bit of a weight changed, as the next one."""
-    newest = max(int(path.name) for path in model.iterdir() if path.name.isdigit())
-    new = model / f"{newest + 1}.tmp"
-    shutil.copytree(model / str(newest), new)
-    weights = new / "weights.safetensors"
+def prepare_version(model: pathlib.Path, version: int) -> pathlib.Path:
+    """A copy of the newest version beside it, with one bit of a weight changed, to be renamed."""
+    newest = model / str(newest_version(model))
+    ready = model / f"{version}.ready"
+    shutil.copytree(newest, ready)
+    weights, manifest = ready / "weights.safetensors", ready / "MANIFEST.json"
     content = bytearray(weights.read_bytes())
-    content[-4] ^= 1  # the lowest bit of the last float32
+    old_hash = hashlib.sha256(content).hexdigest()
+    content[-4] ^= 1 << version % 8  # a low bit of the last float32: never as the version before
     weights.write_bytes(content)
-    manifest = new / "MANIFEST.json"
-    old_hash = hashlib.sha256((model / str(newest) / "weights.safetensors").read_bytes()).hexdigest()
     manifest.write_text(manifest.read_text().replace(old_hash, hashlib.sha256(content).hexdigest()))
-    new.rename(model / str(newest + 1))
-    shutil.rmtree(model / str(newest - 1), ignore_errors=True)
+    return ready
+
+
+def newest_version(model: pathlib.Path) -> int:
+    return max(int(path.name) for path in model.iterdir() if path.name.isdigit())
 
 
 @contextlib.contextmanager
-def reloads(server: Server, _, model: pathlib.Path):
+def reloads(server: Server, seconds: float, model: pathlib.Path):
+    # Written before the clock starts: copying would take a processor from the server.
+    newest = newest_version(model)
+    ready = [prepare_version(model, newest + 1 + i) for i in range(math.ceil(seconds))]
     stop = threading.Event()
 
     def publish_every_second() -> None:
-        while not stop.wait(1):
-            publish_next(model)
+        for version in ready:
+            if stop.wait(1):
+                return
+            version.rename(version.with_suffix(""))
 
     before = server.num_reloads()
     thread = threading.Thread(target=publish_every_second)
@@ -98,6 +106,8 @@ def reloads(server: Server, _, model: pathlib.Path):
     stop.set()
     thread.join()
     print(f"  {server.num_reloads() - before:.0f} reloads")
+    for old in [*model.glob("*.ready"), *(model / str(v) for v in range(newest, newest_version(model)))]:
+        shutil.rmtree(old)
 
 
 def measure(server: Server, args) -> dict:
