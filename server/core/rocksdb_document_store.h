@@ -1,8 +1,6 @@
 // A store in a folder of this machine, by RocksDB.
 //
-//   Layout   PATH/FORMAT says that this is a store and of which format; a
-//            folder with anything else in it is refused and never written to.
-//            PATH/rocksdb is the database: vectors, documents and the secret
+//   Layout   PATH as store_folder.h has it: vectors, documents and the secret
 //            in column families of their own.
 //   Durable  documents are on disk when the call returns; writers that come
 //            together share one sync. Vectors survive the end of the process,
@@ -65,7 +63,8 @@ class RocksDbDocumentStore : public DocumentStore {
  private:
   explicit RocksDbDocumentStore(const std::string& path);
 
-  static absl::Status Create(const Options& options);
+  // A database in `folder`, closed again.
+  static absl::Status Create(const Options& options, const std::string& folder);
   absl::Status OpenDatabase(const std::string& folder,
                             std::int64_t max_vector_bytes, bool create);
   absl::Status LoadSecret();
