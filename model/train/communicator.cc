@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstring>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,20 @@ std::vector<std::uint32_t> GatherEqual(Communicator& communicator,
   std::vector<std::uint32_t> all(own.size() * n);
   communicator.AllGather<std::uint32_t>(own, sizes, all);
   return all;
+}
+
+// A number of each process.
+std::vector<double> GatherNumbers(Communicator& communicator, double own) {
+  const std::uint64_t bits = std::bit_cast<std::uint64_t>(own);
+  const std::uint32_t words[] = {static_cast<std::uint32_t>(bits),
+                                 static_cast<std::uint32_t>(bits >> 32)};
+  const std::vector<std::uint32_t> all = GatherEqual(communicator, words);
+  std::vector<double> numbers;
+  for (std::size_t i = 0; i < all.size(); i += 2) {
+    numbers.push_back(
+        std::bit_cast<double>(std::uint64_t{all[i + 1]} << 32 | all[i]));
+  }
+  return numbers;
 }
 
 // The leader's words, piece by piece.
@@ -126,12 +141,13 @@ absl::Status CheckSame(Communicator& communicator, std::uint64_t fingerprint,
   return absl::OkStatus();
 }
 
+double SumOfAll(Communicator& communicator, double own) {
+  const std::vector<double> numbers = GatherNumbers(communicator, own);
+  return std::accumulate(numbers.begin(), numbers.end(), 0.0);
+}
+
 double FromLeader(Communicator& communicator, double value) {
-  const std::uint64_t bits = std::bit_cast<std::uint64_t>(value);
-  const std::uint32_t own[] = {static_cast<std::uint32_t>(bits),
-                               static_cast<std::uint32_t>(bits >> 32)};
-  const std::vector<std::uint32_t> all = GatherEqual(communicator, own);
-  return std::bit_cast<double>(std::uint64_t{all[1]} << 32 | all[0]);
+  return GatherNumbers(communicator, value).front();
 }
 
 std::string FromLeader(Communicator& communicator, std::string_view text) {

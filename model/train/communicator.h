@@ -61,6 +61,8 @@ absl::Status Agree(Communicator& communicator, const absl::Status& own);
 absl::Status CheckSame(Communicator& communicator, std::uint64_t fingerprint,
                        absl::string_view what);
 
+// The sum of a number of each process, taken in their order, on all of them.
+double SumOfAll(Communicator& communicator, double own);
 // The leader's number, on all processes.
 double FromLeader(Communicator& communicator, double value);
 // The leader's text.

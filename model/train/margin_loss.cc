@@ -44,7 +44,7 @@ void Append(const BagBatch& from, BagBatch& to) {
 
 }  // namespace
 
-double MarginLoss::Compute(const MiniBatch& batch,
+double MarginLoss::Compute(const MiniBatch& batch, Range pairs,
                            const ScoreTitles& score_titles, ThreadPool& pool) {
   const int num_pairs = batch.num_pairs();
   const int num_blocks = (num_pairs + kBlockPairs - 1) / kBlockPairs;
@@ -58,6 +58,10 @@ double MarginLoss::Compute(const MiniBatch& batch,
     block.loss = 0;
     const int last = std::min(num_pairs, (b + 1) * kBlockPairs);
     for (int pair = b * kBlockPairs; pair < last; ++pair) {
+      if (pair < pairs.first || pair >= pairs.last) {
+        block.violations.offsets.push_back(block.violations.offsets.back());
+        continue;
+      }
       ListTitles(batch, pair, scratch.titles);
       scratch.scores.resize(scratch.titles.size());
       score_titles(pair, scratch.titles, scratch.scores, worker);

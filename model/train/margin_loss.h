@@ -8,6 +8,8 @@
 // bag i of Violations has (place in batch.titles, dloss/df) of pair i, the
 // violating titles in order, then the clicked one.
 //
+//   Share    one of several processes computes it for a run of the pairs; those
+//            of the others have empty bags. The loss is the sum of all shares.
 //   Promise  every number is computed in one order, whatever the threads.
 //   Threads  Compute is called by one thread; it uses the pool.
 #ifndef SEMRANK_MODEL_TRAIN_MARGIN_LOSS_H_
@@ -19,6 +21,7 @@
 #include <vector>
 
 #include "model/base/thread_pool.h"
+#include "model/train/batch_share.h"
 #include "model/train/negative_sampler.h"
 
 namespace semrank {
@@ -33,10 +36,10 @@ class MarginLoss {
 
   explicit MarginLoss(double margin) : margin_(static_cast<float>(margin)) {}
 
-  // The mean loss a pair, NaN when a score is not a number; 0 for a pair
-  // without D-. Replaces violations().
-  double Compute(const MiniBatch& batch, const ScoreTitles& score_titles,
-                 ThreadPool& pool);
+  // What `pairs` add to the mean loss a pair of the batch, NaN when a score is
+  // not a number; 0 for a pair without D-. Replaces violations().
+  double Compute(const MiniBatch& batch, Range pairs,
+                 const ScoreTitles& score_titles, ThreadPool& pool);
 
   const BagBatch& violations() const { return violations_; }
 

@@ -12,7 +12,7 @@ std::unique_ptr<ModelTrainer> MakeModelTrainer(const TrainOptions& options,
                                                Communicator& communicator) {
   if (options.tower.kind == v1::TOWER_KIND_SSI) {
     return std::make_unique<SsiTrainer>(InitialSsiWeights(options, data),
-                                        options, pool);
+                                        options, pool, communicator);
   }
   return std::make_unique<TwoTowerTrainer>(
       InitialTwoTowerWeights(options.tower, data.featurizer.num_features(),

@@ -30,9 +30,10 @@ void AddFillWork(const TextBags& texts, std::span<const TextId> ids,
 }  // namespace
 
 SsiTrainer::SsiTrainer(SsiWeights weights, const TrainOptions& options,
-                       ThreadPool& pool)
+                       ThreadPool& pool, Communicator& communicator)
     : weights_(std::move(weights)),
       pool_(pool),
+      communicator_(communicator),
       loss_(options.loss.margin),
       sparse_scratch_(pool.num_threads()),
       scratch_(pool.num_threads()) {
@@ -128,9 +129,9 @@ float* SsiTrainer::title_gradients() {
          static_cast<std::size_t>(queries_.num_texts()) * query_table_->dim();
 }
 
-double SsiTrainer::Score(const MiniBatch& batch) {
+double SsiTrainer::Score(const MiniBatch& batch, Range pairs) {
   return loss_.Compute(
-      batch,
+      batch, pairs,
       [this](int pair, std::span<const std::uint32_t> titles,
              std::span<float> scores,
              int worker) { ScoreTitles(pair, titles, scores, worker); },
@@ -180,17 +181,35 @@ void SsiTrainer::AddVectorGradientWork(WorkList& work) {
                  });
 }
 
+// What this process has found for `pairs` becomes that of the whole batch.
+absl::Status SsiTrainer::ExchangeGradients(Range pairs) {
+  if (word_pairs_ != nullptr) {
+    SEMRANK_RETURN_IF_ERROR(word_pairs_->Exchange(pairs, communicator_));
+  }
+  if (query_table_ == nullptr) return absl::OkStatus();
+  const std::size_t dim = query_table_->dim();
+  return gradients_.Reduce(
+      {.dense = {{query_table_->gradients(), queries_.num_texts() * dim},
+                 {title_gradients(), titles_.num_texts() * dim}},
+       .sparse = {}},
+      communicator_, pool_);
+}
+
 absl::StatusOr<double> SsiTrainer::Loss(const MiniBatch& batch) {
   SEMRANK_RETURN_IF_ERROR(ReadTexts(batch));
   Embed(/*learn=*/false);
-  return Score(batch);
+  return Score(batch, {0, batch.num_pairs()});
 }
 
 absl::StatusOr<double> SsiTrainer::Step(const MiniBatch& batch,
                                         const StepContext& step) {
+  const Range pairs =
+      ShareOf(batch, communicator_.process(), communicator_.num_processes())
+          .pairs;
+  // The same texts everywhere, so all processes fail alike.
   SEMRANK_RETURN_IF_ERROR(ReadTexts(batch));
   Embed(/*learn=*/true);
-  const double loss = Score(batch);
+  double loss = Score(batch, pairs);
   WorkList work;
   if (word_pairs_ != nullptr) {
     word_pairs_->AddGatherWork(queries_, titles_, loss_.violations(), work);
@@ -200,6 +219,10 @@ absl::StatusOr<double> SsiTrainer::Step(const MiniBatch& batch,
     AddVectorGradientWork(work);
   }
   work.Run(pool_);
+  if (communicator_.num_processes() > 1) {
+    SEMRANK_RETURN_IF_ERROR(ExchangeGradients(pairs));
+    loss = SumOfAll(communicator_, loss);
+  }
   if (word_pairs_ != nullptr)
     word_pairs_->AddUpdateWork(step.learning_rate, work);
   if (document_table_ != nullptr)

@@ -3,6 +3,10 @@
 //
 //   Sparse   a step reads and changes only what belongs to the words of its
 //            texts, and of the pairs only those whose margin is violated.
+//   Share    each of several processes embeds all texts of a step, which is
+//            little, and has the scores and gradients of its own pairs, which
+//            are much; those of the texts' vectors are added up, and all make
+//            the same update.
 //   Threads  one thread calls; the work is done by the pool.
 #ifndef SEMRANK_MODEL_TRAIN_SSI_TRAINER_H_
 #define SEMRANK_MODEL_TRAIN_SSI_TRAINER_H_
@@ -17,6 +21,9 @@
 #include "model/base/thread_pool.h"
 #include "model/nn/sparse_scorer.h"
 #include "model/train/bag_transpose.h"
+#include "model/train/batch_share.h"
+#include "model/train/communicator.h"
+#include "model/train/gradient_exchange.h"
 #include "model/train/margin_loss.h"
 #include "model/train/model_trainer.h"
 #include "model/train/ssi_table_trainer.h"
@@ -28,12 +35,13 @@ namespace semrank {
 
 class SsiTrainer : public ModelTrainer {
  public:
-  // `options` are resolved; `pool` outlives the trainer.
-  SsiTrainer(SsiWeights weights, const TrainOptions& options, ThreadPool& pool);
+  // `options` are resolved; `pool` and `communicator` outlive the trainer.
+  SsiTrainer(SsiWeights weights, const TrainOptions& options, ThreadPool& pool,
+             Communicator& communicator = OneProcess());
   SsiTrainer(const SsiTrainer&) = delete;
   SsiTrainer& operator=(const SsiTrainer&) = delete;
 
-  // Both fail as TextBags::Layout.
+  // Both fail as TextBags::Layout, Step also as GatherBags.
   absl::StatusOr<double> Loss(const MiniBatch& batch) override;
   absl::StatusOr<double> Step(const MiniBatch& batch,
                               const StepContext& step) override;
@@ -45,15 +53,17 @@ class SsiTrainer : public ModelTrainer {
  private:
   absl::Status ReadTexts(const MiniBatch& batch);
   void Embed(bool learn);
-  double Score(const MiniBatch& batch);
+  double Score(const MiniBatch& batch, Range pairs);
   void ScoreTitles(int pair, std::span<const std::uint32_t> titles,
                    std::span<float> scores, int worker);
   void AddVectorGradientWork(WorkList& work);
+  absl::Status ExchangeGradients(Range pairs);
   const float* title_vectors() const;
   float* title_gradients();
 
   SsiWeights weights_;
   ThreadPool& pool_;
+  Communicator& communicator_;
   MarginLoss loss_;
   std::unique_ptr<SsiTableTrainer> query_table_;     // null = no vectors
   std::unique_ptr<SsiTableTrainer> document_table_;  // null also when shared
@@ -64,6 +74,7 @@ class SsiTrainer : public ModelTrainer {
   BagBatch queries_;
   BagBatch titles_;
   BagTranspose violations_by_title_;
+  GradientExchange gradients_;
   std::vector<SparseScorer::Scratch> sparse_scratch_;  // by worker
   WorkerScratch scratch_;
 };

@@ -57,15 +57,11 @@ std::string FormatSummaryJson(const TrainingSummary& summary) {
 
 namespace {
 
-// What several processes cannot do, and what only the leader does.
+// Without what only the leader does.
 absl::Status ResolveForProcess(const Communicator& communicator,
                                TrainOptions& options) {
   SEMRANK_RETURN_IF_ERROR(ResolveOptions(options));
   if (communicator.num_processes() == 1) return absl::OkStatus();
-  if (options.tower.kind == v1::TOWER_KIND_SSI) {
-    return FlagError("tower", "ssi",
-                     "is trained by one process only; start without mpirun");
-  }
   if (communicator.is_leader()) return absl::OkStatus();
   options.checkpoint = {.every = absl::ZeroDuration()};
   options.data.valid_pair_files.clear();

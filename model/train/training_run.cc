@@ -90,6 +90,7 @@ absl::Status TrainingRun::Begin() {
 
 absl::Status TrainingRun::RunEpochs() {
   SEMRANK_RETURN_IF_ERROR(Begin());
+  SEMRANK_RETURN_IF_ERROR(CheckSameWeights("to begin with"));
   while (progress_.epoch() <= options_.epochs) {
     if (stopping_.ShouldStop()) {
       absl::FPrintF(stderr, "no improvement since epoch %d: stopping\n",
@@ -151,7 +152,8 @@ absl::StatusOr<EpochRecord> TrainingRun::RunEpoch() {
   record.seconds = progress_.seconds;
   record.learning_rate = Schedule().Rate(NumSteps() - 1);
   record.peak_memory_bytes = PeakResidentMemory();
-  SEMRANK_RETURN_IF_ERROR(CheckSameWeights());
+  SEMRANK_RETURN_IF_ERROR(
+      CheckSameWeights(absl::StrFormat("after epoch %d", record.epoch)));
   SEMRANK_RETURN_IF_ERROR(Agree(communicator_, Validate(record.validation)));
   const double score = FromLeader(
       communicator_, record.validation.Score().value_or(record.epoch));
@@ -168,12 +170,12 @@ absl::Status TrainingRun::Validate(ValidationResult& result) {
   return absl::OkStatus();
 }
 
-absl::Status TrainingRun::CheckSameWeights() {
+absl::Status TrainingRun::CheckSameWeights(std::string_view when) {
   if (communicator_.num_processes() == 1) return absl::OkStatus();
   return CheckSame(communicator_, TensorsFingerprint(trainer_->Weights()),
-                   absl::StrFormat("weights after epoch %d (a fault of memory "
-                                   "or network, or different builds)",
-                                   progress_.epoch()));
+                   absl::StrFormat("weights %s (a fault of memory or network, "
+                                   "or different builds)",
+                                   when));
 }
 
 // One pass in an order of its own, or what is left of it.

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -65,7 +66,7 @@ class TrainingRun {
   absl::Status FinishEpoch(EpochRecord record);
   absl::Status Validate(ValidationResult& result);
   absl::StatusOr<const MiniBatch*> NextBatch();
-  absl::Status CheckSameWeights();
+  absl::Status CheckSameWeights(std::string_view when);
 
   const TrainOptions& options_;
   const TrainingData& data_;

@@ -1,28 +1,36 @@
 #include "model/train/word_pair_trainer.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 
 #include "model/nn/pair_hash.h"
+#include "model/train/bag_exchange.h"
 
 namespace semrank {
 namespace {
 
 constexpr int kPairBlock = 16;
 
-struct Entries {
-  std::span<const std::uint32_t> indices;
-  std::span<const float> values;
-};
+bool Contains(std::span<const std::uint32_t> words, std::uint32_t word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
 
-Entries EntriesOf(const BagBatch& batch, int bag) {
+}  // namespace
+
+WordPairTrainer::Entries WordPairTrainer::EntriesOf(const BagBatch& batch,
+                                                    int bag) {
   const std::size_t begin = batch.offsets[bag];
   const std::size_t size = batch.offsets[bag + 1] - begin;
   return {std::span(batch.indices).subspan(begin, size),
           std::span(batch.counts).subspan(begin, size)};
 }
 
-}  // namespace
+// r_i of `pair`.
+WordPairTrainer::Entries WordPairTrainer::Gathered(int pair) const {
+  if (exchanged_.num_texts() > 0) return EntriesOf(exchanged_, pair);
+  return EntriesOf(gathered_[pair / kPairBlock], pair % kPairBlock);
+}
 
 void WordPairTrainer::Sums::Add(std::uint32_t index, float value) {
   // An index whose sum has come back to 0 is listed again: Drain copes.
@@ -61,6 +69,7 @@ void WordPairTrainer::AddGatherWork(const BagBatch& queries,
   queries_ = &queries;
   titles_ = &titles;
   score_gradients_ = &score_gradients;
+  exchanged_.Clear();
   const int num_pairs = score_gradients.num_texts();
   gathered_.resize(
       static_cast<std::size_t>((num_pairs + kPairBlock - 1) / kPairBlock));
@@ -73,13 +82,15 @@ void WordPairTrainer::AddGatherWork(const BagBatch& queries,
                  });
 }
 
-// r_i of pairs [first, last).
+// r_i of pairs [first, last); for the diagonal its words of the query alone.
 void WordPairTrainer::GatherPairs(int first, int last, int worker) {
+  const bool diagonal = weights_.spec.variant() == v1::SSI_VARIANT_DIAGONAL;
   BagBatch& gathered = gathered_[first / kPairBlock];
   Sums& sums = sums_[worker];
   gathered.Clear();
   for (int pair = first; pair < last; ++pair) {
     const Entries gradients = EntriesOf(*score_gradients_, pair);
+    const Entries query = EntriesOf(*queries_, pair);
     for (std::size_t k = 0; k < gradients.indices.size(); ++k) {
       const Entries title =
           EntriesOf(*titles_, static_cast<int>(gradients.indices[k]));
@@ -87,13 +98,26 @@ void WordPairTrainer::GatherPairs(int first, int last, int worker) {
         sums.Add(title.indices[t], gradients.values[k] * title.values[t]);
       }
     }
-    sums.Drain([&gathered](std::uint32_t word, float sum) {
+    sums.Drain([&](std::uint32_t word, float sum) {
+      if (diagonal && !Contains(query.indices, word)) return;
       gathered.indices.push_back(word);
       gathered.counts.push_back(sum);
     });
     gathered.offsets.push_back(
         static_cast<std::uint32_t>(gathered.indices.size()));
   }
+}
+
+absl::Status WordPairTrainer::Exchange(Range pairs,
+                                       Communicator& communicator) {
+  own_.Clear();
+  for (int pair = pairs.first; pair < pairs.last; ++pair) {
+    const Entries r = Gathered(pair);
+    own_.indices.insert(own_.indices.end(), r.indices.begin(), r.indices.end());
+    own_.counts.insert(own_.counts.end(), r.values.begin(), r.values.end());
+    own_.offsets.push_back(static_cast<std::uint32_t>(own_.indices.size()));
+  }
+  return GatherBags(own_, communicator, exchanged_);
 }
 
 void WordPairTrainer::AddUpdateWork(double learning_rate, WorkList& work) {
@@ -116,8 +140,7 @@ void WordPairTrainer::UpdateRow(std::uint32_t word, int place, int worker) {
   const Entries pairs = EntriesOf(by_query_word_.texts(), place);
   for (std::size_t i = 0; i < pairs.indices.size(); ++i) {
     const int pair = static_cast<int>(pairs.indices[i]);
-    const Entries r =
-        EntriesOf(gathered_[pair / kPairBlock], pair % kPairBlock);
+    const Entries r = Gathered(pair);
     for (std::size_t t = 0; t < r.indices.size(); ++t) {
       if (diagonal && r.indices[t] != word) continue;
       sums.Add(r.indices[t], pairs.values[i] * r.values[t]);
@@ -133,8 +156,7 @@ void WordPairTrainer::UpdateHashed() {
       static_cast<std::uint32_t>(weights_.spec.pair_hash_buckets());
   for (int pair = 0; pair < queries_->num_texts(); ++pair) {
     const Entries query = EntriesOf(*queries_, pair);
-    const Entries r =
-        EntriesOf(gathered_[pair / kPairBlock], pair % kPairBlock);
+    const Entries r = Gathered(pair);
     for (std::size_t s = 0; s < query.indices.size(); ++s) {
       for (std::size_t t = 0; t < r.indices.size(); ++t) {
         hashed_.Add(PairBucket(query.indices[s], r.indices[t], num_buckets),

@@ -7,14 +7,20 @@
 //
 //   Memory   of a step: the distinct words of each pair's violating titles; for
 //            hashed pairs once more the weights.
+//   Share    several processes each gather the r_i of their pairs, hand them to
+//            all, and make the same update.
 //   Threads  one thread calls; the pieces run anywhere.
 #ifndef SEMRANK_MODEL_TRAIN_WORD_PAIR_TRAINER_H_
 #define SEMRANK_MODEL_TRAIN_WORD_PAIR_TRAINER_H_
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "model/train/bag_transpose.h"
+#include "model/train/batch_share.h"
+#include "model/train/communicator.h"
 #include "model/train/parameter_optimizer.h"
 #include "model/train/ssi_weights.h"
 #include "model/train/work_list.h"
@@ -33,6 +39,9 @@ class WordPairTrainer {
   // the step. Gather work runs before update work.
   void AddGatherWork(const BagBatch& queries, const BagBatch& titles,
                      const BagBatch& score_gradients, WorkList& work);
+  // Between gathering and update when there are other processes: `pairs` are
+  // those whose g this one knows. Fails as GatherBags.
+  absl::Status Exchange(Range pairs, Communicator& communicator);
   void AddUpdateWork(double learning_rate, WorkList& work);
 
  private:
@@ -48,6 +57,13 @@ class WordPairTrainer {
     void Drain(Visit visit);
   };
 
+  struct Entries {
+    std::span<const std::uint32_t> indices;
+    std::span<const float> values;
+  };
+  static Entries EntriesOf(const BagBatch& batch, int bag);
+
+  Entries Gathered(int pair) const;
   void GatherPairs(int first, int last, int worker);
   void UpdateRow(std::uint32_t word, int place, int worker);
   void UpdateHashed();
@@ -60,6 +76,8 @@ class WordPairTrainer {
   const BagBatch* titles_ = nullptr;
   const BagBatch* score_gradients_ = nullptr;
   std::vector<BagBatch> gathered_;  // r_i, by block of pairs
+  BagBatch own_;                    // r_i of this process
+  BagBatch exchanged_;              // r_i of all pairs; without bags: gathered_
   BagTranspose by_query_word_;
   std::vector<Sums> sums_;  // by worker, by word
   Sums hashed_;             // by bucket

@@ -25,13 +25,17 @@ LIMIT_SECONDS = 200
 
 
 def write_pairs(path):
-    """Titles are the query's words, reversed."""
+    """Titles are the query's words, reversed; some are shown with another that nobody clicks."""
     numbers = random.Random(1)
     words = ["".join(numbers.choice("abcdefghij") for _ in range(6)) for _ in range(100)]
     with open(path, "w") as file:
         for _ in range(600):
             query = numbers.sample(words, 3)
-            file.write(" ".join(query) + "\t" + " ".join(w[::-1] for w in query) + "\n")
+            title = [word[::-1] for word in query]
+            clicks = numbers.randrange(1, 5)
+            file.write(f'{" ".join(query)}\t{" ".join(title)}\t{clicks}\t5\n')
+            if clicks == 1:
+                file.write(f'{" ".join(query)}\t{title[0]} {title[2]}\t0\t5\n')
 
 
 def weights(model_dir):
@@ -47,6 +51,8 @@ class MpiTrainTest(unittest.TestCase):
         self.dir = tempfile.TemporaryDirectory()
         self.addCleanup(self.dir.cleanup)
         self.epochs = 2
+        # SGD: where Adam turns a rounding near 0 into a step, it rounds.
+        self.tower = ["--hidden=24", "--optimizer=sgd", "--learning_rate=0.5"]
         self.pairs = self.file("pairs.tsv")
         write_pairs(self.pairs)
 
@@ -54,10 +60,9 @@ class MpiTrainTest(unittest.TestCase):
         return os.path.join(self.dir.name, name)
 
     def flags(self, model):
-        # SGD: where Adam turns a rounding near 0 into a step, it rounds.
         return [TRAIN, "--train=" + self.pairs, "--model_dir=" + self.file(model),
-                "--hidden=24", "--embedding_dim=16", f"--epochs={self.epochs}", "--batch_size=64",
-                "--optimizer=sgd", "--learning_rate=0.5", "--threads=1"]
+                "--embedding_dim=16", f"--epochs={self.epochs}", "--batch_size=64",
+                "--threads=1"] + self.tower
 
     def run_command(self, command):
         result = subprocess.run(command, capture_output=True, text=True,
@@ -65,7 +70,10 @@ class MpiTrainTest(unittest.TestCase):
         return result.returncode, result.stdout, result.stderr
 
     def expect_same_model(self, mpirun):
-        self.assertEqual(self.run_command(self.flags("one"))[0], 0)
+        for model in ("one", "two"):
+            shutil.rmtree(self.file(model), ignore_errors=True)
+        code, _, err = self.run_command(self.flags("one"))
+        self.assertEqual(code, 0, err)
         code, out, err = self.run_command(mpirun + self.flags("two"))
         self.assertEqual(code, 0, err)
         self.assertEqual(out.count("published"), 1, out)
@@ -77,6 +85,18 @@ class MpiTrainTest(unittest.TestCase):
 
     def test_two_processes_give_the_model_of_one(self):
         self.expect_same_model(MPIRUN + ["-n", "2"])
+
+    def test_ssi_in_two_processes_is_that_of_one(self):
+        ssi = ["--tower=ssi", "--optimizer=sgd", "--learning_rate=0.5"]
+        self.tower = ssi + ["--ssi_frequent_words=60", "--ssi_correlated_top_k=2"]
+        self.assertEqual(self.run_command(self.flags("begin"))[0], 0)
+        for more in (["--clicks=weight", "--hard_negatives=2"],
+                     ["--init_from=" + self.file("begin")],
+                     ["--ssi=full", "--ssi_pair_hash_buckets=999",
+                      "--negative_sampling=uniform", "--negatives=4"]):
+            with self.subTest(more=more):
+                self.tower = ssi + more
+                self.expect_same_model(MPIRUN + ["-n", "2"])
 
     def start(self, model, *more):
         """Both processes at work; each has left its number in a file."""
@@ -113,11 +133,19 @@ class MpiTrainTest(unittest.TestCase):
         job.wait()
 
     def test_killed_and_resumed_it_ends_with_the_same_bits(self):
-        self.epochs = 4
         # Adam keeps most; separate towers and drawn titles are shared out too.
-        more = ["--optimizer=adam", "--learning_rate=0.01", "--noshared_towers",
-                "--negative_sampling=uniform", "--checkpoint_batches=1", "--resume"]
-        self.assertEqual(self.run_command(MPIRUN + ["-n", "2"] + self.flags("whole") + more)[0], 0)
+        self.expect_same_bits_when_killed("--optimizer=adam", "--learning_rate=0.01",
+                                          "--noshared_towers", "--negative_sampling=uniform")
+
+    def test_ssi_killed_and_resumed_ends_with_the_same_bits(self):
+        self.tower = ["--tower=ssi"]
+        self.expect_same_bits_when_killed()
+
+    def expect_same_bits_when_killed(self, *more):
+        self.epochs = 4
+        more += ("--checkpoint_batches=1", "--resume")
+        whole = MPIRUN + ["-n", "2"] + self.flags("whole") + list(more)
+        self.assertEqual(self.run_command(whole)[0], 0)
         checkpoint = pathlib.Path(self.file("killed/checkpoint.safetensors"))
         for epoch in (1, 2):
             job = self.start("killed", *more)
