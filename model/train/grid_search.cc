@@ -1,6 +1,7 @@
 #include "model/train/grid_search.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <utility>
 
@@ -68,47 +69,76 @@ absl::StatusOr<std::string> IdentityOf(const TrainOptions& options,
       BytesFingerprint(absl::StrFormat("%s %d", run, options.patience)));
 }
 
-}  // namespace
+// The leader's scores, on all processes: the others measure nothing.
+void ShareScores(Communicator& communicator, GridRun& run) {
+  run.epochs.resize(static_cast<std::size_t>(
+      FromLeader(communicator, static_cast<double>(run.epochs.size()))));
+  for (FoldScores& folds : run.epochs) {
+    for (FoldScore& fold : folds) {
+      fold.score = FromLeader(communicator, fold.score);
+      fold.weight = FromLeader(communicator, fold.weight);
+    }
+  }
+}
 
-GridSearch::GridSearch(std::vector<GridPoint> points)
-    : points_(std::move(points)),
-      bad_lines_(points_.front().options.data.max_bad_lines) {}
+// Of all settings, in order.
+std::uint64_t SettingsFingerprint(const std::vector<GridPoint>& points) {
+  std::string settings;
+  for (const GridPoint& point : points) {
+    settings += FormatSetting(point.setting) + "\n";
+  }
+  return BytesFingerprint(settings).lo;
+}
 
-absl::StatusOr<std::unique_ptr<GridSearch>> GridSearch::Create(
-    std::vector<GridPoint> points) {
+absl::Status Resolve(std::vector<GridPoint>& points) {
   for (GridPoint& point : points) {
     SEMRANK_RETURN_IF_ERROR(ResolveOptions(point.options));
     SEMRANK_RETURN_IF_ERROR(CheckPoint(point, points.front()));
   }
-  // make_unique cannot reach the private constructor.
-  std::unique_ptr<GridSearch> search(new GridSearch(std::move(points)));
-  SEMRANK_RETURN_IF_ERROR(search->ReadData());
-  return search;
-}
-
-absl::Status GridSearch::ReadData() {
-  const TrainOptions& options = points_.front().options;
-  // Tells of a folder that cannot be written to before anything is read.
-  SEMRANK_RETURN_IF_ERROR(CheckWritable(options.data.model_dir));
-  SEMRANK_ASSIGN_OR_RETURN(TrainingData data,
-                           LoadTrainingData(options, bad_lines_));
-  data_.emplace(std::move(data));
-  SEMRANK_ASSIGN_OR_RETURN(queries_,
-                           Validator::ReadQueries(options.data, bad_lines_));
   return absl::OkStatus();
 }
 
-absl::StatusOr<GridOutcome> GridSearch::Run() {
+}  // namespace
+
+GridSearch::GridSearch(std::vector<GridPoint> points,
+                       Communicator& communicator)
+    : points_(std::move(points)),
+      communicator_(communicator),
+      bad_lines_(points_.front().options.data.max_bad_lines) {}
+
+absl::StatusOr<std::unique_ptr<GridSearch>> GridSearch::Create(
+    std::vector<GridPoint> points, Communicator& communicator) {
+  SEMRANK_RETURN_IF_ERROR(Agree(communicator, Resolve(points)));
+  SEMRANK_RETURN_IF_ERROR(
+      CheckSame(communicator, SettingsFingerprint(points), "--grid"));
+  for (GridPoint& point : points) LeaveToLeader(communicator, point.options);
+  // make_unique cannot reach the private constructor.
+  std::unique_ptr<GridSearch> search(
+      new GridSearch(std::move(points), communicator));
+  SEMRANK_ASSIGN_OR_RETURN(
+      search->inputs_, ReadInputs(search->points_.front().options, communicator,
+                                  search->bad_lines_));
+  return search;
+}
+
+absl::StatusOr<std::unique_ptr<GridResults>> GridSearch::OpenResults() const {
+  if (!communicator_.is_leader()) return nullptr;
   SEMRANK_ASSIGN_OR_RETURN(
       GridResults results,
       GridResults::Open(points_.front().options.data.model_dir));
+  return std::make_unique<GridResults>(std::move(results));
+}
+
+absl::StatusOr<GridOutcome> GridSearch::Run() {
+  const absl::StatusOr<std::unique_ptr<GridResults>> results = OpenResults();
+  SEMRANK_RETURN_IF_ERROR(Agree(communicator_, results.status()));
   GridOutcome outcome;
   outcome.measure = points_.front().options.early_stopping;
   for (std::size_t i = 0; i < points_.size(); ++i) {
     absl::FPrintF(stderr, "setting %d/%d: %s\n", i + 1, points_.size(),
                   FormatSetting(points_[i].setting));
     SEMRANK_ASSIGN_OR_RETURN(outcome.runs.emplace_back(),
-                             RunPoint(points_[i], results));
+                             RunPoint(points_[i], results->get()));
   }
   if (std::all_of(outcome.runs.begin(), outcome.runs.end(),
                   [](const GridRun& run) { return run.diverged(); })) {
@@ -120,47 +150,64 @@ absl::StatusOr<GridOutcome> GridSearch::Run() {
 
 // From the results, or trained and added to them.
 absl::StatusOr<GridRun> GridSearch::RunPoint(const GridPoint& point,
-                                             GridResults& results) {
-  SEMRANK_ASSIGN_OR_RETURN(const std::string identity,
-                           IdentityOf(point.options, data_->featurizer));
-  if (const GridRun* found = results.Find(identity); found != nullptr) {
+                                             GridResults* results) {
+  SEMRANK_RETURN_IF_ERROR(CheckSameRun(point.options, data(), communicator_));
+  absl::StatusOr<std::string> identity = std::string();
+  if (results) identity = IdentityOf(point.options, data().featurizer);
+  SEMRANK_RETURN_IF_ERROR(Agree(communicator_, identity.status()));
+  // The setting as it is written this time.
+  GridRun run = {FormatSetting(point.setting), {}};
+  const GridRun* const found = results ? results->Find(*identity) : nullptr;
+  if (found != nullptr) {
     absl::FPrintF(stderr, "done before\n");
-    // The setting as it is written this time.
-    return GridRun{FormatSetting(point.setting), found->epochs};
+    run.epochs = found->epochs;
   }
-  absl::StatusOr<GridRun> run = TrainPoint(point, identity);
-  if (absl::IsOutOfRange(run.status())) {
+  ShareScores(communicator_, run);
+  if (!run.epochs.empty()) return run;
+  absl::StatusOr<std::vector<FoldScores>> epochs = TrainPoint(point, *identity);
+  if (absl::IsOutOfRange(epochs.status())) {
     // Not kept: it fails soon enough another time.
-    absl::FPrintF(stderr, "%s\n", std::string(run.status().message()));
-    return GridRun{FormatSetting(point.setting), {}};
+    absl::FPrintF(stderr, "%s\n", std::string(epochs.status().message()));
+    return run;
   }
-  if (run.ok()) SEMRANK_RETURN_IF_ERROR(results.Add(identity, *run));
+  if (!epochs.ok()) return epochs.status();
+  run.epochs = *std::move(epochs);
+  absl::Status added;
+  if (results) added = results->Add(*identity, run);
+  SEMRANK_RETURN_IF_ERROR(Agree(communicator_, added));
+  ShareScores(communicator_, run);
   return run;
 }
 
-absl::StatusOr<GridRun> GridSearch::TrainPoint(const GridPoint& point,
-                                               const std::string& identity) {
+// No scores on all but the leader.
+absl::StatusOr<std::vector<FoldScores>> GridSearch::TrainPoint(
+    const GridPoint& point, const std::string& identity) {
   TrainOptions options = point.options;
   options.data.model_dir += "/grid/" + identity;
   // Of this very run, if there is a checkpoint.
-  options.checkpoint.resume = true;
-  SEMRANK_ASSIGN_OR_RETURN(
-      auto validator, Validator::CreateForFolds(options, *data_, queries_));
+  if (communicator_.is_leader()) options.checkpoint.resume = true;
+  absl::StatusOr<std::unique_ptr<Validator>> validator =
+      communicator_.is_leader()
+          ? Validator::CreateForFolds(options, data(), inputs_.queries)
+          : Validator::Create(options, data(), nullptr);
+  SEMRANK_RETURN_IF_ERROR(Agree(communicator_, validator.status()));
   SEMRANK_ASSIGN_OR_RETURN(
       const std::unique_ptr<PreparedRun> prepared,
-      PreparedRun::Create(options, *data_, std::move(validator), /*flags=*/{}));
+      PreparedRun::Create(options, data(), *std::move(validator), /*flags=*/{},
+                          communicator_));
   const absl::Status status = prepared->run().RunEpochs();
-  if (Interrupted()) {
+  if (SumOfAll(communicator_, Interrupted() ? 1 : 0) > 0) {
     return absl::CancelledError(
         "interrupted; the same command goes on with this setting");
   }
   SEMRANK_RETURN_IF_ERROR(status);
   SEMRANK_RETURN_IF_ERROR(prepared->run().EndWithoutModel());
-  GridRun run = {FormatSetting(point.setting), {}};
+  std::vector<FoldScores> epochs;
+  if (!communicator_.is_leader()) return epochs;
   for (const EpochRecord& epoch : prepared->run().epochs()) {
-    run.epochs.push_back(*epoch.validation.folds);
+    epochs.push_back(*epoch.validation.folds);
   }
-  return run;
+  return epochs;
 }
 
 absl::StatusOr<TrainingSummary> GridSearch::TrainAndPublish(
@@ -168,9 +215,9 @@ absl::StatusOr<TrainingSummary> GridSearch::TrainAndPublish(
   const TrainOptions& options = points_[index].options;
   SEMRANK_ASSIGN_OR_RETURN(
       const std::unique_ptr<PreparedRun> prepared,
-      PreparedRun::Create(options, *data_,
-                          Validator::Create(options, *data_, queries_),
-                          std::move(flags)));
+      PreparedRun::Create(options, data(),
+                          Validator::Create(options, data(), inputs_.queries),
+                          std::move(flags), communicator_));
   SEMRANK_RETURN_IF_ERROR(prepared->run().RunEpochs());
   return prepared->run().Publish();
 }

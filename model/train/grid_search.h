@@ -7,22 +7,25 @@
 //   Files    in model_dir: grid.jsonl, the finished settings; grid/<run>/ with
 //            training.jsonl and report.html of each.
 //   Stop     Ctrl-C: Cancelled; the same search goes on where it was.
+//   Share    several processes make the same search and train each setting
+//            together; the leader measures, and keeps the files.
 //   Threads  one thread calls.
 #ifndef SEMRANK_MODEL_TRAIN_GRID_SEARCH_H_
 #define SEMRANK_MODEL_TRAIN_GRID_SEARCH_H_
 
 #include <cstddef>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "model/base/bad_lines.h"
+#include "model/train/communicator.h"
 #include "model/train/grid_choice.h"
 #include "model/train/grid_results.h"
 #include "model/train/grid_spec.h"
+#include "model/train/run_inputs.h"
 #include "model/train/train_options.h"
 #include "model/train/trainer.h"
 #include "model/train/training_data.h"
@@ -41,8 +44,10 @@ class GridSearch {
   // Reads the data. `points` are not empty and not resolved. FlagError when an
   // option is wrong, when the settings would need other data, or when their
   // losses could not be compared; otherwise fails as Train.
+  // `communicator` outlives the search; all processes fail together, here and
+  // below.
   static absl::StatusOr<std::unique_ptr<GridSearch>> Create(
-      std::vector<GridPoint> points);
+      std::vector<GridPoint> points, Communicator& communicator = OneProcess());
 
   // Trains what is not in grid.jsonl yet. Fails as Train.
   absl::StatusOr<GridOutcome> Run();
@@ -52,18 +57,21 @@ class GridSearch {
                                                   std::vector<FlagValue> flags);
 
  private:
-  explicit GridSearch(std::vector<GridPoint> points);
+  GridSearch(std::vector<GridPoint> points, Communicator& communicator);
 
-  absl::Status ReadData();
+  // Null on all but the leader.
+  absl::StatusOr<std::unique_ptr<GridResults>> OpenResults() const;
   absl::StatusOr<GridRun> RunPoint(const GridPoint& point,
-                                   GridResults& results);
-  absl::StatusOr<GridRun> TrainPoint(const GridPoint& point,
-                                     const std::string& identity);
+                                   GridResults* results);
+  absl::StatusOr<std::vector<FoldScores>> TrainPoint(
+      const GridPoint& point, const std::string& identity);
+
+  const TrainingData& data() const { return *inputs_.data; }
 
   std::vector<GridPoint> points_;
+  Communicator& communicator_;
   BadLines bad_lines_;
-  std::optional<TrainingData> data_;
-  std::shared_ptr<const Collection> queries_;
+  RunInputs inputs_;
 };
 
 }  // namespace semrank

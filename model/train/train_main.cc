@@ -76,11 +76,12 @@ void Print(const TrainingSummary& summary, bool json) {
 
 absl::StatusOr<TrainingSummary> SearchAndTrain(std::vector<GridPoint> points,
                                                const FlagTable& table,
+                                               Communicator& communicator,
                                                bool json) {
   std::vector<GridSetting> settings;
   for (const GridPoint& point : points) settings.push_back(point.setting);
   SEMRANK_ASSIGN_OR_RETURN(const std::unique_ptr<GridSearch> search,
-                           GridSearch::Create(std::move(points)));
+                           GridSearch::Create(std::move(points), communicator));
   SEMRANK_ASSIGN_OR_RETURN(const GridOutcome outcome, search->Run());
   absl::PrintF("%s", json ? FormatGridJson(outcome) : FormatGridTable(outcome));
   std::fflush(stdout);
@@ -100,11 +101,8 @@ absl::Status Run() {
   if (points.empty()) {
     SEMRANK_ASSIGN_OR_RETURN(TrainOptions options, TrainOptionsFromFlags());
     summary = Train(std::move(options), FlagValues(table), *communicator);
-  } else if (communicator->num_processes() > 1) {
-    return UsageError(
-        "--grid is searched by one process only; start without mpirun");
   } else {
-    summary = SearchAndTrain(std::move(points), table, json);
+    summary = SearchAndTrain(std::move(points), table, *communicator, json);
   }
   SEMRANK_RETURN_IF_ERROR(summary.status());
   Print(*summary, json);

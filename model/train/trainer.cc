@@ -3,20 +3,16 @@
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_format.h"
-#include "absl/time/time.h"
 #include "model/base/bad_lines.h"
-#include "model/base/fingerprint.h"
-#include "model/base/program.h"
 #include "model/base/status_macros.h"
 #include "model/train/memory_budget.h"
 #include "model/train/parameter_optimizer.h"
 #include "model/train/prepared_run.h"
-#include "model/train/run_identity.h"
+#include "model/train/run_inputs.h"
 #include "model/train/trained_model.h"
 #include "model/train/training_data.h"
 #include "model/train/training_log.h"
@@ -55,63 +51,14 @@ std::string FormatSummaryJson(const TrainingSummary& summary) {
          "\n";
 }
 
-namespace {
-
-// Without what only the leader does.
-absl::Status ResolveForProcess(const Communicator& communicator,
-                               TrainOptions& options) {
-  SEMRANK_RETURN_IF_ERROR(ResolveOptions(options));
-  if (communicator.num_processes() == 1) return absl::OkStatus();
-  if (communicator.is_leader()) return absl::OkStatus();
-  options.checkpoint = {.every = absl::ZeroDuration()};
-  options.data.valid_pair_files.clear();
-  options.data.valid_queries.clear();
-  return absl::OkStatus();
-}
-
-// What comes from files, in the order in which it is read.
-struct Inputs {
-  std::optional<TrainingData> data;
-  std::shared_ptr<const Collection> queries;
-};
-
-absl::Status ReadInputs(const TrainOptions& options, bool is_leader,
-                        BadLines& bad_lines, Inputs& inputs) {
-  if (is_leader) SEMRANK_RETURN_IF_ERROR(CheckWritable(options.data.model_dir));
-  SEMRANK_ASSIGN_OR_RETURN(inputs.data, LoadTrainingData(options, bad_lines));
-  SEMRANK_ASSIGN_OR_RETURN(inputs.queries,
-                           Validator::ReadQueries(options.data, bad_lines));
-  return absl::OkStatus();
-}
-
-// The same settings and the same files, or the processes would wait for each
-// other in different places.
-absl::Status CheckSameRun(TrainOptions options, const TrainingData& data,
-                          Communicator& communicator) {
-  if (communicator.num_processes() == 1) return absl::OkStatus();
-  options.data.valid_pair_files.clear();
-  options.data.valid_queries.clear();
-  options.data.valid_docs.clear();
-  options.data.valid_qrels.clear();
-  const absl::StatusOr<std::string> run =
-      DescribeRun(options, DescribeModel(options, data.featurizer));
-  SEMRANK_RETURN_IF_ERROR(Agree(communicator, run.status()));
-  return CheckSame(communicator, BytesFingerprint(*run).lo,
-                   "settings or training files");
-}
-
-}  // namespace
-
 absl::StatusOr<TrainingSummary> Train(TrainOptions options,
                                       std::vector<FlagValue> flags,
                                       Communicator& communicator) {
-  SEMRANK_RETURN_IF_ERROR(
-      Agree(communicator, ResolveForProcess(communicator, options)));
+  SEMRANK_RETURN_IF_ERROR(Agree(communicator, ResolveOptions(options)));
+  LeaveToLeader(communicator, options);
   BadLines bad_lines(options.data.max_bad_lines);
-  Inputs inputs;
-  SEMRANK_RETURN_IF_ERROR(
-      Agree(communicator,
-            ReadInputs(options, communicator.is_leader(), bad_lines, inputs)));
+  SEMRANK_ASSIGN_OR_RETURN(RunInputs inputs,
+                           ReadInputs(options, communicator, bad_lines));
   const TrainingData& data = *inputs.data;
   SEMRANK_RETURN_IF_ERROR(CheckSameRun(options, data, communicator));
   SEMRANK_ASSIGN_OR_RETURN(

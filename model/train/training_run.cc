@@ -254,8 +254,12 @@ absl::Status TrainingRun::FinishEpoch(EpochRecord record) {
 }
 
 absl::Status TrainingRun::EndWithoutModel() {
-  SEMRANK_RETURN_IF_ERROR(report_.SetState("finished, not published"));
-  return checkpoint_.Remove();
+  absl::Status status;
+  if (communicator_.is_leader()) {
+    status = report_.SetState("finished, not published");
+    status.Update(checkpoint_.Remove());
+  }
+  return Agree(communicator_, status);
 }
 
 absl::StatusOr<TrainingSummary> TrainingRun::Publish() {

@@ -69,7 +69,7 @@ class MpiTrainTest(unittest.TestCase):
                                 timeout=LIMIT_SECONDS, check=False)
         return result.returncode, result.stdout, result.stderr
 
-    def expect_same_model(self, mpirun):
+    def expect_same_model(self, mpirun, trainings=1):
         for model in ("one", "two"):
             shutil.rmtree(self.file(model), ignore_errors=True)
         code, _, err = self.run_command(self.flags("one"))
@@ -77,7 +77,7 @@ class MpiTrainTest(unittest.TestCase):
         code, out, err = self.run_command(mpirun + self.flags("two"))
         self.assertEqual(code, 0, err)
         self.assertEqual(out.count("published"), 1, out)
-        self.assertEqual(err.count("epoch 2: loss"), 1, err)
+        self.assertEqual(err.count("epoch 2: loss"), trainings, err)
         one, two = weights(self.file("one")), weights(self.file("two"))
         self.assertEqual(len(one), len(two))
         # Sums of a few hundred products in single precision, in another order.
@@ -97,6 +97,15 @@ class MpiTrainTest(unittest.TestCase):
             with self.subTest(more=more):
                 self.tower = ssi + more
                 self.expect_same_model(MPIRUN + ["-n", "2"])
+
+    def test_grid_in_two_processes_is_that_of_one(self):
+        self.tower += ["--grid=learning_rate=0.02,0.5"]
+        mpirun = MPIRUN + ["-n", "2"]
+        self.expect_same_model(mpirun, trainings=3)
+        code, out, err = self.run_command(mpirun + self.flags("two"))
+        self.assertEqual(code, 0, err)
+        self.assertEqual(err.count("done before"), 2, err)
+        self.assertEqual(out.count("published"), 1, out)
 
     def start(self, model, *more):
         """Both processes at work; each has left its number in a file."""
@@ -139,15 +148,15 @@ class MpiTrainTest(unittest.TestCase):
 
     def test_ssi_killed_and_resumed_ends_with_the_same_bits(self):
         self.tower = ["--tower=ssi"]
-        self.expect_same_bits_when_killed()
+        self.expect_same_bits_when_killed(kills=1)
 
-    def expect_same_bits_when_killed(self, *more):
+    def expect_same_bits_when_killed(self, *more, kills=2):
         self.epochs = 4
         more += ("--checkpoint_batches=1", "--resume")
         whole = MPIRUN + ["-n", "2"] + self.flags("whole") + list(more)
         self.assertEqual(self.run_command(whole)[0], 0)
         checkpoint = pathlib.Path(self.file("killed/checkpoint.safetensors"))
-        for epoch in (1, 2):
+        for epoch in range(1, kills + 1):
             job = self.start("killed", *more)
             self.wait_for(job, f"epoch {epoch}: loss")
             self.kill_all(job)
