@@ -14,6 +14,7 @@
 #include "model/base/thread_pool.h"
 #include "server/cache_saver.h"
 #include "server/catalog_follower.h"
+#include "server/connection_options.h"
 #include "server/core/periodic_task.h"
 #include "server/core/process_metrics.h"
 #include "server/core/request_log.h"
@@ -83,11 +84,13 @@ absl::Status Serve(const ServerOptions& options) {
   Lifecycle lifecycle;
   Metrics metrics;
   Admission admission(options.limits.max_inflight_texts);
+  ConnectionCount connections(options.limits.max_connections);
   SEMRANK_ASSIGN_OR_RETURN(const auto cache,
                            DocumentVectorCache::Create(options.cache_bytes));
   AddProcessReadings(metrics);
   AddCacheReadings(*cache, metrics);
   AddAdmissionReadings(admission, metrics);
+  AddConnectionReadings(connections, metrics);
   ModelStore models(ModelChoices(options.models), cache.get(), &metrics,
                     LogModelLoad);
   SEMRANK_ASSIGN_OR_RETURN(const auto store, OpenStore(options.store));
@@ -114,6 +117,7 @@ absl::Status Serve(const ServerOptions& options) {
       .models = &models,
       .lifecycle = &lifecycle,
       .admission = &admission,
+      .connections = &connections,
       .workers = &workers,
       .loader = &loader,
       .metrics = &metrics,
@@ -121,8 +125,8 @@ absl::Status Serve(const ServerOptions& options) {
       .request_log = &request_log,
       .admin_rpcs = options.models.enable_admin_rpcs};
   HttpPages pages = OperatorPages(&lifecycle, &metrics);
-  AddStatusPage({&lifecycle, &models, cache.get(), &admission, &options.limits,
-                 &request_log, &catalog, stored.get()},
+  AddStatusPage({&lifecycle, &models, cache.get(), &admission, &connections,
+                 &options.limits, &request_log, &catalog, stored.get()},
                 pages);
   Listeners listeners;
   SEMRANK_ASSIGN_OR_RETURN(
@@ -174,6 +178,7 @@ int Main(int argc, char** argv) {
   if (!ParseCommandLine(kProgram, argc, argv).empty()) {
     return ExitCode(kProgram, UsageError("takes flags only"));
   }
+  RaiseOpenFileLimit();
   const absl::StatusOr<ServerOptions> options = OptionsFromFlags();
   if (!options.ok()) return ExitCode(kProgram, options.status());
   if (options->check_config) {
@@ -181,6 +186,7 @@ int Main(int argc, char** argv) {
     return ExitCode(kProgram, Secrets::Check(options->security));
   }
   InitLogging(options->log.format == "json");
+  WarnOfFewConnections(options->limits.max_connections);
   return ExitCode(kProgram, Serve(*options));
 }
 

@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "model/base/program.h"
 #include "model/base/status_macros.h"
+#include "server/connection_options.h"
 #include "server/option_checks.h"
 
 ABSL_FLAG(std::string, listen_address, "127.0.0.1:50051",
@@ -140,6 +141,8 @@ absl::StatusOr<ServerOptions> OptionsFromFlags() {
       absl::GetFlag(FLAGS_max_requests_per_stream);
   options.limits.max_streams_per_connection =
       absl::GetFlag(FLAGS_max_streams_per_connection);
+  SEMRANK_ASSIGN_OR_RETURN(options.limits.max_connections,
+                           MaxConnectionsFromFlags());
   options.limits.max_metadata_bytes = absl::GetFlag(FLAGS_max_metadata_bytes);
   options.catalog = CatalogOptionsFromFlags(options.limits);
   options.drain_delay = absl::GetFlag(FLAGS_drain_delay);
@@ -160,7 +163,8 @@ std::string DescribeOptions(const ServerOptions& options) {
              "cache_snapshot=%s\ncache_snapshot_interval=%s\n"
              "max_texts_per_request=%d\nmax_text_bytes=%d\n"
              "max_inflight_texts=%d\nmax_requests_per_stream=%d\n"
-             "max_streams_per_connection=%d\nmax_metadata_bytes=%d\n"
+             "max_streams_per_connection=%d\nmax_connections=%d\n"
+             "max_metadata_bytes=%d\n"
              "drain_delay=%s\ndrain_timeout=%s\n",
              options.listen_address, options.http_address,
              options.limits.max_http_body_bytes, options.cache_bytes,
@@ -170,7 +174,7 @@ std::string DescribeOptions(const ServerOptions& options) {
              options.limits.max_text_bytes, options.limits.max_inflight_texts,
              options.limits.max_requests_per_stream,
              options.limits.max_streams_per_connection,
-             options.limits.max_metadata_bytes,
+             options.limits.max_connections, options.limits.max_metadata_bytes,
              absl::FormatDuration(options.drain_delay),
              absl::FormatDuration(options.drain_timeout)) +
          DescribeCatalogOptions(options.catalog, options.limits) +

@@ -25,6 +25,10 @@ class FileDescriptor {
   // process's umask.
   static absl::StatusOr<FileDescriptor> Open(const std::string& path, int flags,
                                              mode_t mode = 0666);
+  // Takes over what is open already, such as a socket; `name` is for errors.
+  static FileDescriptor Own(int fd, std::string name) {
+    return {fd, std::move(name)};
+  }
   // Descriptor 0, which is left open in the end.
   static FileDescriptor StandardInput();
 

@@ -22,6 +22,9 @@ struct Limits {
   // Calls and streams at once on one connection; further ones wait in the
   // client.
   std::int64_t max_streams_per_connection = 1'000;
+  // Connections at once over gRPC; a further one is closed. Fewer where the
+  // limit on open files does not allow as many.
+  std::int64_t max_connections = 8'192;
   // Bytes of one call's metadata.
   std::int64_t max_metadata_bytes = 8'192;
   // Bytes of one JSON request over HTTP.

@@ -51,6 +51,27 @@ void AddCatalogReadings(const ServedCatalog& catalog, Metrics& metrics) {
       });
 }
 
+void AddConnectionReadings(const ConnectionCount& connections,
+                           Metrics& metrics) {
+  const auto add = [&](const char* name, const char* help, MetricType type,
+                       std::int64_t (ConnectionCount::*read)() const) {
+    metrics.AddReading({name, help, type, [&connections, read] {
+                          return static_cast<double>((connections.*read)());
+                        }});
+  };
+  add("semrank_open_connections", "Connections to the gRPC port.",
+      MetricType::Gauge, &ConnectionCount::num_open);
+  add("semrank_connections_limit", "Connections that may be open at once.",
+      MetricType::Gauge, &ConnectionCount::max_connections);
+  add("semrank_connections_refused_total",
+      "Connections closed at once because as many were open as may be.",
+      MetricType::Counter, &ConnectionCount::num_refused);
+  add("semrank_accept_failures_total",
+      "Times that no connection could be accepted for want of file descriptors "
+      "or memory.",
+      MetricType::Counter, &ConnectionCount::num_accept_failures);
+}
+
 void AddAdmissionReadings(Admission& admission, Metrics& metrics) {
   metrics.AddReading(
       {"semrank_inflight_texts", "Texts admitted and not yet answered.",

@@ -3,6 +3,7 @@
 #define SEMRANK_SERVER_CORE_STATE_METRICS_H_
 
 #include "server/core/admission.h"
+#include "server/core/connection_count.h"
 #include "server/core/document_vector_cache.h"
 #include "server/core/metrics.h"
 #include "server/core/served_catalog.h"
@@ -16,6 +17,11 @@ void AddCacheReadings(const DocumentVectorCache& cache, Metrics& metrics);
 // semrank_inflight_texts, _max (the most since the last scrape), _limit.
 // Likewise.
 void AddAdmissionReadings(Admission& admission, Metrics& metrics);
+
+// semrank_open_connections, _connections_limit, _connections_refused_total and
+// _accept_failures_total. Likewise.
+void AddConnectionReadings(const ConnectionCount& connections,
+                           Metrics& metrics);
 
 // semrank_catalog_documents, _bytes, _reembedding_documents and
 // _reembedded_documents. Likewise.

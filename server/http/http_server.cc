@@ -21,9 +21,12 @@ namespace {
 // Enough for scrapers and probes; a client that sends a byte a second holds a
 // thread for the time-out at most.
 constexpr std::array kBounds = {
-    "num_threads",        "32",    "connection_queue",  "64",
-    "request_timeout_ms", "5000",  "linger_timeout_ms", "1000",
-    "max_request_size",   "16384", "enable_keep_alive", "no"};
+    "num_threads",        kMaxHttpConnections,
+    "connection_queue",   kMaxWaitingHttpConnections,
+    "request_timeout_ms", "5000",
+    "linger_timeout_ms",  "1000",
+    "max_request_size",   "16384",
+    "enable_keep_alive",  "no"};
 
 constexpr std::chrono::milliseconds kStopPollTime(10);
 

@@ -59,6 +59,12 @@ using HttpCalls = std::map<std::string, HttpCall, std::less<>>;
 // calls never keep probes and scrapers out.
 inline constexpr int kMaxHttpCalls = 24;
 
+// Connections that are answered at once, each by a thread, and that wait for
+// one of these to end; what comes beyond waits in the kernel. (As civetweb
+// takes numbers.)
+inline constexpr char kMaxHttpConnections[] = "32";
+inline constexpr char kMaxWaitingHttpConnections[] = "64";
+
 class HttpServer {
  public:
   // `address` is HOST:PORT; port 0 = any free one. Unavailable when it cannot

@@ -83,8 +83,10 @@ std::string Models(const ModelStore& models) {
   return Table("Models", {"name", "version", "state", "loaded", ""}, rows);
 }
 
-std::string Use(const DocumentVectorCache& cache, const Admission& admission) {
-  const DocumentVectorCache::Stats stats = cache.GetStats();
+std::string Use(const StatusSources& sources) {
+  const DocumentVectorCache::Stats stats = sources.cache->GetStats();
+  const Admission& admission = *sources.admission;
+  const ConnectionCount& connections = *sources.connections;
   return Table(
       "Cache and load", {},
       {{"vectors kept", std::to_string(stats.num_entries)},
@@ -92,7 +94,11 @@ std::string Use(const DocumentVectorCache& cache, const Admission& admission) {
         absl::StrFormat("%d of %d", stats.live_bytes, stats.capacity_bytes)},
        {"vectors pushed out", std::to_string(stats.num_evictions)},
        {"texts in work", absl::StrFormat("%d of %d", admission.inflight_texts(),
-                                         admission.max_inflight_texts())}});
+                                         admission.max_inflight_texts())},
+       {"connections over gRPC",
+        absl::StrFormat("%d of %d", connections.num_open(),
+                        connections.max_connections())},
+       {"connections refused", std::to_string(connections.num_refused())}});
 }
 
 std::string Store(const StoredVectors* stored) {
@@ -134,7 +140,11 @@ std::string LimitTable(const Limits& limits) {
       {{"texts in a request", std::to_string(limits.max_texts_per_request)},
        {"bytes of a text", std::to_string(limits.max_text_bytes)},
        {"texts in work", std::to_string(limits.max_inflight_texts)},
-       {"bytes of a message", std::to_string(MaxRequestBytes(limits))}});
+       {"bytes of a message", std::to_string(MaxRequestBytes(limits))},
+       {"connections over gRPC", std::to_string(limits.max_connections)},
+       {"connections over HTTP",
+        absl::StrFormat("%s, and %s that wait", kMaxHttpConnections,
+                        kMaxWaitingHttpConnections)}});
 }
 
 std::string Failures(const RequestLog& log) {
@@ -177,10 +187,9 @@ std::string StatusPage(const StatusSources& sources, absl::Duration uptime) {
                 {"up for",
                  absl::FormatDuration(absl::Trunc(uptime, absl::Seconds(1)))},
                 {"now", Seconds(absl::Now())}}) +
-         Models(*sources.models) + Use(*sources.cache, *sources.admission) +
-         Catalog(*sources.catalog) + Store(sources.stored) +
-         LimitTable(*sources.limits) + Failures(*sources.request_log) +
-         "</body>\n</html>\n";
+         Models(*sources.models) + Use(sources) + Catalog(*sources.catalog) +
+         Store(sources.stored) + LimitTable(*sources.limits) +
+         Failures(*sources.request_log) + "</body>\n</html>\n";
 }
 
 }  // namespace semrank

@@ -11,6 +11,7 @@
 
 #include "absl/time/time.h"
 #include "server/core/admission.h"
+#include "server/core/connection_count.h"
 #include "server/core/document_vector_cache.h"
 #include "server/core/lifecycle.h"
 #include "server/core/limits.h"
@@ -28,6 +29,7 @@ struct StatusSources {
   const ModelStore* models = nullptr;
   const DocumentVectorCache* cache = nullptr;
   const Admission* admission = nullptr;
+  const ConnectionCount* connections = nullptr;
   const Limits* limits = nullptr;
   const RequestLog* request_log = nullptr;
   const ServedCatalog* catalog = nullptr;

@@ -24,10 +24,7 @@ void LogThrottled(spdlog::level::level_enum level, const char* source,
   }
 }
 
-thread_local bool quiet = false;
-
 void LogGrpc(gpr_log_func_args* args) {
-  if (quiet) return;
   const bool is_error = args->severity == GPR_LOG_SEVERITY_ERROR;
   LogThrottled(is_error ? spdlog::level::warn : spdlog::level::debug, "gRPC",
                args->message);
@@ -36,9 +33,6 @@ void LogGrpc(gpr_log_func_args* args) {
 }  // namespace
 
 void CatchGrpcLog() { gpr_set_log_function(&LogGrpc); }
-
-QuietGrpcLog::QuietGrpcLog() { quiet = true; }
-QuietGrpcLog::~QuietGrpcLog() { quiet = false; }
 
 void LogBug(const absl::Status& status) {
   LogThrottled(spdlog::level::err, "bug", status.ToString());

@@ -10,16 +10,6 @@ namespace semrank {
 // Once, before the first server: takes over gRPC's log of the whole process.
 void CatchGrpcLog();
 
-// While it lives, what gRPC says in this thread is dropped: a listener that
-// cannot start is told once, by who wanted it.
-class QuietGrpcLog {
- public:
-  QuietGrpcLog();
-  ~QuietGrpcLog();
-  QuietGrpcLog(const QuietGrpcLog&) = delete;
-  QuietGrpcLog& operator=(const QuietGrpcLog&) = delete;
-};
-
 // For statuses that mean a bug of ours.
 void LogBug(const absl::Status& status);
 

@@ -6,9 +6,10 @@
 #include <grpcpp/server_builder.h>
 
 #include <chrono>
+#include <utility>
 
 #include "absl/strings/str_format.h"
-#include "server/rpc/grpc_log.h"
+#include "server/rpc/external_connections.h"
 
 namespace semrank {
 namespace {
@@ -25,32 +26,31 @@ void ReportServing(grpc::Server& server) {
   }
 }
 
-std::string WithPort(const std::string& address, int port) {
-  return absl::StrFormat("%s:%d", address.substr(0, address.rfind(':')), port);
-}
-
 absl::StatusOr<std::unique_ptr<HealthServer>> HealthServer::Start(
     const std::string& address) {
   std::unique_ptr<HealthServer> health(new HealthServer);
-  grpc::ServerBuilder builder;
-  int port = 0;
-  builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &port);
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-  {
-    const QuietGrpcLog quiet;
-    health->server_ = builder.BuildAndStart();
-  }
-  if (health->server_ == nullptr || port == 0) {
+  auto listener = ConnectionListener::Listen(address, &health->connections_);
+  if (!listener.ok()) {
     return absl::UnavailableError(absl::StrFormat(
-        "cannot listen for health checks on %s (--health_address)", address));
+        "cannot listen for health checks on %s (--health_address): %s", address,
+        listener.status().message()));
   }
-  health->address_ = WithPort(address, port);
+  health->listener_ = *std::move(listener);
+  grpc::ServerBuilder builder;
+  auto take = TakeConnections(builder, grpc::InsecureServerCredentials(),
+                              kHandshakeTimeout);
+  health->server_ = builder.BuildAndStart();
+  if (health->server_ == nullptr) {
+    return absl::InternalError("gRPC does not start a server for health");
+  }
   ReportServing(*health->server_);
+  health->listener_->Start(std::move(take));
   return health;
 }
 
 HealthServer::~HealthServer() {
   if (server_ == nullptr) return;
+  listener_->StopListening();
   // At once: watches never end by themselves.
   server_->Shutdown(std::chrono::system_clock::now());
 }

@@ -7,6 +7,8 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "server/core/connection_count.h"
+#include "server/rpc/connection_listener.h"
 
 namespace grpc {
 class Server;
@@ -17,11 +19,11 @@ namespace semrank {
 // Says SERVING of every service from now on.
 void ReportServing(grpc::Server& server);
 
-// HOST:PORT with another port.
-std::string WithPort(const std::string& address, int port);
-
 class HealthServer {
  public:
+  // At once; probes are short and few.
+  static constexpr int kMaxConnections = 64;
+
   // `address` is HOST:PORT; port 0 = any free one. Unavailable when it cannot
   // be listened on. Start an RpcServer before it: gRPC's health service is
   // switched on for the whole process there.
@@ -31,15 +33,16 @@ class HealthServer {
   HealthServer(const HealthServer&) = delete;
   HealthServer& operator=(const HealthServer&) = delete;
 
-  const std::string& address() const { return address_; }
+  const std::string& address() const { return listener_->address(); }
 
   void ReportNotServing();
 
  private:
   HealthServer() = default;
 
+  ConnectionCount connections_{kMaxConnections};
+  std::unique_ptr<ConnectionListener> listener_;
   std::unique_ptr<grpc::Server> server_;
-  std::string address_;
 };
 
 }  // namespace semrank

@@ -121,6 +121,7 @@ void DescribeLimits(const Limits& limits, v1::Limits& message) {
   message.set_max_response_bytes(MaxResponseBytes(limits));
   message.set_max_metadata_bytes(limits.max_metadata_bytes);
   message.set_max_http_body_bytes(limits.max_http_body_bytes);
+  message.set_max_connections(limits.max_connections);
   message.set_max_streams_per_connection(limits.max_streams_per_connection);
   message.set_max_requests_per_stream(limits.max_requests_per_stream);
   message.set_max_document_id_bytes(limits.max_document_id_bytes);

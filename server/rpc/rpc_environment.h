@@ -5,6 +5,7 @@
 #include "server/core/admission.h"
 #include "server/core/catalog_searcher.h"
 #include "server/core/catalog_writer.h"
+#include "server/core/connection_count.h"
 #include "server/core/embedding_engine.h"
 #include "server/core/lifecycle.h"
 #include "server/core/metrics.h"
@@ -27,6 +28,7 @@ struct RpcEnvironment {
   ModelStore* models = nullptr;
   const Lifecycle* lifecycle = nullptr;
   Admission* admission = nullptr;
+  ConnectionCount* connections = nullptr;
   WorkerPool* workers = nullptr;
   // Where models are loaded: one after another, beside the workers.
   WorkerPool* loader = nullptr;

@@ -44,29 +44,8 @@ void PrepareProcess() {
   });
 }
 
-}  // namespace
-
-RpcServer::RpcServer() : calls_(std::make_unique<CallTracker>()) {}
-
-absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(
-    const RpcServerOptions& options, RpcEnvironment environment) {
-  PrepareProcess();
-  std::unique_ptr<RpcServer> server(new RpcServer);
-  environment.calls = server->calls_.get();
-  server->services_.push_back(std::make_unique<RankingService>(environment));
-  server->services_.push_back(std::make_unique<EmbeddingService>(environment));
-  server->services_.push_back(std::make_unique<CatalogService>(environment));
-  server->services_.push_back(std::make_unique<ModelService>(environment));
-
-  grpc::ServerBuilder builder;
-  int port = 0;
-  builder.AddListeningPort(options.listen_address,
-                           options.tls != nullptr
-                               ? options.tls->MakeCredentials()
-                               : grpc::InsecureServerCredentials(),
-                           &port);
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-  const Limits& limits = environment.ranking->limits();
+void SetLimits(const RpcServerOptions& options, const Limits& limits,
+               grpc::ServerBuilder& builder) {
   builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE,
                              static_cast<int>(limits.max_metadata_bytes));
   builder.AddChannelArgument(
@@ -79,21 +58,46 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(
   // to; a few kilobytes of gzip would be gigabytes of memory.
   builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
   builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
+}
+
+}  // namespace
+
+RpcServer::RpcServer() : calls_(std::make_unique<CallTracker>()) {}
+
+absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(
+    const RpcServerOptions& options, RpcEnvironment environment) {
+  PrepareProcess();
+  std::unique_ptr<RpcServer> server(new RpcServer);
+  auto listener = ConnectionListener::Listen(options.listen_address,
+                                             environment.connections);
+  if (!listener.ok()) {
+    return absl::UnavailableError(
+        absl::StrFormat("cannot listen for gRPC on %s (--listen_address): %s",
+                        options.listen_address, listener.status().message()));
+  }
+  server->listener_ = *std::move(listener);
+  environment.calls = server->calls_.get();
+  server->services_.push_back(std::make_unique<RankingService>(environment));
+  server->services_.push_back(std::make_unique<EmbeddingService>(environment));
+  server->services_.push_back(std::make_unique<CatalogService>(environment));
+  server->services_.push_back(std::make_unique<ModelService>(environment));
+
+  grpc::ServerBuilder builder;
+  auto take = TakeConnections(builder,
+                              options.tls != nullptr
+                                  ? options.tls->MakeCredentials()
+                                  : grpc::InsecureServerCredentials(),
+                              options.handshake_timeout);
+  SetLimits(options, environment.ranking->limits(), builder);
   for (const auto& service : server->services_) {
     builder.RegisterService(service.get());
   }
-  {
-    const QuietGrpcLog quiet;
-    server->server_ = builder.BuildAndStart();
+  server->server_ = builder.BuildAndStart();
+  if (server->server_ == nullptr) {
+    return absl::InternalError("gRPC does not start a server");
   }
-  if (server->server_ == nullptr || port == 0) {
-    return absl::UnavailableError(
-        absl::StrFormat("cannot listen for gRPC on %s (--listen_address): is "
-                        "the port taken or the address not of this machine?",
-                        options.listen_address));
-  }
-  server->address_ = WithPort(options.listen_address, port);
   ReportServing(*server->server_);
+  server->listener_->Start(std::move(take));
   return server;
 }
 
@@ -107,6 +111,7 @@ void RpcServer::ReportNotServing() {
 
 bool RpcServer::Stop(absl::Duration timeout) {
   stopped_ = true;
+  listener_->StopListening();
   const auto wait =
       absl::ToChronoNanoseconds(std::max(timeout, absl::ZeroDuration()));
   const auto deadline = std::chrono::steady_clock::now() + wait;

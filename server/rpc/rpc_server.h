@@ -2,10 +2,11 @@
 //
 //   Services  ranking, embedding, catalog, model; grpc.health.v1 (Check and
 //             Watch, for "" and each service); reflection (v1alpha).
-//   Ports     one, TLS or plain text; SO_REUSEPORT is off, so a second server
-//   on the
+//   Ports     one, TLS or plain text; not shared, so a second server on the
 //             same port fails to start instead of taking half the calls.
-//   Threads   gRPC's own; Start, ReportNotServing and Stop from one thread.
+//             Connections beyond the environment's count are closed at once.
+//   Threads   gRPC's own and one that accepts; Start, ReportNotServing and Stop
+//             from one thread.
 #ifndef SEMRANK_SERVER_RPC_RPC_SERVER_H_
 #define SEMRANK_SERVER_RPC_RPC_SERVER_H_
 
@@ -16,6 +17,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "server/rpc/connection_listener.h"
+#include "server/rpc/external_connections.h"
 #include "server/rpc/rpc_environment.h"
 
 namespace grpc {
@@ -34,6 +37,7 @@ struct RpcServerOptions {
   std::int64_t max_request_bytes = 0;
   // Null = plain text. Must outlive the server.
   TlsCertificates* tls = nullptr;
+  absl::Duration handshake_timeout = kHandshakeTimeout;
 };
 
 class RpcServer {
@@ -48,7 +52,7 @@ class RpcServer {
   RpcServer& operator=(const RpcServer&) = delete;
 
   // HOST:PORT with the port that is in use.
-  const std::string& address() const { return address_; }
+  const std::string& address() const { return listener_->address(); }
 
   // Check and Watch say NOT_SERVING of every service from now on, so that load
   // balancers turn away; calls are still answered.
@@ -65,8 +69,8 @@ class RpcServer {
   // In this order, so that the server goes first and what calls use goes last.
   std::unique_ptr<CallTracker> calls_;
   std::vector<std::unique_ptr<grpc::Service>> services_;
+  std::unique_ptr<ConnectionListener> listener_;
   std::unique_ptr<grpc::Server> server_;
-  std::string address_;
   bool stopped_ = false;
 };
 

@@ -2,12 +2,15 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <functional>
 #include <limits>
 
 #include "absl/flags/declare.h"
 #include "absl/flags/flag.h"
+#include "server/connection_options.h"
 #include "tests/support/status_matchers.h"
 
 ABSL_DECLARE_FLAG(std::string, model_dir);
@@ -39,6 +42,7 @@ TEST(OptionsTest, ModelDirIsRequired) {
 TEST(OptionsTest, DescriptionHasEveryFlagAsAFlagfileTakesIt) {
   ServerOptions options = GoodOptions();
   options.drain_delay = absl::Milliseconds(1500);
+  options.limits.max_connections = 777;  // else it is the machine's
   EXPECT_EQ(DescribeOptions(options),
             "model_dir=models/shop\nmodel_version=\nmodel_poll_interval=5s\n"
             "wait_for_model=false\nenable_admin_rpcs=false\n"
@@ -49,7 +53,7 @@ TEST(OptionsTest, DescriptionHasEveryFlagAsAFlagfileTakesIt) {
             "max_texts_per_request=10000\n"
             "max_text_bytes=4096\nmax_inflight_texts=100000\n"
             "max_requests_per_stream=64\nmax_streams_per_connection=1000\n"
-            "max_metadata_bytes=8192\n"
+            "max_connections=777\nmax_metadata_bytes=8192\n"
             "drain_delay=1.5s\ndrain_timeout=30s\n"
             "max_catalog_documents=10000000\nmax_document_id_bytes=512\n"
             "max_payload_bytes=4096\nmax_top_k=1000\n"
@@ -57,6 +61,37 @@ TEST(OptionsTest, DescriptionHasEveryFlagAsAFlagfileTakesIt) {
             "store_vector_bytes=4294967296\n"
             "tls_cert=\ntls_key=\ntls_client_ca=\napi_keys_file=\n"
             "health_address=\nlog_format=text\nslow_request_threshold=0\n");
+}
+
+TEST(MaxConnectionsTest, DefaultShrinksToWhatOpenFilesAllow) {
+  EXPECT_EQ(MaxConnections(0, 1'000'000).value(), 8'192);
+  EXPECT_EQ(MaxConnections(0, 1'024).value(), 256);
+  EXPECT_EQ(MaxConnections(0, 256).value(), 64);
+  EXPECT_EQ(MaxConnections(0, 1).value(), 1);
+}
+
+TEST(MaxConnectionsTest, WhatIsAskedForIsTakenOrRefused) {
+  EXPECT_EQ(MaxConnections(256, 1'024).value(), 256);
+  EXPECT_EQ(MaxConnections(500'000, 1 << 30).value(), 500'000);
+  EXPECT_THAT(MaxConnections(257, 1'024),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "--max_connections=257: the limit of 1024 open files "
+                       "(ulimit -n) has room for 256"));
+  EXPECT_THAT(MaxConnections(-1, 1'024),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       StartsWith("--max_connections=-1: must be 0 to")));
+}
+
+TEST(MaxConnectionsTest, TheLimitOnOpenFilesIsRaisedAsFarAsAllowed) {
+  rlimit old_limit;
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &old_limit), 0);
+  const rlimit low = {100, old_limit.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &low), 0);
+  EXPECT_EQ(OpenFileLimit(), 100);
+  RaiseOpenFileLimit();
+  EXPECT_EQ(OpenFileLimit(),
+            std::min<rlim_t>(old_limit.rlim_max, rlim_t{1} << 30));
+  setrlimit(RLIMIT_NOFILE, &old_limit);
 }
 
 struct BadOption {

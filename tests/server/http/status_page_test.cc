@@ -18,7 +18,7 @@ class StatusPageTest : public ::testing::Test {
  protected:
   std::string Page() {
     return StatusPage({&lifecycle_, &models_, cache_.get(), &admission_,
-                       &limits_, &log_, &catalog_, stored_},
+                       &connections_, &limits_, &log_, &catalog_, stored_},
                       absl::Seconds(3661.7));
   }
 
@@ -29,6 +29,7 @@ class StatusPageTest : public ::testing::Test {
       DocumentVectorCache::Create(1 << 20).value();
   ModelStore models_{{{folder_.Source("shop")}}, cache_.get(), &metrics_};
   Admission admission_{777};
+  ConnectionCount connections_{888};
   const TextEmbedder embedder_{cache_.get(), &metrics_};
   ServedCatalog catalog_{Limits(), 100, &embedder_, &metrics_};
   const Limits limits_;
@@ -46,7 +47,8 @@ TEST_F(StatusPageTest, SaysWhatAnOperatorAsksFirst) {
   for (const char* part :
        {"<td>1h1m1s</td>", "<td>shop</td><td>1</td><td>serving</td>",
         "<td>shop</td><td>2</td><td>failed</td>",
-        "weights.safetensors is &lt;short&gt;", "0 of 777",
+        "weights.safetensors is &lt;short&gt;", "0 of 777", "0 of 888",
+        "<td>8192</td>", "<td>32, and 64 that wait</td>",
         "none since the start", "</html>"}) {
     EXPECT_THAT(page, HasSubstr(part));
   }

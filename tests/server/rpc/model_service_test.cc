@@ -58,6 +58,7 @@ TEST_F(ModelServiceTest, GetLimitsPublishesWhatTheFlagsSay) {
   EXPECT_EQ(limits.max_payload_bytes(), 4096u);
   EXPECT_EQ(limits.max_top_k(), 50u);
   EXPECT_EQ(limits.max_streams_per_connection(), 1'000u);
+  EXPECT_EQ(limits.max_connections(), 8'192u);
   EXPECT_EQ(limits.max_metadata_bytes(), 8'192u);
   EXPECT_EQ(limits.max_http_body_bytes(), 8u << 20);
 }

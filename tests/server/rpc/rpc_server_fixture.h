@@ -65,7 +65,10 @@ class RpcServerFixture : public ::testing::Test {
 
   absl::StatusOr<std::unique_ptr<RpcServer>> StartServer(
       const std::string& address) {
-    return RpcServer::Start({address, MaxRequestBytes(kLimits), tls_},
+    return RpcServer::Start({.listen_address = address,
+                             .max_request_bytes = MaxRequestBytes(kLimits),
+                             .tls = tls_,
+                             .handshake_timeout = handshake_timeout_},
                             {.ranking = &ranking_,
                              .embedding = &embedding_,
                              .catalog_writer = &catalog_.writer,
@@ -73,6 +76,7 @@ class RpcServerFixture : public ::testing::Test {
                              .models = &models_,
                              .lifecycle = &lifecycle_,
                              .admission = &admission_,
+                             .connections = connections_,
                              .workers = &workers_,
                              .loader = &loader_,
                              .metrics = &metrics_,
@@ -140,7 +144,10 @@ class RpcServerFixture : public ::testing::Test {
   const EmbeddingEngine embedding_{kLimits, &embedder_, &metrics_};
   WorkerPool workers_{1};
   WorkerPool loader_{1};
+  ConnectionCount many_connections_{kLimits.max_connections};
   // For servers that a test starts itself.
+  ConnectionCount* connections_ = &many_connections_;
+  absl::Duration handshake_timeout_ = kHandshakeTimeout;
   bool admin_rpcs_ = true;
   const AccessControl* access_ = nullptr;
   TlsCertificates* tls_ = nullptr;

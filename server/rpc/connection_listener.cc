@@ -1,0 +1,255 @@
+#include "server/rpc/connection_listener.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spdlog/spdlog.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "model/base/file_io.h"
+#include "model/base/status_macros.h"
+
+namespace semrank {
+namespace {
+
+// So that ends of connections are noticed between two crowds of new ones.
+constexpr int kMaxAcceptsAtOnce = 64;
+constexpr std::chrono::milliseconds kPauseTime(100);
+
+// What an event is about: a kind and, below it, a descriptor.
+enum class Kind : std::uint64_t { kWake, kListener, kConnection };
+std::uint64_t Source(Kind kind, int fd) {
+  return (static_cast<std::uint64_t>(kind) << 32) |
+         static_cast<std::uint32_t>(fd);
+}
+
+bool Watch(int epoll, int operation, int fd, Kind kind, std::uint32_t events) {
+  epoll_event event = {.events = events, .data = {.u64 = Source(kind, fd)}};
+  return epoll_ctl(epoll, operation, fd, &event) == 0;
+}
+
+// Errors of accept(2) that say something of one connection only.
+bool ConcernsOneConnection(int error) {
+  switch (error) {
+    case EINTR:
+    case ECONNABORTED:
+    case EPERM:  // a firewall
+    case EPROTO:
+    case ENOPROTOOPT:
+    case EOPNOTSUPP:
+    case ENETDOWN:
+    case ENETUNREACH:
+    case EHOSTDOWN:
+    case EHOSTUNREACH:
+    case ENONET:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool HasPeer(int fd) {
+  sockaddr_storage peer;
+  socklen_t size = sizeof(peer);
+  return getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) == 0;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ConnectionListener>> ConnectionListener::Listen(
+    const std::string& address, ConnectionCount* count) {
+  SEMRANK_ASSIGN_OR_RETURN(ListeningSockets listening, ListenAt(address));
+  FileDescriptor epoll = FileDescriptor::Own(epoll_create1(EPOLL_CLOEXEC), "");
+  if (epoll.get() < 0) return ErrnoStatus(errno, "epoll_create", address);
+  FileDescriptor wake =
+      FileDescriptor::Own(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "");
+  if (wake.get() < 0) return ErrnoStatus(errno, "eventfd", address);
+  Watch(epoll.get(), EPOLL_CTL_ADD, wake.get(), Kind::kWake, EPOLLIN);
+  std::unique_ptr<ConnectionListener> listener(new ConnectionListener(
+      std::move(listening), std::move(epoll), std::move(wake), count));
+  listener->WatchListeners(EPOLL_CTL_ADD, EPOLLIN);
+  return listener;
+}
+
+ConnectionListener::ConnectionListener(ListeningSockets listening,
+                                       FileDescriptor epoll,
+                                       FileDescriptor wake,
+                                       ConnectionCount* count)
+    : listening_(std::move(listening)),
+      epoll_(std::move(epoll)),
+      wake_(std::move(wake)),
+      count_(count) {}
+
+ConnectionListener::~ConnectionListener() {
+  if (thread_.joinable()) {
+    Ask(Asked::kEnd);
+    thread_.join();
+  }
+  for (const int kept : kept_) {
+    close(kept);
+    count_->Leave();
+  }
+}
+
+void ConnectionListener::Start(Take take) {
+  take_ = std::move(take);
+  thread_ = std::thread([this] { Run(); });
+}
+
+void ConnectionListener::StopListening() {
+  if (!thread_.joinable()) return listening_.sockets.clear();
+  Ask(Asked::kStopListening);
+  closed_.wait();
+}
+
+void ConnectionListener::Ask(Asked what) {
+  asked_ = what;
+  eventfd_write(wake_.get(), 1);
+}
+
+void ConnectionListener::Run() {
+  std::array<epoll_event, kMaxAcceptsAtOnce> events;
+  for (;;) {
+    const int count =
+        epoll_wait(epoll_.get(), events.data(), events.size(), MillisToWait());
+    if (asked_ == Asked::kEnd) return;
+    ResumeIfTime();
+    for (int i = 0; i < count; ++i) {
+      Handle(events[i].data.u64, events[i].events);
+    }
+    if (asked_ == Asked::kStopListening) CloseListeners();
+  }
+}
+
+void ConnectionListener::CloseListeners() {
+  if (listening_.sockets.empty()) return;
+  listening_.sockets.clear();
+  resume_time_.reset();
+  closed_.count_down();
+}
+
+void ConnectionListener::Handle(std::uint64_t source, std::uint32_t events) {
+  const int fd = static_cast<int>(source & 0xffffffff);
+  switch (static_cast<Kind>(source >> 32)) {
+    case Kind::kWake: {
+      eventfd_t unused;
+      eventfd_read(fd, &unused);
+      return;
+    }
+    case Kind::kListener:
+      return AcceptSome(fd);
+    case Kind::kConnection:
+      if ((events & EPOLLHUP) != 0) Forget(fd);
+      return;
+  }
+}
+
+void ConnectionListener::AcceptSome(int listener) {
+  for (int i = 0; i < kMaxAcceptsAtOnce && !resume_time_.has_value(); ++i) {
+    const int fd =
+        accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd >= 0) {
+      TakeIn(fd);
+    } else if (errno == EAGAIN) {
+      return;
+    } else if (!ConcernsOneConnection(errno)) {
+      Pause(errno);
+    }
+  }
+}
+
+void ConnectionListener::TakeIn(int fd) {
+  // Who has left already, as some probes do, costs nobody else anything.
+  if (!HasPeer(fd)) {
+    close(fd);
+    return;
+  }
+  if (!count_->Enter()) {
+    close(fd);
+    Warn(
+        absl::StrFormat("a connection to %s was refused: %d are open, as many "
+                        "as may be",
+                        address(), count_->max_connections()));
+    return;
+  }
+  const int kept = KeepAndWatch(fd);
+  if (kept < 0) {
+    const int error = errno;
+    close(fd);
+    count_->Leave();
+    return Pause(error);
+  }
+  kept_.insert(kept);
+  take_(fd);
+}
+
+int ConnectionListener::KeepAndWatch(int fd) const {
+  const int kept = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  if (kept < 0) return kept;
+  // Hang-ups and errors are reported without being asked for; edges, so that an
+  // error that is not the end is reported once.
+  if (Watch(epoll_.get(), EPOLL_CTL_ADD, kept, Kind::kConnection, EPOLLET)) {
+    return kept;
+  }
+  const int error = errno;
+  close(kept);
+  errno = error;
+  return -1;
+}
+
+void ConnectionListener::Forget(int kept) {
+  // While the other descriptor is open, closing this one does not end the
+  // watch.
+  epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, kept, nullptr);
+  close(kept);
+  kept_.erase(kept);
+  count_->Leave();
+}
+
+void ConnectionListener::Pause(int error) {
+  count_->CountAcceptFailure();
+  WatchListeners(EPOLL_CTL_MOD, 0);
+  resume_time_ = std::chrono::steady_clock::now() + kPauseTime;
+  Warn(absl::StrFormat("cannot accept connections to %s, they wait: %s",
+                       address(), std::generic_category().message(error)));
+}
+
+void ConnectionListener::ResumeIfTime() {
+  if (!resume_time_.has_value() ||
+      std::chrono::steady_clock::now() < *resume_time_) {
+    return;
+  }
+  resume_time_.reset();
+  WatchListeners(EPOLL_CTL_MOD, EPOLLIN);
+}
+
+int ConnectionListener::MillisToWait() const {
+  if (!resume_time_.has_value()) return -1;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(
+      *resume_time_ - std::chrono::steady_clock::now());
+  return static_cast<int>(std::max<std::int64_t>(left.count(), 0));
+}
+
+void ConnectionListener::WatchListeners(int operation,
+                                        std::uint32_t events) const {
+  for (const FileDescriptor& socket : listening_.sockets) {
+    Watch(epoll_.get(), operation, socket.get(), Kind::kListener, events);
+  }
+}
+
+void ConnectionListener::Warn(const std::string& message) {
+  std::int64_t num_dropped = 0;
+  if (!log_.Allow(absl::Now(), num_dropped)) return;
+  spdlog::warn("{} ({} such lines were dropped before)", message, num_dropped);
+}
+
+}  // namespace semrank

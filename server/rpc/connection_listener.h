@@ -1,0 +1,98 @@
+// Accepts TCP connections for somebody else, counts those that are open and
+// closes what comes beyond the limit. gRPC 1.51 bounds nothing, and its own
+// listener is deaf for good after one accept that finds no free descriptor.
+//
+//   Counted  from accept until the socket is shut down in both directions: by
+//            whoever took it, when he is done with it, or by a reset. One whose
+//            peer has only ended its own side still counts. To see the end a
+//            second descriptor of each socket is kept.
+//   Refused  closed at once, counted, told in the log once a second at most.
+//   Shortage of descriptors or memory: connections wait in the kernel, and it
+//            is tried again ten times a second.
+//   Threads  one of its own calls `take`; the methods from one thread.
+#ifndef SEMRANK_SERVER_RPC_CONNECTION_LISTENER_H_
+#define SEMRANK_SERVER_RPC_CONNECTION_LISTENER_H_
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <latch>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <unordered_set>
+
+#include "absl/status/statusor.h"
+#include "model/base/file_descriptor.h"
+#include "server/core/connection_count.h"
+#include "server/core/log_throttle.h"
+#include "server/rpc/listening_sockets.h"
+
+namespace semrank {
+
+class ConnectionListener {
+ public:
+  // Gets a connected, non-blocking socket, and must close it.
+  using Take = std::function<void(int fd)>;
+
+  // Connections wait in the kernel from here on. `count` must outlive the
+  // listener. Errors as ListenAt.
+  static absl::StatusOr<std::unique_ptr<ConnectionListener>> Listen(
+      const std::string& address, ConnectionCount* count);
+  // Gives back the places of connections that are still open.
+  ~ConnectionListener();
+  ConnectionListener(const ConnectionListener&) = delete;
+  ConnectionListener& operator=(const ConnectionListener&) = delete;
+
+  // HOST:PORT with the port that is in use.
+  const std::string& address() const { return listening_.address; }
+
+  // Once: hands over what comes, and has come, from now on.
+  void Start(Take take);
+
+  // New connections are refused by the kernel, and `take` is not called any
+  // more once this returns. Open ones are counted on.
+  void StopListening();
+
+ private:
+  enum class Asked { kListen, kStopListening, kEnd };
+
+  ConnectionListener(ListeningSockets listening, FileDescriptor epoll,
+                     FileDescriptor wake, ConnectionCount* count);
+
+  void Ask(Asked what);
+  void Run();
+  void CloseListeners();
+  void Handle(std::uint64_t source, std::uint32_t events);
+  void AcceptSome(int listener);
+  void TakeIn(int fd);
+  // A second descriptor that is watched for the end; -1 = errno says why not.
+  int KeepAndWatch(int fd) const;
+  void Forget(int kept);
+  void Pause(int error);
+  void ResumeIfTime();
+  int MillisToWait() const;
+  void WatchListeners(int operation, std::uint32_t events) const;
+  void Warn(const std::string& message);
+
+  ListeningSockets listening_;
+  const FileDescriptor epoll_;
+  const FileDescriptor wake_;
+  ConnectionCount* const count_;
+  Take take_;
+  std::atomic<Asked> asked_ = Asked::kListen;
+  std::latch closed_{1};
+  LogThrottle log_{/*max_lines_per_second=*/1};
+
+  // The thread's own.
+  std::unordered_set<int> kept_;
+  std::optional<std::chrono::steady_clock::time_point> resume_time_;
+
+  std::thread thread_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_RPC_CONNECTION_LISTENER_H_

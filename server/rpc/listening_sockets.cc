@@ -1,0 +1,129 @@
+#include "server/rpc/listening_sockets.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "model/base/file_io.h"
+#include "model/base/status_macros.h"
+
+namespace semrank {
+namespace {
+
+struct FreeAddresses {
+  void operator()(addrinfo* first) const { freeaddrinfo(first); }
+};
+using Addresses = std::unique_ptr<addrinfo, FreeAddresses>;
+
+absl::StatusOr<Addresses> LookUp(const std::string& host,
+                                 const std::string& port) {
+  addrinfo hints = {};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
+  addrinfo* first = nullptr;
+  const int error = getaddrinfo(host.c_str(), port.c_str(), &hints, &first);
+  if (error != 0) {
+    return absl::UnavailableError(
+        absl::StrFormat("look up %s: %s", host, gai_strerror(error)));
+  }
+  return Addresses(first);
+}
+
+// Connections inherit these. A peer that vanishes without a word is noticed
+// after some two minutes, and its place is free again.
+void SetOptions(int fd, const addrinfo& at, bool both_kinds) {
+  const auto set = [fd](int level, int name, int value) {
+    setsockopt(fd, level, name, &value, sizeof(value));
+  };
+  set(SOL_SOCKET, SO_REUSEADDR, 1);
+  set(IPPROTO_TCP, TCP_NODELAY, 1);
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, 60);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, 15);
+  set(IPPROTO_TCP, TCP_KEEPCNT, 4);
+  if (at.ai_family == AF_INET6) {
+    set(IPPROTO_IPV6, IPV6_V6ONLY, both_kinds ? 0 : 1);
+  }
+}
+
+in_port_t& PortOf(sockaddr* address) {
+  return address->sa_family == AF_INET6
+             ? reinterpret_cast<sockaddr_in6*>(address)->sin6_port
+             : reinterpret_cast<sockaddr_in*>(address)->sin_port;
+}
+
+in_port_t BoundPort(const FileDescriptor& socket) {
+  sockaddr_storage bound = {};
+  socklen_t size = sizeof(bound);
+  auto* const address = reinterpret_cast<sockaddr*>(&bound);
+  getsockname(socket.get(), address, &size);
+  return PortOf(address);
+}
+
+// Adds a socket that listens at `at`; 0, or the number of the error.
+int Add(const addrinfo& at, bool both_kinds,
+        std::vector<FileDescriptor>& sockets) {
+  FileDescriptor fd = FileDescriptor::Own(
+      socket(at.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), "");
+  if (fd.get() < 0) return errno;
+  SetOptions(fd.get(), at, both_kinds);
+  // Every address of a name gets the port that the first one got.
+  if (!sockets.empty()) PortOf(at.ai_addr) = BoundPort(sockets.front());
+  if (bind(fd.get(), at.ai_addr, at.ai_addrlen) != 0) return errno;
+  if (listen(fd.get(), SOMAXCONN) != 0) return errno;
+  sockets.push_back(std::move(fd));
+  return 0;
+}
+
+// Addresses of a kind that this machine does not have are left out, as long as
+// there is another; a port that is taken is not.
+absl::StatusOr<std::vector<FileDescriptor>> ListenAtAll(const std::string& host,
+                                                        const std::string& port,
+                                                        bool both_kinds) {
+  SEMRANK_ASSIGN_OR_RETURN(const Addresses addresses, LookUp(host, port));
+  std::vector<FileDescriptor> sockets;
+  int error = 0;
+  for (const addrinfo* at = addresses.get(); at != nullptr; at = at->ai_next) {
+    const int failure = Add(*at, both_kinds, sockets);
+    if (failure == EADDRINUSE && port != "0") {
+      return ErrnoStatus(failure, "listen on", host + ":" + port);
+    }
+    if (failure != 0) error = failure;
+  }
+  if (sockets.empty()) {
+    return ErrnoStatus(error, "listen on", host + ":" + port);
+  }
+  return sockets;
+}
+
+}  // namespace
+
+absl::StatusOr<ListeningSockets> ListenAt(const std::string& address) {
+  const std::size_t colon = address.rfind(':');
+  if (colon == std::string::npos) {
+    return absl::InvalidArgumentError(address + " is not HOST:PORT");
+  }
+  std::string host = address.substr(0, colon);
+  const std::string port = address.substr(colon + 1);
+  if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
+    host = host.substr(1, host.size() - 2);
+  }
+  const bool both_kinds = host == "0.0.0.0" || host == "::";
+  auto sockets = ListenAtAll(both_kinds ? "::" : host, port, both_kinds);
+  if (both_kinds && !sockets.ok()) {  // a machine without IPv6?
+    sockets = ListenAtAll("0.0.0.0", port, both_kinds);
+  }
+  SEMRANK_RETURN_IF_ERROR(sockets.status());
+  const int bound_port = ntohs(BoundPort(sockets->front()));
+  return ListeningSockets{
+      *std::move(sockets),
+      absl::StrFormat("%s:%d", address.substr(0, colon), bound_port)};
+}
+
+}  // namespace semrank

@@ -1,0 +1,58 @@
+// TCP clients without gRPC, as probes and hostile ones are.
+#ifndef SEMRANK_TESTS_SERVER_RPC_PLAIN_SOCKETS_H_
+#define SEMRANK_TESTS_SERVER_RPC_PLAIN_SOCKETS_H_
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace semrank {
+
+class PlainClient {
+ public:
+  PlainClient() : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {}
+  // `address` is HOST:PORT; connects to PORT on this machine.
+  explicit PlainClient(const std::string& address) : PlainClient() {
+    Connect(address);
+  }
+  PlainClient(PlainClient&& other) noexcept
+      : fd_(std::exchange(other.fd_, -1)) {}
+  ~PlainClient() {
+    if (fd_ >= 0) close(fd_);
+  }
+
+  bool Connect(const std::string& address) {
+    sockaddr_in to = {};
+    to.sin_family = AF_INET;
+    to.sin_port = htons(static_cast<std::uint16_t>(
+        std::stoi(address.substr(address.rfind(':') + 1))));
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return connect(fd_, reinterpret_cast<sockaddr*>(&to), sizeof(to)) == 0;
+  }
+  // Waits for a byte; 0 = the other side has ended or reset the connection.
+  char Read() {
+    char byte = 0;
+    return recv(fd_, &byte, 1, 0) == 1 ? byte : '\0';
+  }
+  // Ends this side only.
+  void EndSending() { shutdown(fd_, SHUT_WR); }
+  // Drops the connection without a word, so that the other side gets a reset.
+  void Reset() {
+    const linger at_once = {.l_onoff = 1, .l_linger = 0};
+    setsockopt(fd_, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+    close(std::exchange(fd_, -1));
+  }
+
+ private:
+  int fd_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_TESTS_SERVER_RPC_PLAIN_SOCKETS_H_
