@@ -47,6 +47,9 @@ absl::StatusOr<std::string> DescribeRun(const TrainOptions& options,
   run["--valid_candidates"] = options.data.valid_judged_only ? "judged" : "all";
   run["--early_stopping"] = static_cast<int>(options.early_stopping);
   run["--biases"] = options.tower.biases;
+  if (options.tower.kind == v1::TOWER_KIND_SSI) {
+    run["--ssi_init_scale"] = options.ssi.init_scale;
+  }
   // Decides what is streamed, and then the order of the pairs.
   run["--memory_limit"] = MemoryLimit(options.data);
   return run.dump();
