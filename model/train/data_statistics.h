@@ -36,7 +36,9 @@ struct DataStatistics {
   // Lines that were skipped so far.
   std::int64_t bad_lines = 0;
   std::int64_t features = 0;
-  // Distinct texts of the training pairs.
+  // Distinct texts of the training pairs; those of all of them, as often as
+  // they occur, when these are streamed.
+  bool distinct_texts = true;
   LengthHistogram queries;
   LengthHistogram titles;
 };

@@ -72,7 +72,8 @@ std::string LengthChart(const DataStatistics& data) {
   return BarChart({.title = "Lengths of queries and titles",
                    .x_label = absl::StrFormat("words (%d or more in the last)",
                                               LengthHistogram::kMaxWords),
-                   .y_label = "% of the distinct texts",
+                   .y_label = data.distinct_texts ? "% of the distinct texts"
+                                                  : "% of the texts",
                    .series = {LengthSeries("queries", data.queries),
                               LengthSeries("titles", data.titles)},
                    .mark = std::nullopt,

@@ -17,7 +17,7 @@ std::string LossChart(const std::vector<EpochRecord>& epochs);
 // NDCG@1, @3 and @10 by epoch, of epochs that have them.
 std::string NdcgChart(const std::vector<EpochRecord>& epochs);
 
-// Shares of the distinct queries and titles by their number of words.
+// Shares of the queries and titles by their number of words.
 std::string LengthChart(const DataStatistics& data);
 
 }  // namespace semrank

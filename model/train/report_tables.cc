@@ -1,7 +1,5 @@
 #include "model/train/report_tables.h"
 
-#include <unistd.h>
-
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -13,6 +11,7 @@
 #include "model/base/version.h"
 #include "model/format/model_config.h"
 #include "model/train/html_text.h"
+#include "model/train/memory_budget.h"
 
 namespace semrank {
 namespace {
@@ -42,9 +41,10 @@ std::optional<double> MetricOf(const EpochRecord& record, Metric metric) {
   return (*record.validation.metrics)[metric];
 }
 
-std::string LengthText(const LengthHistogram& lengths) {
-  return absl::StrFormat("%s distinct, %.2f words on average",
-                         GroupDigits(lengths.num_texts()), lengths.MeanWords());
+std::string LengthText(const LengthHistogram& lengths, bool distinct) {
+  return absl::StrFormat(
+      "%s%s, %.2f words on average", GroupDigits(lengths.num_texts()),
+      distinct ? " distinct" : " with repeats", lengths.MeanWords());
 }
 
 // "a.b.c" for nested objects.
@@ -102,8 +102,8 @@ std::string DataTable(const DataStatistics& data) {
   return Table(Row("training pairs", GroupDigits(data.train_pairs)) +
                Row("clicks of these", GroupDigits(data.clicks)) +
                Row("validation pairs", GroupDigits(data.valid_pairs)) +
-               Row("queries", LengthText(data.queries)) +
-               Row("titles", LengthText(data.titles)) +
+               Row("queries", LengthText(data.queries, data.distinct_texts)) +
+               Row("titles", LengthText(data.titles, data.distinct_texts)) +
                Row("features", GroupDigits(data.features)) +
                Row("bad lines", GroupDigits(data.bad_lines)));
 }
@@ -125,8 +125,7 @@ std::string SettingsTable(const std::vector<FlagValue>& flags) {
 }
 
 std::string MachineTable() {
-  const double memory = static_cast<double>(sysconf(_SC_PHYS_PAGES)) *
-                        static_cast<double>(sysconf(_SC_PAGESIZE));
+  const auto memory = static_cast<double>(PhysicalMemory());
   return Table(
       Row("semrank-train", Version()) + Row("processor", ProcessorName()) +
       Row("processors usable", absl::StrFormat("%d", NumUsableProcessors())) +
