@@ -9,7 +9,6 @@
 #include "model/train/option_checks.h"
 
 namespace semrank {
-
 namespace {
 
 // Pairs are held out for the loss if it is asked for, also beside judged
@@ -42,10 +41,6 @@ absl::Status ResolveEarlyStopping(TrainOptions& options) {
   }
   return absl::OkStatus();
 }
-
-}  // namespace
-
-namespace {
 
 // Standard input cannot be read again, so a run that reads it cannot be
 // resumed.
