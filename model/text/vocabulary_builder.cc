@@ -54,8 +54,10 @@ std::int64_t LowestKept(const Counts& counts, std::int64_t max_size) {
 }  // namespace
 
 void VocabularyBuilder::AddText(std::string_view normalized) {
-  ForEachWord(normalized,
-              [&](std::string_view word) { ++word_counts_[ToAbsl(word)]; });
+  ForEachWord(normalized, [&](std::string_view word) {
+    if (++word_counts_[ToAbsl(word)] > 1) return;
+    num_characters_ += static_cast<std::int64_t>(word.size());
+  });
 }
 
 void VocabularyBuilder::ForgetRareWords(std::int64_t num_words,
@@ -63,6 +65,7 @@ void VocabularyBuilder::ForgetRareWords(std::int64_t num_words,
   const std::int64_t lowest = LowestKept(word_counts_, num_words);
   absl::erase_if(word_counts_, [&](const auto& entry) {
     if (entry.second >= lowest) return false;
+    num_characters_ -= static_cast<std::int64_t>(entry.first.size());
     ForEachLetterWindow(entry.first, ngram_length, [&](std::string_view g) {
       ngram_counts_[ToAbsl(g)] += entry.second;
     });

@@ -29,6 +29,8 @@ class VocabularyBuilder {
   std::int64_t num_distinct_words() const {
     return static_cast<std::int64_t>(word_counts_.size());
   }
+  // Of those words together, in bytes.
+  std::int64_t num_characters() const { return num_characters_; }
   // Most frequent first, ties in byte order; at most max_size (0 = all), each
   // seen at least min_count times.
   std::vector<std::string> Words(std::int64_t max_size,
@@ -38,6 +40,7 @@ class VocabularyBuilder {
 
  private:
   absl::flat_hash_map<std::string, std::int64_t> word_counts_;
+  std::int64_t num_characters_ = 0;
   absl::flat_hash_map<std::string, std::int64_t> ngram_counts_;  // of forgotten
 };
 

@@ -27,10 +27,10 @@ ABSL_FLAG(std::string, model_dir, "",
           "Folder to publish the model in, as its next version. Also gets "
           "training.jsonl, the metrics of every epoch.");
 ABSL_FLAG(std::int64_t, memory_limit, Defaults().memory_limit,
-          "Bytes of memory for pairs, model and mini-batches. Pairs that do "
-          "not fit are read from their files anew in each epoch, in random "
-          "blocks through a shuffle buffer that takes what is left. 0 = half "
-          "of this machine's memory.");
+          "Bytes of memory. Pairs that take more than three quarters of it are "
+          "read from their files anew in each epoch, in random blocks through "
+          "a shuffle buffer that takes what model and mini-batches leave. 0 = "
+          "half of this machine's memory.");
 ABSL_FLAG(std::int64_t, max_bad_lines, Defaults().max_bad_lines,
           "Lines that may be skipped, over all files, before the run ends.");
 ABSL_FLAG(std::string, valid_pairs, "",

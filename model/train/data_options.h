@@ -16,8 +16,9 @@ struct DataOptions {
   // Judged titles for hard negatives; may be empty.
   std::string judged_file;
   std::string model_dir;
-  // Bytes that a run may use; 0 = half of this machine's memory. Pairs that do
-  // not fit are streamed from their files.
+  // Bytes; 0 = half of this machine's memory. Pairs that take more than three
+  // quarters of it are streamed from their files, and then it bounds all that
+  // the run takes.
   std::int64_t memory_limit = 0;
   // Lines that may be skipped over all files.
   std::int64_t max_bad_lines = 100;

@@ -8,6 +8,8 @@
 #include <string>
 
 #include "absl/strings/str_format.h"
+#include "model/base/status_macros.h"
+#include "model/format/ssi_tensors.h"
 #include "model/train/negative_sampler.h"
 #include "model/train/parameter_optimizer.h"
 #include "model/train/tower_weights.h"
@@ -19,19 +21,52 @@ namespace {
 // validation pairs, when their mean loss has two digits.
 constexpr std::int64_t kMaxSampledTitles = std::int64_t{1} << 18;
 constexpr std::int64_t kMaxValidPairs = 200'000;
-// Of a counted word, a kept title and a kept pair, with their containers.
-constexpr std::int64_t kWordBytes = 128;
-constexpr std::int64_t kTextBytes = 512;
-constexpr std::int64_t kPairBytes = 1024;
+// Less makes no vocabulary.
+constexpr std::int64_t kMinWordBytes = std::int64_t{1} << 17;
+// Of a counted word, or one of a vocabulary, beside its characters.
+constexpr std::int64_t kWordBytes = 112;
+// Of a kept text: its places in tables; and a character, which is there twice
+// for a while and stands for a feature of its bag.
+constexpr std::int64_t kTextBytes = 200;
+constexpr std::int64_t kCharacterBytes = 7;
 // A text of a mini-batch that is made ready: characters, bag, tables.
 constexpr std::int64_t kBatchTextBytes = 300;
+// Words of a text, where few have more.
+constexpr std::int64_t kTextWords = 16;
+// A (number, float) entry in a vector that has grown by doubling.
+constexpr std::int64_t kEntryBytes = 16;
 
 // Code, libraries, threads' stacks and what the allocator keeps; as much of it
 // as a sixteenth of the limit comes out of the limit.
 constexpr std::int64_t kProgramBytes = std::int64_t{64} << 20;
 
+// Titles that each pair of a mini-batch is told apart from.
+std::int64_t NumNegatives(const TrainOptions& options) {
+  const LossOptions& loss = options.loss;
+  if (loss.sampling != v1::NEGATIVE_SAMPLING_IN_BATCH) return loss.negatives;
+  return (loss.negatives > 0 ? loss.negatives : options.batch_size) +
+         loss.hard_negatives;
+}
+
+// What SSI keeps of a step beside vectors: violated margins (by block of pairs,
+// in order, and turned round), rows for words, and the words of each pair's
+// titles where pairs of words have weights.
+std::int64_t SsiStepBytes(const TrainOptions& options, int num_words) {
+  const std::int64_t pairs = options.batch_size;
+  const std::int64_t negatives = NumNegatives(options);
+  const std::int64_t rows =
+      2 * pairs * kTextWords * std::max(1, options.ssi.correlated_top_k);
+  const std::int64_t words =
+      HasSsiVectors(options.ssi.variant)
+          ? 0
+          : std::min<std::int64_t>(num_words, kTextWords * (1 + negatives));
+  return kEntryBytes *
+             (3 * pairs * (1 + negatives) + 2 * rows + pairs * words) +
+         4 * std::int64_t{options.ssi.pair_hash_buckets};
+}
+
 // Activations, gradients and scores of a step, and the batches made ready.
-std::int64_t BatchBytes(const TrainOptions& options) {
+std::int64_t BatchBytes(const TrainOptions& options, int num_features) {
   const std::int64_t pairs = options.batch_size;
   const bool in_batch = options.loss.sampling == v1::NEGATIVE_SAMPLING_IN_BATCH;
   const std::int64_t drawn = std::min<std::int64_t>(
@@ -39,8 +74,26 @@ std::int64_t BatchBytes(const TrainOptions& options) {
                                          : options.loss.negatives));
   std::int64_t floats = 0;
   for (const int width : TowerWidths(options.tower, 0)) floats += 2 * width;
-  return (2 * pairs + drawn) * (4 * floats + 4 * kBatchTextBytes) +
-         (in_batch ? 4 * pairs * pairs : 0);
+  const std::int64_t texts =
+      (2 * pairs + drawn) * (4 * floats + 4 * kBatchTextBytes);
+  if (options.tower.kind == v1::TOWER_KIND_SSI) {
+    return texts + SsiStepBytes(options, num_features);
+  }
+  return texts + (in_batch ? 4 * pairs * pairs : 0);
+}
+
+// Of features that are listed, not hashed.
+std::int64_t VocabularyBytes(const TrainOptions& options, int num_features) {
+  constexpr std::int64_t kMeanCharacters = 8;
+  const std::int64_t listed = num_features - options.features.hash_buckets;
+  return CountedWordsBytes(listed, kMeanCharacters * listed);
+}
+
+// idf and correlated words.
+std::int64_t NumSsiStatistics(const TrainOptions& options, int num_words) {
+  const v1::SsiSpec spec = DescribeSsi(options.ssi, num_words);
+  return num_words + (num_words - NumSsiRows(spec, num_words)) *
+                         std::int64_t{spec.correlated_top_k()};
 }
 
 }  // namespace
@@ -76,34 +129,64 @@ bool FitsInMemory(std::int64_t pair_bytes, const DataOptions& options) {
   return pair_bytes <= MemoryLimit(options) / 4 * 3;
 }
 
-std::int64_t ModelBytes(const TrainOptions& options, int num_features) {
-  return NumParameters(TowerWidths(options.tower, num_features)) *
-         (options.tower.shared ? 1 : 2) * std::int64_t{sizeof(float)} *
-         (2 + OptimizerStateSize(options.optimizer.kind));
+absl::StatusOr<std::int64_t> ModelBytes(const TrainOptions& options,
+                                        int num_features) {
+  constexpr std::int64_t kCopies = 2;  // the best epoch's are kept beside
+  const std::int64_t learned_copies =
+      kCopies + OptimizerStateSize(options.optimizer.kind);
+  std::int64_t floats = 0;
+  if (options.tower.kind == v1::TOWER_KIND_SSI) {
+    SEMRANK_ASSIGN_OR_RETURN(const std::int64_t learned,
+                             NumSsiParameters(options, num_features));
+    floats = learned * learned_copies +
+             NumSsiStatistics(options, num_features) * kCopies;
+  } else {
+    floats = NumParameters(TowerWidths(options.tower, num_features)) *
+             (options.tower.shared ? 1 : 2) * learned_copies;
+  }
+  return floats * std::int64_t{sizeof(float)};
+}
+
+std::string_view ModelSizeFlags(const TowerOptions& options) {
+  return options.kind == v1::TOWER_KIND_SSI
+             ? "--max_words, --embedding_dim, --optimizer=sgd"
+             : "--hash_buckets, --hidden, --shared_towers, --optimizer=sgd";
 }
 
 CountingBudget ShareForCounting(const TrainOptions& options) {
   const std::int64_t limit = MemoryLimit(options.data);
-  return {.max_words = std::max<std::int64_t>(1000, limit / 4 / kWordBytes),
-          .max_titles = std::clamp<std::int64_t>(limit / 16 / kTextBytes, 16,
-                                                 kMaxSampledTitles),
-          .max_valid_pairs = std::clamp<std::int64_t>(limit / 16 / kPairBytes,
-                                                      16, kMaxValidPairs)};
+  return {.word_bytes = std::max(kMinWordBytes, limit / 4),
+          .max_titles = kMaxSampledTitles,
+          .title_bytes = limit / 16,
+          .max_valid_pairs = kMaxValidPairs,
+          .valid_pair_bytes = limit / 16};
+}
+
+std::int64_t CountedWordsBytes(std::int64_t num_words,
+                               std::int64_t num_characters) {
+  return kWordBytes * num_words + num_characters;
+}
+
+std::int64_t KeptTextBytes(std::size_t num_characters) {
+  return kTextBytes +
+         kCharacterBytes * static_cast<std::int64_t>(num_characters);
 }
 
 absl::StatusOr<std::int64_t> ShareForShuffling(const TrainOptions& options,
                                                int num_features) {
   const std::int64_t limit = MemoryLimit(options.data);
-  const std::int64_t model = ModelBytes(options, num_features);
-  const std::int64_t batches = BatchBytes(options);
+  SEMRANK_ASSIGN_OR_RETURN(std::int64_t model,
+                           ModelBytes(options, num_features));
+  model += VocabularyBytes(options, num_features);
+  const std::int64_t batches = BatchBytes(options, num_features);
   const std::int64_t rest =
       limit - limit / 8 - model - batches - std::min(kProgramBytes, limit / 16);
   if (rest >= limit / 16) return rest;
   return absl::ResourceExhaustedError(absl::StrFormat(
       "--memory_limit=%d leaves no room to shuffle pairs: the model and its "
       "training (%d features) take %d bytes, mini-batches %d. More memory, or "
-      "smaller: --hash_buckets, --hidden, --batch_size, --negatives",
-      limit, num_features, model, batches));
+      "smaller: %s, --batch_size, --negatives",
+      limit, num_features, model, batches, ModelSizeFlags(options.tower)));
 }
 
 }  // namespace semrank

@@ -1,8 +1,14 @@
 // How --memory_limit is shared out.
+//
+//   Promise  nothing here depends on --threads, which may not change the order
+//            of streamed pairs. What each thread has of its own (its stack; of
+//            SSI 8 bytes a word) is part of the program.
 #ifndef SEMRANK_MODEL_TRAIN_MEMORY_BUDGET_H_
 #define SEMRANK_MODEL_TRAIN_MEMORY_BUDGET_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "model/train/train_options.h"
@@ -27,21 +33,34 @@ std::int64_t PairBytes(std::int64_t num_pairs, std::int64_t num_texts,
 // of the limit.
 bool FitsInMemory(std::int64_t pair_bytes, const DataOptions& options);
 
-// Weights, their best epoch and the optimizer's state.
-std::int64_t ModelBytes(const TrainOptions& options, int num_features);
+// Weights, their best epoch and the optimizer's state; of SSI also idf and
+// correlated words. Fails as NumSsiParameters.
+absl::StatusOr<std::int64_t> ModelBytes(const TrainOptions& options,
+                                        int num_features);
+
+// The flags that make such a model smaller, for messages.
+std::string_view ModelSizeFlags(const TowerOptions& options);
 
 // Of a stream of pairs, while the vocabulary is counted: words, drawn titles
-// and validation pairs that are kept.
+// and validation pairs that are kept. Bytes are those of the functions below.
 struct CountingBudget {
-  std::int64_t max_words;
+  std::int64_t word_bytes;
   std::int64_t max_titles;
+  std::int64_t title_bytes;
   std::int64_t max_valid_pairs;
+  std::int64_t valid_pair_bytes;
 };
 CountingBudget ShareForCounting(const TrainOptions& options);
+// A counted word, or a text that is kept, with its bag and its places in
+// tables.
+std::int64_t CountedWordsBytes(std::int64_t num_words,
+                               std::int64_t num_characters);
+std::int64_t KeptTextBytes(std::size_t num_characters);
 
-// What remains for the shuffle buffer beside a model of so many features, the
-// batches under way and what counting has kept. ResourceExhausted when that is
-// less than a sixteenth of the limit.
+// What remains for the shuffle buffer beside a model of so many features, its
+// vocabulary, the batches under way and what counting has kept.
+// ResourceExhausted when that is less than a sixteenth of the limit. Fails as
+// ModelBytes.
 absl::StatusOr<std::int64_t> ShareForShuffling(const TrainOptions& options,
                                                int num_features);
 

@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "model/base/status_macros.h"
+#include "model/train/memory_budget.h"
 
 namespace semrank {
 namespace {
@@ -23,20 +24,23 @@ std::size_t BlockBytes(std::int64_t buffer_bytes) {
 }  // namespace
 
 absl::StatusOr<PairDrawer> PairDrawer::Create(const TrainOptions& options,
-                                              const PairStream& stream) {
-  SEMRANK_ASSIGN_OR_RETURN(LineBlocks blocks,
-                           LineBlocks::Create(options.data.train_files,
-                                              BlockBytes(stream.buffer_bytes)));
-  return PairDrawer(options, stream, std::move(blocks));
+                                              const TrainingData& data) {
+  SEMRANK_ASSIGN_OR_RETURN(
+      const std::int64_t buffer_bytes,
+      ShareForShuffling(options, data.featurizer.num_features()));
+  SEMRANK_ASSIGN_OR_RETURN(
+      LineBlocks blocks,
+      LineBlocks::Create(options.data.train_files, BlockBytes(buffer_bytes)));
+  return PairDrawer(options, *data.stream, std::move(blocks), buffer_bytes);
 }
 
 PairDrawer::PairDrawer(const TrainOptions& options, const PairStream& stream,
-                       LineBlocks blocks)
+                       LineBlocks blocks, std::int64_t buffer_bytes)
     : options_(options),
       stream_(stream),
       hash_(options.seed),
       blocks_(std::move(blocks)),
-      buffer_(static_cast<std::size_t>(stream.buffer_bytes)),
+      buffer_(static_cast<std::size_t>(buffer_bytes)),
       order_(options.seed, RandomPurpose::kPairOrder) {}
 
 void PairDrawer::BeginEpoch(int epoch) {
@@ -55,8 +59,7 @@ absl::Status PairDrawer::Fill() {
       SEMRANK_ASSIGN_OR_RETURN(const bool more, blocks_.Next(next_line_));
       at_end_ = !more;
       if (more) {
-        next_copies_ =
-            repeats ? Repetitions(ClicksOf(next_line_), options_.loss) : 1;
+        next_copies_ = repeats ? CappedClicks(ClicksOf(next_line_)) : 1;
       }
       continue;
     }

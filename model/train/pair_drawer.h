@@ -3,7 +3,7 @@
 //
 //   Pairs    those that counting has counted: usable, clicked, not held out;
 //            with --clicks=repeat as often as clicked.
-//   Memory   the buffer (PairStream::buffer_bytes) and one block.
+//   Memory   the buffer (ShareForShuffling) and one block.
 //   Threads  one drawer, one thread at a time.
 #ifndef SEMRANK_MODEL_TRAIN_PAIR_DRAWER_H_
 #define SEMRANK_MODEL_TRAIN_PAIR_DRAWER_H_
@@ -22,9 +22,10 @@ namespace semrank {
 
 class PairDrawer {
  public:
-  // Both outlive the drawer. Fails as LineBlocks.
+  // Of data.stream; both outlive the drawer. Fails as ShareForShuffling and
+  // LineBlocks.
   static absl::StatusOr<PairDrawer> Create(const TrainOptions& options,
-                                           const PairStream& stream);
+                                           const TrainingData& data);
 
   void BeginEpoch(int epoch);
   // DataLoss when the files hold fewer pairs than were counted.
@@ -32,7 +33,7 @@ class PairDrawer {
 
  private:
   PairDrawer(const TrainOptions& options, const PairStream& stream,
-             LineBlocks blocks);
+             LineBlocks blocks, std::int64_t buffer_bytes);
 
   // Fills the buffer as far as lines go.
   absl::Status Fill();

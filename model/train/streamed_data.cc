@@ -19,10 +19,14 @@
 #include "model/train/pair_reader.h"
 #include "model/train/random.h"
 #include "model/train/shown_titles_reader.h"
+#include "model/train/title_sample.h"
 #include "model/train/training_features.h"
 
 namespace semrank {
 namespace {
+
+// As many are held out whatever they take.
+constexpr std::int64_t kMinValidPairs = 16;
 
 // Everything that one pass gathers.
 class StreamCounter {
@@ -32,13 +36,16 @@ class StreamCounter {
         budget_(ShareForCounting(options)),
         hash_(options.seed),
         held_out_below_(
-            static_cast<std::uint64_t>(options.data.valid_fraction * 0x1p64)) {}
+            static_cast<std::uint64_t>(options.data.valid_fraction * 0x1p64)),
+        titles_(budget_.max_titles, budget_.title_bytes) {}
 
   void Add(ClickPair pair) {
     const std::uint64_t hash = hash_(pair.query);
     if (hash >= held_out_below_) return AddForTraining(pair);
+    held_out_bytes_ += HeldOutBytes(pair);
     held_out_[hash].push_back(std::move(pair));
-    if (++num_held_out_ > budget_.max_valid_pairs) HoldOutFewerQueries();
+    ++num_held_out_;
+    while (HoldsOutTooMuch()) HoldOutFewerQueries();
   }
 
   // Gives back what was held out when it cannot be told apart.
@@ -57,10 +64,9 @@ class StreamCounter {
   const std::map<std::uint64_t, std::vector<ClickPair>>& held_out() const {
     return held_out_;
   }
-  const std::map<std::uint64_t, std::string>& titles() const { return titles_; }
+  const TitleSample& titles() const { return titles_; }
   const VocabularyBuilder& vocabulary() const { return vocabulary_; }
   DataStatistics statistics() const { return statistics_; }
-  std::int64_t num_repeated() const { return num_repeated_; }
   std::uint64_t held_out_below() const { return held_out_below_; }
 
  private:
@@ -70,26 +76,27 @@ class StreamCounter {
     for (int i = 0; i < 2 * NumPaddings(options_.tower); ++i) {
       vocabulary_.AddText(kPaddingWord);
     }
-    if (vocabulary_.num_distinct_words() > budget_.max_words) {
-      vocabulary_.ForgetRareWords(budget_.max_words / 2,
+    while (CountedWordsBytes(vocabulary_.num_distinct_words(),
+                             vocabulary_.num_characters()) >
+           budget_.word_bytes) {
+      vocabulary_.ForgetRareWords(vocabulary_.num_distinct_words() / 2,
                                   options_.features.ngram_length);
     }
     ++statistics_.train_pairs;
-    statistics_.clicks += pair.clicks;
-    num_repeated_ += Repetitions(pair.clicks, options_.loss);
+    statistics_.clicks += CappedClicks(pair.clicks);
     statistics_.queries.Add(pair.query);
     statistics_.titles.Add(pair.title);
-    SampleTitle(pair.title);
+    titles_.Add(hash_(pair.title), pair.title);
   }
 
-  // The titles of the lowest hashes: a uniform sample of the distinct ones.
-  void SampleTitle(const std::string& title) {
-    const std::uint64_t hash = hash_(title);
-    const bool full =
-        static_cast<std::int64_t>(titles_.size()) == budget_.max_titles;
-    if (full && hash >= titles_.rbegin()->first) return;
-    const bool is_new = titles_.try_emplace(hash, title).second;
-    if (full && is_new) titles_.erase(std::prev(titles_.end()));
+  static std::int64_t HeldOutBytes(const ClickPair& pair) {
+    return KeptTextBytes(pair.query.size()) + KeptTextBytes(pair.title.size());
+  }
+
+  bool HoldsOutTooMuch() const {
+    return num_held_out_ > budget_.max_valid_pairs ||
+           (held_out_bytes_ > budget_.valid_pair_bytes &&
+            num_held_out_ > kMinValidPairs);
   }
 
   // The query of the highest hash is trained on after all.
@@ -97,7 +104,10 @@ class StreamCounter {
     const auto last = std::prev(held_out_.end());
     held_out_below_ = last->first;
     num_held_out_ -= static_cast<std::int64_t>(last->second.size());
-    for (const ClickPair& pair : last->second) AddForTraining(pair);
+    for (const ClickPair& pair : last->second) {
+      held_out_bytes_ -= HeldOutBytes(pair);
+      AddForTraining(pair);
+    }
     held_out_.erase(last);
   }
 
@@ -107,10 +117,10 @@ class StreamCounter {
   std::uint64_t held_out_below_;
   std::map<std::uint64_t, std::vector<ClickPair>> held_out_;  // by query
   std::int64_t num_held_out_ = 0;
-  std::map<std::uint64_t, std::string> titles_;
+  std::int64_t held_out_bytes_ = 0;
+  TitleSample titles_;
   VocabularyBuilder vocabulary_;
   DataStatistics statistics_;
-  std::int64_t num_repeated_ = 0;
 };
 
 absl::Status CheckStreamable(const TrainOptions& options) {
@@ -119,11 +129,6 @@ absl::Status CheckStreamable(const TrainOptions& options) {
         "the click log does not fit in --memory_limit, and only all of it "
         "together tells what was shown for a query: give more memory or "
         "--judged");
-  }
-  if (options.tower.kind == v1::TOWER_KIND_SSI) {
-    return absl::ResourceExhaustedError(
-        "the click log does not fit in --memory_limit, and --tower=ssi counts "
-        "its words from pairs in memory: give more memory");
   }
   return absl::OkStatus();
 }
@@ -141,7 +146,7 @@ absl::Status CountPairs(const TrainOptions& options, BadLines& bad_lines,
     progress.Update(count);
   }
   counter.DropTooSmallValidation();
-  if (counter.titles().size() >= 2) return absl::OkStatus();
+  if (counter.titles().titles().size() >= 2) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrFormat(
       "the %d lines of %s have fewer than two titles to tell apart",
       reader.num_lines(), absl::StrJoin(options.data.train_files, ",")));
@@ -182,14 +187,14 @@ absl::StatusOr<TrainingData> LoadStreamedData(const TrainOptions& options,
 
   auto stream = std::make_shared<PairStream>();
   std::vector<TextId> titles;
-  for (const auto& [hash, title] : counter.titles()) {
+  for (const auto& [hash, title] : counter.titles().titles()) {
     titles.push_back(stream->texts.Intern(title));
   }
   std::vector<TextPair> valid_pairs = InternHeldOut(counter, stream->texts);
   if (!options.data.valid_pair_files.empty()) {
     SEMRANK_ASSIGN_OR_RETURN(
-        valid_pairs,
-        ReadPairs(options.data.valid_pair_files, bad_lines, stream->texts));
+        valid_pairs, ReadValidPairs(options.data.valid_pair_files, bad_lines,
+                                    stream->texts));
   }
   ShownTitles shown;
   if (UsesShownTitles(options.loss)) {
@@ -201,21 +206,27 @@ absl::StatusOr<TrainingData> LoadStreamedData(const TrainOptions& options,
       Featurizer featurizer,
       MakeFeaturizer(options.features, counter.vocabulary()));
   SEMRANK_ASSIGN_OR_RETURN(
-      stream->buffer_bytes,
+      const std::int64_t buffer_bytes,
       ShareForShuffling(options, featurizer.num_features()));
-  stream->num_pairs = counter.num_repeated();
+  stream->num_pairs = counter.statistics().train_pairs;
+  stream->num_clicks = counter.statistics().clicks;
   stream->held_out_below = counter.held_out_below();
 
   DataStatistics statistics = counter.statistics();
   statistics.valid_pairs = static_cast<std::int64_t>(valid_pairs.size());
   statistics.bad_lines = bad_lines.count();
   statistics.features = featurizer.num_features();
+  statistics.distinct_texts = false;
   absl::FPrintF(stderr,
                 "%d pairs for training, streamed from disk through %d bytes of "
                 "memory; %d for validation, %d features, %d bad lines\n",
-                statistics.train_pairs, stream->buffer_bytes,
-                statistics.valid_pairs, statistics.features,
-                statistics.bad_lines);
+                statistics.train_pairs, buffer_bytes, statistics.valid_pairs,
+                statistics.features, statistics.bad_lines);
+  if (options.tower.kind == v1::TOWER_KIND_SSI) {
+    absl::FPrintF(stderr, "idf is counted over %s%d titles\n",
+                  counter.titles().complete() ? "all " : "a sample of ",
+                  titles.size());
+  }
   TextBags bags(stream->texts, featurizer, TextFormOf(options.tower));
   return TrainingData{.featurizer = std::move(featurizer),
                       .bags = std::move(bags),

@@ -8,8 +8,10 @@
 //   Validation  a query is held out by a hash of it; when these pairs are more
 //               than memory allows, fewer queries are, those of the lowest
 //               hashes.
-//   Titles      uniform negatives are drawn from a sample of the distinct
-//               titles, each equally likely to be in it.
+//   Titles      a sample of the distinct titles, each equally likely to be in
+//               it: those of the lowest hashes; all of them when memory allows.
+//               Uniform negatives are drawn from it, and SSI counts idf and
+//               correlated words in it (ssi_statistics.h says how well).
 //   Threads     const after loading.
 #ifndef SEMRANK_MODEL_TRAIN_STREAMED_DATA_H_
 #define SEMRANK_MODEL_TRAIN_STREAMED_DATA_H_

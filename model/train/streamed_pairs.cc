@@ -34,6 +34,12 @@ class BatchTexts {
   TextInterner own_;
 };
 
+// The same that the drawer hands out.
+std::int64_t EpochPairs(const PairStream& stream, const LossOptions& loss) {
+  return loss.clicks == v1::CLICK_USE_REPEAT ? stream.num_clicks
+                                             : stream.num_pairs;
+}
+
 int NumThreads(const TrainOptions& options) {
   const int threads =
       options.threads > 0 ? options.threads : NumUsableProcessors();
@@ -46,7 +52,7 @@ int NumThreads(const TrainOptions& options) {
 absl::StatusOr<std::unique_ptr<StreamedPairs>> StreamedPairs::Create(
     const TrainOptions& options, const TrainingData& data) {
   SEMRANK_ASSIGN_OR_RETURN(PairDrawer drawer,
-                           PairDrawer::Create(options, *data.stream));
+                           PairDrawer::Create(options, data));
   // make_unique cannot reach the private constructor.
   return std::unique_ptr<StreamedPairs>(
       new StreamedPairs(options, data, std::move(drawer), NumThreads(options)));
@@ -57,7 +63,8 @@ StreamedPairs::StreamedPairs(const TrainOptions& options,
                              int num_threads)
     : options_(options),
       data_(data),
-      plan_(data.stream->num_pairs, options.batch_size),
+      num_pairs_(EpochPairs(*data.stream, options.loss)),
+      plan_(num_pairs_, options.batch_size),
       num_threads_(num_threads),
       slots_(num_threads + 2),
       drawer_(std::move(drawer)) {}
@@ -163,7 +170,8 @@ void StreamedPairs::MakeBatch(std::int64_t index, Slot& slot) const {
   std::vector<TextPair> pairs;
   for (const ClickPair& pair : slot.pairs) {
     const TextId query = texts.Number(pair.query);
-    pairs.push_back({query, texts.Number(pair.title), CappedClicks(pair)});
+    pairs.push_back(
+        {query, texts.Number(pair.title), CappedClicks(pair.clicks)});
   }
   NegativeSampler sampler(options_.loss, data_.titles, &data_.shown);
   Random negatives(options_.seed, RandomPurpose::kNegatives, epoch_, index);

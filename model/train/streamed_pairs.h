@@ -23,12 +23,12 @@ namespace semrank {
 
 class StreamedPairs : public BatchSource {
  public:
-  // As MakeBatchSource; data.stream is there.
+  // As MakeBatchSource; data.stream is there. Fails as PairDrawer.
   static absl::StatusOr<std::unique_ptr<StreamedPairs>> Create(
       const TrainOptions& options, const TrainingData& data);
   ~StreamedPairs() override;
 
-  std::int64_t num_pairs() const override { return data_.stream->num_pairs; }
+  std::int64_t num_pairs() const override { return num_pairs_; }
   std::int64_t num_batches() const override { return plan_.num_batches(); }
   absl::Status BeginEpoch(int epoch, std::int64_t first_batch) override;
   absl::StatusOr<const MiniBatch*> Next() override;
@@ -58,6 +58,7 @@ class StreamedPairs : public BatchSource {
 
   const TrainOptions& options_;
   const TrainingData& data_;
+  std::int64_t num_pairs_;
   BatchPlan plan_;
   int num_threads_;
   int epoch_ = 0;

@@ -10,7 +10,6 @@
 #include "model/base/bad_lines.h"
 #include "model/base/status_macros.h"
 #include "model/train/memory_budget.h"
-#include "model/train/parameter_optimizer.h"
 #include "model/train/prepared_run.h"
 #include "model/train/run_inputs.h"
 #include "model/train/trained_model.h"
@@ -21,23 +20,16 @@
 namespace semrank {
 
 absl::Status CheckMemory(const TrainOptions& options, int num_features) {
-  std::int64_t bytes = 0;
-  if (options.tower.kind == v1::TOWER_KIND_SSI) {
-    SEMRANK_ASSIGN_OR_RETURN(const std::int64_t parameters,
-                             NumSsiParameters(options, num_features));
-    bytes = parameters * std::int64_t{sizeof(float)} *
-            (2 + OptimizerStateSize(options.optimizer.kind));
-  } else {
-    bytes = ModelBytes(options, num_features);
-  }
+  SEMRANK_ASSIGN_OR_RETURN(const std::int64_t bytes,
+                           ModelBytes(options, num_features));
   const auto needed = static_cast<double>(bytes);
   const auto present = static_cast<double>(PhysicalMemory());
   if (needed <= present) return absl::OkStatus();
   return absl::ResourceExhaustedError(absl::StrFormat(
       "the weights of %d features and their training need %.1f GiB; this "
-      "machine has %.1f GiB. Smaller: --hash_buckets, --hidden, "
-      "--shared_towers, --optimizer=sgd",
-      num_features, needed / (1 << 30), present / (1 << 30)));
+      "machine has %.1f GiB. Smaller: %s",
+      num_features, needed / (1 << 30), present / (1 << 30),
+      ModelSizeFlags(options.tower)));
 }
 
 std::string FormatSummaryJson(const TrainingSummary& summary) {

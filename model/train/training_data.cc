@@ -11,7 +11,6 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "model/base/interrupt.h"
-#include "model/base/program.h"
 #include "model/base/progress.h"
 #include "model/base/status_macros.h"
 #include "model/train/memory_budget.h"
@@ -71,12 +70,7 @@ absl::StatusOr<std::vector<TextPair>> TakeValidPairs(
     const TrainOptions& options, BadLines& bad_lines, TextInterner& texts,
     std::vector<TextPair>& train_pairs) {
   if (!options.data.valid_pair_files.empty()) {
-    SEMRANK_ASSIGN_OR_RETURN(
-        std::vector<TextPair> pairs,
-        ReadPairs(options.data.valid_pair_files, bad_lines, texts));
-    SEMRANK_RETURN_IF_ERROR(
-        CheckTitles(options.data.valid_pair_files, pairs, texts));
-    return pairs;
+    return ReadValidPairs(options.data.valid_pair_files, bad_lines, texts);
   }
   if (options.data.valid_fraction <= 0) return std::vector<TextPair>();
   std::vector<TextPair> held_out =
@@ -95,9 +89,9 @@ absl::StatusOr<std::vector<TextPair>> TakeValidPairs(
 
 }  // namespace
 
-std::uint32_t CappedClicks(const ClickPair& pair) {
+std::uint32_t CappedClicks(std::int64_t clicks) {
   return static_cast<std::uint32_t>(std::min<std::int64_t>(
-      pair.clicks, std::numeric_limits<std::uint32_t>::max()));
+      clicks, std::numeric_limits<std::uint32_t>::max()));
 }
 
 std::int64_t Repetitions(std::int64_t clicks, const LossOptions& loss) {
@@ -106,7 +100,7 @@ std::int64_t Repetitions(std::int64_t clicks, const LossOptions& loss) {
 
 TextPair InternPair(const ClickPair& pair, TextInterner& texts) {
   const TextId query = texts.Intern(pair.query);
-  return {query, texts.Intern(pair.title), CappedClicks(pair)};
+  return {query, texts.Intern(pair.title), CappedClicks(pair.clicks)};
 }
 
 absl::StatusOr<std::vector<TextPair>> ReadPairs(
@@ -154,6 +148,15 @@ absl::StatusOr<std::vector<TextPair>> ReadPairs(
                       reader.num_lines(), absl::StrJoin(files, ",")));
 }
 
+absl::StatusOr<std::vector<TextPair>> ReadValidPairs(
+    const std::vector<std::string>& files, BadLines& bad_lines,
+    TextInterner& texts) {
+  SEMRANK_ASSIGN_OR_RETURN(std::vector<TextPair> pairs,
+                           ReadPairs(files, bad_lines, texts));
+  SEMRANK_RETURN_IF_ERROR(CheckTitles(files, pairs, texts));
+  return pairs;
+}
+
 std::vector<TextPair> HoldOutQueries(double fraction, std::uint64_t seed,
                                      std::vector<TextPair>& pairs) {
   std::vector<TextId> queries = DistinctQueries(pairs);
@@ -181,12 +184,6 @@ absl::StatusOr<TrainingData> LoadTrainingData(const TrainOptions& options,
       options.data.train_files, bad_lines, texts,
       UsesShownTitles(options.loss) ? &shown_lines : nullptr, &options.data);
   if (absl::IsOutOfRange(read.status())) {
-    if (options.tower.kind == v1::TOWER_KIND_SSI) {
-      return FlagError("memory_limit",
-                       absl::StrFormat("%d", MemoryLimit(options.data)),
-                       "the pairs take more; --tower=ssi counts words over all "
-                       "titles, so they must be in memory");
-    }
     texts = TextInterner();
     bad_lines = bad_lines_before;
     return LoadStreamedData(options, bad_lines);

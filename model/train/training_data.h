@@ -32,11 +32,11 @@ struct TextPair {
 
 // Pairs that stay in their files, and are read anew in each epoch.
 struct PairStream {
-  std::int64_t num_pairs = 0;  // of an epoch
+  std::int64_t num_pairs = 0;
+  std::int64_t num_clicks = 0;  // of these pairs
   // Queries whose TextHash is lower are held out.
   std::uint64_t held_out_below = 0;
-  std::int64_t buffer_bytes = 0;  // for shuffling
-  TextInterner texts;             // those that TrainingData::bags numbers
+  TextInterner texts;  // those that TrainingData::bags numbers
 };
 
 struct TrainingData {
@@ -58,7 +58,8 @@ struct TrainingData {
 
 // The pair with its texts as numbers.
 TextPair InternPair(const ClickPair& pair, TextInterner& texts);
-std::uint32_t CappedClicks(const ClickPair& pair);
+// As many clicks as TextPair::clicks holds.
+std::uint32_t CappedClicks(std::int64_t clicks);
 // How often a pair with so many clicks stands in an epoch.
 std::int64_t Repetitions(std::int64_t clicks, const LossOptions& loss);
 
@@ -69,6 +70,11 @@ absl::StatusOr<std::vector<TextPair>> ReadPairs(
     const std::vector<std::string>& files, BadLines& bad_lines,
     TextInterner& texts, std::vector<ShownTitle>* shown = nullptr,
     const DataOptions* memory = nullptr);
+
+// The same of validation pairs, which fail when all have one title.
+absl::StatusOr<std::vector<TextPair>> ReadValidPairs(
+    const std::vector<std::string>& files, BadLines& bad_lines,
+    TextInterner& texts);
 
 // Reads the pairs into memory, or, when they do not fit in memory_limit, what
 // LoadStreamedData keeps. Fails when a file cannot be read, when too many lines

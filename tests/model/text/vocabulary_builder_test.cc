@@ -66,6 +66,7 @@ TEST(VocabularyBuilderTest, ForgottenWordsLeaveTheirNgrams) {
   builder.ForgetRareWords(3, 1);
   EXPECT_THAT(builder.Words(0, 1), ElementsAre("aab", "abb", "bba"));
   EXPECT_EQ(builder.num_distinct_words(), 3);
+  EXPECT_EQ(builder.num_characters(), 9);
   EXPECT_EQ(builder.LetterNgrams(1, 0, 1), ngrams);
   EXPECT_THAT(ngrams, ::testing::Contains("c"));
   // Counted from 0.

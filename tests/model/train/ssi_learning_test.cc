@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <ostream>
 #include <string>
 
 #include "absl/strings/str_format.h"
@@ -128,7 +130,9 @@ class SsiLearningTest : public ::testing::Test {
     TrainOptions options = DefaultOptions(v1::TOWER_KIND_SSI);
     options.loss = loss_;
     options.data.judged_file = judged_file_;
-    options.data.train_files = {dir_.Write("pairs.tsv", corpus.pairs)};
+    options.data.train_files = {
+        dir_.Write("pairs.tsv", RepeatBeyondMemory(corpus.pairs))};
+    options.data.memory_limit = memory_limit_;
     options.data.valid_queries = dir_.Write("queries.tsv", corpus.queries);
     options.data.valid_docs = dir_.Write("docs.tsv", corpus.docs);
     options.data.valid_qrels = dir_.Write("qrels.txt", corpus.qrels);
@@ -136,9 +140,10 @@ class SsiLearningTest : public ::testing::Test {
     options.ssi = ssi;
     options.tower.embedding_dim = 16;
     options.batch_size = 16;
-    options.epochs = 40;
+    options.epochs = epochs_;
     options.patience = 0;
     options.optimizer.learning_rate = 0.1;
+    EXPECT_EQ(IsStreamed(options), memory_limit_ > 0);
     const auto summary = Train(options);
     EXPECT_THAT(summary, IsOk());
     if (!summary.ok()) return -1;
@@ -150,9 +155,29 @@ class SsiLearningTest : public ::testing::Test {
     return (*summary->best.validation.metrics)[kNdcgAt10];
   }
 
+  // A pair takes 24 bytes of memory.
+  std::string RepeatBeyondMemory(const std::string& pairs) const {
+    const auto lines = std::count(pairs.begin(), pairs.end(), '\n');
+    std::string repeated;
+    for (auto i = memory_limit_ / (24 * lines) + 1; i > 0; --i) {
+      repeated += pairs;
+    }
+    return repeated;
+  }
+
+  static bool IsStreamed(TrainOptions options) {
+    BadLines bad_lines(0);
+    EXPECT_THAT(ResolveOptions(options), IsOk());
+    const auto data = LoadTrainingData(options, bad_lines);
+    EXPECT_THAT(data, IsOk());
+    return data.ok() && data->stream != nullptr;
+  }
+
   const TempDir dir_;
   LossOptions loss_;
   std::string judged_file_;
+  std::int64_t memory_limit_ = 0;  // > 0: the pairs are made more than fit
+  int epochs_ = 40;
 };
 
 TEST_F(SsiLearningTest, ClicksDecideBetweenMeanings) {
@@ -232,6 +257,52 @@ TEST_F(SsiLearningTest, CorrelatedWordsSpeakForRareOnes) {
                   {.frequent_words = 16, .correlated_top_k = 1}),
             1);
 }
+
+struct StreamCase {
+  std::string name;
+  Corpus corpus;
+  SsiOptions ssi = {};
+
+  friend void PrintTo(const StreamCase& c, std::ostream* out) {
+    *out << c.name;
+  }
+};
+
+class SsiStreamTest : public SsiLearningTest,
+                      public ::testing::WithParamInterface<StreamCase> {
+ protected:
+  SsiStreamTest() {
+    memory_limit_ = 400'000;
+    epochs_ = 2;
+  }
+};
+
+TEST_P(SsiStreamTest, LearnsFromPairsThatDoNotFitInMemory) {
+  EXPECT_EQ(Learn(GetParam().corpus, GetParam().ssi), 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Variants, SsiStreamTest,
+    ::testing::Values(
+        StreamCase{"LowRank", Synonyms(true)},
+        StreamCase{"Symmetric",
+                   Synonyms(false),
+                   {.variant = v1::SSI_VARIANT_SYMMETRIC}},
+        StreamCase{"NoIdentity",
+                   Synonyms(false),
+                   {.variant = v1::SSI_VARIANT_LOW_RANK_NO_IDENTITY}},
+        StreamCase{
+            "Diagonal", NoiseWords(), {.variant = v1::SSI_VARIANT_DIAGONAL}},
+        StreamCase{"Full", Synonyms(false), {.variant = v1::SSI_VARIANT_FULL}},
+        StreamCase{
+            "HashedPairs",
+            Synonyms(false),
+            {.variant = v1::SSI_VARIANT_FULL, .pair_hash_buckets = 4096}},
+        StreamCase{"DenseWords", Topics(false), {.dense_words = 16}},
+        StreamCase{"CorrelatedWords",
+                   Topics(true),
+                   {.frequent_words = 16, .correlated_top_k = 1}}),
+    [](const auto& tested) { return tested.param.name; });
 
 }  // namespace
 }  // namespace semrank

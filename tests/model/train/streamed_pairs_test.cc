@@ -14,6 +14,7 @@
 namespace semrank {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 constexpr int kPairs = 3000;
@@ -106,6 +107,7 @@ TEST_F(StreamedPairsTest, ForgetsRareWordsButNotTheirLetters) {
         rare[0] + " often" + std::to_string(i % 20) + "\t" + rare[1] + "\n";
   }
   options_.data.train_files = {dir_.Write("words.tsv", lines)};
+  options_.data.memory_limit = 400'000;
   options_.features.ngram_length = 3;
   ASSERT_OK_AND_ASSIGN(const TrainingData letters, Load());
   ASSERT_NE(letters.stream, nullptr);
@@ -117,8 +119,8 @@ TEST_F(StreamedPairsTest, ForgetsRareWordsButNotTheirLetters) {
   options_.features.kind = v1::FEATURE_KIND_WORDS;
   ASSERT_OK_AND_ASSIGN(const TrainingData data, Load());
   const std::vector<std::string>& words = data.featurizer.words()->words();
-  EXPECT_LE(static_cast<std::int64_t>(words.size()),
-            ShareForCounting(options_).max_words);
+  EXPECT_LE(CountedWordsBytes(static_cast<std::int64_t>(words.size()), 0),
+            ShareForCounting(options_).word_bytes);
   EXPECT_GT(words.size(), 20u);
   EXPECT_TRUE(std::all_of(words.begin(), words.begin() + 20, [](auto& word) {
     return word.starts_with("often");
@@ -131,8 +133,7 @@ TEST_F(StreamedPairsTest, DrawsEachTrainingPairOnceAnEpoch) {
   ASSERT_NE(data.stream, nullptr);
   EXPECT_EQ(data.stream->num_pairs, kPairs);
   EXPECT_EQ(data.statistics.bad_lines, 6);
-  ASSERT_OK_AND_ASSIGN(PairDrawer drawer,
-                       PairDrawer::Create(options_, *data.stream));
+  ASSERT_OK_AND_ASSIGN(PairDrawer drawer, PairDrawer::Create(options_, data));
   std::vector<std::string> orders[2];
   for (int epoch = 0; epoch < 2; ++epoch) {
     drawer.BeginEpoch(epoch);
@@ -159,9 +160,8 @@ TEST_F(StreamedPairsTest, DrawsEachTrainingPairOnceAnEpoch) {
 TEST_F(StreamedPairsTest, RepeatDrawsAPairAsOftenAsItWasClicked) {
   options_.loss.clicks = v1::CLICK_USE_REPEAT;
   ASSERT_OK_AND_ASSIGN(const TrainingData data, Load());
-  EXPECT_EQ(data.stream->num_pairs, 2 * kPairs);
-  ASSERT_OK_AND_ASSIGN(PairDrawer drawer,
-                       PairDrawer::Create(options_, *data.stream));
+  EXPECT_EQ(data.stream->num_clicks, 2 * kPairs);
+  ASSERT_OK_AND_ASSIGN(PairDrawer drawer, PairDrawer::Create(options_, data));
   drawer.BeginEpoch(1);
   std::map<std::string, std::int64_t> missing;
   ClickPair pair;
@@ -171,6 +171,30 @@ TEST_F(StreamedPairsTest, RepeatDrawsAPairAsOftenAsItWasClicked) {
     --entry->second;
   }
   for (const auto& [title, count] : missing) EXPECT_EQ(count, 0) << title;
+}
+
+// As the settings of a grid do.
+TEST_F(StreamedPairsTest, RunsOfOtherSettingsShareAStream) {
+  ASSERT_OK_AND_ASSIGN(const TrainingData data, Load());
+  TrainOptions other = options_;
+  other.loss.clicks = v1::CLICK_USE_REPEAT;
+  ASSERT_OK_AND_ASSIGN(const auto source, MakeBatchSource(other, data));
+  EXPECT_EQ(source->num_pairs(), 2 * kPairs);
+  other.tower.hidden_dims = {1000};
+  EXPECT_THAT(MakeBatchSource(other, data),
+              StatusIs(absl::StatusCode::kResourceExhausted));
+}
+
+TEST_F(StreamedPairsTest, HugeClickCountsAreCapped) {
+  std::string lines;
+  for (int i = 0; i < kPairs; ++i) {
+    lines += "q" + std::to_string(i) + "\tt" + std::to_string(i) +
+             "\t9223372036854775807\n";
+  }
+  options_.data.train_files = {dir_.Write("pairs.tsv", lines)};
+  ASSERT_OK_AND_ASSIGN(const TrainingData data, Load());
+  ASSERT_NE(data.stream, nullptr);
+  EXPECT_EQ(data.stream->num_clicks, kPairs * 0xffffffffL);
 }
 
 TEST_F(StreamedPairsTest, ThreadsDoNotChangeABatch) {
@@ -214,10 +238,10 @@ TEST_F(StreamedPairsTest, HeldOutQueriesAreNotTrainedOn) {
   ASSERT_FALSE(data.valid_pairs.empty());
   const std::int64_t num_valid =
       static_cast<std::int64_t>(data.valid_pairs.size());
-  EXPECT_LE(num_valid, ShareForCounting(options_).max_valid_pairs);
+  EXPECT_LE(num_valid * 2 * KeptTextBytes(2),
+            ShareForCounting(options_).valid_pair_bytes);
   EXPECT_EQ(data.stream->num_pairs + num_valid, kPairs);
-  ASSERT_OK_AND_ASSIGN(PairDrawer drawer,
-                       PairDrawer::Create(options_, *data.stream));
+  ASSERT_OK_AND_ASSIGN(PairDrawer drawer, PairDrawer::Create(options_, data));
   drawer.BeginEpoch(1);
   ClickPair pair;
   for (std::int64_t i = 0; i < data.stream->num_pairs; ++i) {
@@ -240,6 +264,32 @@ TEST_F(StreamedPairsTest, ALimitThatLeavesNoRoomIsRefused) {
   options_.data.memory_limit = 20'000;
   EXPECT_THAT(Load(), StatusIs(absl::StatusCode::kResourceExhausted,
                                HasSubstr("--memory_limit=20000")));
+}
+
+TEST_F(StreamedPairsTest, AllThatSsiLearnsCountsAgainstTheLimit) {
+  options_.tower.kind = v1::TOWER_KIND_SSI;
+  options_.features.kind = v1::FEATURE_KIND_WORDS;
+  options_.data.memory_limit = 500'000;
+  EXPECT_THAT(Load(), IsOk());
+  const auto expect_refused = [this] {
+    EXPECT_THAT(Load(), StatusIs(absl::StatusCode::kResourceExhausted,
+                                 AllOf(HasSubstr("--memory_limit=500000"),
+                                       HasSubstr("--max_words"))));
+  };
+  options_.tower.embedding_dim = 100;
+  expect_refused();
+  options_.tower.embedding_dim = 2;
+  options_.ssi = {.frequent_words = 100, .correlated_top_k = 64};
+  expect_refused();
+  options_.tower.embedding_dim = 0;
+  options_.ssi = {.variant = v1::SSI_VARIANT_DIAGONAL};
+  EXPECT_THAT(Load(), IsOk());
+  options_.ssi = {.variant = v1::SSI_VARIANT_FULL};
+  expect_refused();
+  options_.ssi.pair_hash_buckets = 1 << 18;
+  expect_refused();
+  options_.ssi.pair_hash_buckets = 1 << 10;
+  EXPECT_THAT(Load(), IsOk());
 }
 
 TEST_F(StreamedPairsTest, WhatFitsIsHeldInMemory) {
