@@ -10,6 +10,7 @@
 #include "model/base/interrupt.h"
 #include "model/base/program.h"
 #include "model/base/status_macros.h"
+#include "model/train/batch_source.h"
 #include "model/train/prepared_run.h"
 #include "model/train/run_identity.h"
 #include "model/train/trained_model.h"
@@ -98,6 +99,17 @@ absl::Status Resolve(std::vector<GridPoint>& points) {
   return absl::OkStatus();
 }
 
+// A setting that does not fit is told before the first is trained.
+absl::Status CheckSizes(const std::vector<GridPoint>& points,
+                        const TrainingData& data) {
+  for (const GridPoint& point : points) {
+    SEMRANK_RETURN_IF_ERROR(
+        CheckMemory(point.options, data.featurizer.num_features()));
+    SEMRANK_RETURN_IF_ERROR(MakeBatchSource(point.options, data).status());
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 GridSearch::GridSearch(std::vector<GridPoint> points,
@@ -118,6 +130,8 @@ absl::StatusOr<std::unique_ptr<GridSearch>> GridSearch::Create(
   SEMRANK_ASSIGN_OR_RETURN(
       search->inputs_, ReadInputs(search->points_.front().options, communicator,
                                   search->bad_lines_));
+  SEMRANK_RETURN_IF_ERROR(
+      Agree(communicator, CheckSizes(search->points_, search->data())));
   return search;
 }
 
