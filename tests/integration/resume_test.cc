@@ -26,7 +26,9 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr char kCheckpoint[] = "checkpoint.safetensors";
+// Of the runs that are killed.
+constexpr char kCheckpoint[] = "killed/checkpoint.safetensors";
+constexpr char kUnfinishedCheckpoint[] = "killed/checkpoint.safetensors.tmp";
 
 // Waits for names in a folder, as the kernel tells of them.
 class FolderWatch {
@@ -58,15 +60,18 @@ class FolderWatch {
 struct TrainCase {
   const char* name;
   std::vector<std::string> flags;
+  // More pairs, which do not fit in memory, in larger mini-batches.
+  bool streamed = false;
 };
 
 class ResumeTest : public ::testing::TestWithParam<TrainCase> {
  protected:
   ResumeTest() {
+    const bool streamed = GetParam().streamed;
     std::string pairs;
-    for (int i = 0; i < 240; ++i) {
+    for (int i = 0; i < (streamed ? 2400 : 240); ++i) {
       absl::StrAppendFormat(&pairs, "query %d of group %d\ttitle %d\t%d\n", i,
-                            i % 7, i % 40, 1 + i % 3);
+                            i % 7, streamed ? i : i % 40, 1 + i % 3);
     }
     train_file_ = dir_.Write("clicks.tsv", pairs);
   }
@@ -77,7 +82,8 @@ class ResumeTest : public ::testing::TestWithParam<TrainCase> {
         std::string(SEMRANK_BINARY_DIR) + "/semrank-train",
         "--train=" + train_file_,
         "--model_dir=" + dir_.File(model_dir),
-        "--batch_size=16",
+        GetParam().streamed ? "--batch_size=160" : "--batch_size=16",
+        GetParam().streamed ? "--memory_limit=1000000" : "--memory_limit=0",
         "--hidden=12",
         "--embedding_dim=8",
         "--epochs=4",
@@ -90,11 +96,12 @@ class ResumeTest : public ::testing::TestWithParam<TrainCase> {
     return command;
   }
 
-  // Kills the program when `events` of `name` have been seen `count` times.
+  // Kills the program when `events` of the file have been seen `count` times.
   void RunAndKill(const std::vector<std::string>& command, std::uint32_t events,
-                  std::string_view name, int count) {
-    std::filesystem::create_directories(dir_.File("killed"));
-    FolderWatch watch(dir_.File("killed"), events);
+                  const std::string& file, int count) {
+    const std::filesystem::path path = dir_.File(file);
+    std::filesystem::create_directories(path.parent_path());
+    FolderWatch watch(path.parent_path(), events);
     std::vector<char*> arguments;
     for (const std::string& word : command) {
       arguments.push_back(const_cast<char*>(word.c_str()));
@@ -108,7 +115,7 @@ class ResumeTest : public ::testing::TestWithParam<TrainCase> {
                           environ),
               0);
     posix_spawn_file_actions_destroy(&quiet);
-    watch.Wait(name, count);
+    watch.Wait(path.filename().string(), count);
     kill(pid, SIGKILL);
     int status = 0;
     ASSERT_EQ(waitpid(pid, &status, 0), pid);
@@ -127,23 +134,30 @@ class ResumeTest : public ::testing::TestWithParam<TrainCase> {
 };
 
 TEST_P(ResumeTest, KilledAtAnyMomentItEndsWithTheSameWeights) {
-  ASSERT_EQ(RunProgram(Command("whole")).exit_code, 0);
-  const std::string whole = Weights("whole");
-  // 14 batches an epoch: in the first, at its end, in the second, ...
+  const ProgramResult undisturbed = RunProgram(Command("whole"));
+  ASSERT_EQ(undisturbed.exit_code, 0) << undisturbed.err;
+  EXPECT_EQ(undisturbed.err.find("streamed from disk") != std::string::npos,
+            GetParam().streamed);
+  const std::vector<std::string> again = Command("killed", {"--resume"});
+  // 14 or 15 batches an epoch: in the first, at its end, in the second, ...
   for (const int count : {5, 9, 1, 13, 3}) {
-    RunAndKill(Command("killed", {"--resume"}), IN_MOVED_TO, kCheckpoint,
-               count);
+    RunAndKill(again, IN_MOVED_TO, kCheckpoint, count);
   }
   // While a checkpoint is being written, which leaves the one before.
   RunAndKill(Command("killed", {"--resume", "--threads=2"}), IN_CREATE,
-             std::string(kCheckpoint) + ".tmp", 2);
-  const ProgramResult last = RunProgram(Command("killed", {"--resume"}));
+             kUnfinishedCheckpoint, 2);
+  // While the pairs are read: they are opened once to hold them, once to count
+  // them; in a stream then for each block.
+  for (const int count :
+       GetParam().streamed ? std::vector{1, 3, 12} : std::vector{1}) {
+    RunAndKill(again, IN_OPEN | IN_CLOSE_NOWRITE, "clicks.tsv", count);
+  }
+  const ProgramResult last = RunProgram(again);
   ASSERT_EQ(last.exit_code, 0) << last.err;
   EXPECT_THAT(last.err, HasSubstr("going on from"));
-  EXPECT_EQ(Weights("killed"), whole);
-  EXPECT_FALSE(std::filesystem::exists(dir_.File("killed/") + kCheckpoint));
-  EXPECT_FALSE(
-      std::filesystem::exists(dir_.File("killed/") + kCheckpoint + ".tmp"));
+  EXPECT_EQ(Weights("killed"), Weights("whole"));
+  EXPECT_FALSE(std::filesystem::exists(dir_.File(kCheckpoint)));
+  EXPECT_FALSE(std::filesystem::exists(dir_.File(kUnfinishedCheckpoint)));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -161,14 +175,21 @@ INSTANTIATE_TEST_SUITE_P(
         TrainCase{"SgdClippedDecaying",
                   {"--optimizer=sgd", "--learning_rate=0.5",
                    "--gradient_clip_norm=0.1", "--warmup_batches=20",
-                   "--learning_rate_decay=linear"}}),
+                   "--learning_rate_decay=linear"}},
+        TrainCase{"Streamed",
+                  {"--hash_buckets=200", "--clicks=weight"},
+                  /*streamed=*/true},
+        TrainCase{"StreamedSsi",
+                  {"--tower=ssi", "--max_words=300", "--negatives=4",
+                   "--ssi_frequent_words=20", "--ssi_correlated_top_k=1"},
+                  /*streamed=*/true}),
     [](const auto& tested) { return tested.param.name; });
 
 using ResumeErrorTest = ResumeTest;
 
 TEST_P(ResumeErrorTest, AnotherRunsCheckpointIsRefusedAndKept) {
   RunAndKill(Command("killed"), IN_MOVED_TO, kCheckpoint, 3);
-  const std::string path = dir_.File("killed/") + kCheckpoint;
+  const std::string path = dir_.File(kCheckpoint);
   const auto before = ReadFile(path, 1 << 24);
 
   ProgramResult result =
@@ -189,19 +210,19 @@ TEST_P(ResumeErrorTest, AnotherRunsCheckpointIsRefusedAndKept) {
 
 TEST_P(ResumeErrorTest, ADamagedCheckpointIsRefusedAndKept) {
   RunAndKill(Command("killed"), IN_MOVED_TO, kCheckpoint, 3);
-  const std::string path = dir_.File("killed/") + kCheckpoint;
+  const std::string path = dir_.File(kCheckpoint);
   const std::string good = *ReadFile(path, 1 << 24);
   for (const std::size_t at :
        {good.size() - 100, good.size() / 2, std::size_t{600}, std::size_t{3}}) {
     std::string bad = good;
     bad[at] = static_cast<char>(bad[at] ^ 1);
-    dir_.Write(std::string("killed/") + kCheckpoint, bad);
+    dir_.Write(kCheckpoint, bad);
     const ProgramResult result = RunProgram(Command("killed", {"--resume"}));
     EXPECT_EQ(result.exit_code, 1) << at;
     EXPECT_THAT(result.err, HasSubstr(kCheckpoint));
     EXPECT_EQ(*ReadFile(path, 1 << 24), bad);
   }
-  dir_.Write(std::string("killed/") + kCheckpoint, good.substr(0, 1000));
+  dir_.Write(kCheckpoint, good.substr(0, 1000));
   EXPECT_EQ(RunProgram(Command("killed", {"--resume"})).exit_code, 1);
 }
 
