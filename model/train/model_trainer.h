@@ -39,6 +39,10 @@ class ModelTrainer {
   virtual absl::StatusOr<double> Step(const MiniBatch& batch,
                                       const StepContext& step) = 0;
 
+  // Length of the gradient of the last Step, before it was clipped; 0 unless
+  // gradients are clipped.
+  virtual double gradient_norm() const = 0;
+
   // What is learned, named as in a model file. The views are good as long as
   // the trainer lives; their values change with each Step.
   virtual std::vector<TensorView> Weights() const = 0;

@@ -12,6 +12,15 @@ namespace {
 
 using nlohmann::json;
 
+json OrNull(const std::optional<double>& value) {
+  return value ? json(*value) : json();
+}
+
+std::optional<double> OptionalFromJson(const json& value) {
+  if (value.is_null()) return std::nullopt;
+  return value.get<double>();
+}
+
 json ToJson(const std::optional<FoldScores>& folds) {
   if (!folds) return {};
   json value = json::array();
@@ -38,7 +47,8 @@ json ToJson(const EpochRecord& record) {
           {"learning_rate", record.learning_rate},
           {"peak_memory_bytes", record.peak_memory_bytes},
           {"train_loss", record.train_loss},
-          {"valid_loss", validation.loss ? json(*validation.loss) : json()},
+          {"gradient_norm", OrNull(record.gradient_norm)},
+          {"valid_loss", OrNull(validation.loss)},
           {"metrics", validation.metrics ? json(*validation.metrics) : json()},
           {"judged_by_loss", validation.judged_by_loss},
           {"folds", ToJson(validation.folds)},
@@ -54,10 +64,9 @@ EpochRecord FromJson(const json& value, int epoch) {
   record.learning_rate = value.at("learning_rate").get<double>();
   record.peak_memory_bytes = value.at("peak_memory_bytes").get<std::int64_t>();
   record.train_loss = value.at("train_loss").get<double>();
+  record.gradient_norm = OptionalFromJson(value.at("gradient_norm"));
   ValidationResult& validation = record.validation;
-  if (const json& loss = value.at("valid_loss"); !loss.is_null()) {
-    validation.loss = loss.get<double>();
-  }
+  validation.loss = OptionalFromJson(value.at("valid_loss"));
   if (const json& metrics = value.at("metrics"); !metrics.is_null()) {
     validation.metrics = metrics.get<MetricValues>();
   }
@@ -79,6 +88,7 @@ RunProgress FromJson(const json& value) {
   progress.num_pairs = value.at("num_pairs").get<std::int64_t>();
   progress.loss_sum = value.at("loss_sum").get<double>();
   progress.weight = value.at("weight").get<double>();
+  progress.gradient_norm_sum = value.at("gradient_norm_sum").get<double>();
   progress.seconds = value.at("seconds").get<double>();
   return progress;
 }
@@ -91,6 +101,7 @@ void RunProgress::FinishEpoch(const EpochRecord& record) {
   num_pairs = 0;
   loss_sum = 0;
   weight = 0;
+  gradient_norm_sum = 0;
   seconds = 0;
 }
 
@@ -105,6 +116,7 @@ std::string FormatProgress(const RunProgress& progress) {
               {"num_pairs", progress.num_pairs},
               {"loss_sum", progress.loss_sum},
               {"weight", progress.weight},
+              {"gradient_norm_sum", progress.gradient_norm_sum},
               {"seconds", progress.seconds}}
       .dump();
 }

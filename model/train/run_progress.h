@@ -23,6 +23,7 @@ struct RunProgress {
   std::int64_t num_pairs = 0;    // done
   double loss_sum = 0;           // over these pairs, by weight
   double weight = 0;
+  double gradient_norm_sum = 0;  // over these batches
   double seconds = 0;
 
   // Counted from 1.

@@ -46,6 +46,7 @@ class SsiTrainer : public ModelTrainer {
   absl::StatusOr<double> Step(const MiniBatch& batch,
                               const StepContext& step) override;
 
+  double gradient_norm() const override { return 0; }
   std::vector<TensorView> Weights() const override;
   std::vector<StateTensor> State() override;
   void Restored(std::int64_t num_steps) override;

@@ -40,6 +40,7 @@ nlohmann::ordered_json EpochMeasures(const EpochRecord& record) {
       {"learning_rate", record.learning_rate},
       {"peak_memory_bytes", record.peak_memory_bytes},
       {"train_loss", record.train_loss}};
+  if (record.gradient_norm) json["gradient_norm"] = *record.gradient_norm;
   const ValidationResult& validation = record.validation;
   if (validation.loss) json["valid_loss"] = *validation.loss;
   if (validation.metrics) {

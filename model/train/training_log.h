@@ -8,7 +8,8 @@
 //    "peak_memory_bytes": 91226112, "train_loss": 4.21, "valid_loss": 3.98,
 //    "ndcg@1": 0.25, ..., "best": true}
 //
-//   valid_loss and the ranking measures only with such a validation.
+//   valid_loss and the ranking measures only with such a validation;
+//   gradient_norm beside train_loss only when gradients are clipped.
 #ifndef SEMRANK_MODEL_TRAIN_TRAINING_LOG_H_
 #define SEMRANK_MODEL_TRAIN_TRAINING_LOG_H_
 
@@ -16,6 +17,7 @@
 #include <fstream>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -34,6 +36,8 @@ struct EpochRecord {
   // Of this process since it began, 0 where the system does not say.
   std::int64_t peak_memory_bytes = 0;
   double train_loss = 0;
+  // Mean over its mini-batches, before clipping; none without clipping.
+  std::optional<double> gradient_norm = {};
   ValidationResult validation;
   bool best = false;  // so far
 

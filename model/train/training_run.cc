@@ -149,6 +149,10 @@ absl::StatusOr<EpochRecord> TrainingRun::RunEpoch() {
   record.epoch = progress_.epoch();
   record.num_pairs = progress_.num_pairs;
   record.train_loss = progress_.loss_sum / progress_.weight;
+  if (options_.optimizer.gradient_clip_norm > 0) {
+    record.gradient_norm = progress_.gradient_norm_sum /
+                           static_cast<double>(progress_.num_batches);
+  }
   record.seconds = progress_.seconds;
   record.learning_rate = Schedule().Rate(NumSteps() - 1);
   record.peak_memory_bytes = PeakResidentMemory();
@@ -223,6 +227,7 @@ absl::Status TrainingRun::TakeStep(const MiniBatch& batch,
         options_.optimizer.learning_rate));
   }
   progress_.loss_sum += loss * batch.total_weight();
+  progress_.gradient_norm_sum += trainer_->gradient_norm();
   progress_.weight += batch.total_weight();
   progress_.num_pairs += batch.num_pairs();
   ++progress_.num_batches;

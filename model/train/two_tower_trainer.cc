@@ -154,7 +154,7 @@ absl::Status TwoTowerTrainer::UpdateWithKeptGradients() {
     SEMRANK_RETURN_IF_ERROR(gradients_.Reduce(gradients, communicator_, pool_));
   }
   if (gradient_clip_norm_ > 0) {
-    ClipGradients(gradient_clip_norm_, gradients, pool_);
+    gradient_norm_ = ClipGradients(gradient_clip_norm_, gradients, pool_);
   }
   RunPhase([](TowerTrainer& tower, WorkList& work) {
     tower.AddKeptUpdateWork(work);

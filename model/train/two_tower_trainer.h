@@ -48,6 +48,7 @@ class TwoTowerTrainer : public ModelTrainer {
   absl::StatusOr<double> Step(const MiniBatch& batch,
                               const StepContext& step) override;
 
+  double gradient_norm() const override { return gradient_norm_; }
   std::vector<TensorView> Weights() const override;
   std::vector<StateTensor> State() override;
   void Restored(std::int64_t num_steps) override;
@@ -65,6 +66,7 @@ class TwoTowerTrainer : public ModelTrainer {
   ThreadPool& pool_;
   Communicator& communicator_;
   double gradient_clip_norm_;
+  double gradient_norm_ = 0;
   SoftmaxLoss loss_;
   std::unique_ptr<TowerTrainer> query_;
   std::unique_ptr<TowerTrainer> document_;  // null = shared

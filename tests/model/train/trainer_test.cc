@@ -75,6 +75,9 @@ TEST_F(TrainerTest, AdagradLearnsWithAFallingRate) {
   EXPECT_DOUBLE_EQ(log[0]["learning_rate"].get<double>(), 0.0375);
   EXPECT_LT(log[19]["learning_rate"], log[18]["learning_rate"]);
   EXPECT_GT(log[19]["learning_rate"], 0);
+  // Steps as long as the limit, and longer ones that were cut.
+  EXPECT_GT(log[0]["gradient_norm"], 0.5);
+  EXPECT_LT(log[19]["gradient_norm"], log[0]["gradient_norm"]);
   EXPECT_GE(log[19]["peak_memory_bytes"], log[0]["peak_memory_bytes"]);
   EXPECT_GT(log[0]["peak_memory_bytes"], 1 << 20);
   ASSERT_OK_AND_ASSIGN(const auto model, LoadModel(options_.data.model_dir));

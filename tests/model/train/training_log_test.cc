@@ -43,6 +43,7 @@ std::vector<nlohmann::json> ReadLog(const TempDir& dir) {
 
 TEST(FormatEpochJsonTest, HasTheFieldsThatToolsRead) {
   EpochRecord record = Record();
+  record.gradient_norm = 0.25;
   record.validation = {.loss = 2.5, .metrics = Metrics()};
   record.best = true;
   const auto json = nlohmann::json::parse(
@@ -55,6 +56,7 @@ TEST(FormatEpochJsonTest, HasTheFieldsThatToolsRead) {
   EXPECT_EQ(json["learning_rate"], 0.125);
   EXPECT_EQ(json["peak_memory_bytes"], 1 << 25);
   EXPECT_EQ(json["train_loss"], 1.25);
+  EXPECT_EQ(json["gradient_norm"], 0.25);
   EXPECT_EQ(json["valid_loss"], 2.5);
   EXPECT_EQ(json["ndcg@10"], 0.5);
   EXPECT_EQ(json["best"], true);
@@ -63,6 +65,7 @@ TEST(FormatEpochJsonTest, HasTheFieldsThatToolsRead) {
 TEST(FormatEpochJsonTest, LeavesOutWhatWasNotMeasured) {
   const auto json = nlohmann::json::parse(
       FormatEpochJson(Record(), absl::FromUnixSeconds(0)));
+  EXPECT_FALSE(json.contains("gradient_norm"));
   EXPECT_FALSE(json.contains("valid_loss"));
   EXPECT_FALSE(json.contains("ndcg@10"));
 }
