@@ -21,7 +21,7 @@ void OnSignal(int signal_number) {
 
 }  // namespace
 
-void CatchInterrupts() {
+void CatchInterrupts(std::initializer_list<int> also) {
   interrupted = false;
   struct sigaction action = {};
   action.sa_handler = OnSignal;
@@ -29,6 +29,9 @@ void CatchInterrupts() {
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  for (const int signal_number : also) {
+    sigaction(signal_number, &action, nullptr);
+  }
 }
 
 bool Interrupted() { return interrupted.load(std::memory_order_relaxed); }

@@ -3,11 +3,13 @@
 #ifndef SEMRANK_MODEL_BASE_INTERRUPT_H_
 #define SEMRANK_MODEL_BASE_INTERRUPT_H_
 
+#include <initializer_list>
+
 namespace semrank {
 
 // From now on the first SIGINT or SIGTERM only sets a mark; a second one ends
-// the process at once.
-void CatchInterrupts();
+// the process at once. Signals of `also` count as well.
+void CatchInterrupts(std::initializer_list<int> also = {});
 // True after the first signal. Cheap; from any thread.
 bool Interrupted();
 

@@ -1,5 +1,6 @@
 // semrank-train: clicked pairs to a model directory.
 
+#include <csignal>
 #include <cstddef>
 #include <cstdio>
 #include <memory>
@@ -49,7 +50,8 @@ The best of six settings, chosen and measured on halves of the queries:
       --valid_docs=docs.tsv --valid_qrels=qrels.txt --model_dir=models/shop \
       --grid="learning_rate=0.0005,0.001,0.002;gamma=10,20"
 
-Ctrl-C ends the training and publishes the best of the finished epochs.
+Ctrl-C ends the training and publishes the best of the finished epochs. SIGUSR1
+does so too: send it to mpirun, which allows only a second after Ctrl-C.
 )",
     .flag_source = "model/train/",
     .build_note = MpiSupport()};
@@ -122,7 +124,8 @@ int main(int argc, char** argv) {
                   kInfo.name, arguments[0], kInfo.name);
     return kExitWrongUse;
   }
-  CatchInterrupts();
+  // What mpirun hands on, and schedulers send ahead of a time limit.
+  CatchInterrupts({SIGUSR1});
   const absl::Status status = Run();
   const int exit_code = ExitCode(kInfo, status);
   DisconnectProcesses(status);

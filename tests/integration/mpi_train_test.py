@@ -169,10 +169,17 @@ class MpiTrainTest(unittest.TestCase):
         self.assertFalse(checkpoint.exists())
 
     def test_interrupt_publishes_the_best_epoch_and_keeps_a_checkpoint(self):
+        # What mpirun sends after Ctrl-C, here without its time limit.
+        self.expect_published_after(lambda job: self.signal_both(signal.SIGTERM))
+
+    def test_mpirun_hands_on_the_signal_that_ends_a_run(self):
+        self.expect_published_after(lambda job: job.send_signal(signal.SIGUSR1))
+
+    def expect_published_after(self, stop):
         self.epochs = 100000
         job = self.start("stopped", "--patience=0")
         self.wait_for(job, "epoch 2: loss")
-        self.signal_both(signal.SIGTERM)  # What mpirun sends after Ctrl-C.
+        stop(job)
         job.stderr.read()
         self.assertEqual(job.wait(), 0)
         self.assertTrue(pathlib.Path(self.file("stopped/1/MANIFEST.json")).exists())

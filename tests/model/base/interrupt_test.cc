@@ -25,6 +25,13 @@ TEST(InterruptDeathTest, FirstSignalSetsTheMarkOnly) {
               ExitedWithCode(10), "");
 }
 
+TEST(InterruptDeathTest, OtherSignalsCountWhereTheyAreNamed) {
+  EXPECT_EXIT((CatchInterrupts({SIGUSR1}), raise(SIGUSR1), ExitWithMark()),
+              ExitedWithCode(10), "");
+  EXPECT_EXIT((CatchInterrupts(), raise(SIGUSR1), ExitWithMark()),
+              KilledBySignal(SIGUSR1), "");
+}
+
 TEST(InterruptDeathTest, SecondSignalEndsTheProcess) {
   EXPECT_EXIT((CatchInterrupts(), raise(SIGINT), raise(SIGINT)),
               KilledBySignal(SIGINT), "");
