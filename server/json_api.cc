@@ -18,7 +18,6 @@
 #include "server/core/request_log.h"
 #include "server/json_call.h"
 #include "server/json_messages.h"
-#include "server/json_text_count.h"
 #include "server/rpc/embed_work.h"
 #include "server/rpc/explain_work.h"
 #include "server/rpc/rank_work.h"
@@ -31,9 +30,6 @@ namespace {
 // One path: what its body is, and who works on it.
 struct Method {
   std::string path;
-  // What admission counts before the message is parsed; what the rest of it
-  // comes to, only after.
-  std::vector<std::string_view> text_fields;
   RpcEnvironment environment;
   Metrics::Rpc metrics;
   std::function<std::unique_ptr<google::protobuf::Message>()> new_request;
@@ -108,21 +104,8 @@ absl::Status TooManyCalls() {
 
 absl::StatusOr<std::string> Answer(const Method& method,
                                    const std::string& body) {
-  const RpcEnvironment& environment = method.environment;
-  absl::StatusOr<Admission::Permit> permit =
-      environment.admission->Admit(CountJsonTexts(body, method.text_fields));
-  if (!permit.ok()) {
-    environment.metrics->CountRejected(permit.status());
-    return permit.status();
-  }
-  std::string bytes;
-  {
-    const auto message = method.new_request();
-    SEMRANK_RETURN_IF_ERROR(FromJson(body, *message));
-    bytes = message->SerializeAsString();
-  }
-  return JsonCall::Run(environment, method.new_work(environment), bytes,
-                       *std::move(permit));
+  return JsonCall::Run(method.environment, method.new_work(method.environment),
+                       method.new_request(), body);
 }
 
 HttpCall ToHttpCall(Method whole, std::int64_t max_body_bytes) {
@@ -155,13 +138,9 @@ HttpCall ToHttpCall(Method whole, std::int64_t max_body_bytes) {
 
 template <typename Request, typename Work>
 Method MakeMethod(const RpcEnvironment& environment, const char* path,
-                  const char* service, const char* name,
-                  std::vector<std::string_view> text_fields) {
+                  const char* service, const char* name) {
   return {
-      path,
-      std::move(text_fields),
-      environment,
-      environment.metrics->AddRpc(service, name, "http"),
+      path, environment, environment.metrics->AddRpc(service, name, "http"),
       [] { return std::make_unique<Request>(); },
       [](const RpcEnvironment& all) { return std::make_unique<Work>(all); }};
 }
@@ -173,17 +152,16 @@ HttpCalls JsonApi(const RpcEnvironment& environment,
   HttpCalls calls;
   for (Method& method : std::vector<Method>{
            MakeMethod<v1::RankRequest, RankWork>(
-               environment, "/v1/rank", "semrank.v1.RankingService", "Rank",
-               {"query", "titles", "ids", "document_ids", "documentIds"}),
+               environment, "/v1/rank", "semrank.v1.RankingService", "Rank"),
            MakeMethod<v1::SearchDocumentsRequest, SearchWork>(
                environment, "/v1/search", "semrank.v1.CatalogService",
-               "SearchDocuments", {"query"}),
+               "SearchDocuments"),
            MakeMethod<v1::ExplainRequest, ExplainWork>(
                environment, "/v1/explain", "semrank.v1.RankingService",
-               "Explain", {"query", "title"}),
+               "Explain"),
            MakeMethod<v1::EmbedTextsRequest, EmbedWork>(
                environment, "/v1/embed", "semrank.v1.EmbeddingService",
-               "EmbedTexts", {"texts"})}) {
+               "EmbedTexts")}) {
     const std::string path = method.path;
     calls[path] = ToHttpCall(std::move(method), max_body_bytes);
   }

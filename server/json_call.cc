@@ -1,12 +1,11 @@
 #include "server/json_call.h"
 
-#include <google/protobuf/message.h>
-
 #include <utility>
 
 #include "absl/time/clock.h"
 #include "model/base/status_macros.h"
 #include "server/json_messages.h"
+#include "server/json_text_count.h"
 
 namespace semrank {
 
@@ -16,15 +15,38 @@ JsonCall::JsonCall(const RpcEnvironment& environment,
       deadline_(absl::Now() + kMaxTime),
       done_(std::make_shared<std::promise<absl::Status>>()) {}
 
-absl::StatusOr<std::string> JsonCall::Run(const RpcEnvironment& environment,
-                                          std::unique_ptr<RequestWork> work,
-                                          std::string_view bytes,
-                                          Admission::Permit permit) {
+absl::StatusOr<std::string> JsonCall::Run(
+    const RpcEnvironment& environment, std::unique_ptr<RequestWork> work,
+    std::unique_ptr<google::protobuf::Message> request, std::string_view body) {
+  // They outlive the work, which views them.
+  std::deque<std::string> held;
+  std::string bytes;
   JsonCall call(environment, std::move(work));
   std::future<absl::Status> done = call.done_->get_future();
-  call.Start(bytes, std::move(permit));
+  const absl::Status admitted = call.AdmitAndParse(body, *request, held, bytes);
+  request.reset();
+  if (admitted.ok()) {
+    call.StartAdmitted(bytes);
+  } else {
+    call.Refuse(admitted);
+  }
   SEMRANK_RETURN_IF_ERROR(done.get());
   return std::move(call.json_);
+}
+
+absl::Status JsonCall::AdmitAndParse(std::string_view body,
+                                     google::protobuf::Message& request,
+                                     std::deque<std::string>& held,
+                                     std::string& bytes) {
+  TextCount count;
+  const absl::Status counted =
+      CountJsonTexts(body, *work().texts(), count, held);
+  // Without room it does not matter how the body would have gone on.
+  SEMRANK_RETURN_IF_ERROR(Admit(count));
+  SEMRANK_RETURN_IF_ERROR(counted);
+  SEMRANK_RETURN_IF_ERROR(FromJson(body, request));
+  bytes = request.SerializeAsString();
+  return absl::OkStatus();
 }
 
 absl::Status JsonCall::MakeAnswer(

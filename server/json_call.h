@@ -1,8 +1,13 @@
 // One request that came as JSON, run like any other: the same checks, limits,
 // admission and threads (rpc/request_run). The calling thread waits.
+//
+//   Order    the body's texts are counted and admitted before it is parsed.
 #ifndef SEMRANK_SERVER_JSON_CALL_H_
 #define SEMRANK_SERVER_JSON_CALL_H_
 
+#include <google/protobuf/message.h>
+
+#include <deque>
 #include <future>
 #include <memory>
 #include <string>
@@ -19,18 +24,22 @@ class JsonCall final : private RequestRun {
   // How long a request may take; a client that has gone is not noticed before.
   static constexpr absl::Duration kMaxTime = absl::Seconds(60);
 
-  // `bytes` is the request as a Protobuf message, `permit` what it has been
-  // admitted with so far. The response as JSON, or the status that a gRPC
-  // caller would get.
-  static absl::StatusOr<std::string> Run(const RpcEnvironment& environment,
-                                         std::unique_ptr<RequestWork> work,
-                                         std::string_view bytes,
-                                         Admission::Permit permit);
+  // `request` is an empty message of the kind that `work` reads. The response
+  // as JSON, or the status that a gRPC caller would get.
+  static absl::StatusOr<std::string> Run(
+      const RpcEnvironment& environment, std::unique_ptr<RequestWork> work,
+      std::unique_ptr<google::protobuf::Message> request,
+      std::string_view body);
 
  private:
   JsonCall(const RpcEnvironment& environment,
            std::unique_ptr<RequestWork> work);
 
+  // The message that the body stands for, in `bytes`. What was counted refers
+  // to `held`.
+  absl::Status AdmitAndParse(std::string_view body,
+                             google::protobuf::Message& request,
+                             std::deque<std::string>& held, std::string& bytes);
   absl::Time deadline() const override { return deadline_; }
   bool gone() const override { return false; }
   absl::Status MakeAnswer(

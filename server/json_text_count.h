@@ -1,21 +1,25 @@
-// How many texts a JSON body asks for, before anything is made of it: admission
-// is asked with this number, so that a request which does not fit is refused
-// for the price of one pass over its bytes.
+// How many texts a JSON body has, before anything is made of it: admission is
+// asked with this number, so that a request for which there is no room costs
+// one pass over its bytes.
 #ifndef SEMRANK_SERVER_JSON_TEXT_COUNT_H_
 #define SEMRANK_SERVER_JSON_TEXT_COUNT_H_
 
-#include <cstdint>
-#include <span>
+#include <deque>
+#include <string>
 #include <string_view>
+
+#include "absl/status/status.h"
+#include "server/rpc/text_count.h"
 
 namespace semrank {
 
-// The values of these fields of the outermost object: 1 for a string or a
-// number, for an array one each element. Of bytes that are no JSON, what is
-// there up to the first error. Memory: the longest string, and a bit a level of
-// nesting. Any thread.
-std::int64_t CountJsonTexts(std::string_view json,
-                            std::span<const std::string_view> fields);
+// As CountTexts (rpc/text_count.h) counts the message that the body stands for.
+// What the views in `count` see is kept in `held`. InvalidArgument
+// MALFORMED_MESSAGE for what is not JSON as RFC 8259 has it; `count` then holds
+// what came before. Memory: the longest string, and a bit a level of nesting.
+// Any thread.
+absl::Status CountJsonTexts(std::string_view json, const MessageTexts& texts,
+                            TextCount& count, std::deque<std::string>& held);
 
 }  // namespace semrank
 

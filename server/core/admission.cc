@@ -3,31 +3,21 @@
 #include <string>
 
 #include "absl/strings/str_format.h"
-#include "model/base/status_macros.h"
 #include "server/core/errors.h"
 
 namespace semrank {
 
 absl::StatusOr<Admission::Permit> Admission::Admit(std::int64_t num_texts) {
-  Permit permit;
-  SEMRANK_RETURN_IF_ERROR(Resize(permit, num_texts));
-  return permit;
-}
-
-absl::Status Admission::Resize(Permit& permit, std::int64_t num_texts) {
-  const std::int64_t more = num_texts - permit.num_texts_;
-  const std::int64_t inflight = inflight_texts_ += more;
-  if (inflight > max_inflight_texts_ && more > 0) {
-    inflight_texts_ -= more;
+  const std::int64_t inflight = inflight_texts_ += num_texts;
+  if (inflight > max_inflight_texts_ && num_texts > 0) {
+    inflight_texts_ -= num_texts;
     return Overloaded(num_texts, inflight - num_texts);
   }
-  permit.admission_ = this;
-  permit.num_texts_ = num_texts;
   std::int64_t mark = high_water_mark_.load(std::memory_order_relaxed);
   while (inflight > mark &&
          !high_water_mark_.compare_exchange_weak(mark, inflight)) {
   }
-  return absl::OkStatus();
+  return Permit(this, num_texts);
 }
 
 absl::Status Admission::CheckRoom() const {

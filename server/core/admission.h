@@ -55,10 +55,6 @@ class Admission {
   // those in flight. A call without texts (0) always fits.
   absl::StatusOr<Permit> Admit(std::int64_t num_texts);
 
-  // Makes `permit`, empty or from Admit, one for `num_texts`. The same error;
-  // the permit is then as before.
-  absl::Status Resize(Permit& permit, std::int64_t num_texts);
-
   // The same error when not one more text would fit. Takes nothing.
   absl::Status CheckRoom() const;
 

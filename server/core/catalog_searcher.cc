@@ -19,8 +19,10 @@ constexpr std::uint32_t kDefaultTopK = 10;
 constexpr std::int64_t kDocumentsPerPermit = 64;
 constexpr std::int64_t kMaxShareOfPermits = 4;  // a quarter
 
+// Not before the first model.
 bool ReadsTitles(const DocumentCatalog::Snapshot& snapshot) {
-  return snapshot.model()->model->sparse_scorer() != nullptr;
+  const ServedModelPtr served = snapshot.model();
+  return served != nullptr && served->model->sparse_scorer() != nullptr;
 }
 
 }  // namespace
@@ -45,8 +47,18 @@ absl::Status CheckCatalogModel(std::string_view name, std::int64_t version,
                                    own.name, own.version));
 }
 
-absl::Status CatalogSearcher::Begin(const SearchInput& input,
-                                    SearchResult& result) const {
+std::int64_t CatalogSearcher::Begin(SearchResult& result) const {
+  result.snapshot = catalog_.TakeSnapshot();
+  const auto num_documents =
+      static_cast<std::int64_t>(result.snapshot.num_documents());
+  const std::int64_t cost = ReadsTitles(result.snapshot)
+                                ? num_documents
+                                : num_documents / kDocumentsPerPermit;
+  return 1 + std::min(cost, limits_.max_inflight_texts / kMaxShareOfPermits);
+}
+
+absl::Status CatalogSearcher::Check(const SearchInput& input,
+                                    const SearchResult& result) const {
   SEMRANK_RETURN_IF_ERROR(CheckQuery(input.query, limits_));
   if (input.top_k > limits_.max_top_k) {
     return FieldError("INVALID_FIELD", "top_k",
@@ -65,18 +77,8 @@ absl::Status CatalogSearcher::Begin(const SearchInput& input,
     return TooManyTexts("exclude_ids", input.excluded.size(),
                         limits_.max_texts_per_request);
   }
-  result.snapshot = catalog_.TakeSnapshot();
   return CheckCatalogModel(input.model_name, input.model_version,
                            result.snapshot.model());
-}
-
-std::int64_t CatalogSearcher::NumPermits(const SearchResult& result) const {
-  const auto num_documents =
-      static_cast<std::int64_t>(result.snapshot.num_documents());
-  const std::int64_t cost = ReadsTitles(result.snapshot)
-                                ? num_documents
-                                : num_documents / kDocumentsPerPermit;
-  return 1 + std::min(cost, limits_.max_inflight_texts / kMaxShareOfPermits);
 }
 
 absl::Status CatalogSearcher::Prepare(const SearchInput& input,

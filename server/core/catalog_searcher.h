@@ -79,14 +79,16 @@ class CatalogSearcher {
         embedder_(*embedder),
         metrics_(*metrics) {}
 
-  // Checks, and takes the snapshot. InvalidArgument; NotFound for a model whose
-  // vectors the catalog does not have; Unavailable before the first model.
-  absl::Status Begin(const SearchInput& input, SearchResult& result) const;
-  // What the search takes in all; after Begin.
-  std::int64_t NumPermits(const SearchResult& result) const;
+  // Takes the snapshot; returns the permits that its search takes.
+  std::int64_t Begin(SearchResult& result) const;
+  // After Begin: what can be refused before any work. InvalidArgument; NotFound
+  // for a model whose vectors the catalog does not have; Unavailable before the
+  // first model.
+  absl::Status Check(const SearchInput& input,
+                     const SearchResult& result) const;
 
-  // One turn; `result` is complete after kDone. `helpers` (may be null) must
-  // outlive the search.
+  // After both. One turn; `result` is complete after kDone. `helpers` (may be
+  // null) must outlive the search.
   absl::StatusOr<Progress> Turn(const SearchInput& input, const Caller& caller,
                                 WorkerPool* helpers, SearchTurns& turns,
                                 SearchResult& result) const;

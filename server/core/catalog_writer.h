@@ -73,9 +73,6 @@ class CatalogWriter {
         metrics_(*metrics),
         store_(store) {}
 
-  // What can be refused before any work: the number of documents.
-  absl::Status CheckPut(std::size_t num_documents) const;
-
   // One turn; `result` is complete after kDone.
   absl::StatusOr<Progress> PutTurn(std::span<const NewDocument> documents,
                                    const Caller& caller, PutTurns& turns,
@@ -89,6 +86,8 @@ class CatalogWriter {
   const Limits& limits() const { return limits_; }
 
  private:
+  // The number of documents.
+  absl::Status CheckPut(std::size_t num_documents) const;
   // What is wrong with document i.
   absl::Status CheckDocument(const NewDocument& document, std::size_t i) const;
   // Documents from turns.next_document on, a turn of them, become records.

@@ -89,19 +89,21 @@ absl::Status Explainer::Read(std::string_view query, std::string_view title,
   request.num_texts = static_cast<std::int64_t>(query_words + title_words + 2);
   request.num_bytes = (query_words + 1) * request.query[0].size() +
                       (title_words + 1) * request.title[0].size();
-  if (request.num_texts > limits.max_texts_per_request + 1) {
-    return FieldError(
-        "TOO_MANY_TEXTS", "query",
-        absl::StrFormat("it and the title have %d words, each of which takes a "
-                        "text, over the limit of %d "
-                        "(--max_texts_per_request)",
-                        query_words + title_words,
-                        limits.max_texts_per_request - 1),
-        {{"value", std::to_string(query_words + title_words)},
-         {"limit", std::to_string(limits.max_texts_per_request - 1)},
-         {"flag", "max_texts_per_request"}});
-  }
   return absl::OkStatus();
+}
+
+absl::Status Explainer::CheckSize(const Request& request) const {
+  const std::int64_t num_words = request.num_texts - 2;
+  const std::int64_t max_words = engine_.limits().max_texts_per_request - 1;
+  if (num_words <= max_words) return absl::OkStatus();
+  return FieldError(
+      "TOO_MANY_TEXTS", "query",
+      absl::StrFormat("it and the title have %d words, each of which takes a "
+                      "text, over the limit of %d (--max_texts_per_request)",
+                      num_words, max_words),
+      {{"value", std::to_string(num_words)},
+       {"limit", std::to_string(max_words)},
+       {"flag", "max_texts_per_request"}});
 }
 
 absl::StatusOr<Progress> Explainer::Turn(const ServedModel& served,

@@ -54,15 +54,17 @@ class Explainer {
     std::size_t num_explained = 0;
     bool begun = false;
     std::uint32_t max_pooling_units = 0;  // 0 = 5
-    // What it takes in all.
-    std::int64_t num_texts = 0;
+    // What it takes in all: a text a word, and the two themselves.
+    std::int64_t num_texts = 2;
     std::size_t num_bytes = 0;
   };
 
-  // InvalidArgument for a query or title that Rank would not take, or with
-  // more words than a request may have texts.
+  // Normalises both and counts what they take. InvalidArgument for a query or
+  // title that Rank would not take; the request then counts as the two texts.
   absl::Status Read(std::string_view query, std::string_view title,
                     Request& request) const;
+  // InvalidArgument for more words than a request may have texts.
+  absl::Status CheckSize(const Request& request) const;
 
   // One turn; `result` is complete after kDone.
   absl::StatusOr<Progress> Turn(const ServedModel& served, const Caller& caller,

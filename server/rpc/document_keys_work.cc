@@ -12,14 +12,9 @@
 namespace semrank {
 namespace {
 
-absl::Status CheckKeys(std::size_t num_keys, const Limits& limits) {
-  if (num_keys == 0) {
-    return FieldError("NO_DOCUMENTS", "ids", "the request has no key");
-  }
-  if (num_keys > static_cast<std::size_t>(limits.max_texts_per_request)) {
-    return TooManyTexts("ids", num_keys, limits.max_texts_per_request);
-  }
-  return absl::OkStatus();
+absl::Status CheckNotEmpty(const std::vector<DocumentKeyView>& keys) {
+  if (!keys.empty()) return absl::OkStatus();
+  return FieldError("NO_DOCUMENTS", "ids", "the request has no key");
 }
 
 // For key i of a request with `num_ids` ids.
@@ -32,14 +27,12 @@ ItemProblem NotFound(std::size_t i, std::size_t num_ids) {
 
 }  // namespace
 
-absl::StatusOr<WorkSize> GetWork::Read(std::string_view bytes) {
+absl::Status GetWork::Read(std::string_view bytes) {
   SEMRANK_RETURN_IF_ERROR(ParseMessage(bytes, message_));
   keys_ = KeysOf(message_.ids(), message_.document_ids());
-  const CatalogWriter& writer = *environment_.catalog_writer;
-  SEMRANK_RETURN_IF_ERROR(CheckKeys(keys_.size(), writer.limits()));
-  snapshot_ = writer.catalog().TakeSnapshot();
-  if (message_.with_vectors()) SEMRANK_RETURN_IF_ERROR(CheckVectors());
-  return WorkSize{static_cast<std::int64_t>(keys_.size()), bytes.size()};
+  SEMRANK_RETURN_IF_ERROR(CheckNotEmpty(keys_));
+  snapshot_ = environment_.catalog_writer->catalog().TakeSnapshot();
+  return message_.with_vectors() ? CheckVectors() : absl::OkStatus();
 }
 
 absl::Status GetWork::CheckVectors() const {
@@ -101,12 +94,10 @@ void GetWork::AddDocuments(std::vector<float>& rows) {
   SetProblems(problems, response_);
 }
 
-absl::StatusOr<WorkSize> DeleteWork::Read(std::string_view bytes) {
+absl::Status DeleteWork::Read(std::string_view bytes) {
   SEMRANK_RETURN_IF_ERROR(ParseMessage(bytes, message_));
   keys_ = KeysOf(message_.ids(), message_.document_ids());
-  SEMRANK_RETURN_IF_ERROR(
-      CheckKeys(keys_.size(), environment_.catalog_writer->limits()));
-  return WorkSize{static_cast<std::int64_t>(keys_.size()), bytes.size()};
+  return CheckNotEmpty(keys_);
 }
 
 absl::StatusOr<Progress> DeleteWork::Advance(const RequestRun& /*run*/) {

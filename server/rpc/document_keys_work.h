@@ -19,7 +19,8 @@ class GetWork final : public RequestWork {
   explicit GetWork(const RpcEnvironment& environment)
       : environment_(environment) {}
 
-  absl::StatusOr<WorkSize> Read(std::string_view bytes) override;
+  const MessageTexts* texts() const override { return &kGetTexts; }
+  absl::Status Read(std::string_view bytes) override;
   absl::StatusOr<Progress> Advance(const RequestRun& run) override;
   const google::protobuf::MessageLite& response() const override {
     return response_;
@@ -43,7 +44,8 @@ class DeleteWork final : public RequestWork {
   explicit DeleteWork(const RpcEnvironment& environment)
       : environment_(environment) {}
 
-  absl::StatusOr<WorkSize> Read(std::string_view bytes) override;
+  const MessageTexts* texts() const override { return &kDeleteTexts; }
+  absl::Status Read(std::string_view bytes) override;
   absl::StatusOr<Progress> Advance(const RequestRun& run) override;
   const google::protobuf::MessageLite& response() const override {
     return response_;

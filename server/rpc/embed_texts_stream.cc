@@ -24,19 +24,21 @@ class StreamedEmbedWork final : public RequestWork {
   StreamedEmbedWork(const RpcEnvironment& environment, EmbedStreamState& state)
       : environment_(environment), state_(state) {}
 
-  absl::StatusOr<WorkSize> Read(std::string_view bytes) override {
-    const EmbeddingEngine& engine = *environment_.embedding;
+  const MessageTexts* texts() const override { return &kEmbedStreamTexts; }
+  absl::StatusOr<WorkSize> Measure(const TextCount& count) override {
+    num_texts_ = count.num_items;
+    return RequestWork::Measure(count);
+  }
+  absl::Status Read(std::string_view bytes) override {
     SEMRANK_RETURN_IF_ERROR(
-        ReadEmbedStreamRequest(bytes, engine.limits(), message_));
+        ReadEmbedStreamRequest(bytes, num_texts_, message_));
     SEMRANK_RETURN_IF_ERROR(state_.served == nullptr ? BeginStream()
                                                      : CheckSameStream());
     input_.side =
         state_.settings.side == v1::SIDE_QUERY ? Side::kQuery : Side::kDocument;
     input_.texts = message_.texts;
     input_.skip_bad_texts = true;
-    SEMRANK_RETURN_IF_ERROR(engine.Check(input_));
-    return WorkSize{static_cast<std::int64_t>(message_.texts.size()),
-                    bytes.size()};
+    return environment_.embedding->Check(input_);
   }
 
   absl::StatusOr<Progress> Advance(const RequestRun& run) override {
@@ -94,6 +96,7 @@ class StreamedEmbedWork final : public RequestWork {
 
   const RpcEnvironment& environment_;
   EmbedStreamState& state_;
+  std::size_t num_texts_ = 0;
   EmbedStreamMessage message_;
   EmbedInput input_;
   EmbedTurns turns_;

@@ -6,16 +6,12 @@
 
 namespace semrank {
 
-absl::StatusOr<WorkSize> EmbedWork::Read(std::string_view bytes) {
-  const EmbeddingEngine& engine = *environment_.embedding;
-  SEMRANK_RETURN_IF_ERROR(
-      ReadEmbedTextsRequest(bytes, engine.limits(), message_));
+absl::Status EmbedWork::Read(std::string_view bytes) {
+  SEMRANK_RETURN_IF_ERROR(ReadEmbedTextsRequest(bytes, num_texts_, message_));
   SEMRANK_ASSIGN_OR_RETURN(
       served_, environment_.models->Find(message_.settings.model.name(),
                                          message_.settings.model.version()));
-  SEMRANK_RETURN_IF_ERROR(engine.Check(message_.input));
-  return WorkSize{static_cast<std::int64_t>(message_.texts.size()),
-                  bytes.size()};
+  return environment_.embedding->Check(message_.input);
 }
 
 absl::StatusOr<Progress> EmbedWork::Advance(const RequestRun& run) {

@@ -17,7 +17,12 @@ class EmbedWork final : public RequestWork {
   explicit EmbedWork(const RpcEnvironment& environment)
       : environment_(environment) {}
 
-  absl::StatusOr<WorkSize> Read(std::string_view bytes) override;
+  const MessageTexts* texts() const override { return &kEmbedTexts; }
+  absl::StatusOr<WorkSize> Measure(const TextCount& count) override {
+    num_texts_ = count.num_items;
+    return RequestWork::Measure(count);
+  }
+  absl::Status Read(std::string_view bytes) override;
   absl::StatusOr<Progress> Advance(const RequestRun& run) override;
   const google::protobuf::MessageLite& response() const override {
     return response_;
@@ -25,6 +30,7 @@ class EmbedWork final : public RequestWork {
 
  private:
   const RpcEnvironment& environment_;
+  std::size_t num_texts_ = 0;
   EmbedMessage message_;
   ServedModelPtr served_;
   EmbedTurns turns_;

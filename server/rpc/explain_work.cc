@@ -1,6 +1,6 @@
 #include "server/rpc/explain_work.h"
 
-#include <utility>
+#include <string>
 
 #include "model/base/status_macros.h"
 #include "server/core/errors.h"
@@ -13,36 +13,6 @@ namespace {
 
 using Words = google::protobuf::RepeatedPtrField<v1::WordContribution>;
 using Winners = google::protobuf::RepeatedPtrField<v1::PoolingWinner>;
-
-absl::Status CheckCandidate(const v1::ExplainRequest& message) {
-  switch (message.candidate_case()) {
-    case v1::ExplainRequest::kTitle:
-    case v1::ExplainRequest::kId:
-    case v1::ExplainRequest::kDocumentId:
-      return absl::OkStatus();
-    case v1::ExplainRequest::CANDIDATE_NOT_SET:
-      break;
-  }
-  return FieldError("INVALID_FIELD", "candidate",
-                    "is not set: give a title, an id or a document_id");
-}
-
-// Puts the title in the place of a document's key.
-absl::Status FindTitle(const DocumentCatalog& catalog,
-                       v1::ExplainRequest& message) {
-  if (message.has_title()) return absl::OkStatus();
-  const DocumentKeyView key =
-      message.has_id()
-          ? DocumentKeyView(message.id())
-          : DocumentKeyView(std::string_view(message.document_id()));
-  const DocumentCatalog::Snapshot snapshot = catalog.TakeSnapshot();
-  const auto slot = snapshot.Find(key);
-  if (!slot.has_value()) {
-    return DocumentNotFound(message.has_id() ? "id" : "document_id");
-  }
-  message.set_title(std::string(snapshot.record(*slot).title()));
-  return absl::OkStatus();
-}
 
 void SetWords(const std::vector<WordContribution>& words, float score,
               Words& out) {
@@ -69,18 +39,40 @@ void SetWinners(const std::vector<PoolingWinner>& winners, Winners& out) {
 
 }  // namespace
 
-absl::StatusOr<WorkSize> ExplainWork::Read(std::string_view bytes) {
-  SEMRANK_RETURN_IF_ERROR(ParseMessage(bytes, message_));
-  SEMRANK_RETURN_IF_ERROR(CheckCandidate(message_));
-  SEMRANK_RETURN_IF_ERROR(
-      FindTitle(environment_.catalog_writer->catalog(), message_));
-  SEMRANK_ASSIGN_OR_RETURN(
-      served_, environment_.models->Find(message_.model().name(),
-                                         message_.model().version()));
-  SEMRANK_RETURN_IF_ERROR(
-      explainer_.Read(message_.query(), message_.title(), request_));
-  request_.max_pooling_units = message_.max_pooling_units();
+absl::StatusOr<WorkSize> ExplainWork::Measure(const TextCount& count) {
+  found_texts_ = FindTexts(count);
+  if (found_texts_.ok()) {
+    SEMRANK_RETURN_IF_ERROR(explainer_.CheckSize(request_));
+  }
   return WorkSize{request_.num_texts, request_.num_bytes};
+}
+
+absl::Status ExplainWork::FindTexts(const TextCount& count) {
+  if (count.title.has_value()) {
+    title_ = *count.title;
+  } else if (count.key.has_value()) {
+    snapshot_ = environment_.catalog_writer->catalog().TakeSnapshot();
+    const auto slot = snapshot_.Find(*count.key);
+    if (!slot.has_value()) {
+      return DocumentNotFound(count.key->index() == 0 ? "id" : "document_id");
+    }
+    title_ = snapshot_.record(*slot).title();
+  } else {
+    return FieldError("INVALID_FIELD", "candidate",
+                      "is not set: give a title, an id or a document_id");
+  }
+  return explainer_.Read(count.query, title_, request_);
+}
+
+absl::Status ExplainWork::Read(std::string_view bytes) {
+  v1::ExplainRequest message;
+  SEMRANK_RETURN_IF_ERROR(ParseMessage(bytes, message));
+  SEMRANK_RETURN_IF_ERROR(found_texts_);
+  SEMRANK_ASSIGN_OR_RETURN(
+      served_, environment_.models->Find(message.model().name(),
+                                         message.model().version()));
+  request_.max_pooling_units = message.max_pooling_units();
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Progress> ExplainWork::Advance(const RequestRun& run) {
@@ -95,7 +87,7 @@ absl::StatusOr<Progress> ExplainWork::Advance(const RequestRun& run) {
            *response_.mutable_title_words());
   SetWinners(result_.query_pooling, *response_.mutable_query_pooling());
   SetWinners(result_.title_pooling, *response_.mutable_title_pooling());
-  response_.set_title(std::move(*message_.mutable_title()));
+  response_.set_title(std::string(title_));
   SetModel(*served_, response_);
   run.AddOwnTimes(result_.times);
   SetTimings(result_.times, run.TimeSinceReceived(),

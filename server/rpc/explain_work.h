@@ -17,18 +17,26 @@ class ExplainWork final : public RequestWork {
   explicit ExplainWork(const RpcEnvironment& environment)
       : environment_(environment), explainer_(environment.ranking) {}
 
-  absl::StatusOr<WorkSize> Read(std::string_view bytes) override;
+  const MessageTexts* texts() const override { return &kExplainTexts; }
+  absl::StatusOr<WorkSize> Measure(const TextCount& count) override;
+  absl::Status Read(std::string_view bytes) override;
   absl::StatusOr<Progress> Advance(const RequestRun& run) override;
   const google::protobuf::MessageLite& response() const override {
     return response_;
   }
 
  private:
+  // The two texts, by what was counted.
+  absl::Status FindTexts(const TextCount& count);
+
   const RpcEnvironment& environment_;
   const Explainer explainer_;
-  v1::ExplainRequest message_;
-  ServedModelPtr served_;
+  // Holds the title of a document of the catalog.
+  DocumentCatalog::Snapshot snapshot_;
+  std::string_view title_;
+  absl::Status found_texts_;
   Explainer::Request request_;
+  ServedModelPtr served_;
   Explanation result_;
   v1::ExplainResponse response_;
 };

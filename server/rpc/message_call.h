@@ -1,4 +1,5 @@
-// A unary call whose request and response are small Protobuf messages.
+// A unary call without texts, whose request and response are small Protobuf
+// messages.
 #ifndef SEMRANK_SERVER_RPC_MESSAGE_CALL_H_
 #define SEMRANK_SERVER_RPC_MESSAGE_CALL_H_
 
@@ -33,10 +34,8 @@ class MessageCall final : public RequestWork {
   MessageCall(Handler handler, WorkerPool* pool)
       : handler_(std::move(handler)), pool_(pool) {}
 
-  bool refused_unread() const override { return false; }
-  absl::StatusOr<WorkSize> Read(std::string_view bytes) override {
-    SEMRANK_RETURN_IF_ERROR(ParseMessage(bytes, request_));
-    return WorkSize{};  // no texts
+  absl::Status Read(std::string_view bytes) override {
+    return ParseMessage(bytes, request_);
   }
   absl::StatusOr<Progress> Advance(const RequestRun& /*run*/) override {
     SEMRANK_RETURN_IF_ERROR(handler_(request_, response_));

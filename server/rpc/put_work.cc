@@ -20,15 +20,11 @@ NewDocument View(const v1::Document& document) {
 
 }  // namespace
 
-absl::StatusOr<WorkSize> PutSteps::Begin(const Documents& documents,
-                                         std::size_t num_bytes) {
-  SEMRANK_RETURN_IF_ERROR(
-      environment_.catalog_writer->CheckPut(documents.size()));
+void PutSteps::Begin(const Documents& documents) {
   documents_.reserve(documents.size());
   for (const v1::Document& document : documents) {
     documents_.push_back(View(document));
   }
-  return WorkSize{documents.size(), num_bytes};
 }
 
 template <typename Response>
@@ -51,18 +47,20 @@ absl::StatusOr<Progress> PutSteps::Advance(const RequestRun& run,
 template absl::StatusOr<Progress> PutSteps::Advance(const RequestRun&,
                                                     v1::PutDocumentsResponse&);
 
-absl::StatusOr<WorkSize> PutWork::Read(std::string_view bytes) {
+absl::Status PutWork::Read(std::string_view bytes) {
   SEMRANK_RETURN_IF_ERROR(ParseMessage(bytes, message_));
   if (message_.documents().empty()) {
     return FieldError("NO_DOCUMENTS", "documents",
                       "the request has no document");
   }
-  return steps_.Begin(message_.documents(), bytes.size());
+  steps_.Begin(message_.documents());
+  return absl::OkStatus();
 }
 
-absl::StatusOr<WorkSize> StreamedPutWork::Read(std::string_view bytes) {
+absl::Status StreamedPutWork::Read(std::string_view bytes) {
   SEMRANK_RETURN_IF_ERROR(ParseMessage(bytes, message_));
-  return steps_.Begin(message_.documents(), bytes.size());
+  steps_.Begin(message_.documents());
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Progress> StreamedPutWork::Advance(const RequestRun& run) {

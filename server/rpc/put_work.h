@@ -22,8 +22,7 @@ class PutSteps {
       : environment_(environment) {}
 
   // `documents` must stay as they are to the end.
-  absl::StatusOr<WorkSize> Begin(const Documents& documents,
-                                 std::size_t num_bytes);
+  void Begin(const Documents& documents);
   // One turn; the response is complete after kDone.
   template <typename Response>
   absl::StatusOr<Progress> Advance(const RequestRun& run, Response& response);
@@ -42,7 +41,8 @@ class PutWork final : public RequestWork {
   explicit PutWork(const RpcEnvironment& environment)
       : environment_(environment), steps_(environment) {}
 
-  absl::StatusOr<WorkSize> Read(std::string_view bytes) override;
+  const MessageTexts* texts() const override { return &kPutTexts; }
+  absl::Status Read(std::string_view bytes) override;
   absl::StatusOr<Progress> Advance(const RequestRun& run) override {
     return steps_.Advance(run, response_);
   }
@@ -68,7 +68,8 @@ class StreamedPutWork final : public RequestWork {
         num_before_(num_before),
         steps_(environment) {}
 
-  absl::StatusOr<WorkSize> Read(std::string_view bytes) override;
+  const MessageTexts* texts() const override { return &kPutStreamTexts; }
+  absl::Status Read(std::string_view bytes) override;
   absl::StatusOr<Progress> Advance(const RequestRun& run) override;
   const google::protobuf::MessageLite& response() const override {
     return response_;

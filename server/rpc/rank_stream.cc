@@ -19,19 +19,20 @@ class StreamedRankWork final : public RequestWork {
  public:
   StreamedRankWork(const RpcEnvironment& environment,
                    v1::RankStreamResponse& response)
-      : response_(response),
-        admission_(*environment.admission),
-        rank_(environment, response.mutable_response()) {}
+      : response_(response), rank_(environment, response.mutable_response()) {}
 
   // The refusal carries the request's number.
   bool refused_unread() const override { return false; }
-  absl::StatusOr<WorkSize> Read(std::string_view bytes) override {
-    SEMRANK_RETURN_IF_ERROR(ReadRankStreamRequest(bytes, message_));
-    response_.set_request_number(message_.request_number);
-    SEMRANK_RETURN_IF_ERROR(admission_.CheckRoom());
-    if (!message_.has_request) {
+  const MessageTexts* texts() const override { return &kRankStreamTexts; }
+  absl::StatusOr<WorkSize> Measure(const TextCount& count) override {
+    response_.set_request_number(count.request_number);
+    if (!count.has_request) {
       return FieldError("INVALID_FIELD", "request", "is not set");
     }
+    return rank_.Measure(count);
+  }
+  absl::Status Read(std::string_view bytes) override {
+    SEMRANK_RETURN_IF_ERROR(ReadRankStreamRequest(bytes, message_));
     return rank_.Read(message_.request);
   }
   absl::StatusOr<Progress> Advance(const RequestRun& run) override {
@@ -43,7 +44,6 @@ class StreamedRankWork final : public RequestWork {
 
  private:
   v1::RankStreamResponse& response_;
-  const Admission& admission_;
   RankStreamMessage message_;
   RankWork rank_;
 };

@@ -1,29 +1,41 @@
 #include "server/rpc/rank_work.h"
 
 #include <string>
+#include <utility>
 
 #include "model/base/status_macros.h"
+#include "server/core/errors.h"
 #include "server/rpc/request_run.h"
 #include "server/rpc/response_fields.h"
 
 namespace semrank {
 
-absl::StatusOr<WorkSize> RankWork::Read(std::string_view bytes) {
-  const RankingEngine& engine = *environment_.ranking;
-  SEMRANK_RETURN_IF_ERROR(ReadRankRequest(bytes, engine.limits(), message_));
-  SEMRANK_ASSIGN_OR_RETURN(served_,
-                           environment_.models->Find(message_.model.name(),
-                                                     message_.model.version()));
-  SEMRANK_RETURN_IF_ERROR(engine.Check(*served_, message_.input));
-  // Without vectors there is perhaps no dimension to divide by.
-  const std::size_t num_vectors =
-      message_.input.vectors.empty()
-          ? 0
-          : message_.input.vectors.size() /
-                (sizeof(float) * served_->model->embedding_dim());
-  return WorkSize{
-      static_cast<std::int64_t>(1 + message_.input.num_named() + num_vectors),
-      bytes.size()};
+absl::StatusOr<WorkSize> RankWork::Measure(const TextCount& count) {
+  num_listed_ = count.num_items;
+  auto served =
+      environment_.models->Find(count.model_name, count.model_version);
+  found_ = served.status();
+  if (served.ok()) served_ = *std::move(served);
+  const std::int64_t max_texts =
+      environment_.ranking->limits().max_texts_per_request;
+  const std::int64_t num_candidates = count.num_items + CountVectors(count);
+  if (count.num_items <= max_texts && num_candidates > max_texts) {
+    return TooManyTexts("vectors", num_candidates, max_texts);
+  }
+  return WorkSize{1 + num_candidates, count.num_bytes};
+}
+
+// None under a model without vectors, or without a model: Read refuses those.
+std::int64_t RankWork::CountVectors(const TextCount& count) const {
+  const int dim = served_ == nullptr ? 0 : served_->model->embedding_dim();
+  if (dim == 0) return 0;
+  return static_cast<std::int64_t>(count.vector_bytes / (sizeof(float) * dim));
+}
+
+absl::Status RankWork::Read(std::string_view bytes) {
+  SEMRANK_RETURN_IF_ERROR(ReadRankRequest(bytes, num_listed_, message_));
+  SEMRANK_RETURN_IF_ERROR(found_);
+  return environment_.ranking->Check(*served_, message_.input);
 }
 
 absl::StatusOr<Progress> RankWork::Advance(const RequestRun& run) {

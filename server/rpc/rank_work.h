@@ -21,19 +21,24 @@ class RankWork final : public RequestWork {
       : environment_(environment),
         response_(response != nullptr ? *response : own_response_) {}
 
-  absl::StatusOr<WorkSize> Read(std::string_view bytes) override;
+  const MessageTexts* texts() const override { return &kRankTexts; }
+  absl::StatusOr<WorkSize> Measure(const TextCount& count) override;
+  absl::Status Read(std::string_view bytes) override;
   absl::StatusOr<Progress> Advance(const RequestRun& run) override;
   const google::protobuf::MessageLite& response() const override {
     return response_;
   }
 
  private:
+  std::int64_t CountVectors(const TextCount& count) const;
   void FillRanking();
   // Of a candidate that was scored.
   std::string_view TitleOf(std::uint32_t candidate) const;
 
   const RpcEnvironment& environment_;
   RankMessage message_;
+  std::size_t num_listed_ = 0;  // titles and documents of the catalog
+  absl::Status found_;          // the model
   ServedModelPtr served_;
   RankTurns turns_;
   RankResult result_;

@@ -1,6 +1,5 @@
 #include "server/rpc/request_reader.h"
 
-#include <algorithm>
 #include <bit>
 #include <string>
 
@@ -20,59 +19,34 @@ using v1::RankRequest;
 using v1::RankStreamRequest;
 
 // The reader's types, shorter.
-constexpr auto kVarint =
-    google::protobuf::internal::WireFormatLite::WIRETYPE_VARINT;
-constexpr auto kBytes =
-    google::protobuf::internal::WireFormatLite::WIRETYPE_LENGTH_DELIMITED;
-constexpr auto kFixed32 =
-    google::protobuf::internal::WireFormatLite::WIRETYPE_FIXED32;
-constexpr auto kFixed64 =
-    google::protobuf::internal::WireFormatLite::WIRETYPE_FIXED64;
+constexpr auto kVarint = WireReader::kVarint;
+constexpr auto kBytes = WireReader::kBytes;
+constexpr auto kFixed32 = WireReader::kFixed32;
+constexpr auto kFixed64 = WireReader::kFixed64;
 
-// Repeated text: every one is counted, those within the limit are kept.
-struct TextList {
-  std::vector<std::string_view>& texts;
-  std::uint64_t limit;
-  std::uint64_t count = 0;
+bool ReadText(WireReader& reader, std::vector<std::string_view>& texts) {
+  return reader.ReadBytes(texts.emplace_back());
+}
 
-  bool Read(WireReader& reader) {
-    std::string_view text;
-    if (!reader.ReadBytes(text)) return false;
-    if (++count <= limit) texts.push_back(text);
-    return true;
+bool ReadNumber(WireReader& reader, std::vector<std::uint64_t>& numbers) {
+  return reader.ReadFixed64(numbers.emplace_back());
+}
+
+bool ReadPackedNumbers(WireReader& reader,
+                       std::vector<std::uint64_t>& numbers) {
+  std::string_view bytes;
+  if (!reader.ReadBytes(bytes) || bytes.size() % sizeof(std::uint64_t) != 0) {
+    return false;
   }
-};
-
-// Packed fixed64 numbers, likewise, and those that come one by one.
-struct NumberList {
-  std::vector<std::uint64_t>& numbers;
-  std::uint64_t limit;
-  std::uint64_t count = 0;
-
-  bool Read(WireReader& reader) {
+  for (std::size_t at = 0; at < bytes.size(); at += sizeof(std::uint64_t)) {
     std::uint64_t number = 0;
-    if (!reader.ReadFixed64(number)) return false;
-    Add(number);
-    return true;
-  }
-  bool ReadPacked(WireReader& reader) {
-    std::string_view bytes;
-    if (!reader.ReadBytes(bytes) || bytes.size() % sizeof(std::uint64_t) != 0) {
-      return false;
+    for (std::size_t i = sizeof(number); i-- > 0;) {
+      number = number << 8 | static_cast<unsigned char>(bytes[at + i]);
     }
-    for (std::size_t at = 0; at < bytes.size(); at += sizeof(std::uint64_t)) {
-      std::uint64_t number = 0;
-      for (std::size_t i = sizeof(number); i-- > 0;) {
-        number = number << 8 | static_cast<unsigned char>(bytes[at + i]);
-      }
-      Add(number);
-    }
-    return true;
+    numbers.push_back(number);
   }
-  void Add(std::uint64_t number) {
-    if (++count <= limit) numbers.push_back(number);
-  }
-};
+  return true;
+}
 
 bool ReadModelRef(WireReader& reader, v1::ModelRef& model) {
   std::string_view bytes;
@@ -94,12 +68,11 @@ bool ReadUint32(WireReader& reader, std::uint32_t& value) {
 }
 
 // One field of a RankRequest; false once the bytes are no message.
-bool ReadRankField(WireReader& reader, TextList& titles, NumberList& ids,
-                   TextList& document_ids, RankMessage& message) {
+bool ReadRankField(WireReader& reader, RankMessage& message) {
   const int field = reader.field();
   const auto type = reader.type();
   if (field == RankRequest::kTitlesFieldNumber && type == kBytes) {
-    return titles.Read(reader);
+    return ReadText(reader, message.titles);
   }
   if (field == RankRequest::kQueryFieldNumber && type == kBytes) {
     return reader.ReadBytes(message.input.query);
@@ -126,13 +99,13 @@ bool ReadRankField(WireReader& reader, TextList& titles, NumberList& ids,
     return true;
   }
   if (field == RankRequest::kIdsFieldNumber && type == kBytes) {
-    return ids.ReadPacked(reader);
+    return ReadPackedNumbers(reader, message.ids);
   }
   if (field == RankRequest::kIdsFieldNumber && type == kFixed64) {
-    return ids.Read(reader);
+    return ReadNumber(reader, message.ids);
   }
   if (field == RankRequest::kDocumentIdsFieldNumber && type == kBytes) {
-    return document_ids.Read(reader);
+    return ReadText(reader, message.document_ids);
   }
   return reader.Skip();
 }
@@ -171,12 +144,13 @@ static_assert(Same(EmbedTextsRequest::kTextsFieldNumber,
               Same(EmbedTextsRequest::kModelFieldNumber,
                    EmbedTextsStreamRequest::kModelFieldNumber));
 
-bool ReadEmbedField(WireReader& reader, TextList& texts, std::uint32_t& side,
-                    std::uint32_t& encoding, v1::ModelRef& model) {
+bool ReadEmbedField(WireReader& reader, std::vector<std::string_view>& texts,
+                    std::uint32_t& side, std::uint32_t& encoding,
+                    v1::ModelRef& model) {
   const int field = reader.field();
   const auto type = reader.type();
   if (field == EmbedTextsRequest::kTextsFieldNumber && type == kBytes) {
-    return texts.Read(reader);
+    return ReadText(reader, texts);
   }
   if (field == EmbedTextsRequest::kModelFieldNumber && type == kBytes) {
     return ReadModelRef(reader, model);
@@ -197,19 +171,10 @@ absl::Status UnknownValue(std::string_view field, std::uint32_t value) {
                     {{"value", std::to_string(value)}});
 }
 
-// Texts are rarely shorter; a first guess that saves moving the views about.
-std::size_t GuessNumTexts(std::string_view bytes, std::uint64_t limit) {
-  constexpr std::size_t kShortTextBytes = 32;
-  return std::min<std::size_t>(bytes.size() / kShortTextBytes, limit);
-}
-
-absl::Status ReadEmbedFields(std::string_view bytes, const Limits& limits,
+absl::Status ReadEmbedFields(std::string_view bytes,
                              std::string_view message_name,
-                             std::vector<std::string_view>& views,
+                             std::vector<std::string_view>& texts,
                              EmbedSettings& settings) {
-  TextList texts{views,
-                 static_cast<std::uint64_t>(limits.max_texts_per_request)};
-  views.reserve(GuessNumTexts(bytes, texts.limit));
   std::uint32_t side = 0;
   std::uint32_t encoding = 0;
   WireReader reader(bytes);
@@ -219,9 +184,6 @@ absl::Status ReadEmbedFields(std::string_view bytes, const Limits& limits,
     }
   }
   if (!reader.ok()) return MalformedMessage(message_name);
-  if (texts.count > texts.limit) {
-    return TooManyTexts("texts", texts.count, texts.limit);
-  }
   if (!v1::Side_IsValid(static_cast<int>(side))) {
     return UnknownValue("side", side);
   }
@@ -235,24 +197,17 @@ absl::Status ReadEmbedFields(std::string_view bytes, const Limits& limits,
 
 }  // namespace
 
-absl::Status ReadRankRequest(std::string_view bytes, const Limits& limits,
+absl::Status ReadRankRequest(std::string_view bytes, std::size_t num_texts,
                              RankMessage& message) {
-  const auto limit = static_cast<std::uint64_t>(limits.max_texts_per_request);
-  TextList titles{message.titles, limit};
-  NumberList ids{message.ids, limit};
-  TextList document_ids{message.document_ids, limit};
-  message.titles.reserve(GuessNumTexts(bytes, titles.limit));
+  // Nearly always they are all titles.
+  message.titles.reserve(num_texts);
   WireReader reader(bytes);
   while (reader.Next()) {
-    if (!ReadRankField(reader, titles, ids, document_ids, message)) {
+    if (!ReadRankField(reader, message)) {
       return MalformedMessage("semrank.v1.RankRequest");
     }
   }
   if (!reader.ok()) return MalformedMessage("semrank.v1.RankRequest");
-  const std::uint64_t count = titles.count + ids.count + document_ids.count;
-  if (count > limit) {
-    return TooManyTexts(titles.count > 0 ? "titles" : "ids", count, limit);
-  }
   message.input.titles = message.titles;
   message.input.ids = message.ids;
   message.input.document_ids = message.document_ids;
@@ -269,10 +224,11 @@ absl::Status ReadRankStreamRequest(std::string_view bytes,
                      : MalformedMessage("semrank.v1.RankStreamRequest");
 }
 
-absl::Status ReadEmbedTextsRequest(std::string_view bytes, const Limits& limits,
+absl::Status ReadEmbedTextsRequest(std::string_view bytes,
+                                   std::size_t num_texts,
                                    EmbedMessage& message) {
-  SEMRANK_RETURN_IF_ERROR(ReadEmbedFields(bytes, limits,
-                                          "semrank.v1.EmbedTextsRequest",
+  message.texts.reserve(num_texts);
+  SEMRANK_RETURN_IF_ERROR(ReadEmbedFields(bytes, "semrank.v1.EmbedTextsRequest",
                                           message.texts, message.settings));
   SEMRANK_RETURN_IF_ERROR(CompleteSettings(message.settings));
   message.input.side =
@@ -282,9 +238,10 @@ absl::Status ReadEmbedTextsRequest(std::string_view bytes, const Limits& limits,
 }
 
 absl::Status ReadEmbedStreamRequest(std::string_view bytes,
-                                    const Limits& limits,
+                                    std::size_t num_texts,
                                     EmbedStreamMessage& message) {
-  return ReadEmbedFields(bytes, limits, "semrank.v1.EmbedTextsStreamRequest",
+  message.texts.reserve(num_texts);
+  return ReadEmbedFields(bytes, "semrank.v1.EmbedTextsStreamRequest",
                          message.texts, message.settings);
 }
 

@@ -1,9 +1,10 @@
 // The requests that carry many texts, read in place from their bytes.
 //
 //   Views    into the bytes, which must outlive the result.
-//   Memory   16 bytes a text beside the bytes themselves, and no more texts
-//            than the limit.
-//   Errors   MALFORMED_MESSAGE, TOO_MANY_TEXTS.
+//   Memory   16 bytes a text beside the bytes themselves. How many there are is
+//            known and admitted before (text_count.h); for `num_texts` room is
+//            made at once.
+//   Errors   MALFORMED_MESSAGE.
 //            Texts are not checked for UTF-8 here: the engine does, by name.
 #ifndef SEMRANK_SERVER_RPC_REQUEST_READER_H_
 #define SEMRANK_SERVER_RPC_REQUEST_READER_H_
@@ -16,7 +17,6 @@
 #include "absl/status/status.h"
 #include "semrank/v1/common.pb.h"
 #include "server/core/embedding_engine.h"
-#include "server/core/limits.h"
 #include "server/core/rank_request.h"
 
 namespace semrank {
@@ -56,18 +56,20 @@ struct EmbedStreamMessage {
   EmbedSettings settings;
 };
 
-absl::Status ReadRankRequest(std::string_view bytes, const Limits& limits,
+absl::Status ReadRankRequest(std::string_view bytes, std::size_t num_texts,
                              RankMessage& message);
 
 // Views the request, not looking into it.
 absl::Status ReadRankStreamRequest(std::string_view bytes,
                                    RankStreamMessage& message);
 
-absl::Status ReadEmbedTextsRequest(std::string_view bytes, const Limits& limits,
+// INVALID_FIELD for a value that an enum does not have.
+absl::Status ReadEmbedTextsRequest(std::string_view bytes,
+                                   std::size_t num_texts,
                                    EmbedMessage& message);
 
 absl::Status ReadEmbedStreamRequest(std::string_view bytes,
-                                    const Limits& limits,
+                                    std::size_t num_texts,
                                     EmbedStreamMessage& message);
 
 // Puts the defaults in. INVALID_FIELD when the side is not said.

@@ -28,9 +28,37 @@ absl::Status RequestRun::CheckUnread() const {
   return environment_.admission->CheckRoom();
 }
 
-void RequestRun::Start(std::string_view bytes, Admission::Permit permit) {
-  permit_ = std::move(permit);
-  const absl::Status status = ReadAndAdmit(bytes);
+void RequestRun::Start(std::string_view bytes) {
+  const absl::Status status = CountAndAdmit(bytes);
+  if (!status.ok()) return Finish(status);
+  StartAdmitted(bytes);
+}
+
+absl::Status RequestRun::CountAndAdmit(std::string_view bytes) {
+  TextCount count = {.num_bytes = bytes.size()};
+  const MessageTexts* const texts = work_->texts();
+  if (texts != nullptr) {
+    SEMRANK_RETURN_IF_ERROR(CountTexts(bytes, *texts, count));
+  }
+  return Admit(count);
+}
+
+absl::Status RequestRun::Admit(const TextCount& count) {
+  // First, since a refusal may repeat what Measure takes from the count.
+  SEMRANK_ASSIGN_OR_RETURN(size_, work_->Measure(count));
+  const MessageTexts* const texts = work_->texts();
+  if (texts != nullptr) {
+    SEMRANK_RETURN_IF_ERROR(CheckNumItems(
+        count, *texts, environment_.ranking->limits().max_texts_per_request));
+  }
+  SEMRANK_ASSIGN_OR_RETURN(permit_,
+                           environment_.admission->Admit(size_.num_texts));
+  return absl::OkStatus();
+}
+
+void RequestRun::StartAdmitted(std::string_view bytes) {
+  const absl::Status status = work_->Read(bytes);
+  read_time_ = waiting_since_ = TimeSinceReceived();
   if (!status.ok()) {
     Finish(status);
   } else if (work_->pool() != nullptr || size_.num_texts > kMaxInlineTexts ||
@@ -39,12 +67,6 @@ void RequestRun::Start(std::string_view bytes, Admission::Permit permit) {
   } else {
     TakeTurn();
   }
-}
-
-absl::Status RequestRun::ReadAndAdmit(std::string_view bytes) {
-  SEMRANK_ASSIGN_OR_RETURN(size_, work_->Read(bytes));
-  read_time_ = waiting_since_ = TimeSinceReceived();
-  return environment_.admission->Resize(permit_, size_.num_texts);
 }
 
 void RequestRun::QueueForWorker() {

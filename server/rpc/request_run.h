@@ -2,7 +2,7 @@
 // for the requests of a stream.
 //
 //   start    in the caller's thread: is the server answering, has it room for
-//            even one text, Read, admit
+//            even one text; count, admit, Read
 //   turns    there, or in the worker pool for a large request, where the
 //            requests take turns; before each: does the caller still wait
 //   outcome  counters, the answer's bytes, permit back, Done
@@ -47,13 +47,18 @@ class RequestRun : public Caller {
   // touched; an error is for Refuse.
   absl::Status CheckUnread() const;
   // Leads to one Done, now or later, in this thread or another. `bytes` must
-  // stay valid until then. `permit` is what the request has been admitted with
-  // so far, if anything.
-  void Start(std::string_view bytes, Admission::Permit permit = {});
+  // stay valid until then.
+  void Start(std::string_view bytes);
   // Instead of Start: counts the refusal, then Done.
   void Refuse(const absl::Status& status) { Finish(status); }
 
+  // The two halves of Start, for a request that comes as something else than a
+  // Protobuf message. After an error of Admit comes Refuse.
+  absl::Status Admit(const TextCount& count);
+  void StartAdmitted(std::string_view bytes);
+
   const RpcEnvironment& environment() const { return environment_; }
+  const RequestWork& work() const { return *work_; }
 
  private:
   // Makes the bytes of the answer, while the permit is still held.
@@ -62,7 +67,7 @@ class RequestRun : public Caller {
   // The end; the run may delete itself.
   virtual void Done(const absl::Status& status) = 0;
 
-  absl::Status ReadAndAdmit(std::string_view bytes);
+  absl::Status CountAndAdmit(std::string_view bytes);
   void QueueForWorker();
   void TakeTurn();
   absl::StatusOr<Progress> Advance();

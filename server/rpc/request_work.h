@@ -1,8 +1,9 @@
-// What a method does with one request, whoever brings the bytes: a unary call
-// or a stream. It is worked on in turns of a few milliseconds, so that several
-// requests can share a thread.
+// What a method does with one request, whoever brings the bytes: a unary call,
+// a stream or HTTP. It is worked on in turns of a few milliseconds, so that
+// several requests can share a thread.
 //
-//   Life     Read once; then Advance until it says kDone or fails.
+//   Life     Measure; once admitted, Read; then Advance until it says kDone or
+//            fails.
 //   Threads  one at a time, not always the same.
 #ifndef SEMRANK_SERVER_RPC_REQUEST_WORK_H_
 #define SEMRANK_SERVER_RPC_REQUEST_WORK_H_
@@ -14,6 +15,8 @@
 
 #include "absl/status/statusor.h"
 #include "server/core/progress.h"
+#include "server/rpc/message_texts.h"
+#include "server/rpc/text_count.h"
 
 namespace semrank {
 
@@ -31,13 +34,23 @@ class RequestWork {
  public:
   virtual ~RequestWork() = default;
 
-  // May a server without room for one more text refuse it before Read? Not a
-  // call without texts, nor one whose refusal must repeat what its bytes say.
-  virtual bool refused_unread() const { return true; }
+  // By what fields the request's texts are counted; null = it never has any.
+  virtual const MessageTexts* texts() const { return nullptr; }
 
-  // Decodes and checks what is cheap to check. `bytes` stays valid as long as
-  // the work does. Must not take long.
-  virtual absl::StatusOr<WorkSize> Read(std::string_view bytes) = 0;
+  // May a server without room for one more text refuse it before its bytes are
+  // counted? Not if the refusal must repeat what they say.
+  virtual bool refused_unread() const { return texts() != nullptr; }
+
+  // What the request asks for, by what was counted in its bytes, which stay
+  // valid as long as the work does. An error only where no room could ever be
+  // enough; any other is left to Read. Must not take long.
+  virtual absl::StatusOr<WorkSize> Measure(const TextCount& count) {
+    return WorkSize{count.num_items, count.num_bytes};
+  }
+
+  // Decodes the Protobuf message and checks what is cheap to check. `bytes`
+  // stays valid as long as the work does. Must not take long.
+  virtual absl::Status Read(std::string_view bytes) = 0;
 
   // One turn. `run` says who waits, and what the time went into so far.
   virtual absl::StatusOr<Progress> Advance(const RequestRun& run) = 0;

@@ -8,7 +8,12 @@
 
 namespace semrank {
 
-absl::StatusOr<WorkSize> SearchWork::Read(std::string_view bytes) {
+absl::StatusOr<WorkSize> SearchWork::Measure(const TextCount& count) {
+  return WorkSize{environment_.catalog_searcher->Begin(result_),
+                  count.num_bytes};
+}
+
+absl::Status SearchWork::Read(std::string_view bytes) {
   SEMRANK_RETURN_IF_ERROR(ParseMessage(bytes, message_));
   excluded_ = KeysOf(message_.exclude_ids(), message_.exclude_document_ids());
   input_ = {.query = message_.query(),
@@ -17,9 +22,7 @@ absl::StatusOr<WorkSize> SearchWork::Read(std::string_view bytes) {
             .model_name = message_.model().name(),
             .model_version = message_.model().version()};
   if (message_.has_min_score()) input_.min_score = message_.min_score();
-  const CatalogSearcher& searcher = *environment_.catalog_searcher;
-  SEMRANK_RETURN_IF_ERROR(searcher.Begin(input_, result_));
-  return WorkSize{searcher.NumPermits(result_), bytes.size()};
+  return environment_.catalog_searcher->Check(input_, result_);
 }
 
 absl::StatusOr<Progress> SearchWork::Advance(const RequestRun& run) {

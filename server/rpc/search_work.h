@@ -19,7 +19,9 @@ class SearchWork final : public RequestWork {
   explicit SearchWork(const RpcEnvironment& environment)
       : environment_(environment) {}
 
-  absl::StatusOr<WorkSize> Read(std::string_view bytes) override;
+  const MessageTexts* texts() const override { return &kSearchTexts; }
+  absl::StatusOr<WorkSize> Measure(const TextCount& count) override;
+  absl::Status Read(std::string_view bytes) override;
   absl::StatusOr<Progress> Advance(const RequestRun& run) override;
   const google::protobuf::MessageLite& response() const override {
     return response_;

@@ -20,6 +20,14 @@ namespace semrank {
 class WireReader {
  public:
   using WireType = google::protobuf::internal::WireFormatLite::WireType;
+  static constexpr WireType kVarint =
+      google::protobuf::internal::WireFormatLite::WIRETYPE_VARINT;
+  static constexpr WireType kBytes =
+      google::protobuf::internal::WireFormatLite::WIRETYPE_LENGTH_DELIMITED;
+  static constexpr WireType kFixed32 =
+      google::protobuf::internal::WireFormatLite::WIRETYPE_FIXED32;
+  static constexpr WireType kFixed64 =
+      google::protobuf::internal::WireFormatLite::WIRETYPE_FIXED64;
 
   // `message` must outlive the reader and the views; at most 2 GiB.
   explicit WireReader(std::string_view message);

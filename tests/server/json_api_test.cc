@@ -40,6 +40,17 @@ class JsonApiTest : public ::testing::Test {
                   const std::string& headers = "") {
     return CallHttp(server_->address(), "POST", path, {headers, body});
   }
+  void FillCatalog() {
+    ASSERT_TRUE(
+        catalog_.update.Follow([this] { return models_.current(); }).ok());
+    std::vector<NewDocument> documents(300, {.title = "a title"});
+    std::uint64_t id = 0;
+    for (NewDocument& document : documents) document.key = id++;
+    PutTurns turns;
+    PutResult result;
+    ASSERT_TRUE(
+        catalog_.writer.PutTurn(documents, FakeCaller(), turns, result).ok());
+  }
   // Its code and the reason of its one ErrorInfo.
   static std::string Error(const HttpAnswer& answer) {
     const Json error = Json::parse(answer.body, nullptr, false);
@@ -163,15 +174,35 @@ TEST_F(JsonApiTest, OverTheAdmissionLimitIs429WithRetryAfter) {
   EXPECT_THAT(answer.headers, HasSubstr("Retry-After: 1\n"));
 }
 
-// What cannot be parsed would else be 400.
+struct TooLargeCase {
+  std::string_view path;
+  // Of four texts or more, and cut off: what cannot be parsed would be 400.
+  std::string body;
+};
+
 TEST_F(JsonApiTest, WhatDoesNotFitIsRefusedBeforeItIsParsed) {
-  const auto permit = admission_.Admit(700);
-  std::string body = R"({"query": "q", "titles": [)";
-  for (int i = 0; i < 300; ++i) body += "\"a\",";
-  EXPECT_EQ(Error(Post("/v1/rank", body)), "429 OVERLOADED");
-  EXPECT_EQ(Error(Post("/v1/embed", R"({"texts": ["a", )")),
-            "400 MALFORMED_MESSAGE");
-  EXPECT_EQ(admission_.inflight_texts(), 700);
+  FillCatalog();                               // a search is five texts
+  const std::string row(16 * 4 * 4 / 3, 'A');  // of base64
+  for (const TooLargeCase& test : std::vector<TooLargeCase>{
+           {"/v1/rank", R"({"query": "q", "titles": ["a", "b", "c")"},
+           {"/v1/rank", R"({"query": "q", "documentIds": ["a"], "ids": [1, 2)"},
+           {"/v1/rank", "{\"vectors\": \"" + row + row + row + "AAAA\""},
+           {"/v1/explain", R"({"title": "a b", "query": "c")"},
+           {"/v1/explain", R"({"query": "a", "id": "7")"},  // "a title"
+           {"/v1/embed", R"({"texts": ["a", "b", "c", "d")"},
+           {"/v1/search", R"({"query": "q")"}}) {
+    SCOPED_TRACE(test.body);
+    {
+      const auto permit = admission_.Admit(997);
+      const HttpAnswer answer = Post(std::string(test.path), test.body);
+      EXPECT_EQ(Error(answer), "429 OVERLOADED");
+      EXPECT_THAT(answer.headers, HasSubstr("Retry-After: 1\n"));
+      EXPECT_EQ(admission_.inflight_texts(), 997);
+    }
+    EXPECT_EQ(Error(Post(std::string(test.path), test.body)),
+              "400 MALFORMED_MESSAGE");
+  }
+  EXPECT_EQ(admission_.inflight_texts(), 0);
 }
 
 TEST_F(JsonApiTest, WithoutRoomForATextNoBodyIsRead) {

@@ -58,6 +58,7 @@ class ExplainerTest : public ::testing::Test {
     result_ = {};
     num_turns_ = 0;
     absl::Status status = explainer_.Read(query, title, request);
+    if (status.ok()) status = explainer_.CheckSize(request);
     num_texts_ = request.num_texts;
     while (status.ok()) {
       ++num_turns_;

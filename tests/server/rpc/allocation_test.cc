@@ -2,10 +2,14 @@
 // allocation_counter.cc replaces operator new for all of it.
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "semrank/v1/ranking_service.pb.h"
+#include "server/core/errors.h"
+#include "server/rpc/put_work.h"
 #include "server/rpc/rank_work.h"
 #include "server/rpc/request_run.h"
 #include "tests/server/rpc/allocation_counter.h"
@@ -20,9 +24,9 @@ namespace {
 // A unary call as far as it is ours: bytes in, bytes out.
 class BytesRun final : public RequestRun {
  public:
-  BytesRun(const RpcEnvironment& environment, std::vector<char>& answer)
-      : RequestRun(environment, std::make_unique<RankWork>(environment)),
-        answer_(answer) {}
+  BytesRun(const RpcEnvironment& environment, std::unique_ptr<RequestWork> work,
+           std::vector<char>& answer)
+      : RequestRun(environment, std::move(work)), answer_(answer) {}
   absl::Status Run(std::string_view bytes) {
     Start(bytes);
     return status_;
@@ -87,14 +91,24 @@ class AllocationTest : public ::testing::Test {
     for (int i = 0; i < num_titles; ++i) request.add_titles(titles_[i]);
     const std::string bytes = request.SerializeAsString();
     std::vector<char> answer(100'000);
-    const RpcEnvironment environment = {.ranking = &engine_,
-                                        .models = &models_,
-                                        .lifecycle = &lifecycle_,
-                                        .admission = &admission_,
-                                        .workers = &workers_,
-                                        .metrics = &metrics_};
-    return CountAfterWarmUp(
-        [&] { EXPECT_TRUE(BytesRun(environment, answer).Run(bytes).ok()); });
+    return CountAfterWarmUp([&] {
+      EXPECT_TRUE(BytesRun(environment_,
+                           std::make_unique<RankWork>(environment_), answer)
+                      .Run(bytes)
+                      .ok());
+    });
+  }
+
+  template <typename Work>
+  std::int64_t CountOfRefused(const std::string& bytes) {
+    return CountAfterWarmUp([&] {
+      std::vector<char> no_answer;
+      EXPECT_EQ(
+          ErrorReason(BytesRun(environment_,
+                               std::make_unique<Work>(environment_), no_answer)
+                          .Run(bytes)),
+          "TOO_MANY_TEXTS");
+    });
   }
 
   std::vector<std::string> titles_;
@@ -108,6 +122,12 @@ class AllocationTest : public ::testing::Test {
   const TextEmbedder embedder_{cache_.get(), &metrics_};
   const RankingEngine engine_{Limits(), &embedder_, &metrics_};
   WorkerPool workers_{1};
+  const RpcEnvironment environment_ = {.ranking = &engine_,
+                                       .models = &models_,
+                                       .lifecycle = &lifecycle_,
+                                       .admission = &admission_,
+                                       .workers = &workers_,
+                                       .metrics = &metrics_};
 };
 
 // The numbers are those of server/core/DESIGN.md.
@@ -120,6 +140,19 @@ TEST_F(AllocationTest, ARequestAllocatesTheSameFewTimesForAnyNumberOfTitles) {
   const std::int64_t count = CountOfRequest(100);
   EXPECT_LE(count, 9);
   EXPECT_EQ(CountOfRequest(1'000), count);
+}
+
+// Of the error and the work itself only.
+TEST_F(AllocationTest,
+       ARequestOfTooManyTinyItemsIsRefusedWithoutMemoryForThem) {
+  const auto count = [&](int num_items) {
+    std::string documents, titles = "\x0a\x01q";
+    for (int i = 0; i < num_items; ++i) documents += std::string("\x0a\0", 2);
+    for (int i = 0; i < num_items; ++i) titles += std::string("\x12\0", 2);
+    return CountOfRefused<PutWork>(documents) +
+           CountOfRefused<RankWork>(titles);
+  };
+  EXPECT_EQ(count(2'000'000), count(20'000));
 }
 
 TEST_F(AllocationTest, TheCounterCounts) {

@@ -62,9 +62,11 @@ TEST_P(BadMessageTest, OversizedIsResourceExhaustedAndTheServerGoesOn) {
 
 TEST_P(BadMessageTest, OversizedMetadataIsResourceExhausted) {
   const std::string filler(2 * kLimits.max_metadata_bytes, 'x');
+  grpc::ClientContext context;
+  context.AddMetadata("x-filler", filler);
   const grpc::Status status =
       GetParam().streams ? RawStream(channel_, method_, filler).Finish()
-                         : CallRaw(method_, "", filler);
+                         : CallRaw(method_, "", context);
   EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
 }
 
@@ -87,6 +89,12 @@ INSTANTIATE_TEST_SUITE_P(
         Method{"EmbeddingService/EmbedTexts", false, "\x08\x01\x12\x01\xff"},
         Method{"EmbeddingService/EmbedTextsStream", true,
                "\x08\x01\x12\x01\xff", false},
+        Method{"CatalogService/PutDocuments", false, "\x0a\x03\x12\x01\xff"},
+        Method{"CatalogService/PutDocumentsStream", true,
+               "\x0a\x03\x12\x01\xff"},
+        Method{"CatalogService/GetDocuments", false, "\x12\x01\xff"},
+        Method{"CatalogService/DeleteDocuments", false, "\x12\x01\xff"},
+        Method{"CatalogService/SearchDocuments", false, "\x0a\x01\xff"},
         Method{"ModelService/GetModel", false, "\x0a\x03\x0a\x01\xff"},
         Method{"ModelService/ListModels", false, "\x0a\x01\xff"},
         Method{"ModelService/ReloadModel", false, "\x0a\x03\x0a\x01\xff"},

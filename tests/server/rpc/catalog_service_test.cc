@@ -307,8 +307,7 @@ TEST_F(CatalogServiceTest, SearchCostsPermitsByTheCatalogsSize) {
   for (std::uint64_t i = 0; i < 3'000; ++i) AddNumbered(i, "t", request);
   ASSERT_THAT(Put(request), Succeeds());
   SearchResult result;
-  ASSERT_TRUE(catalog_.searcher.Begin({.query = "q"}, result).ok());
-  EXPECT_EQ(catalog_.searcher.NumPermits(result), 1 + 3'000 / 64);
+  EXPECT_EQ(catalog_.searcher.Begin(result), 1 + 3'000 / 64);
   const auto permit = admission_.Admit(kLimits.max_inflight_texts - 10);
   EXPECT_THAT(Search(Query("q")),
               FailsWith(grpc::StatusCode::RESOURCE_EXHAUSTED, "OVERLOADED"));

@@ -203,20 +203,6 @@ TEST_F(RankingServiceTest, AnswersWhileDrainingAndIsUnavailableWhileStopping) {
   EXPECT_EQ(Rejected("DRAINING"), 1);
 }
 
-// What is no message would else be INVALID_ARGUMENT.
-TEST_F(RankingServiceTest, WithoutRoomForATextNoMessageIsLookedAt) {
-  ASSERT_OK_AND_ASSIGN(const auto permit,
-                       admission_.Admit(kLimits.max_inflight_texts));
-  for (const char* method : {"RankingService/Rank", "RankingService/Explain",
-                             "EmbeddingService/EmbedTexts"}) {
-    EXPECT_THAT(CallRaw(method, "\x0a"),
-                FailsWith(grpc::StatusCode::RESOURCE_EXHAUSTED, "OVERLOADED"))
-        << method;
-  }
-  EXPECT_EQ(Rejected("OVERLOADED"), 3);
-  EXPECT_THAT(CallRaw("ModelService/GetLimits", ""), Succeeds());
-}
-
 TEST_F(RankingServiceTest, APastDeadlineIsDeadlineExceeded) {
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() -

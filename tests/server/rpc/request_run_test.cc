@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "semrank/v1/ranking_service.pb.h"
 #include "server/core/errors.h"
 #include "tests/support/status_matchers.h"
@@ -18,7 +19,8 @@ namespace {
 
 constexpr std::int64_t kLarge = RequestRun::kMaxInlineTexts + 1;
 
-// Takes `num_turns` turns and writes its name into `log` in each.
+// Takes `num_turns` turns and writes its name into `log` in each; its name in
+// upper case when it is read.
 class RecordedWork final : public RequestWork {
  public:
   RecordedWork(std::int64_t num_texts, int num_turns, char name,
@@ -28,8 +30,12 @@ class RecordedWork final : public RequestWork {
         name_(name),
         log_(*log) {}
 
-  absl::StatusOr<WorkSize> Read(std::string_view bytes) override {
-    return WorkSize{num_texts_, bytes.size()};
+  absl::StatusOr<WorkSize> Measure(const TextCount& count) override {
+    return WorkSize{num_texts_, count.num_bytes};
+  }
+  absl::Status Read(std::string_view /*bytes*/) override {
+    log_ += absl::ascii_toupper(name_);
+    return absl::OkStatus();
   }
   absl::StatusOr<Progress> Advance(const RequestRun& /*run*/) override {
     log_ += name_;
@@ -111,7 +117,7 @@ TEST_F(RequestRunTest, LargeRequestsTakeTurns) {
   release.set_value();
   EXPECT_THAT(a->Wait(), IsOk());
   EXPECT_THAT(b->Wait(), IsOk());
-  EXPECT_EQ(log_, "ababaa");
+  EXPECT_EQ(log_, "ABababaa");
   EXPECT_EQ(admission_.inflight_texts(), 0);
 }
 
@@ -122,7 +128,7 @@ TEST_F(RequestRunTest, ASmallRequestDoesNotWaitForTheWorkers) {
   large->Begin();
   small->Begin();
   EXPECT_THAT(small->Wait(), IsOk());
-  EXPECT_EQ(log_, "s");
+  EXPECT_EQ(log_, "LSs");
   release.set_value();
   EXPECT_THAT(large->Wait(), IsOk());
 }
@@ -134,11 +140,11 @@ TEST_F(RequestRunTest, WorkIsDroppedBetweenTurnsWhenTheCallerIsGone) {
   run->GoAway();
   release.set_value();
   EXPECT_THAT(run->Wait(), StatusIs(absl::StatusCode::kCancelled));
-  EXPECT_EQ(log_, "");
+  EXPECT_EQ(log_, "X");
   EXPECT_EQ(admission_.inflight_texts(), 0);
 }
 
-TEST_F(RequestRunTest, OverTheLimitIsRefusedBeforeAnyTurn) {
+TEST_F(RequestRunTest, OverTheLimitIsRefusedBeforeItIsRead) {
   const auto run = NewRun(10 * kLarge + 1, 1, 'x');
   run->Begin();
   EXPECT_EQ(ErrorReason(run->Wait()), "OVERLOADED");

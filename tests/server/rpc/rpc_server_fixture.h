@@ -94,15 +94,17 @@ class RpcServerFixture : public ::testing::Test {
                                grpc::InsecureChannelCredentials());
   }
 
-  // Sends these bytes, whatever they are, to "semrank.v1.<method>", and
-  // `metadata` along with them.
+  // Sends these bytes, whatever they are, to "semrank.v1.<method>".
+  grpc::Status CallRaw(const std::string& method, const std::string& bytes) {
+    grpc::ClientContext context;
+    return CallRaw(method, bytes, context);
+  }
+  // The context may bring metadata, and is there to look at the trailers.
   grpc::Status CallRaw(const std::string& method, const std::string& bytes,
-                       const std::string& metadata = "") {
+                       grpc::ClientContext& context) {
     const grpc::Slice slice(bytes);
     const grpc::ByteBuffer request(&slice, 1);
     grpc::ByteBuffer response;
-    grpc::ClientContext context;
-    if (!metadata.empty()) context.AddMetadata("x-filler", metadata);
     std::promise<grpc::Status> done;
     grpc::GenericStub(channel_).UnaryCall(
         &context, "/semrank.v1." + method, {}, &request, &response,
