@@ -4,10 +4,12 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "absl/strings/ascii.h"
 #include "server/core/metrics.h"
 
 namespace semrank {
@@ -47,6 +49,22 @@ std::string ForPeople(std::string_view message, const Json& fields) {
             (value.is_string() ? value.get<std::string>() : Dump(value));
   }
   return line;
+}
+
+// Whose request it was.
+void AddIdentity(const RequestLog::Outcome& outcome, std::int64_t num_dropped,
+                 Json& fields) {
+  fields["request_id"] = outcome.identity.request_id;
+  if (!outcome.identity.traceparent.empty()) {
+    fields["traceparent"] = outcome.identity.traceparent;
+  }
+  if (outcome.number.has_value()) fields["request_number"] = *outcome.number;
+  if (num_dropped > 0) fields["dropped"] = num_dropped;
+}
+
+std::string OneLine(std::string text) {
+  std::ranges::replace_if(text, absl::ascii_iscntrl, ' ');
+  return text;
 }
 
 std::string AsMembers(std::string_view message, const Json& fields) {
@@ -94,14 +112,18 @@ void LogSlowRequest(const RequestLog::Outcome& slow, std::int64_t num_dropped) {
   Json fields = {{"method", slow.method},
                  {"code", StatusCodeLabel(slow.status.code())},
                  {"milliseconds",
-                  std::round(absl::ToDoubleMicroseconds(slow.time)) / 1'000},
-                 {"request_id", slow.identity.request_id}};
-  if (!slow.identity.traceparent.empty()) {
-    fields["traceparent"] = slow.identity.traceparent;
-  }
-  if (slow.number.has_value()) fields["request_number"] = *slow.number;
-  if (num_dropped > 0) fields["dropped"] = num_dropped;
+                  std::round(absl::ToDoubleMicroseconds(slow.time)) / 1'000}};
+  AddIdentity(slow, num_dropped, fields);
   LogEvent(spdlog::level::warn, "slow request", fields);
+}
+
+void LogBug(const RequestLog::Outcome& failed, std::int64_t num_dropped) {
+  Json fields = {{"method", failed.method},
+                 {"code", StatusCodeLabel(failed.status.code())}};
+  AddIdentity(failed, num_dropped, fields);
+  // Last: for people it is the rest of the line.
+  fields["error"] = OneLine(std::string(failed.status.message()));
+  LogEvent(spdlog::level::err, "bug", fields);
 }
 
 }  // namespace semrank

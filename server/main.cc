@@ -108,7 +108,8 @@ absl::Status Serve(const ServerOptions& options) {
   const EmbeddingEngine embedding(options.limits, &embedder, &metrics);
   WorkerPool workers(NumUsableProcessors());
   WorkerPool loader(1);
-  RequestLog request_log(options.log.slow_request_threshold, &LogSlowRequest);
+  RequestLog request_log(options.log.slow_request_threshold,
+                         {.slow = &LogSlowRequest, .bug = &LogBug});
   const RpcEnvironment environment = {
       .ranking = &ranking,
       .embedding = &embedding,

@@ -6,8 +6,20 @@
 
 namespace semrank {
 
-RequestLog::RequestLog(absl::Duration slow_threshold, TellSlow tell_slow)
-    : slow_threshold_(slow_threshold), tell_slow_(std::move(tell_slow)) {}
+namespace {
+
+void TellThrottled(const RequestLog::Tell& tell, LogThrottle& throttle,
+                   const RequestLog::Outcome& outcome) {
+  std::int64_t num_dropped = 0;
+  if (tell && throttle.Allow(absl::Now(), num_dropped)) {
+    tell(outcome, num_dropped);
+  }
+}
+
+}  // namespace
+
+RequestLog::RequestLog(absl::Duration slow_threshold, Tellers tellers)
+    : slow_threshold_(slow_threshold), tellers_(std::move(tellers)) {}
 
 void RequestLog::Record(const Outcome& outcome) {
   if (!outcome.status.ok()) {
@@ -17,11 +29,12 @@ void RequestLog::Record(const Outcome& outcome) {
                           outcome.status});
     if (failures_.size() > kMaxFailures) failures_.pop_back();
   }
-  std::int64_t num_dropped = 0;
+  if (outcome.status.code() == absl::StatusCode::kInternal) {
+    TellThrottled(tellers_.bug, bug_throttle_, outcome);
+  }
   if (slow_threshold_ > absl::ZeroDuration() &&
-      outcome.time >= slow_threshold_ &&
-      throttle_.Allow(absl::Now(), num_dropped)) {
-    tell_slow_(outcome, num_dropped);
+      outcome.time >= slow_threshold_) {
+    TellThrottled(tellers_.slow, slow_throttle_, outcome);
   }
 }
 

@@ -1,4 +1,6 @@
-// Remembers requests that went wrong, and tells of those that took long.
+// Remembers requests that went wrong; tells of those that took long, and of
+// those that failed by a bug of ours (INTERNAL). Every outcome comes here with
+// its request's id, whoever brought the request.
 //
 //   Size     the last kMaxFailures failures.
 //   Texts    never: a failure's message is our own, with sizes and limits.
@@ -46,12 +48,16 @@ class RequestLog {
     absl::Status status;
   };
   // `num_dropped` such requests were not told since the last one.
-  using TellSlow =
-      std::function<void(const Outcome& slow, std::int64_t num_dropped)>;
+  using Tell =
+      std::function<void(const Outcome& outcome, std::int64_t num_dropped)>;
+  // At most kMaxLinesPerSecond a second each; empty = nobody is told.
+  struct Tellers {
+    Tell slow = {};
+    Tell bug = {};
+  };
 
-  // Requests that take `slow_threshold` or longer are told, at most
-  // kMaxLinesPerSecond a second; 0 = none are.
-  RequestLog(absl::Duration slow_threshold, TellSlow tell_slow);
+  // Slow are requests that take `slow_threshold` or longer; 0 = none are.
+  RequestLog(absl::Duration slow_threshold, Tellers tellers);
 
   void Record(const Outcome& outcome);
 
@@ -60,8 +66,9 @@ class RequestLog {
 
  private:
   const absl::Duration slow_threshold_;
-  const TellSlow tell_slow_;
-  LogThrottle throttle_{kMaxLinesPerSecond};
+  const Tellers tellers_;
+  LogThrottle slow_throttle_{kMaxLinesPerSecond};
+  LogThrottle bug_throttle_{kMaxLinesPerSecond};
   mutable Mutex mutex_;
   std::deque<Failure> failures_ ABSL_GUARDED_BY(mutex_);
 };

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "model/base/status_macros.h"
-#include "server/rpc/grpc_log.h"
 
 namespace semrank {
 
@@ -94,10 +93,7 @@ absl::StatusOr<Progress> RequestRun::Advance() {
 }
 
 void RequestRun::Finish(const absl::Status& status) {
-  if (!status.ok()) {
-    environment_.metrics->CountRejected(status);
-    if (status.code() == absl::StatusCode::kInternal) LogBug(status);
-  }
+  if (!status.ok()) environment_.metrics->CountRejected(status);
   // The permit goes back first: a caller that has its answer must find room.
   permit_ = Admission::Permit();
   Done(status);

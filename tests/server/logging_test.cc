@@ -35,23 +35,34 @@ TEST(LoggingTest, BytesThatAreNoUtf8AreReplaced) {
 }
 
 // In one test: the log of the process is made once, JSON after text.
-TEST(LoggingTest, ASlowRequestHasItsValuesAsFields) {
+TEST(LoggingTest, ARequestHasItsValuesAsFields) {
   const RequestLog::Outcome slow = {.method = "S/RankStream",
                                     .identity = {"id-1", "00-trace"},
                                     .number = 7,
                                     .time = absl::Microseconds(12'345)};
-  const auto logged = [&](bool json, std::int64_t num_dropped) {
+  const RequestLog::Outcome bug = {
+      .method = "POST /v1/rank",
+      .identity = {"id-2", "00-trace"},
+      .status = absl::InternalError("one\ntwo error=three")};
+  const auto logged = [](auto log, const RequestLog::Outcome& what,
+                         std::int64_t num_dropped) {
     ::testing::internal::CaptureStderr();
-    InitLogging(json);
-    LogSlowRequest(slow, num_dropped);
+    log(what, num_dropped);
     return ::testing::internal::GetCapturedStderr();
   };
-  EXPECT_THAT(logged(false, 0),
+  InitLogging(/*json=*/false);
+  EXPECT_THAT(logged(LogSlowRequest, slow, 0),
               ::testing::EndsWith(
                   "warning slow request method=S/RankStream code=OK "
                   "milliseconds=12.345 request_id=id-1 traceparent=00-trace "
                   "request_number=7\n"));
-  const nlohmann::json line = nlohmann::json::parse(logged(true, 3));
+  EXPECT_THAT(logged(LogBug, bug, 0),
+              ::testing::EndsWith("error bug method=POST /v1/rank "
+                                  "code=Internal request_id=id-2 "
+                                  "traceparent=00-trace "
+                                  "error=one two error=three\n"));
+  InitLogging(/*json=*/true);
+  const auto line = nlohmann::json::parse(logged(LogSlowRequest, slow, 3));
   EXPECT_EQ(line["level"], "warning");
   EXPECT_EQ(line["message"], "slow request");
   EXPECT_EQ(line["method"], "S/RankStream");
@@ -61,6 +72,11 @@ TEST(LoggingTest, ASlowRequestHasItsValuesAsFields) {
   EXPECT_EQ(line["traceparent"], "00-trace");
   EXPECT_EQ(line["request_number"], 7);
   EXPECT_EQ(line["dropped"], 3);
+  const auto failed = nlohmann::json::parse(logged(LogBug, bug, 0));
+  EXPECT_EQ(failed["level"], "error");
+  EXPECT_EQ(failed["message"], "bug");
+  EXPECT_EQ(failed["request_id"], "id-2");
+  EXPECT_EQ(failed["error"], "one two error=three");
 }
 
 }  // namespace

@@ -56,12 +56,27 @@ TEST(RequestLogTest, OnlySlowRequestsAreToldAndOnlyWhenAsked) {
     told.push_back(slow.time);
     EXPECT_EQ(dropped, 0);
   };
-  RequestLog log(absl::Seconds(1), tell);
+  RequestLog log(absl::Seconds(1), {.slow = tell});
   log.Record({.method = "S/Rank", .time = absl::Milliseconds(999)});
   log.Record({.method = "S/Rank", .time = absl::Seconds(2)});
   EXPECT_THAT(told, ElementsAre(absl::Seconds(2)));
-  RequestLog(absl::ZeroDuration(), tell).Record({.time = absl::Hours(1)});
+  RequestLog(absl::ZeroDuration(), {.slow = tell})
+      .Record({.time = absl::Hours(1)});
   EXPECT_THAT(told, SizeIs(1));
+}
+
+TEST(RequestLogTest, OnlyBugsAreToldAsBugsAndNotMoreThanTenASecond) {
+  std::vector<std::string> told;
+  RequestLog log(absl::ZeroDuration(),
+                 {.bug = [&](const RequestLog::Outcome& failed, std::int64_t) {
+                   told.push_back(failed.identity.request_id);
+                 }});
+  log.Record({.identity = {"fine"}});
+  log.Record({.identity = {"bad"}, .status = absl::InvalidArgumentError("x")});
+  log.Record({.identity = {"bug"}, .status = absl::InternalError("x")});
+  EXPECT_THAT(told, ElementsAre("bug"));
+  for (int i = 0; i < 100; ++i) log.Record({.status = absl::InternalError("")});
+  EXPECT_LE(told.size(), 2 * RequestLog::kMaxLinesPerSecond);
 }
 
 TEST(RequestLogTest, TheLastFailuresAreKeptNewestFirst) {

@@ -153,7 +153,13 @@ class RpcServerFixture : public ::testing::Test {
   bool admin_rpcs_ = true;
   const AccessControl* access_ = nullptr;
   TlsCertificates* tls_ = nullptr;
-  RequestLog request_log_{absl::ZeroDuration(), {}};
+  // Request ids of calls that failed by a bug; to be looked at after the call.
+  std::vector<std::string> bugs_;
+  RequestLog request_log_{
+      absl::ZeroDuration(),
+      {.bug = [this](const RequestLog::Outcome& failed, std::int64_t) {
+        bugs_.push_back(failed.identity.request_id);
+      }}};
   std::unique_ptr<RpcServer> server_;
   std::shared_ptr<grpc::Channel> channel_;
 };

@@ -7,6 +7,7 @@
 #include "semrank/v1/model_service.grpc.pb.h"
 #include "semrank/v1/ranking_service.grpc.pb.h"
 #include "server/rpc/health_server.h"
+#include "tests/server/rpc/raw_stream.h"
 #include "tests/server/rpc/rpc_server_fixture.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
@@ -261,6 +262,31 @@ TEST_F(IdentityTest, RequestIdAndTraceComeBackInTrailers) {
   EXPECT_EQ(request_log_.failures()[0].request_id, "order-7");
   EXPECT_EQ(request_log_.failures()[0].method,
             "semrank.v1.RankingService/Rank");
+}
+
+TEST_F(IdentityTest, ABugIsToldWithTheRequestThatFailed) {
+  folder_.Put(2, absl::InternalError("broken"));
+  grpc::ClientContext context;
+  context.AddMetadata("x-request-id", "order-7");
+  v1::ReloadModelRequest request;
+  request.mutable_model()->set_version(2);
+  EXPECT_EQ(
+      CallRaw("ModelService/ReloadModel", request.SerializeAsString(), context)
+          .error_code(),
+      grpc::StatusCode::INTERNAL);
+  EXPECT_EQ(bugs_, std::vector<std::string>{"order-7"});
+}
+
+TEST_F(IdentityTest, AStreamThatFailsIsRememberedWithItsRequestId) {
+  RawStream stream(channel_, "EmbeddingService/EmbedTextsStream", "filler");
+  stream.Write("\xff");
+  EXPECT_FALSE(stream.Finish().ok());
+  ASSERT_EQ(request_log_.failures().size(), 1u);
+  const auto& trailers = stream.context().GetServerTrailingMetadata();
+  ASSERT_EQ(trailers.count("x-request-id"), 1u);
+  const grpc::string_ref id = trailers.find("x-request-id")->second;
+  EXPECT_EQ(request_log_.failures()[0].request_id,
+            std::string(id.data(), id.size()));
 }
 
 TEST_F(IdentityTest, ARequestOfAStreamIsRememberedWithItsNumber) {
