@@ -22,6 +22,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,6 +49,27 @@ class SemrankClient {
   // The response is checked: indices and scores are parallel, and every index
   // is one of the request's candidates. Its timings are sums over the pieces.
   absl::StatusOr<v1::RankResponse> Rank(const v1::RankRequest& request);
+
+  // Ranks many queries over one stream, which takes the server less work a
+  // query than Rank. Requests are sent without waiting for answers; `take` gets
+  // each answer as it comes, in any order, in this thread and once, with the
+  // number of its request: the response, checked as by Rank, or why the server
+  // refuses this one. An error of it ends the call.
+  //
+  //   Retries  a stream that breaks off is followed by another for the requests
+  //            without an answer, and so are requests that the server turns
+  //            away for the time being. What was taken stays taken. Attempts
+  //            count anew once one brought an answer; after the last one the
+  //            call ends with the stream's error, or the requests that were
+  //            turned away get theirs.
+  //   Model    each request says which; those that do not may be answered by
+  //            another version after a reload.
+  //   Size     a request goes whole: over the server's limits it is refused.
+  //   Time     the deadline counts once for each thousand requests.
+  using TakeRanking = std::function<absl::Status(
+      std::size_t number, absl::StatusOr<v1::RankResponse> response)>;
+  absl::Status RankStream(std::span<const v1::RankRequest> requests,
+                          const TakeRanking& take);
 
   absl::StatusOr<v1::ExplainResponse> Explain(
       const v1::ExplainRequest& request);

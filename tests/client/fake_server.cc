@@ -188,14 +188,44 @@ grpc::Status FakeServer::Rank(grpc::ServerContext* context,
                               const v1::RankRequest* request,
                               v1::RankResponse* response) {
   const std::optional<grpc::Status> refused = Refuse(context);
-  if (refused.has_value()) return *refused;
+  return refused.has_value() ? *refused : Answer(*request, response);
+}
+
+grpc::Status FakeServer::Answer(const v1::RankRequest& request,
+                                v1::RankResponse* response) {
   Handler<v1::RankRequest, v1::RankResponse> handler;
   {
     const MutexLock lock(mutex_);
-    last_rank_ = *request;
+    last_rank_ = request;
     handler = rank_;
   }
-  return handler(*request, response);  // may wait for the test
+  return handler(request, response);  // may wait for the test
+}
+
+grpc::Status FakeServer::RankStream(
+    grpc::ServerContext* context,
+    grpc::ServerReaderWriter<v1::RankStreamResponse, v1::RankStreamRequest>*
+        stream) {
+  const std::optional<grpc::Status> refused = Refuse(context);
+  v1::RankStreamRequest message;
+  std::optional<v1::RankStreamResponse> later;
+  while (stream->Read(&message)) {
+    v1::RankStreamResponse answer;
+    answer.set_request_number(message.request_number());
+    const grpc::Status status =
+        Answer(message.request(), answer.mutable_response());
+    if (!status.ok()) {
+      answer.mutable_status()->ParseFromString(status.error_details());
+    }
+    if (message.request().query() == "later") {
+      later = std::move(answer);
+      continue;
+    }
+    stream->Write(answer);
+    if (refused.has_value()) return *refused;
+  }
+  if (later.has_value()) stream->Write(*later);
+  return grpc::Status::OK;
 }
 
 grpc::Status FakeServer::EmbedTexts(grpc::ServerContext*,

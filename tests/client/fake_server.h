@@ -67,9 +67,9 @@ class FakeServer final : private v1::RankingService::Service,
   void OnRank(Handler<v1::RankRequest, v1::RankResponse> handler);
   void OnGetModel(Handler<v1::GetModelRequest, v1::GetModelResponse> handler);
 
-  // The next `times` calls of Rank and EmbedTextsStream are refused as by an
-  // overloaded server, with this trailer grpc-retry-pushback-ms; a stream is
-  // once its first message is answered.
+  // The next `times` calls of Rank and streams are refused as by an overloaded
+  // server, with this trailer grpc-retry-pushback-ms; a stream is once its
+  // first message is answered.
   void TurnAway(int times, const std::string& pushback);
   // Calls of Rank, and streams, the refused ones included.
   int num_calls() const;
@@ -84,6 +84,13 @@ class FakeServer final : private v1::RankingService::Service,
   grpc::Status Rank(grpc::ServerContext* context,
                     const v1::RankRequest* request,
                     v1::RankResponse* response) override;
+  grpc::Status Answer(const v1::RankRequest& request,
+                      v1::RankResponse* response);
+  // As Rank; the query "later" is answered last.
+  grpc::Status RankStream(
+      grpc::ServerContext* context,
+      grpc::ServerReaderWriter<v1::RankStreamResponse, v1::RankStreamRequest>*
+          stream) override;
   grpc::Status Explain(grpc::ServerContext*, const v1::ExplainRequest* request,
                        v1::ExplainResponse* response) override {
     return ExplainEditPhotos(*request, response);

@@ -3,6 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <map>
+#include <string>
+#include <vector>
+
 #include "client/client_status.h"
 #include "client/semrank_client.h"
 #include "tests/client/fake_server.h"
@@ -155,6 +160,74 @@ TEST_F(RetriedCallTest, ABrokenStreamIsTakenUpWhereItsAnswersEnd) {
       IsOk());
   EXPECT_EQ(num_answered, 7'500);
   EXPECT_EQ(server_.num_calls(), 6);
+}
+
+class RetriedRankStreamTest : public RetriedCallTest {
+ protected:
+  // Ranks so many queries, "0", "1", ...
+  absl::Status RankMany(int num_queries) {
+    std::vector<v1::RankRequest> requests(num_queries);
+    for (int i = 0; i < num_queries; ++i) {
+      requests[i].set_query(std::to_string(i));
+      requests[i].add_titles("image editor");
+    }
+    return client_->RankStream(
+        requests, [&](std::size_t number, const auto& response) {
+          EXPECT_TRUE(answers_.emplace(number, response.status()).second);
+          return absl::OkStatus();
+        });
+  }
+  // As the server refuses one request of a stream.
+  static grpc::Status Overloaded() {
+    google::rpc::RetryInfo retry;
+    retry.mutable_retry_delay()->set_nanos(1'000'000);
+    google::rpc::Status status;
+    status.set_code(StatusCode::RESOURCE_EXHAUSTED);
+    status.set_message("too many texts in flight");
+    status.add_details()->PackFrom(retry);
+    return grpc::Status(StatusCode::RESOURCE_EXHAUSTED, "",
+                        status.SerializeAsString());
+  }
+
+  std::map<std::size_t, absl::Status> answers_;
+};
+
+// The fake answers one request of each refused stream. More refusals than
+// attempts, because each stream comes further.
+TEST_F(RetriedRankStreamTest, WhatABrokenStreamLeavesIsAskedAgainAndNoMore) {
+  server_.TurnAway(5, "1");
+  EXPECT_THAT(RankMany(20), IsOk());
+  EXPECT_EQ(answers_.size(), 20u);
+  EXPECT_EQ(server_.num_calls(), 6);
+}
+
+TEST_F(RetriedRankStreamTest, ARequestThatIsTurnedAwayIsSentAgain) {
+  std::atomic<int> num_refused = 0;
+  server_.OnRank([&](const v1::RankRequest& request, v1::RankResponse* out) {
+    const bool refuse = request.query() == "3" && ++num_refused <= 2;
+    return refuse ? Overloaded() : RankInOrder(request, out);
+  });
+  EXPECT_THAT(RankMany(5), IsOk());
+  EXPECT_EQ(answers_.size(), 5u);
+  EXPECT_THAT(answers_[3], IsOk());
+  EXPECT_EQ(server_.num_calls(), 3);
+}
+
+TEST_F(RetriedRankStreamTest, ARequestThatIsAlwaysTurnedAwayGetsItsRefusal) {
+  server_.OnRank([&](const v1::RankRequest& request, v1::RankResponse* out) {
+    return request.query() == "1" ? Overloaded() : RankInOrder(request, out);
+  });
+  EXPECT_THAT(RankMany(3), IsOk());
+  EXPECT_THAT(answers_[1], StatusIs(absl::StatusCode::kResourceExhausted,
+                                    HasSubstr("in flight (tried 4 times)")));
+  EXPECT_THAT(answers_[2], IsOk());
+}
+
+TEST_F(RetriedRankStreamTest, AServerThatIsGoneEndsTheCallAfterItsAttempts) {
+  server_.Stop();
+  EXPECT_THAT(RankMany(3), StatusIs(absl::StatusCode::kUnavailable,
+                                    HasSubstr("(tried 4 times)")));
+  EXPECT_TRUE(answers_.empty());
 }
 
 TEST(RetryOptionsTest, FewerThanOneAttemptIsRefused) {

@@ -51,6 +51,52 @@ TEST_F(SemrankClientTest, RankSendsTheRequestAndReturnsTheRanking) {
   EXPECT_THAT(response.scores(), ElementsAre(0.75f, 0.5f));
 }
 
+TEST_F(SemrankClientTest, RankStreamTakesAnswersAsTheyComeWithTheirNumbers) {
+  std::vector<v1::RankRequest> requests(3, Request());
+  requests[1].set_query("later");
+  std::vector<std::size_t> numbers;
+  EXPECT_THAT(
+      client_->RankStream(
+          requests,
+          [&](std::size_t number, absl::StatusOr<v1::RankResponse> response) {
+            numbers.push_back(number);
+            EXPECT_THAT(response.value().scores(), ElementsAre(0.75f, 0.5f));
+            return absl::OkStatus();
+          }),
+      IsOk());
+  EXPECT_THAT(numbers, ElementsAre(0, 2, 1));
+  EXPECT_EQ(server_.num_calls(), 1);
+}
+
+TEST_F(SemrankClientTest, AnErrorOfTheTakerEndsARankStream) {
+  const std::vector<v1::RankRequest> requests(1'000, Request());
+  int num_taken = 0;
+  const auto take = [&](std::size_t, const absl::StatusOr<v1::RankResponse>&) {
+    ++num_taken;
+    return absl::CancelledError("enough");
+  };
+  EXPECT_THAT(client_->RankStream(requests, take),
+              StatusIs(absl::StatusCode::kCancelled, "enough"));
+  EXPECT_EQ(num_taken, 1);
+}
+
+TEST_F(SemrankClientTest, AnAnswerOfARankStreamThatFitsNoRequestIsInternal) {
+  server_.OnRank([](const v1::RankRequest& request, v1::RankResponse* out) {
+    RankInOrder(request, out);
+    out->set_indices(0, 7);
+    return grpc::Status::OK;
+  });
+  const std::vector<v1::RankRequest> requests(1, Request());
+  EXPECT_THAT(client_->RankStream(requests,
+                                  [](auto, auto) { return absl::OkStatus(); }),
+              StatusIs(absl::StatusCode::kInternal, HasSubstr("is wrong")));
+}
+
+TEST_F(SemrankClientTest, ARankStreamWithoutRequestsAsksNobody) {
+  EXPECT_THAT(client_->RankStream({}, nullptr), IsOk());
+  EXPECT_EQ(server_.num_calls(), 0);
+}
+
 TEST_F(SemrankClientTest, EmbedTextsReturnsTheVectors) {
   v1::EmbedTextsRequest request;
   request.set_side(v1::SIDE_QUERY);

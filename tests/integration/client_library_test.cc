@@ -103,6 +103,56 @@ TEST_F(ClientLibraryTest, AFullServerIsAskedAgainWhenItSaysSo) {
   others.join();
 }
 
+TEST_F(ClientLibraryTest, EachQueryOfARankStreamIsAnsweredAsByRank) {
+  const std::vector<std::string> titles = Titles();
+  std::vector<v1::RankRequest> requests(200);
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    requests[i].set_query(titles[i]);
+    // Some leave the thread that brings them, and are answered later.
+    const std::size_t num_titles = i % 10 == 0 ? 1'200 : 5;
+    requests[i].mutable_titles()->Assign(titles.begin() + i,
+                                         titles.begin() + i + num_titles);
+  }
+  requests[17].clear_query();
+  std::vector<absl::StatusOr<v1::RankResponse>> answers(requests.size());
+  ASSERT_THAT(client_->RankStream(requests,
+                                  [&](std::size_t number,
+                                      absl::StatusOr<v1::RankResponse> answer) {
+                                    answers[number] = std::move(answer);
+                                    return absl::OkStatus();
+                                  }),
+              IsOk());
+  EXPECT_EQ(Handled("RankingService", "RankStream", "OK", "bidi_stream"), 1);
+  EXPECT_TRUE(HasReason(answers[17].status(), "EMPTY_QUERY"));
+  for (const std::size_t i : {0, 1, 16, 18, 190, 199}) {
+    ASSERT_OK_AND_ASSIGN(const v1::RankResponse alone,
+                         client_->Rank(requests[i]));
+    ASSERT_THAT(answers[i], IsOk());
+    EXPECT_TRUE(std::ranges::equal(answers[i]->indices(), alone.indices()));
+    EXPECT_TRUE(std::ranges::equal(answers[i]->scores(), alone.scores()));
+  }
+}
+
+TEST_F(ClientLibraryTest, ARequestOfARankStreamWaitsForAFullServer) {
+  std::thread others([this, permit = admission_.Admit(4'999)]() mutable {
+    ASSERT_TRUE(permit.ok());
+    while (Rejected("OVERLOADED") < 1) std::this_thread::yield();
+    permit = Admission::Permit();
+  });
+  v1::RankRequest request;
+  request.set_query("q");
+  request.add_titles("t");
+  int num_ranked = 0;
+  EXPECT_THAT(client_->RankStream({&request, 1},
+                                  [&](std::size_t, const auto& response) {
+                                    num_ranked += response.ok() ? 1 : 0;
+                                    return absl::OkStatus();
+                                  }),
+              IsOk());
+  EXPECT_EQ(num_ranked, 1);
+  others.join();
+}
+
 TEST_F(ClientLibraryTest, WhatHasNoCandidatesIsTheServersToRefuse) {
   v1::RankRequest request;
   request.set_query(std::string(2 << 20, 'q'));
