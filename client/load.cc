@@ -1,8 +1,6 @@
 #include "client/load.h"
 
-#include <grpcpp/client_context.h>
 #include <grpcpp/completion_queue.h>
-#include <grpcpp/support/async_unary_call.h>
 
 #include <algorithm>
 #include <atomic>
@@ -16,12 +14,11 @@
 
 #include "absl/time/clock.h"
 #include "client/connection.h"
-#include "client/response_check.h"
+#include "client/load_lane.h"
 #include "model/base/interrupt.h"
 #include "model/base/mutex.h"
 #include "model/base/progress.h"
 #include "model/base/status_macros.h"
-#include "semrank/v1/ranking_service.grpc.pb.h"
 
 namespace semrank {
 namespace {
@@ -35,32 +32,20 @@ Clock::duration ToClock(absl::Duration duration) {
   return absl::ToChronoNanoseconds(duration);
 }
 
-// A connection and the stub on it.
-struct Lane {
-  explicit Lane(const ClientOptions& options)
-      : connection(options),
-        stub(v1::RankingService::NewStub(connection.channel())) {}
-
-  Connection connection;
-  std::unique_ptr<v1::RankingService::Stub> stub;
-};
-
-struct Call {
-  Clock::time_point due;
-  std::optional<grpc::ClientContext> context;
-  v1::RankResponse response;
-  grpc::Status status;
-  std::unique_ptr<grpc::ClientAsyncResponseReader<v1::RankResponse>> reader;
-  Lane* lane = nullptr;
-};
-
 // One thread sends, one takes answers; with calls in flight they are the same.
 class LoadRun {
  public:
   LoadRun(const ClientOptions& client, const LoadOptions& options,
           LoadRequests& requests)
       : options_(options), requests_(requests) {
-    for (int i = 0; i < options.connections; ++i) lanes_.emplace_back(client);
+    const auto answered = [this](LoadCall& call) { Answered(call); };
+    const absl::Time end =
+        absl::Now() + options.warmup + options.duration + client.deadline;
+    for (int i = 0; i < options.connections; ++i) {
+      lanes_.push_back(
+          options.stream ? LoadLane::OfOneStream(client, &queue_, answered, end)
+                         : LoadLane::OfCalls(client, &queue_, answered));
+    }
   }
 
   LoadReport Run();
@@ -70,18 +55,22 @@ class LoadRun {
     return now >= end_ || Interrupted();
   }
   // An idle call, or null while as many as may be are in flight.
-  Call* TakeIdle();
-  void Send(Clock::time_point due, Call& call);
+  LoadCall* TakeIdle();
+  void Send(Clock::time_point due, LoadCall& call);
   void KeepRate();
   // Takes answers until the last one is in.
   void TakeAnswers();
-  void Count(const Call& call);
+  // Waits a little for the next event, and handles it.
+  void HandleEvent();
+  void Answered(LoadCall& call);
+  void Count(const LoadCall& call);
+  void CloseLanes();
 
   const LoadOptions options_;
   LoadRequests& requests_;
-  std::deque<Lane> lanes_;
-  std::size_t next_lane_ = 0;
   grpc::CompletionQueue queue_;
+  std::vector<std::unique_ptr<LoadLane>> lanes_;
+  std::size_t next_lane_ = 0;
   Clock::time_point begin_, end_;  // of what is measured
   std::atomic<std::int64_t> num_in_flight_ = 0;
   std::atomic<bool> all_sent_ = false;
@@ -89,14 +78,14 @@ class LoadRun {
   LoadReport report_;
 
   Mutex mutex_;
-  std::deque<Call> calls_ ABSL_GUARDED_BY(mutex_);
-  std::vector<Call*> idle_ ABSL_GUARDED_BY(mutex_);
+  std::deque<LoadCall> calls_ ABSL_GUARDED_BY(mutex_);
+  std::vector<LoadCall*> idle_ ABSL_GUARDED_BY(mutex_);
 };
 
-Call* LoadRun::TakeIdle() {
+LoadCall* LoadRun::TakeIdle() {
   const MutexLock lock(mutex_);
   if (!idle_.empty()) {
-    Call* const call = idle_.back();
+    LoadCall* const call = idle_.back();
     idle_.pop_back();
     return call;
   }
@@ -104,17 +93,10 @@ Call* LoadRun::TakeIdle() {
   return &calls_.emplace_back();
 }
 
-void LoadRun::Send(Clock::time_point due, Call& call) {
+void LoadRun::Send(Clock::time_point due, LoadCall& call) {
   call.due = due;
-  call.lane = &lanes_[next_lane_++ % lanes_.size()];
-  call.reader.reset();  // it lives in the context's memory
-  call.context.emplace();
-  call.lane->connection.Prepare(call.lane->connection.DeadlineFor(),
-                                *call.context);
   ++num_in_flight_;
-  call.reader =
-      call.lane->stub->AsyncRank(&*call.context, requests_.Next(), &queue_);
-  call.reader->Finish(&call.response, &call.status, &call);
+  lanes_[next_lane_++ % lanes_.size()]->Send(requests_.Next(), call);
 }
 
 void LoadRun::KeepRate() {
@@ -125,7 +107,7 @@ void LoadRun::KeepRate() {
                                  interval * static_cast<double>(i));
     if (Over(due)) break;
     std::this_thread::sleep_until(due);
-    Call* call = TakeIdle();
+    LoadCall* call = TakeIdle();
     while (call == nullptr && !Over(Clock::now())) {
       absl::SleepFor(kLate / 2);
       call = TakeIdle();
@@ -143,25 +125,41 @@ void LoadRun::KeepRate() {
   all_sent_ = true;
 }
 
-void LoadRun::Count(const Call& call) {
+void LoadRun::Count(const LoadCall& call) {
   const Clock::time_point now = Clock::now();
   const bool has_rate = options_.rate > 0;
   const bool counts =
       has_rate ? call.due >= begin_ : now >= begin_ && now <= end_;
   if (!counts) return;
-  absl::Status status = call.status.ok()
-                            ? absl::OkStatus()
-                            : call.lane->connection.Describe(call.status, 1);
-  if (status.ok() &&
-      call.response.indices_size() != call.response.scores_size()) {
-    status = absl::InternalError("the server's answer is wrong");
-  }
-  if (status.ok()) {
+  if (call.status.ok()) {
     report_.latencies.Record(absl::FromChrono(now - call.due));
     return;
   }
-  ++report_.num_failed[status.code()];
-  if (report_.first_failure.ok()) report_.first_failure = status;
+  ++report_.num_failed[call.status.code()];
+  if (report_.first_failure.ok()) report_.first_failure = call.status;
+}
+
+void LoadRun::Answered(LoadCall& call) {
+  Count(call);
+  --num_in_flight_;
+  const Clock::time_point now = Clock::now();
+  if (options_.rate == 0 && !Over(now)) {
+    Send(now, call);
+  } else {
+    all_sent_ = all_sent_ || options_.rate == 0;
+    const MutexLock lock(mutex_);
+    idle_.push_back(&call);
+  }
+}
+
+void LoadRun::HandleEvent() {
+  void* tag = nullptr;
+  bool ok = false;
+  const auto next = queue_.AsyncNext(
+      &tag, &ok, std::chrono::system_clock::now() + kLookAround);
+  if (next == grpc::CompletionQueue::GOT_EVENT) {
+    static_cast<LoadEvent*>(tag)->Handle(ok);
+  }
 }
 
 void LoadRun::TakeAnswers() {
@@ -173,24 +171,17 @@ void LoadRun::TakeAnswers() {
                 "calls");
   }
   while (!all_sent_ || num_in_flight_ > 0) {
-    void* tag = nullptr;
-    bool ok = false;
-    const auto next = queue_.AsyncNext(
-        &tag, &ok, std::chrono::system_clock::now() + kLookAround);
+    HandleEvent();
     if (bar.has_value()) bar->Update(report_.latencies.count());
-    if (next != grpc::CompletionQueue::GOT_EVENT) continue;
-    Call& call = *static_cast<Call*>(tag);
-    Count(call);
-    --num_in_flight_;
-    const Clock::time_point now = Clock::now();
-    if (options_.rate == 0 && !Over(now)) {
-      Send(now, call);
-    } else {
-      all_sent_ = all_sent_ || options_.rate == 0;
-      const MutexLock lock(mutex_);
-      idle_.push_back(&call);
-    }
   }
+}
+
+void LoadRun::CloseLanes() {
+  for (const auto& lane : lanes_) lane->Close();
+  for (const auto& lane : lanes_) {
+    while (!lane->is_closed()) HandleEvent();
+  }
+  queue_.Shutdown();
 }
 
 LoadReport LoadRun::Run() {
@@ -200,10 +191,11 @@ LoadReport LoadRun::Run() {
   if (options_.rate > 0) {
     sender = std::thread([this] { KeepRate(); });
   } else {
-    while (Call* const call = TakeIdle()) Send(Clock::now(), *call);
+    while (LoadCall* const call = TakeIdle()) Send(Clock::now(), *call);
   }
   TakeAnswers();
   if (sender.joinable()) sender.join();
+  CloseLanes();
   // The last call of a rate is due, and may be answered, before the end.
   report_.duration =
       Interrupted()
@@ -212,7 +204,6 @@ LoadReport LoadRun::Run() {
           : options_.duration;
   report_.num_late = num_late_;
   report_.num_unsent = num_unsent_;
-  queue_.Shutdown();
   return std::move(report_);
 }
 

@@ -1,4 +1,5 @@
-// Sends Rank calls to a server for some time and measures them.
+// Sends Rank calls, or requests of RankStream, to a server for some time and
+// measures them.
 //
 // With a rate, calls are sent when they are due, whether or not earlier ones
 // were answered, and a latency begins when the call was due: a server that
@@ -33,6 +34,8 @@ struct LoadOptions {
   absl::Duration warmup = absl::Seconds(1);
   // Connections, used in turn; positive.
   int connections = 1;
+  // Send the calls of a connection as requests of one RankStream.
+  bool stream = false;
   // A bar on standard error.
   bool show_progress = false;
 };

@@ -28,6 +28,9 @@ ABSL_FLAG(absl::Duration, duration, absl::Seconds(10), "How long to measure.");
 ABSL_FLAG(absl::Duration, warmup, absl::Seconds(1),
           "How long to send the same load before, unmeasured.");
 ABSL_FLAG(int, connections, 1, "Connections, used in turn.");
+ABSL_FLAG(bool, stream, false,
+          "Send the calls of a connection as requests of one RankStream, which "
+          "takes less work a call.");
 ABSL_FLAG(int, num_titles, 100,
           "Titles in a call, taken from --titles in turn, or made up.");
 ABSL_FLAG(bool, new_titles, false,
@@ -42,17 +45,21 @@ constexpr std::string_view kUsage =
     "Usage:\n"
     "  semrank load --rate=R|--inflight=N [flags]\n"
     "\n"
-    "Sends Rank calls and prints how many were answered, their latencies "
-    "(mean,\n"
-    "p50, p90, p99, p99.9, max), calls sent more than 1 ms late or never, and "
-    "failures\n"
-    "by code. No call is repeated. With --rate the load does not wait for the\n"
-    "server, as users do not; --inflight finds out what the server can take.\n"
-    "Ctrl-C ends it early and prints what was measured.\n"
+    "Sends Rank calls, or with --stream requests of RankStream, and prints "
+    "how many\n"
+    "were answered, their latencies (mean, p50, p90, p99, p99.9, max), calls "
+    "sent\n"
+    "more than 1 ms late or never, and failures by code. No call is repeated. "
+    "With\n"
+    "--rate the load does not wait for the server, as users do not; "
+    "--inflight finds\n"
+    "out what the server can take. Ctrl-C ends it early and prints what was "
+    "measured.\n"
     "\n"
     "Examples:\n"
     "  semrank load --rate=500 --duration=30s --titles=docs.tsv\n"
     "  semrank load --inflight=32 --connections=4 --output=json\n"
+    "  semrank load --inflight=32 --stream   # one stream a connection\n"
     "  semrank load --inflight=8 --new_titles   # every title is embedded\n";
 
 constexpr int kMaxUnanswered = 10'000;
@@ -68,6 +75,7 @@ absl::StatusOr<LoadOptions> LoadFromFlags() {
                       .duration = absl::GetFlag(FLAGS_duration),
                       .warmup = absl::GetFlag(FLAGS_warmup),
                       .connections = absl::GetFlag(FLAGS_connections),
+                      .stream = absl::GetFlag(FLAGS_stream),
                       .show_progress = true};
   if (!(options.rate >= 0 && options.rate <= 1e6)) {
     return FlagError("rate", absl::StrFormat("%g", options.rate),

@@ -92,6 +92,31 @@ TEST_F(LoadTest, CallsInFlightAreAnsweredUntilTheTimeIsUp) {
   EXPECT_EQ(server_.last_rank().titles_size(), 2);
 }
 
+TEST_F(LoadTest, AStreamAConnectionCarriesAllCalls) {
+  const LoadReport report = Run({.inflight = 4,
+                                 .duration = absl::Milliseconds(200),
+                                 .warmup = absl::ZeroDuration(),
+                                 .connections = 2,
+                                 .stream = true});
+  EXPECT_GT(report.latencies.count(), 0);
+  EXPECT_TRUE(report.num_failed.empty());
+  EXPECT_EQ(server_.num_calls(), 2);
+  EXPECT_EQ(server_.last_rank().titles_size(), 2);
+}
+
+TEST_F(LoadTest, AStreamThatBreaksFailsItsCallsAndIsFollowedByAnother) {
+  server_.TurnAway(2, "1");
+  const LoadReport report = Run({.inflight = 4,
+                                 .duration = absl::Milliseconds(200),
+                                 .warmup = absl::ZeroDuration(),
+                                 .stream = true});
+  EXPECT_EQ(server_.num_calls(), 3);
+  EXPECT_GT(report.latencies.count(), 2);
+  EXPECT_EQ(report.num_failed.size(), 1u);
+  EXPECT_THAT(report.first_failure,
+              StatusIs(absl::StatusCode::kResourceExhausted));
+}
+
 // Were each call sent only when another is answered, the server would wait for
 // the second without end.
 TEST_F(LoadTest, ARateDoesNotWaitForAnswers) {
