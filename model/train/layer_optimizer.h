@@ -27,8 +27,11 @@ class LayerOptimizer {
         learns_bias_(weights.learns_bias) {}
 
   // Once, before the first step.
-  void KeepGradients() { kept_bias_.resize(bias_size_); }
-  bool keeps_gradients() const { return !kept_bias_.empty(); }
+  void KeepGradients() {
+    keeps_gradients_ = true;
+    kept_bias_.resize(bias_size_);
+  }
+  bool keeps_gradients() const { return keeps_gradients_; }
 
   // As those of ParameterOptimizer, as `name`.weight and `name`.bias.
   void AppendState(const std::string& name, std::vector<StateTensor>& state);
@@ -53,6 +56,7 @@ class LayerOptimizer {
   ParameterOptimizer bias_;
   std::size_t bias_size_;
   bool learns_bias_;
+  bool keeps_gradients_ = false;
   std::vector<float> kept_bias_;
 };
 

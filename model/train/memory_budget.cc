@@ -89,6 +89,24 @@ std::int64_t VocabularyBytes(const TrainOptions& options, int num_features) {
   return CountedWordsBytes(listed, kMeanCharacters * listed);
 }
 
+absl::StatusOr<std::int64_t> NumLearned(const TrainOptions& options,
+                                        int num_features) {
+  if (options.tower.kind == v1::TOWER_KIND_SSI) {
+    return NumSsiParameters(options, num_features);
+  }
+  return NumParameters(TowerWidths(options.tower, num_features)) *
+         (options.tower.shared ? 1 : 2);
+}
+
+// Gradients that are kept to be clipped, should a step change all weights.
+std::int64_t KeptGradientBytes(const TrainOptions& options,
+                               std::int64_t num_learned) {
+  if (options.optimizer.gradient_clip_norm == 0) return 0;
+  const bool by_entry = options.tower.kind == v1::TOWER_KIND_SSI &&
+                        !HasSsiVectors(options.ssi.variant);
+  return num_learned * (by_entry ? kEntryBytes : std::int64_t{sizeof(float)});
+}
+
 // idf and correlated words.
 std::int64_t NumSsiStatistics(const TrainOptions& options, int num_words) {
   const v1::SsiSpec spec = DescribeSsi(options.ssi, num_words);
@@ -132,17 +150,12 @@ bool FitsInMemory(std::int64_t pair_bytes, const DataOptions& options) {
 absl::StatusOr<std::int64_t> ModelBytes(const TrainOptions& options,
                                         int num_features) {
   constexpr std::int64_t kCopies = 2;  // the best epoch's are kept beside
-  const std::int64_t learned_copies =
-      kCopies + OptimizerStateSize(options.optimizer.kind);
-  std::int64_t floats = 0;
+  SEMRANK_ASSIGN_OR_RETURN(const std::int64_t learned,
+                           NumLearned(options, num_features));
+  std::int64_t floats =
+      learned * (kCopies + OptimizerStateSize(options.optimizer.kind));
   if (options.tower.kind == v1::TOWER_KIND_SSI) {
-    SEMRANK_ASSIGN_OR_RETURN(const std::int64_t learned,
-                             NumSsiParameters(options, num_features));
-    floats = learned * learned_copies +
-             NumSsiStatistics(options, num_features) * kCopies;
-  } else {
-    floats = NumParameters(TowerWidths(options.tower, num_features)) *
-             (options.tower.shared ? 1 : 2) * learned_copies;
+    floats += NumSsiStatistics(options, num_features) * kCopies;
   }
   return floats * std::int64_t{sizeof(float)};
 }
@@ -177,7 +190,10 @@ absl::StatusOr<std::int64_t> ShareForShuffling(const TrainOptions& options,
   const std::int64_t limit = MemoryLimit(options.data);
   SEMRANK_ASSIGN_OR_RETURN(std::int64_t model,
                            ModelBytes(options, num_features));
-  model += VocabularyBytes(options, num_features);
+  SEMRANK_ASSIGN_OR_RETURN(const std::int64_t learned,
+                           NumLearned(options, num_features));
+  model += VocabularyBytes(options, num_features) +
+           KeptGradientBytes(options, learned);
   const std::int64_t batches = BatchBytes(options, num_features);
   const std::int64_t rest =
       limit - limit / 8 - model - batches - std::min(kProgramBytes, limit / 16);

@@ -58,7 +58,8 @@ std::int64_t CountedWordsBytes(std::int64_t num_words,
 std::int64_t KeptTextBytes(std::size_t num_characters);
 
 // What remains for the shuffle buffer beside a model of so many features, its
-// vocabulary, the batches under way and what counting has kept.
+// vocabulary, gradients that are kept, the batches under way and what counting
+// has kept.
 // ResourceExhausted when that is less than a sixteenth of the limit. Fails as
 // ModelBytes.
 absl::StatusOr<std::int64_t> ShareForShuffling(const TrainOptions& options,

@@ -59,13 +59,6 @@ absl::Status ResolveSsi(TrainOptions& options) {
     return FlagError("features", v1::FeatureKind_Name(options.features.kind),
                      "--tower=ssi compares words");
   }
-  if (options.optimizer.gradient_clip_norm > 0) {
-    return FlagError(
-        "gradient_clip_norm",
-        absl::StrFormat("%g", options.optimizer.gradient_clip_norm),
-        "--tower=ssi uses each part of a gradient at once; texts "
-        "have length 1, so none is large");
-  }
   if (options.tower.dropout > 0) {
     return FlagError("dropout", absl::StrFormat("%g", options.tower.dropout),
                      "drops hidden units, and --tower=ssi has none");

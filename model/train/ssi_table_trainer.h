@@ -25,7 +25,7 @@ class SsiTableTrainer {
                   const OptimizerOptions& options)
       : rows_(rows), layer_(table, options) {}
 
-  LayerOptimizer& optimizer() { return layer_.optimizer(); }
+  BagLayerTrainer& bag_layer() { return layer_; }
 
   int dim() const { return layer_.width(); }
 

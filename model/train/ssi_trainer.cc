@@ -9,6 +9,7 @@
 #include "model/format/ssi_tensors.h"
 #include "model/nn/kernels.h"
 #include "model/nn/tfidf.h"
+#include "model/train/gradient_clipping.h"
 #include "model/train/work_list.h"
 
 namespace semrank {
@@ -34,6 +35,7 @@ SsiTrainer::SsiTrainer(SsiWeights weights, const TrainOptions& options,
     : weights_(std::move(weights)),
       pool_(pool),
       communicator_(communicator),
+      gradient_clip_norm_(options.optimizer.gradient_clip_norm),
       loss_(options.loss.margin),
       sparse_scratch_(pool.num_threads()),
       scratch_(pool.num_threads()) {
@@ -53,6 +55,13 @@ SsiTrainer::SsiTrainer(SsiWeights weights, const TrainOptions& options,
     word_pairs_ = std::make_unique<WordPairTrainer>(weights_, options.optimizer,
                                                     pool.num_threads());
   }
+  if (gradient_clip_norm_ > 0) KeepGradients();
+}
+
+void SsiTrainer::KeepGradients() {
+  if (query_table_ != nullptr) query_table_->bag_layer().KeepGradients();
+  if (document_table_ != nullptr) document_table_->bag_layer().KeepGradients();
+  if (word_pairs_ != nullptr) word_pairs_->KeepGradients();
 }
 
 std::vector<TensorView> SsiTrainer::Weights() const {
@@ -66,10 +75,10 @@ std::vector<StateTensor> SsiTrainer::State() {
     state.push_back({kCorrelatedTensor, weights_.correlated});
   }
   if (query_table_ != nullptr) {
-    query_table_->optimizer().AppendState("query.0", state);
+    query_table_->bag_layer().optimizer().AppendState("query.0", state);
   }
   if (document_table_ != nullptr) {
-    document_table_->optimizer().AppendState("document.0", state);
+    document_table_->bag_layer().optimizer().AppendState("document.0", state);
   }
   if (word_pairs_ != nullptr) {
     word_pairs_->optimizer().AppendState(weights_.WordsTensor(), state);
@@ -79,10 +88,10 @@ std::vector<StateTensor> SsiTrainer::State() {
 
 void SsiTrainer::Restored(std::int64_t num_steps) {
   if (query_table_ != nullptr) {
-    query_table_->optimizer().set_num_steps(num_steps);
+    query_table_->bag_layer().optimizer().set_num_steps(num_steps);
   }
   if (document_table_ != nullptr) {
-    document_table_->optimizer().set_num_steps(num_steps);
+    document_table_->bag_layer().optimizer().set_num_steps(num_steps);
   }
   if (word_pairs_ != nullptr) {
     word_pairs_->optimizer().set_num_steps(num_steps);
@@ -230,7 +239,25 @@ absl::StatusOr<double> SsiTrainer::Step(const MiniBatch& batch,
   if (query_table_ != nullptr)
     query_table_->AddUpdateWork(step.learning_rate, scratch_, work);
   work.Run(pool_);
+  if (gradient_clip_norm_ > 0) UpdateWithKeptGradients();
   return loss;
+}
+
+// They are those of the whole batch in every process.
+void SsiTrainer::UpdateWithKeptGradients() {
+  GradientSet gradients;
+  WorkList work;
+  for (SsiTableTrainer* table : {query_table_.get(), document_table_.get()}) {
+    if (table == nullptr) continue;
+    table->bag_layer().AppendGradients(gradients);
+    table->bag_layer().AddKeptUpdateWork(work);
+  }
+  if (word_pairs_ != nullptr) {
+    word_pairs_->AppendGradients(gradients);
+    word_pairs_->AddKeptUpdateWork(work);
+  }
+  gradient_norm_ = ClipGradients(gradient_clip_norm_, gradients, pool_);
+  work.Run(pool_);
 }
 
 }  // namespace semrank

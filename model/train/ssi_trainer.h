@@ -46,7 +46,7 @@ class SsiTrainer : public ModelTrainer {
   absl::StatusOr<double> Step(const MiniBatch& batch,
                               const StepContext& step) override;
 
-  double gradient_norm() const override { return 0; }
+  double gradient_norm() const override { return gradient_norm_; }
   std::vector<TensorView> Weights() const override;
   std::vector<StateTensor> State() override;
   void Restored(std::int64_t num_steps) override;
@@ -59,12 +59,16 @@ class SsiTrainer : public ModelTrainer {
                    std::span<float> scores, int worker);
   void AddVectorGradientWork(WorkList& work);
   absl::Status ExchangeGradients(Range pairs);
+  void KeepGradients();
+  void UpdateWithKeptGradients();
   const float* title_vectors() const;
   float* title_gradients();
 
   SsiWeights weights_;
   ThreadPool& pool_;
   Communicator& communicator_;
+  double gradient_clip_norm_;
+  double gradient_norm_ = 0;
   MarginLoss loss_;
   std::unique_ptr<SsiTableTrainer> query_table_;     // null = no vectors
   std::unique_ptr<SsiTableTrainer> document_table_;  // null also when shared

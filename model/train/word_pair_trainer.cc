@@ -122,22 +122,28 @@ absl::Status WordPairTrainer::Exchange(Range pairs,
 
 void WordPairTrainer::AddUpdateWork(double learning_rate, WorkList& work) {
   optimizer_.BeginStep(learning_rate);
+  if (keeps_gradients_) kept_.resize(static_cast<std::size_t>(num_pieces()));
   if (weights_.spec.pair_hash_buckets() > 0) {
     work.Add(1, [this](int, int) { UpdateHashed(); });
     return;
   }
   const std::vector<std::uint32_t>& words = by_query_word_.features();
-  work.Add(static_cast<int>(words.size()), [this, &words](int w, int worker) {
+  work.Add(num_pieces(), [this, &words](int w, int worker) {
     UpdateRow(words[w], w, worker);
   });
 }
 
-// Row `word` of W, or its place on the diagonal; `place` is that of the word in
-// by_query_word_.
-void WordPairTrainer::UpdateRow(std::uint32_t word, int place, int worker) {
+int WordPairTrainer::num_pieces() const {
+  if (weights_.spec.pair_hash_buckets() > 0) return 1;
+  return static_cast<int>(by_query_word_.features().size());
+}
+
+// Row `word` of W, or its place on the diagonal; `piece` is also the place of
+// the word in by_query_word_.
+void WordPairTrainer::UpdateRow(std::uint32_t word, int piece, int worker) {
   const bool diagonal = weights_.spec.variant() == v1::SSI_VARIANT_DIAGONAL;
   Sums& sums = sums_[worker];
-  const Entries pairs = EntriesOf(by_query_word_.texts(), place);
+  const Entries pairs = EntriesOf(by_query_word_.texts(), piece);
   for (std::size_t i = 0; i < pairs.indices.size(); ++i) {
     const int pair = static_cast<int>(pairs.indices[i]);
     const Entries r = Gathered(pair);
@@ -147,7 +153,7 @@ void WordPairTrainer::UpdateRow(std::uint32_t word, int place, int worker) {
     }
   }
   const std::size_t num_words = static_cast<std::size_t>(weights_.num_words);
-  UpdateWeights(diagonal ? 0 : word * num_words, sums);
+  UpdateWeights(diagonal ? 0 : word * num_words, sums, piece);
 }
 
 // By one thread, in order of pairs: pairs of different words share weights.
@@ -164,12 +170,36 @@ void WordPairTrainer::UpdateHashed() {
       }
     }
   }
-  UpdateWeights(0, hashed_);
+  UpdateWeights(0, hashed_, /*piece=*/0);
 }
 
-void WordPairTrainer::UpdateWeights(std::size_t first, Sums& sums) {
-  sums.Drain([this, first](std::uint32_t index, float sum) {
-    optimizer_.Update(first + index, std::span(&sum, 1));
+void WordPairTrainer::UpdateWeights(std::size_t first, Sums& sums, int piece) {
+  if (!keeps_gradients_) {
+    sums.Drain([this, first](std::uint32_t index, float sum) {
+      optimizer_.Update(first + index, std::span(&sum, 1));
+    });
+    return;
+  }
+  RowGradients& kept = kept_[piece];
+  kept.width = 1;
+  kept.rows.clear();
+  kept.values.clear();
+  sums.Drain([&kept, first](std::uint32_t index, float sum) {
+    kept.rows.push_back(static_cast<std::uint32_t>(first + index));
+    kept.values.push_back(sum);
+  });
+}
+
+void WordPairTrainer::AppendGradients(GradientSet& gradients) {
+  for (RowGradients& kept : kept_) gradients.sparse.push_back(&kept);
+}
+
+void WordPairTrainer::AddKeptUpdateWork(WorkList& work) {
+  work.Add(num_pieces(), [this](int piece, int) {
+    const RowGradients& kept = kept_[piece];
+    for (std::size_t i = 0; i < kept.rows.size(); ++i) {
+      optimizer_.Update(kept.rows[i], std::span(&kept.values[i], 1));
+    }
   });
 }
 

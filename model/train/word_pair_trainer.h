@@ -6,7 +6,8 @@
 //   r_i(t)         = sum over titles k of g(i, k) d_k(t)
 //
 //   Memory   of a step: the distinct words of each pair's violating titles; for
-//            hashed pairs once more the weights.
+//            hashed pairs once more the weights; kept gradients, 8 bytes a
+//            weight that the step changes.
 //   Share    several processes each gather the r_i of their pairs, hand them to
 //            all, and make the same update.
 //   Threads  one thread calls; the pieces run anywhere.
@@ -21,6 +22,7 @@
 #include "model/train/bag_transpose.h"
 #include "model/train/batch_share.h"
 #include "model/train/communicator.h"
+#include "model/train/gradient_set.h"
 #include "model/train/parameter_optimizer.h"
 #include "model/train/ssi_weights.h"
 #include "model/train/work_list.h"
@@ -33,6 +35,9 @@ class WordPairTrainer {
   WordPairTrainer(SsiWeights& weights, const OptimizerOptions& options,
                   int num_workers);
 
+  // Once, before the first step: gradients are not used at once, but kept.
+  void KeepGradients() { keeps_gradients_ = true; }
+
   ParameterOptimizer& optimizer() { return optimizer_; }
 
   // tf-idf bags of the step's queries and titles, and g by pair; they outlive
@@ -43,6 +48,9 @@ class WordPairTrainer {
   // those whose g this one knows. Fails as GatherBags.
   absl::Status Exchange(Range pairs, Communicator& communicator);
   void AddUpdateWork(double learning_rate, WorkList& work);
+  // When gradients are kept: after update work.
+  void AppendGradients(GradientSet& gradients);
+  void AddKeptUpdateWork(WorkList& work);
 
  private:
   // A dense row of sums, of which only those at `touched` may not be 0.
@@ -65,10 +73,12 @@ class WordPairTrainer {
 
   Entries Gathered(int pair) const;
   void GatherPairs(int first, int last, int worker);
-  void UpdateRow(std::uint32_t word, int place, int worker);
+  // A piece of update work each: `piece` is where a kept gradient goes.
+  int num_pieces() const;
+  void UpdateRow(std::uint32_t word, int piece, int worker);
   void UpdateHashed();
   // Weight first + i has the gradient sums.values[i].
-  void UpdateWeights(std::size_t first, Sums& sums);
+  void UpdateWeights(std::size_t first, Sums& sums, int piece);
 
   SsiWeights& weights_;
   ParameterOptimizer optimizer_;
@@ -81,6 +91,8 @@ class WordPairTrainer {
   BagTranspose by_query_word_;
   std::vector<Sums> sums_;  // by worker, by word
   Sums hashed_;             // by bucket
+  bool keeps_gradients_ = false;
+  std::vector<RowGradients> kept_;  // by piece; a row is one weight
 };
 
 }  // namespace semrank

@@ -160,15 +160,17 @@ TEST_P(SsiTrainerTest, SeveralProcessesTakeTheStepsOfOne) {
     v1::Optimizer optimizer;
     double rate;
     int num_processes;
+    double clip_norm = 0;
   };
   // SGD with rate 1 shows the gradient, others also which rows were touched; 13
   // are more than there are pairs.
   for (const Run& run :
        {Run{v1::OPTIMIZER_SGD, 1, 2}, Run{v1::OPTIMIZER_SGD, 1, 13},
-        Run{v1::OPTIMIZER_ADAGRAD, 0.01, 3},
-        Run{v1::OPTIMIZER_ADAM, 0.01, 3}}) {
+        Run{v1::OPTIMIZER_ADAGRAD, 0.01, 3}, Run{v1::OPTIMIZER_ADAM, 0.01, 3},
+        Run{v1::OPTIMIZER_SGD, 1, 2, /*clip_norm=*/0.1}}) {
     options_.optimizer.kind = run.optimizer;
     options_.optimizer.learning_rate = run.rate;
+    options_.optimizer.gradient_clip_norm = run.clip_norm;
     std::vector<Values> got(run.num_processes);
     RunProcesses(run.num_processes, [&](Communicator& communicator) {
       got[communicator.process()] = AfterSteps(3, 1, communicator);
@@ -181,6 +183,33 @@ TEST_P(SsiTrainerTest, SeveralProcessesTakeTheStepsOfOne) {
 TEST_P(SsiTrainerTest, ThreadsHaveNoInfluence) {
   UseCase(GetParam());
   EXPECT_EQ(TensorsAfterStep(1), TensorsAfterStep(3));
+  options_.optimizer.gradient_clip_norm = 0.01;
+  EXPECT_EQ(TensorsAfterStep(1), TensorsAfterStep(3));
+}
+
+TEST_P(SsiTrainerTest, AClippedStepIsAShorterOneInTheSameDirection) {
+  UseCase(GetParam());
+  const Values before = ReferenceSsi(Weights(), options_.loss.margin).values();
+  const Values whole = TensorsAfterStep(2);
+  double square = 0;
+  for (const auto& [name, values] : before) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      square += std::pow(whole.at(name)[i] - values[i], 2);
+    }
+  }
+  options_.optimizer.gradient_clip_norm = 1.01 * std::sqrt(square);
+  EXPECT_EQ(TensorsAfterStep(2), whole);
+  options_.optimizer.gradient_clip_norm = 0.25 * std::sqrt(square);
+  Values quarter = before;
+  for (auto& [name, values] : quarter) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      values[i] += 0.25 * (whole.at(name)[i] - values[i]);
+    }
+  }
+  ExpectNear(TensorsAfterStep(2), quarter, 1e-6);
+  SsiTrainer trainer(Weights(), options_, pool_);
+  ASSERT_THAT(trainer.Step(batch_, {.learning_rate = 1}), IsOk());
+  EXPECT_NEAR(trainer.gradient_norm(), std::sqrt(square), 1e-5);
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -243,12 +243,6 @@ INSTANTIATE_TEST_SUITE_P(
                       }},
         BadOptionCase{"SsiInitScale", "--ssi_init_scale=0",
                       [](TrainOptions& o) { o.ssi.init_scale = 0; }},
-        BadOptionCase{"SsiClipped", "--gradient_clip_norm=1",
-                      [](TrainOptions& o) {
-                        o.tower.kind = v1::TOWER_KIND_SSI;
-                        o.features.kind = v1::FEATURE_KIND_WORDS;
-                        o.optimizer.gradient_clip_norm = 1;
-                      }},
         BadOptionCase{"Margin", "--margin=0",
                       [](TrainOptions& o) { o.loss.margin = 0; }},
         BadOptionCase{"LinearDssm", "--activation=linear",
