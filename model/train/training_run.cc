@@ -177,8 +177,8 @@ absl::Status TrainingRun::Validate(ValidationResult& result) {
 absl::Status TrainingRun::CheckSameWeights(std::string_view when) {
   if (communicator_.num_processes() == 1) return absl::OkStatus();
   return CheckSame(communicator_, TensorsFingerprint(trainer_->Weights()),
-                   absl::StrFormat("weights %s (a fault of memory or network, "
-                                   "or different builds)",
+                   absl::StrFormat("weights %s (other flags or builds, or a "
+                                   "fault of memory or network)",
                                    when));
 }
 

@@ -24,12 +24,12 @@ MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none
 LIMIT_SECONDS = 200
 
 
-def write_pairs(path):
+def write_pairs(path, number=600):
     """Titles are the query's words, reversed; some are shown with another that nobody clicks."""
     numbers = random.Random(1)
     words = ["".join(numbers.choice("abcdefghij") for _ in range(6)) for _ in range(100)]
     with open(path, "w") as file:
-        for _ in range(600):
+        for _ in range(number):
             query = numbers.sample(words, 3)
             title = [word[::-1] for word in query]
             clicks = numbers.randrange(1, 5)
@@ -82,6 +82,7 @@ class MpiTrainTest(unittest.TestCase):
         self.assertEqual(len(one), len(two))
         # Sums of a few hundred products in single precision, in another order.
         self.assertLess(max(abs(a - b) for a, b in zip(one, two)), 1e-5)
+        return err
 
     def test_two_processes_give_the_model_of_one(self):
         self.expect_same_model(MPIRUN + ["-n", "2"])
@@ -97,6 +98,12 @@ class MpiTrainTest(unittest.TestCase):
             with self.subTest(more=more):
                 self.tower = ssi + more
                 self.expect_same_model(MPIRUN + ["-n", "2"])
+
+    def test_ssi_of_streamed_pairs_is_that_of_one(self):
+        write_pairs(self.pairs, number=2000)
+        self.tower = ["--tower=ssi", "--optimizer=sgd", "--learning_rate=0.5",
+                      "--memory_limit=1000000"]
+        self.assertIn("counting", self.expect_same_model(MPIRUN + ["-n", "2"]))
 
     def test_grid_in_two_processes_is_that_of_one(self):
         self.tower += ["--grid=learning_rate=0.02,0.5"]
