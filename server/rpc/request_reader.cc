@@ -8,6 +8,7 @@
 #include "semrank/v1/embedding_service.pb.h"
 #include "semrank/v1/ranking_service.pb.h"
 #include "server/core/errors.h"
+#include "server/rpc/message_parser.h"
 #include "server/rpc/wire_reader.h"
 
 namespace semrank {
@@ -53,9 +54,8 @@ bool ReadModelRef(WireReader& reader, v1::ModelRef& model) {
   if (!reader.ReadBytes(bytes)) return false;
   // A singular message that comes in pieces is merged.
   v1::ModelRef piece;
-  if (!piece.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-    return false;
-  }
+  if (!ParseMessage(bytes, piece).ok()) return false;
+  piece.DiscardUnknownFields();
   model.MergeFrom(piece);
   return true;
 }
