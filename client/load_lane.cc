@@ -103,7 +103,7 @@ class StreamLane final : public LoadLane {
   void Send(const v1::RankRequest& request, LoadCall& call) override {
     const MutexLock lock(mutex_);
     in_flight_[next_number_] = &call;
-    v1::RankStreamRequest& message = waiting_.emplace_back();
+    v1::RankStreamRequest& message = NewMessage();
     message.set_request_number(next_number_++);
     *message.mutable_request() = request;
     if (stream_ == nullptr) Open();
@@ -148,7 +148,16 @@ class StreamLane final : public LoadLane {
     if (!may_write_ || waiting_.empty()) return;
     may_write_ = false;
     stream_->Write(waiting_.front(), Begin(written_));
-    waiting_.pop_front();  // it has been serialised
+    // It has been serialised.
+    spare_.push_back(std::move(waiting_.front()));
+    waiting_.pop_front();
+  }
+  // At the end of those that wait, with the memory of one that was written.
+  v1::RankStreamRequest& NewMessage() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (spare_.empty()) return waiting_.emplace_back();
+    waiting_.push_back(std::move(spare_.back()));
+    spare_.pop_back();
+    return waiting_.back();
   }
 
   // What was under way has ended. After a failure nothing is to be done but to
@@ -242,6 +251,7 @@ class StreamLane final : public LoadLane {
   bool may_write_ ABSL_GUARDED_BY(mutex_) = false;
   bool over_ ABSL_GUARDED_BY(mutex_) = false;
   std::deque<v1::RankStreamRequest> waiting_ ABSL_GUARDED_BY(mutex_);
+  std::vector<v1::RankStreamRequest> spare_ ABSL_GUARDED_BY(mutex_);
   std::uint64_t next_number_ ABSL_GUARDED_BY(mutex_) = 0;
   std::unordered_map<std::uint64_t, LoadCall*> in_flight_
       ABSL_GUARDED_BY(mutex_);
