@@ -95,6 +95,8 @@ void ParameterOptimizer::Update(std::size_t first,
                                 std::span<const float> gradient) {
   assert(first + gradient.size() <= weights_.size());
   const std::size_t count = gradient.size();
+  // As that of a bias which a layer does not have: nothing to point to.
+  if (count == 0) return;
   if (kind_ == v1::OPTIMIZER_ADAM) {
     UpdateAdam({step_size_, second_scale_}, gradient.data(), count,
                &first_moments_[first], &second_moments_[first],
