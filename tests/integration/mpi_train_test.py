@@ -192,6 +192,16 @@ class MpiTrainTest(unittest.TestCase):
         self.assertTrue(pathlib.Path(self.file("stopped/1/MANIFEST.json")).exists())
         self.assertTrue(pathlib.Path(self.file("stopped/checkpoint.safetensors")).exists())
 
+    def test_grid_stops_in_both_processes_and_can_go_on(self):
+        self.epochs = 100000
+        job = self.start("stopped", "--patience=0", "--grid=learning_rate=0.1,0.5")
+        self.wait_for(job, "epoch 2: loss")
+        job.send_signal(signal.SIGUSR1)
+        self.assertEqual(job.stderr.read().count("goes on with this setting"), 1)
+        self.assertEqual(job.wait(), 1)
+        kept = pathlib.Path(self.file("stopped/grid")).glob("*/checkpoint.safetensors")
+        self.assertEqual(len(list(kept)), 1)
+
     def test_error_of_one_process_ends_both_with_one_message(self):
         flags = self.flags("none")
         command = ["bash", "-c",
