@@ -6,6 +6,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "semrank/v1/common.pb.h"
 #include "server/core/errors.h"
@@ -43,6 +44,7 @@ class TextCounter final : public nlohmann::json_sax<Json> {
               std::deque<std::string>& held)
       : texts_(texts), count_(count), held_(held) {}
   std::size_t error_position() const { return error_position_; }
+  bool too_deep() const { return depth_ > kMaxJsonDepth; }
 
   bool key(std::string& name) override {
     if (depth_ == 1) {
@@ -81,7 +83,7 @@ class TextCounter final : public nlohmann::json_sax<Json> {
   // Depth 1 is the outermost object, 2 an array or a message in it.
   bool Enter() {
     ++depth_;
-    return true;
+    return !too_deep();
   }
   bool Leave() {
     --depth_;
@@ -178,6 +180,14 @@ absl::Status CountJsonTexts(std::string_view json, const MessageTexts& texts,
     return absl::OkStatus();
   }
   const std::string& name = texts.message().full_name();
+  if (counter.too_deep()) {
+    return MakeError(
+        absl::StatusCode::kInvalidArgument, kMalformedReason,
+        absl::StrFormat("the body is nested deeper than the limit "
+                        "of %d levels",
+                        kMaxJsonDepth),
+        {{"message", name}, {"limit", absl::StrCat(kMaxJsonDepth)}});
+  }
   return MakeError(absl::StatusCode::kInvalidArgument, kMalformedReason,
                    absl::StrFormat("the body is no %s as JSON: syntax error at "
                                    "byte %d",

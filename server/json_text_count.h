@@ -13,10 +13,15 @@
 
 namespace semrank {
 
+// Objects and arrays within each other. A message of the API has two;
+// Protobuf's parser, which reads the body next, bounds objects but not arrays.
+inline constexpr int kMaxJsonDepth = 32;
+
 // As CountTexts (rpc/text_count.h) counts the message that the body stands for.
 // What the views in `count` see is kept in `held`. InvalidArgument
-// MALFORMED_MESSAGE for what is not JSON as RFC 8259 has it; `count` then holds
-// what came before. Memory: the longest string, and a bit a level of nesting.
+// MALFORMED_MESSAGE for what is not JSON as RFC 8259 has it and for what is
+// nested deeper than kMaxJsonDepth; `count` then holds what came before.
+// Memory: the longest string.
 // Any thread.
 absl::Status CountJsonTexts(std::string_view json, const MessageTexts& texts,
                             TextCount& count, std::deque<std::string>& held);

@@ -67,6 +67,19 @@ TEST(JsonTextCountTest, HostileNestingEndsInTheCount) {
 }
 
 // Protobuf's parser would take these, but the count ends there.
+TEST(JsonTextCountTest, NestingIsBounded) {
+  const auto nested = [](int depth) {  // within the outermost object
+    return R"({"titles": )" + std::string(depth, '[') +
+           std::string(depth, ']') + "}";
+  };
+  EXPECT_TRUE(JsonCount(nested(kMaxJsonDepth - 1)).status().ok());
+  for (const int depth : {kMaxJsonDepth, 4'000'000}) {
+    const absl::Status status = JsonCount(nested(depth)).status();
+    EXPECT_EQ(ErrorReason(status), "MALFORMED_MESSAGE");
+    EXPECT_EQ(ErrorValues(status)["limit"], std::to_string(kMaxJsonDepth));
+  }
+}
+
 TEST(JsonTextCountTest, WhatIsNotQuiteJsonIsMalformed) {
   for (const char* json : {R"({titles: ["a"]})", R"({'titles': ["a"]})",
                            R"({"titles": ["a",]})", "{\"query\": \"\xff\"}"}) {
