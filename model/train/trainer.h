@@ -9,7 +9,8 @@
 //   Output   progress on standard error; training.jsonl and report.html in
 //            model_dir.
 //   Errors   InvalidArgument: the options (FlagError) or what the files hold.
-//            ResourceExhausted: the model does not fit in memory.
+//            ResourceExhausted: the model does not fit in memory, or beside
+//            streamed pairs not in memory_limit.
 //            OutOfRange: the weights grew beyond single precision.
 //            Cancelled: Ctrl-C before the end of the first epoch.
 #ifndef SEMRANK_MODEL_TRAIN_TRAINER_H_

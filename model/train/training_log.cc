@@ -1,5 +1,6 @@
 #include "model/train/training_log.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 
 #include <cerrno>
@@ -77,28 +78,30 @@ std::string FormatEpochText(const EpochRecord& record) {
   return text;
 }
 
-TrainingLog::TrainingLog(std::string path)
-    : path_(std::move(path)),
-      run_start_(absl::Now()),
-      file_(path_, std::ios::app) {}
+TrainingLog::TrainingLog(std::optional<FileDescriptor> file)
+    : file_(std::move(file)), run_start_(absl::Now()) {}
 
 absl::StatusOr<std::unique_ptr<TrainingLog>> TrainingLog::Open(
     const std::string& model_dir) {
   SEMRANK_RETURN_IF_ERROR(CheckWritable(model_dir));
-  std::unique_ptr<TrainingLog> log(
-      new TrainingLog(model_dir + "/" + kTrainingLogFile));
-  if (!log->file_) return ErrnoStatus(errno, "open", log->path_);
-  return log;
+  SEMRANK_ASSIGN_OR_RETURN(
+      FileDescriptor file,
+      FileDescriptor::Open(model_dir + "/" + kTrainingLogFile,
+                           O_WRONLY | O_APPEND | O_CREAT));
+  // make_unique cannot reach the private constructor.
+  return std::unique_ptr<TrainingLog>(new TrainingLog(std::move(file)));
 }
 
 std::unique_ptr<TrainingLog> TrainingLog::None() {
-  return std::unique_ptr<TrainingLog>(new TrainingLog("/dev/null"));
+  return std::unique_ptr<TrainingLog>(new TrainingLog(std::nullopt));
 }
 
 absl::Status TrainingLog::Append(const EpochRecord& record) {
-  file_ << FormatEpochJson(record, run_start_) << '\n' << std::flush;
-  if (!file_) return ErrnoStatus(errno, "write", path_);
-  return absl::OkStatus();
+  if (!file_) return absl::OkStatus();
+  unwritten_ += FormatEpochJson(record, run_start_) + "\n";
+  const absl::Status status = file_->Write(unwritten_);
+  unwritten_ = status.ok() ? "" : "\n" + unwritten_;
+  return status;
 }
 
 }  // namespace semrank

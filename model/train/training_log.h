@@ -14,7 +14,6 @@
 #define SEMRANK_MODEL_TRAIN_TRAINING_LOG_H_
 
 #include <cstdint>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -22,6 +21,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "model/base/file_descriptor.h"
 #include "model/train/validator.h"
 
 namespace semrank {
@@ -70,15 +70,16 @@ class TrainingLog {
   // The records to come belong to the run that began then.
   void ContinueRun(absl::Time run_start) { run_start_ = run_start; }
 
-  // Written through to the file system at once.
+  // Written through to the file system at once. After an error the record is
+  // written together with the next one, behind what the error cut short.
   absl::Status Append(const EpochRecord& record);
 
  private:
-  explicit TrainingLog(std::string path);
+  explicit TrainingLog(std::optional<FileDescriptor> file);
 
-  std::string path_;
+  std::optional<FileDescriptor> file_;  // none: nothing is kept
   absl::Time run_start_;
-  std::ofstream file_;
+  std::string unwritten_;
 };
 
 }  // namespace semrank

@@ -20,6 +20,16 @@
 #include "model/train/trained_model.h"
 
 namespace semrank {
+namespace {
+
+// A full disk must not cost the hours that a run has taken: it goes on.
+void Tell(std::string_view what, const absl::Status& status) {
+  if (status.ok()) return;
+  absl::FPrintF(stderr, "%s this time: %s\n", what,
+                std::string(status.message()));
+}
+
+}  // namespace
 
 TrainingRun::TrainingRun(const TrainOptions& options, const TrainingData& data,
                          BatchSource& batches, const Validator& validator,
@@ -100,7 +110,7 @@ absl::Status TrainingRun::RunEpochs() {
     absl::StatusOr<EpochRecord> record = RunEpoch();
     if (absl::IsCancelled(record.status())) return Interrupt();
     if (!record.ok()) return record.status();
-    SEMRANK_RETURN_IF_ERROR(FinishEpoch(*std::move(record)));
+    FinishEpoch(*std::move(record));
   }
   finished_ = true;
   return absl::OkStatus();
@@ -124,14 +134,9 @@ absl::Status TrainingRun::Interrupt() {
   return absl::OkStatus();
 }
 
-// A full disk must not cost the hours that the run has taken: it goes on.
 void TrainingRun::WriteCheckpoint() {
   if (!checkpoint_.enabled()) return;
-  const absl::Status status =
-      checkpoint_.Write(progress_, *trainer_, best_weights_);
-  if (status.ok()) return;
-  absl::FPrintF(stderr, "no checkpoint this time: %s\n",
-                std::string(status.message()));
+  Tell("no checkpoint", checkpoint_.Write(progress_, *trainer_, best_weights_));
 }
 
 std::int64_t TrainingRun::NumSteps() const {
@@ -245,24 +250,21 @@ bool TrainingRun::Judge(const EpochRecord& record) {
   return true;
 }
 
-absl::Status TrainingRun::FinishEpoch(EpochRecord record) {
+void TrainingRun::FinishEpoch(EpochRecord record) {
   record.best = Judge(record);
   progress_.FinishEpoch(record);
-  absl::Status status;
-  if (communicator_.is_leader()) {
-    if (record.best) best_weights_.Assign(trainer_->Weights());
-    absl::FPrintF(stderr, "%s\n", FormatEpochText(record));
-    status = log_.Append(record);
-    status.Update(report_.Append(record));
-  }
-  return Agree(communicator_, status);
+  if (!communicator_.is_leader()) return;
+  if (record.best) best_weights_.Assign(trainer_->Weights());
+  absl::FPrintF(stderr, "%s\n", FormatEpochText(record));
+  Tell("no line in the log", log_.Append(record));
+  Tell("no report", report_.Append(record));
 }
 
 absl::Status TrainingRun::EndWithoutModel() {
   absl::Status status;
   if (communicator_.is_leader()) {
-    status = report_.SetState("finished, not published");
-    status.Update(checkpoint_.Remove());
+    Tell("no report", report_.SetState("finished, not published"));
+    status = checkpoint_.Remove();
   }
   return Agree(communicator_, status);
 }
@@ -299,8 +301,7 @@ absl::StatusOr<TrainingSummary> TrainingRun::PublishBest() {
                              .version = version,
                              .best = best_,
                              .epochs_run = stopping_.num_epochs()};
-  SEMRANK_RETURN_IF_ERROR(
-      report_.SetState("published as " + summary.version_dir));
+  Tell("no report", report_.SetState("published as " + summary.version_dir));
   if (finished_) SEMRANK_RETURN_IF_ERROR(checkpoint_.Remove());
   return summary;
 }

@@ -63,7 +63,7 @@ class TrainingRun {
   absl::Status TrainOnAllPairs();
   absl::Status TakeStep(const MiniBatch& batch, const StepContext& step);
   bool Judge(const EpochRecord& record);
-  absl::Status FinishEpoch(EpochRecord record);
+  void FinishEpoch(EpochRecord record);
   absl::Status Validate(ValidationResult& result);
   absl::StatusOr<const MiniBatch*> NextBatch();
   absl::Status CheckSameWeights(std::string_view when);

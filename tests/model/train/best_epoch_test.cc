@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
 
 #include "model/format/model_bundle.h"
@@ -78,6 +79,16 @@ TEST_F(BestEpochTest, WithoutValidationTheLastEpochIsPublished) {
   options_.patience = 1;
   ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, Train(options_));
   EXPECT_EQ(summary.best.epoch, 3);
+}
+
+TEST_F(BestEpochTest, ARunThatCannotWriteItsLogOrReportPublishesItsModel) {
+  const std::string& model_dir = options_.data.model_dir;
+  std::filesystem::create_directories(model_dir + "/report.html/in_the_way");
+  std::filesystem::create_symlink("/dev/full", model_dir + "/training.jsonl");
+  options_.epochs = 2;
+  ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, Train(options_));
+  EXPECT_EQ(summary.epochs_run, 2);
+  EXPECT_THAT(LoadModel(model_dir), IsOk());
 }
 
 TEST_F(BestEpochTest, EachRunPublishesTheNextVersion) {

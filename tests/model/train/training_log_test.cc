@@ -2,7 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <csignal>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -96,6 +98,30 @@ TEST(TrainingLogTest, KeepsTheLinesOfEarlierRuns) {
     ASSERT_THAT(log->Append(Record()), IsOk());
   }
   EXPECT_EQ(ReadLog(dir).size(), 2u);
+}
+
+TEST(TrainingLogTest, WhatCouldNotBeWrittenIsWrittenLater) {
+  TempDir dir;
+  ASSERT_OK_AND_ASSIGN(const auto log, TrainingLog::Open(dir.File("model")));
+  // A disk with room for ten bytes.
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit room = {};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &room), 0);
+  rlimit ten_bytes = room;
+  ten_bytes.rlim_cur = 10;
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &ten_bytes), 0);
+  EXPECT_THAT(log->Append(Record()), Not(IsOk()));
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &room), 0);
+  ASSERT_THAT(log->Append(Record()), IsOk());
+  std::ifstream file(dir.File("model/training.jsonl"));
+  std::string line;
+  std::getline(file, line);
+  EXPECT_EQ(line.size(), 10u);
+  for (int record = 0; record < 2; ++record) {
+    std::getline(file, line);
+    EXPECT_EQ(nlohmann::json::parse(line)["epoch"], 3);
+  }
+  EXPECT_FALSE(std::getline(file, line));
 }
 
 TEST(TrainingLogTest, FolderThatCannotBeMadeIsNamed) {
