@@ -49,6 +49,13 @@ TEST(SecurityTest, TheClientReachesAServerThatAsksForCertificateAndKey) {
   rank.insert(rank.begin() + 1,
               "--api_key_file=" + files.dir().Write("key", "reader-key\n"));
   EXPECT_EQ(RunProgram(rank).exit_code, 0);
+  // A stream brings them too.
+  std::vector<std::string> load(rank.begin(), rank.begin() + 6);
+  load.insert(load.end(), {"load", "--stream", "--inflight=4",
+                           "--duration=100ms", "--output=json"});
+  const ProgramResult loaded = RunProgram(load);
+  EXPECT_EQ(loaded.exit_code, 0) << loaded.err;
+  EXPECT_THAT(loaded.out, HasSubstr("\"failed\":{}"));
 }
 
 TEST(SecurityTest, FilesThatCannotBeUsedFailTheStartAndAreNamed) {
