@@ -105,27 +105,6 @@ class StreamedEmbedWork final : public RequestWork {
   bool begins_stream_ = false;
 };
 
-class StreamedEmbed final : public StreamedRequest {
- public:
-  StreamedEmbed(StreamCall& stream, grpc::Slice bytes, EmbedStreamState& state)
-      : StreamedRequest(
-            stream, std::move(bytes),
-            std::make_unique<StreamedEmbedWork>(stream.environment(), state)),
-        number_(++state.num_messages) {}
-
- private:
-  // A piece that cannot be answered ends the stream: answers are in order, so
-  // the client knows how far it came.
-  void Done(const absl::Status& status) override {
-    const std::unique_ptr<StreamedEmbed> self(this);
-    if (!status.ok()) return stream().End(status);
-    stream().Record(status, number_, TimeSinceReceived());
-    stream().Answer(status, answer());
-  }
-
-  const std::uint64_t number_;
-};
-
 }  // namespace
 
 RawStreamReactor* EmbedTextsStream::Start(
@@ -139,8 +118,10 @@ RawStreamReactor* EmbedTextsStream::Start(
 }
 
 void EmbedTextsStream::Take(grpc::Slice bytes) {
-  StreamedRequest::Begin(
-      std::make_unique<StreamedEmbed>(*this, std::move(bytes), state_));
+  StreamedRequest::Begin(std::make_unique<StreamedPiece>(
+      *this, std::move(bytes),
+      std::make_unique<StreamedEmbedWork>(environment(), state_),
+      ++state_.num_messages));
 }
 
 }  // namespace semrank

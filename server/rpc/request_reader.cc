@@ -111,10 +111,6 @@ bool ReadRankField(WireReader& reader, RankMessage& message) {
 }
 
 bool ReadRankStreamField(WireReader& reader, RankStreamMessage& message) {
-  if (reader.field() == RankStreamRequest::kRequestNumberFieldNumber &&
-      reader.type() == kVarint) {
-    return reader.ReadVarint(message.request_number);
-  }
   if (reader.field() != RankStreamRequest::kRequestFieldNumber ||
       reader.type() != kBytes) {
     return reader.Skip();

@@ -31,7 +31,6 @@ struct RankMessage {
 };
 
 struct RankStreamMessage {
-  std::uint64_t request_number = 0;
   bool has_request = false;
   std::string_view request;  // bytes of a RankRequest
   std::string merged;        // holds them when they came in pieces

@@ -5,6 +5,7 @@
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/slice.h>
 
+#include <cstdint>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -47,6 +48,27 @@ class StreamedRequest : public RequestRun {
   StreamCall& stream_;
   const grpc::Slice bytes_;
   grpc::ByteBuffer answer_;
+};
+
+// One message of a stream that is answered in order. What cannot be answered
+// ends the stream, so the client knows from the answers how far it came.
+class StreamedPiece final : public StreamedRequest {
+ public:
+  // The piece is message `number` of the stream, from 1.
+  StreamedPiece(StreamCall& stream, grpc::Slice bytes,
+                std::unique_ptr<RequestWork> work, std::uint64_t number)
+      : StreamedRequest(stream, std::move(bytes), std::move(work)),
+        number_(number) {}
+
+ private:
+  void Done(const absl::Status& status) override {
+    const std::unique_ptr<StreamedPiece> self(this);
+    if (!status.ok()) return stream().End(status);
+    stream().Record(status, number_, TimeSinceReceived());
+    stream().Answer(status, answer());
+  }
+
+  const std::uint64_t number_;
 };
 
 }  // namespace semrank
