@@ -249,7 +249,10 @@ void ConnectionListener::WatchListeners(int operation,
 void ConnectionListener::Warn(const std::string& message) {
   std::int64_t num_dropped = 0;
   if (!log_.Allow(absl::Now(), num_dropped)) return;
-  spdlog::warn("{} ({} such lines were dropped before)", message, num_dropped);
+  spdlog::warn("{}", message);
+  if (num_dropped > 0) {
+    spdlog::warn("{} such lines were dropped before", num_dropped);
+  }
 }
 
 }  // namespace semrank

@@ -7,11 +7,13 @@
 #include <filesystem>
 #include <future>
 #include <thread>
+#include <vector>
 
 #include "grpc/health/v1/health.grpc.pb.h"
 #include "semrank/v1/embedding_service.grpc.pb.h"
 #include "semrank/v1/ranking_service.grpc.pb.h"
 #include "tests/support/http_client.h"
+#include "tests/support/plain_client.h"
 #include "tests/support/run_program.h"
 #include "tests/support/server_process.h"
 #include "tests/support/temp_dir.h"
@@ -138,6 +140,30 @@ TEST_F(ServerTest, ASecondSignalEndsItAtOnce) {
   ASSERT_TRUE(watch->Read(&response));
   server->Signal(SIGTERM);
   EXPECT_EQ(server->Wait(), 128 + SIGTERM);
+}
+
+TEST_F(ServerTest, ACrowdThatTakesEveryPlaceIsSurvived) {
+  const std::string with_few_files =
+      dir_.Write("with_few_files",
+                 "#!/bin/sh\nulimit -n 64\nexec " + kServer + " \"$@\"\n");
+  std::filesystem::permissions(with_few_files, std::filesystem::perms::all);
+  const ServerProcess server(with_few_files, {"--model_dir=" + model_dir_});
+  const auto metrics = [&] {
+    return HttpGet(server.http_address(), "/metrics").body;
+  };
+  {
+    std::vector<PlainClient> crowd(200);
+    for (PlainClient& client : crowd) {
+      ASSERT_TRUE(client.Connect(server.grpc_address()));
+    }
+    EXPECT_EQ(crowd.back().Read(), '\0');
+  }
+  while (metrics().find("semrank_open_connections 0\n") == std::string::npos) {
+  }
+  channel_ = grpc::CreateChannel(server.grpc_address(),
+                                 grpc::InsecureChannelCredentials());
+  EXPECT_EQ(Rank().indices_size(), 3);
+  EXPECT_THAT(metrics(), HasSubstr("semrank_connections_limit 16\n"));
 }
 
 TEST_F(ServerTest, TakenPortsFailTheStartAndAreNamed) {

@@ -4,8 +4,9 @@
 
 #include "semrank/v1/ranking_service.grpc.pb.h"
 #include "server/core/state_metrics.h"
-#include "tests/server/rpc/plain_sockets.h"
+#include "server/rpc/health_server.h"
 #include "tests/server/rpc/rpc_server_fixture.h"
+#include "tests/support/plain_client.h"
 #include "tests/support/test_certificates.h"
 
 namespace semrank {
@@ -116,6 +117,26 @@ INSTANTIATE_TEST_SUITE_P(Ports, ConnectionLimitTest, ::testing::Bool(),
                          [](const auto& test) {
                            return test.param ? "Tls" : "PlainText";
                          });
+
+class PortsTest : public RpcServerFixture {};
+
+TEST_F(PortsTest, ProbesOfHealthHavePlacesOfTheirOwn) {
+  const auto health = HealthServer::Start("127.0.0.1:0").value();
+  std::vector<PlainClient> probes(HealthServer::kMaxConnections);
+  for (PlainClient& probe : probes) {
+    ASSERT_TRUE(probe.Connect(health->address()));
+  }
+  EXPECT_EQ(PlainClient(health->address()).Read(), '\0');
+  EXPECT_EQ(many_connections_.num_open(), 0);
+}
+
+TEST_F(PortsTest, AnIpv6AddressIsServed) {
+  auto server = StartServer("[::1]:0");
+  if (!server.ok()) GTEST_SKIP() << server.status();
+  server_ = *std::move(server);
+  channel_ = NewChannel();
+  EXPECT_THAT(CallRaw("ModelService/GetLimits", ""), Succeeds());
+}
 
 }  // namespace
 }  // namespace semrank

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "model/base/mutex.h"
-#include "tests/server/rpc/plain_sockets.h"
+#include "tests/support/plain_client.h"
 #include "tests/support/status_matchers.h"
 
 namespace semrank {

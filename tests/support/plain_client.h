@@ -1,6 +1,6 @@
-// TCP clients without gRPC, as probes and hostile ones are.
-#ifndef SEMRANK_TESTS_SERVER_RPC_PLAIN_SOCKETS_H_
-#define SEMRANK_TESTS_SERVER_RPC_PLAIN_SOCKETS_H_
+// A TCP client without gRPC, as probes and hostile ones are.
+#ifndef SEMRANK_TESTS_SUPPORT_PLAIN_CLIENT_H_
+#define SEMRANK_TESTS_SUPPORT_PLAIN_CLIENT_H_
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -55,4 +55,4 @@ class PlainClient {
 
 }  // namespace semrank
 
-#endif  // SEMRANK_TESTS_SERVER_RPC_PLAIN_SOCKETS_H_
+#endif  // SEMRANK_TESTS_SUPPORT_PLAIN_CLIENT_H_
