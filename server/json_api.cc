@@ -43,10 +43,18 @@ std::string RetryAfter(const std::string& pushback_ms) {
   return std::to_string((milliseconds + 999) / 1'000);
 }
 
-HttpResponse MakeResponse(const absl::StatusOr<std::string>& json,
+// What came of a request.
+struct Outcome {
+  absl::StatusOr<std::string> json;
+  absl::Duration time = {};
+  int http_code = ToHttpCode(json.status().code());
+};
+
+HttpResponse MakeResponse(const Outcome& outcome,
                           const RequestIdentity& identity) {
+  const absl::StatusOr<std::string>& json = outcome.json;
   HttpResponse response;
-  response.status = ToHttpCode(json.status().code());
+  response.status = outcome.http_code;
   response.content_type = "application/json";
   response.body = (json.ok() ? *json : StatusToJson(json.status())) + "\n";
   response.headers = {{std::string(kRequestIdHeader), identity.request_id}};
@@ -63,21 +71,35 @@ HttpResponse MakeResponse(const absl::StatusOr<std::string>& json,
   return response;
 }
 
-// Counts, remembers and answers what came of a request.
+void Remember(RequestLog* log, std::string_view name, const Outcome& outcome,
+              const RequestIdentity& identity) {
+  if (log == nullptr) return;
+  log->Record({.method = name,
+               .identity = identity,
+               .status = outcome.json.status(),
+               .time = outcome.time});
+}
+
+// Counts, remembers and answers.
 HttpResponse Finish(const Method& method, const HttpRequest& request,
-                    const absl::StatusOr<std::string>& json,
-                    absl::Duration time) {
+                    const Outcome& outcome) {
   const RequestIdentity identity =
       MakeRequestIdentity(request.request_id, request.traceparent);
-  method.metrics.Handled(json.status().code(), time);
-  if (method.environment.request_log != nullptr) {
-    const std::string name = "POST " + method.path;
-    method.environment.request_log->Record({.method = name,
-                                            .identity = identity,
-                                            .status = json.status(),
-                                            .time = time});
-  }
-  return MakeResponse(json, identity);
+  method.metrics.Handled(outcome.json.status().code(), outcome.time);
+  Remember(method.environment.request_log, "POST " + method.path, outcome,
+           identity);
+  return MakeResponse(outcome, identity);
+}
+
+// For what never became a JsonCall, which counts its refusals itself.
+HttpResponse Refuse(const Method& method, const HttpRequest& request,
+                    const Outcome& outcome) {
+  method.environment.metrics->CountRejected(outcome.json.status());
+  return Finish(method, request, outcome);
+}
+
+Outcome ToOutcome(const HttpRefusal& refusal) {
+  return {refusal.status, refusal.time, refusal.http_code};
 }
 
 // What needs no body.
@@ -90,18 +112,6 @@ absl::Status CheckUnread(const Method& method, const HttpRequest& request) {
   return method.environment.admission->CheckRoom();
 }
 
-// All threads for calls are taken, which counts as no room for a text.
-absl::Status TooManyCalls() {
-  return MakeError(
-      absl::StatusCode::kResourceExhausted, "OVERLOADED",
-      absl::StrFormat(
-          "%d HTTP calls are in hand, and no more are taken at once",
-          kMaxHttpCalls),
-      {{"limit", std::to_string(kMaxHttpCalls)},
-       {"retry_delay_ms",
-        std::to_string(absl::ToInt64Milliseconds(Admission::kRetryDelay))}});
-}
-
 absl::StatusOr<std::string> Answer(const Method& method,
                                    const std::string& body) {
   return JsonCall::Run(method.environment, method.new_work(method.environment),
@@ -112,26 +122,34 @@ HttpCall ToHttpCall(Method whole, std::int64_t max_body_bytes) {
   const auto method = std::make_shared<const Method>(std::move(whole));
   HttpCall call;
   call.max_body_bytes = max_body_bytes;
-  const auto refuse = [method](const HttpRequest& request,
-                               const absl::Status& status) {
-    method->environment.metrics->CountRejected(status);
-    return Finish(*method, request, status, absl::ZeroDuration());
-  };
-  call.admit = [method, refuse](
-                   const HttpRequest& request) -> std::optional<HttpResponse> {
+  call.admit =
+      [method](const HttpRequest& request) -> std::optional<HttpResponse> {
     method->metrics.Started();
     const absl::Status status = CheckUnread(*method, request);
     if (status.ok()) return std::nullopt;
-    return refuse(request, status);
+    return Refuse(*method, request, {status});
   };
-  call.refuse = [method, refuse](const HttpRequest& request) {
-    method->metrics.Started();
-    return refuse(request, TooManyCalls());
+  call.refuse = [method](const HttpRequest& request,
+                         const HttpRefusal& refusal) {
+    if (!refusal.admitted) method->metrics.Started();
+    return Refuse(*method, request, ToOutcome(refusal));
   };
   call.answer = [method](const HttpRequest& request) {
     StageClock clock;
-    const absl::StatusOr<std::string> json = Answer(*method, request.body);
-    return Finish(*method, request, json, clock.Lap());
+    absl::StatusOr<std::string> json = Answer(*method, request.body);
+    return Finish(*method, request, {std::move(json), clock.Lap()});
+  };
+  return call;
+}
+
+// Paths that do not exist. They are no method, so nothing is counted.
+HttpCall NoCall(RequestLog* log) {
+  HttpCall call;
+  call.refuse = [log](const HttpRequest& request, const HttpRefusal& refusal) {
+    const RequestIdentity identity =
+        MakeRequestIdentity(request.request_id, request.traceparent);
+    Remember(log, "/v1/", ToOutcome(refusal), identity);
+    return MakeResponse(ToOutcome(refusal), identity);
   };
   return call;
 }
@@ -150,6 +168,7 @@ Method MakeMethod(const RpcEnvironment& environment, const char* path,
 HttpCalls JsonApi(const RpcEnvironment& environment,
                   std::int64_t max_body_bytes) {
   HttpCalls calls;
+  calls["/v1/"] = NoCall(environment.request_log);
   for (Method& method : std::vector<Method>{
            MakeMethod<v1::RankRequest, RankWork>(
                environment, "/v1/rank", "semrank.v1.RankingService", "Rank"),

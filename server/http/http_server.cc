@@ -10,10 +10,14 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "server/core/admission.h"
+#include "server/core/errors.h"
 #include "server/core/request_identity.h"
+#include "server/http/http_body.h"
 
 namespace semrank {
 namespace {
@@ -29,9 +33,6 @@ constexpr std::array kBounds = {
     "enable_keep_alive",  "no"};
 
 constexpr std::chrono::milliseconds kStopPollTime(10);
-
-// What a client may take to send a body, however it spreads the bytes.
-constexpr absl::Duration kMaxBodyTime = absl::Seconds(10);
 
 // civetweb would write to standard error whatever it does not like. While a
 // server starts it is kept, since it says what is wrong; later it is dropped.
@@ -74,58 +75,48 @@ HttpResponse WrongMethod(const std::string& allowed) {
           .headers = {{"Allow", allowed}}};
 }
 
-HttpResponse TooLarge(std::int64_t max_body_bytes) {
-  return {.status = 413,
-          .body = absl::StrFormat("the body is over the limit of %d bytes\n",
-                                  max_body_bytes)};
-}
-
-// Reads the body; an answer when it cannot be had.
-std::optional<HttpResponse> ReadBody(mg_connection* connection,
-                                     std::int64_t max_body_bytes,
-                                     std::string& body) {
-  // -1: not stated, it comes in chunks.
-  const std::int64_t stated = mg_get_request_info(connection)->content_length;
-  if (stated > max_body_bytes) return TooLarge(max_body_bytes);
-  const absl::Time limit = absl::Now() + kMaxBodyTime;
-  std::array<char, 16'384> piece;
-  while (stated < 0 || static_cast<std::int64_t>(body.size()) < stated) {
-    const int size = mg_read(connection, piece.data(), piece.size());
-    if (size <= 0) break;
-    body.append(piece.data(), size);
-    if (static_cast<std::int64_t>(body.size()) > max_body_bytes) {
-      return TooLarge(max_body_bytes);
-    }
-    if (absl::Now() > limit) {
-      return HttpResponse{.status = 408, .body = "the body came too slowly\n"};
-    }
-  }
-  if (static_cast<std::int64_t>(body.size()) < stated) {
-    return HttpResponse{.status = 408, .body = "the body did not come whole\n"};
-  }
-  return std::nullopt;
-}
-
 HttpRequest ReadHeaders(const mg_connection* connection) {
   return {.authorization = Header(connection, "Authorization"),
           .request_id = Header(connection, kRequestIdHeader),
           .traceparent = Header(connection, kTraceparentHeader)};
 }
 
-HttpResponse Refuse(const mg_connection* connection, const HttpCall& call) {
-  if (call.refuse) return call.refuse(ReadHeaders(connection));
-  return {.status = 429,
-          .body = "too many calls at once\n",
-          .headers = {{"Retry-After", "1"}}};
+// All threads for calls are taken, which counts as no room for a text.
+HttpRefusal TooManyCalls() {
+  return {429,
+          MakeError(absl::StatusCode::kResourceExhausted, "OVERLOADED",
+                    absl::StrFormat("%d HTTP calls are in hand, and no more "
+                                    "are taken at once",
+                                    kMaxHttpCalls),
+                    {{"limit", absl::StrCat(kMaxHttpCalls)},
+                     {"retry_delay_ms", absl::StrCat(absl::ToInt64Milliseconds(
+                                            Admission::kRetryDelay))}})};
+}
+
+HttpRefusal NotPosted() {
+  return {405, MakeError(absl::StatusCode::kUnimplemented, "NOT_IMPLEMENTED",
+                         "calls are made with POST only")};
+}
+
+HttpRefusal NoSuchCall() {
+  return {404, MakeError(absl::StatusCode::kUnimplemented, "NOT_IMPLEMENTED",
+                         "there is no such call")};
+}
+
+HttpRefusal BadBody(const absl::Status& status, absl::Duration time) {
+  return {absl::IsResourceExhausted(status) ? 413 : 408, status,
+          /*admitted=*/true, time};
 }
 
 HttpResponse ReadAndAnswer(mg_connection* connection, const HttpCall& call) {
   HttpRequest request = ReadHeaders(connection);
   std::optional<HttpResponse> refusal = call.admit(request);
-  if (!refusal.has_value()) {
-    refusal = ReadBody(connection, call.max_body_bytes, request.body);
-  }
-  return refusal.has_value() ? *std::move(refusal) : call.answer(request);
+  if (refusal.has_value()) return *std::move(refusal);
+  const absl::Time admitted = absl::Now();
+  const absl::Status read =
+      ReadHttpBody(connection, call.max_body_bytes, request.body);
+  if (read.ok()) return call.answer(request);
+  return call.refuse(request, BadBody(read, absl::Now() - admitted));
 }
 
 // Opens a connection and closes it again.
@@ -194,11 +185,8 @@ HttpResponse HttpServer::Answer(mg_connection* connection) const {
   const mg_request_info* const request = mg_get_request_info(connection);
   const std::string_view method = request->request_method;
   const std::string_view path = request->local_uri;
-  const auto call = calls_.find(path);
-  if (call != calls_.end()) {
-    if (method != "POST") return WrongMethod("POST");
-    return AnswerCall(connection, call->second);
-  }
+  const HttpCall* const call = FindCall(path);
+  if (call != nullptr) return AnswerCall(connection, *call);
   const auto page = pages_.find(path);
   if (page == pages_.end()) return NoSuchPage();
   if (method != "GET" && method != "HEAD") return WrongMethod("GET, HEAD");
@@ -207,17 +195,37 @@ HttpResponse HttpServer::Answer(mg_connection* connection) const {
 
 HttpResponse HttpServer::AnswerCall(mg_connection* connection,
                                     const HttpCall& call) const {
-  HttpResponse response = ++num_calls_ <= kMaxHttpCalls
-                              ? ReadAndAnswer(connection, call)
-                              : Refuse(connection, call);
+  const std::string_view method =
+      mg_get_request_info(connection)->request_method;
+  if (!call.answer) return call.refuse(ReadHeaders(connection), NoSuchCall());
+  if (method != "POST") {
+    HttpResponse response = call.refuse(ReadHeaders(connection), NotPosted());
+    response.headers.emplace_back("Allow", "POST");
+    return response;
+  }
+  HttpResponse response =
+      ++num_calls_ <= kMaxHttpCalls
+          ? ReadAndAnswer(connection, call)
+          : call.refuse(ReadHeaders(connection), TooManyCalls());
   --num_calls_;
   return response;
+}
+
+const HttpCall* HttpServer::FindCall(std::string_view path) const {
+  const auto call = calls_.find(path);
+  if (call != calls_.end()) return &call->second;
+  for (const auto& [prefix, others] : calls_) {
+    if (prefix.ends_with('/') && path.starts_with(prefix)) return &others;
+  }
+  return nullptr;
 }
 
 HttpResponse HttpServer::NoSuchPage() const {
   std::string body = "no such page; there are:\n";
   for (const auto& [path, make] : pages_) body += path + "\n";
-  for (const auto& [path, call] : calls_) body += "POST " + path + "\n";
+  for (const auto& [path, call] : calls_) {
+    if (call.answer) body += "POST " + path + "\n";
+  }
   return {.status = 404, .body = std::move(body)};
 }
 

@@ -14,10 +14,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 
 struct mg_connection;
 struct mg_context;
@@ -44,15 +46,30 @@ struct HttpResponse {
 using HttpPages =
     std::map<std::string, std::function<HttpResponse()>, std::less<>>;
 
-// One path that takes POST.
+// Why a call is answered by `refuse`.
+struct HttpRefusal {
+  int http_code = 0;
+  absl::Status status = {};
+  // Whether `admit` has let it in, and the time since.
+  bool admitted = false;
+  absl::Duration time = {};
+};
+
+// One path that takes POST. Whatever comes of a request to it, exactly one of
+// the three makes the answer.
 struct HttpCall {
   std::int64_t max_body_bytes = 0;  // larger ones are 413
-  // The answer when too many calls are in hand; without it a plain 429.
-  std::function<HttpResponse(const HttpRequest&)> refuse = {};
   // Looks at the headers, before the body is read; an answer ends the call.
   std::function<std::optional<HttpResponse>(const HttpRequest&)> admit = {};
+  // For too many calls in hand (429), another method (405) and, after `admit`,
+  // a body that is too large (413) or does not come (408).
+  std::function<HttpResponse(const HttpRequest&, const HttpRefusal&)> refuse =
+      {};
   std::function<HttpResponse(const HttpRequest&)> answer = {};
 };
+
+// By path. One that ends with "/" stands for all others below it, which do not
+// exist: its `refuse` makes their 404.
 using HttpCalls = std::map<std::string, HttpCall, std::less<>>;
 
 // At once; further ones are 429. Fewer than the server has threads, so that
@@ -86,6 +103,8 @@ class HttpServer {
   HttpResponse Answer(mg_connection* connection) const;
   HttpResponse AnswerCall(mg_connection* connection,
                           const HttpCall& call) const;
+  // Null = the path is a page, or nothing.
+  const HttpCall* FindCall(std::string_view path) const;
   HttpResponse NoSuchPage() const;
 
   const HttpPages pages_;

@@ -5,7 +5,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_split.h"
 #include "server/core/access_control.h"
+#include "server/core/errors.h"
 #include "server/core/request_log.h"
 #include "server/core/served_catalog.h"
 #include "tests/support/fake_caller.h"
@@ -57,6 +60,19 @@ class JsonApiTest : public ::testing::Test {
     if (error.is_discarded() || !error.contains("details")) return answer.body;
     return std::to_string(answer.status) + " " +
            error["details"][0].value("reason", "none");
+  }
+
+  // Of Rank over HTTP: the value of "grpc_server_" + `name`.
+  std::string CountOf(const std::string& name) const {
+    const std::string all = metrics_.Render();
+    for (const absl::string_view line : absl::StrSplit(all, '\n')) {
+      if (absl::StartsWith(line, "grpc_server_" + name) &&
+          absl::StrContains(line, "\"Rank\"") &&
+          absl::StrContains(line, "grpc_type=\"http\"")) {
+        return std::string(line.substr(line.rfind(' ') + 1));
+      }
+    }
+    return "no such metric";
   }
 
   Metrics metrics_;
@@ -163,7 +179,6 @@ TEST_F(JsonApiTest, ErrorsHaveTheCodeAndReasonOfGrpc) {
       Error(Post("/v1/rank",
                  R"({"query": "q", "titles": ["a"], "model": {"name": "x"}})")),
       "404 MODEL_NOT_FOUND");
-  EXPECT_EQ(Post("/v1/rank", std::string(kMaxBodyBytes + 1, ' ')).status, 413);
 }
 
 TEST_F(JsonApiTest, OverTheAdmissionLimitIs429WithRetryAfter) {
@@ -208,6 +223,7 @@ TEST_F(JsonApiTest, WhatDoesNotFitIsRefusedBeforeItIsParsed) {
 TEST_F(JsonApiTest, WithoutRoomForATextNoBodyIsRead) {
   const auto permit = admission_.Admit(1'000);
   for (auto& [path, call] : JsonApi(environment_, kMaxBodyBytes)) {
+    if (!call.answer) continue;
     const std::optional<HttpResponse> refusal = call.admit({});
     ASSERT_TRUE(refusal.has_value()) << path;
     EXPECT_EQ(refusal->status, 429);
@@ -216,13 +232,53 @@ TEST_F(JsonApiTest, WithoutRoomForATextNoBodyIsRead) {
               HasSubstr("requests_rejected_total{reason=\"OVERLOADED\"} 4"));
 }
 
+TEST_F(JsonApiTest, WhatNeverBecomesACallIsAnsweredAndCountedLikeOne) {
+  const std::string id = "x-request-id: order-8\r\n";
+  const HttpAnswer too_large =
+      Post("/v1/rank", std::string(kMaxBodyBytes + 1, ' '), id);
+  EXPECT_EQ(Error(too_large), "413 MESSAGE_TOO_LARGE");
+  const HttpAnswer not_posted =
+      CallHttp(server_->address(), "GET", "/v1/rank", {id});
+  EXPECT_EQ(Error(not_posted), "405 NOT_IMPLEMENTED");
+  const HttpAnswer no_call = Post("/v1/rnak", "{}", id);
+  EXPECT_EQ(Error(no_call), "404 NOT_IMPLEMENTED");
+  for (const HttpAnswer& answer : {too_large, not_posted, no_call}) {
+    EXPECT_EQ(answer.content_type, "application/json");
+    EXPECT_THAT(answer.headers, HasSubstr("x-request-id: order-8\n"));
+  }
+  ASSERT_EQ(log_.failures().size(), 3u);
+  EXPECT_EQ(log_.failures()[0].method, "/v1/");
+  EXPECT_EQ(log_.failures()[2].method, "POST /v1/rank");
+  EXPECT_EQ(CountOf("started_total{"), "2");
+  EXPECT_EQ(CountOf("handled_total{grpc_code=\"ResourceExhausted\","), "1");
+  EXPECT_EQ(CountOf("handled_total{grpc_code=\"Unimplemented\","), "1");
+}
+
+TEST_F(JsonApiTest, ABodyThatDoesNotComeIsCountedOnce) {
+  HttpCall call = JsonApi(environment_, kMaxBodyBytes)["/v1/rank"];
+  ASSERT_FALSE(call.admit({}).has_value());
+  const HttpResponse refused = call.refuse(
+      {}, {408, absl::DeadlineExceededError("too slow"), /*admitted=*/true});
+  EXPECT_EQ(refused.status, 408);
+  EXPECT_THAT(refused.body, HasSubstr("DEADLINE_EXCEEDED"));
+  EXPECT_EQ(CountOf("started_total{"), "1");
+  EXPECT_EQ(CountOf("handled_total{grpc_code=\"DeadlineExceeded\","), "1");
+  EXPECT_THAT(metrics_.Render(),
+              HasSubstr("rejected_total{reason=\"DEADLINE_EXCEEDED\"} 1"));
+}
+
 TEST_F(JsonApiTest, TheCallThatFindsNoThreadIsOneOfTheOverload) {
   const HttpResponse refused =
-      JsonApi(environment_, kMaxBodyBytes)["/v1/rank"].refuse({});
+      JsonApi(environment_, kMaxBodyBytes)["/v1/rank"].refuse(
+          {},
+          {429, MakeError(absl::StatusCode::kResourceExhausted, "OVERLOADED",
+                          "no thread", {{"retry_delay_ms", "100"}})});
   EXPECT_EQ(refused.status, 429);
   EXPECT_THAT(refused.body, HasSubstr("OVERLOADED"));
   EXPECT_THAT(refused.headers,
               ::testing::Contains(std::pair("Retry-After", "1")));
+  EXPECT_THAT(metrics_.Render(),
+              HasSubstr("requests_rejected_total{reason=\"OVERLOADED\"} 1"));
 }
 
 TEST_F(JsonApiTest, ADrainingServerIs503) {

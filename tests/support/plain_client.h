@@ -40,6 +40,22 @@ class PlainClient {
     char byte = 0;
     return recv(fd_, &byte, 1, 0) == 1 ? byte : '\0';
   }
+  bool Send(const std::string& bytes) {
+    return send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL) ==
+           static_cast<ssize_t>(bytes.size());
+  }
+  // Waits for `size` bytes; fewer when the other side ends before.
+  std::string Read(std::size_t size) {
+    std::string bytes(size, '\0');
+    const ssize_t received = recv(fd_, bytes.data(), size, MSG_WAITALL);
+    bytes.resize(received < 0 ? 0 : received);
+    return bytes;
+  }
+  std::string ReadToEnd() {
+    std::string all;
+    for (std::string piece; !(piece = Read(4'096)).empty();) all += piece;
+    return all;
+  }
   // Ends this side only.
   void EndSending() { shutdown(fd_, SHUT_WR); }
   // Drops the connection without a word, so that the other side gets a reset.

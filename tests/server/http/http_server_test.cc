@@ -1,16 +1,13 @@
 #include "server/http/http_server.h"
 
-#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <future>
 #include <semaphore>
 #include <vector>
 
+#include "tests/server/rpc/plain_sockets.h"
 #include "tests/support/http_client.h"
 #include "tests/support/status_matchers.h"
 
@@ -18,24 +15,28 @@ namespace semrank {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 // Sends `bytes` as they are and returns all that comes back.
 std::string Talk(const std::string& address, const std::string& bytes) {
-  sockaddr_in to = {};
-  to.sin_family = AF_INET;
-  to.sin_port = htons(std::stoi(address.substr(address.rfind(':') + 1)));
-  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  const int fd = socket(AF_INET, SOCK_STREAM, 0);
-  EXPECT_EQ(connect(fd, reinterpret_cast<sockaddr*>(&to), sizeof(to)), 0);
-  EXPECT_GT(send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL), 0);
-  std::string answer;
-  char buffer[4096];
-  ssize_t size = 0;
-  while ((size = recv(fd, buffer, sizeof(buffer), 0)) > 0) {
-    answer.append(buffer, size);
-  }
-  close(fd);
-  return answer;
+  PlainClient client(address);
+  EXPECT_TRUE(client.Send(bytes));
+  return client.ReadToEnd();
+}
+
+// As Talk, for an answer that comes before the server has read all it could.
+int StatusOf(const std::string& address, const std::string& bytes) {
+  const std::string start = "HTTP/1.1 ";
+  PlainClient client(address);
+  EXPECT_TRUE(client.Send(bytes));
+  EXPECT_EQ(client.Read(start.size()), start);
+  return std::stoi("0" + client.Read(3));
+}
+
+// Refuses with the HTTP code of the refusal, and says whether it was admitted.
+HttpResponse TellRefusal(const HttpRequest&, const HttpRefusal& refusal) {
+  return {.status = refusal.http_code,
+          .body = refusal.admitted ? "admitted" : "not admitted"};
 }
 
 class HttpServerTest : public ::testing::Test {
@@ -50,11 +51,13 @@ class HttpServerTest : public ::testing::Test {
           if (request.authorization != "nobody") return std::nullopt;
           return HttpResponse{.status = 401, .body = "who?"};
         },
+        .refuse = &TellRefusal,
         .answer =
             [](const HttpRequest& request) {
               return HttpResponse{.body = request.body,
                                   .headers = {{"X-Seen", request.request_id}}};
             }};
+    calls["/others/"] = {.refuse = &TellRefusal};
     auto server =
         HttpServer::Start("127.0.0.1:0", std::move(pages), std::move(calls));
     EXPECT_TRUE(server.ok()) << server.status();
@@ -98,13 +101,13 @@ TEST_F(HttpServerTest, ACallGetsItsHeadersAndBody) {
 
 TEST_F(HttpServerTest, ACallMayBeRefusedBeforeItsBodyIsRead) {
   // The body never comes: only an answer to the headers can end this.
-  EXPECT_THAT(Talk(server_->address(),
-                   "POST /call HTTP/1.1\r\nAuthorization: nobody\r\n"
-                   "Content-Length: 1000\r\n\r\n"),
-              HasSubstr(" 401 "));
-  EXPECT_THAT(Talk(server_->address(),
-                   "POST /call HTTP/1.1\r\nContent-Length: 100001\r\n\r\n"),
-              HasSubstr(" 413 "));
+  EXPECT_EQ(StatusOf(server_->address(),
+                     "POST /call HTTP/1.1\r\nAuthorization: nobody\r\n"
+                     "Content-Length: 1000\r\n\r\n"),
+            401);
+  EXPECT_EQ(StatusOf(server_->address(),
+                     "POST /call HTTP/1.1\r\nContent-Length: 100001\r\n\r\n"),
+            413);
 }
 
 TEST_F(HttpServerTest, ABodyInChunksIsBoundedToo) {
@@ -127,6 +130,7 @@ TEST(HttpServerLimitTest, CallsThatWaitKeepNobodyFromThePages) {
   HttpCalls calls;
   calls["/call"] = {.max_body_bytes = 10,
                     .admit = [](const HttpRequest&) { return std::nullopt; },
+                    .refuse = &TellRefusal,
                     .answer =
                         [&](const HttpRequest&) {
                           arrived.release();
@@ -152,7 +156,48 @@ TEST(HttpServerLimitTest, CallsThatWaitKeepNobodyFromThePages) {
 TEST_F(HttpServerTest, CallsTakePostOnly) {
   const HttpAnswer got = HttpGet(server_->address(), "/call");
   EXPECT_EQ(got.status, 405);
+  EXPECT_EQ(got.body, "not admitted");
   EXPECT_THAT(got.headers, HasSubstr("Allow: POST\n"));
+}
+
+TEST_F(HttpServerTest, OtherPathsBelowTheCallsAreRefusedLikeCalls) {
+  for (const char* method : {"GET", "POST"}) {
+    const HttpAnswer got =
+        CallHttp(server_->address(), method, "/others/misspelt");
+    EXPECT_EQ(got.status, 404);
+    EXPECT_EQ(got.body, "not admitted");
+  }
+}
+
+TEST_F(HttpServerTest, ABodyThatEndsEarlyIs408) {
+  PlainClient socket(server_->address());
+  socket.Send("POST /call HTTP/1.1\r\nContent-Length: 10\r\n\r\nhalf");
+  socket.EndSending();
+  const std::string answer = socket.ReadToEnd();
+  EXPECT_THAT(answer, HasSubstr(" 408 "));
+  EXPECT_THAT(answer, HasSubstr("\r\n\r\nadmitted"));
+}
+
+TEST_F(HttpServerTest, WhoWaitsBeforeItSendsTheBodyIsToldToGoOn) {
+  const std::string expecting = "Expect: 100-continue\r\n";
+  PlainClient socket(server_->address());
+  socket.Send("POST /call HTTP/1.1\r\nContent-Length: 4\r\n" + expecting +
+              "\r\n");
+  const std::string go_on = "HTTP/1.1 100 Continue\r\n\r\n";
+  EXPECT_EQ(socket.Read(go_on.size()), go_on);
+  socket.Send("body");
+  const std::string answer = socket.ReadToEnd();
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 200 "));
+  EXPECT_THAT(answer, HasSubstr("\r\n\r\nbody"));
+
+  const std::string refused = "POST /call HTTP/1.1\r\n" + expecting;
+  EXPECT_EQ(
+      StatusOf(server_->address(), refused + "Content-Length: 4\r\n"
+                                             "Authorization: nobody\r\n\r\n"),
+      401);
+  EXPECT_EQ(
+      StatusOf(server_->address(), refused + "Content-Length: 100001\r\n\r\n"),
+      413);
 }
 
 TEST_F(HttpServerTest, ASecondServerOnTheSamePortFailsToStart) {
