@@ -2,7 +2,6 @@
 
 #include <grpcpp/support/sync_stream.h>
 
-#include <algorithm>
 #include <deque>
 #include <thread>
 
@@ -16,9 +15,6 @@ namespace {
 using PutStream = grpc::ClientReaderWriter<v1::PutDocumentsStreamRequest,
                                            v1::PutDocumentsStreamResponse>;
 
-// Of a message: answers come early, and each turn of the server is short.
-constexpr std::int64_t kMaxMessageDocuments = 1'000;
-constexpr std::int64_t kMaxMessageBytes = std::int64_t{1} << 20;
 // Of a document on the wire, beside its fields.
 constexpr std::int64_t kDocumentOverheadBytes = 8;
 
@@ -110,7 +106,7 @@ absl::Status TakeAnswers(const CatalogClient::TakeAnswer& take,
 CatalogClient::CatalogClient(const ClientOptions& options)
     : connection_(options),
       catalog_(v1::CatalogService::NewStub(connection_.channel())),
-      model_(v1::ModelService::NewStub(connection_.channel())) {}
+      limits_(&connection_) {}
 
 absl::StatusOr<std::unique_ptr<CatalogClient>> CatalogClient::Create(
     const ClientOptions& options) {
@@ -135,14 +131,8 @@ absl::Status CatalogClient::Put(std::int64_t num_documents,
                                 const MakeDocument& make,
                                 const TakeAnswer& take) {
   const absl::Time deadline = connection_.DeadlineFor(
-      1 + static_cast<int>(num_documents / kMaxMessageDocuments));
-  SEMRANK_ASSIGN_OR_RETURN(
-      const v1::GetLimitsResponse asked,
-      connection_.Call(*model_, &v1::ModelService::Stub::GetLimits,
-                       v1::GetLimitsRequest(), deadline));
-  PieceLimits limits = ToPieceLimits(asked.limits());
-  limits.max_texts = std::min(limits.max_texts, kMaxMessageDocuments);
-  limits.max_bytes = std::min(limits.max_bytes, kMaxMessageBytes);
+      1 + static_cast<int>(num_documents / kMaxStreamedTexts));
+  SEMRANK_ASSIGN_OR_RETURN(PieceLimits limits, limits_.Ask(deadline));
   Retry retry(connection_.options().retry, deadline);
   std::int64_t num_answered = 0;
   while (true) {
@@ -153,7 +143,8 @@ absl::Status CatalogClient::Put(std::int64_t num_documents,
     PieceSizes sizes;
     // Answers are read meanwhile: the server takes no more while they wait.
     std::thread writer([&] {
-      WritePieces(first, num_documents, make, limits, sizes, *stream);
+      WritePieces(first, num_documents, make, StreamLimits(limits), sizes,
+                  *stream);
     });
     const absl::Status status = TakeAnswers(take, sizes, *stream, num_answered);
     if (!status.ok()) context.TryCancel();
@@ -166,9 +157,10 @@ absl::Status CatalogClient::Put(std::int64_t num_documents,
                  : WrongAnswer("the stream ended before its time");
     }
     if (num_answered > first) retry.Restart();
-    if (!connection_.WaitToRepeat(finished, context, retry)) {
-      return connection_.Describe(finished, retry.num_attempts());
-    }
+    if (connection_.WaitToRepeat(finished, context, retry)) continue;
+    const absl::Status failure =
+        connection_.Describe(finished, retry.num_attempts());
+    if (!limits_.Renew(failure, deadline, limits)) return failure;
   }
 }
 

@@ -13,9 +13,8 @@
 #include "absl/status/statusor.h"
 #include "client/client_options.h"
 #include "client/connection.h"
-#include "client/request_pieces.h"
+#include "client/server_limits.h"
 #include "semrank/v1/catalog_service.grpc.pb.h"
-#include "semrank/v1/model_service.grpc.pb.h"
 
 namespace semrank {
 
@@ -48,7 +47,7 @@ class CatalogClient {
 
   Connection connection_;
   const std::unique_ptr<v1::CatalogService::Stub> catalog_;
-  const std::unique_ptr<v1::ModelService::Stub> model_;
+  ServerLimits limits_;
 };
 
 }  // namespace semrank

@@ -41,7 +41,7 @@ class Connection {
       grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
                                    Response*),
       const Request& request, absl::Time deadline,
-      Repeat repeat = Repeat::kSafe) {
+      Repeat repeat = Repeat::kSafe) const {
     Response response;
     const absl::Status status =
         Attempt(request.ByteSizeLong(), deadline, repeat,

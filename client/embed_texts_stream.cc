@@ -17,10 +17,6 @@ using EmbedStream = grpc::ClientReaderWriter<v1::EmbedTextsStreamRequest,
 using TakePiece =
     std::function<absl::Status(const v1::EmbedTextsStreamResponse&)>;
 
-// Of a message: answers come early, and each turn of the server is short.
-constexpr std::int64_t kMaxMessageTexts = 1'000;
-constexpr std::int64_t kMaxMessageBytes = std::int64_t{1} << 20;
-
 // How far the texts have been answered, over all streams.
 struct Progress {
   std::uint64_t num_answered = 0;
@@ -80,10 +76,8 @@ absl::Status CheckComplete(const v1::EmbedTextsRequest& request,
 absl::Status SemrankClient::EmbedTextsStream(
     const v1::EmbedTextsRequest& request, const TakePiece& take) {
   const absl::Time deadline = connection_.DeadlineFor(
-      1 + request.texts_size() / static_cast<int>(kMaxMessageTexts));
-  SEMRANK_ASSIGN_OR_RETURN(PieceLimits limits, KnownLimits(deadline));
-  limits.max_texts = std::min(limits.max_texts, kMaxMessageTexts);
-  limits.max_bytes = std::min(limits.max_bytes, kMaxMessageBytes);
+      1 + request.texts_size() / static_cast<int>(kMaxStreamedTexts));
+  SEMRANK_ASSIGN_OR_RETURN(PieceLimits limits, limits_.Get(deadline));
   Retry retry(connection_.options().retry, deadline);
   Progress progress{.model = request.model()};
   while (true) {
@@ -92,7 +86,8 @@ absl::Status SemrankClient::EmbedTextsStream(
     connection_.Prepare(deadline, context);
     const auto stream = embedding_->EmbedTextsStream(&context);
     // Answers are read meanwhile: the server takes no more while they wait.
-    std::thread writer([&] { WriteTexts(request, before, limits, *stream); });
+    std::thread writer(
+        [&] { WriteTexts(request, before, StreamLimits(limits), *stream); });
     const absl::Status status = TakeAnswers(request, take, *stream, progress);
     if (!status.ok()) context.TryCancel();
     writer.join();
@@ -100,9 +95,10 @@ absl::Status SemrankClient::EmbedTextsStream(
     SEMRANK_RETURN_IF_ERROR(status);
     if (finished.ok()) return CheckComplete(request, progress);
     if (progress.num_answered > before.num_answered) retry.Restart();
-    if (!connection_.WaitToRepeat(finished, context, retry)) {
-      return connection_.Describe(finished, retry.num_attempts());
-    }
+    if (connection_.WaitToRepeat(finished, context, retry)) continue;
+    const absl::Status failure =
+        connection_.Describe(finished, retry.num_attempts());
+    if (!limits_.Renew(failure, deadline, limits)) return failure;
   }
 }
 

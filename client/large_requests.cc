@@ -1,6 +1,7 @@
 // The calls of SemrankClient that take any number of texts.
+#include <google/protobuf/message_lite.h>
+
 #include <cstdint>
-#include <functional>
 
 #include "absl/strings/str_format.h"
 #include "client/client_status.h"
@@ -12,8 +13,19 @@ namespace semrank {
 namespace {
 
 // A request within these is sent before the server's limits are known.
-constexpr std::int64_t kUsualTexts = 1'000;
-constexpr std::size_t kUsualBytes = std::size_t{1} << 20;
+constexpr PieceLimits kUsual = {.max_texts = 1'000,
+                                .max_bytes = std::int64_t{1} << 20};
+
+bool IsWithin(const PieceLimits& size, const PieceLimits& limits) {
+  return size.max_texts <= limits.max_texts &&
+         size.max_bytes <= limits.max_bytes;
+}
+
+PieceLimits SizeOf(std::int64_t num_texts,
+                   const google::protobuf::MessageLite& message) {
+  return {.max_texts = num_texts,
+          .max_bytes = static_cast<std::int64_t>(message.ByteSizeLong())};
+}
 
 // So that "titles[17]" in an error can be found in the request.
 absl::Status InPieceFrom(std::int64_t begin, const absl::Status& status) {
@@ -23,50 +35,34 @@ absl::Status InPieceFrom(std::int64_t begin, const absl::Status& status) {
 
 }  // namespace
 
-absl::StatusOr<PieceLimits> SemrankClient::AskForLimits(absl::Time deadline) {
-  SEMRANK_ASSIGN_OR_RETURN(
-      const v1::GetLimitsResponse response,
-      connection_.Call(*model_, &v1::ModelService::Stub::GetLimits,
-                       v1::GetLimitsRequest(), deadline));
-  const PieceLimits limits = ToPieceLimits(response.limits());
-  const MutexLock lock(mutex_);
-  limits_ = limits;
-  return limits;
-}
-
-absl::StatusOr<PieceLimits> SemrankClient::KnownLimits(absl::Time deadline) {
-  {
-    const MutexLock lock(mutex_);
-    if (limits_.has_value()) return *limits_;
-  }
-  return AskForLimits(deadline);
-}
-
 template <typename AtOnce, typename InPieces>
-auto SemrankClient::WithinLimits(bool usual_size, absl::Time deadline,
+auto SemrankClient::WithinLimits(const PieceLimits& size, absl::Time deadline,
                                  AtOnce at_once, InPieces in_pieces)
     -> decltype(at_once()) {
-  if (usual_size) {
+  const PieceLimits likely = limits_.known().value_or(kUsual);
+  if (IsWithin(size, likely)) {
     auto response = at_once();
-    if (!HasReason(response.status(), "TOO_MANY_TEXTS")) return response;
-    SEMRANK_RETURN_IF_ERROR(AskForLimits(deadline).status());
+    if (!MayBeTooLarge(response.status())) return response;
+    const absl::StatusOr<PieceLimits> limits = limits_.Ask(deadline);
+    if (!limits.ok()) return response;
+    // What has another cause would fail in one piece again.
+    const bool too_large = HasReason(response.status(), "TOO_MANY_TEXTS") ||
+                           !IsWithin(size, *limits);
+    return too_large ? in_pieces(*limits) : response;
   }
-  SEMRANK_ASSIGN_OR_RETURN(const PieceLimits limits, KnownLimits(deadline));
+  SEMRANK_ASSIGN_OR_RETURN(PieceLimits limits, limits_.Get(deadline));
   auto response = in_pieces(limits);
-  // A server that was restarted may have other limits.
-  if (!HasReason(response.status(), "TOO_MANY_TEXTS")) return response;
-  SEMRANK_ASSIGN_OR_RETURN(const PieceLimits fresh, AskForLimits(deadline));
-  return in_pieces(fresh);
+  if (!limits_.Renew(response.status(), deadline, limits)) return response;
+  return in_pieces(limits);
 }
 
 absl::StatusOr<v1::RankResponse> SemrankClient::Rank(
     const v1::RankRequest& request) {
   const absl::Time deadline = connection_.DeadlineFor();
   // Vectors count by their bytes: their dimension is not known here.
-  const bool usual_size = NumCandidates(request, 0) <= kUsualTexts &&
-                          request.ByteSizeLong() <= kUsualBytes;
   return WithinLimits(
-      usual_size, deadline, [&] { return RankAtOnce(request, deadline); },
+      SizeOf(NumCandidates(request, 0), request), deadline,
+      [&] { return RankAtOnce(request, deadline); },
       [&](const PieceLimits& limits) {
         return RankInPieces(request, limits, deadline);
       });
@@ -107,10 +103,9 @@ absl::StatusOr<v1::RankResponse> SemrankClient::RankInPieces(
 absl::StatusOr<v1::EmbedTextsResponse> SemrankClient::EmbedTexts(
     const v1::EmbedTextsRequest& request) {
   const absl::Time deadline = connection_.DeadlineFor();
-  const bool usual_size = request.texts_size() <= kUsualTexts &&
-                          request.ByteSizeLong() <= kUsualBytes;
   return WithinLimits(
-      usual_size, deadline, [&] { return EmbedAtOnce(request, deadline); },
+      SizeOf(request.texts_size(), request), deadline,
+      [&] { return EmbedAtOnce(request, deadline); },
       [&](const PieceLimits& limits) {
         return EmbedInPieces(request, limits, deadline);
       });

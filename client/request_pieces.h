@@ -4,6 +4,7 @@
 #ifndef SEMRANK_CLIENT_REQUEST_PIECES_H_
 #define SEMRANK_CLIENT_REQUEST_PIECES_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 
@@ -19,10 +20,20 @@ namespace semrank {
 struct PieceLimits {
   std::int64_t max_texts = 0;
   std::int64_t max_bytes = 0;
+  bool operator==(const PieceLimits&) const = default;
 };
 
 // 0 in `limits`, which is none, becomes the largest value a message can have.
 PieceLimits ToPieceLimits(const v1::Limits& limits);
+
+// Of a message of a stream: answers come early, and each turn of the server is
+// short.
+inline constexpr std::int64_t kMaxStreamedTexts = 1'000;
+inline constexpr std::int64_t kMaxStreamedBytes = std::int64_t{1} << 20;
+inline PieceLimits StreamLimits(const PieceLimits& limits) {
+  return {.max_texts = std::min(limits.max_texts, kMaxStreamedTexts),
+          .max_bytes = std::min(limits.max_bytes, kMaxStreamedBytes)};
+}
 
 // Titles, ids and vectors of the request. `embedding_dim` matters only where
 // there are vectors; rows that are not whole are not counted.

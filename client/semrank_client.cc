@@ -19,7 +19,8 @@ SemrankClient::SemrankClient(const ClientOptions& options)
       ranking_(v1::RankingService::NewStub(connection_.channel())),
       embedding_(v1::EmbeddingService::NewStub(connection_.channel())),
       model_(v1::ModelService::NewStub(connection_.channel())),
-      health_(grpc::health::v1::Health::NewStub(connection_.channel())) {}
+      health_(grpc::health::v1::Health::NewStub(connection_.channel())),
+      limits_(&connection_) {}
 
 absl::StatusOr<v1::RankResponse> SemrankClient::RankAtOnce(
     const v1::RankRequest& request, absl::Time deadline) {

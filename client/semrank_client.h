@@ -8,8 +8,9 @@
 //            says, or after a backoff (retry.h). Those calls only read, so
 //            that is safe; ReloadModel and CheckHealth ask once.
 //   Size     Rank and EmbedTexts take any number of texts: what is over the
-//            server's limits (GetLimits, asked once) goes in pieces, one after
-//            another, all to one version of the model.
+//            server's limits on texts or bytes of a message (GetLimits, asked
+//            once) goes in pieces, one after another, all to one version of
+//            the model.
 //   Errors   the server's code, with its message after the address and its
 //            google.rpc details as payloads (client_status.h). Unavailable
 //            without ErrorInfo: the server was not reached. Internal: the
@@ -21,7 +22,6 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,8 +32,8 @@
 #include "client/client_options.h"
 #include "client/connection.h"
 #include "client/request_pieces.h"
+#include "client/server_limits.h"
 #include "grpc/health/v1/health.grpc.pb.h"
-#include "model/base/mutex.h"
 #include "semrank/v1/embedding_service.grpc.pb.h"
 #include "semrank/v1/model_service.grpc.pb.h"
 #include "semrank/v1/ranking_service.grpc.pb.h"
@@ -64,7 +64,8 @@ class SemrankClient {
   //            turned away get theirs.
   //   Model    each request says which; those that do not may be answered by
   //            another version after a reload.
-  //   Size     a request goes whole: over the server's limits it is refused.
+  //   Size     a request goes whole: with more texts than the server takes it
+  //            is refused, with more bytes it ends the call.
   //   Time     the deadline counts once for each thousand requests.
   using TakeRanking = std::function<absl::Status(
       std::size_t number, absl::StatusOr<v1::RankResponse> response)>;
@@ -126,22 +127,18 @@ class SemrankClient {
 
   // At once if that is likely to do, else, or when it did not, in pieces.
   template <typename AtOnce, typename InPieces>
-  auto WithinLimits(bool usual_size, absl::Time deadline, AtOnce at_once,
-                    InPieces in_pieces) -> decltype(at_once());
+  auto WithinLimits(const PieceLimits& size, absl::Time deadline,
+                    AtOnce at_once, InPieces in_pieces) -> decltype(at_once());
 
   absl::StatusOr<v1::Model> GetModelBy(const v1::ModelRef& model,
                                        absl::Time deadline);
-  // As the server said when it was asked first.
-  absl::StatusOr<PieceLimits> KnownLimits(absl::Time deadline);
-  absl::StatusOr<PieceLimits> AskForLimits(absl::Time deadline);
 
   Connection connection_;
   const std::unique_ptr<v1::RankingService::Stub> ranking_;
   const std::unique_ptr<v1::EmbeddingService::Stub> embedding_;
   const std::unique_ptr<v1::ModelService::Stub> model_;
   const std::unique_ptr<grpc::health::v1::Health::Stub> health_;
-  Mutex mutex_;
-  std::optional<PieceLimits> limits_ ABSL_GUARDED_BY(mutex_);
+  ServerLimits limits_;
 };
 
 }  // namespace semrank

@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 install_semrank_library(semrank_base_files model/base/mutex.h)
 install_semrank_library(semrank_client
   client/catalog_client.h client/client_credentials.h client/client_options.h client/client_status.h client/connection.h
-  client/request_pieces.h client/retry.h client/semrank_client.h client/vectors.h)
+  client/request_pieces.h client/retry.h client/semrank_client.h client/server_limits.h client/vectors.h)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/semrank)
 install(EXPORT semrankTargets NAMESPACE semrank:: COMPONENT client DESTINATION ${package_dir})

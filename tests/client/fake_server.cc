@@ -121,6 +121,8 @@ grpc::Status ServerError(grpc::StatusCode code, const std::string& reason,
 }
 
 FakeServer::FakeServer() {
+  limits_.set_max_texts_per_request(1'000);
+  limits_.set_max_request_bytes(5'000'000'000);
   grpc::EnableDefaultHealthCheckService(true);
   grpc::ServerBuilder builder;
   int port = 0;
@@ -151,6 +153,26 @@ void FakeServer::OnGetModel(
     Handler<v1::GetModelRequest, v1::GetModelResponse> handler) {
   const MutexLock lock(mutex_);
   get_model_ = std::move(handler);
+}
+
+void FakeServer::SetLimits(const v1::Limits& limits) {
+  const MutexLock lock(mutex_);
+  limits_ = limits;
+}
+
+int FakeServer::num_get_limits() const {
+  const MutexLock lock(mutex_);
+  return num_get_limits_;
+}
+
+grpc::Status FakeServer::CheckSize(
+    const google::protobuf::MessageLite& message) const {
+  const MutexLock lock(mutex_);
+  if (message.ByteSizeLong() <= limits_.max_request_bytes()) {
+    return grpc::Status::OK;
+  }
+  return ServerError(grpc::StatusCode::RESOURCE_EXHAUSTED, "MESSAGE_TOO_LARGE",
+                     "a message over the limit");
 }
 
 void FakeServer::TurnAway(int times, const std::string& pushback) {
@@ -235,7 +257,8 @@ grpc::Status FakeServer::EmbedTexts(grpc::ServerContext*,
     const MutexLock lock(mutex_);
     last_embed_ = *request;
   }
-  return EmbedByPosition(*request, response);
+  const grpc::Status size = CheckSize(*request);
+  return size.ok() ? EmbedByPosition(*request, response) : size;
 }
 
 grpc::Status FakeServer::EmbedTextsStream(
@@ -246,6 +269,8 @@ grpc::Status FakeServer::EmbedTextsStream(
   v1::EmbedTextsStreamRequest message;
   std::uint64_t num_texts = 0;
   while (stream->Read(&message)) {
+    const grpc::Status size = CheckSize(message);
+    if (!size.ok()) return size;
     v1::EmbedTextsRequest request;
     *request.mutable_texts() = message.texts();
     v1::EmbedTextsResponse vectors;

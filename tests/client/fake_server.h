@@ -67,6 +67,11 @@ class FakeServer final : private v1::RankingService::Service,
   void OnRank(Handler<v1::RankRequest, v1::RankResponse> handler);
   void OnGetModel(Handler<v1::GetModelRequest, v1::GetModelResponse> handler);
 
+  // From now on GetLimits names these; messages of EmbedTexts and its stream
+  // with more bytes are refused.
+  void SetLimits(const v1::Limits& limits);
+  int num_get_limits() const;
+
   // The next `times` calls of Rank and streams are refused as by an overloaded
   // server, with this trailer grpc-retry-pushback-ms; a stream is once its
   // first message is answered.
@@ -107,10 +112,12 @@ class FakeServer final : private v1::RankingService::Service,
   }
   grpc::Status GetLimits(grpc::ServerContext*, const v1::GetLimitsRequest*,
                          v1::GetLimitsResponse* response) override {
-    response->mutable_limits()->set_max_texts_per_request(1'000);
-    response->mutable_limits()->set_max_request_bytes(5'000'000'000);
+    const MutexLock lock(mutex_);
+    ++num_get_limits_;
+    *response->mutable_limits() = limits_;
     return grpc::Status::OK;
   }
+  grpc::Status CheckSize(const google::protobuf::MessageLite& message) const;
   // As EmbedTexts, piece by piece; a text "bad" is a problem.
   grpc::Status EmbedTextsStream(
       grpc::ServerContext* context,
@@ -130,6 +137,8 @@ class FakeServer final : private v1::RankingService::Service,
       mutex_) = [](const auto&, auto*) { return grpc::Status::OK; };
   v1::RankRequest last_rank_ ABSL_GUARDED_BY(mutex_);
   v1::EmbedTextsRequest last_embed_ ABSL_GUARDED_BY(mutex_);
+  v1::Limits limits_ ABSL_GUARDED_BY(mutex_);
+  int num_get_limits_ ABSL_GUARDED_BY(mutex_) = 0;
   int times_turned_away_ ABSL_GUARDED_BY(mutex_) = 0;
   std::string pushback_ ABSL_GUARDED_BY(mutex_);
   int num_calls_ ABSL_GUARDED_BY(mutex_) = 0;

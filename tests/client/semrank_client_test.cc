@@ -185,6 +185,85 @@ TEST_F(SemrankClientTest, ASlowAnswerEndsAtTheDeadline) {
   test_is_over_.Notify();
 }
 
+class LargeRequestTest : public SemrankClientTest {
+ protected:
+  static v1::Limits MaxBytes(std::uint64_t max_bytes) {
+    v1::Limits limits;
+    limits.set_max_texts_per_request(1'000);
+    limits.set_max_request_bytes(max_bytes);
+    return limits;
+  }
+  // Of some 10,000 bytes.
+  static v1::EmbedTextsRequest EmbedRequest() {
+    v1::EmbedTextsRequest request;
+    request.set_side(v1::SIDE_DOCUMENT);
+    for (int i = 0; i < 100; ++i) request.add_texts(std::string(100, 'x'));
+    return request;
+  }
+  // How many texts the stream embeds.
+  std::uint64_t EmbedOverAStream() {
+    std::uint64_t num_texts = 0;
+    EXPECT_THAT(client_->EmbedTextsStream(EmbedRequest(),
+                                          [&](const auto& piece) {
+                                            num_texts += piece.num_texts();
+                                            return absl::OkStatus();
+                                          }),
+                IsOk());
+    return num_texts;
+  }
+};
+
+TEST_F(LargeRequestTest, WhatHasTooManyBytesIsCutAndFromThenOnUnasked) {
+  server_.SetLimits(MaxBytes(3'000));
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_OK_AND_ASSIGN(const v1::EmbedTextsResponse response,
+                         client_->EmbedTexts(EmbedRequest()));
+    EXPECT_EQ(response.vectors().size(), 100 * 3 * sizeof(float));
+    EXPECT_EQ(server_.num_get_limits(), 1);
+  }
+}
+
+TEST_F(LargeRequestTest, AMessageThatGrpcItselfRefusesIsCutToo) {
+  server_.SetLimits(MaxBytes(3'000));
+  int num_refused = 0;
+  server_.OnRank([&](const v1::RankRequest& request, v1::RankResponse* out) {
+    if (request.ByteSizeLong() <= 3'000) return RankInOrder(request, out);
+    ++num_refused;
+    return grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED,
+                        "Received message larger than max (10000 vs. 3000)");
+  });
+  v1::RankRequest request = Request();
+  for (int i = 0; i < 100; ++i) request.add_titles(std::string(100, 'x'));
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_OK_AND_ASSIGN(const v1::RankResponse response,
+                         client_->Rank(request));
+    EXPECT_EQ(response.indices_size(), 102);
+  }
+  EXPECT_EQ(num_refused, 1);
+}
+
+TEST_F(LargeRequestTest, AServerThatTakesLessThanBeforeIsAskedAnew) {
+  ASSERT_EQ(EmbedOverAStream(), 100u);
+  server_.SetLimits(MaxBytes(3'000));
+  EXPECT_EQ(EmbedOverAStream(), 100u);
+  server_.SetLimits(MaxBytes(1'500));
+  EXPECT_THAT(client_->EmbedTexts(EmbedRequest()), IsOk());
+  EXPECT_EQ(server_.num_get_limits(), 3);
+}
+
+// Such as a quota of a proxy.
+TEST_F(LargeRequestTest, WhatIsRefusedForAnotherReasonIsNotSentAgain) {
+  int num_calls = 0;
+  server_.OnRank([&](const v1::RankRequest&, v1::RankResponse*) {
+    ++num_calls;
+    return grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED, "quota");
+  });
+  EXPECT_THAT(client_->Rank(Request()),
+              StatusIs(absl::StatusCode::kResourceExhausted,
+                       server_.address() + ": quota"));
+  EXPECT_EQ(num_calls, 1);
+}
+
 TEST(SemrankClientConnectTest, APortThatNeverAnswersEndsAtTheDeadline) {
   // Connections wait in the listener's queue; nobody takes them.
   const int listener = socket(AF_INET, SOCK_STREAM, 0);
