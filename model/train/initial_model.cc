@@ -48,7 +48,8 @@ TowerOptions TowerOf(const v1::ModelConfig& config) {
       .hidden_dims = {config.hidden_dims().begin(), config.hidden_dims().end()},
       .embedding_dim = static_cast<int>(config.embedding_dim()),
       .activation = config.activation(),
-      .clsm_window = static_cast<int>(config.clsm_window())};
+      .clsm_window = static_cast<int>(config.clsm_window()),
+      .biases = !config.training().without_biases()};
 }
 
 FeatureOptions FeaturesOf(const v1::FeatureSpec& spec) {

@@ -12,6 +12,10 @@ bool UsesShownTitles(const LossOptions& options) {
          options.hard_negatives > 0;
 }
 
+bool DrawsTitles(const LossOptions& options) {
+  return options.sampling != v1::NEGATIVE_SAMPLING_IN_BATCH;
+}
+
 absl::Status Resolve(LossOptions& loss) {
   const bool in_batch = loss.sampling == v1::NEGATIVE_SAMPLING_IN_BATCH;
   if (loss.negatives == -1) {

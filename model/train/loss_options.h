@@ -28,6 +28,9 @@ inline constexpr int kMaxNegatives = 1000;
 // Whether negatives come from what was shown for the same query.
 bool UsesShownTitles(const LossOptions& options);
 
+// Whether negatives are drawn from the titles of the whole training set.
+bool DrawsTitles(const LossOptions& options);
+
 // Replaces -1 by what it stands for, then checks; FlagError as ResolveOptions.
 absl::Status Resolve(LossOptions& options);
 

@@ -43,7 +43,7 @@ constexpr std::int64_t kProgramBytes = std::int64_t{64} << 20;
 // Titles that each pair of a mini-batch is told apart from.
 std::int64_t NumNegatives(const TrainOptions& options) {
   const LossOptions& loss = options.loss;
-  if (loss.sampling != v1::NEGATIVE_SAMPLING_IN_BATCH) return loss.negatives;
+  if (DrawsTitles(loss)) return loss.negatives;
   return (loss.negatives > 0 ? loss.negatives : options.batch_size) +
          loss.hard_negatives;
 }
@@ -68,7 +68,7 @@ std::int64_t SsiStepBytes(const TrainOptions& options, int num_words) {
 // Activations, gradients and scores of a step, and the batches made ready.
 std::int64_t BatchBytes(const TrainOptions& options, int num_features) {
   const std::int64_t pairs = options.batch_size;
-  const bool in_batch = options.loss.sampling == v1::NEGATIVE_SAMPLING_IN_BATCH;
+  const bool in_batch = !DrawsTitles(options.loss);
   const std::int64_t drawn = std::min<std::int64_t>(
       kMaxDrawnTitles, pairs * (in_batch ? options.loss.hard_negatives
                                          : options.loss.negatives));
@@ -138,8 +138,8 @@ std::int64_t MemoryLimit(const DataOptions& options) {
 
 std::int64_t PairBytes(std::int64_t num_pairs, std::int64_t num_texts,
                        std::int64_t num_characters) {
-  // A pair and its place in the order; a text's string, its entry in the table
-  // of texts and its bag of about one feature a character.
+  // A pair, its place in the order and among the clicked titles; a text's
+  // string, its entries in tables and its bag of about one feature a character.
   return 24 * num_pairs + 120 * num_texts + 7 * num_characters;
 }
 

@@ -32,7 +32,7 @@ void NegativeSampler::Sample(std::span<const TextPair> pairs, Random& random,
   for (int i = 0; i < batch.num_pairs(); ++i) {
     places_.try_emplace(batch.titles[i], i);
   }
-  if (options_.sampling != v1::NEGATIVE_SAMPLING_IN_BATCH) {
+  if (DrawsTitles(options_)) {
     DrawLists(random, batch);
   } else if (options_.negatives == 0 ||
              options_.negatives >= batch.num_pairs() - 1) {
@@ -74,15 +74,26 @@ void NegativeSampler::DrawPool(Random& random, int num_pairs) {
 
 void NegativeSampler::AddUniform(int pair, int count, Random& random,
                                  MiniBatch& batch) {
+  const std::span<const TextId> also_clicked =
+      clicked_ == nullptr ? std::span<const TextId>()
+                          : clicked_->Of(batch.queries[pair]);
+  for (int j = 0; j < count; ++j) {
+    AddCandidate(DrawUnclicked(batch.titles[pair], also_clicked, random),
+                 batch);
+  }
+}
+
+TextId NegativeSampler::DrawUnclicked(TextId clicked_title,
+                                      std::span<const TextId> also_clicked,
+                                      Random& random) {
   const std::span<const TextId> titles =
       pool_.empty() ? titles_ : std::span<const TextId>(pool_);
-  const std::uint32_t num_titles = static_cast<std::uint32_t>(titles.size());
-  for (int j = 0; j < count; ++j) {
-    TextId title;
-    do {
-      title = titles[random.Below(num_titles)];
-    } while (title == batch.titles[pair]);
-    AddCandidate(title, batch);
+  for (int draws = 1;; ++draws) {
+    const TextId title =
+        titles[random.Below(static_cast<std::uint32_t>(titles.size()))];
+    if (title == clicked_title) continue;
+    const bool clicked = std::ranges::binary_search(also_clicked, title);
+    if (!clicked || draws >= kMaxDraws) return title;
   }
 }
 

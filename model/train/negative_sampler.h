@@ -2,7 +2,9 @@
 // (DSSM 3.3), for all pairs of a mini-batch.
 //
 //   uniform   J titles a pair, drawn from all distinct titles of the training
-//             set, anew each time; never the clicked title.
+//             set, anew each time; never the clicked title, and none that was
+//             clicked for the same query (ClickedTitles) unless kMaxDraws in
+//             a row were.
 //             When a batch would have more than kMaxDrawnTitles of them, its
 //             pairs draw from so many that are drawn for the batch.
 //   shown     J titles that were shown for the same query and did worse
@@ -22,6 +24,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "model/text/featurizer.h"
+#include "model/train/clicked_titles.h"
 #include "model/train/random.h"
 #include "model/train/shown_titles.h"
 #include "model/train/text_table.h"
@@ -58,14 +61,17 @@ struct MiniBatch {
 };
 
 inline constexpr int kMaxDrawnTitles = 1 << 16;
+inline constexpr int kMaxDraws = 16;
 
 class NegativeSampler {
  public:
   // `titles` are distinct, at least two; in-batch sampling does not need them.
-  // `shown` is needed where UsesShownTitles; it outlives the sampler.
+  // `shown` is needed where UsesShownTitles; it and `clicked` (null = only the
+  // pair's own title is known to be) outlive the sampler.
   NegativeSampler(const LossOptions& options, std::span<const TextId> titles,
-                  const ShownTitles* shown = nullptr)
-      : options_(options), titles_(titles), shown_(shown) {}
+                  const ShownTitles* shown = nullptr,
+                  const ClickedTitles* clicked = nullptr)
+      : options_(options), titles_(titles), shown_(shown), clicked_(clicked) {}
 
   // Replaces `batch` but for its bags.
   void Sample(std::span<const TextPair> pairs, Random& random,
@@ -76,12 +82,15 @@ class NegativeSampler {
   void DrawRotations(Random& random, MiniBatch& batch);
   void DrawPool(Random& random, int num_pairs);
   void AddUniform(int pair, int count, Random& random, MiniBatch& batch);
+  TextId DrawUnclicked(TextId clicked_title,
+                       std::span<const TextId> also_clicked, Random& random);
   int AddShown(int pair, int count, Random& random, MiniBatch& batch);
   void AddCandidate(TextId title, MiniBatch& batch);
 
   LossOptions options_;
   std::span<const TextId> titles_;
   const ShownTitles* shown_;
+  const ClickedTitles* clicked_;
   // Of the batch being made: where a title stands.
   absl::flat_hash_map<TextId, std::uint32_t> places_;
   std::vector<std::uint32_t> shifts_;

@@ -29,7 +29,6 @@ TrainOptions Clsm2014() {
                    .embedding_dim = 128,
                    .clsm_window = 3,
                    .biases = false};
-  options.loss.sampling = v1::NEGATIVE_SAMPLING_IN_BATCH;
   options.loss.negatives = 50;
   return options;
 }

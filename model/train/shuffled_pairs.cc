@@ -31,7 +31,9 @@ ShuffledPairs::ShuffledPairs(const TrainOptions& options,
       data_(data),
       num_pairs_(num_pairs),
       plan_(num_pairs, options.batch_size),
-      sampler_(options.loss, data.titles, &data.shown) {
+      clicked_(DrawsTitles(options.loss) ? ClickedTitles(data.train_pairs)
+                                         : ClickedTitles()),
+      sampler_(options.loss, data.titles, &data.shown, &clicked_) {
   batch_.bags = &data.bags;
 }
 

@@ -1,6 +1,7 @@
 // Mini-batches of pairs that are all in memory.
 //
-//   Memory   4 bytes a pair of an epoch, beside the pairs themselves.
+//   Memory   4 bytes a pair of an epoch, beside the pairs themselves; for
+//            negatives that are drawn, ClickedTitles.
 #ifndef SEMRANK_MODEL_TRAIN_SHUFFLED_PAIRS_H_
 #define SEMRANK_MODEL_TRAIN_SHUFFLED_PAIRS_H_
 
@@ -8,6 +9,7 @@
 
 #include "model/train/batch_plan.h"
 #include "model/train/batch_source.h"
+#include "model/train/clicked_titles.h"
 
 namespace semrank {
 
@@ -30,6 +32,7 @@ class ShuffledPairs : public BatchSource {
   const TrainingData& data_;
   std::int64_t num_pairs_;
   BatchPlan plan_;
+  const ClickedTitles clicked_;
   NegativeSampler sampler_;
   int epoch_ = 0;
   std::int64_t next_batch_ = 0;

@@ -57,6 +57,7 @@ v1::ModelConfig DescribeModel(const TrainOptions& options,
   facts.set_batch_size(options.batch_size);
   facts.set_optimizer(options.optimizer.kind);
   facts.set_learning_rate(options.optimizer.learning_rate);
+  facts.set_without_biases(!options.tower.biases);
   facts.set_dropout(options.tower.dropout);
   facts.set_gradient_clip_norm(options.optimizer.gradient_clip_norm);
   facts.set_warmup_batches(options.optimizer.warmup_batches);

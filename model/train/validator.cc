@@ -118,7 +118,9 @@ void Validator::SampleBatches(std::span<const TextPair> pairs,
   // Here a pair stands once: it counts as often as it would be repeated.
   LossOptions loss = options_.loss;
   if (loss.clicks == v1::CLICK_USE_REPEAT) loss.clicks = v1::CLICK_USE_WEIGHT;
-  NegativeSampler sampler(loss, data_.titles, &data_.shown);
+  const ClickedTitles clicked =
+      DrawsTitles(loss) ? ClickedTitles(pairs) : ClickedTitles();
+  NegativeSampler sampler(loss, data_.titles, &data_.shown, &clicked);
   for (std::int64_t b = 0; b < plan.num_batches(); ++b) {
     Random random(options_.seed, RandomPurpose::kValidationNegatives,
                   batches_.size());

@@ -18,6 +18,7 @@
 namespace semrank {
 namespace {
 
+using ::testing::Each;
 using ::testing::HasSubstr;
 
 class InitFromTest : public ::testing::Test {
@@ -58,6 +59,28 @@ TEST_F(InitFromTest, BeginsFromAPublishedModelAndKeepsItsVocabulary) {
     ASSERT_OK_AND_ASSIGN(const auto to, LoadModel(second));
     EXPECT_EQ(to->config().training().init_weights_sha256(),
               from->version().weights_sha256);
+  }
+}
+
+TEST_F(InitFromTest, AModelWithoutBiasesStaysWithoutThem) {
+  const std::string first = dir_.File("first"), second = dir_.File("second");
+  ASSERT_EQ(Run({train_, "--model_dir=" + first, "--preset=clsm2014",
+                 "--hidden=9", "--embedding_dim=8", "--epochs=1"})
+                .exit_code,
+            0);
+  ASSERT_EQ(Run({train_, "--model_dir=" + second, "--init_from=" + first,
+                 "--epochs=1", "--learning_rate=0.5"})
+                .exit_code,
+            0);
+  ASSERT_OK_AND_ASSIGN(const auto file,
+                       MappedFile::Open(second + "/1/weights.safetensors"));
+  ASSERT_OK_AND_ASSIGN(const auto tensors,
+                       ParseSafetensors(file->content(), second));
+  for (const auto& [name, tensor] : tensors) {
+    if (!name.ends_with(".bias")) continue;
+    EXPECT_THAT(std::vector<float>(tensor.data, tensor.data + tensor.shape[0]),
+                Each(0.0f))
+        << name;
   }
 }
 

@@ -25,7 +25,7 @@ class NegativeSamplerTest : public ::testing::Test {
                              .negatives = negatives,
                              .hard_negatives = hard_negatives_,
                              .gamma = 1},
-                            titles_, &shown_);
+                            titles_, &shown_, clicked_);
     Random random(1, RandomPurpose::kNegatives, index);
     sampler.Sample(pairs_, random, batch_);
     return batch_;
@@ -49,6 +49,7 @@ class NegativeSamplerTest : public ::testing::Test {
       {{100, 0, 9, 0}, {100, 3, 2, 0}, {100, 20, 0, 0}, {100, 21, 1, 0}},
       {},
       200};
+  const ClickedTitles* clicked_ = nullptr;
   int hard_negatives_ = 0;
   MiniBatch batch_;
 };
@@ -63,6 +64,40 @@ TEST_F(NegativeSamplerTest, UniformDrawsJTitlesNeverTheClicked) {
       }
     }
   }
+}
+
+TEST_F(NegativeSamplerTest, UniformLeavesOutWhatElseWasClickedForTheQuery) {
+  // Of query 100: titles 0 and 3.
+  const ClickedTitles clicked(pairs_);
+  clicked_ = &clicked;
+  std::set<TextId> of_100, of_104;
+  for (int round = 0; round < 200; ++round) {
+    Sample(v1::NEGATIVE_SAMPLING_UNIFORM, 4, round);
+    for (const TextId title : NegativesOf(0)) of_100.insert(title);
+    for (const TextId title : NegativesOf(5)) of_104.insert(title);
+  }
+  EXPECT_THAT(of_100, UnorderedElementsAre(1, 2, 4, 5, 6, 7));
+  EXPECT_THAT(of_104, UnorderedElementsAre(0, 1, 2, 3, 5, 6, 7));
+}
+
+TEST_F(NegativeSamplerTest, UniformTakesAClickedTitleWhereAllWereClicked) {
+  std::vector<TextPair> all;
+  for (const TextId title : titles_) all.push_back({100, title});
+  const ClickedTitles clicked(all);
+  clicked_ = &clicked;
+  Sample(v1::NEGATIVE_SAMPLING_UNIFORM, 4);
+  EXPECT_THAT(NegativesOf(0), SizeIs(4));
+  EXPECT_THAT(NegativesOf(0), Not(Contains(0)));
+}
+
+TEST(ClickedTitlesTest, AreTheTitlesOfAQuery) {
+  const std::vector<TextPair> pairs = {{7, 3}, {5, 9}, {7, 1}, {7, 3}};
+  const ClickedTitles clicked(pairs);
+  EXPECT_THAT(clicked.Of(7), ElementsAre(1, 3, 3));
+  EXPECT_THAT(clicked.Of(5), ElementsAre(9));
+  EXPECT_THAT(clicked.Of(6), IsEmpty());
+  EXPECT_THAT(clicked.Of(8), IsEmpty());
+  EXPECT_THAT(ClickedTitles().Of(0), IsEmpty());
 }
 
 TEST_F(NegativeSamplerTest, UniformReachesEveryOtherTitle) {

@@ -86,6 +86,7 @@ TEST(TrainOptionsTest, WidthsChain) {
 // DSSM 3.3 and 3.4; gamma and the learning rate are not in the paper.
 TEST(TrainOptionsTest, PresetIsThePapersSetting) {
   ASSERT_OK_AND_ASSIGN(const TrainOptions options, PresetOptions("dssm2013"));
+  EXPECT_EQ(options.tower.kind, v1::TOWER_KIND_DSSM);
   EXPECT_EQ(options.features.kind, v1::FEATURE_KIND_LETTERS);
   EXPECT_EQ(options.features.ngram_length, 3);
   EXPECT_TRUE(options.tower.shared);
@@ -94,8 +95,11 @@ TEST(TrainOptionsTest, PresetIsThePapersSetting) {
   EXPECT_EQ(options.loss.sampling, v1::NEGATIVE_SAMPLING_UNIFORM);
   EXPECT_EQ(options.loss.negatives, 4);
   EXPECT_EQ(options.optimizer.kind, v1::OPTIMIZER_SGD);
+  EXPECT_EQ(options.loss.gamma, 10);
+  EXPECT_EQ(options.optimizer.learning_rate, 0.5);
   EXPECT_EQ(options.batch_size, 1024);
   EXPECT_EQ(options.epochs, 20);
+  EXPECT_EQ(options.patience, 0);
 }
 
 TEST(TrainOptionsTest, Clsm2014IsThePapersBestRow) {
@@ -109,9 +113,16 @@ TEST(TrainOptionsTest, Clsm2014IsThePapersBestRow) {
             (std::vector<int>{3000, 300, 128}));
   EXPECT_FALSE(options.tower.shared);
   EXPECT_FALSE(options.tower.biases);
+  EXPECT_EQ(options.features.kind, v1::FEATURE_KIND_LETTERS);
+  EXPECT_EQ(options.features.ngram_length, 3);
+  EXPECT_EQ(options.loss.sampling, v1::NEGATIVE_SAMPLING_UNIFORM);
   EXPECT_EQ(options.loss.negatives, 50);
+  EXPECT_EQ(options.loss.gamma, 10);
   EXPECT_EQ(options.optimizer.kind, v1::OPTIMIZER_SGD);
+  EXPECT_EQ(options.optimizer.learning_rate, 0.5);
   EXPECT_EQ(options.batch_size, 1024);
+  EXPECT_EQ(options.epochs, 20);
+  EXPECT_EQ(options.patience, 0);
 }
 
 TEST(TrainOptionsTest, Ssi2009IsThePapersRun) {
@@ -128,6 +139,8 @@ TEST(TrainOptionsTest, Ssi2009IsThePapersRun) {
   EXPECT_EQ(options.loss.negatives, 1);
   EXPECT_EQ(options.loss.sampling, v1::NEGATIVE_SAMPLING_UNIFORM);
   EXPECT_EQ(options.optimizer.kind, v1::OPTIMIZER_SGD);
+  EXPECT_EQ(options.optimizer.learning_rate, 0.1);
+  EXPECT_EQ(options.tower.embedding_dim, 100);
   EXPECT_EQ(options.batch_size, 1);
   EXPECT_FALSE(options.tower.shared);
 }
