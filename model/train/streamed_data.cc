@@ -163,6 +163,39 @@ std::vector<TextPair> InternHeldOut(const StreamCounter& counter,
   return pairs;
 }
 
+std::vector<TextId> InternTitles(const TitleSample& sample,
+                                 TextInterner& texts) {
+  std::vector<TextId> ids;
+  for (const auto& [hash, title] : sample.titles()) {
+    ids.push_back(texts.Intern(title));
+  }
+  return ids;
+}
+
+DataStatistics Describe(const StreamCounter& counter,
+                        const Featurizer& featurizer, std::size_t num_valid,
+                        const BadLines& bad_lines) {
+  DataStatistics statistics = counter.statistics();
+  statistics.valid_pairs = static_cast<std::int64_t>(num_valid);
+  statistics.bad_lines = bad_lines.count();
+  statistics.features = featurizer.num_features();
+  statistics.distinct_texts = false;
+  return statistics;
+}
+
+void Tell(const DataStatistics& statistics, std::int64_t buffer_bytes,
+          const TrainOptions& options, const TitleSample& sample) {
+  absl::FPrintF(stderr,
+                "%d pairs for training, streamed from disk through %d bytes of "
+                "memory; %d for validation, %d features, %d bad lines\n",
+                statistics.train_pairs, buffer_bytes, statistics.valid_pairs,
+                statistics.features, statistics.bad_lines);
+  if (options.tower.kind != v1::TOWER_KIND_SSI) return;
+  absl::FPrintF(stderr, "idf is counted over %s%d titles\n",
+                sample.complete() ? "all " : "a sample of ",
+                sample.titles().size());
+}
+
 }  // namespace
 
 TextHash::TextHash(std::uint64_t seed)
@@ -186,10 +219,10 @@ absl::StatusOr<TrainingData> LoadStreamedData(const TrainOptions& options,
   SEMRANK_RETURN_IF_ERROR(CountPairs(options, bad_lines, counter));
 
   auto stream = std::make_shared<PairStream>();
-  std::vector<TextId> titles;
-  for (const auto& [hash, title] : counter.titles().titles()) {
-    titles.push_back(stream->texts.Intern(title));
-  }
+  stream->num_pairs = counter.statistics().train_pairs;
+  stream->num_clicks = counter.statistics().clicks;
+  stream->held_out_below = counter.held_out_below();
+  std::vector<TextId> titles = InternTitles(counter.titles(), stream->texts);
   std::vector<TextPair> valid_pairs = InternHeldOut(counter, stream->texts);
   if (!options.data.valid_pair_files.empty()) {
     SEMRANK_ASSIGN_OR_RETURN(
@@ -208,25 +241,9 @@ absl::StatusOr<TrainingData> LoadStreamedData(const TrainOptions& options,
   SEMRANK_ASSIGN_OR_RETURN(
       const std::int64_t buffer_bytes,
       ShareForShuffling(options, featurizer.num_features()));
-  stream->num_pairs = counter.statistics().train_pairs;
-  stream->num_clicks = counter.statistics().clicks;
-  stream->held_out_below = counter.held_out_below();
-
-  DataStatistics statistics = counter.statistics();
-  statistics.valid_pairs = static_cast<std::int64_t>(valid_pairs.size());
-  statistics.bad_lines = bad_lines.count();
-  statistics.features = featurizer.num_features();
-  statistics.distinct_texts = false;
-  absl::FPrintF(stderr,
-                "%d pairs for training, streamed from disk through %d bytes of "
-                "memory; %d for validation, %d features, %d bad lines\n",
-                statistics.train_pairs, buffer_bytes, statistics.valid_pairs,
-                statistics.features, statistics.bad_lines);
-  if (options.tower.kind == v1::TOWER_KIND_SSI) {
-    absl::FPrintF(stderr, "idf is counted over %s%d titles\n",
-                  counter.titles().complete() ? "all " : "a sample of ",
-                  titles.size());
-  }
+  const DataStatistics statistics =
+      Describe(counter, featurizer, valid_pairs.size(), bad_lines);
+  Tell(statistics, buffer_bytes, options, counter.titles());
   TextBags bags(stream->texts, featurizer, TextFormOf(options.tower));
   return TrainingData{.featurizer = std::move(featurizer),
                       .bags = std::move(bags),

@@ -41,13 +41,29 @@ std::vector<TextId> DistinctTitles(const std::vector<TextPair>& pairs) {
   return Distinct(std::move(ids));
 }
 
-DataStatistics DescribeTexts(const TextInterner& texts,
-                             const std::vector<TextId>& queries,
-                             const std::vector<TextId>& titles) {
+DataStatistics Describe(const std::vector<TextPair>& pairs,
+                        const TextInterner& texts,
+                        const std::vector<TextId>& queries,
+                        const std::vector<TextId>& titles) {
   DataStatistics statistics;
+  statistics.train_pairs = static_cast<std::int64_t>(pairs.size());
+  for (const TextPair& pair : pairs) statistics.clicks += pair.clicks;
   for (const TextId id : queries) statistics.queries.Add(texts.text(id));
   for (const TextId id : titles) statistics.titles.Add(texts.text(id));
   return statistics;
+}
+
+// Those of the training pairs, with their hard negatives.
+std::vector<TextId> TextsOfVocabulary(const std::vector<TextId>& queries,
+                                      const std::vector<TextId>& titles,
+                                      const ShownTitles& shown) {
+  std::vector<TextId> ids = titles;
+  ids.insert(ids.end(), queries.begin(), queries.end());
+  for (const TextId query : queries) {
+    const std::span<const TextId> negatives = shown.Of(query);
+    ids.insert(ids.end(), negatives.begin(), negatives.end());
+  }
+  return Distinct(std::move(ids));
 }
 
 absl::Status CheckTitles(const std::vector<std::string>& files,
@@ -204,15 +220,10 @@ absl::StatusOr<TrainingData> LoadTrainingData(const TrainOptions& options,
   }
   std::vector<TextId> titles = DistinctTitles(train_pairs);
   const std::vector<TextId> queries = DistinctQueries(train_pairs);
-  std::vector<TextId> train_texts = titles;
-  train_texts.insert(train_texts.end(), queries.begin(), queries.end());
-  for (const TextId query : queries) {
-    const std::span<const TextId> negatives = shown.Of(query);
-    train_texts.insert(train_texts.end(), negatives.begin(), negatives.end());
-  }
   SEMRANK_ASSIGN_OR_RETURN(
       Featurizer featurizer,
-      ChooseFeatures(options.features, texts, Distinct(train_texts),
+      ChooseFeatures(options.features, texts,
+                     TextsOfVocabulary(queries, titles, shown),
                      NumPaddings(options.tower)));
 
   absl::FPrintF(stderr,
@@ -221,10 +232,8 @@ absl::StatusOr<TrainingData> LoadTrainingData(const TrainOptions& options,
                 train_pairs.size(), queries.size(), titles.size(),
                 valid_pairs.size(), featurizer.num_features(),
                 bad_lines.count());
-  DataStatistics statistics = DescribeTexts(texts, queries, titles);
-  statistics.train_pairs = static_cast<std::int64_t>(train_pairs.size());
+  DataStatistics statistics = Describe(train_pairs, texts, queries, titles);
   statistics.valid_pairs = static_cast<std::int64_t>(valid_pairs.size());
-  for (const TextPair& pair : train_pairs) statistics.clicks += pair.clicks;
   statistics.bad_lines = bad_lines.count();
   statistics.features = featurizer.num_features();
   TextBags bags(texts, featurizer, TextFormOf(options.tower));

@@ -38,7 +38,7 @@ struct ReportContent {
   DataStatistics data;
   std::vector<FlagValue> flags;
   std::vector<EpochRecord> epochs;
-  // "running", "finished: published as models/shop/3", ...
+  // "running", "published as models/shop/3", "finished, not published".
   std::string state = "running";
 };
 

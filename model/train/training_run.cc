@@ -61,9 +61,9 @@ absl::Status TrainingRun::Resume() {
   for (const EpochRecord& record : progress_.epochs) Judge(record);
   log_.ContinueRun(progress_.start);
   report_.ContinueRun(progress_.start, progress_.epochs);
-  absl::FPrintF(stderr, "going on from %s: epoch %d, batch %d of %d\n",
-                checkpoint_.path(), progress_.epoch(),
-                progress_.num_batches + 1, batches_.num_batches());
+  absl::FPrintF(stderr, "going on from %s: epoch %d, %d of %d batches done\n",
+                checkpoint_.path(), progress_.epoch(), progress_.num_batches,
+                batches_.num_batches());
   return absl::OkStatus();
 }
 
