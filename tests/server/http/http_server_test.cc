@@ -7,8 +7,8 @@
 #include <semaphore>
 #include <vector>
 
-#include "tests/server/rpc/plain_sockets.h"
 #include "tests/support/http_client.h"
+#include "tests/support/plain_client.h"
 #include "tests/support/status_matchers.h"
 
 namespace semrank {
