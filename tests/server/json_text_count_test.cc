@@ -66,7 +66,6 @@ TEST(JsonTextCountTest, HostileNestingEndsInTheCount) {
   EXPECT_EQ(ErrorReason(count.status()), "MALFORMED_MESSAGE");
 }
 
-// Protobuf's parser would take these, but the count ends there.
 TEST(JsonTextCountTest, NestingIsBounded) {
   const auto nested = [](int depth) {  // within the outermost object
     return R"({"titles": )" + std::string(depth, '[') +
@@ -80,6 +79,7 @@ TEST(JsonTextCountTest, NestingIsBounded) {
   }
 }
 
+// Protobuf's parser would take these, but the count ends there.
 TEST(JsonTextCountTest, WhatIsNotQuiteJsonIsMalformed) {
   for (const char* json : {R"({titles: ["a"]})", R"({'titles': ["a"]})",
                            R"({"titles": ["a",]})", "{\"query\": \"\xff\"}"}) {
