@@ -23,7 +23,7 @@ namespace semrank {
 namespace {
 
 constexpr std::int64_t kFilesPerConnection = 2;
-// HTTP (96 connections), health checks (64), models, a store, a log, threads.
+// HTTP (192 connections), health checks (64), models, a store, a log, threads.
 constexpr std::int64_t kOtherFiles = 512;
 
 }  // namespace

@@ -17,18 +17,18 @@
 #include "server/core/admission.h"
 #include "server/core/errors.h"
 #include "server/core/request_identity.h"
+#include "server/http/connection_watch.h"
 #include "server/http/http_body.h"
 
 namespace semrank {
 namespace {
 
-// Enough for scrapers and probes; a client that sends a byte a second holds a
-// thread for the time-out at most.
+// Of single reads and writes; ConnectionWatch bounds the rest. Closing does not
+// wait for the client (no linger_timeout_ms).
 constexpr std::array kBounds = {
     "num_threads",        kMaxHttpConnections,
     "connection_queue",   kMaxWaitingHttpConnections,
     "request_timeout_ms", "5000",
-    "linger_timeout_ms",  "1000",
     "max_request_size",   "16384",
     "enable_keep_alive",  "no"};
 
@@ -45,6 +45,17 @@ int TakeLogMessage(const mg_connection* /*connection*/, const char* message) {
   return 1;
 }
 
+// What a client may take to take an answer.
+constexpr absl::Duration kMaxAnswerTime = absl::Seconds(30);
+// After a refusal civetweb reads on for so long: if it closed the connection
+// while bytes come, the client might never see the answer.
+constexpr absl::Duration kMaxUnreadTime = absl::Seconds(1);
+
+ConnectionWatch& WatchOf(const mg_connection* connection) {
+  return *static_cast<ConnectionWatch*>(
+      mg_get_user_connection_data(connection));
+}
+
 void Send(mg_connection* connection, const HttpResponse& response,
           bool with_body) {
   std::string head = absl::StrFormat(
@@ -57,10 +68,12 @@ void Send(mg_connection* connection, const HttpResponse& response,
     absl::StrAppendFormat(&head, "%s: %s\r\n", name, value);
   }
   head += "\r\n";
+  WatchOf(connection).AnswerMayTake(connection, kMaxAnswerTime);
   mg_write(connection, head.data(), head.size());
   if (with_body) {
     mg_write(connection, response.body.data(), response.body.size());
   }
+  WatchOf(connection).AnswerMayTake(connection, kMaxUnreadTime);
 }
 
 std::string Header(const mg_connection* connection, std::string_view name) {
@@ -113,10 +126,16 @@ HttpResponse ReadAndAnswer(mg_connection* connection, const HttpCall& call) {
   std::optional<HttpResponse> refusal = call.admit(request);
   if (refusal.has_value()) return *std::move(refusal);
   const absl::Time admitted = absl::Now();
+  WatchOf(connection).BodyMayTake(connection, kMaxHttpBodyTime);
   const absl::Status read =
       ReadHttpBody(connection, call.max_body_bytes, request.body);
+  WatchOf(connection).BodyCame(connection);
   if (read.ok()) return call.answer(request);
   return call.refuse(request, BadBody(read, absl::Now() - admitted));
+}
+
+void HandleClosing(const mg_connection* connection) {
+  WatchOf(connection).Closed(connection);
 }
 
 // Opens a connection and closes it again.
@@ -144,6 +163,8 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(
 
   mg_callbacks callbacks = {};
   callbacks.begin_request = &HttpServer::HandleRequest;
+  callbacks.init_connection = &HttpServer::HandleOpening;
+  callbacks.connection_close = &HandleClosing;
   callbacks.log_message = &TakeLogMessage;
   mg_init_data init = {&callbacks, server.get(), options.data()};
   std::string problem;
@@ -158,6 +179,7 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(
   }
   server->address_ = absl::StrFormat(
       "%s:%d", address.substr(0, address.rfind(':')), port.port);
+  server->watch_.Start(port.port);
   return server;
 }
 
@@ -172,7 +194,16 @@ HttpServer::~HttpServer() {
   } while (stopped.wait_for(kStopPollTime) != std::future_status::ready);
 }
 
+int HttpServer::HandleOpening(const mg_connection* connection, void** data) {
+  auto* const server =
+      static_cast<HttpServer*>(mg_get_user_data(mg_get_context(connection)));
+  *data = &server->watch_;
+  server->watch_.Opened();
+  return 0;
+}
+
 int HttpServer::HandleRequest(mg_connection* connection) {
+  WatchOf(connection).HeadCame(connection);
   const mg_request_info* const request = mg_get_request_info(connection);
   const auto* const server = static_cast<const HttpServer*>(request->user_data);
   const HttpResponse response = server->Answer(connection);

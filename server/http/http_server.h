@@ -20,6 +20,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "server/http/connection_watch.h"
 
 struct mg_connection;
 struct mg_context;
@@ -72,15 +73,19 @@ struct HttpCall {
 // exist: its `refuse` makes their 404.
 using HttpCalls = std::map<std::string, HttpCall, std::less<>>;
 
-// At once; further ones are 429. Fewer than the server has threads, so that
-// calls never keep probes and scrapers out.
+// At once; further ones are 429.
 inline constexpr int kMaxHttpCalls = 24;
 
-// Connections that are answered at once, each by a thread, and that wait for
+// Connections that are answered at once, each by a thread; as many as wait for
 // one of these to end; what comes beyond waits in the kernel. (As civetweb
 // takes numbers.)
-inline constexpr char kMaxHttpConnections[] = "32";
+inline constexpr char kMaxHttpConnections[] = "128";
 inline constexpr char kMaxWaitingHttpConnections[] = "64";
+
+// Connections that may keep a thread waiting for the head of a request or until
+// an answer is taken. With more of them those that wait longest are cut off
+// (ConnectionWatch), so that beside them and all calls threads are free.
+inline constexpr int kMaxSlowHttpConnections = 88;
 
 class HttpServer {
  public:
@@ -99,6 +104,7 @@ class HttpServer {
  private:
   HttpServer(HttpPages pages, HttpCalls calls);
 
+  static int HandleOpening(const mg_connection* connection, void** data);
   static int HandleRequest(mg_connection* connection);
   HttpResponse Answer(mg_connection* connection) const;
   HttpResponse AnswerCall(mg_connection* connection,
@@ -111,6 +117,7 @@ class HttpServer {
   const HttpCalls calls_;
   mutable std::atomic<int> num_calls_ = 0;
   std::string address_;
+  ConnectionWatch watch_{kMaxSlowHttpConnections};
   mg_context* context_ = nullptr;
 };
 

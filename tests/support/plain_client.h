@@ -56,6 +56,11 @@ class PlainClient {
     for (std::string piece; !(piece = Read(4'096)).empty();) all += piece;
     return all;
   }
+  // Whether the other side has neither sent anything nor ended.
+  bool IsOpen() const {
+    char byte = 0;
+    return recv(fd_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
+  }
   // Ends this side only.
   void EndSending() { shutdown(fd_, SHUT_WR); }
   // Drops the connection without a word, so that the other side gets a reset.

@@ -153,6 +153,33 @@ TEST(HttpServerLimitTest, CallsThatWaitKeepNobodyFromThePages) {
   for (std::future<int>& status : waiting) EXPECT_EQ(status.get(), 200);
 }
 
+// Connects `count` clients that send `bytes` and then nothing.
+std::vector<PlainClient> SilentClients(const std::string& address, int count,
+                                       const std::string& bytes = "") {
+  std::vector<PlainClient> clients;
+  for (int i = 0; i < count; ++i) {
+    clients.emplace_back(address);
+    EXPECT_TRUE(clients.back().Send(bytes));
+  }
+  return clients;
+}
+
+TEST_F(HttpServerTest, SilentClientsKeepNobodyOut) {
+  const auto clients =
+      SilentClients(server_->address(), kMaxSlowHttpConnections - 8);
+  EXPECT_EQ(HttpGet(server_->address(), "/page").status, 200);
+  for (const PlainClient& client : clients) EXPECT_TRUE(client.IsOpen());
+}
+
+TEST_F(HttpServerTest, OfACrowdOfSilentClientsSomeAreCutOff) {
+  for (const char* sent : {"", "GET /page HTTP/1.1\r\nHost"}) {
+    const auto clients = SilentClients(server_->address(), 300, sent);
+    EXPECT_EQ(HttpGet(server_->address(), "/page").status, 200);
+    EXPECT_EQ(CallHttp(server_->address(), "POST", "/call").status, 200);
+    EXPECT_FALSE(clients.front().IsOpen());
+  }
+}
+
 TEST_F(HttpServerTest, CallsTakePostOnly) {
   const HttpAnswer got = HttpGet(server_->address(), "/call");
   EXPECT_EQ(got.status, 405);
