@@ -184,8 +184,8 @@ void ConnectionListener::TakeIn(int fd) {
   const int kept = KeepAndWatch(fd);
   if (kept < 0) {
     const int error = errno;
-    close(fd);
     count_->Leave();
+    close(fd);
     return Pause(error);
   }
   kept_.insert(kept);
