@@ -4,6 +4,7 @@
 
 #include <thread>
 
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "server/stop.h"
 
@@ -12,6 +13,17 @@ namespace {
 
 // What a stop may take beyond its flags before it counts as hanging.
 constexpr absl::Duration kStopSlack = absl::Seconds(5);
+// Of it: for JSON calls to tell their callers that they were broken off.
+constexpr absl::Duration kBreakOffTime = absl::Seconds(1);
+
+// False when some had to be broken off.
+bool EndHttpCalls(absl::Time limit, const HttpServer& http,
+                  Lifecycle& lifecycle) {
+  const bool all_ended = http.WaitForCalls(limit);
+  lifecycle.Advance(Lifecycle::State::kEnding);
+  if (!all_ended) http.WaitForCalls(absl::Now() + kBreakOffTime);
+  return all_ended;
+}
 
 }  // namespace
 
@@ -24,8 +36,9 @@ void Drain(const ServerOptions& options, Lifecycle& lifecycle,
   if (listeners.health != nullptr) listeners.health->ReportNotServing();
   std::this_thread::sleep_for(absl::ToChronoNanoseconds(options.drain_delay));
   lifecycle.Advance(Lifecycle::State::kStopping);
-  const bool all_ended = listeners.rpc->Stop(options.drain_timeout);
-  // Waits for JSON calls that still run, under the watchdog's eyes.
+  const absl::Time limit = absl::Now() + options.drain_timeout;
+  bool all_ended = listeners.rpc->Stop(options.drain_timeout);
+  all_ended &= EndHttpCalls(limit, *listeners.http, lifecycle);
   listeners.http.reset();
   spdlog::info("stopped; running calls {}",
                all_ended ? "ended" : "had to be cancelled");

@@ -30,7 +30,9 @@ absl::StatusOr<std::string> JsonCall::Run(
   } else {
     call.Refuse(admitted);
   }
-  SEMRANK_RETURN_IF_ERROR(done.get());
+  const absl::Status status = done.get();
+  if (absl::IsCancelled(status)) return Lifecycle::DrainingError();
+  SEMRANK_RETURN_IF_ERROR(status);
   return std::move(call.json_);
 }
 

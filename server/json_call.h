@@ -41,7 +41,10 @@ class JsonCall final : private RequestRun {
                              google::protobuf::Message& request,
                              std::deque<std::string>& held, std::string& bytes);
   absl::Time deadline() const override { return deadline_; }
-  bool gone() const override { return false; }
+  // Only a server that has no more time for it breaks a call off.
+  bool gone() const override {
+    return environment().lifecycle->state() == Lifecycle::State::kEnding;
+  }
   absl::Status MakeAnswer(
       const google::protobuf::MessageLite& response) override;
   void Done(const absl::Status& status) override;

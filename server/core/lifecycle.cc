@@ -12,6 +12,7 @@ std::string_view Lifecycle::Description(State state) {
       return "serving";
     case State::kDraining:
     case State::kStopping:
+    case State::kEnding:
       return "the server is draining";
   }
   return "";
@@ -29,6 +30,7 @@ absl::Status Lifecycle::CheckAnswering() const {
       return MakeError(absl::StatusCode::kUnavailable, "MODEL_LOADING",
                        Description(now));
     case State::kStopping:
+    case State::kEnding:
       return DrainingError();
     case State::kServing:
     case State::kDraining:

@@ -206,6 +206,10 @@ int HttpServer::HandleRequest(mg_connection* connection) {
   WatchOf(connection).HeadCame(connection);
   const mg_request_info* const request = mg_get_request_info(connection);
   const auto* const server = static_cast<const HttpServer*>(request->user_data);
+  std::optional<CallsInHand::Call> until_sent;
+  if (server->FindCall(request->local_uri) != nullptr) {
+    until_sent.emplace(server->calls_in_hand_);
+  }
   const HttpResponse response = server->Answer(connection);
   Send(connection, response,
        std::string_view(request->request_method) != "HEAD");

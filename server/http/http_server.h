@@ -20,6 +20,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "server/http/calls_in_hand.h"
 #include "server/http/connection_watch.h"
 
 struct mg_connection;
@@ -93,13 +94,19 @@ class HttpServer {
   // be listened on.
   static absl::StatusOr<std::unique_ptr<HttpServer>> Start(
       const std::string& address, HttpPages pages, HttpCalls calls = {});
-  // Waits for requests that are being answered.
+  // Breaks off what is still being answered: civetweb sends nothing more.
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
   // HOST:PORT with the port that is in use.
   const std::string& address() const { return address_; }
+
+  // Waits until every call's answer is sent; false when one still is not at
+  // `limit`. New ones are still taken meanwhile.
+  bool WaitForCalls(absl::Time limit) const {
+    return calls_in_hand_.WaitUntilNone(limit);
+  }
 
  private:
   HttpServer(HttpPages pages, HttpCalls calls);
@@ -116,6 +123,7 @@ class HttpServer {
   const HttpPages pages_;
   const HttpCalls calls_;
   mutable std::atomic<int> num_calls_ = 0;
+  mutable CallsInHand calls_in_hand_;
   std::string address_;
   ConnectionWatch watch_{kMaxSlowHttpConnections};
   mg_context* context_ = nullptr;

@@ -5,6 +5,7 @@
 #include "semrank/v1/catalog_service.grpc.pb.h"
 #include "server/rpc/stream_call.h"
 #include "server/rpc/unary_call.h"
+#include "server/rpc/unary_messages.h"
 
 namespace semrank {
 
@@ -16,7 +17,8 @@ using CatalogServiceBase =
                     v1::CatalogService::WithRawCallbackMethod_SearchDocuments<
                         v1::CatalogService::Service>>>>>;
 
-class CatalogService final : public CatalogServiceBase {
+class CatalogService final
+    : public WithUnaryMessages<v1::CatalogService, CatalogServiceBase> {
  public:
   explicit CatalogService(const RpcEnvironment& environment);
 

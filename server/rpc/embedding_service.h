@@ -5,6 +5,7 @@
 #include "semrank/v1/embedding_service.grpc.pb.h"
 #include "server/rpc/stream_call.h"
 #include "server/rpc/unary_call.h"
+#include "server/rpc/unary_messages.h"
 
 namespace semrank {
 
@@ -13,7 +14,8 @@ using EmbeddingServiceBase =
         v1::EmbeddingService::WithRawCallbackMethod_EmbedTextsStream<
             v1::EmbeddingService::Service>>;
 
-class EmbeddingService final : public EmbeddingServiceBase {
+class EmbeddingService final
+    : public WithUnaryMessages<v1::EmbeddingService, EmbeddingServiceBase> {
  public:
   explicit EmbeddingService(const RpcEnvironment& environment);
 

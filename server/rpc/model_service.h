@@ -4,6 +4,7 @@
 
 #include "semrank/v1/model_service.grpc.pb.h"
 #include "server/rpc/unary_call.h"
+#include "server/rpc/unary_messages.h"
 
 namespace semrank {
 
@@ -13,7 +14,8 @@ using ModelServiceBase = v1::ModelService::WithRawCallbackMethod_GetModel<
             v1::ModelService::WithRawCallbackMethod_GetLimits<
                 v1::ModelService::Service>>>>;
 
-class ModelService final : public ModelServiceBase {
+class ModelService final
+    : public WithUnaryMessages<v1::ModelService, ModelServiceBase> {
  public:
   explicit ModelService(const RpcEnvironment& environment);
 

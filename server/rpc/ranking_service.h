@@ -5,6 +5,7 @@
 #include "semrank/v1/ranking_service.grpc.pb.h"
 #include "server/rpc/stream_call.h"
 #include "server/rpc/unary_call.h"
+#include "server/rpc/unary_messages.h"
 
 namespace semrank {
 
@@ -13,7 +14,8 @@ using RankingServiceBase = v1::RankingService::WithRawCallbackMethod_Rank<
         v1::RankingService::WithRawCallbackMethod_Explain<
             v1::RankingService::Service>>>;
 
-class RankingService final : public RankingServiceBase {
+class RankingService final
+    : public WithUnaryMessages<v1::RankingService, RankingServiceBase> {
  public:
   explicit RankingService(const RpcEnvironment& environment);
 

@@ -8,8 +8,8 @@
 #include "server/rpc/byte_buffers.h"
 #include "server/rpc/call_access.h"
 #include "server/rpc/call_identity.h"
-#include "server/rpc/call_tracker.h"
 #include "server/rpc/status_mapping.h"
+#include "server/rpc/unary_messages.h"
 
 namespace semrank {
 
@@ -37,7 +37,7 @@ absl::Time UnaryCall::deadline() const {
 
 void UnaryCall::Begin() {
   rpc_.Started();
-  environment().calls->Begin();
+  UnaryMessages::Of(*raw_.context).Begin(*environment().calls);
   absl::Status status =
       CheckAccess(environment().access, *raw_.context, raw_.role);
   if (status.ok()) status = CheckUnread();
@@ -67,9 +67,10 @@ void UnaryCall::Done(const absl::Status& status) {
                                        .status = status,
                                        .time = time});
   }
+  bytes_ = grpc::Slice();
+  UnaryMessages::Of(*raw_.context).FreeRequest();
   // From here on the context and the buffers may be gone.
   reactor_->Finish(ToGrpcStatus(status));
-  environment().calls->End();
 }
 
 }  // namespace semrank

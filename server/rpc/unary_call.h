@@ -1,8 +1,7 @@
 // One unary call from its bytes to its status. With stream_call the only place
 // that knows gRPC's callback API.
 //
-// gRPC's own reactor is used (DefaultReactor): with one of ours gRPC 1.51
-// would switch threads once more for each call.
+// gRPC's own reactor is used (DefaultReactor); why, says unary_messages.
 #ifndef SEMRANK_SERVER_RPC_UNARY_CALL_H_
 #define SEMRANK_SERVER_RPC_UNARY_CALL_H_
 

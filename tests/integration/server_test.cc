@@ -129,6 +129,31 @@ TEST_F(ServerTest, ACallThatRunsWhenSigtermComesIsFinished) {
   EXPECT_EQ(server->Wait(), 0);
 }
 
+TEST_F(ServerTest, AJsonCallThatRunsWhenSigtermComesIsFinished) {
+  const auto server = Start({"--drain_timeout=1m"});
+  std::string body = R"({"side": "SIDE_DOCUMENT", "texts": ["a title")";
+  for (int i = 1; i < 10'000; ++i) {
+    body += ",\"a title of some length, number " + std::to_string(i) + "\"";
+  }
+  body += "]}";
+  auto call = std::async(std::launch::async, [&] {
+    return CallHttp(server->http_address(), "POST", "/v1/embed",
+                    {.body = body});
+  });
+  const std::string started =
+      "grpc_server_started_total{grpc_method=\"EmbedTexts\",grpc_service="
+      "\"semrank.v1.EmbeddingService\",grpc_type=\"http\"} 1\n";
+  while (HttpGet(server->http_address(), "/metrics").body.find(started) ==
+         std::string::npos) {
+    std::this_thread::yield();
+  }
+  server->Signal(SIGTERM);
+  const HttpAnswer answer = call.get();
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_THAT(answer.body, ::testing::EndsWith("}\n"));
+  EXPECT_EQ(server->Wait(), 0);
+}
+
 TEST_F(ServerTest, ASecondSignalEndsItAtOnce) {
   const auto server = Start({"--drain_delay=1h"});
   const auto health = Health::NewStub(channel_);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <future>
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/match.h"
@@ -12,6 +13,7 @@
 #include "server/core/request_log.h"
 #include "server/core/served_catalog.h"
 #include "tests/support/fake_caller.h"
+#include "tests/support/gated_model.h"
 #include "tests/support/http_client.h"
 #include "tests/support/memory_source.h"
 #include "tests/support/temp_dir.h"
@@ -284,6 +286,21 @@ TEST_F(JsonApiTest, TheCallThatFindsNoThreadIsOneOfTheOverload) {
 TEST_F(JsonApiTest, ADrainingServerIs503) {
   lifecycle_.Advance(Lifecycle::State::kStopping);
   EXPECT_EQ(Error(Post("/v1/rank", "{}")), "503 DRAINING");
+}
+
+TEST_F(JsonApiTest, WhatStillRunsWhenTheServerEndsIsBrokenOffAndTold) {
+  Gate gate;
+  folder_.Put(2, MakeGatedModel(&gate));
+  ASSERT_TRUE(models_.Refresh().ok());
+  gate.Close();
+  Json request = {{"side", "SIDE_DOCUMENT"}};
+  for (int i = 0; i < 600; ++i) request["texts"].push_back(std::to_string(i));
+  auto call = std::async(std::launch::async,
+                         [&] { return Post("/v1/embed", request.dump()); });
+  gate.WaitForArrival();
+  lifecycle_.Advance(Lifecycle::State::kEnding);
+  gate.Open();
+  EXPECT_EQ(Error(call.get()), "503 DRAINING");
 }
 
 TEST_F(JsonApiTest, KeysCountAsOverGrpc) {

@@ -180,6 +180,29 @@ TEST_F(HttpServerTest, OfACrowdOfSilentClientsSomeAreCutOff) {
   }
 }
 
+// As a server does that stops.
+TEST(HttpServerLimitTest, WaitingForCallsWaitsForThoseWhoAreSlowToRead) {
+  std::promise<void> arrived;
+  const std::string body(std::size_t{32} << 20, 'x');  // more than sockets hold
+  HttpCalls calls;
+  calls["/call"] = {.max_body_bytes = 10,
+                    .admit = [](const HttpRequest&) { return std::nullopt; },
+                    .answer =
+                        [&](const HttpRequest&) {
+                          arrived.set_value();
+                          return HttpResponse{.body = body};
+                        }};
+  ASSERT_OK_AND_ASSIGN(const auto server,
+                       HttpServer::Start("127.0.0.1:0", {}, calls));
+  EXPECT_TRUE(server->WaitForCalls(absl::InfinitePast()));
+  PlainClient client(server->address());
+  ASSERT_TRUE(client.Send("POST /call HTTP/1.1\r\nContent-Length: 0\r\n\r\n"));
+  arrived.get_future().wait();
+  EXPECT_FALSE(server->WaitForCalls(absl::Now()));
+  EXPECT_GT(client.ReadToEnd().size(), body.size());
+  EXPECT_TRUE(server->WaitForCalls(absl::InfiniteFuture()));
+}
+
 TEST_F(HttpServerTest, CallsTakePostOnly) {
   const HttpAnswer got = HttpGet(server_->address(), "/call");
   EXPECT_EQ(got.status, 405);

@@ -8,6 +8,7 @@
 #include "semrank/v1/embedding_service.grpc.pb.h"
 #include "semrank/v1/ranking_service.grpc.pb.h"
 #include "tests/server/rpc/rpc_server_fixture.h"
+#include "tests/server/rpc/slow_reader.h"
 #include "tests/support/status_matchers.h"
 
 namespace semrank {
@@ -38,6 +39,13 @@ class RpcServerTest : public RpcServerFixture {
     HealthCheckResponse::ServingStatus serving;
     EXPECT_THAT(Check(service, serving), Succeeds());
     return serving;
+  }
+
+  // As the metrics see it: the answer is made.
+  void WaitUntilAnswered() const {
+    while (Handled("EmbeddingService", "EmbedTexts", "OK") < 1) {
+      std::this_thread::yield();
+    }
   }
 
   std::unique_ptr<Health::Stub> health_ = Health::NewStub(channel_);
@@ -154,6 +162,27 @@ TEST_F(RpcServerTest, StopLetsARunningCallFinish) {
   gate_.Open();
   EXPECT_THAT(running.Wait(), Succeeds());
   EXPECT_TRUE(stopped.get());
+}
+
+// An answer that is larger than what HTTP/2 sends ahead of a client's reading.
+TEST_F(RpcServerTest, StopWaitsForAClientThatIsSlowToTakeItsAnswer) {
+  SlowReader slow(server_->address());
+  WaitUntilAnswered();
+  auto stopped = std::async(std::launch::async,
+                            [&] { return server_->Stop(absl::Minutes(5)); });
+  EXPECT_EQ(stopped.wait_for(std::chrono::milliseconds(500)),
+            std::future_status::timeout);
+  EXPECT_EQ(slow.ReadNumBytes(), SlowReader::kNumVectorBytes);
+  EXPECT_THAT(slow.Finish(), Succeeds());
+  EXPECT_TRUE(stopped.get());
+}
+
+TEST_F(RpcServerTest, StopCutsAnAnswerThatIsNotTakenInItsTime) {
+  SlowReader slow(server_->address());
+  WaitUntilAnswered();
+  EXPECT_FALSE(server_->Stop(absl::ZeroDuration()));
+  EXPECT_EQ(slow.ReadNumBytes(), 0u);
+  EXPECT_FALSE(slow.Finish().ok());
 }
 
 TEST_F(RpcServerTest, StopCancelsWhatIsStillRunningAfterItsTime) {

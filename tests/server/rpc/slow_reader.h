@@ -1,0 +1,57 @@
+// A client that asks for many vectors and takes them only when it is told to.
+#ifndef SEMRANK_TESTS_SERVER_RPC_SLOW_READER_H_
+#define SEMRANK_TESTS_SERVER_RPC_SLOW_READER_H_
+
+#include <grpcpp/create_channel.h>
+
+#include <memory>
+#include <string>
+
+#include "semrank/v1/embedding_service.pb.h"
+#include "tests/server/rpc/raw_stream.h"
+
+namespace semrank {
+
+class SlowReader {
+ public:
+  // Several times what HTTP/2 sends ahead of a client's reading (64 KiB).
+  static constexpr std::size_t kNumTexts = 3'000;
+  static constexpr std::size_t kNumVectorBytes = kNumTexts * 16 * sizeof(float);
+
+  explicit SlowReader(const std::string& address)
+      : call_(Connect(address), "EmbeddingService/EmbedTexts") {
+    v1::EmbedTextsRequest request;
+    request.set_side(v1::SIDE_DOCUMENT);
+    for (std::size_t i = 0; i < kNumTexts; ++i) {
+      request.add_texts(std::to_string(i));
+    }
+    call_.Write(request.SerializeAsString());
+    call_.HalfClose();
+  }
+
+  // Of the vectors, which is all that came.
+  std::size_t ReadNumBytes() {
+    std::string bytes;
+    v1::EmbedTextsResponse response;
+    if (!call_.Read(bytes) || !response.ParseFromString(bytes)) return 0;
+    return response.vectors().size();
+  }
+  grpc::Status Finish() { return call_.Finish(); }
+
+ private:
+  // Of its own, where the library does not read ahead on its own account.
+  static std::shared_ptr<grpc::Channel> Connect(const std::string& address) {
+    grpc::ChannelArguments arguments;
+    arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+    arguments.SetInt(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, 16'384);
+    return grpc::CreateCustomChannel(
+        address, grpc::InsecureChannelCredentials(), arguments);
+  }
+
+  // To the library a unary call is a stream of one message.
+  RawStream call_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_TESTS_SERVER_RPC_SLOW_READER_H_
