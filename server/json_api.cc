@@ -31,6 +31,7 @@ namespace {
 struct Method {
   std::string path;
   RpcEnvironment environment;
+  JsonApiOptions options;
   Metrics::Rpc metrics;
   std::function<std::unique_ptr<google::protobuf::Message>()> new_request;
   std::function<std::unique_ptr<RequestWork>(const RpcEnvironment&)> new_work;
@@ -104,6 +105,7 @@ Outcome ToOutcome(const HttpRefusal& refusal) {
 
 // What needs no body.
 absl::Status CheckUnread(const Method& method, const HttpRequest& request) {
+  SEMRANK_RETURN_IF_ERROR(method.options.allowed);
   const AccessControl* const access = method.environment.access;
   if (access != nullptr) {
     SEMRANK_RETURN_IF_ERROR(access->Check(request.authorization, Role::kRead));
@@ -118,10 +120,10 @@ absl::StatusOr<std::string> Answer(const Method& method,
                        method.new_request(), body);
 }
 
-HttpCall ToHttpCall(Method whole, std::int64_t max_body_bytes) {
+HttpCall ToHttpCall(Method whole) {
   const auto method = std::make_shared<const Method>(std::move(whole));
   HttpCall call;
-  call.max_body_bytes = max_body_bytes;
+  call.max_body_bytes = method->options.max_body_bytes;
   call.admit =
       [method](const HttpRequest& request) -> std::optional<HttpResponse> {
     method->metrics.Started();
@@ -158,7 +160,10 @@ template <typename Request, typename Work>
 Method MakeMethod(const RpcEnvironment& environment, const char* path,
                   const char* service, const char* name) {
   return {
-      path, environment, environment.metrics->AddRpc(service, name, "http"),
+      path,
+      environment,
+      {},
+      environment.metrics->AddRpc(service, name, "http"),
       [] { return std::make_unique<Request>(); },
       [](const RpcEnvironment& all) { return std::make_unique<Work>(all); }};
 }
@@ -166,7 +171,7 @@ Method MakeMethod(const RpcEnvironment& environment, const char* path,
 }  // namespace
 
 HttpCalls JsonApi(const RpcEnvironment& environment,
-                  std::int64_t max_body_bytes) {
+                  const JsonApiOptions& options) {
   HttpCalls calls;
   calls["/v1/"] = NoCall(environment.request_log);
   for (Method& method : std::vector<Method>{
@@ -182,7 +187,8 @@ HttpCalls JsonApi(const RpcEnvironment& environment,
                environment, "/v1/embed", "semrank.v1.EmbeddingService",
                "EmbedTexts")}) {
     const std::string path = method.path;
-    calls[path] = ToHttpCall(std::move(method), max_body_bytes);
+    method.options = options;
+    calls[path] = ToHttpCall(std::move(method));
   }
   return calls;
 }

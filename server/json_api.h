@@ -4,22 +4,30 @@
 //   Errors   the HTTP code of the same meaning; the body is google.rpc.Status.
 //   Headers  Authorization: Bearer KEY; x-request-id and traceparent come back;
 //            Retry-After where gRPC sends a pushback.
-//   Order    key, state of the server, room for even one text; then the body
+//   Order    are calls allowed at all, key, state of the server, room for even
+//   one text; then the body
 //            is read and its texts are counted and admitted; then it is parsed.
 #ifndef SEMRANK_SERVER_JSON_API_H_
 #define SEMRANK_SERVER_JSON_API_H_
 
 #include <cstdint>
 
+#include "absl/status/status.h"
 #include "server/http/http_server.h"
 #include "server/rpc/rpc_environment.h"
 
 namespace semrank {
 
+struct JsonApiOptions {
+  std::int64_t max_body_bytes = 0;
+  // An error refuses every call with it.
+  absl::Status allowed = {};
+};
+
 // Everything in `environment` must outlive the server; `calls` is not used.
 // Counted as gRPC methods of type "http".
 HttpCalls JsonApi(const RpcEnvironment& environment,
-                  std::int64_t max_body_bytes);
+                  const JsonApiOptions& options);
 
 }  // namespace semrank
 

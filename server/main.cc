@@ -134,7 +134,8 @@ absl::Status Serve(const ServerOptions& options) {
       listeners.http,
       HttpServer::Start(
           options.http_address, std::move(pages),
-          JsonApi(environment, options.limits.max_http_body_bytes)));
+          JsonApi(environment, {options.limits.max_http_body_bytes,
+                                HttpCallsAllowed(options.security)})));
 
   const absl::Status loaded = LoadFirstModels(options.models, models);
   if (absl::IsCancelled(loaded)) return absl::OkStatus();
@@ -188,6 +189,7 @@ int Main(int argc, char** argv) {
   }
   InitLogging(options->log.format == "json");
   WarnOfFewConnections(options->limits.max_connections);
+  WarnOfHttpCallsOff(options->security);
   return ExitCode(kProgram, Serve(*options));
 }
 

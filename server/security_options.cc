@@ -1,9 +1,13 @@
 #include "server/security_options.h"
 
+#include <spdlog/spdlog.h>
+
 #include "absl/flags/flag.h"
 #include "absl/strings/str_format.h"
 #include "model/base/program.h"
 #include "model/base/status_macros.h"
+#include "model/base/strings.h"
+#include "server/core/errors.h"
 #include "server/option_checks.h"
 
 ABSL_FLAG(std::string, tls_cert, "",
@@ -23,8 +27,21 @@ ABSL_FLAG(std::string, health_address, "",
           "HOST:PORT that answers grpc.health.v1 only, in plain text, for "
           "probes that cannot show a client certificate.");
 
+ABSL_FLAG(std::string, http_calls, "auto",
+          "JSON calls over HTTP: on, off, or auto, which is on unless "
+          "--tls_client_ca asks gRPC's callers for a certificate and no "
+          "--api_keys_file asks all callers for a key: HTTP asks for no "
+          "certificate. Pages for operators are shown in any case.");
+
 namespace semrank {
 namespace {
+
+absl::Status CheckHttpCalls(const std::string& value) {
+  if (value == "auto" || value == "on" || value == "off") {
+    return absl::OkStatus();
+  }
+  return FlagError("http_calls", value, "is none of auto, on, off");
+}
 
 absl::Status CheckTogether(const TlsFiles& tls) {
   if (tls.cert.empty() && !tls.key.empty()) {
@@ -43,6 +60,7 @@ absl::Status CheckTogether(const TlsFiles& tls) {
 
 absl::Status ValidateSecurityOptions(const SecurityOptions& options) {
   SEMRANK_RETURN_IF_ERROR(CheckTogether(options.tls));
+  SEMRANK_RETURN_IF_ERROR(CheckHttpCalls(options.http_calls));
   if (options.health_address.empty()) return absl::OkStatus();
   return CheckAddress("health_address", options.health_address);
 }
@@ -54,6 +72,7 @@ absl::StatusOr<SecurityOptions> SecurityOptionsFromFlags() {
   options.tls.client_ca = absl::GetFlag(FLAGS_tls_client_ca);
   options.api_keys_file = absl::GetFlag(FLAGS_api_keys_file);
   options.health_address = absl::GetFlag(FLAGS_health_address);
+  options.http_calls = absl::GetFlag(FLAGS_http_calls);
   SEMRANK_RETURN_IF_ERROR(ValidateSecurityOptions(options));
   return options;
 }
@@ -61,9 +80,32 @@ absl::StatusOr<SecurityOptions> SecurityOptionsFromFlags() {
 std::string DescribeSecurityOptions(const SecurityOptions& options) {
   return absl::StrFormat(
       "tls_cert=%s\ntls_key=%s\ntls_client_ca=%s\napi_keys_file=%s\n"
-      "health_address=%s\n",
+      "health_address=%s\nhttp_calls=%s\n",
       options.tls.cert, options.tls.key, options.tls.client_ca,
-      options.api_keys_file, options.health_address);
+      options.api_keys_file, options.health_address, options.http_calls);
+}
+
+void WarnOfHttpCallsOff(const SecurityOptions& options) {
+  const absl::Status allowed = HttpCallsAllowed(options);
+  if (allowed.ok() || options.http_calls == "off") return;
+  spdlog::warn("{}", ToStd(allowed.message()));
+}
+
+absl::Status HttpCallsAllowed(const SecurityOptions& options) {
+  const bool certificates_only =
+      !options.tls.client_ca.empty() && options.api_keys_file.empty();
+  if (options.http_calls == "on" ||
+      (options.http_calls == "auto" && !certificates_only)) {
+    return absl::OkStatus();
+  }
+  return MakeError(
+      absl::StatusCode::kPermissionDenied, "HTTP_CALLS_OFF",
+      options.http_calls == "off"
+          ? "calls over HTTP are off (--http_calls=off)"
+          : "calls over HTTP are off, since --tls_client_ca asks callers for a "
+            "certificate, which HTTP cannot: --api_keys_file or "
+            "--http_calls=on allows them",
+      {{"flag", "http_calls"}});
 }
 
 }  // namespace semrank

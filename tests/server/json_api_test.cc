@@ -37,9 +37,10 @@ class JsonApiTest : public ::testing::Test {
   }
   void Serve() {
     environment_.access = access_.get();
-    server_ = HttpServer::Start("127.0.0.1:0", {},
-                                JsonApi(environment_, kMaxBodyBytes))
-                  .value();
+    server_ =
+        HttpServer::Start("127.0.0.1:0", {},
+                          JsonApi(environment_, {kMaxBodyBytes, allowed_}))
+            .value();
   }
   HttpAnswer Post(const std::string& path, const std::string& body,
                   const std::string& headers = "") {
@@ -93,6 +94,7 @@ class JsonApiTest : public ::testing::Test {
   WorkerPool workers_{1};
   RequestLog log_{absl::ZeroDuration(), {}};
   std::unique_ptr<AccessControl> access_;
+  absl::Status allowed_;
   RpcEnvironment environment_ = {.ranking = &ranking_,
                                  .embedding = &embedding_,
                                  .catalog_writer = &catalog_.writer,
@@ -224,7 +226,7 @@ TEST_F(JsonApiTest, WhatDoesNotFitIsRefusedBeforeItIsParsed) {
 
 TEST_F(JsonApiTest, WithoutRoomForATextNoBodyIsRead) {
   const auto permit = admission_.Admit(1'000);
-  for (auto& [path, call] : JsonApi(environment_, kMaxBodyBytes)) {
+  for (auto& [path, call] : JsonApi(environment_, {kMaxBodyBytes, allowed_})) {
     if (!call.answer) continue;
     const std::optional<HttpResponse> refusal = call.admit({});
     ASSERT_TRUE(refusal.has_value()) << path;
@@ -257,7 +259,7 @@ TEST_F(JsonApiTest, WhatNeverBecomesACallIsAnsweredAndCountedLikeOne) {
 }
 
 TEST_F(JsonApiTest, ABodyThatDoesNotComeIsCountedOnce) {
-  HttpCall call = JsonApi(environment_, kMaxBodyBytes)["/v1/rank"];
+  HttpCall call = JsonApi(environment_, {kMaxBodyBytes, allowed_})["/v1/rank"];
   ASSERT_FALSE(call.admit({}).has_value());
   const HttpResponse refused = call.refuse(
       {}, {408, absl::DeadlineExceededError("too slow"), /*admitted=*/true});
@@ -271,7 +273,7 @@ TEST_F(JsonApiTest, ABodyThatDoesNotComeIsCountedOnce) {
 
 TEST_F(JsonApiTest, TheCallThatFindsNoThreadIsOneOfTheOverload) {
   const HttpResponse refused =
-      JsonApi(environment_, kMaxBodyBytes)["/v1/rank"].refuse(
+      JsonApi(environment_, {kMaxBodyBytes, allowed_})["/v1/rank"].refuse(
           {},
           {429, MakeError(absl::StatusCode::kResourceExhausted, "OVERLOADED",
                           "no thread", {{"retry_delay_ms", "100"}})});
@@ -301,6 +303,15 @@ TEST_F(JsonApiTest, WhatStillRunsWhenTheServerEndsIsBrokenOffAndTold) {
   lifecycle_.Advance(Lifecycle::State::kEnding);
   gate.Open();
   EXPECT_EQ(Error(call.get()), "503 DRAINING");
+}
+
+TEST_F(JsonApiTest, CallsThatAreOffAreRefusedWithTheReason) {
+  allowed_ = MakeError(absl::StatusCode::kPermissionDenied, "HTTP_CALLS_OFF",
+                       "calls are off");
+  Serve();
+  EXPECT_EQ(Error(Post("/v1/rank", R"({"query": "q", "titles": ["a"]})")),
+            "403 HTTP_CALLS_OFF");
+  EXPECT_EQ(CountOf("handled_total{grpc_code=\"PermissionDenied\","), "1");
 }
 
 TEST_F(JsonApiTest, KeysCountAsOverGrpc) {

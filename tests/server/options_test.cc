@@ -60,7 +60,8 @@ TEST(OptionsTest, DescriptionHasEveryFlagAsAFlagfileTakesIt) {
             "store=none\nstore_timeout=10ms\n"
             "store_vector_bytes=4294967296\n"
             "tls_cert=\ntls_key=\ntls_client_ca=\napi_keys_file=\n"
-            "health_address=\nlog_format=text\nslow_request_threshold=0\n");
+            "health_address=\nhttp_calls=auto\nlog_format=text\nslow_request_"
+            "threshold=0\n");
 }
 
 TEST(MaxConnectionsTest, DefaultShrinksToWhatOpenFilesAllow) {

@@ -16,7 +16,7 @@ TEST(SecurityOptionsTest, DefaultsAreValidAndDescribedAsAFlagfileTakesThem) {
   const SecurityOptions options = SecurityOptionsFromFlags().value();
   EXPECT_EQ(DescribeSecurityOptions(options),
             "tls_cert=\ntls_key=\ntls_client_ca=\napi_keys_file=\n"
-            "health_address=\n");
+            "health_address=\nhttp_calls=auto\n");
 }
 
 TEST(SecurityOptionsTest, TlsFlagsGoTogether) {
@@ -28,6 +28,22 @@ TEST(SecurityOptionsTest, TlsFlagsGoTogether) {
               StatusIs(kInvalid, StartsWith("--tls_key=k")));
   EXPECT_THAT(ValidateSecurityOptions({.tls = {.client_ca = "a"}}),
               StatusIs(kInvalid, StartsWith("--tls_client_ca=a")));
+}
+
+TEST(SecurityOptionsTest, CertificatesAloneCloseTheCallsThatCannotShowOne) {
+  const TlsFiles mutual = {.cert = "c", .key = "k", .client_ca = "a"};
+  constexpr auto kDenied = absl::StatusCode::kPermissionDenied;
+  EXPECT_THAT(HttpCallsAllowed({}), IsOk());
+  EXPECT_THAT(HttpCallsAllowed({.tls = {.cert = "c", .key = "k"}}), IsOk());
+  EXPECT_THAT(HttpCallsAllowed({.tls = mutual}),
+              StatusIs(kDenied, HasSubstr("--tls_client_ca")));
+  EXPECT_THAT(HttpCallsAllowed({.tls = mutual, .api_keys_file = "keys"}),
+              IsOk());
+  EXPECT_THAT(HttpCallsAllowed({.tls = mutual, .http_calls = "on"}), IsOk());
+  EXPECT_THAT(HttpCallsAllowed({.http_calls = "off"}),
+              StatusIs(kDenied, HasSubstr("--http_calls=off")));
+  EXPECT_THAT(ValidateSecurityOptions({.http_calls = "maybe"}),
+              StatusIs(kInvalid, StartsWith("--http_calls=maybe")));
 }
 
 TEST(SecurityOptionsTest, TheHealthAddressIsAnAddress) {
