@@ -199,7 +199,7 @@ ModelStatus ModelSlot::StatusOf(std::int64_t version,
     status.state = ModelState::kRetired;
   }
   status.load_time = record.load_time;
-  if (record.state == ModelState::kFailed) status.failure = record.failure;
+  status.failure = record.failure;
   status.current = record.state == ModelState::kServing;
   status.pinned = status.current && pinned_version_ == version;
   return status;

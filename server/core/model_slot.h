@@ -45,7 +45,7 @@ struct ModelStatus {
   ModelState state = ModelState::kFound;
   ServedModelPtr model = {};                    // while it is in memory
   absl::Time load_time = absl::InfinitePast();  // = never
-  absl::Status failure = {};                    // only of kFailed
+  absl::Status failure = {};                    // of the last try to load it
   bool current = false;
   bool pinned = false;
   bool is_default = false;
@@ -82,7 +82,7 @@ class ModelSlot {
 
   // Versions that were tried since the start, newest first.
   std::vector<ModelStatus> ListTried() const { return Describe({}); }
-  // Those and the complete ones on disk, which is read for it.
+  // Those and the ones on disk with a manifest; the disk is read for it.
   std::vector<ModelStatus> List() const;
 
  private:

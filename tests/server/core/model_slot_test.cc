@@ -129,6 +129,22 @@ TEST_F(ModelSlotTest, AnotherModelInTheCurrentFolderIsTaken) {
   EXPECT_NE(slot_.current(), before);
 }
 
+TEST_F(ModelSlotTest, DamageToTheCurrentFolderIsToldAndTheModelGoesOn) {
+  Publish(1);
+  ASSERT_THAT(slot_.Refresh(), IsOk());
+  EXPECT_THAT(slot_.List()[0].failure, IsOk());
+  PublishDamaged(1);
+  slot_.Refresh().IgnoreError();
+  EXPECT_THAT(slot_.Refresh(), StatusIs(absl::StatusCode::kDataLoss));
+  const std::vector<ModelStatus> damaged = slot_.List();
+  ASSERT_THAT(damaged, ElementsAre(IsVersion(1, ModelState::kServing)));
+  EXPECT_THAT(damaged[0].failure, StatusIs(absl::StatusCode::kDataLoss));
+  Publish(1);
+  slot_.Refresh().IgnoreError();
+  ASSERT_THAT(slot_.Refresh(), IsOk());
+  EXPECT_THAT(slot_.List()[0].failure, IsOk());
+}
+
 TEST_F(ModelSlotTest, SwitchingBackPinsUntilItIsEnded) {
   Publish(1);
   Publish(2);
