@@ -9,12 +9,14 @@
 namespace semrank {
 
 absl::StatusOr<std::unique_ptr<CatalogFollower>> CatalogFollower::Start(
-    const ModelStore* models, ServedCatalog* catalog) {
+    const ModelStore* models, ServedCatalog* catalog,
+    const std::function<bool()>& stop) {
   std::unique_ptr<CatalogFollower> follower(
       new CatalogFollower(models, catalog));
   follower->Follow();
   const absl::Time start = absl::Now();
-  SEMRANK_ASSIGN_OR_RETURN(const CatalogLoader::Counts counts, catalog->Load());
+  SEMRANK_ASSIGN_OR_RETURN(const CatalogLoader::Counts counts,
+                           catalog->Load(stop));
   if (counts.num_documents > 0) {
     spdlog::info("catalog: {} documents in {}, {} of them embedded",
                  counts.num_documents,

@@ -4,6 +4,7 @@
 #ifndef SEMRANK_SERVER_CATALOG_FOLLOWER_H_
 #define SEMRANK_SERVER_CATALOG_FOLLOWER_H_
 
+#include <functional>
 #include <memory>
 
 #include "absl/status/statusor.h"
@@ -16,9 +17,11 @@ namespace semrank {
 class CatalogFollower {
  public:
   // Both outlive the follower; there is a model. When this returns the catalog
-  // has it, and the documents of the store. The store's error.
+  // has it, and the documents of the store. The store's error; Cancelled once
+  // `stop` says so.
   static absl::StatusOr<std::unique_ptr<CatalogFollower>> Start(
-      const ModelStore* models, ServedCatalog* catalog);
+      const ModelStore* models, ServedCatalog* catalog,
+      const std::function<bool()>& stop);
   // Gives a model up that is on its way.
   ~CatalogFollower();
   CatalogFollower(const CatalogFollower&) = delete;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -57,29 +59,62 @@ constexpr absl::Duration kMaxStoreClosing = absl::Seconds(10);
 // For the last snapshot, when the calls took all the time of the drain.
 constexpr absl::Duration kMinSnapshotTime = absl::Seconds(2);
 
-// Cancelled by the signals that end the server.
+// Cancelled once `stop` says so.
 absl::Status WarmUpFirst(const ServerOptions& options, const ModelStore& models,
-                         const EmbeddingEngine& engine) {
+                         const EmbeddingEngine& engine,
+                         const std::function<bool()>& stop) {
   if (options.warm_catalog.empty()) return absl::OkStatus();
   WarmUpOptions warm_up = {.path = options.warm_catalog,
                            .models = CurrentModels(options.models, models)};
-  warm_up.stop = [] {
-    return WaitForStopSignalFor(absl::ZeroDuration()).has_value();
-  };
+  warm_up.stop = stop;
   return WarmUp(warm_up, engine).status();
 }
 
-void PrintReady(const Listeners& listeners) {
-  absl::PrintF("semrank-server ready grpc=%s http=%s", listeners.rpc->address(),
-               listeners.http->address());
+std::string Addresses(const Listeners& listeners) {
+  std::string addresses = absl::StrFormat(
+      "grpc=%s http=%s", listeners.rpc->address(), listeners.http->address());
   if (listeners.health != nullptr) {
-    absl::PrintF(" health=%s", listeners.health->address());
+    addresses += " health=" + listeners.health->address();
   }
-  absl::PrintF("\n");
+  return addresses;
+}
+
+// Every port is bound before anything is loaded: one that is taken is told at
+// once, and probes find the server while it loads.
+absl::StatusOr<Listeners> Listen(const ServerOptions& options,
+                                 TlsCertificates* tls,
+                                 const RpcEnvironment& environment,
+                                 HttpPages pages) {
+  Listeners listeners;
+  SEMRANK_ASSIGN_OR_RETURN(
+      listeners.http,
+      HttpServer::Start(
+          options.http_address, std::move(pages),
+          JsonApi(environment, {options.limits.max_http_body_bytes,
+                                HttpCallsAllowed(options.security)})));
+  const RpcServerOptions rpc_options = {options.listen_address,
+                                        MaxRequestBytes(options.limits), tls};
+  SEMRANK_ASSIGN_OR_RETURN(listeners.rpc,
+                           RpcServer::Start(rpc_options, environment));
+  if (!options.security.health_address.empty()) {
+    SEMRANK_ASSIGN_OR_RETURN(
+        listeners.health, HealthServer::Start(options.security.health_address,
+                                              *environment.lifecycle));
+  }
+  spdlog::info("listening, not ready yet: {}", Addresses(listeners));
+  return listeners;
+}
+
+void ReportReady(const Listeners& listeners) {
+  listeners.rpc->ReportServing();
+  if (listeners.health != nullptr) listeners.health->ReportServing();
+  absl::PrintF("semrank-server ready %s\n", Addresses(listeners));
   std::fflush(stdout);
 }
 
+// Cancelled when a signal ended it before it was ready.
 absl::Status Serve(const ServerOptions& options) {
+  StartSignals signals;
   SEMRANK_ASSIGN_OR_RETURN(const auto secrets, Secrets::Load(options.security));
   Lifecycle lifecycle;
   Metrics metrics;
@@ -129,36 +164,22 @@ absl::Status Serve(const ServerOptions& options) {
   AddStatusPage({&lifecycle, &models, cache.get(), &admission, &connections,
                  &options.limits, &request_log, &catalog, stored.get()},
                 pages);
-  Listeners listeners;
   SEMRANK_ASSIGN_OR_RETURN(
-      listeners.http,
-      HttpServer::Start(
-          options.http_address, std::move(pages),
-          JsonApi(environment, {options.limits.max_http_body_bytes,
-                                HttpCallsAllowed(options.security)})));
+      Listeners listeners,
+      Listen(options, secrets->tls(), environment, std::move(pages)));
 
-  const absl::Status loaded = LoadFirstModels(options.models, models);
-  if (absl::IsCancelled(loaded)) return absl::OkStatus();
-  SEMRANK_RETURN_IF_ERROR(loaded);
+  const auto stop = [&] { return signals.stop_asked(); };
+  SEMRANK_RETURN_IF_ERROR(LoadFirstModels(options.models, models, signals));
   saver.Restore();
   SEMRANK_ASSIGN_OR_RETURN(auto follower,
-                           CatalogFollower::Start(&models, &catalog));
-  const absl::Status warm = WarmUpFirst(options, models, embedding);
-  if (absl::IsCancelled(warm)) return absl::OkStatus();
-  SEMRANK_RETURN_IF_ERROR(warm);
-  const RpcServerOptions rpc_options = {
-      options.listen_address, MaxRequestBytes(options.limits), secrets->tls()};
-  SEMRANK_ASSIGN_OR_RETURN(listeners.rpc,
-                           RpcServer::Start(rpc_options, environment));
-  if (!options.security.health_address.empty()) {
-    SEMRANK_ASSIGN_OR_RETURN(
-        listeners.health, HealthServer::Start(options.security.health_address));
-  }
+                           CatalogFollower::Start(&models, &catalog, stop));
+  SEMRANK_RETURN_IF_ERROR(WarmUpFirst(options, models, embedding, stop));
+  if (signals.End()) return absl::CancelledError("stopped while starting");
   PeriodicTask watcher(options.models.poll_interval,
                        [&] { models.Refresh().IgnoreError(); });
   saver.Start();
   lifecycle.Advance(Lifecycle::State::kServing);
-  PrintReady(listeners);
+  ReportReady(listeners);
 
   const int signal_number = WaitForStopSignal([&] { watcher.Hurry(); });
   spdlog::info("signal {}: draining", signal_number);
@@ -190,7 +211,17 @@ int Main(int argc, char** argv) {
   InitLogging(options->log.format == "json");
   WarnOfFewConnections(options->limits.max_connections);
   WarnOfHttpCallsOff(options->security);
-  return ExitCode(kProgram, Serve(*options));
+  const absl::Status served = Serve(*options);
+  if (absl::IsCancelled(served)) {
+    spdlog::info("stopped before it was ready");
+    return EXIT_SUCCESS;
+  }
+  if (!served.ok() && options->log.format == "json") {
+    // Whoever reads the log as JSON finds the reason there too.
+    spdlog::critical("{}", std::string(served.message()));
+    return EXIT_FAILURE;
+  }
+  return ExitCode(kProgram, served);
 }
 
 }  // namespace

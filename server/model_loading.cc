@@ -6,8 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "server/stop.h"
-
 namespace semrank {
 namespace {
 
@@ -36,18 +34,20 @@ void LogModelLoad(const ModelLoad& load) {
                model.version().identity);
 }
 
-absl::Status LoadFirstModels(const ModelOptions& options, ModelStore& models) {
-  absl::Status status = models.Refresh();
-  if (status.ok() || !options.wait_for_model) return status;
+absl::Status LoadFirstModels(const ModelOptions& options, ModelStore& models,
+                             StartSignals& signals) {
+  const auto stop = [&] { return signals.stop_asked(); };
+  absl::Status status = models.Refresh(stop);
+  if (status.ok() || absl::IsCancelled(status) || !options.wait_for_model) {
+    return status;
+  }
   spdlog::warn("waiting for a model: {}", std::string(status.message()));
   const absl::Duration interval = options.poll_interval > absl::ZeroDuration()
                                       ? options.poll_interval
                                       : kWaitInterval;
-  while (!status.ok()) {
-    if (WaitForStopSignalFor(std::min(interval, kWaitInterval)).has_value()) {
-      return absl::CancelledError("stopped while waiting for a model");
-    }
-    status = models.Refresh();
+  while (!status.ok() && !absl::IsCancelled(status)) {
+    signals.WaitForStop(std::min(interval, kWaitInterval));
+    status = models.Refresh(stop);
   }
   return status;
 }

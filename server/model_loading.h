@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "server/core/model_store.h"
 #include "server/model_options.h"
+#include "server/stop.h"
 
 namespace semrank {
 
@@ -16,8 +17,9 @@ std::vector<ModelChoice> ModelChoices(const ModelOptions& options);
 void LogModelLoad(const ModelLoad& load);
 
 // Loads every model. With options.wait_for_model tries again until all are
-// there; Cancelled when SIGTERM or SIGINT ends that. A signal must be blocked.
-absl::Status LoadFirstModels(const ModelOptions& options, ModelStore& models);
+// there. Cancelled when it is to stop, which is looked at before each model.
+absl::Status LoadFirstModels(const ModelOptions& options, ModelStore& models,
+                             StartSignals& signals);
 
 // What answers under each name now; a name without a model is left out.
 std::vector<ServedModelPtr> CurrentModels(const ModelOptions& options,

@@ -44,12 +44,54 @@ int WaitForStopSignal(const std::function<void()>& on_hangup) {
   return LetNextOneKill(signal_number);
 }
 
-std::optional<int> WaitForStopSignalFor(absl::Duration time) {
+StartSignals::StartSignals() : thread_([this] { Run(); }) {}
+
+StartSignals::~StartSignals() { End(); }
+
+bool StartSignals::stop_asked() const {
+  const std::lock_guard lock(mutex_);
+  return stop_asked_;
+}
+
+bool StartSignals::WaitForStop(absl::Duration time) {
+  std::unique_lock lock(mutex_);
+  heard_.wait_for(lock, absl::ToChronoNanoseconds(time),
+                  [this] { return stop_asked_ || hangup_; });
+  hangup_ = false;
+  return stop_asked_;
+}
+
+bool StartSignals::End() {
+  if (thread_.joinable()) {
+    {
+      const std::lock_guard lock(mutex_);
+      ended_ = true;
+    }
+    heard_.notify_all();
+    // Wakes it from sigwait; another thread never hears this one.
+    pthread_kill(thread_.native_handle(), SIGHUP);
+    thread_.join();
+  }
+  return stop_asked();
+}
+
+void StartSignals::Run() {
   const sigset_t signals = AllSignals();
-  const timespec limit = absl::ToTimespec(time);
-  const int signal_number = sigtimedwait(&signals, nullptr, &limit);
-  if (signal_number < 0 || signal_number == SIGHUP) return std::nullopt;
-  return LetNextOneKill(signal_number);
+  for (;;) {
+    int signal_number = 0;
+    const bool heard = sigwait(&signals, &signal_number) == 0;
+    std::unique_lock lock(mutex_);
+    stop_asked_ = heard && signal_number != SIGHUP;
+    hangup_ = heard && !stop_asked_;
+    heard_.notify_all();
+    if (ended_) return;
+    if (!stop_asked_) continue;
+    LetNextOneKill(signal_number);
+    // The next one kills as long as this thread is there to hear it. A SIGHUP
+    // stays blocked.
+    heard_.wait(lock, [this] { return ended_; });
+    return;
+  }
 }
 
 Watchdog::Watchdog(absl::Duration limit)

@@ -5,7 +5,6 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
-#include <optional>
 #include <thread>
 
 #include "absl/time/time.h"
@@ -20,9 +19,35 @@ void BlockSignals();
 // ends the process at once. `on_hangup` is called for each SIGHUP meanwhile.
 int WaitForStopSignal(const std::function<void()>& on_hangup);
 
-// The same for at most `time`, and a SIGHUP ends the wait too; nothing when it
-// was not to stop.
-std::optional<int> WaitForStopSignalFor(absl::Duration time);
+// Hears the signals while the server starts, in a thread of its own, since
+// loading waits for nothing. A second SIGTERM or SIGINT ends the process at
+// once.
+//
+//   Threads  every method but End, from any thread; signals are blocked in all.
+class StartSignals {
+ public:
+  StartSignals();
+  ~StartSignals();
+  StartSignals(const StartSignals&) = delete;
+  StartSignals& operator=(const StartSignals&) = delete;
+
+  bool stop_asked() const;
+  // Waits until SIGTERM, SIGINT or SIGHUP, at most `time`; true = to stop.
+  bool WaitForStop(absl::Duration time);
+  // From now on signals wait for WaitForStopSignal. True = one came that ends
+  // the start.
+  bool End();
+
+ private:
+  void Run();
+
+  mutable std::mutex mutex_;
+  std::condition_variable heard_;
+  bool stop_asked_ = false;
+  bool hangup_ = false;
+  bool ended_ = false;
+  std::thread thread_;
+};
 
 // Ends the process with exit code 1 unless destroyed within `limit`: for a stop
 // that hangs because of a bug, which no supervisor should have to wait for.

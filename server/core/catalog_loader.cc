@@ -26,12 +26,19 @@ CatalogLoader::CatalogLoader(DocumentStore* store, const TextEmbedder* embedder,
       catalog_(*catalog),
       served_(catalog->TakeSnapshot().model()) {}
 
-absl::StatusOr<CatalogLoader::Counts> CatalogLoader::Load() {
+absl::StatusOr<CatalogLoader::Counts> CatalogLoader::Load(
+    const std::function<bool()>& stop) {
+  stop_ = stop;
   SEMRANK_RETURN_IF_ERROR(store_.LoadDocuments(
       [this](const StoredDocument& document) { return Add(document); }));
   SEMRANK_RETURN_IF_ERROR(Flush());
   if (counts_.num_embedded > 0) SEMRANK_RETURN_IF_ERROR(WriteBack());
   return counts_;
+}
+
+absl::Status CatalogLoader::CheckStop() const {
+  if (stop_ == nullptr || !stop_()) return absl::OkStatus();
+  return absl::CancelledError("stopped before the catalog was loaded");
 }
 
 absl::Status CatalogLoader::Add(const StoredDocument& document) {
@@ -50,6 +57,7 @@ absl::Status CatalogLoader::Add(const StoredDocument& document) {
 }
 
 absl::Status CatalogLoader::Flush() {
+  SEMRANK_RETURN_IF_ERROR(CheckStop());
   SEMRANK_RETURN_IF_ERROR(EmbedMissing());
   const DocumentCatalog::Rows rows = {served_, rows_.data()};
   SEMRANK_RETURN_IF_ERROR(catalog_.Put(records_, {&rows, 1}).status());
@@ -90,6 +98,7 @@ absl::Status CatalogLoader::WriteBack() const {
     }
     const bool last = slot + 1 == snapshot.num_slots();
     if (documents.size() < kBatchDocuments && !last) continue;
+    SEMRANK_RETURN_IF_ERROR(CheckStop());
     SEMRANK_RETURN_IF_ERROR(store_.PutDocuments(documents));
     documents.clear();
   }

@@ -8,6 +8,7 @@
 #define SEMRANK_SERVER_CORE_CATALOG_LOADER_H_
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -29,9 +30,11 @@ class CatalogLoader {
                 DocumentCatalog* catalog);
 
   // The store's error, ResourceExhausted when the catalog cannot hold them all.
-  absl::StatusOr<Counts> Load();
+  // `stop`, which may be null, is asked now and then; true makes it Cancelled.
+  absl::StatusOr<Counts> Load(const std::function<bool()>& stop = nullptr);
 
  private:
+  absl::Status CheckStop() const;
   absl::Status Add(const StoredDocument& document);
   // The documents gathered go into the catalog.
   absl::Status Flush();
@@ -42,6 +45,7 @@ class CatalogLoader {
   const TextEmbedder& embedder_;
   DocumentCatalog& catalog_;
   const ServedModelPtr served_;
+  std::function<bool()> stop_;
   Counts counts_;
   std::vector<CatalogRecord::Pointer> records_;
   std::vector<float> rows_;

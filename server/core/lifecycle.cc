@@ -24,19 +24,9 @@ absl::Status Lifecycle::DrainingError() {
 }
 
 absl::Status Lifecycle::CheckAnswering() const {
-  const State now = state();
-  switch (now) {
-    case State::kLoading:
-      return MakeError(absl::StatusCode::kUnavailable, "MODEL_LOADING",
-                       Description(now));
-    case State::kStopping:
-    case State::kEnding:
-      return DrainingError();
-    case State::kServing:
-    case State::kDraining:
-      break;
-  }
-  return absl::OkStatus();
+  if (state() != State::kLoading) return CheckNotStopping();
+  return MakeError(absl::StatusCode::kUnavailable, "MODEL_LOADING",
+                   Description(State::kLoading));
 }
 
 }  // namespace semrank

@@ -15,7 +15,7 @@ namespace semrank {
 class Lifecycle {
  public:
   enum class State {
-    kLoading,   // no model yet: calls are UNAVAILABLE
+    kLoading,   // not ready yet: calls that need a model are UNAVAILABLE
     kServing,   // ready
     kDraining,  // not ready any more, but calls that still come are served
     kStopping,  // calls that still come are UNAVAILABLE
@@ -41,6 +41,10 @@ class Lifecycle {
 
   // Unavailable while calls cannot be answered.
   absl::Status CheckAnswering() const;
+  // The same for calls that need no model.
+  absl::Status CheckNotStopping() const {
+    return state() >= State::kStopping ? DrainingError() : absl::OkStatus();
+  }
 
  private:
   std::atomic<State> state_{State::kLoading};

@@ -49,9 +49,12 @@ ModelStore::ModelStore(std::vector<ModelChoice> choices,
   }
 }
 
-absl::Status ModelStore::Refresh() {
+absl::Status ModelStore::Refresh(const std::function<bool()>& stop) {
   absl::Status first;
   for (const auto& slot : slots_) {
+    if (stop != nullptr && stop()) {
+      return absl::CancelledError("stopped before every model was loaded");
+    }
     const absl::Status status = slot->Refresh();
     if (first.ok() && slot->current() == nullptr) first = status;
   }

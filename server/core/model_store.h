@@ -56,8 +56,9 @@ class ModelStore {
   ModelStore& operator=(const ModelStore&) = delete;
 
   // Looks for new versions of every model and loads them. The first error of
-  // a model that has no version to answer with; OK when all have.
-  absl::Status Refresh();
+  // a model that has no version to answer with; OK when all have. `stop`, which
+  // may be null, is asked before each model; true makes it Cancelled.
+  absl::Status Refresh(const std::function<bool()>& stop = nullptr);
 
   // ModelService.ReloadModel: its meaning of name and version, its errors.
   absl::StatusOr<Reloaded> Reload(std::string_view name, std::int64_t version);

@@ -3,6 +3,7 @@
 #define SEMRANK_SERVER_CORE_SERVED_CATALOG_H_
 
 #include <cstddef>
+#include <functional>
 
 #include "server/core/catalog_loader.h"
 #include "server/core/catalog_model_update.h"
@@ -25,10 +26,12 @@ class ServedCatalog {
         embedder_(embedder),
         store_(store) {}
 
-  // Fills the empty catalog, which has its model, from the store.
-  absl::StatusOr<CatalogLoader::Counts> Load() {
+  // Fills the empty catalog, which has its model, from the store. `stop` as
+  // CatalogLoader has it.
+  absl::StatusOr<CatalogLoader::Counts> Load(
+      const std::function<bool()>& stop = nullptr) {
     if (store_ == nullptr) return CatalogLoader::Counts{};
-    return CatalogLoader(store_, embedder_, &documents).Load();
+    return CatalogLoader(store_, embedder_, &documents).Load(stop);
   }
 
   DocumentCatalog documents;

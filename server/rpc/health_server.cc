@@ -20,14 +20,14 @@ constexpr const char* kHealthNames[] = {
 
 }  // namespace
 
-void ReportServing(grpc::Server& server) {
-  for (const char* name : kHealthNames) {
-    server.GetHealthCheckService()->SetServingStatus(name, true);
-  }
+void ReportHealth(grpc::Server& server, bool serving) {
+  grpc::HealthCheckServiceInterface& health = *server.GetHealthCheckService();
+  for (const char* name : kHealthNames) health.SetServingStatus(name, serving);
+  health.SetServingStatus(serving);  // "" too
 }
 
 absl::StatusOr<std::unique_ptr<HealthServer>> HealthServer::Start(
-    const std::string& address) {
+    const std::string& address, const Lifecycle& lifecycle) {
   std::unique_ptr<HealthServer> health(new HealthServer);
   auto listener = ConnectionListener::Listen(address, &health->connections_);
   if (!listener.ok()) {
@@ -43,7 +43,8 @@ absl::StatusOr<std::unique_ptr<HealthServer>> HealthServer::Start(
   if (health->server_ == nullptr) {
     return absl::InternalError("gRPC does not start a server for health");
   }
-  ReportServing(*health->server_);
+  // gRPC itself says SERVING from its first moment; nobody is connected yet.
+  ReportHealth(*health->server_, lifecycle.ready());
   health->listener_->Start(std::move(take));
   return health;
 }

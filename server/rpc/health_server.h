@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "server/core/connection_count.h"
+#include "server/core/lifecycle.h"
 #include "server/rpc/connection_listener.h"
 
 namespace grpc {
@@ -16,8 +17,8 @@ class Server;
 
 namespace semrank {
 
-// Says SERVING of every service from now on.
-void ReportServing(grpc::Server& server);
+// Says SERVING or NOT_SERVING of every service from now on.
+void ReportHealth(grpc::Server& server, bool serving);
 
 class HealthServer {
  public:
@@ -25,16 +26,19 @@ class HealthServer {
   static constexpr int kMaxConnections = 64;
 
   // `address` is HOST:PORT; port 0 = any free one. Unavailable when it cannot
-  // be listened on. Start an RpcServer before it: gRPC's health service is
+  // be listened on. Says SERVING if `lifecycle` is ready, else NOT_SERVING
+  // until ReportServing. Start an RpcServer before it: gRPC's health service is
   // switched on for the whole process there.
   static absl::StatusOr<std::unique_ptr<HealthServer>> Start(
-      const std::string& address);
+      const std::string& address, const Lifecycle& lifecycle);
   ~HealthServer();
   HealthServer(const HealthServer&) = delete;
   HealthServer& operator=(const HealthServer&) = delete;
 
   const std::string& address() const { return listener_->address(); }
 
+  void ReportServing() { ReportHealth(*server_, true); }
+  // For good.
   void ReportNotServing();
 
  private:

@@ -20,19 +20,21 @@ class MessageCall final : public RequestWork {
   using Handler = std::function<absl::Status(const Request&, Response&)>;
 
   // Bytes in, parsed request to the handler, response or status out. A handler
-  // that may block needs a `pool` to do so.
+  // that may block needs a `pool` to do so. Reading calls are answered while
+  // the first models load, calls that change something are not.
   static grpc::ServerUnaryReactor* Start(const RpcEnvironment& environment,
                                          const Metrics::Rpc& rpc,
                                          const RawCall& raw, Handler handler,
                                          WorkerPool* pool = nullptr) {
-    return UnaryCall::Start(environment, rpc, raw,
-                            std::unique_ptr<RequestWork>(
-                                new MessageCall(std::move(handler), pool)));
+    return UnaryCall::Start(
+        environment, rpc, raw,
+        std::unique_ptr<RequestWork>(new MessageCall(std::move(handler), pool,
+                                                     raw.role != Role::kRead)));
   }
 
  private:
-  MessageCall(Handler handler, WorkerPool* pool)
-      : handler_(std::move(handler)), pool_(pool) {}
+  MessageCall(Handler handler, WorkerPool* pool, bool needs_model)
+      : handler_(std::move(handler)), pool_(pool), needs_model_(needs_model) {}
 
   absl::Status Read(std::string_view bytes) override {
     return ParseMessage(bytes, request_);
@@ -46,9 +48,11 @@ class MessageCall final : public RequestWork {
   }
 
   WorkerPool* pool() const override { return pool_; }
+  bool needs_model() const override { return needs_model_; }
 
   const Handler handler_;
   WorkerPool* const pool_;
+  const bool needs_model_;
   Request request_;
   Response response_;
 };

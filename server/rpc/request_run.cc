@@ -22,7 +22,9 @@ void RequestRun::AddOwnTimes(StageTimes& times) const {
 }
 
 absl::Status RequestRun::CheckUnread() const {
-  SEMRANK_RETURN_IF_ERROR(environment_.lifecycle->CheckAnswering());
+  const Lifecycle& lifecycle = *environment_.lifecycle;
+  SEMRANK_RETURN_IF_ERROR(work_->needs_model() ? lifecycle.CheckAnswering()
+                                               : lifecycle.CheckNotStopping());
   if (!work_->refused_unread()) return absl::OkStatus();
   return environment_.admission->CheckRoom();
 }

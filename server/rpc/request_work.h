@@ -41,6 +41,9 @@ class RequestWork {
   // counted? Not if the refusal must repeat what they say.
   virtual bool refused_unread() const { return texts() != nullptr; }
 
+  // May it be asked only of a server whose models are loaded?
+  virtual bool needs_model() const { return true; }
+
   // What the request asks for, by what was counted in its bytes, which stay
   // valid as long as the work does. An error only where no room could ever be
   // enough; any other is left to Read. Must not take long.

@@ -96,7 +96,8 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(
   if (server->server_ == nullptr) {
     return absl::InternalError("gRPC does not start a server");
   }
-  ReportServing(*server->server_);
+  // gRPC itself says SERVING from its first moment; nobody is connected yet.
+  ReportHealth(*server->server_, environment.lifecycle->ready());
   server->listener_->Start(std::move(take));
   return server;
 }
@@ -104,6 +105,8 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(
 RpcServer::~RpcServer() {
   if (server_ != nullptr && !stopped_) Stop(absl::ZeroDuration());
 }
+
+void RpcServer::ReportServing() { ReportHealth(*server_, true); }
 
 void RpcServer::ReportNotServing() {
   server_->GetHealthCheckService()->Shutdown();

@@ -42,8 +42,9 @@ struct RpcServerOptions {
 
 class RpcServer {
  public:
-  // Unavailable when the address cannot be listened on. The store must have a
-  // model: gRPC reports health as SERVING from its first moment.
+  // Unavailable when the address cannot be listened on. If the environment's
+  // lifecycle is not ready, health is NOT_SERVING until ReportServing, and
+  // calls that need a model are UNAVAILABLE.
   static absl::StatusOr<std::unique_ptr<RpcServer>> Start(
       const RpcServerOptions& options, RpcEnvironment environment);
   // Stops at once if Stop was not called.
@@ -53,6 +54,9 @@ class RpcServer {
 
   // HOST:PORT with the port that is in use.
   const std::string& address() const { return listener_->address(); }
+
+  // Check and Watch say SERVING of every service from now on.
+  void ReportServing();
 
   // Check and Watch say NOT_SERVING of every service from now on, so that load
   // balancers turn away; calls are still answered.

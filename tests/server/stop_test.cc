@@ -28,13 +28,36 @@ TEST(StopTest, HangupsAreHeardUntilTheStop) {
   EXPECT_EQ(num_hangups, 1);
 }
 
-TEST(StopTest, AWaitWithALimitEndsWithoutAStop) {
+TEST(StopTest, AStartHearsHangupsAndAStop) {
   BlockSignals();
-  EXPECT_EQ(WaitForStopSignalFor(absl::ZeroDuration()), std::nullopt);
+  StartSignals signals;
+  EXPECT_FALSE(signals.WaitForStop(absl::ZeroDuration()));
   kill(getpid(), SIGHUP);
-  EXPECT_EQ(WaitForStopSignalFor(absl::Hours(1)), std::nullopt);
+  EXPECT_FALSE(signals.WaitForStop(absl::Hours(1)));
   kill(getpid(), SIGTERM);
-  EXPECT_EQ(WaitForStopSignalFor(absl::Hours(1)), SIGTERM);
+  EXPECT_TRUE(signals.WaitForStop(absl::Hours(1)));
+  EXPECT_TRUE(signals.stop_asked());
+  EXPECT_TRUE(signals.End());
+}
+
+TEST(StopTest, AfterTheStartSignalsWaitAgain) {
+  BlockSignals();
+  EXPECT_FALSE(StartSignals().End());
+  kill(getpid(), SIGTERM);
+  EXPECT_EQ(WaitForStopSignal([] {}), SIGTERM);
+}
+
+TEST(StopDeathTest, ASecondSignalWhileStartingEndsTheProcessAtOnce) {
+  EXPECT_EXIT(
+      {
+        BlockSignals();
+        StartSignals signals;
+        kill(getpid(), SIGTERM);
+        signals.WaitForStop(absl::Hours(1));
+        kill(getpid(), SIGTERM);
+        std::promise<void>().get_future().wait();
+      },
+      ::testing::KilledBySignal(SIGTERM), "");
 }
 
 TEST(StopDeathTest, ASecondSignalEndsTheProcessAtOnce) {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <functional>
 #include <random>
 #include <string>
 #include <thread>
@@ -42,8 +43,9 @@ class Catalog {
   absl::Status Follow(const ServedModelPtr& model) {
     return parts_.update.Follow([&] { return model; });
   }
-  absl::StatusOr<CatalogLoader::Counts> Load() {
-    return CatalogLoader(&store_, &embedder_, &parts_.documents).Load();
+  absl::StatusOr<CatalogLoader::Counts> Load(
+      const std::function<bool()>& stop = nullptr) {
+    return CatalogLoader(&store_, &embedder_, &parts_.documents).Load(stop);
   }
   absl::Status Put(std::uint64_t id, const std::string& title) {
     return Put({{id, title, "payload"}});
@@ -147,6 +149,21 @@ TEST(CatalogStoreTest, AStartWithAnotherModelEmbedsAndTheNextNeedNot) {
     EXPECT_EQ(counts->num_embedded, num_embedded);
     EXPECT_TRUE(catalog.HasVectorOf(std::uint64_t{2'999}, 2));
   }
+}
+
+TEST(CatalogStoreTest, ALoadThatIsToStopEndsBeforeItsNextBatch) {
+  FakeDocumentStore store;
+  {
+    Catalog catalog(&store);
+    for (std::uint64_t i = 0; i < 3'000; ++i) {
+      ASSERT_THAT(catalog.Put(i, "title"), IsOk());
+    }
+  }
+  Catalog catalog(&store, 2);
+  int num_asked = 0;
+  EXPECT_THAT(catalog.Load([&] { return ++num_asked == 2; }),
+              StatusIs(absl::StatusCode::kCancelled));
+  EXPECT_EQ(num_asked, 2);
 }
 
 TEST(CatalogStoreTest, AModelThatComesWhileServingIsKeptToo) {

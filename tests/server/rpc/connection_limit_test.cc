@@ -121,7 +121,7 @@ INSTANTIATE_TEST_SUITE_P(Ports, ConnectionLimitTest, ::testing::Bool(),
 class PortsTest : public RpcServerFixture {};
 
 TEST_F(PortsTest, ProbesOfHealthHavePlacesOfTheirOwn) {
-  const auto health = HealthServer::Start("127.0.0.1:0").value();
+  const auto health = HealthServer::Start("127.0.0.1:0", lifecycle_).value();
   std::vector<PlainClient> probes(HealthServer::kMaxConnections);
   for (PlainClient& probe : probes) {
     ASSERT_TRUE(probe.Connect(health->address()));

@@ -172,7 +172,7 @@ TEST_F(TlsTest, WithAClientCaOnlyItsClientsGetIn) {
   EXPECT_THAT(CheckHealth(Connect("client")), Succeeds());
   EXPECT_EQ(CheckHealth(Connect()).error_code(), StatusCode::UNAVAILABLE);
 
-  const auto probes = HealthServer::Start("127.0.0.1:0").value();
+  const auto probes = HealthServer::Start("127.0.0.1:0", lifecycle_).value();
   const auto probe = grpc::CreateChannel(probes->address(),
                                          grpc::InsecureChannelCredentials());
   EXPECT_THAT(CheckHealth(probe), Succeeds());
