@@ -5,9 +5,11 @@
 
 #include "absl/strings/str_format.h"
 #include "model/base/file_descriptor.h"
+#include "model/base/file_replacement.h"
 #include "model/base/status_macros.h"
 #include "model/format/safetensors.h"
 #include "model/format/safetensors_layout.h"
+#include "model/format/safetensors_replacement.h"
 
 namespace semrank {
 namespace {
@@ -52,6 +54,20 @@ absl::StatusOr<std::string> FormatHeader(std::span<const TensorView> tensors,
   return std::string(prefix, kSafetensorsLengthBytes) + text;
 }
 
+// `file` is a FileDescriptor or a FileReplacement.
+template <typename File>
+absl::Status WriteTo(const File& file, std::string_view header,
+                     std::span<const TensorView> tensors) {
+  SEMRANK_RETURN_IF_ERROR(file.Write(header));
+  for (const TensorView& tensor : tensors) {
+    SEMRANK_ASSIGN_OR_RETURN(const std::uint64_t bytes,
+                             TensorBytes(tensor.shape));
+    SEMRANK_RETURN_IF_ERROR(file.Write(
+        std::string_view(reinterpret_cast<const char*>(tensor.data), bytes)));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status WriteSafetensors(const std::string& path,
@@ -62,14 +78,18 @@ absl::Status WriteSafetensors(const std::string& path,
   SEMRANK_ASSIGN_OR_RETURN(
       const FileDescriptor file,
       FileDescriptor::Open(path, O_WRONLY | O_CREAT | O_TRUNC));
-  SEMRANK_RETURN_IF_ERROR(file.Write(header));
-  for (const TensorView& tensor : tensors) {
-    SEMRANK_ASSIGN_OR_RETURN(const std::uint64_t bytes,
-                             TensorBytes(tensor.shape));
-    SEMRANK_RETURN_IF_ERROR(file.Write(
-        std::string_view(reinterpret_cast<const char*>(tensor.data), bytes)));
-  }
+  SEMRANK_RETURN_IF_ERROR(WriteTo(file, header, tensors));
   return file.Sync();
+}
+
+absl::Status ReplaceSafetensors(const std::string& path,
+                                std::span<const TensorView> tensors,
+                                const SafetensorsMetadata& metadata) {
+  SEMRANK_ASSIGN_OR_RETURN(const std::string header,
+                           FormatHeader(tensors, metadata));
+  SEMRANK_ASSIGN_OR_RETURN(FileReplacement file, FileReplacement::Create(path));
+  SEMRANK_RETURN_IF_ERROR(WriteTo(file, header, tensors));
+  return file.Commit();
 }
 
 }  // namespace semrank

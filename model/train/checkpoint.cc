@@ -15,6 +15,7 @@
 #include "model/base/file_io.h"
 #include "model/base/status_macros.h"
 #include "model/format/safetensors.h"
+#include "model/format/safetensors_replacement.h"
 #include "model/format/sha256.h"
 
 namespace semrank {
@@ -179,16 +180,7 @@ absl::Status Checkpoint::Write(const RunProgress& progress,
   SafetensorsMetadata metadata = {{kProgress, FormatProgress(progress)},
                                   {kIdentity, identity_}};
   SEMRANK_ASSIGN_OR_RETURN(metadata[kChecksum], Checksum(tensors, metadata));
-  const std::string temporary = path_ + ".tmp";
-  absl::Status status = WriteSafetensors(temporary, tensors, metadata);
-  if (status.ok() && std::rename(temporary.c_str(), path_.c_str()) != 0) {
-    status = ErrnoStatus(errno, "rename to", path_);
-  }
-  if (!status.ok()) {
-    std::remove(temporary.c_str());
-    return status;
-  }
-  return SyncDirectory(std::filesystem::path(path_).parent_path());
+  return ReplaceSafetensors(path_, tensors, metadata);
 }
 
 absl::StatusOr<RunProgress> Checkpoint::Restore(ModelTrainer& trainer,
@@ -212,11 +204,19 @@ absl::StatusOr<RunProgress> Checkpoint::Restore(ModelTrainer& trainer,
   return progress;
 }
 
+bool Checkpoint::IsOwn() const {
+  const auto file = MappedFile::Open(path_);
+  if (!file.ok()) return false;
+  const auto metadata = ParseSafetensorsMetadata((*file)->content(), path_);
+  if (!metadata.ok()) return false;
+  const auto identity = metadata->find(kIdentity);
+  return identity != metadata->end() && identity->second == identity_;
+}
+
 absl::Status Checkpoint::Remove() const {
-  for (const std::string& path : {path_, path_ + ".tmp"}) {
-    if (std::remove(path.c_str()) != 0 && errno != ENOENT) {
-      return ErrnoStatus(errno, "remove", path);
-    }
+  if (!IsOwn()) return absl::OkStatus();
+  if (std::remove(path_.c_str()) != 0) {
+    return ErrnoStatus(errno, "remove", path_);
   }
   return SyncDirectory(std::filesystem::path(path_).parent_path());
 }

@@ -6,7 +6,7 @@
 //            ("best.*") as tensors, the rest as metadata. Written beside and
 //            renamed: after a crash at any moment it is the old or the new one.
 //   Damage   a checksum over everything; DataLoss names file and reason.
-//   Owner    one run in a model directory at a time.
+//   Owner    the run that holds the directory's lock (run_lock.h).
 //   Threads  one thread.
 #ifndef SEMRANK_MODEL_TRAIN_CHECKPOINT_H_
 #define SEMRANK_MODEL_TRAIN_CHECKPOINT_H_
@@ -35,6 +35,8 @@ class Checkpoint {
 
   const std::string& path() const { return path_; }
   bool Exists() const;
+  // Whether there is one of this very run.
+  bool IsOwn() const;
   bool enabled() const { return options_.enabled(); }
 
   // To be asked after each mini-batch.
@@ -46,7 +48,7 @@ class Checkpoint {
   // the checkpoint of another run; then, as with DataLoss, nothing changed.
   absl::StatusOr<RunProgress> Restore(ModelTrainer& trainer,
                                       TensorCopies& best) const;
-  // Once the run is over.
+  // Once the run is over. Another run's checkpoint stays.
   absl::Status Remove() const;
 
  private:

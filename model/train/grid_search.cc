@@ -186,9 +186,14 @@ absl::StatusOr<GridRun> GridSearch::RunPoint(const GridPoint& point,
   }
   if (!epochs.ok()) return epochs.status();
   run.epochs = *std::move(epochs);
-  absl::Status added;
-  if (results) added = results->Add(*identity, run);
-  SEMRANK_RETURN_IF_ERROR(Agree(communicator_, added));
+  if (results) {
+    // The next one writes it too; a full disk does not end the search.
+    const absl::Status added = results->Add(*identity, run);
+    if (!added.ok()) {
+      absl::FPrintF(stderr, "%s; the search goes on\n",
+                    std::string(added.message()));
+    }
+  }
   ShareScores(communicator_, run);
   return run;
 }
@@ -215,7 +220,7 @@ absl::StatusOr<std::vector<FoldScores>> GridSearch::TrainPoint(
         "interrupted; the same command goes on with this setting");
   }
   SEMRANK_RETURN_IF_ERROR(status);
-  SEMRANK_RETURN_IF_ERROR(prepared->run().EndWithoutModel());
+  prepared->run().EndWithoutModel();
   std::vector<FoldScores> epochs;
   if (!communicator_.is_leader()) return epochs;
   for (const EpochRecord& epoch : prepared->run().epochs()) {

@@ -16,12 +16,9 @@
 namespace semrank {
 namespace {
 
-std::string Row(std::string_view name, std::string_view value,
-                std::string_view row_class = "") {
-  return absl::StrFormat(
-      "<tr class=\"%s\"><th scope=\"row\">%s</th>"
-      "<td>%s</td></tr>\n",
-      row_class, EscapeHtml(name), EscapeHtml(value));
+std::string Row(std::string_view name, std::string_view value) {
+  return absl::StrFormat("<tr><th scope=\"row\">%s</th><td>%s</td></tr>\n",
+                         EscapeHtml(name), EscapeHtml(value));
 }
 
 std::string Table(std::string_view rows) {
@@ -119,7 +116,8 @@ std::string ConfigTable(const v1::ModelConfig& config) {
 std::string SettingsTable(const std::vector<FlagValue>& flags) {
   std::string rows;
   for (const FlagValue& flag : flags) {
-    rows += Row("--" + flag.name, flag.value, flag.is_default ? "" : "set");
+    rows += Row("--" + flag.name,
+                absl::StrFormat("%s (%s)", flag.value, flag.source));
   }
   return Table(rows);
 }

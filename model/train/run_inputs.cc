@@ -17,7 +17,11 @@ namespace {
 // In the order in which mistakes are wanted to be told.
 absl::Status Read(const TrainOptions& options, bool is_leader,
                   BadLines& bad_lines, RunInputs& inputs) {
-  if (is_leader) SEMRANK_RETURN_IF_ERROR(CheckWritable(options.data.model_dir));
+  if (is_leader) {
+    SEMRANK_RETURN_IF_ERROR(CheckWritable(options.data.model_dir));
+    SEMRANK_ASSIGN_OR_RETURN(inputs.lock,
+                             RunLock::Acquire(options.data.model_dir));
+  }
   SEMRANK_ASSIGN_OR_RETURN(inputs.data, LoadTrainingData(options, bad_lines));
   SEMRANK_ASSIGN_OR_RETURN(inputs.queries,
                            Validator::ReadQueries(options.data, bad_lines));

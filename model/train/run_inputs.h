@@ -10,12 +10,15 @@
 #include "model/base/bad_lines.h"
 #include "model/eval/collection.h"
 #include "model/train/communicator.h"
+#include "model/train/run_lock.h"
 #include "model/train/train_options.h"
 #include "model/train/training_data.h"
 
 namespace semrank {
 
 struct RunInputs {
+  // Of the leader. First, to be let go last.
+  std::unique_ptr<RunLock> lock;
   std::optional<TrainingData> data;
   std::shared_ptr<const Collection> queries;  // as Validator::ReadQueries
 };
@@ -25,7 +28,7 @@ struct RunInputs {
 void LeaveToLeader(const Communicator& communicator, TrainOptions& options);
 
 // All processes fail together, here and below. The leader tells first of a
-// model_dir that cannot be written to.
+// model_dir that cannot be written to, or that another run writes to.
 absl::StatusOr<RunInputs> ReadInputs(const TrainOptions& options,
                                      Communicator& communicator,
                                      BadLines& bad_lines);

@@ -3,8 +3,11 @@
 #include <csignal>
 #include <cstddef>
 #include <cstdio>
+#include <cstdlib>
+#include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -56,13 +59,39 @@ does so too: send it to mpirun, which allows only a second after Ctrl-C.
     .flag_source = "model/train/",
     .build_note = MpiSupport()};
 
-std::vector<FlagValue> FlagValues(const FlagTable& table) {
-  std::vector<FlagValue> values;
+// Where the flags that were set got their values from, by name. Flags of a file
+// that are as they would be without it are left out.
+using FlagSources = std::map<std::string, std::string>;
+
+FlagSources FindFlagSources(const FlagTable& table,
+                            const std::vector<std::string>& args) {
+  FlagSources sources;
   for (const absl::CommandLineFlag* flag : table.flags()) {
-    values.push_back(
-        {.name = std::string(flag->Name()),
-         .value = flag->CurrentValue(),
-         .is_default = flag->CurrentValue() == flag->DefaultValue()});
+    const std::string name(flag->Name());
+    if (std::getenv(EnvironmentName(name).c_str()) != nullptr) {
+      sources[name] = "environment";
+    } else if (flag->CurrentValue() != flag->DefaultValue()) {
+      sources[name] = "flag file";
+    }
+  }
+  for (const std::string& arg : args) {
+    if (arg == "--") break;
+    if (!arg.starts_with("--")) continue;
+    const auto setting = table.Resolve(std::string_view(arg).substr(2));
+    if (setting.ok()) {
+      sources[std::string(setting->flag->Name())] = "command line";
+    }
+  }
+  return sources;
+}
+
+std::vector<FlagValue> FlagValues(const FlagTable& table,
+                                  const FlagSources& sources) {
+  std::vector<FlagValue> values;
+  for (const auto& [name, source] : sources) {
+    values.push_back({.name = name,
+                      .value = table.Find(name)->CurrentValue(),
+                      .source = source});
   }
   return values;
 }
@@ -78,6 +107,7 @@ void Print(const TrainingSummary& summary, bool json) {
 
 absl::StatusOr<TrainingSummary> SearchAndTrain(std::vector<GridPoint> points,
                                                const FlagTable& table,
+                                               FlagSources sources,
                                                Communicator& communicator,
                                                bool json) {
   std::vector<GridSetting> settings;
@@ -90,21 +120,27 @@ absl::StatusOr<TrainingSummary> SearchAndTrain(std::vector<GridPoint> points,
   const std::size_t winner = outcome.choice.winner.run;
   // So that the report shows the flags that won.
   SEMRANK_RETURN_IF_ERROR(SetFlags(table, settings[winner]));
-  return search->TrainAndPublish(winner, FlagValues(table));
+  for (const GridAssignment& chosen : settings[winner]) {
+    sources[chosen.flag] = "grid";
+  }
+  return search->TrainAndPublish(winner, FlagValues(table, sources));
 }
 
-absl::Status Run() {
+absl::Status Run(const std::vector<std::string>& args) {
   SEMRANK_ASSIGN_OR_RETURN(Communicator* const communicator,
                            ConnectProcesses());
   const FlagTable table(kInfo.flag_source);
+  const FlagSources sources = FindFlagSources(table, args);
   SEMRANK_ASSIGN_OR_RETURN(const bool json, PrintsJson());
   SEMRANK_ASSIGN_OR_RETURN(std::vector<GridPoint> points, GridFromFlags(table));
   absl::StatusOr<TrainingSummary> summary;
   if (points.empty()) {
     SEMRANK_ASSIGN_OR_RETURN(TrainOptions options, TrainOptionsFromFlags());
-    summary = Train(std::move(options), FlagValues(table), *communicator);
+    summary =
+        Train(std::move(options), FlagValues(table, sources), *communicator);
   } else {
-    summary = SearchAndTrain(std::move(points), table, *communicator, json);
+    summary =
+        SearchAndTrain(std::move(points), table, sources, *communicator, json);
   }
   SEMRANK_RETURN_IF_ERROR(summary.status());
   Print(*summary, json);
@@ -126,7 +162,8 @@ int main(int argc, char** argv) {
   }
   // What mpirun hands on, and schedulers send ahead of a time limit.
   CatchInterrupts({SIGUSR1});
-  const absl::Status status = Run();
+  const absl::Status status =
+      Run(std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc));
   const int exit_code = ExitCode(kInfo, status);
   DisconnectProcesses(status);
   return exit_code;

@@ -17,7 +17,11 @@
 
 namespace semrank {
 
-// Publishing makes a folder in `model_dir`, so try just that.
+namespace {
+constexpr std::size_t kProbeBytes = 4096;
+}  // namespace
+
+// Publishing makes a folder of files in `model_dir`, so try just that.
 absl::Status CheckWritable(const std::string& model_dir) {
   std::error_code error;
   std::filesystem::create_directories(model_dir, error);
@@ -28,8 +32,11 @@ absl::Status CheckWritable(const std::string& model_dir) {
   if (mkdtemp(probe.data()) == nullptr) {
     return ErrnoStatus(errno, "create a folder in", model_dir);
   }
-  std::filesystem::remove(probe, error);
-  return absl::OkStatus();
+  // A full disk may have room for names still.
+  const absl::Status written =
+      WriteFile(probe + "/probe", std::string(kProbeBytes, '0'));
+  std::filesystem::remove_all(probe, error);
+  return written;
 }
 
 nlohmann::ordered_json EpochMeasures(const EpochRecord& record) {

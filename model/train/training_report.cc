@@ -43,7 +43,7 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .15rem .9rem .15rem 0; text-align: left;
   vertical-align: top; overflow-wrap: anywhere; }
 th { color: var(--dim); font-weight: 600; } td.number { text-align: right; }
-tr.best td, tr.set td { font-weight: 700; }
+tr.best td { font-weight: 700; }
 @media print { body { max-width: none; margin: 0; }
   figure, section { break-inside: avoid; } }
 )css";
@@ -91,7 +91,7 @@ std::string FormatReport(const ReportContent& content) {
   html += Section("Data", DataTable(content.data));
   html += Section("Model and training", ConfigTable(content.config));
   if (!content.flags.empty()) {
-    html += Section("Flags (set ones in bold)", SettingsTable(content.flags));
+    html += Section("Flags that were set", SettingsTable(content.flags));
   }
   html += Section("Machine", MachineTable());
   return html + "</body>\n</html>\n";

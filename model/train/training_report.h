@@ -23,11 +23,11 @@ namespace semrank {
 
 inline constexpr char kReportFile[] = "report.html";
 
-// A flag of the command line as it was in effect.
+// A flag that was set.
 struct FlagValue {
   std::string name;
   std::string value;
-  bool is_default = true;
+  std::string source;  // "command line", "environment", ...
 };
 
 // Everything that the page shows.
@@ -36,7 +36,7 @@ struct ReportContent {
   absl::Time start;
   v1::ModelConfig config;
   DataStatistics data;
-  std::vector<FlagValue> flags;
+  std::vector<FlagValue> flags;  // what the others are is in `config`
   std::vector<EpochRecord> epochs;
   // "running", "published as models/shop/3", "finished, not published".
   std::string state = "running";

@@ -16,20 +16,11 @@
 #include "model/format/model_bundle.h"
 #include "model/train/initial_model.h"
 #include "model/train/memory_budget.h"
+#include "model/train/published_result.h"
 #include "model/train/tensor_fingerprint.h"
 #include "model/train/trained_model.h"
 
 namespace semrank {
-namespace {
-
-// A full disk must not cost the hours that a run has taken: it goes on.
-void Tell(std::string_view what, const absl::Status& status) {
-  if (status.ok()) return;
-  absl::FPrintF(stderr, "%s this time: %s\n", what,
-                std::string(status.message()));
-}
-
-}  // namespace
 
 TrainingRun::TrainingRun(const TrainOptions& options, const TrainingData& data,
                          BatchSource& batches, const Validator& validator,
@@ -48,6 +39,16 @@ TrainingRun::TrainingRun(const TrainOptions& options, const TrainingData& data,
       trainer_(MakeModelTrainer(options, data, pool_, communicator)),
       stopping_(options.patience) {}
 
+// A full disk must not cost the hours that a run has taken: it goes on.
+void TrainingRun::Tell(const std::string& what, const absl::Status& status) {
+  if (status.ok()) {
+    told_.erase(what);
+  } else if (told_.insert(what).second) {
+    absl::FPrintF(stderr, "%s: %s; the run goes on\n", what,
+                  std::string(status.message()));
+  }
+}
+
 // The leader has the checkpoint; the others may not even see its folder.
 absl::Status TrainingRun::Resume() {
   absl::StatusOr<RunProgress> progress = RunProgress();
@@ -59,6 +60,7 @@ absl::Status TrainingRun::Resume() {
   SEMRANK_RETURN_IF_ERROR(TakeLeadersState());
   trainer_->Restored(NumSteps());
   for (const EpochRecord& record : progress_.epochs) Judge(record);
+  resumed_ = true;
   log_.ContinueRun(progress_.start);
   report_.ContinueRun(progress_.start, progress_.epochs);
   absl::FPrintF(stderr, "going on from %s: epoch %d, %d of %d batches done\n",
@@ -120,7 +122,7 @@ absl::Status TrainingRun::RunEpochs() {
 absl::Status TrainingRun::Interrupt() {
   WriteCheckpoint();
   const std::string advice =
-      checkpoint_.Exists()
+      checkpoint_.IsOwn()
           ? absl::StrFormat("; --resume goes on from %s", checkpoint_.path())
           : "";
   if (progress_.epochs.empty()) {
@@ -260,13 +262,11 @@ void TrainingRun::FinishEpoch(EpochRecord record) {
   Tell("no report", report_.Append(record));
 }
 
-absl::Status TrainingRun::EndWithoutModel() {
-  absl::Status status;
+void TrainingRun::EndWithoutModel() {
   if (communicator_.is_leader()) {
     Tell("no report", report_.SetState("finished, not published"));
-    status = checkpoint_.Remove();
+    Tell("the checkpoint stays", checkpoint_.Remove());
   }
-  return Agree(communicator_, status);
 }
 
 absl::StatusOr<TrainingSummary> TrainingRun::Publish() {
@@ -290,11 +290,7 @@ absl::StatusOr<TrainingSummary> TrainingRun::PublishBest() {
   facts.mutable_create_time()->set_seconds(absl::ToUnixSeconds(absl::Now()));
 
   const std::string& model_dir = options_.data.model_dir;
-  SEMRANK_ASSIGN_OR_RETURN(
-      const std::int64_t version,
-      PublishModel(model_dir, {.config = config_,
-                               .featurizer = &data_.featurizer,
-                               .tensors = best_weights_.views()}));
+  SEMRANK_ASSIGN_OR_RETURN(const std::int64_t version, PublishOnce());
   TrainingSummary summary = {.version_dir = (std::filesystem::path(model_dir) /
                                              absl::StrFormat("%d", version))
                                                 .string(),
@@ -302,8 +298,29 @@ absl::StatusOr<TrainingSummary> TrainingRun::PublishBest() {
                              .best = best_,
                              .epochs_run = stopping_.num_epochs()};
   Tell("no report", report_.SetState("published as " + summary.version_dir));
-  if (finished_) SEMRANK_RETURN_IF_ERROR(checkpoint_.Remove());
+  if (finished_) Tell("the checkpoint stays", checkpoint_.Remove());
   return summary;
+}
+
+// A run that was killed between publishing and removing its checkpoint comes
+// here a second time.
+absl::StatusOr<std::int64_t> TrainingRun::PublishOnce() {
+  const std::string& model_dir = options_.data.model_dir;
+  const ModelBundle bundle = {.config = config_,
+                              .featurizer = &data_.featurizer,
+                              .tensors = best_weights_.views()};
+  if (resumed_) {
+    if (const auto version = FindPublished(model_dir, bundle)) return *version;
+  }
+  const absl::StatusOr<std::int64_t> version = PublishModel(model_dir, bundle);
+  if (version.ok()) return version;
+  WriteCheckpoint();
+  if (!checkpoint_.IsOwn()) return version.status();
+  return absl::Status(
+      version.status().code(),
+      absl::StrFormat("the model could not be published: %s. Once that is "
+                      "mended, --resume goes on from %s and publishes it",
+                      version.status().message(), checkpoint_.path()));
 }
 
 }  // namespace semrank

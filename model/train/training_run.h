@@ -6,6 +6,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -42,13 +44,16 @@ class TrainingRun {
   // After RunEpochs: writes the best weights as the next version.
   absl::StatusOr<TrainingSummary> Publish();
   // In place of Publish, when the measures were all that was wanted.
-  absl::Status EndWithoutModel();
+  void EndWithoutModel();
 
   // The finished ones, in order.
   const std::vector<EpochRecord>& epochs() const { return progress_.epochs; }
 
  private:
   absl::StatusOr<TrainingSummary> PublishBest();
+  absl::StatusOr<std::int64_t> PublishOnce();
+  // On standard error, if it is no success: once, until it succeeds again.
+  void Tell(const std::string& what, const absl::Status& status);
   absl::Status Begin();
   absl::Status Resume();
   absl::Status TakeLeadersState();
@@ -82,6 +87,8 @@ class TrainingRun {
   EarlyStopping stopping_;
   RunProgress progress_;
   bool finished_ = false;
+  bool resumed_ = false;
+  std::set<std::string> told_;
   EpochRecord best_;
   TensorCopies best_weights_;
 };

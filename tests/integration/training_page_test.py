@@ -45,17 +45,21 @@ def write_shop(folder: pathlib.Path) -> None:
 
 
 class ReportTest(unittest.TestCase):
+    NAME = f"shop {HOSTILE}"
+    FLAGS = ["--valid_queries=queries.tsv", "--valid_docs=docs.tsv", "--valid_qrels=qrels.txt"]
+
     @classmethod
     def setUpClass(cls):
         cls.temporary = tempfile.TemporaryDirectory()
         folder = pathlib.Path(cls.temporary.name)
         write_shop(folder)
         environment = {name: value for name, value in os.environ.items() if not name.startswith("SEMRANK_")}
+        environment["SEMRANK_THREADS"] = "1"
         subprocess.run(
-            [BINARIES / "semrank-train", "--train=clicks.tsv", f"--model_dir=shop {HOSTILE}", f"--epochs={EPOCHS}", "--patience=0",
-             "--hidden=8", "--embedding_dim=8", "--valid_queries=queries.tsv", "--valid_docs=docs.tsv", "--valid_qrels=qrels.txt"],
+            [BINARIES / "semrank-train", "--train=clicks.tsv", f"--model_dir={cls.NAME}", f"--epochs={EPOCHS}", "--patience=0",
+             "--hidden=8", "--embedding_dim=8", *cls.FLAGS],
             cwd=folder, env=environment, check=True, stdin=subprocess.DEVNULL, capture_output=True)
-        report = folder / f"shop {HOSTILE}" / "report.html"
+        report = folder / cls.NAME / "report.html"
         cls.source = report.read_text(encoding="utf-8")
         # Chromium wants a name without characters that mean something in a URL.
         (folder / "report.html").write_text(cls.source, encoding="utf-8")
@@ -96,6 +100,34 @@ class ReportTest(unittest.TestCase):
         self.assertGreater(self.screenshot.stat().st_size, 20_000)
         if "KEEP_SCREENSHOT" in os.environ:
             pathlib.Path(os.environ["KEEP_SCREENSHOT"]).write_bytes(self.screenshot.read_bytes())
+
+
+class PresetReportTest(ReportTest):
+    """With a preset, and held-out pairs in place of judged queries."""
+    NAME = f"preset {HOSTILE}"
+    FLAGS = ["--preset", "dssm2013", "--gamma=5", "--valid_fraction=0.3"]
+
+    def test_each_epoch_is_a_point_of_each_curve(self):
+        # Training and validation loss.
+        self.assertEqual(self.page.tags.count("polyline"), 2)
+        self.assertEqual(self.page.tags.count("circle"), 2 * EPOCHS)
+        self.assertIn(f"validation, epoch {EPOCHS}:", self.page.text)
+
+    def test_the_best_epoch_is_marked_in_chart_and_table(self):
+        self.assertIn(("line", "class", "mark"), self.page.attributes)
+        self.assertRegex(self.page.text, r"best: [1-3]\b")
+        self.assertIn(("tr", "class", "best"), self.page.attributes)
+
+    def test_the_settings_are_those_of_the_run(self):
+        for name, value in (("training.learning_rate", "0.5"), ("training.optimizer", "OPTIMIZER_SGD"), ("gamma", "5"),
+                            ("training.negatives", "4"), ("training.batch_size", "1024"), ("training.seed", "")):
+            self.assertIn(f">{name}</th><td>{value}", self.source)
+
+    def test_only_flags_that_were_set_are_shown_with_their_source(self):
+        for shown in ("--preset</th><td>dssm2013 (command line)", "--gamma</th><td>5 (command line)", "--threads</th><td>1 (environment)"):
+            self.assertIn(shown, self.source)
+        for default in ("--learning_rate<", "--optimizer<", "--batch_size<", "--negatives<"):
+            self.assertNotIn(default, self.source)
 
 
 if __name__ == "__main__":

@@ -22,8 +22,8 @@ ReportContent TestContent() {
   content.data.train_pairs = 1'234'567;
   content.data.queries.Add("two words");
   content.data.titles.Add("");
-  content.flags = {{"train", "<script>alert(1)</script>", false},
-                   {"gamma", "20", true}};
+  content.flags = {{"train", "<script>alert(1)</script>", "command line"},
+                   {"gamma", "20", "environment"}};
   for (int epoch = 1; epoch <= 3; ++epoch) {
     EpochRecord record;
     record.epoch = epoch;
@@ -59,7 +59,8 @@ TEST(TrainingReportTest, ShowsEpochsDataConfigurationAndFlags) {
   EXPECT_THAT(html, HasSubstr("best: 2"));
   EXPECT_THAT(html, HasSubstr("1,234,567"));
   EXPECT_THAT(html, HasSubstr("training.learning_rate"));
-  EXPECT_THAT(html, HasSubstr("<th scope=\"row\">--gamma</th>"));
+  EXPECT_THAT(html, HasSubstr("<th scope=\"row\">--gamma</th>"
+                              "<td>20 (environment)</td>"));
   EXPECT_THAT(html,
               HasSubstr("queries, words (30 or more in the last) 2: 100"));
 }
