@@ -22,10 +22,11 @@ ABSL_FLAG(Text, negative_sampling, Text{"in_batch"},
           "Where unclicked titles come from: in_batch (other pairs of the "
           "mini-batch; one product scores all of them), uniform (drawn from "
           "all titles, each embedded for itself; the paper's) or shown "
-          "(drawn from those shown for the same query with fewer clicks or, "
-          "with --judged, a lower grade; uniform ones fill up). Titles equal "
-          "to the clicked one are left out, in_batch also those of an equal "
-          "query.");
+          "(drawn from those shown for the same query that did worse: fewer "
+          "clicks, a lower click rate where all have impressions, a lower "
+          "grade with --judged; uniform ones fill up). Left out are titles "
+          "equal to the clicked one, of in_batch also those of an equal "
+          "query, of uniform all that were clicked for it.");
 ABSL_FLAG(Int, negatives, Int{Defaults().negatives},
           absl::StrFormat("Unclicked titles beside each clicked one, J. "
                           "in_batch: 0 = all other titles of the batch. -1 = "
@@ -33,7 +34,7 @@ ABSL_FLAG(Int, negatives, Int{Defaults().negatives},
                           semrank::kDefaultNegatives));
 ABSL_FLAG(Int, hard_negatives, Int{Defaults().hard_negatives},
           "Beside the titles of the batch, up to so many that were shown for "
-          "the same query with fewer clicks or, with --judged, a lower grade. "
+          "the same query and did worse, as --negative_sampling=shown has it. "
           "Only with --negative_sampling=in_batch.");
 ABSL_FLAG(std::string, clicks, "ignore",
           "What click counts do: ignore (each line counts once), weight (the "

@@ -51,8 +51,9 @@ TrainOptions Ssi2009() {
 TrainOptions DefaultOptions(v1::TowerKind tower) {
   TrainOptions options;
   options.tower.kind = tower;
-  // One layer learns more from a longer vector; several do not.
-  if (tower == v1::TOWER_KIND_LINEAR) options.tower.embedding_dim = 256;
+  if (tower == v1::TOWER_KIND_LINEAR) {
+    options.tower.embedding_dim = kDefaultLinearDim;
+  }
   if (tower != v1::TOWER_KIND_SSI) return options;
   options.features.kind = v1::FEATURE_KIND_WORDS;
   options.optimizer.kind = v1::OPTIMIZER_ADAGRAD;

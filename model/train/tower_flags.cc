@@ -1,7 +1,6 @@
 #include <string>
 
 #include "absl/flags/flag.h"
-#include "absl/strings/str_join.h"
 #include "model/base/settable_flag.h"
 #include "model/base/status_macros.h"
 #include "model/train/flag_groups.h"
@@ -28,15 +27,15 @@ ABSL_FLAG(Text, tower, Text{"linear"},
 ABSL_FLAG(Bool, shared_towers, Bool{Defaults().shared},
           "One network for queries and titles; otherwise one for each. ssi: as "
           "--ssi says.");
-ABSL_FLAG(Text, hidden, Text{absl::StrJoin(Defaults().hidden_dims, ",")},
+ABSL_FLAG(Text, hidden, Text{""},
           "Widths of the layers between input and vector, with commas between "
-          "them; may be empty. --tower=linear and ssi have none; the first of "
-          "--tower=clsm, whose default is 300, is its convolution.");
+          "them; may be empty. Without it 300,300 for --tower=dssm and 300, "
+          "its convolution, for clsm; linear and ssi have none.");
 ABSL_FLAG(Int, window, Int{semrank::kDefaultClsmWindow},
           "Of --tower=clsm: words in a window, odd, 1 to 15.");
-ABSL_FLAG(Int, embedding_dim, Int{Defaults().embedding_dim},
-          "Numbers in a vector; 256 for --tower=linear. For ssi the rank of U "
-          "and V.");
+ABSL_FLAG(Int, embedding_dim, Int{semrank::kDefaultLinearDim},
+          "Numbers in a vector. Without it 128 for the other towers than "
+          "linear. For ssi the rank of U and V.");
 ABSL_FLAG(Double, dropout, Double{Defaults().dropout},
           "Share of the hidden units that each text loses in training, drawn "
           "anew each time, 0 to below 1.");

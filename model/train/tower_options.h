@@ -28,6 +28,8 @@ struct TowerOptions {
   bool biases = true;
 };
 
+// One layer learns more from a longer vector; several do not.
+inline constexpr int kDefaultLinearDim = 256;
 inline constexpr int kDefaultClsmWindow = 3;
 // Of hidden_dims for CLSM: 3.5 has one layer behind the convolution.
 inline constexpr int kDefaultConvolutionDim = 300;

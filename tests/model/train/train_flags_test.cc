@@ -43,7 +43,7 @@ TEST_F(TrainFlagsTest, WithoutFlagsTheDefaultsOfTheOptions) {
 // --help shows the flag's own default, which must be what holds.
 TEST_F(TrainFlagsTest, ShownDefaultsAreTheOnesThatHold) {
   for (const char* name :
-       {"features", "tower", "negative_sampling", "optimizer", "hidden",
+       {"features", "tower", "negative_sampling", "optimizer", "embedding_dim",
         "learning_rate_decay", "early_stopping"}) {
     absl::CommandLineFlag* flag = absl::FindCommandLineFlag(name);
     ASSERT_NE(flag, nullptr) << name;
@@ -53,7 +53,7 @@ TEST_F(TrainFlagsTest, ShownDefaultsAreTheOnesThatHold) {
   const TrainOptions defaults = DefaultOptions(v1::TOWER_KIND_LINEAR);
   EXPECT_EQ(options.features.kind, defaults.features.kind);
   EXPECT_EQ(options.tower.kind, defaults.tower.kind);
-  EXPECT_EQ(options.tower.hidden_dims, defaults.tower.hidden_dims);
+  EXPECT_EQ(options.tower.embedding_dim, defaults.tower.embedding_dim);
   EXPECT_EQ(options.loss.sampling, defaults.loss.sampling);
   EXPECT_EQ(options.optimizer.kind, defaults.optimizer.kind);
   EXPECT_EQ(options.optimizer.decay, defaults.optimizer.decay);

@@ -60,7 +60,7 @@ TEST_F(TrainMainTest, HelpNamesFlagsAndDefaults) {
   const ProgramResult result = Run({"--help"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.out, AllOf(HasSubstr("--gamma=VALUE (default: "),
-                                HasSubstr("--hidden=VALUE (default: 300,300"),
+                                HasSubstr("--embedding_dim=VALUE (default: 256)"),
                                 HasSubstr("dssm2013")));
 }
 
