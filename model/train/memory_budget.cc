@@ -107,6 +107,17 @@ std::int64_t KeptGradientBytes(const TrainOptions& options,
   return num_learned * (by_entry ? kEntryBytes : std::int64_t{sizeof(float)});
 }
 
+// Of the model, its vocabulary and gradients that are kept.
+absl::StatusOr<std::int64_t> TrainingBytes(const TrainOptions& options,
+                                           int num_features) {
+  SEMRANK_ASSIGN_OR_RETURN(const std::int64_t model,
+                           ModelBytes(options, num_features));
+  SEMRANK_ASSIGN_OR_RETURN(const std::int64_t learned,
+                           NumLearned(options, num_features));
+  return model + VocabularyBytes(options, num_features) +
+         KeptGradientBytes(options, learned);
+}
+
 // idf and correlated words.
 std::int64_t NumSsiStatistics(const TrainOptions& options, int num_words) {
   const v1::SsiSpec spec = DescribeSsi(options.ssi, num_words);
@@ -185,15 +196,26 @@ std::int64_t KeptTextBytes(std::size_t num_characters) {
          kCharacterBytes * static_cast<std::int64_t>(num_characters);
 }
 
+absl::Status CheckFitsBesideModel(std::int64_t pair_bytes,
+                                  const TrainOptions& options,
+                                  int num_features) {
+  if (options.data.memory_limit == 0) return absl::OkStatus();
+  const std::int64_t limit = options.data.memory_limit;
+  SEMRANK_ASSIGN_OR_RETURN(const std::int64_t training,
+                           TrainingBytes(options, num_features));
+  const std::int64_t all = pair_bytes + training +
+                           BatchBytes(options, num_features) +
+                           std::min(kProgramBytes, limit / 16);
+  return all <= limit ? absl::OkStatus()
+                      : absl::OutOfRangeError(
+                            "pairs and model do not fit in memory together");
+}
+
 absl::StatusOr<std::int64_t> ShareForShuffling(const TrainOptions& options,
                                                int num_features) {
   const std::int64_t limit = MemoryLimit(options.data);
-  SEMRANK_ASSIGN_OR_RETURN(std::int64_t model,
-                           ModelBytes(options, num_features));
-  SEMRANK_ASSIGN_OR_RETURN(const std::int64_t learned,
-                           NumLearned(options, num_features));
-  model += VocabularyBytes(options, num_features) +
-           KeptGradientBytes(options, learned);
+  SEMRANK_ASSIGN_OR_RETURN(const std::int64_t model,
+                           TrainingBytes(options, num_features));
   const std::int64_t batches = BatchBytes(options, num_features);
   const std::int64_t rest =
       limit - limit / 8 - model - batches - std::min(kProgramBytes, limit / 16);

@@ -57,6 +57,12 @@ std::int64_t CountedWordsBytes(std::int64_t num_words,
                                std::int64_t num_characters);
 std::int64_t KeptTextBytes(std::size_t num_characters);
 
+// OutOfRange when pairs in memory, the training of such a model and the program
+// are more than a memory_limit that was given. Fails as ModelBytes.
+absl::Status CheckFitsBesideModel(std::int64_t pair_bytes,
+                                  const TrainOptions& options,
+                                  int num_features);
+
 // What remains for the shuffle buffer beside a model of so many features, its
 // vocabulary, gradients that are kept, the batches under way and what counting
 // has kept.

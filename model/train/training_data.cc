@@ -191,21 +191,18 @@ std::vector<TextPair> HoldOutQueries(double fraction, std::uint64_t seed,
   return held_out;
 }
 
-absl::StatusOr<TrainingData> LoadTrainingData(const TrainOptions& options,
-                                              BadLines& bad_lines) {
+namespace {
+
+// OutOfRange when it does not fit.
+absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
+                                            BadLines& bad_lines) {
   TextInterner texts;
   std::vector<ShownTitle> shown_lines;
-  const BadLines bad_lines_before = bad_lines;
-  absl::StatusOr<std::vector<TextPair>> read = ReadPairs(
-      options.data.train_files, bad_lines, texts,
-      UsesShownTitles(options.loss) ? &shown_lines : nullptr, &options.data);
-  if (absl::IsOutOfRange(read.status())) {
-    texts = TextInterner();
-    bad_lines = bad_lines_before;
-    return LoadStreamedData(options, bad_lines);
-  }
-  if (!read.ok()) return read.status();
-  std::vector<TextPair> train_pairs = *std::move(read);
+  SEMRANK_ASSIGN_OR_RETURN(
+      std::vector<TextPair> train_pairs,
+      ReadPairs(options.data.train_files, bad_lines, texts,
+                UsesShownTitles(options.loss) ? &shown_lines : nullptr,
+                &options.data));
   SEMRANK_RETURN_IF_ERROR(
       CheckTitles(options.data.train_files, train_pairs, texts));
   SEMRANK_ASSIGN_OR_RETURN(
@@ -225,6 +222,10 @@ absl::StatusOr<TrainingData> LoadTrainingData(const TrainOptions& options,
       ChooseFeatures(options.features, texts,
                      TextsOfVocabulary(queries, titles, shown),
                      NumPaddings(options.tower)));
+  SEMRANK_RETURN_IF_ERROR(CheckFitsBesideModel(
+      PairBytes(static_cast<std::int64_t>(train_pairs.size()), texts.size(),
+                texts.num_characters()),
+      options, featurizer.num_features()));
 
   absl::FPrintF(stderr,
                 "%d pairs (%d queries, %d titles) for training, %d for "
@@ -245,6 +246,17 @@ absl::StatusOr<TrainingData> LoadTrainingData(const TrainOptions& options,
                       std::move(shown),
                       statistics,
                       /*stream=*/nullptr};
+}
+
+}  // namespace
+
+absl::StatusOr<TrainingData> LoadTrainingData(const TrainOptions& options,
+                                              BadLines& bad_lines) {
+  const BadLines bad_lines_before = bad_lines;
+  absl::StatusOr<TrainingData> data = LoadIntoMemory(options, bad_lines);
+  if (!absl::IsOutOfRange(data.status())) return data;
+  bad_lines = bad_lines_before;
+  return LoadStreamedData(options, bad_lines);
 }
 
 }  // namespace semrank

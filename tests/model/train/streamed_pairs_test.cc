@@ -292,6 +292,18 @@ TEST_F(StreamedPairsTest, AllThatSsiLearnsCountsAgainstTheLimit) {
   EXPECT_THAT(Load(), IsOk());
 }
 
+TEST_F(StreamedPairsTest, ALimitCountsTheModelBesidePairsThatFit) {
+  options_.data.memory_limit = 64 << 20;
+  ASSERT_OK_AND_ASSIGN(TrainingData data, Load());
+  EXPECT_EQ(data.stream, nullptr);
+  // 16 MB of weights, four times over.
+  options_.tower = {.kind = v1::TOWER_KIND_DSSM, .hidden_dims = {2000, 2000}};
+  EXPECT_THAT(Load(), StatusIs(absl::StatusCode::kResourceExhausted,
+                               HasSubstr("--memory_limit=67108864")));
+  options_.data.memory_limit = 0;
+  EXPECT_THAT(Load(), IsOk());
+}
+
 TEST_F(StreamedPairsTest, WhatFitsIsHeldInMemory) {
   options_.data.memory_limit = 0;
   ASSERT_OK_AND_ASSIGN(const TrainingData data, Load());

@@ -59,9 +59,10 @@ TEST_F(TrainMainTest, PresetAndLinearTowerTrainToo) {
 TEST_F(TrainMainTest, HelpNamesFlagsAndDefaults) {
   const ProgramResult result = Run({"--help"});
   EXPECT_EQ(result.exit_code, 0);
-  EXPECT_THAT(result.out, AllOf(HasSubstr("--gamma=VALUE (default: "),
-                                HasSubstr("--embedding_dim=VALUE (default: 256)"),
-                                HasSubstr("dssm2013")));
+  EXPECT_THAT(result.out,
+              AllOf(HasSubstr("--gamma=VALUE (default: "),
+                    HasSubstr("--embedding_dim=VALUE (default: 256)"),
+                    HasSubstr("dssm2013")));
 }
 
 struct WrongUseCase {
