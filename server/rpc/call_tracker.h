@@ -8,8 +8,12 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
 #include <unordered_set>
+
+#include "absl/time/time.h"
+#include "server/rpc/leaving_answers.h"
 
 namespace semrank {
 
@@ -23,6 +27,11 @@ class OpenStream {
 
 class CallTracker {
  public:
+  CallTracker(std::int64_t max_leaving_bytes, absl::Duration answer_time)
+      : leaving_(max_leaving_bytes, answer_time) {}
+
+  LeavingAnswers& leaving() { return leaving_; }
+
   void Begin() {
     const std::lock_guard lock(mutex_);
     ++num_calls_;
@@ -59,6 +68,7 @@ class CallTracker {
     if (--num_calls_ == 0) idle_.notify_all();
   }
 
+  LeavingAnswers leaving_;
   std::mutex mutex_;
   std::condition_variable idle_;
   int num_calls_ = 0;

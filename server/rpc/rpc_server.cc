@@ -6,6 +6,7 @@
 #include <grpcpp/security/server_credentials.h>
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <chrono>
@@ -15,6 +16,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
 #include "server/core/limits.h"
 #include "server/rpc/call_tracker.h"
 #include "server/rpc/catalog_service.h"
@@ -32,6 +34,9 @@ namespace {
 // After the last of our calls the library gets this long to put its answer on
 // the wire before streams that never end are cut.
 constexpr std::chrono::milliseconds kSettleTime(100);
+
+// How often it is looked for answers that are not taken.
+constexpr absl::Duration kCutInterval = absl::Seconds(1);
 
 // Settings of the whole process, made before its first gRPC server.
 void PrepareProcess() {
@@ -62,12 +67,24 @@ void SetLimits(const RpcServerOptions& options, const Limits& limits,
 
 }  // namespace
 
-RpcServer::RpcServer() : calls_(std::make_unique<CallTracker>()) {}
+RpcServer::RpcServer(std::unique_ptr<CallTracker> calls)
+    : calls_(std::move(calls)),
+      cutter_(std::make_unique<PeriodicTask>(kCutInterval, [this] {
+        const int num_cut = calls_->leaving().CancelOverdue(absl::Now());
+        if (num_cut == 0) return;
+        spdlog::warn("{} calls ended: their answers were not taken in time",
+                     num_cut);
+      })) {}
 
 absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(
     const RpcServerOptions& options, RpcEnvironment environment) {
   PrepareProcess();
-  std::unique_ptr<RpcServer> server(new RpcServer);
+  const std::int64_t max_leaving_bytes =
+      options.max_leaving_bytes > 0
+          ? options.max_leaving_bytes
+          : MaxLeavingBytes(environment.ranking->limits());
+  std::unique_ptr<RpcServer> server(new RpcServer(
+      std::make_unique<CallTracker>(max_leaving_bytes, options.answer_time)));
   auto listener = ConnectionListener::Listen(options.listen_address,
                                              environment.connections);
   if (!listener.ok()) {

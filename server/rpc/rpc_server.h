@@ -17,8 +17,10 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "server/core/periodic_task.h"
 #include "server/rpc/connection_listener.h"
 #include "server/rpc/external_connections.h"
+#include "server/rpc/leaving_answers.h"
 #include "server/rpc/rpc_environment.h"
 
 namespace grpc {
@@ -38,6 +40,9 @@ struct RpcServerOptions {
   // Null = plain text. Must outlive the server.
   TlsCertificates* tls = nullptr;
   absl::Duration handshake_timeout = kHandshakeTimeout;
+  // Of answers that clients have not taken yet; 0 = by the limits.
+  std::int64_t max_leaving_bytes = 0;
+  absl::Duration answer_time = kAnswerTime;
 };
 
 class RpcServer {
@@ -68,7 +73,7 @@ class RpcServer {
   bool Stop(absl::Duration timeout);
 
  private:
-  RpcServer();
+  explicit RpcServer(std::unique_ptr<CallTracker> calls);
 
   // In this order, so that the server goes first and what calls use goes last.
   std::unique_ptr<CallTracker> calls_;
@@ -76,6 +81,8 @@ class RpcServer {
   std::unique_ptr<ConnectionListener> listener_;
   std::unique_ptr<grpc::Server> server_;
   bool stopped_ = false;
+  // Ends before what it looks at.
+  std::unique_ptr<PeriodicTask> cutter_;
 };
 
 }  // namespace semrank

@@ -39,6 +39,7 @@ void StreamCall::Begin(Role role) {
   absl::Status answering = CheckAccess(environment_.access, context_, role);
   if (!answering.ok()) environment_.metrics->CountRejected(answering);
   if (answering.ok()) answering = environment_.lifecycle->CheckAnswering();
+  if (answering.ok()) answering = environment_.calls->leaving().CheckRoom();
   bool over = false;
   {
     const MutexLock lock(mutex_);
@@ -81,6 +82,10 @@ void StreamCall::Answer(const absl::Status& outcome,
     --num_in_work_;
     answer_bytes_ += CostOf(answer);
     answers_.push_back(answer);
+    if (writing_) {
+      environment_.calls->leaving().Grow(
+          context_.c_call(), static_cast<std::int64_t>(CostOf(answer)));
+    }
     over = Continue();
   }
   if (over) FinishNow();
@@ -114,6 +119,7 @@ void StreamCall::OnWriteDone(bool ok) {
   {
     const MutexLock lock(mutex_);
     writing_ = false;
+    environment_.calls->leaving().Remove(context_.c_call());
     answer_bytes_ -= CostOf(answers_.front());
     answers_.pop_front();
     over = Continue();
@@ -173,6 +179,8 @@ void StreamCall::StartReadIfRoom() {
 void StreamCall::StartWriteIfAny() {
   if (writing_ || answers_.empty()) return;
   writing_ = true;
+  environment_.calls->leaving().Add(context_.c_call(),
+                                    static_cast<std::int64_t>(answer_bytes_));
   grpc::WriteOptions options;
   // More follows at once: the library may put them on the wire together.
   if (answers_.size() > 1) options.set_buffer_hint();

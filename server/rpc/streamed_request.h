@@ -22,7 +22,10 @@ class StreamedRequest : public RequestRun {
   // of the stream.
   static void Begin(std::unique_ptr<StreamedRequest> request) {
     StreamedRequest& run = *request.release();
-    const absl::Status status = run.CheckUnread();
+    absl::Status status = run.CheckUnread();
+    if (status.ok() && run.work().refused_unread()) {
+      status = run.environment().calls->leaving().CheckRoom();
+    }
     if (!status.ok()) return run.Refuse(status);
     run.Start(ViewOf(run.bytes_));
   }

@@ -41,6 +41,9 @@ void UnaryCall::Begin() {
   absl::Status status =
       CheckAccess(environment().access, *raw_.context, raw_.role);
   if (status.ok()) status = CheckUnread();
+  if (status.ok() && work().texts() != nullptr) {
+    status = environment().calls->leaving().CheckRoom();
+  }
   if (status.ok()) status = ToSingleSlice(*raw_.request, bytes_);
   if (!status.ok()) return Refuse(status);
   RequestRun::Start(ViewOf(bytes_));
@@ -68,7 +71,9 @@ void UnaryCall::Done(const absl::Status& status) {
                                        .time = time});
   }
   bytes_ = grpc::Slice();
-  UnaryMessages::Of(*raw_.context).FreeRequest();
+  UnaryMessages& messages = UnaryMessages::Of(*raw_.context);
+  messages.FreeRequest();
+  messages.AnswerLeaves(raw_.context->c_call());
   // From here on the context and the buffers may be gone.
   reactor_->Finish(ToGrpcStatus(status));
 }

@@ -30,6 +30,8 @@ class UnaryMessages final
   void Begin(CallTracker& calls);
   // Its bytes are needed no more; those of the answer may wait for long.
   void FreeRequest() override { request_.Clear(); }
+  // After Begin: the answer, whose call this is, is given to gRPC.
+  void AnswerLeaves(grpc_call* call);
   // gRPC is done with the call.
   void Release() override;
 
@@ -37,6 +39,7 @@ class UnaryMessages final
   grpc::ByteBuffer request_;
   grpc::ByteBuffer response_;
   CallTracker* calls_ = nullptr;
+  grpc_call* leaving_ = nullptr;
 };
 
 class UnaryMessagesAllocator final

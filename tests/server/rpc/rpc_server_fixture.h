@@ -68,7 +68,9 @@ class RpcServerFixture : public ::testing::Test {
     return RpcServer::Start({.listen_address = address,
                              .max_request_bytes = MaxRequestBytes(kLimits),
                              .tls = tls_,
-                             .handshake_timeout = handshake_timeout_},
+                             .handshake_timeout = handshake_timeout_,
+                             .max_leaving_bytes = max_leaving_bytes_,
+                             .answer_time = answer_time_},
                             {.ranking = &ranking_,
                              .embedding = &embedding_,
                              .catalog_writer = &catalog_.writer,
@@ -150,6 +152,8 @@ class RpcServerFixture : public ::testing::Test {
   // For servers that a test starts itself.
   ConnectionCount* connections_ = &many_connections_;
   absl::Duration handshake_timeout_ = kHandshakeTimeout;
+  std::int64_t max_leaving_bytes_ = 0;
+  absl::Duration answer_time_ = kAnswerTime;
   bool admin_rpcs_ = true;
   const AccessControl* access_ = nullptr;
   TlsCertificates* tls_ = nullptr;

@@ -185,6 +185,36 @@ TEST_F(RpcServerTest, StopCutsAnAnswerThatIsNotTakenInItsTime) {
   EXPECT_FALSE(slow.Finish().ok());
 }
 
+TEST_F(RpcServerTest, WhileAnswersPileUpNothingIsTakenUntilOneIs) {
+  max_leaving_bytes_ = SlowReader::kNumVectorBytes;
+  const auto server = StartServer("127.0.0.1:0").value();
+  SlowReader slow(server->address());
+  WaitUntilAnswered();
+  const auto channel = grpc::CreateChannel(server->address(),
+                                           grpc::InsecureChannelCredentials());
+  // The metrics are a moment ahead.
+  grpc::Status status;
+  do {
+    status = BackgroundRank(channel).Wait();
+  } while (status.ok());
+  EXPECT_THAT(status, FailsWith(grpc::StatusCode::RESOURCE_EXHAUSTED,
+                                std::string("OVERLOADED")));
+  EXPECT_EQ(slow.ReadNumBytes(), SlowReader::kNumVectorBytes);
+  EXPECT_THAT(slow.Finish(), Succeeds());
+  while (!BackgroundRank(channel).Wait().ok()) {
+  }
+}
+
+TEST_F(RpcServerTest, AnAnswerThatIsNotTakenInItsTimeIsCut) {
+  answer_time_ = absl::ZeroDuration();
+  const auto server = StartServer("127.0.0.1:0").value();
+  SlowReader slow(server->address());
+  WaitUntilAnswered();
+  EXPECT_TRUE(server->Stop(absl::Minutes(5)));
+  EXPECT_EQ(slow.ReadNumBytes(), 0u);
+  EXPECT_FALSE(slow.Finish().ok());
+}
+
 TEST_F(RpcServerTest, StopCancelsWhatIsStillRunningAfterItsTime) {
   gate_.Close();
   auto stub = v1::EmbeddingService::NewStub(channel_);
