@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
@@ -176,6 +177,9 @@ class ModelKindsTest : public ::testing::TestWithParam<ModelKind> {
                                      collection_->titles.end());
     const auto response = client_->Rank(request);
     if (!response.ok()) return response.status();
+    EXPECT_EQ(response->score_kind(), absl::StartsWith(GetParam().name, "Ssi")
+                                          ? v1::SCORE_KIND_SSI_DOT
+                                          : v1::SCORE_KIND_COSINE);
     Ranking ranking;
     for (int i = 0; i < response->indices_size(); ++i) {
       ranking.push_back({response->indices(i), response->scores(i)});
