@@ -22,6 +22,7 @@ std::string AdviceForReason(const std::string& reason,
   if (reason == "TOO_MANY_TEXTS") {
     return "send fewer in one call, or raise the limit of the server";
   }
+  if (reason == "MESSAGE_TOO_LARGE") return "send fewer texts in one call";
   if (reason == "MODEL_NOT_FOUND") {
     return "'semrank model --list' shows what there is";
   }

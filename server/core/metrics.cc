@@ -92,9 +92,10 @@ constexpr std::array<std::string_view, kNumStatusCodes> kCodeLabels = {
     "Unavailable",
     "DataLoss",
     "Unauthenticated"};
-constexpr std::array<const char*, 8> kRejectReasons = {
-    "OVERLOADED", "DEADLINE_EXCEEDED", "CANCELLED",   "MODEL_LOADING",
-    "DRAINING",   "MISSING_KEY",       "UNKNOWN_KEY", "ROLE_REQUIRED"};
+constexpr std::array<const char*, 10> kRejectReasons = {
+    "OVERLOADED",        "DEADLINE_EXCEEDED", "CANCELLED",   "MODEL_LOADING",
+    "DRAINING",          "MISSING_KEY",       "UNKNOWN_KEY", "ROLE_REQUIRED",
+    "MESSAGE_TOO_LARGE", "METADATA_TOO_LARGE"};
 
 // The buckets of gRPC's own latency metrics (proposal A66), in seconds.
 const prometheus::Histogram::BucketBoundaries& CallBuckets() {

@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "server/core/errors.h"
 #include "server/core/stage_times.h"
 
 namespace semrank {
@@ -14,7 +15,11 @@ constexpr int kBlockBytes = 1 << 20;
 
 }  // namespace
 
-absl::Status ToSingleSlice(const grpc::ByteBuffer& buffer, grpc::Slice& slice) {
+absl::Status ToSingleSlice(const grpc::ByteBuffer& buffer,
+                           std::int64_t max_bytes, grpc::Slice& slice) {
+  if (buffer.Length() > static_cast<std::size_t>(max_bytes)) {
+    return MessageTooLarge(buffer.Length(), max_bytes);
+  }
   if (buffer.TrySingleSlice(&slice).ok() ||
       buffer.DumpToSingleSlice(&slice).ok()) {
     return absl::OkStatus();

@@ -6,6 +6,7 @@
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/slice.h>
 
+#include <cstdint>
 #include <string_view>
 
 #include "absl/status/status.h"
@@ -14,8 +15,10 @@
 namespace semrank {
 
 // The whole message in one piece: small ones are already, larger ones are
-// copied once. Internal when gRPC handed over none.
-absl::Status ToSingleSlice(const grpc::ByteBuffer& buffer, grpc::Slice& slice);
+// copied once. ResourceExhausted when it has more than `max_bytes`, before
+// anything is copied; Internal when gRPC handed over none.
+absl::Status ToSingleSlice(const grpc::ByteBuffer& buffer,
+                           std::int64_t max_bytes, grpc::Slice& slice);
 
 inline std::string_view ViewOf(const grpc::Slice& slice) {
   return {reinterpret_cast<const char*>(slice.begin()), slice.size()};

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <chrono>
 #include <future>
-#include <limits>
 #include <mutex>
 #include <utility>
 
@@ -49,15 +48,18 @@ void PrepareProcess() {
   });
 }
 
-void SetLimits(const RpcServerOptions& options, const Limits& limits,
-               grpc::ServerBuilder& builder) {
+void SetLimits(const Limits& limits, grpc::ServerBuilder& builder) {
+  // What is a little too much is refused by the call, with a reason and counted
+  // (CheckMetadataSize); gRPC would not even tell us.
   builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE,
-                             static_cast<int>(limits.max_metadata_bytes));
+                             static_cast<int>(2 * limits.max_metadata_bytes));
   builder.AddChannelArgument(
       GRPC_ARG_MAX_CONCURRENT_STREAMS,
       static_cast<int>(limits.max_streams_per_connection));
-  builder.SetMaxReceiveMessageSize(static_cast<int>(std::min<std::int64_t>(
-      options.max_request_bytes, std::numeric_limits<int>::max())));
+  // ToSingleSlice has the limit. gRPC 1.51 looks at a message's length only
+  // once it holds all of it, so a limit of its own would save no memory; but it
+  // would hide the refusal from us, on a stream as a half-close.
+  builder.SetMaxReceiveMessageSize(-1);
   builder.SetMaxSendMessageSize(-1);
   // gRPC looks at a message's size only after unpacking it, whatever it grows
   // to; a few kilobytes of gzip would be gigabytes of memory.
@@ -105,7 +107,7 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(
                                   ? options.tls->MakeCredentials()
                                   : grpc::InsecureServerCredentials(),
                               options.handshake_timeout);
-  SetLimits(options, environment.ranking->limits(), builder);
+  SetLimits(environment.ranking->limits(), builder);
   for (const auto& service : server->services_) {
     builder.RegisterService(service.get());
   }

@@ -10,7 +10,6 @@
 #ifndef SEMRANK_SERVER_RPC_RPC_SERVER_H_
 #define SEMRANK_SERVER_RPC_RPC_SERVER_H_
 
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -35,8 +34,6 @@ class TlsCertificates;
 struct RpcServerOptions {
   // HOST:PORT; port 0 = any free one.
   std::string listen_address;
-  // Largest message taken and made; above it gRPC answers RESOURCE_EXHAUSTED.
-  std::int64_t max_request_bytes = 0;
   // Null = plain text. Must outlive the server.
   TlsCertificates* tls = nullptr;
   absl::Duration handshake_timeout = kHandshakeTimeout;

@@ -36,7 +36,11 @@ StreamCall::StreamCall(const RpcEnvironment& environment,
 void StreamCall::Begin(Role role) {
   metrics_.rpc.Started();
   environment_.calls->Begin(this);
-  absl::Status answering = CheckAccess(environment_.access, context_, role);
+  absl::Status answering = CheckMetadataSize(
+      context_, environment_.ranking->limits().max_metadata_bytes);
+  if (answering.ok()) {
+    answering = CheckAccess(environment_.access, context_, role);
+  }
   if (!answering.ok()) environment_.metrics->CountRejected(answering);
   if (answering.ok()) answering = environment_.lifecycle->CheckAnswering();
   if (answering.ok()) answering = environment_.calls->leaving().CheckRoom();
@@ -54,8 +58,13 @@ void StreamCall::OnReadDone(bool ok) {
   absl::Status taken = absl::OkStatus();
   if (ok) {
     metrics_.received->Increment();
-    taken = ToSingleSlice(incoming_, bytes);
+    taken = ToSingleSlice(
+        incoming_, MaxRequestBytes(environment_.ranking->limits()), bytes);
     incoming_.Clear();
+  }
+  if (!taken.ok()) {
+    environment_.metrics->CountRejected(taken);
+    metrics_.CountAnswer(taken.code());
   }
   bool take = false;
   bool over = false;

@@ -38,13 +38,19 @@ absl::Time UnaryCall::deadline() const {
 void UnaryCall::Begin() {
   rpc_.Started();
   UnaryMessages::Of(*raw_.context).Begin(*environment().calls);
+  const Limits& limits = environment().ranking->limits();
   absl::Status status =
-      CheckAccess(environment().access, *raw_.context, raw_.role);
+      CheckMetadataSize(*raw_.context, limits.max_metadata_bytes);
+  if (status.ok()) {
+    status = CheckAccess(environment().access, *raw_.context, raw_.role);
+  }
   if (status.ok()) status = CheckUnread();
   if (status.ok() && work().texts() != nullptr) {
     status = environment().calls->leaving().CheckRoom();
   }
-  if (status.ok()) status = ToSingleSlice(*raw_.request, bytes_);
+  if (status.ok()) {
+    status = ToSingleSlice(*raw_.request, MaxRequestBytes(limits), bytes_);
+  }
   if (!status.ok()) return Refuse(status);
   RequestRun::Start(ViewOf(bytes_));
 }

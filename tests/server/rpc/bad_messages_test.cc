@@ -6,6 +6,7 @@ namespace semrank {
 namespace {
 
 constexpr auto kInvalid = grpc::StatusCode::INVALID_ARGUMENT;
+constexpr auto kExhausted = grpc::StatusCode::RESOURCE_EXHAUSTED;
 
 struct Method {
   std::string_view name;
@@ -23,19 +24,40 @@ class BadMessageTest : public RpcServerFixture,
  protected:
   BadMessageTest() : method_(GetParam().name) {}
 
-  // Sends one message and returns the status of the whole call.
-  grpc::Status Call(const std::string& bytes) {
-    if (!GetParam().streams) return CallRaw(method_, bytes);
-    RawStream stream(channel_, method_);
+  // Sends one message and returns the status of the whole call; `filler` goes
+  // into its metadata.
+  grpc::Status Call(const std::string& bytes, const std::string& filler = "") {
+    if (!GetParam().streams) {
+      grpc::ClientContext context;
+      if (!filler.empty()) context.AddMetadata("x-filler", filler);
+      const grpc::Status status = CallRaw(method_, bytes, context);
+      has_request_id_ = HasRequestId(context);
+      return status;
+    }
+    RawStream stream(channel_, method_, filler);
     stream.Write(bytes);
     stream.HalfClose();
     std::string answer;
     while (stream.Read(answer)) {
     }
-    return stream.Finish();
+    const grpc::Status status = stream.Finish();
+    has_request_id_ = HasRequestId(stream.context());
+    return status;
+  }
+
+  double HandledAs(const std::string& code) const {
+    const std::size_t slash = method_.find('/');
+    return Handled(method_.substr(0, slash), method_.substr(slash + 1), code,
+                   GetParam().streams ? "bidi_stream" : "unary");
   }
 
   const std::string method_;
+  bool has_request_id_ = false;  // the last answer
+
+ private:
+  static bool HasRequestId(const grpc::ClientContext& context) {
+    return context.GetServerTrailingMetadata().count("x-request-id") == 1;
+  }
 };
 
 TEST_P(BadMessageTest, MalformedIsInvalidArgument) {
@@ -54,20 +76,31 @@ TEST_P(BadMessageTest, TextThatIsNotUtf8IsInvalidArgument) {
   }
 }
 
-TEST_P(BadMessageTest, OversizedIsResourceExhaustedAndTheServerGoesOn) {
-  const std::string huge(MaxRequestBytes(kLimits) + 1, 'x');
-  EXPECT_EQ(Call(huge).error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+TEST_P(BadMessageTest, OversizedIsRefusedByNameAndTheServerGoesOn) {
+  const std::size_t limit = MaxRequestBytes(kLimits);
+  for (const std::size_t size : {limit + 1, 20 * limit}) {
+    const grpc::Status status = Call(std::string(size, 'x'));
+    EXPECT_THAT(status, FailsWith(kExhausted, "MESSAGE_TOO_LARGE"));
+    const auto values = ErrorInfoOf(status).metadata();
+    EXPECT_EQ(values.at("value"), std::to_string(size));
+    EXPECT_EQ(values.at("limit"), std::to_string(limit));
+    EXPECT_TRUE(has_request_id_);
+  }
+  EXPECT_EQ(HandledAs("ResourceExhausted"), 2);
+  EXPECT_EQ(HandledAs("OK"), 0);
+  EXPECT_EQ(Rejected("MESSAGE_TOO_LARGE"), 2);
   EXPECT_THAT(Call("\xff"), FailsWith(kInvalid, "MALFORMED_MESSAGE"));
 }
 
-TEST_P(BadMessageTest, OversizedMetadataIsResourceExhausted) {
-  const std::string filler(2 * kLimits.max_metadata_bytes, 'x');
-  grpc::ClientContext context;
-  context.AddMetadata("x-filler", filler);
-  const grpc::Status status =
-      GetParam().streams ? RawStream(channel_, method_, filler).Finish()
-                         : CallRaw(method_, "", context);
-  EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+TEST_P(BadMessageTest, OversizedMetadataAreRefusedByName) {
+  const std::string filler(kLimits.max_metadata_bytes + 1, 'x');
+  const grpc::Status status = Call("", filler);
+  EXPECT_THAT(status, FailsWith(kExhausted, "METADATA_TOO_LARGE"));
+  EXPECT_EQ(ErrorInfoOf(status).metadata().at("flag"), "max_metadata_bytes");
+  EXPECT_TRUE(has_request_id_);
+  EXPECT_EQ(HandledAs("ResourceExhausted"), 1);
+  // Far more never gets to the method, and is not let in either.
+  EXPECT_EQ(Call("", filler + filler).error_code(), kExhausted);
 }
 
 TEST_P(BadMessageTest, NothingOfItReachesStandardError) {

@@ -278,13 +278,5 @@ TEST_F(RankStreamTest, AStreamThatComesWhileStoppingIsRefused) {
               FailsWith(grpc::StatusCode::UNAVAILABLE, "DRAINING"));
 }
 
-TEST_F(RankStreamTest, AnOversizedMessageIsResourceExhausted) {
-  RawStream raw(channel_, "RankingService/RankStream");
-  raw.Write(std::string(MaxRequestBytes(kLimits) + 1, 'x'));
-  std::string bytes;
-  EXPECT_FALSE(raw.Read(bytes));
-  EXPECT_EQ(raw.Finish().error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
-}
-
 }  // namespace
 }  // namespace semrank

@@ -123,13 +123,6 @@ TEST_F(RankingServiceTest, UnknownModelsAreNotFound) {
   EXPECT_THAT(Rank(request), Succeeds());
 }
 
-TEST_F(RankingServiceTest, OversizedMessageIsResourceExhausted) {
-  const std::string huge(MaxRequestBytes(kLimits) + 1, 'x');
-  EXPECT_EQ(RankRaw(huge).error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
-  // The connection survives it.
-  EXPECT_THAT(Rank(Request("q", {"t"})), Succeeds());
-}
-
 TEST_F(RankingServiceTest, CompressedRequestsAreRefusedBeforeTheyAreUnpacked) {
   grpc::ClientContext context;
   context.set_compression_algorithm(GRPC_COMPRESS_GZIP);

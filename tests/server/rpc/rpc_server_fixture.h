@@ -66,7 +66,6 @@ class RpcServerFixture : public ::testing::Test {
   absl::StatusOr<std::unique_ptr<RpcServer>> StartServer(
       const std::string& address) {
     return RpcServer::Start({.listen_address = address,
-                             .max_request_bytes = MaxRequestBytes(kLimits),
                              .tls = tls_,
                              .handshake_timeout = handshake_timeout_,
                              .max_leaving_bytes = max_leaving_bytes_,
