@@ -85,15 +85,16 @@ absl::Status CandidateScorer::ScoreDocuments(const DocumentCatalog* catalog,
     result_.catalog.snapshot = catalog->TakeSnapshot();
   }
   const std::size_t first_row = scored_.candidates.size();
-  FindDocuments(catalog, input, first, last);
+  SEMRANK_RETURN_IF_ERROR(FindDocuments(catalog, input, first, last));
   scored_.scores.resize(scored_.candidates.size());
   result_.times[Stage::kCache] += clock.Lap();
   return ScoreFound(input, first_row);
 }
 
-void CandidateScorer::FindDocuments(const DocumentCatalog* catalog,
-                                    const RankInput& input, std::size_t first,
-                                    std::size_t last) {
+absl::Status CandidateScorer::FindDocuments(const DocumentCatalog* catalog,
+                                            const RankInput& input,
+                                            std::size_t first,
+                                            std::size_t last) {
   const DocumentCatalog::Snapshot& snapshot = result_.catalog.snapshot;
   for (std::size_t i = first; i < last; ++i) {
     const bool by_number = i < input.ids.size();
@@ -106,12 +107,17 @@ void CandidateScorer::FindDocuments(const DocumentCatalog* catalog,
     result_.catalog.slots.push_back(slot.value_or(RankedCatalog::kNoSlot));
     if (slot.has_value()) {
       scored_.candidates.push_back(candidate);
-    } else {
-      const char* const field = by_number ? "ids" : "document_ids";
-      result_.problems.push_back(
-          {candidate, DocumentNotFound(ItemName(field, place))});
+      continue;
     }
+    const std::string field =
+        ItemName(by_number ? "ids" : "document_ids", place);
+    // Looked at only here: what is in the catalog is UTF-8.
+    if (!by_number) {
+      SEMRANK_RETURN_IF_ERROR(CheckUtf8(field, input.document_ids[place]));
+    }
+    result_.problems.push_back({candidate, DocumentNotFound(field)});
   }
+  return absl::OkStatus();
 }
 
 absl::Status CandidateScorer::ScoreFound(const RankInput& input,

@@ -55,8 +55,9 @@ class CandidateScorer {
   absl::Status AddTitles(std::span<const std::string_view> titles,
                          std::uint32_t first);
   // The slot of each document; those that are found become candidates.
-  void FindDocuments(const DocumentCatalog* catalog, const RankInput& input,
-                     std::size_t first, std::size_t last);
+  absl::Status FindDocuments(const DocumentCatalog* catalog,
+                             const RankInput& input, std::size_t first,
+                             std::size_t last);
   // Scores of the candidates from `first_row` on, which are documents.
   absl::Status ScoreFound(const RankInput& input, std::size_t first_row);
 

@@ -24,6 +24,9 @@ inline bool IsTooLong(std::string_view text, const Limits& limits) {
   return text.size() > static_cast<std::size_t>(limits.max_text_bytes);
 }
 
+// INVALID_UTF8 of `field`. For what is compared with names but not normalised.
+absl::Status CheckUtf8(std::string_view field, std::string_view text);
+
 // What a query must be, wherever one comes in: EMPTY_QUERY, TEXT_TOO_LONG.
 absl::Status CheckQuery(std::string_view query, const Limits& limits);
 

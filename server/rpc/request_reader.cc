@@ -8,7 +8,7 @@
 #include "semrank/v1/embedding_service.pb.h"
 #include "semrank/v1/ranking_service.pb.h"
 #include "server/core/errors.h"
-#include "server/rpc/message_parser.h"
+#include "server/core/text_checks.h"
 #include "server/rpc/wire_reader.h"
 
 namespace semrank {
@@ -52,12 +52,28 @@ bool ReadPackedNumbers(WireReader& reader,
 bool ReadModelRef(WireReader& reader, v1::ModelRef& model) {
   std::string_view bytes;
   if (!reader.ReadBytes(bytes)) return false;
-  // A singular message that comes in pieces is merged.
-  v1::ModelRef piece;
-  if (!ParseMessage(bytes, piece).ok()) return false;
-  piece.DiscardUnknownFields();
-  model.MergeFrom(piece);
-  return true;
+  // Field by field, so that a message that comes in pieces is merged, and a
+  // name that is not UTF-8 is one for CheckModelName.
+  WireReader fields(bytes);
+  while (fields.Next()) {
+    std::string_view name;
+    std::uint64_t version = 0;
+    if (fields.field() == v1::ModelRef::kNameFieldNumber &&
+        fields.type() == kBytes) {
+      if (fields.ReadBytes(name)) model.set_name(std::string(name));
+    } else if (fields.field() == v1::ModelRef::kVersionFieldNumber &&
+               fields.type() == kVarint) {
+      fields.ReadVarint(version);
+      model.set_version(static_cast<std::int64_t>(version));
+    } else {
+      fields.Skip();
+    }
+  }
+  return fields.ok();
+}
+
+absl::Status CheckModelName(const v1::ModelRef& model) {
+  return CheckUtf8("model.name", model.name());
 }
 
 bool ReadUint32(WireReader& reader, std::uint32_t& value) {
@@ -180,6 +196,7 @@ absl::Status ReadEmbedFields(std::string_view bytes,
     }
   }
   if (!reader.ok()) return MalformedMessage(message_name);
+  SEMRANK_RETURN_IF_ERROR(CheckModelName(settings.model));
   if (!v1::Side_IsValid(static_cast<int>(side))) {
     return UnknownValue("side", side);
   }
@@ -204,6 +221,7 @@ absl::Status ReadRankRequest(std::string_view bytes, std::size_t num_texts,
     }
   }
   if (!reader.ok()) return MalformedMessage("semrank.v1.RankRequest");
+  SEMRANK_RETURN_IF_ERROR(CheckModelName(message.model));
   message.input.titles = message.titles;
   message.input.ids = message.ids;
   message.input.document_ids = message.document_ids;

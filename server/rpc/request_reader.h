@@ -4,8 +4,8 @@
 //   Memory   16 bytes a text beside the bytes themselves. How many there are is
 //            known and admitted before (text_count.h); for `num_texts` room is
 //            made at once.
-//   Errors   MALFORMED_MESSAGE.
-//            Texts are not checked for UTF-8 here: the engine does, by name.
+//   Errors   MALFORMED_MESSAGE; INVALID_UTF8 for a model's name. Texts and ids
+//            are not checked for UTF-8 here: the engine does, by name.
 #ifndef SEMRANK_SERVER_RPC_REQUEST_READER_H_
 #define SEMRANK_SERVER_RPC_REQUEST_READER_H_
 

@@ -224,13 +224,22 @@ TEST_F(RankStreamTest, WhatComesBehindABadMessageIsNotTaken) {
 
 TEST_F(RankStreamTest, ARequestThatIsNotUtf8IsAnsweredByItsNumber) {
   RawStream raw(channel_, "RankingService/RankStream");
-  ASSERT_TRUE(raw.Write("\x08\x05\x12\x06\x0a\x01\xff\x12\x01t"));
-  std::string bytes;
-  ASSERT_TRUE(raw.Read(bytes));
-  v1::RankStreamResponse response;
-  ASSERT_TRUE(response.ParseFromString(bytes));
-  EXPECT_EQ(response.request_number(), 5u);
-  EXPECT_EQ(ErrorInfoOf(response.status()).reason(), "INVALID_UTF8");
+  for (const auto& [message, field] :
+       {std::pair("\x08\x05\x12\x06\x0a\x01\xff\x12\x01t", "query"),
+        std::pair("\x08\x05\x12\x07\x0a\x01q\x22\x02\xff\xfe",
+                  "document_ids[0]"),
+        std::pair("\x08\x05\x12\x0b\x0a\x01q\x12\x01t\x42\x03\x0a\x01\xff",
+                  "model.name")}) {
+    ASSERT_TRUE(raw.Write(message));
+    std::string bytes;
+    ASSERT_TRUE(raw.Read(bytes));
+    v1::RankStreamResponse response;
+    ASSERT_TRUE(response.ParseFromString(bytes));
+    EXPECT_EQ(response.request_number(), 5u);
+    const google::rpc::ErrorInfo info = ErrorInfoOf(response.status());
+    EXPECT_EQ(info.reason(), "INVALID_UTF8");
+    EXPECT_EQ(info.metadata().at("field"), field);
+  }
 }
 
 TEST_F(RankStreamTest, CancellingDropsWhatIsQueued) {
