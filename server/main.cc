@@ -92,8 +92,7 @@ absl::StatusOr<Listeners> Listen(const ServerOptions& options,
           options.http_address, std::move(pages),
           JsonApi(environment, {options.limits.max_http_body_bytes,
                                 HttpCallsAllowed(options.security)})));
-  const RpcServerOptions rpc_options = {options.listen_address,
-                                        MaxRequestBytes(options.limits), tls};
+  const RpcServerOptions rpc_options = {options.listen_address, tls};
   SEMRANK_ASSIGN_OR_RETURN(listeners.rpc,
                            RpcServer::Start(rpc_options, environment));
   if (!options.security.health_address.empty()) {

@@ -45,13 +45,6 @@ absl::Status InvalidUtf8(std::string_view field, const absl::Status& cause);
 absl::Status TooManyTexts(std::string_view field, std::uint64_t num_texts,
                           std::uint64_t max_texts_per_request);
 
-// RESOURCE_EXHAUSTED: whoever sends less is answered. Said of a whole message,
-// and of all the metadata of a call.
-absl::Status MessageTooLarge(std::size_t num_bytes,
-                             std::size_t max_request_bytes);
-absl::Status MetadataTooLarge(std::size_t num_bytes,
-                              std::size_t max_metadata_bytes);
-
 // NOT_FOUND for one key: "ids[3]: no such document in the catalog".
 absl::Status DocumentNotFound(std::string_view field);
 

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "server/core/errors.h"
+#include "server/core/size_errors.h"
 #include "server/core/stage_times.h"
 
 namespace semrank {

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "server/core/access_control.h"
-#include "server/core/errors.h"
+#include "server/core/size_errors.h"
 
 namespace semrank {
 
