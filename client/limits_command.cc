@@ -19,7 +19,7 @@ constexpr std::string_view kUsage =
     "Prints what the server accepts: texts in a request, bytes of a text, "
     "texts "
     "in\n"
-    "work at once, and so on. Each is a flag of semrank-server; 0 = no limit.\n"
+    "work at once, and so on. Flags of semrank-server set them; 0 = no limit.\n"
     "\n"
     "Examples:\n"
     "  semrank limits\n"

@@ -62,6 +62,7 @@ class DocumentCatalog {
   DocumentCatalog(const DocumentCatalog&) = delete;
   DocumentCatalog& operator=(const DocumentCatalog&) = delete;
 
+  std::size_t max_documents() const { return max_documents_; }
   Snapshot TakeSnapshot() const;
   Stats GetStats() const;
 

@@ -134,13 +134,15 @@ std::string Catalog(const ServedCatalog& catalog) {
   return Table("Catalog", {}, rows);
 }
 
-std::string LimitTable(const Limits& limits) {
+std::string LimitTable(const Limits& limits,
+                       std::size_t max_catalog_documents) {
   return Table(
       "Limits", {},
       {{"texts in a request", std::to_string(limits.max_texts_per_request)},
        {"bytes of a text", std::to_string(limits.max_text_bytes)},
        {"texts in work", std::to_string(limits.max_inflight_texts)},
        {"bytes of a message", std::to_string(MaxRequestBytes(limits))},
+       {"documents in the catalog", std::to_string(max_catalog_documents)},
        {"connections over gRPC", std::to_string(limits.max_connections)},
        {"connections over HTTP",
         absl::StrFormat("%s, and %s that wait", kMaxHttpConnections,
@@ -188,7 +190,9 @@ std::string StatusPage(const StatusSources& sources, absl::Duration uptime) {
                  absl::FormatDuration(absl::Trunc(uptime, absl::Seconds(1)))},
                 {"now", Seconds(absl::Now())}}) +
          Models(*sources.models) + Use(sources) + Catalog(*sources.catalog) +
-         Store(sources.stored) + LimitTable(*sources.limits) +
+         Store(sources.stored) +
+         LimitTable(*sources.limits,
+                    sources.catalog->documents.max_documents()) +
          Failures(*sources.request_log) + "</body>\n</html>\n";
 }
 

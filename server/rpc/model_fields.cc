@@ -113,7 +113,8 @@ absl::Status FillPage(std::span<const ModelStatus> models,
   return absl::OkStatus();
 }
 
-void DescribeLimits(const Limits& limits, v1::Limits& message) {
+void DescribeLimits(const Limits& limits, std::size_t max_catalog_documents,
+                    v1::Limits& message) {
   message.set_max_texts_per_request(limits.max_texts_per_request);
   message.set_max_text_bytes(limits.max_text_bytes);
   message.set_max_inflight_texts(limits.max_inflight_texts);
@@ -127,6 +128,7 @@ void DescribeLimits(const Limits& limits, v1::Limits& message) {
   message.set_max_document_id_bytes(limits.max_document_id_bytes);
   message.set_max_payload_bytes(limits.max_payload_bytes);
   message.set_max_top_k(limits.max_top_k);
+  message.set_max_catalog_documents(max_catalog_documents);
 }
 
 }  // namespace semrank

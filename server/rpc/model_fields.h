@@ -19,7 +19,9 @@ absl::Status FillPage(std::span<const ModelStatus> models,
                       const v1::ListModelsRequest& list,
                       v1::ListModelsResponse& page);
 
-void DescribeLimits(const Limits& limits, v1::Limits& message);
+// `max_catalog_documents` is not in `limits`: only the catalog needs it.
+void DescribeLimits(const Limits& limits, std::size_t max_catalog_documents,
+                    v1::Limits& message);
 
 }  // namespace semrank
 

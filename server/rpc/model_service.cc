@@ -90,7 +90,9 @@ grpc::ServerUnaryReactor* ModelService::GetLimits(
   return MessageCall<v1::GetLimitsRequest, v1::GetLimitsResponse>::Start(
       environment_, get_limits_, {context, request, response},
       [this](const v1::GetLimitsRequest& /*get*/, v1::GetLimitsResponse& got) {
-        DescribeLimits(environment_.ranking->limits(), *got.mutable_limits());
+        DescribeLimits(environment_.ranking->limits(),
+                       environment_.catalog_writer->catalog().max_documents(),
+                       *got.mutable_limits());
         return absl::OkStatus();
       });
 }

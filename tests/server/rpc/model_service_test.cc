@@ -61,6 +61,18 @@ TEST_F(ModelServiceTest, GetLimitsPublishesWhatTheFlagsSay) {
   EXPECT_EQ(limits.max_connections(), 8'192u);
   EXPECT_EQ(limits.max_metadata_bytes(), 8'192u);
   EXPECT_EQ(limits.max_http_body_bytes(), 8u << 20);
+  EXPECT_EQ(limits.max_catalog_documents(), 100'000u);
+}
+
+TEST_F(ModelServiceTest, GetLimitsLeavesNoLimitOut) {
+  v1::GetLimitsResponse response;
+  ASSERT_THAT(stub_->GetLimits(&context_, {}, &response), Succeeds());
+  const v1::Limits& limits = response.limits();
+  const auto* const fields = v1::Limits::descriptor();
+  for (int i = 0; i < fields->field_count(); ++i) {
+    EXPECT_TRUE(limits.GetReflection()->HasField(limits, fields->field(i)))
+        << fields->field(i)->name();
+  }
 }
 
 TEST_F(ModelServiceTest, ListModelsTellsEveryVersionAndWhyOneFailed) {
