@@ -4,6 +4,7 @@
 
 #include "absl/time/clock.h"
 #include "model/base/status_macros.h"
+#include "server/core/stage_times.h"
 #include "server/json_messages.h"
 #include "server/json_text_count.h"
 
@@ -53,9 +54,11 @@ absl::Status JsonCall::AdmitAndParse(std::string_view body,
 
 absl::Status JsonCall::MakeAnswer(
     const google::protobuf::MessageLite& response) {
+  StageClock clock;
   // Every response of the API is a full message; "lite" ones know no JSON.
   SEMRANK_ASSIGN_OR_RETURN(
       json_, ToJson(dynamic_cast<const google::protobuf::Message&>(response)));
+  environment().metrics->RecordStage(Stage::kSerialize, clock.Lap());
   return absl::OkStatus();
 }
 

@@ -8,20 +8,14 @@
 namespace semrank {
 
 absl::StatusOr<Admission::Permit> Admission::Admit(std::int64_t num_texts) {
-  const std::int64_t inflight = inflight_texts_ += num_texts;
-  if (inflight > max_inflight_texts_ && num_texts > 0) {
-    inflight_texts_ -= num_texts;
-    return Overloaded(num_texts, inflight - num_texts);
-  }
-  std::int64_t mark = high_water_mark_.load(std::memory_order_relaxed);
-  while (inflight > mark &&
-         !high_water_mark_.compare_exchange_weak(mark, inflight)) {
+  if (!inflight_texts_.RaiseWithin(num_texts, max_inflight_texts_)) {
+    return Overloaded(num_texts, inflight_texts());
   }
   return Permit(this, num_texts);
 }
 
 absl::Status Admission::CheckRoom() const {
-  const std::int64_t inflight = inflight_texts_.load();
+  const std::int64_t inflight = inflight_texts();
   if (inflight < max_inflight_texts_) return absl::OkStatus();
   return Overloaded(1, inflight);
 }
@@ -38,10 +32,6 @@ absl::Status Admission::Overloaded(std::int64_t num_texts,
        {"flag", "max_inflight_texts"},
        {"retry_delay_ms",
         std::to_string(absl::ToInt64Milliseconds(kRetryDelay))}});
-}
-
-std::int64_t Admission::TakeHighWaterMark() {
-  return high_water_mark_.exchange(inflight_texts_.load());
 }
 
 }  // namespace semrank

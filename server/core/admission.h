@@ -8,12 +8,12 @@
 #ifndef SEMRANK_SERVER_CORE_ADMISSION_H_
 #define SEMRANK_SERVER_CORE_ADMISSION_H_
 
-#include <atomic>
 #include <cstdint>
 #include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "server/core/high_water_mark.h"
 
 namespace semrank {
 
@@ -59,18 +59,21 @@ class Admission {
   absl::Status CheckRoom() const;
 
   std::int64_t max_inflight_texts() const { return max_inflight_texts_; }
-  std::int64_t inflight_texts() const { return inflight_texts_.load(); }
-  // The most texts in flight since it was last asked.
-  std::int64_t TakeHighWaterMark();
+  std::int64_t inflight_texts() const { return inflight_texts_.level(); }
+  // The most texts in flight in the last minute or two.
+  std::int64_t high_water_mark() const { return inflight_texts_.mark(); }
+  // Of these, the ones whose requests wait for a worker; kept by whoever queues
+  // them.
+  HighWaterMark& queued_texts() { return queued_texts_; }
 
  private:
   // `inflight` is what the texts do not fit beside.
   absl::Status Overloaded(std::int64_t num_texts, std::int64_t inflight) const;
-  void Release(std::int64_t num_texts) { inflight_texts_ -= num_texts; }
+  void Release(std::int64_t num_texts) { inflight_texts_.Lower(num_texts); }
 
   const std::int64_t max_inflight_texts_;
-  std::atomic<std::int64_t> inflight_texts_{0};
-  std::atomic<std::int64_t> high_water_mark_{0};
+  HighWaterMark inflight_texts_;
+  HighWaterMark queued_texts_;
 };
 
 }  // namespace semrank

@@ -45,6 +45,8 @@ constexpr FamilyInfo kStageSeconds = {
     "Time that a request spent in one stage."};
 constexpr FamilyInfo kTextsEmbedded = {"semrank_texts_embedded_total", "side",
                                        "Texts that went through a tower."};
+constexpr FamilyInfo kBatchTexts = {
+    "semrank_batch_texts", "side", "Texts that went through a tower together."};
 constexpr FamilyInfo kCacheRequests = {
     "semrank_cache_requests_total", "result",
     "Document vectors looked up in the memory cache."};
@@ -64,8 +66,9 @@ constexpr FamilyInfo kDocumentsSearched = {
 constexpr FamilyInfo kModelLoads = {"semrank_model_load_total", "result",
                                     "Attempts to load a model."};
 constexpr FamilyInfo kModelInfo = {"semrank_model_info",
-                                   "name, version, identity, embedding_dim",
-                                   "The current models; always 1."};
+                                   "name, version, sha256, dim",
+                                   "The current models, by the SHA-256 of "
+                                   "their MANIFEST.json; always 1."};
 constexpr FamilyInfo kModelLoaded = {
     "semrank_model_loaded_timestamp_seconds", "name",
     "When the current model became ready, in seconds since 1970."};
@@ -73,7 +76,7 @@ constexpr FamilyInfo kBuildInfo = {"semrank_build_info", "version, compiler",
                                    "The running program; always 1."};
 
 constexpr std::array<const char*, kNumStages> kStageLabels = {
-    "queue", "parse", "cache", "embed", "score", "serialize"};
+    "queue", "read", "parse", "cache", "embed", "score", "serialize"};
 constexpr std::array<std::string_view, kNumStatusCodes> kCodeLabels = {
     "OK",
     "Canceled",
@@ -104,6 +107,13 @@ const prometheus::Histogram::BucketBoundaries& CallBuckets() {
       .005,   .006,   .008,  .01,   .013,  .016,  .02,  .025, .03,  .04,
       .05,    .065,   .08,   .1,    .13,   .16,   .2,   .25,  .3,   .4,
       .5,     .65,    .8,    1,     2,     5,     10,   20,   50,   100};
+  return buckets;
+}
+
+// Up to the largest slice that an embedder hands to a tower.
+const prometheus::Histogram::BucketBoundaries& BatchBuckets() {
+  static const prometheus::Histogram::BucketBoundaries buckets = {
+      1, 2, 4, 8, 16, 32, 64, 128, 256};
   return buckets;
 }
 
@@ -159,8 +169,13 @@ Metrics::Metrics() {
         &stages.Add({{"stage", kStageLabels[i]}}, StageBuckets());
   }
   auto& embedded = Register(BuildCounter(), kTextsEmbedded, registry_);
-  texts_embedded_ = {&embedded.Add({{"side", "query"}}),
-                     &embedded.Add({{"side", "document"}})};
+  auto& batches = Register(BuildHistogram(), kBatchTexts, registry_);
+  for (const int place : {0, 1}) {
+    const prometheus::Labels side = {
+        {"side", place == 0 ? "query" : "document"}};
+    texts_embedded_[place] = &embedded.Add(side);
+    batch_texts_[place] = &batches.Add(side, BatchBuckets());
+  }
   auto& cache = Register(BuildCounter(), kCacheRequests, registry_);
   cache_hits_ = &cache.Add({{"result", "hit"}});
   cache_misses_ = &cache.Add({{"result", "miss"}});
@@ -239,8 +254,8 @@ void Metrics::SetModel(const ModelVersion& version, int embedding_dim,
   if (info != nullptr) model_info_->Remove(info);
   info = &model_info_->Add({{"name", version.name},
                             {"version", std::to_string(version.version)},
-                            {"identity", version.identity},
-                            {"embedding_dim", std::to_string(embedding_dim)}});
+                            {"sha256", version.identity},
+                            {"dim", std::to_string(embedding_dim)}});
   info->Set(1);
   loaded_timestamp_seconds_->Add({{"name", version.name}})
       .Set(static_cast<double>(absl::ToUnixMillis(load_time)) / 1e3);

@@ -31,9 +31,11 @@
 
 namespace semrank {
 
-// What a request's time goes into; Timings in the API are the same.
-enum class Stage { kQueue, kParse, kCache, kEmbed, kScore, kSerialize };
-inline constexpr int kNumStages = 6;
+// What a request's time goes into; Timings in the API are the same, but that
+// they count reading (counting, admitting and decoding a message or its JSON)
+// with parsing (normalising texts).
+enum class Stage { kQueue, kRead, kParse, kCache, kEmbed, kScore, kSerialize };
+inline constexpr int kNumStages = 7;
 inline constexpr int kNumStatusCodes = 17;
 
 // "OK", "InvalidArgument": the spelling of gRPC dashboards.
@@ -81,9 +83,11 @@ class Metrics {
     stage_seconds_[static_cast<int>(stage)]->Observe(
         absl::ToDoubleSeconds(time));
   }
+  // One batch that went through a tower.
   void CountEmbedded(Side side, std::int64_t num_texts) {
-    texts_embedded_[side == Side::kQuery ? 0 : 1]->Increment(
-        static_cast<double>(num_texts));
+    const int place = side == Side::kQuery ? 0 : 1;
+    texts_embedded_[place]->Increment(static_cast<double>(num_texts));
+    batch_texts_[place]->Observe(static_cast<double>(num_texts));
   }
   void CountCacheRequests(std::int64_t num_hits, std::int64_t num_misses) {
     cache_hits_->Increment(static_cast<double>(num_hits));
@@ -138,6 +142,7 @@ class Metrics {
   prometheus::Family<prometheus::Counter>* answered_;
   std::array<prometheus::Histogram*, kNumStages> stage_seconds_;
   std::array<prometheus::Counter*, 2> texts_embedded_;
+  std::array<prometheus::Histogram*, 2> batch_texts_;
   prometheus::Counter* cache_hits_;
   prometheus::Counter* cache_misses_;
   std::map<std::string, prometheus::Counter*, std::less<>> rejected_;

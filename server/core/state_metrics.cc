@@ -1,5 +1,7 @@
 #include "server/core/state_metrics.h"
 
+#include <functional>
+
 namespace semrank {
 
 using prometheus::MetricType;
@@ -73,18 +75,25 @@ void AddConnectionReadings(const ConnectionCount& connections,
 }
 
 void AddAdmissionReadings(Admission& admission, Metrics& metrics) {
-  metrics.AddReading(
-      {"semrank_inflight_texts", "Texts admitted and not yet answered.",
-       MetricType::Gauge,
-       [&] { return static_cast<double>(admission.inflight_texts()); }});
-  metrics.AddReading(
-      {"semrank_inflight_texts_max",
-       "The most texts in flight since the last scrape.", MetricType::Gauge,
-       [&] { return static_cast<double>(admission.TakeHighWaterMark()); }});
-  metrics.AddReading(
-      {"semrank_inflight_texts_limit", "Texts that may be in flight at once.",
-       MetricType::Gauge,
-       [&] { return static_cast<double>(admission.max_inflight_texts()); }});
+  const auto add = [&](const char* name, const char* help,
+                       std::function<std::int64_t()> read) {
+    metrics.AddReading({name, help, MetricType::Gauge,
+                        [read] { return static_cast<double>(read()); }});
+  };
+  add("semrank_inflight_texts", "Texts admitted and not yet answered.",
+      [&] { return admission.inflight_texts(); });
+  add("semrank_inflight_texts_max",
+      "The most texts in flight in this minute and the one before it.",
+      [&] { return admission.high_water_mark(); });
+  add("semrank_inflight_texts_limit", "Texts that may be in flight at once.",
+      [&] { return admission.max_inflight_texts(); });
+  add("semrank_queue_texts",
+      "Texts in flight whose requests wait for a worker; small requests never "
+      "do.",
+      [&] { return admission.queued_texts().level(); });
+  add("semrank_queue_texts_max",
+      "The most texts that waited in this minute and the one before it.",
+      [&] { return admission.queued_texts().mark(); });
 }
 
 }  // namespace semrank

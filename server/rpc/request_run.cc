@@ -60,6 +60,7 @@ absl::Status RequestRun::Admit(const TextCount& count) {
 void RequestRun::StartAdmitted(std::string_view bytes) {
   const absl::Status status = work_->Read(bytes);
   read_time_ = waiting_since_ = TimeSinceReceived();
+  environment_.metrics->RecordStage(Stage::kRead, read_time_);
   if (!status.ok()) {
     Finish(status);
   } else if (work_->pool() != nullptr || size_.num_texts > kMaxInlineTexts ||
@@ -72,7 +73,10 @@ void RequestRun::StartAdmitted(std::string_view bytes) {
 
 void RequestRun::QueueForWorker() {
   WorkerPool* const pool = work_->pool();
-  (pool != nullptr ? pool : environment_.workers)->Submit([this] {
+  HighWaterMark& queued = environment_.admission->queued_texts();
+  queued.Raise(size_.num_texts);
+  (pool != nullptr ? pool : environment_.workers)->Submit([this, &queued] {
+    queued.Lower(size_.num_texts);
     TakeTurn();
   });
 }

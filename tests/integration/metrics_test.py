@@ -66,6 +66,7 @@ class MetricsTest(unittest.TestCase):
                      "semrank_catalog_documents_deleted_total", "semrank_catalog_searches_total", "semrank_catalog_documents_searched_total",
                      "semrank_catalog_reembedding_documents", "semrank_catalog_reembedded_documents",
                      "semrank_cache_entries", "semrank_cache_bytes", "semrank_cache_evictions_total", "semrank_inflight_texts_max",
+                     "semrank_batch_texts_bucket", "semrank_queue_texts", "semrank_queue_texts_max",
                      "semrank_open_connections", "semrank_connections_limit", "semrank_connections_refused_total",
                      "semrank_accept_failures_total",
                      "semrank_cache_snapshot_restored_vectors", "semrank_cache_snapshot_vectors",

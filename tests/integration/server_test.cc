@@ -77,7 +77,7 @@ TEST_F(ServerTest, ServesGrpcAndHttpAndEndsWithZeroOnSigterm) {
         "semrank_cache_requests_total{result=\"hit\"} 3\n",
         "semrank_cache_entries 3\n", "semrank_inflight_texts 0\n",
         "process_resident_memory_bytes", "semrank_build_info",
-        "semrank_model_info{embedding_dim=\"16\""}) {
+        "semrank_model_info{dim=\"16\""}) {
     EXPECT_THAT(metrics, HasSubstr(line));
   }
   server->Signal(SIGTERM);

@@ -58,11 +58,37 @@ TEST(AdmissionTest, RoomIsNotThereOnceTheLastTextIsTaken) {
   EXPECT_EQ(admission.inflight_texts(), 2);
 }
 
-TEST(AdmissionTest, HighWaterMarkStartsAgainWhenTaken) {
+TEST(AdmissionTest, HighWaterMarkIsTheSameForEachWhoReadsIt) {
   Admission admission(10);
   { const auto permit = admission.Admit(8); }
-  EXPECT_EQ(admission.TakeHighWaterMark(), 8);
-  EXPECT_EQ(admission.TakeHighWaterMark(), 0);
+  EXPECT_FALSE(admission.Admit(11).ok());
+  EXPECT_EQ(admission.high_water_mark(), 8);
+  EXPECT_EQ(admission.high_water_mark(), 8);
+}
+
+TEST(HighWaterMarkTest, LastsForThisMinuteAndTheOneBeforeIt) {
+  const HighWaterMark::Clock::time_point start{std::chrono::hours(1)};
+  using std::chrono::seconds;
+  HighWaterMark texts;
+  texts.Raise(8, start);
+  texts.Lower(7, start + seconds(1));
+  EXPECT_EQ(texts.level(), 1);
+  EXPECT_EQ(texts.mark(start + seconds(59)), 8);
+  EXPECT_EQ(texts.mark(start + seconds(119)), 8);
+  EXPECT_EQ(texts.mark(start + seconds(120)), 1);
+  texts.Raise(3, start + seconds(120));
+  EXPECT_EQ(texts.mark(start + seconds(121)), 4);
+}
+
+TEST(HighWaterMarkTest, ALevelThatLastedCountsUpToItsFall) {
+  const HighWaterMark::Clock::time_point start{std::chrono::hours(1)};
+  HighWaterMark texts;
+  texts.Raise(8, start);
+  const auto later = start + std::chrono::minutes(9);
+  EXPECT_EQ(texts.mark(later), 8);
+  texts.Lower(8, later);
+  EXPECT_EQ(texts.mark(later + std::chrono::minutes(1)), 8);
+  EXPECT_EQ(texts.mark(later + std::chrono::minutes(2)), 0);
 }
 
 TEST(AdmissionTest, ThreadsNeverExceedTheLimitTogether) {
@@ -77,7 +103,7 @@ TEST(AdmissionTest, ThreadsNeverExceedTheLimitTogether) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(admission.inflight_texts(), 0);
-  EXPECT_LE(admission.TakeHighWaterMark(), 100);
+  EXPECT_LE(admission.high_water_mark(), 100);
 }
 
 }  // namespace

@@ -59,10 +59,9 @@ TEST(MetricsTest, OnlyTheCurrentModelIsShown) {
   metrics.SetModel({"shop", 2, "bbb"}, 128,
                    absl::UnixEpoch() + absl::Seconds(1.5));
   const std::string text = metrics.Render();
-  EXPECT_THAT(text, HasSubstr("semrank_model_info{embedding_dim=\"128\","
-                              "identity=\"bbb\",name=\"shop\",version=\"2\"} "
-                              "1\n"));
-  EXPECT_THAT(text, Not(HasSubstr("identity=\"aaa\"")));
+  EXPECT_THAT(text, HasSubstr("semrank_model_info{dim=\"128\",name=\"shop\","
+                              "sha256=\"bbb\",version=\"2\"} 1\n"));
+  EXPECT_THAT(text, Not(HasSubstr("sha256=\"aaa\"")));
   EXPECT_THAT(
       text,
       HasSubstr("semrank_model_loaded_timestamp_seconds{name=\"shop\"} 1.5\n"));

@@ -88,8 +88,8 @@ TEST_F(ModelStoreTest, EveryLoadIsCountedAndTold) {
   EXPECT_THAT(text, HasSubstr("semrank_model_load_total{result=\"ok\"} 2\n"));
   EXPECT_THAT(text,
               HasSubstr("semrank_model_load_total{result=\"failed\"} 1\n"));
-  EXPECT_THAT(text, HasSubstr("identity=\"identity-of-seed-1\""));
-  EXPECT_THAT(text, HasSubstr("identity=\"identity-of-seed-2\""));
+  EXPECT_THAT(text, HasSubstr("sha256=\"identity-of-seed-1\""));
+  EXPECT_THAT(text, HasSubstr("sha256=\"identity-of-seed-2\""));
   ASSERT_EQ(loads_.size(), 3u);
   EXPECT_EQ(loads_[2].name, "shop");
   EXPECT_EQ(loads_[2].version, 2);

@@ -200,7 +200,7 @@ TEST_P(RpcAdmissionTest, WhatFitsIsServedAndItsTextsGivenBack) {
   const Outcome served = Call(GetParam().good_bytes);
   EXPECT_EQ(served.code, 0) << served.reason;
   EXPECT_EQ(admission_.inflight_texts(), 0);
-  EXPECT_GT(admission_.TakeHighWaterMark(), kRoom);
+  EXPECT_GT(admission_.high_water_mark(), kRoom);
 }
 
 TEST_P(RpcAdmissionTest, WithoutRoomForATextTheBytesAreNotLookedAt) {
