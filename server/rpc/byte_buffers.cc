@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "server/core/errors.h"
 #include "server/core/size_errors.h"
 #include "server/core/stage_times.h"
 
@@ -24,7 +25,9 @@ absl::Status ToSingleSlice(const grpc::ByteBuffer& buffer,
       buffer.DumpToSingleSlice(&slice).ok()) {
     return absl::OkStatus();
   }
-  return absl::InternalError("gRPC handed over no bytes");
+  // Broken off: by its sender, or by gRPC for want of memory.
+  return MakeError(absl::StatusCode::kCancelled, "CANCELLED",
+                   "the message did not arrive as a whole");
 }
 
 absl::Status Serialize(const google::protobuf::MessageLite& message,

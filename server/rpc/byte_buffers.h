@@ -16,7 +16,7 @@ namespace semrank {
 
 // The whole message in one piece: small ones are already, larger ones are
 // copied once. ResourceExhausted when it has more than `max_bytes`, before
-// anything is copied; Internal when gRPC handed over none.
+// anything is copied; Cancelled when it did not arrive as a whole.
 absl::Status ToSingleSlice(const grpc::ByteBuffer& buffer,
                            std::int64_t max_bytes, grpc::Slice& slice);
 

@@ -3,6 +3,7 @@
 #include <grpc/grpc.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/resource_quota.h>
 #include <grpcpp/security/server_credentials.h>
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
@@ -10,6 +11,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <future>
 #include <mutex>
 #include <utility>
@@ -48,7 +51,19 @@ void PrepareProcess() {
   });
 }
 
+// Of requests on their way in, all connections together. Many times what the
+// server takes at once: gRPC breaks off calls without a reason of ours when it
+// is used up.
+std::size_t MaxIncomingBytes(const Limits& limits) {
+  constexpr std::int64_t kLeast = std::int64_t{256} << 20;
+  return static_cast<std::size_t>(
+      std::max(kLeast, 8 * MaxRequestBytes(limits)));
+}
+
 void SetLimits(const Limits& limits, grpc::ServerBuilder& builder) {
+  grpc::ResourceQuota quota("semrank");
+  quota.Resize(MaxIncomingBytes(limits));
+  builder.SetResourceQuota(quota);
   // What is a little too much is refused by the call, with a reason and counted
   // (CheckMetadataSize); gRPC would not even tell us.
   builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE,

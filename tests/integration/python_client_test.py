@@ -94,6 +94,16 @@ class PythonClientTest(unittest.TestCase):
             self.ranking_stub(channel).Rank(self.rank_request("q"), timeout=30)
         self.assertEqual(failed.exception.code(), grpc.StatusCode.UNAUTHENTICATED)
 
+    def test_a_caller_without_a_key_cannot_fill_the_memory(self):
+        size = 1_200_000_000
+        options = [("grpc.max_send_message_length", -1)]
+        with grpc.secure_channel(self.server.address, self.tls, options) as channel:
+            rank = channel.unary_unary("/semrank.v1.RankingService/Rank")
+            with self.assertRaises(grpc.RpcError):
+                rank(bytes(size), timeout=60)
+        self.assertLess(self.server.peak_memory(), 0.8 * size)
+        self.ranking.Rank(self.rank_request("edit photos"), timeout=30)
+
     def test_an_error_carries_its_reason(self):
         from google.rpc import error_details_pb2, status_pb2
         request = self.ranking_pb.RankRequest(query="q", titles=["title"] * 101)

@@ -32,6 +32,11 @@ class SecureServer:
             raise AssertionError("semrank-server did not say that it is ready")
         self.address = ready[1]
 
+    def peak_memory(self) -> int:
+        """In bytes."""
+        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
+        return 1024 * int(re.search(r"VmHWM:\s+(\d+) kB", status)[1])
+
     def stop(self) -> None:
         self.process.terminate()
         self.process.wait()
