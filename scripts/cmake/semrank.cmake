@@ -47,6 +47,8 @@ endfunction()
 # find_package(semrank), with its public headers by their path from the root.
 function(install_semrank_library name)
   target_include_directories(${name} INTERFACE $<INSTALL_INTERFACE:${SEMRANK_INSTALL_INCLUDEDIR}>)
+  # Its headers want what we compile with.
+  target_compile_features(${name} INTERFACE cxx_std_20)
   install(TARGETS ${name} EXPORT semrankTargets ARCHIVE COMPONENT client DESTINATION ${CMAKE_INSTALL_LIBDIR})
   foreach(header ${ARGN})
     cmake_path(GET header PARENT_PATH folder)

@@ -17,6 +17,7 @@
 namespace semrank {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 
 const std::string kBinaries = SEMRANK_BINARY_DIR;
@@ -95,7 +96,9 @@ TEST_P(TrainServeRankTest, WhatWasClickedRanksFirst) {
               HasSubstr("semrank_texts_embedded_total{side=\"document\"} 3\n"));
   EXPECT_THAT(metrics,
               HasSubstr("semrank_cache_requests_total{result=\"hit\"} 6\n"));
-  EXPECT_THAT(metrics, HasSubstr("name=\"shop\",version=\"1\"} 1\n"));
+  EXPECT_THAT(metrics,
+              ContainsRegex("semrank_model_info\\{[^}]*name=\"shop\",[^}]*"
+                            "version=\"1\"\\} 1\n"));
   server.Signal(SIGTERM);
   EXPECT_EQ(server.Wait(), 0);
 }
