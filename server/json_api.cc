@@ -115,9 +115,11 @@ absl::Status CheckUnread(const Method& method, const HttpRequest& request) {
 }
 
 absl::StatusOr<std::string> Answer(const Method& method,
-                                   const std::string& body) {
-  return JsonCall::Run(method.environment, method.new_work(method.environment),
-                       method.new_request(), body);
+                                   const HttpRequest& request) {
+  return JsonCall::Run(
+      method.environment, method.new_work(method.environment),
+      method.new_request(), request.body,
+      {request.client_left, method.options.client_look_interval});
 }
 
 HttpCall ToHttpCall(Method whole) {
@@ -138,7 +140,7 @@ HttpCall ToHttpCall(Method whole) {
   };
   call.answer = [method](const HttpRequest& request) {
     StageClock clock;
-    absl::StatusOr<std::string> json = Answer(*method, request.body);
+    absl::StatusOr<std::string> json = Answer(*method, request);
     return Finish(*method, request, {std::move(json), clock.Lap()});
   };
   return call;

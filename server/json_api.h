@@ -5,15 +5,17 @@
 //   Headers  Authorization: Bearer KEY; x-request-id and traceparent come back;
 //            Retry-After where gRPC sends a pushback.
 //   Order    are calls allowed at all, key, state of the server, room for even
-//   one text; then the body
-//            is read and its texts are counted and admitted; then it is parsed.
+//            one text; then the body is read and its texts are counted and
+//            admitted; then it is parsed.
 #ifndef SEMRANK_SERVER_JSON_API_H_
 #define SEMRANK_SERVER_JSON_API_H_
 
 #include <cstdint>
 
 #include "absl/status/status.h"
+#include "absl/time/time.h"
 #include "server/http/http_server.h"
+#include "server/json_call.h"
 #include "server/rpc/rpc_environment.h"
 
 namespace semrank {
@@ -22,6 +24,7 @@ struct JsonApiOptions {
   std::int64_t max_body_bytes = 0;
   // An error refuses every call with it.
   absl::Status allowed = {};
+  absl::Duration client_look_interval = JsonCall::kLookInterval;
 };
 
 // Everything in `environment` must outlive the server; `calls` is not used.

@@ -11,18 +11,21 @@
 namespace semrank {
 
 JsonCall::JsonCall(const RpcEnvironment& environment,
-                   std::unique_ptr<RequestWork> work)
+                   std::unique_ptr<RequestWork> work, ClientLook client)
     : RequestRun(environment, std::move(work)),
+      client_(std::move(client)),
       deadline_(absl::Now() + kMaxTime),
+      next_look_(absl::Now() + client_.interval),
       done_(std::make_shared<std::promise<absl::Status>>()) {}
 
 absl::StatusOr<std::string> JsonCall::Run(
     const RpcEnvironment& environment, std::unique_ptr<RequestWork> work,
-    std::unique_ptr<google::protobuf::Message> request, std::string_view body) {
+    std::unique_ptr<google::protobuf::Message> request, std::string_view body,
+    ClientLook client) {
   // They outlive the work, which views them.
   std::deque<std::string> held;
   std::string bytes;
-  JsonCall call(environment, std::move(work));
+  JsonCall call(environment, std::move(work), std::move(client));
   std::future<absl::Status> done = call.done_->get_future();
   const absl::Status admitted = call.AdmitAndParse(body, *request, held, bytes);
   request.reset();
@@ -32,7 +35,9 @@ absl::StatusOr<std::string> JsonCall::Run(
     call.Refuse(admitted);
   }
   const absl::Status status = done.get();
-  if (absl::IsCancelled(status)) return Lifecycle::DrainingError();
+  if (absl::IsCancelled(status) && call.server_ends()) {
+    return Lifecycle::DrainingError();
+  }
   SEMRANK_RETURN_IF_ERROR(status);
   return std::move(call.json_);
 }
@@ -50,6 +55,13 @@ absl::Status JsonCall::AdmitAndParse(std::string_view body,
   SEMRANK_RETURN_IF_ERROR(FromJson(body, request));
   bytes = request.SerializeAsString();
   return absl::OkStatus();
+}
+
+bool JsonCall::client_left() const {
+  if (client_.left == nullptr || absl::Now() < next_look_) return false;
+  const bool left = client_.left();
+  next_look_ = absl::Now() + client_.interval;
+  return left;
 }
 
 absl::Status JsonCall::MakeAnswer(

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <civetweb.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
@@ -41,6 +42,11 @@ bool IsAt(int fd, int port) {
 bool NothingToRead(int fd) {
   int num_bytes = 0;
   return ioctl(fd, FIONREAD, &num_bytes) == 0 && num_bytes == 0;
+}
+
+bool ClosedByClient(int fd) {
+  pollfd socket = {.fd = fd, .events = POLLRDHUP, .revents = 0};
+  return poll(&socket, 1, /*timeout=*/0) == 1;
 }
 
 // Calls use(fd, peer) with each connection to `port`. The descriptors are
@@ -130,6 +136,21 @@ void ConnectionWatch::Closed(const mg_connection* connection) {
   }
   if (in_hand->second.sending) --num_sending_;
   in_hand_.erase(in_hand);
+}
+
+bool ConnectionWatch::HasLeft(const mg_connection* connection) const {
+  Peer peer;
+  {
+    MutexLock lock(mutex_);
+    const auto in_hand = in_hand_.find(connection);
+    if (in_hand == in_hand_.end()) return true;
+    peer = in_hand->second.peer;
+  }
+  bool left = false;
+  ForEachConnection(port_, [&](int fd, const Peer& of) {
+    if (of == peer) left = ClosedByClient(fd);
+  });
+  return left;
 }
 
 std::map<ConnectionWatch::Peer, int> ConnectionWatch::Overdue(

@@ -49,6 +49,10 @@ class ConnectionWatch {
   void AnswerMayTake(const mg_connection* connection, absl::Duration time);
   void Closed(const mg_connection* connection);
 
+  // Whether the client of a request in hand has closed its side: nobody is
+  // taken to wait for an answer who does. Goes through the files.
+  bool HasLeft(const mg_connection* connection) const;
+
  private:
   // IPv4 address and port, as numbers of this machine.
   using Peer = std::pair<std::uint32_t, int>;
@@ -90,7 +94,7 @@ class ConnectionWatch {
   const int max_waiting_;
   int port_ = 0;
 
-  Mutex mutex_;
+  mutable Mutex mutex_;
   CondVar changed_;
   bool stop_ ABSL_GUARDED_BY(mutex_) = false;
   bool idle_ ABSL_GUARDED_BY(mutex_) = false;

@@ -130,6 +130,9 @@ HttpResponse ReadAndAnswer(mg_connection* connection, const HttpCall& call) {
   const absl::Status read =
       ReadHttpBody(connection, call.max_body_bytes, request.body);
   WatchOf(connection).BodyCame(connection);
+  request.client_left = [connection] {
+    return WatchOf(connection).HasLeft(connection);
+  };
   if (read.ok()) return call.answer(request);
   return call.refuse(request, BadBody(read, absl::Now() - admitted));
 }

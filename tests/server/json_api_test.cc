@@ -16,6 +16,7 @@
 #include "tests/support/gated_model.h"
 #include "tests/support/http_client.h"
 #include "tests/support/memory_source.h"
+#include "tests/support/plain_client.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/tiny_model.h"
 
@@ -38,8 +39,9 @@ class JsonApiTest : public ::testing::Test {
   void Serve() {
     environment_.access = access_.get();
     server_ =
-        HttpServer::Start("127.0.0.1:0", {},
-                          JsonApi(environment_, {kMaxBodyBytes, allowed_}))
+        HttpServer::Start(
+            "127.0.0.1:0", {},
+            JsonApi(environment_, {kMaxBodyBytes, allowed_, look_interval_}))
             .value();
   }
   HttpAnswer Post(const std::string& path, const std::string& body,
@@ -95,6 +97,7 @@ class JsonApiTest : public ::testing::Test {
   RequestLog log_{absl::ZeroDuration(), {}};
   std::unique_ptr<AccessControl> access_;
   absl::Status allowed_;
+  absl::Duration look_interval_ = JsonCall::kLookInterval;
   RpcEnvironment environment_ = {.ranking = &ranking_,
                                  .embedding = &embedding_,
                                  .catalog_writer = &catalog_.writer,
@@ -303,6 +306,28 @@ TEST_F(JsonApiTest, WhatStillRunsWhenTheServerEndsIsBrokenOffAndTold) {
   lifecycle_.Advance(Lifecycle::State::kEnding);
   gate.Open();
   EXPECT_EQ(Error(call.get()), "503 DRAINING");
+}
+
+TEST_F(JsonApiTest, WorkWhoseClientHasLeftIsDroppedAndCounted) {
+  Gate gate;
+  folder_.Put(2, MakeGatedModel(&gate));
+  ASSERT_TRUE(models_.Refresh().ok());
+  look_interval_ = absl::ZeroDuration();
+  Serve();
+  gate.Close();
+  Json request = {{"query", "q"}};
+  for (int i = 0; i < 600; ++i) request["titles"].push_back(std::to_string(i));
+  const std::string body = request.dump();
+  {
+    PlainClient client(server_->address());
+    ASSERT_TRUE(
+        client.Send("POST /v1/rank HTTP/1.1\r\nHost: h\r\nContent-Length: " +
+                    std::to_string(body.size()) + "\r\n\r\n" + body));
+    gate.WaitForArrival();
+  }
+  gate.Open();
+  EXPECT_TRUE(server_->WaitForCalls(absl::Now() + absl::Minutes(1)));
+  EXPECT_EQ(CountOf("handled_total{grpc_code=\"Canceled\""), "1");
 }
 
 TEST_F(JsonApiTest, CallsThatAreOffAreRefusedWithTheReason) {
