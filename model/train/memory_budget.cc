@@ -36,9 +36,15 @@ constexpr std::int64_t kTextWords = 16;
 // A (number, float) entry in a vector that has grown by doubling.
 constexpr std::int64_t kEntryBytes = 16;
 
-// Code, libraries, threads' stacks and what the allocator keeps; as much of it
-// as a sixteenth of the limit comes out of the limit.
+// Code, libraries, threads' stacks and what the allocator keeps.
 constexpr std::int64_t kProgramBytes = std::int64_t{64} << 20;
+
+// What of it comes out of the limit. Below kProgramBytes no limit can be kept,
+// and less is held back for it.
+std::int64_t ProgramShare(std::int64_t limit) {
+  return limit < kProgramBytes ? limit / 16
+                               : std::min(kProgramBytes, limit / 4);
+}
 
 // Titles that each pair of a mini-batch is told apart from.
 std::int64_t NumNegatives(const TrainOptions& options) {
@@ -205,7 +211,7 @@ absl::Status CheckFitsBesideModel(std::int64_t pair_bytes,
                            TrainingBytes(options, num_features));
   const std::int64_t all = pair_bytes + training +
                            BatchBytes(options, num_features) +
-                           std::min(kProgramBytes, limit / 16);
+                           ProgramShare(limit);
   return all <= limit ? absl::OkStatus()
                       : absl::OutOfRangeError(
                             "pairs and model do not fit in memory together");
@@ -218,7 +224,7 @@ absl::StatusOr<std::int64_t> ShareForShuffling(const TrainOptions& options,
                            TrainingBytes(options, num_features));
   const std::int64_t batches = BatchBytes(options, num_features);
   const std::int64_t rest =
-      limit - limit / 8 - model - batches - std::min(kProgramBytes, limit / 16);
+      limit - limit / 8 - model - batches - ProgramShare(limit);
   if (rest >= limit / 16) return rest;
   return absl::ResourceExhaustedError(absl::StrFormat(
       "--memory_limit=%d leaves no room to shuffle pairs: the model and its "
