@@ -75,6 +75,10 @@ function(add_semrank_test)
   add_executable(${ARG_NAME} ${ARG_SRCS})
   # A test runs for less time than -O3 takes to compile it.
   target_compile_options(${ARG_NAME} PRIVATE $<$<CONFIG:Release>:-O1>)
+  # A sanitizer's report needs the lines of what is tested.
+  if(SEMRANK_SANITIZE)
+    target_compile_options(${ARG_NAME} PRIVATE -g0)
+  endif()
   target_link_libraries(${ARG_NAME} PRIVATE ${ARG_DEPS} semrank_flags
                         GTest::gmock GTest::gtest_main)
   target_compile_definitions(${ARG_NAME} PRIVATE
