@@ -18,6 +18,7 @@
 #include "model/format/ssi_tensors.h"
 #include "model/format/version_directory.h"
 #include "model/format/version_files.h"
+#include "model/train/option_names.h"
 #include "model/train/presets.h"
 #include "semrank/v1/model_config.pb.h"
 
@@ -86,8 +87,8 @@ absl::Status CheckSame(std::string_view flag, int model, int wanted) {
 }
 
 absl::Status CheckSsi(const SsiOptions& model, const SsiOptions& wanted) {
-  SEMRANK_RETURN_IF_ERROR(CheckSame("ssi", v1::SsiVariant_Name(model.variant),
-                                    v1::SsiVariant_Name(wanted.variant)));
+  SEMRANK_RETURN_IF_ERROR(
+      CheckSame("ssi", OptionName(model.variant), OptionName(wanted.variant)));
   SEMRANK_RETURN_IF_ERROR(
       CheckSame("ssi_dense_words", model.dense_words, wanted.dense_words));
   SEMRANK_RETURN_IF_ERROR(CheckSame("ssi_pair_hash_buckets",
@@ -113,10 +114,11 @@ absl::Status TakeInitialModel(const std::string& path, bool has_preset,
   if (!has_preset) {
     options = DefaultOptions(config.tower());
   } else if (options.tower.kind != config.tower()) {
-    return FlagError("init_from", path,
-                     absl::StrFormat("is a model of %s, and --preset trains %s",
-                                     v1::TowerKind_Name(config.tower()),
-                                     v1::TowerKind_Name(options.tower.kind)));
+    return FlagError(
+        "init_from", path,
+        absl::StrFormat("is a model of --tower=%s, and --preset trains %s",
+                        OptionName(config.tower()),
+                        OptionName(options.tower.kind)));
   }
   const TowerOptions defaults = options.tower;
   options.tower = TowerOf(config);
@@ -142,8 +144,8 @@ absl::Status CheckInitialModel(const TrainOptions& taken,
   if (taken.features.given == nullptr) return absl::OkStatus();
   const TowerOptions& model = taken.tower;
   const TowerOptions& wanted = options.tower;
-  SEMRANK_RETURN_IF_ERROR(CheckSame("tower", v1::TowerKind_Name(model.kind),
-                                    v1::TowerKind_Name(wanted.kind)));
+  SEMRANK_RETURN_IF_ERROR(
+      CheckSame("tower", OptionName(model.kind), OptionName(wanted.kind)));
   SEMRANK_RETURN_IF_ERROR(CheckSame("shared_towers",
                                     model.shared ? "true" : "false",
                                     wanted.shared ? "true" : "false"));
@@ -156,14 +158,12 @@ absl::Status CheckInitialModel(const TrainOptions& taken,
     SEMRANK_RETURN_IF_ERROR(
         CheckSame("embedding_dim", model.embedding_dim, wanted.embedding_dim));
   }
-  SEMRANK_RETURN_IF_ERROR(CheckSame("activation",
-                                    v1::Activation_Name(model.activation),
-                                    v1::Activation_Name(wanted.activation)));
+  SEMRANK_RETURN_IF_ERROR(CheckSame("activation", OptionName(model.activation),
+                                    OptionName(wanted.activation)));
   SEMRANK_RETURN_IF_ERROR(
       CheckSame("window", model.clsm_window, wanted.clsm_window));
-  SEMRANK_RETURN_IF_ERROR(
-      CheckSame("features", v1::FeatureKind_Name(taken.features.kind),
-                v1::FeatureKind_Name(options.features.kind)));
+  SEMRANK_RETURN_IF_ERROR(CheckSame("features", OptionName(taken.features.kind),
+                                    OptionName(options.features.kind)));
   SEMRANK_RETURN_IF_ERROR(CheckSame("ngram_length", taken.features.ngram_length,
                                     options.features.ngram_length));
   SEMRANK_RETURN_IF_ERROR(CheckSame("hash_buckets", taken.features.hash_buckets,

@@ -1,5 +1,7 @@
 #include "model/train/option_names.h"
 
+#include <algorithm>
+#include <iterator>
 #include <span>
 
 #include "absl/strings/numbers.h"
@@ -67,6 +69,12 @@ absl::Status Find(std::string_view flag, std::string_view name,
   return FlagError(flag, name, absl::StrFormat("must be one of %s", names));
 }
 
+template <typename T, std::size_t size>
+std::string NameOf(T value, const Named<T> (&table)[size]) {
+  const auto entry = std::ranges::find(table, value, &Named<T>::value);
+  return entry == std::end(table) ? "unknown" : std::string(entry->name);
+}
+
 }  // namespace
 
 absl::Status ParseOption(std::string_view name, v1::TowerKind& kind) {
@@ -104,6 +112,18 @@ absl::Status ParseOption(std::string_view name, EpochMeasure& measure) {
 
 absl::Status ParseOption(std::string_view name, v1::ClickUse& clicks) {
   return Find("clicks", name, kClickUses, clicks);
+}
+
+std::string OptionName(v1::TowerKind kind) { return NameOf(kind, kTowers); }
+
+std::string OptionName(v1::SsiVariant variant) {
+  return NameOf(variant, kSsiVariants);
+}
+
+std::string OptionName(v1::FeatureKind kind) { return NameOf(kind, kFeatures); }
+
+std::string OptionName(v1::Activation activation) {
+  return NameOf(activation, kActivations);
 }
 
 absl::StatusOr<std::vector<int>> ParseWidths(std::string_view text) {

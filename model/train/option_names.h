@@ -1,4 +1,4 @@
-// Values of flags by name.
+// Values of flags by name, and back.
 //
 //   Errors   FlagError with the names that there are.
 #ifndef SEMRANK_MODEL_TRAIN_OPTION_NAMES_H_
@@ -25,6 +25,11 @@ absl::Status ParseOption(std::string_view name, v1::Activation& activation);
 absl::Status ParseOption(std::string_view name, v1::LearningRateDecay& decay);
 absl::Status ParseOption(std::string_view name, EpochMeasure& measure);
 absl::Status ParseOption(std::string_view name, v1::ClickUse& clicks);
+
+std::string OptionName(v1::TowerKind kind);
+std::string OptionName(v1::SsiVariant variant);
+std::string OptionName(v1::FeatureKind kind);
+std::string OptionName(v1::Activation activation);
 
 // Nothing happens when the flag was not set.
 template <typename T>

@@ -6,6 +6,7 @@
 #include "model/format/ssi_tensors.h"
 #include "model/text/ngram_vocabulary.h"
 #include "model/train/option_checks.h"
+#include "model/train/option_names.h"
 #include "model/train/train_options.h"
 
 namespace semrank {
@@ -56,7 +57,7 @@ absl::Status Resolve(SsiOptions& ssi) {
 
 absl::Status ResolveSsi(TrainOptions& options) {
   if (options.features.kind != v1::FEATURE_KIND_WORDS) {
-    return FlagError("features", v1::FeatureKind_Name(options.features.kind),
+    return FlagError("features", OptionName(options.features.kind),
                      "--tower=ssi compares words");
   }
   if (options.tower.dropout > 0) {

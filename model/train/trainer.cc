@@ -15,6 +15,7 @@
 #include "model/train/trained_model.h"
 #include "model/train/training_data.h"
 #include "model/train/training_log.h"
+#include "model/train/unused_flags.h"
 #include "model/train/validator.h"
 
 namespace semrank {
@@ -47,6 +48,9 @@ absl::StatusOr<TrainingSummary> Train(TrainOptions options,
                                       std::vector<FlagValue> flags,
                                       Communicator& communicator) {
   SEMRANK_RETURN_IF_ERROR(Agree(communicator, ResolveOptions(options)));
+  for (const std::string& line : DescribeUnusedFlags(options, flags)) {
+    absl::FPrintF(stderr, "%s\n", line);
+  }
   LeaveToLeader(communicator, options);
   BadLines bad_lines(options.data.max_bad_lines);
   SEMRANK_ASSIGN_OR_RETURN(RunInputs inputs,

@@ -40,8 +40,9 @@ struct TrainingSummary {
 //  "best_epoch": {...}}, the last as in training.jsonl; one line.
 std::string FormatSummaryJson(const TrainingSummary& summary);
 
-// `flags` are for the report. Several processes call it alike, with the same
-// options; all fail together, and the leader's summary is the one that counts.
+// `flags` are for the report, and so that the useless ones are named. Several
+// processes call it alike, with the same options; all fail together, and the
+// leader's summary is the one that counts.
 absl::StatusOr<TrainingSummary> Train(
     TrainOptions options, std::vector<FlagValue> flags = {},
     Communicator& communicator = OneProcess());

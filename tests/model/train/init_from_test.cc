@@ -89,10 +89,10 @@ TEST_F(InitFromTest, FlagsThatContradictTheInitialModelAreRefused) {
   const std::string init = "--init_from=" + dir_.File("models/shop/1");
   for (const auto& [flag, reason] :
        {std::pair{"--hidden=8", "has 7"},
-        {"--tower=linear", "TOWER_KIND_DSSM"},
+        {"--tower=linear", "--init_from has dssm"},
         {"--embedding_dim=16", "has 128"},
         {"--noshared_towers", "has true"},
-        {"--features=words", "FEATURE_KIND_LETTERS"},
+        {"--features=words", "--init_from has letters"},
         {"--hash_buckets=64", "has 0"}}) {
     const ProgramResult result = Run({train_, model_, init, flag});
     EXPECT_EQ(result.exit_code, 2) << flag;
@@ -210,8 +210,8 @@ TEST_F(InitFromTest, FlagsThatContradictAnSsiModelAreRefused) {
             0);
   const std::string init = "--init_from=" + dir_.File("models/shop");
   for (const auto& [flag, reason] :
-       {std::pair{"--ssi=symmetric", "SSI_VARIANT_LOW_RANK"},
-        {"--tower=dssm", "TOWER_KIND_SSI"},
+       {std::pair{"--ssi=symmetric", "--init_from has low_rank"},
+        {"--tower=dssm", "--init_from has ssi"},
         {"--embedding_dim=16", "has 4"},
         {"--ssi_dense_words=2", "has 3"},
         {"--ssi_pair_hash_buckets=64", "has 0"},
@@ -219,7 +219,7 @@ TEST_F(InitFromTest, FlagsThatContradictAnSsiModelAreRefused) {
         {"--ssi_correlated_top_k=2", "has 0"},
         {"--ssi_init_scale=1", "begin as those of --init_from"},
         {"--max_words=5", "has 8"},
-        {"--preset=dssm2013", "model of TOWER_KIND_SSI"}}) {
+        {"--preset=dssm2013", "model of --tower=ssi"}}) {
     const ProgramResult result = Run({train_, model_, init, flag});
     EXPECT_EQ(result.exit_code, 2) << flag;
     EXPECT_THAT(result.err, HasSubstr(reason)) << flag;

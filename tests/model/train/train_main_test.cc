@@ -16,6 +16,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 class TrainMainTest : public ::testing::Test {
@@ -54,6 +55,15 @@ TEST_F(TrainMainTest, PresetAndLinearTowerTrainToo) {
   ASSERT_OK_AND_ASSIGN(const auto model, LoadModel(dir_.File("models/shop")));
   EXPECT_EQ(model->config().tower(), v1::TOWER_KIND_LINEAR);
   EXPECT_EQ(model->version().version, 2);
+}
+
+TEST_F(TrainMainTest, TellsOfFlagsThatHaveNoEffectAndOfNoOthers) {
+  const ProgramResult result =
+      Run({train_, model_, "--epochs=1", "--tower=linear", "--hidden=300"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err,
+              AllOf(HasSubstr("--hidden=300 has no effect with --tower=linear"),
+                    Not(HasSubstr("--epochs"))));
 }
 
 TEST_F(TrainMainTest, HelpNamesFlagsAndDefaults) {
