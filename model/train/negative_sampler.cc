@@ -28,9 +28,8 @@ void NegativeSampler::Sample(std::span<const TextPair> pairs, Random& random,
   }
   batch.candidates.Clear();
   batch.all_titles = false;
-  places_.clear();
-  for (int i = 0; i < batch.num_pairs(); ++i) {
-    places_.try_emplace(batch.titles[i], i);
+  if (DrawsTitles(options_) || options_.hard_negatives > 0) {
+    NumberTitles(batch);
   }
   if (DrawsTitles(options_)) {
     DrawLists(random, batch);
@@ -43,6 +42,14 @@ void NegativeSampler::Sample(std::span<const TextPair> pairs, Random& random,
     }
   } else {
     DrawRotations(random, batch);
+  }
+}
+
+// What AddCandidate looks up.
+void NegativeSampler::NumberTitles(const MiniBatch& batch) {
+  places_.clear();
+  for (int i = 0; i < batch.num_pairs(); ++i) {
+    places_.try_emplace(batch.titles[i], i);
   }
 }
 

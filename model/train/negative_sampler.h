@@ -52,6 +52,7 @@ struct MiniBatch {
   std::vector<float> weights;
 
   int num_pairs() const { return static_cast<int>(queries.size()); }
+  int num_titles() const { return static_cast<int>(titles.size()); }
   float weight(int pair) const { return weights.empty() ? 1 : weights[pair]; }
   double total_weight() const {
     return weights.empty()
@@ -78,6 +79,7 @@ class NegativeSampler {
               MiniBatch& batch);
 
  private:
+  void NumberTitles(const MiniBatch& batch);
   void DrawLists(Random& random, MiniBatch& batch);
   void DrawRotations(Random& random, MiniBatch& batch);
   void DrawPool(Random& random, int num_pairs);
