@@ -3,6 +3,8 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <functional>
+#include <optional>
 #include <system_error>
 
 namespace semrank {
@@ -28,37 +30,54 @@ ThreadPool::~ThreadPool() {
 
 void ThreadPool::ParallelFor(
     int num_pieces, const std::function<void(int piece, int worker)>& piece) {
-  if (num_pieces <= 0) return;
+  WorkGraph graph;
+  graph.Add({}, [num_pieces, &piece](WorkList& work) {
+    work.Add(num_pieces, std::cref(piece));
+  });
+  Run(graph);
+}
+
+void ThreadPool::Run(WorkList& work) {
+  ParallelFor(work.num_pieces(),
+              [&work](int piece, int worker) { work.RunPiece(piece, worker); });
+  work.Clear();
+}
+
+void ThreadPool::Run(const WorkGraph& graph) {
+  WorkSchedule schedule(graph);
   MutexLock lock(mutex_);
-  piece_ = &piece;
-  next_piece_ = 0;
-  num_pieces_ = num_pieces;
-  num_unfinished_ = num_pieces;
-  if (num_pieces > 1) work_or_stop_.NotifyAll();
-  RunPieces(/*worker=*/0);
-  while (num_unfinished_ > 0) all_done_.Wait(mutex_);
-  piece_ = nullptr;
+  schedule_ = &schedule;
+  for (;;) {
+    RunPieces(/*worker=*/0);
+    if (schedule.ended()) break;
+    work_or_end_.Wait(mutex_);
+  }
+  schedule_ = nullptr;
 }
 
 void ThreadPool::RunWorker(int worker) {
   MutexLock lock(mutex_);
   while (!stop_) {
     RunPieces(worker);
-    // Between the last piece and here the lock was not given up, so a new
-    // ParallelFor cannot have been missed.
+    // Between the last look for work and here the lock was not given up, so new
+    // work cannot have been missed.
     if (!stop_) work_or_stop_.Wait(mutex_);
   }
 }
 
 void ThreadPool::RunPieces(int worker) {
-  while (next_piece_ < num_pieces_) {
-    const int index = next_piece_++;
-    const std::function<void(int, int)>& piece = *piece_;
+  if (schedule_ == nullptr) return;
+  while (const std::optional<WorkSchedule::Job> job = schedule_->Take()) {
+    if (schedule_->HasWork()) {
+      work_or_stop_.NotifyAll();
+      work_or_end_.NotifyAll();
+    }
     mutex_.Unlock();
-    piece(index, worker);
+    job->work->RunPiece(job->piece, worker);
     mutex_.Lock();
-    if (--num_unfinished_ == 0) all_done_.NotifyAll();
+    schedule_->Finish(*job);
   }
+  if (schedule_->ended()) work_or_end_.NotifyAll();
 }
 
 int NumUsableProcessors() {

@@ -3,8 +3,8 @@
 //
 //   Order    which thread runs which piece, and when, is not stated; results
 //            must not depend on it.
-//   Threads  ParallelFor is called by one thread at a time and never from
-//            inside a piece. Idle threads sleep; nothing spins.
+//   Threads  Run and ParallelFor are called by one thread at a time and never
+//            from inside a piece. Idle threads sleep; nothing spins.
 #ifndef SEMRANK_MODEL_BASE_THREAD_POOL_H_
 #define SEMRANK_MODEL_BASE_THREAD_POOL_H_
 
@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "model/base/mutex.h"
+#include "model/base/work_graph.h"
+#include "model/base/work_list.h"
 
 namespace semrank {
 
@@ -33,17 +35,21 @@ class ThreadPool {
   void ParallelFor(int num_pieces,
                    const std::function<void(int piece, int worker)>& piece);
 
+  // Runs the pieces of all stages and returns when all have returned.
+  void Run(const WorkGraph& graph);
+
+  // Runs all pieces, then empties the list.
+  void Run(WorkList& work);
+
  private:
   void RunWorker(int worker);
   void RunPieces(int worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   Mutex mutex_;
-  CondVar work_or_stop_;
-  CondVar all_done_;
-  const std::function<void(int, int)>* piece_ ABSL_GUARDED_BY(mutex_) = nullptr;
-  int next_piece_ ABSL_GUARDED_BY(mutex_) = 0;
-  int num_pieces_ ABSL_GUARDED_BY(mutex_) = 0;
-  int num_unfinished_ ABSL_GUARDED_BY(mutex_) = 0;
+  CondVar work_or_stop_;  // for the workers
+  CondVar work_or_end_;   // for the caller
+  // Of the run that there is, which the caller owns.
+  WorkSchedule* schedule_ ABSL_GUARDED_BY(mutex_) = nullptr;
   bool stop_ ABSL_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;
 };

@@ -1,6 +1,7 @@
 #include "model/train/bag_transpose.h"
 
 #include <cstddef>
+#include <numeric>
 
 namespace semrank {
 
@@ -35,6 +36,26 @@ void BagTranspose::Build(const BagBatch& batch, int num_features) {
     }
   }
   for (const std::uint32_t feature : features_) places_[feature] = 0;
+}
+
+void TransposeBags(const BagBatch& batch, int num_features,
+                   BagBatch& by_feature) {
+  // While they are filled in, offsets[f + 1] is where feature f goes on.
+  std::vector<std::uint32_t>& offsets = by_feature.offsets;
+  offsets.assign(static_cast<std::size_t>(num_features) + 2, 0);
+  for (const std::uint32_t feature : batch.indices) ++offsets[feature + 2];
+  std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
+  by_feature.indices.resize(batch.indices.size());
+  by_feature.counts.resize(batch.indices.size());
+  for (int text = 0; text < batch.num_texts(); ++text) {
+    for (std::uint32_t i = batch.offsets[text]; i < batch.offsets[text + 1];
+         ++i) {
+      const std::uint32_t entry = offsets[batch.indices[i] + 1]++;
+      by_feature.indices[entry] = static_cast<std::uint32_t>(text);
+      by_feature.counts[entry] = batch.counts[i];
+    }
+  }
+  offsets.pop_back();
 }
 
 }  // namespace semrank

@@ -33,6 +33,11 @@ class BagTranspose {
   BagBatch texts_;
 };
 
+// The same with a bag for each feature below num_features, in their order: for
+// features that nearly all occur.
+void TransposeBags(const BagBatch& batch, int num_features,
+                   BagBatch& by_feature);
+
 }  // namespace semrank
 
 #endif  // SEMRANK_MODEL_TRAIN_BAG_TRANSPOSE_H_

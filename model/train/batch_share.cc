@@ -10,9 +10,8 @@ Range PartOf(Range whole, int index, int count) {
 
 BatchShare ShareOf(const MiniBatch& batch, int process, int num_processes) {
   const int num_pairs = batch.num_pairs();
-  const int num_titles = static_cast<int>(batch.titles.size());
   return {PartOf({0, num_pairs}, process, num_processes),
-          PartOf({num_pairs, num_titles}, process, num_processes)};
+          PartOf({num_pairs, batch.num_titles()}, process, num_processes)};
 }
 
 void PlacedTexts::Clear() {

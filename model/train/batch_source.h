@@ -5,7 +5,7 @@
 //   Position an epoch's number and a batch's number in it are all that it
 //            takes to go on where another run was.
 //   Promise  the seed and the files decide every batch, not the threads.
-//   Threads  one thread calls.
+//   Threads  one at a time.
 #ifndef SEMRANK_MODEL_TRAIN_BATCH_SOURCE_H_
 #define SEMRANK_MODEL_TRAIN_BATCH_SOURCE_H_
 
@@ -34,6 +34,9 @@ class BatchSource {
   // Null after the last batch of the epoch; otherwise valid until the next
   // call.
   virtual absl::StatusOr<const MiniBatch*> Next() = 0;
+  // Does what it can of the next call, so that this is short. In any thread,
+  // while the batch that Next returned is in use.
+  virtual void PrepareNext() {}
 };
 
 // `options` are resolved; both outlive the source. ResourceExhausted when an

@@ -16,7 +16,7 @@
 #include "model/nn/gemm.h"
 #include "model/train/gradient_set.h"
 #include "model/train/layer_optimizer.h"
-#include "model/train/work_list.h"
+#include "model/base/work_list.h"
 
 namespace semrank {
 

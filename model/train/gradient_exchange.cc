@@ -7,7 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 #include "model/nn/kernels.h"
-#include "model/train/work_list.h"
+#include "model/base/work_list.h"
 
 namespace semrank {
 namespace {
@@ -89,7 +89,7 @@ absl::Status GradientExchange::ReduceRows(RowGradients& gradients,
                            &gradients.values[static_cast<std::size_t>(first) *
                                              gradients.width]);
                  });
-  work.Run(pool);
+  pool.Run(work);
   return absl::OkStatus();
 }
 

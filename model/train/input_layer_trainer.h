@@ -18,7 +18,7 @@
 #include "absl/status/status.h"
 #include "model/train/bag_layer_trainer.h"
 #include "model/train/text_table.h"
-#include "model/train/work_list.h"
+#include "model/base/work_list.h"
 
 namespace semrank {
 

@@ -8,6 +8,7 @@
 #define SEMRANK_MODEL_TRAIN_MODEL_TRAINER_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -27,6 +28,9 @@ struct StepContext {
   double learning_rate = 0;
   // Mini-batches before this one, over all epochs: numbers random streams.
   std::int64_t number = 0;
+  // Unless null, called once by some thread of the pool, beside the work of the
+  // step: what needs one thread only should not keep the others waiting.
+  std::function<void()> meanwhile = nullptr;
 };
 
 class ModelTrainer {

@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <span>
+#include <utility>
 
 #include "absl/strings/str_format.h"
 #include "model/train/random.h"
@@ -34,12 +35,13 @@ ShuffledPairs::ShuffledPairs(const TrainOptions& options,
       clicked_(DrawsTitles(options.loss) ? ClickedTitles(data.train_pairs)
                                          : ClickedTitles()),
       sampler_(options.loss, data.titles, &data.shown, &clicked_) {
-  batch_.bags = &data.bags;
+  batch_.bags = next_.bags = &data.bags;
 }
 
 absl::Status ShuffledPairs::BeginEpoch(int epoch, std::int64_t first_batch) {
   epoch_ = epoch;
   next_batch_ = first_batch;
+  is_next_made_ = false;
   order_.clear();
   order_.reserve(num_pairs_);
   for (std::size_t i = 0; i < data_.train_pairs.size(); ++i) {
@@ -54,15 +56,24 @@ absl::Status ShuffledPairs::BeginEpoch(int epoch, std::int64_t first_batch) {
 
 absl::StatusOr<const MiniBatch*> ShuffledPairs::Next() {
   if (next_batch_ == plan_.num_batches()) return nullptr;
+  PrepareNext();
+  std::swap(batch_, next_);
+  is_next_made_ = false;
+  ++next_batch_;
+  return &batch_;
+}
+
+void ShuffledPairs::PrepareNext() {
+  if (is_next_made_ || next_batch_ == plan_.num_batches()) return;
   pairs_.clear();
   const std::span<const std::uint32_t> order = order_;
   for (const std::uint32_t i : plan_.Batch(order, next_batch_)) {
     pairs_.push_back(data_.train_pairs[i]);
   }
   Random negatives(options_.seed, RandomPurpose::kNegatives, epoch_,
-                   next_batch_++);
-  sampler_.Sample(pairs_, negatives, batch_);
-  return &batch_;
+                   next_batch_);
+  sampler_.Sample(pairs_, negatives, next_);
+  is_next_made_ = true;
 }
 
 }  // namespace semrank

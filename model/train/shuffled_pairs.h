@@ -23,6 +23,7 @@ class ShuffledPairs : public BatchSource {
   std::int64_t num_batches() const override { return plan_.num_batches(); }
   absl::Status BeginEpoch(int epoch, std::int64_t first_batch) override;
   absl::StatusOr<const MiniBatch*> Next() override;
+  void PrepareNext() override;
 
  private:
   ShuffledPairs(const TrainOptions& options, const TrainingData& data,
@@ -37,8 +38,10 @@ class ShuffledPairs : public BatchSource {
   int epoch_ = 0;
   std::int64_t next_batch_ = 0;
   std::vector<std::uint32_t> order_;  // of the epoch: indices of pairs
-  std::vector<TextPair> pairs_;       // of the batch
-  MiniBatch batch_;
+  std::vector<TextPair> pairs_;       // of the batch being made
+  MiniBatch batch_;                   // what Next returned
+  MiniBatch next_;
+  bool is_next_made_ = false;
 };
 
 }  // namespace semrank

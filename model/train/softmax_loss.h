@@ -11,7 +11,7 @@
 //            queries, [batch.titles.size(), dim] for titles.
 //   Memory   num_pairs^2 floats with all titles, and the candidates.
 //   Promise  every number is computed in one order, whatever the threads.
-//   Threads  Compute is called by one thread; it uses the pool.
+//   Threads  one thread calls; the work is done by a pool.
 #ifndef SEMRANK_MODEL_TRAIN_SOFTMAX_LOSS_H_
 #define SEMRANK_MODEL_TRAIN_SOFTMAX_LOSS_H_
 
@@ -19,15 +19,15 @@
 #include <vector>
 
 #include "model/base/thread_pool.h"
+#include "model/base/work_graph.h"
 #include "model/nn/gemm.h"
-#include "model/train/bag_transpose.h"
+#include "model/text/bag_batch.h"
 #include "model/train/negative_sampler.h"
-#include "model/train/work_list.h"
 
 namespace semrank {
 
 struct LossInput {
-  const MiniBatch& batch;
+  const MiniBatch* batch = nullptr;
   const float* query_vectors = nullptr;
   const float* title_vectors = nullptr;
 };
@@ -38,31 +38,47 @@ struct LossGradients {
   float* titles = nullptr;
 };
 
+// Stages after which something of the two sides is there.
+struct SideStages {
+  WorkGraph::Stages queries;
+  WorkGraph::Stages titles;
+};
+
 class SoftmaxLoss {
  public:
   SoftmaxLoss(double gamma, int dim)
       : gamma_(static_cast<float>(gamma)), dim_(dim) {}
 
-  // The mean loss a pair; fills the gradients.
+  // Fills the gradients; the mean loss a pair.
   double Compute(const LossInput& input, const LossGradients& gradients,
                  ThreadPool& pool);
 
+  // The same as stages, of vectors that are there after the stages `vectors`.
+  // Returned is after which the gradients are there.
+  SideStages AddStages(const LossInput& input, const LossGradients& gradients,
+                       const SideStages& vectors, WorkGraph& graph);
+  // Once they have run.
+  double MeanLoss() const;
+
  private:
-  float Scale(const MiniBatch& batch, int pair) const;
-  void ScoreAllTitles(const LossInput& input, const LossGradients& gradients,
-                      ThreadPool& pool);
-  void ScoreRows(const LossInput& input, int first, int last);
-  void ScoreCandidates(const LossInput& input, const LossGradients& gradients,
-                       ThreadPool& pool);
-  void ScorePair(const LossInput& input, int pair);
+  bool has_candidates() const { return weights_.num_texts() > 0; }
+  void Begin(const LossInput& input, const LossGradients& gradients);
+  void AddTitlePackWork(WorkList& work);
+  void AddQueryPackWork(WorkList& work);
+  void ScorePairs(int first, int last);
+  float Scale(int pair) const;
+  void ScoreAllTitles(int first, int last);
+  void ScoreCandidates(int pair);
+  void QueryGradients(int first, int last);
+  void TitleGradients(int first, int last);
   // Cosines of a pair with its candidates times gamma.
-  void ComputeCandidateLogits(const LossInput& input, int pair, float* logits);
+  void ComputeCandidateLogits(int pair, float* logits);
   std::span<float> CandidateWeights(int pair);
-  void AddCandidateGradients(const LossInput& input, float* title_gradients,
-                             WorkList& work);
 
   float gamma_;
   int dim_;
+  LossInput input_;
+  LossGradients gradients_;
   std::vector<double> losses_;  // of each pair
   double total_weight_ = 0;     // of the batch
 
@@ -76,7 +92,7 @@ class SoftmaxLoss {
 
   // Candidates: by pair the titles and dloss/dR, and the same by title.
   BagBatch weights_;
-  BagTranspose by_title_;
+  BagBatch by_title_;
 };
 
 }  // namespace semrank

@@ -14,7 +14,7 @@
 #include "model/nn/ssi_rows.h"
 #include "model/train/bag_layer_trainer.h"
 #include "model/train/input_layer_trainer.h"
-#include "model/train/work_list.h"
+#include "model/base/work_list.h"
 
 namespace semrank {
 

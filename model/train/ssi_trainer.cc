@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "model/base/status_macros.h"
+#include "model/base/work_list.h"
 #include "model/format/ssi_tensors.h"
 #include "model/nn/kernels.h"
 #include "model/nn/tfidf.h"
 #include "model/train/gradient_clipping.h"
-#include "model/train/work_list.h"
 
 namespace semrank {
 namespace {
@@ -104,7 +104,7 @@ absl::Status SsiTrainer::ReadTexts(const MiniBatch& batch) {
   WorkList work;
   AddFillWork(*batch.bags, batch.queries, weights_.idf, queries_, work);
   AddFillWork(*batch.bags, batch.titles, weights_.idf, titles_, work);
-  work.Run(pool_);
+  pool_.Run(work);
   return absl::OkStatus();
 }
 
@@ -123,7 +123,7 @@ void SsiTrainer::Embed(bool learn) {
     query_table_->SetTexts(both);
   }
   query_table_->AddForwardWork(learn, work);
-  work.Run(pool_);
+  pool_.Run(work);
 }
 
 const float* SsiTrainer::title_vectors() const {
@@ -220,6 +220,7 @@ absl::StatusOr<double> SsiTrainer::Step(const MiniBatch& batch,
   Embed(/*learn=*/true);
   double loss = Score(batch, pairs);
   WorkList work;
+  if (step.meanwhile) work.Add(1, [&step](int, int) { step.meanwhile(); });
   if (word_pairs_ != nullptr) {
     word_pairs_->AddGatherWork(queries_, titles_, loss_.violations(), work);
   }
@@ -227,7 +228,7 @@ absl::StatusOr<double> SsiTrainer::Step(const MiniBatch& batch,
     violations_by_title_.Build(loss_.violations(), titles_.num_texts());
     AddVectorGradientWork(work);
   }
-  work.Run(pool_);
+  pool_.Run(work);
   if (communicator_.num_processes() > 1) {
     SEMRANK_RETURN_IF_ERROR(ExchangeGradients(pairs));
     loss = SumOfAll(communicator_, loss);
@@ -238,7 +239,7 @@ absl::StatusOr<double> SsiTrainer::Step(const MiniBatch& batch,
     document_table_->AddUpdateWork(step.learning_rate, scratch_, work);
   if (query_table_ != nullptr)
     query_table_->AddUpdateWork(step.learning_rate, scratch_, work);
-  work.Run(pool_);
+  pool_.Run(work);
   if (gradient_clip_norm_ > 0) UpdateWithKeptGradients();
   return loss;
 }
@@ -257,7 +258,7 @@ void SsiTrainer::UpdateWithKeptGradients() {
     word_pairs_->AddKeptUpdateWork(work);
   }
   gradient_norm_ = ClipGradients(gradient_clip_norm_, gradients, pool_);
-  work.Run(pool_);
+  pool_.Run(work);
 }
 
 }  // namespace semrank

@@ -88,11 +88,19 @@ absl::Status TowerTrainer::SetTexts(const TextBags& texts,
                                     std::span<const TextId> ids) {
   SEMRANK_RETURN_IF_ERROR(input_layer_->SetTexts(texts, ids));
   num_texts_ = static_cast<int>(ids.size());
-  for (LayerOutput& output : outputs_) {
-    output.activations.resize(ids.size() * output.width);
+  for (std::size_t l = 0; l < outputs_.size(); ++l) {
+    LayerOutput& output = outputs_[l];
+    const std::size_t size = ids.size() * output.width;
+    output.activations.resize(size);
+    output.deltas.resize(size);
+    if (IsDropped(l)) output.kept.resize(size);
+  }
+  for (DenseLayerTrainer& layer : dense_layers_) {
+    layer.BeginBackward(num_texts_);
   }
   norms_.resize(ids.size());
   vectors_.resize(ids.size() * embedding_dim());
+  vector_gradients_.resize(vectors_.size());
   return absl::OkStatus();
 }
 
@@ -111,18 +119,11 @@ void TowerTrainer::AddPrepareWork(WorkList& work) {
   input_layer_->AddPrepareWork(work);
 }
 
-void TowerTrainer::AddForwardWork(bool learn, WorkList& work) {
-  if (learn) {
-    vector_gradients_.resize(vectors_.size());
-    for (std::size_t l = 0; l < outputs_.size(); ++l) {
-      LayerOutput& output = outputs_[l];
-      output.deltas.resize(output.activations.size());
-      if (IsDropped(l)) output.kept.resize(output.activations.size());
-    }
-  }
-  work.AddBlocks(
-      num_texts(), kTextBlock,
-      [this, learn](int first, int last, int) { Forward(first, last, learn); });
+void TowerTrainer::AddForwardWork(Range texts, bool learn, WorkList& work) {
+  work.AddBlocks(texts.size(), kTextBlock,
+                 [this, begin = texts.first, learn](int first, int last, int) {
+                   Forward(begin + first, begin + last, learn);
+                 });
 }
 
 // Eq. 3-5 for texts [first, last).
@@ -175,13 +176,15 @@ void TowerTrainer::CheckVector(int t) {
   }
 }
 
-void TowerTrainer::AddBackwardWork(WorkList& work) {
+void TowerTrainer::AddTransposeWork(WorkList& work) {
   input_layer_->AddTransposeWork(work);
-  for (DenseLayerTrainer& layer : dense_layers_) {
-    layer.BeginBackward(num_texts());
-  }
-  work.AddBlocks(num_texts(), kTextBlock,
-                 [this](int first, int last, int) { Backward(first, last); });
+}
+
+void TowerTrainer::AddBackwardWork(Range texts, WorkList& work) {
+  work.AddBlocks(texts.size(), kTextBlock,
+                 [this, begin = texts.first](int first, int last, int) {
+                   Backward(begin + first, begin + last);
+                 });
 }
 
 void TowerTrainer::Backward(int first, int last) {

@@ -3,15 +3,17 @@
 // weights. The layer that reads texts is an InputLayerTrainer; the rest is
 // dense.
 //
-// One step is a sequence of phases; each adds its pieces to a WorkList, which
-// the caller runs before it goes on to the next, so that two towers (or a
-// tower and something else) share the threads:
+// One step is a sequence of stages; each adds its pieces to a WorkList, which
+// the caller runs when those above that it needs have run, so that two towers
+// and the loss share the threads:
 //
 //   SetTexts, AddPrepareWork   what the forward pass needs; nothing for DSSM
 //   AddForwardWork             vectors()
+//   AddTransposeWork           what the update needs of the texts
 //   (the loss)                 vector_gradients()
 //   AddBackwardWork            delta of each layer, in blocks of texts
-//   AddPackWork                what the update needs; nothing for DSSM
+//   AddPackWork                what the update needs of the deltas; nothing
+//                              for DSSM
 //   AddUpdateWork              gradients of the weights, each used at once
 //                              unless they are kept; then, to use them,
 //   AddKeptUpdateWork
@@ -34,12 +36,13 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "model/base/work_list.h"
+#include "model/train/batch_share.h"
 #include "model/train/dense_layer_trainer.h"
 #include "model/train/dropout.h"
 #include "model/train/input_layer_trainer.h"
 #include "model/train/text_table.h"
 #include "model/train/tower_weights.h"
-#include "model/train/work_list.h"
 
 namespace semrank {
 
@@ -65,7 +68,7 @@ class TowerTrainer {
   // [num_texts(), embedding_dim]: unit vectors; zero for a text without
   // features; NaN when the weights have outgrown single precision.
   const float* vectors() const { return vectors_.data(); }
-  // dloss/dvector, same shape; to be filled before AddBackwardWork.
+  // dloss/dvector, same shape; to be filled before the backward work runs.
   float* vector_gradients() { return vector_gradients_.data(); }
 
   // As those of ModelTrainer; names begin with `side`.
@@ -79,9 +82,12 @@ class TowerTrainer {
   void SetDropoutStream(std::int64_t step,
                         std::span<const std::uint32_t> places);
   void AddPrepareWork(WorkList& work);
-  // Without `learn` only vectors() are computed, and the step ends there.
-  void AddForwardWork(bool learn, WorkList& work);
-  void AddBackwardWork(WorkList& work);
+  // Of a range of the texts. Without `learn` only vectors() are computed, and
+  // the step ends there.
+  void AddForwardWork(Range texts, bool learn, WorkList& work);
+  void AddTransposeWork(WorkList& work);
+  // Of a range of the texts whose vector gradients are there.
+  void AddBackwardWork(Range texts, WorkList& work);
   void AddPackWork(WorkList& work);
   void AddUpdateWork(double learning_rate, WorkList& work);
   // When gradients are kept: those of this step, once that work has run. They

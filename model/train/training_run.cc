@@ -202,9 +202,10 @@ absl::Status TrainingRun::TrainOnAllPairs() {
     const auto start = std::chrono::steady_clock::now();
     SEMRANK_ASSIGN_OR_RETURN(const MiniBatch* batch, NextBatch());
     if (batch == nullptr) return absl::OkStatus();
-    SEMRANK_RETURN_IF_ERROR(TakeStep(
-        *batch,
-        {.learning_rate = schedule.Rate(NumSteps()), .number = NumSteps()}));
+    SEMRANK_RETURN_IF_ERROR(
+        TakeStep(*batch, {.learning_rate = schedule.Rate(NumSteps()),
+                          .number = NumSteps(),
+                          .meanwhile = [this] { batches_.PrepareNext(); }}));
     progress_.seconds +=
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
             .count();

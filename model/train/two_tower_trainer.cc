@@ -5,9 +5,25 @@
 
 #include "model/base/status_macros.h"
 #include "model/train/gradient_clipping.h"
-#include "model/train/work_list.h"
 
 namespace semrank {
+namespace {
+
+WorkGraph::Stages Both(const SideStages& sides) {
+  WorkGraph::Stages both = sides.queries;
+  both.insert(both.end(), sides.titles.begin(), sides.titles.end());
+  return both;
+}
+
+// First, as it is the longest piece.
+void AddMeanwhile(const StepContext& step, WorkGraph& graph) {
+  if (!step.meanwhile) return;
+  graph.Add({}, [&step](WorkList& work) {
+    work.Add(1, [&step](int, int) { step.meanwhile(); });
+  });
+}
+
+}  // namespace
 
 TwoTowerWeights InitialTwoTowerWeights(const TowerOptions& options,
                                        int num_features, std::uint64_t seed) {
@@ -71,15 +87,6 @@ void TwoTowerTrainer::Restored(std::int64_t num_steps) {
   if (!shared()) document_->Restored(num_steps);
 }
 
-// Both towers add their pieces, then all run.
-template <typename AddWork>
-void TwoTowerTrainer::RunPhase(AddWork add_work) {
-  WorkList work;
-  add_work(*query_, work);
-  if (!shared()) add_work(*document_, work);
-  work.Run(pool_);
-}
-
 absl::Status TwoTowerTrainer::SetTexts(const MiniBatch& batch,
                                        const BatchShare& share) {
   PlacedTexts& titles = shared() ? query_texts_ : title_texts_;
@@ -92,21 +99,86 @@ absl::Status TwoTowerTrainer::SetTexts(const MiniBatch& batch,
                   : document_->SetTexts(*batch.bags, title_texts_.ids);
 }
 
-LossInput TwoTowerTrainer::Embed(const MiniBatch& batch, bool learn) {
-  RunPhase(
-      [](TowerTrainer& tower, WorkList& work) { tower.AddPrepareWork(work); });
-  RunPhase([learn](TowerTrainer& tower, WorkList& work) {
-    tower.AddForwardWork(learn, work);
-  });
-  const std::size_t query_floats =
-      query_texts_.num_queries * query_->embedding_dim();
-  return {batch, query_->vectors(),
-          shared() ? query_->vectors() + query_floats : document_->vectors()};
+Range TwoTowerTrainer::Titles() const {
+  if (!shared()) return {0, document_->num_texts()};
+  return {query_texts_.num_queries, query_->num_texts()};
+}
+
+LossInput TwoTowerTrainer::Vectors(const MiniBatch& batch) {
+  const TowerTrainer& titles = title_tower();
+  const std::size_t first_title = Titles().first;
+  return {&batch, query_->vectors(),
+          titles.vectors() + first_title * titles.embedding_dim()};
+}
+
+LossGradients TwoTowerTrainer::VectorGradients() {
+  TowerTrainer& titles = title_tower();
+  const std::size_t first_title = Titles().first;
+  return {query_->vector_gradients(),
+          titles.vector_gradients() + first_title * titles.embedding_dim()};
+}
+
+// Titles first: the scores of a pair wait for those of all pairs.
+SideStages TwoTowerTrainer::AddForwardStages(bool learn, WorkGraph& graph) {
+  const auto prepared = [&graph](TowerTrainer& tower) {
+    return graph.Add({},
+                     [&tower](WorkList& work) { tower.AddPrepareWork(work); });
+  };
+  const auto embedded = [&graph, learn](TowerTrainer& tower, Range texts,
+                                        WorkGraph::Stage needs) {
+    return graph.Add({needs}, [&tower, texts, learn](WorkList& work) {
+      tower.AddForwardWork(texts, learn, work);
+    });
+  };
+  const auto titles_prepared = prepared(title_tower());
+  const auto queries_prepared = shared() ? titles_prepared : prepared(*query_);
+  const auto titles = embedded(title_tower(), Titles(), titles_prepared);
+  const auto queries = embedded(*query_, Queries(), queries_prepared);
+  return {.queries = {queries}, .titles = {titles}};
+}
+
+// From the gradients of vectors down to the weights. What a tower does and the
+// other does not wait for fills the gaps in which threads would be idle.
+void TwoTowerTrainer::AddLearningStages(const SideStages& vectors,
+                                        const SideStages& gradients,
+                                        double learning_rate,
+                                        WorkGraph& graph) {
+  const auto backward = [&graph](TowerTrainer& tower, Range texts,
+                                 const WorkGraph::Stages& needs) {
+    return graph.Add(needs, [&tower, texts](WorkList& work) {
+      tower.AddBackwardWork(texts, work);
+    });
+  };
+  const auto update = [&graph, learning_rate](TowerTrainer& tower,
+                                              const WorkGraph::Stages& texts,
+                                              const WorkGraph::Stages& deltas) {
+    const auto transposed = graph.Add(
+        texts, [&tower](WorkList& work) { tower.AddTransposeWork(work); });
+    WorkGraph::Stages needs = deltas;
+    needs.push_back(transposed);
+    const auto packed =
+        graph.Add(needs, [&tower](WorkList& work) { tower.AddPackWork(work); });
+    graph.Add({packed}, [&tower, learning_rate](WorkList& work) {
+      tower.AddUpdateWork(learning_rate, work);
+    });
+  };
+  const auto queries = backward(*query_, Queries(), gradients.queries);
+  const auto titles = backward(title_tower(), Titles(), gradients.titles);
+  if (shared()) {
+    update(*query_, Both(vectors), {queries, titles});
+  } else {
+    update(*query_, vectors.queries, {queries});
+    update(*document_, vectors.titles, {titles});
+  }
 }
 
 absl::StatusOr<double> TwoTowerTrainer::Loss(const MiniBatch& batch) {
   SEMRANK_RETURN_IF_ERROR(SetTexts(batch, ShareOf(batch, 0, 1)));
-  return loss_.Compute(Embed(batch, /*learn=*/false), {}, pool_);
+  WorkGraph graph;
+  const SideStages vectors = AddForwardStages(/*learn=*/false, graph);
+  loss_.AddStages(Vectors(batch), {}, vectors, graph);
+  pool_.Run(graph);
+  return loss_.MeanLoss();
 }
 
 absl::StatusOr<double> TwoTowerTrainer::Step(const MiniBatch& batch,
@@ -118,32 +190,32 @@ absl::StatusOr<double> TwoTowerTrainer::Step(const MiniBatch& batch,
   if (!shared()) {
     document_->SetDropoutStream(step.number, title_texts_.places);
   }
-  const double loss = ComputeLoss(Embed(batch, /*learn=*/true));
-  RunPhase(
-      [](TowerTrainer& tower, WorkList& work) { tower.AddBackwardWork(work); });
-  RunPhase(
-      [](TowerTrainer& tower, WorkList& work) { tower.AddPackWork(work); });
-  RunPhase([&step](TowerTrainer& tower, WorkList& work) {
-    tower.AddUpdateWork(step.learning_rate, work);
-  });
+  WorkGraph graph;
+  AddMeanwhile(step, graph);
+  SideStages vectors = AddForwardStages(/*learn=*/true, graph);
+  SideStages gradients;
+  if (alone()) {
+    gradients =
+        loss_.AddStages(Vectors(batch), VectorGradients(), vectors, graph);
+  } else {
+    pool_.Run(std::exchange(graph, {}));
+    ComputeLossOfAll(batch);
+    vectors = {};
+  }
+  AddLearningStages(vectors, gradients, step.learning_rate, graph);
+  pool_.Run(graph);
   if (gradient_clip_norm_ > 0 || !alone()) {
     SEMRANK_RETURN_IF_ERROR(UpdateWithKeptGradients());
   }
-  return loss;
+  return loss_.MeanLoss();
 }
 
-// Of the whole batch; fills the gradients of the vectors that the towers have.
-double TwoTowerTrainer::ComputeLoss(const LossInput& own) {
-  float* query_gradients = query_->vector_gradients();
-  const LossGradients own_gradients = {
-      query_gradients,
-      shared() ? query_gradients + (own.title_vectors - own.query_vectors)
-               : document_->vector_gradients()};
-  if (alone()) return loss_.Compute(own, own_gradients, pool_);
-  const LossInput all = vectors_.Gather(own, communicator_);
-  const double loss = loss_.Compute(all, vectors_.gradients(), pool_);
-  vectors_.CutOut(own.batch, communicator_, own_gradients);
-  return loss;
+// Of the whole batch, which has to be gathered first; fills the gradients of
+// the vectors that the towers have.
+void TwoTowerTrainer::ComputeLossOfAll(const MiniBatch& batch) {
+  const LossInput all = vectors_.Gather(Vectors(batch), communicator_);
+  loss_.Compute(all, vectors_.gradients(), pool_);
+  vectors_.CutOut(batch, communicator_, VectorGradients());
 }
 
 absl::Status TwoTowerTrainer::UpdateWithKeptGradients() {
@@ -156,9 +228,10 @@ absl::Status TwoTowerTrainer::UpdateWithKeptGradients() {
   if (gradient_clip_norm_ > 0) {
     gradient_norm_ = ClipGradients(gradient_clip_norm_, gradients, pool_);
   }
-  RunPhase([](TowerTrainer& tower, WorkList& work) {
-    tower.AddKeptUpdateWork(work);
-  });
+  WorkList work;
+  query_->AddKeptUpdateWork(work);
+  if (!shared()) document_->AddKeptUpdateWork(work);
+  pool_.Run(work);
   return absl::OkStatus();
 }
 

@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "model/base/thread_pool.h"
+#include "model/base/work_graph.h"
 #include "model/train/batch_share.h"
 #include "model/train/communicator.h"
 #include "model/train/gradient_exchange.h"
@@ -56,12 +57,21 @@ class TwoTowerTrainer : public ModelTrainer {
  private:
   bool shared() const { return document_ == nullptr; }
   absl::Status SetTexts(const MiniBatch& batch, const BatchShare& share);
-  LossInput Embed(const MiniBatch& batch, bool learn);
   bool alone() const { return communicator_.num_processes() == 1; }
-  double ComputeLoss(const LossInput& own);
+  TowerTrainer& title_tower() { return shared() ? *query_ : *document_; }
+  // Of the texts of their towers.
+  Range Queries() const { return {0, query_texts_.num_queries}; }
+  Range Titles() const;
+  LossInput Vectors(const MiniBatch& batch);
+  LossGradients VectorGradients();
+
+  // Returned is after which stages the vectors are there.
+  SideStages AddForwardStages(bool learn, WorkGraph& graph);
+  // Of vectors and of their gradients.
+  void AddLearningStages(const SideStages& vectors, const SideStages& gradients,
+                         double learning_rate, WorkGraph& graph);
+  void ComputeLossOfAll(const MiniBatch& batch);
   absl::Status UpdateWithKeptGradients();
-  template <typename AddWork>
-  void RunPhase(AddWork add_work);
 
   ThreadPool& pool_;
   Communicator& communicator_;

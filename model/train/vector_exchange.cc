@@ -10,7 +10,7 @@ namespace semrank {
 
 LossInput VectorExchange::Gather(const LossInput& own,
                                  Communicator& communicator) {
-  const MiniBatch& batch = own.batch;
+  const MiniBatch& batch = *own.batch;
   const std::size_t num_pairs = batch.queries.size();
   const std::size_t dim = dim_;
   queries_.resize(num_pairs * dim);
@@ -31,7 +31,7 @@ LossInput VectorExchange::Gather(const LossInput& own,
                                 titles.first(num_pairs * dim));
   communicator.AllGather<float>({own.title_vectors + pairs, drawn}, of_drawn,
                                 titles.subspan(num_pairs * dim));
-  return {batch, queries_.data(), titles_.data()};
+  return {&batch, queries_.data(), titles_.data()};
 }
 
 LossGradients VectorExchange::gradients() {

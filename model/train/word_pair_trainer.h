@@ -25,7 +25,7 @@
 #include "model/train/gradient_set.h"
 #include "model/train/parameter_optimizer.h"
 #include "model/train/ssi_weights.h"
-#include "model/train/work_list.h"
+#include "model/base/work_list.h"
 
 namespace semrank {
 

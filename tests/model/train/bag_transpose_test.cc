@@ -41,6 +41,17 @@ TEST(BagTransposeTest, ForgetsTheBatchBefore) {
   EXPECT_EQ(used.texts().counts, fresh.texts().counts);
 }
 
+TEST(TransposeBagsTest, HasABagForEachFeatureInOrder) {
+  BagBatch by_feature;
+  for (int round = 0; round < 2; ++round) {
+    TransposeBags(Bags(), 10, by_feature);
+    EXPECT_THAT(by_feature.offsets,
+                ElementsAre(0, 0, 1, 1, 3, 3, 3, 3, 4, 4, 5));
+    EXPECT_THAT(by_feature.indices, ElementsAre(2, 0, 2, 0, 2));
+    EXPECT_THAT(by_feature.counts, ElementsAre(1, 2, 4, 1, 5));
+  }
+}
+
 TEST(BagTransposeTest, EmptyBatch) {
   BagTranspose transpose;
   transpose.Build(BagBatch(), 10);

@@ -174,6 +174,15 @@ TEST_P(GradientTest, LossAgreesWithDoublePrecision) {
   EXPECT_EQ(step_loss, loss);
 }
 
+TEST_P(GradientTest, OtherWorkIsDoneOnceBesideAStep) {
+  TwoTowerTrainer trainer(weights_, options_, pool_);
+  int calls = 0;
+  const StepContext step = {.learning_rate = rate_,
+                            .meanwhile = [&calls] { ++calls; }};
+  ASSERT_THAT(trainer.Step(batch_, step), IsOk());
+  EXPECT_EQ(calls, 1);
+}
+
 TEST_P(GradientTest, AgreesWithFiniteDifferences) {
   TwoTowerTrainer trainer(weights_, options_, pool_);
   ASSERT_THAT(trainer.Step(batch_, {.learning_rate = rate_}), IsOk());

@@ -38,7 +38,8 @@ class ShuffledPairsTest : public ::testing::Test {
 
   // Queries of the batches from number `first_batch` on.
   std::vector<std::vector<TextId>> Epoch(int epoch,
-                                         std::int64_t first_batch = 0) {
+                                         std::int64_t first_batch = 0,
+                                         bool prepare = false) {
     const TrainingData data = MakeData(pairs_);
     const auto source = ShuffledPairs::Create(options_, data);
     EXPECT_THAT(source, IsOk());
@@ -47,6 +48,7 @@ class ShuffledPairsTest : public ::testing::Test {
     for (;;) {
       const auto batch = (*source)->Next();
       EXPECT_THAT(batch, IsOk());
+      if (prepare) (*source)->PrepareNext();
       if (!batch.ok() || *batch == nullptr) return batches;
       EXPECT_LE((*batch)->num_pairs(), options_.batch_size);
       batches.push_back((*batch)->queries);
@@ -101,6 +103,22 @@ TEST_F(ShuffledPairsTest, GoesOnAtAnyBatch) {
   for (std::int64_t first = 0; first <= 4; ++first) {
     EXPECT_EQ(Epoch(3, first), std::vector(all.begin() + first, all.end()));
   }
+}
+
+TEST_F(ShuffledPairsTest, PreparingTheNextBatchChangesNone) {
+  EXPECT_EQ(Epoch(3, 0, /*prepare=*/true), Epoch(3));
+  EXPECT_EQ(Epoch(3, 2, /*prepare=*/true), Epoch(3, 2));
+}
+
+TEST_F(ShuffledPairsTest, ABatchThatWasPreparedIsForgottenWithItsEpoch) {
+  const TrainingData data = MakeData(pairs_);
+  ASSERT_OK_AND_ASSIGN(const auto source,
+                       ShuffledPairs::Create(options_, data));
+  ASSERT_THAT(source->BeginEpoch(1, 0), IsOk());
+  source->PrepareNext();
+  ASSERT_THAT(source->BeginEpoch(2, 1), IsOk());
+  ASSERT_OK_AND_ASSIGN(const MiniBatch* batch, source->Next());
+  EXPECT_EQ(batch->queries, Epoch(2, 1).front());
 }
 
 TEST_F(ShuffledPairsTest, MoreRepetitionsThanCanBeCountedAreRefused) {

@@ -87,13 +87,16 @@ class SsiTrainerTest : public ::testing::TestWithParam<SsiCase> {
     ThreadPool pool(num_threads);
     SsiTrainer trainer(Weights(), options_, pool, communicator);
     Values values;
+    int meanwhile_calls = 0;
     for (int i = 0; i < num_steps; ++i) {
       const absl::StatusOr<double> loss = trainer.Step(
-          batch_,
-          {.learning_rate = options_.optimizer.learning_rate, .number = i});
+          batch_, {.learning_rate = options_.optimizer.learning_rate,
+                   .number = i,
+                   .meanwhile = [&meanwhile_calls] { ++meanwhile_calls; }});
       EXPECT_THAT(loss, IsOk());
       values["losses"].push_back(loss.value_or(0));
     }
+    EXPECT_EQ(meanwhile_calls, num_steps);
     for (const TensorView& tensor : trainer.Weights()) {
       std::int64_t count = 1;
       for (const std::int64_t size : tensor.shape) count *= size;

@@ -35,9 +35,9 @@ class TowerTrainerTest : public ::testing::Test {
     WorkList work;
     ASSERT_THAT(trainer.SetTexts(*bags_, ids), IsOk());
     trainer.AddPrepareWork(work);
-    work.Run(pool_);
-    trainer.AddForwardWork(/*learn=*/false, work);
-    work.Run(pool_);
+    pool_.Run(work);
+    trainer.AddForwardWork({0, trainer.num_texts()}, /*learn=*/false, work);
+    pool_.Run(work);
   }
 
   // The bits that `tower` computes.

@@ -158,8 +158,17 @@ INSTANTIATE_TEST_SUITE_P(
         LossOptions{.sampling = kUniform, .negatives = kMaxNegatives},
         LossOptions{.sampling = kInBatch, .hard_negatives = 2}));
 
-TEST_F(TrainerTest, SeedDecidesEveryBitWhateverTheThreads) {
+class SeedTest : public TrainerTest,
+                 public ::testing::WithParamInterface<bool> {};
+
+INSTANTIATE_TEST_SUITE_P(Towers, SeedTest, ::testing::Bool(),
+                         [](const auto& shared) {
+                           return shared.param ? "Shared" : "Separate";
+                         });
+
+TEST_P(SeedTest, DecidesEveryBitWhateverTheThreads) {
   options_.epochs = 3;
+  options_.tower.shared = GetParam();
   for (const auto sampling : {kUniform, kInBatch}) {
     options_.loss.sampling = sampling;
     options_.tower.dropout = sampling == kUniform ? 0.1 : 0;

@@ -1,17 +1,16 @@
-// Numbered pieces of several kinds of work, run together by one ParallelFor:
-// the fewer the waits, the less two threads lose.
+// Numbered pieces of several kinds of work, to be run together: the fewer the
+// waits, the less several threads lose.
 //
 //   Order    pieces are handed out in the order in which they were added, so
 //            the longest belong first.
 //   Promise  no piece may depend on another of the same list, on the number of
 //            threads or on its worker but for scratch memory.
-#ifndef SEMRANK_MODEL_TRAIN_WORK_LIST_H_
-#define SEMRANK_MODEL_TRAIN_WORK_LIST_H_
+//   Threads  RunPiece from any; the rest by one, while no piece runs.
+#ifndef SEMRANK_MODEL_BASE_WORK_LIST_H_
+#define SEMRANK_MODEL_BASE_WORK_LIST_H_
 
 #include <functional>
 #include <vector>
-
-#include "model/base/thread_pool.h"
 
 namespace semrank {
 
@@ -26,8 +25,11 @@ class WorkList {
   void AddBlocks(int count, int block,
                  std::function<void(int first, int last, int worker)> range);
 
-  // Runs everything that was added, then forgets it.
-  void Run(ThreadPool& pool);
+  // Of all that was added.
+  int num_pieces() const { return num_pieces_; }
+  void RunPiece(int piece, int worker) const;
+
+  void Clear();
 
  private:
   struct Entry {
@@ -40,4 +42,4 @@ class WorkList {
 
 }  // namespace semrank
 
-#endif  // SEMRANK_MODEL_TRAIN_WORK_LIST_H_
+#endif  // SEMRANK_MODEL_BASE_WORK_LIST_H_

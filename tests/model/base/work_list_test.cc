@@ -1,8 +1,11 @@
-#include "model/train/work_list.h"
+#include "model/base/work_list.h"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <vector>
+
+#include "model/base/thread_pool.h"
 
 namespace semrank {
 namespace {
@@ -19,7 +22,7 @@ TEST_P(WorkListTest, RunsEveryPieceOfEveryKindOnce) {
   work_.Add(5, [&](int piece, int) { ++first[piece]; });
   work_.Add(0, [&](int, int) { FAIL(); });
   work_.Add(3, [&](int piece, int) { ++second[piece]; });
-  work_.Run(pool_);
+  pool_.Run(work_);
   for (const std::atomic<int>& calls : first) EXPECT_EQ(calls, 1);
   for (const std::atomic<int>& calls : second) EXPECT_EQ(calls, 1);
 }
@@ -32,15 +35,15 @@ TEST_P(WorkListTest, BlocksCoverTheRange) {
     for (int i = begin; i < end; ++i) ++seen[i];
   });
   work_.AddBlocks(0, 4, [&](int, int, int) { FAIL(); });
-  work_.Run(pool_);
+  pool_.Run(work_);
   for (const std::atomic<int>& calls : seen) EXPECT_EQ(calls, 1);
 }
 
 TEST_P(WorkListTest, IsEmptyAfterARun) {
   std::atomic<int> calls = 0;
   work_.Add(2, [&](int, int) { ++calls; });
-  work_.Run(pool_);
-  work_.Run(pool_);
+  pool_.Run(work_);
+  pool_.Run(work_);
   EXPECT_EQ(calls, 2);
 }
 

@@ -1,4 +1,4 @@
-#include "model/train/work_list.h"
+#include "model/base/work_list.h"
 
 #include <algorithm>
 #include <utility>
@@ -20,15 +20,15 @@ void WorkList::AddBlocks(
       });
 }
 
-void WorkList::Run(ThreadPool& pool) {
-  pool.ParallelFor(num_pieces_, [this](int piece, int worker) {
-    const auto after = std::upper_bound(entries_.begin(), entries_.end(), piece,
-                                        [](int value, const Entry& entry) {
-                                          return value < entry.first_piece;
-                                        });
-    const Entry& entry = *(after - 1);
-    entry.piece(piece - entry.first_piece, worker);
-  });
+void WorkList::RunPiece(int piece, int worker) const {
+  const auto after = std::upper_bound(
+      entries_.begin(), entries_.end(), piece,
+      [](int value, const Entry& entry) { return value < entry.first_piece; });
+  const Entry& entry = *(after - 1);
+  entry.piece(piece - entry.first_piece, worker);
+}
+
+void WorkList::Clear() {
   entries_.clear();
   num_pieces_ = 0;
 }
