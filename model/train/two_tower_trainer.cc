@@ -1,6 +1,5 @@
 #include "model/train/two_tower_trainer.h"
 
-#include <cstddef>
 #include <utility>
 
 #include "model/base/status_macros.h"
@@ -8,12 +7,6 @@
 
 namespace semrank {
 namespace {
-
-WorkGraph::Stages Both(const SideStages& sides) {
-  WorkGraph::Stages both = sides.queries;
-  both.insert(both.end(), sides.titles.begin(), sides.titles.end());
-  return both;
-}
 
 // First, as it is the longest piece.
 void AddMeanwhile(const StepContext& step, WorkGraph& graph) {
@@ -94,88 +87,40 @@ absl::Status TwoTowerTrainer::SetTexts(const MiniBatch& batch,
   title_texts_.Clear();
   query_texts_.AppendQueries(batch, share);
   titles.AppendTitles(batch, share);
-  SEMRANK_RETURN_IF_ERROR(query_->SetTexts(*batch.bags, query_texts_.ids));
-  return shared() ? absl::OkStatus()
-                  : document_->SetTexts(*batch.bags, title_texts_.ids);
+  absl::Status of_query, of_document;
+  WorkList work;
+  work.Add(1, [&](int, int) {
+    of_query = query_->SetTexts(*batch.bags, query_texts_.ids);
+  });
+  work.Add(shared() ? 0 : 1, [&](int, int) {
+    of_document = document_->SetTexts(*batch.bags, title_texts_.ids);
+  });
+  pool_.Run(work);
+  of_query.Update(of_document);
+  return of_query;
 }
 
-Range TwoTowerTrainer::Titles() const {
-  if (!shared()) return {0, document_->num_texts()};
-  return {query_texts_.num_queries, query_->num_texts()};
+TowerSides TwoTowerTrainer::Sides() {
+  const int num_queries = query_texts_.num_queries;
+  const TowerSide queries = {*query_, {0, num_queries}};
+  if (shared()) return {queries, {*query_, {num_queries, query_->num_texts()}}};
+  return {queries, {*document_, {0, document_->num_texts()}}};
 }
 
 LossInput TwoTowerTrainer::Vectors(const MiniBatch& batch) {
-  const TowerTrainer& titles = title_tower();
-  const std::size_t first_title = Titles().first;
-  return {&batch, query_->vectors(),
-          titles.vectors() + first_title * titles.embedding_dim()};
+  const TowerSides sides = Sides();
+  return {&batch, sides.queries.vectors(), sides.titles.vectors()};
 }
 
 LossGradients TwoTowerTrainer::VectorGradients() {
-  TowerTrainer& titles = title_tower();
-  const std::size_t first_title = Titles().first;
-  return {query_->vector_gradients(),
-          titles.vector_gradients() + first_title * titles.embedding_dim()};
-}
-
-// Titles first: the scores of a pair wait for those of all pairs.
-SideStages TwoTowerTrainer::AddForwardStages(bool learn, WorkGraph& graph) {
-  const auto prepared = [&graph](TowerTrainer& tower) {
-    return graph.Add({},
-                     [&tower](WorkList& work) { tower.AddPrepareWork(work); });
-  };
-  const auto embedded = [&graph, learn](TowerTrainer& tower, Range texts,
-                                        WorkGraph::Stage needs) {
-    return graph.Add({needs}, [&tower, texts, learn](WorkList& work) {
-      tower.AddForwardWork(texts, learn, work);
-    });
-  };
-  const auto titles_prepared = prepared(title_tower());
-  const auto queries_prepared = shared() ? titles_prepared : prepared(*query_);
-  const auto titles = embedded(title_tower(), Titles(), titles_prepared);
-  const auto queries = embedded(*query_, Queries(), queries_prepared);
-  return {.queries = {queries}, .titles = {titles}};
-}
-
-// From the gradients of vectors down to the weights. What a tower does and the
-// other does not wait for fills the gaps in which threads would be idle.
-void TwoTowerTrainer::AddLearningStages(const SideStages& vectors,
-                                        const SideStages& gradients,
-                                        double learning_rate,
-                                        WorkGraph& graph) {
-  const auto backward = [&graph](TowerTrainer& tower, Range texts,
-                                 const WorkGraph::Stages& needs) {
-    return graph.Add(needs, [&tower, texts](WorkList& work) {
-      tower.AddBackwardWork(texts, work);
-    });
-  };
-  const auto update = [&graph, learning_rate](TowerTrainer& tower,
-                                              const WorkGraph::Stages& texts,
-                                              const WorkGraph::Stages& deltas) {
-    const auto transposed = graph.Add(
-        texts, [&tower](WorkList& work) { tower.AddTransposeWork(work); });
-    WorkGraph::Stages needs = deltas;
-    needs.push_back(transposed);
-    const auto packed =
-        graph.Add(needs, [&tower](WorkList& work) { tower.AddPackWork(work); });
-    graph.Add({packed}, [&tower, learning_rate](WorkList& work) {
-      tower.AddUpdateWork(learning_rate, work);
-    });
-  };
-  const auto queries = backward(*query_, Queries(), gradients.queries);
-  const auto titles = backward(title_tower(), Titles(), gradients.titles);
-  if (shared()) {
-    update(*query_, Both(vectors), {queries, titles});
-  } else {
-    update(*query_, vectors.queries, {queries});
-    update(*document_, vectors.titles, {titles});
-  }
+  const TowerSides sides = Sides();
+  return {sides.queries.vector_gradients(), sides.titles.vector_gradients()};
 }
 
 absl::StatusOr<double> TwoTowerTrainer::Loss(const MiniBatch& batch) {
   SEMRANK_RETURN_IF_ERROR(SetTexts(batch, ShareOf(batch, 0, 1)));
   WorkGraph graph;
-  const SideStages vectors = AddForwardStages(/*learn=*/false, graph);
+  const SideStages vectors = AddForwardStages(Sides(), /*learn=*/false, graph);
   loss_.AddStages(Vectors(batch), {}, vectors, graph);
   pool_.Run(graph);
   return loss_.MeanLoss();
@@ -192,7 +137,7 @@ absl::StatusOr<double> TwoTowerTrainer::Step(const MiniBatch& batch,
   }
   WorkGraph graph;
   AddMeanwhile(step, graph);
-  SideStages vectors = AddForwardStages(/*learn=*/true, graph);
+  SideStages vectors = AddForwardStages(Sides(), /*learn=*/true, graph);
   SideStages gradients;
   if (alone()) {
     gradients =
@@ -202,7 +147,7 @@ absl::StatusOr<double> TwoTowerTrainer::Step(const MiniBatch& batch,
     ComputeLossOfAll(batch);
     vectors = {};
   }
-  AddLearningStages(vectors, gradients, step.learning_rate, graph);
+  AddLearningStages(Sides(), vectors, gradients, step.learning_rate, graph);
   pool_.Run(graph);
   if (gradient_clip_norm_ > 0 || !alone()) {
     SEMRANK_RETURN_IF_ERROR(UpdateWithKeptGradients());

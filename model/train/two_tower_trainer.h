@@ -14,7 +14,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "model/base/thread_pool.h"
-#include "model/base/work_graph.h"
 #include "model/train/batch_share.h"
 #include "model/train/communicator.h"
 #include "model/train/gradient_exchange.h"
@@ -24,6 +23,7 @@
 #include "model/train/text_table.h"
 #include "model/train/tower_trainer.h"
 #include "model/train/train_options.h"
+#include "model/train/two_tower_stages.h"
 #include "model/train/vector_exchange.h"
 
 namespace semrank {
@@ -58,18 +58,10 @@ class TwoTowerTrainer : public ModelTrainer {
   bool shared() const { return document_ == nullptr; }
   absl::Status SetTexts(const MiniBatch& batch, const BatchShare& share);
   bool alone() const { return communicator_.num_processes() == 1; }
-  TowerTrainer& title_tower() { return shared() ? *query_ : *document_; }
-  // Of the texts of their towers.
-  Range Queries() const { return {0, query_texts_.num_queries}; }
-  Range Titles() const;
+  // Of the texts that were set.
+  TowerSides Sides();
   LossInput Vectors(const MiniBatch& batch);
   LossGradients VectorGradients();
-
-  // Returned is after which stages the vectors are there.
-  SideStages AddForwardStages(bool learn, WorkGraph& graph);
-  // Of vectors and of their gradients.
-  void AddLearningStages(const SideStages& vectors, const SideStages& gradients,
-                         double learning_rate, WorkGraph& graph);
   void ComputeLossOfAll(const MiniBatch& batch);
   absl::Status UpdateWithKeptGradients();
 

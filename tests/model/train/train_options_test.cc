@@ -225,7 +225,7 @@ INSTANTIATE_TEST_SUITE_P(
                         o.tower.activation = v1::ACTIVATION_IDENTITY;
                       }},
         BadOptionCase{
-            "SsiOfLetters", "--features=FEATURE_KIND_LETTERS: --tower=ssi",
+            "SsiOfLetters", "--features=letters: --tower=ssi",
             [](TrainOptions& o) { o.tower.kind = v1::TOWER_KIND_SSI; }},
         BadOptionCase{"SsiTanh", "--activation=tanh: --tower=ssi has none",
                       [](TrainOptions& o) {
