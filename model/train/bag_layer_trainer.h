@@ -14,11 +14,11 @@
 
 #include <vector>
 
+#include "model/base/work_list.h"
 #include "model/text/featurizer.h"
 #include "model/train/bag_transpose.h"
 #include "model/train/gradient_set.h"
 #include "model/train/layer_optimizer.h"
-#include "model/base/work_list.h"
 
 namespace semrank {
 

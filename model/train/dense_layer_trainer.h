@@ -13,10 +13,10 @@
 #include <span>
 #include <vector>
 
+#include "model/base/work_list.h"
 #include "model/nn/gemm.h"
 #include "model/train/gradient_set.h"
 #include "model/train/layer_optimizer.h"
-#include "model/base/work_list.h"
 
 namespace semrank {
 

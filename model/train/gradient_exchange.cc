@@ -6,8 +6,8 @@
 
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
-#include "model/nn/kernels.h"
 #include "model/base/work_list.h"
+#include "model/nn/kernels.h"
 
 namespace semrank {
 namespace {

@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "model/base/work_list.h"
 #include "model/train/bag_layer_trainer.h"
 #include "model/train/text_table.h"
-#include "model/base/work_list.h"
 
 namespace semrank {
 

@@ -11,10 +11,10 @@
 #include <span>
 #include <vector>
 
+#include "model/base/work_list.h"
 #include "model/nn/ssi_rows.h"
 #include "model/train/bag_layer_trainer.h"
 #include "model/train/input_layer_trainer.h"
-#include "model/base/work_list.h"
 
 namespace semrank {
 

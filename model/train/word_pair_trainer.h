@@ -19,13 +19,13 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "model/base/work_list.h"
 #include "model/train/bag_transpose.h"
 #include "model/train/batch_share.h"
 #include "model/train/communicator.h"
 #include "model/train/gradient_set.h"
 #include "model/train/parameter_optimizer.h"
 #include "model/train/ssi_weights.h"
-#include "model/base/work_list.h"
 
 namespace semrank {
 
