@@ -29,8 +29,18 @@ constexpr std::int64_t kWordBytes = 112;
 // for a while and stands for a feature of its bag.
 constexpr std::int64_t kTextBytes = 200;
 constexpr std::int64_t kCharacterBytes = 7;
+// Batches in use, made ready and under way; not how many threads make, which
+// must not change the order of the pairs.
+constexpr std::int64_t kHeldBatches = 4;
 // A text of a mini-batch that is made ready: characters, bag, tables.
-constexpr std::int64_t kBatchTextBytes = 300;
+constexpr std::int64_t kBatchTextBytes = 450;
+// A text of the mini-batch in use: some fifty features, by text and turned
+// round.
+constexpr std::int64_t kStepTextBytes = 800;
+// A candidate of a pair in a batch, in a vector that has grown by doubling; and
+// its weight with its place, by pair and by title, while the batch is in use.
+constexpr std::int64_t kCandidateBytes = 8;
+constexpr std::int64_t kWeightBytes = 16;
 // Words of a text, where few have more.
 constexpr std::int64_t kTextWords = 16;
 // A (number, float) entry in a vector that has grown by doubling.
@@ -74,18 +84,25 @@ std::int64_t SsiStepBytes(const TrainOptions& options, int num_words) {
 // Activations, gradients and scores of a step, and the batches made ready.
 std::int64_t BatchBytes(const TrainOptions& options, int num_features) {
   const std::int64_t pairs = options.batch_size;
-  const bool in_batch = !DrawsTitles(options.loss);
+  const LossOptions& loss = options.loss;
+  const bool in_batch = !DrawsTitles(loss);
   const std::int64_t drawn = std::min<std::int64_t>(
-      kMaxDrawnTitles, pairs * (in_batch ? options.loss.hard_negatives
-                                         : options.loss.negatives));
+      kMaxDrawnTitles,
+      pairs * (in_batch ? loss.hard_negatives : loss.negatives));
   std::int64_t floats = 0;
   for (const int width : TowerWidths(options.tower, 0)) floats += 2 * width;
   const std::int64_t texts =
-      (2 * pairs + drawn) * (4 * floats + 4 * kBatchTextBytes);
+      (2 * pairs + drawn) *
+      (4 * floats + kStepTextBytes + kHeldBatches * kBatchTextBytes);
+  const bool all_titles = in_batch && loss.negatives == 0;
+  const std::int64_t candidates =
+      pairs * (1 + loss.hard_negatives + (all_titles ? 0 : loss.negatives));
+  const std::int64_t lists = kHeldBatches * kCandidateBytes * candidates;
   if (options.tower.kind == v1::TOWER_KIND_SSI) {
-    return texts + SsiStepBytes(options, num_features);
+    return texts + lists + SsiStepBytes(options, num_features);
   }
-  return texts + (in_batch ? 4 * pairs * pairs : 0);
+  return texts + lists + kWeightBytes * candidates +
+         (in_batch ? 4 * pairs * pairs : 0);
 }
 
 // Of features that are listed, not hashed.

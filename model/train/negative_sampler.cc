@@ -1,6 +1,7 @@
 #include "model/train/negative_sampler.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <numeric>
 #include <utility>
 
@@ -53,7 +54,15 @@ void NegativeSampler::NumberTitles(const MiniBatch& batch) {
   }
 }
 
+// With J up to a thousand, lists that grow by doubling are dear.
+void NegativeSampler::ReserveLists(MiniBatch& batch) const {
+  const std::size_t candidates =
+      1 + options_.negatives + options_.hard_negatives;
+  batch.candidates.indices.reserve(batch.queries.size() * candidates);
+}
+
 void NegativeSampler::DrawLists(Random& random, MiniBatch& batch) {
+  ReserveLists(batch);
   DrawPool(random, batch.num_pairs());
   for (int i = 0; i < batch.num_pairs(); ++i) {
     batch.candidates.indices.push_back(i);
@@ -128,6 +137,7 @@ void NegativeSampler::AddCandidate(TextId title, MiniBatch& batch) {
 }
 
 void NegativeSampler::DrawRotations(Random& random, MiniBatch& batch) {
+  ReserveLists(batch);
   const int num_pairs = batch.num_pairs();
   shifts_.resize(num_pairs - 1);
   std::iota(shifts_.begin(), shifts_.end(), 1);

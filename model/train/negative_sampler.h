@@ -80,6 +80,7 @@ class NegativeSampler {
 
  private:
   void NumberTitles(const MiniBatch& batch);
+  void ReserveLists(MiniBatch& batch) const;
   void DrawLists(Random& random, MiniBatch& batch);
   void DrawRotations(Random& random, MiniBatch& batch);
   void DrawPool(Random& random, int num_pairs);

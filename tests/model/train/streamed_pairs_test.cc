@@ -33,7 +33,7 @@ class StreamedPairsTest : public ::testing::Test {
     }
     options_.data.train_files = {dir_.Write("pairs.tsv", lines)};
     options_.data.model_dir = "unused";
-    options_.data.memory_limit = 200'000;
+    options_.data.memory_limit = 600'000;
     options_.tower.hidden_dims = {4};
     options_.tower.embedding_dim = 2;
     options_.features.kind = v1::FEATURE_KIND_LETTERS;
@@ -216,7 +216,7 @@ TEST_F(StreamedPairsTest, GoesOnAtAnyBatch) {
 
 TEST_F(StreamedPairsTest, EqualTextsOfABatchHaveEqualNumbers) {
   options_.batch_size = 512;
-  options_.data.memory_limit = 4'000'000;
+  options_.data.memory_limit = 8'000'000;
   // 512 of 3,000 pairs: some queries come two or three times.
   ASSERT_OK_AND_ASSIGN(TrainingData data, [&]() {
     EXPECT_THAT(ResolveOptions(options_), IsOk());
@@ -264,6 +264,16 @@ TEST_F(StreamedPairsTest, ALimitThatLeavesNoRoomIsRefused) {
   options_.data.memory_limit = 20'000;
   EXPECT_THAT(Load(), StatusIs(absl::StatusCode::kResourceExhausted,
                                HasSubstr("--memory_limit=20000")));
+}
+
+TEST_F(StreamedPairsTest, CandidatesOfABatchCountAgainstTheLimit) {
+  options_.data.memory_limit = 24'000'000;
+  options_.batch_size = 1000;
+  options_.loss.negatives = 4;
+  EXPECT_THAT(Load(), IsOk());
+  options_.loss.negatives = 500;
+  EXPECT_THAT(Load(), StatusIs(absl::StatusCode::kResourceExhausted,
+                               HasSubstr("--negatives")));
 }
 
 TEST_F(StreamedPairsTest, AllThatSsiLearnsCountsAgainstTheLimit) {
