@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Enforces who may include whom, as a table of allowed edges.
+"""Enforces who may include whom: between folders, and between units of a folder.
 
-Every #include "..." of a C++ file must name a file of an allowed
-folder by its path from the project's root, so the folders form a ladder
-without cycles. Exits 1 and names each line that breaks the rule.
+ALLOWED has a row for each folder: the folders that its files may include. A
+unit is a header with its source of the same name. Neither folders nor units may
+need each other in a circle, and every #include "..." names a file by its path
+from the project's root. Exits 1 and names each line that breaks the rule.
 """
 import pathlib
 import re
@@ -17,26 +18,52 @@ MODEL_CONFIG = "semrank/v1/model_config.pb.h"
 GENERATED = re.compile(r"^(semrank/v1|google/rpc|grpc/health/v1)/[a-z_]+(\.grpc)?\.pb\.h$")
 
 TOP_FOLDERS = ["model", "server", "client", "tests"]
+
+
+def ladder(root: str, *names: str, below: list[str]) -> dict[str, list[str]]:
+    """Each folder may include those before it, and all of `below`."""
+    folders = [f"{root}/{name}" for name in names]
+    return {folder: [*below, *folders[:number]] for number, folder in enumerate(folders)}
+
+
 MODEL = ["model/base", "model/text", "model/nn", "model/format"]
 ALLOWED = {
     "model/base": [],
+    "model/cli": ["model/base"],
     "model/text": ["model/base"],
-    "model/nn": ["model/text", "model/base", "model_config"],
-    "model/format": ["model/nn", "model/text", "model/base", "model_config"],
-    "model/eval": [*MODEL, "model_config"],
-    "model/train": [*MODEL, "model/eval", "model_config"],
-    "server/core": [*MODEL, "model_config"],
-    "server/rpc": [*MODEL, "server/core", "model_config", "proto"],
-    "server/http": [*MODEL, "server/core", "model_config", "proto"],
-    "server": [*MODEL, "server/core", "server/rpc", "server/http", "model_config", "proto"],
-    "client": ["model/base", "model_config", "proto", "client/local"],
-    "client/local": [*MODEL, "proto"],
-    "client/example": ["client", "proto"],
+    "model/nn": ["model/base", "model/text", "model_config"],
+    "model/format": ["model/base", "model/text", "model/nn", "model_config"],
+    "model/eval": [*MODEL, "model/cli", "model_config"],
+    **ladder("model/train", "options", "data", "batches", "optimizer", "distributed", "towers", "ssi",
+             "validation", "report", "run", below=[*MODEL, "model/cli", "model/eval", "model_config"]),
+    "model/train": ["model/base", "model/cli", "model/train/options", "model/train/distributed", "model/train/run"],
+    **ladder("server", "base", "auth", "models", "stores", "vectors", "catalog", "ranking",
+             below=[*MODEL, "model_config"]),
+}
+CORE = [folder for folder in ALLOWED if folder.startswith("server/")]
+ALLOWED |= {
+    "server/requests": ["model/base", *CORE, "model_config", "proto"],
+    "server/rpc": ["model/base", *CORE, "server/requests", "proto"],
+    "server/http": ["model/base", *CORE, "server/requests", "proto"],
+    "server": [*MODEL, "model/cli", *CORE, "server/rpc", "server/http", "model_config", "proto"],
+    "client/lib": ["model/base", "model_config", "proto"],
+    "client/input": ["model/base", "model/cli"],
+    "client/output": ["model/base", "client/lib", "client/input", "model_config", "proto"],
+    # Offline embedding alone reaches the towers.
+    "client/bulk": [*MODEL, "model/cli", "client/lib", "client/input", "client/output", "proto"],
+    "client/load": ["model/base", "model/cli", "client/lib", "client/output", "proto"],
+    "client/commands": ["model/base", "model/cli", "client/lib", "client/input", "client/output", "client/bulk",
+                        "client/load", "model_config", "proto"],
+    "client/example": ["client/lib", "proto"],
 }
 
 
 def folder_of(path: str) -> str:
     return str(pathlib.PurePosixPath(path).parent)
+
+
+def unit_of(path: str) -> str:
+    return str(pathlib.PurePosixPath(path).with_suffix(""))
 
 
 def target_of(include: str) -> str:
@@ -48,33 +75,73 @@ def target_of(include: str) -> str:
     return folder_of(include)
 
 
-def problems_in(path: str) -> list[str]:
-    folder = folder_of(path)
-    free = path.startswith("tests/")
-    if not free and folder not in ALLOWED:
-        return [f"{path}: folder {folder} is not in the table of {pathlib.Path(__file__).name}"]
-    problems = []
-    lines = (ROOT / path).read_text(encoding="utf-8").splitlines()
-    for number, line in enumerate(lines, start=1):
-        match = INCLUDE.match(line)
-        # Other libraries are included with <> or from a folder that is not ours.
-        if not match or not is_ours(match[1]):
-            continue
-        target = target_of(match[1])
-        if free or target == folder or target in ALLOWED[folder]:
-            continue
-        problems.append(f"{path}:{number}: {folder} must not include {match[1]}")
-    return problems
-
-
 def is_ours(include: str) -> bool:
+    # Other libraries are included with <> or from a folder that is not ours.
     return bool(GENERATED.match(include)) or (ROOT / include).exists() or "/" not in include
 
 
+def includes_of(path: str) -> list[tuple[int, str]]:
+    lines = (ROOT / path).read_text(encoding="utf-8").splitlines()
+    matches = [(number, INCLUDE.match(line)) for number, line in enumerate(lines, start=1)]
+    return [(number, match[1]) for number, match in matches if match and is_ours(match[1])]
+
+
+def problems_in(path: str) -> list[str]:
+    folder = folder_of(path)
+    if path.startswith("tests/"):
+        return []
+    if folder not in ALLOWED:
+        return [f"{path}: folder {folder} is not in the table of {pathlib.Path(__file__).name}"]
+    return [f"{path}:{number}: {folder} must not include {include}"
+            for number, include in includes_of(path)
+            if target_of(include) not in (folder, *ALLOWED[folder])]
+
+
+def find_cycles(graph: dict[str, set[str]]) -> list[list[str]]:
+    """Strongly connected components of more than one node (Tarjan's algorithm)."""
+    order: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    stack: list[str] = []
+    cycles: list[list[str]] = []
+
+    def visit(node: str) -> None:
+        order[node] = lowest[node] = len(order)
+        stack.append(node)
+        for other in sorted(graph.get(node, ())):
+            if other not in order:
+                visit(other)
+                lowest[node] = min(lowest[node], lowest[other])
+            elif other in stack:
+                lowest[node] = min(lowest[node], order[other])
+        if lowest[node] == order[node]:
+            start = stack.index(node)
+            component, stack[start:] = stack[start:], []
+            if len(component) > 1:
+                cycles.append(sorted(component))
+
+    for node in sorted(graph):
+        if node not in order:
+            visit(node)
+    return cycles
+
+
+def unit_graph(paths: list[str]) -> dict[str, set[str]]:
+    graph: dict[str, set[str]] = {}
+    for path in paths:
+        unit = unit_of(path)
+        edges = {unit_of(include) for _, include in includes_of(path)}
+        graph.setdefault(unit, set()).update(edges - {unit})
+    return graph
+
+
 def main() -> int:
+    sys.setrecursionlimit(10_000)
     listed = sorted(str(path.relative_to(ROOT)) for top in TOP_FOLDERS for path in (ROOT / top).rglob("*")
                     if path.suffix in (".h", ".cc"))
     problems = [problem for path in listed for problem in problems_in(path)]
+    folders = {folder: set(allowed) for folder, allowed in ALLOWED.items()}
+    for cycle in find_cycles(folders) + find_cycles(unit_graph(listed)):
+        problems.append("need each other in a circle: " + ", ".join(cycle))
     for problem in problems:
         print(problem, file=sys.stderr)
     print(f"check_includes: {len(listed)} files, {len(problems)} problems")

@@ -18,11 +18,11 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "server/core/cache_snapshot.h"
-#include "server/core/document_vector_cache.h"
-#include "server/core/metrics.h"
-#include "server/core/periodic_task.h"
-#include "server/core/served_model.h"
+#include "server/base/metrics.h"
+#include "server/base/periodic_task.h"
+#include "server/models/served_model.h"
+#include "server/vectors/cache_snapshot.h"
+#include "server/vectors/document_vector_cache.h"
 
 namespace semrank {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "server/core/limits.h"
+#include "server/base/limits.h"
 
 namespace semrank {
 

@@ -8,9 +8,9 @@
 
 #include "absl/flags/flag.h"
 #include "absl/strings/str_format.h"
-#include "model/base/program.h"
 #include "model/base/status_macros.h"
-#include "server/core/limits.h"
+#include "model/cli/program.h"
+#include "server/base/limits.h"
 #include "server/option_checks.h"
 
 ABSL_FLAG(

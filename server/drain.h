@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "server/core/lifecycle.h"
+#include "server/base/lifecycle.h"
 #include "server/http/http_server.h"
 #include "server/options.h"
 #include "server/rpc/health_server.h"

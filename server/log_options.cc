@@ -2,8 +2,8 @@
 
 #include "absl/flags/flag.h"
 #include "absl/strings/str_format.h"
-#include "model/base/program.h"
 #include "model/base/status_macros.h"
+#include "model/cli/program.h"
 #include "server/option_checks.h"
 
 ABSL_FLAG(std::string, log_format, "text",

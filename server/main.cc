@@ -5,31 +5,32 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
-#include "model/base/program.h"
 #include "model/base/status_macros.h"
 #include "model/base/thread_pool.h"
+#include "model/cli/program.h"
+#include "server/base/logging.h"
+#include "server/base/periodic_task.h"
+#include "server/base/process_metrics.h"
+#include "server/base/request_log.h"
 #include "server/cache_saver.h"
-#include "server/catalog_follower.h"
+#include "server/catalog/catalog_follower.h"
+#include "server/catalog/served_catalog.h"
 #include "server/connection_options.h"
-#include "server/core/periodic_task.h"
-#include "server/core/process_metrics.h"
-#include "server/core/request_log.h"
-#include "server/core/served_catalog.h"
-#include "server/core/state_metrics.h"
 #include "server/drain.h"
+#include "server/http/json_api.h"
 #include "server/http/operator_pages.h"
 #include "server/http/status_page.h"
-#include "server/json_api.h"
-#include "server/logging.h"
 #include "server/model_loading.h"
 #include "server/options.h"
 #include "server/secrets.h"
+#include "server/state_metrics.h"
 #include "server/stop.h"
 #include "server/warm_up.h"
 
@@ -125,8 +126,11 @@ absl::Status Serve(const ServerOptions& options) {
   AddCacheReadings(*cache, metrics);
   AddAdmissionReadings(admission, metrics);
   AddConnectionReadings(connections, metrics);
-  ModelStore models(ModelChoices(options.models), cache.get(), &metrics,
-                    LogModelLoad);
+  ModelStore models(ModelChoices(options.models), &metrics,
+                    {.loaded = LogModelLoad,
+                     .published = [&cache](std::span<const std::uint32_t> now) {
+                       if (cache != nullptr) cache->DropModelsExcept(now);
+                     }});
   SEMRANK_ASSIGN_OR_RETURN(const auto store, OpenStore(options.store));
   auto stored = UseStoreForVectors(options.store, store.get(), metrics);
   CacheSaver saver(

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "server/core/model_store.h"
 #include "server/model_options.h"
+#include "server/models/model_store.h"
 #include "server/stop.h"
 
 namespace semrank {

@@ -8,8 +8,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
-#include "model/base/program.h"
 #include "model/base/status_macros.h"
+#include "model/cli/program.h"
 #include "model/format/version_directory.h"
 #include "server/option_checks.h"
 

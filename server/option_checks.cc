@@ -4,7 +4,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
-#include "model/base/program.h"
+#include "model/cli/program.h"
 
 namespace semrank {
 

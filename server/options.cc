@@ -6,8 +6,8 @@
 
 #include "absl/flags/flag.h"
 #include "absl/strings/str_format.h"
-#include "model/base/program.h"
 #include "model/base/status_macros.h"
+#include "model/cli/program.h"
 #include "server/connection_options.h"
 #include "server/option_checks.h"
 

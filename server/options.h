@@ -7,8 +7,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "server/base/limits.h"
 #include "server/catalog_options.h"
-#include "server/core/limits.h"
 #include "server/log_options.h"
 #include "server/model_options.h"
 #include "server/security_options.h"

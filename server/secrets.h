@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "server/core/access_control.h"
-#include "server/core/periodic_task.h"
+#include "server/auth/access_control.h"
+#include "server/base/periodic_task.h"
 #include "server/rpc/tls_certificates.h"
 #include "server/security_options.h"
 

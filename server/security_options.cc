@@ -4,10 +4,10 @@
 
 #include "absl/flags/flag.h"
 #include "absl/strings/str_format.h"
-#include "model/base/program.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
-#include "server/core/errors.h"
+#include "model/cli/program.h"
+#include "server/base/errors.h"
 #include "server/option_checks.h"
 
 ABSL_FLAG(std::string, tls_cert, "",

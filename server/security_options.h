@@ -5,7 +5,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "server/core/tls_files.h"
+#include "server/auth/tls_files.h"
 
 namespace semrank {
 

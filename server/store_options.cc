@@ -6,11 +6,11 @@
 
 #include "absl/flags/flag.h"
 #include "absl/strings/str_format.h"
-#include "model/base/program.h"
 #include "model/base/status_macros.h"
-#include "server/core/redis_document_store.h"
-#include "server/core/rocksdb_document_store.h"
+#include "model/cli/program.h"
 #include "server/option_checks.h"
+#include "server/stores/redis_document_store.h"
+#include "server/stores/rocksdb_document_store.h"
 
 ABSL_FLAG(std::string, store, "none",
           "Keeps the vectors of documents beyond this process, so that a "

@@ -9,10 +9,10 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "server/core/document_store.h"
-#include "server/core/metrics.h"
-#include "server/core/redis_url.h"
-#include "server/core/stored_vectors.h"
+#include "server/base/metrics.h"
+#include "server/stores/document_store.h"
+#include "server/stores/redis_url.h"
+#include "server/vectors/stored_vectors.h"
 
 namespace semrank {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "server/core/embedding_engine.h"
-#include "server/core/served_model.h"
+#include "server/models/served_model.h"
+#include "server/vectors/embedding_engine.h"
 
 namespace semrank {
 

@@ -1,7 +1,7 @@
 // rank_titles HOST:PORT QUERY TITLE...: prints the titles, best first.
 #include <cstdio>
 
-#include "client/semrank_client.h"
+#include "client/lib/semrank_client.h"
 
 int main(int argc, char** argv) {
   if (argc < 4) return 2;

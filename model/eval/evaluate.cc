@@ -7,8 +7,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
-#include "model/base/interrupt.h"
-#include "model/base/progress.h"
+#include "model/cli/interrupt.h"
+#include "model/cli/progress.h"
 #include "model/eval/block_evaluator.h"
 
 namespace semrank {

@@ -10,9 +10,9 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "model/base/program.h"
 #include "model/base/status_macros.h"
 #include "model/base/thread_pool.h"
+#include "model/cli/program.h"
 #include "model/eval/ranker_flags.h"
 #include "model/text/ngram_vocabulary.h"
 

@@ -4,9 +4,9 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "model/base/interrupt.h"
-#include "model/base/program.h"
 #include "model/base/status_macros.h"
+#include "model/cli/interrupt.h"
+#include "model/cli/program.h"
 #include "model/eval/evaluate_command.h"
 #include "model/eval/evaluate_flags.h"
 #include "model/eval/vocabulary_command.h"

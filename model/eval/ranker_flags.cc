@@ -5,9 +5,9 @@
 #include "absl/flags/flag.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "model/base/program.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
+#include "model/cli/program.h"
 #include "model/text/ngram_vocabulary.h"
 
 ABSL_FLAG(std::vector<std::string>, ranker, {"model"},

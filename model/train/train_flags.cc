@@ -4,12 +4,12 @@
 #include <string>
 
 #include "absl/flags/flag.h"
-#include "model/base/settable_flag.h"
 #include "model/base/status_macros.h"
-#include "model/train/flag_groups.h"
-#include "model/train/initial_model.h"
-#include "model/train/option_names.h"
-#include "model/train/presets.h"
+#include "model/cli/settable_flag.h"
+#include "model/train/options/flag_groups.h"
+#include "model/train/options/option_names.h"
+#include "model/train/options/presets.h"
+#include "model/train/run/initial_model.h"
 
 namespace {
 

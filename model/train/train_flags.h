@@ -3,7 +3,7 @@
 #define SEMRANK_MODEL_TRAIN_TRAIN_FLAGS_H_
 
 #include "absl/status/statusor.h"
-#include "model/train/train_options.h"
+#include "model/train/options/train_options.h"
 
 namespace semrank {
 

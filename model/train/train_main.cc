@@ -12,16 +12,13 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
-#include "model/base/flag_table.h"
-#include "model/base/interrupt.h"
-#include "model/base/program.h"
 #include "model/base/status_macros.h"
-#include "model/train/grid_flags.h"
-#include "model/train/grid_report.h"
-#include "model/train/grid_search.h"
-#include "model/train/process_launch.h"
+#include "model/cli/flag_table.h"
+#include "model/cli/interrupt.h"
+#include "model/cli/program.h"
+#include "model/train/distributed/process_launch.h"
+#include "model/train/run/trainer.h"
 #include "model/train/train_flags.h"
-#include "model/train/trainer.h"
 
 namespace semrank {
 namespace {
@@ -47,11 +44,6 @@ Words that match and words that mean the same, added up (SSI):
 
 In two processes of this machine, or of several (TRAINING.md):
   mpirun -n 2 semrank-train --train=clicks.tsv.gz --model_dir=models/shop
-
-The best of six settings, chosen and measured on halves of the queries:
-  semrank-train --train=clicks.tsv --valid_queries=queries.tsv \
-      --valid_docs=docs.tsv --valid_qrels=qrels.txt --model_dir=models/shop \
-      --grid="learning_rate=0.0005,0.001,0.002;gamma=10,20"
 
 Ctrl-C ends the training and publishes the best of the finished epochs. SIGUSR1
 does so too: send it to mpirun, which allows only a second after Ctrl-C.
@@ -105,45 +97,17 @@ void Print(const TrainingSummary& summary, bool json) {
                FormatEpochText(summary.best), summary.epochs_run);
 }
 
-absl::StatusOr<TrainingSummary> SearchAndTrain(std::vector<GridPoint> points,
-                                               const FlagTable& table,
-                                               FlagSources sources,
-                                               Communicator& communicator,
-                                               bool json) {
-  std::vector<GridSetting> settings;
-  for (const GridPoint& point : points) settings.push_back(point.setting);
-  SEMRANK_ASSIGN_OR_RETURN(const std::unique_ptr<GridSearch> search,
-                           GridSearch::Create(std::move(points), communicator));
-  SEMRANK_ASSIGN_OR_RETURN(const GridOutcome outcome, search->Run());
-  absl::PrintF("%s", json ? FormatGridJson(outcome) : FormatGridTable(outcome));
-  std::fflush(stdout);
-  const std::size_t winner = outcome.choice.winner.run;
-  // So that the report shows the flags that won.
-  SEMRANK_RETURN_IF_ERROR(SetFlags(table, settings[winner]));
-  for (const GridAssignment& chosen : settings[winner]) {
-    sources[chosen.flag] = "grid";
-  }
-  return search->TrainAndPublish(winner, FlagValues(table, sources));
-}
-
 absl::Status Run(const std::vector<std::string>& args) {
   SEMRANK_ASSIGN_OR_RETURN(Communicator* const communicator,
                            ConnectProcesses());
   const FlagTable table(kInfo.flag_source);
   const FlagSources sources = FindFlagSources(table, args);
   SEMRANK_ASSIGN_OR_RETURN(const bool json, PrintsJson());
-  SEMRANK_ASSIGN_OR_RETURN(std::vector<GridPoint> points, GridFromFlags(table));
-  absl::StatusOr<TrainingSummary> summary;
-  if (points.empty()) {
-    SEMRANK_ASSIGN_OR_RETURN(TrainOptions options, TrainOptionsFromFlags());
-    summary =
-        Train(std::move(options), FlagValues(table, sources), *communicator);
-  } else {
-    summary =
-        SearchAndTrain(std::move(points), table, sources, *communicator, json);
-  }
-  SEMRANK_RETURN_IF_ERROR(summary.status());
-  Print(*summary, json);
+  SEMRANK_ASSIGN_OR_RETURN(TrainOptions options, TrainOptionsFromFlags());
+  SEMRANK_ASSIGN_OR_RETURN(
+      const TrainingSummary summary,
+      Train(std::move(options), FlagValues(table, sources), *communicator));
+  Print(summary, json);
   return absl::OkStatus();
 }
 

@@ -34,10 +34,24 @@ if(SEMRANK_BUILD_FUZZERS)
 endif()
 target_link_libraries(semrank_flags INTERFACE semrank_codegen)
 
-# add_semrank_library(NAME text SRCS a.cc DEPS semrank_base) makes target
-# semrank_text out of one folder.
+# semrank_sources(OUT [EXCEPT a.cc]): the sources of the current folder. A folder
+# is one library, so a new file belongs to it without a line here.
+function(semrank_sources out)
+  cmake_parse_arguments(ARG "" "" "EXCEPT" ${ARGN})
+  file(GLOB sources RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS *.cc)
+  if(ARG_EXCEPT)
+    list(REMOVE_ITEM sources ${ARG_EXCEPT})
+  endif()
+  set(${out} ${sources} PARENT_SCOPE)
+endfunction()
+
+# add_semrank_library(NAME text DEPS semrank_base) makes target semrank_text out
+# of the current folder, but for EXCEPT, or out of SRCS.
 function(add_semrank_library)
-  cmake_parse_arguments(ARG "" "NAME" "SRCS;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "" "NAME" "SRCS;EXCEPT;DEPS" ${ARGN})
+  if(NOT ARG_SRCS)
+    semrank_sources(ARG_SRCS EXCEPT ${ARG_EXCEPT})
+  endif()
   add_library(semrank_${ARG_NAME} STATIC ${ARG_SRCS})
   target_link_libraries(semrank_${ARG_NAME} PUBLIC ${ARG_DEPS} PRIVATE $<BUILD_INTERFACE:semrank_flags>)
   target_link_libraries(semrank_${ARG_NAME} PUBLIC $<BUILD_INTERFACE:semrank_codegen>)
@@ -57,20 +71,27 @@ function(install_semrank_library name)
   endforeach()
 endfunction()
 
-# add_semrank_program(NAME semrank-train SRCS train_main.cc DEPS semrank_train):
-# built into bin/ and installed.
+# add_semrank_program(NAME semrank-train SRCS train_main.cc DEPS semrank_train_run):
+# built into bin/ and installed. SRCS as add_semrank_library's.
 function(add_semrank_program)
   cmake_parse_arguments(ARG "" "NAME" "SRCS;DEPS" ${ARGN})
+  if(NOT ARG_SRCS)
+    semrank_sources(ARG_SRCS)
+  endif()
   add_executable(${ARG_NAME} ${ARG_SRCS})
   target_link_libraries(${ARG_NAME} PRIVATE ${ARG_DEPS} semrank_flags)
   install(TARGETS ${ARG_NAME} RUNTIME COMPONENT programs DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 
-# add_semrank_test(NAME normalizer_test SRCS normalizer_test.cc DEPS semrank_text)
+# add_semrank_test(NAME text_test DEPS semrank_text): one test program out of the
+# current folder, but for EXCEPT, or out of SRCS. PROGRAMS are built before it.
 function(add_semrank_test)
-  cmake_parse_arguments(ARG "" "NAME" "SRCS;DEPS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "" "NAME" "SRCS;EXCEPT;DEPS;LABELS;PROGRAMS" ${ARGN})
   if(NOT SEMRANK_BUILD_TESTS)
     return()
+  endif()
+  if(NOT ARG_SRCS)
+    semrank_sources(ARG_SRCS EXCEPT ${ARG_EXCEPT})
   endif()
   add_executable(${ARG_NAME} ${ARG_SRCS})
   # A test runs for less time than it takes to optimise it. Nor does a
@@ -85,8 +106,11 @@ function(add_semrank_test)
     SEMRANK_TESTDATA_DIR="${PROJECT_SOURCE_DIR}/tests/testdata"
     SEMRANK_BINARY_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
   set_target_properties(${ARG_NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  if(ARG_PROGRAMS)
+    add_dependencies(${ARG_NAME} ${ARG_PROGRAMS})
+  endif()
   add_test(NAME ${ARG_NAME} COMMAND ${ARG_NAME})
-  set_tests_properties(${ARG_NAME} PROPERTIES LABELS "unit;${ARG_LABELS}" TIMEOUT 300)
+  set_tests_properties(${ARG_NAME} PROPERTIES LABELS "unit;${ARG_LABELS}" TIMEOUT 600)
 endfunction()
 
 # add_semrank_bench: a Google Benchmark program; ctest runs each case briefly

@@ -10,7 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "model/base/status_macros.h"
-#include "server/core/errors.h"
+#include "server/base/errors.h"
 
 namespace semrank {
 namespace {

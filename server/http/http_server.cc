@@ -14,9 +14,9 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
-#include "server/core/admission.h"
-#include "server/core/errors.h"
-#include "server/core/request_identity.h"
+#include "server/base/admission.h"
+#include "server/base/errors.h"
+#include "server/base/request_identity.h"
 #include "server/http/connection_watch.h"
 #include "server/http/http_body.h"
 

@@ -7,8 +7,8 @@
 #ifndef SEMRANK_SERVER_HTTP_OPERATOR_PAGES_H_
 #define SEMRANK_SERVER_HTTP_OPERATOR_PAGES_H_
 
-#include "server/core/lifecycle.h"
-#include "server/core/metrics.h"
+#include "server/base/lifecycle.h"
+#include "server/base/metrics.h"
 #include "server/http/http_server.h"
 
 namespace semrank {

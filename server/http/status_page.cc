@@ -10,7 +10,7 @@
 #include "absl/time/clock.h"
 #include "model/base/strings.h"
 #include "model/base/version.h"
-#include "server/core/errors.h"
+#include "server/base/errors.h"
 
 namespace semrank {
 namespace {

@@ -10,16 +10,16 @@
 #include <string_view>
 
 #include "absl/time/time.h"
-#include "server/core/admission.h"
-#include "server/core/connection_count.h"
-#include "server/core/document_vector_cache.h"
-#include "server/core/lifecycle.h"
-#include "server/core/limits.h"
-#include "server/core/model_store.h"
-#include "server/core/request_log.h"
-#include "server/core/served_catalog.h"
-#include "server/core/stored_vectors.h"
+#include "server/base/admission.h"
+#include "server/base/connection_count.h"
+#include "server/base/lifecycle.h"
+#include "server/base/limits.h"
+#include "server/base/request_log.h"
+#include "server/catalog/served_catalog.h"
 #include "server/http/http_server.h"
+#include "server/models/model_store.h"
+#include "server/vectors/document_vector_cache.h"
+#include "server/vectors/stored_vectors.h"
 
 namespace semrank {
 

@@ -4,9 +4,9 @@
 
 #include <limits>
 
-#include "server/core/errors.h"
-#include "server/core/size_errors.h"
-#include "server/core/stage_times.h"
+#include "server/base/errors.h"
+#include "server/base/size_errors.h"
+#include "server/base/stage_times.h"
 
 namespace semrank {
 namespace {

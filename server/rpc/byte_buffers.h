@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
-#include "server/core/metrics.h"
+#include "server/base/metrics.h"
 
 namespace semrank {
 

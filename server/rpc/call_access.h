@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "server/core/access_control.h"
-#include "server/core/size_errors.h"
+#include "server/auth/access_control.h"
+#include "server/base/size_errors.h"
 
 namespace semrank {
 

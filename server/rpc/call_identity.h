@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "server/core/request_identity.h"
+#include "server/base/request_identity.h"
 
 namespace semrank {
 

@@ -2,10 +2,10 @@
 
 #include <memory>
 
-#include "server/rpc/document_keys_work.h"
+#include "server/requests/document_keys_work.h"
+#include "server/requests/put_work.h"
+#include "server/requests/search_work.h"
 #include "server/rpc/put_documents_stream.h"
-#include "server/rpc/put_work.h"
-#include "server/rpc/search_work.h"
 
 namespace semrank {
 namespace {

@@ -26,8 +26,8 @@
 
 #include "absl/status/statusor.h"
 #include "model/base/file_descriptor.h"
-#include "server/core/connection_count.h"
-#include "server/core/log_throttle.h"
+#include "server/base/connection_count.h"
+#include "server/base/log_throttle.h"
 #include "server/rpc/listening_sockets.h"
 
 namespace semrank {

@@ -6,9 +6,9 @@
 
 #include "model/base/status_macros.h"
 #include "semrank/v1/embedding_service.pb.h"
-#include "server/core/errors.h"
-#include "server/rpc/request_run.h"
-#include "server/rpc/response_fields.h"
+#include "server/base/errors.h"
+#include "server/requests/request_run.h"
+#include "server/requests/response_fields.h"
 #include "server/rpc/streamed_request.h"
 
 namespace semrank {

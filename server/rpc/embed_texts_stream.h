@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "server/rpc/request_reader.h"
+#include "server/requests/request_reader.h"
 #include "server/rpc/stream_call.h"
 
 namespace semrank {

@@ -2,8 +2,8 @@
 
 #include <memory>
 
+#include "server/requests/embed_work.h"
 #include "server/rpc/embed_texts_stream.h"
-#include "server/rpc/embed_work.h"
 
 namespace semrank {
 namespace {

@@ -4,7 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include "absl/time/clock.h"
-#include "server/core/log_throttle.h"
+#include "server/base/log_throttle.h"
 
 namespace semrank {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "server/core/connection_count.h"
-#include "server/core/lifecycle.h"
+#include "server/base/connection_count.h"
+#include "server/base/lifecycle.h"
 #include "server/rpc/connection_listener.h"
 
 namespace grpc {

@@ -7,8 +7,8 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
-#include "server/core/admission.h"
-#include "server/core/errors.h"
+#include "server/base/admission.h"
+#include "server/base/errors.h"
 
 namespace semrank {
 namespace {

@@ -16,7 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "model/base/mutex.h"
-#include "server/core/limits.h"
+#include "server/base/limits.h"
 
 struct grpc_call;
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "model/base/status_macros.h"
-#include "server/rpc/message_parser.h"
+#include "server/requests/message_parser.h"
 #include "server/rpc/unary_call.h"
 
 namespace semrank {

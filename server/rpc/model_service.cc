@@ -3,9 +3,9 @@
 #include <vector>
 
 #include "model/base/status_macros.h"
-#include "server/core/errors.h"
+#include "server/base/errors.h"
+#include "server/requests/model_fields.h"
 #include "server/rpc/message_call.h"
-#include "server/rpc/model_fields.h"
 
 namespace semrank {
 namespace {

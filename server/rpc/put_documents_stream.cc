@@ -3,7 +3,7 @@
 #include <memory>
 #include <utility>
 
-#include "server/rpc/put_work.h"
+#include "server/requests/put_work.h"
 #include "server/rpc/streamed_request.h"
 
 namespace semrank {

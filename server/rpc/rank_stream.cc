@@ -5,8 +5,9 @@
 #include <utility>
 
 #include "model/base/status_macros.h"
-#include "server/core/errors.h"
-#include "server/rpc/rank_work.h"
+#include "server/base/errors.h"
+#include "server/requests/rank_work.h"
+#include "server/requests/rpc_status.h"
 #include "server/rpc/status_mapping.h"
 #include "server/rpc/streamed_request.h"
 

@@ -2,9 +2,9 @@
 
 #include <memory>
 
-#include "server/rpc/explain_work.h"
+#include "server/requests/explain_work.h"
+#include "server/requests/rank_work.h"
 #include "server/rpc/rank_stream.h"
-#include "server/rpc/rank_work.h"
 
 namespace semrank {
 namespace {

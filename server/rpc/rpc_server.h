@@ -16,11 +16,11 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "server/core/periodic_task.h"
+#include "server/base/periodic_task.h"
+#include "server/requests/rpc_environment.h"
 #include "server/rpc/connection_listener.h"
 #include "server/rpc/external_connections.h"
 #include "server/rpc/leaving_answers.h"
-#include "server/rpc/rpc_environment.h"
 
 namespace grpc {
 class Server;

@@ -1,62 +1,8 @@
 #include "server/rpc/status_mapping.h"
 
-#include <map>
-#include <utility>
-
-#include "absl/strings/numbers.h"
-#include "google/rpc/error_details.pb.h"
-#include "server/core/errors.h"
+#include "server/requests/rpc_status.h"
 
 namespace semrank {
-namespace {
-
-constexpr char kDomain[] = "semrank";
-constexpr char kDelayValue[] = "retry_delay_ms";
-
-void AddBadRequest(const std::string& field, const std::string& message,
-                   google::rpc::Status& status) {
-  google::rpc::BadRequest bad_request;
-  auto* const violation = bad_request.add_field_violations();
-  violation->set_field(field);
-  violation->set_description(message);
-  status.add_details()->PackFrom(bad_request);
-}
-
-void AddRetryInfo(const std::string& delay_ms, google::rpc::Status& status) {
-  constexpr std::int64_t kMillisPerSecond = 1'000;
-  constexpr std::int32_t kNanosPerMilli = 1'000'000;
-  std::int64_t delay = 0;
-  if (!absl::SimpleAtoi(delay_ms, &delay)) return;
-  google::rpc::RetryInfo retry_info;
-  retry_info.mutable_retry_delay()->set_seconds(delay / kMillisPerSecond);
-  retry_info.mutable_retry_delay()->set_nanos(
-      static_cast<std::int32_t>(delay % kMillisPerSecond) * kNanosPerMilli);
-  status.add_details()->PackFrom(retry_info);
-}
-
-}  // namespace
-
-google::rpc::Status ToRpcStatus(const absl::Status& status) {
-  google::rpc::Status result;
-  if (status.ok()) return result;
-  result.set_code(static_cast<int>(status.code()));
-  result.set_message(std::string(status.message()));
-
-  const std::map<std::string, std::string> values = ErrorValues(status);
-  google::rpc::ErrorInfo info;
-  info.set_domain(kDomain);
-  info.set_reason(ErrorReason(status));
-  info.mutable_metadata()->insert(values.begin(), values.end());
-  result.add_details()->PackFrom(info);
-  const auto field = values.find("field");
-  if (status.code() == absl::StatusCode::kInvalidArgument &&
-      field != values.end()) {
-    AddBadRequest(field->second, result.message(), result);
-  }
-  const auto delay = values.find(kDelayValue);
-  if (delay != values.end()) AddRetryInfo(delay->second, result);
-  return result;
-}
 
 grpc::Status ToGrpcStatus(const absl::Status& status) {
   if (status.ok()) return grpc::Status::OK;
@@ -64,14 +10,6 @@ grpc::Status ToGrpcStatus(const absl::Status& status) {
   // gRPC's codes have Abseil's numbers.
   return grpc::Status(static_cast<grpc::StatusCode>(status.code()),
                       details.message(), details.SerializeAsString());
-}
-
-std::optional<std::string> RetryPushback(const absl::Status& status) {
-  if (status.ok()) return std::nullopt;
-  std::map<std::string, std::string> values = ErrorValues(status);
-  const auto delay = values.find(kDelayValue);
-  if (delay == values.end()) return std::nullopt;
-  return std::move(delay->second);
 }
 
 }  // namespace semrank

@@ -2,8 +2,9 @@
 
 #include <string>
 
-#include "server/core/errors.h"
-#include "server/core/request_log.h"
+#include "server/base/errors.h"
+#include "server/base/request_log.h"
+#include "server/requests/rpc_status.h"
 #include "server/rpc/byte_buffers.h"
 #include "server/rpc/call_access.h"
 #include "server/rpc/call_identity.h"
@@ -203,7 +204,7 @@ void StreamCall::FinishNow() {
     const MutexLock lock(mutex_);
     status = *final_status_;
   }
-  const std::optional<std::string> pushback = RetryPushback(status);
+  const std::optional<std::string> pushback = RetryDelayMillis(status);
   if (pushback.has_value()) {
     context_.AddTrailingMetadata(kPushbackTrailer, *pushback);
   }

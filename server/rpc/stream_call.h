@@ -27,11 +27,11 @@
 
 #include "absl/status/status.h"
 #include "model/base/mutex.h"
-#include "server/core/api_keys.h"
-#include "server/core/caller.h"
-#include "server/core/request_identity.h"
+#include "server/auth/api_keys.h"
+#include "server/base/caller.h"
+#include "server/base/request_identity.h"
+#include "server/requests/rpc_environment.h"
 #include "server/rpc/call_tracker.h"
-#include "server/rpc/rpc_environment.h"
 
 namespace semrank {
 

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <utility>
 
+#include "server/requests/request_run.h"
 #include "server/rpc/byte_buffers.h"
-#include "server/rpc/request_run.h"
 #include "server/rpc/stream_call.h"
 
 namespace semrank {

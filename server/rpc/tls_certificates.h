@@ -17,7 +17,7 @@
 
 #include "absl/status/statusor.h"
 #include "model/base/mutex.h"
-#include "server/core/tls_files.h"
+#include "server/auth/tls_files.h"
 
 namespace semrank {
 

@@ -4,7 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "server/core/request_log.h"
+#include "server/base/request_log.h"
+#include "server/requests/rpc_status.h"
 #include "server/rpc/byte_buffers.h"
 #include "server/rpc/call_access.h"
 #include "server/rpc/call_identity.h"
@@ -62,7 +63,7 @@ absl::Status UnaryCall::MakeAnswer(
 
 void UnaryCall::Done(const absl::Status& status) {
   const std::unique_ptr<UnaryCall> self(this);
-  const std::optional<std::string> pushback = RetryPushback(status);
+  const std::optional<std::string> pushback = RetryDelayMillis(status);
   if (pushback.has_value()) {
     raw_.context->AddTrailingMetadata(kPushbackTrailer, *pushback);
   }

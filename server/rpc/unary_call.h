@@ -12,8 +12,8 @@
 
 #include <memory>
 
-#include "server/core/api_keys.h"
-#include "server/rpc/request_run.h"
+#include "server/auth/api_keys.h"
+#include "server/requests/request_run.h"
 
 namespace semrank {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "model/nn/kernels.h"
-#include "server/core/catalog_scan.h"
+#include "server/catalog/catalog_scan.h"
 #include "tests/support/tiny_model.h"
 
 namespace semrank {

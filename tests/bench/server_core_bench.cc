@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "server/core/ranking_engine.h"
+#include "server/ranking/ranking_engine.h"
 #include "tests/support/fake_caller.h"
 #include "tests/support/tiny_model.h"
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "model/text/vocabulary_builder.h"
-#include "model/train/batch_plan.h"
-#include "model/train/softmax.h"
-#include "model/train/two_tower_trainer.h"
+#include "model/train/batches/batch_plan.h"
+#include "model/train/towers/softmax.h"
+#include "model/train/towers/two_tower_trainer.h"
 
 namespace semrank {
 namespace {

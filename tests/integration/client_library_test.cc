@@ -4,8 +4,8 @@
 #include <thread>
 
 #include "absl/strings/str_format.h"
-#include "client/client_status.h"
-#include "client/semrank_client.h"
+#include "client/lib/client_status.h"
+#include "client/lib/semrank_client.h"
 #include "tests/server/rpc/rpc_server_fixture.h"
 #include "tests/support/status_matchers.h"
 

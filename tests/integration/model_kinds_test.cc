@@ -15,7 +15,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
-#include "client/semrank_client.h"
+#include "client/lib/semrank_client.h"
 #include "model/base/file_io.h"
 #include "tests/integration/click_pairs.h"
 #include "tests/support/run_program.h"

@@ -105,15 +105,6 @@ class MpiTrainTest(unittest.TestCase):
                       "--memory_limit=1000000"]
         self.assertIn("counting", self.expect_same_model(MPIRUN + ["-n", "2"]))
 
-    def test_grid_in_two_processes_is_that_of_one(self):
-        self.tower += ["--grid=learning_rate=0.02,0.5"]
-        mpirun = MPIRUN + ["-n", "2"]
-        self.expect_same_model(mpirun, trainings=3)
-        code, out, err = self.run_command(mpirun + self.flags("two"))
-        self.assertEqual(code, 0, err)
-        self.assertEqual(err.count("done before"), 2, err)
-        self.assertEqual(out.count("published"), 1, out)
-
     def start(self, model, *more):
         """Both processes at work; each has left its number in a file."""
         numbers = self.file("numbers")
@@ -191,16 +182,6 @@ class MpiTrainTest(unittest.TestCase):
         self.assertEqual(job.wait(), 0)
         self.assertTrue(pathlib.Path(self.file("stopped/1/MANIFEST.json")).exists())
         self.assertTrue(pathlib.Path(self.file("stopped/checkpoint.safetensors")).exists())
-
-    def test_grid_stops_in_both_processes_and_can_go_on(self):
-        self.epochs = 100000
-        job = self.start("stopped", "--patience=0", "--grid=learning_rate=0.1,0.5")
-        self.wait_for(job, "epoch 2: loss")
-        job.send_signal(signal.SIGUSR1)
-        self.assertEqual(job.stderr.read().count("goes on with this setting"), 1)
-        self.assertEqual(job.wait(), 1)
-        kept = pathlib.Path(self.file("stopped/grid")).glob("*/checkpoint.safetensors")
-        self.assertEqual(len(list(kept)), 1)
 
     def test_error_of_one_process_ends_both_with_one_message(self):
         flags = self.flags("none")

@@ -102,7 +102,7 @@ TEST_P(TrainingFolderTest, WhatKilledRunsLeftIsRemovedAndWhatLivesIsNot) {
   for (const pid_t pid : {gone, getpid()}) {
     const std::string suffix = absl::StrFormat(".tmp-%d", pid);
     for (const std::string& name :
-         {"7" + suffix + "/weights", "grid/a/report.html" + suffix + "-0",
+         {"7" + suffix + "/weights", "report.html" + suffix + "-0",
           "checkpoint.safetensors" + suffix + "-2", "own" + suffix}) {
       const std::string path = "left/" + name;
       std::filesystem::create_directories(

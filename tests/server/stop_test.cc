@@ -5,7 +5,7 @@
 
 #include <future>
 
-#include "server/logging.h"
+#include "server/base/logging.h"
 
 namespace semrank {
 namespace {

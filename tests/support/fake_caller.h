@@ -5,7 +5,7 @@
 
 #include <limits>
 
-#include "server/core/caller.h"
+#include "server/base/caller.h"
 
 namespace semrank {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "model/base/mutex.h"
-#include "server/core/document_store.h"
+#include "server/stores/document_store.h"
 
 namespace semrank {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "model/base/mutex.h"
-#include "server/core/model_source.h"
+#include "server/models/model_source.h"
 
 namespace semrank {
 

@@ -27,7 +27,7 @@ class StatusPageTest : public ::testing::Test {
   MemoryFolder folder_;
   std::unique_ptr<DocumentVectorCache> cache_ =
       DocumentVectorCache::Create(1 << 20).value();
-  ModelStore models_{{{folder_.Source("shop")}}, cache_.get(), &metrics_};
+  ModelStore models_{{{folder_.Source("shop")}}, &metrics_};
   Admission admission_{777};
   ConnectionCount connections_{888};
   const TextEmbedder embedder_{cache_.get(), &metrics_};

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "semrank/v1/ranking_service.pb.h"
-#include "server/core/errors.h"
-#include "server/rpc/put_work.h"
-#include "server/rpc/rank_work.h"
-#include "server/rpc/request_run.h"
+#include "server/base/errors.h"
+#include "server/requests/put_work.h"
+#include "server/requests/rank_work.h"
+#include "server/requests/request_run.h"
 #include "tests/server/rpc/allocation_counter.h"
 #include "tests/support/fake_caller.h"
 #include "tests/support/memory_source.h"
@@ -116,7 +116,7 @@ class AllocationTest : public ::testing::Test {
   Lifecycle lifecycle_;
   Admission admission_{10'000};
   MemoryFolder folder_;
-  ModelStore models_{{{folder_.Source("tiny")}}, nullptr, &metrics_};
+  ModelStore models_{{{folder_.Source("tiny")}}, &metrics_};
   std::unique_ptr<DocumentVectorCache> cache_ =
       DocumentVectorCache::Create(8 << 20).value();
   const TextEmbedder embedder_{cache_.get(), &metrics_};

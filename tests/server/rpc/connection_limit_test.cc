@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "semrank/v1/ranking_service.grpc.pb.h"
-#include "server/core/state_metrics.h"
 #include "server/rpc/health_server.h"
+#include "server/state_metrics.h"
 #include "tests/server/rpc/rpc_server_fixture.h"
 #include "tests/support/plain_client.h"
 #include "tests/support/test_certificates.h"

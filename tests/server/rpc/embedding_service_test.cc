@@ -3,7 +3,7 @@
 #include <thread>
 
 #include "semrank/v1/embedding_service.grpc.pb.h"
-#include "server/rpc/request_run.h"
+#include "server/requests/request_run.h"
 #include "tests/server/rpc/rpc_server_fixture.h"
 
 namespace semrank {

@@ -3,7 +3,7 @@
 #include <set>
 
 #include "semrank/v1/ranking_service.grpc.pb.h"
-#include "server/rpc/request_run.h"
+#include "server/requests/request_run.h"
 #include "tests/server/rpc/raw_stream.h"
 #include "tests/server/rpc/rpc_server_fixture.h"
 #include "tests/support/status_matchers.h"

@@ -17,9 +17,9 @@
 
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
-#include "server/core/access_control.h"
-#include "server/core/request_log.h"
-#include "server/core/served_catalog.h"
+#include "server/auth/access_control.h"
+#include "server/base/request_log.h"
+#include "server/catalog/served_catalog.h"
 #include "server/rpc/rpc_server.h"
 #include "server/rpc/tls_certificates.h"
 #include "tests/support/gated_model.h"
@@ -139,7 +139,7 @@ class RpcServerFixture : public ::testing::Test {
   std::unique_ptr<DocumentVectorCache> cache_ =
       DocumentVectorCache::Create(8 << 20).value();
   MemoryFolder folder_;
-  ModelStore models_{{{folder_.Source("tiny")}}, cache_.get(), &metrics_};
+  ModelStore models_{{{folder_.Source("tiny")}}, &metrics_};
   const TextEmbedder embedder_{cache_.get(), &metrics_};
   ServedCatalog catalog_{kLimits, 100'000, &embedder_, &metrics_};
   const RankingEngine ranking_{kLimits, &embedder_, &metrics_,

@@ -4,8 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "google/rpc/error_details.pb.h"
-#include "server/core/admission.h"
-#include "server/core/errors.h"
+#include "server/base/admission.h"
+#include "server/base/errors.h"
+#include "server/requests/rpc_status.h"
 
 namespace semrank {
 namespace {
@@ -61,7 +62,7 @@ TEST(StatusMappingTest, FieldErrorsCarryValuesAndABadRequest) {
 TEST(StatusMappingTest, OverloadSaysWhenToComeBackInDetailAndTrailer) {
   Admission admission(1);
   const absl::Status status = admission.Admit(2).status();
-  EXPECT_EQ(RetryPushback(status), "100");
+  EXPECT_EQ(RetryDelayMillis(status), "100");
   const google::rpc::Status details = Details(ToGrpcStatus(status));
   google::rpc::RetryInfo retry_info;
   ASSERT_EQ(details.details_size(), 2);
@@ -70,8 +71,8 @@ TEST(StatusMappingTest, OverloadSaysWhenToComeBackInDetailAndTrailer) {
 }
 
 TEST(StatusMappingTest, OtherErrorsHaveNoPushback) {
-  EXPECT_EQ(RetryPushback(absl::OkStatus()), std::nullopt);
-  EXPECT_EQ(RetryPushback(absl::InternalError("bug")), std::nullopt);
+  EXPECT_EQ(RetryDelayMillis(absl::OkStatus()), std::nullopt);
+  EXPECT_EQ(RetryDelayMillis(absl::InternalError("bug")), std::nullopt);
 }
 
 }  // namespace

@@ -1,0 +1,251 @@
+#include "client/bulk/embed_to_file.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_format.h"
+#include "client/bulk/resumable_file.h"
+#include "client/input/text_block.h"
+#include "client/input/text_list.h"
+#include "client/input/unicode.h"
+#include "client/output/advice.h"
+#include "client/output/embedding_output.h"
+#include "client/output/enum_words.h"
+#include "model/base/fingerprint.h"
+#include "model/base/status_macros.h"
+#include "model/cli/progress.h"
+
+namespace semrank {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::int64_t kMaxProblemsPrinted = 10;
+
+// How far the work is. As saved with the file.
+struct Progress {
+  std::int64_t num_lines = 0;  // read of the input, all shards
+  std::int64_t num_rows = 0;
+  std::int64_t num_bad_lines = 0;
+  std::int64_t num_refused = 0;
+
+  Json ToJson() const {
+    return {{"lines", num_lines},
+            {"rows", num_rows},
+            {"bad_lines", num_bad_lines},
+            {"refused", num_refused}};
+  }
+  static Progress FromJson(const Json& json) {
+    return {.num_lines = json.value("lines", std::int64_t{0}),
+            .num_rows = json.value("rows", std::int64_t{0}),
+            .num_bad_lines = json.value("bad_lines", std::int64_t{0}),
+            .num_refused = json.value("refused", std::int64_t{0})};
+  }
+};
+
+// The version of the file that was begun, unless another one is asked for.
+v1::ModelRef ModelToAsk(const EmbedToFileOptions& options,
+                        const std::optional<ResumableState>& state) {
+  v1::ModelRef model = options.model;
+  if (!state.has_value() || model.version() != 0) return model;
+  const std::string name = state->what.value("model", "");
+  std::int64_t version = 0;
+  if (!model.name().empty() && model.name() != name) return model;
+  if (!absl::SimpleAtoi(state->what.value("version", ""), &version)) {
+    return model;
+  }
+  model.set_name(name);
+  model.set_version(version);
+  return model;
+}
+
+absl::StatusOr<v1::Model> AskForModel(
+    VectorSource& source, const EmbedToFileOptions& options,
+    const std::optional<ResumableState>& state) {
+  const v1::ModelRef wanted = ModelToAsk(options, state);
+  auto model = source.GetModel(wanted);
+  if (absl::IsNotFound(model.status()) && state.has_value() &&
+      wanted.version() != options.model.version()) {
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "%s.partial holds vectors of model %s version %d, which is not "
+        "there any more; remove %s.state to begin anew (%s)",
+        options.output, wanted.name(), wanted.version(), options.output,
+        model.status().message()));
+  }
+  if (!model.ok()) return WithAdvice(model.status());
+  if (model->embedding_dim() > 0) return model;
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "model %s version %d has no vectors", model->name(), model->version()));
+}
+
+// What makes it the same file when it is taken up again.
+absl::StatusOr<Json> Identity(const EmbedToFileOptions& options,
+                              const v1::Model& model) {
+  Json what = {{"model", model.name()},
+               {"version", std::to_string(model.version())},
+               {"weights", model.weights_sha256()},
+               {"side", EnumWord(options.side)},
+               {"format", NameOf(options.format)},
+               {"shard", FormatShard(options.shard)}};
+  if (options.format == EmbeddingFileFormat::kJsonl) {
+    const v1::EmbedTextsResponse no_numbers;
+    what["lines like"] = JsonlRows(options.jsonl, {{"x"}, {"1"}}, no_numbers);
+  }
+  if (CanBeReadAgain(options.texts)) {
+    SEMRANK_ASSIGN_OR_RETURN(what["texts"], FileFingerprint(options.texts));
+  }
+  return what;
+}
+
+class FileEmbedder {
+ public:
+  FileEmbedder(VectorSource& source, const EmbedToFileOptions& options,
+               const v1::Model& model, const Progress& progress,
+               ResumableFile& file)
+      : source_(source), options_(options), progress_(progress), file_(file) {
+    request_.set_side(options.side);
+    request_.set_encoding(v1::VECTOR_ENCODING_FLOAT32);
+    request_.mutable_model()->set_name(model.name());
+    request_.mutable_model()->set_version(model.version());
+    embedding_dim_ = model.embedding_dim();
+  }
+
+  absl::Status EmbedAll() {
+    SEMRANK_ASSIGN_OR_RETURN(const std::int64_t num_lines,
+                             CountLines(options_.texts, options_.shard));
+    SEMRANK_ASSIGN_OR_RETURN(reader_, OpenTexts());
+    num_lines_before_ = options_.shard.NumLines(progress_.num_lines);
+    ProgressBar bar("embed",
+                    std::max<std::int64_t>(0, num_lines - num_lines_before_),
+                    "texts");
+    while (true) {
+      SEMRANK_ASSIGN_OR_RETURN(const TextBlock block, Read());
+      if (block.empty()) return absl::OkStatus();
+      SEMRANK_RETURN_IF_ERROR(Embed(block, bar));
+      SEMRANK_RETURN_IF_ERROR(file_.Checkpoint(progress_.ToJson()));
+    }
+  }
+
+  const Progress& progress() const { return progress_; }
+
+ private:
+  // After the lines that are done.
+  absl::StatusOr<std::unique_ptr<TextReader>> OpenTexts() {
+    const std::int64_t may_be_bad =
+        options_.max_bad_lines - progress_.num_bad_lines;
+    num_bad_lines_before_ = progress_.num_bad_lines;
+    return TextReader::Open(
+        options_.texts, {.max_bad_lines = std::max<std::int64_t>(0, may_be_bad),
+                         .num_lines_before = progress_.num_lines,
+                         .shard = options_.shard});
+  }
+
+  absl::StatusOr<TextBlock> Read() {
+    SEMRANK_ASSIGN_OR_RETURN(
+        TextBlock block, ReadTextBlock(*reader_, [](const TextLine& line) {
+          return line.id.has_value() ? std::string(*line.id)
+                                     : std::to_string(line.number);
+        }));
+    progress_.num_lines = reader_->line_number();
+    progress_.num_bad_lines = num_bad_lines_before_ + reader_->num_bad_lines();
+    return block;
+  }
+
+  absl::Status Embed(const TextBlock& block, ProgressBar& bar) {
+    request_.mutable_texts()->Assign(block.list.texts.begin(),
+                                     block.list.texts.end());
+    const absl::Status status = source_.EmbedTextsStream(
+        request_, [&](const v1::EmbedTextsStreamResponse& piece) {
+          SEMRANK_RETURN_IF_ERROR(Take(block, piece));
+          const std::size_t last = piece.first_text() + piece.num_texts();
+          if (last > 0) {
+            bar.Update(options_.shard.NumLines(block.lines[last - 1]) -
+                       num_lines_before_);
+          }
+          return absl::OkStatus();
+        });
+    return status.ok() ? status : WithAdvice(status);
+  }
+
+  absl::Status Take(const TextBlock& block,
+                    const v1::EmbedTextsStreamResponse& piece) {
+    if (piece.num_texts() > 0 && piece.embedding_dim() != embedding_dim_) {
+      return absl::InternalError(absl::StrFormat(
+          "the server's answer is wrong: vectors of %d numbers from a model "
+          "of %d",
+          piece.embedding_dim(), embedding_dim_));
+    }
+    PrintProblems(block, piece);
+    const EmbeddedTexts embedded = TakeEmbedded(block.list, piece);
+    std::string ids;
+    for (const std::string& id : embedded.texts.ids) ids += id + "\n";
+    progress_.num_rows +=
+        static_cast<std::int64_t>(embedded.texts.texts.size());
+    return file_.Append(EmbeddingFileRows(options_.format, embedded.texts,
+                                          embedded.response, options_.jsonl),
+                        ids);
+  }
+
+  void PrintProblems(const TextBlock& block,
+                     const v1::EmbedTextsStreamResponse& piece) {
+    for (const v1::Problem& problem : piece.problems()) {
+      if (progress_.num_refused++ >= kMaxProblemsPrinted) continue;
+      absl::FPrintF(stderr, "%s:%d: not embedded: %s\n", options_.texts,
+                    block.lines[piece.first_text() + problem.index()],
+                    EscapeControls(problem.status().message()));
+    }
+  }
+
+  VectorSource& source_;
+  const EmbedToFileOptions& options_;
+  Progress progress_;
+  ResumableFile& file_;
+  v1::EmbedTextsRequest request_;
+  std::uint32_t embedding_dim_ = 0;
+  std::unique_ptr<TextReader> reader_;
+  std::int64_t num_lines_before_ = 0;  // the shard's, done by earlier runs
+  std::int64_t num_bad_lines_before_ = 0;
+};
+
+}  // namespace
+
+absl::Status EmbedToFile(VectorSource& source,
+                         const EmbedToFileOptions& options) {
+  std::optional<ResumableState> state;
+  if (CanBeReadAgain(options.texts)) {
+    SEMRANK_ASSIGN_OR_RETURN(state, ReadResumableState(options.output));
+  }
+  SEMRANK_ASSIGN_OR_RETURN(const v1::Model model,
+                           AskForModel(source, options, state));
+  SEMRANK_ASSIGN_OR_RETURN(const Json what, Identity(options, model));
+  const EmbeddingFileFacts facts{.format = options.format,
+                                 .embedding_dim = model.embedding_dim(),
+                                 .model = model.name(),
+                                 .version = model.version(),
+                                 .side = EnumWord(options.side)};
+  SEMRANK_ASSIGN_OR_RETURN(
+      const std::unique_ptr<ResumableFile> file,
+      ResumableFile::Open(options.output, HasIdsBeside(options.format),
+                          EmbeddingFileHeader(facts, 0), what, state));
+  Progress progress;
+  if (state.has_value()) {
+    progress = Progress::FromJson(state->progress);
+    absl::FPrintF(stderr, "%s.partial: going on after line %d, %d vectors\n",
+                  options.output, progress.num_lines, progress.num_rows);
+  }
+  FileEmbedder embedder(source, options, model, progress, *file);
+  SEMRANK_RETURN_IF_ERROR(embedder.EmbedAll());
+  progress = embedder.progress();
+  SEMRANK_RETURN_IF_ERROR(
+      file->Finish(EmbeddingFileHeader(facts, progress.num_rows)));
+  if (progress.num_refused == 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "%d texts could not be embedded; %s has the vectors of the other %d",
+      progress.num_refused, options.output, progress.num_rows));
+}
+
+}  // namespace semrank

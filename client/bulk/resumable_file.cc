@@ -1,0 +1,223 @@
+#include "client/bulk/resumable_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "absl/strings/str_format.h"
+#include "model/base/file_io.h"
+#include "model/base/status_macros.h"
+
+namespace semrank {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kMaxStateBytes = std::size_t{1} << 20;
+constexpr int kStateFormat = 1;
+
+std::string PartialName(const std::string& path) { return path + ".partial"; }
+std::string IdsName(const std::string& path) { return path + ".ids"; }
+std::string StateName(const std::string& path) { return path + ".state"; }
+
+absl::Status BeginAnewInstead(const std::string& path, std::string_view why) {
+  return absl::FailedPreconditionError(
+      absl::StrFormat("%s: %s; remove %s to begin anew", PartialName(path), why,
+                      StateName(path)));
+}
+
+std::optional<std::int64_t> Count(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  if (found == object.end() || !found->is_number_integer()) return {};
+  const auto count = found->get<std::int64_t>();
+  return count < 0 ? std::nullopt : std::optional(count);
+}
+
+bool AllOf(const Json& object, bool (*good)(const Json&)) {
+  if (!object.is_object()) return false;
+  for (const Json& value : object) {
+    if (!good(value)) return false;
+  }
+  return true;
+}
+
+std::optional<ResumableState> ParseState(const std::string& text) {
+  const Json json = Json::parse(text, /*cb=*/nullptr,
+                                /*allow_exceptions=*/false);
+  if (!json.is_object() || Count(json, "format") != kStateFormat) return {};
+  const auto num_bytes = Count(json, "num_bytes");
+  const auto num_id_bytes = Count(json, "num_id_bytes");
+  if (!num_bytes || !num_id_bytes || !json.contains("what") ||
+      !json.contains("progress")) {
+    return {};
+  }
+  ResumableState state{.what = json["what"],
+                       .progress = json["progress"],
+                       .num_bytes = *num_bytes,
+                       .num_id_bytes = *num_id_bytes};
+  const bool good =
+      AllOf(state.what, [](const Json& value) { return value.is_string(); }) &&
+      AllOf(state.progress, [](const Json& value) {
+        return value.is_number_integer() && value.get<std::int64_t>() >= 0;
+      });
+  return good ? std::optional(std::move(state)) : std::nullopt;
+}
+
+std::string FormatState(const ResumableState& state) {
+  return Json{{"format", kStateFormat},
+              {"what", state.what},
+              {"progress", state.progress},
+              {"num_bytes", state.num_bytes},
+              {"num_id_bytes", state.num_id_bytes}}
+             .dump(/*indent=*/1, ' ', /*ensure_ascii=*/true,
+                   Json::error_handler_t::replace) +
+         "\n";
+}
+
+// `name`, which belongs to `path`, ready to append after its first `size`
+// bytes.
+absl::StatusOr<FileDescriptor> OpenPartial(const std::string& path,
+                                           const std::string& name,
+                                           std::int64_t size) {
+  SEMRANK_ASSIGN_OR_RETURN(
+      FileDescriptor file,
+      FileDescriptor::Open(name, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK));
+  if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+    return absl::FailedPreconditionError(
+        absl::StrFormat("%s: another process is writing it", name));
+  }
+  SEMRANK_ASSIGN_OR_RETURN(const std::optional<std::size_t> there,
+                           file.RegularFileSize());
+  if (!there.has_value()) {
+    return absl::FailedPreconditionError(
+        absl::StrFormat("%s: not a regular file", name));
+  }
+  if (static_cast<std::int64_t>(*there) < size) {
+    return BeginAnewInstead(
+        path, absl::StrFormat("%s has %d bytes, of %d that were written", name,
+                              *there, size));
+  }
+  if (ftruncate(file.get(), size) != 0) {
+    return ErrnoStatus(errno, "truncate", name);
+  }
+  if (lseek(file.get(), size, SEEK_SET) < 0) {
+    return ErrnoStatus(errno, "seek in", name);
+  }
+  return file;
+}
+
+// A device or a pipe cannot be renamed over, nor should it.
+absl::Status CheckReplaceable(const std::string& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status) ||
+      std::filesystem::is_regular_file(status)) {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(
+      absl::StrFormat("%s: not a regular file", path));
+}
+
+absl::Status CheckSame(const std::string& path, const Json& what,
+                       const Json& before) {
+  for (const auto& [name, value] : what.items()) {
+    const std::string now = value.get<std::string>();
+    const auto found = before.find(name);
+    const std::string then =
+        found == before.end() ? "" : found->get<std::string>();
+    if (now == then) continue;
+    return BeginAnewInstead(
+        path, absl::StrFormat("begun with %s %s, which is %s now", name,
+                              then.empty() ? "(none)" : then, now));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Rename(const std::string& path) {
+  return std::rename(PartialName(path).c_str(), path.c_str()) == 0
+             ? absl::OkStatus()
+             : ErrnoStatus(errno, "rename to", path);
+}
+
+}  // namespace
+
+absl::StatusOr<std::optional<ResumableState>> ReadResumableState(
+    const std::string& path) {
+  const auto text = ReadFile(StateName(path), kMaxStateBytes);
+  if (absl::IsNotFound(text.status())) return std::nullopt;
+  SEMRANK_RETURN_IF_ERROR(text.status());
+  std::optional<ResumableState> state = ParseState(*text);
+  if (!state.has_value()) {
+    return BeginAnewInstead(path,
+                            absl::StrFormat("%s is damaged", StateName(path)));
+  }
+  return state;
+}
+
+absl::StatusOr<std::unique_ptr<ResumableFile>> ResumableFile::Open(
+    const std::string& path, bool with_ids, std::string_view header,
+    const Json& what, const std::optional<ResumableState>& state) {
+  SEMRANK_RETURN_IF_ERROR(CheckReplaceable(path));
+  if (state.has_value()) {
+    SEMRANK_RETURN_IF_ERROR(CheckSame(path, what, state->what));
+  }
+  const ResumableState from = state.value_or(ResumableState{.what = what});
+  SEMRANK_ASSIGN_OR_RETURN(
+      FileDescriptor rows,
+      OpenPartial(path, PartialName(path), from.num_bytes));
+  std::optional<FileDescriptor> ids;
+  if (with_ids) {
+    SEMRANK_ASSIGN_OR_RETURN(
+        FileDescriptor opened,
+        OpenPartial(path, PartialName(IdsName(path)), from.num_id_bytes));
+    ids.emplace(std::move(opened));
+  }
+  std::unique_ptr<ResumableFile> file(
+      new ResumableFile(path, std::move(rows), std::move(ids), from));
+  if (!state.has_value()) SEMRANK_RETURN_IF_ERROR(file->Append(header, ""));
+  return file;
+}
+
+absl::Status ResumableFile::Append(std::string_view rows,
+                                   std::string_view ids) {
+  SEMRANK_RETURN_IF_ERROR(rows_.Write(rows));
+  state_.num_bytes += static_cast<std::int64_t>(rows.size());
+  if (!ids_.has_value()) return absl::OkStatus();
+  state_.num_id_bytes += static_cast<std::int64_t>(ids.size());
+  return ids_->Write(ids);
+}
+
+absl::Status ResumableFile::Checkpoint(const Json& progress) {
+  // The bytes before the state that counts on them.
+  SEMRANK_RETURN_IF_ERROR(rows_.Sync());
+  if (ids_.has_value()) SEMRANK_RETURN_IF_ERROR(ids_->Sync());
+  state_.progress = progress;
+  return ReplaceFile(StateName(path_), FormatState(state_));
+}
+
+absl::Status ResumableFile::Finish(std::string_view header) {
+  if (lseek(rows_.get(), 0, SEEK_SET) < 0) {
+    return ErrnoStatus(errno, "seek in", rows_.path());
+  }
+  SEMRANK_RETURN_IF_ERROR(rows_.Write(header));
+  SEMRANK_RETURN_IF_ERROR(rows_.Sync());
+  // Without the state a crash between the names means to begin anew, never
+  // rows of one run beside ids of another.
+  if (unlink(StateName(path_).c_str()) != 0 && errno != ENOENT) {
+    return ErrnoStatus(errno, "remove", StateName(path_));
+  }
+  if (ids_.has_value()) {
+    SEMRANK_RETURN_IF_ERROR(ids_->Sync());
+    SEMRANK_RETURN_IF_ERROR(Rename(IdsName(path_)));
+  }
+  SEMRANK_RETURN_IF_ERROR(Rename(path_));
+  const std::string parent =
+      std::filesystem::path(path_).parent_path().string();
+  return SyncDirectory(parent.empty() ? "." : parent);
+}
+
+}  // namespace semrank

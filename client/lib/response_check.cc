@@ -1,0 +1,118 @@
+#include "client/lib/response_check.h"
+
+#include <cstdint>
+
+#include "absl/strings/str_format.h"
+
+namespace semrank {
+namespace {
+
+// The dimension is not known here, so given vectors count by their shortest.
+std::uint64_t MaxCandidates(const v1::RankRequest& request) {
+  return static_cast<std::uint64_t>(request.titles_size()) +
+         request.ids_size() + request.document_ids_size() +
+         request.vectors().size() / sizeof(float);
+}
+
+absl::Status Mismatch(std::string_view field, std::uint64_t value,
+                      std::string_view want, std::uint64_t limit) {
+  return absl::InternalError(
+      absl::StrFormat("the server's answer is wrong: %s is %d, %s %d", field,
+                      value, want, limit));
+}
+
+std::uint64_t BytesPerNumber(v1::VectorEncoding encoding) {
+  if (encoding == v1::VECTOR_ENCODING_INT8) return 1;
+  return encoding == v1::VECTOR_ENCODING_FLOAT16 ? 2 : sizeof(float);
+}
+
+// One vector a text, in the encoding asked for.
+template <typename Response>
+absl::Status CheckVectors(v1::VectorEncoding asked, std::uint64_t num_texts,
+                          const Response& response) {
+  const v1::VectorEncoding want_encoding =
+      asked == v1::VECTOR_ENCODING_UNSPECIFIED ? v1::VECTOR_ENCODING_FLOAT32
+                                               : asked;
+  if (response.encoding() != want_encoding) {
+    return Mismatch("the encoding", response.encoding(), "wanted",
+                    want_encoding);
+  }
+  const std::uint64_t num_bytes = response.vectors().size();
+  const std::uint64_t row_bytes =
+      response.embedding_dim() * BytesPerNumber(want_encoding);
+  // Divided, because rows times bytes may not fit 64 bits.
+  const bool fits = row_bytes == 0 ? num_bytes == 0
+                                   : num_bytes % row_bytes == 0 &&
+                                         num_bytes / row_bytes == num_texts;
+  if (!fits) {
+    return absl::InternalError(absl::StrFormat(
+        "the server's answer is wrong: %d bytes of vectors for %d texts of %d "
+        "numbers",
+        num_bytes, num_texts, response.embedding_dim()));
+  }
+  const std::uint64_t want_scales =
+      want_encoding == v1::VECTOR_ENCODING_INT8 ? num_texts : 0;
+  if (static_cast<std::uint64_t>(response.scales_size()) != want_scales) {
+    return Mismatch("the number of scales", response.scales_size(), "wanted",
+                    want_scales);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckRankResponse(const v1::RankRequest& request,
+                               const v1::RankResponse& response) {
+  const int num_ranked = response.indices_size();
+  if (response.scores_size() != num_ranked) {
+    return Mismatch("the number of scores", response.scores_size(),
+                    "that of indices", num_ranked);
+  }
+  const int want_titles = request.with_titles() ? num_ranked : 0;
+  if (response.titles_size() != want_titles) {
+    return Mismatch("the number of titles", response.titles_size(), "wanted",
+                    want_titles);
+  }
+  const std::uint64_t max_candidates = MaxCandidates(request);
+  for (const std::uint32_t index : response.indices()) {
+    if (index >= max_candidates) {
+      return Mismatch("a candidate number", index, "of candidates",
+                      max_candidates);
+    }
+  }
+  for (const v1::Problem& problem : response.problems()) {
+    if (problem.index() >= max_candidates) {
+      return Mismatch("the number of a candidate with a problem",
+                      problem.index(), "of candidates", max_candidates);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckEmbedTextsResponse(const v1::EmbedTextsRequest& request,
+                                     const v1::EmbedTextsResponse& response) {
+  return CheckVectors(request.encoding(), request.texts_size(), response);
+}
+
+absl::Status CheckEmbedTextsPiece(const v1::EmbedTextsRequest& request,
+                                  std::uint64_t first_text,
+                                  const v1::EmbedTextsStreamResponse& piece) {
+  if (piece.first_text() != first_text) {
+    return Mismatch("the first text of a piece", piece.first_text(), "wanted",
+                    first_text);
+  }
+  const std::uint64_t num_left = request.texts_size() - first_text;
+  if (piece.num_texts() > num_left) {
+    return Mismatch("the number of texts in a piece", piece.num_texts(),
+                    "not answered before", num_left);
+  }
+  for (const v1::Problem& problem : piece.problems()) {
+    if (problem.index() >= piece.num_texts()) {
+      return Mismatch("the number of a text with a problem", problem.index(),
+                      "of texts", piece.num_texts());
+    }
+  }
+  return CheckVectors(request.encoding(), piece.num_texts(), piece);
+}
+
+}  // namespace semrank

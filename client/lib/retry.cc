@@ -1,0 +1,40 @@
+#include "client/lib/retry.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "absl/strings/numbers.h"
+
+namespace semrank {
+
+std::optional<absl::Duration> Retry::Wait(
+    grpc::StatusCode code, const std::optional<std::string>& pushback,
+    absl::Time now) {
+  ++num_attempts_;
+  const bool may_pass =
+      code == grpc::StatusCode::UNAVAILABLE ||
+      (code == grpc::StatusCode::RESOURCE_EXHAUSTED && pushback.has_value());
+  if (!may_pass || num_attempts_ >= policy_.max_attempts) return std::nullopt;
+  absl::Duration delay;
+  if (pushback.has_value()) {
+    std::int64_t millis = -1;
+    if (!absl::SimpleAtoi(*pushback, &millis) || millis < 0) {
+      return std::nullopt;
+    }
+    delay = absl::Milliseconds(millis) * absl::Uniform(random_, 1.0, 1.2);
+  } else {
+    delay = Backoff() * absl::Uniform(random_, 0.5, 1.0);
+  }
+  if (now + delay >= deadline_) return std::nullopt;
+  return delay;
+}
+
+absl::Duration Retry::Backoff() {
+  absl::Duration backoff = policy_.initial_backoff;
+  for (int i = 1; i < num_attempts_ && backoff < policy_.max_backoff; ++i) {
+    backoff *= 2;
+  }
+  return std::min(backoff, policy_.max_backoff);
+}
+
+}  // namespace semrank

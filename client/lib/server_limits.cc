@@ -1,0 +1,50 @@
+#include "client/lib/server_limits.h"
+
+#include "client/lib/client_status.h"
+#include "model/base/status_macros.h"
+
+namespace semrank {
+
+bool MayBeTooLarge(const absl::Status& status) {
+  const auto info = GetErrorInfo(status);
+  if (!info.has_value()) return absl::IsResourceExhausted(status);
+  return info->reason() == "TOO_MANY_TEXTS" ||
+         info->reason() == "MESSAGE_TOO_LARGE";
+}
+
+ServerLimits::ServerLimits(const Connection* connection)
+    : connection_(*connection),
+      model_(v1::ModelService::NewStub(connection->channel())) {}
+
+std::optional<PieceLimits> ServerLimits::known() const {
+  const MutexLock lock(mutex_);
+  return limits_;
+}
+
+absl::StatusOr<PieceLimits> ServerLimits::Get(absl::Time deadline) {
+  const std::optional<PieceLimits> limits = known();
+  if (limits.has_value()) return *limits;
+  return Ask(deadline);
+}
+
+absl::StatusOr<PieceLimits> ServerLimits::Ask(absl::Time deadline) {
+  SEMRANK_ASSIGN_OR_RETURN(
+      const v1::GetLimitsResponse response,
+      connection_.Call(*model_, &v1::ModelService::Stub::GetLimits,
+                       v1::GetLimitsRequest(), deadline));
+  const PieceLimits limits = ToPieceLimits(response.limits());
+  const MutexLock lock(mutex_);
+  limits_ = limits;
+  return limits;
+}
+
+bool ServerLimits::Renew(const absl::Status& failure, absl::Time deadline,
+                         PieceLimits& used) {
+  if (!MayBeTooLarge(failure)) return false;
+  const absl::StatusOr<PieceLimits> limits = Ask(deadline);
+  if (!limits.ok() || *limits == used) return false;
+  used = *limits;
+  return true;
+}
+
+}  // namespace semrank

@@ -1,0 +1,105 @@
+#include "client/output/embedding_output.h"
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "client/input/unicode.h"
+#include "client/lib/vectors.h"
+#include "client/output/output.h"
+
+namespace semrank {
+namespace {
+
+std::string Numbers(const std::vector<float>& vector) {
+  std::string text;
+  for (const float number : vector) {
+    if (!text.empty()) text += ' ';
+    text += ShortestText(number);
+  }
+  return text;
+}
+
+const std::string& IdOf(const TextList& texts, std::size_t i) {
+  static const std::string& none = *new std::string;
+  return texts.ids.empty() ? none : texts.ids[i];
+}
+
+}  // namespace
+
+EmbeddedTexts TakeEmbedded(const TextList& texts,
+                           const v1::EmbedTextsStreamResponse& piece) {
+  std::vector<bool> bad(piece.num_texts(), false);
+  for (const v1::Problem& problem : piece.problems()) {
+    bad[problem.index()] = true;
+  }
+  const std::size_t row_bytes = piece.embedding_dim() * sizeof(float);
+  EmbeddedTexts embedded;
+  embedded.response.set_embedding_dim(piece.embedding_dim());
+  embedded.response.set_encoding(piece.encoding());
+  std::string& vectors = *embedded.response.mutable_vectors();
+  for (std::size_t i = 0; i < bad.size(); ++i) {
+    if (bad[i]) continue;
+    const std::size_t text = piece.first_text() + i;
+    embedded.texts.texts.push_back(texts.texts[text]);
+    if (!texts.ids.empty()) embedded.texts.ids.push_back(texts.ids[text]);
+    vectors.append(piece.vectors(), i * row_bytes, row_bytes);
+  }
+  return embedded;
+}
+
+std::string DescribeProblems(const TextList& texts,
+                             const v1::EmbedTextsStreamResponse& piece) {
+  std::string lines;
+  for (const v1::Problem& problem : piece.problems()) {
+    const std::size_t text = piece.first_text() + problem.index();
+    const std::string& id = IdOf(texts, text);
+    lines += absl::StrFormat(
+        "not embedded: text %d%s: %s\n", text + 1,
+        id.empty() ? "" : absl::StrFormat(" (%s)", EscapeControls(id)),
+        EscapeControls(problem.status().message()));
+  }
+  return lines;
+}
+
+Table EmbeddingTable(const TextList& texts,
+                     const v1::EmbedTextsResponse& response) {
+  const bool with_ids = !texts.ids.empty();
+  Table table;
+  if (with_ids) table.AddColumn("id");
+  table.AddColumn("text");
+  table.AddColumn("vector");
+  for (std::size_t i = 0; i < texts.texts.size(); ++i) {
+    std::vector<std::string> row;
+    if (with_ids) row.push_back(texts.ids[i]);
+    row.push_back(texts.texts[i]);
+    row.push_back(Numbers(FloatVector(response, i)));
+    table.AddRow(std::move(row));
+  }
+  return table;
+}
+
+nlohmann::ordered_json JsonVector(const v1::EmbedTextsResponse& response,
+                                  std::size_t row) {
+  auto numbers = nlohmann::ordered_json::array();
+  for (const float number : FloatVector(response, row)) {
+    numbers.push_back(ShortestDouble(number));
+  }
+  return numbers;
+}
+
+std::string EmbeddingJsonLines(const TextList& texts,
+                               const v1::EmbedTextsResponse& response) {
+  std::string lines;
+  for (std::size_t i = 0; i < texts.texts.size(); ++i) {
+    nlohmann::ordered_json object;
+    if (!IdOf(texts, i).empty()) object["id"] = IdOf(texts, i);
+    object["text"] = texts.texts[i];
+    object["vector"] = JsonVector(response, i);
+    lines += ToJsonLine(object);
+  }
+  return lines;
+}
+
+}  // namespace semrank

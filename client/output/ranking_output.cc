@@ -1,0 +1,132 @@
+#include "client/output/ranking_output.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "client/input/unicode.h"
+#include "client/lib/client_status.h"
+#include "client/output/enum_words.h"
+#include "client/output/output.h"
+#include "client/output/timings.h"
+
+namespace semrank {
+namespace {
+
+constexpr int kMaxProblemsPrinted = 10;
+
+const std::string& IdOf(const TextList& candidates, std::uint32_t index) {
+  static const std::string kNone;
+  return candidates.ids.empty() ? kNone : candidates.ids[index];
+}
+
+void AddId(const TextList& candidates, std::uint32_t index,
+           nlohmann::ordered_json& object) {
+  const std::string& id = IdOf(candidates, index);
+  if (!id.empty()) object["id"] = id;
+}
+
+nlohmann::ordered_json ResultJson(const TextList& candidates,
+                                  const v1::RankResponse& response, int i) {
+  const std::uint32_t index = response.indices(i);
+  nlohmann::ordered_json result = {
+      {"rank", i + 1},
+      {"score", ShortestDouble(response.scores(i))},
+      {"index", index}};
+  AddId(candidates, index, result);
+  result["title"] = candidates.texts[index];
+  return result;
+}
+
+nlohmann::ordered_json ProblemJson(const TextList& candidates,
+                                   const v1::Problem& problem) {
+  const absl::Status status = FromItemStatus(problem.status());
+  nlohmann::ordered_json object = {{"index", problem.index()}};
+  AddId(candidates, problem.index(), object);
+  object["code"] = absl::StatusCodeToString(status.code());
+  if (const auto info = GetErrorInfo(status); info.has_value()) {
+    object["reason"] = info->reason();
+  }
+  object["message"] = std::string(status.message());
+  return object;
+}
+
+std::string DescribeProblem(const TextList& candidates,
+                            const v1::Problem& problem) {
+  const absl::Status status = FromItemStatus(problem.status());
+  const std::string& id = IdOf(candidates, problem.index());
+  return absl::StrFormat(
+      "not ranked: title %d%s: %s\n", problem.index() + 1,
+      id.empty() ? "" : absl::StrFormat(" (%s)", EscapeControls(id)),
+      EscapeControls(std::string(status.message())));
+}
+
+}  // namespace
+
+Table RankingTable(const TextList& candidates, const v1::RankResponse& response,
+                   const RankingTableOptions& options) {
+  const bool with_ids = !candidates.ids.empty();
+  Table table;
+  table.AddColumn("rank", Table::Align::kRight);
+  if (options.with_scores) {
+    // Cosines are what is expected; any other score is named.
+    const bool cosine = response.score_kind() != v1::SCORE_KIND_SSI_DOT;
+    table.AddColumn(cosine ? "score" : EnumWord(response.score_kind()),
+                    Table::Align::kRight);
+  }
+  if (with_ids) table.AddColumn("id");
+  table.AddColumn("title");
+  for (int i = 0; i < response.indices_size(); ++i) {
+    const std::uint32_t index = response.indices(i);
+    std::vector<std::string> row = {std::to_string(i + 1)};
+    if (options.with_scores) {
+      row.push_back(options.rounded
+                        ? absl::StrFormat("%.4f", response.scores(i))
+                        : ShortestText(response.scores(i)));
+    }
+    if (with_ids) row.push_back(candidates.ids[index]);
+    row.push_back(candidates.texts[index]);
+    table.AddRow(std::move(row));
+  }
+  return table;
+}
+
+nlohmann::ordered_json RankingJson(std::string_view query,
+                                   const TextList& candidates,
+                                   const v1::RankResponse& response) {
+  nlohmann::ordered_json results = nlohmann::ordered_json::array();
+  for (int i = 0; i < response.indices_size(); ++i) {
+    results.push_back(ResultJson(candidates, response, i));
+  }
+  nlohmann::ordered_json problems = nlohmann::ordered_json::array();
+  for (const v1::Problem& problem : response.problems()) {
+    problems.push_back(ProblemJson(candidates, problem));
+  }
+  return {{"query", query},
+          {"model",
+           {{"name", response.model().name()},
+            {"version", response.model().version()}}},
+          {"score_kind", EnumWord(response.score_kind())},
+          {"results", std::move(results)},
+          {"problems", std::move(problems)},
+          {"cache_hits", response.cache_hits()},
+          {"cache_misses", response.cache_misses()},
+          {"timings_ms", TimingsToJson(response.timings())}};
+}
+
+std::string DescribeProblems(const TextList& candidates,
+                             const v1::RankResponse& response) {
+  std::string text;
+  int num_printed = 0;
+  for (const v1::Problem& problem : response.problems()) {
+    if (++num_printed > kMaxProblemsPrinted) break;
+    text += DescribeProblem(candidates, problem);
+  }
+  if (response.problems_size() > kMaxProblemsPrinted) {
+    text += absl::StrFormat("not ranked: %d more titles\n",
+                            response.problems_size() - kMaxProblemsPrinted);
+  }
+  return text;
+}
+
+}  // namespace semrank

@@ -1,0 +1,100 @@
+#include "client/output/table.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstddef>
+#include <utility>
+
+#include "client/input/unicode.h"
+
+namespace semrank {
+namespace {
+
+constexpr std::string_view kGap = "  ";
+
+struct Cell {
+  std::string text;
+  int width;
+};
+
+Cell MakeCell(std::string_view text) {
+  std::string escaped = EscapeControls(text);
+  const int width = DisplayWidth(escaped);
+  return Cell{std::move(escaped), width};
+}
+
+std::string Pad(const Cell& cell, int width, bool right) {
+  const std::string padding(width - cell.width, ' ');
+  return right ? padding + cell.text : cell.text + padding;
+}
+
+std::string OneLine(std::string text) {
+  for (char& c : text) {
+    if (c == '\t' || c == '\n' || c == '\r') c = ' ';
+  }
+  return text;
+}
+
+}  // namespace
+
+void Table::AddColumn(std::string_view title, Align align) {
+  columns_.push_back(Column{std::string(title), align});
+}
+
+void Table::AddRow(std::vector<std::string> cells) {
+  assert(cells.size() == columns_.size());
+  rows_.push_back(std::move(cells));
+}
+
+std::string Table::ToAlignedText() const {
+  std::vector<std::vector<Cell>> lines;
+  if (HasTitleLine()) {
+    std::vector<Cell>& line = lines.emplace_back();
+    for (const Column& column : columns_) {
+      line.push_back(MakeCell(column.title));
+    }
+  }
+  for (const std::vector<std::string>& row : rows_) {
+    std::vector<Cell>& line = lines.emplace_back();
+    for (const std::string& text : row) line.push_back(MakeCell(text));
+  }
+  std::vector<int> widths(columns_.size(), 0);
+  for (const std::vector<Cell>& line : lines) {
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      widths[i] = std::max(widths[i], line[i].width);
+    }
+  }
+  std::string text;
+  for (const std::vector<Cell>& line : lines) {
+    std::string padded;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      if (i > 0) padded += kGap;
+      padded += Pad(line[i], widths[i], columns_[i].align == Align::kRight);
+    }
+    padded.erase(padded.find_last_not_of(' ') + 1);
+    text += padded + "\n";
+  }
+  return text;
+}
+
+bool Table::HasTitleLine() const {
+  return !rows_.empty() && std::any_of(columns_.begin(), columns_.end(),
+                                       [](const Column& column) {
+                                         return !column.title.empty();
+                                       });
+}
+
+std::string Table::ToTsv(bool escape_controls) const {
+  std::string text;
+  for (const std::vector<std::string>& row : rows_) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (i > 0) text += '\t';
+      const std::string cell = OneLine(row[i]);
+      text += escape_controls ? EscapeControls(cell) : cell;
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace semrank

@@ -1,0 +1,39 @@
+#include "model/cli/interrupt.h"
+
+#include <signal.h>
+
+#include <atomic>
+
+namespace semrank {
+namespace {
+
+std::atomic<bool> interrupted = false;
+static_assert(std::atomic<bool>::is_always_lock_free,
+              "a signal handler may only touch lock-free atomics");
+
+void OnSignal(int signal_number) {
+  if (!interrupted.exchange(true)) return;
+  // Delivered by the system's default action once this handler returns, so
+  // that the parent sees which signal ended the process.
+  signal(signal_number, SIG_DFL);
+  raise(signal_number);
+}
+
+}  // namespace
+
+void CatchInterrupts(std::initializer_list<int> also) {
+  interrupted = false;
+  struct sigaction action = {};
+  action.sa_handler = OnSignal;
+  action.sa_flags = SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+  for (const int signal_number : also) {
+    sigaction(signal_number, &action, nullptr);
+  }
+}
+
+bool Interrupted() { return interrupted.load(std::memory_order_relaxed); }
+
+}  // namespace semrank

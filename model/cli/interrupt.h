@@ -1,0 +1,18 @@
+// Ctrl-C (SIGINT) and SIGTERM as a question that long loops ask, so that they
+// stop between two steps and keep what was finished.
+#ifndef SEMRANK_MODEL_CLI_INTERRUPT_H_
+#define SEMRANK_MODEL_CLI_INTERRUPT_H_
+
+#include <initializer_list>
+
+namespace semrank {
+
+// From now on the first SIGINT or SIGTERM only sets a mark; a second one ends
+// the process at once. Signals of `also` count as well.
+void CatchInterrupts(std::initializer_list<int> also = {});
+// True after the first signal. Cheap; from any thread.
+bool Interrupted();
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_CLI_INTERRUPT_H_

@@ -1,0 +1,23 @@
+// Guesses what was meant by a mistyped name: "did you mean --gamma?".
+#ifndef SEMRANK_MODEL_CLI_NEAR_MATCH_H_
+#define SEMRANK_MODEL_CLI_NEAR_MATCH_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace semrank {
+
+// Least number of bytes inserted, deleted, replaced or swapped with their
+// neighbour that turns `a` into `b`. Cost: the product of the lengths.
+int EditDistance(std::string_view a, std::string_view b);
+
+// The name closest to `typed`: at most two edits away, or one for fewer than
+// five bytes; otherwise the only name that begins with `typed`. "-" counts as
+// "_". Empty if there is none. Ties go to the first.
+std::string NearMatch(std::string_view typed,
+                      const std::vector<std::string>& names);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_CLI_NEAR_MATCH_H_

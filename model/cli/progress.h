@@ -1,0 +1,56 @@
+// Tells a person how far long work is: a bar that rewrites one line on a
+// terminal, a plain line every ten seconds and at the end otherwise, always on
+// standard error.
+//
+//   Threads  one bar, one thread.
+#ifndef SEMRANK_MODEL_CLI_PROGRESS_H_
+#define SEMRANK_MODEL_CLI_PROGRESS_H_
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/time/time.h"
+
+namespace semrank {
+
+// "epoch 3/20 [=====>    ]  52 %  61,200 pairs/s  0:41 left  loss 1.204", at
+// the end "... in 1:25" in place of what is left; without a total
+// "reading  61,200 lines  30,600 lines/s". The pure part, for tests. `note` is
+// put at the end as it is.
+std::string FormatProgress(std::string_view label, std::int64_t done,
+                           std::int64_t total, std::string_view unit,
+                           absl::Duration elapsed, std::string_view note);
+
+class ProgressBar {
+ public:
+  // `total` 0 = unknown: rate without bar and time left.
+  ProgressBar(std::string_view label, std::int64_t total,
+              std::string_view unit);
+  // Shows the last update, if that is still to be done, and ends the line.
+  ~ProgressBar();
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
+
+  // Cheap: draws at most ten times a second.
+  void Update(std::int64_t done, std::string_view note = "");
+
+ private:
+  void Draw();
+
+  std::string label_;
+  std::int64_t total_;
+  std::string unit_;
+  bool terminal_;
+  std::int64_t done_ = 0;
+  std::string note_;
+  bool pending_ = false;  // Updated since it was drawn.
+  bool drawn_ = false;
+  std::chrono::steady_clock::time_point start_;
+  std::chrono::steady_clock::time_point last_draw_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_CLI_PROGRESS_H_

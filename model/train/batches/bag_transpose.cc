@@ -1,0 +1,61 @@
+#include "model/train/batches/bag_transpose.h"
+
+#include <cstddef>
+#include <numeric>
+
+namespace semrank {
+
+void BagTranspose::CountFeatures(const BagBatch& batch) {
+  features_.clear();
+  for (const std::uint32_t feature : batch.indices) {
+    if (places_[feature]++ == 0) features_.push_back(feature);
+  }
+}
+
+void BagTranspose::Build(const BagBatch& batch, int num_features) {
+  if (places_.size() < static_cast<std::size_t>(num_features)) {
+    places_.resize(num_features, 0);
+  }
+  CountFeatures(batch);
+  texts_.Clear();
+  std::uint32_t place = 0;
+  for (const std::uint32_t feature : features_) {
+    const std::uint32_t count = places_[feature];
+    places_[feature] = place;
+    place += count;
+    texts_.offsets.push_back(place);
+  }
+  texts_.indices.resize(place);
+  texts_.counts.resize(place);
+  for (int text = 0; text < batch.num_texts(); ++text) {
+    for (std::uint32_t i = batch.offsets[text]; i < batch.offsets[text + 1];
+         ++i) {
+      const std::uint32_t entry = places_[batch.indices[i]]++;
+      texts_.indices[entry] = static_cast<std::uint32_t>(text);
+      texts_.counts[entry] = batch.counts[i];
+    }
+  }
+  for (const std::uint32_t feature : features_) places_[feature] = 0;
+}
+
+void TransposeBags(const BagBatch& batch, int num_features,
+                   BagBatch& by_feature) {
+  // While they are filled in, offsets[f + 1] is where feature f goes on.
+  std::vector<std::uint32_t>& offsets = by_feature.offsets;
+  offsets.assign(static_cast<std::size_t>(num_features) + 2, 0);
+  for (const std::uint32_t feature : batch.indices) ++offsets[feature + 2];
+  std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
+  by_feature.indices.resize(batch.indices.size());
+  by_feature.counts.resize(batch.indices.size());
+  for (int text = 0; text < batch.num_texts(); ++text) {
+    for (std::uint32_t i = batch.offsets[text]; i < batch.offsets[text + 1];
+         ++i) {
+      const std::uint32_t entry = offsets[batch.indices[i] + 1]++;
+      by_feature.indices[entry] = static_cast<std::uint32_t>(text);
+      by_feature.counts[entry] = batch.counts[i];
+    }
+  }
+  offsets.pop_back();
+}
+
+}  // namespace semrank

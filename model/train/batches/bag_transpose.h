@@ -1,0 +1,43 @@
+// The bags of a mini-batch turned round: for each feature that occurs, the
+// texts that have it. The gradient of a feature's weights is the sum over
+// these texts, so one owner can compute it in a fixed order and update the
+// weights at once: nothing is added up in memory, no thread waits for another.
+#ifndef SEMRANK_MODEL_TRAIN_BATCHES_BAG_TRANSPOSE_H_
+#define SEMRANK_MODEL_TRAIN_BATCHES_BAG_TRANSPOSE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "model/text/featurizer.h"
+
+namespace semrank {
+
+class BagTranspose {
+ public:
+  // Features are below num_features. Cost: two passes over the batch, once
+  // the memory has grown, whatever the number of features.
+  void Build(const BagBatch& batch, int num_features);
+
+  // The distinct features of the batch, in order of first appearance.
+  const std::vector<std::uint32_t>& features() const { return features_; }
+  // Bag f holds (text, count) for each text with features()[f], text rising.
+  const BagBatch& texts() const { return texts_; }
+
+ private:
+  void CountFeatures(const BagBatch& batch);
+
+  // By feature: while counting, how many texts have it; then where the next
+  // one goes. All 0 between calls.
+  std::vector<std::uint32_t> places_;
+  std::vector<std::uint32_t> features_;
+  BagBatch texts_;
+};
+
+// The same with a bag for each feature below num_features, in their order: for
+// features that nearly all occur.
+void TransposeBags(const BagBatch& batch, int num_features,
+                   BagBatch& by_feature);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_BATCHES_BAG_TRANSPOSE_H_

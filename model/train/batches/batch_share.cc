@@ -1,0 +1,42 @@
+#include "model/train/batches/batch_share.h"
+
+namespace semrank {
+
+Range PartOf(Range whole, int index, int count) {
+  const std::int64_t size = whole.size();
+  return {whole.first + static_cast<int>(size * index / count),
+          whole.first + static_cast<int>(size * (index + 1) / count)};
+}
+
+BatchShare ShareOf(const MiniBatch& batch, int process, int num_processes) {
+  const int num_pairs = batch.num_pairs();
+  return {PartOf({0, num_pairs}, process, num_processes),
+          PartOf({num_pairs, batch.num_titles()}, process, num_processes)};
+}
+
+void PlacedTexts::Clear() {
+  num_queries = 0;
+  ids.clear();
+  places.clear();
+}
+
+void PlacedTexts::AppendQueries(const MiniBatch& batch,
+                                const BatchShare& share) {
+  for (int i = share.pairs.first; i < share.pairs.last; ++i) {
+    ids.push_back(batch.queries[i]);
+    places.push_back(i);
+  }
+  num_queries += share.pairs.size();
+}
+
+void PlacedTexts::AppendTitles(const MiniBatch& batch,
+                               const BatchShare& share) {
+  for (const Range& range : {share.pairs, share.drawn}) {
+    for (int t = range.first; t < range.last; ++t) {
+      ids.push_back(batch.titles[t]);
+      places.push_back(batch.num_pairs() + t);
+    }
+  }
+}
+
+}  // namespace semrank

@@ -1,0 +1,88 @@
+#include "model/train/batches/pair_drawer.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "model/base/status_macros.h"
+#include "model/train/data/memory_budget.h"
+
+namespace semrank {
+namespace {
+
+// Long enough to read at full speed, short enough that a buffer holds many.
+constexpr std::size_t kMaxBlockBytes = std::size_t{4} << 20;
+constexpr std::size_t kMinBlockBytes = std::size_t{1} << 12;
+
+std::size_t BlockBytes(std::int64_t buffer_bytes) {
+  return std::clamp(static_cast<std::size_t>(buffer_bytes / 64), kMinBlockBytes,
+                    kMaxBlockBytes);
+}
+
+}  // namespace
+
+absl::StatusOr<PairDrawer> PairDrawer::Create(const TrainOptions& options,
+                                              const TrainingData& data) {
+  SEMRANK_ASSIGN_OR_RETURN(
+      const std::int64_t buffer_bytes,
+      ShareForShuffling(options, data.featurizer.num_features()));
+  SEMRANK_ASSIGN_OR_RETURN(
+      LineBlocks blocks,
+      LineBlocks::Create(options.data.train_files, BlockBytes(buffer_bytes)));
+  return PairDrawer(options, *data.stream, std::move(blocks), buffer_bytes);
+}
+
+PairDrawer::PairDrawer(const TrainOptions& options, const PairStream& stream,
+                       LineBlocks blocks, std::int64_t buffer_bytes)
+    : options_(options),
+      stream_(stream),
+      hash_(options.seed),
+      blocks_(std::move(blocks)),
+      buffer_(static_cast<std::size_t>(buffer_bytes)),
+      order_(options.seed, RandomPurpose::kPairOrder) {}
+
+void PairDrawer::BeginEpoch(int epoch) {
+  order_ = Random(options_.seed, RandomPurpose::kPairOrder, epoch);
+  blocks_.Shuffle(Random(options_.seed, RandomPurpose::kBlockOrder, epoch));
+  buffer_.Clear();
+  next_copies_ = 0;
+  at_end_ = false;
+}
+
+absl::Status PairDrawer::Fill() {
+  const bool repeats = options_.loss.clicks == v1::CLICK_USE_REPEAT;
+  for (;;) {
+    if (next_copies_ == 0) {
+      if (at_end_) return absl::OkStatus();
+      SEMRANK_ASSIGN_OR_RETURN(const bool more, blocks_.Next(next_line_));
+      at_end_ = !more;
+      if (more) {
+        next_copies_ = repeats ? CappedClicks(ClicksOf(next_line_)) : 1;
+      }
+      continue;
+    }
+    if (!buffer_.Add(next_line_)) return absl::OkStatus();
+    --next_copies_;
+  }
+}
+
+absl::Status PairDrawer::Draw(ClickPair& pair) {
+  for (;;) {
+    SEMRANK_RETURN_IF_ERROR(Fill());
+    if (buffer_.empty()) {
+      return absl::DataLossError(absl::StrFormat(
+          "%s: fewer pairs than at the start of the run; was the file changed?",
+          absl::StrJoin(options_.data.train_files, ",")));
+    }
+    buffer_.Draw(order_, line_);
+    // Bad lines were reported when the pairs were counted.
+    if (!ParsePair(line_, PairLines::kClicked, pair).ok()) continue;
+    if (pair.clicks > 0 && hash_(pair.query) >= stream_.held_out_below) {
+      return absl::OkStatus();
+    }
+  }
+}
+
+}  // namespace semrank

@@ -1,0 +1,79 @@
+#include "model/train/batches/shuffled_pairs.h"
+
+#include <limits>
+#include <span>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "model/base/random.h"
+
+namespace semrank {
+absl::StatusOr<std::unique_ptr<ShuffledPairs>> ShuffledPairs::Create(
+    const TrainOptions& options, const TrainingData& data) {
+  std::int64_t num_pairs = 0;
+  for (const TextPair& pair : data.train_pairs) {
+    num_pairs += Repetitions(pair.clicks, options.loss);
+  }
+  constexpr std::int64_t kMaxPairs = std::numeric_limits<std::uint32_t>::max();
+  if (num_pairs > kMaxPairs) {
+    return absl::ResourceExhaustedError(absl::StrFormat(
+        "an epoch would have %d pairs, of at most %d; --clicks=weight counts "
+        "clicks without repeating pairs",
+        num_pairs, kMaxPairs));
+  }
+  // make_unique cannot reach the private constructor.
+  return std::unique_ptr<ShuffledPairs>(
+      new ShuffledPairs(options, data, num_pairs));
+}
+
+ShuffledPairs::ShuffledPairs(const TrainOptions& options,
+                             const TrainingData& data, std::int64_t num_pairs)
+    : options_(options),
+      data_(data),
+      num_pairs_(num_pairs),
+      plan_(num_pairs, options.batch_size),
+      clicked_(DrawsTitles(options.loss) ? ClickedTitles(data.train_pairs)
+                                         : ClickedTitles()),
+      sampler_(options.loss, data.titles, &data.shown, &clicked_) {
+  batch_.bags = next_.bags = &data.bags;
+}
+
+absl::Status ShuffledPairs::BeginEpoch(int epoch, std::int64_t first_batch) {
+  epoch_ = epoch;
+  next_batch_ = first_batch;
+  is_next_made_ = false;
+  order_.clear();
+  order_.reserve(num_pairs_);
+  for (std::size_t i = 0; i < data_.train_pairs.size(); ++i) {
+    order_.insert(order_.end(),
+                  Repetitions(data_.train_pairs[i].clicks, options_.loss),
+                  static_cast<std::uint32_t>(i));
+  }
+  Random random(options_.seed, RandomPurpose::kPairOrder, epoch);
+  Shuffle(random, order_);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<const MiniBatch*> ShuffledPairs::Next() {
+  if (next_batch_ == plan_.num_batches()) return nullptr;
+  PrepareNext();
+  std::swap(batch_, next_);
+  is_next_made_ = false;
+  ++next_batch_;
+  return &batch_;
+}
+
+void ShuffledPairs::PrepareNext() {
+  if (is_next_made_ || next_batch_ == plan_.num_batches()) return;
+  pairs_.clear();
+  const std::span<const std::uint32_t> order = order_;
+  for (const std::uint32_t i : plan_.Batch(order, next_batch_)) {
+    pairs_.push_back(data_.train_pairs[i]);
+  }
+  Random negatives(options_.seed, RandomPurpose::kNegatives, epoch_,
+                   next_batch_);
+  sampler_.Sample(pairs_, negatives, next_);
+  is_next_made_ = true;
+}
+
+}  // namespace semrank

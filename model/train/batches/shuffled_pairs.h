@@ -1,0 +1,49 @@
+// Mini-batches of pairs that are all in memory.
+//
+//   Memory   4 bytes a pair of an epoch, beside the pairs themselves; for
+//            negatives that are drawn, ClickedTitles.
+#ifndef SEMRANK_MODEL_TRAIN_BATCHES_SHUFFLED_PAIRS_H_
+#define SEMRANK_MODEL_TRAIN_BATCHES_SHUFFLED_PAIRS_H_
+
+#include <vector>
+
+#include "model/train/batches/batch_plan.h"
+#include "model/train/batches/batch_source.h"
+#include "model/train/batches/clicked_titles.h"
+
+namespace semrank {
+
+class ShuffledPairs : public BatchSource {
+ public:
+  // As MakeBatchSource.
+  static absl::StatusOr<std::unique_ptr<ShuffledPairs>> Create(
+      const TrainOptions& options, const TrainingData& data);
+
+  std::int64_t num_pairs() const override { return num_pairs_; }
+  std::int64_t num_batches() const override { return plan_.num_batches(); }
+  absl::Status BeginEpoch(int epoch, std::int64_t first_batch) override;
+  absl::StatusOr<const MiniBatch*> Next() override;
+  void PrepareNext() override;
+
+ private:
+  ShuffledPairs(const TrainOptions& options, const TrainingData& data,
+                std::int64_t num_pairs);
+
+  const TrainOptions& options_;
+  const TrainingData& data_;
+  std::int64_t num_pairs_;
+  BatchPlan plan_;
+  const ClickedTitles clicked_;
+  NegativeSampler sampler_;
+  int epoch_ = 0;
+  std::int64_t next_batch_ = 0;
+  std::vector<std::uint32_t> order_;  // of the epoch: indices of pairs
+  std::vector<TextPair> pairs_;       // of the batch being made
+  MiniBatch batch_;                   // what Next returned
+  MiniBatch next_;
+  bool is_next_made_ = false;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_BATCHES_SHUFFLED_PAIRS_H_

@@ -1,0 +1,125 @@
+#include "model/train/data/pair_reader.h"
+
+#include <charconv>
+#include <string_view>
+
+#include "absl/strings/str_format.h"
+#include "model/base/status_macros.h"
+#include "model/base/strings.h"
+#include "model/text/normalizer.h"
+
+namespace semrank {
+namespace {
+
+constexpr int kMaxFields = 4;
+
+// Number of fields of `line`; the first kMaxFields are put into `fields`.
+int SplitTabs(std::string_view line, std::string_view fields[kMaxFields]) {
+  int count = 0;
+  for (;;) {
+    const std::size_t tab = line.find('\t');
+    if (count < kMaxFields) fields[count] = line.substr(0, tab);
+    ++count;
+    if (tab == std::string_view::npos) return count;
+    line.remove_prefix(tab + 1);
+  }
+}
+
+absl::Status ParseCount(std::string_view name, std::string_view text,
+                        std::int64_t& count) {
+  const char* end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, count);
+  if (error == std::errc() && stopped == end && count >= 0) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "%s \"%s\": not a whole number from 0", name, text.substr(0, 40)));
+}
+
+absl::Status ParseText(std::string_view name, std::string_view text,
+                       std::string& normalized) {
+  if (absl::Status status = NormalizeText(text, normalized); !status.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("%s: %s", name, ToStd(status.message())));
+  }
+  if (!normalized.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrFormat("%s has neither letters nor numbers", name));
+}
+
+absl::Status CheckFields(int num_fields, bool judged) {
+  if (judged && num_fields != 3) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "%d fields between tabs, not query, title, grade", num_fields));
+  }
+  if (num_fields >= 2 && num_fields <= kMaxFields) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "%d fields between tabs; a pair has query, title and perhaps clicks, "
+      "impressions",
+      num_fields));
+}
+
+}  // namespace
+
+absl::Status ParsePair(std::string_view line, PairLines lines,
+                       ClickPair& pair) {
+  const bool judged = lines == PairLines::kJudged;
+  if (line.size() >= LineReader::kMaxLineBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("longer than %d bytes", LineReader::kMaxLineBytes - 1));
+  }
+  std::string_view fields[kMaxFields];
+  const int num_fields = SplitTabs(line, fields);
+  SEMRANK_RETURN_IF_ERROR(CheckFields(num_fields, judged));
+  pair.clicks = 1;
+  pair.impressions = 0;
+  if (num_fields > 2) {
+    SEMRANK_RETURN_IF_ERROR(
+        ParseCount(judged ? "grade" : "clicks", fields[2], pair.clicks));
+  }
+  if (num_fields > 3) {
+    SEMRANK_RETURN_IF_ERROR(
+        ParseCount("impressions", fields[3], pair.impressions));
+  }
+  SEMRANK_RETURN_IF_ERROR(ParseText("query", fields[0], pair.query));
+  return ParseText("title", fields[1], pair.title);
+}
+
+std::int64_t ClicksOf(std::string_view line) {
+  std::string_view fields[kMaxFields];
+  std::int64_t clicks = 1;
+  if (SplitTabs(line, fields) < 3) return clicks;
+  return ParseCount("clicks", fields[2], clicks).ok() ? clicks : 1;
+}
+
+absl::StatusOr<bool> PairReader::ParseLine(std::string_view line,
+                                           ClickPair& pair) {
+  ++num_lines_;
+  if (const absl::Status status = ParsePair(line, lines_, pair); !status.ok()) {
+    SEMRANK_RETURN_IF_ERROR(bad_lines_.Add(file_->path(), file_->line_number(),
+                                           ToStd(status.message())));
+    return false;
+  }
+  if (pair.clicks > 0) return true;
+  ++num_without_clicks_;
+  return lines_ != PairLines::kClicked;
+}
+
+absl::StatusOr<bool> PairReader::Next(ClickPair& pair) {
+  for (;;) {
+    if (file_ == nullptr) {
+      if (next_path_ == paths_.size()) return false;
+      SEMRANK_ASSIGN_OR_RETURN(file_, LineReader::Open(paths_[next_path_++]));
+    }
+    std::string_view line;
+    SEMRANK_ASSIGN_OR_RETURN(const bool more, file_->Next(line));
+    if (!more) {
+      file_.reset();
+      continue;
+    }
+    SEMRANK_ASSIGN_OR_RETURN(const bool usable, ParseLine(line, pair));
+    if (usable) return true;
+  }
+}
+
+}  // namespace semrank

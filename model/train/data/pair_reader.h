@@ -1,0 +1,75 @@
+// Clicked (query, title) pairs out of a click log.
+//
+//   Line     query TAB title [TAB clicks [TAB impressions]]; clicks and
+//            impressions are whole numbers from 0, clicks 1 if not there.
+//   Texts    come out normalised.
+//   Skipped  pairs with 0 clicks, unless they are asked for: shown, not
+//            chosen. They are counted.
+//   Judged   titles are read as well: there the third field is a grade.
+//   Errors   a line that cannot be used goes to BadLines: wrong number of
+//            fields, a count that is none, a text that is not UTF-8 or has
+//            neither letters nor numbers, a line too long.
+//   Threads  one reader, one thread.
+#ifndef SEMRANK_MODEL_TRAIN_DATA_PAIR_READER_H_
+#define SEMRANK_MODEL_TRAIN_DATA_PAIR_READER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "model/base/bad_lines.h"
+#include "model/base/line_reader.h"
+
+namespace semrank {
+
+struct ClickPair {
+  std::string query;
+  std::string title;
+  std::int64_t clicks = 1;
+  std::int64_t impressions = 0;  // 0 = not given
+};
+
+enum class PairLines {
+  kClicked,  // those with at least one click
+  kAll,      // also those with 0 clicks
+  kJudged,   // query TAB title TAB grade; `clicks` holds the grade
+};
+
+class PairReader {
+ public:
+  // Reads the files one after another. `bad_lines` outlives the reader.
+  PairReader(std::vector<std::string> paths, PairLines lines,
+             BadLines& bad_lines)
+      : paths_(std::move(paths)), lines_(lines), bad_lines_(bad_lines) {}
+
+  // False at the end of the last file.
+  absl::StatusOr<bool> Next(ClickPair& pair);
+
+  std::int64_t num_lines() const { return num_lines_; }
+  std::int64_t num_without_clicks() const { return num_without_clicks_; }
+
+ private:
+  // True if `line` is a pair to hand out, put into `pair`.
+  absl::StatusOr<bool> ParseLine(std::string_view line, ClickPair& pair);
+
+  std::vector<std::string> paths_;
+  PairLines lines_;
+  std::size_t next_path_ = 0;
+  std::unique_ptr<LineReader> file_;
+  BadLines& bad_lines_;
+  std::int64_t num_lines_ = 0;
+  std::int64_t num_without_clicks_ = 0;
+};
+
+// One line. InvalidArgument with the reason when it cannot be used.
+absl::Status ParsePair(std::string_view line, PairLines lines, ClickPair& pair);
+// The clicks of a line, 1 where they are missing or cannot be read. Cheap: the
+// texts are not looked at.
+std::int64_t ClicksOf(std::string_view line);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_DATA_PAIR_READER_H_

@@ -1,0 +1,140 @@
+#include "model/train/data/shown_titles.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace semrank {
+namespace {
+
+constexpr double kPriorImpressions = 10;
+constexpr float kValueOfUnjudged = 1;
+
+// One entry for each (query, title), in their order.
+void AddUp(std::vector<ShownTitle>& shown) {
+  std::sort(shown.begin(), shown.end(),
+            [](const ShownTitle& a, const ShownTitle& b) {
+              return std::tie(a.query, a.title) < std::tie(b.query, b.title);
+            });
+  std::size_t size = 0;
+  for (const ShownTitle& line : shown) {
+    ShownTitle* last = size > 0 ? &shown[size - 1] : nullptr;
+    if (last != nullptr && last->query == line.query &&
+        last->title == line.title) {
+      last->clicks += line.clicks;
+      last->impressions += line.impressions;
+    } else {
+      shown[size++] = line;
+    }
+  }
+  shown.resize(size);
+}
+
+// Clicks an impression over all titles that have impressions.
+double ClickRate(const std::vector<ShownTitle>& shown) {
+  double clicks = 0, impressions = 0;
+  for (const ShownTitle& title : shown) {
+    if (title.impressions == 0) continue;
+    clicks += static_cast<double>(title.clicks);
+    impressions += static_cast<double>(title.impressions);
+  }
+  return impressions > 0 ? clicks / impressions : 0;
+}
+
+}  // namespace
+
+ShownTitles::ShownTitles(std::vector<ShownTitle> shown,
+                         std::vector<JudgedTitle> judged,
+                         std::size_t num_texts) {
+  std::vector<Entry> entries = ByGrade(judged);
+  std::vector<bool> is_judged(num_texts);
+  for (const JudgedTitle& title : judged) is_judged[title.query] = true;
+  std::erase_if(shown, [&is_judged](const ShownTitle& title) {
+    return is_judged[title.query];
+  });
+  for (const Entry& entry : ByClicks(std::move(shown))) {
+    entries.push_back(entry);
+  }
+  Build(std::move(entries), num_texts);
+}
+
+std::vector<ShownTitles::Entry> ShownTitles::ByClicks(
+    std::vector<ShownTitle> shown) {
+  AddUp(shown);
+  const double prior_clicks = kPriorImpressions * ClickRate(shown);
+  std::vector<Entry> entries;
+  for (auto first = shown.begin(); first != shown.end();) {
+    const auto last = std::find_if(first, shown.end(), [first](const auto& s) {
+      return s.query != first->query;
+    });
+    const bool by_rate = std::all_of(
+        first, last, [](const auto& s) { return s.impressions > 0; });
+    for (; first != last; ++first) {
+      const double clicks = static_cast<double>(first->clicks);
+      const double value = by_rate
+                               ? (clicks + prior_clicks) /
+                                     (static_cast<double>(first->impressions) +
+                                      kPriorImpressions)
+                               : clicks;
+      entries.push_back(
+          {first->query, first->title, static_cast<float>(value)});
+    }
+  }
+  return entries;
+}
+
+std::vector<ShownTitles::Entry> ShownTitles::ByGrade(
+    const std::vector<JudgedTitle>& judged) {
+  std::vector<Entry> entries;
+  for (const JudgedTitle& title : judged) {
+    entries.push_back(
+        {title.query, title.title, static_cast<float>(title.grade)});
+  }
+  // Of a title judged twice the higher grade comes first, and stays.
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    return std::tie(a.query, a.title, b.value) <
+           std::tie(b.query, b.title, a.value);
+  });
+  entries.erase(std::unique(entries.begin(), entries.end(),
+                            [](const Entry& a, const Entry& b) {
+                              return a.query == b.query && a.title == b.title;
+                            }),
+                entries.end());
+  return entries;
+}
+
+void ShownTitles::Build(std::vector<Entry> entries, std::size_t num_texts) {
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    return std::tie(a.query, a.value, a.title) <
+           std::tie(b.query, b.value, b.title);
+  });
+  offsets_.assign(num_texts + 1, 0);
+  for (const Entry& entry : entries) ++offsets_[entry.query + 1];
+  for (std::size_t i = 0; i < num_texts; ++i) offsets_[i + 1] += offsets_[i];
+  titles_.reserve(entries.size());
+  values_.reserve(entries.size());
+  for (const Entry& entry : entries) {
+    titles_.push_back(entry.title);
+    values_.push_back(entry.value);
+  }
+}
+
+std::span<const TextId> ShownTitles::Of(TextId query) const {
+  if (query + std::size_t{1} >= offsets_.size()) return {};
+  return std::span(titles_).subspan(offsets_[query],
+                                    offsets_[query + 1] - offsets_[query]);
+}
+
+std::span<const TextId> ShownTitles::Below(TextId query, TextId title) const {
+  const std::span<const TextId> titles = Of(query);
+  if (titles.empty()) return {};
+  const auto values =
+      std::span(values_).subspan(offsets_[query], titles.size());
+  const std::size_t place =
+      std::find(titles.begin(), titles.end(), title) - titles.begin();
+  const float value = place < titles.size() ? values[place] : kValueOfUnjudged;
+  return titles.first(std::lower_bound(values.begin(), values.end(), value) -
+                      values.begin());
+}
+
+}  // namespace semrank

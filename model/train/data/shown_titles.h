@@ -1,0 +1,70 @@
+// The titles that were shown for a query beside the clicked one, and did
+// worse: hard negatives.
+//
+//   Clicks   all lines of a pair are added up, lines with 0 clicks included.
+//            Where each title of a query has impressions, its value is the
+//            smoothed click rate (clicks + 10 r) / (impressions + 10), r being
+//            the rate of the whole log; otherwise it is the clicks.
+//   Judged   a query that has judgements goes by them alone: the value is the
+//            grade, the highest of several; a clicked title that was not
+//            judged counts as grade 1.
+//   Negative of (query, clicked title): each title of a lower value.
+//   Memory   8 bytes a title shown, 8 a text.
+//   Threads  const after construction.
+#ifndef SEMRANK_MODEL_TRAIN_DATA_SHOWN_TITLES_H_
+#define SEMRANK_MODEL_TRAIN_DATA_SHOWN_TITLES_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/train/data/text_table.h"
+
+namespace semrank {
+
+// A line of a click log.
+struct ShownTitle {
+  TextId query = 0;
+  TextId title = 0;
+  std::int64_t clicks = 0;
+  std::int64_t impressions = 0;  // 0 = not given
+};
+
+struct JudgedTitle {
+  TextId query = 0;
+  TextId title = 0;
+  std::int64_t grade = 0;
+};
+
+class ShownTitles {
+ public:
+  // No query has any.
+  ShownTitles() = default;
+  // Texts are numbered below `num_texts`.
+  ShownTitles(std::vector<ShownTitle> shown, std::vector<JudgedTitle> judged,
+              std::size_t num_texts);
+
+  // All titles of a query.
+  std::span<const TextId> Of(TextId query) const;
+  // Negatives of a pair, those of the lowest value first.
+  std::span<const TextId> Below(TextId query, TextId title) const;
+
+ private:
+  struct Entry {
+    TextId query;
+    TextId title;
+    float value;
+  };
+  static std::vector<Entry> ByClicks(std::vector<ShownTitle> shown);
+  static std::vector<Entry> ByGrade(const std::vector<JudgedTitle>& judged);
+  void Build(std::vector<Entry> entries, std::size_t num_texts);
+
+  // Of query q: [offsets_[q], offsets_[q + 1]), values rising.
+  std::vector<std::uint64_t> offsets_;
+  std::vector<TextId> titles_;
+  std::vector<float> values_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_DATA_SHOWN_TITLES_H_

@@ -1,0 +1,258 @@
+#include "model/train/data/streamed_data.h"
+
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "model/base/random.h"
+#include "model/base/status_macros.h"
+#include "model/cli/interrupt.h"
+#include "model/cli/program.h"
+#include "model/cli/progress.h"
+#include "model/text/vocabulary_builder.h"
+#include "model/text/word_sequences.h"
+#include "model/train/data/memory_budget.h"
+#include "model/train/data/pair_reader.h"
+#include "model/train/data/shown_titles_reader.h"
+#include "model/train/data/title_sample.h"
+#include "model/train/data/training_features.h"
+
+namespace semrank {
+namespace {
+
+// As many are held out whatever they take.
+constexpr std::int64_t kMinValidPairs = 16;
+
+// Everything that one pass gathers.
+class StreamCounter {
+ public:
+  explicit StreamCounter(const TrainOptions& options)
+      : options_(options),
+        budget_(ShareForCounting(options)),
+        hash_(options.seed),
+        held_out_below_(
+            static_cast<std::uint64_t>(options.data.valid_fraction * 0x1p64)),
+        titles_(budget_.max_titles, budget_.title_bytes) {}
+
+  void Add(ClickPair pair) {
+    const std::uint64_t hash = hash_(pair.query);
+    if (hash >= held_out_below_) return AddForTraining(pair);
+    held_out_bytes_ += HeldOutBytes(pair);
+    held_out_[hash].push_back(std::move(pair));
+    ++num_held_out_;
+    while (HoldsOutTooMuch()) HoldOutFewerQueries();
+  }
+
+  // Gives back what was held out when it cannot be told apart.
+  void DropTooSmallValidation() {
+    std::string_view title;
+    for (const auto& [hash, pairs] : held_out_) {
+      for (const ClickPair& pair : pairs) {
+        if (title.empty()) title = pair.title;
+        if (title != pair.title) return;
+      }
+    }
+    while (!held_out_.empty()) HoldOutFewerQueries();
+    held_out_below_ = 0;
+  }
+
+  const std::map<std::uint64_t, std::vector<ClickPair>>& held_out() const {
+    return held_out_;
+  }
+  const TitleSample& titles() const { return titles_; }
+  const VocabularyBuilder& vocabulary() const { return vocabulary_; }
+  DataStatistics statistics() const { return statistics_; }
+  std::uint64_t held_out_below() const { return held_out_below_; }
+
+ private:
+  void AddForTraining(const ClickPair& pair) {
+    vocabulary_.AddText(pair.query);
+    vocabulary_.AddText(pair.title);
+    for (int i = 0; i < 2 * NumPaddings(options_.tower); ++i) {
+      vocabulary_.AddText(kPaddingWord);
+    }
+    while (CountedWordsBytes(vocabulary_.num_distinct_words(),
+                             vocabulary_.num_characters()) >
+           budget_.word_bytes) {
+      vocabulary_.ForgetRareWords(vocabulary_.num_distinct_words() / 2,
+                                  options_.features.ngram_length);
+    }
+    ++statistics_.train_pairs;
+    statistics_.clicks += CappedClicks(pair.clicks);
+    statistics_.queries.Add(pair.query);
+    statistics_.titles.Add(pair.title);
+    titles_.Add(hash_(pair.title), pair.title);
+  }
+
+  static std::int64_t HeldOutBytes(const ClickPair& pair) {
+    return KeptTextBytes(pair.query.size()) + KeptTextBytes(pair.title.size());
+  }
+
+  bool HoldsOutTooMuch() const {
+    return num_held_out_ > budget_.max_valid_pairs ||
+           (held_out_bytes_ > budget_.valid_pair_bytes &&
+            num_held_out_ > kMinValidPairs);
+  }
+
+  // The query of the highest hash is trained on after all.
+  void HoldOutFewerQueries() {
+    const auto last = std::prev(held_out_.end());
+    held_out_below_ = last->first;
+    num_held_out_ -= static_cast<std::int64_t>(last->second.size());
+    for (const ClickPair& pair : last->second) {
+      held_out_bytes_ -= HeldOutBytes(pair);
+      AddForTraining(pair);
+    }
+    held_out_.erase(last);
+  }
+
+  const TrainOptions& options_;
+  CountingBudget budget_;
+  TextHash hash_;
+  std::uint64_t held_out_below_;
+  std::map<std::uint64_t, std::vector<ClickPair>> held_out_;  // by query
+  std::int64_t num_held_out_ = 0;
+  std::int64_t held_out_bytes_ = 0;
+  TitleSample titles_;
+  VocabularyBuilder vocabulary_;
+  DataStatistics statistics_;
+};
+
+absl::Status CheckStreamable(const TrainOptions& options) {
+  if (UsesShownTitles(options.loss) && options.data.judged_file.empty()) {
+    return absl::ResourceExhaustedError(
+        "the click log does not fit in --memory_limit, and only all of it "
+        "together tells what was shown for a query: give more memory or "
+        "--judged");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CountPairs(const TrainOptions& options, BadLines& bad_lines,
+                        StreamCounter& counter) {
+  PairReader reader(options.data.train_files, PairLines::kClicked, bad_lines);
+  ProgressBar progress("counting", /*total=*/0, "pairs");
+  ClickPair pair;
+  for (std::int64_t count = 1;; ++count) {
+    SEMRANK_ASSIGN_OR_RETURN(const bool more, reader.Next(pair));
+    if (!more) break;
+    if (Interrupted()) return absl::CancelledError("interrupted while reading");
+    counter.Add(pair);
+    progress.Update(count);
+  }
+  counter.DropTooSmallValidation();
+  if (counter.titles().titles().size() >= 2) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "the %d lines of %s have fewer than two titles to tell apart",
+      reader.num_lines(), absl::StrJoin(options.data.train_files, ",")));
+}
+
+std::vector<TextPair> InternHeldOut(const StreamCounter& counter,
+                                    TextInterner& texts) {
+  std::vector<TextPair> pairs;
+  for (const auto& [hash, held_out] : counter.held_out()) {
+    for (const ClickPair& pair : held_out) {
+      pairs.push_back(InternPair(pair, texts));
+    }
+  }
+  return pairs;
+}
+
+std::vector<TextId> InternTitles(const TitleSample& sample,
+                                 TextInterner& texts) {
+  std::vector<TextId> ids;
+  for (const auto& [hash, title] : sample.titles()) {
+    ids.push_back(texts.Intern(title));
+  }
+  return ids;
+}
+
+DataStatistics Describe(const StreamCounter& counter,
+                        const Featurizer& featurizer, std::size_t num_valid,
+                        const BadLines& bad_lines) {
+  DataStatistics statistics = counter.statistics();
+  statistics.valid_pairs = static_cast<std::int64_t>(num_valid);
+  statistics.bad_lines = bad_lines.count();
+  statistics.features = featurizer.num_features();
+  statistics.distinct_texts = false;
+  return statistics;
+}
+
+void Tell(const DataStatistics& statistics, std::int64_t buffer_bytes,
+          const TrainOptions& options, const TitleSample& sample) {
+  absl::FPrintF(stderr,
+                "%d pairs for training, streamed from disk through %d bytes of "
+                "memory; %d for validation, %d features, %d bad lines\n",
+                statistics.train_pairs, buffer_bytes, statistics.valid_pairs,
+                statistics.features, statistics.bad_lines);
+  if (options.tower.kind != v1::TOWER_KIND_SSI) return;
+  absl::FPrintF(stderr, "idf is counted over %s%d titles\n",
+                sample.complete() ? "all " : "a sample of ",
+                sample.titles().size());
+}
+
+}  // namespace
+
+TextHash::TextHash(std::uint64_t seed)
+    : fingerprinter_([seed] {
+        Fingerprinter::Secret secret;
+        Random random(seed, RandomPurpose::kTextHash);
+        for (unsigned char& byte : secret) {
+          byte = static_cast<unsigned char>(random.Next());
+        }
+        return secret;
+      }()) {}
+
+std::uint64_t TextHash::operator()(std::string_view text) const {
+  return fingerprinter_(text).hi;
+}
+
+absl::StatusOr<TrainingData> LoadStreamedData(const TrainOptions& options,
+                                              BadLines& bad_lines) {
+  SEMRANK_RETURN_IF_ERROR(CheckStreamable(options));
+  StreamCounter counter(options);
+  SEMRANK_RETURN_IF_ERROR(CountPairs(options, bad_lines, counter));
+
+  auto stream = std::make_shared<PairStream>();
+  stream->num_pairs = counter.statistics().train_pairs;
+  stream->num_clicks = counter.statistics().clicks;
+  stream->held_out_below = counter.held_out_below();
+  std::vector<TextId> titles = InternTitles(counter.titles(), stream->texts);
+  std::vector<TextPair> valid_pairs = InternHeldOut(counter, stream->texts);
+  if (!options.data.valid_pair_files.empty()) {
+    SEMRANK_ASSIGN_OR_RETURN(
+        valid_pairs, ReadValidPairs(options.data.valid_pair_files, bad_lines,
+                                    stream->texts));
+  }
+  ShownTitles shown;
+  if (UsesShownTitles(options.loss)) {
+    SEMRANK_ASSIGN_OR_RETURN(
+        shown, ReadShownTitles({}, options.data.judged_file, bad_lines,
+                               stream->texts));
+  }
+  SEMRANK_ASSIGN_OR_RETURN(
+      Featurizer featurizer,
+      MakeFeaturizer(options.features, counter.vocabulary()));
+  SEMRANK_ASSIGN_OR_RETURN(
+      const std::int64_t buffer_bytes,
+      ShareForShuffling(options, featurizer.num_features()));
+  const DataStatistics statistics =
+      Describe(counter, featurizer, valid_pairs.size(), bad_lines);
+  Tell(statistics, buffer_bytes, options, counter.titles());
+  TextBags bags(stream->texts, featurizer, TextFormOf(options.tower));
+  return TrainingData{.featurizer = std::move(featurizer),
+                      .bags = std::move(bags),
+                      .train_pairs = {},
+                      .valid_pairs = std::move(valid_pairs),
+                      .titles = std::move(titles),
+                      .shown = std::move(shown),
+                      .statistics = statistics,
+                      .stream = std::move(stream)};
+}
+
+}  // namespace semrank

@@ -1,0 +1,48 @@
+// A click log that does not fit in memory: what one pass over it keeps, for
+// the passes that train.
+//
+//   Vocabulary  as ChooseFeatures, but each line's texts count as often as
+//               they occur; when there are more words than memory allows, the
+//               rarest are forgotten (not their letter n-grams), so a count may
+//               then be too low.
+//   Validation  a query is held out by a hash of it; when these pairs are more
+//               than memory allows, fewer queries are, those of the lowest
+//               hashes.
+//   Titles      a sample of the distinct titles, each equally likely to be in
+//               it: those of the lowest hashes; all of them when memory allows.
+//               Uniform negatives are drawn from it, and SSI counts idf and
+//               correlated words in it (ssi_statistics.h says how well).
+//   Threads     const after loading.
+#ifndef SEMRANK_MODEL_TRAIN_DATA_STREAMED_DATA_H_
+#define SEMRANK_MODEL_TRAIN_DATA_STREAMED_DATA_H_
+
+#include <cstdint>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "model/base/bad_lines.h"
+#include "model/base/fingerprint.h"
+#include "model/train/data/training_data.h"
+#include "model/train/options/train_options.h"
+
+namespace semrank {
+
+// A number for each text, the same in every pass.
+class TextHash {
+ public:
+  explicit TextHash(std::uint64_t seed);
+  std::uint64_t operator()(std::string_view text) const;
+
+ private:
+  Fingerprinter fingerprinter_;
+};
+
+// As LoadTrainingData, but the training pairs stay on disk: `stream` of the
+// result says how to find them again. ResourceExhausted when memory_limit is
+// too small even so.
+absl::StatusOr<TrainingData> LoadStreamedData(const TrainOptions& options,
+                                              BadLines& bad_lines);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_DATA_STREAMED_DATA_H_

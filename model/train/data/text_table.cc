@@ -1,0 +1,125 @@
+#include "model/train/data/text_table.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "absl/strings/str_format.h"
+#include "model/base/strings.h"
+#include "model/text/normalizer.h"
+
+namespace semrank {
+namespace {
+
+constexpr std::uint8_t kLargeCount = 255;
+
+}  // namespace
+
+std::optional<TextId> TextInterner::Find(std::string_view text) const {
+  const auto found = ids_.find(ToAbsl(text));
+  if (found == ids_.end()) return std::nullopt;
+  return found->second;
+}
+
+TextId TextInterner::Intern(std::string_view text) {
+  if (const std::optional<TextId> found = Find(text)) return *found;
+  num_characters_ += static_cast<std::int64_t>(text.size());
+  const TextId id = static_cast<TextId>(texts_.size());
+  texts_.emplace_back(text);
+  ids_.emplace(texts_.back(), id);
+  return id;
+}
+
+TextBags::TextBags(const TextInterner& texts, const Featurizer& featurizer,
+                   TextForm form) {
+  if (form == TextForm::kBags) {
+    AppendBags(texts, featurizer);
+  } else {
+    AppendSequences(texts, featurizer);
+  }
+  indices_.shrink_to_fit();
+  counts_.shrink_to_fit();
+  words_.shrink_to_fit();
+}
+
+void TextBags::AppendBags(const TextInterner& texts,
+                          const Featurizer& featurizer) {
+  BagBatch bag;
+  offsets_.reserve(texts.size() + 1);
+  for (std::size_t id = 0; id < texts.size(); ++id) {
+    bag.Clear();
+    featurizer.AppendBag(texts.text(static_cast<TextId>(id)), bag);
+    AppendEntries(bag);
+  }
+}
+
+void TextBags::AppendSequences(const TextInterner& texts,
+                               const Featurizer& featurizer) {
+  WordNumbers numbers;
+  BagBatch bag;
+  const auto number_of = [&](std::string_view word) {
+    const std::uint32_t number = numbers.Intern(word);
+    if (number == num_bags()) {
+      bag.Clear();
+      featurizer.AppendBag(word, bag);
+      AppendEntries(bag);
+    }
+    return number;
+  };
+  number_of(kPaddingWord);
+  word_offsets_.reserve(texts.size() + 1);
+  for (std::size_t id = 0; id < texts.size(); ++id) {
+    ForEachWord(
+        texts.text(static_cast<TextId>(id)),
+        [&](std::string_view word) { words_.push_back(number_of(word)); });
+    word_offsets_.push_back(words_.size());
+  }
+}
+
+void TextBags::AppendEntries(const BagBatch& bag) {
+  for (const float count : bag.counts) {
+    const bool large = count >= kLargeCount;
+    if (large) large_counts_[counts_.size()] = count;
+    counts_.push_back(large ? kLargeCount : static_cast<std::uint8_t>(count));
+  }
+  indices_.insert(indices_.end(), bag.indices.begin(), bag.indices.end());
+  offsets_.push_back(indices_.size());
+}
+
+absl::Status TextBags::Layout(std::span<const std::uint32_t> ids,
+                              BagBatch& batch) const {
+  batch.offsets.resize(ids.size() + 1);
+  std::uint64_t size = 0;
+  batch.offsets[0] = 0;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    size += offsets_[ids[i] + 1] - offsets_[ids[i]];
+    batch.offsets[i + 1] = static_cast<std::uint32_t>(size);
+  }
+  if (size > std::numeric_limits<std::uint32_t>::max()) {
+    return absl::ResourceExhaustedError(absl::StrFormat(
+        "the %d texts or words of a mini-batch have %d features in all, of at "
+        "most %d; "
+        "make --batch_size smaller",
+        ids.size(), size, std::numeric_limits<std::uint32_t>::max()));
+  }
+  batch.indices.resize(size);
+  batch.counts.resize(size);
+  return absl::OkStatus();
+}
+
+void TextBags::Fill(std::span<const std::uint32_t> ids, int first, int last,
+                    BagBatch& batch) const {
+  for (int i = first; i < last; ++i) {
+    const std::uint64_t begin = offsets_[ids[i]];
+    const std::uint32_t place = batch.offsets[i];
+    const std::uint32_t size = batch.offsets[i + 1] - place;
+    std::copy_n(indices_.data() + begin, size, batch.indices.data() + place);
+    for (std::uint32_t k = 0; k < size; ++k) {
+      const std::uint8_t count = counts_[begin + k];
+      batch.counts[place + k] = count == kLargeCount
+                                    ? large_counts_.find(begin + k)->second
+                                    : static_cast<float>(count);
+    }
+  }
+}
+
+}  // namespace semrank

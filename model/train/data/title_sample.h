@@ -1,0 +1,49 @@
+// A uniform sample of the distinct titles of a click log, in bounded memory:
+// those of the lowest hashes. Each distinct title is in it with the same
+// probability, however often it occurs; all are while they fit.
+//
+//   Memory   KeptTextBytes of all titles together, but for the first few.
+//   Threads  one sample, one thread.
+#ifndef SEMRANK_MODEL_TRAIN_DATA_TITLE_SAMPLE_H_
+#define SEMRANK_MODEL_TRAIN_DATA_TITLE_SAMPLE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string>
+
+namespace semrank {
+
+class TitleSample {
+ public:
+  // As many titles are kept whatever they take.
+  static constexpr std::size_t kMinTitles = 16;
+
+  TitleSample(std::int64_t max_titles, std::int64_t max_bytes)
+      : max_titles_(static_cast<std::size_t>(max_titles)),
+        max_bytes_(max_bytes) {}
+
+  // `hash` is a function of the title.
+  void Add(std::uint64_t hash, const std::string& title);
+
+  // By hash.
+  const std::map<std::uint64_t, std::string>& titles() const { return titles_; }
+  // Whether these are all titles that were added.
+  bool complete() const { return complete_; }
+
+ private:
+  bool IsFull() const;
+
+  std::size_t max_titles_;
+  std::int64_t max_bytes_;
+  std::map<std::uint64_t, std::string> titles_;
+  std::int64_t bytes_ = 0;
+  // Once a title was left out, so is every one of a higher hash.
+  std::uint64_t highest_ = std::numeric_limits<std::uint64_t>::max();
+  bool complete_ = true;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_DATA_TITLE_SAMPLE_H_

@@ -1,0 +1,37 @@
+// Chooses the vocabulary of a model out of its training texts.
+#ifndef SEMRANK_MODEL_TRAIN_DATA_TRAINING_FEATURES_H_
+#define SEMRANK_MODEL_TRAIN_DATA_TRAINING_FEATURES_H_
+
+#include <span>
+
+#include "absl/status/statusor.h"
+#include "model/text/featurizer.h"
+#include "model/text/vocabulary_builder.h"
+#include "model/train/data/text_table.h"
+#include "model/train/options/train_options.h"
+#include "semrank/v1/model_config.pb.h"
+
+namespace semrank {
+
+// Letter n-grams: all that occur in the texts `ids`, or hashed. Words: the
+// most frequent, by the number of times they stand in these texts, each
+// distinct text counting once. Of a CLSM each text has `num_paddings` times the
+// word kPaddingWord.
+absl::StatusOr<Featurizer> ChooseFeatures(const FeatureOptions& options,
+                                          const TextInterner& texts,
+                                          std::span<const TextId> ids,
+                                          int num_paddings);
+
+// What the towers read of texts.
+TextForm TextFormOf(const TowerOptions& options);
+
+// The same of texts that were counted by the caller.
+absl::StatusOr<Featurizer> MakeFeaturizer(const FeatureOptions& options,
+                                          const VocabularyBuilder& builder);
+
+// What config.json says of it.
+v1::FeatureSpec DescribeFeatures(const Featurizer& featurizer);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_DATA_TRAINING_FEATURES_H_

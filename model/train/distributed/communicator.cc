@@ -1,0 +1,170 @@
+#include "model/train/distributed/communicator.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstring>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "model/train/batches/batch_share.h"
+
+namespace semrank {
+namespace {
+
+class LoneCommunicator : public Communicator {
+ public:
+  int process() const override { return 0; }
+  int num_processes() const override { return 1; }
+  void AllToAll(std::span<const float> given, std::span<const int>,
+                std::span<float> got, std::span<const int>) override {
+    std::copy(given.begin(), given.end(), got.begin());
+  }
+
+ private:
+  void GatherWords(const void* own, std::span<const int> sizes,
+                   void* all) override {
+    if (sizes[0] > 0) std::memcpy(all, own, std::size_t{4} * sizes[0]);
+  }
+};
+
+// As many words from each process.
+std::vector<std::uint32_t> GatherEqual(Communicator& communicator,
+                                       std::span<const std::uint32_t> own) {
+  const int n = communicator.num_processes();
+  const std::vector<int> sizes(n, static_cast<int>(own.size()));
+  std::vector<std::uint32_t> all(own.size() * n);
+  communicator.AllGather<std::uint32_t>(own, sizes, all);
+  return all;
+}
+
+// A number of each process.
+std::vector<double> GatherNumbers(Communicator& communicator, double own) {
+  const std::uint64_t bits = std::bit_cast<std::uint64_t>(own);
+  const std::uint32_t words[] = {static_cast<std::uint32_t>(bits),
+                                 static_cast<std::uint32_t>(bits >> 32)};
+  const std::vector<std::uint32_t> all = GatherEqual(communicator, words);
+  std::vector<double> numbers;
+  for (std::size_t i = 0; i < all.size(); i += 2) {
+    numbers.push_back(
+        std::bit_cast<double>(std::uint64_t{all[i + 1]} << 32 | all[i]));
+  }
+  return numbers;
+}
+
+// The leader's words, piece by piece.
+template <typename T>
+void GatherFromLeader(Communicator& communicator, std::span<T> values) {
+  constexpr std::size_t kPiece = std::size_t{1} << 20;
+  std::vector<T> piece;
+  std::vector<int> sizes(communicator.num_processes());
+  for (std::size_t first = 0; first < values.size(); first += kPiece) {
+    const std::span<T> part =
+        values.subspan(first, std::min(kPiece, values.size() - first));
+    piece.resize(part.size());
+    sizes[0] = static_cast<int>(part.size());
+    communicator.AllGather<T>(part, sizes, piece);
+    std::copy(piece.begin(), piece.end(), part.begin());
+  }
+}
+
+// Status messages travel cut to this, zeros behind.
+constexpr std::size_t kMessageWords = 256;
+
+}  // namespace
+
+Communicator& OneProcess() {
+  static auto* const communicator = new LoneCommunicator;
+  return *communicator;
+}
+
+// Each process sums one part of the elements and hands the sums out.
+void Communicator::AllReduceSum(std::span<float> values) {
+  const int n = num_processes();
+  if (n == 1) return;
+  std::vector<int> part_sizes;
+  for (int p = 0; p < n; ++p) {
+    part_sizes.push_back(
+        PartOf({0, static_cast<int>(values.size())}, p, n).size());
+  }
+  const std::size_t own_size = part_sizes[process()];
+  const std::vector<int> own_sizes(n, part_sizes[process()]);
+  std::vector<float> got(own_size * n);
+  AllToAll(values, part_sizes, got, own_sizes);
+  std::vector<float> sums(got.begin(), got.begin() + own_size);
+  for (int p = 1; p < n; ++p) {
+    const float* part = got.data() + own_size * p;
+    for (std::size_t i = 0; i < own_size; ++i) sums[i] += part[i];
+  }
+  AllGather<float>(sums, part_sizes, values);
+}
+
+absl::Status Agree(Communicator& communicator, const absl::Status& own) {
+  if (communicator.num_processes() == 1) return own;
+  const std::uint32_t own_code = static_cast<std::uint32_t>(own.code());
+  const std::vector<std::uint32_t> codes =
+      GatherEqual(communicator, {&own_code, 1});
+  const auto failed = std::find_if(
+      codes.begin(), codes.end(), [](std::uint32_t code) { return code != 0; });
+  if (failed == codes.end()) return absl::OkStatus();
+  std::vector<std::uint32_t> message(kMessageWords);
+  if (!own.message().empty()) {
+    std::memcpy(message.data(), own.message().data(),
+                std::min(own.message().size(), 4 * kMessageWords - 1));
+  }
+  const std::vector<std::uint32_t> messages =
+      GatherEqual(communicator, message);
+  const int first = static_cast<int>(failed - codes.begin());
+  if (first == communicator.process()) return own;
+  const std::string text(
+      reinterpret_cast<const char*>(&messages[first * kMessageWords]));
+  const std::string from =
+      first == 0 ? ""
+                 : absl::StrFormat("process %d of %d: ", first + 1,
+                                   communicator.num_processes());
+  return absl::Status(static_cast<absl::StatusCode>(*failed), from + text);
+}
+
+absl::Status CheckSame(Communicator& communicator, std::uint64_t fingerprint,
+                       absl::string_view what) {
+  const std::uint32_t own[] = {static_cast<std::uint32_t>(fingerprint),
+                               static_cast<std::uint32_t>(fingerprint >> 32)};
+  const std::vector<std::uint32_t> all = GatherEqual(communicator, own);
+  for (int p = 1; p < communicator.num_processes(); ++p) {
+    if (all[2 * p] == all[0] && all[2 * p + 1] == all[1]) continue;
+    return absl::InternalError(
+        absl::StrFormat("process %d of %d has other %s than process 1", p + 1,
+                        communicator.num_processes(), what));
+  }
+  return absl::OkStatus();
+}
+
+double SumOfAll(Communicator& communicator, double own) {
+  const std::vector<double> numbers = GatherNumbers(communicator, own);
+  return std::accumulate(numbers.begin(), numbers.end(), 0.0);
+}
+
+double FromLeader(Communicator& communicator, double value) {
+  return GatherNumbers(communicator, value).front();
+}
+
+std::string FromLeader(Communicator& communicator, std::string_view text) {
+  // Exact: no text has 2^53 bytes.
+  const auto size = static_cast<std::size_t>(
+      FromLeader(communicator, static_cast<double>(text.size())));
+  std::vector<std::uint32_t> words((size + 3) / 4);
+  if (communicator.is_leader() && size > 0) {
+    std::memcpy(words.data(), text.data(), size);
+  }
+  GatherFromLeader<std::uint32_t>(communicator, words);
+  return std::string(reinterpret_cast<const char*>(words.data()), size);
+}
+
+void CopyFromLeader(Communicator& communicator, std::span<float> values) {
+  if (communicator.num_processes() == 1) return;
+  GatherFromLeader(communicator, values);
+}
+
+}  // namespace semrank

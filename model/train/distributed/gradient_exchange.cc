@@ -1,0 +1,96 @@
+#include "model/train/distributed/gradient_exchange.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+
+#include "absl/strings/str_format.h"
+#include "model/base/status_macros.h"
+#include "model/base/work_list.h"
+#include "model/nn/kernels.h"
+
+namespace semrank {
+namespace {
+
+// Rows that make a piece of work.
+constexpr int kRowBlock = 64;
+
+}  // namespace
+
+absl::Status GradientExchange::Reduce(const GradientSet& gradients,
+                                      Communicator& communicator,
+                                      ThreadPool& pool) {
+  ReduceDense(gradients, communicator);
+  for (RowGradients* rows : gradients.sparse) {
+    SEMRANK_RETURN_IF_ERROR(ReduceRows(*rows, communicator, pool));
+  }
+  return absl::OkStatus();
+}
+
+void GradientExchange::ReduceDense(const GradientSet& gradients,
+                                   Communicator& communicator) {
+  dense_.clear();
+  for (const std::span<float> values : gradients.dense) {
+    dense_.insert(dense_.end(), values.begin(), values.end());
+  }
+  communicator.AllReduceSum(dense_);
+  auto next = dense_.begin();
+  for (const std::span<float> values : gradients.dense) {
+    std::copy_n(next, values.size(), values.begin());
+    next += static_cast<std::ptrdiff_t>(values.size());
+  }
+}
+
+absl::Status GradientExchange::ReduceRows(RowGradients& gradients,
+                                          Communicator& communicator,
+                                          ThreadPool& pool) {
+  const int n = communicator.num_processes();
+  const std::uint32_t own_count =
+      static_cast<std::uint32_t>(gradients.rows.size());
+  std::vector<std::uint32_t> counts(n);
+  communicator.AllGather<std::uint32_t>({&own_count, 1}, std::vector<int>(n, 1),
+                                        counts);
+  std::int64_t total = 0;
+  for (const std::uint32_t count : counts) total += count;
+  if (total * gradients.width > kMaxExchange) {
+    return absl::ResourceExhaustedError(absl::StrFormat(
+        "%d rows of %d gradients are too many to exchange; the limit is %d "
+        "numbers. Smaller: --batch_size",
+        total, gradients.width, kMaxExchange));
+  }
+  const std::vector<int> row_sizes(counts.begin(), counts.end());
+  std::vector<int> value_sizes;
+  for (const int size : row_sizes) {
+    value_sizes.push_back(size * gradients.width);
+  }
+  all_rows_.Clear();
+  all_rows_.indices.resize(total);
+  all_rows_.counts.assign(total, 1);
+  all_values_.resize(total * gradients.width);
+  communicator.AllGather<std::uint32_t>(gradients.rows, row_sizes,
+                                        all_rows_.indices);
+  communicator.AllGather<float>(gradients.values, value_sizes, all_values_);
+
+  // Row numbers as features, gathered rows as texts: the gradient of a feature
+  // is the sum over its texts, as in the layer itself.
+  std::uint32_t num_rows = 0;
+  for (std::int64_t i = 0; i < total; ++i) {
+    all_rows_.offsets.push_back(static_cast<std::uint32_t>(i + 1));
+    num_rows = std::max(num_rows, all_rows_.indices[i] + 1);
+  }
+  by_row_.Build(all_rows_, static_cast<int>(num_rows));
+  gradients.rows = by_row_.features();
+  gradients.values.resize(gradients.rows.size() * gradients.width);
+  WorkList work;
+  work.AddBlocks(static_cast<int>(gradients.rows.size()), kRowBlock,
+                 [&](int first, int last, int) {
+                   SumBags(by_row_.texts(), first, last, all_values_.data(),
+                           gradients.width,
+                           &gradients.values[static_cast<std::size_t>(first) *
+                                             gradients.width]);
+                 });
+  pool.Run(work);
+  return absl::OkStatus();
+}
+
+}  // namespace semrank

@@ -1,0 +1,112 @@
+#include "model/train/optimizer/parameter_optimizer.h"
+
+#include <cassert>
+#include <cmath>
+
+namespace semrank {
+namespace {
+
+constexpr double kBeta1 = 0.9;
+constexpr double kBeta2 = 0.999;
+constexpr float kEpsilon = 1e-8f;
+
+void UpdateSgd(float rate, const float* __restrict gradient, std::size_t count,
+               float* __restrict weights) {
+  for (std::size_t i = 0; i < count; ++i) weights[i] -= rate * gradient[i];
+}
+
+void UpdateAdagrad(float rate, const float* __restrict gradient,
+                   std::size_t count, float* __restrict square_sums,
+                   float* __restrict weights) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const float g = gradient[i];
+    const float s = square_sums[i] + g * g;
+    square_sums[i] = s;
+    weights[i] -= rate * g / (std::sqrt(s) + kEpsilon);
+  }
+}
+
+struct AdamStep {
+  float step_size;
+  float second_scale;
+};
+
+void UpdateAdam(const AdamStep& step, const float* __restrict gradient,
+                std::size_t count, float* __restrict first_moments,
+                float* __restrict second_moments, float* __restrict weights) {
+  constexpr float kRate1 = static_cast<float>(1 - kBeta1);
+  constexpr float kRate2 = static_cast<float>(1 - kBeta2);
+  for (std::size_t i = 0; i < count; ++i) {
+    const float g = gradient[i];
+    const float m = first_moments[i] + kRate1 * (g - first_moments[i]);
+    const float v = second_moments[i] + kRate2 * (g * g - second_moments[i]);
+    first_moments[i] = m;
+    second_moments[i] = v;
+    weights[i] -=
+        step.step_size * m / (std::sqrt(v) * step.second_scale + kEpsilon);
+  }
+}
+
+}  // namespace
+
+int OptimizerStateSize(v1::Optimizer kind) {
+  if (kind == v1::OPTIMIZER_ADAM) return 2;
+  return kind == v1::OPTIMIZER_ADAGRAD ? 1 : 0;
+}
+
+ParameterOptimizer::ParameterOptimizer(const OptimizerOptions& options,
+                                       std::span<float> weights)
+    : kind_(options.kind), weights_(weights) {
+  const int state_size = OptimizerStateSize(kind_);
+  if (state_size > 0) second_moments_.resize(weights.size());
+  if (state_size > 1) first_moments_.resize(weights.size());
+}
+
+void ParameterOptimizer::AppendState(const std::string& name,
+                                     std::vector<StateTensor>& state) {
+  state.push_back({name, weights_});
+  if (!first_moments_.empty()) {
+    state.push_back({name + ".first_moments", first_moments_});
+  }
+  if (!second_moments_.empty()) {
+    state.push_back({name + ".second_moments", second_moments_});
+  }
+}
+
+void ParameterOptimizer::BeginStep(double learning_rate) {
+  ++step_;
+  step_size_ = static_cast<float>(learning_rate);
+  if (kind_ != v1::OPTIMIZER_ADAM) return;
+  const double step = static_cast<double>(step_);
+  step_size_ = static_cast<float>(learning_rate / (1 - std::pow(kBeta1, step)));
+  second_scale_ = static_cast<float>(1 / std::sqrt(1 - std::pow(kBeta2, step)));
+}
+
+void ParameterOptimizer::Prefetch(std::size_t first, std::size_t count) const {
+  constexpr std::size_t kCacheLineFloats = 16;
+  for (std::size_t i = first; i < first + count; i += kCacheLineFloats) {
+    __builtin_prefetch(weights_.data() + i, /*rw=*/1);
+    if (!first_moments_.empty()) __builtin_prefetch(&first_moments_[i], 1);
+    if (!second_moments_.empty()) __builtin_prefetch(&second_moments_[i], 1);
+  }
+}
+
+void ParameterOptimizer::Update(std::size_t first,
+                                std::span<const float> gradient) {
+  assert(first + gradient.size() <= weights_.size());
+  const std::size_t count = gradient.size();
+  // As that of a bias which a layer does not have: nothing to point to.
+  if (count == 0) return;
+  if (kind_ == v1::OPTIMIZER_ADAM) {
+    UpdateAdam({step_size_, second_scale_}, gradient.data(), count,
+               &first_moments_[first], &second_moments_[first],
+               &weights_[first]);
+  } else if (kind_ == v1::OPTIMIZER_ADAGRAD) {
+    UpdateAdagrad(step_size_, gradient.data(), count, &second_moments_[first],
+                  &weights_[first]);
+  } else {
+    UpdateSgd(step_size_, gradient.data(), count, &weights_[first]);
+  }
+}
+
+}  // namespace semrank

@@ -1,0 +1,30 @@
+// When a run is saved, and whether it goes on from there.
+#ifndef SEMRANK_MODEL_TRAIN_OPTIONS_CHECKPOINT_OPTIONS_H_
+#define SEMRANK_MODEL_TRAIN_OPTIONS_CHECKPOINT_OPTIONS_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+
+namespace semrank {
+
+struct CheckpointOptions {
+  // Time between two; 0 = none by time.
+  absl::Duration every = absl::Minutes(10);
+  // Mini-batches between two; 0 = none by number.
+  std::int64_t batches = 0;
+  // Go on from the checkpoint, if there is one.
+  bool resume = false;
+
+  bool enabled() const {
+    return resume || batches > 0 || every > absl::ZeroDuration();
+  }
+};
+
+// FlagError as ResolveOptions.
+absl::Status Resolve(CheckpointOptions& options);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_OPTIONS_CHECKPOINT_OPTIONS_H_

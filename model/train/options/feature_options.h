@@ -1,0 +1,29 @@
+// What the input of the towers is made of (FeatureSpec).
+#ifndef SEMRANK_MODEL_TRAIN_OPTIONS_FEATURE_OPTIONS_H_
+#define SEMRANK_MODEL_TRAIN_OPTIONS_FEATURE_OPTIONS_H_
+
+#include <memory>
+
+#include "absl/status/status.h"
+#include "model/text/featurizer.h"
+#include "semrank/v1/model_config.pb.h"
+
+namespace semrank {
+
+struct FeatureOptions {
+  v1::FeatureKind kind = v1::FEATURE_KIND_LETTERS;
+  int ngram_length = 3;
+  // 0 = the n-grams of the training texts are listed.
+  int hash_buckets = 0;
+  // The most frequent words of the training texts; 0 = all.
+  int max_words = 40000;
+  // The vocabularies of another model; null = chosen from the training texts.
+  std::shared_ptr<const Featurizer> given = nullptr;
+};
+
+// FlagError as ResolveOptions.
+absl::Status Resolve(FeatureOptions& options);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_OPTIONS_FEATURE_OPTIONS_H_

@@ -1,0 +1,39 @@
+// What is minimised, and against which unclicked titles.
+#ifndef SEMRANK_MODEL_TRAIN_OPTIONS_LOSS_OPTIONS_H_
+#define SEMRANK_MODEL_TRAIN_OPTIONS_LOSS_OPTIONS_H_
+
+#include "absl/status/status.h"
+#include "semrank/v1/model_config.pb.h"
+
+namespace semrank {
+
+struct LossOptions {
+  v1::NegativeSampling sampling = v1::NEGATIVE_SAMPLING_IN_BATCH;
+  // J. In-batch: 0 = all other titles. -1 = all with in-batch sampling,
+  // otherwise kDefaultNegatives.
+  int negatives = -1;
+  // In-batch: so many titles shown but not clicked beside them, at most.
+  int hard_negatives = 0;
+  // Smoothing factor of eq. 6.
+  double gamma = 15;
+  // Of the margin ranking loss (SSI). The paper's is 1.
+  double margin = 0.5;
+  // WEIGHT and REPEAT make a pair count as often as it was clicked.
+  v1::ClickUse clicks = v1::CLICK_USE_IGNORE;
+};
+
+inline constexpr int kDefaultNegatives = 4;
+inline constexpr int kMaxNegatives = 1000;
+
+// Whether negatives come from what was shown for the same query.
+bool UsesShownTitles(const LossOptions& options);
+
+// Whether negatives are drawn from the titles of the whole training set.
+bool DrawsTitles(const LossOptions& options);
+
+// Replaces -1 by what it stands for, then checks; FlagError as ResolveOptions.
+absl::Status Resolve(LossOptions& options);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_OPTIONS_LOSS_OPTIONS_H_

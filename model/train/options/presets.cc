@@ -1,0 +1,72 @@
+#include "model/train/options/presets.h"
+
+#include "model/cli/program.h"
+
+namespace semrank {
+namespace {
+
+TrainOptions Dssm2013() {
+  TrainOptions options;
+  options.tower = {.kind = v1::TOWER_KIND_DSSM,
+                   .shared = true,
+                   .hidden_dims = {300, 300},
+                   .embedding_dim = 128};
+  options.loss = {
+      .sampling = v1::NEGATIVE_SAMPLING_UNIFORM, .negatives = 4, .gamma = 10};
+  options.optimizer = {.kind = v1::OPTIMIZER_SGD, .learning_rate = 0.5};
+  options.batch_size = 1024;
+  options.epochs = 20;
+  options.patience = 0;
+  return options;
+}
+
+// Table 5, row 15; the window is that of table 6, row 3.
+TrainOptions Clsm2014() {
+  TrainOptions options = Dssm2013();
+  options.tower = {.kind = v1::TOWER_KIND_CLSM,
+                   .shared = false,
+                   .hidden_dims = {300},
+                   .embedding_dim = 128,
+                   .clsm_window = 3,
+                   .biases = false};
+  options.loss.negatives = 50;
+  return options;
+}
+
+TrainOptions Ssi2009() {
+  TrainOptions options = DefaultOptions(v1::TOWER_KIND_SSI);
+  options.features.max_words = 30000;
+  options.tower.embedding_dim = 100;
+  options.ssi.variant = v1::SSI_VARIANT_LOW_RANK;
+  options.ssi.init_scale = 1;
+  options.loss = {
+      .sampling = v1::NEGATIVE_SAMPLING_UNIFORM, .negatives = 1, .margin = 1};
+  options.optimizer = {.kind = v1::OPTIMIZER_SGD, .learning_rate = 0.1};
+  options.batch_size = 1;
+  return options;
+}
+
+}  // namespace
+
+TrainOptions DefaultOptions(v1::TowerKind tower) {
+  TrainOptions options;
+  options.tower.kind = tower;
+  if (tower == v1::TOWER_KIND_LINEAR) {
+    options.tower.embedding_dim = kDefaultLinearDim;
+  }
+  if (tower != v1::TOWER_KIND_SSI) return options;
+  options.features.kind = v1::FEATURE_KIND_WORDS;
+  options.optimizer.kind = v1::OPTIMIZER_ADAGRAD;
+  options.optimizer.learning_rate = 0.02;
+  return options;
+}
+
+absl::StatusOr<TrainOptions> PresetOptions(std::string_view name) {
+  if (name == "dssm2013") return Dssm2013();
+  if (name == "clsm2014") return Clsm2014();
+  if (name == "ssi2009") return Ssi2009();
+  return FlagError("preset", name,
+                   "not known; there are dssm2013, clsm2014, ssi2009");
+}
+
+}  // namespace semrank

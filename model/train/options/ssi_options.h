@@ -1,0 +1,48 @@
+// The shape of SSI's W, and where it begins.
+#ifndef SEMRANK_MODEL_TRAIN_OPTIONS_SSI_OPTIONS_H_
+#define SEMRANK_MODEL_TRAIN_OPTIONS_SSI_OPTIONS_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "semrank/v1/model_config.pb.h"
+
+namespace semrank {
+
+struct TrainOptions;
+
+// Of effect with --tower=ssi only.
+struct SsiOptions {
+  v1::SsiVariant variant = v1::SSI_VARIANT_LOW_RANK;
+  // n of the n-constrained form: U and V know the n most frequent words. 0 =
+  // all words.
+  int dense_words = 0;
+  // H of the hash kernels, for FULL. 0 = W is stored whole.
+  int pair_hash_buckets = 0;
+  // F and k of correlated feature hashing: both or none.
+  int frequent_words = 0;
+  int correlated_top_k = 0;
+  // U and V begin as N(0, 1) times this. 1 is the paper's, 0.03 the default
+  // (TRAINING.md says why).
+  double init_scale = 0.03;
+};
+
+// FlagError as ResolveOptions.
+absl::Status Resolve(SsiOptions& options);
+
+// What SSI leaves no choice in: words, no hidden layers, vectors or none.
+// FlagError for another choice.
+absl::Status ResolveSsi(TrainOptions& options);
+
+// What config.json says. A bound that no word of the vocabulary is beyond is
+// none.
+v1::SsiSpec DescribeSsi(const SsiOptions& options, int num_words);
+
+// Weights that are learned. FlagError when W is too large to be stored whole.
+absl::StatusOr<std::int64_t> NumSsiParameters(const TrainOptions& options,
+                                              int num_words);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_OPTIONS_SSI_OPTIONS_H_

@@ -1,0 +1,42 @@
+#include "model/train/report/html_text.h"
+
+namespace semrank {
+namespace {
+
+std::string_view Escaped(char character, std::string_view as_it_is) {
+  switch (character) {
+    case '&':
+      return "&amp;";
+    case '<':
+      return "&lt;";
+    case '>':
+      return "&gt;";
+    case '"':
+      return "&quot;";
+    case '\'':
+      return "&#39;";
+    default:
+      return static_cast<unsigned char>(character) < ' ' ? " " : as_it_is;
+  }
+}
+
+}  // namespace
+
+std::string EscapeHtml(std::string_view text) {
+  std::string html;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    html += Escaped(text[i], text.substr(i, 1));
+  }
+  return html;
+}
+
+std::string GroupDigits(long long number) {
+  std::string digits = std::to_string(number);
+  const int first = number < 0 ? 1 : 0;
+  for (int i = static_cast<int>(digits.size()) - 3; i > first; i -= 3) {
+    digits.insert(i, ",");
+  }
+  return digits;
+}
+
+}  // namespace semrank

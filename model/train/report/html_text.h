@@ -1,0 +1,20 @@
+// Text as the content or an attribute of an HTML or SVG element.
+#ifndef SEMRANK_MODEL_TRAIN_REPORT_HTML_TEXT_H_
+#define SEMRANK_MODEL_TRAIN_REPORT_HTML_TEXT_H_
+
+#include <string>
+#include <string_view>
+
+namespace semrank {
+
+// `text` with & < > " ' as character references, and control characters, which
+// HTML does not allow, as blanks. Nothing in the result can begin a tag, end an
+// attribute or run.
+std::string EscapeHtml(std::string_view text);
+
+// "1,234,567".
+std::string GroupDigits(long long number);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_REPORT_HTML_TEXT_H_

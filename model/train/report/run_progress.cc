@@ -1,0 +1,134 @@
+#include "model/train/report/run_progress.h"
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "model/base/status_macros.h"
+#include "model/format/strict_json.h"
+
+namespace semrank {
+namespace {
+
+using nlohmann::json;
+
+json OrNull(const std::optional<double>& value) {
+  return value ? json(*value) : json();
+}
+
+std::optional<double> OptionalFromJson(const json& value) {
+  if (value.is_null()) return std::nullopt;
+  return value.get<double>();
+}
+
+json ToJson(const std::optional<FoldScores>& folds) {
+  if (!folds) return {};
+  json value = json::array();
+  for (const FoldScore& fold : *folds) {
+    value.push_back({fold.score, fold.weight});
+  }
+  return value;
+}
+
+// Throws as below.
+FoldScores FoldsFromJson(const json& value) {
+  FoldScores folds;
+  for (int f = 0; f < kNumFolds; ++f) {
+    folds[f].score = value.at(f).at(0).get<double>();
+    folds[f].weight = value.at(f).at(1).get<double>();
+  }
+  return folds;
+}
+
+json ToJson(const EpochRecord& record) {
+  const ValidationResult& validation = record.validation;
+  return {{"num_pairs", record.num_pairs},
+          {"seconds", record.seconds},
+          {"learning_rate", record.learning_rate},
+          {"peak_memory_bytes", record.peak_memory_bytes},
+          {"train_loss", record.train_loss},
+          {"gradient_norm", OrNull(record.gradient_norm)},
+          {"valid_loss", OrNull(validation.loss)},
+          {"metrics", validation.metrics ? json(*validation.metrics) : json()},
+          {"judged_by_loss", validation.judged_by_loss},
+          {"folds", ToJson(validation.folds)},
+          {"best", record.best}};
+}
+
+// Throws what json does for members that are missing or of another type.
+EpochRecord FromJson(const json& value, int epoch) {
+  EpochRecord record;
+  record.epoch = epoch;
+  record.num_pairs = value.at("num_pairs").get<std::int64_t>();
+  record.seconds = value.at("seconds").get<double>();
+  record.learning_rate = value.at("learning_rate").get<double>();
+  record.peak_memory_bytes = value.at("peak_memory_bytes").get<std::int64_t>();
+  record.train_loss = value.at("train_loss").get<double>();
+  record.gradient_norm = OptionalFromJson(value.at("gradient_norm"));
+  ValidationResult& validation = record.validation;
+  validation.loss = OptionalFromJson(value.at("valid_loss"));
+  if (const json& metrics = value.at("metrics"); !metrics.is_null()) {
+    validation.metrics = metrics.get<MetricValues>();
+  }
+  validation.judged_by_loss = value.at("judged_by_loss").get<bool>();
+  if (const json& folds = value.at("folds"); !folds.is_null()) {
+    validation.folds = FoldsFromJson(folds);
+  }
+  record.best = value.at("best").get<bool>();
+  return record;
+}
+
+RunProgress FromJson(const json& value) {
+  RunProgress progress;
+  progress.start = absl::FromUnixSeconds(value.at("start").get<std::int64_t>());
+  for (const json& epoch : value.at("epochs")) {
+    progress.epochs.push_back(FromJson(epoch, progress.epoch()));
+  }
+  progress.num_batches = value.at("num_batches").get<std::int64_t>();
+  progress.num_pairs = value.at("num_pairs").get<std::int64_t>();
+  progress.loss_sum = value.at("loss_sum").get<double>();
+  progress.weight = value.at("weight").get<double>();
+  progress.gradient_norm_sum = value.at("gradient_norm_sum").get<double>();
+  progress.seconds = value.at("seconds").get<double>();
+  return progress;
+}
+
+}  // namespace
+
+void RunProgress::FinishEpoch(const EpochRecord& record) {
+  epochs.push_back(record);
+  num_batches = 0;
+  num_pairs = 0;
+  loss_sum = 0;
+  weight = 0;
+  gradient_norm_sum = 0;
+  seconds = 0;
+}
+
+std::string FormatProgress(const RunProgress& progress) {
+  json epochs = json::array();
+  for (const EpochRecord& record : progress.epochs) {
+    epochs.push_back(ToJson(record));
+  }
+  return json{{"start", absl::ToUnixSeconds(progress.start)},
+              {"epochs", std::move(epochs)},
+              {"num_batches", progress.num_batches},
+              {"num_pairs", progress.num_pairs},
+              {"loss_sum", progress.loss_sum},
+              {"weight", progress.weight},
+              {"gradient_norm_sum", progress.gradient_norm_sum},
+              {"seconds", progress.seconds}}
+      .dump();
+}
+
+absl::StatusOr<RunProgress> ParseProgress(std::string_view text) {
+  SEMRANK_ASSIGN_OR_RETURN(const json value, ParseStrictJson(text));
+  try {
+    RunProgress progress = FromJson(value);
+    if (progress.num_batches >= 0 && progress.num_pairs >= 0) return progress;
+  } catch (const json::exception&) {
+  }
+  return absl::InvalidArgumentError("is not the progress of a training run");
+}
+
+}  // namespace semrank

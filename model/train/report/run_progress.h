@@ -1,0 +1,42 @@
+// How far a training run has come: all of it but the trainer's own state.
+#ifndef SEMRANK_MODEL_TRAIN_REPORT_RUN_PROGRESS_H_
+#define SEMRANK_MODEL_TRAIN_REPORT_RUN_PROGRESS_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "model/train/report/training_log.h"
+
+namespace semrank {
+
+struct RunProgress {
+  absl::Time start;
+  // Finished epochs, in order.
+  std::vector<EpochRecord> epochs;
+
+  // Of the epoch that follows them.
+  std::int64_t num_batches = 0;  // done
+  std::int64_t num_pairs = 0;    // done
+  double loss_sum = 0;           // over these pairs, by weight
+  double weight = 0;
+  double gradient_norm_sum = 0;  // over these batches
+  double seconds = 0;
+
+  // Counted from 1.
+  int epoch() const { return static_cast<int>(epochs.size()) + 1; }
+  // Appends `record` and begins the next epoch.
+  void FinishEpoch(const EpochRecord& record);
+};
+
+// As JSON, every number to its last bit.
+std::string FormatProgress(const RunProgress& progress);
+// InvalidArgument for text that FormatProgress cannot have made.
+absl::StatusOr<RunProgress> ParseProgress(std::string_view text);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_REPORT_RUN_PROGRESS_H_

@@ -1,0 +1,49 @@
+// Charts as SVG elements to be put into an HTML page: axes, labels, a legend,
+// and the value of every point or bar as text that shows under the pointer and
+// is read out by screen readers. No script. Colours come from the page's style
+// sheet: classes "series-0", "series-1", ..., "axis", "grid", "mark".
+//
+//   Errors   none; points that are not finite numbers are left out.
+#ifndef SEMRANK_MODEL_TRAIN_REPORT_SVG_CHART_H_
+#define SEMRANK_MODEL_TRAIN_REPORT_SVG_CHART_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace semrank {
+
+struct ChartPoint {
+  double x = 0;
+  double y = 0;
+};
+
+struct ChartSeries {
+  std::string name;
+  std::vector<ChartPoint> points;  // x rising
+};
+
+struct Chart {
+  std::string title;
+  std::string x_label;
+  std::string y_label;
+  // At most four, one colour each.
+  std::vector<ChartSeries> series;
+  // A vertical line at this x, with its label.
+  std::optional<double> mark;
+  std::string mark_label;
+};
+
+// Lines through the points, both axes as wide as the values.
+std::string LineChart(const Chart& chart);
+
+// Bars beside each other at whole x; the y axis begins at 0.
+std::string BarChart(const Chart& chart);
+
+// Distance of an axis's ticks, 1, 2 or 5 times a power of ten, so that `range`
+// (> 0) has 4 to 10 of them.
+double TickStep(double range);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_REPORT_SVG_CHART_H_

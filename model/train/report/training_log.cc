@@ -1,0 +1,114 @@
+#include "model/train/report/training_log.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <system_error>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "model/base/file_io.h"
+#include "model/base/status_macros.h"
+
+namespace semrank {
+
+namespace {
+constexpr std::size_t kProbeBytes = 4096;
+}  // namespace
+
+// Publishing makes a folder of files in `model_dir`, so try just that.
+absl::Status CheckWritable(const std::string& model_dir) {
+  std::error_code error;
+  std::filesystem::create_directories(model_dir, error);
+  if (error) {
+    return ErrnoStatus(error.value(), "create folder", model_dir);
+  }
+  std::string probe = model_dir + "/.probe-XXXXXX";
+  if (mkdtemp(probe.data()) == nullptr) {
+    return ErrnoStatus(errno, "create a folder in", model_dir);
+  }
+  // A full disk may have room for names still.
+  const absl::Status written =
+      WriteFile(probe + "/probe", std::string(kProbeBytes, '0'));
+  std::filesystem::remove_all(probe, error);
+  return written;
+}
+
+nlohmann::ordered_json EpochMeasures(const EpochRecord& record) {
+  nlohmann::ordered_json json = {
+      {"epoch", record.epoch},
+      {"pairs", record.num_pairs},
+      {"seconds", record.seconds},
+      {"pairs_per_second", record.pairs_per_second()},
+      {"learning_rate", record.learning_rate},
+      {"peak_memory_bytes", record.peak_memory_bytes},
+      {"train_loss", record.train_loss}};
+  if (record.gradient_norm) json["gradient_norm"] = *record.gradient_norm;
+  const ValidationResult& validation = record.validation;
+  if (validation.loss) json["valid_loss"] = *validation.loss;
+  if (validation.metrics) {
+    for (std::size_t i = 0; i < kMetricNames.size(); ++i) {
+      json[std::string(kMetricNames[i])] = (*validation.metrics)[i];
+    }
+  }
+  json["best"] = record.best;
+  return json;
+}
+
+std::string FormatEpochJson(const EpochRecord& record, absl::Time run_start) {
+  nlohmann::ordered_json json = {
+      {"run", absl::FormatTime("%Y-%m-%d%ET%H:%M:%SZ", run_start,
+                               absl::UTCTimeZone())}};
+  json.update(EpochMeasures(record));
+  return json.dump();
+}
+
+std::string FormatEpochText(const EpochRecord& record) {
+  std::string text =
+      absl::StrFormat("epoch %d: loss %.4f", record.epoch, record.train_loss);
+  const ValidationResult& validation = record.validation;
+  if (validation.loss) {
+    absl::StrAppendFormat(&text, ", validation loss %.4f", *validation.loss);
+  }
+  if (validation.metrics) {
+    absl::StrAppendFormat(&text, ", NDCG@1 %.4f, @3 %.4f, @10 %.4f",
+                          (*validation.metrics)[kNdcgAt1],
+                          (*validation.metrics)[kNdcgAt3],
+                          (*validation.metrics)[kNdcgAt10]);
+  }
+  if (record.best && validation.Score()) text += ", best so far";
+  return text;
+}
+
+TrainingLog::TrainingLog(std::optional<FileDescriptor> file)
+    : file_(std::move(file)), run_start_(absl::Now()) {}
+
+absl::StatusOr<std::unique_ptr<TrainingLog>> TrainingLog::Open(
+    const std::string& model_dir) {
+  SEMRANK_RETURN_IF_ERROR(CheckWritable(model_dir));
+  SEMRANK_ASSIGN_OR_RETURN(
+      FileDescriptor file,
+      FileDescriptor::Open(model_dir + "/" + kTrainingLogFile,
+                           O_WRONLY | O_APPEND | O_CREAT));
+  // make_unique cannot reach the private constructor.
+  return std::unique_ptr<TrainingLog>(new TrainingLog(std::move(file)));
+}
+
+std::unique_ptr<TrainingLog> TrainingLog::None() {
+  return std::unique_ptr<TrainingLog>(new TrainingLog(std::nullopt));
+}
+
+absl::Status TrainingLog::Append(const EpochRecord& record) {
+  if (!file_) return absl::OkStatus();
+  unwritten_ += FormatEpochJson(record, run_start_) + "\n";
+  const absl::Status status = file_->Write(unwritten_);
+  unwritten_ = status.ok() ? "" : "\n" + unwritten_;
+  return status;
+}
+
+}  // namespace semrank

@@ -1,0 +1,87 @@
+// The metrics of a run as JSON lines, one object an epoch, in training.jsonl
+// beside the versions of a model. Runs follow one another in the file, told
+// apart by "run", the time at which they began. A run that was resumed repeats
+// the epochs since its checkpoint; the later line of an epoch holds.
+//
+//   {"run": "2025-03-01T12:00:00Z", "epoch": 1, "pairs": 25240, "seconds":
+//    1.52, "pairs_per_second": 16605, "learning_rate": 0.001,
+//    "peak_memory_bytes": 91226112, "train_loss": 4.21, "valid_loss": 3.98,
+//    "ndcg@1": 0.25, ..., "best": true}
+//
+//   valid_loss and the ranking measures only with such a validation;
+//   gradient_norm beside train_loss only when gradients are clipped.
+#ifndef SEMRANK_MODEL_TRAIN_REPORT_TRAINING_LOG_H_
+#define SEMRANK_MODEL_TRAIN_REPORT_TRAINING_LOG_H_
+
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "model/base/file_descriptor.h"
+#include "model/train/validation/validator.h"
+
+namespace semrank {
+
+inline constexpr char kTrainingLogFile[] = "training.jsonl";
+
+struct EpochRecord {
+  int epoch = 0;  // from 1
+  std::int64_t num_pairs = 0;
+  double seconds = 0;        // of training, without validation
+  double learning_rate = 0;  // of its last mini-batch
+  // Of this process since it began, 0 where the system does not say.
+  std::int64_t peak_memory_bytes = 0;
+  double train_loss = 0;
+  // Mean over its mini-batches, before clipping; none without clipping.
+  std::optional<double> gradient_norm = {};
+  ValidationResult validation;
+  bool best = false;  // so far
+
+  double pairs_per_second() const {
+    return seconds > 0 ? static_cast<double>(num_pairs) / seconds : 0;
+  }
+};
+
+// What is known of an epoch, named as above.
+nlohmann::ordered_json EpochMeasures(const EpochRecord& record);
+// One line of the file, without its end.
+std::string FormatEpochJson(const EpochRecord& record, absl::Time run_start);
+// The same for a person: "epoch 3: loss 1.20, validation loss 1.31, ...".
+std::string FormatEpochText(const EpochRecord& record);
+
+// Creates `model_dir` if need be and makes sure that a model can be published
+// there: errors come before the training, not after it.
+absl::Status CheckWritable(const std::string& model_dir);
+
+class TrainingLog {
+ public:
+  // After CheckWritable.
+  static absl::StatusOr<std::unique_ptr<TrainingLog>> Open(
+      const std::string& model_dir);
+
+  // One that keeps nothing: of a process that is not the leader.
+  static std::unique_ptr<TrainingLog> None();
+
+  absl::Time run_start() const { return run_start_; }
+  // The records to come belong to the run that began then.
+  void ContinueRun(absl::Time run_start) { run_start_ = run_start; }
+
+  // Written through to the file system at once. After an error the record is
+  // written together with the next one, behind what the error cut short.
+  absl::Status Append(const EpochRecord& record);
+
+ private:
+  explicit TrainingLog(std::optional<FileDescriptor> file);
+
+  std::optional<FileDescriptor> file_;  // none: nothing is kept
+  absl::Time run_start_;
+  std::string unwritten_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_REPORT_TRAINING_LOG_H_

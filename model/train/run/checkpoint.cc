@@ -1,0 +1,224 @@
+#include "model/train/run/checkpoint.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "model/base/file_io.h"
+#include "model/base/status_macros.h"
+#include "model/format/safetensors.h"
+#include "model/format/safetensors_replacement.h"
+#include "model/format/sha256.h"
+
+namespace semrank {
+namespace {
+
+using nlohmann::json;
+
+constexpr char kProgress[] = "progress";
+constexpr char kIdentity[] = "identity";
+constexpr char kChecksum[] = "sha256";
+constexpr std::string_view kState = "state.";
+constexpr std::string_view kBest = "best.";
+
+std::int64_t NumValues(const TensorView& tensor) {
+  std::int64_t count = 1;
+  for (const std::int64_t size : tensor.shape) count *= size;
+  return count;
+}
+
+// Over names, values and texts; `tensors` in the order of their names.
+absl::StatusOr<std::string> Checksum(const std::vector<TensorView>& tensors,
+                                     const SafetensorsMetadata& metadata) {
+  std::string all = metadata.at(kProgress) + metadata.at(kIdentity);
+  for (const TensorView& tensor : tensors) {
+    SEMRANK_ASSIGN_OR_RETURN(
+        const std::string sum,
+        Sha256Hex({reinterpret_cast<const char*>(tensor.data),
+                   NumValues(tensor) * sizeof(float)}));
+    all += tensor.name + sum;
+  }
+  return Sha256Hex(all);
+}
+
+std::vector<TensorView> Tensors(ModelTrainer& trainer,
+                                const TensorCopies& best) {
+  std::vector<TensorView> tensors;
+  for (const StateTensor& state : trainer.State()) {
+    tensors.push_back({std::string(kState) + state.name,
+                       {static_cast<std::int64_t>(state.values.size())},
+                       state.values.data()});
+  }
+  for (TensorView view : best.views()) {
+    view.name = std::string(kBest) + view.name;
+    tensors.push_back(std::move(view));
+  }
+  std::sort(tensors.begin(), tensors.end(),
+            [](const auto& a, const auto& b) { return a.name < b.name; });
+  return tensors;
+}
+
+absl::Status Damaged(const std::string& path, std::string_view reason) {
+  return absl::DataLossError(absl::StrFormat("%s %s", path, reason));
+}
+
+struct Content {
+  std::map<std::string, TensorView> tensors;
+  SafetensorsMetadata metadata;
+};
+
+absl::StatusOr<Content> ReadContent(const MappedFile& file,
+                                    const std::string& path) {
+  Content content;
+  SEMRANK_ASSIGN_OR_RETURN(content.tensors,
+                           ParseSafetensors(file.content(), path));
+  SEMRANK_ASSIGN_OR_RETURN(content.metadata,
+                           ParseSafetensorsMetadata(file.content(), path));
+  for (const char* name : {kProgress, kIdentity, kChecksum}) {
+    if (!content.metadata.contains(name)) {
+      return Damaged(path, absl::StrFormat("has no %s", name));
+    }
+  }
+  std::vector<TensorView> tensors;
+  for (const auto& [name, tensor] : content.tensors) tensors.push_back(tensor);
+  SEMRANK_ASSIGN_OR_RETURN(const std::string sum,
+                           Checksum(tensors, content.metadata));
+  if (sum == content.metadata.at(kChecksum)) return content;
+  return Damaged(path, "is damaged: its checksum is another");
+}
+
+// "learning_rate was 0.1, now it is 0.2" of the first difference; "" for none.
+std::string Difference(const json& then, const json& now) {
+  std::set<std::string> names;
+  for (const json* object : {&then, &now}) {
+    for (const auto& [name, value] : object->items()) names.insert(name);
+  }
+  for (const std::string& name : names) {
+    const json a = then.value(name, json()), b = now.value(name, json());
+    if (a == b) continue;
+    if (a.is_object() && b.is_object()) return Difference(a, b);
+    return absl::StrFormat("%s was %s, now it is %s", name, a.dump(), b.dump());
+  }
+  return "";
+}
+
+absl::Status CheckIdentity(const std::string& path, const std::string& then,
+                           const std::string& now) {
+  if (then == now) return absl::OkStatus();
+  const json was = json::parse(then, nullptr, false);
+  return absl::FailedPreconditionError(absl::StrFormat(
+      "%s is of another run: %s. Go on with the same flags and files, or "
+      "begin anew without --resume",
+      path,
+      was.is_object() ? Difference(was, json::parse(now, nullptr, false))
+                      : "it is not described"));
+}
+
+absl::Status CheckState(const std::string& path,
+                        const std::vector<StateTensor>& state,
+                        const std::map<std::string, TensorView>& tensors) {
+  for (const StateTensor& tensor : state) {
+    const auto found = tensors.find(std::string(kState) + tensor.name);
+    if (found == tensors.end() ||
+        NumValues(found->second) !=
+            static_cast<std::int64_t>(tensor.values.size())) {
+      return Damaged(path, absl::StrFormat("has no %s of %d values",
+                                           tensor.name, tensor.values.size()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+void CopyBest(const std::map<std::string, TensorView>& tensors,
+              TensorCopies& best) {
+  std::vector<TensorView> views;
+  for (const auto& [name, tensor] : tensors) {
+    if (!name.starts_with(kBest)) continue;
+    views.push_back(tensor);
+    views.back().name = name.substr(kBest.size());
+  }
+  best.Assign(views);
+}
+
+}  // namespace
+
+Checkpoint::Checkpoint(const CheckpointOptions& options,
+                       const std::string& model_dir, std::string identity)
+    : options_(options),
+      path_(model_dir + "/" + kCheckpointFile),
+      identity_(std::move(identity)),
+      last_written_(std::chrono::steady_clock::now()) {}
+
+bool Checkpoint::Exists() const {
+  std::error_code error;
+  return std::filesystem::exists(path_, error);
+}
+
+bool Checkpoint::IsDue() {
+  ++batches_since_;
+  if (options_.batches > 0 && batches_since_ >= options_.batches) return true;
+  if (options_.every == absl::ZeroDuration()) return false;
+  const auto passed = std::chrono::steady_clock::now() - last_written_;
+  return absl::FromChrono(passed) >= options_.every;
+}
+
+absl::Status Checkpoint::Write(const RunProgress& progress,
+                               ModelTrainer& trainer,
+                               const TensorCopies& best) {
+  // Also after a failure: the next try is not at once.
+  last_written_ = std::chrono::steady_clock::now();
+  batches_since_ = 0;
+  const std::vector<TensorView> tensors = Tensors(trainer, best);
+  SafetensorsMetadata metadata = {{kProgress, FormatProgress(progress)},
+                                  {kIdentity, identity_}};
+  SEMRANK_ASSIGN_OR_RETURN(metadata[kChecksum], Checksum(tensors, metadata));
+  return ReplaceSafetensors(path_, tensors, metadata);
+}
+
+absl::StatusOr<RunProgress> Checkpoint::Restore(ModelTrainer& trainer,
+                                                TensorCopies& best) const {
+  SEMRANK_ASSIGN_OR_RETURN(const auto file, MappedFile::Open(path_));
+  SEMRANK_ASSIGN_OR_RETURN(const Content content, ReadContent(*file, path_));
+  SEMRANK_RETURN_IF_ERROR(
+      CheckIdentity(path_, content.metadata.at(kIdentity), identity_));
+  absl::StatusOr<RunProgress> progress =
+      ParseProgress(content.metadata.at(kProgress));
+  if (!progress.ok()) {
+    return Damaged(path_, std::string(progress.status().message()));
+  }
+  const std::vector<StateTensor> state = trainer.State();
+  SEMRANK_RETURN_IF_ERROR(CheckState(path_, state, content.tensors));
+  for (const StateTensor& tensor : state) {
+    std::copy_n(content.tensors.at(std::string(kState) + tensor.name).data,
+                tensor.values.size(), tensor.values.data());
+  }
+  CopyBest(content.tensors, best);
+  return progress;
+}
+
+bool Checkpoint::IsOwn() const {
+  const auto file = MappedFile::Open(path_);
+  if (!file.ok()) return false;
+  const auto metadata = ParseSafetensorsMetadata((*file)->content(), path_);
+  if (!metadata.ok()) return false;
+  const auto identity = metadata->find(kIdentity);
+  return identity != metadata->end() && identity->second == identity_;
+}
+
+absl::Status Checkpoint::Remove() const {
+  if (!IsOwn()) return absl::OkStatus();
+  if (std::remove(path_.c_str()) != 0) {
+    return ErrnoStatus(errno, "remove", path_);
+  }
+  return SyncDirectory(std::filesystem::path(path_).parent_path());
+}
+
+}  // namespace semrank

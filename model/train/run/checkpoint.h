@@ -1,0 +1,64 @@
+// checkpoint.safetensors: an unfinished training run on disk, from which
+// another process goes on to the same bits.
+//
+//   File     in the model directory, where readers of models ignore it:
+//            trainer's state ("state.*") and the best epoch's weights
+//            ("best.*") as tensors, the rest as metadata. Written beside and
+//            renamed: after a crash at any moment it is the old or the new one.
+//   Damage   a checksum over everything; DataLoss names file and reason.
+//   Owner    the run that holds the directory's lock (run_lock.h).
+//   Threads  one thread.
+#ifndef SEMRANK_MODEL_TRAIN_RUN_CHECKPOINT_H_
+#define SEMRANK_MODEL_TRAIN_RUN_CHECKPOINT_H_
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "model/train/options/checkpoint_options.h"
+#include "model/train/report/run_progress.h"
+#include "model/train/run/tensor_copies.h"
+#include "model/train/towers/model_trainer.h"
+
+namespace semrank {
+
+inline constexpr char kCheckpointFile[] = "checkpoint.safetensors";
+
+class Checkpoint {
+ public:
+  // `identity`: what must be equal for a run to be the same, as a JSON object
+  // of objects or values; a difference is told by its member's name.
+  Checkpoint(const CheckpointOptions& options, const std::string& model_dir,
+             std::string identity);
+
+  const std::string& path() const { return path_; }
+  bool Exists() const;
+  // Whether there is one of this very run.
+  bool IsOwn() const;
+  bool enabled() const { return options_.enabled(); }
+
+  // To be asked after each mini-batch.
+  bool IsDue();
+  // Errors as the file system's; the old checkpoint is then still there.
+  absl::Status Write(const RunProgress& progress, ModelTrainer& trainer,
+                     const TensorCopies& best);
+  // Overwrites the trainer's state and `best`. FailedPrecondition when it is
+  // the checkpoint of another run; then, as with DataLoss, nothing changed.
+  absl::StatusOr<RunProgress> Restore(ModelTrainer& trainer,
+                                      TensorCopies& best) const;
+  // Once the run is over. Another run's checkpoint stays.
+  absl::Status Remove() const;
+
+ private:
+  CheckpointOptions options_;
+  std::string path_;
+  std::string identity_;
+  std::chrono::steady_clock::time_point last_written_;
+  std::int64_t batches_since_ = 0;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_RUN_CHECKPOINT_H_

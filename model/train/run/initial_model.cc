@@ -1,0 +1,204 @@
+#include "model/train/run/initial_model.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "model/base/file_io.h"
+#include "model/base/status_macros.h"
+#include "model/cli/program.h"
+#include "model/format/manifest.h"
+#include "model/format/model_bundle.h"
+#include "model/format/safetensors.h"
+#include "model/format/ssi_tensors.h"
+#include "model/format/version_directory.h"
+#include "model/format/version_files.h"
+#include "model/train/options/option_names.h"
+#include "model/train/options/presets.h"
+#include "semrank/v1/model_config.pb.h"
+
+namespace semrank {
+namespace {
+
+struct Place {
+  std::string model_dir;
+  std::int64_t version = 0;  // 0 = the highest
+};
+
+Place PlaceOf(const std::string& path) {
+  std::filesystem::path folder(path);
+  if (!folder.has_filename()) folder = folder.parent_path();
+  const auto version = ParseVersionName(folder.filename().string());
+  if (!version || !std::filesystem::exists(folder / kManifestFile)) {
+    return {.model_dir = path, .version = 0};
+  }
+  const std::filesystem::path parent = folder.parent_path();
+  return {.model_dir = parent.empty() ? "." : parent.string(),
+          .version = *version};
+}
+
+TowerOptions TowerOf(const v1::ModelConfig& config) {
+  return {
+      .kind = config.tower(),
+      .shared = config.shared_towers(),
+      .hidden_dims = {config.hidden_dims().begin(), config.hidden_dims().end()},
+      .embedding_dim = static_cast<int>(config.embedding_dim()),
+      .activation = config.activation(),
+      .clsm_window = static_cast<int>(config.clsm_window()),
+      .biases = !config.training().without_biases()};
+}
+
+FeatureOptions FeaturesOf(const v1::FeatureSpec& spec) {
+  FeatureOptions options;
+  options.kind = spec.kind();
+  if (spec.ngram_length() > 0) {
+    options.ngram_length = static_cast<int>(spec.ngram_length());
+  }
+  options.hash_buckets = static_cast<int>(spec.hash_buckets());
+  if (spec.num_words() > 0) {
+    options.max_words = static_cast<int>(spec.num_words());
+  }
+  return options;
+}
+
+SsiOptions SsiOf(const v1::SsiSpec& spec) {
+  return {.variant = spec.variant(),
+          .dense_words = static_cast<int>(spec.num_dense_words()),
+          .pair_hash_buckets = static_cast<int>(spec.pair_hash_buckets()),
+          .frequent_words = static_cast<int>(spec.num_frequent_words()),
+          .correlated_top_k = static_cast<int>(spec.correlated_top_k())};
+}
+
+absl::Status CheckSame(std::string_view flag, const std::string& model,
+                       const std::string& wanted) {
+  if (model == wanted) return absl::OkStatus();
+  return FlagError(flag, wanted,
+                   absl::StrFormat("the model of --init_from has %s", model));
+}
+
+absl::Status CheckSame(std::string_view flag, int model, int wanted) {
+  return CheckSame(flag, absl::StrFormat("%d", model),
+                   absl::StrFormat("%d", wanted));
+}
+
+absl::Status CheckSsi(const SsiOptions& model, const SsiOptions& wanted) {
+  SEMRANK_RETURN_IF_ERROR(
+      CheckSame("ssi", OptionName(model.variant), OptionName(wanted.variant)));
+  SEMRANK_RETURN_IF_ERROR(
+      CheckSame("ssi_dense_words", model.dense_words, wanted.dense_words));
+  SEMRANK_RETURN_IF_ERROR(CheckSame("ssi_pair_hash_buckets",
+                                    model.pair_hash_buckets,
+                                    wanted.pair_hash_buckets));
+  SEMRANK_RETURN_IF_ERROR(CheckSame("ssi_frequent_words", model.frequent_words,
+                                    wanted.frequent_words));
+  SEMRANK_RETURN_IF_ERROR(CheckSame(
+      "ssi_correlated_top_k", model.correlated_top_k, wanted.correlated_top_k));
+  if (model.init_scale == wanted.init_scale) return absl::OkStatus();
+  return FlagError("ssi_init_scale", absl::StrFormat("%g", wanted.init_scale),
+                   "U and V begin as those of --init_from");
+}
+
+}  // namespace
+
+absl::Status TakeInitialModel(const std::string& path, bool has_preset,
+                              TrainOptions& options) {
+  const Place place = PlaceOf(path);
+  SEMRANK_ASSIGN_OR_RETURN(const std::shared_ptr<const TwoTowerModel> model,
+                           LoadModel(place.model_dir, place.version));
+  const v1::ModelConfig& config = model->config();
+  if (!has_preset) {
+    options = DefaultOptions(config.tower());
+  } else if (options.tower.kind != config.tower()) {
+    return FlagError(
+        "init_from", path,
+        absl::StrFormat("is a model of --tower=%s, and --preset trains %s",
+                        OptionName(config.tower()),
+                        OptionName(options.tower.kind)));
+  }
+  const TowerOptions defaults = options.tower;
+  options.tower = TowerOf(config);
+  options.tower.dropout = defaults.dropout;
+  if (config.tower() == v1::TOWER_KIND_SSI) {
+    options.ssi = SsiOf(config.ssi());
+    // Variants without vectors say 0, which no flag can.
+    if (config.embedding_dim() == 0) {
+      options.tower.embedding_dim = defaults.embedding_dim;
+    }
+  }
+  options.features = FeaturesOf(config.features());
+  options.features.given =
+      std::make_shared<const Featurizer>(model->featurizer());
+  options.initial_model = {
+      .version_dir = VersionPath(place.model_dir, model->version().version),
+      .weights_sha256 = model->version().weights_sha256};
+  return absl::OkStatus();
+}
+
+absl::Status CheckInitialModel(const TrainOptions& taken,
+                               const TrainOptions& options) {
+  if (taken.features.given == nullptr) return absl::OkStatus();
+  const TowerOptions& model = taken.tower;
+  const TowerOptions& wanted = options.tower;
+  SEMRANK_RETURN_IF_ERROR(
+      CheckSame("tower", OptionName(model.kind), OptionName(wanted.kind)));
+  SEMRANK_RETURN_IF_ERROR(CheckSame("shared_towers",
+                                    model.shared ? "true" : "false",
+                                    wanted.shared ? "true" : "false"));
+  SEMRANK_RETURN_IF_ERROR(CheckSame("hidden",
+                                    absl::StrJoin(model.hidden_dims, ","),
+                                    absl::StrJoin(wanted.hidden_dims, ",")));
+  const bool has_vectors =
+      model.kind != v1::TOWER_KIND_SSI || HasSsiVectors(taken.ssi.variant);
+  if (has_vectors) {
+    SEMRANK_RETURN_IF_ERROR(
+        CheckSame("embedding_dim", model.embedding_dim, wanted.embedding_dim));
+  }
+  SEMRANK_RETURN_IF_ERROR(CheckSame("activation", OptionName(model.activation),
+                                    OptionName(wanted.activation)));
+  SEMRANK_RETURN_IF_ERROR(
+      CheckSame("window", model.clsm_window, wanted.clsm_window));
+  SEMRANK_RETURN_IF_ERROR(CheckSame("features", OptionName(taken.features.kind),
+                                    OptionName(options.features.kind)));
+  SEMRANK_RETURN_IF_ERROR(CheckSame("ngram_length", taken.features.ngram_length,
+                                    options.features.ngram_length));
+  SEMRANK_RETURN_IF_ERROR(CheckSame("hash_buckets", taken.features.hash_buckets,
+                                    options.features.hash_buckets));
+  const int max_words = options.features.max_words;
+  if (max_words > 0 && max_words < taken.features.max_words) {
+    return CheckSame("max_words", taken.features.max_words, max_words);
+  }
+  return CheckSsi(taken.ssi, options.ssi);
+}
+
+absl::Status CopyInitialWeights(const InitialModelOptions& options,
+                                ModelTrainer& trainer) {
+  const std::string path = options.version_dir + "/" + kWeightsFile;
+  SEMRANK_ASSIGN_OR_RETURN(const auto file, MappedFile::Open(path));
+  SEMRANK_ASSIGN_OR_RETURN(const auto tensors,
+                           ParseSafetensors(file->content(), path));
+  std::map<std::string, std::span<float>> state;
+  for (const StateTensor& tensor : trainer.State()) {
+    state.emplace(tensor.name, tensor.values);
+  }
+  for (const auto& [name, tensor] : tensors) {
+    std::int64_t count = 1;
+    for (const std::int64_t size : tensor.shape) count *= size;
+    const auto found = state.find(name);
+    if (found == state.end() ||
+        static_cast<std::int64_t>(found->second.size()) != count) {
+      return absl::DataLossError(absl::StrFormat(
+          "%s: tensor \"%s\" has no place in the model that is trained", path,
+          name));
+    }
+    std::copy_n(tensor.data, count, found->second.data());
+  }
+  trainer.Restored(/*num_steps=*/0);
+  return absl::OkStatus();
+}
+
+}  // namespace semrank

@@ -1,0 +1,58 @@
+#include "model/train/run/run_identity.h"
+
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "model/base/fingerprint.h"
+#include "model/base/status_macros.h"
+#include "model/format/model_config.h"
+#include "model/train/data/memory_budget.h"
+
+namespace semrank {
+namespace {
+
+using nlohmann::json;
+
+// Empty names are files that are not used.
+absl::Status AddFiles(const std::string& flag,
+                      const std::vector<std::string>& files, json& run) {
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (files[i].empty()) continue;
+    SEMRANK_ASSIGN_OR_RETURN(run[absl::StrFormat("--%s file %d", flag, i + 1)],
+                             FileFingerprint(files[i]));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> DescribeRun(const TrainOptions& options,
+                                        const v1::ModelConfig& config) {
+  SEMRANK_ASSIGN_OR_RETURN(const std::string text, FormatModelConfig(config));
+  json run = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  run["--epochs"] = options.epochs;
+  run["--valid_fraction"] = options.data.valid_fraction;
+  SEMRANK_RETURN_IF_ERROR(AddFiles("train", options.data.train_files, run));
+  SEMRANK_RETURN_IF_ERROR(
+      AddFiles("valid_pairs", options.data.valid_pair_files, run));
+  SEMRANK_RETURN_IF_ERROR(AddFiles("judged", {options.data.judged_file}, run));
+  // What chooses the best epoch.
+  SEMRANK_RETURN_IF_ERROR(
+      AddFiles("valid_queries", {options.data.valid_queries}, run));
+  SEMRANK_RETURN_IF_ERROR(
+      AddFiles("valid_docs", {options.data.valid_docs}, run));
+  SEMRANK_RETURN_IF_ERROR(
+      AddFiles("valid_qrels", {options.data.valid_qrels}, run));
+  run["--valid_candidates"] = options.data.valid_judged_only ? "judged" : "all";
+  run["--early_stopping"] = static_cast<int>(options.early_stopping);
+  run["--biases"] = options.tower.biases;
+  if (options.tower.kind == v1::TOWER_KIND_SSI) {
+    run["--ssi_init_scale"] = options.ssi.init_scale;
+  }
+  // Decides what is streamed, and then the order of the pairs.
+  run["--memory_limit"] = MemoryLimit(options.data);
+  return run.dump();
+}
+
+}  // namespace semrank

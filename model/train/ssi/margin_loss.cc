@@ -1,0 +1,108 @@
+#include "model/train/ssi/margin_loss.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace semrank {
+namespace {
+
+constexpr int kBlockPairs = 16;
+
+// The candidates that were listed for a pair, if any.
+void AppendCandidates(const BagBatch& candidates, int pair,
+                      std::vector<std::uint32_t>& titles) {
+  if (candidates.num_texts() == 0) return;
+  const auto begin = candidates.indices.begin();
+  titles.insert(titles.end(), begin + candidates.offsets[pair],
+                begin + candidates.offsets[pair + 1]);
+}
+
+// The clicked title, then its negatives: those listed, or all titles of the
+// batch but equal ones and those of equal queries, and those listed beside.
+void ListTitles(const MiniBatch& batch, int pair,
+                std::vector<std::uint32_t>& titles) {
+  titles.clear();
+  if (batch.all_titles) {
+    titles.push_back(static_cast<std::uint32_t>(pair));
+    for (int other = 0; other < batch.num_pairs(); ++other) {
+      if (batch.titles[other] == batch.titles[pair]) continue;
+      if (batch.queries[other] == batch.queries[pair]) continue;
+      titles.push_back(static_cast<std::uint32_t>(other));
+    }
+  }
+  AppendCandidates(batch.candidates, pair, titles);
+}
+
+void Append(const BagBatch& from, BagBatch& to) {
+  const auto before = static_cast<std::uint32_t>(to.indices.size());
+  to.indices.insert(to.indices.end(), from.indices.begin(), from.indices.end());
+  to.counts.insert(to.counts.end(), from.counts.begin(), from.counts.end());
+  for (int bag = 1; bag <= from.num_texts(); ++bag) {
+    to.offsets.push_back(before + from.offsets[bag]);
+  }
+}
+
+}  // namespace
+
+double MarginLoss::Compute(const MiniBatch& batch, Range pairs,
+                           const ScoreTitles& score_titles, ThreadPool& pool) {
+  const int num_pairs = batch.num_pairs();
+  const int num_blocks = (num_pairs + kBlockPairs - 1) / kBlockPairs;
+  const double total_weight = batch.total_weight();
+  scratch_.resize(static_cast<std::size_t>(pool.num_threads()));
+  blocks_.resize(static_cast<std::size_t>(num_blocks));
+  pool.ParallelFor(num_blocks, [&](int b, int worker) {
+    Block& block = blocks_[b];
+    Scratch& scratch = scratch_[worker];
+    block.violations.Clear();
+    block.loss = 0;
+    const int last = std::min(num_pairs, (b + 1) * kBlockPairs);
+    for (int pair = b * kBlockPairs; pair < last; ++pair) {
+      if (pair < pairs.first || pair >= pairs.last) {
+        block.violations.offsets.push_back(block.violations.offsets.back());
+        continue;
+      }
+      ListTitles(batch, pair, scratch.titles);
+      scratch.scores.resize(scratch.titles.size());
+      score_titles(pair, scratch.titles, scratch.scores, worker);
+      const double weight = batch.weight(pair);
+      block.loss +=
+          weight * AddPair(scratch, weight / total_weight, block.violations);
+    }
+  });
+  violations_.Clear();
+  double loss = 0;
+  for (const Block& block : blocks_) {
+    loss += block.loss;
+    Append(block.violations, violations_);
+  }
+  return loss / total_weight;
+}
+
+double MarginLoss::AddPair(const Scratch& scratch, double share,
+                           BagBatch& violations) const {
+  const std::size_t num_negatives = scratch.titles.size() - 1;
+  const auto weight =
+      static_cast<float>(share / static_cast<double>(num_negatives));
+  double loss = 0;
+  int num_violated = 0;
+  for (std::size_t k = 1; k <= num_negatives; ++k) {
+    const float hinge = margin_ - scratch.scores[0] + scratch.scores[k];
+    // Written so that NaN counts.
+    if (hinge <= 0) continue;
+    loss += hinge;
+    ++num_violated;
+    violations.indices.push_back(scratch.titles[k]);
+    violations.counts.push_back(weight);
+  }
+  if (num_violated > 0) {
+    violations.indices.push_back(scratch.titles[0]);
+    violations.counts.push_back(-weight * static_cast<float>(num_violated));
+    loss /= static_cast<double>(num_negatives);
+  }
+  violations.offsets.push_back(
+      static_cast<std::uint32_t>(violations.indices.size()));
+  return loss;
+}
+
+}  // namespace semrank

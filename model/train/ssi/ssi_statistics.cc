@@ -1,0 +1,164 @@
+#include "model/train/ssi/ssi_statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+namespace semrank {
+namespace {
+
+// The words of one document after another.
+class DocumentReader {
+ public:
+  explicit DocumentReader(const TextBags& bags) : bags_(bags) {}
+
+  // Rising; good until the next call.
+  std::span<const std::uint32_t> Words(TextId document) {
+    // One text has fewer than 2^32 words, which is all that can fail.
+    if (!bags_.Layout(std::span(&document, 1), bag_).ok()) return {};
+    bags_.Fill(std::span(&document, 1), 0, 1, bag_);
+    return bag_.indices;
+  }
+
+ private:
+  const TextBags& bags_;
+  BagBatch bag_;
+};
+
+std::vector<std::int64_t> DocumentFrequencies(const TextBags& bags,
+                                              std::span<const TextId> documents,
+                                              int num_words) {
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(num_words));
+  DocumentReader reader(bags);
+  for (const TextId document : documents) {
+    for (const std::uint32_t word : reader.Words(document)) ++counts[word];
+  }
+  return counts;
+}
+
+// The documents of each rare word, those of word num_frequent + i from
+// offsets[i] on.
+struct DocumentLists {
+  std::vector<std::size_t> offsets = {0};
+  std::vector<TextId> documents;
+
+  std::span<const TextId> Of(std::size_t i) const {
+    return std::span(documents).subspan(offsets[i],
+                                        offsets[i + 1] - offsets[i]);
+  }
+};
+
+DocumentLists ListDocuments(const TextBags& bags,
+                            std::span<const TextId> documents,
+                            std::span<const std::int64_t> rare_frequencies,
+                            std::uint32_t num_frequent) {
+  DocumentLists lists;
+  for (const std::int64_t frequency : rare_frequencies) {
+    lists.offsets.push_back(lists.offsets.back() +
+                            static_cast<std::size_t>(frequency));
+  }
+  lists.documents.resize(lists.offsets.back());
+  std::vector<std::size_t> places = lists.offsets;
+  DocumentReader reader(bags);
+  for (const TextId document : documents) {
+    for (const std::uint32_t word : reader.Words(document)) {
+      if (word < num_frequent) continue;
+      lists.documents[places[word - num_frequent]++] = document;
+    }
+  }
+  return lists;
+}
+
+struct Correlation {
+  double dice;
+  std::uint32_t word;
+};
+
+// Counts the frequent words beside one rare word after another.
+class CompanionCounter {
+ public:
+  // All outlive the counter.
+  CompanionCounter(const TextBags& bags,
+                   std::span<const std::int64_t> frequencies,
+                   std::uint32_t num_frequent)
+      : reader_(bags), frequencies_(frequencies), together_(num_frequent) {}
+
+  // Of the word with these documents: highest DICE first, of equal ones the
+  // lower number, which is more frequent.
+  const std::vector<Correlation>& Rank(std::span<const TextId> documents) {
+    Count(documents);
+    const auto rare_frequency = static_cast<std::int64_t>(documents.size());
+    found_.clear();
+    for (const std::uint32_t word : companions_) {
+      found_.push_back(
+          {2.0 * static_cast<double>(together_[word]) /
+               static_cast<double>(rare_frequency + frequencies_[word]),
+           word});
+      together_[word] = 0;
+    }
+    std::sort(found_.begin(), found_.end(),
+              [](const Correlation& a, const Correlation& b) {
+                return a.dice != b.dice ? a.dice > b.dice : a.word < b.word;
+              });
+    return found_;
+  }
+
+ private:
+  void Count(std::span<const TextId> documents) {
+    companions_.clear();
+    for (const TextId document : documents) {
+      for (const std::uint32_t word : reader_.Words(document)) {
+        if (word >= together_.size()) break;
+        if (together_[word]++ == 0) companions_.push_back(word);
+      }
+    }
+  }
+
+  DocumentReader reader_;
+  std::span<const std::int64_t> frequencies_;
+  std::vector<std::int64_t> together_;     // by frequent word; 0 between calls
+  std::vector<std::uint32_t> companions_;  // those that are not 0
+  std::vector<Correlation> found_;
+};
+
+}  // namespace
+
+std::vector<float> InverseDocumentFrequencies(const TextBags& bags,
+                                              std::span<const TextId> documents,
+                                              int num_words) {
+  std::vector<float> idf;
+  for (const std::int64_t count :
+       DocumentFrequencies(bags, documents, num_words)) {
+    idf.push_back(static_cast<float>(
+        std::log((static_cast<double>(documents.size()) + 1) /
+                 (static_cast<double>(count) + 1)) +
+        1));
+  }
+  return idf;
+}
+
+std::vector<float> CorrelatedWords(const TextBags& bags,
+                                   std::span<const TextId> documents,
+                                   int num_words, int num_frequent, int top_k) {
+  const std::vector<std::int64_t> frequencies =
+      DocumentFrequencies(bags, documents, num_words);
+  const std::span<const std::int64_t> rare_frequencies =
+      std::span(frequencies).subspan(static_cast<std::size_t>(num_frequent));
+  const DocumentLists lists =
+      ListDocuments(bags, documents, rare_frequencies,
+                    static_cast<std::uint32_t>(num_frequent));
+  CompanionCounter counter(bags, frequencies,
+                           static_cast<std::uint32_t>(num_frequent));
+  std::vector<float> correlated;
+  for (std::size_t i = 0; i < rare_frequencies.size(); ++i) {
+    const std::vector<Correlation>& found = counter.Rank(lists.Of(i));
+    for (std::size_t p = 0; p < static_cast<std::size_t>(top_k); ++p) {
+      correlated.push_back(p < found.size() ? static_cast<float>(found[p].word)
+                                            : -1.0f);
+    }
+  }
+  return correlated;
+}
+
+}  // namespace semrank

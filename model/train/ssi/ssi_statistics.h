@@ -1,0 +1,42 @@
+// What SSI takes from the training documents before it learns: the idf of each
+// word, and the frequent words that a rare one occurs with.
+//
+//   Documents  distinct texts, their bags of words in `bags`: all titles, or of
+//              a streamed click log the sample of them that it keeps. Exact for
+//              the documents given; what a sample of K of N titles says of all
+//              of them is off by
+//                idf      a standard deviation of about 1 / sqrt(n + 1) for a
+//                         word of n titles of the sample, whatever N; and it is
+//                         at most ln(K + 1) + 1, so words of fewer than about
+//                         N / K titles are not told apart;
+//                DICE     about a share of 1 / sqrt(n(i and j)).
+//   Results    functions of the set of documents, whatever their order.
+//   Memory     4 to 8 bytes a word of each document, beside the results.
+//   Threads    free functions, from any thread.
+#ifndef SEMRANK_MODEL_TRAIN_SSI_SSI_STATISTICS_H_
+#define SEMRANK_MODEL_TRAIN_SSI_SSI_STATISTICS_H_
+
+#include <span>
+#include <vector>
+
+#include "model/train/data/text_table.h"
+
+namespace semrank {
+
+// idf(w) = ln((N + 1) / (n + 1)) + 1 for the n of N documents that have w:
+// never below 1, also for a word that no document has.
+std::vector<float> InverseDocumentFrequencies(const TextBags& bags,
+                                              std::span<const TextId> documents,
+                                              int num_words);
+
+// For each word i from `num_frequent` on, the `top_k` frequent words j with the
+// highest DICE(i, j) = 2 n(i and j) / (n(i) + n(j)), highest first, of equal
+// ones the more frequent; n counts documents (SSI 2.2.1). -1 where there are
+// fewer that occur beside i. Row-major [num_words - num_frequent, top_k].
+std::vector<float> CorrelatedWords(const TextBags& bags,
+                                   std::span<const TextId> documents,
+                                   int num_words, int num_frequent, int top_k);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_SSI_SSI_STATISTICS_H_

@@ -1,0 +1,264 @@
+#include "model/train/ssi/ssi_trainer.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+#include "model/base/status_macros.h"
+#include "model/base/work_list.h"
+#include "model/format/ssi_tensors.h"
+#include "model/nn/kernels.h"
+#include "model/nn/tfidf.h"
+#include "model/train/optimizer/gradient_clipping.h"
+
+namespace semrank {
+namespace {
+
+constexpr int kTextBlock = 64;
+
+// Fills the bags of `ids` and weighs them; Layout has been called.
+void AddFillWork(const TextBags& texts, std::span<const TextId> ids,
+                 const std::vector<float>& idf, BagBatch& bags,
+                 WorkList& work) {
+  work.AddBlocks(static_cast<int>(ids.size()), kTextBlock,
+                 [&texts, ids, &idf, &bags](int first, int last, int) {
+                   texts.Fill(ids, first, last, bags);
+                   WeighTfIdf(idf.data(), first, last, bags);
+                 });
+}
+
+}  // namespace
+
+SsiTrainer::SsiTrainer(SsiWeights weights, const TrainOptions& options,
+                       ThreadPool& pool, Communicator& communicator)
+    : weights_(std::move(weights)),
+      pool_(pool),
+      communicator_(communicator),
+      gradient_clip_norm_(options.optimizer.gradient_clip_norm),
+      loss_(options.loss.margin),
+      sparse_scratch_(pool.num_threads()),
+      scratch_(pool.num_threads()) {
+  if (weights_.query.in > 0) {
+    query_table_ = std::make_unique<SsiTableTrainer>(
+        weights_.query, weights_.Rows(), options.optimizer);
+  }
+  if (weights_.document.in > 0) {
+    document_table_ = std::make_unique<SsiTableTrainer>(
+        weights_.document, weights_.Rows(), options.optimizer);
+  }
+  if (weights_.spec.variant() != v1::SSI_VARIANT_LOW_RANK_NO_IDENTITY) {
+    // The weights are complete by construction.
+    sparse_ = *SparseScorer::Create(weights_.Sparse(), /*storage=*/nullptr);
+  }
+  if (!weights_.words.empty()) {
+    word_pairs_ = std::make_unique<WordPairTrainer>(weights_, options.optimizer,
+                                                    pool.num_threads());
+  }
+  if (gradient_clip_norm_ > 0) KeepGradients();
+}
+
+void SsiTrainer::KeepGradients() {
+  if (query_table_ != nullptr) query_table_->bag_layer().KeepGradients();
+  if (document_table_ != nullptr) document_table_->bag_layer().KeepGradients();
+  if (word_pairs_ != nullptr) word_pairs_->KeepGradients();
+}
+
+std::vector<TensorView> SsiTrainer::Weights() const {
+  return weights_.Tensors();
+}
+
+std::vector<StateTensor> SsiTrainer::State() {
+  // Not learned, but a run that began from another model has that model's.
+  std::vector<StateTensor> state = {{kIdfTensor, weights_.idf}};
+  if (!weights_.correlated.empty()) {
+    state.push_back({kCorrelatedTensor, weights_.correlated});
+  }
+  if (query_table_ != nullptr) {
+    query_table_->bag_layer().optimizer().AppendState("query.0", state);
+  }
+  if (document_table_ != nullptr) {
+    document_table_->bag_layer().optimizer().AppendState("document.0", state);
+  }
+  if (word_pairs_ != nullptr) {
+    word_pairs_->optimizer().AppendState(weights_.WordsTensor(), state);
+  }
+  return state;
+}
+
+void SsiTrainer::Restored(std::int64_t num_steps) {
+  if (query_table_ != nullptr) {
+    query_table_->bag_layer().optimizer().set_num_steps(num_steps);
+  }
+  if (document_table_ != nullptr) {
+    document_table_->bag_layer().optimizer().set_num_steps(num_steps);
+  }
+  if (word_pairs_ != nullptr) {
+    word_pairs_->optimizer().set_num_steps(num_steps);
+  }
+}
+
+absl::Status SsiTrainer::ReadTexts(const MiniBatch& batch) {
+  SEMRANK_RETURN_IF_ERROR(batch.bags->Layout(batch.queries, queries_));
+  SEMRANK_RETURN_IF_ERROR(batch.bags->Layout(batch.titles, titles_));
+  WorkList work;
+  AddFillWork(*batch.bags, batch.queries, weights_.idf, queries_, work);
+  AddFillWork(*batch.bags, batch.titles, weights_.idf, titles_, work);
+  pool_.Run(work);
+  return absl::OkStatus();
+}
+
+// U q of the queries and V d of the titles; one table holds both when shared.
+void SsiTrainer::Embed(bool learn) {
+  if (query_table_ == nullptr) return;
+  WorkList work;
+  if (document_table_ != nullptr) {
+    const BagBatch* queries = &queries_;
+    const BagBatch* titles = &titles_;
+    query_table_->SetTexts(std::span(&queries, 1));
+    document_table_->SetTexts(std::span(&titles, 1));
+    document_table_->AddForwardWork(learn, work);
+  } else {
+    const BagBatch* const both[] = {&queries_, &titles_};
+    query_table_->SetTexts(both);
+  }
+  query_table_->AddForwardWork(learn, work);
+  pool_.Run(work);
+}
+
+const float* SsiTrainer::title_vectors() const {
+  if (document_table_ != nullptr) return document_table_->vectors();
+  return query_table_->vectors() +
+         static_cast<std::size_t>(queries_.num_texts()) * query_table_->dim();
+}
+
+float* SsiTrainer::title_gradients() {
+  if (document_table_ != nullptr) return document_table_->gradients();
+  return query_table_->gradients() +
+         static_cast<std::size_t>(queries_.num_texts()) * query_table_->dim();
+}
+
+double SsiTrainer::Score(const MiniBatch& batch, Range pairs) {
+  return loss_.Compute(
+      batch, pairs,
+      [this](int pair, std::span<const std::uint32_t> titles,
+             std::span<float> scores,
+             int worker) { ScoreTitles(pair, titles, scores, worker); },
+      pool_);
+}
+
+// f = (U q)'(V d) + q'Sd.
+void SsiTrainer::ScoreTitles(int pair, std::span<const std::uint32_t> titles,
+                             std::span<float> scores, int worker) {
+  std::fill(scores.begin(), scores.end(), 0.0f);
+  if (query_table_ != nullptr) {
+    const auto dim = static_cast<std::size_t>(query_table_->dim());
+    const float* query = query_table_->vectors() + pair * dim;
+    for (std::size_t k = 0; k < titles.size(); ++k) {
+      scores[k] =
+          Dot(query, title_vectors() + titles[k] * dim, static_cast<int>(dim));
+    }
+  }
+  if (sparse_ == nullptr) return;
+  const SparseScorer::PreparedQuery prepared(*sparse_, queries_, pair,
+                                             sparse_scratch_[worker]);
+  for (std::size_t k = 0; k < titles.size(); ++k) {
+    scores[k] += prepared.Score(titles_, static_cast<int>(titles[k]));
+  }
+}
+
+// dloss/d(U q) = sum over titles of dloss/df x V d, and the other way round.
+void SsiTrainer::AddVectorGradientWork(WorkList& work) {
+  const int dim = query_table_->dim();
+  work.AddBlocks(
+      queries_.num_texts(), kTextBlock, [this, dim](int first, int last, int) {
+        SumBags(
+            loss_.violations(), first, last, title_vectors(), dim,
+            query_table_->gradients() + static_cast<std::size_t>(first) * dim);
+      });
+  std::fill_n(title_gradients(),
+              static_cast<std::size_t>(titles_.num_texts()) * dim, 0.0f);
+  const std::vector<std::uint32_t>& titles = violations_by_title_.features();
+  work.AddBlocks(static_cast<int>(titles.size()), kTextBlock,
+                 [this, dim, &titles](int first, int last, int) {
+                   for (int t = first; t < last; ++t) {
+                     SumBags(violations_by_title_.texts(), t, t + 1,
+                             query_table_->vectors(), dim,
+                             title_gradients() +
+                                 static_cast<std::size_t>(titles[t]) * dim);
+                   }
+                 });
+}
+
+// What this process has found for `pairs` becomes that of the whole batch.
+absl::Status SsiTrainer::ExchangeGradients(Range pairs) {
+  if (word_pairs_ != nullptr) {
+    SEMRANK_RETURN_IF_ERROR(word_pairs_->Exchange(pairs, communicator_));
+  }
+  if (query_table_ == nullptr) return absl::OkStatus();
+  const std::size_t dim = query_table_->dim();
+  return gradients_.Reduce(
+      {.dense = {{query_table_->gradients(), queries_.num_texts() * dim},
+                 {title_gradients(), titles_.num_texts() * dim}},
+       .sparse = {}},
+      communicator_, pool_);
+}
+
+absl::StatusOr<double> SsiTrainer::Loss(const MiniBatch& batch) {
+  SEMRANK_RETURN_IF_ERROR(ReadTexts(batch));
+  Embed(/*learn=*/false);
+  return Score(batch, {0, batch.num_pairs()});
+}
+
+absl::StatusOr<double> SsiTrainer::Step(const MiniBatch& batch,
+                                        const StepContext& step) {
+  const Range pairs =
+      ShareOf(batch, communicator_.process(), communicator_.num_processes())
+          .pairs;
+  // The same texts everywhere, so all processes fail alike.
+  SEMRANK_RETURN_IF_ERROR(ReadTexts(batch));
+  Embed(/*learn=*/true);
+  double loss = Score(batch, pairs);
+  WorkList work;
+  if (step.meanwhile) work.Add(1, [&step](int, int) { step.meanwhile(); });
+  if (word_pairs_ != nullptr) {
+    word_pairs_->AddGatherWork(queries_, titles_, loss_.violations(), work);
+  }
+  if (query_table_ != nullptr) {
+    violations_by_title_.Build(loss_.violations(), titles_.num_texts());
+    AddVectorGradientWork(work);
+  }
+  pool_.Run(work);
+  if (communicator_.num_processes() > 1) {
+    SEMRANK_RETURN_IF_ERROR(ExchangeGradients(pairs));
+    loss = SumOfAll(communicator_, loss);
+  }
+  if (word_pairs_ != nullptr)
+    word_pairs_->AddUpdateWork(step.learning_rate, work);
+  if (document_table_ != nullptr)
+    document_table_->AddUpdateWork(step.learning_rate, scratch_, work);
+  if (query_table_ != nullptr)
+    query_table_->AddUpdateWork(step.learning_rate, scratch_, work);
+  pool_.Run(work);
+  if (gradient_clip_norm_ > 0) UpdateWithKeptGradients();
+  return loss;
+}
+
+// They are those of the whole batch in every process.
+void SsiTrainer::UpdateWithKeptGradients() {
+  GradientSet gradients;
+  WorkList work;
+  for (SsiTableTrainer* table : {query_table_.get(), document_table_.get()}) {
+    if (table == nullptr) continue;
+    table->bag_layer().AppendGradients(gradients);
+    table->bag_layer().AddKeptUpdateWork(work);
+  }
+  if (word_pairs_ != nullptr) {
+    word_pairs_->AppendGradients(gradients);
+    word_pairs_->AddKeptUpdateWork(work);
+  }
+  gradient_norm_ = ClipGradients(gradient_clip_norm_, gradients, pool_);
+  pool_.Run(work);
+}
+
+}  // namespace semrank

@@ -1,0 +1,89 @@
+// Supervised semantic indexing as it learns: the margin ranking loss on f(q, d)
+// = q'Wd, and one step down its gradient a mini-batch (SSI 2.3).
+//
+//   Sparse   a step reads and changes only what belongs to the words of its
+//            texts, and of the pairs only those whose margin is violated.
+//   Share    each of several processes embeds all texts of a step, which is
+//            little, and has the scores and gradients of its own pairs, which
+//            are much; those of the texts' vectors are added up, and all make
+//            the same update.
+//   Threads  one thread calls; the work is done by the pool.
+#ifndef SEMRANK_MODEL_TRAIN_SSI_SSI_TRAINER_H_
+#define SEMRANK_MODEL_TRAIN_SSI_SSI_TRAINER_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "model/base/thread_pool.h"
+#include "model/nn/sparse_scorer.h"
+#include "model/train/batches/bag_transpose.h"
+#include "model/train/batches/batch_share.h"
+#include "model/train/distributed/communicator.h"
+#include "model/train/distributed/gradient_exchange.h"
+#include "model/train/options/train_options.h"
+#include "model/train/ssi/margin_loss.h"
+#include "model/train/ssi/ssi_table_trainer.h"
+#include "model/train/ssi/ssi_weights.h"
+#include "model/train/ssi/word_pair_trainer.h"
+#include "model/train/towers/model_trainer.h"
+
+namespace semrank {
+
+class SsiTrainer : public ModelTrainer {
+ public:
+  // `options` are resolved; `pool` and `communicator` outlive the trainer.
+  SsiTrainer(SsiWeights weights, const TrainOptions& options, ThreadPool& pool,
+             Communicator& communicator = OneProcess());
+  SsiTrainer(const SsiTrainer&) = delete;
+  SsiTrainer& operator=(const SsiTrainer&) = delete;
+
+  // Both fail as TextBags::Layout, Step also as GatherBags.
+  absl::StatusOr<double> Loss(const MiniBatch& batch) override;
+  absl::StatusOr<double> Step(const MiniBatch& batch,
+                              const StepContext& step) override;
+
+  double gradient_norm() const override { return gradient_norm_; }
+  std::vector<TensorView> Weights() const override;
+  std::vector<StateTensor> State() override;
+  void Restored(std::int64_t num_steps) override;
+
+ private:
+  absl::Status ReadTexts(const MiniBatch& batch);
+  void Embed(bool learn);
+  double Score(const MiniBatch& batch, Range pairs);
+  void ScoreTitles(int pair, std::span<const std::uint32_t> titles,
+                   std::span<float> scores, int worker);
+  void AddVectorGradientWork(WorkList& work);
+  absl::Status ExchangeGradients(Range pairs);
+  void KeepGradients();
+  void UpdateWithKeptGradients();
+  const float* title_vectors() const;
+  float* title_gradients();
+
+  SsiWeights weights_;
+  ThreadPool& pool_;
+  Communicator& communicator_;
+  double gradient_clip_norm_;
+  double gradient_norm_ = 0;
+  MarginLoss loss_;
+  std::unique_ptr<SsiTableTrainer> query_table_;     // null = no vectors
+  std::unique_ptr<SsiTableTrainer> document_table_;  // null also when shared
+  std::unique_ptr<SparseScorer> sparse_;             // null = none
+  std::unique_ptr<WordPairTrainer> word_pairs_;      // null = nothing to learn
+
+  // Of the step: tf-idf words.
+  BagBatch queries_;
+  BagBatch titles_;
+  BagTranspose violations_by_title_;
+  GradientExchange gradients_;
+  std::vector<SparseScorer::Scratch> sparse_scratch_;  // by worker
+  WorkerScratch scratch_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_SSI_SSI_TRAINER_H_

@@ -1,0 +1,47 @@
+// The numbers of an SSI model that is being trained: those that are learned,
+// and those that were taken from the documents beforehand.
+#ifndef SEMRANK_MODEL_TRAIN_SSI_SSI_WEIGHTS_H_
+#define SEMRANK_MODEL_TRAIN_SSI_SSI_WEIGHTS_H_
+
+#include <vector>
+
+#include "model/format/safetensors.h"
+#include "model/nn/sparse_scorer.h"
+#include "model/nn/ssi_rows.h"
+#include "model/train/data/training_data.h"
+#include "model/train/options/train_options.h"
+#include "model/train/towers/tower_weights.h"
+#include "semrank/v1/model_config.pb.h"
+
+namespace semrank {
+
+struct SsiWeights {
+  v1::SsiSpec spec;
+  int num_words = 0;
+  std::vector<float> idf;         // [num_words]
+  std::vector<float> correlated;  // as SsiRows::correlated; may be empty
+  // U' and V', [rows, dim], without biases. No rows: a variant without them;
+  // `document` also when the tower is shared.
+  LayerWeights query;
+  LayerWeights document;
+  // By variant: the diagonal, all of W, or the weights of hashed pairs.
+  std::vector<float> words;
+
+  // Views good as long as the vectors do not move.
+  SsiRows Rows() const;
+  SparseWeights Sparse() const;
+  // Named as in a model file.
+  std::vector<TensorView> Tensors() const;
+  // The name of `words` there.
+  const char* WordsTensor() const;
+};
+
+// W = I but for U and V, which are drawn from N(0, 1) x init_scale (SSI 2.3).
+// When training begins from a model, all is to be overwritten with its numbers,
+// and what the documents would say is not computed.
+SsiWeights InitialSsiWeights(const TrainOptions& options,
+                             const TrainingData& data);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_SSI_SSI_WEIGHTS_H_

@@ -1,0 +1,206 @@
+#include "model/train/ssi/word_pair_trainer.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+
+#include "model/nn/pair_hash.h"
+#include "model/train/distributed/bag_exchange.h"
+
+namespace semrank {
+namespace {
+
+constexpr int kPairBlock = 16;
+
+bool Contains(std::span<const std::uint32_t> words, std::uint32_t word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+}  // namespace
+
+WordPairTrainer::Entries WordPairTrainer::EntriesOf(const BagBatch& batch,
+                                                    int bag) {
+  const std::size_t begin = batch.offsets[bag];
+  const std::size_t size = batch.offsets[bag + 1] - begin;
+  return {std::span(batch.indices).subspan(begin, size),
+          std::span(batch.counts).subspan(begin, size)};
+}
+
+// r_i of `pair`.
+WordPairTrainer::Entries WordPairTrainer::Gathered(int pair) const {
+  if (exchanged_.num_texts() > 0) return EntriesOf(exchanged_, pair);
+  return EntriesOf(gathered_[pair / kPairBlock], pair % kPairBlock);
+}
+
+void WordPairTrainer::Sums::Add(std::uint32_t index, float value) {
+  // An index whose sum has come back to 0 is listed again: Drain copes.
+  if (values[index] == 0) touched.push_back(index);
+  values[index] += value;
+}
+
+template <typename Visit>
+void WordPairTrainer::Sums::Drain(Visit visit) {
+  for (const std::uint32_t index : touched) {
+    if (values[index] == 0) continue;
+    visit(index, values[index]);
+    values[index] = 0;
+  }
+  touched.clear();
+}
+
+WordPairTrainer::WordPairTrainer(SsiWeights& weights,
+                                 const OptimizerOptions& options,
+                                 int num_workers)
+    : weights_(weights),
+      optimizer_(options, weights.words),
+      sums_(static_cast<std::size_t>(num_workers)) {
+  for (Sums& sums : sums_) {
+    sums.values.resize(static_cast<std::size_t>(weights.num_words));
+  }
+  if (weights.spec.pair_hash_buckets() > 0) {
+    hashed_.values.resize(weights.words.size());
+  }
+}
+
+void WordPairTrainer::AddGatherWork(const BagBatch& queries,
+                                    const BagBatch& titles,
+                                    const BagBatch& score_gradients,
+                                    WorkList& work) {
+  queries_ = &queries;
+  titles_ = &titles;
+  score_gradients_ = &score_gradients;
+  exchanged_.Clear();
+  const int num_pairs = score_gradients.num_texts();
+  gathered_.resize(
+      static_cast<std::size_t>((num_pairs + kPairBlock - 1) / kPairBlock));
+  work.Add(1, [this](int, int) {
+    by_query_word_.Build(*queries_, weights_.num_words);
+  });
+  work.AddBlocks(num_pairs, kPairBlock,
+                 [this](int first, int last, int worker) {
+                   GatherPairs(first, last, worker);
+                 });
+}
+
+// r_i of pairs [first, last); for the diagonal its words of the query alone.
+void WordPairTrainer::GatherPairs(int first, int last, int worker) {
+  const bool diagonal = weights_.spec.variant() == v1::SSI_VARIANT_DIAGONAL;
+  BagBatch& gathered = gathered_[first / kPairBlock];
+  Sums& sums = sums_[worker];
+  gathered.Clear();
+  for (int pair = first; pair < last; ++pair) {
+    const Entries gradients = EntriesOf(*score_gradients_, pair);
+    const Entries query = EntriesOf(*queries_, pair);
+    for (std::size_t k = 0; k < gradients.indices.size(); ++k) {
+      const Entries title =
+          EntriesOf(*titles_, static_cast<int>(gradients.indices[k]));
+      for (std::size_t t = 0; t < title.indices.size(); ++t) {
+        sums.Add(title.indices[t], gradients.values[k] * title.values[t]);
+      }
+    }
+    sums.Drain([&](std::uint32_t word, float sum) {
+      if (diagonal && !Contains(query.indices, word)) return;
+      gathered.indices.push_back(word);
+      gathered.counts.push_back(sum);
+    });
+    gathered.offsets.push_back(
+        static_cast<std::uint32_t>(gathered.indices.size()));
+  }
+}
+
+absl::Status WordPairTrainer::Exchange(Range pairs,
+                                       Communicator& communicator) {
+  own_.Clear();
+  for (int pair = pairs.first; pair < pairs.last; ++pair) {
+    const Entries r = Gathered(pair);
+    own_.indices.insert(own_.indices.end(), r.indices.begin(), r.indices.end());
+    own_.counts.insert(own_.counts.end(), r.values.begin(), r.values.end());
+    own_.offsets.push_back(static_cast<std::uint32_t>(own_.indices.size()));
+  }
+  return GatherBags(own_, communicator, exchanged_);
+}
+
+void WordPairTrainer::AddUpdateWork(double learning_rate, WorkList& work) {
+  optimizer_.BeginStep(learning_rate);
+  if (keeps_gradients_) kept_.resize(static_cast<std::size_t>(num_pieces()));
+  if (weights_.spec.pair_hash_buckets() > 0) {
+    work.Add(1, [this](int, int) { UpdateHashed(); });
+    return;
+  }
+  const std::vector<std::uint32_t>& words = by_query_word_.features();
+  work.Add(num_pieces(), [this, &words](int w, int worker) {
+    UpdateRow(words[w], w, worker);
+  });
+}
+
+int WordPairTrainer::num_pieces() const {
+  if (weights_.spec.pair_hash_buckets() > 0) return 1;
+  return static_cast<int>(by_query_word_.features().size());
+}
+
+// Row `word` of W, or its place on the diagonal; `piece` is also the place of
+// the word in by_query_word_.
+void WordPairTrainer::UpdateRow(std::uint32_t word, int piece, int worker) {
+  const bool diagonal = weights_.spec.variant() == v1::SSI_VARIANT_DIAGONAL;
+  Sums& sums = sums_[worker];
+  const Entries pairs = EntriesOf(by_query_word_.texts(), piece);
+  for (std::size_t i = 0; i < pairs.indices.size(); ++i) {
+    const int pair = static_cast<int>(pairs.indices[i]);
+    const Entries r = Gathered(pair);
+    for (std::size_t t = 0; t < r.indices.size(); ++t) {
+      if (diagonal && r.indices[t] != word) continue;
+      sums.Add(r.indices[t], pairs.values[i] * r.values[t]);
+    }
+  }
+  const std::size_t num_words = static_cast<std::size_t>(weights_.num_words);
+  UpdateWeights(diagonal ? 0 : word * num_words, sums, piece);
+}
+
+// By one thread, in order of pairs: pairs of different words share weights.
+void WordPairTrainer::UpdateHashed() {
+  const auto num_buckets =
+      static_cast<std::uint32_t>(weights_.spec.pair_hash_buckets());
+  for (int pair = 0; pair < queries_->num_texts(); ++pair) {
+    const Entries query = EntriesOf(*queries_, pair);
+    const Entries r = Gathered(pair);
+    for (std::size_t s = 0; s < query.indices.size(); ++s) {
+      for (std::size_t t = 0; t < r.indices.size(); ++t) {
+        hashed_.Add(PairBucket(query.indices[s], r.indices[t], num_buckets),
+                    query.values[s] * r.values[t]);
+      }
+    }
+  }
+  UpdateWeights(0, hashed_, /*piece=*/0);
+}
+
+void WordPairTrainer::UpdateWeights(std::size_t first, Sums& sums, int piece) {
+  if (!keeps_gradients_) {
+    sums.Drain([this, first](std::uint32_t index, float sum) {
+      optimizer_.Update(first + index, std::span(&sum, 1));
+    });
+    return;
+  }
+  RowGradients& kept = kept_[piece];
+  kept.width = 1;
+  kept.rows.clear();
+  kept.values.clear();
+  sums.Drain([&kept, first](std::uint32_t index, float sum) {
+    kept.rows.push_back(static_cast<std::uint32_t>(first + index));
+    kept.values.push_back(sum);
+  });
+}
+
+void WordPairTrainer::AppendGradients(GradientSet& gradients) {
+  for (RowGradients& kept : kept_) gradients.sparse.push_back(&kept);
+}
+
+void WordPairTrainer::AddKeptUpdateWork(WorkList& work) {
+  work.Add(num_pieces(), [this](int piece, int) {
+    const RowGradients& kept = kept_[piece];
+    for (std::size_t i = 0; i < kept.rows.size(); ++i) {
+      optimizer_.Update(kept.rows[i], std::span(&kept.values[i], 1));
+    }
+  });
+}
+
+}  // namespace semrank

@@ -1,0 +1,100 @@
+// The weights that SSI gives to words or pairs of words, as they learn: the
+// diagonal, all of W, or those of hashed pairs. With g the gradient with
+// respect to the scores,
+//
+//   dloss/dS(s, t) = sum over pairs i of q_i(s) r_i(t),
+//   r_i(t)         = sum over titles k of g(i, k) d_k(t)
+//
+//   Memory   of a step: the distinct words of each pair's violating titles; for
+//            hashed pairs once more the weights; kept gradients, 8 bytes a
+//            weight that the step changes.
+//   Share    several processes each gather the r_i of their pairs, hand them to
+//            all, and make the same update.
+//   Threads  one thread calls; the pieces run anywhere.
+#ifndef SEMRANK_MODEL_TRAIN_SSI_WORD_PAIR_TRAINER_H_
+#define SEMRANK_MODEL_TRAIN_SSI_WORD_PAIR_TRAINER_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "model/base/work_list.h"
+#include "model/train/batches/bag_transpose.h"
+#include "model/train/batches/batch_share.h"
+#include "model/train/distributed/communicator.h"
+#include "model/train/optimizer/gradient_set.h"
+#include "model/train/optimizer/parameter_optimizer.h"
+#include "model/train/ssi/ssi_weights.h"
+
+namespace semrank {
+
+class WordPairTrainer {
+ public:
+  // `weights` outlive the trainer and do not move.
+  WordPairTrainer(SsiWeights& weights, const OptimizerOptions& options,
+                  int num_workers);
+
+  // Once, before the first step: gradients are not used at once, but kept.
+  void KeepGradients() { keeps_gradients_ = true; }
+
+  ParameterOptimizer& optimizer() { return optimizer_; }
+
+  // tf-idf bags of the step's queries and titles, and g by pair; they outlive
+  // the step. Gather work runs before update work.
+  void AddGatherWork(const BagBatch& queries, const BagBatch& titles,
+                     const BagBatch& score_gradients, WorkList& work);
+  // Between gathering and update when there are other processes: `pairs` are
+  // those whose g this one knows. Fails as GatherBags.
+  absl::Status Exchange(Range pairs, Communicator& communicator);
+  void AddUpdateWork(double learning_rate, WorkList& work);
+  // When gradients are kept: after update work.
+  void AppendGradients(GradientSet& gradients);
+  void AddKeptUpdateWork(WorkList& work);
+
+ private:
+  // A dense row of sums, of which only those at `touched` may not be 0.
+  struct Sums {
+    std::vector<float> values;
+    std::vector<std::uint32_t> touched;
+
+    void Add(std::uint32_t index, float value);
+    // visit(index, sum) for each sum that is not 0, once, in order of first
+    // appearance; all are 0 then.
+    template <typename Visit>
+    void Drain(Visit visit);
+  };
+
+  struct Entries {
+    std::span<const std::uint32_t> indices;
+    std::span<const float> values;
+  };
+  static Entries EntriesOf(const BagBatch& batch, int bag);
+
+  Entries Gathered(int pair) const;
+  void GatherPairs(int first, int last, int worker);
+  // A piece of update work each: `piece` is where a kept gradient goes.
+  int num_pieces() const;
+  void UpdateRow(std::uint32_t word, int piece, int worker);
+  void UpdateHashed();
+  // Weight first + i has the gradient sums.values[i].
+  void UpdateWeights(std::size_t first, Sums& sums, int piece);
+
+  SsiWeights& weights_;
+  ParameterOptimizer optimizer_;
+  const BagBatch* queries_ = nullptr;
+  const BagBatch* titles_ = nullptr;
+  const BagBatch* score_gradients_ = nullptr;
+  std::vector<BagBatch> gathered_;  // r_i, by block of pairs
+  BagBatch own_;                    // r_i of this process
+  BagBatch exchanged_;              // r_i of all pairs; without bags: gathered_
+  BagTranspose by_query_word_;
+  std::vector<Sums> sums_;  // by worker, by word
+  Sums hashed_;             // by bucket
+  bool keeps_gradients_ = false;
+  std::vector<RowGradients> kept_;  // by piece; a row is one weight
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_SSI_WORD_PAIR_TRAINER_H_

@@ -1,0 +1,39 @@
+#include "model/train/towers/bag_input_trainer.h"
+
+namespace semrank {
+
+absl::Status BagInputTrainer::SetTexts(const TextBags& texts,
+                                       std::span<const TextId> ids) {
+  texts_ = &texts;
+  ids_ = ids;
+  return texts.Layout(ids, bags_);
+}
+
+void BagInputTrainer::Forward(int first, int last, bool /*learn*/,
+                              float* outputs) {
+  texts_->Fill(ids_, first, last, bags_);
+  layer_.Forward(bags_, first, last, outputs);
+  layer_.AddBias(last - first, outputs);
+}
+
+bool BagInputTrainer::HasFeatures(int text) const {
+  return bags_.offsets[text] != bags_.offsets[text + 1];
+}
+
+void BagInputTrainer::AddTransposeWork(WorkList& work) {
+  work.Add(1, [this](int, int) { layer_.TransposeBags(bags_); });
+}
+
+void BagInputTrainer::AddUpdateWork(double learning_rate, const float* deltas,
+                                    WorkerScratch& scratch, WorkList& work) {
+  layer_.BeginStep(learning_rate);
+  work.Add(1, [this, deltas, &scratch](int, int worker) {
+    layer_.UpdateBias(deltas, bags_.num_texts(), scratch[worker]);
+  });
+  work.Add(layer_.num_pieces(),
+           [this, deltas, &scratch](int piece, int worker) {
+             layer_.UpdatePiece(deltas, piece, scratch[worker]);
+           });
+}
+
+}  // namespace semrank

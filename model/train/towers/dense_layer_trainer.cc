@@ -1,0 +1,91 @@
+#include "model/train/towers/dense_layer_trainer.h"
+
+#include <cstddef>
+#include <span>
+
+namespace semrank {
+namespace {
+
+// Rows of the weight that make a piece of work.
+constexpr int kRowBlock = 48;
+
+}  // namespace
+
+StridedMatrix DenseLayerTrainer::Weight() const {
+  return {weights_.weight.data(), weights_.in, weights_.out, weights_.out, 1};
+}
+
+void DenseLayerTrainer::PackWeights() {
+  packed_weight_.Pack(Weight());
+  packed_transposed_.Pack(Weight().Transposed());
+}
+
+void DenseLayerTrainer::Forward(const float* inputs, int num_rows,
+                                float* outputs) const {
+  Multiply({inputs, num_rows, weights_.in, weights_.in, 1}, packed_weight_,
+           {.bias = weights_.bias.data()}, outputs, weights_.out);
+}
+
+void DenseLayerTrainer::Backward(const float* deltas, int num_rows,
+                                 float* input_gradients) const {
+  Multiply({deltas, num_rows, weights_.out, weights_.out, 1},
+           packed_transposed_, {}, input_gradients, weights_.in);
+}
+
+void DenseLayerTrainer::BeginBackward(int num_texts) {
+  packed_deltas_.Resize(num_texts, weights_.out);
+}
+
+void DenseLayerTrainer::PackDeltas(const float* deltas, int first, int last) {
+  packed_deltas_.PackRows(
+      {deltas, packed_deltas_.depth(), weights_.out, weights_.out, 1}, first,
+      last);
+}
+
+void DenseLayerTrainer::UpdateRows(const float* inputs, int first, int last,
+                                   std::vector<float>& scratch) {
+  const StridedMatrix transposed = {inputs + first, last - first,
+                                    packed_deltas_.depth(), 1, weights_.in};
+  if (optimizer_.keeps_gradients()) {
+    float* kept = &kept_weight_[static_cast<std::size_t>(first) * weights_.out];
+    Multiply(transposed, packed_deltas_, {}, kept, weights_.out);
+    return;
+  }
+  scratch.resize(static_cast<std::size_t>(last - first) * weights_.out);
+  Multiply(transposed, packed_deltas_, {}, scratch.data(), weights_.out);
+  UpdateWeightRows(first, last, scratch);
+}
+
+void DenseLayerTrainer::UpdateWeightRows(int first, int last,
+                                         std::span<const float> gradient) {
+  optimizer_.UpdateWeight(first, gradient, weights_.out);
+  packed_weight_.PackRows(Weight(), first, last);
+  packed_transposed_.PackColumns(Weight().Transposed(), first, last);
+}
+
+void DenseLayerTrainer::KeepGradients() {
+  optimizer_.KeepGradients();
+  kept_weight_.resize(weights_.weight.size());
+}
+
+void DenseLayerTrainer::AppendGradients(GradientSet& gradients) {
+  gradients.dense.emplace_back(kept_weight_);
+  gradients.dense.emplace_back(optimizer_.kept_bias());
+}
+
+void DenseLayerTrainer::AddKeptUpdateWork(WorkList& work) {
+  work.AddBlocks(weights_.in, kRowBlock, [this](int first, int last, int) {
+    const std::size_t width = weights_.out;
+    UpdateWeightRows(
+        first, last,
+        std::span(kept_weight_).subspan(first * width, (last - first) * width));
+  });
+  work.Add(1, [this](int, int) { optimizer_.UpdateKeptBias(); });
+}
+
+void DenseLayerTrainer::UpdateBias(const float* deltas, int num_texts,
+                                   std::vector<float>& scratch) {
+  optimizer_.UpdateBias(deltas, num_texts, weights_.out, scratch);
+}
+
+}  // namespace semrank

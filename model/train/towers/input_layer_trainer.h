@@ -1,0 +1,58 @@
+// The layer of a tower that reads texts, as it learns: bags of features for
+// DSSM (eq. 3), word windows with max pooling for CLSM (eq. 1-3). What it puts
+// out goes through tanh or not, as the tower says.
+//
+//   Steps    as those of TowerTrainer, which calls this: SetTexts, then the
+//            work of each phase is added and run before the next.
+//   Shapes   row-major, one row = one text; outputs and deltas (dloss/doutput)
+//            [num_texts, width].
+//   Promise  as TowerTrainer: nothing depends on the number of threads.
+//   Threads  one thread calls SetTexts and Add...; Forward and HasFeatures
+//            from any, on disjoint texts.
+#ifndef SEMRANK_MODEL_TRAIN_TOWERS_INPUT_LAYER_TRAINER_H_
+#define SEMRANK_MODEL_TRAIN_TOWERS_INPUT_LAYER_TRAINER_H_
+
+#include <span>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "model/base/work_list.h"
+#include "model/train/data/text_table.h"
+#include "model/train/towers/bag_layer_trainer.h"
+
+namespace semrank {
+
+// Memory of each worker of the pool.
+using WorkerScratch = std::vector<std::vector<float>>;
+
+class InputLayerTrainer {
+ public:
+  virtual ~InputLayerTrainer() = default;
+
+  // `texts` and what `ids` points to live until Forward has been called for all
+  // of them. Fails as TextBags::Layout.
+  virtual absl::Status SetTexts(const TextBags& texts,
+                                std::span<const TextId> ids) = 0;
+  // What Forward reads.
+  virtual void AddPrepareWork(WorkList& work) = 0;
+  // Texts [first, last); row 0 of `outputs` is text `first`. With `learn`, what
+  // the update needs is kept.
+  virtual void Forward(int first, int last, bool learn, float* outputs) = 0;
+  // False for a text without any known feature, whose vector is zero.
+  virtual bool HasFeatures(int text) const = 0;
+
+  // What the update reads and Forward does not; after Forward.
+  virtual void AddTransposeWork(WorkList& work) = 0;
+  // Once the deltas of all texts are there: what the update reads of them.
+  virtual void AddPackWork(const float* deltas, WorkList& work) = 0;
+  // `deltas` are those of AddPackWork; `scratch` lives until the work has run.
+  virtual void AddUpdateWork(double learning_rate, const float* deltas,
+                             WorkerScratch& scratch, WorkList& work) = 0;
+
+  // What is learned, for gradients that are kept.
+  virtual BagLayerTrainer& bag_layer() = 0;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_TOWERS_INPUT_LAYER_TRAINER_H_

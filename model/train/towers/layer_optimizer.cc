@@ -1,0 +1,39 @@
+#include "model/train/towers/layer_optimizer.h"
+
+namespace semrank {
+
+void LayerOptimizer::AppendState(const std::string& name,
+                                 std::vector<StateTensor>& state) {
+  weight_.AppendState(name + ".weight", state);
+  bias_.AppendState(name + ".bias", state);
+}
+
+void LayerOptimizer::set_num_steps(std::int64_t num_steps) {
+  weight_.set_num_steps(num_steps);
+  bias_.set_num_steps(num_steps);
+}
+
+void LayerOptimizer::BeginStep(double learning_rate) {
+  weight_.BeginStep(learning_rate);
+  bias_.BeginStep(learning_rate);
+}
+
+void LayerOptimizer::UpdateWeight(int first_row,
+                                  std::span<const float> gradient, int width) {
+  weight_.Update(static_cast<std::size_t>(first_row) * width, gradient);
+}
+
+void LayerOptimizer::UpdateBias(const float* deltas, int num_texts, int width,
+                                std::vector<float>& scratch) {
+  if (!learns_bias_) return;
+  std::vector<float>& gradient = keeps_gradients() ? kept_bias_ : scratch;
+  gradient.assign(width, 0);
+  float* __restrict sums = gradient.data();
+  for (int t = 0; t < num_texts; ++t) {
+    const float* __restrict row = deltas + static_cast<std::size_t>(t) * width;
+    for (int i = 0; i < width; ++i) sums[i] += row[i];
+  }
+  if (!keeps_gradients()) bias_.Update(0, gradient);
+}
+
+}  // namespace semrank

@@ -1,0 +1,59 @@
+// A model that is being learned, as the run and the validator see it, whatever
+// its kind: mini-batches go in, weights come out.
+//
+//   Promise  the weights after a step depend on those before it, the batch and
+//            the options, to the bit; not on the number of threads.
+//   Threads  one thread calls; the work is done by the pool.
+#ifndef SEMRANK_MODEL_TRAIN_TOWERS_MODEL_TRAINER_H_
+#define SEMRANK_MODEL_TRAIN_TOWERS_MODEL_TRAINER_H_
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "model/format/safetensors.h"
+#include "model/train/batches/negative_sampler.h"
+#include "model/train/optimizer/state_tensor.h"
+
+namespace semrank {
+
+// What a step needs to know beside its mini-batch.
+struct StepContext {
+  double learning_rate = 0;
+  // Mini-batches before this one, over all epochs: numbers random streams.
+  std::int64_t number = 0;
+  // Unless null, called once by some thread of the pool, beside the work of the
+  // step: what needs one thread only should not keep the others waiting.
+  std::function<void()> meanwhile = nullptr;
+};
+
+class ModelTrainer {
+ public:
+  virtual ~ModelTrainer() = default;
+
+  // Mean loss a pair, NaN when the weights have outgrown single precision.
+  virtual absl::StatusOr<double> Loss(const MiniBatch& batch) = 0;
+  // The same, before one step down its gradient.
+  virtual absl::StatusOr<double> Step(const MiniBatch& batch,
+                                      const StepContext& step) = 0;
+
+  // Length of the gradient of the last Step, before it was clipped; 0 unless
+  // gradients are clipped.
+  virtual double gradient_norm() const = 0;
+
+  // What is learned, named as in a model file. The views are good as long as
+  // the trainer lives; their values change with each Step.
+  virtual std::vector<TensorView> Weights() const = 0;
+
+  // All that the next Step depends on beside its arguments, always in the same
+  // order; to be read, or overwritten, between two steps.
+  virtual std::vector<StateTensor> State() = 0;
+  // To be told when the state was overwritten with that of a trainer which had
+  // taken so many steps.
+  virtual void Restored(std::int64_t num_steps) = 0;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_TOWERS_MODEL_TRAINER_H_

@@ -1,0 +1,216 @@
+#include "model/train/towers/softmax_loss.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "model/nn/kernels.h"
+#include "model/train/batches/bag_transpose.h"
+#include "model/train/towers/softmax.h"
+
+namespace semrank {
+namespace {
+
+constexpr int kBlockRows = 48;
+
+// Cosines of pair i with all titles to logits. Leaves out equal titles, the
+// clicked one among them, and those of equal queries. (Selections instead of
+// || and nothing read through members let the compiler make vectors of it.)
+void ComputeLogits(const MiniBatch& batch, int i, float gamma,
+                   std::span<float> row) {
+  const TextId* queries = batch.queries.data();
+  const TextId* titles = batch.titles.data();
+  const TextId query = queries[i], title = titles[i];
+  for (std::size_t k = 0; k < row.size(); ++k) {
+    float logit = gamma * row[k];
+    logit = queries[k] == query ? kLeftOut : logit;
+    row[k] = titles[k] == title ? kLeftOut : logit;
+  }
+}
+
+int LargestBag(const BagBatch& bags) {
+  std::uint32_t largest = 0;
+  for (int i = 0; i < bags.num_texts(); ++i) {
+    largest = std::max(largest, bags.offsets[i + 1] - bags.offsets[i]);
+  }
+  return static_cast<int>(largest);
+}
+
+StridedMatrix Rows(const float* data, int rows, int columns) {
+  return {data, rows, columns, columns, 1};
+}
+
+}  // namespace
+
+double SoftmaxLoss::Compute(const LossInput& input,
+                            const LossGradients& gradients, ThreadPool& pool) {
+  WorkGraph graph;
+  AddStages(input, gradients, {}, graph);
+  pool.Run(graph);
+  return MeanLoss();
+}
+
+// A title's gradient is a sum over the pairs that it is a candidate of, so it
+// waits for the scores of all.
+SideStages SoftmaxLoss::AddStages(const LossInput& input,
+                                  const LossGradients& gradients,
+                                  const SideStages& vectors, WorkGraph& graph) {
+  Begin(input, gradients);
+  const auto titles_packed = graph.Add(
+      vectors.titles, [this](WorkList& work) { AddTitlePackWork(work); });
+  WorkGraph::Stages needs = vectors.queries;
+  needs.push_back(titles_packed);
+  const auto scored = graph.Add(needs, [this](WorkList& work) {
+    work.AddBlocks(
+        input_.batch->num_pairs(), kBlockRows,
+        [this](int first, int last, int) { ScorePairs(first, last); });
+  });
+  if (gradients.titles == nullptr) return {};
+  const auto transposed = graph.Add({scored}, [this](WorkList& work) {
+    work.Add(has_candidates() ? 1 : 0, [this](int, int) {
+      TransposeBags(weights_, input_.batch->num_titles(), by_title_);
+    });
+  });
+  const auto queries_packed = graph.Add(
+      vectors.queries, [this](WorkList& work) { AddQueryPackWork(work); });
+  needs = {transposed, queries_packed};
+  const auto summed = graph.Add(needs, [this](WorkList& work) {
+    work.AddBlocks(
+        input_.batch->num_titles(), kBlockRows,
+        [this](int first, int last, int) { TitleGradients(first, last); });
+  });
+  return {.queries = {scored}, .titles = {summed}};
+}
+
+void SoftmaxLoss::Begin(const LossInput& input,
+                        const LossGradients& gradients) {
+  input_ = input;
+  gradients_ = gradients;
+  const MiniBatch& batch = *input.batch;
+  losses_.resize(batch.num_pairs());
+  total_weight_ = batch.total_weight();
+  weights_ = batch.candidates;
+  weights_.counts.resize(weights_.indices.size());
+  if (!batch.all_titles) return;
+  stride_ = batch.num_pairs() + LargestBag(weights_);
+  scores_.resize(batch.queries.size() * stride_);
+}
+
+void SoftmaxLoss::AddTitlePackWork(WorkList& work) {
+  if (!input_.batch->all_titles) return;
+  const StridedMatrix titles =
+      Rows(input_.title_vectors, input_.batch->num_pairs(), dim_);
+  work.Add(
+      1, [=, this](int, int) { titles_transposed_.Pack(titles.Transposed()); });
+  if (gradients_.titles == nullptr) return;
+  work.Add(1, [=, this](int, int) { titles_.Pack(titles); });
+}
+
+void SoftmaxLoss::AddQueryPackWork(WorkList& work) {
+  if (!input_.batch->all_titles || gradients_.queries == nullptr) return;
+  work.Add(1, [this](int, int) {
+    queries_.Pack(Rows(input_.query_vectors, input_.batch->num_pairs(), dim_));
+  });
+}
+
+void SoftmaxLoss::ScorePairs(int first, int last) {
+  if (input_.batch->all_titles) {
+    ScoreAllTitles(first, last);
+  } else {
+    for (int i = first; i < last; ++i) ScoreCandidates(i);
+  }
+  if (gradients_.queries != nullptr) QueryGradients(first, last);
+}
+
+double SoftmaxLoss::MeanLoss() const {
+  double sum = 0;
+  for (int i = 0; i < input_.batch->num_pairs(); ++i) {
+    sum += input_.batch->weight(i) * losses_[i];
+  }
+  return sum / total_weight_;
+}
+
+// From a probability of pair i to dloss/dscore.
+float SoftmaxLoss::Scale(int pair) const {
+  return gamma_ * input_.batch->weight(pair) /
+         static_cast<float>(total_weight_);
+}
+
+// Rows [first, last) of the scores S = Q D^T, turned into G = dloss/dS.
+void SoftmaxLoss::ScoreAllTitles(int first, int last) {
+  const MiniBatch& batch = *input_.batch;
+  const int n = batch.num_pairs();
+  float* rows = &scores_[static_cast<std::size_t>(first) * stride_];
+  Multiply(Rows(input_.query_vectors + static_cast<std::size_t>(first) * dim_,
+                last - first, dim_),
+           titles_transposed_, {}, rows, stride_);
+  for (int i = first; i < last; ++i) {
+    float* begin = rows + static_cast<std::size_t>(i - first) * stride_;
+    const std::span<float> extra = CandidateWeights(i);
+    const std::span<float> row(begin, n + extra.size());
+    const float positive_logit = gamma_ * row[i];
+    ComputeLogits(batch, i, gamma_, row.first(n));
+    ComputeCandidateLogits(i, begin + n);
+    const SoftmaxResult result = SoftmaxNegatives(positive_logit, row);
+    losses_[i] = result.loss;
+    const float scale = Scale(i);
+    for (float& value : row) value *= scale;
+    row[i] = -scale * result.negative_probability;
+    std::copy(row.begin() + n, row.end(), extra.begin());
+  }
+}
+
+// dloss/dQ = G D, and sums of the vectors of candidates.
+void SoftmaxLoss::QueryGradients(int first, int last) {
+  float* rows = gradients_.queries + static_cast<std::size_t>(first) * dim_;
+  if (has_candidates()) {
+    SumBags(weights_, first, last, input_.title_vectors, dim_, rows);
+  }
+  if (!input_.batch->all_titles) return;
+  const float* factors = &scores_[static_cast<std::size_t>(first) * stride_];
+  Multiply({factors, last - first, input_.batch->num_pairs(), stride_, 1},
+           titles_, {.accumulate = has_candidates()}, rows, dim_);
+}
+
+// dloss/dD = G^T Q, and sums of query vectors over the pairs that a title is a
+// candidate of.
+void SoftmaxLoss::TitleGradients(int first, int last) {
+  float* rows = gradients_.titles + static_cast<std::size_t>(first) * dim_;
+  if (has_candidates()) {
+    SumBags(by_title_, first, last, input_.query_vectors, dim_, rows);
+  }
+  const int n = input_.batch->num_pairs();
+  if (!input_.batch->all_titles || first >= n) return;
+  Multiply({&scores_[first], std::min(last, n) - first, n, 1, stride_},
+           queries_, {.accumulate = has_candidates()}, rows, dim_);
+}
+
+// Of pair `pair` in weights_; none when the batch has no candidates.
+std::span<float> SoftmaxLoss::CandidateWeights(int pair) {
+  if (!has_candidates()) return {};
+  const std::uint32_t begin = weights_.offsets[pair];
+  return {weights_.counts.data() + begin, weights_.offsets[pair + 1] - begin};
+}
+
+void SoftmaxLoss::ComputeCandidateLogits(int pair, float* logits) {
+  const std::size_t size = CandidateWeights(pair).size();
+  const float* query =
+      input_.query_vectors + static_cast<std::size_t>(pair) * dim_;
+  for (std::size_t j = 0; j < size; ++j) {
+    const std::size_t title = weights_.indices[weights_.offsets[pair] + j];
+    logits[j] = gamma_ * Dot(query, input_.title_vectors + title * dim_, dim_);
+  }
+}
+
+void SoftmaxLoss::ScoreCandidates(int pair) {
+  const std::span<float> logits = CandidateWeights(pair);
+  ComputeCandidateLogits(pair, logits.data());
+  const SoftmaxResult result = SoftmaxNegatives(logits[0], logits.subspan(1));
+  losses_[pair] = result.loss;
+  const float scale = Scale(pair);
+  for (float& value : logits) value *= scale;
+  logits[0] = -scale * result.negative_probability;
+}
+
+}  // namespace semrank

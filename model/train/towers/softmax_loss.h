@@ -1,0 +1,100 @@
+// The loss of a mini-batch, DSSM eq. 6-7, and its gradient with respect to the
+// vectors of the texts:
+//
+//   loss = mean over pairs of -log softmax(gamma R(Q, D+); gamma R(Q, D-))
+//
+// The mean is weighted when the pairs have weights: sum w loss / sum w.
+// R is the dot product of unit vectors; the step from there through the length
+// of y (eq. 16) is the tower's.
+//
+//   Shapes   vectors and gradients are row-major, [num_pairs, dim] for
+//            queries, [batch.titles.size(), dim] for titles.
+//   Memory   num_pairs^2 floats with all titles, and the candidates.
+//   Promise  every number is computed in one order, whatever the threads.
+//   Threads  one thread calls; the work is done by a pool.
+#ifndef SEMRANK_MODEL_TRAIN_TOWERS_SOFTMAX_LOSS_H_
+#define SEMRANK_MODEL_TRAIN_TOWERS_SOFTMAX_LOSS_H_
+
+#include <span>
+#include <vector>
+
+#include "model/base/thread_pool.h"
+#include "model/base/work_graph.h"
+#include "model/nn/gemm.h"
+#include "model/text/bag_batch.h"
+#include "model/train/batches/negative_sampler.h"
+
+namespace semrank {
+
+struct LossInput {
+  const MiniBatch* batch = nullptr;
+  const float* query_vectors = nullptr;
+  const float* title_vectors = nullptr;
+};
+
+// Where gradients go: both, or both null for the loss alone.
+struct LossGradients {
+  float* queries = nullptr;
+  float* titles = nullptr;
+};
+
+// Stages after which something of the two sides is there.
+struct SideStages {
+  WorkGraph::Stages queries;
+  WorkGraph::Stages titles;
+};
+
+class SoftmaxLoss {
+ public:
+  SoftmaxLoss(double gamma, int dim)
+      : gamma_(static_cast<float>(gamma)), dim_(dim) {}
+
+  // Fills the gradients; the mean loss a pair.
+  double Compute(const LossInput& input, const LossGradients& gradients,
+                 ThreadPool& pool);
+
+  // The same as stages, of vectors that are there after the stages `vectors`.
+  // Returned is after which the gradients are there.
+  SideStages AddStages(const LossInput& input, const LossGradients& gradients,
+                       const SideStages& vectors, WorkGraph& graph);
+  // Once they have run.
+  double MeanLoss() const;
+
+ private:
+  bool has_candidates() const { return weights_.num_texts() > 0; }
+  void Begin(const LossInput& input, const LossGradients& gradients);
+  void AddTitlePackWork(WorkList& work);
+  void AddQueryPackWork(WorkList& work);
+  void ScorePairs(int first, int last);
+  float Scale(int pair) const;
+  void ScoreAllTitles(int first, int last);
+  void ScoreCandidates(int pair);
+  void QueryGradients(int first, int last);
+  void TitleGradients(int first, int last);
+  // Cosines of a pair with its candidates times gamma.
+  void ComputeCandidateLogits(int pair, float* logits);
+  std::span<float> CandidateWeights(int pair);
+
+  float gamma_;
+  int dim_;
+  LossInput input_;
+  LossGradients gradients_;
+  std::vector<double> losses_;  // of each pair
+  double total_weight_ = 0;     // of the batch
+
+  // All titles: scores, then dloss/dR, [num_pairs, stride_]; those of the
+  // titles of the batch, then of each pair's own candidates.
+  std::vector<float> scores_;
+  int stride_ = 0;
+  PackedMatrix titles_transposed_;  // [dim, num_pairs]
+  PackedMatrix titles_;             // [num_pairs, dim]
+  PackedMatrix queries_;            // [num_pairs, dim]
+
+  // Candidates: by pair the titles and dloss/dR, and the same by title.
+  BagBatch weights_;
+  BagBatch by_title_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_TOWERS_SOFTMAX_LOSS_H_

@@ -1,0 +1,269 @@
+#include "model/train/towers/tower_trainer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "model/base/status_macros.h"
+#include "model/nn/kernels.h"
+#include "model/train/towers/bag_input_trainer.h"
+#include "model/train/towers/convolution_layer_trainer.h"
+
+namespace semrank {
+namespace {
+
+// Texts, and rows of a dense weight, that make a piece of work: whole tiles of
+// the products, and few enough that no thread waits long for the last piece.
+constexpr int kTextBlock = 48;
+constexpr int kWeightRowBlock = 48;
+
+float* Row(std::vector<float>& data, int row, int width) {
+  return data.data() + static_cast<std::size_t>(row) * width;
+}
+
+// tanh'(z) = (1 - y)(1 + y) with y = tanh(z), eq. 16 and 17.
+void MultiplyTanhDerivative(const float* __restrict outputs, std::size_t count,
+                            float* __restrict deltas) {
+  for (std::size_t i = 0; i < count; ++i) {
+    deltas[i] *= (1 - outputs[i]) * (1 + outputs[i]);
+  }
+}
+
+std::unique_ptr<InputLayerTrainer> MakeInputLayer(
+    const TowerTrainerOptions& options, LayerWeights& weights) {
+  if (options.clsm_window == 0) {
+    return std::make_unique<BagInputTrainer>(weights, options.optimizer);
+  }
+  return std::make_unique<ConvolutionLayerTrainer>(weights, options.clsm_window,
+                                                   options.optimizer);
+}
+
+}  // namespace
+
+TowerTrainer::TowerTrainer(TowerWeights weights,
+                           const TowerTrainerOptions& options)
+    : weights_(std::move(weights)),
+      options_(options),
+      input_layer_(MakeInputLayer(options, weights_.layers.front())),
+      scratch_(options.num_workers),
+      dropout_(options.dropout, options.seed) {
+  for (std::size_t l = 0; l < weights_.layers.size(); ++l) {
+    LayerWeights& layer = weights_.layers[l];
+    if (l > 0) dense_layers_.emplace_back(layer, options.optimizer);
+    outputs_.emplace_back().width = layer.out;
+  }
+  if (!options.keep_gradients) return;
+  input_layer_->bag_layer().KeepGradients();
+  for (DenseLayerTrainer& layer : dense_layers_) layer.KeepGradients();
+}
+
+LayerOptimizer& TowerTrainer::optimizer(std::size_t layer) {
+  return layer == 0 ? input_layer_->bag_layer().optimizer()
+                    : dense_layers_[layer - 1].optimizer();
+}
+
+void TowerTrainer::AppendState(std::string_view side,
+                               std::vector<StateTensor>& state) {
+  for (std::size_t l = 0; l < outputs_.size(); ++l) {
+    optimizer(l).AppendState(absl::StrFormat("%s.%d", side, l), state);
+  }
+}
+
+void TowerTrainer::Restored(std::int64_t num_steps) {
+  for (std::size_t l = 0; l < outputs_.size(); ++l) {
+    optimizer(l).set_num_steps(num_steps);
+  }
+  weights_packed_ = false;
+}
+
+bool TowerTrainer::IsTanh(std::size_t layer) const {
+  return layer + 1 < outputs_.size() ||
+         options_.output_activation == Activation::kTanh;
+}
+
+absl::Status TowerTrainer::SetTexts(const TextBags& texts,
+                                    std::span<const TextId> ids) {
+  SEMRANK_RETURN_IF_ERROR(input_layer_->SetTexts(texts, ids));
+  num_texts_ = static_cast<int>(ids.size());
+  for (std::size_t l = 0; l < outputs_.size(); ++l) {
+    LayerOutput& output = outputs_[l];
+    const std::size_t size = ids.size() * output.width;
+    output.activations.resize(size);
+    output.deltas.resize(size);
+    if (IsDropped(l)) output.kept.resize(size);
+  }
+  for (DenseLayerTrainer& layer : dense_layers_) {
+    layer.BeginBackward(num_texts_);
+  }
+  norms_.resize(ids.size());
+  vectors_.resize(ids.size() * embedding_dim());
+  vector_gradients_.resize(vectors_.size());
+  return absl::OkStatus();
+}
+
+void TowerTrainer::SetDropoutStream(std::int64_t step,
+                                    std::span<const std::uint32_t> places) {
+  dropout_.SetStep(step);
+  places_ = places;
+}
+
+void TowerTrainer::AddPrepareWork(WorkList& work) {
+  if (!weights_packed_) {
+    work.Add(static_cast<int>(dense_layers_.size()),
+             [this](int layer, int) { dense_layers_[layer].PackWeights(); });
+    weights_packed_ = true;
+  }
+  input_layer_->AddPrepareWork(work);
+}
+
+void TowerTrainer::AddForwardWork(Range texts, bool learn, WorkList& work) {
+  work.AddBlocks(texts.size(), kTextBlock,
+                 [this, begin = texts.first, learn](int first, int last, int) {
+                   Forward(begin + first, begin + last, learn);
+                 });
+}
+
+// Eq. 3-5 for texts [first, last).
+void TowerTrainer::Forward(int first, int last, bool learn) {
+  const float* inputs = nullptr;
+  for (std::size_t l = 0; l < outputs_.size(); ++l) {
+    const int width = outputs_[l].width;
+    float* outputs = Row(outputs_[l].activations, first, width);
+    if (l == 0) {
+      input_layer_->Forward(first, last, learn, outputs);
+    } else {
+      dense_layers_[l - 1].Forward(inputs, last - first, outputs);
+    }
+    if (IsTanh(l))
+      Tanh(outputs, static_cast<std::size_t>(last - first) * width);
+    if (learn && IsDropped(l)) DropUnits(l, first, last);
+    inputs = outputs;
+  }
+  float* vectors = Row(vectors_, first, embedding_dim());
+  std::copy_n(inputs, static_cast<std::size_t>(last - first) * embedding_dim(),
+              vectors);
+  NormalizeRows(last - first, embedding_dim(), vectors, &norms_[first]);
+  for (int t = first; t < last; ++t) CheckVector(t);
+}
+
+void TowerTrainer::DropUnits(std::size_t layer, int first, int last) {
+  LayerOutput& output = outputs_[layer];
+  const std::size_t width = output.width;
+  for (int t = first; t < last; ++t) {
+    dropout_.Apply({places_[t], static_cast<int>(layer)},
+                   std::span(output.activations).subspan(t * width, width),
+                   std::span(output.kept).subspan(t * width, width));
+  }
+}
+
+void TowerTrainer::CheckVector(int t) {
+  const int dim = embedding_dim();
+  float* vector = Row(vectors_, t, dim);
+  if (!input_layer_->HasFeatures(t)) {
+    // A text without features has no vector, whatever the biases say.
+    std::fill_n(vector, dim, 0.0f);
+    norms_[t] = 0;
+  } else if (norms_[t] == 0) {
+    // NormalizeRows hides an output that is not a number; training must not.
+    const float* output = Row(outputs_.back().activations, t, dim);
+    if (!std::all_of(output, output + dim,
+                     [](float y) { return std::isfinite(y); })) {
+      std::fill_n(vector, dim, std::numeric_limits<float>::quiet_NaN());
+    }
+  }
+}
+
+void TowerTrainer::AddTransposeWork(WorkList& work) {
+  input_layer_->AddTransposeWork(work);
+}
+
+void TowerTrainer::AddBackwardWork(Range texts, WorkList& work) {
+  work.AddBlocks(texts.size(), kTextBlock,
+                 [this, begin = texts.first](int first, int last, int) {
+                   Backward(begin + first, begin + last);
+                 });
+}
+
+void TowerTrainer::Backward(int first, int last) {
+  BackwardOutput(first, last);
+  for (std::size_t l = outputs_.size() - 1; l > 0; --l) {
+    LayerOutput& below = outputs_[l - 1];
+    float* deltas = Row(below.deltas, first, below.width);
+    dense_layers_[l - 1].PackDeltas(outputs_[l].deltas.data(), first, last);
+    dense_layers_[l - 1].Backward(
+        Row(outputs_[l].deltas, first, outputs_[l].width), last - first,
+        deltas);
+    const std::size_t begin = static_cast<std::size_t>(first) * below.width;
+    const std::size_t count =
+        static_cast<std::size_t>(last - first) * below.width;
+    if (IsDropped(l - 1)) {
+      dropout_.BackwardThroughTanh(
+          std::span(below.activations).subspan(begin, count),
+          std::span(below.kept).subspan(begin, count), {deltas, count});
+    } else {
+      MultiplyTanhDerivative(&below.activations[begin], count, deltas);
+    }
+  }
+}
+
+// Eq. 16: through v = y / |y|, dloss/dy = (g - (g . v) v) / |y|.
+void TowerTrainer::BackwardOutput(int first, int last) {
+  LayerOutput& output = outputs_.back();
+  const int dim = output.width;
+  for (int t = first; t < last; ++t) {
+    const float* vector = Row(vectors_, t, dim);
+    const float* gradient = Row(vector_gradients_, t, dim);
+    float* deltas = Row(output.deltas, t, dim);
+    // The norm below which NormalizeRows makes a vector zero: no direction, no
+    // gradient.
+    const float inverse = norms_[t] < 1e-12f ? 0 : 1 / norms_[t];
+    const float along = Dot(gradient, vector, dim);
+    for (int i = 0; i < dim; ++i) {
+      deltas[i] = (gradient[i] - along * vector[i]) * inverse;
+    }
+  }
+  if (IsTanh(outputs_.size() - 1)) {
+    MultiplyTanhDerivative(Row(output.activations, first, dim),
+                           static_cast<std::size_t>(last - first) * dim,
+                           Row(output.deltas, first, dim));
+  }
+}
+
+void TowerTrainer::AddPackWork(WorkList& work) {
+  input_layer_->AddPackWork(outputs_[0].deltas.data(), work);
+}
+
+void TowerTrainer::AddUpdateWork(double learning_rate, WorkList& work) {
+  for (std::size_t d = dense_layers_.size(); d-- > 0;) {
+    DenseLayerTrainer& layer = dense_layers_[d];
+    layer.BeginStep(learning_rate);
+    work.AddBlocks(outputs_[d].width, kWeightRowBlock,
+                   [this, d, &layer](int first, int last, int worker) {
+                     layer.UpdateRows(outputs_[d].activations.data(), first,
+                                      last, scratch_[worker]);
+                   });
+    work.Add(1, [this, d, &layer](int, int worker) {
+      layer.UpdateBias(outputs_[d + 1].deltas.data(), num_texts(),
+                       scratch_[worker]);
+    });
+  }
+  input_layer_->AddUpdateWork(learning_rate, outputs_[0].deltas.data(),
+                              scratch_, work);
+}
+
+void TowerTrainer::AppendGradients(GradientSet& gradients) {
+  input_layer_->bag_layer().AppendGradients(gradients);
+  for (DenseLayerTrainer& layer : dense_layers_) {
+    layer.AppendGradients(gradients);
+  }
+}
+
+void TowerTrainer::AddKeptUpdateWork(WorkList& work) {
+  for (DenseLayerTrainer& layer : dense_layers_) layer.AddKeptUpdateWork(work);
+  input_layer_->bag_layer().AddKeptUpdateWork(work);
+}
+
+}  // namespace semrank

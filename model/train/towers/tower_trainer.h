@@ -1,0 +1,137 @@
+// A tower that learns: the forward pass of DssmTower or ClsmTower with every
+// activation kept, the backward pass of DSSM eq. 15-19, and the update of the
+// weights. The layer that reads texts is an InputLayerTrainer; the rest is
+// dense.
+//
+// One step is a sequence of stages; each adds its pieces to a WorkList, which
+// the caller runs when those above that it needs have run, so that two towers
+// and the loss share the threads:
+//
+//   SetTexts, AddPrepareWork   what the forward pass needs; nothing for DSSM
+//   AddForwardWork             vectors()
+//   AddTransposeWork           what the update needs of the texts
+//   (the loss)                 vector_gradients()
+//   AddBackwardWork            delta of each layer, in blocks of texts
+//   AddPackWork                what the update needs of the deltas; nothing
+//                              for DSSM
+//   AddUpdateWork              gradients of the weights, each used at once
+//                              unless they are kept; then, to use them,
+//   AddKeptUpdateWork
+//
+//   Shapes   row-major, one row = one text.
+//   Memory   weights, optimizer state, and for each text of a step twice the
+//            widths of all layers.
+//   Promise  weights after a step do not depend on the number of threads: a
+//            sum is one piece's, in an order fixed by the texts.
+//   Threads  one thread calls; the pieces run anywhere.
+#ifndef SEMRANK_MODEL_TRAIN_TOWERS_TOWER_TRAINER_H_
+#define SEMRANK_MODEL_TRAIN_TOWERS_TOWER_TRAINER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "model/base/work_list.h"
+#include "model/train/batches/batch_share.h"
+#include "model/train/data/text_table.h"
+#include "model/train/towers/dense_layer_trainer.h"
+#include "model/train/towers/dropout.h"
+#include "model/train/towers/input_layer_trainer.h"
+#include "model/train/towers/tower_weights.h"
+
+namespace semrank {
+
+struct TowerTrainerOptions {
+  Activation output_activation = Activation::kTanh;
+  OptimizerOptions optimizer;
+  int clsm_window = 0;  // 0 = the input layer is a bag layer
+  bool keep_gradients = false;
+  double dropout = 0;      // share of hidden units, while learning
+  std::uint64_t seed = 1;  // of dropout
+  int num_workers = 1;     // of the pool that runs the pieces
+};
+
+class TowerTrainer {
+ public:
+  TowerTrainer(TowerWeights weights, const TowerTrainerOptions& options);
+  TowerTrainer(const TowerTrainer&) = delete;
+  TowerTrainer& operator=(const TowerTrainer&) = delete;
+
+  const TowerWeights& weights() const { return weights_; }
+  int num_texts() const { return num_texts_; }
+  int embedding_dim() const { return outputs_.back().width; }
+  // [num_texts(), embedding_dim]: unit vectors; zero for a text without
+  // features; NaN when the weights have outgrown single precision.
+  const float* vectors() const { return vectors_.data(); }
+  // dloss/dvector, same shape; to be filled before the backward work runs.
+  float* vector_gradients() { return vector_gradients_.data(); }
+
+  // As those of ModelTrainer; names begin with `side`.
+  void AppendState(std::string_view side, std::vector<StateTensor>& state);
+  void Restored(std::int64_t num_steps);
+
+  // As those of InputLayerTrainer.
+  absl::Status SetTexts(const TextBags& texts, std::span<const TextId> ids);
+  // Before the forward work of a step that learns with dropout: what numbers
+  // its random streams; `places` of the texts live until that work has run.
+  void SetDropoutStream(std::int64_t step,
+                        std::span<const std::uint32_t> places);
+  void AddPrepareWork(WorkList& work);
+  // Of a range of the texts. Without `learn` only vectors() are computed, and
+  // the step ends there.
+  void AddForwardWork(Range texts, bool learn, WorkList& work);
+  void AddTransposeWork(WorkList& work);
+  // Of a range of the texts whose vector gradients are there.
+  void AddBackwardWork(Range texts, WorkList& work);
+  void AddPackWork(WorkList& work);
+  void AddUpdateWork(double learning_rate, WorkList& work);
+  // When gradients are kept: those of this step, once that work has run. They
+  // may be changed before the next is added.
+  void AppendGradients(GradientSet& gradients);
+  void AddKeptUpdateWork(WorkList& work);
+
+ private:
+  // What one layer keeps of a step, [num_texts, out]; delta = dloss/d(input of
+  // the activation function).
+  struct LayerOutput {
+    int width = 0;
+    std::vector<float> activations;
+    std::vector<float> deltas;
+    std::vector<std::uint8_t> kept;  // with dropout: 0 = put to 0
+  };
+
+  LayerOptimizer& optimizer(std::size_t layer);
+  bool IsTanh(std::size_t layer) const;
+  bool IsDropped(std::size_t layer) const {
+    return dropout_.active() && layer + 1 < outputs_.size();
+  }
+  void DropUnits(std::size_t layer, int first, int last);
+  void Forward(int first, int last, bool learn);
+  void CheckVector(int text);
+  void Backward(int first, int last);
+  void BackwardOutput(int first, int last);
+
+  TowerWeights weights_;
+  TowerTrainerOptions options_;
+  std::unique_ptr<InputLayerTrainer> input_layer_;
+  std::deque<DenseLayerTrainer> dense_layers_;
+  std::vector<LayerOutput> outputs_;  // of input_layer_, then of dense_layers_
+  bool weights_packed_ = false;
+
+  int num_texts_ = 0;
+  std::vector<float> vectors_;
+  std::vector<float> norms_;  // of the outputs; 0 = the vector is zero
+  std::vector<float> vector_gradients_;
+  WorkerScratch scratch_;
+  Dropout dropout_;
+  std::span<const std::uint32_t> places_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_TOWERS_TOWER_TRAINER_H_

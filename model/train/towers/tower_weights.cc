@@ -1,0 +1,53 @@
+#include "model/train/towers/tower_weights.h"
+
+#include <cmath>
+#include <cstddef>
+
+#include "absl/strings/str_format.h"
+
+namespace semrank {
+
+std::vector<LayerView> TowerWeights::Views() const {
+  std::vector<LayerView> views;
+  for (const LayerWeights& layer : layers) {
+    views.push_back(
+        {layer.in, layer.out, layer.weight.data(), layer.bias.data()});
+  }
+  return views;
+}
+
+void TowerWeights::AppendTensors(std::string_view side,
+                                 std::vector<TensorView>& tensors) const {
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    const LayerWeights& layer = layers[l];
+    tensors.push_back({absl::StrFormat("%s.%d.weight", side, l),
+                       {layer.in, layer.out},
+                       layer.weight.data()});
+    tensors.push_back({absl::StrFormat("%s.%d.bias", side, l),
+                       {layer.out},
+                       layer.bias.data()});
+  }
+}
+
+TowerWeights InitialWeights(const std::vector<int>& widths, Random random) {
+  TowerWeights tower;
+  for (std::size_t l = 0; l + 1 < widths.size(); ++l) {
+    const int in = widths[l], out = widths[l + 1];
+    const float range = static_cast<float>(std::sqrt(6.0 / (in + out)));
+    LayerWeights layer = {in, out, {}, std::vector<float>(out), true};
+    layer.weight.resize(static_cast<std::size_t>(in) * out);
+    for (float& weight : layer.weight) weight = random.Between(-range, range);
+    tower.layers.push_back(std::move(layer));
+  }
+  return tower;
+}
+
+std::int64_t NumParameters(const std::vector<int>& widths) {
+  std::int64_t count = 0;
+  for (std::size_t l = 0; l + 1 < widths.size(); ++l) {
+    count += (std::int64_t{widths[l]} + 1) * widths[l + 1];
+  }
+  return count;
+}
+
+}  // namespace semrank

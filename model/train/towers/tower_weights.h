@@ -1,0 +1,43 @@
+// The learned numbers of one tower: for each layer a weight [in, out],
+// row-major, and a bias [out]. Layer 0 reads the text.
+#ifndef SEMRANK_MODEL_TRAIN_TOWERS_TOWER_WEIGHTS_H_
+#define SEMRANK_MODEL_TRAIN_TOWERS_TOWER_WEIGHTS_H_
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "model/base/random.h"
+#include "model/format/safetensors.h"
+#include "model/nn/dssm_tower.h"
+
+namespace semrank {
+
+struct LayerWeights {
+  int in = 0;
+  int out = 0;
+  std::vector<float> weight;
+  std::vector<float> bias;
+  bool learns_bias = true;
+};
+
+struct TowerWeights {
+  std::vector<LayerWeights> layers;
+
+  // Layers as towers read them; valid while this lives unchanged.
+  std::vector<LayerView> Views() const;
+  // Appends "query.0.weight", "query.0.bias", ... for side "query".
+  void AppendTensors(std::string_view side,
+                     std::vector<TensorView>& tensors) const;
+};
+
+// widths = rows of layer 0, hidden..., vector. Weights uniform in
+// +-sqrt(6 / (in + out)) (DSSM 3.4), biases 0.
+TowerWeights InitialWeights(const std::vector<int>& widths, Random random);
+
+// Number of weights and biases of such a tower.
+std::int64_t NumParameters(const std::vector<int>& widths);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_TOWERS_TOWER_WEIGHTS_H_

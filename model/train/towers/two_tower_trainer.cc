@@ -1,0 +1,183 @@
+#include "model/train/towers/two_tower_trainer.h"
+
+#include <utility>
+
+#include "model/base/status_macros.h"
+#include "model/train/optimizer/gradient_clipping.h"
+
+namespace semrank {
+namespace {
+
+// First, as it is the longest piece.
+void AddMeanwhile(const StepContext& step, WorkGraph& graph) {
+  if (!step.meanwhile) return;
+  graph.Add({}, [&step](WorkList& work) {
+    work.Add(1, [&step](int, int) { step.meanwhile(); });
+  });
+}
+
+}  // namespace
+
+TwoTowerWeights InitialTwoTowerWeights(const TowerOptions& options,
+                                       int num_features, std::uint64_t seed) {
+  const std::vector<int> widths = TowerWidths(options, num_features);
+  TwoTowerWeights weights;
+  weights.query =
+      InitialWeights(widths, Random(seed, RandomPurpose::kQueryWeights));
+  if (!options.shared) {
+    weights.document =
+        InitialWeights(widths, Random(seed, RandomPurpose::kDocumentWeights));
+  }
+  for (TowerWeights* tower : {&weights.query, &weights.document}) {
+    for (LayerWeights& layer : tower->layers) {
+      layer.learns_bias = options.biases;
+    }
+  }
+  return weights;
+}
+
+TwoTowerTrainer::TwoTowerTrainer(TwoTowerWeights weights,
+                                 const TrainOptions& options, ThreadPool& pool,
+                                 Communicator& communicator)
+    : pool_(pool),
+      communicator_(communicator),
+      gradient_clip_norm_(options.optimizer.gradient_clip_norm),
+      loss_(options.loss.gamma, options.tower.embedding_dim),
+      vectors_(options.tower.embedding_dim) {
+  const TowerTrainerOptions tower_options = {
+      .output_activation = options.tower.activation == v1::ACTIVATION_TANH
+                               ? Activation::kTanh
+                               : Activation::kLinear,
+      .optimizer = options.optimizer,
+      .clsm_window = options.tower.clsm_window,
+      .keep_gradients = gradient_clip_norm_ > 0 || !alone(),
+      .dropout = options.tower.dropout,
+      .seed = options.seed,
+      .num_workers = pool.num_threads()};
+  query_ =
+      std::make_unique<TowerTrainer>(std::move(weights.query), tower_options);
+  if (weights.document.layers.empty()) return;
+  document_ = std::make_unique<TowerTrainer>(std::move(weights.document),
+                                             tower_options);
+}
+
+std::vector<TensorView> TwoTowerTrainer::Weights() const {
+  std::vector<TensorView> tensors;
+  query_->weights().AppendTensors("query", tensors);
+  if (!shared()) document_->weights().AppendTensors("document", tensors);
+  return tensors;
+}
+
+std::vector<StateTensor> TwoTowerTrainer::State() {
+  std::vector<StateTensor> state;
+  query_->AppendState("query", state);
+  if (!shared()) document_->AppendState("document", state);
+  return state;
+}
+
+void TwoTowerTrainer::Restored(std::int64_t num_steps) {
+  query_->Restored(num_steps);
+  if (!shared()) document_->Restored(num_steps);
+}
+
+absl::Status TwoTowerTrainer::SetTexts(const MiniBatch& batch,
+                                       const BatchShare& share) {
+  PlacedTexts& titles = shared() ? query_texts_ : title_texts_;
+  query_texts_.Clear();
+  title_texts_.Clear();
+  query_texts_.AppendQueries(batch, share);
+  titles.AppendTitles(batch, share);
+  absl::Status of_query, of_document;
+  WorkList work;
+  work.Add(1, [&](int, int) {
+    of_query = query_->SetTexts(*batch.bags, query_texts_.ids);
+  });
+  work.Add(shared() ? 0 : 1, [&](int, int) {
+    of_document = document_->SetTexts(*batch.bags, title_texts_.ids);
+  });
+  pool_.Run(work);
+  of_query.Update(of_document);
+  return of_query;
+}
+
+TowerSides TwoTowerTrainer::Sides() {
+  const int num_queries = query_texts_.num_queries;
+  const TowerSide queries = {*query_, {0, num_queries}};
+  if (shared()) return {queries, {*query_, {num_queries, query_->num_texts()}}};
+  return {queries, {*document_, {0, document_->num_texts()}}};
+}
+
+LossInput TwoTowerTrainer::Vectors(const MiniBatch& batch) {
+  const TowerSides sides = Sides();
+  return {&batch, sides.queries.vectors(), sides.titles.vectors()};
+}
+
+LossGradients TwoTowerTrainer::VectorGradients() {
+  const TowerSides sides = Sides();
+  return {sides.queries.vector_gradients(), sides.titles.vector_gradients()};
+}
+
+absl::StatusOr<double> TwoTowerTrainer::Loss(const MiniBatch& batch) {
+  SEMRANK_RETURN_IF_ERROR(SetTexts(batch, ShareOf(batch, 0, 1)));
+  WorkGraph graph;
+  const SideStages vectors = AddForwardStages(Sides(), /*learn=*/false, graph);
+  loss_.AddStages(Vectors(batch), {}, vectors, graph);
+  pool_.Run(graph);
+  return loss_.MeanLoss();
+}
+
+absl::StatusOr<double> TwoTowerTrainer::Step(const MiniBatch& batch,
+                                             const StepContext& step) {
+  const BatchShare share =
+      ShareOf(batch, communicator_.process(), communicator_.num_processes());
+  SEMRANK_RETURN_IF_ERROR(Agree(communicator_, SetTexts(batch, share)));
+  query_->SetDropoutStream(step.number, query_texts_.places);
+  if (!shared()) {
+    document_->SetDropoutStream(step.number, title_texts_.places);
+  }
+  WorkGraph graph;
+  AddMeanwhile(step, graph);
+  SideStages vectors = AddForwardStages(Sides(), /*learn=*/true, graph);
+  SideStages gradients;
+  if (alone()) {
+    gradients =
+        loss_.AddStages(Vectors(batch), VectorGradients(), vectors, graph);
+  } else {
+    pool_.Run(std::exchange(graph, {}));
+    ComputeLossOfAll(batch);
+    vectors = {};
+  }
+  AddLearningStages(Sides(), vectors, gradients, step.learning_rate, graph);
+  pool_.Run(graph);
+  if (gradient_clip_norm_ > 0 || !alone()) {
+    SEMRANK_RETURN_IF_ERROR(UpdateWithKeptGradients());
+  }
+  return loss_.MeanLoss();
+}
+
+// Of the whole batch, which has to be gathered first; fills the gradients of
+// the vectors that the towers have.
+void TwoTowerTrainer::ComputeLossOfAll(const MiniBatch& batch) {
+  const LossInput all = vectors_.Gather(Vectors(batch), communicator_);
+  loss_.Compute(all, vectors_.gradients(), pool_);
+  vectors_.CutOut(batch, communicator_, VectorGradients());
+}
+
+absl::Status TwoTowerTrainer::UpdateWithKeptGradients() {
+  GradientSet gradients;
+  query_->AppendGradients(gradients);
+  if (!shared()) document_->AppendGradients(gradients);
+  if (!alone()) {
+    SEMRANK_RETURN_IF_ERROR(gradients_.Reduce(gradients, communicator_, pool_));
+  }
+  if (gradient_clip_norm_ > 0) {
+    gradient_norm_ = ClipGradients(gradient_clip_norm_, gradients, pool_);
+  }
+  WorkList work;
+  query_->AddKeptUpdateWork(work);
+  if (!shared()) document_->AddKeptUpdateWork(work);
+  pool_.Run(work);
+  return absl::OkStatus();
+}
+
+}  // namespace semrank

@@ -1,0 +1,83 @@
+// Both towers and the loss: one call is one step of gradient descent on one
+// mini-batch (DSSM eq. 8-10, with the mean over the batch for the sum).
+//
+//   Shared   one tower embeds queries and titles; its gradient is the sum of
+//            both sides, as in the paper's appendix.
+//   Threads  one thread calls; the work is done by the pool.
+#ifndef SEMRANK_MODEL_TRAIN_TOWERS_TWO_TOWER_TRAINER_H_
+#define SEMRANK_MODEL_TRAIN_TOWERS_TWO_TOWER_TRAINER_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "model/base/thread_pool.h"
+#include "model/train/batches/batch_share.h"
+#include "model/train/batches/negative_sampler.h"
+#include "model/train/data/text_table.h"
+#include "model/train/distributed/communicator.h"
+#include "model/train/distributed/gradient_exchange.h"
+#include "model/train/options/train_options.h"
+#include "model/train/towers/model_trainer.h"
+#include "model/train/towers/softmax_loss.h"
+#include "model/train/towers/tower_trainer.h"
+#include "model/train/towers/two_tower_stages.h"
+#include "model/train/towers/vector_exchange.h"
+
+namespace semrank {
+
+// `document` has no layers when the towers are shared.
+struct TwoTowerWeights {
+  TowerWeights query;
+  TowerWeights document;
+};
+
+TwoTowerWeights InitialTwoTowerWeights(const TowerOptions& options,
+                                       int num_features, std::uint64_t seed);
+
+class TwoTowerTrainer : public ModelTrainer {
+ public:
+  // `pool` outlives the trainer. Shared towers when `weights` has no document
+  // tower.
+  TwoTowerTrainer(TwoTowerWeights weights, const TrainOptions& options,
+                  ThreadPool& pool, Communicator& communicator = OneProcess());
+
+  // Both fail as TextBags::Layout.
+  absl::StatusOr<double> Loss(const MiniBatch& batch) override;
+  absl::StatusOr<double> Step(const MiniBatch& batch,
+                              const StepContext& step) override;
+
+  double gradient_norm() const override { return gradient_norm_; }
+  std::vector<TensorView> Weights() const override;
+  std::vector<StateTensor> State() override;
+  void Restored(std::int64_t num_steps) override;
+
+ private:
+  bool shared() const { return document_ == nullptr; }
+  absl::Status SetTexts(const MiniBatch& batch, const BatchShare& share);
+  bool alone() const { return communicator_.num_processes() == 1; }
+  // Of the texts that were set.
+  TowerSides Sides();
+  LossInput Vectors(const MiniBatch& batch);
+  LossGradients VectorGradients();
+  void ComputeLossOfAll(const MiniBatch& batch);
+  absl::Status UpdateWithKeptGradients();
+
+  ThreadPool& pool_;
+  Communicator& communicator_;
+  double gradient_clip_norm_;
+  double gradient_norm_ = 0;
+  SoftmaxLoss loss_;
+  std::unique_ptr<TowerTrainer> query_;
+  std::unique_ptr<TowerTrainer> document_;  // null = shared
+  VectorExchange vectors_;
+  GradientExchange gradients_;
+  PlacedTexts query_texts_;  // shared: of queries, then of titles
+  PlacedTexts title_texts_;  // unless shared
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_TOWERS_TWO_TOWER_TRAINER_H_

@@ -1,0 +1,38 @@
+// The vectors of a whole mini-batch, gathered from the processes that each
+// embedded their share, so that the negatives of a pair are those of one
+// process; and the gradients of that share, cut out of the whole's. (Every
+// process computes the loss of the whole batch: it costs less than one layer,
+// and all of them have the same loss, to the bit.)
+#ifndef SEMRANK_MODEL_TRAIN_TOWERS_VECTOR_EXCHANGE_H_
+#define SEMRANK_MODEL_TRAIN_TOWERS_VECTOR_EXCHANGE_H_
+
+#include <vector>
+
+#include "model/train/batches/negative_sampler.h"
+#include "model/train/distributed/communicator.h"
+#include "model/train/towers/softmax_loss.h"
+
+namespace semrank {
+
+class VectorExchange {
+ public:
+  explicit VectorExchange(int dim) : dim_(dim) {}
+
+  // `own`: the vectors of ShareOf(batch, process, num_processes): its queries;
+  // its clicked titles, then its drawn ones. Valid until the next call.
+  LossInput Gather(const LossInput& own, Communicator& communicator);
+  // Where the loss puts the gradients of what Gather returned.
+  LossGradients gradients();
+  // Copies the share's part to where its vectors' gradients go.
+  void CutOut(const MiniBatch& batch, const Communicator& communicator,
+              const LossGradients& own) const;
+
+ private:
+  int dim_;
+  std::vector<float> queries_, titles_;
+  std::vector<float> query_gradients_, title_gradients_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_TOWERS_VECTOR_EXCHANGE_H_

@@ -1,0 +1,85 @@
+#include "model/train/validation/trained_model.h"
+
+#include <filesystem>
+#include <string>
+#include <utility>
+
+#include "model/base/version.h"
+#include "model/format/manifest.h"
+#include "model/format/model_tensors.h"
+#include "model/train/data/training_features.h"
+
+namespace semrank {
+namespace {
+
+// "shop" for "models/shop" and "models/shop/".
+std::string NameOfFolder(const std::string& model_dir) {
+  std::filesystem::path path = std::filesystem::path(model_dir);
+  if (!path.has_filename()) path = path.parent_path();
+  return path.filename().string();
+}
+
+// What is otherwise than in models of towers.
+void DescribeSsiModel(const TrainOptions& options, const Featurizer& featurizer,
+                      v1::ModelConfig& config) {
+  *config.mutable_ssi() = DescribeSsi(options.ssi, featurizer.num_features());
+  config.mutable_features()->set_weighting(v1::FEATURE_WEIGHTING_TF_IDF);
+  config.clear_gamma();
+  config.set_score_kind(v1::SCORE_KIND_SSI_DOT);
+  config.mutable_training()->set_loss(v1::LOSS_KIND_MARGIN);
+  config.mutable_training()->set_margin(options.loss.margin);
+}
+
+}  // namespace
+
+v1::ModelConfig DescribeModel(const TrainOptions& options,
+                              const Featurizer& featurizer) {
+  v1::ModelConfig config;
+  config.set_format_version(kFormatVersion);
+  config.set_name(NameOfFolder(options.data.model_dir));
+  config.set_tower(options.tower.kind);
+  config.mutable_hidden_dims()->Add(options.tower.hidden_dims.begin(),
+                                    options.tower.hidden_dims.end());
+  config.set_embedding_dim(options.tower.embedding_dim);
+  config.set_activation(options.tower.activation);
+  config.set_shared_towers(options.tower.shared);
+  config.set_clsm_window(options.tower.clsm_window);
+  *config.mutable_features() = DescribeFeatures(featurizer);
+  config.set_gamma(options.loss.gamma);
+  config.set_score_kind(v1::SCORE_KIND_COSINE);
+
+  v1::TrainingFacts& facts = *config.mutable_training();
+  facts.set_seed(options.seed);
+  facts.set_loss(v1::LOSS_KIND_SOFTMAX);
+  facts.set_negatives(options.loss.negatives);
+  facts.set_hard_negatives(options.loss.hard_negatives);
+  facts.set_negative_sampling(options.loss.sampling);
+  facts.set_batch_size(options.batch_size);
+  facts.set_optimizer(options.optimizer.kind);
+  facts.set_learning_rate(options.optimizer.learning_rate);
+  facts.set_without_biases(!options.tower.biases);
+  facts.set_dropout(options.tower.dropout);
+  facts.set_gradient_clip_norm(options.optimizer.gradient_clip_norm);
+  facts.set_warmup_batches(options.optimizer.warmup_batches);
+  facts.set_learning_rate_decay(options.optimizer.decay);
+  facts.set_click_use(options.loss.clicks);
+  facts.set_init_weights_sha256(options.initial_model.weights_sha256);
+  facts.set_trainer_version(std::string(Version()));
+  if (options.tower.kind == v1::TOWER_KIND_SSI) {
+    DescribeSsiModel(options, featurizer, config);
+  }
+  return config;
+}
+
+absl::StatusOr<std::shared_ptr<const TwoTowerModel>> ViewAsModel(
+    const ModelTrainer& trainer, const v1::ModelConfig& config,
+    const Featurizer& featurizer) {
+  TensorMap tensors;
+  for (TensorView& tensor : trainer.Weights()) {
+    tensors.emplace(tensor.name, std::move(tensor));
+  }
+  return MakeModel(ModelVersion(), config, featurizer, tensors,
+                   /*storage=*/nullptr);
+}
+
+}  // namespace semrank

@@ -1,0 +1,184 @@
+#include "model/train/validation/validator.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <span>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "model/base/random.h"
+#include "model/base/status_macros.h"
+#include "model/cli/interrupt.h"
+#include "model/eval/evaluate.h"
+#include "model/eval/model_ranker.h"
+#include "model/train/batches/batch_plan.h"
+#include "model/train/validation/trained_model.h"
+
+namespace semrank {
+
+namespace {
+
+using PairHalves = std::array<std::vector<TextPair>, kNumFolds>;
+
+// All pairs of a query go to the same half.
+PairHalves SplitByQuery(std::span<const TextPair> pairs, std::uint64_t seed) {
+  std::vector<TextId> queries;
+  for (const TextPair& pair : pairs) queries.push_back(pair.query);
+  std::sort(queries.begin(), queries.end());
+  queries.erase(std::unique(queries.begin(), queries.end()), queries.end());
+  const std::vector<std::uint8_t> folds = DrawFolds(queries.size(), seed);
+  PairHalves halves;
+  for (const TextPair& pair : pairs) {
+    const auto place =
+        std::lower_bound(queries.begin(), queries.end(), pair.query);
+    halves[folds[place - queries.begin()]].push_back(pair);
+  }
+  return halves;
+}
+
+// The loss of a single title is always 0.
+bool HasTwoTitles(const std::vector<TextPair>& pairs) {
+  return std::any_of(pairs.begin(), pairs.end(), [&](const TextPair& pair) {
+    return pair.title != pairs.front().title;
+  });
+}
+
+}  // namespace
+
+std::optional<double> ValidationResult::Score() const {
+  if (metrics && !judged_by_loss) return (*metrics)[kNdcgAt10];
+  if (loss) return -*loss;
+  return std::nullopt;
+}
+
+absl::StatusOr<std::shared_ptr<const Collection>> Validator::ReadQueries(
+    const DataOptions& options, BadLines& bad_lines) {
+  if (options.valid_queries.empty()) return nullptr;
+  SEMRANK_ASSIGN_OR_RETURN(
+      Collection collection,
+      ReadCollection(
+          {options.valid_docs, options.valid_queries, options.valid_qrels},
+          bad_lines));
+  return std::make_shared<const Collection>(std::move(collection));
+}
+
+std::unique_ptr<Validator> Validator::Create(
+    const TrainOptions& options, const TrainingData& data,
+    std::shared_ptr<const Collection> queries) {
+  // make_unique cannot reach the private constructor.
+  std::unique_ptr<Validator> validator(
+      new Validator(options, data, std::move(queries)));
+  validator->SampleBatches(data.valid_pairs, /*fold=*/0);
+  return validator;
+}
+
+absl::StatusOr<std::unique_ptr<Validator>> Validator::CreateForFolds(
+    const TrainOptions& options, const TrainingData& data,
+    std::shared_ptr<const Collection> queries) {
+  std::unique_ptr<Validator> validator(
+      new Validator(options, data, std::move(queries)));
+  validator->by_fold_ = true;
+  SEMRANK_RETURN_IF_ERROR(validator->DrawHalves());
+  return validator;
+}
+
+absl::Status Validator::DrawHalves() {
+  const PairHalves halves = SplitByQuery(data_.valid_pairs, options_.seed);
+  for (int f = 0; f < kNumFolds; ++f) {
+    SampleBatches(halves[f], static_cast<std::uint8_t>(f));
+  }
+  const bool enough =
+      options_.early_stopping == EpochMeasure::kNdcg
+          ? DrawQueryHalves() >= kNumFolds
+          : std::all_of(halves.begin(), halves.end(), HasTwoTitles);
+  if (enough) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "too few validation queries for the two halves that --grid needs");
+}
+
+// Returns how many queries are measured.
+std::size_t Validator::DrawQueryHalves() {
+  std::vector<std::size_t> judged;
+  for (std::size_t q = 0; q < collection_->queries.size(); ++q) {
+    if (collection_->queries[q].HasRelevant()) judged.push_back(q);
+  }
+  const std::vector<std::uint8_t> folds =
+      DrawFolds(judged.size(), options_.seed);
+  query_folds_.resize(collection_->queries.size());
+  for (std::size_t i = 0; i < judged.size(); ++i) {
+    query_folds_[judged[i]] = folds[i];
+  }
+  return judged.size();
+}
+
+void Validator::SampleBatches(std::span<const TextPair> pairs,
+                              std::uint8_t fold) {
+  const BatchPlan plan(pairs.size(), options_.batch_size);
+  // Here a pair stands once: it counts as often as it would be repeated.
+  LossOptions loss = options_.loss;
+  if (loss.clicks == v1::CLICK_USE_REPEAT) loss.clicks = v1::CLICK_USE_WEIGHT;
+  const ClickedTitles clicked =
+      DrawsTitles(loss) ? ClickedTitles(pairs) : ClickedTitles();
+  NegativeSampler sampler(loss, data_.titles, &data_.shown, &clicked);
+  for (std::int64_t b = 0; b < plan.num_batches(); ++b) {
+    Random random(options_.seed, RandomPurpose::kValidationNegatives,
+                  batches_.size());
+    MiniBatch& batch = batches_.emplace_back();
+    batch.bags = &data_.bags;
+    sampler.Sample(plan.Batch(pairs, b), random, batch);
+    batch_folds_.push_back(fold);
+  }
+}
+
+absl::StatusOr<ValidationResult> Validator::Validate(
+    ModelTrainer& trainer, const v1::ModelConfig& config,
+    ThreadPool& pool) const {
+  ValidationResult result;
+  result.judged_by_loss = options_.early_stopping == EpochMeasure::kLoss;
+  if (!batches_.empty()) {
+    SEMRANK_RETURN_IF_ERROR(MeasureLoss(trainer, result));
+  }
+  if (collection_) {
+    SEMRANK_RETURN_IF_ERROR(MeasureRanking(trainer, config, pool, result));
+  }
+  return result;
+}
+
+absl::Status Validator::MeasureLoss(ModelTrainer& trainer,
+                                    ValidationResult& result) const {
+  FoldMeans means;
+  for (std::size_t b = 0; b < batches_.size(); ++b) {
+    if (Interrupted()) return absl::CancelledError("interrupted");
+    SEMRANK_ASSIGN_OR_RETURN(const double loss, trainer.Loss(batches_[b]));
+    means.Add(batch_folds_[b], -loss, batches_[b].total_weight());
+  }
+  result.loss = -means.All();
+  if (by_fold_) result.folds = means.Folds();
+  return absl::OkStatus();
+}
+
+absl::Status Validator::MeasureRanking(const ModelTrainer& trainer,
+                                       const v1::ModelConfig& config,
+                                       ThreadPool& pool,
+                                       ValidationResult& result) const {
+  SEMRANK_ASSIGN_OR_RETURN(auto model,
+                           ViewAsModel(trainer, config, data_.featurizer));
+  const ModelRanker ranker(std::move(model), collection_->documents, pool);
+  EvaluateOptions evaluate;
+  evaluate.candidates =
+      options_.data.valid_judged_only ? Candidates::kJudged : Candidates::kAll;
+  SEMRANK_ASSIGN_OR_RETURN(
+      const Evaluation evaluation,
+      EvaluateRanker(ranker, *collection_, evaluate, pool));
+  result.metrics = evaluation.summary.mean;
+  if (!by_fold_ || result.judged_by_loss) return absl::OkStatus();
+  FoldMeans means;
+  for (const QueryEvaluation& query : evaluation.queries) {
+    means.Add(query_folds_[query.query], query.metrics[kNdcgAt10], 1);
+  }
+  result.folds = means.Folds();
+  return absl::OkStatus();
+}
+
+}  // namespace semrank

@@ -1,0 +1,83 @@
+#include "server/auth/tls_files.h"
+
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
+
+#include <memory>
+#include <string_view>
+
+#include "absl/strings/str_format.h"
+#include "model/base/file_io.h"
+#include "model/base/status_macros.h"
+#include "server/base/file_stamp.h"
+
+namespace semrank {
+namespace {
+
+constexpr std::size_t kMaxFileBytes = std::size_t{1} << 20;
+
+struct Free {
+  void operator()(BIO* bio) const { BIO_free(bio); }
+  void operator()(X509* certificate) const { X509_free(certificate); }
+  void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
+};
+using Bio = std::unique_ptr<BIO, Free>;
+using Certificate = std::unique_ptr<X509, Free>;
+using PrivateKey = std::unique_ptr<EVP_PKEY, Free>;
+
+Bio BioOf(const std::string& pem) {
+  return Bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+}
+
+absl::Status FileError(const std::string& path, std::string_view reason) {
+  ERR_clear_error();
+  return absl::InvalidArgumentError(absl::StrFormat("%s: %s", path, reason));
+}
+
+// No password is asked for: an encrypted key is an error.
+int NoPassword(char* /*buffer*/, int /*size*/, int /*writing*/,
+               void* /*data*/) {
+  return -1;
+}
+
+absl::StatusOr<Certificate> FirstCertificate(const std::string& path,
+                                             const std::string& pem) {
+  Certificate certificate(
+      PEM_read_bio_X509(BioOf(pem).get(), nullptr, &NoPassword, nullptr));
+  if (certificate == nullptr) return FileError(path, "no PEM certificate");
+  return certificate;
+}
+
+}  // namespace
+
+absl::StatusOr<TlsContent> ReadTlsFiles(const TlsFiles& files) {
+  TlsContent content;
+  SEMRANK_ASSIGN_OR_RETURN(content.cert, ReadFile(files.cert, kMaxFileBytes));
+  SEMRANK_ASSIGN_OR_RETURN(content.key, ReadFile(files.key, kMaxFileBytes));
+  SEMRANK_ASSIGN_OR_RETURN(const Certificate certificate,
+                           FirstCertificate(files.cert, content.cert));
+  const PrivateKey key(PEM_read_bio_PrivateKey(BioOf(content.key).get(),
+                                               nullptr, &NoPassword, nullptr));
+  if (key == nullptr) {
+    return FileError(files.key, "no PEM private key without a password");
+  }
+  if (X509_check_private_key(certificate.get(), key.get()) != 1) {
+    return FileError(files.key, "not the key of " + files.cert);
+  }
+  if (files.client_ca.empty()) return content;
+  SEMRANK_ASSIGN_OR_RETURN(content.client_ca,
+                           ReadFile(files.client_ca, kMaxFileBytes));
+  SEMRANK_RETURN_IF_ERROR(
+      FirstCertificate(files.client_ca, content.client_ca).status());
+  return content;
+}
+
+std::string TlsFilesStamp(const TlsFiles& files) {
+  std::string stamp = FileStamp(files.cert) + "; " + FileStamp(files.key);
+  if (!files.client_ca.empty()) stamp += "; " + FileStamp(files.client_ca);
+  return stamp;
+}
+
+}  // namespace semrank

@@ -1,0 +1,38 @@
+// Who waits for an answer, and until when. Work asks between two slices and
+// stops when nobody does.
+#ifndef SEMRANK_SERVER_BASE_CALLER_H_
+#define SEMRANK_SERVER_BASE_CALLER_H_
+
+#include "absl/status/status.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "server/base/errors.h"
+
+namespace semrank {
+
+class Caller {
+ public:
+  virtual ~Caller() = default;
+  // InfiniteFuture when the caller set none.
+  virtual absl::Time deadline() const = 0;
+  // True once the caller has cancelled or its connection is gone. Cheap enough
+  // to ask every few hundred microseconds.
+  virtual bool gone() const = 0;
+};
+
+// DeadlineExceeded or Cancelled when work would be for nobody.
+inline absl::Status CheckStillWanted(const Caller& caller) {
+  if (absl::Now() >= caller.deadline()) {
+    return MakeError(absl::StatusCode::kDeadlineExceeded, "DEADLINE_EXCEEDED",
+                     "the call's deadline has passed");
+  }
+  if (caller.gone()) {
+    return MakeError(absl::StatusCode::kCancelled, "CANCELLED",
+                     "the call was cancelled");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_BASE_CALLER_H_

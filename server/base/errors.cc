@@ -1,0 +1,124 @@
+#include "server/base/errors.h"
+
+#include <string>
+
+#include "absl/strings/cord.h"
+#include "absl/strings/str_format.h"
+#include "model/base/strings.h"
+
+namespace semrank {
+namespace {
+
+// Payload names inside absl::Status; they never leave the process.
+constexpr std::string_view kReasonUrl = "semrank/reason";
+constexpr std::string_view kValueUrlPrefix = "semrank/value/";
+
+std::string_view DefaultReason(absl::StatusCode code) {
+  switch (code) {
+    case absl::StatusCode::kInvalidArgument:
+      return "INVALID_FIELD";
+    case absl::StatusCode::kNotFound:
+      return "MODEL_NOT_FOUND";
+    case absl::StatusCode::kDataLoss:
+    case absl::StatusCode::kFailedPrecondition:
+      return "MODEL_DAMAGED";
+    case absl::StatusCode::kUnavailable:
+      return "NO_MODEL";
+    case absl::StatusCode::kDeadlineExceeded:
+      return "DEADLINE_EXCEEDED";
+    case absl::StatusCode::kCancelled:
+      return "CANCELLED";
+    case absl::StatusCode::kResourceExhausted:
+      return "OVERLOADED";
+    case absl::StatusCode::kUnimplemented:
+      return "NOT_IMPLEMENTED";
+    default:
+      return "BUG";
+  }
+}
+
+}  // namespace
+
+absl::Status MakeError(absl::StatusCode code, std::string_view reason,
+                       std::string_view message,
+                       std::initializer_list<ErrorValue> values) {
+  absl::Status status(code, ToAbsl(message));
+  status.SetPayload(ToAbsl(kReasonUrl), absl::Cord(ToAbsl(reason)));
+  for (const ErrorValue& value : values) {
+    const std::string url =
+        std::string(kValueUrlPrefix) + std::string(value.name);
+    status.SetPayload(url, absl::Cord(value.value));
+  }
+  return status;
+}
+
+std::string ErrorReason(const absl::Status& status) {
+  if (status.ok()) return "";
+  const auto reason = status.GetPayload(ToAbsl(kReasonUrl));
+  if (reason.has_value()) return std::string(*reason);
+  return std::string(DefaultReason(status.code()));
+}
+
+std::map<std::string, std::string> ErrorValues(const absl::Status& status) {
+  std::map<std::string, std::string> values;
+  status.ForEachPayload([&](absl::string_view url, const absl::Cord& value) {
+    std::string_view name = ToStd(url);
+    if (!name.starts_with(kValueUrlPrefix)) return;
+    name.remove_prefix(kValueUrlPrefix.size());
+    values[std::string(name)] = std::string(value);
+  });
+  return values;
+}
+
+absl::Status FieldError(std::string_view reason, std::string_view field,
+                        std::string_view message,
+                        std::initializer_list<ErrorValue> values) {
+  absl::Status status =
+      MakeError(absl::StatusCode::kInvalidArgument, reason,
+                absl::StrFormat("%s: %s", field, message), values);
+  const std::string url = std::string(kValueUrlPrefix) + "field";
+  status.SetPayload(url, absl::Cord(ToAbsl(field)));
+  return status;
+}
+
+absl::Status TextTooLong(std::string_view field, std::size_t num_bytes,
+                         std::size_t max_text_bytes) {
+  return FieldError(
+      "TEXT_TOO_LONG", field,
+      absl::StrFormat("%d bytes, over the limit of %d (--max_text_bytes)",
+                      num_bytes, max_text_bytes),
+      {{"value", std::to_string(num_bytes)},
+       {"limit", std::to_string(max_text_bytes)},
+       {"flag", "max_text_bytes"}});
+}
+
+absl::Status InvalidUtf8(std::string_view field, const absl::Status& cause) {
+  return FieldError("INVALID_UTF8", field, ToStd(cause.message()));
+}
+
+absl::Status TooManyTexts(std::string_view field, std::uint64_t num_texts,
+                          std::uint64_t max_texts_per_request) {
+  return FieldError("TOO_MANY_TEXTS", field,
+                    absl::StrFormat("%d in one request, over the limit of %d "
+                                    "(--max_texts_per_request)",
+                                    num_texts, max_texts_per_request),
+                    {{"value", std::to_string(num_texts)},
+                     {"limit", std::to_string(max_texts_per_request)},
+                     {"flag", "max_texts_per_request"}});
+}
+
+absl::Status DocumentNotFound(std::string_view field) {
+  return MakeError(
+      absl::StatusCode::kNotFound, "DOCUMENT_NOT_FOUND",
+      absl::StrFormat("%s: no such document in the catalog", field),
+      {{"field", std::string(field)}});
+}
+
+absl::Status MalformedMessage(std::string_view message_name) {
+  return MakeError(
+      absl::StatusCode::kInvalidArgument, kMalformedReason,
+      absl::StrFormat("the bytes are no valid %s message", message_name),
+      {{"message", std::string(message_name)}});
+}
+
+}  // namespace semrank

@@ -1,0 +1,57 @@
+// Errors that programs can read: a status whose reason and values become one
+// google.rpc.ErrorInfo on every wire. Made here, without knowing a wire.
+//
+//   Reasons  those of proto/README.md; published, so never renamed.
+//   Values   by name: "field", "value", "limit", "flag", "retry_delay_ms".
+//            Never a text, a key or a payload of the caller.
+//   Threads  free functions, from any thread.
+#ifndef SEMRANK_SERVER_BASE_ERRORS_H_
+#define SEMRANK_SERVER_BASE_ERRORS_H_
+
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+
+namespace semrank {
+
+struct ErrorValue {
+  std::string_view name;
+  std::string value;
+};
+
+absl::Status MakeError(absl::StatusCode code, std::string_view reason,
+                       std::string_view message,
+                       std::initializer_list<ErrorValue> values = {});
+
+// The reason given to MakeError; for a status made elsewhere (the model
+// library) the one that fits its code. Empty only for OK.
+std::string ErrorReason(const absl::Status& status);
+std::map<std::string, std::string> ErrorValues(const absl::Status& status);
+
+// INVALID_ARGUMENT `reason` about one field: "titles[3]: message".
+absl::Status FieldError(std::string_view reason, std::string_view field,
+                        std::string_view message,
+                        std::initializer_list<ErrorValue> values = {});
+
+// The same errors wherever texts come in.
+absl::Status TextTooLong(std::string_view field, std::size_t num_bytes,
+                         std::size_t max_text_bytes);
+// `cause` is the normalizer's, with the place of the bad byte.
+absl::Status InvalidUtf8(std::string_view field, const absl::Status& cause);
+absl::Status TooManyTexts(std::string_view field, std::uint64_t num_texts,
+                          std::uint64_t max_texts_per_request);
+
+// NOT_FOUND for one key: "ids[3]: no such document in the catalog".
+absl::Status DocumentNotFound(std::string_view field);
+
+// For bytes that are no message of this name ("semrank.v1.RankRequest").
+inline constexpr std::string_view kMalformedReason = "MALFORMED_MESSAGE";
+absl::Status MalformedMessage(std::string_view message_name);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_BASE_ERRORS_H_

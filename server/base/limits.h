@@ -1,0 +1,59 @@
+// What the server accepts, in one place: flags set it, the engine and the
+// adapters keep to it, GetLimits publishes it.
+#ifndef SEMRANK_SERVER_BASE_LIMITS_H_
+#define SEMRANK_SERVER_BASE_LIMITS_H_
+
+#include <algorithm>
+#include <cstdint>
+
+namespace semrank {
+
+struct Limits {
+  // Candidates or texts in one request.
+  std::int64_t max_texts_per_request = 10'000;
+  // Bytes of one query, text or title.
+  std::int64_t max_text_bytes = 4'096;
+  // Texts admitted at once over all calls. At least max_texts_per_request + 1,
+  // so that the largest request (and its query) can be admitted at all.
+  std::int64_t max_inflight_texts = 100'000;
+  // Requests of one stream in work at once; the next one is read when one of
+  // them is done.
+  std::int64_t max_requests_per_stream = 64;
+  // Calls and streams at once on one connection; further ones wait in the
+  // client.
+  std::int64_t max_streams_per_connection = 1'000;
+  // Connections at once over gRPC; a further one is closed. Fewer where the
+  // limit on open files does not allow as many.
+  std::int64_t max_connections = 8'192;
+  // Bytes of one call's metadata.
+  std::int64_t max_metadata_bytes = 8'192;
+  // Bytes of one JSON request over HTTP.
+  std::int64_t max_http_body_bytes = std::int64_t{8} << 20;
+  // Of a document of the catalog: bytes of its name and of its payload.
+  std::int64_t max_document_id_bytes = 512;
+  std::int64_t max_payload_bytes = 4'096;
+  // Documents that one search of the catalog returns.
+  std::int64_t max_top_k = 1'000;
+};
+
+// Messages are sized for given vectors up to this dimension, not for that of
+// the model at hand: the limit stays while models come and go.
+inline constexpr std::int64_t kSizedEmbeddingDim = 1'024;
+
+// Largest message that a request within the limits can need: every text at its
+// longest, or every candidate a vector, with the wire's own bytes.
+inline std::int64_t MaxRequestBytes(const Limits& limits) {
+  const std::int64_t candidate_bytes =
+      std::max(limits.max_text_bytes, kSizedEmbeddingDim * 4) + 8;
+  return limits.max_texts_per_request * candidate_bytes +
+         limits.max_text_bytes + 4'096;
+}
+
+// Largest response: a float32 vector for every text, or every title echoed.
+inline std::int64_t MaxResponseBytes(const Limits& limits) {
+  return MaxRequestBytes(limits) + limits.max_texts_per_request * 16;
+}
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_BASE_LIMITS_H_

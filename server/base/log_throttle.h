@@ -1,0 +1,34 @@
+// Lets so many log lines a second through and counts the others, so that what
+// a client does cannot fill the log.
+//
+//   Threads  every method, from any thread.
+#ifndef SEMRANK_SERVER_BASE_LOG_THROTTLE_H_
+#define SEMRANK_SERVER_BASE_LOG_THROTTLE_H_
+
+#include <cstdint>
+
+#include "absl/time/time.h"
+#include "model/base/mutex.h"
+
+namespace semrank {
+
+class LogThrottle {
+ public:
+  explicit LogThrottle(int max_lines_per_second)
+      : max_lines_per_second_(max_lines_per_second) {}
+
+  // True when a line may be written at `now`; `num_dropped` is then the number
+  // of lines dropped since the last one.
+  bool Allow(absl::Time now, std::int64_t& num_dropped);
+
+ private:
+  const int max_lines_per_second_;
+  Mutex mutex_;
+  absl::Time second_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
+  int num_lines_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::int64_t num_dropped_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_BASE_LOG_THROTTLE_H_

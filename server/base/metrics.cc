@@ -1,0 +1,280 @@
+#include "server/base/metrics.h"
+
+#include <prometheus/family.h>
+#include <prometheus/text_serializer.h>
+
+#include <algorithm>
+#include <iterator>
+#include <sstream>
+#include <utility>
+
+#include "model/base/version.h"
+#include "server/base/errors.h"
+
+namespace semrank {
+namespace {
+
+// Name, labels (for the reader) and help of every family that is counted here.
+// Readings (cache, admission, process) are added by whoever keeps the values.
+struct FamilyInfo {
+  const char* name;
+  const char* labels;
+  const char* help;
+};
+constexpr FamilyInfo kStarted = {"grpc_server_started_total",
+                                 "grpc_type, grpc_service, grpc_method",
+                                 "Calls that reached a method."};
+constexpr FamilyInfo kHandled = {
+    "grpc_server_handled_total",
+    "grpc_type, grpc_service, grpc_method, grpc_code",
+    "Calls that ended, by status code."};
+constexpr FamilyInfo kHandlingSeconds = {
+    "grpc_server_handling_seconds", "grpc_type, grpc_service, grpc_method",
+    "Time from a call's arrival to its status, whatever the outcome."};
+constexpr FamilyInfo kReceived = {"grpc_server_msg_received_total",
+                                  "grpc_type, grpc_service, grpc_method",
+                                  "Messages received on streams."};
+constexpr FamilyInfo kSent = {"grpc_server_msg_sent_total",
+                              "grpc_type, grpc_service, grpc_method",
+                              "Messages sent on streams."};
+constexpr FamilyInfo kAnswered = {
+    "semrank_stream_requests_total", "grpc_service, grpc_method, grpc_code",
+    "Requests on streams that were answered, by status code."};
+constexpr FamilyInfo kStageSeconds = {
+    "semrank_stage_duration_seconds", "stage",
+    "Time that a request spent in one stage."};
+constexpr FamilyInfo kTextsEmbedded = {"semrank_texts_embedded_total", "side",
+                                       "Texts that went through a tower."};
+constexpr FamilyInfo kBatchTexts = {
+    "semrank_batch_texts", "side", "Texts that went through a tower together."};
+constexpr FamilyInfo kCacheRequests = {
+    "semrank_cache_requests_total", "result",
+    "Document vectors looked up in the memory cache."};
+constexpr FamilyInfo kRejected = {
+    "semrank_requests_rejected_total", "reason",
+    "Requests turned away or given up before they were done."};
+constexpr FamilyInfo kDocumentsPut = {"semrank_catalog_documents_put_total", "",
+                                      "Documents put into the catalog."};
+constexpr FamilyInfo kDocumentsDeleted = {
+    "semrank_catalog_documents_deleted_total", "",
+    "Documents deleted from the catalog."};
+constexpr FamilyInfo kSearches = {"semrank_catalog_searches_total", "",
+                                  "Searches of the whole catalog."};
+constexpr FamilyInfo kDocumentsSearched = {
+    "semrank_catalog_documents_searched_total", "",
+    "Documents scored by searches of the whole catalog."};
+constexpr FamilyInfo kModelLoads = {"semrank_model_load_total", "result",
+                                    "Attempts to load a model."};
+constexpr FamilyInfo kModelInfo = {"semrank_model_info",
+                                   "name, version, sha256, dim",
+                                   "The current models, by the SHA-256 of "
+                                   "their MANIFEST.json; always 1."};
+constexpr FamilyInfo kModelLoaded = {
+    "semrank_model_loaded_timestamp_seconds", "name",
+    "When the current model became ready, in seconds since 1970."};
+constexpr FamilyInfo kBuildInfo = {"semrank_build_info", "version, compiler",
+                                   "The running program; always 1."};
+
+constexpr std::array<const char*, kNumStages> kStageLabels = {
+    "queue", "read", "parse", "cache", "embed", "score", "serialize"};
+constexpr std::array<std::string_view, kNumStatusCodes> kCodeLabels = {
+    "OK",
+    "Canceled",
+    "Unknown",
+    "InvalidArgument",
+    "DeadlineExceeded",
+    "NotFound",
+    "AlreadyExists",
+    "PermissionDenied",
+    "ResourceExhausted",
+    "FailedPrecondition",
+    "Aborted",
+    "OutOfRange",
+    "Unimplemented",
+    "Internal",
+    "Unavailable",
+    "DataLoss",
+    "Unauthenticated"};
+constexpr std::array<const char*, 10> kRejectReasons = {
+    "OVERLOADED",        "DEADLINE_EXCEEDED", "CANCELLED",   "MODEL_LOADING",
+    "DRAINING",          "MISSING_KEY",       "UNKNOWN_KEY", "ROLE_REQUIRED",
+    "MESSAGE_TOO_LARGE", "METADATA_TOO_LARGE"};
+
+// The buckets of gRPC's own latency metrics (proposal A66), in seconds.
+const prometheus::Histogram::BucketBoundaries& CallBuckets() {
+  static const prometheus::Histogram::BucketBoundaries buckets = {
+      .00001, .00005, .0001, .0003, .0006, .0008, .001, .002, .003, .004,
+      .005,   .006,   .008,  .01,   .013,  .016,  .02,  .025, .03,  .04,
+      .05,    .065,   .08,   .1,    .13,   .16,   .2,   .25,  .3,   .4,
+      .5,     .65,    .8,    1,     2,     5,     10,   20,   50,   100};
+  return buckets;
+}
+
+// Up to the largest slice that an embedder hands to a tower.
+const prometheus::Histogram::BucketBoundaries& BatchBuckets() {
+  static const prometheus::Histogram::BucketBoundaries buckets = {
+      1, 2, 4, 8, 16, 32, 64, 128, 256};
+  return buckets;
+}
+
+// Codes that nobody has defined count as Unknown.
+int NumberOf(absl::StatusCode code) {
+  const int number = static_cast<int>(code);
+  const bool known = number >= 0 && number < kNumStatusCodes;
+  return known ? number : static_cast<int>(absl::StatusCode::kUnknown);
+}
+
+template <typename Builder>
+auto& Register(Builder builder, const FamilyInfo& info,
+               prometheus::Registry& registry) {
+  return builder.Name(info.name).Help(info.help).Register(registry);
+}
+
+prometheus::MetricFamily Read(const Metrics::Reading& reading) {
+  prometheus::MetricFamily family;
+  family.name = reading.name;
+  family.help = reading.help;
+  family.type = reading.type;
+  prometheus::ClientMetric& metric = family.metric.emplace_back();
+  metric.gauge.value = metric.counter.value = reading.read();
+  return family;
+}
+
+}  // namespace
+
+std::string_view StatusCodeLabel(absl::StatusCode code) {
+  return kCodeLabels[NumberOf(code)];
+}
+
+const prometheus::Histogram::BucketBoundaries& Metrics::StageBuckets() {
+  static const prometheus::Histogram::BucketBoundaries buckets = {
+      1e-6, 2.5e-6, 5e-6, 1e-5, 2.5e-5, 5e-5, 1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3,
+      5e-3, .01,    .025, .05,  .1,     .25,  .5,   1,      2.5,  5,    10};
+  return buckets;
+}
+
+Metrics::Metrics() {
+  using prometheus::BuildCounter;
+  using prometheus::BuildGauge;
+  using prometheus::BuildHistogram;
+  started_ = &Register(BuildCounter(), kStarted, registry_);
+  handled_ = &Register(BuildCounter(), kHandled, registry_);
+  handling_seconds_ = &Register(BuildHistogram(), kHandlingSeconds, registry_);
+  received_ = &Register(BuildCounter(), kReceived, registry_);
+  sent_ = &Register(BuildCounter(), kSent, registry_);
+  answered_ = &Register(BuildCounter(), kAnswered, registry_);
+  auto& stages = Register(BuildHistogram(), kStageSeconds, registry_);
+  for (int i = 0; i < kNumStages; ++i) {
+    stage_seconds_[i] =
+        &stages.Add({{"stage", kStageLabels[i]}}, StageBuckets());
+  }
+  auto& embedded = Register(BuildCounter(), kTextsEmbedded, registry_);
+  auto& batches = Register(BuildHistogram(), kBatchTexts, registry_);
+  for (const int place : {0, 1}) {
+    const prometheus::Labels side = {
+        {"side", place == 0 ? "query" : "document"}};
+    texts_embedded_[place] = &embedded.Add(side);
+    batch_texts_[place] = &batches.Add(side, BatchBuckets());
+  }
+  auto& cache = Register(BuildCounter(), kCacheRequests, registry_);
+  cache_hits_ = &cache.Add({{"result", "hit"}});
+  cache_misses_ = &cache.Add({{"result", "miss"}});
+  auto& rejected = Register(BuildCounter(), kRejected, registry_);
+  for (const char* reason : kRejectReasons) {
+    rejected_[reason] = &rejected.Add({{"reason", reason}});
+  }
+  const auto counter = [this](const FamilyInfo& info) {
+    return &Register(BuildCounter(), info, registry_).Add({});
+  };
+  documents_put_ = counter(kDocumentsPut);
+  documents_deleted_ = counter(kDocumentsDeleted);
+  searches_ = counter(kSearches);
+  documents_searched_ = counter(kDocumentsSearched);
+  auto& loads = Register(BuildCounter(), kModelLoads, registry_);
+  loads_ok_ = &loads.Add({{"result", "ok"}});
+  loads_failed_ = &loads.Add({{"result", "failed"}});
+  model_info_ = &Register(BuildGauge(), kModelInfo, registry_);
+  loaded_timestamp_seconds_ = &Register(BuildGauge(), kModelLoaded, registry_);
+  Register(BuildGauge(), kBuildInfo, registry_)
+      .Add({{"version", std::string(Version())}, {"compiler", __VERSION__}})
+      .Set(1);
+}
+
+void Metrics::Rpc::Handled(absl::StatusCode code, absl::Duration time) const {
+  handled_[NumberOf(code)]->Increment();
+  handling_seconds_->Observe(absl::ToDoubleSeconds(time));
+}
+
+Metrics::Rpc Metrics::AddRpc(std::string_view service, std::string_view method,
+                             std::string_view type) {
+  prometheus::Labels labels = {{"grpc_type", std::string(type)},
+                               {"grpc_service", std::string(service)},
+                               {"grpc_method", std::string(method)}};
+  Rpc rpc;
+  rpc.name_ = std::string(service) + "/" + std::string(method);
+  rpc.started_ = &started_->Add(labels);
+  rpc.handling_seconds_ = &handling_seconds_->Add(labels, CallBuckets());
+  for (int i = 0; i < kNumStatusCodes; ++i) {
+    labels["grpc_code"] = std::string(kCodeLabels[i]);
+    rpc.handled_[i] = &handled_->Add(labels);
+  }
+  return rpc;
+}
+
+void Metrics::Stream::CountAnswer(absl::StatusCode code) const {
+  answered[NumberOf(code)]->Increment();
+}
+
+Metrics::Stream Metrics::AddStream(std::string_view service,
+                                   std::string_view method) {
+  prometheus::Labels labels = {{"grpc_service", std::string(service)},
+                               {"grpc_method", std::string(method)}};
+  Stream stream;
+  for (int i = 0; i < kNumStatusCodes; ++i) {
+    labels["grpc_code"] = std::string(kCodeLabels[i]);
+    stream.answered[i] = &answered_->Add(labels);
+  }
+  labels.erase("grpc_code");
+  labels["grpc_type"] = "bidi_stream";
+  stream.rpc = AddRpc(service, method, labels["grpc_type"]);
+  stream.received = &received_->Add(labels);
+  stream.sent = &sent_->Add(labels);
+  return stream;
+}
+
+void Metrics::CountRejected(const absl::Status& status) {
+  const auto counter = rejected_.find(ErrorReason(status));
+  if (counter != rejected_.end()) counter->second->Increment();
+}
+
+void Metrics::SetModel(const ModelVersion& version, int embedding_dim,
+                       absl::Time load_time) {
+  MutexLock lock(mutex_);
+  prometheus::Gauge*& info = current_model_info_[version.name];
+  if (info != nullptr) model_info_->Remove(info);
+  info = &model_info_->Add({{"name", version.name},
+                            {"version", std::to_string(version.version)},
+                            {"sha256", version.identity},
+                            {"dim", std::to_string(embedding_dim)}});
+  info->Set(1);
+  loaded_timestamp_seconds_->Add({{"name", version.name}})
+      .Set(static_cast<double>(absl::ToUnixMillis(load_time)) / 1e3);
+}
+
+void Metrics::AddReading(Reading reading) {
+  MutexLock lock(mutex_);
+  readings_.push_back(std::move(reading));
+}
+
+std::string Metrics::Render() const {
+  std::vector<prometheus::MetricFamily> families = registry_.Collect();
+  {
+    MutexLock lock(mutex_);
+    std::ranges::transform(readings_, std::back_inserter(families), Read);
+  }
+  std::ostringstream text;
+  prometheus::TextSerializer().Serialize(text, families);
+  return std::move(text).str();
+}
+
+}  // namespace semrank

@@ -1,0 +1,167 @@
+// Every number that the server shows to Prometheus. All families and all known
+// label sets exist from the start, at 0, so that a rate over them is right from
+// the first event on. The table in metrics.cc names them.
+//
+//   Units    seconds and bytes; counters end in _total.
+//   Labels   fixed sets only, never a text, an id or a peer.
+//   Threads  every method, from any thread; the Add methods before serving.
+//   Cost     children are resolved at start; a count is an atomic add, an
+//            observation a short lock.
+#ifndef SEMRANK_SERVER_BASE_METRICS_H_
+#define SEMRANK_SERVER_BASE_METRICS_H_
+
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+#include <prometheus/metric_type.h>
+#include <prometheus/registry.h>
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "model/base/mutex.h"
+#include "model/nn/two_tower_model.h"
+
+namespace semrank {
+
+// What a request's time goes into; Timings in the API are the same, but that
+// they count reading (counting, admitting and decoding a message or its JSON)
+// with parsing (normalising texts).
+enum class Stage { kQueue, kRead, kParse, kCache, kEmbed, kScore, kSerialize };
+inline constexpr int kNumStages = 7;
+inline constexpr int kNumStatusCodes = 17;
+
+// "OK", "InvalidArgument": the spelling of gRPC dashboards.
+std::string_view StatusCodeLabel(absl::StatusCode code);
+
+class Metrics {
+ public:
+  Metrics();
+  Metrics(const Metrics&) = delete;
+  Metrics& operator=(const Metrics&) = delete;
+
+  // The counters of one RPC method.
+  class Rpc {
+   public:
+    void Started() const { started_->Increment(); }
+    void Handled(absl::StatusCode code, absl::Duration time) const;
+    // "semrank.v1.RankingService/Rank".
+    const std::string& name() const { return name_; }
+
+   private:
+    friend class Metrics;
+    std::string name_;
+    prometheus::Counter* started_ = nullptr;
+    std::array<prometheus::Counter*, kNumStatusCodes> handled_{};
+    prometheus::Histogram* handling_seconds_ = nullptr;
+  };
+  // service "semrank.v1.RankingService", method "Rank", type "unary" or
+  // "bidi_stream".
+  Rpc AddRpc(std::string_view service, std::string_view method,
+             std::string_view type);
+
+  // The counters of one streaming method: those of its calls, and those of the
+  // messages on them.
+  struct Stream {
+    void CountAnswer(absl::StatusCode code) const;
+
+    Rpc rpc;
+    prometheus::Counter* received = nullptr;
+    prometheus::Counter* sent = nullptr;
+    std::array<prometheus::Counter*, kNumStatusCodes> answered{};
+  };
+  Stream AddStream(std::string_view service, std::string_view method);
+
+  void RecordStage(Stage stage, absl::Duration time) {
+    stage_seconds_[static_cast<int>(stage)]->Observe(
+        absl::ToDoubleSeconds(time));
+  }
+  // One batch that went through a tower.
+  void CountEmbedded(Side side, std::int64_t num_texts) {
+    const int place = side == Side::kQuery ? 0 : 1;
+    texts_embedded_[place]->Increment(static_cast<double>(num_texts));
+    batch_texts_[place]->Observe(static_cast<double>(num_texts));
+  }
+  void CountCacheRequests(std::int64_t num_hits, std::int64_t num_misses) {
+    cache_hits_->Increment(static_cast<double>(num_hits));
+    cache_misses_->Increment(static_cast<double>(num_misses));
+  }
+  // Counts a request that was turned away or given up, by its reason;
+  // other failures are not counted here.
+  void CountRejected(const absl::Status& status);
+  void CountDocumentsPut(std::int64_t count) {
+    documents_put_->Increment(static_cast<double>(count));
+  }
+  void CountDocumentsDeleted(std::int64_t count) {
+    documents_deleted_->Increment(static_cast<double>(count));
+  }
+  // One search over `num_documents`.
+  void CountSearch(std::int64_t num_documents) {
+    searches_->Increment();
+    documents_searched_->Increment(static_cast<double>(num_documents));
+  }
+  void CountModelLoad(bool ok) {
+    (ok ? loads_ok_ : loads_failed_)->Increment();
+  }
+  // The model that is current under its name from now on.
+  void SetModel(const ModelVersion& version, int embedding_dim,
+                absl::Time load_time);
+
+  // A value that somebody else keeps and that is read at each scrape.
+  struct Reading {
+    std::string name;
+    std::string help;
+    prometheus::MetricType type = prometheus::MetricType::Gauge;
+    std::function<double()> read;
+  };
+  void AddReading(Reading reading);
+
+  // For parts that keep families of their own, under the rules above.
+  prometheus::Registry& registry() { return registry_; }
+  // Buckets, in seconds, from a cached look-up of a few titles to a large
+  // batch.
+  static const prometheus::Histogram::BucketBoundaries& StageBuckets();
+
+  // All metrics in Prometheus' text format, version 0.0.4.
+  std::string Render() const;
+
+ private:
+  prometheus::Registry registry_;
+  prometheus::Family<prometheus::Counter>* started_;
+  prometheus::Family<prometheus::Counter>* handled_;
+  prometheus::Family<prometheus::Histogram>* handling_seconds_;
+  prometheus::Family<prometheus::Counter>* received_;
+  prometheus::Family<prometheus::Counter>* sent_;
+  prometheus::Family<prometheus::Counter>* answered_;
+  std::array<prometheus::Histogram*, kNumStages> stage_seconds_;
+  std::array<prometheus::Counter*, 2> texts_embedded_;
+  std::array<prometheus::Histogram*, 2> batch_texts_;
+  prometheus::Counter* cache_hits_;
+  prometheus::Counter* cache_misses_;
+  std::map<std::string, prometheus::Counter*, std::less<>> rejected_;
+  prometheus::Counter* documents_put_;
+  prometheus::Counter* documents_deleted_;
+  prometheus::Counter* searches_;
+  prometheus::Counter* documents_searched_;
+  prometheus::Counter* loads_ok_;
+  prometheus::Counter* loads_failed_;
+  prometheus::Family<prometheus::Gauge>* loaded_timestamp_seconds_;
+
+  mutable Mutex mutex_;
+  prometheus::Family<prometheus::Gauge>* model_info_ ABSL_GUARDED_BY(mutex_);
+  // By model name.
+  std::map<std::string, prometheus::Gauge*> current_model_info_
+      ABSL_GUARDED_BY(mutex_);
+  std::vector<Reading> readings_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_BASE_METRICS_H_

@@ -1,0 +1,43 @@
+// A thread that does one thing again and again.
+//
+//   Threads  Hurry from any thread.
+#ifndef SEMRANK_SERVER_BASE_PERIODIC_TASK_H_
+#define SEMRANK_SERVER_BASE_PERIODIC_TASK_H_
+
+#include <functional>
+#include <thread>
+
+#include "absl/time/time.h"
+#include "model/base/mutex.h"
+
+namespace semrank {
+
+class PeriodicTask {
+ public:
+  // Runs `task` `interval` after the start and after its own last end, and
+  // when somebody calls Hurry. 0 = only then.
+  PeriodicTask(absl::Duration interval, std::function<void()> task);
+  // Waits for a run that has begun.
+  ~PeriodicTask();
+  PeriodicTask(const PeriodicTask&) = delete;
+  PeriodicTask& operator=(const PeriodicTask&) = delete;
+
+  // The next run begins at once, or when the present one ends.
+  void Hurry();
+
+ private:
+  // False = the end.
+  bool WaitForTurn();
+
+  const absl::Duration interval_;
+  const std::function<void()> task_;
+  Mutex mutex_;
+  CondVar hurry_or_stop_;
+  bool hurry_ ABSL_GUARDED_BY(mutex_) = false;
+  bool stop_ ABSL_GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_BASE_PERIODIC_TASK_H_

@@ -1,0 +1,35 @@
+// What the texts of a request must be, and how those that are not are reported.
+#ifndef SEMRANK_SERVER_BASE_TEXT_CHECKS_H_
+#define SEMRANK_SERVER_BASE_TEXT_CHECKS_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "server/base/limits.h"
+
+namespace semrank {
+
+// What is wrong with one candidate or text; the others are answered.
+struct ItemProblem {
+  std::uint32_t index = 0;
+  absl::Status status;
+};
+
+// "titles[3]"
+std::string ItemName(std::string_view field, std::size_t index);
+
+inline bool IsTooLong(std::string_view text, const Limits& limits) {
+  return text.size() > static_cast<std::size_t>(limits.max_text_bytes);
+}
+
+// INVALID_UTF8 of `field`. For what is compared with names but not normalised.
+absl::Status CheckUtf8(std::string_view field, std::string_view text);
+
+// What a query must be, wherever one comes in: EMPTY_QUERY, TEXT_TOO_LONG.
+absl::Status CheckQuery(std::string_view query, const Limits& limits);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_BASE_TEXT_CHECKS_H_

@@ -1,0 +1,50 @@
+#include "server/catalog/catalog_follower.h"
+
+#include <spdlog/spdlog.h>
+
+#include "absl/time/clock.h"
+#include "model/base/status_macros.h"
+#include "model/base/strings.h"
+
+namespace semrank {
+
+absl::StatusOr<std::unique_ptr<CatalogFollower>> CatalogFollower::Start(
+    const ModelStore* models, ServedCatalog* catalog,
+    const std::function<bool()>& stop) {
+  std::unique_ptr<CatalogFollower> follower(
+      new CatalogFollower(models, catalog));
+  follower->Follow();
+  const absl::Time start = absl::Now();
+  SEMRANK_ASSIGN_OR_RETURN(const CatalogLoader::Counts counts,
+                           catalog->Load(stop));
+  if (counts.num_documents > 0) {
+    spdlog::info("catalog: {} documents in {}, {} of them embedded",
+                 counts.num_documents,
+                 absl::FormatDuration(absl::Now() - start),
+                 counts.num_embedded);
+  }
+  follower->task_ = std::make_unique<PeriodicTask>(
+      absl::Seconds(1), [self = follower.get()] { self->Follow(); });
+  return follower;
+}
+
+CatalogFollower::~CatalogFollower() {
+  catalog_.update.Stop();
+  task_.reset();
+}
+
+void CatalogFollower::Follow() {
+  const absl::Status status =
+      catalog_.update.Follow([this] { return models_.current(); });
+  const absl::Status& stored = catalog_.update.store_status();
+  if (!stored.ok() && stored != logged_) {
+    spdlog::warn("the next start embeds the catalog again: {}",
+                 ToStd(stored.message()));
+  }
+  logged_ = stored;
+  if (status.ok() || absl::IsCancelled(status)) return;
+  spdlog::error("the catalog stays with its model: {}",
+                ToStd(status.message()));
+}
+
+}  // namespace semrank

@@ -1,0 +1,43 @@
+// Fills the catalog from its store and keeps it with the default model: looks
+// once a second whether there is a newer one, and then has the documents
+// embedded anew, in a thread of its own.
+#ifndef SEMRANK_SERVER_CATALOG_CATALOG_FOLLOWER_H_
+#define SEMRANK_SERVER_CATALOG_CATALOG_FOLLOWER_H_
+
+#include <functional>
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "server/base/periodic_task.h"
+#include "server/catalog/served_catalog.h"
+#include "server/models/model_store.h"
+
+namespace semrank {
+
+class CatalogFollower {
+ public:
+  // Both outlive the follower; there is a model. When this returns the catalog
+  // has it, and the documents of the store. The store's error; Cancelled once
+  // `stop` says so.
+  static absl::StatusOr<std::unique_ptr<CatalogFollower>> Start(
+      const ModelStore* models, ServedCatalog* catalog,
+      const std::function<bool()>& stop);
+  // Gives a model up that is on its way.
+  ~CatalogFollower();
+  CatalogFollower(const CatalogFollower&) = delete;
+  CatalogFollower& operator=(const CatalogFollower&) = delete;
+
+ private:
+  CatalogFollower(const ModelStore* models, ServedCatalog* catalog)
+      : models_(*models), catalog_(*catalog) {}
+  void Follow();
+
+  const ModelStore& models_;
+  ServedCatalog& catalog_;
+  absl::Status logged_;  // of the store, as it was logged last
+  std::unique_ptr<PeriodicTask> task_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_CATALOG_CATALOG_FOLLOWER_H_

@@ -1,0 +1,109 @@
+// Finds the best documents of the catalog for a query: exact, every document is
+// scored.
+//
+//   Promise  a document's score is to the last bit the one that Rank gives it.
+//            The catalog is searched as it was when the search began.
+//   Work     turn by turn (progress.h), a turn reads 65,536 documents: about a
+//            millisecond. With a sparse part (SSI) 1,024, whose titles it
+//            reads.
+//            Idle workers take turns of the same search beside it.
+//   Permits  one for the query and one for each 64 documents, which is about
+//            what embedding one text costs; with a sparse part one a document.
+//            At most a quarter of --max_inflight_texts, so that no catalog is
+//            so large that its search keeps everybody else out.
+//   Threads  every method, from any thread; Turn of one search by one thread
+//            at a time.
+#ifndef SEMRANK_SERVER_CATALOG_CATALOG_SEARCHER_H_
+#define SEMRANK_SERVER_CATALOG_CATALOG_SEARCHER_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "server/base/caller.h"
+#include "server/base/limits.h"
+#include "server/base/metrics.h"
+#include "server/base/progress.h"
+#include "server/base/stage_times.h"
+#include "server/catalog/catalog_scan.h"
+#include "server/catalog/document_catalog.h"
+#include "server/catalog/shared_scan.h"
+#include "server/catalog/top_documents.h"
+#include "server/vectors/text_embedder.h"
+
+namespace semrank {
+
+struct SearchInput {
+  std::string_view query = {};
+  std::uint32_t top_k = 0;  // 0 = 10
+  std::optional<float> min_score = {};
+  std::span<const DocumentKeyView> excluded = {};
+  // Whose vectors. Empty and 0 = the catalog's model.
+  std::string_view model_name = {};
+  std::int64_t model_version = 0;
+};
+
+struct SearchResult {
+  // What was searched; the hits' slots are of it.
+  DocumentCatalog::Snapshot snapshot;
+  std::vector<CatalogHit> hits;
+  std::uint64_t num_documents_searched = 0;
+  StageTimes times;
+};
+
+// How far a search has come between two turns; begins empty. Its result must
+// outlive it.
+struct SearchTurns {
+  ScanQuery query;
+  TextBatch text;
+  std::vector<float> row;
+  // Last, so that it goes first.
+  SharedScanOwner scan;
+};
+
+// Whether `model`, whose vectors the catalog has (null = none yet), is the one
+// that a request asks for: InvalidArgument, NotFound or Unavailable if not.
+absl::Status CheckCatalogModel(std::string_view name, std::int64_t version,
+                               const ServedModelPtr& model);
+
+class CatalogSearcher {
+ public:
+  // All outlive the searcher.
+  CatalogSearcher(const Limits& limits, const DocumentCatalog* catalog,
+                  const TextEmbedder* embedder, Metrics* metrics)
+      : limits_(limits),
+        catalog_(*catalog),
+        embedder_(*embedder),
+        metrics_(*metrics) {}
+
+  // Takes the snapshot; returns the permits that its search takes.
+  std::int64_t Begin(SearchResult& result) const;
+  // After Begin: what can be refused before any work. InvalidArgument; NotFound
+  // for a model whose vectors the catalog does not have; Unavailable before the
+  // first model.
+  absl::Status Check(const SearchInput& input,
+                     const SearchResult& result) const;
+
+  // After both. One turn; `result` is complete after kDone. `helpers` (may be
+  // null) must outlive the search.
+  absl::StatusOr<Progress> Turn(const SearchInput& input, const Caller& caller,
+                                WorkerPool* helpers, SearchTurns& turns,
+                                SearchResult& result) const;
+
+ private:
+  absl::Status Prepare(const SearchInput& input, const Caller& caller,
+                       WorkerPool* helpers, SearchTurns& turns,
+                       SearchResult& result) const;
+
+  const Limits limits_;
+  const DocumentCatalog& catalog_;
+  const TextEmbedder& embedder_;
+  Metrics& metrics_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_CATALOG_CATALOG_SEARCHER_H_

@@ -1,0 +1,101 @@
+// Which document lies in which slot of the catalog, and from when until when.
+//
+// Every change of the catalog is a commit with a number. A slot carries the
+// commit with which its document appeared (born) and the one with which it left
+// (died); whoever reads as of commit C sees the slots with born <= C < died. A
+// document that is replaced gets a new slot, so what a reader sees never
+// changes under it. The slot of one that has left is used again once no reader
+// is left who may see it (DocumentCatalog knows).
+//
+//   Memory   24 bytes a slot, in chunks that never move.
+//   Threads  one writer; readers look only at slots that existed at their
+//            commit, and at a record only if they see its slot.
+#ifndef SEMRANK_SERVER_CATALOG_CATALOG_SLOTS_H_
+#define SEMRANK_SERVER_CATALOG_CATALOG_SLOTS_H_
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "server/catalog/catalog_record.h"
+
+namespace semrank {
+
+using CommitNumber = std::uint64_t;
+
+class CatalogSlots {
+ public:
+  static constexpr std::uint32_t kChunkSlots = 4'096;
+  static constexpr std::size_t kMaxChunks = 32'768;
+  static constexpr std::size_t kMaxSlots = kMaxChunks * kChunkSlots;
+  // Slots that are scanned together.
+  static constexpr std::uint32_t kBlockSlots = 64;
+
+  CatalogSlots();
+  ~CatalogSlots();
+
+  bool IsSeen(std::uint32_t slot, CommitNumber commit) const {
+    const Chunk& chunk = ChunkOf(slot);
+    const std::uint32_t i = slot % kChunkSlots;
+    // In this order: the writer sets `born` first when it uses a slot again,
+    // so with a new `died` the new `born` is seen too.
+    return commit < chunk.died[i].load(std::memory_order_acquire) &&
+           chunk.born[i].load(std::memory_order_relaxed) <= commit;
+  }
+  // True only if every slot of the block is seen, and then cheaper than to ask
+  // for each.
+  bool IsWholeBlockSeen(std::uint32_t block, CommitNumber commit) const {
+    const Chunk& chunk = ChunkOf(block * kBlockSlots);
+    return chunk.whole_since[block % kChunkBlocks].load(
+               std::memory_order_acquire) <= commit;
+  }
+  const CatalogRecord& record(std::uint32_t slot) const {
+    return *ChunkOf(slot).records[slot % kChunkSlots];
+  }
+
+  // For the writer. A document is live from Begin to End.
+  bool IsLive(std::uint32_t slot) const {
+    return ChunkOf(slot).died[slot % kChunkSlots].load(
+               std::memory_order_relaxed) == kNever;
+  }
+  CommitNumber born(std::uint32_t slot) const {
+    return ChunkOf(slot).born[slot % kChunkSlots].load(
+        std::memory_order_relaxed);
+  }
+  void AddChunk();
+  void Begin(std::uint32_t slot, CommitNumber commit,
+             CatalogRecord::Pointer record);
+  void End(std::uint32_t slot, CommitNumber commit);
+  // Frees the record of a slot that has ended.
+  void Clear(std::uint32_t slot);
+
+  std::size_t num_slots() const { return num_chunks_ * kChunkSlots; }
+  std::size_t num_bytes() const { return num_chunks_ * sizeof(Chunk); }
+
+ private:
+  static constexpr CommitNumber kNever = ~CommitNumber{0};
+  static constexpr std::uint32_t kChunkBlocks = kChunkSlots / kBlockSlots;
+
+  struct Chunk {
+    std::array<std::atomic<CommitNumber>, kChunkSlots> born;
+    std::array<std::atomic<CommitNumber>, kChunkSlots> died;
+    std::array<const CatalogRecord*, kChunkSlots> records = {};
+    // The commit since which all slots of the block are live.
+    std::array<std::atomic<CommitNumber>, kChunkBlocks> whole_since;
+    std::array<std::uint8_t, kChunkBlocks> num_live = {};
+  };
+
+  Chunk& ChunkOf(std::uint32_t slot) const {
+    return *chunks_[slot / kChunkSlots];
+  }
+
+  std::size_t num_chunks_ = 0;
+  // A fixed directory: readers look at it while chunks are added.
+  const std::unique_ptr<std::unique_ptr<Chunk>[]> chunks_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_CATALOG_CATALOG_SLOTS_H_

@@ -1,0 +1,197 @@
+#include "server/catalog/catalog_writer.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "model/base/status_macros.h"
+#include "server/base/errors.h"
+#include "server/vectors/thread_scratch.h"
+
+namespace semrank {
+namespace {
+
+// "documents[3].payload: ..."
+absl::Status TooLong(std::string_view reason, std::string_view field,
+                     std::size_t num_bytes, std::int64_t limit,
+                     std::string_view flag) {
+  return FieldError(reason, field,
+                    absl::StrFormat("%d bytes, over the limit of %d (--%s)",
+                                    num_bytes, limit, flag),
+                    {{"value", std::to_string(num_bytes)},
+                     {"limit", std::to_string(limit)},
+                     {"flag", std::string(flag)}});
+}
+
+bool IsOver(std::string_view bytes, std::int64_t limit) {
+  return bytes.size() > static_cast<std::size_t>(limit);
+}
+
+absl::Status FromStore(const absl::Status& status) {
+  if (status.ok()) return status;
+  const bool damaged = absl::IsDataLoss(status);
+  return MakeError(
+      damaged ? absl::StatusCode::kDataLoss : absl::StatusCode::kUnavailable,
+      damaged ? "STORE_DAMAGED" : "STORE_UNAVAILABLE",
+      absl::StrFormat("nothing was changed: %s", status.message()));
+}
+
+absl::Status NoModel() {
+  return MakeError(absl::StatusCode::kUnavailable, "NO_MODEL",
+                   "no model has been published yet");
+}
+
+}  // namespace
+
+absl::Status CatalogWriter::CheckPut(std::size_t num_documents) const {
+  if (num_documents > static_cast<std::size_t>(limits_.max_texts_per_request)) {
+    return TooManyTexts("documents", num_documents,
+                        limits_.max_texts_per_request);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CatalogWriter::CheckDocument(const NewDocument& document,
+                                          std::size_t i) const {
+  const std::string item = ItemName("documents", i);
+  if (!document.key.has_value()) {
+    return FieldError("INVALID_FIELD", item + ".key",
+                      "is not set: give an id or a document_id");
+  }
+  const auto* const name = std::get_if<std::string_view>(&*document.key);
+  if (name != nullptr && name->empty()) {
+    return FieldError("INVALID_FIELD", item + ".document_id", "is empty");
+  }
+  if (name != nullptr && IsOver(*name, limits_.max_document_id_bytes)) {
+    return TooLong("DOCUMENT_ID_TOO_LONG", item + ".document_id", name->size(),
+                   limits_.max_document_id_bytes, "max_document_id_bytes");
+  }
+  if (IsTooLong(document.title, limits_)) {
+    return TextTooLong(item + ".title", document.title.size(),
+                       limits_.max_text_bytes);
+  }
+  if (IsOver(document.payload, limits_.max_payload_bytes)) {
+    return TooLong("PAYLOAD_TOO_LONG", item + ".payload",
+                   document.payload.size(), limits_.max_payload_bytes,
+                   "max_payload_bytes");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Progress> CatalogWriter::PutTurn(
+    std::span<const NewDocument> documents, const Caller& caller,
+    PutTurns& turns, PutResult& result) const {
+  if (!turns.begun) {
+    turns.begun = true;
+    SEMRANK_RETURN_IF_ERROR(CheckPut(documents.size()));
+    turns.models.clear();
+    for (ServedModelPtr& model : catalog_.Models()) {
+      turns.models.push_back({std::move(model), {}});
+    }
+    if (turns.models.empty()) return NoModel();
+  }
+  SEMRANK_RETURN_IF_ERROR(CheckStillWanted(caller));
+  AddRecords(documents, turns, result);
+  SEMRANK_RETURN_IF_ERROR(EmbedRecords(caller, turns, result));
+  if (turns.next_document < documents.size() ||
+      turns.num_embedded < turns.records.size()) {
+    return Progress::kMore;
+  }
+  const absl::Status committed = Commit(turns, result);
+  if (absl::IsAborted(committed)) {
+    // Another model is on its way since: once more, with its vectors too.
+    turns.begun = false;
+    turns.num_embedded = 0;
+    return Progress::kMore;
+  }
+  SEMRANK_RETURN_IF_ERROR(committed);
+  metrics_.CountDocumentsPut(documents.size() - result.problems.size());
+  RecordStages(result.times, metrics_);
+  return Progress::kDone;
+}
+
+void CatalogWriter::AddRecords(std::span<const NewDocument> documents,
+                               PutTurns& turns, PutResult& result) const {
+  StageClock clock;
+  const std::size_t last =
+      TurnEnd(turns.next_document, documents.size(),
+              [&](std::size_t i) { return documents[i].title.size(); });
+  for (; turns.next_document < last; ++turns.next_document) {
+    const std::size_t i = turns.next_document;
+    absl::Status status = CheckDocument(documents[i], i);
+    if (!status.ok()) {
+      result.problems.push_back(
+          {static_cast<std::uint32_t>(i), std::move(status)});
+      continue;
+    }
+    turns.records.push_back(CatalogRecord::Make(
+        *documents[i].key, documents[i].title, documents[i].payload));
+  }
+  result.times[Stage::kParse] += clock.Lap();
+}
+
+absl::Status CatalogWriter::EmbedRecords(const Caller& caller, PutTurns& turns,
+                                         PutResult& result) const {
+  TurnScratch& scratch = ThreadScratch();
+  scratch.texts.Clear();
+  StageClock clock;
+  const std::size_t first = turns.num_embedded;
+  const std::size_t last =
+      TurnEnd(first, turns.records.size(),
+              [&](std::size_t i) { return turns.records[i]->title().size(); });
+  for (std::size_t i = first; i < last; ++i) {
+    const absl::Status valid = scratch.texts.Add(turns.records[i]->title());
+    if (!valid.ok()) return InvalidUtf8("documents", valid);
+  }
+  result.times[Stage::kParse] += clock.Lap();
+  for (PutTurns::ModelRows& of_model : turns.models) {
+    const std::size_t dim = of_model.model->model->embedding_dim();
+    of_model.rows.resize(last * dim);
+    SEMRANK_RETURN_IF_ERROR(embedder_.Embed(
+        *of_model.model, Side::kDocument, scratch.texts, caller,
+        scratch.embedder, of_model.rows.data() + first * dim, result.times));
+  }
+  turns.num_embedded = last;
+  return absl::OkStatus();
+}
+
+absl::Status CatalogWriter::Commit(PutTurns& turns, PutResult& result) const {
+  StageClock clock;
+  std::vector<DocumentCatalog::Rows> rows;
+  for (const PutTurns::ModelRows& of_model : turns.models) {
+    rows.push_back({of_model.model, of_model.rows.data()});
+  }
+  SEMRANK_ASSIGN_OR_RETURN(
+      result.counts,
+      catalog_.Put(turns.records, rows, [&] { return WriteToStore(turns); }));
+  result.model = turns.models.front().model;
+  result.times[Stage::kCache] += clock.Lap();
+  return absl::OkStatus();
+}
+
+absl::Status CatalogWriter::WriteToStore(const PutTurns& turns) const {
+  if (store_ == nullptr) return absl::OkStatus();
+  // The newest model's vectors: the ones that the next start needs.
+  const PutTurns::ModelRows& newest = turns.models.back();
+  const std::size_t dim = newest.model->model->embedding_dim();
+  std::vector<StoredDocument> documents;
+  for (std::size_t i = 0; i < turns.records.size(); ++i) {
+    documents.push_back(ToStoredDocument(*newest.model, *turns.records[i],
+                                         newest.rows.data() + i * dim));
+  }
+  return FromStore(store_->PutDocuments(documents));
+}
+
+absl::StatusOr<std::uint32_t> CatalogWriter::Delete(
+    std::span<const DocumentKeyView> keys, std::vector<bool>& found) const {
+  SEMRANK_ASSIGN_OR_RETURN(const std::uint32_t num_deleted,
+                           catalog_.Delete(keys, found, [&]() -> absl::Status {
+                             if (store_ == nullptr) return absl::OkStatus();
+                             return FromStore(store_->DeleteDocuments(keys));
+                           }));
+  metrics_.CountDocumentsDeleted(num_deleted);
+  return num_deleted;
+}
+
+}  // namespace semrank

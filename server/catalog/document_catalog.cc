@@ -1,0 +1,314 @@
+#include "server/catalog/document_catalog.h"
+
+#include <algorithm>
+#include <cassert>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "model/base/status_macros.h"
+#include "server/base/errors.h"
+
+namespace semrank {
+namespace {
+
+absl::Status CatalogFull(std::size_t max_documents) {
+  return MakeError(
+      absl::StatusCode::kResourceExhausted, "CATALOG_FULL",
+      absl::StrFormat("the catalog is full: --max_catalog_documents=%d",
+                      max_documents),
+      {{"limit", std::to_string(max_documents)},
+       {"flag", "max_catalog_documents"}});
+}
+
+}  // namespace
+
+DocumentCatalog::DocumentCatalog(std::size_t max_documents)
+    : max_documents_(std::min(max_documents, CatalogSlots::kMaxSlots / 2)),
+      fingerprint_(Fingerprinter::RandomSecret()),
+      index_(std::make_shared<CatalogIndex>(0)) {
+  const MutexLock lock(writer_mutex_);
+  next_.index = index_;
+  Publish();
+}
+
+std::uint64_t DocumentCatalog::HashOf(const DocumentKeyView& key) const {
+  const auto* const number = std::get_if<std::uint64_t>(&key);
+  if (number == nullptr) return fingerprint_(std::get<1>(key)).lo;
+  return fingerprint_({reinterpret_cast<const char*>(number), sizeof(*number)})
+      .lo;
+}
+
+DocumentCatalog::Snapshot DocumentCatalog::TakeSnapshot() const {
+  Snapshot snapshot;
+  snapshot.catalog_ = this;
+  const MutexLock lock(state_mutex_);
+  snapshot.state_ = state_;
+  if (pins_.empty() || pins_.back().commit != state_.commit) {
+    pins_.push_back({state_.commit, 0});
+  }
+  ++pins_.back().count;
+  return snapshot;
+}
+
+void DocumentCatalog::Unpin(CommitNumber commit) const {
+  const MutexLock lock(state_mutex_);
+  const auto pin = std::ranges::find(pins_, commit, &Pin::commit);
+  if (--pin->count == 0) pins_.erase(pin);
+}
+
+DocumentCatalog::Stats DocumentCatalog::GetStats() const {
+  const MutexLock lock(state_mutex_);
+  return stats_;
+}
+
+std::vector<ServedModelPtr> DocumentCatalog::Models() const {
+  const MutexLock lock(writer_mutex_);
+  std::vector<ServedModelPtr> models;
+  for (const ServedModelPtr& model : {next_.model, next_model_}) {
+    if (model != nullptr) models.push_back(model);
+  }
+  return models;
+}
+
+std::optional<std::uint32_t> DocumentCatalog::FindLive(
+    std::uint64_t hash, const DocumentKeyView& key) const {
+  return index_->Find(hash, [&](std::uint32_t slot) {
+    return slots_.IsLive(slot) && slots_.record(slot).key() == key;
+  });
+}
+
+absl::Status DocumentCatalog::CheckModels(std::span<const Rows> rows) const {
+  for (const auto& vectors : {vectors_, next_vectors_}) {
+    if (vectors == nullptr) continue;
+    const bool there = std::ranges::any_of(rows, [&](const Rows& of_model) {
+      return of_model.model->number == vectors->model_number();
+    });
+    if (!there) return absl::AbortedError("the catalog has another model now");
+  }
+  return absl::OkStatus();
+}
+
+void DocumentCatalog::GrowIndex(std::size_t num_more) {
+  const std::size_t num_entries =
+      next_.num_documents + ended_.size() + num_more;
+  auto grown = std::make_shared<CatalogIndex>(num_entries);
+  const auto add = [&](std::uint32_t slot) {
+    grown->Insert(HashOf(slots_.record(slot).key()), slot);
+  };
+  for (std::uint32_t slot = 0; slot < next_.num_slots; ++slot) {
+    if (slots_.IsLive(slot)) add(slot);
+  }
+  for (const Ended& ended : ended_) add(ended.slot);
+  index_ = std::move(grown);
+  next_.index = index_;
+}
+
+// Everything that can fail, so that what follows cannot.
+absl::Status DocumentCatalog::MakeRoom(std::size_t num_documents) {
+  while (free_slots_.size() < num_documents) {
+    const std::size_t first = slots_.num_slots();
+    if (first == CatalogSlots::kMaxSlots) return CatalogFull(max_documents_);
+    for (const auto& vectors : {vectors_, next_vectors_}) {
+      if (vectors == nullptr) continue;
+      SEMRANK_RETURN_IF_ERROR(
+          vectors->Reserve(first + CatalogSlots::kChunkSlots));
+    }
+    slots_.AddChunk();
+    // Taken from the back: the lowest first.
+    std::vector<std::uint32_t> more;
+    for (std::size_t slot = slots_.num_slots(); slot-- > first;) {
+      more.push_back(static_cast<std::uint32_t>(slot));
+    }
+    free_slots_.insert(free_slots_.begin(), more.begin(), more.end());
+  }
+  if (!index_->HasRoom(num_documents)) GrowIndex(num_documents);
+  return absl::OkStatus();
+}
+
+absl::Status DocumentCatalog::CheckFits(
+    std::span<const CatalogRecord::Pointer> records) const {
+  std::size_t num_documents = next_.num_documents + records.size();
+  if (num_documents <= max_documents_) return absl::OkStatus();
+  for (const CatalogRecord::Pointer& record : records) {
+    const DocumentKeyView key = record->key();
+    if (FindLive(HashOf(key), key).has_value()) --num_documents;
+  }
+  return num_documents <= max_documents_ ? absl::OkStatus()
+                                         : CatalogFull(max_documents_);
+}
+
+void DocumentCatalog::SetRows(std::uint32_t slot, std::size_t i,
+                              std::span<const Rows> rows) {
+  for (CatalogVectors* const vectors : {vectors_.get(), next_vectors_.get()}) {
+    if (vectors == nullptr) continue;
+    const auto of_model = std::ranges::find_if(rows, [&](const Rows& model) {
+      return model.model->number == vectors->model_number();
+    });
+    vectors->Set(slot, of_model->rows + i * vectors->dim());
+  }
+}
+
+absl::StatusOr<DocumentCatalog::PutCounts> DocumentCatalog::Put(
+    std::span<CatalogRecord::Pointer> records, std::span<const Rows> rows,
+    const BeforeCommit& before_commit) {
+  const MutexLock lock(writer_mutex_);
+  SEMRANK_RETURN_IF_ERROR(CheckModels(rows));
+  SEMRANK_RETURN_IF_ERROR(CheckFits(records));
+  SEMRANK_RETURN_IF_ERROR(MakeRoom(records.size()));
+  if (before_commit != nullptr) SEMRANK_RETURN_IF_ERROR(before_commit());
+
+  PutCounts counts;
+  ++next_.commit;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const DocumentKeyView key = records[i]->key();
+    const std::uint64_t hash = HashOf(key);
+    const std::optional<std::uint32_t> old = FindLive(hash, key);
+    const std::uint32_t slot = free_slots_.back();
+    free_slots_.pop_back();
+    SetRows(slot, i, rows);
+    record_bytes_ += records[i]->num_bytes();
+    slots_.Begin(slot, next_.commit, std::move(records[i]));
+    index_->Insert(hash, slot);
+    next_.num_slots = std::max<std::size_t>(next_.num_slots, slot + 1);
+    if (old.has_value()) End(*old);
+    ++(old.has_value() ? counts.num_replaced : counts.num_created);
+  }
+  next_.num_documents += counts.num_created;
+  Publish();
+  return counts;
+}
+
+absl::StatusOr<std::uint32_t> DocumentCatalog::Delete(
+    std::span<const DocumentKeyView> keys, std::vector<bool>& found,
+    const BeforeCommit& before_commit) {
+  const MutexLock lock(writer_mutex_);
+  if (before_commit != nullptr) SEMRANK_RETURN_IF_ERROR(before_commit());
+  found.assign(keys.size(), false);
+  ++next_.commit;
+  std::uint32_t num_deleted = 0;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const std::optional<std::uint32_t> slot =
+        FindLive(HashOf(keys[i]), keys[i]);
+    if (!slot.has_value()) continue;
+    found[i] = true;
+    End(*slot);
+    ++num_deleted;
+  }
+  next_.num_documents -= num_deleted;
+  Publish();
+  return num_deleted;
+}
+
+void DocumentCatalog::End(std::uint32_t slot) {
+  slots_.End(slot, next_.commit);
+  ended_.push_back({next_.commit, slot});
+}
+
+void DocumentCatalog::Publish() {
+  State old = next_;
+  CommitNumber oldest_read = next_.commit;
+  {
+    const MutexLock lock(state_mutex_);
+    std::swap(state_, old);
+    if (!pins_.empty()) oldest_read = pins_.front().commit;
+  }
+  Reclaim(oldest_read);
+  std::size_t num_bytes =
+      record_bytes_ + slots_.num_bytes() + index_->num_bytes();
+  for (const auto& vectors : {vectors_, next_vectors_}) {
+    if (vectors != nullptr) num_bytes += vectors->num_bytes();
+  }
+  const MutexLock lock(state_mutex_);
+  stats_ = {next_.num_documents, num_bytes};
+}
+
+// A document that left with commit D is not seen as of D, nor later.
+void DocumentCatalog::Reclaim(CommitNumber oldest_read) {
+  while (!ended_.empty() && ended_.front().commit <= oldest_read) {
+    const std::uint32_t slot = ended_.front().slot;
+    const CatalogRecord& record = slots_.record(slot);
+    index_->Remove(HashOf(record.key()), slot);
+    record_bytes_ -= record.num_bytes();
+    slots_.Clear(slot);
+    free_slots_.push_back(slot);
+    ended_.pop_front();
+  }
+}
+
+absl::Status DocumentCatalog::BeginModel(ServedModelPtr model) {
+  auto vectors = std::make_shared<CatalogVectors>(
+      model->number, model->model->embedding_dim());
+  const MutexLock lock(writer_mutex_);
+  next_vectors_ = nullptr;
+  next_model_ = nullptr;
+  if (next_.model == model) return absl::OkStatus();
+  const bool same_vectors =
+      vectors_ != nullptr && vectors_->model_number() == model->number;
+  if (!same_vectors) {
+    SEMRANK_RETURN_IF_ERROR(vectors->Reserve(slots_.num_slots()));
+    if (next_.num_documents > 0) {
+      next_vectors_ = std::move(vectors);
+      next_model_ = std::move(model);
+      return absl::OkStatus();
+    }
+    vectors_ = std::move(vectors);
+  }
+  next_.vectors = vectors_;
+  next_.model = std::move(model);
+  Publish();
+  return absl::OkStatus();
+}
+
+void DocumentCatalog::AddRows(
+    [[maybe_unused]] const Snapshot& snapshot,
+    std::span<const std::uint32_t> slots, const float* rows,
+    const std::function<void(std::span<const std::size_t>)>& visit) {
+  const MutexLock lock(writer_mutex_);
+  // The snapshot keeps the slots from being used again.
+  assert(snapshot.catalog_ == this && next_vectors_ != nullptr);
+  std::vector<std::size_t> live;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if (slots_.IsLive(slots[i])) live.push_back(i);
+  }
+  if (visit != nullptr) visit(live);
+  for (const std::size_t i : live) {
+    next_vectors_->Set(slots[i], rows + i * next_vectors_->dim());
+  }
+}
+
+void DocumentCatalog::FinishModel() {
+  const MutexLock lock(writer_mutex_);
+  assert(next_vectors_ != nullptr);
+  vectors_ = std::exchange(next_vectors_, nullptr);
+  next_.vectors = vectors_;
+  next_.model = std::exchange(next_model_, nullptr);
+  Publish();
+}
+
+DocumentCatalog::Snapshot::Snapshot(Snapshot&& other) noexcept
+    : catalog_(std::exchange(other.catalog_, nullptr)),
+      state_(std::move(other.state_)) {}
+
+DocumentCatalog::Snapshot& DocumentCatalog::Snapshot::operator=(
+    Snapshot&& other) noexcept {
+  std::swap(catalog_, other.catalog_);
+  std::swap(state_, other.state_);
+  return *this;
+}
+
+void DocumentCatalog::Snapshot::Release() {
+  if (catalog_ != nullptr) catalog_->Unpin(state_.commit);
+  catalog_ = nullptr;
+  state_ = State();
+}
+
+std::optional<std::uint32_t> DocumentCatalog::Snapshot::Find(
+    const DocumentKeyView& key) const {
+  return state_.index->Find(catalog_->HashOf(key), [&](std::uint32_t slot) {
+    // The index may know slots that are newer than this view.
+    return slot < state_.num_slots && IsSeen(slot) && record(slot).key() == key;
+  });
+}
+
+}  // namespace semrank

@@ -1,0 +1,213 @@
+// The documents known by id, in memory: key, title, payload and the vector that
+// the catalog's model gave the title.
+//
+//   Reading  on a Snapshot: the catalog as of one commit, however long it is
+//            held. Taking one locks a mutex for a copy of a few pointers;
+//            reading takes no lock and never waits for a writer.
+//   Writing  one writer at a time; a call is one commit, seen as a whole or
+//            not at all.
+//   Models   one model's vectors answer. Those of the next are gathered beside
+//            them and take their place by one pointer swap once every document
+//            has one: vectors of two models are never mixed.
+//   Memory   embedding_dim * 4 bytes a document, at most 100 more beside its
+//            key, title and payload; slots are kept for later documents and
+//            never given back. A snapshot that is held keeps what it sees.
+//   Threads  every method, from any thread.
+#ifndef SEMRANK_SERVER_CATALOG_DOCUMENT_CATALOG_H_
+#define SEMRANK_SERVER_CATALOG_DOCUMENT_CATALOG_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "model/base/fingerprint.h"
+#include "model/base/mutex.h"
+#include "server/catalog/catalog_index.h"
+#include "server/catalog/catalog_record.h"
+#include "server/catalog/catalog_slots.h"
+#include "server/catalog/catalog_vectors.h"
+#include "server/models/served_model.h"
+
+namespace semrank {
+
+class DocumentCatalog {
+ public:
+  class Snapshot;
+
+  struct Stats {
+    std::size_t num_documents = 0;
+    // Of vectors, keys, titles, payloads and everything around them.
+    std::size_t num_bytes = 0;
+  };
+  struct PutCounts {
+    std::uint32_t num_created = 0;
+    std::uint32_t num_replaced = 0;
+  };
+  // Row-major [documents, embedding_dim] of one model.
+  struct Rows {
+    ServedModelPtr model;
+    const float* rows = nullptr;
+  };
+  // Runs inside a commit, before it is seen; an error ends it.
+  using BeforeCommit = std::function<absl::Status()>;
+
+  // `max_documents` is at most 64 Mi.
+  explicit DocumentCatalog(std::size_t max_documents);
+  DocumentCatalog(const DocumentCatalog&) = delete;
+  DocumentCatalog& operator=(const DocumentCatalog&) = delete;
+
+  std::size_t max_documents() const { return max_documents_; }
+  Snapshot TakeSnapshot() const;
+  Stats GetStats() const;
+
+  // The models whose vectors a put must bring: the one that answers, and the
+  // next if one is on its way. Empty before the first.
+  std::vector<ServedModelPtr> Models() const;
+
+  // Puts records[i], in order, with row i of each model's rows; there must be
+  // a model. The records are taken over, unless there is an error: Aborted when
+  // `rows` lacks one of Models(), which has changed meanwhile;
+  // ResourceExhausted over max_documents or without memory. Nothing is changed
+  // then.
+  absl::StatusOr<PutCounts> Put(std::span<CatalogRecord::Pointer> records,
+                                std::span<const Rows> rows,
+                                const BeforeCommit& before_commit = {});
+  // found[i] becomes whether keys[i] was there. Returns how many were.
+  absl::StatusOr<std::uint32_t> Delete(std::span<const DocumentKeyView> keys,
+                                       std::vector<bool>& found,
+                                       const BeforeCommit& before_commit = {});
+
+  // `model` is to answer: at once in an empty catalog, else once FinishModel
+  // says so. A model that was on its way is given up. Another version with the
+  // same number takes the vectors that are there. ResourceExhausted without
+  // memory.
+  absl::Status BeginModel(ServedModelPtr model);
+  // Row i of `rows` is the next model's vector of the document in slots[i] as
+  // `snapshot` sees it. Documents that have left since are passed over; the
+  // others are visited first, by their i, while nobody else writes.
+  void AddRows(
+      const Snapshot& snapshot, std::span<const std::uint32_t> slots,
+      const float* rows,
+      const std::function<void(std::span<const std::size_t>)>& visit = {});
+  // The next model answers from now on. Every document must have its vector.
+  void FinishModel();
+
+ private:
+  // What a reader needs, as of one commit.
+  struct State {
+    CommitNumber commit = 0;
+    std::size_t num_slots = 0;
+    std::size_t num_documents = 0;
+    std::shared_ptr<const CatalogIndex> index;
+    std::shared_ptr<const CatalogVectors> vectors;
+    ServedModelPtr model;
+  };
+  struct Pin {
+    CommitNumber commit = 0;
+    int count = 0;
+  };
+
+  std::uint64_t HashOf(const DocumentKeyView& key) const;
+  std::optional<std::uint32_t> FindLive(std::uint64_t hash,
+                                        const DocumentKeyView& key) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(writer_mutex_);
+  absl::Status CheckModels(std::span<const Rows> rows) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(writer_mutex_);
+  absl::Status CheckFits(std::span<const CatalogRecord::Pointer> records) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(writer_mutex_);
+  absl::Status MakeRoom(std::size_t num_documents)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(writer_mutex_);
+  void GrowIndex(std::size_t num_more)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(writer_mutex_);
+  void SetRows(std::uint32_t slot, std::size_t i, std::span<const Rows> rows)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(writer_mutex_);
+  void End(std::uint32_t slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(writer_mutex_);
+  // Makes the present state the one that is read, and reclaims the slots that
+  // nobody can see any more.
+  void Publish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(writer_mutex_);
+  void Reclaim(CommitNumber oldest_read)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(writer_mutex_);
+  void Unpin(CommitNumber commit) const;
+
+  const std::size_t max_documents_;
+  // The secret is of this process: nobody can make keys that collide.
+  const Fingerprinter fingerprint_;
+  CatalogSlots slots_;  // read without a lock, see there
+
+  mutable Mutex writer_mutex_;
+  State next_ ABSL_GUARDED_BY(writer_mutex_);
+  std::shared_ptr<CatalogIndex> index_ ABSL_GUARDED_BY(writer_mutex_);
+  std::shared_ptr<CatalogVectors> vectors_ ABSL_GUARDED_BY(writer_mutex_);
+  std::shared_ptr<CatalogVectors> next_vectors_ ABSL_GUARDED_BY(writer_mutex_);
+  ServedModelPtr next_model_ ABSL_GUARDED_BY(writer_mutex_);
+  std::vector<std::uint32_t> free_slots_ ABSL_GUARDED_BY(writer_mutex_);
+  // Slots whose documents have left, by the commit with which they did.
+  struct Ended {
+    CommitNumber commit;
+    std::uint32_t slot;
+  };
+  std::deque<Ended> ended_ ABSL_GUARDED_BY(writer_mutex_);
+  std::size_t record_bytes_ ABSL_GUARDED_BY(writer_mutex_) = 0;
+
+  // Held for a few instructions.
+  mutable Mutex state_mutex_;
+  State state_ ABSL_GUARDED_BY(state_mutex_);
+  // By commit; two or three at a time.
+  mutable std::vector<Pin> pins_ ABSL_GUARDED_BY(state_mutex_);
+  Stats stats_ ABSL_GUARDED_BY(state_mutex_);
+};
+
+// The catalog as of one commit. Pointers and views from it live as long as it
+// does. An empty one (default constructed) may only be assigned to.
+class DocumentCatalog::Snapshot {
+ public:
+  Snapshot() = default;
+  ~Snapshot() { Release(); }
+  Snapshot(Snapshot&& other) noexcept;
+  Snapshot& operator=(Snapshot&& other) noexcept;
+
+  explicit operator bool() const { return catalog_ != nullptr; }
+  // Ends the view.
+  void Release();
+
+  // Whose vectors these are; null before the first.
+  const ServedModelPtr& model() const { return state_.model; }
+  std::size_t num_documents() const { return state_.num_documents; }
+
+  // The document's slot, or none.
+  std::optional<std::uint32_t> Find(const DocumentKeyView& key) const;
+
+  // Slots in [0, num_slots()) may hold a document; IsSeen tells.
+  std::size_t num_slots() const { return state_.num_slots; }
+  bool IsSeen(std::uint32_t slot) const {
+    return catalog_->slots_.IsSeen(slot, state_.commit);
+  }
+  // The 64 slots from block * 64, all at once: see CatalogSlots.
+  bool IsWholeBlockSeen(std::uint32_t block) const {
+    return catalog_->slots_.IsWholeBlockSeen(block, state_.commit);
+  }
+
+  // Of a slot that is seen.
+  const CatalogRecord& record(std::uint32_t slot) const {
+    return catalog_->slots_.record(slot);
+  }
+  // embedding_dim numbers; the rows of a block are contiguous.
+  const float* vector(std::uint32_t slot) const {
+    return state_.vectors->row(slot);
+  }
+
+ private:
+  friend class DocumentCatalog;
+  const DocumentCatalog* catalog_ = nullptr;
+  State state_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_CATALOG_DOCUMENT_CATALOG_H_

@@ -1,0 +1,33 @@
+// Messages of the API as JSON, and back (Protobuf's JSON mapping, with the
+// field names as the .proto files write them).
+//
+//   Threads  free functions, from any thread.
+#ifndef SEMRANK_SERVER_HTTP_JSON_MESSAGES_H_
+#define SEMRANK_SERVER_HTTP_JSON_MESSAGES_H_
+
+#include <google/protobuf/message.h>
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+namespace semrank {
+
+// Internal when a response cannot be written.
+absl::StatusOr<std::string> ToJson(const google::protobuf::Message& message);
+
+// Replaces `message`. InvalidArgument MALFORMED_MESSAGE with the parser's
+// reason; unknown fields are an error, since most are misspelt.
+absl::Status FromJson(std::string_view json,
+                      google::protobuf::Message& message);
+
+// google.rpc.Status with its details.
+std::string StatusToJson(const absl::Status& status);
+
+// The HTTP code of the same meaning.
+int ToHttpCode(absl::StatusCode code);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_HTTP_JSON_MESSAGES_H_

@@ -1,0 +1,208 @@
+#include "server/models/model_slot.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "model/base/status_macros.h"
+#include "server/base/errors.h"
+#include "server/models/model_self_test.h"
+
+namespace semrank {
+namespace {
+
+// Versions that failed or were served, beyond which the oldest are forgotten.
+constexpr std::size_t kMaxRecords = 100;
+
+bool Contains(const std::vector<std::int64_t>& versions, std::int64_t version) {
+  return std::ranges::binary_search(versions, version);
+}
+
+}  // namespace
+
+ModelSlot::ModelSlot(ModelSource source, std::int64_t pinned_version,
+                     Hooks hooks)
+    : source_(std::move(source)),
+      hooks_(std::move(hooks)),
+      pinned_version_(pinned_version) {}
+
+ServedModelPtr ModelSlot::current() const {
+  MutexLock lock(mutex_);
+  return current_;
+}
+
+absl::Status ModelSlot::Refresh() {
+  MutexLock load_lock(load_mutex_);
+  return RefreshLocked();
+}
+
+absl::StatusOr<bool> ModelSlot::SwitchTo(std::int64_t version) {
+  MutexLock load_lock(load_mutex_);
+  const ServedModelPtr before = current();
+  if (version == 0) {
+    {
+      MutexLock lock(mutex_);
+      pinned_version_ = 0;
+    }
+    SEMRANK_RETURN_IF_ERROR(RefreshLocked());
+    return current() != before;
+  }
+  const bool is_current =
+      before != nullptr && before->model->version().version == version;
+  if (!is_current) {
+    SEMRANK_ASSIGN_OR_RETURN(const std::vector<std::int64_t> versions,
+                             source_.list());
+    if (!Contains(versions, version)) {
+      return MakeError(
+          absl::StatusCode::kNotFound, "MODEL_NOT_FOUND",
+          absl::StrFormat("there is no version %d of model %s", version,
+                          name()),
+          {{"field", "model.version"}, {"version", std::to_string(version)}});
+    }
+    SEMRANK_RETURN_IF_ERROR(Load(version));
+  }
+  MutexLock lock(mutex_);
+  pinned_version_ = version;
+  return !is_current;
+}
+
+absl::Status ModelSlot::RefreshLocked() {
+  std::int64_t pinned = 0;
+  {
+    MutexLock lock(mutex_);
+    pinned = pinned_version_;
+  }
+  const ServedModelPtr now = current();
+  const std::int64_t now_version =
+      now == nullptr ? 0 : now->model->version().version;
+  if (pinned != 0) {
+    return pinned == now_version ? absl::OkStatus() : Try(pinned);
+  }
+  SEMRANK_ASSIGN_OR_RETURN(const std::vector<std::int64_t> versions,
+                           source_.list());
+  absl::Status best_failure = absl::OkStatus();
+  for (auto next = versions.rbegin(); next != versions.rend(); ++next) {
+    const std::int64_t version = *next;
+    // The current one is tried too, in case another took its folder.
+    if (version < now_version) break;
+    const absl::Status status = Try(version);
+    if (status.ok()) return best_failure;
+    if (best_failure.ok()) best_failure = status;
+  }
+  if (now != nullptr || !best_failure.ok()) return best_failure;
+  return MakeError(
+      absl::StatusCode::kNotFound, "NO_MODEL",
+      absl::StrFormat("there is no version of model %s yet", name()));
+}
+
+absl::Status ModelSlot::Try(std::int64_t version) {
+  const std::string stamp = source_.stamp(version);
+  {
+    MutexLock lock(mutex_);
+    const auto known = records_.find(version);
+    if (known != records_.end() &&
+        (known->second.state == ModelState::kFailed ||
+         known->second.state == ModelState::kServing)) {
+      Record& record = known->second;
+      const bool holds_still = std::exchange(record.seen_stamp, stamp) == stamp;
+      if (record.tried_stamp == stamp || !holds_still) return record.failure;
+    }
+  }
+  return Load(version);
+}
+
+absl::Status ModelSlot::Load(std::int64_t version) {
+  const std::string stamp = source_.stamp(version);
+  const ServedModelPtr before = current();
+  const bool is_current =
+      before != nullptr && before->model->version().version == version;
+  {
+    MutexLock lock(mutex_);
+    Record& record = records_[version];
+    record.tried_stamp = record.seen_stamp = stamp;
+    if (!is_current) record.state = ModelState::kLoading;
+  }
+  absl::StatusOr<std::shared_ptr<const TwoTowerModel>> model =
+      source_.load(version);
+  absl::Status status = model.status();
+  if (status.ok()) status = SelfTest(**model);
+  ServedModelPtr served;
+  if (status.ok()) {
+    const std::uint32_t number = hooks_.number(**model);
+    served = std::make_shared<ServedModel>(
+        ServedModel{*std::move(model), number, absl::Now()});
+    Publish(version, served);
+  } else {
+    MutexLock lock(mutex_);
+    Record& record = records_[version];
+    record.failure = status;
+    if (!is_current) record.state = ModelState::kFailed;
+  }
+  hooks_.loaded(version, status, served);
+  return status;
+}
+
+void ModelSlot::Publish(std::int64_t version, ServedModelPtr served) {
+  MutexLock lock(mutex_);
+  if (current_ != nullptr) {
+    records_[current_->model->version().version].state = ModelState::kRetiring;
+  }
+  Record& record = records_[version];
+  record.state = ModelState::kServing;
+  record.model = served;
+  record.load_time = served->load_time;
+  record.failure = absl::OkStatus();
+  // The old model is let go of here, or by the last request that holds it.
+  current_ = std::move(served);
+  ForgetOldRecords();
+}
+
+void ModelSlot::ForgetOldRecords() {
+  for (auto record = records_.begin();
+       records_.size() > kMaxRecords && record != records_.end();) {
+    const bool in_use = record->second.state == ModelState::kLoading ||
+                        record->second.state == ModelState::kServing;
+    record = in_use ? std::next(record) : records_.erase(record);
+  }
+}
+
+std::vector<ModelStatus> ModelSlot::List() const {
+  // Without its disk a server still knows what it serves.
+  return Describe(
+      source_.list_complete().value_or(std::vector<std::int64_t>()));
+}
+
+std::vector<ModelStatus> ModelSlot::Describe(
+    const std::vector<std::int64_t>& on_disk) const {
+  MutexLock lock(mutex_);
+  std::vector<ModelStatus> list;
+  for (const auto& [version, record] : records_) {
+    list.push_back(StatusOf(version, record));
+  }
+  for (const std::int64_t version : on_disk) {
+    if (!records_.contains(version)) list.push_back(StatusOf(version, {}));
+  }
+  std::ranges::sort(list, std::ranges::greater(), &ModelStatus::version);
+  return list;
+}
+
+ModelStatus ModelSlot::StatusOf(std::int64_t version,
+                                const Record& record) const {
+  ModelStatus status;
+  status.name = name();
+  status.version = version;
+  status.state = record.state;
+  status.model = record.model.lock();
+  if (record.state == ModelState::kRetiring && status.model == nullptr) {
+    status.state = ModelState::kRetired;
+  }
+  status.load_time = record.load_time;
+  status.failure = record.failure;
+  status.current = record.state == ModelState::kServing;
+  status.pinned = status.current && pinned_version_ == version;
+  return status;
+}
+
+}  // namespace semrank

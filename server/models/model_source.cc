@@ -1,0 +1,51 @@
+#include "server/models/model_source.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "model/format/model_bundle.h"
+#include "model/format/version_directory.h"
+
+namespace semrank {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Name, size and time of every file in `folder`.
+std::string StampOf(const std::string& folder) {
+  std::vector<std::string> files;
+  std::error_code error;
+  fs::directory_iterator entry(folder, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    std::error_code ignored;  // a file that leaves meanwhile changes the stamp
+    files.push_back(absl::StrFormat(
+        "%s %d %d", entry->path().filename().string(),
+        static_cast<std::int64_t>(entry->file_size(ignored)),
+        static_cast<std::int64_t>(
+            entry->last_write_time(ignored).time_since_epoch().count())));
+  }
+  std::ranges::sort(files);
+  return absl::StrJoin(files, "\n");
+}
+
+}  // namespace
+
+ModelSource FolderSource(const std::string& model_dir, std::string name) {
+  ModelSource source;
+  source.name = name.empty() ? ModelNameOf(model_dir) : std::move(name);
+  source.list = [model_dir] { return ListVersionFolders(model_dir); };
+  source.list_complete = [model_dir] { return ListVersions(model_dir); };
+  source.stamp = [model_dir](std::int64_t version) {
+    return StampOf(VersionPath(model_dir, version));
+  };
+  source.load = [model_dir, name = source.name](std::int64_t version) {
+    return LoadModel(model_dir, version, name);
+  };
+  return source;
+}
+
+}  // namespace semrank

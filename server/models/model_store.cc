@@ -1,0 +1,181 @@
+#include "server/models/model_store.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "model/base/status_macros.h"
+#include "server/base/errors.h"
+
+namespace semrank {
+namespace {
+
+absl::Status CheckVersion(std::int64_t version) {
+  if (version >= 0) return absl::OkStatus();
+  return FieldError("INVALID_FIELD", "model.version",
+                    absl::StrFormat("%d is negative", version),
+                    {{"value", std::to_string(version)}});
+}
+
+absl::Status VersionNotFound(const ModelVersion& current,
+                             std::int64_t version) {
+  return MakeError(
+      absl::StatusCode::kNotFound, "MODEL_NOT_FOUND",
+      absl::StrFormat("version %d of model %s is not served; the "
+                      "current one is version %d",
+                      version, current.name, current.version),
+      {{"field", "model.version"}, {"version", std::to_string(version)}});
+}
+
+}  // namespace
+
+ModelStore::ModelStore(std::vector<ModelChoice> choices, Metrics* metrics,
+                       Hooks hooks)
+    : metrics_(metrics), hooks_(std::move(hooks)) {
+  for (ModelChoice& choice : choices) {
+    ModelSlot::Hooks slot_hooks;
+    slot_hooks.number = [this](const TwoTowerModel& model) {
+      return NumberOf(model.version().identity);
+    };
+    slot_hooks.loaded = [this, name = choice.source.name](
+                            std::int64_t version, const absl::Status& status,
+                            const ServedModelPtr& model) {
+      FinishLoad({name, version, status, model});
+    };
+    slots_.push_back(std::make_unique<ModelSlot>(std::move(choice.source),
+                                                 choice.pinned_version,
+                                                 std::move(slot_hooks)));
+  }
+}
+
+absl::Status ModelStore::Refresh(const std::function<bool()>& stop) {
+  absl::Status first;
+  for (const auto& slot : slots_) {
+    if (stop != nullptr && stop()) {
+      return absl::CancelledError("stopped before every model was loaded");
+    }
+    const absl::Status status = slot->Refresh();
+    if (first.ok() && slot->current() == nullptr) first = status;
+  }
+  return first;
+}
+
+absl::StatusOr<ModelStore::Reloaded> ModelStore::Reload(std::string_view name,
+                                                        std::int64_t version) {
+  SEMRANK_RETURN_IF_ERROR(CheckVersion(version));
+  SEMRANK_ASSIGN_OR_RETURN(ModelSlot* const slot, FindSlot(name));
+  const ServedModelPtr before = slot->current();
+  Reloaded reloaded;
+  SEMRANK_ASSIGN_OR_RETURN(reloaded.changed, slot->SwitchTo(version));
+  if (before != nullptr) {
+    reloaded.previous_version = before->model->version().version;
+  }
+  SEMRANK_ASSIGN_OR_RETURN(reloaded.model, Describe(slot->name(), 0));
+  return reloaded;
+}
+
+absl::StatusOr<ServedModelPtr> ModelStore::Find(std::string_view name,
+                                                std::int64_t version) const {
+  SEMRANK_RETURN_IF_ERROR(CheckVersion(version));
+  SEMRANK_ASSIGN_OR_RETURN(const ModelSlot* const slot, FindSlot(name));
+  ServedModelPtr model = slot->current();
+  if (model == nullptr) {
+    return MakeError(absl::StatusCode::kUnavailable, "NO_MODEL",
+                     "no model is loaded");
+  }
+  const ModelVersion& current = model->model->version();
+  if (version != 0 && version != current.version) {
+    return VersionNotFound(current, version);
+  }
+  return model;
+}
+
+absl::StatusOr<ModelStatus> ModelStore::Describe(std::string_view name,
+                                                 std::int64_t version) const {
+  SEMRANK_RETURN_IF_ERROR(CheckVersion(version));
+  SEMRANK_ASSIGN_OR_RETURN(const ModelSlot* const slot, FindSlot(name));
+  SEMRANK_ASSIGN_OR_RETURN(const ServedModelPtr current, Find(name, 0));
+  const std::int64_t wanted =
+      version == 0 ? current->model->version().version : version;
+  for (const bool tried : {true, false}) {
+    for (ModelStatus& status :
+         WithDefault(*slot, tried ? slot->ListTried() : slot->List())) {
+      if (status.version == wanted) return std::move(status);
+    }
+  }
+  return VersionNotFound(current->model->version(), version);
+}
+
+absl::StatusOr<std::vector<ModelStatus>> ModelStore::List(
+    std::string_view name) const {
+  std::vector<ModelStatus> list;
+  if (!name.empty()) {
+    SEMRANK_ASSIGN_OR_RETURN(const ModelSlot* const slot, FindSlot(name));
+    return WithDefault(*slot, slot->List());
+  }
+  for (const auto& slot : slots_) {
+    std::ranges::move(WithDefault(*slot, slot->List()),
+                      std::back_inserter(list));
+  }
+  std::ranges::stable_sort(list, {}, &ModelStatus::name);
+  return list;
+}
+
+std::vector<ModelStatus> ModelStore::ListTried() const {
+  std::vector<ModelStatus> list;
+  for (const auto& slot : slots_) {
+    std::ranges::move(WithDefault(*slot, slot->ListTried()),
+                      std::back_inserter(list));
+  }
+  return list;
+}
+
+std::vector<ModelStatus> ModelStore::WithDefault(
+    const ModelSlot& slot, std::vector<ModelStatus> list) const {
+  for (ModelStatus& status : list) {
+    status.is_default = status.current && &slot == slots_.front().get();
+  }
+  return list;
+}
+
+absl::StatusOr<ModelSlot*> ModelStore::FindSlot(std::string_view name) const {
+  if (name.empty()) return slots_.front().get();
+  for (const auto& slot : slots_) {
+    if (slot->name() == name) return slot.get();
+  }
+  // The name asked for is the caller's own text: not repeated.
+  return MakeError(absl::StatusCode::kNotFound, "MODEL_NOT_FOUND",
+                   absl::StrFormat("no model of that name is served; the "
+                                   "default is %s",
+                                   slots_.front()->name()),
+                   {{"field", "model.name"}});
+}
+
+std::uint32_t ModelStore::NumberOf(const std::string& identity) {
+  MutexLock lock(numbers_mutex_);
+  const auto known = std::ranges::find(identities_, identity);
+  const auto number = static_cast<std::uint32_t>(known - identities_.begin());
+  if (known == identities_.end()) identities_.push_back(identity);
+  return number;
+}
+
+void ModelStore::FinishLoad(const ModelLoad& load) {
+  metrics_->CountModelLoad(load.status.ok());
+  if (load.model != nullptr) {
+    const TwoTowerModel& model = *load.model->model;
+    metrics_->SetModel(model.version(), model.embedding_dim(),
+                       load.model->load_time);
+    if (hooks_.published) {
+      std::vector<std::uint32_t> numbers;
+      for (const auto& slot : slots_) {
+        const ServedModelPtr current = slot->current();
+        if (current != nullptr) numbers.push_back(current->number);
+      }
+      hooks_.published(numbers);
+    }
+  }
+  if (hooks_.loaded) hooks_.loaded(load);
+}
+
+}  // namespace semrank

@@ -1,0 +1,112 @@
+// The models that answer: one slot a name. A new version is loaded and tested
+// beside the old one and then takes its place by one pointer swap; requests
+// keep the one they began with alive.
+//
+//   Threads  every method, from any thread. Refresh and Reload take as long as
+//            a model takes to load: not for a thread that answers calls.
+//   Errors   a failed load changes nothing but a metric and what List says.
+#ifndef SEMRANK_SERVER_MODELS_MODEL_STORE_H_
+#define SEMRANK_SERVER_MODELS_MODEL_STORE_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "model/base/mutex.h"
+#include "server/base/metrics.h"
+#include "server/models/model_slot.h"
+#include "server/models/model_source.h"
+#include "server/models/served_model.h"
+
+namespace semrank {
+
+// One model that the store is to serve.
+struct ModelChoice {
+  ModelSource source = {};
+  std::int64_t pinned_version = 0;  // 0 = the highest, as new ones appear
+};
+
+// One attempt to load a version, for the log.
+struct ModelLoad {
+  std::string name = {};
+  std::int64_t version = 0;
+  absl::Status status = {};
+  ServedModelPtr model = {};  // null when it failed
+};
+
+class ModelStore {
+ public:
+  struct Reloaded {
+    ModelStatus model = {};
+    std::int64_t previous_version = 0;  // 0 = none was current
+    bool changed = false;
+  };
+
+  // Callbacks, each of which may be empty. They run on the thread that loads.
+  struct Hooks {
+    // After every attempt to load a version.
+    std::function<void(const ModelLoad&)> loaded = {};
+    // After a publication, with the numbers of all current models: what is
+    // cached for other models is not asked for again.
+    std::function<void(std::span<const std::uint32_t>)> published = {};
+  };
+
+  // At least one choice, with different names; the first is the default.
+  // `metrics` and what the hooks use must outlive the store.
+  ModelStore(std::vector<ModelChoice> choices, Metrics* metrics, Hooks hooks);
+  ModelStore(std::vector<ModelChoice> choices, Metrics* metrics)
+      : ModelStore(std::move(choices), metrics, Hooks()) {}
+  ModelStore(const ModelStore&) = delete;
+  ModelStore& operator=(const ModelStore&) = delete;
+
+  // Looks for new versions of every model and loads them. The first error of
+  // a model that has no version to answer with; OK when all have. `stop`, which
+  // may be null, is asked before each model; true makes it Cancelled.
+  absl::Status Refresh(const std::function<bool()>& stop = nullptr);
+
+  // ModelService.ReloadModel: its meaning of name and version, its errors.
+  absl::StatusOr<Reloaded> Reload(std::string_view name, std::int64_t version);
+
+  // The default model; null while none has been published.
+  ServedModelPtr current() const { return slots_.front()->current(); }
+
+  // The model for a request. `name` empty = the default, `version` 0 = the
+  // current one. InvalidArgument for a negative version, NotFound for another
+  // name or version, Unavailable while nothing is published.
+  absl::StatusOr<ServedModelPtr> Find(std::string_view name,
+                                      std::int64_t version) const;
+
+  // What is known of that version; reads the disk for one never tried.
+  // Errors as Find's.
+  absl::StatusOr<ModelStatus> Describe(std::string_view name,
+                                       std::int64_t version) const;
+  // Versions of all models that were tried since the start; no disk is read.
+  std::vector<ModelStatus> ListTried() const;
+  // By name, then newest first. `name` empty = all; NotFound for an unknown
+  // one. Reads the disk.
+  absl::StatusOr<std::vector<ModelStatus>> List(std::string_view name) const;
+
+ private:
+  absl::StatusOr<ModelSlot*> FindSlot(std::string_view name) const;
+  // `list` of `slot`, the default's current one marked.
+  std::vector<ModelStatus> WithDefault(const ModelSlot& slot,
+                                       std::vector<ModelStatus> list) const;
+  std::uint32_t NumberOf(const std::string& identity);
+  void FinishLoad(const ModelLoad& load);
+
+  Metrics* const metrics_;
+  const Hooks hooks_;
+  std::vector<std::unique_ptr<ModelSlot>> slots_;  // const once constructed
+  Mutex numbers_mutex_;
+  std::vector<std::string> identities_ ABSL_GUARDED_BY(numbers_mutex_);
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_MODELS_MODEL_STORE_H_

@@ -1,0 +1,187 @@
+#include "server/ranking/candidate_scorer.h"
+
+#include "model/base/status_macros.h"
+#include "server/base/errors.h"
+#include "server/base/vector_encoding.h"
+#include "server/ranking/given_vectors.h"
+#include "server/vectors/sparse_scores.h"
+
+namespace semrank {
+
+CandidateScorer::CandidateScorer(const Limits& limits,
+                                 const TextEmbedder& embedder,
+                                 const ServedModel& served,
+                                 const Caller& caller, ScoredCandidates& scored,
+                                 RankResult& result)
+    : limits_(limits),
+      embedder_(embedder),
+      served_(served),
+      caller_(caller),
+      scratch_(ThreadScratch()),
+      scored_(scored),
+      result_(result) {}
+
+absl::Status CandidateScorer::BeginWith(std::string_view query) {
+  StageClock clock;
+  scored_.candidates.clear();
+  scored_.scores.clear();
+  scored_.query.Clear();
+  const absl::Status valid = scored_.query.Add(query);
+  if (!valid.ok()) return InvalidUtf8("query", valid);
+  result_.times[Stage::kParse] += clock.Lap();
+  scored_.query_row.resize(served_.model->embedding_dim());
+  return embedder_.Embed(served_, Side::kQuery, scored_.query, caller_,
+                         scratch_.embedder, scored_.query_row.data(),
+                         result_.times);
+}
+
+absl::Status CandidateScorer::ScoreTitles(
+    std::span<const std::string_view> titles, std::uint32_t first) {
+  const int dim = served_.model->embedding_dim();
+  StageClock clock;
+  const std::size_t first_row = scored_.candidates.size();
+  SEMRANK_RETURN_IF_ERROR(AddTitles(titles, first));
+  const std::size_t num_rows = scored_.candidates.size() - first_row;
+  scratch_.rows.resize(num_rows * dim);
+  result_.times[Stage::kParse] += clock.Lap();
+  SEMRANK_RETURN_IF_ERROR(embedder_.FindOrEmbedDocuments(
+      served_, scratch_.texts, caller_, scratch_.embedder, scratch_.rows.data(),
+      result_.cache, result_.times));
+  clock.Lap();
+  scored_.scores.resize(scored_.candidates.size());
+  const std::span<float> scores = std::span(scored_.scores).subspan(first_row);
+  ScoreMatrix(scored_.query_row.data(), scratch_.rows.data(), dim, scores);
+  AddSparseScores(*served_.model, scored_.query[0], scratch_.texts, scores);
+  result_.times[Stage::kScore] += clock.Lap();
+  return absl::OkStatus();
+}
+
+absl::Status CandidateScorer::AddTitles(
+    std::span<const std::string_view> titles, std::uint32_t first) {
+  scratch_.texts.Clear();
+  for (std::size_t i = 0; i < titles.size(); ++i) {
+    const auto candidate = static_cast<std::uint32_t>(first + i);
+    if (IsTooLong(titles[i], limits_)) {
+      result_.problems.push_back(
+          {candidate, TextTooLong(ItemName("titles", candidate),
+                                  titles[i].size(), limits_.max_text_bytes)});
+      continue;
+    }
+    const absl::Status valid = scratch_.texts.Add(titles[i]);
+    if (!valid.ok()) return InvalidUtf8(ItemName("titles", candidate), valid);
+    scored_.candidates.push_back(candidate);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CandidateScorer::ScoreDocuments(const DocumentCatalog* catalog,
+                                             const RankInput& input,
+                                             std::size_t first,
+                                             std::size_t last) {
+  if (first == last) return absl::OkStatus();
+  SEMRANK_RETURN_IF_ERROR(CheckStillWanted(caller_));
+  StageClock clock;
+  if (catalog != nullptr && !result_.catalog.snapshot) {
+    result_.catalog.snapshot = catalog->TakeSnapshot();
+  }
+  const std::size_t first_row = scored_.candidates.size();
+  SEMRANK_RETURN_IF_ERROR(FindDocuments(catalog, input, first, last));
+  scored_.scores.resize(scored_.candidates.size());
+  result_.times[Stage::kCache] += clock.Lap();
+  return ScoreFound(input, first_row);
+}
+
+absl::Status CandidateScorer::FindDocuments(const DocumentCatalog* catalog,
+                                            const RankInput& input,
+                                            std::size_t first,
+                                            std::size_t last) {
+  const DocumentCatalog::Snapshot& snapshot = result_.catalog.snapshot;
+  for (std::size_t i = first; i < last; ++i) {
+    const bool by_number = i < input.ids.size();
+    const std::size_t place = by_number ? i : i - input.ids.size();
+    const DocumentKeyView key =
+        by_number ? DocumentKeyView(input.ids[place])
+                  : DocumentKeyView(input.document_ids[place]);
+    const auto slot = catalog == nullptr ? std::nullopt : snapshot.Find(key);
+    const auto candidate = static_cast<std::uint32_t>(input.titles.size() + i);
+    result_.catalog.slots.push_back(slot.value_or(RankedCatalog::kNoSlot));
+    if (slot.has_value()) {
+      scored_.candidates.push_back(candidate);
+      continue;
+    }
+    const std::string field =
+        ItemName(by_number ? "ids" : "document_ids", place);
+    // Looked at only here: what is in the catalog is UTF-8.
+    if (!by_number) {
+      SEMRANK_RETURN_IF_ERROR(CheckUtf8(field, input.document_ids[place]));
+    }
+    result_.problems.push_back({candidate, DocumentNotFound(field)});
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CandidateScorer::ScoreFound(const RankInput& input,
+                                         std::size_t first_row) {
+  const std::span candidates = std::span(scored_.candidates).subspan(first_row);
+  if (candidates.empty()) return absl::OkStatus();
+  const std::span<float> scores = std::span(scored_.scores).subspan(first_row);
+  const DocumentCatalog::Snapshot& snapshot = result_.catalog.snapshot;
+  const TwoTowerModel& model = *served_.model;
+  const ServedModelPtr own = snapshot.model();
+  const bool has_vectors = own != nullptr && own->number == served_.number;
+  const int dim = model.embedding_dim();
+  std::vector<const float*> rows(candidates.size());
+  scratch_.texts.Clear();
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const std::uint32_t slot =
+        result_.catalog.slots[candidates[i] - input.titles.size()];
+    if (has_vectors && dim > 0) rows[i] = snapshot.vector(slot);
+    if (has_vectors && model.sparse_scorer() == nullptr) continue;
+    SEMRANK_RETURN_IF_ERROR(scratch_.texts.Add(snapshot.record(slot).title()));
+  }
+  if (!has_vectors) {
+    scratch_.rows.resize(candidates.size() * dim);
+    CacheUse not_of_titles;
+    SEMRANK_RETURN_IF_ERROR(embedder_.FindOrEmbedDocuments(
+        served_, scratch_.texts, caller_, scratch_.embedder,
+        scratch_.rows.data(), not_of_titles, result_.times));
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      rows[i] = scratch_.rows.data() + i * dim;
+    }
+  }
+  StageClock clock;
+  if (dim > 0) {
+    semrank::ScoreDocuments(scored_.query_row.data(), rows, dim, scores);
+  }
+  AddSparseScores(model, scored_.query[0], scratch_.texts, scores);
+  result_.times[Stage::kScore] += clock.Lap();
+  return absl::OkStatus();
+}
+
+void CandidateScorer::ScoreVectors(std::string_view vectors,
+                                   std::uint32_t first) {
+  if (vectors.empty()) return;
+  const int dim = served_.model->embedding_dim();
+  const bool cosine = served_.model->config().tower() != v1::TOWER_KIND_SSI;
+  StageClock clock;
+  const std::size_t row_bytes = dim * sizeof(float);
+  scratch_.rows.resize(dim);
+  for (std::size_t i = 0; i < vectors.size() / row_bytes; ++i) {
+    const auto candidate = static_cast<std::uint32_t>(first + i);
+    DecodeFloat32(vectors.substr(i * row_bytes, row_bytes), scratch_.rows);
+    if (!(cosine ? ScaleToUnitLength(scratch_.rows)
+                 : HasUsableValues(scratch_.rows))) {
+      result_.problems.push_back(
+          {candidate, FieldError("BAD_VECTOR", ItemName("vectors", i),
+                                 "holds NaN, infinity or a number beyond "
+                                 "what can be scored")});
+      continue;
+    }
+    scored_.candidates.push_back(candidate);
+    ScoreMatrix(scored_.query_row.data(), scratch_.rows.data(), dim,
+                {&scored_.scores.emplace_back(), 1});
+  }
+  result_.times[Stage::kScore] += clock.Lap();
+}
+
+}  // namespace semrank

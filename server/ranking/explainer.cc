@@ -1,0 +1,199 @@
+#include "server/ranking/explainer.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "absl/strings/str_format.h"
+#include "model/base/status_macros.h"
+#include "model/nn/cosine_scorer.h"
+#include "model/text/normalizer.h"
+#include "server/base/errors.h"
+#include "server/vectors/sparse_scores.h"
+#include "server/vectors/thread_scratch.h"
+
+namespace semrank {
+namespace {
+
+constexpr std::uint32_t kDefaultPoolingUnits = 5;
+
+std::vector<WordContribution> SplitWords(std::string_view text) {
+  std::vector<WordContribution> words;
+  ForEachWord(text, [&](std::string_view word) {
+    words.push_back({.word = std::string(word)});
+  });
+  return words;
+}
+
+std::size_t CountWords(std::string_view text) {
+  return text.empty() ? 0 : 1 + std::ranges::count(text, ' ');
+}
+
+void CountFeatures(const Featurizer& featurizer, WordContribution& word) {
+  if (featurizer.ngrams().has_value()) {
+    const int length = featurizer.ngrams()->ngram_length();
+    word.num_features +=
+        static_cast<std::uint32_t>(LetterNgrams(word.word, length).size());
+  }
+  if (featurizer.words().has_value()) ++word.num_features;
+  BagBatch bag;
+  featurizer.AppendBag(word.word, bag);
+  word.num_known_features = static_cast<std::uint32_t>(
+      std::accumulate(bag.counts.begin(), bag.counts.end(), 0.0));
+}
+
+// Texts that are `words` without one of words [first, last) each.
+void AddVariants(const std::vector<WordContribution>& words, std::size_t first,
+                 std::size_t last, TextBatch& variants) {
+  std::string variant;
+  for (std::size_t left_out = first; left_out < last; ++left_out) {
+    variant.clear();
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      if (i == left_out) continue;
+      if (!variant.empty()) variant += ' ';
+      variant += words[i].word;
+    }
+    variants.AddNormalized(variant);
+  }
+}
+
+// As CandidateScorer scores a query and its titles.
+float Score(const TwoTowerModel& model, std::string_view query,
+            const float* query_row, std::string_view title,
+            const float* title_row) {
+  float score = 0;
+  ScoreMatrix(query_row, title_row, model.embedding_dim(), {&score, 1});
+  if (model.sparse_scorer() != nullptr) {
+    TextBatch titles;
+    titles.AddNormalized(title);
+    AddSparseScores(model, query, titles, {&score, 1});
+  }
+  return score;
+}
+
+}  // namespace
+
+absl::Status Explainer::Read(std::string_view query, std::string_view title,
+                             Request& request) const {
+  const Limits& limits = engine_.limits();
+  SEMRANK_RETURN_IF_ERROR(CheckQuery(query, limits));
+  if (IsTooLong(title, limits)) {
+    return TextTooLong("title", title.size(), limits.max_text_bytes);
+  }
+  const absl::Status valid_query = request.query.Add(query);
+  if (!valid_query.ok()) return InvalidUtf8("query", valid_query);
+  const absl::Status valid_title = request.title.Add(title);
+  if (!valid_title.ok()) return InvalidUtf8("title", valid_title);
+
+  const std::size_t query_words = CountWords(request.query[0]);
+  const std::size_t title_words = CountWords(request.title[0]);
+  request.num_texts = static_cast<std::int64_t>(query_words + title_words + 2);
+  request.num_bytes = (query_words + 1) * request.query[0].size() +
+                      (title_words + 1) * request.title[0].size();
+  return absl::OkStatus();
+}
+
+absl::Status Explainer::CheckSize(const Request& request) const {
+  const std::int64_t num_words = request.num_texts - 2;
+  const std::int64_t max_words = engine_.limits().max_texts_per_request - 1;
+  if (num_words <= max_words) return absl::OkStatus();
+  return FieldError(
+      "TOO_MANY_TEXTS", "query",
+      absl::StrFormat("it and the title have %d words, each of which takes a "
+                      "text, over the limit of %d (--max_texts_per_request)",
+                      num_words, max_words),
+      {{"value", std::to_string(num_words)},
+       {"limit", std::to_string(max_words)},
+       {"flag", "max_texts_per_request"}});
+}
+
+absl::StatusOr<Progress> Explainer::Turn(const ServedModel& served,
+                                         const Caller& caller, Request& request,
+                                         Explanation& result) const {
+  if (!request.begun) {
+    SEMRANK_RETURN_IF_ERROR(Begin(served, caller, request, result));
+  }
+  // One side at a time.
+  const std::size_t query_words = result.query_words.size();
+  const bool of_query = request.num_explained < query_words;
+  std::vector<WordContribution>& words =
+      of_query ? result.query_words : result.title_words;
+  const std::size_t before = of_query ? 0 : query_words;
+  const std::size_t text_bytes =
+      of_query ? request.query[0].size() : request.title[0].size();
+  const std::size_t first = request.num_explained - before;
+  const std::size_t last =
+      TurnEnd(first, words.size(), [&](std::size_t) { return text_bytes; });
+  SEMRANK_RETURN_IF_ERROR(
+      ExplainWords(served, of_query ? Side::kQuery : Side::kDocument, first,
+                   last, caller, request, words, result.times));
+  request.num_explained = before + last;
+  return request.num_explained < query_words + result.title_words.size()
+             ? Progress::kMore
+             : Progress::kDone;
+}
+
+absl::Status Explainer::Begin(const ServedModel& served, const Caller& caller,
+                              Request& request, Explanation& result) const {
+  request.begun = true;
+  TurnScratch& scratch = ThreadScratch();
+  const std::size_t dim = served.model->embedding_dim();
+  request.query_row.resize(dim);
+  request.title_row.resize(dim);
+  SEMRANK_RETURN_IF_ERROR(engine_.embedder().Embed(
+      served, Side::kQuery, request.query, caller, scratch.embedder,
+      request.query_row.data(), result.times));
+  SEMRANK_RETURN_IF_ERROR(engine_.embedder().Embed(
+      served, Side::kDocument, request.title, caller, scratch.embedder,
+      request.title_row.data(), result.times));
+  StageClock clock;
+  result.score =
+      Score(*served.model, request.query[0], request.query_row.data(),
+            request.title[0], request.title_row.data());
+  result.times[Stage::kScore] += clock.Lap();
+  result.query_words = SplitWords(request.query[0]);
+  result.title_words = SplitWords(request.title[0]);
+  const Featurizer& featurizer = served.model->featurizer();
+  for (auto* words : {&result.query_words, &result.title_words}) {
+    for (WordContribution& word : *words) CountFeatures(featurizer, word);
+  }
+  result.times[Stage::kParse] += clock.Lap();
+  const std::uint32_t max_units = request.max_pooling_units == 0
+                                      ? kDefaultPoolingUnits
+                                      : request.max_pooling_units;
+  result.query_pooling = FindPoolingWinners(*served.model, Side::kQuery,
+                                            request.query[0], max_units);
+  result.title_pooling = FindPoolingWinners(*served.model, Side::kDocument,
+                                            request.title[0], max_units);
+  result.times[Stage::kEmbed] += clock.Lap();
+  return absl::OkStatus();
+}
+
+absl::Status Explainer::ExplainWords(const ServedModel& served, Side side,
+                                     std::size_t first, std::size_t last,
+                                     const Caller& caller,
+                                     const Request& request,
+                                     std::vector<WordContribution>& words,
+                                     StageTimes& times) const {
+  const std::size_t dim = served.model->embedding_dim();
+  TurnScratch& scratch = ThreadScratch();
+  scratch.texts.Clear();
+  AddVariants(words, first, last, scratch.texts);
+  scratch.rows.resize((last - first) * dim);
+  SEMRANK_RETURN_IF_ERROR(engine_.embedder().Embed(served, side, scratch.texts,
+                                                   caller, scratch.embedder,
+                                                   scratch.rows.data(), times));
+  StageClock clock;
+  for (std::size_t i = first; i < last; ++i) {
+    const float* row = scratch.rows.data() + (i - first) * dim;
+    const std::string_view variant = scratch.texts[static_cast<int>(i - first)];
+    words[i].score_without =
+        side == Side::kQuery ? Score(*served.model, variant, row,
+                                     request.title[0], request.title_row.data())
+                             : Score(*served.model, request.query[0],
+                                     request.query_row.data(), variant, row);
+  }
+  times[Stage::kScore] += clock.Lap();
+  return absl::OkStatus();
+}
+
+}  // namespace semrank

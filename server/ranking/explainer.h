@@ -1,0 +1,88 @@
+// Says what each word of a query and of a title adds to their score: the score
+// of the pair less the score without that one occurrence of the word.
+//
+//   Promise  the score is the one that RankingEngine::Rank gives, to the last
+//            bit.
+//   Cost     one text through a tower for each word, and two. The variants of
+//            a title are not kept in the cache.
+//   Threads  every method, from any thread; the turns of one request one after
+//            another.
+#ifndef SEMRANK_SERVER_RANKING_EXPLAINER_H_
+#define SEMRANK_SERVER_RANKING_EXPLAINER_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "server/base/progress.h"
+#include "server/ranking/pooling_winners.h"
+#include "server/ranking/ranking_engine.h"
+
+namespace semrank {
+
+struct WordContribution {
+  std::string word;  // normalised
+  float score_without = 0;
+  std::uint32_t num_features = 0;
+  std::uint32_t num_known_features = 0;
+};
+
+struct Explanation {
+  float score = 0;
+  std::vector<WordContribution> query_words;
+  std::vector<WordContribution> title_words;
+  // CLSM only.
+  std::vector<PoolingWinner> query_pooling;
+  std::vector<PoolingWinner> title_pooling;
+  StageTimes times;
+};
+
+class Explainer {
+ public:
+  // `engine` must outlive the explainer.
+  explicit Explainer(const RankingEngine* engine) : engine_(*engine) {}
+
+  // One request: two texts, normalised, and how far it has come.
+  struct Request {
+    TextBatch query;  // one text each
+    TextBatch title;
+    std::vector<float> query_row;
+    std::vector<float> title_row;
+    // Of the query's words and then the title's, those that are explained.
+    std::size_t num_explained = 0;
+    bool begun = false;
+    std::uint32_t max_pooling_units = 0;  // 0 = 5
+    // What it takes in all: a text a word, and the two themselves.
+    std::int64_t num_texts = 2;
+    std::size_t num_bytes = 0;
+  };
+
+  // Normalises both and counts what they take. InvalidArgument for a query or
+  // title that Rank would not take; the request then counts as the two texts.
+  absl::Status Read(std::string_view query, std::string_view title,
+                    Request& request) const;
+  // InvalidArgument for more words than a request may have texts.
+  absl::Status CheckSize(const Request& request) const;
+
+  // One turn; `result` is complete after kDone.
+  absl::StatusOr<Progress> Turn(const ServedModel& served, const Caller& caller,
+                                Request& request, Explanation& result) const;
+
+ private:
+  absl::Status Begin(const ServedModel& served, const Caller& caller,
+                     Request& request, Explanation& result) const;
+  // Words [first, last) of one side.
+  absl::Status ExplainWords(const ServedModel& served, Side side,
+                            std::size_t first, std::size_t last,
+                            const Caller& caller, const Request& request,
+                            std::vector<WordContribution>& words,
+                            StageTimes& times) const;
+
+  const RankingEngine& engine_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_RANKING_EXPLAINER_H_

@@ -1,0 +1,57 @@
+#include "server/ranking/rank_request.h"
+
+#include <cmath>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_format.h"
+#include "model/base/status_macros.h"
+#include "server/base/errors.h"
+
+namespace semrank {
+namespace {
+
+// Number of rows in `bytes`.
+absl::StatusOr<std::size_t> CountVectors(const TwoTowerModel& model,
+                                         std::string_view bytes) {
+  if (bytes.empty()) return 0;
+  if (model.sparse_scorer() != nullptr) {
+    return FieldError("INVALID_FIELD", "vectors",
+                      "are not all of this model's score, which needs the "
+                      "words of the titles too; send titles");
+  }
+  const int dim = model.embedding_dim();
+  const std::size_t row_bytes = dim * sizeof(float);
+  if (bytes.size() % row_bytes != 0) {
+    return FieldError(
+        "BAD_VECTOR", "vectors",
+        absl::StrFormat("%d bytes are no whole number of vectors of %d float32",
+                        bytes.size(), dim),
+        {{"value", std::to_string(bytes.size())},
+         {"embedding_dim", std::to_string(dim)}});
+  }
+  return bytes.size() / row_bytes;
+}
+
+}  // namespace
+
+absl::Status CheckRankInput(const ServedModel& served, const RankInput& input,
+                            const Limits& limits) {
+  SEMRANK_RETURN_IF_ERROR(CheckQuery(input.query, limits));
+  SEMRANK_ASSIGN_OR_RETURN(const std::size_t num_vectors,
+                           CountVectors(*served.model, input.vectors));
+  const std::size_t num_candidates = input.num_named() + num_vectors;
+  if (num_candidates == 0) {
+    return FieldError("NO_CANDIDATES", "titles",
+                      "the request has no candidate");
+  }
+  if (num_candidates > static_cast<std::size_t>(limits.max_texts_per_request)) {
+    return TooManyTexts("titles", num_candidates, limits.max_texts_per_request);
+  }
+  if (input.min_score.has_value() && std::isnan(*input.min_score)) {
+    return FieldError("INVALID_FIELD", "min_score", "is NaN");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace semrank

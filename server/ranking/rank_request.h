@@ -1,0 +1,80 @@
+// What a Rank asks for, how far it has come, and what comes of it.
+#ifndef SEMRANK_SERVER_RANKING_RANK_REQUEST_H_
+#define SEMRANK_SERVER_RANKING_RANK_REQUEST_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "model/nn/cosine_scorer.h"
+#include "server/base/limits.h"
+#include "server/base/stage_times.h"
+#include "server/base/text_checks.h"
+#include "server/catalog/document_catalog.h"
+#include "server/models/served_model.h"
+#include "server/vectors/text_embedder.h"
+
+namespace semrank {
+
+// Candidates are numbered through from 0: titles, then `ids`, then
+// `document_ids`, both of the catalog, then rows of `vectors`, of which a model
+// whose score has a sparse part takes none.
+struct RankInput {
+  std::string_view query = {};
+  std::span<const std::string_view> titles = {};
+  std::span<const std::uint64_t> ids = {};
+  std::span<const std::string_view> document_ids = {};
+  // Rows of embedding_dim float32, little-endian.
+  std::string_view vectors = {};
+  std::uint32_t top_k = 0;  // 0 = all
+  std::optional<float> min_score = {};
+
+  // Those before the vectors.
+  std::size_t num_named() const {
+    return titles.size() + ids.size() + document_ids.size();
+  }
+};
+
+// The documents of the catalog among the candidates of a request, as of one
+// commit.
+struct RankedCatalog {
+  DocumentCatalog::Snapshot snapshot;
+  // Of ids and then document_ids; kNoSlot = not found.
+  std::vector<std::uint32_t> slots;
+  static constexpr std::uint32_t kNoSlot = 0xffffffff;
+};
+
+struct RankResult {
+  std::vector<RankedDocument> ranking;  // index = candidate number
+  std::vector<ItemProblem> problems;
+  CacheUse cache;
+  StageTimes times;
+  RankedCatalog catalog;
+};
+
+// The query, and the candidates that have a score so far: scores[i] is that of
+// candidate number candidates[i].
+struct ScoredCandidates {
+  TextBatch query;
+  std::vector<float> query_row;
+  std::vector<std::uint32_t> candidates;
+  std::vector<float> scores;
+};
+
+// How far a request has come between two turns; begins empty.
+struct RankTurns {
+  bool begun = false;
+  std::size_t next_named = 0;
+  ScoredCandidates scored;
+};
+
+// What can be refused before any work: sizes and call-level fields.
+absl::Status CheckRankInput(const ServedModel& served, const RankInput& input,
+                            const Limits& limits);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_RANKING_RANK_REQUEST_H_

@@ -1,0 +1,78 @@
+// Fields that responses of several services share.
+#ifndef SEMRANK_SERVER_REQUESTS_RESPONSE_FIELDS_H_
+#define SEMRANK_SERVER_REQUESTS_RESPONSE_FIELDS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "semrank/v1/common.pb.h"
+#include "server/base/stage_times.h"
+#include "server/base/text_checks.h"
+#include "server/base/vector_encoding.h"
+#include "server/models/model_store.h"
+#include "server/requests/rpc_status.h"
+
+namespace semrank {
+
+inline void SetTimings(const StageTimes& times, absl::Duration total,
+                       v1::Timings& timings) {
+  timings.set_queue_nanos(absl::ToInt64Nanoseconds(times[Stage::kQueue]));
+  timings.set_parse_nanos(absl::ToInt64Nanoseconds(times[Stage::kParse]));
+  timings.set_cache_nanos(absl::ToInt64Nanoseconds(times[Stage::kCache]));
+  timings.set_embed_nanos(absl::ToInt64Nanoseconds(times[Stage::kEmbed]));
+  timings.set_score_nanos(absl::ToInt64Nanoseconds(times[Stage::kScore]));
+  timings.set_total_nanos(absl::ToInt64Nanoseconds(total));
+}
+
+template <typename Response>
+void SetModel(const ServedModel& served, Response& response) {
+  const ModelVersion& version = served.model->version();
+  response.mutable_model()->set_name(version.name);
+  response.mutable_model()->set_version(version.version);
+}
+
+// Model, cache use and timings, which have the same names in each response.
+template <typename Response>
+void SetFacts(const ServedModel& served, const CacheUse& cache,
+              const StageTimes& times, absl::Duration total,
+              Response& response) {
+  SetModel(served, response);
+  response.set_cache_hits(cache.hits);
+  response.set_cache_misses(cache.misses);
+  if constexpr (requires { response.set_store_hits(0); }) {
+    response.set_store_hits(cache.store_hits);
+  }
+  SetTimings(times, total, *response.mutable_timings());
+}
+
+template <typename Response>
+void SetProblems(const std::vector<ItemProblem>& problems, Response& response) {
+  for (const ItemProblem& problem : problems) {
+    v1::Problem& out = *response.add_problems();
+    out.set_index(problem.index);
+    *out.mutable_status() = ToRpcStatus(problem.status);
+  }
+}
+
+// The vectors of a response that has some: rows of `dim` numbers, encoded.
+template <typename Response>
+void SetVectors(const std::vector<float>& vectors, int dim,
+                v1::VectorEncoding encoding, Response& response) {
+  std::string& bytes = *response.mutable_vectors();
+  if (encoding == v1::VECTOR_ENCODING_FLOAT16) {
+    EncodeFloat16(vectors, bytes);
+  } else if (encoding == v1::VECTOR_ENCODING_INT8) {
+    std::vector<float> scales;
+    EncodeInt8(vectors, dim, bytes, scales);
+    response.mutable_scales()->Add(scales.begin(), scales.end());
+  } else {
+    EncodeFloat32(vectors, bytes);
+  }
+  response.set_embedding_dim(dim);
+  response.set_encoding(encoding);
+}
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_REQUESTS_RESPONSE_FIELDS_H_

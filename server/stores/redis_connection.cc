@@ -1,0 +1,139 @@
+#include "server/stores/redis_connection.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstring>
+#include <initializer_list>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "model/base/status_macros.h"
+
+namespace semrank {
+namespace {
+
+// The server's own words; they hold no password.
+absl::Status ErrorOf(std::string_view message) {
+  const auto begins_with = [&](std::initializer_list<std::string_view> codes) {
+    for (const std::string_view code : codes) {
+      if (message.starts_with(code)) return true;
+    }
+    return false;
+  };
+  absl::StatusCode code = absl::StatusCode::kUnavailable;
+  if (begins_with({"WRONGPASS", "NOAUTH", "NOPERM", "ERR AUTH",
+                   "ERR invalid password"})) {
+    code = absl::StatusCode::kPermissionDenied;
+  } else if (begins_with({"OOM"})) {
+    code = absl::StatusCode::kResourceExhausted;
+  }
+  return {code, std::string(message)};
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<RedisConnection>> RedisConnection::Connect(
+    const RedisUrl& url, const std::string& address, Deadline deadline) {
+  redisContext* const context = redisConnectNonBlock(address.c_str(), url.port);
+  if (context == nullptr) {
+    return absl::ResourceExhaustedError("no memory for a connection");
+  }
+  std::unique_ptr<RedisConnection> connection(new RedisConnection(context));
+  if (context->err != 0) return connection->Broken();
+  SEMRANK_RETURN_IF_ERROR(connection->Wait(POLLOUT, deadline));
+  int error = 0;
+  socklen_t size = sizeof(error);
+  getsockopt(context->fd, SOL_SOCKET, SO_ERROR, &error, &size);
+  if (error != 0) return absl::UnavailableError(std::strerror(error));
+  SEMRANK_RETURN_IF_ERROR(connection->LogIn(url, deadline));
+  return connection;
+}
+
+absl::Status RedisConnection::LogIn(const RedisUrl& url, Deadline deadline) {
+  const std::string db = std::to_string(url.db);
+  std::vector<RedisCommand> commands;
+  if (!url.user.empty()) {
+    commands.push_back({"AUTH", url.user, url.password});
+  } else if (!url.password.empty()) {
+    commands.push_back({"AUTH", url.password});
+  }
+  if (url.db != 0) commands.push_back({"SELECT", db});
+  return Call(commands, deadline).status();
+}
+
+absl::StatusOr<std::vector<RedisReply>> RedisConnection::Call(
+    std::span<const RedisCommand> commands, Deadline deadline) {
+  // Until all replies are read, nobody may send anything else.
+  usable_ = false;
+  std::vector<const char*> arguments;
+  std::vector<std::size_t> sizes;
+  for (const RedisCommand& command : commands) {
+    arguments.clear();
+    sizes.clear();
+    for (const std::string_view argument : command) {
+      arguments.push_back(argument.data());
+      sizes.push_back(argument.size());
+    }
+    if (redisAppendCommandArgv(context_.get(),
+                               static_cast<int>(arguments.size()),
+                               arguments.data(), sizes.data()) != REDIS_OK) {
+      return Broken();
+    }
+  }
+  SEMRANK_RETURN_IF_ERROR(Send(deadline));
+  std::vector<RedisReply> replies;
+  absl::Status status;
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    SEMRANK_ASSIGN_OR_RETURN(RedisReply reply, Receive(deadline));
+    if (reply->type == REDIS_REPLY_ERROR)
+      status.Update(ErrorOf(TextOf(*reply)));
+    replies.push_back(std::move(reply));
+  }
+  usable_ = true;
+  SEMRANK_RETURN_IF_ERROR(status);
+  return replies;
+}
+
+absl::Status RedisConnection::Send(Deadline deadline) {
+  for (;;) {
+    int done = 0;
+    if (redisBufferWrite(context_.get(), &done) != REDIS_OK) return Broken();
+    if (done != 0) return absl::OkStatus();
+    SEMRANK_RETURN_IF_ERROR(Wait(POLLOUT, deadline));
+  }
+}
+
+absl::StatusOr<RedisReply> RedisConnection::Receive(Deadline deadline) {
+  for (;;) {
+    void* reply = nullptr;
+    if (redisReaderGetReply(context_->reader, &reply) != REDIS_OK) {
+      return absl::UnavailableError(absl::StrFormat(
+          "what it answers is no Redis: %s", context_->reader->errstr));
+    }
+    if (reply != nullptr) return RedisReply(static_cast<redisReply*>(reply));
+    SEMRANK_RETURN_IF_ERROR(Wait(POLLIN, deadline));
+    if (redisBufferRead(context_.get()) != REDIS_OK) return Broken();
+  }
+}
+
+absl::Status RedisConnection::Wait(short events, Deadline deadline) {
+  for (;;) {
+    const auto left = deadline - std::chrono::steady_clock::now();
+    const auto wait = std::chrono::ceil<std::chrono::milliseconds>(left);
+    pollfd event = {.fd = context_->fd, .events = events, .revents = 0};
+    const int count = left <= left.zero()
+                          ? 0
+                          : poll(&event, 1, static_cast<int>(wait.count()));
+    if (count > 0) return absl::OkStatus();
+    if (count == 0) return absl::DeadlineExceededError("no answer in time");
+    if (errno != EINTR) return absl::UnavailableError(std::strerror(errno));
+  }
+}
+
+absl::Status RedisConnection::Broken() const {
+  return absl::UnavailableError(context_->errstr);
+}
+
+}  // namespace semrank

@@ -1,0 +1,95 @@
+// A store that replicas share, in Redis.
+//
+//   Layout     "semrank:store" holds format and secret; "semrank:v:<key>" a
+//              vector each, which leaves after 30 days or when Redis evicts
+//              what has a time to live (maxmemory-policy volatile-*);
+//              "semrank:documents" is a hash of all documents, without one.
+//   Find       one MGET for all texts, and for "semrank:store": after a
+//   FLUSHALL
+//              the secret is put back, unless another replica was faster.
+//   Sharing    replicas find each other's vectors at once. Documents are read
+//   by
+//              LoadDocuments only: what another replica puts or deletes later
+//              is seen at the next start.
+//   Durable    as Redis is set up: with appendfsync always, when a call
+//   returns. Names      are looked up at the start and when the store is asked
+//   whether it
+//              answers, never for a request.
+//   Time       FindVectors has its limit, connecting included. Everything else
+//              has Options::timeout for each round trip.
+//   Errors     as DocumentStore. FailedPrecondition: another format.
+//              PermissionDenied: user, password or rights.
+#ifndef SEMRANK_SERVER_STORES_REDIS_DOCUMENT_STORE_H_
+#define SEMRANK_SERVER_STORES_REDIS_DOCUMENT_STORE_H_
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/base/fingerprint.h"
+#include "model/base/mutex.h"
+#include "server/stores/document_store.h"
+#include "server/stores/redis_connection.h"
+#include "server/stores/redis_pool.h"
+#include "server/stores/redis_url.h"
+
+namespace semrank {
+
+class RedisDocumentStore : public DocumentStore {
+ public:
+  struct Options {
+    RedisUrl url;
+    absl::Duration timeout = absl::Seconds(1);
+    int max_connections = 16;
+  };
+
+  // Connects to nothing yet.
+  explicit RedisDocumentStore(const Options& options);
+
+  const std::string& name() const override { return name_; }
+  absl::StatusOr<Found> FindVectors(
+      const VectorSpace& space,
+      std::span<const std::string_view> normalized_texts,
+      absl::Duration time_limit, float* rows,
+      std::span<std::uint8_t> found) override;
+  absl::Status WriteVectors(const VectorSpace& space,
+                            std::span<const std::string_view> normalized_texts,
+                            const float* rows) override;
+  // A thousand at a time; on an error the first thousands may be kept.
+  absl::Status PutDocuments(std::span<const StoredDocument> documents) override;
+  absl::Status DeleteDocuments(std::span<const DocumentKeyView> keys) override;
+  absl::Status LoadDocuments(
+      const std::function<absl::Status(const StoredDocument&)>& visit) override;
+
+ private:
+  using Deadline = RedisConnection::Deadline;
+  using Replies = std::vector<RedisReply>;
+  using FingerprinterPtr = std::shared_ptr<const Fingerprinter>;
+
+  // One round trip, on a connection of the pool.
+  absl::StatusOr<Replies> Call(std::span<const RedisCommand> commands,
+                               Deadline deadline);
+  Deadline UsualDeadline() const;
+  // The secret of the store, which may have to be made, and this process's.
+  absl::StatusOr<FingerprinterPtr> AgreeOnSecret(Deadline deadline);
+  // What "semrank:store" holds becomes the secret of this process.
+  absl::StatusOr<FingerprinterPtr> Adopt(const redisReply& reply);
+  FingerprinterPtr fingerprint() const;
+  absl::Status Named(const absl::Status& status) const;
+
+  const Options options_;
+  const std::string name_;
+  RedisPool pool_;
+  mutable Mutex mutex_;
+  // What "semrank:store" holds, or is to hold when it is empty.
+  std::string header_ ABSL_GUARDED_BY(mutex_);
+  // Null until the server has agreed.
+  FingerprinterPtr fingerprint_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_STORES_REDIS_DOCUMENT_STORE_H_

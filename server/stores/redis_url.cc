@@ -1,0 +1,103 @@
+#include "server/stores/redis_url.h"
+
+#include <limits>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_format.h"
+#include "model/base/status_macros.h"
+
+namespace semrank {
+namespace {
+
+constexpr std::string_view kScheme = "redis://";
+constexpr int kMaxDb = 1'000'000;
+
+absl::StatusOr<std::string> Unescape(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      out += text[i];
+      continue;
+    }
+    int byte = 0;
+    if (text.size() - i < 3 ||
+        !absl::SimpleHexAtoi(std::string(text.substr(i + 1, 2)), &byte)) {
+      return absl::InvalidArgumentError(
+          "has a % in user or password that two hex digits do not follow");
+    }
+    out += static_cast<char>(byte);
+    i += 2;
+  }
+  return out;
+}
+
+bool ParseNumber(std::string_view text, int min, int max, int& number) {
+  return absl::SimpleAtoi(std::string(text), &number) && number >= min &&
+         number <= max;
+}
+
+absl::Status ParseCredentials(std::string_view text, RedisUrl& url) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos) {
+    return absl::InvalidArgumentError(
+        "must have user:password or :password before the @");
+  }
+  SEMRANK_ASSIGN_OR_RETURN(url.user, Unescape(text.substr(0, colon)));
+  SEMRANK_ASSIGN_OR_RETURN(url.password, Unescape(text.substr(colon + 1)));
+  return absl::OkStatus();
+}
+
+// host, host:port, [v6], [v6]:port.
+absl::Status ParseServer(std::string_view text, RedisUrl& url) {
+  const std::size_t bracket = text.rfind(']');
+  const std::size_t colon =
+      text.find(':', bracket == std::string_view::npos ? 0 : bracket);
+  std::string_view host = text.substr(0, colon);
+  if (host.size() >= 2 && host.front() == '[' && host.back() == ']') {
+    host = host.substr(1, host.size() - 2);
+  }
+  if (host.empty()) return absl::InvalidArgumentError("has no host");
+  url.host = host;
+  if (colon != std::string_view::npos &&
+      !ParseNumber(text.substr(colon + 1), 1,
+                   std::numeric_limits<std::uint16_t>::max(), url.port)) {
+    return absl::InvalidArgumentError("must have a port from 1 to 65535");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<RedisUrl> ParseRedisUrl(std::string_view text) {
+  if (!text.starts_with(kScheme)) {
+    return absl::InvalidArgumentError("must begin with redis://");
+  }
+  text.remove_prefix(kScheme.size());
+  RedisUrl url;
+  // A password may hold an @ that nobody escaped.
+  const std::size_t at = text.rfind('@');
+  if (at != std::string_view::npos) {
+    SEMRANK_RETURN_IF_ERROR(ParseCredentials(text.substr(0, at), url));
+    text.remove_prefix(at + 1);
+  }
+  const std::size_t slash = text.find('/');
+  if (slash != std::string_view::npos) {
+    const std::string_view db = text.substr(slash + 1);
+    if (!db.empty() && !ParseNumber(db, 0, kMaxDb, url.db)) {
+      return absl::InvalidArgumentError(
+          "must have the number of a database after the last /");
+    }
+    text = text.substr(0, slash);
+  }
+  SEMRANK_RETURN_IF_ERROR(ParseServer(text, url));
+  return url;
+}
+
+std::string NameOf(const RedisUrl& url) {
+  const bool is_v6 = url.host.find(':') != std::string::npos;
+  const std::string host = is_v6 ? "[" + url.host + "]" : url.host;
+  return absl::StrFormat("%s%s:%d/%d", kScheme, host, url.port, url.db);
+}
+
+}  // namespace semrank

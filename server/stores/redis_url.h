@@ -1,0 +1,29 @@
+// redis://[user:password@]host[:port][/db], as flags and environments give it.
+#ifndef SEMRANK_SERVER_STORES_REDIS_URL_H_
+#define SEMRANK_SERVER_STORES_REDIS_URL_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+namespace semrank {
+
+struct RedisUrl {
+  std::string host;  // a name, IPv4, or IPv6 without its brackets
+  int port = 6379;
+  std::string user;  // empty = the default one
+  std::string password;
+  int db = 0;
+};
+
+// User and password may have %XX for a byte. InvalidArgument says what is
+// wrong and never holds the text, which may hold a password.
+absl::StatusOr<RedisUrl> ParseRedisUrl(std::string_view text);
+
+// For logs and pages: without user and password.
+std::string NameOf(const RedisUrl& url);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_STORES_REDIS_URL_H_

@@ -1,0 +1,171 @@
+#include "server/vectors/document_vector_cache.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <utility>
+
+#include "model/base/status_macros.h"
+
+namespace semrank {
+namespace {
+
+constexpr std::size_t kMaxShards = 16;
+// A shard below this evicts by chance of hashing more than by age.
+constexpr std::size_t kMinShardBytes = std::size_t{1} << 20;
+constexpr std::size_t kBlockKeys = 256;
+constexpr std::size_t kCacheLineBytes = 64;
+// Lines of a shard that ForEach copies under its lock.
+constexpr std::size_t kCopiedLines =
+    (std::size_t{256} << 10) / VectorRing::kLineBytes;
+
+void PrefetchVector(const float* vector, int dim) {
+  const char* const begin = reinterpret_cast<const char*>(vector);
+  for (std::size_t i = 0; i < dim * sizeof(float); i += kCacheLineBytes) {
+    __builtin_prefetch(begin + i);
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<DocumentVectorCache>>
+DocumentVectorCache::Create(std::size_t capacity_bytes) {
+  std::unique_ptr<DocumentVectorCache> cache(new DocumentVectorCache);
+  if (capacity_bytes == 0) return cache;
+  const std::size_t num_shards =
+      std::clamp<std::size_t>(capacity_bytes / kMinShardBytes, 1, kMaxShards);
+  for (std::size_t i = 0; i < num_shards; ++i) {
+    auto shard = std::make_unique<Shard>();
+    MutexLock lock(shard->mutex);
+    SEMRANK_ASSIGN_OR_RETURN(shard->ring,
+                             VectorRing::Create(capacity_bytes / num_shards));
+    cache->shards_.push_back(std::move(shard));
+  }
+  return cache;
+}
+
+// Calls visit(shard, positions) for keys that share a shard, out of a block of
+// keys at a time, sorted by counting: a batch takes each lock once a block, no
+// lock is held for long, and nothing is allocated.
+template <typename Visit>
+void DocumentVectorCache::ForEachShardGroup(std::span<const VectorKey> keys,
+                                            Visit visit) {
+  const std::size_t num_shards = shards_.size();
+  if (num_shards == 0) return;
+  std::array<std::uint8_t, kBlockKeys> shard_of;
+  std::array<std::uint32_t, kBlockKeys> positions;
+  for (std::size_t first = 0; first < keys.size(); first += kBlockKeys) {
+    const std::size_t size = std::min(kBlockKeys, keys.size() - first);
+    std::array<std::uint32_t, kMaxShards + 1> ends = {};
+    for (std::size_t i = 0; i < size; ++i) {
+      shard_of[i] =
+          static_cast<std::uint8_t>(keys[first + i].text.hi % num_shards);
+      ++ends[shard_of[i] + 1];
+    }
+    std::partial_sum(ends.begin(), ends.end(), ends.begin());
+    // ends[s] is where group s begins, and is moved on to where it ends.
+    for (std::size_t i = 0; i < size; ++i) {
+      positions[ends[shard_of[i]]++] = static_cast<std::uint32_t>(first + i);
+    }
+    for (std::size_t s = 0; s < num_shards; ++s) {
+      const std::uint32_t begin = s == 0 ? 0 : ends[s - 1];
+      if (begin == ends[s]) continue;
+      visit(*shards_[s], std::span<const std::uint32_t>(
+                             positions.data() + begin, ends[s] - begin));
+    }
+  }
+}
+
+int DocumentVectorCache::Find(std::span<const VectorKey> keys, int dim,
+                              float* rows, std::span<std::uint8_t> found) {
+  int num_found = 0;
+  std::ranges::fill(found, std::uint8_t{0});
+  ForEachShardGroup(
+      keys, [&](Shard& shard, std::span<const std::uint32_t> positions) {
+        // Three passes, so that the misses of the processor's caches overlap.
+        std::array<const float*, kBlockKeys> vectors;
+        MutexLock lock(shard.mutex);
+        for (const std::uint32_t i : positions) shard.ring->Prefetch(keys[i]);
+        for (std::size_t p = 0; p < positions.size(); ++p) {
+          vectors[p] = shard.ring->Find(keys[positions[p]]);
+          if (vectors[p] != nullptr) PrefetchVector(vectors[p], dim);
+        }
+        for (std::size_t p = 0; p < positions.size(); ++p) {
+          if (vectors[p] == nullptr) continue;
+          std::copy_n(vectors[p], dim, rows + std::size_t{positions[p]} * dim);
+          found[positions[p]] = 1;
+          ++num_found;
+        }
+      });
+  return num_found;
+}
+
+void DocumentVectorCache::Insert(std::span<const VectorKey> keys, int dim,
+                                 const float* rows) {
+  ForEachShardGroup(
+      keys, [&](Shard& shard, std::span<const std::uint32_t> positions) {
+        MutexLock lock(shard.mutex);
+        for (const std::uint32_t i : positions) {
+          shard.ring->Insert(keys[i], std::span<const float>(
+                                          rows + std::size_t{i} * dim, dim));
+        }
+      });
+}
+
+void DocumentVectorCache::DropModelsExcept(
+    std::span<const std::uint32_t> models) {
+  for (const std::unique_ptr<Shard>& shard : shards_) {
+    MutexLock lock(shard->mutex);
+    shard->ring->DropModelsExcept(models);
+  }
+}
+
+absl::Status DocumentVectorCache::ForEach(
+    absl::FunctionRef<absl::Status(const VectorKey&, std::span<const float>)>
+        visit) const {
+  struct Copy {
+    VectorKey key;
+    std::size_t dim;
+  };
+  std::vector<Copy> copies;
+  std::vector<float> numbers;
+  for (const std::unique_ptr<Shard>& shard : shards_) {
+    // What is written while this goes on would not let it end.
+    std::uint64_t position = 0;
+    std::uint64_t end = 1;
+    for (bool first = true; position < end; first = false) {
+      copies.clear();
+      numbers.clear();
+      {
+        MutexLock lock(shard->mutex);
+        if (first) end = shard->ring->end();
+        position = shard->ring->Visit(
+            position, kCopiedLines,
+            [&](const VectorKey& key, std::span<const float> vector) {
+              copies.push_back({key, vector.size()});
+              numbers.insert(numbers.end(), vector.begin(), vector.end());
+            });
+      }
+      const float* vector = numbers.data();
+      for (const Copy& copy : copies) {
+        SEMRANK_RETURN_IF_ERROR(visit(copy.key, {vector, copy.dim}));
+        vector += copy.dim;
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+DocumentVectorCache::Stats DocumentVectorCache::GetStats() const {
+  Stats stats;
+  for (const std::unique_ptr<Shard>& shard : shards_) {
+    MutexLock lock(shard->mutex);
+    stats.num_entries += shard->ring->num_entries();
+    stats.live_bytes += shard->ring->live_bytes();
+    stats.capacity_bytes += shard->ring->capacity_bytes();
+    stats.num_evictions += shard->ring->num_evictions();
+  }
+  return stats;
+}
+
+}  // namespace semrank

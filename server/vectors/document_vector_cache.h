@@ -1,0 +1,84 @@
+// Keeps the vectors of texts seen lately, so that Rank can skip the document
+// tower for them. Entries not found for long leave first.
+//
+//   Shape    one entry = `dim` floats; models of different dimensions share the
+//            cache.
+//   Key      (model, side, 128-bit fingerprint of the normalised text under a
+//            secret of the embedder); a vector of one model is never handed
+//            out for another.
+//   Size     capacity_bytes bounds the records: vector and 64 bytes, rounded
+//            up to 64. The index adds about 10 bytes an entry. 0 stores
+//            nothing: every Find misses.
+//   Owner    the cache: Find copies out. A copy of 512 bytes costs what
+//            reading them for a dot product costs, and leaves the request with
+//            one contiguous matrix, no lock and nothing pinned while it scores.
+//   Threads  every method, from any thread. Locks are per shard and held for
+//            at most 256 look-ups and copies, usually for a sixteenth of that,
+//            and never while a tower runs.
+//   Errors   none: a full cache evicts, a second Insert keeps the first vector.
+#ifndef SEMRANK_SERVER_VECTORS_DOCUMENT_VECTOR_CACHE_H_
+#define SEMRANK_SERVER_VECTORS_DOCUMENT_VECTOR_CACHE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "model/base/mutex.h"
+#include "server/vectors/vector_ring.h"
+
+namespace semrank {
+
+class DocumentVectorCache {
+ public:
+  struct Stats {
+    std::size_t num_entries = 0;
+    std::size_t live_bytes = 0;
+    std::size_t capacity_bytes = 0;
+    std::uint64_t num_evictions = 0;
+  };
+
+  // ResourceExhausted when the system cannot give so much memory.
+  static absl::StatusOr<std::unique_ptr<DocumentVectorCache>> Create(
+      std::size_t capacity_bytes);
+
+  // For each key that is known: copies its vector to row i of `rows`, row-major
+  // [keys.size(), dim], and found[i] becomes 1; the others' rows are left alone
+  // and found[i] becomes 0. Returns the number found. No allocation.
+  int Find(std::span<const VectorKey> keys, int dim, float* rows,
+           std::span<std::uint8_t> found);
+  // Row i of `rows`, as above, is the vector of keys[i].
+  void Insert(std::span<const VectorKey> keys, int dim, const float* rows);
+  // Called once a reload is published; what no request can ask for leaves.
+  void DropModelsExcept(std::span<const std::uint32_t> models);
+
+  // Visits a copy of each vector, shard by shard, the oldest of a shard first;
+  // an error of `visit` ends it and is returned. No lock is held in `visit`,
+  // and none for longer than a copy of 256 KiB. What is inserted or moves
+  // meanwhile may be visited or not.
+  absl::Status ForEach(
+      absl::FunctionRef<absl::Status(const VectorKey&, std::span<const float>)>
+          visit) const;
+
+  Stats GetStats() const;
+
+ private:
+  struct Shard {
+    mutable Mutex mutex;
+    std::unique_ptr<VectorRing> ring ABSL_GUARDED_BY(mutex);
+  };
+
+  DocumentVectorCache() = default;
+  template <typename Visit>
+  void ForEachShardGroup(std::span<const VectorKey> keys, Visit visit);
+
+  std::vector<std::unique_ptr<Shard>> shards_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_VECTORS_DOCUMENT_VECTOR_CACHE_H_

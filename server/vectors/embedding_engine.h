@@ -1,0 +1,99 @@
+// Embeds the texts of a request, without knowing a wire.
+//
+//   Promise  a text's vector is the same bits alone, in any batch, in any
+//            thread, cached or not, on one machine and build.
+//   Work     in the calling thread, to the end or turn by turn (progress.h).
+//            Every slice of a few hundred texts it asks whether the caller
+//            still waits.
+//   Threads  every method, from any thread. Each keeps its memory
+//            (thread_scratch.h).
+//   Errors   InvalidArgument for what fails the call, DeadlineExceeded and
+//            Cancelled when nobody waits.
+#ifndef SEMRANK_SERVER_VECTORS_EMBEDDING_ENGINE_H_
+#define SEMRANK_SERVER_VECTORS_EMBEDDING_ENGINE_H_
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "server/base/caller.h"
+#include "server/base/limits.h"
+#include "server/base/metrics.h"
+#include "server/base/progress.h"
+#include "server/base/stage_times.h"
+#include "server/base/text_checks.h"
+#include "server/models/served_model.h"
+#include "server/vectors/text_embedder.h"
+#include "server/vectors/thread_scratch.h"
+
+namespace semrank {
+
+struct EmbedInput {
+  Side side = Side::kDocument;
+  std::span<const std::string_view> texts = {};
+  // A bad text is a problem of its own, and there may be no text at all; else
+  // it fails the call.
+  bool skip_bad_texts = false;
+};
+
+struct EmbedResult {
+  // Row-major [texts.size(), embedding_dim]; zeros for texts with a problem.
+  std::vector<float> vectors;
+  std::vector<ItemProblem> problems;
+  CacheUse cache;
+  StageTimes times;
+};
+
+// How far a request has come between two turns; begins empty.
+struct EmbedTurns {
+  bool begun = false;
+  std::size_t next_text = 0;
+};
+
+class EmbeddingEngine {
+ public:
+  // `embedder` and `metrics` must outlive the engine.
+  EmbeddingEngine(const Limits& limits, const TextEmbedder* embedder,
+                  Metrics* metrics)
+      : limits_(limits), embedder_(*embedder), metrics_(metrics) {}
+
+  // What can be refused before any work.
+  absl::Status Check(const EmbedInput& input) const;
+
+  // Checks itself first. `result` is overwritten, reusing its memory; with an
+  // error only its times mean something.
+  absl::Status Embed(const ServedModel& served, const EmbedInput& input,
+                     const Caller& caller, EmbedResult& result) const;
+
+  // One turn of the same; `result` is complete after kDone. After an error
+  // there is no further turn.
+  absl::StatusOr<Progress> Turn(const ServedModel& served,
+                                const EmbedInput& input, const Caller& caller,
+                                EmbedTurns& turns, EmbedResult& result) const;
+
+  const Limits& limits() const { return limits_; }
+
+ private:
+  absl::StatusOr<Progress> Stages(const ServedModel& served,
+                                  const EmbedInput& input, const Caller& caller,
+                                  EmbedTurns& turns, EmbedResult& result) const;
+  // Normalises texts [first, last) into `batch`, whose text r is then
+  // items[r] of the request; the others are problems.
+  absl::Status AddTexts(const EmbedInput& input, std::size_t first,
+                        std::size_t last, TextBatch& batch,
+                        std::vector<std::uint32_t>& items,
+                        std::vector<ItemProblem>& problems) const;
+  absl::Status EmbedBatch(const ServedModel& served, Side side,
+                          const Caller& caller, TurnScratch& scratch,
+                          EmbedResult& result) const;
+
+  const Limits limits_;
+  const TextEmbedder& embedder_;
+  Metrics* const metrics_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_VECTORS_EMBEDDING_ENGINE_H_

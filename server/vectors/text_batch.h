@@ -1,0 +1,39 @@
+// Texts of one request, ready for a tower.
+#ifndef SEMRANK_SERVER_VECTORS_TEXT_BATCH_H_
+#define SEMRANK_SERVER_VECTORS_TEXT_BATCH_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+
+namespace semrank {
+
+// Normalised texts, one after another in one piece of memory.
+class TextBatch {
+ public:
+  // Empties the batch and keeps its memory.
+  void Clear();
+  // Normalises and appends. InvalidArgument, naming the offset, when `text` is
+  // not UTF-8; the batch is then as before.
+  absl::Status Add(std::string_view text);
+  void AddNormalized(std::string_view text);
+
+  int size() const { return static_cast<int>(begins_.size()) - 1; }
+  std::string_view operator[](int i) const {
+    return std::string_view(texts_).substr(begins_[i],
+                                           begins_[i + 1] - begins_[i]);
+  }
+  std::size_t memory_bytes() const { return texts_.capacity(); }
+
+ private:
+  std::string texts_;
+  std::string normalized_;
+  std::vector<std::size_t> begins_ = {0};
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_VECTORS_TEXT_BATCH_H_

@@ -1,0 +1,158 @@
+#include "server/vectors/vector_ring.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "absl/strings/str_format.h"
+
+namespace semrank {
+namespace {
+
+// So many records get their second chance before one leaves in any case: it
+// bounds the work of one Insert when everything was found lately.
+constexpr int kMaxSecondChances = 8;
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<VectorRing>> VectorRing::Create(
+    std::size_t capacity_bytes) {
+  const std::size_t capacity_lines =
+      std::max<std::size_t>(capacity_bytes / kLineBytes, 1);
+  // Line numbers in the index have 32 bits.
+  if (capacity_lines > std::numeric_limits<std::uint32_t>::max()) {
+    return absl::ResourceExhaustedError(absl::StrFormat(
+        "%d bytes of vector cache are over 256 GiB a shard", capacity_bytes));
+  }
+  void* const memory =
+      mmap(nullptr, capacity_lines * kLineBytes, PROT_READ | PROT_WRITE,
+           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) {
+    return absl::ResourceExhaustedError(absl::StrFormat(
+        "no memory for %d bytes of vector cache", capacity_lines * kLineBytes));
+  }
+  // Finding among many vectors costs a TLB miss each on 4 KiB pages. A refusal
+  // is no error.
+  madvise(memory, capacity_lines * kLineBytes, MADV_HUGEPAGE);
+  return std::unique_ptr<VectorRing>(
+      new VectorRing(static_cast<std::byte*>(memory), capacity_lines));
+}
+
+VectorRing::VectorRing(std::byte* memory, std::size_t capacity_lines)
+    : memory_(memory),
+      capacity_lines_(capacity_lines),
+      index_(0, HashKey{this}, SameKey{this}) {}
+
+VectorRing::~VectorRing() { munmap(memory_, capacity_lines_ * kLineBytes); }
+
+const float* VectorRing::Find(const VectorKey& key) {
+  const auto line = index_.find(key);
+  if (line == index_.end()) return nullptr;
+  Record* const record = RecordAt(*line);
+  record->found = true;
+  return record->vector();
+}
+
+void VectorRing::Insert(const VectorKey& key, std::span<const float> vector) {
+  const std::size_t vector_lines =
+      (vector.size_bytes() + kLineBytes - 1) / kLineBytes;
+  if (1 + vector_lines > capacity_lines_ || index_.contains(key)) return;
+  const auto num_lines = static_cast<std::uint32_t>(1 + vector_lines);
+  MakeRoom(num_lines);
+  Record* const record = Append(num_lines);
+  *record = Record{.key = key,
+                   .num_lines = num_lines,
+                   .dim = static_cast<std::uint32_t>(vector.size()),
+                   .live = true};
+  std::copy(vector.begin(), vector.end(), record->vector());
+  live_lines_ += num_lines;
+  index_.insert(
+      static_cast<std::uint32_t>((head_ - num_lines) % capacity_lines_));
+}
+
+// A record lies in one piece, so the lines up to the end of the memory are
+// lost when it does not fit into them.
+bool VectorRing::Fits(std::uint32_t num_lines) const {
+  const std::uint64_t lost = num_lines > LinesToEnd() ? LinesToEnd() : 0;
+  return head_ - tail_ + lost + num_lines <= capacity_lines_;
+}
+
+VectorRing::Record* VectorRing::Append(std::uint32_t num_lines) {
+  if (num_lines > LinesToEnd()) {
+    const auto filler = static_cast<std::uint32_t>(LinesToEnd());
+    *RecordAt(head_) = Record{.key = {}, .num_lines = filler};
+    head_ += filler;
+  }
+  Record* const record = RecordAt(head_);
+  head_ += num_lines;
+  return record;
+}
+
+void VectorRing::MakeRoom(std::uint32_t num_lines) {
+  int second_chances = kMaxSecondChances;
+  // The ring is empty before the room is too small: Insert saw to that.
+  while (!Fits(num_lines)) {
+    if (head_ == tail_) {
+      // To the next beginning of the memory; positions only grow.
+      head_ += LinesToEnd();
+      tail_ = head_;
+      continue;
+    }
+    const auto line = static_cast<std::uint32_t>(tail_ % capacity_lines_);
+    Record* const record = RecordAt(line);
+    tail_ += record->num_lines;
+    if (!record->live) continue;
+    if (record->found && second_chances-- > 0 && MoveToHead(record, line)) {
+      continue;
+    }
+    index_.erase(line);
+    live_lines_ -= record->num_lines;
+    ++num_evictions_;
+  }
+}
+
+// `record` has just left the tail. False when the end of the memory is in the
+// way. The two places may overlap in a ring that is almost full.
+bool VectorRing::MoveToHead(Record* record, std::uint32_t line) {
+  const std::uint32_t num_lines = record->num_lines;
+  if (num_lines > LinesToEnd() || !Fits(num_lines)) return false;
+  index_.erase(line);
+  record->found = false;
+  Record* const moved = Append(num_lines);
+  std::memmove(static_cast<void*>(moved), record, num_lines * kLineBytes);
+  index_.insert(
+      static_cast<std::uint32_t>((head_ - num_lines) % capacity_lines_));
+  return true;
+}
+
+std::uint64_t VectorRing::Visit(
+    std::uint64_t position, std::size_t max_lines,
+    absl::FunctionRef<void(const VectorKey&, std::span<const float>)> visit)
+    const {
+  std::uint64_t at = std::max(position, tail_);
+  const std::uint64_t end = std::min(head_, at + max_lines);
+  while (at < end) {
+    Record* const record = RecordAt(at);
+    if (record->live) visit(record->key, {record->vector(), record->dim});
+    at += record->num_lines;
+  }
+  return at;
+}
+
+void VectorRing::DropModelsExcept(std::span<const std::uint32_t> models) {
+  for (std::uint64_t at = tail_; at < head_;) {
+    const auto line = static_cast<std::uint32_t>(at % capacity_lines_);
+    Record* const record = RecordAt(line);
+    at += record->num_lines;
+    if (!record->live || std::ranges::count(models, record->key.model) > 0) {
+      continue;
+    }
+    index_.erase(line);
+    record->live = false;
+    live_lines_ -= record->num_lines;
+  }
+}
+
+}  // namespace semrank

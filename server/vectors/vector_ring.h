@@ -1,0 +1,135 @@
+// One shard of DocumentVectorCache: a ring of records in one piece of memory
+// and an index over it. Records are appended at the head; the tail makes room,
+// and a record found since it was written moves to the head instead of leaving
+// (second chance, which is CLOCK with records of any length).
+//
+//   Memory   mapped at once, touched as the ring fills; huge pages where the
+//            system gives them. The index holds 4 bytes an entry and its hash
+//            table's slack: about 10.
+//   Threads  none of its own: the cache locks.
+#ifndef SEMRANK_SERVER_VECTORS_VECTOR_RING_H_
+#define SEMRANK_SERVER_VECTORS_VECTOR_RING_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "model/base/fingerprint.h"
+#include "model/nn/two_tower_model.h"
+
+namespace semrank {
+
+// Whose vector of which text. `model` is ServedModel::number.
+struct VectorKey {
+  std::uint32_t model = 0;
+  Side side = Side::kDocument;
+  Fingerprint text;
+  friend bool operator==(const VectorKey&, const VectorKey&) = default;
+};
+
+class VectorRing {
+ public:
+  static constexpr std::size_t kLineBytes = 64;
+
+  // `capacity_bytes` is rounded down to whole lines of 64 bytes; at least one.
+  // ResourceExhausted when the system has no such piece of memory.
+  static absl::StatusOr<std::unique_ptr<VectorRing>> Create(
+      std::size_t capacity_bytes);
+  ~VectorRing();
+  VectorRing(const VectorRing&) = delete;
+  VectorRing& operator=(const VectorRing&) = delete;
+
+  // The vector and a mark that it was found, or null. Valid until the next
+  // Insert.
+  const float* Find(const VectorKey& key);
+  // Keeps a copy. A known key keeps its first vector; a vector larger than the
+  // ring is not kept.
+  void Insert(const VectorKey& key, std::span<const float> vector);
+  // Forgets every record whose model is not listed. Its memory is reused as
+  // the tail comes by.
+  void DropModelsExcept(std::span<const std::uint32_t> models);
+
+  // Visits records from `position` on, oldest first, over at most `max_lines`
+  // lines and one record. Returns where to go on; from end() on there are none.
+  // Positions only grow and hold across Inserts: what was moved or evicted
+  // meanwhile is passed over.
+  std::uint64_t Visit(
+      std::uint64_t position, std::size_t max_lines,
+      absl::FunctionRef<void(const VectorKey&, std::span<const float>)> visit)
+      const;
+  std::uint64_t end() const { return head_; }
+
+  // For Find to come: brings the index entry near.
+  void Prefetch(const VectorKey& key) const { index_.prefetch(key); }
+
+  std::size_t num_entries() const { return index_.size(); }
+  std::size_t live_bytes() const { return live_lines_ * kLineBytes; }
+  std::size_t capacity_bytes() const { return capacity_lines_ * kLineBytes; }
+  std::uint64_t num_evictions() const { return num_evictions_; }
+
+ private:
+  // The first line of a record; the vector follows. Without a vector (dim 0)
+  // it fills the end of the ring, where the next record did not fit.
+  struct alignas(kLineBytes) Record {
+    VectorKey key;
+    std::uint32_t num_lines = 0;
+    std::uint32_t dim = 0;
+    bool live = false;
+    bool found = false;
+
+    float* vector() { return reinterpret_cast<float*>(this + 1); }
+  };
+  static_assert(sizeof(Record) == kLineBytes);
+
+  // The index holds line numbers; keys are read from the records.
+  struct HashKey {
+    using is_transparent = void;
+    const VectorRing* ring;
+    std::size_t operator()(const VectorKey& key) const { return key.text.lo; }
+    std::size_t operator()(std::uint32_t line) const {
+      return ring->RecordAt(line)->key.text.lo;
+    }
+  };
+  struct SameKey {
+    using is_transparent = void;
+    const VectorRing* ring;
+    bool operator()(std::uint32_t a, std::uint32_t b) const { return a == b; }
+    bool operator()(std::uint32_t line, const VectorKey& key) const {
+      return ring->RecordAt(line)->key == key;
+    }
+    bool operator()(const VectorKey& key, std::uint32_t line) const {
+      return (*this)(line, key);
+    }
+  };
+
+  VectorRing(std::byte* memory, std::size_t capacity_lines);
+
+  Record* RecordAt(std::uint64_t line) const {
+    return reinterpret_cast<Record*>(memory_ +
+                                     line % capacity_lines_ * kLineBytes);
+  }
+  std::uint64_t LinesToEnd() const {
+    return capacity_lines_ - head_ % capacity_lines_;
+  }
+  bool Fits(std::uint32_t num_lines) const;
+  Record* Append(std::uint32_t num_lines);
+  void MakeRoom(std::uint32_t num_lines);
+  bool MoveToHead(Record* record, std::uint32_t line);
+
+  std::byte* const memory_;
+  const std::uint64_t capacity_lines_;
+  // Lines ever appended and ever removed; the ring holds [tail_, head_).
+  std::uint64_t head_ = 0;
+  std::uint64_t tail_ = 0;
+  std::uint64_t live_lines_ = 0;
+  std::uint64_t num_evictions_ = 0;
+  absl::flat_hash_set<std::uint32_t, HashKey, SameKey> index_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_VECTORS_VECTOR_RING_H_

@@ -1,0 +1,156 @@
+#include "client/bulk/embedding_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+#include "client/input/shard.h"
+
+namespace semrank {
+namespace {
+
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+// (1, -2) and (0, 0.5).
+const TextList kTexts = {{"photo\teditor", "mail"}, {"a", "b"}};
+v1::EmbedTextsResponse Vectors() {
+  v1::EmbedTextsResponse response;
+  response.set_embedding_dim(2);
+  response.set_encoding(v1::VECTOR_ENCODING_FLOAT32);
+  response.set_vectors(
+      std::string("\0\0\x80\x3f\0\0\0\xc0\0\0\0\0\0\0\0\x3f", 16));
+  return response;
+}
+
+EmbeddingFileFacts Facts(EmbeddingFileFormat format) {
+  return {.format = format,
+          .embedding_dim = 128,
+          .model = "shop \"x\"",
+          .version = 7,
+          .side = "document"};
+}
+
+TEST(EmbeddingFileTest, RowsOfNpyAndSafetensorsAreTheNumbersAlone) {
+  for (const auto format :
+       {EmbeddingFileFormat::kNpy, EmbeddingFileFormat::kSafetensors}) {
+    EXPECT_EQ(EmbeddingFileRows(format, kTexts, Vectors()),
+              Vectors().vectors());
+  }
+}
+
+TEST(EmbeddingFileTest, RowsOfFvecsBeginWithTheirLength) {
+  const std::string vectors = Vectors().vectors();
+  const std::string length("\2\0\0\0", 4);
+  EXPECT_EQ(EmbeddingFileRows(EmbeddingFileFormat::kFvecs, kTexts, Vectors()),
+            length + vectors.substr(0, 8) + length + vectors.substr(8));
+}
+
+TEST(EmbeddingFileTest, RowsOfTextFormsHaveIdAndText) {
+  EXPECT_EQ(EmbeddingFileRows(EmbeddingFileFormat::kTsv, kTexts, Vectors()),
+            "a\tphoto editor\t1 -2\nb\tmail\t0 0.5\n");
+  EXPECT_THAT(EmbeddingFileRows(EmbeddingFileFormat::kJsonl, kTexts, Vectors()),
+              StartsWith("{\"id\":\"a\",\"text\":\"photo\\teditor\",\"vector\":"
+                         "[1.0,-2.0]}\n"));
+}
+
+std::string Jsonl(const JsonlForm& form, const std::string& id) {
+  return JsonlRows(form, {{"photo editor"}, {id}}, Vectors());
+}
+
+TEST(JsonlFormTest, ElasticsearchTakesAnActionAndADocument) {
+  EXPECT_EQ(Jsonl({.style = JsonlStyle::kElasticsearch, .text_field = "title"},
+                  "a\"b"),
+            "{\"index\":{\"_id\":\"a\\\"b\"}}\n"
+            "{\"title\":\"photo editor\",\"vector\":[1.0,-2.0]}\n");
+}
+
+TEST(JsonlFormTest, VespaTakesAPutOfFields) {
+  EXPECT_EQ(Jsonl({.style = JsonlStyle::kVespa,
+                   .vector_field = "embedding",
+                   .vespa_type = "shop:product"},
+                  "a"),
+            "{\"put\":\"id:shop:product::a\",\"fields\":{\"text\":"
+            "\"photo editor\",\"embedding\":[1.0,-2.0]}}\n");
+}
+
+TEST(JsonlFormTest, QdrantTakesPointsWithNumbersOrUuidsForIds) {
+  const JsonlForm form{.style = JsonlStyle::kQdrant};
+  EXPECT_EQ(Jsonl(form, "18446744073709551615"),
+            "{\"id\":18446744073709551615,\"vector\":[1.0,-2.0],\"payload\":"
+            "{\"id\":\"18446744073709551615\",\"text\":\"photo editor\"}}\n");
+  const std::string uuid = "5c56c793-69f3-4fbf-87e6-c4bf54c28c26";
+  EXPECT_THAT(Jsonl(form, uuid), StartsWith("{\"id\":\"" + uuid + "\""));
+  for (const char* id : {"a", "007", "-1", "18446744073709551616", ""}) {
+    EXPECT_THAT(Jsonl(form, id),
+                ::testing::ContainsRegex(
+                    "^.\"id\":\"[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab]"
+                    "[0-9a-f]{3}-[0-9a-f]{12}\""))
+        << id;
+  }
+}
+
+TEST(EmbeddingFileTest, HeadersKeepTheirLengthWhateverTheNumberOfRows) {
+  for (const auto format :
+       {EmbeddingFileFormat::kNpy, EmbeddingFileFormat::kFvecs,
+        EmbeddingFileFormat::kJsonl, EmbeddingFileFormat::kTsv,
+        EmbeddingFileFormat::kSafetensors}) {
+    const std::string header = EmbeddingFileHeader(Facts(format), 0);
+    EXPECT_EQ(header.size() % 64, 0u) << NameOf(format);
+    for (const std::int64_t num_rows : {9LL, 1'000'000LL, 1LL << 50}) {
+      EXPECT_EQ(EmbeddingFileHeader(Facts(format), num_rows).size(),
+                header.size())
+          << NameOf(format) << ' ' << num_rows;
+    }
+  }
+}
+
+TEST(EmbeddingFileTest, NpyHeaderIsThatOfNumPy) {
+  const std::string header =
+      EmbeddingFileHeader(Facts(EmbeddingFileFormat::kNpy), 63'000);
+  EXPECT_THAT(header, StartsWith(std::string("\x93NUMPY\1\0", 8)));
+  EXPECT_EQ(static_cast<unsigned char>(header[8]) + 256 * header[9],
+            static_cast<int>(header.size()) - 10);
+  EXPECT_THAT(header, HasSubstr("{'descr': '<f4', 'fortran_order': False, "
+                                "'shape': (63000, 128), }"));
+  EXPECT_THAT(header, EndsWith(" \n"));
+}
+
+TEST(EmbeddingFileTest, FormatsHaveNames) {
+  EXPECT_EQ(FindEmbeddingFileFormat("fvecs"), EmbeddingFileFormat::kFvecs);
+  EXPECT_EQ(NameOf(EmbeddingFileFormat::kSafetensors), "safetensors");
+  EXPECT_EQ(FindEmbeddingFileFormat("csv"), std::nullopt);
+  EXPECT_EQ(FindEmbeddingFileFormat(""), std::nullopt);
+}
+
+TEST(ShardTest, ShardsTakeEveryLineOnce) {
+  constexpr std::int64_t kCount = 3;
+  for (std::int64_t num_lines = 0; num_lines < 10; ++num_lines) {
+    std::int64_t all = 0;
+    for (std::int64_t number = 1; number <= kCount; ++number) {
+      const Shard shard{.number = number, .count = kCount};
+      std::int64_t mine = 0;
+      for (std::int64_t line = 1; line <= num_lines; ++line) {
+        mine += shard.Has(line) ? 1 : 0;
+      }
+      EXPECT_EQ(shard.NumLines(num_lines), mine) << number << ' ' << num_lines;
+      all += mine;
+    }
+    EXPECT_EQ(all, num_lines);
+  }
+}
+
+TEST(ShardTest, OnlyWholeNumbersInRangeAreShards) {
+  const auto shard = ParseShard("2/8");
+  ASSERT_TRUE(shard.has_value());
+  EXPECT_EQ(FormatShard(*shard), "2/8");
+  for (const char* text : {"", "/", "1", "0/4", "5/4", "-1/4", "1/0", "1/4x",
+                           "1 /4", "1/99999999999999999999"}) {
+    EXPECT_FALSE(ParseShard(text).has_value()) << text;
+  }
+}
+
+}  // namespace
+}  // namespace semrank

@@ -1,0 +1,101 @@
+// `semrank rank`, and what all commands that print have in common.
+#include "tests/client/commands/cli_test.h"
+
+namespace semrank {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+TEST_F(CliTest, RankPrintsTsvWhenPiped) {
+  const auto run = Run({"rank", "--query=photos", "image editor", "mail"});
+  EXPECT_EQ(run.out, "1\t0.75\timage editor\n2\t0.5\tmail\n");
+  EXPECT_EQ(run.err, "");
+  EXPECT_EQ(run.exit_code, 0);
+}
+
+TEST_F(CliTest, RankPrintsAnAlignedTableOnATerminal) {
+  const auto run =
+      Run({"rank", "--query=q", "--titles=-"},
+          {.input = "gimp\t\u65e5\u672c\nx\tb\x1b[2J\n", .terminal = true});
+  EXPECT_EQ(run.out,
+            "rank   score  id    title\n"
+            "   1  0.7500  gimp  \u65e5\u672c\n"
+            "   2  0.5000  x     b\\u001b[2J\n");
+  EXPECT_EQ(run.exit_code, 0);
+}
+
+TEST_F(CliTest, NoFormatSendsControlsToATerminal) {
+  for (const std::string format : {"table", "tsv", "json"}) {
+    const auto run = Run({"rank", "--query=q\x1b", "--output=" + format,
+                          "a\x1b[2J", "b\u009b2J"},
+                         {.terminal = true});
+    EXPECT_THAT(run.out, HasSubstr("a\\u001b[2J")) << format;
+    EXPECT_THAT(run.out, HasSubstr("b\\u009b2J")) << format;
+    EXPECT_THAT(run.out, Not(HasSubstr("\x1b"))) << format;
+  }
+}
+
+TEST_F(CliTest, RankPrintsOneJsonObject) {
+  const auto run =
+      Run({"rank", "--query=q", "--output=json", "--top_k=1", "a", "b"});
+  EXPECT_THAT(run.out,
+              StartsWith("{\"query\":\"q\",\"model\":{\"name\":\"shop\","
+                         "\"version\":3},\"score_kind\":\"cosine\","
+                         "\"results\":[{\"rank\":1,\"score\":0.75,"
+                         "\"index\":0,\"title\":\"a\"}],\"problems\":[],"));
+  EXPECT_THAT(run.out, EndsWith("}\n"));
+}
+
+TEST_F(CliTest, TitlesComeFromAFileAndEmptyLinesAreNone) {
+  const std::string titles = dir_.Write("titles.txt", "a\n\nb\n");
+  const auto run = Run({"rank", "--query=q", "--titles=" + titles});
+  EXPECT_EQ(run.out, "1\t0.75\ta\n2\t0.5\tb\n");
+  EXPECT_THAT(server_.last_rank().titles(), ElementsAre("a", "b"));
+}
+
+TEST_F(CliTest, RankSendsItsFlags) {
+  const auto run =
+      Run({"rank", "--query=q", "--top_k=2", "--min_score=0.5", "--model=shop",
+           "--model_version=3", "--nowith_scores", "a", "b", "c"});
+  EXPECT_EQ(run.out, "1\ta\n2\tb\n");
+  EXPECT_EQ(server_.last_rank().query(), "q");
+  EXPECT_EQ(server_.last_rank().top_k(), 2);
+  EXPECT_EQ(server_.last_rank().min_score(), 0.5f);
+  EXPECT_EQ(server_.last_rank().model().name(), "shop");
+  EXPECT_EQ(server_.last_rank().model().version(), 3);
+  Run({"rank", "--query=q", "a"});
+  EXPECT_FALSE(server_.last_rank().has_min_score());
+}
+
+TEST_F(CliTest, TimingsGoToStandardError) {
+  const auto run = Run({"rank", "--query=q", "--timings", "a", "b", "c"});
+  EXPECT_THAT(
+      run.err,
+      AllOf(StartsWith("timings: "),
+            HasSubstr(" ms round trip, server 2.25 ms (queue 0.00, parse 0.00, "
+                      "cache 0.00, embed 1.50, score 0.00); 1 vectors cached, "
+                      "2 computed; model shop/3\n")));
+  EXPECT_EQ(run.out, "1\t0.75\ta\n2\t0.5\tb\n3\t0.25\tc\n");
+}
+
+TEST_F(CliTest, TitlesThatCannotBeRankedAreNamed) {
+  server_.OnRank([](const v1::RankRequest&, v1::RankResponse* response) {
+    v1::Problem& problem = *response->add_problems();
+    problem.set_index(1);
+    problem.mutable_status()->set_code(3);
+    problem.mutable_status()->set_message("too long");
+    return grpc::Status::OK;
+  });
+  const auto run = Run({"rank", "--query=q", "a", "b"});
+  EXPECT_EQ(run.out, "");
+  EXPECT_EQ(run.err, "not ranked: title 2: too long\n");
+  EXPECT_EQ(run.exit_code, 0);
+}
+
+}  // namespace
+}  // namespace semrank

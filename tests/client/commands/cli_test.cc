@@ -1,0 +1,173 @@
+// What every command of `semrank` keeps to: exit codes, wrong use, errors,
+// help.
+#include "tests/client/commands/cli_test.h"
+
+#include <algorithm>
+
+namespace semrank {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+TEST_F(CliTest, HealthIsTheExitCode) {
+  auto run = Run({"health"});
+  EXPECT_EQ(run.out, "SERVING\n");
+  EXPECT_EQ(run.exit_code, 0);
+  server_.SetServing("", false);
+  run = Run({"health", "--output=json"});
+  EXPECT_EQ(run.out, "{\"service\":\"\",\"status\":\"NOT_SERVING\"}\n");
+  EXPECT_EQ(run.exit_code, 1);
+  run = Run({"health", "--service=nobody"});
+  EXPECT_EQ(run.err,
+            "semrank health: error: the server knows no service 'nobody'\n");
+  EXPECT_EQ(run.exit_code, 1);
+}
+
+TEST_F(CliTest, AServersLimitIsShownWithItsValue) {
+  server_.OnRank([](const v1::RankRequest&, v1::RankResponse*) {
+    return ServerError(grpc::StatusCode::INVALID_ARGUMENT, "TOO_MANY_TEXTS",
+                       "titles: 2 in one request, over the limit of 1");
+  });
+  const auto run = Run({"rank", "--query=q", "a", "b"});
+  EXPECT_EQ(run.err,
+            "semrank rank: error: " + server_.address() +
+                ": titles: 2 in one request, over the limit of 1; send fewer "
+                "in one call, or raise the limit of the server\n");
+  EXPECT_EQ(run.exit_code, 1);
+}
+
+TEST_F(CliTest, AnUnreachableServerIsOneLineThatNamesItAndWhatToDo) {
+  const std::string address = server_.address();
+  server_.Stop();
+  for (const std::string command : {"health", "model"}) {
+    const auto run = Run({command});
+    EXPECT_EQ(run.exit_code, 1);
+    EXPECT_EQ(run.out, "");
+    EXPECT_THAT(run.err, StartsWith("semrank " + command +
+                                    ": error: cannot reach " + address));
+    EXPECT_THAT(run.err, EndsWith("; is semrank-server running there? "
+                                  "--address=HOST:PORT names another\n"));
+    EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 1);
+  }
+}
+
+TEST_F(CliTest, AMissingFileIsAFailureThatNamesIt) {
+  const auto run = Run({"rank", "--query=q", "--titles=/no/such/file"});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.err, HasSubstr("/no/such/file"));
+}
+
+TEST_F(CliTest, FlagsMayComeBeforeTheCommandAndFromTheEnvironment) {
+  const auto run =
+      RunProgram({kProgram, "--output", "json", "health"},
+                 {.environment = {"SEMRANK_ADDRESS=" + server_.address()}});
+  EXPECT_EQ(run.out, "{\"service\":\"\",\"status\":\"SERVING\"}\n");
+}
+
+struct WrongUseCase {
+  std::string name;
+  std::vector<std::string> arguments;
+  std::string want;
+};
+
+class WrongUseTest : public ::testing::TestWithParam<WrongUseCase> {};
+
+TEST_P(WrongUseTest, ExitsTwoAndSaysWhy) {
+  std::vector<std::string> command = GetParam().arguments;
+  command.insert(command.begin(), kProgram);
+  const auto run = RunProgram(command);
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_EQ(run.out, "");
+  EXPECT_THAT(run.err, HasSubstr(GetParam().want));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Cases, WrongUseTest,
+    ::testing::Values(
+        WrongUseCase{"NoCommand", {}, "semrank: error: no command"},
+        WrongUseCase{"UnknownCommand", {"rnak"}, "did you mean rank?"},
+        WrongUseCase{"CommandNotFirst", {"x", "rank"}, "no command 'x'"},
+        WrongUseCase{"NoQuery", {"rank", "a"}, "--query=: what to rank"},
+        WrongUseCase{"BadQuery",
+                     {"rank", "--query=\xff", "a"},
+                     "--query=\uFFFD: not valid UTF-8"},
+        WrongUseCase{"NoTitles", {"rank", "--query=q"}, "no titles: give"},
+        WrongUseCase{"TwiceTitles",
+                     {"rank", "--query=q", "--titles=-", "a"},
+                     "--titles and arguments: give"},
+        WrongUseCase{"BadTopK",
+                     {"rank", "--query=q", "--top_k=-1", "a"},
+                     "--top_k=-1: want a whole number"},
+        WrongUseCase{"NanMinScore",
+                     {"rank", "--query=q", "--min_score=nan", "a"},
+                     "--min_score=nan: want a number"},
+        WrongUseCase{"BadTitle",
+                     {"rank", "--query=q", "a\xff"},
+                     "argument 1: not valid UTF-8"},
+        WrongUseCase{"NoTitleToExplain",
+                     {"explain", "--query=q"},
+                     "title: give exactly one"},
+        WrongUseCase{"TwoTitlesToExplain",
+                     {"explain", "--query=q", "--title=a", "b"},
+                     "title: give exactly one"},
+        WrongUseCase{"NoSide", {"embed", "a"}, "--side=: want query or"},
+        WrongUseCase{"NoTexts", {"embed", "--side=query"}, "no texts: give"},
+        WrongUseCase{"BadOutput",
+                     {"model", "--output=xml"},
+                     "--output=xml: want auto, table, tsv or json"},
+        WrongUseCase{"OutputFileOfAnotherCommand",
+                     {"model", "--output=m.json"},
+                     "--output=m.json: want auto, table, tsv or json"},
+        WrongUseCase{"OutputFileWithoutTexts",
+                     {"embed", "--side=query", "--output=v.npy", "a"},
+                     "--output=v.npy: a file of vectors needs --texts"},
+        WrongUseCase{"ShardWithoutOutputFile",
+                     {"embed", "--side=query", "--shard=1/2", "a"},
+                     "--shard=1/2: goes to a file"},
+        WrongUseCase{
+            "ModelListAndReload", {"model", "--list", "--reload"}, "not both"},
+        WrongUseCase{"ModelArgument", {"model", "x"}, "unexpected argument"},
+        WrongUseCase{"HealthArgument", {"health", "x"}, "unexpected argument"},
+        WrongUseCase{"FlagOfAnotherCommand",
+                     {"health", "--query=q"},
+                     "semrank health: unknown flag --query"},
+        WrongUseCase{"BadAddress",
+                     {"health", "--address=localhost"},
+                     "--address=localhost: want HOST:PORT"},
+        WrongUseCase{"BadDeadline",
+                     {"health", "--deadline=0s"},
+                     "--deadline=0: must be positive"},
+        WrongUseCase{"NoAttempt",
+                     {"health", "--max_attempts=0"},
+                     "--max_attempts=0: must be at least 1"}),
+    [](const auto& test) { return test.param.name; });
+
+TEST(HelpTest, TeachesTheCommandsAndTheirFlags) {
+  const auto all = RunProgram({kProgram, "--help"});
+  EXPECT_EQ(all.exit_code, 0);
+  EXPECT_THAT(all.out, AllOf(HasSubstr("Commands:"), HasSubstr("health"),
+                             HasSubstr("--address=")));
+  const auto rank = RunProgram({kProgram, "rank", "--help"});
+  EXPECT_EQ(rank.exit_code, 0);
+  EXPECT_THAT(rank.out,
+              AllOf(HasSubstr("Examples:"), HasSubstr("--titles="),
+                    HasSubstr("--address="), Not(HasSubstr("--side"))));
+  EXPECT_THAT(RunProgram({kProgram, "--version"}).out, StartsWith("semrank "));
+}
+
+TEST(FullDiskTest, ResultsThatCannotBeWrittenAreAFailure) {
+  FakeServer server;
+  const auto run =
+      RunProgram({"/bin/sh", "-c",
+                  std::string(kProgram) + " --address=" + server.address() +
+                      " health >/dev/full"});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.err, HasSubstr("standard output"));
+}
+
+}  // namespace
+}  // namespace semrank

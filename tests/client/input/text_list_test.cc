@@ -1,0 +1,82 @@
+#include "client/input/text_list.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "model/base/line_reader.h"
+#include "tests/support/status_matchers.h"
+#include "tests/support/temp_dir.h"
+
+namespace semrank {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class ReadTextsTest : public ::testing::Test {
+ protected:
+  absl::StatusOr<TextList> Read(std::string_view content,
+                                const ReadTextsOptions& options = {}) {
+    return ReadTexts(dir_.Write("t.txt", content), options);
+  }
+  TempDir dir_;
+};
+
+TEST_F(ReadTextsTest, OneTextALine) {
+  ASSERT_OK_AND_ASSIGN(const TextList list, Read("a b\r\nc\n\nd"));
+  EXPECT_THAT(list.texts, ElementsAre("a b", "c", "", "d"));
+  EXPECT_THAT(list.ids, IsEmpty());
+}
+
+TEST_F(ReadTextsTest, TheFirstTabEndsTheId) {
+  ASSERT_OK_AND_ASSIGN(const TextList list, Read("1\ta\tb\n2\t\n"));
+  EXPECT_THAT(list.texts, ElementsAre("a\tb", ""));
+  EXPECT_THAT(list.ids, ElementsAre("1", "2"));
+}
+
+TEST_F(ReadTextsTest, LinesWithAndWithoutIdMayBeMixed) {
+  ASSERT_OK_AND_ASSIGN(const TextList list, Read("a\n1\tb\nc\n"));
+  EXPECT_THAT(list.texts, ElementsAre("a", "b", "c"));
+  EXPECT_THAT(list.ids, ElementsAre("", "1", ""));
+}
+
+TEST_F(ReadTextsTest, EmptyLinesMayBeSkipped) {
+  ASSERT_OK_AND_ASSIGN(const TextList list,
+                       Read("\na\n\nb\n", {.skip_empty_lines = true}));
+  EXPECT_THAT(list.texts, ElementsAre("a", "b"));
+}
+
+TEST_F(ReadTextsTest, BadLinesAreSkippedAndReported) {
+  ::testing::internal::CaptureStderr();
+  const std::string too_long(LineReader::kMaxLineBytes + 5, 'x');
+  ASSERT_OK_AND_ASSIGN(
+      const TextList list,
+      Read("a\ncaf\xe9\n" + too_long + "\nb\n", {.max_bad_lines = 2}));
+  EXPECT_THAT(list.texts, ElementsAre("a", "b"));
+  const std::string printed = ::testing::internal::GetCapturedStderr();
+  EXPECT_THAT(printed, HasSubstr("t.txt:2: not valid UTF-8"));
+  EXPECT_THAT(printed, HasSubstr("t.txt:3: 1048576 bytes or more"));
+}
+
+TEST_F(ReadTextsTest, TooManyBadLinesEndTheRun) {
+  EXPECT_THAT(Read("a\n\xff\n"), StatusIs(absl::StatusCode::kInvalidArgument,
+                                          HasSubstr("t.txt:2: not valid")));
+}
+
+TEST_F(ReadTextsTest, AMissingFileIsNotFound) {
+  EXPECT_THAT(ReadTexts(dir_.File("none"), {}),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("none")));
+}
+
+TEST(TakeTextsTest, ArgumentsAreTextsAsTheyAre) {
+  ASSERT_OK_AND_ASSIGN(const TextList list, TakeTexts({"a\tb", ""}));
+  EXPECT_THAT(list.texts, ElementsAre("a\tb", ""));
+  EXPECT_THAT(list.ids, IsEmpty());
+  EXPECT_THAT(TakeTexts({"a", "\xff"}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "argument 2: not valid UTF-8"));
+}
+
+}  // namespace
+}  // namespace semrank

@@ -1,0 +1,49 @@
+#include "client/input/unicode.h"
+
+#include <gtest/gtest.h>
+
+namespace semrank {
+namespace {
+
+TEST(IsValidUtf8Test, RefusesWhatTheStandardDoes) {
+  EXPECT_TRUE(IsValidUtf8(""));
+  EXPECT_TRUE(IsValidUtf8("caf\u00e9 \u65e5\u672c \U0001F4F7"));
+  EXPECT_FALSE(IsValidUtf8("\xff"));
+  EXPECT_FALSE(IsValidUtf8("caf\xc3"));           // cut
+  EXPECT_FALSE(IsValidUtf8("\xc0\x80"));          // overlong
+  EXPECT_FALSE(IsValidUtf8("\xed\xa0\x80"));      // surrogate
+  EXPECT_FALSE(IsValidUtf8("\xf4\x90\x80\x80"));  // over U+10FFFF
+  EXPECT_TRUE(IsValidUtf8(std::string_view("\0", 1)));
+}
+
+TEST(DisplayWidthTest, CountsTerminalColumns) {
+  EXPECT_EQ(DisplayWidth(""), 0);
+  EXPECT_EQ(DisplayWidth("abc"), 3);
+  EXPECT_EQ(DisplayWidth("\u00e9"), 1);
+  EXPECT_EQ(DisplayWidth("e\u0301"), 1);       // combining accent
+  EXPECT_EQ(DisplayWidth("\u65e5\u672c"), 4);  // wide
+  EXPECT_EQ(DisplayWidth("\uff76"), 1);        // half-width katakana
+  EXPECT_EQ(DisplayWidth("\xff\xfe"), 2);      // one a bad byte
+}
+
+TEST(EscapeControlsTest, ShowsWhatCouldDriveATerminal) {
+  EXPECT_EQ(EscapeControls("\x1b[31mred\x07"), "\\u001b[31mred\\u0007");
+  EXPECT_EQ(EscapeControls("a\tb\nc"), "a\\u0009b\\u000ac");
+  EXPECT_EQ(EscapeControls("\x7f"), "\\u007f");
+  EXPECT_EQ(EscapeControls("\u009b2J"), "\\u009b2J");  // one-byte CSI
+  EXPECT_EQ(EscapeControls("\u2028\u202e\u2066"), "\\u2028\\u202e\\u2066");
+  EXPECT_EQ(EscapeControls(std::string_view("a\0b", 3)), "a\\u0000b");
+}
+
+TEST(EscapeControlsTest, LeavesTextAlone) {
+  const std::string text =
+      "caf\u00e9 \u65e5\u672c \u0915\u094d\u200d\u0937 back\\slash";
+  EXPECT_EQ(EscapeControls(text), text);
+}
+
+TEST(EscapeControlsTest, BytesThatAreNotUtf8BecomeReplacements) {
+  EXPECT_EQ(EscapeControls("a\xff\x9b"), "a\uFFFD\uFFFD");
+}
+
+}  // namespace
+}  // namespace semrank

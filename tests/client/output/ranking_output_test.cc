@@ -1,0 +1,108 @@
+#include "client/output/ranking_output.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "client/output/embedding_output.h"
+#include "google/rpc/error_details.pb.h"
+#include "tests/client/lib/fake_server.h"
+
+namespace semrank {
+namespace {
+
+void AddProblem(int index, v1::RankResponse& response) {
+  v1::Problem& problem = *response.add_problems();
+  problem.set_index(index);
+  problem.mutable_status()->set_code(3);
+  problem.mutable_status()->set_message("9000 bytes\x1b, limit 8192");
+  google::rpc::ErrorInfo info;
+  info.set_reason("TEXT_TOO_LONG");
+  problem.mutable_status()->add_details()->PackFrom(info);
+}
+
+// Titles b, a and one that cannot be ranked.
+class RankingOutputTest : public ::testing::Test {
+ protected:
+  RankingOutputTest() {
+    response_.add_indices(1);
+    response_.add_indices(0);
+    response_.add_scores(0.87654321f);
+    response_.add_scores(-0.5f);
+    response_.set_score_kind(v1::SCORE_KIND_COSINE);
+    response_.mutable_model()->set_name("shop");
+    response_.mutable_model()->set_version(3);
+    response_.set_cache_hits(1);
+    response_.set_cache_misses(1);
+    response_.mutable_timings()->set_total_nanos(1'250'000);
+    AddProblem(2, response_);
+  }
+
+  TextList candidates_{{"a", "b", "long"}, {"", "id-b", "id-l"}};
+  v1::RankResponse response_;
+};
+
+TEST_F(RankingOutputTest, TableForPeopleIsRounded) {
+  EXPECT_EQ(RankingTable(candidates_, response_, {}).ToAlignedText(),
+            "rank    score  id    title\n"
+            "   1   0.8765  id-b  b\n"
+            "   2  -0.5000        a\n");
+}
+
+TEST_F(RankingOutputTest, TableForProgramsHasAllDigits) {
+  EXPECT_EQ(RankingTable(candidates_, response_, {.rounded = false})
+                .ToTsv(/*escape_controls=*/false),
+            "1\t0.8765432\tid-b\tb\n2\t-0.5\t\ta\n");
+}
+
+TEST_F(RankingOutputTest, ScoresAndIdsMayBeAbsent) {
+  candidates_.ids.clear();
+  EXPECT_EQ(RankingTable(candidates_, response_, {.with_scores = false})
+                .ToTsv(/*escape_controls=*/false),
+            "1\tb\n2\ta\n");
+}
+
+TEST_F(RankingOutputTest, JsonHasEverything) {
+  EXPECT_EQ(RankingJson("q", candidates_, response_).dump(),
+            "{\"query\":\"q\",\"model\":{\"name\":\"shop\",\"version\":3},"
+            "\"score_kind\":\"cosine\",\"results\":["
+            "{\"rank\":1,\"score\":0.8765432,\"index\":1,\"id\":\"id-b\","
+            "\"title\":\"b\"},"
+            "{\"rank\":2,\"score\":-0.5,\"index\":0,\"title\":\"a\"}],"
+            "\"problems\":[{\"index\":2,\"id\":\"id-l\","
+            "\"code\":\"INVALID_ARGUMENT\",\"reason\":\"TEXT_TOO_LONG\","
+            "\"message\":\"9000 bytes\\u001b, limit 8192\"}],"
+            "\"cache_hits\":1,\"cache_misses\":1,"
+            "\"timings_ms\":{\"queue\":0.0,\"parse\":0.0,\"cache\":0.0,"
+            "\"embed\":0.0,\"score\":0.0,\"total\":1.25}}");
+}
+
+TEST_F(RankingOutputTest, ProblemsAreNamedUpToALimit) {
+  EXPECT_EQ(DescribeProblems(candidates_, response_),
+            "not ranked: title 3 (id-l): 9000 bytes\\u001b, limit 8192\n");
+  for (int i = 0; i < 11; ++i) AddProblem(0, response_);
+  const std::string text = DescribeProblems(candidates_, response_);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 11);
+  EXPECT_THAT(text, ::testing::EndsWith("not ranked: 2 more titles\n"));
+}
+
+TEST(EmbeddingOutputTest, TsvAndJsonLines) {
+  const TextList texts{{"a", "b"}, {"", "2"}};
+  v1::EmbedTextsRequest request;
+  request.mutable_texts()->Assign(texts.texts.begin(), texts.texts.end());
+  v1::EmbedTextsResponse response;
+  ASSERT_TRUE(EmbedByPosition(request, &response).ok());
+  EXPECT_EQ(EmbeddingTable(texts, response).ToTsv(false),
+            "\ta\t0 0.1 -0.5\n2\tb\t1 0.1 -0.5\n");
+  EXPECT_EQ(EmbeddingJsonLines(texts, response),
+            "{\"text\":\"a\",\"vector\":[0.0,0.1,-0.5]}\n"
+            "{\"id\":\"2\",\"text\":\"b\",\"vector\":[1.0,0.1,-0.5]}\n");
+}
+
+TEST_F(RankingOutputTest, ScoresThatAreNoCosinesAreNamed) {
+  response_.set_score_kind(v1::SCORE_KIND_SSI_DOT);
+  EXPECT_THAT(RankingTable(candidates_, response_, {}).ToAlignedText(),
+              ::testing::HasSubstr("ssi_dot"));
+}
+
+}  // namespace
+}  // namespace semrank

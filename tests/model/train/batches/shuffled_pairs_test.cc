@@ -1,0 +1,134 @@
+#include "model/train/batches/shuffled_pairs.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "tests/support/status_matchers.h"
+
+namespace semrank {
+namespace {
+
+using ::testing::HasSubstr;
+
+TrainingData MakeData(std::vector<TextPair> pairs) {
+  TextInterner texts;
+  Featurizer featurizer =
+      *Featurizer::Create(std::nullopt, *WordVocabulary::FromList({"a"}));
+  TextBags bags(texts, featurizer);
+  return {std::move(featurizer),
+          std::move(bags),
+          std::move(pairs),
+          {},
+          {},
+          {},
+          {},
+          {}};
+}
+
+class ShuffledPairsTest : public ::testing::Test {
+ protected:
+  // Query i with title 100 + i.
+  ShuffledPairsTest() {
+    options_.batch_size = 8;
+    for (TextId i = 0; i < 30; ++i) pairs_.push_back({i, 100 + i, i % 3 + 1});
+  }
+
+  // Queries of the batches from number `first_batch` on.
+  std::vector<std::vector<TextId>> Epoch(int epoch,
+                                         std::int64_t first_batch = 0,
+                                         bool prepare = false) {
+    const TrainingData data = MakeData(pairs_);
+    const auto source = ShuffledPairs::Create(options_, data);
+    EXPECT_THAT(source, IsOk());
+    EXPECT_THAT((*source)->BeginEpoch(epoch, first_batch), IsOk());
+    std::vector<std::vector<TextId>> batches;
+    for (;;) {
+      const auto batch = (*source)->Next();
+      EXPECT_THAT(batch, IsOk());
+      if (prepare) (*source)->PrepareNext();
+      if (!batch.ok() || *batch == nullptr) return batches;
+      EXPECT_LE((*batch)->num_pairs(), options_.batch_size);
+      batches.push_back((*batch)->queries);
+    }
+  }
+
+  TrainOptions options_;
+  std::vector<TextPair> pairs_;
+};
+
+TEST_F(ShuffledPairsTest, AnEpochHasEachPairOnceInAnOrderOfItsOwn) {
+  std::vector<TextId> queries;
+  for (const auto& batch : Epoch(1)) {
+    queries.insert(queries.end(), batch.begin(), batch.end());
+  }
+  EXPECT_FALSE(std::is_sorted(queries.begin(), queries.end()));
+  std::sort(queries.begin(), queries.end());
+  for (TextId i = 0; i < 30; ++i) EXPECT_EQ(queries[i], i);
+  EXPECT_NE(Epoch(1), Epoch(2));
+}
+
+TEST_F(ShuffledPairsTest, RepeatGivesAPairAsOftenAsItWasClicked) {
+  options_.loss.clicks = v1::CLICK_USE_REPEAT;
+  std::map<TextId, std::uint32_t> counts;
+  for (const auto& batch : Epoch(1)) {
+    for (const TextId query : batch) ++counts[query];
+  }
+  for (const TextPair& pair : pairs_) {
+    EXPECT_EQ(counts[pair.query], pair.clicks);
+  }
+}
+
+TEST_F(ShuffledPairsTest, WeightLeavesPairsOnceAndWeighsThem) {
+  options_.loss.clicks = v1::CLICK_USE_WEIGHT;
+  const TrainingData data = MakeData(pairs_);
+  ASSERT_OK_AND_ASSIGN(const auto source,
+                       ShuffledPairs::Create(options_, data));
+  EXPECT_EQ(source->num_pairs(), 30);
+  ASSERT_THAT(source->BeginEpoch(1, 0), IsOk());
+  ASSERT_OK_AND_ASSIGN(const MiniBatch* batch, source->Next());
+  double total = 0;
+  for (int i = 0; i < batch->num_pairs(); ++i) {
+    EXPECT_EQ(batch->weight(i), batch->queries[i] % 3 + 1);
+    total += batch->weight(i);
+  }
+  EXPECT_EQ(batch->total_weight(), total);
+}
+
+TEST_F(ShuffledPairsTest, GoesOnAtAnyBatch) {
+  const auto all = Epoch(3);
+  ASSERT_EQ(all.size(), 4u);
+  for (std::int64_t first = 0; first <= 4; ++first) {
+    EXPECT_EQ(Epoch(3, first), std::vector(all.begin() + first, all.end()));
+  }
+}
+
+TEST_F(ShuffledPairsTest, PreparingTheNextBatchChangesNone) {
+  EXPECT_EQ(Epoch(3, 0, /*prepare=*/true), Epoch(3));
+  EXPECT_EQ(Epoch(3, 2, /*prepare=*/true), Epoch(3, 2));
+}
+
+TEST_F(ShuffledPairsTest, ABatchThatWasPreparedIsForgottenWithItsEpoch) {
+  const TrainingData data = MakeData(pairs_);
+  ASSERT_OK_AND_ASSIGN(const auto source,
+                       ShuffledPairs::Create(options_, data));
+  ASSERT_THAT(source->BeginEpoch(1, 0), IsOk());
+  source->PrepareNext();
+  ASSERT_THAT(source->BeginEpoch(2, 1), IsOk());
+  ASSERT_OK_AND_ASSIGN(const MiniBatch* batch, source->Next());
+  EXPECT_EQ(batch->queries, Epoch(2, 1).front());
+}
+
+TEST_F(ShuffledPairsTest, MoreRepetitionsThanCanBeCountedAreRefused) {
+  options_.loss.clicks = v1::CLICK_USE_REPEAT;
+  pairs_ = {{0, 100, 4'000'000'000}, {1, 101, 4'000'000'000}};
+  const TrainingData data = MakeData(pairs_);
+  EXPECT_THAT(ShuffledPairs::Create(options_, data),
+              StatusIs(absl::StatusCode::kResourceExhausted,
+                       HasSubstr("--clicks=weight")));
+}
+
+}  // namespace
+}  // namespace semrank

@@ -1,0 +1,141 @@
+#include "model/train/data/training_data.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/support/status_matchers.h"
+#include "tests/support/temp_dir.h"
+
+namespace semrank {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+std::set<TextId> QueriesOf(const std::vector<TextPair>& pairs) {
+  std::set<TextId> queries;
+  for (const TextPair& pair : pairs) queries.insert(pair.query);
+  return queries;
+}
+
+TEST(HoldOutQueriesTest, NoQueryStandsOnBothSides) {
+  std::vector<TextPair> pairs;
+  for (TextId i = 0; i < 1000; ++i) pairs.push_back({i % 100, 1000 + i});
+  const std::vector<TextPair> all = pairs;
+  std::vector<TextPair> held_out = HoldOutQueries(0.1, 1, pairs);
+  EXPECT_THAT(QueriesOf(held_out), SizeIs(10));
+  EXPECT_THAT(QueriesOf(pairs), SizeIs(90));
+  EXPECT_THAT(held_out, SizeIs(100));
+  EXPECT_THAT(pairs, SizeIs(900));
+}
+
+TEST(HoldOutQueriesTest, KeepsTheOrderAndDependsOnTheSeed) {
+  std::vector<TextPair> pairs;
+  for (TextId i = 0; i < 200; ++i) pairs.push_back({i, 1000 + i});
+  std::vector<TextPair> first = pairs, second = pairs, third = pairs;
+  const auto in_order = [](const TextPair& a, const TextPair& b) {
+    return a.query < b.query;
+  };
+  const std::vector<TextPair> held_out = HoldOutQueries(0.25, 1, first);
+  EXPECT_TRUE(std::is_sorted(first.begin(), first.end(), in_order));
+  EXPECT_TRUE(std::is_sorted(held_out.begin(), held_out.end(), in_order));
+  EXPECT_EQ(HoldOutQueries(0.25, 1, second), held_out);
+  EXPECT_NE(HoldOutQueries(0.25, 2, third), held_out);
+}
+
+class LoadTrainingDataTest : public ::testing::Test {
+ protected:
+  absl::StatusOr<TrainingData> Load(std::string_view lines) {
+    options_.data.train_files = {dir_.Write("train.tsv", lines)};
+    return LoadTrainingData(options_, bad_lines_);
+  }
+
+  // Pairs of q0..q(n-1), each with a title of its own.
+  static std::string Lines(int n) {
+    std::string lines;
+    for (int i = 0; i < n; ++i) {
+      lines +=
+          "query" + std::to_string(i) + "\ttitle" + std::to_string(i) + "\n";
+    }
+    return lines;
+  }
+
+  TempDir dir_;
+  BadLines bad_lines_{10};
+  TrainOptions options_;
+};
+
+TEST_F(LoadTrainingDataTest, EqualTextsAfterNormalisingAreOne) {
+  ASSERT_OK_AND_ASSIGN(const TrainingData data,
+                       Load("A b\tT\na  B!\tU\nT\ta b\n"));
+  EXPECT_THAT(data.train_pairs, SizeIs(3));
+  EXPECT_EQ(data.train_pairs[0].query, data.train_pairs[1].query);
+  EXPECT_EQ(data.train_pairs[2],
+            (TextPair{data.train_pairs[0].title, data.train_pairs[0].query}));
+  EXPECT_THAT(data.titles, SizeIs(3));
+  EXPECT_EQ(data.bags.num_bags(), 3u);
+}
+
+TEST_F(LoadTrainingDataTest, HeldOutTextsDoNotShapeTheVocabulary) {
+  options_.data.valid_pair_files = {
+      dir_.Write("valid.tsv", "zzz\txxx\nyyy\tt1\n")};
+  ASSERT_OK_AND_ASSIGN(const TrainingData data, Load("a\tt1\nb\tt2\n"));
+  EXPECT_THAT(data.valid_pairs, SizeIs(2));
+  // #a# #b# #t1 t1# #t2 t2#
+  EXPECT_EQ(data.featurizer.num_features(), 6);
+  EXPECT_THAT(data.titles, SizeIs(2));
+}
+
+TEST_F(LoadTrainingDataTest, HoldsOutAShareOfTheQueries) {
+  options_.data.valid_fraction = 0.2;
+  ASSERT_OK_AND_ASSIGN(const TrainingData data, Load(Lines(50)));
+  EXPECT_THAT(data.valid_pairs, SizeIs(10));
+  EXPECT_THAT(data.train_pairs, SizeIs(40));
+  EXPECT_THAT(data.titles, SizeIs(40));
+}
+
+TEST_F(LoadTrainingDataTest, TooFewPairsAreNotHeldOut) {
+  options_.data.valid_fraction = 0.05;
+  ASSERT_OK_AND_ASSIGN(const TrainingData data, Load(Lines(10)));
+  EXPECT_THAT(data.valid_pairs, IsEmpty());
+  EXPECT_THAT(data.train_pairs, SizeIs(10));
+}
+
+TEST_F(LoadTrainingDataTest, WordsAndHashedLetters) {
+  options_.features = {.kind = v1::FEATURE_KIND_LETTERS_AND_WORDS,
+                       .ngram_length = 2,
+                       .hash_buckets = 100,
+                       .max_words = 2};
+  ASSERT_OK_AND_ASSIGN(const TrainingData data,
+                       Load("common rare\tcommon\ncommon\tother common\n"));
+  EXPECT_EQ(data.featurizer.num_features(), 102);
+  EXPECT_TRUE(data.featurizer.ngrams()->hashed());
+  EXPECT_EQ(data.featurizer.ngrams()->ngram_length(), 2);
+  EXPECT_EQ(data.featurizer.words()->words()[0], "common");
+}
+
+TEST_F(LoadTrainingDataTest, NoPairsIsAnError) {
+  EXPECT_THAT(Load(""), StatusIs(absl::StatusCode::kInvalidArgument,
+                                 HasSubstr("no usable pair")));
+  EXPECT_THAT(
+      Load("bad line\nq\tt\t0\n"),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("2 lines")));
+}
+
+TEST_F(LoadTrainingDataTest, OneTitleIsAnError) {
+  EXPECT_THAT(Load("a\tSame title\nb\tsame, title\n"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("\"same title\"")));
+}
+
+TEST_F(LoadTrainingDataTest, OneValidationTitleIsAnError) {
+  options_.data.valid_pair_files = {dir_.Write("v.tsv", "a\tt\nb\tt\n")};
+  EXPECT_THAT(Load(Lines(3)),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("v.tsv")));
+}
+
+}  // namespace
+}  // namespace semrank

@@ -1,0 +1,75 @@
+#include "model/train/report/run_progress.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/status_matchers.h"
+
+namespace semrank {
+namespace {
+
+RunProgress TestProgress() {
+  RunProgress progress;
+  progress.start = absl::FromUnixSeconds(1'700'000'000);
+  EpochRecord record;
+  record.epoch = 1;
+  record.num_pairs = 7;
+  record.learning_rate = 0.7;
+  record.peak_memory_bytes = std::int64_t{1} << 40;
+  record.train_loss = 0.1;  // no finite binary fraction
+  record.validation.loss = 1.0 / 3;
+  record.best = true;
+  progress.FinishEpoch(record);
+  record.epoch = 2;
+  record.validation.loss.reset();
+  record.gradient_norm = 1.0 / 7;
+  record.validation.metrics = MetricValues{0.1, 0.2, 0.3, 0.4, 0.5, 0.6};
+  record.best = false;
+  progress.FinishEpoch(record);
+  progress.num_batches = 5;
+  progress.loss_sum = 2.0 / 3;
+  progress.weight = 80;
+  progress.gradient_norm_sum = 0.7;
+  return progress;
+}
+
+TEST(RunProgressTest, ComesBackToTheLastBit) {
+  const RunProgress progress = TestProgress();
+  ASSERT_OK_AND_ASSIGN(const RunProgress back,
+                       ParseProgress(FormatProgress(progress)));
+  EXPECT_EQ(back.start, progress.start);
+  EXPECT_EQ(back.epoch(), 3);
+  EXPECT_EQ(back.num_batches, 5);
+  EXPECT_EQ(back.loss_sum, progress.loss_sum);
+  EXPECT_EQ(back.weight, progress.weight);
+  EXPECT_EQ(back.gradient_norm_sum, 0.7);
+  ASSERT_EQ(back.epochs.size(), 2u);
+  EXPECT_EQ(back.epochs[0].epoch, 1);
+  EXPECT_EQ(back.epochs[0].learning_rate, 0.7);
+  EXPECT_EQ(back.epochs[0].peak_memory_bytes, std::int64_t{1} << 40);
+  EXPECT_EQ(back.epochs[0].train_loss, 0.1);
+  EXPECT_EQ(back.epochs[0].validation.loss, 1.0 / 3);
+  EXPECT_FALSE(back.epochs[0].validation.metrics);
+  EXPECT_TRUE(back.epochs[0].best);
+  EXPECT_FALSE(back.epochs[0].gradient_norm);
+  EXPECT_EQ(back.epochs[1].gradient_norm, 1.0 / 7);
+  EXPECT_EQ(back.epochs[1].validation.metrics,
+            progress.epochs[1].validation.metrics);
+  EXPECT_FALSE(back.epochs[1].best);
+}
+
+TEST(RunProgressTest, OtherTextIsRefused) {
+  for (const char* text :
+       {"", "{", "[]", "3", "{}", R"({"start":1})",
+        R"({"start":1,"epochs":[{}],"num_batches":0,"num_pairs":0,)"
+        R"("loss_sum":0,"weight":0,"gradient_norm_sum":0,"seconds":0})",
+        R"({"start":1,"epochs":[],"num_batches":-1,"num_pairs":0,)"
+        R"("loss_sum":0,"weight":0,"gradient_norm_sum":0,"seconds":0})"}) {
+    EXPECT_THAT(ParseProgress(text),
+                StatusIs(absl::StatusCode::kInvalidArgument))
+        << text;
+  }
+}
+
+}  // namespace
+}  // namespace semrank

@@ -1,0 +1,102 @@
+#include "model/train/report/training_report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "model/base/file_io.h"
+#include "tests/support/status_matchers.h"
+#include "tests/support/temp_dir.h"
+
+namespace semrank {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+ReportContent TestContent() {
+  ReportContent content;
+  content.model_dir = "models/<b>shop</b>";
+  content.start = absl::FromUnixSeconds(1'700'000'000);
+  content.config.set_gamma(20);
+  content.config.mutable_training()->set_learning_rate(0.25);
+  content.data.train_pairs = 1'234'567;
+  content.data.queries.Add("two words");
+  content.data.titles.Add("");
+  content.flags = {{"train", "<script>alert(1)</script>", "command line"},
+                   {"gamma", "20", "environment"}};
+  for (int epoch = 1; epoch <= 3; ++epoch) {
+    EpochRecord record;
+    record.epoch = epoch;
+    record.train_loss = 3.0 / epoch;
+    record.validation.loss = 4.0 / epoch;
+    record.best = epoch < 3;
+    content.epochs.push_back(record);
+  }
+  return content;
+}
+
+TEST(LengthHistogramTest, CountsWordsAndKeepsLongTextsInTheLastBin) {
+  LengthHistogram lengths;
+  for (const char* text : {"a", "b", "a b", "a b c"}) lengths.Add(text);
+  EXPECT_DOUBLE_EQ(lengths.Share(1), 0.5);
+  EXPECT_DOUBLE_EQ(lengths.Share(2), 0.25);
+  EXPECT_DOUBLE_EQ(lengths.MeanWords(), 7.0 / 4);
+  std::string many;
+  for (int i = 0; i < 1000; ++i) many += "w ";
+  lengths.Add(many + "w");
+  EXPECT_DOUBLE_EQ(lengths.Share(LengthHistogram::kMaxWords), 0.2);
+}
+
+TEST(LengthHistogramTest, WithoutTextsEveryShareIsZero) {
+  EXPECT_EQ(LengthHistogram().Share(3), 0);
+  EXPECT_EQ(LengthHistogram().MeanWords(), 0);
+}
+
+TEST(TrainingReportTest, ShowsEpochsDataConfigurationAndFlags) {
+  const std::string html = FormatReport(TestContent());
+  EXPECT_THAT(html, HasSubstr("training, epoch 2: 1.5"));
+  EXPECT_THAT(html, HasSubstr("validation, epoch 3: 1.33333"));
+  EXPECT_THAT(html, HasSubstr("best: 2"));
+  EXPECT_THAT(html, HasSubstr("1,234,567"));
+  EXPECT_THAT(html, HasSubstr("training.learning_rate"));
+  EXPECT_THAT(html, HasSubstr("<th scope=\"row\">--gamma</th>"
+                              "<td>20 (environment)</td>"));
+  EXPECT_THAT(html,
+              HasSubstr("queries, words (30 or more in the last) 2: 100"));
+}
+
+TEST(TrainingReportTest, TextOfTheRunIsNeverMarkup) {
+  const std::string html = FormatReport(TestContent());
+  EXPECT_THAT(html, Not(HasSubstr("<script")));
+  EXPECT_THAT(html, Not(HasSubstr("<b>")));
+  EXPECT_THAT(html, HasSubstr("&lt;script&gt;"));
+}
+
+TEST(TrainingReportTest, NeedsNothingFromElsewhere) {
+  const std::string html = FormatReport(TestContent());
+  for (const char* part : {"http://", "https://", "src=", "url(", "@import"}) {
+    EXPECT_THAT(html, Not(HasSubstr(part)));
+  }
+}
+
+TEST(TrainingReportTest, IsReplacedAfterEachEpochAndAtTheEnd) {
+  const TempDir dir;
+  ReportContent content = TestContent();
+  content.model_dir = dir.path();
+  content.epochs.clear();
+  TrainingReport report(content);
+  EpochRecord record;
+  record.epoch = 1;
+  record.train_loss = 0.125;
+  ASSERT_THAT(report.Append(record), IsOk());
+  const std::string path = dir.path() + "/report.html";
+  ASSERT_OK_AND_ASSIGN(std::string html, ReadFile(path, 1 << 20));
+  EXPECT_THAT(html, HasSubstr("training, epoch 1: 0.125"));
+  EXPECT_THAT(html, HasSubstr("running"));
+  ASSERT_THAT(report.SetState("published as x/1"), IsOk());
+  ASSERT_OK_AND_ASSIGN(html, ReadFile(path, 1 << 20));
+  EXPECT_THAT(html, HasSubstr("published as x/1"));
+}
+
+}  // namespace
+}  // namespace semrank

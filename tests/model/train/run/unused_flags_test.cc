@@ -1,0 +1,57 @@
+#include "model/train/run/unused_flags.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "model/train/options/presets.h"
+#include "tests/support/status_matchers.h"
+
+namespace semrank {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+std::vector<std::string> Unused(TrainOptions options,
+                                const std::vector<FlagValue>& flags) {
+  options.data.train_files = {"train.tsv"};
+  options.data.model_dir = "model";
+  EXPECT_THAT(ResolveOptions(options), IsOk());
+  return DescribeUnusedFlags(options, flags);
+}
+
+TEST(UnusedFlagsTest, NamesTheFlagAndWhatMakesItUseless) {
+  EXPECT_THAT(
+      Unused(DefaultOptions(v1::TOWER_KIND_LINEAR),
+             {{"hidden", "300,300", "command line"},
+              {"max_words", "100", "environment"},
+              {"ssi", "full", "flag file"}}),
+      ElementsAre("--hidden=300,300 has no effect with --tower=linear",
+                  "--max_words=100 has no effect with --features=letters",
+                  "--ssi=full has no effect with --tower=linear"));
+  TrainOptions ssi = DefaultOptions(v1::TOWER_KIND_SSI);
+  ssi.ssi.variant = v1::SSI_VARIANT_DIAGONAL;
+  EXPECT_THAT(
+      Unused(ssi, {{"gamma", "10", "command line"},
+                   {"embedding_dim", "64", "command line"},
+                   {"ngram_length", "2", "command line"}}),
+      ElementsAre("--gamma=10 has no effect with --tower=ssi",
+                  "--embedding_dim=64 has no effect with --ssi=diagonal",
+                  "--ngram_length=2 has no effect with "
+                  "--features=words"));
+}
+
+TEST(UnusedFlagsTest, SaysNothingOfFlagsThatAreUsed) {
+  const std::vector<FlagValue> flags = {{"hidden", "300,300", "command line"},
+                                        {"gamma", "10", "command line"},
+                                        {"ngram_length", "2", "command line"},
+                                        {"epochs", "2", "command line"}};
+  EXPECT_THAT(Unused(DefaultOptions(v1::TOWER_KIND_DSSM), flags), IsEmpty());
+  EXPECT_THAT(Unused(DefaultOptions(v1::TOWER_KIND_SSI),
+                     {{"margin", "1", "command line"},
+                      {"embedding_dim", "64", "command line"}}),
+              IsEmpty());
+}
+
+}  // namespace
+}  // namespace semrank

@@ -1,0 +1,108 @@
+#include "tests/model/train/ssi/reference_ssi.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/format/ssi_tensors.h"
+
+namespace semrank {
+
+ReferenceSsi::ReferenceSsi(const SsiWeights& weights, double margin)
+    : spec_(weights.spec), margin_(margin) {
+  for (const TensorView& tensor : weights.Tensors()) {
+    std::int64_t count = 1;
+    for (const std::int64_t size : tensor.shape) count *= size;
+    values_[tensor.name].assign(tensor.data, tensor.data + count);
+  }
+}
+
+double ReferenceSsi::Loss(const MiniBatch& batch) const {
+  double loss = 0;
+  for (int i = 0; i < batch.num_pairs(); ++i) {
+    std::vector<TextId> negatives;
+    if (batch.all_titles) {
+      for (int k = 0; k < batch.num_pairs(); ++k) {
+        if (batch.titles[k] != batch.titles[i] &&
+            batch.queries[k] != batch.queries[i]) {
+          negatives.push_back(batch.titles[k]);
+        }
+      }
+    } else {
+      for (std::uint32_t c = batch.candidates.offsets[i] + 1;
+           c < batch.candidates.offsets[i + 1]; ++c) {
+        negatives.push_back(batch.titles[batch.candidates.indices[c]]);
+      }
+    }
+    const double positive = Score(batch.queries[i], batch.titles[i]);
+    for (const TextId negative : negatives) {
+      loss += std::max(0.0,
+                       margin_ - positive + Score(batch.queries[i], negative)) /
+              static_cast<double>(negatives.size()) * batch.weight(i) /
+              batch.total_weight();
+    }
+  }
+  return loss;
+}
+
+double ReferenceSsi::Score(TextId query, TextId title) const {
+  const std::vector<double> q = TfIdf(query), d = TfIdf(title);
+  double score = 0;
+  for (int s = 0; s < kNumWords; ++s) {
+    for (int t = 0; t < kNumWords; ++t) score += q[s] * W(s, t) * d[t];
+  }
+  return score;
+}
+
+std::vector<double> ReferenceSsi::TfIdf(TextId text) const {
+  std::vector<double> x(kNumWords);
+  for (const char letter : " " + kTexts[text]) {
+    const bool alone = kTexts[text].find("unknown") == std::string::npos;
+    if (alone && letter != ' ') {
+      x[letter - 'a'] += values_.at(kIdfTensor)[letter - 'a'];
+    }
+  }
+  double squares = 0;
+  for (const double value : x) squares += value * value;
+  for (double& value : x) value /= squares > 0 ? std::sqrt(squares) : 1;
+  return x;
+}
+
+double ReferenceSsi::Column(const std::string& table, int w, int dim) const {
+  const auto num_rows = static_cast<int>(NumSsiRows(spec_, kNumWords));
+  if (w < num_rows) return values_.at(table)[w * kDim + dim];
+  const auto top_k = static_cast<int>(spec_.correlated_top_k());
+  double sum = 0;
+  for (int p = 0; p < top_k; ++p) {
+    const double row =
+        values_.at(kCorrelatedTensor)[(w - num_rows) * top_k + p];
+    if (row >= 0) {
+      sum += values_.at(table)[static_cast<int>(row) * kDim + dim] / top_k;
+    }
+  }
+  return sum;
+}
+
+double ReferenceSsi::W(int s, int t) const {
+  const v1::SsiVariant variant = spec_.variant();
+  if (variant == v1::SSI_VARIANT_DIAGONAL) {
+    return s == t ? values_.at(kDiagonalTensor)[s] : 0;
+  }
+  const double identity = s == t ? 1 : 0;
+  if (spec_.pair_hash_buckets() > 0) {
+    const std::uint64_t bucket =
+        (s * std::uint64_t{2654435761} + t) % spec_.pair_hash_buckets();
+    return identity + values_.at(kPairWeightsTensor)[bucket];
+  }
+  if (variant == v1::SSI_VARIANT_FULL) {
+    return values_.at(kMatrixTensor)[s * kNumWords + t];
+  }
+  const bool shared = variant == v1::SSI_VARIANT_SYMMETRIC;
+  double sum = variant == v1::SSI_VARIANT_LOW_RANK_NO_IDENTITY ? 0 : identity;
+  for (int d = 0; d < kDim; ++d) {
+    sum += Column("query.0.weight", s, d) *
+           Column(shared ? "query.0.weight" : "document.0.weight", t, d);
+  }
+  return sum;
+}
+
+}  // namespace semrank

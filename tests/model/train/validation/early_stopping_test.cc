@@ -1,0 +1,40 @@
+#include "model/train/validation/early_stopping.h"
+
+#include <gtest/gtest.h>
+
+namespace semrank {
+namespace {
+
+TEST(EarlyStoppingTest, KeepsTheFirstOfTheBest) {
+  EarlyStopping stopping(10);
+  EXPECT_EQ(stopping.best_epoch(), 0);
+  EXPECT_TRUE(stopping.Add(-3));
+  EXPECT_TRUE(stopping.Add(-1));
+  EXPECT_FALSE(stopping.Add(-1));
+  EXPECT_FALSE(stopping.Add(-2));
+  EXPECT_EQ(stopping.best_epoch(), 2);
+  EXPECT_EQ(stopping.num_epochs(), 4);
+}
+
+TEST(EarlyStoppingTest, StopsAfterPatienceEpochsWithoutImprovement) {
+  EarlyStopping stopping(2);
+  stopping.Add(1);
+  EXPECT_FALSE(stopping.ShouldStop());
+  stopping.Add(0);
+  EXPECT_FALSE(stopping.ShouldStop());
+  stopping.Add(2);
+  stopping.Add(1);
+  EXPECT_FALSE(stopping.ShouldStop());
+  stopping.Add(1.5);
+  EXPECT_TRUE(stopping.ShouldStop());
+}
+
+TEST(EarlyStoppingTest, PatienceZeroNeverStops) {
+  EarlyStopping stopping(0);
+  stopping.Add(1);
+  for (int i = 0; i < 100; ++i) stopping.Add(0);
+  EXPECT_FALSE(stopping.ShouldStop());
+}
+
+}  // namespace
+}  // namespace semrank

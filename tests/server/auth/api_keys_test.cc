@@ -1,0 +1,104 @@
+#include "server/auth/api_keys.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "server/auth/access_control.h"
+#include "server/base/errors.h"
+#include "tests/support/status_matchers.h"
+#include "tests/support/temp_dir.h"
+
+namespace semrank {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
+
+// `printf %s reader-key | sha256sum`, and so on.
+constexpr char kFile[] =
+    "# who may call\n"
+    "read  ec4408df15da46b328f6f3246fa723d0aa6cb0f0a0dd9c4626080ab1b02aa3b2\n"
+    "\n"
+    "write 3AEC1946AFB01344AE0065F3B123820A2144E455C13E5816DBD439E6634F7F26 "
+    "# nightly\r\n"
+    "admin\t69a5265506c94c77b787a7d7377b7685a0eff82e33920a71e7ee22cd6154953e";
+
+std::string ReasonOf(const absl::Status& status) { return ErrorReason(status); }
+
+TEST(ApiKeysTest, EachRoleMayDoWhatTheOnesBeforeItMay) {
+  ASSERT_OK_AND_ASSIGN(const ApiKeys keys, ApiKeys::Parse(kFile));
+  EXPECT_EQ(keys.size(), 3u);
+  const char* const names[] = {"Bearer reader-key", "bearer writer-key",
+                               "Bearer admin-key"};
+  for (int has = 0; has < 3; ++has) {
+    for (int needs = 0; needs < 3; ++needs) {
+      const absl::Status status =
+          keys.Check(names[has], static_cast<Role>(needs));
+      if (has >= needs) {
+        EXPECT_THAT(status, IsOk()) << has << needs;
+      } else {
+        EXPECT_THAT(status, StatusIs(absl::StatusCode::kPermissionDenied));
+        EXPECT_EQ(ReasonOf(status), "ROLE_REQUIRED");
+      }
+    }
+  }
+}
+
+TEST(ApiKeysTest, MissingAndUnknownKeysAreUnauthenticatedAndNotRepeated) {
+  ASSERT_OK_AND_ASSIGN(const ApiKeys keys, ApiKeys::Parse(kFile));
+  for (const auto& [header, reason] :
+       {std::pair{"", "MISSING_KEY"},
+        {"reader-key", "MISSING_KEY"},
+        {"Basic cmVhZGVyLWtleQ==", "MISSING_KEY"},
+        {"Bearer ", "UNKNOWN_KEY"},
+        {"Bearer reader-kez", "UNKNOWN_KEY"},
+        {"Bearer ec4408df15da46b328f6f3246fa723d0aa6cb0f0a0dd9c4626080ab1b02aa"
+         "3b2",
+         "UNKNOWN_KEY"}}) {
+    const absl::Status status = keys.Check(header, Role::kRead);
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kUnauthenticated,
+                                 Not(HasSubstr("kez"))));
+    EXPECT_EQ(ReasonOf(status), reason) << header;
+  }
+}
+
+TEST(ApiKeysTest, BadLinesAreRefusedByNumberWithoutTheirContent) {
+  for (const std::string& line :
+       {std::string("reader abc"), std::string("read abc"), std::string("read"),
+        std::string("read ") + std::string(64, 'x'),
+        std::string("read ") + std::string(64, 'a') + " abc"}) {
+    EXPECT_THAT(
+        ApiKeys::Parse("# keys\n" + line),
+        StatusIs(kInvalid, AllOf(HasSubstr("line 2"), Not(HasSubstr("abc")))));
+  }
+  EXPECT_THAT(ApiKeys::Parse("# none\n"),
+              StatusIs(kInvalid, HasSubstr("no key")));
+}
+
+TEST(AccessControlTest, AChangedFileIsReadAgainAndABadOneIsNot) {
+  const TempDir dir;
+  const std::string path = dir.Write("keys", kFile);
+  ASSERT_OK_AND_ASSIGN(const auto access, AccessControl::FromFile(path));
+  EXPECT_THAT(access->Refresh().value(), false);
+  const auto may_read = [&] {
+    return access->Check("Bearer reader-key", Role::kRead).ok();
+  };
+  EXPECT_TRUE(may_read());
+  dir.Write("keys", "read nonsense");
+  EXPECT_THAT(access->Refresh(), StatusIs(kInvalid, HasSubstr(path)));
+  EXPECT_THAT(access->Refresh().value(), false);  // told once
+  EXPECT_TRUE(may_read());
+  dir.Write("keys", "read " + std::string(64, 'a'));
+  EXPECT_THAT(access->Refresh().value(), true);
+  EXPECT_FALSE(may_read());
+}
+
+TEST(AccessControlTest, AMissingFileIsNamed) {
+  EXPECT_THAT(AccessControl::FromFile("/none/keys").status(),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("/none/keys")));
+}
+
+}  // namespace
+}  // namespace semrank

@@ -1,0 +1,70 @@
+#include "server/auth/tls_files.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/status_matchers.h"
+#include "tests/support/test_certificates.h"
+
+namespace semrank {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
+
+class TlsFilesTest : public ::testing::Test {
+ protected:
+  TlsFilesTest() {
+    certificates_.Make("one");
+    certificates_.Make("two");
+  }
+  TlsFiles Files(const std::string& cert, const std::string& key) const {
+    return {certificates_.Cert(cert), certificates_.Key(key),
+            certificates_.ca()};
+  }
+
+  const TestCertificates certificates_;
+};
+
+TEST_F(TlsFilesTest, AMatchingPairIsRead) {
+  ASSERT_OK_AND_ASSIGN(const TlsContent content,
+                       ReadTlsFiles(Files("one", "one")));
+  EXPECT_THAT(content.cert, HasSubstr("BEGIN CERTIFICATE"));
+  EXPECT_THAT(content.key, HasSubstr("PRIVATE KEY"));
+  EXPECT_THAT(content.client_ca, HasSubstr("BEGIN CERTIFICATE"));
+}
+
+TEST_F(TlsFilesTest, APairHalfOldHalfNewIsRefused) {
+  EXPECT_THAT(ReadTlsFiles(Files("one", "two")),
+              StatusIs(kInvalid, AllOf(HasSubstr("two.key"),
+                                       HasSubstr("not the key of"))));
+}
+
+TEST_F(TlsFilesTest, WhatIsNoPemIsRefusedByFileAndWithoutItsContent) {
+  const std::string junk = certificates_.dir().Write("junk", "secret words");
+  const TlsFiles good = Files("one", "one");
+  for (const TlsFiles& files :
+       {TlsFiles{junk, good.key, good.client_ca},
+        TlsFiles{good.cert, junk, good.client_ca},
+        TlsFiles{good.cert, good.key, junk},
+        TlsFiles{good.cert, good.cert, good.client_ca}}) {
+    EXPECT_THAT(
+        ReadTlsFiles(files),
+        StatusIs(kInvalid, AllOf(HasSubstr("PEM"), Not(HasSubstr("words")))));
+  }
+  EXPECT_THAT(ReadTlsFiles({good.cert, "/none.key"}),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("/none.key")));
+}
+
+TEST_F(TlsFilesTest, TheStampChangesWithEachFile) {
+  const TlsFiles files = Files("one", "one");
+  const std::string before = TlsFilesStamp(files);
+  EXPECT_EQ(TlsFilesStamp(files), before);
+  certificates_.Make("one");
+  EXPECT_NE(TlsFilesStamp(files), before);
+}
+
+}  // namespace
+}  // namespace semrank

@@ -1,0 +1,96 @@
+#include "server/base/metrics.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "server/base/errors.h"
+#include "server/base/process_metrics.h"
+
+namespace semrank {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(MetricsTest, KnownLabelSetsAreZeroFromTheStart) {
+  Metrics metrics;
+  metrics.AddRpc("semrank.v1.RankingService", "Rank", "unary");
+  const std::string text = metrics.Render();
+  for (const char* line :
+       {"grpc_server_started_total{grpc_method=\"Rank\",grpc_service=\"semrank."
+        "v1.RankingService\",grpc_type=\"unary\"} 0\n",
+        "grpc_code=\"ResourceExhausted\"", "grpc_server_handling_seconds_count",
+        "semrank_stage_duration_seconds_count{stage=\"embed\"} 0\n",
+        "semrank_texts_embedded_total{side=\"document\"} 0\n",
+        "semrank_cache_requests_total{result=\"hit\"} 0\n",
+        "semrank_requests_rejected_total{reason=\"OVERLOADED\"} 0\n",
+        "semrank_model_load_total{result=\"failed\"} 0\n"}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+}
+
+TEST(MetricsTest, EveryOutcomeOfACallIsCountedAndTimed) {
+  Metrics metrics;
+  const Metrics::Rpc rpc = metrics.AddRpc("S", "M", "unary");
+  rpc.Started();
+  rpc.Handled(absl::StatusCode::kNotFound, absl::Seconds(3));
+  const std::string text = metrics.Render();
+  EXPECT_THAT(text, HasSubstr("grpc_server_handled_total{grpc_code=\"NotFound\""
+                              ",grpc_method=\"M\",grpc_service=\"S\",grpc_type="
+                              "\"unary\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("grpc_server_handling_seconds_sum{grpc_method="
+                              "\"M\",grpc_service=\"S\",grpc_type=\"unary\"} "
+                              "3\n"));
+}
+
+TEST(MetricsTest, OnlyRejectionsAreCountedAsRejected) {
+  Metrics metrics;
+  metrics.CountRejected(TextTooLong("query", 2, 1));
+  metrics.CountRejected(absl::DeadlineExceededError("late"));
+  const std::string text = metrics.Render();
+  EXPECT_THAT(text,
+              HasSubstr("rejected_total{reason=\"DEADLINE_EXCEEDED\"} 1\n"));
+  EXPECT_THAT(text, Not(HasSubstr("TEXT_TOO_LONG")));
+}
+
+TEST(MetricsTest, OnlyTheCurrentModelIsShown) {
+  Metrics metrics;
+  metrics.SetModel({"shop", 1, "aaa"}, 128, absl::UnixEpoch());
+  metrics.SetModel({"shop", 2, "bbb"}, 128,
+                   absl::UnixEpoch() + absl::Seconds(1.5));
+  const std::string text = metrics.Render();
+  EXPECT_THAT(text, HasSubstr("semrank_model_info{dim=\"128\",name=\"shop\","
+                              "sha256=\"bbb\",version=\"2\"} 1\n"));
+  EXPECT_THAT(text, Not(HasSubstr("sha256=\"aaa\"")));
+  EXPECT_THAT(
+      text,
+      HasSubstr("semrank_model_loaded_timestamp_seconds{name=\"shop\"} 1.5\n"));
+}
+
+TEST(MetricsTest, AReadingIsTakenAtEachScrape) {
+  Metrics metrics;
+  double value = 1;
+  metrics.AddReading({"semrank_thing_bytes", "A thing.",
+                      prometheus::MetricType::Gauge, [&] { return value; }});
+  EXPECT_THAT(metrics.Render(), HasSubstr("\nsemrank_thing_bytes 1\n"));
+  value = 2;
+  EXPECT_THAT(metrics.Render(), HasSubstr("\nsemrank_thing_bytes 2\n"));
+}
+
+TEST(ProcessMetricsTest, ThisProcessHasMemoryThreadsAndFiles) {
+  const ProcessStats stats = ReadProcessStats();
+  EXPECT_GT(stats.resident_bytes, 0);
+  EXPECT_GE(stats.threads, 1);
+  EXPECT_GE(stats.open_fds, 3);
+  EXPECT_GE(stats.max_fds, stats.open_fds);
+  // Later than the year 2020.
+  EXPECT_GT(stats.start_time_seconds, 1577836800);
+}
+
+TEST(ProcessMetricsTest, ANameWithBlanksAndParenthesesDoesNotShiftTheFields) {
+  EXPECT_EQ(StatFieldsAfterName("12 (a ) b) S 1 2"), " S 1 2");
+  EXPECT_EQ(StatFieldsAfterName("garbage"), "");
+}
+
+}  // namespace
+}  // namespace semrank

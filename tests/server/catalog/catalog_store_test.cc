@@ -1,0 +1,295 @@
+// The catalog and the store that keeps its documents.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <functional>
+#include <random>
+#include <string>
+#include <thread>
+
+#include "model/base/status_macros.h"
+#include "server/base/errors.h"
+#include "server/catalog/catalog_loader.h"
+#include "server/catalog/served_catalog.h"
+#include "server/stores/rocksdb_document_store.h"
+#include "tests/support/fake_caller.h"
+#include "tests/support/fake_document_store.h"
+#include "tests/support/status_matchers.h"
+#include "tests/support/temp_dir.h"
+#include "tests/support/tiny_model.h"
+
+namespace semrank {
+namespace {
+
+ServedModelPtr MakeServed(std::uint32_t number) {
+  return std::make_shared<ServedModel>(
+      ServedModel{.model = MakeTinyModel({.seed = number}), .number = number});
+}
+
+// What a server has of a catalog, on a store that outlives it.
+class Catalog {
+ public:
+  explicit Catalog(DocumentStore* store, std::uint32_t model = 1)
+      : served_(MakeServed(model)),
+        store_(*store),
+        parts_(Limits(), 100'000, &embedder_, &metrics_, store) {
+    EXPECT_THAT(Follow(served_), IsOk());
+  }
+
+  absl::Status Follow(const ServedModelPtr& model) {
+    return parts_.update.Follow([&] { return model; });
+  }
+  absl::StatusOr<CatalogLoader::Counts> Load(
+      const std::function<bool()>& stop = nullptr) {
+    return CatalogLoader(&store_, &embedder_, &parts_.documents).Load(stop);
+  }
+  absl::Status Put(std::uint64_t id, const std::string& title) {
+    return Put({{id, title, "payload"}});
+  }
+  absl::Status Put(const std::vector<NewDocument>& documents) {
+    PutTurns turns;
+    PutResult result;
+    while (true) {
+      SEMRANK_ASSIGN_OR_RETURN(
+          const Progress progress,
+          parts_.writer.PutTurn(documents, FakeCaller(), turns, result));
+      if (progress == Progress::kDone) return absl::OkStatus();
+    }
+  }
+  absl::Status Delete(DocumentKeyView key) {
+    std::vector<bool> found;
+    return parts_.writer.Delete({&key, 1}, found).status();
+  }
+  // "-" = there is none.
+  std::string TitleOf(DocumentKeyView key) const {
+    const auto snapshot = parts_.documents.TakeSnapshot();
+    const auto slot = snapshot.Find(key);
+    return slot.has_value() ? std::string(snapshot.record(*slot).title()) : "-";
+  }
+  // The vector is the one that `model` gives the title.
+  bool HasVectorOf(DocumentKeyView key, std::uint32_t model) const {
+    const auto snapshot = parts_.documents.TakeSnapshot();
+    const auto slot = snapshot.Find(key);
+    if (!slot.has_value()) return false;
+    TextBatch texts;
+    if (!texts.Add(snapshot.record(*slot).title()).ok()) return false;
+    std::vector<float> row(16);
+    TextEmbedder::Scratch scratch;
+    StageTimes times;
+    const absl::Status status =
+        embedder_.Embed(*MakeServed(model), Side::kDocument, texts,
+                        FakeCaller(), scratch, row.data(), times);
+    return status.ok() &&
+           std::equal(row.begin(), row.end(), snapshot.vector(*slot));
+  }
+  std::size_t num_documents() const {
+    return parts_.documents.TakeSnapshot().num_documents();
+  }
+
+ private:
+  const ServedModelPtr served_;
+  DocumentStore& store_;
+  Metrics metrics_;
+  std::unique_ptr<DocumentVectorCache> cache_ =
+      DocumentVectorCache::Create(0).value();
+  const TextEmbedder embedder_{cache_.get(), &metrics_};
+  ServedCatalog parts_;
+};
+
+TEST(CatalogStoreTest, ARestartFindsWhatWasPutAndNotWhatWasDeleted) {
+  FakeDocumentStore store;
+  {
+    Catalog catalog(&store);
+    ASSERT_THAT(catalog.Put(1, "one"), IsOk());
+    ASSERT_THAT(catalog.Put(2, "two"), IsOk());
+    ASSERT_THAT(catalog.Put(1, "one again"), IsOk());
+    ASSERT_THAT(catalog.Delete(std::uint64_t{2}), IsOk());
+    ASSERT_THAT(catalog.Put({{"name", "three", ""}}), IsOk());
+  }
+  Catalog catalog(&store);
+  const auto counts = catalog.Load();
+  ASSERT_THAT(counts.status(), IsOk());
+  EXPECT_EQ(counts->num_documents, 2);
+  EXPECT_EQ(counts->num_embedded, 0);
+  EXPECT_EQ(catalog.TitleOf(std::uint64_t{1}), "one again");
+  EXPECT_EQ(catalog.TitleOf(std::uint64_t{2}), "-");
+  EXPECT_TRUE(catalog.HasVectorOf("name", 1));
+}
+
+TEST(CatalogStoreTest, WhatTheStoreDoesNotTakeIsNotPut) {
+  FakeDocumentStore store;
+  Catalog catalog(&store);
+  ASSERT_THAT(catalog.Put(1, "one"), IsOk());
+  store.FailWith(absl::ResourceExhaustedError("fake store: disk full"));
+  const absl::Status status = catalog.Put(2, "two");
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kUnavailable));
+  EXPECT_EQ(ErrorReason(status), "STORE_UNAVAILABLE");
+  EXPECT_EQ(catalog.TitleOf(std::uint64_t{2}), "-");
+  EXPECT_FALSE(catalog.Delete(std::uint64_t{1}).ok());
+  EXPECT_EQ(catalog.TitleOf(std::uint64_t{1}), "one");
+}
+
+TEST(CatalogStoreTest, AStartWithAnotherModelEmbedsAndTheNextNeedNot) {
+  FakeDocumentStore store;
+  {
+    Catalog catalog(&store);
+    for (std::uint64_t i = 0; i < 3'000; ++i) {
+      ASSERT_THAT(catalog.Put(i, "title " + std::to_string(i)), IsOk());
+    }
+  }
+  for (const std::int64_t num_embedded : {3'000, 0}) {
+    Catalog catalog(&store, 2);
+    const auto counts = catalog.Load();
+    ASSERT_THAT(counts.status(), IsOk());
+    EXPECT_EQ(counts->num_documents, 3'000);
+    EXPECT_EQ(counts->num_embedded, num_embedded);
+    EXPECT_TRUE(catalog.HasVectorOf(std::uint64_t{2'999}, 2));
+  }
+}
+
+TEST(CatalogStoreTest, ALoadThatIsToStopEndsBeforeItsNextBatch) {
+  FakeDocumentStore store;
+  {
+    Catalog catalog(&store);
+    for (std::uint64_t i = 0; i < 3'000; ++i) {
+      ASSERT_THAT(catalog.Put(i, "title"), IsOk());
+    }
+  }
+  Catalog catalog(&store, 2);
+  int num_asked = 0;
+  EXPECT_THAT(catalog.Load([&] { return ++num_asked == 2; }),
+              StatusIs(absl::StatusCode::kCancelled));
+  EXPECT_EQ(num_asked, 2);
+}
+
+TEST(CatalogStoreTest, AModelThatComesWhileServingIsKeptToo) {
+  FakeDocumentStore store;
+  {
+    Catalog catalog(&store);
+    for (std::uint64_t i = 0; i < 600; ++i) {
+      ASSERT_THAT(catalog.Put(i, "title " + std::to_string(i)), IsOk());
+    }
+    ASSERT_THAT(catalog.Follow(MakeServed(2)), IsOk());
+    EXPECT_TRUE(catalog.HasVectorOf(std::uint64_t{599}, 2));
+  }
+  Catalog catalog(&store, 2);
+  EXPECT_EQ(catalog.Load().value().num_embedded, 0);
+}
+
+TEST(CatalogStoreTest, PutsBesideAModelThatComesHaveItsVectors) {
+  FakeDocumentStore store;
+  {
+    Catalog catalog(&store);
+    for (std::uint64_t id = 0; id < 1'000; ++id) {
+      ASSERT_THAT(catalog.Put(id, "title " + std::to_string(id)), IsOk());
+    }
+    std::thread puts([&] {
+      for (std::uint64_t id = 500; id < 1'500; ++id) {
+        ASSERT_THAT(catalog.Put(id, "new title " + std::to_string(id)), IsOk());
+      }
+    });
+    ASSERT_THAT(catalog.Follow(MakeServed(2)), IsOk());
+    puts.join();
+    for (std::uint64_t id = 0; id < 1'500; id += 75) {
+      EXPECT_TRUE(catalog.HasVectorOf(id, 2)) << id;
+    }
+  }
+  Catalog catalog(&store, 2);
+  EXPECT_EQ(catalog.Load().value().num_embedded, 0);
+  EXPECT_EQ(catalog.TitleOf(std::uint64_t{700}), "new title 700");
+}
+
+TEST(CatalogStoreTest, AModelComesAlsoWhenTheStoreTakesNothing) {
+  FakeDocumentStore store;
+  {
+    Catalog catalog(&store);
+    ASSERT_THAT(catalog.Put(1, "one"), IsOk());
+    store.FailWith(absl::UnavailableError("fake store: gone"));
+    ASSERT_THAT(catalog.Follow(MakeServed(2)), IsOk());
+    EXPECT_TRUE(catalog.HasVectorOf(std::uint64_t{1}, 2));
+    store.FailWith(absl::OkStatus());
+  }
+  Catalog catalog(&store, 2);
+  EXPECT_EQ(catalog.Load().value().num_embedded, 1);
+  EXPECT_TRUE(catalog.HasVectorOf(std::uint64_t{1}, 2));
+}
+
+TEST(CatalogStoreTest, ADamagedStoreEndsTheLoad) {
+  FakeDocumentStore store;
+  Catalog catalog(&store);
+  store.FailWith(absl::DataLossError("fake store: document 7 is damaged"));
+  EXPECT_THAT(catalog.Load().status(), StatusIs(absl::StatusCode::kDataLoss));
+}
+
+// The child of the test below: puts document after document into the store of
+// the environment and says each number that was acknowledged.
+TEST(CatalogKillTest, DISABLED_PutForever) {
+  const char* const path = std::getenv("SEMRANK_KILL_STORE");
+  ASSERT_NE(path, nullptr);
+  auto store = RocksDbDocumentStore::Open({.path = path}).value();
+  Catalog catalog(store.get());
+  if (!catalog.Load().ok()) std::abort();
+  for (std::uint64_t id = catalog.num_documents();; ++id) {
+    if (!catalog.Put(id, "title " + std::to_string(id)).ok()) std::abort();
+    if (write(STDERR_FILENO, &id, sizeof(id)) != sizeof(id)) std::abort();
+  }
+}
+
+// Starts the child and kills it after `num_acknowledged` answers. Returns the
+// last one that it gave.
+std::uint64_t PutAndKill(const std::string& path, int num_acknowledged) {
+  int ends[2];
+  if (pipe(ends) != 0) std::abort();
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[1], STDERR_FILENO);
+    close(ends[0]);
+    close(ends[1]);
+    setenv("SEMRANK_KILL_STORE", path.c_str(), 1);
+    // Its standard output says nothing of interest.
+    execl("/proc/self/exe", "child", "--gtest_also_run_disabled_tests",
+          "--gtest_filter=CatalogKillTest.DISABLED_PutForever",
+          "--gtest_brief=1", nullptr);
+    _exit(127);
+  }
+  close(ends[1]);
+  std::uint64_t last = 0, id = 0;
+  for (int i = 0; read(ends[0], &id, sizeof(id)) == sizeof(id); ++i) {
+    last = id;
+    if (i == num_acknowledged) kill(child, SIGKILL);
+  }
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+  return last;
+}
+
+TEST(CatalogKillTest, AcknowledgedPutsSurviveKill9) {
+  const TempDir dir;
+  const std::string path = dir.File("store");
+  std::mt19937 random(1);
+  for (int round = 0; round < 200; ++round) {
+    const std::uint64_t last =
+        PutAndKill(path, static_cast<int>(random() % 40));
+    auto store = RocksDbDocumentStore::Open({.path = path}).value();
+    Catalog catalog(store.get());
+    const auto counts = catalog.Load();
+    ASSERT_THAT(counts.status(), IsOk());
+    EXPECT_EQ(counts->num_embedded, 0);
+    // Perhaps one more, which was not acknowledged any more.
+    ASSERT_GE(catalog.num_documents(), last + 1) << round;
+    ASSERT_LE(catalog.num_documents(), last + 2) << round;
+    for (std::uint64_t id = 0; id <= last; ++id) {
+      ASSERT_EQ(catalog.TitleOf(id), "title " + std::to_string(id)) << round;
+    }
+    EXPECT_TRUE(catalog.HasVectorOf(last, 1));
+  }
+}
+
+}  // namespace
+}  // namespace semrank

@@ -1,0 +1,379 @@
+#include "server/http/json_api.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <future>
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_split.h"
+#include "server/auth/access_control.h"
+#include "server/base/errors.h"
+#include "server/base/request_log.h"
+#include "server/catalog/served_catalog.h"
+#include "tests/support/fake_caller.h"
+#include "tests/support/gated_model.h"
+#include "tests/support/http_client.h"
+#include "tests/support/memory_source.h"
+#include "tests/support/plain_client.h"
+#include "tests/support/temp_dir.h"
+#include "tests/support/tiny_model.h"
+
+namespace semrank {
+namespace {
+
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+class JsonApiTest : public ::testing::Test {
+ protected:
+  static constexpr std::int64_t kMaxBodyBytes = 100'000;
+
+  JsonApiTest() {
+    folder_.Put(1, MakeTinyModel());
+    EXPECT_TRUE(models_.Refresh().ok());
+    lifecycle_.Advance(Lifecycle::State::kServing);
+    Serve();
+  }
+  void Serve() {
+    environment_.access = access_.get();
+    server_ =
+        HttpServer::Start(
+            "127.0.0.1:0", {},
+            JsonApi(environment_, {kMaxBodyBytes, allowed_, look_interval_}))
+            .value();
+  }
+  HttpAnswer Post(const std::string& path, const std::string& body,
+                  const std::string& headers = "") {
+    return CallHttp(server_->address(), "POST", path, {headers, body});
+  }
+  void FillCatalog() {
+    ASSERT_TRUE(
+        catalog_.update.Follow([this] { return models_.current(); }).ok());
+    std::vector<NewDocument> documents(300, {.title = "a title"});
+    std::uint64_t id = 0;
+    for (NewDocument& document : documents) document.key = id++;
+    PutTurns turns;
+    PutResult result;
+    ASSERT_TRUE(
+        catalog_.writer.PutTurn(documents, FakeCaller(), turns, result).ok());
+  }
+  // Its code and the reason of its one ErrorInfo.
+  static std::string Error(const HttpAnswer& answer) {
+    const Json error = Json::parse(answer.body, nullptr, false);
+    if (error.is_discarded() || !error.contains("details")) return answer.body;
+    return std::to_string(answer.status) + " " +
+           error["details"][0].value("reason", "none");
+  }
+
+  // Of Rank over HTTP: the value of "grpc_server_" + `name`.
+  std::string CountOf(const std::string& name) const {
+    const std::string all = metrics_.Render();
+    for (const absl::string_view line : absl::StrSplit(all, '\n')) {
+      if (absl::StartsWith(line, "grpc_server_" + name) &&
+          absl::StrContains(line, "\"Rank\"") &&
+          absl::StrContains(line, "grpc_type=\"http\"")) {
+        return std::string(line.substr(line.rfind(' ') + 1));
+      }
+    }
+    return "no such metric";
+  }
+
+  Metrics metrics_;
+  Lifecycle lifecycle_;
+  Admission admission_{1'000};
+  MemoryFolder folder_;
+  ModelStore models_{{{folder_.Source("tiny")}}, &metrics_};
+  std::unique_ptr<DocumentVectorCache> cache_ =
+      DocumentVectorCache::Create(1 << 20).value();
+  static constexpr Limits kLimits = {.max_texts_per_request = 900};
+  const TextEmbedder embedder_{cache_.get(), &metrics_};
+  ServedCatalog catalog_{kLimits, 1'000, &embedder_, &metrics_};
+  const RankingEngine ranking_{kLimits, &embedder_, &metrics_,
+                               &catalog_.documents};
+  const EmbeddingEngine embedding_{kLimits, &embedder_, &metrics_};
+  WorkerPool workers_{1};
+  RequestLog log_{absl::ZeroDuration(), {}};
+  std::unique_ptr<AccessControl> access_;
+  absl::Status allowed_;
+  absl::Duration look_interval_ = JsonCall::kLookInterval;
+  RpcEnvironment environment_ = {.ranking = &ranking_,
+                                 .embedding = &embedding_,
+                                 .catalog_writer = &catalog_.writer,
+                                 .catalog_searcher = &catalog_.searcher,
+                                 .models = &models_,
+                                 .lifecycle = &lifecycle_,
+                                 .admission = &admission_,
+                                 .workers = &workers_,
+                                 .loader = &workers_,
+                                 .metrics = &metrics_,
+                                 .request_log = &log_};
+  std::unique_ptr<HttpServer> server_;
+};
+
+TEST_F(JsonApiTest, RanksWithTheFieldNamesOfTheApi) {
+  const HttpAnswer answer =
+      Post("/v1/rank",
+           R"({"query": "blue shoes", "titles": ["red hat", "blue shoes"],
+               "top_k": 1, "with_titles": true})");
+  ASSERT_EQ(answer.status, 200) << answer.body;
+  EXPECT_EQ(answer.content_type, "application/json");
+  const Json response = Json::parse(answer.body);
+  EXPECT_EQ(response["indices"].size(), 1u);
+  EXPECT_EQ(response["titles"].size(), 1u);
+  EXPECT_EQ(response["model"]["version"], "1");
+  EXPECT_EQ(response["cache_misses"], 2);
+}
+
+TEST_F(JsonApiTest, ExplainsWhatEachWordAddsToTheScoreOfRank) {
+  const Json ranked = Json::parse(
+      Post("/v1/rank", R"({"query": "blue shoes", "titles": ["shoes"]})").body);
+  const HttpAnswer answer =
+      Post("/v1/explain", R"({"query": "blue shoes", "title": "shoes"})");
+  ASSERT_EQ(answer.status, 200) << answer.body;
+  const Json response = Json::parse(answer.body);
+  EXPECT_EQ(response["score"], ranked["scores"][0]);
+  ASSERT_EQ(response["query_words"].size(), 2u);
+  EXPECT_EQ(response["query_words"][1]["word"], "shoes");
+  EXPECT_EQ(Error(Post("/v1/explain", R"({"query": "q"})")),
+            "400 INVALID_FIELD");
+}
+
+TEST_F(JsonApiTest, SearchesTheCatalog) {
+  ASSERT_TRUE(
+      catalog_.update.Follow([this] { return models_.current(); }).ok());
+  const std::vector<NewDocument> documents = {
+      {std::uint64_t{7}, "running shoes", "payload"},
+      {std::string_view("lamp"), "desk lamp", ""}};
+  PutTurns turns;
+  PutResult put;
+  ASSERT_TRUE(
+      catalog_.writer.PutTurn(documents, FakeCaller(), turns, put).ok());
+  const HttpAnswer answer =
+      Post("/v1/search",
+           R"({"query": "running shoes", "top_k": 1, "with_titles": true})");
+  ASSERT_EQ(answer.status, 200) << answer.body;
+  const Json response = Json::parse(answer.body);
+  ASSERT_EQ(response["hits"].size(), 1u);
+  EXPECT_EQ(response["num_documents_searched"], "2");
+  const Json ranked = Json::parse(
+      Post("/v1/rank",
+           R"({"query": "running shoes", "ids": ["7"], "document_ids": ["lamp"],
+               "top_k": 1, "with_titles": true})")
+          .body);
+  EXPECT_EQ(ranked["titles"][0], response["hits"][0]["title"]);
+  EXPECT_EQ(ranked["scores"][0], response["hits"][0]["score"]);
+}
+
+TEST_F(JsonApiTest, EmbedsWithBase64Vectors) {
+  const HttpAnswer answer =
+      Post("/v1/embed", R"({"side": "SIDE_DOCUMENT", "texts": ["a title"]})");
+  ASSERT_EQ(answer.status, 200) << answer.body;
+  const Json response = Json::parse(answer.body);
+  EXPECT_EQ(response["embedding_dim"], 16);
+  EXPECT_EQ(response["vectors"].get<std::string>().size(), 88u);
+}
+
+TEST_F(JsonApiTest, ErrorsHaveTheCodeAndReasonOfGrpc) {
+  EXPECT_EQ(Error(Post("/v1/rank", "{")), "400 MALFORMED_MESSAGE");
+  EXPECT_EQ(Error(Post("/v1/rank", R"({"querry": "q"})")),
+            "400 MALFORMED_MESSAGE");
+  EXPECT_EQ(Error(Post("/v1/rank", "{}")), "400 EMPTY_QUERY");
+  EXPECT_EQ(Error(Post("/v1/embed", R"({"texts": ["a"]})")),
+            "400 INVALID_FIELD");
+  EXPECT_EQ(
+      Error(Post("/v1/rank",
+                 R"({"query": "q", "titles": ["a"], "model": {"name": "x"}})")),
+      "404 MODEL_NOT_FOUND");
+}
+
+TEST_F(JsonApiTest, OverTheAdmissionLimitIs429WithRetryAfter) {
+  const auto permit = admission_.Admit(1'000);
+  const HttpAnswer answer =
+      Post("/v1/rank", R"({"query": "q", "titles": ["a"]})");
+  EXPECT_EQ(Error(answer), "429 OVERLOADED");
+  EXPECT_THAT(answer.headers, HasSubstr("Retry-After: 1\n"));
+}
+
+struct TooLargeCase {
+  std::string_view path;
+  // Of four texts or more, and cut off: what cannot be parsed would be 400.
+  std::string body;
+};
+
+TEST_F(JsonApiTest, WhatDoesNotFitIsRefusedBeforeItIsParsed) {
+  FillCatalog();                               // a search is five texts
+  const std::string row(16 * 4 * 4 / 3, 'A');  // of base64
+  for (const TooLargeCase& test : std::vector<TooLargeCase>{
+           {"/v1/rank", R"({"query": "q", "titles": ["a", "b", "c")"},
+           {"/v1/rank", R"({"query": "q", "documentIds": ["a"], "ids": [1, 2)"},
+           {"/v1/rank", "{\"vectors\": \"" + row + row + row + "AAAA\""},
+           {"/v1/explain", R"({"title": "a b", "query": "c")"},
+           {"/v1/explain", R"({"query": "a", "id": "7")"},  // "a title"
+           {"/v1/embed", R"({"texts": ["a", "b", "c", "d")"},
+           {"/v1/search", R"({"query": "q")"}}) {
+    SCOPED_TRACE(test.body);
+    {
+      const auto permit = admission_.Admit(997);
+      const HttpAnswer answer = Post(std::string(test.path), test.body);
+      EXPECT_EQ(Error(answer), "429 OVERLOADED");
+      EXPECT_THAT(answer.headers, HasSubstr("Retry-After: 1\n"));
+      EXPECT_EQ(admission_.inflight_texts(), 997);
+    }
+    EXPECT_EQ(Error(Post(std::string(test.path), test.body)),
+              "400 MALFORMED_MESSAGE");
+  }
+  EXPECT_EQ(admission_.inflight_texts(), 0);
+}
+
+TEST_F(JsonApiTest, WithoutRoomForATextNoBodyIsRead) {
+  const auto permit = admission_.Admit(1'000);
+  for (auto& [path, call] : JsonApi(environment_, {kMaxBodyBytes, allowed_})) {
+    if (!call.answer) continue;
+    const std::optional<HttpResponse> refusal = call.admit({});
+    ASSERT_TRUE(refusal.has_value()) << path;
+    EXPECT_EQ(refusal->status, 429);
+  }
+  EXPECT_THAT(metrics_.Render(),
+              HasSubstr("requests_rejected_total{reason=\"OVERLOADED\"} 4"));
+}
+
+TEST_F(JsonApiTest, WhatNeverBecomesACallIsAnsweredAndCountedLikeOne) {
+  const std::string id = "x-request-id: order-8\r\n";
+  const HttpAnswer too_large =
+      Post("/v1/rank", std::string(kMaxBodyBytes + 1, ' '), id);
+  EXPECT_EQ(Error(too_large), "413 MESSAGE_TOO_LARGE");
+  const HttpAnswer not_posted =
+      CallHttp(server_->address(), "GET", "/v1/rank", {id});
+  EXPECT_EQ(Error(not_posted), "405 NOT_IMPLEMENTED");
+  const HttpAnswer no_call = Post("/v1/rnak", "{}", id);
+  EXPECT_EQ(Error(no_call), "404 NOT_IMPLEMENTED");
+  for (const HttpAnswer& answer : {too_large, not_posted, no_call}) {
+    EXPECT_EQ(answer.content_type, "application/json");
+    EXPECT_THAT(answer.headers, HasSubstr("x-request-id: order-8\n"));
+  }
+  ASSERT_EQ(log_.failures().size(), 3u);
+  EXPECT_EQ(log_.failures()[0].method, "/v1/");
+  EXPECT_EQ(log_.failures()[2].method, "POST /v1/rank");
+  EXPECT_EQ(CountOf("started_total{"), "2");
+  EXPECT_EQ(CountOf("handled_total{grpc_code=\"ResourceExhausted\","), "1");
+  EXPECT_EQ(CountOf("handled_total{grpc_code=\"Unimplemented\","), "1");
+}
+
+TEST_F(JsonApiTest, ABodyThatDoesNotComeIsCountedOnce) {
+  HttpCall call = JsonApi(environment_, {kMaxBodyBytes, allowed_})["/v1/rank"];
+  ASSERT_FALSE(call.admit({}).has_value());
+  const HttpResponse refused = call.refuse(
+      {}, {408, absl::DeadlineExceededError("too slow"), /*admitted=*/true});
+  EXPECT_EQ(refused.status, 408);
+  EXPECT_THAT(refused.body, HasSubstr("DEADLINE_EXCEEDED"));
+  EXPECT_EQ(CountOf("started_total{"), "1");
+  EXPECT_EQ(CountOf("handled_total{grpc_code=\"DeadlineExceeded\","), "1");
+  EXPECT_THAT(metrics_.Render(),
+              HasSubstr("rejected_total{reason=\"DEADLINE_EXCEEDED\"} 1"));
+}
+
+TEST_F(JsonApiTest, TheCallThatFindsNoThreadIsOneOfTheOverload) {
+  const HttpResponse refused =
+      JsonApi(environment_, {kMaxBodyBytes, allowed_})["/v1/rank"].refuse(
+          {},
+          {429, MakeError(absl::StatusCode::kResourceExhausted, "OVERLOADED",
+                          "no thread", {{"retry_delay_ms", "100"}})});
+  EXPECT_EQ(refused.status, 429);
+  EXPECT_THAT(refused.body, HasSubstr("OVERLOADED"));
+  EXPECT_THAT(refused.headers,
+              ::testing::Contains(std::pair("Retry-After", "1")));
+  EXPECT_THAT(metrics_.Render(),
+              HasSubstr("requests_rejected_total{reason=\"OVERLOADED\"} 1"));
+}
+
+TEST_F(JsonApiTest, ADrainingServerIs503) {
+  lifecycle_.Advance(Lifecycle::State::kStopping);
+  EXPECT_EQ(Error(Post("/v1/rank", "{}")), "503 DRAINING");
+}
+
+TEST_F(JsonApiTest, WhatStillRunsWhenTheServerEndsIsBrokenOffAndTold) {
+  Gate gate;
+  folder_.Put(2, MakeGatedModel(&gate));
+  ASSERT_TRUE(models_.Refresh().ok());
+  gate.Close();
+  Json request = {{"side", "SIDE_DOCUMENT"}};
+  for (int i = 0; i < 600; ++i) request["texts"].push_back(std::to_string(i));
+  auto call = std::async(std::launch::async,
+                         [&] { return Post("/v1/embed", request.dump()); });
+  gate.WaitForArrival();
+  lifecycle_.Advance(Lifecycle::State::kEnding);
+  gate.Open();
+  EXPECT_EQ(Error(call.get()), "503 DRAINING");
+}
+
+TEST_F(JsonApiTest, WorkWhoseClientHasLeftIsDroppedAndCounted) {
+  Gate gate;
+  folder_.Put(2, MakeGatedModel(&gate));
+  ASSERT_TRUE(models_.Refresh().ok());
+  look_interval_ = absl::ZeroDuration();
+  Serve();
+  gate.Close();
+  Json request = {{"query", "q"}};
+  for (int i = 0; i < 600; ++i) request["titles"].push_back(std::to_string(i));
+  const std::string body = request.dump();
+  {
+    PlainClient client(server_->address());
+    ASSERT_TRUE(
+        client.Send("POST /v1/rank HTTP/1.1\r\nHost: h\r\nContent-Length: " +
+                    std::to_string(body.size()) + "\r\n\r\n" + body));
+    gate.WaitForArrival();
+  }
+  gate.Open();
+  EXPECT_TRUE(server_->WaitForCalls(absl::Now() + absl::Minutes(1)));
+  EXPECT_EQ(CountOf("handled_total{grpc_code=\"Canceled\""), "1");
+}
+
+TEST_F(JsonApiTest, CallsThatAreOffAreRefusedWithTheReason) {
+  allowed_ = MakeError(absl::StatusCode::kPermissionDenied, "HTTP_CALLS_OFF",
+                       "calls are off");
+  Serve();
+  EXPECT_EQ(Error(Post("/v1/rank", R"({"query": "q", "titles": ["a"]})")),
+            "403 HTTP_CALLS_OFF");
+  EXPECT_EQ(CountOf("handled_total{grpc_code=\"PermissionDenied\","), "1");
+}
+
+TEST_F(JsonApiTest, KeysCountAsOverGrpc) {
+  const TempDir dir;
+  access_ =
+      AccessControl::FromFile(
+          dir.Write("keys",
+                    "read ec4408df15da46b328f6f3246fa723d0aa6cb0f0a0dd9c4626080"
+                    "ab1b02aa3b2"))
+          .value();
+  Serve();
+  const std::string body = R"({"query": "q", "titles": ["a"]})";
+  EXPECT_EQ(
+      Post("/v1/rank", body, "Authorization: Bearer reader-key\r\n").status,
+      200);
+  const HttpAnswer refused = Post("/v1/rank", body);
+  EXPECT_EQ(Error(refused), "401 MISSING_KEY");
+  EXPECT_THAT(refused.headers, HasSubstr("WWW-Authenticate: Bearer\n"));
+  EXPECT_EQ(Error(Post("/v1/rank", body, "Authorization: Bearer x\r\n")),
+            "401 UNKNOWN_KEY");
+}
+
+TEST_F(JsonApiTest, TheRequestIdComesBackAndIsRemembered) {
+  const HttpAnswer answer = Post("/v1/rank", "{}", "x-request-id: order-7\r\n");
+  EXPECT_THAT(answer.headers, HasSubstr("x-request-id: order-7\n"));
+  ASSERT_EQ(log_.failures().size(), 1u);
+  EXPECT_EQ(log_.failures()[0].request_id, "order-7");
+  EXPECT_EQ(log_.failures()[0].method, "POST /v1/rank");
+}
+
+TEST_F(JsonApiTest, OutcomesAreCountedAsTypeHttp) {
+  Post("/v1/rank", "{}");
+  EXPECT_THAT(metrics_.Render(),
+              HasSubstr("grpc_server_handled_total{grpc_code="
+                        "\"InvalidArgument\",grpc_method=\"Rank\",grpc_service="
+                        "\"semrank.v1.RankingService\",grpc_type=\"http\"} 1"));
+}
+
+}  // namespace
+}  // namespace semrank

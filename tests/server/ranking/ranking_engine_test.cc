@@ -1,0 +1,260 @@
+#include "server/ranking/ranking_engine.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "server/base/errors.h"
+#include "server/base/vector_encoding.h"
+#include "tests/server/vectors/engine_fixture.h"
+
+namespace semrank {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+const std::string kTooLong(61, 'x');
+
+class RankingEngineTest : public EngineFixture {};
+
+TEST_F(RankingEngineTest, OrdersByCosineOfTheTwoVectors) {
+  const std::vector<std::string> titles = NumberedTitles(50);
+  ASSERT_THAT(Rank("some query", titles), IsOk());
+  const std::vector<float> query = VectorOf(Side::kQuery, "some query");
+  ASSERT_THAT(result_.ranking, SizeIs(50));
+  EXPECT_TRUE(std::ranges::is_sorted(result_.ranking, std::greater<>(),
+                                     &RankedDocument::score));
+  for (const RankedDocument& ranked : result_.ranking) {
+    const std::vector<float> title =
+        VectorOf(Side::kDocument, titles[ranked.index]);
+    double dot = 0;
+    for (int i = 0; i < kDim; ++i) dot += double{query[i]} * title[i];
+    // Sixteen float32 products.
+    EXPECT_NEAR(ranked.score, dot, 1e-6);
+  }
+}
+
+TEST_F(RankingEngineTest, ScoresAreTheSameBitsCachedOrNotAloneOrTogether) {
+  const std::vector<std::string> titles = NumberedTitles(300);
+  ASSERT_THAT(Rank("q", titles), IsOk());
+  const std::vector<float> cold = ScoresByCandidate(300);
+  ASSERT_THAT(Rank("q", titles), IsOk());
+  EXPECT_EQ(result_.cache.misses, 0u);
+  EXPECT_EQ(ScoresByCandidate(300), cold);
+  UseCache(0);
+  for (int i = 0; i < 300; i += 17) {
+    ASSERT_THAT(Rank("q", {titles[i]}), IsOk());
+    EXPECT_EQ(result_.ranking[0].score, cold[i]) << i;
+  }
+}
+
+TEST_F(RankingEngineTest, SecondIdenticalRankEmbedsNoTitle) {
+  ASSERT_THAT(Rank("q", NumberedTitles(10)), IsOk());
+  EXPECT_EQ(result_.cache.hits, 0u);
+  EXPECT_EQ(result_.cache.misses, 10u);
+  ASSERT_THAT(Rank("q", NumberedTitles(10)), IsOk());
+  EXPECT_EQ(result_.cache.hits, 10u);
+  EXPECT_EQ(result_.cache.misses, 0u);
+  EXPECT_THAT(metrics_.Render(),
+              HasSubstr("texts_embedded_total{side=\"document\"} 10\n"));
+  EXPECT_THAT(metrics_.Render(),
+              HasSubstr("cache_requests_total{result=\"hit\"} 10\n"));
+}
+
+TEST_F(RankingEngineTest, TitlesThatNormaliseAlikeShareAVector) {
+  ASSERT_THAT(Rank("q", {"Blue  Shoes!", "blue shoes"}), IsOk());
+  ASSERT_THAT(Rank("q", {"BLUE shoes"}), IsOk());
+  EXPECT_EQ(result_.cache.hits, 1u);
+}
+
+TEST_F(RankingEngineTest, AnotherModelNeverGetsTheOldVectors) {
+  ASSERT_THAT(Rank("q", {"a title"}), IsOk());
+  served_ = {.model = MakeTinyModel({.seed = 2}), .number = 1};
+  ASSERT_THAT(Rank("q", {"a title"}), IsOk());
+  EXPECT_EQ(result_.cache.misses, 1u);
+}
+
+TEST_F(RankingEngineTest, TopKAndMinScoreCutTheSameOrder) {
+  const std::vector<std::string> titles = NumberedTitles(40);
+  ASSERT_THAT(Rank("q", titles), IsOk());
+  const std::vector<RankedDocument> all = result_.ranking;
+  ASSERT_THAT(Rank("q", titles, {.top_k = 5}), IsOk());
+  EXPECT_TRUE(std::ranges::equal(result_.ranking, std::span(all).first(5)));
+  ASSERT_THAT(Rank("q", titles, {.top_k = 5, .min_score = all[2].score}),
+              IsOk());
+  EXPECT_TRUE(std::ranges::equal(result_.ranking, std::span(all).first(3)));
+}
+
+TEST_F(RankingEngineTest, EqualScoresKeepTheOrderOfTheRequest) {
+  ASSERT_THAT(Rank("q", {"same", "Same", "same!"}), IsOk());
+  EXPECT_THAT(Indices(), ElementsAre(0, 1, 2));
+}
+
+TEST_F(RankingEngineTest, TextWithoutWordsScoresZero) {
+  ASSERT_THAT(Rank("q", {"", "?!"}), IsOk());
+  EXPECT_EQ(ScoresByCandidate(2), std::vector<float>({0, 0}));
+  ASSERT_THAT(Rank("...", {"a title"}), IsOk());
+  EXPECT_EQ(result_.ranking[0].score, 0);
+}
+
+TEST_F(RankingEngineTest, TooLongTitleIsItsOwnProblemAndTheRestIsRanked) {
+  ASSERT_THAT(Rank("q", {"one", kTooLong, "two"}), IsOk());
+  EXPECT_THAT(result_.ranking, SizeIs(2));
+  ASSERT_THAT(result_.problems, SizeIs(1));
+  EXPECT_EQ(result_.problems[0].index, 1u);
+  EXPECT_EQ(ErrorReason(result_.problems[0].status), "TEXT_TOO_LONG");
+  EXPECT_EQ(ErrorValues(result_.problems[0].status)["field"], "titles[1]");
+  EXPECT_EQ(result_.cache.hits + result_.cache.misses, 2u);
+}
+
+TEST_F(RankingEngineTest, GivenVectorScoresWhatItsTextScoresToTheLastBit) {
+  std::string bytes;
+  EncodeFloat32(VectorOf(Side::kDocument, "a title"), bytes);
+  ASSERT_THAT(Rank("q", {"a title", "other"}, {.vectors = bytes}), IsOk());
+  const std::vector<float> scores = ScoresByCandidate(3);
+  EXPECT_EQ(scores[0], scores[2]);
+}
+
+TEST_F(RankingEngineTest, GivenVectorNeedNotHaveLengthOne) {
+  std::vector<float> vector = VectorOf(Side::kDocument, "a title");
+  for (float& value : vector) value *= 1024;
+  std::string bytes;
+  EncodeFloat32(vector, bytes);
+  ASSERT_THAT(Rank("q", {"a title"}, {.vectors = bytes}), IsOk());
+  EXPECT_NEAR(ScoresByCandidate(2)[0], ScoresByCandidate(2)[1], 1e-6);
+}
+
+TEST_F(RankingEngineTest, NanVectorIsItsOwnProblem) {
+  std::vector<float> vectors(2 * kDim, 1);
+  vectors[3] = std::numeric_limits<float>::quiet_NaN();
+  std::string bytes;
+  EncodeFloat32(vectors, bytes);
+  ASSERT_THAT(Rank("q", {"a title"}, {.vectors = bytes}), IsOk());
+  ASSERT_THAT(result_.problems, SizeIs(1));
+  EXPECT_EQ(result_.problems[0].index, 1u);
+  EXPECT_EQ(ErrorReason(result_.problems[0].status), "BAD_VECTOR");
+  EXPECT_THAT(result_.ranking, SizeIs(2));
+}
+
+struct RefusedCase {
+  std::string_view name, query;
+  std::vector<std::string> titles;
+  std::string vectors;
+  std::optional<float> min_score;
+  std::string_view reason, field;
+};
+
+class RefusedRankTest : public RankingEngineTest,
+                        public ::testing::WithParamInterface<RefusedCase> {};
+
+TEST_P(RefusedRankTest, NamesReasonAndField) {
+  const RefusedCase& c = GetParam();
+  const absl::Status status =
+      Rank(c.query, c.titles, {.vectors = c.vectors, .min_score = c.min_score});
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_EQ(ErrorReason(status), c.reason);
+  EXPECT_EQ(ErrorValues(status)["field"], c.field);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Cases, RefusedRankTest,
+    ::testing::ValuesIn<RefusedCase>({
+        {"EmptyQuery", "", {"t"}, "", {}, "EMPTY_QUERY", "query"},
+        {"LongQuery", kTooLong, {"t"}, "", {}, "TEXT_TOO_LONG", "query"},
+        {"QueryUtf8", "\xff", {"t"}, "", {}, "INVALID_UTF8", "query"},
+        {"NoCandidate", "q", {}, "", {}, "NO_CANDIDATES", "titles"},
+        {"TitleUtf8", "q", {"t", "a\xc3"}, "", {}, "INVALID_UTF8", "titles[1]"},
+        {"TooMany",
+         "q",
+         NumberedTitles(2001),
+         "",
+         {},
+         "TOO_MANY_TEXTS",
+         "titles"},
+        {"RaggedVectors", "q", {}, "12345", {}, "BAD_VECTOR", "vectors"},
+        {"NanMinScore",
+         "q",
+         {"t"},
+         "",
+         std::nanf(""),
+         "INVALID_FIELD",
+         "min_score"},
+    }),
+    [](const auto& test) { return std::string(test.param.name); });
+
+TEST_F(RankingEngineTest, NothingIsEmbeddedForACallerWhoIsGone) {
+  EXPECT_THAT(Rank("q", {"t"}, {}, FakeCaller::GoneAfter(0)),
+              StatusIs(absl::StatusCode::kCancelled));
+  EXPECT_THAT(Rank("q", {"t"}, {},
+                   FakeCaller::WithDeadline(absl::Now() - absl::Seconds(1))),
+              StatusIs(absl::StatusCode::kDeadlineExceeded));
+  EXPECT_EQ(cache_->GetStats().num_entries, 0u);
+}
+
+TEST_F(RankingEngineTest, TurnsOfSeveralRequestsGiveWhatEachGivesAlone) {
+  const std::vector<std::string> titles = NumberedTitles(1'900);
+  std::vector<std::string> reversed(titles.rbegin(), titles.rend());
+  reversed[3] = kTooLong;
+  const std::vector<std::string_view> views[] = {
+      {titles.begin(), titles.end()}, {reversed.begin(), reversed.end()}};
+  const RankInput inputs[] = {{.query = "one", .titles = views[0]},
+                              {.query = "two", .titles = views[1]}};
+  RankTurns turns[2];
+  RankResult results[2];
+  for (const Progress want : {Progress::kMore, Progress::kDone}) {
+    for (int i = 0; i < 2; ++i) {
+      const auto progress = ranking_->Turn(served_, inputs[i], FakeCaller(),
+                                           turns[i], results[i]);
+      ASSERT_THAT(progress, IsOk());
+      EXPECT_EQ(*progress, want);
+    }
+  }
+  UseCache(0);
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_THAT(ranking_->Rank(served_, inputs[i], FakeCaller(), result_),
+                IsOk());
+    EXPECT_EQ(results[i].ranking, result_.ranking);
+  }
+  EXPECT_THAT(results[1].problems, SizeIs(1));
+}
+
+TEST_F(RankingEngineTest, StagesThatRanHaveTimes) {
+  ASSERT_THAT(Rank("q", NumberedTitles(100)), IsOk());
+  for (const Stage stage :
+       {Stage::kParse, Stage::kCache, Stage::kEmbed, Stage::kScore}) {
+    EXPECT_GT(result_.times[stage], absl::ZeroDuration());
+  }
+}
+
+// Run under ThreadSanitizer too.
+TEST_F(RankingEngineTest, ThreadsGetTheScoresOfOneThread) {
+  const std::vector<std::string> titles = NumberedTitles(120);
+  const std::vector<std::string_view> views(titles.begin(), titles.end());
+  ASSERT_THAT(Rank("q", titles), IsOk());
+  const std::vector<RankedDocument> want = result_.ranking;
+  UseCache(16 << 10);  // evicts all the time
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      RankResult result;
+      for (int i = 0; i < 20; ++i) {
+        EXPECT_THAT(ranking_->Rank(served_, {.query = "q", .titles = views},
+                                   FakeCaller(), result),
+                    IsOk());
+        EXPECT_EQ(result.ranking, want);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace
+}  // namespace semrank

@@ -1,0 +1,155 @@
+#include "server/requests/request_run.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "semrank/v1/ranking_service.pb.h"
+#include "server/base/errors.h"
+#include "tests/support/status_matchers.h"
+
+namespace semrank {
+namespace {
+
+constexpr std::int64_t kLarge = RequestRun::kMaxInlineTexts + 1;
+
+// Takes `num_turns` turns and writes its name into `log` in each; its name in
+// upper case when it is read.
+class RecordedWork final : public RequestWork {
+ public:
+  RecordedWork(std::int64_t num_texts, int num_turns, char name,
+               std::string* log)
+      : num_texts_(num_texts),
+        turns_left_(num_turns),
+        name_(name),
+        log_(*log) {}
+
+  absl::StatusOr<WorkSize> Measure(const TextCount& count) override {
+    return WorkSize{num_texts_, count.num_bytes};
+  }
+  absl::Status Read(std::string_view /*bytes*/) override {
+    log_ += absl::ascii_toupper(name_);
+    return absl::OkStatus();
+  }
+  absl::StatusOr<Progress> Advance(const RequestRun& /*run*/) override {
+    log_ += name_;
+    return --turns_left_ > 0 ? Progress::kMore : Progress::kDone;
+  }
+  const google::protobuf::MessageLite& response() const override {
+    return response_;
+  }
+
+ private:
+  const std::int64_t num_texts_;
+  int turns_left_;
+  const char name_;
+  std::string& log_;
+  v1::RankResponse response_;
+};
+
+class TestRun final : public RequestRun {
+ public:
+  TestRun(const RpcEnvironment& environment, std::unique_ptr<RequestWork> work)
+      : RequestRun(environment, std::move(work)) {}
+  void Begin() { Start("bytes"); }
+  absl::Status Wait() { return done_.get_future().get(); }
+  void GoAway() { gone_ = true; }
+
+  absl::Time deadline() const override { return absl::InfiniteFuture(); }
+  bool gone() const override { return gone_; }
+
+ private:
+  absl::Status MakeAnswer(const google::protobuf::MessageLite&) override {
+    return absl::OkStatus();
+  }
+  void Done(const absl::Status& status) override { done_.set_value(status); }
+
+  std::promise<absl::Status> done_;
+  std::atomic<bool> gone_{false};
+};
+
+class RequestRunTest : public ::testing::Test {
+ protected:
+  RequestRunTest() { lifecycle_.Advance(Lifecycle::State::kServing); }
+
+  std::unique_ptr<TestRun> NewRun(std::int64_t num_texts, int num_turns,
+                                  char name) {
+    return std::make_unique<TestRun>(
+        environment_,
+        std::make_unique<RecordedWork>(num_texts, num_turns, name, &log_));
+  }
+  // Keeps the only worker busy until the returned promise is fulfilled.
+  std::promise<void> BlockWorker() {
+    std::promise<void> release;
+    workers_.Submit(
+        [released = release.get_future().share()] { released.wait(); });
+    return release;
+  }
+
+  Lifecycle lifecycle_;
+  Metrics metrics_;
+  Admission admission_{10 * kLarge};
+  WorkerPool workers_{1};
+  RpcEnvironment environment_ = [&] {
+    RpcEnvironment environment;
+    environment.lifecycle = &lifecycle_;
+    environment.admission = &admission_;
+    environment.workers = &workers_;
+    environment.metrics = &metrics_;
+    return environment;
+  }();
+  std::string log_;
+};
+
+TEST_F(RequestRunTest, LargeRequestsTakeTurns) {
+  std::promise<void> release = BlockWorker();
+  const auto a = NewRun(kLarge, 4, 'a');
+  const auto b = NewRun(kLarge, 2, 'b');
+  a->Begin();
+  b->Begin();
+  EXPECT_EQ(admission_.inflight_texts(), 2 * kLarge);
+  release.set_value();
+  EXPECT_THAT(a->Wait(), IsOk());
+  EXPECT_THAT(b->Wait(), IsOk());
+  EXPECT_EQ(log_, "ABababaa");
+  EXPECT_EQ(admission_.inflight_texts(), 0);
+}
+
+TEST_F(RequestRunTest, ASmallRequestDoesNotWaitForTheWorkers) {
+  std::promise<void> release = BlockWorker();
+  const auto large = NewRun(kLarge, 1, 'l');
+  const auto small = NewRun(10, 1, 's');
+  large->Begin();
+  small->Begin();
+  EXPECT_THAT(small->Wait(), IsOk());
+  EXPECT_EQ(log_, "LSs");
+  release.set_value();
+  EXPECT_THAT(large->Wait(), IsOk());
+}
+
+TEST_F(RequestRunTest, WorkIsDroppedBetweenTurnsWhenTheCallerIsGone) {
+  std::promise<void> release = BlockWorker();
+  const auto run = NewRun(kLarge, 100, 'x');
+  run->Begin();
+  run->GoAway();
+  release.set_value();
+  EXPECT_THAT(run->Wait(), StatusIs(absl::StatusCode::kCancelled));
+  EXPECT_EQ(log_, "X");
+  EXPECT_EQ(admission_.inflight_texts(), 0);
+}
+
+TEST_F(RequestRunTest, OverTheLimitIsRefusedBeforeItIsRead) {
+  const auto run = NewRun(10 * kLarge + 1, 1, 'x');
+  run->Begin();
+  EXPECT_EQ(ErrorReason(run->Wait()), "OVERLOADED");
+  EXPECT_EQ(log_, "");
+}
+
+}  // namespace
+}  // namespace semrank

@@ -1,0 +1,142 @@
+#include "server/vectors/document_vector_cache.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "tests/support/status_matchers.h"
+
+namespace semrank {
+namespace {
+
+constexpr int kDim = 8;
+
+VectorKey Key(std::uint64_t text, std::uint32_t model = 0) {
+  return {model, Side::kDocument,
+          Fingerprint{text * 0xbf58476d1ce4e5b9, text * 0x9e3779b97f4a7c15}};
+}
+
+std::vector<VectorKey> Keys(int first, int last, std::uint32_t model = 0) {
+  std::vector<VectorKey> keys;
+  for (int i = first; i < last; ++i) keys.push_back(Key(i, model));
+  return keys;
+}
+
+// Row i is the number of text first + i, kDim times.
+std::vector<float> Rows(int first, int last) {
+  std::vector<float> rows;
+  for (int i = first; i < last; ++i) {
+    rows.insert(rows.end(), kDim, static_cast<float>(i));
+  }
+  return rows;
+}
+
+class DocumentVectorCacheTest : public ::testing::Test {
+ protected:
+  void Make(std::size_t capacity_bytes) {
+    cache_ = DocumentVectorCache::Create(capacity_bytes).value();
+  }
+  void Insert(int first, int last, std::uint32_t model = 0) {
+    cache_->Insert(Keys(first, last, model), kDim, Rows(first, last).data());
+  }
+  int Find(int first, int last, std::uint32_t model = 0) {
+    rows_.assign((last - first) * kDim, -1.0f);
+    found_.assign(last - first, 2);
+    return cache_->Find(Keys(first, last, model), kDim, rows_.data(), found_);
+  }
+
+  std::unique_ptr<DocumentVectorCache> cache_;
+  std::vector<float> rows_;
+  std::vector<std::uint8_t> found_;
+};
+
+TEST_F(DocumentVectorCacheTest, CopiesKnownRowsAndLeavesTheOthersAlone) {
+  Make(32 << 20);
+  Insert(0, 500);
+  EXPECT_EQ(Find(250, 750), 250);
+  for (int i = 0; i < 500; ++i) {
+    EXPECT_EQ(found_[i], i < 250 ? 1 : 0) << i;
+    EXPECT_EQ(rows_[i * kDim], i < 250 ? 250.0f + i : -1.0f) << i;
+  }
+}
+
+TEST_F(DocumentVectorCacheTest, NoCapacityStoresNothing) {
+  Make(0);
+  Insert(0, 10);
+  EXPECT_EQ(Find(0, 10), 0);
+  EXPECT_EQ(found_, std::vector<std::uint8_t>(10, 0));
+  EXPECT_EQ(cache_->GetStats().capacity_bytes, 0u);
+}
+
+TEST_F(DocumentVectorCacheTest, EvictionKeepsItWithinItsBytes) {
+  Make(64 << 10);
+  Insert(0, 10000);
+  const DocumentVectorCache::Stats stats = cache_->GetStats();
+  EXPECT_LE(stats.live_bytes, 64u << 10);
+  EXPECT_GT(stats.num_entries, 400u);
+  EXPECT_EQ(stats.num_entries + stats.num_evictions, 10000u);
+}
+
+TEST_F(DocumentVectorCacheTest, ForEachVisitsEverythingAndEndsWithAnError) {
+  Make(32 << 20);
+  Insert(0, 9000);
+  int num_visits = 0;
+  const auto visit = [&](const VectorKey& key, std::span<const float> vector) {
+    EXPECT_EQ(key, Key(static_cast<std::uint64_t>(vector[0])));
+    return ++num_visits < 9500 ? absl::OkStatus() : absl::CancelledError();
+  };
+  EXPECT_THAT(cache_->ForEach(visit), IsOk());
+  EXPECT_EQ(num_visits, 9000);
+  EXPECT_THAT(cache_->ForEach(visit), StatusIs(absl::StatusCode::kCancelled));
+  EXPECT_EQ(num_visits, 9500);
+}
+
+TEST_F(DocumentVectorCacheTest, AnotherModelsVectorIsNeverHandedOut) {
+  Make(32 << 20);
+  Insert(0, 10, 1);
+  EXPECT_EQ(Find(0, 10, 2), 0);
+  cache_->DropModelsExcept(std::vector<std::uint32_t>{2});
+  EXPECT_EQ(Find(0, 10, 1), 0);
+  EXPECT_EQ(cache_->GetStats().num_entries, 0u);
+}
+
+// Each row says whose it is; run under ThreadSanitizer too.
+TEST_F(DocumentVectorCacheTest, ThreadsSeeWholeVectorsOnly) {
+  Make(256 << 10);
+  std::atomic<int> num_wrong = 0;
+  const auto check = [&](const VectorKey& key,
+                         std::span<const float> vector) -> absl::Status {
+    const auto text = static_cast<std::uint64_t>(vector[0]);
+    if (key != Key(text) || vector.size() != kDim) ++num_wrong;
+    return absl::OkStatus();
+  };
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      std::vector<float> rows(200 * kDim);
+      std::vector<std::uint8_t> found(200);
+      for (int round = 0; round < 100; ++round) {
+        const int first = (round * 37 + t * 1000) % 3000;
+        cache_->Insert(Keys(first, first + 200), kDim,
+                       Rows(first, first + 200).data());
+        const int from = (first + 100) % 3000;
+        cache_->Find(Keys(from, from + 200), kDim, rows.data(), found);
+        const std::vector<float> want = Rows(from, from + 200);
+        for (int i = 0; i < 200 * kDim; ++i) {
+          if (found[i / kDim] != 0 && rows[i] != want[i]) ++num_wrong;
+        }
+        if (round % 20 == t) cache_->DropModelsExcept({});
+        if (round % 10 == t && !cache_->ForEach(check).ok()) ++num_wrong;
+        cache_->GetStats();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(num_wrong, 0);
+}
+
+}  // namespace
+}  // namespace semrank
