@@ -18,7 +18,7 @@
 namespace semrank {
 namespace {
 
-constexpr std::int64_t kMaxProblemsPrinted = 10;
+constexpr std::int64_t kMaxRefusalsPrinted = 10;
 
 absl::Status BadId(const PutFileOptions& options, const TextLine& line,
                    std::string_view reason) {
@@ -58,7 +58,7 @@ void PrintProblems(const TextBlock& block,
                    const v1::PutDocumentsStreamResponse& answer,
                    std::int64_t num_before) {
   for (const v1::Problem& problem : answer.problems()) {
-    if (num_before++ >= kMaxProblemsPrinted) return;
+    if (num_before++ >= kMaxRefusalsPrinted) return;
     const std::string& id =
         block.list.ids[answer.first_document() + problem.index()];
     const absl::Status status = FromItemStatus(problem.status());

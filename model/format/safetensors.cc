@@ -166,7 +166,7 @@ absl::StatusOr<std::map<std::string, TensorView>> Parse(
 
 // `parsed`, or why not: the file is damaged.
 template <typename T>
-absl::StatusOr<T> InFile(std::string_view path, absl::StatusOr<T> parsed) {
+absl::StatusOr<T> OrDataLoss(std::string_view path, absl::StatusOr<T> parsed) {
   if (parsed.ok()) return parsed;
   return absl::DataLossError(
       absl::StrFormat("%s: %s", path, std::string(parsed.status().message())));
@@ -176,12 +176,12 @@ absl::StatusOr<T> InFile(std::string_view path, absl::StatusOr<T> parsed) {
 
 absl::StatusOr<std::map<std::string, TensorView>> ParseSafetensors(
     std::string_view content, std::string_view path) {
-  return InFile(path, Parse(content));
+  return OrDataLoss(path, Parse(content));
 }
 
 absl::StatusOr<SafetensorsMetadata> ParseSafetensorsMetadata(
     std::string_view content, std::string_view path) {
-  return InFile(path, ParseMetadata(content));
+  return OrDataLoss(path, ParseMetadata(content));
 }
 
 }  // namespace semrank

@@ -15,7 +15,7 @@ namespace {
 
 // Texts that pass through all layers together, so that the sums of their words
 // stay in the second-level cache. Does not change the result.
-constexpr int kBlockTexts = 32;
+constexpr int kClsmBlockTexts = 32;
 
 absl::Status CheckShape(std::span<const LayerView> layers, int window) {
   SEMRANK_RETURN_IF_ERROR(CheckLayers(layers));
@@ -62,8 +62,8 @@ void ClsmTower::Embed(const TowerInput& input, TowerScratch& scratch,
                       float* vectors) const {
   const WordSequences& texts = input.sequences;
   int num_summed = 0;
-  for (int first = 0; first < texts.num_texts(); first += kBlockTexts) {
-    const int last = std::min(first + kBlockTexts, texts.num_texts());
+  for (int first = 0; first < texts.num_texts(); first += kClsmBlockTexts) {
+    const int last = std::min(first + kClsmBlockTexts, texts.num_texts());
     // Words are numbered in order of first appearance, so the new ones of
     // these texts, if any, come next.
     std::uint32_t highest = 0;

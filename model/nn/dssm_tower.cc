@@ -12,7 +12,7 @@ namespace {
 
 // Texts that pass through all layers together, so that their activations stay
 // in the second-level cache. Does not change the result.
-constexpr int kBlockTexts = 96;
+constexpr int kDssmBlockTexts = 96;
 
 }  // namespace
 
@@ -31,8 +31,8 @@ absl::StatusOr<std::unique_ptr<DssmTower>> DssmTower::Create(
 void DssmTower::Embed(const TowerInput& input, TowerScratch& scratch,
                       float* vectors) const {
   const BagBatch& batch = input.bags;
-  for (int first = 0; first < batch.num_texts(); first += kBlockTexts) {
-    const int last = std::min(first + kBlockTexts, batch.num_texts());
+  for (int first = 0; first < batch.num_texts(); first += kDssmBlockTexts) {
+    const int last = std::min(first + kDssmBlockTexts, batch.num_texts());
     EmbedBlock(batch, first, last, scratch,
                vectors + static_cast<std::ptrdiff_t>(first) * embedding_dim());
   }

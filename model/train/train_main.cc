@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/flags/flag.h"
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 #include "model/cli/flag_table.h"
@@ -19,6 +20,10 @@
 #include "model/train/distributed/process_launch.h"
 #include "model/train/run/trainer.h"
 #include "model/train/train_flags.h"
+
+ABSL_FLAG(
+    std::string, output, "table",
+    "What is printed in the end: table (for people) or json (one object).");
 
 namespace semrank {
 namespace {
@@ -95,6 +100,13 @@ void Print(const TrainingSummary& summary, bool json) {
   }
   absl::PrintF("published %s: %s, of %d epochs\n", summary.version_dir,
                FormatEpochText(summary.best), summary.epochs_run);
+}
+
+absl::StatusOr<bool> PrintsJson() {
+  const std::string output = absl::GetFlag(FLAGS_output);
+  if (output == "json") return true;
+  if (output == "table") return false;
+  return FlagError("output", output, "must be one of table, json");
 }
 
 absl::Status Run(const std::vector<std::string>& args) {

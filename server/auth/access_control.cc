@@ -10,7 +10,7 @@
 namespace semrank {
 namespace {
 
-constexpr std::size_t kMaxFileBytes = std::size_t{1} << 20;
+constexpr std::size_t kMaxKeyFileBytes = std::size_t{1} << 20;
 
 }  // namespace
 
@@ -35,7 +35,7 @@ absl::StatusOr<bool> AccessControl::Refresh() {
   const std::string stamp = FileStamp(path_);
   if (std::exchange(stamp_, stamp) == stamp) return false;
   SEMRANK_ASSIGN_OR_RETURN(const std::string content,
-                           ReadFile(path_, kMaxFileBytes));
+                           ReadFile(path_, kMaxKeyFileBytes));
   absl::StatusOr<ApiKeys> keys = ApiKeys::Parse(content);
   if (!keys.ok()) {
     return absl::InvalidArgumentError(

@@ -16,7 +16,7 @@
 namespace semrank {
 namespace {
 
-constexpr std::size_t kMaxFileBytes = std::size_t{1} << 20;
+constexpr std::size_t kMaxPemBytes = std::size_t{1} << 20;
 
 struct Free {
   void operator()(BIO* bio) const { BIO_free(bio); }
@@ -54,8 +54,8 @@ absl::StatusOr<Certificate> FirstCertificate(const std::string& path,
 
 absl::StatusOr<TlsContent> ReadTlsFiles(const TlsFiles& files) {
   TlsContent content;
-  SEMRANK_ASSIGN_OR_RETURN(content.cert, ReadFile(files.cert, kMaxFileBytes));
-  SEMRANK_ASSIGN_OR_RETURN(content.key, ReadFile(files.key, kMaxFileBytes));
+  SEMRANK_ASSIGN_OR_RETURN(content.cert, ReadFile(files.cert, kMaxPemBytes));
+  SEMRANK_ASSIGN_OR_RETURN(content.key, ReadFile(files.key, kMaxPemBytes));
   SEMRANK_ASSIGN_OR_RETURN(const Certificate certificate,
                            FirstCertificate(files.cert, content.cert));
   const PrivateKey key(PEM_read_bio_PrivateKey(BioOf(content.key).get(),
@@ -68,7 +68,7 @@ absl::StatusOr<TlsContent> ReadTlsFiles(const TlsFiles& files) {
   }
   if (files.client_ca.empty()) return content;
   SEMRANK_ASSIGN_OR_RETURN(content.client_ca,
-                           ReadFile(files.client_ca, kMaxFileBytes));
+                           ReadFile(files.client_ca, kMaxPemBytes));
   SEMRANK_RETURN_IF_ERROR(
       FirstCertificate(files.client_ca, content.client_ca).status());
   return content;

@@ -8,7 +8,7 @@
 namespace semrank {
 namespace {
 
-constexpr std::size_t kBatchDocuments = 1'024;
+constexpr std::size_t kLoadBatchDocuments = 1'024;
 
 // Nobody waits, nobody goes away.
 class Patient final : public Caller {
@@ -53,7 +53,7 @@ absl::Status CatalogLoader::Add(const StoredDocument& document) {
     missing_.push_back(records_.size() - 1);
     rows_.resize(rows_.size() + dim);
   }
-  return records_.size() < kBatchDocuments ? absl::OkStatus() : Flush();
+  return records_.size() < kLoadBatchDocuments ? absl::OkStatus() : Flush();
 }
 
 absl::Status CatalogLoader::Flush() {
@@ -97,7 +97,7 @@ absl::Status CatalogLoader::WriteBack() const {
                                            snapshot.vector(slot)));
     }
     const bool last = slot + 1 == snapshot.num_slots();
-    if (documents.size() < kBatchDocuments && !last) continue;
+    if (documents.size() < kLoadBatchDocuments && !last) continue;
     SEMRANK_RETURN_IF_ERROR(CheckStop());
     SEMRANK_RETURN_IF_ERROR(store_.PutDocuments(documents));
     documents.clear();

@@ -8,7 +8,7 @@
 namespace semrank {
 namespace {
 
-constexpr std::size_t kBatchDocuments = 256;
+constexpr std::size_t kUpdateBatchDocuments = 256;
 
 }  // namespace
 
@@ -50,7 +50,7 @@ absl::StatusOr<std::size_t> CatalogModelUpdate::EmbedSome(
   scratch.texts.Clear();
   std::vector<std::uint32_t> slots;
   std::size_t slot = first;
-  for (; slot < snapshot.num_slots() && slots.size() < kBatchDocuments;
+  for (; slot < snapshot.num_slots() && slots.size() < kUpdateBatchDocuments;
        ++slot) {
     const auto number = static_cast<std::uint32_t>(slot);
     if (!snapshot.IsSeen(number)) continue;

@@ -10,22 +10,22 @@
 namespace semrank {
 namespace {
 
-constexpr char kService[] = "semrank.v1.CatalogService";
+constexpr char kCatalogService[] = "semrank.v1.CatalogService";
 
 }  // namespace
 
 CatalogService::CatalogService(const RpcEnvironment& environment)
     : environment_(environment),
-      put_documents_(
-          environment.metrics->AddRpc(kService, "PutDocuments", "unary")),
-      put_documents_stream_(
-          environment.metrics->AddStream(kService, "PutDocumentsStream")),
-      get_documents_(
-          environment.metrics->AddRpc(kService, "GetDocuments", "unary")),
-      delete_documents_(
-          environment.metrics->AddRpc(kService, "DeleteDocuments", "unary")),
-      search_documents_(
-          environment.metrics->AddRpc(kService, "SearchDocuments", "unary")) {}
+      put_documents_(environment.metrics->AddRpc(kCatalogService,
+                                                 "PutDocuments", "unary")),
+      put_documents_stream_(environment.metrics->AddStream(
+          kCatalogService, "PutDocumentsStream")),
+      get_documents_(environment.metrics->AddRpc(kCatalogService,
+                                                 "GetDocuments", "unary")),
+      delete_documents_(environment.metrics->AddRpc(
+          kCatalogService, "DeleteDocuments", "unary")),
+      search_documents_(environment.metrics->AddRpc(
+          kCatalogService, "SearchDocuments", "unary")) {}
 
 grpc::ServerUnaryReactor* CatalogService::PutDocuments(
     grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,

@@ -8,16 +8,16 @@
 namespace semrank {
 namespace {
 
-constexpr char kService[] = "semrank.v1.EmbeddingService";
+constexpr char kEmbeddingService[] = "semrank.v1.EmbeddingService";
 
 }  // namespace
 
 EmbeddingService::EmbeddingService(const RpcEnvironment& environment)
     : environment_(environment),
-      embed_texts_(
-          environment.metrics->AddRpc(kService, "EmbedTexts", "unary")),
-      embed_texts_stream_(
-          environment.metrics->AddStream(kService, "EmbedTextsStream")) {}
+      embed_texts_(environment.metrics->AddRpc(kEmbeddingService, "EmbedTexts",
+                                               "unary")),
+      embed_texts_stream_(environment.metrics->AddStream(kEmbeddingService,
+                                                         "EmbedTextsStream")) {}
 
 grpc::ServerUnaryReactor* EmbeddingService::EmbedTexts(
     grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,

@@ -10,7 +10,7 @@
 namespace semrank {
 namespace {
 
-constexpr char kService[] = "semrank.v1.ModelService";
+constexpr char kModelService[] = "semrank.v1.ModelService";
 
 absl::Status CheckAdminRpcs(bool admin_rpcs) {
   if (admin_rpcs) return absl::OkStatus();
@@ -23,13 +23,14 @@ absl::Status CheckAdminRpcs(bool admin_rpcs) {
 
 ModelService::ModelService(const RpcEnvironment& environment)
     : environment_(environment),
-      get_model_(environment.metrics->AddRpc(kService, "GetModel", "unary")),
+      get_model_(
+          environment.metrics->AddRpc(kModelService, "GetModel", "unary")),
       list_models_(
-          environment.metrics->AddRpc(kService, "ListModels", "unary")),
+          environment.metrics->AddRpc(kModelService, "ListModels", "unary")),
       reload_model_(
-          environment.metrics->AddRpc(kService, "ReloadModel", "unary")),
-      get_limits_(environment.metrics->AddRpc(kService, "GetLimits", "unary")) {
-}
+          environment.metrics->AddRpc(kModelService, "ReloadModel", "unary")),
+      get_limits_(
+          environment.metrics->AddRpc(kModelService, "GetLimits", "unary")) {}
 
 grpc::ServerUnaryReactor* ModelService::GetModel(
     grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,

@@ -9,15 +9,17 @@
 namespace semrank {
 namespace {
 
-constexpr char kService[] = "semrank.v1.RankingService";
+constexpr char kRankingService[] = "semrank.v1.RankingService";
 
 }  // namespace
 
 RankingService::RankingService(const RpcEnvironment& environment)
     : environment_(environment),
-      rank_(environment.metrics->AddRpc(kService, "Rank", "unary")),
-      rank_stream_(environment.metrics->AddStream(kService, "RankStream")),
-      explain_(environment.metrics->AddRpc(kService, "Explain", "unary")) {}
+      rank_(environment.metrics->AddRpc(kRankingService, "Rank", "unary")),
+      rank_stream_(
+          environment.metrics->AddStream(kRankingService, "RankStream")),
+      explain_(
+          environment.metrics->AddRpc(kRankingService, "Explain", "unary")) {}
 
 grpc::ServerUnaryReactor* RankingService::Rank(
     grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,

@@ -16,14 +16,14 @@ constexpr std::string_view kVectorPrefix = "semrank:v:";
 constexpr std::string_view kDocumentsKey = "semrank:documents";
 constexpr std::string_view kVectorLifeSeconds = "2592000";  // 30 days
 // kStoreFormat is the number.
-constexpr std::string_view kFormatLine = "semrank store 1\n";
+constexpr std::string_view kRedisFormatLine = "semrank store 1\n";
 static_assert(kStoreFormat == 1);
 constexpr std::size_t kBatchDocuments = 1'000;
 constexpr std::string_view kScanCount = "1000";
 
 std::string NewHeader() {
   const Fingerprinter::Secret secret = Fingerprinter::RandomSecret();
-  std::string header(kFormatLine);
+  std::string header(kRedisFormatLine);
   header.append(reinterpret_cast<const char*>(secret.data()), secret.size());
   return header;
 }
@@ -215,15 +215,15 @@ absl::StatusOr<RedisDocumentStore::FingerprinterPtr> RedisDocumentStore::Adopt(
     const redisReply& reply) {
   const std::string_view header =
       IsText(reply) ? TextOf(reply) : std::string_view();
-  if (!header.starts_with(kFormatLine) ||
-      header.size() != kFormatLine.size() + Fingerprinter::kSecretBytes) {
+  if (!header.starts_with(kRedisFormatLine) ||
+      header.size() != kRedisFormatLine.size() + Fingerprinter::kSecretBytes) {
     return Named(absl::FailedPreconditionError(absl::StrFormat(
         "%s holds another format; nothing was changed", kHeaderKey)));
   }
   MutexLock lock(mutex_);
   if (fingerprint_ == nullptr || header != header_) {
     Fingerprinter::Secret secret;
-    std::memcpy(secret.data(), header.data() + kFormatLine.size(),
+    std::memcpy(secret.data(), header.data() + kRedisFormatLine.size(),
                 secret.size());
     header_ = header;
     fingerprint_ = std::make_shared<const Fingerprinter>(secret);

@@ -22,7 +22,7 @@ constexpr const char* kDatabase = "rocksdb";
 constexpr std::string_view kUnfinished = "unfinished-";
 constexpr const char* kFormatFile = "FORMAT";
 // kStoreFormat is the number.
-constexpr const char* kFormatLine = "semrank store 1\n";
+constexpr const char* kFolderFormatLine = "semrank store 1\n";
 static_assert(kStoreFormat == 1);
 constexpr std::size_t kMaxFormatBytes = 256;
 
@@ -48,10 +48,10 @@ absl::Status CheckFormat(const std::string& path) {
   const std::string file = path + "/" + kFormatFile;
   SEMRANK_ASSIGN_OR_RETURN(const std::string line,
                            ReadFile(file, kMaxFormatBytes));
-  if (line == kFormatLine) return absl::OkStatus();
+  if (line == kFolderFormatLine) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrFormat(
       "%s says \"%s\" and this program knows \"%s\"; nothing was changed", file,
-      absl::CHexEscape(line), absl::CHexEscape(kFormatLine)));
+      absl::CHexEscape(line), absl::CHexEscape(kFolderFormatLine)));
 }
 
 absl::Status Create(
@@ -66,7 +66,8 @@ absl::Status Create(
     return ErrnoStatus(errno, "create a folder in", path);
   }
   SEMRANK_RETURN_IF_ERROR(create(folder));
-  SEMRANK_RETURN_IF_ERROR(ReplaceFile(path + "/" + kFormatFile, kFormatLine));
+  SEMRANK_RETURN_IF_ERROR(
+      ReplaceFile(path + "/" + kFormatFile, kFolderFormatLine));
   // Fails when another server was faster; then there is one all the same.
   if (rename(folder.c_str(), database.c_str()) != 0 && errno != ENOTEMPTY &&
       errno != EEXIST) {

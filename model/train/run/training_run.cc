@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <utility>
 
 #include "absl/strings/str_format.h"
@@ -18,9 +19,31 @@
 #include "model/train/run/initial_model.h"
 #include "model/train/run/published_result.h"
 #include "model/train/run/tensor_fingerprint.h"
+#include "model/train/ssi/ssi_trainer.h"
+#include "model/train/ssi/ssi_weights.h"
+#include "model/train/towers/two_tower_trainer.h"
 #include "model/train/validation/trained_model.h"
 
 namespace semrank {
+
+namespace {
+
+// The trainer of options.tower.kind, at its initial weights.
+std::unique_ptr<ModelTrainer> MakeModelTrainer(const TrainOptions& options,
+                                               const TrainingData& data,
+                                               ThreadPool& pool,
+                                               Communicator& communicator) {
+  if (options.tower.kind == v1::TOWER_KIND_SSI) {
+    return std::make_unique<SsiTrainer>(InitialSsiWeights(options, data),
+                                        options, pool, communicator);
+  }
+  return std::make_unique<TwoTowerTrainer>(
+      InitialTwoTowerWeights(options.tower, data.featurizer.num_features(),
+                             options.seed),
+      options, pool, communicator);
+}
+
+}  // namespace
 
 TrainingRun::TrainingRun(const TrainOptions& options, const TrainingData& data,
                          BatchSource& batches, const Validator& validator,
