@@ -3,7 +3,7 @@
 namespace semrank {
 namespace {
 
-constexpr int kTextBlock = 64;
+constexpr int kTableTextBlock = 64;
 
 }  // namespace
 
@@ -24,7 +24,7 @@ void SsiTableTrainer::AddForwardWork(bool learn, WorkList& work) {
     work.Add(1, [this](int, int) { layer_.TransposeBags(*bags_); });
   }
   work.AddBlocks(
-      bags_->num_texts(), kTextBlock, [this](int first, int last, int) {
+      bags_->num_texts(), kTableTextBlock, [this](int first, int last, int) {
         layer_.Forward(*bags_, first, last,
                        &vectors_[static_cast<std::size_t>(first) * dim()]);
       });
