@@ -19,7 +19,6 @@
 #include "server/base/periodic_task.h"
 #include "server/base/process_metrics.h"
 #include "server/base/request_log.h"
-#include "server/cache_saver.h"
 #include "server/catalog/catalog_follower.h"
 #include "server/catalog/served_catalog.h"
 #include "server/connection_options.h"
@@ -57,8 +56,6 @@ constexpr ProgramInfo kProgram = {"semrank-server",
 
 // What is still to be written to the store is seconds of work at most.
 constexpr absl::Duration kMaxStoreClosing = absl::Seconds(10);
-// For the last snapshot, when the calls took all the time of the drain.
-constexpr absl::Duration kMinSnapshotTime = absl::Seconds(2);
 
 // Cancelled once `stop` says so.
 absl::Status WarmUpFirst(const ServerOptions& options, const ModelStore& models,
@@ -133,11 +130,7 @@ absl::Status Serve(const ServerOptions& options) {
                      }});
   SEMRANK_ASSIGN_OR_RETURN(const auto store, OpenStore(options.store));
   auto stored = UseStoreForVectors(options.store, store.get(), metrics);
-  CacheSaver saver(
-      {options.cache_snapshot, options.cache_snapshot_interval}, cache.get(),
-      [&] { return CurrentModels(options.models, models); }, metrics);
-  const TextEmbedder embedder(cache.get(), &metrics, stored.get(),
-                              saver.secret());
+  const TextEmbedder embedder(cache.get(), &metrics, stored.get());
   ServedCatalog catalog(options.limits, options.catalog.max_documents,
                         &embedder, &metrics, store.get());
   AddCatalogReadings(catalog, metrics);
@@ -173,27 +166,20 @@ absl::Status Serve(const ServerOptions& options) {
 
   const auto stop = [&] { return signals.stop_asked(); };
   SEMRANK_RETURN_IF_ERROR(LoadFirstModels(options.models, models, signals));
-  saver.Restore();
   SEMRANK_ASSIGN_OR_RETURN(auto follower,
                            CatalogFollower::Start(&models, &catalog, stop));
   SEMRANK_RETURN_IF_ERROR(WarmUpFirst(options, models, embedding, stop));
   if (signals.End()) return absl::CancelledError("stopped while starting");
   PeriodicTask watcher(options.models.poll_interval,
                        [&] { models.Refresh().IgnoreError(); });
-  saver.Start();
   lifecycle.Advance(Lifecycle::State::kServing);
   ReportReady(listeners);
 
   const int signal_number = WaitForStopSignal([&] { watcher.Hurry(); });
   spdlog::info("signal {}: draining", signal_number);
-  const absl::Time drain_end =
-      absl::Now() + options.drain_delay + options.drain_timeout;
   Drain(options, lifecycle, std::move(listeners));
-  // Nobody embeds any more; what waits to be written is.
-  const absl::Time snapshot_end =
-      std::max(drain_end, absl::Now() + kMinSnapshotTime);
-  const Watchdog watchdog(snapshot_end - absl::Now() + kMaxStoreClosing);
-  saver.Finish(snapshot_end);
+  // No call embeds any more; what is queued for the store is still written.
+  const Watchdog watchdog(kMaxStoreClosing);
   follower.reset();
   stored.reset();
   return absl::OkStatus();

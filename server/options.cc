@@ -27,14 +27,6 @@ ABSL_FLAG(
     "File of documents, doc_id<TAB>title a line (.gz and .zst too), whose "
     "titles are embedded with every model before the server is ready. "
     "Until then /readyz is 503. --cache_bytes should hold them all.");
-ABSL_FLAG(std::string, cache_snapshot, "",
-          "File of this server alone that the document vectors in memory are "
-          "written to at the end, and read back from before the server is "
-          "ready, those of models that are still served. It holds the secret "
-          "of the cache: only its owner may read it.");
-ABSL_FLAG(absl::Duration, cache_snapshot_interval, absl::Minutes(5),
-          "How often --cache_snapshot is written while the server runs, in "
-          "case it does not end well; 0 = only at the end.");
 ABSL_FLAG(std::int64_t, max_texts_per_request,
           semrank::Limits().max_texts_per_request,
           "Candidates or texts in one request; more are INVALID_ARGUMENT.");
@@ -109,8 +101,6 @@ absl::Status ValidateOptions(const ServerOptions& options) {
   SEMRANK_RETURN_IF_ERROR(CheckAddress("http_address", options.http_address));
   SEMRANK_RETURN_IF_ERROR(
       CheckRange("cache_bytes", options.cache_bytes, 0, PhysicalMemoryBytes()));
-  SEMRANK_RETURN_IF_ERROR(CheckDuration("cache_snapshot_interval",
-                                        options.cache_snapshot_interval));
   SEMRANK_RETURN_IF_ERROR(CheckLimits(options.limits));
   SEMRANK_RETURN_IF_ERROR(
       ValidateCatalogOptions(options.catalog, options.limits));
@@ -129,9 +119,6 @@ absl::StatusOr<ServerOptions> OptionsFromFlags() {
   options.limits.max_http_body_bytes = absl::GetFlag(FLAGS_max_http_body_bytes);
   options.cache_bytes = absl::GetFlag(FLAGS_cache_bytes);
   options.warm_catalog = absl::GetFlag(FLAGS_warm_catalog);
-  options.cache_snapshot = absl::GetFlag(FLAGS_cache_snapshot);
-  options.cache_snapshot_interval =
-      absl::GetFlag(FLAGS_cache_snapshot_interval);
   SEMRANK_ASSIGN_OR_RETURN(options.store, StoreOptionsFromFlags());
   options.limits.max_texts_per_request =
       absl::GetFlag(FLAGS_max_texts_per_request);
@@ -160,7 +147,6 @@ std::string DescribeOptions(const ServerOptions& options) {
              "listen_address=%s\nhttp_address=%s\n"
              "max_http_body_bytes=%d\n"
              "cache_bytes=%d\nwarm_catalog=%s\n"
-             "cache_snapshot=%s\ncache_snapshot_interval=%s\n"
              "max_texts_per_request=%d\nmax_text_bytes=%d\n"
              "max_inflight_texts=%d\nmax_requests_per_stream=%d\n"
              "max_streams_per_connection=%d\nmax_connections=%d\n"
@@ -168,9 +154,7 @@ std::string DescribeOptions(const ServerOptions& options) {
              "drain_delay=%s\ndrain_timeout=%s\n",
              options.listen_address, options.http_address,
              options.limits.max_http_body_bytes, options.cache_bytes,
-             options.warm_catalog, options.cache_snapshot,
-             absl::FormatDuration(options.cache_snapshot_interval),
-             options.limits.max_texts_per_request,
+             options.warm_catalog, options.limits.max_texts_per_request,
              options.limits.max_text_bytes, options.limits.max_inflight_texts,
              options.limits.max_requests_per_stream,
              options.limits.max_streams_per_connection,

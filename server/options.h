@@ -21,9 +21,7 @@ struct ServerOptions {
   std::string listen_address;  // HOST:PORT
   std::string http_address;    // HOST:PORT
   std::int64_t cache_bytes = 0;
-  std::string warm_catalog;    // empty = none
-  std::string cache_snapshot;  // empty = none
-  absl::Duration cache_snapshot_interval;
+  std::string warm_catalog;  // empty = none
   StoreOptions store;
   Limits limits;
   CatalogOptions catalog;

@@ -15,9 +15,6 @@ constexpr std::size_t kMaxShards = 16;
 constexpr std::size_t kMinShardBytes = std::size_t{1} << 20;
 constexpr std::size_t kBlockKeys = 256;
 constexpr std::size_t kCacheLineBytes = 64;
-// Lines of a shard that ForEach copies under its lock.
-constexpr std::size_t kCopiedLines =
-    (std::size_t{256} << 10) / VectorRing::kLineBytes;
 
 void PrefetchVector(const float* vector, int dim) {
   const char* const begin = reinterpret_cast<const char*>(vector);
@@ -118,42 +115,6 @@ void DocumentVectorCache::DropModelsExcept(
     MutexLock lock(shard->mutex);
     shard->ring->DropModelsExcept(models);
   }
-}
-
-absl::Status DocumentVectorCache::ForEach(
-    absl::FunctionRef<absl::Status(const VectorKey&, std::span<const float>)>
-        visit) const {
-  struct Copy {
-    VectorKey key;
-    std::size_t dim;
-  };
-  std::vector<Copy> copies;
-  std::vector<float> numbers;
-  for (const std::unique_ptr<Shard>& shard : shards_) {
-    // What is written while this goes on would not let it end.
-    std::uint64_t position = 0;
-    std::uint64_t end = 1;
-    for (bool first = true; position < end; first = false) {
-      copies.clear();
-      numbers.clear();
-      {
-        MutexLock lock(shard->mutex);
-        if (first) end = shard->ring->end();
-        position = shard->ring->Visit(
-            position, kCopiedLines,
-            [&](const VectorKey& key, std::span<const float> vector) {
-              copies.push_back({key, vector.size()});
-              numbers.insert(numbers.end(), vector.begin(), vector.end());
-            });
-      }
-      const float* vector = numbers.data();
-      for (const Copy& copy : copies) {
-        SEMRANK_RETURN_IF_ERROR(visit(copy.key, {vector, copy.dim}));
-        vector += copy.dim;
-      }
-    }
-  }
-  return absl::OkStatus();
 }
 
 DocumentVectorCache::Stats DocumentVectorCache::GetStats() const {

@@ -25,8 +25,6 @@
 #include <span>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "model/base/mutex.h"
 #include "server/vectors/vector_ring.h"
@@ -55,14 +53,6 @@ class DocumentVectorCache {
   void Insert(std::span<const VectorKey> keys, int dim, const float* rows);
   // Called once a reload is published; what no request can ask for leaves.
   void DropModelsExcept(std::span<const std::uint32_t> models);
-
-  // Visits a copy of each vector, shard by shard, the oldest of a shard first;
-  // an error of `visit` ends it and is returned. No lock is held in `visit`,
-  // and none for longer than a copy of 256 KiB. What is inserted or moves
-  // meanwhile may be visited or not.
-  absl::Status ForEach(
-      absl::FunctionRef<absl::Status(const VectorKey&, std::span<const float>)>
-          visit) const;
 
   Stats GetStats() const;
 

@@ -29,9 +29,11 @@ std::size_t SliceEnd(std::size_t first, std::size_t count, TextAt text_at) {
 }  // namespace
 
 TextEmbedder::TextEmbedder(DocumentVectorCache* cache, Metrics* metrics,
-                           StoredVectors* stored,
-                           const Fingerprinter::Secret& secret)
-    : cache_(cache), metrics_(metrics), stored_(stored), fingerprint_(secret) {}
+                           StoredVectors* stored)
+    : cache_(cache),
+      metrics_(metrics),
+      stored_(stored),
+      fingerprint_(Fingerprinter::RandomSecret()) {}
 
 absl::Status TextEmbedder::Embed(const ServedModel& served, Side side,
                                  const TextBatch& texts, const Caller& caller,

@@ -45,11 +45,8 @@ class TextEmbedder {
   };
 
   // All must outlive the embedder; without `stored` there is no document store.
-  // `secret` is that of the cache's keys.
-  TextEmbedder(
-      DocumentVectorCache* cache, Metrics* metrics,
-      StoredVectors* stored = nullptr,
-      const Fingerprinter::Secret& secret = Fingerprinter::RandomSecret());
+  TextEmbedder(DocumentVectorCache* cache, Metrics* metrics,
+               StoredVectors* stored = nullptr);
 
   // Rows [texts.size(), embedding_dim] of one side, straight from the tower.
   absl::Status Embed(const ServedModel& served, Side side,

@@ -62,10 +62,7 @@ void VectorRing::Insert(const VectorKey& key, std::span<const float> vector) {
   const auto num_lines = static_cast<std::uint32_t>(1 + vector_lines);
   MakeRoom(num_lines);
   Record* const record = Append(num_lines);
-  *record = Record{.key = key,
-                   .num_lines = num_lines,
-                   .dim = static_cast<std::uint32_t>(vector.size()),
-                   .live = true};
+  *record = Record{.key = key, .num_lines = num_lines, .live = true};
   std::copy(vector.begin(), vector.end(), record->vector());
   live_lines_ += num_lines;
   index_.insert(
@@ -125,20 +122,6 @@ bool VectorRing::MoveToHead(Record* record, std::uint32_t line) {
   index_.insert(
       static_cast<std::uint32_t>((head_ - num_lines) % capacity_lines_));
   return true;
-}
-
-std::uint64_t VectorRing::Visit(
-    std::uint64_t position, std::size_t max_lines,
-    absl::FunctionRef<void(const VectorKey&, std::span<const float>)> visit)
-    const {
-  std::uint64_t at = std::max(position, tail_);
-  const std::uint64_t end = std::min(head_, at + max_lines);
-  while (at < end) {
-    Record* const record = RecordAt(at);
-    if (record->live) visit(record->key, {record->vector(), record->dim});
-    at += record->num_lines;
-  }
-  return at;
 }
 
 void VectorRing::DropModelsExcept(std::span<const std::uint32_t> models) {

@@ -16,7 +16,6 @@
 #include <span>
 
 #include "absl/container/flat_hash_set.h"
-#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "model/base/fingerprint.h"
 #include "model/nn/two_tower_model.h"
@@ -53,16 +52,6 @@ class VectorRing {
   // the tail comes by.
   void DropModelsExcept(std::span<const std::uint32_t> models);
 
-  // Visits records from `position` on, oldest first, over at most `max_lines`
-  // lines and one record. Returns where to go on; from end() on there are none.
-  // Positions only grow and hold across Inserts: what was moved or evicted
-  // meanwhile is passed over.
-  std::uint64_t Visit(
-      std::uint64_t position, std::size_t max_lines,
-      absl::FunctionRef<void(const VectorKey&, std::span<const float>)> visit)
-      const;
-  std::uint64_t end() const { return head_; }
-
   // For Find to come: brings the index entry near.
   void Prefetch(const VectorKey& key) const { index_.prefetch(key); }
 
@@ -72,12 +61,11 @@ class VectorRing {
   std::uint64_t num_evictions() const { return num_evictions_; }
 
  private:
-  // The first line of a record; the vector follows. Without a vector (dim 0)
-  // it fills the end of the ring, where the next record did not fit.
+  // The first line of a record; the vector follows. A record that was never
+  // live fills the end of the ring, where the next record did not fit.
   struct alignas(kLineBytes) Record {
     VectorKey key;
     std::uint32_t num_lines = 0;
-    std::uint32_t dim = 0;
     bool live = false;
     bool found = false;
 

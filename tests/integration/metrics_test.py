@@ -69,8 +69,6 @@ class MetricsTest(unittest.TestCase):
                      "semrank_batch_texts_bucket", "semrank_queue_texts", "semrank_queue_texts_max",
                      "semrank_open_connections", "semrank_connections_limit", "semrank_connections_refused_total",
                      "semrank_accept_failures_total",
-                     "semrank_cache_snapshot_restored_vectors", "semrank_cache_snapshot_vectors",
-                     "semrank_cache_snapshot_timestamp_seconds", "semrank_cache_snapshot_failures_total",
                      "semrank_model_info", "semrank_model_load_total", "semrank_model_loaded_timestamp_seconds",
                      "semrank_store_requests_total", "semrank_store_calls_total", "semrank_store_call_duration_seconds_bucket",
                      "semrank_store_dropped_vectors_total", "semrank_store_written_vectors_total", "semrank_store_bypassed",

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/integration/server_program.h"
 #include "tests/support/run_program.h"
 #include "tests/support/server_process.h"
 #include "tests/support/test_certificates.h"

@@ -12,6 +12,7 @@
 #include "grpc/health/v1/health.grpc.pb.h"
 #include "semrank/v1/embedding_service.grpc.pb.h"
 #include "semrank/v1/ranking_service.grpc.pb.h"
+#include "tests/integration/server_program.h"
 #include "tests/support/http_client.h"
 #include "tests/support/plain_client.h"
 #include "tests/support/run_program.h"
@@ -27,8 +28,6 @@ using ::grpc::health::v1::HealthCheckRequest;
 using ::grpc::health::v1::HealthCheckResponse;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-const std::string kServer = SEMRANK_BINARY_DIR "/semrank-server";
 
 class ServerTest : public ::testing::Test {
  protected:

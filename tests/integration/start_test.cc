@@ -9,6 +9,7 @@
 #include "grpc/health/v1/health.grpc.pb.h"
 #include "semrank/v1/model_service.grpc.pb.h"
 #include "semrank/v1/ranking_service.grpc.pb.h"
+#include "tests/integration/server_program.h"
 #include "tests/support/http_client.h"
 #include "tests/support/run_program.h"
 #include "tests/support/server_process.h"
@@ -22,8 +23,6 @@ using ::grpc::health::v1::Health;
 using ::grpc::health::v1::HealthCheckRequest;
 using ::grpc::health::v1::HealthCheckResponse;
 using ::testing::HasSubstr;
-
-const std::string kServer = SEMRANK_BINARY_DIR "/semrank-server";
 
 std::shared_ptr<grpc::Channel> Connect(const std::string& address) {
   return grpc::CreateChannel(address, grpc::InsecureChannelCredentials());

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <thread>
 
+#include "tests/integration/server_program.h"
 #include "tests/support/http_client.h"
 #include "tests/support/redis_process.h"
 #include "tests/support/run_program.h"
@@ -18,8 +19,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-const std::string kServer = SEMRANK_BINARY_DIR "/semrank-server";
 
 class StoreTest : public ::testing::Test {
  protected:

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/integration/server_program.h"
 #include "tests/support/http_client.h"
 #include "tests/support/run_program.h"
 #include "tests/support/server_process.h"
@@ -12,8 +13,6 @@ namespace semrank {
 namespace {
 
 using ::testing::HasSubstr;
-
-const std::string kServer = SEMRANK_BINARY_DIR "/semrank-server";
 
 TEST(WarmUpTest, TheFirstRankOfAWarmedServerFindsAllTitlesInMemory) {
   const TempDir dir;

@@ -49,7 +49,6 @@ TEST(OptionsTest, DescriptionHasEveryFlagAsAFlagfileTakesIt) {
             "listen_address=127.0.0.1:50051\nhttp_address=127.0.0.1:8080\n"
             "max_http_body_bytes=8388608\n"
             "cache_bytes=268435456\nwarm_catalog=\n"
-            "cache_snapshot=\ncache_snapshot_interval=5m\n"
             "max_texts_per_request=10000\n"
             "max_text_bytes=4096\nmax_inflight_texts=100000\n"
             "max_requests_per_stream=64\nmax_streams_per_connection=1000\n"
