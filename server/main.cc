@@ -80,7 +80,7 @@ std::string Addresses(const Listeners& listeners) {
 // Every port is bound before anything is loaded: one that is taken is told at
 // once, and probes find the server while it loads.
 absl::StatusOr<Listeners> Listen(const ServerOptions& options,
-                                 TlsCertificates* tls,
+                                 const TlsCertificates* tls,
                                  const RpcEnvironment& environment,
                                  HttpPages pages) {
   Listeners listeners;

@@ -7,8 +7,8 @@
 
 #include "absl/status/statusor.h"
 #include "server/auth/access_control.h"
+#include "server/auth/tls_files.h"
 #include "server/base/periodic_task.h"
-#include "server/rpc/tls_certificates.h"
 #include "server/security_options.h"
 
 namespace semrank {
@@ -27,7 +27,7 @@ class Secrets {
   // Null = everyone may call.
   const AccessControl* access() const { return access_.get(); }
   // Null = plain text.
-  TlsCertificates* tls() const { return tls_.get(); }
+  const TlsCertificates* tls() const { return tls_.get(); }
 
  private:
   Secrets() = default;

@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include "absl/strings/str_format.h"
 #include "model/base/file_io.h"
@@ -50,6 +51,13 @@ absl::StatusOr<Certificate> FirstCertificate(const std::string& path,
   return certificate;
 }
 
+// Changes when any of the files does.
+std::string Stamp(const TlsFiles& files) {
+  std::string stamp = FileStamp(files.cert) + "; " + FileStamp(files.key);
+  if (!files.client_ca.empty()) stamp += "; " + FileStamp(files.client_ca);
+  return stamp;
+}
+
 }  // namespace
 
 absl::StatusOr<TlsContent> ReadTlsFiles(const TlsFiles& files) {
@@ -74,10 +82,20 @@ absl::StatusOr<TlsContent> ReadTlsFiles(const TlsFiles& files) {
   return content;
 }
 
-std::string TlsFilesStamp(const TlsFiles& files) {
-  std::string stamp = FileStamp(files.cert) + "; " + FileStamp(files.key);
-  if (!files.client_ca.empty()) stamp += "; " + FileStamp(files.client_ca);
-  return stamp;
+absl::StatusOr<std::unique_ptr<TlsCertificates>> TlsCertificates::FromFiles(
+    const TlsFiles& files) {
+  std::unique_ptr<TlsCertificates> certificates(new TlsCertificates(files));
+  SEMRANK_RETURN_IF_ERROR(certificates->Refresh().status());
+  return certificates;
+}
+
+absl::StatusOr<bool> TlsCertificates::Refresh() {
+  const std::string stamp = Stamp(files_);
+  if (std::exchange(stamp_, stamp) == stamp) return false;
+  SEMRANK_ASSIGN_OR_RETURN(TlsContent content, ReadTlsFiles(files_));
+  MutexLock lock(mutex_);
+  content_ = std::make_shared<const TlsContent>(std::move(content));
+  return true;
 }
 
 }  // namespace semrank

@@ -28,7 +28,7 @@
 #include "server/rpc/health_server.h"
 #include "server/rpc/model_service.h"
 #include "server/rpc/ranking_service.h"
-#include "server/rpc/tls_certificates.h"
+#include "server/rpc/tls_credentials.h"
 
 namespace semrank {
 namespace {
@@ -116,12 +116,12 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(
   server->services_.push_back(std::make_unique<CatalogService>(environment));
   server->services_.push_back(std::make_unique<ModelService>(environment));
 
+  server->credentials_ = options.tls != nullptr
+                             ? MakeTlsCredentials(*options.tls)
+                             : grpc::InsecureServerCredentials();
   grpc::ServerBuilder builder;
-  auto take = TakeConnections(builder,
-                              options.tls != nullptr
-                                  ? options.tls->MakeCredentials()
-                                  : grpc::InsecureServerCredentials(),
-                              options.handshake_timeout);
+  auto take =
+      TakeConnections(builder, server->credentials_, options.handshake_timeout);
   SetLimits(environment.ranking->limits(), builder);
   for (const auto& service : server->services_) {
     builder.RegisterService(service.get());

@@ -24,6 +24,7 @@
 
 namespace grpc {
 class Server;
+class ServerCredentials;
 class Service;
 }  // namespace grpc
 
@@ -35,7 +36,7 @@ struct RpcServerOptions {
   // HOST:PORT; port 0 = any free one.
   std::string listen_address;
   // Null = plain text. Must outlive the server.
-  TlsCertificates* tls = nullptr;
+  const TlsCertificates* tls = nullptr;
   absl::Duration handshake_timeout = kHandshakeTimeout;
   // Of answers that clients have not taken yet; 0 = by the limits.
   std::int64_t max_leaving_bytes = 0;
@@ -76,6 +77,7 @@ class RpcServer {
   std::unique_ptr<CallTracker> calls_;
   std::vector<std::unique_ptr<grpc::Service>> services_;
   std::unique_ptr<ConnectionListener> listener_;
+  std::shared_ptr<grpc::ServerCredentials> credentials_;
   std::unique_ptr<grpc::Server> server_;
   bool stopped_ = false;
   // Ends before what it looks at.

@@ -58,12 +58,25 @@ TEST_F(TlsFilesTest, WhatIsNoPemIsRefusedByFileAndWithoutItsContent) {
               StatusIs(absl::StatusCode::kNotFound, HasSubstr("/none.key")));
 }
 
-TEST_F(TlsFilesTest, TheStampChangesWithEachFile) {
+TEST_F(TlsFilesTest, RenewedFilesBecomeCurrentAndBadOnesAreReportedOnce) {
   const TlsFiles files = Files("one", "one");
-  const std::string before = TlsFilesStamp(files);
-  EXPECT_EQ(TlsFilesStamp(files), before);
+  ASSERT_OK_AND_ASSIGN(const auto certificates,
+                       TlsCertificates::FromFiles(files));
+  EXPECT_TRUE(certificates->asks_clients());
+  const auto before = certificates->current();
+  EXPECT_FALSE(certificates->Refresh().value());
+  EXPECT_EQ(certificates->current(), before);
+
   certificates_.Make("one");
-  EXPECT_NE(TlsFilesStamp(files), before);
+  EXPECT_TRUE(certificates->Refresh().value());
+  const auto renewed = certificates->current();
+  EXPECT_NE(renewed->cert, before->cert);
+
+  certificates_.dir().Write("one.key", before->key);
+  EXPECT_THAT(certificates->Refresh(),
+              StatusIs(kInvalid, HasSubstr(files.key)));
+  EXPECT_FALSE(certificates->Refresh().value());
+  EXPECT_EQ(certificates->current(), renewed);
 }
 
 }  // namespace

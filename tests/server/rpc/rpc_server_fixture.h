@@ -18,10 +18,10 @@
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
 #include "server/auth/access_control.h"
+#include "server/auth/tls_files.h"
 #include "server/base/request_log.h"
 #include "server/catalog/served_catalog.h"
 #include "server/rpc/rpc_server.h"
-#include "server/rpc/tls_certificates.h"
 #include "tests/support/gated_model.h"
 #include "tests/support/memory_source.h"
 
@@ -155,7 +155,7 @@ class RpcServerFixture : public ::testing::Test {
   absl::Duration answer_time_ = kAnswerTime;
   bool admin_rpcs_ = true;
   const AccessControl* access_ = nullptr;
-  TlsCertificates* tls_ = nullptr;
+  const TlsCertificates* tls_ = nullptr;
   // Request ids of calls that failed by a bug; to be looked at after the call.
   std::vector<std::string> bugs_;
   RequestLog request_log_{
