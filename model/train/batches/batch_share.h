@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "model/train/batches/negative_sampler.h"
+#include "model/train/batches/mini_batch.h"
 
 namespace semrank {
 

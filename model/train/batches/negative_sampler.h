@@ -1,12 +1,12 @@
-// Chooses the unclicked titles D- that the clicked one is told apart from
+// Chooses the unclicked titles D- that each clicked title is compared with
 // (DSSM 3.3), for all pairs of a mini-batch.
 //
 //   uniform   J titles a pair, drawn from all distinct titles of the training
 //             set, anew each time; never the clicked title, and none that was
 //             clicked for the same query (ClickedTitles) unless kMaxDraws in
 //             a row were.
-//             When a batch would have more than kMaxDrawnTitles of them, its
-//             pairs draw from so many that are drawn for the batch.
+//             A batch that needs more than kMaxDrawnTitles of them draws that
+//             many first, and its pairs draw from these.
 //   shown     J titles that were shown for the same query and did worse
 //             (ShownTitles), each at most once; where there are fewer, uniform
 //             ones fill up.
@@ -18,47 +18,35 @@
 #define SEMRANK_MODEL_TRAIN_BATCHES_NEGATIVE_SAMPLER_H_
 
 #include <cstdint>
-#include <numeric>
 #include <span>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "model/base/random.h"
-#include "model/text/featurizer.h"
-#include "model/train/batches/clicked_titles.h"
+#include "model/train/batches/mini_batch.h"
 #include "model/train/data/shown_titles.h"
+#include "model/train/data/text_pairs.h"
 #include "model/train/data/text_table.h"
-#include "model/train/data/training_data.h"
 #include "model/train/options/train_options.h"
 
 namespace semrank {
 
-// The texts of one step. Pair i is (queries[i], titles[i]); titles that were
-// drawn beside them follow, each once.
-struct MiniBatch {
-  // What the numbers of the texts stand for; outlives the batch.
-  const TextBags* bags = nullptr;
-  std::vector<TextId> queries;
-  std::vector<TextId> titles;
-  // All pairs against the clicked titles of all. What is left out, the loss
-  // sees by the numbers of the texts.
-  bool all_titles = false;
-  // Bag i: places in `titles` of pair i's clicked title, then of its
-  // negatives, perhaps with repeats. With all_titles: of negatives beside
-  // those alone; no bags = none. `counts` is not used.
-  BagBatch candidates;
+// The titles that were clicked for each query: none of them is an unclicked
+// one, D- (DSSM 3.3, CLSM 4.1), of another pair of that query. 4 bytes a pair
+// and 4 a text; const after construction.
+class ClickedTitles {
+ public:
+  // No query has any.
+  ClickedTitles() = default;
+  explicit ClickedTitles(std::span<const TextPair> pairs);
 
-  // Of each pair, positive: its loss counts so often in the mean. Empty = 1.
-  std::vector<float> weights;
+  // Rising; each as often as the pair occurs.
+  std::span<const TextId> Of(TextId query) const;
 
-  int num_pairs() const { return static_cast<int>(queries.size()); }
-  int num_titles() const { return static_cast<int>(titles.size()); }
-  float weight(int pair) const { return weights.empty() ? 1 : weights[pair]; }
-  double total_weight() const {
-    return weights.empty()
-               ? num_pairs()
-               : std::accumulate(weights.begin(), weights.end(), 0.0);
-  }
+ private:
+  // Of query q: [offsets_[q], offsets_[q + 1]).
+  std::vector<std::uint32_t> offsets_;
+  std::vector<TextId> titles_;
 };
 
 inline constexpr int kMaxDrawnTitles = 1 << 16;
@@ -94,10 +82,10 @@ class NegativeSampler {
   std::span<const TextId> titles_;
   const ShownTitles* shown_;
   const ClickedTitles* clicked_;
-  // Of the batch being made: where a title stands.
+  // Position of each title in the batch being made.
   absl::flat_hash_map<TextId, std::uint32_t> places_;
   std::vector<std::uint32_t> shifts_;
-  std::vector<TextId> pool_;      // of the batch's uniform titles; empty = all
+  std::vector<TextId> pool_;  // titles of the batch to draw from; empty = all
   std::vector<TextId> shuffled_;  // shown titles of a pair
 };
 

@@ -16,19 +16,16 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "model/base/bad_lines.h"
+#include "model/train/data/text_pairs.h"
 #include "model/train/data/text_table.h"
 
 namespace semrank {
-
-// A line of a click log.
-struct ShownTitle {
-  TextId query = 0;
-  TextId title = 0;
-  std::int64_t clicks = 0;
-  std::int64_t impressions = 0;  // 0 = not given
-};
 
 struct JudgedTitle {
   TextId query = 0;
@@ -64,6 +61,20 @@ class ShownTitles {
   std::vector<TextId> titles_;
   std::vector<float> values_;
 };
+
+// `lines` of the click log together with the lines `query<TAB>title<TAB>grade`
+// of `judged_file` ("" = none), whose texts are normalised and interned; grades
+// are whole numbers from 0. A line that cannot be used goes to `bad_lines`.
+// InvalidArgument when no line of the file can be used.
+absl::StatusOr<ShownTitles> ReadShownTitles(std::vector<ShownTitle> lines,
+                                            const std::string& judged_file,
+                                            BadLines& bad_lines,
+                                            TextInterner& texts);
+
+// Says on standard error how many pairs have such negatives. InvalidArgument
+// when none has.
+absl::Status CheckShownTitles(const ShownTitles& shown,
+                              const std::vector<TextPair>& pairs);
 
 }  // namespace semrank
 

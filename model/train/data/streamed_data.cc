@@ -18,7 +18,6 @@
 #include "model/text/word_sequences.h"
 #include "model/train/data/memory_budget.h"
 #include "model/train/data/pair_reader.h"
-#include "model/train/data/shown_titles_reader.h"
 #include "model/train/data/title_sample.h"
 #include "model/train/data/training_features.h"
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "model/base/status_macros.h"
+#include "model/train/batches/make_batch_source.h"
 #include "model/train/run/run_identity.h"
 #include "model/train/run/trainer.h"
 #include "model/train/validation/trained_model.h"

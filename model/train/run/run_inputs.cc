@@ -6,6 +6,7 @@
 #include "absl/time/time.h"
 #include "model/base/fingerprint.h"
 #include "model/base/status_macros.h"
+#include "model/train/data/load_training_data.h"
 #include "model/train/report/training_log.h"
 #include "model/train/run/run_identity.h"
 #include "model/train/validation/trained_model.h"

@@ -22,7 +22,7 @@
 
 #include "model/base/thread_pool.h"
 #include "model/train/batches/batch_share.h"
-#include "model/train/batches/negative_sampler.h"
+#include "model/train/batches/mini_batch.h"
 
 namespace semrank {
 

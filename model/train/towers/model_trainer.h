@@ -13,7 +13,7 @@
 
 #include "absl/status/statusor.h"
 #include "model/format/safetensors.h"
-#include "model/train/batches/negative_sampler.h"
+#include "model/train/batches/mini_batch.h"
 #include "model/train/optimizer/state_tensor.h"
 
 namespace semrank {

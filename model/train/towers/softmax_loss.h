@@ -22,7 +22,7 @@
 #include "model/base/work_graph.h"
 #include "model/nn/gemm.h"
 #include "model/text/bag_batch.h"
-#include "model/train/batches/negative_sampler.h"
+#include "model/train/batches/mini_batch.h"
 
 namespace semrank {
 

@@ -15,7 +15,7 @@
 #include "absl/status/statusor.h"
 #include "model/base/thread_pool.h"
 #include "model/train/batches/batch_share.h"
-#include "model/train/batches/negative_sampler.h"
+#include "model/train/batches/mini_batch.h"
 #include "model/train/data/text_table.h"
 #include "model/train/distributed/communicator.h"
 #include "model/train/distributed/gradient_exchange.h"

@@ -8,7 +8,7 @@
 
 #include <vector>
 
-#include "model/train/batches/negative_sampler.h"
+#include "model/train/batches/mini_batch.h"
 #include "model/train/distributed/communicator.h"
 #include "model/train/towers/softmax_loss.h"
 

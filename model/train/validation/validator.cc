@@ -13,6 +13,7 @@
 #include "model/eval/evaluate.h"
 #include "model/eval/model_ranker.h"
 #include "model/train/batches/batch_plan.h"
+#include "model/train/batches/negative_sampler.h"
 #include "model/train/validation/trained_model.h"
 
 namespace semrank {

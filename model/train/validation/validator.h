@@ -22,7 +22,7 @@
 #include "model/base/thread_pool.h"
 #include "model/eval/collection.h"
 #include "model/eval/metrics.h"
-#include "model/train/batches/negative_sampler.h"
+#include "model/train/batches/mini_batch.h"
 #include "model/train/data/training_data.h"
 #include "model/train/options/train_options.h"
 #include "model/train/towers/model_trainer.h"

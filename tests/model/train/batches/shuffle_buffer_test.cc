@@ -1,9 +1,9 @@
-#include "model/train/batches/shuffle_buffer.h"
-
 #include <gtest/gtest.h>
 
 #include <map>
 #include <set>
+
+#include "model/train/batches/pair_shuffler.h"
 
 namespace semrank {
 namespace {

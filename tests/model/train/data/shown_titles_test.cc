@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "model/train/data/shown_titles_reader.h"
+#include "model/train/data/shown_titles.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
 

@@ -1,10 +1,9 @@
-#include "model/train/data/training_data.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
 
+#include "model/train/data/load_training_data.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
 

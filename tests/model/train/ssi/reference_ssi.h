@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "model/train/batches/negative_sampler.h"
+#include "model/train/batches/mini_batch.h"
 #include "model/train/ssi/ssi_weights.h"
 
 namespace semrank {

@@ -7,7 +7,7 @@
 #include <functional>
 #include <vector>
 
-#include "model/train/batches/negative_sampler.h"
+#include "model/train/batches/mini_batch.h"
 #include "model/train/data/text_table.h"
 #include "model/train/towers/dropout.h"
 #include "model/train/towers/two_tower_trainer.h"

@@ -1,13 +1,14 @@
-// Mini-batches of pairs that stay on disk. Threads of its own draw the pairs
-// of the batches to come and make them ready (words, n-grams, bags, negatives)
-// while the trainer works; they sleep when a few batches are ready.
+// Mini-batches of a streaming data set. Its worker threads prepare the next
+// batches (pairs, words, n-grams, bags, negatives) while the trainer uses one;
+// they sleep when a few batches are ready.
 //
 //   Numbers  texts are numbered anew in each batch, which has its own bags.
-//   Position BeginEpoch in the middle of an epoch draws and drops the pairs
-//            before it: the same buffer, without what is dear.
-//   Memory   PairDrawer's, and the batches under way.
-#ifndef SEMRANK_MODEL_TRAIN_BATCHES_STREAMED_PAIRS_H_
-#define SEMRANK_MODEL_TRAIN_BATCHES_STREAMED_PAIRS_H_
+//   Position BeginEpoch in the middle of an epoch reads and drops the pairs
+//            before it: the shuffle buffer is then the same, and the expensive
+//            work is skipped.
+//   Memory   that of PairShuffler, and num_threads + 2 batches.
+#ifndef SEMRANK_MODEL_TRAIN_BATCHES_STREAMING_BATCHES_H_
+#define SEMRANK_MODEL_TRAIN_BATCHES_STREAMING_BATCHES_H_
 
 #include <memory>
 #include <optional>
@@ -17,16 +18,16 @@
 #include "model/base/mutex.h"
 #include "model/train/batches/batch_plan.h"
 #include "model/train/batches/batch_source.h"
-#include "model/train/batches/pair_drawer.h"
+#include "model/train/batches/pair_shuffler.h"
 
 namespace semrank {
 
-class StreamedPairs : public BatchSource {
+class StreamingBatches : public BatchSource {
  public:
-  // As MakeBatchSource; data.stream is there. Fails as PairDrawer.
-  static absl::StatusOr<std::unique_ptr<StreamedPairs>> Create(
+  // As MakeBatchSource; data.stream is there. Fails as PairShuffler.
+  static absl::StatusOr<std::unique_ptr<StreamingBatches>> Create(
       const TrainOptions& options, const TrainingData& data);
-  ~StreamedPairs() override;
+  ~StreamingBatches() override;
 
   std::int64_t num_pairs() const override { return num_pairs_; }
   std::int64_t num_batches() const override { return plan_.num_batches(); }
@@ -34,8 +35,8 @@ class StreamedPairs : public BatchSource {
   absl::StatusOr<const MiniBatch*> Next() override;
 
  private:
-  // A batch on its way from the files to the trainer. Number b is in slot
-  // b % slots_.size().
+  // A batch that is being made, is ready or is in use. Batch number b is in
+  // slot b % slots_.size().
   struct Slot {
     bool ready = false;
     absl::Status status;
@@ -44,15 +45,15 @@ class StreamedPairs : public BatchSource {
     MiniBatch batch;
   };
 
-  StreamedPairs(const TrainOptions& options, const TrainingData& data,
-                PairDrawer drawer, int num_threads);
+  StreamingBatches(const TrainOptions& options, const TrainingData& data,
+                   PairShuffler shuffler, int num_threads);
 
   void RunWorker();
   // The number of the next batch to make, once there is room for it; -1 when
   // there is none.
   std::int64_t WaitForRoom();
-  absl::Status DrawPairs(std::int64_t batch, std::vector<ClickPair>& pairs)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(draw_mutex_);
+  absl::Status ReadPairsOf(std::int64_t batch, std::vector<ClickPair>& pairs)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(read_mutex_);
   void MakeBatch(std::int64_t index, Slot& slot) const;
   void StopWorkers();
 
@@ -64,8 +65,8 @@ class StreamedPairs : public BatchSource {
   int epoch_ = 0;
   std::vector<Slot> slots_;  // a slot belongs to one thread at a time
 
-  Mutex draw_mutex_;  // taken before mutex_
-  PairDrawer drawer_ ABSL_GUARDED_BY(draw_mutex_);
+  Mutex read_mutex_;  // taken before mutex_
+  PairShuffler shuffler_ ABSL_GUARDED_BY(read_mutex_);
 
   Mutex mutex_;
   CondVar changed_;
@@ -79,4 +80,4 @@ class StreamedPairs : public BatchSource {
 
 }  // namespace semrank
 
-#endif  // SEMRANK_MODEL_TRAIN_BATCHES_STREAMED_PAIRS_H_
+#endif  // SEMRANK_MODEL_TRAIN_BATCHES_STREAMING_BATCHES_H_

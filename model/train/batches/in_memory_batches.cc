@@ -1,4 +1,4 @@
-#include "model/train/batches/shuffled_pairs.h"
+#include "model/train/batches/in_memory_batches.h"
 
 #include <limits>
 #include <span>
@@ -8,7 +8,8 @@
 #include "model/base/random.h"
 
 namespace semrank {
-absl::StatusOr<std::unique_ptr<ShuffledPairs>> ShuffledPairs::Create(
+
+absl::StatusOr<std::unique_ptr<InMemoryBatches>> InMemoryBatches::Create(
     const TrainOptions& options, const TrainingData& data) {
   std::int64_t num_pairs = 0;
   for (const TextPair& pair : data.train_pairs) {
@@ -22,12 +23,13 @@ absl::StatusOr<std::unique_ptr<ShuffledPairs>> ShuffledPairs::Create(
         num_pairs, kMaxPairs));
   }
   // make_unique cannot reach the private constructor.
-  return std::unique_ptr<ShuffledPairs>(
-      new ShuffledPairs(options, data, num_pairs));
+  return std::unique_ptr<InMemoryBatches>(
+      new InMemoryBatches(options, data, num_pairs));
 }
 
-ShuffledPairs::ShuffledPairs(const TrainOptions& options,
-                             const TrainingData& data, std::int64_t num_pairs)
+InMemoryBatches::InMemoryBatches(const TrainOptions& options,
+                                 const TrainingData& data,
+                                 std::int64_t num_pairs)
     : options_(options),
       data_(data),
       num_pairs_(num_pairs),
@@ -38,7 +40,7 @@ ShuffledPairs::ShuffledPairs(const TrainOptions& options,
   batch_.bags = next_.bags = &data.bags;
 }
 
-absl::Status ShuffledPairs::BeginEpoch(int epoch, std::int64_t first_batch) {
+absl::Status InMemoryBatches::BeginEpoch(int epoch, std::int64_t first_batch) {
   epoch_ = epoch;
   next_batch_ = first_batch;
   is_next_made_ = false;
@@ -54,7 +56,7 @@ absl::Status ShuffledPairs::BeginEpoch(int epoch, std::int64_t first_batch) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<const MiniBatch*> ShuffledPairs::Next() {
+absl::StatusOr<const MiniBatch*> InMemoryBatches::Next() {
   if (next_batch_ == plan_.num_batches()) return nullptr;
   PrepareNext();
   std::swap(batch_, next_);
@@ -63,7 +65,7 @@ absl::StatusOr<const MiniBatch*> ShuffledPairs::Next() {
   return &batch_;
 }
 
-void ShuffledPairs::PrepareNext() {
+void InMemoryBatches::PrepareNext() {
   if (is_next_made_ || next_batch_ == plan_.num_batches()) return;
   pairs_.clear();
   const std::span<const std::uint32_t> order = order_;

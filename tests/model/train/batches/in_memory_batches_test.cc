@@ -1,4 +1,4 @@
-#include "model/train/batches/shuffled_pairs.h"
+#include "model/train/batches/in_memory_batches.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,10 +28,10 @@ TrainingData MakeData(std::vector<TextPair> pairs) {
           {}};
 }
 
-class ShuffledPairsTest : public ::testing::Test {
+class InMemoryBatchesTest : public ::testing::Test {
  protected:
   // Query i with title 100 + i.
-  ShuffledPairsTest() {
+  InMemoryBatchesTest() {
     options_.batch_size = 8;
     for (TextId i = 0; i < 30; ++i) pairs_.push_back({i, 100 + i, i % 3 + 1});
   }
@@ -41,7 +41,7 @@ class ShuffledPairsTest : public ::testing::Test {
                                          std::int64_t first_batch = 0,
                                          bool prepare = false) {
     const TrainingData data = MakeData(pairs_);
-    const auto source = ShuffledPairs::Create(options_, data);
+    const auto source = InMemoryBatches::Create(options_, data);
     EXPECT_THAT(source, IsOk());
     EXPECT_THAT((*source)->BeginEpoch(epoch, first_batch), IsOk());
     std::vector<std::vector<TextId>> batches;
@@ -59,7 +59,7 @@ class ShuffledPairsTest : public ::testing::Test {
   std::vector<TextPair> pairs_;
 };
 
-TEST_F(ShuffledPairsTest, AnEpochHasEachPairOnceInAnOrderOfItsOwn) {
+TEST_F(InMemoryBatchesTest, AnEpochHasEachPairOnceInAnOrderOfItsOwn) {
   std::vector<TextId> queries;
   for (const auto& batch : Epoch(1)) {
     queries.insert(queries.end(), batch.begin(), batch.end());
@@ -70,7 +70,7 @@ TEST_F(ShuffledPairsTest, AnEpochHasEachPairOnceInAnOrderOfItsOwn) {
   EXPECT_NE(Epoch(1), Epoch(2));
 }
 
-TEST_F(ShuffledPairsTest, RepeatGivesAPairAsOftenAsItWasClicked) {
+TEST_F(InMemoryBatchesTest, RepeatGivesAPairAsOftenAsItWasClicked) {
   options_.loss.clicks = v1::CLICK_USE_REPEAT;
   std::map<TextId, std::uint32_t> counts;
   for (const auto& batch : Epoch(1)) {
@@ -81,11 +81,11 @@ TEST_F(ShuffledPairsTest, RepeatGivesAPairAsOftenAsItWasClicked) {
   }
 }
 
-TEST_F(ShuffledPairsTest, WeightLeavesPairsOnceAndWeighsThem) {
+TEST_F(InMemoryBatchesTest, WeightLeavesPairsOnceAndWeighsThem) {
   options_.loss.clicks = v1::CLICK_USE_WEIGHT;
   const TrainingData data = MakeData(pairs_);
   ASSERT_OK_AND_ASSIGN(const auto source,
-                       ShuffledPairs::Create(options_, data));
+                       InMemoryBatches::Create(options_, data));
   EXPECT_EQ(source->num_pairs(), 30);
   ASSERT_THAT(source->BeginEpoch(1, 0), IsOk());
   ASSERT_OK_AND_ASSIGN(const MiniBatch* batch, source->Next());
@@ -97,7 +97,7 @@ TEST_F(ShuffledPairsTest, WeightLeavesPairsOnceAndWeighsThem) {
   EXPECT_EQ(batch->total_weight(), total);
 }
 
-TEST_F(ShuffledPairsTest, GoesOnAtAnyBatch) {
+TEST_F(InMemoryBatchesTest, GoesOnAtAnyBatch) {
   const auto all = Epoch(3);
   ASSERT_EQ(all.size(), 4u);
   for (std::int64_t first = 0; first <= 4; ++first) {
@@ -105,15 +105,15 @@ TEST_F(ShuffledPairsTest, GoesOnAtAnyBatch) {
   }
 }
 
-TEST_F(ShuffledPairsTest, PreparingTheNextBatchChangesNone) {
+TEST_F(InMemoryBatchesTest, PreparingTheNextBatchChangesNone) {
   EXPECT_EQ(Epoch(3, 0, /*prepare=*/true), Epoch(3));
   EXPECT_EQ(Epoch(3, 2, /*prepare=*/true), Epoch(3, 2));
 }
 
-TEST_F(ShuffledPairsTest, ABatchThatWasPreparedIsForgottenWithItsEpoch) {
+TEST_F(InMemoryBatchesTest, ABatchThatWasPreparedIsForgottenWithItsEpoch) {
   const TrainingData data = MakeData(pairs_);
   ASSERT_OK_AND_ASSIGN(const auto source,
-                       ShuffledPairs::Create(options_, data));
+                       InMemoryBatches::Create(options_, data));
   ASSERT_THAT(source->BeginEpoch(1, 0), IsOk());
   source->PrepareNext();
   ASSERT_THAT(source->BeginEpoch(2, 1), IsOk());
@@ -121,11 +121,11 @@ TEST_F(ShuffledPairsTest, ABatchThatWasPreparedIsForgottenWithItsEpoch) {
   EXPECT_EQ(batch->queries, Epoch(2, 1).front());
 }
 
-TEST_F(ShuffledPairsTest, MoreRepetitionsThanCanBeCountedAreRefused) {
+TEST_F(InMemoryBatchesTest, MoreRepetitionsThanCanBeCountedAreRefused) {
   options_.loss.clicks = v1::CLICK_USE_REPEAT;
   pairs_ = {{0, 100, 4'000'000'000}, {1, 101, 4'000'000'000}};
   const TrainingData data = MakeData(pairs_);
-  EXPECT_THAT(ShuffledPairs::Create(options_, data),
+  EXPECT_THAT(InMemoryBatches::Create(options_, data),
               StatusIs(absl::StatusCode::kResourceExhausted,
                        HasSubstr("--clicks=weight")));
 }

@@ -1,4 +1,4 @@
-#include "model/train/batches/streamed_pairs.h"
+#include "model/train/batches/streaming_batches.h"
 
 #include <algorithm>
 #include <utility>
@@ -13,8 +13,8 @@
 namespace semrank {
 namespace {
 
-// The texts of one batch: those that the stream knows by number, and its own
-// behind them.
+// Numbers for the texts of one batch: those of the stream's own texts, then new
+// ones.
 class BatchTexts {
  public:
   explicit BatchTexts(const TextInterner& known) : known_(known) {}
@@ -34,7 +34,7 @@ class BatchTexts {
   TextInterner own_;
 };
 
-// The same that the drawer hands out.
+// As many as the shuffler returns in an epoch.
 std::int64_t EpochPairs(const PairStream& stream, const LossOptions& loss) {
   return loss.clicks == v1::CLICK_USE_REPEAT ? stream.num_clicks
                                              : stream.num_pairs;
@@ -49,29 +49,29 @@ int NumThreads(const TrainOptions& options) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<StreamedPairs>> StreamedPairs::Create(
+absl::StatusOr<std::unique_ptr<StreamingBatches>> StreamingBatches::Create(
     const TrainOptions& options, const TrainingData& data) {
-  SEMRANK_ASSIGN_OR_RETURN(PairDrawer drawer,
-                           PairDrawer::Create(options, data));
+  SEMRANK_ASSIGN_OR_RETURN(PairShuffler shuffler,
+                           PairShuffler::Create(options, data));
   // make_unique cannot reach the private constructor.
-  return std::unique_ptr<StreamedPairs>(
-      new StreamedPairs(options, data, std::move(drawer), NumThreads(options)));
+  return std::unique_ptr<StreamingBatches>(new StreamingBatches(
+      options, data, std::move(shuffler), NumThreads(options)));
 }
 
-StreamedPairs::StreamedPairs(const TrainOptions& options,
-                             const TrainingData& data, PairDrawer drawer,
-                             int num_threads)
+StreamingBatches::StreamingBatches(const TrainOptions& options,
+                                   const TrainingData& data,
+                                   PairShuffler shuffler, int num_threads)
     : options_(options),
       data_(data),
       num_pairs_(EpochPairs(*data.stream, options.loss)),
       plan_(num_pairs_, options.batch_size),
       num_threads_(num_threads),
       slots_(num_threads + 2),
-      drawer_(std::move(drawer)) {}
+      shuffler_(std::move(shuffler)) {}
 
-StreamedPairs::~StreamedPairs() { StopWorkers(); }
+StreamingBatches::~StreamingBatches() { StopWorkers(); }
 
-void StreamedPairs::StopWorkers() {
+void StreamingBatches::StopWorkers() {
   {
     MutexLock lock(mutex_);
     stopping_ = true;
@@ -81,16 +81,16 @@ void StreamedPairs::StopWorkers() {
   workers_.clear();
 }
 
-absl::Status StreamedPairs::BeginEpoch(int epoch, std::int64_t first_batch) {
+absl::Status StreamingBatches::BeginEpoch(int epoch, std::int64_t first_batch) {
   StopWorkers();
   epoch_ = epoch;
   {
-    MutexLock draw(draw_mutex_);
-    drawer_.BeginEpoch(epoch);
+    MutexLock read(read_mutex_);
+    shuffler_.BeginEpoch(epoch);
     ClickPair pair;
     for (std::int64_t i = plan_.First(first_batch); i > 0; --i) {
       if (Interrupted()) return absl::CancelledError("interrupted");
-      SEMRANK_RETURN_IF_ERROR(drawer_.Draw(pair));
+      SEMRANK_RETURN_IF_ERROR(shuffler_.Next(pair));
     }
   }
   {
@@ -106,7 +106,7 @@ absl::Status StreamedPairs::BeginEpoch(int epoch, std::int64_t first_batch) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<const MiniBatch*> StreamedPairs::Next() {
+absl::StatusOr<const MiniBatch*> StreamingBatches::Next() {
   MutexLock lock(mutex_);
   if (in_use_) {
     slots_[(next_used_ - 1) % slots_.size()].ready = false;
@@ -122,7 +122,7 @@ absl::StatusOr<const MiniBatch*> StreamedPairs::Next() {
   return &slot.batch;
 }
 
-std::int64_t StreamedPairs::WaitForRoom() {
+std::int64_t StreamingBatches::WaitForRoom() {
   MutexLock lock(mutex_);
   for (;;) {
     if (stopping_ || next_made_ == plan_.num_batches()) return -1;
@@ -134,18 +134,18 @@ std::int64_t StreamedPairs::WaitForRoom() {
   }
 }
 
-// Pairs are drawn by one thread at a time, batch after batch; the rest of the
-// work depends on nothing but them.
-void StreamedPairs::RunWorker() {
+// Only the order in which pairs are read decides a batch, so one thread at a
+// time reads them, batch after batch; everything after that runs in parallel.
+void StreamingBatches::RunWorker() {
   for (;;) {
     Slot* slot = nullptr;
     std::int64_t index = 0;
     {
-      MutexLock draw(draw_mutex_);
+      MutexLock read(read_mutex_);
       index = WaitForRoom();
       if (index < 0) return;
       slot = &slots_[index % slots_.size()];
-      slot->status = DrawPairs(index, slot->pairs);
+      slot->status = ReadPairsOf(index, slot->pairs);
     }
     const bool failed = !slot->status.ok();
     if (!failed) MakeBatch(index, *slot);
@@ -158,14 +158,14 @@ void StreamedPairs::RunWorker() {
   }
 }
 
-absl::Status StreamedPairs::DrawPairs(std::int64_t batch,
-                                      std::vector<ClickPair>& pairs) {
+absl::Status StreamingBatches::ReadPairsOf(std::int64_t batch,
+                                           std::vector<ClickPair>& pairs) {
   pairs.resize(plan_.First(batch + 1) - plan_.First(batch));
-  for (ClickPair& pair : pairs) SEMRANK_RETURN_IF_ERROR(drawer_.Draw(pair));
+  for (ClickPair& pair : pairs) SEMRANK_RETURN_IF_ERROR(shuffler_.Next(pair));
   return absl::OkStatus();
 }
 
-void StreamedPairs::MakeBatch(std::int64_t index, Slot& slot) const {
+void StreamingBatches::MakeBatch(std::int64_t index, Slot& slot) const {
   BatchTexts texts(data_.stream->texts);
   std::vector<TextPair> pairs;
   for (const ClickPair& pair : slot.pairs) {

@@ -1,4 +1,4 @@
-#include "model/train/batches/pair_drawer.h"
+#include "model/train/batches/pair_shuffler.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -21,21 +21,51 @@ std::size_t BlockBytes(std::int64_t buffer_bytes) {
                     kMaxBlockBytes);
 }
 
+// The object, its characters and the allocator's own bytes.
+std::size_t LineBytes(std::size_t line_size) {
+  constexpr std::size_t kShort = 15, kAllocatorBytes = 24;
+  return sizeof(std::string) +
+         (line_size > kShort ? line_size + kAllocatorBytes : 0);
+}
+
 }  // namespace
 
-absl::StatusOr<PairDrawer> PairDrawer::Create(const TrainOptions& options,
-                                              const TrainingData& data) {
+bool ShuffleBuffer::Add(std::string_view line) {
+  const std::size_t bytes = LineBytes(line.size());
+  if (!lines_.empty() && bytes_ + bytes > capacity_bytes_) return false;
+  lines_.emplace_back(line);
+  bytes_ += bytes;
+  return true;
+}
+
+void ShuffleBuffer::Draw(Random& random, std::string& line) {
+  const std::size_t place =
+      random.Below(static_cast<std::uint32_t>(lines_.size()));
+  std::swap(lines_[place], lines_.back());
+  line = std::move(lines_.back());
+  lines_.pop_back();
+  bytes_ -= LineBytes(line.size());
+}
+
+void ShuffleBuffer::Clear() {
+  lines_.clear();
+  bytes_ = 0;
+}
+
+absl::StatusOr<PairShuffler> PairShuffler::Create(const TrainOptions& options,
+                                                  const TrainingData& data) {
   SEMRANK_ASSIGN_OR_RETURN(
       const std::int64_t buffer_bytes,
       ShareForShuffling(options, data.featurizer.num_features()));
   SEMRANK_ASSIGN_OR_RETURN(
       LineBlocks blocks,
       LineBlocks::Create(options.data.train_files, BlockBytes(buffer_bytes)));
-  return PairDrawer(options, *data.stream, std::move(blocks), buffer_bytes);
+  return PairShuffler(options, *data.stream, std::move(blocks), buffer_bytes);
 }
 
-PairDrawer::PairDrawer(const TrainOptions& options, const PairStream& stream,
-                       LineBlocks blocks, std::int64_t buffer_bytes)
+PairShuffler::PairShuffler(const TrainOptions& options,
+                           const PairStream& stream, LineBlocks blocks,
+                           std::int64_t buffer_bytes)
     : options_(options),
       stream_(stream),
       hash_(options.seed),
@@ -43,7 +73,7 @@ PairDrawer::PairDrawer(const TrainOptions& options, const PairStream& stream,
       buffer_(static_cast<std::size_t>(buffer_bytes)),
       order_(options.seed, RandomPurpose::kPairOrder) {}
 
-void PairDrawer::BeginEpoch(int epoch) {
+void PairShuffler::BeginEpoch(int epoch) {
   order_ = Random(options_.seed, RandomPurpose::kPairOrder, epoch);
   blocks_.Shuffle(Random(options_.seed, RandomPurpose::kBlockOrder, epoch));
   buffer_.Clear();
@@ -51,7 +81,7 @@ void PairDrawer::BeginEpoch(int epoch) {
   at_end_ = false;
 }
 
-absl::Status PairDrawer::Fill() {
+absl::Status PairShuffler::Fill() {
   const bool repeats = options_.loss.clicks == v1::CLICK_USE_REPEAT;
   for (;;) {
     if (next_copies_ == 0) {
@@ -68,7 +98,7 @@ absl::Status PairDrawer::Fill() {
   }
 }
 
-absl::Status PairDrawer::Draw(ClickPair& pair) {
+absl::Status PairShuffler::Next(ClickPair& pair) {
   for (;;) {
     SEMRANK_RETURN_IF_ERROR(Fill());
     if (buffer_.empty()) {

@@ -1,22 +1,25 @@
-// Mini-batches of pairs that are all in memory.
+// Mini-batches of an in-memory data set: a random permutation of its pairs in
+// each epoch.
 //
-//   Memory   4 bytes a pair of an epoch, beside the pairs themselves; for
-//            negatives that are drawn, ClickedTitles.
-#ifndef SEMRANK_MODEL_TRAIN_BATCHES_SHUFFLED_PAIRS_H_
-#define SEMRANK_MODEL_TRAIN_BATCHES_SHUFFLED_PAIRS_H_
+//   Memory   4 bytes a pair of an epoch, beside the pairs themselves;
+//            ClickedTitles where negatives are drawn.
+#ifndef SEMRANK_MODEL_TRAIN_BATCHES_IN_MEMORY_BATCHES_H_
+#define SEMRANK_MODEL_TRAIN_BATCHES_IN_MEMORY_BATCHES_H_
 
 #include <vector>
 
 #include "model/train/batches/batch_plan.h"
 #include "model/train/batches/batch_source.h"
-#include "model/train/batches/clicked_titles.h"
+#include "model/train/batches/negative_sampler.h"
+#include "model/train/data/training_data.h"
+#include "model/train/options/train_options.h"
 
 namespace semrank {
 
-class ShuffledPairs : public BatchSource {
+class InMemoryBatches : public BatchSource {
  public:
   // As MakeBatchSource.
-  static absl::StatusOr<std::unique_ptr<ShuffledPairs>> Create(
+  static absl::StatusOr<std::unique_ptr<InMemoryBatches>> Create(
       const TrainOptions& options, const TrainingData& data);
 
   std::int64_t num_pairs() const override { return num_pairs_; }
@@ -26,8 +29,8 @@ class ShuffledPairs : public BatchSource {
   void PrepareNext() override;
 
  private:
-  ShuffledPairs(const TrainOptions& options, const TrainingData& data,
-                std::int64_t num_pairs);
+  InMemoryBatches(const TrainOptions& options, const TrainingData& data,
+                  std::int64_t num_pairs);
 
   const TrainOptions& options_;
   const TrainingData& data_;
@@ -46,4 +49,4 @@ class ShuffledPairs : public BatchSource {
 
 }  // namespace semrank
 
-#endif  // SEMRANK_MODEL_TRAIN_BATCHES_SHUFFLED_PAIRS_H_
+#endif  // SEMRANK_MODEL_TRAIN_BATCHES_IN_MEMORY_BATCHES_H_

@@ -1,0 +1,43 @@
+// The texts of one training step, and which titles each query is compared with.
+#ifndef SEMRANK_MODEL_TRAIN_BATCHES_MINI_BATCH_H_
+#define SEMRANK_MODEL_TRAIN_BATCHES_MINI_BATCH_H_
+
+#include <numeric>
+#include <vector>
+
+#include "model/text/bag_batch.h"
+#include "model/train/data/text_table.h"
+
+namespace semrank {
+
+// The texts of one step. Pair i is (queries[i], titles[i]); titles that were
+// drawn beside them follow, each once.
+struct MiniBatch {
+  // What the numbers of the texts stand for; outlives the batch.
+  const TextBags* bags = nullptr;
+  std::vector<TextId> queries;
+  std::vector<TextId> titles;
+  // Each query is compared with the clicked titles of all pairs. The loss
+  // leaves out equal titles and equal queries, by the numbers of the texts.
+  bool all_titles = false;
+  // Bag i: positions in `titles` of pair i's clicked title, then of its
+  // negatives, perhaps with repeats. With all_titles only the negatives in
+  // addition to those of the batch; no bags = none. `counts` is not used.
+  BagBatch candidates;
+
+  // Weight of each pair's loss in the mean, positive. Empty = all 1.
+  std::vector<float> weights;
+
+  int num_pairs() const { return static_cast<int>(queries.size()); }
+  int num_titles() const { return static_cast<int>(titles.size()); }
+  float weight(int pair) const { return weights.empty() ? 1 : weights[pair]; }
+  double total_weight() const {
+    return weights.empty()
+               ? num_pairs()
+               : std::accumulate(weights.begin(), weights.end(), 0.0);
+  }
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_BATCHES_MINI_BATCH_H_

@@ -1,0 +1,23 @@
+// Reads what a training run needs from its files.
+#ifndef SEMRANK_MODEL_TRAIN_DATA_LOAD_TRAINING_DATA_H_
+#define SEMRANK_MODEL_TRAIN_DATA_LOAD_TRAINING_DATA_H_
+
+#include "absl/status/statusor.h"
+#include "model/base/bad_lines.h"
+#include "model/train/data/training_data.h"
+#include "model/train/options/train_options.h"
+
+namespace semrank {
+
+// Reads the pairs into memory, or, when they do not fit in memory_limit, what
+// LoadStreamedData keeps. Prints on standard error what was read.
+//
+//   Errors   InvalidArgument: a file without a usable pair, or all titles are
+//            the same. ResourceExhausted: as LoadStreamedData. Cancelled:
+//            Ctrl-C. Otherwise those of the file system and of BadLines.
+absl::StatusOr<TrainingData> LoadTrainingData(const TrainOptions& options,
+                                              BadLines& bad_lines);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_DATA_LOAD_TRAINING_DATA_H_

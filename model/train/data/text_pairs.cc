@@ -1,0 +1,142 @@
+#include "model/train/data/text_pairs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "model/base/random.h"
+#include "model/base/status_macros.h"
+#include "model/cli/interrupt.h"
+#include "model/cli/progress.h"
+#include "model/train/data/memory_budget.h"
+
+namespace semrank {
+namespace {
+
+std::vector<TextId> Distinct(std::vector<TextId> ids) {
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  return ids;
+}
+
+}  // namespace
+
+std::vector<TextId> DistinctQueries(const std::vector<TextPair>& pairs) {
+  std::vector<TextId> ids;
+  for (const TextPair& pair : pairs) ids.push_back(pair.query);
+  return Distinct(std::move(ids));
+}
+
+std::vector<TextId> DistinctTitles(const std::vector<TextPair>& pairs) {
+  std::vector<TextId> ids;
+  for (const TextPair& pair : pairs) ids.push_back(pair.title);
+  return Distinct(std::move(ids));
+}
+
+absl::Status CheckDistinctTitles(const std::vector<std::string>& files,
+                                 const std::vector<TextPair>& pairs,
+                                 const TextInterner& texts) {
+  const TextId title = pairs[0].title;
+  if (std::any_of(pairs.begin(), pairs.end(), [title](const TextPair& pair) {
+        return pair.title != title;
+      })) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "all pairs of %s have the same title, \"%s\": there is nothing to tell "
+      "it from",
+      absl::StrJoin(files, ","), texts.text(title).substr(0, 80)));
+}
+
+std::uint32_t CappedClicks(std::int64_t clicks) {
+  return static_cast<std::uint32_t>(std::min<std::int64_t>(
+      clicks, std::numeric_limits<std::uint32_t>::max()));
+}
+
+std::int64_t Repetitions(std::int64_t clicks, const LossOptions& loss) {
+  return loss.clicks == v1::CLICK_USE_REPEAT ? clicks : 1;
+}
+
+TextPair InternPair(const ClickPair& pair, TextInterner& texts) {
+  const TextId query = texts.Intern(pair.query);
+  return {query, texts.Intern(pair.title), CappedClicks(pair.clicks)};
+}
+
+absl::StatusOr<std::vector<TextPair>> ReadPairs(
+    const std::vector<std::string>& files, BadLines& bad_lines,
+    TextInterner& texts, const ReadPairsOptions& options) {
+  std::vector<ShownTitle>* const shown = options.shown;
+  PairReader reader(files,
+                    shown != nullptr ? PairLines::kAll : PairLines::kClicked,
+                    bad_lines);
+  ProgressBar progress("reading", /*total=*/0, "pairs");
+  std::vector<TextPair> pairs;
+  ClickPair pair;
+  for (;;) {
+    SEMRANK_ASSIGN_OR_RETURN(const bool more, reader.Next(pair));
+    if (!more) break;
+    if (Interrupted()) return absl::CancelledError("interrupted while reading");
+    // One number stays free: the tables' marks for "none".
+    if (texts.size() + 2 > std::numeric_limits<TextId>::max()) {
+      return absl::ResourceExhaustedError(
+          absl::StrFormat("more than %d distinct texts in %s", texts.size(),
+                          absl::StrJoin(files, ",")));
+    }
+    const TextPair interned = InternPair(pair, texts);
+    if (shown != nullptr) {
+      shown->push_back(
+          {interned.query, interned.title, pair.clicks, pair.impressions});
+    }
+    if (pair.clicks == 0) continue;
+    pairs.push_back(interned);
+    if (options.memory != nullptr &&
+        !FitsInMemory(
+            PairBytes(pairs.size(), texts.size(), texts.num_characters()),
+            *options.memory)) {
+      return absl::OutOfRangeError("the pairs do not fit in memory");
+    }
+    progress.Update(static_cast<std::int64_t>(pairs.size()));
+  }
+  if (reader.num_without_clicks() > 0) {
+    absl::FPrintF(stderr, "%d pairs have 0 clicks and are %s\n",
+                  reader.num_without_clicks(),
+                  shown != nullptr ? "negatives only" : "left out");
+  }
+  if (!pairs.empty()) return pairs;
+  return absl::InvalidArgumentError(
+      absl::StrFormat("no usable pair among the %d lines of %s",
+                      reader.num_lines(), absl::StrJoin(files, ",")));
+}
+
+absl::StatusOr<std::vector<TextPair>> ReadValidPairs(
+    const std::vector<std::string>& files, BadLines& bad_lines,
+    TextInterner& texts) {
+  SEMRANK_ASSIGN_OR_RETURN(std::vector<TextPair> pairs,
+                           ReadPairs(files, bad_lines, texts));
+  SEMRANK_RETURN_IF_ERROR(CheckDistinctTitles(files, pairs, texts));
+  return pairs;
+}
+
+std::vector<TextPair> HoldOutQueries(double fraction, std::uint64_t seed,
+                                     std::vector<TextPair>& pairs) {
+  std::vector<TextId> queries = DistinctQueries(pairs);
+  Random random(seed, RandomPurpose::kHeldOutQueries);
+  Shuffle(random, queries);
+  queries.resize(std::max<std::size_t>(
+      1, std::llround(fraction * static_cast<double>(queries.size()))));
+  std::sort(queries.begin(), queries.end());
+
+  const auto first_held_out = std::stable_partition(
+      pairs.begin(), pairs.end(), [&queries](const TextPair& pair) {
+        return !std::binary_search(queries.begin(), queries.end(), pair.query);
+      });
+  std::vector<TextPair> held_out(first_held_out, pairs.end());
+  pairs.erase(first_held_out, pairs.end());
+  return held_out;
+}
+
+}  // namespace semrank

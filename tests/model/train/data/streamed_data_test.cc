@@ -1,0 +1,139 @@
+#include "model/train/data/streamed_data.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "model/train/data/memory_budget.h"
+#include "tests/model/train/data/streamed_log_fixture.h"
+
+namespace semrank {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+using StreamedDataTest = StreamedLogTest;
+
+// 6,000 words that occur once, 20 that occur often, and one at the beginning
+// that does not come again.
+TEST_F(StreamedDataTest, ForgetsRareWordsButNotTheirLetters) {
+  std::string lines = "xyz\tonce\n";
+  for (int i = 0; i < 3000; ++i) {
+    std::string rare[2];
+    for (int bit = 0; bit < 12; ++bit) {
+      rare[0] += (i >> bit & 1) != 0 ? 'a' : 'b';
+      rare[1] += (i >> bit & 1) != 0 ? 'c' : 'd';
+    }
+    lines +=
+        rare[0] + " often" + std::to_string(i % 20) + "\t" + rare[1] + "\n";
+  }
+  options_.data.train_files = {dir_.Write("words.tsv", lines)};
+  options_.data.memory_limit = 400'000;
+  options_.features.ngram_length = 3;
+  ASSERT_OK_AND_ASSIGN(const TrainingData letters, Load());
+  ASSERT_NE(letters.stream, nullptr);
+  const NgramVocabulary& ngrams = *letters.featurizer.ngrams();
+  for (const char* ngram : {"#xy", "xyz", "yz#", "nce", "aba", "dd#"}) {
+    EXPECT_THAT(ngrams.ngrams(), ::testing::Contains(ngram));
+  }
+
+  options_.features.kind = v1::FEATURE_KIND_WORDS;
+  ASSERT_OK_AND_ASSIGN(const TrainingData data, Load());
+  const std::vector<std::string>& words = data.featurizer.words()->words();
+  EXPECT_LE(CountedWordsBytes(static_cast<std::int64_t>(words.size()), 0),
+            ShareForCounting(options_).word_bytes);
+  EXPECT_GT(words.size(), 20u);
+  EXPECT_TRUE(std::all_of(words.begin(), words.begin() + 20, [](auto& word) {
+    return word.starts_with("often");
+  }));
+  EXPECT_THAT(words, ::testing::Not(::testing::Contains("xyz")));
+}
+
+TEST_F(StreamedDataTest, HugeClickCountsAreCapped) {
+  std::string lines;
+  for (int i = 0; i < kPairs; ++i) {
+    lines += "q" + std::to_string(i) + "\tt" + std::to_string(i) +
+             "\t9223372036854775807\n";
+  }
+  options_.data.train_files = {dir_.Write("pairs.tsv", lines)};
+  ASSERT_OK_AND_ASSIGN(const TrainingData data, Load());
+  ASSERT_NE(data.stream, nullptr);
+  EXPECT_EQ(data.stream->num_clicks, kPairs * 0xffffffffL);
+}
+
+TEST_F(StreamedDataTest, ALimitThatLeavesNoRoomIsRefused) {
+  options_.data.memory_limit = 20'000;
+  EXPECT_THAT(Load(), StatusIs(absl::StatusCode::kResourceExhausted,
+                               HasSubstr("--memory_limit=20000")));
+}
+
+TEST_F(StreamedDataTest, CandidatesOfABatchCountAgainstTheLimit) {
+  options_.data.memory_limit = 24'000'000;
+  options_.batch_size = 1000;
+  options_.loss.negatives = 4;
+  EXPECT_THAT(Load(), IsOk());
+  options_.loss.negatives = 500;
+  EXPECT_THAT(Load(), StatusIs(absl::StatusCode::kResourceExhausted,
+                               HasSubstr("--negatives")));
+}
+
+TEST_F(StreamedDataTest, AllThatSsiLearnsCountsAgainstTheLimit) {
+  options_.tower.kind = v1::TOWER_KIND_SSI;
+  options_.features.kind = v1::FEATURE_KIND_WORDS;
+  options_.data.memory_limit = 500'000;
+  EXPECT_THAT(Load(), IsOk());
+  const auto expect_refused = [this] {
+    EXPECT_THAT(Load(), StatusIs(absl::StatusCode::kResourceExhausted,
+                                 AllOf(HasSubstr("--memory_limit=500000"),
+                                       HasSubstr("--max_words"))));
+  };
+  options_.tower.embedding_dim = 100;
+  expect_refused();
+  options_.tower.embedding_dim = 2;
+  options_.ssi = {.frequent_words = 100, .correlated_top_k = 64};
+  expect_refused();
+  options_.tower.embedding_dim = 0;
+  options_.ssi = {.variant = v1::SSI_VARIANT_DIAGONAL};
+  EXPECT_THAT(Load(), IsOk());
+  options_.ssi = {.variant = v1::SSI_VARIANT_FULL};
+  expect_refused();
+  options_.ssi.pair_hash_buckets = 1 << 18;
+  expect_refused();
+  options_.ssi.pair_hash_buckets = 1 << 10;
+  EXPECT_THAT(Load(), IsOk());
+}
+
+TEST_F(StreamedDataTest, ALimitCountsTheModelBesidePairsThatFit) {
+  options_.data.memory_limit = 64 << 20;
+  ASSERT_OK_AND_ASSIGN(TrainingData data, Load());
+  EXPECT_EQ(data.stream, nullptr);
+  // 16 MB of weights, four times over.
+  options_.tower = {.kind = v1::TOWER_KIND_DSSM, .hidden_dims = {2000, 2000}};
+  EXPECT_THAT(Load(), StatusIs(absl::StatusCode::kResourceExhausted,
+                               HasSubstr("--memory_limit=67108864")));
+  options_.data.memory_limit = 0;
+  EXPECT_THAT(Load(), IsOk());
+}
+
+TEST_F(StreamedDataTest, WhatFitsIsHeldInMemory) {
+  options_.data.memory_limit = 0;
+  ASSERT_OK_AND_ASSIGN(const TrainingData data, Load());
+  EXPECT_EQ(data.stream, nullptr);
+  EXPECT_EQ(data.train_pairs.size(), std::size_t{kPairs});
+}
+
+TEST_F(StreamedDataTest, HardNegativesOfAStreamComeFromJudgements) {
+  options_.loss.sampling = v1::NEGATIVE_SAMPLING_SHOWN_NOT_CLICKED;
+  EXPECT_THAT(Load(), StatusIs(absl::StatusCode::kResourceExhausted,
+                               HasSubstr("--judged")));
+  options_.data.judged_file = dir_.Write("j.tsv", "q7\tworse\t0\n");
+  ASSERT_OK_AND_ASSIGN(const TrainingData data, Load());
+  EXPECT_EQ(data.shown.Of(*data.stream->texts.Find("q7")).size(), 1u);
+}
+
+}  // namespace
+}  // namespace semrank
