@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "model/train/data/text_pairs.h"
 #include "tests/support/status_matchers.h"
 
 namespace semrank {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "model/train/batches/negative_sampler.h"
 #include "model/train/distributed/bag_exchange.h"
 #include "model/train/distributed/gradient_exchange.h"
 #include "model/train/towers/two_tower_trainer.h"

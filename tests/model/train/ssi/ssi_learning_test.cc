@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_format.h"
 #include "model/format/model_bundle.h"
+#include "model/train/data/load_training_data.h"
 #include "model/train/options/presets.h"
 #include "model/train/run/trainer.h"
 #include "tests/support/status_matchers.h"

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/base/random.h"
+#include "model/train/data/load_training_data.h"
 #include "model/train/data/streamed_data.h"
 #include "model/train/options/presets.h"
 #include "tests/support/status_matchers.h"

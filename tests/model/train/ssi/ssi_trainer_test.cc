@@ -11,6 +11,7 @@
 
 #include "model/base/thread_pool.h"
 #include "model/format/ssi_tensors.h"
+#include "model/train/batches/negative_sampler.h"
 #include "tests/model/train/distributed/thread_communicator.h"
 #include "tests/model/train/ssi/reference_ssi.h"
 #include "tests/support/status_matchers.h"

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "model/base/thread_pool.h"
+#include "model/train/batches/negative_sampler.h"
 #include "model/train/towers/two_tower_trainer.h"
 #include "tests/model/train/towers/reference_dssm.h"
 #include "tests/support/status_matchers.h"
@@ -17,7 +18,7 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-constexpr double kGamma = 6;
+constexpr double kClosedFormGamma = 6;
 
 double Product(const Numbers& a, const Numbers& b) {
   double sum = 0;
@@ -38,7 +39,7 @@ Numbers OutputDelta(const Numbers& y_q, const Numbers& y_d) {
   return delta;
 }
 
-double Cosine(const Numbers& a, const Numbers& b) {
+double CosineOf(const Numbers& a, const Numbers& b) {
   return Product(a, b) / std::sqrt(Product(a, a) * Product(b, b));
 }
 
@@ -97,7 +98,7 @@ class ClosedFormTest : public ::testing::TestWithParam<ClosedFormCase> {
                       .clsm_window = GetParam().window};
     options_.loss = {.sampling = v1::NEGATIVE_SAMPLING_UNIFORM,
                      .negatives = 4,
-                     .gamma = kGamma};
+                     .gamma = kClosedFormGamma};
     options_.optimizer.kind = v1::OPTIMIZER_SGD;
     weights_ = InitialTwoTowerWeights(options_.tower, kWords.size(), 3);
     const std::vector<TextPair> pairs = {{0, 1}};
@@ -147,12 +148,12 @@ TEST_P(ClosedFormTest, StepFollowsTheAppendix) {
 
   // DSSM eq. 11-14, CLSM eq. 8-11.
   const Numbers& y_q = query.outputs.back();
-  const double clicked = Cosine(y_q, titles[0].outputs.back());
+  const double clicked = CosineOf(y_q, titles[0].outputs.back());
   Numbers exponentials;
   double sum = 1;
   for (std::size_t j = 1; j < titles.size(); ++j) {
-    const double delta = clicked - Cosine(y_q, titles[j].outputs.back());
-    exponentials.push_back(std::exp(-kGamma * delta));
+    const double delta = clicked - CosineOf(y_q, titles[j].outputs.back());
+    exponentials.push_back(std::exp(-kClosedFormGamma * delta));
     sum += exponentials.back();
   }
   TowerGradient query_gradient = ZeroGradient(query_tower);
@@ -164,7 +165,7 @@ TEST_P(ClosedFormTest, StepFollowsTheAppendix) {
     AddSide(title_tower, title, OutputDelta(y_d, y_q), factor, of_titles);
   };
   for (std::size_t j = 1; j < titles.size(); ++j) {
-    const double alpha = -kGamma * exponentials[j - 1] / sum;
+    const double alpha = -kClosedFormGamma * exponentials[j - 1] / sum;
     add(titles[0], alpha);
     add(titles[j], -alpha);
   }

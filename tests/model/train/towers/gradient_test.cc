@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "model/base/thread_pool.h"
+#include "model/train/batches/negative_sampler.h"
 #include "model/train/towers/two_tower_trainer.h"
 #include "tests/model/train/towers/reference_dssm.h"
 #include "tests/support/status_matchers.h"
