@@ -6,29 +6,11 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "model/base/strings.h"
+#include "model/cli/help_text.h"
 #include "model/cli/settable_flag.h"
 
 namespace semrank {
 namespace {
-
-std::string WrapLine(absl::string_view line, const std::string& margin) {
-  std::string wrapped = margin;
-  std::size_t column = margin.size();
-  for (const absl::string_view word :
-       absl::StrSplit(line, ' ', absl::SkipEmpty())) {
-    const bool first = column == margin.size();
-    if (!first && column + 1 + word.size() > kHelpColumns) {
-      wrapped += "\n" + margin;
-      column = margin.size();
-    } else if (!first) {
-      wrapped += ' ';
-      ++column;
-    }
-    wrapped.append(word.data(), word.size());
-    column += word.size();
-  }
-  return wrapped + "\n";
-}
 
 std::string FlagHelp(std::string_view form, std::string_view default_value,
                      std::string_view help) {
@@ -46,15 +28,6 @@ std::string FlagHelp(const absl::CommandLineFlag& flag) {
 }
 
 }  // namespace
-
-std::string WrapText(std::string_view text, int indent) {
-  const std::string margin(indent, ' ');
-  std::string wrapped;
-  for (const absl::string_view line : absl::StrSplit(ToAbsl(text), '\n')) {
-    wrapped += WrapLine(line, margin);
-  }
-  return wrapped;
-}
 
 std::string HelpText(const ProgramInfo& info, const FlagTable& table) {
   std::map<std::string, std::string> by_name;

@@ -10,13 +10,6 @@
 
 namespace semrank {
 
-inline constexpr int kHelpColumns = 100;
-
-// Breaks `text` at blanks into lines of at most kHelpColumns bytes, each
-// indented by `indent` blanks and ended by "\n"; longer words stay whole. Line
-// ends in `text` are kept.
-std::string WrapText(std::string_view text, int indent);
-
 // Summary, usage as it is, then every flag in alphabetical order.
 std::string HelpText(const ProgramInfo& info, const FlagTable& table);
 

@@ -18,14 +18,14 @@
 namespace semrank {
 
 struct ProgramInfo {
-  std::string_view name;     // "semrank-train"
-  std::string_view summary;  // one line: what it does
-  std::string_view
-      usage;  // the text of --help above the flags: synopsis, examples
+  std::string_view name;          // "semrank-train"
+  std::string_view summary = "";  // one line: what it does
+  std::string_view usage =
+      "";  // the text of --help above the flags: synopsis, examples
   // Flags defined in source files whose path contains one of these (separated
   // by blanks) are listed by --help and may be set; others (Abseil's own, those
   // of another command) stay hidden and are refused.
-  std::string_view flag_source;
+  std::string_view flag_source = "";
   std::string_view build_note = "";  // --version adds it in brackets
 };
 

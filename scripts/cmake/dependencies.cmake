@@ -5,6 +5,7 @@ find_package(Threads REQUIRED)
 find_package(Protobuf MODULE REQUIRED)  # Debian ships no CONFIG file for it.
 find_package(absl CONFIG REQUIRED)
 find_package(gRPC CONFIG REQUIRED)
+find_package(CLI11 CONFIG REQUIRED)
 find_package(Eigen3 CONFIG REQUIRED)
 find_package(prometheus-cpp CONFIG REQUIRED)
 find_package(civetweb CONFIG REQUIRED)

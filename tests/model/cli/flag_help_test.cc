@@ -9,6 +9,7 @@
 #include "absl/flags/flag.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/time.h"
+#include "model/cli/help_text.h"
 
 ABSL_FLAG(std::string, model_dir, "", "Folder of the model's versions.");
 ABSL_FLAG(int, batch_size, 1024, "Pairs in one mini-batch.");

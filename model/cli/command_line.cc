@@ -1,0 +1,657 @@
+#include "model/cli/command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cassert>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "model/base/status_macros.h"
+#include "model/base/strings.h"
+#include "model/base/version.h"
+#include "model/cli/help_text.h"
+#include "model/cli/near_match.h"
+
+namespace semrank {
+namespace {
+
+constexpr std::string_view kConfigFlag = "config";
+
+std::string VariableName(std::string_view flag) {
+  return "SEMRANK_" + absl::AsciiStrToUpper(ToAbsl(flag));
+}
+
+std::string Hint(std::string_view typed, const std::vector<std::string>& names,
+                 std::string_view prefix) {
+  const std::string near = NearMatch(typed, names);
+  return near.empty() ? ""
+                      : absl::StrFormat(" (did you mean %s%s?)", prefix, near);
+}
+
+// Results that did not reach the reader are a failure.
+int PrintHelp(const std::string& text) {
+  const bool printed =
+      std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
+  return printed ? kExitDone : kExitFailed;
+}
+
+// Arguments as CLI11 takes them.
+struct PreparedArguments {
+  std::vector<std::string> tokens;
+  std::vector<std::string> after_dashes;  // what follows "--"
+  std::string without_value;  // name of a flag whose value was forgotten
+  std::string first_word;     // the first argument that is no flag
+};
+
+}  // namespace
+
+struct CommandLine::Flag {
+  FlagSpec spec;
+  std::string group;
+  bool is_advanced;
+  std::string default_value;
+  std::function<std::string(const std::string&)> hide_secrets;
+  CLI::Option* option;
+  // The strongest source that gave a value, that value, and how it was written
+  // there: "--gamma=3", "SEMRANK_GAMMA=3", "semrank.toml: gamma=3".
+  FlagSource source = FlagSource::kDefault;
+  std::string value;
+  std::string origin;
+
+  std::string Shown(const std::string& text) const {
+    return hide_secrets ? hide_secrets(text) : text;
+  }
+  void Give(FlagSource from, const std::string& text,
+            std::string_view written_before) {
+    source = from;
+    value = text;
+    origin = absl::StrFormat("%s=%s", written_before, Shown(text));
+  }
+};
+
+struct CommandLine::Impl {
+  ProgramInfo info;
+  std::string full_name;  // "semrank rank"
+  Impl* parent = nullptr;
+  std::unique_ptr<CLI::App> root_app;
+  CLI::App* app = nullptr;
+  std::string group = "Flags";
+  Level level = Level::kCommon;
+  std::vector<std::unique_ptr<Flag>> flags;
+  std::vector<std::string>* arguments = nullptr;
+  std::vector<std::unique_ptr<CommandLine>> commands;
+  Impl* selected = nullptr;  // the command that was given
+  // Flags that every program has.
+  CLI::Option* help = nullptr;
+  CLI::Option* help_all = nullptr;
+  CLI::Option* version = nullptr;
+  CLI::Option* config = nullptr;
+
+  // Flags of the given command, then those of this.
+  std::vector<Flag*> FlagsInUse() const {
+    std::vector<Flag*> in_use;
+    for (const Impl* impl : {static_cast<const Impl*>(selected), this}) {
+      if (impl == nullptr) continue;
+      for (const auto& flag : impl->flags) in_use.push_back(flag.get());
+    }
+    return in_use;
+  }
+  Flag* FindOwn(std::string_view name) const {
+    const auto found = std::ranges::find_if(
+        flags, [name](const auto& flag) { return flag->spec.name == name; });
+    return found == flags.end() ? nullptr : found->get();
+  }
+  // Of this or of any command.
+  Flag* Find(std::string_view name) const {
+    if (Flag* flag = FindOwn(name); flag != nullptr) return flag;
+    for (const auto& command : commands) {
+      if (Flag* flag = command->impl_->FindOwn(name); flag != nullptr) {
+        return flag;
+      }
+    }
+    return nullptr;
+  }
+  Impl* FindCommand(std::string_view name) const {
+    for (const auto& command : commands) {
+      if (command->impl_->info.name == name) return command->impl_.get();
+    }
+    return nullptr;
+  }
+
+  PreparedArguments Prepare(const std::vector<std::string>& given) const;
+  absl::Status CheckExtras(const PreparedArguments& prepared);
+  absl::Status UnknownFlag(const std::string& written) const;
+  absl::Status ReadConfigFile(const std::string& path);
+  absl::Status GatherValues();
+  std::string HelpText(bool all) const;
+};
+
+CommandLine::CommandLine(const ProgramInfo& info)
+    : CommandLine(info, /*parent=*/nullptr) {
+  impl_->root_app = std::make_unique<CLI::App>();
+  CLI::App& app = *impl_->root_app;
+  impl_->app = &app;
+  app.set_help_flag();
+  // What CLI11 does not know is judged by CheckExtras.
+  app.allow_extras();
+  app.fallthrough();
+  app.require_subcommand(0, 1);
+  impl_->help = app.add_flag("-h,--help");
+  impl_->help_all = app.add_flag("--help-all");
+  impl_->version = app.add_flag("--version");
+  impl_->config =
+      app.add_option(absl::StrFormat("--%s", kConfigFlag))->take_all();
+}
+
+CommandLine::CommandLine(const ProgramInfo& info, Impl* parent)
+    : impl_(std::make_unique<Impl>()) {
+  impl_->info = info;
+  impl_->parent = parent;
+  impl_->full_name =
+      parent == nullptr
+          ? std::string(info.name)
+          : absl::StrFormat("%s %s", parent->info.name, info.name);
+}
+
+CommandLine::~CommandLine() = default;
+
+void CommandLine::Group(std::string_view title, Level level) {
+  impl_->group = title;
+  impl_->level = level;
+}
+
+void CommandLine::Add(FlagSpec spec) {
+  auto flag = std::make_unique<Flag>();
+  const std::string name = "--" + spec.name;
+  if (spec.is_boolean) {
+    flag->option =
+        impl_->app->add_flag(absl::StrFormat("%s,!--no%s", name, spec.name));
+  } else {
+    flag->option = impl_->app->add_option(name)->take_all();
+  }
+  flag->group = impl_->group;
+  flag->is_advanced = impl_->level == Level::kAdvanced;
+  flag->default_value = spec.get();
+  flag->spec = std::move(spec);
+  impl_->flags.push_back(std::move(flag));
+}
+
+void CommandLine::Add(std::string_view name, std::string* field,
+                      std::string_view help) {
+  Add({.name = std::string(name),
+       .help = std::string(help),
+       .set =
+           [field](const std::string& text) {
+             *field = text;
+             return absl::OkStatus();
+           },
+       .get = [field] { return *field; }});
+}
+
+void CommandLine::Add(std::string_view name, bool* field,
+                      std::string_view help) {
+  Add({.name = std::string(name),
+       .help = std::string(help),
+       .is_boolean = true,
+       .set =
+           [field](const std::string& text) { return ReadValue(text, *field); },
+       .get = [field] { return FormatValue(*field); }});
+}
+
+void CommandLine::Add(std::string_view name, absl::Duration* field,
+                      std::string_view help, Range<absl::Duration> range) {
+  Add({.name = std::string(name),
+       .help = std::string(help),
+       .form = "DURATION",
+       .limits = IsWholeRange(range) ? "" : DescribeRange(range),
+       .set =
+           [field, range](const std::string& text) {
+             return ReadValue(text, range, *field);
+           },
+       .get = [field] { return FormatValue(*field); }});
+}
+
+template <typename T>
+requires(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) void CommandLine::
+    Add(std::string_view name, T* field, std::string_view help,
+        Range<std::type_identity_t<T>> range) {
+  Add({.name = std::string(name),
+       .help = std::string(help),
+       .form = std::is_integral_v<T> ? "N" : "NUMBER",
+       .limits = IsWholeRange(range) ? "" : DescribeRange(range),
+       .set =
+           [field, range](const std::string& text) {
+             return ReadValue(text, range, *field);
+           },
+       .get = [field] { return FormatValue(*field); }});
+}
+template void CommandLine::Add(std::string_view, int*, std::string_view,
+                               Range<int>);
+template void CommandLine::Add(std::string_view, std::int64_t*,
+                               std::string_view, Range<std::int64_t>);
+template void CommandLine::Add(std::string_view, std::uint32_t*,
+                               std::string_view, Range<std::uint32_t>);
+template void CommandLine::Add(std::string_view, std::uint64_t*,
+                               std::string_view, Range<std::uint64_t>);
+template void CommandLine::Add(std::string_view, double*, std::string_view,
+                               Range<double>);
+
+void CommandLine::Add(std::string_view name, std::optional<double>* field,
+                      std::string_view help, Range<double> range) {
+  Add({.name = std::string(name),
+       .help = std::string(help),
+       .form = "NUMBER",
+       .limits = IsWholeRange(range) ? "" : DescribeRange(range),
+       .set =
+           [field, range](const std::string& text) {
+             return ReadValue(text, range, field->emplace());
+           },
+       .get =
+           [field] { return field->has_value() ? FormatValue(**field) : ""; }});
+}
+
+void CommandLine::Add(std::string_view name, std::vector<std::string>* field,
+                      std::string_view help) {
+  Add({.name = std::string(name),
+       .help = std::string(help),
+       .form = "A,B,...",
+       .is_list = true,
+       .set =
+           [field](const std::string& text) {
+             *field = absl::StrSplit(text, ',', absl::SkipEmpty());
+             return absl::OkStatus();
+           },
+       .get = [field] { return FormatValue(*field); }});
+}
+
+void CommandLine::Add(std::string_view name, std::vector<int>* field,
+                      std::string_view help, Range<int> range) {
+  Add({.name = std::string(name),
+       .help = std::string(help),
+       .form = "N,N,...",
+       .limits = IsWholeRange(range) ? "" : DescribeRange(range),
+       .is_list = true,
+       .set =
+           [field, range](const std::string& text) {
+             return ReadValue(text, range, *field);
+           },
+       .get = [field] { return FormatValue(*field); }});
+}
+
+void CommandLine::AddNamed(std::string_view name, std::string_view help,
+                           std::vector<std::string> names,
+                           std::function<void(std::size_t)> set,
+                           std::function<std::size_t()> get) {
+  Add({.name = std::string(name),
+       .help = std::string(help),
+       .form = absl::StrJoin(names, "|"),
+       .set =
+           [names, set = std::move(set)](const std::string& text) {
+             const auto found = std::ranges::find(names, text);
+             if (found == names.end()) {
+               return absl::InvalidArgumentError(absl::StrFormat(
+                   "must be one of %s", absl::StrJoin(names, ", ")));
+             }
+             set(found - names.begin());
+             return absl::OkStatus();
+           },
+       .get =
+           [names, get = std::move(get)] {
+             const std::size_t i = get();
+             return i < names.size() ? names[i] : std::string();
+           }});
+}
+
+void CommandLine::HideSecrets(
+    std::string_view name,
+    std::function<std::string(const std::string&)> hide) {
+  Flag* flag = impl_->FindOwn(name);
+  assert(flag != nullptr);
+  flag->hide_secrets = std::move(hide);
+}
+
+void CommandLine::AddArguments(std::vector<std::string>* field) {
+  impl_->arguments = field;
+}
+
+CommandLine& CommandLine::AddCommand(const ProgramInfo& info) {
+  // make_unique cannot call the private constructor.
+  std::unique_ptr<CommandLine> command(new CommandLine(info, impl_.get()));
+  command->impl_->app = impl_->app->add_subcommand(std::string(info.name));
+  command->impl_->app->set_help_flag();
+  impl_->commands.push_back(std::move(command));
+  return *impl_->commands.back();
+}
+
+std::string_view CommandLine::command() const {
+  return impl_->selected == nullptr ? "" : impl_->selected->info.name;
+}
+
+// CLI11 2.1 takes `--hidden= --seed=3` as if --seed=3 were the value of
+// --hidden, and `--gamma --seed=3` too; loses "--" in commands; and would take
+// the brackets off an argument "[like this]". So values stand apart from their
+// flags, and what follows "--" never reaches it.
+PreparedArguments CommandLine::Impl::Prepare(
+    const std::vector<std::string>& given) const {
+  PreparedArguments prepared;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const std::string& argument = given[i];
+    if (argument == "--") {
+      prepared.after_dashes.assign(given.begin() + i + 1, given.end());
+      break;
+    }
+    const bool is_long = argument.starts_with("--");
+    const std::size_t equals = argument.find('=');
+    const std::string name =
+        is_long ? argument.substr(2, equals - 2) : std::string();
+    const Flag* flag = is_long ? Find(name) : nullptr;
+    const bool takes_value = flag == nullptr ? is_long && name == kConfigFlag
+                                             : !flag->spec.is_boolean;
+    if (!takes_value) {
+      if (!argument.starts_with('-') && prepared.first_word.empty()) {
+        prepared.first_word = argument;
+      }
+      prepared.tokens.push_back(argument);
+    } else if (equals != std::string::npos) {
+      prepared.tokens.push_back("--" + name);
+      prepared.tokens.push_back(argument.substr(equals + 1));
+    } else if (i + 1 < given.size() && !given[i + 1].starts_with("--")) {
+      prepared.tokens.push_back(argument);
+      prepared.tokens.push_back(given[++i]);
+    } else if (prepared.without_value.empty()) {
+      prepared.without_value = name;
+    }
+  }
+  return prepared;
+}
+
+absl::Status CommandLine::Impl::UnknownFlag(const std::string& written) const {
+  const std::string typed = written.substr(0, written.find('='));
+  const std::string name =
+      typed.substr(std::min(typed.find_first_not_of('-'), typed.size()));
+  if (selected != nullptr && selected->FindOwn(name) != nullptr) {
+    return UsageError(absl::StrFormat("%s must stand after the command %s",
+                                      typed, selected->info.name));
+  }
+  std::vector<std::string> known = {std::string(kConfigFlag), "help",
+                                    "help-all", "version"};
+  for (const Flag* flag : FlagsInUse()) {
+    known.push_back(flag->spec.name);
+    if (flag->spec.is_boolean) known.push_back("no" + flag->spec.name);
+  }
+  return UsageError(
+      absl::StrFormat("unknown flag %s%s", typed, Hint(name, known, "--")));
+}
+
+// Judges what is neither a flag nor the value of one.
+absl::Status CommandLine::Impl::CheckExtras(const PreparedArguments& prepared) {
+  if (!commands.empty() && !prepared.first_word.empty() &&
+      FindCommand(prepared.first_word) == nullptr) {
+    std::vector<std::string> names;
+    for (const auto& command : commands) {
+      names.emplace_back(command->impl_->info.name);
+    }
+    const std::string hint = Hint(prepared.first_word, names, "");
+    return UsageError(absl::StrFormat(
+        "no command '%s'%s", prepared.first_word,
+        hint.empty()
+            ? absl::StrFormat(" (there is %s)", absl::StrJoin(names, ", "))
+            : hint));
+  }
+  std::vector<std::string> words;
+  for (const std::string& extra : app->remaining(/*recurse=*/true)) {
+    // "-" is standard input, "-5" a number; "-gamma=3" lacks a dash.
+    const bool is_flag =
+        extra.starts_with("--") ||
+        (extra.size() > 1 && extra[0] == '-' && absl::ascii_isalpha(extra[1]));
+    if (is_flag) return UnknownFlag(extra);
+    words.push_back(extra);
+  }
+  if (!prepared.without_value.empty()) {
+    return UsageError(absl::StrFormat("--%s: needs a value, as --%s=VALUE",
+                                      prepared.without_value,
+                                      prepared.without_value));
+  }
+  words.insert(words.end(), prepared.after_dashes.begin(),
+               prepared.after_dashes.end());
+  std::vector<std::string>* field =
+      selected == nullptr ? arguments : selected->arguments;
+  if (field == nullptr) {
+    if (words.empty()) return absl::OkStatus();
+    return UsageError(absl::StrFormat("unexpected argument '%s'", words[0]));
+  }
+  *field = std::move(words);
+  return absl::OkStatus();
+}
+
+absl::Status CommandLine::Impl::ReadConfigFile(const std::string& path) {
+  const auto wrong = [&path](std::string_view what) {
+    return UsageError(absl::StrFormat("%s: %s", path, what));
+  };
+  std::ifstream file(path);
+  if (!file || std::filesystem::is_directory(path)) {
+    return wrong("cannot be read as a file of --config");
+  }
+  CLI::ConfigTOML reader;
+  // It would cut "pass#word" at the #, in quotes too. Lines that begin with #
+  // are comments in any case.
+  reader.comment('\0');
+  for (const CLI::ConfigItem& item : reader.from_config(file)) {
+    Impl* owner = item.parents.empty() ? this : FindCommand(item.parents[0]);
+    if (owner == nullptr || item.parents.size() > 1) {
+      return wrong(absl::StrFormat("unknown section [%s]",
+                                   absl::StrJoin(item.parents, ".")));
+    }
+    if (item.name == "++" || item.name == "--") continue;  // section marks
+    const std::string name =
+        item.name.starts_with("--") ? item.name.substr(2) : item.name;
+    Flag* flag = owner->FindOwn(name);
+    if (flag == nullptr && owner == this && selected != nullptr) {
+      flag = selected->FindOwn(name);
+    }
+    if (flag == nullptr) {
+      std::vector<std::string> known;
+      for (const Flag* candidate : FlagsInUse()) {
+        known.push_back(candidate->spec.name);
+      }
+      return wrong(
+          absl::StrFormat("unknown flag %s%s", name, Hint(name, known, "")));
+    }
+    if (item.inputs.size() > 1 && !flag->spec.is_list) {
+      return wrong(absl::StrFormat(
+          "%s has several values; one with blanks or commas needs quotes",
+          name));
+    }
+    const bool in_use = owner == this || owner == selected;
+    if (in_use && flag->source <= FlagSource::kConfigFile) {
+      flag->Give(FlagSource::kConfigFile, absl::StrJoin(item.inputs, ","),
+                 absl::StrFormat("%s: %s", path, name));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Notes for each flag the value of its strongest source. CLI11 would prefer the
+// file to the environment.
+absl::Status CommandLine::Impl::GatherValues() {
+  for (Flag* flag : FlagsInUse()) {
+    flag->source = FlagSource::kDefault;
+    if (flag->option->count() > 0) {
+      flag->Give(FlagSource::kCommandLine, flag->option->results().back(),
+                 "--" + flag->spec.name);
+      continue;
+    }
+    const std::string variable = VariableName(flag->spec.name);
+    if (const char* value = std::getenv(variable.c_str()); value != nullptr) {
+      flag->Give(FlagSource::kEnvironment, value, variable);
+    }
+  }
+  std::vector<std::string> files = config->results();
+  if (const char* path = std::getenv(VariableName(kConfigFlag).c_str());
+      path != nullptr && files.empty()) {
+    files.push_back(path);
+  }
+  for (const std::string& path : files) {
+    SEMRANK_RETURN_IF_ERROR(ReadConfigFile(path));
+  }
+  return absl::OkStatus();
+}
+
+std::string CommandLine::Impl::HelpText(bool all) const {
+  const Impl& shown = selected == nullptr ? *this : *selected;
+  std::string text = absl::StrFormat("%s: %s\n\n%s", shown.full_name,
+                                     shown.info.summary, shown.info.usage);
+  if (!text.ends_with('\n')) text += '\n';
+  if (!shown.commands.empty()) {
+    text += "\nCommands:\n";
+    for (const auto& command : shown.commands) {
+      absl::StrAppendFormat(&text, "  %-10s %s\n", command->impl_->info.name,
+                            command->impl_->info.summary);
+    }
+    absl::StrAppendFormat(&text, "'%s COMMAND --help' lists its flags.\n",
+                          info.name);
+  }
+  std::vector<HelpEntry> entries;
+  int num_hidden = 0;
+  for (const Flag* flag : FlagsInUse()) {
+    if (flag->is_advanced && !all) {
+      ++num_hidden;
+      continue;
+    }
+    const FlagSpec& spec = flag->spec;
+    std::string facts =
+        "default: " +
+        (flag->default_value.empty() ? "none" : flag->default_value);
+    if (!spec.limits.empty()) facts += "; " + spec.limits;
+    entries.push_back(
+        {.group = flag->group,
+         .form = spec.is_boolean
+                     ? "--[no]" + spec.name
+                     : absl::StrFormat("--%s=%s", spec.name, spec.form),
+         .facts = facts,
+         .help = spec.help});
+  }
+  constexpr char kGeneral[] = "General";
+  entries.push_back(
+      {kGeneral, "--config=FILE", "",
+       "Reads flags from FILE: a line name = value for each, # before a "
+       "comment. "
+       "The command line wins over the environment (SEMRANK_<NAME>), the "
+       "environment over FILE."});
+  entries.push_back(
+      {kGeneral, "--help", "", "Prints the common flags and exits."});
+  entries.push_back(
+      {kGeneral, "--help-all", "", "Prints all flags and exits."});
+  entries.push_back(
+      {kGeneral, "--version", "", "Prints the release and exits."});
+  text += FormatHelp(entries);
+  if (num_hidden > 0) {
+    absl::StrAppendFormat(&text, "\n%d more flags: '%s --help-all'.\n",
+                          num_hidden, shown.full_name);
+  }
+  return text;
+}
+
+absl::StatusOr<std::string> CommandLine::ParseArguments(
+    const std::vector<std::string>& arguments) {
+  PreparedArguments prepared = impl_->Prepare(arguments);
+  impl_->selected = nullptr;
+  try {
+    // CLI11 takes them from the back.
+    std::vector<std::string> tokens(prepared.tokens.rbegin(),
+                                    prepared.tokens.rend());
+    impl_->app->parse(std::move(tokens));
+  } catch (const CLI::Error& error) {
+    return UsageError(error.what());
+  }
+  for (const auto& command : impl_->commands) {
+    if (command->impl_->app->parsed()) impl_->selected = command->impl_.get();
+  }
+  if (impl_->version->count() > 0) {
+    const std::string note =
+        impl_->info.build_note.empty()
+            ? ""
+            : absl::StrFormat(" (%s)", impl_->info.build_note);
+    return absl::StrFormat("%s %s%s\n", impl_->info.name, Version(), note);
+  }
+  const bool all = impl_->help_all->count() > 0;
+  if (all || impl_->help->count() > 0) return impl_->HelpText(all);
+  SEMRANK_RETURN_IF_ERROR(impl_->CheckExtras(prepared));
+  SEMRANK_RETURN_IF_ERROR(impl_->GatherValues());
+  SEMRANK_RETURN_IF_ERROR(Apply());
+  return std::string();
+}
+
+std::optional<int> CommandLine::Parse(int argc, const char* const* argv) {
+  // A caller may hand over no name at all (argc 0).
+  const auto text = ParseArguments(
+      std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc));
+  if (!text.ok()) {
+    const std::string& name =
+        (impl_->selected == nullptr ? impl_.get() : impl_->selected)->full_name;
+    absl::FPrintF(stderr, "%s: %s\nTry '%s --help'.\n", name,
+                  text.status().message(), name);
+    return kExitWrongUse;
+  }
+  if (!text->empty()) return PrintHelp(*text);
+  return std::nullopt;
+}
+
+absl::Status CommandLine::Apply() {
+  for (const Flag* flag : impl_->FlagsInUse()) {
+    if (flag->source == FlagSource::kDefault) continue;
+    const absl::Status status = flag->spec.set(flag->value);
+    if (!status.ok()) {
+      return UsageError(
+          absl::StrFormat("%s: %s", flag->origin, status.message()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+FlagSource CommandLine::Source(std::string_view name) const {
+  for (const Flag* flag : impl_->FlagsInUse()) {
+    if (flag->spec.name == name) return flag->source;
+  }
+  assert(false && "no such flag");
+  return FlagSource::kDefault;
+}
+
+std::vector<FlagValue> CommandLine::Values() const {
+  std::vector<FlagValue> values;
+  for (const Flag* flag : impl_->FlagsInUse()) {
+    values.push_back({.name = flag->spec.name,
+                      .value = flag->Shown(flag->spec.get()),
+                      .source = std::string(FlagSourceName(flag->source))});
+  }
+  return values;
+}
+
+int CommandLine::ExitCode(const absl::Status& status) const {
+  const Impl& used = impl_->selected == nullptr ? *impl_ : *impl_->selected;
+  return semrank::ExitCode({.name = used.full_name}, status);
+}
+
+std::string_view FlagSourceName(FlagSource source) {
+  switch (source) {
+    case FlagSource::kDefault:
+      return "default";
+    case FlagSource::kConfigFile:
+      return "config file";
+    case FlagSource::kEnvironment:
+      return "environment";
+    case FlagSource::kCommandLine:
+      return "command line";
+  }
+  return "";
+}
+
+}  // namespace semrank

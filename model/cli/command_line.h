@@ -1,0 +1,193 @@
+// The command line of a program: flags that are bound to the fields of option
+// structs, and commands with flags of their own.
+//
+//   CommandLine command_line({.name = "semrank-train", ...});
+//   command_line.Group("Training");
+//   command_line.Add("batch_size", &options.batch_size,
+//                    "Pairs in a mini-batch.", {.min = 1, .max = 16384});
+//   if (const auto code = command_line.Parse(argc, argv)) return *code;
+//   return command_line.ExitCode(Run(options));
+//
+//   Values   `--name=value` or `--name value`; a boolean flag is also `--name`
+//            and `--noname`. The last of several values wins. Numbers are
+//            decimal, durations have a unit (10s, 1m30s), the elements of a
+//            list stand between commas; an empty list is `--name=`.
+//   Sources  command line > environment (SEMRANK_<NAME>) > files of --config
+//            (`name = value` lines, TOML as CLI11 reads it; a later file wins)
+//            > what the field holds when the flag is added, its default.
+//   Errors   every flag is checked as it is read. UsageError with the flag, the
+//            value, where it was written and what would be right, and a hint
+//            for misspelled names.
+//   Help     --help lists the common flags by group, --help-all every flag.
+//   Threads  one thread.
+//
+// CLI11 finds the flags, the commands and the lines of --config. Values are
+// read here: CLI11 takes 010 for eight, and its environment is weaker than its
+// file.
+#ifndef SEMRANK_MODEL_CLI_COMMAND_LINE_H_
+#define SEMRANK_MODEL_CLI_COMMAND_LINE_H_
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "model/cli/flag_value.h"
+#include "model/cli/program.h"
+
+namespace semrank {
+
+// A value that is written as a word: {"adam", v1::OPTIMIZER_ADAM}.
+template <typename T>
+struct Named {
+  std::string_view name;
+  T value;
+};
+
+// A flag whose value needs a reader of its own.
+struct FlagSpec {
+  std::string name;
+  std::string help;
+  std::string form = "VALUE";  // for --help: --name=VALUE
+  std::string limits = "";     // for --help: "1 to 100"
+  bool is_boolean = false;
+  bool is_list = false;  // --config may give several values
+  // Sets the field. The message of an error is the reason alone: "must be ...".
+  std::function<absl::Status(const std::string&)> set;
+  // The field's value as `set` would read it.
+  std::function<std::string()> get;
+};
+
+enum class FlagSource { kDefault, kConfigFile, kEnvironment, kCommandLine };
+
+// "default", "config file", "environment" or "command line".
+std::string_view FlagSourceName(FlagSource source);
+
+struct FlagValue {
+  std::string name;
+  std::string value;   // secrets hidden
+  std::string source;  // FlagSourceName
+};
+
+class CommandLine {
+ public:
+  // What `info` refers to must outlive this.
+  explicit CommandLine(const ProgramInfo& info);
+  ~CommandLine();
+  CommandLine(const CommandLine&) = delete;
+  CommandLine& operator=(const CommandLine&) = delete;
+
+  // Flags added from now on belong to the group `title` of the help text; with
+  // kAdvanced only --help-all shows them.
+  enum class Level { kCommon, kAdvanced };
+  void Group(std::string_view title, Level level = Level::kCommon);
+
+  // Binds --name to `field`, which must outlive Parse and Apply. `help` states
+  // the unit and what special values mean; default, range and names are added
+  // to it. Numbers: int, std::int64_t, std::uint32_t, std::uint64_t, double.
+  void Add(std::string_view name, std::string* field, std::string_view help);
+  void Add(std::string_view name, bool* field, std::string_view help);
+  void Add(std::string_view name, absl::Duration* field, std::string_view help,
+           Range<absl::Duration> range = {});
+  template <typename T>
+  requires(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) void Add(
+      std::string_view name, T* field, std::string_view help,
+      Range<std::type_identity_t<T>> range = {});
+  // Not set as long as the flag is not given.
+  void Add(std::string_view name, std::optional<double>* field,
+           std::string_view help, Range<double> range = {});
+  // Empty elements are left out.
+  void Add(std::string_view name, std::vector<std::string>* field,
+           std::string_view help);
+  // `range` holds for each element.
+  void Add(std::string_view name, std::vector<int>* field,
+           std::string_view help, Range<int> range = {});
+  // One of `names`.
+  template <typename T, std::size_t size>
+  void Add(std::string_view name, T* field, std::string_view help,
+           const Named<std::type_identity_t<T>> (&names)[size]);
+  void Add(FlagSpec spec);
+
+  // `hide` turns a value into what may be shown of it in errors and Values().
+  void HideSecrets(std::string_view name,
+                   std::function<std::string(const std::string&)> hide);
+
+  // Arguments that are no flags go to `field`, in order; all after "--" do.
+  // Without this any is wrong use.
+  void AddArguments(std::vector<std::string>* field);
+
+  // A command with flags of its own: `semrank rank --top_k=3`. Flags of this
+  // command line may stand before the command and after it. The reference is
+  // valid as long as this object.
+  CommandLine& AddCommand(const ProgramInfo& info);
+  // The name of the command that was given; empty = none.
+  std::string_view command() const;
+
+  // Sets the fields of the flags that were given. Answers --help, --help-all
+  // and --version on standard output and wrong use on standard error, and then
+  // returns the exit code; nothing if the program is to go on.
+  std::optional<int> Parse(int argc, const char* const* argv);
+  // The same without printing; `arguments` has no program name. Returns the
+  // text that --help and the like print, otherwise "".
+  absl::StatusOr<std::string> ParseArguments(
+      const std::vector<std::string>& arguments);
+
+  // Sets the fields of all given flags once more: for a caller that has
+  // replaced the bound struct by other defaults after Parse.
+  absl::Status Apply();
+
+  // Of a flag of this or of the given command.
+  FlagSource Source(std::string_view name) const;
+  bool IsSet(std::string_view name) const {
+    return Source(name) != FlagSource::kDefault;
+  }
+  // All flags of this and of the given command in the order of the help text,
+  // with what their fields hold now.
+  std::vector<FlagValue> Values() const;
+
+  // For a program's last line: ExitCode of program.h under the name of the
+  // program and the given command.
+  int ExitCode(const absl::Status& status) const;
+
+ private:
+  struct Flag;
+  struct Impl;
+  CommandLine(const ProgramInfo& info, Impl* parent);
+
+  void AddNamed(std::string_view name, std::string_view help,
+                std::vector<std::string> names,
+                std::function<void(std::size_t)> set,
+                std::function<std::size_t()> get);
+
+  std::unique_ptr<Impl> impl_;
+};
+
+template <typename T, std::size_t size>
+void CommandLine::Add(std::string_view name, T* field, std::string_view help,
+                      const Named<std::type_identity_t<T>> (&names)[size]) {
+  std::vector<std::string> words;
+  std::vector<T> values;
+  for (const Named<T>& entry : names) {
+    words.emplace_back(entry.name);
+    values.push_back(entry.value);
+  }
+  AddNamed(
+      name, help, std::move(words),
+      [field, values](std::size_t i) { *field = values[i]; },
+      [field, values] {
+        std::size_t i = 0;
+        while (i < values.size() && values[i] != *field) ++i;
+        return i;
+      });
+}
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_CLI_COMMAND_LINE_H_
