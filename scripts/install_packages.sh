@@ -71,13 +71,22 @@ fi
 echo "packages: installing with apt-get: ${missing[*]}"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
+# Unattended upgrades and cloud-init hold apt's locks for minutes: wait for them.
+lock_seconds=${SEMRANK_APT_LOCK_SECONDS:-600}
 run() {
-  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive "$@" >"$log" 2>&1 || {
-    tail -n 20 "$log" >&2
-    echo "install_packages.sh: failed: $*" >&2
-    exit 1
-  }
+  local end=$((SECONDS + lock_seconds)) told=""
+  while ! "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
+      apt-get -q -o DPkg::Lock::Timeout=5 "$@" >"$log" 2>&1; do
+    if ! grep -qE 'Could not get lock|Unable to (acquire|lock)' "$log" || [ "$SECONDS" -ge "$end" ]; then
+      tail -n 20 "$log" >&2
+      echo "install_packages.sh: failed: apt-get $*" >&2
+      exit 1
+    fi
+    [ -n "$told" ] || echo "packages: another program is installing packages; waiting up to $lock_seconds s"
+    told=yes
+    sleep 2
+  done
 }
-run apt-get update -q
-run apt-get install -q -y --no-install-recommends "${missing[@]}"
+run update
+run install -y --no-install-recommends "${missing[@]}"
 echo "packages: done"

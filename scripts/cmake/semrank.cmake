@@ -83,6 +83,24 @@ function(add_semrank_program)
   install(TARGETS ${ARG_NAME} RUNTIME COMPONENT programs DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 
+# semrank_test_options(TARGET): what every test program is compiled with, which
+# the precompiled headers must share.
+function(semrank_test_options target)
+  # A test runs for less time than it takes to optimise it. Nor does a
+  # sanitizer's report need the lines of a test: those of what it calls are there.
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  if(SEMRANK_SANITIZE)
+    target_compile_options(${target} PRIVATE -O0 -g0)
+  endif()
+  # Tests of one folder often give their helpers the same name.
+  set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
+  # GCC 12 sees overflows in appending to strings at -O1 (its bug 105329).
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds>)
+  # Some libraries bring -pthread; precompiled headers want it for all or none.
+  target_compile_options(${target} PRIVATE -pthread)
+  target_link_libraries(${target} PRIVATE semrank_flags GTest::gmock GTest::gtest_main)
+endfunction()
+
 # add_semrank_test(NAME text_test DEPS semrank_text): one test program out of the
 # current folder, but for EXCEPT, or out of SRCS. PROGRAMS are built before it.
 function(add_semrank_test)
@@ -94,14 +112,11 @@ function(add_semrank_test)
     semrank_sources(ARG_SRCS EXCEPT ${ARG_EXCEPT})
   endif()
   add_executable(${ARG_NAME} ${ARG_SRCS})
-  # A test runs for less time than it takes to optimise it. Nor does a
-  # sanitizer's report need the lines of a test: those of what it calls are there.
-  target_compile_options(${ARG_NAME} PRIVATE $<$<CONFIG:Release>:-O1>)
-  if(SEMRANK_SANITIZE)
-    target_compile_options(${ARG_NAME} PRIVATE -O0 -g0)
+  if(SEMRANK_PRECOMPILE_TESTS)
+    target_precompile_headers(${ARG_NAME} REUSE_FROM semrank_test_headers)
   endif()
-  target_link_libraries(${ARG_NAME} PRIVATE ${ARG_DEPS} semrank_flags
-                        GTest::gmock GTest::gtest_main)
+  target_link_libraries(${ARG_NAME} PRIVATE ${ARG_DEPS})
+  semrank_test_options(${ARG_NAME})
   target_compile_definitions(${ARG_NAME} PRIVATE
     SEMRANK_TESTDATA_DIR="${PROJECT_SOURCE_DIR}/tests/testdata"
     SEMRANK_BINARY_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
