@@ -9,12 +9,10 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "client/bulk/resumable_file.h"
-#include "client/input/text_block.h"
-#include "client/input/text_list.h"
 #include "client/input/unicode.h"
-#include "client/output/advice.h"
+#include "client/output/call_report.h"
 #include "client/output/embedding_output.h"
-#include "client/output/enum_words.h"
+#include "client/output/output.h"
 #include "model/base/fingerprint.h"
 #include "model/base/status_macros.h"
 #include "model/cli/progress.h"
@@ -26,9 +24,9 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::int64_t kMaxProblemsPrinted = 10;
 
-// How far the work is. As saved with the file.
+// Counts of the finished part, saved with every checkpoint.
 struct Progress {
-  std::int64_t num_lines = 0;  // read of the input, all shards
+  std::int64_t num_lines = 0;  // read from the input, of all shards
   std::int64_t num_rows = 0;
   std::int64_t num_bad_lines = 0;
   std::int64_t num_refused = 0;
@@ -47,15 +45,15 @@ struct Progress {
   }
 };
 
-// The version of the file that was begun, unless another one is asked for.
+// The version of the interrupted run, unless the options name another one.
 v1::ModelRef ModelToAsk(const EmbedToFileOptions& options,
                         const std::optional<ResumableState>& state) {
   v1::ModelRef model = options.model;
   if (!state.has_value() || model.version() != 0) return model;
-  const std::string name = state->what.value("model", "");
+  const std::string name = state->identity.value("model", "");
   std::int64_t version = 0;
   if (!model.name().empty() && model.name() != name) return model;
-  if (!absl::SimpleAtoi(state->what.value("version", ""), &version)) {
+  if (!absl::SimpleAtoi(state->identity.value("version", ""), &version)) {
     return model;
   }
   model.set_name(name);
@@ -71,34 +69,36 @@ absl::StatusOr<v1::Model> AskForModel(
   if (absl::IsNotFound(model.status()) && state.has_value() &&
       wanted.version() != options.model.version()) {
     return absl::FailedPreconditionError(absl::StrFormat(
-        "%s.partial holds vectors of model %s version %d, which is not "
-        "there any more; remove %s.state to begin anew (%s)",
+        "%s.partial holds vectors of model %s version %d, which no longer "
+        "exists; remove %s.state to start over (%s)",
         options.output, wanted.name(), wanted.version(), options.output,
         model.status().message()));
   }
-  if (!model.ok()) return WithAdvice(model.status());
+  if (!model.ok()) return WithHint(model.status());
   if (model->embedding_dim() > 0) return model;
   return absl::InvalidArgumentError(absl::StrFormat(
       "model %s version %d has no vectors", model->name(), model->version()));
 }
 
-// What makes it the same file when it is taken up again.
+// Everything that must not change between an interrupted run and its
+// continuation.
 absl::StatusOr<Json> Identity(const EmbedToFileOptions& options,
                               const v1::Model& model) {
-  Json what = {{"model", model.name()},
-               {"version", std::to_string(model.version())},
-               {"weights", model.weights_sha256()},
-               {"side", EnumWord(options.side)},
-               {"format", NameOf(options.format)},
-               {"shard", FormatShard(options.shard)}};
+  Json identity = {{"model", model.name()},
+                   {"version", std::to_string(model.version())},
+                   {"weights", model.weights_sha256()},
+                   {"side", EnumWord(options.side)},
+                   {"format", NameOf(options.format)},
+                   {"shard", FormatShard(options.shard)}};
   if (options.format == EmbeddingFileFormat::kJsonl) {
-    const v1::EmbedTextsResponse no_numbers;
-    what["lines like"] = JsonlRows(options.jsonl, {{"x"}, {"1"}}, no_numbers);
+    const v1::EmbedTextsResponse no_vectors;
+    identity["lines like"] =
+        JsonlRows(options.jsonl, {{"x"}, {"1"}}, no_vectors);
   }
-  if (CanBeReadAgain(options.texts)) {
-    SEMRANK_ASSIGN_OR_RETURN(what["texts"], FileFingerprint(options.texts));
+  if (IsRereadable(options.texts)) {
+    SEMRANK_ASSIGN_OR_RETURN(identity["texts"], FileFingerprint(options.texts));
   }
-  return what;
+  return identity;
 }
 
 class FileEmbedder {
@@ -133,20 +133,21 @@ class FileEmbedder {
   const Progress& progress() const { return progress_; }
 
  private:
-  // After the lines that are done.
+  // Positioned after the finished lines.
   absl::StatusOr<std::unique_ptr<TextReader>> OpenTexts() {
-    const std::int64_t may_be_bad =
+    const std::int64_t remaining_bad_lines =
         options_.max_bad_lines - progress_.num_bad_lines;
     num_bad_lines_before_ = progress_.num_bad_lines;
     return TextReader::Open(
-        options_.texts, {.max_bad_lines = std::max<std::int64_t>(0, may_be_bad),
-                         .num_lines_before = progress_.num_lines,
-                         .shard = options_.shard});
+        options_.texts,
+        {.max_bad_lines = std::max<std::int64_t>(0, remaining_bad_lines),
+         .num_lines_before = progress_.num_lines,
+         .shard = options_.shard});
   }
 
   absl::StatusOr<TextBlock> Read() {
     SEMRANK_ASSIGN_OR_RETURN(
-        TextBlock block, ReadTextBlock(*reader_, [](const TextLine& line) {
+        TextBlock block, reader_->NextBlock([](const TextLine& line) {
           return line.id.has_value() ? std::string(*line.id)
                                      : std::to_string(line.number);
         }));
@@ -159,28 +160,28 @@ class FileEmbedder {
     request_.mutable_texts()->Assign(block.list.texts.begin(),
                                      block.list.texts.end());
     const absl::Status status = source_.EmbedTextsStream(
-        request_, [&](const v1::EmbedTextsStreamResponse& piece) {
-          SEMRANK_RETURN_IF_ERROR(Take(block, piece));
-          const std::size_t last = piece.first_text() + piece.num_texts();
+        request_, [&](const v1::EmbedTextsStreamResponse& chunk) {
+          SEMRANK_RETURN_IF_ERROR(Take(block, chunk));
+          const std::size_t last = chunk.first_text() + chunk.num_texts();
           if (last > 0) {
             bar.Update(options_.shard.NumLines(block.lines[last - 1]) -
                        num_lines_before_);
           }
           return absl::OkStatus();
         });
-    return status.ok() ? status : WithAdvice(status);
+    return status.ok() ? status : WithHint(status);
   }
 
   absl::Status Take(const TextBlock& block,
-                    const v1::EmbedTextsStreamResponse& piece) {
-    if (piece.num_texts() > 0 && piece.embedding_dim() != embedding_dim_) {
+                    const v1::EmbedTextsStreamResponse& chunk) {
+    if (chunk.num_texts() > 0 && chunk.embedding_dim() != embedding_dim_) {
       return absl::InternalError(absl::StrFormat(
-          "the server's answer is wrong: vectors of %d numbers from a model "
-          "of %d",
-          piece.embedding_dim(), embedding_dim_));
+          "invalid response from the server: %d-dimensional vectors from a "
+          "%d-dimensional model",
+          chunk.embedding_dim(), embedding_dim_));
     }
-    PrintProblems(block, piece);
-    const EmbeddedTexts embedded = TakeEmbedded(block.list, piece);
+    PrintProblems(block, chunk);
+    const EmbeddedTexts embedded = TakeEmbedded(block.list, chunk);
     std::string ids;
     for (const std::string& id : embedded.texts.ids) ids += id + "\n";
     progress_.num_rows +=
@@ -191,11 +192,11 @@ class FileEmbedder {
   }
 
   void PrintProblems(const TextBlock& block,
-                     const v1::EmbedTextsStreamResponse& piece) {
-    for (const v1::Problem& problem : piece.problems()) {
+                     const v1::EmbedTextsStreamResponse& chunk) {
+    for (const v1::Problem& problem : chunk.problems()) {
       if (progress_.num_refused++ >= kMaxProblemsPrinted) continue;
       absl::FPrintF(stderr, "%s:%d: not embedded: %s\n", options_.texts,
-                    block.lines[piece.first_text() + problem.index()],
+                    block.lines[chunk.first_text() + problem.index()],
                     EscapeControls(problem.status().message()));
     }
   }
@@ -207,7 +208,7 @@ class FileEmbedder {
   v1::EmbedTextsRequest request_;
   std::uint32_t embedding_dim_ = 0;
   std::unique_ptr<TextReader> reader_;
-  std::int64_t num_lines_before_ = 0;  // the shard's, done by earlier runs
+  std::int64_t num_lines_before_ = 0;  // of the shard, in earlier runs
   std::int64_t num_bad_lines_before_ = 0;
 };
 
@@ -216,12 +217,12 @@ class FileEmbedder {
 absl::Status EmbedToFile(VectorSource& source,
                          const EmbedToFileOptions& options) {
   std::optional<ResumableState> state;
-  if (CanBeReadAgain(options.texts)) {
+  if (IsRereadable(options.texts)) {
     SEMRANK_ASSIGN_OR_RETURN(state, ReadResumableState(options.output));
   }
   SEMRANK_ASSIGN_OR_RETURN(const v1::Model model,
                            AskForModel(source, options, state));
-  SEMRANK_ASSIGN_OR_RETURN(const Json what, Identity(options, model));
+  SEMRANK_ASSIGN_OR_RETURN(const Json identity, Identity(options, model));
   const EmbeddingFileFacts facts{.format = options.format,
                                  .embedding_dim = model.embedding_dim(),
                                  .model = model.name(),
@@ -229,12 +230,12 @@ absl::Status EmbedToFile(VectorSource& source,
                                  .side = EnumWord(options.side)};
   SEMRANK_ASSIGN_OR_RETURN(
       const std::unique_ptr<ResumableFile> file,
-      ResumableFile::Open(options.output, HasIdsBeside(options.format),
-                          EmbeddingFileHeader(facts, 0), what, state));
+      ResumableFile::Open(options.output, HasIdsFile(options.format),
+                          EmbeddingFileHeader(facts, 0), identity, state));
   Progress progress;
   if (state.has_value()) {
     progress = Progress::FromJson(state->progress);
-    absl::FPrintF(stderr, "%s.partial: going on after line %d, %d vectors\n",
+    absl::FPrintF(stderr, "%s.partial: continuing after line %d, %d vectors\n",
                   options.output, progress.num_lines, progress.num_rows);
   }
   FileEmbedder embedder(source, options, model, progress, *file);

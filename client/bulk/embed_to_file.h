@@ -1,13 +1,13 @@
 // Embeds a file of texts, of any size, into a file of vectors.
 //
-//   Rows     in the order of the texts. A text without an id has the number of
-//            its line for one. A text that cannot be embedded is named on
-//            standard error and has no row.
-//   Model    one for the whole file, also over several runs.
-//   Resume   the same call goes on where an earlier one was killed, and makes
-//            the same bytes (resumable_file.h). Not of a pipe, which cannot be
-//            read again: that begins anew.
-//   Memory   of some twenty thousand texts and their vectors.
+//   Rows     in the order of the texts. A text without an id gets the number of
+//            its line. A text that cannot be embedded is reported on standard
+//            error and has no row.
+//   Model    one version for the whole file, also across several runs.
+//   Resume   the same call continues after an interrupted one and produces the
+//            same bytes (resumable_file.h). A pipe cannot be read again, so it
+//            starts over.
+//   Memory   about 20,000 texts and their vectors.
 //   Progress on standard error.
 #ifndef SEMRANK_CLIENT_BULK_EMBED_TO_FILE_H_
 #define SEMRANK_CLIENT_BULK_EMBED_TO_FILE_H_
@@ -18,25 +18,25 @@
 #include "absl/status/status.h"
 #include "client/bulk/embedding_file.h"
 #include "client/bulk/vector_source.h"
-#include "client/input/shard.h"
+#include "client/input/text_reader.h"
 
 namespace semrank {
 
 struct EmbedToFileOptions {
   std::string texts;   // a file, or "-"
-  std::string output;  // what comes of it
+  std::string output;  // the file of vectors
   EmbeddingFileFormat format = EmbeddingFileFormat::kNpy;
   JsonlForm jsonl = {};  // for EmbeddingFileFormat::kJsonl
   Shard shard = {};
   v1::Side side = v1::SIDE_DOCUMENT;
-  // Version 0 = the current one, or that of the file begun before.
+  // Version 0 = the current one, or that of the interrupted run.
   v1::ModelRef model = {};
   std::int64_t max_bad_lines = 0;
 };
 
-// FailedPrecondition when the file was begun with other texts, another model or
-// other options; InvalidArgument when it is whole but for some texts that could
-// not be embedded; else the source's and the system's errors.
+// FailedPrecondition if an interrupted run had other texts, options or another
+// model. InvalidArgument if the file is complete but some texts could not be
+// embedded. Else the errors of the source and of the system.
 absl::Status EmbedToFile(VectorSource& source,
                          const EmbedToFileOptions& options);
 

@@ -1,11 +1,17 @@
 #include "client/bulk/embedding_file.h"
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstddef>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_format.h"
 #include "client/output/embedding_output.h"
+#include "client/output/output.h"
+#include "model/base/fingerprint.h"
 
 namespace semrank {
 namespace {
@@ -23,9 +29,9 @@ constexpr std::array<NamedFormat, 5> kFormats = {{
     {"safetensors", EmbeddingFileFormat::kSafetensors},
 }};
 
-// The vectors after a header then stand as SIMD loads like them.
+// Aligns the vectors after the header for SIMD loads.
 constexpr std::size_t kAlignment = 64;
-// More than the digits of three 64-bit numbers.
+// Enough for the digits of three 64-bit numbers.
 constexpr std::size_t kRoomForNumbers = 64;
 
 std::string LittleEndian(std::uint64_t value, int num_bytes) {
@@ -36,8 +42,9 @@ std::string LittleEndian(std::uint64_t value, int num_bytes) {
   return bytes;
 }
 
-// Blanks up to a length that depends on the length of `empty` alone, the same
-// text without rows, and makes `before` + length whole blocks.
+// Pads a header with blanks to a length that depends only on `empty`, the
+// length of the same header for 0 rows, and aligns the end of `before` +
+// header.
 void Pad(std::size_t before, std::size_t empty, std::string& text) {
   const std::size_t blocks =
       (before + empty + kRoomForNumbers + kAlignment - 1) / kAlignment;
@@ -94,6 +101,59 @@ std::string FvecsRows(const v1::EmbedTextsResponse& response) {
   return rows;
 }
 
+constexpr std::string_view kStyleNames[] = {"plain", "elasticsearch", "vespa",
+                                            "qdrant"};
+
+bool IsUuid(std::string_view id) {
+  if (id.size() != 36) return false;
+  for (std::size_t i = 0; i < id.size(); ++i) {
+    const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+    if (dash ? id[i] != '-' : !absl::ascii_isxdigit(id[i])) return false;
+  }
+  return true;
+}
+
+// UUID version 8 is for custom hashes.
+std::string UuidOf(std::string_view id) {
+  const Fingerprint bits = BytesFingerprint(id);
+  return absl::StrFormat("%08x-%04x-8%03x-%04x-%012x", bits.hi >> 32,
+                         bits.hi >> 16 & 0xffff, bits.hi & 0xfff,
+                         (bits.lo >> 48 & 0x3fff) | 0x8000,
+                         bits.lo & 0xffff'ffff'ffff);
+}
+
+nlohmann::ordered_json QdrantId(const std::string& id) {
+  std::uint64_t number = 0;
+  std::from_chars(id.data(), id.data() + id.size(), number);
+  // "007" and "7" are different documents.
+  if (std::to_string(number) == id) return number;
+  return IsUuid(id) ? id : UuidOf(id);
+}
+
+std::string Lines(const JsonlForm& form, const std::string& id,
+                  const std::string& text, nlohmann::ordered_json vector) {
+  nlohmann::ordered_json fields = {{form.text_field, text}};
+  switch (form.style) {
+    case JsonlStyle::kPlain:
+      return ToJsonLine({{"id", id},
+                         {form.text_field, text},
+                         {form.vector_field, std::move(vector)}});
+    case JsonlStyle::kElasticsearch:
+      fields[form.vector_field] = std::move(vector);
+      return ToJsonLine({{"index", {{"_id", id}}}}) + ToJsonLine(fields);
+    case JsonlStyle::kVespa:
+      fields[form.vector_field] = std::move(vector);
+      return ToJsonLine(
+          {{"put", absl::StrFormat("id:%s::%s", form.vespa_type, id)},
+           {"fields", std::move(fields)}});
+    case JsonlStyle::kQdrant:
+      break;
+  }
+  return ToJsonLine({{"id", QdrantId(id)},
+                     {"vector", std::move(vector)},
+                     {"payload", {{"id", id}, {form.text_field, text}}}});
+}
+
 }  // namespace
 
 std::optional<EmbeddingFileFormat> FindEmbeddingFileFormat(
@@ -111,7 +171,14 @@ std::string_view NameOf(EmbeddingFileFormat format) {
   return "";
 }
 
-bool HasIdsBeside(EmbeddingFileFormat format) {
+std::optional<JsonlStyle> FindJsonlStyle(std::string_view name) {
+  const auto* const found =
+      std::find(std::begin(kStyleNames), std::end(kStyleNames), name);
+  if (found == std::end(kStyleNames)) return std::nullopt;
+  return static_cast<JsonlStyle>(found - std::begin(kStyleNames));
+}
+
+bool HasIdsFile(EmbeddingFileFormat format) {
   return format != EmbeddingFileFormat::kJsonl &&
          format != EmbeddingFileFormat::kTsv;
 }
@@ -128,6 +195,15 @@ std::string EmbeddingFileHeader(const EmbeddingFileFacts& facts,
   }
 }
 
+std::string JsonlRows(const JsonlForm& form, const TextList& texts,
+                      const v1::EmbedTextsResponse& response) {
+  std::string rows;
+  for (std::size_t i = 0; i < texts.texts.size(); ++i) {
+    rows += Lines(form, texts.ids[i], texts.texts[i], JsonVector(response, i));
+  }
+  return rows;
+}
+
 std::string EmbeddingFileRows(EmbeddingFileFormat format, const TextList& texts,
                               const v1::EmbedTextsResponse& response,
                               const JsonlForm& form) {
@@ -138,7 +214,7 @@ std::string EmbeddingFileRows(EmbeddingFileFormat format, const TextList& texts,
       return JsonlRows(form, texts, response);
     case EmbeddingFileFormat::kTsv:
       return EmbeddingTable(texts, response).ToTsv(/*escape_controls=*/false);
-    default:  // npy and safetensors have the rows as they are on the wire
+    default:  // npy and safetensors store the bytes of the wire
       return response.vectors();
   }
 }

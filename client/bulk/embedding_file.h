@@ -1,15 +1,16 @@
-// The forms of a file of vectors, for the programs that read vectors in bulk.
+// File formats for vectors, for the programs that import them. Numbers are
+// little-endian.
 //
-//   npy          NumPy 1.0 format: one float32 matrix of rows x embedding_dim
-//   fvecs        as of the TEXMEX collections, read by FAISS: for each vector
-//                embedding_dim in int32, then its numbers in float32
+//   npy          NumPy 1.0: one float32 matrix of rows x embedding_dim
+//   fvecs        as in the TEXMEX collections and FAISS: for each vector
+//                embedding_dim as int32, then its elements as float32
 //   safetensors  one float32 tensor "vectors" of rows x embedding_dim; model,
 //                version and side as metadata
-//   jsonl        {"id", "text", "vector"}, a line a text, or as jsonl_form.h
-//   tsv          id, text and "0.1 -0.2 ...", a line a text
+//   jsonl        {"id", "text", "vector"} per text, or as JsonlStyle says
+//   tsv          id, text and "0.1 -0.2 ..." per text
 //
-// Numbers are little-endian. The first three have no room for ids: those stand
-// in a file beside, one a line, in the order of the rows.
+// The first three cannot hold ids: a second file has them, one per line, in the
+// order of the rows.
 #ifndef SEMRANK_CLIENT_BULK_EMBEDDING_FILE_H_
 #define SEMRANK_CLIENT_BULK_EMBEDDING_FILE_H_
 
@@ -18,8 +19,7 @@
 #include <string>
 #include <string_view>
 
-#include "client/bulk/jsonl_form.h"
-#include "client/input/text_list.h"
+#include "client/input/text_reader.h"
 #include "semrank/v1/embedding_service.pb.h"
 
 namespace semrank {
@@ -34,8 +34,32 @@ std::optional<EmbeddingFileFormat> FindEmbeddingFileFormat(
     std::string_view name);
 std::string_view NameOf(EmbeddingFileFormat format);
 
-// Whether the ids stand in a file beside.
-bool HasIdsBeside(EmbeddingFileFormat format);
+// Whether the ids need a second file.
+bool HasIdsFile(EmbeddingFileFormat format);
+
+//   plain          {"id": "7", "text": ..., "vector": [...]}
+//   elasticsearch  two lines of the bulk API, also OpenSearch's:
+//                  {"index": {"_id": "7"}} and {"text": ..., "vector": [...]}
+//   vespa          {"put": "id:NAMESPACE:TYPE::7", "fields": {"text": ...,
+//                  "vector": [...]}}, a tensor<float>(x[N]), for `vespa feed`
+//   qdrant         {"id": 7, "vector": [...], "payload": {"id": "7", "text":
+//                  ...}}, a point. Qdrant's ids are numbers or UUIDs, so other
+//                  ids become the UUID (version 8, RFC 9562) of their
+//                  fingerprint.
+enum class JsonlStyle { kPlain, kElasticsearch, kVespa, kQdrant };
+
+inline constexpr std::string_view kJsonlStyles =
+    "plain, elasticsearch, vespa or qdrant";
+
+// By its name; nothing for others.
+std::optional<JsonlStyle> FindJsonlStyle(std::string_view name);
+
+struct JsonlForm {
+  JsonlStyle style = JsonlStyle::kPlain;
+  std::string text_field = "text";
+  std::string vector_field = "vector";  // qdrant: always "vector"
+  std::string vespa_type = "doc:doc";   // NAMESPACE:TYPE
+};
 
 // What all rows of a file have in common.
 struct EmbeddingFileFacts {
@@ -46,17 +70,18 @@ struct EmbeddingFileFacts {
   std::string side;  // "query" or "document"
 };
 
-// What stands before the rows; as long for any number of rows, so that it can
-// be written first and corrected in the end.
+// The bytes before the rows. Their number does not depend on num_rows, so that
+// they can be written first and overwritten when num_rows is known.
 std::string EmbeddingFileHeader(const EmbeddingFileFacts& facts,
                                 std::int64_t num_rows);
 
-// The rows of `texts`, all with ids. `response` holds their vectors, as in
-// embedding_output.h.
-// `form` is for jsonl.
+// The rows of `texts`, which all have ids. `response` holds their vectors, as
+// in embedding_output.h.
 std::string EmbeddingFileRows(EmbeddingFileFormat format, const TextList& texts,
                               const v1::EmbedTextsResponse& response,
                               const JsonlForm& form = {});
+std::string JsonlRows(const JsonlForm& form, const TextList& texts,
+                      const v1::EmbedTextsResponse& response);
 
 }  // namespace semrank
 

@@ -7,10 +7,10 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
-#include "client/input/text_block.h"
+#include "client/input/text_reader.h"
 #include "client/input/unicode.h"
 #include "client/lib/client_status.h"
-#include "client/output/advice.h"
+#include "client/output/call_report.h"
 #include "model/base/status_macros.h"
 #include "model/cli/program.h"
 #include "model/cli/progress.h"
@@ -108,13 +108,13 @@ absl::Status PutFile(CatalogClient& client, const PutFileOptions& options,
                   "documents");
   while (true) {
     SEMRANK_ASSIGN_OR_RETURN(const TextBlock block,
-                             ReadTextBlock(*reader, [&](const TextLine& line) {
+                             reader->NextBlock([&](const TextLine& line) {
                                return IdOf(options, line);
                              }));
     if (block.empty()) return absl::OkStatus();
     const absl::Status status =
         PutBlock(client, block, options.numeric_ids, bar, counts);
-    if (!status.ok()) return WithAdvice(status);
+    if (!status.ok()) return WithHint(status);
   }
 }
 

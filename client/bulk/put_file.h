@@ -11,7 +11,7 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "client/input/shard.h"
+#include "client/input/text_reader.h"
 #include "client/lib/catalog_client.h"
 
 namespace semrank {

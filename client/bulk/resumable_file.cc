@@ -24,9 +24,9 @@ std::string PartialName(const std::string& path) { return path + ".partial"; }
 std::string IdsName(const std::string& path) { return path + ".ids"; }
 std::string StateName(const std::string& path) { return path + ".state"; }
 
-absl::Status BeginAnewInstead(const std::string& path, std::string_view why) {
+absl::Status MustStartOver(const std::string& path, std::string_view why) {
   return absl::FailedPreconditionError(
-      absl::StrFormat("%s: %s; remove %s to begin anew", PartialName(path), why,
+      absl::StrFormat("%s: %s; remove %s to start over", PartialName(path), why,
                       StateName(path)));
 }
 
@@ -55,12 +55,13 @@ std::optional<ResumableState> ParseState(const std::string& text) {
       !json.contains("progress")) {
     return {};
   }
-  ResumableState state{.what = json["what"],
+  ResumableState state{.identity = json["what"],
                        .progress = json["progress"],
                        .num_bytes = *num_bytes,
                        .num_id_bytes = *num_id_bytes};
   const bool good =
-      AllOf(state.what, [](const Json& value) { return value.is_string(); }) &&
+      AllOf(state.identity,
+            [](const Json& value) { return value.is_string(); }) &&
       AllOf(state.progress, [](const Json& value) {
         return value.is_number_integer() && value.get<std::int64_t>() >= 0;
       });
@@ -69,7 +70,7 @@ std::optional<ResumableState> ParseState(const std::string& text) {
 
 std::string FormatState(const ResumableState& state) {
   return Json{{"format", kStateFormat},
-              {"what", state.what},
+              {"what", state.identity},
               {"progress", state.progress},
               {"num_bytes", state.num_bytes},
               {"num_id_bytes", state.num_id_bytes}}
@@ -78,7 +79,7 @@ std::string FormatState(const ResumableState& state) {
          "\n";
 }
 
-// `name`, which belongs to `path`, ready to append after its first `size`
+// Opens `name`, a file that belongs to `path`, and truncates it to `size`
 // bytes.
 absl::StatusOr<FileDescriptor> OpenPartial(const std::string& path,
                                            const std::string& name,
@@ -90,16 +91,16 @@ absl::StatusOr<FileDescriptor> OpenPartial(const std::string& path,
     return absl::FailedPreconditionError(
         absl::StrFormat("%s: another process is writing it", name));
   }
-  SEMRANK_ASSIGN_OR_RETURN(const std::optional<std::size_t> there,
+  SEMRANK_ASSIGN_OR_RETURN(const std::optional<std::size_t> size_now,
                            file.RegularFileSize());
-  if (!there.has_value()) {
+  if (!size_now.has_value()) {
     return absl::FailedPreconditionError(
         absl::StrFormat("%s: not a regular file", name));
   }
-  if (static_cast<std::int64_t>(*there) < size) {
-    return BeginAnewInstead(
+  if (static_cast<std::int64_t>(*size_now) < size) {
+    return MustStartOver(
         path, absl::StrFormat("%s has %d bytes, of %d that were written", name,
-                              *there, size));
+                              *size_now, size));
   }
   if (ftruncate(file.get(), size) != 0) {
     return ErrnoStatus(errno, "truncate", name);
@@ -110,7 +111,7 @@ absl::StatusOr<FileDescriptor> OpenPartial(const std::string& path,
   return file;
 }
 
-// A device or a pipe cannot be renamed over, nor should it.
+// Renaming over a device or a pipe would destroy it.
 absl::Status CheckReplaceable(const std::string& path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
@@ -122,16 +123,16 @@ absl::Status CheckReplaceable(const std::string& path) {
       absl::StrFormat("%s: not a regular file", path));
 }
 
-absl::Status CheckSame(const std::string& path, const Json& what,
-                       const Json& before) {
-  for (const auto& [name, value] : what.items()) {
+absl::Status CheckIdentity(const std::string& path, const Json& identity,
+                           const Json& before) {
+  for (const auto& [name, value] : identity.items()) {
     const std::string now = value.get<std::string>();
     const auto found = before.find(name);
     const std::string then =
         found == before.end() ? "" : found->get<std::string>();
     if (now == then) continue;
-    return BeginAnewInstead(
-        path, absl::StrFormat("begun with %s %s, which is %s now", name,
+    return MustStartOver(
+        path, absl::StrFormat("started with %s %s, which is %s now", name,
                               then.empty() ? "(none)" : then, now));
   }
   return absl::OkStatus();
@@ -152,20 +153,21 @@ absl::StatusOr<std::optional<ResumableState>> ReadResumableState(
   SEMRANK_RETURN_IF_ERROR(text.status());
   std::optional<ResumableState> state = ParseState(*text);
   if (!state.has_value()) {
-    return BeginAnewInstead(path,
-                            absl::StrFormat("%s is damaged", StateName(path)));
+    return MustStartOver(path,
+                         absl::StrFormat("%s is damaged", StateName(path)));
   }
   return state;
 }
 
 absl::StatusOr<std::unique_ptr<ResumableFile>> ResumableFile::Open(
     const std::string& path, bool with_ids, std::string_view header,
-    const Json& what, const std::optional<ResumableState>& state) {
+    const Json& identity, const std::optional<ResumableState>& state) {
   SEMRANK_RETURN_IF_ERROR(CheckReplaceable(path));
   if (state.has_value()) {
-    SEMRANK_RETURN_IF_ERROR(CheckSame(path, what, state->what));
+    SEMRANK_RETURN_IF_ERROR(CheckIdentity(path, identity, state->identity));
   }
-  const ResumableState from = state.value_or(ResumableState{.what = what});
+  const ResumableState from =
+      state.value_or(ResumableState{.identity = identity});
   SEMRANK_ASSIGN_OR_RETURN(
       FileDescriptor rows,
       OpenPartial(path, PartialName(path), from.num_bytes));
@@ -192,7 +194,7 @@ absl::Status ResumableFile::Append(std::string_view rows,
 }
 
 absl::Status ResumableFile::Checkpoint(const Json& progress) {
-  // The bytes before the state that counts on them.
+  // The bytes must be on disk before the state that counts them.
   SEMRANK_RETURN_IF_ERROR(rows_.Sync());
   if (ids_.has_value()) SEMRANK_RETURN_IF_ERROR(ids_->Sync());
   state_.progress = progress;
@@ -205,8 +207,8 @@ absl::Status ResumableFile::Finish(std::string_view header) {
   }
   SEMRANK_RETURN_IF_ERROR(rows_.Write(header));
   SEMRANK_RETURN_IF_ERROR(rows_.Sync());
-  // Without the state a crash between the names means to begin anew, never
-  // rows of one run beside ids of another.
+  // The state goes first: after a crash between the two renames, the next run
+  // starts over instead of mixing rows of one run with ids of another.
   if (unlink(StateName(path_).c_str()) != 0 && errno != ENOENT) {
     return ErrnoStatus(errno, "remove", StateName(path_));
   }

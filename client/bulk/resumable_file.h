@@ -1,14 +1,15 @@
-// A file that is written over hours: it goes on after a kill where the last
-// checkpoint was, and has its name only once it is whole.
+// A file that takes hours to write. After a crash it continues from the last
+// checkpoint, and it gets its name only when it is complete.
 //
-//   Names    FILE.partial until it is whole, FILE.ids.partial for the lines
-//            beside; FILE.state says how far they are valid, what the file is,
-//            and how far its writer had come.
-//   Crash    at any moment leaves FILE as it was or the whole new one. Bytes
-//            after the last checkpoint are cut off when it is opened again.
-//   Errors   the system's, with the name; FailedPrecondition when what is there
-//            is another file, is damaged, or is being written by a process.
-//   Threads  one file, one thread.
+//   Names    FILE.partial while incomplete, and FILE.ids.partial for its ids;
+//            FILE.state holds how many of their bytes are valid, the identity
+//            of the file, and the progress of its writer.
+//   Crash    at any moment leaves FILE as it was or complete. Bytes after the
+//            last checkpoint are truncated when the file is opened again.
+//   Errors   the system's, with the name; FailedPrecondition if the partial
+//   file
+//            has another identity, is damaged, or is locked by a process.
+//   Threads  not thread-safe.
 #ifndef SEMRANK_CLIENT_BULK_RESUMABLE_FILE_H_
 #define SEMRANK_CLIENT_BULK_RESUMABLE_FILE_H_
 
@@ -25,35 +26,34 @@
 
 namespace semrank {
 
-// As FILE.state has it.
+// The content of FILE.state.
 struct ResumableState {
-  // What makes it the same file: an object of strings.
-  nlohmann::ordered_json what = nlohmann::ordered_json::object();
-  // The writer's own: numbers, none negative, by name.
+  // An object of strings that must not change between runs.
+  nlohmann::ordered_json identity = nlohmann::ordered_json::object();
+  // The writer's own counts: non-negative integers.
   nlohmann::ordered_json progress = nlohmann::ordered_json::object();
   std::int64_t num_bytes = 0;
   std::int64_t num_id_bytes = 0;
 };
 
-// Nothing if no file was begun there, or not as far as its first checkpoint.
+// Nothing if no run reached its first checkpoint.
 absl::StatusOr<std::optional<ResumableState>> ReadResumableState(
     const std::string& path);
 
 class ResumableFile {
  public:
-  // Goes on where `state` was, or begins anew without one. `header` is what the
-  // file begins with until it is finished.
+  // Continues from `state`, or starts over without one. A new file starts with
+  // `header`.
   static absl::StatusOr<std::unique_ptr<ResumableFile>> Open(
       const std::string& path, bool with_ids, std::string_view header,
-      const nlohmann::ordered_json& what,
+      const nlohmann::ordered_json& identity,
       const std::optional<ResumableState>& state);
 
-  // `ids` are dropped unless the file has them beside.
+  // `ids` are ignored unless the file was opened with_ids.
   absl::Status Append(std::string_view rows, std::string_view ids);
-  // From here on nothing that was appended is lost.
+  // Makes everything appended so far survive a crash.
   absl::Status Checkpoint(const nlohmann::ordered_json& progress);
-  // Puts `header`, as long as the first one, in its place and gives the file
-  // its name.
+  // Replaces the header by one of the same size and renames the file.
   absl::Status Finish(std::string_view header);
 
  private:

@@ -1,32 +1,40 @@
-// Where the vectors of the embed command come from: a model directory of this
-// machine, or a server (server_vectors.h).
+// Where the embed command gets vectors: from a server, or from a model
+// directory on this machine.
 //
-//   Threads  one thread calls.
+//   Threads  not thread-safe.
 #ifndef SEMRANK_CLIENT_BULK_VECTOR_SOURCE_H_
 #define SEMRANK_CLIENT_BULK_VECTOR_SOURCE_H_
 
-#include <functional>
+#include <memory>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "semrank/v1/embedding_service.pb.h"
-#include "semrank/v1/model_service.pb.h"
+#include "client/lib/semrank_client.h"
 
 namespace semrank {
 
 class VectorSource {
  public:
-  using Take = std::function<absl::Status(const v1::EmbedTextsStreamResponse&)>;
-
   virtual ~VectorSource() = default;
 
   // Version 0 = the current one. NotFound if there is no such model.
   virtual absl::StatusOr<v1::Model> GetModel(const v1::ModelRef& model) = 0;
-  // Vectors in float32 for any number of texts; `take` gets them in order, one
-  // a text, zeros for the texts in `problems`. An error of it ends the call.
-  virtual absl::Status EmbedTextsStream(const v1::EmbedTextsRequest& request,
-                                        const Take& take) = 0;
+  // As SemrankClient::EmbedTextsStream, always in float32.
+  virtual absl::Status EmbedTextsStream(
+      const v1::EmbedTextsRequest& request,
+      const SemrankClient::TakeEmbeddings& take) = 0;
 };
+
+// Vectors from a server. `client` must outlive the source.
+std::unique_ptr<VectorSource> MakeServerSource(SemrankClient& client);
+
+// Vectors from a published model, computed on all processors: the bits that a
+// server with this build and processor returns. Texts may have any length. A
+// stream brings one response. Errors are those of LoadModel, and NotFound for a
+// model with another name. Memory: the model, and the texts and vectors of one
+// call.
+std::unique_ptr<VectorSource> MakeModelDirectorySource(std::string path);
 
 }  // namespace semrank
 

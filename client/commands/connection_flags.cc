@@ -4,7 +4,7 @@
 
 #include "absl/flags/flag.h"
 #include "absl/time/time.h"
-#include "client/lib/server_address.h"
+#include "client/lib/client_options.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "model/cli/program.h"

@@ -5,19 +5,17 @@
 #include "absl/flags/flag.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
-#include "client/bulk/model_directory.h"
-#include "client/bulk/server_vectors.h"
+#include "client/bulk/vector_source.h"
 #include "client/commands/command.h"
 #include "client/commands/connection_flags.h"
 #include "client/commands/embed_file_flags.h"
 #include "client/commands/model_flags.h"
 #include "client/commands/result_flags.h"
 #include "client/commands/text_flags.h"
-#include "client/lib/request_pieces.h"
-#include "client/output/advice.h"
+#include "client/lib/request_chunks.h"
+#include "client/output/call_report.h"
 #include "client/output/embedding_output.h"
 #include "client/output/output.h"
-#include "client/output/timings.h"
 #include "model/base/status_macros.h"
 #include "model/cli/program.h"
 
@@ -93,11 +91,11 @@ absl::Status Print(const TextList& texts,
   return WriteTable(EmbeddingTable(texts, response), OutputFormat::kTsv);
 }
 
-absl::StatusOr<CallFacts> EmbedAtOnce(SemrankClient& client,
-                                      const v1::EmbedTextsRequest& request,
-                                      const TextList& texts) {
+absl::StatusOr<CallFacts> EmbedInOneMessage(
+    SemrankClient& client, const v1::EmbedTextsRequest& request,
+    const TextList& texts) {
   const auto response = client.EmbedTexts(request);
-  if (!response.ok()) return WithAdvice(response.status());
+  if (!response.ok()) return WithHint(response.status());
   SEMRANK_RETURN_IF_ERROR(Print(texts, *response));
   return CallFacts{.server = response->timings(),
                    .model = response->model(),
@@ -111,17 +109,17 @@ absl::StatusOr<CallFacts> EmbedStreamed(VectorSource& source,
   CallFacts facts;
   int num_failed = 0;
   const absl::Status status = source.EmbedTextsStream(
-      request, [&](const v1::EmbedTextsStreamResponse& piece) {
-        facts.cache_hits += piece.cache_hits();
-        facts.cache_misses += piece.cache_misses();
-        AddTimings(piece.timings(), facts.server);
-        if (piece.has_model()) facts.model = piece.model();
-        num_failed += piece.problems_size();
-        absl::FPrintF(stderr, "%s", DescribeProblems(texts, piece));
-        const EmbeddedTexts embedded = TakeEmbedded(texts, piece);
+      request, [&](const v1::EmbedTextsStreamResponse& chunk) {
+        facts.cache_hits += chunk.cache_hits();
+        facts.cache_misses += chunk.cache_misses();
+        AddTimings(chunk.timings(), facts.server);
+        if (chunk.has_model()) facts.model = chunk.model();
+        num_failed += chunk.problems_size();
+        absl::FPrintF(stderr, "%s", DescribeProblems(texts, chunk));
+        const EmbeddedTexts embedded = TakeEmbedded(texts, chunk);
         return Print(embedded.texts, embedded.response);
       });
-  if (!status.ok()) return WithAdvice(status);
+  if (!status.ok()) return WithHint(status);
   if (num_failed > 0) {
     return absl::InvalidArgumentError(
         absl::StrFormat("%d of %d texts could not be embedded", num_failed,
@@ -144,11 +142,12 @@ absl::Status EmbedAndPrint(VectorSource& source, SemrankClient* client,
                            v1::Side side, const TextList& texts) {
   const v1::EmbedTextsRequest request = RequestFor(texts, side);
   const absl::Time start = absl::Now();
-  const bool at_once =
+  const bool in_one_message =
       client != nullptr && texts.texts.size() <= kMaxTextsOfOneCall;
   SEMRANK_ASSIGN_OR_RETURN(CallFacts facts,
-                           at_once ? EmbedAtOnce(*client, request, texts)
-                                   : EmbedStreamed(source, request, texts));
+                           in_one_message
+                               ? EmbedInOneMessage(*client, request, texts)
+                               : EmbedStreamed(source, request, texts));
   facts.round_trip = absl::Now() - start;
   if (client != nullptr) PrintTimingsIfWanted(facts);
   return absl::OkStatus();
@@ -163,10 +162,10 @@ absl::Status Run(const std::vector<std::string>& arguments) {
   std::unique_ptr<VectorSource> source;
   if (const std::string folder = absl::GetFlag(FLAGS_model_dir);
       !folder.empty()) {
-    source = std::make_unique<ModelDirectory>(folder);
+    source = MakeModelDirectorySource(folder);
   } else {
     SEMRANK_ASSIGN_OR_RETURN(client, ClientFromFlags());
-    source = std::make_unique<ServerVectors>(*client);
+    source = MakeServerSource(*client);
   }
   if (to_file.has_value() && arguments.empty()) {
     return EmbedToFile(*source, *to_file);
@@ -188,7 +187,7 @@ const Command kEmbedCommand = {
         "client/commands/shard_flag "
         "client/commands/text_flags "
         "client/commands/model_flags "
-        "client/commands/result_flags client/output/timings "
+        "client/commands/result_flags "
         "client/commands/connection_flags",
     .takes_arguments = true,
     .run = Run,

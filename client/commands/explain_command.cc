@@ -9,7 +9,7 @@
 #include "client/commands/query_flag.h"
 #include "client/commands/result_flags.h"
 #include "client/input/unicode.h"
-#include "client/output/advice.h"
+#include "client/output/call_report.h"
 #include "client/output/explain_output.h"
 #include "client/output/output.h"
 #include "model/base/status_macros.h"
@@ -84,7 +84,7 @@ absl::Status Run(const std::vector<std::string>& arguments) {
   request.set_max_pooling_units(absl::GetFlag(FLAGS_max_pooling_units));
   *request.mutable_model() = ModelFromFlags();
   const auto response = client->Explain(request);
-  if (!response.ok()) return WithAdvice(response.status());
+  if (!response.ok()) return WithHint(response.status());
   return Print(query, *response);
 }
 

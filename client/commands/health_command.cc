@@ -7,7 +7,7 @@
 #include "client/commands/connection_flags.h"
 #include "client/commands/result_flags.h"
 #include "client/input/unicode.h"
-#include "client/output/advice.h"
+#include "client/output/call_report.h"
 #include "client/output/output.h"
 #include "model/base/status_macros.h"
 #include "model/cli/program.h"
@@ -52,7 +52,7 @@ absl::Status Run(const std::vector<std::string>&) {
     return absl::NotFoundError(absl::StrFormat(
         "the server knows no service '%s'", EscapeControls(service)));
   }
-  if (!status.ok()) return WithAdvice(status.status());
+  if (!status.ok()) return WithHint(status.status());
   SEMRANK_RETURN_IF_ERROR(
       Print(HealthCheckResponse::ServingStatus_Name(*status)));
   if (*status == HealthCheckResponse::SERVING) return absl::OkStatus();

@@ -4,8 +4,7 @@
 #include "client/commands/command.h"
 #include "client/commands/connection_flags.h"
 #include "client/commands/result_flags.h"
-#include "client/output/advice.h"
-#include "client/output/message_output.h"
+#include "client/output/call_report.h"
 #include "client/output/output.h"
 #include "model/base/status_macros.h"
 
@@ -25,14 +24,32 @@ constexpr std::string_view kUsage =
     "  semrank limits\n"
     "  semrank limits --output=json\n";
 
+// A row per limit, also for those that are 0.
+Table LimitsTable(const v1::Limits& limits) {
+  using google::protobuf::FieldDescriptor;
+  Table table;
+  table.AddColumn("");
+  table.AddColumn("", Table::Align::kRight);
+  const auto& fields = *limits.GetDescriptor();
+  for (int i = 0; i < fields.field_count(); ++i) {
+    const FieldDescriptor* const field = fields.field(i);
+    const std::uint64_t value =
+        field->cpp_type() == FieldDescriptor::CPPTYPE_UINT64
+            ? limits.GetReflection()->GetUInt64(limits, field)
+            : limits.GetReflection()->GetUInt32(limits, field);
+    table.AddRow({field->name(), std::to_string(value)});
+  }
+  return table;
+}
+
 absl::Status Run(const std::vector<std::string>&) {
   SEMRANK_ASSIGN_OR_RETURN(const std::unique_ptr<SemrankClient> client,
                            ClientFromFlags());
   const auto limits = client->GetLimits();
-  if (!limits.ok()) return WithAdvice(limits.status());
+  if (!limits.ok()) return WithHint(limits.status());
   const OutputFormat format = FormatFromFlags();
   if (format != OutputFormat::kJson) {
-    return WriteTable(NumberTable(*limits), format);
+    return WriteTable(LimitsTable(*limits), format);
   }
   SEMRANK_ASSIGN_OR_RETURN(const std::string line, MessageJsonLine(*limits));
   return WriteStdout(line);

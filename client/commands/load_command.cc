@@ -10,9 +10,8 @@
 #include "client/commands/result_flags.h"
 #include "client/commands/text_flags.h"
 #include "client/load/load.h"
-#include "client/load/load_output.h"
-#include "client/load/load_requests.h"
-#include "client/output/advice.h"
+#include "client/load/load_report.h"
+#include "client/output/call_report.h"
 #include "client/output/output.h"
 #include "model/base/status_macros.h"
 #include "model/cli/interrupt.h"
@@ -133,9 +132,9 @@ absl::Status Run(const std::vector<std::string>&) {
     SEMRANK_RETURN_IF_ERROR(WriteTable(LoadTable(report), FormatFromFlags()));
   }
   if (report.first_failure.ok()) return absl::OkStatus();
-  if (report.latencies.count() == 0) return WithAdvice(report.first_failure);
+  if (report.latencies.count() == 0) return WithHint(report.first_failure);
   absl::FPrintF(stderr, "first failure: %s\n",
-                WithAdvice(report.first_failure).message());
+                WithHint(report.first_failure).message());
   return absl::OkStatus();
 }
 

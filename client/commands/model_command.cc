@@ -7,8 +7,7 @@
 #include "client/commands/connection_flags.h"
 #include "client/commands/model_flags.h"
 #include "client/commands/result_flags.h"
-#include "client/output/advice.h"
-#include "client/output/message_output.h"
+#include "client/output/call_report.h"
 #include "client/output/model_output.h"
 #include "client/output/output.h"
 #include "model/base/status_macros.h"
@@ -46,14 +45,14 @@ absl::Status WriteMessage(const google::protobuf::Message& message) {
 
 absl::Status Show(SemrankClient& client, OutputFormat format) {
   const auto model = client.GetModel(ModelFromFlags());
-  if (!model.ok()) return WithAdvice(model.status());
+  if (!model.ok()) return WithHint(model.status());
   return format == OutputFormat::kJson ? WriteMessage(*model)
                                        : WriteTable(ModelTable(*model), format);
 }
 
 absl::Status List(SemrankClient& client, OutputFormat format) {
   const auto models = client.ListModels(ModelFromFlags().name());
-  if (!models.ok()) return WithAdvice(models.status());
+  if (!models.ok()) return WithHint(models.status());
   if (format != OutputFormat::kJson) {
     return WriteTable(ModelListTable(*models), format);
   }
@@ -65,7 +64,7 @@ absl::Status List(SemrankClient& client, OutputFormat format) {
 
 absl::Status Reload(SemrankClient& client, OutputFormat format) {
   const auto reloaded = client.ReloadModel(ModelFromFlags());
-  if (!reloaded.ok()) return WithAdvice(reloaded.status());
+  if (!reloaded.ok()) return WithHint(reloaded.status());
   return format == OutputFormat::kJson
              ? WriteMessage(*reloaded)
              : WriteTable(ReloadTable(*reloaded), format);

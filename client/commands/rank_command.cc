@@ -12,10 +12,9 @@
 #include "client/commands/ranking_flags.h"
 #include "client/commands/result_flags.h"
 #include "client/commands/text_flags.h"
-#include "client/output/advice.h"
+#include "client/output/call_report.h"
 #include "client/output/output.h"
 #include "client/output/ranking_output.h"
-#include "client/output/timings.h"
 #include "model/base/status_macros.h"
 #include "model/cli/program.h"
 
@@ -74,7 +73,7 @@ absl::Status Run(const std::vector<std::string>& arguments) {
                                            .skip_empty_lines = true}));
   const absl::Time start = absl::Now();
   const auto response = client->Rank(MakeRequest(query, candidates, flags));
-  if (!response.ok()) return WithAdvice(response.status());
+  if (!response.ok()) return WithHint(response.status());
   const absl::Duration round_trip = absl::Now() - start;
 
   SEMRANK_RETURN_IF_ERROR(Print(query, candidates, *response));
@@ -100,7 +99,7 @@ const Command kRankCommand = {
         "client/commands/ranking_flags "
         "client/commands/text_flags "
         "client/commands/model_flags "
-        "client/commands/result_flags client/output/timings "
+        "client/commands/result_flags "
         "client/commands/connection_flags",
     .takes_arguments = true,
     .run = Run,

@@ -1,6 +1,9 @@
 #include "client/commands/result_flags.h"
 
+#include <cstdio>
+
 #include "absl/flags/flag.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
 #include "model/cli/program.h"
 
@@ -30,7 +33,17 @@ ABSL_FLAG(semrank::Output, output, {},
           "auto = table on a terminal, else tsv. For embed also the file to "
           "write, with a dot or slash in its name: see there.");
 
+ABSL_FLAG(bool, timings, false,
+          "Say on standard error how long the call took, stage by stage in "
+          "milliseconds, and how many vectors were cached.");
+
 namespace semrank {
+
+void PrintTimingsIfWanted(const CallFacts& facts) {
+  if (absl::GetFlag(FLAGS_timings)) {
+    absl::FPrintF(stderr, "%s\n", DescribeCall(facts));
+  }
+}
 
 OutputFormat FormatFromFlags() {
   const OutputFormat format = absl::GetFlag(FLAGS_output).format;

@@ -9,10 +9,9 @@
 #include "client/commands/ranking_flags.h"
 #include "client/commands/result_flags.h"
 #include "client/lib/catalog_client.h"
-#include "client/output/advice.h"
+#include "client/output/call_report.h"
 #include "client/output/output.h"
-#include "client/output/search_output.h"
-#include "client/output/timings.h"
+#include "client/output/ranking_output.h"
 #include "model/base/status_macros.h"
 
 namespace semrank {
@@ -53,7 +52,7 @@ absl::Status Run(const std::vector<std::string>& /*arguments*/) {
                            CatalogClient::Create(options));
   const absl::Time start = absl::Now();
   const auto response = client->Search(request);
-  if (!response.ok()) return WithAdvice(response.status());
+  if (!response.ok()) return WithHint(response.status());
   const absl::Duration round_trip = absl::Now() - start;
   SEMRANK_RETURN_IF_ERROR(Print(request, *response));
   PrintTimingsIfWanted({.round_trip = round_trip,
@@ -71,7 +70,7 @@ const Command kSearchCommand = {
     .flag_sources =
         "client/commands/query_flag client/commands/ranking_flags "
         "client/commands/model_flags "
-        "client/commands/result_flags client/output/timings "
+        "client/commands/result_flags "
         "client/commands/connection_flags",
     .takes_arguments = false,
     .run = Run,

@@ -3,7 +3,7 @@
 #define SEMRANK_CLIENT_COMMANDS_SHARD_FLAG_H_
 
 #include "absl/status/statusor.h"
-#include "client/input/shard.h"
+#include "client/input/text_reader.h"
 
 namespace semrank {
 

@@ -4,6 +4,7 @@
 
 #include "absl/flags/flag.h"
 #include "absl/strings/str_format.h"
+#include "client/input/unicode.h"
 #include "model/base/status_macros.h"
 #include "model/cli/program.h"
 
@@ -20,6 +21,18 @@ absl::StatusOr<std::int64_t> MaxBadLinesFromFlags() {
                    "must not be negative");
 }
 
+namespace {
+
+absl::StatusOr<TextList> TakeTexts(const std::vector<std::string>& texts) {
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (IsValidUtf8(texts[i])) continue;
+    return UsageError(absl::StrFormat("argument %d: not valid UTF-8", i + 1));
+  }
+  return TextList{texts, {}};
+}
+
+}  // namespace
+
 absl::StatusOr<TextList> TextsFromFlags(const TextSource& source) {
   if (source.path.empty() == source.arguments.empty()) {
     return UsageError(absl::StrFormat(
@@ -33,8 +46,13 @@ absl::StatusOr<TextList> TextsFromFlags(const TextSource& source) {
   if (source.path.empty()) return TakeTexts(source.arguments);
   SEMRANK_ASSIGN_OR_RETURN(const std::int64_t max_bad_lines,
                            MaxBadLinesFromFlags());
-  return ReadTexts(source.path, {.max_bad_lines = max_bad_lines,
-                                 .skip_empty_lines = source.skip_empty_lines});
+  SEMRANK_ASSIGN_OR_RETURN(
+      TextList list,
+      ReadTexts(source.path, {.max_bad_lines = max_bad_lines,
+                              .skip_empty_lines = source.skip_empty_lines}));
+  if (!list.texts.empty()) return list;
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "--%s=%s: contains no %s", source.flag, source.path, source.flag));
 }
 
 }  // namespace semrank

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "client/input/text_list.h"
+#include "client/input/text_reader.h"
 
 namespace semrank {
 

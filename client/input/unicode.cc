@@ -28,15 +28,16 @@ Character TakeCharacter(std::string_view& text) {
   return character;
 }
 
-// Directions set by a title would turn the rest of the line around (as in
-// "Trojan Source"); joiners are left, since emoji and Indic scripts need them.
+// A direction override in a title would reorder the rest of the line (as in
+// "Trojan Source", CVE-2021-42574). Joiners stay: emoji and Indic scripts need
+// them.
 bool IsDirectionControl(utf8proc_int32_t code_point) {
   return code_point == 0x061C || code_point == 0x200E || code_point == 0x200F ||
          (code_point >= 0x202A && code_point <= 0x202E) ||
          (code_point >= 0x2066 && code_point <= 0x2069);
 }
 
-bool DrivesTerminal(utf8proc_int32_t code_point) {
+bool ControlsTerminal(utf8proc_int32_t code_point) {
   const utf8proc_category_t category = utf8proc_category(code_point);
   return category == UTF8PROC_CATEGORY_CC || category == UTF8PROC_CATEGORY_ZL ||
          category == UTF8PROC_CATEGORY_ZP || IsDirectionControl(code_point);
@@ -67,7 +68,7 @@ std::string EscapeControls(std::string_view text) {
     const Character character = TakeCharacter(text);
     if (character.code_point < 0) {
       escaped += kReplacement;
-    } else if (DrivesTerminal(character.code_point)) {
+    } else if (ControlsTerminal(character.code_point)) {
       escaped += absl::StrFormat("\\u%04x", character.code_point);
     } else {
       escaped += character.bytes;

@@ -3,7 +3,6 @@
 #include <grpcpp/support/sync_stream.h>
 
 #include <deque>
-#include <thread>
 
 #include "absl/strings/str_format.h"
 #include "model/base/mutex.h"
@@ -15,88 +14,70 @@ namespace {
 using PutStream = grpc::ClientReaderWriter<v1::PutDocumentsStreamRequest,
                                            v1::PutDocumentsStreamResponse>;
 
-// Of a document on the wire, beside its fields.
+// Tag and length around each document on the wire.
 constexpr std::int64_t kDocumentOverheadBytes = 8;
 
-absl::Status WrongAnswer(std::string_view what) {
+absl::Status InvalidResponse(std::string_view what) {
   return absl::InternalError(
-      absl::StrFormat("the server's answer is wrong: %s", what));
+      absl::StrFormat("invalid response from the server: %s", what));
 }
 
-// The sizes of pieces that are on their way, first in, first out.
-class PieceSizes {
+// Numbers of documents in the chunks that have no response yet, oldest first.
+// The writing thread adds, the reading thread removes.
+class PendingChunks {
  public:
-  void Push(std::int64_t size) {
+  void Push(std::int64_t num_documents) {
     const MutexLock lock(mutex_);
-    sizes_.push_back(size);
+    chunks_.push_back(num_documents);
   }
-  // 0 = there is none.
+  // 0 = no chunk is pending.
   std::int64_t Pop() {
     const MutexLock lock(mutex_);
-    if (sizes_.empty()) return 0;
-    const std::int64_t size = sizes_.front();
-    sizes_.pop_front();
-    return size;
+    if (chunks_.empty()) return 0;
+    const std::int64_t num_documents = chunks_.front();
+    chunks_.pop_front();
+    return num_documents;
   }
 
  private:
   Mutex mutex_;
-  std::deque<std::int64_t> sizes_ ABSL_GUARDED_BY(mutex_);
+  std::deque<std::int64_t> chunks_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Documents from `first` on, as many as fit, at least one.
-v1::PutDocumentsStreamRequest MakePiece(std::int64_t first,
+// As many documents from `first` on as the limits allow, at least one.
+v1::PutDocumentsStreamRequest MakeChunk(std::int64_t first,
                                         std::int64_t num_documents,
                                         const CatalogClient::MakeDocument& make,
-                                        const PieceLimits& limits) {
-  v1::PutDocumentsStreamRequest piece;
+                                        const MessageLimits& limits) {
+  v1::PutDocumentsStreamRequest chunk;
   std::int64_t num_bytes = 0;
   for (std::int64_t i = first;
-       i < num_documents && piece.documents_size() < limits.max_texts; ++i) {
-    v1::Document& document = *piece.add_documents();
+       i < num_documents && chunk.documents_size() < limits.max_texts; ++i) {
+    v1::Document& document = *chunk.add_documents();
     make(i, document);
     num_bytes += static_cast<std::int64_t>(document.ByteSizeLong()) +
                  kDocumentOverheadBytes;
-    if (num_bytes > limits.max_bytes && piece.documents_size() > 1) {
-      piece.mutable_documents()->RemoveLast();
+    if (num_bytes > limits.max_bytes && chunk.documents_size() > 1) {
+      chunk.mutable_documents()->RemoveLast();
       break;
     }
   }
-  return piece;
+  return chunk;
 }
 
-// Stops early when the stream is over; its status says why.
-void WritePieces(std::int64_t first, std::int64_t num_documents,
-                 const CatalogClient::MakeDocument& make,
-                 const PieceLimits& limits, PieceSizes& sizes,
-                 PutStream& stream) {
-  while (first < num_documents) {
-    const auto piece = MakePiece(first, num_documents, make, limits);
-    first += piece.documents_size();
-    sizes.Push(piece.documents_size());
-    if (!stream.Write(piece)) return;
+// A response must account for every document of its chunk.
+absl::Status CheckResponse(const v1::PutDocumentsStreamResponse& response,
+                           std::int64_t num_documents) {
+  if (num_documents == 0 || std::int64_t{response.num_created()} +
+                                    response.num_replaced() +
+                                    response.problems_size() !=
+                                num_documents) {
+    return InvalidResponse("it does not account for the documents sent");
   }
-  stream.WritesDone();
-}
-
-absl::Status TakeAnswers(const CatalogClient::TakeAnswer& take,
-                         PieceSizes& sizes, PutStream& stream,
-                         std::int64_t& num_answered) {
-  v1::PutDocumentsStreamResponse answer;
-  while (stream.Read(&answer)) {
-    const std::int64_t size = sizes.Pop();
-    if (size == 0 || std::int64_t{answer.num_created()} +
-                             answer.num_replaced() + answer.problems_size() !=
-                         size) {
-      return WrongAnswer("it does not account for the documents sent");
+  for (const v1::Problem& problem : response.problems()) {
+    if (problem.index() >= num_documents) {
+      return InvalidResponse("no such document");
     }
-    for (const v1::Problem& problem : answer.problems()) {
-      if (problem.index() >= size) return WrongAnswer("no such document");
-    }
-    // A stream that was taken up again counts from 0 once more.
-    answer.set_first_document(num_answered);
-    num_answered += size;
-    SEMRANK_RETURN_IF_ERROR(take(answer));
   }
   return absl::OkStatus();
 }
@@ -122,45 +103,59 @@ absl::StatusOr<v1::SearchDocumentsResponse> CatalogClient::Search(
                        request, connection_.DeadlineFor()));
   if (request.top_k() > 0 &&
       static_cast<std::uint32_t>(response.hits_size()) > request.top_k()) {
-    return WrongAnswer("more hits than asked for");
+    return InvalidResponse("more hits than asked for");
   }
   return response;
 }
 
 absl::Status CatalogClient::Put(std::int64_t num_documents,
                                 const MakeDocument& make,
-                                const TakeAnswer& take) {
+                                const TakeResponse& take) {
   const absl::Time deadline = connection_.DeadlineFor(
       1 + static_cast<int>(num_documents / kMaxStreamedTexts));
-  SEMRANK_ASSIGN_OR_RETURN(PieceLimits limits, limits_.Ask(deadline));
+  SEMRANK_ASSIGN_OR_RETURN(MessageLimits limits, limits_.Fetch(deadline));
   Retry retry(connection_.options().retry, deadline);
-  std::int64_t num_answered = 0;
+  std::int64_t num_put = 0;
   while (true) {
-    const std::int64_t first = num_answered;
-    grpc::ClientContext context;
-    connection_.Prepare(deadline, context);
-    const auto stream = catalog_->PutDocumentsStream(&context);
-    PieceSizes sizes;
-    // Answers are read meanwhile: the server takes no more while they wait.
-    std::thread writer([&] {
-      WritePieces(first, num_documents, make, StreamLimits(limits), sizes,
-                  *stream);
-    });
-    const absl::Status status = TakeAnswers(take, sizes, *stream, num_answered);
-    if (!status.ok()) context.TryCancel();
-    writer.join();
-    const grpc::Status finished = stream->Finish();
-    SEMRANK_RETURN_IF_ERROR(status);
-    if (finished.ok()) {
-      return num_answered == num_documents
+    PendingChunks pending;
+    const auto write = [&, next = num_put](PutStream& stream) mutable {
+      while (next < num_documents) {
+        const auto chunk =
+            MakeChunk(next, num_documents, make, StreamLimits(limits));
+        next += chunk.documents_size();
+        pending.Push(chunk.documents_size());
+        if (!stream.Write(chunk)) return;  // Finish has the reason
+      }
+      stream.WritesDone();
+    };
+    const auto read = [&](PutStream& stream) {
+      v1::PutDocumentsStreamResponse response;
+      while (stream.Read(&response)) {
+        const std::int64_t num_in_chunk = pending.Pop();
+        SEMRANK_RETURN_IF_ERROR(CheckResponse(response, num_in_chunk));
+        // The server counts from 0 in each stream.
+        response.set_first_document(num_put);
+        num_put += num_in_chunk;
+        retry.Restart();
+        SEMRANK_RETURN_IF_ERROR(take(response));
+      }
+      return absl::OkStatus();
+    };
+    const StreamEnd end = connection_.RunStream(
+        deadline, retry,
+        [&](grpc::ClientContext* context) {
+          return catalog_->PutDocumentsStream(context);
+        },
+        write, read);
+    SEMRANK_RETURN_IF_ERROR(end.read);
+    if (end.server.ok()) {
+      return num_put == num_documents
                  ? absl::OkStatus()
-                 : WrongAnswer("the stream ended before its time");
+                 : InvalidResponse("the stream ended too early");
     }
-    if (num_answered > first) retry.Restart();
-    if (connection_.WaitToRepeat(finished, context, retry)) continue;
-    const absl::Status failure =
-        connection_.Describe(finished, retry.num_attempts());
-    if (!limits_.Renew(failure, deadline, limits)) return failure;
+    if (!end.retry && !limits_.Renew(end.server, deadline, limits)) {
+      return end.server;
+    }
   }
 }
 

@@ -1,8 +1,7 @@
-// Calls a server's catalog of documents known by id.
+// Client of the server's catalog of documents, which are known by id.
 //
-//   Everything that semrank_client.h says of channel, time, retries and errors
-//   holds here too. A put may be repeated safely: a known key is replaced.
-//   Threads  every method, from any thread; a call blocks its thread.
+//   Channel, deadline, retries, errors and threads are those of
+//   semrank_client.h. Repeating a put is safe: a known id is replaced.
 #ifndef SEMRANK_CLIENT_LIB_CATALOG_CLIENT_H_
 #define SEMRANK_CLIENT_LIB_CATALOG_CLIENT_H_
 
@@ -20,27 +19,28 @@ namespace semrank {
 
 class CatalogClient {
  public:
-  // Makes document i of those to put.
+  // Fills in document i of those to put.
   using MakeDocument = std::function<void(std::int64_t i, v1::Document&)>;
-  using TakeAnswer =
+  using TakeResponse =
       std::function<absl::Status(const v1::PutDocumentsStreamResponse&)>;
 
   // InvalidArgument for bad options. Does not connect yet.
   static absl::StatusOr<std::unique_ptr<CatalogClient>> Create(
       const ClientOptions& options);
 
-  // Best first, and no more hits than asked for, which is checked.
+  // Best first. The response is checked: at most as many hits as requested.
   absl::StatusOr<v1::SearchDocumentsResponse> Search(
       const v1::SearchDocumentsRequest& request);
 
-  // Puts documents 0 to num_documents - 1 over one stream, a thousand or a
-  // mebibyte in a message. `make` is called in another thread, for a document
-  // perhaps more than once. `take` gets the answers in order, in this thread,
-  // first_document counting through; an error of it ends the call. What was
-  // taken is kept by the server. A stream that breaks off is taken up again at
-  // the first document without an answer.
+  // Puts documents 0 to num_documents - 1 over one stream, in messages of at
+  // most 1,000 documents and 1 MiB. `make` is called in another thread, and
+  // again for documents that are sent again. `take` is called in this thread
+  // with the checked responses in order; first_document counts through all of
+  // them. An error of `take` ends the call; the server keeps what it has. After
+  // a broken stream, a new one continues with the first document without a
+  // response.
   absl::Status Put(std::int64_t num_documents, const MakeDocument& make,
-                   const TakeAnswer& take);
+                   const TakeResponse& take);
 
  private:
   explicit CatalogClient(const ClientOptions& options);

@@ -1,10 +1,9 @@
-// What a call of the server ended with, as absl::Status.
+// Converts the status of a call to absl::Status.
 //
 //   Code     the server's.
-//   Message  the server's, after the address: "127.0.0.1:50051: titles: 2000
-//            in one request, over the limit of 1000 (...)".
+//   Message  the server's, prefixed by the address: "127.0.0.1:50051: titles:
+//            2000 in one request, over the limit of 1000 (...)".
 //   Payloads the google.rpc details, each under its type URL.
-//   Threads  free functions, from any thread.
 #ifndef SEMRANK_CLIENT_LIB_CLIENT_STATUS_H_
 #define SEMRANK_CLIENT_LIB_CLIENT_STATUS_H_
 
@@ -23,18 +22,18 @@ namespace semrank {
 absl::Status FromGrpcStatus(const grpc::Status& status,
                             std::string_view address);
 
-// The status of one item (Problem.status), without an address. Never OK: a
-// status that claims to be becomes Unknown.
+// The status of one item (Problem.status), without an address. Never OK: code 0
+// becomes Unknown.
 absl::Status FromItemStatus(const google::rpc::Status& status);
 
-// Why the call failed, for programs: reason (proto/README.md) and values.
-// Nothing if the server did not say, above all when it was never reached.
+// The machine-readable reason (proto/README.md) and its values. Nothing if the
+// server gave none, or was never reached.
 std::optional<google::rpc::ErrorInfo> GetErrorInfo(const absl::Status& status);
 
-// Whether the server said so, for that reason.
+// Whether the server gave this reason.
 bool HasReason(const absl::Status& status, std::string_view reason);
 
-// The same with " (note)" after the message; OK stays OK.
+// Appends " (note)" to the message; OK stays OK.
 absl::Status WithNote(const absl::Status& status, std::string_view note);
 
 // How long the server asks to wait before the next attempt.

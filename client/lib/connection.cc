@@ -11,20 +11,27 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "client/lib/client_status.h"
-#include "client/lib/server_address.h"
 #include "model/base/status_macros.h"
 #include "model/base/version.h"
 
 namespace semrank {
 namespace {
 
-// Vectors of 100,000 texts are 51 MB; gRPC's own limit of 4 MB would refuse
-// the answer to a request that the server takes.
+// The vectors of 100,000 texts have 51 MB. gRPC's default of 4 MB would reject
+// the response to a request that the server accepts.
 constexpr int kMaxResponseBytes = 512 << 20;
 
-// gRPC's own second between two tries to connect would outlast every retry.
+// With gRPC's default, one second between attempts to connect, a channel would
+// still be waiting when the last retry of a call fails.
 constexpr int kFirstReconnectMillis = 100;
 constexpr int kMaxReconnectMillis = 5'000;
+
+std::shared_ptr<grpc::ChannelCredentials> ToChannelCredentials(
+    const ClientCredentials& credentials) {
+  if (credentials.tls_ca.empty()) return grpc::InsecureChannelCredentials();
+  return grpc::SslCredentials(
+      {credentials.tls_ca, credentials.tls_key, credentials.tls_cert});
+}
 
 std::shared_ptr<grpc::Channel> OpenChannel(const ClientOptions& options) {
   grpc::ChannelArguments arguments;
@@ -33,9 +40,10 @@ std::shared_ptr<grpc::Channel> OpenChannel(const ClientOptions& options) {
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS,
                    kFirstReconnectMillis);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kMaxReconnectMillis);
-  // Channels of one process to one server would share a connection.
+  // Otherwise the channels of a process to one server share a connection, and a
+  // load test with many connections would use one.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  // gRPC obeys http_proxy for every address; no proxy reaches our loopback.
+  // gRPC obeys http_proxy for every address, but no proxy reaches our loopback.
   if (IsLoopback(options.address)) {
     arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   }
@@ -51,24 +59,6 @@ std::optional<std::string> Pushback(const grpc::ClientContext& context) {
 }
 
 }  // namespace
-
-absl::Status CheckOptions(const ClientOptions& options) {
-  const absl::Status address = CheckServerAddress(options.address);
-  if (!address.ok()) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "server address '%s': %s", options.address, address.message()));
-  }
-  if (options.deadline <= absl::ZeroDuration()) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("deadline %s: must be positive",
-                        absl::FormatDuration(options.deadline)));
-  }
-  if (options.retry.max_attempts < 1) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "max_attempts %d: must be at least 1", options.retry.max_attempts));
-  }
-  return CheckCredentials(options.credentials);
-}
 
 Connection::Connection(const ClientOptions& options)
     : options_(options), channel_(OpenChannel(options)) {}
@@ -89,13 +79,14 @@ void Connection::Prepare(absl::Time deadline,
 }
 
 absl::Status Connection::Attempt(
-    std::size_t num_bytes, absl::Time deadline, Repeat repeat,
+    std::size_t num_bytes, absl::Time deadline, Retries retries,
     const std::function<grpc::Status(grpc::ClientContext&)>& call) const {
-  // Protobuf counts in int: a larger message would end the process.
+  // Protobuf counts bytes in an int and aborts the process beyond it.
   if (num_bytes > INT_MAX) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "the request has %d bytes, a message can have %d at the most",
-        num_bytes, INT_MAX));
+    return absl::InvalidArgumentError(
+        absl::StrFormat("the request has %d bytes, over the limit of %d bytes "
+                        "per message",
+                        num_bytes, INT_MAX));
   }
   Retry retry(options_.retry, deadline);
   while (true) {
@@ -103,17 +94,17 @@ absl::Status Connection::Attempt(
     Prepare(deadline, context);
     const grpc::Status status = call(context);
     if (status.ok()) return absl::OkStatus();
-    if (repeat == Repeat::kNever || !WaitToRepeat(status, context, retry)) {
+    if (retries == Retries::kOff || !WaitToRetry(status, context, retry)) {
       return Describe(status, retry.num_attempts());
     }
   }
 }
 
-bool Connection::WaitToRepeat(const grpc::Status& failed,
-                              const grpc::ClientContext& context,
-                              Retry& retry) const {
+bool Connection::WaitToRetry(const grpc::Status& failed,
+                             const grpc::ClientContext& context,
+                             Retry& retry) const {
   const std::optional<absl::Duration> delay =
-      retry.Wait(failed.error_code(), Pushback(context), absl::Now());
+      retry.NextDelay(failed.error_code(), Pushback(context), absl::Now());
   if (!delay.has_value()) return false;
   absl::SleepFor(*delay);
   return true;

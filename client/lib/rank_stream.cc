@@ -3,7 +3,6 @@
 
 #include <climits>
 #include <map>
-#include <thread>
 #include <utility>
 
 #include "absl/strings/str_format.h"
@@ -20,29 +19,29 @@ using Stream =
     grpc::ClientReaderWriter<v1::RankStreamRequest, v1::RankStreamResponse>;
 using Requests = std::span<const v1::RankRequest>;
 
-// The time of one call is enough for so many.
+// Requests that share one deadline of the options.
 constexpr std::size_t kRequestsPerDeadline = 1'000;
 
-// Protobuf counts in int: a larger message would end the process.
+// Protobuf counts bytes in an int and aborts the process beyond it.
 absl::Status CheckSizes(Requests requests) {
-  constexpr std::size_t kMaxBytes = INT_MAX - 64;  // with the number
+  constexpr std::size_t kMaxBytes = INT_MAX - 64;  // for the request number
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const std::size_t num_bytes = requests[i].ByteSizeLong();
     if (num_bytes > kMaxBytes) {
       return absl::InvalidArgumentError(absl::StrFormat(
-          "request %d has %d bytes, a message can have %d at the most", i,
+          "request %d has %d bytes, over the limit of %d bytes per message", i,
           num_bytes, kMaxBytes));
     }
   }
   return absl::OkStatus();
 }
 
-absl::Status WrongAnswer(std::string_view what, std::uint64_t number) {
+absl::Status InvalidResponse(std::string_view what, std::uint64_t number) {
   return absl::InternalError(absl::StrFormat(
-      "the server's answer is wrong: %s request %d", what, number));
+      "invalid response from the server: %s request %d", what, number));
 }
 
-// Stops early when the stream is over; its status says why.
+// Stops when the stream breaks; Finish has the reason.
 void WriteRequests(Requests requests, const std::vector<std::size_t>& numbers,
                    Stream& stream) {
   v1::RankStreamRequest message;
@@ -54,59 +53,61 @@ void WriteRequests(Requests requests, const std::vector<std::size_t>& numbers,
   stream.WritesDone();
 }
 
-// What has been answered, over all streams.
-class Answers {
+// The responses to the requests, over all attempts.
+class Responses {
  public:
-  Answers(Requests requests, const SemrankClient::TakeRanking& take)
-      : requests_(requests), take_(take), answered_(requests.size()) {}
+  Responses(Requests requests, const SemrankClient::TakeRanking& take)
+      : requests_(requests), take_(take), done_(requests.size()) {}
 
-  std::size_t num_answered() const { return num_answered_; }
-  // The numbers of the others.
-  std::vector<std::size_t> Unanswered() const {
+  bool all_done() const { return num_done_ == requests_.size(); }
+  // The numbers of the requests that need another attempt.
+  std::vector<std::size_t> Pending() const {
     std::vector<std::size_t> numbers;
-    for (std::size_t i = 0; i < answered_.size(); ++i) {
-      if (!answered_[i]) numbers.push_back(i);
+    for (std::size_t i = 0; i < done_.size(); ++i) {
+      if (!done_[i]) numbers.push_back(i);
     }
     return numbers;
   }
 
-  // Until the stream is over. The caller's own error, or one of an answer that
-  // is wrong.
-  absl::Status Take(Stream& stream) {
-    turned_away_.clear();
-    v1::RankStreamResponse answer;
-    while (stream.Read(&answer)) {
-      SEMRANK_RETURN_IF_ERROR(TakeOne(answer));
+  // Reads until the stream ends. Errors are the caller's own, or that a
+  // response is invalid.
+  absl::Status Read(Stream& stream, Retry& retry) {
+    rejected_.clear();
+    v1::RankStreamResponse response;
+    while (stream.Read(&response)) {
+      const std::size_t before = num_done_;
+      SEMRANK_RETURN_IF_ERROR(ReadOne(response));
+      if (num_done_ > before) retry.Restart();
     }
     return absl::OkStatus();
   }
 
-  // After a stream that ended well: each request has an answer, or was turned
-  // away for the time being.
+  // After a complete stream, every pending request must have been rejected.
   absl::Status CheckComplete() const {
-    for (const std::size_t number : Unanswered()) {
-      if (!turned_away_.contains(number)) {
-        return WrongAnswer("the stream ended without", number);
+    for (const std::size_t number : Pending()) {
+      if (!rejected_.contains(number)) {
+        return InvalidResponse("the stream ended without", number);
       }
     }
     return absl::OkStatus();
   }
-  // True once it is time to send those again, false if they are not to be.
-  bool WaitToRepeat(Retry& retry) const {
-    const absl::Status& refusal = turned_away_.rbegin()->second;
+  // Sleeps until the rejected requests may be sent again; false if they must
+  // not be.
+  bool WaitToRetry(Retry& retry) const {
+    const absl::Status& rejection = rejected_.rbegin()->second;
     std::optional<std::string> pushback;
-    if (const auto delay = GetRetryDelay(refusal); delay.has_value()) {
+    if (const auto delay = GetRetryDelay(rejection); delay.has_value()) {
       pushback = std::to_string(absl::ToInt64Milliseconds(*delay));
     }
-    const auto delay = retry.Wait(static_cast<grpc::StatusCode>(refusal.code()),
-                                  pushback, absl::Now());
+    const auto delay = retry.NextDelay(
+        static_cast<grpc::StatusCode>(rejection.code()), pushback, absl::Now());
     if (delay.has_value()) absl::SleepFor(*delay);
     return delay.has_value();
   }
-  // Their refusal is their answer.
-  absl::Status GiveUp(int num_attempts) {
-    for (const auto& [number, status] : turned_away_) {
-      SEMRANK_RETURN_IF_ERROR(Give(
+  // Gives the rejected requests their rejection as the response.
+  absl::Status TakeRejections(int num_attempts) {
+    for (const auto& [number, status] : rejected_) {
+      SEMRANK_RETURN_IF_ERROR(Take(
           number,
           WithNote(status, absl::StrFormat("tried %d times", num_attempts))));
     }
@@ -114,41 +115,39 @@ class Answers {
   }
 
  private:
-  absl::Status TakeOne(v1::RankStreamResponse& answer) {
-    const std::uint64_t number = answer.request_number();
-    if (number >= requests_.size() || answered_[number] ||
-        turned_away_.contains(number)) {
-      return WrongAnswer("nobody asked, or asked again, for", number);
+  absl::Status ReadOne(v1::RankStreamResponse& response) {
+    const std::uint64_t number = response.request_number();
+    if (number >= requests_.size() || done_[number] ||
+        rejected_.contains(number)) {
+      return InvalidResponse("not waiting for", number);
     }
-    if (answer.has_status()) {
-      absl::Status status = FromItemStatus(answer.status());
-      if (!MayPass(status)) return Give(number, std::move(status));
-      turned_away_[number] = std::move(status);
+    if (response.has_status()) {
+      absl::Status status = FromItemStatus(response.status());
+      if (!Retry::IsRetryable(static_cast<grpc::StatusCode>(status.code()),
+                              GetRetryDelay(status).has_value())) {
+        return Take(number, std::move(status));
+      }
+      rejected_[number] = std::move(status);
       return absl::OkStatus();
     }
-    if (!answer.has_response()) return WrongAnswer("nothing for", number);
+    if (!response.has_response()) return InvalidResponse("nothing for", number);
     SEMRANK_RETURN_IF_ERROR(
-        CheckRankResponse(requests_[number], answer.response()));
-    return Give(number, std::move(*answer.mutable_response()));
+        CheckRankResponse(requests_[number], response.response()));
+    return Take(number, std::move(*response.mutable_response()));
   }
-  // As retry.h has it for calls.
-  static bool MayPass(const absl::Status& status) {
-    return absl::IsUnavailable(status) || (absl::IsResourceExhausted(status) &&
-                                           GetRetryDelay(status).has_value());
-  }
-  absl::Status Give(std::size_t number,
+  absl::Status Take(std::size_t number,
                     absl::StatusOr<v1::RankResponse> response) {
-    answered_[number] = true;
-    ++num_answered_;
+    done_[number] = true;
+    ++num_done_;
     return take_(number, std::move(response));
   }
 
   const Requests requests_;
   const SemrankClient::TakeRanking& take_;
-  std::vector<bool> answered_;
-  std::size_t num_answered_ = 0;
-  // Of the stream at hand.
-  std::map<std::size_t, absl::Status> turned_away_;
+  std::vector<bool> done_;
+  std::size_t num_done_ = 0;
+  // Requests that the server of the current stream rejected for now.
+  std::map<std::size_t, absl::Status> rejected_;
 };
 
 }  // namespace
@@ -159,29 +158,22 @@ absl::Status SemrankClient::RankStream(Requests requests,
   const absl::Time deadline = connection_.DeadlineFor(
       1 + static_cast<int>(requests.size() / kRequestsPerDeadline));
   Retry retry(connection_.options().retry, deadline);
-  Answers answers(requests, take);
-  while (answers.num_answered() < requests.size()) {
-    const std::size_t before = answers.num_answered();
-    const std::vector<std::size_t> numbers = answers.Unanswered();
-    grpc::ClientContext context;
-    connection_.Prepare(deadline, context);
-    const auto stream = ranking_->RankStream(&context);
-    // Answers are read meanwhile: the server takes no more while they wait.
-    std::thread writer([&] { WriteRequests(requests, numbers, *stream); });
-    const absl::Status status = answers.Take(*stream);
-    if (!status.ok()) context.TryCancel();
-    writer.join();
-    const grpc::Status finished = stream->Finish();
-    SEMRANK_RETURN_IF_ERROR(status);
-    if (answers.num_answered() > before) retry.Restart();
-    if (!finished.ok()) {
-      if (connection_.WaitToRepeat(finished, context, retry)) continue;
-      return connection_.Describe(finished, retry.num_attempts());
-    }
-    SEMRANK_RETURN_IF_ERROR(answers.CheckComplete());
-    if (answers.num_answered() < requests.size() &&
-        !answers.WaitToRepeat(retry)) {
-      return answers.GiveUp(retry.num_attempts());
+  Responses responses(requests, take);
+  while (!responses.all_done()) {
+    const std::vector<std::size_t> pending = responses.Pending();
+    const StreamEnd end = connection_.RunStream(
+        deadline, retry,
+        [&](grpc::ClientContext* context) {
+          return ranking_->RankStream(context);
+        },
+        [&](Stream& stream) { WriteRequests(requests, pending, stream); },
+        [&](Stream& stream) { return responses.Read(stream, retry); });
+    SEMRANK_RETURN_IF_ERROR(end.read);
+    if (end.retry) continue;
+    SEMRANK_RETURN_IF_ERROR(end.server);
+    SEMRANK_RETURN_IF_ERROR(responses.CheckComplete());
+    if (!responses.all_done() && !responses.WaitToRetry(retry)) {
+      return responses.TakeRejections(retry.num_attempts());
     }
   }
   return absl::OkStatus();

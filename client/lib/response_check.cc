@@ -7,7 +7,8 @@
 namespace semrank {
 namespace {
 
-// The dimension is not known here, so given vectors count by their shortest.
+// An upper bound: the dimension is not known here, so each element of the given
+// vectors counts as one.
 std::uint64_t MaxCandidates(const v1::RankRequest& request) {
   return static_cast<std::uint64_t>(request.titles_size()) +
          request.ids_size() + request.document_ids_size() +
@@ -17,16 +18,16 @@ std::uint64_t MaxCandidates(const v1::RankRequest& request) {
 absl::Status Mismatch(std::string_view field, std::uint64_t value,
                       std::string_view want, std::uint64_t limit) {
   return absl::InternalError(
-      absl::StrFormat("the server's answer is wrong: %s is %d, %s %d", field,
-                      value, want, limit));
+      absl::StrFormat("invalid response from the server: %s is %d, %s %d",
+                      field, value, want, limit));
 }
 
-std::uint64_t BytesPerNumber(v1::VectorEncoding encoding) {
+std::uint64_t BytesPerElement(v1::VectorEncoding encoding) {
   if (encoding == v1::VECTOR_ENCODING_INT8) return 1;
   return encoding == v1::VECTOR_ENCODING_FLOAT16 ? 2 : sizeof(float);
 }
 
-// One vector a text, in the encoding asked for.
+// One vector per text, in the requested encoding.
 template <typename Response>
 absl::Status CheckVectors(v1::VectorEncoding asked, std::uint64_t num_texts,
                           const Response& response) {
@@ -39,15 +40,15 @@ absl::Status CheckVectors(v1::VectorEncoding asked, std::uint64_t num_texts,
   }
   const std::uint64_t num_bytes = response.vectors().size();
   const std::uint64_t row_bytes =
-      response.embedding_dim() * BytesPerNumber(want_encoding);
-  // Divided, because rows times bytes may not fit 64 bits.
+      response.embedding_dim() * BytesPerElement(want_encoding);
+  // A division, because rows times bytes may overflow 64 bits.
   const bool fits = row_bytes == 0 ? num_bytes == 0
                                    : num_bytes % row_bytes == 0 &&
                                          num_bytes / row_bytes == num_texts;
   if (!fits) {
     return absl::InternalError(absl::StrFormat(
-        "the server's answer is wrong: %d bytes of vectors for %d texts of %d "
-        "numbers",
+        "invalid response from the server: %d bytes of vectors for %d texts "
+        "with %d dimensions",
         num_bytes, num_texts, response.embedding_dim()));
   }
   const std::uint64_t want_scales =
@@ -94,25 +95,25 @@ absl::Status CheckEmbedTextsResponse(const v1::EmbedTextsRequest& request,
   return CheckVectors(request.encoding(), request.texts_size(), response);
 }
 
-absl::Status CheckEmbedTextsPiece(const v1::EmbedTextsRequest& request,
+absl::Status CheckEmbedTextsChunk(const v1::EmbedTextsRequest& request,
                                   std::uint64_t first_text,
-                                  const v1::EmbedTextsStreamResponse& piece) {
-  if (piece.first_text() != first_text) {
-    return Mismatch("the first text of a piece", piece.first_text(), "wanted",
+                                  const v1::EmbedTextsStreamResponse& chunk) {
+  if (chunk.first_text() != first_text) {
+    return Mismatch("the first text of a chunk", chunk.first_text(), "wanted",
                     first_text);
   }
   const std::uint64_t num_left = request.texts_size() - first_text;
-  if (piece.num_texts() > num_left) {
-    return Mismatch("the number of texts in a piece", piece.num_texts(),
+  if (chunk.num_texts() > num_left) {
+    return Mismatch("the number of texts in a chunk", chunk.num_texts(),
                     "not answered before", num_left);
   }
-  for (const v1::Problem& problem : piece.problems()) {
-    if (problem.index() >= piece.num_texts()) {
+  for (const v1::Problem& problem : chunk.problems()) {
+    if (problem.index() >= chunk.num_texts()) {
       return Mismatch("the number of a text with a problem", problem.index(),
-                      "of texts", piece.num_texts());
+                      "of texts", chunk.num_texts());
     }
   }
-  return CheckVectors(request.encoding(), piece.num_texts(), piece);
+  return CheckVectors(request.encoding(), chunk.num_texts(), chunk);
 }
 
 }  // namespace semrank

@@ -1,5 +1,5 @@
-// Whether an answer can be used as it is: it comes from another machine, and
-// programs index arrays with it.
+// Checks responses, because callers index arrays with numbers that come from
+// another machine.
 #ifndef SEMRANK_CLIENT_LIB_RESPONSE_CHECK_H_
 #define SEMRANK_CLIENT_LIB_RESPONSE_CHECK_H_
 
@@ -11,21 +11,21 @@
 
 namespace semrank {
 
-// Internal, naming the field, when lengths disagree or an index is none of the
+// Internal, naming the field, if lengths disagree or an index is not one of the
 // request's candidates.
 absl::Status CheckRankResponse(const v1::RankRequest& request,
                                const v1::RankResponse& response);
 
-// Internal when the encoding is not the one asked for, or the bytes are not
-// one vector of embedding_dim numbers a text.
+// Internal if the encoding is not the requested one, or the bytes are not one
+// vector of embedding_dim elements per text.
 absl::Status CheckEmbedTextsResponse(const v1::EmbedTextsRequest& request,
                                      const v1::EmbedTextsResponse& response);
 
-// The same of a piece of a stream that embeds the texts of `request`, of which
-// `first_text` have been answered before.
-absl::Status CheckEmbedTextsPiece(const v1::EmbedTextsRequest& request,
+// The same for one response of a stream that embeds the texts of `request`;
+// `first_text` texts had their vectors before.
+absl::Status CheckEmbedTextsChunk(const v1::EmbedTextsRequest& request,
                                   std::uint64_t first_text,
-                                  const v1::EmbedTextsStreamResponse& piece);
+                                  const v1::EmbedTextsStreamResponse& chunk);
 
 }  // namespace semrank
 

@@ -7,14 +7,14 @@
 
 namespace semrank {
 
-std::optional<absl::Duration> Retry::Wait(
+std::optional<absl::Duration> Retry::NextDelay(
     grpc::StatusCode code, const std::optional<std::string>& pushback,
     absl::Time now) {
   ++num_attempts_;
-  const bool may_pass =
-      code == grpc::StatusCode::UNAVAILABLE ||
-      (code == grpc::StatusCode::RESOURCE_EXHAUSTED && pushback.has_value());
-  if (!may_pass || num_attempts_ >= policy_.max_attempts) return std::nullopt;
+  if (!IsRetryable(code, pushback.has_value()) ||
+      num_attempts_ >= policy_.max_attempts) {
+    return std::nullopt;
+  }
   absl::Duration delay;
   if (pushback.has_value()) {
     std::int64_t millis = -1;
@@ -29,7 +29,7 @@ std::optional<absl::Duration> Retry::Wait(
   return delay;
 }
 
-absl::Duration Retry::Backoff() {
+absl::Duration Retry::Backoff() const {
   absl::Duration backoff = policy_.initial_backoff;
   for (int i = 1; i < num_attempts_ && backoff < policy_.max_backoff; ++i) {
     backoff *= 2;

@@ -1,12 +1,16 @@
-// Whether and when a call that failed is made once more (gRPC's proposal A6).
+// Decides whether and when a failed call is attempted again (gRPC's proposal
+// A6). gRPC's own `retryPolicy` does not fit: it retries RESOURCE_EXHAUSTED
+// without a pushback, waits for pushbacks past the deadline, does not count its
+// attempts, and never resumes a stream that has received a message.
 //
-//   Which    UNAVAILABLE, and RESOURCE_EXHAUSTED if the server says when to
-//            come back: the trailer grpc-retry-pushback-ms. A pushback that is
-//            negative or no number means never.
-//   When     after the server's pushback and up to a fifth more; without one,
-//            between half and all of a backoff that doubles. So clients that
-//            were turned away together do not return together.
-//   Time     a wait that would end after the deadline is not begun.
+//   Codes    UNAVAILABLE; RESOURCE_EXHAUSTED only with a pushback, the trailer
+//            grpc-retry-pushback-ms. A negative or malformed pushback forbids
+//            further attempts.
+//   Delay    the pushback plus up to 20 %; without one, 50-100 % of a backoff
+//            that doubles. The jitter keeps clients that were rejected together
+//            from returning together.
+//   Deadline no delay ends after it: the call fails at once instead.
+//   Threads  not thread-safe; one object per call.
 #ifndef SEMRANK_CLIENT_LIB_RETRY_H_
 #define SEMRANK_CLIENT_LIB_RETRY_H_
 
@@ -17,37 +21,34 @@
 
 #include "absl/random/random.h"
 #include "absl/time/time.h"
+#include "client/lib/client_options.h"
 
 namespace semrank {
 
-struct RetryPolicy {
-  // Of one call, the first included; at least 1 = no call is repeated.
-  int max_attempts = 4;
-  // Before the second attempt, where the server asks for nothing else.
-  absl::Duration initial_backoff = absl::Milliseconds(100);
-  // The backoff doubles up to this.
-  absl::Duration max_backoff = absl::Seconds(2);
-};
-
-// The attempts of one call. Not for several threads.
 class Retry {
  public:
   Retry(const RetryPolicy& policy, absl::Time deadline)
       : policy_(policy), deadline_(deadline) {}
 
-  // Of an attempt that ended now: how long to wait before the next one, or
-  // nothing if there is to be none.
-  std::optional<absl::Duration> Wait(grpc::StatusCode code,
-                                     const std::optional<std::string>& pushback,
-                                     absl::Time now);
+  // Whether a failure with this code can be temporary.
+  static bool IsRetryable(grpc::StatusCode code, bool has_pushback) {
+    return code == grpc::StatusCode::UNAVAILABLE ||
+           (code == grpc::StatusCode::RESOURCE_EXHAUSTED && has_pushback);
+  }
 
-  // Attempts that Wait has heard of.
+  // Counts an attempt that failed at `now`. Returns the delay before the next
+  // one, or nothing if there must be none.
+  std::optional<absl::Duration> NextDelay(
+      grpc::StatusCode code, const std::optional<std::string>& pushback,
+      absl::Time now);
+
+  // Attempts counted so far.
   int num_attempts() const { return num_attempts_; }
-  // The last attempt came further: they count anew.
+  // Forgets the attempts, because the last one made progress.
   void Restart() { num_attempts_ = 0; }
 
  private:
-  absl::Duration Backoff();
+  absl::Duration Backoff() const;
 
   const RetryPolicy policy_;
   const absl::Time deadline_;

@@ -1,25 +1,26 @@
-// Calls a semrank server.
+// Client of a semrank server.
 //
-//   Channel  one, opened on the first call, reused and reopened by gRPC; TLS
-//            if the credentials say who signs the server, else plain text.
-//   Time     each call has the deadline of the options: connecting, waiting
-//            and all its attempts together.
-//   Retries  a call that the server turns away is made again when the server
-//            says, or after a backoff (retry.h). Those calls only read, so
-//            that is safe; ReloadModel and CheckHealth ask once.
-//   Size     Rank and EmbedTexts take any number of texts: what is over the
-//            server's limits on texts or bytes of a message (GetLimits, asked
-//            once) goes in pieces, one after another, all to one version of
-//            the model.
-//   Errors   the server's code, with its message after the address and its
+//   Channel  one, opened by the first call and reconnected by gRPC; TLS if the
+//            credentials name a certificate authority, else plain text.
+//   Deadline of the options; covers connecting, waiting and all attempts of a
+//            call together.
+//   Retries  a call that the server rejects for now is repeated after the delay
+//            that the server asks for, or after a backoff (retry.h). Repeated
+//            calls only read, so this is safe; ReloadModel and CheckHealth are
+//            not repeated.
+//   Size     Rank and EmbedTexts accept any number of texts. A request over the
+//            server's limits (GetLimits, called once) is sent in chunks, one
+//            after another, all to one version of the model.
+//   Errors   the server's code and message, prefixed by the address, with its
 //            google.rpc details as payloads (client_status.h). Unavailable
 //            without ErrorInfo: the server was not reached. Internal: the
-//            answer contradicts itself or the request.
-//   Texts    must be UTF-8; the server refuses others.
-//   Threads  every method, from any thread; a call blocks its thread.
+//            response contradicts itself or the request.
+//   Texts    must be UTF-8; the server rejects others.
+//   Threads  all methods are thread-safe; a call blocks its thread.
 #ifndef SEMRANK_CLIENT_LIB_SEMRANK_CLIENT_H_
 #define SEMRANK_CLIENT_LIB_SEMRANK_CLIENT_H_
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <span>
@@ -31,7 +32,7 @@
 #include "absl/time/time.h"
 #include "client/lib/client_options.h"
 #include "client/lib/connection.h"
-#include "client/lib/request_pieces.h"
+#include "client/lib/request_chunks.h"
 #include "client/lib/server_limits.h"
 #include "grpc/health/v1/health.grpc.pb.h"
 #include "semrank/v1/embedding_service.grpc.pb.h"
@@ -46,89 +47,88 @@ class SemrankClient {
   static absl::StatusOr<std::unique_ptr<SemrankClient>> Create(
       const ClientOptions& options);
 
-  // The response is checked: indices and scores are parallel, and every index
-  // is one of the request's candidates. Its timings are sums over the pieces.
+  // The response is checked: as many scores as indices, every index a candidate
+  // of the request. Its timings are sums over the chunks.
   absl::StatusOr<v1::RankResponse> Rank(const v1::RankRequest& request);
 
-  // Ranks many queries over one stream, which takes the server less work a
-  // query than Rank. Requests are sent without waiting for answers; `take` gets
-  // each answer as it comes, in any order, in this thread and once, with the
-  // number of its request: the response, checked as by Rank, or why the server
-  // refuses this one. An error of it ends the call.
+  // Ranks many queries over one stream, which costs the server less per query
+  // than Rank. Requests are sent without waiting for responses. `take` is
+  // called in this thread, once per request and in any order, with the index of
+  // the request and its checked response or the server's error for it. An error
+  // of `take` ends the call.
   //
-  //   Retries  a stream that breaks off is followed by another for the requests
-  //            without an answer, and so are requests that the server turns
-  //            away for the time being. What was taken stays taken. Attempts
-  //            count anew once one brought an answer; after the last one the
-  //            call ends with the stream's error, or the requests that were
-  //            turned away get theirs.
-  //   Model    each request says which; those that do not may be answered by
-  //            another version after a reload.
-  //   Size     a request goes whole: with more texts than the server takes it
-  //            is refused, with more bytes it ends the call.
-  //   Time     the deadline counts once for each thousand requests.
+  //   Retries  after a broken stream, a new one carries the requests without a
+  //            response and those that the server rejected for now. Attempts
+  //            are counted anew whenever one brought a response. After the last
+  //            one the call fails with the stream's error, or each rejected
+  //            request gets its rejection.
+  //   Model    chosen per request; requests without a version may be answered
+  //            by different versions across a reload.
+  //   Size     requests are not split: one with too many texts gets an error,
+  //            one with too many bytes ends the call.
+  //   Deadline that of the options for each thousand requests.
   using TakeRanking = std::function<absl::Status(
-      std::size_t number, absl::StatusOr<v1::RankResponse> response)>;
+      std::size_t index, absl::StatusOr<v1::RankResponse> response)>;
   absl::Status RankStream(std::span<const v1::RankRequest> requests,
                           const TakeRanking& take);
 
   absl::StatusOr<v1::ExplainResponse> Explain(
       const v1::ExplainRequest& request);
 
-  // The response is checked: one vector a text, of the encoding asked for.
+  // The response is checked: one vector per text, in the requested encoding.
   absl::StatusOr<v1::EmbedTextsResponse> EmbedTexts(
       const v1::EmbedTextsRequest& request);
 
-  // Embeds any number of texts over one stream, a thousand or a mebibyte in a
-  // message. `take` gets the answers in order, in this thread, each checked:
-  // one vector a text, zeros for the texts in `problems`; an error of it ends
-  // the call. What was taken before an error stays taken. A stream that breaks
-  // off is taken up again at the first text without an answer, with the same
-  // version of the model. The deadline counts once for each thousand texts.
-  absl::Status EmbedTextsStream(
-      const v1::EmbedTextsRequest& request,
-      const std::function<absl::Status(const v1::EmbedTextsStreamResponse&)>&
-          take);
+  // Embeds any number of texts over one stream, in messages of at most 1,000
+  // texts and 1 MiB. `take` is called in this thread with the checked responses
+  // in order: one vector per text, zeros for the texts in `problems`. An error
+  // of `take` ends the call. After a broken stream, a new one continues with
+  // the first text without a response, on the same version of the model. The
+  // deadline is that of the options for each thousand texts.
+  using TakeEmbeddings =
+      std::function<absl::Status(const v1::EmbedTextsStreamResponse&)>;
+  absl::Status EmbedTextsStream(const v1::EmbedTextsRequest& request,
+                                const TakeEmbeddings& take);
 
   absl::StatusOr<v1::Model> GetModel(const v1::ModelRef& model);
 
-  // All versions that the server knows, with their states and why they failed;
-  // `name` empty = of all models.
+  // All versions that the server knows, with their states and failures; of all
+  // models if `name` is empty.
   absl::StatusOr<std::vector<v1::Model>> ListModels(const std::string& name);
 
-  // Returns once the version is served or has been refused: give it time. Needs
-  // a server with --enable_admin_rpcs and, where keys are in use, the admin
-  // role. Asks once.
+  // Returns once the version is served or was rejected, which takes as long as
+  // loading the model. The server needs --enable_admin_rpcs and, if it uses API
+  // keys, a key with the admin role.
   absl::StatusOr<v1::ReloadModelResponse> ReloadModel(
       const v1::ModelRef& model);
 
   absl::StatusOr<v1::Limits> GetLimits();
 
-  // `service` = "" or a full name such as "semrank.v1.RankingService"; one that
-  // the server does not know is NotFound.
+  // `service`: "semrank.v1.RankingService" and the like, or "" for the whole
+  // server. NotFound if the server has no such service.
   absl::StatusOr<grpc::health::v1::HealthCheckResponse::ServingStatus>
   CheckHealth(std::string_view service);
 
  private:
   explicit SemrankClient(const ClientOptions& options);
 
-  // Requests of one message.
-  absl::StatusOr<v1::RankResponse> RankAtOnce(const v1::RankRequest& request,
-                                              absl::Time deadline);
-  absl::StatusOr<v1::EmbedTextsResponse> EmbedAtOnce(
+  absl::StatusOr<v1::RankResponse> RankInOneMessage(
+      const v1::RankRequest& request, absl::Time deadline);
+  absl::StatusOr<v1::EmbedTextsResponse> EmbedInOneMessage(
       const v1::EmbedTextsRequest& request, absl::Time deadline);
-  // Requests of any size, cut to these limits.
-  absl::StatusOr<v1::RankResponse> RankInPieces(const v1::RankRequest& request,
-                                                const PieceLimits& limits,
+  absl::StatusOr<v1::RankResponse> RankInChunks(const v1::RankRequest& request,
+                                                const MessageLimits& limits,
                                                 absl::Time deadline);
-  absl::StatusOr<v1::EmbedTextsResponse> EmbedInPieces(
-      const v1::EmbedTextsRequest& request, const PieceLimits& limits,
+  absl::StatusOr<v1::EmbedTextsResponse> EmbedInChunks(
+      const v1::EmbedTextsRequest& request, const MessageLimits& limits,
       absl::Time deadline);
 
-  // At once if that is likely to do, else, or when it did not, in pieces.
-  template <typename AtOnce, typename InPieces>
-  auto WithinLimits(const PieceLimits& size, absl::Time deadline,
-                    AtOnce at_once, InPieces in_pieces) -> decltype(at_once());
+  // Sends one message if that probably suffices, else or if the server rejects
+  // it as too large, chunks.
+  template <typename InOneMessage, typename InChunks>
+  auto WithinLimits(const MessageLimits& size, absl::Time deadline,
+                    InOneMessage in_one_message, InChunks in_chunks)
+      -> decltype(in_one_message());
 
   absl::StatusOr<v1::Model> GetModelBy(const v1::ModelRef& model,
                                        absl::Time deadline);
@@ -140,6 +140,11 @@ class SemrankClient {
   const std::unique_ptr<grpc::health::v1::Health::Stub> health_;
   ServerLimits limits_;
 };
+
+// Vector `row`, with embedding_dim elements, of a response of EmbedTexts in
+// VECTOR_ENCODING_FLOAT32.
+std::vector<float> FloatVector(const v1::EmbedTextsResponse& response,
+                               std::size_t row);
 
 }  // namespace semrank
 

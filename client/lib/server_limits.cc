@@ -16,32 +16,32 @@ ServerLimits::ServerLimits(const Connection* connection)
     : connection_(*connection),
       model_(v1::ModelService::NewStub(connection->channel())) {}
 
-std::optional<PieceLimits> ServerLimits::known() const {
+std::optional<MessageLimits> ServerLimits::known() const {
   const MutexLock lock(mutex_);
   return limits_;
 }
 
-absl::StatusOr<PieceLimits> ServerLimits::Get(absl::Time deadline) {
-  const std::optional<PieceLimits> limits = known();
+absl::StatusOr<MessageLimits> ServerLimits::Get(absl::Time deadline) {
+  const std::optional<MessageLimits> limits = known();
   if (limits.has_value()) return *limits;
-  return Ask(deadline);
+  return Fetch(deadline);
 }
 
-absl::StatusOr<PieceLimits> ServerLimits::Ask(absl::Time deadline) {
+absl::StatusOr<MessageLimits> ServerLimits::Fetch(absl::Time deadline) {
   SEMRANK_ASSIGN_OR_RETURN(
       const v1::GetLimitsResponse response,
       connection_.Call(*model_, &v1::ModelService::Stub::GetLimits,
                        v1::GetLimitsRequest(), deadline));
-  const PieceLimits limits = ToPieceLimits(response.limits());
+  const MessageLimits limits = ToMessageLimits(response.limits());
   const MutexLock lock(mutex_);
   limits_ = limits;
   return limits;
 }
 
 bool ServerLimits::Renew(const absl::Status& failure, absl::Time deadline,
-                         PieceLimits& used) {
+                         MessageLimits& used) {
   if (!MayBeTooLarge(failure)) return false;
-  const absl::StatusOr<PieceLimits> limits = Ask(deadline);
+  const absl::StatusOr<MessageLimits> limits = Fetch(deadline);
   if (!limits.ok() || *limits == used) return false;
   used = *limits;
   return true;

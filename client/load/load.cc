@@ -3,18 +3,21 @@
 #include <grpcpp/completion_queue.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cmath>
 #include <deque>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <thread>
-#include <vector>
+#include <utility>
 
+#include "absl/random/random.h"
+#include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
-#include "client/lib/connection.h"
-#include "client/load/load_lane.h"
+#include "client/load/load_connection.h"
 #include "model/base/mutex.h"
 #include "model/base/status_macros.h"
 #include "model/cli/interrupt.h"
@@ -26,25 +29,51 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr absl::Duration kLate = absl::Milliseconds(1);
-constexpr std::chrono::milliseconds kLookAround(50);
+// How often a run without events looks for Ctrl-C and updates its progress.
+constexpr std::chrono::milliseconds kPollInterval(50);
 
 Clock::duration ToClock(absl::Duration duration) {
   return absl::ToChronoNanoseconds(duration);
 }
 
-// One thread sends, one takes answers; with calls in flight they are the same.
+constexpr int kNumGenerated = 1'000;
+
+std::vector<std::string> GenerateTitles() {
+  constexpr std::array<std::string_view, 20> kWords = {
+      "photo",   "editor",  "network",  "viewer",   "desktop",
+      "library", "manager", "system",   "graphics", "sound",
+      "server",  "client",  "terminal", "database", "language",
+      "package", "monitor", "player",   "security", "documents"};
+  std::vector<std::string> titles;
+  for (std::size_t i = 0; i < kNumGenerated; ++i) {
+    titles.push_back(absl::StrFormat(
+        "%s %s for the %s and %s with %s %d", kWords[i % 20],
+        kWords[i / 20 % 20], kWords[(3 * i + 7) % 20],
+        kWords[(7 * i + 11) % 20], kWords[(11 * i + i / 400) % 20], i));
+  }
+  return titles;
+}
+
+LoadRequestOptions WithTitles(LoadRequestOptions options) {
+  if (options.titles.empty()) options.titles = GenerateTitles();
+  return options;
+}
+
+// With a rate, one thread sends and one handles responses. Else one thread does
+// both.
 class LoadRun {
  public:
   LoadRun(const ClientOptions& client, const LoadOptions& options,
           LoadRequests& requests)
       : options_(options), requests_(requests) {
-    const auto answered = [this](LoadCall& call) { Answered(call); };
+    const auto on_response = [this](LoadCall& call) { OnResponse(call); };
     const absl::Time end =
         absl::Now() + options.warmup + options.duration + client.deadline;
     for (int i = 0; i < options.connections; ++i) {
-      lanes_.push_back(
-          options.stream ? LoadLane::OfOneStream(client, &queue_, answered, end)
-                         : LoadLane::OfCalls(client, &queue_, answered));
+      connections_.push_back(
+          options.stream
+              ? LoadConnection::MakeStream(client, &queue_, on_response, end)
+              : LoadConnection::MakeUnary(client, &queue_, on_response));
     }
   }
 
@@ -54,24 +83,24 @@ class LoadRun {
   bool Over(Clock::time_point now) const {
     return now >= end_ || Interrupted();
   }
-  // An idle call, or null while as many as may be are in flight.
+  // An unused call, or null if `inflight` calls are in flight.
   LoadCall* TakeIdle();
   void Send(Clock::time_point due, LoadCall& call);
   void KeepRate();
-  // Takes answers until the last one is in.
-  void TakeAnswers();
-  // Waits a little for the next event, and handles it.
+  // Handles events until every call has its response.
+  void HandleResponses();
+  // Handles the next event, if one comes within kPollInterval.
   void HandleEvent();
-  void Answered(LoadCall& call);
+  void OnResponse(LoadCall& call);
   void Count(const LoadCall& call);
-  void CloseLanes();
+  void CloseConnections();
 
   const LoadOptions options_;
   LoadRequests& requests_;
   grpc::CompletionQueue queue_;
-  std::vector<std::unique_ptr<LoadLane>> lanes_;
-  std::size_t next_lane_ = 0;
-  Clock::time_point begin_, end_;  // of what is measured
+  std::vector<std::unique_ptr<LoadConnection>> connections_;
+  std::size_t next_connection_ = 0;
+  Clock::time_point begin_, end_;  // of the measurement
   std::atomic<std::int64_t> num_in_flight_ = 0;
   std::atomic<bool> all_sent_ = false;
   std::int64_t num_late_ = 0, num_unsent_ = 0;
@@ -96,7 +125,8 @@ LoadCall* LoadRun::TakeIdle() {
 void LoadRun::Send(Clock::time_point due, LoadCall& call) {
   call.due = due;
   ++num_in_flight_;
-  lanes_[next_lane_++ % lanes_.size()]->Send(requests_.Next(), call);
+  connections_[next_connection_++ % connections_.size()]->Send(requests_.Next(),
+                                                               call);
 }
 
 void LoadRun::KeepRate() {
@@ -139,7 +169,7 @@ void LoadRun::Count(const LoadCall& call) {
   if (report_.first_failure.ok()) report_.first_failure = call.status;
 }
 
-void LoadRun::Answered(LoadCall& call) {
+void LoadRun::OnResponse(LoadCall& call) {
   Count(call);
   --num_in_flight_;
   const Clock::time_point now = Clock::now();
@@ -156,13 +186,13 @@ void LoadRun::HandleEvent() {
   void* tag = nullptr;
   bool ok = false;
   const auto next = queue_.AsyncNext(
-      &tag, &ok, std::chrono::system_clock::now() + kLookAround);
+      &tag, &ok, std::chrono::system_clock::now() + kPollInterval);
   if (next == grpc::CompletionQueue::GOT_EVENT) {
     static_cast<LoadEvent*>(tag)->Handle(ok);
   }
 }
 
-void LoadRun::TakeAnswers() {
+void LoadRun::HandleResponses() {
   std::optional<ProgressBar> bar;
   if (options_.show_progress) {
     bar.emplace("load",
@@ -176,10 +206,10 @@ void LoadRun::TakeAnswers() {
   }
 }
 
-void LoadRun::CloseLanes() {
-  for (const auto& lane : lanes_) lane->Close();
-  for (const auto& lane : lanes_) {
-    while (!lane->is_closed()) HandleEvent();
+void LoadRun::CloseConnections() {
+  for (const auto& connection : connections_) connection->Close();
+  for (const auto& connection : connections_) {
+    while (!connection->is_closed()) HandleEvent();
   }
   queue_.Shutdown();
 }
@@ -193,10 +223,10 @@ LoadReport LoadRun::Run() {
   } else {
     while (LoadCall* const call = TakeIdle()) Send(Clock::now(), *call);
   }
-  TakeAnswers();
+  HandleResponses();
   if (sender.joinable()) sender.join();
-  CloseLanes();
-  // The last call of a rate is due, and may be answered, before the end.
+  CloseConnections();
+  // Not the time of the last response: with a rate, that comes before the end.
   report_.duration =
       Interrupted()
           ? std::max(absl::FromChrono(std::min(Clock::now(), end_) - begin_),
@@ -208,6 +238,26 @@ LoadReport LoadRun::Run() {
 }
 
 }  // namespace
+
+LoadRequests::LoadRequests(LoadRequestOptions options)
+    : options_(WithTitles(std::move(options))),
+      run_(
+          absl::StrFormat("%x", absl::Uniform<std::uint64_t>(absl::BitGen()))) {
+  request_.set_query(options_.query);
+}
+
+const v1::RankRequest& LoadRequests::Next() {
+  // The strings keep their memory for reuse.
+  request_.mutable_titles()->Clear();
+  for (int i = 0; i < options_.num_titles; ++i) {
+    const std::uint64_t number = num_titles_sent_++;
+    std::string& title = *request_.add_titles();
+    title = options_.titles[number % options_.titles.size()];
+    if (options_.new_titles)
+      absl::StrAppendFormat(&title, " %s%d", run_, number);
+  }
+  return request_;
+}
 
 absl::StatusOr<LoadReport> RunLoad(const ClientOptions& client,
                                    const LoadOptions& options,

@@ -1,58 +1,72 @@
-// Sends Rank calls, or requests of RankStream, to a server for some time and
-// measures them.
+// Load generator: sends Rank calls, or requests of RankStream, for some time
+// and measures them.
 //
-// With a rate, calls are sent when they are due, whether or not earlier ones
-// were answered, and a latency begins when the call was due: a server that
-// stalls is charged with all the waiting it causes ("coordinated omission" is
-// what leaving that out is called). Otherwise a number of calls is kept in
-// flight, each sent when another is answered, which shows what the server can
-// take. No call is repeated: each refusal is counted.
+//   Open loop    with a rate, calls are sent when they are due, whether or not
+//                earlier ones were answered, and a latency starts when its call
+//                is due. So a stalled server is charged for all the waiting it
+//                causes; leaving that out is known as coordinated omission.
+//   Closed loop  without a rate, a fixed number of calls stays in flight, which
+//                shows the server's throughput.
+//   Retries      none: every rejection is counted.
 #ifndef SEMRANK_CLIENT_LOAD_LOAD_H_
 #define SEMRANK_CLIENT_LOAD_LOAD_H_
 
 #include <cstdint>
-#include <map>
+#include <string>
+#include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "client/lib/client_options.h"
-#include "client/load/latency_recorder.h"
-#include "client/load/load_requests.h"
+#include "client/load/load_report.h"
+#include "semrank/v1/ranking_service.pb.h"
 
 namespace semrank {
 
+struct LoadRequestOptions {
+  std::string query = "edit photos";
+  // Used in turn; empty = generated titles of about 50 bytes.
+  std::vector<std::string> titles = {};
+  // Titles per call; positive.
+  int num_titles = 100;
+  // Add a word to every title that no title had before, in any run, so that
+  // no vector can come from a cache.
+  bool new_titles = false;
+};
+
+// Not thread-safe.
+class LoadRequests {
+ public:
+  explicit LoadRequests(LoadRequestOptions options);
+
+  // Valid until the next call.
+  const v1::RankRequest& Next();
+
+ private:
+  const LoadRequestOptions options_;
+  const std::string run_;  // a word that is unique to this run
+  std::uint64_t num_titles_sent_ = 0;
+  v1::RankRequest request_;
+};
+
 struct LoadOptions {
-  // Calls a second; 0 = keep `inflight` calls in flight.
+  // Calls per second; 0 = keep `inflight` calls in flight.
   double rate = 0;
-  // With a rate, the most that may be unanswered: then calls wait, and are
-  // sent late.
+  // With a rate, the most calls in flight: further calls are sent late.
   int inflight = 1;
-  // Of what is measured.
+  // How long to measure, after the same load for the time of the warm-up.
   absl::Duration duration = absl::Seconds(10);
-  // Before that, with the same load.
   absl::Duration warmup = absl::Seconds(1);
   // Connections, used in turn; positive.
   int connections = 1;
-  // Send the calls of a connection as requests of one RankStream.
+  // Send the calls of each connection as requests of one RankStream.
   bool stream = false;
-  // A bar on standard error.
+  // Show a progress bar on standard error.
   bool show_progress = false;
 };
 
-struct LoadReport {
-  absl::Duration duration = {};    // shorter than wanted after Ctrl-C
-  LatencyRecorder latencies = {};  // of the calls that went well
-  std::map<absl::StatusCode, std::int64_t> num_failed = {};
-  absl::Status first_failure = {};  // OK = none
-  // Calls sent more than a millisecond after they were due.
-  std::int64_t num_late = 0;
-  // Calls that were due and could not be sent: too many were unanswered.
-  std::int64_t num_unsent = 0;
-};
-
 // Returns early after Ctrl-C (interrupt.h). InvalidArgument for bad client
-// options; that calls fail is no error here.
+// options; failed calls are part of the report.
 absl::StatusOr<LoadReport> RunLoad(const ClientOptions& client,
                                    const LoadOptions& options,
                                    LoadRequests& requests);

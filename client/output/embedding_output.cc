@@ -6,17 +6,17 @@
 
 #include "absl/strings/str_format.h"
 #include "client/input/unicode.h"
-#include "client/lib/vectors.h"
+#include "client/lib/semrank_client.h"
 #include "client/output/output.h"
 
 namespace semrank {
 namespace {
 
-std::string Numbers(const std::vector<float>& vector) {
+std::string Elements(const std::vector<float>& vector) {
   std::string text;
-  for (const float number : vector) {
+  for (const float element : vector) {
     if (!text.empty()) text += ' ';
-    text += ShortestText(number);
+    text += ShortestText(element);
   }
   return text;
 }
@@ -29,31 +29,31 @@ const std::string& IdOf(const TextList& texts, std::size_t i) {
 }  // namespace
 
 EmbeddedTexts TakeEmbedded(const TextList& texts,
-                           const v1::EmbedTextsStreamResponse& piece) {
-  std::vector<bool> bad(piece.num_texts(), false);
-  for (const v1::Problem& problem : piece.problems()) {
+                           const v1::EmbedTextsStreamResponse& chunk) {
+  std::vector<bool> bad(chunk.num_texts(), false);
+  for (const v1::Problem& problem : chunk.problems()) {
     bad[problem.index()] = true;
   }
-  const std::size_t row_bytes = piece.embedding_dim() * sizeof(float);
+  const std::size_t row_bytes = chunk.embedding_dim() * sizeof(float);
   EmbeddedTexts embedded;
-  embedded.response.set_embedding_dim(piece.embedding_dim());
-  embedded.response.set_encoding(piece.encoding());
+  embedded.response.set_embedding_dim(chunk.embedding_dim());
+  embedded.response.set_encoding(chunk.encoding());
   std::string& vectors = *embedded.response.mutable_vectors();
   for (std::size_t i = 0; i < bad.size(); ++i) {
     if (bad[i]) continue;
-    const std::size_t text = piece.first_text() + i;
+    const std::size_t text = chunk.first_text() + i;
     embedded.texts.texts.push_back(texts.texts[text]);
     if (!texts.ids.empty()) embedded.texts.ids.push_back(texts.ids[text]);
-    vectors.append(piece.vectors(), i * row_bytes, row_bytes);
+    vectors.append(chunk.vectors(), i * row_bytes, row_bytes);
   }
   return embedded;
 }
 
 std::string DescribeProblems(const TextList& texts,
-                             const v1::EmbedTextsStreamResponse& piece) {
+                             const v1::EmbedTextsStreamResponse& chunk) {
   std::string lines;
-  for (const v1::Problem& problem : piece.problems()) {
-    const std::size_t text = piece.first_text() + problem.index();
+  for (const v1::Problem& problem : chunk.problems()) {
+    const std::size_t text = chunk.first_text() + problem.index();
     const std::string& id = IdOf(texts, text);
     lines += absl::StrFormat(
         "not embedded: text %d%s: %s\n", text + 1,
@@ -74,7 +74,7 @@ Table EmbeddingTable(const TextList& texts,
     std::vector<std::string> row;
     if (with_ids) row.push_back(texts.ids[i]);
     row.push_back(texts.texts[i]);
-    row.push_back(Numbers(FloatVector(response, i)));
+    row.push_back(Elements(FloatVector(response, i)));
     table.AddRow(std::move(row));
   }
   return table;
@@ -82,11 +82,11 @@ Table EmbeddingTable(const TextList& texts,
 
 nlohmann::ordered_json JsonVector(const v1::EmbedTextsResponse& response,
                                   std::size_t row) {
-  auto numbers = nlohmann::ordered_json::array();
-  for (const float number : FloatVector(response, row)) {
-    numbers.push_back(ShortestDouble(number));
+  auto elements = nlohmann::ordered_json::array();
+  for (const float element : FloatVector(response, row)) {
+    elements.push_back(ShortestDouble(element));
   }
-  return numbers;
+  return elements;
 }
 
 std::string EmbeddingJsonLines(const TextList& texts,

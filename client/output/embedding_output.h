@@ -1,6 +1,6 @@
-// Vectors of texts as programs read them. `response` holds the vectors of
-// `texts`, in float32, and is checked (response_check.h). Numbers have the
-// digits that it takes to read back the same float.
+// Prints vectors as tables and JSON. `response` holds the vectors of `texts` in
+// float32 and must be checked (response_check.h). Numbers are the shortest that
+// parse to the same float.
 #ifndef SEMRANK_CLIENT_OUTPUT_EMBEDDING_OUTPUT_H_
 #define SEMRANK_CLIENT_OUTPUT_EMBEDDING_OUTPUT_H_
 
@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "client/input/text_list.h"
+#include "client/input/text_reader.h"
 #include "client/output/table.h"
 #include "semrank/v1/embedding_service.pb.h"
 
@@ -18,27 +18,27 @@ namespace semrank {
 Table EmbeddingTable(const TextList& texts,
                      const v1::EmbedTextsResponse& response);
 
-// The numbers of vector `row`.
+// Vector `row` as an array.
 nlohmann::ordered_json JsonVector(const v1::EmbedTextsResponse& response,
                                   std::size_t row);
 
-// A line {"id": ..., "text": ..., "vector": [...]} for each text, "id" where
-// there is one.
+// A line {"id": ..., "text": ..., "vector": [...]} per text; "id" only if there
+// is one.
 std::string EmbeddingJsonLines(const TextList& texts,
                                const v1::EmbedTextsResponse& response);
 
-// What a piece of a stream embedded of `texts`, without those that could not
-// be: `piece` is of all texts and is checked.
+// The texts that a response of a stream embeds, and their vectors; texts with
+// problems are left out. `chunk` is a checked response for all of `texts`.
 struct EmbeddedTexts {
   TextList texts;
   v1::EmbedTextsResponse response;
 };
 EmbeddedTexts TakeEmbedded(const TextList& texts,
-                           const v1::EmbedTextsStreamResponse& piece);
+                           const v1::EmbedTextsStreamResponse& chunk);
 
-// "not embedded: text 7 (id): why\n" for each problem of the piece.
+// "not embedded: text 7 (id): why\n" for each problem of the chunk.
 std::string DescribeProblems(const TextList& texts,
-                             const v1::EmbedTextsStreamResponse& piece);
+                             const v1::EmbedTextsStreamResponse& chunk);
 
 }  // namespace semrank
 

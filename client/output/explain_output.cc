@@ -6,9 +6,8 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
-#include "client/output/enum_words.h"
+#include "client/output/call_report.h"
 #include "client/output/output.h"
-#include "client/output/timings.h"
 
 namespace semrank {
 namespace {

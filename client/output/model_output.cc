@@ -4,13 +4,12 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
-#include "client/input/unicode.h"
-#include "client/output/enum_words.h"
+#include "client/output/output.h"
 
 namespace semrank {
 namespace {
 
-// Leaves out what is empty: not known, or not a thing of this architecture.
+// Omits empty values: not known, or not a property of this architecture.
 void AddFact(std::string_view what, std::string value, Table& table) {
   if (!value.empty()) table.AddRow({std::string(what), std::move(value)});
 }
@@ -33,7 +32,7 @@ std::string State(const v1::Model& model) {
   return state;
 }
 
-// "41,000 -> 300 -> 300 -> 128"; the input counts the features known.
+// "41000 -> 300 -> 300 -> 128"; the input dimension is the number of features.
 std::string Layers(const v1::ModelConfig& config) {
   std::string layers = std::to_string(config.features().num_ngrams() +
                                       config.features().num_words());

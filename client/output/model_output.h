@@ -1,4 +1,4 @@
-// A model as people and programs read it.
+// Prints what a server says about its models as tables.
 #ifndef SEMRANK_CLIENT_OUTPUT_MODEL_OUTPUT_H_
 #define SEMRANK_CLIENT_OUTPUT_MODEL_OUTPUT_H_
 
@@ -9,14 +9,14 @@
 
 namespace semrank {
 
-// Rows (what, value): identity, state, architecture, features, training.
-// What is not known has no row.
+// Rows (name, value): identity, state, architecture, features, training.
+// Unknown facts have no row.
 Table ModelTable(const v1::Model& model);
 
-// A row for each: model, version, state, when it was loaded, why it failed.
+// Columns model, version, state, load time and failure; a row per version.
 Table ModelListTable(const std::vector<v1::Model>& models);
 
-// Rows (what, value): what is current now, and what was before.
+// Rows (name, value): the current version and the one before.
 Table ReloadTable(const v1::ReloadModelResponse& reloaded);
 
 }  // namespace semrank

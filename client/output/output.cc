@@ -1,5 +1,6 @@
 #include "client/output/output.h"
 
+#include <google/protobuf/util/json_util.h>
 #include <unistd.h>
 
 #include <array>
@@ -7,6 +8,8 @@
 #include <charconv>
 #include <cstdio>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_format.h"
 #include "client/input/unicode.h"
 #include "model/base/file_io.h"
 #include "model/base/strings.h"
@@ -64,12 +67,39 @@ absl::Status WriteTable(const Table& table, OutputFormat format) {
 }
 
 std::string ToJsonLine(const nlohmann::ordered_json& object) {
-  // The replacing handler never throws on bytes that are not UTF-8.
+  // The replacing handler, unlike the default, does not throw on bytes that are
+  // not UTF-8.
   const std::string text = object.dump(
       /*indent=*/-1, ' ', /*ensure_ascii=*/false,
       nlohmann::ordered_json::error_handler_t::replace);
-  // Outside of strings there is nothing to escape, and inside \u001b is JSON.
+  // Only strings contain anything to escape, and there \u001b is JSON, too.
   return EscapeControls(text) + "\n";
+}
+
+absl::StatusOr<std::string> MessageJsonLine(
+    const google::protobuf::Message& message) {
+  google::protobuf::util::JsonPrintOptions options;
+  options.preserve_proto_field_names = true;
+  std::string json;
+  const auto status =
+      google::protobuf::util::MessageToJsonString(message, &json, options);
+  if (!status.ok()) {
+    return absl::InternalError(
+        absl::StrFormat("the server's response cannot be written as JSON: %s",
+                        status.message().as_string()));
+  }
+  return EscapeControls(json) + "\n";
+}
+
+std::string EnumWord(const google::protobuf::EnumDescriptor& type, int value) {
+  const auto* described = type.FindValueByNumber(value);
+  if (described == nullptr) return std::to_string(value);
+  // The zero value is PREFIX_UNSPECIFIED in every enum (Buf's STANDARD style).
+  constexpr std::string_view kUnspecified = "UNSPECIFIED";
+  const std::size_t prefix =
+      type.FindValueByNumber(0)->name().size() - kUnspecified.size();
+  return absl::AsciiStrToLower(
+      ToAbsl(std::string_view(described->name()).substr(prefix)));
 }
 
 std::string ShortestText(float value) {

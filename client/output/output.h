@@ -1,12 +1,17 @@
-// Forms of results, and their way out.
+// Formats of results, and writing them to standard output.
 #ifndef SEMRANK_CLIENT_OUTPUT_OUTPUT_H_
 #define SEMRANK_CLIENT_OUTPUT_OUTPUT_H_
+
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/generated_enum_reflection.h>
+#include <google/protobuf/message.h>
 
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "client/output/table.h"
 
@@ -26,20 +31,33 @@ std::string AbslUnparseFlag(OutputFormat format);
 
 bool StdoutIsTerminal();
 
-// An error with the system's reason when not all of it could be written.
+// An error with the system's reason if not everything could be written.
 absl::Status WriteStdout(std::string_view text);
 
-// For kTable and kTsv.
+// `format` is kTable or kTsv.
 absl::Status WriteTable(const Table& table, OutputFormat format);
 
-// The object on one line, "\n" included, keys in order of insertion, nothing
-// in it that could drive a terminal.
+// The object on one line, "\n" included, with keys in order of insertion and
+// terminal controls escaped.
 std::string ToJsonLine(const nlohmann::ordered_json& object);
 
-// The shortest text that reads back as the same float.
+// The message in Protobuf's JSON mapping, with the field names of the .proto
+// files, on one line, "\n" included.
+absl::StatusOr<std::string> MessageJsonLine(
+    const google::protobuf::Message& message);
+
+// The name of the value without the enum's prefix: "letters_and_words" for
+// FEATURE_KIND_LETTERS_AND_WORDS; the number if a newer release added it.
+std::string EnumWord(const google::protobuf::EnumDescriptor& type, int value);
+template <typename Enum>
+std::string EnumWord(Enum value) {
+  return EnumWord(*google::protobuf::GetEnumDescriptor<Enum>(), value);
+}
+
+// The shortest text that parses to the same float.
 std::string ShortestText(float value);
-// The double whose shortest text is that of `value`, so that JSON does not
-// print 0.1f as 0.10000000149011612.
+// The double with the same shortest text, so that JSON does not print 0.1f as
+// 0.10000000149011612.
 double ShortestDouble(float value);
 
 }  // namespace semrank

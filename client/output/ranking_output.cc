@@ -3,12 +3,12 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_format.h"
 #include "client/input/unicode.h"
 #include "client/lib/client_status.h"
-#include "client/output/enum_words.h"
+#include "client/output/call_report.h"
 #include "client/output/output.h"
-#include "client/output/timings.h"
 
 namespace semrank {
 namespace {
@@ -61,6 +61,21 @@ std::string DescribeProblem(const TextList& candidates,
       EscapeControls(std::string(status.message())));
 }
 
+nlohmann::ordered_json HitJson(const v1::DocumentHit& hit, int rank) {
+  nlohmann::ordered_json result = {{"rank", rank},
+                                   {"score", ShortestDouble(hit.score())}};
+  if (hit.has_id()) {
+    result["id"] = hit.id();
+  } else {
+    result["document_id"] = hit.document_id();
+  }
+  result["title"] = hit.title();
+  if (!hit.payload().empty()) {
+    result["payload"] = absl::Base64Escape(hit.payload());
+  }
+  return result;
+}
+
 }  // namespace
 
 Table RankingTable(const TextList& candidates, const v1::RankResponse& response,
@@ -69,7 +84,7 @@ Table RankingTable(const TextList& candidates, const v1::RankResponse& response,
   Table table;
   table.AddColumn("rank", Table::Align::kRight);
   if (options.with_scores) {
-    // Cosines are what is expected; any other score is named.
+    // Users expect cosines, so only other kinds of scores are named.
     const bool cosine = response.score_kind() != v1::SCORE_KIND_SSI_DOT;
     table.AddColumn(cosine ? "score" : EnumWord(response.score_kind()),
                     Table::Align::kRight);
@@ -127,6 +142,38 @@ std::string DescribeProblems(const TextList& candidates,
                             response.problems_size() - kMaxProblemsPrinted);
   }
   return text;
+}
+
+Table SearchTable(const v1::SearchDocumentsResponse& response,
+                  const RankingTableOptions& options) {
+  // A ranking in which each hit is a candidate.
+  TextList documents;
+  v1::RankResponse ranking;
+  ranking.set_score_kind(response.score_kind());
+  for (const v1::DocumentHit& hit : response.hits()) {
+    ranking.add_indices(ranking.indices_size());
+    ranking.add_scores(hit.score());
+    documents.ids.push_back(hit.has_id() ? std::to_string(hit.id())
+                                         : hit.document_id());
+    documents.texts.push_back(hit.title());
+  }
+  return RankingTable(documents, ranking, options);
+}
+
+nlohmann::ordered_json SearchJson(std::string_view query,
+                                  const v1::SearchDocumentsResponse& response) {
+  nlohmann::ordered_json results = nlohmann::ordered_json::array();
+  for (const v1::DocumentHit& hit : response.hits()) {
+    results.push_back(HitJson(hit, static_cast<int>(results.size()) + 1));
+  }
+  return {{"query", query},
+          {"model",
+           {{"name", response.model().name()},
+            {"version", response.model().version()}}},
+          {"score_kind", EnumWord(response.score_kind())},
+          {"num_documents_searched", response.num_documents_searched()},
+          {"results", std::move(results)},
+          {"timings_ms", TimingsToJson(response.timings())}};
 }
 
 }  // namespace semrank

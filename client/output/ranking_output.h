@@ -1,4 +1,5 @@
-// A ranking as people and programs read it.
+// Prints rankings and search results as tables and JSON. A response that ranks
+// `candidates` must have passed CheckRankResponse.
 #ifndef SEMRANK_CLIENT_OUTPUT_RANKING_OUTPUT_H_
 #define SEMRANK_CLIENT_OUTPUT_RANKING_OUTPUT_H_
 
@@ -6,33 +7,42 @@
 #include <string>
 #include <string_view>
 
-#include "client/input/text_list.h"
+#include "client/input/text_reader.h"
 #include "client/output/table.h"
+#include "semrank/v1/catalog_service.pb.h"
 #include "semrank/v1/ranking_service.pb.h"
 
 namespace semrank {
 
-// Columns rank, score, id and title; the score if asked for, the id if any
-// candidate has one. The score has four decimals for people (`rounded`), all
-// of its digits for programs. `response` ranks `candidates` and is checked
-// (response_check.h), here and below.
 struct RankingTableOptions {
   bool with_scores = true;
+  // Four decimals, for people; else all digits, for programs.
   bool rounded = true;
 };
+
+// Columns rank, score, id (if any candidate has one) and title.
 Table RankingTable(const TextList& candidates, const v1::RankResponse& response,
                    const RankingTableOptions& options);
+// The same columns; ids are those of the documents.
+Table SearchTable(const v1::SearchDocumentsResponse& response,
+                  const RankingTableOptions& options);
 
 // {"query", "model": {"name", "version"}, "score_kind", "results": [{"rank",
 // "score", "index", "id", "title"}], "problems": [{"index", "id", "code",
-// "reason", "message"}], "cache_hits", "cache_misses", "timings_ms"}; "id"
-// only where there is one, "reason" only if the server gave one.
+// "reason", "message"}], "cache_hits", "cache_misses", "timings_ms"}; "id" and
+// "reason" only if there is one.
 nlohmann::ordered_json RankingJson(std::string_view query,
                                    const TextList& candidates,
                                    const v1::RankResponse& response);
+// {"query", "model": {"name", "version"}, "score_kind",
+// "num_documents_searched", "results": [{"rank", "score", "id" (a number) or
+// "document_id", "title", "payload"}], "timings_ms"}; "payload", in base64,
+// only if there is one.
+nlohmann::ordered_json SearchJson(std::string_view query,
+                                  const v1::SearchDocumentsResponse& response);
 
-// A line for each of the first candidates that could not be scored, and how
-// many more there are. Empty when all could.
+// A line for each of the first candidates that could not be scored, and the
+// number of the others. Empty if all were scored.
 std::string DescribeProblems(const TextList& candidates,
                              const v1::RankResponse& response);
 

@@ -1,4 +1,4 @@
-// Rows and columns of text, for people (aligned) or for programs (TSV).
+// Table of texts, printed aligned for people or as TSV for programs.
 #ifndef SEMRANK_CLIENT_OUTPUT_TABLE_H_
 #define SEMRANK_CLIENT_OUTPUT_TABLE_H_
 
@@ -13,17 +13,16 @@ class Table {
   enum class Align { kLeft, kRight };
 
   void AddColumn(std::string_view title, Align align = Align::kLeft);
-  // After the columns: a cell for each of them.
+  // One cell per column; the columns must have been added.
   void AddRow(std::vector<std::string> cells);
 
-  // A line of titles and the rows, columns two blanks apart, aligned by what
-  // the characters take on a terminal; controls are escaped. No title line if
-  // there are no rows, or no titles.
+  // Titles and rows in columns two blanks apart, aligned by their width on a
+  // terminal, with controls escaped. Without the line of titles if there are no
+  // rows or no titles.
   std::string ToAlignedText() const;
 
-  // The rows without titles, tabs between the cells. A tab or line end in a
-  // cell becomes a blank. `escape_controls` for output to a terminal: other
-  // bytes stay as they are without it.
+  // The rows, without titles. A tab or line break in a cell becomes a blank.
+  // Other bytes stay unless `escape_controls`, for output to a terminal.
   std::string ToTsv(bool escape_controls) const;
 
  private:

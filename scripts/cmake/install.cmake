@@ -4,8 +4,8 @@ include(CMakePackageConfigHelpers)
 
 install_semrank_library(semrank_base_files model/base/mutex.h)
 install_semrank_library(semrank_client
-  client/lib/catalog_client.h client/lib/client_credentials.h client/lib/client_options.h client/lib/client_status.h client/lib/connection.h
-  client/lib/request_pieces.h client/lib/retry.h client/lib/semrank_client.h client/lib/server_limits.h client/lib/vectors.h)
+  client/lib/catalog_client.h client/lib/client_options.h client/lib/client_status.h client/lib/connection.h
+  client/lib/request_chunks.h client/lib/retry.h client/lib/semrank_client.h client/lib/server_limits.h)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/semrank)
 install(EXPORT semrankTargets NAMESPACE semrank:: COMPONENT client DESTINATION ${package_dir})

@@ -83,7 +83,7 @@ TEST_F(ClientLibraryTest, AnyNumberOfCandidatesIsOneRanking) {
                          all.indices().begin()));
 }
 
-TEST_F(ClientLibraryTest, AnErrorInALaterPieceSaysWhereThePieceBegins) {
+TEST_F(ClientLibraryTest, AnErrorInALaterChunkSaysWhereTheChunkBegins) {
   std::vector<std::string> titles = Titles();
   titles[3'017] = std::string(kLimits.max_text_bytes + 1, 'x');
   const auto response = client_->EmbedTexts(EmbedRequest(titles));

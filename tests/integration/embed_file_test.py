@@ -148,7 +148,7 @@ class EmbedFileTest(unittest.TestCase):
     def test_a_style_of_jsonl_stays_the_same_when_taken_up_again(self):
         output = self.folder / "docs.jsonl"
         self.begin(output, "--jsonl_style=qdrant", size=5_000_000)
-        self.assert_fails(self.embed(output, "--jsonl_style=vespa"), 1, "begun with lines like ")
+        self.assert_fails(self.embed(output, "--jsonl_style=vespa"), 1, "started with lines like ")
         self.embed_well(output, "--jsonl_style=qdrant")
         self.assertEqual([json.loads(line)["payload"]["id"] for line in output.read_text().splitlines()],
                          [f"doc{i}" for i in range(NUM_TEXTS)])
@@ -174,7 +174,7 @@ class EmbedFileTest(unittest.TestCase):
             killed = self.embed(output, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (num_bytes, num_bytes)))
             self.assertLess(killed.returncode, 0)
             self.assertFalse(output.exists())
-        self.assertIn("going on after line 40000, 40000 vectors", self.embed_well(output))
+        self.assertIn("continuing after line 40000, 40000 vectors", self.embed_well(output))
         self.assert_whole(output)
 
     def test_killed_with_sigkill_it_goes_on_to_the_same_bytes(self):
@@ -185,7 +185,7 @@ class EmbedFileTest(unittest.TestCase):
                 pass
             process.kill()
         self.assertEqual(process.returncode, -9)
-        self.assertIn("going on after line", self.embed_well(output))
+        self.assertIn("continuing after line", self.embed_well(output))
         self.assert_whole(output)
 
     def begin(self, output: pathlib.Path, *flags: str, size: int = 400_000) -> None:
@@ -203,12 +203,12 @@ class EmbedFileTest(unittest.TestCase):
     def test_other_options_or_texts_do_not_go_on(self):
         output = self.folder / "docs.npy"
         self.begin(output)
-        self.assert_fails(self.embed(output, "--shard=1/2"), 1, "begun with shard 1/1", "remove", "docs.npy.state")
-        self.assert_fails(self.embed(output, "--format=fvecs"), 1, "begun with format npy")
-        self.assert_fails(self.embed(output, "--side=query"), 1, "begun with side document")
+        self.assert_fails(self.embed(output, "--shard=1/2"), 1, "started with shard 1/1", "remove", "docs.npy.state")
+        self.assert_fails(self.embed(output, "--format=fvecs"), 1, "started with format npy")
+        self.assert_fails(self.embed(output, "--side=query"), 1, "started with side document")
         other = self.folder / "other.tsv"
         other.write_text("a\n")
-        self.assert_fails(self.embed(output, f"--texts={other}"), 1, "begun with texts ")
+        self.assert_fails(self.embed(output, f"--texts={other}"), 1, "started with texts ")
         (self.folder / "docs.npy.state").write_text("{}")
         self.assert_fails(self.embed(output), 1, "docs.npy.state is damaged")
 
@@ -220,8 +220,8 @@ class EmbedFileTest(unittest.TestCase):
         server, address = self.serve(models)
         try:
             run = self.embed(output, f"--address={address}")
-            self.assert_fails(run, 1, "holds vectors of model dssm version 1", "is not there any more")
-            self.assert_fails(self.embed(output, f"--address={address}", "--model_version=2"), 1, "begun with version 1")
+            self.assert_fails(run, 1, "holds vectors of model dssm version 1", "no longer exists")
+            self.assert_fails(self.embed(output, f"--address={address}", "--model_version=2"), 1, "started with version 1")
         finally:
             self.stop(server)
 

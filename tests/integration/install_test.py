@@ -60,7 +60,7 @@ class InstallTest(unittest.TestCase):
 
     def test_every_public_header_finds_what_it_includes(self):
         names = {str(path.relative_to(self.prefix / "include/semrank")) for path in self.prefix.rglob("*.h")}
-        self.assertIn("client/semrank_client.h", names)
+        self.assertIn("client/lib/semrank_client.h", names)
         for name in names:
             text = (self.prefix / "include/semrank" / name).read_text()
             for include in re.findall(r'#include "((?:client|model|semrank|grpc/health|google/rpc)/[^"]+)"', text):

@@ -66,7 +66,7 @@ TEST_F(ResumableFileTest, AnotherFileIsNotTakenUp) {
   WriteAndDie();
   EXPECT_THAT(Open({{"model", "b"}}),
               StatusIs(absl::StatusCode::kFailedPrecondition,
-                       HasSubstr("begun with model a, which is b now")));
+                       HasSubstr("started with model a, which is b now")));
   EXPECT_EQ(Read(".partial"), "HEADrow1ro");
 }
 

@@ -275,21 +275,21 @@ grpc::Status FakeServer::EmbedTextsStream(
     *request.mutable_texts() = message.texts();
     v1::EmbedTextsResponse vectors;
     EmbedByPosition(request, &vectors);
-    v1::EmbedTextsStreamResponse piece;
-    piece.set_first_text(num_texts);
-    piece.set_num_texts(message.texts_size());
-    piece.set_vectors(vectors.vectors());
-    piece.set_embedding_dim(vectors.embedding_dim());
-    piece.set_encoding(vectors.encoding());
+    v1::EmbedTextsStreamResponse chunk;
+    chunk.set_first_text(num_texts);
+    chunk.set_num_texts(message.texts_size());
+    chunk.set_vectors(vectors.vectors());
+    chunk.set_embedding_dim(vectors.embedding_dim());
+    chunk.set_encoding(vectors.encoding());
     for (int i = 0; i < message.texts_size(); ++i) {
       if (message.texts(i) != "bad") continue;
-      piece.add_problems()->set_index(i);
-      piece.mutable_problems()->rbegin()->mutable_status()->set_message("why");
+      chunk.add_problems()->set_index(i);
+      chunk.mutable_problems()->rbegin()->mutable_status()->set_message("why");
     }
-    if (num_texts == 0) *piece.mutable_model() = vectors.model();
+    if (num_texts == 0) *chunk.mutable_model() = vectors.model();
     num_texts += message.texts_size();
     if (message.texts(0) == "end silently") break;
-    stream->Write(piece);
+    stream->Write(chunk);
     if (refused.has_value()) return *refused;
   }
   return grpc::Status::OK;

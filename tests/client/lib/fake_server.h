@@ -118,7 +118,7 @@ class FakeServer final : private v1::RankingService::Service,
     return grpc::Status::OK;
   }
   grpc::Status CheckSize(const google::protobuf::MessageLite& message) const;
-  // As EmbedTexts, piece by piece; a text "bad" is a problem.
+  // As EmbedTexts, chunk by chunk; a text "bad" is a problem.
   grpc::Status EmbedTextsStream(
       grpc::ServerContext* context,
       grpc::ServerReaderWriter<v1::EmbedTextsStreamResponse,

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "client/lib/vectors.h"
+#include "client/lib/semrank_client.h"
 #include "tests/support/status_matchers.h"
 
 namespace semrank {
@@ -16,8 +16,9 @@ using ::testing::HasSubstr;
 
 MATCHER_P(IsWrong, what, "") {
   return ::testing::ExplainMatchResult(
-      StatusIs(absl::StatusCode::kInternal,
-               HasSubstr("the server's answer is wrong: " + std::string(what))),
+      StatusIs(
+          absl::StatusCode::kInternal,
+          HasSubstr("invalid response from the server: " + std::string(what))),
       arg, result_listener);
 }
 

@@ -30,7 +30,7 @@ MATCHER_P2(IsWithin, low_ms, high_ms, "") {
 TEST(RetryTest, WaitsAsLongAsTheServerAsksAndUpToAFifthMore) {
   for (int i = 0; i < 100; ++i) {
     Retry retry({}, kLate);
-    EXPECT_THAT(retry.Wait(StatusCode::RESOURCE_EXHAUSTED, "300", kNow),
+    EXPECT_THAT(retry.NextDelay(StatusCode::RESOURCE_EXHAUSTED, "300", kNow),
                 IsWithin(300, 360));
   }
 }
@@ -40,7 +40,8 @@ TEST(RetryTest, ANegativeOrGarbledPushbackMeansNever) {
     for (const StatusCode code :
          {StatusCode::RESOURCE_EXHAUSTED, StatusCode::UNAVAILABLE}) {
       Retry retry({}, kLate);
-      EXPECT_EQ(retry.Wait(code, pushback, kNow), std::nullopt) << pushback;
+      EXPECT_EQ(retry.NextDelay(code, pushback, kNow), std::nullopt)
+          << pushback;
     }
   }
 }
@@ -48,7 +49,7 @@ TEST(RetryTest, ANegativeOrGarbledPushbackMeansNever) {
 TEST(RetryTest, OnlyWhatMayPassIsRepeated) {
   for (int code = 1; code <= StatusCode::UNAUTHENTICATED; ++code) {
     Retry retry({}, kLate);
-    EXPECT_EQ(retry.Wait(static_cast<StatusCode>(code), std::nullopt, kNow)
+    EXPECT_EQ(retry.NextDelay(static_cast<StatusCode>(code), std::nullopt, kNow)
                   .has_value(),
               code == StatusCode::UNAVAILABLE)
         << code;
@@ -62,7 +63,7 @@ TEST(RetryTest, TheBackoffDoublesUpToItsLimitAndIsSpread) {
                  .max_backoff = absl::Milliseconds(300)},
                 kLate);
     for (const int longest : {100, 200, 300, 300}) {
-      EXPECT_THAT(retry.Wait(StatusCode::UNAVAILABLE, std::nullopt, kNow),
+      EXPECT_THAT(retry.NextDelay(StatusCode::UNAVAILABLE, std::nullopt, kNow),
                   IsWithin(longest / 2, longest));
     }
   }
@@ -71,7 +72,8 @@ TEST(RetryTest, TheBackoffDoublesUpToItsLimitAndIsSpread) {
 TEST(RetryTest, AttemptsAreBoundedAndCountAnewAfterProgress) {
   Retry retry({.max_attempts = 2}, kLate);
   const auto may_repeat = [&retry] {
-    return retry.Wait(StatusCode::UNAVAILABLE, std::nullopt, kNow).has_value();
+    return retry.NextDelay(StatusCode::UNAVAILABLE, std::nullopt, kNow)
+        .has_value();
   };
   EXPECT_TRUE(may_repeat());
   EXPECT_FALSE(may_repeat());
@@ -82,10 +84,10 @@ TEST(RetryTest, AttemptsAreBoundedAndCountAnewAfterProgress) {
 
 TEST(RetryTest, NoWaitGoesPastTheDeadline) {
   Retry retry({}, kNow + absl::Milliseconds(200));
-  EXPECT_THAT(retry.Wait(StatusCode::UNAVAILABLE, "100", kNow),
+  EXPECT_THAT(retry.NextDelay(StatusCode::UNAVAILABLE, "100", kNow),
               IsWithin(100, 120));
-  EXPECT_EQ(retry.Wait(StatusCode::UNAVAILABLE, "100",
-                       kNow + absl::Milliseconds(101)),
+  EXPECT_EQ(retry.NextDelay(StatusCode::UNAVAILABLE, "100",
+                            kNow + absl::Milliseconds(101)),
             std::nullopt);
 }
 
@@ -127,7 +129,7 @@ TEST_F(RetriedCallTest, TheLastFailureIsToldWithItsReasonAndTheAttempts) {
   EXPECT_EQ(server_.num_calls(), 4);
 }
 
-TEST_F(RetriedCallTest, APushbackBeyondTheDeadlineFailsAtOnce) {
+TEST_F(RetriedCallTest, APushbackBeyondTheDeadlineFailsInOneMessage) {
   server_.TurnAway(1, "3600000");
   EXPECT_THAT(Rank(), StatusIs(absl::StatusCode::kResourceExhausted));
   EXPECT_EQ(server_.num_calls(), 1);
@@ -152,9 +154,9 @@ TEST_F(RetriedCallTest, ABrokenStreamIsTakenUpWhereItsAnswersEnd) {
   std::uint64_t num_answered = 0;
   EXPECT_THAT(
       client_->EmbedTextsStream(request,
-                                [&](const v1::EmbedTextsStreamResponse& piece) {
-                                  EXPECT_EQ(piece.first_text(), num_answered);
-                                  num_answered += piece.num_texts();
+                                [&](const v1::EmbedTextsStreamResponse& chunk) {
+                                  EXPECT_EQ(chunk.first_text(), num_answered);
+                                  num_answered += chunk.num_texts();
                                   return absl::OkStatus();
                                 }),
       IsOk());

@@ -87,9 +87,10 @@ TEST_F(SemrankClientTest, AnAnswerOfARankStreamThatFitsNoRequestIsInternal) {
     return grpc::Status::OK;
   });
   const std::vector<v1::RankRequest> requests(1, Request());
-  EXPECT_THAT(client_->RankStream(requests,
-                                  [](auto, auto) { return absl::OkStatus(); }),
-              StatusIs(absl::StatusCode::kInternal, HasSubstr("is wrong")));
+  EXPECT_THAT(
+      client_->RankStream(requests,
+                          [](auto, auto) { return absl::OkStatus(); }),
+      StatusIs(absl::StatusCode::kInternal, HasSubstr("invalid response")));
 }
 
 TEST_F(SemrankClientTest, ARankStreamWithoutRequestsAsksNobody) {
@@ -204,8 +205,8 @@ class LargeRequestTest : public SemrankClientTest {
   std::uint64_t EmbedOverAStream() {
     std::uint64_t num_texts = 0;
     EXPECT_THAT(client_->EmbedTextsStream(EmbedRequest(),
-                                          [&](const auto& piece) {
-                                            num_texts += piece.num_texts();
+                                          [&](const auto& chunk) {
+                                            num_texts += chunk.num_texts();
                                             return absl::OkStatus();
                                           }),
                 IsOk());

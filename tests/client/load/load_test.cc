@@ -10,9 +10,7 @@
 #include <string>
 
 #include "absl/synchronization/notification.h"
-#include "client/load/latency_recorder.h"
-#include "client/load/load_output.h"
-#include "client/load/load_requests.h"
+#include "client/load/load_report.h"
 #include "tests/client/lib/fake_server.h"
 #include "tests/support/run_program.h"
 #include "tests/support/status_matchers.h"

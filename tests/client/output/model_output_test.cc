@@ -3,8 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "client/output/enum_words.h"
-#include "client/output/message_output.h"
+#include "client/output/output.h"
 #include "tests/support/status_matchers.h"
 
 namespace semrank {

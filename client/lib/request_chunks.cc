@@ -1,4 +1,4 @@
-#include "client/lib/request_pieces.h"
+#include "client/lib/request_chunks.h"
 
 #include <algorithm>
 #include <climits>
@@ -11,9 +11,9 @@
 namespace semrank {
 namespace {
 
-// Field number and length around each string, at the most.
+// Upper bound of the tag and length around each string.
 constexpr std::int64_t kBytesAround = 11;
-// For fields that every piece repeats, beside the query.
+// For the fields that every chunk repeats, apart from the query.
 constexpr std::int64_t kCommonBytes = 1'024;
 
 std::int64_t OrNone(std::uint64_t limit) {
@@ -21,13 +21,14 @@ std::int64_t OrNone(std::uint64_t limit) {
                                        : static_cast<std::int64_t>(limit);
 }
 
-// Counts what a piece holds while it is filled.
+// The space that is left in a chunk while it is filled.
 class Room {
  public:
-  Room(const PieceLimits& limits, std::int64_t common_bytes)
+  Room(const MessageLimits& limits, std::int64_t common_bytes)
       : texts_(limits.max_texts), bytes_(limits.max_bytes - common_bytes) {}
 
-  // Whether one more fits; the first always does.
+  // Reserves space for one more item. The first always fits: the server then
+  // explains what is wrong with it.
   bool Take(std::int64_t num_bytes) {
     const bool fits = texts_ > 0 && num_bytes <= bytes_;
     if (!fits && taken_) return false;
@@ -41,8 +42,8 @@ class Room {
   bool taken_ = false;
 };
 
-// Copies from number `begin` of `from` on; false = the piece is full. `begin`
-// then counts from the end of `from`: below 0 = nothing is left to skip.
+// Copies items from number `begin` on; false if the chunk is full. `begin` then
+// becomes the number of the first item to copy from the next field.
 template <typename Items, typename Bytes>
 bool CopyItems(const Items& from, std::int64_t& begin, Bytes bytes, Room& room,
                Items& to) {
@@ -79,7 +80,7 @@ void Reorder(const std::vector<int>& order, Field& field) {
 
 }  // namespace
 
-PieceLimits ToPieceLimits(const v1::Limits& limits) {
+MessageLimits ToMessageLimits(const v1::Limits& limits) {
   return {.max_texts = OrNone(limits.max_texts_per_request()),
           .max_bytes = OrNone(limits.max_request_bytes())};
 }
@@ -94,68 +95,68 @@ std::int64_t NumCandidates(const v1::RankRequest& request,
          request.document_ids_size() + static_cast<std::int64_t>(num_vectors);
 }
 
-v1::RankRequest RankPiece(const v1::RankRequest& request,
+v1::RankRequest RankChunk(const v1::RankRequest& request,
                           std::uint32_t embedding_dim, std::int64_t begin,
                           const v1::ModelRef& model,
-                          const PieceLimits& limits) {
-  v1::RankRequest piece;
-  piece.set_query(request.query());
-  piece.set_top_k(request.top_k());
-  if (request.has_min_score()) piece.set_min_score(request.min_score());
-  *piece.mutable_model() = model;
-  piece.set_with_titles(request.with_titles());
+                          const MessageLimits& limits) {
+  v1::RankRequest chunk;
+  chunk.set_query(request.query());
+  chunk.set_top_k(request.top_k());
+  if (request.has_min_score()) chunk.set_min_score(request.min_score());
+  *chunk.mutable_model() = model;
+  chunk.set_with_titles(request.with_titles());
   Room room(limits, kCommonBytes + StringBytes(request.query()));
   const auto id_bytes = [](std::uint64_t) {
     return std::int64_t{sizeof(std::uint64_t)};
   };
   if (CopyItems(request.titles(), begin, StringBytes, room,
-                *piece.mutable_titles()) &&
-      CopyItems(request.ids(), begin, id_bytes, room, *piece.mutable_ids()) &&
+                *chunk.mutable_titles()) &&
+      CopyItems(request.ids(), begin, id_bytes, room, *chunk.mutable_ids()) &&
       CopyItems(request.document_ids(), begin, StringBytes, room,
-                *piece.mutable_document_ids())) {
+                *chunk.mutable_document_ids())) {
     CopyVectors(request.vectors(), begin, sizeof(float) * embedding_dim, room,
-                *piece.mutable_vectors());
+                *chunk.mutable_vectors());
   }
-  return piece;
+  return chunk;
 }
 
-v1::EmbedTextsRequest EmbedPiece(const v1::EmbedTextsRequest& request,
+v1::EmbedTextsRequest EmbedChunk(const v1::EmbedTextsRequest& request,
                                  int begin, const v1::ModelRef& model,
-                                 const PieceLimits& limits) {
-  v1::EmbedTextsRequest piece;
-  piece.set_side(request.side());
-  piece.set_encoding(request.encoding());
-  *piece.mutable_model() = model;
+                                 const MessageLimits& limits) {
+  v1::EmbedTextsRequest chunk;
+  chunk.set_side(request.side());
+  chunk.set_encoding(request.encoding());
+  *chunk.mutable_model() = model;
   Room room(limits, kCommonBytes);
   std::int64_t first = begin;
-  CopyItems(request.texts(), first, StringBytes, room, *piece.mutable_texts());
-  return piece;
+  CopyItems(request.texts(), first, StringBytes, room, *chunk.mutable_texts());
+  return chunk;
 }
 
-void AddRankPiece(std::int64_t begin, const v1::RankResponse& piece,
+void AddRankChunk(std::int64_t begin, const v1::RankResponse& chunk,
                   v1::RankResponse& whole) {
   const auto offset = static_cast<std::uint32_t>(begin);
-  for (const std::uint32_t index : piece.indices()) {
+  for (const std::uint32_t index : chunk.indices()) {
     whole.add_indices(offset + index);
   }
-  whole.mutable_scores()->MergeFrom(piece.scores());
-  whole.mutable_titles()->MergeFrom(piece.titles());
-  for (const v1::Problem& problem : piece.problems()) {
+  whole.mutable_scores()->MergeFrom(chunk.scores());
+  whole.mutable_titles()->MergeFrom(chunk.titles());
+  for (const v1::Problem& problem : chunk.problems()) {
     *whole.add_problems() = problem;
     whole.mutable_problems()->rbegin()->set_index(offset + problem.index());
   }
-  *whole.mutable_model() = piece.model();
-  whole.set_score_kind(piece.score_kind());
-  AddTimings(piece.timings(), *whole.mutable_timings());
-  whole.set_cache_hits(whole.cache_hits() + piece.cache_hits());
-  whole.set_cache_misses(whole.cache_misses() + piece.cache_misses());
-  whole.set_store_hits(whole.store_hits() + piece.store_hits());
+  *whole.mutable_model() = chunk.model();
+  whole.set_score_kind(chunk.score_kind());
+  AddTimings(chunk.timings(), *whole.mutable_timings());
+  whole.set_cache_hits(whole.cache_hits() + chunk.cache_hits());
+  whole.set_cache_misses(whole.cache_misses() + chunk.cache_misses());
+  whole.set_store_hits(whole.store_hits() + chunk.store_hits());
 }
 
 void FinishRank(std::uint32_t top_k, v1::RankResponse& whole) {
   std::vector<int> order(whole.scores_size());
   std::iota(order.begin(), order.end(), 0);
-  // Stable: pieces came in order, and each has its ties in order.
+  // Stable: chunks were added in order, and each keeps ties in request order.
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
     return whole.scores(a) > whole.scores(b);
   });
@@ -165,16 +166,16 @@ void FinishRank(std::uint32_t top_k, v1::RankResponse& whole) {
   if (whole.titles_size() > 0) Reorder(order, *whole.mutable_titles());
 }
 
-void AddEmbedPiece(const v1::EmbedTextsResponse& piece,
+void AddEmbedChunk(const v1::EmbedTextsResponse& chunk,
                    v1::EmbedTextsResponse& whole) {
-  whole.mutable_vectors()->append(piece.vectors());
-  whole.set_embedding_dim(piece.embedding_dim());
-  whole.mutable_scales()->MergeFrom(piece.scales());
-  whole.set_encoding(piece.encoding());
-  *whole.mutable_model() = piece.model();
-  AddTimings(piece.timings(), *whole.mutable_timings());
-  whole.set_cache_hits(whole.cache_hits() + piece.cache_hits());
-  whole.set_cache_misses(whole.cache_misses() + piece.cache_misses());
+  whole.mutable_vectors()->append(chunk.vectors());
+  whole.set_embedding_dim(chunk.embedding_dim());
+  whole.mutable_scales()->MergeFrom(chunk.scales());
+  whole.set_encoding(chunk.encoding());
+  *whole.mutable_model() = chunk.model();
+  AddTimings(chunk.timings(), *whole.mutable_timings());
+  whole.set_cache_hits(whole.cache_hits() + chunk.cache_hits());
+  whole.set_cache_misses(whole.cache_misses() + chunk.cache_misses());
 }
 
 void AddTimings(const v1::Timings& timings, v1::Timings& sum) {
@@ -186,9 +187,9 @@ void AddTimings(const v1::Timings& timings, v1::Timings& sum) {
   sum.set_total_nanos(sum.total_nanos() + timings.total_nanos());
 }
 
-absl::Status SendPieces(std::int64_t num_items, const v1::ModelRef& model,
+absl::Status SendChunks(std::int64_t num_items, const v1::ModelRef& model,
                         int max_attempts, const std::function<void()>& restart,
-                        const std::function<absl::StatusOr<PieceAnswer>(
+                        const std::function<absl::StatusOr<ChunkResult>(
                             std::int64_t, const v1::ModelRef&)>& send) {
   for (int attempt = 1;; ++attempt) {
     restart();
@@ -196,15 +197,15 @@ absl::Status SendPieces(std::int64_t num_items, const v1::ModelRef& model,
     std::int64_t begin = 0;
     absl::Status status;
     do {
-      const absl::StatusOr<PieceAnswer> piece = send(begin, answering);
-      status = piece.status();
+      const absl::StatusOr<ChunkResult> chunk = send(begin, answering);
+      status = chunk.status();
       if (!status.ok()) break;
-      begin += piece->num_items;
-      answering = piece->model;
+      begin += chunk->num_items;
+      answering = chunk->model;
     } while (begin < num_items);
-    const bool version_left = begin > 0 && model.version() == 0 &&
-                              HasReason(status, "MODEL_NOT_FOUND");
-    if (!version_left || attempt >= max_attempts) return status;
+    const bool version_unloaded = begin > 0 && model.version() == 0 &&
+                                  HasReason(status, "MODEL_NOT_FOUND");
+    if (!version_unloaded || attempt >= max_attempts) return status;
   }
 }
 

@@ -1,4 +1,4 @@
-#include "client/output/advice.h"
+#include "client/output/call_report.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -32,15 +32,15 @@ struct AdviceCase {
   std::string reason, want;
 };
 
-class WithAdviceTest : public ::testing::TestWithParam<AdviceCase> {};
+class WithHintTest : public ::testing::TestWithParam<AdviceCase> {};
 
-TEST_P(WithAdviceTest, KeepsCodeAndMessageAndSaysWhatToDo) {
+TEST_P(WithHintTest, KeepsCodeAndMessageAndSaysWhatToDo) {
   const AdviceCase& c = GetParam();
-  EXPECT_THAT(WithAdvice(Failure(c.code, c.reason)), StatusIs(c.code, c.want));
+  EXPECT_THAT(WithHint(Failure(c.code, c.reason)), StatusIs(c.code, c.want));
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Cases, WithAdviceTest,
+    Cases, WithHintTest,
     ::testing::Values(
         AdviceCase{"NotReached", absl::StatusCode::kUnavailable, "",
                    "it failed; is semrank-server running there? "
@@ -67,17 +67,17 @@ INSTANTIATE_TEST_SUITE_P(
                    "it failed"}),
     [](const auto& test) { return test.param.name; });
 
-TEST(WithAdviceTest, NamesTheServersRetryTime) {
-  EXPECT_THAT(WithAdvice(Failure(absl::StatusCode::kResourceExhausted,
-                                 "OVERLOADED", /*retry_milliseconds=*/50)),
+TEST(WithHintTest, NamesTheServersRetryTime) {
+  EXPECT_THAT(WithHint(Failure(absl::StatusCode::kResourceExhausted,
+                               "OVERLOADED", /*retry_milliseconds=*/50)),
               StatusIs(absl::StatusCode::kResourceExhausted,
                        "it failed; try again in 50ms"));
 }
 
-TEST(WithAdviceTest, MessagesAreOneLineWithoutControls) {
-  EXPECT_THAT(WithAdvice(absl::InternalError("a\n\x1b[2J")),
+TEST(WithHintTest, MessagesAreOneLineWithoutControls) {
+  EXPECT_THAT(WithHint(absl::InternalError("a\n\x1b[2J")),
               StatusIs(absl::StatusCode::kInternal, "a\\u000a\\u001b[2J"));
-  EXPECT_THAT(WithAdvice(absl::OkStatus()), IsOk());
+  EXPECT_THAT(WithHint(absl::OkStatus()), IsOk());
 }
 
 }  // namespace

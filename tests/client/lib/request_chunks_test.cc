@@ -1,4 +1,4 @@
-#include "client/lib/request_pieces.h"
+#include "client/lib/request_chunks.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-constexpr PieceLimits kThreeTexts = {.max_texts = 3, .max_bytes = 1 << 20};
+constexpr MessageLimits kThreeTexts = {.max_texts = 3, .max_bytes = 1 << 20};
 
 // Two titles, two ids, one name and three vectors of two numbers.
 v1::RankRequest MixedRequest() {
@@ -32,80 +32,80 @@ v1::RankRequest MixedRequest() {
   return request;
 }
 
-std::vector<v1::RankRequest> AllPieces(const v1::RankRequest& request,
+std::vector<v1::RankRequest> AllChunks(const v1::RankRequest& request,
                                        std::uint32_t embedding_dim,
-                                       const PieceLimits& limits) {
-  std::vector<v1::RankRequest> pieces;
+                                       const MessageLimits& limits) {
+  std::vector<v1::RankRequest> chunks;
   std::int64_t begin = 0;
   while (begin < NumCandidates(request, embedding_dim)) {
-    pieces.push_back(RankPiece(request, embedding_dim, begin, {}, limits));
-    begin += NumCandidates(pieces.back(), embedding_dim);
+    chunks.push_back(RankChunk(request, embedding_dim, begin, {}, limits));
+    begin += NumCandidates(chunks.back(), embedding_dim);
   }
-  return pieces;
+  return chunks;
 }
 
-TEST(RankPieceTest, CandidatesKeepTheirOrderAcrossKinds) {
-  const auto pieces = AllPieces(MixedRequest(), 2, kThreeTexts);
-  ASSERT_EQ(pieces.size(), 3);
-  EXPECT_THAT(pieces[0].titles(), ElementsAre("a", "b"));
-  EXPECT_THAT(pieces[0].ids(), ElementsAre(7));
-  EXPECT_THAT(pieces[1].ids(), ElementsAre(8));
-  EXPECT_THAT(pieces[1].document_ids(), ElementsAre("d"));
-  EXPECT_EQ(pieces[1].vectors(), "AAAABBBB");
-  EXPECT_EQ(pieces[2].vectors(), "CCCCDDDDEEEEFFFF");
-  for (const v1::RankRequest& piece : pieces) {
-    EXPECT_EQ(piece.query(), "q");
-    EXPECT_EQ(piece.top_k(), 4);
-    EXPECT_EQ(piece.min_score(), 0.25f);
-    EXPECT_TRUE(piece.with_titles());
+TEST(RankChunkTest, CandidatesKeepTheirOrderAcrossKinds) {
+  const auto chunks = AllChunks(MixedRequest(), 2, kThreeTexts);
+  ASSERT_EQ(chunks.size(), 3);
+  EXPECT_THAT(chunks[0].titles(), ElementsAre("a", "b"));
+  EXPECT_THAT(chunks[0].ids(), ElementsAre(7));
+  EXPECT_THAT(chunks[1].ids(), ElementsAre(8));
+  EXPECT_THAT(chunks[1].document_ids(), ElementsAre("d"));
+  EXPECT_EQ(chunks[1].vectors(), "AAAABBBB");
+  EXPECT_EQ(chunks[2].vectors(), "CCCCDDDDEEEEFFFF");
+  for (const v1::RankRequest& chunk : chunks) {
+    EXPECT_EQ(chunk.query(), "q");
+    EXPECT_EQ(chunk.top_k(), 4);
+    EXPECT_EQ(chunk.min_score(), 0.25f);
+    EXPECT_TRUE(chunk.with_titles());
   }
 }
 
-TEST(RankPieceTest, ARequestThatFitsIsOnePieceAndTheSame) {
+TEST(RankChunkTest, ARequestThatFitsIsOneChunkAndTheSame) {
   const v1::RankRequest request = MixedRequest();
-  const PieceLimits none = ToPieceLimits({});
-  EXPECT_EQ(RankPiece(request, 2, 0, request.model(), none).DebugString(), [&] {
+  const MessageLimits none = ToMessageLimits({});
+  EXPECT_EQ(RankChunk(request, 2, 0, request.model(), none).DebugString(), [&] {
     v1::RankRequest with_model = request;
     with_model.mutable_model();
     return with_model.DebugString();
   }());
 }
 
-TEST(RankPieceTest, NoPieceIsLargerThanAMessageMayBe) {
+TEST(RankChunkTest, NoChunkIsLargerThanAMessageMayBe) {
   v1::RankRequest request;
   request.set_query(std::string(100, 'q'));
   for (int i = 0; i < 500; ++i) request.add_titles(std::string(i, 't'));
-  const auto pieces =
-      AllPieces(request, 0, {.max_texts = 1'000, .max_bytes = 8'192});
-  EXPECT_GT(pieces.size(), 15);
+  const auto chunks =
+      AllChunks(request, 0, {.max_texts = 1'000, .max_bytes = 8'192});
+  EXPECT_GT(chunks.size(), 15);
   int num_titles = 0;
-  for (const v1::RankRequest& piece : pieces) {
-    EXPECT_LE(piece.ByteSizeLong(), 8'192);
-    num_titles += piece.titles_size();
+  for (const v1::RankRequest& chunk : chunks) {
+    EXPECT_LE(chunk.ByteSizeLong(), 8'192);
+    num_titles += chunk.titles_size();
   }
   EXPECT_EQ(num_titles, 500);
 }
 
 // The server says what is wrong with it; leaving it out would never end.
-TEST(RankPieceTest, ATextOverEveryLimitStillMakesAPiece) {
+TEST(RankChunkTest, ATextOverEveryLimitStillMakesAChunk) {
   v1::RankRequest request;
   request.add_titles(std::string(10'000, 't'));
-  EXPECT_EQ(AllPieces(request, 0, {.max_texts = 10, .max_bytes = 100}).size(),
+  EXPECT_EQ(AllChunks(request, 0, {.max_texts = 10, .max_bytes = 100}).size(),
             1);
 }
 
-TEST(EmbedPieceTest, BeginsAndEndsWhereItShould) {
+TEST(EmbedChunkTest, BeginsAndEndsWhereItShould) {
   v1::EmbedTextsRequest request;
   request.set_side(v1::SIDE_QUERY);
   request.set_encoding(v1::VECTOR_ENCODING_INT8);
   for (const char* text : {"a", "b", "c", "d", "e"}) request.add_texts(text);
   v1::ModelRef model;
   model.set_version(7);
-  const auto piece = EmbedPiece(request, 1, model, kThreeTexts);
-  EXPECT_THAT(piece.texts(), ElementsAre("b", "c", "d"));
-  EXPECT_EQ(piece.side(), v1::SIDE_QUERY);
-  EXPECT_EQ(piece.encoding(), v1::VECTOR_ENCODING_INT8);
-  EXPECT_EQ(piece.model().version(), 7);
+  const auto chunk = EmbedChunk(request, 1, model, kThreeTexts);
+  EXPECT_THAT(chunk.texts(), ElementsAre("b", "c", "d"));
+  EXPECT_EQ(chunk.side(), v1::SIDE_QUERY);
+  EXPECT_EQ(chunk.encoding(), v1::VECTOR_ENCODING_INT8);
+  EXPECT_EQ(chunk.model().version(), 7);
 }
 
 v1::RankResponse Ranking(const std::vector<std::pair<int, float>>& ranked) {
@@ -121,10 +121,10 @@ v1::RankResponse Ranking(const std::vector<std::pair<int, float>>& ranked) {
   return response;
 }
 
-TEST(AddRankPieceTest, TheWholeIsOrderedAsOneRankingAndCut) {
+TEST(AddRankChunkTest, TheWholeIsOrderedAsOneRankingAndCut) {
   v1::RankResponse whole;
-  AddRankPiece(0, Ranking({{2, 0.5f}, {0, 0.25f}}), whole);
-  AddRankPiece(3, Ranking({{0, 0.75f}, {2, 0.5f}}), whole);
+  AddRankChunk(0, Ranking({{2, 0.5f}, {0, 0.25f}}), whole);
+  AddRankChunk(3, Ranking({{0, 0.75f}, {2, 0.5f}}), whole);
   FinishRank(3, whole);
   EXPECT_THAT(whole.indices(), ElementsAre(3, 2, 5));
   EXPECT_THAT(whole.scores(), ElementsAre(0.75f, 0.5f, 0.5f));
@@ -135,20 +135,20 @@ TEST(AddRankPieceTest, TheWholeIsOrderedAsOneRankingAndCut) {
   EXPECT_EQ(whole.timings().embed_nanos(), 10);
 }
 
-TEST(AddEmbedPieceTest, VectorsAndScalesFollowEachOther) {
-  v1::EmbedTextsResponse piece, whole;
-  piece.set_vectors("ab");
-  piece.set_embedding_dim(1);
-  piece.add_scales(0.5f);
-  piece.add_scales(2);
-  AddEmbedPiece(piece, whole);
-  AddEmbedPiece(piece, whole);
+TEST(AddEmbedChunkTest, VectorsAndScalesFollowEachOther) {
+  v1::EmbedTextsResponse chunk, whole;
+  chunk.set_vectors("ab");
+  chunk.set_embedding_dim(1);
+  chunk.add_scales(0.5f);
+  chunk.add_scales(2);
+  AddEmbedChunk(chunk, whole);
+  AddEmbedChunk(chunk, whole);
   EXPECT_EQ(whole.vectors(), "abab");
   EXPECT_THAT(whole.scales(), ElementsAre(0.5f, 2, 0.5f, 2));
   EXPECT_EQ(whole.embedding_dim(), 1);
 }
 
-// Versions that pieces of one item each are sent to. From `leaves_at` pieces
+// Versions that chunks of one item each are sent to. From `leaves_at` chunks
 // on, the version that answered is gone and the next one answers.
 struct Reloading {
   int leaves_at;
@@ -159,10 +159,10 @@ struct Reloading {
   absl::Status Send(std::int64_t wanted_version) {
     v1::ModelRef model;
     model.set_version(wanted_version);
-    return SendPieces(
+    return SendChunks(
         3, model, /*max_attempts=*/2, [&] { ++num_restarts; },
         [&](std::int64_t,
-            const v1::ModelRef& ref) -> absl::StatusOr<PieceAnswer> {
+            const v1::ModelRef& ref) -> absl::StatusOr<ChunkResult> {
           asked.push_back(ref.version());
           if (static_cast<int>(asked.size()) == leaves_at) ++version;
           if (ref.version() != 0 && ref.version() != version) {
@@ -172,25 +172,25 @@ struct Reloading {
           }
           v1::ModelRef answering;
           answering.set_version(version);
-          return PieceAnswer{1, answering};
+          return ChunkResult{1, answering};
         });
   }
 };
 
-TEST(SendPiecesTest, AllPiecesGoToTheVersionThatAnsweredFirst) {
+TEST(SendChunksTest, AllChunksGoToTheVersionThatAnsweredFirst) {
   Reloading server{.leaves_at = 0};
   EXPECT_THAT(server.Send(0), IsOk());
   EXPECT_THAT(server.asked, ElementsAre(0, 3, 3));
 }
 
-TEST(SendPiecesTest, AVersionThatLeavesMeanwhileBeginsTheCallAnew) {
+TEST(SendChunksTest, AVersionThatLeavesMeanwhileBeginsTheCallAnew) {
   Reloading server{.leaves_at = 3};
   EXPECT_THAT(server.Send(0), IsOk());
   EXPECT_THAT(server.asked, ElementsAre(0, 3, 3, 0, 4, 4));
   EXPECT_EQ(server.num_restarts, 2);
 }
 
-TEST(SendPiecesTest, AVersionThatTheCallerNamedIsNotReplaced) {
+TEST(SendChunksTest, AVersionThatTheCallerNamedIsNotReplaced) {
   Reloading server{.leaves_at = 2};
   EXPECT_THAT(server.Send(3), StatusIs(absl::StatusCode::kNotFound));
   EXPECT_THAT(server.asked, ElementsAre(3, 3));

@@ -1,4 +1,4 @@
-#include "client/load/load_lane.h"
+#include "client/load/load_connection.h"
 
 #include <grpcpp/client_context.h>
 #include <grpcpp/support/async_stream.h>
@@ -23,24 +23,23 @@ absl::Status CheckResponse(const v1::RankResponse& response) {
   if (response.indices_size() == response.scores_size()) {
     return absl::OkStatus();
   }
-  return absl::InternalError("the server's answer is wrong");
+  return absl::InternalError("invalid response from the server");
 }
 
-// Each call has a context and a reader of its own, which the next one in the
-// same place uses again.
-class CallLane final : public LoadLane {
+// Every call in flight has a context and a reader, which later calls reuse.
+class UnaryConnection final : public LoadConnection {
  public:
-  CallLane(const ClientOptions& options, grpc::CompletionQueue* queue,
-           Answered answered)
+  UnaryConnection(const ClientOptions& options, grpc::CompletionQueue* queue,
+                  OnResponse on_response)
       : connection_(options),
         stub_(v1::RankingService::NewStub(connection_.channel())),
         queue_(*queue),
-        answered_(std::move(answered)) {}
+        on_response_(std::move(on_response)) {}
 
   void Send(const v1::RankRequest& request, LoadCall& call) override {
     UnaryCall& unary = TakeIdle();
     unary.call = &call;
-    unary.reader.reset();  // it lives in the context's memory
+    unary.reader.reset();  // its memory belongs to the context
     unary.context.emplace();
     connection_.Prepare(connection_.DeadlineFor(), *unary.context);
     unary.reader = stub_->AsyncRank(&*unary.context, request, &queue_);
@@ -49,10 +48,10 @@ class CallLane final : public LoadLane {
 
  private:
   struct UnaryCall final : public LoadEvent {
-    explicit UnaryCall(CallLane* of) : lane(*of) {}
-    void Handle(bool /*ok*/) override { lane.TakeAnswer(*this); }
+    explicit UnaryCall(UnaryConnection* of) : connection(*of) {}
+    void Handle(bool /*ok*/) override { connection.TakeResponse(*this); }
 
-    CallLane& lane;
+    UnaryConnection& connection;
     LoadCall* call = nullptr;
     std::optional<grpc::ClientContext> context;
     v1::RankResponse response;
@@ -67,7 +66,7 @@ class CallLane final : public LoadLane {
     idle_.pop_back();
     return unary;
   }
-  void TakeAnswer(UnaryCall& unary) {
+  void TakeResponse(UnaryCall& unary) {
     LoadCall& call = *unary.call;
     call.status = unary.status.ok() ? CheckResponse(unary.response)
                                     : connection_.Describe(unary.status, 1);
@@ -75,29 +74,28 @@ class CallLane final : public LoadLane {
       const MutexLock lock(mutex_);
       idle_.push_back(&unary);
     }
-    answered_(call);
+    on_response_(call);
   }
 
   const Connection connection_;
   const std::unique_ptr<v1::RankingService::Stub> stub_;
   grpc::CompletionQueue& queue_;
-  const Answered answered_;
+  const OnResponse on_response_;
   Mutex mutex_;
   std::deque<UnaryCall> calls_ ABSL_GUARDED_BY(mutex_);
   std::vector<UnaryCall*> idle_ ABSL_GUARDED_BY(mutex_);
 };
 
-// One write and one read are under way at a time; what is to be written waits.
-// A stream that breaks off fails the calls on it, and the next call opens
-// another.
-class StreamLane final : public LoadLane {
+// gRPC allows one write and one read at a time, so further messages queue up. A
+// broken stream fails its calls, and the next call opens another stream.
+class StreamConnection final : public LoadConnection {
  public:
-  StreamLane(const ClientOptions& options, grpc::CompletionQueue* queue,
-             Answered answered, absl::Time end)
+  StreamConnection(const ClientOptions& options, grpc::CompletionQueue* queue,
+                   OnResponse on_response, absl::Time end)
       : connection_(options),
         stub_(v1::RankingService::NewStub(connection_.channel())),
         queue_(*queue),
-        answered_(std::move(answered)),
+        on_response_(std::move(on_response)),
         end_(end) {}
 
   void Send(const v1::RankRequest& request, LoadCall& call) override {
@@ -121,21 +119,22 @@ class StreamLane final : public LoadLane {
  private:
   using Stream = grpc::ClientAsyncReaderWriter<v1::RankStreamRequest,
                                                v1::RankStreamResponse>;
-  // One that calls a method of the lane.
+  // One that calls a method of the connection.
   class Event final : public LoadEvent {
    public:
-    using Method = void (StreamLane::*)(bool ok);
-    Event(StreamLane* lane, Method method) : lane_(*lane), method_(method) {}
-    void Handle(bool ok) override { (lane_.*method_)(ok); }
+    using Method = void (StreamConnection::*)(bool ok);
+    Event(StreamConnection* connection, Method method)
+        : connection_(*connection), method_(method) {}
+    void Handle(bool ok) override { (connection_.*method_)(ok); }
 
    private:
-    StreamLane& lane_;
+    StreamConnection& connection_;
     const Method method_;
   };
 
-  // What is begun with this event is under way.
+  // Counts an operation that ends with this event.
   Event* Begin(Event& event) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    ++num_under_way_;
+    ++num_pending_events_;
     return &event;
   }
   void Open() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
@@ -145,27 +144,27 @@ class StreamLane final : public LoadLane {
     stream_ = stub_->AsyncRankStream(&*context_, &queue_, Begin(opened_));
   }
   void WriteNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    if (!may_write_ || waiting_.empty()) return;
+    if (!may_write_ || unsent_.empty()) return;
     may_write_ = false;
-    stream_->Write(waiting_.front(), Begin(written_));
-    // It has been serialised.
-    spare_.push_back(std::move(waiting_.front()));
-    waiting_.pop_front();
+    stream_->Write(unsent_.front(), Begin(written_));
+    // gRPC has serialised it, so its memory can be reused.
+    spare_.push_back(std::move(unsent_.front()));
+    unsent_.pop_front();
   }
-  // At the end of those that wait, with the memory of one that was written.
+  // Appends a message, with the memory of a written one if possible.
   v1::RankStreamRequest& NewMessage() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    if (spare_.empty()) return waiting_.emplace_back();
-    waiting_.push_back(std::move(spare_.back()));
+    if (spare_.empty()) return unsent_.emplace_back();
+    unsent_.push_back(std::move(spare_.back()));
     spare_.pop_back();
-    return waiting_.back();
+    return unsent_.back();
   }
 
-  // What was under way has ended. After a failure nothing is to be done but to
-  // read until that fails too, and to ask for the status.
+  // Handlers of events. After a failed operation only the status is missing,
+  // which gRPC gives after the last read.
   void OnOpened(bool ok) {
     {
       const MutexLock lock(mutex_);
-      stream_->Read(&answer_, Begin(read_));
+      stream_->Read(&response_, Begin(read_));
     }
     OnWritten(ok);
   }
@@ -182,13 +181,13 @@ class StreamLane final : public LoadLane {
     {
       const MutexLock lock(mutex_);
       if (ok) {
-        call = TakeAnswer();
-        stream_->Read(&answer_, Begin(read_));
+        call = TakeResponse();
+        stream_->Read(&response_, Begin(read_));
       } else {
         stream_->Finish(&status_, Begin(finished_));
       }
     }
-    if (call != nullptr) answered_(*call);
+    if (call != nullptr) on_response_(*call);
     End();
   }
   void OnFinished(bool /*ok*/) {
@@ -200,57 +199,57 @@ class StreamLane final : public LoadLane {
   }
   void OnClosed(bool /*ok*/) { End(); }
 
-  LoadCall* TakeAnswer() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    const auto found = in_flight_.find(answer_.request_number());
-    if (found == in_flight_.end()) return nullptr;  // nobody waits for it
+  LoadCall* TakeResponse() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    const auto found = in_flight_.find(response_.request_number());
+    if (found == in_flight_.end()) return nullptr;  // not a pending request
     LoadCall* const call = found->second;
     in_flight_.erase(found);
-    call->status = answer_.has_status() ? FromItemStatus(answer_.status())
-                                        : CheckResponse(answer_.response());
+    call->status = response_.has_status() ? FromItemStatus(response_.status())
+                                          : CheckResponse(response_.response());
     return call;
   }
-  // After the last event of a stream: whoever waits has failed.
+  // After the last event of a stream, its pending calls have failed.
   void End() {
     std::unordered_map<std::uint64_t, LoadCall*> failed;
     absl::Status status;
     {
       const MutexLock lock(mutex_);
-      --num_under_way_;
-      if (!over_ || num_under_way_ > 0) return;
+      --num_pending_events_;
+      if (!over_ || num_pending_events_ > 0) return;
       status = status_.ok()
-                   ? absl::InternalError("the stream ended without an answer")
+                   ? absl::InternalError("the stream ended without a response")
                    : connection_.Describe(status_, 1);
       failed.swap(in_flight_);
-      waiting_.clear();
+      unsent_.clear();
       may_write_ = false;
       stream_.reset();
     }
     for (const auto& [number, call] : failed) {
       call->status = status;
-      answered_(*call);
+      on_response_(*call);
     }
   }
 
   const Connection connection_;
   const std::unique_ptr<v1::RankingService::Stub> stub_;
   grpc::CompletionQueue& queue_;
-  const Answered answered_;
+  const OnResponse on_response_;
   const absl::Time end_;
-  Event opened_{this, &StreamLane::OnOpened};
-  Event written_{this, &StreamLane::OnWritten};
-  Event read_{this, &StreamLane::OnRead};
-  Event closed_{this, &StreamLane::OnClosed};
-  Event finished_{this, &StreamLane::OnFinished};
-  v1::RankStreamResponse answer_;  // belongs to the read that is under way
-  grpc::Status status_;            // belongs to the finish
+  Event opened_{this, &StreamConnection::OnOpened};
+  Event written_{this, &StreamConnection::OnWritten};
+  Event read_{this, &StreamConnection::OnRead};
+  Event closed_{this, &StreamConnection::OnClosed};
+  Event finished_{this, &StreamConnection::OnFinished};
+  v1::RankStreamResponse response_;  // written by the pending read
+  grpc::Status status_;              // written by the finish
 
   mutable Mutex mutex_;
   std::optional<grpc::ClientContext> context_ ABSL_GUARDED_BY(mutex_);
   std::unique_ptr<Stream> stream_ ABSL_GUARDED_BY(mutex_);
-  int num_under_way_ ABSL_GUARDED_BY(mutex_) = 0;
+  int num_pending_events_ ABSL_GUARDED_BY(mutex_) = 0;
   bool may_write_ ABSL_GUARDED_BY(mutex_) = false;
   bool over_ ABSL_GUARDED_BY(mutex_) = false;
-  std::deque<v1::RankStreamRequest> waiting_ ABSL_GUARDED_BY(mutex_);
+  std::deque<v1::RankStreamRequest> unsent_ ABSL_GUARDED_BY(mutex_);
   std::vector<v1::RankStreamRequest> spare_ ABSL_GUARDED_BY(mutex_);
   std::uint64_t next_number_ ABSL_GUARDED_BY(mutex_) = 0;
   std::unordered_map<std::uint64_t, LoadCall*> in_flight_
@@ -259,17 +258,18 @@ class StreamLane final : public LoadLane {
 
 }  // namespace
 
-std::unique_ptr<LoadLane> LoadLane::OfCalls(const ClientOptions& options,
-                                            grpc::CompletionQueue* queue,
-                                            Answered answered) {
-  return std::make_unique<CallLane>(options, queue, std::move(answered));
+std::unique_ptr<LoadConnection> LoadConnection::MakeUnary(
+    const ClientOptions& options, grpc::CompletionQueue* queue,
+    OnResponse on_response) {
+  return std::make_unique<UnaryConnection>(options, queue,
+                                           std::move(on_response));
 }
 
-std::unique_ptr<LoadLane> LoadLane::OfOneStream(const ClientOptions& options,
-                                                grpc::CompletionQueue* queue,
-                                                Answered answered,
-                                                absl::Time end) {
-  return std::make_unique<StreamLane>(options, queue, std::move(answered), end);
+std::unique_ptr<LoadConnection> LoadConnection::MakeStream(
+    const ClientOptions& options, grpc::CompletionQueue* queue,
+    OnResponse on_response, absl::Time end) {
+  return std::make_unique<StreamConnection>(options, queue,
+                                            std::move(on_response), end);
 }
 
 }  // namespace semrank

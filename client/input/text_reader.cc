@@ -1,19 +1,32 @@
-#include "client/input/text_list.h"
+#include "client/input/text_reader.h"
 
+#include <charconv>
 #include <cstddef>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_format.h"
 #include "client/input/unicode.h"
 #include "model/base/status_macros.h"
-#include "model/cli/program.h"
 
 namespace semrank {
 namespace {
 
-// Empty if the line can be used.
+constexpr std::size_t kMaxBlockTexts = 20'000;
+constexpr std::size_t kMaxBlockBytes = std::size_t{16} << 20;
+
+std::optional<std::int64_t> ParseNumber(std::string_view text) {
+  std::int64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, number);
+  if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
+  return number;
+}
+
+// Why the line must be skipped; empty if it is good.
 std::string ProblemOf(std::string_view line) {
-  // The reader cuts what is longer to this size.
+  // LineReader truncates longer lines to this size.
   if (line.size() >= LineReader::kMaxLineBytes) {
     return absl::StrFormat("%d bytes or more", LineReader::kMaxLineBytes);
   }
@@ -22,7 +35,7 @@ std::string ProblemOf(std::string_view line) {
 
 void Append(const TextLine& line, TextList& list) {
   if (line.id.has_value()) {
-    list.ids.resize(list.texts.size());  // the texts before had none
+    list.ids.resize(list.texts.size());  // earlier texts had none
     list.ids.emplace_back(*line.id);
   } else if (!list.ids.empty()) {
     list.ids.emplace_back();
@@ -31,6 +44,19 @@ void Append(const TextLine& line, TextList& list) {
 }
 
 }  // namespace
+
+std::optional<Shard> ParseShard(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  if (slash == std::string_view::npos) return std::nullopt;
+  const auto number = ParseNumber(text.substr(0, slash));
+  const auto count = ParseNumber(text.substr(slash + 1));
+  if (!number || !count || *number < 1 || *number > *count) return std::nullopt;
+  return Shard{.number = *number, .count = *count};
+}
+
+std::string FormatShard(const Shard& shard) {
+  return absl::StrFormat("%d/%d", shard.number, shard.count);
+}
 
 TextReader::TextReader(std::unique_ptr<LineReader> reader,
                        const ReadTextsOptions& options)
@@ -52,7 +78,7 @@ absl::StatusOr<bool> TextReader::Next(TextLine& line) {
     SEMRANK_ASSIGN_OR_RETURN(const bool more, reader_->Next(all));
     if (!more) return false;
     if (line_number() <= options_.num_lines_before ||
-        !options_.shard.Has(line_number()) ||
+        !options_.shard.Contains(line_number()) ||
         (all.empty() && options_.skip_empty_lines)) {
       continue;
     }
@@ -69,6 +95,22 @@ absl::StatusOr<bool> TextReader::Next(TextLine& line) {
   return true;
 }
 
+absl::StatusOr<TextBlock> TextReader::NextBlock(const IdOfLine& id_of) {
+  TextBlock block;
+  std::size_t num_bytes = 0;
+  TextLine line;
+  while (block.lines.size() < kMaxBlockTexts && num_bytes < kMaxBlockBytes) {
+    SEMRANK_ASSIGN_OR_RETURN(const bool more, Next(line));
+    if (!more) break;
+    SEMRANK_ASSIGN_OR_RETURN(std::string id, id_of(line));
+    block.lines.push_back(line.number);
+    block.list.texts.emplace_back(line.text);
+    num_bytes += line.text.size() + id.size();
+    block.list.ids.push_back(std::move(id));
+  }
+  return block;
+}
+
 absl::StatusOr<TextList> ReadTexts(const std::string& path,
                                    const ReadTextsOptions& options) {
   SEMRANK_ASSIGN_OR_RETURN(const std::unique_ptr<TextReader> reader,
@@ -82,12 +124,21 @@ absl::StatusOr<TextList> ReadTexts(const std::string& path,
   }
 }
 
-absl::StatusOr<TextList> TakeTexts(const std::vector<std::string>& texts) {
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    if (IsValidUtf8(texts[i])) continue;
-    return UsageError(absl::StrFormat("argument %d: not valid UTF-8", i + 1));
+bool IsRereadable(const std::string& path) {
+  std::error_code error;
+  return path != "-" && std::filesystem::is_regular_file(path, error);
+}
+
+absl::StatusOr<std::int64_t> CountLines(const std::string& path,
+                                        const Shard& shard) {
+  if (!IsRereadable(path)) return 0;
+  SEMRANK_ASSIGN_OR_RETURN(const std::unique_ptr<LineReader> reader,
+                           LineReader::Open(path));
+  std::string_view line;
+  while (true) {
+    SEMRANK_ASSIGN_OR_RETURN(const bool more, reader->Next(line));
+    if (!more) return shard.NumLines(reader->line_number());
   }
-  return TextList{texts, {}};
 }
 
 }  // namespace semrank

@@ -1,0 +1,145 @@
+#include "client/bulk/vector_source.h"
+
+#include <algorithm>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "model/base/status_macros.h"
+#include "model/base/thread_pool.h"
+#include "model/format/model_bundle.h"
+#include "model/nn/two_tower_model.h"
+#include "model/text/normalizer.h"
+
+namespace semrank {
+namespace {
+
+// Texts per task, few enough for their activations to stay in the L2 cache.
+constexpr int kSliceTexts = 256;
+
+// Why each text cannot be embedded; empty = it can.
+using Reasons = std::vector<std::string>;
+
+void AddProblems(const Reasons& reasons, v1::EmbedTextsStreamResponse& chunk) {
+  for (std::size_t i = 0; i < reasons.size(); ++i) {
+    if (reasons[i].empty()) continue;
+    v1::Problem& problem = *chunk.add_problems();
+    problem.set_index(static_cast<std::uint32_t>(i));
+    problem.mutable_status()->set_code(
+        static_cast<int>(absl::StatusCode::kInvalidArgument));
+    problem.mutable_status()->set_message(reasons[i]);
+  }
+}
+
+class ServerSource final : public VectorSource {
+ public:
+  explicit ServerSource(SemrankClient& client) : client_(client) {}
+
+  absl::StatusOr<v1::Model> GetModel(const v1::ModelRef& model) override {
+    return client_.GetModel(model);
+  }
+  absl::Status EmbedTextsStream(
+      const v1::EmbedTextsRequest& request,
+      const SemrankClient::TakeEmbeddings& take) override {
+    return client_.EmbedTextsStream(request, take);
+  }
+
+ private:
+  SemrankClient& client_;
+};
+
+class ModelDirectorySource final : public VectorSource {
+ public:
+  explicit ModelDirectorySource(std::string path)
+      : path_(std::move(path)),
+        pool_(NumUsableProcessors()),
+        scratches_(pool_.num_threads()) {}
+
+  absl::StatusOr<v1::Model> GetModel(const v1::ModelRef& model) override;
+  absl::Status EmbedTextsStream(
+      const v1::EmbedTextsRequest& request,
+      const SemrankClient::TakeEmbeddings& take) override;
+
+ private:
+  // Keeps the loaded version until another one is wanted.
+  absl::Status Load(const v1::ModelRef& wanted);
+
+  const std::string path_;
+  ThreadPool pool_;
+  std::shared_ptr<const TwoTowerModel> model_;
+  std::vector<EmbedScratch> scratches_;  // one per thread
+};
+
+absl::Status ModelDirectorySource::Load(const v1::ModelRef& wanted) {
+  if (model_ == nullptr || wanted.version() != model_->version().version) {
+    SEMRANK_ASSIGN_OR_RETURN(model_, LoadModel(path_, wanted.version()));
+  }
+  const std::string& name = model_->version().name;
+  if (wanted.name().empty() || wanted.name() == name) return absl::OkStatus();
+  return absl::NotFoundError(absl::StrFormat("no model %s: %s holds model %s",
+                                             wanted.name(), path_, name));
+}
+
+absl::StatusOr<v1::Model> ModelDirectorySource::GetModel(
+    const v1::ModelRef& model) {
+  SEMRANK_RETURN_IF_ERROR(Load(model));
+  v1::Model loaded;
+  loaded.set_name(model_->version().name);
+  loaded.set_version(model_->version().version);
+  loaded.set_weights_sha256(model_->version().weights_sha256);
+  loaded.set_embedding_dim(static_cast<std::uint32_t>(model_->embedding_dim()));
+  return loaded;
+}
+
+absl::Status ModelDirectorySource::EmbedTextsStream(
+    const v1::EmbedTextsRequest& request,
+    const SemrankClient::TakeEmbeddings& take) {
+  SEMRANK_RETURN_IF_ERROR(Load(request.model()));
+  const Side side =
+      request.side() == v1::SIDE_QUERY ? Side::kQuery : Side::kDocument;
+  const int num_texts = request.texts_size();
+  const std::size_t dim = model_->embedding_dim();
+  std::vector<float> vectors(num_texts * dim);
+  Reasons reasons(num_texts);
+  const int num_slices = (num_texts + kSliceTexts - 1) / kSliceTexts;
+  pool_.ParallelFor(num_slices, [&](int slice, int worker) {
+    const int first = slice * kSliceTexts;
+    const int last = std::min(first + kSliceTexts, num_texts);
+    std::vector<std::string> normalized(last - first);
+    for (int i = first; i < last; ++i) {
+      // A text that is not UTF-8 becomes empty, with the zero vector.
+      const absl::Status status =
+          NormalizeText(request.texts(i), normalized[i - first]);
+      if (status.ok()) continue;
+      normalized[i - first].clear();
+      reasons[i] = std::string(status.message());
+    }
+    const std::vector<std::string_view> texts(normalized.begin(),
+                                              normalized.end());
+    model_->EmbedTexts(side, texts, scratches_[worker],
+                       vectors.data() + first * dim);
+  });
+  v1::EmbedTextsStreamResponse chunk;
+  chunk.set_num_texts(num_texts);
+  chunk.set_embedding_dim(static_cast<std::uint32_t>(dim));
+  chunk.set_encoding(v1::VECTOR_ENCODING_FLOAT32);
+  chunk.set_vectors(vectors.data(), vectors.size() * sizeof(float));
+  chunk.mutable_model()->set_name(model_->version().name);
+  chunk.mutable_model()->set_version(model_->version().version);
+  AddProblems(reasons, chunk);
+  return take(chunk);
+}
+
+}  // namespace
+
+std::unique_ptr<VectorSource> MakeServerSource(SemrankClient& client) {
+  return std::make_unique<ServerSource>(client);
+}
+
+std::unique_ptr<VectorSource> MakeModelDirectorySource(std::string path) {
+  return std::make_unique<ModelDirectorySource>(std::move(path));
+}
+
+}  // namespace semrank

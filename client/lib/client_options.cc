@@ -1,0 +1,125 @@
+#include "client/lib/client_options.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_format.h"
+#include "model/base/file_io.h"
+#include "model/base/status_macros.h"
+#include "model/base/strings.h"
+
+namespace semrank {
+namespace {
+
+constexpr std::size_t kMaxFileBytes = std::size_t{1} << 20;
+constexpr std::size_t kMaxKeyBytes = 4'096;
+
+absl::StatusOr<std::string> ReadIfNamed(const std::string& path) {
+  if (path.empty()) return std::string();
+  return ReadFile(path, kMaxFileBytes);
+}
+
+absl::StatusOr<std::string> ReadApiKey(const std::string& path) {
+  SEMRANK_ASSIGN_OR_RETURN(std::string key, ReadIfNamed(path));
+  const char* const from_environment = std::getenv("SEMRANK_API_KEY");
+  if (path.empty() && from_environment != nullptr) key = from_environment;
+  absl::StripAsciiWhitespace(&key);
+  if (!path.empty() && key.empty()) {
+    return absl::InvalidArgumentError(path + ": contains no API key");
+  }
+  return key;
+}
+
+constexpr std::string_view kUnixScheme = "unix:";
+constexpr std::string_view kDnsScheme = "dns:///";
+
+absl::Status CheckHostPort(std::string_view address) {
+  const std::size_t colon = address.rfind(':');
+  std::uint32_t port = 0;
+  if (colon == std::string_view::npos ||
+      !absl::SimpleAtoi(ToAbsl(address.substr(colon + 1)), &port) ||
+      port == 0 || port > 65535) {
+    return absl::InvalidArgumentError("want HOST:PORT, PORT from 1 to 65535");
+  }
+  const std::string_view host = address.substr(0, colon);
+  if (host.empty()) return absl::InvalidArgumentError("has no host");
+  const bool bracketed = host.starts_with('[') && host.ends_with(']');
+  if (!bracketed && host.find(':') != std::string_view::npos) {
+    return absl::InvalidArgumentError("write an IPv6 host as [HOST]:PORT");
+  }
+  if (host.find_first_of(" \t/") != std::string_view::npos) {
+    return absl::InvalidArgumentError(
+        "want HOST:PORT without blanks, slashes or a scheme");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<ClientCredentials> ReadCredentials(
+    const CredentialFiles& files) {
+  ClientCredentials credentials;
+  SEMRANK_ASSIGN_OR_RETURN(credentials.tls_ca, ReadIfNamed(files.tls_ca));
+  SEMRANK_ASSIGN_OR_RETURN(credentials.tls_cert, ReadIfNamed(files.tls_cert));
+  SEMRANK_ASSIGN_OR_RETURN(credentials.tls_key, ReadIfNamed(files.tls_key));
+  SEMRANK_ASSIGN_OR_RETURN(credentials.api_key, ReadApiKey(files.api_key_file));
+  return credentials;
+}
+
+absl::Status CheckCredentials(const ClientCredentials& credentials) {
+  if (credentials.tls_cert.empty() != credentials.tls_key.empty()) {
+    return absl::InvalidArgumentError(
+        "tls_cert and tls_key: want both or neither");
+  }
+  if (!credentials.tls_cert.empty() && credentials.tls_ca.empty()) {
+    return absl::InvalidArgumentError(
+        "tls_cert: needs tls_ca, because only TLS uses it");
+  }
+  const std::string& key = credentials.api_key;
+  const bool is_graphic = std::ranges::all_of(
+      key, [](unsigned char c) { return absl::ascii_isgraph(c); });
+  if (key.size() > kMaxKeyBytes || !is_graphic) {
+    return absl::InvalidArgumentError(
+        "API key: want at most 4096 visible ASCII characters");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckOptions(const ClientOptions& options) {
+  const absl::Status address = CheckServerAddress(options.address);
+  if (!address.ok()) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "server address '%s': %s", options.address, address.message()));
+  }
+  if (options.deadline <= absl::ZeroDuration()) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("deadline %s: must be positive",
+                        absl::FormatDuration(options.deadline)));
+  }
+  if (options.retry.max_attempts < 1) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "max_attempts %d: must be at least 1", options.retry.max_attempts));
+  }
+  return CheckCredentials(options.credentials);
+}
+
+absl::Status CheckServerAddress(std::string_view address) {
+  if (address.starts_with(kUnixScheme)) {
+    return address.size() > kUnixScheme.size()
+               ? absl::OkStatus()
+               : absl::InvalidArgumentError("has no path");
+  }
+  if (address.starts_with(kDnsScheme)) address.remove_prefix(kDnsScheme.size());
+  return CheckHostPort(address);
+}
+
+bool IsLoopback(std::string_view address) {
+  if (address.starts_with(kDnsScheme)) address.remove_prefix(kDnsScheme.size());
+  return address.starts_with("127.") || address.starts_with("[::1]:") ||
+         address.starts_with("localhost:");
+}
+
+}  // namespace semrank

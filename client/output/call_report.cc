@@ -1,0 +1,100 @@
+#include "client/output/call_report.h"
+
+#include <optional>
+
+#include "absl/strings/str_format.h"
+#include "client/input/unicode.h"
+#include "client/lib/client_status.h"
+
+namespace semrank {
+namespace {
+
+std::string RetryHint(const absl::Status& status) {
+  const std::optional<absl::Duration> delay = GetRetryDelay(status);
+  if (!delay.has_value()) return "try again later";
+  return absl::StrFormat("try again in %s", absl::FormatDuration(*delay));
+}
+
+// For errors of the server, by their reason (proto/README.md).
+std::string HintForReason(const std::string& reason,
+                          const absl::Status& status) {
+  if (reason == "TOO_MANY_TEXTS") {
+    return "send fewer in one call, or raise the limit of the server";
+  }
+  if (reason == "MESSAGE_TOO_LARGE") return "send fewer texts in one call";
+  if (reason == "MODEL_NOT_FOUND") {
+    return "'semrank model --list' shows what there is";
+  }
+  if (reason == "MODEL_LOADING" || reason == "NO_MODEL" ||
+      reason == "DRAINING" || reason == "OVERLOADED") {
+    return RetryHint(status);
+  }
+  if (reason == "MISSING_KEY" || reason == "UNKNOWN_KEY") {
+    return "--api_key_file=FILE or SEMRANK_API_KEY gives a key";
+  }
+  return "";
+}
+
+// For errors of gRPC itself, which have no reason.
+std::string HintForCode(absl::StatusCode code) {
+  switch (code) {
+    case absl::StatusCode::kUnavailable:
+      return "is semrank-server running there? --address=HOST:PORT names "
+             "another";
+    case absl::StatusCode::kDeadlineExceeded:
+      return "--deadline=TIME waits longer";
+    case absl::StatusCode::kUnimplemented:
+      return "is that a semrank-server of this release?";
+    case absl::StatusCode::kResourceExhausted:
+      return "send fewer texts in one call";
+    default:
+      return "";
+  }
+}
+
+double Milliseconds(std::int64_t nanos) {
+  return static_cast<double>(nanos) / 1e6;
+}
+
+}  // namespace
+
+absl::Status WithHint(const absl::Status& status) {
+  if (status.ok()) return status;
+  const auto info = GetErrorInfo(status);
+  const std::string hint = info.has_value()
+                               ? HintForReason(info->reason(), status)
+                               : HintForCode(status.code());
+  const std::string message = EscapeControls(std::string(status.message()));
+  return absl::Status(
+      status.code(),
+      hint.empty() ? message : absl::StrFormat("%s; %s", message, hint));
+}
+
+std::string DescribeCall(const CallFacts& facts) {
+  const v1::Timings& server = facts.server;
+  const std::string from_store =
+      facts.store_hits == 0
+          ? ""
+          : absl::StrFormat(" (%d of them in the store)", facts.store_hits);
+  return absl::StrFormat(
+      "timings: %.2f ms round trip, server %.2f ms (queue %.2f, parse %.2f, "
+      "cache %.2f, embed %.2f, score %.2f); %d vectors cached%s, %d computed; "
+      "model %s/%d",
+      absl::ToDoubleMilliseconds(facts.round_trip),
+      Milliseconds(server.total_nanos()), Milliseconds(server.queue_nanos()),
+      Milliseconds(server.parse_nanos()), Milliseconds(server.cache_nanos()),
+      Milliseconds(server.embed_nanos()), Milliseconds(server.score_nanos()),
+      facts.cache_hits, from_store, facts.cache_misses, facts.model.name(),
+      facts.model.version());
+}
+
+nlohmann::ordered_json TimingsToJson(const v1::Timings& timings) {
+  return {{"queue", Milliseconds(timings.queue_nanos())},
+          {"parse", Milliseconds(timings.parse_nanos())},
+          {"cache", Milliseconds(timings.cache_nanos())},
+          {"embed", Milliseconds(timings.embed_nanos())},
+          {"score", Milliseconds(timings.score_nanos())},
+          {"total", Milliseconds(timings.total_nanos())}};
+}
+
+}  // namespace semrank
