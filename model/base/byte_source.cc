@@ -1,16 +1,20 @@
 #include "model/base/byte_source.h"
 
 #include <fcntl.h>
+#include <zlib.h>
+#include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "absl/strings/str_format.h"
-#include "model/base/decoder.h"
 #include "model/base/file_descriptor.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
@@ -18,18 +22,129 @@
 namespace semrank {
 namespace {
 
+// Streaming decoder of one format.
+class Decoder {
+ public:
+  virtual ~Decoder() = default;
+
+  // Consumes bytes from the front of `input` and returns the number of bytes
+  // written to `buffer`. May consume or write nothing when it needs more input.
+  // DataLoss, without the file's name, for corrupt data.
+  virtual absl::StatusOr<std::size_t> Decode(std::string_view& input,
+                                             char* buffer,
+                                             std::size_t capacity) = 0;
+  // True before the first byte and after a complete member or frame: only here
+  // may the file end.
+  virtual bool between_streams() const = 0;
+};
+
+class GzipDecoder : public Decoder {
+ public:
+  GzipDecoder() {
+    constexpr int kGzipOnly = 16;
+    // Fails only when memory is exhausted.
+    if (inflateInit2(&stream_, MAX_WBITS + kGzipOnly) != Z_OK) std::abort();
+  }
+  ~GzipDecoder() override { inflateEnd(&stream_); }
+
+  absl::StatusOr<std::size_t> Decode(std::string_view& input, char* buffer,
+                                     std::size_t capacity) override {
+    constexpr std::size_t kMax = std::numeric_limits<uInt>::max();
+    const std::size_t offered = std::min(input.size(), kMax);
+    const std::size_t wanted = std::min(capacity, kMax);
+    // zlib does not write to its input; its API predates const.
+    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(input.data()));
+    stream_.avail_in = static_cast<uInt>(offered);
+    stream_.next_out = reinterpret_cast<Bytef*>(buffer);
+    stream_.avail_out = static_cast<uInt>(wanted);
+    const int result = inflate(&stream_, Z_NO_FLUSH);
+    const std::size_t taken = offered - stream_.avail_in;
+    input.remove_prefix(taken);
+    if (result == Z_STREAM_END) {
+      inflateReset(&stream_);  // Another member may follow.
+      between_streams_ = true;
+    } else if (result == Z_OK || result == Z_BUF_ERROR) {
+      if (taken > 0) between_streams_ = false;
+    } else {
+      return absl::DataLossError(
+          absl::StrFormat("corrupt gzip data: %s",
+                          stream_.msg != nullptr ? stream_.msg : "bad stream"));
+    }
+    return wanted - stream_.avail_out;
+  }
+
+  bool between_streams() const override { return between_streams_; }
+
+ private:
+  z_stream stream_ = {};
+  bool between_streams_ = true;
+};
+
+class ZstdDecoder : public Decoder {
+ public:
+  ZstdDecoder() : stream_(ZSTD_createDStream()) {
+    if (stream_ == nullptr) std::abort();  // No memory.
+  }
+  ~ZstdDecoder() override { ZSTD_freeDStream(stream_); }
+
+  absl::StatusOr<std::size_t> Decode(std::string_view& input, char* buffer,
+                                     std::size_t capacity) override {
+    ZSTD_inBuffer in = {input.data(), input.size(), 0};
+    ZSTD_outBuffer out = {buffer, capacity, 0};
+    // At the end of a frame and without input, zstd would report that it waits
+    // for the next frame, and a complete file would look truncated.
+    if (input.empty() && between_streams_) return std::size_t{0};
+    const std::size_t result = ZSTD_decompressStream(stream_, &out, &in);
+    if (ZSTD_isError(result)) return Error(result);
+    input.remove_prefix(in.pos);
+    between_streams_ = result == 0;
+    return out.pos;
+  }
+
+  bool between_streams() const override { return between_streams_; }
+
+ private:
+  static absl::Status Error(std::size_t result) {
+    if (ZSTD_getErrorCode(result) == ZSTD_error_frameParameter_windowTooLarge) {
+      return absl::ResourceExhaustedError(
+          "Zstandard window larger than the 128 MiB allowed");
+    }
+    return absl::DataLossError(absl::StrFormat("corrupt Zstandard data: %s",
+                                               ZSTD_getErrorName(result)));
+  }
+
+  ZSTD_DStream* stream_;
+  bool between_streams_ = true;
+};
+
+bool IsGzip(std::string_view head) { return head.starts_with("\x1f\x8b"); }
+
+bool IsZstd(std::string_view head) {
+  if (head.starts_with("\x28\xb5\x2f\xfd")) return true;
+  // pzstd begins with a skippable frame: magic number 0x184D2A50 to 0x184D2A5F.
+  return head.size() >= 4 && (head[0] & 0xf0) == 0x50 &&
+         head.substr(1, 3) == "\x2a\x4d\x18";
+}
+
+// Null when `head` starts neither format: the file is read as it is.
+std::unique_ptr<Decoder> MakeDecoder(std::string_view head) {
+  if (IsGzip(head)) return std::make_unique<GzipDecoder>();
+  if (IsZstd(head)) return std::make_unique<ZstdDecoder>();
+  return nullptr;
+}
+
 class FileSource : public ByteSource {
  public:
   FileSource(FileDescriptor file, std::optional<std::size_t> size)
       : file_(std::move(file)), size_(size) {}
 
-  // Reads the first bytes and chooses the decoder.
+  // Reads the magic number and chooses the decoder.
   absl::Status Start() {
     constexpr std::size_t kMagicBytes = 4;
     while (unread_.size() < kMagicBytes && !at_end_) {
       SEMRANK_RETURN_IF_ERROR(ReadMore());
     }
-    decoder_ = Decoder::ForFormatOf(unread_);
+    decoder_ = MakeDecoder(unread_);
     return absl::OkStatus();
   }
 
@@ -46,7 +161,7 @@ class FileSource : public ByteSource {
   }
 
  private:
-  // Adds to `unread_`; sets `at_end_` when there is nothing more.
+  // Appends to `unread_`; sets `at_end_` at the end of the file.
   absl::Status ReadMore() {
     std::memmove(buffer_.data(), unread_.data(), unread_.size());
     SEMRANK_ASSIGN_OR_RETURN(const std::size_t count,
@@ -67,21 +182,21 @@ class FileSource : public ByteSource {
 
   absl::StatusOr<std::size_t> ReadDecoded(char* buffer, std::size_t capacity) {
     while (true) {
-      // Also with no input left: the decoder may hold output back.
+      // Called without input too: the decoder may still hold output.
       absl::StatusOr<std::size_t> count =
           decoder_->Decode(unread_, buffer, capacity);
-      if (!count.ok()) return Failed(count.status());
+      if (!count.ok()) return WithPath(count.status());
       if (*count > 0) return count;
       if (!unread_.empty()) continue;
       if (!at_end_) SEMRANK_RETURN_IF_ERROR(ReadMore());
       if (at_end_ && decoder_->between_streams()) return std::size_t{0};
       if (at_end_) {
-        return Failed(absl::DataLossError("compressed data is cut short"));
+        return WithPath(absl::DataLossError("compressed data is truncated"));
       }
     }
   }
 
-  absl::Status Failed(const absl::Status& status) const {
+  absl::Status WithPath(const absl::Status& status) const {
     return absl::Status(
         status.code(),
         ToAbsl(absl::StrFormat("%s: %s", file_.path(), status.message())));
@@ -93,10 +208,14 @@ class FileSource : public ByteSource {
   std::string_view unread_{buffer_.data(), 0};
   std::size_t num_read_ = 0;
   bool at_end_ = false;
-  std::unique_ptr<Decoder> decoder_;  // Null: plain.
+  std::unique_ptr<Decoder> decoder_;  // null for a plain file
 };
 
 }  // namespace
+
+bool IsCompressed(std::string_view head) {
+  return IsGzip(head) || IsZstd(head);
+}
 
 absl::StatusOr<std::unique_ptr<ByteSource>> ByteSource::Open(
     const std::string& path) {

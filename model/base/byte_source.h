@@ -1,19 +1,24 @@
-// The bytes of a file after decompression: plain, gzip or Zstandard, told
-// apart by their first bytes.
+// Reads a file through decompression: plain, gzip or Zstandard, detected by the
+// first bytes.
 //
-//   Streams  several gzip members or Zstandard frames one after the other are
-//            one text.
-//   Size     about 64 KiB, plus the decoder's window (32 KiB for gzip, what
-//            the file asks for, at most 128 MiB, for Zstandard).
-//   Threads  one source, one thread.
-//   Errors   the system's on opening and reading; DataLoss for a damaged or
-//            cut stream; ResourceExhausted for a larger window.
+//   Streams  concatenated gzip members or Zstandard frames are one text.
+//   Memory   64 KiB and the decoder's window: 32 KiB for gzip, for Zstandard
+//            what the file requests, at most 128 MiB.
+//   Threads  not thread-safe.
+//   Errors   the system's for opening and reading. DataLoss for corrupt or
+//            truncated data, ResourceExhausted for a larger window, both with
+//            the file's name.
+//
+// zlib and libzstd are called directly: libarchive 3.6 is as fast, but accepts
+// gzip data with a wrong checksum, trailing garbage or a truncated second
+// member without an error.
 #ifndef SEMRANK_MODEL_BASE_BYTE_SOURCE_H_
 #define SEMRANK_MODEL_BASE_BYTE_SOURCE_H_
 
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 
@@ -26,12 +31,16 @@ class ByteSource {
       const std::string& path);
   virtual ~ByteSource() = default;
 
-  // Up to `capacity` > 0 bytes; 0 only at the end.
+  // Reads up to `capacity` > 0 bytes; 0 only at the end.
   virtual absl::StatusOr<std::size_t> Read(char* buffer,
                                            std::size_t capacity) = 0;
-  // Share of the file's own bytes that were read, in [0, 1]; 0 when unknown.
+  // Fraction of the file's bytes (before decompression) that were read, in
+  // [0, 1]; 0 when its size is unknown.
   virtual double fraction_read() const = 0;
 };
+
+// Whether a file that starts with `head` is decompressed. Four bytes suffice.
+bool IsCompressed(std::string_view head);
 
 }  // namespace semrank
 

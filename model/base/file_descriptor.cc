@@ -5,9 +5,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "model/base/file_io.h"
+#include "absl/strings/str_format.h"
 
 namespace semrank {
+
+absl::Status ErrnoStatus(int error_number, std::string_view action,
+                         std::string_view path) {
+  return absl::ErrnoToStatus(error_number,
+                             absl::StrFormat("%s %s", action, path));
+}
 
 absl::StatusOr<FileDescriptor> FileDescriptor::Open(const std::string& path,
                                                     int flags, mode_t mode) {
@@ -24,7 +30,7 @@ FileDescriptor FileDescriptor::StandardInput() {
 }
 
 FileDescriptor::~FileDescriptor() {
-  // Written files were synced before, so close has no news to report.
+  // Errors of close are ignored: what must be durable was synced before.
   if (fd_ > STDIN_FILENO) close(fd_);
 }
 

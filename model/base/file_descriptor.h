@@ -1,8 +1,8 @@
-// An open file that closes itself, and system calls that carry on after an
-// interrupting signal.
+// Owns a file descriptor and closes it. System calls that a signal interrupts
+// are repeated.
 //
-//   Threads  one descriptor, one thread at a time.
-//   Errors   as ErrnoStatus (file_io.h): the call, the path, the reason.
+//   Threads  not thread-safe.
+//   Errors   as ErrnoStatus: the call, the path, the system's reason.
 #ifndef SEMRANK_MODEL_BASE_FILE_DESCRIPTOR_H_
 #define SEMRANK_MODEL_BASE_FILE_DESCRIPTOR_H_
 
@@ -19,17 +19,23 @@
 
 namespace semrank {
 
+// The status of a failed system call on `path`: "open /x: No such file ...".
+// Its code fits `error_number`, such as NotFound for ENOENT.
+absl::Status ErrnoStatus(int error_number, std::string_view action,
+                         std::string_view path);
+
 class FileDescriptor {
  public:
   // `flags` as of open(2); O_CLOEXEC is added. New files get `mode` minus the
   // process's umask.
   static absl::StatusOr<FileDescriptor> Open(const std::string& path, int flags,
                                              mode_t mode = 0666);
-  // Takes over what is open already, such as a socket; `name` is for errors.
+  // Takes ownership of an open descriptor, such as a socket. `name` stands for
+  // the path in error messages.
   static FileDescriptor Own(int fd, std::string name) {
     return {fd, std::move(name)};
   }
-  // Descriptor 0, which is left open in the end.
+  // Descriptor 0, which the destructor leaves open.
   static FileDescriptor StandardInput();
 
   FileDescriptor(FileDescriptor&& other) noexcept
@@ -42,12 +48,12 @@ class FileDescriptor {
 
   // Up to `capacity` bytes; 0 at the end of the file.
   absl::StatusOr<std::size_t> Read(char* buffer, std::size_t capacity) const;
-  // All of `content`.
+  // Writes all of `content`.
   absl::Status Write(std::string_view content) const;
-  // Makes what was written durable; no error where that has no meaning, as
-  // for a pipe.
+  // Flushes written data to disk (fsync). No error where that has no meaning,
+  // as for a pipe.
   absl::Status Sync() const;
-  // Size of a regular file; nothing for pipes, folders and devices.
+  // Size of a regular file; nullopt for pipes, folders and devices.
   absl::StatusOr<std::optional<std::size_t>> RegularFileSize() const;
 
  private:

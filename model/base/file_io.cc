@@ -5,13 +5,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <filesystem>
 #include <optional>
-#include <utility>
 
 #include "absl/strings/str_format.h"
-#include "model/base/file_descriptor.h"
-#include "model/base/file_replacement.h"
 #include "model/base/status_macros.h"
 
 namespace semrank {
@@ -22,13 +21,23 @@ absl::Status TooLarge(const std::string& path, std::size_t max_bytes) {
       absl::StrFormat("%s: larger than the %d bytes allowed", path, max_bytes));
 }
 
-}  // namespace
-
-absl::Status ErrnoStatus(int error_number, std::string_view action,
-                         std::string_view path) {
-  return absl::ErrnoToStatus(error_number,
-                             absl::StrFormat("%s %s", action, path));
+// Creates a new file beside `path`. O_EXCL: an existing file or a symbolic link
+// of that name is never written through, so the next number is tried.
+absl::StatusOr<FileDescriptor> CreateTemporary(const std::string& path,
+                                               mode_t mode) {
+  static std::atomic<int> counter = 0;
+  constexpr int kMaxTries = 1000;
+  for (int tries = 1;; ++tries) {
+    absl::StatusOr<FileDescriptor> file = FileDescriptor::Open(
+        absl::StrFormat("%s.tmp-%d-%d", path, getpid(), counter++),
+        O_WRONLY | O_CREAT | O_EXCL, mode);
+    if (tries == kMaxTries || !absl::IsAlreadyExists(file.status())) {
+      return file;
+    }
+  }
 }
+
+}  // namespace
 
 absl::StatusOr<std::string> ReadFile(const std::string& path,
                                      std::size_t max_bytes) {
@@ -39,7 +48,7 @@ absl::StatusOr<std::string> ReadFile(const std::string& path,
   if (size.value_or(0) > max_bytes) return TooLarge(path, max_bytes);
   std::string content;
   content.reserve(size.value_or(0));
-  // The size is only a hint: pipes have none, and a file may grow meanwhile.
+  // The size is only a hint: pipes have none, and the file may be growing.
   char buffer[1 << 14];
   while (true) {
     SEMRANK_ASSIGN_OR_RETURN(const std::size_t count,
@@ -58,6 +67,29 @@ absl::Status WriteFile(const std::string& path, std::string_view content) {
   return file.Sync();
 }
 
+absl::StatusOr<FileReplacement> FileReplacement::Create(const std::string& path,
+                                                        mode_t mode) {
+  SEMRANK_ASSIGN_OR_RETURN(FileDescriptor file, CreateTemporary(path, mode));
+  return FileReplacement(std::move(file), path);
+}
+
+FileReplacement::~FileReplacement() {
+  if (pending_) unlink(file_.path().c_str());
+}
+
+absl::Status FileReplacement::Commit() {
+  // The data must reach the disk before the name: otherwise a crash can leave
+  // the new name on an empty file.
+  SEMRANK_RETURN_IF_ERROR(file_.Sync());
+  if (std::rename(file_.path().c_str(), path_.c_str()) != 0) {
+    return ErrnoStatus(errno, "rename to", path_);
+  }
+  pending_ = false;
+  const std::string parent =
+      std::filesystem::path(path_).parent_path().string();
+  return SyncDirectory(parent.empty() ? "." : parent);
+}
+
 absl::Status ReplaceFile(const std::string& path, std::string_view content) {
   SEMRANK_ASSIGN_OR_RETURN(FileReplacement replacement,
                            FileReplacement::Create(path));
@@ -74,7 +106,8 @@ absl::Status SyncDirectory(const std::string& directory) {
 
 absl::StatusOr<std::shared_ptr<const MappedFile>> MappedFile::Open(
     const std::string& path) {
-  // Non-blocking, or opening a pipe would wait for somebody to write to it.
+  // Non-blocking: opening a pipe would wait until another process writes to
+  // it.
   SEMRANK_ASSIGN_OR_RETURN(const FileDescriptor file,
                            FileDescriptor::Open(path, O_RDONLY | O_NONBLOCK));
   SEMRANK_ASSIGN_OR_RETURN(const std::optional<std::size_t> size,

@@ -1,43 +1,78 @@
-// Whole files: read, map, and write so that a crash leaves the old one.
+// Reads, maps and atomically replaces whole files.
 //
 //   Errors   NotFound for a missing file; otherwise the code that fits errno,
 //            with the path and the system's reason in the message.
-//   Threads  free functions, from any thread.
+//   Threads  the free functions are thread-safe.
 #ifndef SEMRANK_MODEL_BASE_FILE_IO_H_
 #define SEMRANK_MODEL_BASE_FILE_IO_H_
 
+#include <sys/types.h>
+
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "model/base/file_descriptor.h"
 
 namespace semrank {
-
-// The status of a failed system call on `path`: "open /x: No such file ...".
-absl::Status ErrnoStatus(int error_number, std::string_view action,
-                         std::string_view path);
 
 // ResourceExhausted when the file is larger than `max_bytes`.
 absl::StatusOr<std::string> ReadFile(const std::string& path,
                                      std::size_t max_bytes);
 
-// Writes `path` anew and syncs it to disk. Not atomic: for files inside a
-// folder that is itself renamed into place.
+// Creates or truncates `path`, writes and syncs it. Not atomic: meant for files
+// in a folder that is itself renamed into place.
 absl::Status WriteFile(const std::string& path, std::string_view content);
 
-// Writes to a temporary name beside `path`, syncs, renames, syncs the folder:
-// after a crash at any moment `path` is the old file or the whole new one.
+// Replaces a file atomically: the content goes to a temporary file beside it,
+// which is synced and renamed. After a crash at any moment `path` is the old
+// file or the whole new one.
+//
+//   Threads  not thread-safe. Several replacements of one path may run at once;
+//            the last Commit wins.
+//   Errors   as FileDescriptor's. After an error, or without Commit, the old
+//            file stays and the temporary one is removed.
+class FileReplacement {
+ public:
+  // The new file gets `mode` minus the process's umask, from the start.
+  static absl::StatusOr<FileReplacement> Create(const std::string& path,
+                                                mode_t mode = 0666);
+  FileReplacement(FileReplacement&& other) noexcept
+      : file_(std::move(other.file_)),
+        path_(std::move(other.path_)),
+        pending_(std::exchange(other.pending_, false)) {}
+  FileReplacement& operator=(FileReplacement&&) = delete;
+  ~FileReplacement();
+
+  absl::Status Write(std::string_view content) const {
+    return file_.Write(content);
+  }
+  // Renames the temporary file to `path`. Called once, after the last Write.
+  absl::Status Commit();
+
+ private:
+  FileReplacement(FileDescriptor file, std::string path)
+      : file_(std::move(file)), path_(std::move(path)) {}
+
+  FileDescriptor file_;
+  std::string path_;
+  bool pending_ = true;
+};
+
+// A FileReplacement of one Write.
 absl::Status ReplaceFile(const std::string& path, std::string_view content);
 
-// Makes names created in, renamed into or removed from `directory` durable.
+// Syncs `directory`, so that files created, renamed or removed in it stay so
+// after a crash.
 absl::Status SyncDirectory(const std::string& directory);
 
-// A read-only view of a whole file, shared with the page cache. The file must
-// not be cut short while mapped (published files never change).
+// Read-only memory map of a whole file, shared with the page cache. The file
+// must not shrink while it is mapped: reading past its end raises SIGBUS.
+// (Published model files never change.)
 class MappedFile {
  public:
   static absl::StatusOr<std::shared_ptr<const MappedFile>> Open(

@@ -43,20 +43,20 @@ class SourceLineReader : public LineReader {
   double fraction_read() const override { return source_->fraction_read(); }
 
  private:
-  // Keeps the start of a line that goes on in the next chunk. One byte more
-  // than a line may have, for the "\r" that does not count.
+  // Keeps the start of a line that continues in the next chunk: one byte more
+  // than the longest line, as a trailing "\r" does not count.
   void Carry(std::string_view part) {
     carry_.append(part.substr(0, kMaxLineBytes + 1 - carry_.size()));
   }
 
-  // `end` is what the chunk at hand holds of a line, up to its "\n".
+  // `end` is the part of a line in the current chunk, up to its "\n".
   std::string_view WholeLine(std::string_view end) {
     std::string_view line = end;
     if (!carry_.empty()) {
       Carry(end);
       line = carry_;
     }
-    // Where Carry has cut the line, this byte is past the limit anyway.
+    // If Carry truncated the line, this byte is beyond the limit anyway.
     if (line.ends_with('\r')) line.remove_suffix(1);
     return Trimmed(line);
   }
@@ -79,8 +79,8 @@ class SourceLineReader : public LineReader {
   std::string path_;
   std::unique_ptr<ByteSource> source_;
   std::vector<char> chunk_;
-  std::string_view unread_;  // Of the chunk.
-  std::string carry_;        // Of the line, from chunks before.
+  std::string_view unread_;  // of the current chunk
+  std::string carry_;        // start of the line, from earlier chunks
   std::int64_t line_number_ = 0;
 };
 

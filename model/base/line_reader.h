@@ -1,14 +1,13 @@
-// Reads text files line by line: plain, gzip (.gz) or Zstandard (.zst), told
-// apart by their first bytes, so that a wrong suffix does no harm. "-" is
-// standard input.
+// Reads text files line by line: plain, gzip (.gz) or Zstandard (.zst),
+// detected by the first bytes, not by the name. "-" is standard input.
 //
-//   Lines    end in "\n" or "\r\n", which is taken off; the last one may lack
-//            it. A UTF-8 byte order mark at the start of the file is taken
-//            off. Memory is bounded by the longest line allowed.
-//   Threads  one reader, one thread.
-//   Errors   NotFound and the like from opening; DataLoss for a damaged or
-//            cut compressed stream; all with the file's name. Lines before
-//            the damage are handed out first.
+//   Lines    end in "\n" or "\r\n", which is removed; the last line may lack
+//   it.
+//            A UTF-8 byte order mark at the start of the file is removed.
+//   Memory   bounded by kMaxLineBytes and the decoder's window.
+//   Threads  not thread-safe.
+//   Errors   as ByteSource, with the file's name. Lines before a corrupt part
+//            are returned first.
 #ifndef SEMRANK_MODEL_BASE_LINE_READER_H_
 #define SEMRANK_MODEL_BASE_LINE_READER_H_
 
@@ -30,16 +29,15 @@ class LineReader {
       const std::string& path);
   virtual ~LineReader() = default;
 
-  // False at the end of the file. `line` stays valid until the next call. A
-  // line of more than kMaxLineBytes is handed out cut to that size, once.
+  // False at the end of the file. `line` is valid until the next call. A longer
+  // line than kMaxLineBytes is returned once, truncated to that size.
   virtual absl::StatusOr<bool> Next(std::string_view& line) = 0;
 
-  // Number of the line handed out last; the first is 1.
+  // Number of the last line returned; the first is 1.
   virtual std::int64_t line_number() const = 0;
   // As given to Open.
   virtual const std::string& path() const = 0;
-  // How much of the file's bytes (before decompression) were read, in [0, 1];
-  // 0 when unknown. For progress bars.
+  // As ByteSource's; for progress bars.
   virtual double fraction_read() const = 0;
 };
 

@@ -14,7 +14,7 @@ ThreadPool::ThreadPool(int num_threads) {
     try {
       threads_.emplace_back([this, worker] { RunWorker(worker); });
     } catch (const std::system_error&) {
-      break;  // The system allows no more threads; a smaller crew works too.
+      break;  // The system allows no more threads; a smaller pool works too.
     }
   }
 }
@@ -29,17 +29,17 @@ ThreadPool::~ThreadPool() {
 }
 
 void ThreadPool::ParallelFor(
-    int num_pieces, const std::function<void(int piece, int worker)>& piece) {
+    int num_tasks, const std::function<void(int task, int worker)>& task) {
   WorkGraph graph;
-  graph.Add({}, [num_pieces, &piece](WorkList& work) {
-    work.Add(num_pieces, std::cref(piece));
+  graph.Add({}, [num_tasks, &task](WorkList& work) {
+    work.Add(num_tasks, std::cref(task));
   });
   Run(graph);
 }
 
 void ThreadPool::Run(WorkList& work) {
-  ParallelFor(work.num_pieces(),
-              [&work](int piece, int worker) { work.RunPiece(piece, worker); });
+  ParallelFor(work.num_tasks(),
+              [&work](int task, int worker) { work.RunTask(task, worker); });
   work.Clear();
 }
 
@@ -48,7 +48,7 @@ void ThreadPool::Run(const WorkGraph& graph) {
   MutexLock lock(mutex_);
   schedule_ = &schedule;
   for (;;) {
-    RunPieces(/*worker=*/0);
+    RunTasks(/*worker=*/0);
     if (schedule.ended()) break;
     work_or_end_.Wait(mutex_);
   }
@@ -58,24 +58,27 @@ void ThreadPool::Run(const WorkGraph& graph) {
 void ThreadPool::RunWorker(int worker) {
   MutexLock lock(mutex_);
   while (!stop_) {
-    RunPieces(worker);
-    // Between the last look for work and here the lock was not given up, so new
-    // work cannot have been missed.
+    RunTasks(worker);
+    // RunTasks returned without releasing the lock after its last look for
+    // work, so no notification can have been missed.
     if (!stop_) work_or_stop_.Wait(mutex_);
   }
 }
 
-void ThreadPool::RunPieces(int worker) {
+void ThreadPool::RunTasks(int worker) {
   if (schedule_ == nullptr) return;
-  while (const std::optional<WorkSchedule::Job> job = schedule_->Take()) {
+  while (const std::optional<WorkSchedule::Task> task = schedule_->Take()) {
+    // Take or Finish may have unblocked more tasks than this one: wake the
+    // workers that sleep.
     if (schedule_->HasWork()) {
       work_or_stop_.NotifyAll();
       work_or_end_.NotifyAll();
     }
+    // Only the bookkeeping is under the lock; tasks run in parallel.
     mutex_.Unlock();
-    job->work->RunPiece(job->piece, worker);
+    task->work->RunTask(task->index, worker);
     mutex_.Lock();
-    schedule_->Finish(*job);
+    schedule_->Finish(*task);
   }
   if (schedule_->ended()) work_or_end_.NotifyAll();
 }

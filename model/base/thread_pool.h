@@ -1,10 +1,11 @@
-// A fixed crew of threads for one caller's numbered pieces of work: the
-// trainer's slices of a mini-batch, the evaluator's slices of a collection.
+// Fixed worker pool for numbered, independent tasks of one caller, such as the
+// trainer's slices of a mini-batch or the evaluator's slices of a collection.
 //
-//   Order    which thread runs which piece, and when, is not stated; results
-//            must not depend on it.
-//   Threads  Run and ParallelFor are called by one thread at a time and never
-//            from inside a piece. Idle threads sleep; nothing spins.
+//   Order    unspecified: which worker runs which task, and when. Results must
+//            not depend on it.
+//   Threads  Run and ParallelFor are called by one thread at a time, never from
+//            inside a task. Idle workers sleep on a condition variable; nothing
+//            spins.
 #ifndef SEMRANK_MODEL_BASE_THREAD_POOL_H_
 #define SEMRANK_MODEL_BASE_THREAD_POOL_H_
 
@@ -20,8 +21,8 @@ namespace semrank {
 
 class ThreadPool {
  public:
-  // The calling thread is one of the crew: num_threads - 1 are started.
-  // Values below 1 count as 1.
+  // Starts num_threads - 1 threads: the calling thread is worker 0. Values
+  // below 1 count as 1. When the system refuses a thread, the pool is smaller.
   explicit ThreadPool(int num_threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -29,26 +30,26 @@ class ThreadPool {
 
   int num_threads() const { return static_cast<int>(threads_.size()) + 1; }
 
-  // Calls piece(i, worker) once for each i in [0, num_pieces) and returns when
-  // all have returned. `worker` in [0, num_threads()) names the thread, for
-  // scratch memory that pieces reuse.
-  void ParallelFor(int num_pieces,
-                   const std::function<void(int piece, int worker)>& piece);
+  // Calls task(i, worker) once for each i in [0, num_tasks) and returns when
+  // all calls have returned. `worker` in [0, num_threads()) identifies the
+  // thread, so that each worker can reuse scratch memory of its own.
+  void ParallelFor(int num_tasks,
+                   const std::function<void(int task, int worker)>& task);
 
-  // Runs the pieces of all stages and returns when all have returned.
+  // Runs the tasks of all stages and returns when the last has returned.
   void Run(const WorkGraph& graph);
 
-  // Runs all pieces, then empties the list.
+  // Runs all tasks of the list, then clears it.
   void Run(WorkList& work);
 
  private:
   void RunWorker(int worker);
-  void RunPieces(int worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void RunTasks(int worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   Mutex mutex_;
-  CondVar work_or_stop_;  // for the workers
-  CondVar work_or_end_;   // for the caller
-  // Of the run that there is, which the caller owns.
+  CondVar work_or_stop_;  // the workers wait for it
+  CondVar work_or_end_;   // the caller of Run waits for it
+  // The run in progress, on the caller's stack; null between runs.
   WorkSchedule* schedule_ ABSL_GUARDED_BY(mutex_) = nullptr;
   bool stop_ ABSL_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;

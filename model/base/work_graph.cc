@@ -24,33 +24,33 @@ bool WorkSchedule::CanBegin(WorkGraph::Stage stage) const {
 void WorkSchedule::Begin(WorkGraph::Stage stage) {
   State& state = states_[stage];
   graph_.nodes_[stage].add_work(state.work);
-  state.num_unfinished = state.work.num_pieces();
+  state.num_unfinished = state.work.num_tasks();
   state.has_begun = true;
 }
 
-std::optional<WorkSchedule::Job> WorkSchedule::Take() {
+std::optional<WorkSchedule::Task> WorkSchedule::Take() {
   for (std::size_t s = 0; s < states_.size(); ++s) {
     const auto stage = static_cast<WorkGraph::Stage>(s);
     State& state = states_[s];
-    // A stage needs earlier ones only, so what an empty one lets begin comes
-    // later in this loop.
+    // A stage needs earlier ones only, so any stage that an empty one unblocks
+    // comes later in this loop.
     if (CanBegin(stage)) Begin(stage);
-    if (state.has_pieces()) return Job{stage, &state.work, state.next_piece++};
+    if (state.has_tasks()) return Task{stage, &state.work, state.next_task++};
   }
   return std::nullopt;
 }
 
 bool WorkSchedule::HasWork() const {
   for (std::size_t s = 0; s < states_.size(); ++s) {
-    if (states_[s].has_pieces() || CanBegin(static_cast<WorkGraph::Stage>(s))) {
+    if (states_[s].has_tasks() || CanBegin(static_cast<WorkGraph::Stage>(s))) {
       return true;
     }
   }
   return false;
 }
 
-void WorkSchedule::Finish(const Job& job) {
-  --states_[job.stage].num_unfinished;
+void WorkSchedule::Finish(const Task& task) {
+  --states_[task.stage].num_unfinished;
 }
 
 bool WorkSchedule::ended() const {

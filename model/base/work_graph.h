@@ -1,11 +1,11 @@
-// Stages of work that wait for what they need and for nothing else: while the
-// last pieces of one stage run, threads that are free go on with another.
+// Stages of tasks with dependencies: while the last tasks of one stage run,
+// idle workers start on any other stage whose dependencies have ended.
 //
-//   WorkGraph     which stages there are, and which need which.
-//   WorkSchedule  one run of it: what can be done next.
-//   Promise       the pieces of a stage see all that the stages it needs, and
-//                 those that these needed, have written.
-//   Threads       one at a time; ThreadPool::Run holds its mutex.
+//   WorkGraph     the stages and which of them each needs.
+//   WorkSchedule  one run of a graph: which task can start next.
+//   Promise       a task sees all writes of the stages that its stage needs,
+//                 directly or through others.
+//   Threads       not thread-safe; ThreadPool::Run holds its mutex.
 #ifndef SEMRANK_MODEL_BASE_WORK_GRAPH_H_
 #define SEMRANK_MODEL_BASE_WORK_GRAPH_H_
 
@@ -19,15 +19,16 @@ namespace semrank {
 
 class WorkGraph {
  public:
-  // Stages are numbered from 0 in the order in which they are added; of those
-  // that can be done, the first is.
+  // Stages are numbered from 0 in the order of Add. Of the stages that can
+  // start, the lowest number starts first.
   using Stage = int;
   using Stages = std::vector<Stage>;
   using AddWork = std::function<void(WorkList& work)>;
 
-  // A stage of the pieces that `add_work` adds, perhaps none. It is called when
-  // all of `needs` have ended, by any thread, while pieces of other stages may
-  // run, and is short: other threads wait for it.
+  // Adds a stage whose tasks `add_work` lists, perhaps none. `add_work` is
+  // called on any thread once all of `needs` have ended, while tasks of other
+  // stages may run. It must be short: it runs under the pool's mutex.
+  // `needs` names earlier stages only.
   Stage Add(Stages needs, AddWork add_work);
 
  private:
@@ -41,41 +42,41 @@ class WorkGraph {
 
 class WorkSchedule {
  public:
-  struct Job {
+  struct Task {
     WorkGraph::Stage stage;
     const WorkList* work;
-    int piece;
+    int index;  // in `work`
   };
 
   // `graph` outlives the schedule.
   explicit WorkSchedule(const WorkGraph& graph);
 
-  // The next piece to run. None when all are handed out, or while what is left
-  // needs pieces that still run.
-  std::optional<Job> Take();
-  // Whether Take would find one.
+  // The next task to run. nullopt when all tasks were taken, or when the
+  // remaining ones depend on tasks that still run.
+  std::optional<Task> Take();
+  // Whether Take would return a task.
   bool HasWork() const;
-  // `job` has run.
-  void Finish(const Job& job);
-  // Everything has run.
+  // Records that `task` has run.
+  void Finish(const Task& task);
+  // Whether every task of every stage has run.
   bool ended() const;
 
  private:
   struct State {
     WorkList work;
     bool has_begun = false;
-    int next_piece = 0;
+    int next_task = 0;
     int num_unfinished = 0;
 
     bool has_ended() const { return has_begun && num_unfinished == 0; }
-    bool has_pieces() const { return next_piece < work.num_pieces(); }
+    bool has_tasks() const { return next_task < work.num_tasks(); }
   };
 
   bool CanBegin(WorkGraph::Stage stage) const;
   void Begin(WorkGraph::Stage stage);
 
   const WorkGraph& graph_;
-  std::vector<State> states_;  // by stage; does not move
+  std::vector<State> states_;  // by stage; fixed size, as Task points into it
 };
 
 }  // namespace semrank

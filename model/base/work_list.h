@@ -1,11 +1,11 @@
-// Numbered pieces of several kinds of work, to be run together: the fewer the
-// waits, the less several threads lose.
+// Numbered tasks of several kinds that run together as one batch: one barrier
+// at the end instead of one for each kind.
 //
-//   Order    pieces are handed out in the order in which they were added, so
-//            the longest belong first.
-//   Promise  no piece may depend on another of the same list, on the number of
-//            threads or on its worker but for scratch memory.
-//   Threads  RunPiece from any; the rest by one, while no piece runs.
+//   Order    tasks start in the order in which they were added, so add the
+//            longest first.
+//   Promise  no task may depend on another of the same list, on the number of
+//            threads, or on its worker except for scratch memory.
+//   Threads  RunTask is thread-safe. The other methods must not run beside it.
 #ifndef SEMRANK_MODEL_BASE_WORK_LIST_H_
 #define SEMRANK_MODEL_BASE_WORK_LIST_H_
 
@@ -16,28 +16,28 @@ namespace semrank {
 
 class WorkList {
  public:
-  using Piece = std::function<void(int piece, int worker)>;
+  using Task = std::function<void(int task, int worker)>;
 
-  // piece(i, worker) for each i in [0, num_pieces).
-  void Add(int num_pieces, Piece piece);
-  // [0, count) cut into blocks of `block` (the last may be shorter):
-  // range(first, last, worker) for each.
+  // Adds task(i, worker) for each i in [0, num_tasks).
+  void Add(int num_tasks, Task task);
+  // Splits [0, count) into blocks of `block` items (the last may be shorter)
+  // and adds range(first, last, worker) for each.
   void AddBlocks(int count, int block,
                  std::function<void(int first, int last, int worker)> range);
 
-  // Of all that was added.
-  int num_pieces() const { return num_pieces_; }
-  void RunPiece(int piece, int worker) const;
+  // Number of tasks of all kinds.
+  int num_tasks() const { return num_tasks_; }
+  void RunTask(int task, int worker) const;
 
   void Clear();
 
  private:
   struct Entry {
-    int first_piece;
-    Piece piece;
+    int first_task;
+    Task task;
   };
   std::vector<Entry> entries_;
-  int num_pieces_ = 0;
+  int num_tasks_ = 0;
 };
 
 }  // namespace semrank

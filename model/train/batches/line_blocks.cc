@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "absl/strings/str_format.h"
-#include "model/base/decoder.h"
+#include "model/base/byte_source.h"
 #include "model/base/file_descriptor.h"
 #include "model/base/file_io.h"
 #include "model/base/status_macros.h"
@@ -88,7 +88,7 @@ absl::Status LineBlocks::AddFile(const std::string& path,
   }
   const auto file = static_cast<std::uint32_t>(paths_.size());
   paths_.push_back(path);
-  if (Decoder::ForFormatOf(head) != nullptr) {
+  if (IsCompressed(head)) {
     blocks_.push_back({file, 0, 0});
     return absl::OkStatus();
   }

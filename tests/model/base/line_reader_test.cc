@@ -82,7 +82,7 @@ INSTANTIATE_TEST_SUITE_P(Formats, LineReaderTest,
                            return std::string(test.param.name);
                          });
 
-TEST_P(LineReaderTest, TakesLineEndsOff) {
+TEST_P(LineReaderTest, RemovesLineEnds) {
   EXPECT_THAT(LinesOf("one\ntwo\n"), ElementsAre("one", "two"));
   EXPECT_THAT(LinesOf("one\r\ntwo\r\n"), ElementsAre("one", "two"));
   EXPECT_THAT(LinesOf("a\rb\r\r\n"), ElementsAre("a\rb\r"));
@@ -99,7 +99,7 @@ TEST_P(LineReaderTest, EmptyFileHasNoLinesEmptyLinesCount) {
   EXPECT_THAT(LinesOf("\n\r\na\n\n"), ElementsAre("", "", "a", ""));
 }
 
-TEST_P(LineReaderTest, ByteOrderMarkIsTakenOffAtTheStartOnly) {
+TEST_P(LineReaderTest, ByteOrderMarkIsRemovedAtTheStartOnly) {
   EXPECT_THAT(LinesOf("\xef\xbb\xbfone\n\xef\xbb\xbftwo\n"),
               ElementsAre("one", "\xef\xbb\xbftwo"));
 }
@@ -129,7 +129,7 @@ TEST_P(LineReaderTest, ManyLinesComeInOrder) {
   EXPECT_EQ(LinesOf(text), want);
 }
 
-TEST_P(LineReaderTest, LongestLineIsWholeOneByteMoreIsCutOnce) {
+TEST_P(LineReaderTest, LinesBeyondTheLimitAreTruncatedOnce) {
   const std::string longest(LineReader::kMaxLineBytes, 'x');
   for (const std::string end : {"\n", "\r\n"}) {
     EXPECT_EQ(LinesOf(longest + end + "next" + end), (Lines{longest, "next"}));
@@ -140,7 +140,7 @@ TEST_P(LineReaderTest, LongestLineIsWholeOneByteMoreIsCutOnce) {
             (Lines{"a", longest}));
 }
 
-TEST_P(LineReaderTest, KnowsHowFarItIs) {
+TEST_P(LineReaderTest, ReportsTheFractionRead) {
   const std::string path =
       dir_.Write("f", GetParam().encode(std::string(300'000, '\n')));
   ASSERT_OK_AND_ASSIGN(const auto reader, LineReader::Open(path));
@@ -179,7 +179,7 @@ TEST_P(CompressedLineReaderTest, StreamsOneAfterTheOtherAreOneText) {
   EXPECT_THAT(ReadLines(path).value(), ElementsAre("one", "two", "three"));
 }
 
-TEST_P(CompressedLineReaderTest, FileCutAnywhereIsDataLoss) {
+TEST_P(CompressedLineReaderTest, TruncatedFileIsDataLoss) {
   const std::string whole = GetParam().encode("one\ntwo\nthree\n");
   // With fewer bytes than a magic number, a file is plain text.
   for (std::size_t length = 4; length < whole.size(); ++length) {
@@ -190,19 +190,19 @@ TEST_P(CompressedLineReaderTest, FileCutAnywhereIsDataLoss) {
   }
 }
 
-TEST_P(CompressedLineReaderTest, SecondStreamCutIsDataLossToo) {
+TEST_P(CompressedLineReaderTest, TruncatedSecondStreamIsDataLoss) {
   const std::string whole = GetParam().encode("one\n");
   EXPECT_THAT(ReadLines(dir_.Write("f", whole + whole.substr(0, 9))),
               StatusIs(absl::StatusCode::kDataLoss));
 }
 
-TEST_P(CompressedLineReaderTest, OtherBytesAfterTheStreamAreDataLoss) {
+TEST_P(CompressedLineReaderTest, TrailingGarbageIsDataLoss) {
   EXPECT_THAT(
-      ReadLines(dir_.Write("f", GetParam().encode("one\n") + "rubbish")),
+      ReadLines(dir_.Write("f", GetParam().encode("one\n") + "garbage")),
       StatusIs(absl::StatusCode::kDataLoss));
 }
 
-TEST_P(CompressedLineReaderTest, DamagedBytesNeverCrash) {
+TEST_P(CompressedLineReaderTest, CorruptBytesNeverCrash) {
   const std::string whole = GetParam().encode(std::string(1000, 'x') + "\ny\n");
   for (std::size_t at = 0; at < whole.size(); ++at) {
     for (const int bit : {0, 3, 7}) {
@@ -213,7 +213,7 @@ TEST_P(CompressedLineReaderTest, DamagedBytesNeverCrash) {
   }
 }
 
-TEST(LineReaderFormatTest, DamagedChecksumOfGzipIsDataLoss) {
+TEST(LineReaderFormatTest, WrongGzipChecksumIsDataLoss) {
   TempDir dir;
   std::string bytes = Gzip("one\ntwo\n");
   bytes[bytes.size() - 8] ^= 1;
@@ -249,7 +249,7 @@ TEST(LineReaderOpenTest, FolderIsAnError) {
   EXPECT_FALSE(LineReader::Open(dir.path()).ok());
 }
 
-// In a child process, which can give up its standard input.
+// In a child process, whose standard input can be replaced.
 TEST(LineReaderDeathTest, DashIsStandardInput) {
   TempDir dir;
   const std::string path = dir.Write("f", Gzip("one\ntwo\n"));

@@ -17,11 +17,11 @@ class WorkListTest : public ::testing::TestWithParam<int> {
   WorkList work_;
 };
 
-TEST_P(WorkListTest, RunsEveryPieceOfEveryKindOnce) {
+TEST_P(WorkListTest, RunsEveryTaskOfEveryKindOnce) {
   std::vector<std::atomic<int>> first(5), second(3);
-  work_.Add(5, [&](int piece, int) { ++first[piece]; });
+  work_.Add(5, [&](int task, int) { ++first[task]; });
   work_.Add(0, [&](int, int) { FAIL(); });
-  work_.Add(3, [&](int piece, int) { ++second[piece]; });
+  work_.Add(3, [&](int task, int) { ++second[task]; });
   pool_.Run(work_);
   for (const std::atomic<int>& calls : first) EXPECT_EQ(calls, 1);
   for (const std::atomic<int>& calls : second) EXPECT_EQ(calls, 1);
