@@ -8,10 +8,37 @@
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 #include "model/format/manifest.h"
-#include "model/format/ssi_tensors.h"
 #include "model/format/strict_json.h"
 
 namespace semrank {
+namespace {
+
+std::vector<ExpectedTensor> ExpectedSsiTensors(const v1::ModelConfig& config) {
+  const v1::SsiSpec& ssi = config.ssi();
+  const std::int64_t num_words = config.features().num_words();
+  const std::int64_t num_rows = NumSsiRows(ssi, num_words);
+  std::vector<ExpectedTensor> tensors = {{kIdfTensor, {num_words}}};
+  if (ssi.correlated_top_k() > 0) {
+    tensors.push_back(
+        {kCorrelatedTensor, {num_words - num_rows, ssi.correlated_top_k()}});
+  }
+  if (num_rows > 0) {
+    for (const std::string& prefix : TensorPrefixes(config)) {
+      tensors.push_back(
+          {prefix + ".0.weight", {num_rows, config.embedding_dim()}});
+    }
+  }
+  if (ssi.variant() == v1::SSI_VARIANT_DIAGONAL) {
+    tensors.push_back({kDiagonalTensor, {num_words}});
+  } else if (ssi.pair_hash_buckets() > 0) {
+    tensors.push_back({kPairWeightsTensor, {ssi.pair_hash_buckets()}});
+  } else if (ssi.variant() == v1::SSI_VARIANT_FULL) {
+    tensors.push_back({kMatrixTensor, {num_words, num_words}});
+  }
+  return tensors;
+}
+
+}  // namespace
 
 absl::StatusOr<v1::ModelConfig> ParseModelConfig(std::string_view json) {
   // Protobuf's parser takes what we do not want: repeated members, and text
@@ -75,6 +102,17 @@ std::vector<std::int64_t> LayerWidths(const v1::ModelConfig& config) {
                 config.hidden_dims().end());
   widths.push_back(config.embedding_dim());
   return widths;
+}
+
+bool HasSsiVectors(v1::SsiVariant variant) {
+  return variant != v1::SSI_VARIANT_DIAGONAL && variant != v1::SSI_VARIANT_FULL;
+}
+
+std::int64_t NumSsiRows(const v1::SsiSpec& ssi, std::int64_t num_words) {
+  if (!HasSsiVectors(ssi.variant())) return 0;
+  if (ssi.num_dense_words() > 0) return ssi.num_dense_words();
+  if (ssi.num_frequent_words() > 0) return ssi.num_frequent_words();
+  return num_words;
 }
 
 std::vector<ExpectedTensor> ExpectedTensors(const v1::ModelConfig& config) {

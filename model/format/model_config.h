@@ -20,6 +20,12 @@ namespace semrank {
 inline constexpr std::size_t kMaxConfigBytes = std::size_t{1} << 20;
 inline constexpr int kMaxHiddenLayers = 15;
 inline constexpr int kMaxLayerWidth = 16384;
+// Words of a full W: its square in floats is a gigabyte.
+inline constexpr int kMaxMatrixWords = 16384;
+inline constexpr int kMaxPairHashBuckets = 1 << 28;
+inline constexpr int kMaxCorrelatedTopK = 64;
+// Row numbers are stored as floats, which are exact up to here.
+inline constexpr int kMaxFrequentWords = 1 << 24;
 
 // InvalidArgument for malformed JSON or a field of the wrong type. Unknown
 // fields are ignored. The values are not checked: see CheckModelConfig.
@@ -37,6 +43,18 @@ bool ListsNgrams(const v1::ModelConfig& config);
 bool ListsWords(const v1::ModelConfig& config);
 // All files of a version but the manifest, sorted.
 std::vector<std::string> ExpectedFiles(const v1::ModelConfig& config);
+
+// Names of the tensors that only SSI has.
+inline constexpr char kIdfTensor[] = "idf";
+inline constexpr char kDiagonalTensor[] = "diagonal";
+inline constexpr char kMatrixTensor[] = "matrix";
+inline constexpr char kPairWeightsTensor[] = "pair_weights";
+inline constexpr char kCorrelatedTensor[] = "correlated_words";
+
+// Whether the variant has U and V; false where words alone are scored.
+bool HasSsiVectors(v1::SsiVariant variant);
+// Rows of the tensors of U and V; 0 without them.
+std::int64_t NumSsiRows(const v1::SsiSpec& ssi, std::int64_t num_words);
 
 struct ExpectedTensor {
   std::string name;

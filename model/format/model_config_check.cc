@@ -1,19 +1,32 @@
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
-#include "model/format/config_rules.h"
 #include "model/format/manifest.h"
 #include "model/format/model_config.h"
-#include "model/format/ssi_config_check.h"
 #include "model/nn/clsm_tower.h"
 #include "model/text/ngram_vocabulary.h"
 #include "model/text/normalizer.h"
 
 namespace semrank {
 namespace {
+
+// How every message of this file reads: field, value, rule.
+absl::Status WrongField(std::string_view field, std::string_view value,
+                        std::string_view rule) {
+  return absl::InvalidArgumentError(
+      absl::StrFormat("%s is %s; %s", field, value, rule));
+}
+
+absl::Status CheckFieldRange(std::string_view field, std::uint32_t value,
+                             std::uint32_t low, std::uint32_t high) {
+  if (value >= low && value <= high) return absl::OkStatus();
+  return WrongField(field, absl::StrFormat("%d", value),
+                    absl::StrFormat("it must be from %d to %d", low, high));
+}
 
 // Version numbers that count up from 1.
 absl::Status CheckVersion(std::string_view field, std::uint32_t version,
@@ -26,18 +39,33 @@ absl::Status CheckVersion(std::string_view field, std::uint32_t version,
   return CheckFieldRange(field, version, 1, static_cast<std::uint32_t>(known));
 }
 
+absl::Status CheckHiddenLayers(const v1::ModelConfig& config, std::uint32_t low,
+                               std::uint32_t high) {
+  return CheckFieldRange("number of hidden_dims",
+                         static_cast<std::uint32_t>(config.hidden_dims_size()),
+                         low, high);
+}
+
+absl::Status CheckActivation(const v1::ModelConfig& config,
+                             v1::Activation expected) {
+  if (config.activation() == expected) return absl::OkStatus();
+  return WrongField(
+      "activation", v1::Activation_Name(config.activation()),
+      absl::StrFormat("%s has %s", v1::TowerKind_Name(config.tower()),
+                      v1::Activation_Name(expected)));
+}
+
 absl::Status CheckTower(const v1::ModelConfig& config) {
   switch (config.tower()) {
     case v1::TOWER_KIND_DSSM:
-      if (config.activation() != v1::ACTIVATION_TANH) {
-        return WrongField("activation",
-                          v1::Activation_Name(config.activation()),
-                          "TOWER_KIND_DSSM has ACTIVATION_TANH");
-      }
-      return CheckFieldRange(
-          "number of hidden_dims",
-          static_cast<std::uint32_t>(config.hidden_dims_size()), 0,
-          kMaxHiddenLayers);
+      SEMRANK_RETURN_IF_ERROR(CheckActivation(config, v1::ACTIVATION_TANH));
+      return CheckHiddenLayers(config, 0, kMaxHiddenLayers);
+    case v1::TOWER_KIND_CLSM:
+      SEMRANK_RETURN_IF_ERROR(CheckActivation(config, v1::ACTIVATION_TANH));
+      return CheckHiddenLayers(config, 1, kMaxHiddenLayers);
+    case v1::TOWER_KIND_SSI:
+      SEMRANK_RETURN_IF_ERROR(CheckActivation(config, v1::ACTIVATION_IDENTITY));
+      return CheckHiddenLayers(config, 0, 0);
     case v1::TOWER_KIND_LINEAR:
       if (config.activation() != v1::ACTIVATION_TANH &&
           config.activation() != v1::ACTIVATION_IDENTITY) {
@@ -45,28 +73,7 @@ absl::Status CheckTower(const v1::ModelConfig& config) {
                           v1::Activation_Name(config.activation()),
                           "it must be ACTIVATION_IDENTITY or ACTIVATION_TANH");
       }
-      return CheckFieldRange(
-          "number of hidden_dims",
-          static_cast<std::uint32_t>(config.hidden_dims_size()), 0, 0);
-    case v1::TOWER_KIND_CLSM:
-      if (config.activation() != v1::ACTIVATION_TANH) {
-        return WrongField("activation",
-                          v1::Activation_Name(config.activation()),
-                          "TOWER_KIND_CLSM has ACTIVATION_TANH");
-      }
-      return CheckFieldRange(
-          "number of hidden_dims",
-          static_cast<std::uint32_t>(config.hidden_dims_size()), 1,
-          kMaxHiddenLayers);
-    case v1::TOWER_KIND_SSI:
-      if (config.activation() != v1::ACTIVATION_IDENTITY) {
-        return WrongField("activation",
-                          v1::Activation_Name(config.activation()),
-                          "TOWER_KIND_SSI has ACTIVATION_IDENTITY");
-      }
-      return CheckFieldRange(
-          "number of hidden_dims",
-          static_cast<std::uint32_t>(config.hidden_dims_size()), 0, 0);
+      return CheckHiddenLayers(config, 0, 0);
     default:
       return WrongField("tower", absl::StrFormat("%d", int{config.tower()}),
                         "it must be a kind of tower that this release knows");
@@ -161,6 +168,75 @@ absl::Status CheckScore(const v1::ModelConfig& config) {
   return WrongField(
       "score_kind", absl::StrFormat("%d", int{config.score_kind()}),
       absl::StrFormat("it must be %s", v1::ScoreKind_Name(expected)));
+}
+
+absl::Status CheckSsiShape(const v1::ModelConfig& config) {
+  const v1::SsiVariant variant = config.ssi().variant();
+  if (variant < v1::SSI_VARIANT_LOW_RANK ||
+      variant > v1::SSI_VARIANT_LOW_RANK_NO_IDENTITY) {
+    return WrongField("ssi.variant", absl::StrFormat("%d", int{variant}),
+                      "it must be a variant that this release knows");
+  }
+  const bool has_vectors = HasSsiVectors(variant);
+  SEMRANK_RETURN_IF_ERROR(
+      CheckFieldRange("embedding_dim", config.embedding_dim(),
+                      has_vectors ? 1 : 0, has_vectors ? kMaxLayerWidth : 0));
+  const bool symmetric = variant == v1::SSI_VARIANT_SYMMETRIC;
+  if (config.shared_towers() != symmetric) {
+    return WrongField("shared_towers", symmetric ? "false" : "true",
+                      "SSI_VARIANT_SYMMETRIC shares its tower, and no other");
+  }
+  return absl::OkStatus();
+}
+
+// Which words have rows in U and V.
+absl::Status CheckSsiRows(const v1::ModelConfig& config) {
+  const v1::SsiSpec& ssi = config.ssi();
+  const bool has_vectors = HasSsiVectors(ssi.variant());
+  // num_dense_words == num_words is written as 0, so that equal models have
+  // equal files.
+  const std::uint32_t last_word = config.features().num_words() - 1;
+  SEMRANK_RETURN_IF_ERROR(CheckFieldRange("ssi.num_dense_words",
+                                          ssi.num_dense_words(), 0,
+                                          has_vectors ? last_word : 0));
+  const bool correlated = ssi.correlated_top_k() > 0;
+  const bool may_correlate = has_vectors && ssi.num_dense_words() == 0;
+  SEMRANK_RETURN_IF_ERROR(
+      CheckFieldRange("ssi.correlated_top_k", ssi.correlated_top_k(), 0,
+                      may_correlate ? kMaxCorrelatedTopK : 0));
+  return CheckFieldRange(
+      "ssi.num_frequent_words", ssi.num_frequent_words(), correlated ? 1 : 0,
+      correlated ? std::min<std::uint32_t>(last_word, kMaxFrequentWords) : 0);
+}
+
+absl::Status CheckSsiMatrix(const v1::ModelConfig& config) {
+  const v1::SsiSpec& ssi = config.ssi();
+  const bool full = ssi.variant() == v1::SSI_VARIANT_FULL;
+  SEMRANK_RETURN_IF_ERROR(CheckFieldRange("ssi.pair_hash_buckets",
+                                          ssi.pair_hash_buckets(), 0,
+                                          full ? kMaxPairHashBuckets : 0));
+  if (!full || ssi.pair_hash_buckets() > 0) return absl::OkStatus();
+  return CheckFieldRange("features.num_words of SSI_VARIANT_FULL",
+                         config.features().num_words(), 1, kMaxMatrixWords);
+}
+
+// Rules for SSI alone; the features were checked before.
+absl::Status CheckSsiConfig(const v1::ModelConfig& config) {
+  if (!config.has_ssi()) {
+    return WrongField("ssi", "absent", "TOWER_KIND_SSI has it");
+  }
+  if (config.features().kind() != v1::FEATURE_KIND_WORDS) {
+    return WrongField("features.kind",
+                      v1::FeatureKind_Name(config.features().kind()),
+                      "TOWER_KIND_SSI has FEATURE_KIND_WORDS");
+  }
+  if (config.gamma() != 0) {
+    return WrongField("gamma", absl::StrFormat("%g", config.gamma()),
+                      "TOWER_KIND_SSI has none");
+  }
+  SEMRANK_RETURN_IF_ERROR(CheckSsiShape(config));
+  SEMRANK_RETURN_IF_ERROR(CheckSsiRows(config));
+  return CheckSsiMatrix(config);
 }
 
 }  // namespace

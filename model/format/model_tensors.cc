@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -9,9 +10,10 @@
 #include "absl/strings/str_join.h"
 #include "model/base/status_macros.h"
 #include "model/format/model_config.h"
-#include "model/format/ssi_tensors.h"
 #include "model/nn/clsm_tower.h"
 #include "model/nn/dssm_tower.h"
+#include "model/nn/sparse_scorer.h"
+#include "model/nn/ssi_tower.h"
 
 namespace semrank {
 namespace {
@@ -20,13 +22,17 @@ std::string FormatShape(const std::vector<std::int64_t>& shape) {
   return absl::StrFormat("[%s]", absl::StrJoin(shape, ", "));
 }
 
-bool AllFinite(const TensorView& tensor) {
+std::span<const float> Values(const TensorView& tensor) {
   std::int64_t count = 1;
   for (const std::int64_t size : tensor.shape) count *= size;
-  // Zero times a value is zero unless that is infinite or NaN, which stays in
-  // the sum. One pass without a branch.
+  return {tensor.data, static_cast<std::size_t>(count)};
+}
+
+bool AllFinite(const TensorView& tensor) {
+  // Zero times a value is zero unless the value is infinite or NaN, which stays
+  // in the sum. One pass without a branch.
   float sum = 0;
-  for (std::int64_t i = 0; i < count; ++i) sum += tensor.data[i] * 0.0f;
+  for (const float value : Values(tensor)) sum += value * 0.0f;
   return sum == 0;
 }
 
@@ -77,6 +83,118 @@ absl::StatusOr<std::shared_ptr<const Tower>> MakeTower(
       std::unique_ptr<DssmTower> tower,
       DssmTower::Create(layers, activation, std::move(storage)));
   return std::shared_ptr<const Tower>(std::move(tower));
+}
+
+// Texts are vectors of length 1 over at most a few thousand words, so sums of
+// products of such values stay below 1e30.
+constexpr float kMaxWeight = 1e6f;
+
+absl::Status CheckWeights(const TensorView& tensor, float lowest) {
+  for (const float value : Values(tensor)) {
+    if (value >= lowest && value <= kMaxWeight) continue;
+    return absl::InvalidArgumentError(
+        absl::StrFormat("tensor \"%s\" holds %g; values must be %g to %g",
+                        tensor.name, value, lowest, kMaxWeight));
+  }
+  return absl::OkStatus();
+}
+
+// Each word lists its rows, then -1 to the end.
+absl::Status CheckCorrelated(const v1::SsiSpec& ssi, const TensorView& tensor) {
+  const auto num_rows = static_cast<float>(ssi.num_frequent_words());
+  const std::size_t top_k = ssi.correlated_top_k();
+  const std::span<const float> rows = Values(tensor);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const float row = rows[i];
+    const bool is_row = row >= 0 && row < num_rows && row == std::floor(row);
+    const bool after_none = i % top_k > 0 && rows[i - 1] < 0;
+    if ((is_row && !after_none) || row == -1) continue;
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "tensor \"%s\" holds %g at %d; it must be a row below %g, or -1 "
+        "after the last row of a word",
+        tensor.name, row, i, num_rows));
+  }
+  return absl::OkStatus();
+}
+
+const float* DataOf(const TensorMap& tensors, const std::string& name) {
+  const auto found = tensors.find(name);
+  return found == tensors.end() ? nullptr : found->second.data;
+}
+
+SsiRows RowsOf(const v1::ModelConfig& config, const TensorMap& tensors) {
+  const std::int64_t num_words = config.features().num_words();
+  return {.num_words = static_cast<int>(num_words),
+          .num_rows = static_cast<int>(NumSsiRows(config.ssi(), num_words)),
+          .top_k = static_cast<int>(config.ssi().correlated_top_k()),
+          .correlated = DataOf(tensors, kCorrelatedTensor)};
+}
+
+absl::StatusOr<std::shared_ptr<const Tower>> MakeSsiTower(
+    const v1::ModelConfig& config, const std::string& prefix,
+    const TensorMap& tensors, std::shared_ptr<const void> storage) {
+  SEMRANK_ASSIGN_OR_RETURN(
+      std::unique_ptr<SsiTower> tower,
+      SsiTower::Create({.idf = DataOf(tensors, kIdfTensor),
+                        .rows = RowsOf(config, tensors),
+                        .dim = static_cast<int>(config.embedding_dim()),
+                        .table = DataOf(tensors, prefix + ".0.weight")},
+                       std::move(storage)));
+  return std::shared_ptr<const Tower>(std::move(tower));
+}
+
+// Null for the variant that has none.
+absl::StatusOr<std::shared_ptr<const SparseScorer>> MakeSparseScorer(
+    const v1::ModelConfig& config, const TensorMap& tensors,
+    std::shared_ptr<const void> storage) {
+  if (config.ssi().variant() == v1::SSI_VARIANT_LOW_RANK_NO_IDENTITY) {
+    return nullptr;
+  }
+  SEMRANK_ASSIGN_OR_RETURN(
+      std::unique_ptr<SparseScorer> scorer,
+      SparseScorer::Create(
+          {.num_words = static_cast<int>(config.features().num_words()),
+           .idf = DataOf(tensors, kIdfTensor),
+           .diagonal = DataOf(tensors, kDiagonalTensor),
+           .matrix = DataOf(tensors, kMatrixTensor),
+           .pair_weights = DataOf(tensors, kPairWeightsTensor),
+           .num_buckets = config.ssi().pair_hash_buckets()},
+          std::move(storage)));
+  return std::shared_ptr<const SparseScorer>(std::move(scorer));
+}
+
+// InvalidArgument for a value with which a score could overflow single
+// precision, an idf below 0, or a correlated word that is no row. Names and
+// shapes were checked.
+absl::Status CheckSsiValues(const v1::ModelConfig& config,
+                            const TensorMap& tensors) {
+  for (const auto& [name, tensor] : tensors) {
+    if (name == kCorrelatedTensor) {
+      SEMRANK_RETURN_IF_ERROR(CheckCorrelated(config.ssi(), tensor));
+    } else {
+      SEMRANK_RETURN_IF_ERROR(
+          CheckWeights(tensor, name == kIdfTensor ? 0 : -kMaxWeight));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::shared_ptr<const TwoTowerModel>> MakeSsiModel(
+    ModelVersion version, v1::ModelConfig config, Featurizer featurizer,
+    const TensorMap& tensors, std::shared_ptr<const void> storage) {
+  SEMRANK_ASSIGN_OR_RETURN(const std::shared_ptr<const Tower> query,
+                           MakeSsiTower(config, "query", tensors, storage));
+  std::shared_ptr<const Tower> document = query;
+  if (!config.shared_towers()) {
+    SEMRANK_ASSIGN_OR_RETURN(
+        document, MakeSsiTower(config, "document", tensors, storage));
+  }
+  SEMRANK_ASSIGN_OR_RETURN(
+      std::shared_ptr<const SparseScorer> sparse,
+      MakeSparseScorer(config, tensors, std::move(storage)));
+  return TwoTowerModel::Create(std::move(version), std::move(config),
+                               std::move(featurizer), query,
+                               std::move(document), std::move(sparse));
 }
 
 }  // namespace

@@ -1,19 +1,49 @@
 #include "model/format/safetensors.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "model/base/file_descriptor.h"
+#include "model/base/file_io.h"
 #include "model/base/status_macros.h"
-#include "model/format/safetensors_layout.h"
 #include "model/format/strict_json.h"
 
 namespace semrank {
 namespace {
 
 using nlohmann::json;
+
+// The format is little-endian; lengths and floats are copied unchanged.
+static_assert(std::endian::native == std::endian::little);
+
+constexpr char kMetadataMember[] = "__metadata__";
+constexpr std::size_t kLengthBytes = sizeof(std::uint64_t);
+
+// Size of a tensor's data. InvalidArgument for too many dimensions, a negative
+// one, or a product beyond 64 bits; the message continues a sentence that began
+// with the tensor's name.
+absl::StatusOr<std::uint64_t> TensorBytes(
+    const std::vector<std::int64_t>& shape) {
+  if (shape.size() > kMaxTensorDimensions) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("has %d dimensions; the limit is %d", shape.size(),
+                        kMaxTensorDimensions));
+  }
+  std::uint64_t bytes = sizeof(float);
+  for (const std::int64_t size : shape) {
+    if (size < 0 || __builtin_mul_overflow(
+                        bytes, static_cast<std::uint64_t>(size), &bytes)) {
+      return absl::InvalidArgumentError("has an impossible shape");
+    }
+  }
+  return bytes;
+}
 
 // Where a tensor lies in the data, in bytes.
 struct Extent {
@@ -96,12 +126,12 @@ struct Parts {
 
 absl::StatusOr<Parts> Split(std::string_view content) {
   std::uint64_t length = 0;
-  if (content.size() < kSafetensorsLengthBytes) {
+  if (content.size() < kLengthBytes) {
     return absl::InvalidArgumentError(
         absl::StrFormat("%d bytes are too few", content.size()));
   }
-  std::memcpy(&length, content.data(), kSafetensorsLengthBytes);
-  content.remove_prefix(kSafetensorsLengthBytes);
+  std::memcpy(&length, content.data(), kLengthBytes);
+  content.remove_prefix(kLengthBytes);
   if (length > kMaxSafetensorsHeaderBytes || length > content.size()) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "the header's length %d is above the limit of %d or the %d bytes left",
@@ -124,7 +154,7 @@ absl::StatusOr<SafetensorsMetadata> ParseMetadata(std::string_view content) {
   SEMRANK_ASSIGN_OR_RETURN(const Parts parts, Split(content));
   SEMRANK_ASSIGN_OR_RETURN(const json header, ParseHeader(parts.header));
   SafetensorsMetadata metadata;
-  const auto found = header.find(kSafetensorsMetadata);
+  const auto found = header.find(kMetadataMember);
   if (found == header.end()) return metadata;
   for (const auto& [name, value] : found->items()) {
     if (!value.is_string()) {
@@ -143,7 +173,7 @@ absl::StatusOr<std::map<std::string, TensorView>> Parse(
   std::map<std::string, TensorView> tensors;
   std::vector<Extent> extents;
   for (const auto& [name, value] : header.items()) {
-    if (name == kSafetensorsMetadata) continue;
+    if (name == kMetadataMember) continue;
     TensorView view = {.name = name, .shape = {}, .data = nullptr};
     Extent extent = {.begin = 0, .end = 0, .name = name};
     absl::Status status = ParseTensor(value, parts.data.size(), view, extent);
@@ -172,6 +202,60 @@ absl::StatusOr<T> OrDataLoss(std::string_view path, absl::StatusOr<T> parsed) {
       absl::StrFormat("%s: %s", path, std::string(parsed.status().message())));
 }
 
+constexpr std::size_t kDataAlignment = 64;
+
+// Length and header, padded so that the data is aligned.
+absl::StatusOr<std::string> FormatHeader(std::span<const TensorView> tensors,
+                                         const SafetensorsMetadata& metadata) {
+  nlohmann::ordered_json header = nlohmann::ordered_json::object();
+  if (!metadata.empty()) header[kMetadataMember] = metadata;
+  std::uint64_t end = 0;
+  for (const TensorView& tensor : tensors) {
+    SEMRANK_ASSIGN_OR_RETURN(const std::uint64_t bytes,
+                             TensorBytes(tensor.shape));
+    if (tensor.name == kMetadataMember || header.contains(tensor.name)) {
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "tensor name \"%s\" is reserved or repeated", tensor.name));
+    }
+    const std::uint64_t begin = end;
+    if (__builtin_add_overflow(begin, bytes, &end)) {
+      return absl::InvalidArgumentError("tensors are too large together");
+    }
+    header[tensor.name] = {{"dtype", "F32"},
+                           {"shape", tensor.shape},
+                           {"data_offsets", {begin, end}}};
+  }
+  std::string text = header.dump(/*indent=*/-1, ' ', /*ensure_ascii=*/true,
+                                 nlohmann::json::error_handler_t::replace);
+  text.resize((kLengthBytes + text.size() + kDataAlignment - 1) /
+                      kDataAlignment * kDataAlignment -
+                  kLengthBytes,
+              ' ');
+  if (text.size() > kMaxSafetensorsHeaderBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("the header would have %d bytes; the limit is %d",
+                        text.size(), kMaxSafetensorsHeaderBytes));
+  }
+  const std::uint64_t length = text.size();
+  char prefix[kLengthBytes];
+  std::memcpy(prefix, &length, kLengthBytes);
+  return std::string(prefix, kLengthBytes) + text;
+}
+
+// `file` is a FileDescriptor or a FileReplacement.
+template <typename File>
+absl::Status WriteTo(const File& file, std::string_view header,
+                     std::span<const TensorView> tensors) {
+  SEMRANK_RETURN_IF_ERROR(file.Write(header));
+  for (const TensorView& tensor : tensors) {
+    SEMRANK_ASSIGN_OR_RETURN(const std::uint64_t bytes,
+                             TensorBytes(tensor.shape));
+    SEMRANK_RETURN_IF_ERROR(file.Write(
+        std::string_view(reinterpret_cast<const char*>(tensor.data), bytes)));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::map<std::string, TensorView>> ParseSafetensors(
@@ -182,6 +266,28 @@ absl::StatusOr<std::map<std::string, TensorView>> ParseSafetensors(
 absl::StatusOr<SafetensorsMetadata> ParseSafetensorsMetadata(
     std::string_view content, std::string_view path) {
   return OrDataLoss(path, ParseMetadata(content));
+}
+
+absl::Status WriteSafetensors(const std::string& path,
+                              std::span<const TensorView> tensors,
+                              const SafetensorsMetadata& metadata) {
+  SEMRANK_ASSIGN_OR_RETURN(const std::string header,
+                           FormatHeader(tensors, metadata));
+  SEMRANK_ASSIGN_OR_RETURN(
+      const FileDescriptor file,
+      FileDescriptor::Open(path, O_WRONLY | O_CREAT | O_TRUNC));
+  SEMRANK_RETURN_IF_ERROR(WriteTo(file, header, tensors));
+  return file.Sync();
+}
+
+absl::Status ReplaceSafetensors(const std::string& path,
+                                std::span<const TensorView> tensors,
+                                const SafetensorsMetadata& metadata) {
+  SEMRANK_ASSIGN_OR_RETURN(const std::string header,
+                           FormatHeader(tensors, metadata));
+  SEMRANK_ASSIGN_OR_RETURN(FileReplacement file, FileReplacement::Create(path));
+  SEMRANK_RETURN_IF_ERROR(WriteTo(file, header, tensors));
+  return file.Commit();
 }
 
 }  // namespace semrank

@@ -1,7 +1,7 @@
-// Reads and writes the public safetensors layout (FORMAT.md): parse,
-// validate, then map. Only little-endian float32 ("F32") is used.
+// Reads and writes weights in the public safetensors format (FORMAT.md). Only
+// little-endian float32 ("F32") is supported.
 //
-//   Threads  free functions, from any thread.
+//   Threads  thread-safe free functions.
 #ifndef SEMRANK_MODEL_FORMAT_SAFETENSORS_H_
 #define SEMRANK_MODEL_FORMAT_SAFETENSORS_H_
 
@@ -21,7 +21,7 @@ namespace semrank {
 inline constexpr std::size_t kMaxSafetensorsHeaderBytes = std::size_t{1} << 24;
 inline constexpr std::size_t kMaxTensorDimensions = 8;
 
-// A tensor somewhere in memory: row-major floats, product(shape) of them.
+// A tensor in memory that the caller owns: product(shape) floats, row-major.
 struct TensorView {
   std::string name;
   std::vector<std::int64_t> shape;
@@ -35,19 +35,25 @@ struct TensorView {
 absl::StatusOr<std::map<std::string, TensorView>> ParseSafetensors(
     std::string_view content, std::string_view path);
 
-// The layout's own place for remarks: texts by name.
+// The format's own key-value metadata.
 using SafetensorsMetadata = std::map<std::string, std::string>;
 
 // Empty if the file has none. Errors as ParseSafetensors.
 absl::StatusOr<SafetensorsMetadata> ParseSafetensorsMetadata(
     std::string_view content, std::string_view path);
 
-// Header and raw tensors, in the order given, the data aligned to 64 bytes.
-// Syncs the file; not atomic by itself (see PublishModel). InvalidArgument for
-// tensors that ParseSafetensors would refuse.
+// Writes header and raw tensors in the given order, the data aligned to 64
+// bytes, and syncs the file. Not atomic: see PublishModel. InvalidArgument for
+// tensors that ParseSafetensors would reject.
 absl::Status WriteSafetensors(const std::string& path,
                               std::span<const TensorView> tensors,
                               const SafetensorsMetadata& metadata = {});
+
+// As WriteSafetensors, but atomically replaces the file `path`, which other
+// processes may be reading. After an error the old file stays.
+absl::Status ReplaceSafetensors(const std::string& path,
+                                std::span<const TensorView> tensors,
+                                const SafetensorsMetadata& metadata = {});
 
 }  // namespace semrank
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,11 +13,115 @@
 #include "model/format/model_config.h"
 #include "model/format/model_tensors.h"
 #include "model/format/safetensors.h"
-#include "model/format/version_files.h"
+#include "model/format/sha256.h"
 #include "model/format/vocabulary_file.h"
 
 namespace semrank {
 namespace {
+
+// Prefixes the message with the path. What a parser calls an invalid argument
+// is a corrupt file here: DataLoss.
+absl::Status InFile(const std::string& path, const absl::Status& status) {
+  if (status.ok()) return status;
+  const absl::StatusCode code = absl::IsInvalidArgument(status)
+                                    ? absl::StatusCode::kDataLoss
+                                    : status.code();
+  return absl::Status(
+      code, absl::StrFormat("%s: %s", path, std::string(status.message())));
+}
+
+template <typename T>
+absl::StatusOr<T> InFile(const std::string& path, absl::StatusOr<T> result) {
+  if (result.ok()) return result;
+  return InFile(path, result.status());
+}
+
+// The files of one version folder, verified against its manifest as they are
+// opened. Errors as ReadVersion.
+class VersionFiles {
+ public:
+  static absl::StatusOr<VersionFiles> Open(const std::string& folder);
+
+  // SHA-256 of the manifest, which lists the other checksums and so identifies
+  // the version.
+  const std::string& identity() const { return identity_; }
+  std::string Path(std::string_view name) const;
+  // From the manifest; empty for a file that it does not list.
+  std::string ListedSha256(const std::string& name) const;
+
+  // DataLoss unless the manifest lists exactly these files.
+  absl::Status CheckNames(const std::vector<std::string>& expected) const;
+
+  // Maps a listed file and verifies its size and checksum.
+  absl::StatusOr<std::shared_ptr<const MappedFile>> Map(
+      const char* name, std::uint64_t max_bytes) const;
+
+ private:
+  std::string folder_;
+  std::string identity_;
+  Manifest manifest_;
+};
+
+std::string VersionFiles::Path(std::string_view name) const {
+  return absl::StrFormat("%s/%s", folder_, name);
+}
+
+std::string VersionFiles::ListedSha256(const std::string& name) const {
+  const auto facts = manifest_.find(name);
+  return facts == manifest_.end() ? "" : facts->second.sha256;
+}
+
+absl::StatusOr<VersionFiles> VersionFiles::Open(const std::string& folder) {
+  VersionFiles files;
+  files.folder_ = folder;
+  const std::string path = files.Path(kManifestFile);
+  absl::StatusOr<std::string> content = ReadFile(path, kMaxManifestBytes);
+  if (absl::IsResourceExhausted(content.status())) {
+    return absl::DataLossError(content.status().message());
+  }
+  if (!content.ok()) return content.status();
+  SEMRANK_ASSIGN_OR_RETURN(files.manifest_,
+                           InFile(path, ParseManifest(*content)));
+  SEMRANK_ASSIGN_OR_RETURN(files.identity_, Sha256Hex(*content));
+  return files;
+}
+
+absl::Status VersionFiles::CheckNames(
+    const std::vector<std::string>& expected) const {
+  bool equal = manifest_.size() == expected.size();
+  for (const std::string& name : expected) {
+    equal = equal && manifest_.contains(name);
+  }
+  if (equal) return absl::OkStatus();
+  return absl::DataLossError(absl::StrFormat(
+      "%s: lists %d files that are not the %d that %s calls for",
+      Path(kManifestFile), manifest_.size(), expected.size(), kConfigFile));
+}
+
+absl::StatusOr<std::shared_ptr<const MappedFile>> VersionFiles::Map(
+    const char* name, std::uint64_t max_bytes) const {
+  const std::string path = Path(name);
+  const auto facts = manifest_.find(name);
+  if (facts == manifest_.end()) {
+    return absl::DataLossError(
+        absl::StrFormat("%s does not list %s", Path(kManifestFile), name));
+  }
+  if (facts->second.bytes > max_bytes) {
+    return absl::DataLossError(
+        absl::StrFormat("%s: %d bytes; at most %d are possible", path,
+                        facts->second.bytes, max_bytes));
+  }
+  absl::StatusOr<std::shared_ptr<const MappedFile>> file =
+      MappedFile::Open(path);
+  if (absl::IsNotFound(file.status()) ||
+      absl::IsFailedPrecondition(file.status())) {
+    return absl::DataLossError(file.status().message());
+  }
+  if (!file.ok()) return file.status();
+  SEMRANK_RETURN_IF_ERROR(
+      InFile(path, CheckContent((*file)->content(), facts->second)));
+  return file;
+}
 
 absl::StatusOr<v1::ModelConfig> ReadConfig(const VersionFiles& files) {
   SEMRANK_ASSIGN_OR_RETURN(const auto file,
@@ -60,7 +165,8 @@ absl::StatusOr<std::optional<WordVocabulary>> ReadWords(
                 WordVocabulary::FromList(std::move(lines)));
 }
 
-// Header and all tensors that the configuration asks for.
+// Upper bound of the weights file: a header and the expected tensors. Checked
+// before the file is mapped.
 std::uint64_t MaxWeightBytes(const v1::ModelConfig& config) {
   std::uint64_t bytes = kMaxSafetensorsHeaderBytes + sizeof(std::uint64_t);
   for (const ExpectedTensor& tensor : ExpectedTensors(config)) {
@@ -96,7 +202,7 @@ absl::StatusOr<std::shared_ptr<const TwoTowerModel>> ReadVersion(
   version.weights_sha256 = files.ListedSha256(kWeightsFile);
   SEMRANK_ASSIGN_OR_RETURN(v1::ModelConfig config, ReadConfig(files));
   SEMRANK_RETURN_IF_ERROR(files.CheckNames(ExpectedFiles(config)));
-  // The largest file first: a damaged one is found before anything is built.
+  // The largest file first: a corrupt one is found before anything is built.
   SEMRANK_ASSIGN_OR_RETURN(const auto weights,
                            files.Map(kWeightsFile, MaxWeightBytes(config)));
   SEMRANK_ASSIGN_OR_RETURN(auto words, ReadWords(files, config));

@@ -1,7 +1,9 @@
-// Reads one version folder, wherever it stands: a published one, or one that
-// is about to be.
+// Reads one version folder, published or still being written.
 //
-//   Threads  free functions, from any thread.
+//   Threads  thread-safe free functions.
+//   Errors   NotFound: the folder has no manifest. DataLoss: a file is missing,
+//            malformed, or of the wrong size or checksum. FailedPrecondition: a
+//            newer format.
 #ifndef SEMRANK_MODEL_FORMAT_VERSION_READER_H_
 #define SEMRANK_MODEL_FORMAT_VERSION_READER_H_
 
@@ -14,12 +16,12 @@
 
 namespace semrank {
 
-// Ok when the folder's manifest can be read and parsed. NotFound: there is
-// none. DataLoss: damaged. FailedPrecondition: of a newer format.
+// Ok when the folder's manifest can be read and parsed. The other files are not
+// opened.
 absl::Status CheckManifestOf(const std::string& folder);
 
-// The model in `folder`, checked in full; `version` gets its identity here.
-// Errors as LoadModel.
+// The model in `folder`, fully verified. Sets the identity of `version`.
+// Unimplemented: a tower that this release cannot compute.
 absl::StatusOr<std::shared_ptr<const TwoTowerModel>> ReadVersion(
     const std::string& folder, ModelVersion version);
 

@@ -8,7 +8,6 @@
 
 #include "model/format/model_config.h"
 #include "model/format/model_tensors.h"
-#include "model/format/ssi_tensors.h"
 #include "model/text/normalizer.h"
 
 namespace semrank {

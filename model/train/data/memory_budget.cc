@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
-#include "model/format/ssi_tensors.h"
+#include "model/format/model_config.h"
 #include "model/train/batches/negative_sampler.h"
 #include "model/train/optimizer/parameter_optimizer.h"
 #include "model/train/towers/tower_weights.h"

@@ -15,7 +15,6 @@
 #include "model/base/file_io.h"
 #include "model/base/status_macros.h"
 #include "model/format/safetensors.h"
-#include "model/format/safetensors_replacement.h"
 #include "model/format/sha256.h"
 
 namespace semrank {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "absl/strings/str_format.h"
-#include "model/format/ssi_tensors.h"
+#include "model/format/model_config.h"
 #include "model/train/options/option_names.h"
 
 namespace semrank {

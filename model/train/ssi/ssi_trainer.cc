@@ -7,7 +7,7 @@
 
 #include "model/base/status_macros.h"
 #include "model/base/work_list.h"
-#include "model/format/ssi_tensors.h"
+#include "model/format/model_config.h"
 #include "model/nn/kernels.h"
 #include "model/nn/tfidf.h"
 #include "model/train/optimizer/gradient_clipping.h"

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "model/base/random.h"
-#include "model/format/ssi_tensors.h"
+#include "model/format/model_config.h"
 #include "model/train/options/ssi_options.h"
 #include "model/train/ssi/ssi_statistics.h"
 

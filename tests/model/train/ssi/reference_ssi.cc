@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/format/ssi_tensors.h"
+#include "model/format/model_config.h"
 
 namespace semrank {
 

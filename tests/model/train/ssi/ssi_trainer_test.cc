@@ -10,7 +10,7 @@
 #include <string>
 
 #include "model/base/thread_pool.h"
-#include "model/format/ssi_tensors.h"
+#include "model/format/model_config.h"
 #include "model/train/batches/negative_sampler.h"
 #include "tests/model/train/distributed/thread_communicator.h"
 #include "tests/model/train/ssi/reference_ssi.h"
