@@ -1,19 +1,43 @@
 // The sliding window of word hashing (DSSM 3.2) over the code points of one
-// marked word, without building "#word#".
+// marked word, without building "#word#", and steps through UTF-8 for it.
+//
+//   Input    valid UTF-8 without blanks, such as a word of NormalizeText. On
+//            invalid bytes the result is meaningless, but nothing outside the
+//            view is read.
+//   Threads  thread-safe free functions.
 #ifndef SEMRANK_MODEL_TEXT_LETTER_WINDOWS_H_
 #define SEMRANK_MODEL_TEXT_LETTER_WINDOWS_H_
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstring>
 #include <string_view>
 
-#include "model/text/ngram_vocabulary.h"
-#include "model/text/utf8.h"
-
 namespace semrank {
 
-// A window that holds a mark is put together here; at most kMaxNgramLength
+inline constexpr int kMinNgramLength = 1;
+inline constexpr int kMaxNgramLength = 8;
+
+// Bytes of the first character of `text`, at least 1 unless it is empty.
+inline std::size_t FirstCharacterBytes(std::string_view text) {
+  if (text.empty()) return 0;
+  const auto lead = static_cast<unsigned char>(text[0]);
+  const std::size_t length = lead < 0xC0   ? 1
+                             : lead < 0xE0 ? 2
+                             : lead < 0xF0 ? 3
+                                           : 4;
+  return std::min(length, text.size());
+}
+
+inline std::size_t CountCodePoints(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char byte) {
+        return (static_cast<unsigned char>(byte) & 0xC0) != 0x80;
+      }));
+}
+
+// Buffer for a window that contains a mark "#": at most kMaxNgramLength
 // characters of four bytes.
 class MarkedWindow {
  public:
@@ -39,7 +63,7 @@ void ForEachLetterWindow(std::string_view word, int ngram_length,
   const auto n = static_cast<std::size_t>(ngram_length);
   MarkedWindow marked;
   if (n == 1) visit(std::string_view("#"));
-  // `head` grows to the n - 1 letters of the first window.
+  // [0, end) grows to the n - 1 letters of the first window.
   std::size_t begin = 0, end = 0, letters = 0;
   for (; letters + 1 < n && end < word.size(); ++letters) {
     end += FirstCharacterBytes(word.substr(end));

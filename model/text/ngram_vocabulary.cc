@@ -7,7 +7,6 @@
 
 #include "absl/strings/str_format.h"
 #include "model/base/strings.h"
-#include "model/text/letter_windows.h"
 #include "model/text/normalizer.h"
 
 namespace semrank {

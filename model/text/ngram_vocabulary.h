@@ -18,11 +18,10 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "model/text/letter_windows.h"
 
 namespace semrank {
 
-inline constexpr int kMinNgramLength = 1;
-inline constexpr int kMaxNgramLength = 8;
 inline constexpr int kMaxVocabularySize = 1 << 26;
 
 // The n-grams of one word of normalised text, marks included, in order of

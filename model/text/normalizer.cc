@@ -6,14 +6,116 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "absl/strings/str_format.h"
-#include "model/text/character_class.h"
-#include "model/text/simple_characters.h"
-#include "model/text/unicode_fold.h"
+#include "model/text/unicode.h"
 
 namespace semrank {
 namespace {
+
+// Simple characters normalize alone, whatever stands beside them: nearly all
+// ordinary text in most scripts. For a text of simple characters one table
+// look-up a character replaces the full Unicode algorithms. A character is
+// simple when it is not a mark and not a Hangul letter (those compose with
+// their neighbours) and folds to only letters and numbers, only blanks, or an
+// apostrophe, in no more bytes than it had.
+struct SimpleCharacter {
+  // UTF-8 of what it becomes: letters and numbers, one ' ', or one apostrophe.
+  // A character that needs more than three bytes is not simple.
+  std::array<char, 3> bytes = {};
+  std::uint8_t num_bytes = 0;  // 0: not simple
+
+  bool is_blank() const { return bytes[0] == ' '; }
+  bool is_apostrophe() const { return bytes[0] == '\''; }
+  bool is_word() const { return !is_blank() && !is_apostrophe(); }
+};
+
+// Code points from here on (rare scripts and ideographs) are never simple.
+constexpr std::int32_t kSimpleCharactersEnd = 0x20000;
+
+using SimpleCharacters = std::array<SimpleCharacter, kSimpleCharactersEnd>;
+
+bool IsSurrogate(std::int32_t code_point) {
+  return code_point >= 0xD800 && code_point <= 0xDFFF;
+}
+
+bool IsHangulLetter(std::int32_t code_point) {
+  return code_point >= 0x1100 && code_point <= 0x11FF;
+}
+
+std::size_t Utf8Bytes(std::int32_t code_point, char* bytes) {
+  return static_cast<std::size_t>(utf8proc_encode_char(
+      code_point, reinterpret_cast<utf8proc_uint8_t*>(bytes)));
+}
+
+// The class that all of `text` has, or kMark if `text` is not simple.
+CharacterClass CommonClass(const CodePoints& text) {
+  const CharacterClass first = Classify(text.front());
+  const bool common = std::all_of(text.begin(), text.end(), [&](auto c) {
+    return Classify(c) == first && !IsHangulLetter(c);
+  });
+  return common ? first : CharacterClass::kMark;
+}
+
+// True for most characters: asking first saves most of the time that building
+// the table takes.
+bool FoldsToItself(std::int32_t code_point) {
+  utf8proc_int32_t first;
+  const utf8proc_ssize_t size = utf8proc_decompose_char(
+      code_point, &first, 1,
+      static_cast<utf8proc_option_t>(UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT |
+                                     UTF8PROC_CASEFOLD),
+      nullptr);
+  return size == 1 && first == code_point;
+}
+
+// What `code_point` becomes alone; empty if it is not simple.
+CodePoints FoldAlone(std::int32_t code_point) {
+  if (IsSurrogate(code_point)) return {};
+  if (Classify(code_point) == CharacterClass::kMark) return {};
+  CodePoints folded = {code_point};
+  if (!FoldsToItself(code_point)) FoldToFixedPoint(folded);
+  switch (CommonClass(folded)) {
+    case CharacterClass::kBlank:
+      return {' '};
+    case CharacterClass::kApostrophe:
+      return {'\''};
+    case CharacterClass::kWord:
+      return folded;
+    default:
+      return {};
+  }
+}
+
+SimpleCharacter MakeSimpleCharacter(std::int32_t code_point) {
+  SimpleCharacter simple;
+  char buffer[4];
+  const std::size_t max_bytes =
+      std::min(Utf8Bytes(code_point, buffer), simple.bytes.size());
+  for (const std::int32_t c : FoldAlone(code_point)) {
+    const std::size_t more = Utf8Bytes(c, buffer);
+    if (simple.num_bytes + more > max_bytes) return SimpleCharacter();
+    std::copy_n(buffer, more, simple.bytes.data() + simple.num_bytes);
+    simple.num_bytes = static_cast<std::uint8_t>(simple.num_bytes + more);
+  }
+  return simple;
+}
+
+std::unique_ptr<SimpleCharacters> MakeSimpleCharacters() {
+  auto table = std::make_unique<SimpleCharacters>();
+  for (std::int32_t c = 0; c < kSimpleCharactersEnd; ++c) {
+    (*table)[static_cast<std::size_t>(c)] = MakeSimpleCharacter(c);
+  }
+  return table;
+}
+
+// Indexed by code point. Built by the first call in about 10 ms; 512 KiB.
+const SimpleCharacters& GetSimpleCharacters() {
+  // Never destroyed: threads may still normalize while the process ends.
+  static const SimpleCharacters* const table = MakeSimpleCharacters().release();
+  return *table;
+}
 
 // What an ASCII byte becomes: a letter or number, blank or apostrophe; 0 for
 // other bytes.
@@ -38,8 +140,8 @@ char AsciiCharacter(char byte) {
 
 bool IsAsciiWord(char ascii) { return ascii > '\''; }
 
-// Code point at the front of `text`, which is not empty; its bytes, or less
-// than 1 if it is not valid UTF-8.
+// Decodes the first code point of `text`, which is not empty. Returns its
+// bytes, or less than 1 if it is not valid UTF-8.
 utf8proc_ssize_t DecodeFirst(std::string_view text,
                              utf8proc_int32_t& code_point) {
   return utf8proc_iterate(
@@ -47,8 +149,8 @@ utf8proc_ssize_t DecodeFirst(std::string_view text,
       static_cast<utf8proc_ssize_t>(text.size()), &code_point);
 }
 
-// What the first character becomes and, in `size`, how many bytes it has. Not
-// simple: num_bytes 0, also for bytes that are not UTF-8.
+// What the first character of `text` becomes; sets `size` to its bytes.
+// num_bytes is 0 when it is not simple or not valid UTF-8.
 SimpleCharacter FirstCharacter(std::string_view text, std::size_t& size) {
   size = 1;
   if (const char ascii = AsciiCharacter(text[0]); ascii != 0) {
@@ -61,8 +163,8 @@ SimpleCharacter FirstCharacter(std::string_view text, std::size_t& size) {
   return GetSimpleCharacters()[static_cast<std::size_t>(code_point)];
 }
 
-// Texts of simple characters only. False, with rubbish in `normalized`, at the
-// first other one: then the full path decides.
+// Normalizes a text of simple characters only. At the first other one it
+// returns false, with `normalized` unspecified: the full path decides.
 bool NormalizeSimple(std::string_view text, std::string& normalized) {
   normalized.resize(text.size());  // no simple character grows
   char* const begin = normalized.data();
@@ -71,7 +173,7 @@ bool NormalizeSimple(std::string_view text, std::string& normalized) {
   std::size_t size, next_size;
   for (std::size_t i = 0; i < text.size(); i += size) {
     const char ascii = AsciiCharacter(text[i]);
-    if (IsAsciiWord(ascii)) {  // first: this is nearly all there is
+    if (IsAsciiWord(ascii)) {  // first, as nearly all characters are
       *out++ = ascii;
       size = 1;
       after_blank = false;
@@ -116,7 +218,7 @@ absl::Status Decode(std::string_view text, CodePoints& code_points) {
 }
 
 // Keeps words and single blanks between them. True if an apostrophe was
-// dropped, so that letters came together which may compose (Hangul).
+// dropped: the letters beside it are now neighbours and may compose (Hangul).
 bool KeepWords(CodePoints& text) {
   bool dropped_apostrophe = false;
   auto out = text.begin();
@@ -124,7 +226,7 @@ bool KeepWords(CodePoints& text) {
   for (auto in = text.begin(); in != text.end(); ++in) {
     CharacterClass c = Classify(*in);
     if (c == CharacterClass::kApostrophe) {
-      // A mark behind it belongs to the apostrophe, which is then none.
+      // Not with a mark behind it: the mark combines with the apostrophe.
       const bool inside = previous != CharacterClass::kBlank &&
                           in + 1 != text.end() &&
                           Classify(in[1]) == CharacterClass::kWord;

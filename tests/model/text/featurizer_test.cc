@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <random>
 #include <string>
@@ -13,6 +12,7 @@
 
 #include "model/text/normalizer.h"
 #include "model/text/vocabulary_builder.h"
+#include "tests/model/text/bag_of.h"
 #include "tests/model/text/random_text.h"
 #include "tests/support/status_matchers.h"
 
@@ -21,15 +21,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-using Bag = std::map<std::uint32_t, float>;
-
-Bag BagOf(const BagBatch& batch, int i) {
-  Bag bag;
-  for (std::uint32_t k = batch.offsets[i]; k < batch.offsets[i + 1]; ++k) {
-    bag[batch.indices[k]] = batch.counts[k];
-  }
-  return bag;
-}
 
 Bag BagOf(const Featurizer& featurizer, std::string_view normalized) {
   BagBatch batch;

@@ -168,7 +168,7 @@ TEST(NgramVocabularyTest, WorksAfterCopyAndMove) {
   }
 }
 
-struct BadListCase {
+struct BadNgramList {
   std::string name;
   int ngram_length;
   std::vector<std::string> ngrams;
@@ -176,7 +176,7 @@ struct BadListCase {
 };
 
 class NgramVocabularyBadListTest
-    : public ::testing::TestWithParam<BadListCase> {};
+    : public ::testing::TestWithParam<BadNgramList> {};
 
 TEST_P(NgramVocabularyBadListTest, IsRefusedWithTheReason) {
   EXPECT_THAT(
@@ -187,7 +187,7 @@ TEST_P(NgramVocabularyBadListTest, IsRefusedWithTheReason) {
 
 INSTANTIATE_TEST_SUITE_P(
     Lists, NgramVocabularyBadListTest,
-    ::testing::ValuesIn(std::vector<BadListCase>{
+    ::testing::ValuesIn(std::vector<BadNgramList>{
         {"Empty", 3, {}, "number of n-grams 0"},
         {"LengthZero", 0, {"a"}, "length 0 is not in [1, 8]"},
         {"LengthNine", 9, {"a"}, "length 9 is not in [1, 8]"},

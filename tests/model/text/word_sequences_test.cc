@@ -10,21 +10,13 @@
 #include <vector>
 
 #include "model/text/featurizer.h"
+#include "tests/model/text/bag_of.h"
 
 namespace semrank {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-using Bag = std::map<std::uint32_t, float>;
-
-Bag BagOf(const BagBatch& batch, int i) {
-  Bag bag;
-  for (std::uint32_t k = batch.offsets[i]; k < batch.offsets[i + 1]; ++k) {
-    bag[batch.indices[k]] = batch.counts[k];
-  }
-  return bag;
-}
 
 Featurizer Letters(std::vector<std::string> ngrams) {
   return *Featurizer::Create(*NgramVocabulary::FromList(3, std::move(ngrams)),

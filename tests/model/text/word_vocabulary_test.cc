@@ -42,13 +42,13 @@ TEST(WordVocabularyTest, WorksAfterCopyAndMove) {
   EXPECT_EQ(copy.Find("a-word-too-long-for-small-strings"), 1u);
 }
 
-struct BadListCase {
+struct BadWordList {
   std::string name;
   std::vector<std::string> words;
   std::string reason;
 };
 
-class WordVocabularyBadListTest : public ::testing::TestWithParam<BadListCase> {
+class WordVocabularyBadListTest : public ::testing::TestWithParam<BadWordList> {
 };
 
 TEST_P(WordVocabularyBadListTest, IsRefusedWithTheReason) {
@@ -59,7 +59,7 @@ TEST_P(WordVocabularyBadListTest, IsRefusedWithTheReason) {
 
 INSTANTIATE_TEST_SUITE_P(
     Lists, WordVocabularyBadListTest,
-    ::testing::ValuesIn(std::vector<BadListCase>{
+    ::testing::ValuesIn(std::vector<BadWordList>{
         {"Empty", {}, "number of words 0"},
         {"EmptyEntry", {"a", ""}, "line 2 is empty"},
         {"Blank", {"a b"}, "blank or line break"},

@@ -1,4 +1,4 @@
-#include "model/text/unicode_fold.h"
+#include "model/text/unicode.h"
 
 #include <utf8proc.h>
 
@@ -10,11 +10,13 @@
 namespace semrank {
 namespace {
 
+constexpr std::int32_t kRightSingleQuotationMark = 0x2019;
+
 // Unicode's longest compatibility decomposition (U+FDFA) has 18 code points.
 constexpr int kMaxDecomposition = 32;
 
-// No text is known that needs more than two; the bound only keeps a future
-// Unicode table from looping for ever.
+// No text is known that needs more than two folds. The bound keeps a future
+// Unicode table from causing an endless loop.
 constexpr int kMaxFolds = 8;
 
 int CombiningClass(std::int32_t code_point) {
@@ -27,7 +29,7 @@ bool LowerClass(std::int32_t a, std::int32_t b) {
 
 void AppendDecomposition(std::int32_t code_point, utf8proc_option_t options,
                          CodePoints& out) {
-  if (code_point < 0x80) {  // spares the call; ASCII has no decompositions
+  if (code_point < 0x80) {  // fast path: ASCII has no decompositions
     const bool fold = (options & UTF8PROC_CASEFOLD) != 0;
     out.push_back(fold && code_point >= 'A' && code_point <= 'Z'
                       ? code_point - 'A' + 'a'
@@ -45,9 +47,9 @@ void AppendDecomposition(std::int32_t code_point, utf8proc_option_t options,
   }
 }
 
-// Canonical order: each run of marks by combining class, equals as they were.
-// utf8proc_decompose would do this by exchanging neighbours, which takes hours
-// for a hostile megabyte of marks.
+// Canonical order: sorts each run of marks by combining class, stably.
+// utf8proc_decompose does this by exchanging neighbours, which takes hours for
+// a malicious megabyte of marks.
 void OrderMarks(CodePoints& text) {
   auto run = text.begin();
   while (run != text.end()) {
@@ -65,7 +67,7 @@ void OrderMarks(CodePoints& text) {
   }
 }
 
-// NFKC of `in`, of its case folding if `fold`.
+// NFKC of `in`, or of its case folding.
 CodePoints ComposeCompatible(const CodePoints& in, bool fold) {
   const auto options = static_cast<utf8proc_option_t>(
       UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT | (fold ? UTF8PROC_CASEFOLD : 0));
@@ -84,6 +86,29 @@ CodePoints ComposeCompatible(const CodePoints& in, bool fold) {
 }
 
 }  // namespace
+
+CharacterClass Classify(std::int32_t code_point) {
+  if (code_point == '\'' || code_point == kRightSingleQuotationMark) {
+    return CharacterClass::kApostrophe;
+  }
+  switch (utf8proc_category(code_point)) {
+    case UTF8PROC_CATEGORY_LU:
+    case UTF8PROC_CATEGORY_LL:
+    case UTF8PROC_CATEGORY_LT:
+    case UTF8PROC_CATEGORY_LM:
+    case UTF8PROC_CATEGORY_LO:
+    case UTF8PROC_CATEGORY_ND:
+    case UTF8PROC_CATEGORY_NL:
+    case UTF8PROC_CATEGORY_NO:
+      return CharacterClass::kWord;
+    case UTF8PROC_CATEGORY_MN:
+    case UTF8PROC_CATEGORY_MC:
+    case UTF8PROC_CATEGORY_ME:
+      return CharacterClass::kMark;
+    default:
+      return CharacterClass::kBlank;
+  }
+}
 
 void FoldToFixedPoint(CodePoints& text) {
   // Marks must be in canonical order before they are folded: U+0345 (iota
