@@ -9,8 +9,7 @@
 #include "model/base/file_io.h"
 #include "model/base/status_macros.h"
 #include "model/base/thread_pool.h"
-#include "model/eval/report.h"
-#include "model/eval/trec_run.h"
+#include "model/eval/evaluation_output.h"
 
 namespace semrank {
 namespace {

@@ -39,6 +39,19 @@ struct RankedGrade {
   int grade = 0;
 };
 
+// A relevant document by the index of its score.
+struct GradedPosition {
+  std::uint32_t position = 0;
+  int grade = 0;
+};
+
+// Ranks of the relevant documents among all scores, in order of rank: score
+// falling, then position rising. Positions are distinct and below
+// scores.size(). Cost: one pass over the scores for each relevant document;
+// nothing is sorted.
+std::vector<RankedGrade> RankRelevant(std::span<const float> scores,
+                                      std::span<const GradedPosition> relevant);
+
 // The measures of one query. `relevant`: every relevant document that was
 // ranked, rank rising. `missing_grades`: positive grades of judged documents
 // that were not ranked. Together they must not be empty.

@@ -13,8 +13,8 @@
 
 #include "model/eval/bm25_ranker.h"
 #include "model/eval/letter_tfidf_ranker.h"
+#include "model/eval/metrics.h"
 #include "model/eval/model_ranker.h"
-#include "model/eval/relevant_ranks.h"
 
 namespace semrank {
 namespace {

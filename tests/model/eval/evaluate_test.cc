@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "model/eval/trec_run.h"
+#include "model/eval/evaluation_output.h"
 #include "tests/model/eval/table_ranker.h"
 #include "tests/support/status_matchers.h"
 

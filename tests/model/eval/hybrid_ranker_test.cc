@@ -25,7 +25,7 @@ HybridRanker MakeHybrid(double weight) {
       weight);
 }
 
-std::vector<float> ScoreAll(const Ranker& ranker, std::string_view query) {
+std::vector<float> HybridScores(const Ranker& ranker, std::string_view query) {
   std::vector<float> scores(ranker.num_documents());
   ranker.ScoreAll(std::span(&query, 1), scores.data());
   return scores;
@@ -36,15 +36,16 @@ TEST(HybridRankerTest, IsNamedAfterBoth) {
 }
 
 TEST(HybridRankerTest, BestSecondScoreCountsAsTheWeight) {
-  EXPECT_THAT(ScoreAll(MakeHybrid(2), "q"), ElementsAre(0.5f, 2.25f, 1));
+  EXPECT_THAT(HybridScores(MakeHybrid(2), "q"), ElementsAre(0.5f, 2.25f, 1));
 }
 
 TEST(HybridRankerTest, WeightZeroIsTheFirstRanker) {
-  EXPECT_THAT(ScoreAll(MakeHybrid(0), "q"), ElementsAre(0.5f, 0.25f, 0));
+  EXPECT_THAT(HybridScores(MakeHybrid(0), "q"), ElementsAre(0.5f, 0.25f, 0));
 }
 
 TEST(HybridRankerTest, FirstDecidesWhereTheSecondFindsNothing) {
-  EXPECT_THAT(ScoreAll(MakeHybrid(2), "unknown words"), ElementsAre(1, 2, 3));
+  EXPECT_THAT(HybridScores(MakeHybrid(2), "unknown words"),
+              ElementsAre(1, 2, 3));
 }
 
 TEST(HybridRankerTest, ScoreDoesNotDependOnTheOtherCandidates) {

@@ -25,7 +25,7 @@ using Texts = std::vector<std::string>;
 using Counts = std::map<std::string, double>;
 
 // A few roundings of a float of size 1 to 10.
-constexpr double kTolerance = 2e-6;
+constexpr double kScoreTolerance = 2e-6;
 
 std::vector<float> ScoresOf(const Ranker& ranker, std::string_view query) {
   std::vector<float> scores(ranker.num_documents(), -1);
@@ -136,7 +136,7 @@ void ExpectNear(const std::vector<float>& scores,
                 const std::vector<double>& want) {
   ASSERT_EQ(scores.size(), want.size());
   for (std::size_t d = 0; d < scores.size(); ++d) {
-    EXPECT_NEAR(scores[d], want[d], kTolerance) << "document " << d;
+    EXPECT_NEAR(scores[d], want[d], kScoreTolerance) << "document " << d;
   }
 }
 
@@ -226,7 +226,7 @@ TEST(LetterTfidfRankerTest, IndexEqualsPlainScorer) {
 TEST(LetterTfidfRankerTest, EqualTextHasCosineOne) {
   ASSERT_OK_AND_ASSIGN(const auto ranker,
                        LetterTfidfRanker::Create(kDocuments, 2));
-  EXPECT_NEAR(ScoresOf(*ranker, "bread banana")[2], 1, kTolerance);
+  EXPECT_NEAR(ScoresOf(*ranker, "bread banana")[2], 1, kScoreTolerance);
 }
 
 TEST(LetterTfidfRankerTest, RefusesBadLengthAndDocumentsWithoutAnyWord) {

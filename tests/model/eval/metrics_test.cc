@@ -1,16 +1,25 @@
 #include "model/eval/metrics.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <random>
+#include <utility>
 #include <vector>
 
 namespace semrank {
 namespace {
 
+using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
+using ::testing::Pair;
+
 // Worked by hand or with a calculator from the formulas; doubles, so what is
 // left is rounding.
-constexpr double kTolerance = 1e-12;
+constexpr double kMetricTolerance = 1e-12;
 
 constexpr double kLog2Of3 = 1.5849625007211562;
 constexpr double kLog2Of5 = 2.321928094887362;
@@ -34,9 +43,9 @@ TEST(MetricsTest, GradedNdcgWithExponentialGain) {
   const MetricValues values = ComputeMetrics(relevant, {}, Gain::kExponential);
   const double ideal3 = 7 + 3 / kLog2Of3 + 1 / 2.0;
   const double dcg10 = 1 + 7 / kLog2Of5 + 3 / std::log2(6.0);
-  EXPECT_NEAR(values[kNdcgAt1], 1 / 7.0, kTolerance);
-  EXPECT_NEAR(values[kNdcgAt3], 1 / ideal3, kTolerance);
-  EXPECT_NEAR(values[kNdcgAt10], dcg10 / ideal3, kTolerance);
+  EXPECT_NEAR(values[kNdcgAt1], 1 / 7.0, kMetricTolerance);
+  EXPECT_NEAR(values[kNdcgAt3], 1 / ideal3, kMetricTolerance);
+  EXPECT_NEAR(values[kNdcgAt10], dcg10 / ideal3, kMetricTolerance);
 }
 
 TEST(MetricsTest, GradedNdcgWithLinearGain) {
@@ -44,27 +53,28 @@ TEST(MetricsTest, GradedNdcgWithLinearGain) {
   const MetricValues values = ComputeMetrics(relevant, {}, Gain::kLinear);
   const double ideal3 = 3 + 2 / kLog2Of3 + 1 / 2.0;
   const double dcg10 = 1 + 3 / kLog2Of5 + 2 / std::log2(6.0);
-  EXPECT_NEAR(values[kNdcgAt1], 1 / 3.0, kTolerance);
-  EXPECT_NEAR(values[kNdcgAt3], 1 / ideal3, kTolerance);
-  EXPECT_NEAR(values[kNdcgAt10], dcg10 / ideal3, kTolerance);
+  EXPECT_NEAR(values[kNdcgAt1], 1 / 3.0, kMetricTolerance);
+  EXPECT_NEAR(values[kNdcgAt3], 1 / ideal3, kMetricTolerance);
+  EXPECT_NEAR(values[kNdcgAt10], dcg10 / ideal3, kMetricTolerance);
 }
 
 TEST(MetricsTest, BinaryMeasuresOfAKnownRanking) {
   const std::vector<RankedGrade> relevant = {{2, 1}, {5, 3}, {20, 1}};
   const MetricValues values = ComputeMetrics(relevant, {}, Gain::kExponential);
-  EXPECT_NEAR(values[kMap], (1 / 2.0 + 2 / 5.0 + 3 / 20.0) / 3, kTolerance);
-  EXPECT_NEAR(values[kMrr], 0.5, kTolerance);
-  EXPECT_NEAR(values[kPAt10], 0.2, kTolerance);
+  EXPECT_NEAR(values[kMap], (1 / 2.0 + 2 / 5.0 + 3 / 20.0) / 3,
+              kMetricTolerance);
+  EXPECT_NEAR(values[kMrr], 0.5, kMetricTolerance);
+  EXPECT_NEAR(values[kPAt10], 0.2, kMetricTolerance);
 }
 
 TEST(MetricsTest, MissingDocumentsLowerNdcgAndMap) {
   const std::vector<RankedGrade> relevant = {{1, 1}};
   const std::vector<int> missing = {2};
   const MetricValues values = ComputeMetrics(relevant, missing, Gain::kLinear);
-  EXPECT_NEAR(values[kNdcgAt1], 0.5, kTolerance);
-  EXPECT_NEAR(values[kNdcgAt10], 1 / (2 + 1 / kLog2Of3), kTolerance);
-  EXPECT_NEAR(values[kMap], 0.5, kTolerance);
-  EXPECT_NEAR(values[kMrr], 1, kTolerance);
+  EXPECT_NEAR(values[kNdcgAt1], 0.5, kMetricTolerance);
+  EXPECT_NEAR(values[kNdcgAt10], 1 / (2 + 1 / kLog2Of3), kMetricTolerance);
+  EXPECT_NEAR(values[kMap], 0.5, kMetricTolerance);
+  EXPECT_NEAR(values[kMrr], 1, kMetricTolerance);
 }
 
 TEST(MetricsTest, NothingRankedIsZeroEverywhere) {
@@ -88,10 +98,10 @@ TEST(MetricsTest, SummaryHasMeanAndStandardError) {
   high[kMap] = 0.6;
   const std::vector<MetricValues> values = {low, high, low, high};
   const MetricSummary summary = Summarize(values);
-  EXPECT_NEAR(summary.mean[kMap], 0.4, kTolerance);
+  EXPECT_NEAR(summary.mean[kMap], 0.4, kMetricTolerance);
   // Sample variance 4 x 0.04 / 3, over n = 4.
   EXPECT_NEAR(summary.standard_error[kMap], std::sqrt(0.16 / 3 / 4),
-              kTolerance);
+              kMetricTolerance);
   EXPECT_EQ(summary.mean[kMrr], 0);
 }
 
@@ -114,6 +124,57 @@ TEST(RankingTuplesTest, MissingDocumentsAreBelowAll) {
   const RankingTuples tuples = CountRankingTuples({{{2, 1}}}, 2, 5);
   EXPECT_EQ(tuples.wrong, 1 + 2 * 4);
   EXPECT_EQ(tuples.total, 3 * 4);
+}
+
+using Ranks = std::vector<std::pair<std::int64_t, int>>;
+
+Ranks RanksOf(const std::vector<float>& scores,
+              const std::vector<GradedPosition>& relevant) {
+  Ranks ranks;
+  for (const RankedGrade& ranked : RankRelevant(scores, relevant)) {
+    ranks.emplace_back(ranked.rank, ranked.grade);
+  }
+  return ranks;
+}
+
+TEST(RelevantRanksTest, RanksByFallingScore) {
+  EXPECT_THAT(RanksOf({0.1f, 0.9f, 0.5f, -0.2f}, {{0, 1}, {1, 2}, {3, 3}}),
+              ElementsAre(Pair(1, 2), Pair(3, 1), Pair(4, 3)));
+}
+
+TEST(RelevantRanksTest, TiesKeepTheOrderOfThePositions) {
+  EXPECT_THAT(RanksOf({0, 0, 0, 0, 1}, {{3, 1}, {1, 2}}),
+              ElementsAre(Pair(3, 2), Pair(5, 1)));
+}
+
+TEST(RelevantRanksTest, NoneRelevantIsEmpty) {
+  EXPECT_TRUE(RanksOf({1, 2}, {}).empty());
+}
+
+TEST(RelevantRanksTest, AgreesWithSortingEverything) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 200; ++round) {
+    // Few distinct scores: many ties.
+    std::vector<float> scores(1 + random() % 40);
+    for (float& score : scores) score = static_cast<float>(random() % 6) - 2;
+    std::vector<GradedPosition> relevant;
+    for (std::uint32_t p = 0; p < scores.size(); ++p) {
+      if (random() % 4 == 0) relevant.push_back({p, static_cast<int>(p) + 1});
+    }
+    std::vector<std::uint32_t> order(scores.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](auto a, auto b) { return scores[a] > scores[b]; });
+    Ranks want;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      for (const GradedPosition& position : relevant) {
+        if (position.position == order[i]) {
+          want.emplace_back(i + 1, position.grade);
+        }
+      }
+    }
+    EXPECT_THAT(RanksOf(scores, relevant), ElementsAreArray(want));
+  }
 }
 
 }  // namespace

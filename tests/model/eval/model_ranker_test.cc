@@ -61,8 +61,8 @@ std::vector<std::string> MakeDocuments() {
   return documents;
 }
 
-std::vector<float> ScoreAll(const Ranker& ranker,
-                            const std::vector<std::string_view>& queries) {
+std::vector<float> AllScores(const Ranker& ranker,
+                             const std::vector<std::string_view>& queries) {
   std::vector<float> scores(queries.size() * ranker.num_documents());
   ranker.ScoreAll(queries, scores.data());
   return scores;
@@ -75,7 +75,7 @@ TEST(ModelRankerTest, ScoreIsTheCosineOfTheVectors) {
   const ModelRanker ranker(model, documents, pool);
   EXPECT_EQ(ranker.name(), "model");
   const std::string_view query = "some words";
-  const std::vector<float> scores = ScoreAll(ranker, {query});
+  const std::vector<float> scores = AllScores(ranker, {query});
   EmbedScratch scratch;
   std::vector<float> q(kDim), v(kDim);
   model->EmbedTexts(Side::kQuery, std::span(&query, 1), scratch, q.data());
@@ -93,12 +93,12 @@ TEST(ModelRankerTest, OtherQueriesAndThreadsDoNotChangeAScore) {
   const auto model = MakeModel();
   ThreadPool one(1), three(3);
   const ModelRanker alone(model, MakeDocuments(), one);
-  const ModelRanker crew(model, MakeDocuments(), three);
+  const ModelRanker pooled(model, MakeDocuments(), three);
   const std::vector<float> together =
-      ScoreAll(crew, {"first query", "", "another one"});
+      AllScores(pooled, {"first query", "", "another one"});
   std::vector<float> each;
   for (const std::string_view query : {"first query", "", "another one"}) {
-    const std::vector<float> scores = ScoreAll(alone, {query});
+    const std::vector<float> scores = AllScores(alone, {query});
     each.insert(each.end(), scores.begin(), scores.end());
   }
   EXPECT_EQ(together, each);
@@ -107,7 +107,7 @@ TEST(ModelRankerTest, OtherQueriesAndThreadsDoNotChangeAScore) {
 TEST(ModelRankerTest, ScoreSomeGivesTheSameBits) {
   ThreadPool pool(2);
   const ModelRanker ranker(MakeModel(), MakeDocuments(), pool);
-  const std::vector<float> all = ScoreAll(ranker, {"first query"});
+  const std::vector<float> all = AllScores(ranker, {"first query"});
   const std::vector<std::uint32_t> documents = {599, 3, 0, 256, 255};
   std::vector<float> some(documents.size());
   ranker.ScoreSome("first query", documents, some);

@@ -1,6 +1,9 @@
-#include "model/eval/report.h"
+#include "model/eval/evaluation_output.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
@@ -14,7 +17,7 @@ namespace {
 constexpr int kNameWidth = 18;
 constexpr int kValueWidth = 9;
 
-// `ranking_loss` is a cell of its own, empty if there is none.
+// `ranking_loss` is the last cell; nullopt leaves it empty.
 std::string FormatRow(std::string_view name, const MetricValues& values,
                       std::optional<double> ranking_loss) {
   std::string row = absl::StrFormat("%-*s", kNameWidth, name);
@@ -37,6 +40,16 @@ nlohmann::ordered_json ToJson(const MetricValues& values) {
 
 std::string_view NameOf(Candidates candidates) {
   return candidates == Candidates::kAll ? "all" : "judged";
+}
+
+// The largest float below `previous` that every reader distinguishes from it:
+// steps around zero would be denormal numbers, which some readers flush to
+// zero.
+float JustBelow(float previous) {
+  constexpr float kSmallestStep = 1e-30f;
+  const float next =
+      std::nextafter(previous, -std::numeric_limits<float>::infinity());
+  return std::abs(next) < kSmallestStep ? -kSmallestStep : next;
 }
 
 }  // namespace
@@ -78,6 +91,26 @@ std::string FormatJson(const Evaluation& evaluation,
   json["candidates"] = std::string(NameOf(options.candidates));
   json["gain"] = options.gain == Gain::kExponential ? "exponential" : "linear";
   return json.dump() + "\n";
+}
+
+std::string FormatTrecRun(const Evaluation& evaluation,
+                          const Collection& collection) {
+  std::string content;
+  for (const QueryEvaluation& query : evaluation.queries) {
+    const std::string& query_id = collection.queries[query.query].id;
+    float previous = std::numeric_limits<float>::infinity();
+    for (std::size_t i = 0; i < query.run.size(); ++i) {
+      const RankedDocument& ranked = query.run[i];
+      const float score =
+          ranked.score < previous ? ranked.score : JustBelow(previous);
+      // Nine digits distinguish any two floats.
+      absl::StrAppendFormat(&content, "%s Q0 %s %d %.9g %s\n", query_id,
+                            collection.document_ids[ranked.index], i + 1, score,
+                            evaluation.ranker);
+      previous = score;
+    }
+  }
+  return content;
 }
 
 }  // namespace semrank
