@@ -10,7 +10,6 @@
 
 #include "model/format/model_bundle.h"
 #include "model/format/model_config.h"
-#include "model/format/ssi_tensors.h"
 #include "model/nn/kernels.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
