@@ -51,6 +51,10 @@ ABSL_FLAG(std::string, valid_qrels, "",
 ABSL_FLAG(std::string, valid_candidates, "all",
           "What a query of --valid_queries ranks: all documents, or its "
           "judged ones.");
+ABSL_FLAG(
+    bool, valid_halves, Defaults().valid_halves,
+    "Scores each half of the validation queries apart, too (\"halves\" in "
+    "training.jsonl), for two-fold cross-validation by scripts/tune.py.");
 
 namespace semrank {
 
@@ -71,6 +75,7 @@ absl::Status ReadFlags(DataOptions& options) {
                      "must be one of all, judged");
   }
   options.valid_judged_only = candidates == "judged";
+  options.valid_halves = absl::GetFlag(FLAGS_valid_halves);
   return absl::OkStatus();
 }
 

@@ -34,6 +34,9 @@ struct DataOptions {
   std::string valid_qrels;
   // A query ranks its judged documents only, not all of valid_docs.
   bool valid_judged_only = false;
+  // Scores each half of the validation queries apart, too, for two-fold
+  // cross-validation.
+  bool valid_halves = false;
 };
 
 inline constexpr double kDefaultValidFraction = 0.05;

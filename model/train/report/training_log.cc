@@ -56,6 +56,13 @@ nlohmann::ordered_json EpochMeasures(const EpochRecord& record) {
       json[std::string(kMetricNames[i])] = (*validation.metrics)[i];
     }
   }
+  if (validation.folds) {
+    const auto& [first, second] = *validation.folds;
+    json["halves"] = {
+        {"measure", validation.judged_by_loss ? "valid_loss" : "ndcg@10"},
+        {"scores", {first.score, second.score}},
+        {"weights", {first.weight, second.weight}}};
+  }
   json["best"] = record.best;
   return json;
 }

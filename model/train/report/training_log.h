@@ -9,7 +9,10 @@
 //    "ndcg@1": 0.25, ..., "best": true}
 //
 //   valid_loss and the ranking measures only with such a validation;
-//   gradient_norm beside train_loss only when gradients are clipped.
+//   gradient_norm beside train_loss only when gradients are clipped;
+//   with --valid_halves, "halves": {"measure": "ndcg@10" or "valid_loss",
+//   "scores": of each half, higher is better, so a loss is negated, "weights":
+//   queries (loss: pairs) of each half}.
 #ifndef SEMRANK_MODEL_TRAIN_REPORT_TRAINING_LOG_H_
 #define SEMRANK_MODEL_TRAIN_REPORT_TRAINING_LOG_H_
 

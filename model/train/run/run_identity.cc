@@ -45,6 +45,7 @@ absl::StatusOr<std::string> DescribeRun(const TrainOptions& options,
   SEMRANK_RETURN_IF_ERROR(
       AddFiles("valid_qrels", {options.data.valid_qrels}, run));
   run["--valid_candidates"] = options.data.valid_judged_only ? "judged" : "all";
+  if (options.data.valid_halves) run["--valid_halves"] = true;
   run["--early_stopping"] = static_cast<int>(options.early_stopping);
   run["--biases"] = options.tower.biases;
   if (options.tower.kind == v1::TOWER_KIND_SSI) {

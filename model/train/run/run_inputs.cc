@@ -36,6 +36,7 @@ void LeaveToLeader(const Communicator& communicator, TrainOptions& options) {
   options.checkpoint = {.every = absl::ZeroDuration()};
   options.data.valid_pair_files.clear();
   options.data.valid_queries.clear();
+  options.data.valid_halves = false;
 }
 
 absl::StatusOr<RunInputs> ReadInputs(const TrainOptions& options,
@@ -55,6 +56,7 @@ absl::Status CheckSameRun(TrainOptions options, const TrainingData& data,
   options.data.valid_queries.clear();
   options.data.valid_docs.clear();
   options.data.valid_qrels.clear();
+  options.data.valid_halves = false;
   const absl::StatusOr<std::string> run =
       DescribeRun(options, DescribeModel(options, data.featurizer));
   SEMRANK_RETURN_IF_ERROR(Agree(communicator, run.status()));

@@ -57,12 +57,13 @@ absl::StatusOr<TrainingSummary> Train(TrainOptions options,
                            ReadInputs(options, communicator, bad_lines));
   const TrainingData& data = *inputs.data;
   SEMRANK_RETURN_IF_ERROR(CheckSameRun(options, data, communicator));
+  absl::StatusOr<std::unique_ptr<Validator>> validator =
+      Validator::Create(options, data, std::move(inputs.queries));
+  SEMRANK_RETURN_IF_ERROR(Agree(communicator, validator.status()));
   SEMRANK_ASSIGN_OR_RETURN(
       const std::unique_ptr<PreparedRun> prepared,
-      PreparedRun::Create(
-          options, data,
-          Validator::Create(options, data, std::move(inputs.queries)),
-          std::move(flags), communicator));
+      PreparedRun::Create(options, data, *std::move(validator),
+                          std::move(flags), communicator));
   SEMRANK_RETURN_IF_ERROR(prepared->run().RunEpochs());
   return prepared->run().Publish();
 }

@@ -64,23 +64,17 @@ absl::StatusOr<std::shared_ptr<const Collection>> Validator::ReadQueries(
   return std::make_shared<const Collection>(std::move(collection));
 }
 
-std::unique_ptr<Validator> Validator::Create(
+absl::StatusOr<std::unique_ptr<Validator>> Validator::Create(
     const TrainOptions& options, const TrainingData& data,
     std::shared_ptr<const Collection> queries) {
   // make_unique cannot reach the private constructor.
   std::unique_ptr<Validator> validator(
       new Validator(options, data, std::move(queries)));
-  validator->SampleBatches(data.valid_pairs, /*fold=*/0);
-  return validator;
-}
-
-absl::StatusOr<std::unique_ptr<Validator>> Validator::CreateForFolds(
-    const TrainOptions& options, const TrainingData& data,
-    std::shared_ptr<const Collection> queries) {
-  std::unique_ptr<Validator> validator(
-      new Validator(options, data, std::move(queries)));
-  validator->by_fold_ = true;
-  SEMRANK_RETURN_IF_ERROR(validator->DrawHalves());
+  if (options.data.valid_halves) {
+    SEMRANK_RETURN_IF_ERROR(validator->DrawHalves());
+  } else {
+    validator->SampleBatches(data.valid_pairs, /*fold=*/0);
+  }
   return validator;
 }
 
@@ -95,7 +89,7 @@ absl::Status Validator::DrawHalves() {
           : std::all_of(halves.begin(), halves.end(), HasTwoTitles);
   if (enough) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      "too few validation queries for the two halves that --grid needs");
+      "too few validation queries for the two halves of --valid_halves");
 }
 
 // Returns how many queries are measured.
@@ -155,7 +149,7 @@ absl::Status Validator::MeasureLoss(ModelTrainer& trainer,
     means.Add(batch_folds_[b], -loss, batches_[b].total_weight());
   }
   result.loss = -means.All();
-  if (by_fold_) result.folds = means.Folds();
+  if (options_.data.valid_halves) result.folds = means.Folds();
   return absl::OkStatus();
 }
 
@@ -173,7 +167,9 @@ absl::Status Validator::MeasureRanking(const ModelTrainer& trainer,
       const Evaluation evaluation,
       EvaluateRanker(ranker, *collection_, evaluate, pool));
   result.metrics = evaluation.summary.mean;
-  if (!by_fold_ || result.judged_by_loss) return absl::OkStatus();
+  if (!options_.data.valid_halves || result.judged_by_loss) {
+    return absl::OkStatus();
+  }
   FoldMeans means;
   for (const QueryEvaluation& query : evaluation.queries) {
     means.Add(query_folds_[query.query], query.metrics[kNdcgAt10], 1);

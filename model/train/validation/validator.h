@@ -35,7 +35,7 @@ struct ValidationResult {
   std::optional<double> loss;           // mean a pair
   std::optional<MetricValues> metrics;  // means over the judged queries
   bool judged_by_loss = false;          // although there are metrics
-  // Score() of each half, if the validator was made for both.
+  // Score() of each half, with --valid_halves.
   std::optional<FoldScores> folds = {};
 
   // What early stopping compares, higher is better: NDCG@10, or the loss,
@@ -50,13 +50,8 @@ class Validator {
       const DataOptions& options, BadLines& bad_lines);
 
   // `options` are resolved, `queries` from ReadQueries; `data` outlives the
-  // validator.
-  static std::unique_ptr<Validator> Create(
-      const TrainOptions& options, const TrainingData& data,
-      std::shared_ptr<const Collection> queries);
-  // The same, but its queries are drawn into two halves of which each is
-  // measured by itself, too. InvalidArgument without enough of them.
-  static absl::StatusOr<std::unique_ptr<Validator>> CreateForFolds(
+  // validator. InvalidArgument when --valid_halves has too few queries.
+  static absl::StatusOr<std::unique_ptr<Validator>> Create(
       const TrainOptions& options, const TrainingData& data,
       std::shared_ptr<const Collection> queries);
 
@@ -81,10 +76,9 @@ class Validator {
 
   TrainOptions options_;
   const TrainingData& data_;
-  // Halves of queries that are measured apart; otherwise all is half 0.
-  bool by_fold_ = false;
   std::vector<MiniBatch> batches_;
-  std::vector<std::uint8_t> batch_folds_;         // of each of batches_
+  // The half of each of batches_; 0 without --valid_halves.
+  std::vector<std::uint8_t> batch_folds_;
   std::shared_ptr<const Collection> collection_;  // may be null
   std::vector<std::uint8_t> query_folds_;  // of each query of collection_
 };

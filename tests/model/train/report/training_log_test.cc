@@ -72,6 +72,18 @@ TEST(FormatEpochJsonTest, LeavesOutWhatWasNotMeasured) {
   EXPECT_FALSE(json.contains("ndcg@10"));
 }
 
+TEST(FormatEpochJsonTest, HasTheScoresOfBothHalvesForTuning) {
+  EpochRecord record = Record();
+  record.validation = {.loss = 2.5,
+                       .judged_by_loss = true,
+                       .folds = FoldScores{{{-2.25, 10}, {-2.75, 10}}}};
+  EXPECT_EQ(nlohmann::json::parse(
+                FormatEpochJson(record, absl::FromUnixSeconds(0)))["halves"],
+            (nlohmann::json{{"measure", "valid_loss"},
+                            {"scores", {-2.25, -2.75}},
+                            {"weights", {10, 10}}}));
+}
+
 TEST(FormatEpochTextTest, SaysWhatIsKnown) {
   EpochRecord record = Record();
   EXPECT_EQ(FormatEpochText(record), "epoch 3: loss 1.2500");
