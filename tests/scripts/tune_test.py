@@ -4,6 +4,8 @@ import importlib.util
 import json
 import os
 import pathlib
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,6 +16,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "scripts" / "tune.py"
 # Of the build that runs the test.
 PROGRAM = pathlib.Path(os.environ.get("SEMRANK_BINARY_DIR", ROOT / "build" / "release" / "bin")) / "semrank-train"
+
+FINISHED_EPOCH = re.compile(r"epoch (\d+): loss")
 
 spec = importlib.util.spec_from_file_location("tune", SCRIPT)
 tune = importlib.util.module_from_spec(spec)
@@ -101,15 +105,31 @@ class TuneTest(unittest.TestCase):
         self.assertLess(first["both"], 0.9)
         self.assertGreater(second["both"], 0.99)
         self.assertAlmostEqual(sum(second["halves"]) / 2, second["both"])
-        self.assertGreater(search["cross_validated"], 0.99)
+        self.assertEqual({chosen["setting"] for chosen in search["chosen"]}, {"learning_rate=0.02"})
+        self.assertGreater(search["cross_validated"], first["both"])
         self.assertEqual(published["version"], 1)
         self.assertEqual(published["best_epoch"]["learning_rate"], 0.02)
         self.assertEqual(len(list(self.model_dir.rglob("MANIFEST.json"))), 1)
 
+    def test_winner_is_published_as_if_it_had_been_trained_alone(self):
+        self.assert_ok(self.run_tune("learning_rate=1e-9,0.02"))
+        alone = self.folder / "alone"
+        subprocess.run([str(PROGRAM), *self.flags, *self.judged, f"--model_dir={alone}", "--learning_rate=0.02"],
+                       check=True, capture_output=True, timeout=60)
+        self.assertEqual((self.model_dir / "1" / "weights.safetensors").read_bytes(),
+                         (alone / "1" / "weights.safetensors").read_bytes())
+
+    @unittest.skipUnless(shutil.which("mpirun"), "Open MPI is not installed")
+    def test_launcher_trains_in_several_processes(self):
+        done = self.run_tune("learning_rate=1e-9,0.02",
+                             "--launcher=mpirun --allow-run-as-root --oversubscribe -n 2", "--output=json")
+        self.assert_ok(done)
+        self.assertEqual(json.loads(done.stdout.splitlines()[0])["winner"]["setting"], "learning_rate=0.02")
+
     def test_table_shows_both_halves_and_the_winner(self):
         done = self.run_tune("learning_rate=1e-9,0.02")
         self.assert_ok(done)
-        for text in ("half 1", "winner", "chosen on half 2: learning_rate=0.02", "cross-validated ndcg@10: 1.0000",
+        for text in ("half 1", "winner", "chosen on half 2: learning_rate=0.02", "cross-validated ndcg@10: 0.",
                      f"published {self.model_dir}/1"):
             self.assertIn(text, done.stdout)
 
@@ -145,7 +165,7 @@ class TuneTest(unittest.TestCase):
         search = subprocess.Popen(self.command("learning_rate=0.02"), stderr=subprocess.PIPE,
                                   stdout=subprocess.DEVNULL, encoding="utf-8")
         for line in search.stderr:  # until it trains
-            if line.startswith("epoch 3:"):
+            if line.startswith("epoch 3: loss"):
                 break
         search.send_signal(signal.SIGINT)
         stderr = search.stderr.read()
@@ -158,22 +178,25 @@ class TuneTest(unittest.TestCase):
         lines = []
         for line in again.stderr:
             lines.append(line)
-            if line.startswith("epoch "):
+            if FINISHED_EPOCH.match(line):
                 break
         again.send_signal(signal.SIGTERM)
         again.stderr.read()
         again.stderr.close()
         again.wait(timeout=60)
         self.assertIn("checkpoint.safetensors", "".join(lines))
-        self.assertGreater(int(lines[-1].split()[1].rstrip(":")), 3)
+        self.assertGreater(int(FINISHED_EPOCH.match(lines[-1])[1]), 3)
 
     def test_diverged_setting_is_never_chosen(self):
         self.flags.append("--optimizer=sgd")
-        done = self.run_tune("learning_rate=1e30,1", "--output=json")
+        done = self.run_tune("learning_rate=3e38,1", "--output=json")
         self.assert_ok(done)
         search = json.loads(done.stdout.splitlines()[0])
-        self.assertEqual(search["settings"][0], {"setting": "learning_rate=1e30", "diverged": True})
+        self.assertEqual(search["settings"][0], {"setting": "learning_rate=3e38", "diverged": True})
         self.assertEqual(search["winner"]["setting"], "learning_rate=1")
+        done = self.run_tune("learning_rate=3e38,3.1e38")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no setting of --grid keeps the loss finite", done.stderr)
 
     def test_loss_of_held_out_pairs_decides_without_judged_queries(self):
         done = self.run_tune("learning_rate=1e-9,0.02", "--output=json",
