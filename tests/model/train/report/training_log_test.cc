@@ -7,6 +7,7 @@
 #include <csignal>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
@@ -75,6 +76,7 @@ TEST(FormatEpochJsonTest, LeavesOutWhatWasNotMeasured) {
 TEST(FormatEpochJsonTest, HasTheScoresOfBothHalvesForTuning) {
   EpochRecord record = Record();
   record.validation = {.loss = 2.5,
+                       .metrics = std::nullopt,
                        .judged_by_loss = true,
                        .folds = FoldScores{{{-2.25, 10}, {-2.75, 10}}}};
   EXPECT_EQ(nlohmann::json::parse(
