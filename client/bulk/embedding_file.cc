@@ -1,10 +1,7 @@
 #include "client/bulk/embedding_file.h"
 
-#include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstddef>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/ascii.h"
@@ -15,19 +12,6 @@
 
 namespace semrank {
 namespace {
-
-struct NamedFormat {
-  std::string_view name;
-  EmbeddingFileFormat format;
-};
-
-constexpr std::array<NamedFormat, 5> kFormats = {{
-    {"npy", EmbeddingFileFormat::kNpy},
-    {"fvecs", EmbeddingFileFormat::kFvecs},
-    {"jsonl", EmbeddingFileFormat::kJsonl},
-    {"tsv", EmbeddingFileFormat::kTsv},
-    {"safetensors", EmbeddingFileFormat::kSafetensors},
-}};
 
 // Aligns the vectors after the header for SIMD loads.
 constexpr std::size_t kAlignment = 64;
@@ -101,9 +85,6 @@ std::string FvecsRows(const v1::EmbedTextsResponse& response) {
   return rows;
 }
 
-constexpr std::string_view kStyleNames[] = {"plain", "elasticsearch", "vespa",
-                                            "qdrant"};
-
 bool IsUuid(std::string_view id) {
   if (id.size() != 36) return false;
   for (std::size_t i = 0; i < id.size(); ++i) {
@@ -156,26 +137,20 @@ std::string Lines(const JsonlForm& form, const std::string& id,
 
 }  // namespace
 
-std::optional<EmbeddingFileFormat> FindEmbeddingFileFormat(
-    std::string_view name) {
-  for (const NamedFormat& named : kFormats) {
-    if (named.name == name) return named.format;
-  }
-  return std::nullopt;
-}
-
 std::string_view NameOf(EmbeddingFileFormat format) {
-  for (const NamedFormat& named : kFormats) {
-    if (named.format == format) return named.name;
+  switch (format) {
+    case EmbeddingFileFormat::kNpy:
+      return "npy";
+    case EmbeddingFileFormat::kFvecs:
+      return "fvecs";
+    case EmbeddingFileFormat::kJsonl:
+      return "jsonl";
+    case EmbeddingFileFormat::kTsv:
+      return "tsv";
+    case EmbeddingFileFormat::kSafetensors:
+      break;
   }
-  return "";
-}
-
-std::optional<JsonlStyle> FindJsonlStyle(std::string_view name) {
-  const auto* const found =
-      std::find(std::begin(kStyleNames), std::end(kStyleNames), name);
-  if (found == std::end(kStyleNames)) return std::nullopt;
-  return static_cast<JsonlStyle>(found - std::begin(kStyleNames));
+  return "safetensors";
 }
 
 bool HasIdsFile(EmbeddingFileFormat format) {

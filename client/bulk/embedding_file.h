@@ -15,7 +15,6 @@
 #define SEMRANK_CLIENT_BULK_EMBEDDING_FILE_H_
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -26,12 +25,7 @@ namespace semrank {
 
 enum class EmbeddingFileFormat { kNpy, kFvecs, kJsonl, kTsv, kSafetensors };
 
-inline constexpr std::string_view kEmbeddingFileFormats =
-    "npy, fvecs, jsonl, tsv or safetensors";
-
-// By its name, "npy"; nothing for others.
-std::optional<EmbeddingFileFormat> FindEmbeddingFileFormat(
-    std::string_view name);
+// "npy".
 std::string_view NameOf(EmbeddingFileFormat format);
 
 // Whether the ids need a second file.
@@ -47,12 +41,6 @@ bool HasIdsFile(EmbeddingFileFormat format);
 //                  ids become the UUID (version 8, RFC 9562) of their
 //                  fingerprint.
 enum class JsonlStyle { kPlain, kElasticsearch, kVespa, kQdrant };
-
-inline constexpr std::string_view kJsonlStyles =
-    "plain, elasticsearch, vespa or qdrant";
-
-// By its name; nothing for others.
-std::optional<JsonlStyle> FindJsonlStyle(std::string_view name);
 
 struct JsonlForm {
   JsonlStyle style = JsonlStyle::kPlain;

@@ -1,36 +1,32 @@
-// A command of the `semrank` program.
+// The commands of the `semrank` program. Each Add function adds one command
+// with its flags to `program`; `common` must outlive the command.
 #ifndef SEMRANK_CLIENT_COMMANDS_COMMAND_H_
 #define SEMRANK_CLIENT_COMMANDS_COMMAND_H_
 
-#include <string>
+#include <functional>
 #include <string_view>
-#include <vector>
 
 #include "absl/status/status.h"
+#include "client/commands/shared_options.h"
+#include "model/cli/command_line.h"
 
 namespace semrank {
 
 struct Command {
-  std::string_view name;          // "rank"
-  std::string_view summary;       // one line
-  std::string_view usage;         // synopsis and examples, for --help
-  std::string_view flag_sources;  // as ProgramInfo.flag_source
-  bool takes_arguments;           // false: any argument is wrong use
-  // Flags are set. `arguments`: what follows the command's name and is no flag.
-  // UsageError or FlagError for wrong use.
-  absl::Status (*run)(const std::vector<std::string>& arguments);
-  bool output_may_be_file = false;  // of --output, where the command has it
+  std::string_view name;
+  // After the command line was parsed. UsageError or FlagError for wrong use.
+  std::function<absl::Status()> run;
 };
 
-extern const Command kRankCommand;
-extern const Command kEmbedCommand;
-extern const Command kExplainCommand;
-extern const Command kPutCommand;
-extern const Command kSearchCommand;
-extern const Command kLimitsCommand;
-extern const Command kLoadCommand;
-extern const Command kModelCommand;
-extern const Command kHealthCommand;
+Command AddRankCommand(CommandLine& program, const CommonOptions& common);
+Command AddExplainCommand(CommandLine& program, const CommonOptions& common);
+Command AddEmbedCommand(CommandLine& program, const CommonOptions& common);
+Command AddPutCommand(CommandLine& program, const CommonOptions& common);
+Command AddSearchCommand(CommandLine& program, const CommonOptions& common);
+Command AddModelCommand(CommandLine& program, const CommonOptions& common);
+Command AddLimitsCommand(CommandLine& program, const CommonOptions& common);
+Command AddHealthCommand(CommandLine& program, const CommonOptions& common);
+Command AddLoadCommand(CommandLine& program, const CommonOptions& common);
 
 }  // namespace semrank
 

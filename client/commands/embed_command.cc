@@ -1,111 +1,103 @@
 #include <cstdio>
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
-#include "absl/flags/flag.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
-#include "client/bulk/vector_source.h"
+#include "client/bulk/embed_to_file.h"
 #include "client/commands/command.h"
-#include "client/commands/connection_flags.h"
-#include "client/commands/embed_file_flags.h"
-#include "client/commands/model_flags.h"
-#include "client/commands/result_flags.h"
-#include "client/commands/text_flags.h"
 #include "client/lib/request_chunks.h"
-#include "client/output/call_report.h"
+#include "client/lib/semrank_client.h"
 #include "client/output/embedding_output.h"
-#include "client/output/output.h"
 #include "model/base/status_macros.h"
-#include "model/cli/program.h"
-
-ABSL_FLAG(
-    std::string, side, "",
-    "Which tower embeds: query or document. Required, because a vector of "
-    "the wrong side looks right and ranks badly.");
-ABSL_FLAG(
-    std::string, texts, "",
-    "File of texts, one a line, alone or after an id and a tab: \"text\" "
-    "or \"id<TAB>text\"; plain, .gz or .zst; - = standard input. An empty "
-    "line is a text too, with the zero vector.");
-
-ABSL_FLAG(std::string, model_dir, "",
-          "Model directory of this machine to embed with, on all processors, "
-          "in place of a server.");
 
 namespace semrank {
 namespace {
 
-constexpr std::string_view kUsage =
-    "Usage:\n"
-    "  semrank embed --side=query|document --texts=FILE|- [flags]\n"
-    "  semrank embed --side=query|document [flags] TEXT...\n"
-    "  semrank embed --side=query|document --texts=FILE|- --output=FILE "
-    "[--format=npy] [--shard=1/8]\n"
-    "\n"
-    "Prints a line a text, in order: \"text<TAB>0.1 -0.2 ...\", with "
-    "\"id<TAB>\"\n"
-    "before it if the texts have ids; or {\"id\", \"text\", \"vector\"} as "
-    "JSON. More than a thousand texts go over a stream and are printed as "
-    "they\n"
-    "come; then one that cannot be embedded is named on standard error and "
-    "left\n"
-    "out.\n"
-    "\n"
-    "With --output=FILE, any number of texts: one model for the whole file, "
-    "rows in\n"
-    "the order of the texts. What stands for an id where there is none is the "
-    "number\n"
-    "of the line. npy, fvecs and safetensors have the ids in FILE.ids, one a "
-    "line.\n"
-    "Killed, it goes on where it was when the same command is given again "
-    "(not with\n"
-    "--texts=-), and FILE appears when it is whole.\n"
-    "\n"
-    "Examples:\n"
-    "  semrank embed --side=query \"edit photos\"\n"
-    "  semrank embed --side=document --texts=docs.tsv --output=json "
-    ">docs.jsonl\n"
-    "  cut -f2 docs.tsv | semrank embed --side=document --texts=-\n"
-    "  semrank embed --side=document --texts=docs.tsv.gz --output=docs.npy\n"
-    "  semrank embed --side=document --texts=docs.tsv.gz "
-    "--output=part3.fvecs --shard=3/8\n"
-    "  semrank embed --side=document --texts=docs.tsv.gz --output=docs.npy "
-    "--model_dir=models/shop\n";
+constexpr ProgramInfo kEmbedInfo = {
+    .name = "embed", .summary = "turns texts into vectors", .usage = R"(Usage:
+  semrank embed --side=query|document --texts=FILE|- [flags]
+  semrank embed --side=query|document [flags] TEXT...
+  semrank embed --side=query|document --texts=FILE|- --output=FILE [--format=npy] [--shard=1/8]
 
-constexpr std::size_t kMaxTextsOfOneCall = 1'000;
+Prints a line per text, in order: "text<TAB>0.1 -0.2 ...", with "id<TAB>" before it if the
+texts have ids; or {"id", "text", "vector"} as JSON. More than 1,000 texts are sent over a
+stream and printed as their vectors arrive; then a text that cannot be embedded is reported
+on standard error and left out.
 
-absl::StatusOr<v1::Side> SideFromFlags() {
-  const std::string side = absl::GetFlag(FLAGS_side);
-  if (side == "query") return v1::SIDE_QUERY;
-  if (side == "document") return v1::SIDE_DOCUMENT;
-  return FlagError("side", side, "want query or document");
-}
+With --output=FILE, embeds any number of texts with one version of the model. Rows are in
+the order of the texts; a text without an id gets its line number. npy, fvecs and
+safetensors have the ids in FILE.ids, one per line. After an interruption, the same command
+continues where it was (not with --texts=-). FILE appears when it is complete.
 
-// Vectors do not fit a screen, so a table is printed as TSV.
-absl::Status Print(const TextList& texts,
-                   const v1::EmbedTextsResponse& response) {
-  if (FormatFromFlags() == OutputFormat::kJson) {
+Examples:
+  semrank embed --side=query "edit photos"
+  semrank embed --side=document --texts=docs.tsv --output=json >docs.jsonl
+  cut -f2 docs.tsv | semrank embed --side=document --texts=-
+  semrank embed --side=document --texts=docs.tsv.gz --output=docs.npy
+  semrank embed --side=document --texts=docs.tsv.gz --output=part3.fvecs --shard=3/8
+  semrank embed --side=document --texts=docs.tsv.gz --output=docs.npy --model_dir=models/shop
+)"};
+
+using FileFormat = std::optional<EmbeddingFileFormat>;
+
+constexpr Named<v1::Side> kSides[] = {{"query", v1::SIDE_QUERY},
+                                      {"document", v1::SIDE_DOCUMENT}};
+constexpr Named<FileFormat> kFileFormats[] = {
+    {"auto", std::nullopt},
+    {"npy", EmbeddingFileFormat::kNpy},
+    {"fvecs", EmbeddingFileFormat::kFvecs},
+    {"jsonl", EmbeddingFileFormat::kJsonl},
+    {"tsv", EmbeddingFileFormat::kTsv},
+    {"safetensors", EmbeddingFileFormat::kSafetensors}};
+constexpr Named<JsonlStyle> kJsonlStyles[] = {
+    {"plain", JsonlStyle::kPlain},
+    {"elasticsearch", JsonlStyle::kElasticsearch},
+    {"vespa", JsonlStyle::kVespa},
+    {"qdrant", JsonlStyle::kQdrant}};
+
+constexpr std::size_t kMaxTextsPerCall = 1'000;
+
+struct EmbedOptions {
+  v1::Side side = v1::SIDE_UNSPECIFIED;
+  TextOptions texts;
+  std::string model_dir;
+  bool timings = false;
+  ModelOptions model;
+  // For --output=FILE.
+  FileFormat format;
+  JsonlForm jsonl;
+  Shard shard;
+};
+
+// Vectors do not fit a screen, so a table is printed as TSV, too.
+absl::Status PrintVectors(OutputFormat format, const TextList& texts,
+                          const v1::EmbedTextsResponse& response) {
+  if (format == OutputFormat::kJson) {
     return WriteStdout(EmbeddingJsonLines(texts, response));
   }
   return WriteTable(EmbeddingTable(texts, response), OutputFormat::kTsv);
 }
 
-absl::StatusOr<CallFacts> EmbedInOneMessage(
-    SemrankClient& client, const v1::EmbedTextsRequest& request,
-    const TextList& texts) {
+absl::StatusOr<CallFacts> EmbedInOneCall(SemrankClient& client,
+                                         OutputFormat format,
+                                         const v1::EmbedTextsRequest& request,
+                                         const TextList& texts) {
   const auto response = client.EmbedTexts(request);
   if (!response.ok()) return WithHint(response.status());
-  SEMRANK_RETURN_IF_ERROR(Print(texts, *response));
+  SEMRANK_RETURN_IF_ERROR(PrintVectors(format, texts, *response));
   return CallFacts{.server = response->timings(),
                    .model = response->model(),
                    .cache_hits = response->cache_hits(),
                    .cache_misses = response->cache_misses()};
 }
 
-absl::StatusOr<CallFacts> EmbedStreamed(VectorSource& source,
-                                        const v1::EmbedTextsRequest& request,
-                                        const TextList& texts) {
+absl::StatusOr<CallFacts> EmbedOverStream(VectorSource& source,
+                                          OutputFormat format,
+                                          const v1::EmbedTextsRequest& request,
+                                          const TextList& texts) {
   CallFacts facts;
   int num_failed = 0;
   const absl::Status status = source.EmbedTextsStream(
@@ -117,81 +109,180 @@ absl::StatusOr<CallFacts> EmbedStreamed(VectorSource& source,
         num_failed += chunk.problems_size();
         absl::FPrintF(stderr, "%s", DescribeProblems(texts, chunk));
         const EmbeddedTexts embedded = TakeEmbedded(texts, chunk);
-        return Print(embedded.texts, embedded.response);
+        return PrintVectors(format, embedded.texts, embedded.response);
       });
   if (!status.ok()) return WithHint(status);
-  if (num_failed > 0) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("%d of %d texts could not be embedded", num_failed,
-                        texts.texts.size()));
-  }
-  return facts;
+  if (num_failed == 0) return facts;
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "%d of %d texts could not be embedded", num_failed, texts.texts.size()));
 }
 
-v1::EmbedTextsRequest RequestFor(const TextList& texts, v1::Side side) {
+// `client` is null if `source` is a model directory.
+absl::Status EmbedToStdout(const EmbedOptions& options, OutputFormat format,
+                           VectorSource& source, SemrankClient* client) {
+  SEMRANK_ASSIGN_OR_RETURN(const TextList texts,
+                           ReadTextsOrArguments("texts", options.texts,
+                                                /*skip_empty_lines=*/false));
   v1::EmbedTextsRequest request;
-  request.set_side(side);
+  request.set_side(options.side);
   request.mutable_texts()->Assign(texts.texts.begin(), texts.texts.end());
   request.set_encoding(v1::VECTOR_ENCODING_FLOAT32);
-  *request.mutable_model() = ModelFromFlags();
-  return request;
-}
-
-// `client` is null where `source` is no server.
-absl::Status EmbedAndPrint(VectorSource& source, SemrankClient* client,
-                           v1::Side side, const TextList& texts) {
-  const v1::EmbedTextsRequest request = RequestFor(texts, side);
+  *request.mutable_model() = options.model.ToRef();
   const absl::Time start = absl::Now();
-  const bool in_one_message =
-      client != nullptr && texts.texts.size() <= kMaxTextsOfOneCall;
-  SEMRANK_ASSIGN_OR_RETURN(CallFacts facts,
-                           in_one_message
-                               ? EmbedInOneMessage(*client, request, texts)
-                               : EmbedStreamed(source, request, texts));
+  const bool in_one_call =
+      client != nullptr && texts.texts.size() <= kMaxTextsPerCall;
+  SEMRANK_ASSIGN_OR_RETURN(
+      CallFacts facts, in_one_call
+                           ? EmbedInOneCall(*client, format, request, texts)
+                           : EmbedOverStream(source, format, request, texts));
   facts.round_trip = absl::Now() - start;
-  if (client != nullptr) PrintTimingsIfWanted(facts);
+  if (options.timings && client != nullptr) PrintTimings(facts);
   return absl::OkStatus();
 }
 
-absl::Status Run(const std::vector<std::string>& arguments) {
-  SEMRANK_ASSIGN_OR_RETURN(const v1::Side side, SideFromFlags());
-  const std::string path = absl::GetFlag(FLAGS_texts);
-  SEMRANK_ASSIGN_OR_RETURN(const auto to_file,
-                           EmbedToFileFromFlags(side, path));
+absl::StatusOr<EmbeddingFileFormat> FormatOf(const EmbedOptions& options,
+                                             const std::string& file) {
+  if (options.format.has_value()) return *options.format;
+  const std::string extension =
+      std::filesystem::path(file).extension().string();
+  for (const auto& format : kFileFormats) {
+    if (format.value.has_value() && extension == "." + std::string(format.name))
+      return *format.value;
+  }
+  return FlagError("output", file,
+                   "no format has this extension: give --format");
+}
+
+absl::StatusOr<EmbedToFileOptions> FileOptions(const EmbedOptions& options,
+                                               const std::string& file) {
+  if (options.texts.path.empty() || !options.texts.arguments.empty()) {
+    return FlagError("output", file, "a file of vectors needs --texts=FILE");
+  }
+  SEMRANK_ASSIGN_OR_RETURN(const EmbeddingFileFormat format,
+                           FormatOf(options, file));
+  if (options.jsonl.style != JsonlStyle::kPlain &&
+      format != EmbeddingFileFormat::kJsonl) {
+    return UsageError(absl::StrFormat(
+        "--jsonl_style: the file is to be %s, not jsonl", NameOf(format)));
+  }
+  if (options.jsonl.vector_field == options.jsonl.text_field) {
+    return FlagError("vector_field", options.jsonl.vector_field,
+                     "must differ from --text_field");
+  }
+  return EmbedToFileOptions{.texts = options.texts.path,
+                            .output = file,
+                            .format = format,
+                            .jsonl = options.jsonl,
+                            .shard = options.shard,
+                            .side = options.side,
+                            .model = options.model.ToRef(),
+                            .max_bad_lines = options.texts.max_bad_lines};
+}
+
+absl::Status RunEmbed(const EmbedOptions& options,
+                      const CommonOptions& common) {
+  if (options.side == v1::SIDE_UNSPECIFIED) {
+    return UsageError("--side=query or --side=document is required");
+  }
+  const std::string& file = common.output_file;
+  if (file.empty() && (options.format.has_value() || options.shard.count > 1)) {
+    return UsageError(
+        "--format and --shard need --output=FILE, with a dot or slash in its "
+        "name");
+  }
+  std::optional<EmbedToFileOptions> to_file;
+  if (!file.empty()) {
+    SEMRANK_ASSIGN_OR_RETURN(to_file, FileOptions(options, file));
+  }
   std::unique_ptr<SemrankClient> client;
   std::unique_ptr<VectorSource> source;
-  if (const std::string folder = absl::GetFlag(FLAGS_model_dir);
-      !folder.empty()) {
-    source = MakeModelDirectorySource(folder);
-  } else {
-    SEMRANK_ASSIGN_OR_RETURN(client, ClientFromFlags());
+  if (options.model_dir.empty()) {
+    SEMRANK_ASSIGN_OR_RETURN(client, SemrankClient::Create(common.client));
     source = MakeServerSource(*client);
+  } else {
+    source = MakeModelDirectorySource(options.model_dir);
   }
-  if (to_file.has_value() && arguments.empty()) {
-    return EmbedToFile(*source, *to_file);
-  }
-  SEMRANK_ASSIGN_OR_RETURN(
-      const TextList texts,
-      TextsFromFlags({.flag = "texts", .path = path, .arguments = arguments}));
-  return EmbedAndPrint(*source, client.get(), side, texts);
+  return to_file.has_value() ? EmbedToFile(*source, *to_file)
+                             : EmbedToStdout(options, common.ResultFormat(),
+                                             *source, client.get());
+}
+
+// A field of a line of JSON beside "id".
+void AddFieldFlag(CommandLine& command, std::string_view name,
+                  std::string* field, std::string_view help) {
+  command.Add(FlagSpec{.name = std::string(name),
+                       .help = std::string(help),
+                       .form = "NAME",
+                       .set =
+                           [field](const std::string& text) {
+                             *field = text;
+                             return text.empty() || text == "id"
+                                        ? absl::InvalidArgumentError(
+                                              "must be a name other than id")
+                                        : absl::OkStatus();
+                           },
+                       .get = [field] { return *field; }});
+}
+
+void AddFileFlags(CommandLine& command, EmbedOptions& options) {
+  command.Group("File of vectors (--output=FILE)");
+  command.Add("format", &options.format,
+              "Format of the file; auto = by the extension of its name.",
+              kFileFormats);
+  AddShardFlag(command, options.shard);
+  command.Add("jsonl_style", &options.jsonl.style,
+              "Lines of a jsonl file: plain ({\"id\", \"text\", \"vector\"}), "
+              "elasticsearch (bulk API, also OpenSearch's), vespa (vespa feed) "
+              "or qdrant (a point per line; an id that is neither a number nor "
+              "a UUID is replaced by one).",
+              kJsonlStyles);
+  AddFieldFlag(command, "text_field", &options.jsonl.text_field,
+               "Name of the text in a jsonl file.");
+  AddFieldFlag(command, "vector_field", &options.jsonl.vector_field,
+               "Name of the vector in a jsonl file; a qdrant point always has "
+               "vector.");
+  std::string& type = options.jsonl.vespa_type;
+  command.Add(FlagSpec{
+      .name = "vespa_type",
+      .help = "Namespace and type of the documents of --jsonl_style=vespa.",
+      .form = "NAMESPACE:TYPE",
+      .set =
+          [&type](const std::string& text) {
+            const std::size_t colon = text.find(':');
+            if (colon == 0 || colon == std::string::npos ||
+                colon != text.rfind(':') || colon + 1 == text.size()) {
+              return absl::InvalidArgumentError("must be NAMESPACE:TYPE");
+            }
+            type = text;
+            return absl::OkStatus();
+          },
+      .get = [&type] { return type; }});
 }
 
 }  // namespace
 
-const Command kEmbedCommand = {
-    .name = "embed",
-    .summary = "turns texts into vectors",
-    .usage = kUsage,
-    .flag_sources =
-        "client/commands/embed_command client/commands/embed_file_flags "
-        "client/commands/shard_flag "
-        "client/commands/text_flags "
-        "client/commands/model_flags "
-        "client/commands/result_flags "
-        "client/commands/connection_flags",
-    .takes_arguments = true,
-    .run = Run,
-    .output_may_be_file = true,
-};
+Command AddEmbedCommand(CommandLine& program, const CommonOptions& common) {
+  const auto options = std::make_shared<EmbedOptions>();
+  CommandLine& command = program.AddCommand(kEmbedInfo);
+  command.Group("Texts");
+  command.Add("side", &options->side,
+              "Which tower embeds. Required, because vectors of the wrong side "
+              "look right and rank badly.",
+              kSides);
+  AddTextFlags(command, "texts",
+               "File of texts, one per line: \"text\" or \"id<TAB>text\"; "
+               "plain, .gz or .zst; - = standard input. An empty line is a "
+               "text, too, with the zero vector.",
+               options->texts);
+  command.AddArguments(&options->texts.arguments);
+  AddTimingsFlag(command, &options->timings);
+  AddModelFlags(command, options->model);
+  command.Add("model_dir", &options->model_dir,
+              "Model directory on this machine to embed with, on all "
+              "processors, instead of a server.");
+  AddFileFlags(command, *options);
+  return {kEmbedInfo.name,
+          [options, &common] { return RunEmbed(*options, common); }};
+}
 
 }  // namespace semrank

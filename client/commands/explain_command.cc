@@ -1,63 +1,196 @@
-#include <cstdint>
+#include <algorithm>
+#include <cmath>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
-#include "absl/flags/flag.h"
+#include "absl/strings/str_format.h"
 #include "client/commands/command.h"
-#include "client/commands/connection_flags.h"
-#include "client/commands/model_flags.h"
-#include "client/commands/query_flag.h"
-#include "client/commands/result_flags.h"
 #include "client/input/unicode.h"
-#include "client/output/call_report.h"
-#include "client/output/explain_output.h"
-#include "client/output/output.h"
+#include "client/lib/semrank_client.h"
 #include "model/base/status_macros.h"
-#include "model/cli/program.h"
-
-ABSL_FLAG(std::string, title, "",
-          "The title to explain; or as the only argument. Required.");
-ABSL_FLAG(std::uint32_t, max_pooling_units, 0,
-          "Models with a pooling layer (clsm): how many of its most active "
-          "units to show for each text. 0 = 5.");
 
 namespace semrank {
 namespace {
 
-constexpr std::string_view kUsage =
-    "Usage:\n"
-    "  semrank explain --query=TEXT --title=TEXT [flags]\n"
-    "  semrank explain --query=TEXT [flags] TITLE\n"
-    "\n"
-    "Says why a title scores what it scores: for each word of both texts the\n"
-    "score without that word, what the word adds, and how many of its "
-    "features\n"
-    "the model knows (0 of 6 = the model cannot see the word). For clsm models "
-    "also\n"
-    "the words that won the most active units of the pooling layer.\n"
-    "\n"
-    "Examples:\n"
-    "  semrank explain --query=\"edit photos\" \"digital photo organizer\"\n"
-    "  semrank explain --query=\"edit photos\" --title=gimp --output=json\n";
+constexpr ProgramInfo kExplainInfo = {
+    .name = "explain",
+    .summary = "shows which words make the score of a title",
+    .usage = R"(Usage:
+  semrank explain --query=TEXT --title=TEXT [flags]
+  semrank explain --query=TEXT [flags] TITLE
 
-absl::StatusOr<std::string> TitleFrom(
-    const std::vector<std::string>& arguments) {
-  const std::string flag = absl::GetFlag(FLAGS_title);
-  if (arguments.size() + (flag.empty() ? 0 : 1) != 1) {
-    return UsageError(
-        "title: give exactly one, with --title=TEXT or as the "
-        "argument");
+Explains the score of a title: for each word of both texts the score without the word,
+how much the word adds, and how many of its features the model knows (0 of 6 = the model
+cannot see the word). For clsm models also the words that won the most active units of
+the pooling layer.
+
+Examples:
+  semrank explain --query="edit photos" "digital photo organizer"
+  semrank explain --query="edit photos" --title=gimp --output=json
+)"};
+
+struct ExplainOptions {
+  std::string query;
+  std::string title;
+  std::vector<std::string> arguments;
+  std::uint32_t max_pooling_units = 0;
+  ModelOptions model;
+};
+
+using Words = google::protobuf::RepeatedPtrField<v1::WordContribution>;
+using Winners = google::protobuf::RepeatedPtrField<v1::PoolingWinner>;
+
+constexpr int kMaxBarLength = 20;
+
+float LargestContribution(const v1::ExplainResponse& response) {
+  float largest = 0;
+  for (const Words* words :
+       {&response.query_words(), &response.title_words()}) {
+    for (const v1::WordContribution& word : *words) {
+      largest = std::max(largest, std::abs(word.contribution()));
+    }
   }
-  const std::string& title = flag.empty() ? arguments[0] : flag;
-  if (!IsValidUtf8(title)) {
-    return FlagError("title", EscapeControls(title), "not valid UTF-8");
-  }
-  return title;
+  return largest;
 }
 
-absl::Status Print(const std::string& query,
-                   const v1::ExplainResponse& response) {
-  const OutputFormat format = FormatFromFlags();
+std::string ContributionBar(float contribution, float largest) {
+  if (!(largest > 0)) return "";
+  const float share = std::min(std::abs(contribution) / largest, 1.0f);
+  const auto length =
+      static_cast<std::size_t>(std::lround(kMaxBarLength * share));
+  return std::string(length, contribution < 0 ? '-' : '+');
+}
+
+void AddWordRows(std::string_view text, const Words& words, float largest,
+                 bool rounded, Table& table) {
+  for (const v1::WordContribution& word : words) {
+    std::vector<std::string> row = {std::string(text), word.word()};
+    if (rounded) {
+      row.push_back(absl::StrFormat("%+.4f", word.contribution()));
+      row.push_back(ContributionBar(word.contribution(), largest));
+      row.push_back(absl::StrFormat("%.4f", word.score_without()));
+    } else {
+      row.push_back(ShortestText(word.contribution()));
+      row.push_back(ShortestText(word.score_without()));
+    }
+    row.push_back(absl::StrFormat("%d/%d", word.num_known_features(),
+                                  word.num_features()));
+    table.AddRow(std::move(row));
+  }
+}
+
+void AddWinnerRows(std::string_view text, const Winners& winners,
+                   Table& table) {
+  for (const v1::PoolingWinner& winner : winners) {
+    table.AddRow({std::string(text), std::to_string(winner.unit()),
+                  absl::StrFormat("%.4f", winner.activation()), winner.word(),
+                  winner.window()});
+  }
+}
+
+nlohmann::ordered_json WordsJson(const Words& words) {
+  auto array = nlohmann::ordered_json::array();
+  for (const v1::WordContribution& word : words) {
+    array.push_back({{"word", word.word()},
+                     {"contribution", ShortestDouble(word.contribution())},
+                     {"score_without", ShortestDouble(word.score_without())},
+                     {"num_features", word.num_features()},
+                     {"num_known_features", word.num_known_features()}});
+  }
+  return array;
+}
+
+nlohmann::ordered_json WinnersJson(const Winners& winners) {
+  auto array = nlohmann::ordered_json::array();
+  for (const v1::PoolingWinner& winner : winners) {
+    array.push_back({{"unit", winner.unit()},
+                     {"activation", ShortestDouble(winner.activation())},
+                     {"position", winner.position()},
+                     {"word", winner.word()},
+                     {"window", winner.window()}});
+  }
+  return array;
+}
+
+// The line above the table: "score 0.7222 (cosine), model shop/3".
+std::string DescribeScore(const v1::ExplainResponse& response) {
+  return absl::StrFormat("score %.4f (%s), model %s/%d", response.score(),
+                         EnumWord(response.score_kind()),
+                         response.model().name(), response.model().version());
+}
+
+// A row per word: text ("query" or "title"), word, contribution, score without
+// the word, known features of all features. For people (`rounded`) numbers have
+// four decimals, and a bar shows the contribution relative to the largest one:
+// "++++" raises the score, "----" lowers it.
+Table ContributionTable(const v1::ExplainResponse& response, bool rounded) {
+  Table table;
+  table.AddColumn("text");
+  table.AddColumn("word");
+  table.AddColumn("contribution", Table::Align::kRight);
+  if (rounded) table.AddColumn("");
+  table.AddColumn("without", Table::Align::kRight);
+  table.AddColumn("known", Table::Align::kRight);
+  const float largest = LargestContribution(response);
+  AddWordRows("query", response.query_words(), largest, rounded, table);
+  AddWordRows("title", response.title_words(), largest, rounded, table);
+  return table;
+}
+
+// A row per unit of the pooling layer; empty for models without one.
+Table PoolingTable(const v1::ExplainResponse& response) {
+  Table table;
+  table.AddColumn("text");
+  table.AddColumn("unit", Table::Align::kRight);
+  table.AddColumn("activation", Table::Align::kRight);
+  table.AddColumn("word");
+  table.AddColumn("window");
+  AddWinnerRows("query", response.query_pooling(), table);
+  AddWinnerRows("title", response.title_pooling(), table);
+  return table;
+}
+
+// {"query", "title", "score", "score_kind", "model", "query_words": [{"word",
+// "contribution", "score_without", "num_features", "num_known_features"}],
+// "title_words", "query_pooling": [{"unit", "activation", "position", "word",
+// "window"}], "title_pooling", "timings_ms"}; the poolings only if there are
+// any.
+nlohmann::ordered_json ExplanationJson(std::string_view query,
+                                       const v1::ExplainResponse& response) {
+  nlohmann::ordered_json object = {
+      {"query", query},
+      {"title", response.title()},
+      {"score", ShortestDouble(response.score())},
+      {"score_kind", EnumWord(response.score_kind())},
+      {"model",
+       {{"name", response.model().name()},
+        {"version", response.model().version()}}},
+      {"query_words", WordsJson(response.query_words())},
+      {"title_words", WordsJson(response.title_words())}};
+  if (!response.query_pooling().empty()) {
+    object["query_pooling"] = WinnersJson(response.query_pooling());
+  }
+  if (!response.title_pooling().empty()) {
+    object["title_pooling"] = WinnersJson(response.title_pooling());
+  }
+  object["timings_ms"] = TimingsToJson(response.timings());
+  return object;
+}
+
+absl::StatusOr<std::string> OneTitle(const ExplainOptions& options) {
+  if (options.arguments.size() + (options.title.empty() ? 0 : 1) != 1) {
+    return UsageError(
+        "title: give exactly one, with --title=TEXT or as the argument");
+  }
+  if (!options.title.empty()) return options.title;
+  if (IsValidUtf8(options.arguments[0])) return options.arguments[0];
+  return UsageError("argument 1: not valid UTF-8");
+}
+
+absl::Status PrintExplanation(const std::string& query, OutputFormat format,
+                              const v1::ExplainResponse& response) {
   if (format == OutputFormat::kJson) {
     return WriteStdout(ToJsonLine(ExplanationJson(query, response)));
   }
@@ -68,38 +201,42 @@ absl::Status Print(const std::string& query,
   }
   SEMRANK_RETURN_IF_ERROR(
       WriteTable(ContributionTable(response, for_people), format));
-  // As TSV its columns would mix with those of the words; JSON has both.
+  // In TSV its rows would mix with those of the words; JSON has both.
   return for_people ? WriteTable(PoolingTable(response), format)
                     : absl::OkStatus();
 }
 
-absl::Status Run(const std::vector<std::string>& arguments) {
-  SEMRANK_ASSIGN_OR_RETURN(const std::string query, QueryFromFlag());
-  SEMRANK_ASSIGN_OR_RETURN(const std::string title, TitleFrom(arguments));
-  SEMRANK_ASSIGN_OR_RETURN(const std::unique_ptr<SemrankClient> client,
-                           ClientFromFlags());
+absl::Status RunExplain(const ExplainOptions& options,
+                        const CommonOptions& common) {
+  SEMRANK_RETURN_IF_ERROR(CheckQuery(options.query));
   v1::ExplainRequest request;
-  request.set_query(query);
-  request.set_title(title);
-  request.set_max_pooling_units(absl::GetFlag(FLAGS_max_pooling_units));
-  *request.mutable_model() = ModelFromFlags();
+  request.set_query(options.query);
+  SEMRANK_ASSIGN_OR_RETURN(*request.mutable_title(), OneTitle(options));
+  request.set_max_pooling_units(options.max_pooling_units);
+  *request.mutable_model() = options.model.ToRef();
+  SEMRANK_ASSIGN_OR_RETURN(const auto client,
+                           SemrankClient::Create(common.client));
   const auto response = client->Explain(request);
   if (!response.ok()) return WithHint(response.status());
-  return Print(query, *response);
+  return PrintExplanation(options.query, common.ResultFormat(), *response);
 }
 
 }  // namespace
 
-const Command kExplainCommand = {
-    .name = "explain",
-    .summary = "says which words make the score of a title",
-    .usage = kUsage,
-    .flag_sources =
-        "client/commands/explain_command client/commands/query_flag "
-        "client/commands/model_flags "
-        "client/commands/result_flags client/commands/connection_flags",
-    .takes_arguments = true,
-    .run = Run,
-};
+Command AddExplainCommand(CommandLine& program, const CommonOptions& common) {
+  const auto options = std::make_shared<ExplainOptions>();
+  CommandLine& command = program.AddCommand(kExplainInfo);
+  command.Group("Explanation");
+  AddQueryFlag(command, &options->query);
+  AddUtf8Flag(command, "title", &options->title,
+              "The title to explain; or give it as the only argument.");
+  command.AddArguments(&options->arguments);
+  command.Add("max_pooling_units", &options->max_pooling_units,
+              "For models with a pooling layer (clsm): how many of the most "
+              "active units to show per text. 0 = 5.");
+  AddModelFlags(command, options->model);
+  return {kExplainInfo.name,
+          [options, &common] { return RunExplain(*options, common); }};
+}
 
 }  // namespace semrank

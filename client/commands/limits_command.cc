@@ -1,28 +1,23 @@
-#include <memory>
-#include <string>
-
 #include "client/commands/command.h"
-#include "client/commands/connection_flags.h"
-#include "client/commands/result_flags.h"
-#include "client/output/call_report.h"
-#include "client/output/output.h"
+#include "client/lib/semrank_client.h"
 #include "model/base/status_macros.h"
 
 namespace semrank {
 namespace {
 
-constexpr std::string_view kUsage =
-    "Usage:\n"
-    "  semrank limits [flags]\n"
-    "\n"
-    "Prints what the server accepts: texts in a request, bytes of a text, "
-    "texts "
-    "in\n"
-    "work at once, and so on. Flags of semrank-server set them; 0 = no limit.\n"
-    "\n"
-    "Examples:\n"
-    "  semrank limits\n"
-    "  semrank limits --output=json\n";
+constexpr ProgramInfo kLimitsInfo = {
+    .name = "limits",
+    .summary = "lists the limits of the server",
+    .usage = R"(Usage:
+  semrank limits [flags]
+
+Prints the limits of the server: texts per request, bytes per text, texts in flight,
+and so on. Flags of semrank-server set them; 0 = no limit.
+
+Examples:
+  semrank limits
+  semrank limits --output=json
+)"};
 
 // A row per limit, also for those that are 0.
 Table LimitsTable(const v1::Limits& limits) {
@@ -42,14 +37,13 @@ Table LimitsTable(const v1::Limits& limits) {
   return table;
 }
 
-absl::Status Run(const std::vector<std::string>&) {
-  SEMRANK_ASSIGN_OR_RETURN(const std::unique_ptr<SemrankClient> client,
-                           ClientFromFlags());
+absl::Status RunLimits(const CommonOptions& common) {
+  SEMRANK_ASSIGN_OR_RETURN(const auto client,
+                           SemrankClient::Create(common.client));
   const auto limits = client->GetLimits();
   if (!limits.ok()) return WithHint(limits.status());
-  const OutputFormat format = FormatFromFlags();
-  if (format != OutputFormat::kJson) {
-    return WriteTable(LimitsTable(*limits), format);
+  if (common.ResultFormat() != OutputFormat::kJson) {
+    return WriteTable(LimitsTable(*limits), common.ResultFormat());
   }
   SEMRANK_ASSIGN_OR_RETURN(const std::string line, MessageJsonLine(*limits));
   return WriteStdout(line);
@@ -57,14 +51,9 @@ absl::Status Run(const std::vector<std::string>&) {
 
 }  // namespace
 
-const Command kLimitsCommand = {
-    .name = "limits",
-    .summary = "lists what the server accepts",
-    .usage = kUsage,
-    .flag_sources =
-        "client/commands/result_flags client/commands/connection_flags",
-    .takes_arguments = false,
-    .run = Run,
-};
+Command AddLimitsCommand(CommandLine& program, const CommonOptions& common) {
+  program.AddCommand(kLimitsInfo);
+  return {kLimitsInfo.name, [&common] { return RunLimits(common); }};
+}
 
 }  // namespace semrank

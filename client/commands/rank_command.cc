@@ -1,108 +1,102 @@
+#include <cstdio>
 #include <memory>
 #include <string>
 
-#include "absl/flags/declare.h"
-#include "absl/flags/flag.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "client/commands/command.h"
-#include "client/commands/connection_flags.h"
-#include "client/commands/model_flags.h"
-#include "client/commands/query_flag.h"
-#include "client/commands/ranking_flags.h"
-#include "client/commands/result_flags.h"
-#include "client/commands/text_flags.h"
-#include "client/output/call_report.h"
-#include "client/output/output.h"
-#include "client/output/ranking_output.h"
+#include "client/lib/semrank_client.h"
 #include "model/base/status_macros.h"
-#include "model/cli/program.h"
-
-ABSL_DECLARE_FLAG(std::string, titles);
 
 namespace semrank {
 namespace {
 
-constexpr std::string_view kUsage =
-    "Usage:\n"
-    "  semrank rank --query=TEXT --titles=FILE|- [flags]\n"
-    "  semrank rank --query=TEXT [flags] TITLE...\n"
-    "\n"
-    "Prints rank, score, id (if the titles have ids) and title, best first.\n"
-    "Titles that cannot be ranked are named on standard error.\n"
-    "\n"
-    "Examples:\n"
-    "  semrank rank --query=\"edit photos\" \"image editor\" \"mail reader\"\n"
-    "  semrank rank --query=\"edit photos\" --titles=docs.tsv.gz --top_k=10\n"
-    "  apt-cache search image | semrank rank --query=\"edit photos\" "
-    "--titles=- --output=json\n";
+constexpr ProgramInfo kRankInfo = {
+    .name = "rank", .summary = "orders titles for a query", .usage = R"(Usage:
+  semrank rank --query=TEXT --titles=FILE|- [flags]
+  semrank rank --query=TEXT [flags] TITLE...
 
-v1::RankRequest MakeRequest(const std::string& query,
-                            const TextList& candidates,
-                            const RankingFlags& flags) {
+Prints rank, score, id (if the titles have ids) and title, best first. Titles that
+cannot be ranked are reported on standard error.
+
+Examples:
+  semrank rank --query="edit photos" "image editor" "mail reader"
+  semrank rank --query="edit photos" --titles=docs.tsv.gz --top_k=10
+  apt-cache search image | semrank rank --query="edit photos" --titles=- --output=json
+)"};
+
+struct RankOptions {
+  std::string query;
+  TextOptions titles;
+  RankingOptions ranking;
+  ModelOptions model;
+  bool timings = false;
+};
+
+v1::RankRequest MakeRankRequest(const RankOptions& options,
+                                const TextList& titles) {
   v1::RankRequest request;
-  request.set_query(query);
-  request.mutable_titles()->Assign(candidates.texts.begin(),
-                                   candidates.texts.end());
-  request.set_top_k(flags.top_k);
-  if (flags.min_score.has_value()) request.set_min_score(*flags.min_score);
-  *request.mutable_model() = ModelFromFlags();
+  request.set_query(options.query);
+  request.mutable_titles()->Assign(titles.texts.begin(), titles.texts.end());
+  request.set_top_k(options.ranking.top_k);
+  if (const auto min_score = options.ranking.min_score) {
+    request.set_min_score(static_cast<float>(*min_score));
+  }
+  *request.mutable_model() = options.model.ToRef();
   return request;
 }
 
-absl::Status Print(const std::string& query, const TextList& candidates,
-                   const v1::RankResponse& response) {
-  const OutputFormat format = FormatFromFlags();
+absl::Status PrintRanking(const RankOptions& options, OutputFormat format,
+                          const TextList& titles,
+                          const v1::RankResponse& response) {
   if (format == OutputFormat::kJson) {
-    return WriteStdout(ToJsonLine(RankingJson(query, candidates, response)));
+    return WriteStdout(
+        ToJsonLine(RankingJson(options.query, titles, response)));
   }
   return WriteTable(
-      RankingTable(candidates, response, TableOptionsFromFlags(format)),
-      format);
+      RankingTable(titles, response, options.ranking.ForTable(format)), format);
 }
 
-absl::Status Run(const std::vector<std::string>& arguments) {
-  SEMRANK_ASSIGN_OR_RETURN(const std::string query, QueryFromFlag());
-  SEMRANK_ASSIGN_OR_RETURN(const RankingFlags flags, RankingFromFlags());
-  SEMRANK_ASSIGN_OR_RETURN(const std::unique_ptr<SemrankClient> client,
-                           ClientFromFlags());
-  SEMRANK_ASSIGN_OR_RETURN(const TextList candidates,
-                           TextsFromFlags({.flag = "titles",
-                                           .path = absl::GetFlag(FLAGS_titles),
-                                           .arguments = arguments,
-                                           .skip_empty_lines = true}));
+absl::Status RunRank(const RankOptions& options, const CommonOptions& common) {
+  SEMRANK_RETURN_IF_ERROR(CheckQuery(options.query));
+  SEMRANK_ASSIGN_OR_RETURN(const auto client,
+                           SemrankClient::Create(common.client));
+  SEMRANK_ASSIGN_OR_RETURN(const TextList titles,
+                           ReadTextsOrArguments("titles", options.titles,
+                                                /*skip_empty_lines=*/true));
   const absl::Time start = absl::Now();
-  const auto response = client->Rank(MakeRequest(query, candidates, flags));
+  const auto response = client->Rank(MakeRankRequest(options, titles));
   if (!response.ok()) return WithHint(response.status());
   const absl::Duration round_trip = absl::Now() - start;
 
-  SEMRANK_RETURN_IF_ERROR(Print(query, candidates, *response));
-  absl::FPrintF(stderr, "%s", DescribeProblems(candidates, *response));
-  PrintTimingsIfWanted({.round_trip = round_trip,
-                        .server = response->timings(),
-                        .model = response->model(),
-                        .cache_hits = response->cache_hits(),
-                        .cache_misses = response->cache_misses(),
-                        .store_hits = response->store_hits()});
+  SEMRANK_RETURN_IF_ERROR(
+      PrintRanking(options, common.ResultFormat(), titles, *response));
+  absl::FPrintF(stderr, "%s", DescribeProblems(titles, *response));
+  if (options.timings) {
+    PrintTimings({.round_trip = round_trip,
+                  .server = response->timings(),
+                  .model = response->model(),
+                  .cache_hits = response->cache_hits(),
+                  .cache_misses = response->cache_misses(),
+                  .store_hits = response->store_hits()});
+  }
   return absl::OkStatus();
 }
 
 }  // namespace
 
-const Command kRankCommand = {
-    .name = "rank",
-    .summary = "orders titles for a query",
-    .usage = kUsage,
-    .flag_sources =
-        "client/commands/rank_command client/commands/query_flag "
-        "client/commands/titles_flag "
-        "client/commands/ranking_flags "
-        "client/commands/text_flags "
-        "client/commands/model_flags "
-        "client/commands/result_flags "
-        "client/commands/connection_flags",
-    .takes_arguments = true,
-    .run = Run,
-};
+Command AddRankCommand(CommandLine& program, const CommonOptions& common) {
+  const auto options = std::make_shared<RankOptions>();
+  CommandLine& command = program.AddCommand(kRankInfo);
+  command.Group("Ranking");
+  AddQueryFlag(command, &options->query);
+  AddTitlesFlag(command, options->titles);
+  command.AddArguments(&options->titles.arguments);
+  AddRankingFlags(command, options->ranking);
+  AddTimingsFlag(command, &options->timings);
+  AddModelFlags(command, options->model);
+  return {kRankInfo.name,
+          [options, &common] { return RunRank(*options, common); }};
+}
 
 }  // namespace semrank

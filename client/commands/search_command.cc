@@ -3,77 +3,86 @@
 
 #include "absl/time/clock.h"
 #include "client/commands/command.h"
-#include "client/commands/connection_flags.h"
-#include "client/commands/model_flags.h"
-#include "client/commands/query_flag.h"
-#include "client/commands/ranking_flags.h"
-#include "client/commands/result_flags.h"
 #include "client/lib/catalog_client.h"
-#include "client/output/call_report.h"
-#include "client/output/output.h"
-#include "client/output/ranking_output.h"
 #include "model/base/status_macros.h"
 
 namespace semrank {
 namespace {
 
-constexpr std::string_view kUsage =
-    "Usage:\n"
-    "  semrank search --query=TEXT [flags]\n"
-    "\n"
-    "Finds the best documents of the server's whole catalog (see semrank put)\n"
-    "and prints rank, score, id and title, best first.\n"
-    "\n"
-    "Examples:\n"
-    "  semrank search --query=\"edit photos\"\n"
-    "  semrank search --query=\"edit photos\" --top_k=3 --output=json\n";
+constexpr ProgramInfo kSearchInfo = {
+    .name = "search",
+    .summary = "finds the best documents of the catalog",
+    .usage = R"(Usage:
+  semrank search --query=TEXT [flags]
 
-absl::Status Print(const v1::SearchDocumentsRequest& request,
-                   const v1::SearchDocumentsResponse& response) {
-  const OutputFormat format = FormatFromFlags();
-  if (format == OutputFormat::kJson) {
-    return WriteStdout(ToJsonLine(SearchJson(request.query(), response)));
+Finds the best documents in the server's whole catalog (see semrank put) and prints
+rank, score, id and title, best first.
+
+Examples:
+  semrank search --query="edit photos"
+  semrank search --query="edit photos" --top_k=3 --output=json
+)"};
+
+struct SearchOptions {
+  std::string query;
+  RankingOptions ranking;
+  ModelOptions model;
+  bool timings = false;
+};
+
+v1::SearchDocumentsRequest MakeSearchRequest(const SearchOptions& options) {
+  v1::SearchDocumentsRequest request;
+  request.set_query(options.query);
+  request.set_top_k(options.ranking.top_k);
+  if (const auto min_score = options.ranking.min_score) {
+    request.set_min_score(static_cast<float>(*min_score));
   }
-  return WriteTable(SearchTable(response, TableOptionsFromFlags(format)),
+  *request.mutable_model() = options.model.ToRef();
+  request.set_with_titles(true);
+  request.set_with_payloads(true);
+  return request;
+}
+
+absl::Status PrintHits(const SearchOptions& options, OutputFormat format,
+                       const v1::SearchDocumentsResponse& response) {
+  if (format == OutputFormat::kJson) {
+    return WriteStdout(ToJsonLine(SearchJson(options.query, response)));
+  }
+  return WriteTable(SearchTable(response, options.ranking.ForTable(format)),
                     format);
 }
 
-absl::Status Run(const std::vector<std::string>& /*arguments*/) {
-  v1::SearchDocumentsRequest request;
-  SEMRANK_ASSIGN_OR_RETURN(*request.mutable_query(), QueryFromFlag());
-  SEMRANK_ASSIGN_OR_RETURN(const RankingFlags flags, RankingFromFlags());
-  request.set_top_k(flags.top_k);
-  if (flags.min_score.has_value()) request.set_min_score(*flags.min_score);
-  *request.mutable_model() = ModelFromFlags();
-  request.set_with_titles(true);
-  request.set_with_payloads(true);
-  SEMRANK_ASSIGN_OR_RETURN(const ClientOptions options, OptionsFromFlags());
-  SEMRANK_ASSIGN_OR_RETURN(const std::unique_ptr<CatalogClient> client,
-                           CatalogClient::Create(options));
+absl::Status RunSearch(const SearchOptions& options,
+                       const CommonOptions& common) {
+  SEMRANK_RETURN_IF_ERROR(CheckQuery(options.query));
+  SEMRANK_ASSIGN_OR_RETURN(const auto client,
+                           CatalogClient::Create(common.client));
   const absl::Time start = absl::Now();
-  const auto response = client->Search(request);
+  const auto response = client->Search(MakeSearchRequest(options));
   if (!response.ok()) return WithHint(response.status());
   const absl::Duration round_trip = absl::Now() - start;
-  SEMRANK_RETURN_IF_ERROR(Print(request, *response));
-  PrintTimingsIfWanted({.round_trip = round_trip,
-                        .server = response->timings(),
-                        .model = response->model()});
+
+  SEMRANK_RETURN_IF_ERROR(PrintHits(options, common.ResultFormat(), *response));
+  if (options.timings) {
+    PrintTimings({.round_trip = round_trip,
+                  .server = response->timings(),
+                  .model = response->model()});
+  }
   return absl::OkStatus();
 }
 
 }  // namespace
 
-const Command kSearchCommand = {
-    .name = "search",
-    .summary = "finds the best documents of the catalog",
-    .usage = kUsage,
-    .flag_sources =
-        "client/commands/query_flag client/commands/ranking_flags "
-        "client/commands/model_flags "
-        "client/commands/result_flags "
-        "client/commands/connection_flags",
-    .takes_arguments = false,
-    .run = Run,
-};
+Command AddSearchCommand(CommandLine& program, const CommonOptions& common) {
+  const auto options = std::make_shared<SearchOptions>();
+  CommandLine& command = program.AddCommand(kSearchInfo);
+  command.Group("Ranking");
+  AddQueryFlag(command, &options->query);
+  AddRankingFlags(command, options->ranking);
+  AddTimingsFlag(command, &options->timings);
+  AddModelFlags(command, options->model);
+  return {kSearchInfo.name,
+          [options, &common] { return RunSearch(*options, common); }};
+}
 
 }  // namespace semrank

@@ -109,7 +109,8 @@ class StreamConnection final : public LoadConnection {
   }
   void Close() override {
     const MutexLock lock(mutex_);
-    if (stream_ != nullptr) stream_->WritesDone(Begin(closed_));
+    closing_ = true;
+    WriteNext();
   }
   bool is_closed() const override {
     const MutexLock lock(mutex_);
@@ -143,8 +144,16 @@ class StreamConnection final : public LoadConnection {
     over_ = false;
     stream_ = stub_->AsyncRankStream(&*context_, &queue_, Begin(opened_));
   }
+  // The next message or, when closing, the end of the stream: not before the
+  // event of the last write, which may come after the last response.
   void WriteNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    if (!may_write_ || unsent_.empty()) return;
+    if (!may_write_) return;
+    if (unsent_.empty()) {
+      if (!closing_) return;
+      may_write_ = false;
+      stream_->WritesDone(Begin(closed_));
+      return;
+    }
     may_write_ = false;
     stream_->Write(unsent_.front(), Begin(written_));
     // gRPC has serialised it, so its memory can be reused.
@@ -248,6 +257,7 @@ class StreamConnection final : public LoadConnection {
   std::unique_ptr<Stream> stream_ ABSL_GUARDED_BY(mutex_);
   int num_pending_events_ ABSL_GUARDED_BY(mutex_) = 0;
   bool may_write_ ABSL_GUARDED_BY(mutex_) = false;
+  bool closing_ ABSL_GUARDED_BY(mutex_) = false;
   bool over_ ABSL_GUARDED_BY(mutex_) = false;
   std::deque<v1::RankStreamRequest> unsent_ ABSL_GUARDED_BY(mutex_);
   std::vector<v1::RankStreamRequest> spare_ ABSL_GUARDED_BY(mutex_);

@@ -15,40 +15,6 @@
 #include "model/base/strings.h"
 
 namespace semrank {
-namespace {
-
-struct NamedFormat {
-  std::string_view name;
-  OutputFormat format;
-};
-
-constexpr std::array<NamedFormat, 4> kFormats = {{
-    {"auto", OutputFormat::kAuto},
-    {"table", OutputFormat::kTable},
-    {"tsv", OutputFormat::kTsv},
-    {"json", OutputFormat::kJson},
-}};
-
-}  // namespace
-
-bool AbslParseFlag(absl::string_view text, OutputFormat* format,
-                   std::string* error) {
-  for (const NamedFormat& named : kFormats) {
-    if (ToStd(text) != named.name) continue;
-    *format = named.format;
-    return true;
-  }
-  *error = "want auto, table, tsv or json";
-  return false;
-}
-
-std::string AbslUnparseFlag(OutputFormat format) {
-  for (const NamedFormat& named : kFormats) {
-    if (format == named.format) return std::string(named.name);
-  }
-  return "";
-}
-
 bool StdoutIsTerminal() { return isatty(STDOUT_FILENO) == 1; }
 
 absl::Status WriteStdout(std::string_view text) {

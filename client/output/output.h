@@ -12,7 +12,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "client/output/table.h"
 
 namespace semrank {
@@ -23,11 +22,6 @@ enum class OutputFormat {
   kTsv,    // tab-separated, no titles
   kJson,   // one object, or one a line
 };
-
-// As the value of an Abseil flag.
-bool AbslParseFlag(absl::string_view text, OutputFormat* format,
-                   std::string* error);
-std::string AbslUnparseFlag(OutputFormat format);
 
 bool StdoutIsTerminal();
 

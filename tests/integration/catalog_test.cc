@@ -84,7 +84,7 @@ TEST_F(CatalogTest, ABrokenRunSaysWhereToGoOn) {
   auto run = Run({"put", "--documents=" + file});
   EXPECT_EQ(run.exit_code, 2);
   EXPECT_THAT(run.err, AllOf(HasSubstr(file + ":20001: \"no id\" has no id"),
-                             HasSubstr("--skip_lines=20000 goes on there")));
+                             HasSubstr("continue with --skip_lines=20000")));
   run = Run({"put", "--documents=" + file, "--skip_lines=20001"});
   EXPECT_EQ(run.out, "1 new, 0 replaced, 0 refused, of 1 documents\n");
   run =
@@ -99,7 +99,7 @@ TEST_F(CatalogTest, WhatIsNoDocumentIsWrongUse) {
   EXPECT_THAT(run.err, HasSubstr("doc_id<TAB>title"));
   run = Run({"put", "--documents=-", "--numeric_ids"}, "seven\ttitle\n");
   EXPECT_EQ(run.exit_code, 2);
-  EXPECT_THAT(run.err, HasSubstr("\"seven\" is no number"));
+  EXPECT_THAT(run.err, HasSubstr("\"seven\" is not a number"));
   EXPECT_EQ(Run({"put"}).exit_code, 2);
   EXPECT_EQ(Run({"search"}).exit_code, 2);
 }

@@ -253,10 +253,10 @@ class EmbedFileTest(unittest.TestCase):
 
     def test_wrong_use_and_places_that_cannot_be_written_are_named(self):
         for flag in ("--jsonl_style=solr", "--vespa_type=doc", "--text_field=id", "--shard=0/4", "--shard=5/4", "--shard=1", "--shard=a/b", "--format=csv"):
-            self.assert_fails(self.embed(self.folder / "v.npy", flag), 2, f"{flag}: want ")
-        self.assert_fails(self.embed(self.folder / "v.npy", "--jsonl_style=vespa"), 2, "--jsonl_style=vespa: the file is to be npy")
-        self.assert_fails(self.embed(self.folder / "v.csv"), 2, "give --format: npy, fvecs")
-        self.assert_fails(self.embed(pathlib.Path("json"), "--format=npy"), 2, "--format=npy: goes to a file")
+            self.assert_fails(self.embed(self.folder / "v.npy", flag), 2, f"{flag}: must be ")
+        self.assert_fails(self.embed(self.folder / "v.npy", "--jsonl_style=vespa"), 2, "--jsonl_style: the file is to be npy")
+        self.assert_fails(self.embed(self.folder / "v.csv"), 2, "no format has this extension: give --format")
+        self.assert_fails(self.embed(pathlib.Path("json"), "--format=npy"), 2, "--format and --shard need --output=FILE")
         self.assert_fails(self.embed(pathlib.Path("/dev/full"), "--format=npy"), 1, "/dev/full: not a regular file")
         self.assert_fails(self.embed(self.folder / "none/v.npy"), 1, "none/v.npy.partial: No such file")
 

@@ -116,12 +116,5 @@ TEST(EmbeddingFileTest, NpyHeaderIsThatOfNumPy) {
   EXPECT_THAT(header, EndsWith(" \n"));
 }
 
-TEST(EmbeddingFileTest, FormatsHaveNames) {
-  EXPECT_EQ(FindEmbeddingFileFormat("fvecs"), EmbeddingFileFormat::kFvecs);
-  EXPECT_EQ(NameOf(EmbeddingFileFormat::kSafetensors), "safetensors");
-  EXPECT_EQ(FindEmbeddingFileFormat("csv"), std::nullopt);
-  EXPECT_EQ(FindEmbeddingFileFormat(""), std::nullopt);
-}
-
 }  // namespace
 }  // namespace semrank

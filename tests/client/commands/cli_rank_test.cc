@@ -58,6 +58,12 @@ TEST_F(CliTest, TitlesComeFromAFileAndEmptyLinesAreNone) {
   EXPECT_THAT(server_.last_rank().titles(), ElementsAre("a", "b"));
 }
 
+TEST_F(CliTest, ArgumentsAreTitlesEvenWithTabs) {
+  const auto run = Run({"rank", "--query=q", "--", "a\tb", "--c"});
+  EXPECT_THAT(server_.last_rank().titles(), ElementsAre("a\tb", "--c"));
+  EXPECT_EQ(run.exit_code, 0);
+}
+
 TEST_F(CliTest, RankSendsItsFlags) {
   const auto run =
       Run({"rank", "--query=q", "--top_k=2", "--min_score=0.5", "--model=shop",

@@ -61,6 +61,35 @@ TEST_F(CliTest, AMissingFileIsAFailureThatNamesIt) {
   EXPECT_THAT(run.err, HasSubstr("/no/such/file"));
 }
 
+TEST_F(CliTest, AFileWithoutTitlesIsAFailureThatNamesIt) {
+  const std::string empty = dir_.Write("empty.txt", "\n");
+  for (const std::string command : {"rank", "load"}) {
+    const auto run = Run({command, command == "rank" ? "--query=q" : "--rate=1",
+                          "--titles=" + empty});
+    EXPECT_EQ(run.exit_code, 1);
+    EXPECT_THAT(run.err,
+                HasSubstr("--titles=" + empty + ": contains no titles"));
+  }
+  EXPECT_EQ(server_.num_calls(), 0);
+}
+
+TEST_F(CliTest, PutFailsIfAllLinesWereBad) {
+  const std::string documents = dir_.Write("docs.tsv", "1\tcaf\xe9\n");
+  const auto run = Run({"put", "--documents=" + documents});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_EQ(run.out, "0 new, 0 replaced, 0 refused, of 0 documents\n");
+  EXPECT_THAT(run.err, AllOf(HasSubstr("docs.tsv:1: not valid UTF-8"),
+                             HasSubstr("docs.tsv: no document was put")));
+}
+
+TEST_F(CliTest, FlagsComeFromAConfigFile) {
+  const std::string config =
+      dir_.Write("semrank.toml", "output = json\n[rank]\ntop_k = 1\n");
+  const auto run = Run({"rank", "--config=" + config, "--query=q", "a", "b"});
+  EXPECT_THAT(run.out, StartsWith("{\"query\":\"q\""));
+  EXPECT_EQ(server_.last_rank().top_k(), 1);
+}
+
 TEST_F(CliTest, FlagsMayComeBeforeTheCommandAndFromTheEnvironment) {
   const auto run =
       RunProgram({kProgram, "--output", "json", "health"},
@@ -91,7 +120,7 @@ INSTANTIATE_TEST_SUITE_P(
         WrongUseCase{"NoCommand", {}, "semrank: error: no command"},
         WrongUseCase{"UnknownCommand", {"rnak"}, "did you mean rank?"},
         WrongUseCase{"CommandNotFirst", {"x", "rank"}, "no command 'x'"},
-        WrongUseCase{"NoQuery", {"rank", "a"}, "--query=: what to rank"},
+        WrongUseCase{"NoQuery", {"rank", "a"}, "--query=TEXT is required"},
         WrongUseCase{"BadQuery",
                      {"rank", "--query=\xff", "a"},
                      "--query=\uFFFD: not valid UTF-8"},
@@ -101,10 +130,10 @@ INSTANTIATE_TEST_SUITE_P(
                      "--titles and arguments: give"},
         WrongUseCase{"BadTopK",
                      {"rank", "--query=q", "--top_k=-1", "a"},
-                     "--top_k=-1: want a whole number"},
+                     "--top_k=-1: must be 0 to 4294967295"},
         WrongUseCase{"NanMinScore",
                      {"rank", "--query=q", "--min_score=nan", "a"},
-                     "--min_score=nan: want a number"},
+                     "--min_score=nan: must be a finite number"},
         WrongUseCase{"BadTitle",
                      {"rank", "--query=q", "a\xff"},
                      "argument 1: not valid UTF-8"},
@@ -114,22 +143,24 @@ INSTANTIATE_TEST_SUITE_P(
         WrongUseCase{"TwoTitlesToExplain",
                      {"explain", "--query=q", "--title=a", "b"},
                      "title: give exactly one"},
-        WrongUseCase{"NoSide", {"embed", "a"}, "--side=: want query or"},
+        WrongUseCase{
+            "NoSide", {"embed", "a"}, "--side=query or --side=document"},
         WrongUseCase{"NoTexts", {"embed", "--side=query"}, "no texts: give"},
         WrongUseCase{"BadOutput",
                      {"model", "--output=xml"},
-                     "--output=xml: want auto, table, tsv or json"},
+                     "--output=xml: must be auto, table, tsv or json"},
         WrongUseCase{"OutputFileOfAnotherCommand",
                      {"model", "--output=m.json"},
-                     "--output=m.json: want auto, table, tsv or json"},
+                     "--output=m.json: must be auto, table, tsv or json"},
         WrongUseCase{"OutputFileWithoutTexts",
                      {"embed", "--side=query", "--output=v.npy", "a"},
                      "--output=v.npy: a file of vectors needs --texts"},
         WrongUseCase{"ShardWithoutOutputFile",
                      {"embed", "--side=query", "--shard=1/2", "a"},
-                     "--shard=1/2: goes to a file"},
-        WrongUseCase{
-            "ModelListAndReload", {"model", "--list", "--reload"}, "not both"},
+                     "--format and --shard need --output=FILE"},
+        WrongUseCase{"ModelListAndReload",
+                     {"model", "--list", "--reload"},
+                     "--list and --reload: want at most one"},
         WrongUseCase{"ModelArgument", {"model", "x"}, "unexpected argument"},
         WrongUseCase{"HealthArgument", {"health", "x"}, "unexpected argument"},
         WrongUseCase{"FlagOfAnotherCommand",
@@ -140,13 +171,13 @@ INSTANTIATE_TEST_SUITE_P(
                      "--address=localhost: want HOST:PORT"},
         WrongUseCase{"BadDeadline",
                      {"health", "--deadline=0s"},
-                     "--deadline=0: must be positive"},
+                     "--deadline=0s: must be above 0"},
         WrongUseCase{"NoAttempt",
                      {"health", "--max_attempts=0"},
                      "--max_attempts=0: must be at least 1"}),
     [](const auto& test) { return test.param.name; });
 
-TEST(HelpTest, TeachesTheCommandsAndTheirFlags) {
+TEST(HelpTest, ListsTheCommandsAndTheirFlags) {
   const auto all = RunProgram({kProgram, "--help"});
   EXPECT_EQ(all.exit_code, 0);
   EXPECT_THAT(all.out, AllOf(HasSubstr("Commands:"), HasSubstr("health"),

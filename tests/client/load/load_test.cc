@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "absl/synchronization/notification.h"
 #include "client/load/load_report.h"
@@ -176,11 +177,38 @@ TEST_F(LoadTest, TheProgramFailsWhenNoCallWentWell) {
   EXPECT_THAT(run.err, HasSubstr("too many texts in flight"));
 }
 
-TEST(LoadFlagsTest, NoAmountOfLoadIsWrongUse) {
-  const auto run = RunProgram({SEMRANK_BINARY_DIR "/semrank", "load"});
+struct LoadFlagsCase {
+  std::string name;
+  std::vector<std::string> flags;
+  std::string error;
+};
+
+class LoadFlagsTest : public ::testing::TestWithParam<LoadFlagsCase> {};
+
+TEST_P(LoadFlagsTest, AreWrongUse) {
+  std::vector<std::string> command = {SEMRANK_BINARY_DIR "/semrank", "load"};
+  command.insert(command.end(), GetParam().flags.begin(),
+                 GetParam().flags.end());
+  const auto run = RunProgram(command);
   EXPECT_EQ(run.exit_code, 2);
-  EXPECT_THAT(run.err, HasSubstr("--rate or --inflight"));
+  EXPECT_THAT(run.err, HasSubstr(GetParam().error));
 }
+
+INSTANTIATE_TEST_SUITE_P(
+    Cases, LoadFlagsTest,
+    ::testing::Values(
+        LoadFlagsCase{"NoLoad", {}, "--rate or --inflight is required"},
+        LoadFlagsCase{"TooManyInFlight",
+                      {"--inflight=1000000"},
+                      "--inflight=1000000: must be 0 to 10000"},
+        LoadFlagsCase{"TooManyConnections",
+                      {"--inflight=1", "--connections=1000000"},
+                      "--connections=1000000: must be 1 to 1000"},
+        LoadFlagsCase{"RateNotANumber", {"--rate=nan"}, "--rate=nan: must be "},
+        LoadFlagsCase{"NoDuration",
+                      {"--rate=1", "--duration=0s"},
+                      "--duration=0s: must be above 0"}),
+    [](const auto& test) { return test.param.name; });
 
 }  // namespace
 }  // namespace semrank

@@ -33,19 +33,5 @@ TEST(ToJsonLineTest, BytesThatAreNotUtf8DoNotThrow) {
   EXPECT_EQ(ToJsonLine({{"a", "\xff"}}), "{\"a\":\"\uFFFD\"}\n");
 }
 
-TEST(OutputFormatFlagTest, ParsesWhatItUnparses) {
-  for (const OutputFormat format : {OutputFormat::kAuto, OutputFormat::kTable,
-                                    OutputFormat::kTsv, OutputFormat::kJson}) {
-    OutputFormat parsed = OutputFormat::kAuto;
-    std::string error;
-    ASSERT_TRUE(AbslParseFlag(AbslUnparseFlag(format), &parsed, &error));
-    EXPECT_EQ(parsed, format);
-  }
-  OutputFormat parsed;
-  std::string error;
-  EXPECT_FALSE(AbslParseFlag("xml", &parsed, &error));
-  EXPECT_EQ(error, "want auto, table, tsv or json");
-}
-
 }  // namespace
 }  // namespace semrank

@@ -1,0 +1,59 @@
+// The `semrank` program: parses the command line and runs the command.
+#include <array>
+#include <string>
+
+#include "client/commands/command.h"
+#include "model/base/status_macros.h"
+#include "model/base/strings.h"
+#include "model/cli/command_line.h"
+
+namespace semrank {
+namespace {
+
+constexpr ProgramInfo kProgram = {
+    .name = "semrank",
+    .summary = "ranks titles for a query by meaning, through a semrank-server",
+    .usage = R"(Usage: semrank [--address=HOST:PORT] COMMAND [flags]
+
+Examples:
+  semrank rank --query="edit photos" --titles=titles.txt --top_k=5
+  semrank explain --query="edit photos" "photo organizer"
+  semrank embed --side=query "edit photos"
+  semrank --address=search-1:50051 health
+)"};
+
+absl::Status Run(const Command& command, CommonOptions& common) {
+  if (!common.output_file.empty() && command.name != "embed") {
+    return FlagError("output", common.output_file, kOutputForm);
+  }
+  SEMRANK_ASSIGN_OR_RETURN(common.client.credentials,
+                           ReadCredentials(common.credential_files));
+  const absl::Status status = CheckCredentials(common.client.credentials);
+  if (!status.ok()) return UsageError(ToStd(status.message()));
+  return command.run();
+}
+
+int Main(int argc, char** argv) {
+  CommonOptions common;
+  CommandLine program(kProgram);
+  AddCommonFlags(program, common);
+  const std::array<Command, 9> commands = {
+      AddRankCommand(program, common),   AddExplainCommand(program, common),
+      AddEmbedCommand(program, common),  AddPutCommand(program, common),
+      AddSearchCommand(program, common), AddModelCommand(program, common),
+      AddLimitsCommand(program, common), AddHealthCommand(program, common),
+      AddLoadCommand(program, common)};
+  if (const auto exit_code = program.Parse(argc, argv)) return *exit_code;
+  for (const Command& command : commands) {
+    if (command.name == program.command()) {
+      return program.ExitCode(Run(command, common));
+    }
+  }
+  return program.ExitCode(
+      UsageError("no command ('semrank --help' lists them)"));
+}
+
+}  // namespace
+}  // namespace semrank
+
+int main(int argc, char** argv) { return semrank::Main(argc, argv); }

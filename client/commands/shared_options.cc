@@ -1,0 +1,224 @@
+#include "client/commands/shared_options.h"
+
+#include <cstdio>
+
+#include "absl/strings/str_format.h"
+#include "client/input/unicode.h"
+#include "model/base/status_macros.h"
+#include "model/base/strings.h"
+#include "model/cli/program.h"
+
+namespace semrank {
+namespace {
+
+constexpr Named<OutputFormat> kOutputFormats[] = {
+    {"auto", OutputFormat::kAuto},
+    {"table", OutputFormat::kTable},
+    {"tsv", OutputFormat::kTsv},
+    {"json", OutputFormat::kJson}};
+
+// A dot or a slash makes the value a file name, so that a misspelled format is
+// not written to.
+absl::Status SetOutput(const std::string& text, CommonOptions& options) {
+  for (const auto& format : kOutputFormats) {
+    if (format.name != text) continue;
+    options.output = format.value;
+    options.output_file.clear();
+    return absl::OkStatus();
+  }
+  if (text.find_first_of("./") == std::string::npos) {
+    return absl::InvalidArgumentError(ToAbsl(kOutputForm));
+  }
+  options.output_file = text;
+  return absl::OkStatus();
+}
+
+std::string GetOutput(const CommonOptions& options) {
+  if (!options.output_file.empty()) return options.output_file;
+  return std::string(kOutputFormats[static_cast<int>(options.output)].name);
+}
+
+absl::StatusOr<TextList> TakeArguments(
+    const std::vector<std::string>& arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (IsValidUtf8(arguments[i])) continue;
+    return UsageError(absl::StrFormat("argument %d: not valid UTF-8", i + 1));
+  }
+  return TextList{arguments, {}};
+}
+
+}  // namespace
+
+OutputFormat CommonOptions::ResultFormat() const {
+  if (output != OutputFormat::kAuto) return output;
+  return StdoutIsTerminal() ? OutputFormat::kTable : OutputFormat::kTsv;
+}
+
+void AddCommonFlags(CommandLine& program, CommonOptions& options) {
+  program.Group("Output");
+  program.Add(FlagSpec{
+      .name = "output",
+      .help = "Format of the results: table (aligned, with titles), tsv "
+              "(tab-separated, without) or json; auto = table on a terminal, "
+              "else tsv. For embed also the file to write, with a dot or slash "
+              "in its name.",
+      .form = "FORMAT",
+      .set = [&options](
+                 const std::string& text) { return SetOutput(text, options); },
+      .get = [&options] { return GetOutput(options); }});
+  program.Group("Connection");
+  program.Add(FlagSpec{.name = "address",
+                       .help =
+                           "The server: HOST:PORT, [IPv6]:PORT, unix:PATH or "
+                           "dns:///HOST:PORT.",
+                       .form = "HOST:PORT",
+                       .set =
+                           [&options](const std::string& text) {
+                             options.client.address = text;
+                             return CheckServerAddress(text);
+                           },
+                       .get = [&options] { return options.client.address; }});
+  program.Add("deadline", &options.client.deadline,
+              "How long to wait for the result, connecting and retries "
+              "included; inf = forever.",
+              {.above_min = true});
+  program.Add("max_attempts", &options.client.retry.max_attempts,
+              "Attempts per call, within --deadline, if the server cannot be "
+              "reached or rejects it for now; 1 disables retries.",
+              {.min = 1});
+  program.Add("tls_ca", &options.credential_files.tls_ca,
+              "PEM file with the authorities that may sign the server's "
+              "certificate. Turns TLS on.");
+  program.Add("tls_cert", &options.credential_files.tls_cert,
+              "PEM file with the client's own certificate, if the server wants "
+              "one.");
+  program.Add("tls_key", &options.credential_files.tls_key,
+              "PEM file with the private key of --tls_cert.");
+  program.Add("api_key_file", &options.credential_files.api_key_file,
+              "File with the API key. If empty, the environment variable "
+              "SEMRANK_API_KEY provides the key.");
+}
+
+void AddUtf8Flag(CommandLine& command, std::string_view name,
+                 std::string* field, std::string_view help) {
+  command.Add(FlagSpec{.name = std::string(name),
+                       .help = std::string(help),
+                       .form = "TEXT",
+                       .set =
+                           [field](const std::string& text) {
+                             if (!IsValidUtf8(text)) {
+                               return absl::InvalidArgumentError(
+                                   "not valid UTF-8");
+                             }
+                             *field = text;
+                             return absl::OkStatus();
+                           },
+                       .get = [field] { return *field; }});
+  // Not a secret, but bytes that must not reach a terminal.
+  command.HideSecrets(name, EscapeControls);
+}
+
+void AddQueryFlag(CommandLine& command, std::string* query) {
+  AddUtf8Flag(command, "query", query, "The query, as a user would type it.");
+}
+
+absl::Status CheckQuery(const std::string& query) {
+  return query.empty() ? UsageError("--query=TEXT is required")
+                       : absl::OkStatus();
+}
+
+v1::ModelRef ModelOptions::ToRef() const {
+  v1::ModelRef model;
+  model.set_name(name);
+  model.set_version(version);
+  return model;
+}
+
+void AddModelFlags(CommandLine& command, ModelOptions& options) {
+  command.Group("Model");
+  command.Add("model", &options.name,
+              "Name of the model. Empty = the server's default model.");
+  command.Add("model_version", &options.version,
+              "Version of the model. 0 = the current one.", {.min = 0});
+}
+
+void AddRankingFlags(CommandLine& command, RankingOptions& options) {
+  command.Add("top_k", &options.top_k,
+              "How many of the best to print. 0 = all that were ranked, or 10 "
+              "of a search.");
+  command.Add("min_score", &options.min_score,
+              "Leave out titles with a lower score.");
+  command.Add("with_scores", &options.with_scores,
+              "Print the score column of table and tsv.");
+}
+
+void AddTextFlags(CommandLine& command, std::string_view flag,
+                  std::string_view help, TextOptions& options) {
+  command.Add(flag, &options.path, help);
+  command.Add(
+      "max_bad_lines", &options.max_bad_lines,
+      "Lines of the file that may be skipped because they are not UTF-8 "
+      "or too long; each is reported. 0 = none.",
+      {.min = 0});
+}
+
+void AddTitlesFlag(CommandLine& command, TextOptions& options) {
+  AddTextFlags(command, "titles",
+               "File of titles, one per line: \"title\" or "
+               "\"doc_id<TAB>title\"; plain, .gz or .zst; - = standard input. "
+               "Empty lines are ignored.",
+               options);
+}
+
+absl::StatusOr<TextList> ReadTextsOrArguments(std::string_view flag,
+                                              const TextOptions& options,
+                                              bool skip_empty_lines) {
+  if (options.path.empty() == options.arguments.empty()) {
+    return UsageError(absl::StrFormat(
+        "%s: give %s as arguments or in a file, --%s=FILE (- is standard "
+        "input)",
+        options.path.empty() ? absl::StrFormat("no %s", flag)
+                             : absl::StrFormat("--%s and arguments", flag),
+        flag, flag));
+  }
+  if (options.path.empty()) return TakeArguments(options.arguments);
+  SEMRANK_ASSIGN_OR_RETURN(
+      TextList list,
+      ReadTexts(options.path, {.max_bad_lines = options.max_bad_lines,
+                               .skip_empty_lines = skip_empty_lines}));
+  // Named here: the server would only say that the request has none.
+  if (!list.texts.empty()) return list;
+  return absl::InvalidArgumentError(
+      absl::StrFormat("--%s=%s: contains no %s", flag, options.path, flag));
+}
+
+void AddShardFlag(CommandLine& command, Shard& shard) {
+  command.Add(FlagSpec{
+      .name = "shard",
+      .help =
+          "Which part of the file to process, to share it between machines: "
+          "with 2/8, lines 2, 10, 18, ...; 1/8 to 8/8 together are all.",
+      .form = "I/N",
+      .set =
+          [&shard](const std::string& text) {
+            const auto parsed = ParseShard(text);
+            if (!parsed.has_value()) {
+              return absl::InvalidArgumentError("must be I/N, from 1/N to N/N");
+            }
+            shard = *parsed;
+            return absl::OkStatus();
+          },
+      .get = [&shard] { return FormatShard(shard); }});
+}
+
+void AddTimingsFlag(CommandLine& command, bool* timings) {
+  command.Add("timings", timings,
+              "Print on standard error how many milliseconds each stage of the "
+              "call took, and how many vectors came from the cache.");
+}
+
+void PrintTimings(const CallFacts& facts) {
+  absl::FPrintF(stderr, "%s\n", DescribeCall(facts));
+}
+
+}  // namespace semrank
