@@ -17,7 +17,6 @@
 #include "model/cli/program.h"
 #include "server/base/logging.h"
 #include "server/base/periodic_task.h"
-#include "server/base/process_metrics.h"
 #include "server/base/request_log.h"
 #include "server/catalog/catalog_follower.h"
 #include "server/catalog/served_catalog.h"
@@ -26,12 +25,11 @@
 #include "server/http/json_api.h"
 #include "server/http/operator_pages.h"
 #include "server/http/status_page.h"
-#include "server/model_loading.h"
 #include "server/options.h"
 #include "server/secrets.h"
+#include "server/startup.h"
 #include "server/state_metrics.h"
 #include "server/stop.h"
-#include "server/warm_up.h"
 
 namespace semrank {
 namespace {
@@ -56,17 +54,6 @@ constexpr ProgramInfo kProgram = {"semrank-server",
 
 // What is still to be written to the store is seconds of work at most.
 constexpr absl::Duration kMaxStoreClosing = absl::Seconds(10);
-
-// Cancelled once `stop` says so.
-absl::Status WarmUpFirst(const ServerOptions& options, const ModelStore& models,
-                         const EmbeddingEngine& engine,
-                         const std::function<bool()>& stop) {
-  if (options.warm_catalog.empty()) return absl::OkStatus();
-  WarmUpOptions warm_up = {.path = options.warm_catalog,
-                           .models = CurrentModels(options.models, models)};
-  warm_up.stop = stop;
-  return WarmUp(warm_up, engine).status();
-}
 
 std::string Addresses(const Listeners& listeners) {
   std::string addresses = absl::StrFormat(
@@ -164,11 +151,14 @@ absl::Status Serve(const ServerOptions& options) {
       Listeners listeners,
       Listen(options, secrets->tls(), environment, std::move(pages)));
 
-  const auto stop = [&] { return signals.stop_asked(); };
+  const auto stop = [&] { return signals.stop_requested(); };
   SEMRANK_RETURN_IF_ERROR(LoadFirstModels(options.models, models, signals));
   SEMRANK_ASSIGN_OR_RETURN(auto follower,
                            CatalogFollower::Start(&models, &catalog, stop));
-  SEMRANK_RETURN_IF_ERROR(WarmUpFirst(options, models, embedding, stop));
+  if (!options.warm_catalog.empty()) {
+    SEMRANK_RETURN_IF_ERROR(
+        WarmUp(options.warm_catalog, models, embedding, stop));
+  }
   if (signals.End()) return absl::CancelledError("stopped while starting");
   PeriodicTask watcher(options.models.poll_interval,
                        [&] { models.Refresh().IgnoreError(); });

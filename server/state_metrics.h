@@ -1,6 +1,10 @@
-// Metrics of what the cache and admission hold, read at each scrape.
+// Metrics that are read at each scrape: of the process, the cache, the catalog,
+// admission and connections.
 #ifndef SEMRANK_SERVER_STATE_METRICS_H_
 #define SEMRANK_SERVER_STATE_METRICS_H_
+
+#include <cstdint>
+#include <string>
 
 #include "server/base/admission.h"
 #include "server/base/connection_count.h"
@@ -9,6 +13,27 @@
 #include "server/vectors/document_vector_cache.h"
 
 namespace semrank {
+
+struct ProcessStats {
+  double cpu_seconds = 0;
+  double start_time_seconds = 0;  // since 1970
+  double resident_bytes = 0;
+  double virtual_bytes = 0;
+  double open_fds = 0;
+  double max_fds = 0;
+  double threads = 0;
+};
+
+// Of the calling process. What cannot be read is 0.
+ProcessStats ReadProcessStats();
+
+// The fields of /proc/<pid>/stat from the third on, which is after the name in
+// parentheses: the name may hold blanks and parentheses itself.
+std::string StatFieldsAfterName(const std::string& stat);
+
+// The process_* metrics, from /proc: Prometheus' client libraries bring them,
+// prometheus-cpp does not.
+void AddProcessReadings(Metrics& metrics);
 
 // semrank_cache_entries, _bytes, _capacity_bytes, _evictions_total. The cache
 // must outlive the metrics' last Render.

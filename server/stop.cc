@@ -48,17 +48,17 @@ StartSignals::StartSignals() : thread_([this] { Run(); }) {}
 
 StartSignals::~StartSignals() { End(); }
 
-bool StartSignals::stop_asked() const {
+bool StartSignals::stop_requested() const {
   const std::lock_guard lock(mutex_);
-  return stop_asked_;
+  return stop_requested_;
 }
 
 bool StartSignals::WaitForStop(absl::Duration time) {
   std::unique_lock lock(mutex_);
   heard_.wait_for(lock, absl::ToChronoNanoseconds(time),
-                  [this] { return stop_asked_ || hangup_; });
+                  [this] { return stop_requested_ || hangup_; });
   hangup_ = false;
-  return stop_asked_;
+  return stop_requested_;
 }
 
 bool StartSignals::End() {
@@ -72,7 +72,7 @@ bool StartSignals::End() {
     pthread_kill(thread_.native_handle(), SIGHUP);
     thread_.join();
   }
-  return stop_asked();
+  return stop_requested();
 }
 
 void StartSignals::Run() {
@@ -81,11 +81,11 @@ void StartSignals::Run() {
     int signal_number = 0;
     const bool heard = sigwait(&signals, &signal_number) == 0;
     std::unique_lock lock(mutex_);
-    stop_asked_ = heard && signal_number != SIGHUP;
-    hangup_ = heard && !stop_asked_;
+    stop_requested_ = heard && signal_number != SIGHUP;
+    hangup_ = heard && !stop_requested_;
     heard_.notify_all();
     if (ended_) return;
-    if (!stop_asked_) continue;
+    if (!stop_requested_) continue;
     LetNextOneKill(signal_number);
     // The next one kills as long as this thread is there to hear it. A SIGHUP
     // stays blocked.

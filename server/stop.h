@@ -31,7 +31,7 @@ class StartSignals {
   StartSignals(const StartSignals&) = delete;
   StartSignals& operator=(const StartSignals&) = delete;
 
-  bool stop_asked() const;
+  bool stop_requested() const;
   // Waits until SIGTERM, SIGINT or SIGHUP, at most `time`; true = to stop.
   bool WaitForStop(absl::Duration time);
   // From now on signals wait for WaitForStopSignal. True = one came that ends
@@ -43,7 +43,7 @@ class StartSignals {
 
   mutable std::mutex mutex_;
   std::condition_variable heard_;
-  bool stop_asked_ = false;
+  bool stop_requested_ = false;
   bool hangup_ = false;
   bool ended_ = false;
   std::thread thread_;

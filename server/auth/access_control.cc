@@ -1,18 +1,114 @@
 #include "server/auth/access_control.h"
 
+#include <openssl/crypto.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
 #include <utility>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
 #include "model/base/file_io.h"
 #include "model/base/status_macros.h"
+#include "model/base/strings.h"
+#include "model/format/sha256.h"
+#include "server/base/errors.h"
 #include "server/base/file_stamp.h"
 
 namespace semrank {
 namespace {
 
+constexpr std::array<std::string_view, 3> kRoleNames = {"read", "write",
+                                                        "admin"};
+constexpr std::string_view kScheme = "Bearer ";
+constexpr std::size_t kHexDigits = 64;
+
+std::optional<Role> ParseRole(std::string_view name) {
+  for (std::size_t i = 0; i < kRoleNames.size(); ++i) {
+    if (name == kRoleNames[i]) return static_cast<Role>(i);
+  }
+  return std::nullopt;
+}
+
+bool IsSha256(const std::string& hex) {
+  return hex.size() == kHexDigits &&
+         hex.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+absl::Status LineError(int line_number, std::string_view reason) {
+  return absl::InvalidArgumentError(
+      absl::StrFormat("line %d: %s", line_number, reason));
+}
+
+absl::Status Unauthenticated(std::string_view reason,
+                             std::string_view message) {
+  return MakeError(absl::StatusCode::kUnauthenticated, reason, message);
+}
+
 constexpr std::size_t kMaxKeyFileBytes = std::size_t{1} << 20;
 
 }  // namespace
+
+absl::StatusOr<ApiKeys> ApiKeys::Parse(std::string_view content) {
+  ApiKeys keys;
+  int line_number = 0;
+  for (std::string line :
+       std::vector<std::string>(absl::StrSplit(ToAbsl(content), '\n'))) {
+    ++line_number;
+    line.resize(std::min(line.find('#'), line.size()));
+    const std::vector<std::string> words =
+        absl::StrSplit(line, absl::ByAnyChar(" \t\r"), absl::SkipEmpty());
+    if (words.empty()) continue;
+    const std::optional<Role> role = ParseRole(words[0]);
+    if (!role.has_value()) {
+      return LineError(line_number, "must begin with read, write or admin");
+    }
+    const std::string hash =
+        words.size() == 2 ? absl::AsciiStrToLower(words[1]) : "";
+    if (!IsSha256(hash)) {
+      return LineError(line_number,
+                       "after the role there must be one SHA-256, 64 hex "
+                       "digits");
+    }
+    keys.entries_.push_back({*role, hash});
+  }
+  if (keys.entries_.empty()) {
+    return absl::InvalidArgumentError("there is no key in it");
+  }
+  return keys;
+}
+
+absl::Status ApiKeys::Check(std::string_view authorization,
+                            Role required) const {
+  if (authorization.empty()) {
+    return Unauthenticated("MISSING_KEY",
+                           "the call needs \"authorization: Bearer KEY\"");
+  }
+  if (!absl::StartsWithIgnoreCase(ToAbsl(authorization), ToAbsl(kScheme))) {
+    return Unauthenticated("MISSING_KEY",
+                           "\"authorization\" must be \"Bearer KEY\"");
+  }
+  authorization.remove_prefix(kScheme.size());
+  SEMRANK_ASSIGN_OR_RETURN(const std::string hash, Sha256Hex(authorization));
+  // All of them, each in constant time: how long it takes says nothing.
+  std::optional<Role> role;
+  for (const Entry& entry : entries_) {
+    if (CRYPTO_memcmp(entry.sha256_hex.data(), hash.data(), kHexDigits) == 0) {
+      role = entry.role;
+    }
+  }
+  if (!role.has_value()) {
+    return Unauthenticated("UNKNOWN_KEY", "the key is not known");
+  }
+  if (*role >= required) return absl::OkStatus();
+  const std::string name(kRoleNames[static_cast<int>(required)]);
+  return MakeError(absl::StatusCode::kPermissionDenied, "ROLE_REQUIRED",
+                   absl::StrFormat("the key does not have the %s role", name),
+                   {{"role", name}});
+}
 
 absl::StatusOr<std::unique_ptr<AccessControl>> AccessControl::FromFile(
     const std::string& path) {

@@ -20,7 +20,14 @@ class Caller {
   virtual bool gone() const = 0;
 };
 
-// DeadlineExceeded or Cancelled when work would be for nobody.
+// For background work of the server itself: no deadline, never gone.
+class BackgroundCaller final : public Caller {
+ public:
+  absl::Time deadline() const override { return absl::InfiniteFuture(); }
+  bool gone() const override { return false; }
+};
+
+// DeadlineExceeded or Cancelled when no caller waits for the result any more.
 inline absl::Status CheckStillWanted(const Caller& caller) {
   if (absl::Now() >= caller.deadline()) {
     return MakeError(absl::StatusCode::kDeadlineExceeded, "DEADLINE_EXCEEDED",

@@ -8,6 +8,7 @@
 #ifndef SEMRANK_SERVER_BASE_ERRORS_H_
 #define SEMRANK_SERVER_BASE_ERRORS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <map>
@@ -44,6 +45,12 @@ absl::Status TextTooLong(std::string_view field, std::size_t num_bytes,
 absl::Status InvalidUtf8(std::string_view field, const absl::Status& cause);
 absl::Status TooManyTexts(std::string_view field, std::uint64_t num_texts,
                           std::uint64_t max_texts_per_request);
+
+// RESOURCE_EXHAUSTED for a whole message, and for all the metadata of a call.
+absl::Status MessageTooLarge(std::size_t num_bytes,
+                             std::size_t max_request_bytes);
+absl::Status MetadataTooLarge(std::size_t num_bytes,
+                              std::size_t max_metadata_bytes);
 
 // NOT_FOUND for one key: "ids[3]: no such document in the catalog".
 absl::Status DocumentNotFound(std::string_view field);

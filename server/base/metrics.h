@@ -17,11 +17,13 @@
 #include <prometheus/registry.h>
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -160,6 +162,42 @@ class Metrics {
   std::map<std::string, prometheus::Gauge*> current_model_info_
       ABSL_GUARDED_BY(mutex_);
   std::vector<Reading> readings_ ABSL_GUARDED_BY(mutex_);
+};
+
+// How long the stages of one request took.
+struct StageTimes {
+  std::array<absl::Duration, kNumStages> times{};
+
+  absl::Duration& operator[](Stage stage) {
+    return times[static_cast<int>(stage)];
+  }
+  absl::Duration operator[](Stage stage) const {
+    return times[static_cast<int>(stage)];
+  }
+};
+
+// Puts the stages that ran into the histograms.
+inline void RecordStages(const StageTimes& times, Metrics& metrics) {
+  for (const Stage stage :
+       {Stage::kParse, Stage::kCache, Stage::kEmbed, Stage::kScore}) {
+    if (times[stage] > absl::ZeroDuration()) {
+      metrics.RecordStage(stage, times[stage]);
+    }
+  }
+}
+
+// A stop watch on a clock that never jumps.
+class StageClock {
+ public:
+  // Time since construction or the last Lap.
+  absl::Duration Lap() {
+    const auto now = std::chrono::steady_clock::now();
+    return absl::FromChrono(now - std::exchange(last_, now));
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ =
+      std::chrono::steady_clock::now();
 };
 
 }  // namespace semrank

@@ -15,7 +15,7 @@ absl::StatusOr<std::unique_ptr<CatalogFollower>> CatalogFollower::Start(
       new CatalogFollower(models, catalog));
   follower->Follow();
   const absl::Time start = absl::Now();
-  SEMRANK_ASSIGN_OR_RETURN(const CatalogLoader::Counts counts,
+  SEMRANK_ASSIGN_OR_RETURN(const ServedCatalog::LoadCounts counts,
                            catalog->Load(stop));
   if (counts.num_documents > 0) {
     spdlog::info("catalog: {} documents in {}, {} of them embedded",

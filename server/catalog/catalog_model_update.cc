@@ -3,7 +3,7 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/status/statusor.h"
 #include "model/base/status_macros.h"
-#include "server/vectors/thread_scratch.h"
+#include "server/vectors/text_batch.h"
 
 namespace semrank {
 namespace {
@@ -46,7 +46,7 @@ absl::StatusOr<bool> CatalogModelUpdate::Embed(
 absl::StatusOr<std::size_t> CatalogModelUpdate::EmbedSome(
     const ServedModelPtr& model, std::size_t first) {
   const DocumentCatalog::Snapshot snapshot = catalog_.TakeSnapshot();
-  TurnScratch& scratch = ThreadScratch();
+  SliceScratch& scratch = ThreadSliceScratch();
   scratch.texts.Clear();
   std::vector<std::uint32_t> slots;
   std::size_t slot = first;
@@ -59,9 +59,9 @@ absl::StatusOr<std::size_t> CatalogModelUpdate::EmbedSome(
   }
   scratch.rows.resize(slots.size() * model->model->embedding_dim());
   StageTimes times;
-  SEMRANK_RETURN_IF_ERROR(
-      embedder_.Embed(*model, Side::kDocument, scratch.texts, *this,
-                      scratch.embedder, scratch.rows.data(), times));
+  SEMRANK_RETURN_IF_ERROR(embedder_.Embed({*model, *this, times},
+                                          Side::kDocument, scratch.texts,
+                                          scratch.rows.data()));
   catalog_.AddRows(snapshot, slots, scratch.rows.data(),
                    [&](std::span<const std::size_t> live) {
                      WriteToStore(snapshot, *model, slots, scratch.rows.data(),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <utility>
 
 #include "model/nn/cosine_scorer.h"
 #include "server/vectors/sparse_scores.h"
@@ -10,6 +11,14 @@
 
 namespace semrank {
 namespace {
+
+struct IsBetter {
+  const DocumentCatalog::Snapshot& snapshot;
+  bool operator()(const CatalogHit& a, const CatalogHit& b) const {
+    if (a.score != b.score) return a.score > b.score;
+    return snapshot.record(a.slot).key() < snapshot.record(b.slot).key();
+  }
+};
 
 constexpr std::uint32_t kBlock = CatalogSlots::kBlockSlots;
 
@@ -97,6 +106,26 @@ void ScanBlockWithWords(const DocumentCatalog::Snapshot& snapshot,
 
 }  // namespace
 
+void TopDocuments::Add(const DocumentCatalog::Snapshot& snapshot,
+                       CatalogHit hit) {
+  // Not "is less": what is no number has no place.
+  if (!(hit.score >= least_score())) return;
+  const IsBetter is_better{snapshot};
+  if (hits_.size() == capacity_) {
+    if (!is_better(hit, hits_.front())) return;
+    std::ranges::pop_heap(hits_, is_better);
+    hits_.pop_back();
+  }
+  hits_.push_back(hit);
+  std::ranges::push_heap(hits_, is_better);
+}
+
+std::vector<CatalogHit> TopDocuments::Take(
+    const DocumentCatalog::Snapshot& snapshot) {
+  std::ranges::sort(hits_, IsBetter{snapshot});
+  return std::exchange(hits_, {});
+}
+
 void ScanCatalog(const DocumentCatalog::Snapshot& snapshot,
                  const ScanQuery& query, std::size_t first, std::size_t last,
                  TopDocuments& best) {
@@ -115,6 +144,64 @@ void ScanCatalog(const DocumentCatalog::Snapshot& snapshot,
       ScanBlock(snapshot, model.embedding_dim(), query, begin, block, best);
     }
   }
+}
+
+SharedScan::SharedScan(const DocumentCatalog::Snapshot* snapshot,
+                       const ScanQuery* query, const Options& options)
+    : snapshot_(*snapshot),
+      query_(*query),
+      options_(options),
+      num_slots_(snapshot->num_slots()),
+      best_(options.top_k, options.min_score) {}
+
+void SharedScan::AskForHelp(WorkerPool& pool) {
+  const std::size_t num_pieces =
+      (num_slots_ + options_.piece_slots - 1) / options_.piece_slots;
+  const auto num_helpers = std::min<std::size_t>(
+      num_pieces == 0 ? 0 : num_pieces - 1, pool.num_threads() - 1);
+  for (std::size_t i = 0; i < num_helpers; ++i) Help(pool);
+}
+
+void SharedScan::Help(WorkerPool& pool) {
+  // One piece, then back to the end of the queue like any other work.
+  pool.Submit([self = shared_from_this(), &pool] {
+    if (self->ScanNext()) self->Help(pool);
+  });
+}
+
+bool SharedScan::ScanNext() {
+  std::size_t first = 0;
+  float min_score = 0;
+  {
+    const MutexLock lock(mutex_);
+    if (next_slot_ >= num_slots_) return false;
+    first = next_slot_;
+    next_slot_ += options_.piece_slots;
+    min_score = best_.least_score();
+    ++num_at_work_;
+  }
+  TopDocuments best(options_.top_k, min_score);
+  ScanCatalog(snapshot_, query_, first, first + options_.piece_slots, best);
+  const MutexLock lock(mutex_);
+  for (const CatalogHit& hit : best.Take(snapshot_)) best_.Add(snapshot_, hit);
+  if (--num_at_work_ == 0) idle_.NotifyAll();
+  return true;
+}
+
+bool SharedScan::is_all_taken() const {
+  const MutexLock lock(mutex_);
+  return next_slot_ >= num_slots_;
+}
+
+void SharedScan::Stop() {
+  const MutexLock lock(mutex_);
+  next_slot_ = num_slots_;
+  while (num_at_work_ > 0) idle_.Wait(mutex_);
+}
+
+std::vector<CatalogHit> SharedScan::TakeHits() {
+  const MutexLock lock(mutex_);
+  return best_.Take(snapshot_);
 }
 
 }  // namespace semrank

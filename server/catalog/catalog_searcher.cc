@@ -10,7 +10,7 @@
 #include "model/base/status_macros.h"
 #include "server/base/errors.h"
 #include "server/base/text_checks.h"
-#include "server/vectors/thread_scratch.h"
+#include "server/vectors/text_batch.h"
 
 namespace semrank {
 namespace {
@@ -83,55 +83,55 @@ absl::Status CatalogSearcher::Check(const SearchInput& input,
 
 absl::Status CatalogSearcher::Prepare(const SearchInput& input,
                                       const Caller& caller, WorkerPool* helpers,
-                                      SearchTurns& turns,
+                                      SearchState& state,
                                       SearchResult& result) const {
   StageClock clock;
-  turns.text.Clear();
-  const absl::Status valid = turns.text.Add(input.query);
+  state.text.Clear();
+  const absl::Status valid = state.text.Add(input.query);
   if (!valid.ok()) return InvalidUtf8("query", valid);
   for (const DocumentKeyView& key : input.excluded) {
     const auto slot = result.snapshot.Find(key);
-    if (slot.has_value()) turns.query.excluded_slots.insert(*slot);
+    if (slot.has_value()) state.query.excluded_slots.insert(*slot);
   }
   result.times[Stage::kParse] += clock.Lap();
   const ServedModelPtr served = result.snapshot.model();
-  turns.row.resize(served->model->embedding_dim());
-  SEMRANK_RETURN_IF_ERROR(embedder_.Embed(*served, Side::kQuery, turns.text,
-                                          caller, ThreadScratch().embedder,
-                                          turns.row.data(), result.times));
-  turns.query.text = turns.text[0];
-  turns.query.row = turns.row.data();
+  state.row.resize(served->model->embedding_dim());
+  SEMRANK_RETURN_IF_ERROR(embedder_.Embed({*served, caller, result.times},
+                                          Side::kQuery, state.text,
+                                          state.row.data()));
+  state.query.text = state.text[0];
+  state.query.row = state.row.data();
   result.num_documents_searched =
-      result.snapshot.num_documents() - turns.query.excluded_slots.size();
-  turns.scan = SharedScanOwner(std::make_shared<SharedScan>(
-      &result.snapshot, &turns.query,
+      result.snapshot.num_documents() - state.query.excluded_slots.size();
+  state.scan = SharedScanOwner(std::make_shared<SharedScan>(
+      &result.snapshot, &state.query,
       SharedScan::Options{
           .top_k = input.top_k == 0 ? kDefaultTopK : input.top_k,
           .min_score =
               input.min_score.value_or(-std::numeric_limits<float>::infinity()),
           .piece_slots = static_cast<std::size_t>(
-              kTurnTexts *
+              kSliceTexts *
               (ReadsTitles(result.snapshot) ? 1 : kDocumentsPerPermit))}));
-  if (helpers != nullptr) turns.scan->AskForHelp(*helpers);
+  if (helpers != nullptr) state.scan->AskForHelp(*helpers);
   return absl::OkStatus();
 }
 
-absl::StatusOr<Progress> CatalogSearcher::Turn(const SearchInput& input,
-                                               const Caller& caller,
-                                               WorkerPool* helpers,
-                                               SearchTurns& turns,
-                                               SearchResult& result) const {
+absl::StatusOr<Progress> CatalogSearcher::RunSlice(const SearchInput& input,
+                                                   const Caller& caller,
+                                                   WorkerPool* helpers,
+                                                   SearchState& state,
+                                                   SearchResult& result) const {
   SEMRANK_RETURN_IF_ERROR(CheckStillWanted(caller));
-  if (!turns.scan) {
-    SEMRANK_RETURN_IF_ERROR(Prepare(input, caller, helpers, turns, result));
+  if (!state.scan) {
+    SEMRANK_RETURN_IF_ERROR(Prepare(input, caller, helpers, state, result));
   }
   StageClock clock;
-  turns.scan->ScanNext();
-  const bool done = turns.scan->is_all_taken();
+  state.scan->ScanNext();
+  const bool done = state.scan->is_all_taken();
   if (done) {
     // What helpers are working on is soon done: a turn each.
-    turns.scan->Stop();
-    result.hits = turns.scan->TakeHits();
+    state.scan->Stop();
+    result.hits = state.scan->TakeHits();
   }
   result.times[Stage::kScore] += clock.Lap();
   if (!done) return Progress::kMore;

@@ -26,12 +26,9 @@
 #include "server/base/caller.h"
 #include "server/base/limits.h"
 #include "server/base/metrics.h"
-#include "server/base/progress.h"
-#include "server/base/stage_times.h"
+#include "server/base/work_slice.h"
 #include "server/catalog/catalog_scan.h"
 #include "server/catalog/document_catalog.h"
-#include "server/catalog/shared_scan.h"
-#include "server/catalog/top_documents.h"
 #include "server/vectors/text_embedder.h"
 
 namespace semrank {
@@ -54,9 +51,9 @@ struct SearchResult {
   StageTimes times;
 };
 
-// How far a search has come between two turns; begins empty. Its result must
+// How far a search has come between two state; begins empty. Its result must
 // outlive it.
-struct SearchTurns {
+struct SearchState {
   ScanQuery query;
   TextBatch text;
   std::vector<float> row;
@@ -89,13 +86,14 @@ class CatalogSearcher {
 
   // After both. One turn; `result` is complete after kDone. `helpers` (may be
   // null) must outlive the search.
-  absl::StatusOr<Progress> Turn(const SearchInput& input, const Caller& caller,
-                                WorkerPool* helpers, SearchTurns& turns,
-                                SearchResult& result) const;
+  absl::StatusOr<Progress> RunSlice(const SearchInput& input,
+                                    const Caller& caller, WorkerPool* helpers,
+                                    SearchState& state,
+                                    SearchResult& result) const;
 
  private:
   absl::Status Prepare(const SearchInput& input, const Caller& caller,
-                       WorkerPool* helpers, SearchTurns& turns,
+                       WorkerPool* helpers, SearchState& state,
                        SearchResult& result) const;
 
   const Limits limits_;

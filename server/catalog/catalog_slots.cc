@@ -1,6 +1,19 @@
 #include "server/catalog/catalog_slots.h"
 
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "absl/strings/str_format.h"
+
 namespace semrank {
+namespace {
+
+constexpr std::size_t kHugePageBytes = std::size_t{2} << 20;
+constexpr std::size_t kCacheLineBytes = 64;
+
+}  // namespace
 
 CatalogSlots::CatalogSlots()
     : chunks_(std::make_unique<std::unique_ptr<Chunk>[]>(kMaxChunks)) {}
@@ -45,6 +58,39 @@ void CatalogSlots::Clear(std::uint32_t slot) {
   const CatalogRecord*& record = ChunkOf(slot).records[slot % kChunkSlots];
   CatalogRecord::Deleter()(record);
   record = nullptr;
+}
+
+CatalogVectors::CatalogVectors(std::uint32_t model_number, int dim)
+    : model_number_(model_number),
+      dim_(dim),
+      chunks_(std::make_unique<float*[]>(CatalogSlots::kMaxChunks)) {}
+
+CatalogVectors::~CatalogVectors() {
+  for (std::size_t i = 0; i < num_chunks_; ++i) std::free(chunks_[i]);
+}
+
+absl::Status CatalogVectors::Reserve(std::size_t num_slots) {
+  const std::size_t wanted =
+      (num_slots + CatalogSlots::kChunkSlots - 1) / CatalogSlots::kChunkSlots;
+  // Models without vectors need no rows.
+  while (dim_ > 0 && num_chunks_ < wanted) {
+    const bool huge = ChunkBytes() % kHugePageBytes == 0;
+    void* const chunk = std::aligned_alloc(
+        huge ? kHugePageBytes : kCacheLineBytes, ChunkBytes());
+    if (chunk == nullptr) {
+      return absl::ResourceExhaustedError(absl::StrFormat(
+          "no memory for %d bytes of catalog vectors", ChunkBytes()));
+    }
+    // Scanning costs a TLB miss every eight vectors on 4 KiB pages. A refusal
+    // is no error.
+    if (huge) madvise(chunk, ChunkBytes(), MADV_HUGEPAGE);
+    chunks_[num_chunks_++] = static_cast<float*>(chunk);
+  }
+  return absl::OkStatus();
+}
+
+void CatalogVectors::Set(std::uint32_t slot, const float* row) {
+  std::copy_n(row, dim_, const_cast<float*>(this->row(slot)));
 }
 
 }  // namespace semrank

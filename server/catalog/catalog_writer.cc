@@ -7,7 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 #include "server/base/errors.h"
-#include "server/vectors/thread_scratch.h"
+#include "server/vectors/text_batch.h"
 
 namespace semrank {
 namespace {
@@ -79,30 +79,30 @@ absl::Status CatalogWriter::CheckDocument(const NewDocument& document,
   return absl::OkStatus();
 }
 
-absl::StatusOr<Progress> CatalogWriter::PutTurn(
+absl::StatusOr<Progress> CatalogWriter::PutSlice(
     std::span<const NewDocument> documents, const Caller& caller,
-    PutTurns& turns, PutResult& result) const {
-  if (!turns.begun) {
-    turns.begun = true;
+    PutState& state, PutResult& result) const {
+  if (!state.begun) {
+    state.begun = true;
     SEMRANK_RETURN_IF_ERROR(CheckPut(documents.size()));
-    turns.models.clear();
+    state.models.clear();
     for (ServedModelPtr& model : catalog_.Models()) {
-      turns.models.push_back({std::move(model), {}});
+      state.models.push_back({std::move(model), {}});
     }
-    if (turns.models.empty()) return NoModel();
+    if (state.models.empty()) return NoModel();
   }
   SEMRANK_RETURN_IF_ERROR(CheckStillWanted(caller));
-  AddRecords(documents, turns, result);
-  SEMRANK_RETURN_IF_ERROR(EmbedRecords(caller, turns, result));
-  if (turns.next_document < documents.size() ||
-      turns.num_embedded < turns.records.size()) {
+  AddRecords(documents, state, result);
+  SEMRANK_RETURN_IF_ERROR(EmbedRecords(caller, state, result));
+  if (state.next_document < documents.size() ||
+      state.num_embedded < state.records.size()) {
     return Progress::kMore;
   }
-  const absl::Status committed = Commit(turns, result);
+  const absl::Status committed = Commit(state, result);
   if (absl::IsAborted(committed)) {
     // Another model is on its way since: once more, with its vectors too.
-    turns.begun = false;
-    turns.num_embedded = 0;
+    state.begun = false;
+    state.num_embedded = 0;
     return Progress::kMore;
   }
   SEMRANK_RETURN_IF_ERROR(committed);
@@ -112,72 +112,72 @@ absl::StatusOr<Progress> CatalogWriter::PutTurn(
 }
 
 void CatalogWriter::AddRecords(std::span<const NewDocument> documents,
-                               PutTurns& turns, PutResult& result) const {
+                               PutState& state, PutResult& result) const {
   StageClock clock;
   const std::size_t last =
-      TurnEnd(turns.next_document, documents.size(),
-              [&](std::size_t i) { return documents[i].title.size(); });
-  for (; turns.next_document < last; ++turns.next_document) {
-    const std::size_t i = turns.next_document;
+      SliceEnd(state.next_document, documents.size(),
+               [&](std::size_t i) { return documents[i].title.size(); });
+  for (; state.next_document < last; ++state.next_document) {
+    const std::size_t i = state.next_document;
     absl::Status status = CheckDocument(documents[i], i);
     if (!status.ok()) {
       result.problems.push_back(
           {static_cast<std::uint32_t>(i), std::move(status)});
       continue;
     }
-    turns.records.push_back(CatalogRecord::Make(
+    state.records.push_back(CatalogRecord::Make(
         *documents[i].key, documents[i].title, documents[i].payload));
   }
   result.times[Stage::kParse] += clock.Lap();
 }
 
-absl::Status CatalogWriter::EmbedRecords(const Caller& caller, PutTurns& turns,
+absl::Status CatalogWriter::EmbedRecords(const Caller& caller, PutState& state,
                                          PutResult& result) const {
-  TurnScratch& scratch = ThreadScratch();
+  SliceScratch& scratch = ThreadSliceScratch();
   scratch.texts.Clear();
   StageClock clock;
-  const std::size_t first = turns.num_embedded;
+  const std::size_t first = state.num_embedded;
   const std::size_t last =
-      TurnEnd(first, turns.records.size(),
-              [&](std::size_t i) { return turns.records[i]->title().size(); });
+      SliceEnd(first, state.records.size(),
+               [&](std::size_t i) { return state.records[i]->title().size(); });
   for (std::size_t i = first; i < last; ++i) {
-    const absl::Status valid = scratch.texts.Add(turns.records[i]->title());
+    const absl::Status valid = scratch.texts.Add(state.records[i]->title());
     if (!valid.ok()) return InvalidUtf8("documents", valid);
   }
   result.times[Stage::kParse] += clock.Lap();
-  for (PutTurns::ModelRows& of_model : turns.models) {
+  for (PutState::ModelRows& of_model : state.models) {
     const std::size_t dim = of_model.model->model->embedding_dim();
     of_model.rows.resize(last * dim);
     SEMRANK_RETURN_IF_ERROR(embedder_.Embed(
-        *of_model.model, Side::kDocument, scratch.texts, caller,
-        scratch.embedder, of_model.rows.data() + first * dim, result.times));
+        {*of_model.model, caller, result.times}, Side::kDocument, scratch.texts,
+        of_model.rows.data() + first * dim));
   }
-  turns.num_embedded = last;
+  state.num_embedded = last;
   return absl::OkStatus();
 }
 
-absl::Status CatalogWriter::Commit(PutTurns& turns, PutResult& result) const {
+absl::Status CatalogWriter::Commit(PutState& state, PutResult& result) const {
   StageClock clock;
   std::vector<DocumentCatalog::Rows> rows;
-  for (const PutTurns::ModelRows& of_model : turns.models) {
+  for (const PutState::ModelRows& of_model : state.models) {
     rows.push_back({of_model.model, of_model.rows.data()});
   }
   SEMRANK_ASSIGN_OR_RETURN(
       result.counts,
-      catalog_.Put(turns.records, rows, [&] { return WriteToStore(turns); }));
-  result.model = turns.models.front().model;
+      catalog_.Put(state.records, rows, [&] { return WriteToStore(state); }));
+  result.model = state.models.front().model;
   result.times[Stage::kCache] += clock.Lap();
   return absl::OkStatus();
 }
 
-absl::Status CatalogWriter::WriteToStore(const PutTurns& turns) const {
+absl::Status CatalogWriter::WriteToStore(const PutState& state) const {
   if (store_ == nullptr) return absl::OkStatus();
   // The newest model's vectors: the ones that the next start needs.
-  const PutTurns::ModelRows& newest = turns.models.back();
+  const PutState::ModelRows& newest = state.models.back();
   const std::size_t dim = newest.model->model->embedding_dim();
   std::vector<StoredDocument> documents;
-  for (std::size_t i = 0; i < turns.records.size(); ++i) {
-    documents.push_back(ToStoredDocument(*newest.model, *turns.records[i],
+  for (std::size_t i = 0; i < state.records.size(); ++i) {
+    documents.push_back(ToStoredDocument(*newest.model, *state.records[i],
                                          newest.rows.data() + i * dim));
   }
   return FromStore(store_->PutDocuments(documents));

@@ -23,9 +23,8 @@
 #include "server/base/caller.h"
 #include "server/base/limits.h"
 #include "server/base/metrics.h"
-#include "server/base/progress.h"
-#include "server/base/stage_times.h"
 #include "server/base/text_checks.h"
+#include "server/base/work_slice.h"
 #include "server/catalog/document_catalog.h"
 #include "server/stores/document_store.h"
 #include "server/vectors/text_embedder.h"
@@ -46,8 +45,8 @@ struct PutResult {
   StageTimes times;
 };
 
-// How far a put has come between two turns; begins empty.
-struct PutTurns {
+// How far a put has come between two state; begins empty.
+struct PutState {
   struct ModelRows {
     ServedModelPtr model;
     std::vector<float> rows;
@@ -74,9 +73,9 @@ class CatalogWriter {
         store_(store) {}
 
   // One turn; `result` is complete after kDone.
-  absl::StatusOr<Progress> PutTurn(std::span<const NewDocument> documents,
-                                   const Caller& caller, PutTurns& turns,
-                                   PutResult& result) const;
+  absl::StatusOr<Progress> PutSlice(std::span<const NewDocument> documents,
+                                    const Caller& caller, PutState& state,
+                                    PutResult& result) const;
 
   // found[i] becomes whether keys[i] was there. Returns how many were.
   absl::StatusOr<std::uint32_t> Delete(std::span<const DocumentKeyView> keys,
@@ -90,13 +89,13 @@ class CatalogWriter {
   absl::Status CheckPut(std::size_t num_documents) const;
   // What is wrong with document i.
   absl::Status CheckDocument(const NewDocument& document, std::size_t i) const;
-  // Documents from turns.next_document on, a turn of them, become records.
-  void AddRecords(std::span<const NewDocument> documents, PutTurns& turns,
+  // Documents from state.next_document on, a turn of them, become records.
+  void AddRecords(std::span<const NewDocument> documents, PutState& state,
                   PutResult& result) const;
-  absl::Status EmbedRecords(const Caller& caller, PutTurns& turns,
+  absl::Status EmbedRecords(const Caller& caller, PutState& state,
                             PutResult& result) const;
-  absl::Status Commit(PutTurns& turns, PutResult& result) const;
-  absl::Status WriteToStore(const PutTurns& turns) const;
+  absl::Status Commit(PutState& state, PutResult& result) const;
+  absl::Status WriteToStore(const PutState& state) const;
 
   const Limits limits_;
   DocumentCatalog& catalog_;

@@ -31,7 +31,6 @@
 #include "server/catalog/catalog_index.h"
 #include "server/catalog/catalog_record.h"
 #include "server/catalog/catalog_slots.h"
-#include "server/catalog/catalog_vectors.h"
 #include "server/models/served_model.h"
 
 namespace semrank {

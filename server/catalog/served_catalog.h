@@ -1,11 +1,12 @@
-// The catalog and those who work on it, as a server has them.
+// The catalog, and the parts of the server that read, write and update it.
 #ifndef SEMRANK_SERVER_CATALOG_SERVED_CATALOG_H_
 #define SEMRANK_SERVER_CATALOG_SERVED_CATALOG_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 
-#include "server/catalog/catalog_loader.h"
+#include "absl/status/statusor.h"
 #include "server/catalog/catalog_model_update.h"
 #include "server/catalog/catalog_searcher.h"
 #include "server/catalog/catalog_writer.h"
@@ -15,6 +16,11 @@ namespace semrank {
 
 class ServedCatalog {
  public:
+  struct LoadCounts {
+    std::int64_t num_documents = 0;
+    std::int64_t num_embedded = 0;  // of these
+  };
+
   // `embedder`, `metrics` and `store`, which may be null, must outlive it.
   ServedCatalog(const Limits& limits, std::size_t max_documents,
                 const TextEmbedder* embedder, Metrics* metrics,
@@ -26,13 +32,11 @@ class ServedCatalog {
         embedder_(embedder),
         store_(store) {}
 
-  // Fills the empty catalog, which has its model, from the store. `stop` as
-  // CatalogLoader has it.
-  absl::StatusOr<CatalogLoader::Counts> Load(
-      const std::function<bool()>& stop = nullptr) {
-    if (store_ == nullptr) return CatalogLoader::Counts{};
-    return CatalogLoader(store_, embedder_, &documents).Load(stop);
-  }
+  // Fills the empty catalog, which has its model, from the store; before the
+  // catalog serves. The store's error; ResourceExhausted when the catalog
+  // cannot hold them all; Cancelled once `stop`, which may be null, returns
+  // true.
+  absl::StatusOr<LoadCounts> Load(const std::function<bool()>& stop = nullptr);
 
   DocumentCatalog documents;
   CatalogWriter writer;

@@ -4,7 +4,7 @@
 
 #include "absl/time/clock.h"
 #include "model/base/status_macros.h"
-#include "server/base/stage_times.h"
+#include "server/base/metrics.h"
 #include "server/http/json_messages.h"
 #include "server/http/json_text_count.h"
 

@@ -51,6 +51,12 @@ struct ModelStatus {
   bool is_default = false;
 };
 
+// What a model must pass before it may answer: embeds a few texts on both
+// sides, which also brings the weights into memory. DataLoss unless every
+// vector is finite, has length 1 or 0 (SSI: any length), and is the same bits
+// alone and in a batch.
+absl::Status SelfTest(const TwoTowerModel& model);
+
 class ModelSlot {
  public:
   // Called in the loading thread. `number` gives a loaded model its number;

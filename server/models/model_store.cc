@@ -75,6 +75,15 @@ absl::StatusOr<ModelStore::Reloaded> ModelStore::Reload(std::string_view name,
   return reloaded;
 }
 
+std::vector<ServedModelPtr> ModelStore::CurrentModels() const {
+  std::vector<ServedModelPtr> models;
+  for (const auto& slot : slots_) {
+    ServedModelPtr current = slot->current();
+    if (current != nullptr) models.push_back(std::move(current));
+  }
+  return models;
+}
+
 absl::StatusOr<ServedModelPtr> ModelStore::Find(std::string_view name,
                                                 std::int64_t version) const {
   SEMRANK_RETURN_IF_ERROR(CheckVersion(version));
@@ -168,9 +177,8 @@ void ModelStore::FinishLoad(const ModelLoad& load) {
                        load.model->load_time);
     if (hooks_.published) {
       std::vector<std::uint32_t> numbers;
-      for (const auto& slot : slots_) {
-        const ServedModelPtr current = slot->current();
-        if (current != nullptr) numbers.push_back(current->number);
+      for (const ServedModelPtr& current : CurrentModels()) {
+        numbers.push_back(current->number);
       }
       hooks_.published(numbers);
     }

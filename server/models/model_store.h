@@ -75,6 +75,8 @@ class ModelStore {
 
   // The default model; null while none has been published.
   ServedModelPtr current() const { return slots_.front()->current(); }
+  // The current model of each name that has one.
+  std::vector<ServedModelPtr> CurrentModels() const;
 
   // The model for a request. `name` empty = the default, `version` 0 = the
   // current one. InvalidArgument for a negative version, NotFound for another

@@ -1,23 +1,50 @@
 #include "server/ranking/candidate_scorer.h"
 
+#include <cmath>
+
 #include "model/base/status_macros.h"
 #include "server/base/errors.h"
 #include "server/base/vector_encoding.h"
-#include "server/ranking/given_vectors.h"
 #include "server/vectors/sparse_scores.h"
 
 namespace semrank {
+namespace {
 
-CandidateScorer::CandidateScorer(const Limits& limits,
-                                 const TextEmbedder& embedder,
-                                 const ServedModel& served,
-                                 const Caller& caller, ScoredCandidates& scored,
-                                 RankResult& result)
-    : limits_(limits),
-      embedder_(embedder),
-      served_(served),
-      caller_(caller),
-      scratch_(ThreadScratch()),
+// A unit vector rounded to float32 is off by less than 2^-23 in length.
+constexpr double kUnitLengthTolerance = 1e-6;
+
+// The other side's numbers are sums of weights that are at most 1e6
+// (model/format/FORMAT.md).
+constexpr float kLargestValue = 1e15f;
+
+}  // namespace
+
+bool ScaleToUnitLength(std::span<float> vector) {
+  // In double, where squares of floats neither overflow nor vanish.
+  double length_squared = 0;
+  for (const float value : vector) length_squared += double{value} * value;
+  if (!std::isfinite(length_squared)) return false;
+  const double length = std::sqrt(length_squared);
+  if (length == 0 || std::abs(length - 1) <= kUnitLengthTolerance) return true;
+  for (float& value : vector) {
+    value = static_cast<float>(double{value} / length);
+  }
+  return true;
+}
+
+bool HasUsableValues(std::span<const float> vector) {
+  for (const float value : vector) {
+    // Written so that NaN fails.
+    if (!(std::abs(value) <= kLargestValue)) return false;
+  }
+  return true;
+}
+
+CandidateScorer::CandidateScorer(const Options& options,
+                                 ScoredCandidates& scored, RankResult& result)
+    : options_(options),
+      context_{options.served, options.caller, result.times},
+      scratch_(ThreadSliceScratch()),
       scored_(scored),
       result_(result) {}
 
@@ -29,29 +56,28 @@ absl::Status CandidateScorer::BeginWith(std::string_view query) {
   const absl::Status valid = scored_.query.Add(query);
   if (!valid.ok()) return InvalidUtf8("query", valid);
   result_.times[Stage::kParse] += clock.Lap();
-  scored_.query_row.resize(served_.model->embedding_dim());
-  return embedder_.Embed(served_, Side::kQuery, scored_.query, caller_,
-                         scratch_.embedder, scored_.query_row.data(),
-                         result_.times);
+  scored_.query_row.resize(options_.served.model->embedding_dim());
+  return options_.embedder.Embed(context_, Side::kQuery, scored_.query,
+                                 scored_.query_row.data());
 }
 
 absl::Status CandidateScorer::ScoreTitles(
     std::span<const std::string_view> titles, std::uint32_t first) {
-  const int dim = served_.model->embedding_dim();
+  const int dim = options_.served.model->embedding_dim();
   StageClock clock;
   const std::size_t first_row = scored_.candidates.size();
   SEMRANK_RETURN_IF_ERROR(AddTitles(titles, first));
   const std::size_t num_rows = scored_.candidates.size() - first_row;
   scratch_.rows.resize(num_rows * dim);
   result_.times[Stage::kParse] += clock.Lap();
-  SEMRANK_RETURN_IF_ERROR(embedder_.FindOrEmbedDocuments(
-      served_, scratch_.texts, caller_, scratch_.embedder, scratch_.rows.data(),
-      result_.cache, result_.times));
+  SEMRANK_RETURN_IF_ERROR(options_.embedder.FindOrEmbedDocuments(
+      context_, scratch_.texts, scratch_.rows.data(), result_.cache));
   clock.Lap();
   scored_.scores.resize(scored_.candidates.size());
   const std::span<float> scores = std::span(scored_.scores).subspan(first_row);
   ScoreMatrix(scored_.query_row.data(), scratch_.rows.data(), dim, scores);
-  AddSparseScores(*served_.model, scored_.query[0], scratch_.texts, scores);
+  AddSparseScores(*options_.served.model, scored_.query[0], scratch_.texts,
+                  scores);
   result_.times[Stage::kScore] += clock.Lap();
   return absl::OkStatus();
 }
@@ -61,10 +87,11 @@ absl::Status CandidateScorer::AddTitles(
   scratch_.texts.Clear();
   for (std::size_t i = 0; i < titles.size(); ++i) {
     const auto candidate = static_cast<std::uint32_t>(first + i);
-    if (IsTooLong(titles[i], limits_)) {
+    if (IsTooLong(titles[i], options_.limits)) {
       result_.problems.push_back(
-          {candidate, TextTooLong(ItemName("titles", candidate),
-                                  titles[i].size(), limits_.max_text_bytes)});
+          {candidate,
+           TextTooLong(ItemName("titles", candidate), titles[i].size(),
+                       options_.limits.max_text_bytes)});
       continue;
     }
     const absl::Status valid = scratch_.texts.Add(titles[i]);
@@ -74,25 +101,23 @@ absl::Status CandidateScorer::AddTitles(
   return absl::OkStatus();
 }
 
-absl::Status CandidateScorer::ScoreDocuments(const DocumentCatalog* catalog,
-                                             const RankInput& input,
+absl::Status CandidateScorer::ScoreDocuments(const RankInput& input,
                                              std::size_t first,
                                              std::size_t last) {
   if (first == last) return absl::OkStatus();
-  SEMRANK_RETURN_IF_ERROR(CheckStillWanted(caller_));
+  SEMRANK_RETURN_IF_ERROR(CheckStillWanted(options_.caller));
   StageClock clock;
-  if (catalog != nullptr && !result_.catalog.snapshot) {
-    result_.catalog.snapshot = catalog->TakeSnapshot();
+  if (options_.catalog != nullptr && !result_.catalog.snapshot) {
+    result_.catalog.snapshot = options_.catalog->TakeSnapshot();
   }
   const std::size_t first_row = scored_.candidates.size();
-  SEMRANK_RETURN_IF_ERROR(FindDocuments(catalog, input, first, last));
+  SEMRANK_RETURN_IF_ERROR(FindDocuments(input, first, last));
   scored_.scores.resize(scored_.candidates.size());
   result_.times[Stage::kCache] += clock.Lap();
   return ScoreFound(input, first_row);
 }
 
-absl::Status CandidateScorer::FindDocuments(const DocumentCatalog* catalog,
-                                            const RankInput& input,
+absl::Status CandidateScorer::FindDocuments(const RankInput& input,
                                             std::size_t first,
                                             std::size_t last) {
   const DocumentCatalog::Snapshot& snapshot = result_.catalog.snapshot;
@@ -102,7 +127,8 @@ absl::Status CandidateScorer::FindDocuments(const DocumentCatalog* catalog,
     const DocumentKeyView key =
         by_number ? DocumentKeyView(input.ids[place])
                   : DocumentKeyView(input.document_ids[place]);
-    const auto slot = catalog == nullptr ? std::nullopt : snapshot.Find(key);
+    const auto slot =
+        options_.catalog == nullptr ? std::nullopt : snapshot.Find(key);
     const auto candidate = static_cast<std::uint32_t>(input.titles.size() + i);
     result_.catalog.slots.push_back(slot.value_or(RankedCatalog::kNoSlot));
     if (slot.has_value()) {
@@ -126,9 +152,10 @@ absl::Status CandidateScorer::ScoreFound(const RankInput& input,
   if (candidates.empty()) return absl::OkStatus();
   const std::span<float> scores = std::span(scored_.scores).subspan(first_row);
   const DocumentCatalog::Snapshot& snapshot = result_.catalog.snapshot;
-  const TwoTowerModel& model = *served_.model;
+  const TwoTowerModel& model = *options_.served.model;
   const ServedModelPtr own = snapshot.model();
-  const bool has_vectors = own != nullptr && own->number == served_.number;
+  const bool has_vectors =
+      own != nullptr && own->number == options_.served.number;
   const int dim = model.embedding_dim();
   std::vector<const float*> rows(candidates.size());
   scratch_.texts.Clear();
@@ -142,9 +169,8 @@ absl::Status CandidateScorer::ScoreFound(const RankInput& input,
   if (!has_vectors) {
     scratch_.rows.resize(candidates.size() * dim);
     CacheUse not_of_titles;
-    SEMRANK_RETURN_IF_ERROR(embedder_.FindOrEmbedDocuments(
-        served_, scratch_.texts, caller_, scratch_.embedder,
-        scratch_.rows.data(), not_of_titles, result_.times));
+    SEMRANK_RETURN_IF_ERROR(options_.embedder.FindOrEmbedDocuments(
+        context_, scratch_.texts, scratch_.rows.data(), not_of_titles));
     for (std::size_t i = 0; i < rows.size(); ++i) {
       rows[i] = scratch_.rows.data() + i * dim;
     }
@@ -161,8 +187,9 @@ absl::Status CandidateScorer::ScoreFound(const RankInput& input,
 void CandidateScorer::ScoreVectors(std::string_view vectors,
                                    std::uint32_t first) {
   if (vectors.empty()) return;
-  const int dim = served_.model->embedding_dim();
-  const bool cosine = served_.model->config().tower() != v1::TOWER_KIND_SSI;
+  const int dim = options_.served.model->embedding_dim();
+  const bool cosine =
+      options_.served.model->config().tower() != v1::TOWER_KIND_SSI;
   StageClock clock;
   const std::size_t row_bytes = dim * sizeof(float);
   scratch_.rows.resize(dim);

@@ -17,18 +17,36 @@
 #include "absl/status/status.h"
 #include "server/base/caller.h"
 #include "server/ranking/rank_request.h"
+#include "server/vectors/text_batch.h"
 #include "server/vectors/text_embedder.h"
-#include "server/vectors/thread_scratch.h"
 
 namespace semrank {
 
+// Scales a vector to length 1; zero stays zero, and one whose length is 1 up
+// to float32 rounding stays as it is, so that a vector from EmbedTexts scores
+// what its text scores, to the last bit. False, and the vector left alone, when
+// it holds NaN or infinity.
+bool ScaleToUnitLength(std::span<float> vector);
+
+// For scores that are dot products of vectors of any length: false when the
+// vector holds NaN, or a number beyond +-1e15, with which a score could leave
+// single precision.
+bool HasUsableValues(std::span<const float> vector);
+
 class CandidateScorer {
  public:
-  // What is scored goes to the end of `scored`; problems, cache use and times
-  // are added to `result`. All outlive the scorer.
-  CandidateScorer(const Limits& limits, const TextEmbedder& embedder,
-                  const ServedModel& served, const Caller& caller,
-                  ScoredCandidates& scored, RankResult& result);
+  struct Options {
+    const Limits& limits;
+    const TextEmbedder& embedder;
+    const DocumentCatalog* catalog = nullptr;  // null: no document has an id
+    const ServedModel& served;
+    const Caller& caller;
+  };
+
+  // Scored candidates are appended to `scored`; problems, cache use and times
+  // are added to `result`. All must outlive the scorer.
+  CandidateScorer(const Options& options, ScoredCandidates& scored,
+                  RankResult& result);
 
   // Empties `scored` and puts the query in; before everything else.
   absl::Status BeginWith(std::string_view query);
@@ -41,8 +59,7 @@ class CandidateScorer {
   // Documents of the catalog, whose numbers go on after the titles': `first`
   // counts ids and document_ids through from 0. With the catalog's vectors if
   // they are of this model, else by title, through the cache.
-  absl::Status ScoreDocuments(const DocumentCatalog* catalog,
-                              const RankInput& input, std::size_t first,
+  absl::Status ScoreDocuments(const RankInput& input, std::size_t first,
                               std::size_t last);
 
   // Rows of embedding_dim float32, a whole number of them; the first is
@@ -55,17 +72,14 @@ class CandidateScorer {
   absl::Status AddTitles(std::span<const std::string_view> titles,
                          std::uint32_t first);
   // The slot of each document; those that are found become candidates.
-  absl::Status FindDocuments(const DocumentCatalog* catalog,
-                             const RankInput& input, std::size_t first,
+  absl::Status FindDocuments(const RankInput& input, std::size_t first,
                              std::size_t last);
   // Scores of the candidates from `first_row` on, which are documents.
   absl::Status ScoreFound(const RankInput& input, std::size_t first_row);
 
-  const Limits& limits_;
-  const TextEmbedder& embedder_;
-  const ServedModel& served_;
-  const Caller& caller_;
-  TurnScratch& scratch_;
+  const Options options_;
+  const EmbedContext context_;
+  SliceScratch& scratch_;
   ScoredCandidates& scored_;
   RankResult& result_;
 };

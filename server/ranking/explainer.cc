@@ -5,14 +5,61 @@
 
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
+#include "model/nn/clsm_tower.h"
 #include "model/nn/cosine_scorer.h"
 #include "model/text/normalizer.h"
 #include "server/base/errors.h"
 #include "server/vectors/sparse_scores.h"
-#include "server/vectors/thread_scratch.h"
+#include "server/vectors/text_batch.h"
 
 namespace semrank {
 namespace {
+
+std::string JoinWords(const std::vector<std::string_view>& words, int first,
+                      int last) {
+  std::string joined;
+  for (int i = std::max(first, 0);
+       i <= std::min(last, static_cast<int>(words.size()) - 1); ++i) {
+    if (!joined.empty()) joined += ' ';
+    joined += words[i];
+  }
+  return joined;
+}
+
+// The `max_units` most active units, most active first, equal ones in order.
+// Empty for a text without words and for towers without a pooling layer.
+std::vector<PoolingWinner> FindPoolingWinners(const TwoTowerModel& model,
+                                              Side side,
+                                              std::string_view normalized,
+                                              std::uint32_t max_units) {
+  const auto* const tower = dynamic_cast<const ClsmTower*>(&model.tower(side));
+  if (tower == nullptr) return {};
+  EmbedScratch scratch;
+  tower->AppendText(model.featurizer(), normalized, scratch.input);
+  const std::vector<PooledUnit> pooled =
+      tower->PoolText(scratch.input, 0, scratch.tower);
+
+  std::vector<std::uint32_t> units(pooled.size());
+  std::iota(units.begin(), units.end(), 0);
+  std::ranges::stable_sort(units, std::greater<>(), [&](std::uint32_t unit) {
+    return pooled[unit].activation;
+  });
+  units.resize(std::min<std::size_t>(units.size(), max_units));
+
+  std::vector<std::string_view> words;
+  ForEachWord(normalized,
+              [&](std::string_view word) { words.push_back(word); });
+  const int half = tower->window() / 2;
+  std::vector<PoolingWinner> winners;
+  for (const std::uint32_t unit : units) {
+    const int position = pooled[unit].word;
+    winners.push_back({unit, pooled[unit].activation,
+                       static_cast<std::uint32_t>(position),
+                       std::string(words[position]),
+                       JoinWords(words, position - half, position + half)});
+  }
+  return winners;
+}
 
 constexpr std::uint32_t kDefaultPoolingUnits = 5;
 
@@ -106,9 +153,10 @@ absl::Status Explainer::CheckSize(const Request& request) const {
        {"flag", "max_texts_per_request"}});
 }
 
-absl::StatusOr<Progress> Explainer::Turn(const ServedModel& served,
-                                         const Caller& caller, Request& request,
-                                         Explanation& result) const {
+absl::StatusOr<Progress> Explainer::RunSlice(const ServedModel& served,
+                                             const Caller& caller,
+                                             Request& request,
+                                             Explanation& result) const {
   if (!request.begun) {
     SEMRANK_RETURN_IF_ERROR(Begin(served, caller, request, result));
   }
@@ -122,10 +170,10 @@ absl::StatusOr<Progress> Explainer::Turn(const ServedModel& served,
       of_query ? request.query[0].size() : request.title[0].size();
   const std::size_t first = request.num_explained - before;
   const std::size_t last =
-      TurnEnd(first, words.size(), [&](std::size_t) { return text_bytes; });
-  SEMRANK_RETURN_IF_ERROR(
-      ExplainWords(served, of_query ? Side::kQuery : Side::kDocument, first,
-                   last, caller, request, words, result.times));
+      SliceEnd(first, words.size(), [&](std::size_t) { return text_bytes; });
+  SEMRANK_RETURN_IF_ERROR(ExplainWords(
+      {served, caller, result.times}, of_query ? Side::kQuery : Side::kDocument,
+      {first, last}, request, words));
   request.num_explained = before + last;
   return request.num_explained < query_words + result.title_words.size()
              ? Progress::kMore
@@ -135,16 +183,14 @@ absl::StatusOr<Progress> Explainer::Turn(const ServedModel& served,
 absl::Status Explainer::Begin(const ServedModel& served, const Caller& caller,
                               Request& request, Explanation& result) const {
   request.begun = true;
-  TurnScratch& scratch = ThreadScratch();
   const std::size_t dim = served.model->embedding_dim();
   request.query_row.resize(dim);
   request.title_row.resize(dim);
+  const EmbedContext context = {served, caller, result.times};
   SEMRANK_RETURN_IF_ERROR(engine_.embedder().Embed(
-      served, Side::kQuery, request.query, caller, scratch.embedder,
-      request.query_row.data(), result.times));
+      context, Side::kQuery, request.query, request.query_row.data()));
   SEMRANK_RETURN_IF_ERROR(engine_.embedder().Embed(
-      served, Side::kDocument, request.title, caller, scratch.embedder,
-      request.title_row.data(), result.times));
+      context, Side::kDocument, request.title, request.title_row.data()));
   StageClock clock;
   result.score =
       Score(*served.model, request.query[0], request.query_row.data(),
@@ -168,31 +214,29 @@ absl::Status Explainer::Begin(const ServedModel& served, const Caller& caller,
   return absl::OkStatus();
 }
 
-absl::Status Explainer::ExplainWords(const ServedModel& served, Side side,
-                                     std::size_t first, std::size_t last,
-                                     const Caller& caller,
-                                     const Request& request,
-                                     std::vector<WordContribution>& words,
-                                     StageTimes& times) const {
-  const std::size_t dim = served.model->embedding_dim();
-  TurnScratch& scratch = ThreadScratch();
+absl::Status Explainer::ExplainWords(
+    const EmbedContext& context, Side side, WordRange range,
+    const Request& request, std::vector<WordContribution>& words) const {
+  const TwoTowerModel& model = *context.served.model;
+  const std::size_t dim = model.embedding_dim();
+  const auto [first, last] = range;
+  SliceScratch& scratch = ThreadSliceScratch();
   scratch.texts.Clear();
   AddVariants(words, first, last, scratch.texts);
   scratch.rows.resize((last - first) * dim);
-  SEMRANK_RETURN_IF_ERROR(engine_.embedder().Embed(served, side, scratch.texts,
-                                                   caller, scratch.embedder,
-                                                   scratch.rows.data(), times));
+  SEMRANK_RETURN_IF_ERROR(engine_.embedder().Embed(context, side, scratch.texts,
+                                                   scratch.rows.data()));
   StageClock clock;
   for (std::size_t i = first; i < last; ++i) {
     const float* row = scratch.rows.data() + (i - first) * dim;
     const std::string_view variant = scratch.texts[static_cast<int>(i - first)];
     words[i].score_without =
-        side == Side::kQuery ? Score(*served.model, variant, row,
-                                     request.title[0], request.title_row.data())
-                             : Score(*served.model, request.query[0],
+        side == Side::kQuery ? Score(model, variant, row, request.title[0],
+                                     request.title_row.data())
+                             : Score(model, request.query[0],
                                      request.query_row.data(), variant, row);
   }
-  times[Stage::kScore] += clock.Lap();
+  context.times[Stage::kScore] += clock.Lap();
   return absl::OkStatus();
 }
 

@@ -16,11 +16,20 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "server/base/progress.h"
-#include "server/ranking/pooling_winners.h"
+#include "server/base/work_slice.h"
 #include "server/ranking/ranking_engine.h"
 
 namespace semrank {
+
+// One of the most active units of a CLSM tower's max-pooling layer, and the
+// window of words that gave it its maximum (CLSM, table 3 and figure 4).
+struct PoolingWinner {
+  std::uint32_t unit = 0;
+  float activation = 0;
+  std::uint32_t position = 0;  // of the word, from 0
+  std::string word;            // the middle of the window
+  std::string window;          // its words, without the padding
+};
 
 struct WordContribution {
   std::string word;  // normalised
@@ -67,18 +76,20 @@ class Explainer {
   absl::Status CheckSize(const Request& request) const;
 
   // One turn; `result` is complete after kDone.
-  absl::StatusOr<Progress> Turn(const ServedModel& served, const Caller& caller,
-                                Request& request, Explanation& result) const;
+  absl::StatusOr<Progress> RunSlice(const ServedModel& served,
+                                    const Caller& caller, Request& request,
+                                    Explanation& result) const;
 
  private:
   absl::Status Begin(const ServedModel& served, const Caller& caller,
                      Request& request, Explanation& result) const;
-  // Words [first, last) of one side.
-  absl::Status ExplainWords(const ServedModel& served, Side side,
-                            std::size_t first, std::size_t last,
-                            const Caller& caller, const Request& request,
-                            std::vector<WordContribution>& words,
-                            StageTimes& times) const;
+  struct WordRange {
+    std::size_t first = 0;
+    std::size_t last = 0;
+  };
+  absl::Status ExplainWords(const EmbedContext& context, Side side,
+                            WordRange range, const Request& request,
+                            std::vector<WordContribution>& words) const;
 
   const RankingEngine& engine_;
 };

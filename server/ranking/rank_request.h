@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "model/nn/cosine_scorer.h"
 #include "server/base/limits.h"
-#include "server/base/stage_times.h"
+#include "server/base/metrics.h"
 #include "server/base/text_checks.h"
 #include "server/catalog/document_catalog.h"
 #include "server/models/served_model.h"
@@ -65,7 +65,7 @@ struct ScoredCandidates {
 };
 
 // How far a request has come between two turns; begins empty.
-struct RankTurns {
+struct RankState {
   bool begun = false;
   std::size_t next_named = 0;
   ScoredCandidates scored;

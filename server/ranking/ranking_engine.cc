@@ -26,9 +26,9 @@ void Select(const RankInput& input, const ScoredCandidates& scored,
 }
 
 // Of requests that are done in one turn, so that they allocate nothing.
-RankTurns& ThreadTurns() {
-  thread_local RankTurns turns;
-  return turns;
+RankState& ThreadState() {
+  thread_local RankState state;
+  return state;
 }
 
 }  // namespace
@@ -36,21 +36,21 @@ RankTurns& ThreadTurns() {
 absl::Status RankingEngine::Rank(const ServedModel& served,
                                  const RankInput& input, const Caller& caller,
                                  RankResult& result) const {
-  RankTurns turns;
+  RankState state;
   while (true) {
     SEMRANK_ASSIGN_OR_RETURN(const Progress progress,
-                             Turn(served, input, caller, turns, result));
+                             RunSlice(served, input, caller, state, result));
     if (progress == Progress::kDone) return absl::OkStatus();
   }
 }
 
-absl::StatusOr<Progress> RankingEngine::Turn(const ServedModel& served,
-                                             const RankInput& input,
-                                             const Caller& caller,
-                                             RankTurns& turns,
-                                             RankResult& result) const {
+absl::StatusOr<Progress> RankingEngine::RunSlice(const ServedModel& served,
+                                                 const RankInput& input,
+                                                 const Caller& caller,
+                                                 RankState& state,
+                                                 RankResult& result) const {
   absl::StatusOr<Progress> progress =
-      Stages(served, input, caller, turns, result);
+      Stages(served, input, caller, state, result);
   const bool over = !progress.ok() || *progress == Progress::kDone;
   if (over) RecordStages(result.times, *metrics_);
   return progress;
@@ -59,20 +59,24 @@ absl::StatusOr<Progress> RankingEngine::Turn(const ServedModel& served,
 absl::StatusOr<Progress> RankingEngine::Stages(const ServedModel& served,
                                                const RankInput& input,
                                                const Caller& caller,
-                                               RankTurns& own_turns,
+                                               RankState& own_state,
                                                RankResult& result) const {
   const std::size_t num_titles = input.titles.size();
   const std::size_t last =
-      TurnEnd(own_turns.next_named, input.num_named(), [&](std::size_t i) {
+      SliceEnd(own_state.next_named, input.num_named(), [&](std::size_t i) {
         return i < num_titles ? input.titles[i].size() : 0;
       });
-  const bool one_turn = !own_turns.begun && last == input.num_named();
-  RankTurns& turns = one_turn ? ThreadTurns() : own_turns;
-  CandidateScorer scorer(limits_, embedder_, served, caller, turns.scored,
-                         result);
-  if (!own_turns.begun) {
-    turns.begun = true;
-    turns.next_named = 0;
+  const bool one_turn = !own_state.begun && last == input.num_named();
+  RankState& state = one_turn ? ThreadState() : own_state;
+  CandidateScorer scorer({.limits = limits_,
+                          .embedder = embedder_,
+                          .catalog = catalog_,
+                          .served = served,
+                          .caller = caller},
+                         state.scored, result);
+  if (!own_state.begun) {
+    state.begun = true;
+    state.next_named = 0;
     result.times = {};
     result.cache = {};
     result.problems.clear();
@@ -82,19 +86,19 @@ absl::StatusOr<Progress> RankingEngine::Stages(const ServedModel& served,
     SEMRANK_RETURN_IF_ERROR(CheckStillWanted(caller));
     SEMRANK_RETURN_IF_ERROR(scorer.BeginWith(input.query));
   }
-  const std::size_t first = std::exchange(turns.next_named, last);
+  const std::size_t first = std::exchange(state.next_named, last);
   const std::size_t title = std::min(first, num_titles);
   const std::size_t last_title = std::min(last, num_titles);
   SEMRANK_RETURN_IF_ERROR(
       scorer.ScoreTitles(input.titles.subspan(title, last_title - title),
                          static_cast<std::uint32_t>(title)));
-  SEMRANK_RETURN_IF_ERROR(scorer.ScoreDocuments(
-      catalog_, input, std::max(first, num_titles) - num_titles,
-      std::max(last, num_titles) - num_titles));
+  SEMRANK_RETURN_IF_ERROR(
+      scorer.ScoreDocuments(input, std::max(first, num_titles) - num_titles,
+                            std::max(last, num_titles) - num_titles));
   if (last < input.num_named()) return Progress::kMore;
   scorer.ScoreVectors(input.vectors, static_cast<std::uint32_t>(last));
   StageClock clock;
-  Select(input, turns.scored, result.ranking);
+  Select(input, state.scored, result.ranking);
   result.times[Stage::kScore] += clock.Lap();
   return Progress::kDone;
 }

@@ -19,7 +19,7 @@
 #include "server/base/caller.h"
 #include "server/base/limits.h"
 #include "server/base/metrics.h"
-#include "server/base/progress.h"
+#include "server/base/work_slice.h"
 #include "server/ranking/rank_request.h"
 #include "server/vectors/text_embedder.h"
 
@@ -47,9 +47,10 @@ class RankingEngine {
 
   // One turn of the same; `result` is complete after kDone. After an error
   // there is no further turn.
-  absl::StatusOr<Progress> Turn(const ServedModel& served,
-                                const RankInput& input, const Caller& caller,
-                                RankTurns& turns, RankResult& result) const;
+  absl::StatusOr<Progress> RunSlice(const ServedModel& served,
+                                    const RankInput& input,
+                                    const Caller& caller, RankState& state,
+                                    RankResult& result) const;
 
   const Limits& limits() const { return limits_; }
   const TextEmbedder& embedder() const { return embedder_; }
@@ -57,7 +58,7 @@ class RankingEngine {
  private:
   absl::StatusOr<Progress> Stages(const ServedModel& served,
                                   const RankInput& input, const Caller& caller,
-                                  RankTurns& turns, RankResult& result) const;
+                                  RankState& state, RankResult& result) const;
 
   const Limits limits_;
   const TextEmbedder& embedder_;

@@ -16,8 +16,8 @@ absl::Status EmbedWork::Read(std::string_view bytes) {
 
 absl::StatusOr<Progress> EmbedWork::Advance(const RequestRun& run) {
   SEMRANK_ASSIGN_OR_RETURN(const Progress progress,
-                           environment_.embedding->Turn(
-                               *served_, message_.input, run, turns_, result_));
+                           environment_.embedding->RunSlice(
+                               *served_, message_.input, run, state_, result_));
   if (progress == Progress::kMore) return progress;
   SetVectors(result_.vectors, served_->model->embedding_dim(),
              message_.settings.encoding, response_);

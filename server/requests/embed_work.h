@@ -33,7 +33,7 @@ class EmbedWork final : public RequestWork {
   std::size_t num_texts_ = 0;
   EmbedMessage message_;
   ServedModelPtr served_;
-  EmbedTurns turns_;
+  EmbedState state_;
   EmbedResult result_;
   v1::EmbedTextsResponse response_;
 };

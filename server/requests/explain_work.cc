@@ -76,8 +76,9 @@ absl::Status ExplainWork::Read(std::string_view bytes) {
 }
 
 absl::StatusOr<Progress> ExplainWork::Advance(const RequestRun& run) {
-  SEMRANK_ASSIGN_OR_RETURN(const Progress progress,
-                           explainer_.Turn(*served_, run, request_, result_));
+  SEMRANK_ASSIGN_OR_RETURN(
+      const Progress progress,
+      explainer_.RunSlice(*served_, run, request_, result_));
   if (progress == Progress::kMore) return progress;
   response_.set_score(result_.score);
   response_.set_score_kind(served_->model->config().score_kind());

@@ -32,7 +32,7 @@ absl::StatusOr<Progress> PutSteps::Advance(const RequestRun& run,
                                            Response& response) {
   SEMRANK_ASSIGN_OR_RETURN(
       const Progress progress,
-      environment_.catalog_writer->PutTurn(documents_, run, turns_, result_));
+      environment_.catalog_writer->PutSlice(documents_, run, state_, result_));
   if (progress == Progress::kMore) return progress;
   response.set_num_created(result_.counts.num_created);
   response.set_num_replaced(result_.counts.num_replaced);

@@ -31,7 +31,7 @@ class PutSteps {
  private:
   const RpcEnvironment& environment_;
   std::vector<NewDocument> documents_;
-  PutTurns turns_;
+  PutState state_;
   PutResult result_;
 };
 

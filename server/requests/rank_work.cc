@@ -40,8 +40,8 @@ absl::Status RankWork::Read(std::string_view bytes) {
 
 absl::StatusOr<Progress> RankWork::Advance(const RequestRun& run) {
   SEMRANK_ASSIGN_OR_RETURN(const Progress progress,
-                           environment_.ranking->Turn(*served_, message_.input,
-                                                      run, turns_, result_));
+                           environment_.ranking->RunSlice(
+                               *served_, message_.input, run, state_, result_));
   if (progress == Progress::kMore) return progress;
   FillRanking();
   response_.set_score_kind(served_->model->config().score_kind());

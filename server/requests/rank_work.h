@@ -40,7 +40,7 @@ class RankWork final : public RequestWork {
   std::size_t num_listed_ = 0;  // titles and documents of the catalog
   absl::Status found_;          // the model
   ServedModelPtr served_;
-  RankTurns turns_;
+  RankState state_;
   RankResult result_;
   v1::RankResponse own_response_;
   v1::RankResponse& response_;

@@ -67,7 +67,7 @@ void RequestRun::StartAdmitted(std::string_view bytes) {
              size_.num_bytes > kMaxInlineBytes) {
     QueueForWorker();
   } else {
-    TakeTurn();
+    RunSlice();
   }
 }
 
@@ -77,11 +77,11 @@ void RequestRun::QueueForWorker() {
   queued.Raise(size_.num_texts);
   (pool != nullptr ? pool : environment_.workers)->Submit([this, &queued] {
     queued.Lower(size_.num_texts);
-    TakeTurn();
+    RunSlice();
   });
 }
 
-void RequestRun::TakeTurn() {
+void RequestRun::RunSlice() {
   queue_time_ += TimeSinceReceived() - waiting_since_;
   const absl::StatusOr<Progress> progress = Advance();
   if (progress.ok() && *progress == Progress::kMore) {

@@ -17,7 +17,7 @@
 
 #include "absl/status/status.h"
 #include "server/base/caller.h"
-#include "server/base/stage_times.h"
+#include "server/base/metrics.h"
 #include "server/requests/request_work.h"
 #include "server/requests/rpc_environment.h"
 
@@ -28,8 +28,8 @@ class RequestRun : public Caller {
   // Requests above either size leave the thread that brought them. Below, they
   // take at most a few milliseconds even when nothing is cached, and the switch
   // of threads would cost more than most of them.
-  static constexpr std::int64_t kMaxInlineTexts = kTurnTexts;
-  static constexpr std::size_t kMaxInlineBytes = kTurnBytes;
+  static constexpr std::int64_t kMaxInlineTexts = kSliceTexts;
+  static constexpr std::size_t kMaxInlineBytes = kSliceBytes;
 
   RequestRun(const RequestRun&) = delete;
   RequestRun& operator=(const RequestRun&) = delete;
@@ -69,7 +69,7 @@ class RequestRun : public Caller {
 
   absl::Status CountAndAdmit(std::string_view bytes);
   void QueueForWorker();
-  void TakeTurn();
+  void RunSlice();
   absl::StatusOr<Progress> Advance();
   void Finish(const absl::Status& status);
 

@@ -14,7 +14,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "server/base/progress.h"
+#include "server/base/work_slice.h"
 #include "server/requests/message_texts.h"
 #include "server/requests/text_count.h"
 

@@ -7,7 +7,7 @@
 
 #include "absl/time/time.h"
 #include "semrank/v1/common.pb.h"
-#include "server/base/stage_times.h"
+#include "server/base/metrics.h"
 #include "server/base/text_checks.h"
 #include "server/base/vector_encoding.h"
 #include "server/models/model_store.h"

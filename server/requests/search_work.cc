@@ -28,8 +28,8 @@ absl::Status SearchWork::Read(std::string_view bytes) {
 absl::StatusOr<Progress> SearchWork::Advance(const RequestRun& run) {
   SEMRANK_ASSIGN_OR_RETURN(
       const Progress progress,
-      environment_.catalog_searcher->Turn(input_, run, environment_.workers,
-                                          turns_, result_));
+      environment_.catalog_searcher->RunSlice(input_, run, environment_.workers,
+                                              state_, result_));
   if (progress == Progress::kMore) return progress;
   AddHits();
   response_.set_num_documents_searched(result_.num_documents_searched);

@@ -35,7 +35,7 @@ class SearchWork final : public RequestWork {
   std::vector<DocumentKeyView> excluded_;
   SearchInput input_;
   SearchResult result_;
-  SearchTurns turns_;
+  SearchState state_;
   v1::SearchDocumentsResponse response_;
 };
 

@@ -5,8 +5,7 @@
 #include <limits>
 
 #include "server/base/errors.h"
-#include "server/base/size_errors.h"
-#include "server/base/stage_times.h"
+#include "server/base/metrics.h"
 
 namespace semrank {
 namespace {

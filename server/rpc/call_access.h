@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "server/auth/access_control.h"
-#include "server/base/size_errors.h"
+#include "server/base/errors.h"
 
 namespace semrank {
 

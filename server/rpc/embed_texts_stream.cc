@@ -43,9 +43,9 @@ class StreamedEmbedWork final : public RequestWork {
 
   absl::StatusOr<Progress> Advance(const RequestRun& run) override {
     const ServedModel& served = *state_.served;
-    SEMRANK_ASSIGN_OR_RETURN(
-        const Progress progress,
-        environment_.embedding->Turn(served, input_, run, turns_, result_));
+    SEMRANK_ASSIGN_OR_RETURN(const Progress progress,
+                             environment_.embedding->RunSlice(
+                                 served, input_, run, progress_, result_));
     if (progress == Progress::kMore) return progress;
     response_.set_first_text(state_.num_answered);
     response_.set_num_texts(static_cast<std::uint32_t>(message_.texts.size()));
@@ -99,7 +99,7 @@ class StreamedEmbedWork final : public RequestWork {
   std::size_t num_texts_ = 0;
   EmbedStreamMessage message_;
   EmbedInput input_;
-  EmbedTurns turns_;
+  EmbedState progress_;
   EmbedResult result_;
   v1::EmbedTextsStreamResponse response_;
   bool begins_stream_ = false;

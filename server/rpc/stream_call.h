@@ -9,7 +9,7 @@
 //   End      half-close: every request read is answered, then OK. End(status)
 //            and a server that stops: what is in work is answered, then the
 //            status; nothing more is read. A client that is gone: answers are
-//            dropped, work finds out between two turns.
+//            dropped, work finds out between two state.
 //   Threads  gRPC's and the workers'; one mutex, never held while working.
 #ifndef SEMRANK_SERVER_RPC_STREAM_CALL_H_
 #define SEMRANK_SERVER_RPC_STREAM_CALL_H_
@@ -27,7 +27,7 @@
 
 #include "absl/status/status.h"
 #include "model/base/mutex.h"
-#include "server/auth/api_keys.h"
+#include "server/auth/access_control.h"
 #include "server/base/caller.h"
 #include "server/base/request_identity.h"
 #include "server/requests/rpc_environment.h"

@@ -12,7 +12,7 @@
 
 #include <memory>
 
-#include "server/auth/api_keys.h"
+#include "server/auth/access_control.h"
 #include "server/requests/request_run.h"
 
 namespace semrank {

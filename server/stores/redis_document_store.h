@@ -32,8 +32,7 @@
 #include "model/base/fingerprint.h"
 #include "model/base/mutex.h"
 #include "server/stores/document_store.h"
-#include "server/stores/redis_connection.h"
-#include "server/stores/redis_pool.h"
+#include "server/stores/redis_client.h"
 #include "server/stores/redis_url.h"
 
 namespace semrank {

@@ -43,21 +43,21 @@ absl::Status EmbeddingEngine::Embed(const ServedModel& served,
                                     const EmbedInput& input,
                                     const Caller& caller,
                                     EmbedResult& result) const {
-  EmbedTurns turns;
+  EmbedState state;
   while (true) {
     SEMRANK_ASSIGN_OR_RETURN(const Progress progress,
-                             Turn(served, input, caller, turns, result));
+                             RunSlice(served, input, caller, state, result));
     if (progress == Progress::kDone) return absl::OkStatus();
   }
 }
 
-absl::StatusOr<Progress> EmbeddingEngine::Turn(const ServedModel& served,
-                                               const EmbedInput& input,
-                                               const Caller& caller,
-                                               EmbedTurns& turns,
-                                               EmbedResult& result) const {
+absl::StatusOr<Progress> EmbeddingEngine::RunSlice(const ServedModel& served,
+                                                   const EmbedInput& input,
+                                                   const Caller& caller,
+                                                   EmbedState& state,
+                                                   EmbedResult& result) const {
   absl::StatusOr<Progress> progress =
-      Stages(served, input, caller, turns, result);
+      Stages(served, input, caller, state, result);
   const bool over = !progress.ok() || *progress == Progress::kDone;
   if (over) RecordStages(result.times, *metrics_);
   return progress;
@@ -66,11 +66,11 @@ absl::StatusOr<Progress> EmbeddingEngine::Turn(const ServedModel& served,
 absl::StatusOr<Progress> EmbeddingEngine::Stages(const ServedModel& served,
                                                  const EmbedInput& input,
                                                  const Caller& caller,
-                                                 EmbedTurns& turns,
+                                                 EmbedState& state,
                                                  EmbedResult& result) const {
   const int dim = served.model->embedding_dim();
-  if (!turns.begun) {
-    turns.begun = true;
+  if (!state.begun) {
+    state.begun = true;
     result.times = {};
     result.cache = {};
     result.problems.clear();
@@ -79,19 +79,27 @@ absl::StatusOr<Progress> EmbeddingEngine::Stages(const ServedModel& served,
     result.vectors.assign(input.texts.size() * dim, 0);
   }
   SEMRANK_RETURN_IF_ERROR(CheckStillWanted(caller));
-  TurnScratch& scratch = ThreadScratch();
+  SliceScratch& scratch = ThreadSliceScratch();
   thread_local std::vector<std::uint32_t> items;
   StageClock clock;
   const std::size_t last =
-      TurnEnd(turns.next_text, input.texts.size(),
-              [&](std::size_t i) { return input.texts[i].size(); });
-  SEMRANK_RETURN_IF_ERROR(AddTexts(input, turns.next_text, last, scratch.texts,
+      SliceEnd(state.next_text, input.texts.size(),
+               [&](std::size_t i) { return input.texts[i].size(); });
+  SEMRANK_RETURN_IF_ERROR(AddTexts(input, state.next_text, last, scratch.texts,
                                    items, result.problems));
-  turns.next_text = last;
+  state.next_text = last;
   scratch.rows.resize(items.size() * dim);
   result.times[Stage::kParse] += clock.Lap();
-  SEMRANK_RETURN_IF_ERROR(
-      EmbedBatch(served, input.side, caller, scratch, result));
+  const EmbedContext context = {served, caller, result.times};
+  if (input.side == Side::kDocument) {
+    SEMRANK_RETURN_IF_ERROR(embedder_.FindOrEmbedDocuments(
+        context, scratch.texts, scratch.rows.data(), result.cache));
+  } else {
+    // Queries are not cached: they rarely come twice.
+    result.cache.misses += static_cast<std::uint32_t>(scratch.texts.size());
+    SEMRANK_RETURN_IF_ERROR(embedder_.Embed(context, input.side, scratch.texts,
+                                            scratch.rows.data()));
+  }
   for (std::size_t row = 0; row < items.size(); ++row) {
     std::copy_n(scratch.rows.data() + row * dim, dim,
                 result.vectors.data() + std::size_t{items[row]} * dim);
@@ -123,20 +131,6 @@ absl::Status EmbeddingEngine::AddTexts(
     }
   }
   return absl::OkStatus();
-}
-
-absl::Status EmbeddingEngine::EmbedBatch(const ServedModel& served, Side side,
-                                         const Caller& caller,
-                                         TurnScratch& scratch,
-                                         EmbedResult& result) const {
-  if (side == Side::kDocument) {
-    return embedder_.FindOrEmbedDocuments(served, scratch.texts, caller,
-                                          scratch.embedder, scratch.rows.data(),
-                                          result.cache, result.times);
-  }
-  result.cache.misses += static_cast<std::uint32_t>(scratch.texts.size());
-  return embedder_.Embed(served, side, scratch.texts, caller, scratch.embedder,
-                         scratch.rows.data(), result.times);
 }
 
 }  // namespace semrank

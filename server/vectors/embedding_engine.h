@@ -21,12 +21,11 @@
 #include "server/base/caller.h"
 #include "server/base/limits.h"
 #include "server/base/metrics.h"
-#include "server/base/progress.h"
-#include "server/base/stage_times.h"
 #include "server/base/text_checks.h"
+#include "server/base/work_slice.h"
 #include "server/models/served_model.h"
+#include "server/vectors/text_batch.h"
 #include "server/vectors/text_embedder.h"
-#include "server/vectors/thread_scratch.h"
 
 namespace semrank {
 
@@ -46,8 +45,8 @@ struct EmbedResult {
   StageTimes times;
 };
 
-// How far a request has come between two turns; begins empty.
-struct EmbedTurns {
+// How far a request has come between two state; begins empty.
+struct EmbedState {
   bool begun = false;
   std::size_t next_text = 0;
 };
@@ -69,25 +68,23 @@ class EmbeddingEngine {
 
   // One turn of the same; `result` is complete after kDone. After an error
   // there is no further turn.
-  absl::StatusOr<Progress> Turn(const ServedModel& served,
-                                const EmbedInput& input, const Caller& caller,
-                                EmbedTurns& turns, EmbedResult& result) const;
+  absl::StatusOr<Progress> RunSlice(const ServedModel& served,
+                                    const EmbedInput& input,
+                                    const Caller& caller, EmbedState& state,
+                                    EmbedResult& result) const;
 
   const Limits& limits() const { return limits_; }
 
  private:
   absl::StatusOr<Progress> Stages(const ServedModel& served,
                                   const EmbedInput& input, const Caller& caller,
-                                  EmbedTurns& turns, EmbedResult& result) const;
+                                  EmbedState& state, EmbedResult& result) const;
   // Normalises texts [first, last) into `batch`, whose text r is then
   // items[r] of the request; the others are problems.
   absl::Status AddTexts(const EmbedInput& input, std::size_t first,
                         std::size_t last, TextBatch& batch,
                         std::vector<std::uint32_t>& items,
                         std::vector<ItemProblem>& problems) const;
-  absl::Status EmbedBatch(const ServedModel& served, Side side,
-                          const Caller& caller, TurnScratch& scratch,
-                          EmbedResult& result) const;
 
   const Limits limits_;
   const TextEmbedder& embedder_;

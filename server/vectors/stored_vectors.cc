@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/time/clock.h"
-#include "server/base/stage_times.h"
+#include "server/base/metrics.h"
 
 namespace semrank {
 namespace {

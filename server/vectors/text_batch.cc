@@ -4,6 +4,12 @@
 #include "model/text/normalizer.h"
 
 namespace semrank {
+namespace {
+
+// A larger matrix is freed.
+constexpr std::size_t kMaxKeptFloatsOfSlice = std::size_t{4} << 20;
+
+}  // namespace
 
 void TextBatch::Clear() {
   texts_.clear();
@@ -19,6 +25,12 @@ absl::Status TextBatch::Add(std::string_view text) {
 void TextBatch::AddNormalized(std::string_view text) {
   texts_ += text;
   begins_.push_back(texts_.size());
+}
+
+SliceScratch& ThreadSliceScratch() {
+  thread_local SliceScratch scratch;
+  if (scratch.rows.capacity() > kMaxKeptFloatsOfSlice) scratch = SliceScratch();
+  return scratch;
 }
 
 }  // namespace semrank

@@ -1,4 +1,5 @@
-// Texts of one request, ready for a tower.
+// Normalised texts, one after another in one piece of memory, ready for a
+// tower.
 #ifndef SEMRANK_SERVER_VECTORS_TEXT_BATCH_H_
 #define SEMRANK_SERVER_VECTORS_TEXT_BATCH_H_
 
@@ -11,7 +12,6 @@
 
 namespace semrank {
 
-// Normalised texts, one after another in one piece of memory.
 class TextBatch {
  public:
   // Empties the batch and keeps its memory.
@@ -33,6 +33,17 @@ class TextBatch {
   std::string normalized_;
   std::vector<std::size_t> begins_ = {0};
 };
+
+// Texts and their vectors during one slice of work (work_slice.h). The next
+// slice on the same thread, of any request, overwrites them.
+struct SliceScratch {
+  TextBatch texts;
+  std::vector<float> rows;  // [texts.size(), embedding_dim]
+};
+
+// The calling thread's scratch, reused by every request so that most of them
+// allocate next to nothing. Between requests it is at most about 16 MiB.
+SliceScratch& ThreadSliceScratch();
 
 }  // namespace semrank
 

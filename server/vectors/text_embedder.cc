@@ -1,32 +1,66 @@
 #include "server/vectors/text_embedder.h"
 
 #include <algorithm>
-#include <numeric>
+#include <span>
+#include <string_view>
+#include <vector>
 
 #include "model/base/status_macros.h"
 
 namespace semrank {
 namespace {
 
-// A slice is what goes through a tower between two questions whether the
-// caller still waits: half a millisecond of titles, at most a few of the
-// longest texts allowed.
-constexpr std::size_t kSliceTexts = 256;
-constexpr std::size_t kSliceBytes = std::size_t{32} << 10;
+// What goes through a tower between two checks whether the caller still waits:
+// half a millisecond of titles, at most a few of the longest texts allowed.
+constexpr std::size_t kMaxBatchTexts = 256;
+constexpr std::size_t kMaxBatchBytes = std::size_t{32} << 10;
+// A thread frees a larger matrix after use.
+constexpr std::size_t kMaxKeptFloats = std::size_t{4} << 20;
 
-// The end of the slice that begins at `first`, of `count` texts.
+// The end of the batch that begins at `first`, of `count` texts.
 template <typename TextAt>
-std::size_t SliceEnd(std::size_t first, std::size_t count, TextAt text_at) {
-  const std::size_t limit = std::min(count, first + kSliceTexts);
+std::size_t BatchEnd(std::size_t first, std::size_t count, TextAt text_at) {
+  const std::size_t limit = std::min(count, first + kMaxBatchTexts);
   std::size_t num_bytes = 0;
   std::size_t last = first;
-  while (last < limit && num_bytes < kSliceBytes) {
+  while (last < limit && num_bytes < kMaxBatchBytes) {
     num_bytes += text_at(last++).size();
   }
   return last;
 }
 
 }  // namespace
+
+struct TextEmbedder::Scratch {
+  EmbedScratch embed;
+  // Of all texts of a call.
+  std::vector<VectorKey> keys;
+  std::vector<std::uint8_t> found;
+  std::vector<int> missing;
+  // Of the missing texts that are looked up or embedded together.
+  std::vector<std::string_view> texts;
+  std::vector<VectorKey> text_keys;
+  std::vector<float> rows;
+  std::vector<std::uint8_t> text_found;
+
+  // Gathers all_texts[missing[first..last)] and their keys.
+  void Gather(const TextBatch& all_texts, std::size_t first, std::size_t last,
+              int dim) {
+    texts.clear();
+    text_keys.clear();
+    for (std::size_t i = first; i < last; ++i) {
+      texts.push_back(all_texts[missing[i]]);
+      text_keys.push_back(keys[missing[i]]);
+    }
+    rows.resize((last - first) * dim);
+  }
+};
+
+TextEmbedder::Scratch& TextEmbedder::ThreadScratch() {
+  thread_local Scratch scratch;
+  if (scratch.rows.capacity() > kMaxKeptFloats) scratch = Scratch();
+  return scratch;
+}
 
 TextEmbedder::TextEmbedder(DocumentVectorCache* cache, Metrics* metrics,
                            StoredVectors* stored)
@@ -35,47 +69,49 @@ TextEmbedder::TextEmbedder(DocumentVectorCache* cache, Metrics* metrics,
       stored_(stored),
       fingerprint_(Fingerprinter::RandomSecret()) {}
 
-absl::Status TextEmbedder::Embed(const ServedModel& served, Side side,
-                                 const TextBatch& texts, const Caller& caller,
-                                 Scratch& scratch, float* rows,
-                                 StageTimes& times) const {
-  const std::size_t dim = served.model->embedding_dim();
+absl::Status TextEmbedder::Embed(const EmbedContext& context, Side side,
+                                 const TextBatch& texts, float* rows) const {
+  const TwoTowerModel& model = *context.served.model;
+  const std::size_t dim = model.embedding_dim();
   if (dim == 0) return absl::OkStatus();
   const auto count = static_cast<std::size_t>(texts.size());
+  Scratch& scratch = ThreadScratch();
   StageClock clock;
   for (std::size_t first = 0; first < count;) {
-    SEMRANK_RETURN_IF_ERROR(CheckStillWanted(caller));
+    SEMRANK_RETURN_IF_ERROR(CheckStillWanted(context.caller));
     const std::size_t last =
-        SliceEnd(first, count, [&](std::size_t i) { return texts[i]; });
-    scratch.slice_texts.clear();
+        BatchEnd(first, count, [&](std::size_t i) { return texts[i]; });
+    scratch.texts.clear();
     for (std::size_t i = first; i < last; ++i) {
-      scratch.slice_texts.push_back(texts[i]);
+      scratch.texts.push_back(texts[i]);
     }
-    served.model->EmbedTexts(side, scratch.slice_texts, scratch.embed,
-                             rows + first * dim);
+    model.EmbedTexts(side, scratch.texts, scratch.embed, rows + first * dim);
     metrics_->CountEmbedded(side, last - first);
     first = last;
   }
-  times[Stage::kEmbed] += clock.Lap();
+  context.times[Stage::kEmbed] += clock.Lap();
   return absl::OkStatus();
 }
 
-absl::Status TextEmbedder::FindOrEmbedDocuments(
-    const ServedModel& served, const TextBatch& texts, const Caller& caller,
-    Scratch& scratch, float* rows, CacheUse& use, StageTimes& times) const {
-  if (served.model->embedding_dim() == 0) return absl::OkStatus();
+absl::Status TextEmbedder::FindOrEmbedDocuments(const EmbedContext& context,
+                                                const TextBatch& texts,
+                                                float* rows,
+                                                CacheUse& use) const {
+  const int dim = context.served.model->embedding_dim();
+  if (dim == 0) return absl::OkStatus();
   const auto count = static_cast<std::size_t>(texts.size());
+  Scratch& scratch = ThreadScratch();
   StageClock clock;
   scratch.keys.clear();
   for (std::size_t i = 0; i < count; ++i) {
     scratch.keys.push_back(
-        {served.number, Side::kDocument, fingerprint_(texts[i])});
+        {context.served.number, Side::kDocument, fingerprint_(texts[i])});
   }
-  times[Stage::kParse] += clock.Lap();
+  context.times[Stage::kParse] += clock.Lap();
 
   scratch.found.assign(count, 0);
-  const std::uint32_t hits = cache_->Find(
-      scratch.keys, served.model->embedding_dim(), rows, scratch.found);
+  const std::uint32_t hits =
+      cache_->Find(scratch.keys, dim, rows, scratch.found);
   metrics_->CountCacheRequests(hits, static_cast<std::int64_t>(count) - hits);
   scratch.missing.clear();
   for (std::size_t i = 0; i < count; ++i) {
@@ -84,90 +120,74 @@ absl::Status TextEmbedder::FindOrEmbedDocuments(
   const std::uint32_t store_hits =
       stored_ == nullptr || scratch.missing.empty()
           ? 0
-          : FindStored(served, texts, caller, scratch, rows);
+          : FindStored(context, texts, scratch, rows);
   use.hits += hits + store_hits;
   use.store_hits += store_hits;
   use.misses += static_cast<std::uint32_t>(scratch.missing.size());
-  times[Stage::kCache] += clock.Lap();
+  context.times[Stage::kCache] += clock.Lap();
 
   for (std::size_t first = 0; first < scratch.missing.size();) {
-    SEMRANK_RETURN_IF_ERROR(CheckStillWanted(caller));
+    SEMRANK_RETURN_IF_ERROR(CheckStillWanted(context.caller));
     const std::size_t last =
-        SliceEnd(first, scratch.missing.size(),
+        BatchEnd(first, scratch.missing.size(),
                  [&](std::size_t i) { return texts[scratch.missing[i]]; });
-    EmbedMissing(served, texts, first, last, scratch, rows, times);
+    scratch.Gather(texts, first, last, dim);
+    EmbedGathered(context, scratch);
+    for (std::size_t i = first; i < last; ++i) {
+      std::copy_n(scratch.rows.data() + (i - first) * dim, dim,
+                  rows + std::size_t(scratch.missing[i]) * dim);
+    }
     first = last;
   }
   return absl::OkStatus();
 }
 
-void TextEmbedder::GatherSlice(const ServedModel& served,
-                               const TextBatch& texts, std::size_t first,
-                               std::size_t last, Scratch& scratch) {
-  scratch.slice_texts.clear();
-  scratch.slice_keys.clear();
-  for (std::size_t i = first; i < last; ++i) {
-    scratch.slice_texts.push_back(texts[scratch.missing[i]]);
-    scratch.slice_keys.push_back(scratch.keys[scratch.missing[i]]);
-  }
-  scratch.slice_rows.resize((last - first) * served.model->embedding_dim());
-}
-
-std::uint32_t TextEmbedder::FindStored(const ServedModel& served,
-                                       const TextBatch& texts,
-                                       const Caller& caller, Scratch& scratch,
+std::uint32_t TextEmbedder::FindStored(const EmbedContext& context,
+                                       const TextBatch& texts, Scratch& scratch,
                                        float* rows) const {
-  const int dim = served.model->embedding_dim();
+  const int dim = context.served.model->embedding_dim();
   const std::size_t count = scratch.missing.size();
-  GatherSlice(served, texts, 0, count, scratch);
-  scratch.slice_found.resize(count);
-  if (stored_->Find(served, scratch.slice_texts, caller,
-                    scratch.slice_rows.data(), scratch.slice_found) == 0) {
+  scratch.Gather(texts, 0, count, dim);
+  scratch.text_found.resize(count);
+  if (stored_->Find(context.served, scratch.texts, context.caller,
+                    scratch.rows.data(), scratch.text_found) == 0) {
     return 0;
   }
-  // What was found moves together, so that the cache takes it in one go.
+  // The vectors found are moved together, so that one Insert takes them all.
   std::size_t num_found = 0;
   std::size_t num_missing = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const int text = scratch.missing[i];
-    if (scratch.slice_found[i] == 0) {
+    if (scratch.text_found[i] == 0) {
       scratch.missing[num_missing++] = text;
       continue;
     }
-    const float* const row = scratch.slice_rows.data() + i * dim;
+    const float* const row = scratch.rows.data() + i * dim;
     std::copy_n(row, dim, rows + std::size_t(text) * dim);
     if (num_found != i) {
-      std::copy_n(row, dim, scratch.slice_rows.data() + num_found * dim);
+      std::copy_n(row, dim, scratch.rows.data() + num_found * dim);
     }
-    scratch.slice_keys[num_found++] = scratch.slice_keys[i];
+    scratch.text_keys[num_found++] = scratch.text_keys[i];
   }
   scratch.missing.resize(num_missing);
-  cache_->Insert(std::span(scratch.slice_keys).first(num_found), dim,
-                 scratch.slice_rows.data());
+  cache_->Insert(std::span(scratch.text_keys).first(num_found), dim,
+                 scratch.rows.data());
   return static_cast<std::uint32_t>(num_found);
 }
 
-void TextEmbedder::EmbedMissing(const ServedModel& served,
-                                const TextBatch& texts, std::size_t first,
-                                std::size_t last, Scratch& scratch, float* rows,
-                                StageTimes& times) const {
-  const int dim = served.model->embedding_dim();
+void TextEmbedder::EmbedGathered(const EmbedContext& context,
+                                 Scratch& scratch) const {
+  const TwoTowerModel& model = *context.served.model;
   StageClock clock;
-  GatherSlice(served, texts, first, last, scratch);
-  served.model->EmbedTexts(Side::kDocument, scratch.slice_texts, scratch.embed,
-                           scratch.slice_rows.data());
-  metrics_->CountEmbedded(Side::kDocument, last - first);
-  times[Stage::kEmbed] += clock.Lap();
-
-  cache_->Insert(scratch.slice_keys, dim, scratch.slice_rows.data());
+  model.EmbedTexts(Side::kDocument, scratch.texts, scratch.embed,
+                   scratch.rows.data());
+  metrics_->CountEmbedded(Side::kDocument, scratch.texts.size());
+  context.times[Stage::kEmbed] += clock.Lap();
+  cache_->Insert(scratch.text_keys, model.embedding_dim(), scratch.rows.data());
   if (stored_ != nullptr) {
-    stored_->Keep(served, scratch.slice_texts, scratch.slice_rows.data());
+    stored_->Keep(context.served, scratch.texts, scratch.rows.data());
   }
-  for (std::size_t i = first; i < last; ++i) {
-    std::copy_n(scratch.slice_rows.data() + (i - first) * dim, dim,
-                rows + std::size_t(scratch.missing[i]) * dim);
-  }
-  times[Stage::kCache] += clock.Lap();
+  context.times[Stage::kCache] += clock.Lap();
 }
 
 }  // namespace semrank

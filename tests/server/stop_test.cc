@@ -36,7 +36,7 @@ TEST(StopTest, AStartHearsHangupsAndAStop) {
   EXPECT_FALSE(signals.WaitForStop(absl::Hours(1)));
   kill(getpid(), SIGTERM);
   EXPECT_TRUE(signals.WaitForStop(absl::Hours(1)));
-  EXPECT_TRUE(signals.stop_asked());
+  EXPECT_TRUE(signals.stop_requested());
   EXPECT_TRUE(signals.End());
 }
 

@@ -12,8 +12,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
-constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
-
 class TlsFilesTest : public ::testing::Test {
  protected:
   TlsFilesTest() {
@@ -37,9 +35,10 @@ TEST_F(TlsFilesTest, AMatchingPairIsRead) {
 }
 
 TEST_F(TlsFilesTest, APairHalfOldHalfNewIsRefused) {
-  EXPECT_THAT(ReadTlsFiles(Files("one", "two")),
-              StatusIs(kInvalid, AllOf(HasSubstr("two.key"),
-                                       HasSubstr("not the key of"))));
+  EXPECT_THAT(
+      ReadTlsFiles(Files("one", "two")),
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               AllOf(HasSubstr("two.key"), HasSubstr("not the key of"))));
 }
 
 TEST_F(TlsFilesTest, WhatIsNoPemIsRefusedByFileAndWithoutItsContent) {
@@ -50,9 +49,9 @@ TEST_F(TlsFilesTest, WhatIsNoPemIsRefusedByFileAndWithoutItsContent) {
         TlsFiles{good.cert, junk, good.client_ca},
         TlsFiles{good.cert, good.key, junk},
         TlsFiles{good.cert, good.cert, good.client_ca}}) {
-    EXPECT_THAT(
-        ReadTlsFiles(files),
-        StatusIs(kInvalid, AllOf(HasSubstr("PEM"), Not(HasSubstr("words")))));
+    EXPECT_THAT(ReadTlsFiles(files),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         AllOf(HasSubstr("PEM"), Not(HasSubstr("words")))));
   }
   EXPECT_THAT(ReadTlsFiles({good.cert, "/none.key"}),
               StatusIs(absl::StatusCode::kNotFound, HasSubstr("/none.key")));
@@ -73,8 +72,9 @@ TEST_F(TlsFilesTest, RenewedFilesBecomeCurrentAndBadOnesAreReportedOnce) {
   EXPECT_NE(renewed->cert, before->cert);
 
   certificates_.dir().Write("one.key", before->key);
-  EXPECT_THAT(certificates->Refresh(),
-              StatusIs(kInvalid, HasSubstr(files.key)));
+  EXPECT_THAT(
+      certificates->Refresh(),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(files.key)));
   EXPECT_FALSE(certificates->Refresh().value());
   EXPECT_EQ(certificates->current(), renewed);
 }

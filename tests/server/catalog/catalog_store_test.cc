@@ -13,7 +13,6 @@
 
 #include "model/base/status_macros.h"
 #include "server/base/errors.h"
-#include "server/catalog/catalog_loader.h"
 #include "server/catalog/served_catalog.h"
 #include "server/stores/rocksdb_document_store.h"
 #include "tests/support/fake_caller.h"
@@ -25,7 +24,7 @@
 namespace semrank {
 namespace {
 
-ServedModelPtr MakeServed(std::uint32_t number) {
+ServedModelPtr ServedTinyModel(std::uint32_t number) {
   return std::make_shared<ServedModel>(
       ServedModel{.model = MakeTinyModel({.seed = number}), .number = number});
 }
@@ -34,8 +33,7 @@ ServedModelPtr MakeServed(std::uint32_t number) {
 class Catalog {
  public:
   explicit Catalog(DocumentStore* store, std::uint32_t model = 1)
-      : served_(MakeServed(model)),
-        store_(*store),
+      : served_(ServedTinyModel(model)),
         parts_(Limits(), 100'000, &embedder_, &metrics_, store) {
     EXPECT_THAT(Follow(served_), IsOk());
   }
@@ -43,20 +41,20 @@ class Catalog {
   absl::Status Follow(const ServedModelPtr& model) {
     return parts_.update.Follow([&] { return model; });
   }
-  absl::StatusOr<CatalogLoader::Counts> Load(
+  absl::StatusOr<ServedCatalog::LoadCounts> Load(
       const std::function<bool()>& stop = nullptr) {
-    return CatalogLoader(&store_, &embedder_, &parts_.documents).Load(stop);
+    return parts_.Load(stop);
   }
   absl::Status Put(std::uint64_t id, const std::string& title) {
     return Put({{id, title, "payload"}});
   }
   absl::Status Put(const std::vector<NewDocument>& documents) {
-    PutTurns turns;
+    PutState state;
     PutResult result;
     while (true) {
       SEMRANK_ASSIGN_OR_RETURN(
           const Progress progress,
-          parts_.writer.PutTurn(documents, FakeCaller(), turns, result));
+          parts_.writer.PutSlice(documents, FakeCaller(), state, result));
       if (progress == Progress::kDone) return absl::OkStatus();
     }
   }
@@ -78,11 +76,10 @@ class Catalog {
     TextBatch texts;
     if (!texts.Add(snapshot.record(*slot).title()).ok()) return false;
     std::vector<float> row(16);
-    TextEmbedder::Scratch scratch;
+    const ServedModelPtr served = ServedTinyModel(model);
     StageTimes times;
-    const absl::Status status =
-        embedder_.Embed(*MakeServed(model), Side::kDocument, texts,
-                        FakeCaller(), scratch, row.data(), times);
+    const absl::Status status = embedder_.Embed(
+        {*served, FakeCaller(), times}, Side::kDocument, texts, row.data());
     return status.ok() &&
            std::equal(row.begin(), row.end(), snapshot.vector(*slot));
   }
@@ -92,7 +89,6 @@ class Catalog {
 
  private:
   const ServedModelPtr served_;
-  DocumentStore& store_;
   Metrics metrics_;
   std::unique_ptr<DocumentVectorCache> cache_ =
       DocumentVectorCache::Create(0).value();
@@ -173,7 +169,7 @@ TEST(CatalogStoreTest, AModelThatComesWhileServingIsKeptToo) {
     for (std::uint64_t i = 0; i < 600; ++i) {
       ASSERT_THAT(catalog.Put(i, "title " + std::to_string(i)), IsOk());
     }
-    ASSERT_THAT(catalog.Follow(MakeServed(2)), IsOk());
+    ASSERT_THAT(catalog.Follow(ServedTinyModel(2)), IsOk());
     EXPECT_TRUE(catalog.HasVectorOf(std::uint64_t{599}, 2));
   }
   Catalog catalog(&store, 2);
@@ -192,7 +188,7 @@ TEST(CatalogStoreTest, PutsBesideAModelThatComesHaveItsVectors) {
         ASSERT_THAT(catalog.Put(id, "new title " + std::to_string(id)), IsOk());
       }
     });
-    ASSERT_THAT(catalog.Follow(MakeServed(2)), IsOk());
+    ASSERT_THAT(catalog.Follow(ServedTinyModel(2)), IsOk());
     puts.join();
     for (std::uint64_t id = 0; id < 1'500; id += 75) {
       EXPECT_TRUE(catalog.HasVectorOf(id, 2)) << id;
@@ -209,7 +205,7 @@ TEST(CatalogStoreTest, AModelComesAlsoWhenTheStoreTakesNothing) {
     Catalog catalog(&store);
     ASSERT_THAT(catalog.Put(1, "one"), IsOk());
     store.FailWith(absl::UnavailableError("fake store: gone"));
-    ASSERT_THAT(catalog.Follow(MakeServed(2)), IsOk());
+    ASSERT_THAT(catalog.Follow(ServedTinyModel(2)), IsOk());
     EXPECT_TRUE(catalog.HasVectorOf(std::uint64_t{1}, 2));
     store.FailWith(absl::OkStatus());
   }

@@ -11,7 +11,6 @@
 
 #include "model/base/status_macros.h"
 #include "server/catalog/catalog_scan.h"
-#include "server/catalog/shared_scan.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/tiny_model.h"
 

@@ -54,10 +54,10 @@ class JsonApiTest : public ::testing::Test {
     std::vector<NewDocument> documents(300, {.title = "a title"});
     std::uint64_t id = 0;
     for (NewDocument& document : documents) document.key = id++;
-    PutTurns turns;
+    PutState state;
     PutResult result;
     ASSERT_TRUE(
-        catalog_.writer.PutTurn(documents, FakeCaller(), turns, result).ok());
+        catalog_.writer.PutSlice(documents, FakeCaller(), state, result).ok());
   }
   // Its code and the reason of its one ErrorInfo.
   static std::string Error(const HttpAnswer& answer) {
@@ -146,10 +146,10 @@ TEST_F(JsonApiTest, SearchesTheCatalog) {
   const std::vector<NewDocument> documents = {
       {std::uint64_t{7}, "running shoes", "payload"},
       {std::string_view("lamp"), "desk lamp", ""}};
-  PutTurns turns;
+  PutState state;
   PutResult put;
   ASSERT_TRUE(
-      catalog_.writer.PutTurn(documents, FakeCaller(), turns, put).ok());
+      catalog_.writer.PutSlice(documents, FakeCaller(), state, put).ok());
   const HttpAnswer answer =
       Post("/v1/search",
            R"({"query": "running shoes", "top_k": 1, "with_titles": true})");

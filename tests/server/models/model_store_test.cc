@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "server/base/errors.h"
-#include "server/models/model_self_test.h"
+#include "server/models/model_slot.h"
+#include "server/vectors/document_vector_cache.h"
 #include "tests/support/memory_source.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/tiny_model.h"

@@ -63,7 +63,7 @@ class ExplainerTest : public ::testing::Test {
     while (status.ok()) {
       ++num_turns_;
       const auto progress =
-          explainer_.Turn(served_, FakeCaller(), request, result_);
+          explainer_.RunSlice(served_, FakeCaller(), request, result_);
       if (!progress.ok()) status = progress.status();
       if (progress.ok() && *progress == Progress::kDone) break;
     }
@@ -151,14 +151,15 @@ TEST_F(ExplainerTest, LongTextsTakeSeveralTurns) {
   EXPECT_THAT(result_.title_words, SizeIs(1'500));
 }
 
-struct RefusedCase {
+struct RefusedExplainCase {
   std::string_view name;
   std::string query, title;
   std::string_view reason, field;
 };
 
-class RefusedExplainTest : public ExplainerTest,
-                           public ::testing::WithParamInterface<RefusedCase> {};
+class RefusedExplainTest
+    : public ExplainerTest,
+      public ::testing::WithParamInterface<RefusedExplainCase> {};
 
 TEST_P(RefusedExplainTest, NamesReasonAndField) {
   const absl::Status status = Explain(GetParam().query, GetParam().title);
@@ -175,7 +176,7 @@ std::string Repeated(std::string_view text, int count) {
 
 INSTANTIATE_TEST_SUITE_P(
     Cases, RefusedExplainTest,
-    ::testing::ValuesIn<RefusedCase>({
+    ::testing::ValuesIn<RefusedExplainCase>({
         {"EmptyQuery", "", "t", "EMPTY_QUERY", "query"},
         {"LongQuery", std::string(8'001, 'q'), "t", "TEXT_TOO_LONG", "query"},
         {"LongTitle", "q", std::string(8'001, 't'), "TEXT_TOO_LONG", "title"},

@@ -144,7 +144,7 @@ TEST_F(RankingEngineTest, NanVectorIsItsOwnProblem) {
   EXPECT_THAT(result_.ranking, SizeIs(2));
 }
 
-struct RefusedCase {
+struct RefusedRankCase {
   std::string_view name, query;
   std::vector<std::string> titles;
   std::string vectors;
@@ -153,10 +153,11 @@ struct RefusedCase {
 };
 
 class RefusedRankTest : public RankingEngineTest,
-                        public ::testing::WithParamInterface<RefusedCase> {};
+                        public ::testing::WithParamInterface<RefusedRankCase> {
+};
 
 TEST_P(RefusedRankTest, NamesReasonAndField) {
-  const RefusedCase& c = GetParam();
+  const RefusedRankCase& c = GetParam();
   const absl::Status status =
       Rank(c.query, c.titles, {.vectors = c.vectors, .min_score = c.min_score});
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
@@ -166,7 +167,7 @@ TEST_P(RefusedRankTest, NamesReasonAndField) {
 
 INSTANTIATE_TEST_SUITE_P(
     Cases, RefusedRankTest,
-    ::testing::ValuesIn<RefusedCase>({
+    ::testing::ValuesIn<RefusedRankCase>({
         {"EmptyQuery", "", {"t"}, "", {}, "EMPTY_QUERY", "query"},
         {"LongQuery", kTooLong, {"t"}, "", {}, "TEXT_TOO_LONG", "query"},
         {"QueryUtf8", "\xff", {"t"}, "", {}, "INVALID_UTF8", "query"},
@@ -207,12 +208,12 @@ TEST_F(RankingEngineTest, TurnsOfSeveralRequestsGiveWhatEachGivesAlone) {
       {titles.begin(), titles.end()}, {reversed.begin(), reversed.end()}};
   const RankInput inputs[] = {{.query = "one", .titles = views[0]},
                               {.query = "two", .titles = views[1]}};
-  RankTurns turns[2];
+  RankState state[2];
   RankResult results[2];
   for (const Progress want : {Progress::kMore, Progress::kDone}) {
     for (int i = 0; i < 2; ++i) {
-      const auto progress = ranking_->Turn(served_, inputs[i], FakeCaller(),
-                                           turns[i], results[i]);
+      const auto progress = ranking_->RunSlice(served_, inputs[i], FakeCaller(),
+                                               state[i], results[i]);
       ASSERT_THAT(progress, IsOk());
       EXPECT_EQ(*progress, want);
     }

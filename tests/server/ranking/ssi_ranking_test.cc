@@ -11,7 +11,7 @@
 
 #include "server/base/errors.h"
 #include "server/base/vector_encoding.h"
-#include "server/models/model_self_test.h"
+#include "server/models/model_slot.h"
 #include "server/ranking/ranking_engine.h"
 #include "server/vectors/embedding_engine.h"
 #include "tests/support/fake_caller.h"

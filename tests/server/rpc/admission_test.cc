@@ -130,10 +130,11 @@ class RpcAdmissionTest : public RpcServerFixture,
     std::vector<NewDocument> documents(300, {.title = "a title"});
     std::uint64_t id = 0;
     for (NewDocument& document : documents) document.key = id++;
-    PutTurns turns;
+    PutState state;
     PutResult result;
-    ASSERT_THAT(catalog_.writer.PutTurn(documents, FakeCaller(), turns, result),
-                IsOk());
+    ASSERT_THAT(
+        catalog_.writer.PutSlice(documents, FakeCaller(), state, result),
+        IsOk());
   }
   Outcome Call(const std::string& bytes) {
     return GetParam().streams ? CallStream(bytes) : CallUnary(bytes);

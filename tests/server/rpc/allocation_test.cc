@@ -75,11 +75,11 @@ class AllocationTest : public ::testing::Test {
                                               titles_.begin() + num_titles);
     const RankInput input = {.query = "some words", .titles = views};
     const ServedModelPtr served = models_.current();
-    RankTurns turns;
+    RankState state;
     RankResult result;
     const FakeCaller caller;
     const std::int64_t count = CountAfterWarmUp([&] {
-      EXPECT_TRUE(engine_.Turn(*served, input, caller, turns, result).ok());
+      EXPECT_TRUE(engine_.RunSlice(*served, input, caller, state, result).ok());
       EXPECT_EQ(result.ranking.size(), views.size());
     });
     EXPECT_EQ(result.cache.misses, 0u);

@@ -15,24 +15,24 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr int kDim = 4;
-constexpr VectorSpace kSpace = {"model a", Side::kDocument, kDim};
+constexpr int kRedisDim = 4;
+constexpr VectorSpace kRedisSpace = {"model a", Side::kDocument, kRedisDim};
 const std::vector<float> kRow = {.5f, 1, -1, 0};
 
 RedisUrl Url(const std::string& text) { return ParseRedisUrl(text).value(); }
 
 absl::Status Write(RedisDocumentStore& store, std::string_view text) {
-  return store.WriteVectors(kSpace, {&text, 1}, kRow.data());
+  return store.WriteVectors(kRedisSpace, {&text, 1}, kRow.data());
 }
 
 absl::StatusOr<bool> Find(RedisDocumentStore& store, std::string_view text,
                           absl::Duration time_limit = absl::Seconds(30)) {
-  std::vector<float> row(kDim);
+  std::vector<float> row(kRedisDim);
   std::uint8_t found = 0;
-  const auto result = store.FindVectors(kSpace, {&text, 1}, time_limit,
+  const auto result = store.FindVectors(kRedisSpace, {&text, 1}, time_limit,
                                         row.data(), {&found, 1});
   if (!result.ok()) return result.status();
-  EXPECT_EQ(row, found != 0 ? kRow : std::vector<float>(kDim));
+  EXPECT_EQ(row, found != 0 ? kRow : std::vector<float>(kRedisDim));
   EXPECT_EQ(result->num_found, found);
   return found != 0;
 }

@@ -90,14 +90,14 @@ TEST_F(EmbeddingEngineTest, BadTextsCanBeSkippedWithoutMovingTheOthers) {
                                  std::vector<float>(kDim, 0)));
 }
 
-TEST(TurnEndTest, StopsAtTheTextsTheBytesAndTheEnd) {
+TEST(SliceEndTest, StopsAtTheTextsTheBytesAndTheEnd) {
   const auto of_bytes = [](std::size_t num_bytes) {
     return [num_bytes](std::size_t) { return num_bytes; };
   };
-  EXPECT_EQ(TurnEnd(0, 5'000, of_bytes(1)), std::size_t{kTurnTexts});
-  EXPECT_EQ(TurnEnd(10, 5'000, of_bytes(kTurnBytes / 2)), 12u);
-  EXPECT_EQ(TurnEnd(7, 8, of_bytes(10 * kTurnBytes)), 8u);
-  EXPECT_EQ(TurnEnd(8, 8, of_bytes(1)), 8u);
+  EXPECT_EQ(SliceEnd(0, 5'000, of_bytes(1)), std::size_t{kSliceTexts});
+  EXPECT_EQ(SliceEnd(10, 5'000, of_bytes(kSliceBytes / 2)), 12u);
+  EXPECT_EQ(SliceEnd(7, 8, of_bytes(10 * kSliceBytes)), 8u);
+  EXPECT_EQ(SliceEnd(8, 8, of_bytes(1)), 8u);
 }
 
 }  // namespace

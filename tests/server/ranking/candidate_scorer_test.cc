@@ -1,4 +1,4 @@
-#include "server/ranking/given_vectors.h"
+#include "server/ranking/candidate_scorer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

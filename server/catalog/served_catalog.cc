@@ -1,23 +1,47 @@
-#include "server/catalog/catalog_loader.h"
+#include "server/catalog/served_catalog.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <vector>
 
 #include "model/base/status_macros.h"
-#include "server/vectors/thread_scratch.h"
+#include "server/vectors/text_batch.h"
 
 namespace semrank {
 namespace {
 
 constexpr std::size_t kLoadBatchDocuments = 1'024;
 
-// Nobody waits, nobody goes away.
-class Patient final : public Caller {
+// Reads the documents of the store, a batch at a time. Vectors of the catalog's
+// model are taken as they are. Documents that have another model's vector, or
+// none, are embedded and then written back, so that the next start need not.
+class CatalogLoader {
  public:
-  absl::Time deadline() const override { return absl::InfiniteFuture(); }
-  bool gone() const override { return false; }
-};
+  using Counts = ServedCatalog::LoadCounts;
 
-}  // namespace
+  CatalogLoader(DocumentStore* store, const TextEmbedder* embedder,
+                DocumentCatalog* catalog);
+
+  absl::StatusOr<Counts> Load(const std::function<bool()>& stop);
+
+ private:
+  absl::Status CheckStop() const;
+  absl::Status Add(const StoredDocument& document);
+  // Puts the documents gathered so far into the catalog.
+  absl::Status Flush();
+  absl::Status EmbedMissing();
+  absl::Status WriteBack() const;
+
+  DocumentStore& store_;
+  const TextEmbedder& embedder_;
+  DocumentCatalog& catalog_;
+  const ServedModelPtr served_;
+  std::function<bool()> stop_;
+  Counts counts_;
+  std::vector<CatalogRecord::Pointer> records_;
+  std::vector<float> rows_;
+  std::vector<std::size_t> missing_;  // records without a row
+};
 
 CatalogLoader::CatalogLoader(DocumentStore* store, const TextEmbedder* embedder,
                              DocumentCatalog* catalog)
@@ -26,7 +50,7 @@ CatalogLoader::CatalogLoader(DocumentStore* store, const TextEmbedder* embedder,
       catalog_(*catalog),
       served_(catalog->TakeSnapshot().model()) {}
 
-absl::StatusOr<CatalogLoader::Counts> CatalogLoader::Load(
+absl::StatusOr<ServedCatalog::LoadCounts> CatalogLoader::Load(
     const std::function<bool()>& stop) {
   stop_ = stop;
   SEMRANK_RETURN_IF_ERROR(store_.LoadDocuments(
@@ -71,16 +95,16 @@ absl::Status CatalogLoader::Flush() {
 
 absl::Status CatalogLoader::EmbedMissing() {
   const std::size_t dim = served_->model->embedding_dim();
-  TurnScratch& scratch = ThreadScratch();
+  SliceScratch& scratch = ThreadSliceScratch();
   scratch.texts.Clear();
   for (const std::size_t i : missing_) {
     SEMRANK_RETURN_IF_ERROR(scratch.texts.Add(records_[i]->title()));
   }
   scratch.rows.resize(missing_.size() * dim);
   StageTimes times;
-  SEMRANK_RETURN_IF_ERROR(
-      embedder_.Embed(*served_, Side::kDocument, scratch.texts, Patient(),
-                      scratch.embedder, scratch.rows.data(), times));
+  SEMRANK_RETURN_IF_ERROR(embedder_.Embed({*served_, BackgroundCaller(), times},
+                                          Side::kDocument, scratch.texts,
+                                          scratch.rows.data()));
   for (std::size_t i = 0; i < missing_.size(); ++i) {
     std::copy_n(scratch.rows.data() + i * dim, dim,
                 rows_.data() + missing_[i] * dim);
@@ -103,6 +127,14 @@ absl::Status CatalogLoader::WriteBack() const {
     documents.clear();
   }
   return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<ServedCatalog::LoadCounts> ServedCatalog::Load(
+    const std::function<bool()>& stop) {
+  if (store_ == nullptr) return LoadCounts();
+  return CatalogLoader(store_, embedder_, &documents).Load(stop);
 }
 
 }  // namespace semrank

@@ -1,28 +1,36 @@
-#include "server/warm_up.h"
+#include "server/startup.h"
 
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <memory>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
 
 #include "absl/time/clock.h"
 #include "model/base/line_reader.h"
 #include "model/base/mutex.h"
 #include "model/base/status_macros.h"
+#include "model/base/strings.h"
 #include "model/base/thread_pool.h"
 
 namespace semrank {
 namespace {
 
-constexpr std::size_t kBatchTitles = kTurnTexts;
-// Batches that are read before the threads begin with them.
+// How often to look for a missing model when the poll interval is longer or 0.
+constexpr absl::Duration kMaxRetryInterval = absl::Seconds(1);
+
+constexpr std::size_t kBatchTitles = kSliceTexts;
+// Batches that are read before the threads start to embed them.
 constexpr int kBatchesPerThread = 8;
 constexpr absl::Duration kLogInterval = absl::Seconds(5);
 
-class PatientCaller final : public Caller {
- public:
-  absl::Time deadline() const override { return absl::InfiniteFuture(); }
-  bool gone() const override { return false; }
+struct WarmUpCounts {
+  std::int64_t num_titles = 0;
+  // Lines without a tab, and titles that no request could send.
+  std::int64_t num_bad_lines = 0;
+  std::int64_t num_embedded = 0;  // the others were in the document store
 };
 
 // Reads up to `max_titles` titles; fewer at the end of the file.
@@ -44,8 +52,8 @@ absl::Status ReadTitles(LineReader& lines, std::size_t max_titles,
   return absl::OkStatus();
 }
 
-// Embeds `titles` with one model, a batch a thread. What it is given back is in
-// memory and thrown away here.
+// Embeds `titles` with one model, a batch per task. The engine keeps the
+// vectors; the result itself is not needed.
 absl::Status EmbedTitles(const ServedModel& model,
                          const std::vector<std::string>& titles,
                          const EmbeddingEngine& engine, ThreadPool& threads,
@@ -62,7 +70,7 @@ absl::Status EmbedTitles(const ServedModel& model,
     EmbedResult result;
     const absl::Status embedded =
         engine.Embed(model, {Side::kDocument, texts, /*skip_bad_texts=*/true},
-                     PatientCaller(), result);
+                     BackgroundCaller(), result);
     MutexLock lock(mutex);
     status.Update(embedded);
     counts.num_bad_lines += static_cast<std::int64_t>(result.problems.size());
@@ -73,9 +81,49 @@ absl::Status EmbedTitles(const ServedModel& model,
 
 }  // namespace
 
-absl::StatusOr<WarmUpCounts> WarmUp(const WarmUpOptions& options,
-                                    const EmbeddingEngine& engine) {
-  SEMRANK_ASSIGN_OR_RETURN(const auto lines, LineReader::Open(options.path));
+std::vector<ModelChoice> ModelChoices(const ModelOptions& options) {
+  std::vector<ModelChoice> choices;
+  for (const ServedFolder& folder : options.folders) {
+    choices.push_back({FolderSource(folder.path, folder.name), folder.version});
+  }
+  return choices;
+}
+
+void LogModelLoad(const ModelLoad& load) {
+  if (load.model == nullptr) {
+    spdlog::error("model {} version {} is refused: {}", load.name, load.version,
+                  ToStd(load.status.message()));
+    return;
+  }
+  const TwoTowerModel& model = *load.model->model;
+  spdlog::info("loaded model {} version {}, {} dimensions, identity {}",
+               load.name, load.version, model.embedding_dim(),
+               model.version().identity);
+}
+
+absl::Status LoadFirstModels(const ModelOptions& options, ModelStore& models,
+                             StartSignals& signals) {
+  const auto stop = [&] { return signals.stop_requested(); };
+  absl::Status status = models.Refresh(stop);
+  if (status.ok() || absl::IsCancelled(status) || !options.wait_for_model) {
+    return status;
+  }
+  spdlog::warn("waiting for a model: {}", ToStd(status.message()));
+  const absl::Duration interval =
+      options.poll_interval > absl::ZeroDuration()
+          ? std::min(options.poll_interval, kMaxRetryInterval)
+          : kMaxRetryInterval;
+  while (!status.ok() && !absl::IsCancelled(status)) {
+    signals.WaitForStop(interval);
+    status = models.Refresh(stop);
+  }
+  return status;
+}
+
+absl::Status WarmUp(const std::string& path, const ModelStore& models,
+                    const EmbeddingEngine& engine,
+                    const std::function<bool()>& stop) {
+  SEMRANK_ASSIGN_OR_RETURN(const auto lines, LineReader::Open(path));
   ThreadPool threads(NumUsableProcessors());
   const std::size_t max_titles =
       kBatchTitles * kBatchesPerThread * threads.num_threads();
@@ -83,10 +131,10 @@ absl::StatusOr<WarmUpCounts> WarmUp(const WarmUpOptions& options,
   std::vector<std::string> titles;
   absl::Time next_log = absl::Now() + kLogInterval;
   for (;;) {
-    if (options.stop()) return absl::CancelledError("stopped while warming up");
+    if (stop()) return absl::CancelledError("stopped while warming up");
     SEMRANK_RETURN_IF_ERROR(ReadTitles(*lines, max_titles, titles, counts));
     if (titles.empty()) break;
-    for (const ServedModelPtr& model : options.models) {
+    for (const ServedModelPtr& model : models.CurrentModels()) {
       if (model->model->embedding_dim() == 0) continue;
       SEMRANK_RETURN_IF_ERROR(
           EmbedTitles(*model, titles, engine, threads, counts));
@@ -94,15 +142,14 @@ absl::StatusOr<WarmUpCounts> WarmUp(const WarmUpOptions& options,
     counts.num_titles += static_cast<std::int64_t>(titles.size());
     if (absl::Now() >= next_log) {
       spdlog::info("warming up: {} titles, {:.0f} % of {}", counts.num_titles,
-                   100 * lines->fraction_read(), options.path);
+                   100 * lines->fraction_read(), path);
       next_log = absl::Now() + kLogInterval;
     }
   }
   spdlog::info(
       "warmed up with {} titles of {}: {} vectors computed, {} bad lines",
-      counts.num_titles, options.path, counts.num_embedded,
-      counts.num_bad_lines);
-  return counts;
+      counts.num_titles, path, counts.num_embedded, counts.num_bad_lines);
+  return absl::OkStatus();
 }
 
 }  // namespace semrank

@@ -1,14 +1,10 @@
-// One connection to a Redis server, over hiredis. Every wait has a deadline for
-// the whole of a call, however the answer is spread; hiredis itself only limits
-// each read.
+// Calls of one Redis server, over hiredis.
 //
-//   Threads  one at a time.
 //   Errors   DeadlineExceeded, Unavailable (refused, closed, garbage, still
 //            loading), PermissionDenied (user, password, rights),
-//            ResourceExhausted (its memory is full). After an error the
-//            connection is of no use, except where the server said no.
-#ifndef SEMRANK_SERVER_STORES_REDIS_CONNECTION_H_
-#define SEMRANK_SERVER_STORES_REDIS_CONNECTION_H_
+//            ResourceExhausted (its memory is full).
+#ifndef SEMRANK_SERVER_STORES_REDIS_CLIENT_H_
+#define SEMRANK_SERVER_STORES_REDIS_CLIENT_H_
 
 #include <hiredis/hiredis.h>
 
@@ -20,6 +16,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "model/base/mutex.h"
 #include "server/stores/redis_url.h"
 
 namespace semrank {
@@ -35,6 +32,10 @@ inline std::string_view TextOf(const redisReply& reply) {
   return {reply.str, static_cast<std::size_t>(reply.len)};
 }
 
+// One connection. Every wait has a deadline for the whole of a call, however
+// the answer is spread; hiredis itself limits each read only. One thread at a
+// time. After an error it is unusable, except where the server replied with
+// one.
 class RedisConnection {
  public:
   using Deadline = std::chrono::steady_clock::time_point;
@@ -68,6 +69,44 @@ class RedisConnection {
   bool usable_ = true;
 };
 
+// Connections that are made when they are needed, and kept.
+//
+//   Threads  every method, from any thread.
+class RedisPool {
+ public:
+  using Deadline = RedisConnection::Deadline;
+
+  RedisPool(const RedisUrl& url, int max_connections)
+      : url_(url), max_connections_(max_connections) {}
+
+  // Looks the server's name up, which may take as long as the system lets it;
+  // before that nothing is connected. A name without an answer keeps the last.
+  void LookUpAddress();
+
+  // Runs `commands` on a connection that is idle, new, or becomes free before
+  // the deadline. One that the server has closed meanwhile is replaced.
+  absl::StatusOr<std::vector<RedisReply>> Call(
+      std::span<const RedisCommand> commands, Deadline deadline);
+
+ private:
+  using ConnectionPtr = std::unique_ptr<RedisConnection>;
+
+  // Null = the caller may make one.
+  absl::StatusOr<ConnectionPtr> Take(Deadline deadline);
+  void GiveBack(ConnectionPtr connection);
+  // Those that are idle have most likely met the same end.
+  void ForgetIdle();
+  std::string address() const;
+
+  const RedisUrl url_;
+  const int max_connections_;
+  mutable Mutex mutex_;
+  CondVar one_is_free_;
+  std::string address_ ABSL_GUARDED_BY(mutex_);
+  std::vector<ConnectionPtr> idle_ ABSL_GUARDED_BY(mutex_);
+  int num_in_use_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
 }  // namespace semrank
 
-#endif  // SEMRANK_SERVER_STORES_REDIS_CONNECTION_H_
+#endif  // SEMRANK_SERVER_STORES_REDIS_CLIENT_H_

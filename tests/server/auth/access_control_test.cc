@@ -1,9 +1,8 @@
-#include "server/auth/api_keys.h"
+#include "server/auth/access_control.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "server/auth/access_control.h"
 #include "server/base/errors.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
@@ -14,7 +13,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
-constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
 
 // `printf %s reader-key | sha256sum`, and so on.
 constexpr char kFile[] =
@@ -69,12 +67,13 @@ TEST(ApiKeysTest, BadLinesAreRefusedByNumberWithoutTheirContent) {
        {std::string("reader abc"), std::string("read abc"), std::string("read"),
         std::string("read ") + std::string(64, 'x'),
         std::string("read ") + std::string(64, 'a') + " abc"}) {
-    EXPECT_THAT(
-        ApiKeys::Parse("# keys\n" + line),
-        StatusIs(kInvalid, AllOf(HasSubstr("line 2"), Not(HasSubstr("abc")))));
+    EXPECT_THAT(ApiKeys::Parse("# keys\n" + line),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         AllOf(HasSubstr("line 2"), Not(HasSubstr("abc")))));
   }
-  EXPECT_THAT(ApiKeys::Parse("# none\n"),
-              StatusIs(kInvalid, HasSubstr("no key")));
+  EXPECT_THAT(
+      ApiKeys::Parse("# none\n"),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("no key")));
 }
 
 TEST(AccessControlTest, AChangedFileIsReadAgainAndABadOneIsNot) {
@@ -87,7 +86,8 @@ TEST(AccessControlTest, AChangedFileIsReadAgainAndABadOneIsNot) {
   };
   EXPECT_TRUE(may_read());
   dir.Write("keys", "read nonsense");
-  EXPECT_THAT(access->Refresh(), StatusIs(kInvalid, HasSubstr(path)));
+  EXPECT_THAT(access->Refresh(),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(path)));
   EXPECT_THAT(access->Refresh().value(), false);  // told once
   EXPECT_TRUE(may_read());
   dir.Write("keys", "read " + std::string(64, 'a'));

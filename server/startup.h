@@ -1,0 +1,38 @@
+// What happens between opening the ports and being ready: models are loaded,
+// and the titles of --warm_catalog are embedded.
+#ifndef SEMRANK_SERVER_STARTUP_H_
+#define SEMRANK_SERVER_STARTUP_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "server/model_options.h"
+#include "server/models/model_store.h"
+#include "server/stop.h"
+#include "server/vectors/embedding_engine.h"
+
+namespace semrank {
+
+std::vector<ModelChoice> ModelChoices(const ModelOptions& options);
+
+// Logs one line for each attempt to load a model.
+void LogModelLoad(const ModelLoad& load);
+
+// Loads every model; with options.wait_for_model retries until all are there.
+// Cancelled once a stop signal arrived, which is checked before each model.
+absl::Status LoadFirstModels(const ModelOptions& options, ModelStore& models,
+                             StartSignals& signals);
+
+// Embeds the titles of `path` (doc_id<TAB>title a line, also .gz and .zst) with
+// every current model, on all processors, so that the first requests find them
+// in memory. Logs its progress. Errors of the file as LineReader's; Cancelled
+// once `stop`, which is called before each batch, returns true.
+absl::Status WarmUp(const std::string& path, const ModelStore& models,
+                    const EmbeddingEngine& engine,
+                    const std::function<bool()>& stop);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_STARTUP_H_
