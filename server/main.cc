@@ -76,7 +76,10 @@ absl::StatusOr<Listeners> Listen(const ServerOptions& options,
       HttpServer::Start(
           options.http_address, std::move(pages),
           JsonApi(environment, {options.limits.max_http_body_bytes,
-                                HttpCallsAllowed(options.security)})));
+                                HttpCallsAllowed(options.security)}),
+          {.tls = tls,
+           .calls_need_certificate =
+               HttpCallsNeedCertificate(options.security)}));
   const RpcServerOptions rpc_options = {options.listen_address, tls};
   SEMRANK_ASSIGN_OR_RETURN(listeners.rpc,
                            RpcServer::Start(rpc_options, environment));
@@ -189,7 +192,6 @@ int Main(int argc, char** argv) {
   }
   InitLogging(options->log.format == "json");
   WarnOfFewConnections(options->limits.max_connections);
-  WarnOfHttpCallsOff(options->security);
   const absl::Status served = Serve(*options);
   if (absl::IsCancelled(served)) {
     spdlog::info("stopped before it was ready");

@@ -1,24 +1,21 @@
 #include "server/security_options.h"
 
-#include <spdlog/spdlog.h>
-
 #include "absl/flags/flag.h"
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
-#include "model/base/strings.h"
 #include "model/cli/program.h"
 #include "server/base/errors.h"
 #include "server/option_checks.h"
 
 ABSL_FLAG(std::string, tls_cert, "",
-          "PEM file: the server's certificate, then those that signed it. With "
-          "it --listen_address speaks TLS only. Replaced files are in force "
-          "within seconds.");
+          "PEM file: the server's certificate, then its intermediates. With it "
+          "--listen_address and --http_address speak TLS only. Replaced files "
+          "take effect within seconds.");
 ABSL_FLAG(std::string, tls_key, "",
           "PEM file: the private key of --tls_cert, without a password.");
 ABSL_FLAG(std::string, tls_client_ca, "",
-          "PEM file: who signs the clients' certificates. With it clients must "
-          "show one.");
+          "PEM file: the CAs of client certificates. With it gRPC needs one; "
+          "over HTTP calls do, pages do not.");
 ABSL_FLAG(std::string, api_keys_file, "",
           "File of API keys, a line each: role (read, write or admin), blank, "
           "SHA-256 of the key. Callers then need \"authorization: Bearer "
@@ -28,10 +25,10 @@ ABSL_FLAG(std::string, health_address, "",
           "probes that cannot show a client certificate.");
 
 ABSL_FLAG(std::string, http_calls, "auto",
-          "JSON calls over HTTP: on, off, or auto, which is on unless "
-          "--tls_client_ca asks gRPC's callers for a certificate and no "
-          "--api_keys_file asks all callers for a key: HTTP asks for no "
-          "certificate. Pages for operators are shown in any case.");
+          "JSON calls over HTTP: auto = as over gRPC, so with --tls_client_ca "
+          "only from clients with a certificate; on = also from clients "
+          "without one; off. API keys count in any case, and pages for "
+          "operators are always served.");
 
 namespace semrank {
 namespace {
@@ -85,27 +82,15 @@ std::string DescribeSecurityOptions(const SecurityOptions& options) {
       options.api_keys_file, options.health_address, options.http_calls);
 }
 
-void WarnOfHttpCallsOff(const SecurityOptions& options) {
-  const absl::Status allowed = HttpCallsAllowed(options);
-  if (allowed.ok() || options.http_calls == "off") return;
-  spdlog::warn("{}", ToStd(allowed.message()));
+absl::Status HttpCallsAllowed(const SecurityOptions& options) {
+  if (options.http_calls != "off") return absl::OkStatus();
+  return MakeError(absl::StatusCode::kPermissionDenied, "HTTP_CALLS_OFF",
+                   "calls over HTTP are off (--http_calls=off)",
+                   {{"flag", "http_calls"}});
 }
 
-absl::Status HttpCallsAllowed(const SecurityOptions& options) {
-  const bool certificates_only =
-      !options.tls.client_ca.empty() && options.api_keys_file.empty();
-  if (options.http_calls == "on" ||
-      (options.http_calls == "auto" && !certificates_only)) {
-    return absl::OkStatus();
-  }
-  return MakeError(
-      absl::StatusCode::kPermissionDenied, "HTTP_CALLS_OFF",
-      options.http_calls == "off"
-          ? "calls over HTTP are off (--http_calls=off)"
-          : "calls over HTTP are off, since --tls_client_ca asks callers for a "
-            "certificate, which HTTP cannot: --api_keys_file or "
-            "--http_calls=on allows them",
-      {{"flag", "http_calls"}});
+bool HttpCallsNeedCertificate(const SecurityOptions& options) {
+  return !options.tls.client_ca.empty() && options.http_calls == "auto";
 }
 
 }  // namespace semrank

@@ -13,17 +13,15 @@ struct SecurityOptions {
   TlsFiles tls = {};                // cert empty = plain text
   std::string api_keys_file = {};   // empty = no keys
   std::string health_address = {};  // empty = no listener of its own
-  // auto, on or off; see HttpCallsAllowed.
+  // auto, on (no certificate is needed) or off.
   std::string http_calls = "auto";
 };
 
-// OK, or why POST /v1/... is refused: HTTP cannot ask for the certificate that
-// --tls_client_ca asks of gRPC's callers, so without keys it would be the open
-// door beside the locked one.
+// OK, or why POST /v1/... is refused.
 absl::Status HttpCallsAllowed(const SecurityOptions& options);
 
-// A line in the log when they are off without --http_calls=off.
-void WarnOfHttpCallsOff(const SecurityOptions& options);
+// Whether POST /v1/... needs the client certificate that gRPC asks for.
+bool HttpCallsNeedCertificate(const SecurityOptions& options);
 
 // FlagError naming the flag.
 absl::Status ValidateSecurityOptions(const SecurityOptions& options);

@@ -1,270 +1,175 @@
 #include "server/http/http_server.h"
 
-#include <civetweb.h>
+#include <fcntl.h>
+#include <spdlog/spdlog.h>
+#include <sys/socket.h>
 
-#include <array>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <chrono>
-#include <cstdlib>
-#include <future>
-#include <string_view>
+#include <list>
+#include <thread>
 #include <utility>
-#include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/time/clock.h"
-#include "absl/time/time.h"
-#include "server/base/admission.h"
-#include "server/base/errors.h"
-#include "server/base/request_identity.h"
-#include "server/http/connection_watch.h"
-#include "server/http/http_body.h"
+#include "model/base/status_macros.h"
+#include "server/base/listening_sockets.h"
+#include "server/http/http_connection.h"
 
 namespace semrank {
 namespace {
 
-// Of single reads and writes; ConnectionWatch bounds the rest. Closing does not
-// wait for the client (no linger_timeout_ms).
-constexpr std::array kBounds = {
-    "num_threads",        kMaxHttpConnections,
-    "connection_queue",   kMaxWaitingHttpConnections,
-    "request_timeout_ms", "5000",
-    "max_request_size",   "16384",
-    "enable_keep_alive",  "no"};
+namespace asio = boost::asio;
+using Tcp = asio::ip::tcp;
 
-constexpr std::chrono::milliseconds kStopPollTime(10);
+// Until the next attempt, when descriptors or memory have run out.
+constexpr std::chrono::milliseconds kAcceptRetryDelay(100);
 
-// civetweb would write to standard error whatever it does not like. While a
-// server starts it is kept, since it says what is wrong; later it is dropped.
-thread_local std::string* startup_log = nullptr;
-
-int TakeLogMessage(const mg_connection* /*connection*/, const char* message) {
-  if (startup_log != nullptr) {
-    *startup_log += (startup_log->empty() ? "" : "; ") + std::string(message);
-  }
-  return 1;
-}
-
-// What a client may take to take an answer.
-constexpr absl::Duration kMaxAnswerTime = absl::Seconds(30);
-// After a refusal civetweb reads on for so long: if it closed the connection
-// while bytes come, the client might never see the answer.
-constexpr absl::Duration kMaxUnreadTime = absl::Seconds(1);
-
-ConnectionWatch& WatchOf(const mg_connection* connection) {
-  return *static_cast<ConnectionWatch*>(
-      mg_get_user_connection_data(connection));
-}
-
-void Send(mg_connection* connection, const HttpResponse& response,
-          bool with_body) {
-  std::string head = absl::StrFormat(
-      "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n"
-      "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
-      "Connection: close\r\n",
-      response.status, mg_get_response_code_text(connection, response.status),
-      response.content_type, response.body.size());
-  for (const auto& [name, value] : response.headers) {
-    absl::StrAppendFormat(&head, "%s: %s\r\n", name, value);
-  }
-  head += "\r\n";
-  WatchOf(connection).AnswerMayTake(connection, kMaxAnswerTime);
-  mg_write(connection, head.data(), head.size());
-  if (with_body) {
-    mg_write(connection, response.body.data(), response.body.size());
-  }
-  WatchOf(connection).AnswerMayTake(connection, kMaxUnreadTime);
-}
-
-std::string Header(const mg_connection* connection, std::string_view name) {
-  const char* const value =
-      mg_get_header(connection, std::string(name).c_str());
-  return value == nullptr ? "" : value;
-}
-
-HttpResponse WrongMethod(const std::string& allowed) {
-  return {.status = 405,
-          .body = "only " + allowed + "\n",
-          .headers = {{"Allow", allowed}}};
-}
-
-HttpRequest ReadHeaders(const mg_connection* connection) {
-  return {.authorization = Header(connection, "Authorization"),
-          .request_id = Header(connection, kRequestIdHeader),
-          .traceparent = Header(connection, kTraceparentHeader)};
-}
-
-// All threads for calls are taken, which counts as no room for a text.
-HttpRefusal TooManyCalls() {
-  return {429,
-          MakeError(absl::StatusCode::kResourceExhausted, "OVERLOADED",
-                    absl::StrFormat("%d HTTP calls are in hand, and no more "
-                                    "are taken at once",
-                                    kMaxHttpCalls),
-                    {{"limit", absl::StrCat(kMaxHttpCalls)},
-                     {"retry_delay_ms", absl::StrCat(absl::ToInt64Milliseconds(
-                                            Admission::kRetryDelay))}})};
-}
-
-HttpRefusal NotPosted() {
-  return {405, MakeError(absl::StatusCode::kUnimplemented, "NOT_IMPLEMENTED",
-                         "calls are made with POST only")};
-}
-
-HttpRefusal NoSuchCall() {
-  return {404, MakeError(absl::StatusCode::kUnimplemented, "NOT_IMPLEMENTED",
-                         "there is no such call")};
-}
-
-HttpRefusal BadBody(const absl::Status& status, absl::Duration time) {
-  return {absl::IsResourceExhausted(status) ? 413 : 408, status,
-          /*admitted=*/true, time};
-}
-
-HttpResponse ReadAndAnswer(mg_connection* connection, const HttpCall& call) {
-  HttpRequest request = ReadHeaders(connection);
-  std::optional<HttpResponse> refusal = call.admit(request);
-  if (refusal.has_value()) return *std::move(refusal);
-  const absl::Time admitted = absl::Now();
-  WatchOf(connection).BodyMayTake(connection, kMaxHttpBodyTime);
-  const absl::Status read =
-      ReadHttpBody(connection, call.max_body_bytes, request.body);
-  WatchOf(connection).BodyCame(connection);
-  request.client_left = [connection] {
-    return WatchOf(connection).HasLeft(connection);
-  };
-  if (read.ok()) return call.answer(request);
-  return call.refuse(request, BadBody(read, absl::Now() - admitted));
-}
-
-void HandleClosing(const mg_connection* connection) {
-  WatchOf(connection).Closed(connection);
-}
-
-// Opens a connection and closes it again.
-void Connect(const std::string& address) {
-  const std::size_t colon = address.rfind(':');
-  std::array<char, 256> error = {};
-  mg_connection* const connection = mg_connect_client(
-      address.substr(0, colon).c_str(), std::atoi(address.c_str() + colon + 1),
-      /*use_ssl=*/0, error.data(), error.size());
-  if (connection != nullptr) mg_close_connection(connection);
+Tcp Protocol(int fd) {
+  int domain = AF_INET;
+  socklen_t size = sizeof(domain);
+  getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size);
+  return domain == AF_INET6 ? Tcp::v6() : Tcp::v4();
 }
 
 }  // namespace
 
-HttpServer::HttpServer(HttpPages pages, HttpCalls calls)
-    : pages_(std::move(pages)), calls_(std::move(calls)) {}
+// The I/O thread, and what it accepts connections with.
+class HttpServer::Listener {
+ public:
+  Listener(HttpRoutes routes, const HttpServerOptions& options)
+      : connections_{std::move(routes), options} {}
+  ~Listener();
+
+  absl::Status Start(const ListeningSockets& listening);
+  InFlightCalls& in_flight() { return connections_.in_flight; }
+
+ private:
+  struct Port {
+    Tcp::acceptor acceptor;
+    asio::steady_timer retry;
+  };
+
+  void Accept(Port& port);
+  void OnAccepted(Port& port, const boost::system::error_code& error,
+                  Tcp::socket socket);
+  // Makes room for one more connection; false = all have a handler running.
+  bool MakeRoom();
+  // Follows the files; while new ones cannot be used, the old ones stay.
+  absl::Status RenewTls();
+
+  // The first to be made and the last to go: sockets and timers refer to it.
+  asio::io_context io_{/*concurrency_hint=*/1};
+  HttpConnections connections_;
+  std::list<Port> ports_;
+  std::shared_ptr<const TlsContent> tls_content_;
+  TlsContext tls_;
+  std::thread thread_;
+};
+
+HttpServer::Listener::~Listener() {
+  if (!thread_.joinable()) return;
+  // Keeps the I/O thread alive for the responses of handlers that still run.
+  auto guard = asio::make_work_guard(io_);
+  asio::post(io_, [this] {
+    for (Port& port : ports_) {
+      port.acceptor.close();
+      port.retry.cancel();
+    }
+    while (!connections_.open.empty()) (*connections_.open.begin())->Close();
+  });
+  connections_.workers.join();
+  guard.reset();
+  thread_.join();
+}
+
+absl::Status HttpServer::Listener::Start(const ListeningSockets& listening) {
+  SEMRANK_RETURN_IF_ERROR(RenewTls());
+  for (const FileDescriptor& socket : listening.sockets) {
+    const int fd = fcntl(socket.get(), F_DUPFD_CLOEXEC, 0);
+    boost::system::error_code error;
+    Tcp::acceptor acceptor(io_);
+    acceptor.assign(Protocol(fd), fd, error);
+    if (error) return absl::UnavailableError(error.message());
+    ports_.push_back({std::move(acceptor), asio::steady_timer(io_)});
+    Accept(ports_.back());
+  }
+  thread_ = std::thread([this] { io_.run(); });
+  return absl::OkStatus();
+}
+
+void HttpServer::Listener::Accept(Port& port) {
+  port.acceptor.async_accept(
+      [this, &port](const boost::system::error_code& error,
+                    Tcp::socket socket) {
+        OnAccepted(port, error, std::move(socket));
+      });
+}
+
+void HttpServer::Listener::OnAccepted(Port& port,
+                                      const boost::system::error_code& error,
+                                      Tcp::socket socket) {
+  if (!port.acceptor.is_open()) return;
+  if (error) {
+    MakeRoom();
+    port.retry.expires_after(kAcceptRetryDelay);
+    port.retry.async_wait([this, &port](const boost::system::error_code&) {
+      if (port.acceptor.is_open()) Accept(port);
+    });
+    return;
+  }
+  const absl::Status renewed = RenewTls();
+  if (!renewed.ok()) {
+    spdlog::error("HTTP: {}", std::string(renewed.message()));
+  }
+  const auto max_open =
+      static_cast<std::size_t>(connections_.options.max_connections);
+  if (connections_.open.size() < max_open || MakeRoom()) {
+    std::make_shared<HttpConnection>(connections_, std::move(socket), tls_)
+        ->Start();
+  }
+  Accept(port);
+}
+
+bool HttpServer::Listener::MakeRoom() {
+  if (connections_.waiting.empty()) return false;
+  connections_.waiting.front()->Close();
+  return true;
+}
+
+absl::Status HttpServer::Listener::RenewTls() {
+  const TlsCertificates* const certificates = connections_.options.tls;
+  if (certificates == nullptr) return absl::OkStatus();
+  auto content = certificates->current();
+  if (std::exchange(tls_content_, content) == content) return absl::OkStatus();
+  SEMRANK_ASSIGN_OR_RETURN(tls_, MakeTlsContext(*content));
+  return absl::OkStatus();
+}
+
+HttpServer::HttpServer(std::unique_ptr<Listener> listener, std::string address)
+    : listener_(std::move(listener)), address_(std::move(address)) {}
+
+HttpServer::~HttpServer() = default;
 
 absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(
-    const std::string& address, HttpPages pages, HttpCalls calls) {
-  std::unique_ptr<HttpServer> server(
-      new HttpServer(std::move(pages), std::move(calls)));
-  std::vector<const char*> options = {"listening_ports", address.c_str()};
-  options.insert(options.end(), kBounds.begin(), kBounds.end());
-  options.push_back(nullptr);
-
-  mg_callbacks callbacks = {};
-  callbacks.begin_request = &HttpServer::HandleRequest;
-  callbacks.init_connection = &HttpServer::HandleOpening;
-  callbacks.connection_close = &HandleClosing;
-  callbacks.log_message = &TakeLogMessage;
-  mg_init_data init = {&callbacks, server.get(), options.data()};
-  std::string problem;
-  startup_log = &problem;
-  server->context_ = mg_start2(&init, nullptr);
-  startup_log = nullptr;
-  mg_server_port port = {};
-  if (server->context_ == nullptr ||
-      mg_get_server_ports(server->context_, 1, &port) != 1) {
-    return absl::UnavailableError(absl::StrFormat(
-        "cannot listen for HTTP on %s (--http_address): %s", address, problem));
+    const std::string& address, HttpPages pages, HttpCalls calls,
+    const HttpServerOptions& options) {
+  const absl::StatusOr<ListeningSockets> listening = ListenAt(address);
+  if (!listening.ok()) {
+    return absl::UnavailableError(
+        absl::StrFormat("cannot listen for HTTP on %s (--http_address): %s",
+                        address, listening.status().message()));
   }
-  server->address_ = absl::StrFormat(
-      "%s:%d", address.substr(0, address.rfind(':')), port.port);
-  server->watch_.Start(port.port);
-  return server;
+  auto listener = std::make_unique<Listener>(
+      HttpRoutes{std::move(pages), std::move(calls)}, options);
+  SEMRANK_RETURN_IF_ERROR(listener->Start(*listening));
+  return std::unique_ptr<HttpServer>(
+      new HttpServer(std::move(listener), listening->address));
 }
 
-HttpServer::~HttpServer() {
-  if (context_ == nullptr) return;
-  const auto stopped =
-      std::async(std::launch::async, [this] { mg_stop(context_); });
-  // civetweb's listener looks whether it should stop every two seconds, and
-  // whenever somebody connects.
-  do {
-    Connect(address_);
-  } while (stopped.wait_for(kStopPollTime) != std::future_status::ready);
-}
-
-int HttpServer::HandleOpening(const mg_connection* connection, void** data) {
-  auto* const server =
-      static_cast<HttpServer*>(mg_get_user_data(mg_get_context(connection)));
-  *data = &server->watch_;
-  server->watch_.Opened();
-  return 0;
-}
-
-int HttpServer::HandleRequest(mg_connection* connection) {
-  WatchOf(connection).HeadCame(connection);
-  const mg_request_info* const request = mg_get_request_info(connection);
-  const auto* const server = static_cast<const HttpServer*>(request->user_data);
-  std::optional<CallsInHand::Call> until_sent;
-  if (server->FindCall(request->local_uri) != nullptr) {
-    until_sent.emplace(server->calls_in_hand_);
-  }
-  const HttpResponse response = server->Answer(connection);
-  Send(connection, response,
-       std::string_view(request->request_method) != "HEAD");
-  return response.status;  // "handled", and the status for civetweb's log
-}
-
-HttpResponse HttpServer::Answer(mg_connection* connection) const {
-  const mg_request_info* const request = mg_get_request_info(connection);
-  const std::string_view method = request->request_method;
-  const std::string_view path = request->local_uri;
-  const HttpCall* const call = FindCall(path);
-  if (call != nullptr) return AnswerCall(connection, *call);
-  const auto page = pages_.find(path);
-  if (page == pages_.end()) return NoSuchPage();
-  if (method != "GET" && method != "HEAD") return WrongMethod("GET, HEAD");
-  return page->second();
-}
-
-HttpResponse HttpServer::AnswerCall(mg_connection* connection,
-                                    const HttpCall& call) const {
-  const std::string_view method =
-      mg_get_request_info(connection)->request_method;
-  if (!call.answer) return call.refuse(ReadHeaders(connection), NoSuchCall());
-  if (method != "POST") {
-    HttpResponse response = call.refuse(ReadHeaders(connection), NotPosted());
-    response.headers.emplace_back("Allow", "POST");
-    return response;
-  }
-  HttpResponse response =
-      ++num_calls_ <= kMaxHttpCalls
-          ? ReadAndAnswer(connection, call)
-          : call.refuse(ReadHeaders(connection), TooManyCalls());
-  --num_calls_;
-  return response;
-}
-
-const HttpCall* HttpServer::FindCall(std::string_view path) const {
-  const auto call = calls_.find(path);
-  if (call != calls_.end()) return &call->second;
-  for (const auto& [prefix, others] : calls_) {
-    if (prefix.ends_with('/') && path.starts_with(prefix)) return &others;
-  }
-  return nullptr;
-}
-
-HttpResponse HttpServer::NoSuchPage() const {
-  std::string body = "no such page; there are:\n";
-  for (const auto& [path, make] : pages_) body += path + "\n";
-  for (const auto& [path, call] : calls_) {
-    if (call.answer) body += "POST " + path + "\n";
-  }
-  return {.status = 404, .body = std::move(body)};
+bool HttpServer::WaitForCalls(absl::Time limit) const {
+  return listener_->in_flight().WaitUntilNone(limit);
 }
 
 }  // namespace semrank

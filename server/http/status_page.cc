@@ -145,8 +145,7 @@ std::string LimitTable(const Limits& limits,
        {"documents in the catalog", std::to_string(max_catalog_documents)},
        {"connections over gRPC", std::to_string(limits.max_connections)},
        {"connections over HTTP",
-        absl::StrFormat("%s, and %s that wait", kMaxHttpConnections,
-                        kMaxWaitingHttpConnections)}});
+        std::to_string(HttpServerOptions().max_connections)}});
 }
 
 std::string Failures(const RequestLog& log) {

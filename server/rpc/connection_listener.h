@@ -27,8 +27,8 @@
 #include "absl/status/statusor.h"
 #include "model/base/file_descriptor.h"
 #include "server/base/connection_count.h"
+#include "server/base/listening_sockets.h"
 #include "server/base/log_throttle.h"
-#include "server/rpc/listening_sockets.h"
 
 namespace semrank {
 

@@ -6,9 +6,11 @@ files take effect.
 usage: rotation_test.py PROJECT_DIR BINARY_DIR
 """
 import hashlib
+import http.client
 import os
 import pathlib
 import re
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -44,7 +46,9 @@ class RotationTest(unittest.TestCase):
              f"--tls_key={self.folder}/server.key", f"--tls_client_ca={self.folder}/clients.pem",
              f"--api_keys_file={self.folder}/keys"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         self.addCleanup(self.stop)
-        self.address = re.search(r" grpc=(\S+)", self.server.stdout.readline())[1]
+        ready = self.server.stdout.readline()
+        self.address = re.search(r" grpc=(\S+)", ready)[1]
+        self.http_host, self.http_port = re.search(r" http=(\S+):(\d+)", ready).groups()
 
     def stop(self):
         self.server.terminate()
@@ -84,6 +88,18 @@ class RotationTest(unittest.TestCase):
     def call_anew(self, trusted: bytes, client: str = "steady", key: str = "steady", **call) -> grpc.StatusCode:
         with self.connect(trusted, client) as channel:
             return self.call(channel, key, **call)
+
+    def page_is_served(self, trusted: bytes) -> bool:
+        """Over HTTPS, to a client that trusts only `trusted`."""
+        context = ssl.create_default_context(cadata=trusted.decode())
+        page = http.client.HTTPSConnection(self.http_host, int(self.http_port), timeout=30, context=context)
+        try:
+            page.request("GET", "/healthz")
+            return page.getresponse().status == 200
+        except ssl.SSLCertVerificationError:
+            return False
+        finally:
+            page.close()
 
     def wait_until(self, wanted: grpc.StatusCode, call) -> None:
         end = time.monotonic() + 60
@@ -129,10 +145,14 @@ class RotationTest(unittest.TestCase):
         self.assertEqual(self.call(early, "promoted", PUT, b""), INVALID)  # no documents
 
         self.assertEqual(self.call_anew(self.new), UNAVAILABLE)
+        self.assertTrue(self.page_is_served(self.old))
+        self.assertFalse(self.page_is_served(self.new))
         self.replace("server.key", self.read("new.key"))
         self.replace("server.pem", self.new)
         self.wait_until(OK, lambda: self.call_anew(self.new))
         self.assertEqual(self.call_anew(self.old), UNAVAILABLE)
+        self.assertTrue(self.page_is_served(self.new))
+        self.assertFalse(self.page_is_served(self.old))
 
         self.assertEqual(self.call_anew(self.new, "coming"), UNAVAILABLE)
         self.replace("clients.pem", self.read("steady.pem") + self.read("coming.pem"))

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/integration/server_program.h"
+#include "tests/support/http_client.h"
 #include "tests/support/run_program.h"
 #include "tests/support/server_process.h"
 #include "tests/support/test_certificates.h"
@@ -50,6 +51,24 @@ TEST(SecurityTest, TheClientReachesAServerThatAsksForCertificateAndKey) {
   rank.insert(rank.begin() + 1,
               "--api_key_file=" + files.dir().Write("key", "reader-key\n"));
   EXPECT_EQ(RunProgram(rank).exit_code, 0);
+  // JSON calls need both as well; pages need neither.
+  const HttpClientTls no_certificate = {files.ca()};
+  const HttpClientTls certificate = {files.ca(), files.Cert("client"),
+                                     files.Key("client")};
+  const HttpMessage json = {"Authorization: Bearer reader-key\r\n",
+                            R"({"query": "q", "titles": ["a"]})"};
+  const auto status = [&](const HttpMessage& message,
+                          const HttpClientTls& tls) {
+    return CallHttp(server.http_address(), "POST", "/v1/rank", message, tls)
+        .status;
+  };
+  EXPECT_EQ(status(json, certificate), 200);
+  EXPECT_EQ(status(json, no_certificate), 403);
+  EXPECT_EQ(status({"", json.body}, certificate), 401);
+  EXPECT_EQ(
+      CallHttp(server.http_address(), "GET", "/readyz", {}, no_certificate)
+          .status,
+      200);
   // A stream brings them too.
   std::vector<std::string> load(rank.begin(), rank.begin() + 6);
   load.insert(load.end(), {"load", "--stream", "--inflight=4",

@@ -30,18 +30,18 @@ TEST(SecurityOptionsTest, TlsFlagsGoTogether) {
               StatusIs(kInvalid, StartsWith("--tls_client_ca=a")));
 }
 
-TEST(SecurityOptionsTest, CertificatesAloneCloseTheCallsThatCannotShowOne) {
+TEST(SecurityOptionsTest, HttpCallsNeedWhatGrpcNeedsUnlessAskedOtherwise) {
   const TlsFiles mutual = {.cert = "c", .key = "k", .client_ca = "a"};
-  constexpr auto kDenied = absl::StatusCode::kPermissionDenied;
-  EXPECT_THAT(HttpCallsAllowed({}), IsOk());
-  EXPECT_THAT(HttpCallsAllowed({.tls = {.cert = "c", .key = "k"}}), IsOk());
-  EXPECT_THAT(HttpCallsAllowed({.tls = mutual}),
-              StatusIs(kDenied, HasSubstr("--tls_client_ca")));
-  EXPECT_THAT(HttpCallsAllowed({.tls = mutual, .api_keys_file = "keys"}),
-              IsOk());
-  EXPECT_THAT(HttpCallsAllowed({.tls = mutual, .http_calls = "on"}), IsOk());
+  EXPECT_FALSE(HttpCallsNeedCertificate({}));
+  EXPECT_FALSE(HttpCallsNeedCertificate({.tls = {.cert = "c", .key = "k"}}));
+  EXPECT_TRUE(HttpCallsNeedCertificate({.tls = mutual}));
+  EXPECT_TRUE(
+      HttpCallsNeedCertificate({.tls = mutual, .api_keys_file = "keys"}));
+  EXPECT_FALSE(HttpCallsNeedCertificate({.tls = mutual, .http_calls = "on"}));
+  EXPECT_THAT(HttpCallsAllowed({.tls = mutual}), IsOk());
   EXPECT_THAT(HttpCallsAllowed({.http_calls = "off"}),
-              StatusIs(kDenied, HasSubstr("--http_calls=off")));
+              StatusIs(absl::StatusCode::kPermissionDenied,
+                       HasSubstr("--http_calls=off")));
   EXPECT_THAT(ValidateSecurityOptions({.http_calls = "maybe"}),
               StatusIs(kInvalid, StartsWith("--http_calls=maybe")));
 }

@@ -1,4 +1,4 @@
-// One HTTP request to a server under test.
+// One HTTP request to a server under test, over a connection of its own.
 #ifndef SEMRANK_TESTS_SUPPORT_HTTP_CLIENT_H_
 #define SEMRANK_TESTS_SUPPORT_HTTP_CLIENT_H_
 
@@ -8,7 +8,7 @@
 namespace semrank {
 
 struct HttpAnswer {
-  int status = 0;  // 0 = no answer
+  int status = 0;  // 0 = no response: `body` says why
   std::string content_type;
   std::string body;
   // "Name: value" a line, as they came.
@@ -20,9 +20,17 @@ struct HttpMessage {
   std::string body = "";
 };
 
+// Paths of PEM files; `ca` empty = plain text, `cert` empty = no certificate.
+struct HttpClientTls {
+  std::string ca = "";
+  std::string cert = "";
+  std::string key = "";
+};
+
 // `address` is HOST:PORT; `method` GET, HEAD, POST, ...
 HttpAnswer CallHttp(const std::string& address, std::string_view method,
-                    std::string_view path, const HttpMessage& message = {});
+                    std::string_view path, const HttpMessage& message = {},
+                    const HttpClientTls& tls = {});
 inline HttpAnswer HttpGet(const std::string& address, std::string_view path) {
   return CallHttp(address, "GET", path);
 }

@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <future>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
@@ -313,7 +315,15 @@ TEST_F(JsonApiTest, WorkWhoseClientHasLeftIsDroppedAndCounted) {
   folder_.Put(2, MakeGatedModel(&gate));
   ASSERT_TRUE(models_.Refresh().ok());
   look_interval_ = absl::ZeroDuration();
-  Serve();
+  std::function<bool()> client_left;
+  HttpCalls calls =
+      JsonApi(environment_, {kMaxBodyBytes, allowed_, look_interval_});
+  calls["/v1/rank"].answer =
+      [&, answer = calls["/v1/rank"].answer](const HttpRequest& request) {
+        client_left = request.client_left;
+        return answer(request);
+      };
+  server_ = HttpServer::Start("127.0.0.1:0", {}, calls).value();
   gate.Close();
   Json request = {{"query", "q"}};
   for (int i = 0; i < 600; ++i) request["titles"].push_back(std::to_string(i));
@@ -325,6 +335,7 @@ TEST_F(JsonApiTest, WorkWhoseClientHasLeftIsDroppedAndCounted) {
                     std::to_string(body.size()) + "\r\n\r\n" + body));
     gate.WaitForArrival();
   }
+  while (!client_left()) std::this_thread::yield();
   gate.Open();
   EXPECT_TRUE(server_->WaitForCalls(absl::Now() + absl::Minutes(1)));
   EXPECT_EQ(CountOf("handled_total{grpc_code=\"Canceled\""), "1");

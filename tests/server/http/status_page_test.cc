@@ -48,8 +48,7 @@ TEST_F(StatusPageTest, SaysWhatAnOperatorAsksFirst) {
        {"<td>1h1m1s</td>", "<td>shop</td><td>1</td><td>serving</td>",
         "<td>shop</td><td>2</td><td>failed</td>",
         "weights.safetensors is &lt;short&gt;", "0 of 777", "0 of 888",
-        "<td>8192</td>", "<td>128, and 64 that wait</td>",
-        "none since the start", "</html>"}) {
+        "<td>8192</td>", "<td>192</td>", "none since the start", "</html>"}) {
     EXPECT_THAT(page, HasSubstr(part));
   }
 }

@@ -1,4 +1,4 @@
-#include "server/rpc/listening_sockets.h"
+#include "server/base/listening_sockets.h"
 
 #include <errno.h>
 #include <netdb.h>

@@ -5,8 +5,8 @@
 //   Port     0 = any free one. One that somebody else listens on is an error:
 //            ports are not shared.
 //   Errors   what the system says, with the address.
-#ifndef SEMRANK_SERVER_RPC_LISTENING_SOCKETS_H_
-#define SEMRANK_SERVER_RPC_LISTENING_SOCKETS_H_
+#ifndef SEMRANK_SERVER_BASE_LISTENING_SOCKETS_H_
+#define SEMRANK_SERVER_BASE_LISTENING_SOCKETS_H_
 
 #include <string>
 #include <vector>
@@ -25,4 +25,4 @@ absl::StatusOr<ListeningSockets> ListenAt(const std::string& address);
 
 }  // namespace semrank
 
-#endif  // SEMRANK_SERVER_RPC_LISTENING_SOCKETS_H_
+#endif  // SEMRANK_SERVER_BASE_LISTENING_SOCKETS_H_

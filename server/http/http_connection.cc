@@ -1,0 +1,439 @@
+#include "server/http/http_connection.h"
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "server/base/admission.h"
+#include "server/base/errors.h"
+#include "server/base/request_identity.h"
+
+namespace semrank {
+namespace {
+
+namespace asio = boost::asio;
+namespace http = boost::beast::http;
+
+// Also bounds what a client may send ahead of the responses.
+constexpr std::uint32_t kMaxHeadBytes = 16'384;
+
+constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+
+HttpRefusal NoSuchCall() {
+  return {404, MakeError(absl::StatusCode::kUnimplemented, "NOT_IMPLEMENTED",
+                         "there is no such call")};
+}
+
+HttpRefusal NotPosted() {
+  return {405, MakeError(absl::StatusCode::kUnimplemented, "NOT_IMPLEMENTED",
+                         "calls are made with POST only")};
+}
+
+HttpRefusal NoCertificate() {
+  return {403,
+          MakeError(absl::StatusCode::kPermissionDenied, "MISSING_CERTIFICATE",
+                    "calls need a client certificate (--tls_client_ca)",
+                    {{"flag", "tls_client_ca"}})};
+}
+
+HttpRefusal TooManyCalls() {
+  return {429,
+          MakeError(absl::StatusCode::kResourceExhausted, "OVERLOADED",
+                    absl::StrFormat("%d HTTP calls are in flight, the limit",
+                                    kMaxHttpCalls),
+                    {{"limit", absl::StrCat(kMaxHttpCalls)},
+                     {"retry_delay_ms", absl::StrCat(absl::ToInt64Milliseconds(
+                                            Admission::kRetryDelay))}})};
+}
+
+absl::Status BodyTooLarge(std::int64_t max_body_bytes) {
+  return MakeError(
+      absl::StatusCode::kResourceExhausted, "MESSAGE_TOO_LARGE",
+      absl::StrFormat(
+          "the body is over the limit of %d bytes (--max_http_body_bytes)",
+          max_body_bytes),
+      {{"limit", absl::StrCat(max_body_bytes)},
+       {"flag", "max_http_body_bytes"}});
+}
+
+absl::Status BodyTooLate(absl::Duration limit) {
+  return MakeError(absl::StatusCode::kDeadlineExceeded, "DEADLINE_EXCEEDED",
+                   absl::StrFormat("the body did not arrive within %s",
+                                   absl::FormatDuration(limit)),
+                   {{"limit", absl::FormatDuration(limit)}});
+}
+
+absl::Status BodyCutOff() {
+  return MakeError(absl::StatusCode::kCancelled, "CANCELLED",
+                   "the body ended early");
+}
+
+HttpResponse BadRequest(const std::string& reason) {
+  return {.status = 400, .body = absl::StrCat("bad request: ", reason, "\n")};
+}
+
+HttpResponse WrongMethod() {
+  return {.status = 405,
+          .body = "only GET, HEAD\n",
+          .headers = {{"Allow", "GET, HEAD"}}};
+}
+
+std::string FormatHead(const HttpResponse& response, bool keep_alive) {
+  const auto reason =
+      http::obsolete_reason(http::int_to_status(response.status));
+  std::string head = absl::StrFormat(
+      "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n"
+      "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
+      "Connection: %s\r\n",
+      response.status, std::string(reason), response.content_type,
+      response.body.size(), keep_alive ? "keep-alive" : "close");
+  for (const auto& [name, value] : response.headers) {
+    absl::StrAppendFormat(&head, "%s: %s\r\n", name, value);
+  }
+  return head + "\r\n";
+}
+
+}  // namespace
+
+void InFlightCalls::Begin() {
+  const MutexLock lock(mutex_);
+  ++num_calls_;
+}
+
+void InFlightCalls::End() {
+  const MutexLock lock(mutex_);
+  if (--num_calls_ == 0) none_.NotifyAll();
+}
+
+bool InFlightCalls::WaitUntilNone(absl::Time limit) {
+  const MutexLock lock(mutex_);
+  while (num_calls_ > 0) {
+    const absl::Duration left = limit - absl::Now();
+    if (left <= absl::ZeroDuration()) return false;
+    none_.WaitFor(mutex_,
+                  absl::ToChronoNanoseconds(std::min(left, absl::Hours(1))));
+  }
+  return true;
+}
+
+HttpConnection::HttpConnection(HttpConnections& connections,
+                               HttpStream::Socket socket, TlsContext tls)
+    : connections_(connections),
+      stream_(std::move(socket)),
+      tls_(std::move(tls)),
+      deadline_(stream_.socket().get_executor()) {}
+
+void HttpConnection::Start() {
+  connections_.open.insert(shared_from_this());
+  StartRequest();
+  if (tls_ == nullptr) return Read();
+  stream_.DetectTls([self = shared_from_this()](bool is_tls) {
+    if (self->state_ == State::kClosed) return;
+    if (!is_tls) {
+      return self->RespondLast(BadRequest("this port speaks HTTPS only"));
+    }
+    self->stream_.StartTls(
+        self->tls_, [self](const ErrorCode& error, std::size_t /*num_bytes*/) {
+          if (self->state_ == State::kClosed) return;
+          error ? self->Close() : self->Read();
+        });
+  });
+}
+
+void HttpConnection::AwaitClient(State state, absl::Duration timeout) {
+  StopWaiting();
+  state_ = state;
+  waiting_ = connections_.waiting.insert(connections_.waiting.end(), this);
+  deadline_.expires_after(absl::ToChronoNanoseconds(timeout));
+  deadline_.async_wait([self = shared_from_this()](const ErrorCode& error) {
+    if (!error) self->OnDeadline();
+  });
+}
+
+void HttpConnection::StopWaiting() {
+  if (!waiting_.has_value()) return;
+  connections_.waiting.erase(*waiting_);
+  waiting_.reset();
+  deadline_.cancel();
+}
+
+void HttpConnection::OnDeadline() {
+  // The phase may have ended after this was queued.
+  if (!waiting_.has_value() ||
+      deadline_.expiry() > std::chrono::steady_clock::now()) {
+    return;
+  }
+  if (state_ != State::kBody || sending_continue_) return Close();
+  const absl::Duration limit = connections_.options.timeouts.body;
+  RespondLast(RefuseBody(408, BodyTooLate(limit)));
+}
+
+void HttpConnection::Close() {
+  const auto self = shared_from_this();
+  const State state = std::exchange(state_, State::kClosed);
+  if (state == State::kClosed) return;
+  client_left_ = true;
+  StopWaiting();
+  stream_.Close();
+  if (state == State::kBody) RefuseBody(408, BodyCutOff());
+  // A handler that runs still needs the request.
+  if (state != State::kHandler) EndCall();
+  connections_.open.erase(self);
+}
+
+void HttpConnection::StartRequest() {
+  parser_.emplace();
+  parser_->header_limit(kMaxHeadBytes);
+  // ReadBody sets the call's. (Beast takes none for zero.)
+  parser_->body_limit(std::numeric_limits<std::uint64_t>::max());
+  request_ = {};
+  call_ = nullptr;
+  const HttpTimeouts& timeouts = connections_.options.timeouts;
+  AwaitClient(State::kHead, idle_ ? timeouts.idle : timeouts.head);
+}
+
+void HttpConnection::Read() {
+  if (reading_ || client_left_ || input_.size() >= kMaxHeadBytes) return;
+  reading_ = true;
+  stream_.Read(asio::buffer(chunk_),
+               [self = shared_from_this()](const ErrorCode& error,
+                                           std::size_t num_bytes) {
+                 self->OnRead(error, num_bytes);
+               });
+}
+
+void HttpConnection::OnRead(const ErrorCode& error, std::size_t num_bytes) {
+  reading_ = false;
+  if (state_ == State::kClosed) return;
+  if (state_ == State::kLinger) return EndSending();
+  if (error) return OnClientEnded();
+  input_.append(chunk_.data(), num_bytes);
+  if (std::exchange(idle_, false)) {
+    AwaitClient(State::kHead, connections_.options.timeouts.head);
+  }
+  if (state_ == State::kHead || state_ == State::kBody) {
+    Parse();
+  } else {
+    Read();
+  }
+}
+
+void HttpConnection::OnClientEnded() {
+  client_left_ = true;
+  if (state_ == State::kHead) return Close();
+  if (state_ == State::kBody) RespondLast(RefuseBody(408, BodyCutOff()));
+}
+
+void HttpConnection::Parse() {
+  while (!input_.empty()) {
+    ErrorCode error;
+    const std::size_t num_parsed = parser_->put(asio::buffer(input_), error);
+    input_.erase(0, num_parsed);
+    // Of a body it wants more only within the lines between its chunks.
+    if (error == http::error::need_more && input_.size() < kMaxHeadBytes) break;
+    if (error) return OnMalformed(error);
+    if (state_ == State::kHead) return OnHead();
+    if (parser_->is_done()) return OnBody();
+  }
+  Read();
+}
+
+void HttpConnection::OnMalformed(const ErrorCode& error) {
+  const std::string reason = error.message();
+  if (state_ == State::kHead) {
+    if (error == http::error::header_limit) {
+      return RespondLast(
+          {.status = 431,
+           .body = absl::StrFormat("the head is over the limit of %d bytes\n",
+                                   kMaxHeadBytes)});
+    }
+    return RespondLast(BadRequest(reason));
+  }
+  if (error == http::error::body_limit) {
+    return RespondLast(RefuseBody(413, BodyTooLarge(call_->max_body_bytes)));
+  }
+  RespondLast(RefuseBody(
+      400, MakeError(absl::StatusCode::kInvalidArgument, kMalformedReason,
+                     absl::StrCat("the body cannot be read: ", reason))));
+}
+
+void HttpConnection::OnHead() {
+  const auto& message = parser_->get();
+  keep_alive_ = message.keep_alive();
+  const auto header = [&](std::string_view name) {
+    const auto value =
+        message[boost::beast::string_view(name.data(), name.size())];
+    return std::string(value.data(), value.size());
+  };
+  request_ = {.authorization = header("Authorization"),
+              .request_id = header(kRequestIdHeader),
+              .traceparent = header(kTraceparentHeader)};
+  // Beast takes other encodings for no body: what follows would be read as the
+  // next request, whereas a proxy may have taken it for this one's body.
+  if (message.count(http::field::transfer_encoding) > 0 &&
+      !parser_->chunked()) {
+    return RespondLast(BadRequest("Transfer-Encoding is not chunked"));
+  }
+  const std::string_view target(message.target().data(),
+                                message.target().size());
+  const std::string_view path = target.substr(0, target.find('?'));
+  call_ = connections_.routes.FindCall(path);
+  if (call_ != nullptr) return OnCall();
+  const HttpPage* const page = connections_.routes.FindPage(path);
+  if (page == nullptr) return Respond(connections_.routes.NotFound());
+  if (message.method() != http::verb::get &&
+      message.method() != http::verb::head) {
+    return Respond(WrongMethod());
+  }
+  Run(*page);
+}
+
+void HttpConnection::OnCall() {
+  connections_.in_flight.Begin();
+  in_flight_ = true;
+  if (!call_->answer) return Respond(call_->refuse(request_, NoSuchCall()));
+  if (parser_->get().method() != http::verb::post) {
+    HttpResponse response = call_->refuse(request_, NotPosted());
+    response.headers.emplace_back("Allow", "POST");
+    return Respond(std::move(response));
+  }
+  if (connections_.options.calls_need_certificate &&
+      !stream_.has_client_certificate()) {
+    return Respond(call_->refuse(request_, NoCertificate()));
+  }
+  if (connections_.num_calls >= kMaxHttpCalls) {
+    return Respond(call_->refuse(request_, TooManyCalls()));
+  }
+  ++connections_.num_calls;
+  has_place_ = true;
+  std::optional<HttpResponse> refusal = call_->admit(request_);
+  if (refusal.has_value()) return Respond(*std::move(refusal));
+  admit_time_ = absl::Now();
+  ReadBody();
+}
+
+void HttpConnection::ReadBody() {
+  const auto max_bytes = static_cast<std::uint64_t>(call_->max_body_bytes);
+  if (parser_->content_length().value_or(0) > max_bytes) {
+    return Respond(RefuseBody(413, BodyTooLarge(call_->max_body_bytes)));
+  }
+  if (parser_->is_done()) return OnBody();
+  parser_->body_limit(max_bytes);
+  AwaitClient(State::kBody, connections_.options.timeouts.body);
+  const auto expect = parser_->get()[http::field::expect];
+  if (!absl::EqualsIgnoreCase({expect.data(), expect.size()}, "100-continue")) {
+    return Parse();
+  }
+  sending_continue_ = true;
+  stream_.Write({asio::buffer(kContinue), asio::const_buffer()},
+                [self = shared_from_this()](const ErrorCode& error,
+                                            std::size_t /*num_bytes*/) {
+                  self->sending_continue_ = false;
+                  if (self->state_ == State::kClosed) return;
+                  error ? self->Close() : self->Parse();
+                });
+}
+
+void HttpConnection::OnBody() {
+  request_.body = std::move(parser_->get().body());
+  request_.client_left = [this] { return client_left_.load(); };
+  Run([this] { return call_->answer(request_); });
+}
+
+HttpResponse HttpConnection::RefuseBody(int http_code,
+                                        const absl::Status& status) {
+  return call_->refuse(request_, {http_code, status, /*admitted=*/true,
+                                  absl::Now() - admit_time_});
+}
+
+void HttpConnection::Run(HttpPage handler) {
+  StopWaiting();
+  state_ = State::kHandler;
+  Read();
+  asio::post(connections_.workers, [self = shared_from_this(),
+                                    handler = std::move(handler)]() mutable {
+    HttpResponse response = handler();
+    const auto io = self->deadline_.get_executor();
+    asio::post(
+        io, [self = std::move(self), response = std::move(response)]() mutable {
+          self->OnHandled(std::move(response));
+        });
+  });
+}
+
+void HttpConnection::OnHandled(HttpResponse response) {
+  if (state_ == State::kClosed) return EndCall();
+  Respond(std::move(response));
+}
+
+void HttpConnection::RespondLast(HttpResponse response) {
+  keep_alive_ = false;
+  Respond(std::move(response));
+}
+
+void HttpConnection::Respond(HttpResponse response) {
+  // A body that nobody will read cannot be told from the next request.
+  keep_alive_ = keep_alive_ && parser_->is_done() && !client_left_;
+  if (std::exchange(has_place_, false)) --connections_.num_calls;
+  AwaitClient(State::kResponse, connections_.options.timeouts.response);
+  response_head_ = FormatHead(response, keep_alive_);
+  response_body_ = std::move(response.body);
+  const bool with_body = parser_->get().method() != http::verb::head;
+  stream_.Write(
+      {asio::buffer(response_head_),
+       with_body ? asio::buffer(response_body_) : asio::const_buffer()},
+      [self = shared_from_this()](const ErrorCode& error,
+                                  std::size_t /*num_bytes*/) {
+        self->OnWritten(error);
+      });
+}
+
+void HttpConnection::OnWritten(const ErrorCode& error) {
+  EndCall();
+  if (state_ == State::kClosed) return;
+  if (error || client_left_) return Close();
+  if (!keep_alive_) return Linger();
+  idle_ = input_.empty();
+  StartRequest();
+  Parse();
+}
+
+void HttpConnection::EndCall() {
+  if (std::exchange(has_place_, false)) --connections_.num_calls;
+  if (std::exchange(in_flight_, false)) connections_.in_flight.End();
+}
+
+void HttpConnection::Linger() {
+  AwaitClient(State::kLinger, connections_.options.timeouts.linger);
+  if (!reading_) return EndSending();
+  // OnRead goes on.
+  ErrorCode error;
+  stream_.socket().cancel(error);
+}
+
+void HttpConnection::EndSending() {
+  stream_.EndSending([self = shared_from_this()](const ErrorCode& /*error*/,
+                                                 std::size_t /*num_bytes*/) {
+    self->Discard();
+  });
+}
+
+void HttpConnection::Discard() {
+  if (state_ == State::kClosed) return;
+  stream_.socket().async_read_some(
+      asio::buffer(chunk_),
+      [self = shared_from_this()](const ErrorCode& error,
+                                  std::size_t /*num_bytes*/) {
+        error ? self->Close() : self->Discard();
+      });
+}
+
+}  // namespace semrank

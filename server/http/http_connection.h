@@ -1,0 +1,146 @@
+// One client's connection: reads requests one after the other, runs their
+// handlers and writes the responses. Each phase that waits for the client has a
+// deadline.
+//
+//   Threads  one I/O thread runs everything here but the handlers.
+#ifndef SEMRANK_SERVER_HTTP_HTTP_CONNECTION_H_
+#define SEMRANK_SERVER_HTTP_HTTP_CONNECTION_H_
+
+#include <array>
+#include <atomic>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <cstddef>
+#include <functional>
+#include <list>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "absl/time/time.h"
+#include "model/base/mutex.h"
+#include "server/http/http_options.h"
+#include "server/http/http_routes.h"
+#include "server/http/http_stream.h"
+
+namespace semrank {
+
+class HttpConnection;
+
+// Calls whose response is not sent yet; lets a server that stops wait for them.
+//
+//   Threads  thread-safe.
+class InFlightCalls {
+ public:
+  void Begin();
+  void End();
+  // False when there still are some at `limit`.
+  bool WaitUntilNone(absl::Time limit);
+
+ private:
+  Mutex mutex_;
+  CondVar none_;
+  int num_calls_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+// What the connections of one server share.
+struct HttpConnections {
+  HttpRoutes routes;
+  HttpServerOptions options;
+  // Handlers run here. Beside all calls a few threads are left for pages.
+  boost::asio::thread_pool workers{kMaxHttpCalls + 4};
+  InFlightCalls in_flight = {};
+  // Of the I/O thread: calls that hold one of the kMaxHttpCalls places, all
+  // connections, and those that wait for their clients, longest first.
+  int num_calls = 0;
+  std::set<std::shared_ptr<HttpConnection>> open = {};
+  std::list<HttpConnection*> waiting = {};
+};
+
+class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
+ public:
+  // `tls` null = plain text. `connections` must outlive this.
+  HttpConnection(HttpConnections& connections, HttpStream::Socket socket,
+                 TlsContext tls);
+
+  void Start();
+  // At once; the response of a handler that runs is dropped.
+  void Close();
+
+ private:
+  using ErrorCode = HttpStream::ErrorCode;
+  enum class State {
+    kHead,      // the client is to send the TLS handshake and a head,
+    kBody,      // a body,
+    kHandler,   // the client waits for us,
+    kResponse,  // it is to read the response,
+    kLinger,    // or to close
+    kClosed,
+  };
+
+  // Enters a phase in which the server waits for the client.
+  void AwaitClient(State state, absl::Duration timeout);
+  void StopWaiting();
+  void OnDeadline();
+
+  // Reads on, also while a handler runs: that is how its end shows that the
+  // client has left.
+  void Read();
+  void OnRead(const ErrorCode& error, std::size_t num_bytes);
+  void OnClientEnded();
+  void Parse();
+  void OnMalformed(const ErrorCode& error);
+  void OnHead();
+  void OnCall();
+  void ReadBody();
+  void OnBody();
+  // The response to a body that is not accepted; counts the admitted call.
+  HttpResponse RefuseBody(int http_code, const absl::Status& status);
+
+  void Run(HttpPage handler);
+  void OnHandled(HttpResponse response);
+  void Respond(HttpResponse response);
+  void RespondLast(HttpResponse response);
+  void OnWritten(const ErrorCode& error);
+  // Makes the parser ready for the next head.
+  void StartRequest();
+  void EndCall();
+  void Linger();
+  void EndSending();
+  void Discard();
+
+  HttpConnections& connections_;
+  HttpStream stream_;
+  const TlsContext tls_;
+  boost::asio::steady_timer deadline_;
+  State state_ = State::kHead;
+  // Its place among connections_.waiting.
+  std::optional<std::list<HttpConnection*>::iterator> waiting_;
+
+  std::array<char, 16'384> chunk_;  // of the read that is pending
+  bool reading_ = false;
+  bool sending_continue_ = false;
+  std::string input_;                      // read, not parsed yet
+  std::atomic<bool> client_left_ = false;  // handlers read it
+
+  // The request in hand. The parser cannot be reset.
+  std::optional<
+      boost::beast::http::request_parser<boost::beast::http::string_body>>
+      parser_;
+  HttpRequest request_;
+  const HttpCall* call_ = nullptr;
+  bool idle_ = false;  // no byte of the request has come
+  bool keep_alive_ = false;
+  bool in_flight_ = false;  // counted in connections_.in_flight
+  bool has_place_ = false;  // counted in connections_.num_calls
+  absl::Time admit_time_;
+  std::string response_head_;
+  std::string response_body_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_HTTP_HTTP_CONNECTION_H_

@@ -1,0 +1,28 @@
+#include "server/http/http_routes.h"
+
+namespace semrank {
+
+const HttpPage* HttpRoutes::FindPage(std::string_view path) const {
+  const auto page = pages.find(path);
+  return page == pages.end() ? nullptr : &page->second;
+}
+
+const HttpCall* HttpRoutes::FindCall(std::string_view path) const {
+  const auto call = calls.find(path);
+  if (call != calls.end()) return &call->second;
+  for (const auto& [prefix, others] : calls) {
+    if (prefix.ends_with('/') && path.starts_with(prefix)) return &others;
+  }
+  return nullptr;
+}
+
+HttpResponse HttpRoutes::NotFound() const {
+  std::string body = "no such page; there are:\n";
+  for (const auto& [path, page] : pages) body += path + "\n";
+  for (const auto& [path, call] : calls) {
+    if (call.answer) body += "POST " + path + "\n";
+  }
+  return {.status = 404, .body = std::move(body)};
+}
+
+}  // namespace semrank

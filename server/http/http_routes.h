@@ -1,0 +1,84 @@
+// What an HTTP server answers: pages for operators by path (GET and HEAD), and
+// calls (POST).
+//
+//   Threads  pages and `answer` run in worker threads and may block; `admit`
+//            and `refuse` run in the I/O thread and must not.
+#ifndef SEMRANK_SERVER_HTTP_HTTP_ROUTES_H_
+#define SEMRANK_SERVER_HTTP_HTTP_ROUTES_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+
+namespace semrank {
+
+struct HttpRequest {
+  // Headers; empty = absent.
+  std::string authorization = {};
+  std::string request_id = {};
+  std::string traceparent = {};
+  std::string body = {};
+  // In `answer`: whether the client has closed its side. Costs one atomic load.
+  std::function<bool()> client_left = {};
+};
+
+struct HttpResponse {
+  int status = 200;
+  std::string content_type = "text/plain; charset=utf-8";
+  std::string body = {};
+  // Further ones; names and values without line breaks.
+  std::vector<std::pair<std::string, std::string>> headers = {};
+};
+
+using HttpPage = std::function<HttpResponse()>;
+using HttpPages = std::map<std::string, HttpPage, std::less<>>;
+
+// Why a call is answered by `refuse`.
+struct HttpRefusal {
+  int http_code = 0;
+  absl::Status status = {};
+  // Whether `admit` has let it in, and the time since.
+  bool admitted = false;
+  absl::Duration time = {};
+};
+
+// One path that takes POST. Exactly one of the three makes the response of each
+// request, also where the client left before it could be sent.
+struct HttpCall {
+  std::int64_t max_body_bytes = 0;  // larger ones are 413
+  // Sees the headers, before the body is read; a response ends the call.
+  std::function<std::optional<HttpResponse>(const HttpRequest&)> admit = {};
+  // For another method (405), a missing client certificate (403), too many
+  // calls at once (429), and after `admit` a body that is too large (413), late
+  // or cut off (408), or malformed (400).
+  std::function<HttpResponse(const HttpRequest&, const HttpRefusal&)> refuse =
+      {};
+  std::function<HttpResponse(const HttpRequest&)> answer = {};
+};
+
+// By path. A path that ends with "/" stands for all others below it, which do
+// not exist: its `refuse` makes their 404.
+using HttpCalls = std::map<std::string, HttpCall, std::less<>>;
+
+struct HttpRoutes {
+  // Null = none; a path is a page, a call or unknown.
+  const HttpPage* FindPage(std::string_view path) const;
+  const HttpCall* FindCall(std::string_view path) const;
+  // 404 with the paths that exist.
+  HttpResponse NotFound() const;
+
+  HttpPages pages;
+  HttpCalls calls;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_HTTP_HTTP_ROUTES_H_

@@ -1,0 +1,97 @@
+#include "server/http/http_stream.h"
+
+#include <openssl/ssl.h>
+
+#include <boost/asio/write.hpp>
+#include <cstdint>
+
+#include "absl/strings/str_cat.h"
+
+namespace semrank {
+
+namespace asio = boost::asio;
+namespace ssl = boost::asio::ssl;
+
+absl::StatusOr<TlsContext> MakeTlsContext(const TlsContent& content) {
+  auto context = std::make_shared<ssl::context>(ssl::context::tls_server);
+  SSL_CTX* const handle = context->native_handle();
+  SSL_CTX_set_min_proto_version(handle, TLS1_2_VERSION);
+  // A resumed session would not verify its client against a new CA.
+  SSL_CTX_set_session_cache_mode(handle, SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_options(handle, SSL_OP_NO_TICKET);
+  HttpStream::ErrorCode error;
+  context->use_certificate_chain(asio::buffer(content.cert), error);
+  if (!error) {
+    context->use_private_key(asio::buffer(content.key), ssl::context::pem,
+                             error);
+  }
+  if (!error && !content.client_ca.empty()) {
+    context->add_certificate_authority(asio::buffer(content.client_ca), error);
+    if (!error) context->set_verify_mode(ssl::verify_peer, error);
+  }
+  if (!error) return context;
+  return absl::InvalidArgumentError(
+      absl::StrCat("OpenSSL refuses the certificates: ", error.message()));
+}
+
+void HttpStream::DetectTls(std::function<void(bool)> done) {
+  socket_.async_wait(Socket::wait_read, [this, done = std::move(done)](
+                                            const ErrorCode& /*error*/) {
+    constexpr std::uint8_t kHandshakeRecord = 22;
+    std::uint8_t first = 0;
+    ErrorCode error;
+    socket_.receive(asio::buffer(&first, 1), Socket::message_peek, error);
+    done(!error && first == kHandshakeRecord);
+  });
+}
+
+void HttpStream::StartTls(TlsContext context, Done done) {
+  context_ = std::move(context);
+  tls_.emplace(socket_, *context_);
+  tls_->async_handshake(
+      ssl::stream_base::server,
+      [done = std::move(done)](const ErrorCode& error) { done(error, 0); });
+}
+
+bool HttpStream::has_client_certificate() {
+  return tls_.has_value() &&
+         SSL_get0_peer_certificate(tls_->native_handle()) != nullptr;
+}
+
+void HttpStream::Read(asio::mutable_buffer into, Done done) {
+  if (tls_.has_value()) {
+    tls_->async_read_some(into, std::move(done));
+  } else {
+    socket_.async_read_some(into, std::move(done));
+  }
+}
+
+void HttpStream::Write(const std::array<asio::const_buffer, 2>& buffers,
+                       Done done) {
+  if (tls_.has_value()) {
+    asio::async_write(*tls_, buffers, std::move(done));
+  } else {
+    asio::async_write(socket_, buffers, std::move(done));
+  }
+}
+
+void HttpStream::EndSending(Done done) {
+  const auto end = [this, done = std::move(done)](const ErrorCode& /*error*/) {
+    ErrorCode error;
+    socket_.shutdown(Socket::shutdown_send, error);
+    done(error, 0);
+  };
+  if (tls_.has_value()) {
+    // Also waits for the client to say the same.
+    tls_->async_shutdown(end);
+  } else {
+    end({});
+  }
+}
+
+void HttpStream::Close() {
+  ErrorCode error;
+  socket_.close(error);
+}
+
+}  // namespace semrank
