@@ -126,7 +126,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   std::string input_;                      // read, not parsed yet
   std::atomic<bool> client_left_ = false;  // handlers read it
 
-  // The request in hand. The parser cannot be reset.
+  // The current request. Each needs a parser of its own.
   std::optional<
       boost::beast::http::request_parser<boost::beast::http::string_body>>
       parser_;

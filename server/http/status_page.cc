@@ -89,12 +89,13 @@ std::string Use(const StatusSources& sources) {
   const ConnectionCount& connections = *sources.connections;
   return Table(
       "Cache and load", {},
-      {{"vectors kept", std::to_string(stats.num_entries)},
+      {{"vectors", std::to_string(stats.num_entries)},
        {"bytes in use",
         absl::StrFormat("%d of %d", stats.live_bytes, stats.capacity_bytes)},
-       {"vectors pushed out", std::to_string(stats.num_evictions)},
-       {"texts in work", absl::StrFormat("%d of %d", admission.inflight_texts(),
-                                         admission.max_inflight_texts())},
+       {"vectors evicted", std::to_string(stats.num_evictions)},
+       {"texts in flight",
+        absl::StrFormat("%d of %d", admission.inflight_texts(),
+                        admission.max_inflight_texts())},
        {"connections over gRPC",
         absl::StrFormat("%d of %d", connections.num_open(),
                         connections.max_connections())},
@@ -107,10 +108,10 @@ std::string Store(const StoredVectors* stored) {
   return Table(
       "Document store", {},
       {{"store", state.name},
-       {"state", state.bypassed ? "left alone, tried again soon" : "in use"},
-       {"left alone so far", std::to_string(state.num_bypasses)},
+       {"state", state.bypassed ? "bypassed, tried again soon" : "in use"},
+       {"bypasses", std::to_string(state.num_bypasses)},
        {"last error", std::string(ToStd(state.last_error.message()))},
-       {"vectors to be written", std::to_string(state.queued_vectors)}});
+       {"vectors queued for writing", std::to_string(state.queued_vectors)}});
 }
 
 std::string Catalog(const ServedCatalog& catalog) {
@@ -122,12 +123,11 @@ std::string Catalog(const ServedCatalog& catalog) {
                              {"bytes", std::to_string(stats.num_bytes)}};
   if (served != nullptr) {
     const ModelVersion& version = served->model->version();
-    rows.push_back(
-        {"answers with",
-         absl::StrFormat("%s version %d", version.name, version.version)});
+    rows.push_back({"model", absl::StrFormat("%s version %d", version.name,
+                                             version.version)});
   }
   if (update.num_documents > 0) {
-    rows.push_back({"a new model has embedded",
+    rows.push_back({"embedded by the new model",
                     absl::StrFormat("%d of %d", update.num_embedded,
                                     update.num_documents)});
   }
@@ -140,7 +140,7 @@ std::string LimitTable(const Limits& limits,
       "Limits", {},
       {{"texts in a request", std::to_string(limits.max_texts_per_request)},
        {"bytes of a text", std::to_string(limits.max_text_bytes)},
-       {"texts in work", std::to_string(limits.max_inflight_texts)},
+       {"texts in flight", std::to_string(limits.max_inflight_texts)},
        {"bytes of a message", std::to_string(MaxRequestBytes(limits))},
        {"documents in the catalog", std::to_string(max_catalog_documents)},
        {"connections over gRPC", std::to_string(limits.max_connections)},

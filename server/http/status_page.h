@@ -1,4 +1,4 @@
-// /statusz: what an operator wants to see first, on one page for a browser.
+// /statusz: state, models, load, limits and last failures on one HTML page.
 // Complete in itself: no scripts, nothing is fetched.
 //
 //   Texts    no text of a caller and no key is on it, only codes and reasons.
