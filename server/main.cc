@@ -13,18 +13,19 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "model/base/status_macros.h"
+#include "model/base/strings.h"
 #include "model/base/thread_pool.h"
-#include "model/cli/program.h"
+#include "model/cli/command_line.h"
 #include "server/base/logging.h"
 #include "server/base/periodic_task.h"
 #include "server/base/request_log.h"
 #include "server/catalog/catalog_follower.h"
 #include "server/catalog/served_catalog.h"
-#include "server/connection_options.h"
 #include "server/drain.h"
 #include "server/http/json_api.h"
 #include "server/http/operator_pages.h"
 #include "server/http/status_page.h"
+#include "server/open_files.h"
 #include "server/options.h"
 #include "server/secrets.h"
 #include "server/startup.h"
@@ -121,7 +122,7 @@ absl::Status Serve(const ServerOptions& options) {
   SEMRANK_ASSIGN_OR_RETURN(const auto store, OpenStore(options.store));
   auto stored = UseStoreForVectors(options.store, store.get(), metrics);
   const TextEmbedder embedder(cache.get(), &metrics, stored.get());
-  ServedCatalog catalog(options.limits, options.catalog.max_documents,
+  ServedCatalog catalog(options.limits, options.max_catalog_documents,
                         &embedder, &metrics, store.get());
   AddCatalogReadings(catalog, metrics);
   const RankingEngine ranking(options.limits, &embedder, &metrics,
@@ -129,7 +130,7 @@ absl::Status Serve(const ServerOptions& options) {
   const EmbeddingEngine embedding(options.limits, &embedder, &metrics);
   WorkerPool workers(NumUsableProcessors());
   WorkerPool loader(1);
-  RequestLog request_log(options.log.slow_request_threshold,
+  RequestLog request_log(options.slow_request_threshold,
                          {.slow = &LogSlowRequest, .bug = &LogBug});
   const RpcEnvironment environment = {
       .ranking = &ranking,
@@ -178,31 +179,45 @@ absl::Status Serve(const ServerOptions& options) {
   return absl::OkStatus();
 }
 
+void WarnAboutFewConnections(const CommandLine& command_line,
+                             const ServerOptions& options) {
+  const std::int64_t max_connections = options.limits.max_connections;
+  const std::int64_t wanted = Limits().max_connections;
+  if (!command_line.IsSet("max_connections") && max_connections < wanted) {
+    spdlog::warn(
+        "at most {} connections at once instead of {} (--max_connections): the "
+        "limit on open files is {} (ulimit -n)",
+        max_connections, wanted, OpenFileLimit());
+  }
+}
+
 int Main(int argc, char** argv) {
   BlockSignals();
-  if (!ParseCommandLine(kProgram, argc, argv).empty()) {
-    return ExitCode(kProgram, UsageError("takes flags only"));
-  }
+  ServerOptions options;
+  CommandLine command_line(kProgram);
+  AddServerOptions(command_line, options);
+  if (const auto exit_code = command_line.Parse(argc, argv)) return *exit_code;
   RaiseOpenFileLimit();
-  const absl::StatusOr<ServerOptions> options = OptionsFromFlags();
-  if (!options.ok()) return ExitCode(kProgram, options.status());
-  if (options->check_config) {
-    absl::PrintF("%s", DescribeOptions(*options));
-    return ExitCode(kProgram, Secrets::Check(options->security));
+  const absl::Status finished = FinishOptions(command_line, options);
+  if (!finished.ok()) return command_line.ExitCode(finished);
+  if (options.check_config) {
+    absl::PrintF("%s", DescribeOptions(command_line));
+    return command_line.ExitCode(Secrets::Check(options.security));
   }
-  InitLogging(options->log.format == "json");
-  WarnOfFewConnections(options->limits.max_connections);
-  const absl::Status served = Serve(*options);
+  const bool json_log = options.log_format == LogFormat::kJson;
+  InitLogging(json_log);
+  WarnAboutFewConnections(command_line, options);
+  const absl::Status served = Serve(options);
   if (absl::IsCancelled(served)) {
     spdlog::info("stopped before it was ready");
     return EXIT_SUCCESS;
   }
-  if (!served.ok() && options->log.format == "json") {
-    // Whoever reads the log as JSON finds the reason there too.
-    spdlog::critical("{}", std::string(served.message()));
+  if (!served.ok() && json_log) {
+    // Programs that read the log as JSON find the reason there too.
+    spdlog::critical("{}", ToStd(served.message()));
     return EXIT_FAILURE;
   }
-  return ExitCode(kProgram, served);
+  return command_line.ExitCode(served);
 }
 
 }  // namespace

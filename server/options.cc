@@ -3,69 +3,229 @@
 #include <unistd.h>
 
 #include <limits>
+#include <utility>
 
-#include "absl/flags/flag.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
-#include "model/cli/program.h"
-#include "server/connection_options.h"
-#include "server/option_checks.h"
-
-ABSL_FLAG(std::string, listen_address, "127.0.0.1:50051",
-          "HOST:PORT for gRPC; port 0 = any free one.");
-ABSL_FLAG(std::string, http_address, "127.0.0.1:8080",
-          "HOST:PORT for JSON calls, /metrics, /healthz, /readyz and /statusz, "
-          "IPv4; port 0 = any free one.");
-ABSL_FLAG(std::int64_t, max_http_body_bytes,
-          semrank::Limits().max_http_body_bytes,
-          "Bytes of one JSON request over HTTP; more are refused with 413.");
-ABSL_FLAG(std::int64_t, cache_bytes, std::int64_t{256} << 20,
-          "Bytes of document vectors kept in memory; 0 = none. 256 MiB hold "
-          "about 460,000 vectors of 128 numbers.");
-ABSL_FLAG(
-    std::string, warm_catalog, "",
-    "File of documents, doc_id<TAB>title a line (.gz and .zst too), whose "
-    "titles are embedded with every model before the server is ready. "
-    "Until then /readyz is 503. --cache_bytes should hold them all.");
-ABSL_FLAG(std::int64_t, max_texts_per_request,
-          semrank::Limits().max_texts_per_request,
-          "Candidates or texts in one request; more are INVALID_ARGUMENT.");
-ABSL_FLAG(std::int64_t, max_text_bytes, semrank::Limits().max_text_bytes,
-          "Bytes of one query, text or title; more are INVALID_ARGUMENT.");
-ABSL_FLAG(std::int64_t, max_inflight_texts,
-          semrank::Limits().max_inflight_texts,
-          "Texts in work at once over all calls; more are RESOURCE_EXHAUSTED.");
-ABSL_FLAG(std::int64_t, max_requests_per_stream,
-          semrank::Limits().max_requests_per_stream,
-          "Requests of one RankStream in work at once; the server reads the "
-          "next one when one of them is done.");
-ABSL_FLAG(std::int64_t, max_streams_per_connection,
-          semrank::Limits().max_streams_per_connection,
-          "Calls and streams at once on one connection; further ones wait in "
-          "the client.");
-ABSL_FLAG(std::int64_t, max_metadata_bytes,
-          semrank::Limits().max_metadata_bytes,
-          "Bytes of one call's metadata; more are RESOURCE_EXHAUSTED.");
-ABSL_FLAG(absl::Duration, drain_delay, absl::ZeroDuration(),
-          "After SIGTERM: how long to report NOT_SERVING and still answer, so "
-          "that load balancers turn away. Behind one, 5s or more.");
-ABSL_FLAG(absl::Duration, drain_timeout, absl::Seconds(30),
-          "After --drain_delay: how long running calls may take before they "
-          "are cancelled.");
-ABSL_FLAG(bool, check_config, false,
-          "Print the effective configuration, open the key and certificate "
-          "files, and exit: 0 = all can be used.");
+#include "model/base/strings.h"
+#include "model/cli/command_line.h"
+#include "server/base/errors.h"
+#include "server/open_files.h"
 
 namespace semrank {
 namespace {
 
-absl::Status CheckLimits(const Limits& limits) {
+using Level = CommandLine::Level;
+
+constexpr std::string_view kRocksDbPrefix = "rocksdb:";
+constexpr std::string_view kRedisPrefix = "redis://";
+// RocksDB evicts vectors by whole files, of 32 MiB.
+constexpr std::int64_t kMinVectorBytes = std::int64_t{64} << 20;
+constexpr std::int64_t kMaxVectorBytes = std::int64_t{1} << 50;
+constexpr absl::Duration kMaxWait = absl::Hours(1);
+
+std::int64_t PhysicalMemoryBytes() {
+  return std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
+}
+
+absl::Status CheckAddress(const std::string& address) {
+  const std::size_t colon = address.rfind(':');
+  int port = -1;
+  if (colon != std::string::npos && colon > 0 &&
+      absl::SimpleAtoi(address.substr(colon + 1), &port) && port >= 0 &&
+      port <= std::numeric_limits<std::uint16_t>::max()) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError("must be HOST:PORT, port 0 to 65535");
+}
+
+// An empty address is allowed where it is the default.
+void AddAddress(CommandLine& command_line, std::string_view name,
+                std::string* field, std::string_view help) {
+  command_line.Add(
+      FlagSpec{.name = std::string(name),
+               .help = std::string(help),
+               .form = "HOST:PORT",
+               .set = [field, optional = field->empty()](
+                          const std::string& text) -> absl::Status {
+                 if (!text.empty() || !optional) {
+                   SEMRANK_RETURN_IF_ERROR(CheckAddress(text));
+                 }
+                 *field = text;
+                 return absl::OkStatus();
+               },
+               .get = [field] { return *field; }});
+}
+
+// User and password stand before the @.
+std::string WithoutPassword(const std::string& store) {
+  const std::size_t begin = store.find("://");
+  const std::size_t at = store.rfind('@');
+  if (begin == std::string::npos || at == std::string::npos) return store;
+  return store.substr(0, begin + 3) + "***" + store.substr(at);
+}
+
+void AddModelOptions(CommandLine& flags, ModelOptions& options) {
+  flags.Group("Models");
+  flags.Add("model_dir", &options.model_dir,
+            "Model directory, as semrank-train writes it; its last part is the "
+            "model's name. Several: NAME=PATH,NAME=PATH; requests choose by "
+            "name, the first is the default. Required.");
+  flags.Add("model_version", &options.model_version,
+            "Version to serve, even if newer ones exist; for several models "
+            "NAME=N,NAME=N. Without it the server serves the highest complete "
+            "version, and newer ones as they appear.");
+  flags.Add("wait_for_model", &options.wait_for_model,
+            "When a model is missing or damaged at the start: wait for one "
+            "instead of failing. Until then /readyz is 503.");
+  flags.Add("enable_admin_rpcs", &options.enable_admin_rpcs,
+            "Let clients call ReloadModel; with --api_keys_file those whose "
+            "key has the admin role, without it every client.");
+  flags.Group("Models", Level::kAdvanced);
+  flags.Add("model_poll_interval", &options.poll_interval,
+            "How often to look for a new version; 0 = only at SIGHUP and "
+            "ReloadModel. Also works on network file systems.",
+            {.max = kMaxWait});
+}
+
+void AddVectorOptions(CommandLine& flags, ServerOptions& options) {
+  flags.Group("Document vectors");
+  flags.Add("cache_bytes", &options.cache_bytes,
+            "Bytes of document vectors kept in memory; 0 = none. 256 MiB hold "
+            "about 460,000 vectors of 128 dimensions.",
+            {.min = 0, .max = PhysicalMemoryBytes()});
+  flags.Add("warm_catalog", &options.warm_catalog,
+            "File of documents, doc_id<TAB>title a line (.gz and .zst too), "
+            "whose titles are embedded with every model before the server is "
+            "ready. Until then /readyz is 503. --cache_bytes should hold them "
+            "all.");
+  flags.Add("store", &options.store.store,
+            "Keeps the vectors of documents across restarts: rocksdb:PATH (a "
+            "folder of this server alone, created if missing), "
+            "redis://[user:password@]host[:port][/db] (shared by replicas; "
+            "set SEMRANK_STORE instead, so that no process list shows the "
+            "password) or none.");
+  flags.HideSecrets("store", WithoutPassword);
+  flags.Group("Document vectors", Level::kAdvanced);
+  flags.Add("store_timeout", &options.store.timeout,
+            "How long one look-up in the store may take. If it takes longer, "
+            "the vectors are computed, and the store is bypassed for 100ms to "
+            "10s.",
+            {.min = absl::Microseconds(100), .max = kMaxWait});
+  flags.Add("store_vector_bytes", &options.store.vector_bytes,
+            "Bytes of disk for vectors in a RocksDB store; beyond that the "
+            "oldest are evicted. 4 GiB hold about 7 million vectors of 128 "
+            "dimensions.",
+            {.min = kMinVectorBytes, .max = kMaxVectorBytes});
+}
+
+void AddLimitOptions(CommandLine& flags, ServerOptions& options) {
   constexpr std::int64_t kMaxTexts = 1'000'000;
   constexpr std::int64_t kMaxTextBytes = 1 << 20;
-  SEMRANK_RETURN_IF_ERROR(CheckRange(
-      "max_texts_per_request", limits.max_texts_per_request, 1, kMaxTexts));
-  SEMRANK_RETURN_IF_ERROR(
-      CheckRange("max_text_bytes", limits.max_text_bytes, 1, kMaxTextBytes));
+  Limits& limits = options.limits;
+  flags.Group("Limits");
+  flags.Add("max_texts_per_request", &limits.max_texts_per_request,
+            "Candidates or texts in one request; more are INVALID_ARGUMENT.",
+            {.min = 1, .max = kMaxTexts});
+  flags.Add("max_text_bytes", &limits.max_text_bytes,
+            "Bytes of one query, text or title; more are INVALID_ARGUMENT.",
+            {.min = 1, .max = kMaxTextBytes});
+  flags.Add("max_inflight_texts", &limits.max_inflight_texts,
+            "Texts in flight over all calls; more are RESOURCE_EXHAUSTED. More "
+            "than --max_texts_per_request.",
+            {.min = 2, .max = std::numeric_limits<std::int32_t>::max()});
+  flags.Add("max_connections", &limits.max_connections,
+            "Open connections over gRPC; further ones are closed. The default, "
+            "or 0, is reduced to what the limit on open files (ulimit -n) "
+            "allows: each connection takes two, and up to 512 are left for "
+            "everything else.",
+            {.min = 0, .max = 1'000'000});
+  flags.Add("max_catalog_documents", &options.max_catalog_documents,
+            "Documents that the catalog holds in memory; further ones are "
+            "RESOURCE_EXHAUSTED. A million with vectors of 128 dimensions take "
+            "about 600 MB and their own text.",
+            {.min = 0, .max = std::int64_t{64} << 20});
+  flags.Group("Limits", Level::kAdvanced);
+  flags.Add("max_requests_per_stream", &limits.max_requests_per_stream,
+            "Requests of one RankStream in flight; the server reads the next "
+            "one when one of them is done.",
+            {.min = 1, .max = 10'000});
+  flags.Add("max_streams_per_connection", &limits.max_streams_per_connection,
+            "Calls and streams in flight on one connection; further ones wait "
+            "in the client.",
+            {.min = 1, .max = 1'000'000});
+  flags.Add("max_metadata_bytes", &limits.max_metadata_bytes,
+            "Bytes of one call's metadata; more are RESOURCE_EXHAUSTED.",
+            {.min = 1'024, .max = 1 << 20});
+  flags.Add("max_http_body_bytes", &limits.max_http_body_bytes,
+            "Bytes of one JSON request over HTTP; more are refused with 413.",
+            {.min = 1, .max = std::int64_t{1} << 30});
+  flags.Add("max_document_id_bytes", &limits.max_document_id_bytes,
+            "Bytes of one document_id; a longer one is INVALID_ARGUMENT.",
+            {.min = 1, .max = kMaxTextBytes});
+  flags.Add("max_payload_bytes", &limits.max_payload_bytes,
+            "Bytes of one document's payload; a longer one is "
+            "INVALID_ARGUMENT.",
+            {.min = 0, .max = kMaxTextBytes});
+  flags.Add("max_top_k", &limits.max_top_k,
+            "Documents that one search of the catalog returns; more are "
+            "INVALID_ARGUMENT.",
+            {.min = 1, .max = 1'000'000});
+}
+
+void AddSecurityOptions(CommandLine& flags, SecurityOptions& options) {
+  flags.Group("Security");
+  flags.Add("tls_cert", &options.tls.cert,
+            "PEM file: the server's certificate, then its intermediates. With "
+            "it --listen_address and --http_address speak TLS only. Replaced "
+            "files take effect within seconds.");
+  flags.Add("tls_key", &options.tls.key,
+            "PEM file: the private key of --tls_cert, without a password.");
+  flags.Add("tls_client_ca", &options.tls.client_ca,
+            "PEM file: the CAs of client certificates. With it gRPC needs one; "
+            "over HTTP calls do, pages do not.");
+  flags.Add("api_keys_file", &options.api_keys_file,
+            "File of API keys, one a line: role (read, write or admin), blank, "
+            "SHA-256 of the key. Callers then need \"authorization: Bearer "
+            "KEY\". Read again when it changes.");
+  flags.Group("Security", Level::kAdvanced);
+  AddAddress(
+      flags, "health_address", &options.health_address,
+      "Serves grpc.health.v1 only, in plain text, for probes that cannot "
+      "present a client certificate.");
+  flags.Add("http_calls", &options.http_calls,
+            "JSON calls over HTTP: auto = as over gRPC, so with "
+            "--tls_client_ca only from clients with a certificate; on = also "
+            "from clients without one; off. API keys count in any case, and "
+            "pages for operators are always served.",
+            {{"auto", HttpCallPolicy::kAuto},
+             {"on", HttpCallPolicy::kOn},
+             {"off", HttpCallPolicy::kOff}});
+}
+
+absl::Status ParseStore(StoreOptions& options) {
+  const std::string& store = options.store;
+  if (store == "none") return absl::OkStatus();
+  if (store.starts_with(kRocksDbPrefix) &&
+      store.size() > kRocksDbPrefix.size()) {
+    options.rocksdb_path = store.substr(kRocksDbPrefix.size());
+    return absl::OkStatus();
+  }
+  if (!store.starts_with(kRedisPrefix)) {
+    return FlagError("store", WithoutPassword(store),
+                     "must be none, rocksdb:PATH or redis://HOST");
+  }
+  absl::StatusOr<RedisUrl> url = ParseRedisUrl(store);
+  if (!url.ok()) {
+    return FlagError("store", WithoutPassword(store),
+                     ToStd(url.status().message()));
+  }
+  options.redis = *std::move(url);
+  return absl::OkStatus();
+}
+
+absl::Status CheckLimits(const Limits& limits) {
   if (MaxResponseBytes(limits) > std::numeric_limits<int>::max()) {
     return FlagError("max_texts_per_request",
                      std::to_string(limits.max_texts_per_request),
@@ -73,98 +233,103 @@ absl::Status CheckLimits(const Limits& limits) {
                                      "the largest message of gRPC",
                                      limits.max_text_bytes));
   }
-  SEMRANK_RETURN_IF_ERROR(CheckRange(
-      "max_requests_per_stream", limits.max_requests_per_stream, 1, 10'000));
-  SEMRANK_RETURN_IF_ERROR(CheckRange("max_streams_per_connection",
-                                     limits.max_streams_per_connection, 1,
-                                     1'000'000));
-  SEMRANK_RETURN_IF_ERROR(CheckRange(
-      "max_metadata_bytes", limits.max_metadata_bytes, 1'024, 1 << 20));
-  SEMRANK_RETURN_IF_ERROR(CheckRange("max_http_body_bytes",
-                                     limits.max_http_body_bytes, 1,
-                                     std::int64_t{1} << 30));
   // The largest request and its query must be admitted when it comes alone.
-  return CheckRange("max_inflight_texts", limits.max_inflight_texts,
-                    limits.max_texts_per_request + 1,
-                    std::numeric_limits<std::int32_t>::max());
+  if (limits.max_inflight_texts > limits.max_texts_per_request) {
+    return absl::OkStatus();
+  }
+  return FlagError("max_inflight_texts",
+                   std::to_string(limits.max_inflight_texts),
+                   absl::StrFormat("must be over --max_texts_per_request=%d",
+                                   limits.max_texts_per_request));
 }
 
-std::int64_t PhysicalMemoryBytes() {
-  return std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
+absl::Status CheckTls(const TlsFiles& tls) {
+  if (tls.cert.empty() && !tls.key.empty()) {
+    return FlagError("tls_key", tls.key, "needs --tls_cert");
+  }
+  if (tls.key.empty() && !tls.cert.empty()) {
+    return FlagError("tls_cert", tls.cert, "needs --tls_key");
+  }
+  if (tls.cert.empty() && !tls.client_ca.empty()) {
+    return FlagError("tls_client_ca", tls.client_ca, "needs --tls_cert");
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
 
-absl::Status ValidateOptions(const ServerOptions& options) {
-  SEMRANK_RETURN_IF_ERROR(
-      CheckAddress("listen_address", options.listen_address));
-  SEMRANK_RETURN_IF_ERROR(CheckAddress("http_address", options.http_address));
-  SEMRANK_RETURN_IF_ERROR(
-      CheckRange("cache_bytes", options.cache_bytes, 0, PhysicalMemoryBytes()));
+void AddServerOptions(CommandLine& command_line, ServerOptions& options) {
+  AddModelOptions(command_line, options.models);
+  command_line.Group("Addresses");
+  AddAddress(command_line, "listen_address", &options.listen_address,
+             "gRPC; port 0 = any free one.");
+  AddAddress(command_line, "http_address", &options.http_address,
+             "JSON calls, /metrics, /healthz, /readyz and /statusz; port 0 = "
+             "any free one.");
+  AddVectorOptions(command_line, options);
+  AddLimitOptions(command_line, options);
+  AddSecurityOptions(command_line, options.security);
+  command_line.Group("Operation");
+  command_line.Add("drain_delay", &options.drain_delay,
+                   "After SIGTERM: how long to report NOT_SERVING and still "
+                   "answer, so that load balancers stop sending requests. "
+                   "Behind one, 5s or more.",
+                   {.max = kMaxWait});
+  command_line.Add("drain_timeout", &options.drain_timeout,
+                   "After --drain_delay: how long calls in flight may take "
+                   "before they are cancelled.",
+                   {.max = kMaxWait});
+  command_line.Add("log_format", &options.log_format,
+                   "Log lines on standard error.",
+                   {{"text", LogFormat::kText}, {"json", LogFormat::kJson}});
+  command_line.Add("slow_request_threshold", &options.slow_request_threshold,
+                   "Log requests that take this long or longer, with their "
+                   "request id; 0 = none.",
+                   {.max = kMaxWait});
+  command_line.Add("check_config", &options.check_config,
+                   "Print the effective configuration, open the key and "
+                   "certificate files, and exit: 0 = all can be used.");
+}
+
+absl::Status FinishOptions(const CommandLine& command_line,
+                           ServerOptions& options) {
+  SEMRANK_ASSIGN_OR_RETURN(options.models.folders,
+                           ParseServedFolders(options.models.model_dir,
+                                              options.models.model_version));
+  SEMRANK_RETURN_IF_ERROR(ParseStore(options.store));
   SEMRANK_RETURN_IF_ERROR(CheckLimits(options.limits));
-  SEMRANK_RETURN_IF_ERROR(
-      ValidateCatalogOptions(options.catalog, options.limits));
-  SEMRANK_RETURN_IF_ERROR(CheckDuration("drain_delay", options.drain_delay));
-  SEMRANK_RETURN_IF_ERROR(
-      CheckDuration("drain_timeout", options.drain_timeout));
-  SEMRANK_RETURN_IF_ERROR(ValidateSecurityOptions(options.security));
-  return ValidateLogOptions(options.log);
+  SEMRANK_RETURN_IF_ERROR(CheckTls(options.security.tls));
+  std::int64_t& max_connections = options.limits.max_connections;
+  SEMRANK_ASSIGN_OR_RETURN(
+      max_connections,
+      MaxConnections(
+          command_line.IsSet("max_connections") ? max_connections : 0,
+          OpenFileLimit()));
+  return absl::OkStatus();
 }
 
-absl::StatusOr<ServerOptions> OptionsFromFlags() {
-  ServerOptions options;
-  SEMRANK_ASSIGN_OR_RETURN(options.models, ModelOptionsFromFlags());
-  options.listen_address = absl::GetFlag(FLAGS_listen_address);
-  options.http_address = absl::GetFlag(FLAGS_http_address);
-  options.limits.max_http_body_bytes = absl::GetFlag(FLAGS_max_http_body_bytes);
-  options.cache_bytes = absl::GetFlag(FLAGS_cache_bytes);
-  options.warm_catalog = absl::GetFlag(FLAGS_warm_catalog);
-  SEMRANK_ASSIGN_OR_RETURN(options.store, StoreOptionsFromFlags());
-  options.limits.max_texts_per_request =
-      absl::GetFlag(FLAGS_max_texts_per_request);
-  options.limits.max_text_bytes = absl::GetFlag(FLAGS_max_text_bytes);
-  options.limits.max_inflight_texts = absl::GetFlag(FLAGS_max_inflight_texts);
-  options.limits.max_requests_per_stream =
-      absl::GetFlag(FLAGS_max_requests_per_stream);
-  options.limits.max_streams_per_connection =
-      absl::GetFlag(FLAGS_max_streams_per_connection);
-  SEMRANK_ASSIGN_OR_RETURN(options.limits.max_connections,
-                           MaxConnectionsFromFlags());
-  options.limits.max_metadata_bytes = absl::GetFlag(FLAGS_max_metadata_bytes);
-  options.catalog = CatalogOptionsFromFlags(options.limits);
-  options.drain_delay = absl::GetFlag(FLAGS_drain_delay);
-  options.drain_timeout = absl::GetFlag(FLAGS_drain_timeout);
-  SEMRANK_ASSIGN_OR_RETURN(options.security, SecurityOptionsFromFlags());
-  SEMRANK_ASSIGN_OR_RETURN(options.log, LogOptionsFromFlags());
-  options.check_config = absl::GetFlag(FLAGS_check_config);
-  SEMRANK_RETURN_IF_ERROR(ValidateOptions(options));
-  return options;
+absl::Status HttpCallsAllowed(const SecurityOptions& options) {
+  if (options.http_calls != HttpCallPolicy::kOff) return absl::OkStatus();
+  return MakeError(absl::StatusCode::kPermissionDenied, "HTTP_CALLS_OFF",
+                   "calls over HTTP are off (--http_calls=off)",
+                   {{"flag", "http_calls"}});
 }
 
-std::string DescribeOptions(const ServerOptions& options) {
-  return DescribeModelOptions(options.models) +
-         absl::StrFormat(
-             "listen_address=%s\nhttp_address=%s\n"
-             "max_http_body_bytes=%d\n"
-             "cache_bytes=%d\nwarm_catalog=%s\n"
-             "max_texts_per_request=%d\nmax_text_bytes=%d\n"
-             "max_inflight_texts=%d\nmax_requests_per_stream=%d\n"
-             "max_streams_per_connection=%d\nmax_connections=%d\n"
-             "max_metadata_bytes=%d\n"
-             "drain_delay=%s\ndrain_timeout=%s\n",
-             options.listen_address, options.http_address,
-             options.limits.max_http_body_bytes, options.cache_bytes,
-             options.warm_catalog, options.limits.max_texts_per_request,
-             options.limits.max_text_bytes, options.limits.max_inflight_texts,
-             options.limits.max_requests_per_stream,
-             options.limits.max_streams_per_connection,
-             options.limits.max_connections, options.limits.max_metadata_bytes,
-             absl::FormatDuration(options.drain_delay),
-             absl::FormatDuration(options.drain_timeout)) +
-         DescribeCatalogOptions(options.catalog, options.limits) +
-         DescribeStoreOptions(options.store) +
-         DescribeSecurityOptions(options.security) +
-         DescribeLogOptions(options.log);
+bool HttpCallsNeedCertificate(const SecurityOptions& options) {
+  return !options.tls.client_ca.empty() &&
+         options.http_calls == HttpCallPolicy::kAuto;
+}
+
+std::string DescribeOptions(const CommandLine& command_line) {
+  std::string text;
+  for (const FlagValue& flag : command_line.Values()) {
+    if (flag.name == "check_config" || flag.name == "config") continue;
+    // What --config would otherwise take for several values.
+    const bool quote = flag.value.find_first_of(" ,") != std::string::npos;
+    text += flag.name + (quote ? "=\"" + flag.value + "\"" : "=" + flag.value) +
+            "\n";
+  }
+  return text;
 }
 
 }  // namespace semrank

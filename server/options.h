@@ -1,45 +1,90 @@
-// Flags and environment to options that are known to be good.
+// The options of semrank-server: fields that flags are bound to, their
+// defaults, and checks across them.
 #ifndef SEMRANK_SERVER_OPTIONS_H_
 #define SEMRANK_SERVER_OPTIONS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
-#include "absl/status/statusor.h"
+#include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "server/auth/tls_files.h"
 #include "server/base/limits.h"
-#include "server/catalog_options.h"
-#include "server/log_options.h"
-#include "server/model_options.h"
-#include "server/security_options.h"
-#include "server/store_options.h"
+#include "server/served_folders.h"
+#include "server/stores/redis_url.h"
 
 namespace semrank {
 
+class CommandLine;
+
+struct ModelOptions {
+  std::string model_dir = {};                       // PATH, or NAME=PATH,...
+  std::string model_version = {};                   // N, or NAME=N,...
+  absl::Duration poll_interval = absl::Seconds(5);  // 0 = only when asked to
+  bool wait_for_model = false;
+  bool enable_admin_rpcs = false;
+  // From the first two, by FinishOptions: at least one, with different names;
+  // the first is the default.
+  std::vector<ServedFolder> folders = {};
+};
+
+struct StoreOptions {
+  std::string store = "none";  // none, rocksdb:PATH or redis://...
+  absl::Duration timeout = absl::Milliseconds(10);
+  std::int64_t vector_bytes = std::int64_t{4} << 30;
+  // From `store`, by FinishOptions.
+  std::string rocksdb_path = {};  // empty = not RocksDB
+  std::optional<RedisUrl> redis = {};
+};
+
+// kOn: calls need no client certificate.
+enum class HttpCallPolicy { kAuto, kOn, kOff };
+
+struct SecurityOptions {
+  TlsFiles tls = {};                // cert empty = plain text
+  std::string api_keys_file = {};   // empty = no keys
+  std::string health_address = {};  // empty = no listener of its own
+  HttpCallPolicy http_calls = HttpCallPolicy::kAuto;
+};
+
+enum class LogFormat { kText, kJson };
+
 struct ServerOptions {
   ModelOptions models;
-  std::string listen_address;  // HOST:PORT
-  std::string http_address;    // HOST:PORT
-  std::int64_t cache_bytes = 0;
+  std::string listen_address = "127.0.0.1:50051";
+  std::string http_address = "127.0.0.1:8080";
+  std::int64_t cache_bytes = std::int64_t{256} << 20;
   std::string warm_catalog;  // empty = none
   StoreOptions store;
   Limits limits;
-  CatalogOptions catalog;
+  std::int64_t max_catalog_documents = 10'000'000;
   SecurityOptions security;
-  LogOptions log;
+  LogFormat log_format = LogFormat::kText;
+  absl::Duration slow_request_threshold;  // 0 = no slow-request log
   absl::Duration drain_delay;
-  absl::Duration drain_timeout;
+  absl::Duration drain_timeout = absl::Seconds(30);
   bool check_config = false;
 };
 
-// What the flags say, checked. FlagError naming the flag, its value and what is
-// wrong with it.
-absl::StatusOr<ServerOptions> OptionsFromFlags();
+// Binds every flag of the server to its field.
+void AddServerOptions(CommandLine& command_line, ServerOptions& options);
 
-absl::Status ValidateOptions(const ServerOptions& options);
+// After parsing: checks options that depend on each other and fills the fields
+// that follow from others. FlagError naming the flag, its value and the reason.
+absl::Status FinishOptions(const CommandLine& command_line,
+                           ServerOptions& options);
 
-// "name=value" a line, as --flagfile takes it.
-std::string DescribeOptions(const ServerOptions& options);
+// OK, or why POST /v1/... is refused.
+absl::Status HttpCallsAllowed(const SecurityOptions& options);
+
+// Whether POST /v1/... needs the client certificate that gRPC asks for.
+bool HttpCallsNeedCertificate(const SecurityOptions& options);
+
+// The effective configuration, "name=value" a line, as --config reads it;
+// passwords are hidden.
+std::string DescribeOptions(const CommandLine& command_line);
 
 }  // namespace semrank
 

@@ -9,7 +9,7 @@
 #include "server/auth/access_control.h"
 #include "server/auth/tls_files.h"
 #include "server/base/periodic_task.h"
-#include "server/security_options.h"
+#include "server/options.h"
 
 namespace semrank {
 

@@ -14,9 +14,22 @@
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "model/base/thread_pool.h"
+#include "server/stores/redis_document_store.h"
+#include "server/stores/rocksdb_document_store.h"
 
 namespace semrank {
 namespace {
+
+// How long the start waits for Redis.
+constexpr absl::Duration kFirstAnswer = absl::Seconds(5);
+
+void LogBypass(const std::string& name, const absl::Status& status) {
+  if (status.ok()) {
+    spdlog::info("{} answers again and is in use", name);
+  } else {
+    spdlog::warn("the document store is bypassed: {}", ToStd(status.message()));
+  }
+}
 
 // How often to look for a missing model when the poll interval is longer or 0.
 constexpr absl::Duration kMaxRetryInterval = absl::Seconds(1);
@@ -80,6 +93,41 @@ absl::Status EmbedTitles(const ServedModel& model,
 }
 
 }  // namespace
+
+absl::StatusOr<std::unique_ptr<DocumentStore>> OpenStore(
+    const StoreOptions& options) {
+  std::unique_ptr<DocumentStore> store;
+  if (options.redis.has_value()) {
+    store = std::make_unique<RedisDocumentStore>(
+        RedisDocumentStore::Options{*options.redis});
+    SEMRANK_RETURN_IF_ERROR(
+        store->FindVectors({}, {}, kFirstAnswer, nullptr, {}).status());
+  } else if (!options.rocksdb_path.empty()) {
+    SEMRANK_ASSIGN_OR_RETURN(
+        store,
+        RocksDbDocumentStore::Open({.path = options.rocksdb_path,
+                                    .max_vector_bytes = options.vector_bytes}));
+  }
+  if (store != nullptr) {
+    spdlog::info("using the document store {}", store->name());
+  }
+  return store;
+}
+
+std::unique_ptr<StoredVectors> UseStoreForVectors(const StoreOptions& options,
+                                                  DocumentStore* store,
+                                                  Metrics& metrics) {
+  if (store == nullptr) return nullptr;
+  auto vectors = std::make_unique<StoredVectors>(
+      store, &metrics,
+      StoredVectors::Options{
+          .time_limit = options.timeout,
+          .on_change = [name = store->name()](const absl::Status& status) {
+            LogBypass(name, status);
+          }});
+  AddStoreReadings(*vectors, metrics);
+  return vectors;
+}
 
 std::vector<ModelChoice> ModelChoices(const ModelOptions& options) {
   std::vector<ModelChoice> choices;

@@ -268,7 +268,7 @@ TEST_F(ServerTest, WrongUseExitsWithTwoAndNamesTheFlag) {
            {{}, "--model_dir"},
            {{"--model_dir=x", "--listen_address=nowhere"}, "--listen_address"},
            {{"--model_dir=x", "--no_such_flag=1"}, "no_such_flag"},
-           {{"--model_dir=x", "extra"}, "flags only"}}) {
+           {{"--model_dir=x", "extra"}, "extra"}}) {
     const ProgramResult result = RunServer(flags);
     EXPECT_EQ(result.exit_code, 2);
     EXPECT_THAT(result.err, HasSubstr(message));
@@ -302,11 +302,11 @@ TEST_F(ServerTest, CheckConfigNamesTheFileThatCannotBeUsed) {
   }
 }
 
-TEST_F(ServerTest, AFlagGoesBeforeTheEnvironmentAndThatBeforeTheFlagfile) {
-  const std::string file =
-      dir_.Write("flags", "cache_bytes=1\nmax_text_bytes=1\ndrain_delay=1s\n");
+TEST_F(ServerTest, AFlagOverridesTheEnvironmentAndThatTheConfigFile) {
+  const std::string file = dir_.Write(
+      "server.conf", "cache_bytes=1\nmax_text_bytes=1\ndrain_delay=1s\n");
   const ProgramResult result = RunProgram(
-      {kServer, "--check_config", "--model_dir=x", "--flagfile=" + file,
+      {kServer, "--check_config", "--model_dir=x", "--config=" + file,
        "--cache_bytes=3"},
       {.environment = {"SEMRANK_CACHE_BYTES=2", "SEMRANK_MAX_TEXT_BYTES=2"}});
   EXPECT_EQ(result.exit_code, 0) << result.err;

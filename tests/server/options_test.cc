@@ -5,62 +5,107 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <functional>
-#include <limits>
+#include <string>
+#include <vector>
 
-#include "absl/flags/declare.h"
-#include "absl/flags/flag.h"
-#include "server/connection_options.h"
+#include "model/cli/command_line.h"
+#include "server/open_files.h"
 #include "tests/support/status_matchers.h"
-
-ABSL_DECLARE_FLAG(std::string, model_dir);
 
 namespace semrank {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
-ServerOptions GoodOptions() {
-  absl::SetFlag(&FLAGS_model_dir, "models/shop");
-  return OptionsFromFlags().value();
-}
+// What the server makes of its command line.
+struct ParsedOptions {
+  explicit ParsedOptions(std::vector<std::string> flags = {},
+                         const std::string& model_dir = "models/shop") {
+    flags.insert(flags.begin(), "--model_dir=" + model_dir);
+    AddServerOptions(command_line, options);
+    status = command_line.ParseArguments(flags).status();
+    if (status.ok()) status = FinishOptions(command_line, options);
+  }
+
+  ServerOptions options;
+  CommandLine command_line{{.name = "semrank-server"}};
+  absl::Status status;
+};
 
 TEST(OptionsTest, DefaultsAreValidAndListenOnLoopback) {
-  const ServerOptions options = GoodOptions();
-  EXPECT_EQ(options.listen_address, "127.0.0.1:50051");
-  EXPECT_EQ(options.http_address, "127.0.0.1:8080");
-  EXPECT_GE(options.limits.max_texts_per_request, 10'000);
+  const ParsedOptions parsed;
+  EXPECT_THAT(parsed.status, IsOk());
+  EXPECT_EQ(parsed.options.listen_address, "127.0.0.1:50051");
+  EXPECT_EQ(parsed.options.http_address, "127.0.0.1:8080");
+  EXPECT_GE(parsed.options.limits.max_texts_per_request, 10'000);
 }
 
-TEST(OptionsTest, ModelDirIsRequired) {
-  absl::SetFlag(&FLAGS_model_dir, "");
-  EXPECT_THAT(OptionsFromFlags(), StatusIs(absl::StatusCode::kInvalidArgument,
-                                           StartsWith("--model_dir=")));
+TEST(OptionsTest, DescriptionHasEveryFlagAsAConfigFileTakesIt) {
+  const ParsedOptions parsed({"--drain_delay=1500ms", "--max_connections=77",
+                              "--warm_catalog=two words"});
+  const std::string text = DescribeOptions(parsed.command_line);
+  EXPECT_THAT(text, StartsWith("model_dir=models/shop\n"));
+  for (const char* line : {"model_version=",
+                           "model_poll_interval=5s",
+                           "wait_for_model=false",
+                           "enable_admin_rpcs=false",
+                           "listen_address=127.0.0.1:50051",
+                           "http_address=127.0.0.1:8080",
+                           "max_http_body_bytes=8388608",
+                           "cache_bytes=268435456",
+                           "warm_catalog=\"two words\"",
+                           "max_texts_per_request=10000",
+                           "max_text_bytes=4096",
+                           "max_inflight_texts=100000",
+                           "max_requests_per_stream=64",
+                           "max_streams_per_connection=1000",
+                           "max_connections=77",
+                           "max_metadata_bytes=8192",
+                           "drain_delay=1.5s",
+                           "drain_timeout=30s",
+                           "max_catalog_documents=10000000",
+                           "max_document_id_bytes=512",
+                           "max_payload_bytes=4096",
+                           "max_top_k=1000",
+                           "store=none",
+                           "store_timeout=10ms",
+                           "store_vector_bytes=4294967296",
+                           "tls_cert=",
+                           "tls_key=",
+                           "tls_client_ca=",
+                           "api_keys_file=",
+                           "health_address=",
+                           "http_calls=auto",
+                           "log_format=text"}) {
+    EXPECT_THAT("\n" + text, HasSubstr("\n" + std::string(line) + "\n"));
+  }
+  EXPECT_THAT(text, HasSubstr("\nslow_request_threshold=0"));
 }
 
-TEST(OptionsTest, DescriptionHasEveryFlagAsAFlagfileTakesIt) {
-  ServerOptions options = GoodOptions();
-  options.drain_delay = absl::Milliseconds(1500);
-  options.limits.max_connections = 777;  // else it is the machine's
-  EXPECT_EQ(DescribeOptions(options),
-            "model_dir=models/shop\nmodel_version=\nmodel_poll_interval=5s\n"
-            "wait_for_model=false\nenable_admin_rpcs=false\n"
-            "listen_address=127.0.0.1:50051\nhttp_address=127.0.0.1:8080\n"
-            "max_http_body_bytes=8388608\n"
-            "cache_bytes=268435456\nwarm_catalog=\n"
-            "max_texts_per_request=10000\n"
-            "max_text_bytes=4096\nmax_inflight_texts=100000\n"
-            "max_requests_per_stream=64\nmax_streams_per_connection=1000\n"
-            "max_connections=777\nmax_metadata_bytes=8192\n"
-            "drain_delay=1.5s\ndrain_timeout=30s\n"
-            "max_catalog_documents=10000000\nmax_document_id_bytes=512\n"
-            "max_payload_bytes=4096\nmax_top_k=1000\n"
-            "store=none\nstore_timeout=10ms\n"
-            "store_vector_bytes=4294967296\n"
-            "tls_cert=\ntls_key=\ntls_client_ca=\napi_keys_file=\n"
-            "health_address=\nhttp_calls=auto\nlog_format=text\nslow_request_"
-            "threshold=0\n");
+TEST(OptionsTest, TheDescriptionHidesThePasswordOfTheStore) {
+  const ParsedOptions parsed({"--store=redis://user:secret@host"});
+  EXPECT_THAT(parsed.status, IsOk());
+  EXPECT_EQ(parsed.options.store.redis->password, "secret");
+  EXPECT_THAT(
+      DescribeOptions(parsed.command_line),
+      AllOf(HasSubstr("store=redis://***@host"), Not(HasSubstr("secret"))));
+}
+
+TEST(OptionsTest, HttpCallsNeedWhatGrpcNeedsUnlessAskedOtherwise) {
+  const TlsFiles mutual = {.cert = "c", .key = "k", .client_ca = "a"};
+  EXPECT_FALSE(HttpCallsNeedCertificate({}));
+  EXPECT_FALSE(HttpCallsNeedCertificate({.tls = {.cert = "c", .key = "k"}}));
+  EXPECT_TRUE(HttpCallsNeedCertificate({.tls = mutual}));
+  EXPECT_TRUE(
+      HttpCallsNeedCertificate({.tls = mutual, .api_keys_file = "keys"}));
+  EXPECT_FALSE(HttpCallsNeedCertificate(
+      {.tls = mutual, .http_calls = HttpCallPolicy::kOn}));
+  EXPECT_THAT(HttpCallsAllowed({.tls = mutual}), IsOk());
+  EXPECT_THAT(HttpCallsAllowed({.http_calls = HttpCallPolicy::kOff}),
+              StatusIs(absl::StatusCode::kPermissionDenied,
+                       HasSubstr("--http_calls=off")));
 }
 
 TEST(MaxConnectionsTest, DefaultShrinksToWhatOpenFilesAllow) {
@@ -70,16 +115,13 @@ TEST(MaxConnectionsTest, DefaultShrinksToWhatOpenFilesAllow) {
   EXPECT_EQ(MaxConnections(0, 1).value(), 1);
 }
 
-TEST(MaxConnectionsTest, WhatIsAskedForIsTakenOrRefused) {
+TEST(MaxConnectionsTest, WhatIsRequestedIsTakenOrRefused) {
   EXPECT_EQ(MaxConnections(256, 1'024).value(), 256);
   EXPECT_EQ(MaxConnections(500'000, 1 << 30).value(), 500'000);
   EXPECT_THAT(MaxConnections(257, 1'024),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        "--max_connections=257: the limit of 1024 open files "
                        "(ulimit -n) has room for 256"));
-  EXPECT_THAT(MaxConnections(-1, 1'024),
-              StatusIs(absl::StatusCode::kInvalidArgument,
-                       StartsWith("--max_connections=-1: must be 0 to")));
 }
 
 TEST(MaxConnectionsTest, TheLimitOnOpenFilesIsRaisedAsFarAsAllowed) {
@@ -95,65 +137,56 @@ TEST(MaxConnectionsTest, TheLimitOnOpenFilesIsRaisedAsFarAsAllowed) {
 }
 
 struct BadOption {
-  std::string_view name;
-  std::function<void(ServerOptions&)> spoil;
-  std::string_view message_start;
+  std::string name;
+  std::vector<std::string> flags;
+  // Of the message; empty = the first flag.
+  std::string start = "";
 };
 
 class BadOptionTest : public ::testing::TestWithParam<BadOption> {};
 
 TEST_P(BadOptionTest, IsRefusedWithTheFlagAndItsValue) {
-  ServerOptions options = GoodOptions();
-  ASSERT_THAT(ValidateOptions(options), IsOk());
-  GetParam().spoil(options);
-  EXPECT_THAT(ValidateOptions(options),
-              StatusIs(absl::StatusCode::kInvalidArgument,
-                       StartsWith(std::string(GetParam().message_start))));
+  const BadOption& bad = GetParam();
+  EXPECT_THAT(
+      ParsedOptions(bad.flags).status,
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               StartsWith(bad.start.empty() ? bad.flags[0] : bad.start)));
 }
 
-using O = ServerOptions;
 INSTANTIATE_TEST_SUITE_P(
     Cases, BadOptionTest,
     ::testing::ValuesIn<BadOption>({
-        {"NoPort", [](O& o) { o.listen_address = "localhost"; },
-         "--listen_address=localhost"},
-        {"NoHost", [](O& o) { o.http_address = ":80"; }, "--http_address=:80"},
-        {"BadPort", [](O& o) { o.http_address = "h:65536"; },
-         "--http_address=h:65536"},
-        {"NegativeCache", [](O& o) { o.cache_bytes = -1; }, "--cache_bytes=-1"},
-        {"CacheOverMemory", [](O& o) { o.cache_bytes = std::int64_t{1} << 60; },
-         "--cache_bytes="},
-        {"NoTexts", [](O& o) { o.limits.max_texts_per_request = 0; },
-         "--max_texts_per_request=0"},
-        {"NoTextBytes", [](O& o) { o.limits.max_text_bytes = 0; },
-         "--max_text_bytes=0"},
+        {"NoModel", {"--model_dir="}},
+        {"NoPort", {"--listen_address=localhost"}},
+        {"NoHost", {"--http_address=:80"}},
+        {"BadPort", {"--http_address=h:65536"}},
+        {"NoAddress", {"--http_address="}},
+        {"HealthAddress", {"--health_address=nowhere"}},
+        {"NegativeCache", {"--cache_bytes=-1"}},
+        {"CacheOverMemory", {"--cache_bytes=1152921504606846976"}},
+        {"NoTexts", {"--max_texts_per_request=0"}},
+        {"NoTextBytes", {"--max_text_bytes=0"}},
         {"MessageOver2GiB",
-         [](O& o) {
-           o.limits.max_texts_per_request = 100'000;
-           o.limits.max_text_bytes = 1 << 20;
-         },
-         "--max_texts_per_request=100000: times --max_text_bytes"},
-        {"LargestRequestNeverFits",
-         [](O& o) { o.limits.max_inflight_texts = 10'000; },
-         "--max_inflight_texts=10000"},
-        {"NoRequestsPerStream",
-         [](O& o) { o.limits.max_requests_per_stream = 0; },
-         "--max_requests_per_stream=0"},
-        {"NoStreams", [](O& o) { o.limits.max_streams_per_connection = 0; },
-         "--max_streams_per_connection=0"},
-        {"TooLittleMetadata", [](O& o) { o.limits.max_metadata_bytes = 100; },
-         "--max_metadata_bytes=100"},
-        {"NegativeCatalog", [](O& o) { o.catalog.max_documents = -1; },
-         "--max_catalog_documents=-1"},
-        {"NoTopK", [](O& o) { o.limits.max_top_k = 0; }, "--max_top_k=0"},
-        {"NegativeDelay", [](O& o) { o.drain_delay = -absl::Seconds(1); },
-         "--drain_delay=-1s"},
-        {"EndlessTimeout",
-         [](O& o) { o.drain_timeout = absl::InfiniteDuration(); },
-         "--drain_timeout=inf"},
-        {"LogFormat", [](O& o) { o.log.format = "xml"; }, "--log_format=xml"},
+         {"--max_texts_per_request=99999", "--max_text_bytes=1048576"},
+         "--max_texts_per_request=99999: times --max_text_bytes=1048576"},
+        {"LargestRequestNeverFits", {"--max_inflight_texts=10000"}},
+        {"NegativeConnections", {"--max_connections=-1"}},
+        {"NoRequestsPerStream", {"--max_requests_per_stream=0"}},
+        {"NoStreams", {"--max_streams_per_connection=0"}},
+        {"TooLittleMetadata", {"--max_metadata_bytes=100"}},
+        {"NegativeCatalog", {"--max_catalog_documents=-1"}},
+        {"NoTopK", {"--max_top_k=0"}},
+        {"NegativeDelay", {"--drain_delay=-1s"}},
+        {"EndlessTimeout", {"--drain_timeout=inf"}},
+        {"LogFormat", {"--log_format=xml"}},
+        {"HttpCalls", {"--http_calls=maybe"}},
+        {"StoreKind", {"--store=mysql:x"}},
+        {"StoreTimeout", {"--store_timeout=1us"}},
+        {"CertificateWithoutKey", {"--tls_cert=c"}},
+        {"KeyWithoutCertificate", {"--tls_key=k"}},
+        {"ClientCaAlone", {"--tls_client_ca=a"}},
     }),
-    [](const auto& test) { return std::string(test.param.name); });
+    [](const auto& test) { return test.param.name; });
 
 }  // namespace
 }  // namespace semrank

@@ -1,4 +1,4 @@
-#include "server/model_options.h"
+#include "server/served_folders.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,14 +16,14 @@ MATCHER_P3(IsFolder, name, path, version, "is this folder") {
   return arg.name == name && arg.path == path && arg.version == version;
 }
 
-TEST(ModelOptionsTest, ABarePathIsNamedAfterItsLastPart) {
+TEST(ServedFoldersTest, ABarePathIsNamedAfterItsLastPart) {
   EXPECT_THAT(ParseServedFolders("models/shop", "").value(),
               ElementsAre(IsFolder("shop", "models/shop", 0)));
   EXPECT_THAT(ParseServedFolders("/data/run=3,a/shop/", "7").value(),
               ElementsAre(IsFolder("shop", "/data/run=3,a/shop/", 7)));
 }
 
-TEST(ModelOptionsTest, SeveralModelsHaveNamesAndVersions) {
+TEST(ServedFoldersTest, SeveralModelsHaveNamesAndVersions) {
   EXPECT_THAT(
       ParseServedFolders("shop=a/x,news=/b/run=1", "news=2").value(),
       ElementsAre(IsFolder("shop", "a/x", 0), IsFolder("news", "/b/run=1", 2)));

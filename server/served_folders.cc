@@ -1,35 +1,16 @@
-#include "server/model_options.h"
+#include "server/served_folders.h"
 
 #include <algorithm>
 #include <cctype>
+#include <string_view>
 #include <utility>
 
-#include "absl/flags/flag.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "model/base/status_macros.h"
 #include "model/cli/program.h"
 #include "model/format/version_directory.h"
-#include "server/option_checks.h"
-
-ABSL_FLAG(std::string, model_dir, "",
-          "Model directory, as semrank-train writes it; its last part is the "
-          "model's name. Several: NAME=PATH,NAME=PATH; requests choose by "
-          "name, the first is the default. Required.");
-ABSL_FLAG(std::string, model_version, "",
-          "Version to serve, however new the others are; for several models "
-          "NAME=N,NAME=N. Without it the highest complete one is served, and "
-          "newer ones as they appear.");
-ABSL_FLAG(absl::Duration, model_poll_interval, absl::Seconds(5),
-          "How often to look for a new version; 0 = only at SIGHUP and "
-          "ReloadModel. Also works on network file systems.");
-ABSL_FLAG(bool, wait_for_model, false,
-          "When a model is missing or damaged at the start: wait for one "
-          "instead of failing. Until then /readyz is 503.");
-ABSL_FLAG(bool, enable_admin_rpcs, false,
-          "Let clients call ReloadModel; with --api_keys_file those whose key "
-          "has the admin role, without it everyone who can connect.");
 
 namespace semrank {
 namespace {
@@ -45,7 +26,7 @@ bool IsModelName(std::string_view name) {
   });
 }
 
-// NAME=VALUE,... or one VALUE, which may hold '=' and ',' as paths may.
+// NAME=VALUE,... or one VALUE, which may contain '=' and ',' as paths may.
 std::vector<NamedValue> SplitNamed(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || !IsModelName(text.substr(0, equals))) {
@@ -110,31 +91,6 @@ absl::StatusOr<std::vector<ServedFolder>> ParseServedFolders(
     SEMRANK_RETURN_IF_ERROR(SetVersion(named, model_version, folders));
   }
   return folders;
-}
-
-absl::StatusOr<ModelOptions> ModelOptionsFromFlags() {
-  ModelOptions options;
-  options.model_dir = absl::GetFlag(FLAGS_model_dir);
-  options.model_version = absl::GetFlag(FLAGS_model_version);
-  SEMRANK_ASSIGN_OR_RETURN(
-      options.folders,
-      ParseServedFolders(options.model_dir, options.model_version));
-  options.poll_interval = absl::GetFlag(FLAGS_model_poll_interval);
-  options.wait_for_model = absl::GetFlag(FLAGS_wait_for_model);
-  options.enable_admin_rpcs = absl::GetFlag(FLAGS_enable_admin_rpcs);
-  SEMRANK_RETURN_IF_ERROR(
-      CheckDuration("model_poll_interval", options.poll_interval));
-  return options;
-}
-
-std::string DescribeModelOptions(const ModelOptions& options) {
-  return absl::StrFormat(
-      "model_dir=%s\nmodel_version=%s\nmodel_poll_interval=%s\n"
-      "wait_for_model=%s\nenable_admin_rpcs=%s\n",
-      options.model_dir, options.model_version,
-      absl::FormatDuration(options.poll_interval),
-      options.wait_for_model ? "true" : "false",
-      options.enable_admin_rpcs ? "true" : "false");
 }
 
 }  // namespace semrank

@@ -1,0 +1,27 @@
+// How many connections the gRPC port may take, given the system's limit on
+// open files.
+#ifndef SEMRANK_SERVER_OPEN_FILES_H_
+#define SEMRANK_SERVER_OPEN_FILES_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+
+namespace semrank {
+
+// Raises the soft limit on open files (ulimit -n) to the hard one. Call it
+// before anything is opened.
+void RaiseOpenFileLimit();
+
+// Files that may be open at once.
+std::int64_t OpenFileLimit();
+
+// --max_connections=`requested`; 0 = the default of Limits, or fewer if
+// `open_files` do not suffice for it. FlagError when they do not suffice for
+// what was requested.
+absl::StatusOr<std::int64_t> MaxConnections(std::int64_t requested,
+                                            std::int64_t open_files);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_OPEN_FILES_H_
