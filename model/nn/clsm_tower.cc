@@ -13,15 +13,15 @@
 namespace semrank {
 namespace {
 
-// Texts that pass through all layers together, so that the sums of their words
-// stay in the second-level cache. Does not change the result.
+// Texts that pass through all layers together, so that their word sums stay in
+// the L2 cache. Does not change the result.
 constexpr int kClsmBlockTexts = 32;
 
 absl::Status CheckShape(std::span<const LayerView> layers, int window) {
   SEMRANK_RETURN_IF_ERROR(CheckLayers(layers));
   if (layers.size() < 2) {
     return absl::InvalidArgumentError(
-        "a CLSM needs a layer behind its max pooling");
+        "a CLSM needs a layer after its max pooling");
   }
   if (window < 1 || window > kMaxClsmWindow || window % 2 == 0) {
     return absl::InvalidArgumentError(
@@ -30,7 +30,7 @@ absl::Status CheckShape(std::span<const LayerView> layers, int window) {
   }
   if (layers[0].in % window == 0) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrFormat(
-      "the convolution takes %d inputs, which are no multiple of its window "
+      "the convolution takes %d inputs, which is not a multiple of its window "
       "of %d words",
       layers[0].in, window));
 }
@@ -64,8 +64,8 @@ void ClsmTower::Embed(const TowerInput& input, TowerScratch& scratch,
   int num_summed = 0;
   for (int first = 0; first < texts.num_texts(); first += kClsmBlockTexts) {
     const int last = std::min(first + kClsmBlockTexts, texts.num_texts());
-    // Words are numbered in order of first appearance, so the new ones of
-    // these texts, if any, come next.
+    // Words are numbered by first appearance, so the words that are new in
+    // these texts directly follow the summed ones.
     std::uint32_t highest = 0;
     for (std::size_t i = texts.offsets[first]; i < texts.offsets[last]; ++i) {
       highest = std::max(highest, texts.words[i]);

@@ -7,9 +7,10 @@
 //   v   = max over t of h_t, unit by unit                               (3.4)
 //   y   = tanh(Ws v + b), ..., vector = y / |y|                         (3.5)
 //
-// d paddings "<s>" stand on each side, so a text shorter than the window works.
-// Wc l_t is a sum over the places of the window, so each distinct word of a
-// batch is multiplied once for each place, and no window is ever built.
+// A text has d paddings "<s>" on each side, so it may be shorter than the
+// window. Wc l_t is a sum over the places of the window. So each distinct word
+// of a batch is multiplied once for each place, and windows are never
+// materialised.
 #ifndef SEMRANK_MODEL_NN_CLSM_TOWER_H_
 #define SEMRANK_MODEL_NN_CLSM_TOWER_H_
 
@@ -43,7 +44,7 @@ class ClsmTower : public Tower {
   // layers[0] is the convolution: in = num_features * window, row f * window +
   // p for feature f at place p of the window; its weights are used in place;
   // `storage` keeps them alive. The others, at least one, are the tanh layers
-  // behind the pooling. InvalidArgument as CheckLayers, and for a window that
+  // after the pooling. InvalidArgument as CheckLayers, and for a window that
   // is not odd and 1 to kMaxClsmWindow or does not divide layers[0].in.
   static absl::StatusOr<std::unique_ptr<ClsmTower>> Create(
       const std::vector<LayerView>& layers, int window,
@@ -67,10 +68,10 @@ class ClsmTower : public Tower {
 
  private:
   ClsmTower() = default;
-  // Words [first, last) of the batch: what each adds at each place.
+  // Computes what words [first, last) of the batch add at each place.
   void SumWords(const BagBatch& words, int first, int last,
                 TowerScratch& scratch) const;
-  // Texts [first, last), whose words have been summed.
+  // Embeds texts [first, last), whose words SumWords has summed.
   void EmbedBlock(const WordSequences& texts, int first, int last,
                   TowerScratch& scratch, float* vectors) const;
 

@@ -16,20 +16,21 @@ namespace {
 // Documents scored together: four sums each and the query fill the registers.
 constexpr int kBlockDocuments = 4;
 
-// Vectors are fetched from memory this many documents ahead.
+// Vectors are prefetched this many documents ahead.
 constexpr std::size_t kPrefetchDocuments = 8;
 constexpr int kCacheLineFloats = 16;
 
-// Up to here std::sort is quicker than VQSort.
+// Up to this size std::sort is faster than VQSort.
 constexpr std::size_t kMaxPlainSort = 24;
 
 // Below this many keys a full sort is cheaper than finding the best ones.
 constexpr std::size_t kMinBuffer = 2048;
 
-// A key rises as the score falls, then as the index rises: the score's bits,
-// made to rise with it as an unsigned number and inverted, above the index.
+// Sort key: ascending keys are descending scores, then ascending indices. The
+// high half is the score's bits, mapped to an unsigned integer that rises with
+// the score and inverted; the low half is the index.
 std::uint64_t ToKey(float score, std::size_t index) {
-  // Adding zero makes -0 a +0, so that the two tie.
+  // Adding zero turns -0 into +0, so that the two tie.
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(score + 0.0f);
   const std::uint32_t rising = (bits >> 31) != 0 ? ~bits : bits | 0x80000000u;
   return (std::uint64_t{~rising} << 32) | index;
@@ -44,7 +45,7 @@ struct SortSpace {
   std::vector<std::uint64_t> keys;
 };
 
-// Memory of one thread, kept from call to call.
+// Memory of this thread, reused between calls.
 SortSpace& ThisThreadsSpace() {
   thread_local SortSpace space;
   return space;
@@ -59,8 +60,9 @@ void Sort(SortSpace& space) {
   space.sort(space.keys.data(), space.keys.size(), hwy::SortAscending());
 }
 
-// The `top_k` smallest keys of `scores`, sorted, into space.keys. Gathers the
-// keys that may still be among them and halves the gathering when it is full.
+// Writes the `top_k` smallest keys of `scores`, sorted, to space.keys. Collects
+// candidates in a buffer; when it is full, sorts it and keeps the best top_k,
+// whose last is the limit for further candidates.
 void SelectKeys(std::span<const float> scores, std::size_t top_k,
                 SortSpace& space) {
   const std::size_t buffer =

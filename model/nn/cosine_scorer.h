@@ -3,7 +3,7 @@
 //   Score    dot product of unit vectors = cosine (DSSM eq. 5), in [-1, 1] up
 //            to rounding; 0 with a zero vector.
 //   Order    score falling, then position rising; NaN never occurs.
-//   Threads  free functions, from any thread.
+//   Threads  thread-safe free functions.
 #ifndef SEMRANK_MODEL_NN_COSINE_SCORER_H_
 #define SEMRANK_MODEL_NN_COSINE_SCORER_H_
 
@@ -14,7 +14,7 @@
 namespace semrank {
 
 // scores[i] = query . documents[i]; each pointer is to `dim` floats, or null
-// for a document without a vector, whose score is left alone.
+// for a document without a vector, whose score is not written.
 void ScoreDocuments(const float* query, std::span<const float* const> documents,
                     int dim, std::span<float> scores);
 
@@ -22,9 +22,9 @@ void ScoreDocuments(const float* query, std::span<const float* const> documents,
 void ScoreMatrix(const float* query, const float* matrix, int dim,
                  std::span<float> scores);
 
-// The same bits for a matrix that lies in memory rather than in the
-// processor's caches: fetches rows ahead, also those behind the matrix, where
-// the caller's next piece lies or nothing. 2.4 times as fast there.
+// As ScoreMatrix, bitwise, for a matrix in main memory rather than in the CPU's
+// caches: prefetches rows ahead, also beyond the end of the matrix, where the
+// caller's next block may lie. 2.4 times as fast there.
 void ScoreFarMatrix(const float* query, const float* matrix, int dim,
                     std::span<float> scores);
 

@@ -1,8 +1,8 @@
-// The fully connected layers of a tower, behind the one that reads the text
-// (DSSM eq. 4, 5; CLSM 3.5): from its output before the activation function to
-// the vector.
+// The fully connected layers of a tower after the one that reads the text (DSSM
+// eq. 4, 5; CLSM 3.5): from that layer's output before its activation to the
+// vector.
 //
-//   Threads  const after construction; each thread brings its own scratch.
+//   Threads  thread-safe; each thread uses its own scratch.
 #ifndef SEMRANK_MODEL_NN_DENSE_LAYERS_H_
 #define SEMRANK_MODEL_NN_DENSE_LAYERS_H_
 
@@ -32,17 +32,16 @@ absl::Status CheckLayers(std::span<const LayerView> layers);
 class DenseLayers {
  public:
   DenseLayers() = default;
-  // All layers of a tower, which have passed CheckLayers. layers[0], which
-  // reads the text, is only looked at for its width; the others are packed.
-  // Every layer but the last is tanh, the last is `output_activation`.
+  // Takes all layers of a tower, checked by CheckLayers. Of layers[0], which
+  // reads the text, only the width is used; the others are packed. The last
+  // layer has `output_activation`, all others tanh.
   DenseLayers(std::span<const LayerView> layers, Activation output_activation);
 
   int embedding_dim() const { return output_dim_; }
-  // Where layer 0 belongs: memory for `rows` rows of its width, `vectors`
-  // itself when there is no other layer.
+  // Where the caller writes the output of layer 0: memory for `rows` rows of
+  // its width, `vectors` itself when there is no other layer.
   float* Input(int rows, TowerScratch& scratch, float* vectors) const;
-  // From what was written there to `vectors` [rows, embedding_dim()] of length
-  // 1.
+  // Computes from it `vectors` [rows, embedding_dim()] with L2 norm 1.
   void Finish(int rows, float* input, TowerScratch& scratch,
               float* vectors) const;
 
@@ -55,7 +54,7 @@ class DenseLayers {
 };
 
 // A text without any known feature has the zero vector, not the biases'.
-// has_features(i) tells of row i.
+// has_features(i) is for row i.
 template <typename HasFeatures>
 void ClearEmptyTexts(int rows, int width, HasFeatures has_features,
                      float* vectors) {

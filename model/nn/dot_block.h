@@ -1,7 +1,7 @@
-// Dot products of one vector with several at once, so that it is loaded once
-// for all of them and their additions hide each other's latency.
+// Dot products of one vector with several at once: it is loaded once for all of
+// them, and their additions hide each other's latency.
 //
-//   Private to model/nn. Each product is the same bits whatever Count is.
+//   Private to model/nn. Each product is bitwise the same whatever Count is.
 #ifndef SEMRANK_MODEL_NN_DOT_BLOCK_H_
 #define SEMRANK_MODEL_NN_DOT_BLOCK_H_
 
@@ -32,7 +32,7 @@ inline void DotBlock(const float* a, const float* const* b, int width,
       });
     });
   }
-  // The rest, if any: whole vectors and a part of one.
+  // The remainder: whole SIMD vectors and a partial one.
   if (i < width) {
     Unroll<kSums>([&](auto s) {
       const int lanes = std::clamp(width - i - s * kLanes, 0, kLanes);

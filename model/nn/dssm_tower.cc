@@ -11,7 +11,7 @@ namespace semrank {
 namespace {
 
 // Texts that pass through all layers together, so that their activations stay
-// in the second-level cache. Does not change the result.
+// in the L2 cache. Does not change the result.
 constexpr int kDssmBlockTexts = 96;
 
 }  // namespace

@@ -18,9 +18,9 @@ namespace semrank {
 
 class DssmTower : public Tower {
  public:
-  // layers[0] is the bag layer (in = num_features), its weights are used in
-  // place; `storage` keeps them alive. The others are those of DenseLayers.
-  // Fails as CheckLayers.
+  // layers[0] is the bag layer (in = num_features); its weights are used in
+  // place and `storage` keeps them alive. The others become DenseLayers. Fails
+  // as CheckLayers.
   static absl::StatusOr<std::unique_ptr<DssmTower>> Create(
       const std::vector<LayerView>& layers, Activation output_activation,
       std::shared_ptr<const void> storage);
@@ -32,7 +32,7 @@ class DssmTower : public Tower {
 
  private:
   DssmTower() = default;
-  // Texts [first, last) into `vectors`, which begin with text `first`.
+  // Embeds texts [first, last); `vectors` begins with text `first`.
   void EmbedBlock(const BagBatch& batch, int first, int last,
                   TowerScratch& scratch, float* vectors) const;
 

@@ -13,19 +13,20 @@ namespace {
 using simd::kLanes;
 using simd::Vec;
 
-// B is cut into panels of so many columns.
+// B is packed in panels of this width.
 constexpr int kPanelVectors = 4;
 constexpr int kPanelColumns = kPanelVectors * kLanes;
 
-// One tile of C lives in registers: its sums, as many vectors of B as it is
-// wide and one broadcast value of A. With 32 registers (AVX-512) a tile is as
-// wide as a panel; with 16, only one of so few rows is, and needs to be: with
-// fewer sums each multiply-add would wait for the one before.
+// One tile of C stays in registers: its sums, one row of B as wide as the tile
+// and one broadcast value of A. With 32 registers (AVX-512) a tile is as wide
+// as a panel. With 16 only a tile of at most kWideTileRows rows is that wide,
+// and must be: with fewer sums each multiply-add would wait for the previous
+// one.
 constexpr int kTileRows = 6;
 constexpr int kTileVectors = simd::kVectorBytes == 64 ? kPanelVectors : 2;
 constexpr int kWideTileRows = 2;
 
-// Rows of A that stay in the second-level cache while all panels pass by.
+// Rows of A that stay in the L2 cache while all panels are multiplied.
 constexpr int kBlockRows = 16 * kTileRows;
 
 int DivideUp(int a, int b) { return (a + b - 1) / b; }
@@ -48,9 +49,9 @@ struct Tile {
   int last_lanes;  // used lanes of the last vector of a row
 };
 
-// The heart. Whatever Rows and Vectors are, each element of C goes through
-// the same sequence of operations, so remainders need no care. (Without Unroll
-// GCC moves the sums through memory before and after the loop.)
+// The inner kernel. Whatever Rows and Vectors are, each element of C goes
+// through the same sequence of operations, so remainders give the same bits.
+// (Without Unroll GCC moves the sums through memory before and after the loop.)
 template <int Rows, int Vectors>
 void MultiplyTile(const Tile& t) {
   using simd::Unroll;
@@ -120,8 +121,9 @@ constexpr auto AllTiles(std::integer_sequence<int, Rows...>) {
 // kTiles[rows - 1][vectors - 1].
 constexpr auto kTiles = AllTiles(std::make_integer_sequence<int, kTileRows>());
 
-// `rows` rows of C, as wide as `vectors`, in tiles of nearly equal height: 8
-// rows as 4 + 4, not as 6 + 2, which would leave the multipliers idle.
+// Computes `rows` rows of C, `vectors` SIMD vectors wide, in tiles of nearly
+// equal height: 8 rows as 4 + 4, not as 6 + 2, which would leave the
+// multipliers idle.
 void MultiplyRows(Tile tile, int rows, int vectors) {
   const int num_tiles = DivideUp(rows, kTileRows);
   for (int i = 0; i < num_tiles; ++i) {
@@ -136,7 +138,7 @@ void MultiplyRows(Tile tile, int rows, int vectors) {
   }
 }
 
-// `rows` rows of C against one panel of `columns` columns.
+// Computes `rows` rows of C from one panel of `columns` columns.
 void MultiplyPanel(Tile tile, int rows, int columns) {
   const int width =
       (rows <= kWideTileRows ? kPanelVectors : kTileVectors) * kLanes;
@@ -153,7 +155,7 @@ void MultiplyPanel(Tile tile, int rows, int columns) {
 
 // Copies rows [first, last) and `columns` columns of B, which begin at `data`
 // in row 0, into one panel, whose rows are `width` apart. Goes through B in
-// small squares, so that it is quick for transposed matrices too.
+// small squares, so that transposed matrices are fast too.
 void PackPanel(const StridedMatrix& b, const float* data, int first, int last,
                int columns, std::ptrdiff_t width, float* panel) {
   constexpr int kSquare = 16;
@@ -210,7 +212,7 @@ void PackedMatrix::PackBlock(const StridedMatrix& matrix, const Block& block) {
     const int width =
         VectorsOf(std::min(kPanelColumns, columns_ - panel_column)) * kLanes;
     const int end = std::min(panel_column + kPanelColumns, block.last_column);
-    // All panels before are full.
+    // All earlier panels have kPanelColumns columns.
     float* panel = lines_.data()->values +
                    static_cast<std::ptrdiff_t>(depth_) * panel_column;
     PackPanel(matrix, matrix.data + j * matrix.column_stride, block.first_row,

@@ -5,15 +5,15 @@
 //   sum = fma(A[i, k], B[k, j], sum) for k = 0, 1, ..., depth - 1
 //   C[i, j] = sum
 //
-// so a text's vector does not depend on the batch it came in, and a gradient
-// not on how the work was cut between threads. (Eigen chooses its blocking and
-// its remainder kernels by shape, so it cannot promise this.) Only the
-// compiler's vectors are used: each instruction set gets its own code from
-// -march, and results may differ between builds, not within one.
+// so the vector of a text does not depend on its batch, nor a gradient on how
+// the work was split between threads. (Eigen chooses its blocking and its
+// remainder kernels by shape, so it cannot promise this.) Only the compiler's
+// vector types are used: each instruction set gets its own code from -march,
+// and results may differ between builds, not within one.
 //
-//   Threads  a PackedMatrix is const between calls that pack; its parts may be
-//            packed by several threads. Multiply may run in many threads on
-//            disjoint outputs.
+//   Threads  a PackedMatrix is const between calls that pack; several threads
+//            may pack different parts. Multiply is thread-safe on disjoint
+//            outputs.
 #ifndef SEMRANK_MODEL_NN_GEMM_H_
 #define SEMRANK_MODEL_NN_GEMM_H_
 
@@ -37,7 +37,7 @@ struct StridedMatrix {
 };
 
 // The right-hand side B [depth, columns], copied into panels that the kernel
-// reads in order, zero-padded to whole vectors.
+// reads sequentially, zero-padded to whole SIMD vectors.
 class PackedMatrix {
  public:
   PackedMatrix() = default;
@@ -46,8 +46,8 @@ class PackedMatrix {
   // Replaces the content, reusing memory.
   void Pack(const StridedMatrix& matrix);
 
-  // The same in parts: after Resize, rows or columns [first, last) of `matrix`,
-  // which has the new shape. Content of an equal shape stays until then.
+  // Packs in parts: after Resize, rows or columns [first, last) of `matrix`,
+  // which has the new shape. A Resize to the same shape keeps the content.
   void Resize(int depth, int columns);
   void PackRows(const StridedMatrix& matrix, int first, int last);
   void PackColumns(const StridedMatrix& matrix, int first, int last);
@@ -78,8 +78,9 @@ class PackedMatrix {
 struct MultiplyOptions {
   // What every row's sums start from; columns() floats, or null for zeros.
   const float* bias = nullptr;
-  // C += A B instead of C = A B: the sums start from C, so a product cut into
-  // pieces along the depth gives the same bits. Not together with bias.
+  // C += A B instead of C = A B: the sums start from C, so a product that is
+  // computed in slices of the depth gives the same bits. Not together with
+  // bias.
   bool accumulate = false;
 };
 

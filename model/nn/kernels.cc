@@ -31,7 +31,7 @@ constexpr float kLog2 = 0.69314718056f;
 // bits of the sum.
 constexpr float kRoundingShift = 12582912.0f;  // 1.5 * 2^23
 
-// From here on tanh is 1 in float.
+// tanh(x) rounds to 1 in float for larger x.
 constexpr float kTanhLimit = 10.0f;
 
 // exp(y) - 1 for -20 <= y <= 0: 2^n exp(r) - 1 with y = n log(2) + r.
@@ -39,7 +39,8 @@ Vec Expm1(Vec y) {
   const Vec shifted =
       MultiplyAdd(y, Broadcast(kLog2E), Broadcast(kRoundingShift));
   const Vec n = shifted - kRoundingShift;
-  // log(2) in one piece: its rounding error counts n times, but times 2^n too.
+  // log(2) in one float suffices: its rounding error counts n times, but is
+  // scaled by 2^n too.
   const Vec r = MultiplyAdd(n, Broadcast(-kLog2), y);
   Vec q = Broadcast(kExpm1[4]);
   for (int i = 3; i >= 0; --i) q = MultiplyAdd(q, r, Broadcast(kExpm1[i]));
@@ -50,8 +51,8 @@ Vec Expm1(Vec y) {
 }
 
 // tanh |x| = (1 - e) / (1 + e) with e = exp(-2 |x|), through e - 1 so that
-// small values keep their digits; the sign is put back as a bit, which makes
-// the result exactly odd. NaN stays.
+// small values keep their digits. The sign is restored as a bit, which makes
+// the function exactly odd. NaN stays NaN.
 Vec TanhVec(Vec x) {
   const IntVec bits = reinterpret_cast<IntVec>(x);
   const IntVec sign = bits & std::numeric_limits<std::int32_t>::min();
@@ -62,7 +63,7 @@ Vec TanhVec(Vec x) {
   return reinterpret_cast<Vec>(reinterpret_cast<IntVec>(result) | sign);
 }
 
-// For rows whose squares leave float's range, where only a hostile model gets.
+// For rows whose squares overflow float, which only a malicious model produces.
 // Returns the norm.
 float NormalizeWideRow(int width, float* row) {
   double sum = 0;

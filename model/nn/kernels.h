@@ -1,8 +1,9 @@
-// The other inner loops of towers and scoring. Each treats every text by
-// itself in a fixed order, so results do not depend on the batch (see gemm.h).
+// The inner loops of towers and scoring besides the matrix product. Each text
+// is computed alone and in a fixed order, so results do not depend on the batch
+// (see gemm.h).
 //
-//   Shapes   asserted; the callers have checked what comes from input.
-//   Threads  free functions, from any thread on disjoint outputs.
+//   Shapes   asserted; callers check what comes from input.
+//   Threads  thread-safe on disjoint outputs.
 #ifndef SEMRANK_MODEL_NN_KERNELS_H_
 #define SEMRANK_MODEL_NN_KERNELS_H_
 

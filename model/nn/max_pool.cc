@@ -13,7 +13,7 @@ using simd::IntVec;
 using simd::kLanes;
 using simd::Vec;
 
-// Columns that are pooled over the whole text in registers.
+// SIMD vectors of columns that stay in registers over the whole text.
 constexpr int kBlockVectors = 4;
 
 struct Text {
@@ -25,7 +25,7 @@ struct Text {
   int num_windows() const {
     return static_cast<int>(padded.size()) - window + 1;
   }
-  // What place p of window t adds to the columns from `column` on.
+  // What place p of window t adds, from `column` on.
   const float* Place(int t, int p, int column) const {
     const std::size_t row =
         std::size_t{padded[static_cast<std::size_t>(t + p)]} *
@@ -35,7 +35,8 @@ struct Text {
   }
 };
 
-// A vector of columns, of which `count` are there: all if it is full.
+// Loads a SIMD vector of columns, of which the first `count` exist; all if
+// kFull.
 template <bool kFull>
 Vec LoadColumns(const float* from, int count) {
   if constexpr (kFull) return simd::Load(from);
@@ -70,7 +71,7 @@ Columns<Vectors> SumWindow(const Text& text, int t, int column, int count) {
   return sum;
 }
 
-// `count` columns in `Vectors` vectors; they are full but for kFull = false.
+// Pools `Vectors` SIMD vectors of columns; without kFull one vector of `count`.
 template <int Vectors, bool kFull>
 void PoolColumns(const Text& text, int column, int count, float* maxima,
                  std::int32_t* winners) {
@@ -81,7 +82,7 @@ void PoolColumns(const Text& text, int column, int count, float* maxima,
         SumWindow<Vectors, kFull>(text, t, column, count);
 #pragma GCC unroll 8
     for (int v = 0; v < Vectors; ++v) {
-      // A NaN is taken, and then kept.
+      // A NaN replaces the maximum and is then kept.
       const IntVec better = ~(sum.v[v] <= best.v[v]) & (best.v[v] == best.v[v]);
       best.v[v] = better ? sum.v[v] : best.v[v];
       winner[v] = better ? IntVec{} + t : winner[v];

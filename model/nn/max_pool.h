@@ -3,12 +3,12 @@
 // the rows of the convolution matrix for that place).
 //
 //   Shapes   sums [num_words, window, width]; padded: the words of a text of T
-//            words with window / 2 paddings on each side, so T + window - 1
-//            numbers, T >= 1; window t is padded[t, t + window), and its middle
-//            is word t of the text.
+//            words with window / 2 paddings on each side, T + window - 1
+//            elements, T >= 1; window t is padded[t, t + window), and its
+//            middle is word t of the text.
 //   Order    a window is summed from its first place to its last, so a unit
 //            depends on its text alone.
-//   Threads  free functions, from any thread on disjoint outputs.
+//   Threads  thread-safe on disjoint outputs.
 #ifndef SEMRANK_MODEL_NN_MAX_POOL_H_
 #define SEMRANK_MODEL_NN_MAX_POOL_H_
 
@@ -18,9 +18,9 @@
 namespace semrank {
 
 // maxima[i] = max over t of sum over p of sums[padded[t + p], p, i] (CLSM eq. 2
-// and 3.4, before bias and tanh: both rise, so they can follow the maximum).
-// NaN in any window stays. winners[i], if not null: the first t that has it
-// (appendix, eq. 15). Both have `width` elements.
+// and 3.4, before bias and tanh: both are monotonic, so they may follow the
+// maximum). A NaN in any window stays. winners[i], if not null: the first t
+// with the maximum (appendix, eq. 15). Both have `width` elements.
 void MaxPoolWindows(const float* sums, std::span<const std::uint32_t> padded,
                     int window, int width, float* maxima,
                     std::int32_t* winners = nullptr);

@@ -1,10 +1,9 @@
-// The widest float vectors that the build's -march has, and the one operation
-// that the compiler must not choose by itself: a multiply-add that is always
-// fused, or (without FMA instructions) never. The sources that use it are
-// compiled with -ffp-contract=off, so equal inputs give equal bits in every
-// loop of a build, main part or remainder.
+// The widest float vectors of the build's -march, and a multiply-add that is
+// always fused or, without FMA instructions, never: the compiler must not
+// choose. Sources that use it are compiled with -ffp-contract=off, so equal
+// inputs give equal bits in every loop of a build, main part or remainder.
 //
-//   Private to model/nn: everything is inline and small.
+//   Private to model/nn; small inline functions.
 #ifndef SEMRANK_MODEL_NN_SIMD_H_
 #define SEMRANK_MODEL_NN_SIMD_H_
 
@@ -58,7 +57,7 @@ inline __m256i FirstLanes(int count) {
 }
 #endif
 
-// The first `count` lanes from memory, zeros in the others. Nothing behind
+// Loads the first `count` lanes and sets the others to zero. Nothing beyond
 // them is read.
 inline Vec LoadPartial(const float* from, int count) {
   assert(0 <= count && count <= kLanes);
@@ -73,7 +72,7 @@ inline Vec LoadPartial(const float* from, int count) {
 #endif
 }
 
-// The first `count` lanes to memory; nothing behind them is touched.
+// Stores the first `count` lanes; nothing beyond them is written.
 inline void StorePartial(const Vec& value, float* to, int count) {
   assert(0 <= count && count <= kLanes);
 #if defined(__AVX512F__)
@@ -109,9 +108,9 @@ inline Vec MultiplyAdd(Vec a, Vec b, Vec sum) {
 #endif
 }
 
-// Calls function(0), ..., function(Count - 1), written out, with constants: a
-// loop over an array of vectors that GCC unrolls later than this leaves the
-// array in memory.
+// Calls function(0), ..., function(Count - 1) with compile-time constants. A
+// loop over an array of vectors is unrolled too late by GCC: the array stays in
+// memory instead of registers.
 template <int Count, typename Function>
 [[gnu::always_inline]] inline void Unroll(Function function) {
   [&]<int... I>(std::integer_sequence<int, I...>)

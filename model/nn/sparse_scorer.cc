@@ -6,7 +6,6 @@
 
 #include "absl/status/status.h"
 #include "model/nn/kernels.h"
-#include "model/nn/pair_hash.h"
 #include "model/nn/tfidf.h"
 
 namespace semrank {

@@ -1,19 +1,18 @@
-// The part of a score that is computed from the words of both texts, not from
-// their vectors: q'Sd on tf-idf words, added to the dot product of the vectors.
-// S is the rest of SSI's W beside U'V:
+// The sparse part of a score, from the words of both texts instead of their
+// vectors: q'Sd on tf-idf words, added to the dot product of the vectors. S is
+// what SSI's W has besides U'V:
 //
 //   identity   S = I                          (W = U'V + I, W = U'U + I)
 //   diagonal   S = D
-//   full       S = W, stored whole
+//   full       S = W, stored completely
 //   hashed     S(s, t) = pair_weights[h(s, t)], plus 1 where s = t
 //
 //   Texts    bags of Weigh: tf-idf values of words, indices rising.
 //   Scores   sum over the document's words t, in order, of v(t) d(t), where
 //            v(t) is the sum over the query's words s, in order, of q(s) S(s,
-//            t); 0 without a word. float32, each operation rounded by itself:
-//            a pair's score is the same bits beside any other texts and in any
-//            thread.
-//   Threads  const; a PreparedQuery and its scratch belong to one thread.
+//            t); 0 without a word. float32, each operation rounded separately:
+//            the score of a pair is bitwise the same in any batch and thread.
+//   Threads  const, so thread-safe; a PreparedQuery and its scratch are not.
 #ifndef SEMRANK_MODEL_NN_SPARSE_SCORER_H_
 #define SEMRANK_MODEL_NN_SPARSE_SCORER_H_
 
@@ -25,6 +24,20 @@
 #include "model/text/featurizer.h"
 
 namespace semrank {
+
+// A prime near 2^32 / 1.618 (Knuth's multiplicative hashing): its multiples
+// spread over any H, also a power of two. Part of the model format.
+inline constexpr std::uint64_t kPairHashPrime = 2654435761;
+
+// The bucket, in [0, num_buckets), of the weight that query word s and document
+// word t share with other pairs: h(s, t) = (s P + t) mod H (SSI 2.2.1). Words
+// are below 2^26, so nothing overflows.
+inline std::uint32_t PairBucket(std::uint32_t query_word,
+                                std::uint32_t document_word,
+                                std::uint32_t num_buckets) {
+  return static_cast<std::uint32_t>(
+      (query_word * kPairHashPrime + document_word) % num_buckets);
+}
 
 struct SparseWeights {
   int num_words = 0;
@@ -45,15 +58,16 @@ class SparseScorer {
 
   int num_words() const { return weights_.num_words; }
 
-  // Counts of a featurizer of num_words() words to tf-idf.
+  // Replaces the counts of a featurizer of num_words() words by tf-idf.
   void Weigh(BagBatch& bags) const;
 
-  // Memory that queries reuse, one after another.
+  // Memory that consecutive queries reuse.
   struct Scratch {
     std::vector<float> values;  // by word; all 0 between queries
   };
 
-  // v = q'S, as far as it pays to have it beforehand. All arguments outlive it.
+  // v = q'S, precomputed except for hashed pairs, whose buckets depend on the
+  // document. All arguments must outlive it.
   class PreparedQuery {
    public:
     PreparedQuery(const SparseScorer& scorer, const BagBatch& queries,
@@ -62,7 +76,7 @@ class SparseScorer {
     PreparedQuery(const PreparedQuery&) = delete;
     PreparedQuery& operator=(const PreparedQuery&) = delete;
 
-    // Of one text of `documents`.
+    // The score of one text of `documents`.
     float Score(const BagBatch& documents, int document) const;
 
    private:

@@ -17,8 +17,8 @@ using simd::Vec;
 // row is fetched from memory once.
 constexpr int kMaxBlockVectors = simd::kVectorBytes == 64 ? 24 : 12;
 
-// Rows fetched ahead of the one being added: far enough to hide the memory,
-// near enough not to push out what comes next.
+// Rows prefetched ahead of the one being added: enough to hide memory latency,
+// few enough not to evict the next ones from the L1 cache.
 constexpr std::uint32_t kPrefetchRows = 4;
 constexpr int kCacheLineFloats = 16;
 
@@ -26,7 +26,7 @@ struct Bag {
   const std::uint32_t* indices;
   const float* counts;
   std::uint32_t size;
-  std::uint32_t num_readable;  // entries from `indices` on that exist
+  std::uint32_t num_readable;  // entries of this bag and later ones
 };
 
 const float* Row(const float* table, std::uint32_t index, int width) {
@@ -36,14 +36,14 @@ const float* Row(const float* table, std::uint32_t index, int width) {
 
 // Columns [0, columns) of `table` and `sums`; (Vectors - 1) * kLanes < columns
 // <= Vectors * kLanes, and columns >= kLanes. The last vector ends with the
-// last column and may overlap the one before: both get the same bits there,
-// and nothing behind a row is read.
+// last column and may overlap the previous one: both get the same bits there,
+// and nothing beyond a row is read.
 template <int Vectors>
 void SumBlock(const Bag& bag, const float* table, int width, int columns,
               float* sums) {
   const int last = columns - kLanes;
-  // The loops over v must be written out, or the sums stay in memory; GCC does
-  // so by itself only up to 16.
+  // The loops over v must be unrolled, or the sums stay in memory. Without the
+  // pragma GCC unrolls only up to 16 iterations.
   Vec block[Vectors] = {};
   for (std::uint32_t i = 0; i < bag.size; ++i) {
     if (i + kPrefetchRows < bag.num_readable) {
@@ -79,7 +79,7 @@ constexpr std::array<BlockFunction, sizeof...(Vectors)> AllBlocks(
 constexpr auto kBlocks =
     AllBlocks(std::make_integer_sequence<int, kMaxBlockVectors>());
 
-// For rows narrower than a vector.
+// For rows narrower than a SIMD vector.
 void SumNarrow(const Bag& bag, const float* table, int width, float* sums) {
   Vec sum = {};
   for (std::uint32_t i = 0; i < bag.size; ++i) {

@@ -1,13 +1,13 @@
 // One side of a two-tower model: texts to vectors.
 //
-//   Input    what the tower reads of a text: a bag of features, or its words
-//            in order. The tower itself takes it from the featurizer.
+//   Input    a bag of features, or the words in order; AppendText takes what
+//            the tower needs from the featurizer.
 //   Shape    vectors are row-major [num_texts, embedding_dim()].
 //   Length   1 (L2), or exactly zero for a text without any known feature. SSI:
-//            any, and vectors may have no numbers at all.
-//   Promise  a text's vector is the same bits alone, in any batch and in any
-//            thread, within one build on one machine.
-//   Threads  const after construction; each thread brings its own scratch.
+//            any length, and embedding_dim() may be 0.
+//   Promise  the vector of a text is bitwise the same alone, in any batch and
+//            in any thread, within one build on one machine.
+//   Threads  thread-safe; each thread uses its own scratch.
 #ifndef SEMRANK_MODEL_NN_TOWER_H_
 #define SEMRANK_MODEL_NN_TOWER_H_
 
@@ -20,7 +20,7 @@
 
 namespace semrank {
 
-// The texts of a batch, in the one form that the tower reads.
+// The texts of a batch, in the form that the tower reads.
 struct TowerInput {
   BagBatch bags;  // bag i: text i
   WordSequences sequences;
@@ -31,7 +31,7 @@ struct TowerInput {
   }
 };
 
-// Memory that Embed reuses from call to call; belongs to one thread.
+// Memory that Embed reuses between calls. Not thread-safe.
 struct TowerScratch {
   std::vector<float> activations[2];
   std::vector<float> word_sums;
@@ -40,7 +40,7 @@ struct TowerScratch {
   BagBatch rows;
 };
 
-// Room for `rows` rows of `width`; keeps what is there.
+// Memory for `rows` rows of `width`; keeps the content.
 inline float* GrowTo(std::vector<float>& values, int rows, int width) {
   const auto size =
       static_cast<std::size_t>(rows) * static_cast<std::size_t>(width);

@@ -1,8 +1,8 @@
-// A trained model, ready to use: one featurizer and a tower for each side,
-// which may be the same tower. The score of a pair is the dot product of their
-// vectors, plus the sparse part where there is one.
+// A trained model, ready to use: a featurizer and a tower for each side, which
+// may be the same tower. The score of a pair is the dot product of the two
+// vectors, plus the sparse part if the model has one.
 //
-//   Threads  const after construction; each thread brings its own scratch.
+//   Threads  thread-safe; each thread uses its own scratch.
 #ifndef SEMRANK_MODEL_NN_TWO_TOWER_MODEL_H_
 #define SEMRANK_MODEL_NN_TWO_TOWER_MODEL_H_
 
@@ -31,7 +31,7 @@ struct ModelVersion {
   std::string weights_sha256 = {};
 };
 
-// Memory that EmbedTexts reuses; belongs to one thread.
+// Memory that EmbedTexts reuses between calls. Not thread-safe.
 struct EmbedScratch {
   TowerInput input;
   TowerScratch tower;
@@ -39,8 +39,8 @@ struct EmbedScratch {
 
 class TwoTowerModel {
  public:
-  // InvalidArgument when the features or dimensions of the parts do not agree.
-  // Without `sparse_scorer` the vectors are all of the score.
+  // InvalidArgument when the features or dimensions of the parts do not match.
+  // Without `sparse_scorer` the score is the dot product alone.
   static absl::StatusOr<std::shared_ptr<const TwoTowerModel>> Create(
       ModelVersion version, v1::ModelConfig config, Featurizer featurizer,
       std::shared_ptr<const Tower> query_tower,
@@ -51,9 +51,9 @@ class TwoTowerModel {
   const v1::ModelConfig& config() const { return config_; }
   const Featurizer& featurizer() const { return featurizer_; }
   const Tower& tower(Side side) const;
-  // 0: there are no vectors, and the sparse part is all of the score.
+  // 0: vectors have no elements, and the sparse part is the whole score.
   int embedding_dim() const { return query_tower_->embedding_dim(); }
-  // Null = none.
+  // Null for a model without a sparse part.
   const SparseScorer* sparse_scorer() const { return sparse_scorer_.get(); }
 
   // Vectors of normalised texts, row-major [texts.size(), embedding_dim()],
@@ -61,8 +61,8 @@ class TwoTowerModel {
   void EmbedTexts(Side side, std::span<const std::string_view> normalized_texts,
                   EmbedScratch& scratch, float* vectors) const;
 
-  // Replaces `bags` by those of normalised texts, as sparse_scorer(), which
-  // must be there, scores them.
+  // Replaces `bags` by the tf-idf bags of normalised texts that
+  // sparse_scorer(), which must not be null, scores.
   void WeighTexts(std::span<const std::string_view> normalized_texts,
                   BagBatch& bags) const;
 

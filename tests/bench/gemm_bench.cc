@@ -5,7 +5,7 @@
 #include <random>
 
 #include "model/nn/gemm.h"
-#include "model/nn/matrix.h"
+#include "tests/bench/matrix.h"
 
 namespace semrank {
 namespace {

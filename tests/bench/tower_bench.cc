@@ -14,10 +14,10 @@
 #include "model/nn/cosine_scorer.h"
 #include "model/nn/dssm_tower.h"
 #include "model/nn/kernels.h"
-#include "model/nn/matrix.h"
 #include "model/text/featurizer.h"
 #include "model/text/normalizer.h"
 #include "model/text/vocabulary_builder.h"
+#include "tests/bench/matrix.h"
 
 namespace semrank {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "model/base/work_list.h"
-#include "model/nn/ssi_rows.h"
+#include "model/nn/ssi_tower.h"
 #include "model/train/towers/bag_layer_trainer.h"
 #include "model/train/towers/input_layer_trainer.h"
 

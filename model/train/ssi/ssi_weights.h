@@ -7,7 +7,7 @@
 
 #include "model/format/safetensors.h"
 #include "model/nn/sparse_scorer.h"
-#include "model/nn/ssi_rows.h"
+#include "model/nn/ssi_tower.h"
 #include "model/train/data/training_data.h"
 #include "model/train/options/train_options.h"
 #include "model/train/towers/tower_weights.h"

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <span>
 
-#include "model/nn/pair_hash.h"
+#include "model/nn/sparse_scorer.h"
 #include "model/train/distributed/bag_exchange.h"
 
 namespace semrank {

@@ -283,7 +283,7 @@ TEST(ClsmTowerCreateTest, RefusesWhatIsNoClsm) {
   EXPECT_THAT(ClsmTower::Create(weights.layers, 5, nullptr),
               refusal("takes 9 inputs"));
   EXPECT_THAT(ClsmTower::Create({weights.layers[0]}, 3, nullptr),
-              refusal("behind its max pooling"));
+              refusal("after its max pooling"));
   EXPECT_THAT(ClsmTower::Create({}, 3, nullptr), refusal("one layer"));
 }
 

@@ -5,8 +5,6 @@
 
 #include <vector>
 
-#include "model/nn/pair_hash.h"
-#include "model/nn/ssi_rows.h"
 #include "model/nn/ssi_tower.h"
 #include "model/nn/tfidf.h"
 #include "tests/support/status_matchers.h"

@@ -1,7 +1,8 @@
-// Eigen aliases. Everything is row-major: one row = one text, or one input of
-// a layer; weights are [in, out] as in the model file.
-#ifndef SEMRANK_MODEL_NN_MATRIX_H_
-#define SEMRANK_MODEL_NN_MATRIX_H_
+// Eigen, against which benchmarks measure. Everything is row-major: one row =
+// one text, or one input of a layer; weights are [in, out] as in the model
+// file.
+#ifndef SEMRANK_TESTS_BENCH_MATRIX_H_
+#define SEMRANK_TESTS_BENCH_MATRIX_H_
 
 #include <Eigen/Core>
 
@@ -16,4 +17,4 @@ using ConstRowVectorMap = Eigen::Map<const RowVector>;
 
 }  // namespace semrank
 
-#endif  // SEMRANK_MODEL_NN_MATRIX_H_
+#endif  // SEMRANK_TESTS_BENCH_MATRIX_H_
