@@ -8,7 +8,7 @@
 namespace semrank {
 namespace {
 
-// Enough to see what is wrong with a file, few enough to be read.
+// Enough to see what is wrong with a file, few enough to read.
 constexpr std::int64_t kMaxPrinted = 10;
 
 }  // namespace
@@ -24,7 +24,7 @@ absl::Status BadLines::Add(std::string_view path, std::int64_t line_number,
   }
   if (count_ <= kMaxPrinted) absl::FPrintF(stderr, "%s\n", where);
   if (count_ == kMaxPrinted && max_bad_lines_ > kMaxPrinted) {
-    absl::FPrintF(stderr, "further bad lines are counted, not shown\n");
+    absl::FPrintF(stderr, "further bad lines are counted but not printed\n");
   }
   return absl::OkStatus();
 }

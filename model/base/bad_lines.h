@@ -1,7 +1,7 @@
-// Counts lines of input that could not be used and says where the first ones
-// are; too many end the run.
+// Counts bad input lines and prints where the first ones are; too many end the
+// run.
 //
-//   Threads  one log, one thread.
+//   Threads  not thread-safe.
 #ifndef SEMRANK_MODEL_BASE_BAD_LINES_H_
 #define SEMRANK_MODEL_BASE_BAD_LINES_H_
 
@@ -14,13 +14,13 @@ namespace semrank {
 
 class BadLines {
  public:
-  // `max_bad_lines`: how many may be skipped over all files; 0 allows none.
+  // `max_bad_lines`: how many may be skipped in all files together; 0 = none.
   explicit BadLines(std::int64_t max_bad_lines)
       : max_bad_lines_(max_bad_lines) {}
 
   // Counts one line and prints "path:line: reason" to standard error for the
   // first few. InvalidArgument, naming file, line, reason and the flag
-  // --max_bad_lines, once the limit is passed.
+  // --max_bad_lines, once the limit is exceeded.
   absl::Status Add(std::string_view path, std::int64_t line_number,
                    std::string_view reason);
 

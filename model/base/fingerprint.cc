@@ -35,7 +35,7 @@ Fingerprinter::Secret Fingerprinter::RandomSecret() {
     if (count >= 0) {
       filled += static_cast<std::size_t>(count);
     } else if (errno != EINTR) {
-      // A guessable secret would be worse than no process.
+      // A guessable secret would be worse than a crash.
       std::perror("getrandom");
       std::abort();
     }

@@ -1,9 +1,9 @@
-// 128-bit fingerprints of texts (XXH3), keyed with a secret, so that nobody
-// who does not know it can make two texts that collide.
+// 128-bit fingerprints of texts (XXH3), keyed with a secret: without knowing
+// it, two texts cannot be crafted to collide.
 //
 //   Value    the same for the same text and secret in every process, machine
 //            and release; golden values are tested.
-//   Threads  a Fingerprinter is const after construction.
+//   Threads  a Fingerprinter is thread-safe, a BytesFingerprinter is not.
 #ifndef SEMRANK_MODEL_BASE_FINGERPRINT_H_
 #define SEMRANK_MODEL_BASE_FINGERPRINT_H_
 
@@ -40,8 +40,8 @@ class Fingerprinter {
   Secret secret_;
 };
 
-// XXH3-128 without a secret, of bytes that come piece by piece: the value is
-// BytesFingerprint's of all of them in a row.
+// Incremental BytesFingerprint: the value is that of all added bytes
+// concatenated.
 class BytesFingerprinter {
  public:
   BytesFingerprinter();
@@ -55,10 +55,10 @@ class BytesFingerprinter {
   std::unique_ptr<XXH3_state_s, Free> state_;
 };
 
-// XXH3-128 without a secret, the same in every process and release: tells
-// whether bytes are still the same, not whether somebody forged them.
+// XXH3-128 without a secret, the same in every process and release: detects
+// accidental changes of bytes, not malicious ones.
 Fingerprint BytesFingerprint(std::string_view bytes);
-// That of a file's bytes, formatted. Errors as FileDescriptor's.
+// The formatted BytesFingerprint of a file. Errors as FileDescriptor's.
 absl::StatusOr<std::string> FileFingerprint(const std::string& path);
 // 32 hex digits.
 std::string FormatFingerprint(Fingerprint fingerprint);

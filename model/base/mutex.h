@@ -1,6 +1,6 @@
 // std::mutex with Abseil's lock attributes, so that clang's -Wthread-safety
-// checks who holds what. The packaged absl::Mutex is not instrumented and
-// makes ThreadSanitizer report correct code.
+// checks which locks are held. Debian's absl::Mutex is not instrumented, so
+// ThreadSanitizer would report correct code.
 #ifndef SEMRANK_MODEL_BASE_MUTEX_H_
 #define SEMRANK_MODEL_BASE_MUTEX_H_
 
@@ -44,7 +44,7 @@ class CondVar {
     condition_.wait(lock);
     lock.release();
   }
-  // Also returns once `time` has passed.
+  // Returns after `time` at the latest.
   void WaitFor(Mutex& mutex, std::chrono::nanoseconds time)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     std::unique_lock<std::mutex> lock(mutex.mutex_, std::adopt_lock);

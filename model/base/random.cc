@@ -15,8 +15,8 @@ std::uint64_t Mix(std::uint64_t z) {
 
 }  // namespace
 
-// Each number is mixed in before the next is added, so that no two streams
-// begin near each other on the generator's one cycle.
+// Each number is mixed in before the next is added, so that streams do not
+// begin near each other on the generator's single cycle.
 Random::Random(std::uint64_t seed, RandomPurpose purpose, std::uint64_t index,
                std::uint64_t part)
     : state_(Mix(seed + kGolden)) {
@@ -31,8 +31,8 @@ std::uint64_t Random::Next() {
   return Mix(state_);
 }
 
-// Lemire's multiplication: the high half is the number; the few low halves
-// that would favour some numbers are drawn again.
+// Lemire's method: the high half of the product is the number. The few low
+// halves that would favour some numbers are rejected.
 std::uint32_t Random::Below(std::uint32_t bound) {
   assert(bound > 0);
   const std::uint32_t first_fair = (0u - bound) % bound;

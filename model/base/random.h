@@ -1,10 +1,10 @@
 // Random numbers that are the same on every machine and with every standard
-// library, whose distributions are not. SplitMix64 (Steele, Lea and Flood,
-// 2014): one addition and a mix a number, any state is a good one.
+// library (the distributions of <random> are not). SplitMix64 (Steele, Lea and
+// Flood, 2014): one addition and one mix per number; every state is good.
 //
-//   Threads  one object, one thread. What has to be drawn in several threads
-//            or to be repeated gets a stream of its own, numbered by what it
-//            is for, never by thread.
+//   Threads  not thread-safe. Draws in several threads, or that must be
+//            repeatable, use streams of their own, numbered by purpose, never
+//            by thread.
 #ifndef SEMRANK_MODEL_BASE_RANDOM_H_
 #define SEMRANK_MODEL_BASE_RANDOM_H_
 
@@ -14,8 +14,8 @@
 
 namespace semrank {
 
-// What a stream of random numbers is for. The values are part of what a seed
-// means: they never change.
+// What a stream of random numbers is for. The values are part of the meaning of
+// a seed: they never change.
 enum class RandomPurpose : std::uint64_t {
   kQueryWeights = 1,
   kDocumentWeights = 2,
@@ -44,7 +44,7 @@ class Random {
   std::uint64_t state_;
 };
 
-// Puts `values` into an order drawn uniformly from all.
+// Shuffles `values`; every order is equally likely.
 template <typename T>
 void Shuffle(Random& random, std::vector<T>& values) {
   for (std::size_t i = values.size(); i > 1; --i) {

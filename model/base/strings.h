@@ -1,8 +1,7 @@
-// The one place where std and Abseil string views meet. Debian builds Abseil
-// with a string view type of its own, which does not convert to or from
-// std::string_view; semrank uses std::string_view everywhere and converts at
-// the call of an Abseil function. (absl::StrFormat takes both kinds as they
-// are; absl::StrCat does not.)
+// Converts between std and Abseil string views. Debian builds Abseil with its
+// own string view type, which does not convert to or from std::string_view.
+// semrank uses std::string_view everywhere and converts at calls of Abseil
+// functions. (absl::StrFormat accepts both; absl::StrCat does not.)
 #ifndef SEMRANK_MODEL_BASE_STRINGS_H_
 #define SEMRANK_MODEL_BASE_STRINGS_H_
 

@@ -4,9 +4,9 @@
 //     idf(w) * tf / (tf + k1 * (1 - b + b * length / mean length))
 //   idf(w) = ln(1 + (N - n + 0.5) / (n + 0.5))
 //
-// with N documents, n of them holding w, tf the count of w in the document and
-// lengths in words. The constant factor k1 + 1 of some texts is left out: it
-// changes no order. An idf in this form is never negative.
+// with N documents, n of them containing w, tf the count of w in the document
+// and lengths in words. The constant factor k1 + 1 of some texts is left out:
+// it changes no order. An idf in this form is never negative.
 #ifndef SEMRANK_MODEL_EVAL_BM25_RANKER_H_
 #define SEMRANK_MODEL_EVAL_BM25_RANKER_H_
 
@@ -20,9 +20,9 @@
 namespace semrank {
 
 struct Bm25Options {
-  // How soon repeats of a word stop counting; >= 0, 0 = at once.
+  // How late repeats of a word stop counting; >= 0, 0 = at once.
   double k1 = 0.9;
-  // How much long documents are held back, in [0, 1].
+  // How much long documents are penalised, in [0, 1].
   double b = 0.4;
 };
 

@@ -44,7 +44,7 @@ absl::Status ReadTexts(
     }
     // Qrels and runs separate their fields by blanks.
     if (id.empty() || id.find(' ') != std::string_view::npos) {
-      return absl::StrFormat("the id '%s' is empty or holds a blank", id);
+      return absl::StrFormat("the id '%s' is empty or contains a blank", id);
     }
     std::string text;
     const absl::Status status = NormalizeText(ToStd(fields[1]), text);
@@ -52,7 +52,7 @@ absl::Status ReadTexts(
     const auto next = static_cast<std::uint32_t>(index.size());
     if (next >= kMaxTexts) return std::string("too many lines");
     if (!index.emplace(id, next).second) {
-      return absl::StrFormat("the id '%s' came before", id);
+      return absl::StrFormat("the id '%s' is repeated", id);
     }
     keep(id, std::move(text));
     return std::string();

@@ -1,16 +1,16 @@
-// A judged collection: documents, queries and relevance grades, read into
-// memory with every id turned into an index.
+// A judged collection in memory: documents, queries and relevance grades, with
+// ids replaced by indices.
 //
 //   Files    documents "doc_id TAB title", queries "query_id TAB query",
 //            judgements in TREC qrels "query_id iteration doc_id grade"; each
 //            plain, .gz or .zst.
-//   Texts    kept normalised; an empty one (no letters, no numbers) is valid.
+//   Texts    normalised; an empty one (no letters, no numbers) is valid.
 //   Order    documents and queries as in their files: the document's index
 //            breaks ties between equal scores everywhere in this folder.
-//   Errors   a line that cannot be used goes to BadLines: wrong number of
-//            fields, invalid UTF-8, an id that is empty, holds a blank, is
-//            longer than kMaxIdBytes or came before, a grade that is no whole
-//            number in [kMinGrade, kMaxGrade].
+//   Errors   bad lines are counted by BadLines: wrong number of fields, invalid
+//            UTF-8, an id that is empty, contains a blank, is longer than
+//            kMaxIdBytes or is repeated, a grade that is no whole number in
+//            [kMinGrade, kMaxGrade].
 #ifndef SEMRANK_MODEL_EVAL_COLLECTION_H_
 #define SEMRANK_MODEL_EVAL_COLLECTION_H_
 
@@ -37,8 +37,8 @@ struct JudgedQuery {
   std::string id;
   std::string text;
   std::vector<Judgement> judgements;  // document rising, each once
-  // Positive grades of documents that the collection does not have: never
-  // found, so they lower NDCG and MAP, as in trec_eval.
+  // Positive grades of documents that are not in the collection: they count as
+  // not found, so they lower NDCG and MAP, as in trec_eval.
   std::vector<int> missing_grades;
 
   // Whether any judgement, missing documents included, is positive.
@@ -50,8 +50,8 @@ struct Collection {
   std::vector<std::string> documents;
   std::vector<JudgedQuery> queries;
 
-  // Judgements of the qrels file that name no known document (grade of any
-  // sign) or no known query. No errors, but worth telling.
+  // Judgements of unknown documents (of any grade) and of unknown queries. Not
+  // errors, but reported.
   std::int64_t num_unknown_documents = 0;
   std::int64_t num_unknown_queries = 0;
 };

@@ -1,9 +1,9 @@
 // Ranks the documents of every judged query and measures the result.
 //
 //   Ranking  score falling, then order in the documents file.
-//   Queries  those without a document of positive grade are left out; none of
-//            them says anything about a ranking.
-//   Results  the same whatever the number of threads.
+//   Queries  those without a document of positive grade are excluded: every
+//            ranking of them would score the same.
+//   Results  independent of the number of threads.
 #ifndef SEMRANK_MODEL_EVAL_EVALUATE_H_
 #define SEMRANK_MODEL_EVAL_EVALUATE_H_
 
@@ -29,10 +29,9 @@ enum class Candidates {
 struct EvaluateOptions {
   Candidates candidates = Candidates::kAll;
   Gain gain = Gain::kExponential;
-  // How many ranked documents a query to keep; 0 = none. The measures do not
-  // depend on it.
+  // Ranked documents to keep per query; 0 = none. Does not change the measures.
   std::uint32_t run_depth = 0;
-  // Draws a progress bar on standard error.
+  // Shows a progress bar on standard error.
   bool show_progress = false;
 };
 
@@ -48,7 +47,7 @@ struct Evaluation {
   std::vector<QueryEvaluation> queries;  // in order of the queries file
   MetricSummary summary;
 
-  // Over the tuples of all queries; nothing when there is none.
+  // Over the tuples of all queries; nullopt when there are none.
   std::optional<double> ranking_loss() const;
 };
 

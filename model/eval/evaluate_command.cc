@@ -18,7 +18,7 @@ void Remark(const std::string& text) {
   absl::FPrintF(stderr, "semrank-eval: %s\n", text);
 }
 
-// Says what a reader of the figures would want to know of the input.
+// Reports properties of the input that explain surprising figures.
 void RemarkOnCollection(const Collection& collection,
                         const EvaluateCommandOptions& options,
                         std::int64_t num_bad_lines) {
@@ -27,7 +27,7 @@ void RemarkOnCollection(const Collection& collection,
   }
   if (collection.num_unknown_documents > 0) {
     Remark(absl::StrFormat(
-        "judgements of documents that %s does not have: %d; the relevant ones "
+        "judgements of documents that are not in %s: %d; the relevant ones "
         "count as not found",
         options.files.documents, collection.num_unknown_documents));
   }
@@ -36,8 +36,7 @@ void RemarkOnCollection(const Collection& collection,
       [](const JudgedQuery& query) { return !query.HasRelevant(); });
   if (left_out > 0) {
     Remark(absl::StrFormat(
-        "queries left out for want of a document of grade 1 or more: %d",
-        left_out));
+        "queries excluded, as no document has grade 1 or more: %d", left_out));
   }
   const bool only_relevant = std::all_of(
       collection.queries.begin(), collection.queries.end(),

@@ -31,7 +31,8 @@ struct EvaluateCommandOptions {
   std::int64_t max_bad_lines = 0;
 };
 
-// Results go to `out` as soon as a ranker is done, remarks to standard error.
+// Prints the results of each ranker to `out` when it is done, remarks to
+// standard error.
 absl::Status RunEvaluateCommand(const EvaluateCommandOptions& options,
                                 std::ostream& out);
 

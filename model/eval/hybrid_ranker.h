@@ -1,10 +1,12 @@
-// Two rankers added up: what a semantic model knows and what exact words say.
+// The weighted sum of two rankers, such as a semantic model and exact word
+// matches.
 //
 //   score = first + weight * second / best
 //
-// where `best` is the query's highest score of the second ranker over all
-// documents: BM25 has no fixed range, a cosine has, and one weight must serve
-// short and long queries. Where the second finds nothing, the first decides.
+// where `best` is the second ranker's highest score for the query over all
+// documents: BM25 has no fixed range, a cosine has, and one weight must suit
+// short and long queries. When the second ranker finds nothing, the first
+// decides.
 #ifndef SEMRANK_MODEL_EVAL_HYBRID_RANKER_H_
 #define SEMRANK_MODEL_EVAL_HYBRID_RANKER_H_
 
@@ -33,7 +35,7 @@ class HybridRanker : public Ranker {
                  std::span<float> scores) const override;
 
  private:
-  // What a score of the second ranker counts, given all of its scores.
+  // The factor on the second ranker's scores, given all of them.
   float FactorOf(std::span<const float> second_scores) const;
 
   std::unique_ptr<const Ranker> first_;

@@ -1,5 +1,4 @@
-// The loop that all readers of this folder share: every line of a file, bad
-// ones to BadLines.
+// Calls a function for every line of a file and counts bad lines.
 #ifndef SEMRANK_MODEL_EVAL_INPUT_LINES_H_
 #define SEMRANK_MODEL_EVAL_INPUT_LINES_H_
 
@@ -12,8 +11,8 @@
 
 namespace semrank {
 
-// Calls use(line) for each line of the file (see LineReader for formats). What
-// it returns says why the line is bad; empty = it was good.
+// Calls use(line) for each line of the file (see LineReader for formats). It
+// returns why the line is bad, or "" for a good line.
 absl::Status ForEachLine(
     const std::string& path, BadLines& bad_lines,
     const std::function<std::string(std::string_view line)>& use);

@@ -1,10 +1,10 @@
-// TF-IDF over letter n-grams, a baseline that sees exactly the input of a
-// letter model: the cosine of two vectors with, for each n-gram of the text,
+// TF-IDF over letter n-grams, a baseline with exactly the input of a letter
+// model: the cosine of two vectors with, for each n-gram of the text,
 //
 //   count * idf,   idf = ln((N + 1) / (n + 1)) + 1
 //
-// where n of the N documents hold the n-gram. n-grams that no document has are
-// dropped from the query; that changes its scores by one factor, no order.
+// where n of the N documents contain the n-gram. n-grams of no document are
+// dropped from the query, which scales its scores and changes no order.
 #ifndef SEMRANK_MODEL_EVAL_LETTER_TFIDF_RANKER_H_
 #define SEMRANK_MODEL_EVAL_LETTER_TFIDF_RANKER_H_
 
@@ -31,7 +31,7 @@ class LetterTfidfRanker : public LexicalRanker {
   LetterTfidfRanker(Featurizer featurizer,
                     const std::vector<std::string>& documents);
   void WeighQuery(Bag bag) const override { Weigh(bag); }
-  // Counts to weights of a vector of length 1.
+  // Replaces counts by weights with L2 norm 1.
   void Weigh(Bag bag) const;
 };
 

@@ -5,6 +5,8 @@
 
 namespace semrank {
 
+// First pass: offsets_[f + 1] counts the documents of feature f, then prefix
+// sums turn the counts into offsets. BuildIndex is the second pass.
 LexicalRanker::LexicalRanker(Featurizer featurizer,
                              const std::vector<std::string>& documents)
     : featurizer_(std::move(featurizer)),

@@ -1,10 +1,10 @@
-// What BM25 and TF-IDF share: an inverted index over bags of features, the
-// score of a document being
+// Base of BM25 and TF-IDF: an inverted index over bags of features. The score
+// of a document is
 //
 //   sum over features f of query weight(f) * document weight(f)
 //
 // Document weights are computed once; a query visits only the documents that
-// share a feature with it. Features that no document has are dropped.
+// share a feature with it. Features of no document are dropped.
 //
 //   Memory   8 bytes for each distinct feature of each document.
 //   Threads  as Ranker.

@@ -7,10 +7,10 @@
 //   MRR      1 / rank of the first relevant document.
 //   P@10     relevant documents among the first ten, divided by ten, also when
 //            there are fewer candidates.
-//   Loss     share of tuples in wrong order; over all queries, not a mean.
-//   Binary   MAP, MRR and P@10 call a document relevant when its grade is >= 1;
-//            grades below 0 gain nothing.
-//   Threads  free functions, from any thread.
+//   Loss     fraction of tuples in the wrong order, over all queries together.
+//   Binary   for MAP, MRR and P@10 a document of grade >= 1 is relevant;
+//            negative grades have no gain.
+//   Threads  thread-safe free functions.
 #ifndef SEMRANK_MODEL_EVAL_METRICS_H_
 #define SEMRANK_MODEL_EVAL_METRICS_H_
 
@@ -28,12 +28,12 @@ enum Metric { kNdcgAt1, kNdcgAt3, kNdcgAt10, kMap, kMrr, kPAt10, kNumMetrics };
 inline constexpr std::array<std::string_view, kNumMetrics> kMetricNames = {
     "ndcg@1", "ndcg@3", "ndcg@10", "map", "mrr", "p@10"};
 
-// One number a metric, in [0, 1].
+// One value per metric, in [0, 1].
 using MetricValues = std::array<double, kNumMetrics>;
 
 enum class Gain { kExponential, kLinear };
 
-// A relevant document (grade >= 1) and its place in the ranking, from 1.
+// A relevant document (grade >= 1) and its rank, from 1.
 struct RankedGrade {
   std::int64_t rank = 0;
   int grade = 0;
@@ -73,7 +73,7 @@ RankingTuples CountRankingTuples(std::span<const RankedGrade> relevant,
 
 struct MetricSummary {
   MetricValues mean{};
-  // Of the mean: sample standard deviation / sqrt(n); 0 for n = 1.
+  // Sample standard deviation / sqrt(n); 0 for n = 1.
   MetricValues standard_error{};
 };
 

@@ -8,8 +8,8 @@
 namespace semrank {
 namespace {
 
-// Documents that are embedded or scored at a time: their vectors and scores
-// stay in the second-level cache.
+// Documents that are embedded or scored together: their vectors and scores stay
+// in the L2 cache.
 constexpr std::size_t kSliceDocuments = 256;
 
 }  // namespace
@@ -88,7 +88,7 @@ void ModelRanker::ScoreAll(std::span<const std::string_view> queries,
   }
 }
 
-// Multiply again, not Dot: the same bits as ScoreAll.
+// Uses Multiply, not Dot, to get the same bits as ScoreAll.
 void ModelRanker::ScoreSome(std::string_view query,
                             std::span<const std::uint32_t> documents,
                             std::span<float> scores) const {

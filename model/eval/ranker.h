@@ -1,13 +1,12 @@
-// What gives documents scores for a query: a model or a baseline, made for one
-// list of documents.
+// Scores the documents of one list for a query: a model or a baseline.
 //
-//   Texts    normalised; documents are known by their index in the list that
-//            the ranker was made for.
-//   Scores   higher is better, never NaN, 0 when query and document share
-//            nothing that the ranker knows. To be compared within one query.
-//   Promise  a document's score does not depend on the other queries of a
-//            call, on the thread, or on where the document stands in the list.
-//   Threads  const after construction; every method from any thread.
+//   Texts    normalised; documents are identified by their index in the list
+//            that the ranker was made for.
+//   Scores   higher is better, never NaN, 0 when query and document have no
+//            known feature in common. Comparable within one query only.
+//   Promise  the score of a document does not depend on the other queries of a
+//            call, on the thread, or on its position in the list.
+//   Threads  thread-safe.
 #ifndef SEMRANK_MODEL_EVAL_RANKER_H_
 #define SEMRANK_MODEL_EVAL_RANKER_H_
 
@@ -23,7 +22,7 @@ class Ranker {
  public:
   virtual ~Ranker() = default;
 
-  // As in results and run files: "bm25", "model+bm25".
+  // The name in results and run files: "bm25", "model+bm25".
   virtual std::string name() const = 0;
   virtual std::size_t num_documents() const = 0;
 
@@ -32,7 +31,7 @@ class Ranker {
                         float* scores) const = 0;
 
   // scores[i] is that of documents[i]; sizes are equal, indices below
-  // num_documents(). Unless overridden: picked out of ScoreAll.
+  // num_documents(). By default: selected from ScoreAll.
   virtual void ScoreSome(std::string_view query,
                          std::span<const std::uint32_t> documents,
                          std::span<float> scores) const;

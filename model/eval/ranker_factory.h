@@ -1,5 +1,5 @@
 // Rankers by name: "model", "bm25", "letter_tfidf", or two of them joined by
-// '+', the second helping the first (see hybrid_ranker.h).
+// '+' (see hybrid_ranker.h).
 #ifndef SEMRANK_MODEL_EVAL_RANKER_FACTORY_H_
 #define SEMRANK_MODEL_EVAL_RANKER_FACTORY_H_
 
@@ -18,16 +18,15 @@
 namespace semrank {
 
 struct RankerOptions {
-  // Of "model": its directory, and which version of it; 0 = the highest.
+  // The directory of "model" and its version; 0 = the highest.
   std::string model_dir;
   std::int64_t model_version = 0;
   Bm25Options bm25;
   // Code points in an n-gram of "letter_tfidf".
   int tfidf_ngram_length = 3;
-  // Of the second ranker of a pair. With BM25 behind a model, the best weights
-  // for three collections lay between 0.05 and 0.4, higher the weaker the
-  // model; 0.2 lost at most 4 % of NDCG@10 to them. Tune it on held-out
-  // queries.
+  // Weight of the second ranker of a pair. For a model with BM25, the best
+  // weights on three collections were 0.05 to 0.4, higher for weaker models;
+  // 0.2 lost at most 4 % of NDCG@10 against them. Tune it on held-out queries.
   double hybrid_weight = 0.2;
 };
 

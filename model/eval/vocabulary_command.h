@@ -1,6 +1,6 @@
-// `semrank-eval vocabulary`: what word hashing makes of a word list, Table 1 of
-// the DSSM paper: how many distinct letter n-grams, and how many words have
-// the same n-gram counts as another one.
+// `semrank-eval vocabulary`: Table 1 of the DSSM paper for a word list: how
+// many distinct letter n-grams it has, and how many words have the same n-gram
+// counts as another word.
 #ifndef SEMRANK_MODEL_EVAL_VOCABULARY_COMMAND_H_
 #define SEMRANK_MODEL_EVAL_VOCABULARY_COMMAND_H_
 
@@ -15,7 +15,7 @@
 namespace semrank {
 
 struct VocabularyCommandOptions {
-  // One word or text a line; every word of it counts, once.
+  // One word or text per line; each distinct word counts once.
   std::string words;
   // One row each, in [kMinNgramLength, kMaxNgramLength].
   std::vector<int> ngram_lengths = {2, 3};

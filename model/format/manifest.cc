@@ -66,7 +66,8 @@ absl::StatusOr<FileFacts> ParseFacts(const std::string& name,
 }  // namespace
 
 absl::StatusOr<Manifest> ParseManifest(std::string_view text) {
-  // Nothing vouches for the manifest itself: a cut one must not pass.
+  // No checksum covers the manifest itself, so the final line feed shows that
+  // it is not truncated.
   if (!text.ends_with('\n')) {
     return absl::InvalidArgumentError("does not end in a line feed");
   }

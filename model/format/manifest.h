@@ -1,7 +1,7 @@
 // MANIFEST.json: which files a version consists of, with their sizes and
 // checksums (FORMAT.md).
 //
-//   Threads  free functions, from any thread.
+//   Threads  thread-safe free functions.
 #ifndef SEMRANK_MODEL_FORMAT_MANIFEST_H_
 #define SEMRANK_MODEL_FORMAT_MANIFEST_H_
 
@@ -34,15 +34,15 @@ struct FileFacts {
 // By file name. No manifest lists itself.
 using Manifest = std::map<std::string, FileFacts>;
 
-// InvalidArgument: malformed, or a name that is not of this format.
-// FailedPrecondition: of a newer format.
+// InvalidArgument: malformed, or a file name that this format does not have.
+// FailedPrecondition: a newer format.
 absl::StatusOr<Manifest> ParseManifest(std::string_view json);
 std::string FormatManifest(const Manifest& manifest);
 
 // Size and checksum of a file's content.
 absl::StatusOr<FileFacts> DescribeContent(std::string_view content);
 
-// InvalidArgument unless `content` is what `facts` say.
+// InvalidArgument unless `content` has the size and checksum of `facts`.
 absl::Status CheckContent(std::string_view content, const FileFacts& facts);
 
 }  // namespace semrank

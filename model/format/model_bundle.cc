@@ -52,8 +52,8 @@ absl::Status WriteTexts(const std::string& folder, const ModelBundle& bundle) {
                    FormatLines(bundle.featurizer->words()->words()));
 }
 
-// In the order of FORMAT.md, whatever the bundle's, so that equal models are
-// equal files.
+// Writes the tensors in the order of FORMAT.md, not of the bundle, so that
+// equal models have equal files.
 absl::Status WriteWeights(const std::string& folder,
                           const v1::ModelConfig& config,
                           const TensorMap& tensors) {

@@ -1,13 +1,13 @@
 // A model directory: <model_dir>/<version>/ with config, weights,
 // vocabularies and MANIFEST.json (FORMAT.md).
 //
-//   Publish  into <version>.tmp-<pid>, synced, then renamed: a version is
-//            either whole or not there.
+//   Publish  writes <version>.tmp-<pid>, syncs it, then renames it: a version
+//            is either complete or absent.
 //   Errors   NotFound: no such folder, or no complete version in it.
-//            DataLoss: damaged (the file and the reason are named).
+//            DataLoss: corrupt; the message names the file and the reason.
 //            FailedPrecondition: written by a newer format than this reader's.
 //            Unimplemented: a tower that this release cannot compute.
-//   Threads  free functions, from any thread; two writers of one model_dir
+//   Threads  thread-safe free functions. Concurrent writers of one model_dir
 //            get different versions.
 #ifndef SEMRANK_MODEL_FORMAT_MODEL_BUNDLE_H_
 #define SEMRANK_MODEL_FORMAT_MODEL_BUNDLE_H_
@@ -26,9 +26,9 @@
 
 namespace semrank {
 
-// Complete versions in `model_dir` (those whose MANIFEST.json can be read and
-// parsed, be it of a newer format), rising. Temporary and foreign names are
-// ignored. Costs one small file a version; the other files are not opened.
+// Complete versions in `model_dir` (those whose MANIFEST.json can be parsed,
+// also if it is of a newer format), rising. Other folders are ignored. Reads
+// one small file per version; the other files are not opened.
 absl::StatusOr<std::vector<std::int64_t>> ListVersions(
     const std::string& model_dir);
 
@@ -46,11 +46,11 @@ struct ModelBundle {
   std::vector<TensorView> tensors;
 };
 
-// Publishes as the next version (highest existing + 1, first 1) and returns
-// its number. InvalidArgument when the parts of the bundle do not fit each
-// other or FORMAT.md; otherwise what the file system answers. The files are
-// read back, as LoadModel would, before the rename. After an error there is
-// no new version.
+// Publishes as the next version (highest existing + 1, at first 1) and returns
+// its number. InvalidArgument when the parts of the bundle contradict each
+// other or FORMAT.md; otherwise errors of the file system. The files are read
+// back, as by LoadModel, before the rename. After an error there is no new
+// version.
 absl::StatusOr<std::int64_t> PublishModel(const std::string& model_dir,
                                           const ModelBundle& bundle);
 

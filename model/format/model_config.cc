@@ -41,8 +41,8 @@ std::vector<ExpectedTensor> ExpectedSsiTensors(const v1::ModelConfig& config) {
 }  // namespace
 
 absl::StatusOr<v1::ModelConfig> ParseModelConfig(std::string_view json) {
-  // Protobuf's parser takes what we do not want: repeated members, and text
-  // that is not UTF-8.
+  // Checked first, because Protobuf's parser accepts repeated members and
+  // invalid UTF-8.
   SEMRANK_RETURN_IF_ERROR(ParseStrictJson(json).status());
   google::protobuf::util::JsonParseOptions options;
   options.ignore_unknown_fields = true;

@@ -1,7 +1,7 @@
 // config.json, and what a configuration says about the other files
 // (FORMAT.md).
 //
-//   Threads  free functions, from any thread.
+//   Threads  thread-safe free functions.
 #ifndef SEMRANK_MODEL_FORMAT_MODEL_CONFIG_H_
 #define SEMRANK_MODEL_FORMAT_MODEL_CONFIG_H_
 

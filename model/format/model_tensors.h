@@ -1,7 +1,7 @@
 // The tensors of a model: checked against its configuration, and made into
 // towers (FORMAT.md, "weights.safetensors").
 //
-//   Threads  free functions, from any thread.
+//   Threads  thread-safe free functions.
 #ifndef SEMRANK_MODEL_FORMAT_MODEL_TENSORS_H_
 #define SEMRANK_MODEL_FORMAT_MODEL_TENSORS_H_
 

@@ -1,6 +1,6 @@
 // SHA-256 (FIPS 180-4) as files and manifests state it.
 //
-//   Threads  free functions, from any thread.
+//   Threads  thread-safe free functions.
 #ifndef SEMRANK_MODEL_FORMAT_SHA256_H_
 #define SEMRANK_MODEL_FORMAT_SHA256_H_
 

@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-// Reads along without building anything and stops at the first offence.
+// Checks the text without building values; stops at the first problem.
 class Checker : public nlohmann::json_sax<json> {
  public:
   const std::string& problem() const { return problem_; }
@@ -64,7 +64,7 @@ class Checker : public nlohmann::json_sax<json> {
 }  // namespace
 
 absl::StatusOr<json> ParseStrictJson(std::string_view text) {
-  // The parser takes it for the end of the text and leaves the rest unread.
+  // The parser would take a NUL for the end of the text and ignore the rest.
   if (const std::size_t nul = text.find('\0'); nul != text.npos) {
     return absl::InvalidArgumentError(
         absl::StrFormat("not valid JSON from byte %d on", nul));

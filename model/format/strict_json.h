@@ -1,7 +1,7 @@
-// JSON from files that may be damaged or hostile: nothing is guessed, nothing
-// is thrown, memory is bounded by a small multiple of the text.
+// JSON from files that may be corrupt or malicious: strict, without exceptions,
+// and with memory bounded by a small multiple of the text.
 //
-//   Threads  free functions, from any thread.
+//   Threads  thread-safe free functions.
 #ifndef SEMRANK_MODEL_FORMAT_STRICT_JSON_H_
 #define SEMRANK_MODEL_FORMAT_STRICT_JSON_H_
 

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Other writers, or crashes, that may be in the way.
+// Names that other writers or crashed ones may have taken.
 constexpr int kMaxTries = 1000;
 
 absl::StatusOr<std::int64_t> NextVersion(const std::string& model_dir) {
@@ -41,15 +41,15 @@ std::string TemporaryPath(const std::string& model_dir, std::int64_t version,
   return path;
 }
 
-// 0 or an errno; EEXIST when `to` is there, be it an empty folder, which plain
+// 0 or an errno; EEXIST when `to` exists, also as an empty folder, which plain
 // rename(2) would replace.
 int RenameWithoutReplacing(const std::string& from, const std::string& to) {
   if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(),
                 RENAME_NOREPLACE) == 0) {
     return 0;
   }
-  // Some network file systems lack the flag. Versions are never empty, so a
-  // plain rename replaces none.
+  // Some network file systems lack the flag. Published versions are never
+  // empty, so a plain rename cannot replace one.
   if (errno != EINVAL && errno != ENOSYS) return errno;
   if (rename(from.c_str(), to.c_str()) == 0) return 0;
   return errno == ENOTEMPTY ? EEXIST : errno;

@@ -1,8 +1,8 @@
-// The folders of a model directory: which are versions, and how a new one
-// comes to be (FORMAT.md, "Publishing").
+// The version folders of a model directory, and how a new version is created
+// (FORMAT.md, "Publishing").
 //
-//   Threads  free functions, from any thread; a StagedVersion, one thread.
-//   Errors   as the file system gives them, with the path.
+//   Threads  the free functions are thread-safe; a StagedVersion is not.
+//   Errors   those of the file system, with the path.
 #ifndef SEMRANK_MODEL_FORMAT_VERSION_DIRECTORY_H_
 #define SEMRANK_MODEL_FORMAT_VERSION_DIRECTORY_H_
 
@@ -19,12 +19,12 @@ namespace semrank {
 
 inline constexpr std::int64_t kMaxVersion = 999'999'999'999'999'999;
 
-// The number that `name` is, without sign or leading zero, from 1 to
-// kMaxVersion; else nothing.
+// The version number of a folder named `name`: decimal, without sign or leading
+// zero, 1 to kMaxVersion. nullopt for any other name.
 std::optional<std::int64_t> ParseVersionName(std::string_view name);
 
-// Numbers of all folders named so, complete versions or not, rising. NotFound
-// if there is no `model_dir`.
+// Numbers of all version folders, complete or not, rising. NotFound if
+// `model_dir` does not exist.
 absl::StatusOr<std::vector<std::int64_t>> ListVersionFolders(
     const std::string& model_dir);
 
@@ -33,11 +33,11 @@ std::string VersionPath(const std::string& model_dir, std::int64_t version);
 // The last part of the path: "shop" for models/shop and models/shop/.
 std::string ModelNameOf(const std::string& model_dir);
 
-// A folder to write a version into. Removed with everything in it unless it
-// was published.
+// A temporary folder to write a version into. The destructor removes it with
+// its content unless it was published.
 class StagedVersion {
  public:
-  // Makes `model_dir` if there is none.
+  // Creates `model_dir` if it does not exist.
   static absl::StatusOr<StagedVersion> Create(const std::string& model_dir);
 
   StagedVersion(StagedVersion&& other) noexcept

@@ -1,7 +1,7 @@
 // ngrams.txt and words.txt: one entry a line, the line number is the index
 // (FORMAT.md).
 //
-//   Threads  free functions, from any thread.
+//   Threads  thread-safe free functions.
 #ifndef SEMRANK_MODEL_FORMAT_VOCABULARY_FILE_H_
 #define SEMRANK_MODEL_FORMAT_VOCABULARY_FILE_H_
 

@@ -1,4 +1,5 @@
-// Bags of features, many in one piece of memory.
+// The bags of features of many texts in contiguous memory (compressed sparse
+// rows).
 #ifndef SEMRANK_MODEL_TEXT_BAG_BATCH_H_
 #define SEMRANK_MODEL_TEXT_BAG_BATCH_H_
 
@@ -7,16 +8,15 @@
 
 namespace semrank {
 
-// The bags of several texts, one after another: bag i is the entries
-// [offsets[i], offsets[i + 1]) of indices and counts.
+// Bag i is the entries [offsets[i], offsets[i + 1]) of indices and counts.
 struct BagBatch {
-  std::vector<std::uint32_t> offsets = {0};  // num_texts + 1 values
+  std::vector<std::uint32_t> offsets = {0};  // num_texts() + 1 elements
   std::vector<std::uint32_t> indices;
   std::vector<float> counts;
 
   int num_texts() const { return static_cast<int>(offsets.size()) - 1; }
   bool empty(int i) const { return offsets[i] == offsets[i + 1]; }
-  // Empties the batch and keeps its memory.
+  // Removes all bags; keeps the memory.
   void Clear() {
     offsets.assign(1, 0);
     indices.clear();

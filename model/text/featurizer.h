@@ -1,13 +1,13 @@
 // Normalised texts to bags of features, the input x of a tower (DSSM eq. 3,
-// l1 = W1 x): counts of letter n-grams, of words, or of both, numbered through
-// (n-grams first, then words).
+// l1 = W1 x): counts of letter n-grams, of words, or of both. Features are
+// numbered consecutively, n-grams first, then words.
 //
 //   Bag      (index, count) pairs, index rising, each index once, counts whole
-//            and >= 1. The bag of a text is the sum of its words' bags; the
+//            numbers >= 1. The bag of a text is the sum of its words' bags; the
 //            order of words does not matter. No known feature = empty bag.
-//   Words    for a tower that reads them in order: one bag a distinct word
+//   Words    for a tower that reads them in order: one bag per distinct word
 //            (word_sequences.h).
-//   Threads  const after construction.
+//   Threads  thread-safe.
 #ifndef SEMRANK_MODEL_TEXT_FEATURIZER_H_
 #define SEMRANK_MODEL_TEXT_FEATURIZER_H_
 
@@ -36,8 +36,8 @@ class Featurizer {
   const std::optional<NgramVocabulary>& ngrams() const { return ngrams_; }
   const std::optional<WordVocabulary>& words() const { return words_; }
 
-  // Appends the bag of one text that NormalizeText has made. No allocation
-  // once the batch's vectors have grown.
+  // Appends the bag of one text from NormalizeText. Allocates only while the
+  // batch's vectors grow.
   void AppendBag(std::string_view normalized, BagBatch& batch) const;
   // Appends the words of one text, each with its own bag, which is empty for a
   // word without known features. Allocates as AppendBag.

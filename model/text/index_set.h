@@ -1,10 +1,10 @@
-// Sorts the feature indices of one text and counts repeats: a set of bits that
-// is read out in order. A text has some tens of features out of some ten
-// thousand; there this takes a quarter of the time of std::sort.
+// Sorts the feature indices of one text and counts repeats, by a two-level
+// bitmap that is read out in order. For a typical text, tens of features out of
+// ten thousands, this takes a quarter of the time of std::sort.
 //
-//   Cost     one bit an index, and one look at num_indices / 4096 words.
+//   Cost     one bit per index, and a scan of num_indices / 4096 words.
 //   Memory   num_indices / 8 bytes.
-//   Threads  one set, one thread.
+//   Threads  not thread-safe.
 #ifndef SEMRANK_MODEL_TEXT_INDEX_SET_H_
 #define SEMRANK_MODEL_TEXT_INDEX_SET_H_
 
@@ -16,24 +16,25 @@ namespace semrank {
 
 class IndexSet {
  public:
-  // From now on indices in [0, num_indices) may be used. Keeps its memory.
+  // Allows indices in [0, num_indices). Never shrinks.
   void GrowTo(std::size_t num_indices);
 
-  // Replaces indices[begin, end) by the distinct ones among them, rising, and
-  // counts[begin, ...) by how often each stood there; both vectors then end
-  // there. The set itself is empty before and after.
+  // Replaces indices from `begin` to the end by the distinct ones, rising, and
+  // counts from `begin` on by how often each occurred; both vectors then end
+  // there. The set is empty before and after.
   void SortAndCount(std::size_t begin, std::vector<std::uint32_t>& indices,
                     std::vector<float>& counts);
 
  private:
-  // False when it was there.
+  // False if it was in the set already.
   bool Insert(std::uint32_t index);
-  // Writes the indices in order and empties the set; returns the end.
+  // Writes the indices in order and clears the set; returns the end.
   std::uint32_t* Drain(std::uint32_t* out);
 
-  std::vector<std::uint64_t> words_;    // bit i % 64 of word i / 64: index i
-  std::vector<std::uint64_t> summary_;  // the same for words that are not 0
-  std::vector<std::uint32_t> repeats_;  // beyond the first of each index
+  std::vector<std::uint64_t> words_;  // bit i % 64 of word i / 64: index i
+  std::vector<std::uint64_t>
+      summary_;  // bit w % 64 of word w / 64: words_[w] != 0
+  std::vector<std::uint32_t> repeats_;  // every occurrence but the first
 };
 
 }  // namespace semrank

@@ -22,7 +22,7 @@ constexpr std::uint8_t kOtherSymbol = kAsciiSymbols.size();
 constexpr std::array<std::uint8_t, 256> MakeSymbolTable() {
   std::array<std::uint8_t, 256> table{};
   table.fill(kOtherSymbol);
-  table[' '] = 0;  // a word's marks are the blanks around it
+  table[' '] = 0;  // the blanks around a word serve as its marks
   for (std::size_t i = 1; i < kAsciiSymbols.size(); ++i) {
     table[static_cast<unsigned char>(kAsciiSymbols[i])] =
         static_cast<std::uint8_t>(i);
@@ -59,7 +59,8 @@ absl::Status CheckNgram(std::string_view ngram, int ngram_length,
                         std::size_t line) {
   const char* problem = nullptr;
   if (ngram.empty()) problem = "is empty";
-  if (ngram.find_first_of("\r\n") != ngram.npos) problem = "holds a line break";
+  if (ngram.find_first_of("\r\n") != ngram.npos)
+    problem = "contains a line break";
   if (CountCodePoints(ngram) > static_cast<std::size_t>(ngram_length)) {
     problem = "is too long";
   }
@@ -93,7 +94,7 @@ absl::StatusOr<NgramVocabulary> NgramVocabulary::FromList(
         vocabulary.index_of_.emplace(ngrams[i], static_cast<std::uint32_t>(i));
     if (!added) {
       return absl::InvalidArgumentError(
-          absl::StrFormat("n-gram \"%s\" stands in line %d and in line %d",
+          absl::StrFormat("n-gram \"%s\" occurs in line %d and in line %d",
                           ngrams[i], entry->second + 1, i + 1));
     }
   }
@@ -139,8 +140,8 @@ void NgramVocabulary::FillAsciiTrigrams() {
 
 bool NgramVocabulary::AppendAsciiTrigrams(
     std::string_view normalized, std::vector<std::uint32_t>& indices) const {
-  // One trigram a letter: the one that has it in the middle. Those with a mark
-  // in the middle are unknown, so that blanks need no branch.
+  // Each letter gives one trigram, the one with it in the middle. Trigrams with
+  // a mark in the middle are unknown, so that blanks need no branch.
   const std::size_t old_size = indices.size();
   indices.resize(old_size + normalized.size());
   std::uint32_t* out = indices.data() + old_size;

@@ -1,13 +1,14 @@
 // Letter n-grams of words to indices: the word hashing of DSSM 3.2. A word is
-// marked "#word#" and cut by a window of n code points; a marked word shorter
-// than n is one n-gram by itself.
+// marked as "#word#"; its n-grams are the windows of n code points. A marked
+// word shorter than n is one n-gram.
 //
-//   Kinds    a list (index = place in the list, unknown n-grams are dropped)
-//            or a fixed hash into buckets (nothing is dropped, n-grams may
+//   Kinds    a list (index = position in the list, unknown n-grams are dropped)
+//            or a fixed hash to buckets (no n-gram is dropped, several may
 //            share a bucket). The hash is the same in every process and
-//            release: weights outlive them. Golden values are tested.
-//   Cost     a direct table for ASCII trigrams of a list, a hash map otherwise.
-//   Threads  const after construction.
+//            release, as published weights depend on it. Golden values are
+//            tested.
+//   Cost     a direct table for ASCII trigrams, a hash map otherwise.
+//   Threads  thread-safe.
 #ifndef SEMRANK_MODEL_TEXT_NGRAM_VOCABULARY_H_
 #define SEMRANK_MODEL_TEXT_NGRAM_VOCABULARY_H_
 
@@ -32,8 +33,8 @@ std::vector<std::string> LetterNgrams(std::string_view word, int ngram_length);
 class NgramVocabulary {
  public:
   // InvalidArgument, with the line: length out of range, empty list, an entry
-  // that is empty, longer than ngram_length code points, holds a line break or
-  // stands twice.
+  // that is empty, longer than ngram_length code points, contains a line break
+  // or occurs twice.
   static absl::StatusOr<NgramVocabulary> FromList(
       int ngram_length, std::vector<std::string> ngrams);
   static absl::StatusOr<NgramVocabulary> Hashed(int ngram_length,

@@ -1,13 +1,13 @@
-// Text to words, in the one way that queries, titles, training and serving
-// share: valid UTF-8, NFKC, case fold; every character that is not a letter, a
-// mark or a number becomes a blank, except that apostrophes between letters
-// vanish ("McDonald's" -> "mcdonalds"); words are what blanks separate.
-// Numbers stay, nothing is stemmed (DSSM 4.1, CLSM 3.2).
+// Text to words, the same way for queries, titles, training and serving: valid
+// UTF-8, NFKC, case fold; every character that is not a letter, a mark or a
+// number becomes a blank, except that apostrophes between letters are dropped
+// ("McDonald's" -> "mcdonalds"). Blanks separate words. Numbers stay, and there
+// is no stemming (DSSM 4.1, CLSM 3.2).
 //
 //   Result   words joined by single blanks, none at the ends; may be empty.
 //            Normalising a result again changes nothing.
-//   Threads  free functions, from any thread.
-//   Errors   InvalidArgument with the byte offset of the first bad byte.
+//   Threads  thread-safe free functions.
+//   Errors   InvalidArgument with the offset of the first invalid byte.
 #ifndef SEMRANK_MODEL_TEXT_NORMALIZER_H_
 #define SEMRANK_MODEL_TEXT_NORMALIZER_H_
 
@@ -19,10 +19,11 @@
 
 namespace semrank {
 
-// Written into every model; raised when a text may normalise differently.
+// Stored in every model. Raised by a change after which a text may normalise
+// differently.
 inline constexpr int kNormalizerVersion = 1;
 
-// Replaces `normalized`, reusing its memory. `text` must not point into it.
+// Replaces `normalized`, reusing its memory; `text` must not point into it.
 absl::Status NormalizeText(std::string_view text, std::string& normalized);
 
 absl::StatusOr<std::string> NormalizeText(std::string_view text);

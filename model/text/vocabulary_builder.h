@@ -1,6 +1,7 @@
-// Gathers the vocabulary of a training set and counts what word hashing loses.
+// Collects the vocabulary of a training set, and counts the collisions of word
+// hashing.
 //
-//   Threads  one builder, one thread.
+//   Threads  not thread-safe.
 #ifndef SEMRANK_MODEL_TEXT_VOCABULARY_BUILDER_H_
 #define SEMRANK_MODEL_TEXT_VOCABULARY_BUILDER_H_
 
@@ -13,23 +14,22 @@
 
 namespace semrank {
 
-// Counts words of normalised texts; n-grams are derived from the distinct
-// words at the end, so a text costs one look-up a word.
+// Counts words of normalised texts. n-grams are derived from the distinct words
+// at the end, so a text costs one look-up per word.
 class VocabularyBuilder {
  public:
   void AddText(std::string_view normalized);
 
-  // Forgets all but the `num_words` most frequent words, so that memory stays
-  // bounded; their n-grams of that length are kept. A word that comes again is
-  // counted from 0. When there are as many n-grams, the rarest of them are
-  // forgotten too.
+  // Bounds memory: drops all but the `num_words` most frequent words and counts
+  // the n-grams, of that length, of dropped words. A dropped word that occurs
+  // again is counted from 0. n-grams of dropped words are bounded likewise.
   void ForgetRareWords(std::int64_t num_words, int ngram_length);
 
-  // Of those that are not forgotten.
+  // Words that were not dropped.
   std::int64_t num_distinct_words() const {
     return static_cast<std::int64_t>(word_counts_.size());
   }
-  // Of those words together, in bytes.
+  // Total length of these words in bytes.
   std::int64_t num_characters() const { return num_characters_; }
   // Most frequent first, ties in byte order; at most max_size (0 = all), each
   // seen at least min_count times.
@@ -41,7 +41,8 @@ class VocabularyBuilder {
  private:
   absl::flat_hash_map<std::string, std::int64_t> word_counts_;
   std::int64_t num_characters_ = 0;
-  absl::flat_hash_map<std::string, std::int64_t> ngram_counts_;  // of forgotten
+  absl::flat_hash_map<std::string, std::int64_t>
+      ngram_counts_;  // of dropped words
 };
 
 // Table 1 of the DSSM paper for one word list and n.
@@ -51,8 +52,8 @@ struct CollisionStatistics {
   std::int64_t num_collisions =
       0;  // words whose n-gram counts equal those of an earlier word
 };
-// `words` are words of normalised text; one that stands there again is not
-// counted again. Bags are compared whole, not by a hash of them.
+// `words` are words of normalised text; repeats are not counted. Bags are
+// compared exactly, not by a hash.
 CollisionStatistics CountCollisions(const std::vector<std::string>& words,
                                     int ngram_length);
 

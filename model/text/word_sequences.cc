@@ -27,12 +27,12 @@ std::uint32_t WordNumbers::Intern(std::string_view word) {
 void WordNumbers::Clear() {
   size_ = 0;
   if (++round_ != 0) return;
-  // The rounds have been counted through: old ones must not come back.
+  // The counter wrapped around: slots of old rounds must not become valid.
   std::fill(slots_.begin(), slots_.end(), Slot());
   round_ = 1;
 }
 
-// The slot of `word`, or the free one where it belongs.
+// The slot of `word`, or the free slot for it (linear probing).
 WordNumbers::Slot& WordNumbers::FindSlot(const Fingerprint& word) {
   const std::size_t mask = slots_.size() - 1;
   std::size_t place = word.lo & mask;

@@ -1,11 +1,11 @@
-// Texts as sequences of words, the input of a tower that reads words in their
-// order (CLSM eq. 1). Each distinct word of the batch has one bag of features,
-// however often it stands there.
+// Texts as sequences of words, the input of a tower that reads words in order
+// (CLSM eq. 1). Each distinct word of the batch has one bag of features,
+// however often it occurs.
 //
-//   Word 0   kPaddingWord, there as soon as a text is; no text has it in
-//            itself. The others are numbered in order of first appearance.
+//   Word 0   kPaddingWord, present once the batch has a text; no text contains
+//            it. The others are numbered in order of first appearance.
 //   Memory   kept by Clear.
-//   Threads  one batch, one thread.
+//   Threads  not thread-safe.
 #ifndef SEMRANK_MODEL_TEXT_WORD_SEQUENCES_H_
 #define SEMRANK_MODEL_TEXT_WORD_SEQUENCES_H_
 
@@ -20,13 +20,13 @@
 
 namespace semrank {
 
-// Stands before and after a text, so that every word has a full window (CLSM
-// 3.3). It is marked and cut into n-grams like a word, and as a word feature it
-// is a word; no normalised text holds it.
+// Pads a text on both sides, so that every word has a full window (CLSM 3.3).
+// It has n-grams and a word feature like any other word; no normalised text
+// contains it.
 inline constexpr std::string_view kPaddingWord = "<s>";
 
-// Numbers distinct words from 0. Words are told apart by 128-bit fingerprints
-// under a secret of the process, which nobody can make collide.
+// Numbers distinct words from 0. Words are compared by 128-bit fingerprints
+// under a secret of the process, so that input cannot be crafted to collide.
 class WordNumbers {
  public:
   std::uint32_t size() const { return size_; }
@@ -38,7 +38,7 @@ class WordNumbers {
   struct Slot {
     Fingerprint word;
     std::uint32_t number = 0;
-    std::uint32_t round = 0;  // of the Clear before; others are free
+    std::uint32_t round = 0;  // slots of earlier rounds are free
   };
   Slot& FindSlot(const Fingerprint& word);
   void Grow();

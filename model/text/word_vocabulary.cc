@@ -13,7 +13,7 @@ absl::Status CheckWord(std::string_view word, std::size_t line) {
   const char* problem = nullptr;
   if (word.empty()) problem = "is empty";
   if (word.find_first_of(" \r\n") != word.npos) {
-    problem = "holds a blank or line break";
+    problem = "contains a blank or line break";
   }
   if (problem == nullptr) return absl::OkStatus();
   return absl::InvalidArgumentError(
@@ -37,7 +37,7 @@ absl::StatusOr<WordVocabulary> WordVocabulary::FromList(
         vocabulary.index_of_.emplace(words[i], static_cast<std::uint32_t>(i));
     if (!added) {
       return absl::InvalidArgumentError(
-          absl::StrFormat("word \"%s\" stands in line %d and in line %d",
+          absl::StrFormat("word \"%s\" occurs in line %d and in line %d",
                           words[i], entry->second + 1, i + 1));
     }
   }

@@ -1,6 +1,6 @@
 // Whole words to indices: the features of DSSM's row 9 and of SSI.
 //
-//   Threads  const after construction.
+//   Threads  thread-safe.
 #ifndef SEMRANK_MODEL_TEXT_WORD_VOCABULARY_H_
 #define SEMRANK_MODEL_TEXT_WORD_VOCABULARY_H_
 
@@ -17,8 +17,8 @@ namespace semrank {
 
 class WordVocabulary {
  public:
-  // InvalidArgument, with the line: empty list, an entry that is empty, holds a
-  // blank or line break, or stands twice.
+  // InvalidArgument, with the line: empty list, an entry that is empty,
+  // contains a blank or line break, or occurs twice.
   static absl::StatusOr<WordVocabulary> FromList(
       std::vector<std::string> words);
 

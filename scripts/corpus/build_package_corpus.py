@@ -25,7 +25,7 @@ a one-line synopsis and a long description.
   answer     the package (or packages) whose description has the sentence
 
 Held-out queries come from source packages that give no training pair, so a
-model is measured on programs that it has never been told about.
+model is measured on programs that it has never seen.
 """
 
 _EPILOG = """\

@@ -1,8 +1,8 @@
 """Long descriptions to pseudo queries.
 
-Nobody publishes what people type into package searches, so queries are made
-of what the packagers wrote, in two sorts:
-  * sentences of the long description, as they stand;
+No logs of package searches are published, so queries are made of what the
+packagers wrote, in two sorts:
+  * sentences of the long description, unchanged;
   * keywords: two to five content words of one sentence, in its order, as
     section 4.2 of the SSI paper draws words to mimic keyword search.
 The document's title (name and synopsis) is not part of the long description,

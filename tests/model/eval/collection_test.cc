@@ -85,9 +85,9 @@ TEST_F(CollectionTest, RepeatsAreBadAndTheFirstOneCounts) {
 TEST_F(CollectionTest, BadDocumentLinesAreNamedWithTheReason) {
   ExpectBadDocument("no tab", "1 tab-separated fields instead of 2");
   ExpectBadDocument("d2\ta\tb", "3 tab-separated fields instead of 2");
-  ExpectBadDocument("\ttitle", "is empty or holds a blank");
-  ExpectBadDocument("d 2\ttitle", "is empty or holds a blank");
-  ExpectBadDocument("d1\ttitle", "came before");
+  ExpectBadDocument("\ttitle", "is empty or contains a blank");
+  ExpectBadDocument("d 2\ttitle", "is empty or contains a blank");
+  ExpectBadDocument("d1\ttitle", "is repeated");
   ExpectBadDocument(std::string(1025, 'd') + "\ttitle", "1024 bytes");
   ExpectBadDocument("d2\t\xff", "");
   ExpectBadDocument("d2\t" + std::string(2 << 20, 'a'), "longer than");

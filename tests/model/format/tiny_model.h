@@ -25,7 +25,7 @@ struct TinyModelOptions {
   v1::FeatureKind features = v1::FEATURE_KIND_LETTERS;
   int hash_buckets = 0;
   int clsm_window = 0;
-  double scale = 1;  // of the weights, to tell models apart
+  double scale = 1;  // of the weights, so that models differ
 };
 
 class TinyModel {

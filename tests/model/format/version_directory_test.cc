@@ -63,7 +63,7 @@ TEST(StagedVersionTest, TakesTheNextFreeNumber) {
   ASSERT_OK_AND_ASSIGN(auto second, StagedVersion::Create(dir.path()));
   EXPECT_NE(first.path(), second.path());
   EXPECT_EQ(*second.Publish(), 5);
-  // Somebody takes 6 meanwhile, and has put nothing into it yet.
+  // Another writer has taken 6 and has not written anything there yet.
   fs::create_directory(dir.File("6"));
   EXPECT_EQ(*first.Publish(), 7);
   ASSERT_OK_AND_ASSIGN(const auto versions, ListVersionFolders(dir.path()));
