@@ -2,9 +2,9 @@
 """Enforces who may include whom: between folders, and between units of a folder.
 
 ALLOWED has a row for each folder: the folders that its files may include. A
-unit is a header with its source of the same name. Neither folders nor units may
-need each other in a circle, and every #include "..." names a file by its path
-from the project's root. Exits 1 and names each line that breaks the rule.
+unit is a header with its source of the same name. There may be no include cycle
+of folders or of units, and every #include "..." names a file by its path from the
+project's root. Exits 1 and prints each line that breaks a rule.
 """
 import pathlib
 import re
@@ -141,7 +141,7 @@ def main() -> int:
     problems = [problem for path in listed for problem in problems_in(path)]
     folders = {folder: set(allowed) for folder, allowed in ALLOWED.items()}
     for cycle in find_cycles(folders) + find_cycles(unit_graph(listed)):
-        problems.append("need each other in a circle: " + ", ".join(cycle))
+        problems.append("include cycle: " + ", ".join(cycle))
     for problem in problems:
         print(problem, file=sys.stderr)
     print(f"check_includes: {len(listed)} files, {len(problems)} problems")

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Measures semrank-train against PyTorch on the same pairs, in one go.
+"""Compares the speed of semrank-train and PyTorch on the same pairs.
 
     scripts/install_packages.sh build peers
     cmake --preset release && cmake --build --preset release
     scripts/compare_training_speed.py --rounds=5
 
-Every round runs each configuration once, ours and theirs in turn, so that a
-busy machine is busy for both; printed are medians over all epochs but each
-run's first. Both sides read the same file, make their bags of letter trigrams
-before the clock starts, and take the same steps: separate towers, mini-batches
-of 1,024, SGD. Standard library only; the peers in scripts/peers need
-python3-torch.
+Every round runs each configuration once, semrank-train and PyTorch in turn, so
+that other load on the machine affects both. Prints medians over all epochs but
+the first of each run. Both programs read the same file, prepare their bags of
+letter trigrams before the clock starts, and take the same steps: separate
+towers, mini-batches of 1,024, SGD. This script needs only the standard library;
+those in scripts/peers need python3-torch.
 """
 import argparse
 import bisect
@@ -143,9 +143,9 @@ def parse_arguments():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--epochs", type=int, default=9,
-                        help="of each run of ours (default: 9)")
+                        help="epochs of each run of semrank-train (default: 9)")
     parser.add_argument("--peer_epochs", type=int, default=3,
-                        help="of each run of theirs (default: 3)")
+                        help="epochs of each run of PyTorch (default: 3)")
     parser.add_argument("--cases", default="DSSM",
                         help="those whose names begin so (default: DSSM; "
                         "'' is all): " + "; ".join(c.name for c in CASES))
@@ -157,7 +157,7 @@ def parse_arguments():
     parser.add_argument("--trainer",
                         default=str(ROOT / "build/release/bin/semrank-train"))
     parser.add_argument("--python", default="/usr/bin/python3",
-                        help="one that has torch")
+                        help="a Python that has torch")
     return parser.parse_args()
 
 

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Measures Rank beside a gRPC call that does nothing, in one run.
+"""Compares the cost of Rank with that of an empty gRPC call.
 
   scripts/compare_with_noop.py --model_dir=models/shop --noop=PATH/noop_bench
 
-Sends Rank calls of 100 and 1,000 cached titles and of 100 new ones to a
-semrank-server of its own, 1, 8 and 32 in flight, and the same number of titles
-to a no-op server; both in short rounds, in turn. Prints medians over the rounds
-as a Markdown table: CPU of the server a call, calls a second, p50 and p99, and
-how many times the no-op's that is; then where the server's time went.
+Starts a semrank-server and sends it Rank calls of 100 and 1,000 cached titles
+and of 100 new ones, with 1, 8 and 32 calls in flight. Sends the same number of
+titles to a no-op server, in turn, in short rounds. Prints medians over the rounds
+as a Markdown table: server CPU per call, calls per second, p50 and p99, and their
+ratios to the no-op server; then the stages in which the server spent its time.
 
---noop is a program that starts a server whose handler only reads the titles
-and answers as many numbers, loads it from one thread, and prints a line with
+--noop is a program that starts a server whose handler only reads the titles and
+returns one number per title, loads it from one thread, and prints a line with
 "rps R p50 US p99 US srvcpu US". It is called with api=raw shape=Titles n=N
 inflight=F secs=S. Without it only Rank is measured.
 """
@@ -95,9 +95,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model_dir", required=True, help="folder of one model's versions")
     parser.add_argument("--noop", help="path of the no-op program")
-    parser.add_argument("--bin", default="build/release/bin", help="where the programs are (%(default)s)")
-    parser.add_argument("--seconds", type=float, default=1, help="of one measurement (%(default)s)")
-    parser.add_argument("--rounds", type=int, default=5, help="(%(default)s)")
+    parser.add_argument("--bin", default="build/release/bin", help="folder of the built programs (%(default)s)")
+    parser.add_argument("--seconds", type=float, default=1, help="length of one measurement (%(default)s)")
+    parser.add_argument("--rounds", type=int, default=5, help="number of rounds (%(default)s)")
     args = parser.parse_args()
     server = Server(pathlib.Path(args.bin), args.model_dir)
     rank, noop = {}, {}

@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
-"""Measures what other work of the server costs small calls beside it.
+"""Measures how other work of the server affects the latency of small calls.
 
   scripts/latency_beside.py batch  --model_dir=models/shop
   scripts/latency_beside.py reload --model_dir=models/shop
 
-batch: beside Rank calls of 10,000 new titles, one after another. The median
-must stay within 3 times that without. reload: while another version of the
-model is published every second, each with other weights, so that every vector
-is computed anew. p99 must stay within 2 times that without, and no call fail.
+batch: the other work is Rank calls of 10,000 new titles, one after another. The
+median latency must stay within 3 times that without it. reload: a new version of
+the model, with other weights, is published every second, so that every vector is
+computed again. p99 must stay within 2 times that without it, and no call may
+fail.
 
-Starts a semrank-server of its own on a copy of the model and sends it Rank
-calls of 10 titles at a steady rate with `semrank load`, in turn with and
-without the other work. Prints the medians of the rounds; exits 1 when a bound
-does not hold. Needs an idle machine. Real-time priority is no way around that
-here: under it, threads of the server do not share a processor.
+Starts a semrank-server on a copy of the model and sends it Rank calls of 10 titles
+at a fixed rate with `semrank load`, in turn with and without the other work.
+Prints the medians of the rounds; exits 1 when a limit is exceeded. Needs an idle
+machine. Real-time priority does not replace one: under it, threads of the server
+do not share a processor.
 """
 import argparse
 import contextlib
@@ -142,11 +143,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("case", choices=["batch", "reload"])
     parser.add_argument("--model_dir", required=True, help="folder of one model's versions; it is copied")
-    parser.add_argument("--bin", default="build/release/bin", help="where the programs are (%(default)s)")
-    parser.add_argument("--rate", type=float, default=200, help="calls a second (%(default)s)")
-    parser.add_argument("--num_titles", type=int, default=10, help="titles in a call (%(default)s)")
-    parser.add_argument("--seconds", type=float, default=5, help="of each part of a round (%(default)s)")
-    parser.add_argument("--rounds", type=int, default=3, help="rounds of both parts (%(default)s)")
+    parser.add_argument("--bin", default="build/release/bin", help="folder of the built programs (%(default)s)")
+    parser.add_argument("--rate", type=float, default=200, help="calls per second (%(default)s)")
+    parser.add_argument("--num_titles", type=int, default=10, help="titles per call (%(default)s)")
+    parser.add_argument("--seconds", type=float, default=5, help="length of each part of a round (%(default)s)")
+    parser.add_argument("--rounds", type=int, default=3, help="number of rounds (%(default)s)")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         model = pathlib.Path(folder) / "model"

@@ -5,11 +5,11 @@ the table of their NDCG in Markdown.
     scripts/quality_table.py --train=train.tsv --docs=docs.tsv \\
         --queries=dev.tsv --qrels=dev.qrels.txt --results=results.jsonl
 
-Each model is trained on --train alone, for --epochs with no look at the judged
-queries, once for each seed; the table has the mean over the seeds and, behind
-+-, half the distance between the best and the worst. Finished runs are kept in
---results: an interrupted table goes on where it stopped, and variants that this
-build does not know are listed below the table.
+Each model is trained on --train alone, for --epochs without using the judged
+queries, once per seed. The table has the mean over the seeds and, after +-, half
+the difference between the best and the worst. Finished runs are kept in --results,
+so an interrupted run continues where it stopped. Variants that this build does not
+support are listed below the table.
 """
 import argparse
 import collections

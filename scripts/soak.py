@@ -1,20 +1,18 @@
 #!/usr/bin/env python3
-"""Looks for what a server keeps that it should give back.
+"""Looks for leaks of memory, files and threads in a busy server.
 
   scripts/soak.py --model_dir=models/shop --minutes=30
 
-Starts a semrank-server on a copy of the model and keeps it busy with everything
-at once: Rank calls of known titles, Rank calls of new ones through a cache that
-is soon full, another version of the model every second, pages over HTTP, and
-crowds of connections, more than --max_connections allows, that say nothing,
-half-close, reset or just leave. After a first stretch, in which caches and pools
-fill, and again at the end it waits until everybody has gone and counts memory,
-open files and threads.
+Starts a semrank-server on a copy of the model and loads it with everything at
+once: Rank calls of known titles, Rank calls of new titles through a small cache,
+a new version of the model every second, HTTP pages, and more connections than
+--max_connections allows, which stay silent, half-close, reset or disconnect. After
+a warm-up, in which caches and pools fill, and again at the end it waits until all
+clients have disconnected and counts memory, open files and threads.
 
-Prints both counts; exits 1 when the second is above the first by more than the
-bounds (10 % and 16 MiB of memory, 8 files, 4 threads), a call failed, or nothing
-was refused, reloaded or pushed out of the cache, so that less was tried than was
-meant.
+Prints both counts. Exits 1 when the second exceeds the first by more than the
+limits (10 % and 16 MiB of memory, 8 files, 4 threads), when a call failed, or when
+nothing was refused, reloaded or evicted, so that the test did not cover it.
 """
 import argparse
 import contextlib
@@ -56,7 +54,7 @@ def come_and_go(address: str, number: int) -> None:
     host, port = address.rsplit(":", 1)
     crowd = [socket.create_connection((host, int(port))) for _ in range(2 * MAX_CONNECTIONS if number % 4 == 0 else 8)]
     for i, one in enumerate(crowd):
-        with contextlib.suppress(OSError):  # who was refused may have gone already
+        with contextlib.suppress(OSError):  # a refused connection may be closed already
             if i % 3 == 1:
                 one.shutdown(socket.SHUT_WR)
             if i % 3 == 2:
@@ -131,8 +129,8 @@ def run(server: Server, model: pathlib.Path, minutes: float) -> int:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model_dir", required=True, help="folder of one model's versions; it is copied")
-    parser.add_argument("--bin", default="build/release/bin", help="where the programs are (%(default)s)")
-    parser.add_argument("--minutes", type=float, default=10, help="(%(default)s)")
+    parser.add_argument("--bin", default="build/release/bin", help="folder of the built programs (%(default)s)")
+    parser.add_argument("--minutes", type=float, default=10, help="how long to run (%(default)s)")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         model = pathlib.Path(folder) / "model"

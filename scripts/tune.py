@@ -19,7 +19,7 @@ the loss itself cannot be compared and are refused.
 
 Finished settings are kept in grid.jsonl in --model_dir, under a fingerprint of
 flags and files; grid/<fingerprint>/ has training.jsonl and report.html of each.
-Ctrl-C stops the search. The same command goes on where it stopped, also in the
+Ctrl-C stops the search. The same command continues where it stopped, also in the
 middle of a setting.
 
 Exit code: 0 done, 1 failed or interrupted, 2 wrong use.
@@ -222,7 +222,7 @@ class Trainer:
     def run(self, flags, **pipes):
         """Popen of a run in a session of its own, so that Ctrl-C on the terminal reaches this script alone."""
         if self.interrupted:
-            raise Failed("interrupted; the same command goes on")
+            raise Failed("interrupted; the same command continues")
         self._child = subprocess.Popen([*self._launcher, self._program, *arguments_of(flags)],
                                        start_new_session=True, **pipes)
         if self.interrupted:  # between the check and the start
@@ -252,7 +252,7 @@ def score_setting(trainer, flags, folder):
         raise WrongUse("semrank-train refused its flags")
     # The checkpoint of a run that ended by itself is removed.
     if code != 0 or (folder / "checkpoint.safetensors").exists():
-        raise Failed("interrupted; the same command goes on with this setting" if trainer.interrupted or code == 0
+        raise Failed("interrupted; the same command continues with this setting" if trainer.interrupted or code == 0
                      else f"semrank-train failed with exit code {code}")
     # Only the scores were wanted. The winner is trained again for its model.
     shutil.rmtree(json.loads(output)["version_dir"])

@@ -63,6 +63,9 @@ Bm25Ranker::Bm25Ranker(Featurizer featurizer,
                        const Bm25Options& options)
     : LexicalRanker(std::move(featurizer), documents) {
   const double mean_length = MeanLength(documents);
+  // The tf factor depends on the document alone and is stored in the index; the
+  // idf is applied to the query. So scoring costs one multiplication per
+  // posting.
   BuildIndex(documents, [&](Bag bag) {
     // Every word of a document is known, so the counts add up to its length.
     const double length =

@@ -155,6 +155,8 @@ absl::StatusOr<Evaluation> EvaluateRanker(const Ranker& ranker,
                      static_cast<std::int64_t>(queries.size()), "queries");
   }
   const std::size_t block = BlockSize(collection.documents.size());
+  // A wave ends with a barrier. Several blocks per thread even out queries that
+  // take unequal time.
   const std::size_t wave = block * kBlocksPerThread * pool.num_threads();
   for (std::size_t done = 0; done < queries.size();) {
     if (Interrupted()) {

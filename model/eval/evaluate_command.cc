@@ -84,6 +84,7 @@ absl::Status RunEvaluateCommand(const EvaluateCommandOptions& options,
   if (options.output == OutputFormat::kTable) {
     out << FormatTableHead(collection, options.evaluate) << std::flush;
   }
+  // One ranker at a time: the index or the vectors of each may fill the memory.
   for (const std::string& name : options.rankers) {
     SEMRANK_RETURN_IF_ERROR(EvaluateOne(name, options, collection, pool, out));
   }

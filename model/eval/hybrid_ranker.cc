@@ -45,6 +45,7 @@ void HybridRanker::ScoreSome(std::string_view query,
                              std::span<float> scores) const {
   std::vector<float> second(num_documents());
   first_->ScoreSome(query, documents, scores);
+  // All documents, not only the candidates: `best` must not depend on them.
   second_->ScoreAll(std::span(&query, 1), second.data());
   const float factor = FactorOf(second);
   for (std::size_t i = 0; i < documents.size(); ++i) {

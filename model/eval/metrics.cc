@@ -91,6 +91,7 @@ MetricValues ComputeMetrics(std::span<const RankedGrade> relevant,
   values[kNdcgAt3] = Ndcg(relevant, ideal_order, gain, 3);
   values[kNdcgAt10] = Ndcg(relevant, ideal_order, gain, 10);
   values[kMap] = AveragePrecision(relevant, ideal_order.size());
+  // MRR is 0 when no relevant document was ranked.
   if (!relevant.empty()) {
     values[kMrr] = 1.0 / static_cast<double>(relevant.front().rank);
   }
@@ -126,6 +127,8 @@ MetricSummary Summarize(std::span<const MetricValues> values) {
     double sum = 0;
     for (const MetricValues& value : values) sum += value[metric];
     const double mean = sum / count;
+    // A second pass, not the sum of squares: that would cancel for nearly equal
+    // values.
     double squares = 0;
     for (const MetricValues& value : values) {
       squares += (value[metric] - mean) * (value[metric] - mean);

@@ -63,6 +63,8 @@ std::vector<float> ModelRanker::EmbedQueries(
 void ModelRanker::ScoreAll(std::span<const std::string_view> queries,
                            float* scores) const {
   const int dim = model_->embedding_dim();
+  // The queries are the packed right-hand side, so each document vector is read
+  // from memory once for all of them.
   const int num_queries = static_cast<int>(queries.size());
   const std::vector<float> query_vectors = EmbedQueries(queries);
   const PackedMatrix packed(
@@ -74,6 +76,7 @@ void ModelRanker::ScoreAll(std::span<const std::string_view> queries,
     const StridedMatrix documents{vectors_.data() + first * dim,
                                   static_cast<int>(count), dim, dim};
     Multiply(documents, packed, {}, slice.data(), num_queries);
+    // Multiply gives one row per document; scores has one row per query.
     for (int q = 0; q < num_queries; ++q) {
       float* row = scores + q * num_documents_ + first;
       for (std::size_t d = 0; d < count; ++d) {

@@ -45,6 +45,7 @@ absl::Status CheckVersion(const json& manifest) {
 
 absl::StatusOr<FileFacts> ParseFacts(const std::string& name,
                                      const json& value) {
+  // Fixed names only, so that a manifest cannot point outside its folder.
   if (std::find(std::begin(kFiles), std::end(kFiles), name) ==
       std::end(kFiles)) {
     return absl::InvalidArgumentError(
@@ -98,6 +99,8 @@ absl::StatusOr<FileFacts> DescribeContent(std::string_view content) {
 }
 
 absl::Status CheckContent(std::string_view content, const FileFacts& facts) {
+  // The size first: it costs nothing and gives the clearer message for a
+  // truncated file.
   if (content.size() != facts.bytes) {
     return absl::InvalidArgumentError(
         absl::StrFormat("%d bytes, where %s says %d", content.size(),

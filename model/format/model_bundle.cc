@@ -16,6 +16,8 @@
 namespace semrank {
 namespace {
 
+// All checks of a reader, but on what is in memory: a wrong bundle writes
+// nothing.
 absl::StatusOr<TensorMap> CheckBundle(const ModelBundle& bundle) {
   if (bundle.featurizer == nullptr) {
     return absl::InvalidArgumentError("the bundle has no featurizer");
@@ -68,6 +70,7 @@ absl::Status WriteManifest(const std::string& folder,
                            const v1::ModelConfig& config) {
   Manifest manifest;
   for (const std::string& name : ExpectedFiles(config)) {
+    // From the written file, not from memory: the checksum covers the write.
     SEMRANK_ASSIGN_OR_RETURN(const auto file,
                              MappedFile::Open(PathIn(folder, name)));
     SEMRANK_ASSIGN_OR_RETURN(manifest[name], DescribeContent(file->content()));
@@ -85,6 +88,8 @@ absl::StatusOr<std::vector<std::int64_t>> ListVersions(
   for (const std::int64_t version : folders) {
     const absl::Status status =
         CheckManifestOf(VersionPath(model_dir, version));
+    // A version of a newer format counts: serving an older one instead would
+    // hide that this release is too old.
     if (status.ok() || absl::IsFailedPrecondition(status)) {
       complete.push_back(version);
     }
@@ -121,7 +126,10 @@ absl::StatusOr<std::int64_t> PublishModel(const std::string& model_dir,
                            StagedVersion::Create(model_dir));
   SEMRANK_RETURN_IF_ERROR(WriteTexts(staged.path(), bundle));
   SEMRANK_RETURN_IF_ERROR(WriteWeights(staged.path(), bundle.config, tensors));
+  // The manifest comes last: without it a folder is no version.
   SEMRANK_RETURN_IF_ERROR(WriteManifest(staged.path(), bundle.config));
+  // Finds bytes that a faulty disk changed, and our own bugs, before a server
+  // loads them.
   SEMRANK_RETURN_IF_ERROR(ReadVersion(staged.path(), {}).status());
   return staged.Publish();
 }

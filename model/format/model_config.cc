@@ -45,6 +45,8 @@ absl::StatusOr<v1::ModelConfig> ParseModelConfig(std::string_view json) {
   // invalid UTF-8.
   SEMRANK_RETURN_IF_ERROR(ParseStrictJson(json).status());
   google::protobuf::util::JsonParseOptions options;
+  // A newer release may add fields that change no vector (FORMAT.md,
+  // "Compatibility").
   options.ignore_unknown_fields = true;
   v1::ModelConfig config;
   const auto status = google::protobuf::util::JsonStringToMessage(
@@ -59,6 +61,7 @@ absl::StatusOr<v1::ModelConfig> ParseModelConfig(std::string_view json) {
 absl::StatusOr<std::string> FormatModelConfig(const v1::ModelConfig& config) {
   google::protobuf::util::JsonPrintOptions options;
   options.add_whitespace = true;
+  // embedding_dim rather than embeddingDim, as in the .proto and the guides.
   options.preserve_proto_field_names = true;
   std::string json;
   const auto status =

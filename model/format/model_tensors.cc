@@ -205,6 +205,8 @@ absl::Status CheckTensors(const v1::ModelConfig& config,
   for (const ExpectedTensor& tensor : expected) {
     SEMRANK_RETURN_IF_ERROR(CheckTensor(tensor, tensors));
   }
+  // Every expected name was found, so equal numbers mean that no other is
+  // there.
   if (tensors.size() == expected.size()) {
     return config.tower() == v1::TOWER_KIND_SSI
                ? CheckSsiValues(config, tensors)

@@ -72,6 +72,7 @@ absl::StatusOr<std::vector<std::int64_t>> WholeNumbers(const json& tensor,
 // Fills shape and place of one tensor; its bytes lie inside `data_bytes`.
 absl::Status ParseTensor(const json& tensor, std::uint64_t data_bytes,
                          TensorView& view, Extent& extent) {
+  // Unknown members are errors: another reader might give them a meaning.
   if (!tensor.is_object() || tensor.size() != 3) {
     return absl::InvalidArgumentError(
         "does not state dtype, shape and data_offsets, and nothing else");
@@ -97,7 +98,8 @@ absl::Status ParseTensor(const json& tensor, std::uint64_t data_bytes,
   return absl::OkStatus();
 }
 
-// Tensors lie one after another and fill the data.
+// Tensors lie one after another and fill the data: with overlaps one tensor
+// would change with another, and gaps could hide bytes.
 absl::Status CheckNoGaps(std::vector<Extent> extents,
                          std::uint64_t data_bytes) {
   std::sort(extents.begin(), extents.end(),
@@ -137,6 +139,8 @@ absl::StatusOr<Parts> Split(std::string_view content) {
         "the header's length %d is above the limit of %d or the %d bytes left",
         length, kMaxSafetensorsHeaderBytes, content.size()));
   }
+  // Floats are used in place, so the data must be aligned for them. (mmap
+  // aligns the file to a page.)
   if (length % sizeof(float) != 0) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "the header's length %d leaves the data unaligned", length));
@@ -202,6 +206,7 @@ absl::StatusOr<T> OrDataLoss(std::string_view path, absl::StatusOr<T> parsed) {
       absl::StrFormat("%s: %s", path, std::string(parsed.status().message())));
 }
 
+// A cache line, and the widest SIMD register.
 constexpr std::size_t kDataAlignment = 64;
 
 // Length and header, padded so that the data is aligned.
@@ -225,6 +230,8 @@ absl::StatusOr<std::string> FormatHeader(std::span<const TensorView> tensors,
                            {"shape", tensor.shape},
                            {"data_offsets", {begin, end}}};
   }
+  // Without ensure_ascii and replace, dump would throw for a name or remark
+  // that is not valid UTF-8.
   std::string text = header.dump(/*indent=*/-1, ' ', /*ensure_ascii=*/true,
                                  nlohmann::json::error_handler_t::replace);
   text.resize((kLengthBytes + text.size() + kDataAlignment - 1) /
@@ -246,6 +253,7 @@ absl::StatusOr<std::string> FormatHeader(std::span<const TensorView> tensors,
 template <typename File>
 absl::Status WriteTo(const File& file, std::string_view header,
                      std::span<const TensorView> tensors) {
+  // Weights go from memory to the file directly; they may be gigabytes.
   SEMRANK_RETURN_IF_ERROR(file.Write(header));
   for (const TensorView& tensor : tensors) {
     SEMRANK_ASSIGN_OR_RETURN(const std::uint64_t bytes,

@@ -77,11 +77,13 @@ absl::StatusOr<std::vector<std::int64_t>> ListVersionFolders(
   for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
     const auto version = ParseVersionName(entry->path().filename().string());
     std::error_code not_a_folder;
+    // A file, or an entry that is being deleted, is no version and no error.
     if (version && entry->is_directory(not_a_folder)) {
       versions.push_back(*version);
     }
   }
   if (error) return ErrnoStatus(error.value(), "list", model_dir);
+  // readdir returns names in no particular order.
   std::sort(versions.begin(), versions.end());
   return versions;
 }
@@ -121,6 +123,7 @@ StagedVersion::~StagedVersion() {
 }
 
 absl::StatusOr<std::int64_t> StagedVersion::Publish() {
+  // Names in the folder must be durable before the folder gets its final name.
   SEMRANK_RETURN_IF_ERROR(SyncDirectory(path_));
   for (int tries = 0;; ++tries) {
     const std::string target = VersionPath(model_dir_, version_);

@@ -76,6 +76,7 @@ absl::StatusOr<VersionFiles> VersionFiles::Open(const std::string& folder) {
   files.folder_ = folder;
   const std::string path = files.Path(kManifestFile);
   absl::StatusOr<std::string> content = ReadFile(path, kMaxManifestBytes);
+  // Too large for a manifest: corrupt, and not the caller's limit.
   if (absl::IsResourceExhausted(content.status())) {
     return absl::DataLossError(content.status().message());
   }
@@ -106,6 +107,7 @@ absl::StatusOr<std::shared_ptr<const MappedFile>> VersionFiles::Map(
     return absl::DataLossError(
         absl::StrFormat("%s does not list %s", Path(kManifestFile), name));
   }
+  // Before the file is mapped and hashed.
   if (facts->second.bytes > max_bytes) {
     return absl::DataLossError(
         absl::StrFormat("%s: %d bytes; at most %d are possible", path,
@@ -113,6 +115,7 @@ absl::StatusOr<std::shared_ptr<const MappedFile>> VersionFiles::Map(
   }
   absl::StatusOr<std::shared_ptr<const MappedFile>> file =
       MappedFile::Open(path);
+  // The manifest lists the file, so the version is corrupt, not absent.
   if (absl::IsNotFound(file.status()) ||
       absl::IsFailedPrecondition(file.status())) {
     return absl::DataLossError(file.status().message());
@@ -200,6 +203,8 @@ absl::StatusOr<std::shared_ptr<const TwoTowerModel>> ReadVersion(
                            VersionFiles::Open(folder));
   version.identity = files.identity();
   version.weights_sha256 = files.ListedSha256(kWeightsFile);
+  // The configuration first: it determines which other files there must be, and
+  // their largest sizes.
   SEMRANK_ASSIGN_OR_RETURN(v1::ModelConfig config, ReadConfig(files));
   SEMRANK_RETURN_IF_ERROR(files.CheckNames(ExpectedFiles(config)));
   // The largest file first: a corrupt one is found before anything is built.

@@ -46,6 +46,7 @@ absl::StatusOr<std::vector<std::string>> ParseLines(std::string_view content,
         content.ends_with('\n') ? "" : " and a last one without its end",
         "the configuration", num_lines));
   }
+  // The lines were counted first, so that reserve trusts no unchecked number.
   SEMRANK_RETURN_IF_ERROR(CheckUtf8(content));
   std::vector<std::string> lines;
   lines.reserve(static_cast<std::size_t>(num_lines));

@@ -160,7 +160,7 @@ class TuneTest(unittest.TestCase):
         self.assertIn("grid.jsonl:1: ignored", done.stderr)
         self.assertIn("finished before", self.run_tune("learning_rate=0.02").stderr)
 
-    def test_interrupted_search_goes_on_in_the_middle_of_a_setting(self):
+    def test_interrupted_search_continues_in_the_middle_of_a_setting(self):
         self.flags += ["--epochs=100000", "--patience=100000"]
         search = subprocess.Popen(self.command("learning_rate=0.02"), stderr=subprocess.PIPE,
                                   stdout=subprocess.DEVNULL, encoding="utf-8")
@@ -171,7 +171,7 @@ class TuneTest(unittest.TestCase):
         stderr = search.stderr.read()
         search.stderr.close()
         self.assertEqual(search.wait(timeout=60), 1, stderr)
-        self.assertIn("the same command goes on", stderr)
+        self.assertIn("the same command continues", stderr)
         self.assertFalse((self.model_dir / "grid.jsonl").exists())
         again = subprocess.Popen(self.command("learning_rate=0.02"), stderr=subprocess.PIPE,
                                  stdout=subprocess.DEVNULL, encoding="utf-8")
