@@ -115,13 +115,17 @@ def loss_decides(flags):
     return given("early_stopping") == "loss" or not (given("valid_queries") or given("config"))
 
 
+def check_losses_are_comparable(setting):
+    for flag in LOSS_FLAGS & setting.keys():
+        raise WrongUse(f"--grid: {flag} changes what the validation loss is, so the settings could not be compared; "
+                       "give --valid_queries")
+
+
 def check_grid(settings, flags):
-    for flag in settings[0]:
-        if flag in flags:
-            raise WrongUse(f"--grid: --{flag} is also given after '--'")
-        if flag in LOSS_FLAGS and loss_decides(flags):
-            raise WrongUse(f"--grid: {flag} changes what the validation loss is, so the settings could not be "
-                           "compared; give --valid_queries")
+    for flag in settings[0].keys() & flags.keys():
+        raise WrongUse(f"--grid: --{flag} is also given after '--'")
+    if loss_decides(flags):
+        check_losses_are_comparable(settings[0])
     if not flags.get("model_dir"):
         raise WrongUse("--model_dir is missing after '--'")
     if "-" in (flags.get("train") or "").split(","):
@@ -345,6 +349,8 @@ def search(settings, flags, trainer, output):
             if run is None:  # Not kept: it fails soon enough another time.
                 continue
             results.add(fingerprint, setting, run)
+        if run["measure"] == "valid_loss":  # --config may say so, which this script does not read
+            check_losses_are_comparable(setting)
         runs.append({"setting": name, **run})
     if not runs:
         raise Failed("no setting of --grid keeps the loss finite")
