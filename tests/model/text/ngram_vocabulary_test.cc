@@ -121,8 +121,8 @@ TEST(NgramVocabularyTest, AsciiNgramsOfMixedWordsAreFound) {
   EXPECT_THAT(Indices(vocabulary, "caf\u00E9"), ElementsAre(0, 2, 3, 1));
 }
 
-// From a list of all n-grams of some words, each word gets its n-grams, whichever
-// look-up finds them.
+// From a list of all n-grams of some words, each word gets its n-grams,
+// whichever look-up finds them.
 TEST(NgramVocabularyPropertyTest, IndicesNameTheNgramsOfTheWord) {
   std::mt19937 random(4);
   for (const int n : {1, 2, 3, 4, 8}) {
