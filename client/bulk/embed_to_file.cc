@@ -9,7 +9,6 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "client/bulk/resumable_file.h"
-#include "client/input/unicode.h"
 #include "client/output/call_report.h"
 #include "client/output/embedding_output.h"
 #include "client/output/output.h"
@@ -21,8 +20,6 @@ namespace semrank {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr std::int64_t kMaxProblemsPrinted = 10;
 
 // Counts of the finished part, saved with every checkpoint.
 struct Progress {
@@ -180,7 +177,12 @@ class FileEmbedder {
           "%d-dimensional model",
           chunk.embedding_dim(), embedding_dim_));
     }
-    PrintProblems(block, chunk);
+    for (const v1::Problem& problem : chunk.problems()) {
+      const std::int64_t line =
+          block.lines[chunk.first_text() + problem.index()];
+      problems_.Add(absl::StrFormat("%s:%d", options_.texts, line), problem);
+      ++progress_.num_refused;
+    }
     const EmbeddedTexts embedded = TakeEmbedded(block.list, chunk);
     std::string ids;
     for (const std::string& id : embedded.texts.ids) ids += id + "\n";
@@ -191,19 +193,10 @@ class FileEmbedder {
                         ids);
   }
 
-  void PrintProblems(const TextBlock& block,
-                     const v1::EmbedTextsStreamResponse& chunk) {
-    for (const v1::Problem& problem : chunk.problems()) {
-      if (progress_.num_refused++ >= kMaxProblemsPrinted) continue;
-      absl::FPrintF(stderr, "%s:%d: not embedded: %s\n", options_.texts,
-                    block.lines[chunk.first_text() + problem.index()],
-                    EscapeControls(problem.status().message()));
-    }
-  }
-
   VectorSource& source_;
   const EmbedToFileOptions& options_;
   Progress progress_;
+  ProblemReport problems_{"not embedded"};
   ResumableFile& file_;
   v1::EmbedTextsRequest request_;
   std::uint32_t embedding_dim_ = 0;

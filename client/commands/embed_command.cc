@@ -1,4 +1,4 @@
-#include <cstdio>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -99,22 +99,27 @@ absl::StatusOr<CallFacts> EmbedOverStream(VectorSource& source,
                                           const v1::EmbedTextsRequest& request,
                                           const TextList& texts) {
   CallFacts facts;
-  int num_failed = 0;
+  ProblemReport problems("not embedded");
   const absl::Status status = source.EmbedTextsStream(
       request, [&](const v1::EmbedTextsStreamResponse& chunk) {
         facts.cache_hits += chunk.cache_hits();
         facts.cache_misses += chunk.cache_misses();
         AddTimings(chunk.timings(), facts.server);
         if (chunk.has_model()) facts.model = chunk.model();
-        num_failed += chunk.problems_size();
-        absl::FPrintF(stderr, "%s", DescribeProblems(texts, chunk));
+        for (const v1::Problem& problem : chunk.problems()) {
+          const std::size_t i = chunk.first_text() + problem.index();
+          problems.Add(DescribeItem("text", static_cast<std::int64_t>(i),
+                                    texts.ids.empty() ? "" : texts.ids[i]),
+                       problem);
+        }
         const EmbeddedTexts embedded = TakeEmbedded(texts, chunk);
         return PrintVectors(format, embedded.texts, embedded.response);
       });
   if (!status.ok()) return WithHint(status);
-  if (num_failed == 0) return facts;
-  return absl::InvalidArgumentError(absl::StrFormat(
-      "%d of %d texts could not be embedded", num_failed, texts.texts.size()));
+  if (problems.count() == 0) return facts;
+  return absl::InvalidArgumentError(
+      absl::StrFormat("%d of %d texts could not be embedded", problems.count(),
+                      texts.texts.size()));
 }
 
 // `client` is null if `source` is a model directory.
@@ -207,21 +212,18 @@ absl::Status RunEmbed(const EmbedOptions& options,
                                              *source, client.get());
 }
 
-// A field of a line of JSON beside "id".
-void AddFieldFlag(CommandLine& command, std::string_view name,
-                  std::string* field, std::string_view help) {
-  command.Add(FlagSpec{.name = std::string(name),
-                       .help = std::string(help),
-                       .form = "NAME",
-                       .set =
-                           [field](const std::string& text) {
-                             *field = text;
-                             return text.empty() || text == "id"
-                                        ? absl::InvalidArgumentError(
-                                              "must be a name other than id")
-                                        : absl::OkStatus();
-                           },
-                       .get = [field] { return *field; }});
+absl::Status CheckFieldName(std::string_view text) {
+  return text.empty() || text == "id"
+             ? absl::InvalidArgumentError("must be a name other than id")
+             : absl::OkStatus();
+}
+
+absl::Status CheckVespaType(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  return colon == 0 || colon == text.npos || colon != text.rfind(':') ||
+                 colon + 1 >= text.size()
+             ? absl::InvalidArgumentError("must be NAMESPACE:TYPE")
+             : absl::OkStatus();
 }
 
 void AddFileFlags(CommandLine& command, EmbedOptions& options) {
@@ -236,27 +238,26 @@ void AddFileFlags(CommandLine& command, EmbedOptions& options) {
               "or qdrant (a point per line; an id that is neither a number nor "
               "a UUID is replaced by one).",
               kJsonlStyles);
-  AddFieldFlag(command, "text_field", &options.jsonl.text_field,
-               "Name of the text in a jsonl file.");
-  AddFieldFlag(command, "vector_field", &options.jsonl.vector_field,
-               "Name of the vector in a jsonl file; a qdrant point always has "
-               "vector.");
-  std::string& type = options.jsonl.vespa_type;
-  command.Add(FlagSpec{
-      .name = "vespa_type",
-      .help = "Namespace and type of the documents of --jsonl_style=vespa.",
-      .form = "NAMESPACE:TYPE",
-      .set =
-          [&type](const std::string& text) {
-            const std::size_t colon = text.find(':');
-            if (colon == 0 || colon == std::string::npos ||
-                colon != text.rfind(':') || colon + 1 == text.size()) {
-              return absl::InvalidArgumentError("must be NAMESPACE:TYPE");
-            }
-            type = text;
-            return absl::OkStatus();
-          },
-      .get = [&type] { return type; }});
+  AddCheckedFlag(command,
+                 {.name = "text_field",
+                  .form = "NAME",
+                  .help = "Name of the text in a jsonl file.",
+                  .check = CheckFieldName},
+                 &options.jsonl.text_field);
+  AddCheckedFlag(command,
+                 {.name = "vector_field",
+                  .form = "NAME",
+                  .help = "Name of the vector in a jsonl file; a qdrant point "
+                          "always has vector.",
+                  .check = CheckFieldName},
+                 &options.jsonl.vector_field);
+  AddCheckedFlag(command,
+                 {.name = "vespa_type",
+                  .form = "NAMESPACE:TYPE",
+                  .help = "Namespace and type of the documents of "
+                          "--jsonl_style=vespa.",
+                  .check = CheckVespaType},
+                 &options.jsonl.vespa_type);
 }
 
 }  // namespace

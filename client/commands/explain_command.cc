@@ -228,8 +228,9 @@ Command AddExplainCommand(CommandLine& program, const CommonOptions& common) {
   CommandLine& command = program.AddCommand(kExplainInfo);
   command.Group("Explanation");
   AddQueryFlag(command, &options->query);
-  AddUtf8Flag(command, "title", &options->title,
-              "The title to explain; or give it as the only argument.");
+  AddUtf8Flag(command, "title",
+              "The title to explain; or give it as the only argument.",
+              &options->title);
   command.AddArguments(&options->arguments);
   command.Add("max_pooling_units", &options->max_pooling_units,
               "For models with a pooling layer (clsm): how many of the most "

@@ -53,9 +53,10 @@ Command AddHealthCommand(CommandLine& program, const CommonOptions& common) {
   CommandLine& command = program.AddCommand(kHealthInfo);
   command.Group("Health");
   AddUtf8Flag(
-      command, "service", service.get(),
+      command, "service",
       "Service to check, such as semrank.v1.RankingService. Empty = the "
-      "whole server.");
+      "whole server.",
+      service.get());
   return {kHealthInfo.name,
           [service, &common] { return RunHealth(*service, common); }};
 }

@@ -97,7 +97,7 @@ Command AddLoadCommand(CommandLine& program, const CommonOptions& common) {
       "Send the calls of each connection as requests of one RankStream, "
       "which costs less per call.");
   command.Group("Requests");
-  AddUtf8Flag(command, "query", &options->requests.query, "The query.");
+  AddUtf8Flag(command, "query", "The query.", &options->requests.query);
   AddTitlesFlag(command, options->titles);
   command.Add("num_titles", &options->requests.num_titles,
               "Titles per call, taken from --titles in turn, or generated.",

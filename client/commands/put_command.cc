@@ -9,7 +9,6 @@
 #include "client/commands/command.h"
 #include "client/input/unicode.h"
 #include "client/lib/catalog_client.h"
-#include "client/lib/client_status.h"
 #include "model/base/status_macros.h"
 #include "model/cli/progress.h"
 
@@ -31,8 +30,6 @@ Examples:
   semrank put --documents=docs.tsv --numeric_ids
   mysql -BNe "select id, title from shop" | semrank put --documents=- --numeric_ids
 )"};
-
-constexpr std::int64_t kMaxRefusalsPrinted = 10;
 
 struct PutOptions {
   TextOptions documents;
@@ -87,21 +84,9 @@ void SetId(const std::string& id, bool numeric, v1::Document& document) {
   }
 }
 
-void PrintRefusals(const TextBlock& block,
-                   const v1::PutDocumentsStreamResponse& response,
-                   std::int64_t num_before) {
-  for (const v1::Problem& problem : response.problems()) {
-    if (num_before++ >= kMaxRefusalsPrinted) return;
-    const std::string& id =
-        block.list.ids[response.first_document() + problem.index()];
-    const absl::Status status = FromItemStatus(problem.status());
-    absl::FPrintF(stderr, "not put: %s: %s\n", EscapeControls(id),
-                  EscapeControls(std::string(status.message())));
-  }
-}
-
 absl::Status PutBlock(CatalogClient& client, const TextBlock& block,
-                      bool numeric_ids, ProgressBar& bar, PutCounts& counts) {
+                      bool numeric_ids, ProgressBar& bar,
+                      ProblemReport& problems, PutCounts& counts) {
   const std::int64_t num_before = counts.num_documents();
   return client.Put(
       static_cast<std::int64_t>(block.lines.size()),
@@ -110,7 +95,11 @@ absl::Status PutBlock(CatalogClient& client, const TextBlock& block,
         document.set_title(block.list.texts[i]);
       },
       [&](const v1::PutDocumentsStreamResponse& response) {
-        PrintRefusals(block, response, counts.num_refused);
+        for (const v1::Problem& problem : response.problems()) {
+          problems.Add(
+              block.list.ids[response.first_document() + problem.index()],
+              problem);
+        }
         counts.num_created += response.num_created();
         counts.num_replaced += response.num_replaced();
         counts.num_refused += response.problems_size();
@@ -138,6 +127,7 @@ absl::Status PutFile(CatalogClient& client, const PutOptions& options,
   const std::int64_t num_skipped = options.shard.NumLines(options.skip_lines);
   ProgressBar bar("put", std::max<std::int64_t>(0, num_lines - num_skipped),
                   "documents");
+  ProblemReport problems("not put");
   while (true) {
     SEMRANK_ASSIGN_OR_RETURN(const TextBlock block,
                              reader->NextBlock([&](const TextLine& line) {
@@ -146,7 +136,7 @@ absl::Status PutFile(CatalogClient& client, const PutOptions& options,
     counts.num_bad_lines = reader->num_bad_lines();
     if (block.empty()) return absl::OkStatus();
     const absl::Status status =
-        PutBlock(client, block, options.numeric_ids, bar, counts);
+        PutBlock(client, block, options.numeric_ids, bar, problems, counts);
     if (!status.ok()) return WithHint(status);
   }
 }

@@ -1,8 +1,6 @@
-#include <cstdio>
 #include <memory>
 #include <string>
 
-#include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "client/commands/command.h"
 #include "client/lib/semrank_client.h"
@@ -71,7 +69,7 @@ absl::Status RunRank(const RankOptions& options, const CommonOptions& common) {
 
   SEMRANK_RETURN_IF_ERROR(
       PrintRanking(options, common.ResultFormat(), titles, *response));
-  absl::FPrintF(stderr, "%s", DescribeProblems(titles, *response));
+  PrintProblems(titles, *response);
   if (options.timings) {
     PrintTimings({.round_trip = round_trip,
                   .server = response->timings(),

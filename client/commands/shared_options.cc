@@ -67,17 +67,13 @@ void AddCommonFlags(CommandLine& program, CommonOptions& options) {
                  const std::string& text) { return SetOutput(text, options); },
       .get = [&options] { return GetOutput(options); }});
   program.Group("Connection");
-  program.Add(FlagSpec{.name = "address",
-                       .help =
-                           "The server: HOST:PORT, [IPv6]:PORT, unix:PATH or "
-                           "dns:///HOST:PORT.",
-                       .form = "HOST:PORT",
-                       .set =
-                           [&options](const std::string& text) {
-                             options.client.address = text;
-                             return CheckServerAddress(text);
-                           },
-                       .get = [&options] { return options.client.address; }});
+  AddCheckedFlag(program,
+                 {.name = "address",
+                  .form = "HOST:PORT",
+                  .help = "The server: HOST:PORT, [IPv6]:PORT, unix:PATH or "
+                          "dns:///HOST:PORT.",
+                  .check = CheckServerAddress},
+                 &options.client.address);
   program.Add("deadline", &options.client.deadline,
               "How long to wait for the result, connecting and retries "
               "included; inf = forever.",
@@ -99,27 +95,39 @@ void AddCommonFlags(CommandLine& program, CommonOptions& options) {
               "SEMRANK_API_KEY provides the key.");
 }
 
-void AddUtf8Flag(CommandLine& command, std::string_view name,
-                 std::string* field, std::string_view help) {
-  command.Add(FlagSpec{.name = std::string(name),
-                       .help = std::string(help),
-                       .form = "TEXT",
-                       .set =
-                           [field](const std::string& text) {
-                             if (!IsValidUtf8(text)) {
-                               return absl::InvalidArgumentError(
-                                   "not valid UTF-8");
-                             }
-                             *field = text;
-                             return absl::OkStatus();
-                           },
-                       .get = [field] { return *field; }});
+void AddCheckedFlag(CommandLine& command, const CheckedFlag& flag,
+                    std::string* field) {
+  command.Add(
+      FlagSpec{.name = std::string(flag.name),
+               .help = std::string(flag.help),
+               .form = std::string(flag.form),
+               .set =
+                   [field, check = flag.check](const std::string& text) {
+                     *field = text;
+                     return check(text);
+                   },
+               .get = [field] { return *field; }});
   // Not a secret, but bytes that must not reach a terminal.
-  command.HideSecrets(name, EscapeControls);
+  command.HideSecrets(flag.name, EscapeControls);
+}
+
+void AddUtf8Flag(CommandLine& command, std::string_view name,
+                 std::string_view help, std::string* field) {
+  AddCheckedFlag(command,
+                 {.name = name,
+                  .form = "TEXT",
+                  .help = help,
+                  .check =
+                      [](std::string_view text) {
+                        return IsValidUtf8(text) ? absl::OkStatus()
+                                                 : absl::InvalidArgumentError(
+                                                       "not valid UTF-8");
+                      }},
+                 field);
 }
 
 void AddQueryFlag(CommandLine& command, std::string* query) {
-  AddUtf8Flag(command, "query", query, "The query, as a user would type it.");
+  AddUtf8Flag(command, "query", "The query, as a user would type it.", query);
 }
 
 absl::Status CheckQuery(const std::string& query) {

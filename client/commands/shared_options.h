@@ -36,9 +36,18 @@ inline constexpr std::string_view kOutputForm =
     "must be auto, table, tsv or json";
 void AddCommonFlags(CommandLine& program, CommonOptions& options);
 
-// A flag for text that must be UTF-8.
+// A flag whose text must pass `check`, which returns the reason alone.
+struct CheckedFlag {
+  std::string_view name;
+  std::string_view form;  // for --help: --name=FORM
+  std::string_view help;
+  absl::Status (*check)(std::string_view text);
+};
+void AddCheckedFlag(CommandLine& command, const CheckedFlag& flag,
+                    std::string* field);
+// Checks that the text is UTF-8.
 void AddUtf8Flag(CommandLine& command, std::string_view name,
-                 std::string* field, std::string_view help);
+                 std::string_view help, std::string* field);
 // --query. CheckQuery: UsageError if there is none.
 void AddQueryFlag(CommandLine& command, std::string* query);
 absl::Status CheckQuery(const std::string& query);

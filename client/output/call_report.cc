@@ -1,5 +1,6 @@
 #include "client/output/call_report.h"
 
+#include <cstdio>
 #include <optional>
 
 #include "absl/strings/str_format.h"
@@ -52,6 +53,8 @@ std::string HintForCode(absl::StatusCode code) {
   }
 }
 
+constexpr std::int64_t kMaxProblemsPrinted = 10;
+
 double Milliseconds(std::int64_t nanos) {
   return static_cast<double>(nanos) / 1e6;
 }
@@ -68,6 +71,24 @@ absl::Status WithHint(const absl::Status& status) {
   return absl::Status(
       status.code(),
       hint.empty() ? message : absl::StrFormat("%s; %s", message, hint));
+}
+
+void ProblemReport::Add(std::string_view item, const v1::Problem& problem) {
+  if (++count_ > kMaxProblemsPrinted) return;
+  absl::FPrintF(stderr, "%s: %s: %s\n", action_, EscapeControls(item),
+                EscapeControls(problem.status().message()));
+}
+
+void ProblemReport::PrintNumberOfOthers(std::string_view items) const {
+  if (count_ <= kMaxProblemsPrinted) return;
+  absl::FPrintF(stderr, "%s: %d more %s\n", action_,
+                count_ - kMaxProblemsPrinted, items);
+}
+
+std::string DescribeItem(std::string_view what, std::int64_t index,
+                         const std::string& id) {
+  return absl::StrFormat("%s %d%s", what, index + 1,
+                         id.empty() ? "" : absl::StrFormat(" (%s)", id));
 }
 
 std::string DescribeCall(const CallFacts& facts) {

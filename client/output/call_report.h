@@ -1,11 +1,12 @@
-// What a command reports about a call on standard error: timings, or the error
-// with a hint.
+// What a command reports about a call on standard error: the error with a hint,
+// refused items, or timings.
 #ifndef SEMRANK_CLIENT_OUTPUT_CALL_REPORT_H_
 #define SEMRANK_CLIENT_OUTPUT_CALL_REPORT_H_
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
@@ -17,6 +18,28 @@ namespace semrank {
 // message on one line without control characters and, where one is known, a
 // hint at its end. OK stays OK.
 absl::Status WithHint(const absl::Status& status);
+
+// Reports on standard error which items of a request the server refused: a line
+// "not ranked: title 3 (gimp): why" for each of the first ten.
+class ProblemReport {
+ public:
+  // "not ranked"; must outlive the report.
+  explicit ProblemReport(std::string_view action) : action_(action) {}
+
+  void Add(std::string_view item, const v1::Problem& problem);
+  // "not ranked: 5 more titles", if there were more than ten.
+  void PrintNumberOfOthers(std::string_view items) const;
+
+  std::int64_t count() const { return count_; }
+
+ private:
+  const std::string_view action_;
+  std::int64_t count_ = 0;
+};
+
+// "title 3 (gimp)": what, number and, if there is one, id of an item.
+std::string DescribeItem(std::string_view what, std::int64_t index,
+                         const std::string& id);
 
 struct CallFacts {
   absl::Duration round_trip = {};  // measured by the client

@@ -4,8 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_format.h"
-#include "client/input/unicode.h"
 #include "client/lib/semrank_client.h"
 #include "client/output/output.h"
 
@@ -47,20 +45,6 @@ EmbeddedTexts TakeEmbedded(const TextList& texts,
     vectors.append(chunk.vectors(), i * row_bytes, row_bytes);
   }
   return embedded;
-}
-
-std::string DescribeProblems(const TextList& texts,
-                             const v1::EmbedTextsStreamResponse& chunk) {
-  std::string lines;
-  for (const v1::Problem& problem : chunk.problems()) {
-    const std::size_t text = chunk.first_text() + problem.index();
-    const std::string& id = IdOf(texts, text);
-    lines += absl::StrFormat(
-        "not embedded: text %d%s: %s\n", text + 1,
-        id.empty() ? "" : absl::StrFormat(" (%s)", EscapeControls(id)),
-        EscapeControls(problem.status().message()));
-  }
-  return lines;
 }
 
 Table EmbeddingTable(const TextList& texts,

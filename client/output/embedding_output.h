@@ -36,10 +36,6 @@ struct EmbeddedTexts {
 EmbeddedTexts TakeEmbedded(const TextList& texts,
                            const v1::EmbedTextsStreamResponse& chunk);
 
-// "not embedded: text 7 (id): why\n" for each problem of the chunk.
-std::string DescribeProblems(const TextList& texts,
-                             const v1::EmbedTextsStreamResponse& chunk);
-
 }  // namespace semrank
 
 #endif  // SEMRANK_CLIENT_OUTPUT_EMBEDDING_OUTPUT_H_

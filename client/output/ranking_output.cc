@@ -5,15 +5,12 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_format.h"
-#include "client/input/unicode.h"
 #include "client/lib/client_status.h"
 #include "client/output/call_report.h"
 #include "client/output/output.h"
 
 namespace semrank {
 namespace {
-
-constexpr int kMaxProblemsPrinted = 10;
 
 const std::string& IdOf(const TextList& candidates, std::uint32_t index) {
   static const std::string kNone;
@@ -49,16 +46,6 @@ nlohmann::ordered_json ProblemJson(const TextList& candidates,
   }
   object["message"] = std::string(status.message());
   return object;
-}
-
-std::string DescribeProblem(const TextList& candidates,
-                            const v1::Problem& problem) {
-  const absl::Status status = FromItemStatus(problem.status());
-  const std::string& id = IdOf(candidates, problem.index());
-  return absl::StrFormat(
-      "not ranked: title %d%s: %s\n", problem.index() + 1,
-      id.empty() ? "" : absl::StrFormat(" (%s)", EscapeControls(id)),
-      EscapeControls(std::string(status.message())));
 }
 
 nlohmann::ordered_json HitJson(const v1::DocumentHit& hit, int rank) {
@@ -129,19 +116,15 @@ nlohmann::ordered_json RankingJson(std::string_view query,
           {"timings_ms", TimingsToJson(response.timings())}};
 }
 
-std::string DescribeProblems(const TextList& candidates,
-                             const v1::RankResponse& response) {
-  std::string text;
-  int num_printed = 0;
+void PrintProblems(const TextList& candidates,
+                   const v1::RankResponse& response) {
+  ProblemReport report("not ranked");
   for (const v1::Problem& problem : response.problems()) {
-    if (++num_printed > kMaxProblemsPrinted) break;
-    text += DescribeProblem(candidates, problem);
+    report.Add(DescribeItem("title", problem.index(),
+                            IdOf(candidates, problem.index())),
+               problem);
   }
-  if (response.problems_size() > kMaxProblemsPrinted) {
-    text += absl::StrFormat("not ranked: %d more titles\n",
-                            response.problems_size() - kMaxProblemsPrinted);
-  }
-  return text;
+  report.PrintNumberOfOthers("titles");
 }
 
 Table SearchTable(const v1::SearchDocumentsResponse& response,

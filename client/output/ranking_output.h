@@ -41,10 +41,9 @@ nlohmann::ordered_json RankingJson(std::string_view query,
 nlohmann::ordered_json SearchJson(std::string_view query,
                                   const v1::SearchDocumentsResponse& response);
 
-// A line for each of the first candidates that could not be scored, and the
-// number of the others. Empty if all were scored.
-std::string DescribeProblems(const TextList& candidates,
-                             const v1::RankResponse& response);
+// Reports the candidates that could not be scored on standard error.
+void PrintProblems(const TextList& candidates,
+                   const v1::RankResponse& response);
 
 }  // namespace semrank
 

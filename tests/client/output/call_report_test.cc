@@ -26,44 +26,44 @@ absl::Status Failure(absl::StatusCode code, const std::string& reason,
   return FromItemStatus(status);
 }
 
-struct AdviceCase {
+struct HintCase {
   std::string name;
   absl::StatusCode code;
   std::string reason, want;
 };
 
-class WithHintTest : public ::testing::TestWithParam<AdviceCase> {};
+class WithHintTest : public ::testing::TestWithParam<HintCase> {};
 
 TEST_P(WithHintTest, KeepsCodeAndMessageAndSaysWhatToDo) {
-  const AdviceCase& c = GetParam();
+  const HintCase& c = GetParam();
   EXPECT_THAT(WithHint(Failure(c.code, c.reason)), StatusIs(c.code, c.want));
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Cases, WithHintTest,
     ::testing::Values(
-        AdviceCase{"NotReached", absl::StatusCode::kUnavailable, "",
+        HintCase{"NotReached", absl::StatusCode::kUnavailable, "",
                    "it failed; is semrank-server running there? "
                    "--address=HOST:PORT names another"},
-        AdviceCase{"Deadline", absl::StatusCode::kDeadlineExceeded, "",
+        HintCase{"Deadline", absl::StatusCode::kDeadlineExceeded, "",
                    "it failed; --deadline=TIME waits longer"},
-        AdviceCase{"NotOurs", absl::StatusCode::kUnimplemented, "",
+        HintCase{"NotOurs", absl::StatusCode::kUnimplemented, "",
                    "it failed; is that a semrank-server of this release?"},
-        AdviceCase{"MessageTooLarge", absl::StatusCode::kResourceExhausted, "",
+        HintCase{"MessageTooLarge", absl::StatusCode::kResourceExhausted, "",
                    "it failed; send fewer texts in one call"},
-        AdviceCase{"MessageTooLargeForUs", absl::StatusCode::kResourceExhausted,
+        HintCase{"MessageTooLargeForUs", absl::StatusCode::kResourceExhausted,
                    "MESSAGE_TOO_LARGE",
                    "it failed; send fewer texts in one call"},
-        AdviceCase{"Loading", absl::StatusCode::kUnavailable, "MODEL_LOADING",
+        HintCase{"Loading", absl::StatusCode::kUnavailable, "MODEL_LOADING",
                    "it failed; try again later"},
-        AdviceCase{"TooMany", absl::StatusCode::kInvalidArgument,
+        HintCase{"TooMany", absl::StatusCode::kInvalidArgument,
                    "TOO_MANY_TEXTS",
                    "it failed; send fewer in one call, or raise the limit of "
                    "the server"},
-        AdviceCase{"NoModel", absl::StatusCode::kNotFound, "MODEL_NOT_FOUND",
+        HintCase{"NoModel", absl::StatusCode::kNotFound, "MODEL_NOT_FOUND",
                    "it failed; 'semrank model --list' shows what there is"},
-        AdviceCase{"Bug", absl::StatusCode::kInternal, "BUG", "it failed"},
-        AdviceCase{"UnknownReason", absl::StatusCode::kUnavailable, "NEWER",
+        HintCase{"Bug", absl::StatusCode::kInternal, "BUG", "it failed"},
+        HintCase{"UnknownReason", absl::StatusCode::kUnavailable, "NEWER",
                    "it failed"}),
     [](const auto& test) { return test.param.name; });
 

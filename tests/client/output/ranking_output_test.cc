@@ -77,10 +77,14 @@ TEST_F(RankingOutputTest, JsonHasEverything) {
 }
 
 TEST_F(RankingOutputTest, ProblemsAreNamedUpToALimit) {
-  EXPECT_EQ(DescribeProblems(candidates_, response_),
+  ::testing::internal::CaptureStderr();
+  PrintProblems(candidates_, response_);
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(),
             "not ranked: title 3 (id-l): 9000 bytes\\u001b, limit 8192\n");
   for (int i = 0; i < 11; ++i) AddProblem(0, response_);
-  const std::string text = DescribeProblems(candidates_, response_);
+  ::testing::internal::CaptureStderr();
+  PrintProblems(candidates_, response_);
+  const std::string text = ::testing::internal::GetCapturedStderr();
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 11);
   EXPECT_THAT(text, ::testing::EndsWith("not ranked: 2 more titles\n"));
 }
