@@ -37,7 +37,7 @@ class CatalogTest : public ::testing::Test {
                         {"--model_dir=" + Publish(), "--max_text_bytes=100"}};
 };
 
-TEST_F(CatalogTest, WhatIsPutIsFoundByItsTitle) {
+TEST_F(CatalogTest, PutDocumentsAreFoundByTitle) {
   std::string documents;
   for (int i = 0; i < 2'500; ++i) {
     documents += std::to_string(i) + "\tsome title " + std::to_string(i) + "\n";
@@ -64,7 +64,7 @@ TEST_F(CatalogTest, WhatIsPutIsFoundByItsTitle) {
               HasSubstr("<td>documents</td><td>2501</td>"));
 }
 
-TEST_F(CatalogTest, RefusedDocumentsAreNamedAndTheOthersKept) {
+TEST_F(CatalogTest, RefusedDocumentsAreReportedAndOthersKept) {
   const auto run = Run({"put", "--documents=-", "--numeric_ids"},
                        "7\tgood\n8\t" + std::string(101, 'x') + "\n");
   EXPECT_EQ(run.out, "1 new, 0 replaced, 1 refused, of 2 documents\n");
@@ -74,7 +74,7 @@ TEST_F(CatalogTest, RefusedDocumentsAreNamedAndTheOthersKept) {
               HasSubstr("\"id\":7,"));
 }
 
-TEST_F(CatalogTest, ABrokenRunSaysWhereToGoOn) {
+TEST_F(CatalogTest, InterruptedPutSaysWhereToContinue) {
   std::string documents;
   for (int i = 1; i <= 20'000; ++i) {
     documents += std::to_string(i) + "\ttitle\n";
@@ -93,7 +93,7 @@ TEST_F(CatalogTest, ABrokenRunSaysWhereToGoOn) {
   EXPECT_EQ(run.out, "0 new, 0 replaced, 0 refused, of 0 documents\n");
 }
 
-TEST_F(CatalogTest, WhatIsNoDocumentIsWrongUse) {
+TEST_F(CatalogTest, LinesWithoutIdAreWrongUse) {
   auto run = Run({"put", "--documents=-"}, "no id here\n");
   EXPECT_EQ(run.exit_code, 2);
   EXPECT_THAT(run.err, HasSubstr("doc_id<TAB>title"));

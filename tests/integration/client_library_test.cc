@@ -37,7 +37,7 @@ class ClientLibraryTest : public RpcServerFixture {
       SemrankClient::Create({.address = server_->address()}).value();
 };
 
-TEST_F(ClientLibraryTest, AnyNumberOfTextsHasTheVectorsThatEachHasAlone) {
+TEST_F(ClientLibraryTest, ChunkedTextsHaveTheVectorsOfSingleTexts) {
   const std::vector<std::string> titles = Titles();
   ASSERT_OK_AND_ASSIGN(const v1::EmbedTextsResponse whole,
                        client_->EmbedTexts(EmbedRequest(titles)));
@@ -54,7 +54,7 @@ TEST_F(ClientLibraryTest, AnyNumberOfTextsHasTheVectorsThatEachHasAlone) {
 }
 
 // Titles and vectors of the same texts, so every score comes twice or more.
-TEST_F(ClientLibraryTest, AnyNumberOfCandidatesIsOneRanking) {
+TEST_F(ClientLibraryTest, ChunkedCandidatesAreOneRanking) {
   const std::vector<std::string> titles = Titles();
   v1::RankRequest request;
   request.set_query("title of a title");
@@ -83,7 +83,7 @@ TEST_F(ClientLibraryTest, AnyNumberOfCandidatesIsOneRanking) {
                          all.indices().begin()));
 }
 
-TEST_F(ClientLibraryTest, AnErrorInALaterChunkSaysWhereTheChunkBegins) {
+TEST_F(ClientLibraryTest, ErrorInALaterChunkSaysWhereItStarts) {
   std::vector<std::string> titles = Titles();
   titles[3'017] = std::string(kLimits.max_text_bytes + 1, 'x');
   const auto response = client_->EmbedTexts(EmbedRequest(titles));
@@ -93,7 +93,7 @@ TEST_F(ClientLibraryTest, AnErrorInALaterChunkSaysWhereTheChunkBegins) {
   EXPECT_TRUE(HasReason(response.status(), "TEXT_TOO_LONG"));
 }
 
-TEST_F(ClientLibraryTest, AFullServerIsAskedAgainWhenItSaysSo) {
+TEST_F(ClientLibraryTest, OverloadedServerIsRetried) {
   std::thread others([this, permit = admission_.Admit(4'999)]() mutable {
     ASSERT_TRUE(permit.ok());
     while (Rejected("OVERLOADED") < 1) std::this_thread::yield();
@@ -133,7 +133,7 @@ TEST_F(ClientLibraryTest, EachQueryOfARankStreamIsAnsweredAsByRank) {
   }
 }
 
-TEST_F(ClientLibraryTest, ARequestOfARankStreamWaitsForAFullServer) {
+TEST_F(ClientLibraryTest, RequestOfRankStreamIsRetriedIfOverloaded) {
   std::thread others([this, permit = admission_.Admit(4'999)]() mutable {
     ASSERT_TRUE(permit.ok());
     while (Rejected("OVERLOADED") < 1) std::this_thread::yield();
@@ -153,7 +153,7 @@ TEST_F(ClientLibraryTest, ARequestOfARankStreamWaitsForAFullServer) {
   others.join();
 }
 
-TEST_F(ClientLibraryTest, WhatHasNoCandidatesIsTheServersToRefuse) {
+TEST_F(ClientLibraryTest, RequestWithoutCandidatesFailsOnTheServer) {
   v1::RankRequest request;
   request.set_query(std::string(2 << 20, 'q'));
   EXPECT_FALSE(client_->Rank(request).ok());

@@ -31,7 +31,7 @@ EmbeddingFileFacts Facts(EmbeddingFileFormat format) {
           .side = "document"};
 }
 
-TEST(EmbeddingFileTest, RowsOfNpyAndSafetensorsAreTheNumbersAlone) {
+TEST(EmbeddingFileTest, NpyAndSafetensorsRowsAreOnlyElements) {
   for (const auto format :
        {EmbeddingFileFormat::kNpy, EmbeddingFileFormat::kSafetensors}) {
     EXPECT_EQ(EmbeddingFileRows(format, kTexts, Vectors()),
@@ -39,14 +39,14 @@ TEST(EmbeddingFileTest, RowsOfNpyAndSafetensorsAreTheNumbersAlone) {
   }
 }
 
-TEST(EmbeddingFileTest, RowsOfFvecsBeginWithTheirLength) {
+TEST(EmbeddingFileTest, FvecsRowsStartWithTheirDimension) {
   const std::string vectors = Vectors().vectors();
   const std::string length("\2\0\0\0", 4);
   EXPECT_EQ(EmbeddingFileRows(EmbeddingFileFormat::kFvecs, kTexts, Vectors()),
             length + vectors.substr(0, 8) + length + vectors.substr(8));
 }
 
-TEST(EmbeddingFileTest, RowsOfTextFormsHaveIdAndText) {
+TEST(EmbeddingFileTest, TextFormatsHaveIdAndText) {
   EXPECT_EQ(EmbeddingFileRows(EmbeddingFileFormat::kTsv, kTexts, Vectors()),
             "a\tphoto editor\t1 -2\nb\tmail\t0 0.5\n");
   EXPECT_THAT(EmbeddingFileRows(EmbeddingFileFormat::kJsonl, kTexts, Vectors()),
@@ -90,7 +90,7 @@ TEST(JsonlFormTest, QdrantTakesPointsWithNumbersOrUuidsForIds) {
   }
 }
 
-TEST(EmbeddingFileTest, HeadersKeepTheirLengthWhateverTheNumberOfRows) {
+TEST(EmbeddingFileTest, HeaderSizeDoesNotDependOnRows) {
   for (const auto format :
        {EmbeddingFileFormat::kNpy, EmbeddingFileFormat::kFvecs,
         EmbeddingFileFormat::kJsonl, EmbeddingFileFormat::kTsv,
@@ -105,7 +105,7 @@ TEST(EmbeddingFileTest, HeadersKeepTheirLengthWhateverTheNumberOfRows) {
   }
 }
 
-TEST(EmbeddingFileTest, NpyHeaderIsThatOfNumPy) {
+TEST(EmbeddingFileTest, NpyHeaderEqualsThatOfNumPy) {
   const std::string header =
       EmbeddingFileHeader(Facts(EmbeddingFileFormat::kNpy), 63'000);
   EXPECT_THAT(header, StartsWith(std::string("\x93NUMPY\1\0", 8)));

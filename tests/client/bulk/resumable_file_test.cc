@@ -38,7 +38,7 @@ class ResumableFileTest : public ::testing::Test {
   const std::string path_ = dir_.File("f");
 };
 
-TEST_F(ResumableFileTest, HasItsNameOnceItIsWhole) {
+TEST_F(ResumableFileTest, GetsItsNameWhenComplete) {
   ASSERT_OK_AND_ASSIGN(const auto file, Open());
   ASSERT_THAT(file->Append("row1", "id1\n"), IsOk());
   EXPECT_EQ(Read(""), "(none)");
@@ -49,7 +49,7 @@ TEST_F(ResumableFileTest, HasItsNameOnceItIsWhole) {
   EXPECT_EQ(Read(".state"), "(none)");
 }
 
-TEST_F(ResumableFileTest, GoesOnAtTheLastCheckpoint) {
+TEST_F(ResumableFileTest, ContinuesAtTheLastCheckpoint) {
   WriteAndDie();
   EXPECT_EQ(Read(".partial"), "HEADrow1ro");
   ASSERT_OK_AND_ASSIGN(const auto state, ReadResumableState(path_));
@@ -62,7 +62,7 @@ TEST_F(ResumableFileTest, GoesOnAtTheLastCheckpoint) {
   EXPECT_EQ(Read(".ids"), "id1\nid2\n");
 }
 
-TEST_F(ResumableFileTest, AnotherFileIsNotTakenUp) {
+TEST_F(ResumableFileTest, AnotherIdentityIsAnError) {
   WriteAndDie();
   EXPECT_THAT(Open({{"model", "b"}}),
               StatusIs(absl::StatusCode::kFailedPrecondition,
@@ -70,14 +70,14 @@ TEST_F(ResumableFileTest, AnotherFileIsNotTakenUp) {
   EXPECT_EQ(Read(".partial"), "HEADrow1ro");
 }
 
-TEST_F(ResumableFileTest, BytesThatAreMissingAreNamed) {
+TEST_F(ResumableFileTest, MissingBytesAreAnError) {
   WriteAndDie();
   std::filesystem::resize_file(path_ + ".partial", 5);
   EXPECT_THAT(Open(), StatusIs(absl::StatusCode::kFailedPrecondition,
                                HasSubstr("has 5 bytes, of 8")));
 }
 
-TEST_F(ResumableFileTest, ADamagedStateIsRefused) {
+TEST_F(ResumableFileTest, DamagedStateIsAnError) {
   for (const char* text :
        {"", "[]", "{\"format\":1}",
         "{\"format\":2,\"what\":{},\"progress\":{},\"num_bytes\":0,"
@@ -95,13 +95,13 @@ TEST_F(ResumableFileTest, ADamagedStateIsRefused) {
   }
 }
 
-TEST_F(ResumableFileTest, OneProcessWritesIt) {
+TEST_F(ResumableFileTest, OnlyOneProcessMayWrite) {
   ASSERT_OK_AND_ASSIGN(const auto file, Open());
   EXPECT_THAT(Open(), StatusIs(absl::StatusCode::kFailedPrecondition,
                                HasSubstr("another process is writing it")));
 }
 
-TEST_F(ResumableFileTest, WhatIsNoFileIsNotReplaced) {
+TEST_F(ResumableFileTest, DevicesAndFoldersAreNotReplaced) {
   EXPECT_THAT(
       ResumableFile::Open("/dev/full", false, "", Json::object(), {}),
       StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("/dev/full")));

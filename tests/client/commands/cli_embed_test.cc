@@ -11,7 +11,7 @@ using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-TEST_F(CliTest, EmbedPrintsAVectorALine) {
+TEST_F(CliTest, EmbedPrintsOneVectorPerLine) {
   const auto run =
       Run({"embed", "--side=document", "--texts=-"}, {.input = "a b\n\nc\n"});
   EXPECT_EQ(run.out, "a b\t0 0.1 -0.5\n\t1 0.1 -0.5\nc\t2 0.1 -0.5\n");
@@ -21,7 +21,7 @@ TEST_F(CliTest, EmbedPrintsAVectorALine) {
   EXPECT_EQ(server_.last_embed().side(), v1::SIDE_QUERY);
 }
 
-TEST_F(CliTest, EmbedStreamsManyTextsAndNamesThoseThatFail) {
+TEST_F(CliTest, EmbedStreamsManyTextsAndReportsProblems) {
   std::string texts;
   for (int i = 0; i < 2'500; ++i) texts += "text\n";
   const ProgramResult all = Run(
@@ -43,7 +43,7 @@ TEST_F(CliTest, EmbedStreamsManyTextsAndNamesThoseThatFail) {
   EXPECT_EQ(one_bad.exit_code, 1);
 }
 
-TEST_F(CliTest, AStreamThatEndsSilentlyIsAFailure) {
+TEST_F(CliTest, TruncatedStreamIsAFailure) {
   std::string texts = "end silently\n";
   for (int i = 0; i < 2'000; ++i) texts += "text\n";
   const ProgramResult run =

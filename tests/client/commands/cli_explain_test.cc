@@ -7,7 +7,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-TEST_F(CliTest, ExplainShowsPeopleABarForEachWord) {
+TEST_F(CliTest, ExplainTableHasABarPerWord) {
   const auto run =
       Run({"explain", "--query=edit photos", "--output=table", "photo editor"});
   EXPECT_EQ(
@@ -24,7 +24,7 @@ TEST_F(CliTest, ExplainShowsPeopleABarForEachWord) {
   EXPECT_EQ(run.exit_code, 0);
 }
 
-TEST_F(CliTest, ExplainPrintsProgramsTsvAndJson) {
+TEST_F(CliTest, ExplainPrintsTsvAndJson) {
   const auto tsv = Run({"explain", "--query=q", "--title=photo editor"});
   EXPECT_THAT(tsv.out, StartsWith("query\tedit\t0.25\t0.25\t4/6\n"));
   const auto json =

@@ -23,7 +23,7 @@ TEST_F(CliTest, ModelPrintsFacts) {
             "\"state\":\"MODEL_STATE_SERVING\"}\n");
 }
 
-TEST_F(CliTest, ModelListsEveryVersionAndWhyOneFailed) {
+TEST_F(CliTest, ModelListHasEveryVersionAndItsFailure) {
   EXPECT_EQ(Run({"model", "--list"}, {.terminal = true}).out,
             "model  version  state             loaded  failure\n"
             "shop   4        failed                    "
@@ -37,7 +37,7 @@ TEST_F(CliTest, ModelListsEveryVersionAndWhyOneFailed) {
             "\"MODEL_STATE_SERVING\",\"current\":true}\n");
 }
 
-TEST_F(CliTest, ModelReloadsAndSaysWhatWasBeforeOrWhyNot) {
+TEST_F(CliTest, ModelReloadPrintsPreviousVersionOrFailure) {
   EXPECT_EQ(Run({"model", "--reload", "--model_version=2"}).out,
             "model\tshop\nversion\t2\nstate\tserving\nversion before\t3\n"
             "loaded\tnow\n");
@@ -51,7 +51,7 @@ TEST_F(CliTest, ModelReloadsAndSaysWhatWasBeforeOrWhyNot) {
   EXPECT_THAT(failed.err, HasSubstr("weights.safetensors: cut"));
 }
 
-TEST_F(CliTest, LimitsPrintsEachOfThem) {
+TEST_F(CliTest, LimitsPrintsEveryLimit) {
   EXPECT_THAT(Run({"limits"}).out,
               AllOf(HasSubstr("max_texts_per_request\t1000\n"),
                     HasSubstr("max_request_bytes\t5000000000\n"),

@@ -51,7 +51,7 @@ TEST_F(CliTest, RankPrintsOneJsonObject) {
   EXPECT_THAT(run.out, EndsWith("}\n"));
 }
 
-TEST_F(CliTest, TitlesComeFromAFileAndEmptyLinesAreNone) {
+TEST_F(CliTest, TitlesFileMayHaveEmptyLines) {
   const std::string titles = dir_.Write("titles.txt", "a\n\nb\n");
   const auto run = Run({"rank", "--query=q", "--titles=" + titles});
   EXPECT_EQ(run.out, "1\t0.75\ta\n2\t0.5\tb\n");
@@ -89,7 +89,7 @@ TEST_F(CliTest, TimingsGoToStandardError) {
   EXPECT_EQ(run.out, "1\t0.75\ta\n2\t0.5\tb\n3\t0.25\tc\n");
 }
 
-TEST_F(CliTest, TitlesThatCannotBeRankedAreNamed) {
+TEST_F(CliTest, UnrankedTitlesAreReported) {
   server_.OnRank([](const v1::RankRequest&, v1::RankResponse* response) {
     v1::Problem& problem = *response->add_problems();
     problem.set_index(1);

@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-TEST_F(CliTest, HealthIsTheExitCode) {
+TEST_F(CliTest, HealthSetsTheExitCode) {
   auto run = Run({"health"});
   EXPECT_EQ(run.out, "SERVING\n");
   EXPECT_EQ(run.exit_code, 0);
@@ -21,9 +21,9 @@ TEST_F(CliTest, HealthIsTheExitCode) {
   run = Run({"health", "--output=json"});
   EXPECT_EQ(run.out, "{\"service\":\"\",\"status\":\"NOT_SERVING\"}\n");
   EXPECT_EQ(run.exit_code, 1);
-  run = Run({"health", "--service=nobody"});
+  run = Run({"health", "--service=unknown"});
   EXPECT_EQ(run.err,
-            "semrank health: error: the server knows no service 'nobody'\n");
+            "semrank health: error: the server knows no service 'unknown'\n");
   EXPECT_EQ(run.exit_code, 1);
 }
 

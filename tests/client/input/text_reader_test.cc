@@ -25,13 +25,13 @@ class ReadTextsTest : public ::testing::Test {
   TempDir dir_;
 };
 
-TEST_F(ReadTextsTest, OneTextALine) {
+TEST_F(ReadTextsTest, EachLineIsAText) {
   ASSERT_OK_AND_ASSIGN(const TextList list, Read("a b\r\nc\n\nd"));
   EXPECT_THAT(list.texts, ElementsAre("a b", "c", "", "d"));
   EXPECT_THAT(list.ids, IsEmpty());
 }
 
-TEST_F(ReadTextsTest, TheFirstTabEndsTheId) {
+TEST_F(ReadTextsTest, FirstTabEndsTheId) {
   ASSERT_OK_AND_ASSIGN(const TextList list, Read("1\ta\tb\n2\t\n"));
   EXPECT_THAT(list.texts, ElementsAre("a\tb", ""));
   EXPECT_THAT(list.ids, ElementsAre("1", "2"));
@@ -61,7 +61,7 @@ TEST_F(ReadTextsTest, BadLinesAreSkippedAndReported) {
   EXPECT_THAT(printed, HasSubstr("t.txt:3: 1048576 bytes or more"));
 }
 
-TEST_F(ReadTextsTest, TooManyBadLinesEndTheRun) {
+TEST_F(ReadTextsTest, TooManyBadLinesAreAnError) {
   EXPECT_THAT(Read("a\n\xff\n"), StatusIs(absl::StatusCode::kInvalidArgument,
                                           HasSubstr("t.txt:2: not valid")));
 }
@@ -71,7 +71,7 @@ TEST_F(ReadTextsTest, AMissingFileIsNotFound) {
               StatusIs(absl::StatusCode::kNotFound, HasSubstr("none")));
 }
 
-TEST(ShardTest, ShardsTakeEveryLineOnce) {
+TEST(ShardTest, ShardsPartitionTheLines) {
   constexpr std::int64_t kCount = 3;
   for (std::int64_t num_lines = 0; num_lines < 10; ++num_lines) {
     std::int64_t all = 0;
@@ -88,7 +88,7 @@ TEST(ShardTest, ShardsTakeEveryLineOnce) {
   }
 }
 
-TEST(ShardTest, OnlyWholeNumbersInRangeAreShards) {
+TEST(ShardTest, ParsesOnlyNumbersInRange) {
   const auto shard = ParseShard("2/8");
   ASSERT_TRUE(shard.has_value());
   EXPECT_EQ(FormatShard(*shard), "2/8");

@@ -5,7 +5,7 @@
 namespace semrank {
 namespace {
 
-TEST(IsValidUtf8Test, RefusesWhatTheStandardDoes) {
+TEST(IsValidUtf8Test, RejectsWhatUnicodeForbids) {
   EXPECT_TRUE(IsValidUtf8(""));
   EXPECT_TRUE(IsValidUtf8("caf\u00e9 \u65e5\u672c \U0001F4F7"));
   EXPECT_FALSE(IsValidUtf8("\xff"));
@@ -26,7 +26,7 @@ TEST(DisplayWidthTest, CountsTerminalColumns) {
   EXPECT_EQ(DisplayWidth("\xff\xfe"), 2);      // one a bad byte
 }
 
-TEST(EscapeControlsTest, ShowsWhatCouldDriveATerminal) {
+TEST(EscapeControlsTest, EscapesTerminalControls) {
   EXPECT_EQ(EscapeControls("\x1b[31mred\x07"), "\\u001b[31mred\\u0007");
   EXPECT_EQ(EscapeControls("a\tb\nc"), "a\\u0009b\\u000ac");
   EXPECT_EQ(EscapeControls("\x7f"), "\\u007f");
@@ -35,7 +35,7 @@ TEST(EscapeControlsTest, ShowsWhatCouldDriveATerminal) {
   EXPECT_EQ(EscapeControls(std::string_view("a\0b", 3)), "a\\u0000b");
 }
 
-TEST(EscapeControlsTest, LeavesTextAlone) {
+TEST(EscapeControlsTest, KeepsPrintableText) {
   const std::string text =
       "caf\u00e9 \u65e5\u672c \u0915\u094d\u200d\u0937 back\\slash";
   EXPECT_EQ(EscapeControls(text), text);

@@ -16,14 +16,14 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
 
-TEST(ClientCredentialsTest, WithoutFilesThereIsPlainTextAndNoKey) {
+TEST(ClientCredentialsTest, WithoutFilesConnectionIsPlainTextWithoutKey) {
   unsetenv("SEMRANK_API_KEY");
   ASSERT_OK_AND_ASSIGN(const ClientCredentials none, ReadCredentials({}));
   EXPECT_THAT(CheckCredentials(none), IsOk());
   EXPECT_EQ(none.tls_ca + none.api_key, "");
 }
 
-TEST(ClientCredentialsTest, AKeyComesFromItsFileElseFromTheEnvironment) {
+TEST(ClientCredentialsTest, KeyFileWinsOverEnvironment) {
   const TempDir dir;
   setenv("SEMRANK_API_KEY", "of-the-environment", 1);
   EXPECT_EQ(ReadCredentials({})->api_key, "of-the-environment");
@@ -39,7 +39,7 @@ TEST(ClientCredentialsTest, MissingFilesAreNamed) {
               StatusIs(absl::StatusCode::kNotFound, HasSubstr("/none/ca")));
 }
 
-TEST(ClientCredentialsTest, WhatDoesNotGoTogetherIsRefused) {
+TEST(ClientCredentialsTest, IncompleteCredentialsAreInvalid) {
   EXPECT_THAT(CheckCredentials({.tls_ca = "a", .tls_cert = "c"}),
               StatusIs(kInvalid));
   EXPECT_THAT(CheckCredentials({.tls_cert = "c", .tls_key = "k"}),
@@ -50,7 +50,7 @@ TEST(ClientCredentialsTest, WhatDoesNotGoTogetherIsRefused) {
 
 class GoodAddressTest : public ::testing::TestWithParam<std::string_view> {};
 
-TEST_P(GoodAddressTest, IsTaken) {
+TEST_P(GoodAddressTest, IsAccepted) {
   EXPECT_THAT(CheckServerAddress(GetParam()), IsOk());
 }
 
@@ -89,7 +89,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadAddressCase{"DnsWithoutPort", "dns:///search", "HOST:PORT"}),
     [](const auto& test) { return std::string(test.param.name); });
 
-TEST(IsLoopbackTest, OnlyWhatCanOnlyBeThisMachine) {
+TEST(IsLoopbackTest, AcceptsOnlyAddressesOfThisMachine) {
   EXPECT_TRUE(IsLoopback("127.0.0.1:50051"));
   EXPECT_TRUE(IsLoopback("localhost:50051"));
   EXPECT_TRUE(IsLoopback("dns:///localhost:50051"));

@@ -50,7 +50,7 @@ TEST(FromGrpcStatusTest, AnEmptyMessageBecomesTheCodeName) {
                        "10.0.0.1:50051: UNIMPLEMENTED"));
 }
 
-TEST(FromGrpcStatusTest, DetailsThatAreNoProtobufAreLeftOut) {
+TEST(FromGrpcStatusTest, MalformedDetailsAreIgnored) {
   const absl::Status status = FromGrpcStatus(
       grpc::Status(grpc::StatusCode::INTERNAL, "bug", "\xff\xff\xff"),
       kAddress);

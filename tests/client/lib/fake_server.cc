@@ -175,9 +175,9 @@ grpc::Status FakeServer::CheckSize(
                      "a message over the limit");
 }
 
-void FakeServer::TurnAway(int times, const std::string& pushback) {
+void FakeServer::RejectNext(int num_calls, const std::string& pushback) {
   const MutexLock lock(mutex_);
-  times_turned_away_ = times;
+  num_rejections_ = num_calls;
   pushback_ = pushback;
 }
 
@@ -189,8 +189,8 @@ int FakeServer::num_calls() const {
 std::optional<grpc::Status> FakeServer::Refuse(grpc::ServerContext* context) {
   const MutexLock lock(mutex_);
   ++num_calls_;
-  if (times_turned_away_ == 0) return std::nullopt;
-  --times_turned_away_;
+  if (num_rejections_ == 0) return std::nullopt;
+  --num_rejections_;
   context->AddTrailingMetadata("grpc-retry-pushback-ms", pushback_);
   return ServerError(grpc::StatusCode::RESOURCE_EXHAUSTED, "OVERLOADED",
                      "too many texts in flight");

@@ -72,10 +72,10 @@ class FakeServer final : private v1::RankingService::Service,
   void SetLimits(const v1::Limits& limits);
   int num_get_limits() const;
 
-  // The next `times` calls of Rank and streams are refused as by an overloaded
-  // server, with this trailer grpc-retry-pushback-ms; a stream is once its
-  // first message is answered.
-  void TurnAway(int times, const std::string& pushback);
+  // The next `num_calls` calls of Rank and streams are rejected as by an
+  // overloaded server, with this trailer grpc-retry-pushback-ms; a stream is
+  // once its first message is answered.
+  void RejectNext(int num_calls, const std::string& pushback);
   // Calls of Rank, and streams, the refused ones included.
   int num_calls() const;
 
@@ -139,7 +139,7 @@ class FakeServer final : private v1::RankingService::Service,
   v1::EmbedTextsRequest last_embed_ ABSL_GUARDED_BY(mutex_);
   v1::Limits limits_ ABSL_GUARDED_BY(mutex_);
   int num_get_limits_ ABSL_GUARDED_BY(mutex_) = 0;
-  int times_turned_away_ ABSL_GUARDED_BY(mutex_) = 0;
+  int num_rejections_ ABSL_GUARDED_BY(mutex_) = 0;
   std::string pushback_ ABSL_GUARDED_BY(mutex_);
   int num_calls_ ABSL_GUARDED_BY(mutex_) = 0;
   std::unique_ptr<grpc::Server> server_;

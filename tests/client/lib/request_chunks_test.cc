@@ -61,7 +61,7 @@ TEST(RankChunkTest, CandidatesKeepTheirOrderAcrossKinds) {
   }
 }
 
-TEST(RankChunkTest, ARequestThatFitsIsOneChunkAndTheSame) {
+TEST(RankChunkTest, RequestThatFitsStaysUnchanged) {
   const v1::RankRequest request = MixedRequest();
   const MessageLimits none = ToMessageLimits({});
   EXPECT_EQ(RankChunk(request, 2, 0, request.model(), none).DebugString(), [&] {
@@ -71,7 +71,7 @@ TEST(RankChunkTest, ARequestThatFitsIsOneChunkAndTheSame) {
   }());
 }
 
-TEST(RankChunkTest, NoChunkIsLargerThanAMessageMayBe) {
+TEST(RankChunkTest, ChunksStayWithinTheLimits) {
   v1::RankRequest request;
   request.set_query(std::string(100, 'q'));
   for (int i = 0; i < 500; ++i) request.add_titles(std::string(i, 't'));
@@ -87,14 +87,14 @@ TEST(RankChunkTest, NoChunkIsLargerThanAMessageMayBe) {
 }
 
 // The server says what is wrong with it; leaving it out would never end.
-TEST(RankChunkTest, ATextOverEveryLimitStillMakesAChunk) {
+TEST(RankChunkTest, TextOverTheLimitsIsAChunk) {
   v1::RankRequest request;
   request.add_titles(std::string(10'000, 't'));
   EXPECT_EQ(AllChunks(request, 0, {.max_texts = 10, .max_bytes = 100}).size(),
             1);
 }
 
-TEST(EmbedChunkTest, BeginsAndEndsWhereItShould) {
+TEST(EmbedChunkTest, HasTheTextsThatFit) {
   v1::EmbedTextsRequest request;
   request.set_side(v1::SIDE_QUERY);
   request.set_encoding(v1::VECTOR_ENCODING_INT8);
@@ -121,7 +121,7 @@ v1::RankResponse Ranking(const std::vector<std::pair<int, float>>& ranked) {
   return response;
 }
 
-TEST(AddRankChunkTest, TheWholeIsOrderedAsOneRankingAndCut) {
+TEST(AddRankChunkTest, MergedChunksAreSortedAndCutToTopK) {
   v1::RankResponse whole;
   AddRankChunk(0, Ranking({{2, 0.5f}, {0, 0.25f}}), whole);
   AddRankChunk(3, Ranking({{0, 0.75f}, {2, 0.5f}}), whole);
@@ -177,20 +177,20 @@ struct Reloading {
   }
 };
 
-TEST(SendChunksTest, AllChunksGoToTheVersionThatAnsweredFirst) {
+TEST(SendChunksTest, AllChunksGoToOneVersion) {
   Reloading server{.leaves_at = 0};
   EXPECT_THAT(server.Send(0), IsOk());
   EXPECT_THAT(server.asked, ElementsAre(0, 3, 3));
 }
 
-TEST(SendChunksTest, AVersionThatLeavesMeanwhileBeginsTheCallAnew) {
+TEST(SendChunksTest, UnloadedVersionRestartsTheCall) {
   Reloading server{.leaves_at = 3};
   EXPECT_THAT(server.Send(0), IsOk());
   EXPECT_THAT(server.asked, ElementsAre(0, 3, 3, 0, 4, 4));
   EXPECT_EQ(server.num_restarts, 2);
 }
 
-TEST(SendChunksTest, AVersionThatTheCallerNamedIsNotReplaced) {
+TEST(SendChunksTest, RequestedVersionIsNotReplaced) {
   Reloading server{.leaves_at = 2};
   EXPECT_THAT(server.Send(3), StatusIs(absl::StatusCode::kNotFound));
   EXPECT_THAT(server.asked, ElementsAre(3, 3));

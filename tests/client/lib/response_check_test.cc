@@ -36,13 +36,13 @@ class CheckRankResponseTest : public ::testing::Test {
   v1::RankResponse response_;
 };
 
-TEST_F(CheckRankResponseTest, GoodAnswersPass) {
+TEST_F(CheckRankResponseTest, ValidResponsesPass) {
   EXPECT_THAT(Check(), IsOk());
   response_.add_problems()->set_index(0);
   EXPECT_THAT(Check(), IsOk());
 }
 
-TEST_F(CheckRankResponseTest, ScoresMustBeParallelToIndices) {
+TEST_F(CheckRankResponseTest, EveryIndexNeedsAScore) {
   response_.add_scores(0.25f);
   EXPECT_THAT(Check(), IsWrong("the number of scores is 2"));
 }
@@ -52,12 +52,12 @@ TEST_F(CheckRankResponseTest, IndicesMustBeCandidates) {
   EXPECT_THAT(Check(), IsWrong("a candidate number is 2, of candidates 2"));
 }
 
-TEST_F(CheckRankResponseTest, ProblemsMustBeOfCandidates) {
+TEST_F(CheckRankResponseTest, ProblemsMustReferToCandidates) {
   response_.add_problems()->set_index(0xFFFFFFFF);
   EXPECT_THAT(Check(), IsWrong("the number of a candidate with a problem"));
 }
 
-TEST_F(CheckRankResponseTest, TitlesComeIfAndOnlyIfAskedFor) {
+TEST_F(CheckRankResponseTest, TitlesMustComeIfRequested) {
   request_.set_with_titles(true);
   EXPECT_THAT(Check(), IsWrong("the number of titles is 0, wanted 1"));
   response_.add_titles("b");
@@ -89,25 +89,25 @@ class CheckEmbedTextsResponseTest : public ::testing::Test {
   v1::EmbedTextsResponse response_;
 };
 
-TEST_F(CheckEmbedTextsResponseTest, OneVectorATextPasses) {
+TEST_F(CheckEmbedTextsResponseTest, OneVectorPerTextPasses) {
   EXPECT_THAT(Check(), IsOk());
 }
 
-TEST_F(CheckEmbedTextsResponseTest, OtherSizesAreRefused) {
+TEST_F(CheckEmbedTextsResponseTest, OtherSizesAreInternal) {
   for (const int num_bytes : {0, 8, 15, 17, 24}) {
     response_.set_vectors(std::string(num_bytes, '\0'));
     EXPECT_THAT(Check(), IsWrong(std::to_string(num_bytes) + " bytes"));
   }
 }
 
-TEST_F(CheckEmbedTextsResponseTest, AHugeDimensionDoesNotOverflow) {
+TEST_F(CheckEmbedTextsResponseTest, HugeDimensionDoesNotOverflow) {
   response_.set_embedding_dim(0xFFFFFFFF);
   EXPECT_THAT(Check(), IsWrong("16 bytes of vectors for 2 texts"));
   response_.set_embedding_dim(0);
   EXPECT_THAT(Check(), IsWrong("16 bytes of vectors for 2 texts"));
 }
 
-TEST_F(CheckEmbedTextsResponseTest, TheEncodingMustBeTheOneAskedFor) {
+TEST_F(CheckEmbedTextsResponseTest, EncodingMustBeTheRequestedOne) {
   request_.set_encoding(v1::VECTOR_ENCODING_INT8);
   EXPECT_THAT(Check(), IsWrong("the encoding is 1, wanted 3"));
   response_.set_encoding(v1::VECTOR_ENCODING_INT8);

@@ -27,7 +27,7 @@ MATCHER_P2(IsWithin, low_ms, high_ms, "") {
          *arg <= absl::Milliseconds(high_ms);
 }
 
-TEST(RetryTest, WaitsAsLongAsTheServerAsksAndUpToAFifthMore) {
+TEST(RetryTest, DelayIsThePushbackPlusUpTo20Percent) {
   for (int i = 0; i < 100; ++i) {
     Retry retry({}, kLate);
     EXPECT_THAT(retry.NextDelay(StatusCode::RESOURCE_EXHAUSTED, "300", kNow),
@@ -35,7 +35,7 @@ TEST(RetryTest, WaitsAsLongAsTheServerAsksAndUpToAFifthMore) {
   }
 }
 
-TEST(RetryTest, ANegativeOrGarbledPushbackMeansNever) {
+TEST(RetryTest, NegativeOrMalformedPushbackForbidsRetries) {
   for (const char* pushback : {"-1", "", "soon", "1.5"}) {
     for (const StatusCode code :
          {StatusCode::RESOURCE_EXHAUSTED, StatusCode::UNAVAILABLE}) {
@@ -46,7 +46,7 @@ TEST(RetryTest, ANegativeOrGarbledPushbackMeansNever) {
   }
 }
 
-TEST(RetryTest, OnlyWhatMayPassIsRepeated) {
+TEST(RetryTest, OnlyUnavailableIsRetriedWithoutPushback) {
   for (int code = 1; code <= StatusCode::UNAUTHENTICATED; ++code) {
     Retry retry({}, kLate);
     EXPECT_EQ(retry.NextDelay(static_cast<StatusCode>(code), std::nullopt, kNow)
@@ -56,7 +56,7 @@ TEST(RetryTest, OnlyWhatMayPassIsRepeated) {
   }
 }
 
-TEST(RetryTest, TheBackoffDoublesUpToItsLimitAndIsSpread) {
+TEST(RetryTest, BackoffDoublesUpToItsLimitWithJitter) {
   for (int i = 0; i < 100; ++i) {
     Retry retry({.max_attempts = 6,
                  .initial_backoff = absl::Milliseconds(100),
@@ -69,7 +69,7 @@ TEST(RetryTest, TheBackoffDoublesUpToItsLimitAndIsSpread) {
   }
 }
 
-TEST(RetryTest, AttemptsAreBoundedAndCountAnewAfterProgress) {
+TEST(RetryTest, AttemptsAreLimitedUntilProgress) {
   Retry retry({.max_attempts = 2}, kLate);
   const auto may_repeat = [&retry] {
     return retry.NextDelay(StatusCode::UNAVAILABLE, std::nullopt, kNow)
@@ -82,7 +82,7 @@ TEST(RetryTest, AttemptsAreBoundedAndCountAnewAfterProgress) {
   EXPECT_TRUE(may_repeat());
 }
 
-TEST(RetryTest, NoWaitGoesPastTheDeadline) {
+TEST(RetryTest, NoDelayPassesTheDeadline) {
   Retry retry({}, kNow + absl::Milliseconds(200));
   EXPECT_THAT(retry.NextDelay(StatusCode::UNAVAILABLE, "100", kNow),
               IsWithin(100, 120));
@@ -105,14 +105,14 @@ class RetriedCallTest : public ::testing::Test {
       SemrankClient::Create({.address = server_.address()}).value();
 };
 
-TEST_F(RetriedCallTest, ACallThatIsTurnedAwayIsMadeAgain) {
-  server_.TurnAway(2, "1");
+TEST_F(RetriedCallTest, RejectedCallIsRetried) {
+  server_.RejectNext(2, "1");
   EXPECT_THAT(Rank(), IsOk());
   EXPECT_EQ(server_.num_calls(), 3);
 }
 
-TEST_F(RetriedCallTest, AServerThatSaysNeverIsNotAskedAgain) {
-  server_.TurnAway(1, "-1");
+TEST_F(RetriedCallTest, NegativePushbackIsNotRetried) {
+  server_.RejectNext(1, "-1");
   const auto response = Rank();
   EXPECT_THAT(response,
               StatusIs(absl::StatusCode::kResourceExhausted,
@@ -120,8 +120,8 @@ TEST_F(RetriedCallTest, AServerThatSaysNeverIsNotAskedAgain) {
   EXPECT_EQ(server_.num_calls(), 1);
 }
 
-TEST_F(RetriedCallTest, TheLastFailureIsToldWithItsReasonAndTheAttempts) {
-  server_.TurnAway(100, "1");
+TEST_F(RetriedCallTest, LastFailureHasItsReasonAndNumberOfAttempts) {
+  server_.RejectNext(100, "1");
   const auto response = Rank();
   EXPECT_THAT(response, StatusIs(absl::StatusCode::kResourceExhausted,
                                  HasSubstr("in flight (tried 4 times)")));
@@ -129,13 +129,13 @@ TEST_F(RetriedCallTest, TheLastFailureIsToldWithItsReasonAndTheAttempts) {
   EXPECT_EQ(server_.num_calls(), 4);
 }
 
-TEST_F(RetriedCallTest, APushbackBeyondTheDeadlineFailsInOneMessage) {
-  server_.TurnAway(1, "3600000");
+TEST_F(RetriedCallTest, PushbackBeyondTheDeadlineFailsImmediately) {
+  server_.RejectNext(1, "3600000");
   EXPECT_THAT(Rank(), StatusIs(absl::StatusCode::kResourceExhausted));
   EXPECT_EQ(server_.num_calls(), 1);
 }
 
-TEST_F(RetriedCallTest, AServerThatIsGoneIsTriedAgainForRankButNotForHealth) {
+TEST_F(RetriedCallTest, UnreachableServerIsRetriedForRankButNotForHealth) {
   server_.Stop();
   EXPECT_THAT(Rank(), StatusIs(absl::StatusCode::kUnavailable,
                                HasSubstr("(tried 4 times)")));
@@ -146,8 +146,8 @@ TEST_F(RetriedCallTest, AServerThatIsGoneIsTriedAgainForRankButNotForHealth) {
 
 // The fake answers one message of each refused stream. More refusals than
 // attempts, because each stream comes further.
-TEST_F(RetriedCallTest, ABrokenStreamIsTakenUpWhereItsAnswersEnd) {
-  server_.TurnAway(5, "1");
+TEST_F(RetriedCallTest, BrokenEmbedStreamContinuesAfterItsLastResponse) {
+  server_.RejectNext(5, "1");
   v1::EmbedTextsRequest request;
   request.set_side(v1::SIDE_DOCUMENT);
   for (int i = 0; i < 7'500; ++i) request.add_texts("a");
@@ -166,7 +166,7 @@ TEST_F(RetriedCallTest, ABrokenStreamIsTakenUpWhereItsAnswersEnd) {
 
 class RetriedRankStreamTest : public RetriedCallTest {
  protected:
-  // Ranks so many queries, "0", "1", ...
+  // Ranks the queries "0", "1", ...
   absl::Status RankMany(int num_queries) {
     std::vector<v1::RankRequest> requests(num_queries);
     for (int i = 0; i < num_queries; ++i) {
@@ -196,14 +196,14 @@ class RetriedRankStreamTest : public RetriedCallTest {
 
 // The fake answers one request of each refused stream. More refusals than
 // attempts, because each stream comes further.
-TEST_F(RetriedRankStreamTest, WhatABrokenStreamLeavesIsAskedAgainAndNoMore) {
-  server_.TurnAway(5, "1");
+TEST_F(RetriedRankStreamTest, BrokenStreamRetriesOnlyPendingRequests) {
+  server_.RejectNext(5, "1");
   EXPECT_THAT(RankMany(20), IsOk());
   EXPECT_EQ(answers_.size(), 20u);
   EXPECT_EQ(server_.num_calls(), 6);
 }
 
-TEST_F(RetriedRankStreamTest, ARequestThatIsTurnedAwayIsSentAgain) {
+TEST_F(RetriedRankStreamTest, RejectedRequestIsRetried) {
   std::atomic<int> num_refused = 0;
   server_.OnRank([&](const v1::RankRequest& request, v1::RankResponse* out) {
     const bool refuse = request.query() == "3" && ++num_refused <= 2;
@@ -215,7 +215,7 @@ TEST_F(RetriedRankStreamTest, ARequestThatIsTurnedAwayIsSentAgain) {
   EXPECT_EQ(server_.num_calls(), 3);
 }
 
-TEST_F(RetriedRankStreamTest, ARequestThatIsAlwaysTurnedAwayGetsItsRefusal) {
+TEST_F(RetriedRankStreamTest, AlwaysRejectedRequestGetsItsRejection) {
   server_.OnRank([&](const v1::RankRequest& request, v1::RankResponse* out) {
     return request.query() == "1" ? Overloaded() : RankInOrder(request, out);
   });
@@ -225,7 +225,7 @@ TEST_F(RetriedRankStreamTest, ARequestThatIsAlwaysTurnedAwayGetsItsRefusal) {
   EXPECT_THAT(answers_[2], IsOk());
 }
 
-TEST_F(RetriedRankStreamTest, AServerThatIsGoneEndsTheCallAfterItsAttempts) {
+TEST_F(RetriedRankStreamTest, UnreachableServerFailsAfterAllAttempts) {
   server_.Stop();
   EXPECT_THAT(RankMany(3), StatusIs(absl::StatusCode::kUnavailable,
                                     HasSubstr("(tried 4 times)")));

@@ -51,7 +51,7 @@ TEST_F(SemrankClientTest, RankSendsTheRequestAndReturnsTheRanking) {
   EXPECT_THAT(response.scores(), ElementsAre(0.75f, 0.5f));
 }
 
-TEST_F(SemrankClientTest, RankStreamTakesAnswersAsTheyComeWithTheirNumbers) {
+TEST_F(SemrankClientTest, RankStreamMatchesResponsesByRequestNumber) {
   std::vector<v1::RankRequest> requests(3, Request());
   requests[1].set_query("later");
   std::vector<std::size_t> numbers;
@@ -68,7 +68,7 @@ TEST_F(SemrankClientTest, RankStreamTakesAnswersAsTheyComeWithTheirNumbers) {
   EXPECT_EQ(server_.num_calls(), 1);
 }
 
-TEST_F(SemrankClientTest, AnErrorOfTheTakerEndsARankStream) {
+TEST_F(SemrankClientTest, ErrorOfTheCallbackEndsRankStream) {
   const std::vector<v1::RankRequest> requests(1'000, Request());
   int num_taken = 0;
   const auto take = [&](std::size_t, const absl::StatusOr<v1::RankResponse>&) {
@@ -80,7 +80,7 @@ TEST_F(SemrankClientTest, AnErrorOfTheTakerEndsARankStream) {
   EXPECT_EQ(num_taken, 1);
 }
 
-TEST_F(SemrankClientTest, AnAnswerOfARankStreamThatFitsNoRequestIsInternal) {
+TEST_F(SemrankClientTest, InvalidResponseOfRankStreamIsInternal) {
   server_.OnRank([](const v1::RankRequest& request, v1::RankResponse* out) {
     RankInOrder(request, out);
     out->set_indices(0, 7);
@@ -93,7 +93,7 @@ TEST_F(SemrankClientTest, AnAnswerOfARankStreamThatFitsNoRequestIsInternal) {
       StatusIs(absl::StatusCode::kInternal, HasSubstr("invalid response")));
 }
 
-TEST_F(SemrankClientTest, ARankStreamWithoutRequestsAsksNobody) {
+TEST_F(SemrankClientTest, RankStreamWithoutRequestsSendsNothing) {
   EXPECT_THAT(client_->RankStream({}, nullptr), IsOk());
   EXPECT_EQ(server_.num_calls(), 0);
 }
@@ -108,7 +108,7 @@ TEST_F(SemrankClientTest, EmbedTextsReturnsTheVectors) {
   EXPECT_EQ(server_.last_embed().side(), v1::SIDE_QUERY);
 }
 
-TEST_F(SemrankClientTest, GetModelAsksForTheOneNamed) {
+TEST_F(SemrankClientTest, GetModelRequestsTheNamedModel) {
   server_.OnGetModel(
       [](const v1::GetModelRequest& request, v1::GetModelResponse* response) {
         response->mutable_model()->set_name(request.model().name());
@@ -129,11 +129,11 @@ TEST_F(SemrankClientTest, HealthIsServingNotServingOrNotFound) {
   server_.SetServing("semrank.v1.RankingService", false);
   EXPECT_EQ(*client_->CheckHealth("semrank.v1.RankingService"),
             HealthCheckResponse::NOT_SERVING);
-  EXPECT_THAT(client_->CheckHealth("nobody"),
+  EXPECT_THAT(client_->CheckHealth("unknown"),
               StatusIs(absl::StatusCode::kNotFound));
 }
 
-TEST_F(SemrankClientTest, AFailedCallKeepsTheServersReason) {
+TEST_F(SemrankClientTest, FailedCallHasTheReasonOfTheServer) {
   server_.OnRank([](const v1::RankRequest&, v1::RankResponse*) {
     return ServerError(grpc::StatusCode::INVALID_ARGUMENT, "TOO_MANY_TEXTS",
                        "titles: 2 in one request, over the limit of 1");
@@ -146,7 +146,7 @@ TEST_F(SemrankClientTest, AFailedCallKeepsTheServersReason) {
   EXPECT_EQ(GetErrorInfo(response.status())->reason(), "TOO_MANY_TEXTS");
 }
 
-TEST_F(SemrankClientTest, AnAnswerThatContradictsItselfIsInternal) {
+TEST_F(SemrankClientTest, InvalidResponseIsInternal) {
   server_.OnRank([](const v1::RankRequest&, v1::RankResponse* response) {
     response->add_indices(99);
     response->add_scores(1);
@@ -157,7 +157,7 @@ TEST_F(SemrankClientTest, AnAnswerThatContradictsItselfIsInternal) {
                        HasSubstr("a candidate number is 99")));
 }
 
-TEST_F(SemrankClientTest, AnswersMayBeLargerThanGrpcsFourMegabytes) {
+TEST_F(SemrankClientTest, ResponsesMayExceedGrpcsDefaultLimit) {
   server_.OnRank([](const v1::RankRequest&, v1::RankResponse* response) {
     response->mutable_model()->set_name(std::string(5 << 20, 'x'));
     return grpc::Status::OK;
@@ -165,14 +165,14 @@ TEST_F(SemrankClientTest, AnswersMayBeLargerThanGrpcsFourMegabytes) {
   EXPECT_THAT(client_->Rank(Request()), IsOk());
 }
 
-TEST_F(SemrankClientTest, AServerThatIsGoneIsUnavailableAndNamed) {
+TEST_F(SemrankClientTest, UnreachableServerIsUnavailableAndNamed) {
   server_.Stop();
   EXPECT_THAT(client_->Rank(Request()),
               StatusIs(absl::StatusCode::kUnavailable,
                        HasSubstr("cannot reach " + server_.address())));
 }
 
-TEST_F(SemrankClientTest, ASlowAnswerEndsAtTheDeadline) {
+TEST_F(SemrankClientTest, SlowResponseFailsAtTheDeadline) {
   server_.OnRank([this](const v1::RankRequest&, v1::RankResponse*) {
     test_is_over_.WaitForNotification();
     return grpc::Status::OK;
@@ -214,7 +214,7 @@ class LargeRequestTest : public SemrankClientTest {
   }
 };
 
-TEST_F(LargeRequestTest, WhatHasTooManyBytesIsCutAndFromThenOnUnasked) {
+TEST_F(LargeRequestTest, LargeRequestFetchesLimitsOnceAndIsSplit) {
   server_.SetLimits(MaxBytes(3'000));
   for (int i = 0; i < 2; ++i) {
     ASSERT_OK_AND_ASSIGN(const v1::EmbedTextsResponse response,
@@ -224,7 +224,7 @@ TEST_F(LargeRequestTest, WhatHasTooManyBytesIsCutAndFromThenOnUnasked) {
   }
 }
 
-TEST_F(LargeRequestTest, AMessageThatGrpcItselfRefusesIsCutToo) {
+TEST_F(LargeRequestTest, MessageRejectedByGrpcIsSplit) {
   server_.SetLimits(MaxBytes(3'000));
   int num_refused = 0;
   server_.OnRank([&](const v1::RankRequest& request, v1::RankResponse* out) {
@@ -243,7 +243,7 @@ TEST_F(LargeRequestTest, AMessageThatGrpcItselfRefusesIsCutToo) {
   EXPECT_EQ(num_refused, 1);
 }
 
-TEST_F(LargeRequestTest, AServerThatTakesLessThanBeforeIsAskedAnew) {
+TEST_F(LargeRequestTest, LowerLimitsOfTheServerAreFetchedAgain) {
   ASSERT_EQ(EmbedOverAStream(), 100u);
   server_.SetLimits(MaxBytes(3'000));
   EXPECT_EQ(EmbedOverAStream(), 100u);
@@ -253,7 +253,7 @@ TEST_F(LargeRequestTest, AServerThatTakesLessThanBeforeIsAskedAnew) {
 }
 
 // Such as a quota of a proxy.
-TEST_F(LargeRequestTest, WhatIsRefusedForAnotherReasonIsNotSentAgain) {
+TEST_F(LargeRequestTest, OtherRejectionsAreNotRetried) {
   int num_calls = 0;
   server_.OnRank([&](const v1::RankRequest&, v1::RankResponse*) {
     ++num_calls;
@@ -265,8 +265,8 @@ TEST_F(LargeRequestTest, WhatIsRefusedForAnotherReasonIsNotSentAgain) {
   EXPECT_EQ(num_calls, 1);
 }
 
-TEST(SemrankClientConnectTest, APortThatNeverAnswersEndsAtTheDeadline) {
-  // Connections wait in the listener's queue; nobody takes them.
+TEST(SemrankClientConnectTest, SilentPortFailsAtTheDeadline) {
+  // Connections wait in the listener's queue; no one accepts them.
   const int listener = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in name = {};
   name.sin_family = AF_INET;

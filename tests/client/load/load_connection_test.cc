@@ -124,7 +124,7 @@ TEST_P(LoadConnectionTest, WithoutAServerEveryCallIsUnavailable) {
 
 // The server responds to one request of the stream that it rejects.
 TEST_P(LoadConnectionTest, AfterARejectionTheNextCallIsSentAnew) {
-  server_.TurnAway(1, "1");
+  server_.RejectNext(1, "1");
   for (int i = 0; i < 3; ++i) Send("q");
   WaitForResponses(3);
   int num_failed = 0;

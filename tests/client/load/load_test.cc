@@ -38,7 +38,7 @@ TEST(LatencyRecorderTest, PercentilesAreRoundedUpByLessThanOnePercent) {
   EXPECT_EQ(recorder.Mean(), absl::Nanoseconds(50'000'500));
 }
 
-TEST(LatencyRecorderTest, TakesTheShortestAndTheLongest) {
+TEST(LatencyRecorderTest, HandlesNegativeAndVeryLongLatencies) {
   LatencyRecorder recorder;
   EXPECT_EQ(recorder.Percentile(99), absl::ZeroDuration());
   EXPECT_EQ(recorder.Mean(), absl::ZeroDuration());
@@ -79,7 +79,7 @@ class LoadTest : public ::testing::Test {
   FakeServer server_;
 };
 
-TEST_F(LoadTest, CallsInFlightAreAnsweredUntilTheTimeIsUp) {
+TEST_F(LoadTest, CallsStayInFlightForTheDuration) {
   const LoadReport report = Run({.inflight = 4,
                                  .duration = absl::Milliseconds(200),
                                  .warmup = absl::ZeroDuration(),
@@ -91,7 +91,7 @@ TEST_F(LoadTest, CallsInFlightAreAnsweredUntilTheTimeIsUp) {
   EXPECT_EQ(server_.last_rank().titles_size(), 2);
 }
 
-TEST_F(LoadTest, AStreamAConnectionCarriesAllCalls) {
+TEST_F(LoadTest, OneStreamPerConnectionCarriesAllCalls) {
   const LoadReport report = Run({.inflight = 4,
                                  .duration = absl::Milliseconds(200),
                                  .warmup = absl::ZeroDuration(),
@@ -103,8 +103,8 @@ TEST_F(LoadTest, AStreamAConnectionCarriesAllCalls) {
   EXPECT_EQ(server_.last_rank().titles_size(), 2);
 }
 
-TEST_F(LoadTest, AStreamThatBreaksFailsItsCallsAndIsFollowedByAnother) {
-  server_.TurnAway(2, "1");
+TEST_F(LoadTest, BrokenStreamFailsItsCallsAndIsReplaced) {
+  server_.RejectNext(2, "1");
   const LoadReport report = Run({.inflight = 4,
                                  .duration = absl::Milliseconds(200),
                                  .warmup = absl::ZeroDuration(),
@@ -133,7 +133,7 @@ TEST_F(LoadTest, ARateDoesNotWaitForAnswers) {
   EXPECT_EQ(report.latencies.count() + report.num_unsent, 50);
 }
 
-TEST_F(LoadTest, ARateThatCannotBeKeptShowsAsLateAndUnsent) {
+TEST_F(LoadTest, UnreachableRateIsReportedAsLateAndUnsent) {
   const LoadReport report = Run({.rate = 1e6,
                                  .inflight = 1,
                                  .duration = absl::Milliseconds(100),
@@ -142,8 +142,8 @@ TEST_F(LoadTest, ARateThatCannotBeKeptShowsAsLateAndUnsent) {
   EXPECT_NEAR(report.latencies.count() + report.num_unsent, 100'000, 1);
 }
 
-TEST_F(LoadTest, FailuresAreCountedByCodeAndNotRepeated) {
-  server_.TurnAway(3, "1");
+TEST_F(LoadTest, FailuresAreCountedByCodeAndNotRetried) {
+  server_.RejectNext(3, "1");
   const LoadReport report = Run({.rate = 100,
                                  .inflight = 100,
                                  .duration = absl::Milliseconds(100),
@@ -156,7 +156,7 @@ TEST_F(LoadTest, FailuresAreCountedByCodeAndNotRepeated) {
   EXPECT_EQ(LoadJson(report)["failed"]["RESOURCE_EXHAUSTED"], 3);
 }
 
-TEST_F(LoadTest, TheProgramPrintsWhatItMeasured) {
+TEST_F(LoadTest, ProgramPrintsItsMeasurements) {
   const auto run = RunProgram(
       {SEMRANK_BINARY_DIR "/semrank", "load", "--address=" + server_.address(),
        "--inflight=2", "--duration=100ms", "--warmup=0s", "--output=json"});
@@ -167,8 +167,8 @@ TEST_F(LoadTest, TheProgramPrintsWhatItMeasured) {
   EXPECT_EQ(report["failed"].size(), 0);
 }
 
-TEST_F(LoadTest, TheProgramFailsWhenNoCallWentWell) {
-  server_.TurnAway(1'000'000, "1");
+TEST_F(LoadTest, ProgramFailsIfNoCallSucceeded) {
+  server_.RejectNext(1'000'000, "1");
   const auto run = RunProgram({SEMRANK_BINARY_DIR "/semrank", "load",
                                "--address=" + server_.address(), "--rate=100",
                                "--duration=50ms", "--warmup=0s"});

@@ -34,7 +34,7 @@ struct HintCase {
 
 class WithHintTest : public ::testing::TestWithParam<HintCase> {};
 
-TEST_P(WithHintTest, KeepsCodeAndMessageAndSaysWhatToDo) {
+TEST_P(WithHintTest, KeepsCodeAndMessageAndAddsHint) {
   const HintCase& c = GetParam();
   EXPECT_THAT(WithHint(Failure(c.code, c.reason)), StatusIs(c.code, c.want));
 }
@@ -43,31 +43,31 @@ INSTANTIATE_TEST_SUITE_P(
     Cases, WithHintTest,
     ::testing::Values(
         HintCase{"NotReached", absl::StatusCode::kUnavailable, "",
-                   "it failed; is semrank-server running there? "
-                   "--address=HOST:PORT names another"},
+                 "it failed; is semrank-server running there? "
+                 "--address=HOST:PORT names another"},
         HintCase{"Deadline", absl::StatusCode::kDeadlineExceeded, "",
-                   "it failed; --deadline=TIME waits longer"},
+                 "it failed; --deadline=TIME waits longer"},
         HintCase{"NotOurs", absl::StatusCode::kUnimplemented, "",
-                   "it failed; is that a semrank-server of this release?"},
+                 "it failed; is that a semrank-server of this release?"},
         HintCase{"MessageTooLarge", absl::StatusCode::kResourceExhausted, "",
-                   "it failed; send fewer texts in one call"},
+                 "it failed; send fewer texts in one call"},
         HintCase{"MessageTooLargeForUs", absl::StatusCode::kResourceExhausted,
-                   "MESSAGE_TOO_LARGE",
-                   "it failed; send fewer texts in one call"},
+                 "MESSAGE_TOO_LARGE",
+                 "it failed; send fewer texts in one call"},
         HintCase{"Loading", absl::StatusCode::kUnavailable, "MODEL_LOADING",
-                   "it failed; try again later"},
+                 "it failed; try again later"},
         HintCase{"TooMany", absl::StatusCode::kInvalidArgument,
-                   "TOO_MANY_TEXTS",
-                   "it failed; send fewer in one call, or raise the limit of "
-                   "the server"},
+                 "TOO_MANY_TEXTS",
+                 "it failed; send fewer in one call, or raise the limit of "
+                 "the server"},
         HintCase{"NoModel", absl::StatusCode::kNotFound, "MODEL_NOT_FOUND",
-                   "it failed; 'semrank model --list' shows what there is"},
+                 "it failed; 'semrank model --list' shows what there is"},
         HintCase{"Bug", absl::StatusCode::kInternal, "BUG", "it failed"},
         HintCase{"UnknownReason", absl::StatusCode::kUnavailable, "NEWER",
-                   "it failed"}),
+                 "it failed"}),
     [](const auto& test) { return test.param.name; });
 
-TEST(WithHintTest, NamesTheServersRetryTime) {
+TEST(WithHintTest, PrintsTheRetryDelayOfTheServer) {
   EXPECT_THAT(WithHint(Failure(absl::StatusCode::kResourceExhausted,
                                "OVERLOADED", /*retry_milliseconds=*/50)),
               StatusIs(absl::StatusCode::kResourceExhausted,

@@ -63,7 +63,7 @@ TEST(ModelTableTest, ShowsWhatIsKnown) {
             "validation NDCG@10  0.5000\n");
 }
 
-TEST(ModelTableTest, AModelThatIsNotReadHasFewFacts) {
+TEST(ModelTableTest, UnloadedModelHasFewRows) {
   v1::Model model;
   model.set_name("shop");
   model.set_version(4);
@@ -74,7 +74,7 @@ TEST(ModelTableTest, AModelThatIsNotReadHasFewFacts) {
             "failure\tweights.safetensors: cut\n");
 }
 
-TEST(MessageJsonLineTest, IsTheApisJson) {
+TEST(MessageJsonLineTest, UsesProtoFieldNames) {
   v1::Model model;
   model.set_name("shop\x1b");
   model.set_version(3);
@@ -85,7 +85,7 @@ TEST(MessageJsonLineTest, IsTheApisJson) {
             "\"is_default\":true}\n");
 }
 
-TEST(EnumWordTest, LeavesThePrefixOutAndNewValuesAsNumbers) {
+TEST(EnumWordTest, OmitsPrefixAndPrintsUnknownValuesAsNumbers) {
   EXPECT_EQ(EnumWord(v1::FEATURE_KIND_LETTERS_AND_WORDS), "letters_and_words");
   EXPECT_EQ(EnumWord(v1::SSI_VARIANT_UNSPECIFIED), "unspecified");
   EXPECT_EQ(EnumWord(static_cast<v1::TowerKind>(99)), "99");

@@ -24,7 +24,7 @@ TEST(ToJsonLineTest, FloatsHaveNoMoreDigitsThanTheyNeed) {
             "{\"score\":null}\n");
 }
 
-TEST(ToJsonLineTest, KeepsTheOrderAndEscapesWhatDrivesATerminal) {
+TEST(ToJsonLineTest, KeepsOrderAndEscapesTerminalControls) {
   EXPECT_EQ(ToJsonLine({{"b", "\x1b\x7f\u009b"}, {"a", "\u65e5\"\n"}}),
             "{\"b\":\"\\u001b\\u007f\\u009b\",\"a\":\"\u65e5\\\"\\n\"}\n");
 }

@@ -54,14 +54,14 @@ TEST_F(RankingOutputTest, TableForProgramsHasAllDigits) {
             "1\t0.8765432\tid-b\tb\n2\t-0.5\t\ta\n");
 }
 
-TEST_F(RankingOutputTest, ScoresAndIdsMayBeAbsent) {
+TEST_F(RankingOutputTest, ScoreAndIdColumnsAreOptional) {
   candidates_.ids.clear();
   EXPECT_EQ(RankingTable(candidates_, response_, {.with_scores = false})
                 .ToTsv(/*escape_controls=*/false),
             "1\tb\n2\ta\n");
 }
 
-TEST_F(RankingOutputTest, JsonHasEverything) {
+TEST_F(RankingOutputTest, JsonHasAllFields) {
   EXPECT_EQ(RankingJson("q", candidates_, response_).dump(),
             "{\"query\":\"q\",\"model\":{\"name\":\"shop\",\"version\":3},"
             "\"score_kind\":\"cosine\",\"results\":["
@@ -76,7 +76,7 @@ TEST_F(RankingOutputTest, JsonHasEverything) {
             "\"embed\":0.0,\"score\":0.0,\"total\":1.25}}");
 }
 
-TEST_F(RankingOutputTest, ProblemsAreNamedUpToALimit) {
+TEST_F(RankingOutputTest, FirstProblemsAreReported) {
   ::testing::internal::CaptureStderr();
   PrintProblems(candidates_, response_);
   EXPECT_EQ(::testing::internal::GetCapturedStderr(),
@@ -102,7 +102,7 @@ TEST(EmbeddingOutputTest, TsvAndJsonLines) {
             "{\"id\":\"2\",\"text\":\"b\",\"vector\":[1.0,0.1,-0.5]}\n");
 }
 
-TEST_F(RankingOutputTest, ScoresThatAreNoCosinesAreNamed) {
+TEST_F(RankingOutputTest, OtherScoresThanCosinesAreNamed) {
   response_.set_score_kind(v1::SCORE_KIND_SSI_DOT);
   EXPECT_THAT(RankingTable(candidates_, response_, {}).ToAlignedText(),
               ::testing::HasSubstr("ssi_dot"));

@@ -13,7 +13,7 @@ Table MakeTable() {
   return table;
 }
 
-TEST(TableTest, AlignsByDisplayWidthAndEndsLinesWithoutBlanks) {
+TEST(TableTest, AlignsByDisplayWidthWithoutTrailingBlanks) {
   Table table = MakeTable();
   table.AddRow({"1", "\u65e5\u672c\u8a9e", "a"});
   table.AddRow({"10", "caf\u00e9", ""});
@@ -32,7 +32,7 @@ TEST(TableTest, ControlsDoNotReachTheTerminal) {
   EXPECT_EQ(table.ToTsv(/*escape_controls=*/true), "1\t\\u001b[2Jx y\ta\n");
 }
 
-TEST(TableTest, TsvKeepsBytesButNotItsSeparators) {
+TEST(TableTest, TsvReplacesOnlySeparators) {
   Table table = MakeTable();
   table.AddRow({"1", "a\tb\r\nc \x1b\xff", "\\"});
   EXPECT_EQ(table.ToTsv(/*escape_controls=*/false), "1\ta b  c \x1b\xff\t\\\n");
