@@ -88,6 +88,7 @@ absl::StatusOr<Json> Identity(const EmbedToFileOptions& options,
                    {"format", NameOf(options.format)},
                    {"shard", FormatShard(options.shard)}};
   if (options.format == EmbeddingFileFormat::kJsonl) {
+    // A sample line covers the style and all names of fields.
     const v1::EmbedTextsResponse no_vectors;
     identity["lines like"] =
         JsonlRows(options.jsonl, {{"x"}, {"1"}}, no_vectors);
@@ -106,6 +107,7 @@ class FileEmbedder {
       : source_(source), options_(options), progress_(progress), file_(file) {
     request_.set_side(options.side);
     request_.set_encoding(v1::VECTOR_ENCODING_FLOAT32);
+    // The version is fixed, so a reload of the server cannot mix two models.
     request_.mutable_model()->set_name(model.name());
     request_.mutable_model()->set_version(model.version());
     embedding_dim_ = model.embedding_dim();

@@ -59,6 +59,8 @@ std::optional<ResumableState> ParseState(const std::string& text) {
                        .progress = json["progress"],
                        .num_bytes = *num_bytes,
                        .num_id_bytes = *num_id_bytes};
+  // Later code reads these values without checks, and a user may have edited
+  // the file.
   const bool good =
       AllOf(state.identity,
             [](const Json& value) { return value.is_string(); }) &&
@@ -86,7 +88,11 @@ absl::StatusOr<FileDescriptor> OpenPartial(const std::string& path,
                                            std::int64_t size) {
   SEMRANK_ASSIGN_OR_RETURN(
       FileDescriptor file,
+      // No link, which could redirect the writes, and no wait for a pipe's
+      // reader.
       FileDescriptor::Open(name, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK));
+  // Two writers would interleave their rows. The kernel releases the lock even
+  // after a kill.
   if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
     return absl::FailedPreconditionError(
         absl::StrFormat("%s: another process is writing it", name));
@@ -217,6 +223,7 @@ absl::Status ResumableFile::Finish(std::string_view header) {
     SEMRANK_RETURN_IF_ERROR(Rename(IdsName(path_)));
   }
   SEMRANK_RETURN_IF_ERROR(Rename(path_));
+  // A rename is durable only once its directory is.
   const std::string parent =
       std::filesystem::path(path_).parent_path().string();
   return SyncDirectory(parent.empty() ? "." : parent);

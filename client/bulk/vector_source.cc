@@ -104,6 +104,8 @@ absl::Status ModelDirectorySource::EmbedTextsStream(
   std::vector<float> vectors(num_texts * dim);
   Reasons reasons(num_texts);
   const int num_slices = (num_texts + kSliceTexts - 1) / kSliceTexts;
+  // Slices, not texts, are the tasks: a tower is faster on a batch, and the
+  // result does not depend on the number of threads.
   pool_.ParallelFor(num_slices, [&](int slice, int worker) {
     const int first = slice * kSliceTexts;
     const int last = std::min(first + kSliceTexts, num_texts);

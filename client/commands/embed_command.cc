@@ -134,6 +134,8 @@ absl::Status EmbedToStdout(const EmbedOptions& options, OutputFormat format,
   request.set_encoding(v1::VECTOR_ENCODING_FLOAT32);
   *request.mutable_model() = options.model.ToRef();
   const absl::Time start = absl::Now();
+  // One call rejects all texts if one is bad, which suits a few typed texts; a
+  // stream reports each bad one. A model directory has only streams.
   const bool in_one_call =
       client != nullptr && texts.texts.size() <= kMaxTextsPerCall;
   SEMRANK_ASSIGN_OR_RETURN(

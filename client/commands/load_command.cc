@@ -59,12 +59,14 @@ absl::Status RunLoadCommand(LoadCommandOptions options,
     options.requests.titles = std::move(titles.texts);
   }
   LoadRequests requests(std::move(options.requests));
+  // From here on Ctrl-C ends the measurement, not the program.
   CatchInterrupts();
   SEMRANK_ASSIGN_OR_RETURN(const LoadReport report,
                            RunLoad(common.client, options.load, requests));
   SEMRANK_RETURN_IF_ERROR(PrintReport(common.ResultFormat(), report));
   if (report.first_failure.ok()) return absl::OkStatus();
   const absl::Status failure = WithHint(report.first_failure);
+  // Failures under load are a result; only a run of nothing else has failed.
   if (report.latencies.count() == 0) return failure;
   absl::FPrintF(stderr, "first failure: %s\n", failure.message());
   return absl::OkStatus();

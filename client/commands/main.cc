@@ -23,6 +23,7 @@ Examples:
 )"};
 
 absl::Status Run(const Command& command, CommonOptions& common) {
+  // Only embed writes files; for others a dot or slash is a mistake.
   if (!common.output_file.empty() && command.name != "embed") {
     return FlagError("output", common.output_file, kOutputForm);
   }

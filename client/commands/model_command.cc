@@ -51,6 +51,7 @@ absl::Status ListVersions(SemrankClient& client, const v1::ModelRef& ref,
   if (format != OutputFormat::kJson) {
     return WriteTable(ModelListTable(*models), format);
   }
+  // An object per line, so that the output can be processed line by line.
   for (const v1::Model& model : *models) {
     SEMRANK_RETURN_IF_ERROR(PrintMessage(model));
   }

@@ -168,6 +168,7 @@ absl::Status RunPut(const PutOptions& options, const CommonOptions& common) {
                   counts.last_line, counts.last_line);
   }
   SEMRANK_RETURN_IF_ERROR(status);
+  // An empty file is fine, but a file of bad lines is probably not UTF-8.
   if (counts.num_documents() == 0 && counts.num_bad_lines > 0) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "--documents=%s: no document was put, %d bad lines were skipped",

@@ -62,6 +62,7 @@ absl::Status RunRank(const RankOptions& options, const CommonOptions& common) {
   SEMRANK_ASSIGN_OR_RETURN(const TextList titles,
                            ReadTextsOrArguments("titles", options.titles,
                                                 /*skip_empty_lines=*/true));
+  // Reading the titles is not part of the round trip.
   const absl::Time start = absl::Now();
   const auto response = client->Rank(MakeRankRequest(options, titles));
   if (!response.ok()) return WithHint(response.status());

@@ -77,6 +77,7 @@ absl::StatusOr<bool> TextReader::Next(TextLine& line) {
   while (true) {
     SEMRANK_ASSIGN_OR_RETURN(const bool more, reader_->Next(all));
     if (!more) return false;
+    // Lines that are not ours are not checked: their shard reports them.
     if (line_number() <= options_.num_lines_before ||
         !options_.shard.Contains(line_number()) ||
         (all.empty() && options_.skip_empty_lines)) {
@@ -87,6 +88,7 @@ absl::StatusOr<bool> TextReader::Next(TextLine& line) {
     SEMRANK_RETURN_IF_ERROR(
         bad_lines_.Add(reader_->path(), line_number(), problem));
   }
+  // Only the first tab separates: titles may contain tabs.
   const std::size_t tab = all.find('\t');
   const bool has_id = tab != std::string_view::npos;
   line.number = line_number();

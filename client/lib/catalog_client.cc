@@ -58,6 +58,8 @@ v1::PutDocumentsStreamRequest MakeChunk(std::int64_t first,
     num_bytes += static_cast<std::int64_t>(document.ByteSizeLong()) +
                  kDocumentOverheadBytes;
     if (num_bytes > limits.max_bytes && chunk.documents_size() > 1) {
+      // `make` fills in this document again for the next chunk, which costs
+      // less than to compute sizes in advance.
       chunk.mutable_documents()->RemoveLast();
       break;
     }

@@ -14,6 +14,7 @@
 namespace semrank {
 namespace {
 
+// Credentials are small; a mistyped path must not read a large file.
 constexpr std::size_t kMaxFileBytes = std::size_t{1} << 20;
 constexpr std::size_t kMaxKeyBytes = 4'096;
 
@@ -25,6 +26,8 @@ absl::StatusOr<std::string> ReadIfNamed(const std::string& path) {
 absl::StatusOr<std::string> ReadApiKey(const std::string& path) {
   SEMRANK_ASSIGN_OR_RETURN(std::string key, ReadIfNamed(path));
   const char* const from_environment = std::getenv("SEMRANK_API_KEY");
+  // A file that is named wins, even if it turns out to be empty: falling back
+  // to another key would hide the mistake.
   if (path.empty() && from_environment != nullptr) key = from_environment;
   absl::StripAsciiWhitespace(&key);
   if (!path.empty() && key.empty()) {
@@ -46,6 +49,7 @@ absl::Status CheckHostPort(std::string_view address) {
   }
   const std::string_view host = address.substr(0, colon);
   if (host.empty()) return absl::InvalidArgumentError("has no host");
+  // Without brackets, the port could not be told from the address's last group.
   const bool bracketed = host.starts_with('[') && host.ends_with(']');
   if (!bracketed && host.find(':') != std::string_view::npos) {
     return absl::InvalidArgumentError("write an IPv6 host as [HOST]:PORT");
@@ -79,6 +83,8 @@ absl::Status CheckCredentials(const ClientCredentials& credentials) {
         "tls_cert: needs tls_ca, because only TLS uses it");
   }
   const std::string& key = credentials.api_key;
+  // HTTP/2 headers carry visible ASCII only; gRPC would fail every call with
+  // an error that does not name the key.
   const bool is_graphic = std::ranges::all_of(
       key, [](unsigned char c) { return absl::ascii_isgraph(c); });
   if (key.size() > kMaxKeyBytes || !is_graphic) {

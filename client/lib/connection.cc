@@ -51,6 +51,7 @@ std::shared_ptr<grpc::Channel> OpenChannel(const ClientOptions& options) {
       options.address, ToChannelCredentials(options.credentials), arguments);
 }
 
+// The text as it is: Retry decides what a malformed value means.
 std::optional<std::string> Pushback(const grpc::ClientContext& context) {
   const auto& trailers = context.GetServerTrailingMetadata();
   const auto found = trailers.find("grpc-retry-pushback-ms");
@@ -113,12 +114,16 @@ bool Connection::WaitToRetry(const grpc::Status& failed,
 absl::Status Connection::Describe(const grpc::Status& failed,
                                   int num_attempts) const {
   absl::Status result = FromGrpcStatus(failed, options_.address);
+  // gRPC's own errors name neither the address nor what was attempted, and a
+  // reached server always sends ErrorInfo.
   const bool from_server = GetErrorInfo(result).has_value();
   if (!from_server && absl::IsUnavailable(result)) {
     result = absl::UnavailableError(absl::StrFormat(
         "cannot reach %s: %s", options_.address, failed.error_message()));
   }
   if (!from_server && absl::IsDeadlineExceeded(result)) {
+    // A user wants to know which of two problems it is: a server that is slow,
+    // or an address where nothing responds.
     const bool connected =
         channel_->GetState(/*try_to_connect=*/false) == GRPC_CHANNEL_READY;
     result = absl::DeadlineExceededError(

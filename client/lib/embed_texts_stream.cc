@@ -32,6 +32,7 @@ void WriteTexts(const v1::EmbedTextsRequest& request, const Progress& progress,
     message.mutable_texts()->Swap(chunk.mutable_texts());
     message.set_side(request.side());
     message.set_encoding(request.encoding());
+    // After a reload, a new stream without a version would mix two models.
     *message.mutable_model() = progress.model;
     if (!stream.Write(message)) return;
   }

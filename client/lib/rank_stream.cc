@@ -72,6 +72,7 @@ class Responses {
   // Reads until the stream ends. Errors are the caller's own, or that a
   // response is invalid.
   absl::Status Read(Stream& stream, Retry& retry) {
+    // A new stream sends the rejected requests again.
     rejected_.clear();
     v1::RankStreamResponse response;
     while (stream.Read(&response)) {
@@ -94,6 +95,7 @@ class Responses {
   // Sleeps until the rejected requests may be sent again; false if they must
   // not be.
   bool WaitToRetry(Retry& retry) const {
+    // The latest rejection has the most recent estimate of the server.
     const absl::Status& rejection = rejected_.rbegin()->second;
     std::optional<std::string> pushback;
     if (const auto delay = GetRetryDelay(rejection); delay.has_value()) {

@@ -109,6 +109,7 @@ absl::StatusOr<std::vector<v1::Model>> SemrankClient::ListModels(
     models.insert(models.end(),
                   std::make_move_iterator(page.mutable_models()->begin()),
                   std::make_move_iterator(page.mutable_models()->end()));
+    // An empty token, which also the first request has, marks the last page.
     request.set_page_token(page.next_page_token());
   } while (!request.page_token().empty());
   return models;
@@ -238,6 +239,7 @@ absl::StatusOr<v1::EmbedTextsResponse> SemrankClient::EmbedInChunks(
 
 std::vector<float> FloatVector(const v1::EmbedTextsResponse& response,
                                std::size_t row) {
+  // Copied byte by byte, since a string has no alignment for floats.
   const std::size_t dim = response.embedding_dim();
   assert((row + 1) * dim * sizeof(float) <= response.vectors().size());
   const auto* bytes = reinterpret_cast<const unsigned char*>(

@@ -42,6 +42,7 @@ bool ServerLimits::Renew(const absl::Status& failure, absl::Time deadline,
                          MessageLimits& used) {
   if (!MayBeTooLarge(failure)) return false;
   const absl::StatusOr<MessageLimits> limits = Fetch(deadline);
+  // With the same limits the message would fail again.
   if (!limits.ok() || *limits == used) return false;
   used = *limits;
   return true;

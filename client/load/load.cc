@@ -139,10 +139,13 @@ void LoadRun::KeepRate() {
     std::this_thread::sleep_until(due);
     LoadCall* call = TakeIdle();
     while (call == nullptr && !Over(Clock::now())) {
+      // Polling is precise enough: a call that waits here is late anyway.
       absl::SleepFor(kLate / 2);
       call = TakeIdle();
     }
     if (call == nullptr || Over(Clock::now())) {
+      // Everything that was still due counts as unsent, so that a stalled
+      // server cannot improve its report.
       const std::chrono::duration<double> left = end_ - std::max(due, begin_);
       num_unsent_ = std::llround(left / interval);
       break;
@@ -157,6 +160,8 @@ void LoadRun::KeepRate() {
 
 void LoadRun::Count(const LoadCall& call) {
   const Clock::time_point now = Clock::now();
+  // With a rate, the calls that were due in the measurement count, also those
+  // answered after it; else the responses that came in it.
   const bool has_rate = options_.rate > 0;
   const bool counts =
       has_rate ? call.due >= begin_ : now >= begin_ && now <= end_;

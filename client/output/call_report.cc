@@ -67,6 +67,7 @@ absl::Status WithHint(const absl::Status& status) {
   const std::string hint = info.has_value()
                                ? HintForReason(info->reason(), status)
                                : HintForCode(status.code());
+  // The message comes from another machine.
   const std::string message = EscapeControls(std::string(status.message()));
   return absl::Status(
       status.code(),

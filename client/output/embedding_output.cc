@@ -28,6 +28,8 @@ const std::string& IdOf(const TextList& texts, std::size_t i) {
 
 EmbeddedTexts TakeEmbedded(const TextList& texts,
                            const v1::EmbedTextsStreamResponse& chunk) {
+  // The server's vectors of these texts are zeros, which would look like the
+  // vectors of texts without known features.
   std::vector<bool> bad(chunk.num_texts(), false);
   for (const v1::Problem& problem : chunk.problems()) {
     bad[problem.index()] = true;

@@ -18,6 +18,7 @@ namespace semrank {
 bool StdoutIsTerminal() { return isatty(STDOUT_FILENO) == 1; }
 
 absl::Status WriteStdout(std::string_view text) {
+  // A full disk shows only when the buffer is flushed.
   const bool written =
       std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
       std::fflush(stdout) == 0;

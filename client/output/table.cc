@@ -58,6 +58,7 @@ std::string Table::ToAlignedText() const {
     std::vector<Cell>& line = lines.emplace_back();
     for (const std::string& text : row) line.push_back(MakeCell(text));
   }
+  // Widths of escaped cells, which the terminal shows, not of the raw ones.
   std::vector<int> widths(columns_.size(), 0);
   for (const std::vector<Cell>& line : lines) {
     for (std::size_t i = 0; i < line.size(); ++i) {
@@ -71,6 +72,7 @@ std::string Table::ToAlignedText() const {
       if (i > 0) padded += kGap;
       padded += Pad(line[i], widths[i], columns_[i].align == Align::kRight);
     }
+    // Trailing blanks would wrap on a narrow terminal.
     padded.erase(padded.find_last_not_of(' ') + 1);
     text += padded + "\n";
   }
