@@ -207,7 +207,7 @@ void CommandLine::Add(std::string_view name, bool* field,
 }
 
 void CommandLine::Add(std::string_view name, absl::Duration* field,
-                      std::string_view help, Range<absl::Duration> range) {
+                      std::string_view help, FlagRange<absl::Duration> range) {
   Add({.name = std::string(name),
        .help = std::string(help),
        .form = "DURATION",
@@ -222,7 +222,7 @@ void CommandLine::Add(std::string_view name, absl::Duration* field,
 template <typename T>
 requires(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) void CommandLine::
     Add(std::string_view name, T* field, std::string_view help,
-        Range<std::type_identity_t<T>> range) {
+        FlagRange<std::type_identity_t<T>> range) {
   Add({.name = std::string(name),
        .help = std::string(help),
        .form = std::is_integral_v<T> ? "N" : "NUMBER",
@@ -234,18 +234,18 @@ requires(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) void CommandLine::
        .get = [field] { return FormatValue(*field); }});
 }
 template void CommandLine::Add(std::string_view, int*, std::string_view,
-                               Range<int>);
+                               FlagRange<int>);
 template void CommandLine::Add(std::string_view, std::int64_t*,
-                               std::string_view, Range<std::int64_t>);
+                               std::string_view, FlagRange<std::int64_t>);
 template void CommandLine::Add(std::string_view, std::uint32_t*,
-                               std::string_view, Range<std::uint32_t>);
+                               std::string_view, FlagRange<std::uint32_t>);
 template void CommandLine::Add(std::string_view, std::uint64_t*,
-                               std::string_view, Range<std::uint64_t>);
+                               std::string_view, FlagRange<std::uint64_t>);
 template void CommandLine::Add(std::string_view, double*, std::string_view,
-                               Range<double>);
+                               FlagRange<double>);
 
 void CommandLine::Add(std::string_view name, std::optional<double>* field,
-                      std::string_view help, Range<double> range) {
+                      std::string_view help, FlagRange<double> range) {
   Add({.name = std::string(name),
        .help = std::string(help),
        .form = "NUMBER",
@@ -273,7 +273,7 @@ void CommandLine::Add(std::string_view name, std::vector<std::string>* field,
 }
 
 void CommandLine::Add(std::string_view name, std::vector<int>* field,
-                      std::string_view help, Range<int> range) {
+                      std::string_view help, FlagRange<int> range) {
   Add({.name = std::string(name),
        .help = std::string(help),
        .form = "N,N,...",
@@ -471,8 +471,8 @@ absl::Status CommandLine::Impl::ReadConfigFile(const std::string& path) {
           name));
     }
     const bool in_use = owner == this || owner == selected;
-    if (in_use && flag->source <= FlagSource::kConfigFile) {
-      flag->Give(FlagSource::kConfigFile, absl::StrJoin(item.inputs, ","),
+    if (in_use && flag->source <= FlagSource::kFile) {
+      flag->Give(FlagSource::kFile, absl::StrJoin(item.inputs, ","),
                  absl::StrFormat("%s: %s", path, name));
     }
   }
@@ -644,7 +644,7 @@ std::string_view FlagSourceName(FlagSource source) {
   switch (source) {
     case FlagSource::kDefault:
       return "default";
-    case FlagSource::kConfigFile:
+    case FlagSource::kFile:
       return "config file";
     case FlagSource::kEnvironment:
       return "environment";

@@ -51,6 +51,15 @@ struct Named {
   T value;
 };
 
+// The word for `value`; "unknown" if it has none.
+template <typename T, std::size_t size>
+std::string NameOf(T value, const Named<T> (&names)[size]) {
+  for (const Named<T>& entry : names) {
+    if (entry.value == value) return std::string(entry.name);
+  }
+  return "unknown";
+}
+
 // A flag whose value needs a reader of its own.
 struct FlagSpec {
   std::string name;
@@ -65,7 +74,7 @@ struct FlagSpec {
   std::function<std::string()> get;
 };
 
-enum class FlagSource { kDefault, kConfigFile, kEnvironment, kCommandLine };
+enum class FlagSource { kDefault, kFile, kEnvironment, kCommandLine };
 
 // "default", "config file", "environment" or "command line".
 std::string_view FlagSourceName(FlagSource source);
@@ -95,20 +104,20 @@ class CommandLine {
   void Add(std::string_view name, std::string* field, std::string_view help);
   void Add(std::string_view name, bool* field, std::string_view help);
   void Add(std::string_view name, absl::Duration* field, std::string_view help,
-           Range<absl::Duration> range = {});
+           FlagRange<absl::Duration> range = {});
   template <typename T>
   requires(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) void Add(
       std::string_view name, T* field, std::string_view help,
-      Range<std::type_identity_t<T>> range = {});
+      FlagRange<std::type_identity_t<T>> range = {});
   // Not set as long as the flag is not given.
   void Add(std::string_view name, std::optional<double>* field,
-           std::string_view help, Range<double> range = {});
+           std::string_view help, FlagRange<double> range = {});
   // Empty elements are left out.
   void Add(std::string_view name, std::vector<std::string>* field,
            std::string_view help);
   // `range` holds for each element.
   void Add(std::string_view name, std::vector<int>* field,
-           std::string_view help, Range<int> range = {});
+           std::string_view help, FlagRange<int> range = {});
   // One of `names`.
   template <typename T, std::size_t size>
   void Add(std::string_view name, T* field, std::string_view help,

@@ -48,7 +48,7 @@ bool IsWholeNumber(absl::string_view text) {
 }
 
 template <typename T>
-bool Contains(const Range<T>& range, T value) {
+bool Contains(const FlagRange<T>& range, T value) {
   // Written so that NaN is outside.
   return (range.above_min ? value > range.min : value >= range.min) &&
          value <= range.max;
@@ -61,14 +61,14 @@ absl::Status MustBe(std::string_view what) {
 }  // namespace
 
 template <typename T>
-bool IsWholeRange(const Range<T>& range) {
-  const Range<T> whole;
+bool IsWholeRange(const FlagRange<T>& range) {
+  const FlagRange<T> whole;
   return range.min == whole.min && range.max == whole.max && !range.above_min;
 }
 
 template <typename T>
-std::string DescribeRange(const Range<T>& range) {
-  const Range<T> whole;
+std::string DescribeRange(const FlagRange<T>& range) {
+  const FlagRange<T> whole;
   const std::string min = FormatValue(range.min);
   const std::string max = FormatValue(range.max);
   const bool has_max = range.max != whole.max;
@@ -87,7 +87,8 @@ std::string DescribeRange(const Range<T>& range) {
 }
 
 template <typename T>
-absl::Status ReadValue(std::string_view text, const Range<T>& range, T& value) {
+absl::Status ReadValue(std::string_view text, const FlagRange<T>& range,
+                       T& value) {
   T read;
   const std::string limits = DescribeRange(range);
   if (!Parse(ToAbsl(text), read)) {
@@ -110,7 +111,7 @@ absl::Status ReadValue(std::string_view text, bool& value) {
                                                 : MustBe("true or false");
 }
 
-absl::Status ReadValue(std::string_view text, const Range<int>& range,
+absl::Status ReadValue(std::string_view text, const FlagRange<int>& range,
                        std::vector<int>& values) {
   std::vector<int> read;
   if (!text.empty()) {
@@ -139,10 +140,10 @@ std::string FormatValue(const T& value) {
   }
 }
 
-#define SEMRANK_INSTANTIATE(T)                                            \
-  template bool IsWholeRange(const Range<T>&);                            \
-  template std::string DescribeRange(const Range<T>&);                    \
-  template absl::Status ReadValue(std::string_view, const Range<T>&, T&); \
+#define SEMRANK_INSTANTIATE(T)                                                \
+  template bool IsWholeRange(const FlagRange<T>&);                            \
+  template std::string DescribeRange(const FlagRange<T>&);                    \
+  template absl::Status ReadValue(std::string_view, const FlagRange<T>&, T&); \
   template std::string FormatValue(const T&)
 SEMRANK_INSTANTIATE(int);
 SEMRANK_INSTANTIATE(std::int64_t);

@@ -16,13 +16,13 @@ namespace semrank {
 
 // Values that a flag may have, bounds included. NaN is in no range.
 template <typename T>
-struct Range {
+struct FlagRange {
   T min = std::numeric_limits<T>::lowest();
   T max = std::numeric_limits<T>::max();
   bool above_min = false;  // `min` itself is not allowed
 };
 template <>
-struct Range<absl::Duration> {
+struct FlagRange<absl::Duration> {
   absl::Duration min = absl::ZeroDuration();
   absl::Duration max = absl::InfiniteDuration();
   bool above_min = false;
@@ -34,18 +34,19 @@ struct Range<absl::Duration> {
 // "1 to 100", "at least 1", "above 0, at most 100"; of the whole range of an
 // integer type its bounds, of other types "".
 template <typename T>
-std::string DescribeRange(const Range<T>& range);
+std::string DescribeRange(const FlagRange<T>& range);
 template <typename T>
-bool IsWholeRange(const Range<T>& range);
+bool IsWholeRange(const FlagRange<T>& range);
 
 // Integers and doubles are decimal. A number outside the range of T is out of
 // `range`, not "no number".
 template <typename T>
-absl::Status ReadValue(std::string_view text, const Range<T>& range, T& value);
+absl::Status ReadValue(std::string_view text, const FlagRange<T>& range,
+                       T& value);
 // true, false, yes, no, 1, 0.
 absl::Status ReadValue(std::string_view text, bool& value);
 // Comma-separated; empty text is an empty list.
-absl::Status ReadValue(std::string_view text, const Range<int>& range,
+absl::Status ReadValue(std::string_view text, const FlagRange<int>& range,
                        std::vector<int>& values);
 
 // The shortest text that is read back as the same value.

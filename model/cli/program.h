@@ -9,6 +9,7 @@
 #ifndef SEMRANK_MODEL_CLI_PROGRAM_H_
 #define SEMRANK_MODEL_CLI_PROGRAM_H_
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,9 +49,14 @@ int ExitCode(const ProgramInfo& info, const absl::Status& status);
 // InvalidArgument `message`, marked so that ExitCode gives 2.
 absl::Status UsageError(std::string_view message);
 
-// UsageError "--name=value: reason".
+// UsageError "--name=value: reason": for what depends on several flags. What
+// one flag may be is checked by CommandLine.
 absl::Status FlagError(std::string_view flag, std::string_view value,
                        std::string_view reason);
+
+// FlagError unless min <= value <= max.
+absl::Status CheckRange(std::string_view flag, std::int64_t value,
+                        std::int64_t min, std::int64_t max);
 
 }  // namespace semrank
 

@@ -4,10 +4,11 @@
 
 #include <cstdint>
 
-#include "absl/status/status.h"
 #include "absl/time/time.h"
 
 namespace semrank {
+
+class CommandLine;
 
 struct CheckpointOptions {
   // Time between two; 0 = none by time.
@@ -22,8 +23,8 @@ struct CheckpointOptions {
   }
 };
 
-// FlagError as ResolveOptions.
-absl::Status Resolve(CheckpointOptions& options);
+void AddCheckpointOptions(CommandLine& command_line,
+                          CheckpointOptions& options);
 
 }  // namespace semrank
 

@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
+#include "model/cli/command_line.h"
 #include "model/cli/program.h"
-#include "model/train/options/option_checks.h"
 
 namespace semrank {
 namespace {
@@ -40,6 +40,58 @@ absl::Status CheckValidation(const DataOptions& data) {
 
 }  // namespace
 
+void AddDataOptions(CommandLine& command_line, DataOptions& options) {
+  command_line.Group("Data");
+  command_line.Add("train", &options.train_files,
+                   "Files of clicked pairs: query TAB title [TAB clicks [TAB "
+                   "impressions]]; plain, .gz or .zst; - is standard input. "
+                   "Pairs with 0 clicks are ignored; --clicks says what the "
+                   "counts of the others do.");
+  command_line.Add("model_dir", &options.model_dir,
+                   "Folder to publish the model in, as its next version. Also "
+                   "gets training.jsonl, the metrics of every epoch, and "
+                   "report.html.");
+  command_line.Add(
+      "valid_fraction", &options.valid_fraction,
+      absl::StrFormat("Share of the queries of --train, 0 to 0.5, whose pairs "
+                      "are held out for the validation loss. -1 = %g, but 0 "
+                      "with --valid_pairs or --valid_queries.",
+                      kDefaultValidFraction));
+  command_line.Add("valid_queries", &options.valid_queries,
+                   "Judged queries, query_id TAB query, whose NDCG is measured "
+                   "after each epoch; needs --valid_docs and --valid_qrels.");
+  command_line.Add("valid_docs", &options.valid_docs,
+                   "Documents, doc_id TAB title, that --valid_queries rank.");
+  command_line.Add("valid_qrels", &options.valid_qrels,
+                   "Judgements of --valid_queries, as TREC qrels.");
+  command_line.Group("Data", CommandLine::Level::kAdvanced);
+  command_line.Add("valid_pairs", &options.valid_pair_files,
+                   "Files of pairs, as --train, for the validation loss.");
+  command_line.Add("valid_candidates", &options.valid_judged_only,
+                   "Documents that a query of --valid_queries ranks: all, or "
+                   "those judged for it.",
+                   {{"all", false}, {"judged", true}});
+  command_line.Add("valid_halves", &options.valid_halves,
+                   "Scores each half of the validation queries apart, too "
+                   "(\"halves\" in training.jsonl), for two-fold "
+                   "cross-validation by scripts/tune.py.");
+  command_line.Add("judged", &options.judged_file,
+                   "Judged titles, query TAB title TAB grade. Those of a lower "
+                   "grade than the clicked one are the negatives of "
+                   "--negative_sampling=shown and --hard_negatives.");
+  command_line.Add("max_bad_lines", &options.max_bad_lines,
+                   "Bad lines over all files that are skipped; one more ends "
+                   "the run.",
+                   {.min = 0, .max = std::int64_t{1} << 40});
+  command_line.Add("memory_limit", &options.memory_limit,
+                   "Bytes of memory. Pairs that take more than three quarters "
+                   "of it are read from their files again in each epoch, in "
+                   "random blocks through a shuffle buffer that takes what "
+                   "model and mini-batches leave. 0 = half of this machine's "
+                   "memory.",
+                   {.min = 0, .max = std::int64_t{1} << 50});
+}
+
 absl::Status Resolve(DataOptions& data) {
   if (data.train_files.empty()) {
     return FlagError("train", "", "names no file of pairs");
@@ -52,10 +104,6 @@ absl::Status Resolve(DataOptions& data) {
         !data.valid_pair_files.empty() || !data.valid_queries.empty();
     data.valid_fraction = other ? 0 : kDefaultValidFraction;
   }
-  SEMRANK_RETURN_IF_ERROR(CheckRange("max_bad_lines", data.max_bad_lines, 0,
-                                     std::int64_t{1} << 40));
-  SEMRANK_RETURN_IF_ERROR(
-      CheckRange("memory_limit", data.memory_limit, 0, std::int64_t{1} << 50));
   return CheckValidation(data);
 }
 

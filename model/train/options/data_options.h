@@ -10,6 +10,8 @@
 
 namespace semrank {
 
+class CommandLine;
+
 struct DataOptions {
   // Files of pairs, `query<TAB>title[<TAB>clicks[<TAB>impressions]]`.
   std::vector<std::string> train_files;
@@ -40,6 +42,8 @@ struct DataOptions {
 };
 
 inline constexpr double kDefaultValidFraction = 0.05;
+
+void AddDataOptions(CommandLine& command_line, DataOptions& options);
 
 // Replaces -1 by what it stands for, then checks; FlagError as ResolveOptions.
 absl::Status Resolve(DataOptions& options);

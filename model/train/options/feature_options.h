@@ -10,6 +10,8 @@
 
 namespace semrank {
 
+class CommandLine;
+
 struct FeatureOptions {
   v1::FeatureKind kind = v1::FEATURE_KIND_LETTERS;
   int ngram_length = 3;
@@ -20,6 +22,8 @@ struct FeatureOptions {
   // The vocabularies of another model; null = chosen from the training texts.
   std::shared_ptr<const Featurizer> given = nullptr;
 };
+
+void AddFeatureOptions(CommandLine& command_line, FeatureOptions& options);
 
 // FlagError as ResolveOptions.
 absl::Status Resolve(FeatureOptions& options);

@@ -1,9 +1,8 @@
 #include "model/train/options/loss_options.h"
 
 #include "absl/strings/str_format.h"
-#include "model/base/status_macros.h"
+#include "model/cli/command_line.h"
 #include "model/cli/program.h"
-#include "model/train/options/option_checks.h"
 
 namespace semrank {
 
@@ -16,15 +15,66 @@ bool DrawsTitles(const LossOptions& options) {
   return options.sampling != v1::NEGATIVE_SAMPLING_IN_BATCH;
 }
 
+void AddLossOptions(CommandLine& command_line, LossOptions& options) {
+  command_line.Group("Loss");
+  command_line.Add(
+      "negative_sampling", &options.sampling,
+      "Source of the unclicked titles: in_batch (other pairs of the "
+      "mini-batch; one product scores all of them), uniform (drawn from all "
+      "titles, each embedded for itself, as in the papers) or shown (drawn "
+      "from those that were shown for the same query and did worse: fewer "
+      "clicks, a lower click rate where all have impressions, a lower grade "
+      "with --judged; uniform ones fill up). Titles equal to the clicked one "
+      "are ignored, with in_batch also those of an equal query, with uniform "
+      "all that were clicked for the query.",
+      {{"uniform", v1::NEGATIVE_SAMPLING_UNIFORM},
+       {"in_batch", v1::NEGATIVE_SAMPLING_IN_BATCH},
+       {"shown", v1::NEGATIVE_SAMPLING_SHOWN_NOT_CLICKED}});
+  command_line.Add(
+      "negatives", &options.negatives,
+      absl::StrFormat("Unclicked titles beside each clicked one, J. in_batch: "
+                      "0 = all other titles of the batch. -1 = all with "
+                      "in_batch, %d otherwise.",
+                      kDefaultNegatives),
+      {.min = -1, .max = kMaxNegatives});
+  // Beyond, the softmax of single precision is an argmax.
+  command_line.Add("gamma", &options.gamma,
+                   "Factor on the cosine in the softmax; --tower=ssi has no "
+                   "softmax.",
+                   {.min = 0, .max = 1000, .above_min = true});
+  command_line.Group("Loss", CommandLine::Level::kAdvanced);
+  command_line.Add("hard_negatives", &options.hard_negatives,
+                   "Titles beside those of the batch, at most, that were shown "
+                   "for the same query and did worse, as with "
+                   "--negative_sampling=shown. Only with "
+                   "--negative_sampling=in_batch.",
+                   {.min = 0, .max = kMaxNegatives});
+  command_line.Add("clicks", &options.clicks,
+                   "Meaning of click counts: ignore (each line counts once), "
+                   "weight (the loss of a pair counts as often as it was "
+                   "clicked; the mean of a mini-batch is over its clicks) or "
+                   "repeat (the pair occurs that often in an epoch, each time "
+                   "in another batch and against other titles).",
+                   {{"ignore", v1::CLICK_USE_IGNORE},
+                    {"weight", v1::CLICK_USE_WEIGHT},
+                    {"repeat", v1::CLICK_USE_REPEAT}});
+  command_line.Add("margin", &options.margin,
+                   "--tower=ssi: margin by which the clicked title has to "
+                   "score higher than an unclicked one.",
+                   {.min = 0, .max = 1000, .above_min = true});
+}
+
 absl::Status Resolve(LossOptions& loss) {
   const bool in_batch = loss.sampling == v1::NEGATIVE_SAMPLING_IN_BATCH;
   if (loss.negatives == -1) {
     loss.negatives = in_batch ? 0 : kDefaultNegatives;
   }
-  SEMRANK_RETURN_IF_ERROR(
-      CheckRange("negatives", loss.negatives, in_batch ? 0 : 1, kMaxNegatives));
-  SEMRANK_RETURN_IF_ERROR(
-      CheckRange("hard_negatives", loss.hard_negatives, 0, kMaxNegatives));
+  if (loss.negatives == 0 && !in_batch) {
+    return FlagError("negatives", "0",
+                     absl::StrFormat("must be 1 to %d, unless "
+                                     "--negative_sampling=in_batch",
+                                     kMaxNegatives));
+  }
   if (loss.hard_negatives > 0 && !in_batch) {
     return FlagError("hard_negatives",
                      absl::StrFormat("%d", loss.hard_negatives),
@@ -32,9 +82,7 @@ absl::Status Resolve(LossOptions& loss) {
                      "--negative_sampling=in_batch; with shown, --negatives "
                      "says how many there are");
   }
-  SEMRANK_RETURN_IF_ERROR(CheckPositive("margin", loss.margin, 1000));
-  // Beyond, the softmax of single precision is an argmax.
-  return CheckPositive("gamma", loss.gamma, 1000);
+  return absl::OkStatus();
 }
 
 }  // namespace semrank

@@ -7,6 +7,8 @@
 
 namespace semrank {
 
+class CommandLine;
+
 struct LossOptions {
   v1::NegativeSampling sampling = v1::NEGATIVE_SAMPLING_IN_BATCH;
   // J. In-batch: 0 = all other titles. -1 = all with in-batch sampling,
@@ -30,6 +32,8 @@ bool UsesShownTitles(const LossOptions& options);
 
 // Whether negatives are drawn from the titles of the whole training set.
 bool DrawsTitles(const LossOptions& options);
+
+void AddLossOptions(CommandLine& command_line, LossOptions& options);
 
 // Replaces -1 by what it stands for, then checks; FlagError as ResolveOptions.
 absl::Status Resolve(LossOptions& options);

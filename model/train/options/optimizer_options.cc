@@ -1,22 +1,38 @@
 #include "model/train/options/optimizer_options.h"
 
-#include <limits>
-
-#include "model/base/status_macros.h"
-#include "model/train/options/option_checks.h"
+#include "model/cli/command_line.h"
 
 namespace semrank {
 
-absl::Status Resolve(OptimizerOptions& optimizer) {
-  SEMRANK_RETURN_IF_ERROR(CheckRange("warmup_batches", optimizer.warmup_batches,
-                                     0, std::numeric_limits<int>::max()));
-  if (optimizer.gradient_clip_norm != 0) {
-    SEMRANK_RETURN_IF_ERROR(CheckPositive("gradient_clip_norm",
-                                          optimizer.gradient_clip_norm,
-                                          std::numeric_limits<float>::max()));
-  }
-  return CheckPositive("learning_rate", optimizer.learning_rate,
-                       std::numeric_limits<float>::max());
+void AddOptimizerOptions(CommandLine& command_line, OptimizerOptions& options) {
+  command_line.Group("Optimizer");
+  command_line.Add("optimizer", &options.kind,
+                   "sgd, adagrad (the more a weight has moved, the shorter are "
+                   "its steps) or adam.",
+                   {{"sgd", v1::OPTIMIZER_SGD},
+                    {"adagrad", v1::OPTIMIZER_ADAGRAD},
+                    {"adam", v1::OPTIMIZER_ADAM}});
+  // Well within the range of single precision.
+  command_line.Add("learning_rate", &options.learning_rate,
+                   "Step size. The loss is the mean over the mini-batch, so "
+                   "sgd needs a hundred times adam's and more, adagrad ten "
+                   "times.",
+                   {.min = 0, .max = 1e30, .above_min = true});
+  command_line.Group("Optimizer", CommandLine::Level::kAdvanced);
+  command_line.Add("learning_rate_decay", &options.decay,
+                   "Learning rate after the warm-up: none (constant) or linear "
+                   "(to 0 at the end of the last of --epochs, also when "
+                   "--patience ends the run before).",
+                   {{"none", v1::LEARNING_RATE_DECAY_NONE},
+                    {"linear", v1::LEARNING_RATE_DECAY_LINEAR}});
+  command_line.Add("warmup_batches", &options.warmup_batches,
+                   "Mini-batches over which the learning rate rises linearly "
+                   "from 0.",
+                   {.min = 0});
+  command_line.Add("gradient_clip_norm", &options.gradient_clip_norm,
+                   "Largest norm of a step's gradient, over all weights; a "
+                   "longer gradient is scaled down to it. 0 = no limit.",
+                   {.min = 0, .max = 1e30});
 }
 
 }  // namespace semrank

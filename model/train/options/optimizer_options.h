@@ -2,10 +2,11 @@
 #ifndef SEMRANK_MODEL_TRAIN_OPTIONS_OPTIMIZER_OPTIONS_H_
 #define SEMRANK_MODEL_TRAIN_OPTIONS_OPTIMIZER_OPTIONS_H_
 
-#include "absl/status/status.h"
 #include "semrank/v1/model_config.pb.h"
 
 namespace semrank {
+
+class CommandLine;
 
 struct OptimizerOptions {
   v1::Optimizer kind = v1::OPTIMIZER_ADAM;
@@ -17,8 +18,7 @@ struct OptimizerOptions {
   v1::LearningRateDecay decay = v1::LEARNING_RATE_DECAY_NONE;
 };
 
-// FlagError as ResolveOptions.
-absl::Status Resolve(OptimizerOptions& options);
+void AddOptimizerOptions(CommandLine& command_line, OptimizerOptions& options);
 
 }  // namespace semrank
 

@@ -2,17 +2,16 @@
 
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
+#include "model/cli/command_line.h"
 #include "model/cli/program.h"
 #include "model/format/model_config.h"
 #include "model/text/ngram_vocabulary.h"
-#include "model/train/options/option_checks.h"
 #include "model/train/options/option_names.h"
-#include "model/train/options/train_options.h"
 
 namespace semrank {
 namespace {
 
-// Of options that need U and V.
+// For options that need U and V.
 absl::Status CheckUse(std::string_view flag, int value, bool has_vectors) {
   if (value == 0 || has_vectors) return absl::OkStatus();
   return FlagError(flag, absl::StrFormat("%d", value),
@@ -22,16 +21,40 @@ absl::Status CheckUse(std::string_view flag, int value, bool has_vectors) {
 
 }  // namespace
 
+void AddSsiOptions(CommandLine& command_line, SsiOptions& options) {
+  command_line.Group("SSI", CommandLine::Level::kAdvanced);
+  command_line.Add("ssi", &options.variant,
+                   "W in the score q'Wd of --tower=ssi: low_rank (U'V + I), "
+                   "symmetric (U'U + I), low_rank_no_identity (U'V), diagonal "
+                   "(a weight a word), full (a weight a pair of words; small "
+                   "dictionaries, or hashed). U and V have --embedding_dim "
+                   "rows.",
+                   kSsiVariantNames);
+  command_line.Add("ssi_dense_words", &options.dense_words,
+                   "Number of the most frequent words that have columns in U "
+                   "and V; the columns of the others are zero, so that those "
+                   "words match only themselves, through I. 0 = all words have "
+                   "columns.",
+                   {.min = 0, .max = kMaxVocabularySize});
+  command_line.Add("ssi_pair_hash_buckets", &options.pair_hash_buckets,
+                   "Hash kernels: number of weights that the word pairs of "
+                   "--ssi=full share, added to I. 0 = each pair has its own.",
+                   {.min = 0, .max = kMaxPairHashBuckets});
+  command_line.Add("ssi_frequent_words", &options.frequent_words,
+                   "Correlated feature hashing: number of words that count as "
+                   "frequent. In U and V any other word is the mean of the "
+                   "--ssi_correlated_top_k frequent ones that it occurs with "
+                   "most (DICE). 0 = off.",
+                   {.min = 0, .max = kMaxFrequentWords});
+  command_line.Add("ssi_correlated_top_k", &options.correlated_top_k,
+                   "See --ssi_frequent_words; the paper uses 5.",
+                   {.min = 0, .max = kMaxCorrelatedTopK});
+  command_line.Add("ssi_init_scale", &options.init_scale,
+                   "Standard deviation of the initial U and V; 1 in the paper.",
+                   {.min = 0, .max = 100, .above_min = true});
+}
+
 absl::Status Resolve(SsiOptions& ssi) {
-  SEMRANK_RETURN_IF_ERROR(
-      CheckRange("ssi_dense_words", ssi.dense_words, 0, kMaxVocabularySize));
-  SEMRANK_RETURN_IF_ERROR(CheckRange(
-      "ssi_pair_hash_buckets", ssi.pair_hash_buckets, 0, kMaxPairHashBuckets));
-  SEMRANK_RETURN_IF_ERROR(CheckRange("ssi_frequent_words", ssi.frequent_words,
-                                     0, kMaxFrequentWords));
-  SEMRANK_RETURN_IF_ERROR(CheckRange(
-      "ssi_correlated_top_k", ssi.correlated_top_k, 0, kMaxCorrelatedTopK));
-  SEMRANK_RETURN_IF_ERROR(CheckPositive("ssi_init_scale", ssi.init_scale, 100));
   const bool has_vectors = HasSsiVectors(ssi.variant);
   SEMRANK_RETURN_IF_ERROR(
       CheckUse("ssi_dense_words", ssi.dense_words, has_vectors));
@@ -55,21 +78,6 @@ absl::Status Resolve(SsiOptions& ssi) {
   return absl::OkStatus();
 }
 
-absl::Status ResolveSsi(TrainOptions& options) {
-  if (options.features.kind != v1::FEATURE_KIND_WORDS) {
-    return FlagError("features", OptionName(options.features.kind),
-                     "--tower=ssi compares words");
-  }
-  if (options.tower.dropout > 0) {
-    return FlagError("dropout", absl::StrFormat("%g", options.tower.dropout),
-                     "drops hidden units, and --tower=ssi has none");
-  }
-  options.tower.hidden_dims.clear();
-  options.tower.shared = options.ssi.variant == v1::SSI_VARIANT_SYMMETRIC;
-  if (!HasSsiVectors(options.ssi.variant)) options.tower.embedding_dim = 0;
-  return absl::OkStatus();
-}
-
 v1::SsiSpec DescribeSsi(const SsiOptions& options, int num_words) {
   v1::SsiSpec spec;
   spec.set_variant(options.variant);
@@ -82,26 +90,6 @@ v1::SsiSpec DescribeSsi(const SsiOptions& options, int num_words) {
     spec.set_correlated_top_k(options.correlated_top_k);
   }
   return spec;
-}
-
-absl::StatusOr<std::int64_t> NumSsiParameters(const TrainOptions& options,
-                                              int num_words) {
-  const v1::SsiSpec spec = DescribeSsi(options.ssi, num_words);
-  if (spec.pair_hash_buckets() > 0) return spec.pair_hash_buckets();
-  if (spec.variant() == v1::SSI_VARIANT_DIAGONAL) return num_words;
-  if (spec.variant() == v1::SSI_VARIANT_FULL) {
-    if (num_words <= kMaxMatrixWords) {
-      return std::int64_t{num_words} * num_words;
-    }
-    return FlagError(
-        "max_words", absl::StrFormat("%d", options.features.max_words),
-        absl::StrFormat("%d words make a W that is too large to store; "
-                        "--ssi=full takes at most %d words, or any number with "
-                        "--ssi_pair_hash_buckets",
-                        num_words, kMaxMatrixWords));
-  }
-  return NumSsiRows(spec, num_words) * options.tower.embedding_dim *
-         (options.tower.shared ? 1 : 2);
 }
 
 }  // namespace semrank

@@ -2,15 +2,12 @@
 #ifndef SEMRANK_MODEL_TRAIN_OPTIONS_SSI_OPTIONS_H_
 #define SEMRANK_MODEL_TRAIN_OPTIONS_SSI_OPTIONS_H_
 
-#include <cstdint>
-
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "semrank/v1/model_config.pb.h"
 
 namespace semrank {
 
-struct TrainOptions;
+class CommandLine;
 
 // Of effect with --tower=ssi only.
 struct SsiOptions {
@@ -28,20 +25,14 @@ struct SsiOptions {
   double init_scale = 0.03;
 };
 
+void AddSsiOptions(CommandLine& command_line, SsiOptions& options);
+
 // FlagError as ResolveOptions.
 absl::Status Resolve(SsiOptions& options);
-
-// What SSI leaves no choice in: words, no hidden layers, vectors or none.
-// FlagError for another choice.
-absl::Status ResolveSsi(TrainOptions& options);
 
 // What config.json says. A bound that no word of the vocabulary is beyond is
 // none.
 v1::SsiSpec DescribeSsi(const SsiOptions& options, int num_words);
-
-// Weights that are learned. FlagError when W is too large to be stored whole.
-absl::StatusOr<std::int64_t> NumSsiParameters(const TrainOptions& options,
-                                              int num_words);
 
 }  // namespace semrank
 

@@ -6,29 +6,14 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "model/base/status_macros.h"
+#include "model/cli/command_line.h"
 #include "model/cli/program.h"
 #include "model/format/model_config.h"
 #include "model/nn/clsm_tower.h"
-#include "model/train/options/option_checks.h"
+#include "model/train/options/option_names.h"
 
 namespace semrank {
 namespace {
-
-absl::Status CheckHidden(const std::vector<int>& dims) {
-  const std::string text = absl::StrJoin(dims, ",");
-  if (dims.size() > kMaxHiddenLayers) {
-    return FlagError("hidden", text,
-                     absl::StrFormat("at most %d layers", kMaxHiddenLayers));
-  }
-  for (const int dim : dims) {
-    if (dim < 1 || dim > kMaxLayerWidth) {
-      return FlagError(
-          "hidden", text,
-          absl::StrFormat("widths must be 1 to %d", kMaxLayerWidth));
-    }
-  }
-  return absl::OkStatus();
-}
 
 absl::Status ResolveClsm(TowerOptions& tower) {
   if (tower.activation == v1::ACTIVATION_IDENTITY) {
@@ -37,8 +22,6 @@ absl::Status ResolveClsm(TowerOptions& tower) {
   }
   tower.activation = v1::ACTIVATION_TANH;
   if (tower.clsm_window == 0) tower.clsm_window = kDefaultClsmWindow;
-  SEMRANK_RETURN_IF_ERROR(
-      CheckRange("window", tower.clsm_window, 1, kMaxClsmWindow));
   if (tower.clsm_window % 2 == 0) {
     return FlagError("window", absl::StrFormat("%d", tower.clsm_window),
                      "must be odd: a word and as many on each side");
@@ -50,6 +33,44 @@ absl::Status ResolveClsm(TowerOptions& tower) {
 }
 
 }  // namespace
+
+void AddTowerOptions(CommandLine& command_line, TowerOptions& options) {
+  command_line.Group("Network");
+  command_line.Add("tower", &options.kind,
+                   "linear (bag of features, one layer), dssm (the same with "
+                   "tanh layers; the default if --hidden is given), clsm (word "
+                   "windows, convolution, max pooling: depends on the order of "
+                   "words), ssi (tf-idf words compared through a learned "
+                   "matrix, see --ssi; it has other defaults: TRAINING.md).",
+                   kTowerNames);
+  command_line.Add("shared_towers", &options.shared,
+                   "One network for queries and titles; otherwise one for "
+                   "each. ssi: --ssi decides.");
+  command_line.Add("hidden", &options.hidden_dims,
+                   "Sizes of the hidden layers; may be empty. dssm: 300,300 by "
+                   "default; clsm: 300 by default, its convolution comes "
+                   "first; linear and ssi have none.",
+                   {.min = 1, .max = kMaxLayerWidth});
+  command_line.Add("embedding_dim", &options.embedding_dim,
+                   "Elements of a vector. 128 by default for towers other "
+                   "than linear. ssi: the rank of U and V.",
+                   {.min = 1, .max = kMaxLayerWidth});
+  command_line.Group("Network", CommandLine::Level::kAdvanced);
+  command_line.Add("dropout", &options.dropout,
+                   "Share of the hidden units that are dropped in training, "
+                   "drawn again for each text, 0 to below 1.");
+  command_line.Add("activation", &options.activation,
+                   "--tower=linear: activation function, linear by default. "
+                   "The other towers use tanh.",
+                   kActivationNames);
+  command_line.Add("biases", &options.biases,
+                   "Layers learn biases; otherwise biases stay 0.");
+  command_line.Add("window", &options.clsm_window,
+                   absl::StrFormat("--tower=clsm: words in a window, odd. 0 = "
+                                   "%d.",
+                                   kDefaultClsmWindow),
+                   {.min = 0, .max = kMaxClsmWindow});
+}
 
 absl::Status Resolve(TowerOptions& tower) {
   if (tower.kind != v1::TOWER_KIND_CLSM && tower.clsm_window != 0) {
@@ -81,7 +102,10 @@ absl::Status Resolve(TowerOptions& tower) {
       tower.activation = v1::ACTIVATION_IDENTITY;
       break;
   }
-  SEMRANK_RETURN_IF_ERROR(CheckHidden(tower.hidden_dims));
+  if (tower.hidden_dims.size() > kMaxHiddenLayers) {
+    return FlagError("hidden", absl::StrJoin(tower.hidden_dims, ","),
+                     absl::StrFormat("at most %d layers", kMaxHiddenLayers));
+  }
   if (!(tower.dropout >= 0 && tower.dropout < 1)) {
     return FlagError("dropout", absl::StrFormat("%g", tower.dropout),
                      "must be 0 to below 1");
@@ -90,7 +114,7 @@ absl::Status Resolve(TowerOptions& tower) {
     return FlagError("dropout", absl::StrFormat("%g", tower.dropout),
                      "drops hidden units, and this network has none");
   }
-  return CheckRange("embedding_dim", tower.embedding_dim, 1, kMaxLayerWidth);
+  return absl::OkStatus();
 }
 
 int NumPaddings(const TowerOptions& options) {

@@ -9,6 +9,8 @@
 
 namespace semrank {
 
+class CommandLine;
+
 struct TowerOptions {
   v1::TowerKind kind = v1::TOWER_KIND_DSSM;
   bool shared = true;
@@ -33,6 +35,8 @@ inline constexpr int kDefaultLinearDim = 256;
 inline constexpr int kDefaultClsmWindow = 3;
 // Of hidden_dims for CLSM: 3.5 has one layer behind the convolution.
 inline constexpr int kDefaultConvolutionDim = 300;
+
+void AddTowerOptions(CommandLine& command_line, TowerOptions& options);
 
 // Replaces UNSPECIFIED and 0 by what it stands for, then checks; FlagError as
 // ResolveOptions.

@@ -4,9 +4,12 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
+#include "model/cli/command_line.h"
 #include "model/cli/program.h"
-#include "model/train/options/option_checks.h"
+#include "model/format/ssi_tensors.h"
+#include "model/train/options/option_names.h"
 
 namespace semrank {
 namespace {
@@ -46,7 +49,6 @@ absl::Status ResolveEarlyStopping(TrainOptions& options) {
 // resumed.
 absl::Status ResolveCheckpoint(const DataOptions& data,
                                CheckpointOptions& checkpoint) {
-  SEMRANK_RETURN_IF_ERROR(Resolve(checkpoint));
   const auto reads_input = [](const std::vector<std::string>& files) {
     return std::find(files.begin(), files.end(), "-") != files.end();
   };
@@ -62,7 +64,60 @@ absl::Status ResolveCheckpoint(const DataOptions& data,
   return absl::OkStatus();
 }
 
+// SSI leaves no choice of the features and the layers.
+absl::Status ResolveSsi(TrainOptions& options) {
+  if (options.features.kind != v1::FEATURE_KIND_WORDS) {
+    return FlagError("features", NameOf(options.features.kind, kFeatureNames),
+                     "--tower=ssi compares words");
+  }
+  if (options.tower.dropout > 0) {
+    return FlagError("dropout", absl::StrFormat("%g", options.tower.dropout),
+                     "drops hidden units, and --tower=ssi has none");
+  }
+  options.tower.hidden_dims.clear();
+  options.tower.shared = options.ssi.variant == v1::SSI_VARIANT_SYMMETRIC;
+  if (!HasSsiVectors(options.ssi.variant)) options.tower.embedding_dim = 0;
+  return absl::OkStatus();
+}
+
 }  // namespace
+
+void AddTrainOptions(CommandLine& command_line, TrainOptions& options) {
+  AddDataOptions(command_line, options.data);
+  AddTowerOptions(command_line, options.tower);
+  AddFeatureOptions(command_line, options.features);
+  AddSsiOptions(command_line, options.ssi);
+  AddLossOptions(command_line, options.loss);
+  AddOptimizerOptions(command_line, options.optimizer);
+  command_line.Group("Run");
+  command_line.Add("batch_size", &options.batch_size,
+                   "Largest number of pairs in a mini-batch: an epoch is cut "
+                   "into equal ones.",
+                   {.min = 1, .max = kMaxBatchSize});
+  command_line.Add("epochs", &options.epochs,
+                   "Largest number of passes over the pairs.",
+                   {.min = 1, .max = 1'000'000});
+  command_line.Add("patience", &options.patience,
+                   "Epochs without improvement, as --early_stopping measures "
+                   "it, before training stops. 0 = never. The best epoch is "
+                   "published.",
+                   {.min = 0, .max = 1'000'000});
+  command_line.Add("early_stopping", &options.early_stopping,
+                   "Measure of the best epoch: ndcg (NDCG@10 of "
+                   "--valid_queries), loss (of the validation pairs) or auto "
+                   "(ndcg with --valid_queries, otherwise loss).",
+                   {{"auto", EpochMeasure::kAuto},
+                    {"ndcg", EpochMeasure::kNdcg},
+                    {"loss", EpochMeasure::kLoss}});
+  command_line.Add("seed", &options.seed,
+                   "Random seed. The same seed, files and flags give the same "
+                   "model, bit for bit.");
+  command_line.Add("threads", &options.threads,
+                   "Number of threads; does not change the model. 0 = one for "
+                   "each processor.",
+                   {.min = 0, .max = 1024});
+  AddCheckpointOptions(command_line, options.checkpoint);
+}
 
 absl::Status ResolveOptions(TrainOptions& options) {
   HoldOutPairsForTheLoss(options);
@@ -71,7 +126,6 @@ absl::Status ResolveOptions(TrainOptions& options) {
   SEMRANK_RETURN_IF_ERROR(Resolve(options.features));
   SEMRANK_RETURN_IF_ERROR(Resolve(options.tower));
   SEMRANK_RETURN_IF_ERROR(Resolve(options.loss));
-  SEMRANK_RETURN_IF_ERROR(Resolve(options.optimizer));
   SEMRANK_RETURN_IF_ERROR(ResolveCheckpoint(options.data, options.checkpoint));
   if (!options.data.judged_file.empty() && !UsesShownTitles(options.loss)) {
     return FlagError("judged", options.data.judged_file,
@@ -82,15 +136,34 @@ absl::Status ResolveOptions(TrainOptions& options) {
   if (options.tower.kind == v1::TOWER_KIND_SSI) {
     SEMRANK_RETURN_IF_ERROR(ResolveSsi(options));
   }
-  // In-batch, one pair alone has nothing to be told apart from.
-  const int min_pairs =
-      options.loss.sampling == v1::NEGATIVE_SAMPLING_IN_BATCH ? 2 : 1;
-  SEMRANK_RETURN_IF_ERROR(
-      CheckRange("batch_size", options.batch_size, min_pairs, kMaxBatchSize));
-  SEMRANK_RETURN_IF_ERROR(CheckRange("epochs", options.epochs, 1, 1'000'000));
-  SEMRANK_RETURN_IF_ERROR(
-      CheckRange("patience", options.patience, 0, 1'000'000));
-  return CheckRange("threads", options.threads, 0, 1024);
+  if (options.batch_size == 1 &&
+      options.loss.sampling == v1::NEGATIVE_SAMPLING_IN_BATCH) {
+    return FlagError("batch_size", "1",
+                     absl::StrFormat("must be 2 to %d: in-batch, a single pair "
+                                     "has no unclicked titles",
+                                     kMaxBatchSize));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::int64_t> NumSsiParameters(const TrainOptions& options,
+                                              int num_words) {
+  const v1::SsiSpec spec = DescribeSsi(options.ssi, num_words);
+  if (spec.pair_hash_buckets() > 0) return spec.pair_hash_buckets();
+  if (spec.variant() == v1::SSI_VARIANT_DIAGONAL) return num_words;
+  if (spec.variant() == v1::SSI_VARIANT_FULL) {
+    if (num_words <= kMaxMatrixWords) {
+      return std::int64_t{num_words} * num_words;
+    }
+    return FlagError(
+        "max_words", absl::StrFormat("%d", options.features.max_words),
+        absl::StrFormat("%d words make a W that is too large to store; "
+                        "--ssi=full takes at most %d words, or any number with "
+                        "--ssi_pair_hash_buckets",
+                        num_words, kMaxMatrixWords));
+  }
+  return NumSsiRows(spec, num_words) * options.tower.embedding_dim *
+         (options.tower.shared ? 1 : 2);
 }
 
 }  // namespace semrank

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "model/train/options/checkpoint_options.h"
 #include "model/train/options/data_options.h"
 #include "model/train/options/feature_options.h"
@@ -16,6 +17,8 @@
 #include "model/train/options/tower_options.h"
 
 namespace semrank {
+
+class CommandLine;
 
 // What tells a better epoch from a worse one.
 enum class EpochMeasure {
@@ -51,10 +54,18 @@ struct TrainOptions {
 
 inline constexpr int kMaxBatchSize = 16384;
 
-// Replaces -1, kAuto and UNSPECIFIED by what they stand for. Then checks every
-// value against its range and against the others: FlagError naming the flag,
-// the value and the limit, also for what this version cannot do yet.
+// Binds the flags of all groups; ranges are checked as they are read.
+void AddTrainOptions(CommandLine& command_line, TrainOptions& options);
+
+// Replaces -1, kAuto and UNSPECIFIED by what they stand for. Then checks
+// values against each other: FlagError naming the flag, the value and the
+// limit.
 absl::Status ResolveOptions(TrainOptions& options);
+
+// Weights of --tower=ssi that are learned. FlagError when W is too large to be
+// stored whole.
+absl::StatusOr<std::int64_t> NumSsiParameters(const TrainOptions& options,
+                                              int num_words);
 
 }  // namespace semrank
 

@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "model/cli/command_line.h"
 #include "model/train/data/data_statistics.h"
 #include "model/train/report/training_log.h"
 #include "semrank/v1/model_config.pb.h"
@@ -23,20 +24,14 @@ namespace semrank {
 
 inline constexpr char kReportFile[] = "report.html";
 
-// A flag that was set.
-struct FlagValue {
-  std::string name;
-  std::string value;
-  std::string source;  // "command line", "environment", ...
-};
-
 // Everything that the page shows.
 struct ReportContent {
   std::string model_dir;
   absl::Time start;
   v1::ModelConfig config;
   DataStatistics data;
-  std::vector<FlagValue> flags;  // what the others are is in `config`
+  // Those that were set; `config` has the values of the others.
+  std::vector<FlagValue> flags;
   std::vector<EpochRecord> epochs;
   // "running", "published as models/shop/3", "finished, not published".
   std::string state = "running";

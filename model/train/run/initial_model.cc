@@ -86,8 +86,9 @@ absl::Status CheckSame(std::string_view flag, int model, int wanted) {
 }
 
 absl::Status CheckSsi(const SsiOptions& model, const SsiOptions& wanted) {
-  SEMRANK_RETURN_IF_ERROR(
-      CheckSame("ssi", OptionName(model.variant), OptionName(wanted.variant)));
+  SEMRANK_RETURN_IF_ERROR(CheckSame("ssi",
+                                    NameOf(model.variant, kSsiVariantNames),
+                                    NameOf(wanted.variant, kSsiVariantNames)));
   SEMRANK_RETURN_IF_ERROR(
       CheckSame("ssi_dense_words", model.dense_words, wanted.dense_words));
   SEMRANK_RETURN_IF_ERROR(CheckSame("ssi_pair_hash_buckets",
@@ -116,8 +117,8 @@ absl::Status TakeInitialModel(const std::string& path, bool has_preset,
     return FlagError(
         "init_from", path,
         absl::StrFormat("is a model of --tower=%s, and --preset trains %s",
-                        OptionName(config.tower()),
-                        OptionName(options.tower.kind)));
+                        NameOf(config.tower(), kTowerNames),
+                        NameOf(options.tower.kind, kTowerNames)));
   }
   const TowerOptions defaults = options.tower;
   options.tower = TowerOf(config);
@@ -143,8 +144,8 @@ absl::Status CheckInitialModel(const TrainOptions& taken,
   if (taken.features.given == nullptr) return absl::OkStatus();
   const TowerOptions& model = taken.tower;
   const TowerOptions& wanted = options.tower;
-  SEMRANK_RETURN_IF_ERROR(
-      CheckSame("tower", OptionName(model.kind), OptionName(wanted.kind)));
+  SEMRANK_RETURN_IF_ERROR(CheckSame("tower", NameOf(model.kind, kTowerNames),
+                                    NameOf(wanted.kind, kTowerNames)));
   SEMRANK_RETURN_IF_ERROR(CheckSame("shared_towers",
                                     model.shared ? "true" : "false",
                                     wanted.shared ? "true" : "false"));
@@ -157,12 +158,14 @@ absl::Status CheckInitialModel(const TrainOptions& taken,
     SEMRANK_RETURN_IF_ERROR(
         CheckSame("embedding_dim", model.embedding_dim, wanted.embedding_dim));
   }
-  SEMRANK_RETURN_IF_ERROR(CheckSame("activation", OptionName(model.activation),
-                                    OptionName(wanted.activation)));
+  SEMRANK_RETURN_IF_ERROR(
+      CheckSame("activation", NameOf(model.activation, kActivationNames),
+                NameOf(wanted.activation, kActivationNames)));
   SEMRANK_RETURN_IF_ERROR(
       CheckSame("window", model.clsm_window, wanted.clsm_window));
-  SEMRANK_RETURN_IF_ERROR(CheckSame("features", OptionName(taken.features.kind),
-                                    OptionName(options.features.kind)));
+  SEMRANK_RETURN_IF_ERROR(
+      CheckSame("features", NameOf(taken.features.kind, kFeatureNames),
+                NameOf(options.features.kind, kFeatureNames)));
   SEMRANK_RETURN_IF_ERROR(CheckSame("ngram_length", taken.features.ngram_length,
                                     options.features.ngram_length));
   SEMRANK_RETURN_IF_ERROR(CheckSame("hash_buckets", taken.features.hash_buckets,

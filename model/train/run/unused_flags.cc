@@ -15,15 +15,15 @@ using Options = TrainOptions;
 
 // The flag that decides, as in --tower=linear.
 std::string Tower(const Options& options) {
-  return "tower=" + OptionName(options.tower.kind);
+  return "tower=" + NameOf(options.tower.kind, kTowerNames);
 }
 
 std::string Features(const Options& options) {
-  return "features=" + OptionName(options.features.kind);
+  return "features=" + NameOf(options.features.kind, kFeatureNames);
 }
 
 std::string Ssi(const Options& options) {
-  return "ssi=" + OptionName(options.ssi.variant);
+  return "ssi=" + NameOf(options.ssi.variant, kSsiVariantNames);
 }
 
 bool IsSsi(const Options& options) {

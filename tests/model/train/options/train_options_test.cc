@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <limits>
+#include <string>
+#include <vector>
 
+#include "model/cli/command_line.h"
 #include "model/train/options/presets.h"
 #include "tests/support/status_matchers.h"
 
@@ -153,175 +155,144 @@ TEST(TrainOptionsTest, UnknownPresetsAreNamed) {
   }
 }
 
-struct BadOptionCase {
+struct BadFlagsCase {
   std::string name;
+  std::vector<std::string> flags;
   std::string want;  // part of the message
-  void (*spoil)(TrainOptions&);
 };
 
-class BadOptionTest : public ::testing::TestWithParam<BadOptionCase> {};
+class BadFlagsTest : public ::testing::TestWithParam<BadFlagsCase> {};
 
-TEST_P(BadOptionTest, IsRefusedByTheFlagsName) {
+TEST_P(BadFlagsTest, AreRefusedByName) {
   TrainOptions options = Valid();
-  GetParam().spoil(options);
-  EXPECT_THAT(
-      ResolveOptions(options),
-      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(GetParam().want)));
+  CommandLine command_line({.name = "semrank-train"});
+  AddTrainOptions(command_line, options);
+  absl::Status status = command_line.ParseArguments(GetParam().flags).status();
+  if (status.ok()) status = ResolveOptions(options);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument,
+                               HasSubstr(GetParam().want)));
+  EXPECT_EQ(command_line.ExitCode(status), kExitWrongUse);
 }
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+// Values of one flag: the message repeats it.
+std::vector<BadFlagsCase> BadValues() {
+  std::vector<BadFlagsCase> cases;
+  for (const std::string flag : {"--train=",
+                                 "--model_dir=",
+                                 "--max_bad_lines=-1",
+                                 "--memory_limit=-1",
+                                 "--valid_fraction=0.9",
+                                 "--valid_fraction=nan",
+                                 "--ngram_length=9",
+                                 "--max_words=-5",
+                                 "--hash_buckets=-1",
+                                 "--hidden=300,0",
+                                 "--hidden=300,x",
+                                 "--hidden=300,,300",
+                                 "--hidden=1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1",
+                                 "--embedding_dim=0",
+                                 "--dropout=1",
+                                 "--window=17",
+                                 "--window=3",
+                                 "--negatives=1001",
+                                 "--hard_negatives=1001",
+                                 "--judged=j.tsv",
+                                 "--gamma=0",
+                                 "--gamma=nan",
+                                 "--margin=0",
+                                 "--gradient_clip_norm=-2",
+                                 "--warmup_batches=-1",
+                                 "--learning_rate=-1",
+                                 "--learning_rate=0",
+                                 "--ssi_dense_words=-1",
+                                 "--ssi_pair_hash_buckets=9",
+                                 "--ssi_init_scale=0",
+                                 "--batch_size=1",
+                                 "--batch_size=16385",
+                                 "--epochs=0",
+                                 "--patience=-1",
+                                 "--threads=2000",
+                                 "--checkpoint_every=-1s",
+                                 "--checkpoint_batches=-1",
+                                 "--early_stopping=ndcg",
+                                 "--activation=linear",
+                                 "--tower=cnn",
+                                 "--features=pixels",
+                                 "--activation=relu",
+                                 "--optimizer=lbfgs",
+                                 "--learning_rate_decay=cosine",
+                                 "--early_stopping=map",
+                                 "--negative_sampling=hard",
+                                 "--clicks=twice",
+                                 "--valid_candidates=some",
+                                 "--ssi=cubic"}) {
+    cases.push_back({std::to_string(cases.size()), {flag}, flag + ": "});
+  }
+  return cases;
+}
+
+const auto kNameOfCase = [](const auto& tested) { return tested.param.name; };
+
+INSTANTIATE_TEST_SUITE_P(Values, BadFlagsTest, ::testing::ValuesIn(BadValues()),
+                         kNameOfCase);
 
 INSTANTIATE_TEST_SUITE_P(
-    Options, BadOptionTest,
+    Combinations, BadFlagsTest,
     ::testing::Values(
-        BadOptionCase{"NoTrain", "--train=",
-                      [](TrainOptions& o) { o.data.train_files.clear(); }},
-        BadOptionCase{"NoModelDir", "--model_dir=",
-                      [](TrainOptions& o) { o.data.model_dir.clear(); }},
-        BadOptionCase{"BadLines", "--max_bad_lines=-1",
-                      [](TrainOptions& o) { o.data.max_bad_lines = -1; }},
-        BadOptionCase{"ValidFraction", "--valid_fraction=0.9",
-                      [](TrainOptions& o) { o.data.valid_fraction = 0.9; }},
-        BadOptionCase{"ValidFractionNan", "--valid_fraction=nan",
-                      [](TrainOptions& o) { o.data.valid_fraction = kNan; }},
-        BadOptionCase{"TwoKindsOfValidPairs", "--valid_fraction=0.1",
-                      [](TrainOptions& o) {
-                        o.data.valid_pair_files = {"v"};
-                        o.data.valid_fraction = 0.1;
-                      }},
-        BadOptionCase{"QueriesWithoutDocs", "--valid_docs=",
-                      [](TrainOptions& o) { o.data.valid_queries = "q"; }},
-        BadOptionCase{"NgramLength", "--ngram_length=9",
-                      [](TrainOptions& o) { o.features.ngram_length = 9; }},
-        BadOptionCase{"MaxWords", "--max_words=-5",
-                      [](TrainOptions& o) { o.features.max_words = -5; }},
-        BadOptionCase{"HashBuckets", "--hash_buckets=-1",
-                      [](TrainOptions& o) { o.features.hash_buckets = -1; }},
-        BadOptionCase{"HashedWords", "--hash_buckets=10",
-                      [](TrainOptions& o) {
-                        o.features.hash_buckets = 10;
-                        o.features.kind = v1::FEATURE_KIND_WORDS;
-                      }},
-        BadOptionCase{"EvenWindow", "--window=4: must be odd",
-                      [](TrainOptions& o) {
-                        o.tower.kind = v1::TOWER_KIND_CLSM;
-                        o.tower.clsm_window = 4;
-                      }},
-        BadOptionCase{"WideWindow", "--window=17",
-                      [](TrainOptions& o) {
-                        o.tower.kind = v1::TOWER_KIND_CLSM;
-                        o.tower.clsm_window = 17;
-                      }},
-        BadOptionCase{"DssmWithWindow", "--window=3: only --tower=clsm",
-                      [](TrainOptions& o) { o.tower.clsm_window = 3; }},
-        BadOptionCase{"ClsmWithoutConvolution", "--hidden=",
-                      [](TrainOptions& o) {
-                        o.tower.kind = v1::TOWER_KIND_CLSM;
-                        o.tower.hidden_dims.clear();
-                      }},
-        BadOptionCase{"LinearClsm", "--activation=linear",
-                      [](TrainOptions& o) {
-                        o.tower.kind = v1::TOWER_KIND_CLSM;
-                        o.tower.activation = v1::ACTIVATION_IDENTITY;
-                      }},
-        BadOptionCase{
-            "SsiOfLetters", "--features=letters: --tower=ssi",
-            [](TrainOptions& o) { o.tower.kind = v1::TOWER_KIND_SSI; }},
-        BadOptionCase{"SsiTanh", "--activation=tanh: --tower=ssi has none",
-                      [](TrainOptions& o) {
-                        o.tower.kind = v1::TOWER_KIND_SSI;
-                        o.tower.activation = v1::ACTIVATION_TANH;
-                      }},
-        BadOptionCase{"SsiDenseWords", "--ssi_dense_words=-1",
-                      [](TrainOptions& o) { o.ssi.dense_words = -1; }},
-        BadOptionCase{"SsiDenseWordsOfDiagonal", "--ssi_dense_words=9",
-                      [](TrainOptions& o) {
-                        o.ssi.variant = v1::SSI_VARIANT_DIAGONAL;
-                        o.ssi.dense_words = 9;
-                      }},
-        BadOptionCase{"SsiHashedLowRank", "--ssi_pair_hash_buckets=9",
-                      [](TrainOptions& o) { o.ssi.pair_hash_buckets = 9; }},
-        BadOptionCase{"SsiFrequentWordsAlone", "--ssi_correlated_top_k=0",
-                      [](TrainOptions& o) { o.ssi.frequent_words = 9; }},
-        BadOptionCase{"SsiTopK", "--ssi_correlated_top_k=65",
-                      [](TrainOptions& o) {
-                        o.ssi.frequent_words = 9;
-                        o.ssi.correlated_top_k = 65;
-                      }},
-        BadOptionCase{"SsiTwoKindsOfRareWords", "--ssi_dense_words=9",
-                      [](TrainOptions& o) {
-                        o.ssi.frequent_words = 9;
-                        o.ssi.correlated_top_k = 5;
-                        o.ssi.dense_words = 9;
-                      }},
-        BadOptionCase{"SsiInitScale", "--ssi_init_scale=0",
-                      [](TrainOptions& o) { o.ssi.init_scale = 0; }},
-        BadOptionCase{"Margin", "--margin=0",
-                      [](TrainOptions& o) { o.loss.margin = 0; }},
-        BadOptionCase{"LinearDssm", "--activation=linear",
-                      [](TrainOptions& o) {
-                        o.tower.activation = v1::ACTIVATION_IDENTITY;
-                      }},
-        BadOptionCase{"HiddenWidth", "--hidden=300,0",
-                      [](TrainOptions& o) {
-                        o.tower.hidden_dims = {300, 0};
-                      }},
-        BadOptionCase{
-            "HiddenLayers", "--hidden=1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1",
-            [](TrainOptions& o) { o.tower.hidden_dims.assign(16, 1); }},
-        BadOptionCase{"EmbeddingDim", "--embedding_dim=0",
-                      [](TrainOptions& o) { o.tower.embedding_dim = 0; }},
-        BadOptionCase{"NoUniformNegatives", "--negatives=0",
-                      [](TrainOptions& o) {
-                        o.loss.sampling = v1::NEGATIVE_SAMPLING_UNIFORM;
-                        o.loss.negatives = 0;
-                      }},
-        BadOptionCase{"Negatives", "--negatives=1001",
-                      [](TrainOptions& o) { o.loss.negatives = 1001; }},
-        BadOptionCase{"HardNegativesNotInBatch", "--hard_negatives=3",
-                      [](TrainOptions& o) {
-                        o.loss.sampling = v1::NEGATIVE_SAMPLING_UNIFORM;
-                        o.loss.hard_negatives = 3;
-                      }},
-        BadOptionCase{"HardNegatives", "--hard_negatives=1001",
-                      [](TrainOptions& o) { o.loss.hard_negatives = 1001; }},
-        BadOptionCase{"JudgedWithoutUse", "--judged=j.tsv",
-                      [](TrainOptions& o) { o.data.judged_file = "j.tsv"; }},
-        BadOptionCase{"Gamma", "--gamma=0",
-                      [](TrainOptions& o) { o.loss.gamma = 0; }},
-        BadOptionCase{"GammaNan", "--gamma=nan",
-                      [](TrainOptions& o) { o.loss.gamma = kNan; }},
-        BadOptionCase{
-            "NdcgWithoutQueries", "--early_stopping=ndcg",
-            [](TrainOptions& o) { o.early_stopping = EpochMeasure::kNdcg; }},
-        BadOptionCase{"LossWithoutPairs", "--early_stopping=loss",
-                      [](TrainOptions& o) {
-                        o.early_stopping = EpochMeasure::kLoss;
-                        o.data.valid_fraction = 0;
-                      }},
-        BadOptionCase{
-            "ClipNorm", "--gradient_clip_norm=-2",
-            [](TrainOptions& o) { o.optimizer.gradient_clip_norm = -2; }},
-        BadOptionCase{"Dropout", "--dropout=1",
-                      [](TrainOptions& o) { o.tower.dropout = 1; }},
-        BadOptionCase{"DropoutWithoutUnits", "--dropout=0.5",
-                      [](TrainOptions& o) {
-                        o.tower.hidden_dims.clear();
-                        o.tower.dropout = 0.5;
-                      }},
-        BadOptionCase{"Warmup", "--warmup_batches=-1",
-                      [](TrainOptions& o) { o.optimizer.warmup_batches = -1; }},
-        BadOptionCase{"LearningRate", "--learning_rate=-1",
-                      [](TrainOptions& o) { o.optimizer.learning_rate = -1; }},
-        BadOptionCase{"BatchSize", "--batch_size=1:",
-                      [](TrainOptions& o) { o.batch_size = 1; }},
-        BadOptionCase{"Epochs", "--epochs=0",
-                      [](TrainOptions& o) { o.epochs = 0; }},
-        BadOptionCase{"Patience", "--patience=-1",
-                      [](TrainOptions& o) { o.patience = -1; }},
-        BadOptionCase{"Threads", "--threads=2000",
-                      [](TrainOptions& o) { o.threads = 2000; }}),
-    [](const auto& tested) { return tested.param.name; });
+        BadFlagsCase{"TwoKindsOfValidPairs",
+                     {"--valid_pairs=v", "--valid_fraction=0.1"},
+                     "--valid_fraction=0.1"},
+        BadFlagsCase{
+            "QueriesWithoutDocs", {"--valid_queries=q"}, "--valid_docs="},
+        BadFlagsCase{"HashedWords",
+                     {"--hash_buckets=10", "--features=words"},
+                     "--hash_buckets=10"},
+        BadFlagsCase{"EvenWindow",
+                     {"--tower=clsm", "--window=4"},
+                     "--window=4: must be odd"},
+        BadFlagsCase{"DssmWithWindow",
+                     {"--tower=dssm", "--window=3"},
+                     "--window=3: only --tower=clsm"},
+        BadFlagsCase{"ClsmWithoutConvolution",
+                     {"--tower=clsm", "--hidden="},
+                     "--hidden="},
+        BadFlagsCase{"LinearClsm",
+                     {"--tower=clsm", "--activation=linear"},
+                     "--activation=linear"},
+        BadFlagsCase{
+            "SsiOfLetters", {"--tower=ssi"}, "--features=letters: --tower=ssi"},
+        BadFlagsCase{"SsiTanh",
+                     {"--tower=ssi", "--activation=tanh"},
+                     "--activation=tanh: --tower=ssi has none"},
+        BadFlagsCase{"SsiDenseWordsOfDiagonal",
+                     {"--ssi=diagonal", "--ssi_dense_words=9"},
+                     "--ssi_dense_words=9"},
+        BadFlagsCase{"SsiFrequentWordsAlone",
+                     {"--ssi_frequent_words=9"},
+                     "--ssi_correlated_top_k=0"},
+        BadFlagsCase{"SsiTopK",
+                     {"--ssi_frequent_words=9", "--ssi_correlated_top_k=65"},
+                     "--ssi_correlated_top_k=65"},
+        BadFlagsCase{"SsiTwoKindsOfRareWords",
+                     {"--ssi_frequent_words=9", "--ssi_correlated_top_k=5",
+                      "--ssi_dense_words=9"},
+                     "--ssi_dense_words=9"},
+        BadFlagsCase{"NoUniformNegatives",
+                     {"--negative_sampling=uniform", "--negatives=0"},
+                     "--negatives=0"},
+        BadFlagsCase{"HardNegativesNotInBatch",
+                     {"--negative_sampling=uniform", "--hard_negatives=3"},
+                     "--hard_negatives=3"},
+        BadFlagsCase{"LossWithoutPairs",
+                     {"--early_stopping=loss", "--valid_fraction=0"},
+                     "--early_stopping=loss"},
+        BadFlagsCase{"DropoutWithoutUnits",
+                     {"--hidden=", "--dropout=0.5"},
+                     "--dropout=0.5"},
+        BadFlagsCase{"ResumeOfStandardInput",
+                     {"--train=-", "--resume"},
+                     "--resume=true"}),
+    kNameOfCase);
 
 }  // namespace
 }  // namespace semrank

@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <memory>
+#include <string>
+#include <vector>
 
-#include "absl/flags/reflection.h"
+#include "model/base/status_macros.h"
+#include "model/cli/command_line.h"
 #include "model/train/options/presets.h"
 #include "tests/support/status_matchers.h"
 
@@ -18,18 +20,20 @@ using ::testing::IsEmpty;
 
 class TrainFlagsTest : public ::testing::Test {
  protected:
-  static void Set(const char* name, const char* value) {
-    absl::CommandLineFlag* flag = absl::FindCommandLineFlag(name);
-    ASSERT_NE(flag, nullptr) << name;
-    std::string error;
-    ASSERT_TRUE(flag->ParseFrom(value, &error)) << error;
+  // The options that `arguments` ask for.
+  static absl::StatusOr<TrainOptions> Parse(
+      const std::vector<std::string>& arguments) {
+    TrainFlags flags;
+    CommandLine command_line({.name = "semrank-train"});
+    AddTrainFlags(command_line, flags);
+    SEMRANK_RETURN_IF_ERROR(command_line.ParseArguments(arguments).status());
+    SEMRANK_RETURN_IF_ERROR(ChooseDefaults(command_line, flags));
+    return flags.options;
   }
-
-  absl::FlagSaver restore_;
 };
 
 TEST_F(TrainFlagsTest, WithoutFlagsTheDefaultsOfTheOptions) {
-  ASSERT_OK_AND_ASSIGN(const TrainOptions options, TrainOptionsFromFlags());
+  ASSERT_OK_AND_ASSIGN(const TrainOptions options, Parse({}));
   const TrainOptions defaults = DefaultOptions(v1::TOWER_KIND_LINEAR);
   EXPECT_EQ(options.tower.kind, v1::TOWER_KIND_LINEAR);
   EXPECT_EQ(options.tower.shared, defaults.tower.shared);
@@ -40,41 +44,29 @@ TEST_F(TrainFlagsTest, WithoutFlagsTheDefaultsOfTheOptions) {
   EXPECT_EQ(options.epochs, defaults.epochs);
 }
 
-// --help shows the flag's own default, which must be what holds.
-TEST_F(TrainFlagsTest, ShownDefaultsAreTheOnesThatHold) {
-  for (const char* name :
-       {"features", "tower", "negative_sampling", "optimizer", "embedding_dim",
-        "learning_rate_decay", "early_stopping"}) {
-    absl::CommandLineFlag* flag = absl::FindCommandLineFlag(name);
-    ASSERT_NE(flag, nullptr) << name;
-    Set(name, flag->DefaultValue().c_str());
+TEST_F(TrainFlagsTest, HelpShowsTheDefaultsThatHold) {
+  TrainFlags flags;
+  CommandLine command_line({.name = "semrank-train"});
+  AddTrainFlags(command_line, flags);
+  const std::string help =
+      command_line.ParseArguments({"--help-all"}).value_or("");
+  for (const char* shown :
+       {"--tower=dssm|linear|clsm|ssi (default: linear)",
+        "--embedding_dim=N (default: 256;", "(default: adam)",
+        "(default: in_batch)", "(default: letters)", "(default: auto)"}) {
+    EXPECT_THAT(help, HasSubstr(shown));
   }
-  ASSERT_OK_AND_ASSIGN(const TrainOptions options, TrainOptionsFromFlags());
-  const TrainOptions defaults = DefaultOptions(v1::TOWER_KIND_LINEAR);
-  EXPECT_EQ(options.features.kind, defaults.features.kind);
-  EXPECT_EQ(options.tower.kind, defaults.tower.kind);
-  EXPECT_EQ(options.tower.embedding_dim, defaults.tower.embedding_dim);
-  EXPECT_EQ(options.loss.sampling, defaults.loss.sampling);
-  EXPECT_EQ(options.optimizer.kind, defaults.optimizer.kind);
-  EXPECT_EQ(options.optimizer.decay, defaults.optimizer.decay);
-  EXPECT_EQ(options.early_stopping, defaults.early_stopping);
 }
 
 TEST_F(TrainFlagsTest, FlagsBecomeOptions) {
-  Set("train", "a.tsv,b.tsv.gz");
-  Set("features", "letters+words");
-  Set("hidden", "64");
-  Set("tower", "linear");
-  Set("activation", "tanh");
-  Set("shared_towers", "false");
-  Set("negative_sampling", "uniform");
-  Set("negatives", "50");
-  Set("optimizer", "adagrad");
-  Set("warmup_batches", "100");
-  Set("learning_rate_decay", "linear");
-  Set("seed", "18446744073709551615");
-  Set("valid_candidates", "judged");
-  ASSERT_OK_AND_ASSIGN(const TrainOptions options, TrainOptionsFromFlags());
+  ASSERT_OK_AND_ASSIGN(
+      const TrainOptions options,
+      Parse({"--train=a.tsv,b.tsv.gz", "--features=letters+words",
+             "--hidden=64", "--tower=linear", "--activation=tanh",
+             "--shared_towers=false", "--negative_sampling=uniform",
+             "--negatives=50", "--optimizer=adagrad", "--warmup_batches=100",
+             "--learning_rate_decay=linear", "--seed=18446744073709551615",
+             "--valid_candidates=judged"}));
   EXPECT_THAT(options.data.train_files, ElementsAre("a.tsv", "b.tsv.gz"));
   EXPECT_EQ(options.features.kind, v1::FEATURE_KIND_LETTERS_AND_WORDS);
   EXPECT_THAT(options.tower.hidden_dims, ElementsAre(64));
@@ -91,37 +83,31 @@ TEST_F(TrainFlagsTest, FlagsBecomeOptions) {
 }
 
 TEST_F(TrainFlagsTest, HiddenLayersStandForDssm) {
-  Set("hidden", "300,300");
-  ASSERT_OK_AND_ASSIGN(const TrainOptions options, TrainOptionsFromFlags());
+  ASSERT_OK_AND_ASSIGN(const TrainOptions options, Parse({"--hidden=300,300"}));
   EXPECT_EQ(options.tower.kind, v1::TOWER_KIND_DSSM);
   EXPECT_THAT(options.tower.hidden_dims, ElementsAre(300, 300));
   EXPECT_EQ(options.tower.embedding_dim, 128);
 }
 
 TEST_F(TrainFlagsTest, HiddenMayBeEmpty) {
-  Set("hidden", "");
-  ASSERT_OK_AND_ASSIGN(const TrainOptions options, TrainOptionsFromFlags());
+  ASSERT_OK_AND_ASSIGN(const TrainOptions options, Parse({"--hidden="}));
   EXPECT_THAT(options.tower.hidden_dims, IsEmpty());
 }
 
 TEST_F(TrainFlagsTest, ClsmHasOneHiddenLayerUnlessTold) {
-  Set("tower", "clsm");
-  Set("window", "5");
-  Set("biases", "false");
-  ASSERT_OK_AND_ASSIGN(TrainOptions options, TrainOptionsFromFlags());
+  ASSERT_OK_AND_ASSIGN(TrainOptions options,
+                       Parse({"--tower=clsm", "--window=5", "--biases=false"}));
   EXPECT_THAT(options.tower.hidden_dims, ElementsAre(300));
   EXPECT_EQ(options.tower.clsm_window, 5);
   EXPECT_FALSE(options.tower.biases);
-  Set("hidden", "40,30");
-  ASSERT_OK_AND_ASSIGN(options, TrainOptionsFromFlags());
+  ASSERT_OK_AND_ASSIGN(options, Parse({"--tower=clsm", "--window=5",
+                                       "--biases=false", "--hidden=40,30"}));
   EXPECT_THAT(options.tower.hidden_dims, ElementsAre(40, 30));
 }
 
 TEST_F(TrainFlagsTest, SsiBringsItsOwnDefaults) {
-  Set("tower", "ssi");
-  Set("ssi", "symmetric");
-  Set("margin", "2");
-  ASSERT_OK_AND_ASSIGN(const TrainOptions options, TrainOptionsFromFlags());
+  ASSERT_OK_AND_ASSIGN(const TrainOptions options,
+                       Parse({"--tower=ssi", "--ssi=symmetric", "--margin=2"}));
   EXPECT_EQ(options.features.kind, v1::FEATURE_KIND_WORDS);
   EXPECT_EQ(options.optimizer.kind, v1::OPTIMIZER_ADAGRAD);
   EXPECT_EQ(options.ssi.variant, v1::SSI_VARIANT_SYMMETRIC);
@@ -130,45 +116,19 @@ TEST_F(TrainFlagsTest, SsiBringsItsOwnDefaults) {
 
 // Also when the value is the default of a run without preset.
 TEST_F(TrainFlagsTest, FlagsWinOverThePreset) {
-  Set("preset", "dssm2013");
-  Set("optimizer", "adam");
-  Set("gamma", "15");
-  ASSERT_OK_AND_ASSIGN(const TrainOptions options, TrainOptionsFromFlags());
+  ASSERT_OK_AND_ASSIGN(
+      const TrainOptions options,
+      Parse({"--preset=dssm2013", "--optimizer=adam", "--gamma=15"}));
   EXPECT_EQ(options.optimizer.kind, v1::OPTIMIZER_ADAM);
   EXPECT_EQ(options.loss.gamma, 15);
   EXPECT_EQ(options.loss.sampling, v1::NEGATIVE_SAMPLING_UNIFORM);
 }
 
-struct BadFlagCase {
-  const char* flag;
-  const char* value;
-};
-
-class BadFlagTest : public TrainFlagsTest,
-                    public ::testing::WithParamInterface<BadFlagCase> {};
-
-TEST_P(BadFlagTest, IsNamedWithItsValue) {
-  Set(GetParam().flag, GetParam().value);
-  EXPECT_THAT(TrainOptionsFromFlags(),
+TEST_F(TrainFlagsTest, UnknownPresetIsNamed) {
+  EXPECT_THAT(Parse({"--preset=bert"}),
               StatusIs(absl::StatusCode::kInvalidArgument,
-                       HasSubstr(std::string("--") + GetParam().flag + "=" +
-                                 GetParam().value)));
+                       HasSubstr("--preset=bert: ")));
 }
-
-INSTANTIATE_TEST_SUITE_P(
-    Flags, BadFlagTest,
-    ::testing::Values(
-        BadFlagCase{"tower", "cnn"}, BadFlagCase{"features", "pixels"},
-        BadFlagCase{"hidden", "300,x"}, BadFlagCase{"hidden", "300,,300"},
-        BadFlagCase{"activation", "relu"}, BadFlagCase{"optimizer", "lbfgs"},
-        BadFlagCase{"learning_rate_decay", "cosine"},
-        BadFlagCase{"early_stopping", "map"},
-        BadFlagCase{"negative_sampling", "hard"},
-        BadFlagCase{"clicks", "twice"}, BadFlagCase{"valid_candidates", "some"},
-        BadFlagCase{"ssi", "cubic"}, BadFlagCase{"preset", "bert"}),
-    [](const auto& tested) {
-      return std::string(tested.param.flag) + std::to_string(tested.index);
-    });
 
 }  // namespace
 }  // namespace semrank

@@ -70,8 +70,8 @@ TEST_F(TrainMainTest, HelpNamesFlagsAndDefaults) {
   const ProgramResult result = Run({"--help"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.out,
-              AllOf(HasSubstr("--gamma=VALUE (default: "),
-                    HasSubstr("--embedding_dim=VALUE (default: 256)"),
+              AllOf(HasSubstr("--gamma=NUMBER (default: 15; above 0"),
+                    HasSubstr("--embedding_dim=N (default: 256; "),
                     HasSubstr("dssm2013")));
 }
 

@@ -25,7 +25,7 @@ TEST(UnusedFlagsTest, NamesTheFlagAndWhatMakesItUseless) {
       Unused(DefaultOptions(v1::TOWER_KIND_LINEAR),
              {{"hidden", "300,300", "command line"},
               {"max_words", "100", "environment"},
-              {"ssi", "full", "flag file"}}),
+              {"ssi", "full", "config file"}}),
       ElementsAre("--hidden=300,300 has no effect with --tower=linear",
                   "--max_words=100 has no effect with --features=letters",
                   "--ssi=full has no effect with --tower=linear"));
