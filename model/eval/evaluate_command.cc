@@ -3,13 +3,19 @@
 #include <algorithm>
 #include <memory>
 #include <ostream>
+#include <string_view>
 
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "model/base/bad_lines.h"
 #include "model/base/file_io.h"
 #include "model/base/status_macros.h"
+#include "model/base/strings.h"
 #include "model/base/thread_pool.h"
+#include "model/cli/command_line.h"
+#include "model/cli/program.h"
 #include "model/eval/evaluation_output.h"
+#include "model/text/ngram_vocabulary.h"
 
 namespace semrank {
 namespace {
@@ -72,7 +78,127 @@ absl::Status EvaluateOne(const std::string& name,
   return absl::OkStatus();
 }
 
+absl::Status RequireFile(std::string_view flag, const std::string& value) {
+  if (!value.empty()) return absl::OkStatus();
+  return FlagError(flag, value, "needed, but not given");
+}
+
+absl::Status ResolveRankers(EvaluateCommandOptions& options) {
+  std::vector<std::string>& rankers = options.rankers;
+  const std::string given = absl::StrJoin(rankers, ",");
+  const std::string& hybrid = options.hybrid;
+  if (!hybrid.empty() && hybrid != "bm25" && hybrid != "letter_tfidf") {
+    return FlagError("hybrid", hybrid, "must be one of bm25, letter_tfidf");
+  }
+  if (rankers.empty()) return FlagError("ranker", given, "names no ranker");
+  if (rankers == std::vector<std::string>{hybrid}) {
+    return FlagError("hybrid", hybrid, "--ranker is the same");
+  }
+  for (std::string& ranker : rankers) {
+    if (!hybrid.empty() && ranker != hybrid) ranker += "+" + hybrid;
+    const absl::Status status = CheckRankerName(ranker);
+    if (!status.ok()) {
+      return FlagError("ranker", given, ToStd(status.message()));
+    }
+    if (UsesModel(ranker) && options.ranker_options.model_dir.empty()) {
+      return FlagError("model_dir", "", "needed by --ranker=" + ranker);
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
+
+void AddEvaluateOptions(CommandLine& command_line,
+                        EvaluateCommandOptions& options) {
+  RankerOptions& ranker = options.ranker_options;
+  command_line.Group("Collection");
+  command_line.Add("docs", &options.files.documents,
+                   "File of documents, doc_id<TAB>title a line; .gz and .zst "
+                   "too.");
+  command_line.Add("queries", &options.files.queries,
+                   "File of queries, query_id<TAB>query a line; .gz and .zst "
+                   "too.");
+  command_line.Add("qrels", &options.files.qrels,
+                   "Judgements in TREC form, query_id 0 doc_id grade a line; "
+                   "grade 1 and above is relevant; .gz and .zst too.");
+  command_line.Add(
+      "candidates", &options.evaluate.candidates,
+      "Documents that are ranked for a query: all, or those "
+      "judged for it.",
+      {{"all", Candidates::kAll}, {"judged", Candidates::kJudged}});
+  command_line.Group("Ranking");
+  command_line.Add("ranker", &options.rankers,
+                   "Rankers to evaluate, one result each: model, bm25, "
+                   "letter_tfidf, or a pair such as model+bm25.");
+  command_line.Add("model_dir", &ranker.model_dir,
+                   "Model directory, models/<name>; needed by the ranker "
+                   "model.");
+  command_line.Add("model_version", &ranker.model_version,
+                   "Version of the model; 0 = the highest complete one.",
+                   {.min = 0});
+  command_line.Add("hybrid", &options.hybrid,
+                   "Adds this ranker, bm25 or letter_tfidf, to each other one "
+                   "of --ranker: --ranker=model --hybrid=bm25 is the ranker "
+                   "model+bm25.");
+  command_line.Group("Ranking", CommandLine::Level::kAdvanced);
+  command_line.Add("hybrid_weight", &ranker.hybrid_weight,
+                   "Weight of the added ranker. Its best score for a query "
+                   "counts as 1, and the scores of the other ranker are not "
+                   "scaled (cosines, for a model). The weaker the model, the "
+                   "higher.",
+                   {.min = 0, .max = 1000});
+  command_line.Add("bm25_k1", &ranker.bm25.k1,
+                   "BM25: term-frequency saturation; the higher, the more "
+                   "repeats of a word count.",
+                   {.min = 0, .max = 1000});
+  command_line.Add("bm25_b", &ranker.bm25.b,
+                   "BM25: length normalization; 0 = none, 1 = full.",
+                   {.min = 0, .max = 1});
+  command_line.Add("tfidf_ngram", &ranker.tfidf_ngram_length,
+                   "Letters in an n-gram of letter_tfidf.",
+                   {.min = kMinNgramLength, .max = kMaxNgramLength});
+  command_line.Group("Results");
+  command_line.Add(
+      "output", &options.output,
+      "Form of the results: table, or json (one object a line).",
+      {{"table", OutputFormat::kTable}, {"json", OutputFormat::kJson}});
+  command_line.Add(
+      "gain", &options.evaluate.gain,
+      "Gain of a grade in NDCG: exponential is 2^grade - 1, "
+      "linear is the grade, as in trec_eval.",
+      {{"exponential", Gain::kExponential}, {"linear", Gain::kLinear}});
+  command_line.Add("run_out", &options.run_out,
+                   "File for the ranking in TREC run form, written at the end; "
+                   "for one ranker. Empty = none.");
+  command_line.Group("Results", CommandLine::Level::kAdvanced);
+  command_line.Add("run_depth", &options.run_depth,
+                   "Documents of each query in --run_out.", {.min = 1});
+  command_line.Add("max_bad_lines", &options.max_bad_lines,
+                   "Bad lines over all files that are skipped; one more ends "
+                   "the run.",
+                   {.min = 0});
+  command_line.Add("threads", &options.num_threads,
+                   "Number of threads; does not change the results. 0 = one "
+                   "for each processor.",
+                   {.min = 0, .max = 1024});
+}
+
+absl::Status Resolve(EvaluateCommandOptions& options) {
+  SEMRANK_RETURN_IF_ERROR(RequireFile("docs", options.files.documents));
+  SEMRANK_RETURN_IF_ERROR(RequireFile("queries", options.files.queries));
+  SEMRANK_RETURN_IF_ERROR(RequireFile("qrels", options.files.qrels));
+  SEMRANK_RETURN_IF_ERROR(ResolveRankers(options));
+  if (!options.run_out.empty()) {
+    options.evaluate.run_depth = options.run_depth;
+    if (options.rankers.size() > 1) {
+      return FlagError("run_out", options.run_out,
+                       "takes one --ranker, not several");
+    }
+  }
+  if (options.num_threads == 0) options.num_threads = NumUsableProcessors();
+  return absl::OkStatus();
+}
 
 absl::Status RunEvaluateCommand(const EvaluateCommandOptions& options,
                                 std::ostream& out) {

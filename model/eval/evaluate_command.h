@@ -17,22 +17,33 @@ namespace semrank {
 
 enum class OutputFormat { kTable, kJson };
 
+class CommandLine;
+
 struct EvaluateCommandOptions {
-  // Valid names; evaluated and printed in this order.
-  std::vector<std::string> rankers;
+  // Evaluated and printed in this order.
+  std::vector<std::string> rankers = {"model"};
+  // Ranker that is added to each other one of `rankers`; empty = none.
+  std::string hybrid;
   RankerOptions ranker_options;
   CollectionFiles files;
   EvaluateOptions evaluate;
-  // TREC run of the only ranker, evaluate.run_depth documents a query; empty =
-  // none.
+  // TREC run of the only ranker, run_depth documents a query; empty = none.
   std::string run_out;
+  std::uint32_t run_depth = 1000;
   OutputFormat output = OutputFormat::kTable;
-  int num_threads = 1;
-  std::int64_t max_bad_lines = 0;
+  int num_threads = 0;  // 0 = one for each processor
+  std::int64_t max_bad_lines = 100;
 };
 
-// Prints the results of each ranker to `out` when it is done, remarks to
-// standard error.
+void AddEvaluateOptions(CommandLine& command_line,
+                        EvaluateCommandOptions& options);
+
+// Adds `hybrid` to `rankers` and replaces 0 by what it stands for, then checks
+// names and what is needed: FlagError.
+absl::Status Resolve(EvaluateCommandOptions& options);
+
+// `options` are resolved. Prints the results of each ranker to `out` when it is
+// done, remarks to standard error.
 absl::Status RunEvaluateCommand(const EvaluateCommandOptions& options,
                                 std::ostream& out);
 

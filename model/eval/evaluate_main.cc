@@ -1,14 +1,9 @@
+// semrank-eval: ranks a judged collection and measures the rankings.
 #include <iostream>
-#include <string>
-#include <vector>
 
-#include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
-#include "model/base/status_macros.h"
+#include "model/cli/command_line.h"
 #include "model/cli/interrupt.h"
-#include "model/cli/program.h"
 #include "model/eval/evaluate_command.h"
-#include "model/eval/evaluate_flags.h"
 #include "model/eval/vocabulary_command.h"
 
 namespace semrank {
@@ -40,32 +35,38 @@ Model and BM25 added up:
 How many letter n-grams a word list has, and how many of its words become the
 same n-gram counts as another word (table 1 of the DSSM paper):
   semrank-eval vocabulary --words=/usr/share/dict/words
-)",
-    .flag_source = "model/eval/"};
+)"};
 
-absl::Status Run(const std::vector<std::string>& arguments) {
-  if (arguments.empty()) {
-    SEMRANK_ASSIGN_OR_RETURN(const EvaluateCommandOptions options,
-                             EvaluateOptionsFromFlags());
-    return RunEvaluateCommand(options, std::cout);
+constexpr ProgramInfo kVocabularyInfo = {
+    .name = "vocabulary",
+    .summary = "counts the letter n-grams of a word list",
+    .usage = R"(Usage:
+  semrank-eval vocabulary --words=FILE [--ngram=2,3]
+
+Prints how many letter n-grams a word list has, and how many of its words become
+the same n-gram counts as another word (table 1 of the DSSM paper).
+)"};
+
+int Main(int argc, char** argv) {
+  EvaluateCommandOptions evaluate;
+  evaluate.evaluate.show_progress = true;
+  VocabularyCommandOptions vocabulary;
+  CommandLine command_line(kInfo);
+  AddEvaluateOptions(command_line, evaluate);
+  AddVocabularyOptions(command_line.AddCommand(kVocabularyInfo), vocabulary);
+  if (const auto exit_code = command_line.Parse(argc, argv)) return *exit_code;
+  CatchInterrupts();
+  if (command_line.command() == kVocabularyInfo.name) {
+    vocabulary.output = evaluate.output;
+    vocabulary.max_bad_lines = evaluate.max_bad_lines;
+    return command_line.ExitCode(RunVocabularyCommand(vocabulary, std::cout));
   }
-  if (arguments != std::vector<std::string>{"vocabulary"}) {
-    return UsageError(
-        absl::StrFormat("'%s' is no command; there is vocabulary (see --help)",
-                        absl::StrJoin(arguments, " ")));
-  }
-  SEMRANK_ASSIGN_OR_RETURN(const VocabularyCommandOptions options,
-                           VocabularyOptionsFromFlags());
-  return RunVocabularyCommand(options, std::cout);
+  absl::Status status = Resolve(evaluate);
+  if (status.ok()) status = RunEvaluateCommand(evaluate, std::cout);
+  return command_line.ExitCode(status);
 }
 
 }  // namespace
 }  // namespace semrank
 
-int main(int argc, char** argv) {
-  using namespace semrank;  // NOLINT: one function of a program.
-  const std::vector<std::string> arguments =
-      ParseCommandLine(kInfo, argc, argv);
-  CatchInterrupts();
-  return ExitCode(kInfo, Run(arguments));
-}
+int main(int argc, char** argv) { return semrank::Main(argc, argv); }

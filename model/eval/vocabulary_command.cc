@@ -7,7 +7,10 @@
 #include "absl/strings/str_format.h"
 #include "model/base/bad_lines.h"
 #include "model/base/status_macros.h"
+#include "model/cli/command_line.h"
+#include "model/cli/program.h"
 #include "model/eval/input_lines.h"
+#include "model/text/ngram_vocabulary.h"
 #include "model/text/normalizer.h"
 #include "model/text/vocabulary_builder.h"
 
@@ -55,8 +58,21 @@ std::string FormatJsonLine(int ngram_length,
 
 }  // namespace
 
+void AddVocabularyOptions(CommandLine& command_line,
+                          VocabularyCommandOptions& options) {
+  command_line.Group("Vocabulary");
+  command_line.Add("words", &options.words,
+                   "File of words, one or more a line; .gz and .zst too.");
+  command_line.Add("ngram", &options.ngram_lengths,
+                   "Letters in an n-gram, one row each.",
+                   {.min = kMinNgramLength, .max = kMaxNgramLength});
+}
+
 absl::Status RunVocabularyCommand(const VocabularyCommandOptions& options,
                                   std::ostream& out) {
+  if (options.words.empty()) {
+    return FlagError("words", "", "needed, but not given");
+  }
   const bool json = options.output == OutputFormat::kJson;
   BadLines bad_lines(options.max_bad_lines);
   SEMRANK_ASSIGN_OR_RETURN(const std::vector<std::string> words,

@@ -14,15 +14,22 @@
 
 namespace semrank {
 
+class CommandLine;
+
 struct VocabularyCommandOptions {
   // One word or text per line; each distinct word counts once.
   std::string words;
   // One row each, in [kMinNgramLength, kMaxNgramLength].
   std::vector<int> ngram_lengths = {2, 3};
   OutputFormat output = OutputFormat::kTable;
-  std::int64_t max_bad_lines = 0;
+  std::int64_t max_bad_lines = 100;
 };
 
+// The flags of the command; form of the output and bad lines are the program's.
+void AddVocabularyOptions(CommandLine& command_line,
+                          VocabularyCommandOptions& options);
+
+// FlagError without words.
 absl::Status RunVocabularyCommand(const VocabularyCommandOptions& options,
                                   std::ostream& out);
 

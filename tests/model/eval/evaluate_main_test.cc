@@ -187,7 +187,7 @@ TEST_F(EvaluateMainTest, WrongFlagsExitTwoAndSayWhy) {
                  "--run_depth=0");
   ExpectWrongUse({"--ranker=bm25,letter_tfidf", "--run_out=x"}, "--run_out=x");
   ExpectWrongUse({"--ranker=bm25", "--model_version=-3"}, "--model_version=-3");
-  ExpectWrongUse({"evaluate"}, "'evaluate' is no command");
+  ExpectWrongUse({"evaluate"}, "no command 'evaluate'");
   EXPECT_EQ(Run({"--ranker=bm25"}).exit_code, 2);
 }
 
