@@ -39,40 +39,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "model/cli/flag_value.h"
+#include "model/cli/flag_spec.h"
 #include "model/cli/program.h"
 
 namespace semrank {
-
-// A value that is written as a word: {"adam", v1::OPTIMIZER_ADAM}.
-template <typename T>
-struct Named {
-  std::string_view name;
-  T value;
-};
-
-// The word for `value`; "unknown" if it has none.
-template <typename T, std::size_t size>
-std::string NameOf(T value, const Named<T> (&names)[size]) {
-  for (const Named<T>& entry : names) {
-    if (entry.value == value) return std::string(entry.name);
-  }
-  return "unknown";
-}
-
-// A flag whose value needs a reader of its own.
-struct FlagSpec {
-  std::string name;
-  std::string help;
-  std::string form = "VALUE";  // for --help: --name=VALUE
-  std::string limits = "";     // for --help: "1 to 100"
-  bool is_boolean = false;
-  bool is_list = false;  // --config may give several values
-  // Sets the field. The message of an error is the reason alone: "must be ...".
-  std::function<absl::Status(const std::string&)> set;
-  // The field's value as `set` would read it.
-  std::function<std::string()> get;
-};
 
 enum class FlagSource { kDefault, kFile, kEnvironment, kCommandLine };
 
@@ -98,30 +68,24 @@ class CommandLine {
   enum class Level { kCommon, kAdvanced };
   void Group(std::string_view title, Level level = Level::kCommon);
 
-  // Binds --name to `field`, which must outlive Parse and Apply. `help` states
-  // the unit and what special values mean; default, range and names are added
-  // to it. Numbers: int, std::int64_t, std::uint32_t, std::uint64_t, double.
-  void Add(std::string_view name, std::string* field, std::string_view help);
-  void Add(std::string_view name, bool* field, std::string_view help);
-  void Add(std::string_view name, absl::Duration* field, std::string_view help,
-           FlagRange<absl::Duration> range = {});
+  // Binds --name to `field`, which must outlive Parse and Apply; flag_spec.h
+  // has the types of fields. `help` states the unit and what special values
+  // mean; --help adds default, range and names to it.
   template <typename T>
-  requires(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) void Add(
-      std::string_view name, T* field, std::string_view help,
-      FlagRange<std::type_identity_t<T>> range = {});
-  // Not set as long as the flag is not given.
-  void Add(std::string_view name, std::optional<double>* field,
-           std::string_view help, FlagRange<double> range = {});
-  // Empty elements are left out.
-  void Add(std::string_view name, std::vector<std::string>* field,
-           std::string_view help);
-  // `range` holds for each element.
-  void Add(std::string_view name, std::vector<int>* field,
-           std::string_view help, FlagRange<int> range = {});
-  // One of `names`.
+  void Add(std::string_view name, T* field, std::string_view help) {
+    Add(BindFlag(name, field, help));
+  }
+  template <typename T>
+  void Add(std::string_view name, T* field, std::string_view help,
+           const FlagRange<typename RangedValue<T>::type>& range) {
+    Add(BindFlag(name, field, help, range));
+  }
   template <typename T, std::size_t size>
   void Add(std::string_view name, T* field, std::string_view help,
-           const Named<std::type_identity_t<T>> (&names)[size]);
+           const Named<std::type_identity_t<T>> (&names)[size]) {
+    Add(BindFlag(name, field, help, names));
+  }
+  // A flag whose value needs a reader of its own.
   void Add(FlagSpec spec);
 
   // `hide` turns a value into what may be shown of it in errors and Values().
@@ -170,32 +134,8 @@ class CommandLine {
   struct Impl;
   CommandLine(const ProgramInfo& info, Impl* parent);
 
-  void AddNamed(std::string_view name, std::string_view help,
-                std::vector<std::string> names,
-                std::function<void(std::size_t)> set,
-                std::function<std::size_t()> get);
-
   std::unique_ptr<Impl> impl_;
 };
-
-template <typename T, std::size_t size>
-void CommandLine::Add(std::string_view name, T* field, std::string_view help,
-                      const Named<std::type_identity_t<T>> (&names)[size]) {
-  std::vector<std::string> words;
-  std::vector<T> values;
-  for (const Named<T>& entry : names) {
-    words.emplace_back(entry.name);
-    values.push_back(entry.value);
-  }
-  AddNamed(
-      name, help, std::move(words),
-      [field, values](std::size_t i) { *field = values[i]; },
-      [field, values] {
-        std::size_t i = 0;
-        while (i < values.size() && values[i] != *field) ++i;
-        return i;
-      });
-}
 
 }  // namespace semrank
 

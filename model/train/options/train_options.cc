@@ -8,7 +8,7 @@
 #include "model/base/status_macros.h"
 #include "model/cli/command_line.h"
 #include "model/cli/program.h"
-#include "model/format/ssi_tensors.h"
+#include "model/format/model_config.h"
 #include "model/train/options/option_names.h"
 
 namespace semrank {
