@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::string_view kConfigFlag = "config";
 
-std::string VariableName(std::string_view flag) {
+std::string EnvironmentName(std::string_view flag) {
   return "SEMRANK_" + absl::AsciiStrToUpper(ToAbsl(flag));
 }
 
@@ -363,13 +363,13 @@ absl::Status CommandLine::Impl::GatherValues() {
                  "--" + flag->spec.name);
       continue;
     }
-    const std::string variable = VariableName(flag->spec.name);
+    const std::string variable = EnvironmentName(flag->spec.name);
     if (const char* value = std::getenv(variable.c_str()); value != nullptr) {
       flag->Give(FlagSource::kEnvironment, value, variable);
     }
   }
   std::vector<std::string> files = config->results();
-  if (const char* path = std::getenv(VariableName(kConfigFlag).c_str());
+  if (const char* path = std::getenv(EnvironmentName(kConfigFlag).c_str());
       path != nullptr && files.empty()) {
     files.push_back(path);
   }
@@ -511,7 +511,7 @@ std::vector<FlagValue> CommandLine::Values() const {
 
 int CommandLine::ExitCode(const absl::Status& status) const {
   const Impl& used = impl_->selected == nullptr ? *impl_ : *impl_->selected;
-  return semrank::ExitCode({.name = used.full_name}, status);
+  return semrank::ExitCode(used.full_name, status);
 }
 
 std::string_view FlagSourceName(FlagSource source) {

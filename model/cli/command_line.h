@@ -55,6 +55,15 @@ struct FlagValue {
   std::string source;  // FlagSourceName
 };
 
+// Of a program or of one of its commands.
+struct ProgramInfo {
+  std::string_view name;          // "semrank-train"
+  std::string_view summary = "";  // one line: what it does
+  // The text of --help above the flags: synopsis, examples.
+  std::string_view usage = "";
+  std::string_view build_note = "";  // --version adds it in brackets
+};
+
 class CommandLine {
  public:
   // What `info` refers to must outlive this.

@@ -1,17 +1,11 @@
 #include "model/cli/program.h"
 
 #include <cstdio>
-#include <cstdlib>
-#include <optional>
+#include <string>
 
-#include "absl/status/statusor.h"
 #include "absl/strings/cord.h"
 #include "absl/strings/str_format.h"
 #include "model/base/strings.h"
-#include "model/base/version.h"
-#include "model/cli/flag_help.h"
-#include "model/cli/flag_parser.h"
-#include "model/cli/flag_table.h"
 
 namespace semrank {
 namespace {
@@ -19,46 +13,11 @@ namespace {
 // Marks a status as wrong use.
 constexpr char kUsageErrorPayload[] = "semrank/usage_error";
 
-std::optional<std::string> ReadEnvironment(const std::string& name) {
-  const char* value = std::getenv(name.c_str());
-  if (value == nullptr) return std::nullopt;
-  return value;
-}
-
-// Results that did not reach the reader are a failure.
-[[noreturn]] void PrintAndExit(const std::string& text) {
-  const bool printed =
-      std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
-  std::exit(printed ? kExitDone : kExitFailed);
-}
-
 }  // namespace
 
-std::vector<std::string> ParseCommandLine(const ProgramInfo& info, int argc,
-                                          char** argv) {
-  const FlagTable table(info.flag_source);
-  // A caller may hand over no name at all (argc 0).
-  const std::vector<std::string> args(argv + (argc > 0 ? 1 : 0), argv + argc);
-  absl::StatusOr<ParsedArguments> parsed =
-      ParseFlags(table, args, ReadEnvironment);
-  if (!parsed.ok()) {
-    absl::FPrintF(stderr, "%s: %s\nTry '%s --help'.\n", info.name,
-                  parsed.status().message(), info.name);
-    std::exit(kExitWrongUse);
-  }
-  if (parsed->help) PrintAndExit(HelpText(info, table));
-  if (parsed->version) {
-    const std::string note = info.build_note.empty()
-                                 ? ""
-                                 : absl::StrFormat(" (%s)", info.build_note);
-    PrintAndExit(absl::StrFormat("%s %s%s\n", info.name, Version(), note));
-  }
-  return std::move(parsed->positional);
-}
-
-int ExitCode(const ProgramInfo& info, const absl::Status& status) {
+int ExitCode(std::string_view program, const absl::Status& status) {
   if (status.ok()) return kExitDone;
-  absl::FPrintF(stderr, "%s: error: %s\n", info.name,
+  absl::FPrintF(stderr, "%s: error: %s\n", program,
                 status.message().empty()
                     ? absl::StatusCodeToString(status.code())
                     : std::string(status.message()));

@@ -441,6 +441,11 @@ TEST_F(CommandLineTest, HelpAndVersionComeBeforeErrors) {
   EXPECT_THAT(Parse({"--", "--help"}), Not(IsOk()));
 }
 
+TEST(VersionTest, IsThreeNumbers) {
+  EXPECT_THAT(std::string(Version()),
+              ::testing::MatchesRegex("[0-9]+\\.[0-9]+\\.[0-9]+"));
+}
+
 // Parse prints and returns exit codes.
 
 TEST_F(CommandLineTest, ParseGoesOnOrReturnsTheExitCode) {
