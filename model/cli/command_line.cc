@@ -3,7 +3,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cassert>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -80,7 +79,6 @@ struct CommandLine::Flag {
 struct CommandLine::Impl {
   ProgramInfo info;
   std::string full_name;  // "semrank rank"
-  Impl* parent = nullptr;
   std::unique_ptr<CLI::App> root_app;
   CLI::App* app = nullptr;
   std::string group = "Flags";
@@ -154,7 +152,6 @@ CommandLine::CommandLine(const ProgramInfo& info)
 CommandLine::CommandLine(const ProgramInfo& info, Impl* parent)
     : impl_(std::make_unique<Impl>()) {
   impl_->info = info;
-  impl_->parent = parent;
   impl_->full_name =
       parent == nullptr
           ? std::string(info.name)

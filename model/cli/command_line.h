@@ -114,7 +114,7 @@ class CommandLine {
 
   // Sets the fields of the flags that were given. Answers --help, --help-all
   // and --version on standard output and wrong use on standard error, and then
-  // returns the exit code; nothing if the program is to go on.
+  // returns the exit code; nothing if the program is to run.
   std::optional<int> Parse(int argc, const char* const* argv);
   // The same without printing; `arguments` has no program name. Returns the
   // text that --help and the like print, otherwise "".

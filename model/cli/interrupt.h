@@ -1,5 +1,5 @@
-// Ctrl-C (SIGINT) and SIGTERM as a question that long loops ask, so that they
-// stop between two steps and keep what was finished.
+// Turns Ctrl-C (SIGINT) and SIGTERM into a flag that long loops poll, so that
+// they stop between two steps and keep what was finished.
 #ifndef SEMRANK_MODEL_CLI_INTERRUPT_H_
 #define SEMRANK_MODEL_CLI_INTERRUPT_H_
 
@@ -7,8 +7,8 @@
 
 namespace semrank {
 
-// From now on the first SIGINT or SIGTERM only sets a mark; a second one ends
-// the process at once. Signals of `also` count as well.
+// From now on the first SIGINT or SIGTERM only sets the flag; a second one ends
+// the process at once. Signals of `also` do the same.
 void CatchInterrupts(std::initializer_list<int> also = {});
 // True after the first signal. Cheap; from any thread.
 bool Interrupted();

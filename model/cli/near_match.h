@@ -1,4 +1,4 @@
-// Guesses what was meant by a mistyped name: "did you mean --gamma?".
+// Finds the known name closest to a mistyped one: "did you mean --gamma?".
 #ifndef SEMRANK_MODEL_CLI_NEAR_MATCH_H_
 #define SEMRANK_MODEL_CLI_NEAR_MATCH_H_
 

@@ -1,6 +1,6 @@
-// Tells a person how far long work is: a bar that rewrites one line on a
-// terminal, a plain line every ten seconds and at the end otherwise, always on
-// standard error.
+// Shows the progress of long work on standard error: a bar that rewrites one
+// line on a terminal; otherwise a plain line every ten seconds and one at the
+// end.
 //
 //   Threads  one bar, one thread.
 #ifndef SEMRANK_MODEL_CLI_PROGRESS_H_

@@ -1,4 +1,4 @@
-// When a run is saved, and whether it goes on from there.
+// When a run is saved, and whether it continues from there.
 #ifndef SEMRANK_MODEL_TRAIN_OPTIONS_CHECKPOINT_OPTIONS_H_
 #define SEMRANK_MODEL_TRAIN_OPTIONS_CHECKPOINT_OPTIONS_H_
 
@@ -15,7 +15,7 @@ struct CheckpointOptions {
   absl::Duration every = absl::Minutes(10);
   // Mini-batches between two; 0 = none by number.
   std::int64_t batches = 0;
-  // Go on from the checkpoint, if there is one.
+  // Continue from the checkpoint, if there is one.
   bool resume = false;
 
   bool enabled() const {

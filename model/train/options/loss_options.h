@@ -14,11 +14,11 @@ struct LossOptions {
   // J. In-batch: 0 = all other titles. -1 = all with in-batch sampling,
   // otherwise kDefaultNegatives.
   int negatives = -1;
-  // In-batch: so many titles shown but not clicked beside them, at most.
+  // In-batch: most titles beside them that were shown but not clicked.
   int hard_negatives = 0;
   // Smoothing factor of eq. 6.
   double gamma = 15;
-  // Of the margin ranking loss (SSI). The paper's is 1.
+  // Margin of the ranking loss (SSI); 1 in the paper.
   double margin = 0.5;
   // WEIGHT and REPEAT make a pair count as often as it was clicked.
   v1::ClickUse clicks = v1::CLICK_USE_IGNORE;

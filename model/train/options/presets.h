@@ -10,11 +10,11 @@
 
 namespace semrank {
 
-// What holds without --preset: the best all-round choice for a tower.
+// The defaults without --preset: the best all-round choice for a tower.
 TrainOptions DefaultOptions(v1::TowerKind tower);
 
-// The settings of a paper to the letter, over the defaults; what it leaves
-// open is said in TRAINING.md. FlagError for a name that is not known.
+// The settings of a paper to the letter, over the defaults; TRAINING.md says
+// what the paper leaves open. FlagError for a name that is not known.
 absl::StatusOr<TrainOptions> PresetOptions(std::string_view name);
 
 }  // namespace semrank

@@ -9,7 +9,7 @@ namespace semrank {
 
 class CommandLine;
 
-// Of effect with --tower=ssi only.
+// Used with --tower=ssi only.
 struct SsiOptions {
   v1::SsiVariant variant = v1::SSI_VARIANT_LOW_RANK;
   // n of the n-constrained form: U and V know the n most frequent words. 0 =

@@ -33,7 +33,7 @@ struct TowerOptions {
 // One layer learns more from a longer vector; several do not.
 inline constexpr int kDefaultLinearDim = 256;
 inline constexpr int kDefaultClsmWindow = 3;
-// Of hidden_dims for CLSM: 3.5 has one layer behind the convolution.
+// hidden_dims of CLSM: the paper (3.5) has one layer after the convolution.
 inline constexpr int kDefaultConvolutionDim = 300;
 
 void AddTowerOptions(CommandLine& command_line, TowerOptions& options);

@@ -20,7 +20,7 @@ namespace semrank {
 
 class CommandLine;
 
-// What tells a better epoch from a worse one.
+// The measure by which the best epoch is chosen.
 enum class EpochMeasure {
   kAuto,  // kNdcg with judged validation queries, otherwise kLoss
   kNdcg,  // NDCG@10 of the judged validation queries
