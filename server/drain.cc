@@ -11,12 +11,12 @@
 namespace semrank {
 namespace {
 
-// What a stop may take beyond its flags before it counts as hanging.
+// How long a stop may exceed its flags before the watchdog ends it.
 constexpr absl::Duration kStopSlack = absl::Seconds(5);
-// Of it: for JSON calls to tell their callers that they were broken off.
+// Part of it: time for JSON calls to send that they were cancelled.
 constexpr absl::Duration kBreakOffTime = absl::Seconds(1);
 
-// False when some had to be broken off.
+// False when some had to be cancelled.
 bool EndHttpCalls(absl::Time limit, const HttpServer& http,
                   Lifecycle& lifecycle) {
   const bool all_ended = http.WaitForCalls(limit);

@@ -65,7 +65,7 @@ std::string Addresses(const Listeners& listeners) {
   return addresses;
 }
 
-// Every port is bound before anything is loaded: one that is taken is told at
+// Every port is bound before anything is loaded: one in use is reported at
 // once, and probes find the server while it loads.
 absl::StatusOr<Listeners> Listen(const ServerOptions& options,
                                  const TlsCertificates* tls,
@@ -169,7 +169,7 @@ absl::Status Serve(const ServerOptions& options) {
   lifecycle.Advance(Lifecycle::State::kServing);
   ReportReady(listeners);
 
-  const int signal_number = WaitForStopSignal([&] { watcher.Hurry(); });
+  const int signal_number = WaitForStopSignal([&] { watcher.RunNow(); });
   spdlog::info("signal {}: draining", signal_number);
   Drain(options, lifecycle, std::move(listeners));
   // No call embeds any more; what is queued for the store is still written.

@@ -1,4 +1,4 @@
-// Signals: how the server is told to look for models, and to stop.
+// Signals: SIGHUP looks for new models, SIGTERM and SIGINT stop the server.
 #ifndef SEMRANK_SERVER_STOP_H_
 #define SEMRANK_SERVER_STOP_H_
 
@@ -16,12 +16,12 @@ namespace semrank {
 void BlockSignals();
 
 // Blocks until SIGTERM or SIGINT and returns which. From then on a second one
-// ends the process at once. `on_hangup` is called for each SIGHUP meanwhile.
+// ends the process at once. Until then each SIGHUP calls `on_hangup`.
 int WaitForStopSignal(const std::function<void()>& on_hangup);
 
-// Hears the signals while the server starts, in a thread of its own, since
-// loading waits for nothing. A second SIGTERM or SIGINT ends the process at
-// once.
+// Receives the signals while the server starts, in a thread of its own, since
+// loading a model does not wait for signals. A second SIGTERM or SIGINT ends
+// the process at once.
 //
 //   Threads  every method but End, from any thread; signals are blocked in all.
 class StartSignals {

@@ -28,7 +28,7 @@ enum class Role { kRead, kWrite, kAdmin };
 class ApiKeys {
  public:
   // InvalidArgument naming the line, never its content; also for a file
-  // without keys, which would let nobody in.
+  // without keys, with which no call could succeed.
   static absl::StatusOr<ApiKeys> Parse(std::string_view content);
 
   // `authorization` is the header of that name, "Bearer KEY"; empty = none.
@@ -61,7 +61,8 @@ class AccessControl {
   absl::Status Check(std::string_view authorization, Role required) const;
 
   // Reads the file again if it has changed since it was last looked at. True =
-  // new keys are in force. An error, told once a change, leaves the old keys.
+  // new keys are in force. An error, returned once a change, leaves the old
+  // keys.
   absl::StatusOr<bool> Refresh();
 
   std::size_t num_keys() const { return keys()->size(); }

@@ -1,8 +1,8 @@
 // Permits to work, counted in texts: one rule for every call, so that a batch
 // of a thousand weighs what a thousand single texts weigh. Taken before any
-// work, held until the answer is made. Nobody waits: over the limit the answer
-// is "not now", at once; when not one more text fits, before the request is
-// looked at.
+// work, held until the response is made. No request waits: over the limit the
+// answer is "not now", at once; when not one more text fits, before the request
+// is looked at.
 //
 //   Threads  every method, from any thread; lock-free.
 #ifndef SEMRANK_SERVER_BASE_ADMISSION_H_
@@ -130,8 +130,8 @@ class Admission {
   std::int64_t inflight_texts() const { return inflight_texts_.level(); }
   // The most texts in flight in the last minute or two.
   std::int64_t high_water_mark() const { return inflight_texts_.mark(); }
-  // Of these, the ones whose requests wait for a worker; kept by whoever queues
-  // them.
+  // Of these, the ones whose requests wait for a worker; kept by the code that
+  // queues them.
   HighWaterMark& queued_texts() { return queued_texts_; }
 
  private:

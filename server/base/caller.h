@@ -1,5 +1,5 @@
-// Who waits for an answer, and until when. Work asks between two slices and
-// stops when nobody does.
+// The client that waits for a response, and its deadline. Work checks both
+// between two slices and stops when no client waits any more.
 #ifndef SEMRANK_SERVER_BASE_CALLER_H_
 #define SEMRANK_SERVER_BASE_CALLER_H_
 

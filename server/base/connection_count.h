@@ -1,4 +1,4 @@
-// Places for connections, so many at once.
+// Counts open connections against a limit.
 //
 //   Threads  every method, from any thread.
 #ifndef SEMRANK_SERVER_BASE_CONNECTION_COUNT_H_
@@ -16,8 +16,8 @@ class ConnectionCount {
   ConnectionCount(const ConnectionCount&) = delete;
   ConnectionCount& operator=(const ConnectionCount&) = delete;
 
-  // Takes a place; false when none is free, which counts as a refusal. A place
-  // taken is given back by Leave.
+  // Counts one more; false at the limit, which counts as a refusal. Each
+  // success needs one Leave.
   bool Enter() {
     if (num_open_.fetch_add(1) < max_connections_) return true;
     --num_open_;

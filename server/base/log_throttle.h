@@ -1,5 +1,5 @@
-// Lets so many log lines a second through and counts the others, so that what
-// a client does cannot fill the log.
+// Limits log lines per second and counts the dropped ones, so that no client
+// can fill the log.
 //
 //   Threads  every method, from any thread.
 #ifndef SEMRANK_SERVER_BASE_LOG_THROTTLE_H_

@@ -15,7 +15,7 @@ namespace semrank {
 namespace {
 
 // Name, labels (for the reader) and help of every family that is counted here.
-// Readings (cache, admission, process) are added by whoever keeps the values.
+// Readings (cache, admission, process) are added by the owners of the values.
 struct FamilyInfo {
   const char* name;
   const char* labels;
@@ -52,7 +52,7 @@ constexpr FamilyInfo kCacheRequests = {
     "Document vectors looked up in the memory cache."};
 constexpr FamilyInfo kRejected = {
     "semrank_requests_rejected_total", "reason",
-    "Requests turned away or given up before they were done."};
+    "Requests refused, or dropped before they were done."};
 constexpr FamilyInfo kDocumentsPut = {"semrank_catalog_documents_put_total", "",
                                       "Documents put into the catalog."};
 constexpr FamilyInfo kDocumentsDeleted = {
@@ -117,7 +117,7 @@ const prometheus::Histogram::BucketBoundaries& BatchBuckets() {
   return buckets;
 }
 
-// Codes that nobody has defined count as Unknown.
+// Undefined codes count as Unknown.
 int NumberOf(absl::StatusCode code) {
   const int number = static_cast<int>(code);
   const bool known = number >= 0 && number < kNumStatusCodes;

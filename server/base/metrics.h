@@ -33,7 +33,7 @@
 
 namespace semrank {
 
-// What a request's time goes into; Timings in the API are the same, but that
+// What a request's time goes into; Timings in the API are the same, except that
 // they count reading (counting, admitting and decoding a message or its JSON)
 // with parsing (normalising texts).
 enum class Stage { kQueue, kRead, kParse, kCache, kEmbed, kScore, kSerialize };
@@ -95,7 +95,7 @@ class Metrics {
     cache_hits_->Increment(static_cast<double>(num_hits));
     cache_misses_->Increment(static_cast<double>(num_misses));
   }
-  // Counts a request that was turned away or given up, by its reason;
+  // Counts a request that was refused or dropped, by its reason;
   // other failures are not counted here.
   void CountRejected(const absl::Status& status);
   void CountDocumentsPut(std::int64_t count) {
@@ -116,7 +116,7 @@ class Metrics {
   void SetModel(const ModelVersion& version, int embedding_dim,
                 absl::Time load_time);
 
-  // A value that somebody else keeps and that is read at each scrape.
+  // A value with another owner that is read at each scrape.
   struct Reading {
     std::string name;
     std::string help;

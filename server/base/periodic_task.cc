@@ -7,7 +7,7 @@ namespace semrank {
 
 PeriodicTask::PeriodicTask(absl::Duration interval, std::function<void()> task)
     : interval_(interval), task_(std::move(task)), thread_([this] {
-        while (WaitForTurn()) task_();
+        while (WaitForNextRun()) task_();
       }) {}
 
 PeriodicTask::~PeriodicTask() {
@@ -15,33 +15,33 @@ PeriodicTask::~PeriodicTask() {
     MutexLock lock(mutex_);
     stop_ = true;
   }
-  hurry_or_stop_.NotifyAll();
+  run_or_stop_.NotifyAll();
   thread_.join();
 }
 
-void PeriodicTask::Hurry() {
+void PeriodicTask::RunNow() {
   {
     MutexLock lock(mutex_);
-    hurry_ = true;
+    run_now_ = true;
   }
-  hurry_or_stop_.NotifyAll();
+  run_or_stop_.NotifyAll();
 }
 
-bool PeriodicTask::WaitForTurn() {
+bool PeriodicTask::WaitForNextRun() {
   using Clock = std::chrono::steady_clock;
-  const Clock::time_point turn =
+  const Clock::time_point next_run =
       Clock::now() + absl::ToChronoNanoseconds(interval_);
   MutexLock lock(mutex_);
-  while (!hurry_ && !stop_) {
+  while (!run_now_ && !stop_) {
     if (interval_ == absl::ZeroDuration()) {
-      hurry_or_stop_.Wait(mutex_);
+      run_or_stop_.Wait(mutex_);
       continue;
     }
-    const auto left = turn - Clock::now();
+    const auto left = next_run - Clock::now();
     if (left <= Clock::duration::zero()) break;
-    hurry_or_stop_.WaitFor(mutex_, left);
+    run_or_stop_.WaitFor(mutex_, left);
   }
-  hurry_ = false;
+  run_now_ = false;
   return !stop_;
 }
 

@@ -1,6 +1,6 @@
-// A thread that does one thing again and again.
+// A thread that runs a task periodically.
 //
-//   Threads  Hurry from any thread.
+//   Threads  RunNow from any thread.
 #ifndef SEMRANK_SERVER_BASE_PERIODIC_TASK_H_
 #define SEMRANK_SERVER_BASE_PERIODIC_TASK_H_
 
@@ -15,7 +15,7 @@ namespace semrank {
 class PeriodicTask {
  public:
   // Runs `task` `interval` after the start and after its own last end, and
-  // when somebody calls Hurry. 0 = only then.
+  // when RunNow is called. 0 = only then.
   PeriodicTask(absl::Duration interval, std::function<void()> task);
   // Waits for a run that has begun.
   ~PeriodicTask();
@@ -23,17 +23,17 @@ class PeriodicTask {
   PeriodicTask& operator=(const PeriodicTask&) = delete;
 
   // The next run begins at once, or when the present one ends.
-  void Hurry();
+  void RunNow();
 
  private:
-  // False = the end.
-  bool WaitForTurn();
+  // False once the task is destroyed.
+  bool WaitForNextRun();
 
   const absl::Duration interval_;
   const std::function<void()> task_;
   Mutex mutex_;
-  CondVar hurry_or_stop_;
-  bool hurry_ ABSL_GUARDED_BY(mutex_) = false;
+  CondVar run_or_stop_;
+  bool run_now_ ABSL_GUARDED_BY(mutex_) = false;
   bool stop_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };

@@ -45,7 +45,7 @@ bool IsTraceparent(std::string_view text) {
            rest.size() <= kMaxRequestIdBytes));
 }
 
-// Tells requests apart; nobody's secret.
+// Distinguishes requests; not a secret.
 std::string RandomId() {
   thread_local std::mt19937_64 random{std::random_device()()};
   return absl::StrFormat("%016x%016x", random(), random());

@@ -8,18 +8,18 @@ namespace semrank {
 
 namespace {
 
-void TellThrottled(const RequestLog::Tell& tell, LogThrottle& throttle,
-                   const RequestLog::Outcome& outcome) {
+void LogThrottled(const RequestLog::LogLine& log, LogThrottle& throttle,
+                  const RequestLog::Outcome& outcome) {
   std::int64_t num_dropped = 0;
-  if (tell && throttle.Allow(absl::Now(), num_dropped)) {
-    tell(outcome, num_dropped);
+  if (log && throttle.Allow(absl::Now(), num_dropped)) {
+    log(outcome, num_dropped);
   }
 }
 
 }  // namespace
 
-RequestLog::RequestLog(absl::Duration slow_threshold, Tellers tellers)
-    : slow_threshold_(slow_threshold), tellers_(std::move(tellers)) {}
+RequestLog::RequestLog(absl::Duration slow_threshold, Loggers loggers)
+    : slow_threshold_(slow_threshold), loggers_(std::move(loggers)) {}
 
 void RequestLog::Record(const Outcome& outcome) {
   if (!outcome.status.ok()) {
@@ -30,11 +30,11 @@ void RequestLog::Record(const Outcome& outcome) {
     if (failures_.size() > kMaxFailures) failures_.pop_back();
   }
   if (outcome.status.code() == absl::StatusCode::kInternal) {
-    TellThrottled(tellers_.bug, bug_throttle_, outcome);
+    LogThrottled(loggers_.bug, bug_throttle_, outcome);
   }
   if (slow_threshold_ > absl::ZeroDuration() &&
       outcome.time >= slow_threshold_) {
-    TellThrottled(tellers_.slow, slow_throttle_, outcome);
+    LogThrottled(loggers_.slow, slow_throttle_, outcome);
   }
 }
 

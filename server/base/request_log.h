@@ -1,6 +1,6 @@
-// Remembers requests that went wrong; tells of those that took long, and of
-// those that failed by a bug of ours (INTERNAL). Every outcome comes here with
-// its request's id, whoever brought the request.
+// Remembers failed requests; logs slow ones, and those that failed because of a
+// bug of the server (INTERNAL). Every outcome of gRPC and HTTP is recorded here
+// with its request's id.
 //
 //   Size     the last kMaxFailures failures.
 //   Texts    never: a failure's message is our own, with sizes and limits.
@@ -47,17 +47,17 @@ class RequestLog {
     std::optional<std::uint64_t> number;
     absl::Status status;
   };
-  // `num_dropped` such requests were not told since the last one.
-  using Tell =
+  // `num_dropped` such requests were not logged since the last one.
+  using LogLine =
       std::function<void(const Outcome& outcome, std::int64_t num_dropped)>;
-  // At most kMaxLinesPerSecond a second each; empty = nobody is told.
-  struct Tellers {
-    Tell slow = {};
-    Tell bug = {};
+  // At most kMaxLinesPerSecond a second each; empty = not logged.
+  struct Loggers {
+    LogLine slow = {};
+    LogLine bug = {};
   };
 
   // Slow are requests that take `slow_threshold` or longer; 0 = none are.
-  RequestLog(absl::Duration slow_threshold, Tellers tellers);
+  RequestLog(absl::Duration slow_threshold, Loggers loggers);
 
   void Record(const Outcome& outcome);
 
@@ -66,7 +66,7 @@ class RequestLog {
 
  private:
   const absl::Duration slow_threshold_;
-  const Tellers tellers_;
+  const Loggers loggers_;
   LogThrottle slow_throttle_{kMaxLinesPerSecond};
   LogThrottle bug_throttle_{kMaxLinesPerSecond};
   mutable Mutex mutex_;

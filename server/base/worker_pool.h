@@ -1,7 +1,7 @@
-// Threads for large requests, so that the threads which move bytes stay free
-// for small ones. First come, first served; a large request comes again for
-// each of its turns, so several share the threads evenly. The queue is bounded
-// by admission, since queued work holds its permit.
+// Threads for large requests, so that gRPC's threads stay free for small ones.
+// First in, first out; a large request is queued again after each of its
+// slices, so several share the threads evenly. The queue is bounded by
+// admission, since queued work holds its permits.
 //
 //   Threads  Submit from any thread.
 #ifndef SEMRANK_SERVER_BASE_WORKER_POOL_H_

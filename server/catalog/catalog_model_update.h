@@ -2,9 +2,9 @@
 // the old vectors, which answer until the new ones are complete.
 //
 //   Work     in the calling thread, 256 documents at a time. Documents that are
-//            put meanwhile bring both models' vectors.
+//            put during it bring both models' vectors.
 //   Store    gets the new vectors as they are made, so that the next start
-//            finds them. If it does not take some, the update goes on without
+//            finds them. If it refuses some, the update continues without
 //            it: they can be computed again.
 //   Threads  Follow by one thread at a time; the others from any.
 #ifndef SEMRANK_SERVER_CATALOG_CATALOG_MODEL_UPDATE_H_
@@ -42,12 +42,12 @@ class CatalogModelUpdate final : private Caller {
 
   // Returns once the catalog answers with current(), which may change while
   // this works; null = with what it has. Cancelled after Stop; then, and after
-  // any other error, the old model goes on.
+  // any other error, the old model still answers.
   absl::Status Follow(const std::function<ServedModelPtr()>& current);
   // Why the store did not take all of the last update's vectors; OK = it did.
   // For the thread of Follow.
   const absl::Status& store_status() const { return store_status_; }
-  // Ends Follow soon, for good.
+  // Makes Follow return soon, now and in later calls.
   void Stop() { stop_ = true; }
 
   Status GetStatus() const { return {num_embedded_, num_documents_}; }
@@ -59,7 +59,7 @@ class CatalogModelUpdate final : private Caller {
   // False when current() is another model now.
   absl::StatusOr<bool> Embed(const ServedModelPtr& model,
                              const std::function<ServedModelPtr()>& current);
-  // The next documents from slot `first` on; returns the slot to go on with.
+  // The next documents from slot `first` on; returns the slot to continue with.
   absl::StatusOr<std::size_t> EmbedSome(const ServedModelPtr& model,
                                         std::size_t first);
   void WriteToStore(const DocumentCatalog::Snapshot& snapshot,

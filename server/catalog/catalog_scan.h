@@ -2,7 +2,7 @@
 // vectors in the order in which they lie in memory.
 //
 //   Score    to the last bit the one that Rank gives the same pair.
-//   Cost     reading the vectors: about 20 ns a document of 128 numbers. With a
+//   Cost     reading the vectors: about 20 ns a document of 128 dims. With a
 //            sparse part (SSI) each title is read too: about a microsecond.
 #ifndef SEMRANK_SERVER_CATALOG_CATALOG_SCAN_H_
 #define SEMRANK_SERVER_CATALOG_CATALOG_SCAN_H_
@@ -91,7 +91,7 @@ class SharedScan : public std::enable_shared_from_this<SharedScan> {
   bool ScanNext();
   bool is_all_taken() const;
 
-  // No further piece is taken; returns once nobody works on one.
+  // Hands out no further part; returns once no thread scans one.
   void Stop();
   // Best first; after Stop.
   std::vector<CatalogHit> TakeHits();

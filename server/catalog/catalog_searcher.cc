@@ -129,7 +129,7 @@ absl::StatusOr<Progress> CatalogSearcher::RunSlice(const SearchInput& input,
   state.scan->ScanNext();
   const bool done = state.scan->is_all_taken();
   if (done) {
-    // What helpers are working on is soon done: a turn each.
+    // Helpers finish what they are scanning: at most a slice each.
     state.scan->Stop();
     result.hits = state.scan->TakeHits();
   }

@@ -3,16 +3,15 @@
 //
 //   Promise  a document's score is to the last bit the one that Rank gives it.
 //            The catalog is searched as it was when the search began.
-//   Work     turn by turn (progress.h), a turn reads 65,536 documents: about a
-//            millisecond. With a sparse part (SSI) 1,024, whose titles it
-//            reads.
-//            Idle workers take turns of the same search beside it.
+//   Work     slice by slice (work_slice.h); a slice reads 65,536 documents,
+//            about a millisecond, or with a sparse part (SSI) 1,024 documents
+//            and their titles. Idle workers run slices of the same search.
 //   Permits  one for the query and one for each 64 documents, which is about
 //            what embedding one text costs; with a sparse part one a document.
 //            At most a quarter of --max_inflight_texts, so that no catalog is
-//            so large that its search keeps everybody else out.
-//   Threads  every method, from any thread; Turn of one search by one thread
-//            at a time.
+//            so large that its search keeps all other requests out.
+//   Threads  every method, from any thread; RunSlice of one search by one
+//            thread at a time.
 #ifndef SEMRANK_SERVER_CATALOG_CATALOG_SEARCHER_H_
 #define SEMRANK_SERVER_CATALOG_CATALOG_SEARCHER_H_
 
@@ -84,7 +83,7 @@ class CatalogSearcher {
   absl::Status Check(const SearchInput& input,
                      const SearchResult& result) const;
 
-  // After both. One turn; `result` is complete after kDone. `helpers` (may be
+  // After both. One slice; `result` is complete after kDone. `helpers` (may be
   // null) must outlive the search.
   absl::StatusOr<Progress> RunSlice(const SearchInput& input,
                                     const Caller& caller, WorkerPool* helpers,

@@ -2,7 +2,7 @@
 //
 // Every change of the catalog is a commit with a number. A slot carries the
 // commit with which its document appeared (born) and the one with which it left
-// (died); whoever reads as of commit C sees the slots with born <= C < died. A
+// (died); a reader as of commit C sees the slots with born <= C < died. A
 // document that is replaced gets a new slot, so what a reader sees never
 // changes under it. The slot of one that has left is used again once no reader
 // is left who may see it (DocumentCatalog knows).

@@ -3,13 +3,13 @@
 //
 //   Promise  when a put is done its documents are found, and are in the store.
 //            What the store does not take is not put.
-//   Work     turn by turn (progress.h), by the document tower alone: the
+//   Work     slice by slice (work_slice.h), by the document tower alone: the
 //            vector cache is left to what callers send.
-//   Threads  every method, from any thread; the turns of one put one after
+//   Threads  every method, from any thread; the slices of one put one after
 //            another. Embedding runs side by side, commits one by one.
 //   Errors   what is wrong with one document is a problem of its own.
 //            InvalidArgument for what fails the call; DeadlineExceeded and
-//            Cancelled when nobody waits, and then nothing is put.
+//            Cancelled when no client waits; then nothing is put.
 #ifndef SEMRANK_SERVER_CATALOG_CATALOG_WRITER_H_
 #define SEMRANK_SERVER_CATALOG_CATALOG_WRITER_H_
 
@@ -72,7 +72,7 @@ class CatalogWriter {
         metrics_(*metrics),
         store_(store) {}
 
-  // One turn; `result` is complete after kDone.
+  // One slice; `result` is complete after kDone.
   absl::StatusOr<Progress> PutSlice(std::span<const NewDocument> documents,
                                     const Caller& caller, PutState& state,
                                     PutResult& result) const;
@@ -89,7 +89,7 @@ class CatalogWriter {
   absl::Status CheckPut(std::size_t num_documents) const;
   // What is wrong with document i.
   absl::Status CheckDocument(const NewDocument& document, std::size_t i) const;
-  // Documents from state.next_document on, a turn of them, become records.
+  // Documents from state.next_document on, a slice of them, become records.
   void AddRecords(std::span<const NewDocument> documents, PutState& state,
                   PutResult& result) const;
   absl::Status EmbedRecords(const Caller& caller, PutState& state,

@@ -71,7 +71,7 @@ class DocumentCatalog {
 
   // Puts records[i], in order, with row i of each model's rows; there must be
   // a model. The records are taken over, unless there is an error: Aborted when
-  // `rows` lacks one of Models(), which has changed meanwhile;
+  // `rows` lacks one of Models(), which have just changed;
   // ResourceExhausted over max_documents or without memory. Nothing is changed
   // then.
   absl::StatusOr<PutCounts> Put(std::span<CatalogRecord::Pointer> records,
@@ -89,7 +89,7 @@ class DocumentCatalog {
   absl::Status BeginModel(ServedModelPtr model);
   // Row i of `rows` is the next model's vector of the document in slots[i] as
   // `snapshot` sees it. Documents that have left since are passed over; the
-  // others are visited first, by their i, while nobody else writes.
+  // others are visited first, by their i, while no other writer runs.
   void AddRows(
       const Snapshot& snapshot, std::span<const std::uint32_t> slots,
       const float* rows,
@@ -128,14 +128,14 @@ class DocumentCatalog {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(writer_mutex_);
   void End(std::uint32_t slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(writer_mutex_);
   // Makes the present state the one that is read, and reclaims the slots that
-  // nobody can see any more.
+  // no reader can see any more.
   void Publish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(writer_mutex_);
   void Reclaim(CommitNumber oldest_read)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(writer_mutex_);
   void Unpin(CommitNumber commit) const;
 
   const std::size_t max_documents_;
-  // The secret is of this process: nobody can make keys that collide.
+  // Its secret is drawn at start: no client can construct keys that collide.
   const Fingerprinter fingerprint_;
   CatalogSlots slots_;  // read without a lock, see there
 

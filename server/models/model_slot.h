@@ -2,7 +2,7 @@
 // how one takes the place of another.
 //
 //   Choice   the highest version that can be loaded, unless one is pinned. A
-//            version that leaves the disk goes on being served.
+//            version that is deleted from disk is still served.
 //   Refused  a version that failed is not tried again until its files have
 //            changed and then stayed the same for one more look: a folder that
 //            is being copied costs one failure, not one a look.
@@ -38,7 +38,7 @@ enum class ModelState {
   kFailed
 };
 
-// One version, as it is told to operators.
+// One version, as operators see it.
 struct ModelStatus {
   std::string name = {};
   std::int64_t version = 0;

@@ -21,7 +21,7 @@ std::string StampOf(const std::string& folder) {
   std::error_code error;
   fs::directory_iterator entry(folder, error);
   for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    std::error_code ignored;  // a file that leaves meanwhile changes the stamp
+    std::error_code ignored;  // a file deleted just now changes the stamp
     files.push_back(absl::StrFormat(
         "%s %d %d", entry->path().filename().string(),
         static_cast<std::int64_t>(entry->file_size(ignored)),

@@ -1,12 +1,12 @@
-// One turn's scoring of a request's candidates, one kind after the other: texts
-// through the cache and the tower, documents of the catalog, vectors as the
-// caller gives them. A further kind is one more method here.
+// One slice's scoring of a request's candidates, one kind after the other:
+// texts through the cache and the tower, documents of the catalog, vectors as
+// the caller gives them. A further kind is one more method here.
 //
 //   Promise  a pair's score is the same bits alone, in any batch, in any
 //            thread, cached or not, on one machine and build.
 //   Errors   InvalidArgument for what fails the call, DeadlineExceeded and
-//            Cancelled when nobody waits; a candidate that cannot be scored is
-//            one of the result's problems.
+//            Cancelled when no client waits; a candidate that cannot be scored
+//            is one of the result's problems.
 #ifndef SEMRANK_SERVER_RANKING_CANDIDATE_SCORER_H_
 #define SEMRANK_SERVER_RANKING_CANDIDATE_SCORER_H_
 
@@ -56,7 +56,7 @@ class CandidateScorer {
   absl::Status ScoreTitles(std::span<const std::string_view> titles,
                            std::uint32_t first);
 
-  // Documents of the catalog, whose numbers go on after the titles': `first`
+  // Documents of the catalog, whose numbers follow the titles': `first`
   // counts ids and document_ids through from 0. With the catalog's vectors if
   // they are of this model, else by title, through the cache.
   absl::Status ScoreDocuments(const RankInput& input, std::size_t first,

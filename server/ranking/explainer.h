@@ -5,7 +5,7 @@
 //            bit.
 //   Cost     one text through a tower for each word, and two. The variants of
 //            a title are not kept in the cache.
-//   Threads  every method, from any thread; the turns of one request one after
+//   Threads  every method, from any thread; the slices of one request one after
 //            another.
 #ifndef SEMRANK_SERVER_RANKING_EXPLAINER_H_
 #define SEMRANK_SERVER_RANKING_EXPLAINER_H_
@@ -75,7 +75,7 @@ class Explainer {
   // InvalidArgument for more words than a request may have texts.
   absl::Status CheckSize(const Request& request) const;
 
-  // One turn; `result` is complete after kDone.
+  // One slice; `result` is complete after kDone.
   absl::StatusOr<Progress> RunSlice(const ServedModel& served,
                                     const Caller& caller, Request& request,
                                     Explanation& result) const;

@@ -64,7 +64,7 @@ struct ScoredCandidates {
   std::vector<float> scores;
 };
 
-// How far a request has come between two turns; begins empty.
+// How far a request has come between two slices; begins empty.
 struct RankState {
   bool begun = false;
   std::size_t next_named = 0;

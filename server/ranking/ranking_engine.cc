@@ -25,7 +25,7 @@ void Select(const RankInput& input, const ScoredCandidates& scored,
   }
 }
 
-// Of requests that are done in one turn, so that they allocate nothing.
+// For requests that need one slice only, so that they allocate nothing.
 RankState& ThreadState() {
   thread_local RankState state;
   return state;

@@ -3,13 +3,14 @@
 //
 //   Promise  a pair's score is the same bits alone, in any batch, in any
 //            thread, cached or not, on one machine and build.
-//   Work     in the calling thread, to the end or turn by turn (progress.h).
+//   Work     in the calling thread, to the end or slice by slice
+//            (work_slice.h).
 //            Every slice of a few hundred texts it asks whether the caller
 //            still waits.
 //   Threads  every method, from any thread. Each keeps its memory
-//            (thread_scratch.h).
+//            (text_batch.h).
 //   Errors   InvalidArgument for what fails the call, DeadlineExceeded and
-//            Cancelled when nobody waits; problems of single candidates are
+//            Cancelled when no client waits; problems of single candidates are
 //            part of the result.
 #ifndef SEMRANK_SERVER_RANKING_RANKING_ENGINE_H_
 #define SEMRANK_SERVER_RANKING_RANKING_ENGINE_H_
@@ -45,8 +46,8 @@ class RankingEngine {
   absl::Status Rank(const ServedModel& served, const RankInput& input,
                     const Caller& caller, RankResult& result) const;
 
-  // One turn of the same; `result` is complete after kDone. After an error
-  // there is no further turn.
+  // One slice of the same; `result` is complete after kDone. After an error
+  // there is no further slice.
   absl::StatusOr<Progress> RunSlice(const ServedModel& served,
                                     const RankInput& input,
                                     const Caller& caller, RankState& state,

@@ -11,7 +11,7 @@
 //              so.
 //   Secret     texts are known to a store by their 128-bit fingerprint under a
 //              secret that lives inside the store, so that restarts and
-//              replicas agree and nobody can make two texts that collide.
+//              replicas agree and no client can make two texts collide.
 //   Threads    every method, from any thread.
 //   Errors     name the store. DeadlineExceeded: it took longer than it may.
 //              Unavailable: it cannot be reached; trying later helps.
@@ -94,7 +94,7 @@ class DocumentStore {
       std::span<const DocumentKeyView> keys) = 0;
   // Visits every document, in no order and some perhaps twice; an error of
   // `visit` ends it and is returned. DataLoss for a damaged document, naming
-  // its key. What is put or deleted meanwhile may be visited or not.
+  // its key. Concurrent puts and deletes may be seen or not.
   virtual absl::Status LoadDocuments(
       const std::function<absl::Status(const StoredDocument&)>& visit) = 0;
 };

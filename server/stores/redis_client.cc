@@ -81,7 +81,7 @@ absl::Status RedisConnection::LogIn(const RedisUrl& url, Deadline deadline) {
 
 absl::StatusOr<std::vector<RedisReply>> RedisConnection::Call(
     std::span<const RedisCommand> commands, Deadline deadline) {
-  // Until all replies are read, nobody may send anything else.
+  // Until all replies are read, nothing else may be sent.
   usable_ = false;
   std::vector<const char*> arguments;
   std::vector<std::size_t> sizes;

@@ -84,7 +84,7 @@ class RedisPool {
   void LookUpAddress();
 
   // Runs `commands` on a connection that is idle, new, or becomes free before
-  // the deadline. One that the server has closed meanwhile is replaced.
+  // the deadline. One that the server has closed is replaced.
   absl::StatusOr<std::vector<RedisReply>> Call(
       std::span<const RedisCommand> commands, Deadline deadline);
 

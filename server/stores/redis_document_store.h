@@ -1,24 +1,21 @@
 // A store that replicas share, in Redis.
 //
-//   Layout     "semrank:store" holds format and secret; "semrank:v:<key>" a
-//              vector each, which leaves after 30 days or when Redis evicts
-//              what has a time to live (maxmemory-policy volatile-*);
-//              "semrank:documents" is a hash of all documents, without one.
-//   Find       one MGET for all texts, and for "semrank:store": after a
-//   FLUSHALL
-//              the secret is put back, unless another replica was faster.
-//   Sharing    replicas find each other's vectors at once. Documents are read
-//   by
-//              LoadDocuments only: what another replica puts or deletes later
-//              is seen at the next start.
-//   Durable    as Redis is set up: with appendfsync always, when a call
-//   returns. Names      are looked up at the start and when the store is asked
-//   whether it
-//              answers, never for a request.
-//   Time       FindVectors has its limit, connecting included. Everything else
-//              has Options::timeout for each round trip.
-//   Errors     as DocumentStore. FailedPrecondition: another format.
-//              PermissionDenied: user, password or rights.
+//   Layout   "semrank:store" holds format and secret; "semrank:v:<key>" a
+//            vector each, which expires after 30 days or is evicted by Redis
+//            (maxmemory-policy volatile-*); "semrank:documents" is a hash of
+//            all documents, which never expires.
+//   Find     one MGET for all texts, and for "semrank:store": after a FLUSHALL
+//            the secret is restored, unless another replica was faster.
+//   Sharing  replicas find each other's vectors at once. Documents are read by
+//            LoadDocuments only: what another replica puts or deletes later is
+//            seen at the next start.
+//   Durable  as Redis is set up: with appendfsync always, when a call returns.
+//   Names    are resolved at the start and when the store is probed, never for
+//            a request.
+//   Time     FindVectors has its limit, connecting included. Every other call
+//            has Options::timeout for each round trip.
+//   Errors   as DocumentStore. FailedPrecondition: another format.
+//            PermissionDenied: user, password or rights.
 #ifndef SEMRANK_SERVER_STORES_REDIS_DOCUMENT_STORE_H_
 #define SEMRANK_SERVER_STORES_REDIS_DOCUMENT_STORE_H_
 

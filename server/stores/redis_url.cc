@@ -75,7 +75,7 @@ absl::StatusOr<RedisUrl> ParseRedisUrl(std::string_view text) {
   }
   text.remove_prefix(kScheme.size());
   RedisUrl url;
-  // A password may hold an @ that nobody escaped.
+  // A password may contain an unescaped @.
   const std::size_t at = text.rfind('@');
   if (at != std::string_view::npos) {
     SEMRANK_RETURN_IF_ERROR(ParseCredentials(text.substr(0, at), url));

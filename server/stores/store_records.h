@@ -46,7 +46,7 @@ class VectorKeys {
 
 std::string VectorValue(std::string_view key, std::span<const float> vector);
 // False, and `row` is left alone, when `value` is not what VectorValue made of
-// this key and so many numbers.
+// this key and row.size() floats.
 bool ReadVectorValue(std::string_view key, std::string_view value,
                      std::span<float> row);
 

@@ -26,7 +26,7 @@ class CircuitBreaker {
   explicit CircuitBreaker(const Options& options)
       : options_(options), wait_(options.min_wait) {}
 
-  // Closed = in use. Open, nobody but the one who tries asks.
+  // Closed = in use. While open, only the trial may use it.
   bool is_closed() const { return closed_.load(std::memory_order_relaxed); }
 
   // A use failed. True when that opened it; others that were under way and

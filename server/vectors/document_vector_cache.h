@@ -1,5 +1,5 @@
-// Keeps the vectors of texts seen lately, so that Rank can skip the document
-// tower for them. Entries not found for long leave first.
+// Keeps the vectors of recent texts, so that Rank can skip the document tower
+// for them. Entries that have not been found for long are evicted first.
 //
 //   Shape    one entry = `dim` floats; models of different dimensions share the
 //            cache.

@@ -2,13 +2,14 @@
 //
 //   Promise  a text's vector is the same bits alone, in any batch, in any
 //            thread, cached or not, on one machine and build.
-//   Work     in the calling thread, to the end or turn by turn (progress.h).
+//   Work     in the calling thread, to the end or slice by slice
+//            (work_slice.h).
 //            Every slice of a few hundred texts it asks whether the caller
 //            still waits.
 //   Threads  every method, from any thread. Each keeps its memory
-//            (thread_scratch.h).
+//            (text_batch.h).
 //   Errors   InvalidArgument for what fails the call, DeadlineExceeded and
-//            Cancelled when nobody waits.
+//            Cancelled when no client waits.
 #ifndef SEMRANK_SERVER_VECTORS_EMBEDDING_ENGINE_H_
 #define SEMRANK_SERVER_VECTORS_EMBEDDING_ENGINE_H_
 
@@ -66,8 +67,8 @@ class EmbeddingEngine {
   absl::Status Embed(const ServedModel& served, const EmbedInput& input,
                      const Caller& caller, EmbedResult& result) const;
 
-  // One turn of the same; `result` is complete after kDone. After an error
-  // there is no further turn.
+  // One slice of the same; `result` is complete after kDone. After an error
+  // there is no further slice.
   absl::StatusOr<Progress> RunSlice(const ServedModel& served,
                                     const EmbedInput& input,
                                     const Caller& caller, EmbedState& state,

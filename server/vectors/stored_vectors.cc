@@ -216,10 +216,10 @@ void AddStoreReadings(const StoredVectors& vectors, Metrics& metrics) {
                         }});
   };
   add("semrank_store_bypassed",
-      "1 while the document store is left alone because it failed.",
+      "1 while the document store is bypassed because it failed.",
       MetricType::Gauge, &State::bypassed);
   add("semrank_store_bypasses_total",
-      "How often the document store was left alone because it failed.",
+      "How often the document store was bypassed because it failed.",
       MetricType::Counter, &State::num_bypasses);
   add("semrank_store_queue_vectors",
       "New vectors that wait to be written to the document store.",

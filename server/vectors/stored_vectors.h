@@ -1,9 +1,9 @@
 // The level of document vectors between memory and tower: what a document store
 // keeps. Nothing that happens to the store fails a request.
 //
-//   Find     one call for all texts of a turn, within the time limit. A store
-//            that fails or takes longer is left alone from then on, and asked
-//            again by a thread of this class, so that no request pays for it.
+//   Find     one call for all texts of a slice, within the time limit. A store
+//            that fails or takes longer is bypassed from then on, and probed
+//            by a thread of this class, so that no request pays for it.
 //   Keep     only queues; the same thread writes. A full queue drops what
 //            comes, which is counted: it can be computed again.
 //   Threads  every method, from any thread. No lock is held while the store
@@ -88,7 +88,7 @@ class StoredVectors {
   void Write(const Batch& batch);
   void Try();
   void Bypass(const absl::Status& error);
-  // The last batch, if it may still grow by so many texts of this model.
+  // The last batch, if `num_texts` more of this model fit.
   Batch* GrowingBatch(const ServedModel& served, std::size_t num_texts)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 

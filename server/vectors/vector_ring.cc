@@ -11,8 +11,8 @@
 namespace semrank {
 namespace {
 
-// So many records get their second chance before one leaves in any case: it
-// bounds the work of one Insert when everything was found lately.
+// Records that get a second chance before one is evicted in any case: it bounds
+// the work of one Insert when every record was found recently.
 constexpr int kMaxSecondChances = 8;
 
 }  // namespace

@@ -25,7 +25,7 @@ TEST(PeriodicTaskTest, WithoutAnIntervalRunsOnlyWhenHurried) {
       ++num_runs;
       ran.set_value();
     });
-    task.Hurry();
+    task.RunNow();
     ran.get_future().wait();
   }
   EXPECT_EQ(num_runs, 1);
