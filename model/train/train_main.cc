@@ -8,7 +8,7 @@
 #include "model/cli/command_line.h"
 #include "model/cli/interrupt.h"
 #include "model/train/distributed/process_launch.h"
-#include "model/train/run/trainer.h"
+#include "model/train/run/train.h"
 #include "model/train/train_flags.h"
 
 namespace semrank {
@@ -74,7 +74,7 @@ absl::Status Run(CommandLine& command_line, TrainFlags& flags) {
 
 int main(int argc, char** argv) {
   using namespace semrank;  // NOLINT: one function of a program.
-  SilenceFollowers();
+  SilenceOtherRanks();
   TrainFlags flags;
   CommandLine command_line(kInfo);
   AddTrainFlags(command_line, flags);

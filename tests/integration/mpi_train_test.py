@@ -160,7 +160,7 @@ class MpiTrainTest(unittest.TestCase):
             self.kill_all(job)
             self.assertTrue(checkpoint.exists())
         job = self.start("killed", *more)
-        self.wait_for(job, "going on from " + str(checkpoint))
+        self.wait_for(job, "resuming from " + str(checkpoint))
         job.stderr.read()
         self.assertEqual(job.wait(), 0)
         self.assertEqual(weights(self.file("killed")), weights(self.file("whole")))

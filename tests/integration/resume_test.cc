@@ -40,7 +40,7 @@ TEST_P(ResumeTest, KilledAtAnyMomentItEndsWithTheSameWeights) {
   }
   const ProgramResult last = RunProgram(again);
   ASSERT_EQ(last.exit_code, 0) << last.err;
-  EXPECT_THAT(last.err, HasSubstr("going on from"));
+  EXPECT_THAT(last.err, HasSubstr("resuming from"));
   EXPECT_EQ(Weights("killed"), Weights("whole"));
   EXPECT_FALSE(std::filesystem::exists(dir_.File(kCheckpoint)));
   for (const auto& entry :
@@ -120,7 +120,7 @@ TEST_P(ResumeErrorTest, ADamagedCheckpointIsRefusedAndKept) {
 TEST_P(ResumeErrorTest, WithoutACheckpointItBeginsAnew) {
   const ProgramResult result = RunProgram(Command("fresh", {"--resume"}));
   EXPECT_EQ(result.exit_code, 0);
-  EXPECT_THAT(result.err, Not(HasSubstr("going on from")));
+  EXPECT_THAT(result.err, Not(HasSubstr("resuming from")));
 }
 
 TEST_P(ResumeErrorTest, StandardInputCannotBeResumed) {

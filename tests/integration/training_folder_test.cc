@@ -58,7 +58,7 @@ TEST_P(TrainingFolderTest, WhatCouldNotBePublishedIsPublishedOnResume) {
       /*kib=*/8, Command("killed", {"--resume"})));
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.err, HasSubstr("could not be published"));
-  EXPECT_THAT(result.err, HasSubstr("--resume goes on from"));
+  EXPECT_THAT(result.err, HasSubstr("--resume continues from"));
   EXPECT_EQ(CountOf("no checkpoint:", result.err), 1) << result.err;
   EXPECT_FALSE(std::filesystem::exists(dir_.File("killed/1")));
 

@@ -84,7 +84,7 @@ class ResumeTest : public ::testing::TestWithParam<TrainCase> {
         "--train=" + train_file_,
         "--model_dir=" + dir_.File(model_dir),
         GetParam().streamed ? "--batch_size=160" : "--batch_size=16",
-        GetParam().streamed ? "--memory_limit=1600000" : "--memory_limit=0",
+        GetParam().streamed ? "--memory_limit=1200000" : "--memory_limit=0",
         "--hidden=12",
         "--embedding_dim=8",
         "--epochs=4",

@@ -40,7 +40,7 @@ void BagTranspose::Build(const BagBatch& batch, int num_features) {
 
 void TransposeBags(const BagBatch& batch, int num_features,
                    BagBatch& by_feature) {
-  // While they are filled in, offsets[f + 1] is where feature f goes on.
+  // While the bags are filled, offsets[f + 1] is feature f's next position.
   std::vector<std::uint32_t>& offsets = by_feature.offsets;
   offsets.assign(static_cast<std::size_t>(num_features) + 2, 0);
   for (const std::uint32_t feature : batch.indices) ++offsets[feature + 2];

@@ -1,7 +1,8 @@
-// The bags of a mini-batch turned round: for each feature that occurs, the
-// texts that have it. The gradient of a feature's weights is the sum over
-// these texts, so one owner can compute it in a fixed order and update the
-// weights at once: nothing is added up in memory, no thread waits for another.
+// The transpose of a mini-batch's bags (CSR to CSC): for each feature that
+// occurs, the texts that have it. The gradient of a feature's weights is the
+// sum over these texts, so one thread can compute it in a fixed order and
+// update the weights at once, without atomics and without waiting for other
+// threads.
 #ifndef SEMRANK_MODEL_TRAIN_BATCHES_BAG_TRANSPOSE_H_
 #define SEMRANK_MODEL_TRAIN_BATCHES_BAG_TRANSPOSE_H_
 
@@ -26,15 +27,15 @@ class BagTranspose {
  private:
   void CountFeatures(const BagBatch& batch);
 
-  // By feature: while counting, how many texts have it; then where the next
-  // one goes. All 0 between calls.
+  // By feature: while counting, how many texts have it; then the position of
+  // the next one. All 0 between calls.
   std::vector<std::uint32_t> places_;
   std::vector<std::uint32_t> features_;
   BagBatch texts_;
 };
 
 // The same with a bag for each feature below num_features, in their order: for
-// features that nearly all occur.
+// batches in which nearly all features occur.
 void TransposeBags(const BagBatch& batch, int num_features,
                    BagBatch& by_feature);
 

@@ -2,16 +2,16 @@
 
 namespace semrank {
 
-Range PartOf(Range whole, int index, int count) {
+Range SliceOf(Range whole, int index, int count) {
   const std::int64_t size = whole.size();
   return {whole.first + static_cast<int>(size * index / count),
           whole.first + static_cast<int>(size * (index + 1) / count)};
 }
 
-BatchShare ShareOf(const MiniBatch& batch, int process, int num_processes) {
+BatchShare ShareOf(const MiniBatch& batch, int rank, int num_processes) {
   const int num_pairs = batch.num_pairs();
-  return {PartOf({0, num_pairs}, process, num_processes),
-          PartOf({num_pairs, batch.num_titles()}, process, num_processes)};
+  return {SliceOf({0, num_pairs}, rank, num_processes),
+          SliceOf({num_pairs, batch.num_titles()}, rank, num_processes)};
 }
 
 void PlacedTexts::Clear() {

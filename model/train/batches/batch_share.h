@@ -1,5 +1,6 @@
-// What one of several processes embeds of a mini-batch: a run of its pairs, and
-// a run of the titles that were drawn beside them. A process alone has all.
+// The slice of a mini-batch that one of several processes embeds: a range of
+// its pairs, and a range of the titles that were drawn for them. A process
+// alone has all.
 #ifndef SEMRANK_MODEL_TRAIN_BATCHES_BATCH_SHARE_H_
 #define SEMRANK_MODEL_TRAIN_BATCHES_BATCH_SHARE_H_
 
@@ -17,18 +18,19 @@ struct Range {
   int size() const { return last - first; }
 };
 
-// Part `index` of `count` about equal parts of [first, last).
-Range PartOf(Range whole, int index, int count);
+// Slice `index` of `count` about equal slices of `whole`.
+Range SliceOf(Range whole, int index, int count);
 
 struct BatchShare {
   Range pairs;  // their queries and clicked titles
-  Range drawn;  // places in MiniBatch::titles, behind those of the pairs
+  Range drawn;  // positions in MiniBatch::titles, after those of the pairs
 };
 
-BatchShare ShareOf(const MiniBatch& batch, int process, int num_processes);
+BatchShare ShareOf(const MiniBatch& batch, int rank, int num_processes);
 
-// Texts of a mini-batch and their places in it, which are the same whoever
-// embeds them: queries first, then titles.
+// Texts of a mini-batch and their positions in it, queries first, then titles.
+// Positions do not depend on the process that embeds the text: dropout uses
+// them.
 struct PlacedTexts {
   std::vector<TextId> ids;
   std::vector<std::uint32_t> places;

@@ -7,7 +7,6 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "model/base/status_macros.h"
-#include "model/train/data/memory_budget.h"
 
 namespace semrank {
 namespace {
@@ -55,22 +54,19 @@ void ShuffleBuffer::Clear() {
 absl::StatusOr<PairShuffler> PairShuffler::Create(const TrainOptions& options,
                                                   const TrainingData& data) {
   SEMRANK_ASSIGN_OR_RETURN(
-      const std::int64_t buffer_bytes,
-      ShareForShuffling(options, data.featurizer.num_features()));
-  SEMRANK_ASSIGN_OR_RETURN(
       LineBlocks blocks,
-      LineBlocks::Create(options.data.train_files, BlockBytes(buffer_bytes)));
-  return PairShuffler(options, *data.stream, std::move(blocks), buffer_bytes);
+      LineBlocks::Create(options.data.train_files,
+                         BlockBytes(data.stream->shuffle_bytes)));
+  return PairShuffler(options, *data.stream, std::move(blocks));
 }
 
 PairShuffler::PairShuffler(const TrainOptions& options,
-                           const PairStream& stream, LineBlocks blocks,
-                           std::int64_t buffer_bytes)
+                           const PairStream& stream, LineBlocks blocks)
     : options_(options),
       stream_(stream),
       hash_(options.seed),
       blocks_(std::move(blocks)),
-      buffer_(static_cast<std::size_t>(buffer_bytes)),
+      buffer_(static_cast<std::size_t>(stream.shuffle_bytes)),
       order_(options.seed, RandomPurpose::kPairOrder) {}
 
 void PairShuffler::BeginEpoch(int epoch) {

@@ -3,7 +3,7 @@
 //
 //   Pairs    those that LoadStreamedData has counted: usable, clicked, not held
 //            out; with --clicks=repeat as often as clicked.
-//   Memory   the buffer (ShareForShuffling) and one block.
+//   Memory   the buffer (PairStream::shuffle_bytes) and one block.
 //   Threads  one thread at a time.
 #ifndef SEMRANK_MODEL_TRAIN_BATCHES_PAIR_SHUFFLER_H_
 #define SEMRANK_MODEL_TRAIN_BATCHES_PAIR_SHUFFLER_H_
@@ -54,8 +54,8 @@ class ShuffleBuffer {
 
 class PairShuffler {
  public:
-  // Of data.stream; both outlive the drawer. Fails as ShareForShuffling and
-  // LineBlocks.
+  // `data` is a streaming data set; both outlive the shuffler. Fails as
+  // LineBlocks::Create.
   static absl::StatusOr<PairShuffler> Create(const TrainOptions& options,
                                              const TrainingData& data);
 
@@ -65,7 +65,7 @@ class PairShuffler {
 
  private:
   PairShuffler(const TrainOptions& options, const PairStream& stream,
-               LineBlocks blocks, std::int64_t buffer_bytes);
+               LineBlocks blocks);
 
   // Fills the buffer as far as lines go.
   absl::Status Fill();

@@ -1,5 +1,5 @@
-// What the training pairs look like, for people: counts, and how long queries
-// and titles are (CLSM 2014, figure 2).
+// Statistics of the training pairs for the report: counts, and the lengths of
+// queries and titles (CLSM 2014, figure 2).
 #ifndef SEMRANK_MODEL_TRAIN_DATA_DATA_STATISTICS_H_
 #define SEMRANK_MODEL_TRAIN_DATA_DATA_STATISTICS_H_
 
@@ -9,10 +9,10 @@
 
 namespace semrank {
 
-// How many texts have how many words.
+// Numbers of texts by their number of words.
 class LengthHistogram {
  public:
-  // Texts of so many words or more share the last bin.
+  // Texts of kMaxWords words or more share the last bin.
   static constexpr int kMaxWords = 30;
 
   // `text` is normalised: words with one blank between them.

@@ -1,48 +1,51 @@
-// How --memory_limit is shared out.
+// How a run keeps --memory_limit.
 //
-//   Promise  nothing here depends on --threads, which may not change the order
-//            of streamed pairs. What each thread has of its own (its stack; of
-//            SSI 8 bytes a word) is part of the program.
+//   Planned   what decides the order of the pairs, and with it the weights: the
+//             choice between an in-memory and a streaming data set, and the
+//             size of the shuffle buffer. It depends on options and files
+//             alone: on what the pairs take, and on the exact size of the
+//             model.
+//   Measured  everything else (mini-batches, activations, vocabulary, program).
+//             CheckResidentMemory ends a run that exceeds its limit after its
+//             first mini-batches, when all of it is there.
 #ifndef SEMRANK_MODEL_TRAIN_DATA_MEMORY_BUDGET_H_
 #define SEMRANK_MODEL_TRAIN_DATA_MEMORY_BUDGET_H_
 
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "model/train/options/train_options.h"
 
 namespace semrank {
 
-// Of this machine, in bytes.
+// Bytes of this machine.
 std::int64_t PhysicalMemory();
 
-// The most that this process has had in memory so far, in bytes; 0 where the
-// system does not say.
+// Bytes that this process has in memory, and the most that it has had; 0 where
+// the system does not say.
+std::int64_t ResidentMemory();
 std::int64_t PeakResidentMemory();
 
 // The limit in bytes: the option's, or half of this machine's memory.
 std::int64_t MemoryLimit(const DataOptions& options);
 
-// What pairs of so many distinct texts, with so many characters together, take
-// when all are in memory, while they are read and after.
+// Bytes of pairs of `num_texts` distinct texts with `num_characters` in all, at
+// their peak: while they are read, and with their bags.
 std::int64_t PairBytes(std::int64_t num_pairs, std::int64_t num_texts,
                        std::int64_t num_characters);
 // Whether pairs of that size are held in memory: they may take three quarters
 // of the limit.
 bool FitsInMemory(std::int64_t pair_bytes, const DataOptions& options);
+// The same once the size of the model is known, for a memory_limit that was
+// given: OutOfRange when pairs, model, program and an eighth of the limit for
+// mini-batches exceed it. Fails as ModelBytes.
+absl::Status CheckFitsBesideModel(std::int64_t pair_bytes,
+                                  const TrainOptions& options,
+                                  int num_features);
 
-// Weights, their best epoch and the optimizer's state; of SSI also idf and
-// correlated words. Fails as NumSsiParameters.
-absl::StatusOr<std::int64_t> ModelBytes(const TrainOptions& options,
-                                        int num_features);
-
-// The flags that make such a model smaller, for messages.
-std::string_view ModelSizeFlags(const TowerOptions& options);
-
-// Of a stream of pairs, while the vocabulary is counted: words, drawn titles
-// and validation pairs that are kept. Bytes are those of the functions below.
+// Bounds of what one pass over a streaming data set keeps.
 struct CountingBudget {
   std::int64_t word_bytes;
   std::int64_t max_titles;
@@ -51,25 +54,28 @@ struct CountingBudget {
   std::int64_t valid_pair_bytes;
 };
 CountingBudget ShareForCounting(const TrainOptions& options);
-// A counted word, or a text that is kept, with its bag and its places in
-// tables.
+// Bytes of counted words, and of a text that is kept with its bag.
 std::int64_t CountedWordsBytes(std::int64_t num_words,
                                std::int64_t num_characters);
 std::int64_t KeptTextBytes(std::size_t num_characters);
 
-// OutOfRange when pairs in memory, the training of such a model and the program
-// are more than a memory_limit that was given. Fails as ModelBytes.
-absl::Status CheckFitsBesideModel(std::int64_t pair_bytes,
-                                  const TrainOptions& options,
-                                  int num_features);
-
-// What remains for the shuffle buffer beside a model of so many features, its
-// vocabulary, gradients that are kept, the batches under way and what counting
-// has kept.
+// Bytes of the shuffle buffer: half of what model and program leave of the
+// limit; the other half is for mini-batches and for what counting has kept.
 // ResourceExhausted when that is less than a sixteenth of the limit. Fails as
 // ModelBytes.
 absl::StatusOr<std::int64_t> ShareForShuffling(const TrainOptions& options,
                                                int num_features);
+
+// ResourceExhausted when weights and optimizer need more memory than this
+// machine has.
+absl::Status CheckFitsThisMachine(const TrainOptions& options,
+                                  int num_features);
+
+// ResourceExhausted when this process, with `bytes_to_come`, exceeds a
+// memory_limit that was given by more than a tenth. Limits below the size of
+// the program, 64 MiB, bound the data alone and are not checked.
+absl::Status CheckResidentMemory(const TrainOptions& options,
+                                 std::int64_t bytes_to_come);
 
 }  // namespace semrank
 

@@ -27,7 +27,7 @@ namespace {
 // As many are held out whatever they take.
 constexpr std::int64_t kMinValidPairs = 16;
 
-// Everything that one pass gathers.
+// Everything that one pass over the files collects.
 class StreamCounter {
  public:
   explicit StreamCounter(const TrainOptions& options)
@@ -47,7 +47,8 @@ class StreamCounter {
     while (HoldsOutTooMuch()) HoldOutFewerQueries();
   }
 
-  // Gives back what was held out when it cannot be told apart.
+  // Puts the held-out pairs back when they have only one title, whose loss is
+  // always 0.
   void DropTooSmallValidation() {
     std::string_view title;
     for (const auto& [hash, pairs] : held_out_) {
@@ -125,9 +126,8 @@ class StreamCounter {
 absl::Status CheckStreamable(const TrainOptions& options) {
   if (UsesShownTitles(options.loss) && options.data.judged_file.empty()) {
     return absl::ResourceExhaustedError(
-        "the click log does not fit in --memory_limit, and only all of it "
-        "together tells what was shown for a query: give more memory or "
-        "--judged");
+        "the click log does not fit in --memory_limit, but all of it is needed "
+        "to know what was shown for a query: give more memory or --judged");
   }
   return absl::OkStatus();
 }
@@ -147,8 +147,8 @@ absl::Status CountPairs(const TrainOptions& options, BadLines& bad_lines,
   counter.DropTooSmallValidation();
   if (counter.titles().titles().size() >= 2) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrFormat(
-      "the %d lines of %s have fewer than two titles to tell apart",
-      reader.num_lines(), absl::StrJoin(options.data.train_files, ",")));
+      "the %d lines of %s have fewer than two titles", reader.num_lines(),
+      absl::StrJoin(options.data.train_files, ",")));
 }
 
 std::vector<TextPair> InternHeldOut(const StreamCounter& counter,
@@ -182,13 +182,14 @@ DataStatistics Describe(const StreamCounter& counter,
   return statistics;
 }
 
-void Tell(const DataStatistics& statistics, std::int64_t buffer_bytes,
-          const TrainOptions& options, const TitleSample& sample) {
-  absl::FPrintF(stderr,
-                "%d pairs for training, streamed from disk through %d bytes of "
-                "memory; %d for validation, %d features, %d bad lines\n",
-                statistics.train_pairs, buffer_bytes, statistics.valid_pairs,
-                statistics.features, statistics.bad_lines);
+void Print(const DataStatistics& statistics, std::int64_t shuffle_bytes,
+           const TrainOptions& options, const TitleSample& sample) {
+  absl::FPrintF(
+      stderr,
+      "%d pairs for training, streamed from disk through a shuffle buffer "
+      "of %d bytes; %d for validation, %d features, %d bad lines\n",
+      statistics.train_pairs, shuffle_bytes, statistics.valid_pairs,
+      statistics.features, statistics.bad_lines);
   if (options.tower.kind != v1::TOWER_KIND_SSI) return;
   absl::FPrintF(stderr, "idf is counted over %s%d titles\n",
                 sample.complete() ? "all " : "a sample of ",
@@ -238,11 +239,11 @@ absl::StatusOr<TrainingData> LoadStreamedData(const TrainOptions& options,
       Featurizer featurizer,
       MakeFeaturizer(options.features, counter.vocabulary()));
   SEMRANK_ASSIGN_OR_RETURN(
-      const std::int64_t buffer_bytes,
+      stream->shuffle_bytes,
       ShareForShuffling(options, featurizer.num_features()));
   const DataStatistics statistics =
       Describe(counter, featurizer, valid_pairs.size(), bad_lines);
-  Tell(statistics, buffer_bytes, options, counter.titles());
+  Print(statistics, stream->shuffle_bytes, options, counter.titles());
   TextBags bags(stream->texts, featurizer, TextFormOf(options.tower));
   return TrainingData{.featurizer = std::move(featurizer),
                       .bags = std::move(bags),

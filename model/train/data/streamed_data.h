@@ -1,9 +1,9 @@
-// A click log that does not fit in memory: what one pass over it keeps, for
-// the passes that train.
+// A click log that does not fit in memory: one pass over it keeps what the
+// passes that train need.
 //
 //   Vocabulary  as ChooseFeatures, but each line's texts count as often as
 //               they occur; when there are more words than memory allows, the
-//               rarest are forgotten (not their letter n-grams), so a count may
+//               rarest are dropped (not their letter n-grams), so a count may
 //               then be too low.
 //   Validation  a query is held out by a hash of it; when these pairs are more
 //               than memory allows, fewer queries are, those of the lowest

@@ -47,8 +47,8 @@ absl::Status CheckDistinctTitles(const std::vector<std::string>& files,
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(absl::StrFormat(
-      "all pairs of %s have the same title, \"%s\": there is nothing to tell "
-      "it from",
+      "all pairs of %s have the same title, \"%s\": there is no other "
+      "title to learn from",
       absl::StrJoin(files, ","), texts.text(title).substr(0, 80)));
 }
 

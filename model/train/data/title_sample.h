@@ -17,7 +17,7 @@ namespace semrank {
 
 class TitleSample {
  public:
-  // As many titles are kept whatever they take.
+  // This many titles are kept, whatever their size.
   static constexpr std::size_t kMinTitles = 16;
 
   TitleSample(std::int64_t max_titles, std::int64_t max_bytes)
@@ -39,7 +39,7 @@ class TitleSample {
   std::int64_t max_bytes_;
   std::map<std::uint64_t, std::string> titles_;
   std::int64_t bytes_ = 0;
-  // Once a title was left out, so is every one of a higher hash.
+  // Titles of higher hashes are left out.
   std::uint64_t highest_ = std::numeric_limits<std::uint64_t>::max();
   bool complete_ = true;
 };

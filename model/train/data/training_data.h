@@ -25,7 +25,8 @@ struct PairStream {
   std::int64_t num_clicks = 0;  // of these pairs
   // Queries whose TextHash is lower are held out.
   std::uint64_t held_out_below = 0;
-  TextInterner texts;  // those that TrainingData::bags numbers
+  std::int64_t shuffle_bytes = 0;  // size of the shuffle buffer
+  TextInterner texts;              // those that TrainingData::bags numbers
 };
 
 struct TrainingData {

@@ -14,13 +14,13 @@
 namespace semrank {
 namespace {
 
-class LoneCommunicator : public Communicator {
+class SingleProcessCommunicator : public Communicator {
  public:
-  int process() const override { return 0; }
+  int rank() const override { return 0; }
   int num_processes() const override { return 1; }
-  void AllToAll(std::span<const float> given, std::span<const int>,
-                std::span<float> got, std::span<const int>) override {
-    std::copy(given.begin(), given.end(), got.begin());
+  void AllToAll(std::span<const float> sent, std::span<const int>,
+                std::span<float> received, std::span<const int>) override {
+    std::copy(sent.begin(), sent.end(), received.begin());
   }
 
  private:
@@ -30,7 +30,7 @@ class LoneCommunicator : public Communicator {
   }
 };
 
-// As many words from each process.
+// The same number of words from each process.
 std::vector<std::uint32_t> GatherEqual(Communicator& communicator,
                                        std::span<const std::uint32_t> own) {
   const int n = communicator.num_processes();
@@ -40,7 +40,7 @@ std::vector<std::uint32_t> GatherEqual(Communicator& communicator,
   return all;
 }
 
-// A number of each process.
+// One number from each process.
 std::vector<double> GatherNumbers(Communicator& communicator, double own) {
   const std::uint64_t bits = std::bit_cast<std::uint64_t>(own);
   const std::uint32_t words[] = {static_cast<std::uint32_t>(bits),
@@ -54,43 +54,44 @@ std::vector<double> GatherNumbers(Communicator& communicator, double own) {
   return numbers;
 }
 
-// The leader's words, piece by piece.
+// Rank 0's words, slice by slice.
 template <typename T>
-void GatherFromLeader(Communicator& communicator, std::span<T> values) {
-  constexpr std::size_t kPiece = std::size_t{1} << 20;
-  std::vector<T> piece;
+void Broadcast(Communicator& communicator, std::span<T> values) {
+  constexpr std::size_t kSlice = std::size_t{1} << 20;
+  std::vector<T> slice;
   std::vector<int> sizes(communicator.num_processes());
-  for (std::size_t first = 0; first < values.size(); first += kPiece) {
+  for (std::size_t first = 0; first < values.size(); first += kSlice) {
     const std::span<T> part =
-        values.subspan(first, std::min(kPiece, values.size() - first));
-    piece.resize(part.size());
+        values.subspan(first, std::min(kSlice, values.size() - first));
+    slice.resize(part.size());
     sizes[0] = static_cast<int>(part.size());
-    communicator.AllGather<T>(part, sizes, piece);
-    std::copy(piece.begin(), piece.end(), part.begin());
+    communicator.AllGather<T>(part, sizes, slice);
+    std::copy(slice.begin(), slice.end(), part.begin());
   }
 }
 
-// Status messages travel cut to this, zeros behind.
+// Status messages are truncated to this length, and padded with zeros.
 constexpr std::size_t kMessageWords = 256;
 
 }  // namespace
 
-Communicator& OneProcess() {
-  static auto* const communicator = new LoneCommunicator;
+Communicator& SingleProcess() {
+  static auto* const communicator = new SingleProcessCommunicator;
   return *communicator;
 }
 
-// Each process sums one part of the elements and hands the sums out.
+// Reduce-scatter, then all-gather: each process sums one slice of the elements
+// and sends the sums to the others.
 void Communicator::AllReduceSum(std::span<float> values) {
   const int n = num_processes();
   if (n == 1) return;
   std::vector<int> part_sizes;
   for (int p = 0; p < n; ++p) {
     part_sizes.push_back(
-        PartOf({0, static_cast<int>(values.size())}, p, n).size());
+        SliceOf({0, static_cast<int>(values.size())}, p, n).size());
   }
-  const std::size_t own_size = part_sizes[process()];
-  const std::vector<int> own_sizes(n, part_sizes[process()]);
+  const std::size_t own_size = part_sizes[rank()];
+  const std::vector<int> own_sizes(n, part_sizes[rank()]);
   std::vector<float> got(own_size * n);
   AllToAll(values, part_sizes, got, own_sizes);
   std::vector<float> sums(got.begin(), got.begin() + own_size);
@@ -101,7 +102,8 @@ void Communicator::AllReduceSum(std::span<float> values) {
   AllGather<float>(sums, part_sizes, values);
 }
 
-absl::Status Agree(Communicator& communicator, const absl::Status& own) {
+absl::Status AgreeOnStatus(Communicator& communicator,
+                           const absl::Status& own) {
   if (communicator.num_processes() == 1) return own;
   const std::uint32_t own_code = static_cast<std::uint32_t>(own.code());
   const std::vector<std::uint32_t> codes =
@@ -117,7 +119,7 @@ absl::Status Agree(Communicator& communicator, const absl::Status& own) {
   const std::vector<std::uint32_t> messages =
       GatherEqual(communicator, message);
   const int first = static_cast<int>(failed - codes.begin());
-  if (first == communicator.process()) return own;
+  if (first == communicator.rank()) return own;
   const std::string text(
       reinterpret_cast<const char*>(&messages[first * kMessageWords]));
   const std::string from =
@@ -127,8 +129,9 @@ absl::Status Agree(Communicator& communicator, const absl::Status& own) {
   return absl::Status(static_cast<absl::StatusCode>(*failed), from + text);
 }
 
-absl::Status CheckSame(Communicator& communicator, std::uint64_t fingerprint,
-                       absl::string_view what) {
+absl::Status CheckSameOnAllRanks(Communicator& communicator,
+                                 std::uint64_t fingerprint,
+                                 absl::string_view what) {
   const std::uint32_t own[] = {static_cast<std::uint32_t>(fingerprint),
                                static_cast<std::uint32_t>(fingerprint >> 32)};
   const std::vector<std::uint32_t> all = GatherEqual(communicator, own);
@@ -141,30 +144,31 @@ absl::Status CheckSame(Communicator& communicator, std::uint64_t fingerprint,
   return absl::OkStatus();
 }
 
-double SumOfAll(Communicator& communicator, double own) {
+double AllReduceSum(Communicator& communicator, double own) {
   const std::vector<double> numbers = GatherNumbers(communicator, own);
   return std::accumulate(numbers.begin(), numbers.end(), 0.0);
 }
 
-double FromLeader(Communicator& communicator, double value) {
+double BroadcastFromRank0(Communicator& communicator, double value) {
   return GatherNumbers(communicator, value).front();
 }
 
-std::string FromLeader(Communicator& communicator, std::string_view text) {
+std::string BroadcastFromRank0(Communicator& communicator,
+                               std::string_view text) {
   // Exact: no text has 2^53 bytes.
   const auto size = static_cast<std::size_t>(
-      FromLeader(communicator, static_cast<double>(text.size())));
+      BroadcastFromRank0(communicator, static_cast<double>(text.size())));
   std::vector<std::uint32_t> words((size + 3) / 4);
-  if (communicator.is_leader() && size > 0) {
+  if (communicator.is_rank0() && size > 0) {
     std::memcpy(words.data(), text.data(), size);
   }
-  GatherFromLeader<std::uint32_t>(communicator, words);
+  Broadcast<std::uint32_t>(communicator, words);
   return std::string(reinterpret_cast<const char*>(words.data()), size);
 }
 
-void CopyFromLeader(Communicator& communicator, std::span<float> values) {
+void BroadcastFromRank0(Communicator& communicator, std::span<float> values) {
   if (communicator.num_processes() == 1) return;
-  GatherFromLeader(communicator, values);
+  Broadcast(communicator, values);
 }
 
 }  // namespace semrank

@@ -1,9 +1,11 @@
-// The processes that train one model together, as the trainer sees them: each
-// calls the same methods in the same order and is held until all have.
+// Collective operations of the processes that train one model together. Each
+// process calls the same methods in the same order; a call returns when all
+// processes have made it.
 //
-//   Values   of four bytes: float, std::uint32_t. At most kMaxExchange of them
-//            in one call, all processes together; the caller sees to it.
-//   Errors   none: a connection that breaks ends all processes.
+//   Values   four bytes wide: float, std::uint32_t. At most kMaxMessageValues
+//   of
+//            them in one call, over all processes; the caller checks that.
+//   Errors   none: a broken connection ends all processes.
 //   Threads  one thread calls. A process that waits sleeps.
 #ifndef SEMRANK_MODEL_TRAIN_DISTRIBUTED_COMMUNICATOR_H_
 #define SEMRANK_MODEL_TRAIN_DISTRIBUTED_COMMUNICATOR_H_
@@ -17,32 +19,35 @@
 
 namespace semrank {
 
-inline constexpr std::int64_t kMaxExchange = (std::int64_t{1} << 31) - 1;
+inline constexpr std::int64_t kMaxMessageValues = (std::int64_t{1} << 31) - 1;
 
 class Communicator {
  public:
   virtual ~Communicator() = default;
 
-  virtual int process() const = 0;  // in [0, num_processes())
+  virtual int rank() const = 0;  // in [0, num_processes())
   virtual int num_processes() const = 0;
-  // The process that prints, validates and publishes.
-  bool is_leader() const { return process() == 0; }
+  // Rank 0 prints, validates, writes checkpoints and publishes.
+  bool is_rank0() const { return rank() == 0; }
 
-  // all = what process 0 gave, then process 1, ...; sizes[p] values of p.
+  // all = the values of rank 0, then those of rank 1, ...; sizes[r] values of
+  // rank r.
   template <typename T>
   void AllGather(std::span<const T> own, std::span<const int> sizes,
                  std::span<T> all) {
     static_assert(sizeof(T) == 4);
     GatherWords(own.data(), sizes, all.data());
   }
-  // `given` is cut into what goes to process 0, 1, ...; `got` is what came
-  // from process 0, 1, ...
-  virtual void AllToAll(std::span<const float> given,
-                        std::span<const int> given_sizes, std::span<float> got,
-                        std::span<const int> got_sizes) = 0;
+  // `sent` holds the values for rank 0, 1, ...; `received` gets those of rank
+  // 0, 1, ...
+  virtual void AllToAll(std::span<const float> sent,
+                        std::span<const int> sent_sizes,
+                        std::span<float> received,
+                        std::span<const int> received_sizes) = 0;
 
-  // Each element becomes its sum over the processes, taken in their order: the
-  // same bits everywhere, and in each run.
+  // Replaces each element by its sum over the ranks, added in their order: the
+  // same bits in each process and each run, which MPI_Allreduce does not
+  // promise.
   void AllReduceSum(std::span<float> values);
 
  private:
@@ -50,26 +55,27 @@ class Communicator {
                            void* all) = 0;
 };
 
-// A process by itself.
-Communicator& OneProcess();
+// A run of one process.
+Communicator& SingleProcess();
 
-// OK if each process has OK. Otherwise, on all of them, the status of the first
-// process that failed.
-absl::Status Agree(Communicator& communicator, const absl::Status& own);
+// OK if every process passes OK. Otherwise, in all of them, the status of the
+// lowest rank that failed.
+absl::Status AgreeOnStatus(Communicator& communicator, const absl::Status& own);
 
-// Internal, on all processes, if `fingerprint` differs between them.
-absl::Status CheckSame(Communicator& communicator, std::uint64_t fingerprint,
-                       absl::string_view what);
+// Internal, in all processes, if `fingerprint` differs between them.
+absl::Status CheckSameOnAllRanks(Communicator& communicator,
+                                 std::uint64_t fingerprint,
+                                 absl::string_view what);
 
-// The sum of a number of each process, taken in their order, on all of them.
-double SumOfAll(Communicator& communicator, double own);
-// The leader's number, on all processes.
-double FromLeader(Communicator& communicator, double value);
-// The leader's text.
-std::string FromLeader(Communicator& communicator, std::string_view text);
-// Overwrites `values` with the leader's, of which there are as many; any
-// number of them.
-void CopyFromLeader(Communicator& communicator, std::span<float> values);
+// The sum over the ranks, added in their order.
+double AllReduceSum(Communicator& communicator, double value);
+
+// The value of rank 0, in all processes. `values` has the same size in each,
+// and is overwritten; its size may exceed kMaxMessageValues.
+double BroadcastFromRank0(Communicator& communicator, double value);
+std::string BroadcastFromRank0(Communicator& communicator,
+                               std::string_view text);
+void BroadcastFromRank0(Communicator& communicator, std::span<float> values);
 
 }  // namespace semrank
 

@@ -12,7 +12,7 @@
 namespace semrank {
 namespace {
 
-// Rows that make a piece of work.
+// Rows of one task.
 constexpr int kRowBlock = 64;
 
 }  // namespace
@@ -52,11 +52,11 @@ absl::Status GradientExchange::ReduceRows(RowGradients& gradients,
                                         counts);
   std::int64_t total = 0;
   for (const std::uint32_t count : counts) total += count;
-  if (total * gradients.width > kMaxExchange) {
+  if (total * gradients.width > kMaxMessageValues) {
     return absl::ResourceExhaustedError(absl::StrFormat(
         "%d rows of %d gradients are too many to exchange; the limit is %d "
         "numbers. Smaller: --batch_size",
-        total, gradients.width, kMaxExchange));
+        total, gradients.width, kMaxMessageValues));
   }
   const std::vector<int> row_sizes(counts.begin(), counts.end());
   std::vector<int> value_sizes;
@@ -71,8 +71,8 @@ absl::Status GradientExchange::ReduceRows(RowGradients& gradients,
                                         all_rows_.indices);
   communicator.AllGather<float>(gradients.values, value_sizes, all_values_);
 
-  // Row numbers as features, gathered rows as texts: the gradient of a feature
-  // is the sum over its texts, as in the layer itself.
+  // A transpose with row numbers as features and gathered rows as texts: the
+  // gradient of a row is then the sum of its bag, as in the layer itself.
   std::uint32_t num_rows = 0;
   for (std::int64_t i = 0; i < total; ++i) {
     all_rows_.offsets.push_back(static_cast<std::uint32_t>(i + 1));
@@ -90,6 +90,50 @@ absl::Status GradientExchange::ReduceRows(RowGradients& gradients,
                                              gradients.width]);
                  });
   pool.Run(work);
+  return absl::OkStatus();
+}
+
+absl::Status GatherBags(const BagBatch& own, Communicator& communicator,
+                        BagBatch& all) {
+  const int n = communicator.num_processes();
+  // A count beyond 32 bits is above the limit in any case.
+  const std::uint32_t own_counts[] = {
+      static_cast<std::uint32_t>(own.num_texts()),
+      static_cast<std::uint32_t>(
+          std::min<std::size_t>(own.indices.size(), UINT32_MAX))};
+  std::vector<std::uint32_t> counts(2 * n);
+  communicator.AllGather<std::uint32_t>(own_counts, std::vector<int>(n, 2),
+                                        counts);
+  std::vector<int> num_bags, num_entries;
+  std::int64_t all_bags = 0, all_entries = 0;
+  for (int p = 0; p < n; ++p) {
+    num_bags.push_back(static_cast<int>(counts[2 * p]));
+    num_entries.push_back(static_cast<int>(counts[2 * p + 1]));
+    all_bags += counts[2 * p];
+    all_entries += counts[2 * p + 1];
+  }
+  if (all_entries > kMaxMessageValues) {
+    return absl::ResourceExhaustedError(absl::StrFormat(
+        "%d words of titles are too many to exchange; the limit is %d. "
+        "Smaller: --batch_size",
+        all_entries, kMaxMessageValues));
+  }
+  all.offsets.resize(all_bags + 1);
+  all.indices.resize(all_entries);
+  all.counts.resize(all_entries);
+  communicator.AllGather<std::uint32_t>(std::span(own.offsets).subspan(1),
+                                        num_bags,
+                                        std::span(all.offsets).subspan(1));
+  communicator.AllGather<std::uint32_t>(own.indices, num_entries, all.indices);
+  communicator.AllGather<float>(own.counts, num_entries, all.counts);
+
+  // Each process has counted its offsets from its own first entry.
+  std::size_t bag = 1;
+  std::uint32_t before = 0;
+  for (int p = 0; p < n; ++p) {
+    for (int i = 0; i < num_bags[p]; ++i) all.offsets[bag++] += before;
+    before += static_cast<std::uint32_t>(num_entries[p]);
+  }
   return absl::OkStatus();
 }
 

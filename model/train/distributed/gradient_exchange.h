@@ -1,10 +1,11 @@
-// Adds up the gradients of processes that each have those of their own texts.
-// Dense tensors are reduced; of the others the rows travel with their numbers,
-// and a row that several processes have is their sum, in their order.
+// AllReduce of gradients: each process has those of its own texts, and gets the
+// sums over all. Dense tensors are summed element by element. Of sparse ones
+// the rows are gathered with their numbers, and a row that several processes
+// have is summed in the order of their ranks.
 //
 //   Result   the same bits in every process.
 //   Memory   the rows of all processes.
-//   Threads  one thread calls; the pool adds up rows.
+//   Threads  one thread calls; the pool sums rows.
 #ifndef SEMRANK_MODEL_TRAIN_DISTRIBUTED_GRADIENT_EXCHANGE_H_
 #define SEMRANK_MODEL_TRAIN_DISTRIBUTED_GRADIENT_EXCHANGE_H_
 
@@ -22,8 +23,8 @@ namespace semrank {
 
 class GradientExchange {
  public:
-  // Replaces the gradients by their sums. ResourceExhausted, everywhere, when
-  // the rows of all processes are more than kMaxExchange floats.
+  // Replaces the gradients by their sums. ResourceExhausted, in all processes,
+  // when their rows are more than kMaxMessageValues floats.
   absl::Status Reduce(const GradientSet& gradients, Communicator& communicator,
                       ThreadPool& pool);
 
@@ -37,6 +38,12 @@ class GradientExchange {
   BagBatch all_rows_;              // the row number of each, once
   BagTranspose by_row_;
 };
+
+// AllGather of bags: all = the bags of rank 0, then those of rank 1, ...
+// ResourceExhausted, in all processes, when they have more than
+// kMaxMessageValues entries.
+absl::Status GatherBags(const BagBatch& own, Communicator& communicator,
+                        BagBatch& all);
 
 }  // namespace semrank
 

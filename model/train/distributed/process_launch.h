@@ -14,18 +14,17 @@ namespace semrank {
 // "with Open MPI 4.1.4" or "without MPI".
 std::string_view MpiSupport();
 
-// All processes but the first print nothing through stdout and stderr, so that
-// a person sees everything once. Before anything is printed.
-void SilenceFollowers();
+// Discards what ranks other than 0 print through stdout and stderr, so that
+// each message is shown once. To be called before anything is printed.
+void SilenceOtherRanks();
 
-// The other processes of this run; OneProcess() when there are none. UsageError
-// when there are, and this build cannot talk to them: each would train, and
-// publish, a model of its own.
+// The other processes of this run; SingleProcess() when there are none.
+// UsageError when there are, and this build cannot talk to them: each would
+// train, and publish, a model of its own.
 absl::StatusOr<Communicator*> ConnectProcesses();
 
-// Once, as the last thing: waits for the other processes. One that failed and
-// finds within ten seconds that the others have not come to their end prints
-// why, and ends them.
+// Waits until all processes call it; to be called once, at the end. A process
+// that failed waits for ten seconds, then prints why and ends the others.
 void DisconnectProcesses(const absl::Status& status);
 
 }  // namespace semrank

@@ -1,6 +1,6 @@
-// The gradients of one step, kept until all of them are known: what clipping
-// and training in several processes need. (A step that needs neither uses each
-// piece of a gradient at once and keeps none.)
+// The gradients of one step, kept until all of them are known: clipping and
+// training in several processes need that. (A step that needs neither applies
+// each part of a gradient at once and keeps none.)
 #ifndef SEMRANK_MODEL_TRAIN_OPTIMIZER_GRADIENT_SET_H_
 #define SEMRANK_MODEL_TRAIN_OPTIMIZER_GRADIENT_SET_H_
 
@@ -8,17 +8,20 @@
 #include <span>
 #include <vector>
 
+#include "model/base/thread_pool.h"
+
 namespace semrank {
 
-// Of a tensor of which a step touches few rows; the others have none.
+// The gradient of a tensor of which a step changes few rows; that of all other
+// rows is 0.
 struct RowGradients {
   int width = 0;                    // floats in a row
   std::vector<std::uint32_t> rows;  // distinct; the order is the step's
   std::vector<float> values;        // [rows.size(), width]
 };
 
-// Views of what the layers of a model keep, always in the same order. Good
-// until the next step.
+// Views of the gradients that the layers of a model keep, always in the same
+// order. Valid until the next step.
 struct GradientSet {
   std::vector<std::span<float>> dense;
   std::vector<RowGradients*> sparse;
@@ -26,6 +29,14 @@ struct GradientSet {
   // All values, tensor after tensor.
   std::vector<std::span<float>> Values() const;
 };
+
+// Gradient clipping by the global norm: with g the gradient of all weights as
+// one vector, scales g to length `limit` if it is longer (Pascanu, Mikolov and
+// Bengio, 2013). Returns |g| before that; the sum behind it is taken in one
+// order, whatever the threads. A gradient that is not finite stays as it is:
+// the loss of the next step shows it.
+double ClipGradients(double limit, const GradientSet& gradients,
+                     ThreadPool& pool);
 
 }  // namespace semrank
 

@@ -3,6 +3,8 @@
 #include <cassert>
 #include <cmath>
 
+#include "model/train/options/model_size.h"
+
 namespace semrank {
 namespace {
 
@@ -48,11 +50,6 @@ void UpdateAdam(const AdamStep& step, const float* __restrict gradient,
 }
 
 }  // namespace
-
-int OptimizerStateSize(v1::Optimizer kind) {
-  if (kind == v1::OPTIMIZER_ADAM) return 2;
-  return kind == v1::OPTIMIZER_ADAGRAD ? 1 : 0;
-}
 
 ParameterOptimizer::ParameterOptimizer(const OptimizerOptions& options,
                                        std::span<float> weights)
@@ -107,6 +104,19 @@ void ParameterOptimizer::Update(std::size_t first,
   } else {
     UpdateSgd(step_size_, gradient.data(), count, &weights_[first]);
   }
+}
+
+double LearningRate(const OptimizerOptions& options, std::int64_t batch,
+                    std::int64_t total_batches) {
+  const double rate = options.learning_rate;
+  const std::int64_t warmup = options.warmup_batches;
+  if (batch < warmup) {
+    return rate * static_cast<double>(batch + 1) /
+           static_cast<double>(warmup + 1);
+  }
+  if (options.decay != v1::LEARNING_RATE_DECAY_LINEAR) return rate;
+  return rate * static_cast<double>(total_batches - batch) /
+         static_cast<double>(total_batches - warmup);
 }
 
 }  // namespace semrank

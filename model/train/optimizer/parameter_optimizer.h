@@ -1,4 +1,4 @@
-// Moves the weights of one tensor against their gradient.
+// Updates the weights of one tensor by their gradient.
 //
 //   SGD      w -= rate g                                          (eq. 8)
 //   Adagrad  s += g^2, w -= rate g / (sqrt(s) + 1e-8)   (Duchi, Hazan and
@@ -21,10 +21,16 @@
 #include <string>
 #include <vector>
 
-#include "model/train/optimizer/state_tensor.h"
 #include "model/train/options/train_options.h"
 
 namespace semrank {
+
+// Floats that a trainer keeps from step to step, a weight or an optimizer's
+// state of it, under a unique name; to be saved or restored.
+struct StateTensor {
+  std::string name;
+  std::span<float> values;
+};
 
 class ParameterOptimizer {
  public:
@@ -34,9 +40,9 @@ class ParameterOptimizer {
   // Once for each mini-batch, before its updates.
   void BeginStep(double learning_rate);
 
-  // Appends the weights as `name`, and what is kept of them beside.
+  // Appends the weights as `name`, and their optimizer state.
   void AppendState(const std::string& name, std::vector<StateTensor>& state);
-  // The state is now that after so many steps.
+  // Call it when the state was overwritten with that after `num_steps` steps.
   void set_num_steps(std::int64_t num_steps) { step_ = num_steps; }
 
   // A hint that these weights are updated soon.
@@ -54,8 +60,16 @@ class ParameterOptimizer {
   std::vector<float> second_moments_;  // Adam's v, Adagrad's s
 };
 
-// Floats of state a weight.
-int OptimizerStateSize(v1::Optimizer kind);
+// The learning rate of a mini-batch: with `batch` = b counted from 0 over all
+// epochs, W = warmup_batches and T = total_batches (those of all epochs),
+//
+//   b < W            rate (b + 1) / (W + 1)
+//   then, none       rate
+//         linear     rate (T - b) / (T - W)
+//
+// so no batch has a rate of 0, and the two parts meet at the full rate.
+double LearningRate(const OptimizerOptions& options, std::int64_t batch,
+                    std::int64_t total_batches);
 
 }  // namespace semrank
 

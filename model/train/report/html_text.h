@@ -8,8 +8,8 @@
 namespace semrank {
 
 // `text` with & < > " ' as character references, and control characters, which
-// HTML does not allow, as blanks. Nothing in the result can begin a tag, end an
-// attribute or run.
+// HTML does not allow, as blanks: text of a file cannot become markup or a
+// script.
 std::string EscapeHtml(std::string_view text);
 
 // "1,234,567".

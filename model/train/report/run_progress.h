@@ -1,4 +1,5 @@
-// How far a training run has come: all of it but the trainer's own state.
+// The progress of a training run: everything in a checkpoint except weights and
+// optimizer state.
 #ifndef SEMRANK_MODEL_TRAIN_REPORT_RUN_PROGRESS_H_
 #define SEMRANK_MODEL_TRAIN_REPORT_RUN_PROGRESS_H_
 
@@ -18,10 +19,10 @@ struct RunProgress {
   // Finished epochs, in order.
   std::vector<EpochRecord> epochs;
 
-  // Of the epoch that follows them.
-  std::int64_t num_batches = 0;  // done
-  std::int64_t num_pairs = 0;    // done
-  double loss_sum = 0;           // over these pairs, by weight
+  // The current epoch.
+  std::int64_t num_batches = 0;
+  std::int64_t num_pairs = 0;
+  double loss_sum = 0;  // over these pairs, by weight
   double weight = 0;
   double gradient_norm_sum = 0;  // over these batches
   double seconds = 0;

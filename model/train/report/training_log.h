@@ -1,18 +1,18 @@
 // The metrics of a run as JSON lines, one object an epoch, in training.jsonl
-// beside the versions of a model. Runs follow one another in the file, told
-// apart by "run", the time at which they began. A run that was resumed repeats
-// the epochs since its checkpoint; the later line of an epoch holds.
+// in the model directory. Later runs append to the file; "run", the time at
+// which a run began, distinguishes them. A resumed run repeats the epochs since
+// its checkpoint; the later line of an epoch is valid.
 //
 //   {"run": "2025-03-01T12:00:00Z", "epoch": 1, "pairs": 25240, "seconds":
 //    1.52, "pairs_per_second": 16605, "learning_rate": 0.001,
 //    "peak_memory_bytes": 91226112, "train_loss": 4.21, "valid_loss": 3.98,
 //    "ndcg@1": 0.25, ..., "best": true}
 //
-//   valid_loss and the ranking measures only with such a validation;
-//   gradient_norm beside train_loss only when gradients are clipped;
-//   with --valid_halves, "halves": {"measure": "ndcg@10" or "valid_loss",
-//   "scores": of each half, higher is better, so a loss is negated, "weights":
-//   queries (loss: pairs) of each half}.
+//   valid_loss and the ranking metrics only with such a validation;
+//   gradient_norm, after train_loss, only when gradients are clipped; with
+//   --valid_halves, "halves": {"measure": "ndcg@10" or "valid_loss", "scores":
+//   of each half, higher is better, so a loss is negated, "weights": queries
+//   (loss: pairs) of each half}.
 #ifndef SEMRANK_MODEL_TRAIN_REPORT_TRAINING_LOG_H_
 #define SEMRANK_MODEL_TRAIN_REPORT_TRAINING_LOG_H_
 
@@ -49,7 +49,7 @@ struct EpochRecord {
   }
 };
 
-// What is known of an epoch, named as above.
+// The members of an epoch, named as above.
 nlohmann::ordered_json EpochMeasures(const EpochRecord& record);
 // One line of the file, without its end.
 std::string FormatEpochJson(const EpochRecord& record, absl::Time run_start);
@@ -66,15 +66,15 @@ class TrainingLog {
   static absl::StatusOr<std::unique_ptr<TrainingLog>> Open(
       const std::string& model_dir);
 
-  // One that keeps nothing: of a process that is not the leader.
+  // A log that writes nothing, for ranks other than 0.
   static std::unique_ptr<TrainingLog> None();
 
   absl::Time run_start() const { return run_start_; }
-  // The records to come belong to the run that began then.
+  // The next records belong to the run that began at `run_start`.
   void ContinueRun(absl::Time run_start) { run_start_ = run_start; }
 
-  // Written through to the file system at once. After an error the record is
-  // written together with the next one, behind what the error cut short.
+  // Writes at once. After an error the record is written again together with
+  // the next one, on a new line.
   absl::Status Append(const EpochRecord& record);
 
  private:

@@ -6,8 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "model/base/file_io.h"
 #include "model/train/report/html_text.h"
-#include "model/train/report/report_charts.h"
-#include "model/train/report/report_tables.h"
+#include "model/train/report/report_sections.h"
 
 namespace semrank {
 namespace {

@@ -3,10 +3,10 @@
 // epoch and where it was published.
 //
 //   File     self-contained: no script, nothing loaded from elsewhere. Replaced
-//            as a whole after each epoch, so it can be reloaded meanwhile; the
-//            next run into the same folder begins a new one.
+//            as a whole after each epoch, so it can be reloaded during a run;
+//            the next run into the same folder begins a new one.
 //   Threads  one thread.
-//   Errors   what the file system answers, with the path.
+//   Errors   those of the file system, with the path.
 #ifndef SEMRANK_MODEL_TRAIN_REPORT_TRAINING_REPORT_H_
 #define SEMRANK_MODEL_TRAIN_REPORT_TRAINING_REPORT_H_
 
@@ -15,27 +15,12 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "model/cli/command_line.h"
-#include "model/train/data/data_statistics.h"
+#include "model/train/report/report_content.h"
 #include "model/train/report/training_log.h"
-#include "semrank/v1/model_config.pb.h"
 
 namespace semrank {
 
 inline constexpr char kReportFile[] = "report.html";
-
-// Everything that the page shows.
-struct ReportContent {
-  std::string model_dir;
-  absl::Time start;
-  v1::ModelConfig config;
-  DataStatistics data;
-  // Those that were set; `config` has the values of the others.
-  std::vector<FlagValue> flags;
-  std::vector<EpochRecord> epochs;
-  // "running", "published as models/shop/3", "finished, not published".
-  std::string state = "running";
-};
 
 std::string FormatReport(const ReportContent& content);
 
@@ -45,7 +30,7 @@ class TrainingReport {
   explicit TrainingReport(ReportContent content)
       : content_(std::move(content)) {}
 
-  // The run began then, and these epochs are done.
+  // Shows a resumed run: when it began, and its finished epochs.
   void ContinueRun(absl::Time start, std::vector<EpochRecord> epochs);
   absl::Status Append(const EpochRecord& record);
   absl::Status SetState(std::string state);

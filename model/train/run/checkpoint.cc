@@ -28,12 +28,6 @@ constexpr char kChecksum[] = "sha256";
 constexpr std::string_view kState = "state.";
 constexpr std::string_view kBest = "best.";
 
-std::int64_t NumValues(const TensorView& tensor) {
-  std::int64_t count = 1;
-  for (const std::int64_t size : tensor.shape) count *= size;
-  return count;
-}
-
 // Over names, values and texts; `tensors` in the order of their names.
 absl::StatusOr<std::string> Checksum(const std::vector<TensorView>& tensors,
                                      const SafetensorsMetadata& metadata) {
@@ -91,10 +85,10 @@ absl::StatusOr<Content> ReadContent(const MappedFile& file,
   SEMRANK_ASSIGN_OR_RETURN(const std::string sum,
                            Checksum(tensors, content.metadata));
   if (sum == content.metadata.at(kChecksum)) return content;
-  return Damaged(path, "is damaged: its checksum is another");
+  return Damaged(path, "is damaged: its checksum does not match");
 }
 
-// "learning_rate was 0.1, now it is 0.2" of the first difference; "" for none.
+// The first difference, as "learning_rate was 0.1, now it is 0.2"; "" for none.
 std::string Difference(const json& then, const json& now) {
   std::set<std::string> names;
   for (const json* object : {&then, &now}) {
@@ -114,8 +108,8 @@ absl::Status CheckIdentity(const std::string& path, const std::string& then,
   if (then == now) return absl::OkStatus();
   const json was = json::parse(then, nullptr, false);
   return absl::FailedPreconditionError(absl::StrFormat(
-      "%s is of another run: %s. Go on with the same flags and files, or "
-      "begin anew without --resume",
+      "%s is of another run: %s. Continue with the same flags and files, or "
+      "start again without --resume",
       path,
       was.is_object() ? Difference(was, json::parse(now, nullptr, false))
                       : "it is not described"));
@@ -172,7 +166,7 @@ bool Checkpoint::IsDue() {
 absl::Status Checkpoint::Write(const RunProgress& progress,
                                ModelTrainer& trainer,
                                const TensorCopies& best) {
-  // Also after a failure: the next try is not at once.
+  // Also after a failure, so that it is not tried again after the next batch.
   last_written_ = std::chrono::steady_clock::now();
   batches_since_ = 0;
   const std::vector<TensorView> tensors = Tensors(trainer, best);

@@ -1,10 +1,11 @@
 // checkpoint.safetensors: an unfinished training run on disk, from which
-// another process goes on to the same bits.
+// another process continues to the same bits.
 //
 //   File     in the model directory, where readers of models ignore it:
 //            trainer's state ("state.*") and the best epoch's weights
-//            ("best.*") as tensors, the rest as metadata. Written beside and
-//            renamed: after a crash at any moment it is the old or the new one.
+//            ("best.*") as tensors, the rest as metadata. Written to a
+//            temporary file and renamed: after a crash at any moment it is the
+//            old or the new one.
 //   Damage   a checksum over everything; DataLoss names file and reason.
 //   Owner    the run that holds the directory's lock (run_lock.h).
 //   Threads  one thread.
@@ -29,26 +30,26 @@ inline constexpr char kCheckpointFile[] = "checkpoint.safetensors";
 class Checkpoint {
  public:
   // `identity`: what must be equal for a run to be the same, as a JSON object
-  // of objects or values; a difference is told by its member's name.
+  // of objects or values; messages name the members that differ.
   Checkpoint(const CheckpointOptions& options, const std::string& model_dir,
              std::string identity);
 
   const std::string& path() const { return path_; }
   bool Exists() const;
-  // Whether there is one of this very run.
+  // Whether there is a checkpoint of this run.
   bool IsOwn() const;
   bool enabled() const { return options_.enabled(); }
 
-  // To be asked after each mini-batch.
+  // To be called once after each mini-batch.
   bool IsDue();
-  // Errors as the file system's; the old checkpoint is then still there.
+  // After an error of the file system the old checkpoint is still there.
   absl::Status Write(const RunProgress& progress, ModelTrainer& trainer,
                      const TensorCopies& best);
   // Overwrites the trainer's state and `best`. FailedPrecondition when it is
   // the checkpoint of another run; then, as with DataLoss, nothing changed.
   absl::StatusOr<RunProgress> Restore(ModelTrainer& trainer,
                                       TensorCopies& best) const;
-  // Once the run is over. Another run's checkpoint stays.
+  // After the run. Another run's checkpoint stays.
   absl::Status Remove() const;
 
  private:

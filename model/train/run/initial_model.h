@@ -1,5 +1,5 @@
-// A published model that training begins from (--init_from): it gives the
-// vocabulary, the shape of the towers (or of SSI's W) and the weights.
+// A published model that training begins from (--init_from). It determines the
+// vocabulary, the shape of the towers (or of SSI's W) and the initial weights.
 //
 //   Kinds    every tower. Of SSI idf and correlated words are the model's too:
 //            with others its weights would mean something else.

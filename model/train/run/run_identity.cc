@@ -56,4 +56,18 @@ absl::StatusOr<std::string> DescribeRun(const TrainOptions& options,
   return run.dump();
 }
 
+absl::Status CheckSameRun(TrainOptions options, const v1::ModelConfig& config,
+                          Communicator& communicator) {
+  if (communicator.num_processes() == 1) return absl::OkStatus();
+  options.data.valid_pair_files.clear();
+  options.data.valid_queries.clear();
+  options.data.valid_docs.clear();
+  options.data.valid_qrels.clear();
+  options.data.valid_halves = false;
+  const absl::StatusOr<std::string> run = DescribeRun(options, config);
+  SEMRANK_RETURN_IF_ERROR(AgreeOnStatus(communicator, run.status()));
+  return CheckSameOnAllRanks(communicator, BytesFingerprint(*run).lo,
+                             "settings or training files");
+}
+
 }  // namespace semrank

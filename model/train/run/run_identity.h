@@ -1,11 +1,13 @@
-// What makes two training runs the same: everything that decides a bit of the
-// weights. A checkpoint is only good for the same run.
+// The identity of a training run: everything that decides a bit of its weights.
+// A checkpoint is valid only for the run with the same identity.
 #ifndef SEMRANK_MODEL_TRAIN_RUN_RUN_IDENTITY_H_
 #define SEMRANK_MODEL_TRAIN_RUN_RUN_IDENTITY_H_
 
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "model/train/distributed/communicator.h"
 #include "model/train/options/train_options.h"
 #include "semrank/v1/model_config.pb.h"
 
@@ -16,6 +18,11 @@ namespace semrank {
 // FileFingerprint's.
 absl::StatusOr<std::string> DescribeRun(const TrainOptions& options,
                                         const v1::ModelConfig& config);
+
+// Internal unless all processes have the same identity, validation aside, which
+// is rank 0's: they would wait for each other in different places.
+absl::Status CheckSameRun(TrainOptions options, const v1::ModelConfig& config,
+                          Communicator& communicator);
 
 }  // namespace semrank
 

@@ -120,7 +120,7 @@ absl::StatusOr<std::unique_ptr<RunLock>> RunLock::Acquire(
           stderr, "%s; another run in this folder would not be noticed\n",
           std::string(ErrnoStatus(error, "lock", file.path()).message()));
     } else if (ftruncate(file.get(), 0) == 0) {
-      // Only a help for people, which a full disk may lack.
+      // The name of the process only helps people; a full disk may not have it.
       (void)file.Write(DescribeThisProcess());
     }
     RemoveLeftovers(model_dir);
@@ -129,7 +129,7 @@ absl::StatusOr<std::unique_ptr<RunLock>> RunLock::Acquire(
   }
 }
 
-// Removed before the lock is let go, so that nobody's name is removed.
+// Unlinked while the lock is held: after that, the name may be another run's.
 RunLock::~RunLock() {
   if (is_held_) unlink(file_.path().c_str());
 }

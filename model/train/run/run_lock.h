@@ -1,12 +1,13 @@
-// The right of one training run to a model directory: its checkpoint, log,
-// report and grid have room for one.
+// The lock of a training run on its model directory, which holds one
+// checkpoint, log and report.
 //
 //   File     training.lock in the directory, under flock(2) while the run
-//            lasts, removed at its end. What a killed run leaves of it means
-//            nothing: the kernel has let go of the lock.
-//   Reach    every process of the machine. Over NFS of Linux 2.6.12 and later
-//            all machines; where a file system has no such locks the run goes
-//            on without, and says so.
+//            lasts, removed at its end. The file of a killed run does not
+//            matter: the kernel has released the lock.
+//   Scope    every process of the machine, and over NFS (Linux 2.6.12 and
+//   later)
+//            of all machines. Where a file system has no such locks, the run
+//            prints a warning and continues without.
 //   Threads  one thread.
 #ifndef SEMRANK_MODEL_TRAIN_RUN_RUN_LOCK_H_
 #define SEMRANK_MODEL_TRAIN_RUN_RUN_LOCK_H_

@@ -1,7 +1,8 @@
-// Copies of tensors, such as the weights of the best epoch.
+// Sizes, copies and fingerprints of tensors.
 #ifndef SEMRANK_MODEL_TRAIN_RUN_TENSOR_COPIES_H_
 #define SEMRANK_MODEL_TRAIN_RUN_TENSOR_COPIES_H_
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -9,6 +10,7 @@
 
 namespace semrank {
 
+// Copies of tensors, such as the weights of the best epoch.
 class TensorCopies {
  public:
   // Replaces the copies, reusing their memory.
@@ -21,6 +23,14 @@ class TensorCopies {
   std::vector<std::vector<float>> values_;
   std::vector<TensorView> views_;
 };
+
+// Floats of a tensor.
+std::int64_t NumValues(const TensorView& tensor);
+// Bytes of all tensors.
+std::int64_t TensorBytes(std::span<const TensorView> tensors);
+
+// A hash of names, shapes and values, the same in every process and release.
+std::uint64_t TensorsFingerprint(std::span<const TensorView> tensors);
 
 }  // namespace semrank
 

@@ -1,6 +1,6 @@
-// Flags that say nothing because of what others say: those of another tower,
-// loss or kind of feature. They are told of and not refused, so that one list
-// of flags (a --config file, a script) serves several towers.
+// Flags without effect beside others: those of another tower, loss or kind of
+// feature. They are reported and not refused, so that one list of flags (a
+// configuration file, a script) can serve several towers.
 #ifndef SEMRANK_MODEL_TRAIN_RUN_UNUSED_FLAGS_H_
 #define SEMRANK_MODEL_TRAIN_RUN_UNUSED_FLAGS_H_
 

@@ -1,14 +1,13 @@
-// What SSI takes from the training documents before it learns: the idf of each
-// word, and the frequent words that a rare one occurs with.
+// What SSI computes from the documents before training: the idf of each word,
+// and the frequent words that a rare word occurs with.
 //
 //   Documents  distinct texts, their bags of words in `bags`: all titles, or of
-//              a streamed click log the sample of them that it keeps. Exact for
-//              the documents given; what a sample of K of N titles says of all
-//              of them is off by
+//              a streaming data set the sample that it keeps. Exact for the
+//              documents given; for a sample of K of N titles the error is
 //                idf      a standard deviation of about 1 / sqrt(n + 1) for a
 //                         word of n titles of the sample, whatever N; and it is
 //                         at most ln(K + 1) + 1, so words of fewer than about
-//                         N / K titles are not told apart;
+//                         N / K titles have the same idf;
 //                DICE     about a share of 1 / sqrt(n(i and j)).
 //   Results    functions of the set of documents, whatever their order.
 //   Memory     4 to 8 bytes a word of each document, beside the results.

@@ -10,7 +10,7 @@
 #include "model/format/model_config.h"
 #include "model/nn/kernels.h"
 #include "model/nn/tfidf.h"
-#include "model/train/optimizer/gradient_clipping.h"
+#include "model/train/optimizer/gradient_set.h"
 
 namespace semrank {
 namespace {
@@ -29,6 +29,37 @@ void AddFillWork(const TextBags& texts, std::span<const TextId> ids,
 }
 
 }  // namespace
+
+void SsiTableTrainer::SetTexts(std::span<const BagBatch* const> texts) {
+  if (texts.size() == 1 && rows_.all_words()) {
+    bags_ = texts[0];
+  } else {
+    translated_.Clear();
+    for (const BagBatch* batch : texts) rows_.AppendRows(*batch, translated_);
+    bags_ = &translated_;
+  }
+  vectors_.resize(static_cast<std::size_t>(bags_->num_texts()) * dim());
+  gradients_.resize(vectors_.size());
+}
+
+void SsiTableTrainer::AddForwardWork(bool learn, WorkList& work) {
+  if (learn) {
+    work.Add(1, [this](int, int) { layer_.TransposeBags(*bags_); });
+  }
+  work.AddBlocks(
+      bags_->num_texts(), kTextBlock, [this](int first, int last, int) {
+        layer_.Forward(*bags_, first, last,
+                       &vectors_[static_cast<std::size_t>(first) * dim()]);
+      });
+}
+
+void SsiTableTrainer::AddUpdateWork(double learning_rate,
+                                    WorkerScratch& scratch, WorkList& work) {
+  layer_.BeginStep(learning_rate);
+  work.Add(layer_.num_tasks(), [this, &scratch](int task, int worker) {
+    layer_.RunUpdateTask(gradients_.data(), task, scratch[worker]);
+  });
+}
 
 SsiTrainer::SsiTrainer(SsiWeights weights, const TrainOptions& options,
                        ThreadPool& pool, Communicator& communicator)
@@ -213,14 +244,14 @@ absl::StatusOr<double> SsiTrainer::Loss(const MiniBatch& batch) {
 absl::StatusOr<double> SsiTrainer::Step(const MiniBatch& batch,
                                         const StepContext& step) {
   const Range pairs =
-      ShareOf(batch, communicator_.process(), communicator_.num_processes())
-          .pairs;
+      ShareOf(batch, communicator_.rank(), communicator_.num_processes()).pairs;
   // The same texts everywhere, so all processes fail alike.
   SEMRANK_RETURN_IF_ERROR(ReadTexts(batch));
   Embed(/*learn=*/true);
   double loss = Score(batch, pairs);
   WorkList work;
-  if (step.meanwhile) work.Add(1, [&step](int, int) { step.meanwhile(); });
+  if (step.concurrent_work)
+    work.Add(1, [&step](int, int) { step.concurrent_work(); });
   if (word_pairs_ != nullptr) {
     word_pairs_->AddGatherWork(queries_, titles_, loss_.violations(), work);
   }
@@ -231,7 +262,7 @@ absl::StatusOr<double> SsiTrainer::Step(const MiniBatch& batch,
   pool_.Run(work);
   if (communicator_.num_processes() > 1) {
     SEMRANK_RETURN_IF_ERROR(ExchangeGradients(pairs));
-    loss = SumOfAll(communicator_, loss);
+    loss = AllReduceSum(communicator_, loss);
   }
   if (word_pairs_ != nullptr)
     word_pairs_->AddUpdateWork(step.learning_rate, work);

@@ -11,6 +11,7 @@
 #ifndef SEMRANK_MODEL_TRAIN_SSI_SSI_TRAINER_H_
 #define SEMRANK_MODEL_TRAIN_SSI_SSI_TRAINER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -19,25 +20,62 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "model/base/thread_pool.h"
+#include "model/base/work_list.h"
 #include "model/nn/sparse_scorer.h"
+#include "model/nn/ssi_tower.h"
 #include "model/train/batches/bag_transpose.h"
 #include "model/train/batches/batch_share.h"
 #include "model/train/distributed/communicator.h"
 #include "model/train/distributed/gradient_exchange.h"
 #include "model/train/options/train_options.h"
 #include "model/train/ssi/margin_loss.h"
-#include "model/train/ssi/ssi_table_trainer.h"
 #include "model/train/ssi/ssi_weights.h"
 #include "model/train/ssi/word_pair_trainer.h"
+#include "model/train/towers/bag_layer_trainer.h"
+#include "model/train/towers/input_layer_trainer.h"
 #include "model/train/towers/model_trainer.h"
 
 namespace semrank {
+
+// U or V of SSI: vectors U q of the texts of a step, and the update
+// U += rate x V(d+ - d-) q' (SSI 2.3) in its general form: row w of U' has the
+// gradient sum over texts of q(w) x dloss/d(U q). Row-major, one row = one
+// text.
+class SsiTableTrainer {
+ public:
+  // `table` outlives the trainer and does not move.
+  SsiTableTrainer(LayerWeights& table, const SsiRows& rows,
+                  const OptimizerOptions& options)
+      : rows_(rows), layer_(table, options) {}
+
+  BagLayerTrainer& bag_layer() { return layer_; }
+
+  int dim() const { return layer_.width(); }
+
+  // The step's texts: tf-idf bags of words, one after another.
+  void SetTexts(std::span<const BagBatch* const> texts);
+  // After SetTexts: vectors of all texts; with `learn`, what updates need.
+  void AddForwardWork(bool learn, WorkList& work);
+  float* vectors() { return vectors_.data(); }
+  // dloss/dvector of all texts, to be filled before AddUpdateWork.
+  float* gradients() { return gradients_.data(); }
+  void AddUpdateWork(double learning_rate, WorkerScratch& scratch,
+                     WorkList& work);
+
+ private:
+  SsiRows rows_;
+  BagLayerTrainer layer_;
+  BagBatch translated_;
+  const BagBatch* bags_ = nullptr;  // of rows
+  std::vector<float> vectors_;
+  std::vector<float> gradients_;
+};
 
 class SsiTrainer : public ModelTrainer {
  public:
   // `options` are resolved; `pool` and `communicator` outlive the trainer.
   SsiTrainer(SsiWeights weights, const TrainOptions& options, ThreadPool& pool,
-             Communicator& communicator = OneProcess());
+             Communicator& communicator = SingleProcess());
   SsiTrainer(const SsiTrainer&) = delete;
   SsiTrainer& operator=(const SsiTrainer&) = delete;
 

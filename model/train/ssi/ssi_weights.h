@@ -1,5 +1,5 @@
-// The numbers of an SSI model that is being trained: those that are learned,
-// and those that were taken from the documents beforehand.
+// The values of an SSI model that is being trained: learned weights, and idf
+// and correlated words, which are computed from the documents before training.
 #ifndef SEMRANK_MODEL_TRAIN_SSI_SSI_WEIGHTS_H_
 #define SEMRANK_MODEL_TRAIN_SSI_SSI_WEIGHTS_H_
 
@@ -37,8 +37,8 @@ struct SsiWeights {
 };
 
 // W = I but for U and V, which are drawn from N(0, 1) x init_scale (SSI 2.3).
-// When training begins from a model, all is to be overwritten with its numbers,
-// and what the documents would say is not computed.
+// With --init_from all values are overwritten by those of the model, so idf and
+// correlated words are not computed.
 SsiWeights InitialSsiWeights(const TrainOptions& options,
                              const TrainingData& data);
 

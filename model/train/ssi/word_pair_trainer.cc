@@ -5,7 +5,7 @@
 #include <span>
 
 #include "model/nn/sparse_scorer.h"
-#include "model/train/distributed/bag_exchange.h"
+#include "model/train/distributed/gradient_exchange.h"
 
 namespace semrank {
 namespace {
@@ -122,28 +122,28 @@ absl::Status WordPairTrainer::Exchange(Range pairs,
 
 void WordPairTrainer::AddUpdateWork(double learning_rate, WorkList& work) {
   optimizer_.BeginStep(learning_rate);
-  if (keeps_gradients_) kept_.resize(static_cast<std::size_t>(num_pieces()));
+  if (keeps_gradients_) kept_.resize(static_cast<std::size_t>(num_tasks()));
   if (weights_.spec.pair_hash_buckets() > 0) {
     work.Add(1, [this](int, int) { UpdateHashed(); });
     return;
   }
   const std::vector<std::uint32_t>& words = by_query_word_.features();
-  work.Add(num_pieces(), [this, &words](int w, int worker) {
+  work.Add(num_tasks(), [this, &words](int w, int worker) {
     UpdateRow(words[w], w, worker);
   });
 }
 
-int WordPairTrainer::num_pieces() const {
+int WordPairTrainer::num_tasks() const {
   if (weights_.spec.pair_hash_buckets() > 0) return 1;
   return static_cast<int>(by_query_word_.features().size());
 }
 
-// Row `word` of W, or its place on the diagonal; `piece` is also the place of
+// Row `word` of W, or its place on the diagonal; `task` is also the place of
 // the word in by_query_word_.
-void WordPairTrainer::UpdateRow(std::uint32_t word, int piece, int worker) {
+void WordPairTrainer::UpdateRow(std::uint32_t word, int task, int worker) {
   const bool diagonal = weights_.spec.variant() == v1::SSI_VARIANT_DIAGONAL;
   Sums& sums = sums_[worker];
-  const Entries pairs = EntriesOf(by_query_word_.texts(), piece);
+  const Entries pairs = EntriesOf(by_query_word_.texts(), task);
   for (std::size_t i = 0; i < pairs.indices.size(); ++i) {
     const int pair = static_cast<int>(pairs.indices[i]);
     const Entries r = Gathered(pair);
@@ -153,7 +153,7 @@ void WordPairTrainer::UpdateRow(std::uint32_t word, int piece, int worker) {
     }
   }
   const std::size_t num_words = static_cast<std::size_t>(weights_.num_words);
-  UpdateWeights(diagonal ? 0 : word * num_words, sums, piece);
+  UpdateWeights(diagonal ? 0 : word * num_words, sums, task);
 }
 
 // By one thread, in order of pairs: pairs of different words share weights.
@@ -170,17 +170,17 @@ void WordPairTrainer::UpdateHashed() {
       }
     }
   }
-  UpdateWeights(0, hashed_, /*piece=*/0);
+  UpdateWeights(0, hashed_, /*task=*/0);
 }
 
-void WordPairTrainer::UpdateWeights(std::size_t first, Sums& sums, int piece) {
+void WordPairTrainer::UpdateWeights(std::size_t first, Sums& sums, int task) {
   if (!keeps_gradients_) {
     sums.Drain([this, first](std::uint32_t index, float sum) {
       optimizer_.Update(first + index, std::span(&sum, 1));
     });
     return;
   }
-  RowGradients& kept = kept_[piece];
+  RowGradients& kept = kept_[task];
   kept.width = 1;
   kept.rows.clear();
   kept.values.clear();
@@ -195,8 +195,8 @@ void WordPairTrainer::AppendGradients(GradientSet& gradients) {
 }
 
 void WordPairTrainer::AddKeptUpdateWork(WorkList& work) {
-  work.Add(num_pieces(), [this](int piece, int) {
-    const RowGradients& kept = kept_[piece];
+  work.Add(num_tasks(), [this](int task, int) {
+    const RowGradients& kept = kept_[task];
     for (std::size_t i = 0; i < kept.rows.size(); ++i) {
       optimizer_.Update(kept.rows[i], std::span(&kept.values[i], 1));
     }

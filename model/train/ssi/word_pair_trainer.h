@@ -10,7 +10,7 @@
 //            weight that the step changes.
 //   Share    several processes each gather the r_i of their pairs, hand them to
 //            all, and make the same update.
-//   Threads  one thread calls; the pieces run anywhere.
+//   Threads  one thread calls; the tasks run in any thread.
 #ifndef SEMRANK_MODEL_TRAIN_SSI_WORD_PAIR_TRAINER_H_
 #define SEMRANK_MODEL_TRAIN_SSI_WORD_PAIR_TRAINER_H_
 
@@ -73,12 +73,12 @@ class WordPairTrainer {
 
   Entries Gathered(int pair) const;
   void GatherPairs(int first, int last, int worker);
-  // A piece of update work each: `piece` is where a kept gradient goes.
-  int num_pieces() const;
-  void UpdateRow(std::uint32_t word, int piece, int worker);
+  // The tasks of the update; task i keeps its gradient in kept_[i].
+  int num_tasks() const;
+  void UpdateRow(std::uint32_t word, int task, int worker);
   void UpdateHashed();
   // Weight first + i has the gradient sums.values[i].
-  void UpdateWeights(std::size_t first, Sums& sums, int piece);
+  void UpdateWeights(std::size_t first, Sums& sums, int task);
 
   SsiWeights& weights_;
   ParameterOptimizer optimizer_;
@@ -92,7 +92,7 @@ class WordPairTrainer {
   std::vector<Sums> sums_;  // by worker, by word
   Sums hashed_;             // by bucket
   bool keeps_gradients_ = false;
-  std::vector<RowGradients> kept_;  // by piece; a row is one weight
+  std::vector<RowGradients> kept_;  // by task; a row is one weight
 };
 
 }  // namespace semrank

@@ -10,15 +10,14 @@
 namespace semrank {
 namespace {
 
-// (feature, text) entries of a piece.
-constexpr std::uint32_t kPieceEntries = 2048;
+// (feature, text) entries of one task.
+constexpr std::uint32_t kTaskEntries = 2048;
 // Features whose gradients are summed before they are used: the sums stay in
 // the first-level cache.
 constexpr int kFeatureBlock = 16;
-// Features whose weights are fetched ahead of the one being updated: they lie
-// anywhere in memory.
+// Features whose weights are prefetched: they are scattered over memory.
 constexpr int kPrefetchFeatures = 3;
-// Kept rows whose update is a piece of work.
+// Kept rows that one task updates.
 constexpr int kUpdateBlock = 128;
 
 }  // namespace
@@ -39,7 +38,7 @@ void BagLayerTrainer::TransposeBags(const BagBatch& bags) {
   bounds_.assign(1, 0);
   for (int f = 1; f <= num_features; ++f) {
     if (f == num_features ||
-        offsets[f] - offsets[bounds_.back()] >= kPieceEntries) {
+        offsets[f] - offsets[bounds_.back()] >= kTaskEntries) {
       bounds_.push_back(f);
     }
   }
@@ -48,17 +47,17 @@ void BagLayerTrainer::TransposeBags(const BagBatch& bags) {
   kept_rows_.values.resize(kept_rows_.rows.size() * width());
 }
 
-void BagLayerTrainer::UpdatePiece(const float* deltas, int piece,
-                                  std::vector<float>& scratch) {
+void BagLayerTrainer::RunUpdateTask(const float* deltas, int task,
+                                    std::vector<float>& scratch) {
   const std::size_t row = width();
-  const int last = bounds_[piece + 1];
+  const int last = bounds_[task + 1];
   if (optimizer_.keeps_gradients()) {
-    SumBags(transpose_.texts(), bounds_[piece], last, deltas, width(),
-            &kept_rows_.values[bounds_[piece] * row]);
+    SumBags(transpose_.texts(), bounds_[task], last, deltas, width(),
+            &kept_rows_.values[bounds_[task] * row]);
     return;
   }
   scratch.resize(kFeatureBlock * row);
-  for (int begin = bounds_[piece]; begin < last; begin += kFeatureBlock) {
+  for (int begin = bounds_[task]; begin < last; begin += kFeatureBlock) {
     const int end = std::min(last, begin + kFeatureBlock);
     SumBags(transpose_.texts(), begin, end, deltas, width(), scratch.data());
     for (int f = begin; f < end; ++f) {

@@ -1,10 +1,11 @@
-// The product of bags with a weight that learns: x W for bags x (DSSM eq. 3).
-// Of W, only the rows of features that occur in a step's bags are read and
-// changed. Each piece of a gradient is used at once, or kept after
-// KeepGradients.
+// The product of bags with a weight matrix that is trained: x W for bags x
+// (DSSM eq. 3). A step reads and changes only the rows of W whose features
+// occur in its bags: a gather on the way forward, a scatter on the way back.
+// Each part of a gradient is applied at once, or kept after KeepGradients.
 //
-//   Places   a feature may have several rows of W, one after another, of which
-//            a bag gets the sums side by side: the window places of CLSM.
+//   Places   a feature may have several rows of W, one after another; a bag
+//   gets
+//            their sums side by side: the window positions of CLSM.
 //   Shapes   row-major, one row = one bag; outputs and deltas (dloss/doutput)
 //            [num_bags, width()], width() = places x out.
 //   Threads  TransposeBags and BeginStep by one thread; Forward and updates
@@ -43,20 +44,21 @@ class BagLayerTrainer {
   // Adds the bias to each row of `outputs` [num_rows, out].
   void AddBias(int num_rows, float* outputs) const;
 
-  // Makes ready for updates, which come in num_pieces() of about equal work.
+  // Prepares the update, which is num_tasks() tasks of about equal work.
   void TransposeBags(const BagBatch& bags);
-  int num_pieces() const { return static_cast<int>(bounds_.size()) - 1; }
+  int num_tasks() const { return static_cast<int>(bounds_.size()) - 1; }
 
   void BeginStep(double learning_rate) { optimizer_.BeginStep(learning_rate); }
-  // The rows of a feature have the gradient count x delta, summed over the bags
+  // The gradient of a feature's rows is count x delta, summed over the bags
   // that have the feature; `deltas` are those of all bags of the step.
-  void UpdatePiece(const float* deltas, int piece, std::vector<float>& scratch);
-  // `deltas` [num_texts, out] are those behind the bias.
+  void RunUpdateTask(const float* deltas, int task,
+                     std::vector<float>& scratch);
+  // `deltas` [num_texts, out] are those of the biased outputs.
   void UpdateBias(const float* deltas, int num_texts,
                   std::vector<float>& scratch);
 
-  // When gradients are kept: after all of UpdatePiece and UpdateBias. A row is
-  // that of a feature, width() wide.
+  // When gradients are kept: after all of RunUpdateTask and UpdateBias. A row
+  // belongs to a feature and is width() wide.
   void AppendGradients(GradientSet& gradients);
   void AddKeptUpdateWork(WorkList& work);
 
@@ -65,7 +67,7 @@ class BagLayerTrainer {
   int num_places_;
   LayerOptimizer optimizer_;
   BagTranspose transpose_;
-  // Piece i: the features [bounds_[i], bounds_[i + 1]) of transpose_.
+  // Task i: the features [bounds_[i], bounds_[i + 1]) of transpose_.
   std::vector<int> bounds_ = {0};
   RowGradients kept_rows_;
 };

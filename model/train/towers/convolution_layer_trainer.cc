@@ -7,10 +7,10 @@
 namespace semrank {
 namespace {
 
-// Words that make a piece of work.
+// Words of one task.
 constexpr int kWordBlock = 32;
 
-// sums[i] += deltas[i] for the units that window t has won.
+// sums[i] += deltas[i] for the units whose maximum is in window t.
 void AddWon(const std::int32_t* __restrict winners, std::int32_t t,
             const float* __restrict deltas, int count, float* __restrict sums) {
   for (int i = 0; i < count; ++i) {
@@ -94,10 +94,11 @@ void ConvolutionLayerTrainer::AddTransposeWork(WorkList& work) {
   work.Add(1, [this](int, int) { ListOccurrences(); });
 }
 
-// For each word its places in the texts, text rising.
+// For each word its positions in the texts, in rising order of the texts.
 void ConvolutionLayerTrainer::ListOccurrences() {
   std::vector<std::size_t>& begins = occurrence_begins_;
-  // While they are filled in, begins[w + 1] is where word w goes on.
+  // While the lists are filled, begins[w + 1] is the position of word w's next
+  // occurrence.
   begins.assign(words_.size() + 2, 0);
   for (const std::uint32_t word : padded_) ++begins[word + 2];
   for (std::size_t w = 2; w < begins.size(); ++w) begins[w] += begins[w - 1];
@@ -144,8 +145,8 @@ void ConvolutionLayerTrainer::AddUpdateWork(double learning_rate,
   work.Add(1, [this, deltas, &scratch](int, int worker) {
     layer_.UpdateBias(deltas, num_texts(), scratch[worker]);
   });
-  work.Add(layer_.num_pieces(), [this, &scratch](int piece, int worker) {
-    layer_.UpdatePiece(sums_.data(), piece, scratch[worker]);
+  work.Add(layer_.num_tasks(), [this, &scratch](int task, int worker) {
+    layer_.RunUpdateTask(sums_.data(), task, scratch[worker]);
   });
 }
 

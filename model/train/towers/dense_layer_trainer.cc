@@ -6,7 +6,7 @@
 namespace semrank {
 namespace {
 
-// Rows of the weight that make a piece of work.
+// Rows of the weight of one task.
 constexpr int kRowBlock = 48;
 
 }  // namespace

@@ -1,6 +1,6 @@
-// A fully connected layer that learns: z = x W + b, the activation function
-// left to the caller. Each piece of a gradient is used at once, or kept after
-// KeepGradients.
+// A fully connected layer that is trained: z = x W + b; the caller applies the
+// activation function. Each part of a gradient is applied at once, or kept
+// after KeepGradients.
 //
 //   Shapes   row-major, one row = one text; inputs [n, in], outputs and deltas
 //            (dloss/dz) [n, out].

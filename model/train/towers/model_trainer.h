@@ -1,5 +1,5 @@
-// A model that is being learned, as the run and the validator see it, whatever
-// its kind: mini-batches go in, weights come out.
+// The interface of a model that is being trained, for the run and the
+// validator: mini-batches go in, weights come out.
 //
 //   Promise  the weights after a step depend on those before it, the batch and
 //            the options, to the bit; not on the number of threads.
@@ -14,27 +14,27 @@
 #include "absl/status/statusor.h"
 #include "model/format/safetensors.h"
 #include "model/train/batches/mini_batch.h"
-#include "model/train/optimizer/state_tensor.h"
+#include "model/train/optimizer/parameter_optimizer.h"
 
 namespace semrank {
 
-// What a step needs to know beside its mini-batch.
+// What a step needs in addition to its mini-batch.
 struct StepContext {
   double learning_rate = 0;
   // Mini-batches before this one, over all epochs: numbers random streams.
   std::int64_t number = 0;
-  // Unless null, called once by some thread of the pool, beside the work of the
-  // step: what needs one thread only should not keep the others waiting.
-  std::function<void()> meanwhile = nullptr;
+  // Unless null, runs once in some thread of the pool, concurrently with the
+  // step: single-threaded work does not keep the other threads waiting.
+  std::function<void()> concurrent_work = nullptr;
 };
 
 class ModelTrainer {
  public:
   virtual ~ModelTrainer() = default;
 
-  // Mean loss a pair, NaN when the weights have outgrown single precision.
+  // Mean loss a pair; NaN when the weights exceed single precision.
   virtual absl::StatusOr<double> Loss(const MiniBatch& batch) = 0;
-  // The same, before one step down its gradient.
+  // The same, then one step of gradient descent.
   virtual absl::StatusOr<double> Step(const MiniBatch& batch,
                                       const StepContext& step) = 0;
 
@@ -42,15 +42,15 @@ class ModelTrainer {
   // gradients are clipped.
   virtual double gradient_norm() const = 0;
 
-  // What is learned, named as in a model file. The views are good as long as
-  // the trainer lives; their values change with each Step.
+  // The weights, named as in a model file. The views stay valid while the
+  // trainer lives; their values change with each Step.
   virtual std::vector<TensorView> Weights() const = 0;
 
-  // All that the next Step depends on beside its arguments, always in the same
-  // order; to be read, or overwritten, between two steps.
+  // Everything that the next Step depends on, except its arguments, always in
+  // the same order; to be read or overwritten between two steps.
   virtual std::vector<StateTensor> State() = 0;
-  // To be told when the state was overwritten with that of a trainer which had
-  // taken so many steps.
+  // To be called after the state was overwritten with that of a trainer after
+  // `num_steps` steps.
   virtual void Restored(std::int64_t num_steps) = 0;
 };
 

@@ -1,22 +1,74 @@
 #include "model/train/towers/softmax_loss.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
 #include "model/nn/kernels.h"
 #include "model/train/batches/bag_transpose.h"
-#include "model/train/towers/softmax.h"
 
 namespace semrank {
 namespace {
 
 constexpr int kBlockRows = 48;
 
+// Sums and maxima are kept in this many lanes, each in its own fixed order, so
+// that the compiler may use vector registers without reordering anything.
+constexpr std::size_t kLanes = 16;
+
+float Max(std::span<const float> values, float start) {
+  float lanes[kLanes];
+  std::fill_n(lanes, kLanes, start);
+  std::size_t i = 0;
+  for (; i + kLanes <= values.size(); i += kLanes) {
+    for (std::size_t k = 0; k < kLanes; ++k) {
+      lanes[k] = std::max(lanes[k], values[i + k]);
+    }
+  }
+  for (; i < values.size(); ++i) lanes[0] = std::max(lanes[0], values[i]);
+  return *std::max_element(lanes, lanes + kLanes);
+}
+
+double Sum(std::span<const float> values) {
+  float lanes[kLanes] = {};
+  std::size_t i = 0;
+  for (; i + kLanes <= values.size(); i += kLanes) {
+    for (std::size_t k = 0; k < kLanes; ++k) lanes[k] += values[i + k];
+  }
+  for (std::size_t k = 0; i + k < values.size(); ++k) lanes[k] += values[i + k];
+  double sum = 0;
+  for (const float lane : lanes) sum += lane;
+  return sum;
+}
+
+// e^x = 2^n e^r with n whole and |r| <= ln(2) / 2; e^r by its Taylor series to
+// r^7.
+inline float Exp(float x) {
+  constexpr float kLowest = -87.0f;
+  constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: adding it rounds
+  constexpr float kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f;
+  const float clamped = x < kLowest ? kLowest : x;
+  const float n = (clamped * 1.44269504f + kRound) - kRound;
+  const float r = (clamped - n * kLn2High) - n * kLn2Low;
+  float series = 1.0f / 5040;
+  series = series * r + 1.0f / 720;
+  series = series * r + 1.0f / 120;
+  series = series * r + 1.0f / 24;
+  series = series * r + 1.0f / 6;
+  series = series * r + 0.5f;
+  series = series * r + 1.0f;
+  series = series * r + 1.0f;
+  const float power =
+      std::bit_cast<float>((static_cast<std::int32_t>(n) + 127) << 23);
+  return x < kLowest ? 0.0f : series * power;
+}
+
 // Cosines of pair i with all titles to logits. Leaves out equal titles, the
 // clicked one among them, and those of equal queries. (Selections instead of
-// || and nothing read through members let the compiler make vectors of it.)
+// || and nothing read through members let the compiler vectorise the loop.)
 void ComputeLogits(const MiniBatch& batch, int i, float gamma,
                    std::span<float> row) {
   const TextId* queries = batch.queries.data();
@@ -42,6 +94,23 @@ StridedMatrix Rows(const float* data, int rows, int columns) {
 }
 
 }  // namespace
+
+void ExpNonPositive(std::span<float> values) {
+  for (float& value : values) value = Exp(value);
+}
+
+SoftmaxResult SoftmaxNegatives(float positive_logit,
+                               std::span<float> negatives) {
+  const float max = Max(negatives, positive_logit);
+  for (float& value : negatives) value = Exp(value - max);
+  const double negative_sum = Sum(negatives);
+  const double total =
+      negative_sum + std::exp(static_cast<double>(positive_logit) - max);
+  const float scale = static_cast<float>(1 / total);
+  for (float& value : negatives) value *= scale;
+  return {std::log(total) - (static_cast<double>(positive_logit) - max),
+          static_cast<float>(negative_sum / total)};
+}
 
 double SoftmaxLoss::Compute(const LossInput& input,
                             const LossGradients& gradients, ThreadPool& pool) {
@@ -137,7 +206,7 @@ float SoftmaxLoss::Scale(int pair) const {
          static_cast<float>(total_weight_);
 }
 
-// Rows [first, last) of the scores S = Q D^T, turned into G = dloss/dS.
+// Rows [first, last) of the scores S = Q D^T, then of G = dloss/dS.
 void SoftmaxLoss::ScoreAllTitles(int first, int last) {
   const MiniBatch& batch = *input_.batch;
   const int n = batch.num_pairs();

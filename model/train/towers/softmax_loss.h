@@ -26,19 +26,40 @@
 
 namespace semrank {
 
+// The inner loop: the softmax of one clicked title among its negatives (eq. 6),
+// in place.
+
+// The logit of a title that is left out; its probability is exactly 0.
+inline constexpr float kLeftOut = -1e30f;
+
+// e^x for x <= 0 within 2e-7 of the value; 0 below -87.
+void ExpNonPositive(std::span<float> values);
+
+struct SoftmaxResult {
+  // -log P(D+ | Q), eq. 9; 0 when every negative is left out.
+  double loss = 0;
+  // Sum of the negatives' probabilities, 1 - P(D+ | Q).
+  float negative_probability = 0;
+};
+
+// Logits are gamma x cosine. Replaces each negative's logit by its
+// probability; those are the weights -alpha_j / gamma of eq. 14.
+SoftmaxResult SoftmaxNegatives(float positive_logit,
+                               std::span<float> negatives);
+
 struct LossInput {
   const MiniBatch* batch = nullptr;
   const float* query_vectors = nullptr;
   const float* title_vectors = nullptr;
 };
 
-// Where gradients go: both, or both null for the loss alone.
+// Output: both, or both null for the loss alone.
 struct LossGradients {
   float* queries = nullptr;
   float* titles = nullptr;
 };
 
-// Stages after which something of the two sides is there.
+// The stages that produce something for queries and titles.
 struct SideStages {
   WorkGraph::Stages queries;
   WorkGraph::Stages titles;
@@ -53,11 +74,11 @@ class SoftmaxLoss {
   double Compute(const LossInput& input, const LossGradients& gradients,
                  ThreadPool& pool);
 
-  // The same as stages, of vectors that are there after the stages `vectors`.
-  // Returned is after which the gradients are there.
+  // The same as stages that run after `vectors` have produced the vectors.
+  // Returns the stages that produce the gradients.
   SideStages AddStages(const LossInput& input, const LossGradients& gradients,
                        const SideStages& vectors, WorkGraph& graph);
-  // Once they have run.
+  // After Compute, or after the stages have run.
   double MeanLoss() const;
 
  private:

@@ -9,14 +9,13 @@
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 #include "model/nn/kernels.h"
-#include "model/train/towers/bag_input_trainer.h"
 #include "model/train/towers/convolution_layer_trainer.h"
 
 namespace semrank {
 namespace {
 
-// Texts, and rows of a dense weight, that make a piece of work: whole tiles of
-// the products, and few enough that no thread waits long for the last piece.
+// Texts, and rows of a dense weight, of one task: whole tiles of the products,
+// and few enough that no thread waits long for the last task.
 constexpr int kTextBlock = 48;
 constexpr int kWeightRowBlock = 48;
 

@@ -3,7 +3,7 @@
 // weights. The layer that reads texts is an InputLayerTrainer; the rest is
 // dense.
 //
-// One step is a sequence of stages; each adds its pieces to a WorkList, which
+// One step is a sequence of stages; each adds its tasks to a WorkList, which
 // the caller runs when those above that it needs have run, so that two towers
 // and the loss share the threads:
 //
@@ -22,8 +22,8 @@
 //   Memory   weights, optimizer state, and for each text of a step twice the
 //            widths of all layers.
 //   Promise  weights after a step do not depend on the number of threads: a
-//            sum is one piece's, in an order fixed by the texts.
-//   Threads  one thread calls; the pieces run anywhere.
+//            sum belongs to one task, in an order fixed by the texts.
+//   Threads  one thread calls; the tasks run in any thread.
 #ifndef SEMRANK_MODEL_TRAIN_TOWERS_TOWER_TRAINER_H_
 #define SEMRANK_MODEL_TRAIN_TOWERS_TOWER_TRAINER_H_
 
@@ -53,7 +53,7 @@ struct TowerTrainerOptions {
   bool keep_gradients = false;
   double dropout = 0;      // share of hidden units, while learning
   std::uint64_t seed = 1;  // of dropout
-  int num_workers = 1;     // of the pool that runs the pieces
+  int num_workers = 1;     // of the pool that runs the tasks
 };
 
 class TowerTrainer {

@@ -42,12 +42,4 @@ TowerWeights InitialWeights(const std::vector<int>& widths, Random random) {
   return tower;
 }
 
-std::int64_t NumParameters(const std::vector<int>& widths) {
-  std::int64_t count = 0;
-  for (std::size_t l = 0; l + 1 < widths.size(); ++l) {
-    count += (std::int64_t{widths[l]} + 1) * widths[l + 1];
-  }
-  return count;
-}
-
 }  // namespace semrank

@@ -35,9 +35,6 @@ struct TowerWeights {
 // +-sqrt(6 / (in + out)) (DSSM 3.4), biases 0.
 TowerWeights InitialWeights(const std::vector<int>& widths, Random random);
 
-// Number of weights and biases of such a tower.
-std::int64_t NumParameters(const std::vector<int>& widths);
-
 }  // namespace semrank
 
 #endif  // SEMRANK_MODEL_TRAIN_TOWERS_TOWER_WEIGHTS_H_

@@ -3,16 +3,92 @@
 #include <utility>
 
 #include "model/base/status_macros.h"
-#include "model/train/optimizer/gradient_clipping.h"
+#include "model/train/optimizer/gradient_set.h"
 
 namespace semrank {
 namespace {
 
-// First, as it is the longest piece.
-void AddMeanwhile(const StepContext& step, WorkGraph& graph) {
-  if (!step.meanwhile) return;
+using Stage = WorkGraph::Stage;
+using Stages = WorkGraph::Stages;
+
+Stages Join(const Stages& some, const Stages& others) {
+  Stages all = some;
+  all.insert(all.end(), others.begin(), others.end());
+  return all;
+}
+
+Stage AddPrepareStage(TowerTrainer& tower, WorkGraph& graph) {
+  return graph.Add({},
+                   [&tower](WorkList& work) { tower.AddPrepareWork(work); });
+}
+
+Stage AddForwardStage(const TowerSide& side, Stage prepared, bool learn,
+                      WorkGraph& graph) {
+  return graph.Add({prepared}, [side, learn](WorkList& work) {
+    side.tower.AddForwardWork(side.texts, learn, work);
+  });
+}
+
+Stage AddBackwardStage(const TowerSide& side, const Stages& gradients,
+                       WorkGraph& graph) {
+  return graph.Add(gradients, [side](WorkList& work) {
+    side.tower.AddBackwardWork(side.texts, work);
+  });
+}
+
+// For all texts of the tower, after the stages that produce their vectors and
+// their deltas.
+void AddUpdateStages(TowerTrainer& tower, const Stages& vectors,
+                     const Stages& deltas, double learning_rate,
+                     WorkGraph& graph) {
+  const Stage transposed = graph.Add(
+      vectors, [&tower](WorkList& work) { tower.AddTransposeWork(work); });
+  const Stage packed =
+      graph.Add(Join(deltas, {transposed}),
+                [&tower](WorkList& work) { tower.AddPackWork(work); });
+  graph.Add({packed}, [&tower, learning_rate](WorkList& work) {
+    tower.AddUpdateWork(learning_rate, work);
+  });
+}
+
+// Returns the stages that produce the vectors. Titles first: the scores of a
+// pair need the titles of all pairs.
+SideStages AddForwardStages(const TowerSides& sides, bool learn,
+                            WorkGraph& graph) {
+  const Stage titles_prepared = AddPrepareStage(sides.titles.tower, graph);
+  const Stage queries_prepared =
+      sides.shared() ? titles_prepared
+                     : AddPrepareStage(sides.queries.tower, graph);
+  const Stage titles =
+      AddForwardStage(sides.titles, titles_prepared, learn, graph);
+  const Stage queries =
+      AddForwardStage(sides.queries, queries_prepared, learn, graph);
+  return {.queries = {queries}, .titles = {titles}};
+}
+
+// From vectors and their gradients, which these stages produce, to the weights.
+void AddLearningStages(const TowerSides& sides, const SideStages& vectors,
+                       const SideStages& gradients, double learning_rate,
+                       WorkGraph& graph) {
+  const Stage queries =
+      AddBackwardStage(sides.queries, gradients.queries, graph);
+  const Stage titles = AddBackwardStage(sides.titles, gradients.titles, graph);
+  if (sides.shared()) {
+    AddUpdateStages(sides.queries.tower, Join(vectors.queries, vectors.titles),
+                    {queries, titles}, learning_rate, graph);
+  } else {
+    AddUpdateStages(sides.queries.tower, vectors.queries, {queries},
+                    learning_rate, graph);
+    AddUpdateStages(sides.titles.tower, vectors.titles, {titles}, learning_rate,
+                    graph);
+  }
+}
+
+// First, as it is the longest task.
+void AddConcurrentWork(const StepContext& step, WorkGraph& graph) {
+  if (!step.concurrent_work) return;
   graph.Add({}, [&step](WorkList& work) {
-    work.Add(1, [&step](int, int) { step.meanwhile(); });
+    work.Add(1, [&step](int, int) { step.concurrent_work(); });
   });
 }
 
@@ -129,14 +205,14 @@ absl::StatusOr<double> TwoTowerTrainer::Loss(const MiniBatch& batch) {
 absl::StatusOr<double> TwoTowerTrainer::Step(const MiniBatch& batch,
                                              const StepContext& step) {
   const BatchShare share =
-      ShareOf(batch, communicator_.process(), communicator_.num_processes());
-  SEMRANK_RETURN_IF_ERROR(Agree(communicator_, SetTexts(batch, share)));
+      ShareOf(batch, communicator_.rank(), communicator_.num_processes());
+  SEMRANK_RETURN_IF_ERROR(AgreeOnStatus(communicator_, SetTexts(batch, share)));
   query_->SetDropoutStream(step.number, query_texts_.places);
   if (!shared()) {
     document_->SetDropoutStream(step.number, title_texts_.places);
   }
   WorkGraph graph;
-  AddMeanwhile(step, graph);
+  AddConcurrentWork(step, graph);
   SideStages vectors = AddForwardStages(Sides(), /*learn=*/true, graph);
   SideStages gradients;
   if (alone()) {

@@ -1,12 +1,19 @@
 // Both towers and the loss: one call is one step of gradient descent on one
 // mini-batch (DSSM eq. 8-10, with the mean over the batch for the sum).
 //
+//   Stages   what one side does and the other does not wait for fills the gaps
+//            in which threads would be idle: with separate towers, two threads
+//            wait for each other at the end of a step only.
+//              titles    forward                       backward, update
+//              loss               scores, gradients
+//              queries   forward                       backward, update
 //   Shared   one tower embeds queries and titles; its gradient is the sum of
 //            both sides, as in the paper's appendix.
 //   Threads  one thread calls; the work is done by the pool.
 #ifndef SEMRANK_MODEL_TRAIN_TOWERS_TWO_TOWER_TRAINER_H_
 #define SEMRANK_MODEL_TRAIN_TOWERS_TWO_TOWER_TRAINER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -23,7 +30,6 @@
 #include "model/train/towers/model_trainer.h"
 #include "model/train/towers/softmax_loss.h"
 #include "model/train/towers/tower_trainer.h"
-#include "model/train/towers/two_tower_stages.h"
 #include "model/train/towers/vector_exchange.h"
 
 namespace semrank {
@@ -37,12 +43,39 @@ struct TwoTowerWeights {
 TwoTowerWeights InitialTwoTowerWeights(const TowerOptions& options,
                                        int num_features, std::uint64_t seed);
 
+// The queries or the titles of a mini-batch: a range of the texts that a tower
+// was given.
+struct TowerSide {
+  TowerTrainer& tower;
+  Range texts;
+
+  // Of the first of the texts.
+  const float* vectors() const { return tower.vectors() + offset(); }
+  float* vector_gradients() const {
+    return tower.vector_gradients() + offset();
+  }
+
+ private:
+  std::size_t offset() const {
+    return static_cast<std::size_t>(texts.first) * tower.embedding_dim();
+  }
+};
+
+struct TowerSides {
+  TowerSide queries;
+  TowerSide titles;
+
+  // One tower has both.
+  bool shared() const { return &queries.tower == &titles.tower; }
+};
+
 class TwoTowerTrainer : public ModelTrainer {
  public:
   // `pool` outlives the trainer. Shared towers when `weights` has no document
   // tower.
   TwoTowerTrainer(TwoTowerWeights weights, const TrainOptions& options,
-                  ThreadPool& pool, Communicator& communicator = OneProcess());
+                  ThreadPool& pool,
+                  Communicator& communicator = SingleProcess());
 
   // Both fail as TextBags::Layout.
   absl::StatusOr<double> Loss(const MiniBatch& batch) override;
@@ -58,7 +91,7 @@ class TwoTowerTrainer : public ModelTrainer {
   bool shared() const { return document_ == nullptr; }
   absl::Status SetTexts(const MiniBatch& batch, const BatchShare& share);
   bool alone() const { return communicator_.num_processes() == 1; }
-  // Of the texts that were set.
+  // After SetTexts.
   TowerSides Sides();
   LossInput Vectors(const MiniBatch& batch);
   LossGradients VectorGradients();

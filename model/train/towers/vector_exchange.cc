@@ -23,8 +23,8 @@ LossInput VectorExchange::Gather(const LossInput& own,
     of_pairs.push_back(share.pairs.size() * dim_);
     of_drawn.push_back(share.drawn.size() * dim_);
   }
-  const std::size_t pairs = of_pairs[communicator.process()];
-  const std::size_t drawn = of_drawn[communicator.process()];
+  const std::size_t pairs = of_pairs[communicator.rank()];
+  const std::size_t drawn = of_drawn[communicator.rank()];
   const std::span<float> titles(titles_);
   communicator.AllGather<float>({own.query_vectors, pairs}, of_pairs, queries_);
   communicator.AllGather<float>({own.title_vectors, pairs}, of_pairs,
@@ -42,7 +42,7 @@ void VectorExchange::CutOut(const MiniBatch& batch,
                             const Communicator& communicator,
                             const LossGradients& own) const {
   const BatchShare share =
-      ShareOf(batch, communicator.process(), communicator.num_processes());
+      ShareOf(batch, communicator.rank(), communicator.num_processes());
   const std::size_t dim = dim_;
   const auto copy = [dim](const std::vector<float>& whole, const Range& range,
                           float* part) {

@@ -17,7 +17,6 @@
 #include "model/train/validation/trained_model.h"
 
 namespace semrank {
-
 namespace {
 
 using PairHalves = std::array<std::vector<TextPair>, kNumFolds>;
@@ -46,6 +45,17 @@ bool HasTwoTitles(const std::vector<TextPair>& pairs) {
 }
 
 }  // namespace
+
+std::vector<std::uint8_t> DrawFolds(std::size_t count, std::uint64_t seed) {
+  std::vector<std::uint8_t> folds(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    folds[i] = static_cast<std::uint8_t>(i % kNumFolds);
+  }
+  // Stream 0 decides which queries are held out; this one halves them.
+  Random random(seed, RandomPurpose::kHeldOutQueries, /*index=*/1);
+  Shuffle(random, folds);
+  return folds;
+}
 
 std::optional<double> ValidationResult::Score() const {
   if (metrics && !judged_by_loss) return (*metrics)[kNdcgAt10];

@@ -1,13 +1,14 @@
-// Measures weights on what they were not trained on: the loss of held-out
-// pairs, and the ranking measures of judged queries.
+// Measures weights on data that they were not trained on: the loss of held-out
+// pairs, and the ranking metrics of judged queries.
 //
-//   Loss     same loss and kind of negatives as in training, drawn once and
-//            kept, so that epochs can be compared.
+//   Loss     the same loss and kind of negatives as in training, drawn once, so
+//            that epochs can be compared.
 //   Ranking  of the documents of valid_docs, as semrank-eval does it.
 //   Threads  one thread calls; the pool works.
 #ifndef SEMRANK_MODEL_TRAIN_VALIDATION_VALIDATOR_H_
 #define SEMRANK_MODEL_TRAIN_VALIDATION_VALIDATOR_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -26,15 +27,54 @@
 #include "model/train/data/training_data.h"
 #include "model/train/options/train_options.h"
 #include "model/train/towers/model_trainer.h"
-#include "model/train/validation/validation_folds.h"
 #include "semrank/v1/model_config.pb.h"
 
 namespace semrank {
 
+// The two halves of the validation data, for 2-fold cross-validation: settings
+// are chosen on one half and measured on the other, and vice versa, as the
+// papers do (DSSM 4.1, CLSM 5.1).
+inline constexpr int kNumFolds = 2;
+
+// A mean over the queries (loss: the pairs) of one half.
+struct FoldScore {
+  double score = 0;   // higher is better: NDCG@10, or the loss, negated
+  double weight = 0;  // how many it is the mean of
+  friend bool operator==(const FoldScore&, const FoldScore&) = default;
+};
+
+using FoldScores = std::array<FoldScore, kNumFolds>;
+
+// Means of scores, for each half.
+class FoldMeans {
+ public:
+  // `score` is a mean of `weight` queries or pairs of that half.
+  void Add(int fold, double score, double weight) {
+    sums_[fold] += score * weight;
+    weights_[fold] += weight;
+  }
+  // Both need at least one score in each half that they use.
+  double All() const {
+    return (sums_[0] + sums_[1]) / (weights_[0] + weights_[1]);
+  }
+  FoldScores Folds() const {
+    return {{{sums_[0] / weights_[0], weights_[0]},
+             {sums_[1] / weights_[1], weights_[1]}}};
+  }
+
+ private:
+  std::array<double, kNumFolds> sums_ = {};
+  std::array<double, kNumFolds> weights_ = {};
+};
+
+// The half, 0 or 1, of each of `count` items; their sizes differ by at most
+// one. The seed decides.
+std::vector<std::uint8_t> DrawFolds(std::size_t count, std::uint64_t seed);
+
 struct ValidationResult {
   std::optional<double> loss;           // mean a pair
   std::optional<MetricValues> metrics;  // means over the judged queries
-  bool judged_by_loss = false;          // although there are metrics
+  bool judged_by_loss = false;          // even if there are metrics
   // Score() of each half, with --valid_halves.
   std::optional<FoldScores> folds = {};
 

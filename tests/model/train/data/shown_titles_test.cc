@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "model/train/data/shown_titles.h"
 #include "model/train/data/text_pairs.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"

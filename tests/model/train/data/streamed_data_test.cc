@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -66,29 +67,80 @@ TEST_F(StreamedDataTest, HugeClickCountsAreCapped) {
 }
 
 TEST_F(StreamedDataTest, ALimitThatLeavesNoRoomIsRefused) {
-  options_.data.memory_limit = 20'000;
+  options_.tower.hidden_dims = {10'000};
   EXPECT_THAT(Load(), StatusIs(absl::StatusCode::kResourceExhausted,
-                               HasSubstr("--memory_limit=20000")));
+                               AllOf(HasSubstr("--memory_limit=600000"),
+                                     HasSubstr("--hidden"))));
 }
 
-TEST_F(StreamedDataTest, CandidatesOfABatchCountAgainstTheLimit) {
-  options_.data.memory_limit = 24'000'000;
-  options_.batch_size = 1000;
-  options_.loss.negatives = 4;
-  EXPECT_THAT(Load(), IsOk());
-  options_.loss.negatives = 500;
-  EXPECT_THAT(Load(), StatusIs(absl::StatusCode::kResourceExhausted,
-                               HasSubstr("--negatives")));
+// So that the order of the pairs is the same for all numbers of threads.
+TEST_F(StreamedDataTest, ABiggerModelLeavesLessToShuffleWhateverTheThreads) {
+  ASSERT_OK_AND_ASSIGN(const TrainingData small, Load());
+  options_.threads = 16;
+  ASSERT_OK_AND_ASSIGN(const TrainingData threads, Load());
+  EXPECT_EQ(threads.stream->shuffle_bytes, small.stream->shuffle_bytes);
+  options_.tower.hidden_dims = {500};
+  ASSERT_OK_AND_ASSIGN(const TrainingData big, Load());
+  EXPECT_LT(big.stream->shuffle_bytes, small.stream->shuffle_bytes);
+}
+
+TEST_F(StreamedDataTest, CountsPairsClicksTextsAndBadLines) {
+  ASSERT_OK_AND_ASSIGN(const TrainingData data, Load());
+  EXPECT_TRUE(data.train_pairs.empty());
+  EXPECT_EQ(data.stream->num_pairs, kPairs);
+  EXPECT_EQ(data.stream->num_clicks, 2 * kPairs);
+  EXPECT_EQ(data.statistics.train_pairs, kPairs);
+  EXPECT_EQ(data.statistics.bad_lines, 6);
+  EXPECT_FALSE(data.statistics.distinct_texts);
+  EXPECT_EQ(data.statistics.queries.num_texts(), kPairs);
+}
+
+TEST_F(StreamedDataTest, SampledTitlesAreDistinctTitlesOfTheLog) {
+  ASSERT_OK_AND_ASSIGN(const TrainingData data, Load());
+  EXPECT_GT(data.titles.size(), 16u);
+  EXPECT_LT(data.titles.size(), kPairs);
+  EXPECT_EQ(std::set<TextId>(data.titles.begin(), data.titles.end()).size(),
+            data.titles.size());
+  for (const TextId title : data.titles) {
+    EXPECT_EQ(data.stream->texts.text(title)[0], 't');
+  }
+}
+
+// A single title would always have loss 0.
+TEST_F(StreamedDataTest, HeldOutPairsOfOneTitleAreTrainedOnAfterAll) {
+  std::string lines;
+  for (int i = 0; i < kPairs; ++i) {
+    lines +=
+        "q" + std::to_string(i) + "\t" + (i == 0 ? "other" : "same") + "\n";
+  }
+  options_.data.train_files = {dir_.Write("pairs.tsv", lines)};
+  options_.data.memory_limit = 100'000;
+  options_.data.valid_fraction = 0.001;
+  ASSERT_OK_AND_ASSIGN(const TrainingData data, Load());
+  EXPECT_TRUE(data.valid_pairs.empty());
+  EXPECT_EQ(data.stream->num_pairs, kPairs);
+  EXPECT_EQ(data.stream->held_out_below, 0u);
+}
+
+TEST_F(StreamedDataTest, OneTitleIsRefused) {
+  std::string lines;
+  for (int i = 0; i < kPairs; ++i) {
+    lines += "q" + std::to_string(i) + "\tsame\n";
+  }
+  options_.data.train_files = {dir_.Write("pairs.tsv", lines)};
+  options_.data.memory_limit = 100'000;
+  EXPECT_THAT(Load(), StatusIs(absl::StatusCode::kInvalidArgument,
+                               HasSubstr("fewer than two titles")));
 }
 
 TEST_F(StreamedDataTest, AllThatSsiLearnsCountsAgainstTheLimit) {
   options_.tower.kind = v1::TOWER_KIND_SSI;
   options_.features.kind = v1::FEATURE_KIND_WORDS;
-  options_.data.memory_limit = 500'000;
+  options_.data.memory_limit = 280'000;
   EXPECT_THAT(Load(), IsOk());
   const auto expect_refused = [this] {
     EXPECT_THAT(Load(), StatusIs(absl::StatusCode::kResourceExhausted,
-                                 AllOf(HasSubstr("--memory_limit=500000"),
+                                 AllOf(HasSubstr("--memory_limit=280000"),
                                        HasSubstr("--max_words"))));
   };
   options_.tower.embedding_dim = 100;

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "model/train/batches/negative_sampler.h"
-#include "model/train/distributed/bag_exchange.h"
 #include "model/train/distributed/gradient_exchange.h"
 #include "model/train/towers/two_tower_trainer.h"
 #include "tests/model/train/distributed/thread_communicator.h"
@@ -22,7 +21,7 @@ TEST(CommunicatorTest, SumsAreTakenInTheOrderOfTheProcesses) {
   RunProcesses(3, [](Communicator& communicator) {
     // In another order, 1 would be lost or kept.
     const float parts[] = {1e8f, -1e8f, 1};
-    std::vector<float> values(5, parts[communicator.process()]);
+    std::vector<float> values(5, parts[communicator.rank()]);
     communicator.AllReduceSum(values);
     EXPECT_THAT(values, ElementsAre(1, 1, 1, 1, 1));
   });
@@ -30,14 +29,14 @@ TEST(CommunicatorTest, SumsAreTakenInTheOrderOfTheProcesses) {
 
 TEST(CommunicatorTest, AllLearnTheFirstFailure) {
   RunProcesses(3, [](Communicator& communicator) {
-    EXPECT_THAT(Agree(communicator, absl::OkStatus()), IsOk());
-    const absl::Status own = communicator.process() == 0
+    EXPECT_THAT(AgreeOnStatus(communicator, absl::OkStatus()), IsOk());
+    const absl::Status own = communicator.rank() == 0
                                  ? absl::OkStatus()
                                  : absl::NotFoundError("no clicks.tsv");
-    const absl::Status agreed = Agree(communicator, own);
+    const absl::Status agreed = AgreeOnStatus(communicator, own);
     EXPECT_THAT(agreed, StatusIs(absl::StatusCode::kNotFound,
                                  HasSubstr("no clicks.tsv")));
-    if (communicator.is_leader()) {
+    if (communicator.is_rank0()) {
       EXPECT_THAT(std::string(agreed.message()), HasSubstr("process 2 of 3"));
     }
   });
@@ -45,25 +44,27 @@ TEST(CommunicatorTest, AllLearnTheFirstFailure) {
 
 TEST(CommunicatorTest, DifferencesAreFoundByAll) {
   RunProcesses(2, [](Communicator& communicator) {
-    EXPECT_THAT(CheckSame(communicator, 1ull << 40, "weights"), IsOk());
-    const std::uint64_t own = 1ull << (40 + communicator.process());
-    EXPECT_THAT(CheckSame(communicator, own, "weights"),
+    EXPECT_THAT(CheckSameOnAllRanks(communicator, 1ull << 40, "weights"),
+                IsOk());
+    const std::uint64_t own = 1ull << (40 + communicator.rank());
+    EXPECT_THAT(CheckSameOnAllRanks(communicator, own, "weights"),
                 StatusIs(absl::StatusCode::kInternal, HasSubstr("weights")));
-    EXPECT_EQ(FromLeader(communicator, 0.1 + communicator.process()), 0.1);
-    EXPECT_EQ(SumOfAll(communicator, 0.1 + communicator.process()), 0.1 + 1.1);
+    EXPECT_EQ(BroadcastFromRank0(communicator, 0.1 + communicator.rank()), 0.1);
+    EXPECT_EQ(AllReduceSum(communicator, 0.1 + communicator.rank()), 0.1 + 1.1);
   });
 }
 
 TEST(CommunicatorTest, AllHaveWhatTheLeaderHas) {
   RunProcesses(3, [](Communicator& communicator) {
-    const bool leads = communicator.is_leader();
-    EXPECT_EQ(FromLeader(communicator, leads ? "epoch 7" : "a longer text"),
-              "epoch 7");
-    EXPECT_EQ(FromLeader(communicator, leads ? "" : "text"), "");
+    const bool leads = communicator.is_rank0();
+    EXPECT_EQ(
+        BroadcastFromRank0(communicator, leads ? "epoch 7" : "a longer text"),
+        "epoch 7");
+    EXPECT_EQ(BroadcastFromRank0(communicator, leads ? "" : "text"), "");
     // More than travels at once.
     std::vector<float> values((1 << 20) + 3, leads ? 0.5f : 0.0f);
     values.back() = leads ? 7 : 8;
-    CopyFromLeader(communicator, values);
+    BroadcastFromRank0(communicator, values);
     EXPECT_EQ(std::count(values.begin(), values.end(), 0.5f), (1 << 20) + 2);
     EXPECT_EQ(values.back(), 7);
   });
@@ -71,7 +72,7 @@ TEST(CommunicatorTest, AllHaveWhatTheLeaderHas) {
 
 TEST(GradientExchangeTest, RowsOfSeveralProcessesAreAddedUp) {
   RunProcesses(2, [](Communicator& communicator) {
-    const bool first = communicator.is_leader();
+    const bool first = communicator.is_rank0();
     std::vector<float> dense = {first ? 1.0f : 10.0f};
     RowGradients rows = {.width = 2,
                          .rows = first ? std::vector<std::uint32_t>{7, 2}
@@ -95,7 +96,7 @@ TEST(BagExchangeTest, BagsFollowInTheOrderOfTheProcesses) {
     own[0] = {.offsets = {0, 2, 2}, .indices = {7, 1}, .counts = {0.5, 2}};
     own[2] = {.offsets = {0, 1, 3}, .indices = {4, 5, 7}, .counts = {1, 3, 6}};
     BagBatch all;
-    ASSERT_THAT(GatherBags(own[communicator.process()], communicator, all),
+    ASSERT_THAT(GatherBags(own[communicator.rank()], communicator, all),
                 IsOk());
     EXPECT_THAT(all.offsets, ElementsAre(0, 2, 2, 3, 5));
     EXPECT_THAT(all.indices, ElementsAre(7, 1, 4, 5, 7));
@@ -174,10 +175,10 @@ class StepsTest : public ::testing::TestWithParam<StepsCase> {
 };
 
 TEST_P(StepsTest, GiveTheWeightsOfOneProcessAndTheSameBitsToAll) {
-  const std::vector<float> want = WeightsAfterSteps(OneProcess());
+  const std::vector<float> want = WeightsAfterSteps(SingleProcess());
   std::vector<std::vector<float>> got(GetParam().num_processes);
   RunProcesses(GetParam().num_processes, [&](Communicator& communicator) {
-    got[communicator.process()] = WeightsAfterSteps(communicator);
+    got[communicator.rank()] = WeightsAfterSteps(communicator);
   });
   for (const std::vector<float>& weights : got) {
     EXPECT_TRUE(weights == got[0]);

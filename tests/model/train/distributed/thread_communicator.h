@@ -1,4 +1,4 @@
-// Processes of a test, which are threads with a communicator between them.
+// Threads that stand for the processes of a distributed run in tests.
 #ifndef SEMRANK_TESTS_MODEL_TRAIN_DISTRIBUTED_THREAD_COMMUNICATOR_H_
 #define SEMRANK_TESTS_MODEL_TRAIN_DISTRIBUTED_THREAD_COMMUNICATOR_H_
 
@@ -13,16 +13,16 @@
 
 namespace semrank {
 
-// What the processes of one group hand each other.
+// A barrier at which the ranks show each other their data.
 class Exchange {
  public:
   explicit Exchange(int size) : given_(size) {}
 
-  // Shows what all have given once they have; nobody goes on before all have
+  // Calls `read` with the data of all ranks. No rank returns before all have
   // read.
-  void Meet(int process, const void* own,
+  void Meet(int rank, const void* own,
             const std::function<void(const std::vector<const void*>&)>& read) {
-    given_[process] = own;
+    given_[rank] = own;
     WaitForAll();
     read(given_);
     WaitForAll();
@@ -49,24 +49,25 @@ class Exchange {
 
 class ThreadCommunicator : public Communicator {
  public:
-  ThreadCommunicator(Exchange& exchange, int process, int num_processes)
-      : exchange_(exchange), process_(process), num_processes_(num_processes) {}
+  ThreadCommunicator(Exchange& exchange, int rank, int num_processes)
+      : exchange_(exchange), rank_(rank), num_processes_(num_processes) {}
 
-  int process() const override { return process_; }
+  int rank() const override { return rank_; }
   int num_processes() const override { return num_processes_; }
 
-  void AllToAll(std::span<const float> given, std::span<const int> given_sizes,
-                std::span<float> got, std::span<const int> got_sizes) override {
-    const Given own = {given.data(), given_sizes};
-    exchange_.Meet(process_, &own, [&](const auto& all) {
-      float* to = got.data();
+  void AllToAll(std::span<const float> sent, std::span<const int> sent_sizes,
+                std::span<float> received,
+                std::span<const int> received_sizes) override {
+    const Given own = {sent.data(), sent_sizes};
+    exchange_.Meet(rank_, &own, [&](const auto& all) {
+      float* to = received.data();
       for (int p = 0; p < num_processes_; ++p) {
         const Given& other = *static_cast<const Given*>(all[p]);
         const float* from = other.data;
-        for (int before = 0; before < process_; ++before) {
+        for (int before = 0; before < rank_; ++before) {
           from += other.sizes[before];
         }
-        to = std::copy_n(from, got_sizes[p], to);
+        to = std::copy_n(from, received_sizes[p], to);
       }
     });
   }
@@ -79,7 +80,7 @@ class ThreadCommunicator : public Communicator {
 
   void GatherWords(const void* own, std::span<const int> sizes,
                    void* all) override {
-    exchange_.Meet(process_, own, [&](const auto& given) {
+    exchange_.Meet(rank_, own, [&](const auto& given) {
       char* to = static_cast<char*>(all);
       for (int p = 0; p < num_processes_; ++p) {
         if (sizes[p] > 0) std::memcpy(to, given[p], 4 * sizes[p]);
@@ -89,7 +90,7 @@ class ThreadCommunicator : public Communicator {
   }
 
   Exchange& exchange_;
-  int process_;
+  int rank_;
   int num_processes_;
 };
 

@@ -1,9 +1,9 @@
-#include "model/train/optimizer/gradient_clipping.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
+
+#include "model/train/optimizer/gradient_set.h"
 
 namespace semrank {
 namespace {

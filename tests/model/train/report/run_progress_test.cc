@@ -24,6 +24,7 @@ RunProgress TestProgress() {
   record.validation.loss.reset();
   record.gradient_norm = 1.0 / 7;
   record.validation.metrics = MetricValues{0.1, 0.2, 0.3, 0.4, 0.5, 0.6};
+  record.validation.folds = FoldScores{{{0.1, 3}, {0.2, 2}}};
   record.best = false;
   progress.FinishEpoch(record);
   progress.num_batches = 5;
@@ -55,6 +56,8 @@ TEST(RunProgressTest, ComesBackToTheLastBit) {
   EXPECT_EQ(back.epochs[1].gradient_norm, 1.0 / 7);
   EXPECT_EQ(back.epochs[1].validation.metrics,
             progress.epochs[1].validation.metrics);
+  EXPECT_EQ(back.epochs[1].validation.folds,
+            progress.epochs[1].validation.folds);
   EXPECT_FALSE(back.epochs[1].best);
 }
 

@@ -1,4 +1,4 @@
-// --init_from of the built program: training goes on from a published model.
+// --init_from of the built program: training begins from a published model.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

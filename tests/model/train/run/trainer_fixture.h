@@ -11,7 +11,7 @@
 
 #include "model/base/file_io.h"
 #include "model/base/random.h"
-#include "model/train/run/trainer.h"
+#include "model/train/run/train.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
 

@@ -1,10 +1,9 @@
-#include "model/train/run/trainer.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "absl/base/config.h"
 #include "model/format/model_bundle.h"
+#include "model/train/run/train.h"
 #include "tests/model/train/run/trainer_fixture.h"
 #include "tests/support/status_matchers.h"
 

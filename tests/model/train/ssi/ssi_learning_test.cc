@@ -11,7 +11,7 @@
 #include "model/format/model_bundle.h"
 #include "model/train/data/load_training_data.h"
 #include "model/train/options/presets.h"
-#include "model/train/run/trainer.h"
+#include "model/train/run/train.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
 

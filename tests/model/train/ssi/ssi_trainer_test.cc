@@ -79,7 +79,7 @@ class SsiTrainerTest : public ::testing::TestWithParam<SsiCase> {
   }
 
   Values TensorsAfterStep(int num_threads) {
-    return AfterSteps(/*num_steps=*/1, num_threads, OneProcess());
+    return AfterSteps(/*num_steps=*/1, num_threads, SingleProcess());
   }
 
   // The tensors, and the losses as "losses".
@@ -88,16 +88,17 @@ class SsiTrainerTest : public ::testing::TestWithParam<SsiCase> {
     ThreadPool pool(num_threads);
     SsiTrainer trainer(Weights(), options_, pool, communicator);
     Values values;
-    int meanwhile_calls = 0;
+    int concurrent_calls = 0;
     for (int i = 0; i < num_steps; ++i) {
       const absl::StatusOr<double> loss = trainer.Step(
-          batch_, {.learning_rate = options_.optimizer.learning_rate,
-                   .number = i,
-                   .meanwhile = [&meanwhile_calls] { ++meanwhile_calls; }});
+          batch_,
+          {.learning_rate = options_.optimizer.learning_rate,
+           .number = i,
+           .concurrent_work = [&concurrent_calls] { ++concurrent_calls; }});
       EXPECT_THAT(loss, IsOk());
       values["losses"].push_back(loss.value_or(0));
     }
-    EXPECT_EQ(meanwhile_calls, num_steps);
+    EXPECT_EQ(concurrent_calls, num_steps);
     for (const TensorView& tensor : trainer.Weights()) {
       std::int64_t count = 1;
       for (const std::int64_t size : tensor.shape) count *= size;
@@ -177,9 +178,9 @@ TEST_P(SsiTrainerTest, SeveralProcessesTakeTheStepsOfOne) {
     options_.optimizer.gradient_clip_norm = run.clip_norm;
     std::vector<Values> got(run.num_processes);
     RunProcesses(run.num_processes, [&](Communicator& communicator) {
-      got[communicator.process()] = AfterSteps(3, 1, communicator);
+      got[communicator.rank()] = AfterSteps(3, 1, communicator);
     });
-    ExpectNear(got[0], AfterSteps(3, 2, OneProcess()), 1e-5);
+    ExpectNear(got[0], AfterSteps(3, 2, SingleProcess()), 1e-5);
     for (const Values& other : got) EXPECT_EQ(other, got[0]);
   }
 }

@@ -179,7 +179,7 @@ TEST_P(GradientTest, OtherWorkIsDoneOnceBesideAStep) {
   TwoTowerTrainer trainer(weights_, options_, pool_);
   int calls = 0;
   const StepContext step = {.learning_rate = rate_,
-                            .meanwhile = [&calls] { ++calls; }};
+                            .concurrent_work = [&calls] { ++calls; }};
   ASSERT_THAT(trainer.Step(batch_, step), IsOk());
   EXPECT_EQ(calls, 1);
 }

@@ -7,6 +7,7 @@
 
 #include "model/base/thread_pool.h"
 #include "model/nn/clsm_tower.h"
+#include "model/train/options/model_size.h"
 #include "tests/support/status_matchers.h"
 
 namespace semrank {

@@ -9,7 +9,7 @@
 
 #include "model/format/model_bundle.h"
 #include "model/nn/kernels.h"
-#include "model/train/run/trainer.h"
+#include "model/train/run/train.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
 

@@ -1,10 +1,11 @@
-#include "model/train/report/report_tables.h"
+#include "model/train/report/report_sections.h"
 
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "absl/strings/str_format.h"
 #include "model/base/thread_pool.h"
@@ -12,9 +13,26 @@
 #include "model/format/model_config.h"
 #include "model/train/data/memory_budget.h"
 #include "model/train/report/html_text.h"
+#include "model/train/report/svg_chart.h"
 
 namespace semrank {
 namespace {
+
+void MarkBest(const std::vector<EpochRecord>& epochs, Chart& chart) {
+  for (const EpochRecord& record : epochs) {
+    if (record.best) chart.mark = record.epoch;
+  }
+  if (chart.mark) chart.mark_label = absl::StrFormat("best: %g", *chart.mark);
+}
+
+ChartSeries LengthSeries(std::string name, const LengthHistogram& lengths) {
+  ChartSeries series = {.name = std::move(name), .points = {}};
+  for (int words = 1; words <= LengthHistogram::kMaxWords; ++words) {
+    series.points.push_back(
+        {.x = static_cast<double>(words), .y = 100 * lengths.Share(words)});
+  }
+  return series;
+}
 
 std::string Row(std::string_view name, std::string_view value) {
   return absl::StrFormat("<tr><th scope=\"row\">%s</th><td>%s</td></tr>\n",
@@ -69,6 +87,60 @@ std::string ProcessorName() {
 }
 
 }  // namespace
+
+std::string LossChart(const std::vector<EpochRecord>& epochs) {
+  Chart chart = {.title = "Loss by epoch",
+                 .x_label = "epoch",
+                 .y_label = "mean loss a pair",
+                 .series = {{.name = "training", .points = {}}},
+                 .mark = std::nullopt,
+                 .mark_label = ""};
+  ChartSeries validation = {.name = "validation", .points = {}};
+  for (const EpochRecord& record : epochs) {
+    const double epoch = record.epoch;
+    chart.series[0].points.push_back({epoch, record.train_loss});
+    if (record.validation.loss) {
+      validation.points.push_back({epoch, *record.validation.loss});
+    }
+  }
+  if (!validation.points.empty()) chart.series.push_back(validation);
+  MarkBest(epochs, chart);
+  return LineChart(chart);
+}
+
+std::string NdcgChart(const std::vector<EpochRecord>& epochs) {
+  Chart chart = {.title = "NDCG by epoch",
+                 .x_label = "epoch",
+                 .y_label = "mean NDCG",
+                 .series = {},
+                 .mark = std::nullopt,
+                 .mark_label = ""};
+  for (const auto& [name, metric] : {std::pair{"NDCG@1", kNdcgAt1},
+                                     {"NDCG@3", kNdcgAt3},
+                                     {"NDCG@10", kNdcgAt10}}) {
+    ChartSeries series = {.name = name, .points = {}};
+    for (const EpochRecord& record : epochs) {
+      if (!record.validation.metrics) continue;
+      series.points.push_back({static_cast<double>(record.epoch),
+                               (*record.validation.metrics)[metric]});
+    }
+    chart.series.push_back(std::move(series));
+  }
+  MarkBest(epochs, chart);
+  return LineChart(chart);
+}
+
+std::string LengthChart(const DataStatistics& data) {
+  return BarChart({.title = "Lengths of queries and titles",
+                   .x_label = absl::StrFormat("words (%d or more in the last)",
+                                              LengthHistogram::kMaxWords),
+                   .y_label = data.distinct_texts ? "% of the distinct texts"
+                                                  : "% of the texts",
+                   .series = {LengthSeries("queries", data.queries),
+                              LengthSeries("titles", data.titles)},
+                   .mark = std::nullopt,
+                   .mark_label = ""});
+}
 
 std::string EpochTable(const std::vector<EpochRecord>& epochs) {
   int best = 0;

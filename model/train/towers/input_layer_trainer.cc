@@ -1,4 +1,4 @@
-#include "model/train/towers/bag_input_trainer.h"
+#include "model/train/towers/input_layer_trainer.h"
 
 namespace semrank {
 
@@ -30,10 +30,9 @@ void BagInputTrainer::AddUpdateWork(double learning_rate, const float* deltas,
   work.Add(1, [this, deltas, &scratch](int, int worker) {
     layer_.UpdateBias(deltas, bags_.num_texts(), scratch[worker]);
   });
-  work.Add(layer_.num_pieces(),
-           [this, deltas, &scratch](int piece, int worker) {
-             layer_.UpdatePiece(deltas, piece, scratch[worker]);
-           });
+  work.Add(layer_.num_tasks(), [this, deltas, &scratch](int task, int worker) {
+    layer_.RunUpdateTask(deltas, task, scratch[worker]);
+  });
 }
 
 }  // namespace semrank

@@ -1,0 +1,64 @@
+#include "model/train/options/model_size.h"
+
+#include <cstddef>
+
+#include "model/base/status_macros.h"
+#include "model/format/model_config.h"
+
+namespace semrank {
+namespace {
+
+// All towers, or SSI.
+absl::StatusOr<std::int64_t> NumLearned(const TrainOptions& options,
+                                        int num_features) {
+  if (options.tower.kind == v1::TOWER_KIND_SSI) {
+    return NumSsiParameters(options, num_features);
+  }
+  return NumParameters(TowerWidths(options.tower, num_features)) *
+         (options.tower.shared ? 1 : 2);
+}
+
+// idf and correlated words.
+std::int64_t NumSsiStatistics(const TrainOptions& options, int num_words) {
+  const v1::SsiSpec spec = DescribeSsi(options.ssi, num_words);
+  return num_words + (num_words - NumSsiRows(spec, num_words)) *
+                         std::int64_t{spec.correlated_top_k()};
+}
+
+}  // namespace
+
+std::int64_t NumParameters(const std::vector<int>& widths) {
+  std::int64_t count = 0;
+  for (std::size_t l = 0; l + 1 < widths.size(); ++l) {
+    count += (std::int64_t{widths[l]} + 1) * widths[l + 1];
+  }
+  return count;
+}
+
+int OptimizerStateSize(v1::Optimizer kind) {
+  if (kind == v1::OPTIMIZER_ADAM) return 2;
+  return kind == v1::OPTIMIZER_ADAGRAD ? 1 : 0;
+}
+
+absl::StatusOr<std::int64_t> ModelBytes(const TrainOptions& options,
+                                        int num_features) {
+  constexpr std::int64_t kCopies = 2;  // the current and the best weights
+  SEMRANK_ASSIGN_OR_RETURN(const std::int64_t learned,
+                           NumLearned(options, num_features));
+  const int gradients = options.optimizer.gradient_clip_norm > 0 ? 1 : 0;
+  std::int64_t floats =
+      learned *
+      (kCopies + OptimizerStateSize(options.optimizer.kind) + gradients);
+  if (options.tower.kind == v1::TOWER_KIND_SSI) {
+    floats += NumSsiStatistics(options, num_features) * kCopies;
+  }
+  return floats * std::int64_t{sizeof(float)};
+}
+
+std::string_view ModelSizeFlags(const TowerOptions& options) {
+  return options.kind == v1::TOWER_KIND_SSI
+             ? "--max_words, --embedding_dim, --optimizer=sgd"
+             : "--hash_buckets, --hidden, --shared_towers, --optimizer=sgd";
+}
+
+}  // namespace semrank

@@ -1,0 +1,31 @@
+// How many numbers a model has, and what it takes to train them.
+#ifndef SEMRANK_MODEL_TRAIN_OPTIONS_MODEL_SIZE_H_
+#define SEMRANK_MODEL_TRAIN_OPTIONS_MODEL_SIZE_H_
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "model/train/options/train_options.h"
+
+namespace semrank {
+
+// Weights and biases of a tower with these layer widths, as from TowerWidths.
+std::int64_t NumParameters(const std::vector<int>& widths);
+
+// Floats that an optimizer keeps for each weight.
+int OptimizerStateSize(v1::Optimizer kind);
+
+// Bytes of the weights, their copy of the best epoch, the optimizer's state and
+// gradients that are kept to be clipped; for SSI also idf and correlated words.
+// `options` are resolved. Fails as NumSsiParameters.
+absl::StatusOr<std::int64_t> ModelBytes(const TrainOptions& options,
+                                        int num_features);
+
+// The flags that make such a model smaller, for messages.
+std::string_view ModelSizeFlags(const TowerOptions& options);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_OPTIONS_MODEL_SIZE_H_

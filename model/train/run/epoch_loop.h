@@ -1,0 +1,68 @@
+// The epochs of one training run: mini-batch after mini-batch, validation after
+// each epoch, until the last one, early stopping or Ctrl-C.
+//
+//   Threads  one thread calls; the work is done by the pool.
+#ifndef SEMRANK_MODEL_TRAIN_RUN_EPOCH_LOOP_H_
+#define SEMRANK_MODEL_TRAIN_RUN_EPOCH_LOOP_H_
+
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "model/base/thread_pool.h"
+#include "model/train/batches/batch_source.h"
+#include "model/train/distributed/communicator.h"
+#include "model/train/options/train_options.h"
+#include "model/train/report/training_log.h"
+#include "model/train/report/training_report.h"
+#include "model/train/run/run_warnings.h"
+#include "model/train/run/training_state.h"
+#include "model/train/validation/validator.h"
+#include "semrank/v1/model_config.pb.h"
+
+namespace semrank {
+
+class EpochLoop {
+ public:
+  // What the loop works with; all outlive it.
+  struct Parts {
+    const TrainOptions& options;  // resolved
+    const v1::ModelConfig& config;
+    BatchSource& batches;
+    const Validator& validator;
+    TrainingLog& log;
+    TrainingReport& report;
+    TrainingState& state;
+    ThreadPool& pool;
+    Communicator& communicator;
+  };
+  explicit EpochLoop(const Parts& parts) : parts_(parts) {}
+
+  // True after the last epoch; false when Ctrl-C ended it before, with at least
+  // one finished epoch to publish. Fails as Train.
+  absl::StatusOr<bool> Run();
+
+ private:
+  absl::Status Begin();
+  absl::Status HandleInterrupt();
+  // Cancelled when Ctrl-C ended it.
+  absl::StatusOr<EpochRecord> RunEpoch();
+  absl::Status TrainOnAllPairs();
+  absl::StatusOr<const MiniBatch*> NextBatch();
+  absl::Status TakeStep(const MiniBatch& batch);
+  absl::Status CheckMemory();
+  absl::StatusOr<ValidationResult> Validate();
+  void FinishEpoch(EpochRecord record);
+  absl::Status CheckSameWeights(std::string_view when);
+  double LearningRateOf(std::int64_t step) const;
+
+  RunProgress& progress() { return parts_.state.progress(); }
+
+  Parts parts_;
+  int measured_steps_ = 0;
+  RunWarnings warnings_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_RUN_EPOCH_LOOP_H_

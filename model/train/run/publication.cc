@@ -1,0 +1,120 @@
+#include "model/train/run/publication.h"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "model/base/file_io.h"
+#include "model/base/status_macros.h"
+#include "model/format/manifest.h"
+#include "model/format/model_bundle.h"
+#include "model/format/model_config.h"
+#include "model/format/safetensors.h"
+#include "model/format/version_directory.h"
+
+namespace semrank {
+namespace {
+
+std::string WithoutTime(v1::ModelConfig config) {
+  config.mutable_training()->clear_create_time();
+  return FormatModelConfig(config).value_or("");
+}
+
+bool IsSame(const TensorView& a, const TensorView& b) {
+  return a.shape == b.shape &&
+         std::memcmp(a.data, b.data, NumValues(a) * sizeof(float)) == 0;
+}
+
+bool HasWeights(const std::string& path, const ModelBundle& bundle) {
+  const auto file = MappedFile::Open(path);
+  if (!file.ok()) return false;
+  const auto tensors = ParseSafetensors((*file)->content(), path);
+  return tensors.ok() && tensors->size() == bundle.tensors.size() &&
+         std::all_of(bundle.tensors.begin(), bundle.tensors.end(),
+                     [&](const TensorView& tensor) {
+                       const auto found = tensors->find(tensor.name);
+                       return found != tensors->end() &&
+                              IsSame(found->second, tensor);
+                     });
+}
+
+// The newest version in `model_dir` if it is undamaged and has the bundle's
+// weights, bit for bit, and its configuration but for the time; else nothing.
+std::optional<std::int64_t> FindPublished(const std::string& model_dir,
+                                          const ModelBundle& bundle) {
+  const auto model = LoadModel(model_dir);
+  if (!model.ok() ||
+      WithoutTime((*model)->config()) != WithoutTime(bundle.config)) {
+    return std::nullopt;
+  }
+  const std::int64_t version = (*model)->version().version;
+  if (!HasWeights(VersionPath(model_dir, version) + "/" + kWeightsFile,
+                  bundle)) {
+    return std::nullopt;
+  }
+  return version;
+}
+
+void AddFacts(const EpochRecord& best, int epochs_run,
+              v1::TrainingFacts& facts) {
+  facts.set_num_pairs(best.num_pairs);
+  facts.set_epochs_run(epochs_run);
+  facts.set_best_epoch(best.epoch);
+  if (best.validation.loss) facts.set_validation_loss(*best.validation.loss);
+  if (best.validation.metrics) {
+    facts.set_validation_ndcg_at_10((*best.validation.metrics)[kNdcgAt10]);
+  }
+  facts.mutable_create_time()->set_seconds(absl::ToUnixSeconds(absl::Now()));
+}
+
+}  // namespace
+
+std::string FormatSummaryJson(const TrainingSummary& summary) {
+  const nlohmann::ordered_json json = {
+      {"version_dir", summary.version_dir},
+      {"version", summary.version},
+      {"epochs_run", summary.epochs_run},
+      {"best_epoch", EpochMeasures(summary.best)}};
+  return json.dump(/*indent=*/-1, ' ', /*ensure_ascii=*/false,
+                   nlohmann::json::error_handler_t::replace) +
+         "\n";
+}
+
+absl::StatusOr<TrainingSummary> PublishBest(const std::string& model_dir,
+                                            v1::ModelConfig config,
+                                            const Featurizer& featurizer,
+                                            TrainingState& state) {
+  const int epochs_run = static_cast<int>(state.progress().epochs.size());
+  AddFacts(state.best(), epochs_run, *config.mutable_training());
+  const ModelBundle bundle = {.config = config,
+                              .featurizer = &featurizer,
+                              .tensors = state.best_weights().views()};
+  std::optional<std::int64_t> version;
+  // A run may have been killed after it had published and before it had removed
+  // its checkpoint.
+  if (state.resumed()) version = FindPublished(model_dir, bundle);
+  if (!version) {
+    const auto published = PublishModel(model_dir, bundle);
+    if (!published.ok()) {
+      state.WriteCheckpoint();
+      return absl::Status(
+          published.status().code(),
+          absl::StrFormat("the model could not be published: %s%s",
+                          published.status().message(), state.ResumeAdvice()));
+    }
+    version = *published;
+  }
+  return TrainingSummary{.version_dir = (std::filesystem::path(model_dir) /
+                                         std::to_string(*version))
+                                            .string(),
+                         .version = *version,
+                         .best = state.best(),
+                         .epochs_run = epochs_run};
+}
+
+}  // namespace semrank

@@ -1,0 +1,38 @@
+// Publishes the best weights of a training run.
+#ifndef SEMRANK_MODEL_TRAIN_RUN_PUBLICATION_H_
+#define SEMRANK_MODEL_TRAIN_RUN_PUBLICATION_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "model/text/featurizer.h"
+#include "model/train/report/training_log.h"
+#include "model/train/run/training_state.h"
+#include "semrank/v1/model_config.pb.h"
+
+namespace semrank {
+
+struct TrainingSummary {
+  std::string version_dir;  // of the published model
+  std::int64_t version = 0;
+  EpochRecord best;
+  int epochs_run = 0;
+};
+
+// {"version_dir": "models/shop/3", "version": 3, "epochs_run": 7,
+//  "best_epoch": {...}}, the last as in training.jsonl; one line.
+std::string FormatSummaryJson(const TrainingSummary& summary);
+
+// Writes the best epoch of `state` as the next version in `model_dir`; `config`
+// is completed with what is known of the run. A resumed run whose result was
+// published before it was killed returns that version. When publishing fails,
+// writes a checkpoint, so that --resume can try it again; the error says so.
+absl::StatusOr<TrainingSummary> PublishBest(const std::string& model_dir,
+                                            v1::ModelConfig config,
+                                            const Featurizer& featurizer,
+                                            TrainingState& state);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_RUN_PUBLICATION_H_

@@ -1,0 +1,163 @@
+#include "model/train/run/train.h"
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "absl/time/time.h"
+#include "model/base/bad_lines.h"
+#include "model/base/status_macros.h"
+#include "model/base/thread_pool.h"
+#include "model/train/batches/make_batch_source.h"
+#include "model/train/data/load_training_data.h"
+#include "model/train/data/memory_budget.h"
+#include "model/train/report/training_log.h"
+#include "model/train/run/checkpoint.h"
+#include "model/train/run/epoch_loop.h"
+#include "model/train/run/run_identity.h"
+#include "model/train/run/run_lock.h"
+#include "model/train/run/training_state.h"
+#include "model/train/run/unused_flags.h"
+#include "model/train/validation/trained_model.h"
+#include "model/train/validation/validator.h"
+
+namespace semrank {
+namespace {
+
+// What a process reads before its first step. The lock is declared first, so
+// that it is released last.
+struct RunInputs {
+  std::unique_ptr<RunLock> lock;  // rank 0's
+  std::optional<TrainingData> data;
+  std::shared_ptr<const Collection> valid_queries;  // may be null
+};
+
+// What a run works with beside its data.
+struct RunParts {
+  v1::ModelConfig config;
+  std::unique_ptr<Validator> validator;
+  std::unique_ptr<BatchSource> batches;
+  std::unique_ptr<TrainingLog> log;
+  std::unique_ptr<TrainingReport> report;
+  std::unique_ptr<Checkpoint> checkpoint;
+};
+
+// Rank 0 alone validates and writes checkpoints.
+void ClearOptionsOfRank0(TrainOptions& options) {
+  options.checkpoint = {.every = absl::ZeroDuration()};
+  options.data.valid_pair_files.clear();
+  options.data.valid_queries.clear();
+  options.data.valid_halves = false;
+}
+
+// A model_dir that cannot be written to, or that another run writes to, is
+// reported before hours of reading.
+absl::StatusOr<RunInputs> ReadInputs(const TrainOptions& options, bool is_rank0,
+                                     BadLines& bad_lines) {
+  RunInputs inputs;
+  if (is_rank0) {
+    SEMRANK_RETURN_IF_ERROR(CheckWritable(options.data.model_dir));
+    SEMRANK_ASSIGN_OR_RETURN(inputs.lock,
+                             RunLock::Acquire(options.data.model_dir));
+  }
+  SEMRANK_ASSIGN_OR_RETURN(inputs.data, LoadTrainingData(options, bad_lines));
+  SEMRANK_ASSIGN_OR_RETURN(inputs.valid_queries,
+                           Validator::ReadQueries(options.data, bad_lines));
+  return inputs;
+}
+
+absl::StatusOr<RunParts> MakeParts(const TrainOptions& options,
+                                   const RunInputs& inputs,
+                                   std::vector<FlagValue> flags,
+                                   bool is_rank0) {
+  const TrainingData& data = *inputs.data;
+  SEMRANK_RETURN_IF_ERROR(
+      CheckFitsThisMachine(options, data.featurizer.num_features()));
+  RunParts parts;
+  parts.config = DescribeModel(options, data.featurizer);
+  SEMRANK_ASSIGN_OR_RETURN(
+      parts.validator, Validator::Create(options, data, inputs.valid_queries));
+  SEMRANK_ASSIGN_OR_RETURN(parts.batches, MakeBatchSource(options, data));
+  parts.log = TrainingLog::None();
+  if (is_rank0) {
+    SEMRANK_ASSIGN_OR_RETURN(parts.log,
+                             TrainingLog::Open(options.data.model_dir));
+  }
+  parts.report = std::make_unique<TrainingReport>(
+      ReportContent{.model_dir = options.data.model_dir,
+                    .start = parts.log->run_start(),
+                    .config = parts.config,
+                    .data = data.statistics,
+                    .flags = std::move(flags),
+                    .epochs = {}});
+  std::string identity;
+  if (options.checkpoint.enabled()) {
+    SEMRANK_ASSIGN_OR_RETURN(identity, DescribeRun(options, parts.config));
+  }
+  parts.checkpoint = std::make_unique<Checkpoint>(
+      options.checkpoint, options.data.model_dir, std::move(identity));
+  return parts;
+}
+
+absl::StatusOr<TrainingSummary> PublishOnRank0(const TrainOptions& options,
+                                               const TrainingData& data,
+                                               RunParts& parts, bool finished,
+                                               TrainingState& state) {
+  SEMRANK_ASSIGN_OR_RETURN(TrainingSummary summary,
+                           PublishBest(options.data.model_dir, parts.config,
+                                       data.featurizer, state));
+  RunWarnings().WarnUnlessOk(
+      "no report",
+      parts.report->SetState("published as " + summary.version_dir));
+  if (finished) state.RemoveCheckpoint();
+  return summary;
+}
+
+}  // namespace
+
+absl::StatusOr<TrainingSummary> Train(TrainOptions options,
+                                      std::vector<FlagValue> flags,
+                                      Communicator& communicator) {
+  SEMRANK_RETURN_IF_ERROR(AgreeOnStatus(communicator, ResolveOptions(options)));
+  for (const std::string& line : DescribeUnusedFlags(options, flags)) {
+    absl::FPrintF(stderr, "%s\n", line);
+  }
+  const bool is_rank0 = communicator.is_rank0();
+  if (!is_rank0) ClearOptionsOfRank0(options);
+
+  BadLines bad_lines(options.data.max_bad_lines);
+  const absl::StatusOr<RunInputs> inputs =
+      ReadInputs(options, is_rank0, bad_lines);
+  SEMRANK_RETURN_IF_ERROR(AgreeOnStatus(communicator, inputs.status()));
+  const TrainingData& data = *inputs->data;
+  SEMRANK_RETURN_IF_ERROR(CheckSameRun(
+      options, DescribeModel(options, data.featurizer), communicator));
+  absl::StatusOr<RunParts> parts =
+      MakeParts(options, *inputs, std::move(flags), is_rank0);
+  SEMRANK_RETURN_IF_ERROR(AgreeOnStatus(communicator, parts.status()));
+
+  ThreadPool pool(options.threads > 0 ? options.threads
+                                      : NumUsableProcessors());
+  TrainingState state(options, data, parts->batches->num_batches(),
+                      *parts->checkpoint, pool, communicator);
+  EpochLoop loop({.options = options,
+                  .config = parts->config,
+                  .batches = *parts->batches,
+                  .validator = *parts->validator,
+                  .log = *parts->log,
+                  .report = *parts->report,
+                  .state = state,
+                  .pool = pool,
+                  .communicator = communicator});
+  SEMRANK_ASSIGN_OR_RETURN(const bool finished, loop.Run());
+  absl::StatusOr<TrainingSummary> summary = TrainingSummary();
+  if (is_rank0) {
+    summary = PublishOnRank0(options, data, *parts, finished, state);
+  }
+  SEMRANK_RETURN_IF_ERROR(AgreeOnStatus(communicator, summary.status()));
+  return summary;
+}
+
+}  // namespace semrank

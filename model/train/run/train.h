@@ -1,0 +1,40 @@
+// A training run from files to a published model.
+//
+//   Result   the weights of the epoch with the best validation score; without
+//            validation those of the last.
+//   Promise  the same options and files give the same weights, bit for bit, on
+//            one machine and build, whatever the number of threads.
+//   Stop     Ctrl-C ends it between two mini-batches; the best of the finished
+//            epochs is published.
+//   Output   progress on standard error; training.jsonl and report.html in
+//            model_dir.
+//   Errors   InvalidArgument: the options (FlagError) or the content of the
+//            files. FailedPrecondition: another run writes to model_dir, or its
+//            checkpoint is of another run. ResourceExhausted: the model does
+//            not fit in memory, or not in memory_limit. OutOfRange: the weights
+//            grew beyond single precision. Cancelled: Ctrl-C before the end of
+//            the first epoch. Otherwise those of the file system.
+//   Threads  one thread calls; it makes the pool that does the work.
+#ifndef SEMRANK_MODEL_TRAIN_RUN_TRAIN_H_
+#define SEMRANK_MODEL_TRAIN_RUN_TRAIN_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "model/train/distributed/communicator.h"
+#include "model/train/options/train_options.h"
+#include "model/train/report/training_report.h"
+#include "model/train/run/publication.h"
+
+namespace semrank {
+
+// `flags` are those that were set: for the report, and to warn of those without
+// effect. In a distributed run each process calls it with the same options; all
+// fail together, and rank 0 returns the summary.
+absl::StatusOr<TrainingSummary> Train(
+    TrainOptions options, std::vector<FlagValue> flags = {},
+    Communicator& communicator = SingleProcess());
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_RUN_TRAIN_H_

@@ -1,0 +1,112 @@
+// What changes while a model is trained: weights and optimizer state, the
+// progress of the run, and the best epoch so far. A checkpoint holds exactly
+// this.
+//
+//   Processes  rank 0 alone reads and writes the checkpoint, and keeps the best
+//              weights; Begin sends the rest to the other ranks.
+//   Threads    one thread calls.
+#ifndef SEMRANK_MODEL_TRAIN_RUN_TRAINING_STATE_H_
+#define SEMRANK_MODEL_TRAIN_RUN_TRAINING_STATE_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "model/base/thread_pool.h"
+#include "model/train/data/training_data.h"
+#include "model/train/distributed/communicator.h"
+#include "model/train/options/train_options.h"
+#include "model/train/report/run_progress.h"
+#include "model/train/report/training_log.h"
+#include "model/train/run/checkpoint.h"
+#include "model/train/run/run_warnings.h"
+#include "model/train/run/tensor_copies.h"
+#include "model/train/towers/model_trainer.h"
+
+namespace semrank {
+
+// Remembers the best epoch, and decides when to stop waiting for a better one.
+class EarlyStopping {
+ public:
+  // `patience`: epochs without improvement before the end; 0 = never stops.
+  explicit EarlyStopping(int patience) : patience_(patience) {}
+
+  // The score of the next epoch; higher is better. True if it is the best so
+  // far; of equal scores the first is.
+  bool Add(double score) {
+    ++num_epochs_;
+    if (best_epoch_ > 0 && score <= best_score_) return false;
+    best_epoch_ = num_epochs_;
+    best_score_ = score;
+    return true;
+  }
+
+  // Counted from 1; 0 before the first.
+  int best_epoch() const { return best_epoch_; }
+  bool ShouldStop() const {
+    return patience_ > 0 && num_epochs_ - best_epoch_ >= patience_;
+  }
+
+ private:
+  int patience_;
+  int num_epochs_ = 0;
+  int best_epoch_ = 0;
+  double best_score_ = 0;
+};
+
+class TrainingState {
+ public:
+  // At random weights. `options` are resolved; all arguments outlive the state.
+  TrainingState(const TrainOptions& options, const TrainingData& data,
+                std::int64_t batches_per_epoch, Checkpoint& checkpoint,
+                ThreadPool& pool, Communicator& communicator);
+
+  // Takes the weights of --init_from, then, with --resume, the checkpoint if
+  // there is one. `start` is when the run began, unless it is resumed. Fails as
+  // CopyInitialWeights and Checkpoint::Restore.
+  absl::Status Begin(absl::Time start);
+  bool resumed() const { return resumed_; }
+
+  ModelTrainer& trainer() { return *trainer_; }
+  RunProgress& progress() { return progress_; }
+  // Mini-batches so far, over all epochs.
+  std::int64_t num_steps() const;
+
+  // Adds an epoch to the progress; sets record.best, and copies the weights if
+  // it is.
+  void FinishEpoch(EpochRecord& record);
+  bool ShouldStop() const { return stopping_.ShouldStop(); }
+  // After the first epoch.
+  const EpochRecord& best() const { return best_; }
+  const TensorCopies& best_weights() const { return best_weights_; }
+
+  // If checkpoints are enabled. An error is a warning.
+  void WriteCheckpoint();
+  void WriteCheckpointIfDue();
+  // "; --resume continues from FILE" if there is a checkpoint of this run.
+  std::string ResumeAdvice() const;
+  // After the last epoch.
+  void RemoveCheckpoint();
+
+ private:
+  absl::Status Resume();
+  absl::Status BroadcastState();
+  bool UpdateBest(const EpochRecord& record);
+
+  const TrainOptions& options_;
+  const std::int64_t batches_per_epoch_;
+  Checkpoint& checkpoint_;
+  Communicator& communicator_;
+  std::unique_ptr<ModelTrainer> trainer_;
+  RunProgress progress_;
+  bool resumed_ = false;
+  EarlyStopping stopping_;
+  EpochRecord best_;
+  TensorCopies best_weights_;
+  RunWarnings warnings_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_RUN_TRAINING_STATE_H_

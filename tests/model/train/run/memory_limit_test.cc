@@ -1,0 +1,57 @@
+// --memory_limit while training: what is not planned is measured.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "model/train/data/memory_budget.h"
+#include "tests/model/train/run/trainer_fixture.h"
+#include "tests/support/status_matchers.h"
+
+namespace semrank {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class MemoryLimitTest : public TrainerTest {
+ protected:
+  // 5,000 pairs in one mini-batch, each with `negatives` candidates.
+  absl::StatusOr<TrainingSummary> TrainLargeBatches(int negatives) {
+    std::string pairs;
+    for (int i = 0; i < 5000; ++i) {
+      pairs += Word(i % 50) + " " + Word(i / 50) + "\t" + Word(i % 71) + " " +
+               Word(100 + i / 71) + "\n";
+    }
+    options_.data.train_files = {dir_.Write("many.tsv", pairs)};
+    options_.loss = {.sampling = v1::NEGATIVE_SAMPLING_UNIFORM,
+                     .negatives = negatives};
+    options_.batch_size = 5000;
+    options_.epochs = 1;
+    return Train(options_);
+  }
+};
+
+TEST_F(MemoryLimitTest, ARunThatExceedsItIsRefusedAfterItsFirstMiniBatches) {
+  options_.data.memory_limit = 64 << 20;
+  EXPECT_THAT(TrainLargeBatches(1000),
+              StatusIs(absl::StatusCode::kResourceExhausted,
+                       AllOf(HasSubstr("--memory_limit=67108864"),
+                             HasSubstr("--negatives"))));
+}
+
+TEST_F(MemoryLimitTest, WithoutALimitTheSameRunFinishes) {
+  EXPECT_THAT(TrainLargeBatches(1000), IsOk());
+}
+
+TEST(ResidentMemoryTest, IsMeasured) {
+  const std::int64_t before = ResidentMemory();
+  EXPECT_GT(before, 1 << 20);
+  const std::string block(32 << 20, 'x');
+  EXPECT_GT(ResidentMemory(), before + (24 << 20));
+  EXPECT_GE(PeakResidentMemory(), ResidentMemory());
+  EXPECT_EQ(block.back(), 'x');
+}
+
+}  // namespace
+}  // namespace semrank

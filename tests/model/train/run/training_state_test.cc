@@ -1,0 +1,133 @@
+#include "model/train/run/training_state.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "model/train/batches/make_batch_source.h"
+#include "model/train/data/load_training_data.h"
+#include "tests/model/train/run/trainer_fixture.h"
+#include "tests/support/status_matchers.h"
+
+namespace semrank {
+namespace {
+
+class TrainingStateTest : public TrainerTest {
+ protected:
+  TrainingStateTest()
+      : pool_(1), checkpoint_({.batches = 1}, options_.data.model_dir, "{}") {
+    std::filesystem::create_directories(options_.data.model_dir);
+    EXPECT_THAT(ResolveOptions(options_), IsOk());
+    BadLines bad_lines(0);
+    auto data = LoadTrainingData(options_, bad_lines);
+    EXPECT_THAT(data, IsOk());
+    data_ = std::make_unique<TrainingData>(*std::move(data));
+    batches_ = *MakeBatchSource(options_, *data_);
+  }
+
+  TrainingState MakeState() {
+    return TrainingState(options_, *data_, batches_->num_batches(), checkpoint_,
+                         pool_, SingleProcess());
+  }
+
+  // All mini-batches of the next epoch, and its validation loss.
+  void RunEpoch(double loss, TrainingState& state) {
+    RunProgress& progress = state.progress();
+    ASSERT_THAT(batches_->BeginEpoch(progress.epoch(), 0), IsOk());
+    for (;;) {
+      ASSERT_OK_AND_ASSIGN(const MiniBatch* batch, batches_->Next());
+      if (batch == nullptr) break;
+      ASSERT_THAT(state.trainer().Step(*batch, {.learning_rate = 0.01,
+                                                .number = state.num_steps()}),
+                  IsOk());
+      ++progress.num_batches;
+    }
+    EpochRecord record;
+    record.epoch = progress.epoch();
+    record.validation.loss = loss;
+    state.FinishEpoch(record);
+  }
+
+  static std::uint64_t WeightsOf(TrainingState& state) {
+    return TensorsFingerprint(state.trainer().Weights());
+  }
+
+  // A checkpoint orders its tensors by name.
+  static std::map<std::string, std::uint64_t> BestByName(TrainingState& state) {
+    std::map<std::string, std::uint64_t> fingerprints;
+    for (const TensorView& tensor : state.best_weights().views()) {
+      fingerprints[tensor.name] = TensorsFingerprint(std::span(&tensor, 1));
+    }
+    return fingerprints;
+  }
+
+  ThreadPool pool_;
+  Checkpoint checkpoint_;
+  std::unique_ptr<TrainingData> data_;
+  std::unique_ptr<BatchSource> batches_;
+};
+
+TEST_F(TrainingStateTest, KeepsTheWeightsOfTheBestEpoch) {
+  options_.patience = 2;
+  TrainingState state = MakeState();
+  ASSERT_THAT(state.Begin(absl::UnixEpoch()), IsOk());
+  RunEpoch(2.0, state);
+  RunEpoch(1.0, state);
+  const std::uint64_t best = WeightsOf(state);
+  RunEpoch(1.5, state);
+  EXPECT_FALSE(state.ShouldStop());
+  RunEpoch(1.5, state);
+  EXPECT_TRUE(state.ShouldStop());
+  EXPECT_EQ(state.best().epoch, 2);
+  EXPECT_NE(WeightsOf(state), best);
+  EXPECT_EQ(TensorsFingerprint(state.best_weights().views()), best);
+}
+
+TEST_F(TrainingStateTest, IsResumedWhereItWasWritten) {
+  TrainingState written = MakeState();
+  ASSERT_THAT(written.Begin(absl::UnixEpoch()), IsOk());
+  EXPECT_FALSE(written.resumed());
+  RunEpoch(1.0, written);
+  RunEpoch(2.0, written);
+  written.WriteCheckpoint();
+
+  checkpoint_ =
+      Checkpoint({.batches = 1, .resume = true}, options_.data.model_dir, "{}");
+  options_.checkpoint.resume = true;
+  TrainingState resumed = MakeState();
+  EXPECT_NE(WeightsOf(resumed), WeightsOf(written));
+  ASSERT_THAT(resumed.Begin(absl::Now()), IsOk());
+  EXPECT_TRUE(resumed.resumed());
+  EXPECT_EQ(resumed.progress().start, absl::UnixEpoch());
+  EXPECT_EQ(resumed.num_steps(), 2 * batches_->num_batches());
+  EXPECT_EQ(resumed.best().epoch, 1);
+  EXPECT_EQ(WeightsOf(resumed), WeightsOf(written));
+  EXPECT_EQ(BestByName(resumed), BestByName(written));
+  // The optimizers too: the next epoch is the same.
+  RunEpoch(3.0, written);
+  RunEpoch(3.0, resumed);
+  EXPECT_EQ(WeightsOf(resumed), WeightsOf(written));
+
+  resumed.RemoveCheckpoint();
+  EXPECT_FALSE(checkpoint_.Exists());
+}
+
+TEST_F(TrainingStateTest, ACheckpointIsLeftAloneWithoutResume) {
+  TrainingState written = MakeState();
+  ASSERT_THAT(written.Begin(absl::UnixEpoch()), IsOk());
+  RunEpoch(1.0, written);
+  written.WriteCheckpoint();
+  TrainingState fresh = MakeState();
+  ASSERT_THAT(fresh.Begin(absl::UnixEpoch()), IsOk());
+  EXPECT_FALSE(fresh.resumed());
+  EXPECT_EQ(fresh.num_steps(), 0);
+  EXPECT_TRUE(checkpoint_.Exists());
+}
+
+}  // namespace
+}  // namespace semrank
