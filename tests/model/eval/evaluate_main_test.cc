@@ -161,7 +161,7 @@ TEST_F(EvaluateMainTest, RemarksGoToStandardError) {
       Evaluate({"--ranker=bm25", "--candidates=judged", "--output=json"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.err, HasSubstr("bad lines skipped: 1"));
-  EXPECT_THAT(result.err, HasSubstr("docs.tsv does not have: 1;"));
+  EXPECT_THAT(result.err, HasSubstr("docs.tsv: 1;"));
   EXPECT_THAT(result.err, HasSubstr("grade 1 or more: 2"));
   EXPECT_THAT(result.err, HasSubstr("--candidates=all"));
   EXPECT_EQ(nlohmann::json::parse(result.out)["queries"], 1);
