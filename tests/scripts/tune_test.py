@@ -189,12 +189,12 @@ class TuneTest(unittest.TestCase):
 
     def test_diverged_setting_is_never_chosen(self):
         self.flags.append("--optimizer=sgd")
-        done = self.run_tune("learning_rate=1e30,1", "--output=json")
+        done = self.run_tune("learning_rate=3e38,1", "--output=json")
         self.assert_ok(done)
         search = json.loads(done.stdout.splitlines()[0])
-        self.assertEqual(search["settings"][0], {"setting": "learning_rate=1e30", "diverged": True})
+        self.assertEqual(search["settings"][0], {"setting": "learning_rate=3e38", "diverged": True})
         self.assertEqual(search["winner"]["setting"], "learning_rate=1")
-        done = self.run_tune("learning_rate=1e30,9e29")
+        done = self.run_tune("learning_rate=3e38,3.1e38")
         self.assertEqual(done.returncode, 1)
         self.assertIn("no setting of --grid keeps the loss finite", done.stderr)
 

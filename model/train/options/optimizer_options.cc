@@ -3,6 +3,12 @@
 #include "model/cli/command_line.h"
 
 namespace semrank {
+namespace {
+
+// Weights are in single precision.
+constexpr double kMaxFloat = 3.4e38;
+
+}  // namespace
 
 void AddOptimizerOptions(CommandLine& command_line, OptimizerOptions& options) {
   command_line.Group("Optimizer");
@@ -12,12 +18,11 @@ void AddOptimizerOptions(CommandLine& command_line, OptimizerOptions& options) {
                    {{"sgd", v1::OPTIMIZER_SGD},
                     {"adagrad", v1::OPTIMIZER_ADAGRAD},
                     {"adam", v1::OPTIMIZER_ADAM}});
-  // Well within the range of single precision.
   command_line.Add("learning_rate", &options.learning_rate,
                    "Step size. The loss is the mean over the mini-batch, so "
                    "sgd needs a hundred times adam's and more, adagrad ten "
                    "times.",
-                   {.min = 0, .max = 1e30, .above_min = true});
+                   {.min = 0, .max = kMaxFloat, .above_min = true});
   command_line.Group("Optimizer", CommandLine::Level::kAdvanced);
   command_line.Add("learning_rate_decay", &options.decay,
                    "Learning rate after the warm-up: none (constant) or linear "
@@ -32,7 +37,7 @@ void AddOptimizerOptions(CommandLine& command_line, OptimizerOptions& options) {
   command_line.Add("gradient_clip_norm", &options.gradient_clip_norm,
                    "Largest norm of a step's gradient, over all weights; a "
                    "longer gradient is scaled down to it. 0 = no limit.",
-                   {.min = 0, .max = 1e30});
+                   {.min = 0, .max = kMaxFloat});
 }
 
 }  // namespace semrank
