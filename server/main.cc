@@ -69,25 +69,22 @@ std::string Addresses(const Listeners& listeners) {
 // once, and probes find the server while it loads.
 absl::StatusOr<Listeners> Listen(const ServerOptions& options,
                                  const TlsCertificates* tls,
-                                 const RpcEnvironment& environment,
-                                 HttpPages pages) {
+                                 const ServerParts& parts, HttpPages pages) {
   Listeners listeners;
   SEMRANK_ASSIGN_OR_RETURN(
       listeners.http,
-      HttpServer::Start(
-          options.http_address, std::move(pages),
-          JsonApi(environment, {options.limits.max_http_body_bytes,
-                                HttpCallsAllowed(options.security)}),
-          {.tls = tls,
-           .calls_need_certificate =
-               HttpCallsNeedCertificate(options.security)}));
+      HttpServer::Start(options.http_address, std::move(pages),
+                        JsonApi(parts, {options.limits.max_http_body_bytes,
+                                        HttpCallsAllowed(options.security)}),
+                        {.tls = tls,
+                         .calls_need_certificate =
+                             HttpCallsNeedCertificate(options.security)}));
   const RpcServerOptions rpc_options = {options.listen_address, tls};
-  SEMRANK_ASSIGN_OR_RETURN(listeners.rpc,
-                           RpcServer::Start(rpc_options, environment));
+  SEMRANK_ASSIGN_OR_RETURN(listeners.rpc, RpcServer::Start(rpc_options, parts));
   if (!options.security.health_address.empty()) {
     SEMRANK_ASSIGN_OR_RETURN(
-        listeners.health, HealthServer::Start(options.security.health_address,
-                                              *environment.lifecycle));
+        listeners.health,
+        HealthServer::Start(options.security.health_address, *parts.lifecycle));
   }
   spdlog::info("listening, not ready yet: {}", Addresses(listeners));
   return listeners;
@@ -132,28 +129,27 @@ absl::Status Serve(const ServerOptions& options) {
   WorkerPool loader(1);
   RequestLog request_log(options.slow_request_threshold,
                          {.slow = &LogSlowRequest, .bug = &LogBug});
-  const RpcEnvironment environment = {
-      .ranking = &ranking,
-      .embedding = &embedding,
-      .catalog_writer = &catalog.writer,
-      .catalog_searcher = &catalog.searcher,
-      .models = &models,
-      .lifecycle = &lifecycle,
-      .admission = &admission,
-      .connections = &connections,
-      .workers = &workers,
-      .loader = &loader,
-      .metrics = &metrics,
-      .access = secrets->access(),
-      .request_log = &request_log,
-      .admin_rpcs = options.models.enable_admin_rpcs};
+  const ServerParts parts = {.ranking = &ranking,
+                             .embedding = &embedding,
+                             .catalog_writer = &catalog.writer,
+                             .catalog_searcher = &catalog.searcher,
+                             .models = &models,
+                             .lifecycle = &lifecycle,
+                             .admission = &admission,
+                             .connections = &connections,
+                             .workers = &workers,
+                             .loader = &loader,
+                             .metrics = &metrics,
+                             .access = secrets->access(),
+                             .request_log = &request_log,
+                             .admin_rpcs = options.models.enable_admin_rpcs};
   HttpPages pages = OperatorPages(&lifecycle, &metrics);
   AddStatusPage({&lifecycle, &models, cache.get(), &admission, &connections,
                  &options.limits, &request_log, &catalog, stored.get()},
                 pages);
   SEMRANK_ASSIGN_OR_RETURN(
       Listeners listeners,
-      Listen(options, secrets->tls(), environment, std::move(pages)));
+      Listen(options, secrets->tls(), parts, std::move(pages)));
 
   const auto stop = [&] { return signals.stop_requested(); };
   SEMRANK_RETURN_IF_ERROR(LoadFirstModels(options.models, models, signals));

@@ -18,23 +18,23 @@
 #include "server/base/request_log.h"
 #include "server/http/json_call.h"
 #include "server/http/json_messages.h"
+#include "server/requests/catalog_work.h"
 #include "server/requests/embed_work.h"
 #include "server/requests/explain_work.h"
 #include "server/requests/rank_work.h"
 #include "server/requests/rpc_status.h"
-#include "server/requests/search_work.h"
 
 namespace semrank {
 namespace {
 
-// One path: what its body is, and who works on it.
+// One path: the message that its body stands for, and the work.
 struct Method {
   std::string path;
-  RpcEnvironment environment;
+  ServerParts parts;
   JsonApiOptions options;
   Metrics::Rpc metrics;
-  std::function<std::unique_ptr<google::protobuf::Message>()> new_request;
-  std::function<std::unique_ptr<RequestWork>(const RpcEnvironment&)> new_work;
+  const google::protobuf::Descriptor* request = nullptr;
+  std::function<std::unique_ptr<RequestWork>(const ServerParts&)> new_work;
 };
 
 // Whole seconds, at least one.
@@ -87,15 +87,14 @@ HttpResponse Finish(const Method& method, const HttpRequest& request,
   const RequestIdentity identity =
       MakeRequestIdentity(request.request_id, request.traceparent);
   method.metrics.Handled(outcome.json.status().code(), outcome.time);
-  Remember(method.environment.request_log, "POST " + method.path, outcome,
-           identity);
+  Remember(method.parts.request_log, "POST " + method.path, outcome, identity);
   return MakeResponse(outcome, identity);
 }
 
 // For what never became a JsonCall, which counts its refusals itself.
 HttpResponse Refuse(const Method& method, const HttpRequest& request,
                     const Outcome& outcome) {
-  method.environment.metrics->CountRejected(outcome.json.status());
+  method.parts.metrics->CountRejected(outcome.json.status());
   return Finish(method, request, outcome);
 }
 
@@ -106,20 +105,19 @@ Outcome ToOutcome(const HttpRefusal& refusal) {
 // What needs no body.
 absl::Status CheckUnread(const Method& method, const HttpRequest& request) {
   SEMRANK_RETURN_IF_ERROR(method.options.allowed);
-  const AccessControl* const access = method.environment.access;
+  const AccessControl* const access = method.parts.access;
   if (access != nullptr) {
     SEMRANK_RETURN_IF_ERROR(access->Check(request.authorization, Role::kRead));
   }
-  SEMRANK_RETURN_IF_ERROR(method.environment.lifecycle->CheckAnswering());
-  return method.environment.admission->CheckRoom();
+  SEMRANK_RETURN_IF_ERROR(method.parts.lifecycle->CheckAnswering());
+  return method.parts.admission->CheckRoom();
 }
 
 absl::StatusOr<std::string> Answer(const Method& method,
                                    const HttpRequest& request) {
   return JsonCall::Run(
-      method.environment, method.new_work(method.environment),
-      method.new_request(), request.body,
-      {request.client_left, method.options.client_look_interval});
+      method.parts, method.new_work(method.parts), *method.request,
+      request.body, {request.client_left, method.options.client_look_interval});
 }
 
 HttpCall ToHttpCall(Method whole) {
@@ -159,34 +157,31 @@ HttpCall NoCall(RequestLog* log) {
 }
 
 template <typename Request, typename Work>
-Method MakeMethod(const RpcEnvironment& environment, const char* path,
+Method MakeMethod(const ServerParts& parts, const char* path,
                   const char* service, const char* name) {
-  return {
-      path,
-      environment,
-      {},
-      environment.metrics->AddRpc(service, name, "http"),
-      [] { return std::make_unique<Request>(); },
-      [](const RpcEnvironment& all) { return std::make_unique<Work>(all); }};
+  return {path,
+          parts,
+          {},
+          parts.metrics->AddRpc(service, name, "http"),
+          Request::descriptor(),
+          [](const ServerParts& all) { return std::make_unique<Work>(all); }};
 }
 
 }  // namespace
 
-HttpCalls JsonApi(const RpcEnvironment& environment,
-                  const JsonApiOptions& options) {
+HttpCalls JsonApi(const ServerParts& parts, const JsonApiOptions& options) {
   HttpCalls calls;
-  calls["/v1/"] = NoCall(environment.request_log);
+  calls["/v1/"] = NoCall(parts.request_log);
   for (Method& method : std::vector<Method>{
            MakeMethod<v1::RankRequest, RankWork>(
-               environment, "/v1/rank", "semrank.v1.RankingService", "Rank"),
+               parts, "/v1/rank", "semrank.v1.RankingService", "Rank"),
            MakeMethod<v1::SearchDocumentsRequest, SearchWork>(
-               environment, "/v1/search", "semrank.v1.CatalogService",
+               parts, "/v1/search", "semrank.v1.CatalogService",
                "SearchDocuments"),
            MakeMethod<v1::ExplainRequest, ExplainWork>(
-               environment, "/v1/explain", "semrank.v1.RankingService",
-               "Explain"),
+               parts, "/v1/explain", "semrank.v1.RankingService", "Explain"),
            MakeMethod<v1::EmbedTextsRequest, EmbedWork>(
-               environment, "/v1/embed", "semrank.v1.EmbeddingService",
+               parts, "/v1/embed", "semrank.v1.EmbeddingService",
                "EmbedTexts")}) {
     const std::string path = method.path;
     method.options = options;

@@ -5,8 +5,8 @@
 //   Headers  Authorization: Bearer KEY; x-request-id and traceparent come back;
 //            Retry-After where gRPC sends a pushback.
 //   Order    are calls allowed at all, key, state of the server, room for even
-//            one text; then the body is read and its texts are counted and
-//            admitted; then it is parsed.
+//            one text; then the body is read and parsed, which its size bounds;
+//            then the request is read, checked and admitted (request_run).
 #ifndef SEMRANK_SERVER_HTTP_JSON_API_H_
 #define SEMRANK_SERVER_HTTP_JSON_API_H_
 
@@ -16,7 +16,7 @@
 #include "absl/time/time.h"
 #include "server/http/http_server.h"
 #include "server/http/json_call.h"
-#include "server/requests/rpc_environment.h"
+#include "server/requests/server_parts.h"
 
 namespace semrank {
 
@@ -27,10 +27,9 @@ struct JsonApiOptions {
   absl::Duration client_look_interval = JsonCall::kLookInterval;
 };
 
-// Everything in `environment` must outlive the server; `calls` is not used.
+// The parts must outlive the server.
 // Counted as gRPC methods of type "http".
-HttpCalls JsonApi(const RpcEnvironment& environment,
-                  const JsonApiOptions& options);
+HttpCalls JsonApi(const ServerParts& parts, const JsonApiOptions& options);
 
 }  // namespace semrank
 

@@ -1,15 +1,15 @@
 // One request that came as JSON, run like any other: the same checks, limits,
-// admission and threads (rpc/request_run). The calling thread waits.
+// admission and threads (request_run). The calling thread waits.
 //
-//   Order    the body's texts are counted and admitted before it is parsed.
+//   Order    the body becomes the bytes of the Protobuf message, which are then
+//            read, checked and admitted as those of a gRPC call.
 //   Client   one that leaves is noticed between two slices of the work, after
 //            the first kLookInterval: looking costs a while.
 #ifndef SEMRANK_SERVER_HTTP_JSON_CALL_H_
 #define SEMRANK_SERVER_HTTP_JSON_CALL_H_
 
-#include <google/protobuf/message.h>
+#include <google/protobuf/descriptor.h>
 
-#include <deque>
 #include <functional>
 #include <future>
 #include <memory>
@@ -34,30 +34,25 @@ class JsonCall final : private RequestRun {
     absl::Duration interval = kLookInterval;
   };
 
-  // `request` is an empty message of the kind that `work` reads. The response
-  // as JSON, or the status that a gRPC caller would get.
+  // `request` is the message that `work` reads. The response as JSON, or the
+  // status that a gRPC caller would get.
   static absl::StatusOr<std::string> Run(
-      const RpcEnvironment& environment, std::unique_ptr<RequestWork> work,
-      std::unique_ptr<google::protobuf::Message> request, std::string_view body,
+      const ServerParts& parts, std::unique_ptr<RequestWork> work,
+      const google::protobuf::Descriptor& request, std::string_view body,
       ClientLook client);
 
  private:
-  JsonCall(const RpcEnvironment& environment, std::unique_ptr<RequestWork> work,
+  JsonCall(const ServerParts& parts, std::unique_ptr<RequestWork> work,
            ClientLook client);
 
-  // The message that the body stands for, in `bytes`. What was counted refers
-  // to `held`.
-  absl::Status AdmitAndParse(std::string_view body,
-                             google::protobuf::Message& request,
-                             std::deque<std::string>& held, std::string& bytes);
   absl::Time deadline() const override { return deadline_; }
   // Also when the server has no more time for it.
   bool gone() const override { return server_ends() || client_left(); }
   bool server_ends() const {
-    return environment().lifecycle->state() == Lifecycle::State::kEnding;
+    return parts().lifecycle->state() == Lifecycle::State::kEnding;
   }
   bool client_left() const;
-  absl::Status MakeAnswer(
+  absl::Status SerializeResponse(
       const google::protobuf::MessageLite& response) override;
   void Done(const absl::Status& status) override;
 

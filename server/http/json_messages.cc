@@ -1,7 +1,10 @@
 #include "server/http/json_messages.h"
 
+#include <google/protobuf/descriptor.h>
 #include <google/protobuf/util/json_util.h>
+#include <google/protobuf/util/type_resolver_util.h>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "server/base/errors.h"
 #include "server/requests/rpc_status.h"
@@ -9,6 +12,33 @@
 namespace semrank {
 
 namespace util = google::protobuf::util;
+
+namespace {
+
+constexpr char kUrlPrefix[] = "type.googleapis.com";
+
+// Whether brackets outside of strings are nested deeper than kMaxJsonDepth.
+// Protobuf's parser takes strings in either kind of quotes.
+bool IsTooDeep(std::string_view json) {
+  int depth = 0;
+  char quote = '\0';
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const char c = json[i];
+    if (quote != '\0') {
+      if (c == '\\') ++i;
+      if (c == quote) quote = '\0';
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == '[' || c == '{') {
+      if (++depth > kMaxJsonDepth) return true;
+    } else if (c == ']' || c == '}') {
+      --depth;
+    }
+  }
+  return false;
+}
+
+}  // namespace
 
 absl::StatusOr<std::string> ToJson(const google::protobuf::Message& message) {
   util::JsonPrintOptions options;
@@ -21,17 +51,28 @@ absl::StatusOr<std::string> ToJson(const google::protobuf::Message& message) {
   return json;
 }
 
-absl::Status FromJson(std::string_view json,
-                      google::protobuf::Message& message) {
-  message.Clear();
-  const auto status =
-      util::JsonStringToMessage({json.data(), json.size()}, &message);
+absl::Status JsonToBytes(std::string_view json,
+                         const google::protobuf::Descriptor& message,
+                         std::string& bytes) {
+  if (IsTooDeep(json)) {
+    return MakeError(
+        absl::StatusCode::kInvalidArgument, kMalformedReason,
+        absl::StrFormat("the body is nested deeper than the limit of %d levels",
+                        kMaxJsonDepth),
+        {{"message", message.full_name()},
+         {"limit", absl::StrCat(kMaxJsonDepth)}});
+  }
+  static util::TypeResolver& resolver = *util::NewTypeResolverForDescriptorPool(
+      kUrlPrefix, google::protobuf::DescriptorPool::generated_pool());
+  const auto status = util::JsonToBinaryString(
+      &resolver, absl::StrCat(kUrlPrefix, "/", message.full_name()),
+      {json.data(), json.size()}, &bytes);
   if (status.ok()) return absl::OkStatus();
-  const std::string name = message.GetTypeName();
-  return MakeError(absl::StatusCode::kInvalidArgument, "MALFORMED_MESSAGE",
-                   absl::StrFormat("the body is no %s as JSON: %s", name,
-                                   std::string(status.message())),
-                   {{"message", name}});
+  return MakeError(
+      absl::StatusCode::kInvalidArgument, kMalformedReason,
+      absl::StrFormat("the body is no %s as JSON: %s", message.full_name(),
+                      std::string(status.message())),
+      {{"message", message.full_name()}});
 }
 
 std::string StatusToJson(const absl::Status& status) {

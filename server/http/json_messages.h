@@ -17,10 +17,16 @@ namespace semrank {
 // Internal when a response cannot be written.
 absl::StatusOr<std::string> ToJson(const google::protobuf::Message& message);
 
-// Replaces `message`. InvalidArgument MALFORMED_MESSAGE with the parser's
+// Objects and arrays within each other. A message of the API has three levels;
+// Protobuf's parser bounds objects but not arrays.
+inline constexpr int kMaxJsonDepth = 32;
+
+// The bytes of the `message` that `json` stands for, in one pass and without
+// the message itself. InvalidArgument MALFORMED_MESSAGE with the parser's
 // reason; unknown fields are an error, since most are misspelt.
-absl::Status FromJson(std::string_view json,
-                      google::protobuf::Message& message);
+absl::Status JsonToBytes(std::string_view json,
+                         const google::protobuf::Descriptor& message,
+                         std::string& bytes);
 
 // google.rpc.Status with its details.
 std::string StatusToJson(const absl::Status& status);

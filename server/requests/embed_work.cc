@@ -1,29 +1,166 @@
 #include "server/requests/embed_work.h"
 
 #include "model/base/status_macros.h"
-#include "server/requests/request_run.h"
-#include "server/requests/response_fields.h"
+#include "server/base/errors.h"
 
 namespace semrank {
+namespace {
 
-absl::Status EmbedWork::Read(std::string_view bytes) {
-  SEMRANK_RETURN_IF_ERROR(ReadEmbedTextsRequest(bytes, num_texts_, message_));
-  SEMRANK_ASSIGN_OR_RETURN(
-      served_, environment_.models->Find(message_.settings.model.name(),
-                                         message_.settings.model.version()));
-  return environment_.embedding->Check(message_.input);
+using v1::EmbedTextsRequest;
+using v1::EmbedTextsStreamRequest;
+
+// ReadEmbedRequest reads both messages.
+static_assert(int{EmbedTextsRequest::kTextsFieldNumber} ==
+              int{EmbedTextsStreamRequest::kTextsFieldNumber});
+static_assert(int{EmbedTextsRequest::kSideFieldNumber} ==
+              int{EmbedTextsStreamRequest::kSideFieldNumber});
+static_assert(int{EmbedTextsRequest::kEncodingFieldNumber} ==
+              int{EmbedTextsStreamRequest::kEncodingFieldNumber});
+static_assert(int{EmbedTextsRequest::kModelFieldNumber} ==
+              int{EmbedTextsStreamRequest::kModelFieldNumber});
+
+// Puts the default encoding in.
+absl::Status CompleteSettings(v1::Side side, v1::VectorEncoding& encoding) {
+  if (side == v1::SIDE_UNSPECIFIED) {
+    return FieldError("INVALID_FIELD", "side",
+                      "is not set: say SIDE_QUERY or SIDE_DOCUMENT");
+  }
+  if (encoding == v1::VECTOR_ENCODING_UNSPECIFIED) {
+    encoding = v1::VECTOR_ENCODING_FLOAT32;
+  }
+  return absl::OkStatus();
+}
+
+Side ToSide(v1::Side side) {
+  return side == v1::SIDE_QUERY ? Side::kQuery : Side::kDocument;
+}
+
+absl::Status ChangesTheStream(std::string_view field) {
+  return FieldError("INVALID_FIELD", field,
+                    "differs from the first message of the stream");
+}
+
+RequestSize SizeOf(const EmbedMessage& message, std::string_view bytes) {
+  return {static_cast<std::int64_t>(message.texts.size()), bytes.size()};
+}
+
+}  // namespace
+
+absl::Status ReadEmbedRequest(std::string_view bytes, std::int64_t max_texts,
+                              const google::protobuf::Descriptor& type,
+                              EmbedMessage& message) {
+  std::int32_t side = 0;
+  std::int32_t encoding = 0;
+  WireReader reader(bytes, max_texts);
+  while (reader.Next()) {
+    switch (reader.field()) {
+      case EmbedTextsRequest::kTextsFieldNumber:
+        reader.Append(message.texts);
+        break;
+      case EmbedTextsRequest::kSideFieldNumber:
+        reader.Read(side);
+        break;
+      case EmbedTextsRequest::kEncodingFieldNumber:
+        reader.Read(encoding);
+        break;
+      case EmbedTextsRequest::kModelFieldNumber:
+        ReadModelRef(reader, message.model);
+        break;
+      default:
+        reader.Skip();
+    }
+  }
+  SEMRANK_RETURN_IF_ERROR(reader.Finish(type));
+  SEMRANK_RETURN_IF_ERROR(CheckModelName(message.model));
+  SEMRANK_RETURN_IF_ERROR(CheckEnum("side", side, v1::Side_IsValid));
+  SEMRANK_RETURN_IF_ERROR(
+      CheckEnum("encoding", encoding, v1::VectorEncoding_IsValid));
+  message.side = static_cast<v1::Side>(side);
+  message.encoding = static_cast<v1::VectorEncoding>(encoding);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<RequestSize> EmbedWork::Read(std::string_view bytes) {
+  SEMRANK_RETURN_IF_ERROR(
+      ReadEmbedRequest(bytes, parts_.limits().max_texts_per_request,
+                       *EmbedTextsRequest::descriptor(), message_));
+  SEMRANK_RETURN_IF_ERROR(CompleteSettings(message_.side, message_.encoding));
+  SEMRANK_ASSIGN_OR_RETURN(served_, FindModel(message_.model, *parts_.models));
+  input_.side = ToSide(message_.side);
+  input_.texts = message_.texts;
+  SEMRANK_RETURN_IF_ERROR(parts_.embedding->Check(input_));
+  return SizeOf(message_, bytes);
 }
 
 absl::StatusOr<Progress> EmbedWork::Advance(const RequestRun& run) {
-  SEMRANK_ASSIGN_OR_RETURN(const Progress progress,
-                           environment_.embedding->RunSlice(
-                               *served_, message_.input, run, state_, result_));
+  SEMRANK_ASSIGN_OR_RETURN(
+      const Progress progress,
+      parts_.embedding->RunSlice(*served_, input_, run, progress_, result_));
   if (progress == Progress::kMore) return progress;
   SetVectors(result_.vectors, served_->model->embedding_dim(),
-             message_.settings.encoding, response_);
+             message_.encoding, response_);
   run.AddOwnTimes(result_.times);
   SetFacts(*served_, result_.cache, result_.times, run.TimeSinceReceived(),
            response_);
+  return Progress::kDone;
+}
+
+absl::StatusOr<RequestSize> StreamedEmbedWork::Read(std::string_view bytes) {
+  SEMRANK_RETURN_IF_ERROR(
+      ReadEmbedRequest(bytes, parts_.limits().max_texts_per_request,
+                       *EmbedTextsStreamRequest::descriptor(), message_));
+  SEMRANK_RETURN_IF_ERROR(state_.served == nullptr ? BeginStream()
+                                                   : CheckSameStream());
+  input_.side = ToSide(state_.side);
+  input_.texts = message_.texts;
+  input_.skip_bad_texts = true;
+  SEMRANK_RETURN_IF_ERROR(parts_.embedding->Check(input_));
+  return SizeOf(message_, bytes);
+}
+
+absl::Status StreamedEmbedWork::BeginStream() {
+  begins_stream_ = true;
+  SEMRANK_RETURN_IF_ERROR(CompleteSettings(message_.side, message_.encoding));
+  state_.side = message_.side;
+  state_.encoding = message_.encoding;
+  SEMRANK_ASSIGN_OR_RETURN(state_.served,
+                           FindModel(message_.model, *parts_.models));
+  return absl::OkStatus();
+}
+
+absl::Status StreamedEmbedWork::CheckSameStream() const {
+  const ModelRefView& model = message_.model;
+  const ModelVersion& served = state_.served->model->version();
+  if (message_.side != v1::SIDE_UNSPECIFIED && message_.side != state_.side) {
+    return ChangesTheStream("side");
+  }
+  if (message_.encoding != v1::VECTOR_ENCODING_UNSPECIFIED &&
+      message_.encoding != state_.encoding) {
+    return ChangesTheStream("encoding");
+  }
+  if ((!model.name.empty() && model.name != served.name) ||
+      (model.version != 0 && model.version != served.version)) {
+    return ChangesTheStream("model");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Progress> StreamedEmbedWork::Advance(const RequestRun& run) {
+  const ServedModel& served = *state_.served;
+  SEMRANK_ASSIGN_OR_RETURN(
+      const Progress progress,
+      parts_.embedding->RunSlice(served, input_, run, progress_, result_));
+  if (progress == Progress::kMore) return progress;
+  response_.set_first_text(state_.num_answered);
+  response_.set_num_texts(static_cast<std::uint32_t>(message_.texts.size()));
+  SetVectors(result_.vectors, served.model->embedding_dim(), state_.encoding,
+             response_);
+  SetProblems(result_.problems, response_);
+  run.AddOwnTimes(result_.times);
+  SetFacts(served, result_.cache, result_.times, run.TimeSinceReceived(),
+           response_);
+  if (!begins_stream_) response_.clear_model();
+  state_.num_answered += message_.texts.size();
   return Progress::kDone;
 }
 

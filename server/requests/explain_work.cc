@@ -4,9 +4,6 @@
 
 #include "model/base/status_macros.h"
 #include "server/base/errors.h"
-#include "server/requests/message_parser.h"
-#include "server/requests/request_run.h"
-#include "server/requests/response_fields.h"
 
 namespace semrank {
 namespace {
@@ -39,39 +36,67 @@ void SetWinners(const std::vector<PoolingWinner>& winners, Winners& out) {
 
 }  // namespace
 
-absl::StatusOr<WorkSize> ExplainWork::Measure(const TextCount& count) {
-  found_texts_ = FindTexts(count);
-  if (found_texts_.ok()) {
-    SEMRANK_RETURN_IF_ERROR(explainer_.CheckSize(request_));
-  }
-  return WorkSize{request_.num_texts, request_.num_bytes};
-}
-
-absl::Status ExplainWork::FindTexts(const TextCount& count) {
-  if (count.title.has_value()) {
-    title_ = *count.title;
-  } else if (count.key.has_value()) {
-    snapshot_ = environment_.catalog_writer->catalog().TakeSnapshot();
-    const auto slot = snapshot_.Find(*count.key);
-    if (!slot.has_value()) {
-      return DocumentNotFound(count.key->index() == 0 ? "id" : "document_id");
+absl::StatusOr<RequestSize> ExplainWork::Read(std::string_view bytes) {
+  using v1::ExplainRequest;
+  std::string_view query;
+  std::string_view title;
+  std::uint64_t id = 0;
+  // The last one in the message counts.
+  int candidate = ExplainRequest::CANDIDATE_NOT_SET;
+  ModelRefView model;
+  WireReader reader(bytes);
+  while (reader.Next()) {
+    const int field = reader.field();
+    switch (field) {
+      case ExplainRequest::kQueryFieldNumber:
+        reader.Read(query);
+        break;
+      case ExplainRequest::kTitleFieldNumber:
+      case ExplainRequest::kDocumentIdFieldNumber:
+        if (reader.Read(title)) candidate = field;
+        break;
+      case ExplainRequest::kIdFieldNumber:
+        if (reader.ReadFixed64(id)) candidate = field;
+        break;
+      case ExplainRequest::kModelFieldNumber:
+        ReadModelRef(reader, model);
+        break;
+      case ExplainRequest::kMaxPoolingUnitsFieldNumber:
+        reader.Read(request_.max_pooling_units);
+        break;
+      default:
+        reader.Skip();
     }
-    title_ = snapshot_.record(*slot).title();
-  } else {
-    return FieldError("INVALID_FIELD", "candidate",
-                      "is not set: give a title, an id or a document_id");
   }
-  return explainer_.Read(count.query, title_, request_);
+  SEMRANK_RETURN_IF_ERROR(reader.Finish(*ExplainRequest::descriptor()));
+  SEMRANK_ASSIGN_OR_RETURN(served_, FindModel(model, *parts_.models));
+  switch (candidate) {
+    case ExplainRequest::kTitle:
+      title_ = title;
+      break;
+    case ExplainRequest::kId:
+      SEMRANK_RETURN_IF_ERROR(FindTitle(id));
+      break;
+    case ExplainRequest::kDocumentId:
+      SEMRANK_RETURN_IF_ERROR(CheckUtf8("document_id", title));
+      SEMRANK_RETURN_IF_ERROR(FindTitle(title));
+      break;
+    default:
+      return FieldError("INVALID_FIELD", "candidate",
+                        "is not set: give a title, an id or a document_id");
+  }
+  SEMRANK_RETURN_IF_ERROR(explainer_.Read(query, title_, request_));
+  SEMRANK_RETURN_IF_ERROR(explainer_.CheckSize(request_));
+  return RequestSize{request_.num_texts, request_.num_bytes};
 }
 
-absl::Status ExplainWork::Read(std::string_view bytes) {
-  v1::ExplainRequest message;
-  SEMRANK_RETURN_IF_ERROR(ParseMessage(bytes, message));
-  SEMRANK_RETURN_IF_ERROR(found_texts_);
-  SEMRANK_ASSIGN_OR_RETURN(
-      served_, environment_.models->Find(message.model().name(),
-                                         message.model().version()));
-  request_.max_pooling_units = message.max_pooling_units();
+absl::Status ExplainWork::FindTitle(const DocumentKeyView& key) {
+  snapshot_ = parts_.catalog_writer->catalog().TakeSnapshot();
+  const auto slot = snapshot_.Find(key);
+  if (!slot.has_value()) {
+    return DocumentNotFound(key.index() == 0 ? "id" : "document_id");
+  }
+  title_ = snapshot_.record(*slot).title();
   return absl::OkStatus();
 }
 

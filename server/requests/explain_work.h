@@ -1,4 +1,4 @@
-// The work of one Explain: from the bytes of the request to its response.
+// Explain: from the bytes of the request to its response.
 #ifndef SEMRANK_SERVER_REQUESTS_EXPLAIN_WORK_H_
 #define SEMRANK_SERVER_REQUESTS_EXPLAIN_WORK_H_
 
@@ -6,35 +6,33 @@
 
 #include "semrank/v1/ranking_service.pb.h"
 #include "server/ranking/explainer.h"
-#include "server/requests/request_work.h"
-#include "server/requests/rpc_environment.h"
+#include "server/requests/message_fields.h"
+#include "server/requests/request_run.h"
 
 namespace semrank {
 
 class ExplainWork final : public RequestWork {
  public:
-  // `environment` must outlive the work.
-  explicit ExplainWork(const RpcEnvironment& environment)
-      : environment_(environment), explainer_(environment.ranking) {}
+  explicit ExplainWork(const ServerParts& parts)
+      : parts_(parts), explainer_(parts.ranking) {}
 
-  const MessageTexts* texts() const override { return &kExplainTexts; }
-  absl::StatusOr<WorkSize> Measure(const TextCount& count) override;
-  absl::Status Read(std::string_view bytes) override;
+  // Size: the query, the title and each of their words. To count the words it
+  // normalises the two texts, which are within --max_text_bytes.
+  absl::StatusOr<RequestSize> Read(std::string_view bytes) override;
   absl::StatusOr<Progress> Advance(const RequestRun& run) override;
   const google::protobuf::MessageLite& response() const override {
     return response_;
   }
 
  private:
-  // The two texts, by what was counted.
-  absl::Status FindTexts(const TextCount& count);
+  // The title of the document that `key` names in the catalog.
+  absl::Status FindTitle(const DocumentKeyView& key);
 
-  const RpcEnvironment& environment_;
+  const ServerParts& parts_;
   const Explainer explainer_;
   // Holds the title of a document of the catalog.
   DocumentCatalog::Snapshot snapshot_;
   std::string_view title_;
-  absl::Status found_texts_;
   Explainer::Request request_;
   ServedModelPtr served_;
   Explanation result_;

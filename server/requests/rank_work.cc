@@ -1,47 +1,86 @@
 #include "server/requests/rank_work.h"
 
 #include <string>
-#include <utility>
 
 #include "model/base/status_macros.h"
 #include "server/base/errors.h"
-#include "server/requests/request_run.h"
-#include "server/requests/response_fields.h"
 
 namespace semrank {
+namespace {
 
-absl::StatusOr<WorkSize> RankWork::Measure(const TextCount& count) {
-  num_listed_ = count.num_items;
-  auto served =
-      environment_.models->Find(count.model_name, count.model_version);
-  found_ = served.status();
-  if (served.ok()) served_ = *std::move(served);
-  const std::int64_t max_texts =
-      environment_.ranking->limits().max_texts_per_request;
-  const std::int64_t num_candidates = count.num_items + CountVectors(count);
-  if (count.num_items <= max_texts && num_candidates > max_texts) {
-    return TooManyTexts("vectors", num_candidates, max_texts);
+using v1::RankRequest;
+using v1::RankStreamRequest;
+
+void ReadRankField(WireReader& reader, RankMessage& message) {
+  switch (reader.field()) {
+    case RankRequest::kTitlesFieldNumber:
+      return reader.Append(message.titles);
+    case RankRequest::kIdsFieldNumber:
+      return reader.Append(message.ids);
+    case RankRequest::kDocumentIdsFieldNumber:
+      return reader.Append(message.document_ids);
+    case RankRequest::kQueryFieldNumber:
+      reader.Read(message.input.query);
+      return;
+    case RankRequest::kVectorsFieldNumber:
+      reader.Read(message.input.vectors);
+      return;
+    case RankRequest::kTopKFieldNumber:
+      reader.Read(message.input.top_k);
+      return;
+    case RankRequest::kMinScoreFieldNumber:
+      reader.Read(message.input.min_score);
+      return;
+    case RankRequest::kModelFieldNumber:
+      return ReadModelRef(reader, message.model);
+    case RankRequest::kWithTitlesFieldNumber:
+      reader.Read(message.with_titles);
+      return;
+    default:
+      reader.Skip();
   }
-  return WorkSize{1 + num_candidates, count.num_bytes};
 }
 
-// None under a model without vectors, or without a model: Read refuses those.
-std::int64_t RankWork::CountVectors(const TextCount& count) const {
-  const int dim = served_ == nullptr ? 0 : served_->model->embedding_dim();
-  if (dim == 0) return 0;
-  return static_cast<std::int64_t>(count.vector_bytes / (sizeof(float) * dim));
+// The lists do not move any more.
+void SetCandidates(RankMessage& message) {
+  message.input.titles = message.titles;
+  message.input.ids = message.ids;
+  message.input.document_ids = message.document_ids;
 }
 
-absl::Status RankWork::Read(std::string_view bytes) {
-  SEMRANK_RETURN_IF_ERROR(ReadRankRequest(bytes, num_listed_, message_));
-  SEMRANK_RETURN_IF_ERROR(found_);
-  return environment_.ranking->Check(*served_, message_.input);
+}  // namespace
+
+absl::Status ReadRankRequest(std::string_view bytes, std::int64_t max_texts,
+                             RankMessage& message) {
+  WireReader reader(bytes, max_texts);
+  while (reader.Next()) ReadRankField(reader, message);
+  SetCandidates(message);
+  return reader.Finish(*RankRequest::descriptor());
+}
+
+absl::StatusOr<RequestSize> RankWork::Read(std::string_view bytes) {
+  SEMRANK_RETURN_IF_ERROR(
+      ReadRankRequest(bytes, parts_.limits().max_texts_per_request, message_));
+  return Check(bytes.size());
+}
+
+absl::StatusOr<RequestSize> RankWork::Check(std::size_t num_bytes) {
+  SEMRANK_ASSIGN_OR_RETURN(served_, FindModel(message_.model, *parts_.models));
+  const RankInput& input = message_.input;
+  SEMRANK_RETURN_IF_ERROR(parts_.ranking->Check(*served_, input));
+  std::int64_t num_texts = 1 + static_cast<std::int64_t>(input.num_named());
+  if (!input.vectors.empty()) {
+    const std::size_t row_bytes =
+        sizeof(float) * served_->model->embedding_dim();
+    num_texts += static_cast<std::int64_t>(input.vectors.size() / row_bytes);
+  }
+  return RequestSize{num_texts, num_bytes};
 }
 
 absl::StatusOr<Progress> RankWork::Advance(const RequestRun& run) {
   SEMRANK_ASSIGN_OR_RETURN(const Progress progress,
-                           environment_.ranking->RunSlice(
-                               *served_, message_.input, run, state_, result_));
+                           parts_.ranking->RunSlice(*served_, message_.input,
+                                                    run, progress_, result_));
   if (progress == Progress::kMore) return progress;
   FillRanking();
   response_.set_score_kind(served_->model->config().score_kind());
@@ -73,6 +112,34 @@ std::string_view RankWork::TitleOf(std::uint32_t candidate) const {
   const std::size_t place = candidate - num_titles;
   if (place >= catalog.slots.size()) return "";  // a vector
   return catalog.snapshot.record(catalog.slots[place]).title();
+}
+
+// The number may come behind the request, and the request in several pieces,
+// which Protobuf merges.
+absl::StatusOr<RequestSize> StreamedRankWork::Read(std::string_view bytes) {
+  bool has_request = false;
+  std::uint64_t number = 0;
+  RankMessage& message = rank_.message_;
+  WireReader reader(bytes, rank_.parts_.limits().max_texts_per_request);
+  while (reader.Next()) {
+    switch (reader.field()) {
+      case RankStreamRequest::kRequestNumberFieldNumber:
+        reader.Read(number);
+        break;
+      case RankStreamRequest::kRequestFieldNumber:
+        has_request |=
+            reader.ReadMessage([&] { ReadRankField(reader, message); });
+        break;
+      default:
+        reader.Skip();
+    }
+  }
+  SetCandidates(message);
+  response_.set_request_number(number);
+  SEMRANK_RETURN_IF_ERROR(reader.Finish(*RankStreamRequest::descriptor(),
+                                        *RankRequest::descriptor()));
+  if (!has_request) return FieldError("INVALID_FIELD", "request", "is not set");
+  return rank_.Check(bytes.size());
 }
 
 }  // namespace semrank

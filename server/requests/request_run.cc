@@ -6,9 +6,9 @@
 
 namespace semrank {
 
-RequestRun::RequestRun(const RpcEnvironment& environment,
+RequestRun::RequestRun(const ServerParts& parts,
                        std::unique_ptr<RequestWork> work)
-    : environment_(environment),
+    : parts_(parts),
       work_(std::move(work)),
       received_(std::chrono::steady_clock::now()) {}
 
@@ -22,60 +22,37 @@ void RequestRun::AddOwnTimes(StageTimes& times) const {
 }
 
 absl::Status RequestRun::CheckUnread() const {
-  const Lifecycle& lifecycle = *environment_.lifecycle;
+  const Lifecycle& lifecycle = *parts_.lifecycle;
   SEMRANK_RETURN_IF_ERROR(work_->needs_model() ? lifecycle.CheckAnswering()
                                                : lifecycle.CheckNotStopping());
   if (!work_->refused_unread()) return absl::OkStatus();
-  return environment_.admission->CheckRoom();
+  return parts_.admission->CheckRoom();
 }
 
 void RequestRun::Start(std::string_view bytes) {
-  const absl::Status status = CountAndAdmit(bytes);
+  const absl::Status status = ReadAndAdmit(bytes);
   if (!status.ok()) return Finish(status);
-  StartAdmitted(bytes);
-}
-
-absl::Status RequestRun::CountAndAdmit(std::string_view bytes) {
-  TextCount count = {.num_bytes = bytes.size()};
-  const MessageTexts* const texts = work_->texts();
-  if (texts != nullptr) {
-    SEMRANK_RETURN_IF_ERROR(CountTexts(bytes, *texts, count));
-  }
-  return Admit(count);
-}
-
-absl::Status RequestRun::Admit(const TextCount& count) {
-  // First, since a refusal may repeat what Measure takes from the count.
-  SEMRANK_ASSIGN_OR_RETURN(size_, work_->Measure(count));
-  const MessageTexts* const texts = work_->texts();
-  if (texts != nullptr) {
-    SEMRANK_RETURN_IF_ERROR(CheckNumItems(
-        count, *texts, environment_.ranking->limits().max_texts_per_request));
-  }
-  SEMRANK_ASSIGN_OR_RETURN(permit_,
-                           environment_.admission->Admit(size_.num_texts));
-  return absl::OkStatus();
-}
-
-void RequestRun::StartAdmitted(std::string_view bytes) {
-  const absl::Status status = work_->Read(bytes);
   read_time_ = waiting_since_ = TimeSinceReceived();
-  environment_.metrics->RecordStage(Stage::kRead, read_time_);
-  if (!status.ok()) {
-    Finish(status);
-  } else if (work_->pool() != nullptr || size_.num_texts > kMaxInlineTexts ||
-             size_.num_bytes > kMaxInlineBytes) {
+  parts_.metrics->RecordStage(Stage::kRead, read_time_);
+  if (work_->pool() != nullptr || size_.num_texts > kMaxInlineTexts ||
+      size_.num_bytes > kMaxInlineBytes) {
     QueueForWorker();
   } else {
     RunSlice();
   }
 }
 
+absl::Status RequestRun::ReadAndAdmit(std::string_view bytes) {
+  SEMRANK_ASSIGN_OR_RETURN(size_, work_->Read(bytes));
+  SEMRANK_ASSIGN_OR_RETURN(permit_, parts_.admission->Admit(size_.num_texts));
+  return absl::OkStatus();
+}
+
 void RequestRun::QueueForWorker() {
   WorkerPool* const pool = work_->pool();
-  HighWaterMark& queued = environment_.admission->queued_texts();
+  HighWaterMark& queued = parts_.admission->queued_texts();
   queued.Raise(size_.num_texts);
-  (pool != nullptr ? pool : environment_.workers)->Submit([this, &queued] {
+  (pool != nullptr ? pool : parts_.workers)->Submit([this, &queued] {
     queued.Lower(size_.num_texts);
     RunSlice();
   });
@@ -89,8 +66,9 @@ void RequestRun::RunSlice() {
     QueueForWorker();
     return;
   }
-  environment_.metrics->RecordStage(Stage::kQueue, queue_time_);
-  Finish(progress.ok() ? MakeAnswer(work_->response()) : progress.status());
+  parts_.metrics->RecordStage(Stage::kQueue, queue_time_);
+  Finish(progress.ok() ? SerializeResponse(work_->response())
+                       : progress.status());
 }
 
 absl::StatusOr<Progress> RequestRun::Advance() {
@@ -99,8 +77,8 @@ absl::StatusOr<Progress> RequestRun::Advance() {
 }
 
 void RequestRun::Finish(const absl::Status& status) {
-  if (!status.ok()) environment_.metrics->CountRejected(status);
-  // The permit goes back first: a caller that has its answer must find room.
+  if (!status.ok()) parts_.metrics->CountRejected(status);
+  // Permits go back first: a caller that has its response must find room.
   permit_ = Admission::Permit();
   Done(status);
 }

@@ -1,86 +1,122 @@
-// One request from its bytes to its outcome; the same for unary calls and
-// for the requests of a stream.
+// One request from its bytes to its outcome, whatever brought it: a unary call,
+// a stream or JSON over HTTP.
 //
-//   start    in the caller's thread: is the server answering, has it room for
-//            even one text; count, admit, Read
-//   turns    there, or in the worker pool for a large request, where the
-//            requests take turns; before each: does the caller still wait
-//   outcome  counters, the answer's bytes, permit back, Done
+//   Start    in the caller's thread: read in place, check, admit. A refused
+//            request has cost one pass over its bytes and no copy of them.
+//   Slices   in the caller's thread, or in the worker pool for a large request,
+//            where requests take turns of a slice, a few milliseconds. Before
+//            each slice the run asks whether the caller still waits.
+//   Outcome  counters, the response's bytes, permits back, Done.
 #ifndef SEMRANK_SERVER_REQUESTS_REQUEST_RUN_H_
 #define SEMRANK_SERVER_REQUESTS_REQUEST_RUN_H_
 
 #include <google/protobuf/message_lite.h>
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string_view>
 
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "server/base/caller.h"
 #include "server/base/metrics.h"
-#include "server/requests/request_work.h"
-#include "server/requests/rpc_environment.h"
+#include "server/base/work_slice.h"
+#include "server/requests/server_parts.h"
 
 namespace semrank {
 
+class RequestRun;
+
+// What a request needs: admission counts the texts, and both decide which
+// thread runs it.
+struct RequestSize {
+  std::int64_t num_texts = 0;
+  std::size_t num_bytes = 0;
+};
+
+// What one method does with a request: Read, then, once admitted, Advance until
+// it returns kDone or an error. Called by one thread at a time, not always the
+// same one.
+class RequestWork {
+ public:
+  virtual ~RequestWork() = default;
+
+  // Whether the server may refuse the request before it reads the bytes, when
+  // not one more text fits. Not if it takes no permits, or if the refusal
+  // repeats something from the bytes.
+  virtual bool refused_unread() const { return true; }
+
+  // Whether the request needs a loaded model.
+  virtual bool needs_model() const { return true; }
+
+  // Reads the Protobuf message in place and checks what is cheap to check.
+  // `bytes` stays valid as long as the work does. Must not copy, normalise or
+  // embed what is in it, since nothing is admitted yet.
+  virtual absl::StatusOr<RequestSize> Read(std::string_view bytes) = 0;
+
+  // One slice. `run` tells who waits, and how long reading and waiting took.
+  virtual absl::StatusOr<Progress> Advance(const RequestRun& run) = 0;
+
+  // The pool in which Advance must run because it may block; null = the size
+  // decides.
+  virtual WorkerPool* pool() const { return nullptr; }
+
+  // Complete after kDone.
+  virtual const google::protobuf::MessageLite& response() const = 0;
+};
+
 class RequestRun : public Caller {
  public:
-  // Requests above either size leave the thread that brought them. Below, they
-  // take at most a few milliseconds even when nothing is cached, and the switch
-  // of threads would cost more than most of them.
+  // Requests above either size leave the thread that brought them. Smaller ones
+  // take at most a few milliseconds even when nothing is cached, and switching
+  // threads would cost more than most of them.
   static constexpr std::int64_t kMaxInlineTexts = kSliceTexts;
   static constexpr std::size_t kMaxInlineBytes = kSliceBytes;
 
   RequestRun(const RequestRun&) = delete;
   RequestRun& operator=(const RequestRun&) = delete;
 
-  // What the request took outside of its work so far: reading and waiting.
+  // The time of reading and of waiting for a thread, so far.
   void AddOwnTimes(StageTimes& times) const;
   absl::Duration TimeSinceReceived() const;
 
  protected:
-  // `environment` must outlive the run.
-  RequestRun(const RpcEnvironment& environment,
-             std::unique_ptr<RequestWork> work);
+  // `parts` must outlive the run.
+  RequestRun(const ServerParts& parts, std::unique_ptr<RequestWork> work);
 
-  // What ends a request whatever its bytes say. To be asked before they are
-  // touched; an error is for Refuse.
+  // What refuses a request whatever its bytes say; to be asked before they are
+  // touched. An error is for Refuse.
   absl::Status CheckUnread() const;
   // Leads to one Done, now or later, in this thread or another. `bytes` must
   // stay valid until then.
   void Start(std::string_view bytes);
-  // Instead of Start: counts the refusal, then Done.
+  // In place of Start: counts the refusal, then Done.
   void Refuse(const absl::Status& status) { Finish(status); }
 
-  // The two halves of Start, for a request that comes as something else than a
-  // Protobuf message. After an error of Admit comes Refuse.
-  absl::Status Admit(const TextCount& count);
-  void StartAdmitted(std::string_view bytes);
-
-  const RpcEnvironment& environment() const { return environment_; }
+  const ServerParts& parts() const { return parts_; }
   const RequestWork& work() const { return *work_; }
 
  private:
-  // Makes the bytes of the answer, while the permit is still held.
-  virtual absl::Status MakeAnswer(
+  // Serialises the response, while the permits are still held.
+  virtual absl::Status SerializeResponse(
       const google::protobuf::MessageLite& response) = 0;
   // The end; the run may delete itself.
   virtual void Done(const absl::Status& status) = 0;
 
-  absl::Status CountAndAdmit(std::string_view bytes);
+  absl::Status ReadAndAdmit(std::string_view bytes);
   void QueueForWorker();
   void RunSlice();
   absl::StatusOr<Progress> Advance();
   void Finish(const absl::Status& status);
 
-  const RpcEnvironment& environment_;
+  const ServerParts& parts_;
   const std::unique_ptr<RequestWork> work_;
   const std::chrono::steady_clock::time_point received_;
   Admission::Permit permit_;
-  WorkSize size_;
+  RequestSize size_;
   absl::Duration read_time_;
   absl::Duration queue_time_;
-  // TimeSinceReceived when it began to wait for its turn.
+  // TimeSinceReceived when it began to wait for a thread.
   absl::Duration waiting_since_;
 };
 

@@ -1,11 +1,27 @@
 #include "server/requests/wire_reader.h"
 
+#include <algorithm>
+#include <bit>
+
+#include "server/base/errors.h"
+
 namespace semrank {
+namespace {
 
-using google::protobuf::internal::WireFormatLite;
+using google::protobuf::io::CodedInputStream;
 
-WireReader::WireReader(std::string_view message)
-    : input_(reinterpret_cast<const std::uint8_t*>(message.data()),
+// As deep as Protobuf goes.
+constexpr int kMaxGroupDepth = 100;
+// Most titles take at least as many bytes on the wire, and the views of all of
+// them then take less memory than the message itself.
+constexpr std::size_t kLikelyTextBytes = 24;
+
+}  // namespace
+
+WireReader::WireReader(std::string_view message, std::int64_t max_items)
+    : num_bytes_(message.size()),
+      max_items_(max_items),
+      input_(reinterpret_cast<const std::uint8_t*>(message.data()),
              static_cast<int>(message.size())) {
   // A limit makes "at the end" differ from "tag 0", which is no field.
   input_.PushLimit(static_cast<int>(message.size()));
@@ -14,20 +30,19 @@ WireReader::WireReader(std::string_view message)
 bool WireReader::Next() {
   if (!ok_) return false;
   tag_ = input_.ReadTag();
-  if (tag_ != 0) return Check(WireFormatLite::GetTagFieldNumber(tag_) > 0);
+  if (tag_ != 0) return Check(field() > 0);
   Check(input_.ConsumedEntireMessage());
   return false;
 }
 
-int WireReader::field() const {
-  return WireFormatLite::GetTagFieldNumber(tag_);
+bool WireReader::Expect(WireType expected) {
+  if (type() == expected) return true;
+  Skip();
+  return false;
 }
 
-WireReader::WireType WireReader::type() const {
-  return WireFormatLite::GetTagWireType(tag_);
-}
-
-bool WireReader::ReadBytes(std::string_view& value) {
+bool WireReader::Read(std::string_view& value) {
+  if (!Expect(kBytes)) return false;
   int size = 0;
   if (!Check(input_.ReadVarintSizeAsInt(&size))) return false;
   const void* data = nullptr;
@@ -39,19 +54,138 @@ bool WireReader::ReadBytes(std::string_view& value) {
 }
 
 bool WireReader::ReadVarint(std::uint64_t& value) {
-  return Check(input_.ReadVarint64(&value));
+  return Expect(kVarint) && Check(input_.ReadVarint64(&value));
 }
 
-bool WireReader::ReadFixed32(std::uint32_t& value) {
-  return Check(input_.ReadLittleEndian32(&value));
+bool WireReader::Read(std::uint64_t& value) { return ReadVarint(value); }
+
+// Narrower numbers are cut off, as Protobuf does.
+bool WireReader::Read(std::int64_t& value) {
+  std::uint64_t wide = 0;
+  if (!ReadVarint(wide)) return false;
+  value = static_cast<std::int64_t>(wide);
+  return true;
+}
+
+bool WireReader::Read(std::uint32_t& value) {
+  std::uint64_t wide = 0;
+  if (!ReadVarint(wide)) return false;
+  value = static_cast<std::uint32_t>(wide);
+  return true;
+}
+
+bool WireReader::Read(std::int32_t& value) {
+  std::uint64_t wide = 0;
+  if (!ReadVarint(wide)) return false;
+  value = static_cast<std::int32_t>(wide);
+  return true;
+}
+
+bool WireReader::Read(bool& value) {
+  std::uint64_t wide = 0;
+  if (!ReadVarint(wide)) return false;
+  value = wide != 0;
+  return true;
+}
+
+bool WireReader::Read(std::optional<float>& value) {
+  std::uint32_t bits = 0;
+  if (!Expect(kFixed32) || !Check(input_.ReadLittleEndian32(&bits))) {
+    return false;
+  }
+  value = std::bit_cast<float>(bits);
+  return true;
 }
 
 bool WireReader::ReadFixed64(std::uint64_t& value) {
-  return Check(input_.ReadLittleEndian64(&value));
+  return Expect(kFixed64) && Check(input_.ReadLittleEndian64(&value));
 }
 
-bool WireReader::Skip() {
-  return Check(WireFormatLite::SkipField(&input_, tag_));
+void WireReader::Append(std::vector<std::string_view>& items) {
+  std::string_view text;
+  if (!Read(text) || CountItems(1) == 0) return;
+  if (items.empty()) {
+    // Nearly always one allocation for all of them.
+    items.reserve(
+        std::min<std::size_t>(num_bytes_ / kLikelyTextBytes + 1, max_items_));
+  }
+  items.push_back(text);
+}
+
+void WireReader::Append(std::vector<std::uint64_t>& items) {
+  std::uint64_t number = 0;
+  if (type() == kFixed64) {
+    if (ReadFixed64(number) && CountItems(1) == 1) items.push_back(number);
+    return;
+  }
+  std::string_view packed;
+  if (!Read(packed) || !Check(packed.size() % sizeof(number) == 0)) return;
+  const std::int64_t count = CountItems(packed.size() / sizeof(number));
+  items.reserve(items.size() + count);
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(packed.data());
+  for (std::int64_t i = 0; i < count; ++i) {
+    bytes = CodedInputStream::ReadLittleEndian64FromArray(bytes, &number);
+    items.push_back(number);
+  }
+}
+
+std::int64_t WireReader::CountItems(std::int64_t count) {
+  if (num_items_ == 0) first_item_field_ = field();
+  const std::int64_t room = std::max<std::int64_t>(max_items_ - num_items_, 0);
+  num_items_ += count;
+  return std::min(count, room);
+}
+
+bool WireReader::BeginMessage(Limit& end) {
+  if (!Expect(kBytes)) return false;
+  int size = 0;
+  if (!Check(input_.ReadVarintSizeAsInt(&size)) ||
+      !Check(size <= input_.BytesUntilLimit())) {
+    return false;
+  }
+  end = input_.PushLimit(size);
+  return true;
+}
+
+void WireReader::EndMessage(Limit end) { input_.PopLimit(end); }
+
+void WireReader::SkipRest() { Check(input_.Skip(input_.BytesUntilLimit())); }
+
+void WireReader::Skip() { Check(SkipField(tag_, 0)); }
+
+bool WireReader::SkipField(std::uint32_t tag, int depth) {
+  std::uint64_t number = 0;
+  std::uint32_t half = 0;
+  int size = 0;
+  switch (tag & 7) {
+    case kVarint:
+      return input_.ReadVarint64(&number);
+    case kFixed64:
+      return input_.ReadLittleEndian64(&number);
+    case kFixed32:
+      return input_.ReadLittleEndian32(&half);
+    case kBytes:
+      return input_.ReadVarintSizeAsInt(&size) && input_.Skip(size);
+    case kStartGroup:
+      if (depth >= kMaxGroupDepth) return false;
+      for (;;) {
+        const std::uint32_t inner = input_.ReadTag();
+        if (inner >> 3 == 0) return false;
+        if ((inner & 7) == kEndGroup) return inner >> 3 == tag >> 3;
+        if (!SkipField(inner, depth + 1)) return false;
+      }
+    default:
+      return false;
+  }
+}
+
+absl::Status WireReader::Finish(
+    const google::protobuf::Descriptor& message,
+    const google::protobuf::Descriptor& items) const {
+  if (!ok_) return MalformedMessage(message.full_name());
+  if (num_items_ <= max_items_) return absl::OkStatus();
+  return TooManyTexts(items.FindFieldByNumber(first_item_field_)->name(),
+                      num_items_, max_items_);
 }
 
 }  // namespace semrank

@@ -1,57 +1,125 @@
-// Walks the fields of a serialised message in place: strings come out as views
-// into it, nothing is copied, and a string that is not UTF-8 is handed out as
-// it is, so that the caller can say which one. (Protobuf's own parser copies
-// each string and only says that something was wrong.)
+// Reads a serialised Protobuf message in place: strings are views into its
+// bytes and nothing is copied, so a request that is refused costs one pass over
+// its bytes. (Protobuf's own parser copies every string before admission could
+// be asked.)
 //
-//   Reading  for each Next(), one Read that fits the field, or Skip().
-//   Errors   once a byte is no message, everything returns false and ok() is
-//            false for good.
+//   Reading  for each Next() one Read, Append or Skip. The rules are
+//   Protobuf's:
+//            the last value of a singular field counts, a repeated field goes
+//            on, and a field whose wire type does not fit is skipped. Strings
+//            are not checked for UTF-8; the caller does that by name.
+//   Memory   16 bytes for each item of a repeated field; at most `max_items`
+//            are kept, while all of them are counted.
+//   Errors   after the first malformed byte everything returns false. Finish
+//            reports it, or more than `max_items` items.
 #ifndef SEMRANK_SERVER_REQUESTS_WIRE_READER_H_
 #define SEMRANK_SERVER_REQUESTS_WIRE_READER_H_
 
+#include <google/protobuf/descriptor.h>
 #include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/wire_format_lite.h>
 
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
 
 namespace semrank {
 
 class WireReader {
  public:
-  using WireType = google::protobuf::internal::WireFormatLite::WireType;
-  static constexpr WireType kVarint =
-      google::protobuf::internal::WireFormatLite::WIRETYPE_VARINT;
-  static constexpr WireType kBytes =
-      google::protobuf::internal::WireFormatLite::WIRETYPE_LENGTH_DELIMITED;
-  static constexpr WireType kFixed32 =
-      google::protobuf::internal::WireFormatLite::WIRETYPE_FIXED32;
-  static constexpr WireType kFixed64 =
-      google::protobuf::internal::WireFormatLite::WIRETYPE_FIXED64;
-
   // `message` must outlive the reader and the views; at most 2 GiB.
-  explicit WireReader(std::string_view message);
+  explicit WireReader(
+      std::string_view message,
+      std::int64_t max_items = std::numeric_limits<std::int64_t>::max());
 
-  // Moves to the next field. False at the end and at the first error.
+  // Moves to the next field. False at the end of the message and after an
+  // error.
   bool Next();
-  bool ok() const { return ok_; }
+  int field() const { return static_cast<int>(tag_ >> 3); }
 
-  int field() const;
-  // A known field with an unexpected type is skipped, as Protobuf does.
-  WireType type() const;
-
-  bool ReadBytes(std::string_view& value);
-  bool ReadVarint(std::uint64_t& value);
-  bool ReadFixed32(std::uint32_t& value);
+  // True when the value was read, false when the field was skipped or is
+  // malformed; `value` is unchanged then.
+  bool Read(std::string_view& value);  // string, bytes
+  bool Read(std::uint64_t& value);     // uint64
+  bool Read(std::int64_t& value);      // int64
+  bool Read(std::uint32_t& value);     // uint32
+  bool Read(std::int32_t& value);      // int32, enums
+  bool Read(bool& value);
+  bool Read(std::optional<float>& value);
   bool ReadFixed64(std::uint64_t& value);
-  bool Skip();
+
+  // Items of repeated fields. Numbers are fixed64, packed or not.
+  void Append(std::vector<std::string_view>& items);
+  void Append(std::vector<std::uint64_t>& items);
+
+  // Calls `read_field()` for each field of the message in this field; false as
+  // of Read.
+  template <typename ReadField>
+  bool ReadMessage(ReadField read_field) {
+    Limit end;
+    if (!BeginMessage(end)) return false;
+    while (Next()) read_field();
+    EndMessage(end);
+    return ok_;
+  }
+  // An item that is a message: `read_field(item)` for each of its fields.
+  template <typename Item, typename ReadField>
+  void Append(std::vector<Item>& items, ReadField read_field) {
+    Limit end;
+    if (!BeginMessage(end)) return;
+    if (CountItems(1) == 1) {
+      Item& item = items.emplace_back();
+      while (Next()) read_field(item);
+    } else {
+      SkipRest();
+    }
+    EndMessage(end);
+  }
+
+  void Skip();
+
+  // After the last Next: MALFORMED_MESSAGE, or TOO_MANY_TEXTS with the name of
+  // the first item's field. `items` is the message with the repeated fields, if
+  // it is not the outermost one.
+  absl::Status Finish(const google::protobuf::Descriptor& message) const {
+    return Finish(message, message);
+  }
+  absl::Status Finish(const google::protobuf::Descriptor& message,
+                      const google::protobuf::Descriptor& items) const;
 
  private:
-  bool Check(bool success) { return ok_ = ok_ && success; }
+  using Limit = google::protobuf::io::CodedInputStream::Limit;
+  enum WireType {
+    kVarint = 0,
+    kFixed64 = 1,
+    kBytes = 2,
+    kStartGroup = 3,
+    kEndGroup = 4,
+    kFixed32 = 5
+  };
 
+  int type() const { return static_cast<int>(tag_ & 7); }
+  bool Check(bool success) { return ok_ = ok_ && success; }
+  // False, and skips the field, when its type is another one.
+  bool Expect(WireType type);
+  bool ReadVarint(std::uint64_t& value);
+  bool BeginMessage(Limit& end);
+  void EndMessage(Limit end);
+  void SkipRest();
+  bool SkipField(std::uint32_t tag, int depth);
+  // How many of these further items are to be kept.
+  std::int64_t CountItems(std::int64_t count);
+
+  const std::size_t num_bytes_;
+  const std::int64_t max_items_;
   google::protobuf::io::CodedInputStream input_;
   std::uint32_t tag_ = 0;
   bool ok_ = true;
+  std::int64_t num_items_ = 0;
+  int first_item_field_ = 0;
 };
 
 }  // namespace semrank

@@ -1,6 +1,6 @@
 #include "server/rpc/rpc_server.h"
 
-#include <grpc/grpc.h>
+#include <grpc/support/log.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/resource_quota.h>
@@ -13,47 +13,55 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <future>
 #include <mutex>
 #include <utility>
 
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "server/base/limits.h"
-#include "server/requests/message_parser.h"
-#include "server/rpc/call_tracker.h"
-#include "server/rpc/catalog_service.h"
-#include "server/rpc/embedding_service.h"
-#include "server/rpc/grpc_log.h"
+#include "server/base/log_throttle.h"
 #include "server/rpc/health_server.h"
-#include "server/rpc/model_service.h"
-#include "server/rpc/ranking_service.h"
+#include "server/rpc/services.h"
 #include "server/rpc/tls_credentials.h"
 
 namespace semrank {
 namespace {
 
-// After the last of our calls the library gets this long to put its answer on
-// the wire before streams that never end are cut.
+// After the last of our calls, what streams that never end by themselves
+// (health Watch, reflection) and calls that gRPC has just taken in get.
 constexpr std::chrono::milliseconds kSettleTime(100);
 
-// How often it is looked for answers that are not taken.
+// How often the server looks for responses that clients do not take.
 constexpr absl::Duration kCutInterval = absl::Seconds(1);
+
+constexpr int kMaxLogLinesPerSecond = 10;
+
+// Writes gRPC's log into the server's, throttled.
+void LogGrpc(gpr_log_func_args* args) {
+  static LogThrottle& throttle = *new LogThrottle(kMaxLogLinesPerSecond);
+  std::int64_t num_dropped = 0;
+  if (!throttle.Allow(absl::Now(), num_dropped)) return;
+  const bool is_error = args->severity == GPR_LOG_SEVERITY_ERROR;
+  spdlog::log(is_error ? spdlog::level::warn : spdlog::level::debug, "gRPC: {}",
+              args->message);
+  if (num_dropped > 0) {
+    spdlog::warn("{} such lines were dropped before", num_dropped);
+  }
+}
 
 // Settings of the whole process, made before its first gRPC server.
 void PrepareProcess() {
   static std::once_flag once;
   std::call_once(once, [] {
-    CatchProtobufLog();
-    CatchGrpcLog();
+    gpr_set_log_function(&LogGrpc);
     grpc::EnableDefaultHealthCheckService(true);
     grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   });
 }
 
-// Of requests on their way in, all connections together. Many times what the
-// server takes at once: gRPC breaks off calls without a reason of ours when it
-// is used up.
+// What requests may take that have not come whole, all connections together.
+// Many times what the server takes at once: when it is used up, gRPC breaks off
+// calls without a reason of ours.
 std::size_t MaxIncomingBytes(const Limits& limits) {
   constexpr std::int64_t kLeast = std::int64_t{256} << 20;
   return static_cast<std::size_t>(
@@ -84,37 +92,32 @@ void SetLimits(const Limits& limits, grpc::ServerBuilder& builder) {
 
 }  // namespace
 
-RpcServer::RpcServer(std::unique_ptr<CallTracker> calls)
-    : calls_(std::move(calls)),
+RpcServer::RpcServer(std::int64_t max_unsent_bytes, absl::Duration send_time)
+    : calls_(max_unsent_bytes, send_time),
       cutter_(std::make_unique<PeriodicTask>(kCutInterval, [this] {
-        const int num_cut = calls_->leaving().CancelOverdue(absl::Now());
+        const int num_cut = calls_.CancelOverdue(absl::Now());
         if (num_cut == 0) return;
-        spdlog::warn("{} calls ended: their answers were not taken in time",
+        spdlog::warn("{} calls ended: clients did not take responses in time",
                      num_cut);
       })) {}
 
 absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(
-    const RpcServerOptions& options, RpcEnvironment environment) {
+    const RpcServerOptions& options, const ServerParts& parts) {
   PrepareProcess();
-  const std::int64_t max_leaving_bytes =
-      options.max_leaving_bytes > 0
-          ? options.max_leaving_bytes
-          : MaxLeavingBytes(environment.ranking->limits());
-  std::unique_ptr<RpcServer> server(new RpcServer(
-      std::make_unique<CallTracker>(max_leaving_bytes, options.answer_time)));
-  auto listener = ConnectionListener::Listen(options.listen_address,
-                                             environment.connections);
+  const Limits& limits = parts.limits();
+  std::unique_ptr<RpcServer> server(new RpcServer(options.max_unsent_bytes > 0
+                                                      ? options.max_unsent_bytes
+                                                      : MaxUnsentBytes(limits),
+                                                  options.send_time));
+  auto listener =
+      ConnectionListener::Listen(options.listen_address, parts.connections);
   if (!listener.ok()) {
     return absl::UnavailableError(
         absl::StrFormat("cannot listen for gRPC on %s (--listen_address): %s",
                         options.listen_address, listener.status().message()));
   }
   server->listener_ = *std::move(listener);
-  environment.calls = server->calls_.get();
-  server->services_.push_back(std::make_unique<RankingService>(environment));
-  server->services_.push_back(std::make_unique<EmbeddingService>(environment));
-  server->services_.push_back(std::make_unique<CatalogService>(environment));
-  server->services_.push_back(std::make_unique<ModelService>(environment));
+  server->services_ = MakeServices(parts, server->calls_);
 
   server->credentials_ = options.tls != nullptr
                              ? MakeTlsCredentials(*options.tls)
@@ -122,7 +125,8 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(
   grpc::ServerBuilder builder;
   auto take =
       TakeConnections(builder, server->credentials_, options.handshake_timeout);
-  SetLimits(environment.ranking->limits(), builder);
+  SetLimits(limits, builder);
+  builder.SetContextAllocator(OpenCalls::MakeContexts());
   for (const auto& service : server->services_) {
     builder.RegisterService(service.get());
   }
@@ -131,7 +135,7 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(
     return absl::InternalError("gRPC does not start a server");
   }
   // gRPC itself says SERVING from its first moment; nobody is connected yet.
-  ReportHealth(*server->server_, environment.lifecycle->ready());
+  ReportHealth(*server->server_, parts.lifecycle->ready());
   server->listener_->Start(std::move(take));
   return server;
 }
@@ -151,25 +155,13 @@ bool RpcServer::Stop(absl::Duration timeout) {
   listener_->StopListening();
   const auto wait =
       absl::ToChronoNanoseconds(std::max(timeout, absl::ZeroDuration()));
-  const auto deadline = std::chrono::steady_clock::now() + wait;
-  // Shutdown blocks until the last call has ended; at its deadline it cancels.
-  const auto shutdown = std::async(std::launch::async, [&] {
-    server_->Shutdown(std::chrono::system_clock::now() + wait);
-  });
-  const auto is_down_within = [&](std::chrono::milliseconds time) {
-    return shutdown.wait_for(time) == std::future_status::ready;
-  };
-  calls_->EndStreams();
-  bool all_ended = calls_->WaitUntilIdle(deadline);
-  while (all_ended && !is_down_within(kSettleTime)) {
-    // A call that came just before the shutdown may have begun only now.
-    if (calls_->WaitUntilIdle(std::chrono::steady_clock::now())) {
-      grpc_server_cancel_all_calls(server_->c_server());
-      break;
-    }
-    all_ended = calls_->WaitUntilIdle(deadline);
-  }
-  shutdown.wait();
+  calls_.EndStreams();
+  const bool all_ended =
+      calls_.WaitUntilIdle(std::chrono::steady_clock::now() + wait);
+  // Only now, since Shutdown waits for every call, also for those that never
+  // end, until the deadline that it is given here; then it cancels them.
+  server_->Shutdown(std::chrono::system_clock::now() +
+                    (all_ended ? kSettleTime : std::chrono::milliseconds(0)));
   return all_ended;
 }
 

@@ -4,7 +4,7 @@
 //             Watch, for "" and each service); reflection (v1alpha).
 //   Ports     one, TLS or plain text; not shared, so a second server on the
 //             same port fails to start instead of taking half the calls.
-//             Connections beyond the environment's count are closed at once.
+//             Connections beyond ServerParts::connections are closed at once.
 //   Threads   gRPC's own and one that accepts; Start, ReportNotServing and Stop
 //             from one thread.
 #ifndef SEMRANK_SERVER_RPC_RPC_SERVER_H_
@@ -17,10 +17,10 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "server/base/periodic_task.h"
-#include "server/requests/rpc_environment.h"
+#include "server/requests/server_parts.h"
 #include "server/rpc/connection_listener.h"
 #include "server/rpc/external_connections.h"
-#include "server/rpc/leaving_answers.h"
+#include "server/rpc/open_calls.h"
 
 namespace grpc {
 class Server;
@@ -38,18 +38,18 @@ struct RpcServerOptions {
   // Null = plain text. Must outlive the server.
   const TlsCertificates* tls = nullptr;
   absl::Duration handshake_timeout = kHandshakeTimeout;
-  // Of answers that clients have not taken yet; 0 = by the limits.
-  std::int64_t max_leaving_bytes = 0;
-  absl::Duration answer_time = kAnswerTime;
+  // Bytes of responses that clients have not taken yet; 0 = MaxUnsentBytes.
+  std::int64_t max_unsent_bytes = 0;
+  absl::Duration send_time = kSendTime;
 };
 
 class RpcServer {
  public:
-  // Unavailable when the address cannot be listened on. If the environment's
-  // lifecycle is not ready, health is NOT_SERVING until ReportServing, and
+  // Unavailable when the address cannot be listened on. If the lifecycle is not
+  // ready, health is NOT_SERVING until ReportServing, and
   // calls that need a model are UNAVAILABLE.
   static absl::StatusOr<std::unique_ptr<RpcServer>> Start(
-      const RpcServerOptions& options, RpcEnvironment environment);
+      const RpcServerOptions& options, const ServerParts& parts);
   // Stops at once if Stop was not called.
   ~RpcServer();
   RpcServer(const RpcServer&) = delete;
@@ -65,16 +65,17 @@ class RpcServer {
   // balancers turn away; calls are still answered.
   void ReportNotServing();
 
-  // Refuses new connections and calls, waits for running calls at most
-  // `timeout`, then cancels what is left. Returns once every call has ended;
+  // Refuses new connections and, with DRAINING, new calls; waits at most
+  // `timeout` for the calls that run and for their clients to take the
+  // responses; then cancels what is left. Returns once every call has ended;
   // false when some had to be cancelled.
   bool Stop(absl::Duration timeout);
 
  private:
-  explicit RpcServer(std::unique_ptr<CallTracker> calls);
+  RpcServer(std::int64_t max_unsent_bytes, absl::Duration send_time);
 
   // In this order, so that the server goes first and what calls use goes last.
-  std::unique_ptr<CallTracker> calls_;
+  OpenCalls calls_;
   std::vector<std::unique_ptr<grpc::Service>> services_;
   std::unique_ptr<ConnectionListener> listener_;
   std::shared_ptr<grpc::ServerCredentials> credentials_;

@@ -1,14 +1,9 @@
 #include "server/rpc/stream_call.h"
 
-#include <string>
-
-#include "server/base/errors.h"
+#include "model/base/status_macros.h"
 #include "server/base/request_log.h"
-#include "server/requests/rpc_status.h"
 #include "server/rpc/byte_buffers.h"
-#include "server/rpc/call_access.h"
-#include "server/rpc/call_identity.h"
-#include "server/rpc/status_mapping.h"
+#include "server/rpc/call_metadata.h"
 
 namespace semrank {
 namespace {
@@ -24,10 +19,11 @@ std::size_t CostOf(const grpc::ByteBuffer& answer) {
 
 }  // namespace
 
-StreamCall::StreamCall(const RpcEnvironment& environment,
+StreamCall::StreamCall(const ServerParts& parts, OpenCalls& calls,
                        const Metrics::Stream& metrics,
                        grpc::CallbackServerContext& context, int max_requests)
-    : environment_(environment),
+    : parts_(parts),
+      calls_(calls),
       metrics_(metrics),
       context_(context),
       max_requests_(max_requests),
@@ -36,22 +32,24 @@ StreamCall::StreamCall(const RpcEnvironment& environment,
 
 void StreamCall::Begin(Role role) {
   metrics_.rpc.Started();
-  environment_.calls->Begin(this);
-  absl::Status answering = CheckMetadataSize(
-      context_, environment_.ranking->limits().max_metadata_bytes);
-  if (answering.ok()) {
-    answering = CheckAccess(environment_.access, context_, role);
-  }
-  if (!answering.ok()) environment_.metrics->CountRejected(answering);
-  if (answering.ok()) answering = environment_.lifecycle->CheckAnswering();
-  if (answering.ok()) answering = environment_.calls->leaving().CheckRoom();
+  const absl::Status status = CheckBeforeReading(role);
   bool over = false;
   {
     const MutexLock lock(mutex_);
-    if (!answering.ok()) SetFinalStatus(answering);
+    if (!status.ok()) SetFinalStatus(status);
     over = Continue();
   }
   if (over) FinishNow();
+}
+
+absl::Status StreamCall::CheckBeforeReading(Role role) {
+  const absl::Status allowed = CheckMetadata(
+      context_, parts_.limits().max_metadata_bytes, parts_.access, role);
+  if (!allowed.ok()) parts_.metrics->CountRejected(allowed);
+  SEMRANK_RETURN_IF_ERROR(calls_.Begin(context_, this));
+  SEMRANK_RETURN_IF_ERROR(allowed);
+  SEMRANK_RETURN_IF_ERROR(parts_.lifecycle->CheckAnswering());
+  return calls_.CheckRoom();
 }
 
 void StreamCall::OnReadDone(bool ok) {
@@ -59,12 +57,11 @@ void StreamCall::OnReadDone(bool ok) {
   absl::Status taken = absl::OkStatus();
   if (ok) {
     metrics_.received->Increment();
-    taken = ToSingleSlice(
-        incoming_, MaxRequestBytes(environment_.ranking->limits()), bytes);
+    taken = ToSingleSlice(incoming_, MaxRequestBytes(parts_.limits()), bytes);
     incoming_.Clear();
   }
   if (!taken.ok()) {
-    environment_.metrics->CountRejected(taken);
+    parts_.metrics->CountRejected(taken);
     metrics_.CountAnswer(taken.code());
   }
   bool take = false;
@@ -76,7 +73,7 @@ void StreamCall::OnReadDone(bool ok) {
     if (!ok || !taken.ok()) SetFinalStatus(taken);
     // A message may still arrive when the stream is ending or over.
     take = !final_status_.has_value();
-    if (take) ++num_in_work_;
+    if (take) ++num_in_flight_;
     over = Continue();
   }
   if (over) FinishNow();
@@ -89,13 +86,10 @@ void StreamCall::Answer(const absl::Status& outcome,
   bool over = false;
   {
     const MutexLock lock(mutex_);
-    --num_in_work_;
+    --num_in_flight_;
     answer_bytes_ += CostOf(answer);
     answers_.push_back(answer);
-    if (writing_) {
-      environment_.calls->leaving().Grow(
-          context_.c_call(), static_cast<std::int64_t>(CostOf(answer)));
-    }
+    CountAnswerBytes();
     over = Continue();
   }
   if (over) FinishNow();
@@ -106,7 +100,7 @@ void StreamCall::End(const absl::Status& status) {
   bool over = false;
   {
     const MutexLock lock(mutex_);
-    --num_in_work_;
+    --num_in_flight_;
     final_status_ = status;  // also when the client has half-closed meanwhile
     over = Continue();
   }
@@ -115,12 +109,12 @@ void StreamCall::End(const absl::Status& status) {
 
 void StreamCall::Record(const absl::Status& outcome, std::uint64_t number,
                         absl::Duration time) const {
-  if (environment_.request_log == nullptr) return;
-  environment_.request_log->Record({.method = metrics_.rpc.name(),
-                                    .identity = identity_,
-                                    .number = number,
-                                    .status = outcome,
-                                    .time = time});
+  if (parts_.request_log == nullptr) return;
+  parts_.request_log->Record({.method = metrics_.rpc.name(),
+                              .identity = identity_,
+                              .number = number,
+                              .status = outcome,
+                              .time = time});
 }
 
 void StreamCall::OnWriteDone(bool ok) {
@@ -129,9 +123,9 @@ void StreamCall::OnWriteDone(bool ok) {
   {
     const MutexLock lock(mutex_);
     writing_ = false;
-    environment_.calls->leaving().Remove(context_.c_call());
     answer_bytes_ -= CostOf(answers_.front());
     answers_.pop_front();
+    CountAnswerBytes();
     over = Continue();
   }
   if (over) FinishNow();
@@ -164,22 +158,23 @@ bool StreamCall::Continue() {
   if (finished_) return false;
   if (context_.IsCancelled()) {
     final_status_ = CheckStillWanted(*this);
-    // Nobody reads them; one that is being written comes back as failed.
+    // No client reads them; the one that is being written comes back as failed.
     while (answers_.size() > (writing_ ? 1 : 0)) {
       answer_bytes_ -= CostOf(answers_.back());
       answers_.pop_back();
     }
+    CountAnswerBytes();
   }
   StartWriteIfAny();
   StartReadIfRoom();
   finished_ =
-      final_status_.has_value() && num_in_work_ == 0 && answers_.empty();
+      final_status_.has_value() && num_in_flight_ == 0 && answers_.empty();
   return finished_;
 }
 
 void StreamCall::StartReadIfRoom() {
-  if (reading_ || final_status_.has_value() || num_in_work_ >= max_requests_ ||
-      answer_bytes_ > kMaxWaitingBytes) {
+  if (reading_ || final_status_.has_value() ||
+      num_in_flight_ >= max_requests_ || answer_bytes_ > kMaxWaitingBytes) {
     return;
   }
   reading_ = true;
@@ -189,42 +184,54 @@ void StreamCall::StartReadIfRoom() {
 void StreamCall::StartWriteIfAny() {
   if (writing_ || answers_.empty()) return;
   writing_ = true;
-  environment_.calls->leaving().Add(context_.c_call(),
-                                    static_cast<std::int64_t>(answer_bytes_));
   grpc::WriteOptions options;
   // More follows at once: the library may put them on the wire together.
   if (answers_.size() > 1) options.set_buffer_hint();
   StartWrite(&answers_.front(), options);
 }
 
-// The library may call OnDone before Finish returns.
+void StreamCall::CountAnswerBytes() {
+  calls_.SetUnsentBytes(context_, static_cast<std::int64_t>(answer_bytes_));
+}
+
+// gRPC may call OnDone before Finish returns.
 void StreamCall::FinishNow() {
   absl::Status status;
   {
     const MutexLock lock(mutex_);
     status = *final_status_;
   }
-  const std::optional<std::string> pushback = RetryDelayMillis(status);
-  if (pushback.has_value()) {
-    context_.AddTrailingMetadata(kPushbackTrailer, *pushback);
-  }
-  AddIdentityTrailers(identity_, context_);
+  const grpc::Status final_status = FinalStatus(status, identity_, context_);
   metrics_.rpc.Handled(
       status.code(),
       absl::FromChrono(std::chrono::steady_clock::now() - begun_));
-  if (environment_.request_log != nullptr) {
-    // However long it was open, no request of it was slow for that.
-    environment_.request_log->Record({.method = metrics_.rpc.name(),
-                                      .identity = identity_,
-                                      .status = status});
+  if (parts_.request_log != nullptr) {
+    // Without a time: a stream that was open for long had no slow request.
+    parts_.request_log->Record({.method = metrics_.rpc.name(),
+                                .identity = identity_,
+                                .status = status});
   }
-  Finish(ToGrpcStatus(status));
+  Finish(final_status);
 }
 
 void StreamCall::OnDone() {
-  CallTracker& calls = *environment_.calls;
-  calls.End(this);
+  calls_.ForgetStream(this);
   delete this;
+}
+
+void StreamedRequest::Begin(std::unique_ptr<StreamedRequest> request) {
+  StreamedRequest& run = *request.release();
+  absl::Status status = run.CheckUnread();
+  if (status.ok() && run.work().refused_unread()) {
+    status = run.stream_.calls().CheckRoom();
+  }
+  if (!status.ok()) return run.Refuse(status);
+  run.Start(ViewOf(run.bytes_));
+}
+
+absl::Status StreamedRequest::SerializeResponse(
+    const google::protobuf::MessageLite& response) {
+  return Serialize(response, *parts().metrics, answer_);
 }
 
 }  // namespace semrank

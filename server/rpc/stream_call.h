@@ -1,15 +1,15 @@
-// One bidirectional stream from its first message to its status. With
-// unary_call the only place that knows gRPC's callback API.
+// One bidirectional stream from its first message to its status, and the
+// requests on it. With unary_call the only place that uses gRPC's callback API.
 //
 //   Reading  one message at a time, and only while fewer than `max_requests`
-//            are in work and the client takes its answers: what it leaves
-//            lying makes gRPC's flow control hold it back, so a stream's memory
-//            is bounded.
+//            are in flight and less than 1 MiB of answers waits to be written;
+//            HTTP/2 flow control then holds the client back, so a stream's
+//            memory is bounded.
 //   Answers  in the order in which they are made, one write at a time.
 //   End      half-close: every request read is answered, then OK. End(status)
-//            and a server that stops: what is in work is answered, then the
+//            and a server that stops: requests in flight are answered, then the
 //            status; nothing more is read. A client that is gone: answers are
-//            dropped, work finds out between two state.
+//            dropped, and requests in flight notice between two slices.
 //   Threads  gRPC's and the workers'; one mutex, never held while working.
 #ifndef SEMRANK_SERVER_RPC_STREAM_CALL_H_
 #define SEMRANK_SERVER_RPC_STREAM_CALL_H_
@@ -23,15 +23,17 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "model/base/mutex.h"
 #include "server/auth/access_control.h"
 #include "server/base/caller.h"
 #include "server/base/request_identity.h"
-#include "server/requests/rpc_environment.h"
-#include "server/rpc/call_tracker.h"
+#include "server/requests/request_run.h"
+#include "server/rpc/open_calls.h"
 
 namespace semrank {
 
@@ -45,31 +47,34 @@ class StreamCall : public RawStreamReactor, public Caller, private OpenStream {
   }
   bool gone() const override { return context_.IsCancelled(); }
 
+  // All arguments must outlive the stream; `max_requests` is at least 1. The
+  // stream deletes itself.
+  StreamCall(const ServerParts& parts, OpenCalls& calls,
+             const Metrics::Stream& metrics,
+             grpc::CallbackServerContext& context, int max_requests);
+  // Once, after construction; `role` is what the caller needs.
+  void Begin(Role role);
+
   // Each message taken must lead to one of these two, from any thread; the
   // stream may be gone right after. `outcome` is only counted; `status` must
   // not be OK.
   void Answer(const absl::Status& outcome, const grpc::ByteBuffer& answer);
   void End(const absl::Status& status);
 
-  // Before Answer: what came of request `number`, for the request log. One that
-  // ends the stream is in the log with the stream.
+  // Before Answer: logs the outcome of request `number`. One that ends the
+  // stream is logged with the stream.
   void Record(const absl::Status& outcome, std::uint64_t number,
               absl::Duration time) const;
 
-  const RpcEnvironment& environment() const { return environment_; }
-
- protected:
-  // All arguments must outlive the stream; `max_requests` is at least 1. The
-  // derived class calls Begin once it is whole; `role` is what the caller
-  // needs.
-  StreamCall(const RpcEnvironment& environment, const Metrics::Stream& metrics,
-             grpc::CallbackServerContext& context, int max_requests);
-  void Begin(Role role = Role::kRead);
+  const ServerParts& parts() const { return parts_; }
+  OpenCalls& calls() { return calls_; }
 
  private:
   // Takes one message, on gRPC's thread. With max_requests == 1 the next one
   // comes after the answer; otherwise several threads may be here at once.
   virtual void Take(grpc::Slice bytes) = 0;
+
+  absl::Status CheckBeforeReading(Role role);
 
   // Reactions of gRPC.
   void OnReadDone(bool ok) override;
@@ -79,17 +84,20 @@ class StreamCall : public RawStreamReactor, public Caller, private OpenStream {
 
   void EndForStop() override;
 
-  // Each under the mutex after whatever has changed: starts what can be
-  // started. True when the stream is over: the caller must then call Finish
-  // without the mutex, and nothing after it.
+  // Under the mutex after every change: starts what can be started. True when
+  // the stream is over: the caller must then call FinishNow without the mutex,
+  // and nothing after it.
   bool Continue() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void StartReadIfRoom() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void StartWriteIfAny() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // After answer_bytes_ has changed.
+  void CountAnswerBytes() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void SetFinalStatus(const absl::Status& status)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void FinishNow();
 
-  const RpcEnvironment& environment_;
+  const ServerParts& parts_;
+  OpenCalls& calls_;
   const Metrics::Stream& metrics_;
   grpc::CallbackServerContext& context_;
   const int max_requests_;
@@ -101,12 +109,41 @@ class StreamCall : public RawStreamReactor, public Caller, private OpenStream {
   bool reading_ ABSL_GUARDED_BY(mutex_) = false;
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   bool finished_ ABSL_GUARDED_BY(mutex_) = false;
-  int num_in_work_ ABSL_GUARDED_BY(mutex_) = 0;
+  int num_in_flight_ ABSL_GUARDED_BY(mutex_) = 0;
   // The front is being written while writing_.
   std::deque<grpc::ByteBuffer> answers_ ABSL_GUARDED_BY(mutex_);
   std::size_t answer_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   // Set once nothing more is read; the first one stays.
   std::optional<absl::Status> final_status_ ABSL_GUARDED_BY(mutex_);
+};
+
+// One request of a stream. Deletes itself in Done, which must lead to Answer or
+// End of the stream.
+class StreamedRequest : public RequestRun {
+ public:
+  // Runs the request.
+  static void Begin(std::unique_ptr<StreamedRequest> request);
+
+  absl::Time deadline() const override { return stream_.deadline(); }
+  bool gone() const override { return stream_.gone(); }
+
+ protected:
+  StreamedRequest(StreamCall& stream, grpc::Slice bytes,
+                  std::unique_ptr<RequestWork> work)
+      : RequestRun(stream.parts(), std::move(work)),
+        stream_(stream),
+        bytes_(std::move(bytes)) {}
+
+  absl::Status SerializeResponse(
+      const google::protobuf::MessageLite& response) override;
+  StreamCall& stream() { return stream_; }
+  // The serialised response.
+  const grpc::ByteBuffer& answer() const { return answer_; }
+
+ private:
+  StreamCall& stream_;
+  const grpc::Slice bytes_;
+  grpc::ByteBuffer answer_;
 };
 
 }  // namespace semrank

@@ -1,32 +1,36 @@
 #include "server/rpc/unary_call.h"
 
-#include <optional>
-#include <string>
 #include <utility>
 
+#include "model/base/status_macros.h"
 #include "server/base/request_log.h"
-#include "server/requests/rpc_status.h"
 #include "server/rpc/byte_buffers.h"
-#include "server/rpc/call_access.h"
-#include "server/rpc/call_identity.h"
-#include "server/rpc/status_mapping.h"
-#include "server/rpc/unary_messages.h"
+#include "server/rpc/call_metadata.h"
 
 namespace semrank {
+namespace {
 
-UnaryCall::UnaryCall(const RpcEnvironment& environment, const Metrics::Rpc& rpc,
-                     const RawCall& raw, std::unique_ptr<RequestWork> work)
-    : RequestRun(environment, std::move(work)),
+// What a call costs in gRPC beside its messages.
+constexpr std::size_t kCallBytes = 8'192;
+
+}  // namespace
+
+UnaryCall::UnaryCall(const ServerParts& parts, OpenCalls& calls,
+                     const Metrics::Rpc& rpc, const RawCall& raw,
+                     std::unique_ptr<RequestWork> work)
+    : RequestRun(parts, std::move(work)),
+      calls_(calls),
       rpc_(rpc),
       raw_(raw),
       reactor_(raw.context->DefaultReactor()) {}
 
-grpc::ServerUnaryReactor* UnaryCall::Start(const RpcEnvironment& environment,
+grpc::ServerUnaryReactor* UnaryCall::Start(const ServerParts& parts,
+                                           OpenCalls& calls,
                                            const Metrics::Rpc& rpc,
                                            const RawCall& raw,
                                            std::unique_ptr<RequestWork> work) {
   // Deletes itself, perhaps before Begin returns.
-  auto* const call = new UnaryCall(environment, rpc, raw, std::move(work));
+  auto* const call = new UnaryCall(parts, calls, rpc, raw, std::move(work));
   grpc::ServerUnaryReactor* const reactor = call->reactor_;
   call->Begin();
   return reactor;
@@ -38,51 +42,47 @@ absl::Time UnaryCall::deadline() const {
 
 void UnaryCall::Begin() {
   rpc_.Started();
-  UnaryMessages::Of(*raw_.context).Begin(*environment().calls);
-  const Limits& limits = environment().ranking->limits();
-  absl::Status status =
-      CheckMetadataSize(*raw_.context, limits.max_metadata_bytes);
-  if (status.ok()) {
-    status = CheckAccess(environment().access, *raw_.context, raw_.role);
-  }
-  if (status.ok()) status = CheckUnread();
-  if (status.ok() && work().texts() != nullptr) {
-    status = environment().calls->leaving().CheckRoom();
-  }
-  if (status.ok()) {
-    status = ToSingleSlice(*raw_.request, MaxRequestBytes(limits), bytes_);
-  }
+  const absl::Status status = CheckBeforeReading();
   if (!status.ok()) return Refuse(status);
   RequestRun::Start(ViewOf(bytes_));
 }
 
-absl::Status UnaryCall::MakeAnswer(
+absl::Status UnaryCall::CheckBeforeReading() {
+  SEMRANK_RETURN_IF_ERROR(calls_.Begin(*raw_.context));
+  const Limits& limits = parts().limits();
+  SEMRANK_RETURN_IF_ERROR(CheckMetadata(
+      *raw_.context, limits.max_metadata_bytes, parts().access, raw_.role));
+  SEMRANK_RETURN_IF_ERROR(CheckUnread());
+  if (work().refused_unread()) SEMRANK_RETURN_IF_ERROR(calls_.CheckRoom());
+  return ToSingleSlice(*raw_.request, MaxRequestBytes(limits), bytes_);
+}
+
+absl::Status UnaryCall::SerializeResponse(
     const google::protobuf::MessageLite& response) {
-  return Serialize(response, *environment().metrics, *raw_.response);
+  return Serialize(response, *parts().metrics, *raw_.response);
 }
 
 void UnaryCall::Done(const absl::Status& status) {
   const std::unique_ptr<UnaryCall> self(this);
-  const std::optional<std::string> pushback = RetryDelayMillis(status);
-  if (pushback.has_value()) {
-    raw_.context->AddTrailingMetadata(kPushbackTrailer, *pushback);
-  }
   const RequestIdentity identity = IdentityOf(*raw_.context);
-  AddIdentityTrailers(identity, *raw_.context);
+  const grpc::Status final_status =
+      FinalStatus(status, identity, *raw_.context);
   const absl::Duration time = TimeSinceReceived();
   rpc_.Handled(status.code(), time);
-  if (environment().request_log != nullptr) {
-    environment().request_log->Record({.method = rpc_.name(),
-                                       .identity = identity,
-                                       .status = status,
-                                       .time = time});
+  if (parts().request_log != nullptr) {
+    parts().request_log->Record({.method = rpc_.name(),
+                                 .identity = identity,
+                                 .status = status,
+                                 .time = time});
   }
+  // gRPC keeps the request as long as the response.
   bytes_ = grpc::Slice();
-  UnaryMessages& messages = UnaryMessages::Of(*raw_.context);
-  messages.FreeRequest();
-  messages.AnswerLeaves(raw_.context->c_call());
+  calls_.SetUnsentBytes(
+      *raw_.context,
+      static_cast<std::int64_t>(raw_.request->Length() +
+                                raw_.response->Length() + kCallBytes));
   // From here on the context and the buffers may be gone.
-  reactor_->Finish(ToGrpcStatus(status));
+  reactor_->Finish(final_status);
 }
 
 }  // namespace semrank

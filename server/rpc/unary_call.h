@@ -1,7 +1,8 @@
 // One unary call from its bytes to its status. With stream_call the only place
-// that knows gRPC's callback API.
+// that uses gRPC's callback API.
 //
-// gRPC's own reactor is used (DefaultReactor); why, says unary_messages.
+// It uses gRPC's own reactor (DefaultReactor), which gRPC finishes without
+// switching threads; OpenCalls tells when the client has the response.
 #ifndef SEMRANK_SERVER_RPC_UNARY_CALL_H_
 #define SEMRANK_SERVER_RPC_UNARY_CALL_H_
 
@@ -14,6 +15,7 @@
 
 #include "server/auth/access_control.h"
 #include "server/requests/request_run.h"
+#include "server/rpc/open_calls.h"
 
 namespace semrank {
 
@@ -27,9 +29,10 @@ struct RawCall {
 
 class UnaryCall final : public RequestRun {
  public:
-  // Runs the call; returns what the method must return. `rpc` and
-  // `environment` must outlive the call.
-  static grpc::ServerUnaryReactor* Start(const RpcEnvironment& environment,
+  // Runs the call; returns what the method must return. `parts`, `calls` and
+  // `rpc` must outlive the call.
+  static grpc::ServerUnaryReactor* Start(const ServerParts& parts,
+                                         OpenCalls& calls,
                                          const Metrics::Rpc& rpc,
                                          const RawCall& raw,
                                          std::unique_ptr<RequestWork> work);
@@ -38,15 +41,17 @@ class UnaryCall final : public RequestRun {
   bool gone() const override { return raw_.context->IsCancelled(); }
 
  private:
-  UnaryCall(const RpcEnvironment& environment, const Metrics::Rpc& rpc,
+  UnaryCall(const ServerParts& parts, OpenCalls& calls, const Metrics::Rpc& rpc,
             const RawCall& raw, std::unique_ptr<RequestWork> work);
 
   void Begin();
-  absl::Status MakeAnswer(
+  absl::Status CheckBeforeReading();
+  absl::Status SerializeResponse(
       const google::protobuf::MessageLite& response) override;
   // Details and trailers, counters and log of the call; deletes it.
   void Done(const absl::Status& status) override;
 
+  OpenCalls& calls_;
   const Metrics::Rpc& rpc_;
   const RawCall raw_;
   grpc::ServerUnaryReactor* const reactor_;

@@ -30,12 +30,9 @@ class RecordedWork final : public RequestWork {
         name_(name),
         log_(*log) {}
 
-  absl::StatusOr<WorkSize> Measure(const TextCount& count) override {
-    return WorkSize{num_texts_, count.num_bytes};
-  }
-  absl::Status Read(std::string_view /*bytes*/) override {
+  absl::StatusOr<RequestSize> Read(std::string_view bytes) override {
     log_ += absl::ascii_toupper(name_);
-    return absl::OkStatus();
+    return RequestSize{num_texts_, bytes.size()};
   }
   absl::StatusOr<Progress> Advance(const RequestRun& /*run*/) override {
     log_ += name_;
@@ -55,8 +52,8 @@ class RecordedWork final : public RequestWork {
 
 class TestRun final : public RequestRun {
  public:
-  TestRun(const RpcEnvironment& environment, std::unique_ptr<RequestWork> work)
-      : RequestRun(environment, std::move(work)) {}
+  TestRun(const ServerParts& parts, std::unique_ptr<RequestWork> work)
+      : RequestRun(parts, std::move(work)) {}
   void Begin() { Start("bytes"); }
   absl::Status Wait() { return done_.get_future().get(); }
   void GoAway() { gone_ = true; }
@@ -65,7 +62,8 @@ class TestRun final : public RequestRun {
   bool gone() const override { return gone_; }
 
  private:
-  absl::Status MakeAnswer(const google::protobuf::MessageLite&) override {
+  absl::Status SerializeResponse(
+      const google::protobuf::MessageLite&) override {
     return absl::OkStatus();
   }
   void Done(const absl::Status& status) override { done_.set_value(status); }
@@ -81,7 +79,7 @@ class RequestRunTest : public ::testing::Test {
   std::unique_ptr<TestRun> NewRun(std::int64_t num_texts, int num_turns,
                                   char name) {
     return std::make_unique<TestRun>(
-        environment_,
+        parts_,
         std::make_unique<RecordedWork>(num_texts, num_turns, name, &log_));
   }
   // Keeps the only worker busy until the returned promise is fulfilled.
@@ -96,18 +94,18 @@ class RequestRunTest : public ::testing::Test {
   Metrics metrics_;
   Admission admission_{10 * kLarge};
   WorkerPool workers_{1};
-  RpcEnvironment environment_ = [&] {
-    RpcEnvironment environment;
-    environment.lifecycle = &lifecycle_;
-    environment.admission = &admission_;
-    environment.workers = &workers_;
-    environment.metrics = &metrics_;
-    return environment;
+  ServerParts parts_ = [&] {
+    ServerParts parts;
+    parts.lifecycle = &lifecycle_;
+    parts.admission = &admission_;
+    parts.workers = &workers_;
+    parts.metrics = &metrics_;
+    return parts;
   }();
   std::string log_;
 };
 
-TEST_F(RequestRunTest, LargeRequestsTakeTurns) {
+TEST_F(RequestRunTest, LargeRequestsRunSlices) {
   std::promise<void> release = BlockWorker();
   const auto a = NewRun(kLarge, 4, 'a');
   const auto b = NewRun(kLarge, 2, 'b');
@@ -144,11 +142,11 @@ TEST_F(RequestRunTest, WorkIsDroppedBetweenTurnsWhenTheCallerIsGone) {
   EXPECT_EQ(admission_.inflight_texts(), 0);
 }
 
-TEST_F(RequestRunTest, OverTheLimitIsRefusedBeforeItIsRead) {
+TEST_F(RequestRunTest, OverTheLimitIsRefusedOnceItIsRead) {
   const auto run = NewRun(10 * kLarge + 1, 1, 'x');
   run->Begin();
   EXPECT_EQ(ErrorReason(run->Wait()), "OVERLOADED");
-  EXPECT_EQ(log_, "");
+  EXPECT_EQ(log_, "X");
 }
 
 }  // namespace

@@ -1,12 +1,12 @@
-// One rule for every method: what does not fit beside the texts in work is
-// refused before it is parsed, with the time to come back.
+// One rule for every method: what does not fit beside the texts in flight is
+// refused before its texts are looked at, with the time to come back.
 #include <string>
 #include <vector>
 
 #include "semrank/v1/catalog_service.pb.h"
 #include "semrank/v1/embedding_service.pb.h"
 #include "semrank/v1/ranking_service.pb.h"
-#include "server/rpc/status_mapping.h"
+#include "server/rpc/call_metadata.h"
 #include "tests/server/rpc/raw_stream.h"
 #include "tests/server/rpc/rpc_server_fixture.h"
 #include "tests/support/fake_caller.h"
@@ -19,8 +19,7 @@ constexpr auto kExhausted = grpc::StatusCode::RESOURCE_EXHAUSTED;
 constexpr char kNoUtf8[] = "\xff";
 constexpr int kRoom = 3;  // texts
 
-// Of four texts or more, one of which the parser, or who reads after it,
-// would refuse.
+// Requests of four texts or more, in the bad one of which a text is not UTF-8.
 struct Method {
   std::string name;
   std::string bad_bytes;
@@ -33,21 +32,22 @@ struct Method {
 void PrintTo(const Method& method, std::ostream* out) { *out << method.name; }
 
 template <typename Message, typename Fill>
-Method MakeMethod(const std::string& name, Fill fill) {
+Method MakeMethod(const std::string& name, Fill fill,
+                  const std::string& reason = "INVALID_UTF8") {
   Message bad, good;
   fill(bad, kNoUtf8);
   fill(good, "word");
   return {.name = name,
           .bad_bytes = bad.SerializeAsString(),
-          .good_bytes = good.SerializeAsString()};
+          .good_bytes = good.SerializeAsString(),
+          .reason = reason};
 }
 
 template <typename Message, typename Fill>
 Method MakeStream(const std::string& name, Fill fill,
                   const std::string& reason = "INVALID_UTF8") {
-  Method method = MakeMethod<Message>(name, fill);
+  Method method = MakeMethod<Message>(name, fill, reason);
   method.streams = true;
-  method.reason = reason;
   return method;
 }
 
@@ -91,8 +91,10 @@ std::vector<Method> Methods() {
               [](v1::ExplainRequest& request, const char* text) {
                 request.set_query("photo");
                 request.set_title("editor");
-                if (text == kNoUtf8) request.mutable_model()->set_name(text);
-              }),
+                request.set_max_pooling_units(text == kNoUtf8 ? 1 : 2);
+              },
+              // Its words are counted, so a bad text is found before.
+              ""),
           MakeMethod<v1::EmbedTextsRequest>("EmbeddingService/EmbedTexts",
                                             FillEmbed<v1::EmbedTextsRequest>),
           MakeStream<v1::EmbedTextsStreamRequest>(
@@ -181,7 +183,7 @@ class RpcAdmissionTest : public RpcServerFixture,
   }
 };
 
-TEST_P(RpcAdmissionTest, WhatDoesNotFitIsRefusedBeforeItIsParsed) {
+TEST_P(RpcAdmissionTest, WhatDoesNotFitIsRefusedBeforeItsTextsAreLookedAt) {
   FillCatalog();
   const std::string& bytes = GetParam().bad_bytes;
   {

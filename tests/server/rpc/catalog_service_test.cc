@@ -1,5 +1,3 @@
-#include "server/rpc/catalog_service.h"
-
 #include "semrank/v1/catalog_service.grpc.pb.h"
 #include "semrank/v1/ranking_service.grpc.pb.h"
 #include "tests/server/rpc/raw_stream.h"
@@ -170,7 +168,7 @@ TEST_F(CatalogServiceTest, RankNumbersTitlesThenIdsThenNamesThenVectors) {
             "DOCUMENT_NOT_FOUND");
 }
 
-TEST_F(CatalogServiceTest, LargeRanksByIdTakeTurns) {
+TEST_F(CatalogServiceTest, LargeRanksByIdRunSlices) {
   v1::PutDocumentsRequest put;
   v1::RankRequest rank;
   rank.set_query("title 5");

@@ -1,5 +1,3 @@
-#include "server/rpc/embed_texts_stream.h"
-
 #include <thread>
 
 #include "semrank/v1/embedding_service.grpc.pb.h"

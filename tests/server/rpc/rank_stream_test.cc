@@ -1,5 +1,3 @@
-#include "server/rpc/rank_stream.h"
-
 #include <set>
 
 #include "semrank/v1/ranking_service.grpc.pb.h"
@@ -147,15 +145,11 @@ TEST_F(RankStreamTest, OneRequestOverTheAdmissionLimitIsRefusedAlone) {
   EXPECT_EQ(Rejected("OVERLOADED"), 1);
 }
 
-// The empty request would else be EMPTY_QUERY.
 TEST_F(RankStreamTest, WithoutRoomForATextARequestIsRefusedByItsNumberAlone) {
   {
     ASSERT_OK_AND_ASSIGN(const auto permit,
                          admission_.Admit(kLimits.max_inflight_texts));
-    v1::RankStreamRequest request;
-    request.set_request_number(7);
-    request.mutable_request();
-    ASSERT_TRUE(Write(request));
+    ASSERT_TRUE(Write(Request(7, 2)));
     const v1::RankStreamResponse refused = Read();
     EXPECT_EQ(refused.request_number(), 7u);
     EXPECT_EQ(ErrorInfoOf(refused.status()).reason(), "OVERLOADED");

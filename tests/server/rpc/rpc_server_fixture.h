@@ -68,8 +68,8 @@ class RpcServerFixture : public ::testing::Test {
     return RpcServer::Start({.listen_address = address,
                              .tls = tls_,
                              .handshake_timeout = handshake_timeout_,
-                             .max_leaving_bytes = max_leaving_bytes_,
-                             .answer_time = answer_time_},
+                             .max_unsent_bytes = max_unsent_bytes_,
+                             .send_time = send_time_},
                             {.ranking = &ranking_,
                              .embedding = &embedding_,
                              .catalog_writer = &catalog_.writer,
@@ -151,8 +151,8 @@ class RpcServerFixture : public ::testing::Test {
   // For servers that a test starts itself.
   ConnectionCount* connections_ = &many_connections_;
   absl::Duration handshake_timeout_ = kHandshakeTimeout;
-  std::int64_t max_leaving_bytes_ = 0;
-  absl::Duration answer_time_ = kAnswerTime;
+  std::int64_t max_unsent_bytes_ = 0;
+  absl::Duration send_time_ = kSendTime;
   bool admin_rpcs_ = true;
   const AccessControl* access_ = nullptr;
   const TlsCertificates* tls_ = nullptr;

@@ -154,11 +154,11 @@ TEST_F(RpcServerTest, StopLetsARunningCallFinish) {
   gate_.WaitForArrival();
   auto stopped = std::async(std::launch::async,
                             [&] { return server_->Stop(absl::Minutes(5)); });
-  // New calls are refused once the listener is closed. (gRPC may cancel one
-  // that it has just taken in.)
-  HealthCheckResponse::ServingStatus unused;
-  while (Check("", unused).error_code() != grpc::StatusCode::UNAVAILABLE) {
-  }
+  grpc::Status refused;
+  do {
+    refused = CallRaw("ModelService/GetLimits", "");
+  } while (refused.ok());
+  EXPECT_THAT(refused, FailsWith(grpc::StatusCode::UNAVAILABLE, "DRAINING"));
   gate_.Open();
   EXPECT_THAT(running.Wait(), Succeeds());
   EXPECT_TRUE(stopped.get());
@@ -186,7 +186,7 @@ TEST_F(RpcServerTest, StopCutsAnAnswerThatIsNotTakenInItsTime) {
 }
 
 TEST_F(RpcServerTest, WhileAnswersPileUpNothingIsTakenUntilOneIs) {
-  max_leaving_bytes_ = SlowReader::kNumVectorBytes;
+  max_unsent_bytes_ = SlowReader::kNumVectorBytes;
   const auto server = StartServer("127.0.0.1:0").value();
   SlowReader slow(server->address());
   WaitUntilAnswered();
@@ -206,7 +206,7 @@ TEST_F(RpcServerTest, WhileAnswersPileUpNothingIsTakenUntilOneIs) {
 }
 
 TEST_F(RpcServerTest, AnAnswerThatIsNotTakenInItsTimeIsCut) {
-  answer_time_ = absl::ZeroDuration();
+  send_time_ = absl::ZeroDuration();
   const auto server = StartServer("127.0.0.1:0").value();
   SlowReader slow(server->address());
   WaitUntilAnswered();

@@ -1,6 +1,6 @@
-// What the gRPC services work with.
-#ifndef SEMRANK_SERVER_REQUESTS_RPC_ENVIRONMENT_H_
-#define SEMRANK_SERVER_REQUESTS_RPC_ENVIRONMENT_H_
+// The parts of the server that requests are answered with.
+#ifndef SEMRANK_SERVER_REQUESTS_SERVER_PARTS_H_
+#define SEMRANK_SERVER_REQUESTS_SERVER_PARTS_H_
 
 #include "server/base/admission.h"
 #include "server/base/connection_count.h"
@@ -16,11 +16,12 @@
 namespace semrank {
 
 class AccessControl;
-class CallTracker;
 class RequestLog;
 
-// Everything outlives the server, but `calls`, which is the server's own.
-struct RpcEnvironment {
+// Every part must outlive the servers and the requests that use it.
+struct ServerParts {
+  const Limits& limits() const { return ranking->limits(); }
+
   const RankingEngine* ranking = nullptr;
   const EmbeddingEngine* embedding = nullptr;
   const CatalogWriter* catalog_writer = nullptr;
@@ -30,18 +31,17 @@ struct RpcEnvironment {
   Admission* admission = nullptr;
   ConnectionCount* connections = nullptr;
   WorkerPool* workers = nullptr;
-  // Where models are loaded: one after another, beside the workers.
+  // Loads models, one after another, so that loading never occupies a worker.
   WorkerPool* loader = nullptr;
   Metrics* metrics = nullptr;
-  // Null = everyone may call everything.
+  // Null = every caller may call every method.
   const AccessControl* access = nullptr;
-  // Null = nothing is written or remembered.
+  // Null = requests are not logged.
   RequestLog* request_log = nullptr;
-  // ReloadModel may be called.
+  // Whether ReloadModel may be called.
   bool admin_rpcs = false;
-  CallTracker* calls = nullptr;
 };
 
 }  // namespace semrank
 
-#endif  // SEMRANK_SERVER_REQUESTS_RPC_ENVIRONMENT_H_
+#endif  // SEMRANK_SERVER_REQUESTS_SERVER_PARTS_H_

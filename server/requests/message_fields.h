@@ -1,19 +1,80 @@
-// Fields that responses of several services share.
-#ifndef SEMRANK_SERVER_REQUESTS_RESPONSE_FIELDS_H_
-#define SEMRANK_SERVER_REQUESTS_RESPONSE_FIELDS_H_
+// Fields that messages of several services share: how requests are read and
+// responses are filled.
+#ifndef SEMRANK_SERVER_REQUESTS_MESSAGE_FIELDS_H_
+#define SEMRANK_SERVER_REQUESTS_MESSAGE_FIELDS_H_
 
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "absl/status/statusor.h"
+#include "absl/strings/str_format.h"
 #include "absl/time/time.h"
+#include "model/base/status_macros.h"
 #include "semrank/v1/common.pb.h"
+#include "server/base/errors.h"
 #include "server/base/metrics.h"
 #include "server/base/text_checks.h"
 #include "server/base/vector_encoding.h"
 #include "server/models/model_store.h"
 #include "server/requests/rpc_status.h"
+#include "server/requests/wire_reader.h"
+#include "server/stores/document_store.h"
+#include "server/vectors/text_embedder.h"
 
 namespace semrank {
+
+// A ModelRef, read in place.
+struct ModelRefView {
+  std::string_view name = {};  // empty = the default model
+  std::int64_t version = 0;    // 0 = the current one
+};
+
+inline void ReadModelRef(WireReader& reader, ModelRefView& model) {
+  reader.ReadMessage([&] {
+    switch (reader.field()) {
+      case v1::ModelRef::kNameFieldNumber:
+        reader.Read(model.name);
+        break;
+      case v1::ModelRef::kVersionFieldNumber:
+        reader.Read(model.version);
+        break;
+      default:
+        reader.Skip();
+    }
+  });
+}
+
+// A name that is not UTF-8 would else be "not found" under a garbled name.
+inline absl::Status CheckModelName(const ModelRefView& model) {
+  return CheckUtf8("model.name", model.name);
+}
+
+inline absl::StatusOr<ServedModelPtr> FindModel(const ModelRefView& model,
+                                                const ModelStore& models) {
+  SEMRANK_RETURN_IF_ERROR(CheckModelName(model));
+  return models.Find(model.name, model.version);
+}
+
+// INVALID_FIELD for a value that the enum does not have.
+template <typename IsValid>
+absl::Status CheckEnum(std::string_view field, std::int32_t value,
+                       IsValid is_valid) {
+  if (is_valid(value)) return absl::OkStatus();
+  return FieldError("INVALID_FIELD", field,
+                    absl::StrFormat("%d is no value of this field", value),
+                    {{"value", std::to_string(value)}});
+}
+
+// Message is a Document or a DocumentHit.
+template <typename Message>
+void SetKey(const DocumentKeyView& key, Message& message) {
+  if (const auto* const number = std::get_if<std::uint64_t>(&key)) {
+    message.set_id(*number);
+  } else {
+    message.set_document_id(std::string(std::get<std::string_view>(key)));
+  }
+}
 
 inline void SetTimings(const StageTimes& times, absl::Duration total,
                        v1::Timings& timings) {
@@ -55,7 +116,7 @@ void SetProblems(const std::vector<ItemProblem>& problems, Response& response) {
   }
 }
 
-// The vectors of a response that has some: rows of `dim` numbers, encoded.
+// The vectors of a response that has some: rows of `dim` elements, encoded.
 template <typename Response>
 void SetVectors(const std::vector<float>& vectors, int dim,
                 v1::VectorEncoding encoding, Response& response) {
@@ -75,4 +136,4 @@ void SetVectors(const std::vector<float>& vectors, int dim,
 
 }  // namespace semrank
 
-#endif  // SEMRANK_SERVER_REQUESTS_RESPONSE_FIELDS_H_
+#endif  // SEMRANK_SERVER_REQUESTS_MESSAGE_FIELDS_H_

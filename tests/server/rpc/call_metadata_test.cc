@@ -1,4 +1,4 @@
-#include "server/rpc/status_mapping.h"
+#include "server/rpc/call_metadata.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,0 +1,314 @@
+#include "server/requests/model_work.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_format.h"
+#include "model/base/status_macros.h"
+#include "semrank/v1/model_service.pb.h"
+#include "server/base/errors.h"
+#include "server/requests/message_fields.h"
+
+namespace semrank {
+namespace {
+
+constexpr int kDefaultPageSize = 100;
+constexpr int kMaxPageSize = 1'000;
+
+v1::ModelState ToProto(ModelState state) {
+  switch (state) {
+    case ModelState::kFound:
+      return v1::MODEL_STATE_FOUND;
+    case ModelState::kLoading:
+      return v1::MODEL_STATE_LOADING;
+    case ModelState::kServing:
+      return v1::MODEL_STATE_SERVING;
+    case ModelState::kRetiring:
+      return v1::MODEL_STATE_RETIRING;
+    case ModelState::kRetired:
+      return v1::MODEL_STATE_RETIRED;
+    case ModelState::kFailed:
+      return v1::MODEL_STATE_FAILED;
+  }
+  return v1::MODEL_STATE_UNSPECIFIED;
+}
+
+void SetTimestamp(absl::Time time, google::protobuf::Timestamp& timestamp) {
+  const std::int64_t seconds = absl::ToUnixSeconds(time);
+  timestamp.set_seconds(seconds);
+  timestamp.set_nanos(static_cast<std::int32_t>(
+      absl::ToInt64Nanoseconds(time - absl::FromUnixSeconds(seconds))));
+}
+
+// A token is "version/name" of the last model of the page before it.
+absl::StatusOr<std::tuple<std::string, std::int64_t>> ParseToken(
+    const std::string& token) {
+  const std::size_t slash = token.find('/');
+  std::int64_t version = 0;
+  if (slash == std::string::npos ||
+      !absl::SimpleAtoi(token.substr(0, slash), &version)) {
+    return FieldError("INVALID_FIELD", "page_token",
+                      "is no next_page_token of this server");
+  }
+  return std::tuple(token.substr(slash + 1), version);
+}
+
+// By name, then newest first, as models are listed.
+bool IsAfter(const ModelStatus& model,
+             const std::tuple<std::string, std::int64_t>& last) {
+  return std::tuple(model.name, -model.version) >
+         std::tuple(std::get<0>(last), -std::get<1>(last));
+}
+
+void DescribeModel(const ModelStatus& status, v1::Model& model) {
+  model.set_name(status.name);
+  model.set_version(status.version);
+  model.set_state(ToProto(status.state));
+  model.set_current(status.current);
+  model.set_pinned(status.pinned);
+  model.set_is_default(status.is_default);
+  if (status.load_time != absl::InfinitePast()) {
+    SetTimestamp(status.load_time, *model.mutable_load_time());
+  }
+  if (!status.failure.ok()) {
+    *model.mutable_failure() = ToRpcStatus(status.failure);
+  }
+  if (status.model == nullptr) return;
+  const TwoTowerModel& loaded = *status.model->model;
+  *model.mutable_config() = loaded.config();
+  model.set_weights_sha256(loaded.version().weights_sha256);
+  model.set_embedding_dim(loaded.embedding_dim());
+  model.set_score_kind(loaded.config().score_kind());
+}
+
+// What ListModels asks for.
+struct PageRequest {
+  std::string_view name = {};  // empty = all names
+  std::int32_t size = 0;
+  std::string_view token = {};
+};
+
+// The page of `models`, which are sorted as ModelStore lists them.
+absl::Status FillPage(const std::vector<ModelStatus>& models,
+                      const PageRequest& list, v1::ListModelsResponse& page) {
+  if (list.size < 0) {
+    return FieldError("INVALID_FIELD", "page_size",
+                      absl::StrFormat("%d is negative", list.size));
+  }
+  const int size =
+      list.size == 0 ? kDefaultPageSize : std::min(list.size, kMaxPageSize);
+  auto begin = models.begin();
+  if (!list.token.empty()) {
+    SEMRANK_ASSIGN_OR_RETURN(const auto last,
+                             ParseToken(std::string(list.token)));
+    begin = std::find_if(models.begin(), models.end(), [&](const auto& model) {
+      return IsAfter(model, last);
+    });
+  }
+  for (auto model = begin; model != models.end(); ++model) {
+    if (page.models_size() == size) {
+      const ModelStatus& last = *(model - 1);
+      page.set_next_page_token(
+          absl::StrFormat("%d/%s", last.version, last.name));
+      break;
+    }
+    DescribeModel(*model, *page.add_models());
+  }
+  return absl::OkStatus();
+}
+
+// `max_catalog_documents` is not in `limits`: only the catalog needs it.
+void DescribeLimits(const Limits& limits, std::size_t max_catalog_documents,
+                    v1::Limits& message) {
+  message.set_max_texts_per_request(limits.max_texts_per_request);
+  message.set_max_text_bytes(limits.max_text_bytes);
+  message.set_max_inflight_texts(limits.max_inflight_texts);
+  message.set_max_request_bytes(MaxRequestBytes(limits));
+  message.set_max_response_bytes(MaxResponseBytes(limits));
+  message.set_max_metadata_bytes(limits.max_metadata_bytes);
+  message.set_max_http_body_bytes(limits.max_http_body_bytes);
+  message.set_max_connections(limits.max_connections);
+  message.set_max_streams_per_connection(limits.max_streams_per_connection);
+  message.set_max_requests_per_stream(limits.max_requests_per_stream);
+  message.set_max_document_id_bytes(limits.max_document_id_bytes);
+  message.set_max_payload_bytes(limits.max_payload_bytes);
+  message.set_max_top_k(limits.max_top_k);
+  message.set_max_catalog_documents(max_catalog_documents);
+}
+
+// A work without turns: Answer fills the response at once.
+template <typename Response>
+class ModelWork : public RequestWork {
+ public:
+  explicit ModelWork(const ServerParts& parts) : parts_(parts) {}
+
+  bool refused_unread() const override { return false; }
+  bool needs_model() const override { return false; }
+  absl::StatusOr<Progress> Advance(const RequestRun& /*run*/) override {
+    SEMRANK_RETURN_IF_ERROR(Answer(response_));
+    return Progress::kDone;
+  }
+  // Looks at the disk, for versions that were never tried.
+  WorkerPool* pool() const override { return parts_.workers; }
+  const google::protobuf::MessageLite& response() const override {
+    return response_;
+  }
+
+ protected:
+  const ServerParts& parts() const { return parts_; }
+  // Reads a request that has nothing but a model, in this field.
+  absl::StatusOr<RequestSize> ReadModel(
+      std::string_view bytes, int model_field,
+      const google::protobuf::Descriptor& type) {
+    WireReader reader(bytes);
+    while (reader.Next()) {
+      if (reader.field() == model_field) {
+        ReadModelRef(reader, model_);
+      } else {
+        reader.Skip();
+      }
+    }
+    SEMRANK_RETURN_IF_ERROR(reader.Finish(type));
+    SEMRANK_RETURN_IF_ERROR(CheckModelName(model_));
+    return RequestSize{};
+  }
+  const ModelRefView& model() const { return model_; }
+
+ private:
+  virtual absl::Status Answer(Response& response) = 0;
+
+  const ServerParts& parts_;
+  ModelRefView model_;
+  Response response_;
+};
+
+class GetModelWork final : public ModelWork<v1::GetModelResponse> {
+ public:
+  using ModelWork::ModelWork;
+
+  absl::StatusOr<RequestSize> Read(std::string_view bytes) override {
+    return ReadModel(bytes, v1::GetModelRequest::kModelFieldNumber,
+                     *v1::GetModelRequest::descriptor());
+  }
+
+ private:
+  absl::Status Answer(v1::GetModelResponse& response) override {
+    SEMRANK_ASSIGN_OR_RETURN(
+        const ModelStatus status,
+        parts().models->Describe(model().name, model().version));
+    DescribeModel(status, *response.mutable_model());
+    return absl::OkStatus();
+  }
+};
+
+class ListModelsWork final : public ModelWork<v1::ListModelsResponse> {
+ public:
+  using ModelWork::ModelWork;
+
+  absl::StatusOr<RequestSize> Read(std::string_view bytes) override {
+    using v1::ListModelsRequest;
+    WireReader reader(bytes);
+    while (reader.Next()) {
+      switch (reader.field()) {
+        case ListModelsRequest::kNameFieldNumber:
+          reader.Read(list_.name);
+          break;
+        case ListModelsRequest::kPageSizeFieldNumber:
+          reader.Read(list_.size);
+          break;
+        case ListModelsRequest::kPageTokenFieldNumber:
+          reader.Read(list_.token);
+          break;
+        default:
+          reader.Skip();
+      }
+    }
+    SEMRANK_RETURN_IF_ERROR(reader.Finish(*ListModelsRequest::descriptor()));
+    SEMRANK_RETURN_IF_ERROR(CheckUtf8("name", list_.name));
+    SEMRANK_RETURN_IF_ERROR(CheckUtf8("page_token", list_.token));
+    return RequestSize{};
+  }
+
+ private:
+  absl::Status Answer(v1::ListModelsResponse& response) override {
+    SEMRANK_ASSIGN_OR_RETURN(const std::vector<ModelStatus> models,
+                             parts().models->List(list_.name));
+    return FillPage(models, list_, response);
+  }
+
+  PageRequest list_;
+};
+
+class ReloadModelWork final : public ModelWork<v1::ReloadModelResponse> {
+ public:
+  using ModelWork::ModelWork;
+
+  absl::StatusOr<RequestSize> Read(std::string_view bytes) override {
+    return ReadModel(bytes, v1::ReloadModelRequest::kModelFieldNumber,
+                     *v1::ReloadModelRequest::descriptor());
+  }
+  bool needs_model() const override { return true; }
+  WorkerPool* pool() const override { return parts().loader; }
+
+ private:
+  absl::Status Answer(v1::ReloadModelResponse& response) override {
+    if (!parts().admin_rpcs) {
+      return MakeError(absl::StatusCode::kFailedPrecondition, "ADMIN_DISABLED",
+                       "the server runs without --enable_admin_rpcs",
+                       {{"flag", "enable_admin_rpcs"}});
+    }
+    SEMRANK_ASSIGN_OR_RETURN(
+        const ModelStore::Reloaded reloaded,
+        parts().models->Reload(model().name, model().version));
+    DescribeModel(reloaded.model, *response.mutable_model());
+    if (reloaded.previous_version != 0) {
+      v1::ModelRef& previous = *response.mutable_previous();
+      previous.set_name(reloaded.model.name);
+      previous.set_version(reloaded.previous_version);
+    }
+    response.set_changed(reloaded.changed);
+    return absl::OkStatus();
+  }
+};
+
+class GetLimitsWork final : public ModelWork<v1::GetLimitsResponse> {
+ public:
+  using ModelWork::ModelWork;
+
+  absl::StatusOr<RequestSize> Read(std::string_view bytes) override {
+    WireReader reader(bytes);
+    while (reader.Next()) reader.Skip();
+    SEMRANK_RETURN_IF_ERROR(reader.Finish(*v1::GetLimitsRequest::descriptor()));
+    return RequestSize{};
+  }
+  WorkerPool* pool() const override { return nullptr; }
+
+ private:
+  absl::Status Answer(v1::GetLimitsResponse& response) override {
+    DescribeLimits(parts().limits(),
+                   parts().catalog_writer->catalog().max_documents(),
+                   *response.mutable_limits());
+    return absl::OkStatus();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<RequestWork> MakeGetModelWork(const ServerParts& parts) {
+  return std::make_unique<GetModelWork>(parts);
+}
+std::unique_ptr<RequestWork> MakeListModelsWork(const ServerParts& parts) {
+  return std::make_unique<ListModelsWork>(parts);
+}
+std::unique_ptr<RequestWork> MakeGetLimitsWork(const ServerParts& parts) {
+  return std::make_unique<GetLimitsWork>(parts);
+}
+std::unique_ptr<RequestWork> MakeReloadModelWork(const ServerParts& parts) {
+  return std::make_unique<ReloadModelWork>(parts);
+}
+
+}  // namespace semrank

@@ -1,0 +1,71 @@
+#include "server/rpc/call_metadata.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "server/auth/access_control.h"
+#include "server/base/errors.h"
+#include "server/requests/rpc_status.h"
+
+namespace semrank {
+namespace {
+
+// What HTTP/2 counts for an entry beside its name and value.
+constexpr std::size_t kEntryOverheadBytes = 32;
+
+// Empty when the entry is missing.
+std::string_view Value(const grpc::ServerContextBase& context,
+                       std::string_view name) {
+  const auto& metadata = context.client_metadata();
+  const auto found = metadata.find({name.data(), name.size()});
+  if (found == metadata.end()) return {};
+  return {found->second.data(), found->second.size()};
+}
+
+}  // namespace
+
+absl::Status CheckMetadata(const grpc::ServerContextBase& context,
+                           std::int64_t max_metadata_bytes,
+                           const AccessControl* access, Role required) {
+  std::size_t num_bytes = 0;
+  for (const auto& [name, value] : context.client_metadata()) {
+    num_bytes += name.size() + value.size() + kEntryOverheadBytes;
+  }
+  if (num_bytes > static_cast<std::size_t>(max_metadata_bytes)) {
+    return MetadataTooLarge(num_bytes, max_metadata_bytes);
+  }
+  if (access == nullptr) return absl::OkStatus();
+  return access->Check(Value(context, "authorization"), required);
+}
+
+RequestIdentity IdentityOf(const grpc::ServerContextBase& context) {
+  return MakeRequestIdentity(Value(context, kRequestIdHeader),
+                             Value(context, kTraceparentHeader));
+}
+
+grpc::Status ToGrpcStatus(const absl::Status& status) {
+  if (status.ok()) return grpc::Status::OK;
+  const google::rpc::Status details = ToRpcStatus(status);
+  // gRPC's codes have the same numbers as Abseil's.
+  return grpc::Status(static_cast<grpc::StatusCode>(status.code()),
+                      details.message(), details.SerializeAsString());
+}
+
+grpc::Status FinalStatus(const absl::Status& status,
+                         const RequestIdentity& identity,
+                         grpc::ServerContextBase& context) {
+  context.AddTrailingMetadata(std::string(kRequestIdHeader),
+                              identity.request_id);
+  if (!identity.traceparent.empty()) {
+    context.AddTrailingMetadata(std::string(kTraceparentHeader),
+                                identity.traceparent);
+  }
+  const std::optional<std::string> pushback = RetryDelayMillis(status);
+  if (pushback.has_value()) {
+    context.AddTrailingMetadata(kPushbackTrailer, *pushback);
+  }
+  return ToGrpcStatus(status);
+}
+
+}  // namespace semrank

@@ -1,0 +1,42 @@
+// What a call brings in its metadata and takes back in its trailers.
+#ifndef SEMRANK_SERVER_RPC_CALL_METADATA_H_
+#define SEMRANK_SERVER_RPC_CALL_METADATA_H_
+
+#include <grpcpp/server_context.h>
+#include <grpcpp/support/status.h>
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "server/auth/access_control.h"
+#include "server/base/request_identity.h"
+
+namespace semrank {
+
+class AccessControl;
+
+// Trailer of errors that ask the caller to come back later; its value is
+// RetryDelayMillis.
+inline constexpr char kPushbackTrailer[] = "grpc-retry-pushback-ms";
+
+// Before the message is looked at: METADATA_TOO_LARGE, then the errors of the
+// key. `access` null = every caller may call every method.
+absl::Status CheckMetadata(const grpc::ServerContextBase& context,
+                           std::int64_t max_metadata_bytes,
+                           const AccessControl* access, Role required);
+
+// The request id and the trace that the caller sent, or a new id.
+RequestIdentity IdentityOf(const grpc::ServerContextBase& context);
+
+// With a google.rpc.Status as its details.
+grpc::Status ToGrpcStatus(const absl::Status& status);
+
+// The status to finish the call with. Adds the trailers, so it is to be called
+// once.
+grpc::Status FinalStatus(const absl::Status& status,
+                         const RequestIdentity& identity,
+                         grpc::ServerContextBase& context);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_RPC_CALL_METADATA_H_

@@ -1,0 +1,128 @@
+// The calls that gRPC is not done with yet: a call is open until its client has
+// taken the response (or the kernel its last bytes), or it was cancelled.
+//
+//   Memory   responses that clients have not taken are counted in bytes; while
+//            there are `max_unsent_bytes` of them, no further request with
+//            texts is taken.
+//   Time     a client that does not take its response in `send_time` for each
+//            16 MiB begun is cut off, so that it cannot hold that memory. A
+//            call's own deadline may end it sooner: gRPC sees to that.
+//   Stop     open streams are told to end, and a stop waits for our own calls
+//            only, not for streams that never end by themselves (health Watch,
+//            reflection).
+//   Threads  every method, from any thread.
+#ifndef SEMRANK_SERVER_RPC_OPEN_CALLS_H_
+#define SEMRANK_SERVER_RPC_OPEN_CALLS_H_
+
+#include <grpcpp/server_context.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <thread>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "model/base/mutex.h"
+#include "server/base/limits.h"
+
+namespace semrank {
+
+// Long enough for honest clients, also for those that stop to write what they
+// have to a disk; large responses may arrive at 140 kB a second.
+inline constexpr absl::Duration kSendTime = absl::Minutes(2);
+
+// A vector of the largest dimension that messages are sized for, for each text
+// that may be in flight.
+inline std::int64_t MaxUnsentBytes(const Limits& limits) {
+  return limits.max_inflight_texts * 4 * kSizedEmbeddingDim;
+}
+
+// A stream that stays open until its client half-closes it.
+class OpenStream {
+ public:
+  virtual ~OpenStream() = default;
+  // Answers what has been read, then ends.
+  virtual void EndForStop() = 0;
+};
+
+class OpenCalls;
+
+// The context of every call on a server with an allocator of MakeContexts().
+// gRPC releases it when it is done with the call. That is the only notice of
+// the end which does not make gRPC 1.51 switch threads once more for each unary
+// call, as a reactor of our own would (its OnDone is never run inline).
+class CallContext final : public grpc::CallbackServerContext {
+ private:
+  friend class OpenCalls;
+  friend class CallContexts;
+
+  ~CallContext() override;
+
+  OpenCalls* calls_ = nullptr;  // null = not one of our own calls
+  // Guarded by the mutex of OpenCalls.
+  std::int64_t unsent_bytes_ = 0;
+  absl::Time send_deadline_ = absl::InfiniteFuture();
+  bool is_cut_ = false;
+};
+
+class OpenCalls {
+ public:
+  OpenCalls(std::int64_t max_unsent_bytes, absl::Duration send_time)
+      : max_unsent_bytes_(max_unsent_bytes), send_time_(send_time) {}
+
+  // For grpc::ServerBuilder. The OpenCalls must outlive the server.
+  static std::unique_ptr<grpc::ContextAllocator> MakeContexts();
+
+  // The first step of each of our calls; `stream` is null for unary calls.
+  // Unavailable DRAINING once the server stops; the call still counts as open.
+  absl::Status Begin(grpc::CallbackServerContext& call,
+                     OpenStream* stream = nullptr);
+  // Before the stream is destroyed. Waits for its EndForStop.
+  void ForgetStream(OpenStream* stream);
+
+  // ResourceExhausted OVERLOADED while there is no room for further responses.
+  absl::Status CheckRoom() const;
+  // The bytes that gRPC holds for the call until the client takes them. The
+  // time begins when there are any, and again whenever they become fewer.
+  void SetUnsentBytes(grpc::CallbackServerContext& call, std::int64_t bytes);
+  // Cancels the calls whose time is over at `now`; returns how many. From one
+  // thread.
+  int CancelOverdue(absl::Time now);
+
+  // From here on Begin fails, and streams that are open end.
+  void EndStreams();
+  // False when calls are still open at `deadline`.
+  bool WaitUntilIdle(std::chrono::steady_clock::time_point deadline);
+
+ private:
+  friend class CallContext;
+  void End(CallContext& call);
+  void SetUnsentLocked(CallContext& call, std::int64_t bytes)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const std::int64_t max_unsent_bytes_;
+  const absl::Duration send_time_;
+
+  // Held while streams are told to end, which may call SetUnsentBytes.
+  Mutex streams_mutex_;
+  bool stopping_ ABSL_GUARDED_BY(streams_mutex_) = false;
+  absl::flat_hash_set<OpenStream*> streams_ ABSL_GUARDED_BY(streams_mutex_);
+
+  // Guards what follows and the fields of the contexts.
+  Mutex mutex_;
+  CondVar changed_;
+  absl::flat_hash_set<CallContext*> open_ ABSL_GUARDED_BY(mutex_);
+  // The call that `cutter_` is cancelling, without the mutex, since gRPC may
+  // end it within TryCancel. Its context is not released by another thread
+  // before that is over.
+  CallContext* being_cut_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  std::thread::id cutter_ ABSL_GUARDED_BY(mutex_);
+  std::atomic<std::int64_t> unsent_bytes_ = 0;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_RPC_OPEN_CALLS_H_

@@ -1,0 +1,68 @@
+// What a request costs before it is admitted: the bound on what an overloaded
+// server spends on a caller that it turns away.
+#include <benchmark/benchmark.h>
+
+#include <memory>
+#include <string>
+
+#include "semrank/v1/ranking_service.pb.h"
+#include "server/requests/rank_work.h"
+#include "server/requests/request_run.h"
+#include "tests/support/memory_source.h"
+#include "tests/support/tiny_model.h"
+
+namespace semrank {
+namespace {
+
+class RefusedRun final : public RequestRun {
+ public:
+  explicit RefusedRun(const ServerParts& parts)
+      : RequestRun(parts, std::make_unique<RankWork>(parts)) {}
+  absl::Status Run(std::string_view bytes) {
+    Start(bytes);
+    return status_;
+  }
+
+ private:
+  absl::Time deadline() const override { return absl::InfiniteFuture(); }
+  bool gone() const override { return false; }
+  absl::Status SerializeResponse(
+      const google::protobuf::MessageLite& /*response*/) override {
+    return absl::OkStatus();
+  }
+  void Done(const absl::Status& status) override { status_ = status; }
+
+  absl::Status status_;
+};
+
+// Titles of about 50 bytes; all permits but one are taken.
+void BM_ReadAndRefuse_Rank(benchmark::State& state) {
+  Metrics metrics;
+  MemoryFolder folder;
+  folder.Put(1, MakeTinyModel());
+  ModelStore models{{{folder.Source("tiny")}}, &metrics};
+  if (!models.Refresh().ok()) std::abort();
+  const TextEmbedder embedder{nullptr, &metrics};
+  const RankingEngine ranking{Limits(), &embedder, &metrics};
+  Admission admission(100'000);
+  const auto permit = admission.Admit(99'999).value();
+  const ServerParts parts = {.ranking = &ranking,
+                             .models = &models,
+                             .admission = &admission,
+                             .metrics = &metrics};
+  v1::RankRequest request;
+  request.set_query("blue garden shoes");
+  for (int i = 0; i < state.range(0); ++i) {
+    request.add_titles("a title of eight words or so, which is number " +
+                       std::to_string(i));
+  }
+  const std::string bytes = request.SerializeAsString();
+  for (auto _ : state) {
+    if (!absl::IsResourceExhausted(RefusedRun(parts).Run(bytes))) std::abort();
+  }
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+BENCHMARK(BM_ReadAndRefuse_Rank)->Arg(1)->Arg(100)->Arg(10'000);
+
+}  // namespace
+}  // namespace semrank

@@ -1,0 +1,79 @@
+#include "server/http/json_messages.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "semrank/v1/ranking_service.pb.h"
+#include "server/base/errors.h"
+#include "tests/support/status_matchers.h"
+
+namespace semrank {
+namespace {
+
+absl::Status Parse(std::string_view json, std::string& bytes) {
+  return JsonToBytes(json, *v1::RankRequest::descriptor(), bytes);
+}
+
+absl::Status Parse(std::string_view json) {
+  std::string bytes;
+  return Parse(json, bytes);
+}
+
+TEST(JsonMessagesTest, ABodyBecomesTheBytesOfItsMessage) {
+  std::string bytes;
+  ASSERT_THAT(Parse(R"({"query": "q", "titles": ["a", "b"], "ids": ["7", 8],
+                        "topK": 3, "min_score": 0.5, "vectors": "AAAAAA==",
+                        "model": {"name": "shop", "version": "2"}})",
+                    bytes),
+              IsOk());
+  v1::RankRequest request;
+  ASSERT_TRUE(request.ParseFromString(bytes));
+  EXPECT_EQ(request.query(), "q");
+  EXPECT_THAT(request.titles(), ::testing::ElementsAre("a", "b"));
+  EXPECT_THAT(request.ids(), ::testing::ElementsAre(7, 8));
+  EXPECT_EQ(request.top_k(), 3u);
+  EXPECT_EQ(request.min_score(), 0.5f);
+  EXPECT_EQ(request.vectors(), std::string(4, '\0'));
+  EXPECT_EQ(request.model().version(), 2);
+}
+
+TEST(JsonMessagesTest, NestingIsBounded) {
+  const auto nested = [](int depth) {  // within the outermost object
+    return R"({"titles": )" + std::string(depth, '[') +
+           std::string(depth, ']') + "}";
+  };
+  EXPECT_THAT(Parse(nested(kMaxJsonDepth - 1)), IsOk());
+  for (const int depth : {kMaxJsonDepth, 4'000'000}) {
+    const absl::Status status = Parse(nested(depth));
+    EXPECT_EQ(ErrorReason(status), "MALFORMED_MESSAGE");
+    EXPECT_EQ(ErrorValues(status)["limit"], std::to_string(kMaxJsonDepth));
+  }
+}
+
+// Brackets in a string are text, in whatever quotes Protobuf's parser takes.
+TEST(JsonMessagesTest, OnlyBracketsOutsideOfStringsNest) {
+  const std::string brackets(100, '[');
+  EXPECT_THAT(Parse("{\"query\": \"" + brackets + "\\\"" + brackets + "\"}"),
+              IsOk());
+  EXPECT_THAT(Parse("{\"query\": '" + brackets + "\"'}"), IsOk());
+  const std::string deep(4'000'000, '[');
+  EXPECT_EQ(ErrorReason(Parse("{\"query\": '\"', \"titles\": " + deep)),
+            "MALFORMED_MESSAGE");
+  EXPECT_EQ(ErrorReason(Parse("{\"query\": \"'\", \"titles\": " + deep)),
+            "MALFORMED_MESSAGE");
+}
+
+TEST(JsonMessagesTest, WhatIsNoMessageIsMalformedWithTheReason) {
+  for (const char* json :
+       {"", "{", "[]", "7", R"({"querry": "q"})", R"({"titles": [{"a": 1}]})",
+        R"({"top_k": "many"})", "{\"query\": \"\xff\"}"}) {
+    EXPECT_EQ(ErrorReason(Parse(json)), "MALFORMED_MESSAGE") << json;
+  }
+  EXPECT_THAT(std::string(Parse(R"({"querry": "q"})").message()),
+              ::testing::HasSubstr("querry"));
+}
+
+}  // namespace
+}  // namespace semrank
