@@ -111,8 +111,13 @@ class StreamCallTest : public ::testing::Test {
     builder.SetContextAllocator(OpenCalls::MakeContexts());
     builder.RegisterService(&service_);
     server_ = builder.BuildAndStart();
-    channel_ = grpc::CreateChannel("127.0.0.1:" + std::to_string(port),
-                                   grpc::InsecureChannelCredentials());
+    // gRPC must not read ahead on its own account.
+    grpc::ChannelArguments arguments;
+    arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+    arguments.SetInt(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, 16'384);
+    channel_ = grpc::CreateCustomChannel("127.0.0.1:" + std::to_string(port),
+                                         grpc::InsecureChannelCredentials(),
+                                         arguments);
   }
   ~StreamCallTest() override {
     server_->Shutdown(std::chrono::system_clock::now());
@@ -267,6 +272,7 @@ TEST_F(StreamCallTest, AClientThatTakesTooLongIsCutOff) {
   EXPECT_EQ(calls_.CancelOverdue(absl::Now() + kSendTime), 1);
   EXPECT_TRUE(calls_.WaitUntilIdle(std::chrono::steady_clock::now() +
                                    std::chrono::hours(1)));
+  EXPECT_EQ(Read(*client), "none");
   EXPECT_FALSE(client->Finish().ok());
 }
 
