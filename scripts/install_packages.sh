@@ -74,7 +74,7 @@ trap 'rm -f "$log"' EXIT
 # Unattended upgrades and cloud-init hold apt's locks for minutes: wait for them.
 lock_seconds=${SEMRANK_APT_LOCK_SECONDS:-600}
 run() {
-  local end=$((SECONDS + lock_seconds)) told=""
+  local end=$((SECONDS + lock_seconds)) announced=""
   while ! "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
       apt-get -q -o DPkg::Lock::Timeout=5 "$@" >"$log" 2>&1; do
     if ! grep -qE 'Could not get lock|Unable to (acquire|lock)' "$log" || [ "$SECONDS" -ge "$end" ]; then
@@ -82,8 +82,8 @@ run() {
       echo "install_packages.sh: failed: apt-get $*" >&2
       exit 1
     fi
-    [ -n "$told" ] || echo "packages: another program is installing packages; waiting up to $lock_seconds s"
-    told=yes
+    [ -n "$announced" ] || echo "packages: another program is installing packages; waiting up to $lock_seconds s"
+    announced=yes
     sleep 2
   done
 }

@@ -49,7 +49,7 @@ absl::Status CheckHostPort(std::string_view address) {
   }
   const std::string_view host = address.substr(0, colon);
   if (host.empty()) return absl::InvalidArgumentError("has no host");
-  // Without brackets, the port could not be told from the address's last group.
+  // Without brackets, the port would look like the last group of the address.
   const bool bracketed = host.starts_with('[') && host.ends_with(']');
   if (!bracketed && host.find(':') != std::string_view::npos) {
     return absl::InvalidArgumentError("write an IPv6 host as [HOST]:PORT");

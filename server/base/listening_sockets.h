@@ -2,7 +2,7 @@
 //
 //   Host     a name (all its addresses), an IPv4 address, or an IPv6 one in
 //            brackets; 0.0.0.0 and [::] are all addresses of both kinds.
-//   Port     0 = any free one. One that somebody else listens on is an error:
+//   Port     0 = any free one. A port that is in use is an error:
 //            ports are not shared.
 //   Errors   what the system says, with the address.
 #ifndef SEMRANK_SERVER_BASE_LISTENING_SOCKETS_H_

@@ -380,7 +380,7 @@ void HttpConnection::RespondLast(HttpResponse response) {
 }
 
 void HttpConnection::Respond(HttpResponse response) {
-  // A body that nobody will read cannot be told from the next request.
+  // The unread rest of a body would be read as the next request.
   keep_alive_ = keep_alive_ && parser_->is_done() && !client_left_;
   if (std::exchange(has_place_, false)) --connections_.num_calls;
   AwaitClient(State::kResponse, connections_.options.timeouts.response);
@@ -414,7 +414,7 @@ void HttpConnection::EndCall() {
 void HttpConnection::Linger() {
   AwaitClient(State::kLinger, connections_.options.timeouts.linger);
   if (!reading_) return EndSending();
-  // OnRead goes on.
+  // OnRead continues.
   ErrorCode error;
   stream_.socket().cancel(error);
 }

@@ -37,7 +37,7 @@ class HttpServer {
   const std::string& address() const { return address_; }
 
   // Waits until the responses of all calls are sent; false when one is not at
-  // `limit`. New calls are still accepted meanwhile.
+  // `limit`. New calls are still accepted.
   bool WaitForCalls(absl::Time limit) const;
 
  private:

@@ -168,7 +168,7 @@ void ConnectionListener::AcceptSome(int listener) {
 }
 
 void ConnectionListener::TakeIn(int fd) {
-  // Who has left already, as some probes do, costs nobody else anything.
+  // Some probes have closed the connection already.
   if (!HasPeer(fd)) {
     close(fd);
     return;

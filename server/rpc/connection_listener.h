@@ -1,15 +1,15 @@
-// Accepts TCP connections for somebody else, counts those that are open and
-// closes what comes beyond the limit. gRPC 1.51 bounds nothing, and its own
-// listener is deaf for good after one accept that finds no free descriptor.
+// Accepts TCP connections for gRPC, counts those that are open and closes those
+// beyond the limit. gRPC 1.51 bounds nothing, and its own listener never
+// accepts again after one accept that finds no free descriptor.
 //
-//   Counted  from accept until the socket is shut down in both directions: by
-//            whoever took it, when he is done with it, or by a reset. One whose
-//            peer has only ended its own side still counts. To see the end a
-//            second descriptor of each socket is kept.
-//   Refused  closed at once, counted, told in the log once a second at most.
-//   Shortage of descriptors or memory: connections wait in the kernel, and it
-//            is tried again ten times a second.
-//   Threads  one of its own calls `take`; the methods from one thread.
+//   Counted  from accept until the socket is shut down in both directions, by
+//            its owner or by a reset. A connection whose peer has only ended
+//            its own side still counts. To see the end, the listener keeps a
+//            second descriptor of each socket.
+//   Refused  closed at once, counted, logged at most once a second.
+//   Shortage of descriptors or memory: connections wait in the kernel, and the
+//            listener tries again ten times a second.
+//   Threads  its own thread calls `take`; call the methods from one thread.
 #ifndef SEMRANK_SERVER_RPC_CONNECTION_LISTENER_H_
 #define SEMRANK_SERVER_RPC_CONNECTION_LISTENER_H_
 
@@ -41,7 +41,7 @@ class ConnectionListener {
   // listener. Errors as ListenAt.
   static absl::StatusOr<std::unique_ptr<ConnectionListener>> Listen(
       const std::string& address, ConnectionCount* count);
-  // Gives back the places of connections that are still open.
+  // Releases the places of connections that are still open.
   ~ConnectionListener();
   ConnectionListener(const ConnectionListener&) = delete;
   ConnectionListener& operator=(const ConnectionListener&) = delete;

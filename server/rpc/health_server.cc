@@ -43,7 +43,7 @@ absl::StatusOr<std::unique_ptr<HealthServer>> HealthServer::Start(
   if (health->server_ == nullptr) {
     return absl::InternalError("gRPC does not start a server for health");
   }
-  // gRPC itself says SERVING from its first moment; nobody is connected yet.
+  // gRPC reports SERVING from the start; no client is connected yet.
   ReportHealth(*health->server_, lifecycle.ready());
   health->listener_->Start(std::move(take));
   return health;

@@ -38,7 +38,7 @@ class HealthServer {
   const std::string& address() const { return listener_->address(); }
 
   void ReportServing() { ReportHealth(*server_, true); }
-  // For good.
+  // Final: the health never becomes SERVING again.
   void ReportNotServing();
 
  private:

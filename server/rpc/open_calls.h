@@ -7,7 +7,7 @@
 //   Time     a client that does not take its response in `send_time` for each
 //            16 MiB begun is cut off, so that it cannot hold that memory. A
 //            call's own deadline may end it sooner: gRPC sees to that.
-//   Stop     open streams are told to end, and a stop waits for our own calls
+//   Stop     open streams are asked to end, and a stop waits for our own calls
 //            only, not for streams that never end by themselves (health Watch,
 //            reflection).
 //   Threads  every method, from any thread.
@@ -106,7 +106,7 @@ class OpenCalls {
   const std::int64_t max_unsent_bytes_;
   const absl::Duration send_time_;
 
-  // Held while streams are told to end, which may call SetUnsentBytes.
+  // Held while streams are asked to end, which may call SetUnsentBytes.
   Mutex streams_mutex_;
   bool stopping_ ABSL_GUARDED_BY(streams_mutex_) = false;
   absl::flat_hash_set<OpenStream*> streams_ ABSL_GUARDED_BY(streams_mutex_);

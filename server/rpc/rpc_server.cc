@@ -73,7 +73,7 @@ void SetLimits(const Limits& limits, grpc::ServerBuilder& builder) {
   quota.Resize(MaxIncomingBytes(limits));
   builder.SetResourceQuota(quota);
   // What is a little too much is refused by the call, with a reason and counted
-  // (CheckMetadataSize); gRPC would not even tell us.
+  // (CheckMetadataSize); gRPC would refuse it unseen.
   builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE,
                              static_cast<int>(2 * limits.max_metadata_bytes));
   builder.AddChannelArgument(
@@ -134,7 +134,7 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(
   if (server->server_ == nullptr) {
     return absl::InternalError("gRPC does not start a server");
   }
-  // gRPC itself says SERVING from its first moment; nobody is connected yet.
+  // gRPC reports SERVING from the start; no client is connected yet.
   ReportHealth(*server->server_, parts.lifecycle->ready());
   server->listener_->Start(std::move(take));
   return server;

@@ -101,7 +101,7 @@ void StreamCall::End(const absl::Status& status) {
   {
     const MutexLock lock(mutex_);
     --num_in_flight_;
-    final_status_ = status;  // also when the client has half-closed meanwhile
+    final_status_ = status;  // also after the client has half-closed
     over = Continue();
   }
   if (over) FinishNow();
