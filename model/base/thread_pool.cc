@@ -30,21 +30,21 @@ ThreadPool::~ThreadPool() {
 
 void ThreadPool::ParallelFor(
     int num_tasks, const std::function<void(int task, int worker)>& task) {
-  WorkGraph graph;
-  graph.Add({}, [num_tasks, &task](WorkList& work) {
-    work.Add(num_tasks, std::cref(task));
+  TaskGraph graph;
+  graph.Add({}, [num_tasks, &task](TaskList& tasks) {
+    tasks.Add(num_tasks, std::cref(task));
   });
   Run(graph);
 }
 
-void ThreadPool::Run(WorkList& work) {
-  ParallelFor(work.num_tasks(),
-              [&work](int task, int worker) { work.RunTask(task, worker); });
-  work.Clear();
+void ThreadPool::Run(TaskList& tasks) {
+  ParallelFor(tasks.num_tasks(),
+              [&tasks](int task, int worker) { tasks.RunTask(task, worker); });
+  tasks.Clear();
 }
 
-void ThreadPool::Run(const WorkGraph& graph) {
-  WorkSchedule schedule(graph);
+void ThreadPool::Run(const TaskGraph& graph) {
+  TaskSchedule schedule(graph);
   MutexLock lock(mutex_);
   schedule_ = &schedule;
   for (;;) {
@@ -67,16 +67,16 @@ void ThreadPool::RunWorker(int worker) {
 
 void ThreadPool::RunTasks(int worker) {
   if (schedule_ == nullptr) return;
-  while (const std::optional<WorkSchedule::Task> task = schedule_->Take()) {
+  while (const std::optional<TaskSchedule::Task> task = schedule_->Take()) {
     // Take or Finish may have unblocked more tasks than this one: wake the
     // workers that sleep.
-    if (schedule_->HasWork()) {
+    if (schedule_->HasTask()) {
       work_or_stop_.NotifyAll();
       work_or_end_.NotifyAll();
     }
     // Only the bookkeeping is under the lock; tasks run in parallel.
     mutex_.Unlock();
-    task->work->RunTask(task->index, worker);
+    task->list->RunTask(task->index, worker);
     mutex_.Lock();
     schedule_->Finish(*task);
   }

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "model/base/mutex.h"
-#include "model/base/work_graph.h"
-#include "model/base/work_list.h"
+#include "model/base/task_graph.h"
+#include "model/base/task_list.h"
 
 namespace semrank {
 
@@ -37,10 +37,10 @@ class ThreadPool {
                    const std::function<void(int task, int worker)>& task);
 
   // Runs the tasks of all stages and returns when the last has returned.
-  void Run(const WorkGraph& graph);
+  void Run(const TaskGraph& graph);
 
   // Runs all tasks of the list, then clears it.
-  void Run(WorkList& work);
+  void Run(TaskList& tasks);
 
  private:
   void RunWorker(int worker);
@@ -50,7 +50,7 @@ class ThreadPool {
   CondVar work_or_stop_;  // the workers wait for it
   CondVar work_or_end_;   // the caller of Run waits for it
   // The run in progress, on the caller's stack; null between runs.
-  WorkSchedule* schedule_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  TaskSchedule* schedule_ ABSL_GUARDED_BY(mutex_) = nullptr;
   bool stop_ ABSL_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;
 };

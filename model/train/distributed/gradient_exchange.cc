@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
-#include "model/base/work_list.h"
+#include "model/base/task_list.h"
 #include "model/nn/kernels.h"
 
 namespace semrank {
@@ -81,15 +81,15 @@ absl::Status GradientExchange::ReduceRows(RowGradients& gradients,
   by_row_.Build(all_rows_, static_cast<int>(num_rows));
   gradients.rows = by_row_.features();
   gradients.values.resize(gradients.rows.size() * gradients.width);
-  WorkList work;
-  work.AddBlocks(static_cast<int>(gradients.rows.size()), kRowBlock,
-                 [&](int first, int last, int) {
-                   SumBags(by_row_.texts(), first, last, all_values_.data(),
-                           gradients.width,
-                           &gradients.values[static_cast<std::size_t>(first) *
-                                             gradients.width]);
-                 });
-  pool.Run(work);
+  TaskList tasks;
+  tasks.AddBlocks(static_cast<int>(gradients.rows.size()), kRowBlock,
+                  [&](int first, int last, int) {
+                    SumBags(by_row_.texts(), first, last, all_values_.data(),
+                            gradients.width,
+                            &gradients.values[static_cast<std::size_t>(first) *
+                                              gradients.width]);
+                  });
+  pool.Run(tasks);
   return absl::OkStatus();
 }
 

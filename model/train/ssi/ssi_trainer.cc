@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "model/base/status_macros.h"
-#include "model/base/work_list.h"
+#include "model/base/task_list.h"
 #include "model/format/model_config.h"
 #include "model/nn/kernels.h"
 #include "model/nn/tfidf.h"
@@ -18,14 +18,14 @@ namespace {
 constexpr int kTextBlock = 64;
 
 // Fills the bags of `ids` and weighs them; Layout has been called.
-void AddFillWork(const TextBags& texts, std::span<const TextId> ids,
-                 const std::vector<float>& idf, BagBatch& bags,
-                 WorkList& work) {
-  work.AddBlocks(static_cast<int>(ids.size()), kTextBlock,
-                 [&texts, ids, &idf, &bags](int first, int last, int) {
-                   texts.Fill(ids, first, last, bags);
-                   WeighTfIdf(idf.data(), first, last, bags);
-                 });
+void AddFillTasks(const TextBags& texts, std::span<const TextId> ids,
+                  const std::vector<float>& idf, BagBatch& bags,
+                  TaskList& tasks) {
+  tasks.AddBlocks(static_cast<int>(ids.size()), kTextBlock,
+                  [&texts, ids, &idf, &bags](int first, int last, int) {
+                    texts.Fill(ids, first, last, bags);
+                    WeighTfIdf(idf.data(), first, last, bags);
+                  });
 }
 
 }  // namespace
@@ -42,21 +42,21 @@ void SsiTableTrainer::SetTexts(std::span<const BagBatch* const> texts) {
   gradients_.resize(vectors_.size());
 }
 
-void SsiTableTrainer::AddForwardWork(bool learn, WorkList& work) {
+void SsiTableTrainer::AddForwardTasks(bool learn, TaskList& tasks) {
   if (learn) {
-    work.Add(1, [this](int, int) { layer_.TransposeBags(*bags_); });
+    tasks.Add(1, [this](int, int) { layer_.TransposeBags(*bags_); });
   }
-  work.AddBlocks(
+  tasks.AddBlocks(
       bags_->num_texts(), kTextBlock, [this](int first, int last, int) {
         layer_.Forward(*bags_, first, last,
                        &vectors_[static_cast<std::size_t>(first) * dim()]);
       });
 }
 
-void SsiTableTrainer::AddUpdateWork(double learning_rate,
-                                    WorkerScratch& scratch, WorkList& work) {
+void SsiTableTrainer::AddUpdateTasks(double learning_rate,
+                                     WorkerScratch& scratch, TaskList& tasks) {
   layer_.BeginStep(learning_rate);
-  work.Add(layer_.num_tasks(), [this, &scratch](int task, int worker) {
+  tasks.Add(layer_.num_tasks(), [this, &scratch](int task, int worker) {
     layer_.RunUpdateTask(gradients_.data(), task, scratch[worker]);
   });
 }
@@ -132,29 +132,29 @@ void SsiTrainer::Restored(std::int64_t num_steps) {
 absl::Status SsiTrainer::ReadTexts(const MiniBatch& batch) {
   SEMRANK_RETURN_IF_ERROR(batch.bags->Layout(batch.queries, queries_));
   SEMRANK_RETURN_IF_ERROR(batch.bags->Layout(batch.titles, titles_));
-  WorkList work;
-  AddFillWork(*batch.bags, batch.queries, weights_.idf, queries_, work);
-  AddFillWork(*batch.bags, batch.titles, weights_.idf, titles_, work);
-  pool_.Run(work);
+  TaskList tasks;
+  AddFillTasks(*batch.bags, batch.queries, weights_.idf, queries_, tasks);
+  AddFillTasks(*batch.bags, batch.titles, weights_.idf, titles_, tasks);
+  pool_.Run(tasks);
   return absl::OkStatus();
 }
 
 // U q of the queries and V d of the titles; one table holds both when shared.
 void SsiTrainer::Embed(bool learn) {
   if (query_table_ == nullptr) return;
-  WorkList work;
+  TaskList tasks;
   if (document_table_ != nullptr) {
     const BagBatch* queries = &queries_;
     const BagBatch* titles = &titles_;
     query_table_->SetTexts(std::span(&queries, 1));
     document_table_->SetTexts(std::span(&titles, 1));
-    document_table_->AddForwardWork(learn, work);
+    document_table_->AddForwardTasks(learn, tasks);
   } else {
     const BagBatch* const both[] = {&queries_, &titles_};
     query_table_->SetTexts(both);
   }
-  query_table_->AddForwardWork(learn, work);
-  pool_.Run(work);
+  query_table_->AddForwardTasks(learn, tasks);
+  pool_.Run(tasks);
 }
 
 const float* SsiTrainer::title_vectors() const {
@@ -199,9 +199,9 @@ void SsiTrainer::ScoreTitles(int pair, std::span<const std::uint32_t> titles,
 }
 
 // dloss/d(U q) = sum over titles of dloss/df x V d, and the other way round.
-void SsiTrainer::AddVectorGradientWork(WorkList& work) {
+void SsiTrainer::AddVectorGradientTasks(TaskList& tasks) {
   const int dim = query_table_->dim();
-  work.AddBlocks(
+  tasks.AddBlocks(
       queries_.num_texts(), kTextBlock, [this, dim](int first, int last, int) {
         SumBags(
             loss_.violations(), first, last, title_vectors(), dim,
@@ -210,15 +210,15 @@ void SsiTrainer::AddVectorGradientWork(WorkList& work) {
   std::fill_n(title_gradients(),
               static_cast<std::size_t>(titles_.num_texts()) * dim, 0.0f);
   const std::vector<std::uint32_t>& titles = violations_by_title_.features();
-  work.AddBlocks(static_cast<int>(titles.size()), kTextBlock,
-                 [this, dim, &titles](int first, int last, int) {
-                   for (int t = first; t < last; ++t) {
-                     SumBags(violations_by_title_.texts(), t, t + 1,
-                             query_table_->vectors(), dim,
-                             title_gradients() +
-                                 static_cast<std::size_t>(titles[t]) * dim);
-                   }
-                 });
+  tasks.AddBlocks(static_cast<int>(titles.size()), kTextBlock,
+                  [this, dim, &titles](int first, int last, int) {
+                    for (int t = first; t < last; ++t) {
+                      SumBags(violations_by_title_.texts(), t, t + 1,
+                              query_table_->vectors(), dim,
+                              title_gradients() +
+                                  static_cast<std::size_t>(titles[t]) * dim);
+                    }
+                  });
 }
 
 // What this process has found for `pairs` becomes that of the whole batch.
@@ -249,28 +249,28 @@ absl::StatusOr<double> SsiTrainer::Step(const MiniBatch& batch,
   SEMRANK_RETURN_IF_ERROR(ReadTexts(batch));
   Embed(/*learn=*/true);
   double loss = Score(batch, pairs);
-  WorkList work;
+  TaskList tasks;
   if (step.concurrent_work)
-    work.Add(1, [&step](int, int) { step.concurrent_work(); });
+    tasks.Add(1, [&step](int, int) { step.concurrent_work(); });
   if (word_pairs_ != nullptr) {
-    word_pairs_->AddGatherWork(queries_, titles_, loss_.violations(), work);
+    word_pairs_->AddGatherTasks(queries_, titles_, loss_.violations(), tasks);
   }
   if (query_table_ != nullptr) {
     violations_by_title_.Build(loss_.violations(), titles_.num_texts());
-    AddVectorGradientWork(work);
+    AddVectorGradientTasks(tasks);
   }
-  pool_.Run(work);
+  pool_.Run(tasks);
   if (communicator_.num_processes() > 1) {
     SEMRANK_RETURN_IF_ERROR(ExchangeGradients(pairs));
     loss = AllReduceSum(communicator_, loss);
   }
   if (word_pairs_ != nullptr)
-    word_pairs_->AddUpdateWork(step.learning_rate, work);
+    word_pairs_->AddUpdateTasks(step.learning_rate, tasks);
   if (document_table_ != nullptr)
-    document_table_->AddUpdateWork(step.learning_rate, scratch_, work);
+    document_table_->AddUpdateTasks(step.learning_rate, scratch_, tasks);
   if (query_table_ != nullptr)
-    query_table_->AddUpdateWork(step.learning_rate, scratch_, work);
-  pool_.Run(work);
+    query_table_->AddUpdateTasks(step.learning_rate, scratch_, tasks);
+  pool_.Run(tasks);
   if (gradient_clip_norm_ > 0) UpdateWithKeptGradients();
   return loss;
 }
@@ -278,18 +278,18 @@ absl::StatusOr<double> SsiTrainer::Step(const MiniBatch& batch,
 // They are those of the whole batch in every process.
 void SsiTrainer::UpdateWithKeptGradients() {
   GradientSet gradients;
-  WorkList work;
+  TaskList tasks;
   for (SsiTableTrainer* table : {query_table_.get(), document_table_.get()}) {
     if (table == nullptr) continue;
     table->bag_layer().AppendGradients(gradients);
-    table->bag_layer().AddKeptUpdateWork(work);
+    table->bag_layer().AddKeptUpdateTasks(tasks);
   }
   if (word_pairs_ != nullptr) {
     word_pairs_->AppendGradients(gradients);
-    word_pairs_->AddKeptUpdateWork(work);
+    word_pairs_->AddKeptUpdateTasks(tasks);
   }
   gradient_norm_ = ClipGradients(gradient_clip_norm_, gradients, pool_);
-  pool_.Run(work);
+  pool_.Run(tasks);
 }
 
 }  // namespace semrank

@@ -19,8 +19,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "model/base/task_list.h"
 #include "model/base/thread_pool.h"
-#include "model/base/work_list.h"
 #include "model/nn/sparse_scorer.h"
 #include "model/nn/ssi_tower.h"
 #include "model/train/batches/bag_transpose.h"
@@ -55,12 +55,12 @@ class SsiTableTrainer {
   // The step's texts: tf-idf bags of words, one after another.
   void SetTexts(std::span<const BagBatch* const> texts);
   // After SetTexts: vectors of all texts; with `learn`, what updates need.
-  void AddForwardWork(bool learn, WorkList& work);
+  void AddForwardTasks(bool learn, TaskList& tasks);
   float* vectors() { return vectors_.data(); }
-  // dloss/dvector of all texts, to be filled before AddUpdateWork.
+  // dloss/dvector of all texts, to be filled before AddUpdateTasks.
   float* gradients() { return gradients_.data(); }
-  void AddUpdateWork(double learning_rate, WorkerScratch& scratch,
-                     WorkList& work);
+  void AddUpdateTasks(double learning_rate, WorkerScratch& scratch,
+                      TaskList& tasks);
 
  private:
   SsiRows rows_;
@@ -95,7 +95,7 @@ class SsiTrainer : public ModelTrainer {
   double Score(const MiniBatch& batch, Range pairs);
   void ScoreTitles(int pair, std::span<const std::uint32_t> titles,
                    std::span<float> scores, int worker);
-  void AddVectorGradientWork(WorkList& work);
+  void AddVectorGradientTasks(TaskList& tasks);
   absl::Status ExchangeGradients(Range pairs);
   void KeepGradients();
   void UpdateWithKeptGradients();

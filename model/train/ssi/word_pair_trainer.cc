@@ -62,10 +62,10 @@ WordPairTrainer::WordPairTrainer(SsiWeights& weights,
   }
 }
 
-void WordPairTrainer::AddGatherWork(const BagBatch& queries,
-                                    const BagBatch& titles,
-                                    const BagBatch& score_gradients,
-                                    WorkList& work) {
+void WordPairTrainer::AddGatherTasks(const BagBatch& queries,
+                                     const BagBatch& titles,
+                                     const BagBatch& score_gradients,
+                                     TaskList& tasks) {
   queries_ = &queries;
   titles_ = &titles;
   score_gradients_ = &score_gradients;
@@ -73,13 +73,13 @@ void WordPairTrainer::AddGatherWork(const BagBatch& queries,
   const int num_pairs = score_gradients.num_texts();
   gathered_.resize(
       static_cast<std::size_t>((num_pairs + kPairBlock - 1) / kPairBlock));
-  work.Add(1, [this](int, int) {
+  tasks.Add(1, [this](int, int) {
     by_query_word_.Build(*queries_, weights_.num_words);
   });
-  work.AddBlocks(num_pairs, kPairBlock,
-                 [this](int first, int last, int worker) {
-                   GatherPairs(first, last, worker);
-                 });
+  tasks.AddBlocks(num_pairs, kPairBlock,
+                  [this](int first, int last, int worker) {
+                    GatherPairs(first, last, worker);
+                  });
 }
 
 // r_i of pairs [first, last); for the diagonal its words of the query alone.
@@ -120,15 +120,15 @@ absl::Status WordPairTrainer::Exchange(Range pairs,
   return GatherBags(own_, communicator, exchanged_);
 }
 
-void WordPairTrainer::AddUpdateWork(double learning_rate, WorkList& work) {
+void WordPairTrainer::AddUpdateTasks(double learning_rate, TaskList& tasks) {
   optimizer_.BeginStep(learning_rate);
   if (keeps_gradients_) kept_.resize(static_cast<std::size_t>(num_tasks()));
   if (weights_.spec.pair_hash_buckets() > 0) {
-    work.Add(1, [this](int, int) { UpdateHashed(); });
+    tasks.Add(1, [this](int, int) { UpdateHashed(); });
     return;
   }
   const std::vector<std::uint32_t>& words = by_query_word_.features();
-  work.Add(num_tasks(), [this, &words](int w, int worker) {
+  tasks.Add(num_tasks(), [this, &words](int w, int worker) {
     UpdateRow(words[w], w, worker);
   });
 }
@@ -194,8 +194,8 @@ void WordPairTrainer::AppendGradients(GradientSet& gradients) {
   for (RowGradients& kept : kept_) gradients.sparse.push_back(&kept);
 }
 
-void WordPairTrainer::AddKeptUpdateWork(WorkList& work) {
-  work.Add(num_tasks(), [this](int task, int) {
+void WordPairTrainer::AddKeptUpdateTasks(TaskList& tasks) {
+  tasks.Add(num_tasks(), [this](int task, int) {
     const RowGradients& kept = kept_[task];
     for (std::size_t i = 0; i < kept.rows.size(); ++i) {
       optimizer_.Update(kept.rows[i], std::span(&kept.values[i], 1));

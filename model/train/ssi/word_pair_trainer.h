@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "model/base/work_list.h"
+#include "model/base/task_list.h"
 #include "model/train/batches/bag_transpose.h"
 #include "model/train/batches/batch_share.h"
 #include "model/train/distributed/communicator.h"
@@ -42,15 +42,15 @@ class WordPairTrainer {
 
   // tf-idf bags of the step's queries and titles, and g by pair; they outlive
   // the step. Gather work runs before update work.
-  void AddGatherWork(const BagBatch& queries, const BagBatch& titles,
-                     const BagBatch& score_gradients, WorkList& work);
+  void AddGatherTasks(const BagBatch& queries, const BagBatch& titles,
+                      const BagBatch& score_gradients, TaskList& tasks);
   // Between gathering and update when there are other processes: `pairs` are
   // those whose g this one knows. Fails as GatherBags.
   absl::Status Exchange(Range pairs, Communicator& communicator);
-  void AddUpdateWork(double learning_rate, WorkList& work);
+  void AddUpdateTasks(double learning_rate, TaskList& tasks);
   // When gradients are kept: after update work.
   void AppendGradients(GradientSet& gradients);
-  void AddKeptUpdateWork(WorkList& work);
+  void AddKeptUpdateTasks(TaskList& tasks);
 
  private:
   // A dense row of sums, of which only those at `touched` may not be 0.

@@ -88,17 +88,17 @@ void BagLayerTrainer::AppendGradients(GradientSet& gradients) {
   gradients.dense.emplace_back(optimizer_.kept_bias());
 }
 
-void BagLayerTrainer::AddKeptUpdateWork(WorkList& work) {
-  work.AddBlocks(static_cast<int>(kept_rows_.rows.size()), kUpdateBlock,
-                 [this](int first, int last, int) {
-                   const std::size_t row = width();
-                   for (int f = first; f < last; ++f) {
-                     optimizer_.UpdateWeight(
-                         static_cast<int>(kept_rows_.rows[f]),
-                         std::span(&kept_rows_.values[f * row], row), width());
-                   }
-                 });
-  work.Add(1, [this](int, int) { optimizer_.UpdateKeptBias(); });
+void BagLayerTrainer::AddKeptUpdateTasks(TaskList& tasks) {
+  tasks.AddBlocks(static_cast<int>(kept_rows_.rows.size()), kUpdateBlock,
+                  [this](int first, int last, int) {
+                    const std::size_t row = width();
+                    for (int f = first; f < last; ++f) {
+                      optimizer_.UpdateWeight(
+                          static_cast<int>(kept_rows_.rows[f]),
+                          std::span(&kept_rows_.values[f * row], row), width());
+                    }
+                  });
+  tasks.Add(1, [this](int, int) { optimizer_.UpdateKeptBias(); });
 }
 
 }  // namespace semrank

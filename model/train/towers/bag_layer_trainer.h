@@ -15,7 +15,7 @@
 
 #include <vector>
 
-#include "model/base/work_list.h"
+#include "model/base/task_list.h"
 #include "model/text/featurizer.h"
 #include "model/train/batches/bag_transpose.h"
 #include "model/train/optimizer/gradient_set.h"
@@ -60,7 +60,7 @@ class BagLayerTrainer {
   // When gradients are kept: after all of RunUpdateTask and UpdateBias. A row
   // belongs to a feature and is width() wide.
   void AppendGradients(GradientSet& gradients);
-  void AddKeptUpdateWork(WorkList& work);
+  void AddKeptUpdateTasks(TaskList& tasks);
 
  private:
   LayerWeights& weights_;

@@ -58,8 +58,8 @@ absl::Status ConvolutionLayerTrainer::SetTexts(const TextBags& texts,
   return texts.Layout(words_, bags_);
 }
 
-void ConvolutionLayerTrainer::AddPrepareWork(WorkList& work) {
-  work.AddBlocks(num_words(), kWordBlock, [this](int first, int last, int) {
+void ConvolutionLayerTrainer::AddPrepareTasks(TaskList& tasks) {
+  tasks.AddBlocks(num_words(), kWordBlock, [this](int first, int last, int) {
     texts_->Fill(words_, first, last, bags_);
     layer_.Forward(bags_, first, last, WordRow(first));
   });
@@ -89,9 +89,9 @@ bool ConvolutionLayerTrainer::HasFeatures(int text) const {
   });
 }
 
-void ConvolutionLayerTrainer::AddTransposeWork(WorkList& work) {
-  work.Add(1, [this](int, int) { layer_.TransposeBags(bags_); });
-  work.Add(1, [this](int, int) { ListOccurrences(); });
+void ConvolutionLayerTrainer::AddTransposeTasks(TaskList& tasks) {
+  tasks.Add(1, [this](int, int) { layer_.TransposeBags(bags_); });
+  tasks.Add(1, [this](int, int) { ListOccurrences(); });
 }
 
 // For each word its positions in the texts, in rising order of the texts.
@@ -112,11 +112,12 @@ void ConvolutionLayerTrainer::ListOccurrences() {
   }
 }
 
-void ConvolutionLayerTrainer::AddPackWork(const float* deltas, WorkList& work) {
-  work.AddBlocks(num_words(), kWordBlock,
-                 [this, deltas](int first, int last, int) {
-                   for (int w = first; w < last; ++w) GatherWord(w, deltas);
-                 });
+void ConvolutionLayerTrainer::AddPackTasks(const float* deltas,
+                                           TaskList& tasks) {
+  tasks.AddBlocks(num_words(), kWordBlock,
+                  [this, deltas](int first, int last, int) {
+                    for (int w = first; w < last; ++w) GatherWord(w, deltas);
+                  });
 }
 
 // Eq. 16: the delta of a unit goes to the words of the window that won it, each
@@ -137,15 +138,15 @@ void ConvolutionLayerTrainer::GatherWord(int word, const float* deltas) {
   }
 }
 
-void ConvolutionLayerTrainer::AddUpdateWork(double learning_rate,
-                                            const float* deltas,
-                                            WorkerScratch& scratch,
-                                            WorkList& work) {
+void ConvolutionLayerTrainer::AddUpdateTasks(double learning_rate,
+                                             const float* deltas,
+                                             WorkerScratch& scratch,
+                                             TaskList& tasks) {
   layer_.BeginStep(learning_rate);
-  work.Add(1, [this, deltas, &scratch](int, int worker) {
+  tasks.Add(1, [this, deltas, &scratch](int, int worker) {
     layer_.UpdateBias(deltas, num_texts(), scratch[worker]);
   });
-  work.Add(layer_.num_tasks(), [this, &scratch](int task, int worker) {
+  tasks.Add(layer_.num_tasks(), [this, &scratch](int task, int worker) {
     layer_.RunUpdateTask(sums_.data(), task, scratch[worker]);
   });
 }

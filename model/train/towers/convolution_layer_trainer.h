@@ -37,13 +37,13 @@ class ConvolutionLayerTrainer : public InputLayerTrainer {
   // `texts` are word sequences.
   absl::Status SetTexts(const TextBags& texts,
                         std::span<const TextId> ids) override;
-  void AddPrepareWork(WorkList& work) override;
+  void AddPrepareTasks(TaskList& tasks) override;
   void Forward(int first, int last, bool learn, float* outputs) override;
   bool HasFeatures(int text) const override;
-  void AddTransposeWork(WorkList& work) override;
-  void AddPackWork(const float* deltas, WorkList& work) override;
-  void AddUpdateWork(double learning_rate, const float* deltas,
-                     WorkerScratch& scratch, WorkList& work) override;
+  void AddTransposeTasks(TaskList& tasks) override;
+  void AddPackTasks(const float* deltas, TaskList& tasks) override;
+  void AddUpdateTasks(double learning_rate, const float* deltas,
+                      WorkerScratch& scratch, TaskList& tasks) override;
 
   BagLayerTrainer& bag_layer() override { return layer_; }
 

@@ -73,14 +73,14 @@ void DenseLayerTrainer::AppendGradients(GradientSet& gradients) {
   gradients.dense.emplace_back(optimizer_.kept_bias());
 }
 
-void DenseLayerTrainer::AddKeptUpdateWork(WorkList& work) {
-  work.AddBlocks(weights_.in, kRowBlock, [this](int first, int last, int) {
+void DenseLayerTrainer::AddKeptUpdateTasks(TaskList& tasks) {
+  tasks.AddBlocks(weights_.in, kRowBlock, [this](int first, int last, int) {
     const std::size_t width = weights_.out;
     UpdateWeightRows(
         first, last,
         std::span(kept_weight_).subspan(first * width, (last - first) * width));
   });
-  work.Add(1, [this](int, int) { optimizer_.UpdateKeptBias(); });
+  tasks.Add(1, [this](int, int) { optimizer_.UpdateKeptBias(); });
 }
 
 void DenseLayerTrainer::UpdateBias(const float* deltas, int num_texts,

@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "model/base/work_list.h"
+#include "model/base/task_list.h"
 #include "model/nn/gemm.h"
 #include "model/train/optimizer/gradient_set.h"
 #include "model/train/towers/layer_optimizer.h"
@@ -53,7 +53,7 @@ class DenseLayerTrainer {
 
   // When gradients are kept: after all of UpdateRows and UpdateBias.
   void AppendGradients(GradientSet& gradients);
-  void AddKeptUpdateWork(WorkList& work);
+  void AddKeptUpdateTasks(TaskList& tasks);
 
  private:
   StridedMatrix Weight() const;

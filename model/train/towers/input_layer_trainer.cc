@@ -20,17 +20,17 @@ bool BagInputTrainer::HasFeatures(int text) const {
   return bags_.offsets[text] != bags_.offsets[text + 1];
 }
 
-void BagInputTrainer::AddTransposeWork(WorkList& work) {
-  work.Add(1, [this](int, int) { layer_.TransposeBags(bags_); });
+void BagInputTrainer::AddTransposeTasks(TaskList& tasks) {
+  tasks.Add(1, [this](int, int) { layer_.TransposeBags(bags_); });
 }
 
-void BagInputTrainer::AddUpdateWork(double learning_rate, const float* deltas,
-                                    WorkerScratch& scratch, WorkList& work) {
+void BagInputTrainer::AddUpdateTasks(double learning_rate, const float* deltas,
+                                     WorkerScratch& scratch, TaskList& tasks) {
   layer_.BeginStep(learning_rate);
-  work.Add(1, [this, deltas, &scratch](int, int worker) {
+  tasks.Add(1, [this, deltas, &scratch](int, int worker) {
     layer_.UpdateBias(deltas, bags_.num_texts(), scratch[worker]);
   });
-  work.Add(layer_.num_tasks(), [this, deltas, &scratch](int task, int worker) {
+  tasks.Add(layer_.num_tasks(), [this, deltas, &scratch](int task, int worker) {
     layer_.RunUpdateTask(deltas, task, scratch[worker]);
   });
 }

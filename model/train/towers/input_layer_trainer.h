@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "model/base/work_list.h"
+#include "model/base/task_list.h"
 #include "model/train/data/text_table.h"
 #include "model/train/towers/bag_layer_trainer.h"
 
@@ -34,7 +34,7 @@ class InputLayerTrainer {
   virtual absl::Status SetTexts(const TextBags& texts,
                                 std::span<const TextId> ids) = 0;
   // What Forward reads.
-  virtual void AddPrepareWork(WorkList& work) = 0;
+  virtual void AddPrepareTasks(TaskList& tasks) = 0;
   // Texts [first, last); row 0 of `outputs` is text `first`. With `learn`, what
   // the update needs is kept.
   virtual void Forward(int first, int last, bool learn, float* outputs) = 0;
@@ -42,12 +42,12 @@ class InputLayerTrainer {
   virtual bool HasFeatures(int text) const = 0;
 
   // What the update reads and Forward does not; after Forward.
-  virtual void AddTransposeWork(WorkList& work) = 0;
+  virtual void AddTransposeTasks(TaskList& tasks) = 0;
   // Once the deltas of all texts are there: what the update reads of them.
-  virtual void AddPackWork(const float* deltas, WorkList& work) = 0;
-  // `deltas` are those of AddPackWork; `scratch` lives until the work has run.
-  virtual void AddUpdateWork(double learning_rate, const float* deltas,
-                             WorkerScratch& scratch, WorkList& work) = 0;
+  virtual void AddPackTasks(const float* deltas, TaskList& tasks) = 0;
+  // `deltas` are those of AddPackTasks; `scratch` lives until the work has run.
+  virtual void AddUpdateTasks(double learning_rate, const float* deltas,
+                              WorkerScratch& scratch, TaskList& tasks) = 0;
 
   // What is learned, for gradients that are kept.
   virtual BagLayerTrainer& bag_layer() = 0;
@@ -63,13 +63,13 @@ class BagInputTrainer : public InputLayerTrainer {
   absl::Status SetTexts(const TextBags& texts,
                         std::span<const TextId> ids) override;
   // The bags are filled as Forward comes to them.
-  void AddPrepareWork(WorkList&) override {}
+  void AddPrepareTasks(TaskList&) override {}
   void Forward(int first, int last, bool learn, float* outputs) override;
   bool HasFeatures(int text) const override;
-  void AddTransposeWork(WorkList& work) override;
-  void AddPackWork(const float*, WorkList&) override {}
-  void AddUpdateWork(double learning_rate, const float* deltas,
-                     WorkerScratch& scratch, WorkList& work) override;
+  void AddTransposeTasks(TaskList& tasks) override;
+  void AddPackTasks(const float*, TaskList&) override {}
+  void AddUpdateTasks(double learning_rate, const float* deltas,
+                      WorkerScratch& scratch, TaskList& tasks) override;
 
   BagLayerTrainer& bag_layer() override { return layer_; }
 

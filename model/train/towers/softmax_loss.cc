@@ -114,7 +114,7 @@ SoftmaxResult SoftmaxNegatives(float positive_logit,
 
 double SoftmaxLoss::Compute(const LossInput& input,
                             const LossGradients& gradients, ThreadPool& pool) {
-  WorkGraph graph;
+  TaskGraph graph;
   AddStages(input, gradients, {}, graph);
   pool.Run(graph);
   return MeanLoss();
@@ -124,28 +124,28 @@ double SoftmaxLoss::Compute(const LossInput& input,
 // waits for the scores of all.
 SideStages SoftmaxLoss::AddStages(const LossInput& input,
                                   const LossGradients& gradients,
-                                  const SideStages& vectors, WorkGraph& graph) {
+                                  const SideStages& vectors, TaskGraph& graph) {
   Begin(input, gradients);
   const auto titles_packed = graph.Add(
-      vectors.titles, [this](WorkList& work) { AddTitlePackWork(work); });
-  WorkGraph::Stages needs = vectors.queries;
+      vectors.titles, [this](TaskList& tasks) { AddTitlePackTasks(tasks); });
+  TaskGraph::Stages needs = vectors.queries;
   needs.push_back(titles_packed);
-  const auto scored = graph.Add(needs, [this](WorkList& work) {
-    work.AddBlocks(
+  const auto scored = graph.Add(needs, [this](TaskList& tasks) {
+    tasks.AddBlocks(
         input_.batch->num_pairs(), kBlockRows,
         [this](int first, int last, int) { ScorePairs(first, last); });
   });
   if (gradients.titles == nullptr) return {};
-  const auto transposed = graph.Add({scored}, [this](WorkList& work) {
-    work.Add(has_candidates() ? 1 : 0, [this](int, int) {
+  const auto transposed = graph.Add({scored}, [this](TaskList& tasks) {
+    tasks.Add(has_candidates() ? 1 : 0, [this](int, int) {
       TransposeBags(weights_, input_.batch->num_titles(), by_title_);
     });
   });
   const auto queries_packed = graph.Add(
-      vectors.queries, [this](WorkList& work) { AddQueryPackWork(work); });
+      vectors.queries, [this](TaskList& tasks) { AddQueryPackTasks(tasks); });
   needs = {transposed, queries_packed};
-  const auto summed = graph.Add(needs, [this](WorkList& work) {
-    work.AddBlocks(
+  const auto summed = graph.Add(needs, [this](TaskList& tasks) {
+    tasks.AddBlocks(
         input_.batch->num_titles(), kBlockRows,
         [this](int first, int last, int) { TitleGradients(first, last); });
   });
@@ -166,19 +166,19 @@ void SoftmaxLoss::Begin(const LossInput& input,
   scores_.resize(batch.queries.size() * stride_);
 }
 
-void SoftmaxLoss::AddTitlePackWork(WorkList& work) {
+void SoftmaxLoss::AddTitlePackTasks(TaskList& tasks) {
   if (!input_.batch->all_titles) return;
   const StridedMatrix titles =
       Rows(input_.title_vectors, input_.batch->num_pairs(), dim_);
-  work.Add(
+  tasks.Add(
       1, [=, this](int, int) { titles_transposed_.Pack(titles.Transposed()); });
   if (gradients_.titles == nullptr) return;
-  work.Add(1, [=, this](int, int) { titles_.Pack(titles); });
+  tasks.Add(1, [=, this](int, int) { titles_.Pack(titles); });
 }
 
-void SoftmaxLoss::AddQueryPackWork(WorkList& work) {
+void SoftmaxLoss::AddQueryPackTasks(TaskList& tasks) {
   if (!input_.batch->all_titles || gradients_.queries == nullptr) return;
-  work.Add(1, [this](int, int) {
+  tasks.Add(1, [this](int, int) {
     queries_.Pack(Rows(input_.query_vectors, input_.batch->num_pairs(), dim_));
   });
 }

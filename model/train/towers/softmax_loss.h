@@ -18,8 +18,8 @@
 #include <span>
 #include <vector>
 
+#include "model/base/task_graph.h"
 #include "model/base/thread_pool.h"
-#include "model/base/work_graph.h"
 #include "model/nn/gemm.h"
 #include "model/text/bag_batch.h"
 #include "model/train/batches/mini_batch.h"
@@ -61,8 +61,8 @@ struct LossGradients {
 
 // The stages that produce something for queries and titles.
 struct SideStages {
-  WorkGraph::Stages queries;
-  WorkGraph::Stages titles;
+  TaskGraph::Stages queries;
+  TaskGraph::Stages titles;
 };
 
 class SoftmaxLoss {
@@ -77,15 +77,15 @@ class SoftmaxLoss {
   // The same as stages that run after `vectors` have produced the vectors.
   // Returns the stages that produce the gradients.
   SideStages AddStages(const LossInput& input, const LossGradients& gradients,
-                       const SideStages& vectors, WorkGraph& graph);
+                       const SideStages& vectors, TaskGraph& graph);
   // After Compute, or after the stages have run.
   double MeanLoss() const;
 
  private:
   bool has_candidates() const { return weights_.num_texts() > 0; }
   void Begin(const LossInput& input, const LossGradients& gradients);
-  void AddTitlePackWork(WorkList& work);
-  void AddQueryPackWork(WorkList& work);
+  void AddTitlePackTasks(TaskList& tasks);
+  void AddQueryPackTasks(TaskList& tasks);
   void ScorePairs(int first, int last);
   float Scale(int pair) const;
   void ScoreAllTitles(int first, int last);

@@ -109,20 +109,20 @@ void TowerTrainer::SetDropoutStream(std::int64_t step,
   places_ = places;
 }
 
-void TowerTrainer::AddPrepareWork(WorkList& work) {
+void TowerTrainer::AddPrepareTasks(TaskList& tasks) {
   if (!weights_packed_) {
-    work.Add(static_cast<int>(dense_layers_.size()),
-             [this](int layer, int) { dense_layers_[layer].PackWeights(); });
+    tasks.Add(static_cast<int>(dense_layers_.size()),
+              [this](int layer, int) { dense_layers_[layer].PackWeights(); });
     weights_packed_ = true;
   }
-  input_layer_->AddPrepareWork(work);
+  input_layer_->AddPrepareTasks(tasks);
 }
 
-void TowerTrainer::AddForwardWork(Range texts, bool learn, WorkList& work) {
-  work.AddBlocks(texts.size(), kTextBlock,
-                 [this, begin = texts.first, learn](int first, int last, int) {
-                   Forward(begin + first, begin + last, learn);
-                 });
+void TowerTrainer::AddForwardTasks(Range texts, bool learn, TaskList& tasks) {
+  tasks.AddBlocks(texts.size(), kTextBlock,
+                  [this, begin = texts.first, learn](int first, int last, int) {
+                    Forward(begin + first, begin + last, learn);
+                  });
 }
 
 // Eq. 3-5 for texts [first, last).
@@ -175,15 +175,15 @@ void TowerTrainer::CheckVector(int t) {
   }
 }
 
-void TowerTrainer::AddTransposeWork(WorkList& work) {
-  input_layer_->AddTransposeWork(work);
+void TowerTrainer::AddTransposeTasks(TaskList& tasks) {
+  input_layer_->AddTransposeTasks(tasks);
 }
 
-void TowerTrainer::AddBackwardWork(Range texts, WorkList& work) {
-  work.AddBlocks(texts.size(), kTextBlock,
-                 [this, begin = texts.first](int first, int last, int) {
-                   Backward(begin + first, begin + last);
-                 });
+void TowerTrainer::AddBackwardTasks(Range texts, TaskList& tasks) {
+  tasks.AddBlocks(texts.size(), kTextBlock,
+                  [this, begin = texts.first](int first, int last, int) {
+                    Backward(begin + first, begin + last);
+                  });
 }
 
 void TowerTrainer::Backward(int first, int last) {
@@ -231,26 +231,26 @@ void TowerTrainer::BackwardOutput(int first, int last) {
   }
 }
 
-void TowerTrainer::AddPackWork(WorkList& work) {
-  input_layer_->AddPackWork(outputs_[0].deltas.data(), work);
+void TowerTrainer::AddPackTasks(TaskList& tasks) {
+  input_layer_->AddPackTasks(outputs_[0].deltas.data(), tasks);
 }
 
-void TowerTrainer::AddUpdateWork(double learning_rate, WorkList& work) {
+void TowerTrainer::AddUpdateTasks(double learning_rate, TaskList& tasks) {
   for (std::size_t d = dense_layers_.size(); d-- > 0;) {
     DenseLayerTrainer& layer = dense_layers_[d];
     layer.BeginStep(learning_rate);
-    work.AddBlocks(outputs_[d].width, kWeightRowBlock,
-                   [this, d, &layer](int first, int last, int worker) {
-                     layer.UpdateRows(outputs_[d].activations.data(), first,
-                                      last, scratch_[worker]);
-                   });
-    work.Add(1, [this, d, &layer](int, int worker) {
+    tasks.AddBlocks(outputs_[d].width, kWeightRowBlock,
+                    [this, d, &layer](int first, int last, int worker) {
+                      layer.UpdateRows(outputs_[d].activations.data(), first,
+                                       last, scratch_[worker]);
+                    });
+    tasks.Add(1, [this, d, &layer](int, int worker) {
       layer.UpdateBias(outputs_[d + 1].deltas.data(), num_texts(),
                        scratch_[worker]);
     });
   }
-  input_layer_->AddUpdateWork(learning_rate, outputs_[0].deltas.data(),
-                              scratch_, work);
+  input_layer_->AddUpdateTasks(learning_rate, outputs_[0].deltas.data(),
+                               scratch_, tasks);
 }
 
 void TowerTrainer::AppendGradients(GradientSet& gradients) {
@@ -260,9 +260,10 @@ void TowerTrainer::AppendGradients(GradientSet& gradients) {
   }
 }
 
-void TowerTrainer::AddKeptUpdateWork(WorkList& work) {
-  for (DenseLayerTrainer& layer : dense_layers_) layer.AddKeptUpdateWork(work);
-  input_layer_->bag_layer().AddKeptUpdateWork(work);
+void TowerTrainer::AddKeptUpdateTasks(TaskList& tasks) {
+  for (DenseLayerTrainer& layer : dense_layers_)
+    layer.AddKeptUpdateTasks(tasks);
+  input_layer_->bag_layer().AddKeptUpdateTasks(tasks);
 }
 
 }  // namespace semrank

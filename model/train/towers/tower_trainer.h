@@ -3,20 +3,20 @@
 // weights. The layer that reads texts is an InputLayerTrainer; the rest is
 // dense.
 //
-// One step is a sequence of stages; each adds its tasks to a WorkList, which
+// One step is a sequence of stages; each adds its tasks to a TaskList, which
 // the caller runs when those above that it needs have run, so that two towers
 // and the loss share the threads:
 //
-//   SetTexts, AddPrepareWork   what the forward pass needs; nothing for DSSM
-//   AddForwardWork             vectors()
-//   AddTransposeWork           what the update needs of the texts
+//   SetTexts, AddPrepareTasks   what the forward pass needs; nothing for DSSM
+//   AddForwardTasks             vectors()
+//   AddTransposeTasks           what the update needs of the texts
 //   (the loss)                 vector_gradients()
-//   AddBackwardWork            delta of each layer, in blocks of texts
-//   AddPackWork                what the update needs of the deltas; nothing
+//   AddBackwardTasks            delta of each layer, in blocks of texts
+//   AddPackTasks                what the update needs of the deltas; nothing
 //                              for DSSM
-//   AddUpdateWork              gradients of the weights, each used at once
+//   AddUpdateTasks              gradients of the weights, each used at once
 //                              unless they are kept; then, to use them,
-//   AddKeptUpdateWork
+//   AddKeptUpdateTasks
 //
 //   Shapes   row-major, one row = one text.
 //   Memory   weights, optimizer state, and for each text of a step twice the
@@ -36,7 +36,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "model/base/work_list.h"
+#include "model/base/task_list.h"
 #include "model/train/batches/batch_share.h"
 #include "model/train/data/text_table.h"
 #include "model/train/towers/dense_layer_trainer.h"
@@ -81,19 +81,19 @@ class TowerTrainer {
   // its random streams; `places` of the texts live until that work has run.
   void SetDropoutStream(std::int64_t step,
                         std::span<const std::uint32_t> places);
-  void AddPrepareWork(WorkList& work);
+  void AddPrepareTasks(TaskList& tasks);
   // Of a range of the texts. Without `learn` only vectors() are computed, and
   // the step ends there.
-  void AddForwardWork(Range texts, bool learn, WorkList& work);
-  void AddTransposeWork(WorkList& work);
+  void AddForwardTasks(Range texts, bool learn, TaskList& tasks);
+  void AddTransposeTasks(TaskList& tasks);
   // Of a range of the texts whose vector gradients are there.
-  void AddBackwardWork(Range texts, WorkList& work);
-  void AddPackWork(WorkList& work);
-  void AddUpdateWork(double learning_rate, WorkList& work);
+  void AddBackwardTasks(Range texts, TaskList& tasks);
+  void AddPackTasks(TaskList& tasks);
+  void AddUpdateTasks(double learning_rate, TaskList& tasks);
   // When gradients are kept: those of this step, once that work has run. They
   // may be changed before the next is added.
   void AppendGradients(GradientSet& gradients);
-  void AddKeptUpdateWork(WorkList& work);
+  void AddKeptUpdateTasks(TaskList& tasks);
 
  private:
   // What one layer keeps of a step, [num_texts, out]; delta = dloss/d(input of

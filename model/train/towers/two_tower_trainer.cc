@@ -8,8 +8,8 @@
 namespace semrank {
 namespace {
 
-using Stage = WorkGraph::Stage;
-using Stages = WorkGraph::Stages;
+using Stage = TaskGraph::Stage;
+using Stages = TaskGraph::Stages;
 
 Stages Join(const Stages& some, const Stages& others) {
   Stages all = some;
@@ -17,22 +17,22 @@ Stages Join(const Stages& some, const Stages& others) {
   return all;
 }
 
-Stage AddPrepareStage(TowerTrainer& tower, WorkGraph& graph) {
+Stage AddPrepareStage(TowerTrainer& tower, TaskGraph& graph) {
   return graph.Add({},
-                   [&tower](WorkList& work) { tower.AddPrepareWork(work); });
+                   [&tower](TaskList& tasks) { tower.AddPrepareTasks(tasks); });
 }
 
 Stage AddForwardStage(const TowerSide& side, Stage prepared, bool learn,
-                      WorkGraph& graph) {
-  return graph.Add({prepared}, [side, learn](WorkList& work) {
-    side.tower.AddForwardWork(side.texts, learn, work);
+                      TaskGraph& graph) {
+  return graph.Add({prepared}, [side, learn](TaskList& tasks) {
+    side.tower.AddForwardTasks(side.texts, learn, tasks);
   });
 }
 
 Stage AddBackwardStage(const TowerSide& side, const Stages& gradients,
-                       WorkGraph& graph) {
-  return graph.Add(gradients, [side](WorkList& work) {
-    side.tower.AddBackwardWork(side.texts, work);
+                       TaskGraph& graph) {
+  return graph.Add(gradients, [side](TaskList& tasks) {
+    side.tower.AddBackwardTasks(side.texts, tasks);
   });
 }
 
@@ -40,21 +40,21 @@ Stage AddBackwardStage(const TowerSide& side, const Stages& gradients,
 // their deltas.
 void AddUpdateStages(TowerTrainer& tower, const Stages& vectors,
                      const Stages& deltas, double learning_rate,
-                     WorkGraph& graph) {
+                     TaskGraph& graph) {
   const Stage transposed = graph.Add(
-      vectors, [&tower](WorkList& work) { tower.AddTransposeWork(work); });
+      vectors, [&tower](TaskList& tasks) { tower.AddTransposeTasks(tasks); });
   const Stage packed =
       graph.Add(Join(deltas, {transposed}),
-                [&tower](WorkList& work) { tower.AddPackWork(work); });
-  graph.Add({packed}, [&tower, learning_rate](WorkList& work) {
-    tower.AddUpdateWork(learning_rate, work);
+                [&tower](TaskList& tasks) { tower.AddPackTasks(tasks); });
+  graph.Add({packed}, [&tower, learning_rate](TaskList& tasks) {
+    tower.AddUpdateTasks(learning_rate, tasks);
   });
 }
 
 // Returns the stages that produce the vectors. Titles first: the scores of a
 // pair need the titles of all pairs.
 SideStages AddForwardStages(const TowerSides& sides, bool learn,
-                            WorkGraph& graph) {
+                            TaskGraph& graph) {
   const Stage titles_prepared = AddPrepareStage(sides.titles.tower, graph);
   const Stage queries_prepared =
       sides.shared() ? titles_prepared
@@ -69,7 +69,7 @@ SideStages AddForwardStages(const TowerSides& sides, bool learn,
 // From vectors and their gradients, which these stages produce, to the weights.
 void AddLearningStages(const TowerSides& sides, const SideStages& vectors,
                        const SideStages& gradients, double learning_rate,
-                       WorkGraph& graph) {
+                       TaskGraph& graph) {
   const Stage queries =
       AddBackwardStage(sides.queries, gradients.queries, graph);
   const Stage titles = AddBackwardStage(sides.titles, gradients.titles, graph);
@@ -85,10 +85,10 @@ void AddLearningStages(const TowerSides& sides, const SideStages& vectors,
 }
 
 // First, as it is the longest task.
-void AddConcurrentWork(const StepContext& step, WorkGraph& graph) {
+void AddConcurrentTasks(const StepContext& step, TaskGraph& graph) {
   if (!step.concurrent_work) return;
-  graph.Add({}, [&step](WorkList& work) {
-    work.Add(1, [&step](int, int) { step.concurrent_work(); });
+  graph.Add({}, [&step](TaskList& tasks) {
+    tasks.Add(1, [&step](int, int) { step.concurrent_work(); });
   });
 }
 
@@ -164,14 +164,14 @@ absl::Status TwoTowerTrainer::SetTexts(const MiniBatch& batch,
   query_texts_.AppendQueries(batch, share);
   titles.AppendTitles(batch, share);
   absl::Status of_query, of_document;
-  WorkList work;
-  work.Add(1, [&](int, int) {
+  TaskList tasks;
+  tasks.Add(1, [&](int, int) {
     of_query = query_->SetTexts(*batch.bags, query_texts_.ids);
   });
-  work.Add(shared() ? 0 : 1, [&](int, int) {
+  tasks.Add(shared() ? 0 : 1, [&](int, int) {
     of_document = document_->SetTexts(*batch.bags, title_texts_.ids);
   });
-  pool_.Run(work);
+  pool_.Run(tasks);
   of_query.Update(of_document);
   return of_query;
 }
@@ -195,7 +195,7 @@ LossGradients TwoTowerTrainer::VectorGradients() {
 
 absl::StatusOr<double> TwoTowerTrainer::Loss(const MiniBatch& batch) {
   SEMRANK_RETURN_IF_ERROR(SetTexts(batch, ShareOf(batch, 0, 1)));
-  WorkGraph graph;
+  TaskGraph graph;
   const SideStages vectors = AddForwardStages(Sides(), /*learn=*/false, graph);
   loss_.AddStages(Vectors(batch), {}, vectors, graph);
   pool_.Run(graph);
@@ -211,8 +211,8 @@ absl::StatusOr<double> TwoTowerTrainer::Step(const MiniBatch& batch,
   if (!shared()) {
     document_->SetDropoutStream(step.number, title_texts_.places);
   }
-  WorkGraph graph;
-  AddConcurrentWork(step, graph);
+  TaskGraph graph;
+  AddConcurrentTasks(step, graph);
   SideStages vectors = AddForwardStages(Sides(), /*learn=*/true, graph);
   SideStages gradients;
   if (alone()) {
@@ -249,10 +249,10 @@ absl::Status TwoTowerTrainer::UpdateWithKeptGradients() {
   if (gradient_clip_norm_ > 0) {
     gradient_norm_ = ClipGradients(gradient_clip_norm_, gradients, pool_);
   }
-  WorkList work;
-  query_->AddKeptUpdateWork(work);
-  if (!shared()) document_->AddKeptUpdateWork(work);
-  pool_.Run(work);
+  TaskList tasks;
+  query_->AddKeptUpdateTasks(tasks);
+  if (!shared()) document_->AddKeptUpdateTasks(tasks);
+  pool_.Run(tasks);
   return absl::OkStatus();
 }
 

@@ -33,12 +33,12 @@ class TowerTrainerTest : public ::testing::Test {
   }
 
   void Embed(TowerTrainer& trainer, std::span<const TextId> ids) {
-    WorkList work;
+    TaskList tasks;
     ASSERT_THAT(trainer.SetTexts(*bags_, ids), IsOk());
-    trainer.AddPrepareWork(work);
-    pool_.Run(work);
-    trainer.AddForwardWork({0, trainer.num_texts()}, /*learn=*/false, work);
-    pool_.Run(work);
+    trainer.AddPrepareTasks(tasks);
+    pool_.Run(tasks);
+    trainer.AddForwardTasks({0, trainer.num_texts()}, /*learn=*/false, tasks);
+    pool_.Run(tasks);
   }
 
   // The bits that `tower` computes.

@@ -1,17 +1,17 @@
-#include "model/base/work_list.h"
+#include "model/base/task_list.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace semrank {
 
-void WorkList::Add(int num_tasks, Task task) {
+void TaskList::Add(int num_tasks, Task task) {
   if (num_tasks <= 0) return;
   entries_.push_back({num_tasks_, std::move(task)});
   num_tasks_ += num_tasks;
 }
 
-void WorkList::AddBlocks(
+void TaskList::AddBlocks(
     int count, int block,
     std::function<void(int first, int last, int worker)> range) {
   Add((count + block - 1) / block,
@@ -20,7 +20,7 @@ void WorkList::AddBlocks(
       });
 }
 
-void WorkList::RunTask(int task, int worker) const {
+void TaskList::RunTask(int task, int worker) const {
   const auto after = std::upper_bound(
       entries_.begin(), entries_.end(), task,
       [](int value, const Entry& entry) { return value < entry.first_task; });
@@ -28,7 +28,7 @@ void WorkList::RunTask(int task, int worker) const {
   entry.task(task - entry.first_task, worker);
 }
 
-void WorkList::Clear() {
+void TaskList::Clear() {
   entries_.clear();
   num_tasks_ = 0;
 }

@@ -1,4 +1,4 @@
-#include "model/base/work_graph.h"
+#include "model/base/task_graph.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,41 +15,41 @@ using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-WorkGraph::AddWork Tasks(int count) {
-  return [count](WorkList& work) { work.Add(count, [](int, int) {}); };
+TaskGraph::AddTasks Tasks(int count) {
+  return [count](TaskList& work) { work.Add(count, [](int, int) {}); };
 }
 
 // (stage, task) of all that can be taken before anything finishes.
-std::vector<WorkSchedule::Task> TakeAll(WorkSchedule& schedule) {
-  std::vector<WorkSchedule::Task> tasks;
+std::vector<TaskSchedule::Task> TakeAll(TaskSchedule& schedule) {
+  std::vector<TaskSchedule::Task> tasks;
   while (const auto task = schedule.Take()) tasks.push_back(*task);
   return tasks;
 }
 
-std::vector<int> StagesOf(const std::vector<WorkSchedule::Task>& tasks) {
+std::vector<int> StagesOf(const std::vector<TaskSchedule::Task>& tasks) {
   std::vector<int> stages;
-  for (const WorkSchedule::Task& task : tasks) stages.push_back(task.stage);
+  for (const TaskSchedule::Task& task : tasks) stages.push_back(task.stage);
   return stages;
 }
 
-TEST(WorkScheduleTest, StagesWaitForWhatTheyNeedAndForNothingElse) {
-  WorkGraph graph;
+TEST(TaskScheduleTest, StagesWaitForWhatTheyNeedAndForNothingElse) {
+  TaskGraph graph;
   const auto first = graph.Add({}, Tasks(2));
   const auto second = graph.Add({first}, Tasks(1));
   graph.Add({}, Tasks(1));
   graph.Add({first, second}, Tasks(1));
-  WorkSchedule schedule(graph);
-  const std::vector<WorkSchedule::Task> tasks = TakeAll(schedule);
+  TaskSchedule schedule(graph);
+  const std::vector<TaskSchedule::Task> tasks = TakeAll(schedule);
   ASSERT_THAT(StagesOf(tasks), ElementsAre(0, 0, 2));
-  EXPECT_FALSE(schedule.HasWork());
+  EXPECT_FALSE(schedule.HasTask());
   schedule.Finish(tasks[0]);
   EXPECT_THAT(TakeAll(schedule), IsEmpty()) << "a task of 0 still runs";
   schedule.Finish(tasks[1]);
-  EXPECT_TRUE(schedule.HasWork());
-  const std::vector<WorkSchedule::Task> next = TakeAll(schedule);
+  EXPECT_TRUE(schedule.HasTask());
+  const std::vector<TaskSchedule::Task> next = TakeAll(schedule);
   ASSERT_THAT(StagesOf(next), ElementsAre(1));
   schedule.Finish(next[0]);
-  const std::vector<WorkSchedule::Task> last = TakeAll(schedule);
+  const std::vector<TaskSchedule::Task> last = TakeAll(schedule);
   ASSERT_THAT(StagesOf(last), ElementsAre(3));
   schedule.Finish(last[0]);
   EXPECT_FALSE(schedule.ended()) << "a task of 2 still runs";
@@ -57,31 +57,31 @@ TEST(WorkScheduleTest, StagesWaitForWhatTheyNeedAndForNothingElse) {
   EXPECT_TRUE(schedule.ended());
 }
 
-TEST(WorkScheduleTest, AStageAddsItsTasksWhenItBegins) {
+TEST(TaskScheduleTest, AStageAddsItsTasksWhenItBegins) {
   int count = 0;
-  WorkGraph graph;
+  TaskGraph graph;
   const auto first = graph.Add({}, Tasks(1));
   graph.Add({first},
-            [&count](WorkList& work) { work.Add(count, [](int, int) {}); });
-  WorkSchedule schedule(graph);
-  const std::vector<WorkSchedule::Task> tasks = TakeAll(schedule);
+            [&count](TaskList& work) { work.Add(count, [](int, int) {}); });
+  TaskSchedule schedule(graph);
+  const std::vector<TaskSchedule::Task> tasks = TakeAll(schedule);
   count = 3;
   schedule.Finish(tasks[0]);
   EXPECT_THAT(StagesOf(TakeAll(schedule)), ElementsAre(1, 1, 1));
 }
 
-TEST(WorkScheduleTest, EmptyStagesEndAtOnce) {
-  WorkGraph graph;
+TEST(TaskScheduleTest, EmptyStagesEndAtOnce) {
+  TaskGraph graph;
   const auto first = graph.Add({}, Tasks(0));
   const auto second = graph.Add({first}, Tasks(0));
   graph.Add({second}, Tasks(1));
   graph.Add({}, Tasks(0));
-  WorkSchedule schedule(graph);
-  const std::vector<WorkSchedule::Task> tasks = TakeAll(schedule);
+  TaskSchedule schedule(graph);
+  const std::vector<TaskSchedule::Task> tasks = TakeAll(schedule);
   ASSERT_THAT(StagesOf(tasks), ElementsAre(2));
   schedule.Finish(tasks[0]);
   EXPECT_TRUE(schedule.ended());
-  EXPECT_TRUE(WorkSchedule(WorkGraph()).ended());
+  EXPECT_TRUE(TaskSchedule(TaskGraph()).ended());
 }
 
 class RunGraphTest : public ::testing::TestWithParam<int> {
@@ -96,10 +96,10 @@ TEST_P(RunGraphTest, TasksSeeAllThatTheStagesTheyNeedWrote) {
   constexpr int kStages = 200;
   std::vector<std::vector<int>> values(kStages + 1,
                                        std::vector<int>(kTasks, 0));
-  WorkGraph graph;
-  WorkGraph::Stages needs;
+  TaskGraph graph;
+  TaskGraph::Stages needs;
   for (int s = 0; s < kStages; ++s) {
-    needs = {graph.Add(needs, [&values, s](WorkList& work) {
+    needs = {graph.Add(needs, [&values, s](TaskList& work) {
       work.Add(kTasks, [&values, s](int task, int) {
         values[s + 1][task] = 1 + *std::ranges::min_element(values[s]);
       });
@@ -114,15 +114,15 @@ TEST_P(RunGraphTest, TasksSeeAllThatTheStagesTheyNeedWrote) {
 
 TEST_P(RunGraphTest, IndependentStagesAllRun) {
   std::vector<int> calls(30, 0);
-  WorkGraph graph;
+  TaskGraph graph;
   for (int& count : calls) {
-    graph.Add({}, [&count](WorkList& work) {
+    graph.Add({}, [&count](TaskList& work) {
       work.Add(1, [&count](int, int) { ++count; });
     });
   }
   pool_.Run(graph);
   EXPECT_THAT(calls, Each(1));
-  pool_.Run(WorkGraph());
+  pool_.Run(TaskGraph());
 }
 
 }  // namespace

@@ -1,59 +1,59 @@
-#include "model/base/work_graph.h"
+#include "model/base/task_graph.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace semrank {
 
-WorkGraph::Stage WorkGraph::Add(Stages needs, AddWork add_work) {
-  nodes_.push_back({std::move(needs), std::move(add_work)});
+TaskGraph::Stage TaskGraph::Add(Stages needs, AddTasks add_tasks) {
+  nodes_.push_back({std::move(needs), std::move(add_tasks)});
   return static_cast<Stage>(nodes_.size()) - 1;
 }
 
-WorkSchedule::WorkSchedule(const WorkGraph& graph)
+TaskSchedule::TaskSchedule(const TaskGraph& graph)
     : graph_(graph), states_(graph.nodes_.size()) {}
 
-bool WorkSchedule::CanBegin(WorkGraph::Stage stage) const {
+bool TaskSchedule::CanBegin(TaskGraph::Stage stage) const {
   return !states_[stage].has_begun &&
          std::ranges::all_of(graph_.nodes_[stage].needs,
-                             [this](WorkGraph::Stage needed) {
+                             [this](TaskGraph::Stage needed) {
                                return states_[needed].has_ended();
                              });
 }
 
-void WorkSchedule::Begin(WorkGraph::Stage stage) {
+void TaskSchedule::Begin(TaskGraph::Stage stage) {
   State& state = states_[stage];
-  graph_.nodes_[stage].add_work(state.work);
-  state.num_unfinished = state.work.num_tasks();
+  graph_.nodes_[stage].add_tasks(state.tasks);
+  state.num_unfinished = state.tasks.num_tasks();
   state.has_begun = true;
 }
 
-std::optional<WorkSchedule::Task> WorkSchedule::Take() {
+std::optional<TaskSchedule::Task> TaskSchedule::Take() {
   for (std::size_t s = 0; s < states_.size(); ++s) {
-    const auto stage = static_cast<WorkGraph::Stage>(s);
+    const auto stage = static_cast<TaskGraph::Stage>(s);
     State& state = states_[s];
     // A stage needs earlier ones only, so any stage that an empty one unblocks
     // comes later in this loop.
     if (CanBegin(stage)) Begin(stage);
-    if (state.has_tasks()) return Task{stage, &state.work, state.next_task++};
+    if (state.has_tasks()) return Task{stage, &state.tasks, state.next_task++};
   }
   return std::nullopt;
 }
 
-bool WorkSchedule::HasWork() const {
+bool TaskSchedule::HasTask() const {
   for (std::size_t s = 0; s < states_.size(); ++s) {
-    if (states_[s].has_tasks() || CanBegin(static_cast<WorkGraph::Stage>(s))) {
+    if (states_[s].has_tasks() || CanBegin(static_cast<TaskGraph::Stage>(s))) {
       return true;
     }
   }
   return false;
 }
 
-void WorkSchedule::Finish(const Task& task) {
+void TaskSchedule::Finish(const Task& task) {
   --states_[task.stage].num_unfinished;
 }
 
-bool WorkSchedule::ended() const {
+bool TaskSchedule::ended() const {
   return std::ranges::all_of(states_, &State::has_ended);
 }
 

@@ -1,4 +1,4 @@
-#include "model/base/work_list.h"
+#include "model/base/task_list.h"
 
 #include <gtest/gtest.h>
 
@@ -10,14 +10,14 @@
 namespace semrank {
 namespace {
 
-class WorkListTest : public ::testing::TestWithParam<int> {
+class TaskListTest : public ::testing::TestWithParam<int> {
  protected:
-  WorkListTest() : pool_(GetParam()) {}
+  TaskListTest() : pool_(GetParam()) {}
   ThreadPool pool_;
-  WorkList work_;
+  TaskList work_;
 };
 
-TEST_P(WorkListTest, RunsEveryTaskOfEveryKindOnce) {
+TEST_P(TaskListTest, RunsEveryTaskOfEveryKindOnce) {
   std::vector<std::atomic<int>> first(5), second(3);
   work_.Add(5, [&](int task, int) { ++first[task]; });
   work_.Add(0, [&](int, int) { FAIL(); });
@@ -27,7 +27,7 @@ TEST_P(WorkListTest, RunsEveryTaskOfEveryKindOnce) {
   for (const std::atomic<int>& calls : second) EXPECT_EQ(calls, 1);
 }
 
-TEST_P(WorkListTest, BlocksCoverTheRange) {
+TEST_P(TaskListTest, BlocksCoverTheRange) {
   std::vector<std::atomic<int>> seen(10);
   work_.AddBlocks(10, 4, [&](int begin, int end, int worker) {
     EXPECT_LE(end - begin, 4);
@@ -39,7 +39,7 @@ TEST_P(WorkListTest, BlocksCoverTheRange) {
   for (const std::atomic<int>& calls : seen) EXPECT_EQ(calls, 1);
 }
 
-TEST_P(WorkListTest, IsEmptyAfterARun) {
+TEST_P(TaskListTest, IsEmptyAfterARun) {
   std::atomic<int> calls = 0;
   work_.Add(2, [&](int, int) { ++calls; });
   pool_.Run(work_);
@@ -47,7 +47,7 @@ TEST_P(WorkListTest, IsEmptyAfterARun) {
   EXPECT_EQ(calls, 2);
 }
 
-INSTANTIATE_TEST_SUITE_P(Threads, WorkListTest, ::testing::Values(1, 3));
+INSTANTIATE_TEST_SUITE_P(Threads, TaskListTest, ::testing::Values(1, 3));
 
 }  // namespace
 }  // namespace semrank

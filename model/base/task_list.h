@@ -6,15 +6,15 @@
 //   Promise  no task may depend on another of the same list, on the number of
 //            threads, or on its worker except for scratch memory.
 //   Threads  RunTask is thread-safe. The other methods must not run beside it.
-#ifndef SEMRANK_MODEL_BASE_WORK_LIST_H_
-#define SEMRANK_MODEL_BASE_WORK_LIST_H_
+#ifndef SEMRANK_MODEL_BASE_TASK_LIST_H_
+#define SEMRANK_MODEL_BASE_TASK_LIST_H_
 
 #include <functional>
 #include <vector>
 
 namespace semrank {
 
-class WorkList {
+class TaskList {
  public:
   using Task = std::function<void(int task, int worker)>;
 
@@ -42,4 +42,4 @@ class WorkList {
 
 }  // namespace semrank
 
-#endif  // SEMRANK_MODEL_BASE_WORK_LIST_H_
+#endif  // SEMRANK_MODEL_BASE_TASK_LIST_H_

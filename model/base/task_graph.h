@@ -1,61 +1,61 @@
 // Stages of tasks with dependencies: while the last tasks of one stage run,
 // idle workers start on any other stage whose dependencies have ended.
 //
-//   WorkGraph     the stages and which of them each needs.
-//   WorkSchedule  one run of a graph: which task can start next.
+//   TaskGraph     the stages and which of them each needs.
+//   TaskSchedule  one run of a graph: which task can start next.
 //   Promise       a task sees all writes of the stages that its stage needs,
 //                 directly or through others.
 //   Threads       not thread-safe; ThreadPool::Run holds its mutex.
-#ifndef SEMRANK_MODEL_BASE_WORK_GRAPH_H_
-#define SEMRANK_MODEL_BASE_WORK_GRAPH_H_
+#ifndef SEMRANK_MODEL_BASE_TASK_GRAPH_H_
+#define SEMRANK_MODEL_BASE_TASK_GRAPH_H_
 
 #include <functional>
 #include <optional>
 #include <vector>
 
-#include "model/base/work_list.h"
+#include "model/base/task_list.h"
 
 namespace semrank {
 
-class WorkGraph {
+class TaskGraph {
  public:
   // Stages are numbered from 0 in the order of Add. Of the stages that can
   // start, the lowest number starts first.
   using Stage = int;
   using Stages = std::vector<Stage>;
-  using AddWork = std::function<void(WorkList& work)>;
+  using AddTasks = std::function<void(TaskList& tasks)>;
 
-  // Adds a stage whose tasks `add_work` lists, perhaps none. `add_work` is
+  // Adds a stage whose tasks `add_tasks` lists, perhaps none. `add_tasks` is
   // called on any thread once all of `needs` have ended, while tasks of other
   // stages may run. It must be short: it runs under the pool's mutex.
   // `needs` names earlier stages only.
-  Stage Add(Stages needs, AddWork add_work);
+  Stage Add(Stages needs, AddTasks add_tasks);
 
  private:
-  friend class WorkSchedule;
+  friend class TaskSchedule;
   struct Node {
     Stages needs;
-    AddWork add_work;
+    AddTasks add_tasks;
   };
   std::vector<Node> nodes_;
 };
 
-class WorkSchedule {
+class TaskSchedule {
  public:
   struct Task {
-    WorkGraph::Stage stage;
-    const WorkList* work;
-    int index;  // in `work`
+    TaskGraph::Stage stage;
+    const TaskList* list;
+    int index;  // in `list`
   };
 
   // `graph` outlives the schedule.
-  explicit WorkSchedule(const WorkGraph& graph);
+  explicit TaskSchedule(const TaskGraph& graph);
 
   // The next task to run. nullopt when all tasks were taken, or when the
   // remaining ones depend on tasks that still run.
   std::optional<Task> Take();
   // Whether Take would return a task.
-  bool HasWork() const;
+  bool HasTask() const;
   // Records that `task` has run.
   void Finish(const Task& task);
   // Whether every task of every stage has run.
@@ -63,22 +63,22 @@ class WorkSchedule {
 
  private:
   struct State {
-    WorkList work;
+    TaskList tasks;
     bool has_begun = false;
     int next_task = 0;
     int num_unfinished = 0;
 
     bool has_ended() const { return has_begun && num_unfinished == 0; }
-    bool has_tasks() const { return next_task < work.num_tasks(); }
+    bool has_tasks() const { return next_task < tasks.num_tasks(); }
   };
 
-  bool CanBegin(WorkGraph::Stage stage) const;
-  void Begin(WorkGraph::Stage stage);
+  bool CanBegin(TaskGraph::Stage stage) const;
+  void Begin(TaskGraph::Stage stage);
 
-  const WorkGraph& graph_;
+  const TaskGraph& graph_;
   std::vector<State> states_;  // by stage; fixed size, as Task points into it
 };
 
 }  // namespace semrank
 
-#endif  // SEMRANK_MODEL_BASE_WORK_GRAPH_H_
+#endif  // SEMRANK_MODEL_BASE_TASK_GRAPH_H_
