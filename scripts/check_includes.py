@@ -27,15 +27,17 @@ def ladder(root: str, *names: str, below: list[str]) -> dict[str, list[str]]:
 
 
 MODEL = ["model/base", "model/text", "model/nn", "model/format"]
+EVAL = ["model/eval/collection", "model/eval/rankers", "model/eval/metrics"]
 ALLOWED = {
     "model/base": [],
     "model/cli": ["model/base"],
     "model/text": ["model/base"],
     "model/nn": ["model/base", "model/text", "model_config"],
     "model/format": ["model/base", "model/text", "model/nn", "model_config"],
-    "model/eval": [*MODEL, "model/cli", "model_config"],
+    **ladder("model/eval", "collection", "rankers", "metrics", below=[*MODEL, "model/cli"]),
+    "model/eval": [*MODEL, "model/cli", *EVAL],
     **ladder("model/train", "options", "data", "batches", "optimizer", "distributed", "towers", "ssi",
-             "validation", "report", "run", below=[*MODEL, "model/cli", "model/eval", "model_config"]),
+             "validation", "report", "run", below=[*MODEL, "model/cli", *EVAL, "model_config"]),
     "model/train": ["model/base", "model/cli", "model/train/options", "model/train/distributed", "model/train/run"],
     **ladder("server", "base", "auth", "models", "stores", "vectors", "catalog", "ranking",
              below=[*MODEL, "model_config"]),

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "model/eval/collection.h"
-#include "model/eval/evaluate.h"
-#include "model/eval/ranker_factory.h"
+#include "model/eval/collection/collection.h"
+#include "model/eval/metrics/evaluate.h"
+#include "model/eval/rankers/ranker_factory.h"
 
 namespace semrank {
 

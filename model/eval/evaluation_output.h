@@ -9,8 +9,8 @@
 
 #include <string>
 
-#include "model/eval/collection.h"
-#include "model/eval/evaluate.h"
+#include "model/eval/collection/collection.h"
+#include "model/eval/metrics/evaluate.h"
 
 namespace semrank {
 

@@ -9,7 +9,7 @@
 #include "model/base/status_macros.h"
 #include "model/cli/command_line.h"
 #include "model/cli/program.h"
-#include "model/eval/input_lines.h"
+#include "model/eval/collection/input_lines.h"
 #include "model/text/ngram_vocabulary.h"
 #include "model/text/normalizer.h"
 #include "model/text/vocabulary_builder.h"

@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "model/eval/bm25_ranker.h"
-#include "model/eval/letter_tfidf_ranker.h"
-#include "model/eval/metrics.h"
-#include "model/eval/model_ranker.h"
+#include "model/eval/metrics/metrics.h"
+#include "model/eval/rankers/bm25_ranker.h"
+#include "model/eval/rankers/letter_tfidf_ranker.h"
+#include "model/eval/rankers/model_ranker.h"
 
 namespace semrank {
 namespace {

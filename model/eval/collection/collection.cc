@@ -1,0 +1,176 @@
+#include "model/eval/collection/collection.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <string_view>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "model/base/status_macros.h"
+#include "model/base/strings.h"
+#include "model/eval/collection/input_lines.h"
+#include "model/text/normalizer.h"
+
+namespace semrank {
+namespace {
+
+using IdIndex = absl::flat_hash_map<std::string, std::uint32_t>;
+
+// Indices are 32 bits wide, and a file's unknown ids are numbered after the
+// known ones.
+constexpr std::size_t kMaxTexts = std::size_t{1} << 30;
+
+// Reads "id TAB text" lines; keep(id, normalised text) is called for each good
+// one, `index` numbers them.
+absl::Status ReadTexts(
+    const std::string& path, BadLines& bad_lines, IdIndex& index,
+    const std::function<void(std::string_view id, std::string text)>& keep) {
+  return ForEachLine(path, bad_lines, [&](std::string_view line) {
+    const std::vector<absl::string_view> fields =
+        absl::StrSplit(ToAbsl(line), '\t');
+    if (fields.size() != 2) {
+      return absl::StrFormat("%d tab-separated fields instead of 2",
+                             fields.size());
+    }
+    const std::string_view id = ToStd(fields[0]);
+    if (id.size() > kMaxIdBytes) {
+      return absl::StrFormat("the id has more than %d bytes", kMaxIdBytes);
+    }
+    // Qrels and runs separate their fields by blanks.
+    if (id.empty() || id.find(' ') != std::string_view::npos) {
+      return absl::StrFormat("the id '%s' is empty or contains a blank", id);
+    }
+    std::string text;
+    const absl::Status status = NormalizeText(ToStd(fields[1]), text);
+    if (!status.ok()) return std::string(status.message());
+    const auto next = static_cast<std::uint32_t>(index.size());
+    if (next >= kMaxTexts) return std::string("too many lines");
+    if (!index.emplace(id, next).second) {
+      return absl::StrFormat("the id '%s' is repeated", id);
+    }
+    keep(id, std::move(text));
+    return std::string();
+  });
+}
+
+// Judgements onto queries, line by line.
+class QrelsReader {
+ public:
+  QrelsReader(IdIndex document_index, const IdIndex& query_index,
+              Collection& collection)
+      : document_index_(std::move(document_index)),
+        query_index_(query_index),
+        collection_(collection) {}
+
+  // Returns why the line is bad, or nothing.
+  std::string Use(std::string_view line) {
+    const std::vector<absl::string_view> fields =
+        absl::StrSplit(ToAbsl(line), absl::ByAnyChar(" \t"), absl::SkipEmpty());
+    if (fields.size() != 4) {
+      return absl::StrFormat("%d fields instead of 4 (query 0 document grade)",
+                             fields.size());
+    }
+    int grade = 0;
+    if (!absl::SimpleAtoi(fields[3], &grade) || grade < kMinGrade ||
+        grade > kMaxGrade) {
+      return absl::StrFormat("the grade '%s' is no whole number from %d to %d",
+                             fields[3], kMinGrade, kMaxGrade);
+    }
+    const auto query = query_index_.find(fields[0]);
+    if (query == query_index_.end()) {
+      ++collection_.num_unknown_queries;
+      return "";
+    }
+    return Add(query->second, fields[2], grade);
+  }
+
+ private:
+  std::string Add(std::uint32_t query, absl::string_view document_id,
+                  int grade) {
+    // A new id is numbered on, so that it too is judged once a query.
+    const std::uint32_t document =
+        document_index_
+            .try_emplace(document_id,
+                         static_cast<std::uint32_t>(document_index_.size()))
+            .first->second;
+    if (!seen_.insert(std::uint64_t{query} << 32 | document).second) {
+      return absl::StrFormat("document '%s' was judged before for this query",
+                             document_id);
+    }
+    JudgedQuery& judged = collection_.queries[query];
+    if (document < collection_.documents.size()) {
+      judged.judgements.push_back({document, grade});
+      return "";
+    }
+    ++collection_.num_unknown_documents;
+    if (grade >= 1) judged.missing_grades.push_back(grade);
+    return "";
+  }
+
+  IdIndex document_index_;
+  const IdIndex& query_index_;
+  Collection& collection_;
+  absl::flat_hash_set<std::uint64_t> seen_;
+};
+
+absl::Status CheckUsable(const Collection& collection,
+                         const CollectionFiles& files) {
+  if (collection.documents.empty()) {
+    return absl::FailedPreconditionError(
+        absl::StrFormat("%s: no documents", files.documents));
+  }
+  if (std::none_of(collection.queries.begin(), collection.queries.end(),
+                   [](const JudgedQuery& q) { return q.HasRelevant(); })) {
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "no query is left: %s judges no document of the %d queries of %s with "
+        "a grade of 1 or more",
+        files.qrels, collection.queries.size(), files.queries));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+bool JudgedQuery::HasRelevant() const {
+  return !missing_grades.empty() ||
+         std::any_of(judgements.begin(), judgements.end(),
+                     [](const Judgement& j) { return j.grade >= 1; });
+}
+
+absl::StatusOr<Collection> ReadCollection(const CollectionFiles& files,
+                                          BadLines& bad_lines) {
+  Collection collection;
+  IdIndex document_index, query_index;
+  SEMRANK_RETURN_IF_ERROR(ReadTexts(files.documents, bad_lines, document_index,
+                                    [&](std::string_view id, std::string text) {
+                                      collection.document_ids.emplace_back(id);
+                                      collection.documents.push_back(
+                                          std::move(text));
+                                    }));
+  SEMRANK_RETURN_IF_ERROR(
+      ReadTexts(files.queries, bad_lines, query_index,
+                [&](std::string_view id, std::string text) {
+                  collection.queries.push_back(
+                      {std::string(id), std::move(text), {}, {}});
+                }));
+  QrelsReader qrels(std::move(document_index), query_index, collection);
+  SEMRANK_RETURN_IF_ERROR(
+      ForEachLine(files.qrels, bad_lines,
+                  [&](std::string_view line) { return qrels.Use(line); }));
+  for (JudgedQuery& query : collection.queries) {
+    std::sort(query.judgements.begin(), query.judgements.end(),
+              [](const Judgement& a, const Judgement& b) {
+                return a.document < b.document;
+              });
+  }
+  SEMRANK_RETURN_IF_ERROR(CheckUsable(collection, files));
+  return collection;
+}
+
+}  // namespace semrank

@@ -1,0 +1,115 @@
+#include "model/eval/rankers/model_ranker.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "model/nn/gemm.h"
+
+namespace semrank {
+namespace {
+
+// Documents that are embedded or scored together: their vectors and scores stay
+// in the L2 cache.
+constexpr std::size_t kSliceDocuments = 256;
+
+}  // namespace
+
+ModelRanker::ModelRanker(std::shared_ptr<const TwoTowerModel> model,
+                         const std::vector<std::string>& documents,
+                         ThreadPool& pool)
+    : model_(std::move(model)),
+      num_documents_(documents.size()),
+      vectors_(documents.size() *
+               static_cast<std::size_t>(model_->embedding_dim())) {
+  const std::size_t num_slices =
+      (num_documents_ + kSliceDocuments - 1) / kSliceDocuments;
+  std::vector<EmbedScratch> scratches(pool.num_threads());
+  pool.ParallelFor(static_cast<int>(num_slices), [&](int slice, int worker) {
+    const std::size_t first = slice * kSliceDocuments;
+    const std::size_t last = std::min(first + kSliceDocuments, num_documents_);
+    const std::vector<std::string_view> texts(documents.begin() + first,
+                                              documents.begin() + last);
+    model_->EmbedTexts(Side::kDocument, texts, scratches[worker],
+                       vectors_.data() + first * model_->embedding_dim());
+  });
+  if (model_->sparse_scorer() == nullptr) return;
+  const std::vector<std::string_view> texts(documents.begin(), documents.end());
+  model_->WeighTexts(texts, words_);
+}
+
+template <typename DocumentAt>
+void ModelRanker::AddSparseScores(std::string_view query,
+                                  DocumentAt document_at,
+                                  std::span<float> scores) const {
+  const SparseScorer* sparse = model_->sparse_scorer();
+  if (sparse == nullptr) return;
+  BagBatch words;
+  model_->WeighTexts(std::span(&query, 1), words);
+  thread_local SparseScorer::Scratch scratch;
+  const SparseScorer::PreparedQuery prepared(*sparse, words, 0, scratch);
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    scores[i] += prepared.Score(words_, document_at(i));
+  }
+}
+
+std::vector<float> ModelRanker::EmbedQueries(
+    std::span<const std::string_view> queries) const {
+  std::vector<float> vectors(queries.size() * model_->embedding_dim());
+  EmbedScratch scratch;
+  model_->EmbedTexts(Side::kQuery, queries, scratch, vectors.data());
+  return vectors;
+}
+
+void ModelRanker::ScoreAll(std::span<const std::string_view> queries,
+                           float* scores) const {
+  const int dim = model_->embedding_dim();
+  // The queries are the packed right-hand side, so each document vector is read
+  // from memory once for all of them.
+  const int num_queries = static_cast<int>(queries.size());
+  const std::vector<float> query_vectors = EmbedQueries(queries);
+  const PackedMatrix packed(
+      StridedMatrix{query_vectors.data(), num_queries, dim, dim}.Transposed());
+  std::vector<float> slice(kSliceDocuments * queries.size());
+  for (std::size_t first = 0; first < num_documents_;
+       first += kSliceDocuments) {
+    const std::size_t count = std::min(kSliceDocuments, num_documents_ - first);
+    const StridedMatrix documents{vectors_.data() + first * dim,
+                                  static_cast<int>(count), dim, dim};
+    Multiply(documents, packed, {}, slice.data(), num_queries);
+    // Multiply gives one row per document; scores has one row per query.
+    for (int q = 0; q < num_queries; ++q) {
+      float* row = scores + q * num_documents_ + first;
+      for (std::size_t d = 0; d < count; ++d) {
+        row[d] = slice[d * num_queries + q];
+      }
+    }
+  }
+  for (int q = 0; q < num_queries; ++q) {
+    AddSparseScores(
+        queries[q], [](std::size_t d) { return static_cast<int>(d); },
+        std::span(scores + q * num_documents_, num_documents_));
+  }
+}
+
+// Uses Multiply, not Dot, to get the same bits as ScoreAll.
+void ModelRanker::ScoreSome(std::string_view query,
+                            std::span<const std::uint32_t> documents,
+                            std::span<float> scores) const {
+  const int dim = model_->embedding_dim();
+  const std::vector<float> query_vector = EmbedQueries(std::span(&query, 1));
+  const PackedMatrix packed(
+      StridedMatrix{query_vector.data(), 1, dim, dim}.Transposed());
+  std::vector<float> rows(documents.size() * dim);
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    std::copy_n(vectors_.data() + std::size_t{documents[i]} * dim, dim,
+                rows.data() + i * dim);
+  }
+  Multiply({rows.data(), static_cast<int>(documents.size()), dim, dim}, packed,
+           {}, scores.data(), 1);
+  AddSparseScores(
+      query,
+      [documents](std::size_t i) { return static_cast<int>(documents[i]); },
+      scores);
+}
+
+}  // namespace semrank

@@ -1,0 +1,129 @@
+#include "model/eval/collection/collection.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/support/status_matchers.h"
+#include "tests/support/temp_dir.h"
+
+namespace semrank {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class CollectionTest : public ::testing::Test {
+ protected:
+  absl::StatusOr<Collection> Read(std::string_view documents,
+                                  std::string_view queries,
+                                  std::string_view qrels) {
+    const CollectionFiles files{dir_.Write("docs.tsv", documents),
+                                dir_.Write("queries.tsv", queries),
+                                dir_.Write("qrels.txt", qrels)};
+    return ReadCollection(files, bad_lines_);
+  }
+  // A file of documents in which one line is bad.
+  void ExpectBadDocument(std::string_view line, std::string_view reason) {
+    BadLines none(0);
+    const CollectionFiles files{
+        dir_.Write("docs.tsv", "d1\tApple\n" + std::string(line) + "\n"),
+        dir_.Write("queries.tsv", "q1\tapple\n"),
+        dir_.Write("qrels.txt", "q1 0 d1 1\n")};
+    EXPECT_THAT(ReadCollection(files, none),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         AllOf(HasSubstr("docs.tsv:2"), HasSubstr(reason))));
+  }
+
+  TempDir dir_;
+  BadLines bad_lines_{100};
+};
+
+TEST_F(CollectionTest, TextsAreNormalisedAndJudgementsIndexed) {
+  ASSERT_OK_AND_ASSIGN(
+      const Collection collection,
+      Read("d1\tApple-Pie!\nd2\t\nd3\tCream\n", "q1\tAPPLE\nq2\tcream?\n",
+           "q2 0 d3 2\nq1\t0\td3  -1\nq1 0 d1 1\n"));
+  EXPECT_THAT(collection.document_ids, ElementsAre("d1", "d2", "d3"));
+  EXPECT_THAT(collection.documents, ElementsAre("apple pie", "", "cream"));
+  ASSERT_EQ(collection.queries.size(), 2u);
+  EXPECT_EQ(collection.queries[1].text, "cream");
+  const auto& first = collection.queries[0].judgements;
+  ASSERT_EQ(first.size(), 2u);
+  EXPECT_EQ(first[0].document, 0u);
+  EXPECT_EQ(first[0].grade, 1);
+  EXPECT_EQ(first[1].document, 2u);
+  EXPECT_EQ(first[1].grade, -1);
+  EXPECT_EQ(bad_lines_.count(), 0);
+}
+
+TEST_F(CollectionTest, UnknownDocumentsAndQueriesAreCounted) {
+  ASSERT_OK_AND_ASSIGN(
+      const Collection collection,
+      Read("d1\tapple\n", "q1\tapple\n",
+           "q1 0 d1 1\nq1 0 gone 2\nq1 0 lost 0\nq9 0 d1 1\n"));
+  EXPECT_EQ(collection.num_unknown_documents, 2);
+  EXPECT_EQ(collection.num_unknown_queries, 1);
+  EXPECT_THAT(collection.queries[0].missing_grades, ElementsAre(2));
+  EXPECT_EQ(bad_lines_.count(), 0);
+}
+
+TEST_F(CollectionTest, RepeatsAreBadAndTheFirstOneCounts) {
+  ASSERT_OK_AND_ASSIGN(
+      const Collection collection,
+      Read("d1\tapple\nd1\tpear\n", "q1\tapple\nq1\tpear\n",
+           "q1 0 d1 1\nq1 0 d1 2\nq1 0 gone 1\nq1 0 gone 1\n"));
+  EXPECT_THAT(collection.documents, ElementsAre("apple"));
+  EXPECT_EQ(collection.queries.size(), 1u);
+  EXPECT_EQ(collection.queries[0].judgements[0].grade, 1);
+  EXPECT_THAT(collection.queries[0].missing_grades, ElementsAre(1));
+  EXPECT_EQ(bad_lines_.count(), 4);
+}
+
+TEST_F(CollectionTest, BadDocumentLinesAreNamedWithTheReason) {
+  ExpectBadDocument("no tab", "1 tab-separated fields instead of 2");
+  ExpectBadDocument("d2\ta\tb", "3 tab-separated fields instead of 2");
+  ExpectBadDocument("\ttitle", "is empty or contains a blank");
+  ExpectBadDocument("d 2\ttitle", "is empty or contains a blank");
+  ExpectBadDocument("d1\ttitle", "is repeated");
+  ExpectBadDocument(std::string(1025, 'd') + "\ttitle", "1024 bytes");
+  ExpectBadDocument("d2\t\xff", "");
+  ExpectBadDocument("d2\t" + std::string(2 << 20, 'a'), "longer than");
+}
+
+TEST_F(CollectionTest, BadJudgementLinesAreCounted) {
+  ASSERT_OK_AND_ASSIGN(
+      const Collection collection,
+      Read("d1\tapple\nd2\tpear\n", "q1\tapple\n",
+           "q1 0 d1 1\nq1 0 d2\nq1 0 d2 1 x\nq1 0 d2 good\nq1 0 d2 1.5\n"
+           "q1 0 d2 31\nq1 0 d2 -101\nq1 0 d2 99999999999\n\n"));
+  EXPECT_EQ(collection.queries[0].judgements.size(), 1u);
+  EXPECT_EQ(bad_lines_.count(), 8);
+}
+
+TEST_F(CollectionTest, TooManyBadLinesEndTheRun) {
+  bad_lines_ = BadLines(1);
+  EXPECT_THAT(
+      Read("d1\tapple\nx\ny\n", "q1\tapple\n", "q1 0 d1 1\n"),
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               AllOf(HasSubstr("docs.tsv:3"), HasSubstr("--max_bad_lines"))));
+}
+
+TEST_F(CollectionTest, NothingToEvaluateIsAnError) {
+  EXPECT_THAT(Read("", "q1\tapple\n", "q1 0 d1 1\n"),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("no documents")));
+  EXPECT_THAT(Read("d1\tapple\n", "q1\tapple\n", "q1 0 d1 0\n"),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("no query is left")));
+}
+
+TEST_F(CollectionTest, MissingFileIsNotFound) {
+  EXPECT_THAT(ReadCollection({dir_.File("none.tsv"), "", ""}, bad_lines_),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("none.tsv")));
+}
+
+}  // namespace
+}  // namespace semrank
