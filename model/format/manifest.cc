@@ -29,7 +29,7 @@ bool IsSha256(std::string_view text) {
          });
 }
 
-absl::Status CheckVersion(const json& manifest) {
+absl::StatusOr<int> ParseVersion(const json& manifest) {
   const std::uint64_t* version = UnsignedMember(manifest, kVersionMember);
   if (version == nullptr || *version == 0) {
     return absl::InvalidArgumentError(
@@ -40,7 +40,7 @@ absl::Status CheckVersion(const json& manifest) {
         "format_version is %d; this release reads versions up to %d", *version,
         kFormatVersion));
   }
-  return absl::OkStatus();
+  return static_cast<int>(*version);
 }
 
 absl::StatusOr<FileFacts> ParseFacts(const std::string& name,
@@ -76,18 +76,18 @@ absl::StatusOr<Manifest> ParseManifest(std::string_view text) {
   if (!object.is_object()) {
     return absl::InvalidArgumentError("not a JSON object");
   }
-  SEMRANK_RETURN_IF_ERROR(CheckVersion(object));
   Manifest manifest;
+  SEMRANK_ASSIGN_OR_RETURN(manifest.format_version, ParseVersion(object));
   for (const auto& [name, value] : object.items()) {
     if (name == kVersionMember) continue;
-    SEMRANK_ASSIGN_OR_RETURN(manifest[name], ParseFacts(name, value));
+    SEMRANK_ASSIGN_OR_RETURN(manifest.files[name], ParseFacts(name, value));
   }
   return manifest;
 }
 
 std::string FormatManifest(const Manifest& manifest) {
-  json object = {{kVersionMember, kFormatVersion}};
-  for (const auto& [name, facts] : manifest) {
+  json object = {{kVersionMember, manifest.format_version}};
+  for (const auto& [name, facts] : manifest.files) {
     object[name] = {{"bytes", facts.bytes}, {"sha256", facts.sha256}};
   }
   return object.dump(/*indent=*/2) + "\n";

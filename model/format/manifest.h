@@ -16,7 +16,8 @@
 
 namespace semrank {
 
-inline constexpr int kFormatVersion = 1;
+// The highest version that this release reads.
+inline constexpr int kFormatVersion = 2;
 
 inline constexpr char kManifestFile[] = "MANIFEST.json";
 inline constexpr char kConfigFile[] = "config.json";
@@ -31,8 +32,10 @@ struct FileFacts {
   std::string sha256;  // 64 lower-case hex digits
 };
 
-// By file name. No manifest lists itself.
-using Manifest = std::map<std::string, FileFacts>;
+struct Manifest {
+  int format_version = 1;
+  std::map<std::string, FileFacts> files;  // by name, without the manifest
+};
 
 // InvalidArgument: malformed, or a file name that this format does not have.
 // FailedPrecondition: a newer format.

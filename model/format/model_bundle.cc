@@ -68,12 +68,13 @@ absl::Status WriteWeights(const std::string& folder,
 
 absl::Status WriteManifest(const std::string& folder,
                            const v1::ModelConfig& config) {
-  Manifest manifest;
+  Manifest manifest = {.format_version = FormatVersionOf(config), .files = {}};
   for (const std::string& name : ExpectedFiles(config)) {
     // From the written file, not from memory: the checksum covers the write.
     SEMRANK_ASSIGN_OR_RETURN(const auto file,
                              MappedFile::Open(PathIn(folder, name)));
-    SEMRANK_ASSIGN_OR_RETURN(manifest[name], DescribeContent(file->content()));
+    SEMRANK_ASSIGN_OR_RETURN(manifest.files[name],
+                             DescribeContent(file->content()));
   }
   return WriteFile(PathIn(folder, kManifestFile), FormatManifest(manifest));
 }

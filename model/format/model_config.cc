@@ -72,6 +72,10 @@ absl::StatusOr<std::string> FormatModelConfig(const v1::ModelConfig& config) {
       std::string(status.message().data(), status.message().size())));
 }
 
+int FormatVersionOf(const v1::ModelConfig& config) {
+  return config.has_lexical() ? 2 : 1;
+}
+
 bool ListsNgrams(const v1::ModelConfig& config) {
   return config.features().num_ngrams() > 0 &&
          config.features().hash_buckets() == 0;
@@ -129,6 +133,9 @@ std::vector<ExpectedTensor> ExpectedTensors(const v1::ModelConfig& config) {
       tensors.push_back(
           {absl::StrFormat("%s.%d.bias", prefix, i), {widths[i + 1]}});
     }
+  }
+  if (config.has_lexical()) {
+    tensors.push_back({kLexicalIdfTensor, {config.lexical().num_buckets()}});
   }
   return tensors;
 }

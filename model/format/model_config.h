@@ -44,6 +44,13 @@ bool ListsWords(const v1::ModelConfig& config);
 // All files of a version but the manifest, sorted.
 std::vector<std::string> ExpectedFiles(const v1::ModelConfig& config);
 
+// What format_version has to be: 2 with a lexical part, else 1, so that older
+// readers keep reading models that they can compute.
+int FormatVersionOf(const v1::ModelConfig& config);
+
+// The tensor of a lexical part.
+inline constexpr char kLexicalIdfTensor[] = "lexical.idf";
+
 // Names of the tensors that only SSI has.
 inline constexpr char kIdfTensor[] = "idf";
 inline constexpr char kDiagonalTensor[] = "diagonal";
@@ -66,8 +73,8 @@ std::vector<std::string> TensorPrefixes(const v1::ModelConfig& config);
 // Widths from the input to the vector: one more than there are layers. The
 // input has one row a feature, or with CLSM one a feature and window place.
 std::vector<std::int64_t> LayerWidths(const v1::ModelConfig& config);
-// weight and bias of each layer of each tower, or what SSI has, in the order of
-// writing.
+// weight and bias of each layer of each tower, then the lexical part's, or what
+// SSI has, in the order of writing.
 std::vector<ExpectedTensor> ExpectedTensors(const v1::ModelConfig& config);
 
 }  // namespace semrank

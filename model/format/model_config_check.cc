@@ -8,6 +8,7 @@
 #include "model/format/manifest.h"
 #include "model/format/model_config.h"
 #include "model/nn/clsm_tower.h"
+#include "model/nn/lexical_part.h"
 #include "model/text/ngram_vocabulary.h"
 #include "model/text/normalizer.h"
 
@@ -239,6 +240,30 @@ absl::Status CheckSsiConfig(const v1::ModelConfig& config) {
   return CheckSsiMatrix(config);
 }
 
+absl::Status CheckLexical(const v1::ModelConfig& config) {
+  if (config.format_version() !=
+      static_cast<std::uint32_t>(FormatVersionOf(config))) {
+    return WrongField("format_version",
+                      absl::StrFormat("%d", config.format_version()),
+                      "it must be 2 with lexical, and 1 without");
+  }
+  if (!config.has_lexical()) return absl::OkStatus();
+  if (config.tower() == v1::TOWER_KIND_SSI) {
+    return absl::InvalidArgumentError(
+        "lexical is there, but TOWER_KIND_SSI has words of its own");
+  }
+  const v1::LexicalSpec& lexical = config.lexical();
+  if (!(lexical.weight() >= 0 && lexical.weight() < 1)) {
+    return WrongField("lexical.weight", absl::StrFormat("%g", lexical.weight()),
+                      "it must be from 0 to below 1");
+  }
+  SEMRANK_RETURN_IF_ERROR(CheckFieldRange("lexical.ngram_length",
+                                          lexical.ngram_length(),
+                                          kMinNgramLength, kMaxNgramLength));
+  return CheckFieldRange("lexical.num_buckets", lexical.num_buckets(), 1,
+                         kMaxLexicalBuckets);
+}
+
 }  // namespace
 
 absl::Status CheckModelConfig(const v1::ModelConfig& config) {
@@ -250,6 +275,7 @@ absl::Status CheckModelConfig(const v1::ModelConfig& config) {
       CheckFeatures(config.features(), config.tower() == v1::TOWER_KIND_SSI));
   SEMRANK_RETURN_IF_ERROR(CheckScore(config));
   SEMRANK_RETURN_IF_ERROR(CheckWindow(config));
+  SEMRANK_RETURN_IF_ERROR(CheckLexical(config));
   if (config.tower() == v1::TOWER_KIND_SSI) return CheckSsiConfig(config);
   if (config.has_ssi()) {
     return absl::InvalidArgumentError(

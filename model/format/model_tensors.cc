@@ -12,6 +12,7 @@
 #include "model/format/model_config.h"
 #include "model/nn/clsm_tower.h"
 #include "model/nn/dssm_tower.h"
+#include "model/nn/lexical_part.h"
 #include "model/nn/sparse_scorer.h"
 #include "model/nn/ssi_tower.h"
 
@@ -179,6 +180,23 @@ absl::Status CheckSsiValues(const v1::ModelConfig& config,
   return absl::OkStatus();
 }
 
+// Null for a model without it.
+absl::StatusOr<std::shared_ptr<const LexicalPart>> MakeLexicalPart(
+    const v1::ModelConfig& config, const TensorMap& tensors,
+    std::shared_ptr<const void> storage) {
+  if (!config.has_lexical()) return nullptr;
+  const v1::LexicalSpec& spec = config.lexical();
+  SEMRANK_ASSIGN_OR_RETURN(
+      std::unique_ptr<LexicalPart> lexical,
+      LexicalPart::Create(
+          {.ngram_length = static_cast<int>(spec.ngram_length()),
+           .num_buckets = static_cast<int>(spec.num_buckets()),
+           .idf = DataOf(tensors, kLexicalIdfTensor),
+           .weight = spec.weight()},
+          std::move(storage)));
+  return std::shared_ptr<const LexicalPart>(std::move(lexical));
+}
+
 absl::StatusOr<std::shared_ptr<const TwoTowerModel>> MakeSsiModel(
     ModelVersion version, v1::ModelConfig config, Featurizer featurizer,
     const TensorMap& tensors, std::shared_ptr<const void> storage) {
@@ -192,9 +210,9 @@ absl::StatusOr<std::shared_ptr<const TwoTowerModel>> MakeSsiModel(
   SEMRANK_ASSIGN_OR_RETURN(
       std::shared_ptr<const SparseScorer> sparse,
       MakeSparseScorer(config, tensors, std::move(storage)));
-  return TwoTowerModel::Create(std::move(version), std::move(config),
-                               std::move(featurizer), query,
-                               std::move(document), std::move(sparse));
+  return TwoTowerModel::Create(
+      std::move(version), std::move(config), std::move(featurizer), query,
+      std::move(document), {.sparse_scorer = std::move(sparse)});
 }
 
 }  // namespace
@@ -208,9 +226,11 @@ absl::Status CheckTensors(const v1::ModelConfig& config,
   // Every expected name was found, so equal numbers mean that no other is
   // there.
   if (tensors.size() == expected.size()) {
-    return config.tower() == v1::TOWER_KIND_SSI
-               ? CheckSsiValues(config, tensors)
-               : absl::OkStatus();
+    if (config.tower() == v1::TOWER_KIND_SSI) {
+      return CheckSsiValues(config, tensors);
+    }
+    return config.has_lexical() ? CheckWeights(tensors.at(kLexicalIdfTensor), 0)
+                                : absl::OkStatus();
   }
   return absl::InvalidArgumentError(
       absl::StrFormat("%d tensors; the configuration asks for %d",
@@ -231,9 +251,12 @@ absl::StatusOr<std::shared_ptr<const TwoTowerModel>> MakeModel(
     SEMRANK_ASSIGN_OR_RETURN(document,
                              MakeTower(config, "document", tensors, storage));
   }
-  return TwoTowerModel::Create(std::move(version), std::move(config),
-                               std::move(featurizer), query,
-                               std::move(document));
+  SEMRANK_ASSIGN_OR_RETURN(
+      std::shared_ptr<const LexicalPart> lexical,
+      MakeLexicalPart(config, tensors, std::move(storage)));
+  return TwoTowerModel::Create(
+      std::move(version), std::move(config), std::move(featurizer), query,
+      std::move(document), {.lexical = std::move(lexical)});
 }
 
 }  // namespace semrank

@@ -49,6 +49,8 @@ class VersionFiles {
   // From the manifest; empty for a file that it does not list.
   std::string ListedSha256(const std::string& name) const;
 
+  int format_version() const { return manifest_.format_version; }
+
   // DataLoss unless the manifest lists exactly these files.
   absl::Status CheckNames(const std::vector<std::string>& expected) const;
 
@@ -67,8 +69,8 @@ std::string VersionFiles::Path(std::string_view name) const {
 }
 
 std::string VersionFiles::ListedSha256(const std::string& name) const {
-  const auto facts = manifest_.find(name);
-  return facts == manifest_.end() ? "" : facts->second.sha256;
+  const auto facts = manifest_.files.find(name);
+  return facts == manifest_.files.end() ? "" : facts->second.sha256;
 }
 
 absl::StatusOr<VersionFiles> VersionFiles::Open(const std::string& folder) {
@@ -89,21 +91,22 @@ absl::StatusOr<VersionFiles> VersionFiles::Open(const std::string& folder) {
 
 absl::Status VersionFiles::CheckNames(
     const std::vector<std::string>& expected) const {
-  bool equal = manifest_.size() == expected.size();
+  bool equal = manifest_.files.size() == expected.size();
   for (const std::string& name : expected) {
-    equal = equal && manifest_.contains(name);
+    equal = equal && manifest_.files.contains(name);
   }
   if (equal) return absl::OkStatus();
   return absl::DataLossError(absl::StrFormat(
       "%s: lists %d files that are not the %d that %s calls for",
-      Path(kManifestFile), manifest_.size(), expected.size(), kConfigFile));
+      Path(kManifestFile), manifest_.files.size(), expected.size(),
+      kConfigFile));
 }
 
 absl::StatusOr<std::shared_ptr<const MappedFile>> VersionFiles::Map(
     const char* name, std::uint64_t max_bytes) const {
   const std::string path = Path(name);
-  const auto facts = manifest_.find(name);
-  if (facts == manifest_.end()) {
+  const auto facts = manifest_.files.find(name);
+  if (facts == manifest_.files.end()) {
     return absl::DataLossError(
         absl::StrFormat("%s does not list %s", Path(kManifestFile), name));
   }
@@ -133,6 +136,11 @@ absl::StatusOr<v1::ModelConfig> ReadConfig(const VersionFiles& files) {
   SEMRANK_ASSIGN_OR_RETURN(v1::ModelConfig config,
                            InFile(path, ParseModelConfig(file->content())));
   SEMRANK_RETURN_IF_ERROR(InFile(path, CheckModelConfig(config)));
+  if (FormatVersionOf(config) != files.format_version()) {
+    return absl::DataLossError(absl::StrFormat(
+        "%s: format_version is %d, where %s says %d", path,
+        config.format_version(), kManifestFile, files.format_version()));
+  }
   return config;
 }
 

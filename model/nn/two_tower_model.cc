@@ -28,8 +28,7 @@ absl::Status CheckTower(std::string_view side, const Tower* tower,
 absl::StatusOr<std::shared_ptr<const TwoTowerModel>> TwoTowerModel::Create(
     ModelVersion version, v1::ModelConfig config, Featurizer featurizer,
     std::shared_ptr<const Tower> query_tower,
-    std::shared_ptr<const Tower> document_tower,
-    std::shared_ptr<const SparseScorer> sparse_scorer) {
+    std::shared_ptr<const Tower> document_tower, WordScoring words) {
   const int num_features = featurizer.num_features();
   SEMRANK_RETURN_IF_ERROR(CheckTower("query", query_tower.get(), num_features));
   SEMRANK_RETURN_IF_ERROR(
@@ -39,29 +38,33 @@ absl::StatusOr<std::shared_ptr<const TwoTowerModel>> TwoTowerModel::Create(
         "the query tower gives %d dimensions and the document tower %d",
         query_tower->embedding_dim(), document_tower->embedding_dim()));
   }
-  if (sparse_scorer != nullptr && sparse_scorer->num_words() != num_features) {
+  const SparseScorer* const sparse = words.sparse_scorer.get();
+  if (sparse != nullptr && sparse->num_words() != num_features) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "the sparse part takes %d words, but the vocabulary has %d",
-        sparse_scorer->num_words(), num_features));
+        sparse->num_words(), num_features));
+  }
+  if (sparse != nullptr && words.lexical != nullptr) {
+    return absl::InvalidArgumentError(
+        "a model has a sparse part or a lexical part, not both");
   }
   // make_shared cannot reach the private constructor.
-  return std::shared_ptr<const TwoTowerModel>(
-      new TwoTowerModel(std::move(version), std::move(config),
-                        std::move(featurizer), std::move(query_tower),
-                        std::move(document_tower), std::move(sparse_scorer)));
+  return std::shared_ptr<const TwoTowerModel>(new TwoTowerModel(
+      std::move(version), std::move(config), std::move(featurizer),
+      std::move(query_tower), std::move(document_tower), std::move(words)));
 }
 
 TwoTowerModel::TwoTowerModel(ModelVersion version, v1::ModelConfig config,
                              Featurizer featurizer,
                              std::shared_ptr<const Tower> query_tower,
                              std::shared_ptr<const Tower> document_tower,
-                             std::shared_ptr<const SparseScorer> sparse_scorer)
+                             WordScoring words)
     : version_(std::move(version)),
       config_(std::move(config)),
       featurizer_(std::move(featurizer)),
       query_tower_(std::move(query_tower)),
       document_tower_(std::move(document_tower)),
-      sparse_scorer_(std::move(sparse_scorer)) {}
+      words_(std::move(words)) {}
 
 const Tower& TwoTowerModel::tower(Side side) const {
   return side == Side::kQuery ? *query_tower_ : *document_tower_;
@@ -73,7 +76,7 @@ void TwoTowerModel::WeighTexts(
   for (const std::string_view text : normalized_texts) {
     featurizer_.AppendBag(text, bags);
   }
-  sparse_scorer_->Weigh(bags);
+  words_.sparse_scorer->Weigh(bags);
 }
 
 void TwoTowerModel::EmbedTexts(

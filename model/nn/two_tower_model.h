@@ -1,6 +1,7 @@
 // A trained model, ready to use: a featurizer and a tower for each side, which
 // may be the same tower. The score of a pair is the dot product of the two
-// vectors, plus the sparse part if the model has one.
+// vectors, plus the sparse part if the model has one, or combined with the
+// cosine of the lexical parts if it has those.
 //
 //   Threads  thread-safe; each thread uses its own scratch.
 #ifndef SEMRANK_MODEL_NN_TWO_TOWER_MODEL_H_
@@ -12,6 +13,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "model/nn/lexical_part.h"
 #include "model/nn/sparse_scorer.h"
 #include "model/nn/tower.h"
 #include "model/text/featurizer.h"
@@ -37,15 +39,20 @@ struct EmbedScratch {
   TowerScratch tower;
 };
 
+// What a score has beside the dot product; a model has at most one of the two.
+struct WordScoring {
+  std::shared_ptr<const SparseScorer> sparse_scorer = nullptr;
+  std::shared_ptr<const LexicalPart> lexical = nullptr;
+};
+
 class TwoTowerModel {
  public:
   // InvalidArgument when the features or dimensions of the parts do not match.
-  // Without `sparse_scorer` the score is the dot product alone.
+  // Without `words` the score is the dot product alone.
   static absl::StatusOr<std::shared_ptr<const TwoTowerModel>> Create(
       ModelVersion version, v1::ModelConfig config, Featurizer featurizer,
       std::shared_ptr<const Tower> query_tower,
-      std::shared_ptr<const Tower> document_tower,
-      std::shared_ptr<const SparseScorer> sparse_scorer = nullptr);
+      std::shared_ptr<const Tower> document_tower, WordScoring words = {});
 
   const ModelVersion& version() const { return version_; }
   const v1::ModelConfig& config() const { return config_; }
@@ -54,7 +61,11 @@ class TwoTowerModel {
   // 0: vectors have no elements, and the sparse part is the whole score.
   int embedding_dim() const { return query_tower_->embedding_dim(); }
   // Null for a model without a sparse part.
-  const SparseScorer* sparse_scorer() const { return sparse_scorer_.get(); }
+  const SparseScorer* sparse_scorer() const {
+    return words_.sparse_scorer.get();
+  }
+  // Null for a model without a lexical part.
+  const LexicalPart* lexical() const { return words_.lexical.get(); }
 
   // Vectors of normalised texts, row-major [texts.size(), embedding_dim()],
   // with the promises of Tower.
@@ -69,15 +80,14 @@ class TwoTowerModel {
  private:
   TwoTowerModel(ModelVersion version, v1::ModelConfig config,
                 Featurizer featurizer, std::shared_ptr<const Tower> query_tower,
-                std::shared_ptr<const Tower> document_tower,
-                std::shared_ptr<const SparseScorer> sparse_scorer);
+                std::shared_ptr<const Tower> document_tower, WordScoring words);
 
   ModelVersion version_;
   v1::ModelConfig config_;
   Featurizer featurizer_;
   std::shared_ptr<const Tower> query_tower_;
   std::shared_ptr<const Tower> document_tower_;
-  std::shared_ptr<const SparseScorer> sparse_scorer_;
+  WordScoring words_;
 };
 
 }  // namespace semrank

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "model/base/version.h"
-#include "model/format/manifest.h"
+#include "model/format/model_config.h"
 #include "model/format/model_tensors.h"
 #include "model/train/data/training_features.h"
 
@@ -35,7 +35,7 @@ void DescribeSsiModel(const TrainOptions& options, const Featurizer& featurizer,
 v1::ModelConfig DescribeModel(const TrainOptions& options,
                               const Featurizer& featurizer) {
   v1::ModelConfig config;
-  config.set_format_version(kFormatVersion);
+  config.set_format_version(FormatVersionOf(config));
   config.set_name(NameOfFolder(options.data.model_dir));
   config.set_tower(options.tower.kind);
   config.mutable_hidden_dims()->Add(options.tower.hidden_dims.begin(),

@@ -90,7 +90,7 @@ INSTANTIATE_TEST_SUITE_P(Files, DamagedModelTest,
 class HostileModelTest : public ::testing::Test {
  protected:
   HostileModelTest() {
-    TinyModel model;
+    TinyModel model({.lexical_weight = 0.25});
     EXPECT_THAT(PublishModel(dir_.path(), model.bundle()), IsOk());
     manifest_ =
         *ParseManifest(*ReadFile(dir_.File("1/MANIFEST.json"), 1 << 20));
@@ -104,7 +104,7 @@ class HostileModelTest : public ::testing::Test {
     std::string content = good;
     change(content);
     Manifest manifest = manifest_;
-    manifest[name] = *DescribeContent(content);
+    manifest.files[name] = *DescribeContent(content);
     Rewrite(dir_, "1/" + name, content);
     Rewrite(dir_, "1/MANIFEST.json", FormatManifest(manifest));
     const absl::Status status = LoadModel(dir_.path(), 1).status();
@@ -125,7 +125,7 @@ class HostileModelTest : public ::testing::Test {
 
 TEST_F(HostileModelTest, EveryTruncationIsRefused) {
   for (const char* name : {kConfigFile, kNgramsFile, kWeightsFile}) {
-    const std::size_t size = manifest_[name].bytes;
+    const std::size_t size = manifest_.files[name].bytes;
     // config.json is whole without its last line feed.
     const std::size_t last = name == kConfigFile ? size - 2 : size - 1;
     for (std::size_t keep = 0; keep <= last; ++keep) {
@@ -160,6 +160,12 @@ TEST_F(HostileModelTest, WrongContentIsNamed) {
       {kConfigFile, "TOWER_KIND_DSSM\"",
        "TOWER_KIND_CLSM\", \"clsm_window\": 2147483649", "clsm_window"},
       {kConfigFile, "FEATURE_KIND_LETTERS", "FEATURE_KIND_WORDS", "features"},
+      {kConfigFile, "\"format_version\": 2", "\"format_version\": 1",
+       "it must be 2 with lexical"},
+      {kConfigFile, "\"lexical\"", "\"from_the_future\"",
+       "it must be 2 with lexical"},
+      {kConfigFile, "\"weight\": 0.25", "\"weight\": 1.25", "lexical.weight"},
+      {kConfigFile, "\"num_buckets\": 64", "\"num_buckets\": 65", "shape"},
       {kNgramsFile, "cat\n", "dog\n", "dog"},
       {kNgramsFile, "cat\n", "\n", "empty"},
       {kNgramsFile, "cat\n", "cats\n", "cats"},
@@ -190,6 +196,21 @@ TEST_F(HostileModelTest, NotANumberInTheWeightsIsRefused) {
         StatusIs(absl::StatusCode::kDataLoss,
                  ::testing::HasSubstr("NaN or infinity")));
   }
+}
+
+TEST_F(HostileModelTest, ANegativeIdfIsRefused) {
+  // The last tensor of the file; -2 in place of 2.
+  EXPECT_THAT(
+      LoadChanged(kWeightsFile, [](std::string& c) { c.back() ^= '\x80'; }),
+      StatusIs(absl::StatusCode::kDataLoss,
+               ::testing::HasSubstr("\"lexical.idf\" holds -2")));
+}
+
+TEST_F(HostileModelTest, AManifestOfAnotherFormatVersionIsRefused) {
+  manifest_.format_version = 1;
+  EXPECT_THAT(LoadChanged(kConfigFile, [](std::string&) {}),
+              StatusIs(absl::StatusCode::kDataLoss,
+                       ::testing::HasSubstr("MANIFEST.json says 1")));
 }
 
 TEST_F(HostileModelTest, RandomChangesNeverCrash) {

@@ -21,14 +21,17 @@ std::string Entry(const std::string& name, const std::string& bytes = "1",
 }
 
 TEST(ManifestTest, ReadsWhatItWrites) {
-  const Manifest manifest = {{"config.json", {12, kHash}},
-                             {"words.txt", {1ull << 40, std::string(64, '0')}}};
+  const Manifest manifest = {
+      .format_version = 2,
+      .files = {{"config.json", {12, kHash}},
+                {"words.txt", {1ull << 40, std::string(64, '0')}}}};
   ASSERT_OK_AND_ASSIGN(const Manifest read,
                        ParseManifest(FormatManifest(manifest)));
-  ASSERT_EQ(read.size(), 2u);
-  EXPECT_EQ(read.at("config.json").bytes, 12u);
-  EXPECT_EQ(read.at("config.json").sha256, kHash);
-  EXPECT_EQ(read.at("words.txt").bytes, 1ull << 40);
+  EXPECT_EQ(read.format_version, 2);
+  ASSERT_EQ(read.files.size(), 2u);
+  EXPECT_EQ(read.files.at("config.json").bytes, 12u);
+  EXPECT_EQ(read.files.at("config.json").sha256, kHash);
+  EXPECT_EQ(read.files.at("words.txt").bytes, 1ull << 40);
 }
 
 TEST(ManifestTest, RefusesNamesThatAreNotOfTheFormat) {
@@ -68,9 +71,9 @@ TEST(ManifestTest, RefusesValuesThatAreNotSizeAndChecksum) {
 }
 
 TEST(ManifestTest, TellsNewerFormatsFromWrongOnes) {
-  EXPECT_THAT(ParseManifest("{\"format_version\": 2, \"new.bin\": []}\n"),
+  EXPECT_THAT(ParseManifest("{\"format_version\": 3, \"new.bin\": []}\n"),
               StatusIs(absl::StatusCode::kFailedPrecondition,
-                       HasSubstr("format_version is 2")));
+                       HasSubstr("format_version is 3")));
   for (const std::string version : {"0", "-1", "1.5", "\"1\"", "null"}) {
     EXPECT_THAT(ParseManifest("{\"format_version\": " + version + "}\n"),
                 StatusIs(absl::StatusCode::kInvalidArgument))

@@ -108,6 +108,26 @@ TEST_F(ModelBundleTest, EveryKindOfModelSurvivesTheRoundTrip) {
   }
 }
 
+TEST_F(ModelBundleTest, ALexicalPartMakesFormatVersionTwo) {
+  Publish();
+  Publish({.lexical_weight = 0.25});
+  const auto format_version = [&](int version) {
+    return ParseManifest(
+               *ReadFile(Path(std::to_string(version) + "/MANIFEST.json"),
+                         kMaxManifestBytes))
+        ->format_version;
+  };
+  EXPECT_EQ(format_version(1), 1);
+  EXPECT_EQ(format_version(2), 2);
+  EXPECT_EQ((*LoadModel(model_dir_, 1))->lexical(), nullptr);
+  ASSERT_OK_AND_ASSIGN(const auto model, LoadModel(model_dir_, 2));
+  ASSERT_NE(model->lexical(), nullptr);
+  EXPECT_EQ(model->lexical()->weight(), 0.25);
+  LexicalBatch batch;
+  model->lexical()->AppendText("cat", batch);
+  EXPECT_EQ(batch.entries.size(), 3u);  // #ca cat at#
+}
+
 TEST_F(ModelBundleTest, EqualModelsAreEqualFiles) {
   Publish();
   TinyModel reversed;
@@ -147,7 +167,7 @@ TEST_F(ModelBundleTest, NothingToLoadIsNotFound) {
 TEST_F(ModelBundleTest, NewerFormatIsListedAndRefused) {
   Publish();
   fs::create_directory(Path("2"));
-  ASSERT_THAT(WriteFile(Path("2/MANIFEST.json"), "{\"format_version\": 2}\n"),
+  ASSERT_THAT(WriteFile(Path("2/MANIFEST.json"), "{\"format_version\": 3}\n"),
               IsOk());
   EXPECT_THAT(Versions(), ElementsAre(1, 2));
   EXPECT_THAT(LoadModel(model_dir_),

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <string>
@@ -62,6 +63,7 @@ TEST(ModelConfigTest, GoodConfigurationsPass) {
   EXPECT_THAT(CheckModelConfig(GoodConfig(
                   {.tower = v1::TOWER_KIND_CLSM, .clsm_window = 15})),
               IsOk());
+  EXPECT_THAT(CheckModelConfig(GoodConfig({.lexical_weight = 0})), IsOk());
 }
 
 struct BadConfig {
@@ -81,6 +83,18 @@ TEST_P(BadConfigTest, IsRefused) {
 }
 
 constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
+
+BadConfig LexicalConfig(const std::string& name,
+                        std::function<void(v1::ModelConfig&)> spoil,
+                        const std::string& message) {
+  return {name,
+          [spoil](v1::ModelConfig& config) {
+            config = GoodConfig({.lexical_weight = 0.3});
+            spoil(config);
+          },
+          kInvalid, message};
+}
+
 constexpr auto kUnimplemented = absl::StatusCode::kUnimplemented;
 constexpr auto kNewer = absl::StatusCode::kFailedPrecondition;
 
@@ -89,8 +103,11 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         BadConfig{"NoFormat", [](auto& c) { c.set_format_version(0); },
                   kInvalid, "format_version is 0"},
-        BadConfig{"NewerFormat", [](auto& c) { c.set_format_version(2); },
-                  kNewer, "format_version is 2"},
+        BadConfig{"NewerFormat", [](auto& c) { c.set_format_version(3); },
+                  kNewer, "format_version is 3"},
+        BadConfig{"SecondFormatWithoutLexical",
+                  [](auto& c) { c.set_format_version(2); }, kInvalid,
+                  "format_version is 2"},
         BadConfig{"NoTower", [](auto& c) { c.clear_tower(); }, kInvalid,
                   "tower"},
         BadConfig{"UnknownTower",
@@ -200,6 +217,36 @@ INSTANTIATE_TEST_SUITE_P(
                   "clsm_window is 3"},
         BadConfig{"SsiSpec", [](auto& c) { c.mutable_ssi(); }, kInvalid,
                   "ssi"}),
+    [](const auto& config) { return config.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(
+    Lexical, BadConfigTest,
+    ::testing::Values(
+        LexicalConfig(
+            "FirstFormat", [](auto& c) { c.set_format_version(1); },
+            "format_version is 1; it must be 2 with lexical"),
+        LexicalConfig(
+            "WeightOfOne", [](auto& c) { c.mutable_lexical()->set_weight(1); },
+            "lexical.weight is 1"),
+        LexicalConfig(
+            "NegativeWeight",
+            [](auto& c) { c.mutable_lexical()->set_weight(-0.1); },
+            "lexical.weight is -0.1"),
+        LexicalConfig(
+            "WeightIsNan",
+            [](auto& c) { c.mutable_lexical()->set_weight(NAN); },
+            "lexical.weight"),
+        LexicalConfig(
+            "NoNgramLength",
+            [](auto& c) { c.mutable_lexical()->clear_ngram_length(); },
+            "lexical.ngram_length is 0"),
+        LexicalConfig(
+            "TooManyBuckets",
+            [](auto& c) { c.mutable_lexical()->set_num_buckets(65537); },
+            "lexical.num_buckets is 65537"),
+        LexicalConfig(
+            "Ssi", [](auto& c) { c.set_tower(v1::TOWER_KIND_SSI); },
+            "TOWER_KIND_SSI")),
     [](const auto& config) { return config.param.name; });
 
 TEST(ModelConfigTest, SaysWhichTensorsAndFilesToExpect) {

@@ -25,7 +25,8 @@ struct TinyModelOptions {
   v1::FeatureKind features = v1::FEATURE_KIND_LETTERS;
   int hash_buckets = 0;
   int clsm_window = 0;
-  double scale = 1;  // of the weights, so that models differ
+  double lexical_weight = -1;  // below 0 = no lexical part
+  double scale = 1;            // of the weights, so that models differ
 };
 
 class TinyModel {
@@ -37,7 +38,9 @@ class TinyModel {
     for (const ExpectedTensor& tensor : ExpectedTensors(bundle_.config)) {
       std::int64_t count = 1;
       for (const std::int64_t size : tensor.shape) count *= size;
-      storage_.push_back(Values(count, options.scale));
+      storage_.push_back(tensor.name == kLexicalIdfTensor
+                             ? std::vector<float>(count, 2.0f)
+                             : Values(count, options.scale));
       bundle_.tensors.push_back(
           {tensor.name, tensor.shape, storage_.back().data()});
     }
@@ -71,7 +74,12 @@ class TinyModel {
 
   v1::ModelConfig MakeConfig(const TinyModelOptions& options) const {
     v1::ModelConfig config;
-    config.set_format_version(kFormatVersion);
+    if (options.lexical_weight >= 0) {
+      config.mutable_lexical()->set_weight(options.lexical_weight);
+      config.mutable_lexical()->set_ngram_length(3);
+      config.mutable_lexical()->set_num_buckets(64);
+    }
+    config.set_format_version(FormatVersionOf(config));
     config.set_name("tiny");
     config.set_tower(options.tower);
     config.mutable_hidden_dims()->Add(options.hidden_dims.begin(),

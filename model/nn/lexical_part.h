@@ -1,0 +1,139 @@
+// The lexical part of a text's vector: the tf-idf of its letter n-grams, hashed
+// to buckets. The score of a pair is the cosine of the joined vectors,
+//
+//   (1 - w) cos(dense parts) + w cos(lexical parts),   w = the model's weight.
+//
+//   Values   log2(1 + count) x idf for each bucket, scaled to L2 norm 1, times
+//            32,767 and rounded; entries of 0 are left out.
+//   Cosine   sum of products of both texts' values / 32,767^2, exact in
+//            integers: the same bits in whatever order they are added, so also
+//            from postings. 0 with a text without entries.
+//   Threads  LexicalPart is const after Create, so thread-safe; a LexicalQuery
+//            and a LexicalBatch are not.
+#ifndef SEMRANK_MODEL_NN_LEXICAL_PART_H_
+#define SEMRANK_MODEL_NN_LEXICAL_PART_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "model/text/ngram_vocabulary.h"
+
+namespace semrank {
+
+// Buckets have 16 bits in an entry.
+inline constexpr int kMaxLexicalBuckets = 1 << 16;
+// The value of an entry that is the whole vector.
+inline constexpr int kLexicalScale = 32767;
+
+// Which parts a score is the cosine of.
+enum class Parts { kBoth, kSemantic, kLexical };
+
+struct LexicalEntry {
+  std::uint16_t bucket = 0;
+  std::uint16_t value = 0;  // 1 to kLexicalScale
+
+  friend bool operator==(const LexicalEntry&, const LexicalEntry&) = default;
+};
+
+// The entries of many texts (compressed sparse rows): text i has entries
+// [offsets[i], offsets[i + 1]), buckets rising.
+struct LexicalBatch {
+  std::vector<std::uint32_t> offsets = {0};  // num_texts() + 1 elements
+  std::vector<LexicalEntry> entries;
+
+  int num_texts() const { return static_cast<int>(offsets.size()) - 1; }
+  std::span<const LexicalEntry> operator[](int i) const {
+    return std::span(entries).subspan(offsets[i], offsets[i + 1] - offsets[i]);
+  }
+  // Removes all texts; keeps the memory.
+  void Clear() {
+    offsets.assign(1, 0);
+    entries.clear();
+  }
+};
+
+// ln(1 + (N - df + .5) / (df + .5)), where `document_frequency` of the
+// `num_titles` titles have the bucket.
+float LexicalIdf(std::int64_t num_titles, std::int64_t document_frequency);
+
+// The cosine of two texts from the sum over their common buckets of the
+// products of values. Rounding can bring the cosine of two equal texts above 1;
+// it is cut there.
+float LexicalCosine(std::uint64_t sum_of_products);
+
+struct LexicalOptions {
+  int ngram_length = 3;
+  int num_buckets = kMaxLexicalBuckets;
+  const float* idf = nullptr;  // [num_buckets], each >= 0
+  double weight = 0;           // w, 0 to below 1
+};
+
+class LexicalPart {
+ public:
+  // Uses the idf in place; `storage`, which may be null, keeps it alive.
+  // InvalidArgument for options that break the rules above.
+  static absl::StatusOr<std::unique_ptr<LexicalPart>> Create(
+      const LexicalOptions& options, std::shared_ptr<const void> storage);
+
+  double weight() const { return options_.weight; }
+  // Hashes n-grams to buckets.
+  const NgramVocabulary& ngrams() const { return ngrams_; }
+
+  // Appends the entries of one normalised text. Allocates only while the
+  // batch's vectors grow.
+  void AppendText(std::string_view normalized, LexicalBatch& batch) const;
+
+  // The score of a pair from the cosines of its parts.
+  float Combine(float semantic, float lexical) const;
+
+ private:
+  LexicalPart(const LexicalOptions& options, NgramVocabulary ngrams,
+              std::shared_ptr<const void> storage);
+
+  LexicalOptions options_;
+  NgramVocabulary ngrams_;
+  float semantic_weight_;
+  float lexical_weight_;
+  std::shared_ptr<const void> storage_;
+};
+
+// One query, prepared so that the entries of many documents are quickly tested
+// against it: a bitmap of buckets, of 8 KiB, and the values of those set.
+class LexicalQuery {
+ public:
+  LexicalQuery();
+
+  // Replaces the query; buckets rise. Costs time in its entries alone.
+  void Prepare(std::span<const LexicalEntry> query);
+
+  // The value of a bucket; 0 for one that the query does not have.
+  std::uint32_t value(std::uint16_t bucket) const {
+    const std::uint64_t word = bits_[bucket / 64];
+    const std::uint64_t bit = std::uint64_t{1} << (bucket % 64);
+    return (word & bit) == 0
+               ? 0
+               : query_[first_[bucket / 64] + CountBits(word & (bit - 1))]
+                     .value;
+  }
+  std::span<const LexicalEntry> entries() const { return query_; }
+  float Cosine(std::span<const LexicalEntry> document) const;
+
+ private:
+  static std::size_t CountBits(std::uint64_t word) {
+    return static_cast<std::size_t>(__builtin_popcountll(word));
+  }
+
+  std::vector<LexicalEntry> query_;
+  std::vector<std::uint64_t> bits_;   // bit b % 64 of word b / 64: bucket b
+  std::vector<std::uint16_t> first_;  // by word: its first entry of query_
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_NN_LEXICAL_PART_H_
