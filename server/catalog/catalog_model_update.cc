@@ -47,20 +47,21 @@ absl::StatusOr<std::size_t> CatalogModelUpdate::EmbedSome(
     const ServedModelPtr& model, std::size_t first) {
   const DocumentCatalog::Snapshot snapshot = catalog_.TakeSnapshot();
   SliceScratch& scratch = ThreadSliceScratch();
-  scratch.texts.Clear();
+  scratch.normalized.Clear();
   std::vector<std::uint32_t> slots;
   std::size_t slot = first;
   for (; slot < snapshot.num_slots() && slots.size() < kUpdateBatchDocuments;
        ++slot) {
     const auto number = static_cast<std::uint32_t>(slot);
     if (!snapshot.IsSeen(number)) continue;
-    SEMRANK_RETURN_IF_ERROR(scratch.texts.Add(snapshot.record(number).title()));
+    SEMRANK_RETURN_IF_ERROR(
+        scratch.normalized.Add(snapshot.record(number).title()));
     slots.push_back(number);
   }
   scratch.rows.resize(slots.size() * model->model->embedding_dim());
   StageTimes times;
   SEMRANK_RETURN_IF_ERROR(embedder_.Embed({*model, *this, times},
-                                          Side::kDocument, scratch.texts,
+                                          Side::kDocument, scratch.normalized,
                                           scratch.rows.data()));
   catalog_.AddRows(snapshot, slots, scratch.rows.data(),
                    [&](std::span<const std::size_t> live) {

@@ -134,14 +134,15 @@ void CatalogWriter::AddRecords(std::span<const NewDocument> documents,
 absl::Status CatalogWriter::EmbedRecords(const Caller& caller, PutState& state,
                                          PutResult& result) const {
   SliceScratch& scratch = ThreadSliceScratch();
-  scratch.texts.Clear();
+  scratch.normalized.Clear();
   StageClock clock;
   const std::size_t first = state.num_embedded;
   const std::size_t last =
       SliceEnd(first, state.records.size(),
                [&](std::size_t i) { return state.records[i]->title().size(); });
   for (std::size_t i = first; i < last; ++i) {
-    const absl::Status valid = scratch.texts.Add(state.records[i]->title());
+    const absl::Status valid =
+        scratch.normalized.Add(state.records[i]->title());
     if (!valid.ok()) return InvalidUtf8("documents", valid);
   }
   result.times[Stage::kParse] += clock.Lap();
@@ -149,8 +150,8 @@ absl::Status CatalogWriter::EmbedRecords(const Caller& caller, PutState& state,
     const std::size_t dim = of_model.model->model->embedding_dim();
     of_model.rows.resize(last * dim);
     SEMRANK_RETURN_IF_ERROR(embedder_.Embed(
-        {*of_model.model, caller, result.times}, Side::kDocument, scratch.texts,
-        of_model.rows.data() + first * dim));
+        {*of_model.model, caller, result.times}, Side::kDocument,
+        scratch.normalized, of_model.rows.data() + first * dim));
   }
   state.num_embedded = last;
   return absl::OkStatus();

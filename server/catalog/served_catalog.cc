@@ -96,14 +96,14 @@ absl::Status CatalogLoader::Flush() {
 absl::Status CatalogLoader::EmbedMissing() {
   const std::size_t dim = served_->model->embedding_dim();
   SliceScratch& scratch = ThreadSliceScratch();
-  scratch.texts.Clear();
+  scratch.normalized.Clear();
   for (const std::size_t i : missing_) {
-    SEMRANK_RETURN_IF_ERROR(scratch.texts.Add(records_[i]->title()));
+    SEMRANK_RETURN_IF_ERROR(scratch.normalized.Add(records_[i]->title()));
   }
   scratch.rows.resize(missing_.size() * dim);
   StageTimes times;
   SEMRANK_RETURN_IF_ERROR(embedder_.Embed({*served_, BackgroundCaller(), times},
-                                          Side::kDocument, scratch.texts,
+                                          Side::kDocument, scratch.normalized,
                                           scratch.rows.data()));
   for (std::size_t i = 0; i < missing_.size(); ++i) {
     std::copy_n(scratch.rows.data() + i * dim, dim,

@@ -66,25 +66,30 @@ absl::Status CandidateScorer::ScoreTitles(
   const int dim = options_.served.model->embedding_dim();
   StageClock clock;
   const std::size_t first_row = scored_.candidates.size();
-  SEMRANK_RETURN_IF_ERROR(AddTitles(titles, first));
-  const std::size_t num_rows = scored_.candidates.size() - first_row;
-  scratch_.rows.resize(num_rows * dim);
+  SelectTitles(titles, first);
+  const auto candidates = std::span(scored_.candidates).subspan(first_row);
+  scratch_.rows.resize(candidates.size() * dim);
+  const auto on_invalid = [&](std::size_t i, const absl::Status& error) {
+    return InvalidUtf8(ItemName("titles", candidates[i]), error);
+  };
+  SEMRANK_RETURN_IF_ERROR(NormalizeForWords(on_invalid));
   result_.times[Stage::kParse] += clock.Lap();
   SEMRANK_RETURN_IF_ERROR(options_.embedder.FindOrEmbedDocuments(
-      context_, scratch_.texts, scratch_.rows.data(), result_.cache));
+      context_, scratch_.texts, on_invalid, scratch_.rows.data(),
+      result_.cache));
   clock.Lap();
   scored_.scores.resize(scored_.candidates.size());
   const std::span<float> scores = std::span(scored_.scores).subspan(first_row);
   ScoreMatrix(scored_.query_row.data(), scratch_.rows.data(), dim, scores);
-  AddSparseScores(*options_.served.model, scored_.query[0], scratch_.texts,
+  AddSparseScores(*options_.served.model, scored_.query[0], scratch_.normalized,
                   scores);
   result_.times[Stage::kScore] += clock.Lap();
   return absl::OkStatus();
 }
 
-absl::Status CandidateScorer::AddTitles(
-    std::span<const std::string_view> titles, std::uint32_t first) {
-  scratch_.texts.Clear();
+void CandidateScorer::SelectTitles(std::span<const std::string_view> titles,
+                                   std::uint32_t first) {
+  scratch_.texts.clear();
   for (std::size_t i = 0; i < titles.size(); ++i) {
     const auto candidate = static_cast<std::uint32_t>(first + i);
     if (IsTooLong(titles[i], options_.limits)) {
@@ -94,9 +99,20 @@ absl::Status CandidateScorer::AddTitles(
                        options_.limits.max_text_bytes)});
       continue;
     }
-    const absl::Status valid = scratch_.texts.Add(titles[i]);
-    if (!valid.ok()) return InvalidUtf8(ItemName("titles", candidate), valid);
+    scratch_.texts.push_back(titles[i]);
     scored_.candidates.push_back(candidate);
+  }
+}
+
+absl::Status CandidateScorer::NormalizeForWords(
+    TextEmbedder::OnInvalidText on_invalid) {
+  if (options_.served.model->sparse_scorer() == nullptr) {
+    return absl::OkStatus();
+  }
+  scratch_.normalized.Clear();
+  for (std::size_t i = 0; i < scratch_.texts.size(); ++i) {
+    const absl::Status valid = scratch_.normalized.Add(scratch_.texts[i]);
+    if (!valid.ok()) return on_invalid(i, valid);
   }
   return absl::OkStatus();
 }
@@ -158,19 +174,24 @@ absl::Status CandidateScorer::ScoreFound(const RankInput& input,
       own != nullptr && own->number == options_.served.number;
   const int dim = model.embedding_dim();
   std::vector<const float*> rows(candidates.size());
-  scratch_.texts.Clear();
+  scratch_.texts.clear();
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const std::uint32_t slot =
         result_.catalog.slots[candidates[i] - input.titles.size()];
     if (has_vectors && dim > 0) rows[i] = snapshot.vector(slot);
-    if (has_vectors && model.sparse_scorer() == nullptr) continue;
-    SEMRANK_RETURN_IF_ERROR(scratch_.texts.Add(snapshot.record(slot).title()));
+    scratch_.texts.push_back(snapshot.record(slot).title());
   }
+  // The catalog takes only UTF-8.
+  const auto on_invalid = [](std::size_t, const absl::Status& error) {
+    return error;
+  };
+  SEMRANK_RETURN_IF_ERROR(NormalizeForWords(on_invalid));
   if (!has_vectors) {
     scratch_.rows.resize(candidates.size() * dim);
     CacheUse not_of_titles;
     SEMRANK_RETURN_IF_ERROR(options_.embedder.FindOrEmbedDocuments(
-        context_, scratch_.texts, scratch_.rows.data(), not_of_titles));
+        context_, scratch_.texts, on_invalid, scratch_.rows.data(),
+        not_of_titles));
     for (std::size_t i = 0; i < rows.size(); ++i) {
       rows[i] = scratch_.rows.data() + i * dim;
     }
@@ -179,7 +200,7 @@ absl::Status CandidateScorer::ScoreFound(const RankInput& input,
   if (dim > 0) {
     semrank::ScoreDocuments(scored_.query_row.data(), rows, dim, scores);
   }
-  AddSparseScores(model, scored_.query[0], scratch_.texts, scores);
+  AddSparseScores(model, scored_.query[0], scratch_.normalized, scores);
   result_.times[Stage::kScore] += clock.Lap();
   return absl::OkStatus();
 }

@@ -67,10 +67,11 @@ class CandidateScorer {
   void ScoreVectors(std::string_view vectors, std::uint32_t first);
 
  private:
-  // Normalises titles into the scratch's texts; those without a problem become
-  // candidates.
-  absl::Status AddTitles(std::span<const std::string_view> titles,
-                         std::uint32_t first);
+  // The titles that are not too long become candidates and the scratch's texts.
+  void SelectTitles(std::span<const std::string_view> titles,
+                    std::uint32_t first);
+  // Normalises the scratch's texts, for a model that scores their words too.
+  absl::Status NormalizeForWords(TextEmbedder::OnInvalidText on_invalid);
   // The slot of each document; those that are found become candidates.
   absl::Status FindDocuments(const RankInput& input, std::size_t first,
                              std::size_t last);

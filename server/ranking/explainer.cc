@@ -221,15 +221,16 @@ absl::Status Explainer::ExplainWords(
   const std::size_t dim = model.embedding_dim();
   const auto [first, last] = range;
   SliceScratch& scratch = ThreadSliceScratch();
-  scratch.texts.Clear();
-  AddVariants(words, first, last, scratch.texts);
+  scratch.normalized.Clear();
+  AddVariants(words, first, last, scratch.normalized);
   scratch.rows.resize((last - first) * dim);
-  SEMRANK_RETURN_IF_ERROR(engine_.embedder().Embed(context, side, scratch.texts,
-                                                   scratch.rows.data()));
+  SEMRANK_RETURN_IF_ERROR(engine_.embedder().Embed(
+      context, side, scratch.normalized, scratch.rows.data()));
   StageClock clock;
   for (std::size_t i = first; i < last; ++i) {
     const float* row = scratch.rows.data() + (i - first) * dim;
-    const std::string_view variant = scratch.texts[static_cast<int>(i - first)];
+    const std::string_view variant =
+        scratch.normalized[static_cast<int>(i - first)];
     words[i].score_without =
         side == Side::kQuery ? Score(model, variant, row, request.title[0],
                                      request.title_row.data())

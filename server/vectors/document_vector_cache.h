@@ -3,7 +3,7 @@
 //
 //   Shape    one entry = `dim` floats; models of different dimensions share the
 //            cache.
-//   Key      (model, side, 128-bit fingerprint of the normalised text under a
+//   Key      (model, side, 128-bit fingerprint of the text as given, under a
 //            secret of the embedder); a vector of one model is never handed
 //            out for another.
 //   Size     capacity_bytes bounds the records: vector and 64 bytes, rounded

@@ -18,6 +18,15 @@ absl::Status CheckHasVectors(const TwoTowerModel& model) {
                                     model.version().name));
 }
 
+// What a bad text is: a problem of its own, or the end of the call.
+absl::Status SkipOrFail(const EmbedInput& input, std::uint32_t item,
+                        absl::Status error,
+                        std::vector<ItemProblem>& problems) {
+  if (!input.skip_bad_texts) return error;
+  problems.push_back({item, std::move(error)});
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status EmbeddingEngine::Check(const EmbedInput& input) const {
@@ -81,56 +90,87 @@ absl::StatusOr<Progress> EmbeddingEngine::Stages(const ServedModel& served,
   SEMRANK_RETURN_IF_ERROR(CheckStillWanted(caller));
   SliceScratch& scratch = ThreadSliceScratch();
   thread_local std::vector<std::uint32_t> items;
-  StageClock clock;
   const std::size_t last =
       SliceEnd(state.next_text, input.texts.size(),
                [&](std::size_t i) { return input.texts[i].size(); });
-  SEMRANK_RETURN_IF_ERROR(AddTexts(input, state.next_text, last, scratch.texts,
-                                   items, result.problems));
+  SEMRANK_RETURN_IF_ERROR(SelectTexts(input, state.next_text, last,
+                                      scratch.texts, items, result.problems));
   state.next_text = last;
   scratch.rows.resize(items.size() * dim);
-  result.times[Stage::kParse] += clock.Lap();
   const EmbedContext context = {served, caller, result.times};
-  if (input.side == Side::kDocument) {
-    SEMRANK_RETURN_IF_ERROR(embedder_.FindOrEmbedDocuments(
-        context, scratch.texts, scratch.rows.data(), result.cache));
-  } else {
-    // Queries are not cached: they rarely come twice.
-    result.cache.misses += static_cast<std::uint32_t>(scratch.texts.size());
-    SEMRANK_RETURN_IF_ERROR(embedder_.Embed(context, input.side, scratch.texts,
-                                            scratch.rows.data()));
-  }
+  SEMRANK_RETURN_IF_ERROR(
+      input.side == Side::kDocument
+          ? EmbedDocuments(context, input, items, scratch, result)
+          : EmbedQueries(context, input, items, scratch, result));
   for (std::size_t row = 0; row < items.size(); ++row) {
     std::copy_n(scratch.rows.data() + row * dim, dim,
                 result.vectors.data() + std::size_t{items[row]} * dim);
   }
-  return last < input.texts.size() ? Progress::kMore : Progress::kDone;
+  if (last < input.texts.size()) return Progress::kMore;
+  // Too long was found before not UTF-8.
+  std::ranges::sort(result.problems, {}, &ItemProblem::index);
+  return Progress::kDone;
 }
 
-absl::Status EmbeddingEngine::AddTexts(
+absl::Status EmbeddingEngine::SelectTexts(
     const EmbedInput& input, std::size_t first, std::size_t last,
-    TextBatch& batch, std::vector<std::uint32_t>& items,
+    std::vector<std::string_view>& texts, std::vector<std::uint32_t>& items,
     std::vector<ItemProblem>& problems) const {
-  batch.Clear();
+  texts.clear();
   items.clear();
   for (std::size_t i = first; i < last; ++i) {
-    absl::Status status;
+    const auto item = static_cast<std::uint32_t>(i);
     if (IsTooLong(input.texts[i], limits_)) {
-      status = TextTooLong(ItemName("texts", i), input.texts[i].size(),
-                           limits_.max_text_bytes);
-    } else if (const absl::Status valid = batch.Add(input.texts[i]);
-               !valid.ok()) {
-      status = InvalidUtf8(ItemName("texts", i), valid);
+      SEMRANK_RETURN_IF_ERROR(
+          SkipOrFail(input, item,
+                     TextTooLong(ItemName("texts", i), input.texts[i].size(),
+                                 limits_.max_text_bytes),
+                     problems));
+      continue;
     }
-    if (status.ok()) {
-      items.push_back(static_cast<std::uint32_t>(i));
-    } else if (input.skip_bad_texts) {
-      problems.push_back({static_cast<std::uint32_t>(i), std::move(status)});
-    } else {
-      return status;
-    }
+    texts.push_back(input.texts[i]);
+    items.push_back(item);
   }
   return absl::OkStatus();
+}
+
+absl::Status EmbeddingEngine::EmbedDocuments(
+    const EmbedContext& context, const EmbedInput& input,
+    const std::vector<std::uint32_t>& items, SliceScratch& scratch,
+    EmbedResult& result) const {
+  const auto on_invalid = [&](std::size_t i, const absl::Status& error) {
+    return SkipOrFail(input, items[i],
+                      InvalidUtf8(ItemName("texts", items[i]), error),
+                      result.problems);
+  };
+  return embedder_.FindOrEmbedDocuments(context, scratch.texts, on_invalid,
+                                        scratch.rows.data(), result.cache);
+}
+
+absl::Status EmbeddingEngine::EmbedQueries(const EmbedContext& context,
+                                           const EmbedInput& input,
+                                           std::vector<std::uint32_t>& items,
+                                           SliceScratch& scratch,
+                                           EmbedResult& result) const {
+  StageClock clock;
+  scratch.normalized.Clear();
+  std::size_t num_valid = 0;
+  for (const std::uint32_t item : items) {
+    const absl::Status valid = scratch.normalized.Add(input.texts[item]);
+    if (valid.ok()) {
+      items[num_valid++] = item;
+      continue;
+    }
+    SEMRANK_RETURN_IF_ERROR(
+        SkipOrFail(input, item, InvalidUtf8(ItemName("texts", item), valid),
+                   result.problems));
+  }
+  items.resize(num_valid);
+  context.times[Stage::kParse] += clock.Lap();
+  // Queries are not cached: they rarely come twice.
+  result.cache.misses += static_cast<std::uint32_t>(num_valid);
+  return embedder_.Embed(context, Side::kQuery, scratch.normalized,
+                         scratch.rows.data());
 }
 
 }  // namespace semrank

@@ -80,12 +80,23 @@ class EmbeddingEngine {
   absl::StatusOr<Progress> Stages(const ServedModel& served,
                                   const EmbedInput& input, const Caller& caller,
                                   EmbedState& state, EmbedResult& result) const;
-  // Normalises texts [first, last) into `batch`, whose text r is then
-  // items[r] of the request; the others are problems.
-  absl::Status AddTexts(const EmbedInput& input, std::size_t first,
-                        std::size_t last, TextBatch& batch,
-                        std::vector<std::uint32_t>& items,
-                        std::vector<ItemProblem>& problems) const;
+  // Those of texts [first, last) that are not too long: text i of `texts` is
+  // items[i] of the request.
+  absl::Status SelectTexts(const EmbedInput& input, std::size_t first,
+                           std::size_t last,
+                           std::vector<std::string_view>& texts,
+                           std::vector<std::uint32_t>& items,
+                           std::vector<ItemProblem>& problems) const;
+  // Rows of the selected texts into the scratch.
+  absl::Status EmbedDocuments(const EmbedContext& context,
+                              const EmbedInput& input,
+                              const std::vector<std::uint32_t>& items,
+                              SliceScratch& scratch, EmbedResult& result) const;
+  // Likewise; leaves `items` that are not UTF-8 out.
+  absl::Status EmbedQueries(const EmbedContext& context,
+                            const EmbedInput& input,
+                            std::vector<std::uint32_t>& items,
+                            SliceScratch& scratch, EmbedResult& result) const;
 
   const Limits limits_;
   const TextEmbedder& embedder_;

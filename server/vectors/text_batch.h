@@ -37,8 +37,9 @@ class TextBatch {
 // Texts and their vectors during one slice of work (work_slice.h). The next
 // slice on the same thread, of any request, overwrites them.
 struct SliceScratch {
-  TextBatch texts;
-  std::vector<float> rows;  // [texts.size(), embedding_dim]
+  std::vector<std::string_view> texts;  // as they came
+  TextBatch normalized;                 // the same, where they are needed
+  std::vector<float> rows;              // [texts.size(), embedding_dim]
 };
 
 // The calling thread's scratch, reused by every request so that most of them

@@ -32,25 +32,31 @@ std::size_t BatchEnd(std::size_t first, std::size_t count, TextAt text_at) {
 }  // namespace
 
 struct TextEmbedder::Scratch {
+  // A text that was not in the cache.
+  struct Missing {
+    int text = 0;        // of the call's
+    int normalized = 0;  // of `normalized`
+  };
+
   EmbedScratch embed;
   // Of all texts of a call.
   std::vector<VectorKey> keys;
   std::vector<std::uint8_t> found;
-  std::vector<int> missing;
+  std::vector<Missing> missing;
+  TextBatch normalized;
   // Of the missing texts that are looked up or embedded together.
   std::vector<std::string_view> texts;
   std::vector<VectorKey> text_keys;
   std::vector<float> rows;
   std::vector<std::uint8_t> text_found;
 
-  // Gathers all_texts[missing[first..last)] and their keys.
-  void Gather(const TextBatch& all_texts, std::size_t first, std::size_t last,
-              int dim) {
+  // Gathers missing[first..last) and their keys.
+  void Gather(std::size_t first, std::size_t last, int dim) {
     texts.clear();
     text_keys.clear();
     for (std::size_t i = first; i < last; ++i) {
-      texts.push_back(all_texts[missing[i]]);
-      text_keys.push_back(keys[missing[i]]);
+      texts.push_back(normalized[missing[i].normalized]);
+      text_keys.push_back(keys[missing[i].text]);
     }
     rows.resize((last - first) * dim);
   }
@@ -93,49 +99,73 @@ absl::Status TextEmbedder::Embed(const EmbedContext& context, Side side,
   return absl::OkStatus();
 }
 
-absl::Status TextEmbedder::FindOrEmbedDocuments(const EmbedContext& context,
-                                                const TextBatch& texts,
-                                                float* rows,
-                                                CacheUse& use) const {
+absl::Status TextEmbedder::FindOrEmbedDocuments(
+    const EmbedContext& context, std::span<const std::string_view> texts,
+    OnInvalidText on_invalid, float* rows, CacheUse& use) const {
   const int dim = context.served.model->embedding_dim();
   if (dim == 0) return absl::OkStatus();
-  const auto count = static_cast<std::size_t>(texts.size());
   Scratch& scratch = ThreadScratch();
   StageClock clock;
   scratch.keys.clear();
-  for (std::size_t i = 0; i < count; ++i) {
+  for (const std::string_view text : texts) {
     scratch.keys.push_back(
-        {context.served.number, Side::kDocument, fingerprint_(texts[i])});
+        {context.served.number, Side::kDocument, fingerprint_(text)});
   }
-  context.times[Stage::kParse] += clock.Lap();
-
-  scratch.found.assign(count, 0);
+  scratch.found.assign(texts.size(), 0);
   const std::uint32_t hits =
       cache_->Find(scratch.keys, dim, rows, scratch.found);
-  metrics_->CountCacheRequests(hits, static_cast<std::int64_t>(count) - hits);
-  scratch.missing.clear();
-  for (std::size_t i = 0; i < count; ++i) {
-    if (scratch.found[i] == 0) scratch.missing.push_back(static_cast<int>(i));
-  }
-  const std::uint32_t store_hits =
-      stored_ == nullptr || scratch.missing.empty()
-          ? 0
-          : FindStored(context, texts, scratch, rows);
-  use.hits += hits + store_hits;
+  metrics_->CountCacheRequests(hits,
+                               static_cast<std::int64_t>(texts.size()) - hits);
+  use.hits += hits;
+  context.times[Stage::kCache] += clock.Lap();
+  if (hits == texts.size()) return absl::OkStatus();
+
+  SEMRANK_RETURN_IF_ERROR(
+      NormalizeMissing(texts, dim, on_invalid, scratch, rows));
+  context.times[Stage::kParse] += clock.Lap();
+  const std::uint32_t store_hits = stored_ == nullptr || scratch.missing.empty()
+                                       ? 0
+                                       : FindStored(context, scratch, rows);
+  use.hits += store_hits;
   use.store_hits += store_hits;
   use.misses += static_cast<std::uint32_t>(scratch.missing.size());
   context.times[Stage::kCache] += clock.Lap();
+  return EmbedMissing(context, scratch, rows);
+}
 
+absl::Status TextEmbedder::NormalizeMissing(
+    std::span<const std::string_view> texts, int dim, OnInvalidText on_invalid,
+    Scratch& scratch, float* rows) {
+  scratch.missing.clear();
+  scratch.normalized.Clear();
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (scratch.found[i] != 0) continue;
+    const absl::Status valid = scratch.normalized.Add(texts[i]);
+    if (valid.ok()) {
+      scratch.missing.push_back(
+          {static_cast<int>(i), scratch.normalized.size() - 1});
+      continue;
+    }
+    SEMRANK_RETURN_IF_ERROR(on_invalid(i, valid));
+    std::fill_n(rows + i * dim, dim, 0.0f);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TextEmbedder::EmbedMissing(const EmbedContext& context,
+                                        Scratch& scratch, float* rows) const {
+  const int dim = context.served.model->embedding_dim();
   for (std::size_t first = 0; first < scratch.missing.size();) {
     SEMRANK_RETURN_IF_ERROR(CheckStillWanted(context.caller));
     const std::size_t last =
-        BatchEnd(first, scratch.missing.size(),
-                 [&](std::size_t i) { return texts[scratch.missing[i]]; });
-    scratch.Gather(texts, first, last, dim);
+        BatchEnd(first, scratch.missing.size(), [&](std::size_t i) {
+          return scratch.normalized[scratch.missing[i].normalized];
+        });
+    scratch.Gather(first, last, dim);
     EmbedGathered(context, scratch);
     for (std::size_t i = first; i < last; ++i) {
       std::copy_n(scratch.rows.data() + (i - first) * dim, dim,
-                  rows + std::size_t(scratch.missing[i]) * dim);
+                  rows + std::size_t(scratch.missing[i].text) * dim);
     }
     first = last;
   }
@@ -143,11 +173,10 @@ absl::Status TextEmbedder::FindOrEmbedDocuments(const EmbedContext& context,
 }
 
 std::uint32_t TextEmbedder::FindStored(const EmbedContext& context,
-                                       const TextBatch& texts, Scratch& scratch,
-                                       float* rows) const {
+                                       Scratch& scratch, float* rows) const {
   const int dim = context.served.model->embedding_dim();
   const std::size_t count = scratch.missing.size();
-  scratch.Gather(texts, 0, count, dim);
+  scratch.Gather(0, count, dim);
   scratch.text_found.resize(count);
   if (stored_->Find(context.served, scratch.texts, context.caller,
                     scratch.rows.data(), scratch.text_found) == 0) {
@@ -157,13 +186,13 @@ std::uint32_t TextEmbedder::FindStored(const EmbedContext& context,
   std::size_t num_found = 0;
   std::size_t num_missing = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    const int text = scratch.missing[i];
+    const Scratch::Missing missing = scratch.missing[i];
     if (scratch.text_found[i] == 0) {
-      scratch.missing[num_missing++] = text;
+      scratch.missing[num_missing++] = missing;
       continue;
     }
     const float* const row = scratch.rows.data() + i * dim;
-    std::copy_n(row, dim, rows + std::size_t(text) * dim);
+    std::copy_n(row, dim, rows + std::size_t(missing.text) * dim);
     if (num_found != i) {
       std::copy_n(row, dim, scratch.rows.data() + num_found * dim);
     }
