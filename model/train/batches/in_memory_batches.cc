@@ -34,8 +34,7 @@ InMemoryBatches::InMemoryBatches(const TrainOptions& options,
       data_(data),
       num_pairs_(num_pairs),
       plan_(num_pairs, options.batch_size),
-      clicked_(DrawsTitles(options.loss) ? ClickedTitles(data.train_pairs)
-                                         : ClickedTitles()),
+      clicked_(data.train_pairs),
       sampler_(options.loss, data.titles, &data.shown, &clicked_) {
   batch_.bags = next_.bags = &data.bags;
 }

@@ -1,8 +1,8 @@
 // Mini-batches of an in-memory data set: a random permutation of its pairs in
 // each epoch.
 //
-//   Memory   4 bytes a pair of an epoch, beside the pairs themselves;
-//            ClickedTitles where negatives are drawn.
+//   Memory   4 bytes a pair of an epoch, and ClickedTitles, beside the pairs
+//            themselves.
 #ifndef SEMRANK_MODEL_TRAIN_BATCHES_IN_MEMORY_BATCHES_H_
 #define SEMRANK_MODEL_TRAIN_BATCHES_IN_MEMORY_BATCHES_H_
 

@@ -2,7 +2,9 @@
 #ifndef SEMRANK_MODEL_TRAIN_BATCHES_MINI_BATCH_H_
 #define SEMRANK_MODEL_TRAIN_BATCHES_MINI_BATCH_H_
 
+#include <cstdint>
 #include <numeric>
+#include <span>
 #include <vector>
 
 #include "model/text/bag_batch.h"
@@ -17,9 +19,13 @@ struct MiniBatch {
   const TextBags* bags = nullptr;
   std::vector<TextId> queries;
   std::vector<TextId> titles;
-  // Each query is compared with the clicked titles of all pairs. The loss
-  // leaves out equal titles and equal queries, by the numbers of the texts.
+  // Each query is compared with the clicked titles of all pairs, except those
+  // that are masked.
   bool all_titles = false;
+  // Bag i, with in-batch negatives: the positions below num_pairs(), rising, of
+  // titles that were clicked for query i, its own among them. None of them is a
+  // negative of pair i. `counts` is not used.
+  BagBatch masked;
   // Bag i: positions in `titles` of pair i's clicked title, then of its
   // negatives, perhaps with repeats. With all_titles only the negatives in
   // addition to those of the batch; no bags = none. `counts` is not used.
@@ -30,6 +36,11 @@ struct MiniBatch {
 
   int num_pairs() const { return static_cast<int>(queries.size()); }
   int num_titles() const { return static_cast<int>(titles.size()); }
+  std::span<const std::uint32_t> MaskedFor(int pair) const {
+    const std::uint32_t begin = masked.offsets[pair];
+    return std::span(masked.indices)
+        .subspan(begin, masked.offsets[pair + 1] - begin);
+  }
   float weight(int pair) const { return weights.empty() ? 1 : weights[pair]; }
   double total_weight() const {
     return weights.empty()

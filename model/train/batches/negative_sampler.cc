@@ -8,36 +8,11 @@
 namespace semrank {
 namespace {
 
-void EndList(MiniBatch& batch) {
-  batch.candidates.offsets.push_back(
-      static_cast<std::uint32_t>(batch.candidates.indices.size()));
+void EndList(BagBatch& lists) {
+  lists.offsets.push_back(static_cast<std::uint32_t>(lists.indices.size()));
 }
 
 }  // namespace
-
-ClickedTitles::ClickedTitles(std::span<const TextPair> pairs)
-    : titles_(pairs.size()) {
-  TextId last_query = 0;
-  for (const TextPair& pair : pairs) {
-    last_query = std::max(last_query, pair.query);
-  }
-  offsets_.resize(std::size_t{last_query} + 2);
-  for (const TextPair& pair : pairs) ++offsets_[pair.query];
-  std::partial_sum(offsets_.begin(), offsets_.end(), offsets_.begin());
-  // From the end of each query's range to its beginning.
-  for (const TextPair& pair : pairs) {
-    titles_[--offsets_[pair.query]] = pair.title;
-  }
-  for (std::size_t q = 0; q <= last_query; ++q) {
-    std::sort(titles_.begin() + offsets_[q], titles_.begin() + offsets_[q + 1]);
-  }
-}
-
-std::span<const TextId> ClickedTitles::Of(TextId query) const {
-  if (std::size_t{query} + 1 >= offsets_.size()) return {};
-  return std::span(titles_).subspan(offsets_[query],
-                                    offsets_[query + 1] - offsets_[query]);
-}
 
 void NegativeSampler::Sample(std::span<const TextPair> pairs, Random& random,
                              MiniBatch& batch) {
@@ -52,22 +27,28 @@ void NegativeSampler::Sample(std::span<const TextPair> pairs, Random& random,
     }
   }
   batch.candidates.Clear();
+  batch.masked.Clear();
   batch.all_titles = false;
-  if (DrawsTitles(options_) || options_.hard_negatives > 0) {
-    NumberTitles(batch);
-  }
+  if (clicked_ == nullptr) clicked_in_batch_ = ClickedTitles(pairs);
+  NumberTitles(batch);
   if (DrawsTitles(options_)) {
     DrawLists(random, batch);
-  } else if (options_.negatives == 0 ||
-             options_.negatives >= batch.num_pairs() - 1) {
+    return;
+  }
+  MaskClicked(batch);
+  if (options_.negatives == 0 || options_.negatives >= batch.num_pairs() - 1) {
     batch.all_titles = true;
     for (int i = 0; options_.hard_negatives > 0 && i < batch.num_pairs(); ++i) {
       AddShown(i, options_.hard_negatives, random, batch);
-      EndList(batch);
+      EndList(batch.candidates);
     }
   } else {
     DrawRotations(random, batch);
   }
+}
+
+std::span<const TextId> NegativeSampler::Clicked(TextId query) const {
+  return (clicked_ != nullptr ? *clicked_ : clicked_in_batch_).Of(query);
 }
 
 // What AddCandidate looks up.
@@ -76,6 +57,54 @@ void NegativeSampler::NumberTitles(const MiniBatch& batch) {
   for (int i = 0; i < batch.num_pairs(); ++i) {
     places_.try_emplace(batch.titles[i], i);
   }
+}
+
+// Pairs of one query have the same titles masked.
+void NegativeSampler::MaskClicked(MiniBatch& batch) {
+  by_title_.clear();
+  for (int i = 0; i < batch.num_pairs(); ++i) {
+    by_title_.emplace_back(batch.titles[i], i);
+  }
+  std::ranges::sort(by_title_);
+  first_pairs_.clear();
+  for (int i = 0; i < batch.num_pairs(); ++i) {
+    const auto [first, is_new] = first_pairs_.try_emplace(batch.queries[i], i);
+    std::vector<std::uint32_t>& positions = batch.masked.indices;
+    if (is_new) {
+      AppendPositions(Clicked(batch.queries[i]), positions);
+    } else {
+      const BagBatch& masked = batch.masked;
+      for (std::uint32_t k = masked.offsets[first->second];
+           k < masked.offsets[first->second + 1]; ++k) {
+        positions.push_back(positions[k]);
+      }
+    }
+    EndList(batch.masked);
+  }
+}
+
+// Of `clicked`, as many as there are for one query, in by_title_: looks up each
+// element of the shorter list in the longer one.
+void NegativeSampler::AppendPositions(
+    std::span<const TextId> clicked,
+    std::vector<std::uint32_t>& positions) const {
+  const auto begin = static_cast<std::ptrdiff_t>(positions.size());
+  if (clicked.size() > by_title_.size()) {
+    for (const auto& [title, position] : by_title_) {
+      if (std::ranges::binary_search(clicked, title)) {
+        positions.push_back(position);
+      }
+    }
+  } else {
+    for (const TextId title : clicked) {
+      auto entry = std::lower_bound(by_title_.begin(), by_title_.end(),
+                                    std::pair(title, std::uint32_t{0}));
+      for (; entry != by_title_.end() && entry->first == title; ++entry) {
+        positions.push_back(entry->second);
+      }
+    }
+  }
+  std::sort(positions.begin() + begin, positions.end());
 }
 
 // With J up to a thousand, lists that grow by doubling are expensive.
@@ -95,7 +124,7 @@ void NegativeSampler::DrawLists(Random& random, MiniBatch& batch) {
       missing -= AddShown(i, missing, random, batch);
     }
     AddUniform(i, missing, random, batch);
-    EndList(batch);
+    EndList(batch.candidates);
   }
 }
 
@@ -114,30 +143,32 @@ void NegativeSampler::DrawPool(Random& random, int num_pairs) {
 
 void NegativeSampler::AddUniform(int pair, int count, Random& random,
                                  MiniBatch& batch) {
-  const std::span<const TextId> also_clicked =
-      clicked_ == nullptr ? std::span<const TextId>()
-                          : clicked_->Of(batch.queries[pair]);
+  const std::span<const TextId> clicked = Clicked(batch.queries[pair]);
   for (int j = 0; j < count; ++j) {
-    AddCandidate(DrawUnclicked(batch.titles[pair], also_clicked, random),
-                 batch);
+    const std::optional<TextId> title =
+        DrawUnclicked(batch.titles[pair], clicked, random);
+    if (title) AddCandidate(*title, batch);
   }
 }
 
-TextId NegativeSampler::DrawUnclicked(TextId clicked_title,
-                                      std::span<const TextId> also_clicked,
-                                      Random& random) {
+// Draws of the pair's own title do not count, so that a query with a single
+// title has all its negatives.
+std::optional<TextId> NegativeSampler::DrawUnclicked(
+    TextId own_title, std::span<const TextId> clicked, Random& random) {
   const std::span<const TextId> titles =
       pool_.empty() ? titles_ : std::span<const TextId>(pool_);
-  for (int draws = 1;; ++draws) {
+  for (int draws = 0; draws < kMaxDraws;) {
     const TextId title =
         titles[random.Below(static_cast<std::uint32_t>(titles.size()))];
-    if (title == clicked_title) continue;
-    const bool clicked = std::ranges::binary_search(also_clicked, title);
-    if (!clicked || draws >= kMaxDraws) return title;
+    if (title == own_title) continue;
+    if (!std::ranges::binary_search(clicked, title)) return title;
+    ++draws;
   }
+  return std::nullopt;
 }
 
-// Up to `count` distinct ones, in an order drawn anew; how many there were.
+// Up to `count` distinct ones, in an order drawn anew; how many there were. One
+// that is a negative of the pair already counts once.
 int NegativeSampler::AddShown(int pair, int count, Random& random,
                               MiniBatch& batch) {
   const std::span<const TextId> below =
@@ -147,9 +178,28 @@ int NegativeSampler::AddShown(int pair, int count, Random& random,
   count = std::min(count, size);
   for (int j = 0; j < count; ++j) {
     std::swap(shuffled_[j], shuffled_[j + random.Below(size - j)]);
-    AddCandidate(shuffled_[j], batch);
+    if (!IsInBatchNegative(pair, shuffled_[j], batch)) {
+      AddCandidate(shuffled_[j], batch);
+    }
   }
   return count;
+}
+
+// Whether a title of the batch is a negative of a pair whose list is not ended.
+bool NegativeSampler::IsInBatchNegative(int pair, TextId title,
+                                        const MiniBatch& batch) const {
+  if (DrawsTitles(options_)) return false;
+  const auto place = places_.find(title);
+  if (place == places_.end()) return false;
+  const auto num_pairs = static_cast<std::uint32_t>(batch.num_pairs());
+  if (place->second >= num_pairs) return false;
+  if (batch.all_titles) {
+    return !std::ranges::binary_search(batch.MaskedFor(pair), place->second);
+  }
+  const BagBatch& lists = batch.candidates;
+  return std::any_of(
+      lists.indices.begin() + lists.offsets.back(), lists.indices.end(),
+      [&](std::uint32_t listed) { return batch.titles[listed] == title; });
 }
 
 // A title drawn for several pairs is embedded once.
@@ -170,14 +220,14 @@ void NegativeSampler::DrawRotations(Random& random, MiniBatch& batch) {
     batch.candidates.indices.push_back(i);
     for (int j = 0; j < options_.negatives; ++j) {
       const std::uint32_t other = (i + shifts_[j]) % num_pairs;
-      const bool excluded = batch.titles[other] == batch.titles[i] ||
-                            batch.queries[other] == batch.queries[i];
-      if (!excluded) batch.candidates.indices.push_back(other);
+      if (!std::ranges::binary_search(batch.MaskedFor(i), other)) {
+        batch.candidates.indices.push_back(other);
+      }
     }
     if (options_.hard_negatives > 0) {
       AddShown(i, options_.hard_negatives, random, batch);
     }
-    EndList(batch);
+    EndList(batch.candidates);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "absl/strings/str_format.h"
@@ -119,6 +120,41 @@ absl::StatusOr<std::vector<TextPair>> ReadValidPairs(
                            ReadPairs(files, bad_lines, texts));
   SEMRANK_RETURN_IF_ERROR(CheckDistinctTitles(files, pairs, texts));
   return pairs;
+}
+
+ClickedTitles::ClickedTitles(std::span<const TextPair> pairs)
+    : titles_(pairs.size()) {
+  TextId last_query = 0;
+  for (const TextPair& pair : pairs) {
+    last_query = std::max(last_query, pair.query);
+  }
+  offsets_.resize(std::size_t{last_query} + 2);
+  for (const TextPair& pair : pairs) ++offsets_[pair.query];
+  std::partial_sum(offsets_.begin(), offsets_.end(), offsets_.begin());
+  // From the end of each query's range to its beginning.
+  for (const TextPair& pair : pairs) {
+    titles_[--offsets_[pair.query]] = pair.title;
+  }
+  // Pairs that occur twice leave room, which later queries move into.
+  std::uint32_t size = 0;
+  for (std::size_t q = 0; q <= last_query; ++q) {
+    const auto begin = titles_.begin() + offsets_[q];
+    const auto end = titles_.begin() + offsets_[q + 1];
+    std::sort(begin, end);
+    offsets_[q] = size;
+    for (auto title = begin; title != end; ++title) {
+      const bool again = size > offsets_[q] && *title == titles_[size - 1];
+      if (!again) titles_[size++] = *title;
+    }
+  }
+  offsets_.back() = size;
+  titles_.resize(size);
+}
+
+std::span<const TextId> ClickedTitles::Of(TextId query) const {
+  if (std::size_t{query} + 1 >= offsets_.size()) return {};
+  return std::span(titles_).subspan(offsets_[query],
+                                    offsets_[query + 1] - offsets_[query]);
 }
 
 std::vector<TextPair> HoldOutQueries(double fraction, std::uint64_t seed,

@@ -24,9 +24,8 @@ void AddLossOptions(CommandLine& command_line, LossOptions& options) {
       "titles, each embedded for itself, as in the papers) or shown (drawn "
       "from those that were shown for the same query and did worse: fewer "
       "clicks, a lower click rate where all have impressions, a lower grade "
-      "with --judged; uniform ones fill up). Titles equal to the clicked one "
-      "are ignored, with in_batch also those of an equal query, with uniform "
-      "all that were clicked for the query.",
+      "with --judged; uniform ones fill up). Titles that were clicked for the "
+      "query are ignored, except those that shown says did worse.",
       {{"uniform", v1::NEGATIVE_SAMPLING_UNIFORM},
        {"in_batch", v1::NEGATIVE_SAMPLING_IN_BATCH},
        {"shown", v1::NEGATIVE_SAMPLING_SHOWN_NOT_CLICKED}});

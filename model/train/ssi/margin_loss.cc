@@ -18,16 +18,21 @@ void AppendCandidates(const BagBatch& candidates, int pair,
 }
 
 // The clicked title, then its negatives: those listed, or all titles of the
-// batch but equal ones and those of equal queries, and those listed beside.
+// batch but the masked ones, and those listed beside.
 void ListTitles(const MiniBatch& batch, int pair,
                 std::vector<std::uint32_t>& titles) {
   titles.clear();
   if (batch.all_titles) {
     titles.push_back(static_cast<std::uint32_t>(pair));
-    for (int other = 0; other < batch.num_pairs(); ++other) {
-      if (batch.titles[other] == batch.titles[pair]) continue;
-      if (batch.queries[other] == batch.queries[pair]) continue;
-      titles.push_back(static_cast<std::uint32_t>(other));
+    const std::span<const std::uint32_t> masked = batch.MaskedFor(pair);
+    auto next_masked = masked.begin();
+    const auto num_pairs = static_cast<std::uint32_t>(batch.num_pairs());
+    for (std::uint32_t other = 0; other < num_pairs; ++other) {
+      if (next_masked != masked.end() && *next_masked == other) {
+        ++next_masked;
+      } else {
+        titles.push_back(other);
+      }
     }
   }
   AppendCandidates(batch.candidates, pair, titles);

@@ -66,19 +66,12 @@ inline float Exp(float x) {
   return x < kLowest ? 0.0f : series * power;
 }
 
-// Cosines of pair i with all titles to logits. Leaves out equal titles, the
-// clicked one among them, and those of equal queries. (Selections instead of
-// || and nothing read through members let the compiler vectorise the loop.)
+// Cosines of pair i with all titles to logits. Leaves out what is masked, the
+// pair's own title among it.
 void ComputeLogits(const MiniBatch& batch, int i, float gamma,
                    std::span<float> row) {
-  const TextId* queries = batch.queries.data();
-  const TextId* titles = batch.titles.data();
-  const TextId query = queries[i], title = titles[i];
-  for (std::size_t k = 0; k < row.size(); ++k) {
-    float logit = gamma * row[k];
-    logit = queries[k] == query ? kLeftOut : logit;
-    row[k] = titles[k] == title ? kLeftOut : logit;
-  }
+  for (float& value : row) value *= gamma;
+  for (const std::uint32_t k : batch.MaskedFor(i)) row[k] = kLeftOut;
 }
 
 int LargestBag(const BagBatch& bags) {

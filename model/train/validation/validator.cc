@@ -37,6 +37,17 @@ PairHalves SplitByQuery(std::span<const TextPair> pairs, std::uint64_t seed) {
   return halves;
 }
 
+// `pairs` and the training pairs of the same queries.
+std::vector<TextPair> KnownClicks(std::span<const TextPair> pairs,
+                                  std::span<const TextPair> train_pairs) {
+  std::vector<TextPair> known(pairs.begin(), pairs.end());
+  const std::vector<TextId> queries = DistinctQueries(known);
+  for (const TextPair& pair : train_pairs) {
+    if (std::ranges::binary_search(queries, pair.query)) known.push_back(pair);
+  }
+  return known;
+}
+
 // The loss of a single title is always 0.
 bool HasTwoTitles(const std::vector<TextPair>& pairs) {
   return std::any_of(pairs.begin(), pairs.end(), [&](const TextPair& pair) {
@@ -123,8 +134,7 @@ void Validator::SampleBatches(std::span<const TextPair> pairs,
   // Here a pair stands once: it counts as often as it would be repeated.
   LossOptions loss = options_.loss;
   if (loss.clicks == v1::CLICK_USE_REPEAT) loss.clicks = v1::CLICK_USE_WEIGHT;
-  const ClickedTitles clicked =
-      DrawsTitles(loss) ? ClickedTitles(pairs) : ClickedTitles();
+  const ClickedTitles clicked(KnownClicks(pairs, data_.train_pairs));
   NegativeSampler sampler(loss, data_.titles, &data_.shown, &clicked);
   for (std::int64_t b = 0; b < plan.num_batches(); ++b) {
     Random random(options_.seed, RandomPurpose::kValidationNegatives,

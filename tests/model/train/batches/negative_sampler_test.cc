@@ -80,33 +80,23 @@ TEST_F(NegativeSamplerTest, UniformLeavesOutWhatElseWasClickedForTheQuery) {
   EXPECT_THAT(of_104, UnorderedElementsAre(0, 1, 2, 3, 5, 6, 7));
 }
 
-TEST_F(NegativeSamplerTest, UniformTakesAClickedTitleWhereAllWereClicked) {
-  std::vector<TextPair> all;
+TEST_F(NegativeSamplerTest, UniformDrawsNothingWhereAllTitlesWereClicked) {
+  std::vector<TextPair> all = pairs_;
   for (const TextId title : titles_) all.push_back({100, title});
   const ClickedTitles clicked(all);
   clicked_ = &clicked;
   Sample(v1::NEGATIVE_SAMPLING_UNIFORM, 4);
-  EXPECT_THAT(NegativesOf(0), SizeIs(4));
-  EXPECT_THAT(NegativesOf(0), Not(Contains(0)));
-}
-
-TEST(ClickedTitlesTest, AreTheTitlesOfAQuery) {
-  const std::vector<TextPair> pairs = {{7, 3}, {5, 9}, {7, 1}, {7, 3}};
-  const ClickedTitles clicked(pairs);
-  EXPECT_THAT(clicked.Of(7), ElementsAre(1, 3, 3));
-  EXPECT_THAT(clicked.Of(5), ElementsAre(9));
-  EXPECT_THAT(clicked.Of(6), IsEmpty());
-  EXPECT_THAT(clicked.Of(8), IsEmpty());
-  EXPECT_THAT(ClickedTitles().Of(0), IsEmpty());
+  EXPECT_THAT(NegativesOf(0), IsEmpty());
+  EXPECT_THAT(NegativesOf(5), SizeIs(4));
 }
 
 TEST_F(NegativeSamplerTest, UniformReachesEveryOtherTitle) {
   std::set<TextId> drawn;
   for (int round = 0; round < 50; ++round) {
     Sample(v1::NEGATIVE_SAMPLING_UNIFORM, 4, round);
-    for (const TextId title : NegativesOf(0)) drawn.insert(title);
+    for (const TextId title : NegativesOf(5)) drawn.insert(title);
   }
-  EXPECT_THAT(drawn, ElementsAre(1, 2, 3, 4, 5, 6, 7));
+  EXPECT_THAT(drawn, ElementsAre(0, 1, 2, 3, 5, 6, 7));
 }
 
 TEST_F(NegativeSamplerTest, UniformEmbedsADrawnTitleOnce) {
@@ -126,19 +116,55 @@ TEST_F(NegativeSamplerTest, UniformWorksWithTwoTitles) {
   EXPECT_THAT(NegativesOf(1), ElementsAre(0, 0, 0));
 }
 
-TEST_F(NegativeSamplerTest, RotationsLeaveOutEqualTitlesAndEqualQueries) {
+TEST_F(NegativeSamplerTest, RotationsLeaveOutWhatWasClickedForTheQuery) {
+  // Of query 100: titles 0 and 3 in the batch, 2 in another one.
+  std::vector<TextPair> log = pairs_;
+  log.push_back({100, 2});
+  const ClickedTitles clicked(log);
+  clicked_ = &clicked;
+  std::set<TextId> of_100, of_104;
   for (int round = 0; round < 100; ++round) {
     Sample(v1::NEGATIVE_SAMPLING_IN_BATCH, 4, round);
     EXPECT_EQ(batch_.titles.size(), pairs_.size());
-    for (int i = 0; i < batch_.num_pairs(); ++i) {
-      for (std::uint32_t k = batch_.candidates.offsets[i] + 1;
-           k < batch_.candidates.offsets[i + 1]; ++k) {
-        const TextPair& other = pairs_[batch_.candidates.indices[k]];
-        ASSERT_NE(other.title, pairs_[i].title);
-        ASSERT_NE(other.query, pairs_[i].query);
-      }
+    for (const int pair : {0, 4}) {
+      for (const TextId title : NegativesOf(pair)) of_100.insert(title);
     }
+    for (const TextId title : NegativesOf(5)) of_104.insert(title);
   }
+  EXPECT_THAT(of_100, ElementsAre(1, 4));
+  EXPECT_THAT(of_104, ElementsAre(0, 1, 2, 3));
+}
+
+TEST_F(NegativeSamplerTest, MasksEachPositionOfWhatWasClickedForTheQuery) {
+  std::vector<TextPair> log = pairs_;
+  log.push_back({104, 0});
+  log.push_back({104, 7});
+  log.push_back({104, 0});
+  const ClickedTitles clicked(log);
+  clicked_ = &clicked;
+  Sample(v1::NEGATIVE_SAMPLING_IN_BATCH, 0);
+  ASSERT_EQ(batch_.masked.num_texts(), batch_.num_pairs());
+  EXPECT_THAT(batch_.MaskedFor(0), ElementsAre(0, 2, 4));
+  EXPECT_THAT(batch_.MaskedFor(1), ElementsAre(1));
+  EXPECT_THAT(batch_.MaskedFor(2), ElementsAre(0, 2));
+  EXPECT_THAT(batch_.MaskedFor(3), ElementsAre(3));
+  EXPECT_THAT(batch_.MaskedFor(4), ElementsAre(0, 2, 4));
+  EXPECT_THAT(batch_.MaskedFor(5), ElementsAre(0, 2, 5));
+}
+
+TEST_F(NegativeSamplerTest, MasksAQueryWithMoreTitlesThanTheBatchHas) {
+  std::vector<TextPair> log = pairs_;
+  for (TextId title = 1; title < 50; ++title) log.push_back({102, title});
+  const ClickedTitles clicked(log);
+  clicked_ = &clicked;
+  Sample(v1::NEGATIVE_SAMPLING_IN_BATCH, 0);
+  EXPECT_THAT(batch_.MaskedFor(2), ElementsAre(0, 1, 2, 3, 4, 5));
+}
+
+TEST_F(NegativeSamplerTest, KnowsTheClicksOfTheBatchIfNoOthers) {
+  Sample(v1::NEGATIVE_SAMPLING_IN_BATCH, 0);
+  EXPECT_THAT(batch_.MaskedFor(0), ElementsAre(0, 2, 4));
+  EXPECT_THAT(batch_.MaskedFor(5), ElementsAre(5));
 }
 
 TEST_F(NegativeSamplerTest, RotationsAreDistinct) {
@@ -197,6 +223,23 @@ TEST_F(NegativeSamplerTest, HardNegativesStandBesideTheBatch) {
   for (const std::uint32_t place : batch_.candidates.indices) {
     EXPECT_THAT((std::vector<TextId>{3, 20, 21}),
                 Contains(batch_.titles[place]));
+  }
+}
+
+// Title 4 was shown for query 101 and is in the batch; 3 was clicked for query
+// 100, but less than 0.
+TEST_F(NegativeSamplerTest, AHardNegativeThatIsInTheBatchCountsOnce) {
+  shown_ = ShownTitles(
+      {{101, 1, 1, 0}, {101, 4, 0, 0}, {100, 0, 9, 0}, {100, 3, 2, 0}}, {},
+      200);
+  hard_negatives_ = 5;
+  Sample(v1::NEGATIVE_SAMPLING_IN_BATCH, 0);
+  EXPECT_THAT(batch_.candidates.offsets, ElementsAre(0, 1, 1, 1, 1, 1, 1));
+  EXPECT_THAT(batch_.candidates.indices, ElementsAre(4));  // of query 100
+  for (int round = 0; round < 20; ++round) {
+    Sample(v1::NEGATIVE_SAMPLING_IN_BATCH, 4, round);
+    EXPECT_THAT(NegativesOf(1), Contains(4).Times(1));
+    EXPECT_THAT(NegativesOf(0), Contains(3).Times(1));
   }
 }
 

@@ -7,8 +7,9 @@
 
 namespace semrank {
 
-ReferenceSsi::ReferenceSsi(const SsiWeights& weights, double margin)
-    : spec_(weights.spec), margin_(margin) {
+ReferenceSsi::ReferenceSsi(const SsiWeights& weights, double margin,
+                           Clicked clicked)
+    : spec_(weights.spec), margin_(margin), clicked_(std::move(clicked)) {
   for (const TensorView& tensor : weights.Tensors()) {
     std::int64_t count = 1;
     for (const std::int64_t size : tensor.shape) count *= size;
@@ -22,8 +23,7 @@ double ReferenceSsi::Loss(const MiniBatch& batch) const {
     std::vector<TextId> negatives;
     if (batch.all_titles) {
       for (int k = 0; k < batch.num_pairs(); ++k) {
-        if (batch.titles[k] != batch.titles[i] &&
-            batch.queries[k] != batch.queries[i]) {
+        if (!clicked_.contains({batch.queries[i], batch.titles[k]})) {
           negatives.push_back(batch.titles[k]);
         }
       }

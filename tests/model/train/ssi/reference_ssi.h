@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/train/batches/mini_batch.h"
@@ -29,7 +31,11 @@ using Values = std::map<std::string, std::vector<double>>;
 // With W made whole.
 class ReferenceSsi {
  public:
-  ReferenceSsi(const SsiWeights& weights, double margin);
+  using Clicked = std::set<std::pair<TextId, TextId>>;
+
+  // `clicked`: each (query, title) of the click log, of which the batch is a
+  // part; the title is no negative of the query.
+  ReferenceSsi(const SsiWeights& weights, double margin, Clicked clicked = {});
 
   Values& values() { return values_; }
 
@@ -44,6 +50,7 @@ class ReferenceSsi {
 
   v1::SsiSpec spec_;
   double margin_;
+  Clicked clicked_;
   Values values_;
 };
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <string>
 
 #include "model/base/thread_pool.h"
@@ -59,13 +60,16 @@ class SsiTrainerTest : public ::testing::TestWithParam<SsiCase> {
     options_.optimizer.learning_rate = 1;
     options_.tower.shared = c.ssi.variant == v1::SSI_VARIANT_SYMMETRIC;
     if (!HasSsiVectors(c.ssi.variant)) options_.tower.embedding_dim = 0;
-    NegativeSampler sampler(options_.loss, data_.titles);
+    // A query and a title that stand there twice; the last three, which other
+    // batches have, click titles of this one.
+    const std::vector<TextPair> log = {{0, 8}, {1, 9},  {2, 9}, {0, 10}, {3, 9},
+                                       {4, 7}, {5, 11}, {7, 8}, {6, 12}, {1, 7},
+                                       {0, 7}, {3, 10}, {5, 8}};
+    for (const TextPair& pair : log) clicked_.insert({pair.query, pair.title});
+    const ClickedTitles clicked(log);
+    NegativeSampler sampler(options_.loss, data_.titles, nullptr, &clicked);
     Random negatives(1, RandomPurpose::kNegatives);
-    // A query and a title that stand there twice.
-    const std::vector<TextPair> pairs = {{0, 8},  {1, 9}, {2, 9},  {0, 10},
-                                         {3, 9},  {4, 7}, {5, 11}, {7, 8},
-                                         {6, 12}, {1, 7}};
-    sampler.Sample(pairs, negatives, batch_);
+    sampler.Sample(std::span(log).first(10), negatives, batch_);
     batch_.bags = &data_.bags;
     if (c.weighted) batch_.weights = {1, 3, 1, 7, 2, 1, 20, 1, 4, 1};
   }
@@ -76,6 +80,10 @@ class SsiTrainerTest : public ::testing::TestWithParam<SsiCase> {
     Random random(5, RandomPurpose::kQueryWeights);
     for (float& value : weights.words) value += random.Between(-0.3f, 0.3f);
     return weights;
+  }
+
+  ReferenceSsi Reference() const {
+    return ReferenceSsi(Weights(), options_.loss.margin, clicked_);
   }
 
   Values TensorsAfterStep(int num_threads) {
@@ -110,6 +118,7 @@ class SsiTrainerTest : public ::testing::TestWithParam<SsiCase> {
   TrainingData data_;
   ThreadPool pool_;
   TrainOptions options_;
+  ReferenceSsi::Clicked clicked_;
   MiniBatch batch_;
 };
 
@@ -117,13 +126,12 @@ TEST_P(SsiTrainerTest, TheLossIsThePapers) {
   UseCase(GetParam());
   SsiTrainer trainer(Weights(), options_, pool_);
   ASSERT_OK_AND_ASSIGN(const double loss, trainer.Loss(batch_));
-  EXPECT_NEAR(loss, ReferenceSsi(Weights(), options_.loss.margin).Loss(batch_),
-              1e-6);
+  EXPECT_NEAR(loss, Reference().Loss(batch_), 1e-6);
 }
 
 TEST_P(SsiTrainerTest, AStepIsTheGradient) {
   UseCase(GetParam());
-  ReferenceSsi reference(Weights(), options_.loss.margin);
+  ReferenceSsi reference = Reference();
   const Values before = reference.values();
   const Values after = TensorsAfterStep(2);
   constexpr double kStep = 1e-6;
@@ -194,7 +202,7 @@ TEST_P(SsiTrainerTest, ThreadsHaveNoInfluence) {
 
 TEST_P(SsiTrainerTest, AClippedStepIsAShorterOneInTheSameDirection) {
   UseCase(GetParam());
-  const Values before = ReferenceSsi(Weights(), options_.loss.margin).values();
+  const Values before = Reference().values();
   const Values whole = TensorsAfterStep(2);
   double square = 0;
   for (const auto& [name, values] : before) {

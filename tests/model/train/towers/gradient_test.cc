@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
+#include <span>
+#include <utility>
 
 #include "model/base/thread_pool.h"
 #include "model/train/batches/negative_sampler.h"
@@ -31,8 +34,8 @@ struct GradientCase {
 
 class GradientTest : public ::testing::TestWithParam<GradientCase> {
  protected:
-  // Words are features; "unknown" is none. Queries 0 and 3 are equal, titles 1
-  // and 4 are; text 7 is a query and a title.
+  // Words are features; "unknown" is none. Some queries and some titles of the
+  // batch are equal; text 7 is a query and a title.
   GradientTest() : bags_(MakeBags(GetParam().window)), pool_(2) {
     options_.loss = {.sampling = GetParam().sampling,
                      .negatives = GetParam().negatives,
@@ -55,11 +58,17 @@ class GradientTest : public ::testing::TestWithParam<GradientCase> {
         for (float& bias : layer.bias) bias = random.Between(-0.3f, 0.3f);
       }
     }
-    const std::vector<TextPair> pairs = {
+    // The last four, which other batches have, click titles of this one.
+    const std::vector<TextPair> log = {
         {0, 8, 1}, {1, 9, 7},  {2, 10, 2}, {0, 11, 3}, {3, 9, 20},
-        {4, 7, 1}, {5, 12, 4}, {7, 8, 1},  {6, 13, 1}, {1, 10, 5}};
+        {4, 7, 1}, {5, 12, 4}, {7, 8, 1},  {6, 13, 1}, {1, 10, 5},
+        {0, 7, 1}, {3, 10, 1}, {5, 10, 3}, {1, 12, 1}};
+    const std::span<const TextPair> pairs = std::span(log).first(10);
+    for (const TextPair& pair : log) clicked_.insert({pair.query, pair.title});
+    const ClickedTitles clicked(log);
     const std::vector<TextId> titles = {7, 8, 9, 10, 11, 12, 13};
-    // Title 13 stands beside the batch for some pairs, 9 in it too.
+    // Of these, 8, 9, 10 and 13 are in the batch too; 10 was clicked for query
+    // 5, but less than 12.
     const ShownTitles shown({{0, 8, 2, 0},
                              {0, 13, 0, 0},
                              {0, 9, 0, 0},
@@ -70,7 +79,7 @@ class GradientTest : public ::testing::TestWithParam<GradientCase> {
                              {5, 8, 0, 0},
                              {5, 13, 0, 0}},
                             {}, 14);
-    NegativeSampler sampler(options_.loss, titles, &shown);
+    NegativeSampler sampler(options_.loss, titles, &shown, &clicked);
     Random negatives(1, RandomPurpose::kNegatives);
     sampler.Sample(pairs, negatives, batch_);
     batch_.bags = &bags_;
@@ -94,7 +103,8 @@ class GradientTest : public ::testing::TestWithParam<GradientCase> {
             .document = ToReference(weights_.document),
             .window = GetParam().window,
             .tanh_output = GetParam().activation == v1::ACTIVATION_TANH,
-            .gamma = kGamma};
+            .gamma = kGamma,
+            .clicked = clicked_};
   }
 
   // dloss/dparameter by central differences.
@@ -160,6 +170,7 @@ class GradientTest : public ::testing::TestWithParam<GradientCase> {
   ThreadPool pool_;
   TrainOptions options_;
   TwoTowerWeights weights_;
+  std::set<std::pair<TextId, TextId>> clicked_;
   MiniBatch batch_;
   double rate_ = 1;
   double largest_ = 0;
@@ -173,6 +184,20 @@ TEST_P(GradientTest, LossAgreesWithDoublePrecision) {
   ASSERT_OK_AND_ASSIGN(const double step_loss,
                        trainer.Step(batch_, {.learning_rate = rate_}));
   EXPECT_EQ(step_loss, loss);
+}
+
+// Query 5 has title 10 only as one that did worse.
+TEST_P(GradientTest, NoListedNegativeWasClickedForItsQuery) {
+  const BagBatch& lists = batch_.candidates;
+  for (int i = 0; i < lists.num_texts(); ++i) {
+    for (auto c = lists.offsets[i]; c < lists.offsets[i + 1]; ++c) {
+      const TextId query = batch_.queries[i];
+      const TextId title = batch_.titles[lists.indices[c]];
+      const bool own = title == batch_.titles[i];
+      if (own || (query == 5 && title == 10)) continue;
+      EXPECT_FALSE(clicked_.contains({query, title})) << query << " " << title;
+    }
+  }
 }
 
 TEST_P(GradientTest, OtherWorkIsDoneOnceBesideAStep) {

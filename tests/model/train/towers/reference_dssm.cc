@@ -64,29 +64,6 @@ double Cosine(const std::vector<double>& a, const std::vector<double>& b) {
   return aa == 0 || bb == 0 ? 0 : ab / std::sqrt(aa * bb);
 }
 
-// Places in batch.titles of the negatives of pair i.
-std::vector<std::uint32_t> NegativesOf(const MiniBatch& batch, int i) {
-  std::vector<std::uint32_t> places;
-  if (!batch.all_titles) {
-    const BagBatch& lists = batch.candidates;
-    places.assign(lists.indices.begin() + lists.offsets[i] + 1,
-                  lists.indices.begin() + lists.offsets[i + 1]);
-    return places;
-  }
-  for (int k = 0; k < batch.num_pairs(); ++k) {
-    if (batch.titles[k] != batch.titles[i] &&
-        batch.queries[k] != batch.queries[i]) {
-      places.push_back(k);
-    }
-  }
-  if (batch.candidates.num_texts() > 0) {
-    const BagBatch& lists = batch.candidates;
-    places.insert(places.end(), lists.indices.begin() + lists.offsets[i],
-                  lists.indices.begin() + lists.offsets[i + 1]);
-  }
-  return places;
-}
-
 // The largest output over all windows, and who has it (CLSM 3.4, eq. 15).
 std::vector<double> Pool(const ReferenceTower::Layer& layer,
                          ReferenceText& text) {
@@ -155,6 +132,27 @@ std::vector<double> ReferenceDssm::Embed(const ReferenceTower& tower,
     };
   }
   return Forward(tower, bags, id, window, tanh_output, factors).outputs.back();
+}
+
+// Places in batch.titles.
+std::vector<std::uint32_t> ReferenceDssm::NegativesOf(const MiniBatch& batch,
+                                                      int i) const {
+  std::vector<std::uint32_t> places;
+  std::set<TextId> in_batch;
+  for (int k = 0; batch.all_titles && k < batch.num_pairs(); ++k) {
+    if (clicked.contains({batch.queries[i], batch.titles[k]})) continue;
+    in_batch.insert(batch.titles[k]);
+    places.push_back(k);
+  }
+  const BagBatch& lists = batch.candidates;
+  if (lists.num_texts() == 0) return places;
+  // A list that stands alone begins with the clicked title.
+  const std::uint32_t first = lists.offsets[i] + (batch.all_titles ? 0 : 1);
+  for (std::uint32_t c = first; c < lists.offsets[i + 1]; ++c) {
+    const std::uint32_t place = lists.indices[c];
+    if (!in_batch.contains(batch.titles[place])) places.push_back(place);
+  }
+  return places;
 }
 
 double ReferenceDssm::Loss(const TextBags& bags, const MiniBatch& batch) const {

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "model/train/batches/mini_batch.h"
@@ -56,11 +58,16 @@ struct ReferenceDssm {
   std::function<std::vector<double>(const HiddenRow& row, int width)> dropout =
       nullptr;
 
-  // Mean loss of the batch. All titles of the batch but equal ones and those
-  // of equal queries are negatives when batch.all_titles.
+  // Each (query, title) of the click log, of which the batch is a part: the
+  // title is no negative of the query. Here no mask of the batch is read.
+  std::set<std::pair<TextId, TextId>> clicked = {};
+
+  // Mean loss of the batch. The unclicked titles of the batch are negatives
+  // when batch.all_titles, and each listed one that is not among them.
   double Loss(const TextBags& bags, const MiniBatch& batch) const;
 
  private:
+  std::vector<std::uint32_t> NegativesOf(const MiniBatch& batch, int i) const;
   std::vector<double> Embed(const ReferenceTower& tower, const TextBags& bags,
                             TextId id, std::uint32_t place) const;
 };
