@@ -26,6 +26,7 @@ enum class RandomPurpose : std::uint64_t {
   kDropout = 7,
   kBlockOrder = 8,
   kTextHash = 9,
+  kQueryTypos = 10,
 };
 
 class Random {

@@ -1,13 +1,38 @@
 #include "model/train/batches/in_memory_batches.h"
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
+#include <optional>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_format.h"
 #include "model/base/random.h"
+#include "model/train/batches/query_typos.h"
 
 namespace semrank {
+namespace {
+
+// X ln n for a title of n pairs of an epoch, by text (Yi et al., 2019).
+std::vector<float> LogQ(const LossOptions& loss,
+                        std::span<const TextPair> pairs) {
+  std::vector<float> values;
+  if (loss.logq == 0) return values;
+  std::vector<std::int64_t> counts;
+  for (const TextPair& pair : pairs) {
+    if (pair.title >= counts.size()) counts.resize(pair.title + 1);
+    counts[pair.title] += Repetitions(pair.clicks, loss);
+  }
+  for (const std::int64_t count : counts) {
+    const double n = static_cast<double>(std::max<std::int64_t>(count, 1));
+    values.push_back(static_cast<float>(loss.logq * std::log(n)));
+  }
+  return values;
+}
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<InMemoryBatches>> InMemoryBatches::Create(
     const TrainOptions& options, const TrainingData& data) {
@@ -35,7 +60,8 @@ InMemoryBatches::InMemoryBatches(const TrainOptions& options,
       num_pairs_(num_pairs),
       plan_(num_pairs, options.batch_size),
       clicked_(data.train_pairs),
-      sampler_(options.loss, data.titles, &data.shown, &clicked_) {
+      sampler_(options.loss, data.titles, &data.shown, &clicked_),
+      corrections_(LogQ(options.loss, data.train_pairs)) {
   batch_.bags = next_.bags = &data.bags;
 }
 
@@ -59,6 +85,7 @@ absl::StatusOr<const MiniBatch*> InMemoryBatches::Next() {
   if (next_batch_ == plan_.num_batches()) return nullptr;
   PrepareNext();
   std::swap(batch_, next_);
+  std::swap(bags_, next_bags_);
   is_next_made_ = false;
   ++next_batch_;
   return &batch_;
@@ -74,7 +101,26 @@ void InMemoryBatches::PrepareNext() {
   Random negatives(options_.seed, RandomPurpose::kNegatives, epoch_,
                    next_batch_);
   sampler_.Sample(pairs_, negatives, next_);
+  if (options_.loss.logq > 0) {
+    for (const TextId title : next_.titles) {
+      // One that was shown and never clicked is beyond.
+      next_.corrections.push_back(
+          title < corrections_.size() ? corrections_[title] : 0);
+    }
+  }
+  if (options_.loss.query_typos > 0) MistypeQueries();
   is_next_made_ = true;
+}
+
+void InMemoryBatches::MistypeQueries() {
+  QueryTypos typos(options_, epoch_, next_batch_);
+  next_bags_ = std::make_unique<TextBags>(TextBags::Extend(data_.bags));
+  next_.bags = next_bags_.get();
+  for (TextId& query : next_.queries) {
+    const std::optional<std::string> text =
+        typos.Next(data_.texts->text(query));
+    if (text) query = next_bags_->Append(*text, data_.featurizer);
+  }
 }
 
 }  // namespace semrank

@@ -6,6 +6,7 @@
 #ifndef SEMRANK_MODEL_TRAIN_BATCHES_IN_MEMORY_BATCHES_H_
 #define SEMRANK_MODEL_TRAIN_BATCHES_IN_MEMORY_BATCHES_H_
 
+#include <memory>
 #include <vector>
 
 #include "model/train/batches/batch_plan.h"
@@ -31,6 +32,7 @@ class InMemoryBatches : public BatchSource {
  private:
   InMemoryBatches(const TrainOptions& options, const TrainingData& data,
                   std::int64_t num_pairs);
+  void MistypeQueries();
 
   const TrainOptions& options_;
   const TrainingData& data_;
@@ -42,8 +44,12 @@ class InMemoryBatches : public BatchSource {
   std::int64_t next_batch_ = 0;
   std::vector<std::uint32_t> order_;  // of the epoch: indices of pairs
   std::vector<TextPair> pairs_;       // of the batch being made
-  MiniBatch batch_;                   // what Next returned
+  // MiniBatch::corrections by title; empty without --logq.
+  std::vector<float> corrections_;
+  MiniBatch batch_;  // what Next returned
   MiniBatch next_;
+  // What they point to where queries are mistyped.
+  std::unique_ptr<TextBags> bags_, next_bags_;
   bool is_next_made_ = false;
 };
 

@@ -31,6 +31,9 @@ struct MiniBatch {
   // addition to those of the batch; no bags = none. `counts` is not used.
   BagBatch candidates;
 
+  // Subtracted from the logit of each title (--logq); empty = 0.
+  std::vector<float> corrections;
+
   // Weight of each pair's loss in the mean, positive. Empty = all 1.
   std::vector<float> weights;
 

@@ -19,6 +19,7 @@ void NegativeSampler::Sample(std::span<const TextPair> pairs, Random& random,
   batch.queries.clear();
   batch.titles.clear();
   batch.weights.clear();
+  batch.corrections.clear();
   for (const TextPair& pair : pairs) {
     batch.queries.push_back(pair.query);
     batch.titles.push_back(pair.title);

@@ -8,6 +8,7 @@
 #include "model/base/thread_pool.h"
 #include "model/cli/interrupt.h"
 #include "model/train/batches/negative_sampler.h"
+#include "model/train/batches/query_typos.h"
 #include "model/train/data/training_features.h"
 
 namespace semrank {
@@ -178,9 +179,12 @@ void StreamingBatches::MakeBatch(std::int64_t index, Slot& slot) const {
   sampler.Sample(pairs, negatives, slot.batch);
 
   TextInterner used;
-  for (auto* ids : {&slot.batch.queries, &slot.batch.titles}) {
-    for (TextId& id : *ids) id = used.Intern(texts.text(id));
+  QueryTypos typos(options_, epoch_, index);
+  for (TextId& id : slot.batch.queries) {
+    const std::string& query = texts.text(id);
+    id = used.Intern(typos.Next(query).value_or(query));
   }
+  for (TextId& id : slot.batch.titles) id = used.Intern(texts.text(id));
   slot.bags.emplace(used, data_.featurizer, TextFormOf(options_.tower));
   slot.batch.bags = &*slot.bags;
 }

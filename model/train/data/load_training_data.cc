@@ -110,6 +110,10 @@ absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
   statistics.bad_lines = bad_lines.count();
   statistics.features = featurizer.num_features();
   TextBags bags(texts, featurizer, TextFormOf(options.tower));
+  std::shared_ptr<const TextInterner> kept_texts;
+  if (options.loss.query_typos > 0) {
+    kept_texts = std::make_shared<TextInterner>(std::move(texts));
+  }
   return TrainingData{std::move(featurizer),
                       std::move(bags),
                       std::move(train_pairs),
@@ -117,7 +121,8 @@ absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
                       std::move(titles),
                       std::move(shown),
                       statistics,
-                      /*stream=*/nullptr};
+                      /*stream=*/nullptr,
+                      std::move(kept_texts)};
 }
 
 }  // namespace

@@ -124,6 +124,12 @@ class StreamCounter {
 };
 
 absl::Status CheckStreamable(const TrainOptions& options) {
+  if (options.loss.logq > 0) {
+    return absl::ResourceExhaustedError(absl::StrFormat(
+        "the click log does not fit in --memory_limit, but --logq=%g needs the "
+        "number of pairs of every title: give more memory or --logq=0",
+        options.loss.logq));
+  }
   if (UsesShownTitles(options.loss) && options.data.judged_file.empty()) {
     return absl::ResourceExhaustedError(
         "the click log does not fit in --memory_limit, but all of it is needed "

@@ -30,7 +30,8 @@ TextId TextInterner::Intern(std::string_view text) {
 }
 
 TextBags::TextBags(const TextInterner& texts, const Featurizer& featurizer,
-                   TextForm form) {
+                   TextForm form)
+    : form_(form) {
   if (form == TextForm::kBags) {
     AppendBags(texts, featurizer);
   } else {
@@ -39,6 +40,32 @@ TextBags::TextBags(const TextInterner& texts, const Featurizer& featurizer,
   indices_.shrink_to_fit();
   counts_.shrink_to_fit();
   words_.shrink_to_fit();
+}
+
+TextBags TextBags::Extend(const TextBags& base) {
+  TextBags bags(base.form_);
+  bags.base_ = &base;
+  bags.base_bags_ = base.num_bags();
+  bags.base_texts_ = base.word_offsets_.size() - 1;
+  return bags;
+}
+
+TextId TextBags::Append(std::string_view text, const Featurizer& featurizer) {
+  BagBatch bag;
+  if (form_ == TextForm::kBags) {
+    featurizer.AppendBag(text, bag);
+    AppendEntries(bag);
+    return static_cast<TextId>(num_bags() - 1);
+  }
+  // A word that another text has gets a second bag with the same features.
+  ForEachWord(text, [&](std::string_view word) {
+    words_.push_back(static_cast<std::uint32_t>(num_bags()));
+    bag.Clear();
+    featurizer.AppendBag(word, bag);
+    AppendEntries(bag);
+  });
+  word_offsets_.push_back(words_.size());
+  return static_cast<TextId>(base_texts_ + word_offsets_.size() - 2);
 }
 
 void TextBags::AppendBags(const TextInterner& texts,
@@ -85,13 +112,19 @@ void TextBags::AppendEntries(const BagBatch& bag) {
   offsets_.push_back(indices_.size());
 }
 
+std::uint32_t TextBags::BagSize(std::uint32_t id) const {
+  if (id < base_bags_) return base_->BagSize(id);
+  const std::size_t i = id - base_bags_;
+  return static_cast<std::uint32_t>(offsets_[i + 1] - offsets_[i]);
+}
+
 absl::Status TextBags::Layout(std::span<const std::uint32_t> ids,
                               BagBatch& batch) const {
   batch.offsets.resize(ids.size() + 1);
   std::uint64_t size = 0;
   batch.offsets[0] = 0;
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    size += offsets_[ids[i] + 1] - offsets_[ids[i]];
+    size += BagSize(ids[i]);
     batch.offsets[i + 1] = static_cast<std::uint32_t>(size);
   }
   if (size > std::numeric_limits<std::uint32_t>::max()) {
@@ -109,15 +142,17 @@ absl::Status TextBags::Layout(std::span<const std::uint32_t> ids,
 void TextBags::Fill(std::span<const std::uint32_t> ids, int first, int last,
                     BagBatch& batch) const {
   for (int i = first; i < last; ++i) {
-    const std::uint64_t begin = offsets_[ids[i]];
+    const TextBags& owner = ids[i] < base_bags_ ? *base_ : *this;
+    const std::uint64_t begin = owner.offsets_[ids[i] - owner.base_bags_];
     const std::uint32_t place = batch.offsets[i];
     const std::uint32_t size = batch.offsets[i + 1] - place;
-    std::copy_n(indices_.data() + begin, size, batch.indices.data() + place);
+    std::copy_n(owner.indices_.data() + begin, size,
+                batch.indices.data() + place);
     for (std::uint32_t k = 0; k < size; ++k) {
-      const std::uint8_t count = counts_[begin + k];
-      batch.counts[place + k] = count == kLargeCount
-                                    ? large_counts_.find(begin + k)->second
-                                    : static_cast<float>(count);
+      const std::uint8_t count = owner.counts_[begin + k];
+      batch.counts[place + k] =
+          count == kLargeCount ? owner.large_counts_.find(begin + k)->second
+                               : static_cast<float>(count);
     }
   }
 }

@@ -57,13 +57,21 @@ class TextBags {
 
   TextBags(const TextInterner& texts, const Featurizer& featurizer,
            TextForm form = TextForm::kBags);
+  // All of `base`, which outlives it and has no base itself; Append adds the
+  // texts of a single mini-batch.
+  static TextBags Extend(const TextBags& base);
+
+  // Returns the number of the text.
+  TextId Append(std::string_view text, const Featurizer& featurizer);
 
   // Bag i is that of text i, or of word i.
-  std::size_t num_bags() const { return offsets_.size() - 1; }
+  std::size_t num_bags() const { return base_bags_ + offsets_.size() - 1; }
   // Word sequences only: the words of a text as numbers of their bags.
   std::span<const std::uint32_t> words(TextId id) const {
-    return std::span(words_).subspan(word_offsets_[id],
-                                     word_offsets_[id + 1] - word_offsets_[id]);
+    if (id < base_texts_) return base_->words(id);
+    const std::size_t i = id - base_texts_;
+    return std::span(words_).subspan(word_offsets_[i],
+                                     word_offsets_[i + 1] - word_offsets_[i]);
   }
 
   // Makes room in `batch` for the bags ids[0], ids[1], ... ResourceExhausted
@@ -75,10 +83,17 @@ class TextBags {
             BagBatch& batch) const;
 
  private:
+  explicit TextBags(TextForm form) : form_(form) {}
   void AppendBags(const TextInterner& texts, const Featurizer& featurizer);
   void AppendSequences(const TextInterner& texts, const Featurizer& featurizer);
   void AppendEntries(const BagBatch& bag);
+  std::uint32_t BagSize(std::uint32_t id) const;
 
+  TextForm form_;
+  // Its bags and texts come first.
+  const TextBags* base_ = nullptr;
+  std::size_t base_bags_ = 0;
+  std::size_t base_texts_ = 0;  // 0 also without word sequences
   // Bag i: entries [offsets_[i], offsets_[i + 1]).
   std::vector<std::uint64_t> offsets_ = {0};
   std::vector<std::uint32_t> indices_;

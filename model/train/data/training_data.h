@@ -44,6 +44,8 @@ struct TrainingData {
   DataStatistics statistics;
   // Null when train_pairs holds the pairs.
   std::shared_ptr<const PairStream> stream;
+  // Those that `bags` numbers, where queries are mistyped; otherwise null.
+  std::shared_ptr<const TextInterner> texts = nullptr;
 };
 
 }  // namespace semrank

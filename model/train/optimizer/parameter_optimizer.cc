@@ -2,11 +2,15 @@
 
 #include <cassert>
 #include <cmath>
+#include <numbers>
 
 #include "model/train/options/model_size.h"
 
 namespace semrank {
 namespace {
+
+// The share of the rate that is left at the end.
+constexpr double kCosineEnd = 0.02;
 
 constexpr double kBeta1 = 0.9;
 constexpr double kBeta2 = 0.999;
@@ -114,9 +118,12 @@ double LearningRate(const OptimizerOptions& options, std::int64_t batch,
     return rate * static_cast<double>(batch + 1) /
            static_cast<double>(warmup + 1);
   }
-  if (options.decay != v1::LEARNING_RATE_DECAY_LINEAR) return rate;
-  return rate * static_cast<double>(total_batches - batch) /
-         static_cast<double>(total_batches - warmup);
+  const double left = static_cast<double>(total_batches - batch) /
+                      static_cast<double>(total_batches - warmup);
+  if (options.decay == v1::LEARNING_RATE_DECAY_LINEAR) return rate * left;
+  if (options.decay != v1::LEARNING_RATE_DECAY_COSINE) return rate;
+  const double wave = (1 - std::cos(std::numbers::pi * left)) / 2;
+  return rate * (kCosineEnd + (1 - kCosineEnd) * wave);
 }
 
 }  // namespace semrank

@@ -57,6 +57,19 @@ void AddLossOptions(CommandLine& command_line, LossOptions& options) {
                    {{"ignore", v1::CLICK_USE_IGNORE},
                     {"weight", v1::CLICK_USE_WEIGHT},
                     {"repeat", v1::CLICK_USE_REPEAT}});
+  command_line.Add("logq", &options.logq,
+                   "Corrects the softmax for popular titles, which are "
+                   "negatives more often than others: subtracts X ln(n) from "
+                   "the logit of a title of n training pairs, in training "
+                   "only. 0 = no correction, 1 = that of Yi et al., 2019. Only "
+                   "with --negative_sampling=in_batch; not with --tower=ssi.",
+                   {.min = 0, .max = 1});
+  command_line.Add("query_typos", &options.query_typos,
+                   "Share of the training queries that get one random edit "
+                   "(a letter deleted, inserted, replaced or swapped, in a "
+                   "word of 3 letters or more), drawn anew in each epoch. "
+                   "Needs letters among --features.",
+                   {.min = 0, .max = 1});
   command_line.Add("margin", &options.margin,
                    "--tower=ssi: margin by which the clicked title has to "
                    "score higher than an unclicked one.",
@@ -80,6 +93,11 @@ absl::Status Resolve(LossOptions& loss) {
                      "they stand beside those of "
                      "--negative_sampling=in_batch; with shown, --negatives "
                      "says how many there are");
+  }
+  if (loss.logq > 0 && !in_batch) {
+    return FlagError("logq", absl::StrFormat("%g", loss.logq),
+                     "corrects for titles that are often in a batch; needs "
+                     "--negative_sampling=in_batch");
   }
   return absl::OkStatus();
 }

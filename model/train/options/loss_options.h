@@ -22,6 +22,11 @@ struct LossOptions {
   double margin = 0.5;
   // WEIGHT and REPEAT make a pair count as often as it was clicked.
   v1::ClickUse clicks = v1::CLICK_USE_IGNORE;
+  // X of the logQ correction of in-batch sampling; 0 = none.
+  double logq = 0;
+  // Share of the queries that get one random edit each time they are trained
+  // on.
+  double query_typos = 0;
 };
 
 inline constexpr int kDefaultNegatives = 4;

@@ -25,11 +25,13 @@ void AddOptimizerOptions(CommandLine& command_line, OptimizerOptions& options) {
                    {.min = 0, .max = kMaxFloat, .above_min = true});
   command_line.Group("Optimizer", CommandLine::Level::kAdvanced);
   command_line.Add("learning_rate_decay", &options.decay,
-                   "Learning rate after the warm-up: none (constant) or linear "
+                   "Learning rate after the warm-up: none (constant), linear "
                    "(to 0 at the end of the last of --epochs, also when "
-                   "--patience ends the run before).",
+                   "--patience ends the run before) or cosine (along half a "
+                   "wave, to 2 % of the rate).",
                    {{"none", v1::LEARNING_RATE_DECAY_NONE},
-                    {"linear", v1::LEARNING_RATE_DECAY_LINEAR}});
+                    {"linear", v1::LEARNING_RATE_DECAY_LINEAR},
+                    {"cosine", v1::LEARNING_RATE_DECAY_COSINE}});
   command_line.Add("warmup_batches", &options.warmup_batches,
                    "Mini-batches over which the learning rate rises linearly "
                    "from 0.",

@@ -64,6 +64,17 @@ absl::Status ResolveCheckpoint(const DataOptions& data,
   return absl::OkStatus();
 }
 
+// The number of a kind of features is the sum of its parts' numbers.
+absl::Status CheckTypos(const TrainOptions& options) {
+  const bool has_letters =
+      (options.features.kind & v1::FEATURE_KIND_LETTERS) != 0;
+  if (options.loss.query_typos == 0 || has_letters) return absl::OkStatus();
+  return FlagError(
+      "query_typos", absl::StrFormat("%g", options.loss.query_typos),
+      absl::StrFormat("a mistyped word is none of --features=%s; needs letters",
+                      NameOf(options.features.kind, kFeatureNames)));
+}
+
 // SSI leaves no choice of the features and the layers.
 absl::Status ResolveSsi(TrainOptions& options) {
   if (options.features.kind != v1::FEATURE_KIND_WORDS) {
@@ -73,6 +84,10 @@ absl::Status ResolveSsi(TrainOptions& options) {
   if (options.tower.dropout > 0) {
     return FlagError("dropout", absl::StrFormat("%g", options.tower.dropout),
                      "drops hidden units, and --tower=ssi has none");
+  }
+  if (options.loss.logq > 0) {
+    return FlagError("logq", absl::StrFormat("%g", options.loss.logq),
+                     "corrects a softmax, and --tower=ssi has none");
   }
   options.tower.hidden_dims.clear();
   options.tower.shared = options.ssi.variant == v1::SSI_VARIANT_SYMMETRIC;
@@ -126,6 +141,7 @@ absl::Status ResolveOptions(TrainOptions& options) {
   SEMRANK_RETURN_IF_ERROR(Resolve(options.features));
   SEMRANK_RETURN_IF_ERROR(Resolve(options.tower));
   SEMRANK_RETURN_IF_ERROR(Resolve(options.loss));
+  SEMRANK_RETURN_IF_ERROR(CheckTypos(options));
   SEMRANK_RETURN_IF_ERROR(ResolveCheckpoint(options.data, options.checkpoint));
   if (!options.data.judged_file.empty() && !UsesShownTitles(options.loss)) {
     return FlagError("judged", options.data.judged_file,

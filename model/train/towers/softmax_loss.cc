@@ -66,12 +66,11 @@ inline float Exp(float x) {
   return x < kLowest ? 0.0f : series * power;
 }
 
-// Cosines of pair i with all titles to logits. Leaves out what is masked, the
-// pair's own title among it.
-void ComputeLogits(const MiniBatch& batch, int i, float gamma,
-                   std::span<float> row) {
+// Cosines of a query with the first titles of the batch to logits.
+void ComputeLogits(const MiniBatch& batch, float gamma, std::span<float> row) {
   for (float& value : row) value *= gamma;
-  for (const std::uint32_t k : batch.MaskedFor(i)) row[k] = kLeftOut;
+  if (batch.corrections.empty()) return;
+  for (std::size_t k = 0; k < row.size(); ++k) row[k] -= batch.corrections[k];
 }
 
 int LargestBag(const BagBatch& bags) {
@@ -211,9 +210,11 @@ void SoftmaxLoss::ScoreAllTitles(int first, int last) {
     float* begin = rows + static_cast<std::size_t>(i - first) * stride_;
     const std::span<float> extra = CandidateWeights(i);
     const std::span<float> row(begin, n + extra.size());
-    const float positive_logit = gamma_ * row[i];
-    ComputeLogits(batch, i, gamma_, row.first(n));
+    ComputeLogits(batch, gamma_, row.first(n));
     ComputeCandidateLogits(i, begin + n);
+    const float positive_logit = row[i];
+    // The pair's own title is among them.
+    for (const std::uint32_t k : batch.MaskedFor(i)) row[k] = kLeftOut;
     const SoftmaxResult result = SoftmaxNegatives(positive_logit, row);
     losses_[i] = result.loss;
     const float scale = Scale(i);
@@ -259,9 +260,11 @@ void SoftmaxLoss::ComputeCandidateLogits(int pair, float* logits) {
   const std::size_t size = CandidateWeights(pair).size();
   const float* query =
       input_.query_vectors + static_cast<std::size_t>(pair) * dim_;
+  const std::vector<float>& corrections = input_.batch->corrections;
   for (std::size_t j = 0; j < size; ++j) {
     const std::size_t title = weights_.indices[weights_.offsets[pair] + j];
     logits[j] = gamma_ * Dot(query, input_.title_vectors + title * dim_, dim_);
+    if (!corrections.empty()) logits[j] -= corrections[title];
   }
 }
 

@@ -3,7 +3,8 @@
 //
 //   loss = mean over pairs of -log softmax(gamma R(Q, D+); gamma R(Q, D-))
 //
-// The mean is weighted when the pairs have weights: sum w loss / sum w.
+// The mean is weighted when the pairs have weights: sum w loss / sum w. A
+// logit gamma R(Q, D) is lowered by the correction of D, if the batch has any.
 // R is the dot product of unit vectors; the step from there through the length
 // of y (eq. 16) is the tower's.
 //

@@ -63,6 +63,8 @@ v1::ModelConfig DescribeModel(const TrainOptions& options,
   facts.set_warmup_batches(options.optimizer.warmup_batches);
   facts.set_learning_rate_decay(options.optimizer.decay);
   facts.set_click_use(options.loss.clicks);
+  facts.set_logq(options.loss.logq);
+  facts.set_query_typos(options.loss.query_typos);
   facts.set_init_weights_sha256(options.initial_model.weights_sha256);
   facts.set_trainer_version(std::string(Version()));
   if (options.tower.kind == v1::TOWER_KIND_SSI) {

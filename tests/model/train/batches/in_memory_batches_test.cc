@@ -4,7 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <memory>
+#include <string>
+#include <utility>
 
 #include "model/train/data/text_pairs.h"
 #include "tests/support/status_matchers.h"
@@ -96,6 +100,63 @@ TEST_F(InMemoryBatchesTest, WeightLeavesPairsOnceAndWeighsThem) {
     total += batch->weight(i);
   }
   EXPECT_EQ(batch->total_weight(), total);
+}
+
+TEST_F(InMemoryBatchesTest, LogQCorrectsATitleByTheNumberOfItsPairs) {
+  options_.loss.logq = 0.5;
+  pairs_.push_back({30, 100});
+  pairs_.push_back({31, 100});
+  const TrainingData data = MakeData(pairs_);
+  ASSERT_OK_AND_ASSIGN(const auto source,
+                       InMemoryBatches::Create(options_, data));
+  ASSERT_THAT(source->BeginEpoch(1, 0), IsOk());
+  for (std::int64_t b = 0; b < source->num_batches(); ++b) {
+    ASSERT_OK_AND_ASSIGN(const MiniBatch* batch, source->Next());
+    ASSERT_EQ(batch->corrections.size(), batch->titles.size());
+    for (int t = 0; t < batch->num_titles(); ++t) {
+      const double n = batch->titles[t] == 100 ? 3 : 1;
+      EXPECT_FLOAT_EQ(batch->corrections[t], 0.5 * std::log(n));
+    }
+  }
+}
+
+TEST_F(InMemoryBatchesTest, MistypesQueriesAnewInEachEpoch) {
+  options_.loss.query_typos = 0.5;
+  TextInterner texts;
+  std::vector<TextPair> pairs;
+  for (int i = 0; i < 30; ++i) {
+    const TextId query =
+        texts.Intern(std::string(1, static_cast<char>('a' + i % 26)) + "word");
+    pairs.push_back({query, texts.Intern("title" + std::to_string(i))});
+  }
+  auto ngrams = NgramVocabulary::Hashed(3, 10000);
+  TrainingData data = MakeData(pairs);
+  data.featurizer = *Featurizer::Create(*std::move(ngrams), std::nullopt);
+  data.bags = TextBags(texts, data.featurizer);
+  data.texts = std::make_shared<TextInterner>(std::move(texts));
+  ASSERT_OK_AND_ASSIGN(const auto source,
+                       InMemoryBatches::Create(options_, data));
+  const auto bags_of_epoch = [&](int epoch) {
+    std::vector<std::uint32_t> features;
+    int num_mistyped = 0;
+    EXPECT_THAT(source->BeginEpoch(epoch, 0), IsOk());
+    for (std::int64_t b = 0; b < source->num_batches(); ++b) {
+      const MiniBatch* batch = *source->Next();
+      source->PrepareNext();
+      for (const TextId query : batch->queries) {
+        num_mistyped += query >= data.bags.num_bags() ? 1 : 0;
+      }
+      BagBatch bags;
+      EXPECT_THAT(batch->bags->Layout(batch->queries, bags), IsOk());
+      batch->bags->Fill(batch->queries, 0, batch->num_pairs(), bags);
+      features.insert(features.end(), bags.indices.begin(), bags.indices.end());
+    }
+    EXPECT_NEAR(num_mistyped, 15, 10);
+    return features;
+  };
+  const std::vector<std::uint32_t> first = bags_of_epoch(1);
+  EXPECT_NE(bags_of_epoch(2), first);
+  EXPECT_EQ(bags_of_epoch(1), first);
 }
 
 TEST_F(InMemoryBatchesTest, GoesOnAtAnyBatch) {

@@ -15,6 +15,7 @@
 namespace semrank {
 namespace {
 
+using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 
 class StreamingBatchesTest : public StreamedLogTest {
@@ -110,6 +111,45 @@ TEST_F(StreamingBatchesTest, ThreadsDoNotChangeABatch) {
   options_.threads = 16;
   EXPECT_TRUE(Epoch(1) == batches);
   EXPECT_FALSE(Epoch(2) == batches);
+}
+
+TEST_F(StreamingBatchesTest, MistypesQueriesAlikeInAnyThread) {
+  std::string lines;
+  for (int i = 0; i < kPairs; ++i)
+    lines += "query\tt" + std::to_string(i) + "\n";
+  options_.data.train_files = {dir_.Write("words.tsv", lines)};
+  const auto distinct_queries = [](const std::vector<Batch>& batches) {
+    TextId most = 0;
+    for (const Batch& batch : batches) {
+      most = std::max(most, *std::ranges::max_element(batch.queries));
+    }
+    return most + 1;
+  };
+  EXPECT_EQ(distinct_queries(Epoch(1)), 1u);
+  options_.loss.query_typos = 0.5;
+  const auto batches = Epoch(1);
+  EXPECT_GT(distinct_queries(batches), 4u);
+  options_.threads = 16;
+  EXPECT_TRUE(Epoch(1) == batches);
+}
+
+TEST_F(StreamingBatchesTest, MasksTheClickedTitlesOfTheBatch) {
+  options_.batch_size = 512;
+  ASSERT_OK_AND_ASSIGN(const TrainingData data, Load());
+  ASSERT_NE(data.stream, nullptr);
+  ASSERT_OK_AND_ASSIGN(const auto source, MakeBatchSource(options_, data));
+  ASSERT_THAT(source->BeginEpoch(1, 0), IsOk());
+  ASSERT_OK_AND_ASSIGN(const MiniBatch* batch, source->Next());
+  std::size_t most = 0;
+  for (int i = 0; i < batch->num_pairs(); ++i) {
+    std::vector<std::uint32_t> same_query;
+    for (int k = 0; k < batch->num_pairs(); ++k) {
+      if (batch->queries[k] == batch->queries[i]) same_query.push_back(k);
+    }
+    EXPECT_THAT(batch->MaskedFor(i), ElementsAreArray(same_query));
+    most = std::max(most, same_query.size());
+  }
+  EXPECT_GT(most, 1u);
 }
 
 TEST_F(StreamingBatchesTest, GoesOnAtAnyBatch) {

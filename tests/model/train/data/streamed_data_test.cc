@@ -178,6 +178,12 @@ TEST_F(StreamedDataTest, WhatFitsIsHeldInMemory) {
   EXPECT_EQ(data.train_pairs.size(), std::size_t{kPairs});
 }
 
+TEST_F(StreamedDataTest, LogQOfAStreamIsRefused) {
+  options_.loss.logq = 0.5;
+  EXPECT_THAT(Load(), StatusIs(absl::StatusCode::kResourceExhausted,
+                               HasSubstr("--logq=0.5")));
+}
+
 TEST_F(StreamedDataTest, HardNegativesOfAStreamComeFromJudgements) {
   options_.loss.sampling = v1::NEGATIVE_SAMPLING_SHOWN_NOT_CLICKED;
   EXPECT_THAT(Load(), StatusIs(absl::StatusCode::kResourceExhausted,

@@ -104,5 +104,49 @@ TEST(TextBagsTest, WordSequencesHaveOneBagADistinctWord) {
   EXPECT_EQ(batch.counts, want.bags.counts);
 }
 
+TEST(TextBagsTest, AnExtensionHasItsOwnTextsBesideThoseOfItsBase) {
+  TextInterner texts;
+  texts.Intern("b c c");
+  texts.Intern("c");
+  const TextBags base(texts, LettersAndWords());
+  TextBags bags = TextBags::Extend(base);
+  EXPECT_EQ(bags.Append("c b", LettersAndWords()), 2u);
+  EXPECT_EQ(bags.Append("b", LettersAndWords()), 3u);
+  EXPECT_EQ(bags.num_bags(), 4u);
+  EXPECT_EQ(base.num_bags(), 2u);
+  TextInterner all;
+  for (const char* text : {"b c c", "c", "c b", "b"}) all.Intern(text);
+  const TextBags want(all, LettersAndWords());
+  BagBatch batch, want_batch;
+  const std::vector<TextId> ids = {3, 0, 2, 1};
+  ASSERT_THAT(bags.Layout(ids, batch), IsOk());
+  bags.Fill(ids, 0, 4, batch);
+  ASSERT_THAT(want.Layout(ids, want_batch), IsOk());
+  want.Fill(ids, 0, 4, want_batch);
+  EXPECT_EQ(batch.offsets, want_batch.offsets);
+  EXPECT_EQ(batch.indices, want_batch.indices);
+  EXPECT_EQ(batch.counts, want_batch.counts);
+}
+
+TEST(TextBagsTest, AnExtensionOfWordSequencesHasItsOwnWords) {
+  TextInterner texts;
+  texts.Intern("b c");
+  const TextBags base(texts, LettersAndWords(), TextForm::kWordSequences);
+  TextBags bags = TextBags::Extend(base);
+  EXPECT_EQ(bags.Append("c aaaa", LettersAndWords()), 1u);
+  EXPECT_THAT(bags.words(0), ElementsAreArray(base.words(0)));
+  EXPECT_THAT(bags.words(1), ElementsAre(3, 4));
+  BagBatch batch;
+  const std::vector<std::uint32_t> ids = {2, 3};
+  ASSERT_THAT(bags.Layout(ids, batch), IsOk());
+  bags.Fill(ids, 0, 2, batch);
+  ASSERT_FALSE(batch.empty(0));
+  EXPECT_EQ(std::vector(batch.indices.begin(),
+                        batch.indices.begin() + batch.offsets[1]),
+            std::vector(batch.indices.begin() + batch.offsets[1],
+                        batch.indices.end()))
+      << "the same word has the same features";
+}
+
 }  // namespace
 }  // namespace semrank

@@ -9,6 +9,7 @@ namespace semrank {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::DoubleNear;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::Gt;
@@ -16,6 +17,7 @@ using ::testing::Lt;
 
 constexpr auto kNone = v1::LEARNING_RATE_DECAY_NONE;
 constexpr auto kLinear = v1::LEARNING_RATE_DECAY_LINEAR;
+constexpr auto kCosine = v1::LEARNING_RATE_DECAY_COSINE;
 
 // The rates of all batches, with a full rate of 8.
 std::vector<double> Rates(int warmup_batches, v1::LearningRateDecay decay,
@@ -41,8 +43,19 @@ TEST(LearningRateTest, LinearDecayWouldReachZeroAfterTheLastBatch) {
   EXPECT_THAT(Rates(0, kLinear, 4), ElementsAre(8, 6, 4, 2));
 }
 
+// 0.16 at the end: 2 % of 8.
+TEST(LearningRateTest, CosineFallsAlongHalfAWaveToTwoPercent) {
+  EXPECT_THAT(Rates(0, kCosine, 4),
+              ElementsAre(8, DoubleNear(0.16 + 7.84 * 0.8535533906, 1e-9),
+                          DoubleNear(0.16 + 7.84 * 0.5, 1e-9),
+                          DoubleNear(0.16 + 7.84 * 0.1464466094, 1e-9)));
+  EXPECT_NEAR(Rates(0, kCosine, 1000).back(), 0.16, 1e-4);
+}
+
 TEST(LearningRateTest, DecayBeginsAfterTheWarmup) {
   EXPECT_THAT(Rates(1, kLinear, 5), ElementsAre(4, 8, 6, 4, 2));
+  EXPECT_THAT(Rates(1, kCosine, 3),
+              ElementsAre(4, 8, DoubleNear(0.16 + 7.84 * 0.5, 1e-9)));
 }
 
 TEST(LearningRateTest, WarmupLongerThanTheRunStaysBelowTheRate) {

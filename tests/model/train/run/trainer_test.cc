@@ -99,6 +99,32 @@ TEST_F(TrainerTest, AdagradLearnsWithAFallingRate) {
   EXPECT_EQ(facts.learning_rate_decay(), v1::LEARNING_RATE_DECAY_LINEAR);
 }
 
+TEST_F(TrainerTest, LearnsWithTyposLogQAndACosineRate) {
+  options_.loss.query_typos = 0.3;
+  options_.loss.logq = 0.5;
+  options_.optimizer.decay = v1::LEARNING_RATE_DECAY_COSINE;
+  for (const auto tower : {v1::TOWER_KIND_LINEAR, v1::TOWER_KIND_CLSM}) {
+    options_.tower.kind = tower;
+    options_.tower.hidden_dims.clear();
+    if (tower == v1::TOWER_KIND_CLSM) options_.tower.hidden_dims = {24};
+    std::string weights;
+    for (const int threads : {1, 3}) {
+      options_.threads = threads;
+      ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, Train(options_));
+      EXPECT_GT((*summary.best.validation.metrics)[kNdcgAt10], 0.9);
+      if (weights.empty()) weights = Weights(summary);
+      EXPECT_TRUE(Weights(summary) == weights);
+    }
+  }
+  EXPECT_LT(Log().back()["learning_rate"],
+            0.03 * options_.optimizer.learning_rate);
+  ASSERT_OK_AND_ASSIGN(const auto model, LoadModel(options_.data.model_dir));
+  const v1::TrainingFacts& facts = model->config().training();
+  EXPECT_EQ(facts.query_typos(), 0.3);
+  EXPECT_EQ(facts.logq(), 0.5);
+  EXPECT_EQ(facts.learning_rate_decay(), v1::LEARNING_RATE_DECAY_COSINE);
+}
+
 // The corpus is small, so a limit that streams it leaves little else: the
 // texts are made more instead.
 TEST_F(TrainerTest, LearnsFromAStreamAsFromMemory) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 #include <set>
 #include <span>
 #include <utility>
@@ -30,6 +31,7 @@ struct GradientCase {
   v1::ClickUse clicks = v1::CLICK_USE_IGNORE;
   int hard_negatives = 0;
   int window = 0;  // of CLSM
+  double logq = 0;
 };
 
 class GradientTest : public ::testing::TestWithParam<GradientCase> {
@@ -83,6 +85,14 @@ class GradientTest : public ::testing::TestWithParam<GradientCase> {
     Random negatives(1, RandomPurpose::kNegatives);
     sampler.Sample(pairs, negatives, batch_);
     batch_.bags = &bags_;
+    std::map<TextId, int> counts;
+    for (const TextPair& pair : log) ++counts[pair.title];
+    for (const auto& [title, n] : counts) log_frequency_[title] = std::log(n);
+    if (GetParam().logq == 0) return;
+    for (const TextId title : batch_.titles) {
+      batch_.corrections.push_back(
+          static_cast<float>(GetParam().logq * log_frequency_[title]));
+    }
   }
 
   static TextBags MakeBags(int window) {
@@ -104,7 +114,9 @@ class GradientTest : public ::testing::TestWithParam<GradientCase> {
             .window = GetParam().window,
             .tanh_output = GetParam().activation == v1::ACTIVATION_TANH,
             .gamma = kGamma,
-            .clicked = clicked_};
+            .clicked = clicked_,
+            .logq = GetParam().logq,
+            .log_frequency = log_frequency_};
   }
 
   // dloss/dparameter by central differences.
@@ -171,6 +183,7 @@ class GradientTest : public ::testing::TestWithParam<GradientCase> {
   TrainOptions options_;
   TwoTowerWeights weights_;
   std::set<std::pair<TextId, TextId>> clicked_;
+  std::map<TextId, double> log_frequency_;
   MiniBatch batch_;
   double rate_ = 1;
   double largest_ = 0;
@@ -343,6 +356,15 @@ INSTANTIATE_TEST_SUITE_P(
                                    v1::ACTIVATION_TANH,
                                    v1::NEGATIVE_SAMPLING_SHOWN_NOT_CLICKED,
                                    3},
+                      GradientCase{.name = "LogQAllTitles",
+                                   .hidden_dims = {7, 6},
+                                   .hard_negatives = 2,
+                                   .logq = 0.5},
+                      GradientCase{.name = "LogQRotationsShared",
+                                   .shared = true,
+                                   .hidden_dims = {7},
+                                   .negatives = 3,
+                                   .logq = 1},
                       GradientCase{"ClicksUniform",
                                    true,
                                    {7, 6},

@@ -168,11 +168,14 @@ double ReferenceDssm::Loss(const TextBags& bags, const MiniBatch& batch) const {
   }
   double sum = 0, total_weight = 0;
   for (int i = 0; i < batch.num_pairs(); ++i) {
-    const double positive = std::exp(gamma * Cosine(queries[i], titles[i]));
+    const auto term = [&](std::uint32_t k) {
+      const auto n = log_frequency.find(batch.titles[k]);
+      const double lowered = n == log_frequency.end() ? 0 : logq * n->second;
+      return std::exp(gamma * Cosine(queries[i], titles[k]) - lowered);
+    };
+    const double positive = term(i);
     double total = positive;
-    for (const std::uint32_t k : NegativesOf(batch, i)) {
-      total += std::exp(gamma * Cosine(queries[i], titles[k]));
-    }
+    for (const std::uint32_t k : NegativesOf(batch, i)) total += term(k);
     const double weight = batch.weights.empty() ? 1 : batch.weights[i];
     sum -= weight * std::log(positive / total);
     total_weight += weight;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <set>
 #include <utility>
 #include <vector>
@@ -61,6 +62,10 @@ struct ReferenceDssm {
   // Each (query, title) of the click log, of which the batch is a part: the
   // title is no negative of the query. Here no mask of the batch is read.
   std::set<std::pair<TextId, TextId>> clicked = {};
+
+  // X of --logq, and the logarithm of the number of pairs of each title.
+  double logq = 0;
+  std::map<TextId, double> log_frequency = {};
 
   // Mean loss of the batch. The unclicked titles of the batch are negatives
   // when batch.all_titles, and each listed one that is not among them.

@@ -1,0 +1,95 @@
+#include "model/train/batches/query_typos.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "model/text/normalizer.h"
+
+namespace semrank {
+namespace {
+
+constexpr std::size_t kMinLetters = 3;
+
+// The code points of a word.
+using Letters = std::vector<std::string_view>;
+
+Letters SplitLetters(std::string_view word) {
+  Letters letters;
+  std::size_t begin = 0;
+  for (std::size_t i = 1; i <= word.size(); ++i) {
+    // Bytes 10xxxxxx continue a code point.
+    const bool inside =
+        i < word.size() && (static_cast<unsigned char>(word[i]) & 0xc0) == 0x80;
+    if (inside) continue;
+    letters.push_back(word.substr(begin, i - begin));
+    begin = i;
+  }
+  return letters;
+}
+
+bool CanBeMistyped(std::string_view word) {
+  const bool has_digit = std::ranges::any_of(
+      word, [](char letter) { return letter >= '0' && letter <= '9'; });
+  return !has_digit && SplitLetters(word).size() >= kMinLetters;
+}
+
+std::string_view NewLetter(const Letters& letters, Random& random) {
+  static constexpr std::string_view kAlphabet = "abcdefghijklmnopqrstuvwxyz";
+  const bool latin = std::ranges::all_of(
+      letters, [](std::string_view letter) { return letter.size() == 1; });
+  if (latin) return kAlphabet.substr(random.Below(26), 1);
+  return letters[random.Below(static_cast<std::uint32_t>(letters.size()))];
+}
+
+void Edit(Letters& letters, Random& random) {
+  const auto size = static_cast<std::uint32_t>(letters.size());
+  const std::uint32_t place = random.Below(size);
+  switch (random.Below(4)) {
+    case 0:
+      letters.erase(letters.begin() + place);
+      break;
+    case 1: {
+      const std::string_view letter = NewLetter(letters, random);
+      letters.insert(letters.begin() + place, letter);
+      break;
+    }
+    case 2:
+      letters[place] = NewLetter(letters, random);
+      break;
+    default: {
+      const std::uint32_t first = std::min(place, size - 2);
+      std::swap(letters[first], letters[first + 1]);
+    }
+  }
+}
+
+// Some replacements and swaps change nothing; these are drawn again.
+std::string MistypedWord(std::string_view word, Random& random) {
+  for (;;) {
+    Letters letters = SplitLetters(word);
+    Edit(letters, random);
+    std::string edited;
+    for (const std::string_view letter : letters) edited.append(letter);
+    if (edited != word) return edited;
+  }
+}
+
+}  // namespace
+
+std::optional<std::string> Mistype(std::string_view text, Random& random) {
+  std::vector<std::string_view> words;
+  ForEachWord(text, [&words](std::string_view word) {
+    if (CanBeMistyped(word)) words.push_back(word);
+  });
+  if (words.empty()) return std::nullopt;
+  const std::string_view word =
+      words[random.Below(static_cast<std::uint32_t>(words.size()))];
+  const auto begin = static_cast<std::size_t>(word.data() - text.data());
+  std::string edited(text.substr(0, begin));
+  edited += MistypedWord(word, random);
+  edited += text.substr(begin + word.size());
+  return edited;
+}
+
+}  // namespace semrank
