@@ -17,8 +17,8 @@ constexpr ProgramInfo kInfo = {
   semrank-eval vocabulary --words=FILE [--ngram=2,3]
 
 Prints NDCG@1, @3 and @10, MAP, MRR and P@10, means over the queries, with
-standard errors below them. Documents of equal score keep the order of the
-documents file. Queries without a document of grade 1 or more are left out.
+standard errors below them. For documents of equal score each is the mean over
+all of their orders. Queries without a document of grade 1 or more are left out.
 
 A model beside two baselines, each query ranking the whole collection:
   semrank-eval --ranker=bm25,letter_tfidf,model --model_dir=models/shop \
@@ -28,8 +28,14 @@ Re-ranking only what was judged, as JSON, with the ranking for other tools:
   semrank-eval --model_dir=models/shop --candidates=judged --output=json \
       --docs=docs.tsv --queries=queries.tsv --qrels=qrels.txt --run_out=shop.run
 
-Model and BM25 added up:
-  semrank-eval --model_dir=models/shop --hybrid=bm25 --hybrid_weight=0.3 \
+Is a new model better than the old one, and than BM25? Differences, p values and
+the queries that moved most:
+  semrank-eval --ranker=model,bm25 --model_dir=models/new \
+      --baseline=model:models/old \
+      --docs=docs.tsv --queries=queries.tsv --qrels=qrels.txt
+
+Model and BM25 added up, with a weight that cross-validation chooses:
+  semrank-eval --model_dir=models/shop --hybrid=bm25 --tune=hybrid_weight \
       --docs=docs.tsv --queries=queries.tsv --qrels=qrels.txt
 
 How many letter n-grams a word list has, and how many of its words become the

@@ -1,12 +1,14 @@
 // What semrank-eval prints and writes of an evaluation.
 //
 //   Table     for people: means to four places, standard errors below them.
-//   JSON      for programs: one object a line, numbers in full precision.
+//   JSON      for programs: numbers in full precision.
 //   TREC run  the rankings themselves, for trec_eval and similar tools.
 //   Threads   thread-safe free functions.
 #ifndef SEMRANK_MODEL_EVAL_EVALUATION_OUTPUT_H_
 #define SEMRANK_MODEL_EVAL_EVALUATION_OUTPUT_H_
 
+#include <nlohmann/json_fwd.hpp>
+#include <span>
 #include <string>
 
 #include "model/eval/collection/collection.h"
@@ -14,24 +16,44 @@
 
 namespace semrank {
 
-// A line on what was evaluated, an empty line and the column names.
-std::string FormatTableHead(const Collection& collection,
-                            const EvaluateOptions& options);
-// Two lines for one ranker.
-std::string FormatTableRows(const Evaluation& evaluation);
+// A line on what was evaluated.
+std::string FormatCollection(const Collection& collection,
+                             const EvaluateOptions& options);
+
+// Rows below each other, with their columns in line: rankers have the width of
+// the longest name.
+class ResultTable {
+ public:
+  explicit ResultTable(std::span<const std::string> rankers);
+
+  std::string Head() const;
+  // Two lines: the means, and their standard errors. "rloss" is the mean over
+  // queries; "tied" the share of queries with ties that could change a metric.
+  std::string Rows(const Evaluation& evaluation) const;
+
+ private:
+  int name_width_;
+};
 
 // {"ranker": ..., "queries": n, "metrics": {"ndcg@1": x, ...},
-//  "standard_errors": {...}, "candidates": "all", "gain": "exponential"}
-std::string FormatJson(const Evaluation& evaluation,
-                       const EvaluateOptions& options);
+//  "standard_errors": {...}, "ranking_loss": x, "mean_ranking_loss": x,
+//  "tied_queries": x}
+nlohmann::ordered_json EvaluationToJson(const Evaluation& evaluation);
+
+// "candidates", "gain" and "ties", added to `json`.
+void AddOptions(const EvaluateOptions& options, nlohmann::ordered_json& json);
+
+// A line a query and metric: query id, metric, value and, if there is one, the
+// baseline's value, with tabs between.
+std::string FormatPerQuery(const Evaluation& evaluation,
+                           const Evaluation* baseline,
+                           const Collection& collection);
 
 // Rankings in TREC run format, one line a document:
 //
 //   query_id Q0 doc_id rank score ranker
 //
-// TREC tools ignore the rank, sort by score and break ties in different ways.
-// So a score that is not below the previous one is written as the next smaller
-// float: every tool then sees this order.
+// Tied documents have equal scores, in trec_eval's order: id falling.
 std::string FormatTrecRun(const Evaluation& evaluation,
                           const Collection& collection);
 

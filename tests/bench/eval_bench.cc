@@ -13,7 +13,7 @@
 
 #include "model/eval/metrics/metrics.h"
 #include "model/eval/rankers/bm25_ranker.h"
-#include "model/eval/rankers/letter_tfidf_ranker.h"
+#include "model/eval/rankers/tfidf_ranker.h"
 #include "model/eval/rankers/model_ranker.h"
 
 namespace semrank {
@@ -93,7 +93,7 @@ void BM_ScoreAll_Bm25(benchmark::State& state) {
 BENCHMARK(BM_ScoreAll_Bm25)->Arg(16)->Unit(benchmark::kMillisecond);
 
 void BM_ScoreAll_LetterTfidf(benchmark::State& state) {
-  static const auto ranker = *LetterTfidfRanker::Create(Documents());
+  static const auto ranker = *TfidfRanker::OfLetters(Documents());
   ScoreQueries(*ranker, state);
 }
 BENCHMARK(BM_ScoreAll_LetterTfidf)->Arg(16)->Unit(benchmark::kMillisecond);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <numeric>
 #include <string_view>
 #include <utility>
 
@@ -57,6 +58,23 @@ absl::Status ReadTexts(
     keep(id, std::move(text));
     return std::string();
   });
+}
+
+// By falling id; `index` becomes the new one.
+void SortDocuments(Collection& collection, IdIndex& index) {
+  std::vector<std::uint32_t> order(collection.documents.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return collection.document_ids[a] > collection.document_ids[b];
+  });
+  Collection sorted;
+  for (const std::uint32_t document : order) {
+    std::string& id = collection.document_ids[document];
+    index[id] = static_cast<std::uint32_t>(sorted.documents.size());
+    sorted.document_ids.push_back(std::move(id));
+    sorted.documents.push_back(std::move(collection.documents[document]));
+  }
+  collection = std::move(sorted);
 }
 
 // Judgements onto queries, line by line.
@@ -153,6 +171,7 @@ absl::StatusOr<Collection> ReadCollection(const CollectionFiles& files,
                                       collection.documents.push_back(
                                           std::move(text));
                                     }));
+  SortDocuments(collection, document_index);
   SEMRANK_RETURN_IF_ERROR(
       ReadTexts(files.queries, bad_lines, query_index,
                 [&](std::string_view id, std::string text) {

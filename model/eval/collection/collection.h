@@ -5,8 +5,9 @@
 //            judgements in TREC qrels "query_id iteration doc_id grade"; each
 //            plain, .gz or .zst.
 //   Texts    normalised; an empty one (no letters, no numbers) is valid.
-//   Order    documents and queries as in their files: the document's index
-//            breaks ties between equal scores everywhere in this folder.
+//   Order    queries as in their file. Documents by falling id, byte by byte:
+//            trec_eval's order of equal scores. So no result depends on the
+//            order of the documents file.
 //   Errors   bad lines are counted by BadLines: wrong number of fields, invalid
 //            UTF-8, an id that is empty, contains a blank, is longer than
 //            kMaxIdBytes or is repeated, a grade that is no whole number in

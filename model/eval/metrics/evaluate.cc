@@ -27,7 +27,7 @@ std::vector<QueryEvaluation> QueriesToEvaluate(const Collection& collection) {
   std::vector<QueryEvaluation> queries;
   for (std::size_t q = 0; q < collection.queries.size(); ++q) {
     if (!collection.queries[q].HasRelevant()) continue;
-    queries.push_back({static_cast<std::uint32_t>(q), {}, {}, {}});
+    queries.emplace_back().query = static_cast<std::uint32_t>(q);
   }
   return queries;
 }
@@ -38,97 +38,139 @@ std::size_t BlockSize(std::size_t num_documents) {
   return std::clamp<std::size_t>(fitting, 1, kBlockQueries);
 }
 
-MetricSummary SummaryOf(const std::vector<QueryEvaluation>& queries) {
-  std::vector<MetricValues> values;
-  values.reserve(queries.size());
-  for (const QueryEvaluation& query : queries) values.push_back(query.metrics);
-  return Summarize(values);
+// Measures one query at a time by the scores of its candidates. Keeps scratch
+// memory between queries.
+class QueryMeasurer {
+ public:
+  // Both must outlive the object.
+  QueryMeasurer(const Collection& collection, const EvaluateOptions& options)
+      : collection_(&collection), options_(&options) {}
+
+  const JudgedQuery& QueryOf(const QueryEvaluation& evaluation) const {
+    return collection_->queries[evaluation.query];
+  }
+  // scores[d] is that of document d.
+  void MeasureAll(std::span<const float> scores, QueryEvaluation& evaluation);
+  // scores[i] is that of the query's judgement i.
+  void MeasureJudged(std::span<const float> scores,
+                     QueryEvaluation& evaluation);
+
+ private:
+  // Measures by `scores` and relevant_, both by position.
+  void Measure(std::span<const float> scores, QueryEvaluation& evaluation);
+
+  const Collection* collection_;
+  const EvaluateOptions* options_;
+  std::vector<GradedPosition> relevant_;
+};
+
+void QueryMeasurer::MeasureAll(std::span<const float> scores,
+                               QueryEvaluation& evaluation) {
+  relevant_.clear();
+  for (const Judgement& judgement : QueryOf(evaluation).judgements) {
+    if (judgement.grade < 1) continue;
+    relevant_.push_back({judgement.document, judgement.grade});
+  }
+  Measure(scores, evaluation);
 }
 
-// What one worker does: ranks and measures a block of queries at a time. Keeps
-// scratch memory between blocks.
+// Judgements are sorted by document, so ties keep the order of documents.
+void QueryMeasurer::MeasureJudged(std::span<const float> scores,
+                                  QueryEvaluation& evaluation) {
+  const std::vector<Judgement>& judgements = QueryOf(evaluation).judgements;
+  relevant_.clear();
+  for (std::uint32_t i = 0; i < judgements.size(); ++i) {
+    if (judgements[i].grade < 1) continue;
+    relevant_.push_back({i, judgements[i].grade});
+  }
+  Measure(scores, evaluation);
+  for (RankedDocument& ranked : evaluation.run) {
+    ranked.index = judgements[ranked.index].document;
+  }
+}
+
+void QueryMeasurer::Measure(std::span<const float> scores,
+                            QueryEvaluation& evaluation) {
+  std::vector<RankedGrade> ranked = RankRelevant(scores, relevant_);
+  std::vector<int> missing = QueryOf(evaluation).missing_grades;
+  for (const GradedPosition& document : relevant_) {
+    if (scores[document.position] != kNotRanked) continue;
+    missing.push_back(document.grade);
+  }
+  evaluation.has_ties = TiesMatter(ranked);
+  if (options_->ties == Ties::kTrec) BreakTies(ranked);
+  evaluation.metrics = ComputeMetrics(ranked, missing, options_->gain);
+  const std::size_t num_not_ranked = relevant_.size() - ranked.size();
+  evaluation.tuples = CountRankingTuples(ranked, missing.size(),
+                                         scores.size() - num_not_ranked);
+  if (options_->run_depth == 0) return;
+  RankScores(scores, options_->run_depth, evaluation.run);
+  std::erase_if(evaluation.run, [](const RankedDocument& document) {
+    return document.score == kNotRanked;
+  });
+}
+
+// What one worker does: ranks and measures a block of queries at a time.
 class BlockEvaluator {
  public:
   // All three must outlive the object.
   BlockEvaluator(const Ranker& ranker, const Collection& collection,
                  const EvaluateOptions& options)
-      : ranker_(&ranker), collection_(&collection), options_(&options) {}
+      : ranker_(&ranker),
+        candidates_(options.candidates),
+        measurer_(collection, options) {}
 
   // Fills in metrics and run of the queries in `block`. Memory: 4 bytes x
   // block.size() x documents when all documents are candidates.
-  void Run(std::span<QueryEvaluation> block);
+  void Run(std::span<QueryEvaluation> block) {
+    if (candidates_ == Candidates::kAll) return RankAll(block);
+    for (QueryEvaluation& evaluation : block) RankJudged(evaluation);
+  }
 
  private:
-  const JudgedQuery& QueryOf(const QueryEvaluation& evaluation) const {
-    return collection_->queries[evaluation.query];
-  }
   void RankJudged(QueryEvaluation& evaluation);
   void RankAll(std::span<QueryEvaluation> block);
-  // Measures one query by its `scores` and relevant_, both by position.
-  void Measure(std::span<const float> scores, QueryEvaluation& evaluation);
 
   const Ranker* ranker_;
-  const Collection* collection_;
-  const EvaluateOptions* options_;
-  std::vector<std::uint32_t> documents_;
-  std::vector<GradedPosition> relevant_;
+  Candidates candidates_;
+  QueryMeasurer measurer_;
   std::vector<float> scores_;
 };
 
-void BlockEvaluator::Run(std::span<QueryEvaluation> block) {
-  if (options_->candidates == Candidates::kAll) return RankAll(block);
-  for (QueryEvaluation& evaluation : block) RankJudged(evaluation);
-}
-
-// scores_[i] belongs to judgement i. Judgements are sorted by document, so ties
-// keep the order of the documents file.
 void BlockEvaluator::RankJudged(QueryEvaluation& evaluation) {
-  const JudgedQuery& query = QueryOf(evaluation);
-  documents_.clear();
-  relevant_.clear();
-  for (const Judgement& judgement : query.judgements) {
-    const auto position = static_cast<std::uint32_t>(documents_.size());
-    if (judgement.grade >= 1) relevant_.push_back({position, judgement.grade});
-    documents_.push_back(judgement.document);
-  }
-  scores_.resize(documents_.size());
-  ranker_->ScoreSome(query.text, documents_, scores_);
-  Measure(scores_, evaluation);
-  for (RankedDocument& ranked : evaluation.run) {
-    ranked.index = documents_[ranked.index];
-  }
+  const JudgedQuery& query = measurer_.QueryOf(evaluation);
+  std::vector<std::uint32_t> documents;
+  for (const Judgement& j : query.judgements) documents.push_back(j.document);
+  scores_.resize(documents.size());
+  ranker_->ScoreSome(query.text, documents, scores_);
+  measurer_.MeasureJudged(scores_, evaluation);
 }
 
 void BlockEvaluator::RankAll(std::span<QueryEvaluation> block) {
-  const std::size_t num_documents = collection_->documents.size();
+  const std::size_t num_documents = ranker_->num_documents();
   std::vector<std::string_view> texts;
-  for (const QueryEvaluation& e : block) texts.push_back(QueryOf(e).text);
+  for (const QueryEvaluation& evaluation : block) {
+    texts.push_back(measurer_.QueryOf(evaluation).text);
+  }
   scores_.resize(block.size() * num_documents);
   ranker_->ScoreAll(texts, scores_.data());
   std::span<const float> rest(scores_);
   for (QueryEvaluation& evaluation : block) {
-    relevant_.clear();
-    for (const Judgement& judgement : QueryOf(evaluation).judgements) {
-      if (judgement.grade < 1) continue;
-      relevant_.push_back({judgement.document, judgement.grade});
-    }
-    Measure(rest.first(num_documents), evaluation);
+    measurer_.MeasureAll(rest.first(num_documents), evaluation);
     rest = rest.subspan(num_documents);
   }
 }
 
-void BlockEvaluator::Measure(std::span<const float> scores,
-                             QueryEvaluation& evaluation) {
-  const std::vector<RankedGrade> ranked = RankRelevant(scores, relevant_);
-  const std::vector<int>& missing = QueryOf(evaluation).missing_grades;
-  evaluation.metrics = ComputeMetrics(ranked, missing, options_->gain);
-  evaluation.tuples = CountRankingTuples(ranked, missing.size(), scores.size());
-  if (options_->run_depth > 0) {
-    RankScores(scores, options_->run_depth, evaluation.run);
-  }
-}
-
 }  // namespace
+
+void Summarize(Evaluation& evaluation) {
+  std::vector<MetricValues> values;
+  values.reserve(evaluation.queries.size());
+  for (const QueryEvaluation& query : evaluation.queries) {
+    values.push_back(query.metrics);
+  }
+  evaluation.summary = Summarize(values);
+}
 
 std::optional<double> Evaluation::ranking_loss() const {
   RankingTuples sum;
@@ -137,7 +179,34 @@ std::optional<double> Evaluation::ranking_loss() const {
     sum.total += query.tuples.total;
   }
   if (sum.total == 0) return std::nullopt;
-  return static_cast<double>(sum.wrong) / static_cast<double>(sum.total);
+  return sum.wrong / sum.total;
+}
+
+std::optional<MeanAndError> Evaluation::mean_ranking_loss() const {
+  std::vector<double> losses;
+  for (const QueryEvaluation& query : queries) {
+    if (const auto loss = query.tuples.loss()) losses.push_back(*loss);
+  }
+  if (losses.empty()) return std::nullopt;
+  return MeanOf(losses);
+}
+
+double Evaluation::tied_share() const {
+  const auto num_tied = std::count_if(
+      queries.begin(), queries.end(),
+      [](const QueryEvaluation& query) { return query.has_ties; });
+  return static_cast<double>(num_tied) / static_cast<double>(queries.size());
+}
+
+Evaluation Evaluation::OfQueries(std::span<const std::uint32_t> wanted) const {
+  Evaluation part{ranker, {}, {}};
+  for (const QueryEvaluation& query : queries) {
+    if (std::binary_search(wanted.begin(), wanted.end(), query.query)) {
+      part.queries.push_back(query);
+    }
+  }
+  Summarize(part);
+  return part;
 }
 
 absl::StatusOr<Evaluation> EvaluateRanker(const Ranker& ranker,
@@ -174,7 +243,31 @@ absl::StatusOr<Evaluation> EvaluateRanker(const Ranker& ranker,
     done += now.size();
     if (progress) progress->Update(static_cast<std::int64_t>(done));
   }
-  evaluation.summary = SummaryOf(evaluation.queries);
+  Summarize(evaluation);
+  return evaluation;
+}
+
+Evaluation EvaluateRun(const TrecRun& run, const Collection& collection,
+                       const EvaluateOptions& options) {
+  Evaluation evaluation{"run", QueriesToEvaluate(collection), {}};
+  QueryMeasurer measurer(collection, options);
+  std::vector<float> scores, judged;
+  for (QueryEvaluation& query : evaluation.queries) {
+    scores.assign(collection.documents.size(), kNotRanked);
+    for (const ScoredDocument& document : run[query.query]) {
+      scores[document.document] = document.score;
+    }
+    if (options.candidates == Candidates::kAll) {
+      measurer.MeasureAll(scores, query);
+      continue;
+    }
+    judged.clear();
+    for (const Judgement& judgement : measurer.QueryOf(query).judgements) {
+      judged.push_back(scores[judgement.document]);
+    }
+    measurer.MeasureJudged(judged, query);
+  }
+  Summarize(evaluation);
   return evaluation;
 }
 

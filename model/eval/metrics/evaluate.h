@@ -1,6 +1,9 @@
 // Ranks the documents of every judged query and measures the result.
 //
-//   Ranking  score falling, then order in the documents file.
+//   Ranking  score falling, then id falling, as trec_eval does it.
+//   Ties     by default each metric is the mean over all orders of the
+//   documents
+//            of equal score, as their order says nothing of the ranker.
 //   Queries  those without a document of positive grade are excluded: every
 //            ranking of them would score the same.
 //   Results  independent of the number of threads.
@@ -9,12 +12,14 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "model/base/thread_pool.h"
 #include "model/eval/collection/collection.h"
+#include "model/eval/collection/trec_run.h"
 #include "model/eval/metrics/metrics.h"
 #include "model/eval/rankers/ranker.h"
 #include "model/nn/cosine_scorer.h"
@@ -26,9 +31,15 @@ enum class Candidates {
   kAll,     // the whole collection
 };
 
+enum class Ties {
+  kExpected,  // mean over all orders of documents of equal score
+  kTrec,      // the higher id ranks first
+};
+
 struct EvaluateOptions {
   Candidates candidates = Candidates::kAll;
   Gain gain = Gain::kExponential;
+  Ties ties = Ties::kExpected;
   // Ranked documents to keep per query; 0 = none. Does not change the measures.
   std::uint32_t run_depth = 0;
   // Shows a progress bar on standard error.
@@ -39,6 +50,7 @@ struct QueryEvaluation {
   std::uint32_t query = 0;  // index in Collection::queries
   MetricValues metrics{};
   RankingTuples tuples{};
+  bool has_ties = false;            // whose order could change a metric
   std::vector<RankedDocument> run;  // run_depth best, in order
 };
 
@@ -47,9 +59,18 @@ struct Evaluation {
   std::vector<QueryEvaluation> queries;  // in order of the queries file
   MetricSummary summary;
 
-  // Over the tuples of all queries; nullopt when there are none.
+  // Over the tuples of all queries together; nullopt when there are none.
   std::optional<double> ranking_loss() const;
+  // As SSI defines it: the mean over the queries that have tuples.
+  std::optional<MeanAndError> mean_ranking_loss() const;
+  // The share of queries with ties that could change a metric.
+  double tied_share() const;
+  // That of some of the queries: indices into the collection's, rising.
+  Evaluation OfQueries(std::span<const std::uint32_t> wanted) const;
 };
+
+// Sets the summary, from the queries.
+void Summarize(Evaluation& evaluation);
 
 // `ranker` must have been made for the collection's documents. Cancelled after
 // Ctrl-C (see interrupt.h).
@@ -57,6 +78,10 @@ absl::StatusOr<Evaluation> EvaluateRanker(const Ranker& ranker,
                                           const Collection& collection,
                                           const EvaluateOptions& options,
                                           ThreadPool& pool);
+
+// Measures a ranking that was made before. What it does not list is not found.
+Evaluation EvaluateRun(const TrecRun& run, const Collection& collection,
+                       const EvaluateOptions& options);
 
 }  // namespace semrank
 

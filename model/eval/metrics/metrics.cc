@@ -4,15 +4,11 @@
 #include <cassert>
 #include <cmath>
 #include <functional>
+#include <numeric>
+#include <tuple>
 
 namespace semrank {
 namespace {
-
-double DiscountedGain(int grade, std::int64_t rank, Gain gain) {
-  const double value =
-      gain == Gain::kExponential ? std::exp2(grade) - 1 : grade;
-  return value / std::log2(static_cast<double>(rank) + 1);
-}
 
 // Positive grades of all judged documents, best first.
 std::vector<int> IdealOrder(std::span<const RankedGrade> relevant,
@@ -23,28 +19,101 @@ std::vector<int> IdealOrder(std::span<const RankedGrade> relevant,
   return grades;
 }
 
-double Ndcg(std::span<const RankedGrade> relevant,
+// Relevant documents of one score. They share the ranks above + 1 .. above +
+// size with the other documents of that score.
+struct TieGroup {
+  double above = 0;
+  double size = 0;
+  double num_relevant = 0;
+  double gain = 0;         // sum over the relevant documents
+  double found_above = 0;  // relevant documents of higher scores
+};
+
+double GainOf(int grade, Gain gain) {
+  return gain == Gain::kExponential ? std::exp2(grade) - 1 : grade;
+}
+
+double Discount(double rank) { return std::log2(rank + 1); }
+
+std::vector<TieGroup> GroupByScore(std::span<const RankedGrade> relevant,
+                                   Gain gain) {
+  std::vector<TieGroup> groups;
+  double found = 0;
+  for (const RankedGrade& document : relevant) {
+    const auto above = static_cast<double>(document.rank - 1);
+    if (groups.empty() || groups.back().above != above) {
+      groups.push_back({.above = above,
+                        .size = static_cast<double>(document.tied),
+                        .found_above = found});
+    }
+    groups.back().num_relevant += 1;
+    groups.back().gain += GainOf(document.grade, gain);
+    found += 1;
+  }
+  return groups;
+}
+
+// Each document of a group is at each of its ranks with probability 1 / size.
+double Ndcg(const std::vector<TieGroup>& groups,
             const std::vector<int>& ideal_order, Gain gain, int k) {
   double dcg = 0;
-  for (const RankedGrade& document : relevant) {
-    if (document.rank > k) break;
-    dcg += DiscountedGain(document.grade, document.rank, gain);
+  for (const TieGroup& group : groups) {
+    const double last = std::min<double>(k, group.above + group.size);
+    for (double rank = group.above + 1; rank <= last; ++rank) {
+      dcg += group.gain / group.size / Discount(rank);
+    }
   }
   double ideal = 0;
   const int num_ideal = std::min(k, static_cast<int>(ideal_order.size()));
   for (int i = 0; i < num_ideal; ++i) {
-    ideal += DiscountedGain(ideal_order[i], i + 1, gain);
+    ideal += GainOf(ideal_order[i], gain) / Discount(i + 1);
   }
   return dcg / ideal;
 }
 
-double AveragePrecision(std::span<const RankedGrade> relevant,
+// A relevant document at the j-th rank of its group has found_above + 1 +
+// (j - 1) * (num_relevant - 1) / (size - 1) relevant documents up to its rank,
+// in the mean. The sum over j of that / (above + j) needs the sum of 1 / rank
+// only.
+double AveragePrecision(const std::vector<TieGroup>& groups,
                         std::size_t num_relevant) {
   double sum = 0;
-  for (std::size_t i = 0; i < relevant.size(); ++i) {
-    sum += static_cast<double>(i + 1) / static_cast<double>(relevant[i].rank);
+  for (const TieGroup& group : groups) {
+    double inverse_ranks = 0;
+    for (double j = 1; j <= group.size; ++j) {
+      inverse_ranks += 1 / (group.above + j);
+    }
+    double precisions = (group.found_above + 1) * inverse_ranks;
+    if (group.size > 1) {
+      precisions += (group.num_relevant - 1) / (group.size - 1) *
+                    (group.size - (group.above + 1) * inverse_ranks);
+    }
+    sum += group.num_relevant / group.size * precisions;
   }
   return sum / static_cast<double>(num_relevant);
+}
+
+// The first relevant document is the first of its group at place j with
+// probability C(size - j, num_relevant - 1) / C(size, num_relevant).
+double ReciprocalRank(const std::vector<TieGroup>& groups) {
+  if (groups.empty()) return 0;
+  const TieGroup& group = groups.front();
+  double probability = group.num_relevant / group.size;
+  double sum = 0;
+  for (double j = 1; j <= group.size - group.num_relevant + 1; ++j) {
+    sum += probability / (group.above + j);
+    probability *= (group.size - j - group.num_relevant + 1) / (group.size - j);
+  }
+  return sum;
+}
+
+double RelevantInFirst(const std::vector<TieGroup>& groups, double k) {
+  double sum = 0;
+  for (const TieGroup& group : groups) {
+    const double places = std::clamp(k - group.above, 0.0, group.size);
+    sum += group.num_relevant * places / group.size;
+  }
+  return sum;
 }
 
 // Plain counting loops, one pass per relevant document: the compiler vectorises
@@ -57,13 +126,20 @@ std::int64_t CountScores(std::span<const float> scores, Compare counts) {
   return count;
 }
 
-std::int64_t RankOf(std::span<const float> scores, std::uint32_t position) {
-  const float own = scores[position];
-  return 1 +
-         CountScores(scores.first(position),
-                     [own](float score) { return score >= own; }) +
-         CountScores(scores.subspan(position + 1),
-                     [own](float score) { return score > own; });
+RankedGrade RankOf(std::span<const float> scores,
+                   const GradedPosition& document) {
+  const float own = scores[document.position];
+  const auto equal = [own](float score) { return score == own; };
+  const std::int64_t above =
+      CountScores(scores, [own](float score) { return score > own; });
+  const std::int64_t before =
+      CountScores(scores.first(document.position), equal);
+  const std::int64_t after =
+      CountScores(scores.subspan(document.position + 1), equal);
+  return {.rank = above + 1,
+          .grade = document.grade,
+          .tied = before + 1 + after,
+          .tied_before = before};
 }
 
 }  // namespace
@@ -73,70 +149,92 @@ std::vector<RankedGrade> RankRelevant(
   std::vector<RankedGrade> ranked;
   ranked.reserve(relevant.size());
   for (const GradedPosition& document : relevant) {
-    ranked.push_back({RankOf(scores, document.position), document.grade});
+    if (scores[document.position] == kNotRanked) continue;
+    ranked.push_back(RankOf(scores, document));
   }
   std::sort(ranked.begin(), ranked.end(),
             [](const RankedGrade& a, const RankedGrade& b) {
-              return a.rank < b.rank;
+              return std::tie(a.rank, a.tied_before) <
+                     std::tie(b.rank, b.tied_before);
             });
   return ranked;
+}
+
+bool TiesMatter(std::span<const RankedGrade> relevant) {
+  for (std::size_t i = 0; i < relevant.size(); ++i) {
+    std::int64_t equal = 0;  // of the same score and grade
+    for (const RankedGrade& other : relevant) {
+      equal +=
+          other.rank == relevant[i].rank && other.grade == relevant[i].grade;
+    }
+    if (equal < relevant[i].tied) return true;
+  }
+  return false;
+}
+
+void BreakTies(std::vector<RankedGrade>& relevant) {
+  for (RankedGrade& document : relevant) {
+    document.rank += document.tied_before;
+    document.tied = 1;
+    document.tied_before = 0;
+  }
 }
 
 MetricValues ComputeMetrics(std::span<const RankedGrade> relevant,
                             std::span<const int> missing_grades, Gain gain) {
   assert(!relevant.empty() || !missing_grades.empty());
   const std::vector<int> ideal_order = IdealOrder(relevant, missing_grades);
+  const std::vector<TieGroup> groups = GroupByScore(relevant, gain);
   MetricValues values{};
-  values[kNdcgAt1] = Ndcg(relevant, ideal_order, gain, 1);
-  values[kNdcgAt3] = Ndcg(relevant, ideal_order, gain, 3);
-  values[kNdcgAt10] = Ndcg(relevant, ideal_order, gain, 10);
-  values[kMap] = AveragePrecision(relevant, ideal_order.size());
-  // MRR is 0 when no relevant document was ranked.
-  if (!relevant.empty()) {
-    values[kMrr] = 1.0 / static_cast<double>(relevant.front().rank);
-  }
-  const auto in_first_ten = std::count_if(
-      relevant.begin(), relevant.end(),
-      [](const RankedGrade& document) { return document.rank <= 10; });
-  values[kPAt10] = static_cast<double>(in_first_ten) / 10;
+  values[kNdcgAt1] = Ndcg(groups, ideal_order, gain, 1);
+  values[kNdcgAt3] = Ndcg(groups, ideal_order, gain, 3);
+  values[kNdcgAt10] = Ndcg(groups, ideal_order, gain, 10);
+  values[kMap] = AveragePrecision(groups, ideal_order.size());
+  values[kMrr] = ReciprocalRank(groups);
+  values[kPAt10] = RelevantInFirst(groups, 10) / 10;
   return values;
 }
 
 RankingTuples CountRankingTuples(std::span<const RankedGrade> relevant,
                                  std::size_t num_missing,
                                  std::size_t num_candidates) {
-  const auto num_relevant = static_cast<std::int64_t>(relevant.size());
-  const auto num_others =
-      static_cast<std::int64_t>(num_candidates) - num_relevant;
-  const auto missing = static_cast<std::int64_t>(num_missing);
-  RankingTuples tuples = {.wrong = missing * num_others,
-                          .total = (missing + num_relevant) * num_others};
-  // i relevant documents rank above the i-th, counted from 0; the others above
-  // it are in the wrong order.
-  for (std::int64_t i = 0; i < num_relevant; ++i) {
-    tuples.wrong += relevant[i].rank - 1 - i;
+  const auto num_others = static_cast<double>(num_candidates - relevant.size());
+  const auto missing = static_cast<double>(num_missing);
+  RankingTuples tuples = {
+      .wrong = missing * num_others,
+      .total = (missing + static_cast<double>(relevant.size())) * num_others};
+  // Of the documents above and tied, those that are not relevant themselves.
+  for (const TieGroup& group : GroupByScore(relevant, Gain::kLinear)) {
+    tuples.wrong +=
+        group.num_relevant * (group.above - group.found_above +
+                              (group.size - group.num_relevant) / 2);
   }
   return tuples;
 }
 
+MeanAndError MeanOf(std::span<const double> values) {
+  if (values.empty()) return {};
+  const auto count = static_cast<double>(values.size());
+  const double mean =
+      std::accumulate(values.begin(), values.end(), 0.0) / count;
+  if (values.size() == 1) return {.mean = mean};
+  // A second pass, not the sum of squares: that would cancel for nearly equal
+  // values.
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return {.mean = mean,
+          .standard_error = std::sqrt(squares / (count - 1) / count)};
+}
+
 MetricSummary Summarize(std::span<const MetricValues> values) {
   MetricSummary summary;
-  const auto count = static_cast<double>(values.size());
-  if (values.empty()) return summary;
+  std::vector<double> column(values.size());
   for (int metric = 0; metric < kNumMetrics; ++metric) {
-    double sum = 0;
-    for (const MetricValues& value : values) sum += value[metric];
-    const double mean = sum / count;
-    // A second pass, not the sum of squares: that would cancel for nearly equal
-    // values.
-    double squares = 0;
-    for (const MetricValues& value : values) {
-      squares += (value[metric] - mean) * (value[metric] - mean);
-    }
-    summary.mean[metric] = mean;
-    if (values.size() > 1) {
-      summary.standard_error[metric] = std::sqrt(squares / (count - 1) / count);
-    }
+    std::transform(values.begin(), values.end(), column.begin(),
+                   [metric](const MetricValues& row) { return row[metric]; });
+    const MeanAndError mean = MeanOf(column);
+    summary.mean[metric] = mean.mean;
+    summary.standard_error[metric] = mean.standard_error;
   }
   return summary;
 }

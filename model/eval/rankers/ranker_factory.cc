@@ -2,79 +2,122 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 #include "model/eval/rankers/hybrid_ranker.h"
-#include "model/eval/rankers/letter_tfidf_ranker.h"
 #include "model/eval/rankers/model_ranker.h"
+#include "model/eval/rankers/name_match_ranker.h"
+#include "model/eval/rankers/tfidf_ranker.h"
 #include "model/format/model_bundle.h"
 
 namespace semrank {
 namespace {
 
-constexpr std::array<std::string_view, 3> kNames = {"model", "bm25",
-                                                    "letter_tfidf"};
+constexpr std::array<std::string_view, 4> kNames = {
+    "model", "bm25", "letter_tfidf", "word_tfidf"};
+constexpr std::string_view kModelPrefix = "model:";
+constexpr std::string_view kNameMatchSuffix = "+name_match";
 
-// "a+b" to {"a", "b"}, "a" to {"a", ""}.
-std::pair<std::string_view, std::string_view> SplitName(std::string_view name) {
-  const std::size_t plus = name.find('+');
-  if (plus == std::string_view::npos) return {name, ""};
-  return {name.substr(0, plus), name.substr(plus + 1)};
-}
+// "a+b+name_match" has all three parts; second is empty without a '+'.
+struct NameParts {
+  std::string_view first;
+  std::string_view second;
+  bool name_match = false;
+};
 
 bool IsSingleName(std::string_view name) {
-  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end() ||
+         (name.starts_with(kModelPrefix) && name != kModelPrefix);
+}
+
+// A folder's name may contain '+', so only the last one can join two rankers.
+NameParts SplitName(std::string_view name) {
+  NameParts parts;
+  parts.name_match = name.ends_with(kNameMatchSuffix);
+  if (parts.name_match) name.remove_suffix(kNameMatchSuffix.size());
+  const std::size_t plus = name.rfind('+');
+  const bool joins =
+      plus != std::string_view::npos &&
+      (!name.starts_with(kModelPrefix) || IsSingleName(name.substr(plus + 1)));
+  parts.first = name.substr(0, joins ? plus : name.size());
+  if (joins) parts.second = name.substr(plus + 1);
+  return parts;
+}
+
+absl::StatusOr<std::unique_ptr<Ranker>> CreateModel(
+    const std::string& directory, std::int64_t version,
+    const std::vector<std::string>& documents, ThreadPool& pool) {
+  SEMRANK_ASSIGN_OR_RETURN(auto model, LoadModel(directory, version));
+  return std::make_unique<ModelRanker>(std::move(model), documents, pool);
 }
 
 absl::StatusOr<std::unique_ptr<Ranker>> CreateSingle(
     std::string_view name, const RankerOptions& options,
     const std::vector<std::string>& documents, ThreadPool& pool) {
   if (name == "bm25") return Bm25Ranker::Create(documents, options.bm25);
+  if (name == "word_tfidf") return TfidfRanker::OfWords(documents);
   if (name == "letter_tfidf") {
-    return LetterTfidfRanker::Create(documents, options.tfidf_ngram_length);
+    return TfidfRanker::OfLetters(documents, options.tfidf_ngram_length);
   }
-  SEMRANK_ASSIGN_OR_RETURN(auto model,
-                           LoadModel(options.model_dir, options.model_version));
-  return std::make_unique<ModelRanker>(std::move(model), documents, pool);
+  if (name == "model") {
+    return CreateModel(options.model_dir, options.model_version, documents,
+                       pool);
+  }
+  name.remove_prefix(kModelPrefix.size());
+  return CreateModel(std::string(name), /*version=*/0, documents, pool);
+}
+
+absl::StatusOr<std::unique_ptr<Ranker>> CreatePair(
+    const NameParts& parts, const RankerOptions& options,
+    const std::vector<std::string>& documents, ThreadPool& pool) {
+  SEMRANK_ASSIGN_OR_RETURN(auto first,
+                           CreateSingle(parts.first, options, documents, pool));
+  if (parts.second.empty()) return first;
+  SEMRANK_ASSIGN_OR_RETURN(
+      auto second, CreateSingle(parts.second, options, documents, pool));
+  return std::make_unique<HybridRanker>(std::move(first), std::move(second),
+                                        options.hybrid_weight);
 }
 
 }  // namespace
 
 absl::Status CheckRankerName(std::string_view name) {
-  const auto [first, second] = SplitName(name);
-  const bool pair = name.find('+') != std::string_view::npos;
-  if (!IsSingleName(first) || (pair && !IsSingleName(second))) {
+  const NameParts parts = SplitName(name);
+  const bool is_single = parts.second.data() == nullptr;
+  if (!IsSingleName(parts.first) ||
+      !(is_single || IsSingleName(parts.second))) {
     return absl::InvalidArgumentError(absl::StrFormat(
-        "'%s' is no ranker; there are model, bm25, letter_tfidf, and pairs "
-        "such as model+bm25",
+        "'%s' is no ranker; there are model, model:DIR, bm25, letter_tfidf, "
+        "word_tfidf, pairs such as model+bm25, and each +name_match",
         name));
   }
-  if (first == second) {
+  if (parts.first == parts.second) {
     return absl::InvalidArgumentError(
         absl::StrFormat("'%s' joins a ranker with itself", name));
   }
   return absl::OkStatus();
 }
 
-bool UsesModel(std::string_view name) {
-  const auto [first, second] = SplitName(name);
-  return first == "model" || second == "model";
+bool UsesModelDir(std::string_view name) {
+  const NameParts parts = SplitName(name);
+  return parts.first == "model" || parts.second == "model";
 }
+
+bool IsPair(std::string_view name) { return !SplitName(name).second.empty(); }
 
 absl::StatusOr<std::unique_ptr<Ranker>> CreateRanker(
     std::string_view name, const RankerOptions& options,
-    const std::vector<std::string>& documents, ThreadPool& pool) {
+    const Collection& collection, ThreadPool& pool) {
   SEMRANK_RETURN_IF_ERROR(CheckRankerName(name));
-  const auto [first_name, second_name] = SplitName(name);
-  SEMRANK_ASSIGN_OR_RETURN(auto first,
-                           CreateSingle(first_name, options, documents, pool));
-  if (second_name.empty()) return first;
-  SEMRANK_ASSIGN_OR_RETURN(auto second,
-                           CreateSingle(second_name, options, documents, pool));
-  return std::make_unique<HybridRanker>(std::move(first), std::move(second),
-                                        options.hybrid_weight);
+  const NameParts parts = SplitName(name);
+  SEMRANK_ASSIGN_OR_RETURN(
+      auto ranker, CreatePair(parts, options, collection.documents, pool));
+  if (!parts.name_match) return ranker;
+  return std::make_unique<NameMatchRanker>(std::move(ranker), collection);
 }
 
 }  // namespace semrank

@@ -1,5 +1,6 @@
-// Rankers by name: "model", "bm25", "letter_tfidf", or two of them joined by
-// '+' (see hybrid_ranker.h).
+// Rankers by name: "model", "model:DIR", "bm25", "letter_tfidf", "word_tfidf",
+// or two of them joined by '+' (see hybrid_ranker.h); each with "+name_match"
+// behind it or not (see name_match_ranker.h).
 #ifndef SEMRANK_MODEL_EVAL_RANKERS_RANKER_FACTORY_H_
 #define SEMRANK_MODEL_EVAL_RANKERS_RANKER_FACTORY_H_
 
@@ -7,11 +8,11 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "model/base/thread_pool.h"
+#include "model/eval/collection/collection.h"
 #include "model/eval/rankers/bm25_ranker.h"
 #include "model/eval/rankers/ranker.h"
 
@@ -33,14 +34,17 @@ struct RankerOptions {
 // Whether `name` could be created; InvalidArgument says why not.
 absl::Status CheckRankerName(std::string_view name);
 
-// Whether `name` is, or contains, "model".
-bool UsesModel(std::string_view name);
+// Whether `name` is, or contains, "model", which is that of model_dir.
+bool UsesModelDir(std::string_view name);
 
-// Makes a ranker for normalised documents. Fails as LoadModel does, or as
-// Create of the rankers.
+// Whether `name` joins two rankers.
+bool IsPair(std::string_view name);
+
+// Makes a ranker for the documents of `collection`, which outlives it. Fails as
+// LoadModel does, or as Create of the rankers.
 absl::StatusOr<std::unique_ptr<Ranker>> CreateRanker(
     std::string_view name, const RankerOptions& options,
-    const std::vector<std::string>& documents, ThreadPool& pool);
+    const Collection& collection, ThreadPool& pool);
 
 }  // namespace semrank
 

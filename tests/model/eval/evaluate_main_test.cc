@@ -91,6 +91,136 @@ TEST_F(EvaluateMainTest, SeveralRankersAreSeveralResults) {
   EXPECT_THAT(table.out, HasSubstr("\nletter_tfidf  "));
 }
 
+TEST_F(EvaluateMainTest, ComparisonIsPartOfTheJson) {
+  const ProgramResult result =
+      Evaluate({"--ranker=letter_tfidf", "--baseline=bm25", "--output=json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto json = nlohmann::json::parse(result.out);
+  EXPECT_EQ(json["ranker"], "letter_tfidf");
+  EXPECT_EQ(json["baseline"]["ranker"], "bm25");
+  for (const char* metric : {"ndcg@1", "ndcg@3", "ndcg@10", "map", "mrr"}) {
+    const auto& comparison = json["comparison"][metric];
+    EXPECT_NEAR(comparison["delta"],
+                json["metrics"][metric].get<double>() -
+                    json["baseline"]["metrics"][metric].get<double>(),
+                1e-12);
+    EXPECT_EQ(comparison["wins"].get<int>() + comparison["ties"].get<int>() +
+                  comparison["losses"].get<int>(),
+              2);
+    EXPECT_TRUE(comparison["p"].is_number());
+  }
+}
+
+TEST_F(EvaluateMainTest, MovedQueriesShowBothRankings) {
+  const std::string run = dir_.Write("x.run",
+                                     "q1 Q0 d3 1 2 x\nq1 Q0 d1 2 1 x\n"
+                                     "q2 Q0 d3 1 1 x\nq2 Q0 d1 2 0 x\n");
+  const ProgramResult table =
+      Evaluate({"--ranker=run:" + run, "--baseline=bm25"});
+  ASSERT_EQ(table.exit_code, 0) << table.err;
+  EXPECT_THAT(table.out, HasSubstr("queries whose ndcg@10 moved most"));
+  EXPECT_THAT(table.out, HasSubstr("q1  apple cream"));
+  EXPECT_THAT(table.out, HasSubstr("d2  apple tart with cream"));
+  EXPECT_THAT(table.out, HasSubstr("d3  banana bread"));
+}
+
+TEST_F(EvaluateMainTest, OwnRunFileHasTheSameMetrics) {
+  const std::string run = dir_.File("bm25.run");
+  Evaluate({"--ranker=bm25", "--run_out=" + run});
+  const ProgramResult result =
+      Evaluate({"--ranker=run:" + run, "--baseline=bm25", "--output=json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto json = nlohmann::json::parse(result.out);
+  EXPECT_EQ(json["metrics"], json["baseline"]["metrics"]);
+  EXPECT_EQ(json["comparison"]["ndcg@10"]["p"], 1);
+}
+
+TEST_F(EvaluateMainTest, SeveralRankersWithABaselineGiveAMatrix) {
+  const std::vector<std::string> flags = {"--ranker=letter_tfidf,word_tfidf",
+                                          "--baseline=bm25"};
+  const ProgramResult table = Evaluate(flags);
+  ASSERT_EQ(table.exit_code, 0) << table.err;
+  EXPECT_THAT(table.out, HasSubstr("Holm's correction for 3 pairs"));
+  const ProgramResult json = Evaluate({flags[0], flags[1], "--output=json"});
+  const auto first =
+      nlohmann::json::parse(json.out.substr(0, json.out.find('\n')));
+  EXPECT_TRUE(first["matrix"]["word_tfidf"]["map"].contains("p_holm"));
+  EXPECT_TRUE(first["matrix"].contains("bm25"));
+}
+
+TEST_F(EvaluateMainTest, OrderOfTheDocumentsFileChangesNothing) {
+  const std::vector<std::string> flags = {
+      "--ranker=bm25,word_tfidf,letter_tfidf", "--output=json"};
+  dir_.Write("docs.tsv", "d3\tBread\nd2\tbread\nd1\tapple\n");
+  const std::string one = Evaluate(flags).out;
+  dir_.Write("docs.tsv", "d1\tapple\nd3\tBread\nd2\tbread\n");
+  EXPECT_EQ(Evaluate(flags).out, one);
+  EXPECT_THAT(one, HasSubstr("tied_queries"));
+}
+
+TEST_F(EvaluateMainTest, TrecTiesRankTheHigherIdFirst) {
+  dir_.Write("docs.tsv", "d1\tpie\nd2\tpie\nd3\tpie\n");
+  dir_.Write("queries.tsv", "q1\tpie\n");
+  dir_.Write("qrels.txt", "q1 0 d1 1\n");
+  const auto mrr = [this](const std::string& ties) {
+    const ProgramResult result =
+        Evaluate({"--ranker=bm25", "--ties=" + ties, "--output=json"});
+    return nlohmann::json::parse(result.out)["metrics"]["mrr"].get<double>();
+  };
+  EXPECT_DOUBLE_EQ(mrr("trec"), 1.0 / 3);
+  EXPECT_DOUBLE_EQ(mrr("expected"), (1 + 1.0 / 2 + 1.0 / 3) / 3);
+}
+
+TEST_F(EvaluateMainTest, SlicesAreMeasuredByThemselves) {
+  const std::string slices =
+      dir_.Write("slices.tsv", "q1\ttwo words\nq2\tone word\n");
+  const ProgramResult json =
+      Evaluate({"--ranker=bm25", "--slices=" + slices, "--output=json"});
+  ASSERT_EQ(json.exit_code, 0) << json.err;
+  const auto result = nlohmann::json::parse(json.out)["slices"];
+  EXPECT_EQ(result["two words"]["queries"], 1);
+  EXPECT_EQ(result["two words"]["metrics"]["mrr"], 1);
+  EXPECT_LT(result["one word"]["metrics"]["mrr"], 1);
+  const ProgramResult table = Evaluate({"--ranker=bm25", "--slices=" + slices});
+  EXPECT_THAT(table.out, HasSubstr("slice one word\n1 queries\nranker "));
+}
+
+TEST_F(EvaluateMainTest, PerQueryFileHasBothValues) {
+  const std::string file = dir_.File("per_query.tsv");
+  const ProgramResult result =
+      Evaluate({"--ranker=bm25",
+                "--baseline=run:" + dir_.Write("x.run", "q1 Q0 d1 1 1 x\n"),
+                "--per_query=" + file});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  std::ifstream lines(file);
+  std::string line;
+  std::getline(lines, line);
+  EXPECT_THAT(line, StartsWith("q1\tndcg@1\t1\t0.33"));
+}
+
+TEST_F(EvaluateMainTest, TunedValuesAreReported) {
+  const ProgramResult result =
+      Evaluate({"--ranker=bm25", "--tune=bm25_k1,bm25_b", "--output=json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto tuned = nlohmann::json::parse(result.out)["tuned"];
+  EXPECT_THAT(tuned["on_all"].get<std::string>(), StartsWith("bm25_k1="));
+  EXPECT_EQ(tuned["on_half"].size(), 2u);
+}
+
+TEST_F(EvaluateMainTest, NameMatchPutsTheNamedDocumentFirst) {
+  dir_.Write("docs.tsv", "vim\teditor\nx\tvim vim vim\n");
+  dir_.Write("queries.tsv", "q1\tvim\n");
+  dir_.Write("qrels.txt", "q1 0 vim 1\n");
+  const ProgramResult result =
+      Evaluate({"--ranker=bm25,bm25+name_match", "--output=json"});
+  std::istringstream lines(result.out);
+  std::string plain, lifted;
+  std::getline(lines, plain);
+  std::getline(lines, lifted);
+  EXPECT_LT(nlohmann::json::parse(plain)["metrics"]["mrr"], 1);
+  EXPECT_EQ(nlohmann::json::parse(lifted)["metrics"]["mrr"], 1);
+}
+
 TEST_F(EvaluateMainTest, HybridIsNamedAfterBoth) {
   const ProgramResult result =
       Evaluate({"--ranker=letter_tfidf", "--hybrid=bm25", "--output=json"});
@@ -142,7 +272,7 @@ TEST_F(EvaluateMainTest, RunFileHasTheRanking) {
     documents.push_back(query + " " + rank + " " + document);
   }
   EXPECT_EQ(documents, (std::vector<std::string>{"q1 1 d2", "q1 2 d1",
-                                                 "q2 1 d3", "q2 2 d1"}));
+                                                 "q2 1 d3", "q2 2 d2"}));
 }
 
 TEST_F(EvaluateMainTest, ReadsGzip) {
@@ -186,6 +316,16 @@ TEST_F(EvaluateMainTest, WrongFlagsExitTwoAndSayWhy) {
   ExpectWrongUse({"--ranker=bm25", "--run_out=x", "--run_depth=0"},
                  "--run_depth=0");
   ExpectWrongUse({"--ranker=bm25,letter_tfidf", "--run_out=x"}, "--run_out=x");
+  ExpectWrongUse({"--ranker=bm25,letter_tfidf", "--per_query=x"},
+                 "--per_query=x");
+  ExpectWrongUse({"--ranker=bm25", "--baseline=bm52"}, "--baseline=bm52");
+  ExpectWrongUse({"--ranker=bm25", "--baseline=model"},
+                 "needed by --baseline=model");
+  ExpectWrongUse({"--ranker=bm25", "--baseline=model:"}, "--baseline=model:");
+  ExpectWrongUse({"--ranker=bm25", "--ties=some"}, "--ties=some");
+  ExpectWrongUse({"--ranker=bm25", "--tune=k1"}, "--tune=k1");
+  ExpectWrongUse({"--ranker=bm25", "--tune=hybrid_weight"},
+                 "no --ranker depends on hybrid_weight");
   ExpectWrongUse({"--ranker=bm25", "--model_version=-3"}, "--model_version=-3");
   ExpectWrongUse({"evaluate"}, "no command 'evaluate'");
   EXPECT_EQ(Run({"--ranker=bm25"}).exit_code, 2);

@@ -46,17 +46,27 @@ TEST_F(CollectionTest, TextsAreNormalisedAndJudgementsIndexed) {
       const Collection collection,
       Read("d1\tApple-Pie!\nd2\t\nd3\tCream\n", "q1\tAPPLE\nq2\tcream?\n",
            "q2 0 d3 2\nq1\t0\td3  -1\nq1 0 d1 1\n"));
-  EXPECT_THAT(collection.document_ids, ElementsAre("d1", "d2", "d3"));
-  EXPECT_THAT(collection.documents, ElementsAre("apple pie", "", "cream"));
+  EXPECT_THAT(collection.document_ids, ElementsAre("d3", "d2", "d1"));
+  EXPECT_THAT(collection.documents, ElementsAre("cream", "", "apple pie"));
   ASSERT_EQ(collection.queries.size(), 2u);
   EXPECT_EQ(collection.queries[1].text, "cream");
   const auto& first = collection.queries[0].judgements;
   ASSERT_EQ(first.size(), 2u);
   EXPECT_EQ(first[0].document, 0u);
-  EXPECT_EQ(first[0].grade, 1);
+  EXPECT_EQ(first[0].grade, -1);
   EXPECT_EQ(first[1].document, 2u);
-  EXPECT_EQ(first[1].grade, -1);
+  EXPECT_EQ(first[1].grade, 1);
   EXPECT_EQ(bad_lines_.count(), 0);
+}
+
+TEST_F(CollectionTest, DocumentsAreOrderedByFallingIdWhateverTheFilesOrder) {
+  for (const char* file : {"b\tx\nB\ty\nb1\tz\n", "b1\tz\nb\tx\nB\ty\n"}) {
+    ASSERT_OK_AND_ASSIGN(const Collection collection,
+                         Read(file, "q1\tx\n", "q1 0 B 1\n"));
+    EXPECT_THAT(collection.document_ids, ElementsAre("b1", "b", "B"));
+    EXPECT_THAT(collection.documents, ElementsAre("z", "x", "y"));
+    EXPECT_EQ(collection.queries[0].judgements[0].document, 2u);
+  }
 }
 
 TEST_F(CollectionTest, UnknownDocumentsAndQueriesAreCounted) {

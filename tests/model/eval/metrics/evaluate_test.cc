@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <random>
 #include <string>
 #include <vector>
@@ -49,10 +50,23 @@ std::vector<std::uint32_t> RunOf(const QueryEvaluation& query) {
   return documents;
 }
 
-TEST(EvaluateTest, AllDocumentsAreRankedAndTiesKeepTheirOrder) {
+TEST(EvaluateTest, MetricsAreTheMeanOverTheOrdersOfTies) {
   const Evaluation evaluation =
-      Evaluate(SmallRanker(), SmallCollection(),
-               {.candidates = Candidates::kAll, .run_depth = 3});
+      Evaluate(SmallRanker(), SmallCollection(), {.gain = Gain::kLinear});
+  // q0: d3, then d0 of grade 1 and d1 of grade 2 in either order. q2: d2 is one
+  // of three; a missing document has grade 3.
+  const MetricValues& first = evaluation.queries[0].metrics;
+  EXPECT_DOUBLE_EQ(first[kMrr], 1.0 / 2);
+  EXPECT_DOUBLE_EQ(first[kNdcgAt3],
+                   1.5 * (1 / std::log2(3) + 1.0 / 2) / (2 + 1 / std::log2(3)));
+  EXPECT_DOUBLE_EQ(evaluation.queries[1].metrics[kMrr],
+                   (1 + 1.0 / 2 + 1.0 / 3) / 3);
+  EXPECT_DOUBLE_EQ(evaluation.tied_share(), 1);
+}
+
+TEST(EvaluateTest, TrecTiesKeepTheOrderOfDocuments) {
+  const Evaluation evaluation = Evaluate(SmallRanker(), SmallCollection(),
+                                         {.ties = Ties::kTrec, .run_depth = 3});
   EXPECT_EQ(evaluation.ranker, "table");
   const QueryEvaluation& first = evaluation.queries[0];
   EXPECT_THAT(RunOf(first), ElementsAre(3, 0, 1));
@@ -62,9 +76,10 @@ TEST(EvaluateTest, AllDocumentsAreRankedAndTiesKeepTheirOrder) {
 }
 
 TEST(EvaluateTest, OnlyJudgedDocumentsAreRanked) {
-  const Evaluation evaluation =
-      Evaluate(SmallRanker(), SmallCollection(),
-               {.candidates = Candidates::kJudged, .run_depth = 10});
+  const Evaluation evaluation = Evaluate(SmallRanker(), SmallCollection(),
+                                         {.candidates = Candidates::kJudged,
+                                          .ties = Ties::kTrec,
+                                          .run_depth = 10});
   const QueryEvaluation& first = evaluation.queries[0];
   EXPECT_THAT(RunOf(first), ElementsAre(0, 1, 2));
   EXPECT_DOUBLE_EQ(first.metrics[kMrr], 1);
@@ -81,7 +96,8 @@ TEST(EvaluateTest, QueriesWithoutRelevantDocumentsAreLeftOut) {
 
 TEST(EvaluateTest, RelevantDocumentsOutsideTheCollectionAreNotFound) {
   const Evaluation evaluation =
-      Evaluate(SmallRanker(), SmallCollection(), {.gain = Gain::kLinear});
+      Evaluate(SmallRanker(), SmallCollection(),
+               {.gain = Gain::kLinear, .ties = Ties::kTrec});
   // d2 is third among the tied; the missing document of grade 3 is nowhere.
   const MetricValues& second = evaluation.queries[1].metrics;
   EXPECT_DOUBLE_EQ(second[kMap], (1.0 / 3) / 2);
@@ -89,8 +105,36 @@ TEST(EvaluateTest, RelevantDocumentsOutsideTheCollectionAreNotFound) {
 }
 
 TEST(EvaluateTest, MeanIsOverTheEvaluatedQueries) {
-  const Evaluation evaluation = Evaluate(SmallRanker(), SmallCollection(), {});
+  const Evaluation evaluation =
+      Evaluate(SmallRanker(), SmallCollection(), {.ties = Ties::kTrec});
   EXPECT_DOUBLE_EQ(evaluation.summary.mean[kMrr], (1.0 / 2 + 1.0 / 3) / 2);
+}
+
+TEST(EvaluateTest, RankingLossIsOverTuplesAndOverQueries) {
+  // q0: d3 is above both, d2 above none; 2 of 4 tuples. q2: d0 and d1 are tied
+  // with d2, d3 is below it; the missing document is below all three.
+  const Evaluation evaluation = Evaluate(SmallRanker(), SmallCollection(), {});
+  EXPECT_DOUBLE_EQ(*evaluation.ranking_loss(), (2.0 + 4.0) / (4 + 6));
+  EXPECT_DOUBLE_EQ(evaluation.mean_ranking_loss()->mean,
+                   (2.0 / 4 + 4.0 / 6) / 2);
+}
+
+TEST(EvaluateTest, PartOfTheQueriesHasAMeanOfItsOwn) {
+  const Evaluation part = Evaluate(SmallRanker(), SmallCollection(), {})
+                              .OfQueries(std::vector<std::uint32_t>{1, 2});
+  ASSERT_EQ(part.queries.size(), 1u);
+  EXPECT_EQ(part.queries[0].query, 2u);
+  EXPECT_EQ(part.summary.mean, part.queries[0].metrics);
+}
+
+TEST(EvaluateTest, WhatARunDoesNotListIsNotFound) {
+  // q0 lists d1 only; q2 nothing.
+  const Evaluation evaluation =
+      EvaluateRun({{{1, 0.5f}}, {}, {}}, SmallCollection(), {.run_depth = 5});
+  EXPECT_THAT(RunOf(evaluation.queries[0]), ElementsAre(1));
+  EXPECT_DOUBLE_EQ(evaluation.queries[0].metrics[kMrr], 1);
+  EXPECT_DOUBLE_EQ(evaluation.queries[0].metrics[kMap], 0.5);
+  EXPECT_EQ(evaluation.queries[1].metrics, MetricValues{});
 }
 
 // 333 queries with random scores and judgements over 97 documents.

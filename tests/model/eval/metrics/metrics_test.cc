@@ -120,19 +120,95 @@ TEST(RankingTuplesTest, CountsCandidatesAboveRelevantDocuments) {
   EXPECT_EQ(tuples.total, 8);
 }
 
+TEST(RankingTuplesTest, TiedTuplesAreHalfWrong) {
+  // Two relevant documents and three others share ranks 2 to 6 of 6.
+  const RankingTuples tuples =
+      CountRankingTuples({{{2, 1, 5, 0}, {2, 1, 5, 3}}}, 0, 6);
+  EXPECT_EQ(tuples.wrong, 2 * (1 + 1.5));
+  EXPECT_EQ(tuples.total, 8);
+}
+
 TEST(RankingTuplesTest, MissingDocumentsAreBelowAll) {
   const RankingTuples tuples = CountRankingTuples({{{2, 1}}}, 2, 5);
   EXPECT_EQ(tuples.wrong, 1 + 2 * 4);
   EXPECT_EQ(tuples.total, 3 * 4);
 }
 
+// The mean of each metric over all orders of `grades` that keep `scores`
+// falling.
+MetricValues MeanOverOrders(const std::vector<float>& scores,
+                            const std::vector<int>& grades) {
+  std::vector<std::size_t> order(scores.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  MetricValues sum{};
+  int num_orders = 0;
+  do {
+    const bool falls =
+        std::is_sorted(order.begin(), order.end(),
+                       [&](auto a, auto b) { return scores[a] > scores[b]; });
+    if (!falls) continue;
+    std::vector<RankedGrade> relevant;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const auto rank = static_cast<std::int64_t>(i + 1);
+      if (grades[order[i]] >= 1) relevant.push_back({rank, grades[order[i]]});
+    }
+    const MetricValues values =
+        ComputeMetrics(relevant, {{2}}, Gain::kExponential);
+    for (int m = 0; m < kNumMetrics; ++m) sum[m] += values[m];
+    ++num_orders;
+  } while (std::next_permutation(order.begin(), order.end()));
+  for (double& value : sum) value /= num_orders;
+  return sum;
+}
+
+TEST(TiesTest, EachMetricIsItsMeanOverAllOrders) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 60; ++round) {
+    std::vector<float> scores(7);
+    std::vector<int> grades(7);
+    std::vector<GradedPosition> relevant;
+    for (std::uint32_t d = 0; d < 7; ++d) {
+      scores[d] = static_cast<float>(random() % 3);
+      grades[d] = std::max(0, static_cast<int>(random() % 5) - 1);
+      if (grades[d] >= 1) relevant.push_back({d, grades[d]});
+    }
+    const MetricValues want = MeanOverOrders(scores, grades);
+    const MetricValues got = ComputeMetrics(RankRelevant(scores, relevant),
+                                            {{2}}, Gain::kExponential);
+    for (int m = 0; m < kNumMetrics; ++m) {
+      EXPECT_NEAR(got[m], want[m], kMetricTolerance) << kMetricNames[m];
+    }
+  }
+}
+
+TEST(TiesTest, AllTiedHasTheValueOfARandomOrder) {
+  // One relevant document among 1,000: each rank has probability 1 / 1000.
+  double harmonic = 0;
+  for (int rank = 1; rank <= 1000; ++rank) harmonic += 1.0 / rank;
+  const MetricValues values =
+      ComputeMetrics({{{1, 1, 1000, 0}}}, {}, Gain::kLinear);
+  EXPECT_NEAR(values[kMrr], harmonic / 1000, kMetricTolerance);
+  EXPECT_NEAR(values[kMap], harmonic / 1000, kMetricTolerance);
+  EXPECT_NEAR(values[kNdcgAt1], 1.0 / 1000, kMetricTolerance);
+  EXPECT_NEAR(values[kPAt10], 0.1 * 10 / 1000, kMetricTolerance);
+}
+
+TEST(TiesTest, MatterOnlyBetweenDifferentGrades) {
+  EXPECT_FALSE(TiesMatter({{{1, 1}, {2, 3}}}));
+  EXPECT_FALSE(TiesMatter({{{1, 2, 2, 0}, {1, 2, 2, 1}}}));
+  EXPECT_TRUE(TiesMatter({{{1, 2, 2, 0}, {1, 1, 2, 1}}}));
+  EXPECT_TRUE(TiesMatter({{{1, 2, 3, 0}, {1, 2, 3, 1}}}));
+}
+
 using Ranks = std::vector<std::pair<std::int64_t, int>>;
 
 Ranks RanksOf(const std::vector<float>& scores,
               const std::vector<GradedPosition>& relevant) {
+  std::vector<RankedGrade> ranked = RankRelevant(scores, relevant);
+  BreakTies(ranked);
   Ranks ranks;
-  for (const RankedGrade& ranked : RankRelevant(scores, relevant)) {
-    ranks.emplace_back(ranked.rank, ranked.grade);
+  for (const RankedGrade& document : ranked) {
+    ranks.emplace_back(document.rank, document.grade);
   }
   return ranks;
 }
@@ -142,7 +218,24 @@ TEST(RelevantRanksTest, RanksByFallingScore) {
               ElementsAre(Pair(1, 2), Pair(3, 1), Pair(4, 3)));
 }
 
-TEST(RelevantRanksTest, TiesKeepTheOrderOfThePositions) {
+TEST(RelevantRanksTest, TiedDocumentsShareTheirRanks) {
+  const std::vector<GradedPosition> relevant = {{3, 1}, {1, 2}};
+  const std::vector<RankedGrade> ranked =
+      RankRelevant(std::vector<float>{0, 0, 0, 0, 1}, relevant);
+  ASSERT_EQ(ranked.size(), 2u);
+  EXPECT_EQ(ranked[0].rank, 2);
+  EXPECT_EQ(ranked[0].grade, 2);
+  EXPECT_EQ(ranked[1].rank, 2);
+  EXPECT_EQ(ranked[1].tied, 4);
+  EXPECT_EQ(ranked[1].tied_before, 3);
+}
+
+TEST(RelevantRanksTest, NotRankedDocumentsAreLeftOut) {
+  EXPECT_THAT(RanksOf({kNotRanked, 1, 2}, {{0, 3}, {1, 2}}),
+              ElementsAre(Pair(2, 2)));
+}
+
+TEST(RelevantRanksTest, BrokenTiesKeepTheOrderOfThePositions) {
   EXPECT_THAT(RanksOf({0, 0, 0, 0, 1}, {{3, 1}, {1, 2}}),
               ElementsAre(Pair(3, 2), Pair(5, 1)));
 }

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "model/eval/rankers/bm25_ranker.h"
-#include "model/eval/rankers/letter_tfidf_ranker.h"
+#include "model/eval/rankers/tfidf_ranker.h"
 #include "tests/support/status_matchers.h"
 
 namespace semrank {
@@ -198,9 +198,9 @@ TEST(Bm25RankerTest, RefusesDocumentsWithoutAnyWord) {
                        HasSubstr("no document has a word")));
 }
 
-TEST(LetterTfidfRankerTest, FourDocumentsByHand) {
-  ASSERT_OK_AND_ASSIGN(const auto ranker, LetterTfidfRanker::Create(
-                                              {"ab", "ab cd", "cd cd", "xy"}));
+TEST(LetterTfidfTest, FourDocumentsByHand) {
+  ASSERT_OK_AND_ASSIGN(const auto ranker,
+                       TfidfRanker::OfLetters({"ab", "ab cd", "cd cd", "xy"}));
   EXPECT_EQ(ranker->name(), "letter_tfidf");
   // #ab, ab#, #cd, cd# are in two of four documents, #xy and xy# in one; the
   // trigrams of "zz" are dropped.
@@ -211,11 +211,11 @@ TEST(LetterTfidfRankerTest, FourDocumentsByHand) {
               std::sqrt(2.0) * one / norm});
 }
 
-TEST(LetterTfidfRankerTest, IndexEqualsPlainScorer) {
+TEST(LetterTfidfTest, IndexEqualsPlainScorer) {
   std::mt19937 random(13);
   Texts documents = {"a"};
   for (int d = 0; d < 60; ++d) documents.push_back(RandomText(random, 8));
-  ASSERT_OK_AND_ASSIGN(const auto ranker, LetterTfidfRanker::Create(documents));
+  ASSERT_OK_AND_ASSIGN(const auto ranker, TfidfRanker::OfLetters(documents));
   for (int q = 0; q < 20; ++q) {
     const std::string query = RandomText(random, 5);
     SCOPED_TRACE(query);
@@ -223,17 +223,28 @@ TEST(LetterTfidfRankerTest, IndexEqualsPlainScorer) {
   }
 }
 
-TEST(LetterTfidfRankerTest, EqualTextHasCosineOne) {
+TEST(LetterTfidfTest, EqualTextHasCosineOne) {
   ASSERT_OK_AND_ASSIGN(const auto ranker,
-                       LetterTfidfRanker::Create(kDocuments, 2));
+                       TfidfRanker::OfLetters(kDocuments, 2));
   EXPECT_NEAR(ScoresOf(*ranker, "bread banana")[2], 1, kScoreTolerance);
 }
 
-TEST(LetterTfidfRankerTest, RefusesBadLengthAndDocumentsWithoutAnyWord) {
-  EXPECT_THAT(LetterTfidfRanker::Create(kDocuments, 0),
+TEST(LetterTfidfTest, RefusesBadLengthAndDocumentsWithoutAnyWord) {
+  EXPECT_THAT(TfidfRanker::OfLetters(kDocuments, 0),
               StatusIs(absl::StatusCode::kInvalidArgument));
-  EXPECT_THAT(LetterTfidfRanker::Create({""}),
+  EXPECT_THAT(TfidfRanker::OfLetters({""}),
               StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+TEST(WordTfidfTest, FourDocumentsByHand) {
+  ASSERT_OK_AND_ASSIGN(const auto ranker,
+                       TfidfRanker::OfWords({"ab", "ab cd", "cd cd", "xy"}));
+  EXPECT_EQ(ranker->name(), "word_tfidf");
+  // ab and cd are in two of four documents, xy in one.
+  const double two = std::log(5 / 3.0) + 1, one = std::log(5 / 2.0) + 1;
+  const double norm = std::sqrt(two * two + one * one);
+  ExpectNear(ScoresOf(*ranker, "ab xy zz"),
+             {two / norm, std::sqrt(0.5) * two / norm, 0, one / norm});
 }
 
 TEST(LexicalRankerTest, ScoreSomePicksOutOfScoreAll) {

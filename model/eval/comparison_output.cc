@@ -1,0 +1,198 @@
+#include "model/eval/comparison_output.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+
+namespace semrank {
+namespace {
+
+constexpr std::size_t kMovedQueriesShown = 20;
+constexpr std::string_view kRankingLossName = "ranking_loss";
+
+nlohmann::ordered_json PairedToJson(const PairedComparison& paired) {
+  return {{"delta", paired.delta},  {"standard_error", paired.standard_error},
+          {"p", paired.t_test_p},   {"p_randomization", paired.randomization_p},
+          {"wins", paired.wins},    {"ties", paired.ties},
+          {"losses", paired.losses}};
+}
+
+std::string PairedRow(std::string_view name, const PairedComparison& paired) {
+  return absl::StrFormat("%-14s%+9.4f%9.4f%10.4f%15.4f%8d%8d%8d\n", name,
+                         paired.delta, paired.standard_error, paired.t_test_p,
+                         paired.randomization_p, paired.wins, paired.ties,
+                         paired.losses);
+}
+
+std::span<const RankedDocument> TopOf(const QueryEvaluation& query) {
+  return std::span(query.run).first(
+      std::min(query.run.size(), kTopDocumentsShown));
+}
+
+std::string FormatTop(std::string_view ranker, const QueryEvaluation& query,
+                      const Collection& collection) {
+  std::string text =
+      absl::StrFormat("    %.4f  %s\n", query.metrics[kNdcgAt10], ranker);
+  for (const RankedDocument& document : TopOf(query)) {
+    absl::StrAppendFormat(&text, "      %s  %s\n",
+                          collection.document_ids[document.index],
+                          collection.documents[document.index]);
+  }
+  return text;
+}
+
+nlohmann::ordered_json TopToJson(const QueryEvaluation& query,
+                                 const Collection& collection) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  for (const RankedDocument& document : TopOf(query)) {
+    json.push_back({{"id", collection.document_ids[document.index]},
+                    {"title", collection.documents[document.index]}});
+  }
+  return json;
+}
+
+// Cell [i, j] compares evaluation i with evaluation j.
+struct Matrix {
+  std::vector<std::vector<double>> delta;
+  std::vector<std::vector<double>> p;  // of the t-test, after Holm's correction
+};
+
+Matrix CompareAll(std::span<const Evaluation> evaluations, Metric metric) {
+  const std::size_t size = evaluations.size();
+  const std::vector<double> zeros(size);
+  Matrix matrix{{size, zeros}, {size, zeros}};
+  std::vector<double> p;
+  for (std::size_t i = 0; i < size; ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const PairedComparison paired =
+          CompareMetric(evaluations[i], evaluations[j], metric);
+      matrix.delta[i][j] = paired.delta;
+      matrix.delta[j][i] = -paired.delta;
+      p.push_back(paired.t_test_p);
+    }
+  }
+  const std::vector<double> corrected = HolmCorrection(p);
+  auto next = corrected.begin();
+  for (std::size_t i = 0; i < size; ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      matrix.p[i][j] = matrix.p[j][i] = *next++;
+    }
+  }
+  return matrix;
+}
+
+}  // namespace
+
+std::string FormatComparison(const Evaluation& evaluation,
+                             const Evaluation& baseline,
+                             const Collection& collection) {
+  std::string text = absl::StrFormat(
+      "\n%s minus %s\n\n%-14s%9s%9s%10s%15s%8s%8s%8s\n", evaluation.ranker,
+      baseline.ranker, "metric", "delta", "+-", "p t-test", "p randomized",
+      "wins", "ties", "losses");
+  const Comparison comparison = Compare(evaluation, baseline);
+  for (int metric = 0; metric < kNumMetrics; ++metric) {
+    text += PairedRow(kMetricNames[metric], comparison.metrics[metric]);
+  }
+  if (comparison.ranking_loss) {
+    text += PairedRow(kRankingLossName, *comparison.ranking_loss);
+  }
+  const std::vector<std::size_t> moved =
+      MostMovedQueries(evaluation, baseline, kMovedQueriesShown);
+  if (!moved.empty()) text += "\nqueries whose ndcg@10 moved most\n";
+  for (const std::size_t q : moved) {
+    const JudgedQuery& query = collection.queries[evaluation.queries[q].query];
+    absl::StrAppendFormat(&text, "  %s  %s\n", query.id, query.text);
+    text += FormatTop(baseline.ranker, baseline.queries[q], collection);
+    text += FormatTop(evaluation.ranker, evaluation.queries[q], collection);
+  }
+  return text;
+}
+
+std::string FormatMatrix(std::span<const Evaluation> evaluations) {
+  std::size_t width = 12;
+  for (const Evaluation& evaluation : evaluations) {
+    width = std::max(width, evaluation.ranker.size() + 2);
+  }
+  const int column = static_cast<int>(width);
+  const Matrix matrix = CompareAll(evaluations, kNdcgAt10);
+  std::string text = absl::StrFormat(
+      "\nndcg@10 of the row minus that of the column, and p of the paired "
+      "t-test"
+      " with\nHolm's correction for %d pairs\n\n%*s",
+      evaluations.size() * (evaluations.size() - 1) / 2, column, "");
+  for (const Evaluation& evaluation : evaluations) {
+    absl::StrAppendFormat(&text, "%*s", column, evaluation.ranker);
+  }
+  for (std::size_t i = 0; i < evaluations.size(); ++i) {
+    absl::StrAppendFormat(&text, "\n%-*s", column, evaluations[i].ranker);
+    std::string second = absl::StrFormat("\n%-*s", column, "  p");
+    for (std::size_t j = 0; j < evaluations.size(); ++j) {
+      absl::StrAppendFormat(
+          &text, "%*s", column,
+          i == j ? "" : absl::StrFormat("%+.4f", matrix.delta[i][j]));
+      absl::StrAppendFormat(
+          &second, "%*s", column,
+          i == j ? "" : absl::StrFormat("%.4f", matrix.p[i][j]));
+    }
+    text += second;
+  }
+  return text + "\n";
+}
+
+nlohmann::ordered_json ComparisonToJson(const Evaluation& evaluation,
+                                        const Evaluation& baseline) {
+  const Comparison comparison = Compare(evaluation, baseline);
+  nlohmann::ordered_json json;
+  for (int metric = 0; metric < kNumMetrics; ++metric) {
+    json[std::string(kMetricNames[metric])] =
+        PairedToJson(comparison.metrics[metric]);
+  }
+  if (comparison.ranking_loss) {
+    json[std::string(kRankingLossName)] =
+        PairedToJson(*comparison.ranking_loss);
+  }
+  return json;
+}
+
+nlohmann::ordered_json MovedQueriesToJson(const Evaluation& evaluation,
+                                          const Evaluation& baseline,
+                                          const Collection& collection) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  for (const std::size_t q :
+       MostMovedQueries(evaluation, baseline, kMovedQueriesShown)) {
+    const QueryEvaluation& here = evaluation.queries[q];
+    const QueryEvaluation& there = baseline.queries[q];
+    const JudgedQuery& query = collection.queries[here.query];
+    json.push_back({{"query", query.id},
+                    {"text", query.text},
+                    {"baseline_ndcg@10", there.metrics[kNdcgAt10]},
+                    {"ndcg@10", here.metrics[kNdcgAt10]},
+                    {"baseline_top", TopToJson(there, collection)},
+                    {"top", TopToJson(here, collection)}});
+  }
+  return json;
+}
+
+std::vector<nlohmann::ordered_json> MatrixToJson(
+    std::span<const Evaluation> evaluations) {
+  const std::size_t size = evaluations.size();
+  std::vector<nlohmann::ordered_json> rows(size);
+  for (int m = 0; m < kNumMetrics; ++m) {
+    const Matrix matrix = CompareAll(evaluations, static_cast<Metric>(m));
+    const std::string metric(kMetricNames[m]);
+    for (std::size_t i = 0; i < size; ++i) {
+      for (std::size_t j = 0; j < size; ++j) {
+        if (i == j) continue;
+        rows[i][evaluations[j].ranker][metric] = {{"delta", matrix.delta[i][j]},
+                                                  {"p_holm", matrix.p[i][j]}};
+      }
+    }
+  }
+  return rows;
+}
+
+}  // namespace semrank

@@ -1,0 +1,50 @@
+// What semrank-eval prints of comparisons, as text and as JSON.
+//
+//   Threads  thread-safe free functions.
+#ifndef SEMRANK_MODEL_EVAL_COMPARISON_OUTPUT_H_
+#define SEMRANK_MODEL_EVAL_COMPARISON_OUTPUT_H_
+
+#include <cstddef>
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/eval/collection/collection.h"
+#include "model/eval/metrics/comparison.h"
+
+namespace semrank {
+
+// Documents of each ranking that are shown of a query that moved; the runs of
+// the evaluations must have as many.
+inline constexpr std::size_t kTopDocumentsShown = 3;
+
+// A line for each metric, then the twenty queries that moved most, with the
+// first documents of both rankings.
+std::string FormatComparison(const Evaluation& evaluation,
+                             const Evaluation& baseline,
+                             const Collection& collection);
+
+// NDCG@10 of each evaluation minus that of each other one, with p values after
+// Holm's correction over all pairs.
+std::string FormatMatrix(std::span<const Evaluation> evaluations);
+
+// {"ndcg@1": {"delta": x, "standard_error": x, "p": x, "p_randomization": x,
+//  "wins": n, "ties": n, "losses": n}, ...}
+nlohmann::ordered_json ComparisonToJson(const Evaluation& evaluation,
+                                        const Evaluation& baseline);
+
+// [{"query": id, "text": ..., "baseline_ndcg@10": x, "ndcg@10": x,
+//   "baseline_top": [{"id": ..., "title": ...}, ...], "top": [...]}, ...]
+nlohmann::ordered_json MovedQueriesToJson(const Evaluation& evaluation,
+                                          const Evaluation& baseline,
+                                          const Collection& collection);
+
+// One row an evaluation:
+// {"other ranker": {"ndcg@1": {"delta": x, "p_holm": x}, ...}, ...}
+std::vector<nlohmann::ordered_json> MatrixToJson(
+    std::span<const Evaluation> evaluations);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_EVAL_COMPARISON_OUTPUT_H_

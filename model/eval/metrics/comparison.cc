@@ -1,0 +1,58 @@
+#include "model/eval/metrics/comparison.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <utility>
+
+namespace semrank {
+
+PairedComparison CompareMetric(const Evaluation& evaluation,
+                               const Evaluation& baseline, Metric metric) {
+  assert(evaluation.queries.size() == baseline.queries.size());
+  std::vector<double> differences(evaluation.queries.size());
+  for (std::size_t q = 0; q < differences.size(); ++q) {
+    differences[q] = evaluation.queries[q].metrics[metric] -
+                     baseline.queries[q].metrics[metric];
+  }
+  return ComparePaired(differences);
+}
+
+Comparison Compare(const Evaluation& evaluation, const Evaluation& baseline) {
+  Comparison comparison;
+  for (int m = 0; m < kNumMetrics; ++m) {
+    comparison.metrics[m] =
+        CompareMetric(evaluation, baseline, static_cast<Metric>(m));
+  }
+  std::vector<double> differences;
+  for (std::size_t q = 0; q < evaluation.queries.size(); ++q) {
+    const auto loss = evaluation.queries[q].tuples.loss();
+    const auto other = baseline.queries[q].tuples.loss();
+    if (loss && other) differences.push_back(*loss - *other);
+  }
+  if (!differences.empty()) {
+    comparison.ranking_loss = ComparePaired(differences);
+    std::swap(comparison.ranking_loss->wins, comparison.ranking_loss->losses);
+  }
+  return comparison;
+}
+
+std::vector<std::size_t> MostMovedQueries(const Evaluation& evaluation,
+                                          const Evaluation& baseline,
+                                          std::size_t count) {
+  const auto movement = [&](std::size_t q) {
+    return std::abs(evaluation.queries[q].metrics[kNdcgAt10] -
+                    baseline.queries[q].metrics[kNdcgAt10]);
+  };
+  std::vector<std::size_t> moved;
+  for (std::size_t q = 0; q < evaluation.queries.size(); ++q) {
+    if (movement(q) > 0) moved.push_back(q);
+  }
+  std::stable_sort(
+      moved.begin(), moved.end(),
+      [&](std::size_t a, std::size_t b) { return movement(a) > movement(b); });
+  moved.resize(std::min(count, moved.size()));
+  return moved;
+}
+
+}  // namespace semrank

@@ -1,0 +1,57 @@
+#include "model/eval/collection/slices.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/support/status_matchers.h"
+#include "tests/support/temp_dir.h"
+
+namespace semrank {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class SlicesTest : public ::testing::Test {
+ protected:
+  SlicesTest() {
+    collection_.queries = {
+        {"q1", "", {}, {}}, {"q2", "", {}, {}}, {"q3", "", {}, {}}};
+  }
+  absl::StatusOr<std::vector<Slice>> Read(std::string_view content) {
+    return ReadSlices(dir_.Write("slices.tsv", content), collection_,
+                      bad_lines_);
+  }
+
+  TempDir dir_;
+  Collection collection_;
+  BadLines bad_lines_{10};
+};
+
+TEST_F(SlicesTest, KeepTheOrderOfTheFileAndShareQueries) {
+  ASSERT_OK_AND_ASSIGN(const auto slices,
+                       Read("q3\tshort\nq1\tone word\nq1\tshort\nq3\tshort\n"));
+  ASSERT_EQ(slices.size(), 2u);
+  EXPECT_EQ(slices[0].name, "short");
+  EXPECT_THAT(slices[0].queries, ElementsAre(0, 2));
+  EXPECT_EQ(slices[1].name, "one word");
+  EXPECT_THAT(slices[1].queries, ElementsAre(0));
+}
+
+TEST_F(SlicesTest, BadLinesAreCountedAndUnknownQueriesIgnored) {
+  ASSERT_OK_AND_ASSIGN(const auto slices,
+                       Read("q1\tnames\nq2\nq2\t\nq2\ta\tb\nq9\tother\n"));
+  EXPECT_EQ(slices.size(), 1u);
+  EXPECT_EQ(bad_lines_.count(), 3);
+}
+
+TEST_F(SlicesTest, FileWithoutAnyKnownQueryIsAnError) {
+  EXPECT_THAT(Read("q9\tnames\n"),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("names no query")));
+}
+
+}  // namespace
+}  // namespace semrank

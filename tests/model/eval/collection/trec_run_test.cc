@@ -1,0 +1,64 @@
+#include "model/eval/collection/trec_run.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/support/status_matchers.h"
+#include "tests/support/temp_dir.h"
+
+namespace semrank {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::Field;
+using ::testing::HasSubstr;
+
+class TrecRunReaderTest : public ::testing::Test {
+ protected:
+  TrecRunReaderTest() {
+    collection_.document_ids = {"d2", "d1"};
+    collection_.documents = {"", ""};
+    collection_.queries = {{"q1", "", {}, {}}, {"q2", "", {}, {}}};
+  }
+  absl::StatusOr<TrecRun> Read(std::string_view content) {
+    return ReadTrecRun(dir_.Write("x.run", content), collection_, bad_lines_);
+  }
+
+  TempDir dir_;
+  Collection collection_;
+  BadLines bad_lines_{10};
+};
+
+TEST_F(TrecRunReaderTest, ScoresAreThoseOfTheFile) {
+  ASSERT_OK_AND_ASSIGN(const TrecRun run,
+                       Read("q2 Q0 d1 1 0.5 x\nq2\tQ0\td2 2 -1.5e-3 x\n"
+                            "q9 Q0 d1 1 1 x\nq1 Q0 d9 1 1 x\n"));
+  ASSERT_EQ(run.size(), 2u);
+  EXPECT_TRUE(run[0].empty());
+  EXPECT_THAT(run[1],
+              ElementsAre(AllOf(Field(&ScoredDocument::document, 1),
+                                Field(&ScoredDocument::score, 0.5f)),
+                          AllOf(Field(&ScoredDocument::document, 0),
+                                Field(&ScoredDocument::score, -1.5e-3f))));
+  EXPECT_EQ(bad_lines_.count(), 0);
+}
+
+TEST_F(TrecRunReaderTest, BadLinesAreCounted) {
+  ASSERT_OK_AND_ASSIGN(
+      const TrecRun run,
+      Read("q1 Q0 d1 1 0.5 x\nq1 Q0 d1 2 0.4 x\nq1 Q0 d2 1 x\n"
+           "q1 Q0 d2 1 nan x\nq1 Q0 d2 1 inf x\nq1 Q0 d2 1 high x\n"));
+  EXPECT_EQ(run[0].size(), 1u);
+  EXPECT_EQ(bad_lines_.count(), 5);
+}
+
+TEST_F(TrecRunReaderTest, MissingFileIsNotFound) {
+  EXPECT_THAT(ReadTrecRun(dir_.File("none"), collection_, bad_lines_),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("none")));
+}
+
+}  // namespace
+}  // namespace semrank
