@@ -33,9 +33,11 @@ files in OUTPUT:
   docs.tsv            package name TAB title, all packages
   train.tsv           query TAB title
   dev.queries.tsv     query id TAB query; ids say the sort: dev-s0001 is a
-                      sentence, dev-k0001 is keywords
+                      sentence, dev-k0001 is keywords, dev-w0001 is one word,
+                      dev-n0001 is a package's name, dev-t0001 one with a typo
   dev.qrels.txt       TREC judgements: query id, 0, package name, 1
-  test.queries.tsv, test.qrels.txt
+  dev.slices.tsv      query id TAB sentence, short, one word, names or one typo
+  test.queries.tsv, test.qrels.txt, test.slices.tsv
                       the same for the test part: look at it once, at the end
   corpus.json         where it came from, the split rule, counts of everything
 
@@ -81,7 +83,8 @@ def _parse_options():
     parser.add_argument("--seed", type=int, default=1,
                         help="decides the split and every draw (default: 1)")
     parser.add_argument("--queries", type=_positive, default=2000, metavar="N",
-                        help="most held-out queries, for dev and test each (default: 2000)")
+                        help="most held-out sentences and keywords, for dev and test each "
+                        "(default: 2000)")
     options = parser.parse_args()
     options.output = options.output.resolve()
     if options.lists is None:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from splitting import DEV, TEST
 
-FILES = ("docs.tsv", "train.tsv", "dev.queries.tsv", "dev.qrels.txt",
-         "test.queries.tsv", "test.qrels.txt", "corpus.json")
+FILES = ("docs.tsv", "train.tsv", "dev.queries.tsv", "dev.qrels.txt", "dev.slices.tsv",
+         "test.queries.tsv", "test.qrels.txt", "test.slices.tsv", "corpus.json")
 
 
 class OutputError(Exception):
@@ -50,6 +50,7 @@ def write_corpus(corpus, facts, folder):
             _write_lines(partial / f"{part}.qrels.txt",
                          ((q.query_id, "0", name, "1") for q in queries for name in q.relevant),
                          separator=" ")
+            _write_lines(partial / f"{part}.slices.tsv", ((q.query_id, q.slice) for q in queries))
         _write_text(partial / "corpus.json", json.dumps(facts, indent=2, sort_keys=True) + "\n")
         if folder.exists():
             folder.rename(replaced)

@@ -1,9 +1,15 @@
 """Held-out queries of one part (dev or test) with their judgements."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 
+from boilerplate import is_content_word
 from words import stable_hash, words_of
+
+# The letter of a query's id -> its slice.
+SLICES = {"s": "sentence", "k": "short", "w": "one word", "n": "names", "t": "one typo"}
+# One word says little: with more answers than that it is no useful query.
+_MAX_PACKAGES_OF_A_WORD = 10
 
 
 @dataclass(frozen=True)
@@ -13,6 +19,11 @@ class HeldOutQuery:
     query_id: str
     text: str
     relevant: tuple
+
+    @property
+    def slice(self):
+        """Which sort of query it is."""
+        return SLICES[self.query_id.split("-")[1][0]]
 
 
 def without_leaks(sentences, other_parts):
@@ -34,6 +45,26 @@ def held_out_queries(part, sentences, keywords, seed, most_per_sort):
             queries.append(HeldOutQuery(f"{part}-{letter}{number:04}", text,
                                         tuple(sorted(packages_with[sentence.key]))))
     return queries
+
+
+def one_word_queries(part, sentences, other_parts, seed, most):
+    """Content words that no sentence of `other_parts` has (ids `dev-w0001`), at
+    most one a source; every package that has the word is relevant. A word of one
+    sentence only is often a slip, and is left out."""
+    elsewhere = {word for other in other_parts for sentence in other for word in sentence.words}
+    packages_with, sources_of, num_sentences = defaultdict(set), {}, Counter()
+    for sentence in sentences:
+        for word in set(sentence.words) - elsewhere:
+            if len(word) > 3 and word.isalpha() and is_content_word(word):
+                packages_with[word].update(sentence.packages)
+                num_sentences[word] += 1
+                sources_of.setdefault(word, sentence.source)
+    chosen = {}
+    for word in sorted(packages_with, key=lambda w: (stable_hash("w", seed, w), w)):
+        if num_sentences[word] > 1 and len(packages_with[word]) <= _MAX_PACKAGES_OF_A_WORD:
+            chosen.setdefault(sources_of[word], word)
+    return [HeldOutQuery(f"{part}-w{number:04}", word, tuple(sorted(packages_with[word])))
+            for number, word in enumerate(list(chosen.values())[:most], start=1)]
 
 
 def _one_per_source(sentences, salt, make, taken):

@@ -1,6 +1,7 @@
 """The whole corpus, made of packages without apt."""
 
 import unittest
+from collections import Counter
 
 from apt_records import Package
 from corpus_builder import build_corpus
@@ -65,11 +66,19 @@ class CorpusTest(unittest.TestCase):
                     if query.query_id.startswith(f"{part}-s")}
         self.assertEqual(held_out & trained, set())
 
-    def test_queries_are_of_both_sorts_and_limited(self):
-        for part, queries in self.corpus.held_out.items():
-            self.assertLessEqual(len(queries), 20)
-            self.assertEqual({query.query_id.rstrip("0123456789") for query in queries},
-                             {f"{part}-s", f"{part}-k"})
+    def test_queries_are_of_each_sort_and_limited(self):
+        for queries in self.corpus.held_out.values():
+            counts = Counter(query.slice for query in queries)
+            self.assertEqual(set(counts), {"sentence", "short", "one word"})
+            self.assertLessEqual(counts["sentence"] + counts["short"], 20)
+            self.assertLessEqual(counts["one word"], 2)
+
+    def test_one_word_query_occurs_in_its_packages_alone(self):
+        texts = {p.name: words_of(p.description) for p in self.packages}
+        for _, query in self.held_out():
+            if query.slice == "one word":
+                self.assertEqual({name for name in texts if query.text in texts[name]},
+                                 set(query.relevant))
 
     def test_pairs_do_not_repeat(self):
         self.assertEqual(len(self.corpus.train), len(set(self.corpus.train)))

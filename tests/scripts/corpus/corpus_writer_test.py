@@ -33,6 +33,8 @@ class CorpusWriterTest(unittest.TestCase):
         self.assertEqual(text["train.tsv"], "edit photos\tgimp: image editor\n")
         self.assertEqual(text["dev.queries.tsv"], "dev-s0001\tplays films\n")
         self.assertEqual(text["dev.qrels.txt"], "dev-s0001 0 vlc 1\ndev-s0001 0 vlc-bin 1\n")
+        self.assertEqual(text["dev.slices.tsv"], "dev-s0001\tsentence\n")
+        self.assertEqual(text["test.slices.tsv"], "test-k0001\tshort\n")
         self.assertEqual(json.loads(text["corpus.json"]), {"seed": 1})
 
     def test_replaces_an_older_corpus_and_leaves_nothing_beside_it(self):
