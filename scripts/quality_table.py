@@ -7,7 +7,9 @@ the table of their NDCG in Markdown.
 
 Each model is trained on --train alone, for --epochs without using the judged
 queries, once per seed. The table has the mean over the seeds and, after +-, half
-the difference between the best and the worst. Finished runs are kept in --results,
+the difference between the best and the worst. "p" says whether the difference of
+NDCG@10 to --reference could be chance: a paired randomization test over the
+queries, of the means over the seeds. Finished runs are kept in --results,
 so an interrupted run continues where it stopped. Variants that this build does not
 support are listed below the table.
 """
@@ -15,6 +17,7 @@ import argparse
 import collections
 import json
 import pathlib
+import random
 import statistics
 import subprocess
 import sys
@@ -22,6 +25,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 METRICS = ["ndcg@1", "ndcg@3", "ndcg@10"]
+SIGN_FLIPS = 2000
 
 # `train`: flags of semrank-train beside the defaults, None for rankers that
 # learn nothing. `evaluate`: flags of semrank-eval.
@@ -29,6 +33,7 @@ Variant = collections.namedtuple("Variant", "name train evaluate",
                                  defaults=(["--ranker=model"],))
 VARIANTS = [
     Variant("BM25", None, ["--ranker=bm25"]),
+    Variant("word TF-IDF", None, ["--ranker=word_tfidf"]),
     Variant("letter-trigram TF-IDF", None, ["--ranker=letter_tfidf"]),
     Variant("linear, 256 (the default)", []),
     Variant("linear, 128", ["--embedding_dim=128"]),
@@ -88,7 +93,8 @@ class Collection:
         if self.results.exists():
             for line in self.results.read_text().splitlines():
                 result = json.loads(line)
-                self.done[self.key(result)] = result
+                if "per_query" in result:  # older versions kept means only
+                    self.done[self.key(result)] = result
 
     @staticmethod
     def key(result):
@@ -96,7 +102,8 @@ class Collection:
                 result["seed"], result["epochs"])
 
     def run(self, variant, seed):
-        """The metrics of one run, new or kept; None when the build refuses."""
+        """{"metrics": ..., "per_query": NDCG@10 by query id} of one run, new or
+        kept; None when the build refuses."""
         judged = self.options.judged
         flags = variant.train and [flag.format(judged=f"--judged={judged}")
                                    for flag in variant.train]
@@ -108,14 +115,14 @@ class Collection:
                   "seed": seed if learns else 0,
                   "epochs": self.options.epochs if learns else 0}
         if self.key(result) not in self.done:
-            metrics = self.train_and_evaluate(result)
-            if metrics is None:
+            measured = self.train_and_evaluate(result)
+            if measured is None:
                 return None
-            result["metrics"] = metrics
+            result |= measured
             self.done[self.key(result)] = result
             with open(self.results, "a", encoding="utf-8") as lines:
                 lines.write(json.dumps(result) + "\n")
-        return self.done[self.key(result)]["metrics"]
+        return self.done[self.key(result)]
 
     def train_and_evaluate(self, result):
         o = self.options
@@ -134,8 +141,14 @@ class Collection:
                 "semrank-eval", *model, f"--docs={o.docs}",
                 f"--queries={o.queries}", f"--qrels={o.qrels}",
                 f"--candidates={o.candidates}", "--output=json",
-                *result["evaluate"])
-            return table and json.loads(table)["metrics"]
+                f"--per_query={folder}/per_query.tsv", *result["evaluate"])
+            if table is None:
+                return None
+            lines = pathlib.Path(folder, "per_query.tsv").read_text(encoding="utf-8").splitlines()
+            values = [line.split("\t") for line in lines]
+            return {"metrics": json.loads(table)["metrics"],
+                    "per_query": {query: float(value) for query, metric, value in values
+                                  if metric == "ndcg@10"}}
 
     def call(self, program, *arguments):
         """What the program prints; None when it does not know a flag or value
@@ -157,12 +170,33 @@ def cell(values):
     return f"{mean} ±{(max(values) - min(values)) / 2:.3f}".replace("±0.", "±.")
 
 
-def print_table(rows):
-    print("| model | " + " | ".join(m.upper() for m in METRICS) + " |")
-    print("|---|" + "---|" * len(METRICS))
+def mean_per_query(runs):
+    return {query: statistics.mean(run["per_query"][query] for run in runs)
+            for query in runs[0]["per_query"]}
+
+
+def randomization_p(runs, reference):
+    """Two-sided p of the difference of the means, as semrank-eval computes it:
+    if the two were equally good, each difference could have the other sign."""
+    here, there = mean_per_query(runs), mean_per_query(reference)
+    differences = [here[query] - there[query] for query in sorted(here)]
+    observed = abs(sum(differences)) - 1e-12
+    draw = random.Random(1)
+    as_large = sum(abs(sum((d if draw.getrandbits(1) else -d) for d in differences if d)) >= observed
+                   for _ in range(SIGN_FLIPS))
+    return (1 + as_large) / (1 + SIGN_FLIPS)
+
+
+def print_table(rows, reference):
+    runs_of = dict(rows)
+    print("| model | " + " | ".join(m.upper() for m in METRICS) + " | p |")
+    print("|---|" + "---|" * (len(METRICS) + 1))
     for name, runs in rows:
-        cells = [cell([run[metric] for run in runs]) for metric in METRICS]
-        print(f"| {name} | " + " | ".join(cells) + " |")
+        cells = [cell([run["metrics"][metric] for run in runs]) for metric in METRICS]
+        p = ""
+        if reference in runs_of and name != reference:
+            p = f"{randomization_p(runs, runs_of[reference]):.3f}".lstrip("0")
+        print(f"| {name} | " + " | ".join(cells) + f" | {p} |")
 
 
 def parse_arguments():
@@ -183,6 +217,8 @@ def parse_arguments():
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--variants", default="",
                         help="names with semicolons between them (default: all)")
+    parser.add_argument("--reference", default="linear, 256 (the default)",
+                        help="the variant that the others are tested against")
     parser.add_argument("--bin", default=str(ROOT / "build/release/bin"))
     return parser.parse_args()
 
@@ -210,7 +246,7 @@ def main():
             rows.append((variant.name, runs))
         else:
             refused.append(variant.name)
-    print_table(rows)
+    print_table(rows, options.reference)
     if refused:
         print(f"\nNot measured: {'; '.join(refused)}.")
 
