@@ -142,7 +142,8 @@ std::string LengthChart(const DataStatistics& data) {
                    .mark_label = ""});
 }
 
-std::string EpochTable(const std::vector<EpochRecord>& epochs) {
+std::string EpochTable(const std::vector<EpochRecord>& epochs,
+                       const std::optional<MetricValues>& bm25) {
   int best = 0;
   for (const EpochRecord& record : epochs) {
     if (record.best) best = record.epoch;
@@ -163,6 +164,12 @@ std::string EpochTable(const std::vector<EpochRecord>& epochs) {
         Cell(GroupDigits(std::llround(record.pairs_per_second()))),
         Cell(GroupDigits(record.peak_memory_bytes >> 20)),
         record.epoch == best ? "best" : "");
+  }
+  if (bm25) {
+    absl::StrAppendFormat(
+        &rows, "<tr>%s%s%s%s%s%s<td colspan=\"5\"></td></tr>\n", Cell("BM25"),
+        Cell(""), Cell(""), Cell((*bm25)[kNdcgAt1]), Cell((*bm25)[kNdcgAt3]),
+        Cell((*bm25)[kNdcgAt10]));
   }
   return Table(rows);
 }

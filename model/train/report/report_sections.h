@@ -2,6 +2,7 @@
 #ifndef SEMRANK_MODEL_TRAIN_REPORT_REPORT_SECTIONS_H_
 #define SEMRANK_MODEL_TRAIN_REPORT_REPORT_SECTIONS_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,9 @@ std::string NdcgChart(const std::vector<EpochRecord>& epochs);
 // Shares of the queries and titles by their number of words.
 std::string LengthChart(const DataStatistics& data);
 
-std::string EpochTable(const std::vector<EpochRecord>& epochs);
+// A row an epoch, and one of `bm25` below them.
+std::string EpochTable(const std::vector<EpochRecord>& epochs,
+                       const std::optional<MetricValues>& bm25);
 std::string DataTable(const DataStatistics& data);
 // Every field of the configuration, by its name in config.json.
 std::string ConfigTable(const v1::ModelConfig& config);

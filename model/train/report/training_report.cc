@@ -86,7 +86,7 @@ std::string FormatReport(const ReportContent& content) {
                        absl::UTCTimeZone()),
       EscapeHtml(content.state));
   html += Charts(content);
-  html += Section("Epochs", EpochTable(content.epochs));
+  html += Section("Epochs", EpochTable(content.epochs, content.bm25));
   html += Section("Data", DataTable(content.data));
   html += Section("Model and training", ConfigTable(content.config));
   if (!content.flags.empty()) {

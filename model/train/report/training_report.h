@@ -10,11 +10,14 @@
 #ifndef SEMRANK_MODEL_TRAIN_REPORT_TRAINING_REPORT_H_
 #define SEMRANK_MODEL_TRAIN_REPORT_TRAINING_REPORT_H_
 
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "model/eval/metrics/metrics.h"
 #include "model/train/report/report_content.h"
 #include "model/train/report/training_log.h"
 
@@ -32,6 +35,10 @@ class TrainingReport {
 
   // Shows a resumed run: when it began, and its finished epochs.
   void ContinueRun(absl::Time start, std::vector<EpochRecord> epochs);
+  // Shown from the next Append on.
+  void SetBm25(const std::optional<MetricValues>& metrics) {
+    content_.bm25 = metrics;
+  }
   absl::Status Append(const EpochRecord& record);
   absl::Status SetState(std::string state);
 

@@ -140,6 +140,11 @@ absl::StatusOr<TrainingSummary> Train(TrainOptions options,
 
   ThreadPool pool(options.threads > 0 ? options.threads
                                       : NumUsableProcessors());
+  if (is_rank0) {
+    const auto bm25 = parts->validator->MeasureBm25(pool);
+    RunWarnings().WarnUnlessOk("no BM25 in the report", bm25.status());
+    if (bm25.ok()) parts->report->SetBm25(*bm25);
+  }
   TrainingState state(options, data, parts->batches->num_batches(),
                       *parts->checkpoint, pool, communicator);
   EpochLoop loop({.options = options,

@@ -10,7 +10,7 @@
 #include "model/base/random.h"
 #include "model/base/status_macros.h"
 #include "model/cli/interrupt.h"
-#include "model/eval/metrics/evaluate.h"
+#include "model/eval/rankers/bm25_ranker.h"
 #include "model/eval/rankers/model_ranker.h"
 #include "model/train/batches/batch_plan.h"
 #include "model/train/batches/negative_sampler.h"
@@ -146,6 +146,24 @@ void Validator::SampleBatches(std::span<const TextPair> pairs,
   }
 }
 
+EvaluateOptions Validator::RankingOptions() const {
+  EvaluateOptions evaluate;
+  evaluate.candidates =
+      options_.data.valid_judged_only ? Candidates::kJudged : Candidates::kAll;
+  return evaluate;
+}
+
+absl::StatusOr<std::optional<MetricValues>> Validator::MeasureBm25(
+    ThreadPool& pool) const {
+  if (!collection_) return std::nullopt;
+  SEMRANK_ASSIGN_OR_RETURN(const auto ranker,
+                           Bm25Ranker::Create(collection_->documents, {}));
+  SEMRANK_ASSIGN_OR_RETURN(
+      const Evaluation evaluation,
+      EvaluateRanker(*ranker, *collection_, RankingOptions(), pool));
+  return evaluation.summary.mean;
+}
+
 absl::StatusOr<ValidationResult> Validator::Validate(
     ModelTrainer& trainer, const v1::ModelConfig& config,
     ThreadPool& pool) const {
@@ -180,12 +198,9 @@ absl::Status Validator::MeasureRanking(const ModelTrainer& trainer,
   SEMRANK_ASSIGN_OR_RETURN(auto model,
                            ViewAsModel(trainer, config, data_.featurizer));
   const ModelRanker ranker(std::move(model), collection_->documents, pool);
-  EvaluateOptions evaluate;
-  evaluate.candidates =
-      options_.data.valid_judged_only ? Candidates::kJudged : Candidates::kAll;
   SEMRANK_ASSIGN_OR_RETURN(
       const Evaluation evaluation,
-      EvaluateRanker(ranker, *collection_, evaluate, pool));
+      EvaluateRanker(ranker, *collection_, RankingOptions(), pool));
   result.metrics = evaluation.summary.mean;
   if (!options_.data.valid_halves || result.judged_by_loss) {
     return absl::OkStatus();

@@ -22,6 +22,7 @@
 #include "model/base/bad_lines.h"
 #include "model/base/thread_pool.h"
 #include "model/eval/collection/collection.h"
+#include "model/eval/metrics/evaluate.h"
 #include "model/eval/metrics/metrics.h"
 #include "model/train/batches/mini_batch.h"
 #include "model/train/data/training_data.h"
@@ -95,6 +96,11 @@ class Validator {
       const TrainOptions& options, const TrainingData& data,
       std::shared_ptr<const Collection> queries);
 
+  // What BM25 reaches on the same queries and documents, as semrank-eval
+  // measures it; nothing without judged queries. Cancelled after Ctrl-C.
+  absl::StatusOr<std::optional<MetricValues>> MeasureBm25(
+      ThreadPool& pool) const;
+
   // Cancelled after Ctrl-C.
   absl::StatusOr<ValidationResult> Validate(ModelTrainer& trainer,
                                             const v1::ModelConfig& config,
@@ -105,6 +111,7 @@ class Validator {
             std::shared_ptr<const Collection> queries)
       : options_(options), data_(data), collection_(std::move(queries)) {}
 
+  EvaluateOptions RankingOptions() const;
   absl::Status DrawHalves();
   std::size_t DrawQueryHalves();
   void SampleBatches(std::span<const TextPair> pairs, std::uint8_t fold);

@@ -65,6 +65,16 @@ TEST(TrainingReportTest, ShowsEpochsDataConfigurationAndFlags) {
               HasSubstr("queries, words (30 or more in the last) 2: 100"));
 }
 
+TEST(TrainingReportTest, NamesBm25BesideTheModel) {
+  ReportContent content = TestContent();
+  EXPECT_THAT(FormatReport(content), Not(HasSubstr("BM25")));
+  content.bm25 = MetricValues{0.1234, 0.2345, 0.3456};
+  const std::string html = FormatReport(content);
+  for (const char* text : {">BM25<", ">0.1234<", ">0.2345<", ">0.3456<"}) {
+    EXPECT_THAT(html, HasSubstr(text));
+  }
+}
+
 TEST(TrainingReportTest, TextOfTheRunIsNeverMarkup) {
   const std::string html = FormatReport(TestContent());
   EXPECT_THAT(html, Not(HasSubstr("<script")));
