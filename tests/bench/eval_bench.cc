@@ -13,8 +13,8 @@
 
 #include "model/eval/metrics/metrics.h"
 #include "model/eval/rankers/bm25_ranker.h"
-#include "model/eval/rankers/tfidf_ranker.h"
 #include "model/eval/rankers/model_ranker.h"
+#include "model/eval/rankers/tfidf_ranker.h"
 
 namespace semrank {
 namespace {
