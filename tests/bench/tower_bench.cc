@@ -1,4 +1,4 @@
-// What a title that nobody has asked for before costs, in whole and in parts,
+// What a title that is in no cache costs, in whole and in parts,
 // with the paper's 300-300-128 tower; then scoring and ranking. Titles have 8
 // words of 8 letters drawn by Zipf's law, about 65 letter trigrams, as real
 // product titles do.

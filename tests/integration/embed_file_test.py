@@ -189,7 +189,7 @@ class EmbedFileTest(unittest.TestCase):
         self.assert_whole(output)
 
     def begin(self, output: pathlib.Path, *flags: str, size: int = 400_000) -> None:
-        """Leaves a file that is not whole: the disk is full after so many bytes."""
+        """Leaves a file that is not whole: the disk is full after `size` bytes."""
         run = self.embed(output, *flags, restore_signals=False,  # Python ignores SIGXFSZ, and so does its child.
                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)))
         self.assert_fails(run, 1, f"write {output}", "File too large")

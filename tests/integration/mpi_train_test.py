@@ -25,7 +25,7 @@ LIMIT_SECONDS = 200
 
 
 def write_pairs(path, number=600):
-    """Titles are the query's words, reversed; some are shown with another that nobody clicks."""
+    """Titles are the query's words, reversed; some are shown with another that gets no click."""
     numbers = random.Random(1)
     words = ["".join(numbers.choice("abcdefghij") for _ in range(6)) for _ in range(100)]
     with open(path, "w") as file:
@@ -134,7 +134,7 @@ class MpiTrainTest(unittest.TestCase):
                 pass  # It had noticed.
 
     def kill_all(self, job):
-        """SIGKILL, to mpirun first, so that it tells nobody."""
+        """SIGKILL, to mpirun first, so that it cannot stop its processes."""
         job.kill()
         self.signal_both(signal.SIGKILL)
         job.wait()

@@ -1,4 +1,4 @@
-// semrank-train is killed (SIGKILL) again and again, goes on with --resume, and
+// semrank-train is killed (SIGKILL) again and again, resumes with --resume, and
 // ends with the very weights of a run that was left alone.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -229,10 +229,10 @@ TEST_F(ServerTest, NewVersionsAreServedAsTheyAppearAndAtAHangup) {
   PublishTinyModel(model_dir_, {.seed = 2});
   while (Rank().model().version() != 2) std::this_thread::yield();
 
-  const auto told = Start({"--model_poll_interval=0"});
+  const auto reloading = Start({"--model_poll_interval=0"});
   ASSERT_EQ(Rank().model().version(), 2);
   PublishTinyModel(model_dir_, {.seed = 3});
-  told->Signal(SIGHUP);
+  reloading->Signal(SIGHUP);
   while (Rank().model().version() != 3) std::this_thread::yield();
 }
 

@@ -90,7 +90,7 @@ TEST_F(StartTest, SigtermWhileItWaitsEndsItWithZero) {
 }
 
 TEST_F(StartTest, ATakenPortEndsAWaitBeforeItBegins) {
-  // In the log, as whoever collects that expects.
+  // In the log, where its collector expects it.
   const ProgramResult json = RunProgram(
       {kServer, "--model_dir=" + model_dir_, "--http_address=127.0.0.1:0",
        "--log_format=json", "--listen_address=" + server_->grpc_address()});
@@ -110,7 +110,7 @@ TEST_F(StartTest, ATakenPortEndsAWaitBeforeItBegins) {
   }
 }
 
-// Embedding so many titles takes longer than the signal does.
+// Embedding these titles takes longer than the signal does.
 TEST(StartSignalTest, SigtermWhileItWarmsUpEndsItWithZero) {
   const TempDir dir;
   PublishTinyModel(dir.File("tiny"));

@@ -38,7 +38,7 @@ class FolderWatch {
   }
   ~FolderWatch() { close(fd_); }
 
-  // Blocks until `count` more events have told of names that begin so.
+  // Blocks until `count` more events have had names that begin with `name`.
   void Wait(std::string_view name, int count) {
     alignas(inotify_event) char buffer[4096];
     while (count > 0) {

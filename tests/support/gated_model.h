@@ -1,5 +1,5 @@
 // A model whose document tower stops at a gate, so that a test decides how far
-// a request gets and when it goes on.
+// a request gets and when it continues.
 #ifndef SEMRANK_TESTS_SUPPORT_GATED_MODEL_H_
 #define SEMRANK_TESTS_SUPPORT_GATED_MODEL_H_
 
@@ -21,7 +21,7 @@ class Gate {
     open_ = true;
     changed_.NotifyAll();
   }
-  // Blocks until somebody stands at the closed gate.
+  // Blocks until a request waits at the closed gate.
   void WaitForArrival() {
     MutexLock lock(mutex_);
     while (num_waiting_ == 0) changed_.Wait(mutex_);

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kMaxStarts = 20;
 
-// One that nobody uses now; somebody else may be faster.
+// A port that is free now; another process may take it first.
 int FreePort() {
   const int fd = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address = {};

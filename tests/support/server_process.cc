@@ -44,7 +44,7 @@ ServerProcess::ServerProcess(const std::string& program,
 std::unique_ptr<ServerProcess> ServerProcess::StartListening(
     const std::string& program, const std::vector<std::string>& flags) {
   std::unique_ptr<ServerProcess> server(new ServerProcess);
-  // A file, since the log goes on.
+  // A file, since the server writes its log until it ends.
   FILE* const log = tmpfile();
   if (log == nullptr) abort();
   server->Start(program, flags, STDERR_FILENO, fileno(log));

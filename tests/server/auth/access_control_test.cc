@@ -88,7 +88,7 @@ TEST(AccessControlTest, AChangedFileIsReadAgainAndABadOneIsNot) {
   dir.Write("keys", "read nonsense");
   EXPECT_THAT(access->Refresh(),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(path)));
-  EXPECT_THAT(access->Refresh().value(), false);  // told once
+  EXPECT_THAT(access->Refresh().value(), false);  // reported once
   EXPECT_TRUE(may_read());
   dir.Write("keys", "read " + std::string(64, 'a'));
   EXPECT_THAT(access->Refresh().value(), true);

@@ -50,33 +50,34 @@ TEST(RequestIdentityTest, MalformedTracesAreDropped) {
   EXPECT_EQ(MakeRequestIdentity("", later).traceparent, later);
 }
 
-TEST(RequestLogTest, OnlySlowRequestsAreToldAndOnlyWhenAsked) {
-  std::vector<absl::Duration> told;
-  const auto tell = [&](const RequestLog::Outcome& slow, std::int64_t dropped) {
-    told.push_back(slow.time);
+TEST(RequestLogTest, OnlySlowRequestsAreReportedAndOnlyWithAThreshold) {
+  std::vector<absl::Duration> reported;
+  const auto report = [&](const RequestLog::Outcome& slow,
+                          std::int64_t dropped) {
+    reported.push_back(slow.time);
     EXPECT_EQ(dropped, 0);
   };
-  RequestLog log(absl::Seconds(1), {.slow = tell});
+  RequestLog log(absl::Seconds(1), {.slow = report});
   log.Record({.method = "S/Rank", .time = absl::Milliseconds(999)});
   log.Record({.method = "S/Rank", .time = absl::Seconds(2)});
-  EXPECT_THAT(told, ElementsAre(absl::Seconds(2)));
-  RequestLog(absl::ZeroDuration(), {.slow = tell})
+  EXPECT_THAT(reported, ElementsAre(absl::Seconds(2)));
+  RequestLog(absl::ZeroDuration(), {.slow = report})
       .Record({.time = absl::Hours(1)});
-  EXPECT_THAT(told, SizeIs(1));
+  EXPECT_THAT(reported, SizeIs(1));
 }
 
-TEST(RequestLogTest, OnlyBugsAreToldAsBugsAndNotMoreThanTenASecond) {
-  std::vector<std::string> told;
+TEST(RequestLogTest, OnlyBugsAreReportedAsBugsAtMostTenASecond) {
+  std::vector<std::string> reported;
   RequestLog log(absl::ZeroDuration(),
                  {.bug = [&](const RequestLog::Outcome& failed, std::int64_t) {
-                   told.push_back(failed.identity.request_id);
+                   reported.push_back(failed.identity.request_id);
                  }});
   log.Record({.identity = {"fine"}});
   log.Record({.identity = {"bad"}, .status = absl::InvalidArgumentError("x")});
   log.Record({.identity = {"bug"}, .status = absl::InternalError("x")});
-  EXPECT_THAT(told, ElementsAre("bug"));
+  EXPECT_THAT(reported, ElementsAre("bug"));
   for (int i = 0; i < 100; ++i) log.Record({.status = absl::InternalError("")});
-  EXPECT_LE(told.size(), 2 * RequestLog::kMaxLinesPerSecond);
+  EXPECT_LE(reported.size(), 2 * RequestLog::kMaxLinesPerSecond);
 }
 
 TEST(RequestLogTest, TheLastFailuresAreKeptNewestFirst) {

@@ -127,7 +127,7 @@ struct Outcome {
 class RpcAdmissionTest : public RpcServerFixture,
                          public ::testing::WithParamInterface<Method> {
  protected:
-  // So many documents that a search of them takes five permits.
+  // Enough documents that a search of them takes five permits.
   void FillCatalog() {
     std::vector<NewDocument> documents(300, {.title = "a title"});
     std::uint64_t id = 0;

@@ -13,7 +13,7 @@ struct Method {
   bool streams;
   // A message whose text is not UTF-8; empty: the method takes no text.
   std::string_view bad_text;
-  // How that is answered: by the call's status, or the stream goes on.
+  // How that is answered: by the call's status, or the stream continues.
   bool bad_text_fails = true;
 };
 

@@ -39,7 +39,7 @@ class EmbedTextsStreamTest : public RpcServerFixture {
     EXPECT_FALSE(stream_->Read(&unexpected));
     return stream_->Finish();
   }
-  // The status of a stream that begins well and goes on with these bytes.
+  // The status of a stream that begins well and continues with these bytes.
   grpc::Status FinishAfter(const std::string& bytes) {
     RawStream raw(channel_, "EmbeddingService/EmbedTextsStream");
     EXPECT_TRUE(raw.Write(Piece({"a"}).SerializeAsString()));
@@ -185,13 +185,14 @@ TEST_F(EmbedTextsStreamTest, OverloadEndsItWithPushbackAfterWhatWasAnswered) {
   EXPECT_THAT(Finish(), Succeeds());
 }
 
-// Answers that nobody takes: the server stops reading instead of keeping them.
+// The client reads no responses: the server stops reading instead of keeping
+// them.
 TEST_F(EmbedTextsStreamTest, ReadsOnOnlyAsTheClientTakesTheAnswers) {
-  constexpr int kPieces = 200;  // 200 x 1,500 texts x 64 bytes = 19 MB
+  constexpr int kMessages = 200;  // 200 x 1,500 texts x 64 bytes = 19 MB
   RawStream raw(channel_, "EmbeddingService/EmbedTextsStream");
   const std::string piece = Piece(Numbered(0, 1'500)).SerializeAsString();
   std::thread writer([&] {
-    for (int i = 0; i < kPieces; ++i) ASSERT_TRUE(raw.Write(piece));
+    for (int i = 0; i < kMessages; ++i) ASSERT_TRUE(raw.Write(piece));
     raw.HalfClose();
   });
   const auto received = [&] {
@@ -202,7 +203,7 @@ TEST_F(EmbedTextsStreamTest, ReadsOnOnlyAsTheClientTakesTheAnswers) {
   };
   while (received() < 10) std::this_thread::yield();
   std::string bytes;
-  for (int i = 0; i < kPieces; ++i) {
+  for (int i = 0; i < kMessages; ++i) {
     // Read so far, waiting in the server, and in flight in HTTP/2 windows.
     EXPECT_LT(received(), i + 120);
     ASSERT_TRUE(raw.Read(bytes));

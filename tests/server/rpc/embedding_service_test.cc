@@ -42,7 +42,7 @@ class EmbeddingServiceTest : public RpcServerFixture {
   v1::EmbedTextsResponse response_;
 };
 
-// A call that runs while the test goes on.
+// A call that runs in parallel to the test.
 class BackgroundEmbed {
  public:
   BackgroundEmbed(v1::EmbeddingService::Stub& stub,

@@ -60,7 +60,7 @@ class RpcServerFixture : public ::testing::Test {
     server_ = *std::move(server);
     channel_ = NewChannel();
   }
-  // A test that failed may have left somebody at the gate.
+  // A test that failed may have left a request at the gate.
   ~RpcServerFixture() override { gate_.Open(); }
 
   absl::StatusOr<std::unique_ptr<RpcServer>> StartServer(

@@ -151,7 +151,7 @@ TEST(RedisPasswordTest, IsAskedForAndNeverSaid) {
     RedisDocumentStore store({.url = url(credentials)});
     EXPECT_THAT(Write(store, "text"), IsOk());
   }
-  for (const char* credentials : {":hash", "somebody:hush"}) {
+  for (const char* credentials : {":hash", "user:hush"}) {
     RedisDocumentStore store({.url = url(credentials)});
     const absl::Status status = Write(store, "text");
     EXPECT_THAT(status, StatusIs(absl::StatusCode::kPermissionDenied));

@@ -31,7 +31,7 @@ class NegativeSamplerTest : public ::testing::Test {
     return batch_;
   }
 
-  // Titles that pair i is told apart from.
+  // The negatives of pair i.
   std::vector<TextId> NegativesOf(int pair) const {
     std::vector<TextId> negatives;
     for (std::uint32_t k = batch_.candidates.offsets[pair] + 1;
