@@ -49,8 +49,8 @@ ALLOWED |= {
     "server/http": ["model/base", *CORE, "server/requests", "proto"],
     "server": [*MODEL, "model/cli", *CORE, "server/rpc", "server/http", "model_config", "proto"],
     "client/lib": ["model/base", "model_config", "proto"],
-    "client/input": ["model/base"],
-    "client/output": ["model/base", "client/lib", "client/input", "model_config", "proto"],
+    "client/input": ["model/base", "model/cli"],
+    "client/output": ["model/base", "model/cli", "client/lib", "client/input", "model_config", "proto"],
     # Offline embedding alone reaches the towers.
     "client/bulk": [*MODEL, "model/cli", "client/lib", "client/input", "client/output", "proto"],
     "client/load": ["model/base", "model/cli", "client/lib", "client/output", "proto"],

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/strings/str_format.h"
-#include "model/cli/program.h"
+#include "model/cli/exit_code.h"
 #include "server/base/limits.h"
 
 namespace semrank {

@@ -9,7 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "model/base/status_macros.h"
-#include "model/cli/program.h"
+#include "model/cli/exit_code.h"
 #include "model/format/version_directory.h"
 
 namespace semrank {

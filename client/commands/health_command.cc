@@ -3,9 +3,9 @@
 
 #include "absl/strings/str_format.h"
 #include "client/commands/command.h"
-#include "client/input/unicode.h"
 #include "client/lib/semrank_client.h"
 #include "model/base/status_macros.h"
+#include "model/cli/terminal_text.h"
 
 namespace semrank {
 namespace {

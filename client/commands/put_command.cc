@@ -7,10 +7,10 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "client/commands/command.h"
-#include "client/input/unicode.h"
 #include "client/lib/catalog_client.h"
 #include "model/base/status_macros.h"
 #include "model/cli/progress.h"
+#include "model/cli/terminal_text.h"
 
 namespace semrank {
 namespace {

@@ -3,10 +3,10 @@
 #include <cstdio>
 
 #include "absl/strings/str_format.h"
-#include "client/input/unicode.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
-#include "model/cli/program.h"
+#include "model/cli/exit_code.h"
+#include "model/cli/terminal_text.h"
 
 namespace semrank {
 namespace {

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
-#include "client/input/unicode.h"
 #include "model/base/status_macros.h"
+#include "model/cli/terminal_text.h"
 
 namespace semrank {
 namespace {

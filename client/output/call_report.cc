@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "absl/strings/str_format.h"
-#include "client/input/unicode.h"
 #include "client/lib/client_status.h"
+#include "model/cli/terminal_text.h"
 
 namespace semrank {
 namespace {

@@ -10,9 +10,9 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_format.h"
-#include "client/input/unicode.h"
 #include "model/base/file_io.h"
 #include "model/base/strings.h"
+#include "model/cli/terminal_text.h"
 
 namespace semrank {
 bool StdoutIsTerminal() { return isatty(STDOUT_FILENO) == 1; }

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "client/input/unicode.h"
+#include "model/cli/terminal_text.h"
 
 namespace semrank {
 namespace {

@@ -18,6 +18,7 @@
 #include "model/base/version.h"
 #include "model/cli/help_text.h"
 #include "model/cli/near_match.h"
+#include "model/cli/terminal_text.h"
 
 namespace semrank {
 namespace {
@@ -42,13 +43,20 @@ int PrintHelp(const std::string& text) {
   return printed ? kExitDone : kExitFailed;
 }
 
-// Arguments as CLI11 takes them.
+// What CLI11 reads, and what is kept from it.
 struct PreparedArguments {
-  std::vector<std::string> tokens;
-  std::vector<std::string> after_dashes;  // what follows "--"
-  std::string without_value;  // name of a flag whose value was forgotten
-  std::string first_word;     // the first argument that is no flag
+  std::vector<std::string> tokens;  // flags, their values and the command
+  std::vector<std::string> words;   // arguments that are no flags
+  std::string wrong_command;        // a word where a command should be
+  std::string without_value;        // a flag whose value was forgotten
 };
+
+// "-" is standard input and "-5" a number, but "-gamma=3" lacks a dash.
+bool LooksLikeFlag(std::string_view argument) {
+  return argument.starts_with("--") ||
+         (argument.size() > 1 && argument[0] == '-' &&
+          absl::ascii_isalpha(argument[1]));
+}
 
 }  // namespace
 
@@ -125,7 +133,7 @@ struct CommandLine::Impl {
   }
 
   PreparedArguments Prepare(const std::vector<std::string>& given) const;
-  absl::Status CheckExtras(const PreparedArguments& prepared);
+  absl::Status CheckExtras(PreparedArguments prepared);
   absl::Status UnknownFlag(const std::string& written) const;
   absl::Status ReadConfigFile(const std::string& path);
   absl::Status GatherValues();
@@ -138,7 +146,7 @@ CommandLine::CommandLine(const ProgramInfo& info)
   CLI::App& app = *impl_->root_app;
   impl_->app = &app;
   app.set_help_flag();
-  // What CLI11 does not know is judged by CheckExtras.
+  // CheckExtras names what CLI11 does not know.
   app.allow_extras();
   app.fallthrough();
   app.require_subcommand(0, 1);
@@ -207,29 +215,39 @@ std::string_view CommandLine::command() const {
 }
 
 // CLI11 2.1 takes `--hidden= --seed=3` as if --seed=3 were the value of
-// --hidden, and `--gamma --seed=3` too; loses "--" in commands; and would take
-// the brackets off an argument "[like this]". So values stand apart from their
-// flags, and what follows "--" never reaches it.
+// --hidden, and `--gamma --seed=3` too; loses "--" in commands; drops "++", its
+// mark for the end of a command; and would take the brackets off an argument
+// "[like this]". So values stand apart from their flags, and words never reach
+// it.
 PreparedArguments CommandLine::Impl::Prepare(
     const std::vector<std::string>& given) const {
   PreparedArguments prepared;
+  bool awaits_command = !commands.empty();
   for (std::size_t i = 0; i < given.size(); ++i) {
     const std::string& argument = given[i];
     if (argument == "--") {
-      prepared.after_dashes.assign(given.begin() + i + 1, given.end());
+      prepared.words.insert(prepared.words.end(), given.begin() + i + 1,
+                            given.end());
       break;
     }
-    const bool is_long = argument.starts_with("--");
+    if (!LooksLikeFlag(argument)) {
+      if (!std::exchange(awaits_command, false)) {
+        prepared.words.push_back(argument);
+      } else if (FindCommand(argument) != nullptr) {
+        prepared.tokens.push_back(argument);
+      } else {
+        prepared.wrong_command = argument;
+      }
+      continue;
+    }
     const std::size_t equals = argument.find('=');
+    const bool is_long = argument.starts_with("--");
     const std::string name =
         is_long ? argument.substr(2, equals - 2) : std::string();
     const Flag* flag = is_long ? Find(name) : nullptr;
-    const bool takes_value = flag == nullptr ? is_long && name == kConfigFlag
-                                             : !flag->spec.is_boolean;
+    const bool takes_value =
+        flag == nullptr ? name == kConfigFlag : !flag->spec.is_boolean;
     if (!takes_value) {
-      if (!argument.starts_with('-') && prepared.first_word.empty()) {
-        prepared.first_word = argument;
-      }
       prepared.tokens.push_back(argument);
     } else if (equals != std::string::npos) {
       prepared.tokens.push_back("--" + name);
@@ -262,44 +280,35 @@ absl::Status CommandLine::Impl::UnknownFlag(const std::string& written) const {
       absl::StrFormat("unknown flag %s%s", typed, Hint(name, known, "--")));
 }
 
-// Judges what is neither a flag nor the value of one.
-absl::Status CommandLine::Impl::CheckExtras(const PreparedArguments& prepared) {
-  if (!commands.empty() && !prepared.first_word.empty() &&
-      FindCommand(prepared.first_word) == nullptr) {
+// Checks what is neither a known flag nor the value of one.
+absl::Status CommandLine::Impl::CheckExtras(PreparedArguments prepared) {
+  if (!prepared.wrong_command.empty()) {
     std::vector<std::string> names;
     for (const auto& command : commands) {
       names.emplace_back(command->impl_->info.name);
     }
-    const std::string hint = Hint(prepared.first_word, names, "");
+    const std::string hint = Hint(prepared.wrong_command, names, "");
     return UsageError(absl::StrFormat(
-        "no command '%s'%s", prepared.first_word,
+        "no command '%s'%s", prepared.wrong_command,
         hint.empty()
             ? absl::StrFormat(" (there is %s)", absl::StrJoin(names, ", "))
             : hint));
   }
-  std::vector<std::string> words;
-  for (const std::string& extra : app->remaining(/*recurse=*/true)) {
-    // "-" is standard input, "-5" a number; "-gamma=3" lacks a dash.
-    const bool is_flag =
-        extra.starts_with("--") ||
-        (extra.size() > 1 && extra[0] == '-' && absl::ascii_isalpha(extra[1]));
-    if (is_flag) return UnknownFlag(extra);
-    words.push_back(extra);
-  }
+  const std::vector<std::string> unknown = app->remaining(/*recurse=*/true);
+  if (!unknown.empty()) return UnknownFlag(unknown.front());
   if (!prepared.without_value.empty()) {
     return UsageError(absl::StrFormat("--%s: needs a value, as --%s=VALUE",
                                       prepared.without_value,
                                       prepared.without_value));
   }
-  words.insert(words.end(), prepared.after_dashes.begin(),
-               prepared.after_dashes.end());
   std::vector<std::string>* field =
       selected == nullptr ? arguments : selected->arguments;
-  if (field == nullptr) {
-    if (words.empty()) return absl::OkStatus();
-    return UsageError(absl::StrFormat("unexpected argument '%s'", words[0]));
+  if (field != nullptr) {
+    *field = std::move(prepared.words);
+  } else if (!prepared.words.empty()) {
+    return UsageError(
+        absl::StrFormat("unexpected argument '%s'", prepared.words[0]));
   }
-  *field = std::move(words);
   return absl::OkStatus();
 }
 
@@ -455,7 +464,7 @@ absl::StatusOr<std::string> CommandLine::ParseArguments(
   }
   const bool all = impl_->help_all->count() > 0;
   if (all || impl_->help->count() > 0) return impl_->HelpText(all);
-  SEMRANK_RETURN_IF_ERROR(impl_->CheckExtras(prepared));
+  SEMRANK_RETURN_IF_ERROR(impl_->CheckExtras(std::move(prepared)));
   SEMRANK_RETURN_IF_ERROR(impl_->GatherValues());
   SEMRANK_RETURN_IF_ERROR(Apply());
   return std::string();
@@ -469,7 +478,7 @@ std::optional<int> CommandLine::Parse(int argc, const char* const* argv) {
     const std::string& name =
         (impl_->selected == nullptr ? impl_.get() : impl_->selected)->full_name;
     absl::FPrintF(stderr, "%s: %s\nTry '%s --help'.\n", name,
-                  text.status().message(), name);
+                  EscapeControls(ToStd(text.status().message())), name);
     return kExitWrongUse;
   }
   if (!text->empty()) return PrintHelp(*text);

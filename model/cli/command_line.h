@@ -39,8 +39,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "model/cli/exit_code.h"
 #include "model/cli/flag_spec.h"
-#include "model/cli/program.h"
 
 namespace semrank {
 
@@ -134,7 +134,7 @@ class CommandLine {
   // with what their fields hold now.
   std::vector<FlagValue> Values() const;
 
-  // For a program's last line: ExitCode of program.h under the name of the
+  // For a program's last line: ExitCode of exit_code.h under the name of the
   // program and the given command.
   int ExitCode(const absl::Status& status) const;
 

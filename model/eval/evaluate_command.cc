@@ -16,7 +16,7 @@
 #include "model/base/strings.h"
 #include "model/base/thread_pool.h"
 #include "model/cli/command_line.h"
-#include "model/cli/program.h"
+#include "model/cli/exit_code.h"
 #include "model/eval/collection/slices.h"
 #include "model/eval/collection/trec_run.h"
 #include "model/eval/comparison_output.h"

@@ -33,7 +33,8 @@ absl::Status ParseCount(std::string_view name, std::string_view text,
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(absl::StrFormat(
-      "%s \"%s\": not a whole number from 0", name, text.substr(0, 40)));
+      "%s \"%s\": must be a whole number, 0 to 9223372036854775807", name,
+      text.substr(0, 40)));
 }
 
 absl::Status ParseText(std::string_view name, std::string_view text,

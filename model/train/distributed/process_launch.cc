@@ -16,7 +16,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
-#include "model/cli/program.h"
+#include "model/cli/exit_code.h"
 
 namespace semrank {
 namespace {

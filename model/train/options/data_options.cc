@@ -6,7 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 #include "model/cli/command_line.h"
-#include "model/cli/program.h"
+#include "model/cli/exit_code.h"
 
 namespace semrank {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_format.h"
 #include "model/cli/command_line.h"
-#include "model/cli/program.h"
+#include "model/cli/exit_code.h"
 
 namespace semrank {
 

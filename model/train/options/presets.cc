@@ -1,6 +1,6 @@
 #include "model/train/options/presets.h"
 
-#include "model/cli/program.h"
+#include "model/cli/exit_code.h"
 
 namespace semrank {
 namespace {

@@ -13,7 +13,7 @@ namespace semrank {
 // The defaults without --preset: the best all-round choice for a tower.
 TrainOptions DefaultOptions(v1::TowerKind tower);
 
-// The settings of a paper to the letter, over the defaults; TRAINING.md says
+// The settings of a paper to the letter, over the defaults; MATHEMATICS.md says
 // what the paper leaves open. FlagError for a name that is not known.
 absl::StatusOr<TrainOptions> PresetOptions(std::string_view name);
 

@@ -21,7 +21,7 @@ struct SsiOptions {
   int frequent_words = 0;
   int correlated_top_k = 0;
   // U and V begin as N(0, 1) times this. 1 is the paper's, 0.03 the default
-  // (TRAINING.md says why).
+  // (MATHEMATICS.md says why).
   double init_scale = 0.03;
 };
 

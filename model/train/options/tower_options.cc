@@ -7,7 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "model/base/status_macros.h"
 #include "model/cli/command_line.h"
-#include "model/cli/program.h"
+#include "model/cli/exit_code.h"
 #include "model/format/model_config.h"
 #include "model/nn/clsm_tower.h"
 #include "model/train/options/option_names.h"
@@ -41,7 +41,7 @@ void AddTowerOptions(CommandLine& command_line, TowerOptions& options) {
                    "tanh layers; the default if --hidden is given), clsm (word "
                    "windows, convolution, max pooling: depends on the order of "
                    "words), ssi (tf-idf words compared through a learned "
-                   "matrix, see --ssi; it has other defaults: TRAINING.md).",
+                   "matrix, see --ssi; it has other defaults: MATHEMATICS.md).",
                    kTowerNames);
   command_line.Add("shared_towers", &options.shared,
                    "One network for queries and titles; otherwise one for "

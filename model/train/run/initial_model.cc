@@ -11,7 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "model/base/file_io.h"
 #include "model/base/status_macros.h"
-#include "model/cli/program.h"
+#include "model/cli/exit_code.h"
 #include "model/format/manifest.h"
 #include "model/format/model_bundle.h"
 #include "model/format/model_config.h"

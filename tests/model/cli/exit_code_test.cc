@@ -1,4 +1,4 @@
-#include "model/cli/program.h"
+#include "model/cli/exit_code.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

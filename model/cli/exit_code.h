@@ -2,8 +2,9 @@
 //
 //   Exit     0 done, 1 failed, 2 wrong use.
 //   Output   results on standard output, everything else on standard error.
-#ifndef SEMRANK_MODEL_CLI_PROGRAM_H_
-#define SEMRANK_MODEL_CLI_PROGRAM_H_
+//            Errors are printed with control characters escaped.
+#ifndef SEMRANK_MODEL_CLI_EXIT_CODE_H_
+#define SEMRANK_MODEL_CLI_EXIT_CODE_H_
 
 #include <cstdint>
 #include <string_view>
@@ -35,4 +36,4 @@ absl::Status CheckRange(std::string_view flag, std::int64_t value,
 
 }  // namespace semrank
 
-#endif  // SEMRANK_MODEL_CLI_PROGRAM_H_
+#endif  // SEMRANK_MODEL_CLI_EXIT_CODE_H_

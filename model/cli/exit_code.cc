@@ -1,4 +1,4 @@
-#include "model/cli/program.h"
+#include "model/cli/exit_code.h"
 
 #include <cstdio>
 #include <string>
@@ -6,6 +6,7 @@
 #include "absl/strings/cord.h"
 #include "absl/strings/str_format.h"
 #include "model/base/strings.h"
+#include "model/cli/terminal_text.h"
 
 namespace semrank {
 namespace {
@@ -17,10 +18,11 @@ constexpr char kUsageErrorPayload[] = "semrank/usage_error";
 
 int ExitCode(std::string_view program, const absl::Status& status) {
   if (status.ok()) return kExitDone;
+  // File names, flags and messages of servers may hold any bytes.
   absl::FPrintF(stderr, "%s: error: %s\n", program,
                 status.message().empty()
                     ? absl::StatusCodeToString(status.code())
-                    : std::string(status.message()));
+                    : EscapeControls(ToStd(status.message())));
   return status.GetPayload(kUsageErrorPayload).has_value() ? kExitWrongUse
                                                            : kExitFailed;
 }

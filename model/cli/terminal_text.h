@@ -1,7 +1,7 @@
 // Prepares text for a terminal. The input may be any bytes: each byte that is
 // not part of valid UTF-8 counts as, and is shown as, one U+FFFD.
-#ifndef SEMRANK_CLIENT_INPUT_UNICODE_H_
-#define SEMRANK_CLIENT_INPUT_UNICODE_H_
+#ifndef SEMRANK_MODEL_CLI_TERMINAL_TEXT_H_
+#define SEMRANK_MODEL_CLI_TERMINAL_TEXT_H_
 
 #include <string>
 #include <string_view>
@@ -21,4 +21,4 @@ std::string EscapeControls(std::string_view text);
 
 }  // namespace semrank
 
-#endif  // SEMRANK_CLIENT_INPUT_UNICODE_H_
+#endif  // SEMRANK_MODEL_CLI_TERMINAL_TEXT_H_

@@ -1,4 +1,4 @@
-#include "client/input/unicode.h"
+#include "model/cli/terminal_text.h"
 
 #include <gtest/gtest.h>
 

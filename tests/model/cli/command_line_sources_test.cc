@@ -1,0 +1,147 @@
+#include "tests/model/cli/command_line_fixture.h"
+
+namespace semrank {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+TEST_F(CommandLineTest, CommandLineBeatsEnvironmentBeatsFile) {
+  const EnvironmentVariable gamma("SEMRANK_GAMMA", "2");
+  const EnvironmentVariable batch_size("SEMRANK_BATCH_SIZE", "2");
+  const EnvironmentVariable other("SEMRANK_OTHER_PROGRAM", "x");
+  const std::string file =
+      dir_.Write("train.toml", "gamma = 1\nbatch_size = 1\nseed = 7\n");
+  ASSERT_THAT(Parse({"--gamma=3", "--config=" + file}), IsOk());
+  EXPECT_EQ(options_.gamma, 3);
+  EXPECT_EQ(options_.batch_size, 2);
+  EXPECT_EQ(options_.seed, 7u);
+  EXPECT_EQ(Value("gamma").source, "command line");
+  EXPECT_EQ(Value("batch_size").source, "environment");
+  EXPECT_EQ(Value("seed").source, "config file");
+  EXPECT_EQ(Value("normalize").source, "default");
+}
+
+TEST_F(CommandLineTest, EmptyVariableIsAValue) {
+  options_.model_dir = "models/shop";
+  const EnvironmentVariable variable("SEMRANK_MODEL_DIR", "");
+  ASSERT_THAT(Parse({}), IsOk());
+  EXPECT_EQ(options_.model_dir, "");
+}
+
+TEST_F(CommandLineTest, BadValueInTheEnvironmentNamesTheVariable) {
+  const EnvironmentVariable variable("SEMRANK_GAMMA", "abc");
+  EXPECT_THAT(Parse({}),
+              StatusIs(kWrong, StartsWith("SEMRANK_GAMMA=abc: must be")));
+}
+
+TEST_F(CommandLineTest, ConfigFileHasFlagsAsToml) {
+  ASSERT_THAT(ParseFile("# a comment\n; another\n\n"
+                        "gamma=1\r\n"
+                        "  --batch_size = 2  \n"
+                        "model_dir = \"a b, c#d\"\n"
+                        "train = [\"a.tsv\", \"b.tsv\"]\n"
+                        "hidden = 64,32\n"
+                        "shared_towers\n"
+                        "normalize = false\n"
+                        "drain_delay=1m\n"
+                        "optimizer='sgd'"),
+              IsOk());
+  EXPECT_EQ(options_.gamma, 1);
+  EXPECT_EQ(options_.batch_size, 2);
+  EXPECT_EQ(options_.model_dir, "a b, c#d");
+  EXPECT_THAT(options_.train, ElementsAre("a.tsv", "b.tsv"));
+  EXPECT_THAT(options_.hidden, ElementsAre(64, 32));
+  EXPECT_TRUE(options_.shared_towers);
+  EXPECT_FALSE(options_.normalize);
+  EXPECT_EQ(options_.drain_delay, absl::Minutes(1));
+  EXPECT_EQ(options_.optimizer, Optimizer::kSgd);
+}
+
+TEST_F(CommandLineTest, LaterConfigFilesWin) {
+  const std::string first = dir_.Write("first", "gamma=1\nbatch_size=1\n");
+  const std::string second = dir_.Write("second", "gamma=2\n");
+  ASSERT_THAT(Parse({"--config", first, "--config", second}), IsOk());
+  EXPECT_EQ(options_.gamma, 2);
+  EXPECT_EQ(options_.batch_size, 1);
+}
+
+TEST_F(CommandLineTest, EnvironmentMayNameTheConfigFile) {
+  const EnvironmentVariable variable("SEMRANK_CONFIG",
+                                     dir_.Write("env", "gamma=1\n"));
+  ASSERT_THAT(Parse({}), IsOk());
+  EXPECT_EQ(options_.gamma, 1);
+  ASSERT_THAT(Parse({"--config=" + dir_.Write("arg", "gamma=2\n")}), IsOk());
+  EXPECT_EQ(options_.gamma, 2);
+}
+
+TEST_F(CommandLineTest, WrongConfigFilesAreNamed) {
+  const std::string path = dir_.File("train.toml");
+  EXPECT_THAT(
+      ParseFile("\ngama=1\n"),
+      StatusIs(kWrong, path + ": unknown flag gama (did you mean gamma?)"));
+  EXPECT_THAT(ParseFile("gamma=x\n"),
+              StatusIs(kWrong, StartsWith(path + ": gamma=x: must be")));
+  EXPECT_THAT(ParseFile("model_dir=a b\n"),
+              StatusIs(kWrong, AllOf(StartsWith(path + ": model_dir"),
+                                     HasSubstr("quotes"))));
+  EXPECT_THAT(ParseFile("batch_size = 1 # why\n"),
+              StatusIs(kWrong, StartsWith(path + ": batch_size")));
+  EXPECT_THAT(ParseFile("[rank]\ngamma=1\n"),
+              StatusIs(kWrong, path + ": unknown section [rank]"));
+  EXPECT_THAT(ParseFile("config=other\n"),
+              StatusIs(kWrong, StartsWith(path + ": unknown flag config")));
+  EXPECT_THAT(Parse({"--config=/nonexistent/f"}),
+              StatusIs(kWrong, StartsWith("/nonexistent/f: ")));
+  EXPECT_THAT(Parse({"--config=/"}), StatusIs(kWrong, StartsWith("/: ")));
+}
+
+TEST_F(CommandLineTest, ValuesAreWhatTheFieldsHoldNow) {
+  ASSERT_THAT(Parse({"--gamma=0.1", "--train=a,b", "--drain_delay=90s"}),
+              IsOk());
+  options_.seed = 9;
+  EXPECT_EQ(Value("gamma").value, "0.1");
+  EXPECT_EQ(Value("train").value, "a,b");
+  EXPECT_EQ(Value("hidden").value, "300,300");
+  EXPECT_EQ(Value("drain_delay").value, "1m30s");
+  EXPECT_EQ(Value("optimizer").value, "adam");
+  EXPECT_EQ(Value("shared_towers").value, "false");
+  EXPECT_EQ(Value("min_score").value, "");
+  EXPECT_EQ(Value("seed").value, "9");
+}
+
+TEST_F(CommandLineTest, SecretsAreHiddenInValuesAndErrors) {
+  std::string store = "none";
+  command_line_.Add({.name = "store",
+                     .help = "Store.",
+                     .set =
+                         [&store](const std::string& text) {
+                           store = text;
+                           return text == "bad:pw"
+                                      ? absl::InvalidArgumentError("must be x")
+                                      : absl::OkStatus();
+                         },
+                     .get = [&store] { return store; }});
+  command_line_.HideSecrets("store", [](const std::string& text) {
+    return text.substr(0, text.find(':')) + ":***";
+  });
+  EXPECT_THAT(Parse({"--store=bad:pw"}),
+              StatusIs(kWrong, "--store=bad:***: must be x"));
+  ASSERT_THAT(Parse({"--store=redis:pw"}), IsOk());
+  EXPECT_EQ(store, "redis:pw");
+  EXPECT_EQ(Value("store").value, "redis:***");
+}
+
+TEST_F(CommandLineTest, ApplySetsGivenFlagsOverOtherDefaults) {
+  ASSERT_THAT(Parse({"--gamma=5"}), IsOk());
+  options_ = TrainerOptions();
+  options_.batch_size = 1;
+  ASSERT_THAT(command_line_.Apply(), IsOk());
+  EXPECT_EQ(options_.gamma, 5);
+  EXPECT_EQ(options_.batch_size, 1);
+}
+
+}  // namespace
+}  // namespace semrank
