@@ -1,17 +1,105 @@
-// The commands of the `semrank` program. Each Add function adds one command
-// with its flags to `program`; `common` must outlive the command.
+// The commands of the `semrank` program, and the options and flags that several
+// of them share. A struct must outlive the command line that its fields are
+// bound to.
 #ifndef SEMRANK_CLIENT_COMMANDS_COMMAND_H_
 #define SEMRANK_CLIENT_COMMANDS_COMMAND_H_
 
+#include <cstdint>
 #include <functional>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
-#include "client/commands/shared_options.h"
+#include "absl/status/statusor.h"
+#include "client/input/text_reader.h"
+#include "client/lib/client_options.h"
+#include "client/output/call_report.h"
+#include "client/output/output.h"
+#include "client/output/ranking_output.h"
 #include "model/cli/command_line.h"
+#include "semrank/v1/common.pb.h"
 
 namespace semrank {
 
+// Flags of every command; they may stand before the command, too.
+struct CommonOptions {
+  ClientOptions client;  // with credentials once a command runs
+  CredentialFiles credential_files;
+  OutputFormat output = OutputFormat::kAuto;
+  std::string output_file;  // if --output names a file, as embed allows
+
+  // The format for standard output; never kAuto.
+  OutputFormat ResultFormat() const;
+};
+// The accepted values of --output.
+inline constexpr std::string_view kOutputForm =
+    "must be auto, table, tsv or json";
+void AddCommonFlags(CommandLine& program, CommonOptions& options);
+
+// A flag whose text must pass `check`, which returns the reason alone.
+struct CheckedFlag {
+  std::string_view name;
+  std::string_view form;  // for --help: --name=FORM
+  std::string_view help;
+  absl::Status (*check)(std::string_view text);
+};
+void AddCheckedFlag(CommandLine& command, const CheckedFlag& flag,
+                    std::string* field);
+// Checks that the text is UTF-8.
+void AddUtf8Flag(CommandLine& command, std::string_view name,
+                 std::string_view help, std::string* field);
+// --query. CheckQuery: UsageError if there is none.
+void AddQueryFlag(CommandLine& command, std::string* query);
+absl::Status CheckQuery(const std::string& query);
+
+struct ModelOptions {
+  std::string name;
+  std::int64_t version = 0;
+
+  v1::ModelRef ToRef() const;
+};
+void AddModelFlags(CommandLine& command, ModelOptions& options);
+
+struct RankingOptions {
+  std::uint32_t top_k = 0;  // 0 = the default of the command
+  std::optional<double> min_score;
+  bool with_scores = true;
+
+  RankingTableOptions ForTable(OutputFormat format) const {
+    return {.with_scores = with_scores,
+            .rounded = format == OutputFormat::kTable};
+  }
+};
+void AddRankingFlags(CommandLine& command, RankingOptions& options);
+
+// Texts from a file or from the command line.
+struct TextOptions {
+  std::string path;
+  std::vector<std::string> arguments;
+  std::int64_t max_bad_lines = 100;
+};
+// --`flag` and --max_bad_lines.
+void AddTextFlags(CommandLine& command, std::string_view flag,
+                  std::string_view help, TextOptions& options);
+// UsageError if the texts are given twice or not at all; InvalidArgument if the
+// file contains none.
+absl::StatusOr<TextList> ReadTextsOrArguments(std::string_view flag,
+                                              const TextOptions& options,
+                                              bool skip_empty_lines);
+
+// --titles.
+void AddTitlesFlag(CommandLine& command, TextOptions& options);
+
+void AddShardFlag(CommandLine& command, Shard& shard);
+
+// --timings, and what it prints on standard error.
+void AddTimingsFlag(CommandLine& command, bool* timings);
+void PrintTimings(const CallFacts& facts);
+
+// Each Add function adds one command with its flags to `program`; `common` must
+// outlive the command.
 struct Command {
   std::string_view name;
   // After the command line was parsed. UsageError or FlagError for wrong use.

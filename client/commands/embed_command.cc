@@ -108,9 +108,9 @@ absl::StatusOr<CallFacts> EmbedOverStream(VectorSource& source,
         if (chunk.has_model()) facts.model = chunk.model();
         for (const v1::Problem& problem : chunk.problems()) {
           const std::size_t i = chunk.first_text() + problem.index();
-          problems.Add(DescribeItem("text", static_cast<std::int64_t>(i),
-                                    texts.ids.empty() ? "" : texts.ids[i]),
-                       problem);
+          problems.Add(
+              DescribeItem("text", static_cast<std::int64_t>(i), texts.id(i)),
+              problem);
         }
         const EmbeddedTexts embedded = TakeEmbedded(texts, chunk);
         return PrintVectors(format, embedded.texts, embedded.response);

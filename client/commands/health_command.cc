@@ -5,7 +5,6 @@
 #include "client/commands/command.h"
 #include "client/lib/semrank_client.h"
 #include "model/base/status_macros.h"
-#include "model/cli/terminal_text.h"
 
 namespace semrank {
 namespace {
@@ -32,8 +31,8 @@ absl::Status RunHealth(const std::string& service,
                            SemrankClient::Create(common.client));
   const auto status = client->CheckHealth(service);
   if (absl::IsNotFound(status.status())) {
-    return absl::NotFoundError(absl::StrFormat(
-        "the server knows no service '%s'", EscapeControls(service)));
+    return absl::NotFoundError(
+        absl::StrFormat("the server knows no service '%s'", service));
   }
   if (!status.ok()) return WithHint(status.status());
   const std::string word = HealthCheckResponse::ServingStatus_Name(*status);

@@ -10,7 +10,6 @@
 #include "client/lib/catalog_client.h"
 #include "model/base/status_macros.h"
 #include "model/cli/progress.h"
-#include "model/cli/terminal_text.h"
 
 namespace semrank {
 namespace {
@@ -54,7 +53,7 @@ struct PutCounts {
 absl::Status BadId(const PutOptions& options, const TextLine& line,
                    std::string_view reason) {
   return UsageError(absl::StrFormat("%s:%d: %s", options.documents.path,
-                                    line.number, EscapeControls(reason)));
+                                    line.number, reason));
 }
 
 absl::StatusOr<std::string> IdOf(const PutOptions& options,

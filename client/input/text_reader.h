@@ -2,6 +2,7 @@
 #ifndef SEMRANK_CLIENT_INPUT_TEXT_READER_H_
 #define SEMRANK_CLIENT_INPUT_TEXT_READER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -41,6 +42,10 @@ struct TextList {
   std::vector<std::string> texts;
   // Empty if no text has an id; else parallel to `texts`, "" for none.
   std::vector<std::string> ids;
+
+  std::string_view id(std::size_t i) const {
+    return ids.empty() ? std::string_view() : ids[i];
+  }
 };
 
 // At most 20,000 texts or 16 MiB of a file: seconds of work, little memory.

@@ -87,7 +87,7 @@ void ProblemReport::PrintNumberOfOthers(std::string_view items) const {
 }
 
 std::string DescribeItem(std::string_view what, std::int64_t index,
-                         const std::string& id) {
+                         std::string_view id) {
   return absl::StrFormat("%s %d%s", what, index + 1,
                          id.empty() ? "" : absl::StrFormat(" (%s)", id));
 }

@@ -39,7 +39,7 @@ class ProblemReport {
 
 // "title 3 (gimp)": what, number and, if there is one, id of an item.
 std::string DescribeItem(std::string_view what, std::int64_t index,
-                         const std::string& id);
+                         std::string_view id);
 
 struct CallFacts {
   absl::Duration round_trip = {};  // measured by the client

@@ -19,11 +19,6 @@ std::string Elements(const std::vector<float>& vector) {
   return text;
 }
 
-const std::string& IdOf(const TextList& texts, std::size_t i) {
-  static const std::string& none = *new std::string;
-  return texts.ids.empty() ? none : texts.ids[i];
-}
-
 }  // namespace
 
 EmbeddedTexts TakeEmbedded(const TextList& texts,
@@ -80,7 +75,7 @@ std::string EmbeddingJsonLines(const TextList& texts,
   std::string lines;
   for (std::size_t i = 0; i < texts.texts.size(); ++i) {
     nlohmann::ordered_json object;
-    if (!IdOf(texts, i).empty()) object["id"] = IdOf(texts, i);
+    if (!texts.id(i).empty()) object["id"] = texts.id(i);
     object["text"] = texts.texts[i];
     object["vector"] = JsonVector(response, i);
     lines += ToJsonLine(object);

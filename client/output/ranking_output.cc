@@ -12,14 +12,9 @@
 namespace semrank {
 namespace {
 
-const std::string& IdOf(const TextList& candidates, std::uint32_t index) {
-  static const std::string kNone;
-  return candidates.ids.empty() ? kNone : candidates.ids[index];
-}
-
 void AddId(const TextList& candidates, std::uint32_t index,
            nlohmann::ordered_json& object) {
-  const std::string& id = IdOf(candidates, index);
+  const std::string_view id = candidates.id(index);
   if (!id.empty()) object["id"] = id;
 }
 
@@ -120,9 +115,9 @@ void PrintProblems(const TextList& candidates,
                    const v1::RankResponse& response) {
   ProblemReport report("not ranked");
   for (const v1::Problem& problem : response.problems()) {
-    report.Add(DescribeItem("title", problem.index(),
-                            IdOf(candidates, problem.index())),
-               problem);
+    report.Add(
+        DescribeItem("title", problem.index(), candidates.id(problem.index())),
+        problem);
   }
   report.PrintNumberOfOthers("titles");
 }

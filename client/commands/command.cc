@@ -1,4 +1,4 @@
-#include "client/commands/shared_options.h"
+#include "client/commands/command.h"
 
 #include <cstdio>
 
@@ -107,8 +107,6 @@ void AddCheckedFlag(CommandLine& command, const CheckedFlag& flag,
                      return check(text);
                    },
                .get = [field] { return *field; }});
-  // Not a secret, but bytes that must not reach a terminal.
-  command.HideSecrets(flag.name, EscapeControls);
 }
 
 void AddUtf8Flag(CommandLine& command, std::string_view name,
