@@ -1,4 +1,5 @@
-// A client that asks for many vectors and reads them only when the test says so.
+// A client that asks for many vectors and reads them only when the test says
+// so.
 #ifndef SEMRANK_TESTS_SERVER_RPC_SLOW_READER_H_
 #define SEMRANK_TESTS_SERVER_RPC_SLOW_READER_H_
 
