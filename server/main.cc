@@ -24,7 +24,6 @@
 #include "server/drain.h"
 #include "server/http/json_api.h"
 #include "server/http/operator_pages.h"
-#include "server/http/status_page.h"
 #include "server/open_files.h"
 #include "server/options.h"
 #include "server/secrets.h"

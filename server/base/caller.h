@@ -15,16 +15,16 @@ class Caller {
   virtual ~Caller() = default;
   // InfiniteFuture when the caller set none.
   virtual absl::Time deadline() const = 0;
-  // True once the caller has cancelled or its connection is gone. Cheap enough
-  // to ask every few hundred microseconds.
-  virtual bool gone() const = 0;
+  // True once the caller has cancelled the call or closed its connection. Cheap
+  // enough to ask every few hundred microseconds.
+  virtual bool cancelled() const = 0;
 };
 
-// For background work of the server itself: no deadline, never gone.
+// For background work of the server itself: no deadline, never cancelled.
 class BackgroundCaller final : public Caller {
  public:
   absl::Time deadline() const override { return absl::InfiniteFuture(); }
-  bool gone() const override { return false; }
+  bool cancelled() const override { return false; }
 };
 
 // DeadlineExceeded or Cancelled when no caller waits for the result any more.
@@ -33,7 +33,7 @@ inline absl::Status CheckStillWanted(const Caller& caller) {
     return MakeError(absl::StatusCode::kDeadlineExceeded, "DEADLINE_EXCEEDED",
                      "the call's deadline has passed");
   }
-  if (caller.gone()) {
+  if (caller.cancelled()) {
     return MakeError(absl::StatusCode::kCancelled, "CANCELLED",
                      "the call was cancelled");
   }

@@ -54,7 +54,7 @@ class CatalogModelUpdate final : private Caller {
 
  private:
   absl::Time deadline() const override { return absl::InfiniteFuture(); }
-  bool gone() const override { return stop_; }
+  bool cancelled() const override { return stop_; }
 
   // False when current() is another model now.
   absl::StatusOr<bool> Embed(const ServedModelPtr& model,

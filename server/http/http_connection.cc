@@ -299,7 +299,7 @@ void HttpConnection::OnHead() {
 void HttpConnection::OnCall() {
   connections_.in_flight.Begin();
   in_flight_ = true;
-  if (!call_->answer) return Respond(call_->refuse(request_, NoSuchCall()));
+  if (!call_->handle) return Respond(call_->refuse(request_, NoSuchCall()));
   if (parser_->get().method() != http::verb::post) {
     HttpResponse response = call_->refuse(request_, NotPosted());
     response.headers.emplace_back("Allow", "POST");
@@ -345,7 +345,7 @@ void HttpConnection::ReadBody() {
 void HttpConnection::OnBody() {
   request_.body = std::move(parser_->get().body());
   request_.client_left = [this] { return client_left_.load(); };
-  Run([this] { return call_->answer(request_); });
+  Run([this] { return call_->handle(request_); });
 }
 
 HttpResponse HttpConnection::RefuseBody(int http_code,

@@ -20,7 +20,7 @@ HttpResponse HttpRoutes::NotFound() const {
   std::string body = "no such page; there are:\n";
   for (const auto& [path, page] : pages) body += path + "\n";
   for (const auto& [path, call] : calls) {
-    if (call.answer) body += "POST " + path + "\n";
+    if (call.handle) body += "POST " + path + "\n";
   }
   return {.status = 404, .body = std::move(body)};
 }

@@ -1,7 +1,7 @@
 // What an HTTP server answers: pages for operators by path (GET and HEAD), and
 // calls (POST).
 //
-//   Threads  pages and `answer` run in worker threads and may block; `admit`
+//   Threads  pages and `handle` run in worker threads and may block; `admit`
 //            and `refuse` run in the I/O thread and must not.
 #ifndef SEMRANK_SERVER_HTTP_HTTP_ROUTES_H_
 #define SEMRANK_SERVER_HTTP_HTTP_ROUTES_H_
@@ -26,7 +26,7 @@ struct HttpRequest {
   std::string request_id = {};
   std::string traceparent = {};
   std::string body = {};
-  // In `answer`: whether the client has closed its side. Costs one atomic load.
+  // In `handle`: whether the client has closed its side. Costs one atomic load.
   std::function<bool()> client_left = {};
 };
 
@@ -61,7 +61,7 @@ struct HttpCall {
   // or cut off (408), or malformed (400).
   std::function<HttpResponse(const HttpRequest&, const HttpRefusal&)> refuse =
       {};
-  std::function<HttpResponse(const HttpRequest&)> answer = {};
+  std::function<HttpResponse(const HttpRequest&)> handle = {};
 };
 
 // By path. A path that ends with "/" stands for all others below it, which do

@@ -1,28 +1,29 @@
 #include "server/http/json_api.h"
 
 #include <functional>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/numbers.h"
-#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "model/base/status_macros.h"
+#include "semrank/v1/catalog_service.pb.h"
 #include "semrank/v1/embedding_service.pb.h"
 #include "semrank/v1/ranking_service.pb.h"
 #include "server/auth/access_control.h"
 #include "server/base/errors.h"
 #include "server/base/request_log.h"
-#include "server/http/json_call.h"
 #include "server/http/json_messages.h"
 #include "server/requests/catalog_work.h"
 #include "server/requests/embed_work.h"
+#include "server/requests/error_status.h"
 #include "server/requests/explain_work.h"
 #include "server/requests/rank_work.h"
-#include "server/requests/rpc_status.h"
 
 namespace semrank {
 namespace {
@@ -34,7 +35,69 @@ struct Method {
   JsonApiOptions options;
   Metrics::Rpc metrics;
   const google::protobuf::Descriptor* request = nullptr;
-  std::function<std::unique_ptr<RequestWork>(const ServerParts&)> new_work;
+  MakeWork make_work = nullptr;
+};
+
+// How long a request may take.
+constexpr absl::Duration kMaxTime = absl::Seconds(60);
+
+// A request that came as JSON. The body becomes the bytes of the Protobuf
+// message, which are then run as those of a gRPC call.
+class JsonCall final : private RequestRun {
+ public:
+  // The response as JSON, or the status that a gRPC caller would get.
+  static absl::StatusOr<std::string> Run(const Method& method,
+                                         const HttpRequest& request) {
+    std::string bytes;  // outlives the work, which views it
+    JsonCall call(method, request);
+    std::future<absl::Status> done = call.done_->get_future();
+    const absl::Status parsed =
+        JsonToBytes(request.body, *method.request, bytes);
+    if (parsed.ok()) {
+      call.Start(bytes);
+    } else {
+      call.Refuse(parsed);
+    }
+    const absl::Status status = done.get();
+    if (absl::IsCancelled(status) && call.server_ends()) {
+      return Lifecycle::DrainingError();
+    }
+    SEMRANK_RETURN_IF_ERROR(status);
+    return std::move(call.json_);
+  }
+
+ private:
+  JsonCall(const Method& method, const HttpRequest& request)
+      : RequestRun(method.parts, method.make_work(method.parts)),
+        client_left_(request.client_left) {}
+
+  absl::Time deadline() const override { return deadline_; }
+  // Also when the server has no more time for it.
+  bool cancelled() const override { return server_ends() || client_left_(); }
+  bool server_ends() const {
+    return parts().lifecycle->state() == Lifecycle::State::kEnding;
+  }
+  absl::Status SerializeResponse(
+      const google::protobuf::MessageLite& response) override {
+    StageClock clock;
+    // Every response of the API is a full message; "lite" ones know no JSON.
+    SEMRANK_ASSIGN_OR_RETURN(
+        json_,
+        ToJson(dynamic_cast<const google::protobuf::Message&>(response)));
+    parts().metrics->RecordStage(Stage::kSerialize, clock.Lap());
+    return absl::OkStatus();
+  }
+  void Done(const absl::Status& status) override {
+    // Run may return, and this call end, as soon as the value is set.
+    const std::shared_ptr<std::promise<absl::Status>> done = done_;
+    done->set_value(status);
+  }
+
+  const std::function<bool()>& client_left_;
+  const absl::Time deadline_ = absl::Now() + kMaxTime;
+  std::string json_;
+  const std::shared_ptr<std::promise<absl::Status>> done_ =
+      std::make_shared<std::promise<absl::Status>>();
 };
 
 // Whole seconds, at least one.
@@ -113,13 +176,6 @@ absl::Status CheckUnread(const Method& method, const HttpRequest& request) {
   return method.parts.admission->CheckRoom();
 }
 
-absl::StatusOr<std::string> Answer(const Method& method,
-                                   const HttpRequest& request) {
-  return JsonCall::Run(
-      method.parts, method.new_work(method.parts), *method.request,
-      request.body, {request.client_left, method.options.client_look_interval});
-}
-
 HttpCall ToHttpCall(Method whole) {
   const auto method = std::make_shared<const Method>(std::move(whole));
   HttpCall call;
@@ -136,9 +192,9 @@ HttpCall ToHttpCall(Method whole) {
     if (!refusal.admitted) method->metrics.Started();
     return Refuse(*method, request, ToOutcome(refusal));
   };
-  call.answer = [method](const HttpRequest& request) {
+  call.handle = [method](const HttpRequest& request) {
     StageClock clock;
-    absl::StatusOr<std::string> json = Answer(*method, request);
+    absl::StatusOr<std::string> json = JsonCall::Run(*method, request);
     return Finish(*method, request, {std::move(json), clock.Lap()});
   };
   return call;
@@ -156,37 +212,27 @@ HttpCall NoCall(RequestLog* log) {
   return call;
 }
 
-template <typename Request, typename Work>
-Method MakeMethod(const ServerParts& parts, const char* path,
-                  const char* service, const char* name) {
-  return {path,
-          parts,
-          {},
-          parts.metrics->AddRpc(service, name, "http"),
-          Request::descriptor(),
-          [](const ServerParts& all) { return std::make_unique<Work>(all); }};
-}
-
 }  // namespace
 
 HttpCalls JsonApi(const ServerParts& parts, const JsonApiOptions& options) {
   HttpCalls calls;
   calls["/v1/"] = NoCall(parts.request_log);
-  for (Method& method : std::vector<Method>{
-           MakeMethod<v1::RankRequest, RankWork>(
-               parts, "/v1/rank", "semrank.v1.RankingService", "Rank"),
-           MakeMethod<v1::SearchDocumentsRequest, SearchWork>(
-               parts, "/v1/search", "semrank.v1.CatalogService",
-               "SearchDocuments"),
-           MakeMethod<v1::ExplainRequest, ExplainWork>(
-               parts, "/v1/explain", "semrank.v1.RankingService", "Explain"),
-           MakeMethod<v1::EmbedTextsRequest, EmbedWork>(
-               parts, "/v1/embed", "semrank.v1.EmbeddingService",
-               "EmbedTexts")}) {
-    const std::string path = method.path;
-    method.options = options;
-    calls[path] = ToHttpCall(std::move(method));
-  }
+  const auto add =
+      [&](const std::string& path, const char* service, const char* name,
+          const google::protobuf::Descriptor* request, MakeWork make_work) {
+        calls[path] = ToHttpCall({path, parts, options,
+                                  parts.metrics->AddRpc(service, name, "http"),
+                                  request, make_work});
+      };
+  constexpr char kRanking[] = "semrank.v1.RankingService";
+  add("/v1/rank", kRanking, "Rank", v1::RankRequest::descriptor(),
+      MakeRankWork);
+  add("/v1/explain", kRanking, "Explain", v1::ExplainRequest::descriptor(),
+      MakeExplainWork);
+  add("/v1/embed", "semrank.v1.EmbeddingService", "EmbedTexts",
+      v1::EmbedTextsRequest::descriptor(), MakeEmbedWork);
+  add("/v1/search", "semrank.v1.CatalogService", "SearchDocuments",
+      v1::SearchDocumentsRequest::descriptor(), MakeSearchWork);
   return calls;
 }
 

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "server/base/errors.h"
-#include "server/requests/rpc_status.h"
+#include "server/requests/error_status.h"
 
 namespace semrank {
 

@@ -1,11 +1,17 @@
 #include "server/requests/catalog_work.h"
 
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
+#include "semrank/v1/catalog_service.pb.h"
 #include "server/base/errors.h"
+#include "server/catalog/catalog_searcher.h"
+#include "server/catalog/catalog_writer.h"
+#include "server/requests/message_fields.h"
 
 namespace semrank {
 namespace {
@@ -14,9 +20,6 @@ using v1::DeleteDocumentsRequest;
 using v1::Document;
 using v1::GetDocumentsRequest;
 using v1::SearchDocumentsRequest;
-
-static_assert(int{v1::PutDocumentsRequest::kDocumentsFieldNumber} ==
-              int{v1::PutDocumentsStreamRequest::kDocumentsFieldNumber});
 
 void ReadDocumentField(WireReader& reader, NewDocument& document) {
   std::uint64_t id = 0;
@@ -39,107 +42,142 @@ void ReadDocumentField(WireReader& reader, NewDocument& document) {
   }
 }
 
-absl::Status CheckNotEmpty(const DocumentKeys& keys) {
-  if (keys.size() > 0) return absl::OkStatus();
-  return FieldError("NO_DOCUMENTS", "ids", "the request has no key");
-}
+// PutDocuments, or one message of a PutDocumentsStream.
+template <typename Request, typename Response>
+class PutWork final : public ResponseWork<Response> {
+ public:
+  // `num_before` as of MakeStreamedPutWork; null for PutDocuments.
+  PutWork(const ServerParts& parts, std::uint64_t* num_before)
+      : ResponseWork<Response>(parts), num_before_(num_before) {}
 
-}  // namespace
-
-absl::StatusOr<RequestSize> PutSteps::Read(
-    std::string_view bytes, const google::protobuf::Descriptor& type) {
-  WireReader reader(bytes, parts_.limits().max_texts_per_request);
-  while (reader.Next()) {
-    if (reader.field() == v1::PutDocumentsRequest::kDocumentsFieldNumber) {
-      reader.Append(documents_, [&](NewDocument& document) {
-        ReadDocumentField(reader, document);
-      });
-    } else {
-      reader.Skip();
+  absl::StatusOr<RequestSize> Read(std::string_view bytes) override {
+    WireReader reader(bytes, parts_.limits().max_texts_per_request);
+    while (reader.Next()) {
+      if (reader.field() == Request::kDocumentsFieldNumber) {
+        reader.Append(documents_, [&](NewDocument& document) {
+          ReadDocumentField(reader, document);
+        });
+      } else {
+        reader.Skip();
+      }
     }
+    SEMRANK_RETURN_IF_ERROR(reader.Finish(*Request::descriptor()));
+    if (documents_.empty() && num_before_ == nullptr) {
+      return FieldError("NO_DOCUMENTS", "documents",
+                        "the request has no document");
+    }
+    return RequestSize{static_cast<std::int64_t>(documents_.size()),
+                       bytes.size()};
   }
-  SEMRANK_RETURN_IF_ERROR(reader.Finish(type));
-  return RequestSize{static_cast<std::int64_t>(documents_.size()),
-                     bytes.size()};
-}
 
-// Fails the call, as a message fails that Protobuf's own parser reads.
-absl::Status PutSteps::CheckTexts() const {
-  for (std::size_t i = 0; i < documents_.size(); ++i) {
-    const NewDocument& document = documents_[i];
-    SEMRANK_RETURN_IF_ERROR(
-        CheckUtf8(ItemName("documents", i) + ".title", document.title));
-    if (!document.key.has_value()) continue;
-    const auto* const name = std::get_if<std::string_view>(&*document.key);
-    if (name == nullptr) continue;
-    SEMRANK_RETURN_IF_ERROR(
-        CheckUtf8(ItemName("documents", i) + ".document_id", *name));
+  absl::StatusOr<Progress> Advance(const RequestRun& run) override {
+    if (!std::exchange(checked_, true)) SEMRANK_RETURN_IF_ERROR(CheckTexts());
+    SEMRANK_ASSIGN_OR_RETURN(
+        const Progress progress,
+        parts_.catalog_writer->PutSlice(documents_, run, progress_, result_));
+    if (progress == Progress::kMore) return progress;
+    response_.set_num_created(result_.counts.num_created);
+    response_.set_num_replaced(result_.counts.num_replaced);
+    SetProblems(result_.problems, response_);
+    SetModel(*result_.model, response_);
+    SetTimings(run, result_.times, response_);
+    if constexpr (requires { response_.set_first_document(0); }) {
+      response_.set_first_document(*num_before_);
+      *num_before_ += documents_.size();
+    }
+    return Progress::kDone;
   }
-  return absl::OkStatus();
-}
 
-template <typename Response>
-absl::StatusOr<Progress> PutSteps::Advance(const RequestRun& run,
-                                           Response& response) {
-  if (!std::exchange(checked_, true)) SEMRANK_RETURN_IF_ERROR(CheckTexts());
-  SEMRANK_ASSIGN_OR_RETURN(
-      const Progress progress,
-      parts_.catalog_writer->PutSlice(documents_, run, progress_, result_));
-  if (progress == Progress::kMore) return progress;
-  response.set_num_created(result_.counts.num_created);
-  response.set_num_replaced(result_.counts.num_replaced);
-  SetProblems(result_.problems, response);
-  SetModel(*result_.model, response);
-  run.AddOwnTimes(result_.times);
-  SetTimings(result_.times, run.TimeSinceReceived(),
-             *response.mutable_timings());
-  return Progress::kDone;
-}
+  // Writing to the store may block.
+  WorkerPool* pool() const override { return parts_.workers; }
 
-absl::StatusOr<RequestSize> PutWork::Read(std::string_view bytes) {
-  SEMRANK_ASSIGN_OR_RETURN(
-      const RequestSize size,
-      steps_.Read(bytes, *v1::PutDocumentsRequest::descriptor()));
-  if (size.num_texts > 0) return size;
-  return FieldError("NO_DOCUMENTS", "documents", "the request has no document");
-}
+ private:
+  using ResponseWork<Response>::parts_;
+  using ResponseWork<Response>::response_;
 
-absl::StatusOr<Progress> PutWork::Advance(const RequestRun& run) {
-  return steps_.Advance(run, response_);
-}
-
-absl::StatusOr<RequestSize> StreamedPutWork::Read(std::string_view bytes) {
-  return steps_.Read(bytes, *v1::PutDocumentsStreamRequest::descriptor());
-}
-
-absl::StatusOr<Progress> StreamedPutWork::Advance(const RequestRun& run) {
-  SEMRANK_ASSIGN_OR_RETURN(const Progress progress,
-                           steps_.Advance(run, response_));
-  if (progress == Progress::kMore) return progress;
-  response_.set_first_document(num_before_);
-  num_before_ += steps_.num_documents();
-  return Progress::kDone;
-}
-
-absl::Status DocumentKeys::CheckNames() const {
-  for (std::size_t i = 0; i < names_.size(); ++i) {
-    SEMRANK_RETURN_IF_ERROR(CheckUtf8(ItemName(names_field_, i), names_[i]));
+  // Fails the call, as a message fails that Protobuf's own parser reads.
+  absl::Status CheckTexts() const {
+    for (std::size_t i = 0; i < documents_.size(); ++i) {
+      const NewDocument& document = documents_[i];
+      SEMRANK_RETURN_IF_ERROR(
+          CheckUtf8(ItemName("documents", i) + ".title", document.title));
+      if (!document.key.has_value()) continue;
+      const auto* const name = std::get_if<std::string_view>(&*document.key);
+      if (name == nullptr) continue;
+      SEMRANK_RETURN_IF_ERROR(
+          CheckUtf8(ItemName("documents", i) + ".document_id", *name));
+    }
+    return absl::OkStatus();
   }
-  return absl::OkStatus();
-}
 
-std::vector<DocumentKeyView> DocumentKeys::Views() const {
-  std::vector<DocumentKeyView> views(ids_.begin(), ids_.end());
-  views.insert(views.end(), names_.begin(), names_.end());
-  return views;
-}
+  std::uint64_t* const num_before_;
+  std::vector<NewDocument> documents_;
+  bool checked_ = false;
+  PutState progress_;
+  PutResult result_;
+};
 
-ItemProblem DocumentKeys::NotFound(std::size_t i) const {
-  const bool by_number = i < ids_.size();
-  return {static_cast<std::uint32_t>(i),
-          DocumentNotFound(ItemName(by_number ? ids_field_ : names_field_,
-                                    by_number ? i : i - ids_.size()))};
-}
+// The keys of a request, read in place: numbers, then names.
+class DocumentKeys {
+ public:
+  // The names of the two fields, for errors.
+  DocumentKeys(std::string_view ids_field, std::string_view names_field)
+      : ids_field_(ids_field), names_field_(names_field) {}
+
+  void AppendIds(WireReader& reader) { reader.Append(ids_); }
+  void AppendNames(WireReader& reader) { reader.Append(names_); }
+
+  std::size_t size() const { return ids_.size() + names_.size(); }
+  absl::Status CheckNotEmpty() const {
+    if (size() > 0) return absl::OkStatus();
+    return FieldError("NO_DOCUMENTS", ids_field_, "the request has no key");
+  }
+  // INVALID_UTF8 of one of the names.
+  absl::Status CheckNames() const {
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      SEMRANK_RETURN_IF_ERROR(CheckUtf8(ItemName(names_field_, i), names_[i]));
+    }
+    return absl::OkStatus();
+  }
+  std::vector<DocumentKeyView> Views() const {
+    std::vector<DocumentKeyView> views(ids_.begin(), ids_.end());
+    views.insert(views.end(), names_.begin(), names_.end());
+    return views;
+  }
+  // DOCUMENT_NOT_FOUND for key i.
+  ItemProblem NotFound(std::size_t i) const {
+    const bool by_number = i < ids_.size();
+    return {static_cast<std::uint32_t>(i),
+            DocumentNotFound(ItemName(by_number ? ids_field_ : names_field_,
+                                      by_number ? i : i - ids_.size()))};
+  }
+
+ private:
+  const std::string_view ids_field_;
+  const std::string_view names_field_;
+  std::vector<std::uint64_t> ids_;
+  std::vector<std::string_view> names_;
+};
+
+class GetWork final : public ResponseWork<v1::GetDocumentsResponse> {
+ public:
+  using ResponseWork::ResponseWork;
+
+  absl::StatusOr<RequestSize> Read(std::string_view bytes) override;
+  absl::StatusOr<Progress> Advance(const RequestRun& run) override;
+
+ private:
+  absl::Status CheckVectors(const ModelRefView& model,
+                            std::int32_t encoding) const;
+  // Adds the documents, and their vectors to `rows`.
+  void AddDocuments(std::vector<float>& rows);
+
+  DocumentKeys keys_{"ids", "document_ids"};
+  bool with_payloads_ = false;
+  bool with_vectors_ = false;
+  v1::VectorEncoding encoding_ = v1::VECTOR_ENCODING_FLOAT32;
+  DocumentCatalog::Snapshot snapshot_;
+};
 
 absl::StatusOr<RequestSize> GetWork::Read(std::string_view bytes) {
   std::int32_t encoding = 0;
@@ -170,7 +208,7 @@ absl::StatusOr<RequestSize> GetWork::Read(std::string_view bytes) {
     }
   }
   SEMRANK_RETURN_IF_ERROR(reader.Finish(*GetDocumentsRequest::descriptor()));
-  SEMRANK_RETURN_IF_ERROR(CheckNotEmpty(keys_));
+  SEMRANK_RETURN_IF_ERROR(keys_.CheckNotEmpty());
   SEMRANK_RETURN_IF_ERROR(CheckModelName(model));
   snapshot_ = parts_.catalog_writer->catalog().TakeSnapshot();
   if (with_vectors_) {
@@ -236,38 +274,72 @@ void GetWork::AddDocuments(std::vector<float>& rows) {
   SetProblems(problems, response_);
 }
 
-absl::StatusOr<RequestSize> DeleteWork::Read(std::string_view bytes) {
-  WireReader reader(bytes, parts_.limits().max_texts_per_request);
-  while (reader.Next()) {
-    switch (reader.field()) {
-      case DeleteDocumentsRequest::kIdsFieldNumber:
-        keys_.AppendIds(reader);
-        break;
-      case DeleteDocumentsRequest::kDocumentIdsFieldNumber:
-        keys_.AppendNames(reader);
-        break;
-      default:
-        reader.Skip();
-    }
-  }
-  SEMRANK_RETURN_IF_ERROR(reader.Finish(*DeleteDocumentsRequest::descriptor()));
-  SEMRANK_RETURN_IF_ERROR(CheckNotEmpty(keys_));
-  return RequestSize{static_cast<std::int64_t>(keys_.size()), bytes.size()};
-}
+class DeleteWork final : public ResponseWork<v1::DeleteDocumentsResponse> {
+ public:
+  using ResponseWork::ResponseWork;
 
-absl::StatusOr<Progress> DeleteWork::Advance(const RequestRun& /*run*/) {
-  SEMRANK_RETURN_IF_ERROR(keys_.CheckNames());
-  std::vector<bool> found;
-  SEMRANK_ASSIGN_OR_RETURN(const std::uint32_t num_deleted,
-                           parts_.catalog_writer->Delete(keys_.Views(), found));
-  response_.set_num_deleted(num_deleted);
-  std::vector<ItemProblem> problems;
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    if (!found[i]) problems.push_back(keys_.NotFound(i));
+  absl::StatusOr<RequestSize> Read(std::string_view bytes) override {
+    WireReader reader(bytes, parts_.limits().max_texts_per_request);
+    while (reader.Next()) {
+      switch (reader.field()) {
+        case DeleteDocumentsRequest::kIdsFieldNumber:
+          keys_.AppendIds(reader);
+          break;
+        case DeleteDocumentsRequest::kDocumentIdsFieldNumber:
+          keys_.AppendNames(reader);
+          break;
+        default:
+          reader.Skip();
+      }
+    }
+    SEMRANK_RETURN_IF_ERROR(
+        reader.Finish(*DeleteDocumentsRequest::descriptor()));
+    SEMRANK_RETURN_IF_ERROR(keys_.CheckNotEmpty());
+    return RequestSize{static_cast<std::int64_t>(keys_.size()), bytes.size()};
   }
-  SetProblems(problems, response_);
-  return Progress::kDone;
-}
+
+  absl::StatusOr<Progress> Advance(const RequestRun& /*run*/) override {
+    SEMRANK_RETURN_IF_ERROR(keys_.CheckNames());
+    std::vector<bool> found;
+    SEMRANK_ASSIGN_OR_RETURN(
+        const std::uint32_t num_deleted,
+        parts_.catalog_writer->Delete(keys_.Views(), found));
+    response_.set_num_deleted(num_deleted);
+    std::vector<ItemProblem> problems;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      if (!found[i]) problems.push_back(keys_.NotFound(i));
+    }
+    SetProblems(problems, response_);
+    return Progress::kDone;
+  }
+
+  // Writing to the store may block.
+  WorkerPool* pool() const override { return parts_.workers; }
+
+ private:
+  DocumentKeys keys_{"ids", "document_ids"};
+};
+
+class SearchWork final : public ResponseWork<v1::SearchDocumentsResponse> {
+ public:
+  using ResponseWork::ResponseWork;
+
+  absl::StatusOr<RequestSize> Read(std::string_view bytes) override;
+  absl::StatusOr<Progress> Advance(const RequestRun& run) override;
+
+ private:
+  absl::Status ReadMessage(std::string_view bytes);
+  void AddHits();
+
+  DocumentKeys excluded_keys_{"exclude_ids", "exclude_document_ids"};
+  std::vector<DocumentKeyView> excluded_;
+  bool with_titles_ = false;
+  bool with_payloads_ = false;
+  SearchInput input_;
+  bool begun_ = false;
+  SearchResult result_;
+  SearchState progress_;
+};
 
 absl::StatusOr<RequestSize> SearchWork::Read(std::string_view bytes) {
   SEMRANK_RETURN_IF_ERROR(ReadMessage(bytes));
@@ -331,9 +403,7 @@ absl::StatusOr<Progress> SearchWork::Advance(const RequestRun& run) {
   const ServedModelPtr served = result_.snapshot.model();
   SetModel(*served, response_);
   response_.set_score_kind(served->model->config().score_kind());
-  run.AddOwnTimes(result_.times);
-  SetTimings(result_.times, run.TimeSinceReceived(),
-             *response_.mutable_timings());
+  SetTimings(run, result_.times, response_);
   return Progress::kDone;
 }
 
@@ -346,6 +416,29 @@ void SearchWork::AddHits() {
     if (with_titles_) out.set_title(std::string(record.title()));
     if (with_payloads_) out.set_payload(std::string(record.payload()));
   }
+}
+
+}  // namespace
+
+std::unique_ptr<RequestWork> MakePutWork(const ServerParts& parts) {
+  return std::make_unique<
+      PutWork<v1::PutDocumentsRequest, v1::PutDocumentsResponse>>(
+      parts, /*num_before=*/nullptr);
+}
+std::unique_ptr<RequestWork> MakeStreamedPutWork(const ServerParts& parts,
+                                                 std::uint64_t& num_before) {
+  return std::make_unique<
+      PutWork<v1::PutDocumentsStreamRequest, v1::PutDocumentsStreamResponse>>(
+      parts, &num_before);
+}
+std::unique_ptr<RequestWork> MakeGetWork(const ServerParts& parts) {
+  return std::make_unique<GetWork>(parts);
+}
+std::unique_ptr<RequestWork> MakeDeleteWork(const ServerParts& parts) {
+  return std::make_unique<DeleteWork>(parts);
+}
+std::unique_ptr<RequestWork> MakeSearchWork(const ServerParts& parts) {
+  return std::make_unique<SearchWork>(parts);
 }
 
 }  // namespace semrank

@@ -80,30 +80,65 @@ absl::Status ReadEmbedRequest(std::string_view bytes, std::int64_t max_texts,
   return absl::OkStatus();
 }
 
-absl::StatusOr<RequestSize> EmbedWork::Read(std::string_view bytes) {
-  SEMRANK_RETURN_IF_ERROR(
-      ReadEmbedRequest(bytes, parts_.limits().max_texts_per_request,
-                       *EmbedTextsRequest::descriptor(), message_));
-  SEMRANK_RETURN_IF_ERROR(CompleteSettings(message_.side, message_.encoding));
-  SEMRANK_ASSIGN_OR_RETURN(served_, FindModel(message_.model, *parts_.models));
-  input_.side = ToSide(message_.side);
-  input_.texts = message_.texts;
-  SEMRANK_RETURN_IF_ERROR(parts_.embedding->Check(input_));
-  return SizeOf(message_, bytes);
-}
+namespace {
 
-absl::StatusOr<Progress> EmbedWork::Advance(const RequestRun& run) {
-  SEMRANK_ASSIGN_OR_RETURN(
-      const Progress progress,
-      parts_.embedding->RunSlice(*served_, input_, run, progress_, result_));
-  if (progress == Progress::kMore) return progress;
-  SetVectors(result_.vectors, served_->model->embedding_dim(),
-             message_.encoding, response_);
-  run.AddOwnTimes(result_.times);
-  SetFacts(*served_, result_.cache, result_.times, run.TimeSinceReceived(),
-           response_);
-  return Progress::kDone;
-}
+class EmbedWork final : public ResponseWork<v1::EmbedTextsResponse> {
+ public:
+  using ResponseWork::ResponseWork;
+
+  absl::StatusOr<RequestSize> Read(std::string_view bytes) override {
+    SEMRANK_RETURN_IF_ERROR(
+        ReadEmbedRequest(bytes, parts_.limits().max_texts_per_request,
+                         *EmbedTextsRequest::descriptor(), message_));
+    SEMRANK_RETURN_IF_ERROR(CompleteSettings(message_.side, message_.encoding));
+    SEMRANK_ASSIGN_OR_RETURN(served_,
+                             FindModel(message_.model, *parts_.models));
+    input_.side = ToSide(message_.side);
+    input_.texts = message_.texts;
+    SEMRANK_RETURN_IF_ERROR(parts_.embedding->Check(input_));
+    return SizeOf(message_, bytes);
+  }
+
+  absl::StatusOr<Progress> Advance(const RequestRun& run) override {
+    SEMRANK_ASSIGN_OR_RETURN(
+        const Progress progress,
+        parts_.embedding->RunSlice(*served_, input_, run, progress_, result_));
+    if (progress == Progress::kMore) return progress;
+    SetVectors(result_.vectors, served_->model->embedding_dim(),
+               message_.encoding, response_);
+    SetFacts(run, *served_, result_, response_);
+    return Progress::kDone;
+  }
+
+ private:
+  EmbedMessage message_;
+  EmbedInput input_;
+  ServedModelPtr served_;
+  EmbedState progress_;
+  EmbedResult result_;
+};
+
+class StreamedEmbedWork final
+    : public ResponseWork<v1::EmbedTextsStreamResponse> {
+ public:
+  StreamedEmbedWork(const ServerParts& parts, EmbedStreamState& state)
+      : ResponseWork(parts), state_(state) {}
+
+  absl::StatusOr<RequestSize> Read(std::string_view bytes) override;
+  absl::StatusOr<Progress> Advance(const RequestRun& run) override;
+
+ private:
+  absl::Status BeginStream();
+  // Later messages leave the settings out or repeat them.
+  absl::Status CheckSameStream() const;
+
+  EmbedStreamState& state_;
+  EmbedMessage message_;
+  EmbedInput input_;
+  EmbedState progress_;
+  EmbedResult result_;
+  bool begins_stream_ = false;
+};
 
 absl::StatusOr<RequestSize> StreamedEmbedWork::Read(std::string_view bytes) {
   SEMRANK_RETURN_IF_ERROR(
@@ -156,12 +191,20 @@ absl::StatusOr<Progress> StreamedEmbedWork::Advance(const RequestRun& run) {
   SetVectors(result_.vectors, served.model->embedding_dim(), state_.encoding,
              response_);
   SetProblems(result_.problems, response_);
-  run.AddOwnTimes(result_.times);
-  SetFacts(served, result_.cache, result_.times, run.TimeSinceReceived(),
-           response_);
+  SetFacts(run, served, result_, response_);
   if (!begins_stream_) response_.clear_model();
   state_.num_answered += message_.texts.size();
   return Progress::kDone;
+}
+
+}  // namespace
+
+std::unique_ptr<RequestWork> MakeEmbedWork(const ServerParts& parts) {
+  return std::make_unique<EmbedWork>(parts);
+}
+std::unique_ptr<RequestWork> MakeStreamedEmbedWork(const ServerParts& parts,
+                                                   EmbedStreamState& state) {
+  return std::make_unique<StreamedEmbedWork>(parts, state);
 }
 
 }  // namespace semrank

@@ -4,6 +4,7 @@
 #define SEMRANK_SERVER_REQUESTS_EMBED_WORK_H_
 
 #include <cstdint>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -28,25 +29,7 @@ absl::Status ReadEmbedRequest(std::string_view bytes, std::int64_t max_texts,
                               const google::protobuf::Descriptor& type,
                               EmbedMessage& message);
 
-class EmbedWork final : public RequestWork {
- public:
-  explicit EmbedWork(const ServerParts& parts) : parts_(parts) {}
-
-  absl::StatusOr<RequestSize> Read(std::string_view bytes) override;
-  absl::StatusOr<Progress> Advance(const RequestRun& run) override;
-  const google::protobuf::MessageLite& response() const override {
-    return response_;
-  }
-
- private:
-  const ServerParts& parts_;
-  EmbedMessage message_;
-  EmbedInput input_;
-  ServedModelPtr served_;
-  EmbedState progress_;
-  EmbedResult result_;
-  v1::EmbedTextsResponse response_;
-};
+std::unique_ptr<RequestWork> MakeEmbedWork(const ServerParts& parts);
 
 // What the first message of a stream fixes, and how many texts are answered.
 struct EmbedStreamState {
@@ -56,32 +39,10 @@ struct EmbedStreamState {
   std::uint64_t num_answered = 0;
 };
 
-class StreamedEmbedWork final : public RequestWork {
- public:
-  // `state` is the stream's; one message of a stream is worked on at a time.
-  StreamedEmbedWork(const ServerParts& parts, EmbedStreamState& state)
-      : parts_(parts), state_(state) {}
-
-  absl::StatusOr<RequestSize> Read(std::string_view bytes) override;
-  absl::StatusOr<Progress> Advance(const RequestRun& run) override;
-  const google::protobuf::MessageLite& response() const override {
-    return response_;
-  }
-
- private:
-  absl::Status BeginStream();
-  // Later messages leave the settings out or repeat them.
-  absl::Status CheckSameStream() const;
-
-  const ServerParts& parts_;
-  EmbedStreamState& state_;
-  EmbedMessage message_;
-  EmbedInput input_;
-  EmbedState progress_;
-  EmbedResult result_;
-  v1::EmbedTextsStreamResponse response_;
-  bool begins_stream_ = false;
-};
+// One message of the stream that `state` belongs to; one message of a stream is
+// worked on at a time.
+std::unique_ptr<RequestWork> MakeStreamedEmbedWork(const ServerParts& parts,
+                                                   EmbedStreamState& state);
 
 }  // namespace semrank
 

@@ -1,9 +1,14 @@
 #include "server/requests/explain_work.h"
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "model/base/status_macros.h"
+#include "semrank/v1/ranking_service.pb.h"
 #include "server/base/errors.h"
+#include "server/ranking/explainer.h"
+#include "server/requests/message_fields.h"
 
 namespace semrank {
 namespace {
@@ -34,7 +39,26 @@ void SetWinners(const std::vector<PoolingWinner>& winners, Winners& out) {
   }
 }
 
-}  // namespace
+class ExplainWork final : public ResponseWork<v1::ExplainResponse> {
+ public:
+  explicit ExplainWork(const ServerParts& parts)
+      : ResponseWork(parts), explainer_(parts.ranking) {}
+
+  absl::StatusOr<RequestSize> Read(std::string_view bytes) override;
+  absl::StatusOr<Progress> Advance(const RequestRun& run) override;
+
+ private:
+  // The title of the document that `key` names in the catalog.
+  absl::Status FindTitle(const DocumentKeyView& key);
+
+  const Explainer explainer_;
+  // Holds the title of a document of the catalog.
+  DocumentCatalog::Snapshot snapshot_;
+  std::string_view title_;
+  Explainer::Request request_;
+  ServedModelPtr served_;
+  Explanation result_;
+};
 
 absl::StatusOr<RequestSize> ExplainWork::Read(std::string_view bytes) {
   using v1::ExplainRequest;
@@ -115,10 +139,14 @@ absl::StatusOr<Progress> ExplainWork::Advance(const RequestRun& run) {
   SetWinners(result_.title_pooling, *response_.mutable_title_pooling());
   response_.set_title(std::string(title_));
   SetModel(*served_, response_);
-  run.AddOwnTimes(result_.times);
-  SetTimings(result_.times, run.TimeSinceReceived(),
-             *response_.mutable_timings());
+  SetTimings(run, result_.times, response_);
   return Progress::kDone;
+}
+
+}  // namespace
+
+std::unique_ptr<RequestWork> MakeExplainWork(const ServerParts& parts) {
+  return std::make_unique<ExplainWork>(parts);
 }
 
 }  // namespace semrank

@@ -17,7 +17,8 @@
 #include "server/base/text_checks.h"
 #include "server/base/vector_encoding.h"
 #include "server/models/model_store.h"
-#include "server/requests/rpc_status.h"
+#include "server/requests/error_status.h"
+#include "server/requests/request_run.h"
 #include "server/requests/wire_reader.h"
 #include "server/stores/document_store.h"
 #include "server/vectors/text_embedder.h"
@@ -76,14 +77,17 @@ void SetKey(const DocumentKeyView& key, Message& message) {
   }
 }
 
-inline void SetTimings(const StageTimes& times, absl::Duration total,
-                       v1::Timings& timings) {
+// `times` are those of the stages; the run adds its own.
+template <typename Response>
+void SetTimings(const RequestRun& run, StageTimes times, Response& response) {
+  run.AddOwnTimes(times);
+  v1::Timings& timings = *response.mutable_timings();
   timings.set_queue_nanos(absl::ToInt64Nanoseconds(times[Stage::kQueue]));
   timings.set_parse_nanos(absl::ToInt64Nanoseconds(times[Stage::kParse]));
   timings.set_cache_nanos(absl::ToInt64Nanoseconds(times[Stage::kCache]));
   timings.set_embed_nanos(absl::ToInt64Nanoseconds(times[Stage::kEmbed]));
   timings.set_score_nanos(absl::ToInt64Nanoseconds(times[Stage::kScore]));
-  timings.set_total_nanos(absl::ToInt64Nanoseconds(total));
+  timings.set_total_nanos(absl::ToInt64Nanoseconds(run.TimeSinceReceived()));
 }
 
 template <typename Response>
@@ -94,17 +98,17 @@ void SetModel(const ServedModel& served, Response& response) {
 }
 
 // Model, cache use and timings, which have the same names in each response.
-template <typename Response>
-void SetFacts(const ServedModel& served, const CacheUse& cache,
-              const StageTimes& times, absl::Duration total,
-              Response& response) {
+// Result is a RankResult or an EmbedResult.
+template <typename Result, typename Response>
+void SetFacts(const RequestRun& run, const ServedModel& served,
+              const Result& result, Response& response) {
   SetModel(served, response);
-  response.set_cache_hits(cache.hits);
-  response.set_cache_misses(cache.misses);
+  response.set_cache_hits(result.cache.hits);
+  response.set_cache_misses(result.cache.misses);
   if constexpr (requires { response.set_store_hits(0); }) {
-    response.set_store_hits(cache.store_hits);
+    response.set_store_hits(result.cache.store_hits);
   }
-  SetTimings(times, total, *response.mutable_timings());
+  SetTimings(run, result.times, response);
 }
 
 template <typename Response>

@@ -140,26 +140,22 @@ void DescribeLimits(const Limits& limits, std::size_t max_catalog_documents,
   message.set_max_catalog_documents(max_catalog_documents);
 }
 
-// A work without turns: Answer fills the response at once.
+// A work of one slice: Answer fills the response at once.
 template <typename Response>
-class ModelWork : public RequestWork {
+class ModelWork : public ResponseWork<Response> {
  public:
-  explicit ModelWork(const ServerParts& parts) : parts_(parts) {}
+  using ResponseWork<Response>::ResponseWork;
 
   bool refused_unread() const override { return false; }
   bool needs_model() const override { return false; }
   absl::StatusOr<Progress> Advance(const RequestRun& /*run*/) override {
-    SEMRANK_RETURN_IF_ERROR(Answer(response_));
+    SEMRANK_RETURN_IF_ERROR(Answer(this->response_));
     return Progress::kDone;
   }
   // Looks at the disk, for versions that were never tried.
-  WorkerPool* pool() const override { return parts_.workers; }
-  const google::protobuf::MessageLite& response() const override {
-    return response_;
-  }
+  WorkerPool* pool() const override { return this->parts_.workers; }
 
  protected:
-  const ServerParts& parts() const { return parts_; }
   // Reads a request that has nothing but a model, in this field.
   absl::StatusOr<RequestSize> ReadModel(
       std::string_view bytes, int model_field,
@@ -181,9 +177,7 @@ class ModelWork : public RequestWork {
  private:
   virtual absl::Status Answer(Response& response) = 0;
 
-  const ServerParts& parts_;
   ModelRefView model_;
-  Response response_;
 };
 
 class GetModelWork final : public ModelWork<v1::GetModelResponse> {
@@ -199,7 +193,7 @@ class GetModelWork final : public ModelWork<v1::GetModelResponse> {
   absl::Status Answer(v1::GetModelResponse& response) override {
     SEMRANK_ASSIGN_OR_RETURN(
         const ModelStatus status,
-        parts().models->Describe(model().name, model().version));
+        parts_.models->Describe(model().name, model().version));
     DescribeModel(status, *response.mutable_model());
     return absl::OkStatus();
   }
@@ -236,7 +230,7 @@ class ListModelsWork final : public ModelWork<v1::ListModelsResponse> {
  private:
   absl::Status Answer(v1::ListModelsResponse& response) override {
     SEMRANK_ASSIGN_OR_RETURN(const std::vector<ModelStatus> models,
-                             parts().models->List(list_.name));
+                             parts_.models->List(list_.name));
     return FillPage(models, list_, response);
   }
 
@@ -252,18 +246,18 @@ class ReloadModelWork final : public ModelWork<v1::ReloadModelResponse> {
                      *v1::ReloadModelRequest::descriptor());
   }
   bool needs_model() const override { return true; }
-  WorkerPool* pool() const override { return parts().loader; }
+  WorkerPool* pool() const override { return parts_.loader; }
 
  private:
   absl::Status Answer(v1::ReloadModelResponse& response) override {
-    if (!parts().admin_rpcs) {
+    if (!parts_.admin_rpcs) {
       return MakeError(absl::StatusCode::kFailedPrecondition, "ADMIN_DISABLED",
                        "the server runs without --enable_admin_rpcs",
                        {{"flag", "enable_admin_rpcs"}});
     }
     SEMRANK_ASSIGN_OR_RETURN(
         const ModelStore::Reloaded reloaded,
-        parts().models->Reload(model().name, model().version));
+        parts_.models->Reload(model().name, model().version));
     DescribeModel(reloaded.model, *response.mutable_model());
     if (reloaded.previous_version != 0) {
       v1::ModelRef& previous = *response.mutable_previous();
@@ -289,8 +283,8 @@ class GetLimitsWork final : public ModelWork<v1::GetLimitsResponse> {
 
  private:
   absl::Status Answer(v1::GetLimitsResponse& response) override {
-    DescribeLimits(parts().limits(),
-                   parts().catalog_writer->catalog().max_documents(),
+    DescribeLimits(parts_.limits(),
+                   parts_.catalog_writer->catalog().max_documents(),
                    *response.mutable_limits());
     return absl::OkStatus();
   }

@@ -58,6 +58,39 @@ absl::Status ReadRankRequest(std::string_view bytes, std::int64_t max_texts,
   return reader.Finish(*RankRequest::descriptor());
 }
 
+namespace {
+
+class RankWork final : public RequestWork {
+ public:
+  explicit RankWork(const ServerParts& parts)
+      : RankWork(parts, own_response_) {}
+
+  absl::StatusOr<RequestSize> Read(std::string_view bytes) override;
+  absl::StatusOr<Progress> Advance(const RequestRun& run) override;
+  const google::protobuf::MessageLite& response() const override {
+    return response_;
+  }
+
+ private:
+  friend class StreamedRankWork;
+  RankWork(const ServerParts& parts, v1::RankResponse& response)
+      : parts_(parts), response_(response) {}
+
+  // Once message_ is read.
+  absl::StatusOr<RequestSize> Check(std::size_t num_bytes);
+  void FillRanking();
+  // Title of a candidate that was scored.
+  std::string_view TitleOf(std::uint32_t candidate) const;
+
+  const ServerParts& parts_;
+  RankMessage message_;
+  ServedModelPtr served_;
+  RankState progress_;
+  RankResult result_;
+  v1::RankResponse own_response_;
+  v1::RankResponse& response_;
+};
+
 absl::StatusOr<RequestSize> RankWork::Read(std::string_view bytes) {
   SEMRANK_RETURN_IF_ERROR(
       ReadRankRequest(bytes, parts_.limits().max_texts_per_request, message_));
@@ -84,9 +117,7 @@ absl::StatusOr<Progress> RankWork::Advance(const RequestRun& run) {
   if (progress == Progress::kMore) return progress;
   FillRanking();
   response_.set_score_kind(served_->model->config().score_kind());
-  run.AddOwnTimes(result_.times);
-  SetFacts(*served_, result_.cache, result_.times, run.TimeSinceReceived(),
-           response_);
+  SetFacts(run, *served_, result_, response_);
   return Progress::kDone;
 }
 
@@ -114,6 +145,26 @@ std::string_view RankWork::TitleOf(std::uint32_t candidate) const {
   return catalog.snapshot.record(catalog.slots[place]).title();
 }
 
+class StreamedRankWork final : public RequestWork {
+ public:
+  StreamedRankWork(const ServerParts& parts, v1::RankStreamResponse& response)
+      : response_(response), rank_(parts, *response.mutable_response()) {}
+
+  // A refusal repeats the request's number.
+  bool refused_unread() const override { return false; }
+  absl::StatusOr<RequestSize> Read(std::string_view bytes) override;
+  absl::StatusOr<Progress> Advance(const RequestRun& run) override {
+    return rank_.Advance(run);
+  }
+  const google::protobuf::MessageLite& response() const override {
+    return response_;
+  }
+
+ private:
+  v1::RankStreamResponse& response_;
+  RankWork rank_;
+};
+
 // The number may come behind the request, and the request in several pieces,
 // which Protobuf merges.
 absl::StatusOr<RequestSize> StreamedRankWork::Read(std::string_view bytes) {
@@ -140,6 +191,16 @@ absl::StatusOr<RequestSize> StreamedRankWork::Read(std::string_view bytes) {
                                         *RankRequest::descriptor()));
   if (!has_request) return FieldError("INVALID_FIELD", "request", "is not set");
   return rank_.Check(bytes.size());
+}
+
+}  // namespace
+
+std::unique_ptr<RequestWork> MakeRankWork(const ServerParts& parts) {
+  return std::make_unique<RankWork>(parts);
+}
+std::unique_ptr<RequestWork> MakeStreamedRankWork(
+    const ServerParts& parts, v1::RankStreamResponse& response) {
+  return std::make_unique<StreamedRankWork>(parts, response);
 }
 
 }  // namespace semrank

@@ -65,6 +65,23 @@ class RequestWork {
   virtual const google::protobuf::MessageLite& response() const = 0;
 };
 
+// `parts` must outlive the work.
+using MakeWork = std::unique_ptr<RequestWork> (*)(const ServerParts& parts);
+
+// A work that fills in a response of its own.
+template <typename Response>
+class ResponseWork : public RequestWork {
+ public:
+  explicit ResponseWork(const ServerParts& parts) : parts_(parts) {}
+  const google::protobuf::MessageLite& response() const final {
+    return response_;
+  }
+
+ protected:
+  const ServerParts& parts_;
+  Response response_;
+};
+
 class RequestRun : public Caller {
  public:
   // Requests above either size leave the thread that brought them. Smaller ones
@@ -76,7 +93,7 @@ class RequestRun : public Caller {
   RequestRun(const RequestRun&) = delete;
   RequestRun& operator=(const RequestRun&) = delete;
 
-  // The time of reading and of waiting for a thread, so far.
+  // Adds the time of reading and of waiting for a thread, so far.
   void AddOwnTimes(StageTimes& times) const;
   absl::Duration TimeSinceReceived() const;
 

@@ -57,37 +57,6 @@ bool WireReader::ReadVarint(std::uint64_t& value) {
   return Expect(kVarint) && Check(input_.ReadVarint64(&value));
 }
 
-bool WireReader::Read(std::uint64_t& value) { return ReadVarint(value); }
-
-// Narrower numbers are cut off, as Protobuf does.
-bool WireReader::Read(std::int64_t& value) {
-  std::uint64_t wide = 0;
-  if (!ReadVarint(wide)) return false;
-  value = static_cast<std::int64_t>(wide);
-  return true;
-}
-
-bool WireReader::Read(std::uint32_t& value) {
-  std::uint64_t wide = 0;
-  if (!ReadVarint(wide)) return false;
-  value = static_cast<std::uint32_t>(wide);
-  return true;
-}
-
-bool WireReader::Read(std::int32_t& value) {
-  std::uint64_t wide = 0;
-  if (!ReadVarint(wide)) return false;
-  value = static_cast<std::int32_t>(wide);
-  return true;
-}
-
-bool WireReader::Read(bool& value) {
-  std::uint64_t wide = 0;
-  if (!ReadVarint(wide)) return false;
-  value = wide != 0;
-  return true;
-}
-
 bool WireReader::Read(std::optional<float>& value) {
   std::uint32_t bits = 0;
   if (!Expect(kFixed32) || !Check(input_.ReadLittleEndian32(&bits))) {

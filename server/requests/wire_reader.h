@@ -3,11 +3,11 @@
 // its bytes. (Protobuf's own parser copies every string before admission could
 // be asked.)
 //
-//   Reading  for each Next() one Read, Append or Skip. The rules are
-//   Protobuf's:
-//            the last value of a singular field counts, a repeated field goes
-//            on, and a field whose wire type does not fit is skipped. Strings
-//            are not checked for UTF-8; the caller does that by name.
+//   Reading  for each Next() one Read, Append or Skip. Protobuf's rules hold:
+//            the last value of a singular field counts, the values of a
+//            repeated field add up, and a field of another wire type is
+//            skipped. Strings are not checked for UTF-8; the caller does that
+//            by name.
 //   Memory   16 bytes for each item of a repeated field; at most `max_items`
 //            are kept, while all of them are counted.
 //   Errors   after the first malformed byte everything returns false. Finish
@@ -18,6 +18,7 @@
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/io/coded_stream.h>
 
+#include <concepts>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -43,12 +44,16 @@ class WireReader {
   // True when the value was read, false when the field was skipped or is
   // malformed; `value` is unchanged then.
   bool Read(std::string_view& value);  // string, bytes
-  bool Read(std::uint64_t& value);     // uint64
-  bool Read(std::int64_t& value);      // int64
-  bool Read(std::uint32_t& value);     // uint32
-  bool Read(std::int32_t& value);      // int32, enums
-  bool Read(bool& value);
   bool Read(std::optional<float>& value);
+  // bool, enums (as std::int32_t), int32, int64, uint32, uint64. Wider values
+  // lose their upper bits, as in Protobuf.
+  template <std::integral T>
+  bool Read(T& value) {
+    std::uint64_t wide = 0;
+    if (!ReadVarint(wide)) return false;
+    value = static_cast<T>(wide);
+    return true;
+  }
   bool ReadFixed64(std::uint64_t& value);
 
   // Items of repeated fields. Numbers are fixed64, packed or not.

@@ -6,7 +6,7 @@
 
 #include "server/auth/access_control.h"
 #include "server/base/errors.h"
-#include "server/requests/rpc_status.h"
+#include "server/requests/error_status.h"
 
 namespace semrank {
 namespace {

@@ -12,10 +12,10 @@
 #include "server/base/errors.h"
 #include "server/requests/catalog_work.h"
 #include "server/requests/embed_work.h"
+#include "server/requests/error_status.h"
 #include "server/requests/explain_work.h"
 #include "server/requests/model_work.h"
 #include "server/requests/rank_work.h"
-#include "server/requests/rpc_status.h"
 #include "server/rpc/stream_call.h"
 #include "server/rpc/unary_call.h"
 
@@ -62,13 +62,9 @@ class Methods {
     return parts_.metrics->AddStream(service_, method);
   }
 
-  template <typename Work>
-  ServerUnaryReactor* Start(const Metrics::Rpc& rpc, const RawCall& raw) const {
-    return Start(rpc, raw, std::make_unique<Work>(parts_));
-  }
-  ServerUnaryReactor* Start(const Metrics::Rpc& rpc, const RawCall& raw,
-                            std::unique_ptr<RequestWork> work) const {
-    return UnaryCall::Start(parts_, calls_, rpc, raw, std::move(work));
+  ServerUnaryReactor* Start(const Metrics::Rpc& rpc, MakeWork make_work,
+                            const RawCall& raw) const {
+    return UnaryCall::Start(parts_, calls_, rpc, raw, make_work(parts_));
   }
   // The stream deletes itself.
   template <typename Call>
@@ -98,9 +94,8 @@ class StreamedRank final : public StreamedRequest {
  private:
   StreamedRank(StreamCall& stream, grpc::Slice bytes,
                std::unique_ptr<v1::RankStreamResponse> response)
-      : StreamedRequest(
-            stream, std::move(bytes),
-            std::make_unique<StreamedRankWork>(stream.parts(), *response)),
+      : StreamedRequest(stream, std::move(bytes),
+                        MakeStreamedRankWork(stream.parts(), *response)),
         response_(std::move(response)) {}
 
   void Done(const absl::Status& status) override {
@@ -152,9 +147,10 @@ class OrderedMessage final : public StreamedRequest {
   const std::uint64_t number_;
 };
 
-// One message at a time, which keeps the order. Work is made of the parts and
+// One message at a time, which keeps the order. make_work takes the parts and
 // the State, which belongs to the one message that is worked on.
-template <typename Work, typename State>
+template <typename State, std::unique_ptr<RequestWork> (*make_work)(
+                              const ServerParts& parts, State& state)>
 class OrderedStreamCall final : public StreamCall {
  public:
   using StreamCall::StreamCall;
@@ -162,16 +158,16 @@ class OrderedStreamCall final : public StreamCall {
  private:
   void Take(grpc::Slice bytes) override {
     StreamedRequest::Begin(std::make_unique<OrderedMessage>(
-        *this, std::move(bytes), std::make_unique<Work>(parts(), state_),
-        ++num_messages_));
+        *this, std::move(bytes), make_work(parts(), state_), ++num_messages_));
   }
 
   State state_ = {};
   std::uint64_t num_messages_ = 0;
 };
 
-using EmbedStreamCall = OrderedStreamCall<StreamedEmbedWork, EmbedStreamState>;
-using PutStreamCall = OrderedStreamCall<StreamedPutWork, std::uint64_t>;
+using EmbedStreamCall =
+    OrderedStreamCall<EmbedStreamState, MakeStreamedEmbedWork>;
+using PutStreamCall = OrderedStreamCall<std::uint64_t, MakeStreamedPutWork>;
 
 class RankingService final : public RankingServiceBase {
  public:
@@ -181,7 +177,7 @@ class RankingService final : public RankingServiceBase {
   ServerUnaryReactor* Rank(CallbackServerContext* context,
                            const ByteBuffer* request,
                            ByteBuffer* response) override {
-    return methods_.Start<RankWork>(rank_, {context, request, response});
+    return methods_.Start(rank_, MakeRankWork, {context, request, response});
   }
   RawStreamReactor* RankStream(CallbackServerContext* context) override {
     const auto max_requests =
@@ -192,7 +188,8 @@ class RankingService final : public RankingServiceBase {
   ServerUnaryReactor* Explain(CallbackServerContext* context,
                               const ByteBuffer* request,
                               ByteBuffer* response) override {
-    return methods_.Start<ExplainWork>(explain_, {context, request, response});
+    return methods_.Start(explain_, MakeExplainWork,
+                          {context, request, response});
   }
 
  private:
@@ -210,8 +207,8 @@ class EmbeddingService final : public EmbeddingServiceBase {
   ServerUnaryReactor* EmbedTexts(CallbackServerContext* context,
                                  const ByteBuffer* request,
                                  ByteBuffer* response) override {
-    return methods_.Start<EmbedWork>(embed_texts_,
-                                     {context, request, response});
+    return methods_.Start(embed_texts_, MakeEmbedWork,
+                          {context, request, response});
   }
   RawStreamReactor* EmbedTextsStream(CallbackServerContext* context) override {
     return methods_.StartStream<EmbedStreamCall>(
@@ -233,8 +230,8 @@ class CatalogService final : public CatalogServiceBase {
   ServerUnaryReactor* PutDocuments(CallbackServerContext* context,
                                    const ByteBuffer* request,
                                    ByteBuffer* response) override {
-    return methods_.Start<PutWork>(put_documents_,
-                                   {context, request, response, Role::kWrite});
+    return methods_.Start(put_documents_, MakePutWork,
+                          {context, request, response, Role::kWrite});
   }
   RawStreamReactor* PutDocumentsStream(
       CallbackServerContext* context) override {
@@ -244,20 +241,20 @@ class CatalogService final : public CatalogServiceBase {
   ServerUnaryReactor* GetDocuments(CallbackServerContext* context,
                                    const ByteBuffer* request,
                                    ByteBuffer* response) override {
-    return methods_.Start<GetWork>(get_documents_,
-                                   {context, request, response});
+    return methods_.Start(get_documents_, MakeGetWork,
+                          {context, request, response});
   }
   ServerUnaryReactor* DeleteDocuments(CallbackServerContext* context,
                                       const ByteBuffer* request,
                                       ByteBuffer* response) override {
-    return methods_.Start<DeleteWork>(
-        delete_documents_, {context, request, response, Role::kWrite});
+    return methods_.Start(delete_documents_, MakeDeleteWork,
+                          {context, request, response, Role::kWrite});
   }
   ServerUnaryReactor* SearchDocuments(CallbackServerContext* context,
                                       const ByteBuffer* request,
                                       ByteBuffer* response) override {
-    return methods_.Start<SearchWork>(search_documents_,
-                                      {context, request, response});
+    return methods_.Start(search_documents_, MakeSearchWork,
+                          {context, request, response});
   }
 
  private:
@@ -278,27 +275,26 @@ class ModelService final : public ModelServiceBase {
   ServerUnaryReactor* GetModel(CallbackServerContext* context,
                                const ByteBuffer* request,
                                ByteBuffer* response) override {
-    return methods_.Start(get_model_, {context, request, response},
-                          MakeGetModelWork(methods_.parts()));
+    return methods_.Start(get_model_, MakeGetModelWork,
+                          {context, request, response});
   }
   ServerUnaryReactor* ListModels(CallbackServerContext* context,
                                  const ByteBuffer* request,
                                  ByteBuffer* response) override {
-    return methods_.Start(list_models_, {context, request, response},
-                          MakeListModelsWork(methods_.parts()));
+    return methods_.Start(list_models_, MakeListModelsWork,
+                          {context, request, response});
   }
   ServerUnaryReactor* ReloadModel(CallbackServerContext* context,
                                   const ByteBuffer* request,
                                   ByteBuffer* response) override {
-    return methods_.Start(reload_model_,
-                          {context, request, response, Role::kAdmin},
-                          MakeReloadModelWork(methods_.parts()));
+    return methods_.Start(reload_model_, MakeReloadModelWork,
+                          {context, request, response, Role::kAdmin});
   }
   ServerUnaryReactor* GetLimits(CallbackServerContext* context,
                                 const ByteBuffer* request,
                                 ByteBuffer* response) override {
-    return methods_.Start(get_limits_, {context, request, response},
-                          MakeGetLimitsWork(methods_.parts()));
+    return methods_.Start(get_limits_, MakeGetLimitsWork,
+                          {context, request, response});
   }
 
  private:

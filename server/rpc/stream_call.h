@@ -45,7 +45,7 @@ class StreamCall : public RawStreamReactor, public Caller, private OpenStream {
   absl::Time deadline() const override {
     return absl::FromChrono(context_.deadline());
   }
-  bool gone() const override { return context_.IsCancelled(); }
+  bool cancelled() const override { return context_.IsCancelled(); }
 
   // All arguments must outlive the stream; `max_requests` is at least 1. The
   // stream deletes itself.
@@ -125,7 +125,7 @@ class StreamedRequest : public RequestRun {
   static void Begin(std::unique_ptr<StreamedRequest> request);
 
   absl::Time deadline() const override { return stream_.deadline(); }
-  bool gone() const override { return stream_.gone(); }
+  bool cancelled() const override { return stream_.cancelled(); }
 
  protected:
   StreamedRequest(StreamCall& stream, grpc::Slice bytes,

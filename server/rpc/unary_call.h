@@ -38,7 +38,7 @@ class UnaryCall final : public RequestRun {
                                          std::unique_ptr<RequestWork> work);
 
   absl::Time deadline() const override;
-  bool gone() const override { return raw_.context->IsCancelled(); }
+  bool cancelled() const override { return raw_.context->IsCancelled(); }
 
  private:
   UnaryCall(const ServerParts& parts, OpenCalls& calls, const Metrics::Rpc& rpc,

@@ -17,7 +17,7 @@ namespace {
 class RefusedRun final : public RequestRun {
  public:
   explicit RefusedRun(const ServerParts& parts)
-      : RequestRun(parts, std::make_unique<RankWork>(parts)) {}
+      : RequestRun(parts, MakeRankWork(parts)) {}
   absl::Status Run(std::string_view bytes) {
     Start(bytes);
     return status_;
@@ -25,7 +25,7 @@ class RefusedRun final : public RequestRun {
 
  private:
   absl::Time deadline() const override { return absl::InfiniteFuture(); }
-  bool gone() const override { return false; }
+  bool cancelled() const override { return false; }
   absl::Status SerializeResponse(
       const google::protobuf::MessageLite& /*response*/) override {
     return absl::OkStatus();

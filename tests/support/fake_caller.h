@@ -1,5 +1,5 @@
-// A caller whose patience a test decides: it goes away once it has been asked
-// so many times whether it still waits.
+// A caller that cancels its call after a number of questions whether it still
+// waits.
 #ifndef SEMRANK_TESTS_SUPPORT_FAKE_CALLER_H_
 #define SEMRANK_TESTS_SUPPORT_FAKE_CALLER_H_
 
@@ -24,7 +24,7 @@ class FakeCaller final : public Caller {
   }
 
   absl::Time deadline() const override { return deadline_; }
-  bool gone() const override { return num_questions_left_-- <= 0; }
+  bool cancelled() const override { return num_questions_left_-- <= 0; }
 
  private:
   absl::Time deadline_ = absl::InfiniteFuture();

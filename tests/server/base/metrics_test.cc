@@ -23,6 +23,8 @@ TEST(MetricsTest, KnownLabelSetsAreZeroFromTheStart) {
         "semrank_texts_embedded_total{side=\"document\"} 0\n",
         "semrank_cache_requests_total{result=\"hit\"} 0\n",
         "semrank_requests_rejected_total{reason=\"OVERLOADED\"} 0\n",
+        "semrank_requests_rejected_total{reason=\"MISSING_CERTIFICATE\"} 0\n",
+        "semrank_requests_rejected_total{reason=\"HTTP_CALLS_OFF\"} 0\n",
         "semrank_model_load_total{result=\"failed\"} 0\n"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }

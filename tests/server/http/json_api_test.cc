@@ -40,9 +40,8 @@ class JsonApiTest : public ::testing::Test {
   }
   void Serve() {
     parts_.access = access_.get();
-    server_ = HttpServer::Start(
-                  "127.0.0.1:0", {},
-                  JsonApi(parts_, {kMaxBodyBytes, allowed_, look_interval_}))
+    server_ = HttpServer::Start("127.0.0.1:0", {},
+                                JsonApi(parts_, {kMaxBodyBytes, allowed_}))
                   .value();
   }
   HttpAnswer Post(const std::string& path, const std::string& body,
@@ -98,7 +97,6 @@ class JsonApiTest : public ::testing::Test {
   RequestLog log_{absl::ZeroDuration(), {}};
   std::unique_ptr<AccessControl> access_;
   absl::Status allowed_;
-  absl::Duration look_interval_ = JsonCall::kLookInterval;
   ServerParts parts_ = {.ranking = &ranking_,
                         .embedding = &embedding_,
                         .catalog_writer = &catalog_.writer,
@@ -231,7 +229,7 @@ TEST_F(JsonApiTest, WhatDoesNotFitIsRefusedAndServedOnceItFits) {
 TEST_F(JsonApiTest, WithoutRoomForATextNoBodyIsRead) {
   const auto permit = admission_.Admit(1'000);
   for (auto& [path, call] : JsonApi(parts_, {kMaxBodyBytes, allowed_})) {
-    if (!call.answer) continue;
+    if (!call.handle) continue;
     const std::optional<HttpResponse> refusal = call.admit({});
     ASSERT_TRUE(refusal.has_value()) << path;
     EXPECT_EQ(refusal->status, 429);
@@ -313,13 +311,12 @@ TEST_F(JsonApiTest, WorkWhoseClientHasLeftIsDroppedAndCounted) {
   Gate gate;
   folder_.Put(2, MakeGatedModel(&gate));
   ASSERT_TRUE(models_.Refresh().ok());
-  look_interval_ = absl::ZeroDuration();
   std::function<bool()> client_left;
-  HttpCalls calls = JsonApi(parts_, {kMaxBodyBytes, allowed_, look_interval_});
-  calls["/v1/rank"].answer =
-      [&, answer = calls["/v1/rank"].answer](const HttpRequest& request) {
+  HttpCalls calls = JsonApi(parts_, {kMaxBodyBytes, allowed_});
+  calls["/v1/rank"].handle =
+      [&, handle = calls["/v1/rank"].handle](const HttpRequest& request) {
         client_left = request.client_left;
-        return answer(request);
+        return handle(request);
       };
   server_ = HttpServer::Start("127.0.0.1:0", {}, calls).value();
   gate.Close();

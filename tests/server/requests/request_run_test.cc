@@ -56,10 +56,10 @@ class TestRun final : public RequestRun {
       : RequestRun(parts, std::move(work)) {}
   void Begin() { Start("bytes"); }
   absl::Status Wait() { return done_.get_future().get(); }
-  void GoAway() { gone_ = true; }
+  void GoAway() { cancelled_ = true; }
 
   absl::Time deadline() const override { return absl::InfiniteFuture(); }
-  bool gone() const override { return gone_; }
+  bool cancelled() const override { return cancelled_; }
 
  private:
   absl::Status SerializeResponse(
@@ -69,7 +69,7 @@ class TestRun final : public RequestRun {
   void Done(const absl::Status& status) override { done_.set_value(status); }
 
   std::promise<absl::Status> done_;
-  std::atomic<bool> gone_{false};
+  std::atomic<bool> cancelled_{false};
 };
 
 class RequestRunTest : public ::testing::Test {

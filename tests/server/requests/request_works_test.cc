@@ -219,9 +219,9 @@ TEST(RequestReaderTest, UnknownEnumValuesAreNamed) {
 // Works that look at nothing but the limits before admission.
 class RequestSizeTest : public ::testing::Test {
  protected:
-  template <typename Work>
-  absl::StatusOr<RequestSize> Read(const google::protobuf::Message& message) {
-    return Work(parts_).Read(message.SerializeAsString());
+  absl::StatusOr<RequestSize> Read(MakeWork make_work,
+                                   const google::protobuf::Message& message) {
+    return make_work(parts_)->Read(message.SerializeAsString());
   }
 
   Metrics metrics_;
@@ -235,13 +235,13 @@ TEST_F(RequestSizeTest, EachDocumentAndEachKeyIsAText) {
   v1::PutDocumentsRequest put;
   put.add_documents()->set_title("a");
   put.add_documents();
-  ASSERT_OK_AND_ASSIGN(const RequestSize documents, Read<PutWork>(put));
+  ASSERT_OK_AND_ASSIGN(const RequestSize documents, Read(MakePutWork, put));
   EXPECT_EQ(documents.num_texts, 2);
   v1::DeleteDocumentsRequest keys;
   keys.add_ids(1);
   keys.add_ids(2);
   keys.add_document_ids("a");
-  ASSERT_OK_AND_ASSIGN(const RequestSize all, Read<DeleteWork>(keys));
+  ASSERT_OK_AND_ASSIGN(const RequestSize all, Read(MakeDeleteWork, keys));
   EXPECT_EQ(all.num_texts, 3);
   EXPECT_EQ(all.num_bytes, keys.ByteSizeLong());
 }
@@ -249,31 +249,31 @@ TEST_F(RequestSizeTest, EachDocumentAndEachKeyIsAText) {
 TEST_F(RequestSizeTest, OneTooManyIsRefusedByTheNameOfItsField) {
   v1::PutDocumentsRequest put;
   for (int i = 0; i < 4; ++i) put.add_documents();
-  EXPECT_EQ(ErrorValues(Read<PutWork>(put).status())["field"], "documents");
+  EXPECT_EQ(ErrorValues(Read(MakePutWork, put).status())["field"], "documents");
   v1::DeleteDocumentsRequest keys;
   for (int i = 0; i < 4; ++i) keys.add_document_ids("a");
-  EXPECT_EQ(ErrorValues(Read<DeleteWork>(keys).status())["field"],
+  EXPECT_EQ(ErrorValues(Read(MakeDeleteWork, keys).status())["field"],
             "document_ids");
   v1::SearchDocumentsRequest search;
   for (int i = 0; i < 4; ++i) search.add_exclude_ids(i);
-  EXPECT_EQ(ErrorValues(Read<SearchWork>(search).status())["field"],
+  EXPECT_EQ(ErrorValues(Read(MakeSearchWork, search).status())["field"],
             "exclude_ids");
   v1::RankStreamRequest rank;
   rank.set_request_number(5);
   for (int i = 0; i < 4; ++i) rank.mutable_request()->add_titles("t");
   v1::RankStreamResponse response;
-  EXPECT_EQ(ErrorValues(StreamedRankWork(parts_, response)
-                            .Read(rank.SerializeAsString())
+  EXPECT_EQ(ErrorValues(MakeStreamedRankWork(parts_, response)
+                            ->Read(rank.SerializeAsString())
                             .status())["field"],
             "titles");
   EXPECT_EQ(response.request_number(), 5u);
 }
 
 TEST_F(RequestSizeTest, ARequestWithoutDocumentsIsRefused) {
-  EXPECT_EQ(ErrorReason(Read<PutWork>(v1::PutDocumentsRequest()).status()),
+  EXPECT_EQ(ErrorReason(Read(MakePutWork, v1::PutDocumentsRequest()).status()),
             "NO_DOCUMENTS");
   EXPECT_EQ(
-      ErrorReason(Read<DeleteWork>(v1::DeleteDocumentsRequest()).status()),
+      ErrorReason(Read(MakeDeleteWork, v1::DeleteDocumentsRequest()).status()),
       "NO_DOCUMENTS");
 }
 

@@ -34,7 +34,7 @@ class BytesRun final : public RequestRun {
 
  private:
   absl::Time deadline() const override { return absl::InfiniteFuture(); }
-  bool gone() const override { return false; }
+  bool cancelled() const override { return false; }
   absl::Status SerializeResponse(
       const google::protobuf::MessageLite& response) override {
     EXPECT_LE(response.ByteSizeLong(), answer_.size());
@@ -92,19 +92,16 @@ class AllocationTest : public ::testing::Test {
     const std::string bytes = request.SerializeAsString();
     std::vector<char> answer(100'000);
     return CountAfterWarmUp([&] {
-      EXPECT_TRUE(BytesRun(parts_, std::make_unique<RankWork>(parts_), answer)
-                      .Run(bytes)
-                      .ok());
+      EXPECT_TRUE(
+          BytesRun(parts_, MakeRankWork(parts_), answer).Run(bytes).ok());
     });
   }
 
-  template <typename Work>
-  std::int64_t CountOfRefused(const std::string& bytes) {
+  std::int64_t CountOfRefused(MakeWork make_work, const std::string& bytes) {
     return CountAfterWarmUp([&] {
       std::vector<char> no_answer;
       EXPECT_EQ(ErrorReason(
-                    BytesRun(parts_, std::make_unique<Work>(parts_), no_answer)
-                        .Run(bytes)),
+                    BytesRun(parts_, make_work(parts_), no_answer).Run(bytes)),
                 "TOO_MANY_TEXTS");
     });
   }
@@ -146,8 +143,8 @@ TEST_F(AllocationTest,
     std::string documents, titles = "\x0a\x01q";
     for (int i = 0; i < num_items; ++i) documents += std::string("\x0a\0", 2);
     for (int i = 0; i < num_items; ++i) titles += std::string("\x12\0", 2);
-    return CountOfRefused<PutWork>(documents) +
-           CountOfRefused<RankWork>(titles);
+    return CountOfRefused(MakePutWork, documents) +
+           CountOfRefused(MakeRankWork, titles);
   };
   EXPECT_LE(count(2'000'000), count(20'000));
 }

@@ -6,7 +6,7 @@
 #include "google/rpc/error_details.pb.h"
 #include "server/base/admission.h"
 #include "server/base/errors.h"
-#include "server/requests/rpc_status.h"
+#include "server/requests/error_status.h"
 
 namespace semrank {
 namespace {

@@ -34,7 +34,7 @@ class Taken {
     messages_.emplace_back(bytes.begin(), bytes.end());
     changed_.NotifyAll();
   }
-  // Waits until there are so many of them, ever.
+  // Waits until there have been `count` of them.
   std::vector<std::string> WaitFor(std::size_t count) {
     const MutexLock lock(mutex_);
     while (messages_.size() < count) changed_.Wait(mutex_);
@@ -233,7 +233,7 @@ TEST_F(StreamCallTest, AClientThatIsGoneGetsNothingMore) {
   taken_.WaitFor(1);
   client->Cancel();
   EXPECT_EQ(client->Finish().error_code(), grpc::StatusCode::CANCELLED);
-  while (!taken_.stream().gone()) std::this_thread::yield();
+  while (!taken_.stream().cancelled()) std::this_thread::yield();
   Answer("of a");
   EXPECT_TRUE(calls_.WaitUntilIdle(std::chrono::steady_clock::now() +
                                    std::chrono::hours(1)));

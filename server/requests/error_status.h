@@ -5,8 +5,8 @@
 //            "semrank", the reason and its values; a field also a BadRequest, a
 //            delay also a RetryInfo.
 //   Threads  free functions, thread-safe.
-#ifndef SEMRANK_SERVER_REQUESTS_RPC_STATUS_H_
-#define SEMRANK_SERVER_REQUESTS_RPC_STATUS_H_
+#ifndef SEMRANK_SERVER_REQUESTS_ERROR_STATUS_H_
+#define SEMRANK_SERVER_REQUESTS_ERROR_STATUS_H_
 
 #include <optional>
 #include <string>
@@ -24,4 +24,4 @@ std::optional<std::string> RetryDelayMillis(const absl::Status& status);
 
 }  // namespace semrank
 
-#endif  // SEMRANK_SERVER_REQUESTS_RPC_STATUS_H_
+#endif  // SEMRANK_SERVER_REQUESTS_ERROR_STATUS_H_

@@ -1,4 +1,4 @@
-#include "server/requests/rpc_status.h"
+#include "server/requests/error_status.h"
 
 #include <map>
 #include <utility>
