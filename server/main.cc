@@ -5,9 +5,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_format.h"
@@ -21,11 +23,13 @@
 #include "server/base/request_log.h"
 #include "server/catalog/catalog_follower.h"
 #include "server/catalog/served_catalog.h"
-#include "server/drain.h"
+#include "server/http/http_server.h"
 #include "server/http/json_api.h"
 #include "server/http/operator_pages.h"
 #include "server/open_files.h"
 #include "server/options.h"
+#include "server/rpc/health_server.h"
+#include "server/rpc/rpc_server.h"
 #include "server/secrets.h"
 #include "server/startup.h"
 #include "server/state_metrics.h"
@@ -54,6 +58,13 @@ constexpr ProgramInfo kProgram = {"semrank-server",
 
 // What is still to be written to the store is seconds of work at most.
 constexpr absl::Duration kMaxStoreClosing = absl::Seconds(10);
+
+// Everything that listens.
+struct Listeners {
+  std::unique_ptr<HttpServer> http = {};
+  std::unique_ptr<RpcServer> rpc = {};
+  std::unique_ptr<HealthServer> health = {};  // null = none of its own
+};
 
 std::string Addresses(const Listeners& listeners) {
   std::string addresses = absl::StrFormat(
@@ -94,6 +105,40 @@ void ReportReady(const Listeners& listeners) {
   if (listeners.health != nullptr) listeners.health->ReportServing();
   absl::PrintF("semrank-server ready %s\n", Addresses(listeners));
   std::fflush(stdout);
+}
+
+// How long a stop may exceed its flags before the watchdog ends it.
+constexpr absl::Duration kStopSlack = absl::Seconds(5);
+// Part of it: time for JSON calls to send that they were cancelled.
+constexpr absl::Duration kBreakOffTime = absl::Seconds(1);
+
+// False when some had to be cancelled.
+bool EndHttpCalls(absl::Time limit, const HttpServer& http,
+                  Lifecycle& lifecycle) {
+  const bool all_ended = http.WaitForCalls(limit);
+  lifecycle.Advance(Lifecycle::State::kEnding);
+  if (!all_ended) http.WaitForCalls(absl::Now() + kBreakOffTime);
+  return all_ended;
+}
+
+// Reports NOT_SERVING, serves for --drain_delay, refuses what is new, lets
+// running calls end within --drain_timeout, cancels the rest, closes. Ends the
+// process with exit code 1 when that takes seconds longer than it may.
+void Drain(const ServerOptions& options, Lifecycle& lifecycle,
+           Listeners listeners) {
+  const Watchdog watchdog(options.drain_delay + options.drain_timeout +
+                          kStopSlack);
+  lifecycle.Advance(Lifecycle::State::kDraining);
+  listeners.rpc->ReportNotServing();
+  if (listeners.health != nullptr) listeners.health->ReportNotServing();
+  std::this_thread::sleep_for(absl::ToChronoNanoseconds(options.drain_delay));
+  lifecycle.Advance(Lifecycle::State::kStopping);
+  const absl::Time limit = absl::Now() + options.drain_timeout;
+  bool all_ended = listeners.rpc->Stop(options.drain_timeout);
+  all_ended &= EndHttpCalls(limit, *listeners.http, lifecycle);
+  listeners.http.reset();
+  spdlog::info("stopped; running calls {}",
+               all_ended ? "ended" : "had to be cancelled");
 }
 
 // Cancelled when a signal ended it before it was ready.

@@ -10,6 +10,7 @@
 #include <iterator>
 #include <sstream>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 namespace semrank {
@@ -47,6 +48,16 @@ constexpr std::size_t kStartTicks = 22 - 3;
 constexpr std::size_t kVirtualBytes = 23 - 3;
 constexpr std::size_t kResidentPages = 24 - 3;
 
+// The lambdas may return any number.
+void AddGauge(const char* name, const char* help, std::function<double()> read,
+              Metrics& metrics) {
+  metrics.AddReading({name, help, MetricType::Gauge, std::move(read)});
+}
+void AddCounter(const char* name, const char* help,
+                std::function<double()> read, Metrics& metrics) {
+  metrics.AddReading({name, help, MetricType::Counter, std::move(read)});
+}
+
 }  // namespace
 
 std::string StatFieldsAfterName(const std::string& stat) {
@@ -80,114 +91,101 @@ ProcessStats ReadProcessStats() {
 }
 
 void AddProcessReadings(Metrics& metrics) {
-  const auto add = [&](const char* name, const char* help, MetricType type,
-                       double ProcessStats::*value) {
-    metrics.AddReading(
-        {name, help, type, [value] { return ReadProcessStats().*value; }});
+  const auto value = [](double ProcessStats::*field) {
+    return [field] { return ReadProcessStats().*field; };
   };
-  add("process_cpu_seconds_total", "User and system CPU time, in seconds.",
-      MetricType::Counter, &ProcessStats::cpu_seconds);
-  add("process_start_time_seconds", "Start of the process, since 1970.",
-      MetricType::Gauge, &ProcessStats::start_time_seconds);
-  add("process_resident_memory_bytes", "Resident memory.", MetricType::Gauge,
-      &ProcessStats::resident_bytes);
-  add("process_virtual_memory_bytes", "Virtual memory.", MetricType::Gauge,
-      &ProcessStats::virtual_bytes);
-  add("process_open_fds", "Open file descriptors.", MetricType::Gauge,
-      &ProcessStats::open_fds);
-  add("process_max_fds", "Limit on open file descriptors.", MetricType::Gauge,
-      &ProcessStats::max_fds);
-  add("process_threads", "Threads.", MetricType::Gauge, &ProcessStats::threads);
+  AddCounter("process_cpu_seconds_total",
+             "User and system CPU time, in seconds.",
+             value(&ProcessStats::cpu_seconds), metrics);
+  AddGauge("process_start_time_seconds", "Start of the process, since 1970.",
+           value(&ProcessStats::start_time_seconds), metrics);
+  AddGauge("process_resident_memory_bytes", "Resident memory.",
+           value(&ProcessStats::resident_bytes), metrics);
+  AddGauge("process_virtual_memory_bytes", "Virtual memory.",
+           value(&ProcessStats::virtual_bytes), metrics);
+  AddGauge("process_open_fds", "Open file descriptors.",
+           value(&ProcessStats::open_fds), metrics);
+  AddGauge("process_max_fds", "Limit on open file descriptors.",
+           value(&ProcessStats::max_fds), metrics);
+  AddGauge("process_threads", "Threads.", value(&ProcessStats::threads),
+           metrics);
 }
 
 void AddCacheReadings(const DocumentVectorCache& cache, Metrics& metrics) {
-  using Stats = DocumentVectorCache::Stats;
-  const auto add = [&](const char* name, const char* help, MetricType type,
-                       auto Stats::*value) {
-    metrics.AddReading({name, help, type, [&cache, value] {
-                          return static_cast<double>(cache.GetStats().*value);
-                        }});
-  };
-  add("semrank_cache_entries", "Document vectors in the memory cache.",
-      MetricType::Gauge, &Stats::num_entries);
-  add("semrank_cache_bytes", "Bytes of the memory cache in use.",
-      MetricType::Gauge, &Stats::live_bytes);
-  add("semrank_cache_capacity_bytes", "Bytes that the memory cache may use.",
-      MetricType::Gauge, &Stats::capacity_bytes);
-  add("semrank_cache_evictions_total",
-      "Document vectors that left the memory cache for lack of room.",
-      MetricType::Counter, &Stats::num_evictions);
+  AddGauge(
+      "semrank_cache_entries", "Document vectors in the memory cache.",
+      [&] { return cache.GetStats().num_entries; }, metrics);
+  AddGauge(
+      "semrank_cache_bytes", "Bytes of the memory cache in use.",
+      [&] { return cache.GetStats().live_bytes; }, metrics);
+  AddGauge(
+      "semrank_cache_capacity_bytes", "Bytes that the memory cache may use.",
+      [&] { return cache.GetStats().capacity_bytes; }, metrics);
+  AddCounter(
+      "semrank_cache_evictions_total",
+      "Document vectors that were evicted from the memory cache.",
+      [&] { return cache.GetStats().num_evictions; }, metrics);
 }
 
 void AddCatalogReadings(const ServedCatalog& catalog, Metrics& metrics) {
-  const auto add = [&](const char* name, const char* help, auto read) {
-    metrics.AddReading({name, help, MetricType::Gauge, [&catalog, read] {
-                          return static_cast<double>(read(catalog));
-                        }});
-  };
-  add("semrank_catalog_documents", "Documents of the catalog.",
-      [](const ServedCatalog& of) {
-        return of.documents.GetStats().num_documents;
-      });
-  add("semrank_catalog_bytes",
+  AddGauge(
+      "semrank_catalog_documents", "Documents of the catalog.",
+      [&] { return catalog.documents.GetStats().num_documents; }, metrics);
+  AddGauge(
+      "semrank_catalog_bytes",
       "Bytes of the catalog: vectors, keys, titles, payloads and what is "
       "around them.",
-      [](const ServedCatalog& of) {
-        return of.documents.GetStats().num_bytes;
-      });
-  add("semrank_catalog_reembedding_documents",
+      [&] { return catalog.documents.GetStats().num_bytes; }, metrics);
+  AddGauge(
+      "semrank_catalog_reembedding_documents",
       "Documents that a new model is to embed before it answers for the "
       "catalog; 0 when none is on its way.",
-      [](const ServedCatalog& of) {
-        return of.update.GetStatus().num_documents;
-      });
-  add("semrank_catalog_reembedded_documents",
-      "Of these, the ones that it has embedded.", [](const ServedCatalog& of) {
-        return of.update.GetStatus().num_embedded;
-      });
+      [&] { return catalog.update.GetStatus().num_documents; }, metrics);
+  AddGauge(
+      "semrank_catalog_reembedded_documents",
+      "Documents that the new model has embedded so far.",
+      [&] { return catalog.update.GetStatus().num_embedded; }, metrics);
 }
 
 void AddConnectionReadings(const ConnectionCount& connections,
                            Metrics& metrics) {
-  const auto add = [&](const char* name, const char* help, MetricType type,
-                       std::int64_t (ConnectionCount::*read)() const) {
-    metrics.AddReading({name, help, type, [&connections, read] {
-                          return static_cast<double>((connections.*read)());
-                        }});
-  };
-  add("semrank_open_connections", "Connections to the gRPC port.",
-      MetricType::Gauge, &ConnectionCount::num_open);
-  add("semrank_connections_limit", "Connections that may be open at once.",
-      MetricType::Gauge, &ConnectionCount::max_connections);
-  add("semrank_connections_refused_total",
-      "Connections closed at once because as many were open as may be.",
-      MetricType::Counter, &ConnectionCount::num_refused);
-  add("semrank_accept_failures_total",
+  AddGauge(
+      "semrank_open_connections", "Connections to the gRPC port.",
+      [&] { return connections.num_open(); }, metrics);
+  AddGauge(
+      "semrank_connections_limit", "Connections that may be open at once.",
+      [&] { return connections.max_connections(); }, metrics);
+  AddCounter(
+      "semrank_connections_refused_total",
+      "Connections closed at once because the limit was reached.",
+      [&] { return connections.num_refused(); }, metrics);
+  AddCounter(
+      "semrank_accept_failures_total",
       "Times that no connection could be accepted for want of file descriptors "
       "or memory.",
-      MetricType::Counter, &ConnectionCount::num_accept_failures);
+      [&] { return connections.num_accept_failures(); }, metrics);
 }
 
 void AddAdmissionReadings(Admission& admission, Metrics& metrics) {
-  const auto add = [&](const char* name, const char* help,
-                       std::function<std::int64_t()> read) {
-    metrics.AddReading({name, help, MetricType::Gauge,
-                        [read] { return static_cast<double>(read()); }});
-  };
-  add("semrank_inflight_texts", "Texts admitted and not yet answered.",
-      [&] { return admission.inflight_texts(); });
-  add("semrank_inflight_texts_max",
+  AddGauge(
+      "semrank_inflight_texts", "Texts admitted and not yet answered.",
+      [&] { return admission.inflight_texts(); }, metrics);
+  AddGauge(
+      "semrank_inflight_texts_max",
       "The most texts in flight in this minute and the one before it.",
-      [&] { return admission.high_water_mark(); });
-  add("semrank_inflight_texts_limit", "Texts that may be in flight at once.",
-      [&] { return admission.max_inflight_texts(); });
-  add("semrank_queue_texts",
+      [&] { return admission.high_water_mark(); }, metrics);
+  AddGauge(
+      "semrank_inflight_texts_limit", "Texts that may be in flight at once.",
+      [&] { return admission.max_inflight_texts(); }, metrics);
+  AddGauge(
+      "semrank_queue_texts",
       "Texts in flight whose requests wait for a worker; small requests never "
       "do.",
-      [&] { return admission.queued_texts().level(); });
-  add("semrank_queue_texts_max",
+      [&] { return admission.queued_texts().level(); }, metrics);
+  AddGauge(
+      "semrank_queue_texts_max",
       "The most texts that waited in this minute and the one before it.",
-      [&] { return admission.queued_texts().mark(); });
+      [&] { return admission.queued_texts().mark(); }, metrics);
 }
 
 }  // namespace semrank

@@ -14,67 +14,6 @@
 namespace semrank {
 namespace {
 
-// Name, labels (for the reader) and help of every family that is counted here.
-// Readings (cache, admission, process) are added by the owners of the values.
-struct FamilyInfo {
-  const char* name;
-  const char* labels;
-  const char* help;
-};
-constexpr FamilyInfo kStarted = {"grpc_server_started_total",
-                                 "grpc_type, grpc_service, grpc_method",
-                                 "Calls that reached a method."};
-constexpr FamilyInfo kHandled = {
-    "grpc_server_handled_total",
-    "grpc_type, grpc_service, grpc_method, grpc_code",
-    "Calls that ended, by status code."};
-constexpr FamilyInfo kHandlingSeconds = {
-    "grpc_server_handling_seconds", "grpc_type, grpc_service, grpc_method",
-    "Time from a call's arrival to its status, whatever the outcome."};
-constexpr FamilyInfo kReceived = {"grpc_server_msg_received_total",
-                                  "grpc_type, grpc_service, grpc_method",
-                                  "Messages received on streams."};
-constexpr FamilyInfo kSent = {"grpc_server_msg_sent_total",
-                              "grpc_type, grpc_service, grpc_method",
-                              "Messages sent on streams."};
-constexpr FamilyInfo kAnswered = {
-    "semrank_stream_requests_total", "grpc_service, grpc_method, grpc_code",
-    "Requests on streams that were answered, by status code."};
-constexpr FamilyInfo kStageSeconds = {
-    "semrank_stage_duration_seconds", "stage",
-    "Time that a request spent in one stage."};
-constexpr FamilyInfo kTextsEmbedded = {"semrank_texts_embedded_total", "side",
-                                       "Texts that went through a tower."};
-constexpr FamilyInfo kBatchTexts = {
-    "semrank_batch_texts", "side", "Texts that went through a tower together."};
-constexpr FamilyInfo kCacheRequests = {
-    "semrank_cache_requests_total", "result",
-    "Document vectors looked up in the memory cache."};
-constexpr FamilyInfo kRejected = {
-    "semrank_requests_rejected_total", "reason",
-    "Requests refused, or dropped before they were done."};
-constexpr FamilyInfo kDocumentsPut = {"semrank_catalog_documents_put_total", "",
-                                      "Documents put into the catalog."};
-constexpr FamilyInfo kDocumentsDeleted = {
-    "semrank_catalog_documents_deleted_total", "",
-    "Documents deleted from the catalog."};
-constexpr FamilyInfo kSearches = {"semrank_catalog_searches_total", "",
-                                  "Searches of the whole catalog."};
-constexpr FamilyInfo kDocumentsSearched = {
-    "semrank_catalog_documents_searched_total", "",
-    "Documents scored by searches of the whole catalog."};
-constexpr FamilyInfo kModelLoads = {"semrank_model_load_total", "result",
-                                    "Attempts to load a model."};
-constexpr FamilyInfo kModelInfo = {"semrank_model_info",
-                                   "name, version, sha256, dim",
-                                   "The current models, by the SHA-256 of "
-                                   "their MANIFEST.json; always 1."};
-constexpr FamilyInfo kModelLoaded = {
-    "semrank_model_loaded_timestamp_seconds", "name",
-    "When the current model became ready, in seconds since 1970."};
-constexpr FamilyInfo kBuildInfo = {"semrank_build_info", "version, compiler",
-                                   "The running program; always 1."};
-
 constexpr std::array<const char*, kNumStages> kStageLabels = {
     "queue", "read", "parse", "cache", "embed", "score", "serialize"};
 constexpr std::array<std::string_view, kNumStatusCodes> kCodeLabels = {
@@ -125,10 +64,11 @@ int NumberOf(absl::StatusCode code) {
   return known ? number : static_cast<int>(absl::StatusCode::kUnknown);
 }
 
+// Readings (cache, admission, process) are added by the owners of the values.
 template <typename Builder>
-auto& Register(Builder builder, const FamilyInfo& info,
+auto& Register(Builder builder, const char* name, const char* help,
                prometheus::Registry& registry) {
-  return builder.Name(info.name).Help(info.help).Register(registry);
+  return builder.Name(name).Help(help).Register(registry);
 }
 
 prometheus::MetricFamily Read(const Metrics::Reading& reading) {
@@ -158,45 +98,74 @@ Metrics::Metrics() {
   using prometheus::BuildCounter;
   using prometheus::BuildGauge;
   using prometheus::BuildHistogram;
-  started_ = &Register(BuildCounter(), kStarted, registry_);
-  handled_ = &Register(BuildCounter(), kHandled, registry_);
-  handling_seconds_ = &Register(BuildHistogram(), kHandlingSeconds, registry_);
-  received_ = &Register(BuildCounter(), kReceived, registry_);
-  sent_ = &Register(BuildCounter(), kSent, registry_);
-  answered_ = &Register(BuildCounter(), kAnswered, registry_);
-  auto& stages = Register(BuildHistogram(), kStageSeconds, registry_);
+  started_ = &Register(BuildCounter(), "grpc_server_started_total",
+                       "Calls that reached a method.", registry_);
+  handled_ = &Register(BuildCounter(), "grpc_server_handled_total",
+                       "Calls that ended, by status code.", registry_);
+  handling_seconds_ = &Register(
+      BuildHistogram(), "grpc_server_handling_seconds",
+      "Time from a call's arrival to its status, whatever the outcome.",
+      registry_);
+  received_ = &Register(BuildCounter(), "grpc_server_msg_received_total",
+                        "Messages received on streams.", registry_);
+  sent_ = &Register(BuildCounter(), "grpc_server_msg_sent_total",
+                    "Messages sent on streams.", registry_);
+  answered_ = &Register(
+      BuildCounter(), "semrank_stream_requests_total",
+      "Requests on streams that were answered, by status code.", registry_);
+  auto& stages = Register(BuildHistogram(), "semrank_stage_duration_seconds",
+                          "Time that a request spent in one stage.", registry_);
   for (int i = 0; i < kNumStages; ++i) {
     stage_seconds_[i] =
         &stages.Add({{"stage", kStageLabels[i]}}, StageBuckets());
   }
-  auto& embedded = Register(BuildCounter(), kTextsEmbedded, registry_);
-  auto& batches = Register(BuildHistogram(), kBatchTexts, registry_);
+  auto& embedded = Register(BuildCounter(), "semrank_texts_embedded_total",
+                            "Texts that went through a tower.", registry_);
+  auto& batches =
+      Register(BuildHistogram(), "semrank_batch_texts",
+               "Texts that went through a tower together.", registry_);
   for (const int place : {0, 1}) {
     const prometheus::Labels side = {
         {"side", place == 0 ? "query" : "document"}};
     texts_embedded_[place] = &embedded.Add(side);
     batch_texts_[place] = &batches.Add(side, BatchBuckets());
   }
-  auto& cache = Register(BuildCounter(), kCacheRequests, registry_);
+  auto& cache =
+      Register(BuildCounter(), "semrank_cache_requests_total",
+               "Document vectors looked up in the memory cache.", registry_);
   cache_hits_ = &cache.Add({{"result", "hit"}});
   cache_misses_ = &cache.Add({{"result", "miss"}});
-  auto& rejected = Register(BuildCounter(), kRejected, registry_);
+  auto& rejected = Register(
+      BuildCounter(), "semrank_requests_rejected_total",
+      "Requests refused, or dropped before they were done.", registry_);
   for (const char* reason : kRejectReasons) {
     rejected_[reason] = &rejected.Add({{"reason", reason}});
   }
-  const auto counter = [this](const FamilyInfo& info) {
-    return &Register(BuildCounter(), info, registry_).Add({});
+  const auto counter = [this](const char* name, const char* help) {
+    return &Register(BuildCounter(), name, help, registry_).Add({});
   };
-  documents_put_ = counter(kDocumentsPut);
-  documents_deleted_ = counter(kDocumentsDeleted);
-  searches_ = counter(kSearches);
-  documents_searched_ = counter(kDocumentsSearched);
-  auto& loads = Register(BuildCounter(), kModelLoads, registry_);
+  documents_put_ = counter("semrank_catalog_documents_put_total",
+                           "Documents put into the catalog.");
+  documents_deleted_ = counter("semrank_catalog_documents_deleted_total",
+                               "Documents deleted from the catalog.");
+  searches_ = counter("semrank_catalog_searches_total",
+                      "Searches of the whole catalog.");
+  documents_searched_ =
+      counter("semrank_catalog_documents_searched_total",
+              "Documents scored by searches of the whole catalog.");
+  auto& loads = Register(BuildCounter(), "semrank_model_load_total",
+                         "Attempts to load a model.", registry_);
   loads_ok_ = &loads.Add({{"result", "ok"}});
   loads_failed_ = &loads.Add({{"result", "failed"}});
-  model_info_ = &Register(BuildGauge(), kModelInfo, registry_);
-  loaded_timestamp_seconds_ = &Register(BuildGauge(), kModelLoaded, registry_);
-  Register(BuildGauge(), kBuildInfo, registry_)
+  model_info_ = &Register(BuildGauge(), "semrank_model_info",
+                          "The current models, by the SHA-256 of "
+                          "their MANIFEST.json; always 1.",
+                          registry_);
+  loaded_timestamp_seconds_ = &Register(
+      BuildGauge(), "semrank_model_loaded_timestamp_seconds",
+      "When the current model became ready, in seconds since 1970.", registry_);
+  Register(BuildGauge(), "semrank_build_info", "The running program; always 1.",
+           registry_)
       .Add({{"version", std::string(Version())}, {"compiler", __VERSION__}})
       .Set(1);
 }

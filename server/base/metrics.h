@@ -1,6 +1,6 @@
 // Every number that the server shows to Prometheus. All families and all known
 // label sets exist from the start, at 0, so that a rate over them is right from
-// the first event on. The table in metrics.cc names them.
+// the first event on.
 //
 //   Units    seconds and bytes; counters end in _total.
 //   Labels   fixed sets only, never a text, an id or a peer.

@@ -8,6 +8,7 @@
 #include <random>
 #include <string>
 
+#include "semrank/v1/catalog_service.pb.h"
 #include "semrank/v1/embedding_service.pb.h"
 #include "semrank/v1/ranking_service.pb.h"
 #include "server/base/errors.h"
