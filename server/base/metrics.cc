@@ -34,11 +34,18 @@ constexpr std::array<std::string_view, kNumStatusCodes> kCodeLabels = {
     "Unavailable",
     "DataLoss",
     "Unauthenticated"};
-constexpr std::array<const char*, 12> kRejectReasons = {
-    "OVERLOADED",         "DEADLINE_EXCEEDED",  "CANCELLED",
-    "MODEL_LOADING",      "DRAINING",           "MISSING_KEY",
-    "UNKNOWN_KEY",        "ROLE_REQUIRED",      "MESSAGE_TOO_LARGE",
-    "METADATA_TOO_LARGE", "MISSING_CERTIFICATE"};
+constexpr const char* kRejectReasons[] = {"OVERLOADED",
+                                          "DEADLINE_EXCEEDED",
+                                          "CANCELLED",
+                                          "MODEL_LOADING",
+                                          "DRAINING",
+                                          "MISSING_KEY",
+                                          "UNKNOWN_KEY",
+                                          "ROLE_REQUIRED",
+                                          "MESSAGE_TOO_LARGE",
+                                          "METADATA_TOO_LARGE",
+                                          "MISSING_CERTIFICATE",
+                                          "HTTP_CALLS_OFF"};
 
 // The buckets of gRPC's own latency metrics (proposal A66), in seconds.
 const prometheus::Histogram::BucketBoundaries& CallBuckets() {

@@ -16,10 +16,7 @@
 namespace semrank {
 namespace {
 
-using v1::DeleteDocumentsRequest;
 using v1::Document;
-using v1::GetDocumentsRequest;
-using v1::SearchDocumentsRequest;
 
 void ReadDocumentField(WireReader& reader, NewDocument& document) {
   std::uint64_t id = 0;
@@ -124,8 +121,9 @@ class DocumentKeys {
   DocumentKeys(std::string_view ids_field, std::string_view names_field)
       : ids_field_(ids_field), names_field_(names_field) {}
 
-  void AppendIds(WireReader& reader) { reader.Append(ids_); }
-  void AppendNames(WireReader& reader) { reader.Append(names_); }
+  // For the reader of the request.
+  std::vector<std::uint64_t>& ids() { return ids_; }
+  std::vector<std::string_view>& names() { return names_; }
 
   std::size_t size() const { return ids_.size() + names_.size(); }
   absl::Status CheckNotEmpty() const {
@@ -180,34 +178,20 @@ class GetWork final : public ResponseWork<v1::GetDocumentsResponse> {
 };
 
 absl::StatusOr<RequestSize> GetWork::Read(std::string_view bytes) {
+  using Request = v1::GetDocumentsRequest;
   std::int32_t encoding = 0;
   ModelRefView model;
   WireReader reader(bytes, parts_.limits().max_texts_per_request);
   while (reader.Next()) {
-    switch (reader.field()) {
-      case GetDocumentsRequest::kIdsFieldNumber:
-        keys_.AppendIds(reader);
-        break;
-      case GetDocumentsRequest::kDocumentIdsFieldNumber:
-        keys_.AppendNames(reader);
-        break;
-      case GetDocumentsRequest::kWithPayloadsFieldNumber:
-        reader.Read(with_payloads_);
-        break;
-      case GetDocumentsRequest::kWithVectorsFieldNumber:
-        reader.Read(with_vectors_);
-        break;
-      case GetDocumentsRequest::kEncodingFieldNumber:
-        reader.Read(encoding);
-        break;
-      case GetDocumentsRequest::kModelFieldNumber:
-        ReadModelRef(reader, model);
-        break;
-      default:
-        reader.Skip();
-    }
+    reader.ReadField(
+        WireField(Request::kIdsFieldNumber, keys_.ids()),
+        WireField(Request::kDocumentIdsFieldNumber, keys_.names()),
+        WireField(Request::kWithPayloadsFieldNumber, with_payloads_),
+        WireField(Request::kWithVectorsFieldNumber, with_vectors_),
+        WireField(Request::kEncodingFieldNumber, encoding),
+        WireField(Request::kModelFieldNumber, model));
   }
-  SEMRANK_RETURN_IF_ERROR(reader.Finish(*GetDocumentsRequest::descriptor()));
+  SEMRANK_RETURN_IF_ERROR(reader.Finish(*Request::descriptor()));
   SEMRANK_RETURN_IF_ERROR(keys_.CheckNotEmpty());
   SEMRANK_RETURN_IF_ERROR(CheckModelName(model));
   snapshot_ = parts_.catalog_writer->catalog().TakeSnapshot();
@@ -279,21 +263,14 @@ class DeleteWork final : public ResponseWork<v1::DeleteDocumentsResponse> {
   using ResponseWork::ResponseWork;
 
   absl::StatusOr<RequestSize> Read(std::string_view bytes) override {
+    using Request = v1::DeleteDocumentsRequest;
     WireReader reader(bytes, parts_.limits().max_texts_per_request);
     while (reader.Next()) {
-      switch (reader.field()) {
-        case DeleteDocumentsRequest::kIdsFieldNumber:
-          keys_.AppendIds(reader);
-          break;
-        case DeleteDocumentsRequest::kDocumentIdsFieldNumber:
-          keys_.AppendNames(reader);
-          break;
-        default:
-          reader.Skip();
-      }
+      reader.ReadField(
+          WireField(Request::kIdsFieldNumber, keys_.ids()),
+          WireField(Request::kDocumentIdsFieldNumber, keys_.names()));
     }
-    SEMRANK_RETURN_IF_ERROR(
-        reader.Finish(*DeleteDocumentsRequest::descriptor()));
+    SEMRANK_RETURN_IF_ERROR(reader.Finish(*Request::descriptor()));
     SEMRANK_RETURN_IF_ERROR(keys_.CheckNotEmpty());
     return RequestSize{static_cast<std::int64_t>(keys_.size()), bytes.size()};
   }
@@ -349,39 +326,22 @@ absl::StatusOr<RequestSize> SearchWork::Read(std::string_view bytes) {
 }
 
 absl::Status SearchWork::ReadMessage(std::string_view bytes) {
+  using Request = v1::SearchDocumentsRequest;
   ModelRefView model;
   WireReader reader(bytes, parts_.limits().max_texts_per_request);
   while (reader.Next()) {
-    switch (reader.field()) {
-      case SearchDocumentsRequest::kQueryFieldNumber:
-        reader.Read(input_.query);
-        break;
-      case SearchDocumentsRequest::kTopKFieldNumber:
-        reader.Read(input_.top_k);
-        break;
-      case SearchDocumentsRequest::kMinScoreFieldNumber:
-        reader.Read(input_.min_score);
-        break;
-      case SearchDocumentsRequest::kExcludeIdsFieldNumber:
-        excluded_keys_.AppendIds(reader);
-        break;
-      case SearchDocumentsRequest::kExcludeDocumentIdsFieldNumber:
-        excluded_keys_.AppendNames(reader);
-        break;
-      case SearchDocumentsRequest::kModelFieldNumber:
-        ReadModelRef(reader, model);
-        break;
-      case SearchDocumentsRequest::kWithTitlesFieldNumber:
-        reader.Read(with_titles_);
-        break;
-      case SearchDocumentsRequest::kWithPayloadsFieldNumber:
-        reader.Read(with_payloads_);
-        break;
-      default:
-        reader.Skip();
-    }
+    reader.ReadField(
+        WireField(Request::kQueryFieldNumber, input_.query),
+        WireField(Request::kTopKFieldNumber, input_.top_k),
+        WireField(Request::kMinScoreFieldNumber, input_.min_score),
+        WireField(Request::kExcludeIdsFieldNumber, excluded_keys_.ids()),
+        WireField(Request::kExcludeDocumentIdsFieldNumber,
+                  excluded_keys_.names()),
+        WireField(Request::kModelFieldNumber, model),
+        WireField(Request::kWithTitlesFieldNumber, with_titles_),
+        WireField(Request::kWithPayloadsFieldNumber, with_payloads_));
   }
-  SEMRANK_RETURN_IF_ERROR(reader.Finish(*SearchDocumentsRequest::descriptor()));
+  SEMRANK_RETURN_IF_ERROR(reader.Finish(*Request::descriptor()));
   input_.model_name = model.name;
   input_.model_version = model.version;
   return CheckModelName(model);

@@ -53,22 +53,11 @@ absl::Status ReadEmbedRequest(std::string_view bytes, std::int64_t max_texts,
   std::int32_t encoding = 0;
   WireReader reader(bytes, max_texts);
   while (reader.Next()) {
-    switch (reader.field()) {
-      case EmbedTextsRequest::kTextsFieldNumber:
-        reader.Append(message.texts);
-        break;
-      case EmbedTextsRequest::kSideFieldNumber:
-        reader.Read(side);
-        break;
-      case EmbedTextsRequest::kEncodingFieldNumber:
-        reader.Read(encoding);
-        break;
-      case EmbedTextsRequest::kModelFieldNumber:
-        ReadModelRef(reader, message.model);
-        break;
-      default:
-        reader.Skip();
-    }
+    reader.ReadField(
+        WireField(EmbedTextsRequest::kTextsFieldNumber, message.texts),
+        WireField(EmbedTextsRequest::kSideFieldNumber, side),
+        WireField(EmbedTextsRequest::kEncodingFieldNumber, encoding),
+        WireField(EmbedTextsRequest::kModelFieldNumber, message.model));
   }
   SEMRANK_RETURN_IF_ERROR(reader.Finish(type));
   SEMRANK_RETURN_IF_ERROR(CheckModelName(message.model));

@@ -83,7 +83,7 @@ absl::StatusOr<RequestSize> ExplainWork::Read(std::string_view bytes) {
         if (reader.ReadFixed64(id)) candidate = field;
         break;
       case ExplainRequest::kModelFieldNumber:
-        ReadModelRef(reader, model);
+        ReadFrom(reader, model);
         break;
       case ExplainRequest::kMaxPoolingUnitsFieldNumber:
         reader.Read(request_.max_pooling_units);

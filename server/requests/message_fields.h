@@ -31,18 +31,11 @@ struct ModelRefView {
   std::int64_t version = 0;    // 0 = the current one
 };
 
-inline void ReadModelRef(WireReader& reader, ModelRefView& model) {
+inline void ReadFrom(WireReader& reader, ModelRefView& model) {
   reader.ReadMessage([&] {
-    switch (reader.field()) {
-      case v1::ModelRef::kNameFieldNumber:
-        reader.Read(model.name);
-        break;
-      case v1::ModelRef::kVersionFieldNumber:
-        reader.Read(model.version);
-        break;
-      default:
-        reader.Skip();
-    }
+    reader.ReadField(
+        WireField(v1::ModelRef::kNameFieldNumber, model.name),
+        WireField(v1::ModelRef::kVersionFieldNumber, model.version));
   });
 }
 

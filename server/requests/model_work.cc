@@ -161,13 +161,7 @@ class ModelWork : public ResponseWork<Response> {
       std::string_view bytes, int model_field,
       const google::protobuf::Descriptor& type) {
     WireReader reader(bytes);
-    while (reader.Next()) {
-      if (reader.field() == model_field) {
-        ReadModelRef(reader, model_);
-      } else {
-        reader.Skip();
-      }
-    }
+    while (reader.Next()) reader.ReadField(WireField(model_field, model_));
     SEMRANK_RETURN_IF_ERROR(reader.Finish(type));
     SEMRANK_RETURN_IF_ERROR(CheckModelName(model_));
     return RequestSize{};
@@ -207,19 +201,10 @@ class ListModelsWork final : public ModelWork<v1::ListModelsResponse> {
     using v1::ListModelsRequest;
     WireReader reader(bytes);
     while (reader.Next()) {
-      switch (reader.field()) {
-        case ListModelsRequest::kNameFieldNumber:
-          reader.Read(list_.name);
-          break;
-        case ListModelsRequest::kPageSizeFieldNumber:
-          reader.Read(list_.size);
-          break;
-        case ListModelsRequest::kPageTokenFieldNumber:
-          reader.Read(list_.token);
-          break;
-        default:
-          reader.Skip();
-      }
+      reader.ReadField(
+          WireField(ListModelsRequest::kNameFieldNumber, list_.name),
+          WireField(ListModelsRequest::kPageSizeFieldNumber, list_.size),
+          WireField(ListModelsRequest::kPageTokenFieldNumber, list_.token));
     }
     SEMRANK_RETURN_IF_ERROR(reader.Finish(*ListModelsRequest::descriptor()));
     SEMRANK_RETURN_IF_ERROR(CheckUtf8("name", list_.name));

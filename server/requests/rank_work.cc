@@ -12,33 +12,17 @@ using v1::RankRequest;
 using v1::RankStreamRequest;
 
 void ReadRankField(WireReader& reader, RankMessage& message) {
-  switch (reader.field()) {
-    case RankRequest::kTitlesFieldNumber:
-      return reader.Append(message.titles);
-    case RankRequest::kIdsFieldNumber:
-      return reader.Append(message.ids);
-    case RankRequest::kDocumentIdsFieldNumber:
-      return reader.Append(message.document_ids);
-    case RankRequest::kQueryFieldNumber:
-      reader.Read(message.input.query);
-      return;
-    case RankRequest::kVectorsFieldNumber:
-      reader.Read(message.input.vectors);
-      return;
-    case RankRequest::kTopKFieldNumber:
-      reader.Read(message.input.top_k);
-      return;
-    case RankRequest::kMinScoreFieldNumber:
-      reader.Read(message.input.min_score);
-      return;
-    case RankRequest::kModelFieldNumber:
-      return ReadModelRef(reader, message.model);
-    case RankRequest::kWithTitlesFieldNumber:
-      reader.Read(message.with_titles);
-      return;
-    default:
-      reader.Skip();
-  }
+  RankInput& input = message.input;
+  reader.ReadField(
+      WireField(RankRequest::kTitlesFieldNumber, message.titles),
+      WireField(RankRequest::kIdsFieldNumber, message.ids),
+      WireField(RankRequest::kDocumentIdsFieldNumber, message.document_ids),
+      WireField(RankRequest::kQueryFieldNumber, input.query),
+      WireField(RankRequest::kVectorsFieldNumber, input.vectors),
+      WireField(RankRequest::kTopKFieldNumber, input.top_k),
+      WireField(RankRequest::kMinScoreFieldNumber, input.min_score),
+      WireField(RankRequest::kModelFieldNumber, message.model),
+      WireField(RankRequest::kWithTitlesFieldNumber, message.with_titles));
 }
 
 // The lists do not move any more.
@@ -172,18 +156,13 @@ absl::StatusOr<RequestSize> StreamedRankWork::Read(std::string_view bytes) {
   std::uint64_t number = 0;
   RankMessage& message = rank_.message_;
   WireReader reader(bytes, rank_.parts_.limits().max_texts_per_request);
+  const auto read_request = [&] {
+    has_request |= reader.ReadMessage([&] { ReadRankField(reader, message); });
+  };
   while (reader.Next()) {
-    switch (reader.field()) {
-      case RankStreamRequest::kRequestNumberFieldNumber:
-        reader.Read(number);
-        break;
-      case RankStreamRequest::kRequestFieldNumber:
-        has_request |=
-            reader.ReadMessage([&] { ReadRankField(reader, message); });
-        break;
-      default:
-        reader.Skip();
-    }
+    reader.ReadField(
+        WireField(RankStreamRequest::kRequestNumberFieldNumber, number),
+        WireField(RankStreamRequest::kRequestFieldNumber, read_request));
   }
   SetCandidates(message);
   response_.set_request_number(number);

@@ -3,9 +3,9 @@
 // its bytes. (Protobuf's own parser copies every string before admission could
 // be asked.)
 //
-//   Reading  for each Next() one Read, Append or Skip. Protobuf's rules hold:
-//            the last value of a singular field counts, the values of a
-//            repeated field add up, and a field of another wire type is
+//   Reading  for each Next() one Read, Append, ReadField or Skip. As in
+//            Protobuf, the last value of a singular field counts, the values of
+//            a repeated field add up, and a field of another wire type is
 //            skipped. Strings are not checked for UTF-8; the caller does that
 //            by name.
 //   Memory   16 bytes for each item of a repeated field; at most `max_items`
@@ -28,6 +28,16 @@
 #include "absl/status/status.h"
 
 namespace semrank {
+
+// A field of a message and where its value goes.
+template <typename Target>
+struct WireField {
+  WireField(int field_number, Target& place)
+      : number(field_number), target(place) {}
+
+  const int number;
+  Target& target;
+};
 
 class WireReader {
  public:
@@ -59,6 +69,16 @@ class WireReader {
   // Items of repeated fields. Numbers are fixed64, packed or not.
   void Append(std::vector<std::string_view>& items);
   void Append(std::vector<std::uint64_t>& items);
+
+  // In place of the above: reads the field into the one of `fields` with its
+  // number, or skips it. A target is a variable of Read, a vector of Append, a
+  // function to call, or of a type with ReadFrom(WireReader&, T&).
+  template <typename... Targets>
+  void ReadField(const WireField<Targets>&... fields) {
+    const bool known =
+        ((fields.number == field() && (Take(fields.target), true)) || ...);
+    if (!known) Skip();
+  }
 
   // Calls `read_field()` for each field of the message in this field; false as
   // of Read.
@@ -106,6 +126,18 @@ class WireReader {
     kFixed32 = 5
   };
 
+  template <typename Target>
+  void Take(Target& target) {
+    if constexpr (requires { target(); }) {
+      target();
+    } else if constexpr (requires { Append(target); }) {
+      Append(target);
+    } else if constexpr (requires { Read(target); }) {
+      Read(target);
+    } else {
+      ReadFrom(*this, target);
+    }
+  }
   int type() const { return static_cast<int>(tag_ & 7); }
   bool Check(bool success) { return ok_ = ok_ && success; }
   // False, and skips the field, when its type is another one.
