@@ -24,7 +24,7 @@ struct ProcessStats {
   double threads = 0;
 };
 
-// Of the calling process. What cannot be read is 0.
+// Figures of this process. What cannot be read is 0.
 ProcessStats ReadProcessStats();
 
 // The fields of /proc/<pid>/stat from the third on, which is after the name in

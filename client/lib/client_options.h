@@ -53,7 +53,7 @@ struct RetryPolicy {
 struct ClientOptions {
   // As accepted by CheckServerAddress.
   std::string address = "127.0.0.1:50051";
-  // Of each call, with all its attempts. Positive; absl::InfiniteDuration() =
+  // For each call, with all its attempts. Positive; absl::InfiniteDuration() =
   // none.
   absl::Duration deadline = absl::Seconds(30);
   ClientCredentials credentials = {};

@@ -1,3 +1,4 @@
+// The version of all programs.
 #ifndef SEMRANK_MODEL_BASE_VERSION_H_
 #define SEMRANK_MODEL_BASE_VERSION_H_
 

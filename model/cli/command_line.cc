@@ -115,7 +115,7 @@ struct CommandLine::Impl {
         flags, [name](const auto& flag) { return flag->spec.name == name; });
     return found == flags.end() ? nullptr : found->get();
   }
-  // Of this or of any command.
+  // A flag of this or of any command.
   Flag* Find(std::string_view name) const {
     if (Flag* flag = FindOwn(name); flag != nullptr) return flag;
     for (const auto& command : commands) {

@@ -55,7 +55,7 @@ struct FlagValue {
   std::string source;  // FlagSourceName
 };
 
-// Of a program or of one of its commands.
+// A program or one of its commands.
 struct ProgramInfo {
   std::string_view name;          // "semrank-train"
   std::string_view summary = "";  // one line: what it does
@@ -125,7 +125,7 @@ class CommandLine {
   // replaced the bound struct by other defaults after Parse.
   absl::Status Apply();
 
-  // Of a flag of this or of the given command.
+  // The source of a flag of this or of the given command.
   FlagSource Source(std::string_view name) const;
   bool IsSet(std::string_view name) const {
     return Source(name) != FlagSource::kDefault;

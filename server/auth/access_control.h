@@ -1,4 +1,5 @@
-// Which calls a caller may make: the keys of --api_keys_file and their roles.
+// Access control: which calls a caller may make, by the keys of --api_keys_file
+// and their roles.
 #ifndef SEMRANK_SERVER_AUTH_ACCESS_CONTROL_H_
 #define SEMRANK_SERVER_AUTH_ACCESS_CONTROL_H_
 

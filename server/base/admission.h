@@ -130,7 +130,7 @@ class Admission {
   std::int64_t inflight_texts() const { return inflight_texts_.level(); }
   // The most texts in flight in the last minute or two.
   std::int64_t high_water_mark() const { return inflight_texts_.mark(); }
-  // Of these, the ones whose requests wait for a worker; kept by the code that
+  // Those whose requests wait for a worker; maintained by the code that
   // queues them.
   HighWaterMark& queued_texts() { return queued_texts_; }
 

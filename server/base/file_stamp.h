@@ -7,7 +7,7 @@
 namespace semrank {
 
 // Changes when the content does, or when another file takes the name, also
-// through a symbolic link on the way; "gone" for no file.
+// through a symbolic link on the way; "none" for no file.
 std::string FileStamp(const std::string& path);
 
 }  // namespace semrank

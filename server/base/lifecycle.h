@@ -19,7 +19,7 @@ class Lifecycle {
     kServing,   // ready
     kDraining,  // not ready any more, but calls that still come are served
     kStopping,  // calls that still come are UNAVAILABLE
-    kEnding,    // and those that still run are broken off
+    kEnding,    // and those that still run are cancelled
   };
 
   State state() const { return state_.load(std::memory_order_acquire); }

@@ -29,7 +29,7 @@ struct Limits {
   std::int64_t max_metadata_bytes = 8'192;
   // Bytes of one JSON request over HTTP.
   std::int64_t max_http_body_bytes = std::int64_t{8} << 20;
-  // Of a document of the catalog: bytes of its name and of its payload.
+  // Bytes of the name and of the payload of a document in the catalog.
   std::int64_t max_document_id_bytes = 512;
   std::int64_t max_payload_bytes = 4'096;
   // Documents that one search of the catalog returns.

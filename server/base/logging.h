@@ -27,7 +27,7 @@ void InitLogging(bool json);
 void LogEvent(spdlog::level::level_enum level, std::string_view message,
               const nlohmann::ordered_json& fields);
 
-// Of a request that took long, and of one that failed by a bug of ours.
+// Log a request that took long, and one that failed by a bug of ours.
 void LogSlowRequest(const RequestLog::Outcome& slow, std::int64_t num_dropped);
 void LogBug(const RequestLog::Outcome& failed, std::int64_t num_dropped);
 

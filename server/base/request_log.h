@@ -34,7 +34,7 @@ class RequestLog {
     // "semrank.v1.RankingService/Rank" or "POST /v1/rank".
     std::string_view method = {};
     RequestIdentity identity = {};
-    // Of a request of a stream: what the caller numbers it with, or which of
+    // For a request of a stream: the caller's number for it, or which of
     // the stream's messages it was, from 1. The identity is the stream's.
     std::optional<std::uint64_t> number = {};
     absl::Status status = {};

@@ -237,7 +237,7 @@ void HttpConnection::Parse() {
     ErrorCode error;
     const std::size_t num_parsed = parser_->put(asio::buffer(input_), error);
     input_.erase(0, num_parsed);
-    // Of a body it wants more only within the lines between its chunks.
+    // In a body it needs more only within the lines between its chunks.
     if (error == http::error::need_more && input_.size() < kMaxHeadBytes) break;
     if (error) return OnMalformed(error);
     if (state_ == State::kHead) return OnHead();

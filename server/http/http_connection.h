@@ -53,8 +53,8 @@ struct HttpConnections {
   // Handlers run here. Beside all calls a few threads are left for pages.
   boost::asio::thread_pool workers{kMaxHttpCalls + 4};
   InFlightCalls in_flight = {};
-  // Of the I/O thread: calls that hold one of the kMaxHttpCalls places, all
-  // connections, and those that wait for their clients, longest first.
+  // For the I/O thread only: calls that hold one of the kMaxHttpCalls places,
+  // all connections, and those that wait for their clients, longest first.
   int num_calls = 0;
   std::set<std::shared_ptr<HttpConnection>> open = {};
   std::list<HttpConnection*> waiting = {};

@@ -206,7 +206,7 @@ void ModelSlot::Publish(std::int64_t version, ServedModelPtr served) {
   record.model = served;
   record.load_time = served->load_time;
   record.failure = absl::OkStatus();
-  // The old model is let go of here, or by the last request that holds it.
+  // The old model is freed here, or by the last request that holds it.
   current_ = std::move(served);
   ForgetOldRecords();
 }

@@ -110,7 +110,6 @@ class ModelSlot {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(load_mutex_);
   void Publish(std::int64_t version, ServedModelPtr served)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(load_mutex_);
-  absl::Status FailureOf(std::int64_t version) const;
   void ForgetOldRecords() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::vector<ModelStatus> Describe(
       const std::vector<std::int64_t>& on_disk) const;

@@ -20,7 +20,7 @@ struct ModelSource {
   std::function<absl::StatusOr<std::vector<std::int64_t>>()> list = {};
   // Those of which a manifest can be read, rising.
   std::function<absl::StatusOr<std::vector<std::int64_t>>()> list_complete = {};
-  // A text that changes when any file of the version does; empty = gone.
+  // A text that changes when any file of the version does; empty = deleted.
   std::function<std::string(std::int64_t version)> stamp = {};
   // Reads a version and checks it.
   std::function<absl::StatusOr<std::shared_ptr<const TwoTowerModel>>(

@@ -149,7 +149,7 @@ class StreamedRankWork final : public RequestWork {
   RankWork rank_;
 };
 
-// The number may come behind the request, and the request in several pieces,
+// The number may come after the request, and the request in several parts,
 // which Protobuf merges.
 absl::StatusOr<RequestSize> StreamedRankWork::Read(std::string_view bytes) {
   bool has_request = false;

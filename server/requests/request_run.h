@@ -4,8 +4,8 @@
 //   Start    in the caller's thread: read in place, check, admit. A refused
 //            request has cost one pass over its bytes and no copy of them.
 //   Slices   in the caller's thread, or in the worker pool for a large request,
-//            where requests take turns of a slice, a few milliseconds. Before
-//            each slice the run asks whether the caller still waits.
+//            where requests alternate, a slice of some milliseconds each.
+//            Before each slice the run asks whether the caller still waits.
 //   Outcome  counters, the response's bytes, permits back, Done.
 #ifndef SEMRANK_SERVER_REQUESTS_REQUEST_RUN_H_
 #define SEMRANK_SERVER_REQUESTS_REQUEST_RUN_H_

@@ -10,7 +10,7 @@
 namespace semrank {
 namespace {
 
-// Larger messages are made of several pieces of memory.
+// Larger messages consist of several slices.
 constexpr int kBlockBytes = 1 << 20;
 
 }  // namespace

@@ -123,7 +123,7 @@ int OpenCalls::CancelOverdue(absl::Time now) {
       being_cut_ = call;
       cutter_ = std::this_thread::get_id();
     }
-    call->TryCancel();  // the context may be gone now
+    call->TryCancel();  // may destroy the context
     const MutexLock lock(mutex_);
     being_cut_ = nullptr;
     changed_.NotifyAll();

@@ -60,7 +60,7 @@ void PrepareProcess() {
 }
 
 // What requests may take that have not come whole, all connections together.
-// Many times what the server takes at once: when it is used up, gRPC breaks off
+// Many times what the server takes at once: when it is used up, gRPC aborts
 // calls without a reason of ours.
 std::size_t MaxIncomingBytes(const Limits& limits) {
   constexpr std::int64_t kLeast = std::int64_t{256} << 20;

@@ -62,7 +62,7 @@ class RpcServer {
   void ReportServing();
 
   // Check and Watch say NOT_SERVING of every service from now on, so that load
-  // balancers turn away; calls are still answered.
+  // balancers stop sending; calls are still answered.
   void ReportNotServing();
 
   // Refuses new connections and, with DRAINING, new calls; waits at most

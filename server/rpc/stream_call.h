@@ -8,8 +8,8 @@
 //   Answers  in the order in which they are made, one write at a time.
 //   End      half-close: every request read is answered, then OK. End(status)
 //            and a server that stops: requests in flight are answered, then the
-//            status; nothing more is read. A client that is gone: answers are
-//            dropped, and requests in flight notice between two slices.
+//            status; nothing more is read. A cancelled stream: responses are
+//            dropped, and requests in flight stop after their slice.
 //   Threads  gRPC's and the workers'; one mutex, never held while working.
 #ifndef SEMRANK_SERVER_RPC_STREAM_CALL_H_
 #define SEMRANK_SERVER_RPC_STREAM_CALL_H_
@@ -56,7 +56,7 @@ class StreamCall : public RawStreamReactor, public Caller, private OpenStream {
   void Begin(Role role);
 
   // Each message taken must lead to one of these two, from any thread; the
-  // stream may be gone right after. `outcome` is only counted; `status` must
+  // stream may delete itself then. `outcome` is only counted; `status` must
   // not be OK.
   void Answer(const absl::Status& outcome, const grpc::ByteBuffer& answer);
   void End(const absl::Status& status);

@@ -81,7 +81,7 @@ void UnaryCall::Done(const absl::Status& status) {
       *raw_.context,
       static_cast<std::int64_t>(raw_.request->Length() +
                                 raw_.response->Length() + kCallBytes));
-  // From here on the context and the buffers may be gone.
+  // From here on gRPC may destroy the context and the buffers.
   reactor_->Finish(final_status);
 }
 

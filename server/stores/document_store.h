@@ -71,7 +71,7 @@ class DocumentStore {
 
   // For each text that is known: its vector becomes row i of `rows`, row-major
   // [texts.size(), space.dim], and found[i] 1; the others' rows are left alone
-  // and found[i] becomes 0. All of them in one go, within `time_limit`; on an
+  // and found[i] becomes 0. All of them in one call, within `time_limit`; on an
   // error none is found. Without texts it tells whether the store answers.
   virtual absl::StatusOr<Found> FindVectors(
       const VectorSpace& space,
