@@ -284,7 +284,8 @@ absl::Status CheckTune(const EvaluateCommandOptions& options) {
       return FlagError("tune", given,
                        absl::StrFormat("names '%s' twice", *flag));
     }
-    if (std::none_of(options.rankers.begin(), options.rankers.end(),
+    if (!IsTunable(options.baseline, *flag) &&
+        std::none_of(options.rankers.begin(), options.rankers.end(),
                      [&](const std::string& ranker) {
                        return IsTunable(ranker, *flag);
                      })) {
