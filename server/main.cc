@@ -163,8 +163,11 @@ absl::Status Serve(const ServerOptions& options) {
   SEMRANK_ASSIGN_OR_RETURN(const auto store, OpenStore(options.store));
   auto stored = UseStoreForVectors(options.store, store.get(), metrics);
   const TextEmbedder embedder(cache.get(), &metrics, stored.get());
-  ServedCatalog catalog(options.limits, options.max_catalog_documents,
-                        &embedder, &metrics, store.get());
+  ServedCatalog catalog(options.max_catalog_documents,
+                        {.limits = options.limits,
+                         .embedder = &embedder,
+                         .metrics = &metrics,
+                         .store = store.get()});
   AddCatalogReadings(catalog, metrics);
   const RankingEngine ranking(options.limits, &embedder, &metrics,
                               &catalog.documents);

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "model/cli/exit_code.h"
@@ -156,6 +157,10 @@ void AddRankingFlags(CommandLine& command, RankingOptions& options) {
               "Leave out titles with a lower score.");
   command.Add("with_scores", &options.with_scores,
               "Print the score column of table and tsv.");
+}
+
+std::vector<std::string> SplitTags(std::string_view tags) {
+  return absl::StrSplit(ToAbsl(tags), ',', absl::SkipEmpty());
 }
 
 void AddTextFlags(CommandLine& command, std::string_view flag,

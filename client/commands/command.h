@@ -74,6 +74,9 @@ struct RankingOptions {
 };
 void AddRankingFlags(CommandLine& command, RankingOptions& options);
 
+// "dev,doc" is two tags; empty ones are dropped.
+std::vector<std::string> SplitTags(std::string_view tags);
+
 // Texts from a file or from the command line.
 struct TextOptions {
   std::string path;

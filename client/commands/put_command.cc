@@ -27,12 +27,14 @@ reported on standard error; then the exit code is 1.
 Examples:
   semrank put --documents=docs.tsv.gz
   semrank put --documents=docs.tsv --numeric_ids
+  semrank put --documents=tagged.tsv --with_tags
   mysql -BNe "select id, title from shop" | semrank put --documents=- --numeric_ids
 )"};
 
 struct PutOptions {
   TextOptions documents;
   bool numeric_ids = false;
+  bool with_tags = false;
   std::int64_t skip_lines = 0;
   Shard shard;
 };
@@ -83,15 +85,25 @@ void SetId(const std::string& id, bool numeric, v1::Document& document) {
   }
 }
 
+// What follows the id: the title, or the title, a tab and the tags.
+void SetTitle(std::string_view text, bool with_tags, v1::Document& document) {
+  const std::size_t tab = with_tags ? text.rfind('\t') : text.npos;
+  document.set_title(std::string(text.substr(0, tab)));
+  if (tab == text.npos) return;
+  for (std::string& tag : SplitTags(text.substr(tab + 1))) {
+    *document.add_tags() = std::move(tag);
+  }
+}
+
 absl::Status PutBlock(CatalogClient& client, const TextBlock& block,
-                      bool numeric_ids, ProgressBar& bar,
+                      const PutOptions& options, ProgressBar& bar,
                       ProblemReport& problems, PutCounts& counts) {
   const std::int64_t num_before = counts.num_documents();
   return client.Put(
       static_cast<std::int64_t>(block.lines.size()),
       [&](std::int64_t i, v1::Document& document) {
-        SetId(block.list.ids[i], numeric_ids, document);
-        document.set_title(block.list.texts[i]);
+        SetId(block.list.ids[i], options.numeric_ids, document);
+        SetTitle(block.list.texts[i], options.with_tags, document);
       },
       [&](const v1::PutDocumentsStreamResponse& response) {
         for (const v1::Problem& problem : response.problems()) {
@@ -135,7 +147,7 @@ absl::Status PutFile(CatalogClient& client, const PutOptions& options,
     counts.num_bad_lines = reader->num_bad_lines();
     if (block.empty()) return absl::OkStatus();
     const absl::Status status =
-        PutBlock(client, block, options.numeric_ids, bar, problems, counts);
+        PutBlock(client, block, options, bar, problems, counts);
     if (!status.ok()) return WithHint(status);
   }
 }
@@ -193,6 +205,11 @@ Command AddPutCommand(CommandLine& program, const CommonOptions& common) {
   command.Add("numeric_ids", &options->numeric_ids,
               "The ids are numbers from 0 to 2^64 - 1, which need less memory "
               "than names. The number 7 and the name \"7\" are different ids.");
+  command.Add("with_tags", &options->with_tags,
+              "A third column holds the document's tags, separated by commas: "
+              "\"doc_id<TAB>title<TAB>tag,tag\". It is what follows the "
+              "line's last tab; a line without one has no tags. semrank search "
+              "filters by tags.");
   command.Add("skip_lines", &options->skip_lines,
               "Lines at the beginning to leave out, because an earlier run has "
               "put them; an interrupted run prints how many.",

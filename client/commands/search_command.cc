@@ -1,5 +1,6 @@
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/time/clock.h"
 #include "client/commands/command.h"
@@ -21,11 +22,16 @@ rank, score, id and title, best first.
 Examples:
   semrank search --query="edit photos"
   semrank search --query="edit photos" --top_k=3 --output=json
+  semrank search --query="edit photos" --exclude_tags=dev,doc --top_k=10 --offset=10
 )"};
 
 struct SearchOptions {
   std::string query;
   RankingOptions ranking;
+  std::uint32_t offset = 0;
+  std::string include_tags;
+  std::string exclude_tags;
+  bool name_match = true;
   ModelOptions model;
   bool timings = false;
 };
@@ -36,6 +42,14 @@ v1::SearchDocumentsRequest MakeSearchRequest(const SearchOptions& options) {
   request.set_top_k(options.ranking.top_k);
   if (const auto min_score = options.ranking.min_score) {
     request.set_min_score(static_cast<float>(*min_score));
+  }
+  request.set_offset(options.offset);
+  request.set_name_match(options.name_match);
+  for (std::string& tag : SplitTags(options.include_tags)) {
+    *request.mutable_filter()->add_include_tags() = std::move(tag);
+  }
+  for (std::string& tag : SplitTags(options.exclude_tags)) {
+    *request.mutable_filter()->add_exclude_tags() = std::move(tag);
   }
   *request.mutable_model() = options.model.ToRef();
   request.set_with_titles(true);
@@ -79,6 +93,19 @@ Command AddSearchCommand(CommandLine& program, const CommonOptions& common) {
   command.Group("Ranking");
   AddQueryFlag(command, &options->query);
   AddRankingFlags(command, options->ranking);
+  command.Add("offset", &options->offset,
+              "Pass over this many of the best: --offset=10 prints the second "
+              "page of 10.");
+  AddUtf8Flag(command, "include_tags",
+              "Only documents with at least one of these tags, separated by "
+              "commas.",
+              &options->include_tags);
+  AddUtf8Flag(command, "exclude_tags",
+              "No documents with one of these tags, separated by commas.",
+              &options->exclude_tags);
+  command.Add("name_match", &options->name_match,
+              "Put documents first whose id or title is the query or begins "
+              "with it, whatever they score.");
   AddTimingsFlag(command, &options->timings);
   AddModelFlags(command, options->model);
   return {kSearchInfo.name,

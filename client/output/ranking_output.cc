@@ -52,6 +52,9 @@ nlohmann::ordered_json HitJson(const v1::DocumentHit& hit, int rank) {
     result["document_id"] = hit.document_id();
   }
   result["title"] = hit.title();
+  if (hit.name_match() != v1::NAME_MATCH_UNSPECIFIED) {
+    result["name_match"] = EnumWord(hit.name_match());
+  }
   if (!hit.payload().empty()) {
     result["payload"] = absl::Base64Escape(hit.payload());
   }

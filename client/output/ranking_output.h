@@ -36,7 +36,8 @@ nlohmann::ordered_json RankingJson(std::string_view query,
                                    const v1::RankResponse& response);
 // {"query", "model": {"name", "version"}, "score_kind",
 // "num_documents_searched", "results": [{"rank", "score", "id" (a number) or
-// "document_id", "title", "payload"}], "timings_ms"}; "payload", in base64,
+// "document_id", "title", "name_match", "payload"}], "timings_ms"};
+// "name_match" only of documents that the query names; "payload", in base64,
 // only if there is one.
 nlohmann::ordered_json SearchJson(std::string_view query,
                                   const v1::SearchDocumentsResponse& response);

@@ -12,7 +12,8 @@
 //            v(t) is the sum over the query's words s, in order, of q(s) S(s,
 //            t); 0 without a word. float32, each operation rounded separately:
 //            the score of a pair is bitwise the same in any batch and thread.
-//   Threads  const, so thread-safe; a PreparedQuery and its scratch are not.
+//   Threads  const, so thread-safe, as is a PreparedQuery once it is made; its
+//            scratch belongs to it alone.
 #ifndef SEMRANK_MODEL_NN_SPARSE_SCORER_H_
 #define SEMRANK_MODEL_NN_SPARSE_SCORER_H_
 

@@ -12,12 +12,14 @@ void CatalogRecord::Deleter::operator()(const CatalogRecord* record) const {
 
 CatalogRecord::Pointer CatalogRecord::Make(const DocumentKeyView& key,
                                            std::string_view title,
-                                           std::string_view payload) {
+                                           std::string_view payload,
+                                           std::string_view packed_tags) {
   const auto* const number = std::get_if<std::uint64_t>(&key);
   const std::string_view name =
       number != nullptr ? std::string_view() : std::get<std::string_view>(key);
-  void* const memory = ::operator new(sizeof(CatalogRecord) + name.size() +
-                                      title.size() + payload.size());
+  void* const memory =
+      ::operator new(sizeof(CatalogRecord) + name.size() + title.size() +
+                     payload.size() + packed_tags.size());
   auto* const record = new (memory) CatalogRecord();
   if (number != nullptr) {
     record->number_ = *number;
@@ -26,8 +28,9 @@ CatalogRecord::Pointer CatalogRecord::Make(const DocumentKeyView& key,
   }
   record->title_bytes_ = static_cast<std::uint32_t>(title.size());
   record->payload_bytes_ = static_cast<std::uint32_t>(payload.size());
+  record->tags_bytes_ = static_cast<std::uint32_t>(packed_tags.size());
   char* to = reinterpret_cast<char*>(record + 1);
-  for (const std::string_view part : {name, title, payload}) {
+  for (const std::string_view part : {name, title, payload, packed_tags}) {
     to = std::copy(part.begin(), part.end(), to);
   }
   return Pointer(record);
@@ -45,7 +48,8 @@ StoredDocument ToStoredDocument(const ServedModel& served,
           record.title(),
           record.payload(),
           model.version().identity,
-          {row, static_cast<std::size_t>(model.embedding_dim())}};
+          {row, static_cast<std::size_t>(model.embedding_dim())},
+          record.packed_tags()};
 }
 
 }  // namespace semrank

@@ -1,5 +1,5 @@
-// What the catalog keeps of one document beside its vector: key, title and
-// payload in one allocation.
+// What the catalog keeps of one document beside its vector: key, title, payload
+// and tags in one allocation.
 //
 //   Memory   24 bytes and the caller's own, and what the allocator takes.
 //   Threads  const once made.
@@ -23,9 +23,10 @@ class CatalogRecord {
   };
   using Pointer = std::unique_ptr<const CatalogRecord, Deleter>;
 
-  // Copies. Each of the three is shorter than 4 GiB.
+  // Copies. Each of them is shorter than 4 GiB.
   static Pointer Make(const DocumentKeyView& key, std::string_view title,
-                      std::string_view payload);
+                      std::string_view payload,
+                      std::string_view packed_tags = {});
 
   // Views into the record.
   DocumentKeyView key() const;
@@ -35,10 +36,14 @@ class CatalogRecord {
   std::string_view payload() const {
     return {text() + name_bytes() + title_bytes_, payload_bytes_};
   }
+  // document_tags.h
+  std::string_view packed_tags() const {
+    return {text() + name_bytes() + title_bytes_ + payload_bytes_, tags_bytes_};
+  }
   // Of the allocation, as allocators round and keep books.
   std::size_t num_bytes() const {
-    const std::size_t bytes =
-        sizeof(*this) + name_bytes() + title_bytes_ + payload_bytes_;
+    const std::size_t bytes = sizeof(*this) + name_bytes() + title_bytes_ +
+                              payload_bytes_ + tags_bytes_;
     return (bytes + 8 + 15) / 16 * 16;
   }
 
@@ -55,6 +60,7 @@ class CatalogRecord {
   std::uint32_t name_bytes_ = kIsNumber;
   std::uint32_t title_bytes_ = 0;
   std::uint32_t payload_bytes_ = 0;
+  std::uint32_t tags_bytes_ = 0;
 };
 static_assert(sizeof(CatalogRecord) == 24);
 

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <span>
 #include <utility>
 
 #include "model/nn/cosine_scorer.h"
-#include "server/vectors/sparse_scores.h"
-#include "server/vectors/text_embedder.h"
 
 namespace semrank {
 namespace {
@@ -15,6 +14,7 @@ namespace {
 struct IsBetter {
   const DocumentCatalog::Snapshot& snapshot;
   bool operator()(const CatalogHit& a, const CatalogHit& b) const {
+    if (a.name != b.name) return a.name > b.name;
     if (a.score != b.score) return a.score > b.score;
     return snapshot.record(a.slot).key() < snapshot.record(b.slot).key();
   }
@@ -29,20 +29,29 @@ struct Block {
   std::size_t size = 0;
 };
 
-void AddSeenSlots(const DocumentCatalog::Snapshot& snapshot,
-                  std::uint32_t first, Block& block) {
+// The slots from `first` on that are to be scored.
+void AddSlots(const DocumentCatalog::Snapshot& snapshot, const ScanQuery& query,
+              std::uint32_t first, Block& block) {
+  const bool whole = snapshot.IsWholeBlockSeen(first / kBlock);
+  if (whole && query.filter == nullptr) {
+    std::iota(block.slots.begin(), block.slots.end(), first);
+    block.size = kBlock;
+    return;
+  }
   const auto last = static_cast<std::uint32_t>(
       std::min<std::size_t>(first + kBlock, snapshot.num_slots()));
   block.size = 0;
   for (std::uint32_t slot = first; slot < last; ++slot) {
-    if (snapshot.IsSeen(slot)) block.slots[block.size++] = slot;
+    if (!whole && !snapshot.IsSeen(slot)) continue;
+    if (query.filter != nullptr && !query.filter->Keeps(slot)) continue;
+    block.slots[block.size++] = slot;
   }
 }
 
 // A block with gaps: slots that are not seen are not read, since the writer may
 // be filling them.
-void ScoreSeenSlots(const DocumentCatalog::Snapshot& snapshot, int dim,
-                    const ScanQuery& query, Block& block) {
+void ScoreSlots(const DocumentCatalog::Snapshot& snapshot, int dim,
+                const ScanQuery& query, Block& block) {
   std::array<const float*, kBlock> rows;
   for (std::size_t i = 0; i < block.size; ++i) {
     rows[i] = snapshot.vector(block.slots[i]);
@@ -51,65 +60,122 @@ void ScoreSeenSlots(const DocumentCatalog::Snapshot& snapshot, int dim,
                  std::span(block.scores).first(block.size));
 }
 
-void AddToBest(const DocumentCatalog::Snapshot& snapshot,
-               const ScanQuery& query, std::uint32_t slot, float score,
-               TopDocuments& best) {
-  if (score < best.least_score()) return;
-  if (query.excluded_slots.contains(slot)) return;
-  best.Add(snapshot, {slot, score});
-}
-
-void ScanBlock(const DocumentCatalog::Snapshot& snapshot, int dim,
-               const ScanQuery& query, std::uint32_t first, Block& block,
-               TopDocuments& best) {
-  if (snapshot.IsWholeBlockSeen(first / kBlock)) {
-    ScoreFarMatrix(query.row, snapshot.vector(first), dim, block.scores);
-    // Nearly always none has a place; said of all at once that costs little.
-    const float least = best.least_score();
-    bool any = false;
-    for (const float score : block.scores) any |= score >= least;
-    if (!any) return;
-    for (std::uint32_t i = 0; i < kBlock; ++i) {
-      AddToBest(snapshot, query, first + i, block.scores[i], best);
+bool MayHavePlace(const DocumentCatalog::Snapshot& snapshot,
+                  const ScanQuery& query, const Block& block,
+                  const TopDocuments& best) {
+  const float least = best.least_score();
+  bool any = false;
+  for (std::size_t i = 0; i < block.size; ++i) {
+    any |= block.scores[i] >= least;
+  }
+  if (query.name == nullptr || any) return any;
+  if (block.size < kBlock) {
+    for (std::size_t i = 0; i < block.size; ++i) {
+      any |= query.name->MayName(*snapshot.names(block.slots[i]));
     }
-    return;
+    return any;
   }
-  AddSeenSlots(snapshot, first, block);
-  ScoreSeenSlots(snapshot, dim, query, block);
+  const NameKeys* const names = snapshot.names(block.slots[0]);
+  for (std::uint32_t i = 0; i < kBlock; ++i)
+    any |= query.name->MayName(names[i]);
+  return any;
+}
+
+void AddToBest(const DocumentCatalog::Snapshot& snapshot,
+               const ScanQuery& query, const Block& block, TopDocuments& best) {
+  // Nearly always no document has a place; said of all at once that costs
+  // little.
+  if (!MayHavePlace(snapshot, query, block, best)) return;
   for (std::size_t i = 0; i < block.size; ++i) {
-    AddToBest(snapshot, query, block.slots[i], block.scores[i], best);
+    CatalogHit hit = {block.slots[i], block.scores[i]};
+    if (query.name != nullptr) {
+      hit.name = query.name->Match(*snapshot.names(hit.slot),
+                                   snapshot.record(hit.slot));
+    }
+    if (hit.name == NameMatch::kNone && hit.score < best.least_score()) {
+      continue;
+    }
+    if (query.excluded_slots.contains(hit.slot)) continue;
+    best.Add(snapshot, hit);
   }
 }
 
-// With a sparse part, for which the titles are read.
-void ScanBlockWithWords(const DocumentCatalog::Snapshot& snapshot,
-                        const TwoTowerModel& model, const ScanQuery& query,
-                        std::uint32_t first, TextBatch& titles, Block& block,
-                        TopDocuments& best) {
-  AddSeenSlots(snapshot, first, block);
-  titles.Clear();
-  for (std::size_t i = 0; i < block.size; ++i) {
-    // The catalog takes only UTF-8.
-    const std::string_view title = snapshot.record(block.slots[i]).title();
-    if (!titles.Add(title).ok()) titles.AddNormalized("");
+// Scores block after block.
+class BlockScorer {
+ public:
+  BlockScorer(const DocumentCatalog::Snapshot& snapshot, const ScanQuery& query)
+      : snapshot_(snapshot),
+        query_(query),
+        model_(*snapshot.model()->model),
+        rows_(snapshot.sparse_rows()) {}
+
+  void Score(Block& block) {
+    ScoreVectors(block);
+    if (query_.lexical != nullptr) AddLexical(block);
+    if (query_.words != nullptr) AddWords(block);
   }
-  block.scores.fill(0);
-  if (model.embedding_dim() > 0) {
-    ScoreSeenSlots(snapshot, model.embedding_dim(), query, block);
+
+ private:
+  void ScoreVectors(Block& block) {
+    const int dim = model_.embedding_dim();
+    if (dim == 0 || query_.parts == Parts::kLexical) {
+      block.scores.fill(0);
+    } else if (block.size == kBlock) {
+      ScoreFarMatrix(query_.row, snapshot_.vector(block.slots[0]), dim,
+                     block.scores);
+    } else {
+      ScoreSlots(snapshot_, dim, query_, block);
+    }
   }
-  AddSparseScores(model, query.text, titles,
-                  std::span(block.scores).first(block.size));
-  for (std::size_t i = 0; i < block.size; ++i) {
-    AddToBest(snapshot, query, block.slots[i], block.scores[i], best);
+
+  void AddLexical(Block& block) {
+    const std::uint32_t chunk = block.slots[0] / SparseRows::kChunkSlots;
+    if (chunk_ != chunk) {
+      rows_->SumProducts(chunk, query_.lexical->entries(), sums_);
+      chunk_ = chunk;
+    }
+    for (std::size_t i = 0; i < block.size; ++i) {
+      const float cosine = LexicalCosineOf(block.slots[i]);
+      block.scores[i] =
+          query_.parts == Parts::kLexical
+              ? cosine
+              : model_.lexical()->Combine(block.scores[i], cosine);
+    }
   }
-}
+
+  float LexicalCosineOf(std::uint32_t slot) {
+    const std::uint32_t place = slot % SparseRows::kChunkSlots;
+    if (!sums_.IsWaiting(place)) return LexicalCosine(sums_.sums[place]);
+    entries_.Clear();
+    rows_->AppendTo(slot, entries_);
+    return query_.lexical->Cosine(entries_[0]);
+  }
+
+  void AddWords(Block& block) {
+    words_.Clear();
+    for (std::size_t i = 0; i < block.size; ++i) {
+      rows_->AppendTo(block.slots[i], words_);
+      block.scores[i] += query_.words->Score(words_, static_cast<int>(i));
+    }
+  }
+
+  const DocumentCatalog::Snapshot& snapshot_;
+  const ScanQuery& query_;
+  const TwoTowerModel& model_;
+  const SparseRows* const rows_;
+  std::uint32_t chunk_ = ~std::uint32_t{0};  // of sums_
+  SparseRows::ChunkSums sums_;
+  LexicalBatch entries_;
+  BagBatch words_;
+};
 
 }  // namespace
 
 void TopDocuments::Add(const DocumentCatalog::Snapshot& snapshot,
                        CatalogHit hit) {
   // Not "is less": what is no number has no place.
-  if (!(hit.score >= least_score())) return;
+  const bool lifted = hit.name != NameMatch::kNone;
+  if (!(hit.score >= (lifted ? min_score_ : least_score()))) return;
   const IsBetter is_better{snapshot};
   if (hits_.size() == capacity_) {
     if (!is_better(hit, hits_.front())) return;
@@ -126,24 +192,38 @@ std::vector<CatalogHit> TopDocuments::Take(
   return std::exchange(hits_, {});
 }
 
-void ScanCatalog(const DocumentCatalog::Snapshot& snapshot,
-                 const ScanQuery& query, std::size_t first, std::size_t last,
-                 TopDocuments& best) {
-  const ServedModelPtr served = snapshot.model();
-  if (served == nullptr) return;
-  const TwoTowerModel& model = *served->model;
-  const bool words = model.sparse_scorer() != nullptr;
-  TextBatch titles;
+SlotFilter::SlotFilter(const DocumentCatalog::Snapshot* snapshot,
+                       const TagFilter* filter)
+    : snapshot_(*snapshot),
+      filter_(*filter),
+      verdicts_(
+          std::make_unique<std::atomic<Verdict>[]>(snapshot->num_tag_sets())) {}
+
+bool SlotFilter::Keeps(std::uint32_t slot) const {
+  std::atomic<Verdict>& verdict = verdicts_[snapshot_.tag_set(slot)];
+  const Verdict known = verdict.load(std::memory_order_relaxed);
+  if (known != kUnknown) return known == kKept;
+  const bool keeps = filter_.Keeps(snapshot_.record(slot).packed_tags());
+  verdict.store(keeps ? kKept : kLeftOut, std::memory_order_relaxed);
+  return keeps;
+}
+
+std::size_t ScanCatalog(const DocumentCatalog::Snapshot& snapshot,
+                        const ScanQuery& query, std::size_t first,
+                        std::size_t last, TopDocuments& best) {
+  if (snapshot.model() == nullptr) return 0;
+  BlockScorer scorer(snapshot, query);
   Block block;
+  std::size_t num_scored = 0;
   const std::size_t end = std::min(last, snapshot.num_slots());
   for (std::size_t slot = first; slot < end; slot += kBlock) {
-    const auto begin = static_cast<std::uint32_t>(slot);
-    if (words) {
-      ScanBlockWithWords(snapshot, model, query, begin, titles, block, best);
-    } else {
-      ScanBlock(snapshot, model.embedding_dim(), query, begin, block, best);
-    }
+    AddSlots(snapshot, query, static_cast<std::uint32_t>(slot), block);
+    if (block.size == 0) continue;
+    scorer.Score(block);
+    AddToBest(snapshot, query, block, best);
+    num_scored += block.size;
   }
+  return num_scored;
 }
 
 SharedScan::SharedScan(const DocumentCatalog::Snapshot* snapshot,
@@ -171,18 +251,21 @@ void SharedScan::Help(WorkerPool& pool) {
 
 bool SharedScan::ScanNext() {
   std::size_t first = 0;
-  float min_score = 0;
+  float floor = 0;
   {
     const MutexLock lock(mutex_);
     if (next_slot_ >= num_slots_) return false;
     first = next_slot_;
     next_slot_ += options_.piece_slots;
-    min_score = best_.least_score();
+    floor = best_.least_score();
     ++num_at_work_;
   }
-  TopDocuments best(options_.top_k, min_score);
-  ScanCatalog(snapshot_, query_, first, first + options_.piece_slots, best);
+  TopDocuments best(options_.top_k, options_.min_score);
+  best.RaiseFloor(floor);
+  const std::size_t num_scored =
+      ScanCatalog(snapshot_, query_, first, first + options_.piece_slots, best);
   const MutexLock lock(mutex_);
+  num_scored_ += num_scored;
   for (const CatalogHit& hit : best.Take(snapshot_)) best_.Add(snapshot_, hit);
   if (--num_at_work_ == 0) idle_.NotifyAll();
   return true;
@@ -197,6 +280,11 @@ void SharedScan::Stop() {
   const MutexLock lock(mutex_);
   next_slot_ = num_slots_;
   while (num_at_work_ > 0) idle_.Wait(mutex_);
+}
+
+std::size_t SharedScan::num_scored() const {
+  const MutexLock lock(mutex_);
+  return num_scored_;
 }
 
 std::vector<CatalogHit> SharedScan::TakeHits() {

@@ -2,16 +2,19 @@
 // vectors in the order in which they lie in memory.
 //
 //   Score    to the last bit the one that Rank gives the same pair.
-//   Cost     reading the vectors: about 20 ns a document of 128 dims. With a
-//            sparse part (SSI) each title is read too: about a microsecond.
+//   Cost     reading the vectors: about 20 ns a document of 128 dimensions. A
+//            lexical part adds its postings: a nanosecond for each document
+//            that has an n-gram of the query, for each of these n-grams. SSI's
+//            words add about 30 ns.
 #ifndef SEMRANK_SERVER_CATALOG_CATALOG_SCAN_H_
 #define SEMRANK_SERVER_CATALOG_CATALOG_SCAN_H_
 
+#include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <string_view>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
@@ -24,11 +27,13 @@ namespace semrank {
 struct CatalogHit {
   std::uint32_t slot = 0;
   float score = 0;
+  NameMatch name = NameMatch::kNone;  // lifts the document
 };
 
 // The best documents seen so far.
 //
-//   Order    score falling; equal scores: numbers before names, each ascending.
+//   Order    the name match falling, then the score; equal scores: numbers
+//            before names, each ascending.
 //   Threads  one.
 class TopDocuments {
  public:
@@ -36,10 +41,17 @@ class TopDocuments {
   TopDocuments(std::size_t capacity, float min_score)
       : capacity_(capacity), min_score_(min_score) {}
 
-  // No document with a lower score has a place.
+  // No document with a lower score has a place, unless its name matches.
   float least_score() const {
-    return hits_.size() < capacity_ ? min_score_ : hits_.front().score;
+    if (hits_.size() < capacity_) return std::max(min_score_, floor_);
+    return hits_.front().name == NameMatch::kNone
+               ? hits_.front().score
+               : std::numeric_limits<float>::infinity();
   }
+  // Documents whose names do not match need this score: other documents, which
+  // are counted elsewhere, take the places below it.
+  void RaiseFloor(float score) { floor_ = score; }
+  float min_score() const { return min_score_; }
   // Where the hit belongs, if it has a place. Slots are of `snapshot`, the same
   // in every call.
   void Add(const DocumentCatalog::Snapshot& snapshot, CatalogHit hit);
@@ -49,21 +61,54 @@ class TopDocuments {
  private:
   const std::size_t capacity_;
   const float min_score_;
+  float floor_ = -std::numeric_limits<float>::infinity();
   // A heap with the worst in front.
   std::vector<CatalogHit> hits_;
 };
 
+// The documents of a snapshot that a filter keeps. Looks at each set of tags
+// once, when the first document with it comes; after that a document costs two
+// loads.
+//
+//   Memory   a byte for each set of tags in the catalog.
+//   Threads  const, so thread-safe.
+class SlotFilter {
+ public:
+  // Both outlive this.
+  SlotFilter(const DocumentCatalog::Snapshot* snapshot,
+             const TagFilter* filter);
+
+  // For a slot that the snapshot sees.
+  bool Keeps(std::uint32_t slot) const;
+
+ private:
+  enum Verdict : std::uint8_t { kUnknown, kKept, kLeftOut };
+
+  const DocumentCatalog::Snapshot& snapshot_;
+  const TagFilter& filter_;
+  // By set; each thread that finds it unknown stores the same.
+  const std::unique_ptr<std::atomic<Verdict>[]> verdicts_;
+};
+
 struct ScanQuery {
-  std::string_view text = {};  // normalised
   const float* row = nullptr;  // its vector, of the snapshot's model
+  // With one, its cosine is combined with that of the vectors, or with
+  // Parts::kLexical all of the score.
+  const LexicalQuery* lexical = nullptr;
+  Parts parts = Parts::kBoth;
+  // Adds SSI's sparse part.
+  const SparseScorer::PreparedQuery* words = nullptr;
   absl::flat_hash_set<std::uint32_t> excluded_slots = {};
+  const SlotFilter* filter = nullptr;  // null = every document
+  const NameQuery* name = nullptr;     // null = names lift no document
 };
 
 // Adds the documents in slots [first, last) to `best`. `first` is a multiple of
-// 64; slots from num_slots() on are passed over.
-void ScanCatalog(const DocumentCatalog::Snapshot& snapshot,
-                 const ScanQuery& query, std::size_t first, std::size_t last,
-                 TopDocuments& best);
+// 64; slots from num_slots() on are passed over. Returns how many documents
+// were scored, excluded ones included.
+std::size_t ScanCatalog(const DocumentCatalog::Snapshot& snapshot,
+                        const ScanQuery& query, std::size_t first,
+                        std::size_t last, TopDocuments& best);
 
 // The scan of one search, on which several threads may work: each takes the
 // next part of the catalog.
@@ -93,8 +138,9 @@ class SharedScan : public std::enable_shared_from_this<SharedScan> {
 
   // Hands out no further part; returns once no thread scans one.
   void Stop();
-  // Best first; after Stop.
+  // After Stop: best first, and the sum of what ScanCatalog returned.
   std::vector<CatalogHit> TakeHits();
+  std::size_t num_scored() const;
 
  private:
   void Help(WorkerPool& pool);
@@ -108,6 +154,7 @@ class SharedScan : public std::enable_shared_from_this<SharedScan> {
   CondVar idle_;
   std::size_t next_slot_ ABSL_GUARDED_BY(mutex_) = 0;
   int num_at_work_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::size_t num_scored_ ABSL_GUARDED_BY(mutex_) = 0;
   TopDocuments best_ ABSL_GUARDED_BY(mutex_);
 };
 

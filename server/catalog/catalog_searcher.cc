@@ -8,21 +8,63 @@
 
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
+#include "model/nn/cosine_scorer.h"
 #include "server/base/errors.h"
 #include "server/base/text_checks.h"
+#include "server/vectors/score_parts.h"
 #include "server/vectors/text_batch.h"
 
 namespace semrank {
 namespace {
 
 constexpr std::uint32_t kDefaultTopK = 10;
-constexpr std::int64_t kDocumentsPerPermit = 64;
 constexpr std::int64_t kMaxShareOfPermits = 4;  // a quarter
 
+// The hits passed over and the hits returned.
+std::uint64_t NumWanted(const SearchInput& input) {
+  const std::uint32_t top_k = input.top_k == 0 ? kDefaultTopK : input.top_k;
+  return std::uint64_t{input.offset} + top_k;
+}
+
 // Not before the first model.
-bool ReadsTitles(const DocumentCatalog::Snapshot& snapshot) {
+std::int64_t DocumentsPerPermit(const DocumentCatalog::Snapshot& snapshot) {
   const ServedModelPtr served = snapshot.model();
-  return served != nullptr && served->model->sparse_scorer() != nullptr;
+  const bool words =
+      served != nullptr && served->model->sparse_scorer() != nullptr;
+  return words ? 16 : 64;
+}
+
+// Of the documents that the scan scored.
+std::size_t NumExcluded(const ScanQuery& query) {
+  return std::ranges::count_if(query.excluded_slots, [&](std::uint32_t slot) {
+    return query.filter == nullptr || query.filter->Keeps(slot);
+  });
+}
+
+void AddCosines(const SearchState& state, SearchResult& result) {
+  const DocumentCatalog::Snapshot& snapshot = result.snapshot;
+  const TwoTowerModel& model = *snapshot.model()->model;
+  result.cosines.resize(result.hits.size());
+  if (model.config().tower() == v1::TOWER_KIND_SSI) return;
+  LexicalBatch entries;
+  for (std::size_t i = 0; i < result.hits.size(); ++i) {
+    SearchResult::Cosines& cosines = result.cosines[i];
+    ScoreMatrix(state.row.data(), snapshot.vector(result.hits[i].slot),
+                model.embedding_dim(), {&cosines.semantic, 1});
+    if (!state.lexical.has_value()) continue;
+    snapshot.sparse_rows()->AppendTo(result.hits[i].slot, entries);
+    cosines.lexical = state.lexical->Cosine(entries[static_cast<int>(i)]);
+  }
+}
+
+absl::Status OverMaxTopK(std::string_view field, std::uint32_t value,
+                         std::string_view are, const Limits& limits) {
+  return FieldError("INVALID_FIELD", field,
+                    absl::StrFormat("%d %s over the limit of %d (--max_top_k)",
+                                    value, are, limits.max_top_k),
+                    {{"value", std::to_string(value)},
+                     {"limit", std::to_string(limits.max_top_k)},
+                     {"flag", "max_top_k"}});
 }
 
 }  // namespace
@@ -51,9 +93,7 @@ std::int64_t CatalogSearcher::Begin(SearchResult& result) const {
   result.snapshot = catalog_.TakeSnapshot();
   const auto num_documents =
       static_cast<std::int64_t>(result.snapshot.num_documents());
-  const std::int64_t cost = ReadsTitles(result.snapshot)
-                                ? num_documents
-                                : num_documents / kDocumentsPerPermit;
+  const std::int64_t cost = num_documents / DocumentsPerPermit(result.snapshot);
   return 1 + std::min(cost, limits_.max_inflight_texts / kMaxShareOfPermits);
 }
 
@@ -61,13 +101,12 @@ absl::Status CatalogSearcher::Check(const SearchInput& input,
                                     const SearchResult& result) const {
   SEMRANK_RETURN_IF_ERROR(CheckQuery(input.query, limits_));
   if (input.top_k > limits_.max_top_k) {
-    return FieldError("INVALID_FIELD", "top_k",
-                      absl::StrFormat("%d is over the limit of %d "
-                                      "(--max_top_k)",
-                                      input.top_k, limits_.max_top_k),
-                      {{"value", std::to_string(input.top_k)},
-                       {"limit", std::to_string(limits_.max_top_k)},
-                       {"flag", "max_top_k"}});
+    return OverMaxTopK("top_k", input.top_k, "is", limits_);
+  }
+  if (input.offset > 0 &&
+      NumWanted(input) > static_cast<std::uint64_t>(limits_.max_top_k)) {
+    return OverMaxTopK("offset", input.offset, "and top_k are together",
+                       limits_);
   }
   if (input.min_score.has_value() && std::isnan(*input.min_score)) {
     return FieldError("INVALID_FIELD", "min_score", "is NaN");
@@ -77,8 +116,10 @@ absl::Status CatalogSearcher::Check(const SearchInput& input,
     return TooManyTexts("exclude_ids", input.excluded.size(),
                         limits_.max_texts_per_request);
   }
-  return CheckCatalogModel(input.model_name, input.model_version,
-                           result.snapshot.model());
+  SEMRANK_RETURN_IF_ERROR(input.filter.Check());
+  SEMRANK_RETURN_IF_ERROR(CheckCatalogModel(
+      input.model_name, input.model_version, result.snapshot.model()));
+  return CheckParts(*result.snapshot.model()->model, input.parts);
 }
 
 absl::Status CatalogSearcher::Prepare(const SearchInput& input,
@@ -99,21 +140,41 @@ absl::Status CatalogSearcher::Prepare(const SearchInput& input,
   SEMRANK_RETURN_IF_ERROR(embedder_.Embed({*served, caller, result.times},
                                           Side::kQuery, state.text,
                                           state.row.data()));
-  state.query.text = state.text[0];
+  PrepareWords(input, *served->model, state);
+  if (input.name_match) {
+    state.query.name = &state.name.emplace(state.text[0]);
+  }
   state.query.row = state.row.data();
-  result.num_documents_searched =
-      result.snapshot.num_documents() - state.query.excluded_slots.size();
+  if (!input.filter.empty()) {
+    state.query.filter = &state.filter.emplace(&result.snapshot, &input.filter);
+  }
   state.scan = SharedScanOwner(std::make_shared<SharedScan>(
       &result.snapshot, &state.query,
       SharedScan::Options{
-          .top_k = input.top_k == 0 ? kDefaultTopK : input.top_k,
+          .top_k = NumWanted(input),
           .min_score =
               input.min_score.value_or(-std::numeric_limits<float>::infinity()),
           .piece_slots = static_cast<std::size_t>(
-              kSliceTexts *
-              (ReadsTitles(result.snapshot) ? 1 : kDocumentsPerPermit))}));
+              kSliceTexts * DocumentsPerPermit(result.snapshot))}));
   if (helpers != nullptr) state.scan->AskForHelp(*helpers);
   return absl::OkStatus();
+}
+
+void CatalogSearcher::PrepareWords(const SearchInput& input,
+                                   const TwoTowerModel& model,
+                                   SearchState& state) const {
+  state.query.parts = input.parts;
+  if (model.lexical() != nullptr) {
+    model.lexical()->AppendText(state.text[0], state.entries);
+    state.lexical.emplace().Prepare(state.entries[0]);
+    if (input.parts != Parts::kSemantic) state.query.lexical = &*state.lexical;
+  }
+  if (model.sparse_scorer() != nullptr) {
+    const std::string_view text = state.text[0];
+    model.WeighTexts({&text, 1}, state.bag);
+    state.query.words = &state.words.emplace(*model.sparse_scorer(), state.bag,
+                                             0, state.scratch);
+  }
 }
 
 absl::StatusOr<Progress> CatalogSearcher::RunSlice(const SearchInput& input,
@@ -132,6 +193,13 @@ absl::StatusOr<Progress> CatalogSearcher::RunSlice(const SearchInput& input,
     // Helpers finish what they are scanning: at most a slice each.
     state.scan->Stop();
     result.hits = state.scan->TakeHits();
+    result.hits.erase(
+        result.hits.begin(),
+        result.hits.begin() +
+            std::min<std::size_t>(input.offset, result.hits.size()));
+    if (input.with_parts) AddCosines(state, result);
+    result.num_documents_searched =
+        state.scan->num_scored() - NumExcluded(state.query);
   }
   result.times[Stage::kScore] += clock.Lap();
   if (!done) return Progress::kMore;

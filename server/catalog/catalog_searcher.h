@@ -4,10 +4,10 @@
 //   Promise  a document's score is to the last bit the one that Rank gives it.
 //            The catalog is searched as it was when the search began.
 //   Work     slice by slice (work_slice.h); a slice reads 65,536 documents,
-//            about a millisecond, or with a sparse part (SSI) 1,024 documents
-//            and their titles. Idle workers run slices of the same search.
+//            about a millisecond, or of an SSI model with words 16,384. Idle
+//            workers run slices of the same search.
 //   Permits  one for the query and one for each 64 documents, which is about
-//            what embedding one text costs; with a sparse part one a document.
+//            what embedding one text costs; with SSI's words for each 16.
 //            At most a quarter of --max_inflight_texts, so that no catalog is
 //            so large that its search keeps all other requests out.
 //   Threads  every method, from any thread; RunSlice of one search by one
@@ -34,26 +34,45 @@ namespace semrank {
 
 struct SearchInput {
   std::string_view query = {};
-  std::uint32_t top_k = 0;  // 0 = 10
+  std::uint32_t top_k = 0;   // 0 = 10
+  std::uint32_t offset = 0;  // of the best that are passed over
   std::optional<float> min_score = {};
   std::span<const DocumentKeyView> excluded = {};
+  TagFilter filter = {};
+  // Documents that the query names come first (name_match.h).
+  bool name_match = true;
+  Parts parts = Parts::kBoth;
+  bool with_parts = false;  // fill SearchResult::cosines
   // Whose vectors. Empty and 0 = the catalog's model.
   std::string_view model_name = {};
   std::int64_t model_version = 0;
 };
 
 struct SearchResult {
-  // What was searched; the hits' slots are of it.
+  // What is searched; the hits' slots are of it.
   DocumentCatalog::Snapshot snapshot;
   std::vector<CatalogHit> hits;
+  // Of each hit, if asked for; under SSI, whose parts are no cosines, 0.
+  struct Cosines {
+    float semantic = 0;
+    float lexical = 0;
+  };
+  std::vector<Cosines> cosines;
   std::uint64_t num_documents_searched = 0;
   StageTimes times;
 };
 
-// How far a search has come between two state; begins empty. Its result must
-// outlive it.
+// How far a search has come between two slices; begins empty. Its input and
+// result must outlive it.
 struct SearchState {
   ScanQuery query;
+  std::optional<SlotFilter> filter;
+  std::optional<NameQuery> name;
+  LexicalBatch entries;
+  std::optional<LexicalQuery> lexical;
+  BagBatch bag;
+  SparseScorer::Scratch scratch;
+  std::optional<SparseScorer::PreparedQuery> words;
   TextBatch text;
   std::vector<float> row;
   // Last, so that it goes first.
@@ -94,6 +113,8 @@ class CatalogSearcher {
   absl::Status Prepare(const SearchInput& input, const Caller& caller,
                        WorkerPool* helpers, SearchState& state,
                        SearchResult& result) const;
+  void PrepareWords(const SearchInput& input, const TwoTowerModel& model,
+                    SearchState& state) const;
 
   const Limits limits_;
   const DocumentCatalog& catalog_;

@@ -33,11 +33,13 @@ void CatalogSlots::AddChunk() {
 }
 
 void CatalogSlots::Begin(std::uint32_t slot, CommitNumber commit,
-                         CatalogRecord::Pointer record) {
+                         Document document) {
   Chunk& chunk = ChunkOf(slot);
   const std::uint32_t i = slot % kChunkSlots;
   chunk.born[i].store(commit, std::memory_order_relaxed);
-  chunk.records[i] = record.release();
+  chunk.records[i] = document.record.release();
+  chunk.tag_sets[i] = document.tag_set;
+  chunk.names[i] = document.names;
   chunk.died[i].store(kNever, std::memory_order_release);
   const std::uint32_t block = i / kBlockSlots;
   if (++chunk.num_live[block] == kBlockSlots) {

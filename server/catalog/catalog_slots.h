@@ -7,7 +7,7 @@
 // changes under it. The slot of one that has left is used again once no reader
 // is left who may see it (DocumentCatalog knows).
 //
-//   Memory   24 bytes a slot, in chunks that never move.
+//   Memory   44 bytes a slot, in chunks that never move.
 //   Threads  one writer; readers look only at slots that existed at their
 //            commit, and at a record only if they see its slot.
 #ifndef SEMRANK_SERVER_CATALOG_CATALOG_SLOTS_H_
@@ -20,6 +20,7 @@
 #include <memory>
 
 #include "absl/status/status.h"
+#include "server/catalog/catalog_names.h"
 #include "server/catalog/catalog_record.h"
 
 namespace semrank {
@@ -56,6 +57,15 @@ class CatalogSlots {
     return *ChunkOf(slot).records[slot % kChunkSlots];
   }
 
+  // The number of the document's tags (TagSets), of a slot that is seen.
+  std::uint32_t tag_set(std::uint32_t slot) const {
+    return ChunkOf(slot).tag_sets[slot % kChunkSlots];
+  }
+  // Those of the slots that follow in its chunk lie behind it.
+  const NameKeys* names(std::uint32_t slot) const {
+    return &ChunkOf(slot).names[slot % kChunkSlots];
+  }
+
   // For the writer. A document is live from Begin to End.
   bool IsLive(std::uint32_t slot) const {
     return ChunkOf(slot).died[slot % kChunkSlots].load(
@@ -65,9 +75,16 @@ class CatalogSlots {
     return ChunkOf(slot).born[slot % kChunkSlots].load(
         std::memory_order_relaxed);
   }
+  bool HasRecord(std::uint32_t slot) const {
+    return ChunkOf(slot).records[slot % kChunkSlots] != nullptr;
+  }
   void AddChunk();
-  void Begin(std::uint32_t slot, CommitNumber commit,
-             CatalogRecord::Pointer record);
+  struct Document {
+    CatalogRecord::Pointer record;
+    std::uint32_t tag_set = 0;
+    NameKeys names = {};
+  };
+  void Begin(std::uint32_t slot, CommitNumber commit, Document document);
   void End(std::uint32_t slot, CommitNumber commit);
   // Frees the record of a slot that has ended.
   void Clear(std::uint32_t slot);
@@ -83,6 +100,8 @@ class CatalogSlots {
     std::array<std::atomic<CommitNumber>, kChunkSlots> born;
     std::array<std::atomic<CommitNumber>, kChunkSlots> died;
     std::array<const CatalogRecord*, kChunkSlots> records = {};
+    std::array<std::uint32_t, kChunkSlots> tag_sets = {};
+    std::array<NameKeys, kChunkSlots> names = {};
     // The commit since which all slots of the block are live.
     std::array<std::atomic<CommitNumber>, kChunkBlocks> whole_since;
     std::array<std::uint8_t, kChunkBlocks> num_live = {};

@@ -76,7 +76,7 @@ absl::Status CatalogWriter::CheckDocument(const NewDocument& document,
                    document.payload.size(), limits_.max_payload_bytes,
                    "max_payload_bytes");
   }
-  return absl::OkStatus();
+  return CheckTags(item + ".tags", document.tags, kMaxTagsPerDocument);
 }
 
 absl::StatusOr<Progress> CatalogWriter::PutSlice(
@@ -125,8 +125,10 @@ void CatalogWriter::AddRecords(std::span<const NewDocument> documents,
           {static_cast<std::uint32_t>(i), std::move(status)});
       continue;
     }
-    state.records.push_back(CatalogRecord::Make(
-        *documents[i].key, documents[i].title, documents[i].payload));
+    const NewDocument& document = documents[i];
+    state.records.push_back(CatalogRecord::Make(*document.key, document.title,
+                                                document.payload,
+                                                PackTags(document.tags)));
   }
   result.times[Stage::kParse] += clock.Lap();
 }

@@ -36,6 +36,7 @@ struct NewDocument {
   std::optional<DocumentKeyView> key = {};
   std::string_view title = {};
   std::string_view payload = {};
+  std::vector<std::string_view> tags = {};
 };
 
 struct PutResult {
@@ -62,15 +63,19 @@ struct PutState {
 
 class CatalogWriter {
  public:
-  // All outlive the writer; `store` may be null.
-  CatalogWriter(const Limits& limits, DocumentCatalog* catalog,
-                const TextEmbedder* embedder, Metrics* metrics,
-                DocumentStore* store = nullptr)
-      : limits_(limits),
+  // What it points to outlives the writer.
+  struct Options {
+    Limits limits = {};
+    const TextEmbedder* embedder = nullptr;
+    Metrics* metrics = nullptr;
+    DocumentStore* store = nullptr;  // null = documents are in memory only
+  };
+  CatalogWriter(DocumentCatalog* catalog, const Options& options)
+      : limits_(options.limits),
         catalog_(*catalog),
-        embedder_(*embedder),
-        metrics_(*metrics),
-        store_(store) {}
+        embedder_(*options.embedder),
+        metrics_(*options.metrics),
+        store_(options.store) {}
 
   // One slice; `result` is complete after kDone.
   absl::StatusOr<Progress> PutSlice(std::span<const NewDocument> documents,

@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 #include "server/base/errors.h"
+#include "server/vectors/text_batch.h"
 
 namespace semrank {
 namespace {
@@ -21,7 +22,38 @@ absl::Status CatalogFull(std::size_t max_documents) {
        {"flag", "max_catalog_documents"}});
 }
 
+// The sparse rows of titles 0 to num_titles - 1; none for a model without.
+template <typename TitleOf>
+SparseBatch SparseRowsOf(const DocumentCatalog::Rows& of_model,
+                         std::size_t num_titles, TitleOf title_of) {
+  const TwoTowerModel& model = *of_model.model->model;
+  if (!SparseRows::HasRows(model)) return {};
+  TextBatch texts;
+  std::vector<std::string_view> titles;
+  for (std::size_t i = 0; i < num_titles; ++i) {
+    // The catalog takes only UTF-8.
+    if (!texts.Add(title_of(i)).ok()) texts.AddNormalized("");
+  }
+  for (int i = 0; i < texts.size(); ++i) titles.push_back(texts[i]);
+  return SparseRows::RowsOf(model, titles);
+}
+
 }  // namespace
+
+DocumentCatalog::ModelRows::ModelRows(const ServedModel& served)
+    : vectors(served.number, served.model->embedding_dim()),
+      sparse(SparseRows::HasRows(*served.model)
+                 ? std::make_unique<SparseRows>(*served.model)
+                 : nullptr) {}
+
+absl::Status DocumentCatalog::ModelRows::Reserve(std::size_t num_slots) {
+  if (sparse != nullptr) sparse->Reserve(num_slots);
+  return vectors.Reserve(num_slots);
+}
+
+std::size_t DocumentCatalog::ModelRows::num_bytes() const {
+  return vectors.num_bytes() + (sparse == nullptr ? 0 : sparse->num_bytes());
+}
 
 DocumentCatalog::DocumentCatalog(std::size_t max_documents)
     : max_documents_(std::min(max_documents, CatalogSlots::kMaxSlots / 2)),
@@ -62,6 +94,11 @@ DocumentCatalog::Stats DocumentCatalog::GetStats() const {
   return stats_;
 }
 
+ServedModelPtr DocumentCatalog::NextModel() const {
+  const MutexLock lock(writer_mutex_);
+  return next_model_;
+}
+
 std::vector<ServedModelPtr> DocumentCatalog::Models() const {
   const MutexLock lock(writer_mutex_);
   std::vector<ServedModelPtr> models;
@@ -79,10 +116,10 @@ std::optional<std::uint32_t> DocumentCatalog::FindLive(
 }
 
 absl::Status DocumentCatalog::CheckModels(std::span<const Rows> rows) const {
-  for (const auto& vectors : {vectors_, next_vectors_}) {
-    if (vectors == nullptr) continue;
+  for (const auto& model_rows : {rows_, next_rows_}) {
+    if (model_rows == nullptr) continue;
     const bool there = std::ranges::any_of(rows, [&](const Rows& of_model) {
-      return of_model.model->number == vectors->model_number();
+      return of_model.model->number == model_rows->vectors.model_number();
     });
     if (!there) return absl::AbortedError("the catalog has another model now");
   }
@@ -109,10 +146,10 @@ absl::Status DocumentCatalog::MakeRoom(std::size_t num_documents) {
   while (free_slots_.size() < num_documents) {
     const std::size_t first = slots_.num_slots();
     if (first == CatalogSlots::kMaxSlots) return CatalogFull(max_documents_);
-    for (const auto& vectors : {vectors_, next_vectors_}) {
-      if (vectors == nullptr) continue;
+    for (const auto& model_rows : {rows_, next_rows_}) {
+      if (model_rows == nullptr) continue;
       SEMRANK_RETURN_IF_ERROR(
-          vectors->Reserve(first + CatalogSlots::kChunkSlots));
+          model_rows->Reserve(first + CatalogSlots::kChunkSlots));
     }
     slots_.AddChunk();
     // Taken from the back: the lowest first.
@@ -139,19 +176,44 @@ absl::Status DocumentCatalog::CheckFits(
 }
 
 void DocumentCatalog::SetRows(std::uint32_t slot, std::size_t i,
-                              std::span<const Rows> rows) {
-  for (CatalogVectors* const vectors : {vectors_.get(), next_vectors_.get()}) {
-    if (vectors == nullptr) continue;
-    const auto of_model = std::ranges::find_if(rows, [&](const Rows& model) {
-      return model.model->number == vectors->model_number();
+                              std::span<const NewRows> rows) {
+  for (ModelRows* const model_rows : {rows_.get(), next_rows_.get()}) {
+    if (model_rows == nullptr) continue;
+    CatalogVectors& vectors = model_rows->vectors;
+    const auto of_model = std::ranges::find_if(rows, [&](const NewRows& row) {
+      return row.vectors.model->number == vectors.model_number();
     });
-    vectors->Set(slot, of_model->rows + i * vectors->dim());
+    vectors.Set(slot, of_model->vectors.rows + i * vectors.dim());
+    if (model_rows->sparse != nullptr) {
+      model_rows->sparse->Set(slot, of_model->sparse[i]);
+    }
+  }
+}
+
+void DocumentCatalog::MakeSegments() {
+  for (ModelRows* const model_rows : {rows_.get(), next_rows_.get()}) {
+    if (model_rows == nullptr || model_rows->sparse == nullptr) continue;
+    model_rows->sparse->MakeSegments(next_.commit, [&](std::uint32_t slot) {
+      return slots_.HasRecord(slot);
+    });
   }
 }
 
 absl::StatusOr<DocumentCatalog::PutCounts> DocumentCatalog::Put(
     std::span<CatalogRecord::Pointer> records, std::span<const Rows> rows,
     const BeforeCommit& before_commit) {
+  // Before the lock, since it takes a microsecond or two a title.
+  std::vector<NewRows> new_rows;
+  for (const Rows& of_model : rows) {
+    new_rows.push_back(
+        {of_model, SparseRowsOf(of_model, records.size(), [&](std::size_t i) {
+           return records[i]->title();
+         })});
+  }
+  std::vector<NameKeys> names;
+  for (const CatalogRecord::Pointer& record : records) {
+    names.push_back(NameKeysOf(*record));
+  }
   const MutexLock lock(writer_mutex_);
   SEMRANK_RETURN_IF_ERROR(CheckModels(rows));
   SEMRANK_RETURN_IF_ERROR(CheckFits(records));
@@ -166,15 +228,18 @@ absl::StatusOr<DocumentCatalog::PutCounts> DocumentCatalog::Put(
     const std::optional<std::uint32_t> old = FindLive(hash, key);
     const std::uint32_t slot = free_slots_.back();
     free_slots_.pop_back();
-    SetRows(slot, i, rows);
+    SetRows(slot, i, new_rows);
     record_bytes_ += records[i]->num_bytes();
-    slots_.Begin(slot, next_.commit, std::move(records[i]));
+    const std::uint32_t tag_set = tag_sets_.Add(records[i]->packed_tags());
+    slots_.Begin(slot, next_.commit,
+                 {std::move(records[i]), tag_set, names[i]});
     index_->Insert(hash, slot);
     next_.num_slots = std::max<std::size_t>(next_.num_slots, slot + 1);
     if (old.has_value()) End(*old);
     ++(old.has_value() ? counts.num_replaced : counts.num_created);
   }
   next_.num_documents += counts.num_created;
+  MakeSegments();
   Publish();
   return counts;
 }
@@ -206,6 +271,7 @@ void DocumentCatalog::End(std::uint32_t slot) {
 }
 
 void DocumentCatalog::Publish() {
+  next_.num_tag_sets = tag_sets_.num_numbers();
   State old = next_;
   CommitNumber oldest_read = next_.commit;
   {
@@ -214,10 +280,16 @@ void DocumentCatalog::Publish() {
     if (!pins_.empty()) oldest_read = pins_.front().commit;
   }
   Reclaim(oldest_read);
-  std::size_t num_bytes =
-      record_bytes_ + slots_.num_bytes() + index_->num_bytes();
-  for (const auto& vectors : {vectors_, next_vectors_}) {
-    if (vectors != nullptr) num_bytes += vectors->num_bytes();
+  std::size_t num_bytes = record_bytes_ + slots_.num_bytes() +
+                          index_->num_bytes() + tag_sets_.num_bytes();
+  for (const auto& model_rows : {rows_, next_rows_}) {
+    if (model_rows == nullptr) continue;
+    // Nobody reads the next model's rows yet.
+    if (model_rows->sparse != nullptr) {
+      model_rows->sparse->FreeUnread(model_rows == next_rows_ ? next_.commit
+                                                              : oldest_read);
+    }
+    num_bytes += model_rows->num_bytes();
   }
   const MutexLock lock(state_mutex_);
   stats_ = {next_.num_documents, num_bytes};
@@ -229,6 +301,7 @@ void DocumentCatalog::Reclaim(CommitNumber oldest_read) {
     const std::uint32_t slot = ended_.front().slot;
     const CatalogRecord& record = slots_.record(slot);
     index_->Remove(HashOf(record.key()), slot);
+    tag_sets_.Remove(record.packed_tags());
     record_bytes_ -= record.num_bytes();
     slots_.Clear(slot);
     free_slots_.push_back(slot);
@@ -237,51 +310,64 @@ void DocumentCatalog::Reclaim(CommitNumber oldest_read) {
 }
 
 absl::Status DocumentCatalog::BeginModel(ServedModelPtr model) {
-  auto vectors = std::make_shared<CatalogVectors>(
-      model->number, model->model->embedding_dim());
+  auto model_rows = std::make_shared<ModelRows>(*model);
   const MutexLock lock(writer_mutex_);
-  next_vectors_ = nullptr;
+  next_rows_ = nullptr;
   next_model_ = nullptr;
   if (next_.model == model) return absl::OkStatus();
-  const bool same_vectors =
-      vectors_ != nullptr && vectors_->model_number() == model->number;
-  if (!same_vectors) {
-    SEMRANK_RETURN_IF_ERROR(vectors->Reserve(slots_.num_slots()));
+  const bool same_rows =
+      rows_ != nullptr && rows_->vectors.model_number() == model->number;
+  if (!same_rows) {
+    SEMRANK_RETURN_IF_ERROR(model_rows->Reserve(slots_.num_slots()));
     if (next_.num_documents > 0) {
-      next_vectors_ = std::move(vectors);
+      next_rows_ = std::move(model_rows);
       next_model_ = std::move(model);
       return absl::OkStatus();
     }
-    vectors_ = std::move(vectors);
+    rows_ = std::move(model_rows);
   }
-  next_.vectors = vectors_;
+  next_.rows = rows_;
   next_.model = std::move(model);
   Publish();
   return absl::OkStatus();
 }
 
 void DocumentCatalog::AddRows(
-    [[maybe_unused]] const Snapshot& snapshot,
-    std::span<const std::uint32_t> slots, const float* rows,
+    const Snapshot& snapshot, std::span<const std::uint32_t> slots,
+    const float* rows,
     const std::function<void(std::span<const std::size_t>)>& visit) {
+  const Rows next = {NextModel(), rows};
+  if (next.model == nullptr) return;
+  const SparseBatch sparse = SparseRowsOf(
+      next, slots.size(),
+      [&](std::size_t i) { return snapshot.record(slots[i]).title(); });
   const MutexLock lock(writer_mutex_);
   // The snapshot keeps the slots from being used again.
-  assert(snapshot.catalog_ == this && next_vectors_ != nullptr);
+  assert(snapshot.catalog_ == this && next_rows_ != nullptr);
   std::vector<std::size_t> live;
   for (std::size_t i = 0; i < slots.size(); ++i) {
     if (slots_.IsLive(slots[i])) live.push_back(i);
   }
   if (visit != nullptr) visit(live);
   for (const std::size_t i : live) {
-    next_vectors_->Set(slots[i], rows + i * next_vectors_->dim());
+    CatalogVectors& vectors = next_rows_->vectors;
+    vectors.Set(slots[i], rows + i * vectors.dim());
+    if (next_rows_->sparse != nullptr) {
+      next_rows_->sparse->Set(slots[i], sparse[i]);
+    }
+  }
+  MakeSegments();
+  // Nobody reads the next model's rows yet.
+  if (next_rows_->sparse != nullptr) {
+    next_rows_->sparse->FreeUnread(next_.commit);
   }
 }
 
 void DocumentCatalog::FinishModel() {
   const MutexLock lock(writer_mutex_);
-  assert(next_vectors_ != nullptr);
-  vectors_ = std::exchange(next_vectors_, nullptr);
-  next_.vectors = vectors_;
+  assert(next_rows_ != nullptr);
+  rows_ = std::exchange(next_rows_, nullptr);
+  next_.rows = rows_;
   next_.model = std::exchange(next_model_, nullptr);
   Publish();
 }

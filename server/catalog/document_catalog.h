@@ -9,9 +9,10 @@
 //   Models   one model's vectors answer. Those of the next are gathered beside
 //            them and take their place by one pointer swap once every document
 //            has one: vectors of two models are never mixed.
-//   Memory   embedding_dim * 4 bytes a document, at most 100 more beside its
-//            key, title and payload; slots are kept for later documents and
-//            never given back. A snapshot that is held keeps what it sees.
+//   Memory   embedding_dim * 4 bytes a document, at most 120 more beside its
+//            key, title, payload, tags and sparse row (sparse_rows.h); slots
+//            are kept for later documents and never given back. A snapshot that
+//            is held keeps what it sees.
 //   Threads  every method, from any thread.
 #ifndef SEMRANK_SERVER_CATALOG_DOCUMENT_CATALOG_H_
 #define SEMRANK_SERVER_CATALOG_DOCUMENT_CATALOG_H_
@@ -31,6 +32,8 @@
 #include "server/catalog/catalog_index.h"
 #include "server/catalog/catalog_record.h"
 #include "server/catalog/catalog_slots.h"
+#include "server/catalog/document_tags.h"
+#include "server/catalog/sparse_rows.h"
 #include "server/models/served_model.h"
 
 namespace semrank {
@@ -98,13 +101,23 @@ class DocumentCatalog {
   void FinishModel();
 
  private:
+  // What one model gave the documents, by slot.
+  struct ModelRows {
+    explicit ModelRows(const ServedModel& served);
+    absl::Status Reserve(std::size_t num_slots);
+    std::size_t num_bytes() const;
+
+    CatalogVectors vectors;
+    const std::unique_ptr<SparseRows> sparse;  // null for a model without
+  };
   // What a reader needs, as of one commit.
   struct State {
     CommitNumber commit = 0;
     std::size_t num_slots = 0;
     std::size_t num_documents = 0;
+    std::uint32_t num_tag_sets = 0;
     std::shared_ptr<const CatalogIndex> index;
-    std::shared_ptr<const CatalogVectors> vectors;
+    std::shared_ptr<const ModelRows> rows;
     ServedModelPtr model;
   };
   struct Pin {
@@ -112,6 +125,7 @@ class DocumentCatalog {
     int count = 0;
   };
 
+  ServedModelPtr NextModel() const;
   std::uint64_t HashOf(const DocumentKeyView& key) const;
   std::optional<std::uint32_t> FindLive(std::uint64_t hash,
                                         const DocumentKeyView& key) const
@@ -124,8 +138,15 @@ class DocumentCatalog {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(writer_mutex_);
   void GrowIndex(std::size_t num_more)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(writer_mutex_);
-  void SetRows(std::uint32_t slot, std::size_t i, std::span<const Rows> rows)
+  // What a put brings for one model.
+  struct NewRows {
+    Rows vectors;
+    SparseBatch sparse;
+  };
+  void SetRows(std::uint32_t slot, std::size_t i, std::span<const NewRows> rows)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(writer_mutex_);
+  // Once rows have been set: what makes them quick to search.
+  void MakeSegments() ABSL_EXCLUSIVE_LOCKS_REQUIRED(writer_mutex_);
   void End(std::uint32_t slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(writer_mutex_);
   // Makes the present state the one that is read, and reclaims the slots that
   // no reader can see any more.
@@ -142,8 +163,8 @@ class DocumentCatalog {
   mutable Mutex writer_mutex_;
   State next_ ABSL_GUARDED_BY(writer_mutex_);
   std::shared_ptr<CatalogIndex> index_ ABSL_GUARDED_BY(writer_mutex_);
-  std::shared_ptr<CatalogVectors> vectors_ ABSL_GUARDED_BY(writer_mutex_);
-  std::shared_ptr<CatalogVectors> next_vectors_ ABSL_GUARDED_BY(writer_mutex_);
+  std::shared_ptr<ModelRows> rows_ ABSL_GUARDED_BY(writer_mutex_);
+  std::shared_ptr<ModelRows> next_rows_ ABSL_GUARDED_BY(writer_mutex_);
   ServedModelPtr next_model_ ABSL_GUARDED_BY(writer_mutex_);
   std::vector<std::uint32_t> free_slots_ ABSL_GUARDED_BY(writer_mutex_);
   // Slots whose documents have left, by the commit with which they did.
@@ -152,6 +173,8 @@ class DocumentCatalog {
     std::uint32_t slot;
   };
   std::deque<Ended> ended_ ABSL_GUARDED_BY(writer_mutex_);
+  // A set's number is free again once no reader can see a document with it.
+  TagSets tag_sets_ ABSL_GUARDED_BY(writer_mutex_);
   std::size_t record_bytes_ ABSL_GUARDED_BY(writer_mutex_) = 0;
 
   // Held for a few instructions.
@@ -196,10 +219,21 @@ class DocumentCatalog::Snapshot {
   const CatalogRecord& record(std::uint32_t slot) const {
     return catalog_->slots_.record(slot);
   }
+  // Documents with the same tags have the same number, below num_tag_sets().
+  std::uint32_t tag_set(std::uint32_t slot) const {
+    return catalog_->slots_.tag_set(slot);
+  }
+  std::uint32_t num_tag_sets() const { return state_.num_tag_sets; }
+  // Those of the rest of its block lie behind it.
+  const NameKeys* names(std::uint32_t slot) const {
+    return catalog_->slots_.names(slot);
+  }
   // embedding_dim numbers; the rows of a block are contiguous.
   const float* vector(std::uint32_t slot) const {
-    return state_.vectors->row(slot);
+    return state_.rows->vectors.row(slot);
   }
+  // What the model scores beside the vectors; null for a model without.
+  const SparseRows* sparse_rows() const { return state_.rows->sparse.get(); }
 
  private:
   friend class DocumentCatalog;

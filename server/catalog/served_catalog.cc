@@ -67,8 +67,8 @@ absl::Status CatalogLoader::CheckStop() const {
 
 absl::Status CatalogLoader::Add(const StoredDocument& document) {
   const auto dim = static_cast<std::size_t>(served_->model->embedding_dim());
-  records_.push_back(
-      CatalogRecord::Make(document.key, document.title, document.payload));
+  records_.push_back(CatalogRecord::Make(
+      document.key, document.title, document.payload, document.packed_tags));
   const bool has_row = document.model == served_->model->version().identity &&
                        document.vector.size() == dim;
   if (has_row) {

@@ -21,16 +21,15 @@ class ServedCatalog {
     std::int64_t num_embedded = 0;  // of these
   };
 
-  // `embedder`, `metrics` and `store`, which may be null, must outlive it.
-  ServedCatalog(const Limits& limits, std::size_t max_documents,
-                const TextEmbedder* embedder, Metrics* metrics,
-                DocumentStore* store = nullptr)
+  // What `options` points to outlives the catalog.
+  ServedCatalog(std::size_t max_documents,
+                const CatalogWriter::Options& options)
       : documents(max_documents),
-        writer(limits, &documents, embedder, metrics, store),
-        searcher(limits, &documents, embedder, metrics),
-        update(&documents, embedder, store),
-        embedder_(embedder),
-        store_(store) {}
+        writer(&documents, options),
+        searcher(options.limits, &documents, options.embedder, options.metrics),
+        update(&documents, options.embedder, options.store),
+        embedder_(options.embedder),
+        store_(options.store) {}
 
   // Fills the empty catalog, which has its model, from the store; before the
   // catalog serves. The store's error; ResourceExhausted when the catalog

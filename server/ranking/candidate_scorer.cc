@@ -148,7 +148,9 @@ absl::Status CandidateScorer::FindDocuments(const RankInput& input,
     const auto candidate = static_cast<std::uint32_t>(input.titles.size() + i);
     result_.catalog.slots.push_back(slot.value_or(RankedCatalog::kNoSlot));
     if (slot.has_value()) {
-      scored_.candidates.push_back(candidate);
+      if (input.filter.Keeps(snapshot.record(*slot).packed_tags())) {
+        scored_.candidates.push_back(candidate);
+      }
       continue;
     }
     const std::string field =

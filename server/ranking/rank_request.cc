@@ -51,7 +51,7 @@ absl::Status CheckRankInput(const ServedModel& served, const RankInput& input,
   if (input.min_score.has_value() && std::isnan(*input.min_score)) {
     return FieldError("INVALID_FIELD", "min_score", "is NaN");
   }
-  return absl::OkStatus();
+  return input.filter.Check();
 }
 
 }  // namespace semrank

@@ -14,6 +14,7 @@
 #include "server/base/metrics.h"
 #include "server/base/text_checks.h"
 #include "server/catalog/document_catalog.h"
+#include "server/catalog/document_tags.h"
 #include "server/models/served_model.h"
 #include "server/vectors/text_embedder.h"
 
@@ -31,6 +32,7 @@ struct RankInput {
   std::string_view vectors = {};
   std::uint32_t top_k = 0;  // 0 = all
   std::optional<float> min_score = {};
+  TagFilter filter = {};  // of ids and document_ids
 
   // Those before the vectors.
   std::size_t num_named() const {

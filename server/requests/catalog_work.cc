@@ -18,6 +18,12 @@ namespace {
 
 using v1::Document;
 
+// A NameMatch goes into a response as its number.
+static_assert(int{v1::NAME_MATCH_PREFIX} == int(NameMatch::kPrefix) &&
+              int{v1::NAME_MATCH_LEADING_WORDS} ==
+                  int(NameMatch::kLeadingWords) &&
+              int{v1::NAME_MATCH_NAME} == int(NameMatch::kName));
+
 void ReadDocumentField(WireReader& reader, NewDocument& document) {
   std::uint64_t id = 0;
   std::string_view name;
@@ -33,6 +39,9 @@ void ReadDocumentField(WireReader& reader, NewDocument& document) {
       return;
     case Document::kPayloadFieldNumber:
       reader.Read(document.payload);
+      return;
+    case Document::kTagsFieldNumber:
+      AppendBounded(reader, kMaxTagsPerDocument, document.tags);
       return;
     default:
       reader.Skip();
@@ -98,6 +107,11 @@ class PutWork final : public ResponseWork<Response> {
       const NewDocument& document = documents_[i];
       SEMRANK_RETURN_IF_ERROR(
           CheckUtf8(ItemName("documents", i) + ".title", document.title));
+      for (std::size_t tag = 0; tag < document.tags.size(); ++tag) {
+        SEMRANK_RETURN_IF_ERROR(
+            CheckUtf8(ItemName(ItemName("documents", i) + ".tags", tag),
+                      document.tags[tag]));
+      }
       if (!document.key.has_value()) continue;
       const auto* const name = std::get_if<std::string_view>(&*document.key);
       if (name == nullptr) continue;
@@ -250,6 +264,9 @@ void GetWork::AddDocuments(std::vector<float>& rows) {
     SetKey(record.key(), out);
     out.set_title(std::string(record.title()));
     if (with_payloads_) out.set_payload(std::string(record.payload()));
+    for (const std::string_view tag : UnpackTags(record.packed_tags())) {
+      out.add_tags(std::string(tag));
+    }
     if (!with_vectors_) continue;
     const float* const row = snapshot_.vector(*slot);
     rows.insert(rows.end(), row,
@@ -327,6 +344,7 @@ absl::StatusOr<RequestSize> SearchWork::Read(std::string_view bytes) {
 
 absl::Status SearchWork::ReadMessage(std::string_view bytes) {
   using Request = v1::SearchDocumentsRequest;
+  std::int32_t parts = 0;
   ModelRefView model;
   WireReader reader(bytes, parts_.limits().max_texts_per_request);
   while (reader.Next()) {
@@ -339,9 +357,16 @@ absl::Status SearchWork::ReadMessage(std::string_view bytes) {
                   excluded_keys_.names()),
         WireField(Request::kModelFieldNumber, model),
         WireField(Request::kWithTitlesFieldNumber, with_titles_),
-        WireField(Request::kWithPayloadsFieldNumber, with_payloads_));
+        WireField(Request::kWithPayloadsFieldNumber, with_payloads_),
+        WireField(Request::kPartsFieldNumber, parts),
+        WireField(Request::kWithPartsFieldNumber, input_.with_parts),
+        WireField(Request::kFilterFieldNumber, input_.filter),
+        WireField(Request::kOffsetFieldNumber, input_.offset),
+        WireField(Request::kNameMatchFieldNumber, input_.name_match));
   }
   SEMRANK_RETURN_IF_ERROR(reader.Finish(*Request::descriptor()));
+  SEMRANK_RETURN_IF_ERROR(CheckEnum("parts", parts, v1::Parts_IsValid));
+  input_.parts = PartsOf(parts);
   input_.model_name = model.name;
   input_.model_version = model.version;
   return CheckModelName(model);
@@ -373,8 +398,14 @@ void SearchWork::AddHits() {
     v1::DocumentHit& out = *response_.add_hits();
     SetKey(record.key(), out);
     out.set_score(hit.score);
+    out.set_name_match(static_cast<v1::NameMatch>(hit.name));
     if (with_titles_) out.set_title(std::string(record.title()));
     if (with_payloads_) out.set_payload(std::string(record.payload()));
+  }
+  for (std::size_t i = 0; i < result_.cosines.size(); ++i) {
+    v1::DocumentHit& out = *response_.mutable_hits(static_cast<int>(i));
+    out.set_semantic_score(result_.cosines[i].semantic);
+    out.set_lexical_score(result_.cosines[i].lexical);
   }
 }
 

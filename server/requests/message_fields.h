@@ -16,6 +16,7 @@
 #include "server/base/metrics.h"
 #include "server/base/text_checks.h"
 #include "server/base/vector_encoding.h"
+#include "server/catalog/document_tags.h"
 #include "server/models/model_store.h"
 #include "server/requests/error_status.h"
 #include "server/requests/request_run.h"
@@ -39,6 +40,27 @@ inline void ReadFrom(WireReader& reader, ModelRefView& model) {
   });
 }
 
+// Appends to a list of which `max_size` items are allowed: one more is kept, so
+// that whoever checks the list sees that it is too long.
+inline void AppendBounded(WireReader& reader, std::size_t max_size,
+                          std::vector<std::string_view>& items) {
+  std::string_view item;
+  if (reader.Read(item) && items.size() <= max_size) items.push_back(item);
+}
+
+inline void ReadFrom(WireReader& reader, TagFilter& filter) {
+  reader.ReadMessage([&] {
+    switch (reader.field()) {
+      case v1::TagFilter::kIncludeTagsFieldNumber:
+        return AppendBounded(reader, kMaxTagsPerFilter, filter.include);
+      case v1::TagFilter::kExcludeTagsFieldNumber:
+        return AppendBounded(reader, kMaxTagsPerFilter, filter.exclude);
+      default:
+        return reader.Skip();
+    }
+  });
+}
+
 // A name that is not UTF-8 would else be "not found" under a garbled name.
 inline absl::Status CheckModelName(const ModelRefView& model) {
   return CheckUtf8("model.name", model.name);
@@ -58,6 +80,12 @@ absl::Status CheckEnum(std::string_view field, std::int32_t value,
   return FieldError("INVALID_FIELD", field,
                     absl::StrFormat("%d is no value of this field", value),
                     {{"value", std::to_string(value)}});
+}
+
+// The `parts` of a request, once CheckEnum accepts it.
+inline Parts PartsOf(std::int32_t parts) {
+  if (parts == v1::PARTS_SEMANTIC) return Parts::kSemantic;
+  return parts == v1::PARTS_LEXICAL ? Parts::kLexical : Parts::kBoth;
 }
 
 // Message is a Document or a DocumentHit.

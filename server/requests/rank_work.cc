@@ -22,7 +22,8 @@ void ReadRankField(WireReader& reader, RankMessage& message) {
       WireField(RankRequest::kTopKFieldNumber, input.top_k),
       WireField(RankRequest::kMinScoreFieldNumber, input.min_score),
       WireField(RankRequest::kModelFieldNumber, message.model),
-      WireField(RankRequest::kWithTitlesFieldNumber, message.with_titles));
+      WireField(RankRequest::kWithTitlesFieldNumber, message.with_titles),
+      WireField(RankRequest::kFilterFieldNumber, input.filter));
 }
 
 // The lists do not move any more.

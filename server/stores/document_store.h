@@ -52,6 +52,8 @@ struct StoredDocument {
   // none.
   std::string_view model = {};
   std::span<const float> vector = {};
+  // The catalog's tags; a store gives the bytes back as they are.
+  std::string_view packed_tags = {};
 };
 
 class DocumentStore {

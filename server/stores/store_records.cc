@@ -149,6 +149,7 @@ std::string DocumentValue(std::string_view key,
   value += document.payload;
   value += document.model;
   Append(document.vector, value);
+  value += document.packed_tags;
   return Sealed(key, std::move(value));
 }
 
@@ -171,13 +172,16 @@ absl::StatusOr<StoredDocument> ReadDocument(std::string_view key,
   }
   // The last is in numbers.
   num_bytes += std::size_t{sizes[3]} * (sizeof(float) - 1);
-  if (value.size() != num_bytes) return damaged();
+  if (value.size() < num_bytes) return damaged();
   document.title = TakeBytes(sizes[0], value);
   document.payload = TakeBytes(sizes[1], value);
   document.model = TakeBytes(sizes[2], value);
   vector.resize(sizes[3]);
-  DecodeFloat32(value, vector);
+  DecodeFloat32(TakeBytes(std::size_t{sizes[3]} * sizeof(float), value),
+                vector);
   document.vector = vector;
+  // Documents without tags, and those written before there were tags, end here.
+  document.packed_tags = value;
   return document;
 }
 

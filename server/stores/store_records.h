@@ -7,7 +7,8 @@
 //   Vector value  checksum (8), numbers (4), the float32 of the vector.
 //   Document key  'n' and the number, or 's' and the name.
 //   Document      checksum (8), bytes of title, payload and model identity and
-//                 numbers of the vector (4 each), then those four.
+//                 numbers of the vector (4 each), then those four, then the
+//                 packed tags, which are the rest.
 //   Checksum      64 bits of XXH3 over key and value, so that a value which
 //                 got under another key is refused like one that was damaged.
 //   Threads       free functions, from any thread.

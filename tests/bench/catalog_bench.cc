@@ -1,16 +1,20 @@
 // Search over the whole catalog: one query at a time in one thread, beside
 // FAISS's exact index (IndexFlatIP) over the same vectors where libfaiss-dev is
-// installed. SEMRANK_BENCH_MILLION=1 adds a catalog of a million.
+// installed; and under a model with a lexical part, beside its dense part
+// alone. SEMRANK_BENCH_MILLION=1 adds a catalog of a million.
 #include <benchmark/benchmark.h>
 #if defined(SEMRANK_HAVE_FAISS)
 #include <faiss/IndexFlat.h>
 #include <omp.h>
 #endif
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <map>
 #include <memory>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "model/nn/kernels.h"
@@ -91,6 +95,127 @@ void BM_Search_Catalog(benchmark::State& state) {
   state.SetBytesProcessed(state.iterations() * count * kDim * 4);
 }
 BENCHMARK(BM_Search_Catalog)->Arg(100'000)->Apply(AlsoMillion);
+
+// Under a model with a lexical part: 256 dimensions, and titles of eight words
+// with the frequencies of natural language (Zipf), 45 n-grams each.
+class JoinedCatalog {
+ public:
+  static constexpr int kJoinedDim = 256;
+
+  // Made once for each size.
+  static const JoinedCatalog& Of(int count) {
+    static std::map<int, std::unique_ptr<JoinedCatalog>>& all =
+        *new std::map<int, std::unique_ptr<JoinedCatalog>>;
+    std::unique_ptr<JoinedCatalog>& catalog = all[count];
+    if (catalog == nullptr) catalog.reset(new JoinedCatalog(count));
+    return *catalog;
+  }
+
+  const DocumentCatalog& documents() const { return documents_; }
+  const TwoTowerModel& model() const { return *served_->model; }
+
+ private:
+  explicit JoinedCatalog(int count) {
+    if (!documents_.BeginModel(served_).ok()) std::abort();
+    std::mt19937 random(3);
+    std::vector<std::string> words(20'000);
+    for (std::string& word : words) word = Word(random);
+    constexpr int kBatch = 1'000;
+    std::vector<float> row_values(std::size_t{kBatch} * kJoinedDim);
+    std::normal_distribution<float> normal;
+    for (int first = 0; first < count; first += kBatch) {
+      std::vector<CatalogRecord::Pointer> records;
+      const int size = std::min(kBatch, count - first);
+      for (int i = 0; i < size; ++i) {
+        records.push_back(CatalogRecord::Make(
+            static_cast<std::uint64_t>(first + i), Title(words, random), ""));
+      }
+      for (float& value : row_values) value = normal(random);
+      NormalizeRows(kBatch, kJoinedDim, row_values.data());
+      const DocumentCatalog::Rows rows = {served_, row_values.data()};
+      if (!documents_.Put(records, {&rows, 1}).ok()) std::abort();
+    }
+  }
+
+  static std::string Word(std::mt19937& random) {
+    std::string word;
+    for (auto syllables = random() % 3 + 1; syllables > 0; --syllables) {
+      word += "bcdfghklmnprstvw"[random() % 16];
+      word += "aeiou"[random() % 5];
+      if (random() % 2 == 0) word += "nrst"[random() % 4];
+    }
+    return word;
+  }
+  static std::string Title(const std::vector<std::string>& words,
+                           std::mt19937& random) {
+    std::uniform_real_distribution<double> uniform(0, 1);
+    std::string title;
+    for (int i = 0; i < 8; ++i) {
+      // The rank of a word is the power of a uniform number: P(rank) ~ 1/rank.
+      const double rank = std::pow(words.size() - 1.0, uniform(random));
+      title += words[static_cast<std::size_t>(rank)] + " ";
+    }
+    return title;
+  }
+  static ServedModelPtr MakeServed() {
+    const auto tiny = MakeTinyModel({.embedding_dim = kJoinedDim});
+    const auto idf =
+        std::make_shared<std::vector<float>>(kMaxLexicalBuckets, 5);
+    std::shared_ptr<const LexicalPart> lexical =
+        LexicalPart::Create({.idf = idf->data(), .weight = 0.3}, idf).value();
+    return std::make_shared<ServedModel>(ServedModel{
+        .model = TwoTowerModel::Create(tiny->version(), tiny->config(),
+                                       tiny->featurizer(),
+                                       {tiny, &tiny->tower(Side::kQuery)},
+                                       {tiny, &tiny->tower(Side::kDocument)},
+                                       {.lexical = lexical})
+                     .value()});
+  }
+
+  const ServedModelPtr served_ = MakeServed();
+  DocumentCatalog documents_{std::size_t{64} << 20};
+};
+
+// A query is a title of the catalog, or three words of one.
+void SearchJoined(benchmark::State& state, Parts parts, int num_words) {
+  const int count = static_cast<int>(state.range(0));
+  const JoinedCatalog& catalog = JoinedCatalog::Of(count);
+  const DocumentCatalog::Snapshot snapshot = catalog.documents().TakeSnapshot();
+  std::string_view text = snapshot.record(5).title();
+  std::size_t end = 0;
+  for (int word = 0; word < num_words; ++word) end = text.find(' ', end) + 1;
+  text = text.substr(0, end - 1);
+  LexicalBatch entries;
+  catalog.model().lexical()->AppendText(text, entries);
+  LexicalQuery lexical;
+  lexical.Prepare(entries[0]);
+  const NameQuery name(text);
+  ScanQuery scan = {.row = snapshot.vector(7), .name = &name};
+  if (parts != Parts::kSemantic) scan.lexical = &lexical;
+  for (auto _ : state) {
+    TopDocuments top(kTopK, -1);
+    ScanCatalog(snapshot, scan, 0, snapshot.num_slots(), top);
+    const std::vector<CatalogHit> hits = top.Take(snapshot);
+    // The name comes first.
+    if (hits.size() != kTopK || hits[0].name == NameMatch::kNone) {
+      std::abort();
+    }
+  }
+  state.counters["ngrams"] = static_cast<double>(lexical.entries().size());
+  state.SetItemsProcessed(state.iterations() * count);
+}
+void BM_Search_DensePart(benchmark::State& state) {
+  SearchJoined(state, Parts::kSemantic, 3);
+}
+BENCHMARK(BM_Search_DensePart)->Arg(63'666)->Apply(AlsoMillion);
+void BM_Search_BothPartsOfThreeWords(benchmark::State& state) {
+  SearchJoined(state, Parts::kBoth, 3);
+}
+BENCHMARK(BM_Search_BothPartsOfThreeWords)->Arg(63'666)->Apply(AlsoMillion);
+void BM_Search_BothPartsOfEightWords(benchmark::State& state) {
+  SearchJoined(state, Parts::kBoth, 8);
+}
+BENCHMARK(BM_Search_BothPartsOfEightWords)->Arg(63'666)->Apply(AlsoMillion);
 
 #if defined(SEMRANK_HAVE_FAISS)
 void BM_Search_FaissFlat(benchmark::State& state) {

@@ -13,6 +13,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 constexpr const char* kServer = SEMRANK_BINARY_DIR "/semrank-server";
@@ -62,6 +63,19 @@ TEST_F(CatalogTest, PutDocumentsAreFoundByTitle) {
               HasSubstr("\nsemrank_catalog_documents 2501\n"));
   EXPECT_THAT(HttpGet(server_.http_address(), "/statusz").body,
               HasSubstr("<td>documents</td><td>2501</td>"));
+}
+
+TEST_F(CatalogTest, SearchFiltersByTheTagsOfTheThirdColumn) {
+  auto run = Run({"put", "--documents=-", "--with_tags"},
+                 "gimp\tphoto\teditor\tgui,photo\ngimp-dev\tphotos\tdev\n"
+                 "plain\tno tags\t\n");
+  EXPECT_EQ(run.out, "3 new, 0 replaced, 0 refused, of 3 documents\n");
+  run = Run({"search", "--query=photo", "--include_tags=gui,dev",
+             "--exclude_tags=dev"});
+  EXPECT_THAT(run.out, AllOf(StartsWith("1\t"), HasSubstr("\tgimp\t"),
+                             Not(HasSubstr("gimp-dev"))));
+  run = Run({"search", "--query=photo", "--exclude_tags=dev", "--offset=2"});
+  EXPECT_EQ(run.out, "");
 }
 
 TEST_F(CatalogTest, RefusedDocumentsAreReportedAndOthersKept) {

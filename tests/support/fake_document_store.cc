@@ -70,6 +70,7 @@ absl::Status FakeDocumentStore::PutDocuments(
         std::string(document.title),
         std::string(document.payload),
         std::string(document.model),
+        std::string(document.packed_tags),
         {document.vector.begin(), document.vector.end()}};
   }
   return absl::OkStatus();
@@ -90,8 +91,9 @@ absl::Status FakeDocumentStore::LoadDocuments(
   for (const auto& [key, document] : documents_) {
     const DocumentKeyView view = std::visit(
         [](const auto& value) { return DocumentKeyView(value); }, key);
-    SEMRANK_RETURN_IF_ERROR(visit({view, document.title, document.payload,
-                                   document.model, document.vector}));
+    SEMRANK_RETURN_IF_ERROR(
+        visit({view, document.title, document.payload, document.model,
+               document.vector, document.packed_tags}));
   }
   return absl::OkStatus();
 }

@@ -47,7 +47,7 @@ class FakeDocumentStore : public DocumentStore {
   using OwnedKey = std::variant<std::uint64_t, std::string>;
   using VectorKey = std::tuple<std::string, Side, std::string>;
   struct OwnedDocument {
-    std::string title, payload, model;
+    std::string title, payload, model, packed_tags;
     std::vector<float> vector;
   };
 

@@ -24,6 +24,8 @@
 namespace semrank {
 namespace {
 
+using ::testing::ElementsAre;
+
 ServedModelPtr ServedTinyModel(std::uint32_t number) {
   return std::make_shared<ServedModel>(
       ServedModel{.model = MakeTinyModel({.seed = number}), .number = number});
@@ -34,7 +36,8 @@ class Catalog {
  public:
   explicit Catalog(DocumentStore* store, std::uint32_t model = 1)
       : served_(ServedTinyModel(model)),
-        parts_(Limits(), 100'000, &embedder_, &metrics_, store) {
+        parts_(100'000,
+               {.embedder = &embedder_, .metrics = &metrics_, .store = store}) {
     EXPECT_THAT(Follow(served_), IsOk());
   }
 
@@ -67,6 +70,12 @@ class Catalog {
     const auto snapshot = parts_.documents.TakeSnapshot();
     const auto slot = snapshot.Find(key);
     return slot.has_value() ? std::string(snapshot.record(*slot).title()) : "-";
+  }
+  std::vector<std::string> TagsOf(DocumentKeyView key) const {
+    const auto snapshot = parts_.documents.TakeSnapshot();
+    const auto tags =
+        UnpackTags(snapshot.record(snapshot.Find(key).value()).packed_tags());
+    return {tags.begin(), tags.end()};
   }
   // The vector is the one that `model` gives the title.
   bool HasVectorOf(DocumentKeyView key, std::uint32_t model) const {
@@ -114,6 +123,15 @@ TEST(CatalogStoreTest, ARestartFindsWhatWasPutAndNotWhatWasDeleted) {
   EXPECT_EQ(catalog.TitleOf(std::uint64_t{1}), "one again");
   EXPECT_EQ(catalog.TitleOf(std::uint64_t{2}), "-");
   EXPECT_TRUE(catalog.HasVectorOf("name", 1));
+}
+
+TEST(CatalogStoreTest, TagsSurviveARestart) {
+  FakeDocumentStore store;
+  ASSERT_THAT(Catalog(&store).Put({{"a", "title", "", {"y", "x", "y"}}}),
+              IsOk());
+  Catalog restarted(&store);
+  ASSERT_THAT(restarted.Load(), IsOk());
+  EXPECT_THAT(restarted.TagsOf("a"), ElementsAre("x", "y"));
 }
 
 TEST(CatalogStoreTest, WhatTheStoreDoesNotTakeIsNotPut) {

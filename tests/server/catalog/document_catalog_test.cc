@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "model/base/status_macros.h"
+#include "model/text/normalizer.h"
 #include "server/catalog/catalog_scan.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/tiny_model.h"
@@ -32,6 +33,7 @@ struct Doc {
   DocumentKeyView key;
   std::string title = "title";
   std::vector<float> row = {1, 0, 0, 0};
+  std::vector<std::string_view> tags = {};
 };
 
 class DocumentCatalogTest : public ::testing::Test {
@@ -43,8 +45,8 @@ class DocumentCatalogTest : public ::testing::Test {
     std::vector<CatalogRecord::Pointer> records;
     std::vector<float> rows;
     for (const Doc& document : documents) {
-      records.push_back(
-          CatalogRecord::Make(document.key, document.title, "payload"));
+      records.push_back(CatalogRecord::Make(
+          document.key, document.title, "payload", PackTags(document.tags)));
       rows.insert(rows.end(), document.row.begin(), document.row.end());
     }
     const DocumentCatalog::Rows of_model = {served_, rows.data()};
@@ -167,8 +169,22 @@ TEST_F(DocumentCatalogTest, OneModelAnswersUntilAnotherIsComplete) {
   EXPECT_EQ(before.vector(*before.Find("b"))[0], 1);
 }
 
+TEST_F(DocumentCatalogTest, TagsOfDocumentsThatLeftTakeNoMemory) {
+  std::vector<std::size_t> bytes;
+  for (int round = 0; round < 50; ++round) {
+    const std::string tag = std::to_string(round);
+    ASSERT_THAT(
+        Put({{.key = "a", .tags = {tag}}, {.key = "b", .tags = {tag, "x"}}})
+            .status(),
+        IsOk());
+    bytes.push_back(catalog_.GetStats().num_bytes);
+  }
+  EXPECT_EQ(bytes[1], bytes[9]);
+  EXPECT_LE(catalog_.TakeSnapshot().num_tag_sets(), 6u);
+}
+
 // The bound that DESIGN.md states; the catalog keeps whole chunks of slots.
-TEST_F(DocumentCatalogTest, TakesAtMost100BytesADocumentBesideItsVector) {
+TEST_F(DocumentCatalogTest, TakesAtMost120BytesADocumentBesideItsVector) {
   constexpr std::size_t kCount = 80'000;
   const std::string name(20, 'x'), title(50, 'y'), payload(10, 'z');
   for (std::size_t done = 0; done < kCount;) {
@@ -183,7 +199,7 @@ TEST_F(DocumentCatalogTest, TakesAtMost100BytesADocumentBesideItsVector) {
     if (done < 20'000) continue;
     const double own_bytes = 27 + 50 + 10 + kDim * 4;
     EXPECT_LE(catalog_.GetStats().num_bytes / static_cast<double>(done),
-              own_bytes + 100)
+              own_bytes + 120)
         << done;
   }
 }
@@ -269,17 +285,24 @@ class CatalogScanTest : public DocumentCatalogTest {
  protected:
   // "number or name:score" of the best.
   std::vector<std::string> Search(std::size_t top_k, float min_score = -100,
-                                  std::vector<DocumentKeyView> excluded = {}) {
+                                  std::vector<DocumentKeyView> excluded = {},
+                                  const TagFilter& filter = {},
+                                  std::string_view name = {}) {
     const DocumentCatalog::Snapshot snapshot = catalog_.TakeSnapshot();
     const std::vector<float> query = {1, 0, 0, 0};
     ScanQuery scan = {.row = query.data()};
     for (const DocumentKeyView& key : excluded) {
       scan.excluded_slots.insert(*snapshot.Find(key));
     }
+    const SlotFilter slot_filter(&snapshot, &filter);
+    if (!filter.empty()) scan.filter = &slot_filter;
+    const NameQuery name_query(name);
+    if (!name.empty()) scan.name = &name_query;
     TopDocuments best(top_k, min_score);
-    // In pieces, as turns are.
+    num_scored_ = 0;
+    // In pieces, as slices are.
     for (std::size_t slot = 0; slot < snapshot.num_slots(); slot += 640) {
-      ScanCatalog(snapshot, scan, slot, slot + 640, best);
+      num_scored_ += ScanCatalog(snapshot, scan, slot, slot + 640, best);
     }
     std::vector<std::string> hits;
     for (const CatalogHit& hit : best.Take(snapshot)) {
@@ -290,6 +313,8 @@ class CatalogScanTest : public DocumentCatalogTest {
     }
     return hits;
   }
+
+  std::size_t num_scored_ = 0;
 };
 
 TEST_F(CatalogScanTest, OrdersByScoreThenNumbersThenNames) {
@@ -308,6 +333,68 @@ TEST_F(CatalogScanTest, OrdersByScoreThenNumbersThenNames) {
               ElementsAre("10:2", "a:2"));
   EXPECT_THAT(Search(10, 2.5f), ElementsAre("z:3"));
   EXPECT_THAT(Search(10, 4), ElementsAre());
+}
+
+TEST_F(CatalogScanTest, AFilterIsAppliedBeforeTheBestAreChosen) {
+  std::vector<Doc> documents;
+  for (std::uint64_t i = 0; i < 1'000; ++i) {
+    documents.push_back({i, "", {static_cast<float>(i), 0, 0, 0}});
+    if (i % 100 == 0) documents.back().tags = {"hundred", "doc"};
+    if (i % 300 == 0) documents.back().tags = {"doc", "three", "doc"};
+  }
+  ASSERT_THAT(Put(documents).status(), IsOk());
+  EXPECT_THAT(Search(2, -1, {}, {.include = {"hundred", "none"}}),
+              ElementsAre("800:800", "700:700"));
+  EXPECT_EQ(num_scored_, 6u);
+  EXPECT_THAT(Search(9, -1, {}, {.include = {"doc"}, .exclude = {"hundred"}}),
+              ElementsAre("900:900", "600:600", "300:300", "0:0"));
+  EXPECT_THAT(Search(1, -1, {std::uint64_t{999}}, {.exclude = {"doc"}}),
+              ElementsAre("998:998"));
+  EXPECT_EQ(num_scored_, 990u);
+  EXPECT_THAT(Search(1, -1, {}, {.include = {"none"}}), ElementsAre());
+}
+
+TEST_F(CatalogScanTest, NamedDocumentsComeFirstThenPrefixesByScore) {
+  ASSERT_THAT(Put({{"editor", "Best: vim vim", {9, 0, 0, 0}},
+                   {"VIM", "some editor", {1, 0, 0, 0}},
+                   {5u, "vim: Vi IMproved", {2, 0, 0, 0}},
+                   {"vim-gtk3", "a window", {4, 0, 0, 0}},
+                   {6u, "Vimdiff", {3, 0, 0, 0}},
+                   {7u, "Vim", {0, 0, 0, 0}},
+                   {"vi", "older", {8, 0, 0, 0}}})
+                  .status(),
+              IsOk());
+  EXPECT_THAT(Search(10, -1, {}, {}, "vim"),
+              ElementsAre("VIM:1", "7:0", "5:2", "vim-gtk3:4", "6:3",
+                          "editor:9", "vi:8"));
+  EXPECT_THAT(Search(2, -1, {}, {}, "vim"), ElementsAre("VIM:1", "7:0"));
+  EXPECT_THAT(Search(2, 2, {"vim-gtk3"}, {}, "vim"), ElementsAre("5:2", "6:3"));
+  EXPECT_THAT(Search(1, -1, {}, {}, "vim vi improved"), ElementsAre("5:2"));
+  EXPECT_THAT(Search(1, -1, {}, {}, "vim vi improvement"),
+              ElementsAre("editor:9"));
+  EXPECT_THAT(Search(1), ElementsAre("editor:9"));
+}
+
+// The keys that the scan compares decide as the rule does on whole texts.
+TEST_F(CatalogScanTest, NameMatchesAreThoseOfTheRule) {
+  constexpr const char* kPieces[] = {"a", "b", "-", " ", "Ã©"};
+  std::mt19937 random(3);
+  const auto text = [&] {
+    std::string made;
+    for (std::size_t i = random() % 12 + 1; i-- > 0;) {
+      made += kPieces[random() % 5];
+    }
+    return made;
+  };
+  for (int i = 0; i < 20'000; ++i) {
+    const std::string id = text(), title = text();
+    const std::string query = NormalizeText(text()).value();
+    const auto record = CatalogRecord::Make(id, title, "");
+    EXPECT_EQ(NameQuery(query).Match(NameKeysOf(*record), *record),
+              MatchName(query, NormalizeText(id).value(),
+                        NormalizeText(title).value()))
+        << query << "|" << id << "|" << title;
+  }
 }
 
 TEST_F(CatalogScanTest, FindsTheBestAmongManyThroughGaps) {

@@ -89,7 +89,8 @@ class JsonApiTest : public ::testing::Test {
       DocumentVectorCache::Create(1 << 20).value();
   static constexpr Limits kLimits = {.max_texts_per_request = 900};
   const TextEmbedder embedder_{cache_.get(), &metrics_};
-  ServedCatalog catalog_{kLimits, 1'000, &embedder_, &metrics_};
+  ServedCatalog catalog_{
+      1'000, {.limits = kLimits, .embedder = &embedder_, .metrics = &metrics_}};
   const RankingEngine ranking_{kLimits, &embedder_, &metrics_,
                                &catalog_.documents};
   const EmbeddingEngine embedding_{kLimits, &embedder_, &metrics_};

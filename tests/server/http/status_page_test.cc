@@ -30,7 +30,7 @@ class StatusPageTest : public ::testing::Test {
   Admission admission_{777};
   ConnectionCount connections_{888};
   const TextEmbedder embedder_{cache_.get(), &metrics_};
-  ServedCatalog catalog_{Limits(), 100, &embedder_, &metrics_};
+  ServedCatalog catalog_{100, {.embedder = &embedder_, .metrics = &metrics_}};
   const Limits limits_;
   RequestLog log_{absl::ZeroDuration(), {}};
   const StoredVectors* stored_ = nullptr;

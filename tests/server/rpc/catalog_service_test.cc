@@ -262,6 +262,97 @@ TEST_F(CatalogServiceTest, DeletedAndExcludedDocumentsAreNotFound) {
   EXPECT_EQ(found_.num_documents_searched(), 1u);
 }
 
+TEST_F(CatalogServiceTest, TagsAreReturnedAndFilterSearchAndRank) {
+  v1::PutDocumentsRequest put;
+  for (int i = 0; i < 9; ++i) {
+    AddNumbered(i, "title " + std::to_string(i), put);
+    put.mutable_documents(i)->add_tags(i % 3 == 0 ? "dev" : "app");
+  }
+  put.mutable_documents(3)->add_tags("app");
+  ASSERT_THAT(Put(put), Succeeds());
+  v1::GetDocumentsRequest get;
+  get.add_ids(3);
+  ASSERT_THAT(Get(get), Succeeds());
+  EXPECT_THAT(got_.documents(0).tags(), ElementsAre("app", "dev"));
+  v1::SearchDocumentsRequest search = Query("title");
+  search.mutable_filter()->add_include_tags("app");
+  search.mutable_filter()->add_exclude_tags("dev");
+  search.add_exclude_ids(1);
+  search.add_exclude_ids(3);
+  ASSERT_THAT(Search(search), Succeeds());
+  EXPECT_THAT(HitNames(), UnorderedElementsAre("2", "4", "5", "7", "8"));
+  EXPECT_EQ(found_.num_documents_searched(), 5u);
+  v1::RankRequest rank;
+  rank.set_query("title");
+  rank.add_titles("title");
+  for (const int id : {3, 4, 6}) rank.add_ids(id);
+  rank.mutable_filter()->add_exclude_tags("dev");
+  ASSERT_THAT(Rank(rank), Succeeds());
+  EXPECT_THAT(ranked_.indices(), UnorderedElementsAre(0u, 2u));
+  EXPECT_EQ(ranked_.problems_size(), 0);
+}
+
+TEST_F(CatalogServiceTest, PagesContinueEachOther) {
+  PutFour();
+  v1::SearchDocumentsRequest search = Query("photo");
+  ASSERT_THAT(Search(search), Succeeds());
+  const std::vector<std::string> all = HitNames();
+  std::vector<std::string> pages;
+  search.set_top_k(1);
+  for (int page = 0; page < 5; ++page) {
+    search.set_offset(page);
+    ASSERT_THAT(Search(search), Succeeds());
+    for (std::string& name : HitNames()) pages.push_back(std::move(name));
+  }
+  EXPECT_EQ(pages, all);
+  search.set_offset(50);
+  EXPECT_THAT(Search(search), FailsWith(kInvalid, "INVALID_FIELD"));
+}
+
+TEST_F(CatalogServiceTest, SearchLiftsTheDocumentThatTheQueryNames) {
+  v1::PutDocumentsRequest put;
+  for (int i = 0; i < 100; ++i) {
+    AddNumbered(i, "gimp gimp " + std::to_string(i), put);
+  }
+  AddNamed("GIMP", "an image editor", put);
+  ASSERT_THAT(Put(put), Succeeds());
+  v1::SearchDocumentsRequest search = Query("Gimp");
+  search.set_top_k(2);
+  ASSERT_THAT(Search(search), Succeeds());
+  EXPECT_EQ(HitNames()[0], "GIMP");
+  EXPECT_EQ(found_.hits(0).name_match(), v1::NAME_MATCH_NAME);
+  EXPECT_EQ(found_.hits(1).name_match(), v1::NAME_MATCH_LEADING_WORDS);
+  search.set_name_match(false);
+  ASSERT_THAT(Search(search), Succeeds());
+  EXPECT_EQ(found_.hits(0).name_match(), v1::NAME_MATCH_UNSPECIFIED);
+  EXPECT_NE(HitNames()[0], "GIMP");
+}
+
+TEST_F(CatalogServiceTest, BadTagsAreRefusedByName) {
+  v1::PutDocumentsRequest put;
+  for (int i = 0; i < 4; ++i) AddNumbered(i, "title", put);
+  for (int i = 0; i < 40; ++i) {
+    put.mutable_documents(0)->add_tags(std::to_string(i));
+  }
+  put.mutable_documents(1)->add_tags(std::string(65, 'x'));
+  put.mutable_documents(2)->add_tags("");
+  put.mutable_documents(3)->add_tags(std::string(64, 'x'));
+  ASSERT_THAT(Put(put), Succeeds());
+  EXPECT_EQ(put_.num_created(), 1u);
+  std::vector<std::string> reasons;
+  for (const v1::Problem& problem : put_.problems()) {
+    reasons.push_back(ErrorInfoOf(problem.status()).reason());
+  }
+  EXPECT_THAT(reasons,
+              ElementsAre("TOO_MANY_TAGS", "TAG_TOO_LONG", "INVALID_FIELD"));
+  v1::SearchDocumentsRequest search = Query("q");
+  search.mutable_filter()->add_include_tags(std::string(65, 'x'));
+  EXPECT_THAT(Search(search), FailsWith(kInvalid, "TAG_TOO_LONG"));
+  for (int i = 0; i < 300; ++i) search.mutable_filter()->add_exclude_tags("x");
+  search.mutable_filter()->clear_include_tags();
+  EXPECT_THAT(Search(search), FailsWith(kInvalid, "TOO_MANY_TAGS"));
+}
+
 TEST_F(CatalogServiceTest, StreamAcknowledgesPieceByPiece) {
   grpc::ClientContext context;
   const auto stream = stub_->PutDocumentsStream(&context);

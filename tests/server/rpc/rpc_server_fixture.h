@@ -141,7 +141,9 @@ class RpcServerFixture : public ::testing::Test {
   MemoryFolder folder_;
   ModelStore models_{{{folder_.Source("tiny")}}, &metrics_};
   const TextEmbedder embedder_{cache_.get(), &metrics_};
-  ServedCatalog catalog_{kLimits, 100'000, &embedder_, &metrics_};
+  ServedCatalog catalog_{
+      100'000,
+      {.limits = kLimits, .embedder = &embedder_, .metrics = &metrics_}};
   const RankingEngine ranking_{kLimits, &embedder_, &metrics_,
                                &catalog_.documents};
   const EmbeddingEngine embedding_{kLimits, &embedder_, &metrics_};

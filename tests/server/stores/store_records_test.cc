@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 
 const std::vector<float> kVector = {.5f, -1, 3};
 const StoredDocument kDocument = {std::uint64_t{7}, "a title", "{\"u\": 1}",
-                                  "model", kVector};
+                                  "model",          kVector,   "\5paint"};
 
 TEST(VectorRecordTest, AValueIsReadUnderItsOwnKeyOnly) {
   std::vector<float> row(3);
@@ -73,7 +73,21 @@ TEST(DocumentRecordTest, IsReadAsItWasWritten) {
     EXPECT_EQ(document->payload, kDocument.payload);
     EXPECT_EQ(document->model, kDocument.model);
     EXPECT_EQ(vector, kVector);
+    EXPECT_EQ(document->packed_tags, kDocument.packed_tags);
   }
+}
+
+// As it lies in stores from before there were tags.
+TEST(DocumentRecordTest, WithoutTagsItIsTheBytesOfEarlierVersions) {
+  const std::string key = DocumentKeyBytes("a");
+  StoredDocument untagged = {"a", "t", "p", "m", kVector};
+  const std::string value = DocumentValue(key, untagged);
+  EXPECT_EQ(value.size(), 8 + 4 * 4 + 3 + 3 * sizeof(float));
+  std::vector<float> vector;
+  const auto document = ReadDocument(key, value, vector);
+  ASSERT_THAT(document, IsOk());
+  EXPECT_EQ(document->packed_tags, "");
+  EXPECT_EQ(vector, kVector);
 }
 
 TEST(DocumentRecordTest, CutOrChangedAtAnyByteItIsDataLossByItsKey) {
