@@ -35,7 +35,8 @@ std::string State(const v1::Model& model) {
 // "41000 -> 300 -> 300 -> 128"; the input dimension is the number of features.
 std::string Layers(const v1::ModelConfig& config) {
   std::string layers = std::to_string(config.features().num_ngrams() +
-                                      config.features().num_words());
+                                      config.features().num_words() +
+                                      config.features().num_bigrams());
   for (const std::uint32_t width : config.hidden_dims()) {
     layers += absl::StrFormat(" -> %d", width);
   }
@@ -53,6 +54,9 @@ std::string Features(const v1::FeatureSpec& features) {
   }
   if (features.num_words() > 0) {
     text += absl::StrFormat(", %d words", features.num_words());
+  }
+  if (features.num_bigrams() > 0) {
+    text += absl::StrFormat(", %d bigrams", features.num_bigrams());
   }
   return text;
 }

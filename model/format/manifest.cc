@@ -15,7 +15,7 @@ using nlohmann::json;
 
 constexpr char kVersionMember[] = "format_version";
 constexpr std::string_view kFiles[] = {kConfigFile, kNgramsFile, kWordsFile,
-                                       kWeightsFile};
+                                       kBigramsFile, kWeightsFile};
 
 const std::uint64_t* UnsignedMember(const json& object, const char* name) {
   const auto member = object.find(name);

@@ -23,6 +23,7 @@ inline constexpr char kManifestFile[] = "MANIFEST.json";
 inline constexpr char kConfigFile[] = "config.json";
 inline constexpr char kNgramsFile[] = "ngrams.txt";
 inline constexpr char kWordsFile[] = "words.txt";
+inline constexpr char kBigramsFile[] = "bigrams.txt";
 inline constexpr char kWeightsFile[] = "weights.safetensors";
 
 inline constexpr std::size_t kMaxManifestBytes = std::size_t{1} << 16;

@@ -44,14 +44,19 @@ absl::Status WriteTexts(const std::string& folder, const ModelBundle& bundle) {
   SEMRANK_ASSIGN_OR_RETURN(const std::string config,
                            FormatModelConfig(bundle.config));
   SEMRANK_RETURN_IF_ERROR(WriteFile(PathIn(folder, kConfigFile), config));
+  const Featurizer& featurizer = *bundle.featurizer;
   if (ListsNgrams(bundle.config)) {
     SEMRANK_RETURN_IF_ERROR(
         WriteFile(PathIn(folder, kNgramsFile),
-                  FormatLines(bundle.featurizer->ngrams()->ngrams())));
+                  FormatLines(featurizer.ngrams()->ngrams())));
   }
-  if (!ListsWords(bundle.config)) return absl::OkStatus();
-  return WriteFile(PathIn(folder, kWordsFile),
-                   FormatLines(bundle.featurizer->words()->words()));
+  if (ListsWords(bundle.config)) {
+    SEMRANK_RETURN_IF_ERROR(WriteFile(
+        PathIn(folder, kWordsFile), FormatLines(featurizer.words()->words())));
+  }
+  if (!ListsBigrams(bundle.config)) return absl::OkStatus();
+  return WriteFile(PathIn(folder, kBigramsFile),
+                   FormatLines(featurizer.bigrams()->words()));
 }
 
 // Writes the tensors in the order of FORMAT.md, not of the bundle, so that

@@ -73,7 +73,19 @@ absl::StatusOr<std::string> FormatModelConfig(const v1::ModelConfig& config) {
 }
 
 int FormatVersionOf(const v1::ModelConfig& config) {
-  return config.has_lexical() ? 2 : 1;
+  return config.has_lexical() || ListsBigrams(config) ? 2 : 1;
+}
+
+bool HasLetters(v1::FeatureKind kind) {
+  return (kind & v1::FEATURE_KIND_LETTERS) != 0;
+}
+
+bool HasWords(v1::FeatureKind kind) {
+  return (kind & v1::FEATURE_KIND_WORDS) != 0;
+}
+
+bool HasBigrams(v1::FeatureKind kind) {
+  return (kind & v1::FEATURE_KIND_BIGRAMS) != 0;
 }
 
 bool ListsNgrams(const v1::ModelConfig& config) {
@@ -85,10 +97,15 @@ bool ListsWords(const v1::ModelConfig& config) {
   return config.features().num_words() > 0;
 }
 
+bool ListsBigrams(const v1::ModelConfig& config) {
+  return config.features().num_bigrams() > 0;
+}
+
 std::vector<std::string> ExpectedFiles(const v1::ModelConfig& config) {
   std::vector<std::string> files = {kConfigFile, kWeightsFile};
   if (ListsNgrams(config)) files.emplace_back(kNgramsFile);
   if (ListsWords(config)) files.emplace_back(kWordsFile);
+  if (ListsBigrams(config)) files.emplace_back(kBigramsFile);
   std::sort(files.begin(), files.end());
   return files;
 }
@@ -100,8 +117,9 @@ std::vector<std::string> TensorPrefixes(const v1::ModelConfig& config) {
 
 std::vector<std::int64_t> LayerWidths(const v1::ModelConfig& config) {
   const v1::FeatureSpec& features = config.features();
-  const std::int64_t num_features =
-      std::int64_t{features.num_ngrams()} + std::int64_t{features.num_words()};
+  const std::int64_t num_features = std::int64_t{features.num_ngrams()} +
+                                    std::int64_t{features.num_words()} +
+                                    std::int64_t{features.num_bigrams()};
   const std::int64_t num_places =
       config.tower() == v1::TOWER_KIND_CLSM ? config.clsm_window() : 1;
   std::vector<std::int64_t> widths = {num_features * num_places};

@@ -39,13 +39,19 @@ absl::Status CheckModelConfig(const v1::ModelConfig& config);
 
 // The rest takes configurations that CheckModelConfig has passed.
 
+// What a kind of features consists of. Its number is a sum of 1, 2 and 4.
+bool HasLetters(v1::FeatureKind kind);
+bool HasWords(v1::FeatureKind kind);
+bool HasBigrams(v1::FeatureKind kind);
+
 bool ListsNgrams(const v1::ModelConfig& config);
 bool ListsWords(const v1::ModelConfig& config);
+bool ListsBigrams(const v1::ModelConfig& config);
 // All files of a version but the manifest, sorted.
 std::vector<std::string> ExpectedFiles(const v1::ModelConfig& config);
 
-// What format_version has to be: 2 with a lexical part, else 1, so that older
-// readers keep reading models that they can compute.
+// What format_version has to be: 2 with a lexical part or bigrams, else 1, so
+// that older readers keep reading models that they can compute.
 int FormatVersionOf(const v1::ModelConfig& config);
 
 // The tensor of a lexical part.

@@ -109,22 +109,28 @@ absl::Status CheckNgrams(const v1::FeatureSpec& features, bool has_letters) {
                          features.num_ngrams(), features.num_ngrams());
 }
 
+absl::Status CheckListed(std::string_view field, std::uint32_t size,
+                         bool is_there) {
+  return CheckFieldRange(field, size, is_there ? 1 : 0,
+                         is_there ? kMaxVocabularySize : 0);
+}
+
 absl::Status CheckFeatures(const v1::FeatureSpec& features, bool is_ssi) {
   SEMRANK_RETURN_IF_ERROR(CheckVersion("features.normalizer_version",
                                        features.normalizer_version(),
                                        kNormalizerVersion));
   if (features.kind() < v1::FEATURE_KIND_LETTERS ||
-      features.kind() > v1::FEATURE_KIND_LETTERS_AND_WORDS) {
+      features.kind() > v1::FEATURE_KIND_LETTERS_WORDS_AND_BIGRAMS) {
     return WrongField("features.kind",
                       absl::StrFormat("%d", int{features.kind()}),
                       "it must be a kind of features that this release knows");
   }
-  SEMRANK_RETURN_IF_ERROR(
-      CheckNgrams(features, features.kind() != v1::FEATURE_KIND_WORDS));
-  const bool has_words = features.kind() != v1::FEATURE_KIND_LETTERS;
-  SEMRANK_RETURN_IF_ERROR(
-      CheckFieldRange("features.num_words", features.num_words(),
-                      has_words ? 1 : 0, has_words ? kMaxVocabularySize : 0));
+  SEMRANK_RETURN_IF_ERROR(CheckNgrams(features, HasLetters(features.kind())));
+  SEMRANK_RETURN_IF_ERROR(CheckListed(
+      "features.num_words", features.num_words(), HasWords(features.kind())));
+  SEMRANK_RETURN_IF_ERROR(CheckListed("features.num_bigrams",
+                                      features.num_bigrams(),
+                                      HasBigrams(features.kind())));
   const bool counts =
       features.weighting() == v1::FEATURE_WEIGHTING_UNSPECIFIED ||
       features.weighting() == v1::FEATURE_WEIGHTING_COUNT;
@@ -141,7 +147,8 @@ absl::Status CheckFeatures(const v1::FeatureSpec& features, bool is_ssi) {
       int{features.weighting()}));
 }
 
-// So the inputs of a convolution can be counted in an int.
+// So the inputs of a convolution, and three vocabularies, can be counted in an
+// int.
 static_assert(2 * std::int64_t{kMaxVocabularySize} * kMaxClsmWindow <=
               std::numeric_limits<int>::max());
 
@@ -149,6 +156,11 @@ absl::Status CheckWindow(const v1::ModelConfig& config) {
   const std::uint32_t window = config.clsm_window();
   if (config.tower() != v1::TOWER_KIND_CLSM) {
     return CheckFieldRange("clsm_window", window, 0, 0);
+  }
+  if (HasBigrams(config.features().kind())) {
+    return WrongField("features.kind",
+                      v1::FeatureKind_Name(config.features().kind()),
+                      "TOWER_KIND_CLSM has no bigrams");
   }
   SEMRANK_RETURN_IF_ERROR(
       CheckFieldRange("clsm_window", window, 1, kMaxClsmWindow));
@@ -245,7 +257,7 @@ absl::Status CheckLexical(const v1::ModelConfig& config) {
       static_cast<std::uint32_t>(FormatVersionOf(config))) {
     return WrongField("format_version",
                       absl::StrFormat("%d", config.format_version()),
-                      "it must be 2 with lexical, and 1 without");
+                      "it must be 2 with lexical or bigrams, and 1 without");
   }
   if (!config.has_lexical()) return absl::OkStatus();
   if (config.tower() == v1::TOWER_KIND_SSI) {

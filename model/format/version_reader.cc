@@ -176,6 +176,16 @@ absl::StatusOr<std::optional<WordVocabulary>> ReadWords(
                 WordVocabulary::FromList(std::move(lines)));
 }
 
+absl::StatusOr<std::optional<WordVocabulary>> ReadBigrams(
+    const VersionFiles& files, const v1::ModelConfig& config) {
+  if (!ListsBigrams(config)) return std::nullopt;
+  SEMRANK_ASSIGN_OR_RETURN(
+      std::vector<std::string> lines,
+      ReadLines(files, kBigramsFile, config.features().num_bigrams()));
+  return InFile(files.Path(kBigramsFile),
+                WordVocabulary::FromBigramList(std::move(lines)));
+}
+
 // Upper bound of the weights file: a header and the expected tensors. Checked
 // before the file is mapped.
 std::uint64_t MaxWeightBytes(const v1::ModelConfig& config) {
@@ -220,9 +230,11 @@ absl::StatusOr<std::shared_ptr<const TwoTowerModel>> ReadVersion(
                            files.Map(kWeightsFile, MaxWeightBytes(config)));
   SEMRANK_ASSIGN_OR_RETURN(auto words, ReadWords(files, config));
   SEMRANK_ASSIGN_OR_RETURN(auto ngrams, ReadNgrams(files, config));
+  SEMRANK_ASSIGN_OR_RETURN(auto bigrams, ReadBigrams(files, config));
   SEMRANK_ASSIGN_OR_RETURN(
       Featurizer featurizer,
-      InFile(folder, Featurizer::Create(std::move(ngrams), std::move(words))));
+      InFile(folder, Featurizer::Create(std::move(ngrams), std::move(words),
+                                        std::move(bigrams))));
   SEMRANK_ASSIGN_OR_RETURN(
       const TensorMap tensors,
       ReadTensors(files.Path(kWeightsFile), *weights, config));

@@ -68,6 +68,7 @@ absl::Status CheckSpec(const v1::FeatureSpec& spec,
                        const Featurizer& featurizer) {
   const auto& ngrams = featurizer.ngrams();
   const auto& words = featurizer.words();
+  const auto& bigrams = featurizer.bigrams();
   SEMRANK_RETURN_IF_ERROR(CheckEqual("ngram_length", spec.ngram_length(),
                                      ngrams ? ngrams->ngram_length() : 0));
   SEMRANK_RETURN_IF_ERROR(
@@ -75,7 +76,10 @@ absl::Status CheckSpec(const v1::FeatureSpec& spec,
   SEMRANK_RETURN_IF_ERROR(
       CheckEqual("hash_buckets", spec.hash_buckets(),
                  ngrams && ngrams->hashed() ? ngrams->size() : 0));
-  return CheckEqual("num_words", spec.num_words(), words ? words->size() : 0);
+  SEMRANK_RETURN_IF_ERROR(
+      CheckEqual("num_words", spec.num_words(), words ? words->size() : 0));
+  return CheckEqual("num_bigrams", spec.num_bigrams(),
+                    bigrams ? bigrams->size() : 0);
 }
 
 }  // namespace semrank

@@ -1,5 +1,5 @@
-// ngrams.txt and words.txt: one entry a line, the line number is the index
-// (FORMAT.md).
+// ngrams.txt, words.txt and bigrams.txt: one entry a line, the line number is
+// the index (FORMAT.md).
 //
 //   Threads  thread-safe free functions.
 #ifndef SEMRANK_MODEL_FORMAT_VOCABULARY_FILE_H_

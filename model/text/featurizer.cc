@@ -8,30 +8,35 @@
 
 namespace semrank {
 absl::StatusOr<Featurizer> Featurizer::Create(
-    std::optional<NgramVocabulary> ngrams,
-    std::optional<WordVocabulary> words) {
-  if (!ngrams.has_value() && !words.has_value()) {
+    std::optional<NgramVocabulary> ngrams, std::optional<WordVocabulary> words,
+    std::optional<WordVocabulary> bigrams) {
+  if (!ngrams.has_value() && !words.has_value() && !bigrams.has_value()) {
     return absl::InvalidArgumentError(
-        "a featurizer needs letter n-grams, words or both; it got neither");
+        "a featurizer needs letter n-grams, words or bigrams; it got none");
   }
-  return Featurizer(std::move(ngrams), std::move(words));
+  return Featurizer(std::move(ngrams), std::move(words), std::move(bigrams));
 }
 
 int Featurizer::num_features() const {
-  return (ngrams_.has_value() ? ngrams_->size() : 0) +
-         (words_.has_value() ? words_->size() : 0);
+  return static_cast<int>(first_bigram()) + (bigrams_ ? bigrams_->size() : 0);
 }
 
 void Featurizer::AppendBag(std::string_view normalized, BagBatch& batch) const {
   const std::size_t begin = batch.indices.size();
   if (ngrams_.has_value()) ngrams_->AppendIndices(normalized, batch.indices);
+  const auto append = [&batch](const WordVocabulary& entries,
+                               std::uint32_t first, std::string_view entry) {
+    const std::optional<std::uint32_t> index = entries.Find(entry);
+    if (index.has_value()) batch.indices.push_back(first + *index);
+  };
   if (words_.has_value()) {
-    const auto first_word =
-        static_cast<std::uint32_t>(ngrams_.has_value() ? ngrams_->size() : 0);
     ForEachWord(normalized, [&](std::string_view word) {
-      if (const auto index = words_->Find(word); index.has_value()) {
-        batch.indices.push_back(first_word + *index);
-      }
+      append(*words_, first_word(), word);
+    });
+  }
+  if (bigrams_.has_value()) {
+    ForEachBigram(normalized, [&](std::string_view bigram) {
+      append(*bigrams_, first_bigram(), bigram);
     });
   }
   thread_local IndexSet set;

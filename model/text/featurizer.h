@@ -1,12 +1,14 @@
 // Normalised texts to bags of features, the input x of a tower (DSSM eq. 3,
-// l1 = W1 x): counts of letter n-grams, of words, or of both. Features are
-// numbered consecutively, n-grams first, then words.
+// l1 = W1 x): counts of letter n-grams, of words, of ordered word bigrams, or
+// of several of these. Features are numbered consecutively: n-grams, words,
+// bigrams.
 //
 //   Bag      (index, count) pairs, index rising, each index once, counts whole
-//            numbers >= 1. The bag of a text is the sum of its words' bags; the
-//            order of words does not matter. No known feature = empty bag.
+//            numbers >= 1. The bag of a text is the sum of its words' bags, in
+//            which the order of words does not matter, and of its bigrams. No
+//            known feature = empty bag.
 //   Words    for a tower that reads them in order: one bag per distinct word
-//            (word_sequences.h).
+//            (word_sequences.h), without bigrams.
 //   Threads  thread-safe.
 #ifndef SEMRANK_MODEL_TEXT_FEATURIZER_H_
 #define SEMRANK_MODEL_TEXT_FEATURIZER_H_
@@ -26,15 +28,17 @@ namespace semrank {
 
 class Featurizer {
  public:
-  // At least one vocabulary.
+  // At least one vocabulary; `bigrams` is from FromBigramList.
   static absl::StatusOr<Featurizer> Create(
       std::optional<NgramVocabulary> ngrams,
-      std::optional<WordVocabulary> words);
+      std::optional<WordVocabulary> words,
+      std::optional<WordVocabulary> bigrams = std::nullopt);
 
   // One more than the highest index.
   int num_features() const;
   const std::optional<NgramVocabulary>& ngrams() const { return ngrams_; }
   const std::optional<WordVocabulary>& words() const { return words_; }
+  const std::optional<WordVocabulary>& bigrams() const { return bigrams_; }
 
   // Appends the bag of one text from NormalizeText. Allocates only while the
   // batch's vectors grow.
@@ -45,11 +49,24 @@ class Featurizer {
 
  private:
   Featurizer(std::optional<NgramVocabulary> ngrams,
-             std::optional<WordVocabulary> words)
-      : ngrams_(std::move(ngrams)), words_(std::move(words)) {}
+             std::optional<WordVocabulary> words,
+             std::optional<WordVocabulary> bigrams)
+      : ngrams_(std::move(ngrams)),
+        words_(std::move(words)),
+        bigrams_(std::move(bigrams)) {}
+
+  // Index of the first word and of the first bigram.
+  std::uint32_t first_word() const {
+    return ngrams_ ? static_cast<std::uint32_t>(ngrams_->size()) : 0;
+  }
+  std::uint32_t first_bigram() const {
+    return first_word() +
+           (words_ ? static_cast<std::uint32_t>(words_->size()) : 0);
+  }
 
   std::optional<NgramVocabulary> ngrams_;
   std::optional<WordVocabulary> words_;
+  std::optional<WordVocabulary> bigrams_;
 };
 
 }  // namespace semrank

@@ -11,6 +11,7 @@
 #ifndef SEMRANK_MODEL_TEXT_NORMALIZER_H_
 #define SEMRANK_MODEL_TEXT_NORMALIZER_H_
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -36,6 +37,22 @@ void ForEachWord(std::string_view normalized, Visitor visit) {
     visit(normalized.substr(0, end));
     if (end == std::string_view::npos) return;
     normalized.remove_prefix(end + 1);
+  }
+}
+
+// Calls visit(std::string_view bigram) for each two adjacent words of a
+// normalised text, "first second" as they stand there.
+template <typename Visitor>
+void ForEachBigram(std::string_view normalized, Visitor visit) {
+  std::size_t begin = 0;
+  std::size_t second = normalized.find(' ');
+  while (second != std::string_view::npos) {
+    const std::size_t end = normalized.find(' ', second + 1);
+    visit(normalized.substr(begin, end == std::string_view::npos
+                                       ? std::string_view::npos
+                                       : end - begin));
+    begin = second + 1;
+    second = end;
   }
 }
 

@@ -60,6 +60,13 @@ void VocabularyBuilder::AddText(std::string_view normalized) {
   });
 }
 
+void VocabularyBuilder::AddBigrams(std::string_view normalized) {
+  ForEachBigram(normalized, [&](std::string_view bigram) {
+    if (++bigram_counts_[ToAbsl(bigram)] > 1) return;
+    num_characters_ += static_cast<std::int64_t>(bigram.size());
+  });
+}
+
 void VocabularyBuilder::ForgetRareWords(std::int64_t num_words,
                                         int ngram_length) {
   const std::int64_t lowest = LowestKept(word_counts_, num_words);
@@ -77,9 +84,23 @@ void VocabularyBuilder::ForgetRareWords(std::int64_t num_words,
   });
 }
 
+void VocabularyBuilder::ForgetRareBigrams(std::int64_t num_bigrams) {
+  const std::int64_t lowest = LowestKept(bigram_counts_, num_bigrams);
+  absl::erase_if(bigram_counts_, [&](const auto& entry) {
+    if (entry.second >= lowest) return false;
+    num_characters_ -= static_cast<std::int64_t>(entry.first.size());
+    return true;
+  });
+}
+
 std::vector<std::string> VocabularyBuilder::Words(
     std::int64_t max_size, std::int64_t min_count) const {
   return MostFrequent(word_counts_, max_size, min_count);
+}
+
+std::vector<std::string> VocabularyBuilder::Bigrams(
+    std::int64_t max_size, std::int64_t min_count) const {
+  return MostFrequent(bigram_counts_, max_size, min_count);
 }
 
 std::vector<std::string> VocabularyBuilder::LetterNgrams(

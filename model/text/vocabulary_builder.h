@@ -14,32 +14,42 @@
 
 namespace semrank {
 
-// Counts words of normalised texts. n-grams are derived from the distinct words
-// at the end, so a text costs one look-up per word.
+// Counts words, and on demand bigrams, of normalised texts. n-grams are derived
+// from the distinct words at the end, so a text costs one look-up per word.
 class VocabularyBuilder {
  public:
   void AddText(std::string_view normalized);
+  // Counts the bigrams of the text, and nothing else of it.
+  void AddBigrams(std::string_view normalized);
 
   // Bounds memory: drops all but the `num_words` most frequent words and counts
   // the n-grams, of that length, of dropped words. A dropped word that occurs
   // again is counted from 0. n-grams of dropped words are bounded likewise.
   void ForgetRareWords(std::int64_t num_words, int ngram_length);
+  // Drops all but the `num_bigrams` most frequent bigrams.
+  void ForgetRareBigrams(std::int64_t num_bigrams);
 
-  // Words that were not dropped.
+  // Words and bigrams that were not dropped.
   std::int64_t num_distinct_words() const {
     return static_cast<std::int64_t>(word_counts_.size());
   }
-  // Total length of these words in bytes.
+  std::int64_t num_distinct_bigrams() const {
+    return static_cast<std::int64_t>(bigram_counts_.size());
+  }
+  // Total length of these words and bigrams in bytes.
   std::int64_t num_characters() const { return num_characters_; }
   // Most frequent first, ties in byte order; at most max_size (0 = all), each
   // seen at least min_count times.
   std::vector<std::string> Words(std::int64_t max_size,
                                  std::int64_t min_count) const;
+  std::vector<std::string> Bigrams(std::int64_t max_size,
+                                   std::int64_t min_count) const;
   std::vector<std::string> LetterNgrams(int ngram_length, std::int64_t max_size,
                                         std::int64_t min_count) const;
 
  private:
   absl::flat_hash_map<std::string, std::int64_t> word_counts_;
+  absl::flat_hash_map<std::string, std::int64_t> bigram_counts_;
   std::int64_t num_characters_ = 0;
   absl::flat_hash_map<std::string, std::int64_t>
       ngram_counts_;  // of dropped words

@@ -9,35 +9,58 @@
 namespace semrank {
 namespace {
 
-absl::Status CheckWord(std::string_view word, std::size_t line) {
-  const char* problem = nullptr;
-  if (word.empty()) problem = "is empty";
+// What is wrong with an entry; null if nothing is.
+const char* WordProblem(std::string_view word) {
+  if (word.empty()) return "is empty";
   if (word.find_first_of(" \r\n") != word.npos) {
-    problem = "contains a blank or line break";
+    return "contains a blank or line break";
   }
-  if (problem == nullptr) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrFormat("word \"%s\" in line %d %s", word, line, problem));
+  return nullptr;
+}
+
+const char* BigramProblem(std::string_view bigram) {
+  const std::size_t blank = bigram.find(' ');
+  if (blank == bigram.npos || WordProblem(bigram.substr(0, blank)) != nullptr ||
+      WordProblem(bigram.substr(blank + 1)) != nullptr) {
+    return "is not two words with one blank between them";
+  }
+  return nullptr;
 }
 
 }  // namespace
 
 absl::StatusOr<WordVocabulary> WordVocabulary::FromList(
     std::vector<std::string> words) {
+  return Make(std::move(words), /*bigrams=*/false);
+}
+
+absl::StatusOr<WordVocabulary> WordVocabulary::FromBigramList(
+    std::vector<std::string> bigrams) {
+  return Make(std::move(bigrams), /*bigrams=*/true);
+}
+
+absl::StatusOr<WordVocabulary> WordVocabulary::Make(
+    std::vector<std::string> words, bool bigrams) {
+  const char* const name = bigrams ? "bigram" : "word";
   if (words.empty() || words.size() > kMaxVocabularySize) {
     return absl::InvalidArgumentError(
-        absl::StrFormat("number of words %d is not in [1, %d]", words.size(),
-                        kMaxVocabularySize));
+        absl::StrFormat("number of %ss %d is not in [1, %d]", name,
+                        words.size(), kMaxVocabularySize));
   }
   WordVocabulary vocabulary;
   vocabulary.index_of_.reserve(words.size());
   for (std::size_t i = 0; i < words.size(); ++i) {
-    if (auto s = CheckWord(words[i], i + 1); !s.ok()) return s;
+    const char* const problem =
+        bigrams ? BigramProblem(words[i]) : WordProblem(words[i]);
+    if (problem != nullptr) {
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "%s \"%s\" in line %d %s", name, words[i], i + 1, problem));
+    }
     const auto [entry, added] =
         vocabulary.index_of_.emplace(words[i], static_cast<std::uint32_t>(i));
     if (!added) {
       return absl::InvalidArgumentError(
-          absl::StrFormat("word \"%s\" occurs in line %d and in line %d",
+          absl::StrFormat("%s \"%s\" occurs in line %d and in line %d", name,
                           words[i], entry->second + 1, i + 1));
     }
   }

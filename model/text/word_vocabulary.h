@@ -1,5 +1,8 @@
-// Whole words to indices: the features of DSSM's row 9 and of SSI.
+// Whole words to indices, the features of DSSM's row 9 and of SSI, or ordered
+// pairs of adjacent words ("bigrams"), which tell "open file" from "file open".
 //
+//   Entry    words with single blanks between them, so that a bigram is looked
+//            up as it stands in a normalised text.
 //   Threads  thread-safe.
 #ifndef SEMRANK_MODEL_TEXT_WORD_VOCABULARY_H_
 #define SEMRANK_MODEL_TEXT_WORD_VOCABULARY_H_
@@ -21,14 +24,19 @@ class WordVocabulary {
   // contains a blank or line break, or occurs twice.
   static absl::StatusOr<WordVocabulary> FromList(
       std::vector<std::string> words);
+  // The same for bigrams: an entry is two words and one blank.
+  static absl::StatusOr<WordVocabulary> FromBigramList(
+      std::vector<std::string> bigrams);
 
   int size() const { return static_cast<int>(words_.size()); }
   const std::vector<std::string>& words() const { return words_; }
-  // Index of a normalised word in [0, size()), or nothing.
+  // Index of a normalised word or bigram in [0, size()), or nothing.
   std::optional<std::uint32_t> Find(std::string_view word) const;
 
  private:
   WordVocabulary() = default;
+  static absl::StatusOr<WordVocabulary> Make(std::vector<std::string> entries,
+                                             bool bigrams);
 
   std::vector<std::string> words_;
   absl::flat_hash_map<std::string, std::uint32_t> index_of_;

@@ -14,6 +14,7 @@
 #include "model/cli/exit_code.h"
 #include "model/cli/interrupt.h"
 #include "model/cli/progress.h"
+#include "model/format/model_config.h"
 #include "model/text/vocabulary_builder.h"
 #include "model/text/word_sequences.h"
 #include "model/train/data/memory_budget.h"
@@ -71,22 +72,36 @@ class StreamCounter {
 
  private:
   void AddForTraining(const ClickPair& pair) {
-    vocabulary_.AddText(pair.query);
-    vocabulary_.AddText(pair.title);
+    for (const std::string* text : {&pair.query, &pair.title}) {
+      vocabulary_.AddText(*text);
+      if (HasBigrams(options_.features.kind)) vocabulary_.AddBigrams(*text);
+    }
     for (int i = 0; i < 2 * NumPaddings(options_.tower); ++i) {
       vocabulary_.AddText(kPaddingWord);
     }
-    while (CountedWordsBytes(vocabulary_.num_distinct_words(),
+    while (CountedWordsBytes(vocabulary_.num_distinct_words() +
+                                 vocabulary_.num_distinct_bigrams(),
                              vocabulary_.num_characters()) >
            budget_.word_bytes) {
-      vocabulary_.ForgetRareWords(vocabulary_.num_distinct_words() / 2,
-                                  options_.features.ngram_length);
+      ForgetRareEntries();
     }
     ++statistics_.train_pairs;
     statistics_.clicks += CappedClicks(pair.clicks);
     statistics_.queries.Add(pair.query);
     statistics_.titles.Add(pair.title);
     titles_.Add(hash_(pair.title), pair.title);
+  }
+
+  // Half of the words, or half of the bigrams: there are usually more of these.
+  void ForgetRareEntries() {
+    const std::int64_t num_words = vocabulary_.num_distinct_words();
+    const std::int64_t num_bigrams = vocabulary_.num_distinct_bigrams();
+    if (num_bigrams > num_words) {
+      vocabulary_.ForgetRareBigrams(num_bigrams / 2);
+    } else {
+      vocabulary_.ForgetRareWords(num_words / 2,
+                                  options_.features.ngram_length);
+    }
   }
 
   static std::int64_t HeldOutBytes(const ClickPair& pair) {

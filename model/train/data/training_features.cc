@@ -1,9 +1,12 @@
 #include "model/train/data/training_features.h"
 
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "model/base/status_macros.h"
+#include "model/format/model_config.h"
 #include "model/text/normalizer.h"
 
 namespace semrank {
@@ -15,6 +18,7 @@ absl::StatusOr<Featurizer> ChooseFeatures(const FeatureOptions& options,
   VocabularyBuilder builder;
   for (const TextId id : ids) {
     builder.AddText(texts.text(id));
+    if (HasBigrams(options.kind)) builder.AddBigrams(texts.text(id));
     for (int i = 0; i < num_paddings; ++i) builder.AddText(kPaddingWord);
   }
   return MakeFeaturizer(options, builder);
@@ -24,7 +28,7 @@ absl::StatusOr<Featurizer> MakeFeaturizer(const FeatureOptions& options,
                                           const VocabularyBuilder& builder) {
   if (options.given != nullptr) return *options.given;
   std::optional<NgramVocabulary> ngrams;
-  if (options.kind != v1::FEATURE_KIND_WORDS) {
+  if (HasLetters(options.kind)) {
     SEMRANK_ASSIGN_OR_RETURN(
         ngrams, options.hash_buckets > 0
                     ? NgramVocabulary::Hashed(options.ngram_length,
@@ -36,11 +40,22 @@ absl::StatusOr<Featurizer> MakeFeaturizer(const FeatureOptions& options,
                                                /*min_count=*/1)));
   }
   std::optional<WordVocabulary> words;
-  if (options.kind != v1::FEATURE_KIND_LETTERS) {
+  if (HasWords(options.kind)) {
     SEMRANK_ASSIGN_OR_RETURN(words, WordVocabulary::FromList(builder.Words(
                                         options.max_words, /*min_count=*/1)));
   }
-  return Featurizer::Create(std::move(ngrams), std::move(words));
+  std::optional<WordVocabulary> bigrams;
+  if (HasBigrams(options.kind)) {
+    std::vector<std::string> listed =
+        builder.Bigrams(options.max_bigrams, options.min_bigram_count);
+    // Few or short texts may repeat no bigram; other features do without them.
+    if (!listed.empty() || options.kind == v1::FEATURE_KIND_BIGRAMS) {
+      SEMRANK_ASSIGN_OR_RETURN(
+          bigrams, WordVocabulary::FromBigramList(std::move(listed)));
+    }
+  }
+  return Featurizer::Create(std::move(ngrams), std::move(words),
+                            std::move(bigrams));
 }
 
 TextForm TextFormOf(const TowerOptions& options) {
@@ -51,17 +66,20 @@ TextForm TextFormOf(const TowerOptions& options) {
 v1::FeatureSpec DescribeFeatures(const Featurizer& featurizer) {
   const auto& ngrams = featurizer.ngrams();
   const auto& words = featurizer.words();
+  const auto& bigrams = featurizer.bigrams();
   v1::FeatureSpec spec;
   spec.set_normalizer_version(kNormalizerVersion);
-  spec.set_kind(!words    ? v1::FEATURE_KIND_LETTERS
-                : !ngrams ? v1::FEATURE_KIND_WORDS
-                          : v1::FEATURE_KIND_LETTERS_AND_WORDS);
+  spec.set_kind(
+      static_cast<v1::FeatureKind>((ngrams ? v1::FEATURE_KIND_LETTERS : 0) |
+                                   (words ? v1::FEATURE_KIND_WORDS : 0) |
+                                   (bigrams ? v1::FEATURE_KIND_BIGRAMS : 0)));
   if (ngrams) {
     spec.set_ngram_length(ngrams->ngram_length());
     spec.set_num_ngrams(ngrams->size());
     if (ngrams->hashed()) spec.set_hash_buckets(ngrams->size());
   }
   if (words) spec.set_num_words(words->size());
+  if (bigrams) spec.set_num_bigrams(bigrams->size());
   spec.set_weighting(v1::FEATURE_WEIGHTING_COUNT);
   return spec;
 }

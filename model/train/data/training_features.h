@@ -13,10 +13,10 @@
 
 namespace semrank {
 
-// Letter n-grams: all that occur in the texts `ids`, or hashed. Words: the
-// most frequent, by the number of times they stand in these texts, each
-// distinct text counting once. Of a CLSM each text has `num_paddings` times the
-// word kPaddingWord.
+// Letter n-grams: all that occur in the texts `ids`, or hashed. Words and
+// bigrams: the most frequent, by the number of times they stand in these texts,
+// each distinct text counting once. Without bigrams if too few repeat. Of a
+// CLSM each text has `num_paddings` times the word kPaddingWord.
 absl::StatusOr<Featurizer> ChooseFeatures(const FeatureOptions& options,
                                           const TextInterner& texts,
                                           std::span<const TextId> ids,

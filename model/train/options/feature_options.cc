@@ -13,7 +13,7 @@ void AddFeatureOptions(CommandLine& command_line, FeatureOptions& options) {
   command_line.Group("Features");
   command_line.Add("features", &options.kind,
                    "Input of the towers: letter n-grams of each word, words, "
-                   "or both.",
+                   "bigrams (two adjacent words in order), or a sum of these.",
                    kFeatureNames);
   command_line.Group("Features", CommandLine::Level::kAdvanced);
   command_line.Add("ngram_length", &options.ngram_length,
@@ -28,13 +28,21 @@ void AddFeatureOptions(CommandLine& command_line, FeatureOptions& options) {
                    "Size of the vocabulary with words: the most frequent ones "
                    "of the training texts. 0 = all.",
                    {.min = 0, .max = kMaxVocabularySize});
+  command_line.Add(
+      "max_bigrams", &options.max_bigrams,
+      "Size of the vocabulary with bigrams: the most frequent ones "
+      "of the training texts. 0 = all.",
+      {.min = 0, .max = kMaxVocabularySize});
+  command_line.Add("min_bigram_count", &options.min_bigram_count,
+                   "Training texts that a bigram must stand in.", {.min = 1});
 }
 
 absl::Status Resolve(FeatureOptions& features) {
-  if (features.hash_buckets > 0 && features.kind == v1::FEATURE_KIND_WORDS) {
-    return FlagError("hash_buckets",
-                     absl::StrFormat("%d", features.hash_buckets),
-                     "hashes letter n-grams, and --features=words has none");
+  if (features.hash_buckets > 0 && !HasLetters(features.kind)) {
+    return FlagError(
+        "hash_buckets", absl::StrFormat("%d", features.hash_buckets),
+        absl::StrFormat("hashes letter n-grams, and --features=%s has none",
+                        NameOf(features.kind, kFeatureNames)));
   }
   return absl::OkStatus();
 }

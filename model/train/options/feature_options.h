@@ -19,6 +19,10 @@ struct FeatureOptions {
   int hash_buckets = 0;
   // The most frequent words of the training texts; 0 = all.
   int max_words = 40000;
+  // The same for bigrams.
+  int max_bigrams = 100'000;
+  // A bigram in fewer of the training texts is dropped.
+  int min_bigram_count = 2;
   // The vocabularies of another model; null = chosen from the training texts.
   std::shared_ptr<const Featurizer> given = nullptr;
 };

@@ -58,7 +58,8 @@ absl::StatusOr<std::int64_t> ModelBytes(const TrainOptions& options,
 std::string_view ModelSizeFlags(const TowerOptions& options) {
   return options.kind == v1::TOWER_KIND_SSI
              ? "--max_words, --embedding_dim, --optimizer=sgd"
-             : "--hash_buckets, --hidden, --shared_towers, --optimizer=sgd";
+             : "--hash_buckets, --max_bigrams, --hidden, --shared_towers, "
+               "--optimizer=sgd";
 }
 
 }  // namespace semrank

@@ -21,7 +21,11 @@ inline constexpr Named<v1::SsiVariant> kSsiVariantNames[] = {
 inline constexpr Named<v1::FeatureKind> kFeatureNames[] = {
     {"letters", v1::FEATURE_KIND_LETTERS},
     {"words", v1::FEATURE_KIND_WORDS},
-    {"letters+words", v1::FEATURE_KIND_LETTERS_AND_WORDS}};
+    {"bigrams", v1::FEATURE_KIND_BIGRAMS},
+    {"letters+words", v1::FEATURE_KIND_LETTERS_AND_WORDS},
+    {"letters+bigrams", v1::FEATURE_KIND_LETTERS_AND_BIGRAMS},
+    {"words+bigrams", v1::FEATURE_KIND_WORDS_AND_BIGRAMS},
+    {"letters+words+bigrams", v1::FEATURE_KIND_LETTERS_WORDS_AND_BIGRAMS}};
 inline constexpr Named<v1::Activation> kActivationNames[] = {
     {"linear", v1::ACTIVATION_IDENTITY}, {"tanh", v1::ACTIVATION_TANH}};
 

@@ -148,6 +148,11 @@ absl::Status ResolveOptions(TrainOptions& options) {
                      "used by --negative_sampling=shown and --hard_negatives "
                      "only");
   }
+  if (options.tower.kind == v1::TOWER_KIND_CLSM &&
+      HasBigrams(options.features.kind)) {
+    return FlagError("features", NameOf(options.features.kind, kFeatureNames),
+                     "--tower=clsm reads words in order and has no bigrams");
+  }
   SEMRANK_RETURN_IF_ERROR(Resolve(options.ssi));
   if (options.tower.kind == v1::TOWER_KIND_SSI) {
     SEMRANK_RETURN_IF_ERROR(ResolveSsi(options));

@@ -62,6 +62,9 @@ FeatureOptions FeaturesOf(const v1::FeatureSpec& spec) {
   if (spec.num_words() > 0) {
     options.max_words = static_cast<int>(spec.num_words());
   }
+  if (spec.num_bigrams() > 0) {
+    options.max_bigrams = static_cast<int>(spec.num_bigrams());
+  }
   return options;
 }
 
@@ -173,6 +176,10 @@ absl::Status CheckInitialModel(const TrainOptions& taken,
   const int max_words = options.features.max_words;
   if (max_words > 0 && max_words < taken.features.max_words) {
     return CheckSame("max_words", taken.features.max_words, max_words);
+  }
+  const int max_bigrams = options.features.max_bigrams;
+  if (max_bigrams > 0 && max_bigrams < taken.features.max_bigrams) {
+    return CheckSame("max_bigrams", taken.features.max_bigrams, max_bigrams);
   }
   return CheckSsi(taken.ssi, options.ssi);
 }

@@ -41,11 +41,15 @@ bool HasNoVectors(const Options& options) {
 }
 
 bool HasNoLetters(const Options& options) {
-  return options.features.kind == v1::FEATURE_KIND_WORDS;
+  return !HasLetters(options.features.kind);
 }
 
 bool HasNoWords(const Options& options) {
-  return options.features.kind == v1::FEATURE_KIND_LETTERS;
+  return !HasWords(options.features.kind);
+}
+
+bool HasNoBigrams(const Options& options) {
+  return !HasBigrams(options.features.kind);
 }
 
 struct Rule {
@@ -60,7 +64,9 @@ constexpr Rule kRules[] = {
     {"gamma", IsSsi, Tower},
     {"hidden", HasOneLayer, Tower},
     {"margin", IsNotSsi, Tower},
+    {"max_bigrams", HasNoBigrams, Features},
     {"max_words", HasNoWords, Features},
+    {"min_bigram_count", HasNoBigrams, Features},
     {"ngram_length", HasNoLetters, Features},
     {"shared_towers", IsSsi, Tower},
     {"ssi", IsNotSsi, Tower},

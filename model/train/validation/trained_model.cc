@@ -35,7 +35,6 @@ void DescribeSsiModel(const TrainOptions& options, const Featurizer& featurizer,
 v1::ModelConfig DescribeModel(const TrainOptions& options,
                               const Featurizer& featurizer) {
   v1::ModelConfig config;
-  config.set_format_version(FormatVersionOf(config));
   config.set_name(NameOfFolder(options.data.model_dir));
   config.set_tower(options.tower.kind);
   config.mutable_hidden_dims()->Add(options.tower.hidden_dims.begin(),
@@ -45,6 +44,7 @@ v1::ModelConfig DescribeModel(const TrainOptions& options,
   config.set_shared_towers(options.tower.shared);
   config.set_clsm_window(options.tower.clsm_window);
   *config.mutable_features() = DescribeFeatures(featurizer);
+  config.set_format_version(FormatVersionOf(config));
   config.set_gamma(options.loss.gamma);
   config.set_score_kind(v1::SCORE_KIND_COSINE);
 

@@ -81,6 +81,8 @@ TEST_F(ModelBundleTest, EveryKindOfModelSurvivesTheRoundTrip) {
       {.shared_towers = true},
       {.features = v1::FEATURE_KIND_WORDS},
       {.features = v1::FEATURE_KIND_LETTERS_AND_WORDS},
+      {.features = v1::FEATURE_KIND_BIGRAMS},
+      {.features = v1::FEATURE_KIND_LETTERS_WORDS_AND_BIGRAMS},
       {.hash_buckets = 50},
       {.hidden_dims = {}},
       {.tower = v1::TOWER_KIND_CLSM, .clsm_window = 3},

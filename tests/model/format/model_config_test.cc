@@ -190,6 +190,24 @@ INSTANTIATE_TEST_SUITE_P(
         BadConfig{"WordsWithoutKind",
                   [](auto& c) { c.mutable_features()->set_num_words(3); },
                   kInvalid, "num_words is 3"},
+        BadConfig{"BigramsWithoutKind",
+                  [](auto& c) { c.mutable_features()->set_num_bigrams(3); },
+                  kInvalid, "num_bigrams is 3"},
+        BadConfig{"KindWithoutBigrams",
+                  [](auto& c) {
+                    c.mutable_features()->set_kind(
+                        v1::FEATURE_KIND_LETTERS_AND_BIGRAMS);
+                  },
+                  kInvalid, "num_bigrams is 0"},
+        BadConfig{"ClsmWithBigrams",
+                  [](auto& c) {
+                    c.set_tower(v1::TOWER_KIND_CLSM);
+                    c.set_clsm_window(3);
+                    c.mutable_features()->set_kind(
+                        v1::FEATURE_KIND_LETTERS_AND_BIGRAMS);
+                    c.mutable_features()->set_num_bigrams(3);
+                  },
+                  kInvalid, "TOWER_KIND_CLSM has no bigrams"},
         BadConfig{"LettersWithoutKind",
                   [](auto& c) {
                     c.mutable_features()->set_kind(v1::FEATURE_KIND_WORDS);

@@ -1,4 +1,4 @@
-// A small model to publish: letters and words or either, DSSM or linear, with
+// A small model to publish: letters, words, bigrams, DSSM or linear, with
 // random weights that are the same in every run.
 #ifndef SEMRANK_TESTS_MODEL_FORMAT_TINY_MODEL_H_
 #define SEMRANK_TESTS_MODEL_FORMAT_TINY_MODEL_H_
@@ -61,15 +61,20 @@ class TinyModel {
   static Featurizer MakeFeaturizer(const TinyModelOptions& options) {
     std::optional<NgramVocabulary> ngrams;
     std::optional<WordVocabulary> words;
-    if (options.features != v1::FEATURE_KIND_WORDS) {
+    if (HasLetters(options.features)) {
       ngrams = options.hash_buckets > 0
                    ? *NgramVocabulary::Hashed(3, options.hash_buckets)
                    : *NgramVocabulary::FromList(3, Ngrams());
     }
-    if (options.features != v1::FEATURE_KIND_LETTERS) {
+    if (HasWords(options.features)) {
       words = *WordVocabulary::FromList({"cat", "dog", "über"});
     }
-    return *Featurizer::Create(std::move(ngrams), std::move(words));
+    std::optional<WordVocabulary> bigrams;
+    if (HasBigrams(options.features)) {
+      bigrams = *WordVocabulary::FromBigramList({"cat dog", "dog über"});
+    }
+    return *Featurizer::Create(std::move(ngrams), std::move(words),
+                               std::move(bigrams));
   }
 
   v1::ModelConfig MakeConfig(const TinyModelOptions& options) const {
@@ -79,7 +84,6 @@ class TinyModel {
       config.mutable_lexical()->set_ngram_length(3);
       config.mutable_lexical()->set_num_buckets(64);
     }
-    config.set_format_version(FormatVersionOf(config));
     config.set_name("tiny");
     config.set_tower(options.tower);
     config.mutable_hidden_dims()->Add(options.hidden_dims.begin(),
@@ -100,6 +104,9 @@ class TinyModel {
     }
     if (featurizer_.words())
       features.set_num_words(featurizer_.words()->size());
+    if (featurizer_.bigrams())
+      features.set_num_bigrams(featurizer_.bigrams()->size());
+    config.set_format_version(FormatVersionOf(config));
     return config;
   }
 

@@ -67,6 +67,18 @@ TEST(FeaturizerTest, WordsAreNumberedBehindNgrams) {
   EXPECT_EQ(BagOf(featurizer, "a a b"), (Bag{{0, 2}, {1, 1}, {2, 1}, {3, 2}}));
 }
 
+TEST(FeaturizerTest, BigramsAreNumberedBehindWordsAndKeepTheOrderOfWords) {
+  const Featurizer featurizer = *Featurizer::Create(
+      *NgramVocabulary::FromList(3, {"#a#"}), *WordVocabulary::FromList({"b"}),
+      *WordVocabulary::FromBigramList({"b a", "a b", "b c"}));
+  EXPECT_EQ(featurizer.num_features(), 5);
+  EXPECT_EQ(BagOf(featurizer, "a b a b"),
+            (Bag{{0, 2}, {1, 2}, {2, 1}, {3, 2}}));
+  EXPECT_EQ(BagOf(featurizer, "b"), (Bag{{1, 1}}));
+  EXPECT_EQ(BagOf(featurizer, "b x c"), (Bag{{1, 1}}));
+  EXPECT_EQ(BagOf(featurizer, "b c"), (Bag{{1, 1}, {4, 1}}));
+}
+
 TEST(FeaturizerTest, NoKnownFeatureIsAnEmptyBag) {
   const Featurizer featurizer = MakeFeaturizer({"#a#"}, {"a"});
   BagBatch batch;

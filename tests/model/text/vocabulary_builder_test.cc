@@ -57,6 +57,23 @@ TEST(VocabularyBuilderTest, OrderOfTextsDoesNotMatter) {
   EXPECT_EQ(forward.LetterNgrams(3, 0, 1), backward.LetterNgrams(3, 0, 1));
 }
 
+TEST(VocabularyBuilderTest, BigramsAreCountedOnDemandAndBounded) {
+  VocabularyBuilder builder;
+  builder.AddText("a b");
+  builder.AddBigrams("a b c");
+  builder.AddBigrams("b c a b");
+  builder.AddBigrams("c");
+  EXPECT_EQ(builder.num_distinct_words(), 2);
+  EXPECT_THAT(builder.Bigrams(0, 1), ElementsAre("a b", "b c", "c a"));
+  EXPECT_THAT(builder.Bigrams(1, 1), ElementsAre("a b"));
+  EXPECT_THAT(builder.Bigrams(0, 2), ElementsAre("a b", "b c"));
+  EXPECT_EQ(builder.num_characters(), 2 + 9);
+  builder.ForgetRareBigrams(2);
+  EXPECT_THAT(builder.Bigrams(0, 1), ElementsAre("a b", "b c"));
+  EXPECT_EQ(builder.num_distinct_bigrams(), 2);
+  EXPECT_EQ(builder.num_characters(), 2 + 6);
+}
+
 TEST(VocabularyBuilderTest, ForgottenWordsLeaveTheirNgrams) {
   VocabularyBuilder builder;
   builder.AddText("aab aab abb abb bba bba caa");

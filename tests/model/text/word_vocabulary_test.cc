@@ -5,9 +5,11 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "model/text/normalizer.h"
 #include "tests/support/status_matchers.h"
 
 namespace semrank {
@@ -26,6 +28,27 @@ TEST(WordVocabularyTest, IndexIsThePlaceInTheList) {
   EXPECT_EQ(vocabulary.Find("5"), 2u);
   EXPECT_EQ(vocabulary.Find("goo"), std::nullopt);
   EXPECT_EQ(vocabulary.Find(""), std::nullopt);
+}
+
+TEST(WordVocabularyTest, FindsBigramsAsTheyStandInAText) {
+  ASSERT_OK_AND_ASSIGN(const WordVocabulary bigrams,
+                       WordVocabulary::FromBigramList({"a b", "b c"}));
+  std::vector<std::string> found;
+  ForEachBigram("a b c a b", [&](std::string_view bigram) {
+    if (bigrams.Find(bigram).has_value()) found.emplace_back(bigram);
+  });
+  EXPECT_THAT(found, ::testing::ElementsAre("a b", "b c", "a b"));
+  ForEachBigram("one", [](std::string_view) { FAIL(); });
+  ForEachBigram("", [](std::string_view) { FAIL(); });
+}
+
+TEST(WordVocabularyTest, ABigramIsTwoWordsWithOneBlankBetweenThem) {
+  for (const char* wrong : {"", "a", " a", "a ", "a  b", "a b c", "a \nb"}) {
+    EXPECT_THAT(WordVocabulary::FromBigramList({"x y", wrong}),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         ::testing::HasSubstr("line 2")))
+        << wrong;
+  }
 }
 
 TEST(WordVocabularyTest, WorksAfterCopyAndMove) {

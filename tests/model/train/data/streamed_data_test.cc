@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_format.h"
 #include "model/train/data/memory_budget.h"
 #include "tests/model/train/data/streamed_log_fixture.h"
 
@@ -131,6 +132,20 @@ TEST_F(StreamedDataTest, OneTitleIsRefused) {
   options_.data.memory_limit = 100'000;
   EXPECT_THAT(Load(), StatusIs(absl::StatusCode::kInvalidArgument,
                                HasSubstr("fewer than two titles")));
+}
+
+TEST_F(StreamedDataTest, BigramsAreCountedInBoundedMemory) {
+  std::string lines;
+  for (int i = 0; i < 20000; ++i) {
+    lines += absl::StrFormat("open file %d\tclose file %d\n", i, i);
+  }
+  options_.data.train_files = {dir_.Write("pairs.tsv", lines)};
+  options_.features.kind = v1::FEATURE_KIND_LETTERS_AND_BIGRAMS;
+  ASSERT_OK_AND_ASSIGN(const TrainingData data, Load());
+  ASSERT_NE(data.stream, nullptr);
+  EXPECT_THAT(data.featurizer.bigrams()->words(),
+              ::testing::IsSupersetOf({"close file", "open file"}));
+  EXPECT_LT(data.featurizer.bigrams()->size(), 20000);
 }
 
 TEST_F(StreamedDataTest, AllThatSsiLearnsCountsAgainstTheLimit) {

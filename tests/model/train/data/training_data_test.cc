@@ -116,6 +116,20 @@ TEST_F(LoadTrainingDataTest, WordsAndHashedLetters) {
   EXPECT_EQ(data.featurizer.words()->words()[0], "common");
 }
 
+TEST_F(LoadTrainingDataTest, BigramsOfOneTextAreLeftOut) {
+  options_.features = {.kind = v1::FEATURE_KIND_LETTERS_AND_BIGRAMS};
+  ASSERT_OK_AND_ASSIGN(
+      const TrainingData data,
+      Load("edit photos\tan editor for photos\n"
+           "photos for editing\tediting tools\n"
+           "photos for editing\tan editor for photos and editor for pages\n"));
+  EXPECT_THAT(data.featurizer.bigrams()->words(),
+              ::testing::ElementsAre("editor for", "an editor", "for photos"));
+  ASSERT_OK_AND_ASSIGN(const TrainingData without,
+                       Load("edit photos\tan editor\nx\ty\n"));
+  EXPECT_FALSE(without.featurizer.bigrams().has_value());
+}
+
 TEST_F(LoadTrainingDataTest, NoPairsIsAnError) {
   EXPECT_THAT(Load(""), StatusIs(absl::StatusCode::kInvalidArgument,
                                  HasSubstr("no usable pair")));
