@@ -27,6 +27,7 @@ enum class RandomPurpose : std::uint64_t {
   kBlockOrder = 8,
   kTextHash = 9,
   kQueryTypos = 10,
+  kLexicalFit = 11,
 };
 
 class Random {

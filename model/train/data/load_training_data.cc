@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -110,8 +111,12 @@ absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
   statistics.bad_lines = bad_lines.count();
   statistics.features = featurizer.num_features();
   TextBags bags(texts, featurizer, TextFormOf(options.tower));
+  std::vector<float> lexical_idf;
+  if (options.features.lexical_weight != 0) {
+    lexical_idf = LexicalIdfOf(texts, titles);
+  }
   std::shared_ptr<const TextInterner> kept_texts;
-  if (options.loss.query_typos > 0) {
+  if (options.loss.query_typos > 0 || !options.features.lexical_weight) {
     kept_texts = std::make_shared<TextInterner>(std::move(texts));
   }
   return TrainingData{std::move(featurizer),
@@ -122,7 +127,8 @@ absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
                       std::move(shown),
                       statistics,
                       /*stream=*/nullptr,
-                      std::move(kept_texts)};
+                      std::move(kept_texts),
+                      std::move(lexical_idf)};
 }
 
 }  // namespace

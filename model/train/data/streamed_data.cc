@@ -28,6 +28,15 @@ namespace {
 // As many are held out whatever they take.
 constexpr std::int64_t kMinValidPairs = 16;
 
+// The lexical weight is fitted on held-out queries, so there must be some.
+double HeldOutShare(const TrainOptions& options) {
+  const double share = options.data.valid_fraction;
+  const bool fits = !options.features.lexical_weight.has_value();
+  return fits && share == 0 && options.data.valid_pair_files.empty()
+             ? kDefaultValidFraction
+             : share;
+}
+
 // Everything that one pass over the files collects.
 class StreamCounter {
  public:
@@ -36,7 +45,7 @@ class StreamCounter {
         budget_(ShareForCounting(options)),
         hash_(options.seed),
         held_out_below_(
-            static_cast<std::uint64_t>(options.data.valid_fraction * 0x1p64)),
+            static_cast<std::uint64_t>(HeldOutShare(options) * 0x1p64)),
         titles_(budget_.max_titles, budget_.title_bytes) {}
 
   void Add(ClickPair pair) {
@@ -266,6 +275,12 @@ absl::StatusOr<TrainingData> LoadStreamedData(const TrainOptions& options,
       Describe(counter, featurizer, valid_pairs.size(), bad_lines);
   Print(statistics, stream->shuffle_bytes, options, counter.titles());
   TextBags bags(stream->texts, featurizer, TextFormOf(options.tower));
+  std::vector<float> lexical_idf;
+  if (options.features.lexical_weight != 0) {
+    lexical_idf = LexicalIdfOf(stream->texts, titles);
+  }
+  // Shares the ownership of the stream, whose member it is.
+  std::shared_ptr<const TextInterner> texts(stream, &stream->texts);
   return TrainingData{.featurizer = std::move(featurizer),
                       .bags = std::move(bags),
                       .train_pairs = {},
@@ -273,7 +288,9 @@ absl::StatusOr<TrainingData> LoadStreamedData(const TrainOptions& options,
                       .titles = std::move(titles),
                       .shown = std::move(shown),
                       .statistics = statistics,
-                      .stream = std::move(stream)};
+                      .stream = std::move(stream),
+                      .texts = std::move(texts),
+                      .lexical_idf = std::move(lexical_idf)};
 }
 
 }  // namespace semrank

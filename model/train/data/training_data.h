@@ -44,8 +44,12 @@ struct TrainingData {
   DataStatistics statistics;
   // Null when train_pairs holds the pairs.
   std::shared_ptr<const PairStream> stream;
-  // Those that `bags` numbers, where queries are mistyped; otherwise null.
+  // Those that `bags` numbers, where they are still needed: for typos in
+  // queries, or to fit the lexical weight; otherwise null.
   std::shared_ptr<const TextInterner> texts = nullptr;
+  // idf of the hashed letter n-grams of the lexical part, over `titles`; empty
+  // without one.
+  std::vector<float> lexical_idf = {};
 };
 
 }  // namespace semrank

@@ -1,5 +1,7 @@
 #include "model/train/data/training_features.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -7,6 +9,7 @@
 
 #include "model/base/status_macros.h"
 #include "model/format/model_config.h"
+#include "model/nn/lexical_part.h"
 #include "model/text/normalizer.h"
 
 namespace semrank {
@@ -56,6 +59,30 @@ absl::StatusOr<Featurizer> MakeFeaturizer(const FeatureOptions& options,
   }
   return Featurizer::Create(std::move(ngrams), std::move(words),
                             std::move(bigrams));
+}
+
+std::vector<float> LexicalIdfOf(const TextInterner& texts,
+                                std::span<const TextId> titles) {
+  const LexicalOptions options;
+  // Length and number of buckets are in range.
+  const NgramVocabulary ngrams =
+      NgramVocabulary::Hashed(options.ngram_length, options.num_buckets)
+          .value();
+  std::vector<std::int64_t> frequencies(options.num_buckets);
+  std::vector<std::uint32_t> buckets;
+  for (const TextId title : titles) {
+    buckets.clear();
+    ngrams.AppendIndices(texts.text(title), buckets);
+    std::sort(buckets.begin(), buckets.end());
+    buckets.erase(std::unique(buckets.begin(), buckets.end()), buckets.end());
+    for (const std::uint32_t bucket : buckets) ++frequencies[bucket];
+  }
+  std::vector<float> idf;
+  for (const std::int64_t frequency : frequencies) {
+    idf.push_back(
+        LexicalIdf(static_cast<std::int64_t>(titles.size()), frequency));
+  }
+  return idf;
 }
 
 TextForm TextFormOf(const TowerOptions& options) {

@@ -3,6 +3,7 @@
 #define SEMRANK_MODEL_TRAIN_DATA_TRAINING_FEATURES_H_
 
 #include <span>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "model/text/featurizer.h"
@@ -21,6 +22,11 @@ absl::StatusOr<Featurizer> ChooseFeatures(const FeatureOptions& options,
                                           const TextInterner& texts,
                                           std::span<const TextId> ids,
                                           int num_paddings);
+
+// idf of the kMaxLexicalBuckets hashed letter trigrams over the distinct titles
+// (lexical_part.h).
+std::vector<float> LexicalIdfOf(const TextInterner& texts,
+                                std::span<const TextId> titles);
 
 // What the towers read of texts.
 TextForm TextFormOf(const TowerOptions& options);

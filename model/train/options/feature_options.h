@@ -3,6 +3,8 @@
 #define SEMRANK_MODEL_TRAIN_OPTIONS_FEATURE_OPTIONS_H_
 
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "absl/status/status.h"
 #include "model/text/featurizer.h"
@@ -23,6 +25,10 @@ struct FeatureOptions {
   int max_bigrams = 100'000;
   // A bigram in fewer of the training texts is dropped.
   int min_bigram_count = 2;
+  // The lexical part beside the towers' vectors: auto, none or its weight.
+  std::string lexical = "none";
+  // What that stands for: the weight, 0 for none; nothing = it is fitted.
+  std::optional<double> lexical_weight = 0;
   // The vocabularies of another model; null = chosen from the training texts.
   std::shared_ptr<const Featurizer> given = nullptr;
 };

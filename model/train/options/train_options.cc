@@ -81,6 +81,10 @@ absl::Status ResolveSsi(TrainOptions& options) {
     return FlagError("features", NameOf(options.features.kind, kFeatureNames),
                      "--tower=ssi compares words");
   }
+  if (options.features.lexical_weight != 0) {
+    return FlagError("lexical", options.features.lexical,
+                     "--tower=ssi has words of its own");
+  }
   if (options.tower.dropout > 0) {
     return FlagError("dropout", absl::StrFormat("%g", options.tower.dropout),
                      "drops hidden units, and --tower=ssi has none");

@@ -81,6 +81,7 @@ EpochRecord FromJson(const json& value, int epoch) {
 RunProgress FromJson(const json& value) {
   RunProgress progress;
   progress.start = absl::FromUnixSeconds(value.at("start").get<std::int64_t>());
+  progress.lexical_weight = value.at("lexical_weight").get<double>();
   for (const json& epoch : value.at("epochs")) {
     progress.epochs.push_back(FromJson(epoch, progress.epoch()));
   }
@@ -111,6 +112,7 @@ std::string FormatProgress(const RunProgress& progress) {
     epochs.push_back(ToJson(record));
   }
   return json{{"start", absl::ToUnixSeconds(progress.start)},
+              {"lexical_weight", progress.lexical_weight},
               {"epochs", std::move(epochs)},
               {"num_batches", progress.num_batches},
               {"num_pairs", progress.num_pairs},

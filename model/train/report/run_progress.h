@@ -16,6 +16,8 @@ namespace semrank {
 
 struct RunProgress {
   absl::Time start;
+  // Of the model's lexical part; 0 = none, or not fitted yet.
+  double lexical_weight = 0;
   // Finished epochs, in order.
   std::vector<EpochRecord> epochs;
 

@@ -39,6 +39,10 @@ class TrainingReport {
   void SetBm25(const std::optional<MetricValues>& metrics) {
     content_.bm25 = metrics;
   }
+  // Replaces what was known of the model at the start.
+  void SetConfig(v1::ModelConfig config) {
+    content_.config = std::move(config);
+  }
   absl::Status Append(const EpochRecord& record);
   absl::Status SetState(std::string state);
 

@@ -12,6 +12,7 @@
 #include "model/cli/progress.h"
 #include "model/train/data/memory_budget.h"
 #include "model/train/optimizer/parameter_optimizer.h"
+#include "model/train/validation/trained_model.h"
 
 namespace semrank {
 namespace {
@@ -97,8 +98,9 @@ absl::StatusOr<EpochRecord> EpochLoop::RunEpoch() {
 
 absl::StatusOr<ValidationResult> EpochLoop::Validate() {
   if (!parts_.communicator.is_rank0()) return ValidationResult();
-  return parts_.validator.Validate(parts_.state.trainer(), parts_.config,
-                                   parts_.pool);
+  return parts_.validator.Validate(
+      parts_.state.trainer(),
+      WithLexicalWeight(parts_.config, progress().lexical_weight), parts_.pool);
 }
 
 // Different weights mean that the processes do different work from here on.

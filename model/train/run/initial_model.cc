@@ -133,7 +133,9 @@ absl::Status TakeInitialModel(const std::string& path, bool has_preset,
       options.tower.embedding_dim = defaults.embedding_dim;
     }
   }
+  const std::string lexical = options.features.lexical;
   options.features = FeaturesOf(config.features());
+  options.features.lexical = lexical;
   options.features.given =
       std::make_shared<const Featurizer>(model->featurizer());
   options.initial_model = {
@@ -195,6 +197,8 @@ absl::Status CopyInitialWeights(const InitialModelOptions& options,
     state.emplace(tensor.name, tensor.values);
   }
   for (const auto& [name, tensor] : tensors) {
+    // Counted anew in the titles of this run.
+    if (name == kLexicalIdfTensor) continue;
     std::int64_t count = 1;
     for (const std::int64_t size : tensor.shape) count *= size;
     const auto found = state.find(name);

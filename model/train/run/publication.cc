@@ -16,6 +16,7 @@
 #include "model/format/model_config.h"
 #include "model/format/safetensors.h"
 #include "model/format/version_directory.h"
+#include "model/train/validation/trained_model.h"
 
 namespace semrank {
 namespace {
@@ -87,13 +88,14 @@ std::string FormatSummaryJson(const TrainingSummary& summary) {
 
 absl::StatusOr<TrainingSummary> PublishBest(const std::string& model_dir,
                                             v1::ModelConfig config,
-                                            const Featurizer& featurizer,
+                                            const TrainingData& data,
                                             TrainingState& state) {
   const int epochs_run = static_cast<int>(state.progress().epochs.size());
   AddFacts(state.best(), epochs_run, *config.mutable_training());
-  const ModelBundle bundle = {.config = config,
-                              .featurizer = &featurizer,
-                              .tensors = state.best_weights().views()};
+  const ModelBundle bundle = {
+      .config = config,
+      .featurizer = &data.featurizer,
+      .tensors = AllTensors(state.best_weights().views(), config, data)};
   std::optional<std::int64_t> version;
   // A run may have been killed after it had published and before it had removed
   // its checkpoint.

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "model/text/featurizer.h"
+#include "model/train/data/training_data.h"
 #include "model/train/report/training_log.h"
 #include "model/train/run/training_state.h"
 #include "semrank/v1/model_config.pb.h"
@@ -24,13 +24,14 @@ struct TrainingSummary {
 //  "best_epoch": {...}}, the last as in training.jsonl; one line.
 std::string FormatSummaryJson(const TrainingSummary& summary);
 
-// Writes the best epoch of `state` as the next version in `model_dir`; `config`
-// is completed with what is known of the run. A resumed run whose result was
-// published before it was killed returns that version. When publishing fails,
-// writes a checkpoint, so that --resume can try it again; the error says so.
+// Writes the best epoch of `state`, learned from `data`, as the next version in
+// `model_dir`; `config` is completed with what is known of the run. A resumed
+// run whose result was published before it was killed returns that version.
+// When publishing fails, writes a checkpoint, so that --resume can try it
+// again; the error says so.
 absl::StatusOr<TrainingSummary> PublishBest(const std::string& model_dir,
                                             v1::ModelConfig config,
-                                            const Featurizer& featurizer,
+                                            const TrainingData& data,
                                             TrainingState& state);
 
 }  // namespace semrank

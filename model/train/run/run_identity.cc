@@ -32,6 +32,7 @@ absl::StatusOr<std::string> DescribeRun(const TrainOptions& options,
   SEMRANK_ASSIGN_OR_RETURN(const std::string text, FormatModelConfig(config));
   json run = json::parse(text, nullptr, /*allow_exceptions=*/false);
   run["--epochs"] = options.epochs;
+  run["--lexical"] = options.features.lexical;
   run["--valid_fraction"] = options.data.valid_fraction;
   SEMRANK_RETURN_IF_ERROR(AddFiles("train", options.data.train_files, run));
   SEMRANK_RETURN_IF_ERROR(

@@ -16,6 +16,7 @@
 #include "model/train/report/training_log.h"
 #include "model/train/run/checkpoint.h"
 #include "model/train/run/epoch_loop.h"
+#include "model/train/run/lexical_weight.h"
 #include "model/train/run/run_identity.h"
 #include "model/train/run/run_lock.h"
 #include "model/train/run/training_state.h"
@@ -101,13 +102,41 @@ absl::StatusOr<RunParts> MakeParts(const TrainOptions& options,
   return parts;
 }
 
+bool FitsLexicalWeight(const TrainOptions& options) {
+  return !options.features.lexical_weight.has_value();
+}
+
+// Before the first epoch; 0 if it is fitted after the last one. A resumed run
+// takes the weight of its checkpoint.
+absl::StatusOr<double> FirstLexicalWeight(const TrainOptions& options,
+                                          const Checkpoint& checkpoint,
+                                          TrainingData& data, ThreadPool& pool,
+                                          Communicator& communicator) {
+  if (!FitsLexicalWeight(options)) return *options.features.lexical_weight;
+  const bool resumes = communicator.is_rank0() && options.checkpoint.resume &&
+                       checkpoint.Exists();
+  if (data.stream != nullptr ||
+      BroadcastFromRank0(communicator, resumes ? 1 : 0) == 1) {
+    return 0;
+  }
+  return FitLexicalWeightByTraining(options, data, pool, communicator);
+}
+
 absl::StatusOr<TrainingSummary> PublishOnRank0(const TrainOptions& options,
                                                const TrainingData& data,
                                                RunParts& parts, bool finished,
                                                TrainingState& state) {
-  SEMRANK_ASSIGN_OR_RETURN(TrainingSummary summary,
-                           PublishBest(options.data.model_dir, parts.config,
-                                       data.featurizer, state));
+  double& lexical_weight = state.progress().lexical_weight;
+  if (FitsLexicalWeight(options) && data.stream != nullptr) {
+    SEMRANK_ASSIGN_OR_RETURN(
+        lexical_weight,
+        FitLexicalWeightOfModel(options, data, state.best_weights().views()));
+  }
+  parts.config = WithLexicalWeight(parts.config, lexical_weight);
+  parts.report->SetConfig(parts.config);
+  SEMRANK_ASSIGN_OR_RETURN(
+      TrainingSummary summary,
+      PublishBest(options.data.model_dir, parts.config, data, state));
   RunWarnings().WarnUnlessOk(
       "no report",
       parts.report->SetState("published as " + summary.version_dir));
@@ -128,10 +157,9 @@ absl::StatusOr<TrainingSummary> Train(TrainOptions options,
   if (!is_rank0) ClearOptionsOfRank0(options);
 
   BadLines bad_lines(options.data.max_bad_lines);
-  const absl::StatusOr<RunInputs> inputs =
-      ReadInputs(options, is_rank0, bad_lines);
+  absl::StatusOr<RunInputs> inputs = ReadInputs(options, is_rank0, bad_lines);
   SEMRANK_RETURN_IF_ERROR(AgreeOnStatus(communicator, inputs.status()));
-  const TrainingData& data = *inputs->data;
+  TrainingData& data = *inputs->data;
   SEMRANK_RETURN_IF_ERROR(CheckSameRun(
       options, DescribeModel(options, data.featurizer), communicator));
   absl::StatusOr<RunParts> parts =
@@ -145,8 +173,12 @@ absl::StatusOr<TrainingSummary> Train(TrainOptions options,
     RunWarnings().WarnUnlessOk("no BM25 in the report", bm25.status());
     if (bm25.ok()) parts->report->SetBm25(*bm25);
   }
+  SEMRANK_ASSIGN_OR_RETURN(const double lexical_weight,
+                           FirstLexicalWeight(options, *parts->checkpoint, data,
+                                              pool, communicator));
   TrainingState state(options, data, parts->batches->num_batches(),
                       *parts->checkpoint, pool, communicator);
+  state.progress().lexical_weight = lexical_weight;
   EpochLoop loop({.options = options,
                   .config = parts->config,
                   .batches = *parts->batches,

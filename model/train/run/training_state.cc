@@ -12,9 +12,7 @@
 #include "model/train/towers/two_tower_trainer.h"
 
 namespace semrank {
-namespace {
 
-// The trainer of options.tower.kind, at its initial weights.
 std::unique_ptr<ModelTrainer> MakeModelTrainer(const TrainOptions& options,
                                                const TrainingData& data,
                                                ThreadPool& pool,
@@ -28,8 +26,6 @@ std::unique_ptr<ModelTrainer> MakeModelTrainer(const TrainOptions& options,
                              options.seed),
       options, pool, communicator);
 }
-
-}  // namespace
 
 TrainingState::TrainingState(const TrainOptions& options,
                              const TrainingData& data,

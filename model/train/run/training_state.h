@@ -55,6 +55,13 @@ class EarlyStopping {
   double best_score_ = 0;
 };
 
+// The trainer of options.tower.kind, at its random initial weights. The
+// arguments outlive it.
+std::unique_ptr<ModelTrainer> MakeModelTrainer(const TrainOptions& options,
+                                               const TrainingData& data,
+                                               ThreadPool& pool,
+                                               Communicator& communicator);
+
 class TrainingState {
  public:
   // At random weights. `options` are resolved; all arguments outlive the state.

@@ -7,6 +7,7 @@
 #include "model/base/version.h"
 #include "model/format/model_config.h"
 #include "model/format/model_tensors.h"
+#include "model/nn/lexical_part.h"
 #include "model/train/data/training_features.h"
 
 namespace semrank {
@@ -73,14 +74,37 @@ v1::ModelConfig DescribeModel(const TrainOptions& options,
   return config;
 }
 
+v1::ModelConfig WithLexicalWeight(v1::ModelConfig config, double weight) {
+  config.clear_lexical();
+  if (weight > 0) {
+    const LexicalOptions options;
+    config.mutable_lexical()->set_weight(weight);
+    config.mutable_lexical()->set_ngram_length(options.ngram_length);
+    config.mutable_lexical()->set_num_buckets(options.num_buckets);
+  }
+  config.set_format_version(FormatVersionOf(config));
+  return config;
+}
+
+std::vector<TensorView> AllTensors(std::vector<TensorView> weights,
+                                   const v1::ModelConfig& config,
+                                   const TrainingData& data) {
+  if (config.has_lexical()) {
+    weights.push_back({kLexicalIdfTensor,
+                       {static_cast<std::int64_t>(data.lexical_idf.size())},
+                       data.lexical_idf.data()});
+  }
+  return weights;
+}
+
 absl::StatusOr<std::shared_ptr<const TwoTowerModel>> ViewAsModel(
-    const ModelTrainer& trainer, const v1::ModelConfig& config,
-    const Featurizer& featurizer) {
+    std::vector<TensorView> weights, const v1::ModelConfig& config,
+    const TrainingData& data) {
   TensorMap tensors;
-  for (TensorView& tensor : trainer.Weights()) {
+  for (TensorView& tensor : AllTensors(std::move(weights), config, data)) {
     tensors.emplace(tensor.name, std::move(tensor));
   }
-  return MakeModel(ModelVersion(), config, featurizer, tensors,
+  return MakeModel(ModelVersion(), config, data.featurizer, tensors,
                    /*storage=*/nullptr);
 }
 

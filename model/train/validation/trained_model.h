@@ -3,12 +3,14 @@
 #define SEMRANK_MODEL_TRAIN_VALIDATION_TRAINED_MODEL_H_
 
 #include <memory>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "model/format/safetensors.h"
 #include "model/nn/two_tower_model.h"
 #include "model/text/featurizer.h"
+#include "model/train/data/training_data.h"
 #include "model/train/options/train_options.h"
-#include "model/train/towers/model_trainer.h"
 #include "semrank/v1/model_config.pb.h"
 
 namespace semrank {
@@ -18,11 +20,20 @@ namespace semrank {
 v1::ModelConfig DescribeModel(const TrainOptions& options,
                               const Featurizer& featurizer);
 
-// A model over the trainer's weights, for validation: it computes what a
-// server with these weights would, and is good until the next Step.
+// The same model with a lexical part of that weight; without one for 0.
+v1::ModelConfig WithLexicalWeight(v1::ModelConfig config, double weight);
+
+// `weights` with the other tensors that `config` asks for: the lexical idf of
+// `data`, which outlives them.
+std::vector<TensorView> AllTensors(std::vector<TensorView> weights,
+                                   const v1::ModelConfig& config,
+                                   const TrainingData& data);
+
+// A model over the weights, for validation: it computes what a server with them
+// would, and is good while they do not change and `data` lives.
 absl::StatusOr<std::shared_ptr<const TwoTowerModel>> ViewAsModel(
-    const ModelTrainer& trainer, const v1::ModelConfig& config,
-    const Featurizer& featurizer);
+    std::vector<TensorView> weights, const v1::ModelConfig& config,
+    const TrainingData& data);
 
 }  // namespace semrank
 

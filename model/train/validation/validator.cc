@@ -196,7 +196,7 @@ absl::Status Validator::MeasureRanking(const ModelTrainer& trainer,
                                        ThreadPool& pool,
                                        ValidationResult& result) const {
   SEMRANK_ASSIGN_OR_RETURN(auto model,
-                           ViewAsModel(trainer, config, data_.featurizer));
+                           ViewAsModel(trainer.Weights(), config, data_));
   const ModelRanker ranker(std::move(model), collection_->documents, pool);
   SEMRANK_ASSIGN_OR_RETURN(
       const Evaluation evaluation,

@@ -11,6 +11,7 @@ namespace {
 RunProgress TestProgress() {
   RunProgress progress;
   progress.start = absl::FromUnixSeconds(1'700'000'000);
+  progress.lexical_weight = 1.0 / 7;
   EpochRecord record;
   record.epoch = 1;
   record.num_pairs = 7;

@@ -1,0 +1,40 @@
+// Chooses the weight w of the model's lexical part (LexicalSpec) for
+// --lexical=auto, on queries that the towers did not learn from: the cosine of
+// the towers is too good on those that they did.
+//
+//   In memory  a training pass of half the epochs without a tenth of the
+//              queries (a quarter, if there are 1,000 or fewer) fits w on
+//              these; the run then trains on all pairs.
+//   Streaming  one pass costs too much to be made twice: w is fitted after the
+//              run, on the validation pairs.
+//   Promise    the seed, the files and the flags decide w to the bit.
+//   Processes  all call; rank 0 fits.
+#ifndef SEMRANK_MODEL_TRAIN_RUN_LEXICAL_WEIGHT_H_
+#define SEMRANK_MODEL_TRAIN_RUN_LEXICAL_WEIGHT_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "model/base/thread_pool.h"
+#include "model/format/safetensors.h"
+#include "model/train/data/training_data.h"
+#include "model/train/distributed/communicator.h"
+#include "model/train/options/train_options.h"
+
+namespace semrank {
+
+// The pass for data in memory. `data` has texts and lexical_idf, and is
+// unchanged when this returns. Cancelled after Ctrl-C.
+absl::StatusOr<double> FitLexicalWeightByTraining(const TrainOptions& options,
+                                                  TrainingData& data,
+                                                  ThreadPool& pool,
+                                                  Communicator& communicator);
+
+// For `weights` that were learned without data.valid_pairs; on rank 0.
+absl::StatusOr<double> FitLexicalWeightOfModel(const TrainOptions& options,
+                                               const TrainingData& data,
+                                               std::vector<TensorView> weights);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_TRAIN_RUN_LEXICAL_WEIGHT_H_

@@ -1,0 +1,92 @@
+// --lexical: the weight of the lexical part, given or fitted.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_format.h"
+#include "model/format/model_bundle.h"
+#include "model/train/run/train.h"
+#include "tests/model/train/run/trainer_fixture.h"
+#include "tests/support/status_matchers.h"
+
+namespace semrank {
+namespace {
+
+// Each query shares one of its two words with its title.
+class LexicalWeightTest : public TrainerTest {
+ protected:
+  LexicalWeightTest() {
+    std::string pairs;
+    for (int i = 0; i < 200; ++i) {
+      pairs += absl::StrFormat("%s %s\t%s %s\n", Word(i), Word(i % 20 + 1000),
+                               Word(i), Word(i % 20 + 2000));
+    }
+    options_.data.train_files = {dir_.Write("named.tsv", pairs)};
+    options_.data.valid_queries.clear();
+    options_.data.valid_docs.clear();
+    options_.data.valid_qrels.clear();
+    options_.data.valid_fraction = 0;
+    options_.epochs = 4;
+  }
+
+  v1::ModelConfig Published() {
+    const auto model = LoadModel(options_.data.model_dir);
+    EXPECT_THAT(model, IsOk());
+    return model.ok() ? (*model)->config() : v1::ModelConfig();
+  }
+};
+
+TEST_F(LexicalWeightTest, IsFittedAndTheModelIsThenTrainedOnAllPairs) {
+  options_.features.lexical = "auto";
+  std::string weights;
+  for (const int threads : {1, 3}) {
+    options_.threads = threads;
+    ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, Train(options_));
+    if (weights.empty()) weights = Weights(summary);
+    EXPECT_TRUE(Weights(summary) == weights) << threads << " threads";
+  }
+  const v1::ModelConfig fitted = Published();
+  EXPECT_EQ(fitted.format_version(), 2u);
+  EXPECT_GT(fitted.lexical().weight(), 0.1);
+  EXPECT_LT(fitted.lexical().weight(), 1);
+  EXPECT_EQ(fitted.training().num_pairs(), 200);
+
+  options_.features.lexical =
+      absl::StrFormat("%.17g", fitted.lexical().weight());
+  ASSERT_OK_AND_ASSIGN(const TrainingSummary given, Train(options_));
+  EXPECT_EQ(Published().lexical().weight(), fitted.lexical().weight());
+  EXPECT_TRUE(Weights(given) == weights);
+}
+
+TEST_F(LexicalWeightTest, NoneAndZeroLeaveTheTowerAlone) {
+  for (const char* none : {"none", "0"}) {
+    options_.features.lexical = none;
+    ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, Train(options_));
+    EXPECT_FALSE(Published().has_lexical());
+    EXPECT_EQ(Published().format_version(), 1u);
+  }
+}
+
+TEST_F(LexicalWeightTest, TooFewPairsForAFitGiveNoLexicalPart) {
+  options_.data.train_files = {dir_.Write("few.tsv", "a\tb\nc\td\n")};
+  options_.features.lexical = "auto";
+  ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, Train(options_));
+  EXPECT_FALSE(Published().has_lexical());
+}
+
+TEST_F(LexicalWeightTest, OfAStreamIsFittedOnItsHeldOutPairs) {
+  std::string pairs;
+  for (int i = 0; i < 4000; ++i) {
+    pairs += absl::StrFormat("%s %s\t%s %s\n", Word(i), Word(i % 20 + 10000),
+                             Word(i), Word(i % 20 + 20000));
+  }
+  options_.data.train_files = {dir_.Write("stream.tsv", pairs)};
+  options_.data.memory_limit = 300'000;
+  options_.features.hash_buckets = 200;
+  options_.features.lexical = "auto";
+  ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, Train(options_));
+  EXPECT_GT(Published().lexical().weight(), 0.1);
+  EXPECT_LT(Published().training().num_pairs(), 4000);
+}
+
+}  // namespace
+}  // namespace semrank

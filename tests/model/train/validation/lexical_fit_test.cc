@@ -1,0 +1,69 @@
+#include "model/train/validation/lexical_fit.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+namespace semrank {
+namespace {
+
+// Clicks drawn from the softmax of a x semantic + b x lexical over 64 titles
+// of random cosines.
+ScoredPairs DrawClicks(double a, double b, int num_pairs) {
+  std::mt19937 random(7);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  ScoredPairs pairs;
+  for (int i = 0; i < num_pairs; ++i) {
+    const std::size_t begin = pairs.semantic.size();
+    std::vector<double> likelihoods;
+    for (int k = 0; k < 64; ++k) {
+      pairs.semantic.push_back(static_cast<float>(uniform(random)));
+      pairs.lexical.push_back(static_cast<float>(uniform(random)));
+      likelihoods.push_back(
+          std::exp(a * pairs.semantic.back() + b * pairs.lexical.back()));
+    }
+    std::discrete_distribution<std::size_t> click(likelihoods.begin(),
+                                                  likelihoods.end());
+    const std::size_t clicked = begin + click(random);
+    std::swap(pairs.semantic[begin], pairs.semantic[clicked]);
+    std::swap(pairs.lexical[begin], pairs.lexical[clicked]);
+    pairs.offsets.push_back(pairs.semantic.size());
+    pairs.weights.push_back(1);
+  }
+  return pairs;
+}
+
+TEST(LexicalFitTest, FindsTheWeightThatClicksWereDrawnWith) {
+  // The standard error of b / (a + b) with 2,000 pairs is about .006.
+  EXPECT_NEAR(FitLexicalWeight(DrawClicks(10, 5, 2000)), 1.0 / 3, 0.025);
+  EXPECT_NEAR(FitLexicalWeight(DrawClicks(10, 1, 2000)), 1.0 / 11, 0.025);
+  EXPECT_NEAR(FitLexicalWeight(DrawClicks(3, 9, 2000)), 0.75, 0.025);
+}
+
+TEST(LexicalFitTest, IsZeroWhereTheLexicalCosineMisleads) {
+  EXPECT_EQ(FitLexicalWeight(DrawClicks(10, -3, 2000)), 0);
+  EXPECT_EQ(FitLexicalWeight({}), 0);
+}
+
+TEST(LexicalFitTest, OnePairDecidesLittle) {
+  const double weight = FitLexicalWeight(DrawClicks(5, 5, 1));
+  EXPECT_GT(weight, 0.2);
+  EXPECT_LT(weight, 0.8);
+}
+
+TEST(LexicalFitTest, MaskedCandidatesAreLeftOut) {
+  // The third pair has no unclicked title left and says nothing.
+  ScoredPairs pairs = DrawClicks(10, 5, 400);
+  const double weight = FitLexicalWeight(pairs);
+  pairs.semantic.push_back(0.5f);
+  pairs.lexical.push_back(0.0f);
+  pairs.offsets.push_back(pairs.semantic.size());
+  pairs.weights.push_back(1e-9);
+  EXPECT_NEAR(FitLexicalWeight(pairs), weight, 1e-6);
+}
+
+}  // namespace
+}  // namespace semrank
