@@ -1,6 +1,7 @@
 #include "model/eval/rankers/model_ranker.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "model/nn/gemm.h"
@@ -16,11 +17,12 @@ constexpr std::size_t kSliceDocuments = 256;
 
 ModelRanker::ModelRanker(std::shared_ptr<const TwoTowerModel> model,
                          const std::vector<std::string>& documents,
-                         ThreadPool& pool)
+                         ThreadPool& pool, Parts parts)
     : model_(std::move(model)),
       num_documents_(documents.size()),
       vectors_(documents.size() *
-               static_cast<std::size_t>(model_->embedding_dim())) {
+               static_cast<std::size_t>(model_->embedding_dim())),
+      parts_(parts) {
   const std::size_t num_slices =
       (num_documents_ + kSliceDocuments - 1) / kSliceDocuments;
   std::vector<EmbedScratch> scratches(pool.num_threads());
@@ -32,9 +34,71 @@ ModelRanker::ModelRanker(std::shared_ptr<const TwoTowerModel> model,
     model_->EmbedTexts(Side::kDocument, texts, scratches[worker],
                        vectors_.data() + first * model_->embedding_dim());
   });
+  if (model_->lexical() != nullptr) AddLexicalPart(documents);
   if (model_->sparse_scorer() == nullptr) return;
   const std::vector<std::string_view> texts(documents.begin(), documents.end());
   model_->WeighTexts(texts, words_);
+}
+
+void ModelRanker::AddLexicalPart(const std::vector<std::string>& documents) {
+  const LexicalPart& lexical = *model_->lexical();
+  for (const std::string& document : documents) {
+    lexical.AppendText(document, lexical_);
+  }
+  postings_.offsets.resize(lexical.ngrams().size() + 1);
+  for (const LexicalEntry& entry : lexical_.entries) {
+    ++postings_.offsets[entry.bucket + 1];
+  }
+  std::partial_sum(postings_.offsets.begin(), postings_.offsets.end(),
+                   postings_.offsets.begin());
+  postings_.documents.resize(lexical_.entries.size());
+  postings_.values.resize(lexical_.entries.size());
+  std::vector<std::uint32_t> next = postings_.offsets;
+  for (int d = 0; d < lexical_.num_texts(); ++d) {
+    for (const LexicalEntry& entry : lexical_[d]) {
+      const std::uint32_t place = next[entry.bucket]++;
+      postings_.documents[place] = static_cast<std::uint32_t>(d);
+      postings_.values[place] = entry.value;
+    }
+  }
+}
+
+float ModelRanker::Combine(float semantic, float lexical) const {
+  if (parts_ == Parts::kLexical) return lexical;
+  return model_->lexical()->Combine(semantic, lexical);
+}
+
+void ModelRanker::CombineAll(std::string_view query,
+                             std::span<float> scores) const {
+  if (model_->lexical() == nullptr || parts_ == Parts::kSemantic) return;
+  LexicalBatch entries;
+  model_->lexical()->AppendText(query, entries);
+  thread_local std::vector<std::uint64_t> sums;
+  sums.assign(num_documents_, 0);
+  for (const LexicalEntry& entry : entries.entries) {
+    const std::uint32_t end = postings_.offsets[entry.bucket + 1];
+    for (std::uint32_t i = postings_.offsets[entry.bucket]; i < end; ++i) {
+      sums[postings_.documents[i]] +=
+          std::uint64_t{entry.value} * postings_.values[i];
+    }
+  }
+  for (std::size_t d = 0; d < num_documents_; ++d) {
+    scores[d] = Combine(scores[d], LexicalCosine(sums[d]));
+  }
+}
+
+void ModelRanker::CombineSome(std::string_view query,
+                              std::span<const std::uint32_t> documents,
+                              std::span<float> scores) const {
+  if (model_->lexical() == nullptr || parts_ == Parts::kSemantic) return;
+  LexicalBatch entries;
+  model_->lexical()->AppendText(query, entries);
+  thread_local LexicalQuery prepared;
+  prepared.Prepare(entries[0]);
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    const auto document = static_cast<int>(documents[i]);
+    scores[i] = Combine(scores[i], prepared.Cosine(lexical_[document]));
+  }
 }
 
 template <typename DocumentAt>
@@ -85,9 +149,10 @@ void ModelRanker::ScoreAll(std::span<const std::string_view> queries,
     }
   }
   for (int q = 0; q < num_queries; ++q) {
+    const std::span<float> row(scores + q * num_documents_, num_documents_);
     AddSparseScores(
-        queries[q], [](std::size_t d) { return static_cast<int>(d); },
-        std::span(scores + q * num_documents_, num_documents_));
+        queries[q], [](std::size_t d) { return static_cast<int>(d); }, row);
+    CombineAll(queries[q], row);
   }
 }
 
@@ -110,6 +175,7 @@ void ModelRanker::ScoreSome(std::string_view query,
       query,
       [documents](std::size_t i) { return static_cast<int>(documents[i]); },
       scores);
+  CombineSome(query, documents, scores);
 }
 
 }  // namespace semrank

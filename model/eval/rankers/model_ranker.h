@@ -1,19 +1,23 @@
 // A two-tower model as a ranker: dot product of the query's and the document's
-// vector (DSSM eq. 5), plus the sparse part of models that have one (SSI).
+// vector (DSSM eq. 5), plus the sparse part of models that have one (SSI), or
+// combined with the lexical part (lexical_part.h): what a server answers.
 //
 //   Memory   4 x embedding_dim bytes a document, and 8 bytes a distinct word of
-//            it for a sparse part.
+//            it for a sparse part, 12 a distinct n-gram for a lexical part.
 //   Threads  as Ranker.
 #ifndef SEMRANK_MODEL_EVAL_RANKERS_MODEL_RANKER_H_
 #define SEMRANK_MODEL_EVAL_RANKERS_MODEL_RANKER_H_
 
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "model/base/thread_pool.h"
 #include "model/eval/rankers/ranker.h"
 #include "model/nn/gemm.h"
+#include "model/nn/lexical_part.h"
 #include "model/nn/two_tower_model.h"
 
 namespace semrank {
@@ -22,8 +26,10 @@ class ModelRanker : public Ranker {
  public:
   // Embeds every document once, with the whole pool. `documents` are
   // normalised and need not outlive the call.
+  // Without a lexical part all `parts` are the same.
   ModelRanker(std::shared_ptr<const TwoTowerModel> model,
-              const std::vector<std::string>& documents, ThreadPool& pool);
+              const std::vector<std::string>& documents, ThreadPool& pool,
+              Parts parts = Parts::kBoth);
 
   std::string name() const override { return "model"; }
   std::size_t num_documents() const override { return num_documents_; }
@@ -34,6 +40,22 @@ class ModelRanker : public Ranker {
                  std::span<float> scores) const override;
 
  private:
+  // The lexical entries of all documents by bucket, so that all are scored in
+  // the time that common buckets take.
+  struct Postings {
+    std::vector<std::uint32_t> offsets;  // [num_buckets + 1]
+    std::vector<std::uint32_t> documents;
+    std::vector<std::uint16_t> values;
+  };
+
+  void AddLexicalPart(const std::vector<std::string>& documents);
+  // Both replace scores[i], the cosine of the dense parts, by what parts_ asks
+  // for; of all documents, and of documents[i].
+  void CombineAll(std::string_view query, std::span<float> scores) const;
+  void CombineSome(std::string_view query,
+                   std::span<const std::uint32_t> documents,
+                   std::span<float> scores) const;
+  float Combine(float semantic, float lexical) const;
   // Row-major [queries.size(), embedding_dim].
   std::vector<float> EmbedQueries(
       std::span<const std::string_view> queries) const;
@@ -47,6 +69,9 @@ class ModelRanker : public Ranker {
   std::size_t num_documents_;
   std::vector<float> vectors_;  // row-major [num_documents_, embedding_dim]
   BagBatch words_;              // of the documents, for the sparse part
+  const Parts parts_;
+  LexicalBatch lexical_;  // of the documents
+  Postings postings_;     // the same by bucket
 };
 
 }  // namespace semrank

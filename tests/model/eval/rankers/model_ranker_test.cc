@@ -44,12 +44,18 @@ class ShiftTower : public Tower {
   int shift_;
 };
 
-std::shared_ptr<const TwoTowerModel> MakeModel() {
+std::shared_ptr<const TwoTowerModel> MakeModel(WordScoring words = {}) {
   auto ngrams = NgramVocabulary::Hashed(3, kFeatures);
   auto featurizer = Featurizer::Create(*std::move(ngrams), std::nullopt);
-  return *TwoTowerModel::Create({}, {}, *std::move(featurizer),
-                                std::make_shared<ShiftTower>(0),
-                                std::make_shared<ShiftTower>(1));
+  return *TwoTowerModel::Create(
+      {}, {}, *std::move(featurizer), std::make_shared<ShiftTower>(0),
+      std::make_shared<ShiftTower>(1), std::move(words));
+}
+
+std::shared_ptr<const LexicalPart> MakeLexicalPart() {
+  auto idf = std::make_shared<std::vector<float>>(kMaxLexicalBuckets, 1.5f);
+  const float* const data = idf->data();
+  return *LexicalPart::Create({.idf = data, .weight = 0.25}, std::move(idf));
 }
 
 // More than two slices of documents; document 3 is empty.
@@ -87,6 +93,34 @@ TEST(ModelRankerTest, ScoreIsTheCosineOfTheVectors) {
     ASSERT_NEAR(scores[d], cosine, 1e-6) << d;
   }
   EXPECT_EQ(scores[3], 0);
+}
+
+TEST(ModelRankerTest, LexicalPartIsCombinedWithTheCosineOfTheTowers) {
+  const auto model = MakeModel({.lexical = MakeLexicalPart()});
+  const std::vector<std::string> documents = MakeDocuments();
+  ThreadPool pool(1);
+  const ModelRanker ranker(model, documents, pool);
+  const ModelRanker semantic(model, documents, pool, Parts::kSemantic);
+  const ModelRanker lexical(model, documents, pool, Parts::kLexical);
+  const std::string_view query = "word 3025";
+  const std::vector<float> scores = AllScores(ranker, {query});
+  const std::vector<float> dense = AllScores(semantic, {query});
+  const std::vector<float> sparse = AllScores(lexical, {query});
+  LexicalBatch entries;
+  model->lexical()->AppendText(query, entries);
+  LexicalQuery prepared;
+  prepared.Prepare(entries[0]);
+  for (std::size_t d = 0; d < documents.size(); ++d) {
+    entries.Clear();
+    model->lexical()->AppendText(documents[d], entries);
+    ASSERT_EQ(sparse[d], prepared.Cosine(entries[0])) << d;
+    ASSERT_EQ(scores[d], model->lexical()->Combine(dense[d], sparse[d])) << d;
+  }
+  EXPECT_GT(sparse[55], 0.3);  // word3025
+  std::vector<float> some(2);
+  ranker.ScoreSome(query, std::vector<std::uint32_t>{55, 3}, some);
+  EXPECT_EQ(some[0], scores[55]);
+  EXPECT_EQ(some[1], scores[3]);
 }
 
 TEST(ModelRankerTest, OtherQueriesAndThreadsDoNotChangeAScore) {
