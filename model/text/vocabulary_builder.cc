@@ -60,9 +60,11 @@ void VocabularyBuilder::AddText(std::string_view normalized) {
   });
 }
 
-void VocabularyBuilder::AddBigrams(std::string_view normalized) {
+void VocabularyBuilder::AddBigrams(std::string_view normalized,
+                                   std::int64_t times) {
   ForEachBigram(normalized, [&](std::string_view bigram) {
-    if (++bigram_counts_[ToAbsl(bigram)] > 1) return;
+    std::int64_t& count = bigram_counts_[ToAbsl(bigram)];
+    if ((count += times) > times) return;
     num_characters_ += static_cast<std::int64_t>(bigram.size());
   });
 }

@@ -19,8 +19,9 @@ namespace semrank {
 class VocabularyBuilder {
  public:
   void AddText(std::string_view normalized);
-  // Counts the bigrams of the text, and nothing else of it.
-  void AddBigrams(std::string_view normalized);
+  // Counts the bigrams of a text that occurs `times` times, and nothing else of
+  // it.
+  void AddBigrams(std::string_view normalized, std::int64_t times = 1);
 
   // Bounds memory: drops all but the `num_words` most frequent words and counts
   // the n-grams, of that length, of dropped words. A dropped word that occurs

@@ -93,7 +93,7 @@ absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
   SEMRANK_ASSIGN_OR_RETURN(
       Featurizer featurizer,
       ChooseFeatures(options.features, texts,
-                     TextsOfVocabulary(queries, titles, shown),
+                     TextsOfVocabulary(queries, titles, shown), train_pairs,
                      NumPaddings(options.tower)));
   SEMRANK_RETURN_IF_ERROR(CheckFitsBesideModel(
       PairBytes(static_cast<std::int64_t>(train_pairs.size()), texts.size(),

@@ -14,16 +14,34 @@
 
 namespace semrank {
 
+namespace {
+
+void AddBigrams(const TextInterner& texts, std::span<const TextPair> pairs,
+                VocabularyBuilder& builder) {
+  std::vector<std::int64_t> occurrences(texts.size());
+  for (const TextPair& pair : pairs) {
+    ++occurrences[pair.query];
+    ++occurrences[pair.title];
+  }
+  for (std::size_t id = 0; id < occurrences.size(); ++id) {
+    if (occurrences[id] == 0) continue;
+    builder.AddBigrams(texts.text(static_cast<TextId>(id)), occurrences[id]);
+  }
+}
+
+}  // namespace
+
 absl::StatusOr<Featurizer> ChooseFeatures(const FeatureOptions& options,
                                           const TextInterner& texts,
                                           std::span<const TextId> ids,
+                                          std::span<const TextPair> pairs,
                                           int num_paddings) {
   VocabularyBuilder builder;
   for (const TextId id : ids) {
     builder.AddText(texts.text(id));
-    if (HasBigrams(options.kind)) builder.AddBigrams(texts.text(id));
     for (int i = 0; i < num_paddings; ++i) builder.AddText(kPaddingWord);
   }
+  if (HasBigrams(options.kind)) AddBigrams(texts, pairs, builder);
   return MakeFeaturizer(options, builder);
 }
 

@@ -8,19 +8,23 @@
 #include "absl/status/statusor.h"
 #include "model/text/featurizer.h"
 #include "model/text/vocabulary_builder.h"
+#include "model/train/data/text_pairs.h"
 #include "model/train/data/text_table.h"
 #include "model/train/options/train_options.h"
 #include "semrank/v1/model_config.pb.h"
 
 namespace semrank {
 
-// Letter n-grams: all that occur in the texts `ids`, or hashed. Words and
-// bigrams: the most frequent, by the number of times they stand in these texts,
-// each distinct text counting once. Without bigrams if too few repeat. Of a
+// Letter n-grams: all that occur in the texts `ids`, or hashed. Words: the
+// most frequent, by the number of times they stand in these texts, each
+// distinct text counting once. Bigrams: the same in the texts of `pairs`, each
+// counting as often as it is there, since a title's own bigrams learn from all
+// its pairs; without bigrams if none repeats. Of a
 // CLSM each text has `num_paddings` times the word kPaddingWord.
 absl::StatusOr<Featurizer> ChooseFeatures(const FeatureOptions& options,
                                           const TextInterner& texts,
                                           std::span<const TextId> ids,
+                                          std::span<const TextPair> pairs,
                                           int num_paddings);
 
 // idf of the kMaxLexicalBuckets hashed letter trigrams over the distinct titles

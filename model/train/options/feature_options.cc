@@ -44,7 +44,7 @@ void AddFeatureOptions(CommandLine& command_line, FeatureOptions& options) {
   command_line.Add(
       "max_bigrams", &options.max_bigrams,
       "Size of the vocabulary with bigrams: the most frequent ones "
-      "of the training texts. 0 = all.",
+      "of the training pairs. 0 = all.",
       {.min = 0, .max = kMaxVocabularySize});
   command_line.Add("min_bigram_count", &options.min_bigram_count,
                    "Training texts that a bigram must stand in.", {.min = 1});

@@ -22,8 +22,8 @@ struct FeatureOptions {
   // The most frequent words of the training texts; 0 = all.
   int max_words = 40000;
   // The same for bigrams.
-  int max_bigrams = 100'000;
-  // A bigram in fewer of the training texts is dropped.
+  int max_bigrams = 50'000;
+  // Bigrams of fewer training pairs are dropped.
   int min_bigram_count = 2;
   // The lexical part beside the towers' vectors: auto, none or its weight.
   std::string lexical = "none";

@@ -116,7 +116,7 @@ TEST_F(LoadTrainingDataTest, WordsAndHashedLetters) {
   EXPECT_EQ(data.featurizer.words()->words()[0], "common");
 }
 
-TEST_F(LoadTrainingDataTest, BigramsOfOneTextAreLeftOut) {
+TEST_F(LoadTrainingDataTest, BigramsOfOnePairAreLeftOut) {
   options_.features = {.kind = v1::FEATURE_KIND_LETTERS_AND_BIGRAMS};
   ASSERT_OK_AND_ASSIGN(
       const TrainingData data,
@@ -124,7 +124,8 @@ TEST_F(LoadTrainingDataTest, BigramsOfOneTextAreLeftOut) {
            "photos for editing\tediting tools\n"
            "photos for editing\tan editor for photos and editor for pages\n"));
   EXPECT_THAT(data.featurizer.bigrams()->words(),
-              ::testing::ElementsAre("editor for", "an editor", "for photos"));
+              ::testing::ElementsAre("editor for", "an editor", "for editing",
+                                     "for photos", "photos for"));
   ASSERT_OK_AND_ASSIGN(const TrainingData without,
                        Load("edit photos\tan editor\nx\ty\n"));
   EXPECT_FALSE(without.featurizer.bigrams().has_value());
