@@ -19,7 +19,7 @@ constexpr int kNumUnclicked = 255;
 // Unclicked titles are drawn from this many, whose vectors fit in 8 MB.
 constexpr std::size_t kMaxTitles = 8192;
 
-constexpr double kPenalty = 0.02;
+constexpr double kPenaltyOfOnePair = 12;
 const double kPriorLog = std::log(5.0);
 constexpr double kSmallestWeight = 0.01;
 constexpr int kMaxSteps = 50;
@@ -80,14 +80,16 @@ Objective Evaluate(const ScoredPairs& pairs, const Logs& logs,
                         &sum.aa, &sum.ab, &sum.bb}) {
     *value /= total_weight;
   }
+  const double penalty =
+      kPenaltyOfOnePair / static_cast<double>(pairs.num_pairs());
   sum.value = -sum.log_likelihood;
   for (int k = 0; k < (uses_lexical ? 2 : 1); ++k) {
     const double distance = logs[k] - kPriorLog;
-    sum.value += kPenalty * distance * distance;
-    sum.gradient[k] += 2 * kPenalty * distance;
+    sum.value += penalty * distance * distance;
+    sum.gradient[k] += 2 * penalty * distance;
   }
-  sum.aa += 2 * kPenalty;
-  sum.bb += 2 * kPenalty;
+  sum.aa += 2 * penalty;
+  sum.bb += 2 * penalty;
   return sum;
 }
 

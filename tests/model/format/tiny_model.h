@@ -71,7 +71,7 @@ class TinyModel {
     }
     std::optional<WordVocabulary> bigrams;
     if (HasBigrams(options.features)) {
-      bigrams = *WordVocabulary::FromBigramList({"cat dog", "dog über"});
+      bigrams = *WordVocabulary::FromBigramList({"cat dog", "über dog"});
     }
     return *Featurizer::Create(std::move(ngrams), std::move(words),
                                std::move(bigrams));

@@ -37,7 +37,8 @@ ScoredPairs DrawClicks(double a, double b, int num_pairs) {
 }
 
 TEST(LexicalFitTest, FindsTheWeightThatClicksWereDrawnWith) {
-  // The standard error of b / (a + b) with 2,000 pairs is about .006.
+  // The standard error of b / (a + b) with 2,000 pairs is about .006; the
+  // penalty adds up to .015.
   EXPECT_NEAR(FitLexicalWeight(DrawClicks(10, 5, 2000)), 1.0 / 3, 0.025);
   EXPECT_NEAR(FitLexicalWeight(DrawClicks(10, 1, 2000)), 1.0 / 11, 0.025);
   EXPECT_NEAR(FitLexicalWeight(DrawClicks(3, 9, 2000)), 0.75, 0.025);
@@ -54,15 +55,15 @@ TEST(LexicalFitTest, OnePairDecidesLittle) {
   EXPECT_LT(weight, 0.8);
 }
 
-TEST(LexicalFitTest, MaskedCandidatesAreLeftOut) {
-  // The third pair has no unclicked title left and says nothing.
+TEST(LexicalFitTest, APairWithoutUnclickedTitlesSaysNothing) {
   ScoredPairs pairs = DrawClicks(10, 5, 400);
   const double weight = FitLexicalWeight(pairs);
   pairs.semantic.push_back(0.5f);
   pairs.lexical.push_back(0.0f);
   pairs.offsets.push_back(pairs.semantic.size());
-  pairs.weights.push_back(1e-9);
-  EXPECT_NEAR(FitLexicalWeight(pairs), weight, 1e-6);
+  pairs.weights.push_back(1);
+  // The penalty counts it.
+  EXPECT_NEAR(FitLexicalWeight(pairs), weight, 1e-3);
 }
 
 }  // namespace
