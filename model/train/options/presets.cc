@@ -54,10 +54,7 @@ TrainOptions DefaultOptions(v1::TowerKind tower) {
   if (tower == v1::TOWER_KIND_LINEAR) {
     options.tower.embedding_dim = kDefaultLinearDim;
   }
-  if (tower != v1::TOWER_KIND_SSI) {
-    options.features.lexical = "auto";
-    return options;
-  }
+  if (tower != v1::TOWER_KIND_SSI) return options;
   options.features.kind = v1::FEATURE_KIND_WORDS;
   options.optimizer.kind = v1::OPTIMIZER_ADAGRAD;
   options.optimizer.learning_rate = 0.02;
