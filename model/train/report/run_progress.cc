@@ -1,9 +1,14 @@
 #include "model/train/report/run_progress.h"
 
+#include <cmath>
+#include <cstddef>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
 #include <utility>
 
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "model/base/status_macros.h"
 #include "model/format/strict_json.h"
 
@@ -12,20 +17,52 @@ namespace {
 
 using nlohmann::json;
 
+// The loss of weights that diverged may be infinite or NaN, which JSON has no
+// numbers for.
+json ToJson(double value) {
+  return std::isfinite(value) ? json(value) : json(absl::StrCat(value));
+}
+
+// Throws as below.
+double NumberFromJson(const json& value) {
+  double number = 0;
+  if (value.is_string() &&
+      absl::SimpleAtod(value.get<std::string>(), &number)) {
+    return number;
+  }
+  return value.get<double>();
+}
+
 json OrNull(const std::optional<double>& value) {
-  return value ? json(*value) : json();
+  return value ? ToJson(*value) : json();
 }
 
 std::optional<double> OptionalFromJson(const json& value) {
   if (value.is_null()) return std::nullopt;
-  return value.get<double>();
+  return NumberFromJson(value);
+}
+
+json ToJson(const std::optional<MetricValues>& metrics) {
+  if (!metrics) return {};
+  json values = json::array();
+  for (const double value : *metrics) values.push_back(ToJson(value));
+  return values;
+}
+
+// Throws as below.
+MetricValues MetricsFromJson(const json& values) {
+  MetricValues metrics;
+  for (std::size_t i = 0; i < metrics.size(); ++i) {
+    metrics[i] = NumberFromJson(values.at(i));
+  }
+  return metrics;
 }
 
 json ToJson(const std::optional<FoldScores>& folds) {
   if (!folds) return {};
   json value = json::array();
   for (const FoldScore& fold : *folds) {
-    value.push_back({fold.score, fold.weight});
+    value.push_back({ToJson(fold.score), fold.weight});
   }
   return value;
 }
@@ -34,7 +71,7 @@ json ToJson(const std::optional<FoldScores>& folds) {
 FoldScores FoldsFromJson(const json& value) {
   FoldScores folds;
   for (int f = 0; f < kNumFolds; ++f) {
-    folds[f].score = value.at(f).at(0).get<double>();
+    folds[f].score = NumberFromJson(value.at(f).at(0));
     folds[f].weight = value.at(f).at(1).get<double>();
   }
   return folds;
@@ -49,7 +86,7 @@ json ToJson(const EpochRecord& record) {
           {"train_loss", record.train_loss},
           {"gradient_norm", OrNull(record.gradient_norm)},
           {"valid_loss", OrNull(validation.loss)},
-          {"metrics", validation.metrics ? json(*validation.metrics) : json()},
+          {"metrics", ToJson(validation.metrics)},
           {"judged_by_loss", validation.judged_by_loss},
           {"folds", ToJson(validation.folds)},
           {"best", record.best}};
@@ -68,7 +105,7 @@ EpochRecord FromJson(const json& value, int epoch) {
   ValidationResult& validation = record.validation;
   validation.loss = OptionalFromJson(value.at("valid_loss"));
   if (const json& metrics = value.at("metrics"); !metrics.is_null()) {
-    validation.metrics = metrics.get<MetricValues>();
+    validation.metrics = MetricsFromJson(metrics);
   }
   validation.judged_by_loss = value.at("judged_by_loss").get<bool>();
   if (const json& folds = value.at("folds"); !folds.is_null()) {

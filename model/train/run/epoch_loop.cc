@@ -38,7 +38,11 @@ absl::StatusOr<bool> EpochLoop::Run() {
     if (!record.ok()) return record.status();
     FinishEpoch(*std::move(record));
   }
-  return true;
+  if (parts_.state.has_best()) return true;
+  return absl::OutOfRangeError(absl::StrFormat(
+      "validation gave no number after any epoch; --learning_rate=%g is too "
+      "high",
+      parts_.options.optimizer.learning_rate));
 }
 
 absl::Status EpochLoop::Begin() {
@@ -54,11 +58,11 @@ absl::Status EpochLoop::Begin() {
 absl::Status EpochLoop::HandleInterrupt() {
   parts_.state.WriteCheckpoint();
   const std::string advice = parts_.state.ResumeAdvice();
-  if (progress().epochs.empty()) {
+  if (!parts_.state.has_best()) {
     return absl::CancelledError(absl::StrFormat(
-        "interrupted before the end of the first epoch; nothing is "
+        "interrupted before the end of the first epoch%s; nothing is "
         "published%s",
-        advice));
+        progress().epochs.empty() ? "" : " that did not diverge", advice));
   }
   absl::FPrintF(stderr, "interrupted in epoch %d%s\n", progress().epoch(),
                 advice);

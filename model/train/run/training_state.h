@@ -8,6 +8,7 @@
 #ifndef SEMRANK_MODEL_TRAIN_RUN_TRAINING_STATE_H_
 #define SEMRANK_MODEL_TRAIN_RUN_TRAINING_STATE_H_
 
+#include <cmath>
 #include <cstdint>
 #include <memory>
 
@@ -33,9 +34,10 @@ class EarlyStopping {
   explicit EarlyStopping(int patience) : patience_(patience) {}
 
   // The score of the next epoch; higher is better. True if it is the best so
-  // far; of equal scores the first is.
+  // far; of equal scores the first is. NaN, of weights that diverged, never is.
   bool Add(double score) {
     ++num_epochs_;
+    if (std::isnan(score)) return false;
     if (best_epoch_ > 0 && score <= best_score_) return false;
     best_epoch_ = num_epochs_;
     best_score_ = score;
@@ -84,7 +86,9 @@ class TrainingState {
   // it is.
   void FinishEpoch(EpochRecord& record);
   bool ShouldStop() const { return stopping_.ShouldStop(); }
-  // After the first epoch.
+  // False before the first epoch whose validation gave a number.
+  bool has_best() const { return stopping_.best_epoch() > 0; }
+  // If there is one.
   const EpochRecord& best() const { return best_; }
   const TensorCopies& best_weights() const { return best_weights_; }
 

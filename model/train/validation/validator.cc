@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <span>
 #include <utility>
 
@@ -46,6 +49,15 @@ std::vector<TextPair> KnownClicks(std::span<const TextPair> pairs,
     if (std::ranges::binary_search(queries, pair.query)) known.push_back(pair);
   }
   return known;
+}
+
+bool AllFinite(const std::vector<TensorView>& tensors) {
+  return std::ranges::all_of(tensors, [](const TensorView& tensor) {
+    std::int64_t count = 1;
+    for (const std::int64_t size : tensor.shape) count *= size;
+    return std::all_of(tensor.data, tensor.data + count,
+                       [](float value) { return std::isfinite(value); });
+  });
 }
 
 // The loss of a single title is always 0.
@@ -195,6 +207,13 @@ absl::Status Validator::MeasureRanking(const ModelTrainer& trainer,
                                        const v1::ModelConfig& config,
                                        ThreadPool& pool,
                                        ValidationResult& result) const {
+  // Scores that are no numbers have no order: any ranking could come out.
+  if (!AllFinite(trainer.Weights())) {
+    result.metrics.emplace().fill(std::numeric_limits<double>::quiet_NaN());
+    // scripts/tune.py compares numbers: the lowest NDCG.
+    if (options_.data.valid_halves) result.folds = FoldScores{{{0, 1}, {0, 1}}};
+    return absl::OkStatus();
+  }
   SEMRANK_ASSIGN_OR_RETURN(auto model,
                            ViewAsModel(trainer.Weights(), config, data_));
   const ModelRanker ranker(std::move(model), collection_->documents, pool);

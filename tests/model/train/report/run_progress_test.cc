@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "tests/support/status_matchers.h"
 
 namespace semrank {
@@ -60,6 +63,23 @@ TEST(RunProgressTest, ComesBackToTheLastBit) {
   EXPECT_EQ(back.epochs[1].validation.folds,
             progress.epochs[1].validation.folds);
   EXPECT_FALSE(back.epochs[1].best);
+}
+
+TEST(RunProgressTest, LossesOfWeightsThatDivergedComeBack) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  RunProgress progress = TestProgress();
+  progress.epochs[0].validation.loss = std::nan("");
+  progress.epochs[1].validation.loss = kInfinity;
+  progress.epochs[1].validation.metrics->fill(std::nan(""));
+  progress.epochs[1].validation.folds =
+      FoldScores{{{-kInfinity, 3}, {std::nan(""), 2}}};
+  ASSERT_OK_AND_ASSIGN(const RunProgress back,
+                       ParseProgress(FormatProgress(progress)));
+  EXPECT_TRUE(std::isnan(*back.epochs[0].validation.loss));
+  EXPECT_EQ(back.epochs[1].validation.loss, kInfinity);
+  EXPECT_TRUE(std::isnan((*back.epochs[1].validation.metrics)[kNdcgAt10]));
+  EXPECT_EQ((*back.epochs[1].validation.folds)[0].score, -kInfinity);
+  EXPECT_TRUE(std::isnan((*back.epochs[1].validation.folds)[1].score));
 }
 
 TEST(RunProgressTest, OtherTextIsRefused) {

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "model/train/run/training_state.h"
 
 namespace semrank {
@@ -12,6 +14,20 @@ TEST(EarlyStoppingTest, KeepsTheFirstOfTheBest) {
   EXPECT_TRUE(stopping.Add(-1));
   EXPECT_FALSE(stopping.Add(-1));
   EXPECT_FALSE(stopping.Add(-2));
+  EXPECT_EQ(stopping.best_epoch(), 2);
+}
+
+TEST(EarlyStoppingTest, WhatIsNoNumberIsNeverTheBest) {
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  EarlyStopping stopping(3);
+  EXPECT_FALSE(stopping.Add(kNaN));
+  EXPECT_EQ(stopping.best_epoch(), 0);
+  EXPECT_TRUE(stopping.Add(-1e9));
+  EXPECT_FALSE(stopping.Add(kNaN));
+  EXPECT_FALSE(stopping.Add(-2e9));
+  EXPECT_FALSE(stopping.ShouldStop());
+  EXPECT_FALSE(stopping.Add(kNaN));
+  EXPECT_TRUE(stopping.ShouldStop());
   EXPECT_EQ(stopping.best_epoch(), 2);
 }
 

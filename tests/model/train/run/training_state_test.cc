@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -86,6 +87,23 @@ TEST_F(TrainingStateTest, KeepsTheWeightsOfTheBestEpoch) {
   EXPECT_EQ(state.best().epoch, 2);
   EXPECT_NE(WeightsOf(state), best);
   EXPECT_EQ(TensorsFingerprint(state.best_weights().views()), best);
+}
+
+TEST_F(TrainingStateTest, AnEpochThatDivergedIsNeverTheBestNorAfterResuming) {
+  TrainingState written = MakeState();
+  ASSERT_THAT(written.Begin(absl::UnixEpoch()), IsOk());
+  RunEpoch(std::nan(""), written);
+  EXPECT_FALSE(written.has_best());
+  RunEpoch(3.0, written);
+  RunEpoch(std::nan(""), written);
+  EXPECT_EQ(written.best().epoch, 2);
+  written.WriteCheckpoint();
+  checkpoint_ =
+      Checkpoint({.batches = 1, .resume = true}, options_.data.model_dir, "{}");
+  options_.checkpoint.resume = true;
+  TrainingState resumed = MakeState();
+  ASSERT_THAT(resumed.Begin(absl::Now()), IsOk());
+  EXPECT_EQ(resumed.best().epoch, 2);
 }
 
 TEST_F(TrainingStateTest, IsResumedWhereItWasWritten) {
