@@ -77,8 +77,8 @@ evaluate() {
   run "$bin/semrank-eval" --docs="$corpus/docs.tsv" --queries="$corpus/test.queries.tsv" \
     --qrels="$corpus/test.qrels.txt" --candidates=all --model_dir="$model" "$@"
 }
-# model+name_match ranks as the catalog search of the server does
-evaluate --ranker=bm25,model,model+name_match --slices="$corpus/test.slices.tsv"
+# tower is the model without its lexical part; model+name_match ranks as the catalog search does
+evaluate --ranker=bm25,tower,model,model+name_match --slices="$corpus/test.slices.tsv"
 
 step "6/8 Serve"
 ready=demo/server.ready

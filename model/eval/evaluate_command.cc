@@ -214,7 +214,10 @@ void PrintJson(const Results& results, std::ostream& out) {
           MovedQueriesToJson(evaluation, *baseline, results.collection);
     }
     if (!matrix.empty()) json["matrix"] = matrix[i];
-    out << json.dump() << "\n";
+    // Ids and names of slices need not be UTF-8, which JSON must be.
+    out << json.dump(-1, ' ', false,
+                     nlohmann::ordered_json::error_handler_t::replace)
+        << "\n";
   }
 }
 
@@ -324,8 +327,9 @@ void AddEvaluateOptions(CommandLine& command_line,
       {{"all", Candidates::kAll}, {"judged", Candidates::kJudged}});
   command_line.Group("Ranking");
   command_line.Add("ranker", &options.rankers,
-                   "Rankers to evaluate, one result each: model, model:DIR, "
-                   "bm25, letter_tfidf, word_tfidf, a pair such as model+bm25, "
+                   "Rankers to evaluate, one result each: model (as it is "
+                   "served), tower (its vectors alone), model:DIR, bm25, "
+                   "letter_tfidf, word_tfidf, a pair such as model+bm25, "
                    "or run:FILE, a TREC run. With +name_match behind it, "
                    "documents whose name is the query come first, as in the "
                    "server's search.");

@@ -17,8 +17,8 @@
 namespace semrank {
 namespace {
 
-constexpr std::array<std::string_view, 4> kNames = {
-    "model", "bm25", "letter_tfidf", "word_tfidf"};
+constexpr std::array<std::string_view, 5> kNames = {
+    "model", "tower", "bm25", "letter_tfidf", "word_tfidf"};
 constexpr std::string_view kModelPrefix = "model:";
 constexpr std::string_view kNameMatchSuffix = "+name_match";
 
@@ -58,6 +58,12 @@ absl::StatusOr<std::unique_ptr<Ranker>> CreateModel(
 absl::StatusOr<std::unique_ptr<Ranker>> CreateSingle(
     std::string_view name, const RankerOptions& options,
     const std::vector<std::string>& documents, ThreadPool& pool) {
+  if (name == "tower") {
+    SEMRANK_ASSIGN_OR_RETURN(
+        auto model, LoadModel(options.model_dir, options.model_version));
+    return std::make_unique<ModelRanker>(std::move(model), documents, pool,
+                                         Parts::kSemantic);
+  }
   if (name == "bm25") return Bm25Ranker::Create(documents, options.bm25);
   if (name == "word_tfidf") return TfidfRanker::OfWords(documents);
   if (name == "letter_tfidf") {
@@ -91,7 +97,8 @@ absl::Status CheckRankerName(std::string_view name) {
   if (!IsSingleName(parts.first) ||
       !(is_single || IsSingleName(parts.second))) {
     return absl::InvalidArgumentError(absl::StrFormat(
-        "'%s' is no ranker; there are model, model:DIR, bm25, letter_tfidf, "
+        "'%s' is no ranker; there are model, tower, model:DIR, bm25, "
+        "letter_tfidf, "
         "word_tfidf, pairs such as model+bm25, and each +name_match",
         name));
   }
@@ -104,7 +111,10 @@ absl::Status CheckRankerName(std::string_view name) {
 
 bool UsesModelDir(std::string_view name) {
   const NameParts parts = SplitName(name);
-  return parts.first == "model" || parts.second == "model";
+  const auto uses = [](std::string_view part) {
+    return part == "model" || part == "tower";
+  };
+  return uses(parts.first) || uses(parts.second);
 }
 
 bool IsPair(std::string_view name) { return !SplitName(name).second.empty(); }

@@ -1,6 +1,7 @@
-// Rankers by name: "model", "model:DIR", "bm25", "letter_tfidf", "word_tfidf",
-// or two of them joined by '+' (see hybrid_ranker.h); each with "+name_match"
-// behind it or not (see name_match_ranker.h).
+// Rankers by name: "model", "tower" (the model without its lexical part),
+// "model:DIR", "bm25", "letter_tfidf", "word_tfidf", or two of them joined by
+// '+' (see hybrid_ranker.h); each with "+name_match" behind it or not (see
+// name_match_ranker.h).
 #ifndef SEMRANK_MODEL_EVAL_RANKERS_RANKER_FACTORY_H_
 #define SEMRANK_MODEL_EVAL_RANKERS_RANKER_FACTORY_H_
 
@@ -34,7 +35,7 @@ struct RankerOptions {
 // Whether `name` could be created; InvalidArgument says why not.
 absl::Status CheckRankerName(std::string_view name);
 
-// Whether `name` is, or contains, "model", which is that of model_dir.
+// Whether `name` needs model_dir.
 bool UsesModelDir(std::string_view name);
 
 // Whether `name` joins two rankers.

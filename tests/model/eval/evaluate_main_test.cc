@@ -185,6 +185,20 @@ TEST_F(EvaluateMainTest, SlicesAreMeasuredByThemselves) {
   EXPECT_THAT(table.out, HasSubstr("slice one word\n1 queries\nranker "));
 }
 
+TEST_F(EvaluateMainTest, IdsAndSlicesOfOtherBytesAreReplacedInJson) {
+  dir_.Write("docs.tsv", "d\xff\tApple\nd2\tApple\n");
+  dir_.Write("qrels.txt", "q1 0 d\xff 1\n");
+  const std::string slices = dir_.Write("slices.tsv", "q1\tsl\xff\n");
+  const std::string run = dir_.Write("x.run", "q1 Q0 d2 1 1 x\n");
+  const ProgramResult result =
+      Evaluate({"--ranker=bm25", "--baseline=run:" + run, "--slices=" + slices,
+                "--output=json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto json = nlohmann::json::parse(result.out);
+  EXPECT_TRUE(json["slices"].contains("sl\xef\xbf\xbd"));
+  EXPECT_EQ(json["moved_queries"].size(), 1u);
+}
+
 TEST_F(EvaluateMainTest, PerQueryFileHasBothValues) {
   const std::string file = dir_.File("per_query.tsv");
   const ProgramResult result =
@@ -233,10 +247,10 @@ TEST_F(EvaluateMainTest, EvaluatesAPublishedModel) {
   ASSERT_THAT(PublishModel(dir_.File("model"), model.bundle()), IsOk());
   const ProgramResult result =
       Evaluate({"--model_dir=" + dir_.File("model"), "--model_version=1",
-                "--ranker=model,model+bm25", "--output=json"});
+                "--ranker=model,tower,model+bm25", "--output=json"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   std::istringstream lines(result.out);
-  for (const char* name : {"model", "model+bm25"}) {
+  for (const char* name : {"model", "tower", "model+bm25"}) {
     std::string line;
     std::getline(lines, line);
     const auto json = nlohmann::json::parse(line);
