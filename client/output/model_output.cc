@@ -34,9 +34,9 @@ std::string State(const v1::Model& model) {
 
 // "41000 -> 300 -> 300 -> 128"; the input dimension is the number of features.
 std::string Layers(const v1::ModelConfig& config) {
-  std::string layers = std::to_string(config.features().num_ngrams() +
-                                      config.features().num_words() +
-                                      config.features().num_bigrams());
+  std::string layers = std::to_string(
+      config.features().num_ngrams() + config.features().num_words() -
+      config.ssi().unknown_word_buckets() + config.features().num_bigrams());
   for (const std::uint32_t width : config.hidden_dims()) {
     layers += absl::StrFormat(" -> %d", width);
   }
@@ -44,7 +44,8 @@ std::string Layers(const v1::ModelConfig& config) {
   return absl::StrFormat("%s -> %d", layers, config.embedding_dim());
 }
 
-std::string Features(const v1::FeatureSpec& features) {
+std::string Features(const v1::ModelConfig& config) {
+  const v1::FeatureSpec& features = config.features();
   std::string text = EnumWord(features.kind());
   if (features.num_ngrams() > 0) {
     text += absl::StrFormat(
@@ -53,7 +54,9 @@ std::string Features(const v1::FeatureSpec& features) {
         features.ngram_length());
   }
   if (features.num_words() > 0) {
-    text += absl::StrFormat(", %d words", features.num_words());
+    text +=
+        absl::StrFormat(", %d words", features.num_words() -
+                                          config.ssi().unknown_word_buckets());
   }
   if (features.num_bigrams() > 0) {
     text += absl::StrFormat(", %d bigrams", features.num_bigrams());
@@ -90,7 +93,7 @@ void AddArchitecture(const v1::ModelConfig& config, Table& table) {
   AddFact("layers", Layers(config), table);
   AddFact("activation", EnumWord(config.activation()), table);
   AddFact("towers", config.shared_towers() ? "shared" : "separate", table);
-  AddFact("features", Features(config.features()), table);
+  AddFact("features", Features(config), table);
   AddFact("window", Positive(config.clsm_window()), table);
   if (config.has_ssi()) AddSsi(config.ssi(), table);
   AddFact("scores", EnumWord(config.score_kind()), table);

@@ -133,11 +133,16 @@ bool HasSsiVectors(v1::SsiVariant variant) {
   return variant != v1::SSI_VARIANT_DIAGONAL && variant != v1::SSI_VARIANT_FULL;
 }
 
+bool MatchesUnknownWords(v1::SsiVariant variant, bool hashes_pairs) {
+  if (variant == v1::SSI_VARIANT_FULL) return hashes_pairs;
+  return variant != v1::SSI_VARIANT_LOW_RANK_NO_IDENTITY;
+}
+
 std::int64_t NumSsiRows(const v1::SsiSpec& ssi, std::int64_t num_words) {
   if (!HasSsiVectors(ssi.variant())) return 0;
   if (ssi.num_dense_words() > 0) return ssi.num_dense_words();
   if (ssi.num_frequent_words() > 0) return ssi.num_frequent_words();
-  return num_words;
+  return num_words - ssi.unknown_word_buckets();
 }
 
 std::vector<ExpectedTensor> ExpectedTensors(const v1::ModelConfig& config) {

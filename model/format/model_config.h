@@ -24,6 +24,7 @@ inline constexpr int kMaxLayerWidth = 16384;
 inline constexpr int kMaxMatrixWords = 16384;
 inline constexpr int kMaxPairHashBuckets = 1 << 28;
 inline constexpr int kMaxCorrelatedTopK = 64;
+inline constexpr int kMaxUnknownWordBuckets = 1 << 20;
 // Row numbers are stored as floats, which are exact up to here.
 inline constexpr int kMaxFrequentWords = 1 << 24;
 
@@ -66,6 +67,9 @@ inline constexpr char kCorrelatedTensor[] = "correlated_words";
 
 // Whether the variant has U and V; false where words alone are scored.
 bool HasSsiVectors(v1::SsiVariant variant);
+// Whether W has I, or a diagonal in its place, so that any word can match
+// itself; a W that is stored whole has the words of its dictionary alone.
+bool MatchesUnknownWords(v1::SsiVariant variant, bool hashes_pairs);
 // Rows of the tensors of U and V; 0 without them.
 std::int64_t NumSsiRows(const v1::SsiSpec& ssi, std::int64_t num_words);
 

@@ -208,7 +208,14 @@ absl::Status CheckSsiRows(const v1::ModelConfig& config) {
   const bool has_vectors = HasSsiVectors(ssi.variant());
   // num_dense_words == num_words is written as 0, so that equal models have
   // equal files.
-  const std::uint32_t last_word = config.features().num_words() - 1;
+  const bool hashes =
+      MatchesUnknownWords(ssi.variant(), ssi.pair_hash_buckets() > 0);
+  const std::uint32_t num_words = config.features().num_words();
+  SEMRANK_RETURN_IF_ERROR(CheckFieldRange(
+      "ssi.unknown_word_buckets", ssi.unknown_word_buckets(), 0,
+      hashes ? std::min<std::uint32_t>(num_words - 1, kMaxUnknownWordBuckets)
+             : 0));
+  const std::uint32_t last_word = num_words - ssi.unknown_word_buckets() - 1;
   SEMRANK_RETURN_IF_ERROR(CheckFieldRange("ssi.num_dense_words",
                                           ssi.num_dense_words(), 0,
                                           has_vectors ? last_word : 0));

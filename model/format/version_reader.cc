@@ -169,11 +169,16 @@ absl::StatusOr<std::optional<NgramVocabulary>> ReadNgrams(
 absl::StatusOr<std::optional<WordVocabulary>> ReadWords(
     const VersionFiles& files, const v1::ModelConfig& config) {
   if (!ListsWords(config)) return std::nullopt;
+  const std::uint32_t num_buckets = config.ssi().unknown_word_buckets();
   SEMRANK_ASSIGN_OR_RETURN(
       std::vector<std::string> lines,
-      ReadLines(files, kWordsFile, config.features().num_words()));
-  return InFile(files.Path(kWordsFile),
-                WordVocabulary::FromList(std::move(lines)));
+      ReadLines(files, kWordsFile,
+                config.features().num_words() - num_buckets));
+  SEMRANK_ASSIGN_OR_RETURN(WordVocabulary words,
+                           InFile(files.Path(kWordsFile),
+                                  WordVocabulary::FromList(std::move(lines))));
+  words.HashUnknownWords(static_cast<int>(num_buckets));
+  return words;
 }
 
 absl::StatusOr<std::optional<WordVocabulary>> ReadBigrams(

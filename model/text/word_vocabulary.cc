@@ -1,5 +1,7 @@
 #include "model/text/word_vocabulary.h"
 
+#include <xxhash.h>
+
 #include <utility>
 
 #include "absl/strings/str_format.h"
@@ -70,8 +72,11 @@ absl::StatusOr<WordVocabulary> WordVocabulary::Make(
 
 std::optional<std::uint32_t> WordVocabulary::Find(std::string_view word) const {
   const auto entry = index_of_.find(ToAbsl(word));
-  if (entry == index_of_.end()) return std::nullopt;
-  return entry->second;
+  if (entry != index_of_.end()) return entry->second;
+  if (num_buckets_ == 0) return std::nullopt;
+  const XXH64_hash_t hash = XXH3_64bits(word.data(), word.size());
+  return static_cast<std::uint32_t>(
+      words_.size() + hash % static_cast<std::uint32_t>(num_buckets_));
 }
 
 }  // namespace semrank

@@ -28,7 +28,13 @@ class WordVocabulary {
   static absl::StatusOr<WordVocabulary> FromBigramList(
       std::vector<std::string> bigrams);
 
-  int size() const { return static_cast<int>(words_.size()); }
+  // From now on each word that is not listed has one of `num_buckets` indices
+  // after the listed words', by a hash that is part of the model format.
+  void HashUnknownWords(int num_buckets) { num_buckets_ = num_buckets; }
+
+  // Listed words and buckets.
+  int size() const { return static_cast<int>(words_.size()) + num_buckets_; }
+  // The listed ones.
   const std::vector<std::string>& words() const { return words_; }
   // Index of a normalised word or bigram in [0, size()), or nothing.
   std::optional<std::uint32_t> Find(std::string_view word) const;
@@ -39,6 +45,7 @@ class WordVocabulary {
                                              bool bigrams);
 
   std::vector<std::string> words_;
+  int num_buckets_ = 0;  // of unknown words; 0 = they have no index
   absl::flat_hash_map<std::string, std::uint32_t> index_of_;
 };
 

@@ -104,12 +104,12 @@ absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
                 "%d pairs (%d queries, %d titles) for training, %d for "
                 "validation, %d features, %d bad lines\n",
                 train_pairs.size(), queries.size(), titles.size(),
-                valid_pairs.size(), featurizer.num_features(),
+                valid_pairs.size(), NumListedFeatures(featurizer),
                 bad_lines.count());
   DataStatistics statistics = Describe(train_pairs, texts, queries, titles);
   statistics.valid_pairs = static_cast<std::int64_t>(valid_pairs.size());
   statistics.bad_lines = bad_lines.count();
-  statistics.features = featurizer.num_features();
+  statistics.features = NumListedFeatures(featurizer);
   TextBags bags(texts, featurizer, TextFormOf(options.tower));
   std::vector<float> lexical_idf;
   if (options.features.lexical_weight != 0) {

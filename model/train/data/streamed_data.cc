@@ -207,7 +207,7 @@ DataStatistics Describe(const StreamCounter& counter,
   DataStatistics statistics = counter.statistics();
   statistics.valid_pairs = static_cast<std::int64_t>(num_valid);
   statistics.bad_lines = bad_lines.count();
-  statistics.features = featurizer.num_features();
+  statistics.features = NumListedFeatures(featurizer);
   statistics.distinct_texts = false;
   return statistics;
 }

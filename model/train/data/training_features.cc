@@ -64,6 +64,7 @@ absl::StatusOr<Featurizer> MakeFeaturizer(const FeatureOptions& options,
   if (HasWords(options.kind)) {
     SEMRANK_ASSIGN_OR_RETURN(words, WordVocabulary::FromList(builder.Words(
                                         options.max_words, /*min_count=*/1)));
+    words->HashUnknownWords(options.unknown_word_buckets);
   }
   std::optional<WordVocabulary> bigrams;
   if (HasBigrams(options.kind)) {
@@ -106,6 +107,13 @@ std::vector<float> LexicalIdfOf(const TextInterner& texts,
 TextForm TextFormOf(const TowerOptions& options) {
   return options.kind == v1::TOWER_KIND_CLSM ? TextForm::kWordSequences
                                              : TextForm::kBags;
+}
+
+int NumListedFeatures(const Featurizer& featurizer) {
+  const auto& words = featurizer.words();
+  const int num_unknown =
+      words ? words->size() - static_cast<int>(words->words().size()) : 0;
+  return featurizer.num_features() - num_unknown;
 }
 
 v1::FeatureSpec DescribeFeatures(const Featurizer& featurizer) {

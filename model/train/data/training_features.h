@@ -40,6 +40,9 @@ absl::StatusOr<Featurizer> MakeFeaturizer(const FeatureOptions& options,
                                           const VocabularyBuilder& builder);
 
 // What config.json says of it.
+// Without the indices of unknown words.
+int NumListedFeatures(const Featurizer& featurizer);
+
 v1::FeatureSpec DescribeFeatures(const Featurizer& featurizer);
 
 }  // namespace semrank

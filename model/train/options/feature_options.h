@@ -29,6 +29,8 @@ struct FeatureOptions {
   std::string lexical = "none";
   // What that stands for: the weight, 0 for none; nothing = it is fitted.
   std::optional<double> lexical_weight = 0;
+  // As that of SsiOptions, from where ResolveOptions takes it.
+  int unknown_word_buckets = 0;
   // The vocabularies of another model; null = chosen from the training texts.
   std::shared_ptr<const Featurizer> given = nullptr;
 };

@@ -39,6 +39,7 @@ TrainOptions Ssi2009() {
   options.tower.embedding_dim = 100;
   options.ssi.variant = v1::SSI_VARIANT_LOW_RANK;
   options.ssi.init_scale = 1;
+  options.ssi.unknown_word_buckets = 0;
   options.loss = {
       .sampling = v1::NEGATIVE_SAMPLING_UNIFORM, .negatives = 1, .margin = 1};
   options.optimizer = {.kind = v1::OPTIMIZER_SGD, .learning_rate = 0.1};
@@ -58,6 +59,7 @@ TrainOptions DefaultOptions(v1::TowerKind tower) {
   options.features.kind = v1::FEATURE_KIND_WORDS;
   options.optimizer.kind = v1::OPTIMIZER_ADAGRAD;
   options.optimizer.learning_rate = 0.02;
+  options.ssi.unknown_word_buckets = kDefaultUnknownWordBuckets;
   return options;
 }
 

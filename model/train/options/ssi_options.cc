@@ -49,6 +49,13 @@ void AddSsiOptions(CommandLine& command_line, SsiOptions& options) {
   command_line.Add("ssi_correlated_top_k", &options.correlated_top_k,
                    "See --ssi_frequent_words; the paper uses 5.",
                    {.min = 0, .max = kMaxCorrelatedTopK});
+  command_line.Add("ssi_unknown_word_buckets", &options.unknown_word_buckets,
+                   "Words that no training text has, or that are beyond "
+                   "--max_words, are hashed to so many indices and match "
+                   "themselves, with the idf of the rarest word. 0 = they are "
+                   "dropped, as in the paper. Nothing with "
+                   "--ssi=low_rank_no_identity and an unhashed full.",
+                   {.min = 0, .max = kMaxUnknownWordBuckets});
   command_line.Add("ssi_init_scale", &options.init_scale,
                    "Standard deviation of the initial U and V; 1 in the paper.",
                    {.min = 0, .max = 100, .above_min = true});
@@ -75,6 +82,9 @@ absl::Status Resolve(SsiOptions& ssi) {
                      "gives rare words no row of U and V, "
                      "--ssi_frequent_words those of others; choose one");
   }
+  if (!MatchesUnknownWords(ssi.variant, ssi.pair_hash_buckets > 0)) {
+    ssi.unknown_word_buckets = 0;
+  }
   return absl::OkStatus();
 }
 
@@ -82,6 +92,8 @@ v1::SsiSpec DescribeSsi(const SsiOptions& options, int num_words) {
   v1::SsiSpec spec;
   spec.set_variant(options.variant);
   spec.set_pair_hash_buckets(options.pair_hash_buckets);
+  spec.set_unknown_word_buckets(options.unknown_word_buckets);
+  num_words -= options.unknown_word_buckets;
   if (options.dense_words < num_words) {
     spec.set_num_dense_words(options.dense_words);
   }

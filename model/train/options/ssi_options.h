@@ -23,15 +23,22 @@ struct SsiOptions {
   // U and V begin as N(0, 1) times this. 1 is the paper's, 0.03 the default
   // (MATHEMATICS.md says why).
   double init_scale = 0.03;
+  // Words that the vocabulary does not list are hashed to so many indices,
+  // where W has an identity for them. 0 = they are dropped.
+  int unknown_word_buckets = 0;
 };
+
+// With --tower=ssi. In a catalog of a million words unknown to the model, each
+// shares its index with four others.
+inline constexpr int kDefaultUnknownWordBuckets = 1 << 18;
 
 void AddSsiOptions(CommandLine& command_line, SsiOptions& options);
 
 // FlagError as ResolveOptions.
 absl::Status Resolve(SsiOptions& options);
 
-// What config.json says. A bound that no word of the vocabulary is beyond is
-// none.
+// What config.json says of a vocabulary of `num_words`, unknown ones included.
+// A bound that no listed word is beyond is none.
 v1::SsiSpec DescribeSsi(const SsiOptions& options, int num_words);
 
 }  // namespace semrank

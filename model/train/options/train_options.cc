@@ -96,6 +96,7 @@ absl::Status ResolveSsi(TrainOptions& options) {
   options.tower.hidden_dims.clear();
   options.tower.shared = options.ssi.variant == v1::SSI_VARIANT_SYMMETRIC;
   if (!HasSsiVectors(options.ssi.variant)) options.tower.embedding_dim = 0;
+  options.features.unknown_word_buckets = options.ssi.unknown_word_buckets;
   return absl::OkStatus();
 }
 

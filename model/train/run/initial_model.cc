@@ -69,11 +69,13 @@ FeatureOptions FeaturesOf(const v1::FeatureSpec& spec) {
 }
 
 SsiOptions SsiOf(const v1::SsiSpec& spec) {
-  return {.variant = spec.variant(),
-          .dense_words = static_cast<int>(spec.num_dense_words()),
-          .pair_hash_buckets = static_cast<int>(spec.pair_hash_buckets()),
-          .frequent_words = static_cast<int>(spec.num_frequent_words()),
-          .correlated_top_k = static_cast<int>(spec.correlated_top_k())};
+  return {
+      .variant = spec.variant(),
+      .dense_words = static_cast<int>(spec.num_dense_words()),
+      .pair_hash_buckets = static_cast<int>(spec.pair_hash_buckets()),
+      .frequent_words = static_cast<int>(spec.num_frequent_words()),
+      .correlated_top_k = static_cast<int>(spec.correlated_top_k()),
+      .unknown_word_buckets = static_cast<int>(spec.unknown_word_buckets())};
 }
 
 absl::Status CheckSame(std::string_view flag, const std::string& model,
@@ -101,6 +103,9 @@ absl::Status CheckSsi(const SsiOptions& model, const SsiOptions& wanted) {
                                     wanted.frequent_words));
   SEMRANK_RETURN_IF_ERROR(CheckSame(
       "ssi_correlated_top_k", model.correlated_top_k, wanted.correlated_top_k));
+  SEMRANK_RETURN_IF_ERROR(CheckSame("ssi_unknown_word_buckets",
+                                    model.unknown_word_buckets,
+                                    wanted.unknown_word_buckets));
   if (model.init_scale == wanted.init_scale) return absl::OkStatus();
   return FlagError("ssi_init_scale", absl::StrFormat("%g", wanted.init_scale),
                    "U and V begin as those of --init_from");
@@ -136,6 +141,7 @@ absl::Status TakeInitialModel(const std::string& path, bool has_preset,
   const std::string lexical = options.features.lexical;
   options.features = FeaturesOf(config.features());
   options.features.lexical = lexical;
+  options.features.max_words -= options.ssi.unknown_word_buckets;
   options.features.given =
       std::make_shared<const Featurizer>(model->featurizer());
   options.initial_model = {

@@ -40,6 +40,16 @@ bool HasNoVectors(const Options& options) {
   return IsSsi(options) && !HasSsiVectors(options.ssi.variant);
 }
 
+bool DropsUnknownWords(const Options& options) {
+  return !IsSsi(options) ||
+         !MatchesUnknownWords(options.ssi.variant,
+                              options.ssi.pair_hash_buckets > 0);
+}
+
+std::string TowerOrSsi(const Options& options) {
+  return IsSsi(options) ? Ssi(options) : Tower(options);
+}
+
 bool HasNoLetters(const Options& options) {
   return !HasLetters(options.features.kind);
 }
@@ -75,6 +85,7 @@ constexpr Rule kRules[] = {
     {"ssi_frequent_words", IsNotSsi, Tower},
     {"ssi_init_scale", IsNotSsi, Tower},
     {"ssi_pair_hash_buckets", IsNotSsi, Tower},
+    {"ssi_unknown_word_buckets", DropsUnknownWords, TowerOrSsi},
 };
 
 }  // namespace

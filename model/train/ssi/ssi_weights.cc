@@ -1,5 +1,6 @@
 #include "model/train/ssi/ssi_weights.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <utility>
@@ -113,6 +114,12 @@ SsiWeights InitialSsiWeights(const TrainOptions& options,
   weights.idf = given ? std::vector<float>(weights.num_words)
                       : InverseDocumentFrequencies(data.bags, data.titles,
                                                    weights.num_words);
+  // No listed word is rarer than one that is not listed.
+  const auto num_unknown =
+      static_cast<int>(weights.spec.unknown_word_buckets());
+  const auto unknown_idf = weights.idf.end() - num_unknown;
+  std::fill(unknown_idf, weights.idf.end(),
+            *std::max_element(weights.idf.begin(), unknown_idf));
   weights.words = InitialWordWeights(weights.spec, weights.num_words);
   if (options.tower.embedding_dim == 0) return weights;
   const auto num_rows =
@@ -125,6 +132,11 @@ SsiWeights InitialSsiWeights(const TrainOptions& options,
                     top_k)
               : CorrelatedWords(data.bags, data.titles, weights.num_words,
                                 num_rows, top_k);
+    // What shares an index says nothing of the words.
+    if (!given) {
+      std::fill_n(weights.correlated.rbegin(),
+                  static_cast<std::size_t>(num_unknown) * top_k, -1.0f);
+    }
   }
   weights.query = InitialTable(options, num_rows, RandomPurpose::kQueryWeights);
   if (options.tower.shared) return weights;

@@ -120,6 +120,19 @@ INSTANTIATE_TEST_SUITE_P(
         BadSsi{"NoSpec", [](auto& c) { c.clear_ssi(); }, "ssi is absent"},
         BadSsi{"NoVariant", [](auto& c) { c.mutable_ssi()->clear_variant(); },
                "ssi.variant is 0"},
+        BadSsi{"OnlyUnknownWords",
+               [](auto& c) {
+                 c.mutable_ssi()->set_unknown_word_buckets(
+                     c.features().num_words());
+               },
+               "ssi.unknown_word_buckets"},
+        BadSsi{"UnknownWordsWithoutIdentity",
+               [](auto& c) {
+                 c.mutable_ssi()->set_variant(
+                     v1::SSI_VARIANT_LOW_RANK_NO_IDENTITY);
+                 c.mutable_ssi()->set_unknown_word_buckets(1);
+               },
+               "ssi.unknown_word_buckets"},
         BadSsi{"Cosine",
                [](auto& c) { c.set_score_kind(v1::SCORE_KIND_COSINE); },
                "score_kind"},

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -49,6 +51,25 @@ TEST(WordVocabularyTest, ABigramIsTwoWordsWithOneBlankBetweenThem) {
                          ::testing::HasSubstr("line 2")))
         << wrong;
   }
+}
+
+TEST(WordVocabularyTest, UnknownWordsAreHashedBehindTheListedOnes) {
+  WordVocabulary vocabulary = *WordVocabulary::FromList({"good", "bad"});
+  vocabulary.HashUnknownWords(1000);
+  EXPECT_EQ(vocabulary.size(), 1002);
+  EXPECT_THAT(vocabulary.words(), ElementsAre("good", "bad"));
+  EXPECT_EQ(vocabulary.Find("bad"), 1u);
+  // XXH3-64 modulo 1,000, as other programs compute it.
+  EXPECT_EQ(vocabulary.Find("ugly"), 400u);
+  std::set<std::uint32_t> found;
+  for (int i = 0; i < 200; ++i) {
+    const auto index = vocabulary.Find("w" + std::to_string(i));
+    ASSERT_TRUE(index.has_value());
+    EXPECT_GE(*index, 2u);
+    EXPECT_LT(*index, 1002u);
+    found.insert(*index);
+  }
+  EXPECT_GT(found.size(), 150u);
 }
 
 TEST(WordVocabularyTest, WorksAfterCopyAndMove) {

@@ -20,6 +20,22 @@ std::vector<std::string> Unused(TrainOptions options,
   return DescribeUnusedFlags(options, flags);
 }
 
+TEST(UnusedFlagsTest, UnknownWordsNeedAnIdentity) {
+  const std::vector<FlagValue> flags = {
+      {"ssi_unknown_word_buckets", "9", "command line"}};
+  TrainOptions options = DefaultOptions(v1::TOWER_KIND_SSI);
+  EXPECT_EQ(options.ssi.unknown_word_buckets, kDefaultUnknownWordBuckets);
+  EXPECT_THAT(Unused(options, flags), IsEmpty());
+  EXPECT_EQ(PresetOptions("ssi2009")->ssi.unknown_word_buckets, 0);
+  options.ssi.variant = v1::SSI_VARIANT_LOW_RANK_NO_IDENTITY;
+  EXPECT_THAT(Unused(options, flags),
+              ElementsAre("--ssi_unknown_word_buckets=9 has no effect with "
+                          "--ssi=low_rank_no_identity"));
+  EXPECT_THAT(Unused(DefaultOptions(v1::TOWER_KIND_LINEAR), flags),
+              ElementsAre("--ssi_unknown_word_buckets=9 has no effect with "
+                          "--tower=linear"));
+}
+
 TEST(UnusedFlagsTest, NamesTheFlagAndWhatMakesItUseless) {
   EXPECT_THAT(
       Unused(DefaultOptions(v1::TOWER_KIND_LINEAR),

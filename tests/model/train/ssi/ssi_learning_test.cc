@@ -241,6 +241,31 @@ TEST_F(SsiLearningTest, TheIdentityFindsWordsThatNoTrainingQueryHas) {
       0.9);
 }
 
+// Words of judged queries and titles that no training text has.
+TEST_F(SsiLearningTest, UnknownWordsMatchThemselves) {
+  Corpus corpus = Synonyms(false);
+  corpus.docs.clear();
+  corpus.queries.clear();
+  corpus.qrels.clear();
+  for (int i = 0; i < 24; ++i) {
+    const std::string id = std::to_string(i);
+    corpus.AddDoc("d" + id, "ta" + id + " new" + id + " other" + id);
+    corpus.AddQuery("q" + id, "new" + id);
+    corpus.AddJudgement("q" + id, "d" + id);
+  }
+  epochs_ = 2;
+  for (const SsiOptions& ssi :
+       {SsiOptions(), SsiOptions{.variant = v1::SSI_VARIANT_SYMMETRIC},
+        SsiOptions{.variant = v1::SSI_VARIANT_DIAGONAL},
+        SsiOptions{.dense_words = 16},
+        SsiOptions{.frequent_words = 16, .correlated_top_k = 2}}) {
+    SsiOptions hashing = ssi;
+    hashing.unknown_word_buckets = kDefaultUnknownWordBuckets;
+    EXPECT_EQ(Learn(corpus, hashing), 1);
+    EXPECT_LT(Learn(corpus, ssi), 0.5);
+  }
+}
+
 TEST_F(SsiLearningTest, DiagonalLearnsWhichWordsMeanNothing) {
   EXPECT_EQ(Learn(NoiseWords(), {.variant = v1::SSI_VARIANT_DIAGONAL}), 1);
   // It has no way to bring different words together.
