@@ -157,6 +157,18 @@ void AddRankingFlags(CommandLine& command, RankingOptions& options) {
               "Leave out titles with a lower score.");
   command.Add("with_scores", &options.with_scores,
               "Print the score column of table and tsv.");
+  AddPartsFlag(command, &options.parts);
+  command.Add("with_parts", &options.with_parts,
+              "Print the cosine of each part beside the score.");
+}
+
+void AddPartsFlag(CommandLine& command, v1::Parts* parts) {
+  command.Add("parts", parts,
+              "What is scored: the tower's vectors (semantic), the letter "
+              "trigrams (lexical), or both as the model weighs them.",
+              {{"both", v1::PARTS_UNSPECIFIED},
+               {"semantic", v1::PARTS_SEMANTIC},
+               {"lexical", v1::PARTS_LEXICAL}});
 }
 
 std::vector<std::string> SplitTags(std::string_view tags) {

@@ -66,13 +66,18 @@ struct RankingOptions {
   std::uint32_t top_k = 0;  // 0 = the default of the command
   std::optional<double> min_score;
   bool with_scores = true;
+  v1::Parts parts = v1::PARTS_UNSPECIFIED;
+  bool with_parts = false;
 
   RankingTableOptions ForTable(OutputFormat format) const {
     return {.with_scores = with_scores,
+            .with_parts = with_parts,
             .rounded = format == OutputFormat::kTable};
   }
 };
 void AddRankingFlags(CommandLine& command, RankingOptions& options);
+// --parts.
+void AddPartsFlag(CommandLine& command, v1::Parts* parts);
 
 // "dev,doc" is two tags; empty ones are dropped.
 std::vector<std::string> SplitTags(std::string_view tags);

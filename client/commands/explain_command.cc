@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "client/commands/command.h"
 #include "client/lib/semrank_client.h"
 #include "model/base/status_macros.h"
@@ -23,11 +24,16 @@ constexpr ProgramInfo kExplainInfo = {
 
 Explains the score of a title: for each word of both texts the score without the word,
 how much the word adds, and how many of its features the model knows (0 of 6 = the model
-cannot see the word). For clsm models also the words that won the most active units of
-the pooling layer.
+cannot see the word). For models with a lexical part also what the word's letter n-grams
+that the other text has add, and which these are (= is the whole word). For clsm models
+also the words that won the most active units of the pooling layer.
+
+--versus=TITLE sets two titles side by side: what the tower adds and what the letters of
+each word of the query add. The differences add up to the difference of the scores.
 
 Examples:
   semrank explain --query="edit photos" "digital photo organizer"
+  semrank explain --query="edit photos" --title=gimp --versus="photo album"
   semrank explain --query="edit photos" --title=gimp --output=json
 )"};
 
@@ -35,7 +41,9 @@ struct ExplainOptions {
   std::string query;
   std::string title;
   std::vector<std::string> arguments;
+  std::string versus;
   std::uint32_t max_pooling_units = 0;
+  v1::Parts parts = v1::PARTS_UNSPECIFIED;
   ModelOptions model;
 };
 
@@ -63,8 +71,24 @@ std::string ContributionBar(float contribution, float largest) {
   return std::string(length, contribution < 0 ? '-' : '+');
 }
 
+bool HasLexicalPart(const v1::ExplainResponse& response) {
+  return std::ranges::any_of(
+      response.query_words(), [](const v1::WordContribution& word) {
+        return word.matches_size() > 0 || word.lexical_contribution() != 0;
+      });
+}
+
+// "=" for a word that the other text has, else its n-grams that it has.
+std::string DescribeMatches(const v1::WordContribution& word) {
+  if (word.in_other_text()) return "=";
+  return absl::StrJoin(word.matches(), " ",
+                       [](std::string* out, const v1::NgramMatch& match) {
+                         out->append(match.ngram());
+                       });
+}
+
 void AddWordRows(std::string_view text, const Words& words, float largest,
-                 bool rounded, Table& table) {
+                 bool rounded, bool lexical, Table& table) {
   for (const v1::WordContribution& word : words) {
     std::vector<std::string> row = {std::string(text), word.word()};
     if (rounded) {
@@ -77,6 +101,11 @@ void AddWordRows(std::string_view text, const Words& words, float largest,
     }
     row.push_back(absl::StrFormat("%d/%d", word.num_known_features(),
                                   word.num_features()));
+    if (lexical) {
+      row.push_back(rounded ? absl::StrFormat("%.4f", word.lexical_part())
+                            : ShortestText(word.lexical_part()));
+      row.push_back(DescribeMatches(word));
+    }
     table.AddRow(std::move(row));
   }
 }
@@ -90,7 +119,7 @@ void AddWinnerRows(std::string_view text, const Winners& winners,
   }
 }
 
-nlohmann::ordered_json WordsJson(const Words& words) {
+nlohmann::ordered_json WordsJson(const Words& words, bool lexical) {
   auto array = nlohmann::ordered_json::array();
   for (const v1::WordContribution& word : words) {
     array.push_back({{"word", word.word()},
@@ -98,6 +127,20 @@ nlohmann::ordered_json WordsJson(const Words& words) {
                      {"score_without", ShortestDouble(word.score_without())},
                      {"num_features", word.num_features()},
                      {"num_known_features", word.num_known_features()}});
+    if (!lexical) continue;
+    auto matches = nlohmann::ordered_json::array();
+    for (const v1::NgramMatch& match : word.matches()) {
+      matches.push_back(
+          {{"ngram", match.ngram()},
+           {"lexical_part", ShortestDouble(match.lexical_part())}});
+    }
+    array.back().update(
+        {{"semantic_contribution",
+          ShortestDouble(word.semantic_contribution())},
+         {"lexical_contribution", ShortestDouble(word.lexical_contribution())},
+         {"lexical_part", ShortestDouble(word.lexical_part())},
+         {"in_other_text", word.in_other_text()},
+         {"matches", std::move(matches)}});
   }
   return array;
 }
@@ -114,16 +157,24 @@ nlohmann::ordered_json WinnersJson(const Winners& winners) {
   return array;
 }
 
-// The line above the table: "score 0.7222 (cosine), model shop/3".
+// The line above the table: "score 0.7222 (cosine) = 0.6222 semantic + 0.1000
+// lexical, model shop/3".
 std::string DescribeScore(const v1::ExplainResponse& response) {
-  return absl::StrFormat("score %.4f (%s), model %s/%d", response.score(),
-                         EnumWord(response.score_kind()),
+  const std::string parts =
+      HasLexicalPart(response)
+          ? absl::StrFormat(" = %.4f semantic + %.4f lexical",
+                            response.semantic_part(), response.lexical_part())
+          : "";
+  return absl::StrFormat("score %.4f (%s)%s, model %s/%d", response.score(),
+                         EnumWord(response.score_kind()), parts,
                          response.model().name(), response.model().version());
 }
 
 // A row per word: text ("query" or "title"), word, contribution, score without
-// the word, known features of all features. For people (`rounded`) numbers have
-// four decimals, and a bar shows the contribution relative to the largest one:
+// the word, known features of all features; with a lexical part what the word's
+// n-grams add, and which the other text has. For people (`rounded`) numbers
+// have four decimals, and a bar shows the contribution relative to the largest
+// one:
 // "++++" raises the score, "----" lowers it.
 Table ContributionTable(const v1::ExplainResponse& response, bool rounded) {
   Table table;
@@ -133,9 +184,16 @@ Table ContributionTable(const v1::ExplainResponse& response, bool rounded) {
   if (rounded) table.AddColumn("");
   table.AddColumn("without", Table::Align::kRight);
   table.AddColumn("known", Table::Align::kRight);
+  const bool lexical = HasLexicalPart(response);
+  if (lexical) {
+    table.AddColumn("lexical", Table::Align::kRight);
+    table.AddColumn("matches");
+  }
   const float largest = LargestContribution(response);
-  AddWordRows("query", response.query_words(), largest, rounded, table);
-  AddWordRows("title", response.title_words(), largest, rounded, table);
+  AddWordRows("query", response.query_words(), largest, rounded, lexical,
+              table);
+  AddWordRows("title", response.title_words(), largest, rounded, lexical,
+              table);
   return table;
 }
 
@@ -152,23 +210,30 @@ Table PoolingTable(const v1::ExplainResponse& response) {
   return table;
 }
 
-// {"query", "title", "score", "score_kind", "model", "query_words": [{"word",
-// "contribution", "score_without", "num_features", "num_known_features"}],
-// "title_words", "query_pooling": [{"unit", "activation", "position", "word",
-// "window"}], "title_pooling", "timings_ms"}; the poolings only if there are
-// any.
+// {"query", "title", "score", "score_kind", "semantic_part", "lexical_part",
+// "model", "query_words": [{"word", "contribution", "score_without",
+// "num_features", "num_known_features", "semantic_contribution",
+// "lexical_contribution", "lexical_part", "in_other_text", "matches":
+// [{"ngram", "lexical_part"}]}], "title_words", "query_pooling": [{"unit",
+// "activation", "position", "word", "window"}], "title_pooling", "timings_ms"};
+// the poolings only if there are any, the parts and a word's fields from the
+// sixth on only if the lexical part adds something.
 nlohmann::ordered_json ExplanationJson(std::string_view query,
                                        const v1::ExplainResponse& response) {
+  const bool lexical = HasLexicalPart(response);
   nlohmann::ordered_json object = {
       {"query", query},
       {"title", response.title()},
       {"score", ShortestDouble(response.score())},
-      {"score_kind", EnumWord(response.score_kind())},
-      {"model",
-       {{"name", response.model().name()},
-        {"version", response.model().version()}}},
-      {"query_words", WordsJson(response.query_words())},
-      {"title_words", WordsJson(response.title_words())}};
+      {"score_kind", EnumWord(response.score_kind())}};
+  if (lexical) {
+    object["semantic_part"] = ShortestDouble(response.semantic_part());
+    object["lexical_part"] = ShortestDouble(response.lexical_part());
+  }
+  object["model"] = {{"name", response.model().name()},
+                     {"version", response.model().version()}};
+  object["query_words"] = WordsJson(response.query_words(), lexical);
+  object["title_words"] = WordsJson(response.title_words(), lexical);
   if (!response.query_pooling().empty()) {
     object["query_pooling"] = WinnersJson(response.query_pooling());
   }
@@ -206,6 +271,47 @@ absl::Status PrintExplanation(const std::string& query, OutputFormat format,
                     : absl::OkStatus();
 }
 
+// A row per summand of both scores and their difference: the tower, the letters
+// of each word of the query, the sum.
+Table ComparisonTable(const v1::ExplainResponse& first,
+                      const v1::ExplainResponse& second) {
+  Table table;
+  table.AddColumn("part");
+  table.AddColumn("title", Table::Align::kRight);
+  table.AddColumn("versus", Table::Align::kRight);
+  table.AddColumn("difference", Table::Align::kRight);
+  const auto add = [&](const std::string& part, float a, float b) {
+    table.AddRow({part, absl::StrFormat("%.4f", a), absl::StrFormat("%.4f", b),
+                  absl::StrFormat("%+.4f", a - b)});
+  };
+  add("tower", first.semantic_part(), second.semantic_part());
+  for (int i = 0; i < first.query_words_size(); ++i) {
+    const v1::WordContribution& word = first.query_words(i);
+    add("letters of " + word.word(), word.lexical_part(),
+        second.query_words(i).lexical_part());
+  }
+  add("score", first.score(), second.score());
+  return table;
+}
+
+// `second` by the model that explained `first`.
+absl::Status PrintComparison(const SemrankClient& client,
+                             const ExplainOptions& options, OutputFormat format,
+                             v1::ExplainRequest request,
+                             const v1::ExplainResponse& first) {
+  request.set_title(options.versus);
+  *request.mutable_model() = first.model();
+  const auto second = client.Explain(request);
+  if (!second.ok()) return WithHint(second.status());
+  SEMRANK_RETURN_IF_ERROR(PrintExplanation(options.query, format, *second));
+  // Another version may split the words otherwise; JSON has all the numbers.
+  if (format == OutputFormat::kJson ||
+      first.query_words_size() != second->query_words_size()) {
+    return absl::OkStatus();
+  }
+  return WriteTable(ComparisonTable(first, *second), format);
+}
+
 absl::Status RunExplain(const ExplainOptions& options,
                         const CommonOptions& common) {
   SEMRANK_RETURN_IF_ERROR(CheckQuery(options.query));
@@ -213,12 +319,17 @@ absl::Status RunExplain(const ExplainOptions& options,
   request.set_query(options.query);
   SEMRANK_ASSIGN_OR_RETURN(*request.mutable_title(), OneTitle(options));
   request.set_max_pooling_units(options.max_pooling_units);
+  request.set_parts(options.parts);
   *request.mutable_model() = options.model.ToRef();
   SEMRANK_ASSIGN_OR_RETURN(const auto client,
                            SemrankClient::Create(common.client));
   const auto response = client->Explain(request);
   if (!response.ok()) return WithHint(response.status());
-  return PrintExplanation(options.query, common.ResultFormat(), *response);
+  SEMRANK_RETURN_IF_ERROR(
+      PrintExplanation(options.query, common.ResultFormat(), *response));
+  if (options.versus.empty()) return absl::OkStatus();
+  return PrintComparison(*client, options, common.ResultFormat(), request,
+                         *response);
 }
 
 }  // namespace
@@ -232,6 +343,10 @@ Command AddExplainCommand(CommandLine& program, const CommonOptions& common) {
               "The title to explain; or give it as the only argument.",
               &options->title);
   command.AddArguments(&options->arguments);
+  AddUtf8Flag(command, "versus",
+              "A second title, which is explained too and compared.",
+              &options->versus);
+  AddPartsFlag(command, &options->parts);
   command.Add("max_pooling_units", &options->max_pooling_units,
               "For models with a pooling layer (clsm): how many of the most "
               "active units to show per text. 0 = 5.");

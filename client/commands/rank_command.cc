@@ -40,6 +40,8 @@ v1::RankRequest MakeRankRequest(const RankOptions& options,
   if (const auto min_score = options.ranking.min_score) {
     request.set_min_score(static_cast<float>(*min_score));
   }
+  request.set_parts(options.ranking.parts);
+  request.set_with_parts(options.ranking.with_parts);
   *request.mutable_model() = options.model.ToRef();
   return request;
 }

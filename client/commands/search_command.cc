@@ -51,6 +51,8 @@ v1::SearchDocumentsRequest MakeSearchRequest(const SearchOptions& options) {
   for (std::string& tag : SplitTags(options.exclude_tags)) {
     *request.mutable_filter()->add_exclude_tags() = std::move(tag);
   }
+  request.set_parts(options.ranking.parts);
+  request.set_with_parts(options.ranking.with_parts);
   *request.mutable_model() = options.model.ToRef();
   request.set_with_titles(true);
   request.set_with_payloads(true);

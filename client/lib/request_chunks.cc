@@ -105,6 +105,8 @@ v1::RankRequest RankChunk(const v1::RankRequest& request,
   if (request.has_min_score()) chunk.set_min_score(request.min_score());
   *chunk.mutable_model() = model;
   chunk.set_with_titles(request.with_titles());
+  chunk.set_parts(request.parts());
+  chunk.set_with_parts(request.with_parts());
   Room room(limits, kCommonBytes + StringBytes(request.query()));
   const auto id_bytes = [](std::uint64_t) {
     return std::int64_t{sizeof(std::uint64_t)};
@@ -140,6 +142,8 @@ void AddRankChunk(std::int64_t begin, const v1::RankResponse& chunk,
     whole.add_indices(offset + index);
   }
   whole.mutable_scores()->MergeFrom(chunk.scores());
+  whole.mutable_semantic_scores()->MergeFrom(chunk.semantic_scores());
+  whole.mutable_lexical_scores()->MergeFrom(chunk.lexical_scores());
   whole.mutable_titles()->MergeFrom(chunk.titles());
   for (const v1::Problem& problem : chunk.problems()) {
     *whole.add_problems() = problem;
@@ -163,6 +167,10 @@ void FinishRank(std::uint32_t top_k, v1::RankResponse& whole) {
   if (top_k > 0 && top_k < order.size()) order.resize(top_k);
   Reorder(order, *whole.mutable_indices());
   Reorder(order, *whole.mutable_scores());
+  for (auto* scores :
+       {whole.mutable_semantic_scores(), whole.mutable_lexical_scores()}) {
+    if (!scores->empty()) Reorder(order, *scores);
+  }
   if (whole.titles_size() > 0) Reorder(order, *whole.mutable_titles());
 }
 

@@ -69,6 +69,14 @@ absl::Status CheckRankResponse(const v1::RankRequest& request,
     return Mismatch("the number of scores", response.scores_size(),
                     "that of indices", num_ranked);
   }
+  // A model may have one part alone, or none.
+  for (const int num_scores :
+       {response.semantic_scores_size(), response.lexical_scores_size()}) {
+    if (num_scores != 0 && num_scores != num_ranked) {
+      return Mismatch("the number of scores of a part", num_scores,
+                      "that of indices", num_ranked);
+    }
+  }
   const int want_titles = request.with_titles() ? num_ranked : 0;
   if (response.titles_size() != want_titles) {
     return Mismatch("the number of titles", response.titles_size(), "wanted",

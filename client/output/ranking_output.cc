@@ -25,6 +25,12 @@ nlohmann::ordered_json ResultJson(const TextList& candidates,
       {"rank", i + 1},
       {"score", ShortestDouble(response.scores(i))},
       {"index", index}};
+  if (!response.semantic_scores().empty()) {
+    result["semantic_score"] = ShortestDouble(response.semantic_scores(i));
+  }
+  if (!response.lexical_scores().empty()) {
+    result["lexical_score"] = ShortestDouble(response.lexical_scores(i));
+  }
   AddId(candidates, index, result);
   result["title"] = candidates.texts[index];
   return result;
@@ -46,6 +52,11 @@ nlohmann::ordered_json ProblemJson(const TextList& candidates,
 nlohmann::ordered_json HitJson(const v1::DocumentHit& hit, int rank) {
   nlohmann::ordered_json result = {{"rank", rank},
                                    {"score", ShortestDouble(hit.score())}};
+  // Not both are 0 in a hit whose parts were asked for, nearly always.
+  if (hit.semantic_score() != 0 || hit.lexical_score() != 0) {
+    result["semantic_score"] = ShortestDouble(hit.semantic_score());
+    result["lexical_score"] = ShortestDouble(hit.lexical_score());
+  }
   if (hit.has_id()) {
     result["id"] = hit.id();
   } else {
@@ -74,16 +85,22 @@ Table RankingTable(const TextList& candidates, const v1::RankResponse& response,
     table.AddColumn(cosine ? "score" : EnumWord(response.score_kind()),
                     Table::Align::kRight);
   }
+  const bool with_semantic = !response.semantic_scores().empty();
+  const bool with_lexical = !response.lexical_scores().empty();
+  if (with_semantic) table.AddColumn("semantic", Table::Align::kRight);
+  if (with_lexical) table.AddColumn("lexical", Table::Align::kRight);
+  const auto score_text = [&](float score) {
+    return options.rounded ? absl::StrFormat("%.4f", score)
+                           : ShortestText(score);
+  };
   if (with_ids) table.AddColumn("id");
   table.AddColumn("title");
   for (int i = 0; i < response.indices_size(); ++i) {
     const std::uint32_t index = response.indices(i);
     std::vector<std::string> row = {std::to_string(i + 1)};
-    if (options.with_scores) {
-      row.push_back(options.rounded
-                        ? absl::StrFormat("%.4f", response.scores(i))
-                        : ShortestText(response.scores(i)));
-    }
+    if (options.with_scores) row.push_back(score_text(response.scores(i)));
+    if (with_semantic) row.push_back(score_text(response.semantic_scores(i)));
+    if (with_lexical) row.push_back(score_text(response.lexical_scores(i)));
     if (with_ids) row.push_back(candidates.ids[index]);
     row.push_back(candidates.texts[index]);
     table.AddRow(std::move(row));
@@ -134,6 +151,10 @@ Table SearchTable(const v1::SearchDocumentsResponse& response,
   for (const v1::DocumentHit& hit : response.hits()) {
     ranking.add_indices(ranking.indices_size());
     ranking.add_scores(hit.score());
+    if (options.with_parts) {
+      ranking.add_semantic_scores(hit.semantic_score());
+      ranking.add_lexical_scores(hit.lexical_score());
+    }
     documents.ids.push_back(hit.has_id() ? std::to_string(hit.id())
                                          : hit.document_id());
     documents.texts.push_back(hit.title());

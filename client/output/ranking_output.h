@@ -16,11 +16,14 @@ namespace semrank {
 
 struct RankingTableOptions {
   bool with_scores = true;
+  // SearchTable: the hits have the cosines of the parts.
+  bool with_parts = false;
   // Four decimals, for people; else all digits, for programs.
   bool rounded = true;
 };
 
-// Columns rank, score, id (if any candidate has one) and title.
+// Columns rank, score, semantic and lexical (if the response has them), id (if
+// any candidate has one) and title.
 Table RankingTable(const TextList& candidates, const v1::RankResponse& response,
                    const RankingTableOptions& options);
 // The same columns; ids are those of the documents.
@@ -28,9 +31,10 @@ Table SearchTable(const v1::SearchDocumentsResponse& response,
                   const RankingTableOptions& options);
 
 // {"query", "model": {"name", "version"}, "score_kind", "results": [{"rank",
-// "score", "index", "id", "title"}], "problems": [{"index", "id", "code",
-// "reason", "message"}], "cache_hits", "cache_misses", "timings_ms"}; "id" and
-// "reason" only if there is one.
+// "score", "semantic_score", "lexical_score", "index", "id", "title"}],
+// "problems": [{"index", "id", "code", "reason", "message"}], "cache_hits",
+// "cache_misses", "timings_ms"}; "id", "reason" and the scores of the parts
+// only if there is one.
 nlohmann::ordered_json RankingJson(std::string_view query,
                                    const TextList& candidates,
                                    const v1::RankResponse& response);

@@ -11,7 +11,7 @@
 namespace semrank {
 namespace {
 
-constexpr std::size_t kNumBitmapWords = kMaxLexicalBuckets / 64;
+constexpr std::uint32_t kMinSlots = 4096;
 
 }  // namespace
 
@@ -90,23 +90,42 @@ float LexicalPart::Combine(float semantic, float lexical) const {
   return semantic_weight_ * semantic + lexical_weight_ * lexical;
 }
 
-LexicalQuery::LexicalQuery()
-    : bits_(kNumBitmapWords), first_(kNumBitmapWords) {}
+LexicalQuery::LexicalQuery() : slots_(kMinSlots), mask_(kMinSlots - 1) {}
 
 void LexicalQuery::Prepare(std::span<const LexicalEntry> query) {
-  for (const LexicalEntry& entry : query_) bits_[entry.bucket / 64] = 0;
+  ClearSlots(query_.size());
   query_.assign(query.begin(), query.end());
+  mask_ = kMinSlots - 1;
+  while (!FillSlots()) {
+    mask_ = 2 * mask_ + 1;
+    if (slots_.size() <= mask_) slots_.resize(std::size_t{mask_} + 1);
+  }
+}
+
+bool LexicalQuery::FillSlots() {
   for (std::size_t i = 0; i < query_.size(); ++i) {
-    const std::size_t word = query_[i].bucket / 64;
-    if (bits_[word] == 0) first_[word] = static_cast<std::uint16_t>(i);
-    bits_[word] |= std::uint64_t{1} << (query_[i].bucket % 64);
+    std::uint32_t& slot = slots_[query_[i].bucket & mask_];
+    if (slot != 0) {
+      ClearSlots(i);
+      return false;
+    }
+    slot = std::uint32_t{query_[i].value} << 16 | query_[i].bucket;
+  }
+  return true;
+}
+
+void LexicalQuery::ClearSlots(std::size_t num_entries) {
+  for (std::size_t i = 0; i < num_entries; ++i) {
+    slots_[query_[i].bucket & mask_] = 0;
   }
 }
 
 float LexicalQuery::Cosine(std::span<const LexicalEntry> document) const {
-  std::uint64_t sum = 0;
+  // Both vectors have length 32,767 but for rounding, so the sum is at most
+  // about 2^30.
+  std::uint32_t sum = 0;
   for (const LexicalEntry& entry : document) {
-    sum += std::uint64_t{entry.value} * value(entry.bucket);
+    sum += value(entry.bucket) * entry.value;
   }
   return LexicalCosine(sum);
 }

@@ -11,7 +11,7 @@
 #include "model/nn/cosine_scorer.h"
 #include "server/base/errors.h"
 #include "server/base/text_checks.h"
-#include "server/vectors/score_parts.h"
+#include "server/vectors/part_scorer.h"
 #include "server/vectors/text_batch.h"
 
 namespace semrank {

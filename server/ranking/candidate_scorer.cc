@@ -48,13 +48,16 @@ CandidateScorer::CandidateScorer(const Options& options,
       scored_(scored),
       result_(result) {}
 
-absl::Status CandidateScorer::BeginWith(std::string_view query) {
+absl::Status CandidateScorer::BeginWith(const RankInput& input) {
   StageClock clock;
   scored_.candidates.clear();
   scored_.scores.clear();
+  scored_.parts.Clear();
   scored_.query.Clear();
-  const absl::Status valid = scored_.query.Add(query);
+  const absl::Status valid = scored_.query.Add(input.query);
   if (!valid.ok()) return InvalidUtf8("query", valid);
+  scored_.part_scorer.Begin(*options_.served.model, input.wanted,
+                            scored_.query[0]);
   result_.times[Stage::kParse] += clock.Lap();
   scored_.query_row.resize(options_.served.model->embedding_dim());
   return options_.embedder.Embed(context_, Side::kQuery, scored_.query,
@@ -68,21 +71,22 @@ absl::Status CandidateScorer::ScoreTitles(
   const std::size_t first_row = scored_.candidates.size();
   SelectTitles(titles, first);
   const auto candidates = std::span(scored_.candidates).subspan(first_row);
-  scratch_.rows.resize(candidates.size() * dim);
   const auto on_invalid = [&](std::size_t i, const absl::Status& error) {
     return InvalidUtf8(ItemName("titles", candidates[i]), error);
   };
-  SEMRANK_RETURN_IF_ERROR(NormalizeForWords(on_invalid));
+  if (options_.served.model->sparse_scorer() != nullptr) {
+    SEMRANK_RETURN_IF_ERROR(NormalizeTexts(on_invalid));
+  }
   result_.times[Stage::kParse] += clock.Lap();
   SEMRANK_RETURN_IF_ERROR(options_.embedder.FindOrEmbedDocuments(
-      context_, scratch_.texts, on_invalid, scratch_.rows.data(),
-      result_.cache));
+      context_, scratch_.texts, on_invalid, RowsOfScratch(), result_.cache));
   clock.Lap();
   scored_.scores.resize(scored_.candidates.size());
   const std::span<float> scores = std::span(scored_.scores).subspan(first_row);
   ScoreMatrix(scored_.query_row.data(), scratch_.rows.data(), dim, scores);
   AddSparseScores(*options_.served.model, scored_.query[0], scratch_.normalized,
                   scores);
+  scored_.part_scorer.Score(scratch_.lexical, scores, scored_.parts);
   result_.times[Stage::kScore] += clock.Lap();
   return absl::OkStatus();
 }
@@ -104,11 +108,17 @@ void CandidateScorer::SelectTitles(std::span<const std::string_view> titles,
   }
 }
 
-absl::Status CandidateScorer::NormalizeForWords(
+VectorRows CandidateScorer::RowsOfScratch() {
+  const std::size_t count = scratch_.texts.size();
+  scratch_.rows.resize(count * options_.served.model->embedding_dim());
+  if (!scored_.part_scorer.needs_lexical()) return {scratch_.rows.data()};
+  scratch_.lexical.resize(count);
+  return {scratch_.rows.data(), &scored_.part_scorer.query(),
+          scratch_.lexical.data()};
+}
+
+absl::Status CandidateScorer::NormalizeTexts(
     TextEmbedder::OnInvalidText on_invalid) {
-  if (options_.served.model->sparse_scorer() == nullptr) {
-    return absl::OkStatus();
-  }
   scratch_.normalized.Clear();
   for (std::size_t i = 0; i < scratch_.texts.size(); ++i) {
     const absl::Status valid = scratch_.normalized.Add(scratch_.texts[i]);
@@ -187,24 +197,42 @@ absl::Status CandidateScorer::ScoreFound(const RankInput& input,
   const auto on_invalid = [](std::size_t, const absl::Status& error) {
     return error;
   };
-  SEMRANK_RETURN_IF_ERROR(NormalizeForWords(on_invalid));
+  if (model.sparse_scorer() != nullptr) {
+    SEMRANK_RETURN_IF_ERROR(NormalizeTexts(on_invalid));
+  }
   if (!has_vectors) {
-    scratch_.rows.resize(candidates.size() * dim);
     CacheUse not_of_titles;
     SEMRANK_RETURN_IF_ERROR(options_.embedder.FindOrEmbedDocuments(
-        context_, scratch_.texts, on_invalid, scratch_.rows.data(),
-        not_of_titles));
+        context_, scratch_.texts, on_invalid, RowsOfScratch(), not_of_titles));
     for (std::size_t i = 0; i < rows.size(); ++i) {
       rows[i] = scratch_.rows.data() + i * dim;
     }
   }
   StageClock clock;
+  if (has_vectors && scored_.part_scorer.needs_lexical()) {
+    FindCatalogCosines(candidates, input.titles.size());
+  }
   if (dim > 0) {
     semrank::ScoreDocuments(scored_.query_row.data(), rows, dim, scores);
   }
   AddSparseScores(model, scored_.query[0], scratch_.normalized, scores);
+  scored_.part_scorer.Score(scratch_.lexical, scores, scored_.parts);
   result_.times[Stage::kScore] += clock.Lap();
   return absl::OkStatus();
+}
+
+void CandidateScorer::FindCatalogCosines(
+    std::span<const std::uint32_t> candidates, std::size_t first_document) {
+  thread_local LexicalBatch entries;
+  entries.Clear();
+  scratch_.lexical.clear();
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const std::uint32_t slot =
+        result_.catalog.slots[candidates[i] - first_document];
+    result_.catalog.snapshot.sparse_rows()->AppendTo(slot, entries);
+    scratch_.lexical.push_back(
+        scored_.part_scorer.query().Cosine(entries[static_cast<int>(i)]));
+  }
 }
 
 void CandidateScorer::ScoreVectors(std::string_view vectors,
@@ -228,8 +256,10 @@ void CandidateScorer::ScoreVectors(std::string_view vectors,
       continue;
     }
     scored_.candidates.push_back(candidate);
-    ScoreMatrix(scored_.query_row.data(), scratch_.rows.data(), dim,
-                {&scored_.scores.emplace_back(), 1});
+    const std::span<float> score(&scored_.scores.emplace_back(), 1);
+    ScoreMatrix(scored_.query_row.data(), scratch_.rows.data(), dim, score);
+    // Never with a lexical part (CheckRankInput), whose entries are not here.
+    scored_.part_scorer.Score(scratch_.lexical, score, scored_.parts);
   }
   result_.times[Stage::kScore] += clock.Lap();
 }

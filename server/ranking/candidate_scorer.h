@@ -49,7 +49,7 @@ class CandidateScorer {
                   RankResult& result);
 
   // Empties `scored` and puts the query in; before everything else.
-  absl::Status BeginWith(std::string_view query);
+  absl::Status BeginWith(const RankInput& input);
 
   // titles[0] is candidate number `first`; they are the request's first
   // candidates, so that the number is also the place in its list.
@@ -70,11 +70,18 @@ class CandidateScorer {
   // The titles that are not too long become candidates and the scratch's texts.
   void SelectTitles(std::span<const std::string_view> titles,
                     std::uint32_t first);
-  // Normalises the scratch's texts, for a model that scores their words too.
-  absl::Status NormalizeForWords(TextEmbedder::OnInvalidText on_invalid);
+  // What the embedder is to find of the scratch's texts, in the scratch.
+  VectorRows RowsOfScratch();
+  // Normalises the scratch's texts, where their words are scored too.
+  absl::Status NormalizeTexts(TextEmbedder::OnInvalidText on_invalid);
   // The slot of each document; those that are found become candidates.
   absl::Status FindDocuments(const RankInput& input, std::size_t first,
                              std::size_t last);
+  // Of documents that the catalog has rows of: the cosines of the lexical
+  // parts, in the scratch. Candidate number `first_document` is the first
+  // document.
+  void FindCatalogCosines(std::span<const std::uint32_t> candidates,
+                          std::size_t first_document);
   // Scores of the candidates from `first_row` on, which are documents.
   absl::Status ScoreFound(const RankInput& input, std::size_t first_row);
 

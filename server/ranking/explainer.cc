@@ -2,13 +2,17 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 #include "model/nn/clsm_tower.h"
 #include "model/nn/cosine_scorer.h"
 #include "model/text/normalizer.h"
 #include "server/base/errors.h"
+#include "server/vectors/part_scorer.h"
 #include "server/vectors/sparse_scores.h"
 #include "server/vectors/text_batch.h"
 
@@ -103,18 +107,87 @@ void AddVariants(const std::vector<WordContribution>& words, std::size_t first,
   }
 }
 
+struct TextView {
+  std::string_view normalized;
+  const float* row = nullptr;
+};
+
 // As CandidateScorer scores a query and its titles.
-float Score(const TwoTowerModel& model, std::string_view query,
-            const float* query_row, std::string_view title,
-            const float* title_row) {
-  float score = 0;
-  ScoreMatrix(query_row, title_row, model.embedding_dim(), {&score, 1});
-  if (model.sparse_scorer() != nullptr) {
-    TextBatch titles;
-    titles.AddNormalized(title);
-    AddSparseScores(model, query, titles, {&score, 1});
+ScoreParts ScorePair(const TwoTowerModel& model, Parts parts, TextView query,
+                     TextView title) {
+  ScoreParts result;
+  const std::span<float> score(&result.score, 1);
+  ScoreMatrix(query.row, title.row, model.embedding_dim(), score);
+  TextBatch titles;
+  titles.AddNormalized(title.normalized);
+  AddSparseScores(model, query.normalized, titles, score);
+  if (model.lexical() == nullptr) {
+    result.semantic = result.score;
+    return result;
   }
-  return score;
+  thread_local PartScorer scorer;
+  scorer.Begin(model, {.parts = parts, .with_parts = true}, query.normalized);
+  const float cosine = scorer.LexicalCosineOf(title.normalized);
+  result.semantic = scorer.Combine(result.score, 0);
+  result.lexical = scorer.Combine(0, cosine);
+  result.score = scorer.Combine(result.score, cosine);
+  return result;
+}
+
+std::vector<std::uint32_t> BucketsOf(const LexicalPart& lexical,
+                                     std::string_view text) {
+  std::vector<std::uint32_t> buckets;
+  lexical.ngrams().AppendIndices(text, buckets);
+  return buckets;
+}
+
+// What one occurrence of an n-gram in a text adds to the score, by its bucket,
+// for the buckets that the other text has too.
+absl::flat_hash_map<std::uint32_t, float> AddedByOccurrence(
+    const TwoTowerModel& model, Parts parts, std::string_view text,
+    std::string_view other) {
+  PartScorer scorer;
+  scorer.Begin(model, {.parts = parts, .with_parts = true}, text);
+  LexicalBatch others;
+  model.lexical()->AppendText(other, others);
+  absl::flat_hash_map<std::uint32_t, float> added;
+  for (const LexicalEntry& entry : others[0]) {
+    const std::uint32_t value = scorer.query().value(entry.bucket);
+    if (value == 0) continue;
+    const std::uint64_t product = std::uint64_t{value} * entry.value;
+    added[entry.bucket] = scorer.Combine(0, LexicalCosine(product));
+  }
+  absl::flat_hash_map<std::uint32_t, float> counts;
+  for (const std::uint32_t bucket : BucketsOf(*model.lexical(), text)) {
+    ++counts[bucket];
+  }
+  for (auto& [bucket, share] : added) share /= counts[bucket];
+  return added;
+}
+
+// The n-grams of each word of `text` that `other` has. Nothing for a model
+// without a lexical part.
+void FindMatches(const TwoTowerModel& model, Parts parts, std::string_view text,
+                 std::string_view other, std::vector<WordContribution>& words) {
+  absl::flat_hash_set<std::string> other_words;
+  ForEachWord(other, [&](auto word) { other_words.emplace(word); });
+  for (WordContribution& word : words) {
+    word.in_other_text = other_words.contains(word.word);
+  }
+  const LexicalPart* const lexical = model.lexical();
+  if (lexical == nullptr) return;
+  const auto added = AddedByOccurrence(model, parts, text, other);
+  for (WordContribution& word : words) {
+    // Both lists are in the order of the word.
+    const std::vector<std::uint32_t> buckets = BucketsOf(*lexical, word.word);
+    std::vector<std::string> ngrams =
+        LetterNgrams(word.word, lexical->ngrams().ngram_length());
+    for (std::size_t i = 0; i < buckets.size(); ++i) {
+      const auto match = added.find(buckets[i]);
+      if (match == added.end()) continue;
+      word.matches.push_back({std::move(ngrams[i]), match->second});
+    }
+  }
 }
 
 }  // namespace
@@ -139,7 +212,9 @@ absl::Status Explainer::Read(std::string_view query, std::string_view title,
   return absl::OkStatus();
 }
 
-absl::Status Explainer::CheckSize(const Request& request) const {
+absl::Status Explainer::Check(const ServedModel& served,
+                              const Request& request) const {
+  SEMRANK_RETURN_IF_ERROR(CheckParts(*served.model, request.parts));
   const std::int64_t num_words = request.num_texts - 2;
   const std::int64_t max_words = engine_.limits().max_texts_per_request - 1;
   if (num_words <= max_words) return absl::OkStatus();
@@ -192,9 +267,9 @@ absl::Status Explainer::Begin(const ServedModel& served, const Caller& caller,
   SEMRANK_RETURN_IF_ERROR(engine_.embedder().Embed(
       context, Side::kDocument, request.title, request.title_row.data()));
   StageClock clock;
-  result.score =
-      Score(*served.model, request.query[0], request.query_row.data(),
-            request.title[0], request.title_row.data());
+  result.parts = ScorePair(*served.model, request.parts,
+                           {request.query[0], request.query_row.data()},
+                           {request.title[0], request.title_row.data()});
   result.times[Stage::kScore] += clock.Lap();
   result.query_words = SplitWords(request.query[0]);
   result.title_words = SplitWords(request.title[0]);
@@ -202,6 +277,10 @@ absl::Status Explainer::Begin(const ServedModel& served, const Caller& caller,
   for (auto* words : {&result.query_words, &result.title_words}) {
     for (WordContribution& word : *words) CountFeatures(featurizer, word);
   }
+  FindMatches(*served.model, request.parts, request.query[0], request.title[0],
+              result.query_words);
+  FindMatches(*served.model, request.parts, request.title[0], request.query[0],
+              result.title_words);
   result.times[Stage::kParse] += clock.Lap();
   const std::uint32_t max_units = request.max_pooling_units == 0
                                       ? kDefaultPoolingUnits
@@ -231,11 +310,13 @@ absl::Status Explainer::ExplainWords(
     const float* row = scratch.rows.data() + (i - first) * dim;
     const std::string_view variant =
         scratch.normalized[static_cast<int>(i - first)];
-    words[i].score_without =
-        side == Side::kQuery ? Score(model, variant, row, request.title[0],
-                                     request.title_row.data())
-                             : Score(model, request.query[0],
-                                     request.query_row.data(), variant, row);
+    const TextView without = {variant, row};
+    words[i].without =
+        side == Side::kQuery
+            ? ScorePair(model, request.parts, without,
+                        {request.title[0], request.title_row.data()})
+            : ScorePair(model, request.parts,
+                        {request.query[0], request.query_row.data()}, without);
   }
   context.times[Stage::kScore] += clock.Lap();
   return absl::OkStatus();

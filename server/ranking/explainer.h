@@ -1,6 +1,11 @@
 // Says what each word of a query and of a title adds to their score: the score
-// of the pair less the score without that one occurrence of the word.
+// of the pair less the score without that one occurrence of the word; and, for
+// a model with a lexical part, which letter n-grams of a word the other text
+// has, and what these add.
 //
+//   Parts    score = semantic part + lexical part; the lexical part is the sum
+//            over the words of one text of their lexical parts. Within 1e-5:
+//            each is rounded by itself.
 //   Promise  the score is the one that RankingEngine::Rank gives, to the last
 //            bit.
 //   Cost     one text through a tower for each word, and two. The variants of
@@ -31,15 +36,30 @@ struct PoolingWinner {
   std::string window;          // its words, without the padding
 };
 
+// What a score is the sum of.
+struct ScoreParts {
+  float score = 0;
+  float semantic = 0;
+  float lexical = 0;
+};
+
+// A letter n-gram that both texts have.
+struct NgramMatch {
+  std::string ngram;
+  float lexical = 0;  // what one occurrence adds to the score
+};
+
 struct WordContribution {
-  std::string word;  // normalised
-  float score_without = 0;
+  std::string word;         // normalised
+  ScoreParts without = {};  // of the pair without this occurrence of the word
   std::uint32_t num_features = 0;
   std::uint32_t num_known_features = 0;
+  bool in_other_text = false;
+  std::vector<NgramMatch> matches = {};  // in the order of the word
 };
 
 struct Explanation {
-  float score = 0;
+  ScoreParts parts;
   std::vector<WordContribution> query_words;
   std::vector<WordContribution> title_words;
   // CLSM only.
@@ -63,6 +83,7 @@ class Explainer {
     std::size_t num_explained = 0;
     bool begun = false;
     std::uint32_t max_pooling_units = 0;  // 0 = 5
+    Parts parts = Parts::kBoth;
     // What it takes in all: a text a word, and the two themselves.
     std::int64_t num_texts = 2;
     std::size_t num_bytes = 0;
@@ -72,8 +93,9 @@ class Explainer {
   // title that Rank would not take; the request then counts as the two texts.
   absl::Status Read(std::string_view query, std::string_view title,
                     Request& request) const;
-  // InvalidArgument for more words than a request may have texts.
-  absl::Status CheckSize(const Request& request) const;
+  // InvalidArgument for more words than a request may have texts, or parts that
+  // the model does not have.
+  absl::Status Check(const ServedModel& served, const Request& request) const;
 
   // One slice; `result` is complete after kDone.
   absl::StatusOr<Progress> RunSlice(const ServedModel& served,

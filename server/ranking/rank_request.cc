@@ -13,8 +13,19 @@ namespace {
 
 // Number of rows in `bytes`.
 absl::StatusOr<std::size_t> CountVectors(const TwoTowerModel& model,
-                                         std::string_view bytes) {
+                                         const RankInput& input) {
+  const std::string_view bytes = input.vectors;
   if (bytes.empty()) return 0;
+  const bool dense_alone =
+      input.wanted.parts == Parts::kSemantic && !input.wanted.with_parts;
+  if (model.lexical() != nullptr && !dense_alone) {
+    return FieldError(
+        "INVALID_FIELD", "vectors",
+        absl::StrFormat("are not all of the score of %s, which has a lexical "
+                        "part; send titles, or ask for PARTS_SEMANTIC without "
+                        "with_parts",
+                        model.version().name));
+  }
   if (model.sparse_scorer() != nullptr) {
     return FieldError("INVALID_FIELD", "vectors",
                       "are not all of this model's score, which needs the "
@@ -38,8 +49,9 @@ absl::StatusOr<std::size_t> CountVectors(const TwoTowerModel& model,
 absl::Status CheckRankInput(const ServedModel& served, const RankInput& input,
                             const Limits& limits) {
   SEMRANK_RETURN_IF_ERROR(CheckQuery(input.query, limits));
+  SEMRANK_RETURN_IF_ERROR(CheckParts(*served.model, input.wanted.parts));
   SEMRANK_ASSIGN_OR_RETURN(const std::size_t num_vectors,
-                           CountVectors(*served.model, input.vectors));
+                           CountVectors(*served.model, input));
   const std::size_t num_candidates = input.num_named() + num_vectors;
   if (num_candidates == 0) {
     return FieldError("NO_CANDIDATES", "titles",

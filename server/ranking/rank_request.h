@@ -16,13 +16,14 @@
 #include "server/catalog/document_catalog.h"
 #include "server/catalog/document_tags.h"
 #include "server/models/served_model.h"
+#include "server/vectors/part_scorer.h"
 #include "server/vectors/text_embedder.h"
 
 namespace semrank {
 
 // Candidates are numbered through from 0: titles, then `ids`, then
-// `document_ids`, both of the catalog, then rows of `vectors`, of which a model
-// whose score has a sparse part takes none.
+// `document_ids`, both of the catalog, then rows of `vectors`, which only a
+// score without the words of the titles takes.
 struct RankInput {
   std::string_view query = {};
   std::span<const std::string_view> titles = {};
@@ -33,6 +34,7 @@ struct RankInput {
   std::uint32_t top_k = 0;  // 0 = all
   std::optional<float> min_score = {};
   TagFilter filter = {};  // of ids and document_ids
+  PartsWanted wanted = {};
 
   // Those before the vectors.
   std::size_t num_named() const {
@@ -51,6 +53,7 @@ struct RankedCatalog {
 
 struct RankResult {
   std::vector<RankedDocument> ranking;  // index = candidate number
+  PartScores parts;                     // parallel to `ranking`
   std::vector<ItemProblem> problems;
   CacheUse cache;
   StageTimes times;
@@ -62,8 +65,10 @@ struct RankResult {
 struct ScoredCandidates {
   TextBatch query;
   std::vector<float> query_row;
+  PartScorer part_scorer;  // of the query
   std::vector<std::uint32_t> candidates;
   std::vector<float> scores;
+  PartScores parts;
 };
 
 // How far a request has come between two slices; begins empty.

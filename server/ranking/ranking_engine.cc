@@ -10,9 +10,21 @@
 namespace semrank {
 namespace {
 
+// values[i] becomes all[ranking[i].index]; empty stays empty.
+void SelectOf(const std::vector<float>& all,
+              const std::vector<RankedDocument>& ranking,
+              std::vector<float>& values) {
+  values.clear();
+  if (all.empty()) return;
+  for (const RankedDocument& document : ranking) {
+    values.push_back(all[document.index]);
+  }
+}
+
 // The best of the scored candidates.
 void Select(const RankInput& input, const ScoredCandidates& scored,
-            std::vector<RankedDocument>& ranking) {
+            RankResult& result) {
+  std::vector<RankedDocument>& ranking = result.ranking;
   RankScores(scored.scores, input.top_k, ranking);
   // Cutting the sorted list after top_k leaves what cutting before it leaves.
   if (input.min_score.has_value()) {
@@ -20,6 +32,8 @@ void Select(const RankInput& input, const ScoredCandidates& scored,
       return document.score < *input.min_score;
     });
   }
+  SelectOf(scored.parts.semantic, ranking, result.parts.semantic);
+  SelectOf(scored.parts.lexical, ranking, result.parts.lexical);
   for (RankedDocument& document : ranking) {
     document.index = scored.candidates[document.index];
   }
@@ -84,7 +98,7 @@ absl::StatusOr<Progress> RankingEngine::Stages(const ServedModel& served,
     result.catalog.snapshot.Release();
     SEMRANK_RETURN_IF_ERROR(Check(served, input));
     SEMRANK_RETURN_IF_ERROR(CheckStillWanted(caller));
-    SEMRANK_RETURN_IF_ERROR(scorer.BeginWith(input.query));
+    SEMRANK_RETURN_IF_ERROR(scorer.BeginWith(input));
   }
   const std::size_t first = std::exchange(state.next_named, last);
   const std::size_t title = std::min(first, num_titles);
@@ -98,7 +112,7 @@ absl::StatusOr<Progress> RankingEngine::Stages(const ServedModel& served,
   if (last < input.num_named()) return Progress::kMore;
   scorer.ScoreVectors(input.vectors, static_cast<std::uint32_t>(last));
   StageClock clock;
-  Select(input, state.scored, result.ranking);
+  Select(input, state.scored, result);
   result.times[Stage::kScore] += clock.Lap();
   return Progress::kDone;
 }

@@ -344,7 +344,6 @@ absl::StatusOr<RequestSize> SearchWork::Read(std::string_view bytes) {
 
 absl::Status SearchWork::ReadMessage(std::string_view bytes) {
   using Request = v1::SearchDocumentsRequest;
-  std::int32_t parts = 0;
   ModelRefView model;
   WireReader reader(bytes, parts_.limits().max_texts_per_request);
   while (reader.Next()) {
@@ -358,15 +357,13 @@ absl::Status SearchWork::ReadMessage(std::string_view bytes) {
         WireField(Request::kModelFieldNumber, model),
         WireField(Request::kWithTitlesFieldNumber, with_titles_),
         WireField(Request::kWithPayloadsFieldNumber, with_payloads_),
-        WireField(Request::kPartsFieldNumber, parts),
+        WireField(Request::kPartsFieldNumber, input_.parts),
         WireField(Request::kWithPartsFieldNumber, input_.with_parts),
         WireField(Request::kFilterFieldNumber, input_.filter),
         WireField(Request::kOffsetFieldNumber, input_.offset),
         WireField(Request::kNameMatchFieldNumber, input_.name_match));
   }
   SEMRANK_RETURN_IF_ERROR(reader.Finish(*Request::descriptor()));
-  SEMRANK_RETURN_IF_ERROR(CheckEnum("parts", parts, v1::Parts_IsValid));
-  input_.parts = PartsOf(parts);
   input_.model_name = model.name;
   input_.model_version = model.version;
   return CheckModelName(model);

@@ -16,15 +16,27 @@ namespace {
 using Words = google::protobuf::RepeatedPtrField<v1::WordContribution>;
 using Winners = google::protobuf::RepeatedPtrField<v1::PoolingWinner>;
 
-void SetWords(const std::vector<WordContribution>& words, float score,
-              Words& out) {
+void SetWords(const std::vector<WordContribution>& words,
+              const ScoreParts& pair, Words& out) {
   for (const WordContribution& word : words) {
     v1::WordContribution& contribution = *out.Add();
     contribution.set_word(word.word);
-    contribution.set_score_without(word.score_without);
-    contribution.set_contribution(score - word.score_without);
+    contribution.set_score_without(word.without.score);
+    contribution.set_contribution(pair.score - word.without.score);
+    contribution.set_semantic_contribution(pair.semantic -
+                                           word.without.semantic);
+    contribution.set_lexical_contribution(pair.lexical - word.without.lexical);
     contribution.set_num_features(word.num_features);
     contribution.set_num_known_features(word.num_known_features);
+    contribution.set_in_other_text(word.in_other_text);
+    float lexical = 0;
+    for (const NgramMatch& match : word.matches) {
+      v1::NgramMatch& out_match = *contribution.add_matches();
+      out_match.set_ngram(match.ngram);
+      out_match.set_lexical_part(match.lexical);
+      lexical += match.lexical;
+    }
+    contribution.set_lexical_part(lexical);
   }
 }
 
@@ -88,6 +100,9 @@ absl::StatusOr<RequestSize> ExplainWork::Read(std::string_view bytes) {
       case ExplainRequest::kMaxPoolingUnitsFieldNumber:
         reader.Read(request_.max_pooling_units);
         break;
+      case ExplainRequest::kPartsFieldNumber:
+        ReadFrom(reader, request_.parts);
+        break;
       default:
         reader.Skip();
     }
@@ -110,7 +125,7 @@ absl::StatusOr<RequestSize> ExplainWork::Read(std::string_view bytes) {
                         "is not set: give a title, an id or a document_id");
   }
   SEMRANK_RETURN_IF_ERROR(explainer_.Read(query, title_, request_));
-  SEMRANK_RETURN_IF_ERROR(explainer_.CheckSize(request_));
+  SEMRANK_RETURN_IF_ERROR(explainer_.Check(*served_, request_));
   return RequestSize{request_.num_texts, request_.num_bytes};
 }
 
@@ -129,11 +144,13 @@ absl::StatusOr<Progress> ExplainWork::Advance(const RequestRun& run) {
       const Progress progress,
       explainer_.RunSlice(*served_, run, request_, result_));
   if (progress == Progress::kMore) return progress;
-  response_.set_score(result_.score);
+  response_.set_score(result_.parts.score);
+  response_.set_semantic_part(result_.parts.semantic);
+  response_.set_lexical_part(result_.parts.lexical);
   response_.set_score_kind(served_->model->config().score_kind());
-  SetWords(result_.query_words, result_.score,
+  SetWords(result_.query_words, result_.parts,
            *response_.mutable_query_words());
-  SetWords(result_.title_words, result_.score,
+  SetWords(result_.title_words, result_.parts,
            *response_.mutable_title_words());
   SetWinners(result_.query_pooling, *response_.mutable_query_pooling());
   SetWinners(result_.title_pooling, *response_.mutable_title_pooling());

@@ -22,6 +22,7 @@
 #include "server/requests/request_run.h"
 #include "server/requests/wire_reader.h"
 #include "server/stores/document_store.h"
+#include "server/vectors/part_scorer.h"
 #include "server/vectors/text_embedder.h"
 
 namespace semrank {
@@ -61,6 +62,15 @@ inline void ReadFrom(WireReader& reader, TagFilter& filter) {
   });
 }
 
+// Parts has the numbers of v1::Parts, and takes any until CheckParts.
+static_assert(static_cast<int>(Parts::kSemantic) == v1::PARTS_SEMANTIC &&
+              static_cast<int>(Parts::kLexical) == v1::PARTS_LEXICAL);
+
+inline void ReadFrom(WireReader& reader, Parts& parts) {
+  std::int32_t number = 0;
+  if (reader.Read(number)) parts = static_cast<Parts>(number);
+}
+
 // A name that is not UTF-8 would else be "not found" under a garbled name.
 inline absl::Status CheckModelName(const ModelRefView& model) {
   return CheckUtf8("model.name", model.name);
@@ -80,12 +90,6 @@ absl::Status CheckEnum(std::string_view field, std::int32_t value,
   return FieldError("INVALID_FIELD", field,
                     absl::StrFormat("%d is no value of this field", value),
                     {{"value", std::to_string(value)}});
-}
-
-// The `parts` of a request, once CheckEnum accepts it.
-inline Parts PartsOf(std::int32_t parts) {
-  if (parts == v1::PARTS_SEMANTIC) return Parts::kSemantic;
-  return parts == v1::PARTS_LEXICAL ? Parts::kLexical : Parts::kBoth;
 }
 
 // Message is a Document or a DocumentHit.

@@ -23,7 +23,9 @@ void ReadRankField(WireReader& reader, RankMessage& message) {
       WireField(RankRequest::kMinScoreFieldNumber, input.min_score),
       WireField(RankRequest::kModelFieldNumber, message.model),
       WireField(RankRequest::kWithTitlesFieldNumber, message.with_titles),
-      WireField(RankRequest::kFilterFieldNumber, input.filter));
+      WireField(RankRequest::kFilterFieldNumber, input.filter),
+      WireField(RankRequest::kPartsFieldNumber, input.wanted.parts),
+      WireField(RankRequest::kWithPartsFieldNumber, input.wanted.with_parts));
 }
 
 // The lists do not move any more.
@@ -114,6 +116,11 @@ void RankWork::FillRanking() {
     response_.mutable_indices()->AddAlreadyReserved(document.index);
     response_.mutable_scores()->AddAlreadyReserved(document.score);
   }
+  const PartScores& parts = result_.parts;
+  response_.mutable_semantic_scores()->Add(parts.semantic.begin(),
+                                           parts.semantic.end());
+  response_.mutable_lexical_scores()->Add(parts.lexical.begin(),
+                                          parts.lexical.end());
   SetProblems(result_.problems, response_);
   if (!message_.with_titles) return;
   for (const RankedDocument& document : result_.ranking) {

@@ -16,9 +16,12 @@ constexpr std::size_t kMinShardBytes = std::size_t{1} << 20;
 constexpr std::size_t kBlockKeys = 256;
 constexpr std::size_t kCacheLineBytes = 64;
 
-void PrefetchVector(const float* vector, int dim) {
-  const char* const begin = reinterpret_cast<const char*>(vector);
-  for (std::size_t i = 0; i < dim * sizeof(float); i += kCacheLineBytes) {
+void Prefetch(const VectorRing::Record& record, bool lexical) {
+  const char* const begin = reinterpret_cast<const char*>(record.vector());
+  const std::size_t num_bytes =
+      record.num_floats * sizeof(float) +
+      (lexical ? record.num_entries * sizeof(LexicalEntry) : 0);
+  for (std::size_t i = 0; i < num_bytes; i += kCacheLineBytes) {
     __builtin_prefetch(begin + i);
   }
 }
@@ -74,23 +77,29 @@ void DocumentVectorCache::ForEachShardGroup(std::span<const VectorKey> keys,
 }
 
 int DocumentVectorCache::Find(std::span<const VectorKey> keys, int dim,
-                              float* rows, std::span<std::uint8_t> found) {
+                              const VectorRows& rows,
+                              std::span<std::uint8_t> found) {
   int num_found = 0;
   std::ranges::fill(found, std::uint8_t{0});
   ForEachShardGroup(
       keys, [&](Shard& shard, std::span<const std::uint32_t> positions) {
         // Three passes, so that the misses of the processor's caches overlap.
-        std::array<const float*, kBlockKeys> vectors;
+        std::array<const VectorRing::Record*, kBlockKeys> records;
         MutexLock lock(shard.mutex);
         for (const std::uint32_t i : positions) shard.ring->Prefetch(keys[i]);
         for (std::size_t p = 0; p < positions.size(); ++p) {
-          vectors[p] = shard.ring->Find(keys[positions[p]]);
-          if (vectors[p] != nullptr) PrefetchVector(vectors[p], dim);
+          records[p] = shard.ring->Find(keys[positions[p]]);
+          if (records[p] == nullptr) continue;
+          Prefetch(*records[p], rows.query != nullptr);
         }
         for (std::size_t p = 0; p < positions.size(); ++p) {
-          if (vectors[p] == nullptr) continue;
-          std::copy_n(vectors[p], dim, rows + std::size_t{positions[p]} * dim);
-          found[positions[p]] = 1;
+          if (records[p] == nullptr) continue;
+          const std::size_t text = positions[p];
+          std::copy_n(records[p]->vector(), dim, rows.dense + text * dim);
+          if (rows.query != nullptr) {
+            rows.lexical[text] = rows.query->Cosine(records[p]->lexical());
+          }
+          found[text] = 1;
           ++num_found;
         }
       });
@@ -98,13 +107,16 @@ int DocumentVectorCache::Find(std::span<const VectorKey> keys, int dim,
 }
 
 void DocumentVectorCache::Insert(std::span<const VectorKey> keys, int dim,
-                                 const float* rows) {
+                                 const float* rows,
+                                 const LexicalBatch* lexical) {
   ForEachShardGroup(
       keys, [&](Shard& shard, std::span<const std::uint32_t> positions) {
         MutexLock lock(shard.mutex);
         for (const std::uint32_t i : positions) {
-          shard.ring->Insert(keys[i], std::span<const float>(
-                                          rows + std::size_t{i} * dim, dim));
+          shard.ring->Insert(
+              keys[i], std::span<const float>(rows + std::size_t{i} * dim, dim),
+              lexical == nullptr ? std::span<const LexicalEntry>()
+                                 : (*lexical)[static_cast<int>(i)]);
         }
       });
 }

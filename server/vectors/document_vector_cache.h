@@ -1,12 +1,13 @@
 // Keeps the vectors of recent texts, so that Rank can skip the document tower
 // for them. Entries that have not been found for long are evicted first.
 //
-//   Shape    one entry = `dim` floats; models of different dimensions share the
-//            cache.
+//   Shape    one record = `dim` floats, and the text's lexical entries if its
+//            model has a lexical part: 4 bytes each, about 50 for a title of
+//            eight words. Models of different dimensions share the cache.
 //   Key      (model, side, 128-bit fingerprint of the text as given, under a
 //            secret of the embedder); a vector of one model is never handed
 //            out for another.
-//   Size     capacity_bytes bounds the records: vector and 64 bytes, rounded
+//   Size     capacity_bytes bounds the records: content and 64 bytes, rounded
 //            up to 64. The index adds about 10 bytes an entry. 0 stores
 //            nothing: every Find misses.
 //   Owner    the cache: Find copies out. A copy of 512 bytes costs what
@@ -27,6 +28,7 @@
 
 #include "absl/status/statusor.h"
 #include "model/base/mutex.h"
+#include "server/vectors/text_batch.h"
 #include "server/vectors/vector_ring.h"
 
 namespace semrank {
@@ -44,13 +46,15 @@ class DocumentVectorCache {
   static absl::StatusOr<std::unique_ptr<DocumentVectorCache>> Create(
       std::size_t capacity_bytes);
 
-  // For each key that is known: copies its vector to row i of `rows`, row-major
-  // [keys.size(), dim], and found[i] becomes 1; the others' rows are left alone
-  // and found[i] becomes 0. Returns the number found. No allocation.
-  int Find(std::span<const VectorKey> keys, int dim, float* rows,
+  // For each key that is known: fills row i of `rows`, and found[i] becomes 1;
+  // the others' rows are left alone and found[i] becomes 0. Returns the number
+  // found. No allocation.
+  int Find(std::span<const VectorKey> keys, int dim, const VectorRows& rows,
            std::span<std::uint8_t> found);
-  // Row i of `rows`, as above, is the vector of keys[i].
-  void Insert(std::span<const VectorKey> keys, int dim, const float* rows);
+  // Row i of `rows`, as above, is the vector of keys[i]; text i of `lexical`,
+  // if that is not null, its entries.
+  void Insert(std::span<const VectorKey> keys, int dim, const float* rows,
+              const LexicalBatch* lexical = nullptr);
   // Called once a reload is published; what no request can ask for leaves.
   void DropModelsExcept(std::span<const std::uint32_t> models);
 

@@ -144,7 +144,7 @@ absl::Status EmbeddingEngine::EmbedDocuments(
                       result.problems);
   };
   return embedder_.FindOrEmbedDocuments(context, scratch.texts, on_invalid,
-                                        scratch.rows.data(), result.cache);
+                                        {scratch.rows.data()}, result.cache);
 }
 
 absl::Status EmbeddingEngine::EmbedQueries(const EmbedContext& context,

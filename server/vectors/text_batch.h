@@ -1,5 +1,5 @@
 // Normalised texts, one after another in one piece of memory, ready for a
-// tower.
+// tower, and the vectors that become of them.
 #ifndef SEMRANK_SERVER_VECTORS_TEXT_BATCH_H_
 #define SEMRANK_SERVER_VECTORS_TEXT_BATCH_H_
 
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "model/nn/lexical_part.h"
 
 namespace semrank {
 
@@ -34,12 +35,22 @@ class TextBatch {
   std::vector<std::size_t> begins_ = {0};
 };
 
+// What is wanted of each text of a batch.
+struct VectorRows {
+  float* dense = nullptr;  // row-major [number of texts, dim]
+  // With a query, its cosine with each text's lexical part, computed where the
+  // entries lie: copied they would cost as much again.
+  const LexicalQuery* query = nullptr;
+  float* lexical = nullptr;  // [number of texts]
+};
+
 // Texts and their vectors during one slice of work (work_slice.h). The next
 // slice on the same thread, of any request, overwrites them.
 struct SliceScratch {
   std::vector<std::string_view> texts;  // as they came
   TextBatch normalized;                 // the same, where they are needed
   std::vector<float> rows;              // [texts.size(), embedding_dim]
+  std::vector<float> lexical;           // [texts.size()], if it is wanted
 };
 
 // The calling thread's scratch, reused by every request so that most of them

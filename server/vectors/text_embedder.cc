@@ -48,17 +48,28 @@ struct TextEmbedder::Scratch {
   std::vector<std::string_view> texts;
   std::vector<VectorKey> text_keys;
   std::vector<float> rows;
+  LexicalBatch lexical;
   std::vector<std::uint8_t> text_found;
 
   // Gathers missing[first..last) and their keys.
   void Gather(std::size_t first, std::size_t last, int dim) {
     texts.clear();
     text_keys.clear();
+    lexical.Clear();
     for (std::size_t i = first; i < last; ++i) {
       texts.push_back(normalized[missing[i].normalized]);
       text_keys.push_back(keys[missing[i].text]);
     }
     rows.resize((last - first) * dim);
+  }
+
+  // Copies what was gathered at `row` to text number `text` of the call.
+  void CopyTo(const VectorRows& out, std::size_t row, std::size_t text,
+              int dim) const {
+    std::copy_n(rows.data() + row * dim, dim, out.dense + text * dim);
+    if (out.query != nullptr) {
+      out.lexical[text] = out.query->Cosine(lexical[static_cast<int>(row)]);
+    }
   }
 };
 
@@ -101,7 +112,7 @@ absl::Status TextEmbedder::Embed(const EmbedContext& context, Side side,
 
 absl::Status TextEmbedder::FindOrEmbedDocuments(
     const EmbedContext& context, std::span<const std::string_view> texts,
-    OnInvalidText on_invalid, float* rows, CacheUse& use) const {
+    OnInvalidText on_invalid, const VectorRows& rows, CacheUse& use) const {
   const int dim = context.served.model->embedding_dim();
   if (dim == 0) return absl::OkStatus();
   Scratch& scratch = ThreadScratch();
@@ -135,7 +146,7 @@ absl::Status TextEmbedder::FindOrEmbedDocuments(
 
 absl::Status TextEmbedder::NormalizeMissing(
     std::span<const std::string_view> texts, int dim, OnInvalidText on_invalid,
-    Scratch& scratch, float* rows) {
+    Scratch& scratch, const VectorRows& rows) {
   scratch.missing.clear();
   scratch.normalized.Clear();
   for (std::size_t i = 0; i < texts.size(); ++i) {
@@ -147,13 +158,15 @@ absl::Status TextEmbedder::NormalizeMissing(
       continue;
     }
     SEMRANK_RETURN_IF_ERROR(on_invalid(i, valid));
-    std::fill_n(rows + i * dim, dim, 0.0f);
+    std::fill_n(rows.dense + i * dim, dim, 0.0f);
+    if (rows.query != nullptr) rows.lexical[i] = 0;
   }
   return absl::OkStatus();
 }
 
 absl::Status TextEmbedder::EmbedMissing(const EmbedContext& context,
-                                        Scratch& scratch, float* rows) const {
+                                        Scratch& scratch,
+                                        const VectorRows& rows) const {
   const int dim = context.served.model->embedding_dim();
   for (std::size_t first = 0; first < scratch.missing.size();) {
     SEMRANK_RETURN_IF_ERROR(CheckStillWanted(context.caller));
@@ -164,8 +177,7 @@ absl::Status TextEmbedder::EmbedMissing(const EmbedContext& context,
     scratch.Gather(first, last, dim);
     EmbedGathered(context, scratch);
     for (std::size_t i = first; i < last; ++i) {
-      std::copy_n(scratch.rows.data() + (i - first) * dim, dim,
-                  rows + std::size_t(scratch.missing[i].text) * dim);
+      scratch.CopyTo(rows, i - first, scratch.missing[i].text, dim);
     }
     first = last;
   }
@@ -173,7 +185,8 @@ absl::Status TextEmbedder::EmbedMissing(const EmbedContext& context,
 }
 
 std::uint32_t TextEmbedder::FindStored(const EmbedContext& context,
-                                       Scratch& scratch, float* rows) const {
+                                       Scratch& scratch,
+                                       const VectorRows& rows) const {
   const int dim = context.served.model->embedding_dim();
   const std::size_t count = scratch.missing.size();
   scratch.Gather(0, count, dim);
@@ -183,6 +196,7 @@ std::uint32_t TextEmbedder::FindStored(const EmbedContext& context,
     return 0;
   }
   // The vectors found are moved together, so that one Insert takes them all.
+  const LexicalPart* const lexical = context.served.model->lexical();
   std::size_t num_found = 0;
   std::size_t num_missing = 0;
   for (std::size_t i = 0; i < count; ++i) {
@@ -191,16 +205,20 @@ std::uint32_t TextEmbedder::FindStored(const EmbedContext& context,
       scratch.missing[num_missing++] = missing;
       continue;
     }
-    const float* const row = scratch.rows.data() + i * dim;
-    std::copy_n(row, dim, rows + std::size_t(missing.text) * dim);
     if (num_found != i) {
-      std::copy_n(row, dim, scratch.rows.data() + num_found * dim);
+      std::copy_n(scratch.rows.data() + i * dim, dim,
+                  scratch.rows.data() + num_found * dim);
     }
+    if (lexical != nullptr) {
+      lexical->AppendText(scratch.texts[i], scratch.lexical);
+    }
+    scratch.CopyTo(rows, num_found, missing.text, dim);
     scratch.text_keys[num_found++] = scratch.text_keys[i];
   }
   scratch.missing.resize(num_missing);
   cache_->Insert(std::span(scratch.text_keys).first(num_found), dim,
-                 scratch.rows.data());
+                 scratch.rows.data(),
+                 lexical == nullptr ? nullptr : &scratch.lexical);
   return static_cast<std::uint32_t>(num_found);
 }
 
@@ -210,9 +228,16 @@ void TextEmbedder::EmbedGathered(const EmbedContext& context,
   StageClock clock;
   model.EmbedTexts(Side::kDocument, scratch.texts, scratch.embed,
                    scratch.rows.data());
+  const LexicalPart* const lexical = model.lexical();
+  if (lexical != nullptr) {
+    for (const std::string_view text : scratch.texts) {
+      lexical->AppendText(text, scratch.lexical);
+    }
+  }
   metrics_->CountEmbedded(Side::kDocument, scratch.texts.size());
   context.times[Stage::kEmbed] += clock.Lap();
-  cache_->Insert(scratch.text_keys, model.embedding_dim(), scratch.rows.data());
+  cache_->Insert(scratch.text_keys, model.embedding_dim(), scratch.rows.data(),
+                 lexical == nullptr ? nullptr : &scratch.lexical);
   if (stored_ != nullptr) {
     stored_->Keep(context.served, scratch.texts, scratch.rows.data());
   }

@@ -62,11 +62,13 @@ class TextEmbedder {
   using OnInvalidText =
       absl::FunctionRef<absl::Status(std::size_t, const absl::Status&)>;
 
-  // Rows of documents, given as they came, through cache and store. Adds to
-  // `use`. Errors as Embed, and those of `on_invalid`.
+  // Rows of documents, given as they came, through cache and store. The store
+  // keeps dense vectors alone: the lexical entries of what it finds are made
+  // anew. Adds to `use`. Errors as Embed, and those of `on_invalid`.
   absl::Status FindOrEmbedDocuments(const EmbedContext& context,
                                     std::span<const std::string_view> texts,
-                                    OnInvalidText on_invalid, float* rows,
+                                    OnInvalidText on_invalid,
+                                    const VectorRows& rows,
                                     CacheUse& use) const;
 
  private:
@@ -76,13 +78,14 @@ class TextEmbedder {
   // Makes the list of texts that were not found, normalised.
   static absl::Status NormalizeMissing(std::span<const std::string_view> texts,
                                        int dim, OnInvalidText on_invalid,
-                                       Scratch& scratch, float* rows);
+                                       Scratch& scratch,
+                                       const VectorRows& rows);
   // Copies what the store has of the missing texts into `rows` and the cache.
   // Returns how many those are; the others stay missing.
   std::uint32_t FindStored(const EmbedContext& context, Scratch& scratch,
-                           float* rows) const;
+                           const VectorRows& rows) const;
   absl::Status EmbedMissing(const EmbedContext& context, Scratch& scratch,
-                            float* rows) const;
+                            const VectorRows& rows) const;
   // Embeds the texts that are gathered in `scratch`, and keeps their vectors in
   // the cache and, later, in the store.
   void EmbedGathered(const EmbedContext& context, Scratch& scratch) const;

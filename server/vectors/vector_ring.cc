@@ -47,23 +47,32 @@ VectorRing::VectorRing(std::byte* memory, std::size_t capacity_lines)
 
 VectorRing::~VectorRing() { munmap(memory_, capacity_lines_ * kLineBytes); }
 
-const float* VectorRing::Find(const VectorKey& key) {
+const VectorRing::Record* VectorRing::Find(const VectorKey& key) {
   const auto line = index_.find(key);
   if (line == index_.end()) return nullptr;
   Record* const record = RecordAt(*line);
   record->found = true;
-  return record->vector();
+  return record;
 }
 
-void VectorRing::Insert(const VectorKey& key, std::span<const float> vector) {
-  const std::size_t vector_lines =
-      (vector.size_bytes() + kLineBytes - 1) / kLineBytes;
-  if (1 + vector_lines > capacity_lines_ || index_.contains(key)) return;
-  const auto num_lines = static_cast<std::uint32_t>(1 + vector_lines);
+void VectorRing::Insert(const VectorKey& key, std::span<const float> vector,
+                        std::span<const LexicalEntry> lexical) {
+  const std::size_t content_lines =
+      (vector.size_bytes() + lexical.size_bytes() + kLineBytes - 1) /
+      kLineBytes;
+  if (1 + content_lines > capacity_lines_ || index_.contains(key)) return;
+  const auto num_lines = static_cast<std::uint32_t>(1 + content_lines);
   MakeRoom(num_lines);
   Record* const record = Append(num_lines);
-  *record = Record{.key = key, .num_lines = num_lines, .live = true};
-  std::copy(vector.begin(), vector.end(), record->vector());
+  *record = Record{.key = key,
+                   .num_lines = num_lines,
+                   .num_floats = static_cast<std::uint32_t>(vector.size()),
+                   .num_entries = static_cast<std::uint32_t>(lexical.size()),
+                   .live = true};
+  auto* const floats = reinterpret_cast<float*>(record + 1);
+  std::copy(vector.begin(), vector.end(), floats);
+  std::copy(lexical.begin(), lexical.end(),
+            reinterpret_cast<LexicalEntry*>(floats + vector.size()));
   live_lines_ += num_lines;
   index_.insert(
       static_cast<std::uint32_t>((head_ - num_lines) % capacity_lines_));

@@ -18,6 +18,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "model/base/fingerprint.h"
+#include "model/nn/lexical_part.h"
 #include "model/nn/two_tower_model.h"
 
 namespace semrank {
@@ -34,6 +35,27 @@ class VectorRing {
  public:
   static constexpr std::size_t kLineBytes = 64;
 
+  // The first line of a record; the vector and then its lexical entries follow.
+  // A record that was never live fills the end of the ring, where the next one
+  // did not fit.
+  struct alignas(kLineBytes) Record {
+    VectorKey key;
+    std::uint32_t num_lines = 0;
+    std::uint32_t num_floats = 0;
+    std::uint32_t num_entries = 0;
+    bool live = false;
+    bool found = false;
+
+    const float* vector() const {
+      return reinterpret_cast<const float*>(this + 1);
+    }
+    std::span<const LexicalEntry> lexical() const {
+      return {reinterpret_cast<const LexicalEntry*>(vector() + num_floats),
+              num_entries};
+    }
+  };
+  static_assert(sizeof(Record) == kLineBytes);
+
   // `capacity_bytes` is rounded down to whole lines of 64 bytes; at least one.
   // ResourceExhausted when the system has no such piece of memory.
   static absl::StatusOr<std::unique_ptr<VectorRing>> Create(
@@ -42,12 +64,12 @@ class VectorRing {
   VectorRing(const VectorRing&) = delete;
   VectorRing& operator=(const VectorRing&) = delete;
 
-  // The vector and a mark that it was found, or null. Valid until the next
-  // Insert.
-  const float* Find(const VectorKey& key);
-  // Keeps a copy. A known key keeps its first vector; a vector larger than the
+  // The record, which is marked as found, or null. Valid until the next Insert.
+  const Record* Find(const VectorKey& key);
+  // Keeps a copy. A known key keeps its first vector; a record larger than the
   // ring is not kept.
-  void Insert(const VectorKey& key, std::span<const float> vector);
+  void Insert(const VectorKey& key, std::span<const float> vector,
+              std::span<const LexicalEntry> lexical = {});
   // Forgets every record whose model is not listed. Its memory is reused as
   // the tail comes by.
   void DropModelsExcept(std::span<const std::uint32_t> models);
@@ -61,18 +83,6 @@ class VectorRing {
   std::uint64_t num_evictions() const { return num_evictions_; }
 
  private:
-  // The first line of a record; the vector follows. A record that was never
-  // live fills the end of the ring, where the next record did not fit.
-  struct alignas(kLineBytes) Record {
-    VectorKey key;
-    std::uint32_t num_lines = 0;
-    bool live = false;
-    bool found = false;
-
-    float* vector() { return reinterpret_cast<float*>(this + 1); }
-  };
-  static_assert(sizeof(Record) == kLineBytes);
-
   // The index holds line numbers; keys are read from the records.
   struct HashKey {
     using is_transparent = void;

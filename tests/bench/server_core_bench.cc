@@ -28,13 +28,14 @@ std::vector<std::string> MakeTitles(int count) {
 }
 
 struct Bench {
-  explicit Bench(std::size_t cache_bytes)
+  explicit Bench(std::size_t cache_bytes, double lexical_weight = -1)
       : cache(DocumentVectorCache::Create(cache_bytes).value()),
         embedder(cache.get(), &metrics),
         engine(Limits(), &embedder, &metrics),
         served{.model = MakeTinyModel({.num_buckets = 30'000,
                                        .hidden_dim = 300,
-                                       .embedding_dim = 128})} {}
+                                       .embedding_dim = 128,
+                                       .lexical_weight = lexical_weight})} {}
 
   void Rank(const std::vector<std::string_view>& titles) {
     const absl::Status status =
@@ -52,8 +53,9 @@ struct Bench {
   RankResult result;
 };
 
-void RankTitles(benchmark::State& state, std::size_t cache_bytes) {
-  Bench bench(cache_bytes);
+void RankTitles(benchmark::State& state, std::size_t cache_bytes,
+                double lexical_weight = -1) {
+  Bench bench(cache_bytes, lexical_weight);
   const std::vector<std::string> titles =
       MakeTitles(static_cast<int>(state.range(0)));
   const std::vector<std::string_view> views(titles.begin(), titles.end());
@@ -68,6 +70,17 @@ void RankTitles(benchmark::State& state, std::size_t cache_bytes) {
 
 void BM_Rank_Cached(benchmark::State& state) { RankTitles(state, 64 << 20); }
 BENCHMARK(BM_Rank_Cached)->Arg(1)->Arg(100)->Arg(1000);
+
+// To be at most 1.25 times BM_Rank_Cached.
+void BM_Rank_CachedWithLexicalPart(benchmark::State& state) {
+  RankTitles(state, 64 << 20, 0.25);
+}
+BENCHMARK(BM_Rank_CachedWithLexicalPart)->Arg(1)->Arg(100)->Arg(1000);
+
+void BM_Rank_ColdWithLexicalPart(benchmark::State& state) {
+  RankTitles(state, 0, 0.25);
+}
+BENCHMARK(BM_Rank_ColdWithLexicalPart)->Arg(100);
 
 void BM_Rank_Cold(benchmark::State& state) { RankTitles(state, 0); }
 BENCHMARK(BM_Rank_Cold)->Arg(1)->Arg(100)->Arg(1000);
@@ -99,7 +112,7 @@ void BM_Cache_FindAmongMillion(benchmark::State& state) {
       const std::uint64_t i = (next >> 33) % kNumEntries;
       key.text = {i * 0xbf58476d1ce4e5b9, i * 0x9e3779b97f4a7c15};
     }
-    if (cache.Find(keys, kDim, rows.data(), found) != count) std::abort();
+    if (cache.Find(keys, kDim, {rows.data()}, found) != count) std::abort();
   }
   state.SetItemsProcessed(state.iterations() * count);
 }

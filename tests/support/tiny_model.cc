@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_format.h"
 #include "model/format/model_bundle.h"
+#include "model/format/model_config.h"
 #include "model/nn/dssm_tower.h"
 #include "model/text/normalizer.h"
 
@@ -72,9 +73,38 @@ Featurizer MakeFeaturizer(const TinyModelOptions& options) {
       .value();
 }
 
+constexpr int kLexicalBuckets = 4096;
+
+// Values that differ from bucket to bucket.
+std::shared_ptr<const std::vector<float>> LexicalIdfs() {
+  auto idf = std::make_shared<std::vector<float>>(kLexicalBuckets);
+  for (int i = 0; i < kLexicalBuckets; ++i) {
+    (*idf)[i] = 1.0f + static_cast<float>(i % 11);
+  }
+  return idf;
+}
+
+std::shared_ptr<const LexicalPart> MakeLexicalPart(
+    const TinyModelOptions& options) {
+  if (options.lexical_weight < 0) return nullptr;
+  const auto idf = LexicalIdfs();
+  return LexicalPart::Create({.ngram_length = kNgramLength,
+                              .num_buckets = kLexicalBuckets,
+                              .idf = idf->data(),
+                              .weight = options.lexical_weight},
+                             idf)
+      .value();
+}
+
 v1::ModelConfig MakeConfig(const TinyModelOptions& options) {
   v1::ModelConfig config;
-  config.set_format_version(1);
+  if (options.lexical_weight >= 0) {
+    v1::LexicalSpec& lexical = *config.mutable_lexical();
+    lexical.set_weight(options.lexical_weight);
+    lexical.set_ngram_length(kNgramLength);
+    lexical.set_num_buckets(kLexicalBuckets);
+  }
+  config.set_format_version(FormatVersionOf(config));
   config.set_name(options.name);
   config.set_tower(v1::TOWER_KIND_DSSM);
   config.add_hidden_dims(options.hidden_dim);
@@ -101,7 +131,8 @@ std::shared_ptr<const TwoTowerModel> MakeTinyModel(
               absl::StrFormat("identity-of-seed-%d", options.seed)},
              MakeConfig(options), MakeFeaturizer(options),
              MakeTower(options, options.seed),
-             MakeTower(options, options.seed + kDocumentSeedOffset))
+             MakeTower(options, options.seed + kDocumentSeedOffset),
+             {.lexical = MakeLexicalPart(options)})
       .value();
 }
 
@@ -115,6 +146,11 @@ std::int64_t PublishTinyModel(const std::string& model_dir,
   bundle.featurizer = &featurizer;
   AddTensors("query", query, bundle.tensors);
   AddTensors("document", document, bundle.tensors);
+  const auto idf = LexicalIdfs();
+  if (options.lexical_weight >= 0) {
+    bundle.tensors.push_back(
+        {kLexicalIdfTensor, {kLexicalBuckets}, idf->data()});
+  }
   return PublishModel(model_dir, bundle).value();
 }
 

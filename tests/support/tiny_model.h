@@ -19,6 +19,8 @@ struct TinyModelOptions {
   int embedding_dim = 16;
   // Other seeds give other weights, and another identity.
   std::uint32_t seed = 1;
+  // The weight of a lexical part of 4,096 buckets; below 0 = none.
+  double lexical_weight = -1;
 };
 
 std::shared_ptr<const TwoTowerModel> MakeTinyModel(

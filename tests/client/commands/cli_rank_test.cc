@@ -51,6 +51,15 @@ TEST_F(CliTest, RankPrintsOneJsonObject) {
   EXPECT_THAT(run.out, EndsWith("}\n"));
 }
 
+TEST_F(CliTest, RankAsksForTheParts) {
+  Run({"rank", "--query=q", "--parts=lexical", "--with_parts", "a"});
+  EXPECT_EQ(server_.last_rank().parts(), v1::PARTS_LEXICAL);
+  EXPECT_TRUE(server_.last_rank().with_parts());
+  Run({"rank", "--query=q", "a"});
+  EXPECT_EQ(server_.last_rank().parts(), v1::PARTS_UNSPECIFIED);
+  EXPECT_FALSE(server_.last_rank().with_parts());
+}
+
 TEST_F(CliTest, TitlesFileMayHaveEmptyLines) {
   const std::string titles = dir_.Write("titles.txt", "a\n\nb\n");
   const auto run = Run({"rank", "--query=q", "--titles=" + titles});

@@ -64,6 +64,22 @@ grpc::Status ExplainEditPhotos(const v1::ExplainRequest& request,
   set("photos", 0.5f, 0, response->add_query_words());
   set("photo", 0.375f, 0.125f, response->add_title_words());
   set("editor", 0.625f, -0.125f, response->add_title_words());
+  response->set_semantic_part(0.5f);
+  // A title that has a lexical part.
+  if (request.title() == "edit disks") {
+    response->set_semantic_part(0.25f);
+    response->set_lexical_part(0.25f);
+    v1::WordContribution& edit = *response->mutable_query_words(0);
+    edit.set_in_other_text(true);
+    edit.set_lexical_part(0.1875f);
+    v1::NgramMatch& match = *edit.add_matches();
+    match.set_ngram("#ed");
+    match.set_lexical_part(0.1875f);
+    v1::WordContribution& photos = *response->mutable_query_words(1);
+    photos.set_lexical_part(0.0625f);
+    photos.add_matches()->set_ngram("os#");
+    photos.add_matches()->set_ngram("ks#");
+  }
   v1::PoolingWinner& winner = *response->add_query_pooling();
   winner.set_unit(17);
   winner.set_activation(0.75f);

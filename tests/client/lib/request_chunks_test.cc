@@ -29,6 +29,8 @@ v1::RankRequest MixedRequest() {
   request.set_top_k(4);
   request.set_min_score(0.25f);
   request.set_with_titles(true);
+  request.set_parts(v1::PARTS_SEMANTIC);
+  request.set_with_parts(true);
   return request;
 }
 
@@ -58,6 +60,8 @@ TEST(RankChunkTest, CandidatesKeepTheirOrderAcrossKinds) {
     EXPECT_EQ(chunk.top_k(), 4);
     EXPECT_EQ(chunk.min_score(), 0.25f);
     EXPECT_TRUE(chunk.with_titles());
+    EXPECT_EQ(chunk.parts(), v1::PARTS_SEMANTIC);
+    EXPECT_TRUE(chunk.with_parts());
   }
 }
 
@@ -114,6 +118,8 @@ v1::RankResponse Ranking(const std::vector<std::pair<int, float>>& ranked) {
     response.add_indices(index);
     response.add_scores(score);
     response.add_titles(absl::StrFormat("%d", index));
+    response.add_semantic_scores(score / 2);
+    response.add_lexical_scores(score / 4);
   }
   response.add_problems()->set_index(1);
   response.set_cache_hits(2);
@@ -129,6 +135,8 @@ TEST(AddRankChunkTest, MergedChunksAreSortedAndCutToTopK) {
   EXPECT_THAT(whole.indices(), ElementsAre(3, 2, 5));
   EXPECT_THAT(whole.scores(), ElementsAre(0.75f, 0.5f, 0.5f));
   EXPECT_THAT(whole.titles(), ElementsAre("0", "2", "2"));
+  EXPECT_THAT(whole.semantic_scores(), ElementsAre(0.375f, 0.25f, 0.25f));
+  EXPECT_THAT(whole.lexical_scores(), ElementsAre(0.1875f, 0.125f, 0.125f));
   EXPECT_EQ(whole.problems(0).index(), 1);
   EXPECT_EQ(whole.problems(1).index(), 4);
   EXPECT_EQ(whole.cache_hits(), 4);

@@ -64,6 +64,14 @@ TEST_F(CheckRankResponseTest, TitlesMustComeIfRequested) {
   EXPECT_THAT(Check(), IsOk());
 }
 
+TEST_F(CheckRankResponseTest, EachPartHasAScoreForEveryIndexOrNone) {
+  response_.add_semantic_scores(0.5f);
+  EXPECT_THAT(Check(), IsOk());
+  response_.add_lexical_scores(0.5f);
+  response_.add_lexical_scores(0.5f);
+  EXPECT_THAT(Check(), IsWrong("the number of scores of a part is 2"));
+}
+
 TEST_F(CheckRankResponseTest, AllKindsOfCandidatesCount) {
   request_.add_ids(7);
   request_.add_document_ids("x");

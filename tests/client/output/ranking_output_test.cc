@@ -76,6 +76,20 @@ TEST_F(RankingOutputTest, JsonHasAllFields) {
             "\"embed\":0.0,\"score\":0.0,\"total\":1.25}}");
 }
 
+TEST_F(RankingOutputTest, PartsStandBesideTheScore) {
+  response_.mutable_semantic_scores()->Add(0.5f);
+  response_.mutable_semantic_scores()->Add(0.25f);
+  response_.mutable_lexical_scores()->Add(0.75f);
+  response_.mutable_lexical_scores()->Add(0);
+  EXPECT_EQ(RankingTable(candidates_, response_, {}).ToAlignedText(),
+            "rank    score  semantic  lexical  id    title\n"
+            "   1   0.8765    0.5000   0.7500  id-b  b\n"
+            "   2  -0.5000    0.2500   0.0000        a\n");
+  EXPECT_THAT(RankingJson("q", candidates_, response_).dump(),
+              ::testing::HasSubstr("\"score\":0.8765432,\"semantic_score\":0.5,"
+                                   "\"lexical_score\":0.75,\"index\":1"));
+}
+
 TEST_F(RankingOutputTest, FirstProblemsAreReported) {
   ::testing::internal::CaptureStderr();
   PrintProblems(candidates_, response_);

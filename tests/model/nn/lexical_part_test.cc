@@ -147,16 +147,32 @@ TEST_F(LexicalPartTest, APreparedQueryForgetsTheOneBefore) {
   }
 }
 
-TEST(LexicalQueryTest, FindsTheValuesOfItsBuckets) {
-  const std::vector<LexicalEntry> entries = {{0, 1},  {63, 2},    {64, 3},
-                                             {65, 4}, {40000, 5}, {65535, 6}};
-  LexicalQuery query;
-  query.Prepare(entries);
-  for (const LexicalEntry& entry : entries) {
-    EXPECT_EQ(query.value(entry.bucket), entry.value);
+// Buckets that share the low 12, 13, 14 and 15 bits among them, then few, then
+// all that there are.
+TEST(LexicalQueryTest, FindsTheValuesOfItsBucketsAndNoOthers) {
+  std::vector<LexicalEntry> all(kMaxLexicalBuckets);
+  for (int i = 0; i < kMaxLexicalBuckets; ++i) {
+    all[i] = {static_cast<std::uint16_t>(i),
+              static_cast<std::uint16_t>(1 + i % kLexicalScale)};
   }
-  EXPECT_EQ(query.value(1), 0u);
-  EXPECT_EQ(query.value(65534), 0u);
+  const std::vector<std::vector<LexicalEntry>> queries = {{{7, 1}, {4103, 2}},
+                                                          {{7, 1}, {8199, 2}},
+                                                          {{7, 1}, {16391, 2}},
+                                                          {{7, 1}, {32775, 2}},
+                                                          {{0, 5}, {65535, 6}},
+                                                          all,
+                                                          {{7, 3}},
+                                                          {}};
+  LexicalQuery query;
+  for (const std::vector<LexicalEntry>& entries : queries) {
+    query.Prepare(entries);
+    std::vector<std::uint32_t> want(kMaxLexicalBuckets);
+    for (const LexicalEntry& entry : entries) want[entry.bucket] = entry.value;
+    for (int i = 0; i < kMaxLexicalBuckets; ++i) {
+      ASSERT_EQ(query.value(static_cast<std::uint16_t>(i)), want[i])
+          << entries.size() << " entries, bucket " << i;
+    }
+  }
 }
 
 TEST_F(LexicalPartTest, CombinesBothCosinesByTheWeight) {

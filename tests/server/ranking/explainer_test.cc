@@ -58,7 +58,7 @@ class ExplainerTest : public ::testing::Test {
     result_ = {};
     num_turns_ = 0;
     absl::Status status = explainer_.Read(query, title, request);
-    if (status.ok()) status = explainer_.CheckSize(request);
+    if (status.ok()) status = explainer_.Check(served_, request);
     num_texts_ = request.num_texts;
     while (status.ok()) {
       ++num_turns_;
@@ -93,34 +93,34 @@ class ExplainerTest : public ::testing::Test {
 
 TEST_F(ExplainerTest, ScoresAreThoseOfRankToTheLastBit) {
   ASSERT_THAT(Explain("Edit photos", "photo editor, photo viewer"), IsOk());
-  EXPECT_EQ(result_.score,
+  EXPECT_EQ(result_.parts.score,
             RankScore("edit photos", "photo editor photo viewer"));
   ASSERT_THAT(result_.query_words, SizeIs(2));
   ASSERT_THAT(result_.title_words, SizeIs(4));
   EXPECT_EQ(result_.query_words[0].word, "edit");
-  EXPECT_EQ(result_.query_words[0].score_without,
+  EXPECT_EQ(result_.query_words[0].without.score,
             RankScore("photos", "photo editor photo viewer"));
-  EXPECT_EQ(result_.query_words[1].score_without,
+  EXPECT_EQ(result_.query_words[1].without.score,
             RankScore("edit", "photo editor photo viewer"));
-  EXPECT_EQ(result_.title_words[0].score_without,
+  EXPECT_EQ(result_.title_words[0].without.score,
             RankScore("edit photos", "editor photo viewer"));
-  EXPECT_EQ(result_.title_words[3].score_without,
+  EXPECT_EQ(result_.title_words[3].without.score,
             RankScore("edit photos", "photo editor photo"));
   EXPECT_EQ(num_texts_, 2 + 6);
 }
 
 TEST_F(ExplainerTest, WithoutItsOnlyWordATextScoresZero) {
   ASSERT_THAT(Explain("photos", "photo"), IsOk());
-  EXPECT_NE(result_.score, 0);
-  EXPECT_EQ(result_.query_words[0].score_without, 0);
-  EXPECT_EQ(result_.title_words[0].score_without, 0);
+  EXPECT_NE(result_.parts.score, 0);
+  EXPECT_EQ(result_.query_words[0].without.score, 0);
+  EXPECT_EQ(result_.title_words[0].without.score, 0);
 }
 
 TEST_F(ExplainerTest, ATextWithoutWordsHasNoneToExplain) {
   ASSERT_THAT(Explain("?", ""), IsOk());
   EXPECT_THAT(result_.query_words, IsEmpty());
   EXPECT_THAT(result_.title_words, IsEmpty());
-  EXPECT_EQ(result_.score, 0);
+  EXPECT_EQ(result_.parts.score, 0);
 }
 
 TEST_F(ExplainerTest, CountsFeaturesAndThoseTheModelKnows) {
@@ -197,7 +197,7 @@ TEST_F(ExplainerTest, ScoresOfEverySsiModelAreThoseOfRankToTheLastBit) {
       for (const std::string& title : texts) {
         if (query.empty()) continue;
         ASSERT_THAT(Explain(query, title), IsOk());
-        EXPECT_EQ(result_.score, RankScore(query, title));
+        EXPECT_EQ(result_.parts.score, RankScore(query, title));
       }
     }
   }

@@ -1,6 +1,7 @@
 #include "semrank/v1/ranking_service.grpc.pb.h"
 #include "tests/server/rpc/rpc_server_fixture.h"
 #include "tests/support/status_matchers.h"
+#include "tests/support/tiny_model.h"
 
 namespace semrank {
 namespace {
@@ -80,6 +81,30 @@ TEST_F(RankingServiceTest, TopKMinScoreAndTitles) {
   ASSERT_THAT(Rank(request), Succeeds());
   EXPECT_THAT(response_.indices(), ElementsAre(all.indices(0), all.indices(1)));
   EXPECT_THAT(response_.titles(), ElementsAre(all.titles(0), all.titles(1)));
+}
+
+TEST_F(RankingServiceTest, PartsComeOverTheWire) {
+  folder_.Put(2, MakeTinyModel({.version = 2, .lexical_weight = 0.25}));
+  ASSERT_TRUE(models_.Refresh().ok());
+  v1::RankRequest request = Request("one two", {"one", "two one", "three"});
+  request.set_with_parts(true);
+  ASSERT_THAT(Rank(request), Succeeds());
+  const v1::RankResponse both = response_;
+  ASSERT_EQ(both.semantic_scores_size(), 3);
+  ASSERT_EQ(both.lexical_scores_size(), 3);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_NEAR(both.scores(i),
+                0.75 * both.semantic_scores(i) + 0.25 * both.lexical_scores(i),
+                1e-6);
+  }
+  request.set_parts(v1::PARTS_LEXICAL);
+  ASSERT_THAT(Rank(request), Succeeds());
+  EXPECT_EQ(response_.indices(0), 1u);  // the same words
+  EXPECT_TRUE(
+      std::ranges::equal(response_.scores(), response_.lexical_scores()));
+  request.set_parts(static_cast<v1::Parts>(9));
+  EXPECT_THAT(Rank(request),
+              FailsWith(grpc::StatusCode::INVALID_ARGUMENT, "INVALID_FIELD"));
 }
 
 TEST_F(RankingServiceTest, OneBadCandidateIsAProblemAndTheRestIsRanked) {
@@ -172,6 +197,27 @@ TEST_F(ExplainTest, TakesTheScoreOfRankApart) {
   EXPECT_EQ(response_.score_kind(), v1::SCORE_KIND_COSINE);
   EXPECT_GT(response_.timings().embed_nanos(), 0);
   EXPECT_EQ(admission_.inflight_texts(), 0);
+}
+
+TEST_F(ExplainTest, PartsAddUpToTheScore) {
+  folder_.Put(2, MakeTinyModel({.version = 2, .lexical_weight = 0.25}));
+  ASSERT_TRUE(models_.Refresh().ok());
+  ASSERT_THAT(Explain(Request("Edit photos", "Photo editing")), Succeeds());
+  EXPECT_NEAR(response_.score(),
+              response_.semantic_part() + response_.lexical_part(), 1e-5);
+  for (const auto* words :
+       {&response_.query_words(), &response_.title_words()}) {
+    double sum = 0;
+    for (const v1::WordContribution& word : *words) {
+      sum += word.lexical_part();
+      EXPECT_NEAR(word.contribution(),
+                  word.semantic_contribution() + word.lexical_contribution(),
+                  1e-5);
+      EXPECT_GT(word.matches_size(), 0);
+      EXPECT_FALSE(word.in_other_text());
+    }
+    EXPECT_NEAR(sum, response_.lexical_part(), 1e-5);
+  }
 }
 
 TEST_F(ExplainTest, CallersMistakesHaveTheirReasons) {

@@ -45,7 +45,7 @@ class DocumentVectorCacheTest : public ::testing::Test {
   int Find(int first, int last, std::uint32_t model = 0) {
     rows_.assign((last - first) * kDim, -1.0f);
     found_.assign(last - first, 2);
-    return cache_->Find(Keys(first, last, model), kDim, rows_.data(), found_);
+    return cache_->Find(Keys(first, last, model), kDim, {rows_.data()}, found_);
   }
 
   std::unique_ptr<DocumentVectorCache> cache_;
@@ -61,6 +61,30 @@ TEST_F(DocumentVectorCacheTest, CopiesKnownRowsAndLeavesTheOthersAlone) {
     EXPECT_EQ(found_[i], i < 250 ? 1 : 0) << i;
     EXPECT_EQ(rows_[i * kDim], i < 250 ? 250.0f + i : -1.0f) << i;
   }
+}
+
+TEST_F(DocumentVectorCacheTest, FindsLexicalCosinesIfTheyAreAskedFor) {
+  Make(32 << 20);
+  LexicalBatch entries;
+  for (std::uint16_t i = 0; i < 100; ++i) {
+    entries.entries.push_back({i, 100});
+    entries.entries.push_back({1000, i});
+    entries.offsets.push_back(
+        static_cast<std::uint32_t>(entries.entries.size()));
+  }
+  cache_->Insert(Keys(0, 100), kDim, Rows(0, 100).data(), &entries);
+  rows_.resize(100 * kDim);
+  found_.resize(100);
+  LexicalQuery query;
+  query.Prepare(std::vector<LexicalEntry>{{70, 3}, {1000, 5}});
+  std::vector<float> lexical(100, -1.0f);
+  EXPECT_EQ(cache_->Find(Keys(50, 150), kDim,
+                         {rows_.data(), &query, lexical.data()}, found_),
+            50);
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(lexical[i], i < 50 ? query.Cosine(entries[50 + i]) : -1.0f) << i;
+  }
+  EXPECT_EQ(lexical[20], LexicalCosine(3 * 100 + 5 * 70));
 }
 
 TEST_F(DocumentVectorCacheTest, NoCapacityStoresNothing) {
@@ -103,7 +127,7 @@ TEST_F(DocumentVectorCacheTest, ThreadsSeeWholeVectorsOnly) {
         cache_->Insert(Keys(first, first + 200), kDim,
                        Rows(first, first + 200).data());
         const int from = (first + 100) % 3000;
-        cache_->Find(Keys(from, from + 200), kDim, rows.data(), found);
+        cache_->Find(Keys(from, from + 200), kDim, {rows.data()}, found);
         const std::vector<float> want = Rows(from, from + 200);
         for (int i = 0; i < 200 * kDim; ++i) {
           if (found[i / kDim] != 0 && rows[i] != want[i]) ++num_wrong;

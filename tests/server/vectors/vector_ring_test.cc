@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <random>
@@ -25,6 +26,16 @@ std::vector<float> Vector(float value, int dim = kRingDim) {
   return std::vector<float>(dim, value);
 }
 
+// As many entries as the text has left over from 40.
+std::vector<LexicalEntry> Entries(std::uint64_t text) {
+  std::vector<LexicalEntry> entries(text % 40);
+  for (LexicalEntry& entry : entries) {
+    entry = {static_cast<std::uint16_t>(&entry - entries.data()),
+             static_cast<std::uint16_t>(text)};
+  }
+  return entries;
+}
+
 std::unique_ptr<VectorRing> MakeRing(std::size_t capacity_bytes) {
   return VectorRing::Create(capacity_bytes).value();
 }
@@ -32,9 +43,9 @@ std::unique_ptr<VectorRing> MakeRing(std::size_t capacity_bytes) {
 TEST(VectorRingTest, FindsWhatWasInserted) {
   const auto ring = MakeRing(10 * kEntryBytes);
   ring->Insert(RingKey(1), Vector(0.5));
-  const float* const found = ring->Find(RingKey(1));
+  const VectorRing::Record* const found = ring->Find(RingKey(1));
   ASSERT_NE(found, nullptr);
-  EXPECT_EQ(found[kRingDim - 1], 0.5f);
+  EXPECT_EQ(found->vector()[kRingDim - 1], 0.5f);
   EXPECT_EQ(ring->Find(RingKey(2)), nullptr);
 }
 
@@ -51,7 +62,7 @@ TEST(VectorRingTest, SecondInsertKeepsTheFirstVector) {
   const auto ring = MakeRing(10 * kEntryBytes);
   ring->Insert(RingKey(1), Vector(0.5));
   ring->Insert(RingKey(1), Vector(0.25));
-  EXPECT_EQ(ring->Find(RingKey(1))[0], 0.5f);
+  EXPECT_EQ(ring->Find(RingKey(1))->vector()[0], 0.5f);
   EXPECT_EQ(ring->num_entries(), 1u);
 }
 
@@ -70,7 +81,7 @@ TEST(VectorRingTest, FoundEntryGetsASecondChance) {
   ring->Insert(RingKey(3), Vector(3));
   EXPECT_EQ(ring->Find(RingKey(1)), nullptr);
   ASSERT_NE(ring->Find(RingKey(0)), nullptr);
-  EXPECT_EQ(ring->Find(RingKey(0))[kRingDim - 1], 0.0f);
+  EXPECT_EQ(ring->Find(RingKey(0))->vector()[kRingDim - 1], 0.0f);
 }
 
 TEST(VectorRingTest, TooLargeVectorIsNotKept) {
@@ -100,7 +111,7 @@ TEST(VectorRingTest, DroppedMemoryIsUsedAgain) {
   EXPECT_EQ(ring->num_evictions(), 0u);
 }
 
-// Against a map of all that was ever inserted, with vectors of several lengths
+// Against a map of all that was ever inserted, with records of several lengths
 // and a ring that wraps around thousands of times.
 TEST(VectorRingTest, RandomUseNeverMixesVectorsUpAndStaysWithinItsBytes) {
   std::mt19937 random(7);
@@ -115,9 +126,11 @@ TEST(VectorRingTest, RandomUseNeverMixesVectorsUpAndStaysWithinItsBytes) {
         if (ring->Find(RingKey(text)) == nullptr) {
           inserted[text] = Vector(static_cast<float>(step), dim);
         }
-        ring->Insert(RingKey(text), inserted[text]);
-      } else if (const float* found = ring->Find(RingKey(text))) {
-        ASSERT_EQ(std::vector<float>(found, found + dim), inserted[text]);
+        ring->Insert(RingKey(text), inserted[text], Entries(text));
+      } else if (const auto* found = ring->Find(RingKey(text))) {
+        ASSERT_EQ(std::vector<float>(found->vector(), found->vector() + dim),
+                  inserted[text]);
+        ASSERT_TRUE(std::ranges::equal(found->lexical(), Entries(text)));
       }
       ASSERT_LE(ring->live_bytes(), ring->capacity_bytes());
       ASSERT_LE(ring->capacity_bytes(), capacity_bytes);

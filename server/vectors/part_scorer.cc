@@ -1,0 +1,79 @@
+#include "server/vectors/part_scorer.h"
+
+#include "absl/strings/str_format.h"
+#include "server/base/errors.h"
+
+namespace semrank {
+
+absl::Status CheckParts(const TwoTowerModel& model, Parts parts) {
+  const std::string& name = model.version().name;
+  switch (parts) {
+    case Parts::kBoth:
+      return absl::OkStatus();
+    case Parts::kSemantic:
+      if (model.config().score_kind() != v1::SCORE_KIND_SSI_DOT) {
+        return absl::OkStatus();
+      }
+      return FieldError(
+          "INVALID_FIELD", "parts",
+          absl::StrFormat("is PARTS_SEMANTIC, but the parts of %s, an SSI "
+                          "model, are no cosines",
+                          name));
+    case Parts::kLexical:
+      if (model.lexical() != nullptr) return absl::OkStatus();
+      return FieldError(
+          "INVALID_FIELD", "parts",
+          absl::StrFormat("is PARTS_LEXICAL, but %s has no lexical part",
+                          name));
+  }
+  return FieldError(
+      "INVALID_FIELD", "parts",
+      absl::StrFormat("is %d, which names no parts", static_cast<int>(parts)));
+}
+
+void PartScorer::Begin(const TwoTowerModel& model, const PartsWanted& wanted,
+                       std::string_view query) {
+  model_ = &model;
+  wanted_ = wanted;
+  const LexicalPart* const lexical = model.lexical();
+  const bool counts = lexical != nullptr &&
+                      (wanted.parts == Parts::kLexical ||
+                       (wanted.parts == Parts::kBoth && lexical->weight() > 0));
+  needs_lexical_ = lexical != nullptr && (counts || wanted.with_parts);
+  if (!needs_lexical_) return;
+  entries_.Clear();
+  lexical->AppendText(query, entries_);
+  query_.Prepare(entries_[0]);
+}
+
+void PartScorer::Score(std::span<const float> lexical, std::span<float> scores,
+                       PartScores& kept) const {
+  const bool cosines = model_->config().score_kind() != v1::SCORE_KIND_SSI_DOT;
+  if (wanted_.with_parts && cosines) {
+    kept.semantic.insert(kept.semantic.end(), scores.begin(), scores.end());
+  }
+  if (!needs_lexical_) return;
+  if (wanted_.with_parts) {
+    kept.lexical.insert(kept.lexical.end(), lexical.begin(),
+                        lexical.begin() + scores.size());
+  }
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    scores[i] = Combine(scores[i], lexical[i]);
+  }
+}
+
+float PartScorer::LexicalCosineOf(std::string_view title) const {
+  LexicalBatch entries;
+  model_->lexical()->AppendText(title, entries);
+  return query_.Cosine(entries[0]);
+}
+
+float PartScorer::Combine(float semantic, float lexical) const {
+  if (wanted_.parts == Parts::kLexical) return lexical;
+  if (wanted_.parts == Parts::kSemantic || model_->lexical() == nullptr) {
+    return semantic;
+  }
+  return model_->lexical()->Combine(semantic, lexical);
+}
+
+}  // namespace semrank

@@ -1,0 +1,77 @@
+// The scores of one query's documents by the parts of their vectors that a
+// request asks for, from the cosines of the dense and of the lexical parts. For
+// a model without a lexical part the dense part is all.
+//
+//   Promise  as Rank's: the same bits alone, in any batch, in any thread.
+//   Threads  const after Begin, so thread-safe then.
+#ifndef SEMRANK_SERVER_VECTORS_PART_SCORER_H_
+#define SEMRANK_SERVER_VECTORS_PART_SCORER_H_
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "model/nn/lexical_part.h"
+#include "model/nn/two_tower_model.h"
+
+namespace semrank {
+
+// Which parts a request asks for.
+struct PartsWanted {
+  Parts parts = Parts::kBoth;
+  bool with_parts = false;  // the cosine of each part beside the score
+};
+
+// InvalidArgument for parts that `model` does not have. `parts` may be any
+// number that came over the wire.
+absl::Status CheckParts(const TwoTowerModel& model, Parts parts);
+
+// The cosines of the parts, parallel to scores. Empty when they were not asked
+// for, and of a part that the model does not have.
+struct PartScores {
+  std::vector<float> semantic;
+  std::vector<float> lexical;
+
+  void Clear() {
+    semantic.clear();
+    lexical.clear();
+  }
+};
+
+class PartScorer {
+ public:
+  // Prepares a normalised query. `model` must outlive the scorer; `wanted` has
+  // passed CheckParts.
+  void Begin(const TwoTowerModel& model, const PartsWanted& wanted,
+             std::string_view query);
+
+  // Whether Score reads the cosines of the lexical parts.
+  bool needs_lexical() const { return needs_lexical_; }
+
+  // Replaces scores[i], the cosine of the dense parts of the query and document
+  // i, by the score; appends the cosines to `kept` if they are wanted.
+  // `lexical` holds those of the lexical parts, if needs_lexical().
+  void Score(std::span<const float> lexical, std::span<float> scores,
+             PartScores& kept) const;
+
+  // The cosine of the lexical parts of the query and a normalised title.
+  float LexicalCosineOf(std::string_view title) const;
+
+  // What the cosines of the parts come to in the score.
+  float Combine(float semantic, float lexical) const;
+
+  // The prepared query; empty unless needs_lexical().
+  const LexicalQuery& query() const { return query_; }
+
+ private:
+  const TwoTowerModel* model_ = nullptr;
+  PartsWanted wanted_;
+  bool needs_lexical_ = false;
+  LexicalBatch entries_;
+  LexicalQuery query_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_VECTORS_PART_SCORER_H_
