@@ -55,7 +55,17 @@ TrainOptions DefaultOptions(v1::TowerKind tower) {
   if (tower == v1::TOWER_KIND_LINEAR) {
     options.tower.embedding_dim = kDefaultLinearDim;
   }
-  if (tower != v1::TOWER_KIND_SSI) return options;
+  if (tower != v1::TOWER_KIND_SSI) {
+    // The recipe of RESULTS.md; CLSM reads the order of words by itself.
+    if (tower != v1::TOWER_KIND_CLSM) {
+      options.features.kind = v1::FEATURE_KIND_LETTERS_AND_BIGRAMS;
+    }
+    options.optimizer.decay = v1::LEARNING_RATE_DECAY_COSINE;
+    options.epochs = 12;
+    // The last steps of a falling rate are the best: none is left out.
+    options.patience = 0;
+    return options;
+  }
   options.features.kind = v1::FEATURE_KIND_WORDS;
   options.optimizer.kind = v1::OPTIMIZER_ADAGRAD;
   options.optimizer.learning_rate = 0.02;

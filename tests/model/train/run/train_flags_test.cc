@@ -53,7 +53,8 @@ TEST_F(TrainFlagsTest, HelpShowsTheDefaultsThatHold) {
   for (const char* shown :
        {"--tower=dssm|linear|clsm|ssi (default: linear)",
         "--embedding_dim=N (default: 256;", "(default: adam)",
-        "(default: in_batch)", "(default: letters)", "(default: auto)"}) {
+        "(default: in_batch)", "(default: letters+bigrams)",
+        "(default: cosine)", "(default: auto)"}) {
     EXPECT_THAT(help, HasSubstr(shown));
   }
 }

@@ -37,14 +37,14 @@ TEST(UnusedFlagsTest, UnknownWordsNeedAnIdentity) {
 }
 
 TEST(UnusedFlagsTest, NamesTheFlagAndWhatMakesItUseless) {
-  EXPECT_THAT(
-      Unused(DefaultOptions(v1::TOWER_KIND_LINEAR),
-             {{"hidden", "300,300", "command line"},
-              {"max_words", "100", "environment"},
-              {"ssi", "full", "config file"}}),
-      ElementsAre("--hidden=300,300 has no effect with --tower=linear",
-                  "--max_words=100 has no effect with --features=letters",
-                  "--ssi=full has no effect with --tower=linear"));
+  EXPECT_THAT(Unused(DefaultOptions(v1::TOWER_KIND_LINEAR),
+                     {{"hidden", "300,300", "command line"},
+                      {"max_words", "100", "environment"},
+                      {"ssi", "full", "config file"}}),
+              ElementsAre("--hidden=300,300 has no effect with --tower=linear",
+                          "--max_words=100 has no effect with "
+                          "--features=letters+bigrams",
+                          "--ssi=full has no effect with --tower=linear"));
   TrainOptions ssi = DefaultOptions(v1::TOWER_KIND_SSI);
   ssi.ssi.variant = v1::SSI_VARIANT_DIAGONAL;
   EXPECT_THAT(
