@@ -66,9 +66,10 @@ INSTANTIATE_TEST_SUITE_P(
                   {"--optimizer=sgd", "--learning_rate=0.5",
                    "--gradient_clip_norm=0.1", "--warmup_batches=20",
                    "--learning_rate_decay=linear"}},
-        TrainCase{"Streamed",
-                  {"--hash_buckets=200", "--clicks=weight"},
-                  /*streamed=*/true},
+        TrainCase{
+            "Streamed",
+            {"--features=letters", "--hash_buckets=200", "--clicks=weight"},
+            /*streamed=*/true},
         TrainCase{"StreamedSsi",
                   {"--tower=ssi", "--max_words=300", "--negatives=4",
                    "--ssi_frequent_words=20", "--ssi_correlated_top_k=1",
