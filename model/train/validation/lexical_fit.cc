@@ -19,7 +19,7 @@ constexpr int kNumUnclicked = 255;
 // Unclicked titles are drawn from this many, whose vectors fit in 8 MB.
 constexpr std::size_t kMaxTitles = 8192;
 
-constexpr double kPenaltyOfOnePair = 12;
+constexpr double kPenaltyOfOnePair = 0.5;
 const double kPriorLog = std::log(5.0);
 constexpr double kSmallestWeight = 0.01;
 constexpr int kMaxSteps = 50;

@@ -4,7 +4,7 @@
 //   Model    a softmax over one clicked and up to 255 random unclicked titles
 //            of s = a cos_dense + b cos_lexical, by a, b > 0: the negative
 //            log-likelihood, a mean over queries, plus
-//            12 ((ln a - ln 5)^2 + (ln b - ln 5)^2) / number of pairs. The
+//            ((ln a - ln 5)^2 + (ln b - ln 5)^2) / (2 x number of pairs). The
 //            penalty decides where there are few pairs, towards w = 1/2.
 //   Result   w = b / (a + b): the joined cosine (1 - w) cos_dense +
 //            w cos_lexical orders titles as s does. 0 when b makes held-out
