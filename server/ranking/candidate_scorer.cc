@@ -56,7 +56,7 @@ absl::Status CandidateScorer::BeginWith(const RankInput& input) {
   scored_.query.Clear();
   const absl::Status valid = scored_.query.Add(input.query);
   if (!valid.ok()) return InvalidUtf8("query", valid);
-  scored_.part_scorer.Begin(*options_.served.model, input.wanted,
+  scored_.part_scorer.Begin(*options_.served.model, input.scored_parts(),
                             scored_.query[0]);
   result_.times[Stage::kParse] += clock.Lap();
   scored_.query_row.resize(options_.served.model->embedding_dim());

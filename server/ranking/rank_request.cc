@@ -16,14 +16,13 @@ absl::StatusOr<std::size_t> CountVectors(const TwoTowerModel& model,
                                          const RankInput& input) {
   const std::string_view bytes = input.vectors;
   if (bytes.empty()) return 0;
-  const bool dense_alone =
-      input.wanted.parts == Parts::kSemantic && !input.wanted.with_parts;
-  if (model.lexical() != nullptr && !dense_alone) {
+  const PartsWanted scored = input.scored_parts();
+  if (model.lexical() != nullptr &&
+      (scored.parts == Parts::kLexical || scored.with_parts)) {
     return FieldError(
         "INVALID_FIELD", "vectors",
-        absl::StrFormat("are not all of the score of %s, which has a lexical "
-                        "part; send titles, or ask for PARTS_SEMANTIC without "
-                        "with_parts",
+        absl::StrFormat("have no lexical part, which this request asks for of "
+                        "%s; send titles, or leave parts and with_parts out",
                         model.version().name));
   }
   if (model.sparse_scorer() != nullptr) {

@@ -36,6 +36,13 @@ struct RankInput {
   TagFilter filter = {};  // of ids and document_ids
   PartsWanted wanted = {};
 
+  // The parts that are scored. Vectors are the dense part alone; beside them a
+  // request that names no part is scored by that part, all candidates alike.
+  PartsWanted scored_parts() const {
+    const bool dense = wanted.parts == Parts::kBoth && !vectors.empty();
+    return {dense ? Parts::kSemantic : wanted.parts, wanted.with_parts};
+  }
+
   // Those before the vectors.
   std::size_t num_named() const {
     return titles.size() + ids.size() + document_ids.size();

@@ -150,16 +150,21 @@ TEST_F(LexicalRankingTest, PartsThatTheModelDoesNotHaveAreRefused) {
                        HasSubstr("are no cosines")));
 }
 
-TEST_F(LexicalRankingTest, GivenVectorsAreForTheSemanticPartAlone) {
+TEST_F(LexicalRankingTest, BesideGivenVectorsTheSemanticPartIsScored) {
   std::string bytes;
   EncodeFloat32(VectorOf(Side::kDocument, "a title"), bytes);
-  EXPECT_THAT(Rank("q", {}, {.vectors = bytes}),
-              StatusIs(absl::StatusCode::kInvalidArgument,
-                       HasSubstr("PARTS_SEMANTIC")));
-  ASSERT_THAT(Rank("q", {"a title"},
-                   {.vectors = bytes, .wanted = {.parts = Parts::kSemantic}}),
-              IsOk());
-  EXPECT_EQ(ScoresByCandidate(2)[0], ScoresByCandidate(2)[1]);
+  for (const Parts parts : {Parts::kBoth, Parts::kSemantic}) {
+    ASSERT_THAT(
+        Rank("q", {"a title"}, {.vectors = bytes, .wanted = {.parts = parts}}),
+        IsOk());
+    EXPECT_EQ(ScoresByCandidate(2)[0], ScoresByCandidate(2)[1]);
+  }
+  for (const PartsWanted wanted : {PartsWanted{.parts = Parts::kLexical},
+                                   PartsWanted{.with_parts = true}}) {
+    EXPECT_THAT(Rank("q", {}, {.vectors = bytes, .wanted = wanted}),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         HasSubstr("no lexical part")));
+  }
 }
 
 class LexicalExplanationTest : public LexicalRankingTest {
