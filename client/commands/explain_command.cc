@@ -295,7 +295,7 @@ Table ComparisonTable(const v1::ExplainResponse& first,
 }
 
 // `second` by the model that explained `first`.
-absl::Status PrintComparison(const SemrankClient& client,
+absl::Status PrintComparison(SemrankClient& client,
                              const ExplainOptions& options, OutputFormat format,
                              v1::ExplainRequest request,
                              const v1::ExplainResponse& first) {

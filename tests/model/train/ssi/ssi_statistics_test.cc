@@ -100,9 +100,9 @@ class SampledStatisticsTest : public ::testing::Test {
     const std::vector<float> idf = InverseDocumentFrequencies(
         data->bags, data->titles, data->featurizer.num_features());
     std::map<std::string, double> by_word;
-    for (std::size_t w = 0; w < idf.size(); ++w) {
-      by_word[data->featurizer.words()->words()[w]] = idf[w];
-    }
+    // After the listed words come buckets of unknown ones.
+    const std::vector<std::string>& words = data->featurizer.words()->words();
+    for (std::size_t w = 0; w < words.size(); ++w) by_word[words[w]] = idf[w];
     return by_word;
   }
 
