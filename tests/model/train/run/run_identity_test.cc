@@ -26,8 +26,8 @@ class RunIdentityTest : public ::testing::Test {
     options.data.model_dir = "unused";
     change(options);
     EXPECT_THAT(ResolveOptions(options), IsOk());
-    auto words = WordVocabulary::FromList({"a", "b", "c"},
-                                          options.ssi.unknown_word_buckets);
+    auto words = WordVocabulary::FromList({"a", "b", "c"});
+    words->HashUnknownWords(options.ssi.unknown_word_buckets);
     const auto featurizer = Featurizer::Create(std::nullopt, *std::move(words));
     const auto run = DescribeRun(options, DescribeModel(options, *featurizer));
     EXPECT_THAT(run, IsOk());
