@@ -41,9 +41,11 @@ void PartScorer::Begin(const TwoTowerModel& model, const PartsWanted& wanted,
                        (wanted.parts == Parts::kBoth && lexical->weight() > 0));
   needs_lexical_ = lexical != nullptr && (counts || wanted.with_parts);
   if (!needs_lexical_) return;
-  entries_.Clear();
-  lexical->AppendText(query, entries_);
-  query_.Prepare(entries_[0]);
+  thread_local LexicalBatch entries;
+  entries.Clear();
+  lexical->AppendText(query, entries);
+  if (!query_.has_value()) query_.emplace();
+  query_->Prepare(entries[0]);
 }
 
 void PartScorer::Score(std::span<const float> lexical, std::span<float> scores,
@@ -65,7 +67,7 @@ void PartScorer::Score(std::span<const float> lexical, std::span<float> scores,
 float PartScorer::LexicalCosineOf(std::string_view title) const {
   LexicalBatch entries;
   model_->lexical()->AppendText(title, entries);
-  return query_.Cosine(entries[0]);
+  return query_->Cosine(entries[0]);
 }
 
 float PartScorer::Combine(float semantic, float lexical) const {

@@ -7,6 +7,7 @@
 #ifndef SEMRANK_SERVER_VECTORS_PART_SCORER_H_
 #define SEMRANK_SERVER_VECTORS_PART_SCORER_H_
 
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -61,15 +62,15 @@ class PartScorer {
   // What the cosines of the parts come to in the score.
   float Combine(float semantic, float lexical) const;
 
-  // The prepared query; empty unless needs_lexical().
-  const LexicalQuery& query() const { return query_; }
+  // The prepared query; only if needs_lexical().
+  const LexicalQuery& query() const { return *query_; }
 
  private:
   const TwoTowerModel* model_ = nullptr;
   PartsWanted wanted_;
   bool needs_lexical_ = false;
-  LexicalBatch entries_;
-  LexicalQuery query_;
+  // Made by the first Begin that needs it: it allocates.
+  std::optional<LexicalQuery> query_;
 };
 
 }  // namespace semrank

@@ -102,7 +102,7 @@ class MpiTrainTest(unittest.TestCase):
     def test_ssi_of_streamed_pairs_is_that_of_one(self):
         write_pairs(self.pairs, number=2000)
         self.tower = ["--tower=ssi", "--optimizer=sgd", "--learning_rate=0.5",
-                      "--memory_limit=1000000"]
+                      "--ssi_unknown_word_buckets=100", "--memory_limit=1000000"]
         self.assertIn("counting", self.expect_same_model(MPIRUN + ["-n", "2"]))
 
     def start(self, model, *more):

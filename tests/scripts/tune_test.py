@@ -77,7 +77,7 @@ class TuneTest(unittest.TestCase):
         self.write("docs.tsv", (f"d{i}\t{t}" for i, t in enumerate(titles)))
         self.write("qrels.txt", (f"q{i} 0 d{i} 1" for i in range(len(letters))))
         self.flags = [f"--train={self.folder}/pairs.tsv", f"--model_dir={self.model_dir}", "--epochs=20",
-                      "--embedding_dim=16", "--threads=1"]
+                      "--embedding_dim=16", "--threads=1", "--learning_rate_decay=none"]
         self.judged = [f"--valid_{kind}={self.folder}/{file}" for kind, file in
                        (("queries", "queries.tsv"), ("docs", "docs.tsv"), ("qrels", "qrels.txt"))]
 

@@ -86,8 +86,9 @@ TEST_F(RankingOutputTest, PartsStandBesideTheScore) {
             "   1   0.8765    0.5000   0.7500  id-b  b\n"
             "   2  -0.5000    0.2500   0.0000        a\n");
   EXPECT_THAT(RankingJson("q", candidates_, response_).dump(),
-              ::testing::HasSubstr("\"score\":0.8765432,\"semantic_score\":0.5,"
-                                   "\"lexical_score\":0.75,\"index\":1"));
+              ::testing::HasSubstr("\"score\":0.8765432,\"index\":1,"
+                                   "\"semantic_score\":0.5,"
+                                   "\"lexical_score\":0.75"));
 }
 
 TEST_F(RankingOutputTest, FirstProblemsAreReported) {

@@ -152,7 +152,8 @@ TEST_F(JsonApiTest, SearchesTheCatalog) {
       catalog_.writer.PutSlice(documents, FakeCaller(), state, put).ok());
   const HttpAnswer answer =
       Post("/v1/search",
-           R"({"query": "running shoes", "top_k": 1, "with_titles": true})");
+           R"({"query": "running shoes", "top_k": 1, "with_titles": true,
+               "name_match": false})");
   ASSERT_EQ(answer.status, 200) << answer.body;
   const Json response = Json::parse(answer.body);
   ASSERT_EQ(response["hits"].size(), 1u);
