@@ -69,7 +69,7 @@ if compgen -G "$model/[0-9]*/MANIFEST.json" >/dev/null; then
 else
   run "$bin/semrank-train" --train="$corpus/train.tsv" --model_dir="$model" \
     --valid_queries="$corpus/dev.queries.tsv" --valid_docs="$corpus/docs.tsv" \
-    --valid_qrels="$corpus/dev.qrels.txt" --epochs=8
+    --valid_qrels="$corpus/dev.qrels.txt" --epochs=4
 fi
 
 step "5/8 Evaluate on packages that training never saw: all titles are candidates"
