@@ -86,7 +86,9 @@ void LexicalPart::AppendText(std::string_view normalized,
   batch.offsets.push_back(static_cast<std::uint32_t>(batch.entries.size()));
 }
 
-float LexicalPart::Combine(float semantic, float lexical) const {
+float LexicalPart::Combine(Parts parts, float semantic, float lexical) const {
+  if (parts == Parts::kSemantic) return semantic;
+  if (parts == Parts::kLexical) return lexical;
   return semantic_weight_ * semantic + lexical_weight_ * lexical;
 }
 

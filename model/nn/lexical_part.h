@@ -89,8 +89,8 @@ class LexicalPart {
   // batch's vectors grow.
   void AppendText(std::string_view normalized, LexicalBatch& batch) const;
 
-  // The score of a pair from the cosines of its parts.
-  float Combine(float semantic, float lexical) const;
+  // The score of a pair by `parts`, from the cosines of both.
+  float Combine(Parts parts, float semantic, float lexical) const;
 
  private:
   LexicalPart(const LexicalOptions& options, NgramVocabulary ngrams,

@@ -137,9 +137,7 @@ class BlockScorer {
     for (std::size_t i = 0; i < block.size; ++i) {
       const float cosine = LexicalCosineOf(block.slots[i]);
       block.scores[i] =
-          query_.parts == Parts::kLexical
-              ? cosine
-              : model_.lexical()->Combine(block.scores[i], cosine);
+          model_.lexical()->Combine(query_.parts, block.scores[i], cosine);
     }
   }
 

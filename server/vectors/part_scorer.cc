@@ -71,11 +71,9 @@ float PartScorer::LexicalCosineOf(std::string_view title) const {
 }
 
 float PartScorer::Combine(float semantic, float lexical) const {
-  if (wanted_.parts == Parts::kLexical) return lexical;
-  if (wanted_.parts == Parts::kSemantic || model_->lexical() == nullptr) {
-    return semantic;
-  }
-  return model_->lexical()->Combine(semantic, lexical);
+  const LexicalPart* const part = model_->lexical();
+  return part == nullptr ? semantic
+                         : part->Combine(wanted_.parts, semantic, lexical);
 }
 
 }  // namespace semrank

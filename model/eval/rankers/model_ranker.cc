@@ -63,11 +63,6 @@ void ModelRanker::AddLexicalPart(const std::vector<std::string>& documents) {
   }
 }
 
-float ModelRanker::Combine(float semantic, float lexical) const {
-  if (parts_ == Parts::kLexical) return lexical;
-  return model_->lexical()->Combine(semantic, lexical);
-}
-
 void ModelRanker::CombineAll(std::string_view query,
                              std::span<float> scores) const {
   if (model_->lexical() == nullptr || parts_ == Parts::kSemantic) return;
@@ -83,7 +78,8 @@ void ModelRanker::CombineAll(std::string_view query,
     }
   }
   for (std::size_t d = 0; d < num_documents_; ++d) {
-    scores[d] = Combine(scores[d], LexicalCosine(sums[d]));
+    scores[d] =
+        model_->lexical()->Combine(parts_, scores[d], LexicalCosine(sums[d]));
   }
 }
 
@@ -97,7 +93,8 @@ void ModelRanker::CombineSome(std::string_view query,
   prepared.Prepare(entries[0]);
   for (std::size_t i = 0; i < documents.size(); ++i) {
     const auto document = static_cast<int>(documents[i]);
-    scores[i] = Combine(scores[i], prepared.Cosine(lexical_[document]));
+    scores[i] = model_->lexical()->Combine(parts_, scores[i],
+                                           prepared.Cosine(lexical_[document]));
   }
 }
 

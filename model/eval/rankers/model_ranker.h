@@ -55,7 +55,6 @@ class ModelRanker : public Ranker {
   void CombineSome(std::string_view query,
                    std::span<const std::uint32_t> documents,
                    std::span<float> scores) const;
-  float Combine(float semantic, float lexical) const;
   // Row-major [queries.size(), embedding_dim].
   std::vector<float> EmbedQueries(
       std::span<const std::string_view> queries) const;

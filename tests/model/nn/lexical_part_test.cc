@@ -176,8 +176,11 @@ TEST(LexicalQueryTest, FindsTheValuesOfItsBucketsAndNoOthers) {
 }
 
 TEST_F(LexicalPartTest, CombinesBothCosinesByTheWeight) {
-  EXPECT_FLOAT_EQ(part_->Combine(0.8f, 0.4f), 0.75f * 0.8f + 0.25f * 0.4f);
-  EXPECT_FLOAT_EQ(part_->Combine(-1, 0), -0.75f);
+  EXPECT_FLOAT_EQ(part_->Combine(Parts::kBoth, 0.8f, 0.4f),
+                  0.75f * 0.8f + 0.25f * 0.4f);
+  EXPECT_FLOAT_EQ(part_->Combine(Parts::kBoth, -1, 0), -0.75f);
+  EXPECT_EQ(part_->Combine(Parts::kSemantic, 0.8f, 0.4f), 0.8f);
+  EXPECT_EQ(part_->Combine(Parts::kLexical, 0.8f, 0.4f), 0.4f);
 }
 
 TEST(LexicalIdfTest, RareBucketsWeighMoreAndUnseenOnesMost) {

@@ -201,8 +201,9 @@ float Catalog::Score(const TwoTowerModel& model, const std::string& query,
   LexicalQuery prepared;
   prepared.Prepare(texts[0]);
   const float cosine = prepared.Cosine(texts[1]);
-  return parts == Parts::kLexical ? cosine
-                                  : model.lexical()->Combine(score, cosine);
+  return parts == Parts::kLexical
+             ? cosine
+             : model.lexical()->Combine(Parts::kBoth, score, cosine);
 }
 
 std::vector<Hit> Catalog::Expect(const SearchInput& input,
@@ -342,7 +343,8 @@ TEST(CombinedSearchPartsTest, CosinesOfTheHitsAreThoseOfTheirParts) {
   ASSERT_EQ(result.cosines.size(), result.hits.size());
   const auto served = result.snapshot.model();
   for (std::size_t i = 0; i < result.hits.size(); ++i) {
-    EXPECT_EQ(served->model->lexical()->Combine(result.cosines[i].semantic,
+    EXPECT_EQ(served->model->lexical()->Combine(Parts::kBoth,
+                                                result.cosines[i].semantic,
                                                 result.cosines[i].lexical),
               result.hits[i].score);
   }

@@ -114,7 +114,9 @@ TEST(ModelRankerTest, LexicalPartIsCombinedWithTheCosineOfTheTowers) {
     entries.Clear();
     model->lexical()->AppendText(documents[d], entries);
     ASSERT_EQ(sparse[d], prepared.Cosine(entries[0])) << d;
-    ASSERT_EQ(scores[d], model->lexical()->Combine(dense[d], sparse[d])) << d;
+    ASSERT_EQ(scores[d],
+              model->lexical()->Combine(Parts::kBoth, dense[d], sparse[d]))
+        << d;
   }
   EXPECT_GT(sparse[55], 0.3);  // word3025
   std::vector<float> some(2);
