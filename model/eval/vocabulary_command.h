@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "model/eval/evaluate_command.h"
+#include "model/eval/evaluate_options.h"
 
 namespace semrank {
 

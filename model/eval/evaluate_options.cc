@@ -1,0 +1,220 @@
+#include "model/eval/evaluate_options.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "model/base/status_macros.h"
+#include "model/base/strings.h"
+#include "model/base/thread_pool.h"
+#include "model/cli/command_line.h"
+#include "model/cli/exit_code.h"
+#include "model/eval/comparison_output.h"
+#include "model/eval/tuning.h"
+#include "model/text/ngram_vocabulary.h"
+
+namespace semrank {
+namespace {
+
+constexpr std::string_view kRunPrefix = "run:";
+
+absl::Status RequireFile(std::string_view flag, const std::string& value) {
+  if (!value.empty()) return absl::OkStatus();
+  return FlagError(flag, value, "needed, but not given");
+}
+
+absl::Status CheckRanker(std::string_view flag, const std::string& given,
+                         const std::string& ranker,
+                         const EvaluateCommandOptions& options) {
+  if (RunFile(ranker).has_value()) return absl::OkStatus();
+  const absl::Status status = CheckRankerName(ranker);
+  if (!status.ok()) return FlagError(flag, given, ToStd(status.message()));
+  if (UsesModelDir(ranker) && options.ranker_options.model_dir.empty()) {
+    return FlagError("model_dir", "",
+                     absl::StrFormat("needed by --%s=%s", flag, ranker));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ResolveRankers(EvaluateCommandOptions& options) {
+  std::vector<std::string>& rankers = options.rankers;
+  const std::string given = absl::StrJoin(rankers, ",");
+  const std::string& hybrid = options.hybrid;
+  if (!hybrid.empty() && hybrid != "bm25" && hybrid != "letter_tfidf" &&
+      hybrid != "word_tfidf") {
+    return FlagError("hybrid", hybrid,
+                     "must be one of bm25, letter_tfidf, word_tfidf");
+  }
+  if (rankers.empty()) return FlagError("ranker", given, "names no ranker");
+  if (rankers == std::vector<std::string>{hybrid}) {
+    return FlagError("hybrid", hybrid, "--ranker is the same");
+  }
+  for (std::string& ranker : rankers) {
+    if (!hybrid.empty() && ranker != hybrid) ranker += "+" + hybrid;
+    SEMRANK_RETURN_IF_ERROR(CheckRanker("ranker", given, ranker, options));
+  }
+  if (options.baseline.empty()) return absl::OkStatus();
+  return CheckRanker("baseline", options.baseline, options.baseline, options);
+}
+
+absl::Status CheckTune(const EvaluateCommandOptions& options) {
+  const std::vector<std::string>& flags = options.tune;
+  const std::string given = absl::StrJoin(flags, ",");
+  for (auto flag = flags.begin(); flag != flags.end(); ++flag) {
+    if (std::find(kTunableFlags.begin(), kTunableFlags.end(), *flag) ==
+        kTunableFlags.end()) {
+      return FlagError(
+          "tune", given,
+          absl::StrFormat("'%s' is none of bm25_k1, bm25_b, hybrid_weight",
+                          *flag));
+    }
+    if (std::find(flags.begin(), flag, *flag) != flag) {
+      return FlagError("tune", given,
+                       absl::StrFormat("names '%s' twice", *flag));
+    }
+    if (!IsTunable(options.baseline, *flag) &&
+        std::none_of(options.rankers.begin(), options.rankers.end(),
+                     [&](const std::string& ranker) {
+                       return IsTunable(ranker, *flag);
+                     })) {
+      return FlagError("tune", given,
+                       absl::StrFormat("no --ranker depends on %s", *flag));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckTakesOneRanker(std::string_view flag, const std::string& file,
+                                 const EvaluateCommandOptions& options) {
+  if (file.empty() || options.rankers.size() == 1) return absl::OkStatus();
+  return FlagError(flag, file, "takes one --ranker, not several");
+}
+
+}  // namespace
+
+std::optional<std::string_view> RunFile(std::string_view ranker) {
+  if (!ranker.starts_with(kRunPrefix) || ranker == kRunPrefix) {
+    return std::nullopt;
+  }
+  return ranker.substr(kRunPrefix.size());
+}
+
+void AddEvaluateOptions(CommandLine& command_line,
+                        EvaluateCommandOptions& options) {
+  RankerOptions& ranker = options.ranker_options;
+  command_line.Group("Collection");
+  command_line.Add("docs", &options.files.documents,
+                   "File of documents, doc_id<TAB>title a line; .gz and .zst "
+                   "too.");
+  command_line.Add("queries", &options.files.queries,
+                   "File of queries, query_id<TAB>query a line; .gz and .zst "
+                   "too.");
+  command_line.Add("qrels", &options.files.qrels,
+                   "Judgements in TREC form, query_id 0 doc_id grade a line; "
+                   "grade 1 and above is relevant; .gz and .zst too.");
+  command_line.Add(
+      "candidates", &options.evaluate.candidates,
+      "Documents that are ranked for a query: all, or those "
+      "judged for it.",
+      {{"all", Candidates::kAll}, {"judged", Candidates::kJudged}});
+  command_line.Group("Ranking");
+  command_line.Add("ranker", &options.rankers,
+                   "Rankers to evaluate, one result each: model (as it is "
+                   "served), tower (its vectors alone), model:DIR, bm25, "
+                   "letter_tfidf, word_tfidf, a pair such as model+bm25, "
+                   "or run:FILE, a TREC run. With +name_match behind it, "
+                   "documents whose name is the query come first, as in the "
+                   "server's search.");
+  command_line.Add("baseline", &options.baseline,
+                   "Compares each of --ranker with this ranker: differences, "
+                   "p values, and the queries that moved most. Empty = none.");
+  command_line.Add("model_dir", &ranker.model_dir,
+                   "Model directory, models/<name>; needed by the ranker "
+                   "model.");
+  command_line.Add("model_version", &ranker.model_version,
+                   "Version of the model; 0 = the highest complete one.",
+                   {.min = 0});
+  command_line.Add(
+      "hybrid", &options.hybrid,
+      "Adds this ranker, bm25, letter_tfidf or word_tfidf, to "
+      "each other one of --ranker: --ranker=model --hybrid=bm25 is "
+      "the ranker model+bm25.");
+  command_line.Group("Ranking", CommandLine::Level::kAdvanced);
+  command_line.Add("hybrid_weight", &ranker.hybrid_weight,
+                   "Weight of the added ranker. Its best score for a query "
+                   "counts as 1, and the scores of the other ranker are not "
+                   "scaled (cosines, for a model). The weaker the model, the "
+                   "higher.",
+                   {.min = 0, .max = 1000});
+  command_line.Add("bm25_k1", &ranker.bm25.k1,
+                   "BM25: term-frequency saturation; the higher, the more "
+                   "repeats of a word count.",
+                   {.min = 0, .max = 1000});
+  command_line.Add("bm25_b", &ranker.bm25.b,
+                   "BM25: length normalization; 0 = none, 1 = full.",
+                   {.min = 0, .max = 1});
+  command_line.Add("tune", &options.tune,
+                   "Chooses these of bm25_k1, bm25_b and hybrid_weight by "
+                   "two-fold cross-validation on the queries: each half is "
+                   "measured with the values that are best on the other half.");
+  command_line.Add("tfidf_ngram", &ranker.tfidf_ngram_length,
+                   "Letters in an n-gram of letter_tfidf.",
+                   {.min = kMinNgramLength, .max = kMaxNgramLength});
+  command_line.Group("Results");
+  command_line.Add(
+      "output", &options.output,
+      "Form of the results: table, or json (one object a line).",
+      {{"table", OutputFormat::kTable}, {"json", OutputFormat::kJson}});
+  command_line.Add(
+      "gain", &options.evaluate.gain,
+      "Gain of a grade in NDCG: exponential is 2^grade - 1, "
+      "linear is the grade, as in trec_eval.",
+      {{"exponential", Gain::kExponential}, {"linear", Gain::kLinear}});
+  command_line.Add(
+      "ties", &options.evaluate.ties,
+      "Documents of equal score: expected measures the mean over all of their "
+      "orders, trec ranks the higher id first, as trec_eval does.",
+      {{"expected", Ties::kExpected}, {"trec", Ties::kTrec}});
+  command_line.Add("slices", &options.slices,
+                   "File of named parts of the queries, query_id<TAB>slice a "
+                   "line; each is also measured by itself. Empty = none.");
+  command_line.Add("per_query", &options.per_query,
+                   "File for the metrics of each query, query_id<TAB>metric"
+                   "<TAB>value a line, and the baseline's value behind it; for "
+                   "one ranker. Empty = none.");
+  command_line.Add("run_out", &options.run_out,
+                   "File for the ranking in TREC run form, written at the end; "
+                   "for one ranker. Empty = none.");
+  command_line.Group("Results", CommandLine::Level::kAdvanced);
+  command_line.Add("run_depth", &options.run_depth,
+                   "Documents of each query in --run_out.", {.min = 1});
+  command_line.Add("max_bad_lines", &options.max_bad_lines,
+                   "Bad lines over all files that are skipped; one more ends "
+                   "the run.",
+                   {.min = 0});
+  command_line.Add("threads", &options.num_threads,
+                   "Number of threads; does not change the results. 0 = one "
+                   "for each processor.",
+                   {.min = 0, .max = 1024});
+}
+
+absl::Status Resolve(EvaluateCommandOptions& options) {
+  SEMRANK_RETURN_IF_ERROR(RequireFile("docs", options.files.documents));
+  SEMRANK_RETURN_IF_ERROR(RequireFile("queries", options.files.queries));
+  SEMRANK_RETURN_IF_ERROR(RequireFile("qrels", options.files.qrels));
+  SEMRANK_RETURN_IF_ERROR(ResolveRankers(options));
+  SEMRANK_RETURN_IF_ERROR(CheckTune(options));
+  SEMRANK_RETURN_IF_ERROR(
+      CheckTakesOneRanker("run_out", options.run_out, options));
+  SEMRANK_RETURN_IF_ERROR(
+      CheckTakesOneRanker("per_query", options.per_query, options));
+  if (!options.run_out.empty()) options.evaluate.run_depth = options.run_depth;
+  if (!options.baseline.empty() &&
+      options.evaluate.run_depth < kTopDocumentsShown) {
+    options.evaluate.run_depth = kTopDocumentsShown;
+  }
+  if (options.num_threads == 0) options.num_threads = NumUsableProcessors();
+  return absl::OkStatus();
+}
+
+}  // namespace semrank

@@ -1,0 +1,63 @@
+// The flags of semrank-eval: their fields, and what is checked of them before
+// any file is read.
+//
+//   Threads  thread-safe free functions.
+//   Errors   InvalidArgument, naming the flag and its value.
+#ifndef SEMRANK_MODEL_EVAL_EVALUATE_OPTIONS_H_
+#define SEMRANK_MODEL_EVAL_EVALUATE_OPTIONS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "model/eval/collection/collection.h"
+#include "model/eval/metrics/evaluate.h"
+#include "model/eval/rankers/ranker_factory.h"
+
+namespace semrank {
+
+enum class OutputFormat { kTable, kJson };
+
+class CommandLine;
+
+struct EvaluateCommandOptions {
+  // Evaluated and printed in this order: a name for CreateRanker, or run:FILE.
+  std::vector<std::string> rankers = {"model"};
+  // With which each of `rankers` is compared; empty = none.
+  std::string baseline;
+  // Of kTunableFlags: chosen by cross-validation for each ranker that they
+  // change.
+  std::vector<std::string> tune;
+  // Ranker that is added to each other one of `rankers`; empty = none.
+  std::string hybrid;
+  RankerOptions ranker_options;
+  CollectionFiles files;
+  EvaluateOptions evaluate;
+  // TREC run of the only ranker, run_depth documents a query; empty = none.
+  std::string run_out;
+  std::uint32_t run_depth = 1000;
+  // Metrics of each query, of the only ranker; empty = none.
+  std::string per_query;
+  // Named parts of the queries that are measured by themselves; empty = none.
+  std::string slices;
+  OutputFormat output = OutputFormat::kTable;
+  int num_threads = 0;  // 0 = one for each processor
+  std::int64_t max_bad_lines = 100;
+};
+
+void AddEvaluateOptions(CommandLine& command_line,
+                        EvaluateCommandOptions& options);
+
+// Adds `hybrid` to `rankers` and replaces 0 by what it stands for, then checks
+// names and what is needed: FlagError.
+absl::Status Resolve(EvaluateCommandOptions& options);
+
+// The file of a ranker run:FILE; nullopt for other rankers.
+std::optional<std::string_view> RunFile(std::string_view ranker);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_EVAL_EVALUATE_OPTIONS_H_
