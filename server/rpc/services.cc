@@ -15,6 +15,7 @@
 #include "server/requests/error_status.h"
 #include "server/requests/explain_work.h"
 #include "server/requests/model_work.h"
+#include "server/requests/put_work.h"
 #include "server/requests/rank_work.h"
 #include "server/rpc/stream_call.h"
 #include "server/rpc/unary_call.h"

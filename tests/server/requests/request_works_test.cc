@@ -14,6 +14,7 @@
 #include "server/base/errors.h"
 #include "server/requests/catalog_work.h"
 #include "server/requests/embed_work.h"
+#include "server/requests/put_work.h"
 #include "server/requests/rank_work.h"
 #include "tests/support/status_matchers.h"
 
