@@ -6,7 +6,7 @@
 //            number have no id.
 //   Cost     16 bytes a slot. Queries of up to seven bytes are decided by the
 //            keys alone; for longer ones the texts of documents with the same
-//            first eight bytes are normalised, about 0.5 us each.
+//            first eight bytes are normalised.
 //   Threads  const, so thread-safe.
 #ifndef SEMRANK_SERVER_CATALOG_CATALOG_NAMES_H_
 #define SEMRANK_SERVER_CATALOG_CATALOG_NAMES_H_

@@ -5,7 +5,7 @@
 //   Cost     reading the vectors: about 20 ns a document of 128 dimensions. A
 //            lexical part adds its postings: a nanosecond for each document
 //            that has an n-gram of the query, for each of these n-grams. SSI's
-//            words add about 30 ns.
+//            words are read too.
 #ifndef SEMRANK_SERVER_CATALOG_CATALOG_SCAN_H_
 #define SEMRANK_SERVER_CATALOG_CATALOG_SCAN_H_
 

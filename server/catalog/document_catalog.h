@@ -86,7 +86,7 @@ class DocumentCatalog {
                                        const BeforeCommit& before_commit = {});
 
   // `model` is to answer: at once in an empty catalog, else once FinishModel
-  // says so. A model that was on its way is given up. Another version with the
+  // says so. A model that was on its way is dropped. Another version with the
   // same number takes the vectors that are there. ResourceExhausted without
   // memory.
   absl::Status BeginModel(ServedModelPtr model);

@@ -8,8 +8,8 @@
 namespace semrank {
 namespace {
 
-// A row that waits costs a search 40 ns, one of the postings 1; making a
-// segment takes about 2 ms.
+// A row that waits costs a search 40 ns, one of the postings 1; each segment
+// copies the rows of 4,096 slots.
 constexpr std::uint32_t kMaxWaitingRows = 512;
 
 std::size_t BytesOfRow(std::size_t num_units) {
@@ -136,7 +136,7 @@ void SparseRows::Set(std::uint32_t slot, std::span<const std::uint32_t> row) {
   Chunk& chunk = *chunks_[slot / kChunkSlots];
   const std::uint32_t i = slot % kChunkSlots;
   if (IsWaiting(chunk, i)) {
-    // Of a document that nobody sees any more.
+    // Of a document that no reader sees any more.
     num_bytes_ -= BytesOfRow(*chunk.rows[i]);
     delete[] chunk.rows[i];
   } else if (++chunk.num_waiting == kMaxWaitingRows) {

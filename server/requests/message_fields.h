@@ -42,7 +42,7 @@ inline void ReadFrom(WireReader& reader, ModelRefView& model) {
 }
 
 // Appends to a list of which `max_size` items are allowed: one more is kept, so
-// that whoever checks the list sees that it is too long.
+// that the check of the list sees that it is too long.
 inline void AppendBounded(WireReader& reader, std::size_t max_size,
                           std::vector<std::string_view>& items) {
   std::string_view item;

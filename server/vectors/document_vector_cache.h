@@ -14,8 +14,8 @@
 //            reading them for a dot product costs, and leaves the request with
 //            one contiguous matrix, no lock and nothing pinned while it scores.
 //   Threads  every method, from any thread. Locks are per shard and held for
-//            at most 256 look-ups and copies, usually for a sixteenth of that,
-//            and never while a tower runs.
+//            at most 256 look-ups, copies and lexical cosines, usually for a
+//            sixteenth of that, and never while a tower runs.
 //   Errors   none: a full cache evicts, a second Insert keeps the first vector.
 #ifndef SEMRANK_SERVER_VECTORS_DOCUMENT_VECTOR_CACHE_H_
 #define SEMRANK_SERVER_VECTORS_DOCUMENT_VECTOR_CACHE_H_

@@ -2,8 +2,7 @@
 //
 //   Ranking  score falling, then id falling, as trec_eval does it.
 //   Ties     by default each metric is the mean over all orders of the
-//   documents
-//            of equal score, as their order says nothing of the ranker.
+//            documents of equal score, which says nothing of the ranker.
 //   Queries  those without a document of positive grade are excluded: every
 //            ranking of them would score the same.
 //   Results  independent of the number of threads.

@@ -96,8 +96,8 @@ RankingTuples CountRankingTuples(std::span<const RankedGrade> relevant,
 
 struct MeanAndError {
   double mean = 0;
-  double standard_error =
-      0;  // sample standard deviation / sqrt(n); 0 for n = 1
+  // Sample standard deviation / sqrt(n); 0 for n = 1.
+  double standard_error = 0;
 };
 
 MeanAndError MeanOf(std::span<const double> values);

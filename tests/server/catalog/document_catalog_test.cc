@@ -418,7 +418,7 @@ TEST_F(CatalogScanTest, FindsTheBestAmongManyThroughGaps) {
   EXPECT_EQ(Search(5), expected);
 }
 
-// Each search finds what one thread finds, also beside those given up half way.
+// Each search finds what one thread finds, also beside cancelled ones.
 TEST_F(CatalogScanTest, ThreadsThatShareASearchFindWhatOneFinds) {
   std::vector<Doc> documents;
   for (std::uint64_t i = 0; i < 5'000; ++i) {
@@ -437,7 +437,7 @@ TEST_F(CatalogScanTest, ThreadsThatShareASearchFindWhatOneFinds) {
         &snapshot, &query,
         SharedScan::Options{.top_k = 50, .min_score = -1, .piece_slots = 64}));
     scan->AskForHelp(pool);
-    if (search % 5 == 4) continue;  // given up
+    if (search % 5 == 4) continue;  // cancelled
     while (scan->ScanNext()) {
     }
     scan->Stop();
