@@ -27,6 +27,7 @@ struct RankOptions {
   std::string query;
   TextOptions titles;
   RankingOptions ranking;
+  bool name_match = false;
   ModelOptions model;
   bool timings = false;
 };
@@ -42,6 +43,7 @@ v1::RankRequest MakeRankRequest(const RankOptions& options,
   }
   request.set_parts(options.ranking.parts);
   request.set_with_parts(options.ranking.with_parts);
+  request.set_name_match(options.name_match);
   *request.mutable_model() = options.model.ToRef();
   return request;
 }
@@ -94,6 +96,9 @@ Command AddRankCommand(CommandLine& program, const CommonOptions& common) {
   AddTitlesFlag(command, options->titles);
   command.AddArguments(&options->titles.arguments);
   AddRankingFlags(command, options->ranking);
+  command.Add("name_match", &options->name_match,
+              "Put titles first that are the query or begin with it, whatever "
+              "they score.");
   AddTimingsFlag(command, &options->timings);
   AddModelFlags(command, options->model);
   return {kRankInfo.name,

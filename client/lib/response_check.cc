@@ -82,6 +82,11 @@ absl::Status CheckRankResponse(const v1::RankRequest& request,
     return Mismatch("the number of titles", response.titles_size(), "wanted",
                     want_titles);
   }
+  const int want_names = request.name_match() ? num_ranked : 0;
+  if (response.name_matches_size() != want_names) {
+    return Mismatch("the number of name matches", response.name_matches_size(),
+                    "wanted", want_names);
+  }
   const std::uint64_t max_candidates = MaxCandidates(request);
   for (const std::uint32_t index : response.indices()) {
     if (index >= max_candidates) {

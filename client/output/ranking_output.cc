@@ -12,6 +12,12 @@
 namespace semrank {
 namespace {
 
+// "name_match", of what the query names.
+void AddNameMatch(v1::NameMatch match, nlohmann::ordered_json& object) {
+  if (match == v1::NAME_MATCH_UNSPECIFIED) return;
+  object["name_match"] = EnumWord(match);
+}
+
 void AddId(const TextList& candidates, std::uint32_t index,
            nlohmann::ordered_json& object) {
   const std::string_view id = candidates.id(index);
@@ -33,6 +39,9 @@ nlohmann::ordered_json ResultJson(const TextList& candidates,
   }
   AddId(candidates, index, result);
   result["title"] = candidates.texts[index];
+  if (!response.name_matches().empty()) {
+    AddNameMatch(static_cast<v1::NameMatch>(response.name_matches(i)), result);
+  }
   return result;
 }
 
@@ -63,9 +72,7 @@ nlohmann::ordered_json HitJson(const v1::DocumentHit& hit, int rank) {
     result["document_id"] = hit.document_id();
   }
   result["title"] = hit.title();
-  if (hit.name_match() != v1::NAME_MATCH_UNSPECIFIED) {
-    result["name_match"] = EnumWord(hit.name_match());
-  }
+  AddNameMatch(hit.name_match(), result);
   if (!hit.payload().empty()) {
     result["payload"] = absl::Base64Escape(hit.payload());
   }

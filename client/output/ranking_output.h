@@ -31,10 +31,10 @@ Table SearchTable(const v1::SearchDocumentsResponse& response,
                   const RankingTableOptions& options);
 
 // {"query", "model": {"name", "version"}, "score_kind", "results": [{"rank",
-// "score", "semantic_score", "lexical_score", "index", "id", "title"}],
-// "problems": [{"index", "id", "code", "reason", "message"}], "cache_hits",
-// "cache_misses", "timings_ms"}; "id", "reason" and the scores of the parts
-// only if there is one.
+// "score", "semantic_score", "lexical_score", "index", "id", "title",
+// "name_match"}], "problems": [{"index", "id", "code", "reason", "message"}],
+// "cache_hits", "cache_misses", "timings_ms"}; "id", "reason", the scores of
+// the parts and "name_match" only if there is one.
 nlohmann::ordered_json RankingJson(std::string_view query,
                                    const TextList& candidates,
                                    const v1::RankResponse& response);

@@ -19,9 +19,16 @@ namespace semrank {
 
 enum class NameMatch : std::uint8_t {
   kNone,
-  kPrefix,        // id or title begins with the query: "postgres", postgresql
-  kLeadingWords,  // the first words of the title are the query
-  kName,          // the id, or the whole title, is the query
+  // Id or title begins with the query: "postgres", postgresql 15.
+  kPrefix,
+  // The same, and the query reaches its last word: "postgres", postgresql.
+  // Before kPrefix: a person who stops typing within a name means that name
+  // rather than one of the many that add words to it.
+  kUnfinishedName,
+  // The first words of the title are the query.
+  kLeadingWords,
+  // The id, or the whole title, is the query.
+  kName,
 };
 
 // kNone for an empty query.

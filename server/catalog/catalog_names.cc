@@ -8,21 +8,35 @@
 namespace semrank {
 namespace {
 
-constexpr std::size_t kKeyBytes = sizeof(std::uint64_t);
+using Start = NameKeys::Start;
 
-// Of the first `num_bytes`, at most eight.
-std::uint64_t MaskOf(std::size_t num_bytes) {
-  if (num_bytes == 0) return 0;
-  return ~std::uint64_t{0} << (8 * (kKeyBytes - num_bytes));
+Start StartOf(std::string_view normalized) {
+  Start start = {};
+  normalized.copy(start.data(), start.size());
+  return start;
 }
 
-std::uint64_t KeyOf(std::string_view normalized) {
-  std::uint64_t key = 0;
-  for (std::size_t i = 0; i < kKeyBytes; ++i) {
-    const char byte = i < normalized.size() ? normalized[i] : '\0';
-    key = key << 8 | static_cast<unsigned char>(byte);
-  }
-  return key;
+// All bits of the first `num_bytes` bytes.
+std::uint64_t MaskOf(std::size_t num_bytes) {
+  Start start = {};
+  std::fill_n(start.begin(), std::min(num_bytes, start.size()), '\xff');
+  return std::bit_cast<std::uint64_t>(start);
+}
+
+std::uint8_t LastWordOf(std::string_view normalized) {
+  const std::size_t blank = normalized.rfind(' ');
+  return blank == std::string_view::npos
+             ? 0
+             : std::min<std::size_t>(blank + 1, 255);
+}
+
+// A text that the rule judges like the name, for queries that are shorter than
+// a Start: its first bytes, and a blank if a word begins behind them.
+std::string_view ShortNameOf(const Start& start, std::size_t last_word,
+                             std::string& memory) {
+  memory.assign(start.begin(), std::find(start.begin(), start.end(), '\0'));
+  if (last_word > memory.size()) memory += ' ';
+  return memory;
 }
 
 // The catalog holds only UTF-8; what is not would have no name.
@@ -39,38 +53,29 @@ std::string_view IdOf(const CatalogRecord& record) {
 }  // namespace
 
 NameKeys NameKeysOf(const CatalogRecord& record) {
-  thread_local std::string memory;
-  return {KeyOf(Normalized(IdOf(record), memory)),
-          KeyOf(Normalized(record.title(), memory))};
+  thread_local std::string id_memory;
+  thread_local std::string title_memory;
+  const std::string_view id = Normalized(IdOf(record), id_memory);
+  const std::string_view title = Normalized(record.title(), title_memory);
+  return {StartOf(id), StartOf(title), LastWordOf(id), LastWordOf(title)};
 }
 
-// An empty query has a key that no text has: no normalised text begins with
-// this byte.
+// An empty query has a key that no name has: no normalised text contains this
+// byte.
 NameQuery::NameQuery(std::string_view query)
     : query_(query),
-      key_(query.empty() ? ~std::uint64_t{0} : KeyOf(query)),
-      mask_(query.empty() ? ~std::uint64_t{0}
-                          : MaskOf(std::min(query.size(), kKeyBytes))) {}
+      key_(query.empty() ? MaskOf(sizeof(Start))
+                         : std::bit_cast<std::uint64_t>(StartOf(query))),
+      mask_(MaskOf(query.empty() ? sizeof(Start) : query.size())) {}
 
 NameMatch NameQuery::Match(const NameKeys& keys,
                            const CatalogRecord& record) const {
   if (!MayName(keys)) return NameMatch::kNone;
   thread_local std::string id;
   thread_local std::string title;
-  if (query_.size() < kKeyBytes) {
-    // The keys hold the query and the byte that follows it, which is all that
-    // the rule asks for.
-    const auto prefix_of = [&](std::uint64_t key, std::string& memory) {
-      memory.clear();
-      for (std::size_t i = 0; i <= query_.size(); ++i) {
-        const auto byte = static_cast<char>(key >> (8 * (kKeyBytes - 1 - i)));
-        if (byte == '\0') break;
-        memory += byte;
-      }
-      return std::string_view(memory);
-    };
-    return MatchName(query_, prefix_of(keys.id, id),
-                     prefix_of(keys.title, title));
+  if (query_.size() < sizeof(Start)) {
+    return MatchName(query_, ShortNameOf(keys.id, keys.last_word_of_id, id),
+                     ShortNameOf(keys.title, keys.last_word_of_title, title));
   }
   return MatchName(query_, Normalized(IdOf(record), id),
                    Normalized(record.title(), title));

@@ -4,13 +4,15 @@
 //
 //   Names    a document_id, and the title; both normalised. Documents known by
 //            number have no id.
-//   Cost     16 bytes a slot. Queries of up to seven bytes are decided by the
+//   Cost     18 bytes a slot. Queries of up to seven bytes are decided by the
 //            keys alone; for longer ones the texts of documents with the same
 //            first eight bytes are normalised.
 //   Threads  const, so thread-safe.
 #ifndef SEMRANK_SERVER_CATALOG_CATALOG_NAMES_H_
 #define SEMRANK_SERVER_CATALOG_CATALOG_NAMES_H_
 
+#include <array>
+#include <bit>
 #include <cstdint>
 #include <string_view>
 
@@ -19,11 +21,16 @@
 
 namespace semrank {
 
-// The first bytes of a document's names, the first byte in the highest place;
-// shorter names end in zeros, which no normalised text contains.
+// What is known of a document's names without reading them.
 struct NameKeys {
-  std::uint64_t id = 0;
-  std::uint64_t title = 0;
+  // The first bytes; shorter names end in zeros, which no normalised text
+  // contains.
+  using Start = std::array<char, 8>;
+  Start id = {};
+  Start title = {};
+  // Where the last word begins, in bytes; at most 255.
+  std::uint8_t last_word_of_id = 0;
+  std::uint8_t last_word_of_title = 0;
 };
 NameKeys NameKeysOf(const CatalogRecord& record);
 
@@ -34,16 +41,17 @@ class NameQuery {
 
   // False for most documents that the query does not name.
   bool MayName(const NameKeys& keys) const {
-    return ((keys.id ^ key_) & mask_) == 0 ||
-           ((keys.title ^ key_) & mask_) == 0;
+    return ((std::bit_cast<std::uint64_t>(keys.id) ^ key_) & mask_) == 0 ||
+           ((std::bit_cast<std::uint64_t>(keys.title) ^ key_) & mask_) == 0;
   }
   // How the query names the document.
   NameMatch Match(const NameKeys& keys, const CatalogRecord& record) const;
 
  private:
   const std::string_view query_;
+  // The first bytes of the query, and which bits of a Start they are.
   const std::uint64_t key_;
-  const std::uint64_t mask_;  // of the query's bytes in key_
+  const std::uint64_t mask_;
 };
 
 }  // namespace semrank

@@ -7,7 +7,7 @@
 // changes under it. The slot of one that has left is used again once no reader
 // is left who may see it (DocumentCatalog knows).
 //
-//   Memory   44 bytes a slot, in chunks that never move.
+//   Memory   46 bytes a slot, in chunks that never move.
 //   Threads  one writer; readers look only at slots that existed at their
 //            commit, and at a record only if they see its slot.
 #ifndef SEMRANK_SERVER_CATALOG_CATALOG_SLOTS_H_

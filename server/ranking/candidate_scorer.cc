@@ -53,11 +53,14 @@ absl::Status CandidateScorer::BeginWith(const RankInput& input) {
   scored_.candidates.clear();
   scored_.scores.clear();
   scored_.parts.Clear();
+  scored_.name.reset();
+  scored_.names.clear();
   scored_.query.Clear();
   const absl::Status valid = scored_.query.Add(input.query);
   if (!valid.ok()) return InvalidUtf8("query", valid);
   scored_.part_scorer.Begin(*options_.served.model, input.scored_parts(),
                             scored_.query[0]);
+  if (input.name_match) scored_.name.emplace(scored_.query[0]);
   result_.times[Stage::kParse] += clock.Lap();
   scored_.query_row.resize(options_.served.model->embedding_dim());
   return options_.embedder.Embed(context_, Side::kQuery, scored_.query,
@@ -74,9 +77,11 @@ absl::Status CandidateScorer::ScoreTitles(
   const auto on_invalid = [&](std::size_t i, const absl::Status& error) {
     return InvalidUtf8(ItemName("titles", candidates[i]), error);
   };
-  if (options_.served.model->sparse_scorer() != nullptr) {
+  if (options_.served.model->sparse_scorer() != nullptr ||
+      scored_.name.has_value()) {
     SEMRANK_RETURN_IF_ERROR(NormalizeTexts(on_invalid));
   }
+  if (scored_.name.has_value()) MatchTitles();
   result_.times[Stage::kParse] += clock.Lap();
   SEMRANK_RETURN_IF_ERROR(options_.embedder.FindOrEmbedDocuments(
       context_, scratch_.texts, on_invalid, RowsOfScratch(), result_.cache));
@@ -192,6 +197,9 @@ absl::Status CandidateScorer::ScoreFound(const RankInput& input,
         result_.catalog.slots[candidates[i] - input.titles.size()];
     if (has_vectors && dim > 0) rows[i] = snapshot.vector(slot);
     scratch_.texts.push_back(snapshot.record(slot).title());
+    if (!scored_.name.has_value()) continue;
+    scored_.names.push_back(
+        scored_.name->Match(*snapshot.names(slot), snapshot.record(slot)));
   }
   // The catalog takes only UTF-8.
   const auto on_invalid = [](std::size_t, const absl::Status& error) {
@@ -219,6 +227,13 @@ absl::Status CandidateScorer::ScoreFound(const RankInput& input,
   scored_.part_scorer.Score(scratch_.lexical, scores, scored_.parts);
   result_.times[Stage::kScore] += clock.Lap();
   return absl::OkStatus();
+}
+
+void CandidateScorer::MatchTitles() {
+  for (int i = 0; i < scratch_.normalized.size(); ++i) {
+    scored_.names.push_back(
+        MatchName(scored_.query[0], /*id=*/"", scratch_.normalized[i]));
+  }
 }
 
 void CandidateScorer::FindCatalogCosines(
@@ -260,6 +275,7 @@ void CandidateScorer::ScoreVectors(std::string_view vectors,
     ScoreMatrix(scored_.query_row.data(), scratch_.rows.data(), dim, score);
     // Never with a lexical part (CheckRankInput), whose entries are not here.
     scored_.part_scorer.Score(scratch_.lexical, score, scored_.parts);
+    if (scored_.name.has_value()) scored_.names.push_back(NameMatch::kNone);
   }
   result_.times[Stage::kScore] += clock.Lap();
 }

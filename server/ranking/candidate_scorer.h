@@ -72,8 +72,10 @@ class CandidateScorer {
                     std::uint32_t first);
   // What the embedder is to find of the scratch's texts, in the scratch.
   VectorRows RowsOfScratch();
-  // Normalises the scratch's texts, where their words are scored too.
+  // Normalises the scratch's texts, where their words are scored or matched.
   absl::Status NormalizeTexts(TextEmbedder::OnInvalidText on_invalid);
+  // Appends how the query names each of them. They are titles without ids.
+  void MatchTitles();
   // The slot of each document; those that are found become candidates.
   absl::Status FindDocuments(const RankInput& input, std::size_t first,
                              std::size_t last);

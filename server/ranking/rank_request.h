@@ -13,6 +13,7 @@
 #include "server/base/limits.h"
 #include "server/base/metrics.h"
 #include "server/base/text_checks.h"
+#include "server/catalog/catalog_names.h"
 #include "server/catalog/document_catalog.h"
 #include "server/catalog/document_tags.h"
 #include "server/models/served_model.h"
@@ -35,6 +36,8 @@ struct RankInput {
   std::optional<float> min_score = {};
   TagFilter filter = {};  // of ids and document_ids
   PartsWanted wanted = {};
+  // Candidates that the query names come first (name_match.h).
+  bool name_match = false;
 
   // The parts that are scored. Vectors are the dense part alone; beside them a
   // request that names no part is scored by that part, all candidates alike.
@@ -61,6 +64,7 @@ struct RankedCatalog {
 struct RankResult {
   std::vector<RankedDocument> ranking;  // index = candidate number
   PartScores parts;                     // parallel to `ranking`
+  std::vector<NameMatch> names;         // the same, with name_match; else empty
   std::vector<ItemProblem> problems;
   CacheUse cache;
   StageTimes times;
@@ -76,6 +80,8 @@ struct ScoredCandidates {
   std::vector<std::uint32_t> candidates;
   std::vector<float> scores;
   PartScores parts;
+  std::optional<NameQuery> name;  // with name_match
+  std::vector<NameMatch> names;   // parallel to `scores`; empty without it
 };
 
 // How far a request has come between two slices; begins empty.

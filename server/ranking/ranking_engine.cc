@@ -1,6 +1,7 @@
 #include "server/ranking/ranking_engine.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -11,9 +12,10 @@ namespace semrank {
 namespace {
 
 // values[i] becomes all[ranking[i].index]; empty stays empty.
-void SelectOf(const std::vector<float>& all,
+template <typename Value>
+void SelectOf(const std::vector<Value>& all,
               const std::vector<RankedDocument>& ranking,
-              std::vector<float>& values) {
+              std::vector<Value>& values) {
   values.clear();
   if (all.empty()) return;
   for (const RankedDocument& document : ranking) {
@@ -21,17 +23,29 @@ void SelectOf(const std::vector<float>& all,
   }
 }
 
+// Moves the named candidates of a whole ranking to its front, then cuts it.
+void LiftNamed(const std::vector<NameMatch>& names, std::uint32_t top_k,
+               std::vector<RankedDocument>& ranking) {
+  std::ranges::stable_sort(
+      ranking, std::greater<>(),
+      [&](const RankedDocument& document) { return names[document.index]; });
+  if (top_k != 0 && top_k < ranking.size()) ranking.resize(top_k);
+}
+
 // The best of the scored candidates.
 void Select(const RankInput& input, const ScoredCandidates& scored,
             RankResult& result) {
   std::vector<RankedDocument>& ranking = result.ranking;
-  RankScores(scored.scores, input.top_k, ranking);
+  const bool by_name = scored.name.has_value();
+  RankScores(scored.scores, by_name ? 0 : input.top_k, ranking);
   // Cutting the sorted list after top_k leaves what cutting before it leaves.
   if (input.min_score.has_value()) {
     std::erase_if(ranking, [&](const RankedDocument& document) {
       return document.score < *input.min_score;
     });
   }
+  if (by_name) LiftNamed(scored.names, input.top_k, ranking);
+  SelectOf(scored.names, ranking, result.names);
   SelectOf(scored.parts.semantic, ranking, result.parts.semantic);
   SelectOf(scored.parts.lexical, ranking, result.parts.lexical);
   for (RankedDocument& document : ranking) {

@@ -16,12 +16,6 @@
 namespace semrank {
 namespace {
 
-// A NameMatch goes into a response as its number.
-static_assert(int{v1::NAME_MATCH_PREFIX} == int(NameMatch::kPrefix) &&
-              int{v1::NAME_MATCH_LEADING_WORDS} ==
-                  int(NameMatch::kLeadingWords) &&
-              int{v1::NAME_MATCH_NAME} == int(NameMatch::kName));
-
 // The keys of a request, read in place: numbers, then names.
 class DocumentKeys {
  public:
@@ -289,7 +283,7 @@ void SearchWork::AddHits() {
     v1::DocumentHit& out = *response_.add_hits();
     SetKey(record.key(), out);
     out.set_score(hit.score);
-    out.set_name_match(static_cast<v1::NameMatch>(hit.name));
+    out.set_name_match(ToProto(hit.name));
     if (with_titles_) out.set_title(std::string(record.title()));
     if (with_payloads_) out.set_payload(std::string(record.payload()));
   }

@@ -16,6 +16,7 @@
 #include "server/base/metrics.h"
 #include "server/base/text_checks.h"
 #include "server/base/vector_encoding.h"
+#include "server/catalog/catalog_names.h"
 #include "server/catalog/document_tags.h"
 #include "server/models/model_store.h"
 #include "server/requests/error_status.h"
@@ -69,6 +70,18 @@ static_assert(static_cast<int>(Parts::kSemantic) == v1::PARTS_SEMANTIC &&
 inline void ReadFrom(WireReader& reader, Parts& parts) {
   std::int32_t number = 0;
   if (reader.Read(number)) parts = static_cast<Parts>(number);
+}
+
+// A NameMatch goes into a response as its number.
+static_assert(int{v1::NAME_MATCH_PREFIX} == int(NameMatch::kPrefix) &&
+              int{v1::NAME_MATCH_UNFINISHED_NAME} ==
+                  int(NameMatch::kUnfinishedName) &&
+              int{v1::NAME_MATCH_LEADING_WORDS} ==
+                  int(NameMatch::kLeadingWords) &&
+              int{v1::NAME_MATCH_NAME} == int(NameMatch::kName));
+
+inline v1::NameMatch ToProto(NameMatch match) {
+  return static_cast<v1::NameMatch>(match);
 }
 
 // A name that is not UTF-8 would else be "not found" under a garbled name.

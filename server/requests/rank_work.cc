@@ -25,7 +25,8 @@ void ReadRankField(WireReader& reader, RankMessage& message) {
       WireField(RankRequest::kWithTitlesFieldNumber, message.with_titles),
       WireField(RankRequest::kFilterFieldNumber, input.filter),
       WireField(RankRequest::kPartsFieldNumber, input.wanted.parts),
-      WireField(RankRequest::kWithPartsFieldNumber, input.wanted.with_parts));
+      WireField(RankRequest::kWithPartsFieldNumber, input.wanted.with_parts),
+      WireField(RankRequest::kNameMatchFieldNumber, input.name_match));
 }
 
 // The lists do not move any more.
@@ -121,6 +122,9 @@ void RankWork::FillRanking() {
                                            parts.semantic.end());
   response_.mutable_lexical_scores()->Add(parts.lexical.begin(),
                                           parts.lexical.end());
+  for (const NameMatch match : result_.names) {
+    response_.add_name_matches(ToProto(match));
+  }
   SetProblems(result_.problems, response_);
   if (!message_.with_titles) return;
   for (const RankedDocument& document : result_.ranking) {

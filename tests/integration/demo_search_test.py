@@ -23,6 +23,8 @@ EXPECTED = {
                     "shotwell"},
     "pasword manager": {"keepassxc", "keepass2", "pass", "password-gorilla", "qtpass", "revelation", "secrets"},
     "remote desktop": {"gnome-connections", "gnome-remote-desktop", "krdc", "remmina", "vinagre", "xrdp"},
+    "postgres": {"postgresql"},
+    "javascript runtime": {"nodejs", "gjs", "duktape", "quickjs", "libnode108"},
     "vim": {"vim"},
     "postgresql": {"postgresql"},
 }

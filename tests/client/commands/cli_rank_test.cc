@@ -85,6 +85,9 @@ TEST_F(CliTest, RankSendsItsFlags) {
   EXPECT_EQ(server_.last_rank().model().version(), 3);
   Run({"rank", "--query=q", "a"});
   EXPECT_FALSE(server_.last_rank().has_min_score());
+  EXPECT_FALSE(server_.last_rank().name_match());
+  Run({"rank", "--query=q", "--name_match", "a"});
+  EXPECT_TRUE(server_.last_rank().name_match());
 }
 
 TEST_F(CliTest, TimingsGoToStandardError) {

@@ -64,6 +64,13 @@ TEST_F(CheckRankResponseTest, TitlesMustComeIfRequested) {
   EXPECT_THAT(Check(), IsOk());
 }
 
+TEST_F(CheckRankResponseTest, NameMatchesMustComeIfRequested) {
+  request_.set_name_match(true);
+  EXPECT_THAT(Check(), IsWrong("the number of name matches is 0, wanted 1"));
+  response_.add_name_matches(v1::NAME_MATCH_UNSPECIFIED);
+  EXPECT_THAT(Check(), IsOk());
+}
+
 TEST_F(CheckRankResponseTest, EachPartHasAScoreForEveryIndexOrNone) {
   response_.add_semantic_scores(0.5f);
   EXPECT_THAT(Check(), IsOk());

@@ -91,6 +91,14 @@ TEST_F(RankingOutputTest, PartsStandBesideTheScore) {
                                    "\"lexical_score\":0.75"));
 }
 
+TEST_F(RankingOutputTest, JsonSaysWhatTheQueryNames) {
+  response_.add_name_matches(v1::NAME_MATCH_UNFINISHED_NAME);
+  response_.add_name_matches(v1::NAME_MATCH_UNSPECIFIED);
+  const auto results = RankingJson("q", candidates_, response_)["results"];
+  EXPECT_EQ(results[0]["name_match"], "unfinished_name");
+  EXPECT_FALSE(results[1].contains("name_match"));
+}
+
 TEST_F(RankingOutputTest, FirstProblemsAreReported) {
   ::testing::internal::CaptureStderr();
   PrintProblems(candidates_, response_);

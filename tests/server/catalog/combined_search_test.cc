@@ -74,7 +74,8 @@ class Catalog {
     std::vector<CatalogRecord::Pointer> records;
     for (std::size_t i = 0; i < count; ++i) {
       const std::uint64_t id = random() % 3'000;
-      const std::string name = Words(1, random) + std::to_string(id);
+      const std::string name =
+          Words(1 + random() % 2, random) + std::to_string(id);
       const std::vector<std::string_view> tags(random() % 3 == 0 ? 1 : 0, "t");
       records.push_back(CatalogRecord::Make(
           id % 2 == 0 ? DocumentKeyView(id) : DocumentKeyView(name),

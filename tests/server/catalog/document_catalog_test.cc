@@ -365,7 +365,7 @@ TEST_F(CatalogScanTest, NamedDocumentsComeFirstThenPrefixesByScore) {
                   .status(),
               IsOk());
   EXPECT_THAT(Search(10, -1, {}, {}, "vim"),
-              ElementsAre("VIM:1", "7:0", "5:2", "vim-gtk3:4", "6:3",
+              ElementsAre("VIM:1", "7:0", "5:2", "6:3", "vim-gtk3:4",
                           "editor:9", "vi:8"));
   EXPECT_THAT(Search(2, -1, {}, {}, "vim"), ElementsAre("VIM:1", "7:0"));
   EXPECT_THAT(Search(2, 2, {"vim-gtk3"}, {}, "vim"), ElementsAre("5:2", "6:3"));

@@ -165,6 +165,12 @@ TEST_F(JsonApiTest, SearchesTheCatalog) {
           .body);
   EXPECT_EQ(ranked["titles"][0], response["hits"][0]["title"]);
   EXPECT_EQ(ranked["scores"][0], response["hits"][0]["score"]);
+  const Json named =
+      Json::parse(Post("/v1/rank", R"({"query": "lamp", "ids": ["7"],
+                           "document_ids": ["lamp"], "name_match": true})")
+                      .body);
+  EXPECT_EQ(named["indices"][0], 1);
+  EXPECT_EQ(named["name_matches"][0], "NAME_MATCH_NAME");
 }
 
 TEST_F(JsonApiTest, EmbedsWithBase64Vectors) {

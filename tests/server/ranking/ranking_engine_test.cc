@@ -17,8 +17,11 @@
 namespace semrank {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 const std::string kTooLong(61, 'x');
@@ -74,6 +77,41 @@ TEST_F(RankingEngineTest, AnotherModelNeverGetsTheOldVectors) {
   served_ = {.model = MakeTinyModel({.seed = 2}), .number = 1};
   ASSERT_THAT(Rank("q", {"a title"}), IsOk());
   EXPECT_EQ(result_.cache.misses, 1u);
+}
+
+TEST_F(RankingEngineTest, NamedTitlesComeFirstByScoreAmongEqualMatches) {
+  const std::vector<std::string> titles = {"plugins for vim", "Vim: an editor",
+                                           "vimtutor", "vim scripts", "VIM"};
+  ASSERT_THAT(Rank("vim", titles), IsOk());
+  const std::vector<float> scores = ScoresByCandidate(5);
+  EXPECT_THAT(result_.names, IsEmpty());
+  ASSERT_THAT(Rank("vim", titles, {.top_k = 4, .name_match = true}), IsOk());
+  EXPECT_EQ(Indices(), scores[1] >= scores[3]
+                           ? std::vector<std::uint32_t>({4, 1, 3, 2})
+                           : std::vector<std::uint32_t>({4, 3, 1, 2}));
+  EXPECT_THAT(
+      result_.names,
+      ElementsAre(NameMatch::kName, NameMatch::kLeadingWords,
+                  NameMatch::kLeadingWords, NameMatch::kUnfinishedName));
+  for (const RankedDocument& ranked : result_.ranking) {
+    EXPECT_EQ(ranked.score, scores[ranked.index]);
+  }
+}
+
+TEST_F(RankingEngineTest, MinScoreHoldsForNamedTitles) {
+  const std::vector<std::string> titles = NumberedTitles(40);
+  ASSERT_THAT(Rank(titles[7], titles), IsOk());
+  const float score = ScoresByCandidate(40)[7];
+  ASSERT_THAT(Rank(titles[7], titles, {.min_score = score, .name_match = true}),
+              IsOk());
+  EXPECT_EQ(Indices()[0], 7u);
+  EXPECT_EQ(result_.names[0], NameMatch::kName);
+  ASSERT_THAT(
+      Rank(titles[7], titles,
+           {.min_score = std::nextafter(score, 2.0f), .name_match = true}),
+      IsOk());
+  EXPECT_THAT(Indices(), Not(Contains(7u)));
+  EXPECT_EQ(result_.names.size(), result_.ranking.size());
 }
 
 TEST_F(RankingEngineTest, TopKAndMinScoreCutTheSameOrder) {

@@ -38,6 +38,7 @@ v1::RankRequest FullRankRequest() {
   request.mutable_model()->set_name("shop");
   request.mutable_model()->set_version(3);
   request.set_with_titles(true);
+  request.set_name_match(true);
   return request;
 }
 
@@ -52,6 +53,7 @@ void ExpectSame(v1::RankRequest want, const RankMessage& got) {
   EXPECT_EQ(got.model.name, want.model().name());
   EXPECT_EQ(got.model.version, want.model().version());
   EXPECT_EQ(got.with_titles, want.with_titles());
+  EXPECT_EQ(got.input.name_match, want.name_match());
   EXPECT_TRUE(std::ranges::equal(got.input.ids, want.ids()));
   EXPECT_TRUE(std::ranges::equal(got.input.document_ids, want.document_ids()));
 }

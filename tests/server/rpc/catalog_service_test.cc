@@ -328,6 +328,27 @@ TEST_F(CatalogServiceTest, SearchLiftsTheDocumentThatTheQueryNames) {
   EXPECT_NE(HitNames()[0], "GIMP");
 }
 
+TEST_F(CatalogServiceTest, RankLiftsWhatTheQueryNamesOnRequest) {
+  v1::PutDocumentsRequest put;
+  AddNumbered(7, "gimp plugins", put);
+  AddNamed("gimp-data", "data files", put);
+  AddNamed("GIMP", "an image editor", put);
+  ASSERT_THAT(Put(put), Succeeds());
+  v1::RankRequest rank;
+  rank.set_query("Gimp");
+  rank.add_titles("plugins for gimp gimp");
+  rank.add_ids(7);
+  for (const char* name : {"gimp-data", "GIMP"}) rank.add_document_ids(name);
+  ASSERT_THAT(Rank(rank), Succeeds());
+  EXPECT_EQ(ranked_.name_matches_size(), 0);
+  rank.set_name_match(true);
+  ASSERT_THAT(Rank(rank), Succeeds());
+  EXPECT_THAT(ranked_.indices(), ElementsAre(3, 1, 2, 0));
+  EXPECT_THAT(ranked_.name_matches(),
+              ElementsAre(v1::NAME_MATCH_NAME, v1::NAME_MATCH_LEADING_WORDS,
+                          v1::NAME_MATCH_PREFIX, v1::NAME_MATCH_UNSPECIFIED));
+}
+
 TEST_F(CatalogServiceTest, BadTagsAreRefusedByName) {
   v1::PutDocumentsRequest put;
   for (int i = 0; i < 4; ++i) AddNumbered(i, "title", put);
