@@ -1,12 +1,14 @@
 #include "model/text/name_match.h"
 
 #include <algorithm>
+#include <cstddef>
 
 namespace semrank {
 namespace {
 
 // Single blanks separate the words of a normalised text.
 constexpr char kBlank = ' ';
+constexpr std::ptrdiff_t kMinLettersOfTypo = 4;
 
 // kPrefix, kUnfinishedName or kNone.
 NameMatch MatchStart(std::string_view query, std::string_view name) {
@@ -16,7 +18,79 @@ NameMatch MatchStart(std::string_view query, std::string_view name) {
              : NameMatch::kPrefix;
 }
 
+// Bytes of the letter at `at`, as far as the text has them; 0 at its end.
+std::size_t LetterBytes(std::string_view text, std::size_t at) {
+  if (at >= text.size()) return 0;
+  const auto lead = static_cast<unsigned char>(text[at]);
+  const std::size_t bytes = lead < 0xC0   ? 1
+                            : lead < 0xE0 ? 2
+                            : lead < 0xF0 ? 3
+                                          : 4;
+  return std::min(bytes, text.size() - at);
+}
+
+bool IsInsideLetter(std::string_view text, std::size_t at) {
+  return at < text.size() &&
+         (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
+}
+
+// Where the first letter begins that differs; the end of the shorter text if
+// none does.
+std::size_t FirstDifference(std::string_view a, std::string_view b) {
+  const auto ends = std::mismatch(
+      a.begin(), a.begin() + std::min(a.size(), b.size()), b.begin());
+  std::size_t at = ends.first - a.begin();
+  while (at > 0 && (IsInsideLetter(a, at) || IsInsideLetter(b, at))) --at;
+  return at;
+}
+
+bool IsDigit(std::string_view text, std::size_t at) {
+  return at < text.size() && text[at] >= '0' && text[at] <= '9';
+}
+
+// Whether an edit at `at`, the first difference, leaves texts that `match`.
+template <typename Match>
+bool MatchAfterEdit(std::string_view a, std::string_view b, std::size_t at,
+                    Match match) {
+  const auto rests_match = [&](std::size_t i, std::size_t j) {
+    return match(a.substr(at + i), b.substr(at + j));
+  };
+  const std::size_t of_a = LetterBytes(a, at), of_b = LetterBytes(b, at);
+  const bool a_digit = IsDigit(a, at), b_digit = IsDigit(b, at);
+  if (of_a > 0 && !a_digit && rests_match(of_a, 0)) return true;
+  if (of_b > 0 && !b_digit && rests_match(0, of_b)) return true;
+  if (of_a == 0 || of_b == 0 || a_digit || b_digit) return false;
+  if (rests_match(of_a, of_b)) return true;
+  const std::size_t next_a = LetterBytes(a, at + of_a),
+                    next_b = LetterBytes(b, at + of_b);
+  return a.substr(at, of_a) == b.substr(at + of_b, next_b) &&
+         b.substr(at, of_b) == a.substr(at + of_a, next_a) &&
+         rests_match(of_a + next_a, of_b + next_b);
+}
+
 }  // namespace
+
+bool IsOneEditApart(std::string_view a, std::string_view b) {
+  const std::size_t at = FirstDifference(a, b);
+  if (at == 0 || (at == a.size() && at == b.size())) return false;
+  return MatchAfterEdit(
+      a, b, at, [](std::string_view x, std::string_view y) { return x == y; });
+}
+
+bool MayBeOneEditApart(std::string_view a, std::string_view b) {
+  const std::size_t at = FirstDifference(a, b);
+  if (at == a.size() || at == b.size()) return true;
+  return at > 0 &&
+         MatchAfterEdit(a, b, at, [](std::string_view x, std::string_view y) {
+           return x.starts_with(y) || y.starts_with(x);
+         });
+}
+
+bool ForgivesEdit(std::string_view query) {
+  return std::ranges::count_if(query, [](char c) {
+           return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+         }) >= kMinLettersOfTypo;
+}
 
 NameMatch MatchName(std::string_view query, std::string_view id,
                     std::string_view title) {
@@ -25,7 +99,12 @@ NameMatch MatchName(std::string_view query, std::string_view id,
   if (title.starts_with(query) && title[query.size()] == kBlank) {
     return NameMatch::kLeadingWords;
   }
-  return std::max(MatchStart(query, id), MatchStart(query, title));
+  const NameMatch match =
+      std::max(MatchStart(query, id), MatchStart(query, title));
+  if (match != NameMatch::kNone || !ForgivesEdit(query)) return match;
+  return IsOneEditApart(query, id) || IsOneEditApart(query, title)
+             ? NameMatch::kOneEdit
+             : NameMatch::kNone;
 }
 
 }  // namespace semrank

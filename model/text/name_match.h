@@ -6,8 +6,9 @@
 //            is "libreoffice calc".
 //   Order    a document of a higher value ranks first; among equal values the
 //            score decides.
-//   Index    every match begins with the query: in a sorted list of ids and
-//            titles the matches are one range each.
+//   Typos    one edit of a letter is forgiven in queries of four letters and
+//            more, but for the first letter, which most people type right.
+//            Shorter texts are one edit away from too many others.
 //   Threads  thread-safe free function.
 #ifndef SEMRANK_MODEL_TEXT_NAME_MATCH_H_
 #define SEMRANK_MODEL_TEXT_NAME_MATCH_H_
@@ -19,6 +20,9 @@ namespace semrank {
 
 enum class NameMatch : std::uint8_t {
   kNone,
+  // The id, or the whole title, is one edit away from the query
+  // (IsOneEditApart): "postgersql", postgresql.
+  kOneEdit,
   // Id or title begins with the query: "postgres", postgresql 15.
   kPrefix,
   // The same, and the query reaches its last word: "postgres", postgresql.
@@ -30,6 +34,19 @@ enum class NameMatch : std::uint8_t {
   // The id, or the whole title, is the query.
   kName,
 };
+
+// True if the texts begin with the same letter and become equal by inserting,
+// deleting or replacing one letter, or by swapping two that are adjacent; false
+// for equal ones. Letters are code points, and a blank is one; digits are not:
+// they tell versions apart.
+bool IsOneEditApart(std::string_view a, std::string_view b);
+
+// The same for two texts of which only the beginnings are known: false only if
+// no ends make them equal or one edit apart.
+bool MayBeOneEditApart(std::string_view a, std::string_view b);
+
+// Whether MatchName forgives an edit in the query.
+bool ForgivesEdit(std::string_view query);
 
 // kNone for an empty query.
 NameMatch MatchName(std::string_view query, std::string_view id,

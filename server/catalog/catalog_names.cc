@@ -16,6 +16,11 @@ Start StartOf(std::string_view normalized) {
   return start;
 }
 
+std::string_view TextOf(const Start& start) {
+  return {start.data(), static_cast<std::size_t>(
+                            std::ranges::find(start, '\0') - start.begin())};
+}
+
 // All bits of the first `num_bytes` bytes.
 std::uint64_t MaskOf(std::size_t num_bytes) {
   Start start = {};
@@ -34,7 +39,7 @@ std::uint8_t LastWordOf(std::string_view normalized) {
 // a Start: its first bytes, and a blank if a word begins behind them.
 std::string_view ShortNameOf(const Start& start, std::size_t last_word,
                              std::string& memory) {
-  memory.assign(start.begin(), std::find(start.begin(), start.end(), '\0'));
+  memory = TextOf(start);
   if (last_word > memory.size()) memory += ' ';
   return memory;
 }
@@ -66,16 +71,26 @@ NameQuery::NameQuery(std::string_view query)
     : query_(query),
       key_(query.empty() ? MaskOf(sizeof(Start))
                          : std::bit_cast<std::uint64_t>(StartOf(query))),
-      mask_(MaskOf(query.empty() ? sizeof(Start) : query.size())) {}
+      mask_(MaskOf(query.empty() ? sizeof(Start) : query.size())),
+      may_mask_(ForgivesEdit(query) ? MaskOf(1) : mask_) {}
+
+bool NameQuery::MayBeTypoOf(const Start& start) const {
+  return may_mask_ != mask_ && Agree(start, may_mask_) &&
+         MayBeOneEditApart(query_, TextOf(start));
+}
 
 NameMatch NameQuery::Match(const NameKeys& keys,
                            const CatalogRecord& record) const {
   if (!MayName(keys)) return NameMatch::kNone;
   thread_local std::string id;
   thread_local std::string title;
-  if (query_.size() < sizeof(Start)) {
-    return MatchName(query_, ShortNameOf(keys.id, keys.last_word_of_id, id),
-                     ShortNameOf(keys.title, keys.last_word_of_title, title));
+  if (Agree(keys.id, mask_) || Agree(keys.title, mask_)) {
+    if (query_.size() < sizeof(Start)) {
+      return MatchName(query_, ShortNameOf(keys.id, keys.last_word_of_id, id),
+                       ShortNameOf(keys.title, keys.last_word_of_title, title));
+    }
+  } else if (!MayBeTypoOf(keys.id) && !MayBeTypoOf(keys.title)) {
+    return NameMatch::kNone;
   }
   return MatchName(query_, Normalized(IdOf(record), id),
                    Normalized(record.title(), title));

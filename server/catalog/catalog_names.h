@@ -4,9 +4,9 @@
 //
 //   Names    a document_id, and the title; both normalised. Documents known by
 //            number have no id.
-//   Cost     18 bytes a slot. Queries of up to seven bytes are decided by the
-//            keys alone; for longer ones the texts of documents with the same
-//            first eight bytes are normalised.
+//   Cost     18 bytes a slot. Prefixes of up to seven bytes are decided by the
+//            keys alone; for longer ones, and where the keys leave one edit
+//            open, the document's texts are normalised.
 //   Threads  const, so thread-safe.
 #ifndef SEMRANK_SERVER_CATALOG_CATALOG_NAMES_H_
 #define SEMRANK_SERVER_CATALOG_CATALOG_NAMES_H_
@@ -41,17 +41,24 @@ class NameQuery {
 
   // False for most documents that the query does not name.
   bool MayName(const NameKeys& keys) const {
-    return ((std::bit_cast<std::uint64_t>(keys.id) ^ key_) & mask_) == 0 ||
-           ((std::bit_cast<std::uint64_t>(keys.title) ^ key_) & mask_) == 0;
+    return Agree(keys.id, may_mask_) || Agree(keys.title, may_mask_);
   }
   // How the query names the document.
   NameMatch Match(const NameKeys& keys, const CatalogRecord& record) const;
 
  private:
+  bool Agree(const NameKeys::Start& start, std::uint64_t mask) const {
+    return ((std::bit_cast<std::uint64_t>(start) ^ key_) & mask) == 0;
+  }
+  bool MayBeTypoOf(const NameKeys::Start& start) const;
+
   const std::string_view query_;
   // The first bytes of the query, and which bits of a Start they are.
   const std::uint64_t key_;
   const std::uint64_t mask_;
+  // Of these, those that the start of a match has too: the first byte alone,
+  // if an edit is forgiven.
+  const std::uint64_t may_mask_;
 };
 
 }  // namespace semrank

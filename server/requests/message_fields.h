@@ -73,7 +73,8 @@ inline void ReadFrom(WireReader& reader, Parts& parts) {
 }
 
 // A NameMatch goes into a response as its number.
-static_assert(int{v1::NAME_MATCH_PREFIX} == int(NameMatch::kPrefix) &&
+static_assert(int{v1::NAME_MATCH_ONE_EDIT} == int(NameMatch::kOneEdit) &&
+              int{v1::NAME_MATCH_PREFIX} == int(NameMatch::kPrefix) &&
               int{v1::NAME_MATCH_UNFINISHED_NAME} ==
                   int(NameMatch::kUnfinishedName) &&
               int{v1::NAME_MATCH_LEADING_WORDS} ==

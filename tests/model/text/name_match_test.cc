@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+#include <set>
 #include <string>
+#include <utility>
 
 namespace semrank {
 namespace {
@@ -50,11 +53,84 @@ INSTANTIATE_TEST_SUITE_P(
                       NameMatch::kPrefix},
         NameMatchCase{"LaterWordOfTheTitle", "vim", "p1", "plugins for vim",
                       NameMatch::kNone},
+        NameMatchCase{"OneEditOfTheId", "postgersql", "postgresql",
+                      "object relational database", NameMatch::kOneEdit},
+        NameMatchCase{"OneEditOfTheTitle", "pasword manager", "p1",
+                      "password manager", NameMatch::kOneEdit},
+        NameMatchCase{"OneEditOfTheFirstWordOnly", "zachura", "p1",
+                      "zathura document viewer", NameMatch::kNone},
+        NameMatchCase{"OneEditOfThreeLetters", "vin", "vim", "vi improved",
+                      NameMatch::kNone},
+        NameMatchCase{"PrefixBeforeOneEdit", "edito", "editor", "text editor",
+                      NameMatch::kUnfinishedName},
         NameMatchCase{"QueryGoesOn", "vim editor", "vim", "vim vi improved",
                       NameMatch::kNone},
         NameMatchCase{"EmptyQuery", "", "", "", NameMatch::kNone},
         NameMatchCase{"EmptyIdAndTitle", "vim", "", "", NameMatch::kNone}),
     [](const auto& test) { return std::string(test.param.name); });
+
+TEST(OneEditTest, ForgivesALetterInsertedDeletedReplacedOrSwapped) {
+  for (const char* typo :
+       {"zathurra", "zathra", "zathuru", "zatuhra", "zathura ", "zathuraö"}) {
+    EXPECT_TRUE(IsOneEditApart("zathura", typo)) << typo;
+    EXPECT_TRUE(IsOneEditApart(typo, "zathura")) << typo;
+  }
+  for (const char* other :
+       {"zathura", "athura", "xathura", "azthura", "zatuhar", "zathurras",
+        "zathura2", "zathur2", "", "z"}) {
+    EXPECT_FALSE(IsOneEditApart("zathura", other)) << other;
+    EXPECT_FALSE(IsOneEditApart(other, "zathura")) << other;
+  }
+}
+
+TEST(OneEditTest, LettersOfSeveralBytesAreOneLetter) {
+  EXPECT_TRUE(IsOneEditApart("größe", "grüße"));
+  EXPECT_TRUE(IsOneEditApart("größe", "große"));
+  EXPECT_TRUE(IsOneEditApart("größe", "grße"));
+  EXPECT_TRUE(IsOneEditApart("größe", "grßöe"));
+  EXPECT_FALSE(IsOneEditApart("größe", "grosse"));
+  EXPECT_TRUE(ForgivesEdit("größ"));
+  EXPECT_FALSE(ForgivesEdit("öäü"));
+}
+
+// Against the definition: every text that one edit makes.
+TEST(OneEditTest, AgreesWithTryingEveryEdit) {
+  std::mt19937 random(3);
+  const auto text = [&] {
+    std::string made(1 + random() % 5, 'a');
+    for (char& c : made) c = "ab1"[random() % 3];
+    return made;
+  };
+  const auto edits_of = [](const std::string& from) {
+    std::set<std::string> edits;
+    for (std::size_t i = 1; i <= from.size(); ++i) {
+      for (const char c : {'a', 'b'}) {
+        edits.insert(from.substr(0, i) + c + from.substr(i));
+        if (i == from.size() || from[i] == '1') continue;
+        edits.insert(from.substr(0, i) + c + from.substr(i + 1));
+      }
+      if (i == from.size() || from[i] == '1') continue;
+      edits.insert(from.substr(0, i) + from.substr(i + 1));
+      if (i + 1 == from.size() || from[i + 1] == '1') continue;
+      std::string swapped = from;
+      std::swap(swapped[i], swapped[i + 1]);
+      edits.insert(swapped);
+    }
+    edits.erase(from);
+    return edits;
+  };
+  for (int i = 0; i < 20'000; ++i) {
+    const std::string a = text(), b = text();
+    const bool want = edits_of(a).contains(b);
+    EXPECT_EQ(IsOneEditApart(a, b), want) << a << " " << b;
+    const std::size_t shown_a = random() % 6, shown_b = random() % 6;
+    if (want) {
+      EXPECT_TRUE(
+          MayBeOneEditApart(a.substr(0, 1 + shown_a), b.substr(0, 1 + shown_b)))
+          << a << " " << b;
+    }
+  }
+}
 
 }  // namespace
 }  // namespace semrank
