@@ -6,8 +6,8 @@
 #include "absl/strings/str_format.h"
 #include "client/commands/command.h"
 #include "client/load/load.h"
+#include "model/base/interrupt.h"
 #include "model/base/status_macros.h"
-#include "model/cli/interrupt.h"
 
 namespace semrank {
 namespace {

@@ -18,9 +18,9 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "client/load/load_connection.h"
+#include "model/base/interrupt.h"
 #include "model/base/mutex.h"
 #include "model/base/status_macros.h"
-#include "model/cli/interrupt.h"
 #include "model/cli/progress.h"
 
 namespace semrank {

@@ -1,8 +1,8 @@
 // semrank-eval: ranks a judged collection and measures the rankings.
 #include <iostream>
 
+#include "model/base/interrupt.h"
 #include "model/cli/command_line.h"
-#include "model/cli/interrupt.h"
 #include "model/eval/evaluate_command.h"
 #include "model/eval/vocabulary_command.h"
 

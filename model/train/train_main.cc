@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
+#include "model/base/interrupt.h"
 #include "model/base/status_macros.h"
 #include "model/cli/command_line.h"
-#include "model/cli/interrupt.h"
 #include "model/train/distributed/process_launch.h"
 #include "model/train/run/train.h"
 #include "model/train/train_flags.h"

@@ -9,7 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
-#include "model/cli/interrupt.h"
+#include "model/base/interrupt.h"
 #include "model/cli/progress.h"
 
 namespace semrank {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/base/interrupt.h"
 #include "model/base/random.h"
 #include "model/base/status_macros.h"
 #include "model/base/thread_pool.h"
-#include "model/cli/interrupt.h"
 #include "model/train/batches/negative_sampler.h"
 #include "model/train/batches/query_typos.h"
 #include "model/train/data/training_features.h"

@@ -9,10 +9,10 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "model/base/interrupt.h"
 #include "model/base/random.h"
 #include "model/base/status_macros.h"
 #include "model/cli/exit_code.h"
-#include "model/cli/interrupt.h"
 #include "model/cli/progress.h"
 #include "model/format/model_config.h"
 #include "model/text/vocabulary_builder.h"

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "model/base/interrupt.h"
 #include "model/base/status_macros.h"
-#include "model/cli/interrupt.h"
 #include "model/cli/progress.h"
 #include "model/train/data/memory_budget.h"
 #include "model/train/optimizer/parameter_optimizer.h"

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "model/base/interrupt.h"
 #include "model/base/status_macros.h"
-#include "model/cli/interrupt.h"
 #include "model/cli/progress.h"
 #include "model/nn/lexical_part.h"
 #include "model/train/batches/make_batch_source.h"

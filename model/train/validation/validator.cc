@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "model/base/interrupt.h"
 #include "model/base/random.h"
 #include "model/base/status_macros.h"
-#include "model/cli/interrupt.h"
 #include "model/eval/rankers/bm25_ranker.h"
 #include "model/eval/rankers/model_ranker.h"
 #include "model/train/batches/batch_plan.h"

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/cli/interrupt.h"
+#include "model/base/interrupt.h"
 #include "model/train/batches/make_batch_source.h"
 #include "model/train/batches/negative_sampler.h"
 #include "model/train/data/load_training_data.h"

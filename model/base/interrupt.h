@@ -1,7 +1,7 @@
 // Turns Ctrl-C (SIGINT) and SIGTERM into a flag that long loops poll, so that
 // they stop between two steps and keep what was finished.
-#ifndef SEMRANK_MODEL_CLI_INTERRUPT_H_
-#define SEMRANK_MODEL_CLI_INTERRUPT_H_
+#ifndef SEMRANK_MODEL_BASE_INTERRUPT_H_
+#define SEMRANK_MODEL_BASE_INTERRUPT_H_
 
 #include <initializer_list>
 
@@ -15,4 +15,4 @@ bool Interrupted();
 
 }  // namespace semrank
 
-#endif  // SEMRANK_MODEL_CLI_INTERRUPT_H_
+#endif  // SEMRANK_MODEL_BASE_INTERRUPT_H_

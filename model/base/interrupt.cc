@@ -1,4 +1,4 @@
-#include "model/cli/interrupt.h"
+#include "model/base/interrupt.h"
 
 #include <signal.h>
 
