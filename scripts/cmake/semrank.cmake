@@ -92,8 +92,6 @@ function(semrank_test_options target)
   if(SEMRANK_SANITIZE)
     target_compile_options(${target} PRIVATE -O0 -g0)
   endif()
-  # Tests of one folder often give their helpers the same name.
-  set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
   # GCC 12 sees overflows in appending to strings at -O1 (its bug 105329).
   target_compile_options(${target} PRIVATE
     $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-stringop-overflow>)
@@ -104,8 +102,9 @@ endfunction()
 
 # add_semrank_test(NAME text_test DEPS semrank_text): one test program out of the
 # current folder, but for EXCEPT, or out of SRCS. PROGRAMS are built before it.
+# NO_UNITY: its sources give their helpers the same names.
 function(add_semrank_test)
-  cmake_parse_arguments(ARG "" "NAME" "SRCS;EXCEPT;DEPS;LABELS;PROGRAMS" ${ARGN})
+  cmake_parse_arguments(ARG "NO_UNITY" "NAME" "SRCS;EXCEPT;DEPS;LABELS;PROGRAMS" ${ARGN})
   if(NOT SEMRANK_BUILD_TESTS)
     return()
   endif()
@@ -118,6 +117,9 @@ function(add_semrank_test)
   endif()
   target_link_libraries(${ARG_NAME} PRIVATE ${ARG_DEPS})
   semrank_test_options(${ARG_NAME})
+  if(ARG_NO_UNITY)
+    set_target_properties(${ARG_NAME} PROPERTIES UNITY_BUILD OFF)
+  endif()
   target_compile_definitions(${ARG_NAME} PRIVATE
     SEMRANK_TESTDATA_DIR="${PROJECT_SOURCE_DIR}/tests/testdata"
     SEMRANK_BINARY_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")

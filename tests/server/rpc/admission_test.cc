@@ -15,7 +15,6 @@
 namespace semrank {
 namespace {
 
-constexpr auto kExhausted = grpc::StatusCode::RESOURCE_EXHAUSTED;
 constexpr char kNoUtf8[] = "\xff";
 constexpr int kRoom = 3;  // texts
 

@@ -5,10 +5,7 @@
 namespace semrank {
 namespace {
 
-constexpr auto kInvalid = grpc::StatusCode::INVALID_ARGUMENT;
-constexpr auto kExhausted = grpc::StatusCode::RESOURCE_EXHAUSTED;
-
-struct Method {
+struct BadCall {
   std::string_view name;  // may be followed by " of" and what is bad
   bool streams;
   // A message whose text is not UTF-8; empty: the method takes no text.
@@ -17,10 +14,10 @@ struct Method {
   bool bad_text_fails = true;
 };
 
-void PrintTo(const Method& method, std::ostream* out) { *out << method.name; }
+void PrintTo(const BadCall& method, std::ostream* out) { *out << method.name; }
 
 class BadMessageTest : public RpcServerFixture,
-                       public ::testing::WithParamInterface<Method> {
+                       public ::testing::WithParamInterface<BadCall> {
  protected:
   BadMessageTest()
       : method_(GetParam().name.substr(0, GetParam().name.find(' '))) {}
@@ -128,35 +125,36 @@ TEST_P(BadMessageTest, NothingOfItReachesStandardError) {
 INSTANTIATE_TEST_SUITE_P(
     Methods, BadMessageTest,
     ::testing::Values(
-        Method{"RankingService/Rank", false, "\x0a\x01\xff\x12\x01t"},
-        Method{"RankingService/RankStream", true,
-               "\x08\x05\x12\x06\x0a\x01\xff\x12\x01t", false},
-        Method{"RankingService/Rank of DocumentId", false,
-               "\x0a\x01q\x22\x02\xff\xfe"},
-        Method{"RankingService/RankStream of DocumentId", true,
-               "\x08\x05\x12\x07\x0a\x01q\x22\x02\xff\xfe", false},
-        Method{"RankingService/Rank of ModelName", false,
-               "\x0a\x01q\x12\x01t\x42\x03\x0a\x01\xff"},
-        Method{"RankingService/RankStream of ModelName", true,
-               "\x08\x05\x12\x0b\x0a\x01q\x12\x01t\x42\x03\x0a\x01\xff", false},
-        Method{"RankingService/Explain", false, "\x0a\x01q\x12\x01\xff"},
-        Method{"EmbeddingService/EmbedTexts", false, "\x08\x01\x12\x01\xff"},
-        Method{"EmbeddingService/EmbedTexts of ModelName", false,
-               "\x08\x01\x12\x01t\x22\x03\x0a\x01\xff"},
-        Method{"EmbeddingService/EmbedTextsStream of ModelName", true,
-               "\x08\x01\x12\x01t\x22\x03\x0a\x01\xff"},
-        Method{"EmbeddingService/EmbedTextsStream", true,
-               "\x08\x01\x12\x01\xff", false},
-        Method{"CatalogService/PutDocuments", false, "\x0a\x03\x12\x01\xff"},
-        Method{"CatalogService/PutDocumentsStream", true,
-               "\x0a\x03\x12\x01\xff"},
-        Method{"CatalogService/GetDocuments", false, "\x12\x01\xff"},
-        Method{"CatalogService/DeleteDocuments", false, "\x12\x01\xff"},
-        Method{"CatalogService/SearchDocuments", false, "\x0a\x01\xff"},
-        Method{"ModelService/GetModel", false, "\x0a\x03\x0a\x01\xff"},
-        Method{"ModelService/ListModels", false, "\x0a\x01\xff"},
-        Method{"ModelService/ReloadModel", false, "\x0a\x03\x0a\x01\xff"},
-        Method{"ModelService/GetLimits", false, ""}),
+        BadCall{"RankingService/Rank", false, "\x0a\x01\xff\x12\x01t"},
+        BadCall{"RankingService/RankStream", true,
+                "\x08\x05\x12\x06\x0a\x01\xff\x12\x01t", false},
+        BadCall{"RankingService/Rank of DocumentId", false,
+                "\x0a\x01q\x22\x02\xff\xfe"},
+        BadCall{"RankingService/RankStream of DocumentId", true,
+                "\x08\x05\x12\x07\x0a\x01q\x22\x02\xff\xfe", false},
+        BadCall{"RankingService/Rank of ModelName", false,
+                "\x0a\x01q\x12\x01t\x42\x03\x0a\x01\xff"},
+        BadCall{"RankingService/RankStream of ModelName", true,
+                "\x08\x05\x12\x0b\x0a\x01q\x12\x01t\x42\x03\x0a\x01\xff",
+                false},
+        BadCall{"RankingService/Explain", false, "\x0a\x01q\x12\x01\xff"},
+        BadCall{"EmbeddingService/EmbedTexts", false, "\x08\x01\x12\x01\xff"},
+        BadCall{"EmbeddingService/EmbedTexts of ModelName", false,
+                "\x08\x01\x12\x01t\x22\x03\x0a\x01\xff"},
+        BadCall{"EmbeddingService/EmbedTextsStream of ModelName", true,
+                "\x08\x01\x12\x01t\x22\x03\x0a\x01\xff"},
+        BadCall{"EmbeddingService/EmbedTextsStream", true,
+                "\x08\x01\x12\x01\xff", false},
+        BadCall{"CatalogService/PutDocuments", false, "\x0a\x03\x12\x01\xff"},
+        BadCall{"CatalogService/PutDocumentsStream", true,
+                "\x0a\x03\x12\x01\xff"},
+        BadCall{"CatalogService/GetDocuments", false, "\x12\x01\xff"},
+        BadCall{"CatalogService/DeleteDocuments", false, "\x12\x01\xff"},
+        BadCall{"CatalogService/SearchDocuments", false, "\x0a\x01\xff"},
+        BadCall{"ModelService/GetModel", false, "\x0a\x03\x0a\x01\xff"},
+        BadCall{"ModelService/ListModels", false, "\x0a\x01\xff"},
+        BadCall{"ModelService/ReloadModel", false, "\x0a\x03\x0a\x01\xff"},
+        BadCall{"ModelService/GetLimits", false, ""}),
     [](const auto& test) {
       std::string name(test.param.name);
       std::erase(name, ' ');

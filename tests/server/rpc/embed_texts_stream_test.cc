@@ -7,7 +7,6 @@
 namespace semrank {
 namespace {
 
-constexpr auto kInvalid = grpc::StatusCode::INVALID_ARGUMENT;
 constexpr std::size_t kRowBytes = 16 * sizeof(float);
 
 class EmbedTextsStreamTest : public RpcServerFixture {

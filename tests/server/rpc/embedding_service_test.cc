@@ -11,7 +11,6 @@ namespace {
 
 constexpr int kDim = 16;
 // More than gRPC's own threads take on.
-constexpr int kLarge = RequestRun::kMaxInlineTexts + 1;
 
 class EmbeddingServiceTest : public RpcServerFixture {
  protected:

@@ -37,7 +37,6 @@ TEST_F(ModelServiceTest, GetModelOfAnotherNameIsNotFound) {
 }
 
 TEST_F(ModelServiceTest, BadBytesAreInvalidArgument) {
-  constexpr auto kInvalid = grpc::StatusCode::INVALID_ARGUMENT;
   EXPECT_THAT(CallRaw("ModelService/GetModel", "\xff"),
               FailsWith(kInvalid, "MALFORMED_MESSAGE"));
   EXPECT_THAT(CallRaw("ModelService/GetModel", "\x0a\x03\x0a\x01\xff"),
@@ -129,7 +128,6 @@ TEST_F(ModelServiceTest, ListModelsRefusesWhatItDoesNotUnderstand) {
               FailsWith(grpc::StatusCode::NOT_FOUND, "MODEL_NOT_FOUND"));
   request.Clear();
   request.set_page_size(-1);
-  constexpr auto kInvalid = grpc::StatusCode::INVALID_ARGUMENT;
   EXPECT_THAT(list(request), FailsWith(kInvalid, "INVALID_FIELD"));
   request.Clear();
   request.set_page_token("x");

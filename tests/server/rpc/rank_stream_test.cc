@@ -12,8 +12,6 @@ namespace {
 using ::testing::HasSubstr;
 
 // More than gRPC's own threads take on.
-constexpr int kLarge = RequestRun::kMaxInlineTexts + 1;
-constexpr auto kInvalid = grpc::StatusCode::INVALID_ARGUMENT;
 
 class RankStreamTest : public RpcServerFixture {
  protected:

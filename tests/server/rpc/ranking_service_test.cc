@@ -123,7 +123,6 @@ TEST_F(RankingServiceTest, OneBadCandidateIsAProblemAndTheRestIsRanked) {
 }
 
 TEST_F(RankingServiceTest, CallersMistakesAreInvalidArgumentWithTheirReason) {
-  constexpr auto kInvalid = grpc::StatusCode::INVALID_ARGUMENT;
   EXPECT_THAT(Rank(Request("", {"t"})), FailsWith(kInvalid, "EMPTY_QUERY"));
   EXPECT_THAT(Rank(Request("q", {})), FailsWith(kInvalid, "NO_CANDIDATES"));
   EXPECT_THAT(Rank(Request(std::string(101, 'q'), {"t"})),
@@ -221,7 +220,6 @@ TEST_F(ExplainTest, PartsAddUpToTheScore) {
 }
 
 TEST_F(ExplainTest, CallersMistakesHaveTheirReasons) {
-  constexpr auto kInvalid = grpc::StatusCode::INVALID_ARGUMENT;
   v1::ExplainRequest request = Request("q", "t");
   request.clear_title();
   EXPECT_THAT(Explain(request), FailsWith(kInvalid, "INVALID_FIELD"));

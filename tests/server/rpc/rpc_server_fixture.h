@@ -7,6 +7,7 @@
 #include <grpcpp/channel.h>
 #include <grpcpp/create_channel.h>
 #include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/support/status.h>
 #include <gtest/gtest.h>
 
 #include <future>
@@ -21,11 +22,17 @@
 #include "server/auth/tls_files.h"
 #include "server/base/request_log.h"
 #include "server/catalog/served_catalog.h"
+#include "server/requests/request_run.h"
 #include "server/rpc/rpc_server.h"
 #include "tests/support/gated_model.h"
 #include "tests/support/memory_source.h"
 
 namespace semrank {
+
+inline constexpr auto kInvalid = grpc::StatusCode::INVALID_ARGUMENT;
+inline constexpr auto kExhausted = grpc::StatusCode::RESOURCE_EXHAUSTED;
+// Texts of a request that is not answered on gRPC's own thread.
+inline constexpr int kLarge = RequestRun::kMaxInlineTexts + 1;
 
 // The one ErrorInfo of a failed call; empty when there is none or more.
 inline google::rpc::ErrorInfo ErrorInfoOf(const google::rpc::Status& status) {

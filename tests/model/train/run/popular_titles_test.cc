@@ -58,19 +58,24 @@ TEST_P(PopularTitlesTest, AllTitlesOfAQueryRiseTogether) {
   EXPECT_LT(Log().back()["valid_loss"], 0.02);
 }
 
-constexpr auto kInBatch = v1::NEGATIVE_SAMPLING_IN_BATCH;
-constexpr auto kUniform = v1::NEGATIVE_SAMPLING_UNIFORM;
-
 INSTANTIATE_TEST_SUITE_P(
     Negatives, PopularTitlesTest,
     ::testing::Values(
-        PopularTitlesCase{"AllOfTheBatch", {.sampling = kInBatch}},
-        PopularTitlesCase{"Rotations", {.sampling = kInBatch, .negatives = 9}},
-        PopularTitlesCase{"Uniform", {.sampling = kUniform, .negatives = 4}},
-        PopularTitlesCase{"Ssi", {.sampling = kInBatch}, v1::TOWER_KIND_SSI},
-        PopularTitlesCase{"SsiRotations",
-                          {.sampling = kInBatch, .negatives = 9},
-                          v1::TOWER_KIND_SSI}),
+        PopularTitlesCase{"AllOfTheBatch",
+                          {.sampling = v1::NEGATIVE_SAMPLING_IN_BATCH}},
+        PopularTitlesCase{
+            "Rotations",
+            {.sampling = v1::NEGATIVE_SAMPLING_IN_BATCH, .negatives = 9}},
+        PopularTitlesCase{
+            "Uniform",
+            {.sampling = v1::NEGATIVE_SAMPLING_UNIFORM, .negatives = 4}},
+        PopularTitlesCase{"Ssi",
+                          {.sampling = v1::NEGATIVE_SAMPLING_IN_BATCH},
+                          v1::TOWER_KIND_SSI},
+        PopularTitlesCase{
+            "SsiRotations",
+            {.sampling = v1::NEGATIVE_SAMPLING_IN_BATCH, .negatives = 9},
+            v1::TOWER_KIND_SSI}),
     [](const auto& tested) { return tested.param.name; });
 
 }  // namespace
