@@ -31,53 +31,55 @@ SIGN_FLIPS = 2000
 # learn nothing. `evaluate`: flags of semrank-eval.
 Variant = collections.namedtuple("Variant", "name train evaluate",
                                  defaults=(["--ranker=model"],))
+
+
+def tower(name, *flags):
+    """A model without a lexical part: what the tower itself learns."""
+    return Variant(name, [*flags, "--lexical=none"])
+
+
+DEFAULT = "the default, as served"
+TOWER_OF_DEFAULT = "linear, 256 (the default's tower)"
 VARIANTS = [
     Variant("BM25", None, ["--ranker=bm25"]),
     Variant("word TF-IDF", None, ["--ranker=word_tfidf"]),
     Variant("letter-trigram TF-IDF", None, ["--ranker=letter_tfidf"]),
-    Variant("linear, 256 (the default)", []),
-    Variant("linear, 128", ["--embedding_dim=128"]),
-    Variant("linear, tanh", ["--activation=tanh"]),
-    Variant("linear, fitted lexical part", ["--lexical=auto"]),
-    Variant("linear, lexical part of .15", ["--lexical=0.15"]),
-    Variant("linear, letters alone", ["--features=letters"]),
-    Variant("linear, letters+words", ["--features=letters+words"]),
-    Variant("linear, letters+words+bigrams",
-            ["--features=letters+words+bigrams"]),
-    Variant("linear, bigrams of one pair, too",
-            ["--min_bigram_count=1", "--max_bigrams=0"]),
-    Variant("linear, 20,000 bigrams", ["--max_bigrams=20000"]),
-    Variant("linear, constant rate", ["--learning_rate_decay=none"]),
-    Variant("linear, typos in 20 % of the queries", ["--query_typos=0.2"]),
-    Variant("linear, logQ correction of .5", ["--logq=0.5"]),
-    Variant("linear, separate towers", ["--noshared_towers"]),
-    Variant("linear, shown but not clicked",
-            ["--hard_negatives=4", "{judged}"]),
-    Variant("linear + 0.3 BM25", [],
-            ["--ranker=model", "--hybrid=bm25", "--hybrid_weight=0.3"]),
-    Variant("dssm", ["--tower=dssm"]),
-    Variant("dssm, one hidden layer, 256",
-            ["--tower=dssm", "--hidden=300", "--embedding_dim=256"]),
-    Variant("dssm, words", ["--tower=dssm", "--features=words"]),
-    Variant("dssm, letters+words",
-            ["--tower=dssm", "--features=letters+words"]),
-    Variant("dssm, letter 2-grams", ["--tower=dssm", "--ngram_length=2"]),
-    Variant("dssm, letter 4-grams", ["--tower=dssm", "--ngram_length=4"]),
-    Variant("dssm, 4,096 hash buckets",
-            ["--tower=dssm", "--hash_buckets=4096"]),
-    Variant("dssm, separate towers", ["--tower=dssm", "--noshared_towers"]),
-    Variant("dssm, 4 uniform negatives",
-            ["--tower=dssm", "--negative_sampling=uniform", "--negatives=4"]),
-    Variant("dssm, shown but not clicked",
-            ["--tower=dssm", "--hard_negatives=4", "{judged}"]),
-    Variant("dssm, gamma 10", ["--tower=dssm", "--gamma=10"]),
-    Variant("dssm, gamma 20", ["--tower=dssm", "--gamma=20"]),
-    Variant("dssm, rate falls to 0",
-            ["--tower=dssm", "--learning_rate_decay=linear"]),
+    Variant(DEFAULT, []),
+    Variant(TOWER_OF_DEFAULT, [], ["--ranker=tower"]),
+    tower("linear, the recipe before (letters, constant rate)",
+          "--features=letters", "--learning_rate_decay=none"),
+    tower("linear, 128", "--embedding_dim=128"),
+    tower("linear, tanh", "--activation=tanh"),
+    tower("linear, letters alone", "--features=letters"),
+    tower("linear, letters+words", "--features=letters+words"),
+    tower("linear, letters+words+bigrams", "--features=letters+words+bigrams"),
+    tower("linear, 20,000 bigrams", "--max_bigrams=20000"),
+    tower("linear, constant rate", "--learning_rate_decay=none"),
+    tower("linear, typos in 20 % of the queries", "--query_typos=0.2"),
+    tower("linear, logQ correction of .5", "--logq=0.5"),
+    tower("linear, separate towers", "--noshared_towers"),
+    tower("linear, shown but not clicked", "--hard_negatives=4", "{judged}"),
+    tower("dssm", "--tower=dssm"),
+    tower("dssm, one hidden layer, 256",
+          "--tower=dssm", "--hidden=300", "--embedding_dim=256"),
+    tower("dssm, words", "--tower=dssm", "--features=words"),
+    tower("dssm, letters", "--tower=dssm", "--features=letters"),
+    tower("dssm, letter 2-grams",
+          "--tower=dssm", "--features=letters", "--ngram_length=2"),
+    tower("dssm, letter 4-grams",
+          "--tower=dssm", "--features=letters", "--ngram_length=4"),
+    tower("dssm, 4,096 hash buckets",
+          "--tower=dssm", "--features=letters", "--hash_buckets=4096"),
+    tower("dssm, separate towers", "--tower=dssm", "--noshared_towers"),
+    tower("dssm, 4 uniform negatives",
+          "--tower=dssm", "--negative_sampling=uniform", "--negatives=4"),
+    tower("dssm, shown but not clicked",
+          "--tower=dssm", "--hard_negatives=4", "{judged}"),
+    tower("dssm, gamma 10", "--tower=dssm", "--gamma=10"),
     Variant("preset dssm2013", ["--preset=dssm2013"]),
-    Variant("clsm, window 1", ["--tower=clsm", "--window=1"]),
-    Variant("clsm, window 3", ["--tower=clsm", "--window=3"]),
-    Variant("clsm, window 5", ["--tower=clsm", "--window=5"]),
+    tower("clsm, window 1", "--tower=clsm", "--window=1"),
+    tower("clsm, window 3", "--tower=clsm", "--window=3"),
+    tower("clsm, window 5", "--tower=clsm", "--window=5"),
     Variant("preset clsm2014", ["--preset=clsm2014"]),
     Variant("ssi, low rank", ["--tower=ssi"]),
     Variant("ssi, 1,000 dense words", ["--tower=ssi", "--ssi_dense_words=1000"]),
@@ -100,6 +102,7 @@ class Collection:
     def __init__(self, options):
         self.options = options
         self.results = pathlib.Path(options.results)
+        self.models = tempfile.TemporaryDirectory()
         self.done = {}
         if self.results.exists():
             for line in self.results.read_text().splitlines():
@@ -137,29 +140,39 @@ class Collection:
 
     def train_and_evaluate(self, result):
         o = self.options
+        model = []
+        if result["train"] is not None:
+            folder = self.train(result["train"], result["seed"])
+            if folder is None:
+                return None
+            model = [f"--model_dir={folder}"]
         with tempfile.TemporaryDirectory() as folder:
-            model = []
-            if result["train"] is not None:
-                model = [f"--model_dir={folder}/model"]
-                trained = self.call(
-                    "semrank-train", f"--train={o.train}", *model,
-                    f"--epochs={o.epochs}", f"--seed={result['seed']}",
-                    f"--threads={o.threads}", "--valid_fraction=0",
-                    *result["train"])
-                if trained is None:
-                    return None
+            per_query = pathlib.Path(folder, "per_query.tsv")
             table = self.call(
                 "semrank-eval", *model, f"--docs={o.docs}",
                 f"--queries={o.queries}", f"--qrels={o.qrels}",
                 f"--candidates={o.candidates}", "--output=json",
-                f"--per_query={folder}/per_query.tsv", *result["evaluate"])
+                f"--per_query={per_query}", *result["evaluate"])
             if table is None:
                 return None
-            lines = pathlib.Path(folder, "per_query.tsv").read_text(encoding="utf-8").splitlines()
-            values = [line.split("\t") for line in lines]
-            return {"metrics": json.loads(table)["metrics"],
-                    "per_query": {query: float(value) for query, metric, value in values
-                                  if metric == "ndcg@10"}}
+            lines = per_query.read_text(encoding="utf-8").splitlines()
+        values = [line.split("\t") for line in lines]
+        return {"metrics": json.loads(table)["metrics"],
+                "per_query": {query: float(value) for query, metric, value in values
+                              if metric == "ndcg@10"}}
+
+    def train(self, flags, seed):
+        """The folder of a model, which rankers of the same flags share; None
+        when the build refuses the flags."""
+        o = self.options
+        folder = pathlib.Path(self.models.name, "".join(flags).replace("/", "_") + f".{seed}")
+        if folder.exists():
+            return folder
+        trained = self.call(
+            "semrank-train", f"--train={o.train}", f"--model_dir={folder}",
+            f"--epochs={o.epochs}", f"--seed={seed}",
+            f"--threads={o.threads}", "--valid_fraction=0", *flags)
+        return None if trained is None else folder
 
     def call(self, program, *arguments):
         """What the program prints; None when it does not know a flag or value
@@ -228,7 +241,7 @@ def parse_arguments():
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--variants", default="",
                         help="names with semicolons between them (default: all)")
-    parser.add_argument("--reference", default="linear, 256 (the default)",
+    parser.add_argument("--reference", default=TOWER_OF_DEFAULT,
                         help="the variant that the others are tested against")
     parser.add_argument("--bin", default=str(ROOT / "build/release/bin"))
     return parser.parse_args()

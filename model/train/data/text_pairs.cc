@@ -7,6 +7,8 @@
 #include <numeric>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "model/base/interrupt.h"
@@ -173,6 +175,63 @@ std::vector<TextPair> HoldOutQueries(double fraction, std::uint64_t seed,
   std::vector<TextPair> held_out(first_held_out, pairs.end());
   pairs.erase(first_held_out, pairs.end());
   return held_out;
+}
+
+namespace {
+
+// The connected components of the click graph, whose nodes are queries and
+// titles.
+class ClickComponents {
+ public:
+  explicit ClickComponents(std::span<const TextPair> pairs) {
+    for (const TextPair& pair : pairs) {
+      parents_[Root(pair.query)] = Root(pair.title);
+    }
+  }
+  // A text that stands for the component of `text`.
+  TextId Root(TextId text) {
+    TextId root = text;
+    while (true) {
+      const TextId parent = parents_.try_emplace(root, root).first->second;
+      if (parent == root) break;
+      root = parent;
+    }
+    while (text != root) text = std::exchange(parents_[text], root);
+    return root;
+  }
+
+ private:
+  absl::flat_hash_map<TextId, TextId> parents_;
+};
+
+}  // namespace
+
+std::vector<TextPair> HoldOutComponents(double share, std::uint64_t seed,
+                                        std::vector<TextPair>& pairs) {
+  ClickComponents components(pairs);
+  absl::flat_hash_map<TextId, std::size_t> num_pairs;
+  std::vector<TextId> roots;
+  for (const TextPair& pair : pairs) {
+    const TextId root = components.Root(pair.query);
+    if (++num_pairs[root] == 1) roots.push_back(root);
+  }
+  Random random(seed, RandomPurpose::kLexicalFit, /*index=*/1);
+  Shuffle(random, roots);
+  auto left =
+      static_cast<std::size_t>(share * static_cast<double>(pairs.size()));
+  absl::flat_hash_set<TextId> held_out;
+  for (const TextId root : roots) {
+    if (num_pairs[root] > left) continue;
+    left -= num_pairs[root];
+    held_out.insert(root);
+  }
+  const auto first =
+      std::ranges::stable_partition(pairs, [&](const TextPair& pair) {
+        return !held_out.contains(components.Root(pair.query));
+      });
+  std::vector<TextPair> taken(first.begin(), first.end());
+  pairs.erase(first.begin(), first.end());
+  return taken;
 }
 
 }  // namespace semrank

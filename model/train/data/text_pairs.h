@@ -92,6 +92,14 @@ class ClickedTitles {
 std::vector<TextPair> HoldOutQueries(double fraction, std::uint64_t seed,
                                      std::vector<TextPair>& pairs);
 
+// Takes at most `share` of the pairs out of `pairs`: whole connected components
+// of the click graph, whose nodes are queries and titles, in random order. So
+// neither the queries nor the titles that are taken stand on the other side.
+// A component larger than what is left to take stays; if all pairs are one
+// component, nothing is taken.
+std::vector<TextPair> HoldOutComponents(double share, std::uint64_t seed,
+                                        std::vector<TextPair>& pairs);
+
 }  // namespace semrank
 
 #endif  // SEMRANK_MODEL_TRAIN_DATA_TEXT_PAIRS_H_

@@ -60,6 +60,7 @@ TrainOptions DefaultOptions(v1::TowerKind tower) {
     if (tower != v1::TOWER_KIND_CLSM) {
       options.features.kind = v1::FEATURE_KIND_LETTERS_AND_BIGRAMS;
     }
+    options.features.lexical = "auto";
     options.optimizer.decay = v1::LEARNING_RATE_DECAY_COSINE;
     options.epochs = 12;
     // The last steps of a falling rate are the best: none is left out.

@@ -1,5 +1,7 @@
 #include "model/train/run/lexical_weight.h"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
@@ -25,27 +27,34 @@ namespace {
 // Few queries need a larger share of them, so that w is not left to chance.
 constexpr std::size_t kFewQueries = 1000;
 
+// Of the pairs, by components, and as much again of the queries.
 double HeldOutShare(const TrainingData& data) {
-  return DistinctQueries(data.train_pairs).size() <= kFewQueries ? 0.25 : 0.1;
+  return DistinctQueries(data.train_pairs).size() <= kFewQueries ? 0.125 : 0.05;
 }
 
-// Takes the pairs of some queries out of `data` while it lives.
+// Takes the pairs to fit on out of `data` while it lives.
 class WithoutHeldOut {
  public:
   WithoutHeldOut(double share, std::uint64_t seed, TrainingData& data)
       : data_(data),
         all_(data.train_pairs),
-        held_out_(HoldOutQueries(share, seed, data.train_pairs)) {}
+        components_(HoldOutComponents(share, seed, data.train_pairs)),
+        queries_(HoldOutQueries(share, seed, data.train_pairs)) {}
   ~WithoutHeldOut() { data_.train_pairs = std::move(all_); }
   WithoutHeldOut(const WithoutHeldOut&) = delete;
   WithoutHeldOut& operator=(const WithoutHeldOut&) = delete;
 
-  std::span<const TextPair> held_out() const { return held_out_; }
+  // Pairs whose queries and titles are new to the towers, and pairs whose
+  // queries are.
+  std::array<std::span<const TextPair>, 2> held_out() const {
+    return {components_, queries_};
+  }
 
  private:
   TrainingData& data_;
   std::vector<TextPair> all_;
-  std::vector<TextPair> held_out_;
+  std::vector<TextPair> components_;
+  std::vector<TextPair> queries_;
 };
 
 // Options of the pass. A shorter one leaves the cosines of the towers, and so
@@ -85,9 +94,10 @@ absl::Status TrainOnePass(const TrainOptions& options, BatchSource& batches,
   return absl::OkStatus();
 }
 
+// The mean over the samples, each a kind of pairs, that are not empty.
 absl::StatusOr<double> Fit(const TrainOptions& options,
                            const TrainingData& data,
-                           std::span<const TextPair> held_out,
+                           std::span<const std::span<const TextPair>> held_out,
                            std::vector<TensorView> weights) {
   const v1::ModelConfig config = DescribeModel(options, data.featurizer);
   SEMRANK_ASSIGN_OR_RETURN(const auto model,
@@ -95,14 +105,23 @@ absl::StatusOr<double> Fit(const TrainOptions& options,
   SEMRANK_ASSIGN_OR_RETURN(
       const auto lexical,
       LexicalPart::Create({.idf = data.lexical_idf.data()}, nullptr));
-  const ScoredPairs pairs = ScoreHeldOutPairs({.texts = *data.texts,
-                                               .held_out = held_out,
-                                               .titles = data.titles,
-                                               .seed = options.seed},
-                                              *model, *lexical);
-  const double weight = FitLexicalWeight(pairs);
+  double sum = 0;
+  int num_samples = 0;
+  std::size_t num_pairs = 0;
+  for (const std::span<const TextPair> sample : held_out) {
+    if (sample.empty()) continue;
+    const ScoredPairs pairs = ScoreHeldOutPairs({.texts = *data.texts,
+                                                 .held_out = sample,
+                                                 .titles = data.titles,
+                                                 .seed = options.seed},
+                                                *model, *lexical);
+    sum += FitLexicalWeight(pairs);
+    num_pairs += pairs.num_pairs();
+    ++num_samples;
+  }
+  const double weight = num_samples == 0 ? 0 : sum / num_samples;
   absl::FPrintF(stderr, "lexical weight %.3f, fitted on %d held-out pairs\n",
-                weight, pairs.num_pairs());
+                weight, num_pairs);
   return weight;
 }
 
@@ -140,7 +159,8 @@ absl::StatusOr<double> FitLexicalWeightByTraining(const TrainOptions& options,
 absl::StatusOr<double> FitLexicalWeightOfModel(
     const TrainOptions& options, const TrainingData& data,
     std::vector<TensorView> weights) {
-  return Fit(options, data, data.valid_pairs, std::move(weights));
+  const std::span<const TextPair> held_out = data.valid_pairs;
+  return Fit(options, data, {&held_out, 1}, std::move(weights));
 }
 
 }  // namespace semrank
