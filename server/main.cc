@@ -83,12 +83,13 @@ absl::StatusOr<Listeners> Listen(const ServerOptions& options,
   Listeners listeners;
   SEMRANK_ASSIGN_OR_RETURN(
       listeners.http,
-      HttpServer::Start(options.http_address, std::move(pages),
-                        JsonApi(parts, {options.limits.max_http_body_bytes,
-                                        HttpCallsAllowed(options.security)}),
-                        {.tls = tls,
-                         .calls_need_certificate =
-                             HttpCallsNeedCertificate(options.security)}));
+      HttpServer::Start(
+          options.http_address, std::move(pages),
+          JsonApi(parts, {options.limits.max_http_body_bytes,
+                          HttpCallsAllowed(options.security)}),
+          {.tls = tls,
+           .calls_need_certificate = HttpCallsNeedCertificate(options.security),
+           .cors_origins = options.security.cors_origins}));
   const RpcServerOptions rpc_options = {options.listen_address, tls};
   SEMRANK_ASSIGN_OR_RETURN(listeners.rpc, RpcServer::Start(rpc_options, parts));
   if (!options.security.health_address.empty()) {

@@ -47,6 +47,7 @@ struct SecurityOptions {
   std::string api_keys_file = {};   // empty = no keys
   std::string health_address = {};  // empty = no listener of its own
   HttpCallPolicy http_calls = HttpCallPolicy::kAuto;
+  std::vector<std::string> cors_origins = {};  // empty = none but the server's
 };
 
 enum class LogFormat { kText, kJson };

@@ -45,7 +45,8 @@ constexpr const char* kRejectReasons[] = {"OVERLOADED",
                                           "MESSAGE_TOO_LARGE",
                                           "METADATA_TOO_LARGE",
                                           "MISSING_CERTIFICATE",
-                                          "HTTP_CALLS_OFF"};
+                                          "HTTP_CALLS_OFF",
+                                          "ORIGIN_NOT_ALLOWED"};
 
 // The buckets of gRPC's own latency metrics (proposal A66), in seconds.
 const prometheus::Histogram::BucketBoundaries& CallBuckets() {

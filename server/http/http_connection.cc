@@ -15,6 +15,8 @@
 #include "server/base/admission.h"
 #include "server/base/errors.h"
 #include "server/base/request_identity.h"
+#include "server/http/http_compression.h"
+#include "server/http/http_origins.h"
 
 namespace semrank {
 namespace {
@@ -25,6 +27,12 @@ namespace http = boost::beast::http;
 // Also bounds what a client may send ahead of the responses.
 constexpr std::uint32_t kMaxHeadBytes = 16'384;
 
+// What a body's stream gets at once, but for the last piece.
+constexpr std::size_t kPieceBytes = 262'144;
+
+// How long browsers may keep the answer to a preflight.
+constexpr int kPreflightSeconds = 600;
+
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
 HttpRefusal NoSuchCall() {
@@ -32,9 +40,9 @@ HttpRefusal NoSuchCall() {
                          "there is no such call")};
 }
 
-HttpRefusal NotPosted() {
+HttpRefusal WrongCallMethod(const char* methods) {
   return {405, MakeError(absl::StatusCode::kUnimplemented, "NOT_IMPLEMENTED",
-                         "calls are made with POST only")};
+                         absl::StrCat("this call takes ", methods, " only"))};
 }
 
 HttpRefusal NoCertificate() {
@@ -99,6 +107,16 @@ std::string FormatHead(const HttpResponse& response, bool keep_alive) {
     absl::StrAppendFormat(&head, "%s: %s\r\n", name, value);
   }
   return head + "\r\n";
+}
+
+// Lets the page read the response and what calls say in headers.
+void AddCorsHeaders(const std::string& origin, HttpResponse& response) {
+  response.headers.emplace_back("Access-Control-Allow-Origin", origin);
+  response.headers.emplace_back("Vary", "Origin");
+  response.headers.emplace_back(
+      "Access-Control-Expose-Headers",
+      absl::StrCat("Retry-After, ", kRequestIdHeader.data(), ", ",
+                   kTraceparentHeader.data()));
 }
 
 }  // namespace
@@ -190,6 +208,7 @@ void HttpConnection::Close() {
 }
 
 void HttpConnection::StartRequest() {
+  body_stream_.reset();
   parser_.emplace();
   parser_->header_limit(kMaxHeadBytes);
   // ReadBody sets the call's. (Beast takes none for zero.)
@@ -242,6 +261,10 @@ void HttpConnection::Parse() {
     if (error) return OnMalformed(error);
     if (state_ == State::kHead) return OnHead();
     if (parser_->is_done()) return OnBody();
+    if (body_stream_ != nullptr &&
+        parser_->get().body().size() >= kPieceBytes) {
+      return TakePiece();
+    }
   }
   Read();
 }
@@ -273,9 +296,14 @@ void HttpConnection::OnHead() {
         message[boost::beast::string_view(name.data(), name.size())];
     return std::string(value.data(), value.size());
   };
-  request_ = {.authorization = header("Authorization"),
+  request_ = {.is_get = message.method() == http::verb::get,
+              .authorization = header("Authorization"),
               .request_id = header(kRequestIdHeader),
               .traceparent = header(kTraceparentHeader)};
+  request_.client_left = [this] { return client_left_.load(); };
+  origin_ = header("Origin");
+  same_origin_ = IsSameOrigin(origin_, header("Host"));
+  accepts_gzip_ = AcceptsGzip(header("Accept-Encoding"));
   // Beast takes other encodings for no body: what follows would be read as the
   // next request, whereas a proxy may have taken it for this one's body.
   if (message.count(http::field::transfer_encoding) > 0 &&
@@ -285,6 +313,7 @@ void HttpConnection::OnHead() {
   const std::string_view target(message.target().data(),
                                 message.target().size());
   const std::string_view path = target.substr(0, target.find('?'));
+  if (RespondToPreflight(path)) return;
   call_ = connections_.routes.FindCall(path);
   if (call_ != nullptr) return OnCall();
   const HttpPage* const page = connections_.routes.FindPage(path);
@@ -299,11 +328,19 @@ void HttpConnection::OnHead() {
 void HttpConnection::OnCall() {
   connections_.in_flight.Begin();
   in_flight_ = true;
-  if (!call_->handle) return Respond(call_->refuse(request_, NoSuchCall()));
-  if (parser_->get().method() != http::verb::post) {
-    HttpResponse response = call_->refuse(request_, NotPosted());
-    response.headers.emplace_back("Allow", "POST");
+  if (!call_->handle && !call_->open_stream) {
+    return Respond(call_->refuse(request_, NoSuchCall()));
+  }
+  if (parser_->get().method() != http::verb::post &&
+      !(call_->takes_get && request_.is_get)) {
+    const char* const methods = call_->takes_get ? "GET, POST" : "POST";
+    HttpResponse response = call_->refuse(request_, WrongCallMethod(methods));
+    response.headers.emplace_back("Allow", methods);
     return Respond(std::move(response));
+  }
+  if (!origin_.empty() && !same_origin_ &&
+      !IsAllowedOrigin(origin_, connections_.options.cors_origins)) {
+    return Respond(call_->refuse(request_, {403, OriginNotAllowed()}));
   }
   if (connections_.options.calls_need_certificate &&
       !stream_.has_client_certificate()) {
@@ -321,12 +358,16 @@ void HttpConnection::OnCall() {
 }
 
 void HttpConnection::ReadBody() {
-  const auto max_bytes = static_cast<std::uint64_t>(call_->max_body_bytes);
-  if (parser_->content_length().value_or(0) > max_bytes) {
-    return Respond(RefuseBody(413, BodyTooLarge(call_->max_body_bytes)));
+  if (call_->open_stream) {
+    body_stream_ = call_->open_stream(request_);
+  } else {
+    const auto max_bytes = static_cast<std::uint64_t>(call_->max_body_bytes);
+    if (parser_->content_length().value_or(0) > max_bytes) {
+      return Respond(RefuseBody(413, BodyTooLarge(call_->max_body_bytes)));
+    }
+    parser_->body_limit(max_bytes);
   }
   if (parser_->is_done()) return OnBody();
-  parser_->body_limit(max_bytes);
   AwaitClient(State::kBody, connections_.options.timeouts.body);
   const auto expect = parser_->get()[http::field::expect];
   if (!absl::EqualsIgnoreCase({expect.data(), expect.size()}, "100-continue")) {
@@ -343,15 +384,64 @@ void HttpConnection::ReadBody() {
 }
 
 void HttpConnection::OnBody() {
+  if (body_stream_ != nullptr) return TakePiece();
   request_.body = std::move(parser_->get().body());
-  request_.client_left = [this] { return client_left_.load(); };
   Run([this] { return call_->handle(request_); });
+}
+
+void HttpConnection::TakePiece() {
+  StopWaiting();
+  state_ = State::kHandler;
+  Read();
+  std::string piece = std::exchange(parser_->get().body(), {});
+  asio::post(connections_.workers, [self = shared_from_this(),
+                                    piece = std::move(piece),
+                                    last = parser_->is_done()]() mutable {
+    auto response = self->body_stream_->Take(std::move(piece), last);
+    if (response.has_value() && self->accepts_gzip_) Compress(*response);
+    const auto io = self->deadline_.get_executor();
+    asio::post(
+        io, [self = std::move(self), response = std::move(response)]() mutable {
+          self->OnPieceTaken(std::move(response));
+        });
+  });
+}
+
+void HttpConnection::OnPieceTaken(std::optional<HttpResponse> response) {
+  if (state_ == State::kClosed) {
+    if (!response.has_value()) RefuseBody(408, BodyCutOff());
+    return EndCall();
+  }
+  if (response.has_value()) return Respond(*std::move(response));
+  AwaitClient(State::kBody, connections_.options.timeouts.body);
+  // What the client sent before it ended may still be unparsed, but not more
+  // than is read ahead: a body that has no end.
+  if (client_left_) return OnClientEnded();
+  Parse();
 }
 
 HttpResponse HttpConnection::RefuseBody(int http_code,
                                         const absl::Status& status) {
   return call_->refuse(request_, {http_code, status, /*admitted=*/true,
                                   absl::Now() - admit_time_});
+}
+
+bool HttpConnection::RespondToPreflight(std::string_view path) {
+  const HttpRoutes& routes = connections_.routes;
+  if (parser_->get().method() != http::verb::options || same_origin_ ||
+      !IsAllowedOrigin(origin_, connections_.options.cors_origins) ||
+      (routes.FindCall(path) == nullptr && routes.FindPage(path) == nullptr)) {
+    return false;
+  }
+  Respond({.status = 204,
+           .headers = {
+               {"Access-Control-Allow-Methods", "GET, POST"},
+               {"Access-Control-Allow-Headers",
+                absl::StrCat("Authorization, Content-Type, ",
+                             kRequestIdHeader.data(), ", ",
+                             kTraceparentHeader.data())},
+               {"Access-Control-Max-Age", absl::StrCat(kPreflightSeconds)}}});
+  return true;
 }
 
 void HttpConnection::Run(HttpPage handler) {
@@ -361,6 +451,7 @@ void HttpConnection::Run(HttpPage handler) {
   asio::post(connections_.workers, [self = shared_from_this(),
                                     handler = std::move(handler)]() mutable {
     HttpResponse response = handler();
+    if (self->accepts_gzip_) Compress(response);
     const auto io = self->deadline_.get_executor();
     asio::post(
         io, [self = std::move(self), response = std::move(response)]() mutable {
@@ -383,6 +474,10 @@ void HttpConnection::Respond(HttpResponse response) {
   // The unread rest of a body would be read as the next request.
   keep_alive_ = keep_alive_ && parser_->is_done() && !client_left_;
   if (std::exchange(has_place_, false)) --connections_.num_calls;
+  if (!origin_.empty() && !same_origin_ &&
+      IsAllowedOrigin(origin_, connections_.options.cors_origins)) {
+    AddCorsHeaders(origin_, response);
+  }
   AwaitClient(State::kResponse, connections_.options.timeouts.response);
   response_head_ = FormatHead(response, keep_alive_);
   response_body_ = std::move(response.body);

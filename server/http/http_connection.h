@@ -11,7 +11,6 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/string_body.hpp>
 #include <cstddef>
 #include <functional>
 #include <list>
@@ -19,9 +18,11 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "absl/time/time.h"
 #include "model/base/mutex.h"
+#include "server/http/http_body.h"
 #include "server/http/http_options.h"
 #include "server/http/http_routes.h"
 #include "server/http/http_stream.h"
@@ -97,9 +98,15 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void OnCall();
   void ReadBody();
   void OnBody();
+  // Hands what has come of the body to its stream.
+  void TakePiece();
+  void OnPieceTaken(std::optional<HttpResponse> response);
   // The response to a body that is not accepted; counts the admitted call.
   HttpResponse RefuseBody(int http_code, const absl::Status& status);
 
+  // Answers what a browser asks before a page's call; false = it is no such
+  // question.
+  bool RespondToPreflight(std::string_view path);
   void Run(HttpPage handler);
   void OnHandled(HttpResponse response);
   void Respond(HttpResponse response);
@@ -127,11 +134,13 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   std::atomic<bool> client_left_ = false;  // handlers read it
 
   // The current request. Each needs a parser of its own.
-  std::optional<
-      boost::beast::http::request_parser<boost::beast::http::string_body>>
-      parser_;
+  std::optional<boost::beast::http::request_parser<HttpBody>> parser_;
   HttpRequest request_;
+  std::string origin_;        // of the page that makes it; empty = no page
+  bool same_origin_ = false;  // it is a page of this server
+  bool accepts_gzip_ = false;
   const HttpCall* call_ = nullptr;
+  std::unique_ptr<HttpBodyStream> body_stream_;
   bool idle_ = false;  // no byte of the request has come
   bool keep_alive_ = false;
   bool in_flight_ = false;  // counted in connections_.in_flight

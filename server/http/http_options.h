@@ -2,6 +2,9 @@
 #ifndef SEMRANK_SERVER_HTTP_HTTP_OPTIONS_H_
 #define SEMRANK_SERVER_HTTP_HTTP_OPTIONS_H_
 
+#include <string>
+#include <vector>
+
 #include "absl/time/time.h"
 #include "server/auth/tls_files.h"
 
@@ -14,6 +17,7 @@ inline constexpr int kMaxHttpCalls = 24;
 // spreads its bytes.
 struct HttpTimeouts {
   absl::Duration head = absl::Seconds(10);  // TLS handshake and request head
+  // Of a body's stream: each piece.
   absl::Duration body = absl::Seconds(10);
   absl::Duration response = absl::Seconds(30);
   absl::Duration idle = absl::Seconds(60);  // between two requests
@@ -27,6 +31,9 @@ struct HttpServerOptions {
   const TlsCertificates* tls = nullptr;
   // Calls (not pages) are 403 unless the client presented a certificate.
   bool calls_need_certificate = false;
+  // Origins of web pages that may make calls, beside the server's own: HTTP
+  // serves no other page's calls (http_origins).
+  std::vector<std::string> cors_origins = {};
   // At once. A further connection closes the one that has kept the server
   // waiting longest.
   int max_connections = 192;

@@ -20,7 +20,8 @@ HttpResponse HttpRoutes::NotFound() const {
   std::string body = "no such page; there are:\n";
   for (const auto& [path, page] : pages) body += path + "\n";
   for (const auto& [path, call] : calls) {
-    if (call.handle) body += "POST " + path + "\n";
+    if (!call.handle && !call.open_stream) continue;
+    body += (call.takes_get ? "GET, POST " : "POST ") + path + "\n";
   }
   return {.status = 404, .body = std::move(body)};
 }

@@ -1,14 +1,16 @@
-// What an HTTP server answers: pages for operators by path (GET and HEAD), and
-// calls (POST).
+// What an HTTP server answers: pages by path (GET and HEAD), and calls (POST,
+// some also GET).
 //
-//   Threads  pages and `handle` run in worker threads and may block; `admit`
-//            and `refuse` run in the I/O thread and must not.
+//   Threads  pages, `handle` and body streams run in worker threads and may
+//            block; `admit`, `open_stream` and `refuse` run in the I/O thread
+//            and must not.
 #ifndef SEMRANK_SERVER_HTTP_HTTP_ROUTES_H_
 #define SEMRANK_SERVER_HTTP_HTTP_ROUTES_H_
 
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +23,7 @@
 namespace semrank {
 
 struct HttpRequest {
+  bool is_get = false;
   // Headers; empty = absent.
   std::string authorization = {};
   std::string request_id = {};
@@ -50,18 +53,36 @@ struct HttpRefusal {
   absl::Duration time = {};
 };
 
-// One path that takes POST. Exactly one of the three makes the response of each
-// request, also where the client left before it could be sent.
+// Takes the body of one request piece by piece, as it comes, so that it may be
+// of any length. Take is called by one worker thread at a time.
+class HttpBodyStream {
+ public:
+  virtual ~HttpBodyStream() = default;
+
+  // The next piece; `last` with the final one, which may be empty and must get
+  // a response. An earlier response ends the call; what is left of the body is
+  // not read then.
+  virtual std::optional<HttpResponse> Take(std::string piece, bool last) = 0;
+};
+
+// One path of calls. Exactly one of `admit`, `refuse`, `handle` and the body's
+// stream makes the response of each request, also where the client left before
+// it could be sent.
 struct HttpCall {
-  std::int64_t max_body_bytes = 0;  // larger ones are 413
+  bool takes_get = false;           // beside POST
+  std::int64_t max_body_bytes = 0;  // larger ones are 413; not for streams
   // Sees the headers, before the body is read; a response ends the call.
   std::function<std::optional<HttpResponse>(const HttpRequest&)> admit = {};
-  // For another method (405), a missing client certificate (403), too many
-  // calls at once (429), and after `admit` a body that is too large (413), late
-  // or cut off (408), or malformed (400).
+  // For another method (405), a missing client certificate or a page of another
+  // origin (403), too many calls at once (429), and after `admit` a body that
+  // is too large (413), late or cut off (408), or malformed (400).
   std::function<HttpResponse(const HttpRequest&, const HttpRefusal&)> refuse =
       {};
+  // One of the two; neither = there is no such call.
   std::function<HttpResponse(const HttpRequest&)> handle = {};
+  // The request outlives the stream.
+  std::function<std::unique_ptr<HttpBodyStream>(const HttpRequest&)>
+      open_stream = {};
 };
 
 // By path. A path that ends with "/" stands for all others below it, which do

@@ -4,8 +4,12 @@
 #include <google/protobuf/util/json_util.h>
 #include <google/protobuf/util/type_resolver_util.h>
 
+#include <algorithm>
+#include <limits>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "model/base/status_macros.h"
 #include "server/base/errors.h"
 #include "server/requests/error_status.h"
 
@@ -17,9 +21,15 @@ namespace {
 
 constexpr char kUrlPrefix[] = "type.googleapis.com";
 
-// Whether brackets outside of strings are nested deeper than kMaxJsonDepth.
-// Protobuf's parser takes strings in either kind of quotes.
-bool IsTooDeep(std::string_view json) {
+struct JsonSize {
+  int depth = 0;               // that of the deepest value
+  std::size_t num_values = 1;  // a lower bound
+};
+
+// Counts brackets and commas outside of strings, up to the bounds. Protobuf's
+// parser takes strings in either kind of quotes.
+JsonSize Measure(std::string_view json, const JsonSize& bounds) {
+  JsonSize size;
   int depth = 0;
   char quote = '\0';
   for (std::size_t i = 0; i < json.size(); ++i) {
@@ -30,12 +40,16 @@ bool IsTooDeep(std::string_view json) {
     } else if (c == '"' || c == '\'') {
       quote = c;
     } else if (c == '[' || c == '{') {
-      if (++depth > kMaxJsonDepth) return true;
+      ++size.num_values;
+      size.depth = std::max(size.depth, ++depth);
+      if (depth > bounds.depth) break;
     } else if (c == ']' || c == '}') {
       --depth;
+    } else if (c == ',' && ++size.num_values > bounds.num_values) {
+      break;
     }
   }
-  return false;
+  return size;
 }
 
 }  // namespace
@@ -51,17 +65,27 @@ absl::StatusOr<std::string> ToJson(const google::protobuf::Message& message) {
   return json;
 }
 
+absl::Status CheckJsonSize(std::string_view json, std::size_t max_values,
+                           std::string_view name) {
+  const JsonSize size = Measure(json, {kMaxJsonDepth, max_values});
+  const bool too_deep = size.depth > kMaxJsonDepth;
+  if (!too_deep && size.num_values <= max_values) return absl::OkStatus();
+  const std::string limit =
+      too_deep ? absl::StrCat(kMaxJsonDepth) : absl::StrCat(max_values);
+  return MakeError(
+      absl::StatusCode::kInvalidArgument, kMalformedReason,
+      too_deep
+          ? absl::StrFormat(
+                "the body is nested deeper than the limit of %s levels", limit)
+          : absl::StrFormat("the body has over %s values, the limit", limit),
+      {{"message", std::string(name)}, {"limit", limit}});
+}
+
 absl::Status JsonToBytes(std::string_view json,
                          const google::protobuf::Descriptor& message,
                          std::string& bytes) {
-  if (IsTooDeep(json)) {
-    return MakeError(
-        absl::StatusCode::kInvalidArgument, kMalformedReason,
-        absl::StrFormat("the body is nested deeper than the limit of %d levels",
-                        kMaxJsonDepth),
-        {{"message", message.full_name()},
-         {"limit", absl::StrCat(kMaxJsonDepth)}});
-  }
+  SEMRANK_RETURN_IF_ERROR(CheckJsonSize(
+      json, std::numeric_limits<std::size_t>::max(), message.full_name()));
   static util::TypeResolver& resolver = *util::NewTypeResolverForDescriptorPool(
       kUrlPrefix, google::protobuf::DescriptorPool::generated_pool());
   const auto status = util::JsonToBinaryString(

@@ -7,6 +7,7 @@
 
 #include <google/protobuf/message.h>
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -21,6 +22,12 @@ absl::StatusOr<std::string> ToJson(const google::protobuf::Message& message);
 // Protobuf's parser bounds objects but not arrays.
 inline constexpr int kMaxJsonDepth = 32;
 
+// InvalidArgument MALFORMED_MESSAGE for JSON that is nested deeper, or has more
+// values than `max_values`, which bounds the memory that a parser may need.
+// `name` is what the body should be.
+absl::Status CheckJsonSize(std::string_view json, std::size_t max_values,
+                           std::string_view name);
+
 // The bytes of the `message` that `json` stands for, in one pass and without
 // the message itself. InvalidArgument MALFORMED_MESSAGE with the parser's
 // reason; unknown fields are an error, since most are misspelt.
@@ -30,6 +37,9 @@ absl::Status JsonToBytes(std::string_view json,
 
 // google.rpc.Status with its details.
 std::string StatusToJson(const absl::Status& status);
+inline std::string WriteStatus(const absl::Status& status, int /*http_code*/) {
+  return StatusToJson(status);
+}
 
 // The HTTP code of the same meaning.
 int ToHttpCode(absl::StatusCode code);

@@ -6,6 +6,15 @@
 
 namespace semrank {
 
+absl::Status CheckBeforeReading(const RequestWork& work,
+                                const ServerParts& parts) {
+  const Lifecycle& lifecycle = *parts.lifecycle;
+  SEMRANK_RETURN_IF_ERROR(work.needs_model() ? lifecycle.CheckAnswering()
+                                             : lifecycle.CheckNotStopping());
+  if (!work.refused_unread()) return absl::OkStatus();
+  return parts.admission->CheckRoom();
+}
+
 RequestRun::RequestRun(const ServerParts& parts,
                        std::unique_ptr<RequestWork> work)
     : parts_(parts),
@@ -19,14 +28,6 @@ absl::Duration RequestRun::TimeSinceReceived() const {
 void RequestRun::AddOwnTimes(StageTimes& times) const {
   times[Stage::kParse] += read_time_;
   times[Stage::kQueue] += queue_time_;
-}
-
-absl::Status RequestRun::CheckUnread() const {
-  const Lifecycle& lifecycle = *parts_.lifecycle;
-  SEMRANK_RETURN_IF_ERROR(work_->needs_model() ? lifecycle.CheckAnswering()
-                                               : lifecycle.CheckNotStopping());
-  if (!work_->refused_unread()) return absl::OkStatus();
-  return parts_.admission->CheckRoom();
 }
 
 void RequestRun::Start(std::string_view bytes) {

@@ -68,6 +68,11 @@ class RequestWork {
 // `parts` must outlive the work.
 using MakeWork = std::unique_ptr<RequestWork> (*)(const ServerParts& parts);
 
+// What refuses a request whatever its bytes say: the state of the server, no
+// room for even one text. To be asked before the bytes are touched.
+absl::Status CheckBeforeReading(const RequestWork& work,
+                                const ServerParts& parts);
+
 // A work that fills in a response of its own.
 template <typename Response>
 class ResponseWork : public RequestWork {
@@ -101,9 +106,10 @@ class RequestRun : public Caller {
   // `parts` must outlive the run.
   RequestRun(const ServerParts& parts, std::unique_ptr<RequestWork> work);
 
-  // What refuses a request whatever its bytes say; to be asked before they are
-  // touched. An error is for Refuse.
-  absl::Status CheckUnread() const;
+  // CheckBeforeReading; an error is for Refuse.
+  absl::Status CheckUnread() const {
+    return CheckBeforeReading(*work_, parts_);
+  }
   // Leads to one Done, now or later, in this thread or another. `bytes` must
   // stay valid until then.
   void Start(std::string_view bytes);

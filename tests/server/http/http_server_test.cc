@@ -127,6 +127,64 @@ TEST_F(HttpServerTest, SecondServerOnTheSamePortFailsToStart) {
                        HasSubstr(address() + " (--http_address)")));
 }
 
+TEST_F(HttpServerTest, LargeResponsesAreCompressedForThoseWhoAcceptIt) {
+  Serve();
+  const std::string body(9'999, 'x');
+  const HttpAnswer gzip = CallHttp(address(), "POST", "/call",
+                                   {"Accept-Encoding: br, gzip\r\n", body});
+  EXPECT_THAT(gzip.headers, HasSubstr("Content-Encoding: gzip\n"));
+  EXPECT_LT(gzip.body.size(), 100u);
+  EXPECT_TRUE(gzip.body.starts_with("\x1f\x8b"));
+  for (const char* accepted : {"identity", "gzip;q=0", "deflate, *;q=0"}) {
+    EXPECT_EQ(
+        CallHttp(address(), "POST", "/call",
+                 {"Accept-Encoding: " + std::string(accepted) + "\r\n", body})
+            .body,
+        body);
+  }
+  EXPECT_EQ(
+      CallHttp(address(), "GET", "/page", {"Accept-Encoding: gzip\r\n"}).body,
+      "hi");
+}
+
+// Pages of other origins.
+
+TEST_F(HttpServerTest, CallsOfOtherPagesAreRefused) {
+  Serve();
+  const std::string host = address().substr(0, address().rfind(':'));
+  EXPECT_EQ(
+      CallHttp(address(), "POST", "/call", {"Origin: http://evil.test\r\n"})
+          .status,
+      403);
+  EXPECT_EQ(
+      CallHttp(address(), "POST", "/call", {"Origin: http://" + host + "\r\n"})
+          .status,
+      200);
+  EXPECT_EQ(CallHttp(address(), "POST", "/call", {"Origin: null\r\n"}).status,
+            403);
+}
+
+TEST_F(HttpServerTest, PreflightIsAnsweredForAllowedOriginsOnly) {
+  const std::string origin = "Origin: https://shop.test\r\n";
+  const std::string ask = origin + "Access-Control-Request-Method: POST\r\n";
+  Serve();
+  EXPECT_EQ(CallHttp(address(), "OPTIONS", "/call", {ask}).status, 405);
+  Serve({.cors_origins = {"https://shop.test"}});
+  const HttpAnswer answer = CallHttp(address(), "OPTIONS", "/call", {ask});
+  EXPECT_EQ(answer.status, 204);
+  EXPECT_THAT(answer.headers,
+              HasSubstr("Access-Control-Allow-Origin: https://shop.test\n"));
+  EXPECT_THAT(answer.headers, HasSubstr("Access-Control-Allow-Headers: "
+                                        "Authorization, Content-Type"));
+  const HttpAnswer call = CallHttp(address(), "POST", "/call", {origin});
+  EXPECT_EQ(call.status, 200);
+  EXPECT_THAT(call.headers, HasSubstr("Access-Control-Allow-Origin"));
+  EXPECT_EQ(
+      CallHttp(address(), "OPTIONS", "/call", {"Origin: https://evil.test\r\n"})
+          .status,
+      405);
+}
+
 struct MalformedCase {
   std::string name;
   std::string request;

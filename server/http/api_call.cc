@@ -1,0 +1,236 @@
+#include "server/http/api_call.h"
+
+#include <future>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/time/clock.h"
+#include "model/base/status_macros.h"
+#include "server/base/errors.h"
+#include "server/base/request_identity.h"
+#include "server/base/request_log.h"
+#include "server/http/json_messages.h"
+#include "server/requests/error_status.h"
+
+namespace semrank {
+namespace {
+
+// How long a request may take.
+constexpr absl::Duration kMaxTime = absl::Seconds(60);
+
+// A request whose caller waits for it in a thread of its own.
+class AwaitedRun final : private RequestRun {
+ public:
+  // `bytes` and `write` must outlive the run.
+  AwaitedRun(const ServerParts& parts, std::unique_ptr<RequestWork> work,
+             const std::function<bool()>& client_left,
+             const ApiCall::Write& write)
+      : RequestRun(parts, std::move(work)),
+        client_left_(client_left),
+        write_(write) {}
+
+  absl::StatusOr<std::string> Await(const absl::StatusOr<std::string>& bytes) {
+    std::future<absl::Status> done = done_->get_future();
+    if (bytes.ok()) {
+      Start(*bytes);
+    } else {
+      Refuse(bytes.status());
+    }
+    const absl::Status status = done.get();
+    if (absl::IsCancelled(status) && server_ends()) {
+      return Lifecycle::DrainingError();
+    }
+    SEMRANK_RETURN_IF_ERROR(status);
+    return std::move(body_);
+  }
+
+ private:
+  absl::Time deadline() const override { return deadline_; }
+  // Also when the server has no more time for it.
+  bool cancelled() const override {
+    return server_ends() || (client_left_ && client_left_());
+  }
+  bool server_ends() const {
+    return parts().lifecycle->state() == Lifecycle::State::kEnding;
+  }
+  absl::Status SerializeResponse(
+      const google::protobuf::MessageLite& response) override {
+    StageClock clock;
+    // Every response of the API is a full message; "lite" ones know no JSON.
+    SEMRANK_ASSIGN_OR_RETURN(
+        body_,
+        write_(dynamic_cast<const google::protobuf::Message&>(response)));
+    parts().metrics->RecordStage(Stage::kSerialize, clock.Lap());
+    return absl::OkStatus();
+  }
+  void Done(const absl::Status& status) override {
+    // Await may return, and this run end, as soon as the value is set.
+    const std::shared_ptr<std::promise<absl::Status>> done = done_;
+    done->set_value(status);
+  }
+
+  const std::function<bool()>& client_left_;
+  const ApiCall::Write& write_;
+  const absl::Time deadline_ = absl::Now() + kMaxTime;
+  std::string body_;
+  const std::shared_ptr<std::promise<absl::Status>> done_ =
+      std::make_shared<std::promise<absl::Status>>();
+};
+
+// Whole seconds, at least one.
+std::string RetryAfter(const std::string& pushback_ms) {
+  std::int64_t milliseconds = 0;
+  if (!absl::SimpleAtoi(pushback_ms, &milliseconds)) return "1";
+  return std::to_string((milliseconds + 999) / 1'000);
+}
+
+// The response's head, without a body.
+HttpResponse MakeHead(const absl::Status& status, int http_code,
+                      const RequestIdentity& identity) {
+  HttpResponse response;
+  response.status = http_code;
+  response.content_type = "application/json";
+  response.headers = {{std::string(kRequestIdHeader), identity.request_id}};
+  if (!identity.traceparent.empty()) {
+    response.headers.emplace_back(kTraceparentHeader, identity.traceparent);
+  }
+  const std::optional<std::string> pushback = RetryDelayMillis(status);
+  if (pushback.has_value()) {
+    response.headers.emplace_back("Retry-After", RetryAfter(*pushback));
+  }
+  if (absl::IsUnauthenticated(status)) {
+    response.headers.emplace_back("WWW-Authenticate", "Bearer");
+  }
+  return response;
+}
+
+void Remember(RequestLog* log, std::string_view name,
+              const absl::Status& status, absl::Duration time,
+              const RequestIdentity& identity) {
+  if (log == nullptr) return;
+  log->Record(
+      {.method = name, .identity = identity, .status = status, .time = time});
+}
+
+}  // namespace
+
+ApiCall::ApiCall(const ServerParts& parts, const ApiOptions& options,
+                 ApiRoute route)
+    : parts_(parts),
+      options_(options),
+      route_(std::move(route)),
+      metrics_(parts.metrics->AddRpc(route_.service, route_.method, "http")) {}
+
+absl::StatusOr<std::string> ApiCall::Run(
+    std::unique_ptr<RequestWork> work, const HttpRequest& request,
+    const absl::StatusOr<std::string>& bytes, const Write& write) const {
+  AwaitedRun run(parts_, std::move(work), request.client_left, write);
+  return run.Await(bytes);
+}
+
+std::string ApiCall::ErrorBody(const absl::Status& status) const {
+  return route_.write_error(status, ToHttpCode(status.code()));
+}
+
+HttpResponse ApiCall::MakeResponse(const HttpRequest& request, Outcome outcome,
+                                   int http_code) const {
+  const RequestIdentity identity =
+      MakeRequestIdentity(request.request_id, request.traceparent);
+  metrics_.Handled(outcome.status.code(), outcome.time);
+  Remember(parts_.request_log,
+           (request.is_get ? "GET " : "POST ") + route_.path, outcome.status,
+           outcome.time, identity);
+  HttpResponse response = MakeHead(outcome.status, http_code, identity);
+  response.content_type = outcome.content_type;
+  response.body = std::move(outcome.body);
+  if (response.body.empty()) {
+    response.body = route_.write_error(outcome.status, http_code) + "\n";
+  }
+  return response;
+}
+
+HttpResponse ApiCall::Finish(const HttpRequest& request,
+                             Outcome outcome) const {
+  const int http_code = ToHttpCode(outcome.status.code());
+  return MakeResponse(request, std::move(outcome), http_code);
+}
+
+// For what never became a run, which counts its refusals itself.
+HttpResponse ApiCall::Refuse(const HttpRequest& request,
+                             const HttpRefusal& refusal) const {
+  parts_.metrics->CountRejected(refusal.status);
+  return MakeResponse(request, {.status = refusal.status, .time = refusal.time},
+                      refusal.http_code);
+}
+
+absl::Status ApiCall::CheckUnread(const HttpRequest& request) const {
+  SEMRANK_RETURN_IF_ERROR(options_.allowed);
+  const AccessControl* const access = parts_.access;
+  if (access != nullptr) {
+    SEMRANK_RETURN_IF_ERROR(access->Check(request.authorization, route_.role));
+  }
+  return CheckBeforeReading(*route_.make_work(parts_), parts_);
+}
+
+HttpResponse ApiCall::Handle(const HttpRequest& request) const {
+  StageClock clock;
+  const auto format = route_.make_format(parts_, request);
+  std::string bytes;
+  const absl::Status read = format->Read(request, bytes);
+  absl::StatusOr<std::string> body =
+      Run(route_.make_work(parts_), request,
+          read.ok() ? absl::StatusOr<std::string>(std::move(bytes)) : read,
+          [&](const google::protobuf::Message& response) {
+            return format->Write(response);
+          });
+  if (!body.ok()) {
+    return Finish(request, {.status = body.status(), .time = clock.Lap()});
+  }
+  return Finish(request,
+                {.body = *std::move(body) + "\n", .time = clock.Lap()});
+}
+
+HttpCall ApiCall::WithoutHandler(const std::shared_ptr<const ApiCall>& call) {
+  HttpCall http_call;
+  http_call.takes_get = call->route_.takes_get;
+  http_call.max_body_bytes = call->options_.max_body_bytes;
+  http_call.admit =
+      [call](const HttpRequest& request) -> std::optional<HttpResponse> {
+    call->metrics_.Started();
+    const absl::Status status = call->CheckUnread(request);
+    if (status.ok()) return std::nullopt;
+    return call->Refuse(request, {ToHttpCode(status.code()), status});
+  };
+  http_call.refuse = [call](const HttpRequest& request,
+                            const HttpRefusal& refusal) {
+    if (!refusal.admitted) call->metrics_.Started();
+    return call->Refuse(request, refusal);
+  };
+  return http_call;
+}
+
+HttpCall ApiCall::WithFormat(const std::shared_ptr<const ApiCall>& call) {
+  HttpCall http_call = WithoutHandler(call);
+  http_call.handle = [call](const HttpRequest& request) {
+    return call->Handle(request);
+  };
+  return http_call;
+}
+
+HttpCall NoCall(const std::string& path, RequestLog* log) {
+  HttpCall call;
+  call.refuse = [path, log](const HttpRequest& request,
+                            const HttpRefusal& refusal) {
+    const RequestIdentity identity =
+        MakeRequestIdentity(request.request_id, request.traceparent);
+    Remember(log, path, refusal.status, refusal.time, identity);
+    HttpResponse response =
+        MakeHead(refusal.status, refusal.http_code, identity);
+    response.body = StatusToJson(refusal.status) + "\n";
+    return response;
+  };
+  return call;
+}
+
+}  // namespace semrank

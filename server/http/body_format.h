@@ -1,0 +1,38 @@
+// How one request and its response are written in an HTTP body: JSON of the
+// API, or the form of another product's API. One object a request, used by one
+// thread at a time.
+#ifndef SEMRANK_SERVER_HTTP_BODY_FORMAT_H_
+#define SEMRANK_SERVER_HTTP_BODY_FORMAT_H_
+
+#include <google/protobuf/message.h>
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "server/http/http_routes.h"
+#include "server/requests/server_parts.h"
+
+namespace semrank {
+
+class BodyFormat {
+ public:
+  virtual ~BodyFormat() = default;
+
+  // Sets `bytes` to the Protobuf request that the body stands for.
+  virtual absl::Status Read(const HttpRequest& request, std::string& bytes) = 0;
+  // After Read: the body of the response.
+  virtual absl::StatusOr<std::string> Write(
+      const google::protobuf::Message& response) = 0;
+};
+
+// `parts` and `request` outlive the format.
+using MakeFormat = std::unique_ptr<BodyFormat> (*)(const ServerParts& parts,
+                                                   const HttpRequest& request);
+// The body of an error.
+using WriteError = std::string (*)(const absl::Status& status, int http_code);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_HTTP_BODY_FORMAT_H_

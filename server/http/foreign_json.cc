@@ -1,0 +1,161 @@
+#include "server/http/foreign_json.h"
+
+#include <charconv>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "model/base/status_macros.h"
+#include "server/base/errors.h"
+#include "server/http/json_messages.h"
+
+namespace semrank {
+namespace {
+
+// Of a document that is an object, with some room for what is ignored.
+constexpr std::size_t kMaxValuesPerText = 16;
+
+absl::Status WrongType(const char* name, const char* expected) {
+  return FieldError("INVALID_FIELD", name, absl::StrCat("is not ", expected));
+}
+
+// The texts of some of an object's fields; nothing when it has none of them.
+std::optional<std::string> JoinFields(const nlohmann::json& object,
+                                      const std::vector<std::string>& fields) {
+  std::optional<std::string> text;
+  for (const std::string& field : fields) {
+    const auto value = object.find(field);
+    if (value == object.end() || !value->is_string()) continue;
+    if (text.has_value()) *text += ' ';
+    text = text.value_or("") + value->get_ref<const std::string&>();
+  }
+  return text;
+}
+
+}  // namespace
+
+absl::StatusOr<ForeignJson> ForeignJson::Parse(std::string_view body,
+                                               std::string_view name,
+                                               const Limits& limits) {
+  const std::size_t max_values =
+      kMaxValuesPerText *
+      (static_cast<std::size_t>(limits.max_texts_per_request) + 1);
+  SEMRANK_RETURN_IF_ERROR(CheckJsonSize(body, max_values, name));
+  nlohmann::json object =
+      nlohmann::json::parse(body, nullptr, /*allow_exceptions=*/false);
+  if (object.is_object()) return ForeignJson(std::move(object), limits);
+  return MakeError(absl::StatusCode::kInvalidArgument, kMalformedReason,
+                   absl::StrFormat("the body is no %s: it must be an object in "
+                                   "JSON and UTF-8",
+                                   name),
+                   {{"message", std::string(name)}});
+}
+
+const nlohmann::json* ForeignJson::Find(const char* name) const {
+  const auto value = object_.find(name);
+  return value == object_.end() || value->is_null() ? nullptr : &*value;
+}
+
+absl::StatusOr<std::string> ForeignJson::Text(const char* name,
+                                              std::string absent) const {
+  const nlohmann::json* const value = Find(name);
+  if (value == nullptr) return absent;
+  if (!value->is_string()) return WrongType(name, "a string");
+  return value->get<std::string>();
+}
+
+absl::StatusOr<bool> ForeignJson::Bool(const char* name, bool absent) const {
+  const nlohmann::json* const value = Find(name);
+  if (value == nullptr) return absent;
+  if (!value->is_boolean()) return WrongType(name, "true or false");
+  return value->get<bool>();
+}
+
+absl::StatusOr<std::int64_t> ForeignJson::Number(const char* name,
+                                                 std::int64_t absent) const {
+  const nlohmann::json* const value = Find(name);
+  if (value == nullptr) return absent;
+  if (!value->is_number_unsigned() ||
+      value->get<std::uint64_t>() >
+          static_cast<std::uint64_t>(
+              std::numeric_limits<std::int32_t>::max())) {
+    return WrongType(name, "a number from 0 to 2147483647");
+  }
+  return value->get<std::int64_t>();
+}
+
+absl::StatusOr<std::vector<std::string>> ForeignJson::Texts(
+    const char* name, const std::vector<std::string>& fields) const {
+  const nlohmann::json* const value = Find(name);
+  if (value == nullptr) return std::vector<std::string>();
+  if (value->is_string()) {
+    return std::vector<std::string>{value->get<std::string>()};
+  }
+  if (!value->is_array()) return WrongType(name, "a string or an array");
+  if (value->size() > static_cast<std::size_t>(limits_.max_texts_per_request)) {
+    return TooManyTexts(name, value->size(), limits_.max_texts_per_request);
+  }
+  std::vector<std::string> texts;
+  for (const nlohmann::json& item : *value) {
+    std::optional<std::string> text;
+    if (item.is_string()) text = item.get<std::string>();
+    if (item.is_object()) text = JoinFields(item, fields);
+    if (!text.has_value()) {
+      return FieldError("INVALID_FIELD",
+                        absl::StrFormat("%s[%d]", name, texts.size()),
+                        "is no text (token ids are not supported)");
+    }
+    texts.push_back(*std::move(text));
+  }
+  return texts;
+}
+
+absl::StatusOr<v1::Side> SideOf(const char* field, std::string_view name) {
+  for (const std::string_view query :
+       {"query", "search_query", "retrieval.query"}) {
+    if (name == query) return v1::SIDE_QUERY;
+  }
+  for (const std::string_view document :
+       {"", "document", "passage", "search_document", "retrieval.passage"}) {
+    if (name == document) return v1::SIDE_DOCUMENT;
+  }
+  return FieldError("INVALID_FIELD", field,
+                    "must be query or document, or a name that other products "
+                    "give these");
+}
+
+void Truncate(std::int64_t max_bytes, std::string& text) {
+  auto size = static_cast<std::size_t>(max_bytes);
+  if (text.size() <= size) return;
+  const auto continues = [&](std::size_t i) {
+    return (static_cast<unsigned char>(text[i]) & 0xC0) == 0x80;
+  };
+  while (size > 0 && continues(size)) --size;
+  text.resize(size);
+}
+
+double ToShortDouble(float value) {
+  char digits[32];
+  const auto end = std::to_chars(std::begin(digits), std::end(digits), value);
+  double result = 0;
+  std::from_chars(std::begin(digits), end.ptr, result);
+  return result;
+}
+
+std::int64_t CountWords(const std::vector<std::string>& texts) {
+  std::int64_t count = 0;
+  for (const std::string& text : texts) {
+    bool in_word = false;
+    for (const char c : text) {
+      const bool blank = absl::ascii_isspace(static_cast<unsigned char>(c));
+      count += !blank && !in_word ? 1 : 0;
+      in_word = !blank;
+    }
+  }
+  return count;
+}
+
+}  // namespace semrank

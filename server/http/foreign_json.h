@@ -1,0 +1,71 @@
+// Bodies of other products' APIs: one JSON object with scalars and lists of
+// texts. A member that is null counts as absent; unknown members are ignored,
+// since those APIs grow.
+//
+//   Memory   at most 16 values a text that a request may have are parsed.
+//   Errors   InvalidArgument MALFORMED_MESSAGE, INVALID_FIELD or
+//   TOO_MANY_TEXTS,
+//            naming the member.
+//   Threads  const after construction.
+#ifndef SEMRANK_SERVER_HTTP_FOREIGN_JSON_H_
+#define SEMRANK_SERVER_HTTP_FOREIGN_JSON_H_
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "semrank/v1/common.pb.h"
+#include "server/base/limits.h"
+
+namespace semrank {
+
+class ForeignJson {
+ public:
+  // `name` is what the body should be: "embeddings request".
+  static absl::StatusOr<ForeignJson> Parse(std::string_view body,
+                                           std::string_view name,
+                                           const Limits& limits);
+
+  // The value, or `absent`.
+  absl::StatusOr<std::string> Text(const char* name,
+                                   std::string absent = "") const;
+  absl::StatusOr<bool> Bool(const char* name, bool absent) const;
+  // 0 to 2^31 - 1.
+  absl::StatusOr<std::int64_t> Number(const char* name,
+                                      std::int64_t absent) const;
+  // A text, or a list of texts or of objects; of an object the texts of its
+  // `fields` that it has, joined by blanks.
+  absl::StatusOr<std::vector<std::string>> Texts(
+      const char* name, const std::vector<std::string>& fields = {}) const;
+
+ private:
+  ForeignJson(nlohmann::json object, const Limits& limits)
+      : object_(std::move(object)), limits_(limits) {}
+  // Null = absent.
+  const nlohmann::json* Find(const char* name) const;
+
+  nlohmann::json object_;
+  Limits limits_;
+};
+
+// Which tower a name of theirs means: "query", "search_query",
+// "retrieval.query"; "document", "passage", "search_document",
+// "retrieval.passage"; empty = document. INVALID_FIELD for others.
+absl::StatusOr<v1::Side> SideOf(const char* field, std::string_view name);
+
+// Cuts `text` to `max_bytes`, between two characters.
+void Truncate(std::int64_t max_bytes, std::string& text);
+
+// The double that is written with the shortest digits of `value`: 0.1f as 0.1.
+double ToShortDouble(float value);
+
+// Words between blanks: what these APIs count as tokens.
+std::int64_t CountWords(const std::vector<std::string>& texts);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_HTTP_FOREIGN_JSON_H_

@@ -1,0 +1,35 @@
+// Which web pages may make calls. Any page that a user opens can send requests
+// to servers that the user's browser reaches, loopback included: so a request
+// that says it comes from a page of another origin is no call of this server's
+// user, unless the operator allowed that origin (--cors_origins).
+//
+//   Origin   "https://shop.example:8443", as browsers write the header.
+//   Threads  free functions, from any thread.
+#ifndef SEMRANK_SERVER_HTTP_HTTP_ORIGINS_H_
+#define SEMRANK_SERVER_HTTP_HTTP_ORIGINS_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+
+namespace semrank {
+
+// Whether `origin` is a page of the server that the request's Host names.
+bool IsSameOrigin(std::string_view origin, std::string_view host);
+
+// `allowed` may hold "*", any origin.
+bool IsAllowedOrigin(std::string_view origin,
+                     const std::vector<std::string>& allowed);
+
+// PERMISSION_DENIED ORIGIN_NOT_ALLOWED.
+absl::Status OriginNotAllowed();
+
+// InvalidArgument unless each is "*" or SCHEME://HOST[:PORT], scheme http or
+// https.
+absl::Status CheckOrigins(const std::vector<std::string>& origins);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_HTTP_HTTP_ORIGINS_H_

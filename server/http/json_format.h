@@ -1,0 +1,39 @@
+// Bodies in the API's own form: its messages as JSON (json_messages), with
+// vectors that need no decoding.
+//
+//   Responses  "vectors" is an array of numbers a row. With "encoding":
+//              "base64" in the request it is one text, the bytes of
+//              VECTOR_ENCODING_FLOAT32; a name of that enum gives its bytes.
+//   Requests   "vectors" is either.
+//   Threads    free functions, from any thread.
+#ifndef SEMRANK_SERVER_HTTP_JSON_FORMAT_H_
+#define SEMRANK_SERVER_HTTP_JSON_FORMAT_H_
+
+#include <google/protobuf/descriptor.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "server/http/body_format.h"
+
+namespace semrank {
+
+// Of the method with this request.
+std::unique_ptr<BodyFormat> MakeJsonFormat(
+    const google::protobuf::Descriptor& request);
+
+// As MakeFormat.
+template <typename Request>
+std::unique_ptr<BodyFormat> MakeJsonFormatOf(const ServerParts& /*parts*/,
+                                             const HttpRequest& /*request*/) {
+  return MakeJsonFormat(*Request::descriptor());
+}
+
+// Appends "[0.25,-1]" and the like: the shortest digits that read back as the
+// same floats. `bytes` is little-endian float32, all finite.
+void AppendNumbers(std::string_view bytes, std::string& json);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_HTTP_JSON_FORMAT_H_

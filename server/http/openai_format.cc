@@ -1,0 +1,155 @@
+#include "server/http/openai_format.h"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "model/base/status_macros.h"
+#include "model/base/strings.h"
+#include "semrank/v1/embedding_service.pb.h"
+#include "semrank/v1/model_service.pb.h"
+#include "server/base/errors.h"
+#include "server/http/foreign_json.h"
+#include "server/http/json_format.h"
+
+namespace semrank {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// The most that ListModels gives at once.
+constexpr int kMaxModels = 1'000;
+
+class Embeddings final : public BodyFormat {
+ public:
+  explicit Embeddings(const ServerParts& parts) : limits_(parts.limits()) {}
+
+  absl::Status Read(const HttpRequest& request, std::string& bytes) override {
+    SEMRANK_ASSIGN_OR_RETURN(
+        const ForeignJson body,
+        ForeignJson::Parse(request.body, "embeddings request", limits_));
+    v1::EmbedTextsRequest embed;
+    SEMRANK_ASSIGN_OR_RETURN(*embed.mutable_model()->mutable_name(),
+                             body.Text("model"));
+    SEMRANK_ASSIGN_OR_RETURN(const std::string type, body.Text("input_type"));
+    SEMRANK_ASSIGN_OR_RETURN(const v1::Side side, SideOf("input_type", type));
+    embed.set_side(side);
+    SEMRANK_ASSIGN_OR_RETURN(const std::string format,
+                             body.Text("encoding_format", "float"));
+    base64_ = format == "base64";
+    if (!base64_ && format != "float") {
+      return FieldError("INVALID_FIELD", "encoding_format",
+                        "must be float or base64");
+    }
+    SEMRANK_ASSIGN_OR_RETURN(dimensions_, body.Number("dimensions", 0));
+    SEMRANK_ASSIGN_OR_RETURN(std::vector<std::string> texts,
+                             body.Texts("input"));
+    num_words_ = CountWords(texts);
+    for (std::string& text : texts) embed.add_texts(std::move(text));
+    bytes = embed.SerializeAsString();
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<std::string> Write(
+      const google::protobuf::Message& message) override {
+    const auto& response = dynamic_cast<const v1::EmbedTextsResponse&>(message);
+    if (dimensions_ != 0 && dimensions_ != response.embedding_dim()) {
+      return FieldError(
+          "INVALID_FIELD", "dimensions",
+          absl::StrFormat("%d is not %d, which the vectors of model %s have",
+                          dimensions_, response.embedding_dim(),
+                          response.model().name()));
+    }
+    std::string json = "{\"object\":\"list\",\"data\":[";
+    const std::string_view vectors = response.vectors();
+    const std::size_t row_bytes = response.embedding_dim() * sizeof(float);
+    for (std::size_t i = 0; i * row_bytes < vectors.size(); ++i) {
+      absl::StrAppendFormat(
+          &json, "%s{\"object\":\"embedding\",\"index\":%d,\"embedding\":",
+          i == 0 ? "" : ",", i);
+      AppendVector(vectors.substr(i * row_bytes, row_bytes), json);
+      json += '}';
+    }
+    absl::StrAppend(&json, "],\"model\":", Json(response.model().name()).dump(),
+                    ",\"usage\":{\"prompt_tokens\":", num_words_,
+                    ",\"total_tokens\":", num_words_, "}}");
+    return json;
+  }
+
+ private:
+  void AppendVector(std::string_view bytes, std::string& json) const {
+    if (!base64_) return AppendNumbers(bytes, json);
+    absl::StrAppend(&json, "\"", absl::Base64Escape(ToAbsl(bytes)), "\"");
+  }
+
+  const Limits& limits_;
+  bool base64_ = false;
+  std::int64_t dimensions_ = 0;  // 0 = whatever the model has
+  std::int64_t num_words_ = 0;
+};
+
+class ModelList final : public BodyFormat {
+ public:
+  absl::Status Read(const HttpRequest& /*request*/,
+                    std::string& bytes) override {
+    v1::ListModelsRequest list;
+    list.set_page_size(kMaxModels);
+    bytes = list.SerializeAsString();
+    return absl::OkStatus();
+  }
+  absl::StatusOr<std::string> Write(
+      const google::protobuf::Message& message) override {
+    Json models = Json::array();
+    for (const v1::Model& model :
+         dynamic_cast<const v1::ListModelsResponse&>(message).models()) {
+      if (!model.current()) continue;
+      models.push_back({{"id", model.name()},
+                        {"object", "model"},
+                        {"created", model.load_time().seconds()},
+                        {"owned_by", "semrank"}});
+    }
+    return Json{{"object", "list"}, {"data", models}}.dump();
+  }
+};
+
+const char* OpenAiErrorType(int http_code) {
+  switch (http_code) {
+    case 401:
+      return "authentication_error";
+    case 403:
+      return "permission_error";
+    case 429:
+      return "rate_limit_error";
+    default:
+      return http_code < 500 ? "invalid_request_error" : "server_error";
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<BodyFormat> MakeOpenAiEmbeddings(
+    const ServerParts& parts, const HttpRequest& /*request*/) {
+  return std::make_unique<Embeddings>(parts);
+}
+
+std::unique_ptr<BodyFormat> MakeModelList(const ServerParts& /*parts*/,
+                                          const HttpRequest& request) {
+  if (request.is_get) return std::make_unique<ModelList>();
+  return MakeJsonFormat(*v1::ListModelsRequest::descriptor());
+}
+
+std::string WriteOpenAiError(const absl::Status& status, int http_code) {
+  const auto values = ErrorValues(status);
+  const auto field = values.find("field");
+  return Json{{"error",
+               {{"message", std::string(ToStd(status.message()))},
+                {"type", OpenAiErrorType(http_code)},
+                {"param", field == values.end() ? Json() : Json(field->second)},
+                {"code", ErrorReason(status)}}}}
+      .dump();
+}
+
+}  // namespace semrank

@@ -1,0 +1,32 @@
+// OpenAI's embeddings API, as its clients and the products that take an "OpenAI
+// compatible" server speak it.
+//
+//   POST /v1/embeddings  model (a served one; empty = the default), input (a
+//                        text or a list), encoding_format (float, base64),
+//                        dimensions (the model's, or absent), and beside
+//                        OpenAI's own input_type (foreign_json's SideOf).
+//   GET /v1/models       the models that are served.
+//   Errors               {"error": {"message", "type", "param", "code"}}; the
+//                        code is our reason.
+//   Threads              free functions, from any thread.
+#ifndef SEMRANK_SERVER_HTTP_OPENAI_FORMAT_H_
+#define SEMRANK_SERVER_HTTP_OPENAI_FORMAT_H_
+
+#include <memory>
+#include <string>
+
+#include "server/http/body_format.h"
+
+namespace semrank {
+
+// Of EmbedTexts.
+std::unique_ptr<BodyFormat> MakeOpenAiEmbeddings(const ServerParts& parts,
+                                                 const HttpRequest& request);
+// Of ListModels: OpenAI's list for GET, the API's own form for POST.
+std::unique_ptr<BodyFormat> MakeModelList(const ServerParts& parts,
+                                          const HttpRequest& request);
+std::string WriteOpenAiError(const absl::Status& status, int http_code);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_HTTP_OPENAI_FORMAT_H_

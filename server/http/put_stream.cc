@@ -1,0 +1,154 @@
+#include "server/http/put_stream.h"
+
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/wire_format_lite.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "model/base/status_macros.h"
+#include "semrank/v1/catalog_service.pb.h"
+#include "server/base/errors.h"
+#include "server/http/json_messages.h"
+#include "server/requests/put_work.h"
+
+namespace semrank {
+namespace {
+
+constexpr std::int64_t kMaxDocumentsPerGroup = 1'000;
+constexpr std::size_t kMaxResponseBytes = std::size_t{16} << 20;
+
+// "line 7: " before the message.
+absl::Status AtLine(std::int64_t line, const absl::Status& status) {
+  return MakeError(
+      status.code(), ErrorReason(status),
+      absl::StrFormat("line %d: %s", line, std::string(status.message())),
+      {{"line", std::to_string(line)}});
+}
+
+// One field of PutDocumentsStreamRequest.documents.
+void AppendDocument(std::string_view document, std::string& group) {
+  using google::protobuf::io::CodedOutputStream;
+  constexpr std::uint8_t kBytesType = 2;
+  std::uint8_t head[16];
+  std::uint8_t* end = CodedOutputStream::WriteTagToArray(
+      v1::PutDocumentsStreamRequest::kDocumentsFieldNumber << 3 | kBytesType,
+      head);
+  end = CodedOutputStream::WriteVarint32ToArray(
+      static_cast<std::uint32_t>(document.size()), end);
+  group.append(reinterpret_cast<const char*>(head), end - head);
+  group += document;
+}
+
+class PutStream final : public HttpBodyStream {
+ public:
+  PutStream(std::shared_ptr<const ApiCall> call, const HttpRequest& request)
+      : call_(std::move(call)),
+        request_(request),
+        max_documents_(
+            std::min(kMaxDocumentsPerGroup,
+                     call_->parts().limits().max_texts_per_request)) {}
+
+  std::optional<HttpResponse> Take(std::string piece, bool last) override {
+    lines_ += piece;
+    const absl::Status status = PutLines(last);
+    if (status.ok() && !last) return std::nullopt;
+    if (!status.ok()) answers_ += call_->ErrorBody(status) + "\n";
+    return call_->Finish(request_, {.status = status,
+                                    .body = std::move(answers_),
+                                    .time = clock_.Lap(),
+                                    .content_type = "application/x-ndjson"});
+  }
+
+ private:
+  // All whole lines that are there.
+  absl::Status PutLines(bool last) {
+    std::size_t begin = 0;
+    while (begin < lines_.size()) {
+      std::size_t end = lines_.find('\n', begin);
+      if (end == std::string::npos) {
+        if (!last) break;
+        end = lines_.size();
+      }
+      ++num_lines_;
+      SEMRANK_RETURN_IF_ERROR(
+          AddLine(std::string_view(lines_).substr(begin, end - begin)));
+      begin = end + 1;
+    }
+    lines_.erase(0, begin);
+    if (static_cast<std::int64_t>(lines_.size()) >
+        call_->options().max_body_bytes) {
+      return MakeError(
+          absl::StatusCode::kResourceExhausted, "MESSAGE_TOO_LARGE",
+          absl::StrFormat("line %d is over the limit of %d bytes "
+                          "(--max_http_body_bytes)",
+                          num_lines_ + 1, call_->options().max_body_bytes),
+          {{"limit", std::to_string(call_->options().max_body_bytes)},
+           {"flag", "max_http_body_bytes"}});
+    }
+    return PutGroup();
+  }
+
+  absl::Status AddLine(std::string_view line) {
+    if (line.find_first_not_of(" \t\r") == std::string_view::npos) {
+      return absl::OkStatus();
+    }
+    std::string document;
+    const absl::Status status =
+        JsonToBytes(line, *v1::Document::descriptor(), document);
+    if (!status.ok()) {
+      // The group's other lines are sound: they are put, and acknowledged.
+      SEMRANK_RETURN_IF_ERROR(PutGroup());
+      return AtLine(num_lines_, status);
+    }
+    AppendDocument(document, group_);
+    return ++num_in_group_ < max_documents_ ? absl::OkStatus() : PutGroup();
+  }
+
+  absl::Status PutGroup() {
+    if (num_in_group_ == 0) return absl::OkStatus();
+    num_in_group_ = 0;
+    const ServerParts& parts = call_->parts();
+    SEMRANK_RETURN_IF_ERROR(parts.lifecycle->CheckAnswering());
+    SEMRANK_ASSIGN_OR_RETURN(
+        const std::string answer,
+        call_->Run(MakeStreamedPutWork(parts, num_put_), request_,
+                   std::exchange(group_, {}), &ToJson));
+    answers_ += answer + "\n";
+    if (answers_.size() <= kMaxResponseBytes) return absl::OkStatus();
+    return MakeError(absl::StatusCode::kResourceExhausted, "MESSAGE_TOO_LARGE",
+                     absl::StrFormat("the acknowledgements are over the limit "
+                                     "of %d bytes: too many documents are "
+                                     "refused",
+                                     kMaxResponseBytes),
+                     {{"limit", std::to_string(kMaxResponseBytes)}});
+  }
+
+  const std::shared_ptr<const ApiCall> call_;
+  const HttpRequest& request_;
+  const std::int64_t max_documents_;
+  StageClock clock_;
+  std::string lines_;  // not put yet
+  std::int64_t num_lines_ = 0;
+  std::string group_;  // documents on the wire
+  std::int64_t num_in_group_ = 0;
+  std::uint64_t num_put_ = 0;
+  std::string answers_;
+};
+
+}  // namespace
+
+HttpCall MakePutStream(const std::shared_ptr<const ApiCall>& call) {
+  HttpCall http_call = ApiCall::WithoutHandler(call);
+  http_call.open_stream = [call](const HttpRequest& request) {
+    return std::make_unique<PutStream>(call, request);
+  };
+  return http_call;
+}
+
+}  // namespace semrank

@@ -1,0 +1,34 @@
+// The rerank APIs of Cohere (v1 and v2) and Jina, which LiteLLM, LangChain,
+// LlamaIndex and others speak, and of Text Embeddings Inference (tei_format).
+//
+//   POST /v1/rerank  model (a served one; empty = the default), query,
+//        /v2/rerank  documents (texts, or objects with rank_fields, by default
+//                    "text"), top_n, return_documents. Documents beyond
+//                    --max_text_bytes are cut, as these APIs do.
+//   Scores           those of Rank: cosines, not probabilities.
+//   Errors           {"message", "detail"}: what clients of either show.
+//   Threads          free functions, from any thread.
+#ifndef SEMRANK_SERVER_HTTP_RERANK_FORMAT_H_
+#define SEMRANK_SERVER_HTTP_RERANK_FORMAT_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "semrank/v1/ranking_service.pb.h"
+#include "server/http/body_format.h"
+
+namespace semrank {
+
+// Of Rank.
+std::unique_ptr<BodyFormat> MakeCohereRerank(const ServerParts& parts,
+                                             const HttpRequest& request);
+std::string WriteCohereError(const absl::Status& status, int http_code);
+
+// OK when every document was scored, else the first one's error: a client of
+// these APIs would not notice that one is missing. `name` is their "documents".
+absl::Status CheckAllRanked(const v1::RankResponse& response, const char* name);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_HTTP_RERANK_FORMAT_H_

@@ -1,0 +1,167 @@
+#include "server/http/tei_format.h"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "model/base/status_macros.h"
+#include "model/base/strings.h"
+#include "model/base/version.h"
+#include "semrank/v1/embedding_service.pb.h"
+#include "semrank/v1/model_service.pb.h"
+#include "semrank/v1/ranking_service.pb.h"
+#include "server/base/admission.h"
+#include "server/http/foreign_json.h"
+#include "server/http/json_format.h"
+#include "server/http/rerank_format.h"
+
+namespace semrank {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+class TeiEmbed final : public BodyFormat {
+ public:
+  explicit TeiEmbed(const ServerParts& parts) : limits_(parts.limits()) {}
+
+  absl::Status Read(const HttpRequest& request, std::string& bytes) override {
+    SEMRANK_ASSIGN_OR_RETURN(
+        const ForeignJson body,
+        ForeignJson::Parse(request.body, "embed request", limits_));
+    v1::EmbedTextsRequest embed;
+    SEMRANK_ASSIGN_OR_RETURN(const std::string prompt,
+                             body.Text("prompt_name"));
+    SEMRANK_ASSIGN_OR_RETURN(const v1::Side side,
+                             SideOf("prompt_name", prompt));
+    embed.set_side(side);
+    SEMRANK_ASSIGN_OR_RETURN(const bool truncate, body.Bool("truncate", false));
+    SEMRANK_ASSIGN_OR_RETURN(std::vector<std::string> texts,
+                             body.Texts("inputs"));
+    for (std::string& text : texts) {
+      if (truncate) Truncate(limits_.max_text_bytes, text);
+      embed.add_texts(std::move(text));
+    }
+    bytes = embed.SerializeAsString();
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<std::string> Write(
+      const google::protobuf::Message& message) override {
+    const auto& response = dynamic_cast<const v1::EmbedTextsResponse&>(message);
+    const std::string_view vectors = response.vectors();
+    const std::size_t row_bytes = response.embedding_dim() * sizeof(float);
+    std::string json = "[";
+    for (std::size_t begin = 0; begin < vectors.size(); begin += row_bytes) {
+      if (begin > 0) json += ',';
+      AppendNumbers(vectors.substr(begin, row_bytes), json);
+    }
+    return json + "]";
+  }
+
+ private:
+  const Limits& limits_;
+};
+
+class TeiRerank final : public BodyFormat {
+ public:
+  explicit TeiRerank(const ServerParts& parts) : limits_(parts.limits()) {}
+
+  absl::Status Read(const HttpRequest& request, std::string& bytes) override {
+    SEMRANK_ASSIGN_OR_RETURN(
+        const ForeignJson body,
+        ForeignJson::Parse(request.body, "rerank request", limits_));
+    v1::RankRequest rank;
+    SEMRANK_ASSIGN_OR_RETURN(*rank.mutable_query(), body.Text("query"));
+    SEMRANK_ASSIGN_OR_RETURN(const bool truncate, body.Bool("truncate", false));
+    SEMRANK_ASSIGN_OR_RETURN(return_text_, body.Bool("return_text", false));
+    SEMRANK_ASSIGN_OR_RETURN(texts_, body.Texts("texts"));
+    for (const std::string& text : texts_) {
+      std::string& title = *rank.add_titles();
+      title = text;
+      if (truncate) Truncate(limits_.max_text_bytes, title);
+    }
+    bytes = rank.SerializeAsString();
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<std::string> Write(
+      const google::protobuf::Message& message) override {
+    const auto& response = dynamic_cast<const v1::RankResponse&>(message);
+    SEMRANK_RETURN_IF_ERROR(CheckAllRanked(response, "texts"));
+    Json ranks = Json::array();
+    for (int i = 0; i < response.indices_size(); ++i) {
+      Json rank = {{"index", response.indices(i)}};
+      if (return_text_) rank["text"] = texts_[response.indices(i)];
+      rank["score"] = ToShortDouble(response.scores(i));
+      ranks.push_back(std::move(rank));
+    }
+    return ranks.dump();
+  }
+
+ private:
+  const Limits& limits_;
+  bool return_text_ = false;
+  std::vector<std::string> texts_;
+};
+
+class TeiInfo final : public BodyFormat {
+ public:
+  explicit TeiInfo(const ServerParts& parts) : limits_(parts.limits()) {}
+
+  absl::Status Read(const HttpRequest& /*request*/,
+                    std::string& bytes) override {
+    bytes.clear();
+    return absl::OkStatus();
+  }
+  // Their "tokens" are texts here: what admission counts.
+  absl::StatusOr<std::string> Write(
+      const google::protobuf::Message& message) override {
+    const v1::Model& model =
+        dynamic_cast<const v1::GetModelResponse&>(message).model();
+    return Json{{"model_id", model.name()},
+                {"model_sha", model.weights_sha256()},
+                {"model_dtype", "float32"},
+                {"model_type", {{"embedding", {{"pooling", "none"}}}}},
+                {"max_concurrent_requests", kMaxHttpCalls},
+                {"max_input_length", limits_.max_text_bytes},
+                {"max_batch_tokens", limits_.max_inflight_texts},
+                {"max_batch_requests", nullptr},
+                {"max_client_batch_size", limits_.max_texts_per_request},
+                {"auto_truncate", false},
+                {"tokenization_workers", 1},
+                {"version", std::string(Version())}}
+        .dump();
+  }
+
+ private:
+  const Limits& limits_;
+};
+
+const char* TeiErrorType(int http_code) {
+  if (http_code == 429) return "Overloaded";
+  if (http_code == 503) return "Unhealthy";
+  return http_code < 500 ? "Validation" : "Backend";
+}
+
+}  // namespace
+
+std::unique_ptr<BodyFormat> MakeTeiEmbed(const ServerParts& parts,
+                                         const HttpRequest& /*request*/) {
+  return std::make_unique<TeiEmbed>(parts);
+}
+std::unique_ptr<BodyFormat> MakeTeiRerank(const ServerParts& parts,
+                                          const HttpRequest& /*request*/) {
+  return std::make_unique<TeiRerank>(parts);
+}
+std::unique_ptr<BodyFormat> MakeTeiInfo(const ServerParts& parts,
+                                        const HttpRequest& /*request*/) {
+  return std::make_unique<TeiInfo>(parts);
+}
+
+std::string WriteTeiError(const absl::Status& status, int http_code) {
+  return Json{{"error", std::string(ToStd(status.message()))},
+              {"error_type", TeiErrorType(http_code)}}
+      .dump();
+}
+
+}  // namespace semrank

@@ -1,0 +1,33 @@
+// The API of Hugging Face's Text Embeddings Inference, version 1.
+//
+//   POST /embed   inputs (a text or a list), prompt_name (foreign_json's
+//                 SideOf), truncate. Vectors have length 1 whatever "normalize"
+//                 says.
+//   POST /rerank  query, texts, return_text, truncate. Scores are Rank's
+//   cosines
+//                 whatever "raw_scores" says.
+//   GET /info     the default model and the limits.
+//   Errors        {"error", "error_type"}.
+//   Threads       free functions, from any thread.
+#ifndef SEMRANK_SERVER_HTTP_TEI_FORMAT_H_
+#define SEMRANK_SERVER_HTTP_TEI_FORMAT_H_
+
+#include <memory>
+#include <string>
+
+#include "server/http/body_format.h"
+
+namespace semrank {
+
+// Of EmbedTexts, Rank and GetModel.
+std::unique_ptr<BodyFormat> MakeTeiEmbed(const ServerParts& parts,
+                                         const HttpRequest& request);
+std::unique_ptr<BodyFormat> MakeTeiRerank(const ServerParts& parts,
+                                          const HttpRequest& request);
+std::unique_ptr<BodyFormat> MakeTeiInfo(const ServerParts& parts,
+                                        const HttpRequest& request);
+std::string WriteTeiError(const absl::Status& status, int http_code);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_HTTP_TEI_FORMAT_H_

@@ -1,0 +1,165 @@
+// Other products' APIs, by the requests of their documentation. Their own
+// clients are run by tests/integration/front_test.py.
+#include <array>
+
+#include "absl/strings/escaping.h"
+#include "server/base/vector_encoding.h"
+#include "tests/server/http/json_api_fixture.h"
+
+namespace semrank {
+namespace {
+
+using ::testing::HasSubstr;
+
+class ForeignApiTest : public JsonApiTest {
+ protected:
+  Json Vectors(const std::string& side, const std::string& texts) {
+    return Ask("/v1/embed", R"({"side": ")" + side + R"(", "texts": )" + texts +
+                                "}")["vectors"];
+  }
+  // The best one.
+  float OwnScore(const std::string& query, const std::string& titles) {
+    return Ask("/v1/rank", R"({"query": ")" + query + R"(", "titles": )" +
+                               titles + "}")["scores"][0];
+  }
+};
+
+// OpenAI.
+
+TEST_F(ForeignApiTest, OpenAiEmbedsATextOrAList) {
+  const Json one = Ask("/v1/embeddings", R"({"model": "tiny",
+      "input": "The food was delicious", "encoding_format": "float"})");
+  EXPECT_EQ(one["object"], "list");
+  EXPECT_EQ(one["model"], "tiny");
+  EXPECT_EQ(one["usage"]["prompt_tokens"], 4);
+  EXPECT_EQ(one["data"][0]["object"], "embedding");
+  EXPECT_EQ(one["data"][0]["embedding"],
+            Vectors("SIDE_DOCUMENT", R"(["The food was delicious"])")[0]);
+  const Json two = Ask("/v1/embeddings", R"({"model": "tiny", "user": "u",
+      "input": ["a", "b"], "dimensions": 16, "input_type": "query"})");
+  EXPECT_EQ(two["data"][1]["index"], 1);
+  EXPECT_EQ(two["data"][1]["embedding"], Vectors("SIDE_QUERY", R"(["b"])")[0]);
+}
+
+TEST_F(ForeignApiTest, OpenAiVectorsInBase64AreTheSameFloats) {
+  const Json base64 = Ask("/v1/embeddings", R"({"model": "tiny", "input": "a",
+      "encoding_format": "base64"})");
+  std::string bytes;
+  ASSERT_TRUE(absl::Base64Unescape(
+      base64["data"][0]["embedding"].get<std::string>(), &bytes));
+  std::array<float, 16> vector;
+  DecodeFloat32(bytes, vector);
+  const Json numbers = Vectors("SIDE_DOCUMENT", R"(["a"])")[0];
+  for (std::size_t i = 0; i < vector.size(); ++i) {
+    EXPECT_EQ(vector[i], numbers[i].get<float>());
+  }
+}
+
+TEST_F(ForeignApiTest, OpenAiErrorsHaveTheirForm) {
+  const HttpAnswer answer =
+      Post("/v1/embeddings", R"({"model": "ada", "input": "a"})");
+  EXPECT_EQ(answer.status, 404);
+  const Json error = Json::parse(answer.body)["error"];
+  EXPECT_EQ(error["type"], "invalid_request_error");
+  EXPECT_EQ(error["code"], "MODEL_NOT_FOUND");
+  for (const char* body :
+       {"", "[]", R"({"input": [[1, 2]]})", R"({"input": [1]})",
+        R"({"input": "a", "dimensions": 8})", R"({"input": 7})",
+        R"({"input": "a", "encoding_format": "int8"})",
+        R"({"input": "a", "input_type": "title"})", R"({"model": "tiny"})"}) {
+    EXPECT_EQ(Post("/v1/embeddings", body).status, 400) << body;
+  }
+}
+
+TEST_F(ForeignApiTest, OpenAiListsTheServedModels) {
+  const Json models = Json::parse(Get("/v1/models").body);
+  EXPECT_EQ(models["object"], "list");
+  ASSERT_EQ(models["data"].size(), 1u);
+  EXPECT_EQ(models["data"][0]["id"], "tiny");
+}
+
+// Cohere and Jina.
+
+TEST_F(ForeignApiTest, CohereReranksOverBothVersions) {
+  for (const char* path : {"/v1/rerank", "/v2/rerank"}) {
+    const Json answer = Ask(path, R"({"model": "tiny", "query": "blue shoes",
+        "documents": ["red hat", "blue shoes"], "top_n": 1,
+        "max_tokens_per_doc": 4096})");
+    ASSERT_EQ(answer["results"].size(), 1u);
+    EXPECT_EQ(answer["results"][0]["relevance_score"].get<float>(),
+              OwnScore("blue shoes", R"(["red hat", "blue shoes"])"));
+    EXPECT_EQ(answer["results"][0].count("document"), 0u);
+    EXPECT_EQ(answer["meta"]["billed_units"]["search_units"], 1);
+  }
+}
+
+TEST_F(ForeignApiTest, DocumentsMayBeObjectsAndComeBack) {
+  const Json answer = Ask("/v1/rerank", R"({"query": "shoes", "documents": [
+      {"title": "blue", "text": "shoes"}, {"text": "red hat"}],
+      "rank_fields": ["title", "text"], "return_documents": true})");
+  ASSERT_EQ(answer["results"].size(), 2u);
+  for (const Json& result : answer["results"]) {
+    EXPECT_EQ(result["document"]["text"],
+              result["index"] == 0 ? "blue shoes" : "red hat");
+  }
+}
+
+TEST_F(ForeignApiTest, LongDocumentsAreCutAndOthersErrorsAreTold) {
+  const std::string text(5'000, 'x');
+  const Json cut =
+      Ask("/v1/rerank", Json{{"query", "q"}, {"documents", {text}}}.dump());
+  EXPECT_EQ(cut["results"].size(), 1u);
+  const HttpAnswer refused =
+      Post("/rerank", Json{{"query", "q"}, {"texts", {text}}}.dump());
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_THAT(refused.body, HasSubstr("texts[0]"));
+  EXPECT_EQ(Json::parse(refused.body)["error_type"], "Validation");
+  EXPECT_EQ(
+      Ask("/rerank",
+          Json{{"query", "q"}, {"texts", {text}}, {"truncate", true}}.dump())
+          .size(),
+      1u);
+}
+
+TEST_F(ForeignApiTest, RerankErrorsHaveTheirForm) {
+  const HttpAnswer answer = Post("/v2/rerank", R"({"documents": ["a"]})");
+  EXPECT_EQ(answer.status, 400);
+  EXPECT_THAT(Json::parse(answer.body)["message"].get<std::string>(),
+              HasSubstr("query"));
+}
+
+// Text Embeddings Inference.
+
+TEST_F(ForeignApiTest, TeiEmbedsEitherSide) {
+  EXPECT_EQ(Ask("/embed", R"({"inputs": "What is Deep Learning?"})"),
+            Vectors("SIDE_DOCUMENT", R"(["What is Deep Learning?"])"));
+  EXPECT_EQ(Ask("/embed", R"({"inputs": ["a", "b"], "prompt_name": "query",
+      "normalize": true, "truncate": false, "truncation_direction": "Right"})"),
+            Vectors("SIDE_QUERY", R"(["a", "b"])"));
+}
+
+TEST_F(ForeignApiTest, TeiReranks) {
+  const Json ranks = Ask("/rerank", R"({"query": "blue shoes", "texts":
+      ["red hat", "blue shoes"], "return_text": true, "raw_scores": false})");
+  ASSERT_EQ(ranks.size(), 2u);
+  EXPECT_EQ(ranks[0]["score"].get<float>(),
+            OwnScore("blue shoes", R"(["red hat", "blue shoes"])"));
+  EXPECT_EQ(ranks[0]["text"],
+            ranks[0]["index"] == 0 ? "red hat" : "blue shoes");
+}
+
+TEST_F(ForeignApiTest, TeiInfoHasModelAndLimits) {
+  const Json info = Json::parse(Get("/info").body);
+  EXPECT_EQ(info["model_id"], "tiny");
+  EXPECT_EQ(info["max_client_batch_size"], 900);
+}
+
+TEST_F(ForeignApiTest, BodiesOfManyValuesAreRefusedUnparsed) {
+  std::string many = R"({"input": [0)";
+  for (int i = 0; i < 40'000; ++i) many += ",0";
+  EXPECT_THAT(Post("/v1/embeddings", many + "]}").body,
+              HasSubstr("over 14416 values"));
+}
+
+}  // namespace
+}  // namespace semrank

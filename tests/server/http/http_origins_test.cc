@@ -1,0 +1,38 @@
+#include "server/http/http_origins.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/status_matchers.h"
+
+namespace semrank {
+namespace {
+
+TEST(HttpOriginsTest, PageOfTheServerItselfHasItsHostAndPort) {
+  EXPECT_TRUE(IsSameOrigin("http://shop.test:8080", "shop.test:8080"));
+  EXPECT_TRUE(IsSameOrigin("https://Shop.test", "shop.test"));
+  EXPECT_FALSE(IsSameOrigin("http://shop.test:81", "shop.test:80"));
+  EXPECT_FALSE(IsSameOrigin("null", ""));
+  EXPECT_FALSE(IsSameOrigin("", ""));
+}
+
+TEST(HttpOriginsTest, AllowedAreTheListedOnesOrAll) {
+  EXPECT_TRUE(IsAllowedOrigin("https://a.test", {"https://a.test"}));
+  EXPECT_FALSE(IsAllowedOrigin("http://a.test", {"https://a.test"}));
+  EXPECT_FALSE(IsAllowedOrigin("https://a.test", {}));
+  EXPECT_TRUE(IsAllowedOrigin("null", {"*"}));
+}
+
+TEST(HttpOriginsTest, ValuesThatNoBrowserSendsAreRefused) {
+  EXPECT_THAT(CheckOrigins({"*", "http://a.test:8080"}), IsOk());
+  for (const char* bad :
+       {"a.test", "https://", "https://a.test/", "https://a b"}) {
+    EXPECT_THAT(
+        CheckOrigins({bad}),
+        StatusIs(absl::StatusCode::kInvalidArgument, ::testing::HasSubstr(bad)))
+        << bad;
+  }
+}
+
+}  // namespace
+}  // namespace semrank
