@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "server/http/operator_pages.h"
+#include "server/pages/operator_pages.h"
 #include "tests/support/fake_caller.h"
 #include "tests/support/fake_document_store.h"
 #include "tests/support/memory_source.h"

@@ -7,8 +7,8 @@
 //   /statusz  state, models, load, limits and last failures as HTML without
 //             scripts. It shows codes and reasons, never a caller's text or key
 //   Threads   from any thread.
-#ifndef SEMRANK_SERVER_HTTP_OPERATOR_PAGES_H_
-#define SEMRANK_SERVER_HTTP_OPERATOR_PAGES_H_
+#ifndef SEMRANK_SERVER_PAGES_OPERATOR_PAGES_H_
+#define SEMRANK_SERVER_PAGES_OPERATOR_PAGES_H_
 
 #include <string>
 #include <string_view>
@@ -55,4 +55,4 @@ std::string EscapeHtml(std::string_view text);
 
 }  // namespace semrank
 
-#endif  // SEMRANK_SERVER_HTTP_OPERATOR_PAGES_H_
+#endif  // SEMRANK_SERVER_PAGES_OPERATOR_PAGES_H_

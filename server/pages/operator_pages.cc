@@ -1,4 +1,4 @@
-#include "server/http/operator_pages.h"
+#include "server/pages/operator_pages.h"
 
 #include <initializer_list>
 #include <string_view>
