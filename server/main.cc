@@ -20,6 +20,7 @@
 #include "model/cli/command_line.h"
 #include "server/base/logging.h"
 #include "server/base/periodic_task.h"
+#include "server/base/recent_calls.h"
 #include "server/base/request_log.h"
 #include "server/catalog/catalog_follower.h"
 #include "server/catalog/served_catalog.h"
@@ -27,7 +28,9 @@
 #include "server/http/json_api.h"
 #include "server/open_files.h"
 #include "server/options.h"
+#include "server/pages/browser_pages.h"
 #include "server/pages/operator_pages.h"
+#include "server/pages/status_page.h"
 #include "server/rpc/health_server.h"
 #include "server/rpc/rpc_server.h"
 #include "server/secrets.h"
@@ -41,9 +44,10 @@ namespace {
 constexpr std::string_view kUsage =
     R"(semrank-server --model_dir=DIR [--listen_address=HOST:PORT] [--http_address=HOST:PORT]
 
-Answers semrank.v1 over gRPC. Over HTTP: POST /v1/rank, /v1/explain,
-/v1/embed and /v1/search (JSON), /metrics, /healthz, /readyz and, for people, /statusz. Once
-ready it prints one line on standard output:
+Answers semrank.v1 over gRPC. Over HTTP: the same calls as JSON and in the
+forms of other products (/openapi.json), /metrics, /healthz, /readyz and, for
+people, a playground at / and /statusz. Once ready it prints one line on
+standard output:
   semrank-server ready grpc=HOST:PORT http=HOST:PORT
 SIGTERM or Ctrl-C ends it after the running calls; a second one at once.
 New versions of a model are served as they appear; SIGHUP looks for them now.
@@ -191,10 +195,18 @@ absl::Status Serve(const ServerOptions& options) {
                              .access = secrets->access(),
                              .request_log = &request_log,
                              .admin_rpcs = options.models.enable_admin_rpcs};
+  RecentCalls recent_calls(&metrics, absl::Now());
+  const PeriodicTask sampler(RecentCalls::kInterval,
+                             [&] { recent_calls.Sample(absl::Now()); });
   HttpPages pages = OperatorPages(&lifecycle, &metrics);
-  AddStatusPage({&lifecycle, &models, cache.get(), &admission, &connections,
-                 &options.limits, &request_log, &catalog, stored.get()},
-                pages);
+  AddOpenApi(pages);
+  if (options.pages) {
+    AddBrowserPages(pages);
+    AddStatusPage(
+        {&lifecycle, &models, cache.get(), &admission, &connections,
+         &options.limits, &request_log, &catalog, stored.get(), &recent_calls},
+        pages);
+  }
   SEMRANK_ASSIGN_OR_RETURN(
       Listeners listeners,
       Listen(options, secrets->tls(), parts, std::move(pages)));

@@ -284,8 +284,12 @@ void AddServerOptions(CommandLine& command_line, ServerOptions& options) {
   AddAddress(command_line, "listen_address", &options.listen_address,
              "gRPC; port 0 = any free one.");
   AddAddress(command_line, "http_address", &options.http_address,
-             "JSON calls, /metrics, /healthz, /readyz and /statusz; port 0 = "
-             "any free one.");
+             "JSON calls, /metrics, /healthz, /readyz and pages for people; "
+             "port 0 = any free one.");
+  command_line.Add("pages", &options.pages,
+                   "Pages for people on --http_address: the playground at / "
+                   "and /statusz.",
+                   {{"on", true}, {"off", false}});
   AddVectorOptions(command_line, options);
   AddLimitOptions(command_line, options);
   AddSecurityOptions(command_line, options.security);

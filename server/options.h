@@ -56,6 +56,7 @@ struct ServerOptions {
   ModelOptions models;
   std::string listen_address = "127.0.0.1:50051";
   std::string http_address = "127.0.0.1:8080";
+  bool pages = true;  // the ones for people
   std::int64_t cache_bytes = std::int64_t{256} << 20;
   std::string warm_catalog;  // empty = none
   StoreOptions store;

@@ -190,13 +190,42 @@ Metrics::Rpc Metrics::AddRpc(std::string_view service, std::string_view method,
                                {"grpc_method", std::string(method)}};
   Rpc rpc;
   rpc.name_ = std::string(service) + "/" + std::string(method);
+  rpc.type_ = type;
   rpc.started_ = &started_->Add(labels);
   rpc.handling_seconds_ = &handling_seconds_->Add(labels, CallBuckets());
   for (int i = 0; i < kNumStatusCodes; ++i) {
     labels["grpc_code"] = std::string(kCodeLabels[i]);
     rpc.handled_[i] = &handled_->Add(labels);
   }
+  // Several paths of HTTP are one method.
+  const MutexLock lock(mutex_);
+  const bool known = std::ranges::any_of(rpcs_, [&](const Rpc& other) {
+    return other.handling_seconds_ == rpc.handling_seconds_;
+  });
+  if (!known) rpcs_.push_back(rpc);
   return rpc;
+}
+
+std::vector<CallTotals> Metrics::Calls() const {
+  const MutexLock lock(mutex_);
+  std::vector<CallTotals> calls;
+  for (const Rpc& rpc : rpcs_) {
+    CallTotals& totals =
+        calls.emplace_back(CallTotals{.name = rpc.name_, .type = rpc.type_});
+    const prometheus::ClientMetric metric = rpc.handling_seconds_->Collect();
+    totals.num_calls = metric.histogram.sample_count;
+    for (const auto& bucket : metric.histogram.bucket) {
+      totals.num_up_to.push_back(bucket.cumulative_count);
+      totals.bounds.push_back(bucket.upper_bound);
+    }
+    // The last one has no bound.
+    totals.num_up_to.pop_back();
+    totals.bounds.pop_back();
+    for (int i = 1; i < kNumStatusCodes; ++i) {
+      totals.num_failed += static_cast<std::uint64_t>(rpc.handled_[i]->Value());
+    }
+  }
+  return calls;
 }
 
 void Metrics::Stream::CountAnswer(absl::StatusCode code) const {

@@ -43,6 +43,17 @@ inline constexpr int kNumStatusCodes = 17;
 // "OK", "InvalidArgument": the spelling of gRPC dashboards.
 std::string_view StatusCodeLabel(absl::StatusCode code);
 
+// The calls of one method since the start.
+struct CallTotals {
+  std::string name = {};  // "semrank.v1.RankingService/Rank"
+  std::string type = {};  // "unary", "http", ...
+  std::uint64_t num_calls = 0;
+  std::uint64_t num_failed = 0;
+  // Calls that took at most bounds[i] seconds, ascending.
+  std::vector<std::uint64_t> num_up_to = {};
+  std::vector<double> bounds = {};
+};
+
 class Metrics {
  public:
   Metrics();
@@ -60,6 +71,7 @@ class Metrics {
    private:
     friend class Metrics;
     std::string name_;
+    std::string type_;
     prometheus::Counter* started_ = nullptr;
     std::array<prometheus::Counter*, kNumStatusCodes> handled_{};
     prometheus::Histogram* handling_seconds_ = nullptr;
@@ -68,6 +80,9 @@ class Metrics {
   // "bidi_stream".
   Rpc AddRpc(std::string_view service, std::string_view method,
              std::string_view type);
+
+  // Of all methods, in an order that never changes but by appending.
+  std::vector<CallTotals> Calls() const;
 
   // The counters of one streaming method: those of its calls, and those of the
   // messages on them.
@@ -157,6 +172,7 @@ class Metrics {
   prometheus::Family<prometheus::Gauge>* loaded_timestamp_seconds_;
 
   mutable Mutex mutex_;
+  std::vector<Rpc> rpcs_ ABSL_GUARDED_BY(mutex_);
   prometheus::Family<prometheus::Gauge>* model_info_ ABSL_GUARDED_BY(mutex_);
   // By model name.
   std::map<std::string, prometheus::Gauge*> current_model_info_

@@ -1,57 +1,22 @@
-// The pages for probes, scrapers and operators.
+// The pages for probes and scrapers.
 //
 //   /metrics  Prometheus' text format
 //   /healthz  200 while the process lives
+//   /health   as /readyz, for clients of Text Embeddings Inference
 //   /readyz   200 while a model is loaded and the server is not draining, else
 //             503 with the reason
-//   /statusz  state, models, load, limits and last failures as HTML without
-//             scripts. It shows codes and reasons, never a caller's text or key
 //   Threads   from any thread.
 #ifndef SEMRANK_SERVER_PAGES_OPERATOR_PAGES_H_
 #define SEMRANK_SERVER_PAGES_OPERATOR_PAGES_H_
 
-#include <string>
-#include <string_view>
-
-#include "absl/time/time.h"
-#include "server/base/admission.h"
-#include "server/base/connection_count.h"
 #include "server/base/lifecycle.h"
-#include "server/base/limits.h"
 #include "server/base/metrics.h"
-#include "server/base/request_log.h"
-#include "server/catalog/served_catalog.h"
-#include "server/http/http_server.h"
-#include "server/models/model_store.h"
-#include "server/vectors/document_vector_cache.h"
-#include "server/vectors/stored_vectors.h"
+#include "server/http/http_routes.h"
 
 namespace semrank {
 
-// /metrics, /healthz and /readyz. Both must outlive the pages.
+// Both must outlive the pages.
 HttpPages OperatorPages(const Lifecycle* lifecycle, const Metrics* metrics);
-
-// None is null; all outlive the page.
-struct StatusSources {
-  const Lifecycle* lifecycle = nullptr;
-  const ModelStore* models = nullptr;
-  const DocumentVectorCache* cache = nullptr;
-  const Admission* admission = nullptr;
-  const ConnectionCount* connections = nullptr;
-  const Limits* limits = nullptr;
-  const RequestLog* request_log = nullptr;
-  const ServedCatalog* catalog = nullptr;
-  const StoredVectors* stored = nullptr;
-};
-
-// Puts it among `pages` as /statusz; uptime is counted from here.
-void AddStatusPage(const StatusSources& sources, HttpPages& pages);
-
-// HTML.
-std::string StatusPage(const StatusSources& sources, absl::Duration uptime);
-
-// `text` with &, <, > and " so that it stays text.
-std::string EscapeHtml(std::string_view text);
 
 }  // namespace semrank
 

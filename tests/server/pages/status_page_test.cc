@@ -1,7 +1,9 @@
+#include "server/pages/status_page.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "server/pages/operator_pages.h"
+#include "absl/time/clock.h"
 #include "tests/support/fake_caller.h"
 #include "tests/support/fake_document_store.h"
 #include "tests/support/memory_source.h"
@@ -16,9 +18,10 @@ using ::testing::Not;
 class StatusPageTest : public ::testing::Test {
  protected:
   std::string Page() {
-    return StatusPage({&lifecycle_, &models_, cache_.get(), &admission_,
-                       &connections_, &limits_, &log_, &catalog_, stored_},
-                      absl::Seconds(3661.7));
+    return StatusPage(
+        {&lifecycle_, &models_, cache_.get(), &admission_, &connections_,
+         &limits_, &log_, &catalog_, stored_, &recent_},
+        absl::Seconds(3661.7));
   }
 
   Lifecycle lifecycle_;
@@ -32,6 +35,7 @@ class StatusPageTest : public ::testing::Test {
   const TextEmbedder embedder_{cache_.get(), &metrics_};
   ServedCatalog catalog_{100, {.embedder = &embedder_, .metrics = &metrics_}};
   const Limits limits_;
+  RecentCalls recent_{&metrics_, absl::Now() - absl::Seconds(10)};
   RequestLog log_{absl::ZeroDuration(), {}};
   const StoredVectors* stored_ = nullptr;
 };
@@ -65,6 +69,20 @@ TEST_F(StatusPageTest, ShowsTheDocumentStoreAndWhyItIsLeftAlone) {
   stored.Find({.model = MakeTinyModel()}, {&text, 1}, FakeCaller(), row.data(),
               {&found, 1});
   EXPECT_THAT(Page(), HasSubstr("fake store: &lt;down&gt;"));
+}
+
+TEST_F(StatusPageTest, ShowsTheCallsOfTheLastMinutes) {
+  EXPECT_THAT(Page(), HasSubstr("none in 5 minutes"));
+  const Metrics::Rpc rank = metrics_.AddRpc("S", "Rank", "unary");
+  for (int i = 0; i < 100; ++i) {
+    rank.Handled(absl::StatusCode::kOk, absl::Milliseconds(3));
+  }
+  EXPECT_THAT(Page(), HasSubstr("<td>S/Rank</td><td>unary</td>"));
+  EXPECT_THAT(Page(), HasSubstr("<td>2.5\u00a0ms</td><td>2.99\u00a0ms</td>"));
+}
+
+TEST_F(StatusPageTest, SizesAreInMiB) {
+  EXPECT_THAT(Page(), HasSubstr("MiB of 1.0 MiB"));
 }
 
 TEST_F(StatusPageTest, FailuresAreShownByReasonWithoutTheirMessage) {

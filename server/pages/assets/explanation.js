@@ -1,0 +1,53 @@
+// Why a document has its score: its words coloured by what they add.
+
+import { element, milliseconds } from './client.js';
+
+const signed = (number) => `${number < 0 ? '−' : '+'}${Math.abs(number ?? 0).toFixed(3)}`;
+
+// Strongest word of a text = full colour.
+function wordList(words, label) {
+  const strongest = Math.max(1e-6, ...words.map((word) => Math.abs(word.contribution ?? 0)));
+  return element('ul', { class: 'words', 'aria-label': label }, ...words.map((word) => {
+    const part = word.contribution ?? 0;
+    const item = element('li', {}, word.word, element('small', {}, signed(part)));
+    item.style.backgroundColor = `rgb(var(${part < 0 ? '--against' : '--for'}) / ${(0.3 * Math.abs(part)) / strongest})`;
+    return item;
+  }));
+}
+
+function wordTable(words, caption) {
+  const head = ['word', 'adds', 'semantic', 'lexical', 'known features'];
+  return element('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption },
+    element('table', {}, element('caption', { hidden: '' }, caption),
+      element('thead', {}, element('tr', {}, ...head.map((name, i) => element('th', { scope: 'col', class: i ? 'number' : '' }, name)))),
+      element('tbody', {}, ...words.map((word) => element('tr', {}, element('th', { scope: 'row' }, word.word),
+        ...[signed(word.contribution), signed(word.semantic_contribution), signed(word.lexical_contribution),
+          `${word.num_known_features ?? 0} of ${word.num_features ?? 0}`].map((text) => element('td', { class: 'number' }, text)))))));
+}
+
+export function partsBar(semantic, lexical, scale) {
+  const bar = element('span', { class: 'bar', 'aria-hidden': 'true' });
+  for (const [part, name] of [[semantic, 'semantic'], [lexical, 'lexical']]) {
+    const piece = element('span', { class: name });
+    piece.style.width = `${Math.max(0, Math.min(1, (part ?? 0) / scale)) * 100}%`;
+    bar.append(piece);
+  }
+  return bar;
+}
+
+export function describe(answer) {
+  const { score = 0, semantic_part: semantic = 0, lexical_part: lexical = 0 } = answer;
+  const queryWords = answer.query_words ?? [];
+  const titleWords = answer.title_words ?? [];
+  return element('div', {},
+    element('p', {}, element('strong', {}, answer.title ?? ''), ` scores ${score.toFixed(4)}: `,
+      element('span', { class: 'key' }), ` semantic ${semantic.toFixed(4)}, `,
+      element('span', { class: 'key lexical' }), ` lexical ${lexical.toFixed(4)}. Explained in ${milliseconds(answer.timings?.total_nanos)}.`),
+    partsBar(semantic, lexical, Math.max(Math.abs(semantic) + Math.abs(lexical), 1)),
+    element('h3', {}, 'Words of the query'), wordList(queryWords, 'Words of the query'),
+    element('h3', {}, 'Words of the title'), wordList(titleWords, 'Words of the title'),
+    element('p', {}, 'What a word adds is the score less the score without it. Contributions do not add up to the score.'),
+    element('details', {}, element('summary', {}, 'Semantic and lexical parts of each word'),
+      element('h3', {}, 'Query'), wordTable(queryWords, 'Parts of the words of the query'),
+      element('h3', {}, 'Title'), wordTable(titleWords, 'Parts of the words of the title')));
+}

@@ -1,0 +1,50 @@
+#include "server/pages/browser_pages.h"
+
+#include <string_view>
+#include <utility>
+
+#include "server/pages/embedded_files.h"
+
+namespace semrank {
+namespace {
+
+HttpResponse Guarded(std::string content_type, std::string body) {
+  return {
+      .content_type = std::move(content_type),
+      .body = std::move(body),
+      .headers = {{"Content-Security-Policy",
+                   "default-src 'none'; script-src 'self'; style-src 'self'; "
+                   "connect-src 'self'; img-src data:; base-uri 'none'; "
+                   "form-action 'none'; frame-ancestors 'none'"},
+                  {"Referrer-Policy", "no-referrer"},
+                  {"Cross-Origin-Opener-Policy", "same-origin"}}};
+}
+
+HttpPage FilePage(std::string_view file, std::string content_type) {
+  return [body = EmbeddedFile(file), type = std::move(content_type)] {
+    return Guarded(type, std::string(body));
+  };
+}
+
+}  // namespace
+
+HttpResponse BrowserPage(std::string html) {
+  return Guarded("text/html; charset=utf-8", std::move(html));
+}
+
+void AddBrowserPages(HttpPages& pages) {
+  pages["/"] = FilePage("index.html", "text/html; charset=utf-8");
+  pages["/api"] = FilePage("api.html", "text/html; charset=utf-8");
+  pages["/pages/style.css"] = FilePage("style.css", "text/css; charset=utf-8");
+  for (const std::string_view script : {"api.js", "client.js", "explanation.js",
+                                        "playground.js", "snippets.js"}) {
+    pages["/pages/" + std::string(script)] =
+        FilePage(script, "text/javascript; charset=utf-8");
+  }
+}
+
+void AddOpenApi(HttpPages& pages) {
+  pages["/openapi.json"] = FilePage("openapi.json", "application/json");
+}
+
+}  // namespace semrank

@@ -1,0 +1,14 @@
+// Files that are part of the program: assets/ of this folder and openapi.json.
+#ifndef SEMRANK_SERVER_PAGES_EMBEDDED_FILES_H_
+#define SEMRANK_SERVER_PAGES_EMBEDDED_FILES_H_
+
+#include <string_view>
+
+namespace semrank {
+
+// The content of "index.html" and the like; empty = there is no such file.
+std::string_view EmbeddedFile(std::string_view name);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_PAGES_EMBEDDED_FILES_H_
