@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <cmath>
 #include <cstddef>
+#include <limits>
 
 #include "model/nn/dot_block.h"
 #include "model/nn/kernels.h"
@@ -30,6 +32,8 @@ constexpr std::size_t kMinBuffer = 2048;
 // high half is the score's bits, mapped to an unsigned integer that rises with
 // the score and inverted; the low half is the index.
 std::uint64_t ToKey(float score, std::size_t index) {
+  // The bits of a NaN are above those of infinity.
+  if (std::isnan(score)) score = -std::numeric_limits<float>::infinity();
   // Adding zero turns -0 into +0, so that the two tie.
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(score + 0.0f);
   const std::uint32_t rising = (bits >> 31) != 0 ? ~bits : bits | 0x80000000u;

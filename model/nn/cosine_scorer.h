@@ -36,7 +36,7 @@ struct RankedDocument {
 };
 
 // The best `top_k` of `scores` (0 = all), in order, into `ranking`, reusing
-// its memory.
+// its memory. NaN ranks last.
 void RankScores(std::span<const float> scores, std::uint32_t top_k,
                 std::vector<RankedDocument>& ranking);
 

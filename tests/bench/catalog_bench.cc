@@ -177,7 +177,8 @@ class JoinedCatalog {
 };
 
 // A query is a title of the catalog, or three words of one.
-void SearchJoined(benchmark::State& state, Parts parts, int num_words) {
+void SearchJoined(benchmark::State& state, Parts parts, int num_words,
+                  bool by_name = true) {
   const int count = static_cast<int>(state.range(0));
   const JoinedCatalog& catalog = JoinedCatalog::Of(count);
   const DocumentCatalog::Snapshot snapshot = catalog.documents().TakeSnapshot();
@@ -190,14 +191,15 @@ void SearchJoined(benchmark::State& state, Parts parts, int num_words) {
   LexicalQuery lexical;
   lexical.Prepare(entries[0]);
   const NameQuery name(text);
-  ScanQuery scan = {.row = snapshot.vector(7), .name = &name};
+  ScanQuery scan = {.row = snapshot.vector(7),
+                    .name = by_name ? &name : nullptr};
   if (parts != Parts::kSemantic) scan.lexical = &lexical;
   for (auto _ : state) {
     TopDocuments top(kTopK, -1);
     ScanCatalog(snapshot, scan, 0, snapshot.num_slots(), top);
     const std::vector<CatalogHit> hits = top.Take(snapshot);
     // The name comes first.
-    if (hits.size() != kTopK || hits[0].name == NameMatch::kNone) {
+    if (hits.size() != kTopK || (hits[0].name != NameMatch::kNone) != by_name) {
       std::abort();
     }
   }
@@ -212,6 +214,11 @@ void BM_Search_BothPartsOfThreeWords(benchmark::State& state) {
   SearchJoined(state, Parts::kBoth, 3);
 }
 BENCHMARK(BM_Search_BothPartsOfThreeWords)->Arg(63'666)->Apply(AlsoMillion);
+// What name matching adds to a search, with one edit forgiven.
+void BM_Search_BothPartsWithoutNames(benchmark::State& state) {
+  SearchJoined(state, Parts::kBoth, 3, /*by_name=*/false);
+}
+BENCHMARK(BM_Search_BothPartsWithoutNames)->Arg(63'666)->Apply(AlsoMillion);
 void BM_Search_BothPartsOfEightWords(benchmark::State& state) {
   SearchJoined(state, Parts::kBoth, 8);
 }

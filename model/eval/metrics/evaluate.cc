@@ -94,7 +94,7 @@ void QueryMeasurer::Measure(std::span<const float> scores,
   std::vector<RankedGrade> ranked = RankRelevant(scores, relevant_);
   std::vector<int> missing = QueryOf(evaluation).missing_grades;
   for (const GradedPosition& document : relevant_) {
-    if (scores[document.position] != kNotRanked) continue;
+    if (IsRanked(scores[document.position])) continue;
     missing.push_back(document.grade);
   }
   evaluation.has_ties = TiesMatter(ranked);
@@ -106,7 +106,7 @@ void QueryMeasurer::Measure(std::span<const float> scores,
   if (options_->run_depth == 0) return;
   RankScores(scores, options_->run_depth, evaluation.run);
   std::erase_if(evaluation.run, [](const RankedDocument& document) {
-    return document.score == kNotRanked;
+    return !IsRanked(document.score);
   });
 }
 

@@ -149,7 +149,7 @@ std::vector<RankedGrade> RankRelevant(
   std::vector<RankedGrade> ranked;
   ranked.reserve(relevant.size());
   for (const GradedPosition& document : relevant) {
-    if (scores[document.position] == kNotRanked) continue;
+    if (!IsRanked(scores[document.position])) continue;
     ranked.push_back(RankOf(scores, document));
   }
   std::sort(ranked.begin(), ranked.end(),

@@ -40,6 +40,8 @@ enum class Gain { kExponential, kLinear };
 // The score of a document that a ranking leaves out: it is not found, as if it
 // were not in the collection.
 inline constexpr float kNotRanked = -std::numeric_limits<float>::infinity();
+// False for NaN too: a model that diverged finds nothing.
+inline bool IsRanked(float score) { return score > kNotRanked; }
 
 // A relevant document (grade >= 1) and the ranks that it shares with the other
 // documents of its score: rank .. rank + tied - 1, where ranks count from 1.
@@ -57,7 +59,7 @@ struct GradedPosition {
 };
 
 // Ranks of the relevant documents among all scores, in order of rank, then of
-// position; those of score kNotRanked are left out. Positions are distinct and
+// position; those that are not ranked are left out. Positions are distinct and
 // below scores.size(). Cost: three passes over the scores for each relevant
 // document; nothing is sorted.
 std::vector<RankedGrade> RankRelevant(std::span<const float> scores,

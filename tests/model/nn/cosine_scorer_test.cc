@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <random>
 #include <thread>
@@ -70,6 +71,13 @@ TEST(RankScoresTest, RisingAndEqualScoresAreNoSpecialCase) {
   EXPECT_EQ(Rank(rising, 7), SlowRank(rising, 7));
   const std::vector<float> equal(10000, 0.5f);
   EXPECT_EQ(Rank(equal, 3000), SlowRank(equal, 3000));
+}
+
+TEST(RankScoresTest, NanRanksLast) {
+  const float nan = std::nanf("");
+  std::vector<RankedDocument> ranking;
+  RankScores(std::vector<float>{nan, -1, -nan, 1}, 2, ranking);
+  EXPECT_EQ(ranking, (std::vector<RankedDocument>{{3, 1}, {1, -1}}));
 }
 
 TEST(RankScoresTest, MinusZeroTiesWithZero) {

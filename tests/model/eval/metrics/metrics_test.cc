@@ -230,6 +230,12 @@ TEST(RelevantRanksTest, TiedDocumentsShareTheirRanks) {
   EXPECT_EQ(ranked[1].tied_before, 3);
 }
 
+TEST(RelevantRanksTest, ScoresThatAreNoNumbersRankNothing) {
+  const float nan = std::nanf("");
+  EXPECT_THAT(RanksOf({nan, -nan, 2, 1}, {{0, 3}, {1, 1}, {3, 2}}),
+              ElementsAre(Pair(2, 2)));
+}
+
 TEST(RelevantRanksTest, NotRankedDocumentsAreLeftOut) {
   EXPECT_THAT(RanksOf({kNotRanked, 1, 2}, {{0, 3}, {1, 2}}),
               ElementsAre(Pair(2, 2)));
