@@ -4,6 +4,8 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include "model/base/interrupt.h"
+
 namespace semrank {
 namespace {
 
@@ -86,6 +88,7 @@ void StartSignals::Run() {
     heard_.notify_all();
     if (ended_) return;
     if (!stop_requested_) continue;
+    Interrupt();  // ends the reading of a --warm_catalog that is a pipe
     LetNextOneKill(signal_number);
     // The next one kills as long as this thread is there to hear it. A SIGHUP
     // stays blocked.

@@ -3,6 +3,8 @@
 //
 //   Threads  not thread-safe.
 //   Errors   as ErrnoStatus: the call, the path, the system's reason.
+//   Waiting  opening never waits. Reading a pipe or a device waits for data
+//            until the process is interrupted (interrupt.h).
 #ifndef SEMRANK_MODEL_BASE_FILE_DESCRIPTOR_H_
 #define SEMRANK_MODEL_BASE_FILE_DESCRIPTOR_H_
 
@@ -26,27 +28,33 @@ absl::Status ErrnoStatus(int error_number, std::string_view action,
 
 class FileDescriptor {
  public:
-  // `flags` as of open(2); O_CLOEXEC is added. New files get `mode` minus the
-  // process's umask.
+  // `flags` as of open(2); O_CLOEXEC and O_NONBLOCK are added. New files get
+  // `mode` minus the process's umask.
   static absl::StatusOr<FileDescriptor> Open(const std::string& path, int flags,
                                              mode_t mode = 0666);
+  // To read a file that is configuration, credentials or a model: a pipe or a
+  // device in its place is FailedPrecondition.
+  static absl::StatusOr<FileDescriptor> OpenRegular(const std::string& path);
   // Takes ownership of an open descriptor, such as a socket. `name` stands for
   // the path in error messages.
   static FileDescriptor Own(int fd, std::string name) {
     return {fd, std::move(name)};
   }
   // Descriptor 0, which the destructor leaves open.
-  static FileDescriptor StandardInput();
+  static absl::StatusOr<FileDescriptor> StandardInput();
 
   FileDescriptor(FileDescriptor&& other) noexcept
-      : fd_(std::exchange(other.fd_, -1)), path_(std::move(other.path_)) {}
+      : fd_(std::exchange(other.fd_, -1)),
+        path_(std::move(other.path_)),
+        may_wait_(other.may_wait_) {}
   FileDescriptor& operator=(FileDescriptor&&) = delete;
   ~FileDescriptor();
 
   int get() const { return fd_; }
   const std::string& path() const { return path_; }
 
-  // Up to `capacity` bytes; 0 at the end of the file.
+  // Up to `capacity` bytes; 0 at the end of the file. Cancelled when the
+  // process is interrupted before a pipe or a device has data.
   absl::StatusOr<std::size_t> Read(char* buffer, std::size_t capacity) const;
   // Writes all of `content`.
   absl::Status Write(std::string_view content) const;
@@ -59,8 +67,14 @@ class FileDescriptor {
  private:
   FileDescriptor(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
 
+  // Sets may_wait_.
+  absl::Status Examine();
+  // Until there is data, or the end of it.
+  absl::Status WaitForData() const;
+
   int fd_;
   std::string path_;
+  bool may_wait_ = false;  // neither a regular file nor a folder
 };
 
 }  // namespace semrank

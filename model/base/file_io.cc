@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <optional>
+#include <span>
 
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
@@ -37,18 +38,31 @@ absl::StatusOr<FileDescriptor> CreateTemporary(const std::string& path,
   }
 }
 
+absl::Status ReadAll(const FileDescriptor& file, std::span<char> content) {
+  while (!content.empty()) {
+    SEMRANK_ASSIGN_OR_RETURN(const std::size_t count,
+                             file.Read(content.data(), content.size()));
+    if (count == 0) {
+      return absl::DataLossError(
+          absl::StrFormat("%s: shrank while it was read", file.path()));
+    }
+    content = content.subspan(count);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> ReadFile(const std::string& path,
                                      std::size_t max_bytes) {
   SEMRANK_ASSIGN_OR_RETURN(const FileDescriptor file,
-                           FileDescriptor::Open(path, O_RDONLY));
+                           FileDescriptor::OpenRegular(path));
   SEMRANK_ASSIGN_OR_RETURN(const std::optional<std::size_t> size,
                            file.RegularFileSize());
   if (size.value_or(0) > max_bytes) return TooLarge(path, max_bytes);
   std::string content;
   content.reserve(size.value_or(0));
-  // The size is only a hint: pipes have none, and the file may be growing.
+  // The size is only a hint: the file may be growing.
   char buffer[1 << 14];
   while (true) {
     SEMRANK_ASSIGN_OR_RETURN(const std::size_t count,
@@ -104,30 +118,33 @@ absl::Status SyncDirectory(const std::string& directory) {
   return file.Sync();
 }
 
-absl::StatusOr<std::shared_ptr<const MappedFile>> MappedFile::Open(
-    const std::string& path) {
-  // Non-blocking: opening a pipe would wait until another process writes to
-  // it.
+absl::StatusOr<std::shared_ptr<const LoadedFile>> LoadedFile::Read(
+    const std::string& path, std::size_t max_bytes) {
   SEMRANK_ASSIGN_OR_RETURN(const FileDescriptor file,
-                           FileDescriptor::Open(path, O_RDONLY | O_NONBLOCK));
+                           FileDescriptor::OpenRegular(path));
   SEMRANK_ASSIGN_OR_RETURN(const std::optional<std::size_t> size,
                            file.RegularFileSize());
-  if (!size.has_value()) {
-    return absl::FailedPreconditionError(
-        absl::StrFormat("map %s: not a regular file", path));
+  if (size.value_or(0) > max_bytes) return TooLarge(path, max_bytes);
+  if (size.value_or(0) == 0) {
+    // mmap refuses length 0.
+    return std::shared_ptr<const LoadedFile>(new LoadedFile(nullptr, 0));
   }
-  std::string_view content;
-  if (*size > 0) {  // mmap refuses length 0.
-    void* data = mmap(nullptr, *size, PROT_READ, MAP_SHARED, file.get(), 0);
-    if (data == MAP_FAILED) return ErrnoStatus(errno, "map", path);
-    content = std::string_view(static_cast<const char*>(data), *size);
+  void* const memory = mmap(nullptr, *size, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return ErrnoStatus(errno, "memory for", path);
+  // Only speed depends on it.
+  madvise(memory, *size, MADV_HUGEPAGE);
+  const std::shared_ptr<const LoadedFile> loaded(
+      new LoadedFile(static_cast<char*>(memory), *size));
+  SEMRANK_RETURN_IF_ERROR(ReadAll(file, {loaded->data_, loaded->size_}));
+  if (mprotect(memory, *size, PROT_READ) != 0) {
+    return ErrnoStatus(errno, "protect the content of", path);
   }
-  return std::shared_ptr<const MappedFile>(new MappedFile(content));
+  return loaded;
 }
 
-MappedFile::~MappedFile() {
-  if (content_.empty()) return;
-  munmap(const_cast<char*>(content_.data()), content_.size());
+LoadedFile::~LoadedFile() {
+  if (data_ != nullptr) munmap(data_, size_);
 }
 
 }  // namespace semrank

@@ -1,7 +1,8 @@
-// Reads, maps and atomically replaces whole files.
+// Reads and atomically replaces whole files.
 //
-//   Errors   NotFound for a missing file; otherwise the code that fits errno,
-//            with the path and the system's reason in the message.
+//   Errors   NotFound for a missing file, FailedPrecondition for reading a pipe
+//            or a device; otherwise the code that fits errno, with the path and
+//            the system's reason in the message.
 //   Threads  the free functions are thread-safe.
 #ifndef SEMRANK_MODEL_BASE_FILE_IO_H_
 #define SEMRANK_MODEL_BASE_FILE_IO_H_
@@ -9,6 +10,7 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -70,22 +72,30 @@ absl::Status ReplaceFile(const std::string& path, std::string_view content);
 // after a crash.
 absl::Status SyncDirectory(const std::string& directory);
 
-// Read-only memory map of a whole file, shared with the page cache. The file
-// must not shrink while it is mapped: reading past its end raises SIGBUS.
-// (Published model files never change.)
-class MappedFile {
+// The content of a whole file, read into private memory: what happens to the
+// file afterwards, a truncation for instance, does not matter. (A memory map
+// would show the change, or end the process by SIGBUS.)
+//
+//   Memory   read-only, aligned to a page; huge pages where the system has
+//   them.
+class LoadedFile {
  public:
-  static absl::StatusOr<std::shared_ptr<const MappedFile>> Open(
-      const std::string& path);
-  ~MappedFile();
-  MappedFile(const MappedFile&) = delete;
-  MappedFile& operator=(const MappedFile&) = delete;
+  // ResourceExhausted, before anything is read, when the file is larger than
+  // `max_bytes`. DataLoss when it shrinks while it is read.
+  static absl::StatusOr<std::shared_ptr<const LoadedFile>> Read(
+      const std::string& path,
+      std::size_t max_bytes = std::numeric_limits<std::size_t>::max());
+  ~LoadedFile();
+  LoadedFile(const LoadedFile&) = delete;
+  LoadedFile& operator=(const LoadedFile&) = delete;
 
-  std::string_view content() const { return content_; }
+  std::string_view content() const { return {data_, size_}; }
 
  private:
-  explicit MappedFile(std::string_view content) : content_(content) {}
-  std::string_view content_;
+  LoadedFile(char* data, std::size_t size) : data_(data), size_(size) {}
+
+  char* data_;  // null for an empty file
+  std::size_t size_;
 };
 
 }  // namespace semrank

@@ -34,6 +34,8 @@ void CatchInterrupts(std::initializer_list<int> also) {
   }
 }
 
+void Interrupt() { interrupted = true; }
+
 bool Interrupted() { return interrupted.load(std::memory_order_relaxed); }
 
 }  // namespace semrank

@@ -1,5 +1,6 @@
 // Turns Ctrl-C (SIGINT) and SIGTERM into a flag that long loops poll, so that
-// they stop between two steps and keep what was finished.
+// they stop between two steps and keep what was finished. Reading a pipe or a
+// device polls it too (FileDescriptor::Read).
 #ifndef SEMRANK_MODEL_BASE_INTERRUPT_H_
 #define SEMRANK_MODEL_BASE_INTERRUPT_H_
 
@@ -12,6 +13,8 @@ namespace semrank {
 void CatchInterrupts(std::initializer_list<int> also = {});
 // True after the first signal. Cheap; from any thread.
 bool Interrupted();
+// Sets the flag as a signal would, for programs that receive signals otherwise.
+void Interrupt();
 
 }  // namespace semrank
 

@@ -5,14 +5,14 @@
 #include <cassert>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
+#include <sstream>
 #include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "model/base/file_io.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "model/base/version.h"
@@ -24,6 +24,7 @@ namespace semrank {
 namespace {
 
 constexpr std::string_view kConfigFlag = "config";
+constexpr std::size_t kMaxConfigBytes = std::size_t{1} << 20;
 
 std::string EnvironmentName(std::string_view flag) {
   return "SEMRANK_" + absl::AsciiStrToUpper(ToAbsl(flag));
@@ -316,10 +317,12 @@ absl::Status CommandLine::Impl::ReadConfigFile(const std::string& path) {
   const auto wrong = [&path](std::string_view what) {
     return UsageError(absl::StrFormat("%s: %s", path, what));
   };
-  std::ifstream file(path);
-  if (!file || std::filesystem::is_directory(path)) {
-    return wrong("cannot be read as a file of --config");
+  absl::StatusOr<std::string> content = ReadFile(path, kMaxConfigBytes);
+  if (!content.ok()) {
+    return wrong(absl::StrFormat("cannot be read as a file of --config: %s",
+                                 content.status().message()));
   }
+  std::istringstream file(*std::move(content));
   CLI::ConfigTOML reader;
   // It would cut "pass#word" at the #, in quotes too. Lines that begin with #
   // are comments in any case.

@@ -1,10 +1,12 @@
 #include "model/format/model_bundle.h"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "model/base/file_io.h"
 #include "model/base/status_macros.h"
 #include "model/format/model_config.h"
@@ -77,7 +79,7 @@ absl::Status WriteManifest(const std::string& folder,
   for (const std::string& name : ExpectedFiles(config)) {
     // From the written file, not from memory: the checksum covers the write.
     SEMRANK_ASSIGN_OR_RETURN(const auto file,
-                             MappedFile::Open(PathIn(folder, name)));
+                             LoadedFile::Read(PathIn(folder, name)));
     SEMRANK_ASSIGN_OR_RETURN(manifest.files[name],
                              DescribeContent(file->content()));
   }
@@ -103,6 +105,20 @@ absl::StatusOr<std::vector<std::int64_t>> ListVersions(
   return complete;
 }
 
+namespace {
+
+absl::Status CheckVersionExists(const std::string& model_dir,
+                                std::int64_t version) {
+  SEMRANK_ASSIGN_OR_RETURN(const std::vector<std::int64_t> versions,
+                           ListVersionFolders(model_dir));
+  if (std::ranges::binary_search(versions, version)) return absl::OkStatus();
+  return absl::NotFoundError(absl::StrFormat(
+      "%s has no version %d (found %s)", model_dir, version,
+      versions.empty() ? "none" : absl::StrJoin(versions, ", ")));
+}
+
+}  // namespace
+
 absl::StatusOr<std::shared_ptr<const TwoTowerModel>> LoadModel(
     const std::string& model_dir, std::int64_t version,
     const std::string& name) {
@@ -118,6 +134,8 @@ absl::StatusOr<std::shared_ptr<const TwoTowerModel>> LoadModel(
           "%s holds no complete version of a model", model_dir));
     }
     version = versions.back();
+  } else {
+    SEMRANK_RETURN_IF_ERROR(CheckVersionExists(model_dir, version));
   }
   return ReadVersion(VersionPath(model_dir, version),
                      {.name = name.empty() ? ModelNameOf(model_dir) : name,

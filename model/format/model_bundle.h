@@ -33,8 +33,9 @@ absl::StatusOr<std::vector<std::int64_t>> ListVersions(
     const std::string& model_dir);
 
 // Checks every file against the manifest and builds the model; weights are
-// used in place from the mapped file. version 0 = the highest complete one.
-// The model is named `name`; empty = after the folder `model_dir`.
+// used in place, in the memory that the file was read into. version 0 = the
+// highest complete one. The model is named `name`; empty = after the folder
+// `model_dir`.
 absl::StatusOr<std::shared_ptr<const TwoTowerModel>> LoadModel(
     const std::string& model_dir, std::int64_t version = 0,
     const std::string& name = "");

@@ -139,8 +139,8 @@ absl::StatusOr<Parts> Split(std::string_view content) {
         "the header's length %d is above the limit of %d or the %d bytes left",
         length, kMaxSafetensorsHeaderBytes, content.size()));
   }
-  // Floats are used in place, so the data must be aligned for them. (mmap
-  // aligns the file to a page.)
+  // Floats are used in place, so the data must be aligned for them. (LoadedFile
+  // aligns the content to a page.)
   if (length % sizeof(float) != 0) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "the header's length %d leaves the data unaligned", length));

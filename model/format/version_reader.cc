@@ -54,8 +54,8 @@ class VersionFiles {
   // DataLoss unless the manifest lists exactly these files.
   absl::Status CheckNames(const std::vector<std::string>& expected) const;
 
-  // Maps a listed file and verifies its size and checksum.
-  absl::StatusOr<std::shared_ptr<const MappedFile>> Map(
+  // Reads a listed file and verifies the size and checksum of what was read.
+  absl::StatusOr<std::shared_ptr<const LoadedFile>> Read(
       const char* name, std::uint64_t max_bytes) const;
 
  private:
@@ -102,7 +102,7 @@ absl::Status VersionFiles::CheckNames(
       kConfigFile));
 }
 
-absl::StatusOr<std::shared_ptr<const MappedFile>> VersionFiles::Map(
+absl::StatusOr<std::shared_ptr<const LoadedFile>> VersionFiles::Read(
     const char* name, std::uint64_t max_bytes) const {
   const std::string path = Path(name);
   const auto facts = manifest_.files.find(name);
@@ -110,17 +110,18 @@ absl::StatusOr<std::shared_ptr<const MappedFile>> VersionFiles::Map(
     return absl::DataLossError(
         absl::StrFormat("%s does not list %s", Path(kManifestFile), name));
   }
-  // Before the file is mapped and hashed.
+  // Before the file is read and hashed.
   if (facts->second.bytes > max_bytes) {
     return absl::DataLossError(
         absl::StrFormat("%s: %d bytes; at most %d are possible", path,
                         facts->second.bytes, max_bytes));
   }
-  absl::StatusOr<std::shared_ptr<const MappedFile>> file =
-      MappedFile::Open(path);
-  // The manifest lists the file, so the version is corrupt, not absent.
+  absl::StatusOr<std::shared_ptr<const LoadedFile>> file =
+      LoadedFile::Read(path, facts->second.bytes);
+  // The manifest lists the file and its size, so the version is corrupt.
   if (absl::IsNotFound(file.status()) ||
-      absl::IsFailedPrecondition(file.status())) {
+      absl::IsFailedPrecondition(file.status()) ||
+      absl::IsResourceExhausted(file.status())) {
     return absl::DataLossError(file.status().message());
   }
   if (!file.ok()) return file.status();
@@ -131,7 +132,7 @@ absl::StatusOr<std::shared_ptr<const MappedFile>> VersionFiles::Map(
 
 absl::StatusOr<v1::ModelConfig> ReadConfig(const VersionFiles& files) {
   SEMRANK_ASSIGN_OR_RETURN(const auto file,
-                           files.Map(kConfigFile, kMaxConfigBytes));
+                           files.Read(kConfigFile, kMaxConfigBytes));
   const std::string path = files.Path(kConfigFile);
   SEMRANK_ASSIGN_OR_RETURN(v1::ModelConfig config,
                            InFile(path, ParseModelConfig(file->content())));
@@ -147,7 +148,7 @@ absl::StatusOr<v1::ModelConfig> ReadConfig(const VersionFiles& files) {
 absl::StatusOr<std::vector<std::string>> ReadLines(const VersionFiles& files,
                                                    const char* name,
                                                    std::uint32_t num_lines) {
-  SEMRANK_ASSIGN_OR_RETURN(const auto file, files.Map(name, SIZE_MAX));
+  SEMRANK_ASSIGN_OR_RETURN(const auto file, files.Read(name, SIZE_MAX));
   return InFile(files.Path(name), ParseLines(file->content(), num_lines));
 }
 
@@ -192,7 +193,7 @@ absl::StatusOr<std::optional<WordVocabulary>> ReadBigrams(
 }
 
 // Upper bound of the weights file: a header and the expected tensors. Checked
-// before the file is mapped.
+// before the file is read.
 std::uint64_t MaxWeightBytes(const v1::ModelConfig& config) {
   std::uint64_t bytes = kMaxSafetensorsHeaderBytes + sizeof(std::uint64_t);
   for (const ExpectedTensor& tensor : ExpectedTensors(config)) {
@@ -206,7 +207,7 @@ std::uint64_t MaxWeightBytes(const v1::ModelConfig& config) {
 }
 
 absl::StatusOr<TensorMap> ReadTensors(const std::string& path,
-                                      const MappedFile& file,
+                                      const LoadedFile& file,
                                       const v1::ModelConfig& config) {
   SEMRANK_ASSIGN_OR_RETURN(TensorMap tensors,
                            ParseSafetensors(file.content(), path));
@@ -232,7 +233,7 @@ absl::StatusOr<std::shared_ptr<const TwoTowerModel>> ReadVersion(
   SEMRANK_RETURN_IF_ERROR(files.CheckNames(ExpectedFiles(config)));
   // The largest file first: a corrupt one is found before anything is built.
   SEMRANK_ASSIGN_OR_RETURN(const auto weights,
-                           files.Map(kWeightsFile, MaxWeightBytes(config)));
+                           files.Read(kWeightsFile, MaxWeightBytes(config)));
   SEMRANK_ASSIGN_OR_RETURN(auto words, ReadWords(files, config));
   SEMRANK_ASSIGN_OR_RETURN(auto ngrams, ReadNgrams(files, config));
   SEMRANK_ASSIGN_OR_RETURN(auto bigrams, ReadBigrams(files, config));

@@ -1,6 +1,8 @@
 // The real semrank-server that embeds a file of documents before it is ready.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
 
 #include "tests/integration/server_program.h"
 #include "tests/support/http_client.h"
@@ -48,6 +50,17 @@ TEST(WarmUpTest, AFileThatIsMissingEndsTheStartAndIsNamed) {
        "--http_address=127.0.0.1:0", "--warm_catalog=" + dir.File("none.tsv")});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.err, HasSubstr(dir.File("none.tsv")));
+}
+
+TEST(WarmUpTest, APipeThatNobodyWritesToDoesNotHoldUpTheStop) {
+  const TempDir dir;
+  PublishTinyModel(dir.File("shop"));
+  ASSERT_EQ(mkfifo(dir.File("pipe").c_str(), 0600), 0);
+  const auto server = ServerProcess::StartListening(
+      kServer, {"--model_dir=" + dir.File("shop"),
+                "--warm_catalog=" + dir.File("pipe")});
+  server->Signal(SIGTERM);
+  EXPECT_EQ(server->Wait(), 0);
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ struct Content {
   SafetensorsMetadata metadata;
 };
 
-absl::StatusOr<Content> ReadContent(const MappedFile& file,
+absl::StatusOr<Content> ReadContent(const LoadedFile& file,
                                     const std::string& path) {
   Content content;
   SEMRANK_ASSIGN_OR_RETURN(content.tensors,
@@ -178,7 +178,7 @@ absl::Status Checkpoint::Write(const RunProgress& progress,
 
 absl::StatusOr<RunProgress> Checkpoint::Restore(ModelTrainer& trainer,
                                                 TensorCopies& best) const {
-  SEMRANK_ASSIGN_OR_RETURN(const auto file, MappedFile::Open(path_));
+  SEMRANK_ASSIGN_OR_RETURN(const auto file, LoadedFile::Read(path_));
   SEMRANK_ASSIGN_OR_RETURN(const Content content, ReadContent(*file, path_));
   SEMRANK_RETURN_IF_ERROR(
       CheckIdentity(path_, content.metadata.at(kIdentity), identity_));
@@ -198,7 +198,7 @@ absl::StatusOr<RunProgress> Checkpoint::Restore(ModelTrainer& trainer,
 }
 
 bool Checkpoint::IsOwn() const {
-  const auto file = MappedFile::Open(path_);
+  const auto file = LoadedFile::Read(path_);
   if (!file.ok()) return false;
   const auto metadata = ParseSafetensorsMetadata((*file)->content(), path_);
   if (!metadata.ok()) return false;

@@ -195,7 +195,7 @@ absl::Status CheckInitialModel(const TrainOptions& taken,
 absl::Status CopyInitialWeights(const InitialModelOptions& options,
                                 ModelTrainer& trainer) {
   const std::string path = options.version_dir + "/" + kWeightsFile;
-  SEMRANK_ASSIGN_OR_RETURN(const auto file, MappedFile::Open(path));
+  SEMRANK_ASSIGN_OR_RETURN(const auto file, LoadedFile::Read(path));
   SEMRANK_ASSIGN_OR_RETURN(const auto tensors,
                            ParseSafetensors(file->content(), path));
   std::map<std::string, std::span<float>> state;

@@ -32,7 +32,7 @@ bool IsSame(const TensorView& a, const TensorView& b) {
 }
 
 bool HasWeights(const std::string& path, const ModelBundle& bundle) {
-  const auto file = MappedFile::Open(path);
+  const auto file = LoadedFile::Read(path);
   if (!file.ok()) return false;
   const auto tensors = ParseSafetensors((*file)->content(), path);
   return tensors.ok() && tensors->size() == bundle.tensors.size() &&

@@ -73,7 +73,7 @@ TEST_F(FileIoTest, ReadRefusesOneByteMoreThanAllowed) {
 TEST_F(FileIoTest, FolderIsNoFile) {
   EXPECT_FALSE(ReadFile(dir_.path(), kMaxBytes).ok());
   EXPECT_FALSE(WriteFile(dir_.path(), "x").ok());
-  EXPECT_THAT(MappedFile::Open(dir_.path()),
+  EXPECT_THAT(LoadedFile::Read(dir_.path()),
               StatusIs(absl::StatusCode::kFailedPrecondition,
                        HasSubstr("not a regular file")));
 }
@@ -104,13 +104,6 @@ TEST_F(FileIoTest, ReplaceWritesNewFilesAndLeavesNothingElse) {
   EXPECT_EQ(NumEntries(), 1);
 }
 
-TEST_F(FileIoTest, ReplaceKeepsTheOldFileForThoseWhoHaveItMapped) {
-  const std::string path = dir_.Write("f", "old");
-  ASSERT_OK_AND_ASSIGN(const auto mapped, MappedFile::Open(path));
-  ASSERT_THAT(ReplaceFile(path, "new and longer"), IsOk());
-  EXPECT_EQ(mapped->content(), "old");
-}
-
 TEST_F(FileIoTest, FailedReplaceLeavesTheOldStateAndNoTemporaryFile) {
   ASSERT_TRUE(std::filesystem::create_directory(dir_.File("folder")));
   EXPECT_FALSE(ReplaceFile(dir_.File("folder"), "x").ok());
@@ -118,25 +111,53 @@ TEST_F(FileIoTest, FailedReplaceLeavesTheOldStateAndNoTemporaryFile) {
   EXPECT_EQ(NumEntries(), 1);
 }
 
-TEST_F(FileIoTest, MapsWholeFilesAndEmptyOnes) {
+TEST_F(FileIoTest, LoadsWholeFilesAndEmptyOnes) {
   const std::string large(100'000, 'x');
-  ASSERT_OK_AND_ASSIGN(const auto mapped,
-                       MappedFile::Open(dir_.Write("large", large)));
-  EXPECT_EQ(mapped->content(), large);
+  ASSERT_OK_AND_ASSIGN(const auto loaded,
+                       LoadedFile::Read(dir_.Write("large", large)));
+  EXPECT_EQ(loaded->content(), large);
   ASSERT_OK_AND_ASSIGN(const auto empty,
-                       MappedFile::Open(dir_.Write("empty", "")));
+                       LoadedFile::Read(dir_.Write("empty", "")));
   EXPECT_EQ(empty->content(), "");
 }
 
-TEST_F(FileIoTest, MappingMissingFileIsNotFound) {
-  EXPECT_THAT(MappedFile::Open(dir_.File("none")),
+TEST_F(FileIoTest, WhatIsLoadedOutlivesChangesOfTheFile) {
+  const std::string content(100'000, 'x');
+  const std::string path = dir_.Write("f", content);
+  ASSERT_OK_AND_ASSIGN(const auto loaded, LoadedFile::Read(path));
+  dir_.Write("f", "overwritten in place");
+  std::filesystem::resize_file(path, 0);
+  EXPECT_EQ(loaded->content(), content);
+}
+
+TEST_F(FileIoTest, LoadingTooLargeAFileReadsNothingAndNamesTheLimit) {
+  std::filesystem::resize_file(dir_.Write("sparse", ""), 1'000'000'000'000);
+  EXPECT_THAT(LoadedFile::Read(dir_.File("sparse"), 1'000),
+              StatusIs(absl::StatusCode::kResourceExhausted,
+                       HasSubstr("larger than the 1000 bytes")));
+}
+
+TEST_F(FileIoTest, LoadingMissingFileIsNotFound) {
+  EXPECT_THAT(LoadedFile::Read(dir_.File("none")),
               StatusIs(absl::StatusCode::kNotFound));
 }
 
-TEST_F(FileIoTest, MappingAPipeIsRefusedWithoutWaiting) {
+TEST_F(FileIoTest, PipesDevicesAndFoldersAreRefusedWithoutWaiting) {
   ASSERT_EQ(mkfifo(dir_.File("pipe").c_str(), 0600), 0);
-  EXPECT_THAT(MappedFile::Open(dir_.File("pipe")),
-              StatusIs(absl::StatusCode::kFailedPrecondition));
+  for (const std::string& path :
+       {dir_.File("pipe"), std::string("/dev/zero"), dir_.path()}) {
+    const auto refusal = StatusIs(absl::StatusCode::kFailedPrecondition,
+                                  HasSubstr(path + ": not a regular file"));
+    EXPECT_THAT(LoadedFile::Read(path), refusal);
+    EXPECT_THAT(ReadFile(path, 100), refusal);
+  }
+}
+
+TEST_F(FileIoTest, ASymbolicLinkToItselfIsNoUnknownError) {
+  std::filesystem::create_symlink("loop", dir_.File("loop"));
+  EXPECT_THAT(ReadFile(dir_.File("loop"), 100),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr(dir_.File("loop"))));
 }
 
 }  // namespace

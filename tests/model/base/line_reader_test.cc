@@ -2,13 +2,19 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
+#include <fstream>
 #include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "model/base/interrupt.h"
 #include "model/base/status_macros.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
@@ -259,6 +265,35 @@ TEST(LineReaderDeathTest, DashIsStandardInput) {
         exit(ReadLines("-").value() == Lines{"one", "two"} ? 10 : 11);
       },
       ::testing::ExitedWithCode(10), "");
+}
+
+TEST(LineReaderPipeTest, WaitsForTheWriterAndReadsAllThatItWrites) {
+  TempDir dir;
+  const std::string path = dir.File("pipe");
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  const std::string text(300'000, 'x');
+  std::thread writer([&] { std::ofstream(path) << "one\n" << text; });
+  ASSERT_OK_AND_ASSIGN(const Lines lines, ReadLines(path));
+  EXPECT_EQ(lines, (Lines{"one", text}));
+  writer.join();
+}
+
+// In a child process: the flag outlives a test. Whether the signal comes before
+// the reader waits or while it does, the reader stops.
+TEST(LineReaderDeathTest, ASignalEndsTheReadingOfPipesAndEndlessDevices) {
+  TempDir dir;
+  ASSERT_EQ(mkfifo(dir.File("pipe").c_str(), 0600), 0);
+  for (const std::string& path : {dir.File("pipe"), std::string("/dev/zero")}) {
+    EXPECT_EXIT(
+        {
+          CatchInterrupts();
+          std::thread signal([] { kill(getpid(), SIGINT); });
+          const bool cancelled = absl::IsCancelled(ReadLines(path).status());
+          signal.join();
+          exit(cancelled ? 10 : 11);
+        },
+        ::testing::ExitedWithCode(10), "");
+  }
 }
 
 }  // namespace

@@ -25,6 +25,7 @@ namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 std::vector<float> Embed(const TwoTowerModel& model, Side side) {
   const std::vector<std::string_view> texts = {"cat", "über dog", "car car",
@@ -153,6 +154,17 @@ TEST_F(ModelBundleTest, ServesTheHighestCompleteVersion) {
   EXPECT_EQ(Publish(), 10);  // above every number that is taken
 }
 
+TEST_F(ModelBundleTest, ALoadedModelOutlivesChangesOfItsFiles) {
+  Publish();
+  ASSERT_OK_AND_ASSIGN(const auto model, LoadModel(model_dir_));
+  const std::vector<float> before = Embed(*model, Side::kQuery);
+  for (const auto& file : fs::directory_iterator(Path("1"))) {
+    fs::resize_file(file.path(), 0);
+  }
+  EXPECT_EQ(Embed(*model, Side::kQuery), before);
+  EXPECT_THAT(LoadModel(model_dir_), Not(IsOk()));
+}
+
 TEST_F(ModelBundleTest, NothingToLoadIsNotFound) {
   EXPECT_THAT(LoadModel(model_dir_), StatusIs(absl::StatusCode::kNotFound));
   EXPECT_THAT(ListVersions(model_dir_), StatusIs(absl::StatusCode::kNotFound));
@@ -161,7 +173,10 @@ TEST_F(ModelBundleTest, NothingToLoadIsNotFound) {
   EXPECT_THAT(LoadModel(model_dir_),
               StatusIs(absl::StatusCode::kNotFound, HasSubstr("no complete")));
   Publish();
-  EXPECT_THAT(LoadModel(model_dir_, 7), StatusIs(absl::StatusCode::kNotFound));
+  Publish();
+  EXPECT_THAT(LoadModel(model_dir_, 99),
+              StatusIs(absl::StatusCode::kNotFound,
+                       HasSubstr("tiny has no version 99 (found 1, 2)")));
   EXPECT_THAT(LoadModel(model_dir_, -1),
               StatusIs(absl::StatusCode::kInvalidArgument));
 }

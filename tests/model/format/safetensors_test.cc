@@ -60,7 +60,7 @@ TEST(SafetensorsTest, ReadsWhatItWrites) {
                        std::vector<TensorView>{{"b", {1}, b.data()},
                                                {"a", {2, 3}, a.data()}}),
       IsOk());
-  ASSERT_OK_AND_ASSIGN(const auto file, MappedFile::Open(dir.File("w")));
+  ASSERT_OK_AND_ASSIGN(const auto file, LoadedFile::Read(dir.File("w")));
   ASSERT_OK_AND_ASSIGN(const auto tensors,
                        ParseSafetensors(file->content(), "w"));
   ASSERT_EQ(tensors.size(), 2u);
@@ -227,7 +227,7 @@ TEST(SafetensorsTest, MetadataComesBackAsItWasWritten) {
   const SafetensorsMetadata metadata = {{"x", "1 \"2\""}, {"y", ""}};
   const std::string path = dir.File("a.safetensors");
   ASSERT_THAT(WriteSafetensors(path, std::span(&tensor, 1), metadata), IsOk());
-  ASSERT_OK_AND_ASSIGN(const auto file, MappedFile::Open(path));
+  ASSERT_OK_AND_ASSIGN(const auto file, LoadedFile::Read(path));
   ASSERT_OK_AND_ASSIGN(const SafetensorsMetadata read,
                        ParseSafetensorsMetadata(file->content(), path));
   EXPECT_EQ(read, metadata);

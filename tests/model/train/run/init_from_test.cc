@@ -73,7 +73,7 @@ TEST_F(InitFromTest, AModelWithoutBiasesStaysWithoutThem) {
                 .exit_code,
             0);
   ASSERT_OK_AND_ASSIGN(const auto file,
-                       MappedFile::Open(second + "/1/weights.safetensors"));
+                       LoadedFile::Read(second + "/1/weights.safetensors"));
   ASSERT_OK_AND_ASSIGN(const auto tensors,
                        ParseSafetensors(file->content(), second));
   for (const auto& [name, tensor] : tensors) {
