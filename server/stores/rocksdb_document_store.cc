@@ -1,12 +1,5 @@
 #include "server/stores/rocksdb_document_store.h"
 
-#include <rocksdb/cache.h>
-#include <rocksdb/db.h>
-#include <rocksdb/env.h>
-#include <rocksdb/filter_policy.h>
-#include <rocksdb/table.h>
-#include <rocksdb/write_batch.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -16,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
 #include "model/base/status_macros.h"
 #include "server/stores/store_folder.h"
 #include "server/stores/store_records.h"
@@ -23,73 +17,9 @@
 namespace semrank {
 namespace {
 
-using Cache = std::shared_ptr<rocksdb::Cache>;
-
-rocksdb::ColumnFamilyOptions FamilyOptions(const Cache& cache) {
-  rocksdb::BlockBasedTableOptions table;
-  table.block_cache = cache;
-  // Otherwise indexes and filters would grow beside the cache, unbounded.
-  table.cache_index_and_filter_blocks = true;
-  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
-  rocksdb::ColumnFamilyOptions options;
-  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
-  options.write_buffer_size = std::size_t{32} << 20;
-  return options;
-}
-
-rocksdb::ColumnFamilyOptions VectorFamilyOptions(const Cache& cache,
-                                                 std::int64_t max_bytes) {
-  rocksdb::ColumnFamilyOptions options = FamilyOptions(cache);
-  // Random bits do not get smaller.
-  options.compression = rocksdb::kNoCompression;
-  options.compaction_style = rocksdb::kCompactionStyleFIFO;
-  options.compaction_options_fifo.max_table_files_size =
-      static_cast<std::uint64_t>(max_bytes);
-  options.compaction_options_fifo.allow_compaction = true;
-  return options;
-}
-
-rocksdb::ColumnFamilyOptions DocumentFamilyOptions(const Cache& cache) {
-  rocksdb::ColumnFamilyOptions options = FamilyOptions(cache);
-  options.compression = rocksdb::kLZ4Compression;
-  return options;
-}
-
-// How RocksDB is set up: bounded memory, bounded vectors, and no damage that
-// passes unnoticed. `create`: make a new database, where there must be none;
-// otherwise open the one that is there, and never make one.
-rocksdb::DBOptions DatabaseOptions(bool create) {
-  rocksdb::DBOptions options;
-  // Never by itself: over files that have lost their list it would make a new
-  // database.
-  options.create_if_missing = create;
-  options.create_missing_column_families = create;
-  options.error_if_exists = create;
-  // A log that is damaged before its end would lose documents in silence.
-  options.wal_recovery_mode =
-      rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
-  options.track_and_verify_wals_in_manifest = true;
-  options.db_write_buffer_size = std::size_t{64} << 20;
-  options.max_total_wal_size = std::size_t{256} << 20;
-  // What FIFO compaction asks for; files are large, so there are few.
-  options.max_open_files = -1;
-  options.info_log_level = rocksdb::InfoLogLevel::WARN_LEVEL;
-  options.keep_log_file_num = 2;
-  options.max_log_file_size = std::size_t{1} << 20;
-  return options;
-}
-
-// The default family (the secret), vectors and documents, in this order; they
-// share one cache.
-std::vector<rocksdb::ColumnFamilyDescriptor> StoreFamilies(
-    std::int64_t max_vector_bytes) {
-  const Cache cache = rocksdb::NewLRUCache(std::size_t{64} << 20);
-  return {{rocksdb::kDefaultColumnFamilyName, FamilyOptions(cache)},
-          {"vectors", VectorFamilyOptions(cache, max_vector_bytes)},
-          {"documents", DocumentFamilyOptions(cache)}};
-}
-
 constexpr const char* kSecretKey = "secret";
+// Between two attempts to open a database again.
+constexpr absl::Duration kOpeningInterval = absl::Seconds(1);
 
 rocksdb::Slice ToSlice(std::string_view bytes) {
   return {bytes.data(), bytes.size()};
@@ -99,87 +29,80 @@ std::string_view ToView(const rocksdb::Slice& slice) {
   return {slice.data(), slice.size()};
 }
 
-absl::StatusCode CodeOf(const rocksdb::Status& status) {
-  if (status.IsCorruption() || status.IsNotFound())
-    return absl::StatusCode::kDataLoss;
-  if (status.IsTimedOut()) return absl::StatusCode::kDeadlineExceeded;
-  if (status.IsNoSpace() || status.IsMemoryLimit()) {
-    return absl::StatusCode::kResourceExhausted;
-  }
-  return absl::StatusCode::kUnavailable;
-}
-
 }  // namespace
 
-RocksDbDocumentStore::RocksDbDocumentStore(const std::string& path)
-    : name_("rocksdb:" + path) {}
+RocksDbDocumentStore::RocksDbDocumentStore(const Options& options,
+                                           std::string folder)
+    : name_("rocksdb:" + options.path),
+      folder_(std::move(folder)),
+      max_vector_bytes_(options.max_vector_bytes) {}
 
 RocksDbDocumentStore::~RocksDbDocumentStore() = default;
 
 absl::StatusOr<std::unique_ptr<RocksDbDocumentStore>>
 RocksDbDocumentStore::Open(const Options& options) {
-  std::unique_ptr<RocksDbDocumentStore> store(
-      new RocksDbDocumentStore(options.path));
-  const absl::StatusOr<std::string> folder =
+  absl::StatusOr<std::string> folder =
       StoreFolder(options.path, [&options](const std::string& unfinished) {
         return Create(options, unfinished);
       });
+  std::unique_ptr<RocksDbDocumentStore> store(
+      new RocksDbDocumentStore(options, folder.value_or("")));
   SEMRANK_RETURN_IF_ERROR(store->Named(folder.status()));
-  SEMRANK_RETURN_IF_ERROR(store->Named(store->OpenDatabase(
-      *folder, options.max_vector_bytes, /*create=*/false)));
-  SEMRANK_RETURN_IF_ERROR(store->LoadSecret());
+  const auto database = store->Database();
+  SEMRANK_RETURN_IF_ERROR(database.status());
+  SEMRANK_RETURN_IF_ERROR(store->Named(store->LoadSecret(**database)));
   return store;
 }
 
 // With all that Open asks for.
 absl::Status RocksDbDocumentStore::Create(const Options& options,
                                           const std::string& folder) {
-  RocksDbDocumentStore store(options.path);
-  SEMRANK_RETURN_IF_ERROR(
-      store.OpenDatabase(folder, options.max_vector_bytes, /*create=*/true));
+  SEMRANK_ASSIGN_OR_RETURN(
+      const auto database,
+      RocksDbDatabase::Open(folder, options.max_vector_bytes, /*create=*/true));
   const Fingerprinter::Secret secret = Fingerprinter::RandomSecret();
   rocksdb::WriteBatch batch;
-  batch.Put(store.default_.get(), kSecretKey,
+  batch.Put(database->secret(), kSecretKey,
             {reinterpret_cast<const char*>(secret.data()), secret.size()});
-  return store.Write(batch, /*sync=*/true);
+  return database->Write(batch, /*sync=*/true);
 }
 
-absl::Status RocksDbDocumentStore::OpenDatabase(const std::string& folder,
-                                                std::int64_t max_vector_bytes,
-                                                bool create) {
-  std::vector<rocksdb::ColumnFamilyHandle*> handles;
-  rocksdb::DB* database = nullptr;
-  const rocksdb::Status status =
-      rocksdb::DB::Open(DatabaseOptions(create), folder,
-                        StoreFamilies(max_vector_bytes), &handles, &database);
-  // RocksDB has no code for it.
-  if (status.ToString().find("/LOCK:") != std::string::npos) {
-    return absl::FailedPreconditionError(
-        "another process has it open; each server needs a store of its own, or "
-        "Redis");
+absl::StatusOr<std::shared_ptr<RocksDbDatabase>>
+RocksDbDocumentStore::Database() {
+  std::shared_ptr<RocksDbDatabase> frozen;
+  {
+    MutexLock lock(mutex_);
+    if (database_ != nullptr) {
+      last_error_ = database_->State();
+      if (last_error_.ok()) return database_;
+      // Its files are locked until the last call has left it.
+      if (database_.use_count() > 1) return Named(last_error_);
+      SEMRANK_RETURN_IF_ERROR(Named(CheckRoom(folder_, 0)));
+    }
+    if (is_opening_ || absl::Now() < next_opening_) return Named(last_error_);
+    is_opening_ = true;
+    frozen = std::move(database_);
   }
-  // Nor for all damage: a file that is missing is an I/O error.
-  if (!status.ok()) {
-    const absl::StatusCode code = CodeOf(status);
-    return {code == absl::StatusCode::kUnavailable ? absl::StatusCode::kDataLoss
-                                                   : code,
-            status.ToString()};
-  }
-  database_.reset(database);
-  default_.reset(handles[0]);
-  vectors_.reset(handles[1]);
-  documents_.reset(handles[2]);
-  return absl::OkStatus();
+  // Without the lock: a log takes seconds to read.
+  frozen.reset();
+  absl::StatusOr<std::shared_ptr<RocksDbDatabase>> opened =
+      RocksDbDatabase::Open(folder_, max_vector_bytes_, /*create=*/false);
+  MutexLock lock(mutex_);
+  is_opening_ = false;
+  if (opened.ok()) return database_ = *std::move(opened);
+  last_error_ = opened.status();
+  next_opening_ = absl::Now() + kOpeningInterval;
+  return Named(last_error_);
 }
 
-absl::Status RocksDbDocumentStore::LoadSecret() {
+absl::Status RocksDbDocumentStore::LoadSecret(const RocksDbDatabase& database) {
   std::string bytes;
-  SEMRANK_RETURN_IF_ERROR(
-      ToStatus(database_->Get({}, default_.get(), kSecretKey, &bytes)));
+  SEMRANK_RETURN_IF_ERROR(FromRocksDb(
+      database.db().Get({}, database.secret(), kSecretKey, &bytes)));
   Fingerprinter::Secret secret;
   if (bytes.size() != secret.size()) {
-    return Named(absl::DataLossError(absl::StrFormat(
-        "the secret has %d bytes, not %d", bytes.size(), secret.size())));
+    return absl::DataLossError(absl::StrFormat(
+        "the secret has %d bytes, not %d", bytes.size(), secret.size()));
   }
   std::memcpy(secret.data(), bytes.data(), secret.size());
   fingerprint_ = std::make_unique<const Fingerprinter>(secret);
@@ -191,6 +114,7 @@ absl::StatusOr<DocumentStore::Found> RocksDbDocumentStore::FindVectors(
     std::span<const std::string_view> normalized_texts,
     absl::Duration time_limit, float* rows, std::span<std::uint8_t> found) {
   std::ranges::fill(found, std::uint8_t{0});
+  SEMRANK_ASSIGN_OR_RETURN(const auto database, Database());
   const VectorKeys keys(*fingerprint_, space, normalized_texts);
   std::vector<rocksdb::Slice> slices;
   for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -200,12 +124,12 @@ absl::StatusOr<DocumentStore::Found> RocksDbDocumentStore::FindVectors(
   std::vector<rocksdb::Status> statuses(keys.size());
   rocksdb::ReadOptions options;
   options.deadline =
-      std::chrono::microseconds(database_->GetEnv()->NowMicros()) +
+      std::chrono::microseconds(database->db().GetEnv()->NowMicros()) +
       absl::ToChronoMicroseconds(time_limit);
-  database_->MultiGet(options, vectors_.get(), keys.size(), slices.data(),
-                      values.data(), statuses.data());
+  database->db().MultiGet(options, database->vectors(), keys.size(),
+                          slices.data(), values.data(), statuses.data());
   for (const rocksdb::Status& status : statuses) {
-    if (!status.ok() && !status.IsNotFound()) return ToStatus(status);
+    if (!status.ok() && !status.IsNotFound()) return Named(FromRocksDb(status));
   }
   Found result;
   for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -221,41 +145,45 @@ absl::StatusOr<DocumentStore::Found> RocksDbDocumentStore::FindVectors(
 absl::Status RocksDbDocumentStore::WriteVectors(
     const VectorSpace& space,
     std::span<const std::string_view> normalized_texts, const float* rows) {
+  SEMRANK_ASSIGN_OR_RETURN(const auto database, Database());
   const VectorKeys keys(*fingerprint_, space, normalized_texts);
   rocksdb::WriteBatch batch;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const std::span row(rows + i * space.dim, std::size_t(space.dim));
-    batch.Put(vectors_.get(), ToSlice(keys[i]), VectorValue(keys[i], row));
+    batch.Put(database->vectors(), ToSlice(keys[i]), VectorValue(keys[i], row));
   }
-  return Write(batch, /*sync=*/false);
+  return Named(database->Write(batch, /*sync=*/false));
 }
 
 absl::Status RocksDbDocumentStore::PutDocuments(
     std::span<const StoredDocument> documents) {
+  SEMRANK_ASSIGN_OR_RETURN(const auto database, Database());
   rocksdb::WriteBatch batch;
   for (const StoredDocument& document : documents) {
     const std::string key = DocumentKeyBytes(document.key);
-    batch.Put(documents_.get(), key, DocumentValue(key, document));
+    batch.Put(database->documents(), key, DocumentValue(key, document));
   }
-  return Write(batch, /*sync=*/true);
+  return Named(database->Write(batch, /*sync=*/true));
 }
 
 absl::Status RocksDbDocumentStore::DeleteDocuments(
     std::span<const DocumentKeyView> keys) {
+  SEMRANK_ASSIGN_OR_RETURN(const auto database, Database());
   rocksdb::WriteBatch batch;
   for (const DocumentKeyView& key : keys) {
-    batch.Delete(documents_.get(), DocumentKeyBytes(key));
+    batch.Delete(database->documents(), DocumentKeyBytes(key));
   }
-  return Write(batch, /*sync=*/true);
+  return Named(database->Write(batch, /*sync=*/true));
 }
 
 absl::Status RocksDbDocumentStore::LoadDocuments(
     const std::function<absl::Status(const StoredDocument&)>& visit) {
+  SEMRANK_ASSIGN_OR_RETURN(const auto database, Database());
   rocksdb::ReadOptions options;
   options.fill_cache = false;
   options.readahead_size = std::size_t{2} << 20;
   const std::unique_ptr<rocksdb::Iterator> entry(
-      database_->NewIterator(options, documents_.get()));
+      database->db().NewIterator(options, database->documents()));
   std::vector<float> vector;
   for (entry->SeekToFirst(); entry->Valid(); entry->Next()) {
     const absl::StatusOr<StoredDocument> document =
@@ -263,20 +191,7 @@ absl::Status RocksDbDocumentStore::LoadDocuments(
     if (!document.ok()) return Named(document.status());
     SEMRANK_RETURN_IF_ERROR(visit(*document));
   }
-  return ToStatus(entry->status());
-}
-
-absl::Status RocksDbDocumentStore::Write(rocksdb::WriteBatch& batch,
-                                         bool sync) {
-  rocksdb::WriteOptions options;
-  options.sync = sync;
-  return ToStatus(database_->Write(options, &batch));
-}
-
-absl::Status RocksDbDocumentStore::ToStatus(
-    const rocksdb::Status& status) const {
-  if (status.ok()) return absl::OkStatus();
-  return Named(absl::Status(CodeOf(status), status.ToString()));
+  return Named(FromRocksDb(entry->status()));
 }
 
 absl::Status RocksDbDocumentStore::Named(const absl::Status& status) const {

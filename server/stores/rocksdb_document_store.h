@@ -9,6 +9,9 @@
 //            files.
 //   Disk     vectors take max_vector_bytes, then the oldest leave, a file of
 //            about 32 MiB at a time; documents take what they take.
+//   Full     writes are refused before the disk is full, and after one that
+//            failed until the database could be opened again
+//            (rocksdb_database.h). What was acknowledged stays.
 //   Errors   as DocumentStore. FailedPrecondition from Open: another format or
 //            another process.
 #ifndef SEMRANK_SERVER_STORES_ROCKSDB_DOCUMENT_STORE_H_
@@ -18,15 +21,12 @@
 #include <memory>
 #include <string>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/time/time.h"
 #include "model/base/fingerprint.h"
+#include "model/base/mutex.h"
 #include "server/stores/document_store.h"
-
-namespace rocksdb {
-class ColumnFamilyHandle;
-class DB;
-class Status;
-class WriteBatch;
-}  // namespace rocksdb
+#include "server/stores/rocksdb_database.h"
 
 namespace semrank {
 
@@ -61,26 +61,27 @@ class RocksDbDocumentStore : public DocumentStore {
       const std::function<absl::Status(const StoredDocument&)>& visit) override;
 
  private:
-  explicit RocksDbDocumentStore(const std::string& path);
+  RocksDbDocumentStore(const Options& options, std::string folder);
 
   // A database in `folder`, closed again.
   static absl::Status Create(const Options& options, const std::string& folder);
-  absl::Status OpenDatabase(const std::string& folder,
-                            std::int64_t max_vector_bytes, bool create);
-  absl::Status LoadSecret();
-  absl::Status Write(rocksdb::WriteBatch& batch, bool sync);
+  // The open one; one that is frozen is opened again once there is room.
+  absl::StatusOr<std::shared_ptr<RocksDbDatabase>> Database();
+  absl::Status LoadSecret(const RocksDbDatabase& database);
   // With this store's name.
-  absl::Status ToStatus(const rocksdb::Status& status) const;
   absl::Status Named(const absl::Status& status) const;
 
   const std::string name_;
-  // Families before the database.
-  std::unique_ptr<rocksdb::DB> database_;
-  std::unique_ptr<rocksdb::ColumnFamilyHandle> default_;
-  std::unique_ptr<rocksdb::ColumnFamilyHandle> vectors_;
-  std::unique_ptr<rocksdb::ColumnFamilyHandle> documents_;
+  const std::string folder_;
+  const std::int64_t max_vector_bytes_;
   // Const once open.
   std::unique_ptr<const Fingerprinter> fingerprint_;
+
+  Mutex mutex_;
+  std::shared_ptr<RocksDbDatabase> database_ ABSL_GUARDED_BY(mutex_);
+  bool is_opening_ ABSL_GUARDED_BY(mutex_) = false;
+  absl::Status last_error_ ABSL_GUARDED_BY(mutex_);
+  absl::Time next_opening_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
 };
 
 }  // namespace semrank

@@ -4,8 +4,11 @@
 #include <signal.h>
 
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <thread>
 
+#include "absl/strings/str_format.h"
 #include "tests/integration/server_program.h"
 #include "tests/support/http_client.h"
 #include "tests/support/redis_process.h"
@@ -103,6 +106,63 @@ TEST_F(StoreTest, ASecondServerOnTheStoreDoesNotStartAndNamesIt) {
   const ProgramResult result = RunProgram(command);
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.err, HasSubstr(store_ + ": another process"));
+}
+
+// The store's disk has 12 MiB of memory and is the server's own: a mount that
+// only its process sees.
+class FullDiskTest : public StoreTest {
+ protected:
+  FullDiskTest() {
+    store_ = "rocksdb:" + disk_ + "/store";
+    std::filesystem::create_directory(disk_);
+    program_ =
+        dir_.Write("server_with_a_small_disk",
+                   absl::StrFormat(
+                       "#!/bin/sh\nexec unshare --user --map-root-user --mount "
+                       "sh -c 'mount -t tmpfs -o size=12m tmpfs %s && "
+                       "exec %s \"$@\"' sh \"$@\"\n",
+                       disk_, kServer));
+    std::filesystem::permissions(program_, std::filesystem::perms::owner_all);
+  }
+  void SetUp() override {
+    if (RunProgram({"/usr/bin/unshare", "--user", "--map-root-user", "--mount",
+                    "true"})
+            .exit_code != 0) {
+      GTEST_SKIP() << "this system lets nobody mount a disk for a test";
+    }
+    server_ = std::make_unique<ServerProcess>(program_, Flags());
+  }
+  // As the server sees it.
+  std::string FillerPath() const {
+    return absl::StrFormat("/proc/%d/root%s/filler", server_->pid(), disk_);
+  }
+  void FillTheDisk() const {
+    std::ofstream filler(FillerPath());
+    const std::string block(4'096, 'x');
+    while (filler.write(block.data(), std::ssize(block)).flush()) {
+    }
+  }
+  ProgramResult Put(const std::string& id) const {
+    return RunProgram({SEMRANK_BINARY_DIR "/semrank", "put",
+                       "--address=" + server_->grpc_address(), "--documents=-"},
+                      {.input = id + "\tblue shoes\n"});
+  }
+
+  const std::string disk_ = dir_.File("disk");
+  std::string program_;
+};
+
+TEST_F(FullDiskTest, PutsAreRefusedRankingGoesOnAndRoomIsUsedAgain) {
+  EXPECT_EQ(Put("before").exit_code, 0);
+  FillTheDisk();
+  const ProgramResult refused = Put("refused");
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_THAT(refused.err, HasSubstr("the disk is full: 0.0 MiB are free"));
+  RankThree();
+  std::filesystem::remove(FillerPath());
+  const ProgramResult after = Put("after");
+  EXPECT_EQ(after.exit_code, 0) << after.err;
+  EXPECT_EQ(Stop(SIGTERM), 0);
 }
 
 TEST_F(StoreTest, AReplicaFindsInRedisWhatAnotherComputed) {

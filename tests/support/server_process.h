@@ -30,6 +30,7 @@ class ServerProcess {
   const std::string& http_address() const { return http_address_; }
   // Empty without --health_address.
   const std::string& health_address() const { return health_address_; }
+  pid_t pid() const { return pid_; }
 
   void Signal(int signal_number) const;
   // Waits for the end: exit code, or 128 + signal.

@@ -2,7 +2,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -10,12 +13,14 @@
 #include <thread>
 #include <vector>
 
+#include "absl/strings/str_format.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
 
 namespace semrank {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -230,6 +235,81 @@ TEST_F(RocksDbDocumentStoreTest, ThreadsWriteAndFindBesideEachOther) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(Titles().size(), 80u);
+}
+
+// No file may grow beyond `bytes` while it lives.
+class FilesOfAtMost {
+ public:
+  explicit FilesOfAtMost(rlim_t bytes)
+      : handler_(signal(SIGXFSZ, SIG_IGN)) {  // write fails instead
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit = {bytes, before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FilesOfAtMost() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  rlimit before_;
+  const sighandler_t handler_;
+};
+
+TEST_F(RocksDbDocumentStoreTest, AWriteThatFailsEndsNothingAndLosesNothing) {
+  Put("before", "kept");
+  const std::string large(200'000, 'x');
+  const StoredDocument document = {"during", large};
+  {
+    FilesOfAtMost limit(100'000);
+    EXPECT_THAT(store_->PutDocuments({&document, 1}),
+                StatusIs(absl::StatusCode::kUnavailable,
+                         AllOf(HasSubstr(store_->name()),
+                               HasSubstr("File too large"))));
+    // What is read and written next opens the database again, and its log ends
+    // before what failed.
+    EXPECT_EQ(Titles(),
+              (std::map<std::string, std::string>{{"before", "kept"}}));
+    Put("small", "written beside the limit");
+    EXPECT_THAT(store_->PutDocuments({&document, 1}),
+                StatusIs(absl::StatusCode::kUnavailable));
+  }
+  Put("after", "kept too");
+  const std::map<std::string, std::string> all = {
+      {"before", "kept"},
+      {"small", "written beside the limit"},
+      {"after", "kept too"}};
+  EXPECT_EQ(Titles(), all);
+  Reopen();
+  EXPECT_EQ(Titles(), all);
+}
+
+TEST_F(RocksDbDocumentStoreTest, ThreadsThatWriteWhileItFailsAreAllRefused) {
+  std::vector<std::thread> threads;
+  std::atomic<int> num_refused = 0;
+  {
+    FilesOfAtMost limit(1);
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([&, i] {
+        for (int j = 0; j < 20; ++j) {
+          const std::string key = absl::StrFormat("%d-%d", i, j);
+          const StoredDocument document = {key, "lost"};
+          if (!store_->PutDocuments({&document, 1}).ok()) ++num_refused;
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+  EXPECT_EQ(num_refused, 80);
+  store_.reset();
+}
+
+TEST(CheckRoomTest, AnImpossibleWriteIsRefusedWithBothNumbers) {
+  const TempDir dir;
+  EXPECT_THAT(CheckRoom(dir.path(), 1), IsOk());
+  EXPECT_THAT(CheckRoom(dir.path(), std::size_t{1} << 60),
+              StatusIs(absl::StatusCode::kResourceExhausted,
+                       HasSubstr("MiB are free, and writing needs")));
 }
 
 }  // namespace

@@ -1,0 +1,211 @@
+#include "server/stores/freezing_file_system.h"
+
+#include <utility>
+
+namespace semrank {
+namespace {
+
+using rocksdb::FileOptions;
+using rocksdb::FSDirectory;
+using rocksdb::FSWritableFile;
+using rocksdb::IODebugContext;
+using rocksdb::IOOptions;
+using rocksdb::IOStatus;
+using rocksdb::Slice;
+
+// Takes everything and keeps nothing but its size.
+class LostFile : public FSWritableFile {
+ public:
+  using FSWritableFile::Append;
+  IOStatus Append(const Slice& data, const IOOptions&,
+                  IODebugContext*) override {
+    size_ += data.size();
+    return IOStatus::OK();
+  }
+  IOStatus Close(const IOOptions&, IODebugContext*) override {
+    return IOStatus::OK();
+  }
+  IOStatus Flush(const IOOptions&, IODebugContext*) override {
+    return IOStatus::OK();
+  }
+  IOStatus Sync(const IOOptions&, IODebugContext*) override {
+    return IOStatus::OK();
+  }
+  std::uint64_t GetFileSize(const IOOptions&, IODebugContext*) override {
+    return size_;
+  }
+
+ private:
+  std::uint64_t size_ = 0;
+};
+
+class FreezingFile : public rocksdb::FSWritableFileOwnerWrapper {
+ public:
+  FreezingFile(std::unique_ptr<FSWritableFile> file, FreezingFileSystem* owner)
+      : FSWritableFileOwnerWrapper(std::move(file)), owner_(*owner) {}
+
+  IOStatus Append(const Slice& data, const IOOptions& options,
+                  IODebugContext* debug) override {
+    return Try([&] { return target()->Append(data, options, debug); });
+  }
+  IOStatus Append(const Slice& data, const IOOptions& options,
+                  const rocksdb::DataVerificationInfo& checksum,
+                  IODebugContext* debug) override {
+    return Try(
+        [&] { return target()->Append(data, options, checksum, debug); });
+  }
+  IOStatus Truncate(std::uint64_t size, const IOOptions& options,
+                    IODebugContext* debug) override {
+    return Try([&] { return target()->Truncate(size, options, debug); });
+  }
+  // Gives the descriptor back in any case.
+  IOStatus Close(const IOOptions& options, IODebugContext* debug) override {
+    return owner_.Freeze(target()->Close(options, debug));
+  }
+  IOStatus Flush(const IOOptions& options, IODebugContext* debug) override {
+    return Try([&] { return target()->Flush(options, debug); });
+  }
+  IOStatus Sync(const IOOptions& options, IODebugContext* debug) override {
+    return Try([&] { return target()->Sync(options, debug); });
+  }
+  IOStatus Fsync(const IOOptions& options, IODebugContext* debug) override {
+    return Try([&] { return target()->Fsync(options, debug); });
+  }
+  IOStatus RangeSync(std::uint64_t offset, std::uint64_t size,
+                     const IOOptions& options, IODebugContext* debug) override {
+    return Try(
+        [&] { return target()->RangeSync(offset, size, options, debug); });
+  }
+
+ private:
+  template <typename Call>
+  IOStatus Try(const Call& call) {
+    return owner_.frozen() ? IOStatus::OK() : owner_.Freeze(call());
+  }
+
+  FreezingFileSystem& owner_;
+};
+
+class FreezingDirectory : public rocksdb::FSDirectoryWrapper {
+ public:
+  FreezingDirectory(std::unique_ptr<FSDirectory> folder,
+                    FreezingFileSystem* owner)
+      : FSDirectoryWrapper(std::move(folder)), owner_(*owner) {}
+
+  IOStatus Fsync(const IOOptions& options, IODebugContext* debug) override {
+    return owner_.Freeze(FSDirectoryWrapper::Fsync(options, debug));
+  }
+  IOStatus FsyncWithDirOptions(
+      const IOOptions& options, IODebugContext* debug,
+      const rocksdb::DirFsyncOptions& reason) override {
+    return owner_.Freeze(
+        FSDirectoryWrapper::FsyncWithDirOptions(options, debug, reason));
+  }
+
+ private:
+  FreezingFileSystem& owner_;
+};
+
+}  // namespace
+
+IOStatus FreezingFileSystem::error() const {
+  MutexLock lock(mutex_);
+  return error_;
+}
+
+IOStatus FreezingFileSystem::Freeze(IOStatus status) {
+  if (status.ok()) return status;
+  MutexLock lock(mutex_);
+  if (!frozen()) error_ = std::move(status);
+  frozen_.store(true, std::memory_order_release);
+  return IOStatus::OK();
+}
+
+template <typename Open>
+IOStatus FreezingFileSystem::OpenToWrite(
+    const Open& open, std::unique_ptr<FSWritableFile>* file) {
+  std::unique_ptr<FSWritableFile> opened;
+  if (!frozen()) {
+    IOStatus status = open(&opened);
+    // Something to look for elsewhere, and no failed write.
+    if (status.IsNotFound() || status.IsNotSupported()) return status;
+    Freeze(std::move(status));
+  }
+  if (frozen()) opened = std::make_unique<LostFile>();
+  *file = std::make_unique<FreezingFile>(std::move(opened), this);
+  return IOStatus::OK();
+}
+
+IOStatus FreezingFileSystem::NewWritableFile(
+    const std::string& name, const FileOptions& options,
+    std::unique_ptr<FSWritableFile>* file, IODebugContext* debug) {
+  return OpenToWrite(
+      [&](auto* opened) {
+        return target()->NewWritableFile(name, options, opened, debug);
+      },
+      file);
+}
+
+IOStatus FreezingFileSystem::ReopenWritableFile(
+    const std::string& name, const FileOptions& options,
+    std::unique_ptr<FSWritableFile>* file, IODebugContext* debug) {
+  return OpenToWrite(
+      [&](auto* opened) {
+        return target()->ReopenWritableFile(name, options, opened, debug);
+      },
+      file);
+}
+
+IOStatus FreezingFileSystem::ReuseWritableFile(
+    const std::string& name, const std::string& old_name,
+    const FileOptions& options, std::unique_ptr<FSWritableFile>* file,
+    IODebugContext* debug) {
+  return OpenToWrite(
+      [&](auto* opened) {
+        return target()->ReuseWritableFile(name, old_name, options, opened,
+                                           debug);
+      },
+      file);
+}
+
+IOStatus FreezingFileSystem::NewDirectory(const std::string& name,
+                                          const IOOptions& options,
+                                          std::unique_ptr<FSDirectory>* folder,
+                                          IODebugContext* debug) {
+  std::unique_ptr<FSDirectory> opened;
+  IOStatus status = target()->NewDirectory(name, options, &opened, debug);
+  if (!status.ok()) return status;
+  *folder = std::make_unique<FreezingDirectory>(std::move(opened), this);
+  return IOStatus::OK();
+}
+
+IOStatus FreezingFileSystem::DeleteFile(const std::string& name,
+                                        const IOOptions& options,
+                                        IODebugContext* debug) {
+  return frozen() ? IOStatus::OK() : target()->DeleteFile(name, options, debug);
+}
+
+IOStatus FreezingFileSystem::RenameFile(const std::string& from,
+                                        const std::string& to,
+                                        const IOOptions& options,
+                                        IODebugContext* debug) {
+  return frozen() ? IOStatus::OK()
+                  : target()->RenameFile(from, to, options, debug);
+}
+
+IOStatus FreezingFileSystem::LinkFile(const std::string& from,
+                                      const std::string& to,
+                                      const IOOptions& options,
+                                      IODebugContext* debug) {
+  return frozen() ? IOStatus::OK()
+                  : target()->LinkFile(from, to, options, debug);
+}
+
+IOStatus FreezingFileSystem::Truncate(const std::string& name, std::size_t size,
+                                      const IOOptions& options,
+                                      IODebugContext* debug) {
+  return frozen() ? IOStatus::OK()
+                  : Freeze(target()->Truncate(name, size, options, debug));
+}
+
+}  // namespace semrank
