@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -34,6 +35,11 @@ absl::Status ErrorOf(std::string_view message) {
   return {code, std::string(message)};
 }
 
+absl::Status TooLarge() {
+  return absl::UnavailableError(
+      "what it answers is larger than what was asked for");
+}
+
 // Empty = none.
 std::string FirstAddress(const std::string& host) {
   addrinfo hints = {};
@@ -49,6 +55,25 @@ std::string FirstAddress(const std::string& host) {
 }
 
 }  // namespace
+
+RedisConnection::RedisConnection(redisContext* context)
+    : context_(context),
+      functions_(*context->reader->fn),
+      create_array_(functions_.createArray) {
+  functions_.createArray = &CreateArray;
+  context->reader->fn = &functions_;
+  context->reader->privdata = this;
+}
+
+void* RedisConnection::CreateArray(const redisReadTask* task,
+                                   int num_elements) {
+  auto& connection = *static_cast<RedisConnection*>(task->privdata);
+  const auto wanted = static_cast<std::size_t>(std::max(num_elements, 0));
+  // hiredis calls it out of memory.
+  if (wanted > connection.left_.max_elements) return nullptr;
+  connection.left_.max_elements -= wanted;
+  return connection.create_array_(task, num_elements);
+}
 
 absl::StatusOr<std::unique_ptr<RedisConnection>> RedisConnection::Connect(
     const RedisUrl& url, const std::string& address, Deadline deadline) {
@@ -80,7 +105,8 @@ absl::Status RedisConnection::LogIn(const RedisUrl& url, Deadline deadline) {
 }
 
 absl::StatusOr<std::vector<RedisReply>> RedisConnection::Call(
-    std::span<const RedisCommand> commands, Deadline deadline) {
+    std::span<const RedisCommand> commands, Deadline deadline,
+    const ReplyLimits& limits) {
   // Until all replies are read, nothing else may be sent.
   usable_ = false;
   std::vector<const char*> arguments;
@@ -102,6 +128,7 @@ absl::StatusOr<std::vector<RedisReply>> RedisConnection::Call(
   std::vector<RedisReply> replies;
   absl::Status status;
   for (std::size_t i = 0; i < commands.size(); ++i) {
+    left_ = limits;
     SEMRANK_ASSIGN_OR_RETURN(RedisReply reply, Receive(deadline));
     if (reply->type == REDIS_REPLY_ERROR)
       status.Update(ErrorOf(TextOf(*reply)));
@@ -125,12 +152,17 @@ absl::StatusOr<RedisReply> RedisConnection::Receive(Deadline deadline) {
   for (;;) {
     void* reply = nullptr;
     if (redisReaderGetReply(context_->reader, &reply) != REDIS_OK) {
+      if (context_->reader->err == REDIS_ERR_OOM) return TooLarge();
       return absl::UnavailableError(absl::StrFormat(
           "what it answers is no Redis: %s", context_->reader->errstr));
     }
     if (reply != nullptr) return RedisReply(static_cast<redisReply*>(reply));
     SEMRANK_RETURN_IF_ERROR(Wait(POLLIN, deadline));
+    const std::size_t size_before = context_->reader->len;
     if (redisBufferRead(context_.get()) != REDIS_OK) return Broken();
+    const std::size_t num_read = context_->reader->len - size_before;
+    if (num_read > left_.max_bytes) return TooLarge();
+    left_.max_bytes -= num_read;
   }
 }
 
@@ -160,11 +192,12 @@ void RedisPool::LookUpAddress() {
 }
 
 absl::StatusOr<std::vector<RedisReply>> RedisPool::Call(
-    std::span<const RedisCommand> commands, Deadline deadline) {
+    std::span<const RedisCommand> commands, Deadline deadline,
+    const ReplyLimits& limits) {
   SEMRANK_ASSIGN_OR_RETURN(ConnectionPtr connection, Take(deadline));
   if (connection != nullptr) {
     absl::StatusOr<std::vector<RedisReply>> replies =
-        connection->Call(commands, deadline);
+        connection->Call(commands, deadline, limits);
     const bool was_closed =
         !connection->usable() && absl::IsUnavailable(replies.status());
     if (!was_closed) {
@@ -180,7 +213,7 @@ absl::StatusOr<std::vector<RedisReply>> RedisPool::Call(
     return fresh.status();
   }
   absl::StatusOr<std::vector<RedisReply>> replies =
-      (*fresh)->Call(commands, deadline);
+      (*fresh)->Call(commands, deadline, limits);
   GiveBack(*std::move(fresh));
   return replies;
 }

@@ -32,6 +32,14 @@ inline std::string_view TextOf(const redisReply& reply) {
   return {reply.str, static_cast<std::size_t>(reply.len)};
 }
 
+// What a reply may hold at most: a server that is not what it seems could fill
+// the memory otherwise. Arrays count their elements, also those that never
+// come.
+struct ReplyLimits {
+  std::size_t max_elements = 64;
+  std::size_t max_bytes = std::size_t{64} << 10;  // as they are received
+};
+
 // One connection. Every wait has a deadline for the whole of a call, however
 // the answer is spread; hiredis itself limits each read only. One thread at a
 // time. After an error it is unusable, except where the server replied with
@@ -44,10 +52,11 @@ class RedisConnection {
   static absl::StatusOr<std::unique_ptr<RedisConnection>> Connect(
       const RedisUrl& url, const std::string& address, Deadline deadline);
 
-  // Sends all commands at once and returns one reply each. The first reply that
-  // is an error is returned as one, once all are read.
+  // Sends all commands at once and returns one reply each, within `limits`. The
+  // first reply that is an error is returned as one, once all are read.
   absl::StatusOr<std::vector<RedisReply>> Call(
-      std::span<const RedisCommand> commands, Deadline deadline);
+      std::span<const RedisCommand> commands, Deadline deadline,
+      const ReplyLimits& limits = {});
 
   // False after an error that leaves it in the middle of something.
   bool usable() const { return usable_; }
@@ -57,15 +66,21 @@ class RedisConnection {
     void operator()(redisContext* context) const { redisFree(context); }
   };
 
-  explicit RedisConnection(redisContext* context) : context_(context) {}
+  explicit RedisConnection(redisContext* context);
 
   absl::Status LogIn(const RedisUrl& url, Deadline deadline);
   absl::Status Send(Deadline deadline);
   absl::StatusOr<RedisReply> Receive(Deadline deadline);
   absl::Status Wait(short events, Deadline deadline);
   absl::Status Broken() const;
+  // hiredis' own, but for arrays beyond what is left_. The task's privdata is
+  // the connection.
+  static void* CreateArray(const redisReadTask* task, int num_elements);
 
   std::unique_ptr<redisContext, FreeContext> context_;
+  redisReplyObjectFunctions functions_;
+  void* (*create_array_)(const redisReadTask*, int);
+  ReplyLimits left_;
   bool usable_ = true;
 };
 
@@ -86,7 +101,8 @@ class RedisPool {
   // Runs `commands` on a connection that is idle, new, or becomes free before
   // the deadline. One that the server has closed is replaced.
   absl::StatusOr<std::vector<RedisReply>> Call(
-      std::span<const RedisCommand> commands, Deadline deadline);
+      std::span<const RedisCommand> commands, Deadline deadline,
+      const ReplyLimits& limits);
 
  private:
   using ConnectionPtr = std::unique_ptr<RedisConnection>;

@@ -20,6 +20,10 @@ constexpr std::string_view kRedisFormatLine = "semrank store 1\n";
 static_assert(kStoreFormat == 1);
 constexpr std::size_t kBatchDocuments = 1'000;
 constexpr std::string_view kScanCount = "1000";
+// Of one page of documents: a hash that is not yet large comes as one page,
+// whatever count is asked for.
+constexpr ReplyLimits kPageLimits = {.max_elements = 1'000'000,
+                                     .max_bytes = std::size_t{1} << 30};
 
 std::string NewHeader() {
   const Fingerprinter::Secret secret = Fingerprinter::RandomSecret();
@@ -77,8 +81,13 @@ absl::StatusOr<DocumentStore::Found> RedisDocumentStore::FindVectors(
   const std::vector<std::string> names = PrefixedKeys(keys);
   RedisCommand command = {"MGET", kHeaderKey};
   command.insert(command.end(), names.begin(), names.end());
+  constexpr std::size_t kMaxOverhead = 256;  // of a value
+  const ReplyLimits limits = {
+      .max_elements = keys.size() + 1,
+      .max_bytes =
+          (keys.size() + 1) * (space.dim * sizeof(float) + kMaxOverhead)};
   SEMRANK_ASSIGN_OR_RETURN(const Replies replies,
-                           Call({&command, 1}, deadline));
+                           Call({&command, 1}, deadline, limits));
   const redisReply& values = *replies[0];
   if (values.type != REDIS_REPLY_ARRAY || values.elements != keys.size() + 1) {
     return Named(Unexpected());
@@ -168,7 +177,7 @@ absl::Status RedisDocumentStore::LoadDocuments(
     const RedisCommand command = {"HSCAN", kDocumentsKey, cursor, "COUNT",
                                   kScanCount};
     SEMRANK_ASSIGN_OR_RETURN(const Replies replies,
-                             Call({&command, 1}, UsualDeadline()));
+                             Call({&command, 1}, UsualDeadline(), kPageLimits));
     const redisReply& page = *replies[0];
     if (page.type != REDIS_REPLY_ARRAY || page.elements != 2 ||
         !IsText(*page.element[0]) ||
@@ -188,8 +197,9 @@ absl::Status RedisDocumentStore::LoadDocuments(
 }
 
 absl::StatusOr<RedisDocumentStore::Replies> RedisDocumentStore::Call(
-    std::span<const RedisCommand> commands, Deadline deadline) {
-  absl::StatusOr<Replies> replies = pool_.Call(commands, deadline);
+    std::span<const RedisCommand> commands, Deadline deadline,
+    const ReplyLimits& limits) {
+  absl::StatusOr<Replies> replies = pool_.Call(commands, deadline, limits);
   if (!replies.ok()) return Named(replies.status());
   return replies;
 }

@@ -67,7 +67,8 @@ class RedisDocumentStore : public DocumentStore {
 
   // One round trip, on a connection of the pool.
   absl::StatusOr<Replies> Call(std::span<const RedisCommand> commands,
-                               Deadline deadline);
+                               Deadline deadline,
+                               const ReplyLimits& limits = {});
   Deadline UsualDeadline() const;
   // The secret of the store, which may have to be made, and this process's.
   absl::StatusOr<FingerprinterPtr> AgreeOnSecret(Deadline deadline);

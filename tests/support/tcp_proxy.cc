@@ -96,6 +96,9 @@ void TcpProxy::Copy(int from, int to, bool answers) {
 
 bool TcpProxy::SendAnswer(int to, std::string_view bytes) {
   if (answers_ == Answers::kGarbage) return SendAll(to, kNoProtocol);
+  if (answers_ == Answers::kArrays) {
+    return SendAll(to, "*100000000\r\n*100000000\r\n*100000000\r\n");
+  }
   while (answers_ == Answers::kDrip && !bytes.empty()) {
     if (!SendAll(to, bytes.substr(0, 1))) return false;
     bytes.remove_prefix(1);

@@ -18,6 +18,7 @@ class TcpProxy {
     kPass,
     kDrip,     // a byte every few milliseconds
     kGarbage,  // bytes of no protocol instead
+    kArrays,   // of Redis, nested, each of 100 million elements
   };
 
   explicit TcpProxy(int server_port);

@@ -106,6 +106,37 @@ TEST_F(RedisDocumentStoreTest, GarbageIsAnErrorOrIsRefused) {
   EXPECT_EQ(Find(store, "text").value(), true);
 }
 
+TEST_F(RedisDocumentStoreTest, ArraysThatWereNotAskedForAreNotMade) {
+  TcpProxy proxy(redis_.port());
+  RedisDocumentStore store(
+      {.url = Url("redis://127.0.0.1:" + std::to_string(proxy.port()))});
+  ASSERT_THAT(Write(store, "text"), IsOk());
+  proxy.Spoil(TcpProxy::Answers::kArrays);
+  EXPECT_THAT(Find(store, "text"),
+              StatusIs(absl::StatusCode::kUnavailable,
+                       HasSubstr("larger than what was asked for")));
+  proxy.Spoil(TcpProxy::Answers::kPass);
+  EXPECT_EQ(Find(store, "text").value(), true);
+}
+
+TEST_F(RedisDocumentStoreTest, AnAnswerLargerThanItsLimitIsNotRead) {
+  const auto deadline =
+      std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  const auto connection =
+      RedisConnection::Connect(Url(redis_.url()), "127.0.0.1", deadline);
+  ASSERT_THAT(connection, IsOk());
+  const std::string value(1'000'000, 'x');
+  const RedisCommand set = {"SET", "key", value};
+  ASSERT_THAT((*connection)->Call({&set, 1}, deadline), IsOk());
+  const RedisCommand get = {"GET", "key"};
+  EXPECT_THAT(
+      (*connection)->Call({&get, 1}, deadline, {.max_bytes = 2'000'000}),
+      IsOk());
+  EXPECT_THAT((*connection)->Call({&get, 1}, deadline, {.max_bytes = 500'000}),
+              StatusIs(absl::StatusCode::kUnavailable));
+  EXPECT_FALSE((*connection)->usable());
+}
+
 TEST_F(RedisDocumentStoreTest, AnotherFormatIsRefusedAndLeftAsItIs) {
   auto connection = RedisConnection::Connect(
       Url(redis_.url()), "127.0.0.1",
