@@ -53,6 +53,12 @@ Prints how many letter n-grams a word list has, and how many of its words become
 the same n-gram counts as another word (table 1 of the DSSM paper).
 )"};
 
+// `status`, or an error when what was printed has not arrived.
+absl::Status WithOutput(const absl::Status& status) {
+  if (!status.ok() || std::cout.flush()) return status;
+  return absl::DataLossError("standard output cannot be written");
+}
+
 int Main(int argc, char** argv) {
   EvaluateCommandOptions evaluate;
   evaluate.evaluate.show_progress = true;
@@ -65,11 +71,12 @@ int Main(int argc, char** argv) {
   if (command_line.command() == kVocabularyInfo.name) {
     vocabulary.output = evaluate.output;
     vocabulary.max_bad_lines = evaluate.max_bad_lines;
-    return command_line.ExitCode(RunVocabularyCommand(vocabulary, std::cout));
+    return command_line.ExitCode(
+        WithOutput(RunVocabularyCommand(vocabulary, std::cout)));
   }
   absl::Status status = Resolve(evaluate);
   if (status.ok()) status = RunEvaluateCommand(evaluate, std::cout);
-  return command_line.ExitCode(status);
+  return command_line.ExitCode(WithOutput(status));
 }
 
 }  // namespace

@@ -73,6 +73,16 @@ TEST_F(EvaluateMainTest, JsonIsOneObjectWithTheMeans) {
   EXPECT_EQ(json["metrics"].size(), 6u);
 }
 
+TEST_F(EvaluateMainTest, ResultsThatCannotBeWrittenAreAFailure) {
+  const ProgramResult result = RunProgram(
+      {"/bin/sh", "-c",
+       SEMRANK_BINARY_DIR "/semrank-eval --ranker=bm25 --output=json --docs=" +
+           dir_.File("docs.tsv") + " --queries=" + dir_.File("queries.tsv") +
+           " --qrels=" + dir_.File("qrels.txt") + " > /dev/full"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("standard output cannot be written"));
+}
+
 TEST_F(EvaluateMainTest, SeveralRankersAreSeveralResults) {
   const ProgramResult json =
       Evaluate({"--ranker=bm25,letter_tfidf,letter_tfidf+bm25", "--output=json",
