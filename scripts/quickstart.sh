@@ -124,6 +124,7 @@ The server stays up (process $server_pid, log $log). Try:
   $bin/semrank --address=$address search --query="draw diagrams"
   $bin/semrank --address=$address model
   curl http://$http/metrics
+and, in a browser, http://$http/ to search as you type.
 Stop it with: kill $server_pid
 END
   server_pid=

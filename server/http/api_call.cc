@@ -7,7 +7,6 @@
 #include "absl/strings/numbers.h"
 #include "absl/time/clock.h"
 #include "model/base/status_macros.h"
-#include "server/base/errors.h"
 #include "server/base/request_identity.h"
 #include "server/base/request_log.h"
 #include "server/http/json_messages.h"

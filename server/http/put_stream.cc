@@ -1,7 +1,6 @@
 #include "server/http/put_stream.h"
 
 #include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/wire_format_lite.h>
 
 #include <algorithm>
 #include <cstdint>

@@ -10,8 +10,8 @@
 #include "semrank/v1/embedding_service.pb.h"
 #include "semrank/v1/model_service.pb.h"
 #include "semrank/v1/ranking_service.pb.h"
-#include "server/base/admission.h"
 #include "server/http/foreign_json.h"
+#include "server/http/http_options.h"
 #include "server/http/json_format.h"
 #include "server/http/rerank_format.h"
 

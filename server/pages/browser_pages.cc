@@ -16,8 +16,7 @@ HttpResponse Guarded(std::string content_type, std::string body) {
                    "default-src 'none'; script-src 'self'; style-src 'self'; "
                    "connect-src 'self'; img-src data:; base-uri 'none'; "
                    "form-action 'none'; frame-ancestors 'none'"},
-                  {"Referrer-Policy", "no-referrer"},
-                  {"Cross-Origin-Opener-Policy", "same-origin"}}};
+                  {"Referrer-Policy", "no-referrer"}}};
 }
 
 HttpPage FilePage(std::string_view file, std::string content_type) {
