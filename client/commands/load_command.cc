@@ -107,6 +107,10 @@ Command AddLoadCommand(CommandLine& program, const CommonOptions& common) {
   command.Add("new_titles", &options->requests.new_titles,
               "Add a new word to every title, so that no vector comes from a "
               "cache.");
+  command.Add("num_ids", &options->requests.num_ids,
+              "In place of titles rank documents of the catalog by their "
+              "numeric ids, 0 to this number - 1 in turn. 0 = titles.",
+              {.min = 0});
   return {kLoadInfo.name,
           [options, &common] { return RunLoadCommand(*options, common); }};
 }

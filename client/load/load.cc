@@ -254,14 +254,25 @@ LoadRequests::LoadRequests(LoadRequestOptions options)
 const v1::RankRequest& LoadRequests::Next() {
   // The strings keep their memory for reuse.
   request_.mutable_titles()->Clear();
+  request_.mutable_ids()->Clear();
   for (int i = 0; i < options_.num_titles; ++i) {
-    const std::uint64_t number = num_titles_sent_++;
-    std::string& title = *request_.add_titles();
-    title = options_.titles[number % options_.titles.size()];
-    if (options_.new_titles)
-      absl::StrAppendFormat(&title, " %s%d", run_, number);
+    if (options_.num_ids == 0) {
+      AddTitle();
+    } else {
+      request_.add_ids(num_candidates_sent_++ %
+                       static_cast<std::uint64_t>(options_.num_ids));
+    }
   }
   return request_;
+}
+
+void LoadRequests::AddTitle() {
+  const std::uint64_t number = num_candidates_sent_++;
+  std::string& title = *request_.add_titles();
+  title = options_.titles[number % options_.titles.size()];
+  if (options_.new_titles) {
+    absl::StrAppendFormat(&title, " %s%d", run_, number);
+  }
 }
 
 absl::StatusOr<LoadReport> RunLoad(const ClientOptions& client,

@@ -32,6 +32,9 @@ struct LoadRequestOptions {
   // Add a word to every title that no title had before, in any run, so that
   // no vector can come from a cache.
   bool new_titles = false;
+  // In place of titles, `num_titles` of the ids 0 to num_ids - 1 in turn, which
+  // the catalog should have; 0 = titles.
+  std::int64_t num_ids = 0;
 };
 
 // Not thread-safe.
@@ -43,9 +46,11 @@ class LoadRequests {
   const v1::RankRequest& Next();
 
  private:
+  void AddTitle();
+
   const LoadRequestOptions options_;
   const std::string run_;  // a word that is unique to this run
-  std::uint64_t num_titles_sent_ = 0;
+  std::uint64_t num_candidates_sent_ = 0;
   v1::RankRequest request_;
 };
 

@@ -55,6 +55,13 @@ TEST(LoadRequestsTest, TitlesAreTakenInTurn) {
   EXPECT_THAT(requests.Next().titles(), ElementsAre("c", "a"));
 }
 
+TEST(LoadRequestsTest, IdsAreTakenInTurnInPlaceOfTitles) {
+  LoadRequests requests({.num_titles = 2, .num_ids = 3});
+  EXPECT_THAT(requests.Next().ids(), ElementsAre(0, 1));
+  EXPECT_THAT(requests.Next().ids(), ElementsAre(2, 0));
+  EXPECT_TRUE(requests.Next().titles().empty());
+}
+
 TEST(LoadRequestsTest, NewTitlesNeverRepeatInThisRunOrAnother) {
   const LoadRequestOptions options{
       .titles = {"a", "b"}, .num_titles = 5, .new_titles = true};
