@@ -22,31 +22,35 @@ constexpr int kBlockDocuments = 4;
 constexpr std::size_t kPrefetchDocuments = 8;
 constexpr int kCacheLineFloats = 16;
 
-// Up to this size std::sort is faster than VQSort.
-constexpr std::size_t kMaxPlainSort = 24;
+// Up to this size sorting by comparing all with all is faster than VQSort,
+// which draws random numbers for its pivots by a system call.
+constexpr std::size_t kMaxCompared = 128;
 
 // Below this many keys a full sort is cheaper than finding the best ones.
 constexpr std::size_t kMinBuffer = 2048;
 
 // Sort key: ascending keys are descending scores, then ascending indices. The
-// high half is the score's bits, mapped to an unsigned integer that rises with
-// the score and inverted; the low half is the index.
-std::uint64_t ToKey(float score, std::size_t index) {
+// high half is the score's bits, mapped to an integer that falls as the score
+// rises; the low half is the index.
+std::int64_t ToKey(float score, std::size_t index) {
   // The bits of a NaN are above those of infinity.
   if (std::isnan(score)) score = -std::numeric_limits<float>::infinity();
   // Adding zero turns -0 into +0, so that the two tie.
-  const std::uint32_t bits = std::bit_cast<std::uint32_t>(score + 0.0f);
-  const std::uint32_t rising = (bits >> 31) != 0 ? ~bits : bits | 0x80000000u;
-  return (std::uint64_t{~rising} << 32) | index;
+  const auto bits = std::bit_cast<std::uint32_t>(score + 0.0f);
+  const std::uint32_t rising =
+      (bits >> 31) != 0 ? ~bits & 0x7fffffffu : bits | 0x80000000u;
+  const std::uint32_t falling = ~rising ^ 0x80000000u;
+  return static_cast<std::int64_t>(std::uint64_t{falling} << 32 | index);
 }
 
-std::uint32_t IndexOf(std::uint64_t key) {
+std::uint32_t IndexOf(std::int64_t key) {
   return static_cast<std::uint32_t>(key);
 }
 
 struct SortSpace {
   hwy::Sorter sort;
-  std::vector<std::uint64_t> keys;
+  std::vector<std::int64_t> keys;
+  std::vector<std::int64_t> sorted;
 };
 
 // Memory of this thread, reused between calls.
@@ -55,12 +59,20 @@ SortSpace& ThisThreadsSpace() {
   return space;
 }
 
-void Sort(SortSpace& space) {
-  // VQSort has a fixed cost of about a quarter of a microsecond.
-  if (space.keys.size() <= kMaxPlainSort) {
-    std::sort(space.keys.begin(), space.keys.end());
-    return;
+// Puts each key where as many are smaller; no two are equal.
+void SortByComparing(SortSpace& space) {
+  const std::vector<std::int64_t>& keys = space.keys;
+  space.sorted.resize(keys.size());
+  for (const std::int64_t key : keys) {
+    std::int64_t num_smaller = 0;
+    for (const std::int64_t other : keys) num_smaller += other < key ? 1 : 0;
+    space.sorted[static_cast<std::size_t>(num_smaller)] = key;
   }
+  space.keys.swap(space.sorted);
+}
+
+void Sort(SortSpace& space) {
+  if (space.keys.size() <= kMaxCompared) return SortByComparing(space);
   space.sort(space.keys.data(), space.keys.size(), hwy::SortAscending());
 }
 
@@ -71,12 +83,12 @@ void SelectKeys(std::span<const float> scores, std::size_t top_k,
                 SortSpace& space) {
   const std::size_t buffer =
       std::min(scores.size(), std::max(2 * top_k, kMinBuffer));
-  std::vector<std::uint64_t>& keys = space.keys;
+  std::vector<std::int64_t>& keys = space.keys;
   keys.clear();
   keys.reserve(buffer);
-  std::uint64_t limit = ~std::uint64_t{0};
+  std::int64_t limit = std::numeric_limits<std::int64_t>::max();
   for (std::size_t i = 0; i < scores.size(); ++i) {
-    const std::uint64_t key = ToKey(scores[i], i);
+    const std::int64_t key = ToKey(scores[i], i);
     if (key > limit) continue;
     if (keys.size() == buffer) {
       Sort(space);
@@ -144,6 +156,27 @@ void ScoreDocuments(const float* query, std::span<const float* const> documents,
     }
   }
   ScoreOneByOne(query, documents.subspan(i), dim, scores.subspan(i));
+}
+
+void ScoreNearDocuments(const float* query,
+                        std::span<const float* const> documents, int dim,
+                        std::span<float> scores) {
+  assert(documents.size() == scores.size());
+  std::size_t i = 0;
+  for (; i + kBlockDocuments <= documents.size(); i += kBlockDocuments) {
+    DotBlock<kBlockDocuments>(query, &documents[i], dim, &scores[i]);
+  }
+  static_assert(kBlockDocuments == 4);
+  switch (documents.size() - i) {
+    case 3:
+      return DotBlock<3>(query, &documents[i], dim, &scores[i]);
+    case 2:
+      return DotBlock<2>(query, &documents[i], dim, &scores[i]);
+    case 1:
+      return DotBlock<1>(query, &documents[i], dim, &scores[i]);
+    default:
+      return;
+  }
 }
 
 void ScoreMatrix(const float* query, const float* matrix, int dim,

@@ -18,6 +18,11 @@ namespace semrank {
 void ScoreDocuments(const float* query, std::span<const float* const> documents,
                     int dim, std::span<float> scores);
 
+// As ScoreDocuments, bitwise, for vectors that the caller has prefetched.
+void ScoreNearDocuments(const float* query,
+                        std::span<const float* const> documents, int dim,
+                        std::span<float> scores);
+
 // scores[i] = query . row i of the row-major `matrix` [scores.size(), dim].
 void ScoreMatrix(const float* query, const float* matrix, int dim,
                  std::span<float> scores);

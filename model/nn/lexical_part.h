@@ -104,9 +104,10 @@ class LexicalPart {
 };
 
 // One query, prepared so that the entries of many documents are quickly tested
-// against it: a table of at least 4,096 slots (16 KiB, which stay in the L1
-// cache), which doubles until no two buckets of the query share a slot; with a
-// slot for each bucket none do.
+// against it. Each bucket of a short query is compared with a SIMD vector of
+// entries at a time. For a longer one there is a table of at least 4,096 slots
+// (16 KiB, which stay in the L1 cache), which doubles until no two buckets of
+// the query share a slot; with a slot for each bucket none do.
 class LexicalQuery {
  public:
   LexicalQuery();
@@ -123,6 +124,8 @@ class LexicalQuery {
   float Cosine(std::span<const LexicalEntry> document) const;
 
  private:
+  std::uint32_t SumByTable(std::span<const LexicalEntry> document) const;
+  std::uint32_t SumByComparing(std::span<const LexicalEntry> document) const;
   // False, leaving no entry, when two entries share a slot.
   bool FillSlots();
   void ClearSlots(std::size_t num_entries);
@@ -131,6 +134,8 @@ class LexicalQuery {
   // value << 16 | bucket, 0 = free. One word, so that Cosine becomes gathers.
   std::vector<std::uint32_t> slots_;
   std::uint32_t mask_;
+  // Each bucket and each value of a short query as a vector of copies.
+  std::vector<std::uint16_t> broadcast_;
 };
 
 }  // namespace semrank

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <numeric>
 #include <span>
 #include <utility>
 
 #include "model/nn/cosine_scorer.h"
+#include "model/nn/kernels.h"
+#include "model/nn/row_bounds.h"
 
 namespace semrank {
 namespace {
@@ -22,18 +25,27 @@ struct IsBetter {
 
 constexpr std::uint32_t kBlock = CatalogSlots::kBlockSlots;
 
-// The documents of one block and their scores.
+// With more documents of a block that may have a place all are scored, one row
+// after the other.
+constexpr std::size_t kMaxScoredSingly = 8;
+
+// The documents of one block and their scores, or bounds of them.
 struct Block {
   std::array<std::uint32_t, kBlock> slots;
   std::array<float, kBlock> scores;
+  // With a lexical part: its cosines, and where a block is not exact they are
+  // part of the bounds too.
+  std::array<float, kBlock> lexical;
   std::size_t size = 0;
+  bool whole = false;  // every slot is seen, so that all may be read
+  bool exact = true;   // else no score is above what is in `scores`
 };
 
 // The slots from `first` on that are to be scored.
 void AddSlots(const DocumentCatalog::Snapshot& snapshot, const ScanQuery& query,
               std::uint32_t first, Block& block) {
-  const bool whole = snapshot.IsWholeBlockSeen(first / kBlock);
-  if (whole && query.filter == nullptr) {
+  block.whole = snapshot.IsWholeBlockSeen(first / kBlock);
+  if (block.whole && query.filter == nullptr) {
     std::iota(block.slots.begin(), block.slots.end(), first);
     block.size = kBlock;
     return;
@@ -42,7 +54,7 @@ void AddSlots(const DocumentCatalog::Snapshot& snapshot, const ScanQuery& query,
       std::min<std::size_t>(first + kBlock, snapshot.num_slots()));
   block.size = 0;
   for (std::uint32_t slot = first; slot < last; ++slot) {
-    if (!whole && !snapshot.IsSeen(slot)) continue;
+    if (!block.whole && !snapshot.IsSeen(slot)) continue;
     if (query.filter != nullptr && !query.filter->Keeps(slot)) continue;
     block.slots[block.size++] = slot;
   }
@@ -60,65 +72,68 @@ void ScoreSlots(const DocumentCatalog::Snapshot& snapshot, int dim,
                  std::span(block.scores).first(block.size));
 }
 
-bool MayHavePlace(const DocumentCatalog::Snapshot& snapshot,
-                  const ScanQuery& query, const Block& block,
-                  const TopDocuments& best) {
-  const float least = best.least_score();
-  bool any = false;
-  for (std::size_t i = 0; i < block.size; ++i) {
-    any |= block.scores[i] >= least;
-  }
-  if (query.name == nullptr || any) return any;
-  if (block.size < kBlock) {
-    for (std::size_t i = 0; i < block.size; ++i) {
-      any |= query.name->MayName(*snapshot.names(block.slots[i]));
-    }
-    return any;
-  }
-  const NameKeys* const names = snapshot.names(block.slots[0]);
-  for (std::uint32_t i = 0; i < kBlock; ++i)
-    any |= query.name->MayName(names[i]);
-  return any;
-}
-
-void AddToBest(const DocumentCatalog::Snapshot& snapshot,
-               const ScanQuery& query, const Block& block, TopDocuments& best) {
-  // Nearly always no document has a place; said of all at once that costs
-  // little.
-  if (!MayHavePlace(snapshot, query, block, best)) return;
-  for (std::size_t i = 0; i < block.size; ++i) {
-    CatalogHit hit = {block.slots[i], block.scores[i]};
-    if (query.name != nullptr) {
-      hit.name = query.name->Match(*snapshot.names(hit.slot),
-                                   snapshot.record(hit.slot));
-    }
-    if (hit.name == NameMatch::kNone && hit.score < best.least_score()) {
-      continue;
-    }
-    if (query.excluded_slots.contains(hit.slot)) continue;
-    best.Add(snapshot, hit);
-  }
-}
-
-// Scores block after block.
+// Scores block after block. The vectors of a block are first compared by their
+// 8-bit copies, which bound the scores; Exact scores what may have a place.
 class BlockScorer {
  public:
   BlockScorer(const DocumentCatalog::Snapshot& snapshot, const ScanQuery& query)
       : snapshot_(snapshot),
         query_(query),
         model_(*snapshot.model()->model),
-        rows_(snapshot.sparse_rows()) {}
+        rows_(snapshot.sparse_rows()),
+        has_dense_(model_.embedding_dim() > 0 &&
+                   query.parts != Parts::kLexical),
+        has_bounds_(has_dense_ && snapshot.has_codes() &&
+                    query.words == nullptr) {
+    if (has_bounds_) bound_query_.Prepare(Row());
+  }
 
-  void Score(Block& block) {
+  // Documents below `least` have no place, unless for their names.
+  void Score(Block& block, float least) {
+    block.exact = !has_bounds_ || least == kAnyScore;
+    if (block.exact) {
+      ScoreVectors(block);
+    } else {
+      BoundVectors(block);
+    }
+    if (query_.lexical != nullptr) {
+      FindLexical(block);
+      AddLexical(block);
+    }
+    if (query_.words != nullptr) AddWords(block);
+    if (block.exact || NumAtLeast(block, least) <= kMaxScoredSingly) return;
+    block.exact = true;
     ScoreVectors(block);
     if (query_.lexical != nullptr) AddLexical(block);
-    if (query_.words != nullptr) AddWords(block);
+  }
+
+  // The score of document i of the block.
+  float Exact(const Block& block, std::size_t i) const {
+    if (block.exact) return block.scores[i];
+    const float dense = Dot(query_.row, snapshot_.vector(block.slots[i]),
+                            model_.embedding_dim());
+    return query_.lexical == nullptr ? dense : Combine(dense, block.lexical[i]);
   }
 
  private:
+  static constexpr float kAnyScore = -std::numeric_limits<float>::infinity();
+
+  // A bound that is NaN bounds nothing.
+  static std::size_t NumAtLeast(const Block& block, float least) {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < block.size; ++i) {
+      count += block.scores[i] < least ? 0 : 1;
+    }
+    return count;
+  }
+
+  std::span<const float> Row() const {
+    return {query_.row, static_cast<std::size_t>(model_.embedding_dim())};
+  }
+
   void ScoreVectors(Block& block) {
     const int dim = model_.embedding_dim();
-    if (dim == 0 || query_.parts == Parts::kLexical) {
+    if (!has_dense_) {
       block.scores.fill(0);
     } else if (block.size == kBlock) {
       ScoreFarMatrix(query_.row, snapshot_.vector(block.slots[0]), dim,
@@ -128,16 +143,44 @@ class BlockScorer {
     }
   }
 
-  void AddLexical(Block& block) {
+  void BoundVectors(Block& block) const {
+    if (!block.whole) {
+      for (std::size_t i = 0; i < block.size; ++i) {
+        const std::uint32_t slot = block.slots[i];
+        bound_query_.Bound(snapshot_.codes(slot), snapshot_.scales(slot),
+                           {&block.scores[i], 1});
+      }
+      return;
+    }
+    const std::uint32_t first = block.slots[0] / kBlock * kBlock;
+    bound_query_.Bound(snapshot_.codes(first), snapshot_.scales(first),
+                       block.scores);
+    // What a filter leaves out was bounded too.
+    for (std::size_t i = 0; i < block.size; ++i) {
+      block.scores[i] = block.scores[block.slots[i] - first];
+    }
+  }
+
+  float Combine(float dense, float lexical) const {
+    return model_.lexical()->Combine(query_.parts, dense, lexical);
+  }
+
+  void FindLexical(Block& block) {
     const std::uint32_t chunk = block.slots[0] / SparseRows::kChunkSlots;
     if (chunk_ != chunk) {
       rows_->SumProducts(chunk, query_.lexical->entries(), sums_);
       chunk_ = chunk;
     }
     for (std::size_t i = 0; i < block.size; ++i) {
-      const float cosine = LexicalCosineOf(block.slots[i]);
-      block.scores[i] =
-          model_.lexical()->Combine(query_.parts, block.scores[i], cosine);
+      block.lexical[i] = LexicalCosineOf(block.slots[i]);
+    }
+  }
+
+  // Combine rises with the dense score, in float32 too, so that bounds stay
+  // bounds.
+  void AddLexical(Block& block) const {
+    for (std::size_t i = 0; i < block.size; ++i) {
+      block.scores[i] = Combine(block.scores[i], block.lexical[i]);
     }
   }
 
@@ -161,11 +204,53 @@ class BlockScorer {
   const ScanQuery& query_;
   const TwoTowerModel& model_;
   const SparseRows* const rows_;
+  const bool has_dense_;
+  const bool has_bounds_;
+  BoundQuery bound_query_;
   std::uint32_t chunk_ = ~std::uint32_t{0};  // of sums_
   SparseRows::ChunkSums sums_;
   LexicalBatch entries_;
   BagBatch words_;
 };
+
+bool MayHavePlace(const DocumentCatalog::Snapshot& snapshot,
+                  const ScanQuery& query, const Block& block, float least) {
+  bool any = false;
+  for (std::size_t i = 0; i < block.size; ++i) {
+    any |= !(block.scores[i] < least);
+  }
+  if (query.name == nullptr || any) return any;
+  if (block.size < kBlock) {
+    for (std::size_t i = 0; i < block.size; ++i) {
+      any |= query.name->MayName(*snapshot.names(block.slots[i]));
+    }
+    return any;
+  }
+  const NameKeys* const names = snapshot.names(block.slots[0]);
+  for (std::uint32_t i = 0; i < kBlock; ++i)
+    any |= query.name->MayName(names[i]);
+  return any;
+}
+
+void AddToBest(const DocumentCatalog::Snapshot& snapshot,
+               const ScanQuery& query, const BlockScorer& scorer,
+               const Block& block, TopDocuments& best) {
+  // Nearly always no document has a place; said of all at once that costs
+  // little.
+  if (!MayHavePlace(snapshot, query, block, best.least_score())) return;
+  for (std::size_t i = 0; i < block.size; ++i) {
+    CatalogHit hit = {.slot = block.slots[i]};
+    if (query.name != nullptr) {
+      hit.name = query.name->Match(*snapshot.names(hit.slot),
+                                   snapshot.record(hit.slot));
+    }
+    const bool lifted = hit.name != NameMatch::kNone;
+    if (!lifted && block.scores[i] < best.least_score()) continue;
+    if (query.excluded_slots.contains(hit.slot)) continue;
+    hit.score = scorer.Exact(block, i);
+    best.Add(snapshot, hit);
+  }
+}
 
 }  // namespace
 
@@ -217,8 +302,8 @@ std::size_t ScanCatalog(const DocumentCatalog::Snapshot& snapshot,
   for (std::size_t slot = first; slot < end; slot += kBlock) {
     AddSlots(snapshot, query, static_cast<std::uint32_t>(slot), block);
     if (block.size == 0) continue;
-    scorer.Score(block);
-    AddToBest(snapshot, query, block, best);
+    scorer.Score(block, best.least_score());
+    AddToBest(snapshot, query, scorer, block, best);
     num_scored += block.size;
   }
   return num_scored;

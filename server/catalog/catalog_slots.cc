@@ -13,6 +13,17 @@ namespace {
 constexpr std::size_t kHugePageBytes = std::size_t{2} << 20;
 constexpr std::size_t kCacheLineBytes = 64;
 
+// A piece of memory of whole cache lines; null without memory. Scanning costs a
+// TLB miss every eight vectors on 4 KiB pages, so huge ones are asked for; a
+// refusal is no error.
+void* Allocate(std::size_t num_bytes) {
+  const bool huge = num_bytes % kHugePageBytes == 0;
+  void* const memory =
+      std::aligned_alloc(huge ? kHugePageBytes : kCacheLineBytes, num_bytes);
+  if (huge && memory != nullptr) madvise(memory, num_bytes, MADV_HUGEPAGE);
+  return memory;
+}
+
 }  // namespace
 
 CatalogSlots::CatalogSlots()
@@ -65,10 +76,14 @@ void CatalogSlots::Clear(std::uint32_t slot) {
 CatalogVectors::CatalogVectors(std::uint32_t model_number, int dim)
     : model_number_(model_number),
       dim_(dim),
-      chunks_(std::make_unique<float*[]>(CatalogSlots::kMaxChunks)) {}
+      chunks_(std::make_unique<Chunk[]>(CatalogSlots::kMaxChunks)) {}
 
 CatalogVectors::~CatalogVectors() {
-  for (std::size_t i = 0; i < num_chunks_; ++i) std::free(chunks_[i]);
+  for (std::size_t i = 0; i < num_chunks_; ++i) {
+    std::free(chunks_[i].rows);
+    std::free(chunks_[i].codes);
+    std::free(chunks_[i].scales);
+  }
 }
 
 absl::Status CatalogVectors::Reserve(std::size_t num_slots) {
@@ -76,23 +91,31 @@ absl::Status CatalogVectors::Reserve(std::size_t num_slots) {
       (num_slots + CatalogSlots::kChunkSlots - 1) / CatalogSlots::kChunkSlots;
   // Models without vectors need no rows.
   while (dim_ > 0 && num_chunks_ < wanted) {
-    const bool huge = ChunkBytes() % kHugePageBytes == 0;
-    void* const chunk = std::aligned_alloc(
-        huge ? kHugePageBytes : kCacheLineBytes, ChunkBytes());
-    if (chunk == nullptr) {
-      return absl::ResourceExhaustedError(absl::StrFormat(
-          "no memory for %d bytes of catalog vectors", ChunkBytes()));
+    Chunk chunk;
+    chunk.rows = static_cast<float*>(Allocate(RowsBytes()));
+    if (has_codes()) {
+      chunk.codes = static_cast<std::int8_t*>(Allocate(CodesBytes()));
+      chunk.scales = static_cast<RowScale*>(Allocate(ScalesBytes()));
     }
-    // Scanning costs a TLB miss every eight vectors on 4 KiB pages. A refusal
-    // is no error.
-    if (huge) madvise(chunk, ChunkBytes(), MADV_HUGEPAGE);
-    chunks_[num_chunks_++] = static_cast<float*>(chunk);
+    if (chunk.rows == nullptr ||
+        (has_codes() && (chunk.codes == nullptr || chunk.scales == nullptr))) {
+      std::free(chunk.rows);
+      std::free(chunk.codes);
+      std::free(chunk.scales);
+      return absl::ResourceExhaustedError(
+          absl::StrFormat("no memory for %d bytes of catalog vectors",
+                          RowsBytes() + CodesBytes() + ScalesBytes()));
+    }
+    chunks_[num_chunks_++] = chunk;
   }
   return absl::OkStatus();
 }
 
 void CatalogVectors::Set(std::uint32_t slot, const float* row) {
   std::copy_n(row, dim_, const_cast<float*>(this->row(slot)));
+  if (!has_codes()) return;
+  *const_cast<RowScale*>(scales(slot)) =
+      QuantizeRow(std::span(row, dim_), const_cast<std::int8_t*>(codes(slot)));
 }
 
 }  // namespace semrank

@@ -20,6 +20,7 @@
 #include <memory>
 
 #include "absl/status/status.h"
+#include "model/nn/row_bounds.h"
 #include "server/catalog/catalog_names.h"
 #include "server/catalog/catalog_record.h"
 
@@ -45,6 +46,14 @@ class CatalogSlots {
     // so with a new `died` the new `born` is seen too.
     return commit < chunk.died[i].load(std::memory_order_acquire) &&
            chunk.born[i].load(std::memory_order_relaxed) <= commit;
+  }
+  // For IsSeen and record to come.
+  void Prefetch(std::uint32_t slot) const {
+    const Chunk& chunk = ChunkOf(slot);
+    const std::uint32_t i = slot % kChunkSlots;
+    __builtin_prefetch(&chunk.born[i]);
+    __builtin_prefetch(&chunk.died[i]);
+    __builtin_prefetch(&chunk.records[i]);
   }
   // True only if every slot of the block is seen, and then cheaper than to ask
   // for each.
@@ -118,9 +127,10 @@ class CatalogSlots {
 
 // The vectors that one model gave the documents, by slot.
 //
-//   Shape    row `slot` is `dim` floats. The rows of a chunk of 4,096 slots are
-//            contiguous (2 MiB at 128 dimensions: one huge page where the
-//            system gives them), so growing copies nothing.
+//   Shape    row `slot` is `dim` floats, and a copy of it in `dim` bytes, which
+//            is what a search reads (row_bounds.h). The rows of a chunk of
+//            4,096 slots are contiguous (2 MiB at 128 dimensions: one huge page
+//            where the system gives them), so growing copies nothing.
 //   Owner    shared: a snapshot that uses the vectors keeps them alive.
 //   Threads  one writer; readers of rows that the writer does not touch.
 class CatalogVectors {
@@ -136,26 +146,51 @@ class CatalogVectors {
 
   // The row of `slot`, for whose chunk Reserve has been called.
   const float* row(std::uint32_t slot) const {
-    return chunks_[slot / CatalogSlots::kChunkSlots] +
+    return chunks_[slot / CatalogSlots::kChunkSlots].rows +
            std::size_t{slot % CatalogSlots::kChunkSlots} * dim_;
+  }
+  // Rows of more than kMaxBoundDim dimensions have no codes.
+  bool has_codes() const { return 0 < dim_ && dim_ <= kMaxBoundDim; }
+  const std::int8_t* codes(std::uint32_t slot) const {
+    return chunks_[slot / CatalogSlots::kChunkSlots].codes +
+           std::size_t{slot % CatalogSlots::kChunkSlots} * dim_;
+  }
+  const RowScale* scales(std::uint32_t slot) const {
+    return chunks_[slot / CatalogSlots::kChunkSlots].scales +
+           slot % CatalogSlots::kChunkSlots;
   }
 
   // Room for slots below `num_slots`. ResourceExhausted when the system has no
   // such memory.
   absl::Status Reserve(std::size_t num_slots);
   void Set(std::uint32_t slot, const float* row);
-  std::size_t num_bytes() const { return num_chunks_ * ChunkBytes(); }
+  std::size_t num_bytes() const {
+    return num_chunks_ * (RowsBytes() + CodesBytes() + ScalesBytes());
+  }
 
  private:
-  std::size_t ChunkBytes() const {
+  struct Chunk {
+    float* rows = nullptr;
+    std::int8_t* codes = nullptr;
+    RowScale* scales = nullptr;
+  };
+
+  // Of a chunk.
+  std::size_t RowsBytes() const {
     return std::size_t{CatalogSlots::kChunkSlots} * dim_ * sizeof(float);
+  }
+  std::size_t CodesBytes() const {
+    return has_codes() ? std::size_t{CatalogSlots::kChunkSlots} * dim_ : 0;
+  }
+  std::size_t ScalesBytes() const {
+    return has_codes() ? CatalogSlots::kChunkSlots * sizeof(RowScale) : 0;
   }
 
   const std::uint32_t model_number_;
   const int dim_;
   std::size_t num_chunks_ = 0;
   // A fixed directory: readers look at it while chunks are added.
-  const std::unique_ptr<float*[]> chunks_;
+  const std::unique_ptr<Chunk[]> chunks_;
 };
 
 }  // namespace semrank

@@ -1,6 +1,7 @@
 #include "server/catalog/document_catalog.h"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <string>
 #include <utility>
@@ -391,10 +392,38 @@ void DocumentCatalog::Snapshot::Release() {
 
 std::optional<std::uint32_t> DocumentCatalog::Snapshot::Find(
     const DocumentKeyView& key) const {
-  return state_.index->Find(catalog_->HashOf(key), [&](std::uint32_t slot) {
+  return Find(key, catalog_->HashOf(key));
+}
+
+std::optional<std::uint32_t> DocumentCatalog::Snapshot::Find(
+    const DocumentKeyView& key, std::uint64_t hash) const {
+  return state_.index->Find(hash, [&](std::uint32_t slot) {
     // The index may know slots that are newer than this view.
     return slot < state_.num_slots && IsSeen(slot) && record(slot).key() == key;
   });
+}
+
+void DocumentCatalog::Snapshot::FindBlock(
+    std::span<const DocumentKeyView> keys,
+    std::span<std::uint32_t> slots) const {
+  std::array<std::uint64_t, kFindBlock> hashes;
+  std::array<std::uint32_t, kFindBlock> guesses;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    hashes[i] = catalog_->HashOf(keys[i]);
+    state_.index->Prefetch(hashes[i]);
+  }
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    guesses[i] = state_.index->Guess(hashes[i]).value_or(kNoSlot);
+    if (guesses[i] >= state_.num_slots) guesses[i] = kNoSlot;
+    if (guesses[i] != kNoSlot) catalog_->slots_.Prefetch(guesses[i]);
+  }
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (guesses[i] == kNoSlot || !IsSeen(guesses[i])) continue;
+    __builtin_prefetch(&record(guesses[i]));
+  }
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    slots[i] = Find(keys[i], hashes[i]).value_or(kNoSlot);
+  }
 }
 
 }  // namespace semrank

@@ -9,7 +9,7 @@
 //   Models   one model's vectors answer. Those of the next are gathered beside
 //            them and take their place by one pointer swap once every document
 //            has one: vectors of two models are never mixed.
-//   Memory   embedding_dim * 4 bytes a document, at most 120 more beside its
+//   Memory   embedding_dim * 5 bytes a document, at most 128 more beside its
 //            key, title, payload, tags and sparse row (sparse_rows.h); slots
 //            are kept for later documents and never given back. A snapshot that
 //            is held keeps what it sees.
@@ -17,6 +17,8 @@
 #ifndef SEMRANK_SERVER_CATALOG_DOCUMENT_CATALOG_H_
 #define SEMRANK_SERVER_CATALOG_DOCUMENT_CATALOG_H_
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -204,6 +206,19 @@ class DocumentCatalog::Snapshot {
 
   // The document's slot, or none.
   std::optional<std::uint32_t> Find(const DocumentKeyView& key) const;
+  // The slot of each key, or kNoSlot, in as many passes as there are levels of
+  // indirection, so that the misses of the CPU's caches overlap.
+  static constexpr std::uint32_t kNoSlot = 0xffffffff;
+  template <typename Key>
+  void FindAll(std::span<const Key> keys,
+               std::span<std::uint32_t> slots) const {
+    std::array<DocumentKeyView, kFindBlock> block;
+    for (std::size_t first = 0; first < keys.size(); first += kFindBlock) {
+      const std::size_t size = std::min(kFindBlock, keys.size() - first);
+      std::copy_n(keys.begin() + first, size, block.begin());
+      FindBlock(std::span(block).first(size), slots.subspan(first, size));
+    }
+  }
 
   // Slots in [0, num_slots()) may hold a document; IsSeen tells.
   std::size_t num_slots() const { return state_.num_slots; }
@@ -232,11 +247,29 @@ class DocumentCatalog::Snapshot {
   const float* vector(std::uint32_t slot) const {
     return state_.rows->vectors.row(slot);
   }
+  // Their copies in 8 bits, to search; the codes and the scales of a block are
+  // contiguous too. Only if has_codes().
+  bool has_codes() const { return state_.rows->vectors.has_codes(); }
+  const std::int8_t* codes(std::uint32_t slot) const {
+    return state_.rows->vectors.codes(slot);
+  }
+  const RowScale* scales(std::uint32_t slot) const {
+    return state_.rows->vectors.scales(slot);
+  }
   // What the model scores beside the vectors; null for a model without.
   const SparseRows* sparse_rows() const { return state_.rows->sparse.get(); }
 
  private:
   friend class DocumentCatalog;
+  // Keys that are looked up together: enough misses in flight, and few enough
+  // that what was prefetched is still there.
+  static constexpr std::size_t kFindBlock = 64;
+
+  std::optional<std::uint32_t> Find(const DocumentKeyView& key,
+                                    std::uint64_t hash) const;
+  void FindBlock(std::span<const DocumentKeyView> keys,
+                 std::span<std::uint32_t> slots) const;
+
   const DocumentCatalog* catalog_ = nullptr;
   State state_;
 };

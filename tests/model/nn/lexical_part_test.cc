@@ -175,6 +175,39 @@ TEST(LexicalQueryTest, FindsTheValuesOfItsBucketsAndNoOthers) {
   }
 }
 
+// Short queries and long ones, documents of every size.
+TEST(LexicalQueryTest, CosinesAreSumsOfProductsForTextsOfEverySize) {
+  std::mt19937 random(3);
+  const auto make = [&](std::size_t size) {
+    std::map<std::uint16_t, std::uint16_t> values;
+    // Few buckets, so that many are common; with the lowest and the highest.
+    while (values.size() < size) {
+      const auto bucket = static_cast<std::uint16_t>(random() % 100 - 20);
+      values[bucket] = static_cast<std::uint16_t>(1 + random() % 3'000);
+    }
+    std::vector<LexicalEntry> entries;
+    for (const auto& [bucket, value] : values)
+      entries.push_back({bucket, value});
+    return entries;
+  };
+  for (std::size_t query_size = 0; query_size < 40; ++query_size) {
+    const std::vector<LexicalEntry> query = make(query_size);
+    LexicalQuery prepared;
+    prepared.Prepare(query);
+    for (std::size_t size = 0; size < 90; ++size) {
+      std::uint64_t sum = 0;
+      const std::vector<LexicalEntry> document = make(size);
+      for (const LexicalEntry& a : query) {
+        for (const LexicalEntry& b : document) {
+          if (a.bucket == b.bucket) sum += std::uint64_t{a.value} * b.value;
+        }
+      }
+      ASSERT_EQ(prepared.Cosine(document), LexicalCosine(sum))
+          << query_size << " and " << size << " entries";
+    }
+  }
+}
+
 TEST_F(LexicalPartTest, CombinesBothCosinesByTheWeight) {
   EXPECT_FLOAT_EQ(part_->Combine(Parts::kBoth, 0.8f, 0.4f),
                   0.75f * 0.8f + 0.25f * 0.4f);

@@ -1,0 +1,144 @@
+#include "model/nn/row_bounds.h"
+
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <cstddef>
+
+namespace semrank {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr int kMaxCode = 127;
+constexpr int kMaxValue = 32767;
+// Half the distance of two floats near 1.
+constexpr double kRounding = 1.0 / (1 << 24);
+// Above what a few operations in double and the cast to float lose.
+constexpr double kRoundUp = 1 + 4 * kRounding;
+// Above what products lose that leave the range of float at its lower end, for
+// queries that are not shorter than this.
+constexpr double kSmallest = 1e-25;
+constexpr float kMinQueryNorm = 1e-6f;
+
+// Rows that are bounded together: one load of the query for all of them.
+constexpr int kBlockRows = 4;
+constexpr hn::ScalableTag<std::int32_t> kSums;
+constexpr hn::ScalableTag<std::int16_t> kValues;
+constexpr hn::Rebind<std::int8_t, hn::ScalableTag<std::int16_t>> kCodes;
+
+// Products of integers, summed exactly. Reads whole vectors only; what is left
+// of a row is multiplied one by one.
+template <int Rows>
+void MultiplyRows(const std::int16_t* values, const std::int8_t* codes, int dim,
+                  std::int32_t* products) {
+  const auto lanes = static_cast<int>(hn::Lanes(kValues));
+  const auto stride = static_cast<std::size_t>(dim);
+  hn::Vec<decltype(kSums)> even[Rows];
+  hn::Vec<decltype(kSums)> odd[Rows];
+  for (int r = 0; r < Rows; ++r) even[r] = odd[r] = hn::Zero(kSums);
+  int i = 0;
+  for (; i + lanes <= dim; i += lanes) {
+    const auto value = hn::LoadU(kValues, values + i);
+    for (int r = 0; r < Rows; ++r) {
+      const auto code =
+          hn::PromoteTo(kValues, hn::LoadU(kCodes, codes + r * stride + i));
+      even[r] =
+          hn::ReorderWidenMulAccumulate(kSums, value, code, even[r], odd[r]);
+    }
+  }
+  for (int r = 0; r < Rows; ++r) {
+    products[r] = hn::GetLane(hn::SumOfLanes(kSums, hn::Add(even[r], odd[r])));
+    for (int rest = i; rest < dim; ++rest) {
+      products[r] += values[rest] * codes[r * stride + rest];
+    }
+  }
+}
+
+double NormOf(std::span<const float> row) {
+  double squares = 0;
+  for (const float value : row) squares += double{value} * value;
+  return std::sqrt(squares);
+}
+
+// The largest absolute value; NaN when a number is.
+float LargestOf(std::span<const float> row) {
+  float largest = 0;
+  for (const float value : row) {
+    if (std::isnan(value)) return value;
+    largest = std::max(largest, std::abs(value));
+  }
+  return largest;
+}
+
+}  // namespace
+
+RowScale QuantizeRow(std::span<const float> row, std::int8_t* codes) {
+  const float largest = LargestOf(row);
+  std::fill_n(codes, row.size(), std::int8_t{0});
+  if (largest == 0) return {};
+  if (!std::isfinite(largest)) {
+    // Every bound is NaN, and the row is scored.
+    return {0, std::nanf("")};
+  }
+  const double scale = static_cast<float>(largest / kMaxCode);
+  double squares = 0;  // of e
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    const double code = scale == 0 ? 0 : std::nearbyint(row[i] / scale);
+    codes[i] =
+        static_cast<std::int8_t>(std::clamp<double>(code, -kMaxCode, kMaxCode));
+    const double error = row[i] - scale * codes[i];
+    squares += error * error;
+  }
+  const double error = std::sqrt(squares);
+  const double norm = NormOf(row) + error;  // of x and of scale * codes
+  const auto dim = static_cast<double>(row.size());
+  // |f| is at most half a step for each number, and a step at most |y| / 32767.
+  const double query_error = std::sqrt(dim) / (2 * kMaxValue);
+  // Of float32: the score's products and sums, then those of the bound.
+  const double rounding = (dim + 16) * kRounding;
+  return {
+      static_cast<float>(scale),
+      static_cast<float>((error + norm * (query_error + rounding) + kSmallest) *
+                         kRoundUp)};
+}
+
+void BoundQuery::Prepare(std::span<const float> row) {
+  assert(row.size() <= static_cast<std::size_t>(kMaxBoundDim));
+  dim_ = static_cast<int>(row.size());
+  values_.assign(row.size(), 0);
+  norm_ = static_cast<float>(NormOf(row) * kRoundUp);
+  step_ = LargestOf(row) / kMaxValue;
+  if (norm_ == 0) return;
+  if (norm_ < kMinQueryNorm || !std::isfinite(norm_)) {
+    step_ = std::nanf("");
+    return;
+  }
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    const double value = std::nearbyint(double{row[i]} / step_);
+    values_[i] = static_cast<std::int16_t>(
+        std::clamp<double>(value, -kMaxValue, kMaxValue));
+  }
+}
+
+void BoundQuery::Bound(const std::int8_t* codes, const RowScale* scales,
+                       std::span<float> bounds) const {
+  std::int32_t products[kBlockRows];
+  for (std::size_t i = 0; i < bounds.size();) {
+    const std::int8_t* const rows = codes + i * static_cast<std::size_t>(dim_);
+    const int count = i + kBlockRows <= bounds.size() ? kBlockRows : 1;
+    if (count == kBlockRows) {
+      MultiplyRows<kBlockRows>(values_.data(), rows, dim_, products);
+    } else {
+      MultiplyRows<1>(values_.data(), rows, dim_, products);
+    }
+    for (int r = 0; r < count; ++r, ++i) {
+      bounds[i] = static_cast<float>(products[r]) * (scales[i].scale * step_) +
+                  scales[i].error * norm_;
+    }
+  }
+}
+
+}  // namespace semrank
