@@ -1,5 +1,6 @@
 #include "server/ranking/candidate_scorer.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "model/base/status_macros.h"
@@ -49,30 +50,38 @@ CandidateScorer::CandidateScorer(const Options& options,
       result_(result) {}
 
 absl::Status CandidateScorer::BeginWith(const RankInput& input) {
-  StageClock clock;
   scored_.candidates.clear();
   scored_.scores.clear();
   scored_.parts.Clear();
   scored_.name.reset();
   scored_.names.clear();
-  scored_.query.Clear();
-  const absl::Status valid = scored_.query.Add(input.query);
-  if (!valid.ok()) return InvalidUtf8("query", valid);
+  SEMRANK_RETURN_IF_ERROR(
+      options_.embedder.FindOrEmbedQuery(context_, input.query, scored_.query));
   scored_.part_scorer.Begin(*options_.served.model, input.scored_parts(),
-                            scored_.query[0]);
-  if (input.name_match) scored_.name.emplace(scored_.query[0]);
+                            scored_.query.entries);
+  if (input.name_match) SEMRANK_RETURN_IF_ERROR(PrepareName(input.query));
+  return absl::OkStatus();
+}
+
+absl::Status CandidateScorer::PrepareName(std::string_view query) {
+  StageClock clock;
+  scratch_.normalized.Clear();
+  const absl::Status valid = scratch_.normalized.Add(query);
+  if (!valid.ok()) return InvalidUtf8("query", valid);
+  scored_.query.text = scratch_.normalized[0];
+  scored_.name.emplace(scored_.query.text);
   result_.times[Stage::kParse] += clock.Lap();
-  scored_.query_row.resize(options_.served.model->embedding_dim());
-  return options_.embedder.Embed(context_, Side::kQuery, scored_.query,
-                                 scored_.query_row.data());
+  return absl::OkStatus();
 }
 
 absl::Status CandidateScorer::ScoreTitles(
     std::span<const std::string_view> titles, std::uint32_t first) {
-  const int dim = options_.served.model->embedding_dim();
+  if (titles.empty()) return absl::OkStatus();
   StageClock clock;
   const std::size_t first_row = scored_.candidates.size();
   SelectTitles(titles, first);
+  scored_.scores.resize(scored_.candidates.size());
+  const std::span<float> scores = std::span(scored_.scores).subspan(first_row);
   const auto candidates = std::span(scored_.candidates).subspan(first_row);
   const auto on_invalid = [&](std::size_t i, const absl::Status& error) {
     return InvalidUtf8(ItemName("titles", candidates[i]), error);
@@ -84,13 +93,10 @@ absl::Status CandidateScorer::ScoreTitles(
   if (scored_.name.has_value()) MatchTitles();
   result_.times[Stage::kParse] += clock.Lap();
   SEMRANK_RETURN_IF_ERROR(options_.embedder.FindOrEmbedDocuments(
-      context_, scratch_.texts, on_invalid, RowsOfScratch(), result_.cache));
+      context_, scratch_.texts, on_invalid, OutputsTo(scores), result_.cache));
   clock.Lap();
-  scored_.scores.resize(scored_.candidates.size());
-  const std::span<float> scores = std::span(scored_.scores).subspan(first_row);
-  ScoreMatrix(scored_.query_row.data(), scratch_.rows.data(), dim, scores);
-  AddSparseScores(*options_.served.model, scored_.query[0], scratch_.normalized,
-                  scores);
+  AddSparseScores(*options_.served.model, scored_.query.text,
+                  scratch_.normalized, scores);
   scored_.part_scorer.Score(scratch_.lexical, scores, scored_.parts);
   result_.times[Stage::kScore] += clock.Lap();
   return absl::OkStatus();
@@ -113,13 +119,14 @@ void CandidateScorer::SelectTitles(std::span<const std::string_view> titles,
   }
 }
 
-VectorRows CandidateScorer::RowsOfScratch() {
-  const std::size_t count = scratch_.texts.size();
-  scratch_.rows.resize(count * options_.served.model->embedding_dim());
-  if (!scored_.part_scorer.needs_lexical()) return {scratch_.rows.data()};
-  scratch_.lexical.resize(count);
-  return {scratch_.rows.data(), &scored_.part_scorer.query(),
-          scratch_.lexical.data()};
+VectorRows CandidateScorer::OutputsTo(std::span<float> scores) {
+  VectorRows rows = {.query_row = scored_.query.row.data(),
+                     .scores = scores.data()};
+  if (!scored_.part_scorer.needs_lexical()) return rows;
+  scratch_.lexical.resize(scores.size());
+  rows.query = &scored_.part_scorer.query();
+  rows.lexical = scratch_.lexical.data();
+  return rows;
 }
 
 absl::Status CandidateScorer::NormalizeTexts(
@@ -152,30 +159,43 @@ absl::Status CandidateScorer::FindDocuments(const RankInput& input,
                                             std::size_t first,
                                             std::size_t last) {
   const DocumentCatalog::Snapshot& snapshot = result_.catalog.snapshot;
-  for (std::size_t i = first; i < last; ++i) {
-    const bool by_number = i < input.ids.size();
-    const std::size_t place = by_number ? i : i - input.ids.size();
-    const DocumentKeyView key =
-        by_number ? DocumentKeyView(input.ids[place])
-                  : DocumentKeyView(input.document_ids[place]);
-    const auto slot =
-        options_.catalog == nullptr ? std::nullopt : snapshot.Find(key);
-    const auto candidate = static_cast<std::uint32_t>(input.titles.size() + i);
-    result_.catalog.slots.push_back(slot.value_or(RankedCatalog::kNoSlot));
-    if (slot.has_value()) {
-      if (input.filter.Keeps(snapshot.record(*slot).packed_tags())) {
-        scored_.candidates.push_back(candidate);
-      }
-      continue;
-    }
-    const std::string field =
-        ItemName(by_number ? "ids" : "document_ids", place);
-    // Looked at only here: what is in the catalog is UTF-8.
-    if (!by_number) {
-      SEMRANK_RETURN_IF_ERROR(CheckUtf8(field, input.document_ids[place]));
-    }
-    result_.problems.push_back({candidate, DocumentNotFound(field)});
+  std::vector<std::uint32_t>& slots = result_.catalog.slots;
+  slots.resize(last, RankedCatalog::kNoSlot);
+  if (options_.catalog != nullptr) {
+    // Documents [0, num_ids) are named by numbers, the others by names.
+    const std::size_t num_ids = input.ids.size();
+    const auto number = std::min(first, num_ids);
+    const auto last_number = std::min(last, num_ids);
+    snapshot.FindAll(input.ids.subspan(number, last_number - number),
+                     std::span(slots).subspan(number));
+    const auto name = std::max(first, num_ids);
+    const auto last_name = std::max(last, num_ids);
+    snapshot.FindAll(
+        input.document_ids.subspan(name - num_ids, last_name - name),
+        std::span(slots).subspan(name));
   }
+  for (std::size_t i = first; i < last; ++i) {
+    const auto candidate = static_cast<std::uint32_t>(input.titles.size() + i);
+    if (slots[i] == RankedCatalog::kNoSlot) {
+      SEMRANK_RETURN_IF_ERROR(AddNotFound(input, i, candidate));
+    } else if (input.filter.empty() ||
+               input.filter.Keeps(snapshot.record(slots[i]).packed_tags())) {
+      scored_.candidates.push_back(candidate);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CandidateScorer::AddNotFound(const RankInput& input, std::size_t i,
+                                          std::uint32_t candidate) {
+  const bool by_number = i < input.ids.size();
+  const std::size_t place = by_number ? i : i - input.ids.size();
+  const std::string field = ItemName(by_number ? "ids" : "document_ids", place);
+  // Looked at only here: what is in the catalog is UTF-8.
+  if (!by_number) {
+    SEMRANK_RETURN_IF_ERROR(CheckUtf8(field, input.document_ids[place]));
+  }
+  result_.problems.push_back({candidate, DocumentNotFound(field)});
   return absl::OkStatus();
 }
 
@@ -190,13 +210,16 @@ absl::Status CandidateScorer::ScoreFound(const RankInput& input,
   const bool has_vectors =
       own != nullptr && own->number == options_.served.number;
   const int dim = model.embedding_dim();
-  std::vector<const float*> rows(candidates.size());
+  thread_local std::vector<const float*> rows;
+  rows.clear();
+  // The titles lie elsewhere: they are read only where they are scored.
+  const bool needs_titles = !has_vectors || model.sparse_scorer() != nullptr;
   scratch_.texts.clear();
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
+  for (const std::uint32_t candidate : candidates) {
     const std::uint32_t slot =
-        result_.catalog.slots[candidates[i] - input.titles.size()];
-    if (has_vectors && dim > 0) rows[i] = snapshot.vector(slot);
-    scratch_.texts.push_back(snapshot.record(slot).title());
+        result_.catalog.slots[candidate - input.titles.size()];
+    if (has_vectors && dim > 0) rows.push_back(snapshot.vector(slot));
+    if (needs_titles) scratch_.texts.push_back(snapshot.record(slot).title());
     if (!scored_.name.has_value()) continue;
     scored_.names.push_back(
         scored_.name->Match(*snapshot.names(slot), snapshot.record(slot)));
@@ -211,19 +234,17 @@ absl::Status CandidateScorer::ScoreFound(const RankInput& input,
   if (!has_vectors) {
     CacheUse not_of_titles;
     SEMRANK_RETURN_IF_ERROR(options_.embedder.FindOrEmbedDocuments(
-        context_, scratch_.texts, on_invalid, RowsOfScratch(), not_of_titles));
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      rows[i] = scratch_.rows.data() + i * dim;
-    }
+        context_, scratch_.texts, on_invalid, OutputsTo(scores),
+        not_of_titles));
   }
   StageClock clock;
   if (has_vectors && scored_.part_scorer.needs_lexical()) {
     FindCatalogCosines(candidates, input.titles.size());
   }
-  if (dim > 0) {
-    semrank::ScoreDocuments(scored_.query_row.data(), rows, dim, scores);
+  if (has_vectors && dim > 0) {
+    semrank::ScoreDocuments(scored_.query.row.data(), rows, dim, scores);
   }
-  AddSparseScores(model, scored_.query[0], scratch_.normalized, scores);
+  AddSparseScores(model, scored_.query.text, scratch_.normalized, scores);
   scored_.part_scorer.Score(scratch_.lexical, scores, scored_.parts);
   result_.times[Stage::kScore] += clock.Lap();
   return absl::OkStatus();
@@ -272,7 +293,7 @@ void CandidateScorer::ScoreVectors(std::string_view vectors,
     }
     scored_.candidates.push_back(candidate);
     const std::span<float> score(&scored_.scores.emplace_back(), 1);
-    ScoreMatrix(scored_.query_row.data(), scratch_.rows.data(), dim, score);
+    ScoreMatrix(scored_.query.row.data(), scratch_.rows.data(), dim, score);
     // Never with a lexical part (CheckRankInput), whose entries are not here.
     scored_.part_scorer.Score(scratch_.lexical, score, scored_.parts);
     if (scored_.name.has_value()) scored_.names.push_back(NameMatch::kNone);

@@ -67,11 +67,14 @@ class CandidateScorer {
   void ScoreVectors(std::string_view vectors, std::uint32_t first);
 
  private:
+  // Lifts what the query, which is UTF-8, names.
+  absl::Status PrepareName(std::string_view query);
   // The titles that are not too long become candidates and the scratch's texts.
   void SelectTitles(std::span<const std::string_view> titles,
                     std::uint32_t first);
-  // What the embedder is to find of the scratch's texts, in the scratch.
-  VectorRows RowsOfScratch();
+  // What the embedder is to compute of the scratch's texts: the dense part's
+  // scores, and cosines of the lexical part in the scratch.
+  VectorRows OutputsTo(std::span<float> scores);
   // Normalises the scratch's texts, where their words are scored or matched.
   absl::Status NormalizeTexts(TextEmbedder::OnInvalidText on_invalid);
   // Appends how the query names each of them. They are titles without ids.
@@ -79,6 +82,9 @@ class CandidateScorer {
   // The slot of each document; those that are found become candidates.
   absl::Status FindDocuments(const RankInput& input, std::size_t first,
                              std::size_t last);
+  // Document number i, candidate number `candidate`, has no slot.
+  absl::Status AddNotFound(const RankInput& input, std::size_t i,
+                           std::uint32_t candidate);
   // Of documents that the catalog has rows of: the cosines of the lexical
   // parts, in the scratch. Candidate number `first_document` is the first
   // document.

@@ -126,7 +126,9 @@ ScoreParts ScorePair(const TwoTowerModel& model, Parts parts, TextView query,
     return result;
   }
   thread_local PartScorer scorer;
-  scorer.Begin(model, {.parts = parts, .with_parts = true}, query.normalized);
+  LexicalBatch entries;
+  model.lexical()->AppendText(query.normalized, entries);
+  scorer.Begin(model, {.parts = parts, .with_parts = true}, entries[0]);
   const float cosine = scorer.LexicalCosineOf(title.normalized);
   result.semantic = scorer.Combine(result.score, 0);
   result.lexical = scorer.Combine(0, cosine);
@@ -146,12 +148,13 @@ std::vector<std::uint32_t> BucketsOf(const LexicalPart& lexical,
 absl::flat_hash_map<std::uint32_t, float> AddedByOccurrence(
     const TwoTowerModel& model, Parts parts, std::string_view text,
     std::string_view other) {
+  LexicalBatch texts;
+  model.lexical()->AppendText(text, texts);
+  model.lexical()->AppendText(other, texts);
   PartScorer scorer;
-  scorer.Begin(model, {.parts = parts, .with_parts = true}, text);
-  LexicalBatch others;
-  model.lexical()->AppendText(other, others);
+  scorer.Begin(model, {.parts = parts, .with_parts = true}, texts[0]);
   absl::flat_hash_map<std::uint32_t, float> added;
-  for (const LexicalEntry& entry : others[0]) {
+  for (const LexicalEntry& entry : texts[1]) {
     const std::uint32_t value = scorer.query().value(entry.bucket);
     if (value == 0) continue;
     const std::uint64_t product = std::uint64_t{value} * entry.value;

@@ -58,7 +58,7 @@ struct RankedCatalog {
   DocumentCatalog::Snapshot snapshot;
   // Of ids and then document_ids; kNoSlot = not found.
   std::vector<std::uint32_t> slots;
-  static constexpr std::uint32_t kNoSlot = 0xffffffff;
+  static constexpr std::uint32_t kNoSlot = DocumentCatalog::Snapshot::kNoSlot;
 };
 
 struct RankResult {
@@ -74,8 +74,7 @@ struct RankResult {
 // The query, and the candidates that have a score so far: scores[i] is that of
 // candidate number candidates[i].
 struct ScoredCandidates {
-  TextBatch query;
-  std::vector<float> query_row;
+  QueryVector query;
   PartScorer part_scorer;  // of the query
   std::vector<std::uint32_t> candidates;
   std::vector<float> scores;

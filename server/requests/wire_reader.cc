@@ -79,6 +79,32 @@ void WireReader::Append(std::vector<std::string_view>& items) {
         std::min<std::size_t>(num_bytes_ / kLikelyTextBytes + 1, max_items_));
   }
   items.push_back(text);
+  AppendSameField(items);
+}
+
+// Titles follow each other: their one-byte tags and sizes are read from the
+// bytes, at a third of what the stream's functions cost.
+void WireReader::AppendSameField(std::vector<std::string_view>& items) {
+  const void* data = nullptr;
+  int available = 0;
+  input_.GetDirectBufferPointerInline(&data, &available);
+  const char* const begin = static_cast<const char*>(data);
+  const char* const end = begin + available;
+  const char* next = begin;
+  // Sizes of one byte, or two; all else is left to the stream.
+  while (end - next >= 3 && static_cast<std::uint8_t>(*next) == tag_) {
+    const auto low = static_cast<std::uint8_t>(next[1]);
+    const auto high = static_cast<std::uint8_t>(next[2]);
+    if (low >= 0x80 && high >= 0x80) break;
+    const std::ptrdiff_t size = low < 0x80 ? low : (low & 0x7f) | high << 7;
+    const char* const text = next + (low < 0x80 ? 2 : 3);
+    if (size > end - text) break;
+    next = text + size;
+    if (CountItems(1) == 1) {
+      items.emplace_back(text, static_cast<std::size_t>(size));
+    }
+  }
+  Check(input_.Skip(static_cast<int>(next - begin)));
 }
 
 void WireReader::Append(std::vector<std::uint64_t>& items) {

@@ -142,6 +142,8 @@ class WireReader {
   bool Check(bool success) { return ok_ = ok_ && success; }
   // False, and skips the field, when its type is another one.
   bool Expect(WireType type);
+  // Further items of the field that was just read, if it has a small number.
+  void AppendSameField(std::vector<std::string_view>& items);
   bool ReadVarint(std::uint64_t& value);
   bool BeginMessage(Limit& end);
   void EndMessage(Limit end);

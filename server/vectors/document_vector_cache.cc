@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "model/base/status_macros.h"
+#include "model/nn/cosine_scorer.h"
 
 namespace semrank {
 namespace {
@@ -16,6 +17,18 @@ constexpr std::size_t kMinShardBytes = std::size_t{1} << 20;
 constexpr std::size_t kBlockKeys = 256;
 constexpr std::size_t kCacheLineBytes = 64;
 
+// From the upper half of the bits, by a product in place of a division.
+std::size_t ShardOf(const VectorKey& key, std::size_t num_shards) {
+  return (key.text.hi >> 32) * num_shards >> 32;
+}
+
+// Records of the texts with these numbers.
+struct FoundRecords {
+  std::array<const VectorRing::Record*, kBlockKeys> records;
+  std::array<std::uint32_t, kBlockKeys> texts;
+  std::size_t size = 0;
+};
+
 void Prefetch(const VectorRing::Record& record, bool lexical) {
   const char* const begin = reinterpret_cast<const char*>(record.vector());
   const std::size_t num_bytes =
@@ -23,6 +36,33 @@ void Prefetch(const VectorRing::Record& record, bool lexical) {
       (lexical ? record.num_entries * sizeof(LexicalEntry) : 0);
   for (std::size_t i = 0; i < num_bytes; i += kCacheLineBytes) {
     __builtin_prefetch(begin + i);
+  }
+}
+
+void Score(const FoundRecords& found, int dim, const VectorRows& rows) {
+  std::array<const float*, kBlockKeys> vectors;
+  std::array<float, kBlockKeys> scores;
+  for (std::size_t i = 0; i < found.size; ++i) {
+    vectors[i] = found.records[i]->vector();
+  }
+  ScoreNearDocuments(rows.query_row, std::span(vectors).first(found.size), dim,
+                     std::span(scores).first(found.size));
+  for (std::size_t i = 0; i < found.size; ++i) {
+    rows.scores[found.texts[i]] = scores[i];
+  }
+}
+
+void Output(const FoundRecords& found, int dim, const VectorRows& rows) {
+  if (rows.scores != nullptr) Score(found, dim, rows);
+  for (std::size_t i = 0; i < found.size; ++i) {
+    const VectorRing::Record& record = *found.records[i];
+    const std::size_t text = found.texts[i];
+    if (rows.dense != nullptr) {
+      std::copy_n(record.vector(), dim, rows.dense + text * dim);
+    }
+    if (rows.query != nullptr) {
+      rows.lexical[text] = rows.query->Cosine(record.lexical());
+    }
   }
 }
 
@@ -59,7 +99,7 @@ void DocumentVectorCache::ForEachShardGroup(std::span<const VectorKey> keys,
     std::array<std::uint32_t, kMaxShards + 1> ends = {};
     for (std::size_t i = 0; i < size; ++i) {
       shard_of[i] =
-          static_cast<std::uint8_t>(keys[first + i].text.hi % num_shards);
+          static_cast<std::uint8_t>(ShardOf(keys[first + i], num_shards));
       ++ends[shard_of[i] + 1];
     }
     std::partial_sum(ends.begin(), ends.end(), ends.begin());
@@ -83,27 +123,39 @@ int DocumentVectorCache::Find(std::span<const VectorKey> keys, int dim,
   std::ranges::fill(found, std::uint8_t{0});
   ForEachShardGroup(
       keys, [&](Shard& shard, std::span<const std::uint32_t> positions) {
-        // Three passes, so that the misses of the processor's caches overlap.
-        std::array<const VectorRing::Record*, kBlockKeys> records;
+        // Passes, so that the misses of the processor's caches overlap.
+        FoundRecords hits;
         MutexLock lock(shard.mutex);
-        for (const std::uint32_t i : positions) shard.ring->Prefetch(keys[i]);
-        for (std::size_t p = 0; p < positions.size(); ++p) {
-          records[p] = shard.ring->Find(keys[positions[p]]);
-          if (records[p] == nullptr) continue;
-          Prefetch(*records[p], rows.query != nullptr);
+        for (const std::uint32_t i : positions) {
+          shard.ring->PrefetchIndex(keys[i]);
         }
-        for (std::size_t p = 0; p < positions.size(); ++p) {
-          if (records[p] == nullptr) continue;
-          const std::size_t text = positions[p];
-          std::copy_n(records[p]->vector(), dim, rows.dense + text * dim);
-          if (rows.query != nullptr) {
-            rows.lexical[text] = rows.query->Cosine(records[p]->lexical());
-          }
-          found[text] = 1;
-          ++num_found;
+        for (const std::uint32_t i : positions) {
+          shard.ring->PrefetchRecord(keys[i]);
         }
+        for (const std::uint32_t i : positions) {
+          const VectorRing::Record* const record = shard.ring->Find(keys[i]);
+          if (record == nullptr) continue;
+          Prefetch(*record, rows.query != nullptr);
+          hits.records[hits.size] = record;
+          hits.texts[hits.size++] = i;
+          found[i] = 1;
+        }
+        Output(hits, dim, rows);
+        num_found += static_cast<int>(hits.size);
       });
   return num_found;
+}
+
+bool DocumentVectorCache::FindOne(const VectorKey& key, std::span<float> row,
+                                  std::vector<LexicalEntry>& entries) {
+  if (shards_.empty()) return false;
+  Shard& shard = *shards_[ShardOf(key, shards_.size())];
+  MutexLock lock(shard.mutex);
+  const VectorRing::Record* const record = shard.ring->Find(key);
+  if (record == nullptr) return false;
+  std::copy_n(record->vector(), row.size(), row.begin());
+  entries.assign(record->lexical().begin(), record->lexical().end());
+  return true;
 }
 
 void DocumentVectorCache::Insert(std::span<const VectorKey> keys, int dim,

@@ -10,11 +10,10 @@
 //   Size     capacity_bytes bounds the records: content and 64 bytes, rounded
 //            up to 64. The index adds about 10 bytes an entry. 0 stores
 //            nothing: every Find misses.
-//   Owner    the cache: Find copies out. A copy of 512 bytes costs what
-//            reading them for a dot product costs, and leaves the request with
-//            one contiguous matrix, no lock and nothing pinned while it scores.
+//   Owner    the cache: Find scores vectors where they lie, or copies them out,
+//            so that nothing stays pinned.
 //   Threads  every method, from any thread. Locks are per shard and held for
-//            at most 256 look-ups, copies and lexical cosines, usually for a
+//            at most 256 look-ups, dot products and cosines, usually for a
 //            sixteenth of that, and never while a tower runs.
 //   Errors   none: a full cache evicts, a second Insert keeps the first vector.
 #ifndef SEMRANK_SERVER_VECTORS_DOCUMENT_VECTOR_CACHE_H_
@@ -46,13 +45,17 @@ class DocumentVectorCache {
   static absl::StatusOr<std::unique_ptr<DocumentVectorCache>> Create(
       std::size_t capacity_bytes);
 
-  // For each key that is known: fills row i of `rows`, and found[i] becomes 1;
-  // the others' rows are left alone and found[i] becomes 0. Returns the number
+  // For each key that is known: outputs text i of `rows`, and found[i] becomes
+  // 1; the others' are left alone and found[i] becomes 0. Returns the number
   // found. No allocation.
   int Find(std::span<const VectorKey> keys, int dim, const VectorRows& rows,
            std::span<std::uint8_t> found);
-  // Row i of `rows`, as above, is the vector of keys[i]; text i of `lexical`,
-  // if that is not null, its entries.
+  // Copies out the vector of one key and its lexical entries. False, leaving
+  // both alone, for a key that is not known.
+  bool FindOne(const VectorKey& key, std::span<float> row,
+               std::vector<LexicalEntry>& entries);
+  // Row i of the row-major `rows` [keys.size(), dim] is the vector of keys[i];
+  // text i of `lexical`, if that is not null, its entries.
   void Insert(std::span<const VectorKey> keys, int dim, const float* rows,
               const LexicalBatch* lexical = nullptr);
   // Called once a reload is published; what no request can ask for leaves.

@@ -32,7 +32,7 @@ absl::Status CheckParts(const TwoTowerModel& model, Parts parts) {
 }
 
 void PartScorer::Begin(const TwoTowerModel& model, const PartsWanted& wanted,
-                       std::string_view query) {
+                       std::span<const LexicalEntry> query) {
   model_ = &model;
   wanted_ = wanted;
   const LexicalPart* const lexical = model.lexical();
@@ -41,11 +41,8 @@ void PartScorer::Begin(const TwoTowerModel& model, const PartsWanted& wanted,
                        (wanted.parts == Parts::kBoth && lexical->weight() > 0));
   needs_lexical_ = lexical != nullptr && (counts || wanted.with_parts);
   if (!needs_lexical_) return;
-  thread_local LexicalBatch entries;
-  entries.Clear();
-  lexical->AppendText(query, entries);
   if (!query_.has_value()) query_.emplace();
-  query_->Prepare(entries[0]);
+  query_->Prepare(query);
 }
 
 void PartScorer::Score(std::span<const float> lexical, std::span<float> scores,

@@ -42,10 +42,11 @@ struct PartScores {
 
 class PartScorer {
  public:
-  // Prepares a normalised query. `model` must outlive the scorer; `wanted` has
-  // passed CheckParts.
+  // Prepares a query, given as its lexical entries; none for a model without
+  // that part.
+  // `model` must outlive the scorer; `wanted` has passed CheckParts.
   void Begin(const TwoTowerModel& model, const PartsWanted& wanted,
-             std::string_view query);
+             std::span<const LexicalEntry> query);
 
   // Whether Score reads the cosines of the lexical parts.
   bool needs_lexical() const { return needs_lexical_; }

@@ -35,11 +35,15 @@ class TextBatch {
   std::vector<std::size_t> begins_ = {0};
 };
 
-// What is wanted of each text of a batch.
+// What is wanted of each text of a batch: its vector, or what a query scores
+// with it, computed where vector and entries lie. Copies would cost as much
+// again, and those of a thousand titles do not fit into the L2 cache.
 struct VectorRows {
-  float* dense = nullptr;  // row-major [number of texts, dim]
-  // With a query, its cosine with each text's lexical part, computed where the
-  // entries lie: copied they would cost as much again.
+  float* dense = nullptr;  // row-major [number of texts, dim]; null = none
+  // With a query's vector, its dot product with each text's.
+  const float* query_row = nullptr;
+  float* scores = nullptr;  // [number of texts]
+  // With a query's lexical part, its cosine with each text's.
   const LexicalQuery* query = nullptr;
   float* lexical = nullptr;  // [number of texts]
 };

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "model/base/status_macros.h"
+#include "model/nn/kernels.h"
+#include "server/base/text_checks.h"
 
 namespace semrank {
 namespace {
@@ -63,10 +65,16 @@ struct TextEmbedder::Scratch {
     rows.resize((last - first) * dim);
   }
 
-  // Copies what was gathered at `row` to text number `text` of the call.
-  void CopyTo(const VectorRows& out, std::size_t row, std::size_t text,
+  // Outputs what was gathered at `row` as text number `text` of the call.
+  void Output(const VectorRows& out, std::size_t row, std::size_t text,
               int dim) const {
-    std::copy_n(rows.data() + row * dim, dim, out.dense + text * dim);
+    const float* const vector = rows.data() + row * dim;
+    if (out.dense != nullptr) {
+      std::copy_n(vector, dim, out.dense + text * dim);
+    }
+    if (out.scores != nullptr) {
+      out.scores[text] = Dot(out.query_row, vector, dim);
+    }
     if (out.query != nullptr) {
       out.lexical[text] = out.query->Cosine(lexical[static_cast<int>(row)]);
     }
@@ -110,17 +118,58 @@ absl::Status TextEmbedder::Embed(const EmbedContext& context, Side side,
   return absl::OkStatus();
 }
 
+absl::Status TextEmbedder::FindOrEmbedQuery(const EmbedContext& context,
+                                            std::string_view text,
+                                            QueryVector& query) const {
+  const TwoTowerModel& model = *context.served.model;
+  // SSI scores the words themselves, which are not in the cache.
+  const bool scores_words = model.sparse_scorer() != nullptr;
+  const VectorKey key = {context.served.number, Side::kQuery,
+                         fingerprint_(text)};
+  StageClock clock;
+  query.row.resize(model.embedding_dim());
+  const bool found =
+      !scores_words && cache_->FindOne(key, query.row, query.entries);
+  context.times[Stage::kCache] += clock.Lap();
+  if (found) return absl::OkStatus();
+  Scratch& scratch = ThreadScratch();
+  scratch.normalized.Clear();
+  scratch.lexical.Clear();
+  const absl::Status valid = scratch.normalized.Add(text);
+  context.times[Stage::kParse] += clock.Lap();
+  if (!valid.ok()) return InvalidUtf8("query", valid);
+  SEMRANK_RETURN_IF_ERROR(
+      Embed(context, Side::kQuery, scratch.normalized, query.row.data()));
+  clock.Lap();
+  const LexicalPart* const lexical = model.lexical();
+  if (lexical != nullptr) {
+    lexical->AppendText(scratch.normalized[0], scratch.lexical);
+    query.entries = scratch.lexical.entries;
+  }
+  if (scores_words) {
+    query.text = scratch.normalized[0];
+  } else {
+    cache_->Insert({&key, 1}, model.embedding_dim(), query.row.data(),
+                   lexical == nullptr ? nullptr : &scratch.lexical);
+  }
+  context.times[Stage::kCache] += clock.Lap();
+  return absl::OkStatus();
+}
+
 absl::Status TextEmbedder::FindOrEmbedDocuments(
     const EmbedContext& context, std::span<const std::string_view> texts,
     OnInvalidText on_invalid, const VectorRows& rows, CacheUse& use) const {
   const int dim = context.served.model->embedding_dim();
-  if (dim == 0) return absl::OkStatus();
+  if (dim == 0) {
+    if (rows.scores != nullptr) std::fill_n(rows.scores, texts.size(), 0.0f);
+    return absl::OkStatus();
+  }
   Scratch& scratch = ThreadScratch();
   StageClock clock;
-  scratch.keys.clear();
-  for (const std::string_view text : texts) {
-    scratch.keys.push_back(
-        {context.served.number, Side::kDocument, fingerprint_(text)});
+  scratch.keys.resize(texts.size());
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    scratch.keys[i] = {context.served.number, Side::kDocument,
+                       fingerprint_(texts[i])};
   }
   scratch.found.assign(texts.size(), 0);
   const std::uint32_t hits =
@@ -158,7 +207,8 @@ absl::Status TextEmbedder::NormalizeMissing(
       continue;
     }
     SEMRANK_RETURN_IF_ERROR(on_invalid(i, valid));
-    std::fill_n(rows.dense + i * dim, dim, 0.0f);
+    if (rows.dense != nullptr) std::fill_n(rows.dense + i * dim, dim, 0.0f);
+    if (rows.scores != nullptr) rows.scores[i] = 0;
     if (rows.query != nullptr) rows.lexical[i] = 0;
   }
   return absl::OkStatus();
@@ -177,7 +227,7 @@ absl::Status TextEmbedder::EmbedMissing(const EmbedContext& context,
     scratch.Gather(first, last, dim);
     EmbedGathered(context, scratch);
     for (std::size_t i = first; i < last; ++i) {
-      scratch.CopyTo(rows, i - first, scratch.missing[i].text, dim);
+      scratch.Output(rows, i - first, scratch.missing[i].text, dim);
     }
     first = last;
   }
@@ -212,7 +262,7 @@ std::uint32_t TextEmbedder::FindStored(const EmbedContext& context,
     if (lexical != nullptr) {
       lexical->AppendText(scratch.texts[i], scratch.lexical);
     }
-    scratch.CopyTo(rows, num_found, missing.text, dim);
+    scratch.Output(rows, num_found, missing.text, dim);
     scratch.text_keys[num_found++] = scratch.text_keys[i];
   }
   scratch.missing.resize(num_missing);

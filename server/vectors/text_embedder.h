@@ -16,7 +16,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -45,6 +47,14 @@ struct CacheUse {
   std::uint32_t store_hits = 0;  // of `hits`, those from the document store
 };
 
+// A query's parts.
+struct QueryVector {
+  std::vector<float> row;             // [embedding_dim]
+  std::vector<LexicalEntry> entries;  // if the model has a lexical part
+  // Normalised, if the model scores words (SSI).
+  std::string text;
+};
+
 class TextEmbedder {
  public:
   // All must outlive the embedder; without `stored` there is no document store.
@@ -57,12 +67,19 @@ class TextEmbedder {
   absl::Status Embed(const EmbedContext& context, Side side,
                      const TextBatch& texts, float* rows) const;
 
+  // Those of one query, given as it came, through the cache: search queries
+  // repeat, and a query's tower costs as much as scoring a hundred titles.
+  // InvalidArgument for text that is not UTF-8; errors as Embed.
+  absl::Status FindOrEmbedQuery(const EmbedContext& context,
+                                std::string_view text,
+                                QueryVector& query) const;
+
   // Called with the number of a text that is not UTF-8, and why. An error ends
   // the call; OK leaves the text out, with a row of zeros.
   using OnInvalidText =
       absl::FunctionRef<absl::Status(std::size_t, const absl::Status&)>;
 
-  // Rows of documents, given as they came, through cache and store. The store
+  // Outputs documents, given as they came, through cache and store. The store
   // keeps dense vectors alone: the lexical entries of what it finds are made
   // anew. Adds to `use`. Errors as Embed, and those of `on_invalid`.
   absl::Status FindOrEmbedDocuments(const EmbedContext& context,

@@ -50,7 +50,7 @@ VectorRing::~VectorRing() { munmap(memory_, capacity_lines_ * kLineBytes); }
 const VectorRing::Record* VectorRing::Find(const VectorKey& key) {
   const auto line = index_.find(key);
   if (line == index_.end()) return nullptr;
-  Record* const record = RecordAt(*line);
+  Record* const record = RecordAtLine(*line);
   record->found = true;
   return record;
 }
@@ -107,7 +107,7 @@ void VectorRing::MakeRoom(std::uint32_t num_lines) {
       continue;
     }
     const auto line = static_cast<std::uint32_t>(tail_ % capacity_lines_);
-    Record* const record = RecordAt(line);
+    Record* const record = RecordAtLine(line);
     tail_ += record->num_lines;
     if (!record->live) continue;
     if (record->found && second_chances-- > 0 && MoveToHead(record, line)) {
@@ -136,7 +136,7 @@ bool VectorRing::MoveToHead(Record* record, std::uint32_t line) {
 void VectorRing::DropModelsExcept(std::span<const std::uint32_t> models) {
   for (std::uint64_t at = tail_; at < head_;) {
     const auto line = static_cast<std::uint32_t>(at % capacity_lines_);
-    Record* const record = RecordAt(line);
+    Record* const record = RecordAtLine(line);
     at += record->num_lines;
     if (!record->live || std::ranges::count(models, record->key.model) > 0) {
       continue;

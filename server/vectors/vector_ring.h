@@ -74,8 +74,13 @@ class VectorRing {
   // the tail comes by.
   void DropModelsExcept(std::span<const std::uint32_t> models);
 
-  // For Find to come: brings the index entry near.
-  void Prefetch(const VectorKey& key) const { index_.prefetch(key); }
+  // For Find to come: brings the index entry near, and after that the record
+  // that Find most likely looks at.
+  void PrefetchIndex(const VectorKey& key) const { index_.prefetch(key); }
+  void PrefetchRecord(const VectorKey& key) const {
+    const auto line = index_.find(AnyWithHash{key.text.lo});
+    if (line != index_.end()) __builtin_prefetch(RecordAtLine(*line));
+  }
 
   std::size_t num_entries() const { return index_.size(); }
   std::size_t live_bytes() const { return live_lines_ * kLineBytes; }
@@ -83,13 +88,19 @@ class VectorRing {
   std::uint64_t num_evictions() const { return num_evictions_; }
 
  private:
+  // Equal to the first entry that its hash leads to: nearly always the right
+  // one, found without a look at the record.
+  struct AnyWithHash {
+    std::size_t hash;
+  };
   // The index holds line numbers; keys are read from the records.
   struct HashKey {
     using is_transparent = void;
     const VectorRing* ring;
     std::size_t operator()(const VectorKey& key) const { return key.text.lo; }
+    std::size_t operator()(AnyWithHash any) const { return any.hash; }
     std::size_t operator()(std::uint32_t line) const {
-      return ring->RecordAt(line)->key.text.lo;
+      return ring->RecordAtLine(line)->key.text.lo;
     }
   };
   struct SameKey {
@@ -97,7 +108,13 @@ class VectorRing {
     const VectorRing* ring;
     bool operator()(std::uint32_t a, std::uint32_t b) const { return a == b; }
     bool operator()(std::uint32_t line, const VectorKey& key) const {
-      return ring->RecordAt(line)->key == key;
+      return ring->RecordAtLine(line)->key == key;
+    }
+    bool operator()(std::uint32_t /*line*/, AnyWithHash /*any*/) const {
+      return true;
+    }
+    bool operator()(AnyWithHash /*any*/, std::uint32_t /*line*/) const {
+      return true;
     }
     bool operator()(const VectorKey& key, std::uint32_t line) const {
       return (*this)(line, key);
@@ -106,9 +123,13 @@ class VectorRing {
 
   VectorRing(std::byte* memory, std::size_t capacity_lines);
 
-  Record* RecordAt(std::uint64_t line) const {
-    return reinterpret_cast<Record*>(memory_ +
-                                     line % capacity_lines_ * kLineBytes);
+  // Positions go round the ring; lines are below capacity_lines_, and need no
+  // division.
+  Record* RecordAt(std::uint64_t position) const {
+    return RecordAtLine(static_cast<std::uint32_t>(position % capacity_lines_));
+  }
+  Record* RecordAtLine(std::uint32_t line) const {
+    return reinterpret_cast<Record*>(memory_ + std::size_t{line} * kLineBytes);
   }
   std::uint64_t LinesToEnd() const {
     return capacity_lines_ - head_ % capacity_lines_;

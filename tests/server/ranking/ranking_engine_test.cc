@@ -59,6 +59,26 @@ TEST_F(RankingEngineTest, ScoresAreTheSameBitsCachedOrNotAloneOrTogether) {
   }
 }
 
+TEST_F(RankingEngineTest, RepeatedQueryIsNotEmbeddedAgainAndScoresTheSame) {
+  ASSERT_THAT(Rank("q", NumberedTitles(10)), IsOk());
+  const std::vector<float> first = ScoresByCandidate(10);
+  ASSERT_THAT(Rank("q", NumberedTitles(10)), IsOk());
+  EXPECT_EQ(ScoresByCandidate(10), first);
+  EXPECT_THAT(metrics_.Render(),
+              HasSubstr("texts_embedded_total{side=\"query\"} 1\n"));
+}
+
+// One text has a vector of each side.
+TEST_F(RankingEngineTest, QueryThatIsATitleTooHasItsOwnVector) {
+  ASSERT_THAT(Rank("same words", {"same words"}), IsOk());
+  const float cold = result_.ranking[0].score;
+  ASSERT_THAT(Rank("same words", {"same words"}), IsOk());
+  EXPECT_EQ(result_.ranking[0].score, cold);
+  UseCache(0);
+  ASSERT_THAT(Rank("same words", {"same words"}), IsOk());
+  EXPECT_EQ(result_.ranking[0].score, cold);
+}
+
 TEST_F(RankingEngineTest, SecondIdenticalRankEmbedsNoTitle) {
   ASSERT_THAT(Rank("q", NumberedTitles(10)), IsOk());
   EXPECT_EQ(result_.cache.hits, 0u);

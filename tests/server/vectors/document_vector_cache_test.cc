@@ -63,6 +63,35 @@ TEST_F(DocumentVectorCacheTest, CopiesKnownRowsAndLeavesTheOthersAlone) {
   }
 }
 
+TEST_F(DocumentVectorCacheTest, ScoresKnownRowsWhereTheyLie) {
+  Make(32 << 20);
+  Insert(0, 500);
+  const std::vector<float> query(kDim, 2.0f);
+  std::vector<float> scores(500, -1.0f);
+  found_.resize(500);
+  const VectorRows wanted = {.query_row = query.data(),
+                             .scores = scores.data()};
+  EXPECT_EQ(cache_->Find(Keys(250, 750), kDim, wanted, found_), 250);
+  for (int i = 0; i < 500; ++i) {
+    const float expected = 2.0f * kDim * static_cast<float>(250 + i);
+    EXPECT_EQ(scores[i], i < 250 ? expected : -1.0f) << i;
+  }
+}
+
+TEST_F(DocumentVectorCacheTest, FindOneCopiesVectorAndEntriesOut) {
+  Make(32 << 20);
+  LexicalBatch entries = {.offsets = {0, 1}, .entries = {{7, 100}}};
+  cache_->Insert(Keys(3, 4), kDim, Rows(3, 4).data(), &entries);
+  std::vector<float> row(kDim);
+  std::vector<LexicalEntry> found;
+  EXPECT_FALSE(cache_->FindOne(Key(4), row, found));
+  EXPECT_TRUE(cache_->FindOne(Key(3), row, found));
+  EXPECT_EQ(row, Rows(3, 4));
+  EXPECT_EQ(found, entries.entries);
+  Make(0);
+  EXPECT_FALSE(cache_->FindOne(Key(3), row, found));
+}
+
 TEST_F(DocumentVectorCacheTest, FindsLexicalCosinesIfTheyAreAskedFor) {
   Make(32 << 20);
   LexicalBatch entries;
@@ -78,9 +107,12 @@ TEST_F(DocumentVectorCacheTest, FindsLexicalCosinesIfTheyAreAskedFor) {
   LexicalQuery query;
   query.Prepare(std::vector<LexicalEntry>{{70, 3}, {1000, 5}});
   std::vector<float> lexical(100, -1.0f);
-  EXPECT_EQ(cache_->Find(Keys(50, 150), kDim,
-                         {rows_.data(), &query, lexical.data()}, found_),
-            50);
+  EXPECT_EQ(
+      cache_->Find(
+          Keys(50, 150), kDim,
+          {.dense = rows_.data(), .query = &query, .lexical = lexical.data()},
+          found_),
+      50);
   for (int i = 0; i < 100; ++i) {
     EXPECT_EQ(lexical[i], i < 50 ? query.Cosine(entries[50 + i]) : -1.0f) << i;
   }
