@@ -5,7 +5,7 @@
 #include <random>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/str_format.h"
+#include "absl/strings/escaping.h"
 
 namespace semrank {
 namespace {
@@ -48,7 +48,9 @@ bool IsTraceparent(std::string_view text) {
 // Distinguishes requests; not a secret.
 std::string RandomId() {
   thread_local std::mt19937_64 random{std::random_device()()};
-  return absl::StrFormat("%016x%016x", random(), random());
+  const std::uint64_t bits[] = {random(), random()};
+  return absl::BytesToHexString(
+      {reinterpret_cast<const char*>(bits), sizeof(bits)});
 }
 
 }  // namespace

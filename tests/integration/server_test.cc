@@ -74,7 +74,7 @@ TEST_F(ServerTest, ServesGrpcAndHttpAndEndsWithZeroOnSigterm) {
   for (const char* line :
        {"semrank_texts_embedded_total{side=\"document\"} 3\n",
         "semrank_cache_requests_total{result=\"hit\"} 3\n",
-        "semrank_cache_entries 3\n", "semrank_inflight_texts 0\n",
+        "semrank_cache_entries 4\n", "semrank_inflight_texts 0\n",
         "process_resident_memory_bytes", "semrank_build_info",
         "semrank_model_info{dim=\"16\""}) {
     EXPECT_THAT(metrics, HasSubstr(line));
