@@ -42,8 +42,8 @@ CASES = {
     "1000 ids": ["--num_titles=1000", f"--num_ids={NUM_DOCUMENTS}"],
 }
 MODELS = {
-    "linear": ["--tower=linear", "--embedding_dim=256"],
-    "dssm": ["--tower=dssm", "--hidden=300,300", "--embedding_dim=128"],
+    "linear": ["--tower=linear", "--embedding_dim=256", "--lexical=none"],
+    "dssm": ["--tower=dssm", "--hidden=300,300", "--embedding_dim=128", "--lexical=none"],
     "lexical": ["--tower=linear", "--embedding_dim=256", "--lexical=0.25"],
 }
 Server = collections.namedtuple("Server", "name process address")

@@ -253,7 +253,7 @@ absl::Status CandidateScorer::ScoreFound(const RankInput& input,
 void CandidateScorer::MatchTitles() {
   for (int i = 0; i < scratch_.normalized.size(); ++i) {
     scored_.names.push_back(
-        MatchName(scored_.query[0], /*id=*/"", scratch_.normalized[i]));
+        MatchName(scored_.query.text, /*id=*/"", scratch_.normalized[i]));
   }
 }
 
