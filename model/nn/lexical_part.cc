@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
+#include "model/nn/simd.h"
 #include "model/text/index_set.h"
 
 namespace semrank {
@@ -34,6 +35,51 @@ constexpr auto kZerosThenOnes = [] {
   for (std::size_t i = 2 * kMaxLanes; i < mask.size(); ++i) mask[i] = ~0u;
   return mask;
 }();
+
+// The products of `Steps` times two vectors of entries, the first of which is
+// number `done` of `size`, with a short query, as vectors of copies. Several
+// steps share the loads of the query.
+template <int Steps>
+hn::Vec<decltype(kSums)> SumSteps(const std::uint32_t* entries,
+                                  std::size_t size, std::size_t done,
+                                  const std::vector<std::uint16_t>& query) {
+  const std::size_t lanes = hn::Lanes(kEntries);
+  hn::Vec<decltype(kHalves)> buckets[Steps];
+  hn::Vec<decltype(kHalves)> values[Steps];
+  hn::Vec<decltype(kHalves)> factors[Steps];
+  simd::Unroll<Steps>([&](auto s) {
+    const std::size_t wanted = done + s * 2 * lanes;
+    const std::size_t first = std::min(wanted, size - 2 * lanes);
+    const std::uint32_t* const mask =
+        kZerosThenOnes.data() + 2 * kMaxLanes - (wanted - first);
+    const auto low = hn::And(hn::LoadU(kEntries, entries + first),
+                             hn::LoadU(kEntries, mask));
+    const auto high = hn::And(hn::LoadU(kEntries, entries + first + lanes),
+                              hn::LoadU(kEntries, mask + lanes));
+    buckets[s] = hn::OddEven(hn::BitCast(kHalves, hn::ShiftLeft<16>(high)),
+                             hn::BitCast(kHalves, low));
+    values[s] = hn::OddEven(hn::BitCast(kHalves, high),
+                            hn::BitCast(kHalves, hn::ShiftRight<16>(low)));
+    factors[s] = hn::Zero(kHalves);
+  });
+  const std::uint16_t* const end = query.data() + query.size();
+  for (const std::uint16_t* at = query.data(); at != end; at += 4 * lanes) {
+    const auto bucket = hn::LoadU(kHalves, at);
+    const auto value = hn::LoadU(kHalves, at + 2 * lanes);
+    simd::Unroll<Steps>([&](auto s) {
+      const auto same = hn::VecFromMask(kHalves, hn::Eq(buckets[s], bucket));
+      factors[s] = hn::Or(factors[s], hn::And(same, value));
+    });
+  }
+  auto even = hn::Zero(kSums);
+  auto odd = hn::Zero(kSums);
+  simd::Unroll<Steps>([&](auto s) {
+    even = hn::ReorderWidenMulAccumulate(
+        kSums, hn::BitCast(kFactors, values[s]),
+        hn::BitCast(kFactors, factors[s]), even, odd);
+  });
+  return hn::Add(even, odd);
+}
 
 }  // namespace
 
@@ -170,45 +216,26 @@ std::uint32_t LexicalQuery::SumByTable(
   return sum;
 }
 
-// Two vectors of entries at a time. Those at the end overlap the ones before,
-// whose values count as zeros there.
+// Those of the last step may overlap the ones before, whose values count as
+// zeros then.
 std::uint32_t LexicalQuery::SumByComparing(
     std::span<const LexicalEntry> document) const {
   static_assert(sizeof(LexicalEntry) == sizeof(std::uint32_t) &&
                 std::endian::native == std::endian::little);
-  const std::size_t lanes = hn::Lanes(kEntries);
   const auto* const entries =
       reinterpret_cast<const std::uint32_t*>(document.data());
+  const std::size_t size = document.size();
+  const std::size_t step = 2 * hn::Lanes(kEntries);
   auto sums = hn::Zero(kSums);
-  for (std::size_t done = 0; done < document.size(); done += 2 * lanes) {
-    const std::size_t first = std::min(done, document.size() - 2 * lanes);
-    // Entries of this step that were not counted before: the last ones.
-    const std::uint32_t* const mask =
-        kZerosThenOnes.data() + 2 * kMaxLanes - (done - first);
-    auto low = hn::LoadU(kEntries, entries + first);
-    auto high = hn::LoadU(kEntries, entries + first + lanes);
-    low = hn::And(low, hn::LoadU(kEntries, mask));
-    high = hn::And(high, hn::LoadU(kEntries, mask + lanes));
-    const auto buckets =
-        hn::OddEven(hn::BitCast(kHalves, hn::ShiftLeft<16>(high)),
-                    hn::BitCast(kHalves, low));
-    const auto values =
-        hn::OddEven(hn::BitCast(kHalves, high),
-                    hn::BitCast(kHalves, hn::ShiftRight<16>(low)));
-    auto factors = hn::Zero(kHalves);
-    for (const std::uint16_t* of_query = broadcast_.data();
-         of_query != broadcast_.data() + broadcast_.size();
-         of_query += 4 * lanes) {
-      const auto same = hn::Eq(buckets, hn::LoadU(kHalves, of_query));
-      factors =
-          hn::Or(factors, hn::And(hn::VecFromMask(kHalves, same),
-                                  hn::LoadU(kHalves, of_query + 2 * lanes)));
-    }
-    auto odd = hn::Zero(kSums);
-    sums = hn::ReorderWidenMulAccumulate(kSums, hn::BitCast(kFactors, values),
-                                         hn::BitCast(kFactors, factors), sums,
-                                         odd);
-    sums = hn::Add(sums, odd);
+  std::size_t done = 0;
+  while (size - done > 2 * step) {
+    sums = hn::Add(sums, SumSteps<3>(entries, size, done, broadcast_));
+    done = std::min(done + 3 * step, size);
+  }
+  if (size - done > step) {
+    sums = hn::Add(sums, SumSteps<2>(entries, size, done, broadcast_));
+  } else if (size > done) {
+    sums = hn::Add(sums, SumSteps<1>(entries, size, done, broadcast_));
   }
   return static_cast<std::uint32_t>(hn::GetLane(hn::SumOfLanes(kSums, sums)));
 }

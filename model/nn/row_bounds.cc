@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstddef>
 
+#include "model/nn/simd.h"
+
 namespace semrank {
 namespace {
 
@@ -25,6 +27,10 @@ constexpr float kMinQueryNorm = 1e-6f;
 
 // Rows that are bounded together: one load of the query for all of them.
 constexpr int kBlockRows = 4;
+// Rows are prefetched this far ahead, also beyond the end, where the caller's
+// next ones may lie.
+constexpr std::size_t kPrefetchRows = 16;
+constexpr int kCacheLineBytes = 64;
 constexpr hn::ScalableTag<std::int32_t> kSums;
 constexpr hn::ScalableTag<std::int16_t> kValues;
 constexpr hn::Rebind<std::int8_t, hn::ScalableTag<std::int16_t>> kCodes;
@@ -38,23 +44,26 @@ void MultiplyRows(const std::int16_t* values, const std::int8_t* codes, int dim,
   const auto stride = static_cast<std::size_t>(dim);
   hn::Vec<decltype(kSums)> even[Rows];
   hn::Vec<decltype(kSums)> odd[Rows];
-  for (int r = 0; r < Rows; ++r) even[r] = odd[r] = hn::Zero(kSums);
+  simd::Unroll<Rows>([&](auto r) { even[r] = odd[r] = hn::Zero(kSums); });
   int i = 0;
   for (; i + lanes <= dim; i += lanes) {
     const auto value = hn::LoadU(kValues, values + i);
-    for (int r = 0; r < Rows; ++r) {
-      const auto code =
-          hn::PromoteTo(kValues, hn::LoadU(kCodes, codes + r * stride + i));
+    simd::Unroll<Rows>([&](auto r) {
+      const std::int8_t* const at = codes + r * stride + i;
+      if (i % kCacheLineBytes == 0) {
+        __builtin_prefetch(at + kPrefetchRows * stride);
+      }
+      const auto code = hn::PromoteTo(kValues, hn::LoadU(kCodes, at));
       even[r] =
           hn::ReorderWidenMulAccumulate(kSums, value, code, even[r], odd[r]);
-    }
+    });
   }
-  for (int r = 0; r < Rows; ++r) {
+  simd::Unroll<Rows>([&](auto r) {
     products[r] = hn::GetLane(hn::SumOfLanes(kSums, hn::Add(even[r], odd[r])));
     for (int rest = i; rest < dim; ++rest) {
       products[r] += values[rest] * codes[r * stride + rest];
     }
-  }
+  });
 }
 
 double NormOf(std::span<const float> row) {
