@@ -111,19 +111,21 @@ nlohmann::ordered_json QdrantId(const std::string& id) {
   return IsUuid(id) ? id : UuidOf(id);
 }
 
-std::string Lines(const JsonlForm& form, const std::string& id,
-                  const std::string& text, nlohmann::ordered_json vector) {
+// With an empty array for the vector, whose elements would cost as much again
+// for each pass over them.
+std::string LinesWithoutElements(const JsonlForm& form, const std::string& id,
+                                 const std::string& text) {
+  const auto vector = nlohmann::ordered_json::array();
   nlohmann::ordered_json fields = {{form.text_field, text}};
   switch (form.style) {
     case JsonlStyle::kPlain:
-      return ToJsonLine({{"id", id},
-                         {form.text_field, text},
-                         {form.vector_field, std::move(vector)}});
+      return ToJsonLine(
+          {{"id", id}, {form.text_field, text}, {form.vector_field, vector}});
     case JsonlStyle::kElasticsearch:
-      fields[form.vector_field] = std::move(vector);
+      fields[form.vector_field] = vector;
       return ToJsonLine({{"index", {{"_id", id}}}}) + ToJsonLine(fields);
     case JsonlStyle::kVespa:
-      fields[form.vector_field] = std::move(vector);
+      fields[form.vector_field] = vector;
       return ToJsonLine(
           {{"put", absl::StrFormat("id:%s::%s", form.vespa_type, id)},
            {"fields", std::move(fields)}});
@@ -131,8 +133,17 @@ std::string Lines(const JsonlForm& form, const std::string& id,
       break;
   }
   return ToJsonLine({{"id", QdrantId(id)},
-                     {"vector", std::move(vector)},
+                     {"vector", vector},
                      {"payload", {{"id", id}, {form.text_field, text}}}});
+}
+
+// Where the elements belong in such lines. The vector is the last field, except
+// for Qdrant, where it follows an id that is a number or a UUID.
+std::size_t PlaceOfElements(JsonlStyle style, std::string_view lines) {
+  constexpr std::string_view kEmpty = "[]";
+  const std::size_t array =
+      style == JsonlStyle::kQdrant ? lines.find(kEmpty) : lines.rfind(kEmpty);
+  return array + 1;
 }
 
 }  // namespace
@@ -174,7 +185,12 @@ std::string JsonlRows(const JsonlForm& form, const TextList& texts,
                       const v1::EmbedTextsResponse& response) {
   std::string rows;
   for (std::size_t i = 0; i < texts.texts.size(); ++i) {
-    rows += Lines(form, texts.ids[i], texts.texts[i], JsonVector(response, i));
+    const std::string lines =
+        LinesWithoutElements(form, texts.ids[i], texts.texts[i]);
+    const std::size_t place = PlaceOfElements(form.style, lines);
+    rows.append(lines, 0, place);
+    AppendJsonElements(response, i, rows);
+    rows.append(lines, place);
   }
   return rows;
 }

@@ -176,6 +176,11 @@ absl::StatusOr<EmbedToFileOptions> FileOptions(const EmbedOptions& options,
     return FlagError("vector_field", options.jsonl.vector_field,
                      "must differ from --text_field");
   }
+  if (options.jsonl.style == JsonlStyle::kPlain &&
+      options.jsonl.vector_field == "id") {
+    return FlagError("vector_field", options.jsonl.vector_field,
+                     "is the field of the id");
+  }
   return EmbedToFileOptions{.texts = options.texts.path,
                             .output = file,
                             .format = format,

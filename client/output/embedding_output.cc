@@ -1,6 +1,10 @@
 #include "client/output/embedding_output.h"
 
+#include <array>
+#include <charconv>
 #include <cstddef>
+#include <nlohmann/json.hpp>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -61,13 +65,20 @@ Table EmbeddingTable(const TextList& texts,
   return table;
 }
 
-nlohmann::ordered_json JsonVector(const v1::EmbedTextsResponse& response,
-                                  std::size_t row) {
-  auto elements = nlohmann::ordered_json::array();
+void AppendJsonElements(const v1::EmbedTextsResponse& response, std::size_t row,
+                        std::string& text) {
+  std::array<char, 32> number;
+  bool first = true;
   for (const float element : FloatVector(response, row)) {
-    elements.push_back(ShortestDouble(element));
+    const char* const end =
+        std::to_chars(number.data(), number.data() + number.size(), element)
+            .ptr;
+    const std::string_view digits(number.data(), end - number.data());
+    if (!std::exchange(first, false)) text += ',';
+    text += digits;
+    // Importers that guess types would take "0" for an integer.
+    if (digits.find_first_of(".en") == std::string_view::npos) text += ".0";
   }
-  return elements;
 }
 
 std::string EmbeddingJsonLines(const TextList& texts,
@@ -77,8 +88,12 @@ std::string EmbeddingJsonLines(const TextList& texts,
     nlohmann::ordered_json object;
     if (!texts.id(i).empty()) object["id"] = texts.id(i);
     object["text"] = texts.texts[i];
-    object["vector"] = JsonVector(response, i);
-    lines += ToJsonLine(object);
+    object["vector"] = nlohmann::ordered_json::array();
+    const std::string line = ToJsonLine(object);
+    const std::size_t place = line.size() - std::string_view("]}\n").size();
+    lines.append(line, 0, place);
+    AppendJsonElements(response, i, lines);
+    lines.append(line, place);
   }
   return lines;
 }

@@ -5,7 +5,6 @@
 #define SEMRANK_CLIENT_OUTPUT_EMBEDDING_OUTPUT_H_
 
 #include <cstddef>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "client/input/text_reader.h"
@@ -18,9 +17,11 @@ namespace semrank {
 Table EmbeddingTable(const TextList& texts,
                      const v1::EmbedTextsResponse& response);
 
-// Vector `row` as an array.
-nlohmann::ordered_json JsonVector(const v1::EmbedTextsResponse& response,
-                                  std::size_t row);
+// Appends the elements of vector `row` as they stand in a JSON array:
+// "0.1,-0.2". Each is formatted once; by way of a JSON value it took three
+// times.
+void AppendJsonElements(const v1::EmbedTextsResponse& response, std::size_t row,
+                        std::string& text);
 
 // A line {"id": ..., "text": ..., "vector": [...]} per text; "id" only if there
 // is one.
