@@ -240,7 +240,9 @@ void AddToBest(const DocumentCatalog::Snapshot& snapshot,
   if (!MayHavePlace(snapshot, query, block, best.least_score())) return;
   for (std::size_t i = 0; i < block.size; ++i) {
     CatalogHit hit = {.slot = block.slots[i]};
-    if (query.name != nullptr) {
+    // Inline for most, which the query does not name.
+    if (query.name != nullptr &&
+        query.name->MayName(*snapshot.names(hit.slot))) {
       hit.name = query.name->Match(*snapshot.names(hit.slot),
                                    snapshot.record(hit.slot));
     }
