@@ -10,6 +10,9 @@ namespace {
 
 using Start = NameKeys::Start;
 
+// Of UTF-8.
+constexpr std::size_t kMaxLetterBytes = 4;
+
 Start StartOf(std::string_view normalized) {
   Start start = {};
   normalized.copy(start.data(), start.size());
@@ -74,8 +77,11 @@ NameQuery::NameQuery(std::string_view query)
       mask_(MaskOf(query.empty() ? sizeof(Start) : query.size())),
       may_mask_(ForgivesEdit(query) ? MaskOf(1) : mask_) {}
 
-bool NameQuery::MayBeTypoOf(const Start& start) const {
+// A name that is longer than the query by more than a letter is no typo of it;
+// most titles are, and their last words say so.
+bool NameQuery::MayBeTypoOf(const Start& start, std::size_t last_word) const {
   return may_mask_ != mask_ && Agree(start, may_mask_) &&
+         last_word < query_.size() + kMaxLetterBytes &&
          MayBeOneEditApart(query_, TextOf(start));
 }
 
@@ -89,7 +95,8 @@ NameMatch NameQuery::Match(const NameKeys& keys,
       return MatchName(query_, ShortNameOf(keys.id, keys.last_word_of_id, id),
                        ShortNameOf(keys.title, keys.last_word_of_title, title));
     }
-  } else if (!MayBeTypoOf(keys.id) && !MayBeTypoOf(keys.title)) {
+  } else if (!MayBeTypoOf(keys.id, keys.last_word_of_id) &&
+             !MayBeTypoOf(keys.title, keys.last_word_of_title)) {
     return NameMatch::kNone;
   }
   return MatchName(query_, Normalized(IdOf(record), id),

@@ -13,6 +13,7 @@
 
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -50,7 +51,7 @@ class NameQuery {
   bool Agree(const NameKeys::Start& start, std::uint64_t mask) const {
     return ((std::bit_cast<std::uint64_t>(start) ^ key_) & mask) == 0;
   }
-  bool MayBeTypoOf(const NameKeys::Start& start) const;
+  bool MayBeTypoOf(const NameKeys::Start& start, std::size_t last_word) const;
 
   const std::string_view query_;
   // The first bytes of the query, and which bits of a Start they are.
