@@ -7,6 +7,9 @@
 
 namespace semrank {
 
+// Where the programs are.
+inline const std::string kBinaries = SEMRANK_BINARY_DIR;
+
 // Of three meanings, one after another.
 inline const std::vector<std::vector<std::string>>& QueriesByMeaning() {
   static const auto* const queries = new std::vector<std::vector<std::string>>{

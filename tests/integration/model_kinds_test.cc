@@ -28,8 +28,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-const std::string kBinaries = SEMRANK_BINARY_DIR;
-
 struct ModelKind {
   std::string name;
   std::vector<std::string> flags;

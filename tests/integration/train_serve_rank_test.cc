@@ -20,8 +20,6 @@ namespace {
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 
-const std::string kBinaries = SEMRANK_BINARY_DIR;
-
 // A title with a word of the query, which no pair brings together, and titles
 // of what the query means.
 TEST(TrainServeRankSsiTest, WordsAndMeaningsAddUp) {
