@@ -38,7 +38,7 @@ enum class NameMatch : std::uint8_t {
 // True if the texts begin with the same letter and become equal by inserting,
 // deleting or replacing one letter, or by swapping two that are adjacent; false
 // for equal ones. Letters are code points, and a blank is one; digits are not:
-// they tell versions apart.
+// they distinguish versions.
 bool IsOneEditApart(std::string_view a, std::string_view b);
 
 // The same for two texts of which only the beginnings are known: false only if

@@ -1,5 +1,5 @@
 // Whole words to indices, the features of DSSM's row 9 and of SSI, or ordered
-// pairs of adjacent words ("bigrams"), which tell "open file" from "file open".
+// pairs of adjacent words ("bigrams"), so that "open file" is not "file open".
 //
 //   Entry    words with single blanks between them, so that a bigram is looked
 //            up as it stands in a normalised text.

@@ -1,5 +1,5 @@
-// How many calls a second each method had lately, how many failed and how long
-// they took: what an operator reads off /statusz without a metrics server.
+// How many calls a second each method had recently, how many failed and how
+// long they took: what an operator reads off /statusz without a metrics server.
 //
 //   Windows    1 and 5 minutes, or the time since the start. They end at the
 //              report and begin up to one sampling interval earlier than they

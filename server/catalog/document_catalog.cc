@@ -285,7 +285,7 @@ void DocumentCatalog::Publish() {
                           index_->num_bytes() + tag_sets_.num_bytes();
   for (const auto& model_rows : {rows_, next_rows_}) {
     if (model_rows == nullptr) continue;
-    // Nobody reads the next model's rows yet.
+    // No search reads the next model's rows yet.
     if (model_rows->sparse != nullptr) {
       model_rows->sparse->FreeUnread(model_rows == next_rows_ ? next_.commit
                                                               : oldest_read);
@@ -358,7 +358,7 @@ void DocumentCatalog::AddRows(
     }
   }
   MakeSegments();
-  // Nobody reads the next model's rows yet.
+  // No search reads the next model's rows yet.
   if (next_rows_->sparse != nullptr) {
     next_rows_->sparse->FreeUnread(next_.commit);
   }

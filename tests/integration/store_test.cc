@@ -128,7 +128,7 @@ class FullDiskTest : public StoreTest {
     if (RunProgram({"/usr/bin/unshare", "--user", "--map-root-user", "--mount",
                     "true"})
             .exit_code != 0) {
-      GTEST_SKIP() << "this system lets nobody mount a disk for a test";
+      GTEST_SKIP() << "this system does not allow a mount for a test";
     }
     server_ = std::make_unique<ServerProcess>(program_, Flags());
   }

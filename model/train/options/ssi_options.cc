@@ -51,7 +51,7 @@ void AddSsiOptions(CommandLine& command_line, SsiOptions& options) {
                    {.min = 0, .max = kMaxCorrelatedTopK});
   command_line.Add("ssi_unknown_word_buckets", &options.unknown_word_buckets,
                    "Words that no training text has, or that are beyond "
-                   "--max_words, are hashed to so many indices and match "
+                   "--max_words, are hashed to this many indices and match "
                    "themselves, with the idf of the rarest word. 0 = they are "
                    "dropped, as in the paper. Nothing with "
                    "--ssi=low_rank_no_identity and an unhashed full.",

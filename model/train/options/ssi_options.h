@@ -23,7 +23,7 @@ struct SsiOptions {
   // U and V begin as N(0, 1) times this. 1 is the paper's, 0.03 the default
   // (MATHEMATICS.md says why).
   double init_scale = 0.03;
-  // Words that the vocabulary does not list are hashed to so many indices,
+  // Words that the vocabulary does not list are hashed to this many indices,
   // where W has an identity for them. 0 = they are dropped.
   int unknown_word_buckets = 0;
 };

@@ -31,7 +31,7 @@ using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
 // The batches of another source; before number `at`, counted over all epochs,
-// `action` says whether they go on.
+// `action` says whether they continue.
 class WatchedBatches : public BatchSource {
  public:
   WatchedBatches(BatchSource& source, int at,
