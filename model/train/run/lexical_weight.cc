@@ -1,5 +1,6 @@
 #include "model/train/run/lexical_weight.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -57,10 +58,14 @@ class WithoutHeldOut {
   std::vector<TextPair> queries_;
 };
 
+// A run may have any number of epochs and be stopped by its patience, which the
+// pass has not.
+constexpr int kMaxEpochs = 6;
+
 // Options of the pass. A shorter one leaves the cosines of the towers, and so
 // w, nearly where the whole run does.
 TrainOptions OptionsOfPass(TrainOptions options) {
-  options.epochs = (options.epochs + 1) / 2;
+  options.epochs = std::min((options.epochs + 1) / 2, kMaxEpochs);
   return options;
 }
 

@@ -2,14 +2,14 @@
 // --lexical=auto, on queries that the towers did not learn from: the cosine of
 // the towers is too good on those that they did.
 //
-//   In memory  a training pass of half the epochs without a tenth of the pairs
-//              (a quarter, if there are 1,000 queries or fewer) fits w on
-//              these; the run then trains on all pairs. Half of them are whole
-//              connected components of the click graph, whose titles the pass
-//              never sees: documents that came after the training are served
-//              too, and their names and rare words are all that the model knows
-//              of them. The other half are all pairs of single queries. w is
-//              the mean of what fits either half.
+//   In memory  a training pass of half the epochs, at most 6, without a tenth
+//              of the pairs (a quarter, if there are 1,000 queries or fewer)
+//              fits w on these; the run then trains on all pairs. Half of them
+//              are whole connected components of the click graph, whose titles
+//              the pass never sees: documents that came after the training are
+//              served too, and their names and rare words are all that the
+//              model knows of them. The other half are all pairs of single
+//              queries. w is the mean of what fits either half.
 //   Streaming  one pass costs too much to be made twice: w is fitted after the
 //              run, on the validation pairs.
 //   Promise    the seed, the files and the flags decide w to the bit.
