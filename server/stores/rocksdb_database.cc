@@ -132,6 +132,12 @@ absl::StatusOr<std::shared_ptr<RocksDbDatabase>> RocksDbDatabase::Open(
   const rocksdb::Status status =
       rocksdb::DB::Open(DatabaseOptions(opened->env_.get(), create), folder,
                         StoreFamilies(max_vector_bytes), &handles, &database);
+  if (status.ok()) {
+    opened->db_.reset(database);
+    opened->secret_.reset(handles[0]);
+    opened->vectors_.reset(handles[1]);
+    opened->documents_.reset(handles[2]);
+  }
   // RocksDB has no code for it.
   if (status.ToString().find("/LOCK:") != std::string::npos) {
     return absl::FailedPreconditionError(
@@ -148,10 +154,6 @@ absl::StatusOr<std::shared_ptr<RocksDbDatabase>> RocksDbDatabase::Open(
                             : code,
                         status.ToString());
   }
-  opened->db_.reset(database);
-  opened->secret_.reset(handles[0]);
-  opened->vectors_.reset(handles[1]);
-  opened->documents_.reset(handles[2]);
   return opened;
 }
 
