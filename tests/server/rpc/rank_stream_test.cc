@@ -201,16 +201,24 @@ TEST_F(RankStreamTest, BytesThatAreNoMessageEndTheStream) {
       2);
 }
 
-TEST_F(RankStreamTest, WhatComesBehindABadMessageIsNotTaken) {
+// What was read while the bad message was looked at is still run, as requests
+// in flight are.
+TEST_F(RankStreamTest, ABadMessageEndsTheStreamWhateverComesBehindIt) {
   gate_.Close();
   RawStream raw(channel_, "RankingService/RankStream");
   ASSERT_TRUE(raw.Write("\xff"));
   const std::string large = Request(1, kLarge).SerializeAsString();
   for (int i = 0; i < 5 && raw.Write(large); ++i) {
   }
+  while (Rejected("MALFORMED_MESSAGE") == 0) {
+  }
+  EXPECT_LE(Messages("received"), kLimits.max_requests_per_stream);
+  gate_.Open();
+  std::string answer;
+  while (raw.Read(answer)) {
+  }
   EXPECT_THAT(raw.Finish(), FailsWith(kInvalid, "MALFORMED_MESSAGE"));
   EXPECT_EQ(admission_.inflight_texts(), 0);
-  gate_.Open();
   EXPECT_TRUE(server_->Stop(absl::Minutes(5)));
 }
 
