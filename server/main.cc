@@ -34,6 +34,7 @@
 #include "server/rpc/health_server.h"
 #include "server/rpc/rpc_server.h"
 #include "server/secrets.h"
+#include "server/service_manager.h"
 #include "server/startup.h"
 #include "server/state_metrics.h"
 #include "server/stop.h"
@@ -108,7 +109,10 @@ absl::StatusOr<Listeners> Listen(const ServerOptions& options,
 void ReportReady(const Listeners& listeners) {
   listeners.rpc->ReportServing();
   if (listeners.health != nullptr) listeners.health->ReportServing();
-  absl::PrintF("semrank-server ready %s\n", Addresses(listeners));
+  const std::string addresses = Addresses(listeners);
+  spdlog::info("ready: {}", addresses);
+  TellServiceManagerReady("ready " + addresses);
+  absl::PrintF("semrank-server ready %s\n", addresses);
   std::fflush(stdout);
 }
 
@@ -133,6 +137,7 @@ void Drain(const ServerOptions& options, Lifecycle& lifecycle,
            Listeners listeners) {
   const Watchdog watchdog(options.drain_delay + options.drain_timeout +
                           kStopSlack);
+  TellServiceManagerStopping();
   lifecycle.Advance(Lifecycle::State::kDraining);
   listeners.rpc->ReportNotServing();
   if (listeners.health != nullptr) listeners.health->ReportNotServing();
@@ -157,6 +162,9 @@ absl::Status Serve(const ServerOptions& options) {
   SEMRANK_ASSIGN_OR_RETURN(const auto cache,
                            DocumentVectorCache::Create(options.cache_bytes));
   AddProcessReadings(metrics);
+  if (secrets->tls() != nullptr) {
+    AddCertificateReading(*secrets->tls(), metrics);
+  }
   AddCacheReadings(*cache, metrics);
   AddAdmissionReadings(admission, metrics);
   AddConnectionReadings(connections, metrics);
@@ -179,8 +187,12 @@ absl::Status Serve(const ServerOptions& options) {
   const EmbeddingEngine embedding(options.limits, &embedder, &metrics);
   WorkerPool workers(NumUsableProcessors());
   WorkerPool loader(1);
-  RequestLog request_log(options.slow_request_threshold,
-                         {.slow = &LogSlowRequest, .bug = &LogBug});
+  RequestLog request_log({.slow_threshold = options.slow_request_threshold,
+                          .access_share = options.access_log},
+                         {.slow = &LogSlowRequest,
+                          .bug = &LogBug,
+                          .access = &LogAccess,
+                          .admin = &LogAdminCall});
   const ServerParts parts = {.ranking = &ranking,
                              .embedding = &embedding,
                              .catalog_writer = &catalog.writer,
@@ -222,6 +234,10 @@ absl::Status Serve(const ServerOptions& options) {
   if (signals.End()) return absl::CancelledError("stopped while starting");
   PeriodicTask watcher(options.models.poll_interval,
                        [&] { models.Refresh().IgnoreError(); });
+  // Workers that are all stuck answer nothing: systemd then restarts us.
+  const PeriodicTask heartbeat(ServiceWatchdogInterval(), [&] {
+    workers.Submit(&TellServiceManagerAlive);
+  });
   lifecycle.Advance(Lifecycle::State::kServing);
   ReportReady(listeners);
 

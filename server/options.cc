@@ -310,6 +310,11 @@ void AddServerOptions(CommandLine& command_line, ServerOptions& options) {
                    "Log requests that take this long or longer, with their "
                    "request id; 0 = none.",
                    {.max = kMaxWait});
+  command_line.Add("access_log", &options.access_log,
+                   "Share of the requests that are logged with method, code, "
+                   "time and request id; 1 = all. At most 1,000 lines a "
+                   "second.",
+                   {.min = 0, .max = 1});
   command_line.Add("check_config", &options.check_config,
                    "Print the effective configuration, open the key and "
                    "certificate files, and exit: 0 = all can be used.");

@@ -65,6 +65,7 @@ struct ServerOptions {
   SecurityOptions security;
   LogFormat log_format = LogFormat::kText;
   absl::Duration slow_request_threshold;  // 0 = no slow-request log
+  double access_log = 0;                  // share of requests, 0 to 1
   absl::Duration drain_delay;
   absl::Duration drain_timeout = absl::Seconds(30);
   bool check_config = false;

@@ -13,13 +13,19 @@ namespace {
 // A look costs a few stat calls.
 constexpr absl::Duration kLookInterval = absl::Seconds(1);
 
-void LogRefresh(std::string_view what, const absl::StatusOr<bool>& refreshed) {
+// True = new ones are in force, which is left to log.
+bool LogRefusal(std::string_view what, const absl::StatusOr<bool>& refreshed) {
   if (!refreshed.ok()) {
     spdlog::error("new {} are refused, the old ones stay: {}", what,
                   std::string(refreshed.status().message()));
-  } else if (*refreshed) {
-    spdlog::info("new {} are in force", what);
+    return false;
   }
+  return *refreshed;
+}
+
+void LogCertificate(const TlsCertificates& tls) {
+  spdlog::info("the TLS certificate ends at {}",
+               absl::FormatTime(tls.current()->cert_expiry));
 }
 
 }  // namespace
@@ -35,6 +41,7 @@ absl::StatusOr<std::unique_ptr<Secrets>> Secrets::Load(
   if (!options.tls.cert.empty()) {
     SEMRANK_ASSIGN_OR_RETURN(secrets->tls_,
                              TlsCertificates::FromFiles(options.tls));
+    LogCertificate(*secrets->tls_);
   }
   if (secrets->access_ != nullptr && secrets->tls_ == nullptr) {
     spdlog::warn("API keys without --tls_cert can be read on the way");
@@ -56,8 +63,13 @@ absl::Status Secrets::Check(const SecurityOptions& options) {
 }
 
 void Secrets::Refresh() {
-  if (access_ != nullptr) LogRefresh("API keys", access_->Refresh());
-  if (tls_ != nullptr) LogRefresh("TLS certificates", tls_->Refresh());
+  if (access_ != nullptr && LogRefusal("API keys", access_->Refresh())) {
+    spdlog::info("new API keys are in force: {} keys", access_->num_keys());
+  }
+  if (tls_ != nullptr && LogRefusal("TLS certificates", tls_->Refresh())) {
+    spdlog::info("new TLS certificates are in force");
+    LogCertificate(*tls_);
+  }
 }
 
 }  // namespace semrank

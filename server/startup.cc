@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "model/base/line_reader.h"
 #include "model/base/mutex.h"
@@ -144,9 +145,14 @@ void LogModelLoad(const ModelLoad& load) {
     return;
   }
   const TwoTowerModel& model = *load.model->model;
-  spdlog::info("loaded model {} version {}, {} dimensions, identity {}",
-               load.name, load.version, model.embedding_dim(),
-               model.version().identity);
+  const std::int64_t before = load.previous_version;
+  spdlog::info("{} model {} version {}{}, {} dimensions, identity {}",
+               before == 0             ? "loaded"
+               : load.version < before ? "rolled back"
+                                       : "reloaded",
+               load.name, load.version,
+               before == 0 ? "" : absl::StrFormat(" in place of %d", before),
+               model.embedding_dim(), model.version().identity);
 }
 
 absl::Status LoadFirstModels(const ModelOptions& options, ModelStore& models,

@@ -111,6 +111,15 @@ void AddProcessReadings(Metrics& metrics) {
            metrics);
 }
 
+void AddCertificateReading(const TlsCertificates& certificates,
+                           Metrics& metrics) {
+  AddGauge(
+      "semrank_tls_certificate_expiry_timestamp_seconds",
+      "End of the server certificate in use, in seconds since 1970.",
+      [&] { return absl::ToUnixSeconds(certificates.current()->cert_expiry); },
+      metrics);
+}
+
 void AddCacheReadings(const DocumentVectorCache& cache, Metrics& metrics) {
   AddGauge(
       "semrank_cache_entries", "Document vectors in the memory cache.",

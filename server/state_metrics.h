@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "server/auth/tls_files.h"
 #include "server/base/admission.h"
 #include "server/base/connection_count.h"
 #include "server/base/metrics.h"
@@ -34,6 +35,11 @@ std::string StatFieldsAfterName(const std::string& stat);
 // The process_* metrics, from /proc: Prometheus' client libraries bring them,
 // prometheus-cpp does not.
 void AddProcessReadings(Metrics& metrics);
+
+// semrank_tls_certificate_expiry_timestamp_seconds of the certificate in use.
+// The certificates must outlive the metrics' last Render.
+void AddCertificateReading(const TlsCertificates& certificates,
+                           Metrics& metrics);
 
 // semrank_cache_entries, _bytes, _capacity_bytes, _evictions_total. The cache
 // must outlive the metrics' last Render.

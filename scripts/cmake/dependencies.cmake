@@ -19,6 +19,8 @@ pkg_check_modules(UTF8PROC REQUIRED IMPORTED_TARGET libutf8proc)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 pkg_check_modules(ROCKSDB REQUIRED IMPORTED_TARGET rocksdb)
 pkg_check_modules(HIGHWAY REQUIRED IMPORTED_TARGET libhwy libhwy-contrib)
+# sd_notify and the watchdog of systemd.
+pkg_check_modules(SYSTEMD REQUIRED IMPORTED_TARGET libsystemd)
 # Its pkg-config file sets a macro for all that includes it.
 find_library(HIREDIS_LIBRARY hiredis REQUIRED)
 # Optional: semrank-train in several processes.

@@ -117,6 +117,14 @@ absl::StatusOr<std::unique_ptr<AccessControl>> AccessControl::FromFile(
   return access;
 }
 
+std::string AccessControl::NameOfKey(std::string_view authorization) {
+  constexpr std::size_t kShownDigits = 8;
+  if (authorization.size() <= kScheme.size()) return "";
+  const absl::StatusOr<std::string> hash =
+      Sha256Hex(authorization.substr(kScheme.size()));
+  return hash.ok() ? "key " + hash->substr(0, kShownDigits) : "";
+}
+
 std::shared_ptr<const ApiKeys> AccessControl::keys() const {
   MutexLock lock(mutex_);
   return keys_;

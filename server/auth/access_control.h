@@ -68,6 +68,10 @@ class AccessControl {
 
   std::size_t num_keys() const { return keys()->size(); }
 
+  // For the log: "key 1a2b3c4d", the first digits of the key's SHA-256 as they
+  // stand in the file. "" without a key.
+  static std::string NameOfKey(std::string_view authorization);
+
  private:
   explicit AccessControl(std::string path) : path_(std::move(path)) {}
   std::shared_ptr<const ApiKeys> keys() const;

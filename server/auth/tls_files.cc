@@ -5,6 +5,7 @@
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 
+#include <ctime>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -51,6 +52,14 @@ absl::StatusOr<Certificate> FirstCertificate(const std::string& path,
   return certificate;
 }
 
+absl::Time ExpiryOf(const X509& certificate) {
+  std::tm utc = {};
+  if (ASN1_TIME_to_tm(X509_get0_notAfter(&certificate), &utc) != 1) {
+    return absl::InfinitePast();
+  }
+  return absl::FromTM(utc, absl::UTCTimeZone());
+}
+
 // Changes when any of the files does.
 std::string Stamp(const TlsFiles& files) {
   std::string stamp = FileStamp(files.cert) + "; " + FileStamp(files.key);
@@ -74,6 +83,7 @@ absl::StatusOr<TlsContent> ReadTlsFiles(const TlsFiles& files) {
   if (X509_check_private_key(certificate.get(), key.get()) != 1) {
     return FileError(files.key, "not the key of " + files.cert);
   }
+  content.cert_expiry = ExpiryOf(*certificate);
   if (files.client_ca.empty()) return content;
   SEMRANK_ASSIGN_OR_RETURN(content.client_ca,
                            ReadFile(files.client_ca, kMaxPemBytes));

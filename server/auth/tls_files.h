@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "model/base/mutex.h"
 
 namespace semrank {
@@ -28,6 +29,7 @@ struct TlsContent {
   std::string cert = {};
   std::string key = {};
   std::string client_ca = {};
+  absl::Time cert_expiry = {};  // notAfter of the first certificate
 };
 
 // Reads all of them. The key must be that of the first certificate, so a pair

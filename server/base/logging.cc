@@ -10,7 +10,6 @@
 #include <string>
 
 #include "absl/strings/ascii.h"
-#include "server/base/metrics.h"
 
 namespace semrank {
 namespace {
@@ -62,6 +61,17 @@ void AddIdentity(const RequestLog::Outcome& outcome, std::int64_t num_dropped,
   if (num_dropped > 0) fields["dropped"] = num_dropped;
 }
 
+Json RequestFields(const RequestLog::Outcome& outcome,
+                   std::int64_t num_dropped) {
+  Json fields = {
+      {"method", outcome.method},
+      {"code", absl::StatusCodeToString(outcome.status.code())},
+      {"milliseconds",
+       std::round(absl::ToDoubleMicroseconds(outcome.time)) / 1'000}};
+  AddIdentity(outcome, num_dropped, fields);
+  return fields;
+}
+
 std::string OneLine(std::string text) {
   std::ranges::replace_if(text, absl::ascii_iscntrl, ' ');
   return text;
@@ -109,17 +119,24 @@ void LogEvent(spdlog::level::level_enum level, std::string_view message,
 }
 
 void LogSlowRequest(const RequestLog::Outcome& slow, std::int64_t num_dropped) {
-  Json fields = {{"method", slow.method},
-                 {"code", StatusCodeLabel(slow.status.code())},
-                 {"milliseconds",
-                  std::round(absl::ToDoubleMicroseconds(slow.time)) / 1'000}};
-  AddIdentity(slow, num_dropped, fields);
-  LogEvent(spdlog::level::warn, "slow request", fields);
+  LogEvent(spdlog::level::warn, "slow request",
+           RequestFields(slow, num_dropped));
+}
+
+void LogAccess(const RequestLog::Outcome& request, std::int64_t num_dropped) {
+  LogEvent(spdlog::level::info, "request", RequestFields(request, num_dropped));
+}
+
+void LogAdminCall(const RequestLog::Outcome& call, std::int64_t num_dropped) {
+  Json fields = RequestFields(call, num_dropped);
+  // Last: it contains blanks.
+  fields["actor"] = call.actor;
+  LogEvent(spdlog::level::info, "admin call", fields);
 }
 
 void LogBug(const RequestLog::Outcome& failed, std::int64_t num_dropped) {
   Json fields = {{"method", failed.method},
-                 {"code", StatusCodeLabel(failed.status.code())}};
+                 {"code", absl::StatusCodeToString(failed.status.code())}};
   AddIdentity(failed, num_dropped, fields);
   // Last: for people it is the rest of the line.
   fields["error"] = OneLine(std::string(failed.status.message()));

@@ -27,8 +27,11 @@ void InitLogging(bool json);
 void LogEvent(spdlog::level::level_enum level, std::string_view message,
               const nlohmann::ordered_json& fields);
 
-// Log a request that took long, and one that failed by a bug of ours.
+// Log a request that took long, one of the access log, a call of an
+// administrator, and a request that failed by a bug of ours.
 void LogSlowRequest(const RequestLog::Outcome& slow, std::int64_t num_dropped);
+void LogAccess(const RequestLog::Outcome& request, std::int64_t num_dropped);
+void LogAdminCall(const RequestLog::Outcome& call, std::int64_t num_dropped);
 void LogBug(const RequestLog::Outcome& failed, std::int64_t num_dropped);
 
 }  // namespace semrank

@@ -1,5 +1,7 @@
 #include "server/base/request_log.h"
 
+#include <cmath>
+#include <functional>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -16,10 +18,16 @@ void LogThrottled(const RequestLog::LogLine& log, LogThrottle& throttle,
   }
 }
 
+// The same answer for all requests of one id.
+bool IsSampled(const std::string& request_id, double share) {
+  const auto hash = static_cast<double>(std::hash<std::string>()(request_id));
+  return std::ldexp(hash, -64) < share;
+}
+
 }  // namespace
 
-RequestLog::RequestLog(absl::Duration slow_threshold, Loggers loggers)
-    : slow_threshold_(slow_threshold), loggers_(std::move(loggers)) {}
+RequestLog::RequestLog(const Options& options, Loggers loggers)
+    : options_(options), loggers_(std::move(loggers)) {}
 
 void RequestLog::Record(const Outcome& outcome) {
   if (!outcome.status.ok()) {
@@ -32,9 +40,16 @@ void RequestLog::Record(const Outcome& outcome) {
   if (outcome.status.code() == absl::StatusCode::kInternal) {
     LogThrottled(loggers_.bug, bug_throttle_, outcome);
   }
-  if (slow_threshold_ > absl::ZeroDuration() &&
-      outcome.time >= slow_threshold_) {
+  if (options_.slow_threshold > absl::ZeroDuration() &&
+      outcome.time >= options_.slow_threshold) {
     LogThrottled(loggers_.slow, slow_throttle_, outcome);
+  }
+  if (options_.access_share > 0 &&
+      IsSampled(outcome.identity.request_id, options_.access_share)) {
+    LogThrottled(loggers_.access, access_throttle_, outcome);
+  }
+  if (!outcome.actor.empty() && loggers_.admin) {
+    loggers_.admin(outcome, /*num_dropped=*/0);
   }
 }
 

@@ -1,5 +1,6 @@
-// Remembers failed requests; logs slow ones, and those that failed because of a
-// bug of the server (INTERNAL). Every outcome of gRPC and HTTP is recorded here
+// Remembers failed requests; logs slow ones, those that failed because of a bug
+// of the server (INTERNAL), every call of an administrator and a sample of all.
+// Every outcome of gRPC and HTTP is recorded here
 // with its request's id.
 //
 //   Size     the last kMaxFailures failures.
@@ -28,6 +29,7 @@ class RequestLog {
  public:
   static constexpr std::size_t kMaxFailures = 20;
   static constexpr int kMaxLinesPerSecond = 10;
+  static constexpr int kMaxAccessLinesPerSecond = 1'000;
 
   // What came of one request.
   struct Outcome {
@@ -39,6 +41,8 @@ class RequestLog {
     std::optional<std::uint64_t> number = {};
     absl::Status status = {};
     absl::Duration time = {};
+    // Who made a call that only administrators may make; empty = another call.
+    std::string_view actor = {};
   };
   struct Failure {
     absl::Time time;
@@ -50,14 +54,22 @@ class RequestLog {
   // `num_dropped` such requests were not logged since the last one.
   using LogLine =
       std::function<void(const Outcome& outcome, std::int64_t num_dropped)>;
-  // At most kMaxLinesPerSecond a second each; empty = not logged.
+  // At most kMaxLinesPerSecond a second each, `access`
+  // kMaxAccessLinesPerSecond; empty = not logged.
   struct Loggers {
     LogLine slow = {};
     LogLine bug = {};
+    LogLine access = {};
+    LogLine admin = {};  // never dropped
+  };
+  struct Options {
+    // Requests that take this long or longer are slow; 0 = none are.
+    absl::Duration slow_threshold = {};
+    // Share of all requests for `access`, 0 to 1, chosen by their ids.
+    double access_share = 0;
   };
 
-  // Slow are requests that take `slow_threshold` or longer; 0 = none are.
-  RequestLog(absl::Duration slow_threshold, Loggers loggers);
+  RequestLog(const Options& options, Loggers loggers);
 
   void Record(const Outcome& outcome);
 
@@ -65,10 +77,11 @@ class RequestLog {
   std::vector<Failure> failures() const;
 
  private:
-  const absl::Duration slow_threshold_;
+  const Options options_;
   const Loggers loggers_;
   LogThrottle slow_throttle_{kMaxLinesPerSecond};
   LogThrottle bug_throttle_{kMaxLinesPerSecond};
+  LogThrottle access_throttle_{kMaxAccessLinesPerSecond};
   mutable Mutex mutex_;
   std::deque<Failure> failures_ ABSL_GUARDED_BY(mutex_);
 };

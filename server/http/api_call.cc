@@ -106,10 +106,19 @@ HttpResponse MakeHead(const absl::Status& status, int http_code,
 
 void Remember(RequestLog* log, std::string_view name,
               const absl::Status& status, absl::Duration time,
-              const RequestIdentity& identity) {
+              const RequestIdentity& identity, std::string_view actor = "") {
   if (log == nullptr) return;
-  log->Record(
-      {.method = name, .identity = identity, .status = status, .time = time});
+  log->Record({.method = name,
+               .identity = identity,
+               .status = status,
+               .time = time,
+               .actor = actor});
+}
+
+// Who calls, for the log.
+std::string ActorOf(const HttpRequest& request) {
+  const std::string key = AccessControl::NameOfKey(request.authorization);
+  return (key.empty() ? "no key" : key) + " over HTTP";
 }
 
 }  // namespace
@@ -139,7 +148,8 @@ HttpResponse ApiCall::MakeResponse(const HttpRequest& request, Outcome outcome,
   metrics_.Handled(outcome.status.code(), outcome.time);
   Remember(parts_.request_log,
            (request.is_get ? "GET " : "POST ") + route_.path, outcome.status,
-           outcome.time, identity);
+           outcome.time, identity,
+           route_.role == Role::kAdmin ? ActorOf(request) : "");
   HttpResponse response = MakeHead(outcome.status, http_code, identity);
   response.content_type = outcome.content_type;
   response.body = std::move(outcome.body);

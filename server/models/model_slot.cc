@@ -168,8 +168,9 @@ absl::Status ModelSlot::Try(std::int64_t version) {
 absl::Status ModelSlot::Load(std::int64_t version) {
   const std::string stamp = source_.stamp(version);
   const ServedModelPtr before = current();
-  const bool is_current =
-      before != nullptr && before->model->version().version == version;
+  const std::int64_t previous_version =
+      before == nullptr ? 0 : before->model->version().version;
+  const bool is_current = before != nullptr && previous_version == version;
   {
     MutexLock lock(mutex_);
     Record& record = records_[version];
@@ -192,7 +193,7 @@ absl::Status ModelSlot::Load(std::int64_t version) {
     record.failure = status;
     if (!is_current) record.state = ModelState::kFailed;
   }
-  hooks_.loaded(version, status, served);
+  hooks_.loaded(version, status, served, previous_version);
   return status;
 }
 

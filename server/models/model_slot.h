@@ -60,11 +60,13 @@ absl::Status SelfTest(const TwoTowerModel& model);
 class ModelSlot {
  public:
   // Called in the loading thread. `number` gives a loaded model its number;
-  // `loaded` hears of every attempt, after the new model has been published.
+  // `loaded` hears of every attempt, after the new model has been published in
+  // place of `previous_version` (0 = none).
   struct Hooks {
     std::function<std::uint32_t(const TwoTowerModel&)> number = {};
     std::function<void(std::int64_t version, const absl::Status& status,
-                       const ServedModelPtr& model)>
+                       const ServedModelPtr& model,
+                       std::int64_t previous_version)>
         loaded = {};
   };
 

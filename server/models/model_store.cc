@@ -40,8 +40,9 @@ ModelStore::ModelStore(std::vector<ModelChoice> choices, Metrics* metrics,
     };
     slot_hooks.loaded = [this, name = choice.source.name](
                             std::int64_t version, const absl::Status& status,
-                            const ServedModelPtr& model) {
-      FinishLoad({name, version, status, model});
+                            const ServedModelPtr& model,
+                            std::int64_t previous_version) {
+      FinishLoad({name, version, status, model, previous_version});
     };
     slots_.push_back(std::make_unique<ModelSlot>(std::move(choice.source),
                                                  choice.pinned_version,

@@ -37,7 +37,8 @@ struct ModelLoad {
   std::string name = {};
   std::int64_t version = 0;
   absl::Status status = {};
-  ServedModelPtr model = {};  // null when it failed
+  ServedModelPtr model = {};          // null when it failed
+  std::int64_t previous_version = 0;  // that was current before; 0 = none
 };
 
 class ModelStore {

@@ -44,6 +44,12 @@ RequestIdentity IdentityOf(const grpc::ServerContextBase& context) {
                              Value(context, kTraceparentHeader));
 }
 
+std::string ActorOf(const grpc::ServerContextBase& context) {
+  const std::string key =
+      AccessControl::NameOfKey(Value(context, "authorization"));
+  return (key.empty() ? "no key" : key) + " at " + context.peer();
+}
+
 grpc::Status ToGrpcStatus(const absl::Status& status) {
   if (status.ok()) return grpc::Status::OK;
   const google::rpc::Status details = ToRpcStatus(status);

@@ -6,6 +6,7 @@
 #include <grpcpp/support/status.h>
 
 #include <cstdint>
+#include <string>
 
 #include "absl/status/status.h"
 #include "server/auth/access_control.h"
@@ -27,6 +28,9 @@ absl::Status CheckMetadata(const grpc::ServerContextBase& context,
 
 // The request id and the trace that the caller sent, or a new id.
 RequestIdentity IdentityOf(const grpc::ServerContextBase& context);
+
+// Who calls, for the log: "key 1a2b3c4d at ipv4:10.0.0.7:40312".
+std::string ActorOf(const grpc::ServerContextBase& context);
 
 // With a google.rpc.Status as its details.
 grpc::Status ToGrpcStatus(const absl::Status& status);

@@ -70,10 +70,12 @@ void UnaryCall::Done(const absl::Status& status) {
   const absl::Duration time = TimeSinceReceived();
   rpc_.Handled(status.code(), time);
   if (parts().request_log != nullptr) {
-    parts().request_log->Record({.method = rpc_.name(),
-                                 .identity = identity,
-                                 .status = status,
-                                 .time = time});
+    parts().request_log->Record(
+        {.method = rpc_.name(),
+         .identity = identity,
+         .status = status,
+         .time = time,
+         .actor = raw_.role == Role::kAdmin ? ActorOf(*raw_.context) : ""});
   }
   // gRPC keeps the request as long as the response.
   bytes_ = grpc::Slice();

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/time/clock.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/test_certificates.h"
 
@@ -32,6 +33,8 @@ TEST_F(TlsFilesTest, AMatchingPairIsRead) {
   EXPECT_THAT(content.cert, HasSubstr("BEGIN CERTIFICATE"));
   EXPECT_THAT(content.key, HasSubstr("PRIVATE KEY"));
   EXPECT_THAT(content.client_ca, HasSubstr("BEGIN CERTIFICATE"));
+  EXPECT_GT(content.cert_expiry, absl::Now());
+  EXPECT_LT(content.cert_expiry, absl::Now() + absl::Hours(24 * 365 * 20));
 }
 
 TEST_F(TlsFilesTest, APairHalfOldHalfNewIsRefused) {

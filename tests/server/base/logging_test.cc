@@ -58,7 +58,7 @@ TEST(LoggingTest, ARequestHasItsValuesAsFields) {
                   "request_number=7\n"));
   EXPECT_THAT(logged(LogBug, bug, 0),
               ::testing::EndsWith("error bug method=POST /v1/rank "
-                                  "code=Internal request_id=id-2 "
+                                  "code=INTERNAL request_id=id-2 "
                                   "traceparent=00-trace "
                                   "error=one two error=three\n"));
   InitLogging(/*json=*/true);

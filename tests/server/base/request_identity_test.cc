@@ -57,18 +57,17 @@ TEST(RequestLogTest, OnlySlowRequestsAreReportedAndOnlyWithAThreshold) {
     reported.push_back(slow.time);
     EXPECT_EQ(dropped, 0);
   };
-  RequestLog log(absl::Seconds(1), {.slow = report});
+  RequestLog log({.slow_threshold = absl::Seconds(1)}, {.slow = report});
   log.Record({.method = "S/Rank", .time = absl::Milliseconds(999)});
   log.Record({.method = "S/Rank", .time = absl::Seconds(2)});
   EXPECT_THAT(reported, ElementsAre(absl::Seconds(2)));
-  RequestLog(absl::ZeroDuration(), {.slow = report})
-      .Record({.time = absl::Hours(1)});
+  RequestLog({}, {.slow = report}).Record({.time = absl::Hours(1)});
   EXPECT_THAT(reported, SizeIs(1));
 }
 
 TEST(RequestLogTest, OnlyBugsAreReportedAsBugsAtMostTenASecond) {
   std::vector<std::string> reported;
-  RequestLog log(absl::ZeroDuration(),
+  RequestLog log({},
                  {.bug = [&](const RequestLog::Outcome& failed, std::int64_t) {
                    reported.push_back(failed.identity.request_id);
                  }});
@@ -80,8 +79,34 @@ TEST(RequestLogTest, OnlyBugsAreReportedAsBugsAtMostTenASecond) {
   EXPECT_LE(reported.size(), 2 * RequestLog::kMaxLinesPerSecond);
 }
 
+TEST(RequestLogTest, TheAccessLogHasTheShareThatWasAskedFor) {
+  const auto logged = [](double share) {
+    int num_lines = 0;
+    RequestLog log({.access_share = share},
+                   {.access = [&](const auto&, auto) { ++num_lines; }});
+    for (int i = 0; i < 500; ++i) {
+      log.Record({.identity = MakeRequestIdentity("", "")});
+    }
+    return num_lines;
+  };
+  EXPECT_EQ(logged(0), 0);
+  EXPECT_EQ(logged(1), 500);
+  // Binomial: 50 with a standard deviation of 6.7.
+  EXPECT_NEAR(logged(0.1), 50, 40);
+}
+
+TEST(RequestLogTest, EveryCallOfAnAdministratorIsLogged) {
+  std::vector<std::string> actors;
+  RequestLog log({}, {.admin = [&](const RequestLog::Outcome& call, auto) {
+                   actors.emplace_back(call.actor);
+                 }});
+  log.Record({.method = "S/Rank"});
+  log.Record({.method = "S/ReloadModel", .actor = "key 1a2b3c4d"});
+  EXPECT_THAT(actors, ElementsAre("key 1a2b3c4d"));
+}
+
 TEST(RequestLogTest, TheLastFailuresAreKeptNewestFirst) {
-  RequestLog log(absl::ZeroDuration(), {});
+  RequestLog log({}, {});
   for (int i = 0; i < 30; ++i) {
     log.Record({.method = "S/Rank",
                 .identity = {std::to_string(i)},

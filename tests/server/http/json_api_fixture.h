@@ -107,7 +107,7 @@ class JsonApiTest : public ::testing::Test {
                                &catalog_.documents};
   const EmbeddingEngine embedding_{kLimits, &embedder_, &metrics_};
   WorkerPool workers_{1};
-  RequestLog log_{absl::ZeroDuration(), {}};
+  RequestLog log_{{}, {}};
   std::unique_ptr<AccessControl> access_;
   absl::Status allowed_;
   ServerParts parts_ = {.ranking = &ranking_,

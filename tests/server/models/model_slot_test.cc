@@ -42,7 +42,7 @@ class ModelSlotTest : public ::testing::Test {
         {.number = [](const TwoTowerModel&) { return 0; },
          .loaded =
              [this](std::int64_t version, const absl::Status& status,
-                    const ServedModelPtr&) {
+                    const ServedModelPtr&, std::int64_t /*previous*/) {
                (status.ok() ? loaded_ : refused_).push_back(version);
              }});
   }

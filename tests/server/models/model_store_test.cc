@@ -98,6 +98,7 @@ TEST_F(ModelStoreTest, EveryLoadIsCountedAndTold) {
   ASSERT_EQ(loads_.size(), 3u);
   EXPECT_EQ(loads_[2].name, "shop");
   EXPECT_EQ(loads_[2].version, 2);
+  EXPECT_EQ(loads_[2].previous_version, 1);
   EXPECT_THAT(loads_[2].status, StatusIs(absl::StatusCode::kDataLoss));
 }
 

@@ -168,8 +168,7 @@ class RpcServerFixture : public ::testing::Test {
   // Request ids of calls that failed by a bug; to be looked at after the call.
   std::vector<std::string> bugs_;
   RequestLog request_log_{
-      absl::ZeroDuration(),
-      {.bug = [this](const RequestLog::Outcome& failed, std::int64_t) {
+      {}, {.bug = [this](const RequestLog::Outcome& failed, std::int64_t) {
         bugs_.push_back(failed.identity.request_id);
       }}};
   std::unique_ptr<RpcServer> server_;

@@ -1,0 +1,34 @@
+#include "server/service_manager.h"
+
+#include <systemd/sd-daemon.h>
+
+#include <cstdint>
+
+namespace semrank {
+namespace {
+
+// A notification that does not arrive has no one to be reported to: systemd
+// then acts as for a process that sent none.
+void Notify(const std::string& state) {
+  sd_notify(/*unset_environment=*/0, state.c_str());
+}
+
+}  // namespace
+
+void TellServiceManagerReady(const std::string& status) {
+  Notify("READY=1\nSTATUS=" + status);
+}
+
+void TellServiceManagerStopping() { Notify("STOPPING=1\nSTATUS=draining"); }
+
+absl::Duration ServiceWatchdogInterval() {
+  std::uint64_t microseconds = 0;
+  if (sd_watchdog_enabled(/*unset_environment=*/0, &microseconds) <= 0) {
+    return absl::ZeroDuration();
+  }
+  return absl::Microseconds(static_cast<std::int64_t>(microseconds)) / 4;
+}
+
+void TellServiceManagerAlive() { Notify("WATCHDOG=1"); }
+
+}  // namespace semrank
