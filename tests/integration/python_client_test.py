@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
-"""grpcio against a real server, over TLS and with a key: what protoc and
-grpc_python_plugin make of our .proto files is used as it is.
+"""The Python package, built as a wheel and installed without network, against a
+real server over TLS and with keys, and against a server that misbehaves.
 
 usage: python_client_test.py PROJECT_DIR BINARY_DIR
 """
+import asyncio
+import concurrent.futures
+import importlib.util
+import os
 import pathlib
-import struct
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -13,108 +17,323 @@ import unittest
 
 import grpc
 
-from secure_server import KEY, SecureServer
+from secure_server import KEY, MAX_TEXTS, WRITE_KEY, SecureServer
 
 PROJECT = pathlib.Path(sys.argv[1]).resolve()
 BINARIES = pathlib.Path(sys.argv[2]).resolve()
+SKIPPED = 77
 TITLES = ["photo editor", "mail reader", "disk usage viewer"]
+MANY_TITLES = [f"{TITLES[i % 3]} number {i}" for i in range(MAX_TEXTS + 2_000)]
 
 
-def make_stubs(folder: pathlib.Path) -> None:
-    protos = sorted(path.relative_to(PROJECT / "proto") for path in PROJECT.glob("proto/semrank/v1/*.proto"))
-    subprocess.run(["protoc", f"-I{PROJECT}/proto", f"--python_out={folder}", f"--grpc_python_out={folder}",
-                    "--plugin=protoc-gen-grpc_python=/usr/bin/grpc_python_plugin", "google/rpc/status.proto",
-                    "google/rpc/error_details.proto", *protos], check=True)
-    sys.path.insert(0, str(folder))
+def install_package(folder: pathlib.Path) -> pathlib.Path:
+    """Python of a virtual environment that has the wheel."""
+    for name in ("client/python", "proto"):
+        shutil.copytree(PROJECT / name, folder / name, ignore=shutil.ignore_patterns("build", "*.egg-info"))
+    shutil.copy(PROJECT / "CMakeLists.txt", folder)
+    python = folder / "venv/bin/python"
+    for command in (
+            ["/usr/bin/python3", "-m", "build", "--wheel", "--no-isolation", f"--outdir={folder}", folder / "client/python"],
+            ["/usr/bin/python3", "-m", "venv", "--system-site-packages", "--without-pip", folder / "venv"],
+            [python, "-m", "pip", "install", "--quiet", "--no-index", folder / "semrank-0.1.0-py3-none-any.whl"]):
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return python
 
 
-class PythonClientTest(unittest.TestCase):
+def run_in_virtual_environment() -> int:
+    if importlib.util.find_spec("build") is None:
+        print("skipped: no python3-build (scripts/install_packages.sh test)")
+        return SKIPPED
+    with tempfile.TemporaryDirectory() as folder:
+        python = install_package(pathlib.Path(folder))
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("SEMRANK_")}
+        environment["SEMRANK_TEST_IN_VENV"] = "1"
+        return subprocess.run([python, "-B", __file__, PROJECT, BINARIES], env=environment).returncode
+
+
+class FakeServer:
+    """Answers each method by a function of (request or requests, context)."""
+
+    def __init__(self, **methods):
+        self.server = grpc.server(concurrent.futures.ThreadPoolExecutor(4))
+        port = self.server.add_insecure_port("127.0.0.1:0")
+        self.address = f"127.0.0.1:{port}"
+        handlers = {}
+        for path, (request, response, streams, function) in methods.items():
+            make = grpc.stream_stream_rpc_method_handler if streams else grpc.unary_unary_rpc_method_handler
+            handlers[path] = make(function, request.FromString, response.SerializeToString)
+        for service in ("RankingService", "EmbeddingService", "CatalogService", "ModelService"):
+            self.server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(f"semrank.v1.{service}", handlers),))
+        self.server.start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.server.stop(None)
+
+
+def blocking(address, plan, **options):
+    """What plan(call) gives, where call(name, ...) calls the client."""
+    with semrank.Client(address, **options) as client:
+        return plan(lambda name, *args, **kwargs: take(getattr(client, name)(*args, **kwargs)))
+
+
+def take(result):
+    return list(result) if hasattr(result, "__next__") else result
+
+
+def in_asyncio(address, plan, **options):
+    async def run():
+        async with semrank.AsyncClient(address, **options) as client:
+            def call(name, *args, **kwargs):
+                made = getattr(client, name)(*args, **kwargs)
+                if not hasattr(made, "__anext__"):
+                    return asyncio.run_coroutine_threadsafe(made, loop).result()
+                async def collect():
+                    return [item async for item in made]
+                return asyncio.run_coroutine_threadsafe(collect(), loop).result()
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(None, plan, call)
+    return asyncio.run(run())
+
+
+class AgainstRealServer:
+    """The promises, for each of the two clients (`run`)."""
+
     @classmethod
     def setUpClass(cls):
         cls.temporary = tempfile.TemporaryDirectory()
-        folder = pathlib.Path(cls.temporary.name)
-        make_stubs(folder)
-        from semrank.v1 import common_pb2, embedding_service_pb2, embedding_service_pb2_grpc
-        from semrank.v1 import ranking_service_pb2, ranking_service_pb2_grpc
-        cls.common, cls.embedding_pb, cls.ranking_pb = common_pb2, embedding_service_pb2, ranking_service_pb2
-        cls.server = SecureServer(PROJECT, BINARIES, folder)
-        cls.tls = grpc.ssl_channel_credentials(cls.server.certificate.read_bytes())
-        cls.channel = cls.connect(KEY)
-        cls.ranking = ranking_service_pb2_grpc.RankingServiceStub(cls.channel)
-        cls.embedding = embedding_service_pb2_grpc.EmbeddingServiceStub(cls.channel)
-        cls.ranking_stub = ranking_service_pb2_grpc.RankingServiceStub
+        cls.server = SecureServer(PROJECT, BINARIES, pathlib.Path(cls.temporary.name))
+        cls.ca = cls.server.certificate.read_bytes()
 
     @classmethod
     def tearDownClass(cls):
-        cls.channel.close()
         cls.server.stop()
         cls.temporary.cleanup()
 
-    @classmethod
-    def connect(cls, key: str) -> grpc.Channel:
-        credentials = grpc.composite_channel_credentials(cls.tls, grpc.access_token_call_credentials(key))
-        return grpc.secure_channel(cls.server.address, credentials)
-
-    def rank_request(self, query: str):
-        return self.ranking_pb.RankRequest(query=query, titles=TITLES, with_titles=True)
+    def call(self, name, *args, key=KEY, **kwargs):
+        return self.run_client(self.server.address, lambda call: call(name, *args, **kwargs), tls_ca=self.ca, api_key=key)
 
     def test_rank_orders_the_titles(self):
-        response = self.ranking.Rank(self.rank_request("edit photos"), timeout=30)
+        response = self.call("rank", "edit photos", TITLES, with_titles=True)
         self.assertEqual(sorted(response.indices), [0, 1, 2])
         self.assertEqual(list(response.scores), sorted(response.scores, reverse=True))
         self.assertEqual(list(response.titles), [TITLES[i] for i in response.indices])
 
+    def test_more_titles_than_the_limit_are_ranked_as_by_one_call(self):
+        whole = self.call("rank", "edit photos", MANY_TITLES, with_titles=True)
+        self.assertEqual(sorted(whole.indices), list(range(len(MANY_TITLES))))
+        self.assertEqual(list(whole.titles), [MANY_TITLES[i] for i in whole.indices])
+        scores = dict(zip(whole.indices, whole.scores))
+        self.assertEqual(list(whole.indices), sorted(scores, key=lambda i: (-scores[i], i)))
+        last = self.call("rank", "edit photos", MANY_TITLES[-100:])
+        first = len(MANY_TITLES) - 100
+        self.assertEqual([scores[first + i] for i in last.indices], list(last.scores))
+        best = self.call("rank", "edit photos", MANY_TITLES, top_k=5)
+        self.assertEqual(list(best.indices), list(whole.indices)[:5])
+
     def test_a_stream_of_queries_is_answered_as_each_alone(self):
-        queries = [f"photo number {i}" for i in range(50)]
-        requests = (self.ranking_pb.RankStreamRequest(request_number=i, request=self.rank_request(query))
-                    for i, query in enumerate(queries))
-        answers = {answer.request_number: answer.response for answer in self.ranking.RankStream(requests, timeout=30)}
+        requests = [semrank.RankRequest(query=f"photo number {i}", titles=TITLES) for i in range(50)]
+        answers = dict(self.call("rank_stream", requests))
         self.assertEqual(sorted(answers), list(range(50)))
         for i in (0, 17, 49):
-            alone = self.ranking.Rank(self.rank_request(queries[i]), timeout=30)
-            self.assertEqual(list(answers[i].indices), list(alone.indices))
+            alone = self.call("rank", requests[i].query, TITLES)
             self.assertEqual(list(answers[i].scores), list(alone.scores))
 
-    def vectors(self, side: int, texts: list[str]) -> list[tuple[float, ...]]:
-        """Over a stream, one text a message."""
-        requests = (self.embedding_pb.EmbedTextsStreamRequest(side=side, texts=[text]) for text in texts)
-        answers = list(self.embedding.EmbedTextsStream(requests, timeout=30))
-        self.assertEqual([answer.first_text for answer in answers], list(range(len(texts))))
-        return [struct.unpack(f"<{answer.embedding_dim}f", answer.vectors) for answer in answers]
+    def test_vectors_give_the_scores_of_rank_in_each_encoding(self):
+        response = self.call("rank", "edit photos", TITLES)
+        for encoding, places in (("float32", 5), ("float16", 2), ("int8", 1)):
+            query, = semrank.vectors(self.call("embed", ["edit photos"], "query", encoding=encoding))
+            titles = semrank.vectors(self.call("embed", TITLES, "document", encoding=encoding))
+            for index, score in zip(response.indices, response.scores):
+                self.assertAlmostEqual(sum(a * b for a, b in zip(query, titles[index])), score, places=places)
+        again = self.call("rank", "edit photos", vectors=self.call("embed", TITLES, "document").vectors)
+        self.assertEqual(list(again.indices), list(response.indices))
 
-    def test_streamed_vectors_give_the_scores_of_rank(self):
-        query, = self.vectors(self.common.SIDE_QUERY, ["edit photos"])
-        titles = self.vectors(self.common.SIDE_DOCUMENT, TITLES)
-        response = self.ranking.Rank(self.rank_request("edit photos"), timeout=30)
-        for index, score in zip(response.indices, response.scores):
-            self.assertAlmostEqual(sum(a * b for a, b in zip(query, titles[index])), score, places=5)
+    def test_streamed_vectors_are_those_of_embed(self):
+        whole = self.call("embed", MANY_TITLES, "document")
+        parts = self.call("embed_stream", iter(MANY_TITLES), "document")
+        self.assertEqual([part.first_text for part in parts], list(range(0, len(MANY_TITLES), 1_000)))
+        self.assertEqual(b"".join(part.vectors for part in parts), whole.vectors)
 
-    def test_a_wrong_key_is_unauthenticated(self):
-        with self.connect("stolen") as channel, self.assertRaises(grpc.RpcError) as failed:
-            self.ranking_stub(channel).Rank(self.rank_request("q"), timeout=30)
-        self.assertEqual(failed.exception.code(), grpc.StatusCode.UNAUTHENTICATED)
+    def test_documents_are_put_found_and_deleted(self):
+        documents = [semrank.Document(document_id=f"d{i}", title=title) for i, title in enumerate(MANY_TITLES)]
+        documents += [semrank.Document(id=7, title="numbered"), semrank.Document(title="no key")]
+        result = self.call("put", iter(documents), key=WRITE_KEY)
+        num_put = len(documents) - 1
+        self.assertEqual(result.num_created + result.num_replaced, num_put)
+        self.assertEqual([problem.index for problem in result.problems], [num_put])
+        hit, = self.call("search", "photo editor number 0", top_k=1).hits
+        self.assertEqual((hit.document_id, hit.title), ("d0", MANY_TITLES[0]))
+        self.assertEqual([d and d.title for d in self.call("get", ["d1", 7, "none", 8])], [MANY_TITLES[1], "numbered", None, None])
+        self.assertEqual(len(self.call("rank", "numbered", ids=[7]).problems), 0)
+        self.assertEqual(self.call("explain", "photo", document_id="d0").title, MANY_TITLES[0])
+        keys = [7, "none", *(f"d{i}" for i in range(len(MANY_TITLES)))]
+        self.assertEqual(self.call("delete", keys, key=WRITE_KEY), num_put)
+        self.assertEqual(set(self.call("get", keys)), {None})
+
+    def test_a_response_over_the_4_mb_of_grpc_arrives(self):
+        titles = [title + " " * 500 for title in MANY_TITLES[:MAX_TEXTS]]
+        response = self.call("rank", "edit photos", titles, with_titles=True)
+        self.assertGreater(response.ByteSize(), 5_000_000)
+
+    def test_models_and_limits_are_listed(self):
+        model = self.call("get_model")
+        self.assertIn((model.name, model.version), [(m.name, m.version) for m in self.call("list_models")])
+        self.assertEqual(self.call("get_limits").max_texts_per_request, MAX_TEXTS)
+
+    def test_an_error_has_the_code_the_message_and_the_reason(self):
+        with self.assertRaises(semrank.Error) as failed:
+            self.call("rank", "q", TITLES, key="stolen")
+        self.assertEqual((failed.exception.code, failed.exception.reason), (grpc.StatusCode.UNAUTHENTICATED, "UNKNOWN_KEY"))
+        with self.assertRaises(semrank.Error) as failed:
+            self.call("put", [semrank.Document(id=1, title="t")])
+        self.assertEqual(failed.exception.reason, "ROLE_REQUIRED")
+        (number, error), = self.call("rank_stream", [semrank.RankRequest(query="q", titles=["t"] * (MAX_TEXTS + 1))])
+        self.assertEqual((number, error.reason), (0, "TOO_MANY_TEXTS"))
+        with self.assertRaises(semrank.Error) as failed:
+            self.call("rank", "", TITLES)
+        self.assertRegex(str(failed.exception), rf"^{self.server.address}: query: ")
+
+    def test_a_text_that_is_too_long_is_counted_in_the_whole_request(self):
+        with self.assertRaisesRegex(semrank.Error, rf"texts\[20\].*counted from number {MAX_TEXTS}"):
+            self.call("embed", [*MANY_TITLES[:MAX_TEXTS + 20], "x" * 100_000], "document")
+
+
+class BlockingTest(AgainstRealServer, unittest.TestCase):
+    run_client = staticmethod(blocking)
 
     def test_a_caller_without_a_key_cannot_fill_the_memory(self):
-        size = 1_200_000_000
+        size = 600_000_000
         options = [("grpc.max_send_message_length", -1)]
-        with grpc.secure_channel(self.server.address, self.tls, options) as channel:
+        with grpc.secure_channel(self.server.address, grpc.ssl_channel_credentials(self.ca), options) as channel:
             rank = channel.unary_unary("/semrank.v1.RankingService/Rank")
             with self.assertRaises(grpc.RpcError):
                 rank(bytes(size), timeout=60)
         self.assertLess(self.server.peak_memory(), 0.8 * size)
-        self.ranking.Rank(self.rank_request("edit photos"), timeout=30)
+        self.call("rank", "edit photos", TITLES)
 
-    def test_an_error_carries_its_reason(self):
-        from google.rpc import error_details_pb2, status_pb2
-        request = self.ranking_pb.RankRequest(query="q", titles=["title"] * 101)
-        with self.assertRaises(grpc.RpcError) as failed:
-            self.ranking.Rank(request, timeout=30)
-        self.assertEqual(failed.exception.code(), grpc.StatusCode.INVALID_ARGUMENT)
-        details = dict(failed.exception.trailing_metadata())["grpc-status-details-bin"]
-        info = error_details_pb2.ErrorInfo()
-        self.assertTrue(status_pb2.Status.FromString(details).details[0].Unpack(info))
-        self.assertEqual((info.domain, info.reason), ("semrank", "TOO_MANY_TEXTS"))
+
+class AsyncioTest(AgainstRealServer, unittest.TestCase):
+    run_client = staticmethod(in_asyncio)
+
+
+class AgainstFakeServer(unittest.TestCase):
+    """What a real server does only in trouble; both clients in each test."""
+
+    def both(self, make_methods, plan, **options):
+        for run in (blocking, in_asyncio):
+            with self.subTest(run.__name__), FakeServer(**make_methods()) as server:
+                plan(run, server.address, options)
+
+    def test_a_rejected_call_is_repeated_after_the_pushback(self):
+        attempts = []
+
+        def methods():
+            attempts.clear()
+
+            def rank(request, context):
+                attempts.append(request)
+                if len(attempts) < 3:
+                    context.set_trailing_metadata([("grpc-retry-pushback-ms", "10")])
+                    context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "busy")
+                return ranking.RankResponse(indices=[0], scores=[1])
+            return {"Rank": (ranking.RankRequest, ranking.RankResponse, False, rank)}
+
+        def plan(run, address, options):
+            self.assertEqual(list(run(address, lambda call: call("rank", "q", ["t"]), **options).indices), [0])
+            self.assertEqual(len(attempts), 3)
+            attempts.clear()
+            with self.assertRaisesRegex(semrank.Error, r"busy \(tried 2 times\)$"):
+                run(address, lambda call: call("rank", "q", ["t"]), max_attempts=2)
+
+        self.both(methods, plan)
+
+    def test_a_failure_without_pushback_is_not_repeated(self):
+        attempts = []
+
+        def methods():
+            attempts.clear()
+
+            def rank(request, context):
+                attempts.append(request)
+                context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "full")
+            return {"Rank": (ranking.RankRequest, ranking.RankResponse, False, rank),
+                    "GetLimits": (models.GetLimitsRequest, models.GetLimitsResponse, False, lambda *_: models.GetLimitsResponse())}
+
+        def plan(run, address, options):
+            with self.assertRaisesRegex(semrank.Error, "full$"):
+                run(address, lambda call: call("rank", "q", ["t"]))
+            self.assertEqual(len(attempts), 1)
+
+        self.both(methods, plan)
+
+    def test_broken_streams_continue_with_what_has_no_response(self):
+        received = []
+
+        def methods():
+            received.clear()
+
+            def put(requests, context):
+                for number, request in enumerate(requests):
+                    if number == 2:
+                        context.abort(grpc.StatusCode.UNAVAILABLE, "restarting")
+                    received.extend(document.id for document in request.documents)
+                    yield catalog.PutDocumentsStreamResponse(num_created=len(request.documents))
+
+            def embed(requests, context):
+                first = 0
+                for number, request in enumerate(requests):
+                    if number == 2:
+                        context.abort(grpc.StatusCode.UNAVAILABLE, "restarting")
+                    if number == 0:
+                        received.append(request.model.version)
+                    yield embedding.EmbedTextsStreamResponse(
+                        first_text=first, num_texts=len(request.texts), embedding_dim=1, vectors=bytes(4 * len(request.texts)),
+                        encoding="VECTOR_ENCODING_FLOAT32", model=common.ModelRef(name="m", version=5))
+                    first += len(request.texts)
+            limits = models.GetLimitsResponse(limits=models.Limits(max_texts_per_request=2))
+            return {"PutDocumentsStream": (catalog.PutDocumentsStreamRequest, catalog.PutDocumentsStreamResponse, True, put),
+                    "EmbedTextsStream": (embedding.EmbedTextsStreamRequest, embedding.EmbedTextsStreamResponse, True, embed),
+                    "GetLimits": (models.GetLimitsRequest, models.GetLimitsResponse, False, lambda *_: limits)}
+
+        def plan(run, address, options):
+            documents = [semrank.Document(id=i, title="t") for i in range(9)]
+            self.assertEqual(run(address, lambda call: call("put", documents), **options).num_created, 9)
+            self.assertEqual(received, list(range(9)))
+            received.clear()
+            parts = run(address, lambda call: call("embed_stream", ["t"] * 9, "query"), **options)
+            self.assertEqual([part.first_text for part in parts], [0, 2, 4, 6, 8])
+            self.assertEqual(received, [0, 5, 5])  # the version of the first response
+
+        self.both(methods, plan, initial_backoff_seconds=0.01)
+
+    def test_a_response_that_contradicts_the_request_is_refused(self):
+        def methods():
+            return {"Rank": (ranking.RankRequest, ranking.RankResponse, False,
+                             lambda *_: ranking.RankResponse(indices=[9], scores=[1]))}
+
+        def plan(run, address, options):
+            with self.assertRaisesRegex(semrank.Error, "invalid response from the server: a candidate number is 9, of candidates 1"):
+                run(address, lambda call: call("rank", "q", ["t"]))
+
+        self.both(methods, plan)
+
+    def test_a_bad_option_is_named_with_its_value(self):
+        for address in ("localhost", "localhost:0", "::1:50051", "http://a:80", ":50051"):
+            with self.assertRaisesRegex(ValueError, f"server address '{address}': "):
+                semrank.Client(address)
+        with self.assertRaisesRegex(ValueError, "max_attempts 0: must be at least 1"):
+            semrank.AsyncClient(max_attempts=0)
+        with self.assertRaisesRegex(semrank.Error, "^cannot reach 127.0.0.1:1: .*tried 2 times"):
+            blocking("127.0.0.1:1", lambda call: call("get_limits"), max_attempts=2, initial_backoff_seconds=0.01)
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    if "SEMRANK_TEST_IN_VENV" not in os.environ:
+        sys.exit(run_in_virtual_environment())
+    import semrank
+    from semrank.v1 import catalog_service_pb2 as catalog, common_pb2 as common, embedding_service_pb2 as embedding
+    from semrank.v1 import model_service_pb2 as models, ranking_service_pb2 as ranking
+    unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -6,6 +6,9 @@ import re
 import subprocess
 
 KEY = "reader-key"
+WRITE_KEY = "writer-key"
+# So many titles can be over the 4 MB that gRPC receives by default.
+MAX_TEXTS = 10_000
 
 
 def make_certificate(folder: pathlib.Path) -> None:
@@ -20,11 +23,12 @@ class SecureServer:
 
     def __init__(self, project: pathlib.Path, binaries: pathlib.Path, folder: pathlib.Path):
         make_certificate(folder)
-        (folder / "keys").write_text(f"read {hashlib.sha256(KEY.encode()).hexdigest()}\n")
+        keys = (("read", KEY), ("write", WRITE_KEY))
+        (folder / "keys").write_text("".join(f"{role} {hashlib.sha256(key.encode()).hexdigest()}\n" for role, key in keys))
         self.certificate = folder / "cert.pem"
         self.process = subprocess.Popen(
             [binaries / "semrank-server", f"--model_dir={project}/tests/testdata/reference_model/dssm",
-             "--listen_address=127.0.0.1:0", "--http_address=127.0.0.1:0", "--max_texts_per_request=100",
+             "--listen_address=127.0.0.1:0", "--http_address=127.0.0.1:0", f"--max_texts_per_request={MAX_TEXTS}",
              f"--tls_cert={folder}/cert.pem", f"--tls_key={folder}/key.pem", f"--api_keys_file={folder}/keys"],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         ready = re.search(r" grpc=(\S+)", self.process.stdout.readline())

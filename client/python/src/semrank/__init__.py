@@ -1,0 +1,49 @@
+"""Client of a semrank server.
+
+    with semrank.Client("127.0.0.1:50051") as client:
+        response = client.rank("edit photos", titles=["photo editor", "mail reader"])
+        for index, score in zip(response.indices, response.scores): ...
+
+Deadline  covers a call with all its attempts and chunks.
+Retries   a call that the server rejects for now is repeated after the delay that
+          the server asks for, or after a backoff; reload_model is not.
+Size      any number of texts and documents: what exceeds the server's limits is
+          sent in chunks, and responses of any size are received.
+Errors    semrank.Error, with the server's code, message and reason.
+Messages  of the API, semrank.v1, are those of proto/semrank/v1."""
+from __future__ import annotations
+
+import array
+import struct
+import sys
+from collections.abc import Sequence
+
+from semrank._calls import Calls as _Calls, PutResult
+from semrank._clients import AsyncClient, Client
+from semrank._errors import Error, from_item_status
+from semrank._options import Options
+from semrank.v1.catalog_service_pb2 import Document, DocumentHit, SearchDocumentsResponse
+from semrank.v1.common_pb2 import VECTOR_ENCODING_FLOAT16, VECTOR_ENCODING_INT8, Problem, TagFilter
+from semrank.v1.embedding_service_pb2 import EmbedTextsResponse, EmbedTextsStreamResponse
+from semrank.v1.ranking_service_pb2 import ExplainResponse, RankRequest, RankResponse
+
+__all__ = ["AsyncClient", "Client", "Document", "DocumentHit", "EmbedTextsResponse", "EmbedTextsStreamResponse", "Error",
+           "ExplainResponse", "Options", "Problem", "PutResult", "RankRequest", "RankResponse", "SearchDocumentsResponse",
+           "TagFilter", "from_item_status", "vectors"]
+
+
+def vectors(response: EmbedTextsResponse | EmbedTextsStreamResponse) -> Sequence[array.array[float]]:
+    """The vectors of a response, as float32. With NumPy and the default encoding:
+    numpy.frombuffer(response.vectors, "<f4").reshape(-1, response.embedding_dim)."""
+    dim = response.embedding_dim
+    if dim == 0:
+        return []
+    if response.encoding == VECTOR_ENCODING_FLOAT16:
+        return [array.array("f", row) for row in struct.iter_unpack(f"<{dim}e", response.vectors)]
+    if response.encoding == VECTOR_ENCODING_INT8:
+        return [array.array("f", (scale * element for element in row))
+                for row, scale in zip(struct.iter_unpack(f"{dim}b", response.vectors), response.scales)]
+    elements = array.array("f", response.vectors)
+    if sys.byteorder == "big":
+        elements.byteswap()
+    return [elements[i:i + dim] for i in range(0, len(elements), dim)]

@@ -1,0 +1,87 @@
+"""How a client reaches its server: address, deadline, TLS, API key, retries."""
+from __future__ import annotations
+
+import dataclasses
+import importlib.metadata
+import os
+from typing import Any
+
+import grpc
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+    """ValueError, naming the option and its value, if one is bad."""
+
+    address: str = "127.0.0.1:50051"  # HOST:PORT, [IPv6]:PORT, unix:PATH or dns:///HOST:PORT
+    # For each call with all its attempts and chunks, and for each 1,000 items of
+    # a stream; math.inf = none.
+    deadline_seconds: float = 30.0
+    # Sent with each call; without TLS the network can read it. "" = the
+    # environment variable SEMRANK_API_KEY.
+    api_key: str = ""
+    # PEM texts. tls_ca turns TLS on; the others are for mutual TLS.
+    tls_ca: bytes = b""
+    tls_cert: bytes = b""
+    tls_key: bytes = b""
+    max_attempts: int = 4  # with the first; 1 = no retries
+    initial_backoff_seconds: float = 0.1  # doubles up to the maximum
+    max_backoff_seconds: float = 2.0
+
+    def __post_init__(self) -> None:
+        _check_address(self.address)
+        if not self.deadline_seconds > 0:
+            raise ValueError(f"deadline_seconds {self.deadline_seconds}: must be positive")
+        if self.max_attempts < 1:
+            raise ValueError(f"max_attempts {self.max_attempts}: must be at least 1")
+        if bool(self.tls_cert) != bool(self.tls_key):
+            raise ValueError("tls_cert and tls_key: want both or neither")
+        if self.tls_cert and not self.tls_ca:
+            raise ValueError("tls_cert: needs tls_ca, because only TLS uses it")
+        if len(self.key()) > 4096 or not all("!" <= c <= "~" for c in self.key()):
+            raise ValueError("API key: want at most 4096 visible ASCII characters")
+
+    def key(self) -> str:
+        return self.api_key or os.environ.get("SEMRANK_API_KEY", "").strip()
+
+    def metadata(self) -> list[tuple[str, str]]:
+        return [("authorization", f"Bearer {self.key()}")] if self.key() else []
+
+    def credentials(self) -> grpc.ChannelCredentials | None:
+        if not self.tls_ca:
+            return None
+        return grpc.ssl_channel_credentials(self.tls_ca, self.tls_key or None, self.tls_cert or None)
+
+    def channel_arguments(self) -> list[tuple[str, Any]]:
+        arguments: list[tuple[str, Any]] = [
+            # gRPC's default, 4 MB, would reject responses to requests that the
+            # server accepts (Limits.max_response_bytes).
+            ("grpc.max_receive_message_length", -1),
+            ("grpc.max_send_message_length", -1),
+            ("grpc.primary_user_agent", f"semrank-python/{importlib.metadata.version('semrank')}"),
+            # With gRPC's default of one second, a channel would still be waiting
+            # when the last retry of a call fails.
+            ("grpc.initial_reconnect_backoff_ms", 100),
+            ("grpc.max_reconnect_backoff_ms", 5_000)]
+        # gRPC obeys http_proxy for every address, but no proxy reaches our loopback.
+        host = self.address.removeprefix("dns:///")
+        return arguments + [("grpc.enable_http_proxy", 0)] * host.startswith(("127.", "[::1]:", "localhost:"))
+
+
+def _check_address(address: str) -> None:
+    """gRPC would replace a missing port by 443 and resolve nonsense until the deadline."""
+    if address.startswith("unix:") and address != "unix:":
+        return
+    host, _, port = address.removeprefix("dns:///").rpartition(":")
+    bracketed = host.startswith("[") and host.endswith("]")
+    reason = ""
+    if not (port.isascii() and port.isdecimal() and 0 < int(port) < 65536):
+        reason = "want HOST:PORT, PORT from 1 to 65535"
+    elif not host:
+        reason = "has no host"
+    elif ":" in host and not bracketed:
+        reason = "write an IPv6 host as [HOST]:PORT"
+    elif any(c in host for c in " \t/"):
+        reason = "want HOST:PORT without blanks, slashes or a scheme"
+    if reason:
+        raise ValueError(f"server address '{address}': {reason}")
