@@ -1,110 +1,224 @@
-// @grpc/grpc-js against a real server, over TLS and with a key. Exits 1 with
-// what went wrong.
+// The package `semrank` against a real server, over TLS and with keys, and
+// against a server that misbehaves. Exits 1 with what went wrong.
 //
-// usage: node client.js PROTO_DIR HOST:PORT CERTIFICATE KEY
+// usage: node client.js HOST:PORT CERTIFICATE READ_KEY WRITE_KEY MAX_TEXTS
 'use strict';
 const assert = require('node:assert/strict');
 const fs = require('node:fs');
 const grpc = require('@grpc/grpc-js');
-const protoLoader = require('@grpc/proto-loader');
+const {SemrankClient, SemrankError, vectors} = require('semrank');
+const {definitions} = require('semrank/lib/protos.js');
 
-const [protoDir, address, certificate, key] = process.argv.slice(2);
+const [address, certificate, readKey, writeKey, maxTexts] = process.argv.slice(2);
 const TITLES = ['photo editor', 'mail reader', 'disk usage viewer'];
+const MANY_TITLES = Array.from({length: Number(maxTexts) + 2_000}, (_, i) => `${TITLES[i % 3]} number ${i}`);
 
-const {semrank} = grpc.loadPackageDefinition(protoLoader.loadSync(
-    ['semrank/v1/ranking_service.proto', 'semrank/v1/embedding_service.proto'],
-    {includeDirs: [protoDir], longs: Number, defaults: true}));
+const tlsCa = fs.readFileSync(certificate);
+const client = new SemrankClient(address, {tlsCa, apiKey: readKey});
+const writer = new SemrankClient(address, {tlsCa, apiKey: writeKey});
 
-function credentials(apiKey) {
-  const call = grpc.credentials.createFromMetadataGenerator((_, done) => {
-    const metadata = new grpc.Metadata();
-    metadata.set('authorization', `Bearer ${apiKey}`);
-    done(null, metadata);
-  });
-  const tls = grpc.credentials.createSsl(fs.readFileSync(certificate));
-  return grpc.credentials.combineChannelCredentials(tls, call);
-}
-
-function rank(client, query, titles = TITLES) {
-  return new Promise((resolve, reject) => {
-    client.rank({query, titles, withTitles: true}, {deadline: Date.now() + 30_000},
-        (error, response) => error ? reject(error) : resolve(response));
-  });
-}
-
-// Sends all messages, half-closes, and returns the answers.
-async function exchange(stream, messages) {
-  for (const message of messages) stream.write(message);
-  stream.end();
-  const answers = [];
-  for await (const answer of stream) answers.push(answer);
-  return answers;
-}
-
-async function vectors(client, side, texts) {
-  const answers = await exchange(client.embedTextsStream(), texts.map((text) => ({side, texts: [text]})));
-  assert.deepEqual(answers.map((answer) => answer.firstText), texts.map((_, i) => i));
-  return answers.map((answer) => {
-    const row = [];
-    for (let i = 0; i < answer.embeddingDim; ++i) row.push(answer.vectors.readFloatLE(4 * i));
-    return row;
-  });
+async function collect(iterable) {
+  const all = [];
+  for await (const item of iterable) all.push(item);
+  return all;
 }
 
 const dot = (a, b) => a.reduce((sum, value, i) => sum + value * b[i], 0);
 
-const checks = {
-  async 'Rank orders the titles'({ranking}) {
-    const response = await rank(ranking, 'edit photos');
+const withRealServer = {
+  async 'rank orders the titles'() {
+    const response = await client.rank({query: 'edit photos', titles: TITLES, withTitles: true});
     assert.deepEqual([...response.indices].sort(), [0, 1, 2]);
     assert.deepEqual(response.scores, [...response.scores].sort((a, b) => b - a));
     assert.deepEqual(response.titles, response.indices.map((i) => TITLES[i]));
   },
 
-  async 'a stream of queries is answered as each alone'({ranking}) {
-    const queries = Array.from({length: 50}, (_, i) => `photo number ${i}`);
-    const answers = await exchange(ranking.rankStream(), queries.map(
-        (query, i) => ({requestNumber: i, request: {query, titles: TITLES}})));
-    assert.equal(answers.length, queries.length);
-    const last = answers.find((answer) => answer.requestNumber === 49);
-    assert.deepEqual(last.response.scores, (await rank(ranking, queries[49])).scores);
+  async 'more titles than the limit are ranked as by one call'() {
+    const whole = await client.rank({query: 'edit photos', titles: MANY_TITLES, withTitles: true});
+    assert.deepEqual(whole.titles, whole.indices.map((i) => MANY_TITLES[i]));
+    const scores = Object.fromEntries(whole.indices.map((index, i) => [index, whole.scores[i]]));
+    assert.deepEqual(whole.indices, [...MANY_TITLES.keys()].sort((a, b) => scores[b] - scores[a] || a - b));
+    const first = MANY_TITLES.length - 100;
+    const last = await client.rank({query: 'edit photos', titles: MANY_TITLES.slice(first)});
+    assert.deepEqual(last.scores, last.indices.map((i) => scores[first + i]));
+    const best = await client.rank({query: 'edit photos', titles: MANY_TITLES, topK: 5});
+    assert.deepEqual(best.indices, whole.indices.slice(0, 5));
   },
 
-  async 'streamed vectors give the scores of Rank'({ranking, embedding}) {
-    const [query] = await vectors(embedding, 'SIDE_QUERY', ['edit photos']);
-    const titles = await vectors(embedding, 'SIDE_DOCUMENT', TITLES);
-    const response = await rank(ranking, 'edit photos');
-    response.indices.forEach((index, i) => {
-      assert.ok(Math.abs(dot(query, titles[index]) - response.scores[i]) < 1e-5);
+  async 'a stream of queries is answered as each alone'() {
+    const requests = Array.from({length: 50}, (_, i) => ({query: `photo number ${i}`, titles: TITLES}));
+    const answers = await collect(client.rankStream(requests));
+    assert.deepEqual(answers.map(({index}) => index).sort((a, b) => a - b), [...requests.keys()]);
+    const last = answers.find(({index}) => index === 49);
+    assert.deepEqual(last.response.scores, (await client.rank(requests[49])).scores);
+  },
+
+  async 'vectors give the scores of rank in each encoding'() {
+    const response = await client.rank({query: 'edit photos', titles: TITLES});
+    for (const [encoding, tolerance] of [['float32', 1e-5], ['float16', 1e-2], ['int8', 1e-1]]) {
+      const [query] = vectors(await client.embed({texts: ['edit photos'], side: 'query', encoding}));
+      const titles = vectors(await client.embed({texts: TITLES, side: 'document', encoding}));
+      response.indices.forEach((index, i) => assert.ok(Math.abs(dot(query, titles[index]) - response.scores[i]) < tolerance));
+    }
+    const embedded = await client.embed({texts: TITLES, side: 'document'});
+    assert.deepEqual((await client.rank({query: 'edit photos', vectors: embedded.vectors})).indices, response.indices);
+  },
+
+  async 'streamed vectors are those of embed'() {
+    const whole = await client.embed({texts: MANY_TITLES, side: 'document'});
+    const parts = await collect(client.embedStream(MANY_TITLES, {side: 'document'}));
+    assert.deepEqual(parts.map(({firstText}) => firstText), parts.map((_, i) => 1_000 * i));
+    assert.ok(Buffer.concat(parts.map((part) => part.vectors)).equals(whole.vectors));
+  },
+
+  async 'documents are put, found and deleted'() {
+    const documents = MANY_TITLES.map((title, i) => ({documentId: `d${i}`, title}));
+    documents.push({id: 7, title: 'numbered'}, {title: 'no key'});
+    const result = await writer.put(documents);
+    assert.equal(result.numCreated + result.numReplaced, MANY_TITLES.length + 1);
+    assert.deepEqual(result.problems.map(({index}) => index), [MANY_TITLES.length + 1]);
+    const {hits: [hit]} = await client.search({query: 'photo editor number 0', topK: 1});
+    assert.deepEqual([hit.documentId, hit.title], ['d0', MANY_TITLES[0]]);
+    const found = await client.get(['d1', 7, 'none', 8n]);
+    assert.deepEqual(found.map((document) => document?.title), [MANY_TITLES[1], 'numbered', undefined, undefined]);
+    assert.equal((await client.explain({query: 'photo', documentId: 'd0'})).title, MANY_TITLES[0]);
+    const keys = [7, 'none', ...MANY_TITLES.keys()].map((key) => typeof key === 'number' && key !== 7 ? `d${key}` : key);
+    assert.equal(await writer.delete([...keys, 'd7']), MANY_TITLES.length + 1);
+    assert.ok((await client.get(keys)).every((document) => document === null));
+  },
+
+  async 'a response over the 4 MB of gRPC arrives'() {
+    const titles = MANY_TITLES.slice(0, maxTexts).map((title) => title + ' '.repeat(500));
+    const response = await client.rank({query: 'edit photos', titles, withTitles: true});
+    assert.ok(response.titles.join('').length > 5e6);
+  },
+
+  async 'models and limits are listed'() {
+    const model = await client.getModel();
+    assert.ok((await client.listModels()).some(({name, version}) => name === model.name && version === model.version));
+    assert.equal((await client.getLimits()).maxTextsPerRequest, Number(maxTexts));
+  },
+
+  async 'an error has the code, the message and the reason'() {
+    const thief = new SemrankClient(address, {tlsCa, apiKey: 'stolen'});
+    await assert.rejects(thief.rank({query: 'q', titles: TITLES}), {codeName: 'UNAUTHENTICATED', reason: 'UNKNOWN_KEY'});
+    thief.close();
+    await assert.rejects(client.put([{id: 1, title: 't'}]), {reason: 'ROLE_REQUIRED'});
+    const [{index, error}] = await collect(client.rankStream([{query: 'q', titles: Array(Number(maxTexts) + 1).fill('t')}]));
+    assert.deepEqual([index, error.reason], [0, 'TOO_MANY_TEXTS']);
+    await assert.rejects(client.rank({query: '', titles: TITLES}), (failed) =>
+      failed instanceof SemrankError && failed.message.startsWith(`${address}: query: `));
+    await assert.rejects(client.embed({texts: [...MANY_TITLES.slice(0, Number(maxTexts) + 20), 'x'.repeat(1e5)], side: 'document'}),
+        {message: new RegExp(`texts\\[20\\].*counted from number ${maxTexts}`)});
+    await assert.rejects(client.rank({query: 'q', title: 't'}), new RangeError("rank: no field 'title'"));
+  },
+};
+
+// Runs `use` with a client of a server that has these handlers.
+async function withFakeServer(handlers, use, options = {}) {
+  const server = new grpc.Server();
+  for (const service of ['RankingService', 'EmbeddingService', 'CatalogService', 'ModelService']) {
+    const definition = definitions[`semrank.v1.${service}`];
+    const ours = Object.fromEntries(Object.entries(handlers).filter(([name]) => name in definition));
+    server.addService(definition, ours);
+  }
+  const port = await new Promise((resolve, reject) => server.bindAsync('127.0.0.1:0', grpc.ServerCredentials.createInsecure(),
+      (error, bound) => error ? reject(error) : resolve(bound)));
+  const fake = new SemrankClient(`127.0.0.1:${port}`, {initialBackoffMs: 10, ...options});
+  try {
+    await use(fake);
+  } finally {
+    fake.close();
+    server.forceShutdown();
+  }
+}
+
+const unavailable = {code: grpc.status.UNAVAILABLE, details: 'restarting'};
+const limits = (_, done) => done(null, {limits: {maxTextsPerRequest: 2}});
+
+const withFakes = {
+  async 'a rejected call is repeated after the pushback'() {
+    let attempts = 0;
+    const Rank = (_, done) => {
+      const metadata = new grpc.Metadata();
+      metadata.set('grpc-retry-pushback-ms', '10');
+      if (++attempts % 3 !== 0) done({code: grpc.status.RESOURCE_EXHAUSTED, details: 'busy', metadata});
+      else done(null, {indices: [0], scores: [1]});
+    };
+    const request = {query: 'q', titles: ['t']};
+    await withFakeServer({Rank}, async (fake) => assert.deepEqual((await fake.rank(request)).indices, [0]));
+    assert.equal(attempts, 3);
+    await withFakeServer({Rank}, (fake) => assert.rejects(fake.rank(request), /busy \(tried 2 times\)$/), {maxAttempts: 2});
+  },
+
+  async 'a failure without pushback is not repeated'() {
+    let attempts = 0;
+    const Rank = (_, done) => {
+      ++attempts;
+      done({code: grpc.status.RESOURCE_EXHAUSTED, details: 'full'});
+    };
+    await withFakeServer({Rank}, (fake) => assert.rejects(fake.rank({query: 'q', titles: ['t']}), /full$/));
+    assert.equal(attempts, 1);
+  },
+
+  async 'broken streams continue with what has no response'() {
+    const received = [];
+    // Breaks the stream at its third message.
+    const handler = (answer) => (stream) => {
+      let number = 0;
+      stream.on('data', (request) => {
+        if (number === 2) stream.emit('error', unavailable);
+        if (number++ < 2) stream.write(answer(request, number - 1));
+      });
+      stream.on('end', () => number <= 2 && stream.end());
+    };
+    const PutDocumentsStream = handler(({documents}) => {
+      received.push(...documents.map(({id}) => Number(id)));
+      return {numCreated: documents.length};
+    });
+    const EmbedTextsStream = handler(({texts, model}, number) => {
+      if (number === 0) received.push(Number(model.version));
+      return {firstText: 2 * number, numTexts: texts.length, embeddingDim: 1, vectors: Buffer.alloc(4 * texts.length),
+              encoding: 'VECTOR_ENCODING_FLOAT32', model: {name: 'm', version: 5}};
+    });
+    await withFakeServer({PutDocumentsStream, EmbedTextsStream, GetLimits: limits}, async (fake) => {
+      const documents = Array.from({length: 9}, (_, id) => ({id, title: 't'}));
+      assert.equal((await fake.put(documents)).numCreated, 9);
+      assert.deepEqual(received, [...documents.keys()]);
+      received.length = 0;
+      const parts = await collect(fake.embedStream(Array(9).fill('t'), {side: 'query'}));
+      assert.deepEqual(parts.map(({firstText}) => firstText), [0, 2, 4, 6, 8]);
+      assert.deepEqual(received, [0, 5, 5]);  // the version of the first response
     });
   },
 
-  async 'a wrong key is UNAUTHENTICATED'() {
-    const client = new semrank.v1.RankingService(address, credentials('stolen'));
-    await assert.rejects(rank(client, 'q'), {code: grpc.status.UNAUTHENTICATED});
-    client.close();
+  async 'a response that contradicts the request is refused'() {
+    const Rank = (_, done) => done(null, {indices: [9], scores: [1]});
+    await withFakeServer({Rank}, (fake) => assert.rejects(fake.rank({query: 'q', titles: ['t']}),
+        /invalid response from the server: a candidate number is 9, of candidates 1/));
   },
 
-  async 'over a limit is INVALID_ARGUMENT, which names it'({ranking}) {
-    await assert.rejects(rank(ranking, 'q', Array(10_001).fill('title')),
-        {code: grpc.status.INVALID_ARGUMENT, details: /10001 .*limit of 10000/});
+  async 'a bad option is named with its value'() {
+    for (const bad of ['localhost', 'localhost:0', '::1:50051', 'http://a:80', ':50051']) {
+      assert.throws(() => new SemrankClient(bad), {message: new RegExp(`^server address '${bad}': `)});
+    }
+    assert.throws(() => new SemrankClient('a:1', {maxAttempts: 0}), /maxAttempts 0: must be at least 1/);
+    const nowhere = new SemrankClient('127.0.0.1:1', {maxAttempts: 2, initialBackoffMs: 10});
+    await assert.rejects(nowhere.getLimits(), /^SemrankError: cannot reach 127\.0\.0\.1:1: .*tried 2 times/);
+    nowhere.close();
   },
 };
 
 async function main() {
-  const clients = {
-    ranking: new semrank.v1.RankingService(address, credentials(key)),
-    embedding: new semrank.v1.EmbeddingService(address, credentials(key)),
-  };
-  for (const [name, check] of Object.entries(checks)) {
-    await check(clients);
+  for (const [name, check] of Object.entries({...withRealServer, ...withFakes})) {
+    await check().catch((error) => { throw new Error(name, {cause: error}); });
     console.log(`ok: ${name}`);
   }
-  clients.ranking.close();
-  clients.embedding.close();
+  client.close();
+  writer.close();
 }
 
 main().catch((error) => {
   console.error(error);
-  process.exitCode = 1;
+  process.exit(1);
 });
