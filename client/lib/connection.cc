@@ -7,7 +7,9 @@
 #include <climits>
 #include <optional>
 #include <string>
+#include <string_view>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "client/lib/client_status.h"
@@ -57,6 +59,19 @@ std::optional<std::string> Pushback(const grpc::ClientContext& context) {
   const auto found = trailers.find("grpc-retry-pushback-ms");
   if (found == trailers.end()) return std::nullopt;
   return std::string(found->second.data(), found->second.size());
+}
+
+// What it usually means when one side speaks TLS and the other does not; gRPC
+// says no more than that the connection failed.
+std::string_view TlsHint(const std::string& error, bool uses_tls) {
+  if (uses_tls && absl::StrContains(error, "wrong version number")) {
+    return " (the server does not speak TLS there: connect without it)";
+  }
+  if (!uses_tls && absl::StrContains(error, "Socket closed")) {
+    return " (it closed the connection at once: a server that speaks TLS does "
+           "so, connect with TLS)";
+  }
+  return "";
 }
 
 }  // namespace
@@ -119,7 +134,8 @@ absl::Status Connection::Describe(const grpc::Status& failed,
   const bool from_server = GetErrorInfo(result).has_value();
   if (!from_server && absl::IsUnavailable(result)) {
     result = absl::UnavailableError(absl::StrFormat(
-        "cannot reach %s: %s", options_.address, failed.error_message()));
+        "cannot reach %s: %s%s", options_.address, failed.error_message(),
+        TlsHint(failed.error_message(), !options_.credentials.tls_ca.empty())));
   }
   if (!from_server && absl::IsDeadlineExceeded(result)) {
     // A user wants to know which of two problems it is: a server that is slow,

@@ -43,8 +43,12 @@ void LogGrpc(gpr_log_func_args* args) {
   std::int64_t num_dropped = 0;
   if (!throttle.Allow(absl::Now(), num_dropped)) return;
   const bool is_error = args->severity == GPR_LOG_SEVERITY_ERROR;
-  spdlog::log(is_error ? spdlog::level::warn : spdlog::level::debug, "gRPC: {}",
-              args->message);
+  const bool no_tls =
+      std::string_view(args->message).find("wrong version number") !=
+      std::string_view::npos;
+  spdlog::log(is_error ? spdlog::level::warn : spdlog::level::debug,
+              "gRPC: {}{}", args->message,
+              no_tls ? " (a client that does not speak TLS)" : "");
   if (num_dropped > 0) {
     spdlog::warn("{} such lines were dropped before", num_dropped);
   }

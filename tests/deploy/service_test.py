@@ -102,6 +102,21 @@ class ServiceTest(unittest.TestCase):
             line = self.wait_for(server, "request")
             self.assertEqual((line["method"], line["code"], line["traceparent"]), ("POST /v1/rank", code, TRACE))
 
+    def test_a_side_without_tls_is_told_that_the_other_has_it(self):
+        openssl = ["openssl", "req", "-x509", "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1",
+                   "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+        subprocess.run([*openssl, "-keyout", self.folder / "key.pem", "-out", self.folder / "cert.pem"], check=True, capture_output=True)
+        tls = [f"--tls_cert={self.folder}/cert.pem", f"--tls_key={self.folder}/key.pem"]
+        for server_flags, client_flags, hint in (([], [f"--tls_ca={self.folder}/cert.pem"], "the server does not speak TLS there"),
+                                                 (tls, [], "connect with TLS")):
+            server = self.start(f"--model_dir={MODEL}", *server_flags)
+            address = re.search(r"grpc=(\S+)", self.wait_for(server, "ready: ")["message"])[1]
+            done = subprocess.run([BINARIES / "semrank", f"--address={address}", *client_flags, "--max_attempts=1", "health"],
+                                  capture_output=True, text=True)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(hint, done.stderr)
+        self.assertIn("a client that does not speak TLS", self.wait_for(server, "gRPC: Handshake failed")["message"])
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])
