@@ -1,5 +1,5 @@
 # find_package(semrank): the client library, its protos, and how they are found.
-# `cmake --install` has two components: client and programs.
+# `cmake --install` has three components: client, programs and training.
 include(CMakePackageConfigHelpers)
 
 install_semrank_library(semrank_base_files model/base/mutex.h)

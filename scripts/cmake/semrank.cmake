@@ -71,16 +71,20 @@ function(install_semrank_library name)
   endforeach()
 endfunction()
 
-# add_semrank_program(NAME semrank-train SRCS train_main.cc DEPS semrank_train_run):
-# built into bin/ and installed. SRCS as add_semrank_library's.
+# add_semrank_program(NAME semrank-train SRCS train_main.cc DEPS semrank_train_run
+# COMPONENT training): built into bin/ and installed, with component programs if
+# none is given. SRCS as add_semrank_library's.
 function(add_semrank_program)
-  cmake_parse_arguments(ARG "" "NAME" "SRCS;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "" "NAME;COMPONENT" "SRCS;DEPS" ${ARGN})
+  if(NOT ARG_COMPONENT)
+    set(ARG_COMPONENT programs)
+  endif()
   if(NOT ARG_SRCS)
     semrank_sources(ARG_SRCS)
   endif()
   add_executable(${ARG_NAME} ${ARG_SRCS})
   target_link_libraries(${ARG_NAME} PRIVATE ${ARG_DEPS} semrank_flags)
-  install(TARGETS ${ARG_NAME} RUNTIME COMPONENT programs DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS ${ARG_NAME} RUNTIME COMPONENT ${ARG_COMPONENT} DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 
 # semrank_test_options(TARGET): what every test program is compiled with, which
