@@ -7,6 +7,7 @@ usage: metrics_test.py PROJECT_DIR BINARY_DIR
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -83,6 +84,7 @@ class MetricsTest(unittest.TestCase):
             config = config.replace("127.0.0.1:8080", self.http).replace("15s", "1s")
             path = pathlib.Path(folder) / "prometheus.yml"
             path.write_text(config)
+            shutil.copy(PROJECT / "deploy/prometheus/rules.yml", folder)
             subprocess.run(["promtool", "check", "config", path], check=True, stdout=subprocess.DEVNULL)
             prometheus = subprocess.Popen(
                 ["prometheus", f"--config.file={path}", f"--storage.tsdb.path={folder}/data", "--web.listen-address=127.0.0.1:0"],
@@ -91,6 +93,7 @@ class MetricsTest(unittest.TestCase):
                 address = wait_for_line(prometheus.stderr, r"Listening on.* address=(127\.0\.0\.1:[1-9]\d*)")
                 self.wait_for_value(address, 'up{job="semrank"}', "1")
                 self.wait_for_value(address, 'grpc_server_handled_total{grpc_type="http",grpc_method="Rank",grpc_code="OK"}', "1")
+                self.wait_for_value(address, "job:semrank_calls:rate5m >= bool 0", "1")
             finally:
                 prometheus.terminate()
                 prometheus.wait()

@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""Alerts, dashboard and compose file against a real server: every metric, label
+and value that they name exists, every alert has a case in rules_test.yml.
+
+usage: monitoring_test.py PROJECT_DIR BINARY_DIR
+"""
+import json
+import pathlib
+import re
+import shutil
+import ssl
+import subprocess
+import sys
+import tempfile
+import unittest
+import urllib.request
+
+import yaml
+
+PROJECT, BINARIES = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
+PROMETHEUS, COMPOSE = PROJECT / "deploy/prometheus", PROJECT / "deploy/compose"
+MODEL = PROJECT / "tests/testdata/reference_model/dssm"
+METRIC = re.compile(r"\b(?:semrank|grpc_server|process)_\w+(?:\{[^}]*\})?")
+MATCHER = re.compile(r'(\w+)\s*(!?=~?)\s*"([^"]*)"')
+# Added by the scrape, or by Grafana.
+OF_PROMETHEUS = {"job", "instance"}
+
+
+def expressions() -> list[str]:
+    rules = yaml.safe_load((PROMETHEUS / "rules.yml").read_text())
+    found = [rule["expr"] for group in rules["groups"] for rule in group["rules"]]
+    dashboard = json.loads((PROJECT / "deploy/grafana/semrank.json").read_text())
+    found += [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
+    found += [note["expr"] for note in dashboard["annotations"]["list"]]
+    # What recording rules make is no metric of the server.
+    return [re.sub(r"\bjob\w*:[\w:]+", "", expression) for expression in found]
+
+
+class MonitoringTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls.temporary.name)
+        subprocess.run(["openssl", "req", "-x509", "-days", "20", "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1",
+                        "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", cls.folder / "key.pem",
+                        "-out", cls.folder / "cert.pem"], check=True, capture_output=True)
+        cls.server = subprocess.Popen(
+            [BINARIES / "semrank-server", f"--model_dir={MODEL}", f"--store=rocksdb:{cls.folder}/store",
+             f"--tls_cert={cls.folder}/cert.pem", f"--tls_key={cls.folder}/key.pem", "--listen_address=127.0.0.1:0",
+             "--http_address=127.0.0.1:0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        http = re.search(r" http=(\S+)", cls.server.stdout.readline())[1]
+        trust = ssl.create_default_context(cafile=cls.folder / "cert.pem")
+        with urllib.request.urlopen(f"https://{http}/metrics", context=trust) as answer:
+            cls.metrics = answer.read().decode()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.terminate()
+        cls.server.wait()
+        cls.server.stdout.close()
+        cls.temporary.cleanup()
+
+    def samples(self, name: str) -> list[dict[str, str]]:
+        """The labels of each sample of a metric."""
+        lines = re.findall(rf"(?m)^{name}(?:\{{(.*)\}})? [^ ]+$", self.metrics)
+        return [dict(re.findall(r'(\w+)="([^"]*)"', labels)) for labels in lines]
+
+    def test_every_metric_label_and_value_exists(self):
+        checked = set()
+        for selector in (found for expression in expressions() for found in METRIC.findall(expression)):
+            name = selector.split("{")[0]
+            samples = self.samples(name)
+            self.assertTrue(samples, f"no metric {name}")
+            checked.add(name)
+            for label, operator, value in MATCHER.findall(selector):
+                if label in OF_PROMETHEUS:
+                    continue
+                for word in value.split("|") if "~" in operator else [value]:
+                    self.assertIn(word, {sample.get(label) for sample in samples}, f"{name}{{{label}}}")
+        self.assertGreater(len(checked), 25)
+
+    def test_the_certificates_end_is_a_metric(self):
+        end = subprocess.run(["openssl", "x509", "-in", self.folder / "cert.pem", "-noout", "-enddate", "-dateopt", "iso_8601"],
+                             check=True, capture_output=True, text=True).stdout.strip().removeprefix("notAfter=")
+        seconds = subprocess.run(["date", "-d", end, "+%s"], check=True, capture_output=True, text=True).stdout.strip()
+        value = re.search(r"(?m)^semrank_tls_certificate_expiry_timestamp_seconds (\S+)$", self.metrics)[1]
+        self.assertEqual(float(value), float(seconds))
+
+    def test_every_alert_has_a_case_and_all_cases_pass(self):
+        rules = yaml.safe_load((PROMETHEUS / "rules.yml").read_text())
+        cases = yaml.safe_load((PROMETHEUS / "rules_test.yml").read_text())
+        fired = {case["alertname"] for test in cases["tests"] for case in test.get("alert_rule_test", []) if case["exp_alerts"]}
+        self.assertEqual({rule["alert"] for group in rules["groups"] for rule in group["rules"] if "alert" in rule}, fired)
+        if shutil.which("promtool"):
+            done = subprocess.run(["promtool", "test", "rules", PROMETHEUS / "rules_test.yml"], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_alerts_are_explained_to_operators(self):
+        rules = yaml.safe_load((PROMETHEUS / "rules.yml").read_text())
+        guide = (PROJECT / "deploy/README.md").read_text()
+        for rule in (rule for group in rules["groups"] for rule in group["rules"] if "alert" in rule):
+            self.assertTrue(f"`{rule['alert']}`" in guide, rule["alert"])
+
+    def test_compose_mounts_what_exists_and_the_server_takes_its_flags(self):
+        compose = yaml.safe_load((COMPOSE / "compose.yaml").read_text())
+        services = compose["services"]
+        for service in services.values():
+            for volume in service.get("volumes", []):
+                source = volume.split(":")[0]
+                if source.startswith("."):
+                    self.assertTrue((COMPOSE / source).exists(), source)
+                elif not source.startswith("$"):
+                    self.assertIn(source, compose["volumes"])
+        server = services["semrank"]
+        flags = [flag.replace("/models/${SEMRANK_MODEL:-default}", str(MODEL)) for flag in server["command"]]
+        subprocess.run([BINARIES / "semrank-server", *flags, "--check_config"], check=True, capture_output=True)
+        dockerfile = (PROJECT / "Dockerfile").read_text()
+        published = {port.split(":")[-1] for port in server["ports"]}
+        self.assertEqual(published, set(re.search(r"(?m)^EXPOSE (.*)$", dockerfile)[1].split()))
+        scraped = yaml.safe_load((COMPOSE / "prometheus.yml").read_text())["scrape_configs"][0]["static_configs"][0]["targets"]
+        self.assertEqual(scraped, ["semrank:8080"])
+        source = yaml.safe_load((COMPOSE / "grafana/datasource.yml").read_text())["datasources"][0]
+        self.assertEqual(source["url"], "http://prometheus:9090")
+        if shutil.which("promtool"):
+            shutil.copy(COMPOSE / "prometheus.yml", self.folder)
+            shutil.copy(PROMETHEUS / "rules.yml", self.folder)
+            subprocess.run(["promtool", "check", "config", self.folder / "prometheus.yml"], check=True, capture_output=True)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
