@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+"""The Helm chart, rendered by Go's template engine: its objects are what
+Kubernetes knows, and its flags, ports and probes are what the programs have.
+
+usage: chart_test.py PROJECT_DIR BINARY_DIR
+
+Exit code 77 (skipped) without go (package golang-go) or build/node_deploy
+(scripts/install_node_modules.sh).
+"""
+import copy
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import yaml
+
+PROJECT, BINARIES = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
+CHART = PROJECT / "deploy/helm/semrank"
+MODULES = PROJECT / "build/node_deploy"
+MODEL = PROJECT / "tests/testdata/reference_model/dssm"
+
+# What the chart can do, in few renderings.
+PLAIN = {"model": {"claim": "models"}}
+FULL = {
+    "model": {"init": {"image": "models:7", "command": ["cp", "-r", "/model/default", "/models/"]}},
+    "apiKeys": {"lines": ["read " + "0" * 64]},
+    "tls": {"existingSecret": "certificate", "clientCa": True},
+    "store": {"existingSecret": "store"},
+    "flags": {"enable_admin_rpcs": "true", "max_connections": "1000"},
+    "autoscaling": {"enabled": True, "inflightTexts": 20000},
+    "serviceMonitor": {"enabled": True, "labels": {"release": "prometheus"}},
+    "embedJob": {"enabled": True, "parts": 2, "claim": "data"},
+}
+
+
+def merge(base: dict, over: dict) -> dict:
+    """As Helm lays values over those of the chart."""
+    merged = copy.deepcopy(base)
+    for name, value in over.items():
+        both = isinstance(value, dict) and isinstance(merged.get(name), dict)
+        merged[name] = merge(merged[name], value) if both else value
+    return merged
+
+
+class ChartTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls.temporary.name)
+        cls.renderer = cls.folder / "render_chart"
+        subprocess.run(["go", "build", "-o", cls.renderer, PROJECT / "tests/deploy/render_chart.go"], check=True,
+                       env={**os.environ, "GO111MODULE": "off", "GOFLAGS": "", "GOCACHE": os.environ.get("GOCACHE", f"{cls.folder}/cache")})
+        shutil.copytree(MODEL, cls.folder / "models/default")
+        subprocess.run(["openssl", "req", "-x509", "-days", "2", "-subj", "/CN=localhost", "-newkey", "ec", "-pkeyopt",
+                        "ec_paramgen_curve:P-256", "-nodes", "-keyout", cls.folder / "tls.key", "-out", cls.folder / "tls.crt"],
+                       check=True, capture_output=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+    def render(self, values: dict) -> subprocess.CompletedProcess:
+        chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
+        context = {"Values": merge(yaml.safe_load((CHART / "values.yaml").read_text()), values),
+                   "Release": {"Name": "shop", "Service": "Helm"},
+                   "Chart": {"Name": chart["name"], "Version": chart["version"], "AppVersion": chart["appVersion"]}}
+        return subprocess.run([self.renderer, CHART], input=json.dumps(context), capture_output=True, text=True)
+
+    def objects(self, values: dict) -> dict[tuple[str, str], dict]:
+        """By kind and name."""
+        done = self.render(values)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        documents = [document for document in yaml.safe_load_all(done.stdout) if document]
+        return {(document["kind"], document["metadata"]["name"]): document for document in documents}
+
+    def here(self, argument: str) -> str:
+        """An argument of a container with the paths of this test in place of mounts."""
+        for there, path in (("/models", "models"), ("/secrets/tls/tls.crt", "tls.crt"), ("/secrets/tls/tls.key", "tls.key"),
+                            ("/secrets/tls/ca.crt", "tls.crt"), ("/secrets/keys/keys", "keys"), ("/data", "data")):
+            argument = argument.replace(there, f"{self.folder}/{path}")
+        return argument
+
+    def test_kubernetes_knows_every_field(self):
+        objects = [*self.objects(PLAIN).values(), *self.objects(FULL).values()]
+        kinds = {thing["kind"] for thing in objects}
+        self.assertEqual(kinds, {"Deployment", "Service", "PodDisruptionBudget", "NetworkPolicy", "HorizontalPodAutoscaler",
+                                 "ServiceMonitor", "Secret", "Job", "Pod"})
+        work = self.folder / "node"
+        work.mkdir(exist_ok=True)
+        if not (work / "node_modules").exists():
+            (work / "node_modules").symlink_to(MODULES / "node_modules")
+            shutil.copy(MODULES / "package.json", work)
+        (work / "objects.json").write_text(json.dumps(objects))
+        check = subprocess.run(["node", PROJECT / "tests/deploy/kubernetes/check_objects.mjs"], cwd=work,
+                               capture_output=True, text=True)
+        self.assertEqual(check.returncode, 0, check.stdout + check.stderr)
+        # The check itself sees a misspelt field.
+        objects[0]["metadata"]["lables"] = {}
+        (work / "objects.json").write_text(json.dumps(objects))
+        self.assertEqual(subprocess.run(["node", PROJECT / "tests/deploy/kubernetes/check_objects.mjs"], cwd=work,
+                                        capture_output=True).returncode, 1)
+
+    def test_a_chart_without_a_model_says_what_to_set(self):
+        done = self.render({})
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("set model.claim or model.init", done.stderr)
+
+    def test_the_server_takes_the_flags_and_listens_where_ports_and_probes_say(self):
+        (self.folder / "keys").write_text(FULL["apiKeys"]["lines"][0] + "\n")
+        for values in (PLAIN, FULL):
+            pod = self.objects(values)["Deployment", "shop-semrank"]["spec"]["template"]["spec"]
+            server = pod["containers"][0]
+            arguments = [self.here(argument) for argument in server["args"]]
+            printed = subprocess.run([BINARIES / "semrank-server", *arguments, "--check_config"], capture_output=True, text=True)
+            self.assertEqual(printed.returncode, 0, printed.stderr)
+            config = dict(line.split("=", 1) for line in printed.stdout.splitlines())
+            ports = {port["name"]: port["containerPort"] for port in server["ports"]}
+            for flag, name in (("listen_address", "grpc"), ("http_address", "http"), ("health_address", "health")):
+                self.assertEqual(config[flag], f"0.0.0.0:{ports[name]}")
+            for probe in ("startupProbe", "readinessProbe"):
+                self.assertEqual(server[probe]["grpc"]["port"], ports["health"])
+            self.assertEqual(server["livenessProbe"]["httpGet"]["port"], "http")
+            self.assertEqual(server["livenessProbe"]["httpGet"]["scheme"] == "HTTPS", "tls_cert=" in printed.stdout and config["tls_cert"] != "")
+            seconds = sum(int(config[flag].rstrip("s")) for flag in ("drain_delay", "drain_timeout"))
+            # The server's own watchdogs end a stop 15 s after that.
+            self.assertGreaterEqual(pod["terminationGracePeriodSeconds"], seconds + 15)
+
+    def test_every_mount_has_its_volume_and_every_service_finds_the_pods(self):
+        for values in (PLAIN, FULL):
+            objects = self.objects(values)
+            pods = [thing["spec"]["template"] for (kind, _), thing in objects.items() if kind in ("Deployment", "Job")]
+            for pod in pods:
+                volumes = {volume["name"] for volume in pod["spec"]["volumes"]}
+                for container in pod["spec"]["containers"] + pod["spec"].get("initContainers", []):
+                    self.assertLessEqual({mount["name"] for mount in container["volumeMounts"]}, volumes)
+                    self.assertTrue(container["securityContext"]["readOnlyRootFilesystem"])
+            labels = objects["Deployment", "shop-semrank"]["spec"]["template"]["metadata"]["labels"].items()
+            for (kind, name), thing in objects.items():
+                selector = {"Service": lambda: thing["spec"]["selector"],
+                            "PodDisruptionBudget": lambda: thing["spec"]["selector"]["matchLabels"],
+                            "NetworkPolicy": lambda: thing["spec"]["podSelector"]["matchLabels"]}.get(kind)
+                if selector:
+                    self.assertLessEqual(selector().items(), labels, name)
+
+    def test_the_pods_of_the_job_embed_all_lines_between_them(self):
+        (self.folder / "data").mkdir(exist_ok=True)
+        subprocess.run(["sh", "-c", f"seq 5 | awk '{{print $1 \"\\ttitle \" $1}}' | gzip > {self.folder}/data/docs.tsv.gz"], check=True)
+        job = self.objects(FULL)["Job", "shop-semrank-embed"]["spec"]
+        self.assertEqual((job["completionMode"], job["completions"]), ("Indexed", 2))
+        embed = job["template"]["spec"]["containers"][0]
+        for index in range(job["completions"]):
+            subprocess.run([*embed["command"], *map(self.here, embed["args"])], check=True, capture_output=True,
+                           env={"PATH": f"{BINARIES}:{os.environ['PATH']}", "JOB_COMPLETION_INDEX": str(index)})
+        ids = sorted(line for path in self.folder.glob("data/*.ids") for line in path.read_text().split())
+        self.assertEqual(ids, ["1", "2", "3", "4", "5"])
+
+
+if __name__ == "__main__":
+    if not shutil.which("go") or not shutil.which("node") or not (MODULES / "node_modules").is_dir():
+        print("skipped: needs go (package golang-go) and scripts/install_node_modules.sh")
+        sys.exit(77)
+    unittest.main(argv=sys.argv[:1])
