@@ -6,6 +6,7 @@
 #   scripts/install_packages.sh node           for the test of a client in Node
 #   scripts/install_packages.sh build demo     for the quickstart
 #   scripts/install_packages.sh check          the linters and clang of CI
+#   scripts/install_packages.sh build deploy   to make Debian packages and try them
 #   scripts/install_packages.sh build peers    to measure against PyTorch and FAISS
 #
 # Says what it installs; installs nothing that is there already. Uses sudo
@@ -21,15 +22,16 @@ build=(g++ cmake ninja-build ccache pkg-config
 demo=(python3 curl)
 test=(libgtest-dev libgmock-dev libbenchmark-dev python3 python3-grpcio python3-protobuf
   python3-numpy python3-faiss python3-build python3-pip python3-setuptools python3-venv python3-wheel
-  wamerican curl gzip openssl prometheus redis-server zstd chromium)
+  python3-yaml golang-go bash-completion groff-base wamerican curl gzip openssl prometheus redis-server zstd chromium)
 # Debian's npm cannot stand beside a Node from elsewhere, which is as good.
 node=()
 command -v node >/dev/null && command -v npm >/dev/null || node=(nodejs npm)
 check=(clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev git)
 
+deploy=(dpkg-dev file python3 lintian debootstrap systemd-container)
 peers=(python3 python3-numpy python3-torch wamerican libfaiss-dev liblapack-dev)
 
-usage() { sed -n '2,12s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '2,13s/^# \{0,1\}//p' "$0"; }
 
 wanted=()
 for group in "$@"; do
@@ -39,6 +41,7 @@ for group in "$@"; do
     test) wanted+=("${test[@]}") ;;
     node) wanted+=(${node[@]+"${node[@]}"}) ;;
     check) wanted+=("${check[@]}") ;;
+    deploy) wanted+=("${deploy[@]}") ;;
     peers) wanted+=("${peers[@]}") ;;
     -h | --help) usage; exit 0 ;;
     *) echo "install_packages.sh: unknown group '$group'" >&2; usage >&2; exit 2 ;;
