@@ -14,11 +14,11 @@
 #include "model/base/status_macros.h"
 #include "model/cli/exit_code.h"
 #include "model/cli/progress.h"
+#include "model/eval/collection/pair_reader.h"
 #include "model/format/model_config.h"
 #include "model/text/vocabulary_builder.h"
 #include "model/text/word_sequences.h"
 #include "model/train/data/memory_budget.h"
-#include "model/train/data/pair_reader.h"
 #include "model/train/data/title_sample.h"
 #include "model/train/data/training_features.h"
 

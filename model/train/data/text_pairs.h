@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "model/base/bad_lines.h"
-#include "model/train/data/pair_reader.h"
+#include "model/eval/collection/pair_reader.h"
 #include "model/train/data/text_table.h"
 #include "model/train/options/train_options.h"
 

@@ -1,4 +1,4 @@
-#include "model/train/data/pair_reader.h"
+#include "model/eval/collection/pair_reader.h"
 
 #include <charconv>
 #include <string_view>
