@@ -8,6 +8,7 @@
 #   scripts/install_packages.sh check          the linters and clang of CI
 #   scripts/install_packages.sh build deploy   to make Debian packages and try them
 #   scripts/install_packages.sh build peers    to measure against PyTorch and FAISS
+#   scripts/install_packages.sh baselines      for the papers' baselines in Python
 #
 # Says what it installs; installs nothing that is there already. Uses sudo
 # when not root.
@@ -31,7 +32,9 @@ check=(clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev git)
 deploy=(dpkg-dev file python3 lintian debootstrap systemd-container)
 peers=(python3 python3-numpy python3-torch wamerican libfaiss-dev liblapack-dev)
 
-usage() { sed -n '2,13s/^# \{0,1\}//p' "$0"; }
+baselines=(python3 python3-numpy python3-scipy python3-torch)
+
+usage() { sed -n '2,14s/^# \{0,1\}//p' "$0"; }
 
 wanted=()
 for group in "$@"; do
@@ -43,6 +46,7 @@ for group in "$@"; do
     check) wanted+=("${check[@]}") ;;
     deploy) wanted+=("${deploy[@]}") ;;
     peers) wanted+=("${peers[@]}") ;;
+    baselines) wanted+=("${baselines[@]}") ;;
     -h | --help) usage; exit 0 ;;
     *) echo "install_packages.sh: unknown group '$group'" >&2; usage >&2; exit 2 ;;
   esac
