@@ -107,7 +107,10 @@ v1::RankRequest RankChunk(const v1::RankRequest& request,
   chunk.set_with_titles(request.with_titles());
   chunk.set_parts(request.parts());
   chunk.set_with_parts(request.with_parts());
-  Room room(limits, kCommonBytes + StringBytes(request.query()));
+  if (request.has_filter()) *chunk.mutable_filter() = request.filter();
+  chunk.set_name_match(request.name_match());
+  Room room(limits,
+            kCommonBytes + static_cast<std::int64_t>(chunk.ByteSizeLong()));
   const auto id_bytes = [](std::uint64_t) {
     return std::int64_t{sizeof(std::uint64_t)};
   };
@@ -145,6 +148,7 @@ void AddRankChunk(std::int64_t begin, const v1::RankResponse& chunk,
   whole.mutable_semantic_scores()->MergeFrom(chunk.semantic_scores());
   whole.mutable_lexical_scores()->MergeFrom(chunk.lexical_scores());
   whole.mutable_titles()->MergeFrom(chunk.titles());
+  whole.mutable_name_matches()->MergeFrom(chunk.name_matches());
   for (const v1::Problem& problem : chunk.problems()) {
     *whole.add_problems() = problem;
     whole.mutable_problems()->rbegin()->set_index(offset + problem.index());
@@ -161,7 +165,11 @@ void FinishRank(std::uint32_t top_k, v1::RankResponse& whole) {
   std::vector<int> order(whole.scores_size());
   std::iota(order.begin(), order.end(), 0);
   // Stable: chunks were added in order, and each keeps ties in request order.
+  const bool by_name = whole.name_matches_size() > 0;
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+    if (by_name && whole.name_matches(a) != whole.name_matches(b)) {
+      return whole.name_matches(a) > whole.name_matches(b);
+    }
     return whole.scores(a) > whole.scores(b);
   });
   if (top_k > 0 && top_k < order.size()) order.resize(top_k);
@@ -172,6 +180,7 @@ void FinishRank(std::uint32_t top_k, v1::RankResponse& whole) {
     if (!scores->empty()) Reorder(order, *scores);
   }
   if (whole.titles_size() > 0) Reorder(order, *whole.mutable_titles());
+  if (by_name) Reorder(order, *whole.mutable_name_matches());
 }
 
 void AddEmbedChunk(const v1::EmbedTextsResponse& chunk,

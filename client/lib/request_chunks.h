@@ -57,8 +57,8 @@ v1::EmbedTextsRequest EmbedChunk(const v1::EmbedTextsRequest& request,
 // be added in order.
 void AddRankChunk(std::int64_t begin, const v1::RankResponse& chunk,
                   v1::RankResponse& whole);
-// Sorts the merged ranking, best first and ties in request order, and keeps the
-// best top_k (0 = all).
+// Sorts the merged ranking as the server does: candidates that the query names
+// first, then by score, ties in request order. Keeps the best top_k (0 = all).
 void FinishRank(std::uint32_t top_k, v1::RankResponse& whole);
 void AddEmbedChunk(const v1::EmbedTextsResponse& chunk,
                    v1::EmbedTextsResponse& whole);

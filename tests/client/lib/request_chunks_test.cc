@@ -31,7 +31,19 @@ v1::RankRequest MixedRequest() {
   request.set_with_titles(true);
   request.set_parts(v1::PARTS_SEMANTIC);
   request.set_with_parts(true);
+  request.mutable_filter()->add_exclude_tags("dev");
+  request.set_name_match(true);
   return request;
+}
+
+// All fields but the candidates and the model.
+std::string CommonFields(v1::RankRequest request) {
+  request.clear_titles();
+  request.clear_ids();
+  request.clear_document_ids();
+  request.clear_vectors();
+  request.clear_model();
+  return request.DebugString();
 }
 
 std::vector<v1::RankRequest> AllChunks(const v1::RankRequest& request,
@@ -56,12 +68,7 @@ TEST(RankChunkTest, CandidatesKeepTheirOrderAcrossKinds) {
   EXPECT_EQ(chunks[1].vectors(), "AAAABBBB");
   EXPECT_EQ(chunks[2].vectors(), "CCCCDDDDEEEEFFFF");
   for (const v1::RankRequest& chunk : chunks) {
-    EXPECT_EQ(chunk.query(), "q");
-    EXPECT_EQ(chunk.top_k(), 4);
-    EXPECT_EQ(chunk.min_score(), 0.25f);
-    EXPECT_TRUE(chunk.with_titles());
-    EXPECT_EQ(chunk.parts(), v1::PARTS_SEMANTIC);
-    EXPECT_TRUE(chunk.with_parts());
+    EXPECT_EQ(CommonFields(chunk), CommonFields(MixedRequest()));
   }
 }
 
@@ -141,6 +148,19 @@ TEST(AddRankChunkTest, MergedChunksAreSortedAndCutToTopK) {
   EXPECT_EQ(whole.problems(1).index(), 4);
   EXPECT_EQ(whole.cache_hits(), 4);
   EXPECT_EQ(whole.timings().embed_nanos(), 10);
+}
+
+TEST(AddRankChunkTest, CandidatesThatTheQueryNamesStayFirst) {
+  v1::RankResponse whole, chunk = Ranking({{0, 0.25f}, {1, 0.75f}});
+  chunk.add_name_matches(v1::NAME_MATCH_NAME);
+  chunk.add_name_matches(v1::NAME_MATCH_UNSPECIFIED);
+  AddRankChunk(0, chunk, whole);
+  AddRankChunk(2, chunk, whole);
+  FinishRank(3, whole);
+  EXPECT_THAT(whole.indices(), ElementsAre(0, 2, 1));
+  EXPECT_THAT(whole.name_matches(),
+              ElementsAre(v1::NAME_MATCH_NAME, v1::NAME_MATCH_NAME,
+                          v1::NAME_MATCH_UNSPECIFIED));
 }
 
 TEST(AddEmbedChunkTest, VectorsAndScalesFollowEachOther) {
