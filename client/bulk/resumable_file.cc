@@ -24,10 +24,10 @@ std::string PartialName(const std::string& path) { return path + ".partial"; }
 std::string IdsName(const std::string& path) { return path + ".ids"; }
 std::string StateName(const std::string& path) { return path + ".state"; }
 
-absl::Status MustStartOver(const std::string& path, std::string_view why) {
-  return absl::FailedPreconditionError(
-      absl::StrFormat("%s: %s; remove %s to start over", PartialName(path), why,
-                      StateName(path)));
+absl::Status MustStartOver(const std::string& name, std::string_view why,
+                           const std::string& state_name) {
+  return absl::FailedPreconditionError(absl::StrFormat(
+      "%s: %s; remove %s to start over", name, why, state_name));
 }
 
 std::optional<std::int64_t> Count(const Json& object, const char* name) {
@@ -105,8 +105,10 @@ absl::StatusOr<FileDescriptor> OpenPartial(const std::string& path,
   }
   if (static_cast<std::int64_t>(*size_now) < size) {
     return MustStartOver(
-        path, absl::StrFormat("%s has %d bytes, of %d that were written", name,
-                              *size_now, size));
+        PartialName(path),
+        absl::StrFormat("%s has %d bytes, of %d that were written", name,
+                        *size_now, size),
+        StateName(path));
   }
   if (ftruncate(file.get(), size) != 0) {
     return ErrnoStatus(errno, "truncate", name);
@@ -129,17 +131,19 @@ absl::Status CheckReplaceable(const std::string& path) {
       absl::StrFormat("%s: not a regular file", path));
 }
 
-absl::Status CheckIdentity(const std::string& path, const Json& identity,
-                           const Json& before) {
-  for (const auto& [name, value] : identity.items()) {
+absl::Status CheckIdentity(const std::string& name, const Json& identity,
+                           const Json& before, const std::string& state_name) {
+  for (const auto& [key, value] : identity.items()) {
     const std::string now = value.get<std::string>();
-    const auto found = before.find(name);
+    const auto found = before.find(key);
     const std::string then =
         found == before.end() ? "" : found->get<std::string>();
     if (now == then) continue;
     return MustStartOver(
-        path, absl::StrFormat("started with %s %s, which is %s now", name,
-                              then.empty() ? "(none)" : then, now));
+        name,
+        absl::StrFormat("started with %s %s, which is %s now", key,
+                        then.empty() ? "(none)" : then, now),
+        state_name);
   }
   return absl::OkStatus();
 }
@@ -152,17 +156,30 @@ absl::Status Rename(const std::string& path) {
 
 }  // namespace
 
-absl::StatusOr<std::optional<ResumableState>> ReadResumableState(
-    const std::string& path) {
-  const auto text = ReadFile(StateName(path), kMaxStateBytes);
+absl::StatusOr<std::optional<ResumableState>> ReadStateFile(
+    const std::string& name) {
+  const auto text = ReadFile(name, kMaxStateBytes);
   if (absl::IsNotFound(text.status())) return std::nullopt;
   SEMRANK_RETURN_IF_ERROR(text.status());
   std::optional<ResumableState> state = ParseState(*text);
-  if (!state.has_value()) {
-    return MustStartOver(path,
-                         absl::StrFormat("%s is damaged", StateName(path)));
-  }
-  return state;
+  if (state.has_value()) return state;
+  return absl::FailedPreconditionError(
+      absl::StrFormat("%s is damaged; remove it to start over", name));
+}
+
+absl::Status WriteStateFile(const std::string& name,
+                            const ResumableState& state) {
+  return ReplaceFile(name, FormatState(state));
+}
+
+absl::Status CheckStateFile(const std::string& name,
+                            const ResumableState& state, const Json& identity) {
+  return CheckIdentity(name, identity, state.identity, name);
+}
+
+absl::StatusOr<std::optional<ResumableState>> ReadResumableState(
+    const std::string& path) {
+  return ReadStateFile(StateName(path));
 }
 
 absl::StatusOr<std::unique_ptr<ResumableFile>> ResumableFile::Open(
@@ -170,7 +187,8 @@ absl::StatusOr<std::unique_ptr<ResumableFile>> ResumableFile::Open(
     const Json& identity, const std::optional<ResumableState>& state) {
   SEMRANK_RETURN_IF_ERROR(CheckReplaceable(path));
   if (state.has_value()) {
-    SEMRANK_RETURN_IF_ERROR(CheckIdentity(path, identity, state->identity));
+    SEMRANK_RETURN_IF_ERROR(CheckIdentity(PartialName(path), identity,
+                                          state->identity, StateName(path)));
   }
   const ResumableState from =
       state.value_or(ResumableState{.identity = identity});
@@ -204,7 +222,7 @@ absl::Status ResumableFile::Checkpoint(const Json& progress) {
   SEMRANK_RETURN_IF_ERROR(rows_.Sync());
   if (ids_.has_value()) SEMRANK_RETURN_IF_ERROR(ids_->Sync());
   state_.progress = progress;
-  return ReplaceFile(StateName(path_), FormatState(state_));
+  return WriteStateFile(StateName(path_), state_);
 }
 
 absl::Status ResumableFile::Finish(std::string_view header) {

@@ -7,8 +7,7 @@
 //   Crash    at any moment leaves FILE as it was or complete. Bytes after the
 //            last checkpoint are truncated when the file is opened again.
 //   Errors   the system's, with the name; FailedPrecondition if the partial
-//   file
-//            has another identity, is damaged, or is locked by a process.
+//            file has another identity, is damaged, or is locked by a process.
 //   Threads  not thread-safe.
 #ifndef SEMRANK_CLIENT_BULK_RESUMABLE_FILE_H_
 #define SEMRANK_CLIENT_BULK_RESUMABLE_FILE_H_
@@ -39,6 +38,16 @@ struct ResumableState {
 // Nothing if no run reached its first checkpoint.
 absl::StatusOr<std::optional<ResumableState>> ReadResumableState(
     const std::string& path);
+
+// The same in a file of any name, for work that writes no file of its own.
+absl::StatusOr<std::optional<ResumableState>> ReadStateFile(
+    const std::string& name);
+absl::Status WriteStateFile(const std::string& name,
+                            const ResumableState& state);
+// FailedPrecondition, naming what differs, if the state is that of other work.
+absl::Status CheckStateFile(const std::string& name,
+                            const ResumableState& state,
+                            const nlohmann::ordered_json& identity);
 
 class ResumableFile {
  public:

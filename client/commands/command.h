@@ -118,6 +118,8 @@ Command AddRankCommand(CommandLine& program, const CommonOptions& common);
 Command AddExplainCommand(CommandLine& program, const CommonOptions& common);
 Command AddEmbedCommand(CommandLine& program, const CommonOptions& common);
 Command AddPutCommand(CommandLine& program, const CommonOptions& common);
+Command AddGetCommand(CommandLine& program, const CommonOptions& common);
+Command AddDeleteCommand(CommandLine& program, const CommonOptions& common);
 Command AddSearchCommand(CommandLine& program, const CommonOptions& common);
 Command AddModelCommand(CommandLine& program, const CommonOptions& common);
 Command AddLimitsCommand(CommandLine& program, const CommonOptions& common);

@@ -1,10 +1,12 @@
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "client/commands/command.h"
@@ -21,8 +23,9 @@ constexpr ProgramInfo kExplainInfo = {
     .usage = R"(Usage:
   semrank explain --query=TEXT --title=TEXT [flags]
   semrank explain --query=TEXT [flags] TITLE
+  semrank explain --query=TEXT --document_id=DOC_ID [flags]
 
-Explains the score of a title: for each word of both texts the score without the word,
+Explains the score of a title, given or of a document of the catalog: for each word of both texts the score without the word,
 how much the word adds, and how many of its features the model knows (0 of 6 = the model
 cannot see the word). For models with a lexical part also what the word's letter n-grams
 that the other text has add, and which these are (= is the whole word). For clsm models
@@ -34,13 +37,15 @@ each word of the query add. The differences add up to the difference of the scor
 Examples:
   semrank explain --query="edit photos" "digital photo organizer"
   semrank explain --query="edit photos" --title=gimp --versus="photo album"
-  semrank explain --query="edit photos" --title=gimp --output=json
+  semrank explain --query="edit photos" --document_id=gimp --output=json
 )"};
 
 struct ExplainOptions {
   std::string query;
   std::string title;
   std::vector<std::string> arguments;
+  std::string document_id;
+  bool numeric_ids = false;
   std::string versus;
   std::uint32_t max_pooling_units = 0;
   v1::Parts parts = v1::PARTS_UNSPECIFIED;
@@ -244,14 +249,32 @@ nlohmann::ordered_json ExplanationJson(std::string_view query,
   return object;
 }
 
-absl::StatusOr<std::string> OneTitle(const ExplainOptions& options) {
-  if (options.arguments.size() + (options.title.empty() ? 0 : 1) != 1) {
+// The title, or the document whose title it is.
+absl::Status SetCandidate(const ExplainOptions& options,
+                          v1::ExplainRequest& request) {
+  const std::size_t num_given = options.arguments.size() +
+                                (options.title.empty() ? 0 : 1) +
+                                (options.document_id.empty() ? 0 : 1);
+  if (num_given != 1) {
     return UsageError(
-        "title: give exactly one, with --title=TEXT or as the argument");
+        "title: give exactly one, with --title=TEXT or as the argument, or a "
+        "document with --document_id=DOC_ID");
   }
-  if (!options.title.empty()) return options.title;
-  if (IsValidUtf8(options.arguments[0])) return options.arguments[0];
-  return UsageError("argument 1: not valid UTF-8");
+  std::uint64_t id = 0;
+  if (options.document_id.empty()) {
+    const std::string& title =
+        options.title.empty() ? options.arguments[0] : options.title;
+    if (!IsValidUtf8(title)) return UsageError("argument 1: not valid UTF-8");
+    request.set_title(title);
+  } else if (!options.numeric_ids) {
+    request.set_document_id(options.document_id);
+  } else if (absl::SimpleAtoi(options.document_id, &id)) {
+    request.set_id(id);
+  } else {
+    return FlagError("document_id", options.document_id,
+                     "must be a number from 0 to 2^64 - 1 (--numeric_ids)");
+  }
+  return absl::OkStatus();
 }
 
 absl::Status PrintExplanation(const std::string& query, OutputFormat format,
@@ -317,7 +340,7 @@ absl::Status RunExplain(const ExplainOptions& options,
   SEMRANK_RETURN_IF_ERROR(CheckQuery(options.query));
   v1::ExplainRequest request;
   request.set_query(options.query);
-  SEMRANK_ASSIGN_OR_RETURN(*request.mutable_title(), OneTitle(options));
+  SEMRANK_RETURN_IF_ERROR(SetCandidate(options, request));
   request.set_max_pooling_units(options.max_pooling_units);
   request.set_parts(options.parts);
   *request.mutable_model() = options.model.ToRef();
@@ -343,6 +366,11 @@ Command AddExplainCommand(CommandLine& program, const CommonOptions& common) {
               "The title to explain; or give it as the only argument.",
               &options->title);
   command.AddArguments(&options->arguments);
+  AddUtf8Flag(command, "document_id",
+              "The document of the catalog whose title is to be explained.",
+              &options->document_id);
+  command.Add("numeric_ids", &options->numeric_ids,
+              "--document_id is a number, as with semrank put --numeric_ids.");
   AddUtf8Flag(command, "versus",
               "A second title, which is explained too and compared.",
               &options->versus);

@@ -38,9 +38,10 @@ int Main(int argc, char** argv) {
   CommonOptions common;
   CommandLine program(kProgram);
   AddCommonFlags(program, common);
-  const std::array<Command, 9> commands = {
+  const std::array<Command, 11> commands = {
       AddRankCommand(program, common),   AddExplainCommand(program, common),
       AddEmbedCommand(program, common),  AddPutCommand(program, common),
+      AddGetCommand(program, common),    AddDeleteCommand(program, common),
       AddSearchCommand(program, common), AddModelCommand(program, common),
       AddLimitsCommand(program, common), AddHealthCommand(program, common),
       AddLoadCommand(program, common)};

@@ -1,11 +1,23 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "client/commands/command.h"
 #include "client/lib/catalog_client.h"
+#include "client/lib/client_status.h"
+#include "model/base/file_io.h"
 #include "model/base/status_macros.h"
+#include "model/cli/exit_code.h"
+#include "model/cli/progress.h"
+#include "model/cli/terminal_text.h"
 
 namespace semrank {
 namespace {
@@ -15,18 +27,23 @@ constexpr ProgramInfo kSearchInfo = {
     .summary = "finds the best documents of the catalog",
     .usage = R"(Usage:
   semrank search --query=TEXT [flags]
+  semrank search --queries=FILE --run_out=FILE [flags]
 
 Finds the best documents in the server's whole catalog (see semrank put) and prints
-rank, score, id and title, best first.
+rank, score, id and title, best first. With --queries, searches for each of them and
+writes a TREC run, which semrank-eval --ranker=run:FILE and trec_eval measure.
 
 Examples:
   semrank search --query="edit photos"
   semrank search --query="edit photos" --top_k=3 --output=json
   semrank search --query="edit photos" --exclude_tags=dev,doc --top_k=10 --offset=10
+  semrank search --queries=queries.tsv --run_out=live.run --top_k=100
 )"};
 
 struct SearchOptions {
   std::string query;
+  TextOptions queries;
+  std::string run_out;
   RankingOptions ranking;
   std::uint32_t offset = 0;
   std::string include_tags;
@@ -36,9 +53,10 @@ struct SearchOptions {
   bool timings = false;
 };
 
-v1::SearchDocumentsRequest MakeSearchRequest(const SearchOptions& options) {
+v1::SearchDocumentsRequest MakeSearchRequest(const SearchOptions& options,
+                                             const std::string& query) {
   v1::SearchDocumentsRequest request;
-  request.set_query(options.query);
+  request.set_query(query);
   request.set_top_k(options.ranking.top_k);
   if (const auto min_score = options.ranking.min_score) {
     request.set_min_score(static_cast<float>(*min_score));
@@ -54,8 +72,8 @@ v1::SearchDocumentsRequest MakeSearchRequest(const SearchOptions& options) {
   request.set_parts(options.ranking.parts);
   request.set_with_parts(options.ranking.with_parts);
   *request.mutable_model() = options.model.ToRef();
-  request.set_with_titles(true);
-  request.set_with_payloads(true);
+  request.set_with_titles(options.run_out.empty());
+  request.set_with_payloads(options.run_out.empty());
   return request;
 }
 
@@ -68,13 +86,100 @@ absl::Status PrintHits(const SearchOptions& options, OutputFormat format,
                     format);
 }
 
+// The lines of one query in a TREC run. There the scores decide, so documents
+// that the query names, and that stand first whatever they score, get higher
+// ones than those below them.
+absl::StatusOr<std::string> RunLines(
+    const std::string& query_id,
+    const google::protobuf::RepeatedPtrField<v1::DocumentHit>& hits,
+    const std::string& model) {
+  std::vector<float> scores(hits.size());
+  float next = -std::numeric_limits<float>::infinity();
+  for (int i = hits.size() - 1; i >= 0; --i) {
+    const bool named = hits[i].name_match() != v1::NAME_MATCH_UNSPECIFIED;
+    scores[i] = named && hits[i].score() <= next
+                    ? std::nextafter(next, std::numeric_limits<float>::max())
+                    : hits[i].score();
+    next = std::max(next, scores[i]);
+  }
+  std::string lines;
+  for (int i = 0; i < hits.size(); ++i) {
+    const std::string id = hits[i].key_case() == v1::DocumentHit::kId
+                               ? std::to_string(hits[i].id())
+                               : hits[i].document_id();
+    if (id.find_first_of(" \t\n\r") != id.npos) {
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "document '%s': a TREC run cannot hold an id with blanks",
+          EscapeControls(id)));
+    }
+    // Nine digits distinguish any two floats.
+    absl::StrAppendFormat(&lines, "%s Q0 %s %d %.9g %s\n", query_id, id, i + 1,
+                          scores[i], model);
+  }
+  return lines;
+}
+
+absl::StatusOr<TextList> ReadQueries(const SearchOptions& options) {
+  SEMRANK_ASSIGN_OR_RETURN(TextList queries,
+                           ReadTextsOrArguments("queries", options.queries,
+                                                /*skip_empty_lines=*/true));
+  for (std::size_t i = 0; i < queries.texts.size(); ++i) {
+    const std::string_view id = queries.id(i);
+    if (!id.empty() && id.find(' ') == id.npos) continue;
+    return FlagError("queries", options.queries.path,
+                     absl::StrFormat("query \"%s\" has no id, or one with "
+                                     "blanks: want \"query_id<TAB>query\"",
+                                     EscapeControls(queries.texts[i])));
+  }
+  return queries;
+}
+
+absl::Status SearchToRun(const SearchOptions& options,
+                         const CommonOptions& common) {
+  SEMRANK_ASSIGN_OR_RETURN(const TextList queries, ReadQueries(options));
+  SEMRANK_ASSIGN_OR_RETURN(const auto client,
+                           CatalogClient::Create(common.client));
+  SEMRANK_ASSIGN_OR_RETURN(FileReplacement run,
+                           FileReplacement::Create(options.run_out));
+  const auto num_queries = static_cast<std::int64_t>(queries.texts.size());
+  ProgressBar bar("search", num_queries, "queries");
+  std::int64_t num_documents = 0;
+  for (std::int64_t i = 0; i < num_queries; ++i) {
+    const auto response =
+        client->Search(MakeSearchRequest(options, queries.texts[i]));
+    if (!response.ok()) {
+      return WithHint(WithNote(response.status(), "query " + queries.ids[i]));
+    }
+    SEMRANK_ASSIGN_OR_RETURN(
+        const std::string lines,
+        RunLines(queries.ids[i], response->hits(), response->model().name()));
+    SEMRANK_RETURN_IF_ERROR(run.Write(lines));
+    num_documents += response->hits_size();
+    bar.Update(i + 1);
+  }
+  SEMRANK_RETURN_IF_ERROR(run.Commit());
+  if (common.ResultFormat() == OutputFormat::kJson) {
+    return WriteStdout(
+        ToJsonLine({{"queries", num_queries}, {"documents", num_documents}}));
+  }
+  return WriteStdout(absl::StrFormat("%d queries, %d documents\n", num_queries,
+                                     num_documents));
+}
+
 absl::Status RunSearch(const SearchOptions& options,
                        const CommonOptions& common) {
+  if (options.queries.path.empty() != options.run_out.empty() ||
+      (!options.query.empty() && !options.run_out.empty())) {
+    return UsageError(
+        "give --query=TEXT, or --queries=FILE and --run_out=FILE");
+  }
+  if (!options.run_out.empty()) return SearchToRun(options, common);
   SEMRANK_RETURN_IF_ERROR(CheckQuery(options.query));
   SEMRANK_ASSIGN_OR_RETURN(const auto client,
                            CatalogClient::Create(common.client));
   const absl::Time start = absl::Now();
-  const auto response = client->Search(MakeSearchRequest(options));
+  const auto response =
+      client->Search(MakeSearchRequest(options, options.query));
   if (!response.ok()) return WithHint(response.status());
   const absl::Duration round_trip = absl::Now() - start;
 
@@ -94,6 +199,13 @@ Command AddSearchCommand(CommandLine& program, const CommonOptions& common) {
   CommandLine& command = program.AddCommand(kSearchInfo);
   command.Group("Ranking");
   AddQueryFlag(command, &options->query);
+  AddTextFlags(command, "queries",
+               "File of queries, \"query_id<TAB>query\" per line; plain, .gz "
+               "or .zst; - = standard input. Needs --run_out.",
+               options->queries);
+  command.Add("run_out", &options->run_out,
+              "File for the results of --queries, a TREC run, written at the "
+              "end.");
   AddRankingFlags(command, options->ranking);
   command.Add("offset", &options->offset,
               "Pass over this many of the best: --offset=10 prints the second "

@@ -24,15 +24,6 @@ std::optional<std::int64_t> ParseNumber(std::string_view text) {
   return number;
 }
 
-// Why the line must be skipped; empty if it is good.
-std::string ProblemOf(std::string_view line) {
-  // LineReader truncates longer lines to this size.
-  if (line.size() >= LineReader::kMaxLineBytes) {
-    return absl::StrFormat("%d bytes or more", LineReader::kMaxLineBytes);
-  }
-  return IsValidUtf8(line) ? "" : "not valid UTF-8";
-}
-
 void Append(const TextLine& line, TextList& list) {
   if (line.id.has_value()) {
     list.ids.resize(list.texts.size());  // earlier texts had none
@@ -56,6 +47,14 @@ std::optional<Shard> ParseShard(std::string_view text) {
 
 std::string FormatShard(const Shard& shard) {
   return absl::StrFormat("%d/%d", shard.number, shard.count);
+}
+
+std::string ProblemOfLine(std::string_view line) {
+  // LineReader truncates longer lines to this size.
+  if (line.size() >= LineReader::kMaxLineBytes) {
+    return absl::StrFormat("%d bytes or more", LineReader::kMaxLineBytes);
+  }
+  return IsValidUtf8(line) ? "" : "not valid UTF-8";
 }
 
 TextReader::TextReader(std::unique_ptr<LineReader> reader,
@@ -83,7 +82,7 @@ absl::StatusOr<bool> TextReader::Next(TextLine& line) {
         (all.empty() && options_.skip_empty_lines)) {
       continue;
     }
-    const std::string problem = ProblemOf(all);
+    const std::string problem = ProblemOfLine(all);
     if (problem.empty()) break;
     SEMRANK_RETURN_IF_ERROR(
         bad_lines_.Add(reader_->path(), line_number(), problem));

@@ -38,6 +38,10 @@ struct Shard {
 std::optional<Shard> ParseShard(std::string_view text);
 std::string FormatShard(const Shard& shard);
 
+// Why a line of a text file must be skipped: too long or not UTF-8. Empty if it
+// is good.
+std::string ProblemOfLine(std::string_view line);
+
 struct TextList {
   std::vector<std::string> texts;
   // Empty if no text has an id; else parallel to `texts`, "" for none.

@@ -67,6 +67,44 @@ v1::PutDocumentsStreamRequest MakeChunk(std::int64_t first,
   return chunk;
 }
 
+// The request with up to max_texts of its keys from number `begin` on.
+template <typename Request>
+Request KeysChunk(const Request& request, int begin,
+                  const MessageLimits& limits) {
+  Request chunk = request;
+  chunk.clear_ids();
+  chunk.clear_document_ids();
+  const int num_ids = request.ids_size();
+  const int num_keys = num_ids + request.document_ids_size();
+  std::int64_t num_bytes = 0;
+  for (int i = begin; i < num_keys && i - begin < limits.max_texts; ++i) {
+    if (i < num_ids) {
+      chunk.add_ids(request.ids(i));
+      continue;
+    }
+    const std::string& id = request.document_ids(i - num_ids);
+    num_bytes += static_cast<std::int64_t>(id.size()) + kDocumentOverheadBytes;
+    if (num_bytes > limits.max_bytes && i > begin) break;
+    chunk.add_document_ids(id);
+  }
+  return chunk;
+}
+
+void Add(const v1::GetDocumentsResponse& chunk,
+         v1::GetDocumentsResponse& whole) {
+  // MergeFrom would replace the vectors.
+  whole.mutable_vectors()->append(chunk.vectors());
+  v1::GetDocumentsResponse others = chunk;
+  others.clear_vectors();
+  whole.MergeFrom(others);
+}
+
+void Add(const v1::DeleteDocumentsResponse& chunk,
+         v1::DeleteDocumentsResponse& whole) {
+  whole.set_num_deleted(whole.num_deleted() + chunk.num_deleted());
+  whole.mutable_problems()->MergeFrom(chunk.problems());
+}
+
 // A response must account for every document of its chunk.
 absl::Status CheckResponse(const v1::PutDocumentsStreamResponse& response,
                            std::int64_t num_documents) {
@@ -108,6 +146,51 @@ absl::StatusOr<v1::SearchDocumentsResponse> CatalogClient::Search(
     return InvalidResponse("more hits than asked for");
   }
   return response;
+}
+
+template <typename Request, typename Response>
+absl::StatusOr<Response> CatalogClient::SendKeys(
+    grpc::Status (v1::CatalogService::Stub::*method)(grpc::ClientContext*,
+                                                     const Request&, Response*),
+    const Request& request) {
+  const absl::Time deadline = connection_.DeadlineFor();
+  SEMRANK_ASSIGN_OR_RETURN(MessageLimits limits, limits_.Get(deadline));
+  Response whole;
+  int begin = 0;
+  do {
+    const Request chunk = KeysChunk(request, begin, StreamLimits(limits));
+    absl::StatusOr<Response> response =
+        connection_.Call(*catalog_, method, chunk, deadline);
+    if (!response.ok()) {
+      if (!limits_.Renew(response.status(), deadline, limits)) {
+        return response.status();
+      }
+      continue;
+    }
+    for (v1::Problem& problem : *response->mutable_problems()) {
+      problem.set_index(problem.index() + begin);
+    }
+    Add(*response, whole);
+    begin += chunk.ids_size() + chunk.document_ids_size();
+  } while (begin < request.ids_size() + request.document_ids_size());
+  return whole;
+}
+
+absl::StatusOr<v1::GetDocumentsResponse> CatalogClient::Get(
+    const v1::GetDocumentsRequest& request) {
+  SEMRANK_ASSIGN_OR_RETURN(
+      v1::GetDocumentsResponse response,
+      SendKeys(&v1::CatalogService::Stub::GetDocuments, request));
+  if (response.documents_size() + response.problems_size() !=
+      request.ids_size() + request.document_ids_size()) {
+    return InvalidResponse("it does not account for the keys sent");
+  }
+  return response;
+}
+
+absl::StatusOr<v1::DeleteDocumentsResponse> CatalogClient::Delete(
+    const v1::DeleteDocumentsRequest& request) {
+  return SendKeys(&v1::CatalogService::Stub::DeleteDocuments, request);
 }
 
 absl::Status CatalogClient::Put(std::int64_t num_documents,

@@ -32,6 +32,14 @@ class CatalogClient {
   absl::StatusOr<v1::SearchDocumentsResponse> Search(
       const v1::SearchDocumentsRequest& request);
 
+  // Any number of keys; more than fit in a message are sent in several, one
+  // after another. Problems are numbered as in the whole request. The response
+  // to Get is checked: every key has its document or a problem.
+  absl::StatusOr<v1::GetDocumentsResponse> Get(
+      const v1::GetDocumentsRequest& request);
+  absl::StatusOr<v1::DeleteDocumentsResponse> Delete(
+      const v1::DeleteDocumentsRequest& request);
+
   // Puts documents 0 to num_documents - 1 over one stream, in messages of at
   // most 1,000 documents and 1 MiB. `make` is called in another thread, and
   // again for documents that are sent again. `take` is called in this thread
@@ -44,6 +52,13 @@ class CatalogClient {
 
  private:
   explicit CatalogClient(const ClientOptions& options);
+
+  template <typename Request, typename Response>
+  absl::StatusOr<Response> SendKeys(
+      grpc::Status (v1::CatalogService::Stub::*method)(grpc::ClientContext*,
+                                                       const Request&,
+                                                       Response*),
+      const Request& request);
 
   Connection connection_;
   const std::unique_ptr<v1::CatalogService::Stub> catalog_;

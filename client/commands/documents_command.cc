@@ -1,0 +1,172 @@
+// `semrank get` and `semrank delete`: documents of the catalog by key.
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "client/commands/command.h"
+#include "client/lib/catalog_client.h"
+#include "client/output/call_report.h"
+#include "model/base/status_macros.h"
+#include "model/base/strings.h"
+#include "model/cli/exit_code.h"
+
+namespace semrank {
+namespace {
+
+constexpr ProgramInfo kGetInfo = {.name = "get",
+                                  .summary = "prints documents of the catalog",
+                                  .usage = R"(Usage:
+  semrank get [flags] DOC_ID...
+  semrank get --ids=FILE|- [flags]
+
+Prints a line per document, in the order of the ids: id, title and tags, or with
+--output=json all it has, as semrank put reads it from a .jsonl file. Ids without a
+document are reported on standard error; then the exit code is 1.
+
+Examples:
+  semrank get gimp vlc
+  semrank get --numeric_ids 7 9
+  semrank get --ids=ids.txt --output=json >docs.jsonl
+)"};
+
+constexpr ProgramInfo kDeleteInfo = {
+    .name = "delete",
+    .summary = "deletes documents of the catalog",
+    .usage = R"(Usage:
+  semrank delete [flags] DOC_ID...
+  semrank delete --ids=FILE|- [flags]
+
+Deletes documents from the server's catalog and prints how many there were. Ids without a
+document are no error, so an interrupted run can be repeated.
+
+Examples:
+  semrank delete gimp vlc
+  cut -f1 old.tsv | semrank delete --ids=-
+)"};
+
+struct KeyOptions {
+  TextOptions ids;
+  bool numeric_ids = false;
+};
+
+void AddKeyFlags(CommandLine& command, KeyOptions& options) {
+  command.Group("Documents");
+  AddTextFlags(command, "ids",
+               "File of ids, one per line; plain, .gz or .zst; - = standard "
+               "input. Empty lines are ignored.",
+               options.ids);
+  command.AddArguments(&options.ids.arguments);
+  command.Add("numeric_ids", &options.numeric_ids,
+              "The ids are numbers, as with semrank put --numeric_ids.");
+}
+
+// Sets the keys of a request to Get or Delete.
+template <typename Request>
+absl::StatusOr<Request> MakeRequest(const KeyOptions& options) {
+  SEMRANK_ASSIGN_OR_RETURN(
+      TextList list,
+      ReadTextsOrArguments("ids", options.ids, /*skip_empty_lines=*/true));
+  Request request;
+  for (std::string& id : list.texts) {
+    std::uint64_t number = 0;
+    if (!options.numeric_ids) {
+      request.add_document_ids(std::move(id));
+    } else if (absl::SimpleAtoi(id, &number)) {
+      request.add_ids(number);
+    } else {
+      return UsageError(absl::StrFormat(
+          "the id \"%s\" is not a number from 0 to 2^64 - 1 (--numeric_ids)",
+          id));
+    }
+  }
+  return request;
+}
+
+template <typename Request>
+std::string KeyName(const Request& request, std::uint32_t index) {
+  const auto i = static_cast<int>(index);
+  return i < request.ids_size() ? std::to_string(request.ids(i))
+                                : request.document_ids(i - request.ids_size());
+}
+
+absl::Status PrintDocuments(OutputFormat format,
+                            const v1::GetDocumentsResponse& response) {
+  if (format == OutputFormat::kJson) {
+    std::string lines;
+    for (const v1::Document& document : response.documents()) {
+      SEMRANK_ASSIGN_OR_RETURN(const std::string line,
+                               MessageJsonLine(document));
+      lines += line;
+    }
+    return WriteStdout(lines);
+  }
+  Table table;
+  for (const char* column : {"id", "title", "tags"}) table.AddColumn(column);
+  for (const v1::Document& document : response.documents()) {
+    table.AddRow({document.key_case() == v1::Document::kId
+                      ? std::to_string(document.id())
+                      : document.document_id(),
+                  document.title(), absl::StrJoin(document.tags(), ",")});
+  }
+  return WriteTable(table, format);
+}
+
+absl::Status RunGet(const KeyOptions& options, const CommonOptions& common) {
+  SEMRANK_ASSIGN_OR_RETURN(auto request,
+                           MakeRequest<v1::GetDocumentsRequest>(options));
+  request.set_with_payloads(common.ResultFormat() == OutputFormat::kJson);
+  SEMRANK_ASSIGN_OR_RETURN(const auto client,
+                           CatalogClient::Create(common.client));
+  const auto response = client->Get(request);
+  if (!response.ok()) return WithHint(response.status());
+  SEMRANK_RETURN_IF_ERROR(PrintDocuments(common.ResultFormat(), *response));
+  ProblemReport problems("not printed");
+  for (const v1::Problem& problem : response->problems()) {
+    problems.Add(KeyName(request, problem.index()), problem);
+  }
+  problems.PrintNumberOfOthers("documents");
+  if (problems.count() == 0) return absl::OkStatus();
+  return absl::NotFoundError(absl::StrFormat(
+      "%d of %d documents could not be printed", problems.count(),
+      response->documents_size() + response->problems_size()));
+}
+
+absl::Status RunDelete(const KeyOptions& options, const CommonOptions& common) {
+  SEMRANK_ASSIGN_OR_RETURN(const auto request,
+                           MakeRequest<v1::DeleteDocumentsRequest>(options));
+  SEMRANK_ASSIGN_OR_RETURN(const auto client,
+                           CatalogClient::Create(common.client));
+  const auto response = client->Delete(request);
+  if (!response.ok()) return WithHint(response.status());
+  if (common.ResultFormat() == OutputFormat::kJson) {
+    return WriteStdout(ToJsonLine({{"deleted", response->num_deleted()},
+                                   {"not_found", response->problems_size()}}));
+  }
+  return WriteStdout(absl::StrFormat("%d deleted, %d not found\n",
+                                     response->num_deleted(),
+                                     response->problems_size()));
+}
+
+}  // namespace
+
+Command AddGetCommand(CommandLine& program, const CommonOptions& common) {
+  const auto options = std::make_shared<KeyOptions>();
+  AddKeyFlags(program.AddCommand(kGetInfo), *options);
+  return {kGetInfo.name,
+          [options, &common] { return RunGet(*options, common); }};
+}
+
+Command AddDeleteCommand(CommandLine& program, const CommonOptions& common) {
+  const auto options = std::make_shared<KeyOptions>();
+  AddKeyFlags(program.AddCommand(kDeleteInfo), *options);
+  return {kDeleteInfo.name,
+          [options, &common] { return RunDelete(*options, common); }};
+}
+
+}  // namespace semrank
