@@ -1,14 +1,18 @@
 #include "client/bulk/embedding_file.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
 #include "client/output/embedding_output.h"
 #include "client/output/output.h"
 #include "model/base/fingerprint.h"
+#include "model/base/strings.h"
 
 namespace semrank {
 namespace {
@@ -85,6 +89,54 @@ std::string FvecsRows(const v1::EmbedTextsResponse& response) {
   return rows;
 }
 
+// Neither PostgreSQL nor SQL text can hold a NUL.
+std::string WithoutNuls(std::string_view text) {
+  std::string copy(text);
+  std::ranges::replace(copy, '\0', ' ');
+  return copy;
+}
+
+std::string CopyField(std::string_view text) {
+  return absl::StrReplaceAll(
+      WithoutNuls(text),
+      {{"\\", "\\\\"}, {"\t", "\\t"}, {"\n", "\\n"}, {"\r", "\\r"}});
+}
+
+std::string PgvectorRows(const TextList& texts,
+                         const v1::EmbedTextsResponse& response) {
+  std::string rows;
+  for (std::size_t i = 0; i < texts.texts.size(); ++i) {
+    rows += CopyField(texts.ids[i]) + "\t" + CopyField(texts.texts[i]) + "\t[";
+    AppendJsonElements(response, i, rows);
+    rows += "]\n";
+  }
+  return rows;
+}
+
+constexpr std::string_view kSqlHeader =
+    "CREATE TABLE IF NOT EXISTS documents(id TEXT PRIMARY KEY, text TEXT NOT "
+    "NULL, vector BLOB NOT NULL);\n";
+
+std::string SqlString(std::string_view text) {
+  return "'" + absl::StrReplaceAll(WithoutNuls(text), {{"'", "''"}}) + "'";
+}
+
+// One transaction, because SQLite syncs the disk after each.
+std::string SqlRows(const TextList& texts,
+                    const v1::EmbedTextsResponse& response) {
+  const std::size_t row_bytes = response.embedding_dim() * sizeof(float);
+  std::string rows = "BEGIN;\n";
+  for (std::size_t i = 0; i < texts.texts.size(); ++i) {
+    rows +=
+        "INSERT OR REPLACE INTO documents VALUES(" + SqlString(texts.ids[i]) +
+        "," + SqlString(texts.texts[i]) + ",X'" +
+        absl::BytesToHexString(ToAbsl(std::string_view(response.vectors())
+                                          .substr(i * row_bytes, row_bytes))) +
+        "');\n";
+  }
+  return rows + "COMMIT;\n";
+}
+
 bool IsUuid(std::string_view id) {
   if (id.size() != 36) return false;
   for (std::size_t i = 0; i < id.size(); ++i) {
@@ -158,6 +210,10 @@ std::string_view NameOf(EmbeddingFileFormat format) {
       return "jsonl";
     case EmbeddingFileFormat::kTsv:
       return "tsv";
+    case EmbeddingFileFormat::kPgvector:
+      return "pgvector";
+    case EmbeddingFileFormat::kSql:
+      return "sql";
     case EmbeddingFileFormat::kSafetensors:
       break;
   }
@@ -165,8 +221,9 @@ std::string_view NameOf(EmbeddingFileFormat format) {
 }
 
 bool HasIdsFile(EmbeddingFileFormat format) {
-  return format != EmbeddingFileFormat::kJsonl &&
-         format != EmbeddingFileFormat::kTsv;
+  return format == EmbeddingFileFormat::kNpy ||
+         format == EmbeddingFileFormat::kFvecs ||
+         format == EmbeddingFileFormat::kSafetensors;
 }
 
 std::string EmbeddingFileHeader(const EmbeddingFileFacts& facts,
@@ -176,6 +233,8 @@ std::string EmbeddingFileHeader(const EmbeddingFileFacts& facts,
       return NpyHeader(facts, num_rows);
     case EmbeddingFileFormat::kSafetensors:
       return SafetensorsHeader(facts, num_rows);
+    case EmbeddingFileFormat::kSql:
+      return std::string(kSqlHeader);
     default:
       return "";
   }
@@ -205,6 +264,10 @@ std::string EmbeddingFileRows(EmbeddingFileFormat format, const TextList& texts,
       return JsonlRows(form, texts, response);
     case EmbeddingFileFormat::kTsv:
       return EmbeddingTable(texts, response).ToTsv(/*escape_controls=*/false);
+    case EmbeddingFileFormat::kPgvector:
+      return PgvectorRows(texts, response);
+    case EmbeddingFileFormat::kSql:
+      return SqlRows(texts, response);
     default:  // npy and safetensors store the bytes of the wire
       return response.vectors();
   }

@@ -8,6 +8,11 @@
 //                version and side as metadata
 //   jsonl        {"id", "text", "vector"} per text, or as JsonlStyle says
 //   tsv          id, text and "0.1 -0.2 ..." per text
+//   pgvector     PostgreSQL's COPY text format: id, text and "[0.1,-0.2]",
+//   which
+//                pgvector reads as a vector, per text
+//   sql          for SQLite: a table documents(id, text, vector), whose vectors
+//                are blobs of float32, as sqlite-vec reads them
 //
 // The first three cannot hold ids: a second file has them, one per line, in the
 // order of the rows.
@@ -23,7 +28,15 @@
 
 namespace semrank {
 
-enum class EmbeddingFileFormat { kNpy, kFvecs, kJsonl, kTsv, kSafetensors };
+enum class EmbeddingFileFormat {
+  kNpy,
+  kFvecs,
+  kJsonl,
+  kTsv,
+  kSafetensors,
+  kPgvector,
+  kSql
+};
 
 // "npy".
 std::string_view NameOf(EmbeddingFileFormat format);

@@ -51,7 +51,9 @@ constexpr Named<FileFormat> kFileFormats[] = {
     {"fvecs", EmbeddingFileFormat::kFvecs},
     {"jsonl", EmbeddingFileFormat::kJsonl},
     {"tsv", EmbeddingFileFormat::kTsv},
-    {"safetensors", EmbeddingFileFormat::kSafetensors}};
+    {"safetensors", EmbeddingFileFormat::kSafetensors},
+    {"pgvector", EmbeddingFileFormat::kPgvector},
+    {"sql", EmbeddingFileFormat::kSql}};
 constexpr Named<JsonlStyle> kJsonlStyles[] = {
     {"plain", JsonlStyle::kPlain},
     {"elasticsearch", JsonlStyle::kElasticsearch},

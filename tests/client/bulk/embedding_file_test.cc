@@ -54,10 +54,32 @@ TEST(EmbeddingFileTest, TextFormatsHaveIdAndText) {
                          "[1.0,-2.0]}\n"));
 }
 
+TEST(EmbeddingFileTest, PgvectorEscapesAsCopyDoes) {
+  EXPECT_EQ(
+      EmbeddingFileRows(EmbeddingFileFormat::kPgvector,
+                        {{"photo\teditor \\.", "mail"}, {"a", "b"}}, Vectors()),
+      "a\tphoto\\teditor \\\\.\t[1.0,-2.0]\nb\tmail\t[0.0,0.5]\n");
+}
+
+TEST(EmbeddingFileTest, SqlIsOneTransactionOfBlobs) {
+  EXPECT_EQ(EmbeddingFileRows(EmbeddingFileFormat::kSql,
+                              {{"it's", std::string("a\0b", 3)}, {"a", "b"}},
+                              Vectors()),
+            "BEGIN;\n"
+            "INSERT OR REPLACE INTO documents VALUES('a','it''s',"
+            "X'0000803f000000c0');\n"
+            "INSERT OR REPLACE INTO documents VALUES('b','a b',"
+            "X'000000000000003f');\n"
+            "COMMIT;\n");
+}
+
 std::string Jsonl(const JsonlForm& form, const std::string& id) {
   return JsonlRows(form, {{"photo editor"}, {id}}, Vectors());
 }
 
+// docs.opensearch.org/latest/api-reference/document-apis/bulk and Elastic's
+// Bulk API: an action line with _id of at most 512 bytes, a document line, and
+// "\n" after the last; the index is in the URL.
 TEST(JsonlFormTest, ElasticsearchTakesAnActionAndADocument) {
   EXPECT_EQ(Jsonl({.style = JsonlStyle::kElasticsearch, .text_field = "title"},
                   "a\"b"),
@@ -65,6 +87,8 @@ TEST(JsonlFormTest, ElasticsearchTakesAnActionAndADocument) {
             "{\"title\":\"photo editor\",\"vector\":[1.0,-2.0]}\n");
 }
 
+// docs.vespa.ai/en/reference/schemas/document-json-format: "put" with
+// id:NAMESPACE:TYPE::ID, "fields", and the short form of indexed tensors.
 TEST(JsonlFormTest, VespaTakesAPutOfFields) {
   EXPECT_EQ(Jsonl({.style = JsonlStyle::kVespa,
                    .vector_field = "embedding",
@@ -74,6 +98,8 @@ TEST(JsonlFormTest, VespaTakesAPutOfFields) {
             "\"photo editor\",\"embedding\":[1.0,-2.0]}}\n");
 }
 
+// qdrant.tech/documentation/concepts/points: "id", a 64-bit unsigned integer or
+// a UUID, "vector" and "payload".
 TEST(JsonlFormTest, QdrantTakesPointsWithNumbersOrUuidsForIds) {
   const JsonlForm form{.style = JsonlStyle::kQdrant};
   EXPECT_EQ(Jsonl(form, "18446744073709551615"),
