@@ -14,6 +14,7 @@
 #include "client/output/output.h"
 #include "model/base/fingerprint.h"
 #include "model/base/status_macros.h"
+#include "model/base/thread_pool.h"
 #include "model/cli/progress.h"
 
 namespace semrank {
@@ -190,9 +191,10 @@ class FileEmbedder {
     for (const std::string& id : embedded.texts.ids) ids += id + "\n";
     progress_.num_rows +=
         static_cast<std::int64_t>(embedded.texts.texts.size());
-    return file_.Append(EmbeddingFileRows(options_.format, embedded.texts,
-                                          embedded.response, options_.jsonl),
-                        ids);
+    return file_.Append(
+        EmbeddingFileRows(options_.format, embedded.texts, embedded.response,
+                          options_.jsonl, &pool_),
+        ids);
   }
 
   VectorSource& source_;
@@ -200,6 +202,7 @@ class FileEmbedder {
   Progress progress_;
   ProblemReport problems_{"not embedded"};
   ResumableFile& file_;
+  ThreadPool pool_{NumUsableProcessors()};
   v1::EmbedTextsRequest request_;
   std::uint32_t embedding_dim_ = 0;
   std::unique_ptr<TextReader> reader_;

@@ -4,10 +4,12 @@
 #include <charconv>
 #include <cstddef>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "client/output/embedding_output.h"
 #include "client/output/output.h"
@@ -102,15 +104,37 @@ std::string CopyField(std::string_view text) {
       {{"\\", "\\\\"}, {"\t", "\\t"}, {"\n", "\\n"}, {"\r", "\\r"}});
 }
 
-std::string PgvectorRows(const TextList& texts,
-                         const v1::EmbedTextsResponse& response) {
-  std::string rows;
-  for (std::size_t i = 0; i < texts.texts.size(); ++i) {
-    rows += CopyField(texts.ids[i]) + "\t" + CopyField(texts.texts[i]) + "\t[";
-    AppendJsonElements(response, i, rows);
-    rows += "]\n";
+// Rows 0 to num_rows - 1 as append(i, rows) formats each.
+template <typename AppendRow>
+std::string FormatRows(std::size_t num_rows, ThreadPool* pool,
+                       AppendRow append) {
+  // Enough for each thread's share to be even, few enough to be worth a task.
+  constexpr std::size_t kRowsPerTask = 128;
+  std::vector<std::string> slices((num_rows + kRowsPerTask - 1) / kRowsPerTask);
+  const auto format = [&](int slice, int) {
+    const std::size_t begin = slice * kRowsPerTask;
+    const std::size_t end = std::min(begin + kRowsPerTask, num_rows);
+    for (std::size_t i = begin; i < end; ++i) append(i, slices[slice]);
+  };
+  const int num_slices = static_cast<int>(slices.size());
+  if (pool != nullptr) {
+    pool->ParallelFor(num_slices, format);
+  } else {
+    for (int slice = 0; slice < num_slices; ++slice) format(slice, 0);
   }
-  return rows;
+  return absl::StrJoin(slices, "");
+}
+
+std::string PgvectorRows(const TextList& texts,
+                         const v1::EmbedTextsResponse& response,
+                         ThreadPool* pool) {
+  return FormatRows(
+      texts.texts.size(), pool, [&](std::size_t i, std::string& rows) {
+        rows +=
+            CopyField(texts.ids[i]) + "\t" + CopyField(texts.texts[i]) + "\t[";
+        AppendJsonElements(response, i, rows);
+        rows += "]\n";
+      });
 }
 
 constexpr std::string_view kSqlHeader =
@@ -241,31 +265,31 @@ std::string EmbeddingFileHeader(const EmbeddingFileFacts& facts,
 }
 
 std::string JsonlRows(const JsonlForm& form, const TextList& texts,
-                      const v1::EmbedTextsResponse& response) {
-  std::string rows;
-  for (std::size_t i = 0; i < texts.texts.size(); ++i) {
-    const std::string lines =
-        LinesWithoutElements(form, texts.ids[i], texts.texts[i]);
-    const std::size_t place = PlaceOfElements(form.style, lines);
-    rows.append(lines, 0, place);
-    AppendJsonElements(response, i, rows);
-    rows.append(lines, place);
-  }
-  return rows;
+                      const v1::EmbedTextsResponse& response,
+                      ThreadPool* pool) {
+  return FormatRows(
+      texts.texts.size(), pool, [&](std::size_t i, std::string& rows) {
+        const std::string lines =
+            LinesWithoutElements(form, texts.ids[i], texts.texts[i]);
+        const std::size_t place = PlaceOfElements(form.style, lines);
+        rows.append(lines, 0, place);
+        AppendJsonElements(response, i, rows);
+        rows.append(lines, place);
+      });
 }
 
 std::string EmbeddingFileRows(EmbeddingFileFormat format, const TextList& texts,
                               const v1::EmbedTextsResponse& response,
-                              const JsonlForm& form) {
+                              const JsonlForm& form, ThreadPool* pool) {
   switch (format) {
     case EmbeddingFileFormat::kFvecs:
       return FvecsRows(response);
     case EmbeddingFileFormat::kJsonl:
-      return JsonlRows(form, texts, response);
+      return JsonlRows(form, texts, response, pool);
     case EmbeddingFileFormat::kTsv:
       return EmbeddingTable(texts, response).ToTsv(/*escape_controls=*/false);
     case EmbeddingFileFormat::kPgvector:
-      return PgvectorRows(texts, response);
+      return PgvectorRows(texts, response, pool);
     case EmbeddingFileFormat::kSql:
       return SqlRows(texts, response);
     default:  // npy and safetensors store the bytes of the wire

@@ -24,6 +24,7 @@
 #include <string_view>
 
 #include "client/input/text_reader.h"
+#include "model/base/thread_pool.h"
 #include "semrank/v1/embedding_service.pb.h"
 
 namespace semrank {
@@ -77,12 +78,15 @@ std::string EmbeddingFileHeader(const EmbeddingFileFacts& facts,
                                 std::int64_t num_rows);
 
 // The rows of `texts`, which all have ids. `response` holds their vectors, as
-// in embedding_output.h.
+// in embedding_output.h. `pool` shares the formatting of numbers as text, which
+// takes several times as long as to compute them; null = this thread alone.
 std::string EmbeddingFileRows(EmbeddingFileFormat format, const TextList& texts,
                               const v1::EmbedTextsResponse& response,
-                              const JsonlForm& form = {});
+                              const JsonlForm& form = {},
+                              ThreadPool* pool = nullptr);
 std::string JsonlRows(const JsonlForm& form, const TextList& texts,
-                      const v1::EmbedTextsResponse& response);
+                      const v1::EmbedTextsResponse& response,
+                      ThreadPool* pool = nullptr);
 
 }  // namespace semrank
 

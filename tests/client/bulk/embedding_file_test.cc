@@ -77,6 +77,20 @@ std::string Jsonl(const JsonlForm& form, const std::string& id) {
   return JsonlRows(form, {{"photo editor"}, {id}}, Vectors());
 }
 
+TEST(JsonlFormTest, ThreadsDoNotChangeTheRows) {
+  TextList texts;
+  v1::EmbedTextsResponse response = Vectors();
+  response.clear_vectors();
+  for (int i = 0; i < 1'000; ++i) {
+    texts.ids.push_back(std::to_string(i));
+    texts.texts.push_back("title");
+    response.mutable_vectors()->append(Vectors().vectors(), 0, 8);
+  }
+  ThreadPool pool(3);
+  EXPECT_EQ(JsonlRows({}, texts, response, &pool),
+            JsonlRows({}, texts, response));
+}
+
 // docs.opensearch.org/latest/api-reference/document-apis/bulk and Elastic's
 // Bulk API: an action line with _id of at most 512 bytes, a document line, and
 // "\n" after the last; the index is in the URL.
