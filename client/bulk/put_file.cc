@@ -138,7 +138,11 @@ absl::Status PutFile(CatalogClient& client, const PutFileOptions& options,
                            CountLines(options.documents, from.shard));
   SEMRANK_ASSIGN_OR_RETURN(const auto reader,
                            DocumentReader::Open(options.documents, from));
-  ProgressBar bar("put", num_lines, "documents");
+  // Skipped lines are not counted as done, those of an earlier run are.
+  const std::int64_t num_skipped =
+      from.shard.NumLines(options.reader.num_lines_before);
+  ProgressBar bar("put", std::max<std::int64_t>(0, num_lines - num_skipped),
+                  "documents");
   ProblemReport problems("not put");
   while (true) {
     const absl::StatusOr<DocumentBlock> block = reader->NextBlock();
