@@ -309,6 +309,36 @@ class AgainstFakeServer(unittest.TestCase):
 
         self.both(methods, plan, initial_backoff_seconds=0.01)
 
+    def test_a_stream_sends_rejected_queries_again(self):
+        received = []
+
+        def methods():
+            received.clear()
+
+            def rank(requests, context):
+                for request in requests:
+                    received.append(request.request_number)
+                    answer = ranking.RankStreamResponse(request_number=request.request_number)
+                    if request.request_number == 1 and received.count(1) % 3 != 0:
+                        answer.status.code, answer.status.message = 8, "busy"
+                        retry = error_details.RetryInfo()
+                        retry.retry_delay.nanos = 10_000_000
+                        answer.status.details.add().Pack(retry)
+                    else:
+                        answer.response.SetInParent()
+                    yield answer
+            return {"RankStream": (ranking.RankStreamRequest, ranking.RankStreamResponse, True, rank)}
+
+        def plan(run, address, options):
+            requests = [semrank.RankRequest(query="q", titles=["t"]) for _ in range(3)]
+            answers = run(address, lambda call: call("rank_stream", requests))
+            self.assertEqual([number for number, _ in answers], [0, 2, 1])
+            self.assertEqual(received, [0, 1, 2, 1, 1])
+            number, error = run(address, lambda call: call("rank_stream", requests), max_attempts=2)[-1]
+            self.assertEqual((number, str(error)), (1, "busy (tried 2 times)"))
+
+        self.both(methods, plan)
+
     def test_a_response_that_contradicts_the_request_is_refused(self):
         def methods():
             return {"Rank": (ranking.RankRequest, ranking.RankResponse, False,
@@ -334,6 +364,7 @@ if __name__ == "__main__":
     if "SEMRANK_TEST_IN_VENV" not in os.environ:
         sys.exit(run_in_virtual_environment())
     import semrank
+    from semrank._google_rpc import error_details
     from semrank.v1 import catalog_service_pb2 as catalog, common_pb2 as common, embedding_service_pb2 as embedding
     from semrank.v1 import model_service_pb2 as models, ranking_service_pb2 as ranking
     unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -192,6 +192,29 @@ const withFakes = {
     });
   },
 
+  async 'a stream sends rejected queries again'() {
+    const received = [];
+    const retryInfo = definitions['google.rpc.RetryInfo'].serialize({retryDelay: {nanos: 10_000_000}});
+    const details = [{type_url: 'type.googleapis.com/google.rpc.RetryInfo', value: retryInfo}];
+    const RankStream = (stream) => {
+      stream.on('data', ({requestNumber}) => {
+        received.push(Number(requestNumber));
+        const rejected = requestNumber === '1' && received.filter((number) => number === 1).length % 3 !== 0;
+        stream.write({requestNumber, ...(rejected ? {status: {code: 8, message: 'busy', details}} : {response: {}})});
+      });
+      stream.on('end', () => stream.end());
+    };
+    const requests = Array(3).fill({query: 'q', titles: ['t']});
+    await withFakeServer({RankStream}, async (fake) => {
+      assert.deepEqual((await collect(fake.rankStream(requests))).map(({index}) => index), [0, 2, 1]);
+      assert.deepEqual(received, [0, 1, 2, 1, 1]);
+    });
+    await withFakeServer({RankStream}, async (fake) => {
+      const {index, error} = (await collect(fake.rankStream(requests))).at(-1);
+      assert.deepEqual([index, error.message], [1, 'busy (tried 2 times)']);
+    }, {maxAttempts: 2});
+  },
+
   async 'a response that contradicts the request is refused'() {
     const Rank = (_, done) => done(null, {indices: [9], scores: [1]});
     await withFakeServer({Rank}, (fake) => assert.rejects(fake.rank({query: 'q', titles: ['t']}),
