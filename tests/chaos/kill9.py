@@ -47,10 +47,10 @@ class Broken(Exception):
 
 
 class Server:
-    """Killed or stopped by leaving the context."""
+    """Killed by leaving the context; `prefix` is a program that runs it."""
 
-    def __init__(self, build: pathlib.Path, models: pathlib.Path, *flags: str):
-        self.process = subprocess.Popen([build / "bin/semrank-server", f"--model_dir={models}", "--listen_address=127.0.0.1:0",
+    def __init__(self, build: pathlib.Path, models: pathlib.Path, *flags: str, prefix: tuple = ()):
+        self.process = subprocess.Popen([*prefix, build / "bin/semrank-server", f"--model_dir={models}", "--listen_address=127.0.0.1:0",
                                          "--http_address=127.0.0.1:0", "--enable_admin_rpcs", *flags],
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         ready = re.search(r" http=(\S+)", self.process.stdout.readline())
