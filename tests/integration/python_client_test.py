@@ -205,7 +205,7 @@ class BlockingTest(AgainstRealServer, unittest.TestCase):
     run_client = staticmethod(blocking)
 
     def test_a_caller_without_a_key_cannot_fill_the_memory(self):
-        size = 600_000_000
+        size = 1_200_000_000  # the server holds half of it until it refuses the call
         options = [("grpc.max_send_message_length", -1)]
         with grpc.secure_channel(self.server.address, grpc.ssl_channel_credentials(self.ca), options) as channel:
             rank = channel.unary_unary("/semrank.v1.RankingService/Rank")
@@ -287,8 +287,7 @@ class AgainstFakeServer(unittest.TestCase):
                 for number, request in enumerate(requests):
                     if number == 2:
                         context.abort(grpc.StatusCode.UNAVAILABLE, "restarting")
-                    if number == 0:
-                        received.append(request.model.version)
+                    received.append((number, request.model.version))
                     yield embedding.EmbedTextsStreamResponse(
                         first_text=first, num_texts=len(request.texts), embedding_dim=1, vectors=bytes(4 * len(request.texts)),
                         encoding="VECTOR_ENCODING_FLOAT32", model=common.ModelRef(name="m", version=5))
@@ -305,7 +304,8 @@ class AgainstFakeServer(unittest.TestCase):
             received.clear()
             parts = run(address, lambda call: call("embed_stream", ["t"] * 9, "query"), **options)
             self.assertEqual([part.first_text for part in parts], [0, 2, 4, 6, 8])
-            self.assertEqual(received, [0, 5, 5])  # the version of the first response
+            # The version of the first response, from the second stream on.
+            self.assertEqual(received, [(0, 0), (1, 0), (0, 5), (1, 5), (0, 5)])
 
         self.both(methods, plan, initial_backoff_seconds=0.01)
 

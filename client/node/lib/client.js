@@ -136,9 +136,11 @@ class SemrankClient {
     const common = {side: enumOf('side', SIDES, side), encoding: enumOf('encoding', ENCODINGS, encoding), model: modelOf(model)};
     let numBefore = 0;
     for await (const block of chunks.blocksOf(texts, BLOCK)) {
+      // After a reload, a new stream without a version would mix two models;
+      // within a stream the version must not change.
+      let model;
       const stream = this.#streamBlock('EmbeddingService/EmbedTextsStream', block,
-          // After a reload, a new stream without a version would mix two models.
-          (some) => ({...common, texts: some}));
+          (some) => ({...common, model, texts: some}), () => model = common.model);
       for await (const {response, first, begin, done} of stream) {
         // The server counts from 0 in each stream.
         const chunk = {...response, firstText: begin + Number(response.firstText)};

@@ -177,7 +177,7 @@ const withFakes = {
       return {numCreated: documents.length};
     });
     const EmbedTextsStream = handler(({texts, model}, number) => {
-      if (number === 0) received.push(Number(model.version));
+      received.push([number, Number(model.version)]);
       return {firstText: 2 * number, numTexts: texts.length, embeddingDim: 1, vectors: Buffer.alloc(4 * texts.length),
               encoding: 'VECTOR_ENCODING_FLOAT32', model: {name: 'm', version: 5}};
     });
@@ -188,7 +188,8 @@ const withFakes = {
       received.length = 0;
       const parts = await collect(fake.embedStream(Array(9).fill('t'), {side: 'query'}));
       assert.deepEqual(parts.map(({firstText}) => firstText), [0, 2, 4, 6, 8]);
-      assert.deepEqual(received, [0, 5, 5]);  // the version of the first response
+      // The version of the first response, from the second stream on.
+      assert.deepEqual(received, [[0, 0], [1, 0], [0, 5], [1, 5], [0, 5]]);
     });
   },
 

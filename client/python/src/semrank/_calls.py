@@ -161,9 +161,11 @@ class Calls:
             done = 0
 
             def messages(limits: MessageLimits) -> Iterator[embedding.EmbedTextsStreamRequest]:
-                # After a reload, a new stream without a version would mix two models.
-                return (embedding.EmbedTextsStreamRequest(side=request.side, encoding=request.encoding, model=request.model,
-                                                          texts=chunk)
+                # After a reload, a new stream without a version would mix two
+                # models; within a stream the version must not change.
+                model = common.ModelRef()
+                model.CopyFrom(request.model)
+                return (embedding.EmbedTextsStreamRequest(side=request.side, encoding=request.encoding, model=model, texts=chunk)
                         for chunk in chunks.blocks(block[done:], chunks.stream_limits(limits)))
 
             def take(first: int, retry: Retry, chunk: embedding.EmbedTextsStreamResponse) -> Plan[None]:
@@ -192,9 +194,12 @@ class Calls:
             done = 0
 
             def messages(limits: MessageLimits) -> Iterator[catalog.PutDocumentsStreamRequest]:
-                sent.clear()
+                # A list for each stream: gRPC's thread may still draw a message
+                # of a broken one.
+                nonlocal sent
+                sent = ours = []
                 for chunk in chunks.blocks(block[done:], chunks.stream_limits(limits)):
-                    sent.append(len(chunk))
+                    ours.append(len(chunk))
                     yield catalog.PutDocumentsStreamRequest(documents=chunk)
 
             def take(first: int, retry: Retry, response: catalog.PutDocumentsStreamResponse) -> Plan[None]:
