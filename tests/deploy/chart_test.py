@@ -100,8 +100,9 @@ class ChartTest(unittest.TestCase):
                                capture_output=True, text=True)
         self.assertEqual(check.returncode, 0, check.stdout + check.stderr)
         # The check itself sees a misspelt field.
-        objects[0]["metadata"]["lables"] = {}
-        (work / "objects.json").write_text(json.dumps(objects))
+        service = next(thing for thing in objects if thing["kind"] == "Service")
+        service["metadata"]["lables"] = {}
+        (work / "objects.json").write_text(json.dumps([service]))
         self.assertEqual(subprocess.run(["node", PROJECT / "tests/deploy/kubernetes/check_objects.mjs"], cwd=work,
                                         capture_output=True).returncode, 1)
 

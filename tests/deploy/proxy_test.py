@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""deploy/proxy/haproxy.cfg before a real server: calls pass, and floods of HTTP/2
+that the packaged gRPC cannot bound reach neither the server's memory nor the
+calls of others. Prints what each flood did and the latencies beside it.
+
+usage: proxy_test.py PROJECT_DIR BINARY_DIR
+
+Exit code 77 (skipped) without haproxy.
+"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import socket
+import ssl
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+PROJECT, BINARIES = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
+MODEL = PROJECT / "tests/testdata/reference_model/dssm"
+FLOOD_SECONDS = 0.5
+MAX_WAIT_SECONDS = 20
+MAX_GROWTH_BYTES = 64 << 20
+
+DATA, HEADERS, RST_STREAM, SETTINGS, PING, CONTINUATION = 0, 1, 3, 4, 6, 9
+END_HEADERS = 4
+
+
+def frame(kind: int, flags: int, stream: int, payload: bytes = b"") -> bytes:
+    return len(payload).to_bytes(3, "big") + bytes([kind, flags]) + stream.to_bytes(4, "big") + payload
+
+
+def literal(name: bytes, value: bytes) -> bytes:
+    """A header as `name` begins it (RFC 7541), its value not longer than 126 bytes."""
+    return name + bytes([len(value)]) + value
+
+
+REQUEST = (b"\x83\x87" + literal(b"\x04", b"/semrank.v1.RankingService/Rank") + literal(b"\x01", b"localhost")
+           + literal(b"\x0f\x10", b"application/grpc") + literal(b"\x00\x02te", b"trailers"))
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
+def continuation():
+    """A header block that never ends."""
+    yield frame(HEADERS, 0, 1, REQUEST)
+    junk = b"".join(literal(b"\x00\x06x-junk", b"j" * 100) for _ in range(140))
+    while True:
+        yield frame(CONTINUATION, 0, 1, junk)
+
+
+def rapid_reset():
+    for stream in range(1, 1 << 30, 2):
+        yield frame(HEADERS, END_HEADERS, stream, REQUEST) + frame(RST_STREAM, 0, stream, b"\0\0\0\x08")
+
+
+def pings():
+    while True:
+        yield frame(PING, 0, 0, b"flooding") * 100
+
+
+def settings():
+    while True:
+        yield frame(SETTINGS, 0, 0, b"\0\x04\0\x01\0\0" * 10) * 20
+
+
+def hpack_bomb():
+    """One large entry of the dynamic table, referred to thousands of times."""
+    entry = b"\x40\x01b" + b"\x7f" + (3900 - 127 + 128 & 0x7F | 0x80).to_bytes(1, "big") + ((3900 - 127) >> 7).to_bytes(1, "big")
+    value = b"b" * (((3900 - 127) >> 7 << 7) + (3900 - 127 + 128 & 0x7F) + 127)
+    yield frame(HEADERS, END_HEADERS, 1, REQUEST + entry + value)
+    for stream in range(3, 1 << 30, 2):
+        yield frame(HEADERS, END_HEADERS, stream, REQUEST + b"\xbe" * 16000)
+
+
+class ProxyTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.temporary.cleanup)
+        cls.folder = pathlib.Path(cls.temporary.name)
+        subprocess.run(["openssl", "req", "-x509", "-days", "2", "-subj", "/CN=localhost", "-addext",
+                        "subjectAltName=DNS:localhost,IP:127.0.0.1", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                        "-keyout", cls.folder / "key.pem", "-out", cls.folder / "cert.pem"], check=True, capture_output=True)
+        (cls.folder / "certificate.pem").write_text((cls.folder / "cert.pem").read_text() + (cls.folder / "key.pem").read_text())
+        cls.server = subprocess.Popen([BINARIES / "semrank-server", f"--model_dir={MODEL}", "--listen_address=127.0.0.1:0",
+                                       "--http_address=127.0.0.1:0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        cls.addClassCleanup(cls.stop, cls.server)
+        grpc, http = re.search(r" grpc=\S+:(\d+) http=\S+:(\d+)", cls.server.stdout.readline()).groups()
+        cls.port, cls.http_port = free_port(), free_port()
+        text = (PROJECT / "deploy/proxy/haproxy.cfg").read_text()
+        for there, here in (("0.0.0.0:50443", f"127.0.0.1:{cls.port}"), ("0.0.0.0:8443", f"127.0.0.1:{cls.http_port}"),
+                            ("127.0.0.1:50051", f"127.0.0.1:{grpc}"), ("127.0.0.1:8080", f"127.0.0.1:{http}"), ("port 8080", f"port {http}")):
+            assert there in text, there
+            text = text.replace(there, here)
+        (cls.folder / "haproxy.cfg").write_text(text)
+        cls.proxy = subprocess.Popen(["haproxy", "-db", "-f", "haproxy.cfg"], cwd=cls.folder, stderr=subprocess.DEVNULL)
+        cls.addClassCleanup(cls.stop, cls.proxy)
+        cls.client = [BINARIES / "semrank", f"--address=localhost:{cls.port}", f"--tls_ca={cls.folder}/cert.pem"]
+        limit = time.monotonic() + MAX_WAIT_SECONDS
+        while subprocess.run([*cls.client, "health"], capture_output=True).returncode != 0:
+            assert time.monotonic() < limit and cls.proxy.poll() is None, "haproxy does not pass calls"
+
+    @staticmethod
+    def stop(process: subprocess.Popen) -> None:
+        process.terminate()
+        process.wait()
+        if process.stdout:
+            process.stdout.close()
+
+    def resident(self, process: subprocess.Popen) -> int:
+        return 1024 * int(re.search(r"VmRSS:\s+(\d+)", pathlib.Path(f"/proc/{process.pid}/status").read_text())[1])
+
+    def connect(self) -> ssl.SSLSocket:
+        context = ssl.create_default_context(cafile=self.folder / "cert.pem")
+        context.set_alpn_protocols(["h2"])
+        plain = socket.create_connection(("127.0.0.1", self.port), FLOOD_SECONDS, source_address=("127.0.0.2", 0))
+        try:
+            connection = context.wrap_socket(plain, server_hostname="localhost")
+        except OSError:
+            plain.close()
+            raise
+        connection.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(SETTINGS, 0, 0))
+        return connection
+
+    def flood(self, frames, end: float, counts: dict) -> None:
+        """Connects again and again, as an attacker would, until `end`."""
+        while time.monotonic() < end:
+            try:
+                with self.connect() as connection:
+                    for piece in frames():
+                        connection.sendall(piece)
+                        counts["bytes"] += len(piece)
+                        if time.monotonic() >= end:
+                            return
+            except OSError:
+                counts["closed"] += 1
+
+    def test_floods_reach_neither_the_server_nor_the_calls_of_others(self):
+        for frames in (continuation, rapid_reset, pings, settings, hpack_bomb):
+            with self.subTest(frames.__name__):
+                before, proxy_before = self.resident(self.server), self.resident(self.proxy)
+                counts = {"bytes": 0, "closed": 0}
+                flood = threading.Thread(target=self.flood, args=(frames, time.monotonic() + FLOOD_SECONDS, counts))
+                flood.start()
+                load = subprocess.run([*self.client, "--output=json", "load", "--rate=50", f"--duration={FLOOD_SECONDS}s", "--num_titles=10", "--warmup=0s"],
+                                      capture_output=True, text=True)
+                flood.join()
+                self.assertEqual(load.returncode, 0, load.stderr)
+                report = json.loads(load.stdout)
+                growth, proxy_growth = self.resident(self.server) - before, self.resident(self.proxy) - proxy_before
+                print(f"{frames.__name__}: {counts['bytes'] / 1e6:.1f} MB sent, closed {counts['closed']} times, server +{growth >> 20} MiB, "
+                      f"proxy +{proxy_growth >> 20} MiB; calls beside it: {report}", file=sys.stderr)
+                self.assertLess(growth, MAX_GROWTH_BYTES)
+                self.assertLess(proxy_growth, MAX_GROWTH_BYTES)
+        self.assertEqual(subprocess.run([*self.client, "health"], capture_output=True).returncode, 0)
+
+    def test_json_calls_pass_and_pages_for_operators_do_not(self):
+        def curl(path: str, *arguments: str) -> str:
+            return subprocess.run(["curl", "-sS", "--cacert", self.folder / "cert.pem", "-o", "/dev/null", "-w", "%{http_code}",
+                                   f"https://localhost:{self.http_port}{path}", *arguments], check=True, capture_output=True, text=True).stdout
+        self.assertEqual(curl("/v1/rank", "-d", '{"query": "a", "titles": ["b"]}'), "200")
+        self.assertEqual(curl("/metrics"), "403")
+        self.assertEqual(curl("/statusz"), "403")
+
+
+if __name__ == "__main__":
+    os.environ["PATH"] += ":/usr/sbin"
+    if not shutil.which("haproxy"):
+        print("skipped: needs the package haproxy")
+        sys.exit(77)
+    unittest.main(argv=sys.argv[:1])
