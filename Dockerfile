@@ -1,11 +1,12 @@
-# Builds and tests semrank, then keeps the server and the client only:
+# Builds semrank, then keeps the server and the client only:
 #   docker build -t semrank .
-# deploy/README.md says how to run it.
+#   docker build --target=test .     builds and runs the unit tests
+# deploy/README.md says how to run it; scripts/check_image.sh builds and tries it.
 
 FROM debian:bookworm-slim AS build
 WORKDIR /src
 COPY scripts/install_packages.sh scripts/
-RUN scripts/install_packages.sh build test
+RUN scripts/install_packages.sh build
 
 COPY . .
 # Empty = the compiler's baseline: the image runs on every machine of its
@@ -14,15 +15,20 @@ COPY . .
 ARG SEMRANK_MARCH=""
 # Compilers at once; empty = one a processor. Each takes up to 1 GB of memory.
 ARG JOBS=""
-RUN cmake --preset release -DSEMRANK_MARCH="$SEMRANK_MARCH" \
-    && cmake --build --preset release ${JOBS:+-j "$JOBS"} \
-    && ctest --preset release --label-regex unit \
-    && cmake --install build/release --component programs --strip --prefix /opt/semrank
+RUN cmake --preset package -DSEMRANK_MARCH="$SEMRANK_MARCH" \
+    && cmake --build build/package ${JOBS:+-j "$JOBS"} --target semrank-server semrank \
+    && cmake --install build/package --component programs --strip --prefix /opt/semrank
 # The packages that own the libraries the two programs load.
 RUN ldd /opt/semrank/bin/semrank-server /opt/semrank/bin/semrank \
     | awk '$2 == "=>" {print $3}' | sort -u \
     | while read -r library; do dpkg -S "*$library"; done \
     | cut -d: -f1 | sort -u >/opt/semrank/packages
+
+FROM build AS test
+RUN scripts/install_packages.sh test
+RUN cmake --preset release -DSEMRANK_MARCH="$SEMRANK_MARCH" \
+    && cmake --build --preset release ${JOBS:+-j "$JOBS"} \
+    && ctest --preset release --label-regex unit
 
 FROM debian:bookworm-slim
 LABEL org.opencontainers.image.title="semrank" \

@@ -71,7 +71,11 @@ set(CPACK_DEBIAN_TRAINING_DESCRIPTION "trains and evaluates ranking models for s
 set(CPACK_OUTPUT_FILE_PREFIX ${PROJECT_BINARY_DIR}/packages)
 include(CPack)
 
-find_package(Python3 REQUIRED COMPONENTS Interpreter)
+# Who only compiles needs no Python.
+find_package(Python3 COMPONENTS Interpreter)
+if(NOT Python3_FOUND)
+  return()
+endif()
 set(guides ${PROJECT_SOURCE_DIR}/deploy/README.md ${PROJECT_SOURCE_DIR}/deploy/SECURITY.md
            ${PROJECT_SOURCE_DIR}/deploy/CHANGELOG.md)
 add_custom_target(deb
