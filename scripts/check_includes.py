@@ -27,14 +27,14 @@ def ladder(root: str, *names: str, below: list[str]) -> dict[str, list[str]]:
 
 
 MODEL = ["model/base", "model/text", "model/nn", "model/format"]
-EVAL = ["model/eval/collection", "model/eval/rankers", "model/eval/metrics"]
+EVAL = ["model/eval/collection", "model/eval/translation", "model/eval/rankers", "model/eval/metrics"]
 ALLOWED = {
     "model/base": [],
     "model/cli": ["model/base"],
     "model/text": ["model/base"],
     "model/nn": ["model/base", "model/text", "model_config"],
     "model/format": ["model/base", "model/text", "model/nn", "model_config"],
-    **ladder("model/eval", "collection", "rankers", "metrics", below=[*MODEL, "model/cli"]),
+    **ladder("model/eval", "collection", "translation", "rankers", "metrics", below=[*MODEL, "model/cli"]),
     "model/eval": [*MODEL, "model/cli", *EVAL],
     **ladder("model/train", "options", "data", "batches", "optimizer", "distributed", "towers", "ssi",
              "validation", "report", "run", below=[*MODEL, "model/cli", *EVAL, "model_config"]),

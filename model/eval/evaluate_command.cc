@@ -80,6 +80,7 @@ class RankerEvaluator {
   RankerEvaluator(const EvaluateCommandOptions& options,
                   const Collection& collection, BadLines& bad_lines)
       : options_(options),
+        ranker_options_(options.ranker_options),
         collection_(collection),
         bad_lines_(bad_lines),
         pool_(options.num_threads) {}
@@ -91,13 +92,14 @@ class RankerEvaluator {
       if (IsTunable(name, flag)) flags.push_back(flag);
     }
     results.tuned.emplace_back();
+    SEMRANK_RETURN_IF_ERROR(LearnIfNeeded(name));
     if (flags.empty()) {
       SEMRANK_ASSIGN_OR_RETURN(Evaluation evaluation,
-                               EvaluateWith(name, options_.ranker_options));
+                               EvaluateWith(name, ranker_options_));
       results.evaluations.push_back(std::move(evaluation));
     } else {
       SEMRANK_ASSIGN_OR_RETURN(TuningResult tuned,
-                               Tune(flags, options_.ranker_options, collection_,
+                               Tune(flags, ranker_options_, collection_,
                                     [&](const RankerOptions& ranker_options) {
                                       return EvaluateWith(name, ranker_options);
                                     }));
@@ -109,6 +111,17 @@ class RankerEvaluator {
   }
 
  private:
+  // Translations are learned once for all rankers and all tried values.
+  absl::Status LearnIfNeeded(const std::string& name) {
+    if (RunFile(name) || !UsesTranslations(name) ||
+        ranker_options_.translation_model != nullptr) {
+      return absl::OkStatus();
+    }
+    SEMRANK_ASSIGN_OR_RETURN(ranker_options_.translation_model,
+                             LearnTranslations(options_.train, bad_lines_));
+    return absl::OkStatus();
+  }
+
   absl::StatusOr<Evaluation> EvaluateWith(const std::string& name,
                                           const RankerOptions& ranker_options) {
     if (const auto file = RunFile(name)) {
@@ -124,6 +137,7 @@ class RankerEvaluator {
   }
 
   const EvaluateCommandOptions& options_;
+  RankerOptions ranker_options_;
   const Collection& collection_;
   BadLines& bad_lines_;
   ThreadPool pool_;

@@ -33,6 +33,10 @@ absl::Status CheckRanker(std::string_view flag, const std::string& given,
     return FlagError("model_dir", "",
                      absl::StrFormat("needed by --%s=%s", flag, ranker));
   }
+  if (UsesTranslations(ranker) && options.train.empty()) {
+    return FlagError("train", "",
+                     absl::StrFormat("needed by --%s=%s", flag, ranker));
+  }
   return absl::OkStatus();
 }
 
@@ -60,13 +64,12 @@ absl::Status ResolveRankers(EvaluateCommandOptions& options) {
 absl::Status CheckTune(const EvaluateCommandOptions& options) {
   const std::vector<std::string>& flags = options.tune;
   const std::string given = absl::StrJoin(flags, ",");
+  const std::vector<std::string> known = TunableFlags();
   for (auto flag = flags.begin(); flag != flags.end(); ++flag) {
-    if (std::find(kTunableFlags.begin(), kTunableFlags.end(), *flag) ==
-        kTunableFlags.end()) {
-      return FlagError(
-          "tune", given,
-          absl::StrFormat("'%s' is none of bm25_k1, bm25_b, hybrid_weight",
-                          *flag));
+    if (std::find(known.begin(), known.end(), *flag) == known.end()) {
+      return FlagError("tune", given,
+                       absl::StrFormat("'%s' is none of %s", *flag,
+                                       absl::StrJoin(known, ", ")));
     }
     if (std::find(flags.begin(), flag, *flag) != flag) {
       return FlagError("tune", given,
@@ -112,19 +115,25 @@ void AddEvaluateOptions(CommandLine& command_line,
   command_line.Add("qrels", &options.files.qrels,
                    "Judgements in TREC form, query_id 0 doc_id grade a line; "
                    "grade 1 and above is relevant; .gz and .zst too.");
+  command_line.Add("train", &options.train,
+                   "Files of clicked pairs, query<TAB>title[<TAB>clicks] a "
+                   "line, from which the rankers wtm and ptm learn.");
   command_line.Add(
       "candidates", &options.evaluate.candidates,
       "Documents that are ranked for a query: all, or those "
       "judged for it.",
       {{"all", Candidates::kAll}, {"judged", Candidates::kJudged}});
   command_line.Group("Ranking");
-  command_line.Add("ranker", &options.rankers,
-                   "Rankers to evaluate, one result each: model (as it is "
-                   "served), tower (its vectors alone), model:DIR, bm25, "
-                   "letter_tfidf, word_tfidf, a pair such as model+bm25, "
-                   "or run:FILE, a TREC run. With +name_match behind it, "
-                   "documents whose name is the query come first, as in the "
-                   "server's search.");
+  command_line.Add(
+      "ranker", &options.rankers,
+      "Rankers to evaluate, one result each: model (as it is "
+      "served), tower (its vectors alone), model:DIR, bm25, "
+      "letter_tfidf, word_tfidf, ulm (unigram language model), "
+      "mrf (sequential dependence), qe (query expansion), wtm and "
+      "ptm (word and phrase translation), a pair such as "
+      "model+bm25, or run:FILE, a TREC run. With +name_match behind it, "
+      "documents whose name is the query come first, as in the "
+      "server's search.");
   command_line.Add("baseline", &options.baseline,
                    "Compares each of --ranker with this ranker: differences, "
                    "p values, and the queries that moved most. Empty = none.");
@@ -153,10 +162,34 @@ void AddEvaluateOptions(CommandLine& command_line,
   command_line.Add("bm25_b", &ranker.bm25.b,
                    "BM25: length normalization; 0 = none, 1 = full.",
                    {.min = 0, .max = 1});
+  command_line.Add("dirichlet_mu", &ranker.dirichlet_mu,
+                   "ulm and mrf: words of the collection that smooth each "
+                   "document.",
+                   {.min = 1e-6, .max = 1e6});
+  command_line.Add("mrf_ordered", &ranker.mrf.ordered,
+                   "mrf: weight of two query words side by side.",
+                   {.min = 0, .max = 1});
+  command_line.Add("mrf_unordered", &ranker.mrf.unordered,
+                   "mrf: weight of two query words within eight words.",
+                   {.min = 0, .max = 1});
+  command_line.Add("qe_documents", &ranker.qe.num_documents,
+                   "qe: documents that are added to the query.",
+                   {.min = 1, .max = 1000});
+  command_line.Add("qe_weight", &ranker.qe.weight, "qe: weight of their mean.",
+                   {.min = 0, .max = 1000});
+  command_line.Add("translation_background", &ranker.translation.background,
+                   "wtm and ptm: weight of the collection's word "
+                   "probabilities.",
+                   {.min = 1e-6, .max = 1});
+  command_line.Add("translation_self", &ranker.translation.self,
+                   "wtm and ptm: weight of a title's own words beside their "
+                   "translations.",
+                   {.min = 0, .max = 1});
   command_line.Add("tune", &options.tune,
-                   "Chooses these of bm25_k1, bm25_b and hybrid_weight by "
-                   "two-fold cross-validation on the queries: each half is "
-                   "measured with the values that are best on the other half.");
+                   "Chooses the values of these flags by two-fold "
+                   "cross-validation on the queries: each half is measured "
+                   "with the values that are best on the other half. Known: " +
+                       absl::StrJoin(TunableFlags(), ", ") + ".");
   command_line.Add("tfidf_ngram", &ranker.tfidf_ngram_length,
                    "Letters in an n-gram of letter_tfidf.",
                    {.min = kMinNgramLength, .max = kMaxNgramLength});

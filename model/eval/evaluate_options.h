@@ -28,13 +28,15 @@ struct EvaluateCommandOptions {
   std::vector<std::string> rankers = {"model"};
   // With which each of `rankers` is compared; empty = none.
   std::string baseline;
-  // Of kTunableFlags: chosen by cross-validation for each ranker that they
+  // Of TunableFlags(): chosen by cross-validation for each ranker that they
   // change.
   std::vector<std::string> tune;
   // Ranker that is added to each other one of `rankers`; empty = none.
   std::string hybrid;
   RankerOptions ranker_options;
   CollectionFiles files;
+  // Clicked pairs, from which wtm and ptm learn.
+  std::vector<std::string> train;
   EvaluateOptions evaluate;
   // TREC run of the only ranker, run_depth documents a query; empty = none.
   std::string run_out;

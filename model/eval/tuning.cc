@@ -12,17 +12,66 @@ namespace semrank {
 namespace {
 
 struct Axis {
+  std::string_view flag;
+  // Of those that it changes; "+" stands for any pair.
+  std::vector<std::string_view> rankers;
   std::vector<double> values;
-  double* field;
+  void (*set)(RankerOptions& options, double value);
 };
 
-Axis AxisOf(std::string_view flag, RankerOptions& options) {
-  if (flag == "bm25_k1") {
-    return {{0, 0.3, 0.6, 0.9, 1.2, 1.6, 2}, &options.bm25.k1};
-  }
-  if (flag == "bm25_b") return {{0, 0.2, 0.4, 0.6, 0.8, 1}, &options.bm25.b};
-  return {{0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5},
-          &options.hybrid_weight};
+const std::vector<Axis>& Axes() {
+  static const auto* const axes = new std::vector<Axis>{
+      {"bm25_k1",
+       {"bm25"},
+       {0, 0.3, 0.6, 0.9, 1.2, 1.6, 2},
+       [](RankerOptions& o, double value) { o.bm25.k1 = value; }},
+      {"bm25_b",
+       {"bm25"},
+       {0, 0.2, 0.4, 0.6, 0.8, 1},
+       [](RankerOptions& o, double value) { o.bm25.b = value; }},
+      {"hybrid_weight",
+       {"+"},
+       {0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5},
+       [](RankerOptions& o, double value) { o.hybrid_weight = value; }},
+      {"dirichlet_mu",
+       {"ulm", "mrf"},
+       {1, 3, 10, 30, 100, 300, 1000, 3000},
+       [](RankerOptions& o, double value) { o.dirichlet_mu = value; }},
+      {"mrf_ordered",
+       {"mrf"},
+       {0, 0.03, 0.1, 0.2, 0.3},
+       [](RankerOptions& o, double value) { o.mrf.ordered = value; }},
+      {"mrf_unordered",
+       {"mrf"},
+       {0, 0.03, 0.1, 0.2, 0.3},
+       [](RankerOptions& o, double value) { o.mrf.unordered = value; }},
+      {"qe_documents",
+       {"qe"},
+       {1, 2, 3, 5, 10, 20},
+       [](RankerOptions& o, double value) {
+         o.qe.num_documents = static_cast<int>(value);
+       }},
+      {"qe_weight",
+       {"qe"},
+       {0, 0.1, 0.2, 0.5, 1, 2},
+       [](RankerOptions& o, double value) { o.qe.weight = value; }},
+      {"translation_background",
+       {"wtm", "ptm"},
+       {0.05, 0.2, 0.5, 0.7, 0.9, 0.97},
+       [](RankerOptions& o, double value) {
+         o.translation.background = value;
+       }},
+      {"translation_self",
+       {"wtm", "ptm"},
+       {0, 0.05, 0.1, 0.2, 0.4, 0.7},
+       [](RankerOptions& o, double value) { o.translation.self = value; }},
+  };
+  return *axes;
+}
+
+const Axis& AxisOf(std::string_view flag) {
+  return *std::find_if(Axes().begin(), Axes().end(),
+                       [&](const Axis& axis) { return axis.flag == flag; });
 }
 
 struct Setting {
@@ -36,9 +85,9 @@ std::vector<Setting> AllSettings(const std::vector<std::string>& flags,
   for (const std::string& flag : flags) {
     std::vector<Setting> longer;
     for (Setting& setting : settings) {
-      const Axis axis = AxisOf(flag, setting.options);
+      const Axis& axis = AxisOf(flag);
       for (const double value : axis.values) {
-        *axis.field = value;
+        axis.set(setting.options, value);
         longer.push_back(
             {setting.options,
              absl::StrFormat("%s%s%s=%g", setting.name,
@@ -84,11 +133,18 @@ struct Best {
 
 }  // namespace
 
+std::vector<std::string> TunableFlags() {
+  std::vector<std::string> flags;
+  for (const Axis& axis : Axes()) flags.emplace_back(axis.flag);
+  return flags;
+}
+
 bool IsTunable(std::string_view ranker, std::string_view flag) {
-  if (flag != "hybrid_weight") {
-    return ranker.find("bm25") != std::string_view::npos;
-  }
-  return IsPair(ranker);
+  const std::vector<std::string_view>& rankers = AxisOf(flag).rankers;
+  return std::any_of(
+      rankers.begin(), rankers.end(), [&](std::string_view single) {
+        return single == "+" ? IsPair(ranker) : HasRanker(ranker, single);
+      });
 }
 
 absl::StatusOr<TuningResult> Tune(const std::vector<std::string>& flags,

@@ -18,8 +18,7 @@
 namespace semrank {
 
 // Flags of semrank-eval that can be tuned; each has a fixed list of values.
-inline constexpr std::array<std::string_view, 3> kTunableFlags = {
-    "bm25_k1", "bm25_b", "hybrid_weight"};
+std::vector<std::string> TunableFlags();
 
 struct TuningResult {
   // Cross-validated.
@@ -36,7 +35,7 @@ using EvaluateWith =
 bool IsTunable(std::string_view ranker, std::string_view flag);
 
 // Calls `evaluate` with `options` but for every combination of the values of
-// `flags`, which are distinct ones of kTunableFlags, at least one. Fails as
+// `flags`, which are distinct ones of TunableFlags(), at least one. Fails as
 // `evaluate` does.
 absl::StatusOr<TuningResult> Tune(const std::vector<std::string>& flags,
                                   const RankerOptions& options,

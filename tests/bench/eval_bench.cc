@@ -13,8 +13,13 @@
 
 #include "model/eval/metrics/metrics.h"
 #include "model/eval/rankers/bm25_ranker.h"
+#include "model/eval/rankers/dependence_ranker.h"
 #include "model/eval/rankers/model_ranker.h"
+#include "model/eval/rankers/phrase_ranker.h"
+#include "model/eval/rankers/query_expansion_ranker.h"
 #include "model/eval/rankers/tfidf_ranker.h"
+#include "model/eval/rankers/translation_ranker.h"
+#include "model/eval/rankers/unigram_ranker.h"
 
 namespace semrank {
 namespace {
@@ -91,6 +96,56 @@ void BM_ScoreAll_Bm25(benchmark::State& state) {
   ScoreQueries(*ranker, state);
 }
 BENCHMARK(BM_ScoreAll_Bm25)->Arg(16)->Unit(benchmark::kMillisecond);
+
+void BM_ScoreAll_Unigram(benchmark::State& state) {
+  static const auto ranker = *UnigramRanker::Create(Documents(), /*mu=*/20);
+  ScoreQueries(*ranker, state);
+}
+BENCHMARK(BM_ScoreAll_Unigram)->Arg(16)->Unit(benchmark::kMillisecond);
+
+void BM_ScoreAll_Dependence(benchmark::State& state) {
+  static const auto ranker = *DependenceRanker::Create(Documents(), {}, 20);
+  ScoreQueries(*ranker, state);
+}
+BENCHMARK(BM_ScoreAll_Dependence)->Arg(16)->Unit(benchmark::kMillisecond);
+
+void BM_ScoreAll_QueryExpansion(benchmark::State& state) {
+  static const auto ranker = *QueryExpansionRanker::Create(Documents(), {});
+  ScoreQueries(*ranker, state);
+}
+BENCHMARK(BM_ScoreAll_QueryExpansion)->Arg(16)->Unit(benchmark::kMillisecond);
+
+// Each title of the first 8,192 with a query of half of its words and two of
+// another.
+const TranslationModel& Translations() {
+  static const auto model = [] {
+    std::vector<ClickPair> pairs(1 << 13);
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      pairs[i].title = Documents()[i];
+      const std::string& other = Documents()[(i * 7 + 1) % pairs.size()];
+      pairs[i].query = pairs[i].title.substr(0, pairs[i].title.size() / 2) +
+                       other.substr(0, other.find(' ', other.find(' ') + 1));
+    }
+    return *LearnTranslations(pairs);
+  }();
+  return *model;
+}
+
+void BM_ScoreAll_WordTranslation(benchmark::State& state) {
+  static const auto ranker =
+      *TranslationRanker::Create(Translations(), Documents(), {});
+  ScoreQueries(*ranker, state);
+}
+BENCHMARK(BM_ScoreAll_WordTranslation)->Arg(16)->Unit(benchmark::kMillisecond);
+
+void BM_ScoreAll_PhraseTranslation(benchmark::State& state) {
+  static const auto ranker =
+      *PhraseRanker::Create(Translations(), Documents(), {});
+  ScoreQueries(*ranker, state);
+}
+BENCHMARK(BM_ScoreAll_PhraseTranslation)
+    ->Arg(16)
+    ->Unit(benchmark::kMillisecond);
 
 void BM_ScoreAll_LetterTfidf(benchmark::State& state) {
   static const auto ranker = *TfidfRanker::OfLetters(Documents());

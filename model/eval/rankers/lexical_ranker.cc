@@ -5,37 +5,39 @@
 
 namespace semrank {
 
-// First pass: offsets_[f + 1] counts the documents of feature f, then prefix
-// sums turn the counts into offsets. BuildIndex is the second pass.
 LexicalRanker::LexicalRanker(Featurizer featurizer,
                              const std::vector<std::string>& documents)
-    : featurizer_(std::move(featurizer)),
-      num_documents_(documents.size()),
-      offsets_(static_cast<std::size_t>(featurizer_.num_features()) + 1) {
-  BagBatch bag;
+    : featurizer_(std::move(featurizer)), num_documents_(documents.size()) {
   for (const std::string& document : documents) {
-    bag.Clear();
-    featurizer_.AppendBag(document, bag);
-    for (const std::uint32_t feature : bag.indices) ++offsets_[feature + 1];
+    featurizer_.AppendBag(document, documents_);
   }
-  for (std::size_t f = 1; f < offsets_.size(); ++f) {
-    offsets_[f] += offsets_[f - 1];
-  }
+  document_frequencies_ =
+      DocumentFrequencies(featurizer_.num_features(), documents_);
 }
 
-void LexicalRanker::BuildIndex(const std::vector<std::string>& documents,
-                               const std::function<void(Bag)>& weigh_document) {
-  postings_.resize(offsets_.back());
-  std::vector<std::size_t> next(offsets_.begin(), offsets_.end() - 1);
-  BagBatch bag;
-  for (std::size_t d = 0; d < documents.size(); ++d) {
-    bag.Clear();
-    featurizer_.AppendBag(documents[d], bag);
-    weigh_document({bag.indices, bag.counts});
-    for (std::size_t i = 0; i < bag.indices.size(); ++i) {
-      postings_[next[bag.indices[i]]++] = {static_cast<std::uint32_t>(d),
-                                           bag.counts[i]};
-    }
+BagBatch LexicalRanker::BuildIndex(
+    const std::function<void(Bag)>& weigh_document) {
+  for (int d = 0; d < documents_.num_texts(); ++d) {
+    const std::size_t begin = documents_.offsets[d];
+    const std::size_t size = documents_.offsets[d + 1] - begin;
+    weigh_document({std::span(documents_.indices).subspan(begin, size),
+                    std::span(documents_.counts).subspan(begin, size)});
+  }
+  lists_ = InvertedLists(featurizer_.num_features(), documents_);
+  return std::exchange(documents_, {});
+}
+
+void LexicalRanker::WeighedQuery(std::string_view query, BagBatch& bag) const {
+  bag.Clear();
+  featurizer_.AppendBag(query, bag);
+  WeighQuery({bag.indices, bag.counts});
+}
+
+void LexicalRanker::AddScores(std::span<const std::uint32_t> features,
+                              std::span<const float> weights,
+                              float* scores) const {
+  for (std::size_t i = 0; i < features.size(); ++i) {
+    lists_.AddScaled(features[i], weights[i], scores);
   }
 }
 
@@ -44,16 +46,8 @@ void LexicalRanker::ScoreAll(std::span<const std::string_view> queries,
   std::fill_n(scores, queries.size() * num_documents_, 0.0f);
   BagBatch bag;
   for (const std::string_view query : queries) {
-    bag.Clear();
-    featurizer_.AppendBag(query, bag);
-    WeighQuery({bag.indices, bag.counts});
-    for (std::size_t i = 0; i < bag.indices.size(); ++i) {
-      const std::size_t feature = bag.indices[i];
-      const float weight = bag.counts[i];
-      for (std::size_t p = offsets_[feature]; p < offsets_[feature + 1]; ++p) {
-        scores[postings_[p].document] += weight * postings_[p].weight;
-      }
-    }
+    WeighedQuery(query, bag);
+    AddScores(bag.indices, bag.counts, scores);
     scores += num_documents_;
   }
 }

@@ -1,12 +1,13 @@
-// Base of BM25 and TF-IDF: an inverted index over bags of features. The score
-// of a document is
+// Base of BM25 and TF-IDF: inverted lists over bags of features. The score of a
+// document is
 //
 //   sum over features f of query weight(f) * document weight(f)
 //
 // Document weights are computed once; a query visits only the documents that
 // share a feature with it. Features of no document are dropped.
 //
-//   Memory   8 bytes for each distinct feature of each document.
+//   Memory   8 bytes for each distinct feature of each document; twice that
+//            during construction.
 //   Threads  as Ranker.
 #ifndef SEMRANK_MODEL_EVAL_RANKERS_LEXICAL_RANKER_H_
 #define SEMRANK_MODEL_EVAL_RANKERS_LEXICAL_RANKER_H_
@@ -16,8 +17,10 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "model/eval/rankers/inverted_lists.h"
 #include "model/eval/rankers/ranker.h"
 #include "model/text/featurizer.h"
 
@@ -40,29 +43,28 @@ class LexicalRanker : public Ranker {
   LexicalRanker(Featurizer featurizer,
                 const std::vector<std::string>& documents);
 
-  // Fills the index; to be called once, by the constructor of a subclass, with
-  // the same documents.
-  void BuildIndex(const std::vector<std::string>& documents,
-                  const std::function<void(Bag)>& weigh_document);
+  // Fills the lists; to be called once, by the constructor of a subclass.
+  // Returns the weighted documents.
+  BagBatch BuildIndex(const std::function<void(Bag)>& weigh_document);
 
   virtual void WeighQuery(Bag bag) const = 0;
 
   std::int64_t DocumentFrequency(std::uint32_t feature) const {
-    return static_cast<std::int64_t>(offsets_[feature + 1] - offsets_[feature]);
+    return document_frequencies_[feature];
   }
 
- private:
-  struct Posting {
-    std::uint32_t document = 0;
-    float weight = 0;
-  };
+  // Replaces `bag` by the query's weighted features.
+  void WeighedQuery(std::string_view query, BagBatch& bag) const;
+  // Adds the scores of a weighted query to those of all documents.
+  void AddScores(std::span<const std::uint32_t> features,
+                 std::span<const float> weights, float* scores) const;
 
+ private:
   Featurizer featurizer_;
+  BagBatch documents_;  // their counts, until BuildIndex
+  std::vector<std::uint32_t> document_frequencies_;
   std::size_t num_documents_;
-  // The postings of feature f are [offsets_[f], offsets_[f + 1]), documents
-  // rising.
-  std::vector<std::size_t> offsets_;
-  std::vector<Posting> postings_;
+  InvertedLists lists_;
 };
 
 }  // namespace semrank

@@ -2,8 +2,10 @@
 //
 //   Texts    normalised; documents are identified by their index in the list
 //            that the ranker was made for.
-//   Scores   higher is better, never NaN, 0 when query and document have no
-//            known feature in common. Comparable within one query only.
+//   Scores   higher is better, never NaN. 0 when query and document have no
+//            known feature in common, but for language models, which give even
+//            then a long document less than a short one. Comparable within one
+//            query only.
 //   Promise  the score of a document does not depend on the other queries of a
 //            call, on the thread, or on its position in the list.
 //   Threads  thread-safe.

@@ -11,14 +11,18 @@
 #include "model/eval/rankers/hybrid_ranker.h"
 #include "model/eval/rankers/model_ranker.h"
 #include "model/eval/rankers/name_match_ranker.h"
+#include "model/eval/rankers/phrase_ranker.h"
 #include "model/eval/rankers/tfidf_ranker.h"
+#include "model/eval/rankers/translation_ranker.h"
+#include "model/eval/rankers/unigram_ranker.h"
 #include "model/format/model_bundle.h"
 
 namespace semrank {
 namespace {
 
-constexpr std::array<std::string_view, 5> kNames = {
-    "model", "tower", "bm25", "letter_tfidf", "word_tfidf"};
+constexpr std::array<std::string_view, 10> kNames = {
+    "model", "tower", "bm25", "letter_tfidf", "word_tfidf",
+    "ulm",   "mrf",   "qe",   "wtm",          "ptm"};
 constexpr std::string_view kModelPrefix = "model:";
 constexpr std::string_view kNameMatchSuffix = "+name_match";
 
@@ -69,6 +73,22 @@ absl::StatusOr<std::unique_ptr<Ranker>> CreateSingle(
   if (name == "letter_tfidf") {
     return TfidfRanker::OfLetters(documents, options.tfidf_ngram_length);
   }
+  if (name == "ulm") {
+    return UnigramRanker::Create(documents, options.dirichlet_mu);
+  }
+  if (name == "mrf") {
+    return DependenceRanker::Create(documents, options.mrf,
+                                    options.dirichlet_mu);
+  }
+  if (name == "qe") return QueryExpansionRanker::Create(documents, options.qe);
+  if (name == "wtm") {
+    return TranslationRanker::Create(*options.translation_model, documents,
+                                     options.translation);
+  }
+  if (name == "ptm") {
+    return PhraseRanker::Create(*options.translation_model, documents,
+                                options.translation);
+  }
   if (name == "model") {
     return CreateModel(options.model_dir, options.model_version, documents,
                        pool);
@@ -98,8 +118,8 @@ absl::Status CheckRankerName(std::string_view name) {
       !(is_single || IsSingleName(parts.second))) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "'%s' is no ranker; there are model, tower, model:DIR, bm25, "
-        "letter_tfidf, "
-        "word_tfidf, pairs such as model+bm25, and each +name_match",
+        "letter_tfidf, word_tfidf, ulm, mrf, qe, wtm, ptm, pairs such as "
+        "model+bm25, and each +name_match",
         name));
   }
   if (parts.first == parts.second) {
@@ -109,12 +129,17 @@ absl::Status CheckRankerName(std::string_view name) {
   return absl::OkStatus();
 }
 
-bool UsesModelDir(std::string_view name) {
+bool HasRanker(std::string_view name, std::string_view single) {
   const NameParts parts = SplitName(name);
-  const auto uses = [](std::string_view part) {
-    return part == "model" || part == "tower";
-  };
-  return uses(parts.first) || uses(parts.second);
+  return parts.first == single || parts.second == single;
+}
+
+bool UsesModelDir(std::string_view name) {
+  return HasRanker(name, "model") || HasRanker(name, "tower");
+}
+
+bool UsesTranslations(std::string_view name) {
+  return HasRanker(name, "wtm") || HasRanker(name, "ptm");
 }
 
 bool IsPair(std::string_view name) { return !SplitName(name).second.empty(); }

@@ -1,6 +1,7 @@
 // Rankers by name: "model", "tower" (the model without its lexical part),
-// "model:DIR", "bm25", "letter_tfidf", "word_tfidf", or two of them joined by
-// '+' (see hybrid_ranker.h); each with "+name_match" behind it or not (see
+// "model:DIR", "bm25", "letter_tfidf", "word_tfidf", "ulm", "mrf", "qe", "wtm",
+// "ptm" (see the headers of the rankers), or two of them joined by '+' (see
+// hybrid_ranker.h); each with "+name_match" behind it or not (see
 // name_match_ranker.h).
 #ifndef SEMRANK_MODEL_EVAL_RANKERS_RANKER_FACTORY_H_
 #define SEMRANK_MODEL_EVAL_RANKERS_RANKER_FACTORY_H_
@@ -15,7 +16,11 @@
 #include "model/base/thread_pool.h"
 #include "model/eval/collection/collection.h"
 #include "model/eval/rankers/bm25_ranker.h"
+#include "model/eval/rankers/dependence_ranker.h"
+#include "model/eval/rankers/query_expansion_ranker.h"
 #include "model/eval/rankers/ranker.h"
+#include "model/eval/rankers/translation_vocabulary.h"
+#include "model/eval/translation/translation_model.h"
 
 namespace semrank {
 
@@ -24,6 +29,13 @@ struct RankerOptions {
   std::string model_dir;
   std::int64_t model_version = 0;
   Bm25Options bm25;
+  // mu of "ulm" and "mrf", in words.
+  double dirichlet_mu = 20;
+  DependenceOptions mrf;
+  QueryExpansionOptions qe;
+  // Of "wtm" and "ptm", with what they learned; null if neither is named.
+  TranslationSmoothing translation;
+  std::shared_ptr<const TranslationModel> translation_model;
   // Code points in an n-gram of "letter_tfidf".
   int tfidf_ngram_length = 3;
   // Weight of the second ranker of a pair. For a model with BM25, the best
@@ -37,6 +49,12 @@ absl::Status CheckRankerName(std::string_view name);
 
 // Whether `name` needs model_dir.
 bool UsesModelDir(std::string_view name);
+
+// Whether `name` needs a translation model.
+bool UsesTranslations(std::string_view name);
+
+// Whether `single`, such as "bm25", is `name` or a part of it.
+bool HasRanker(std::string_view name, std::string_view single);
 
 // Whether `name` joins two rankers.
 bool IsPair(std::string_view name);

@@ -7,30 +7,19 @@
 
 #include "absl/status/status.h"
 #include "model/base/status_macros.h"
+#include "model/eval/rankers/word_features.h"
 #include "model/text/ngram_vocabulary.h"
 #include "model/text/vocabulary_builder.h"
-#include "model/text/word_vocabulary.h"
 
 namespace semrank {
 
-namespace {
-
-absl::StatusOr<VocabularyBuilder> CountWords(
-    const std::vector<std::string>& documents) {
+absl::StatusOr<std::unique_ptr<TfidfRanker>> TfidfRanker::OfLetters(
+    const std::vector<std::string>& documents, int ngram_length) {
   VocabularyBuilder builder;
   for (const std::string& document : documents) builder.AddText(document);
   if (builder.num_distinct_words() == 0) {
     return absl::InvalidArgumentError("TF-IDF: no document has a word");
   }
-  return builder;
-}
-
-}  // namespace
-
-absl::StatusOr<std::unique_ptr<TfidfRanker>> TfidfRanker::OfLetters(
-    const std::vector<std::string>& documents, int ngram_length) {
-  SEMRANK_ASSIGN_OR_RETURN(const VocabularyBuilder builder,
-                           CountWords(documents));
   SEMRANK_ASSIGN_OR_RETURN(
       NgramVocabulary ngrams,
       NgramVocabulary::FromList(ngram_length,
@@ -43,20 +32,25 @@ absl::StatusOr<std::unique_ptr<TfidfRanker>> TfidfRanker::OfLetters(
 
 absl::StatusOr<std::unique_ptr<TfidfRanker>> TfidfRanker::OfWords(
     const std::vector<std::string>& documents) {
-  SEMRANK_ASSIGN_OR_RETURN(const VocabularyBuilder builder,
-                           CountWords(documents));
-  SEMRANK_ASSIGN_OR_RETURN(WordVocabulary words,
-                           WordVocabulary::FromList(builder.Words(0, 1)));
   SEMRANK_ASSIGN_OR_RETURN(Featurizer featurizer,
-                           Featurizer::Create(std::nullopt, std::move(words)));
+                           WordFeatures("TF-IDF", documents));
   return std::unique_ptr<TfidfRanker>(
       new TfidfRanker("word_tfidf", std::move(featurizer), documents));
 }
 
 TfidfRanker::TfidfRanker(std::string name, Featurizer featurizer,
-                         const std::vector<std::string>& documents)
+                         const std::vector<std::string>& documents,
+                         Vectors vectors)
     : LexicalRanker(std::move(featurizer), documents), name_(std::move(name)) {
-  BuildIndex(documents, [this](Bag bag) { Weigh(bag); });
+  BagBatch weighted = BuildIndex([this](Bag bag) { Weigh(bag); });
+  if (vectors == Vectors::kKept) vectors_ = std::move(weighted);
+}
+
+TfidfRanker::Vector TfidfRanker::VectorOf(std::uint32_t document) const {
+  const std::size_t begin = vectors_.offsets[document];
+  const std::size_t size = vectors_.offsets[document + 1] - begin;
+  return {std::span(vectors_.indices).subspan(begin, size),
+          std::span(vectors_.counts).subspan(begin, size)};
 }
 
 void TfidfRanker::Weigh(Bag bag) const {

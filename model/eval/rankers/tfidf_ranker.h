@@ -8,7 +8,9 @@
 #ifndef SEMRANK_MODEL_EVAL_RANKERS_TFIDF_RANKER_H_
 #define SEMRANK_MODEL_EVAL_RANKERS_TFIDF_RANKER_H_
 
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,14 +31,29 @@ class TfidfRanker : public LexicalRanker {
 
   std::string name() const override { return name_; }
 
- private:
+ protected:
+  // A vector of norm 1, or of no features.
+  struct Vector {
+    std::span<const std::uint32_t> features;
+    std::span<const float> weights;
+  };
+
+  enum class Vectors { kDropped, kKept };
+
   TfidfRanker(std::string name, Featurizer featurizer,
-              const std::vector<std::string>& documents);
+              const std::vector<std::string>& documents,
+              Vectors vectors = Vectors::kDropped);
+
+  // Only if they are kept.
+  Vector VectorOf(std::uint32_t document) const;
+
+ private:
   void WeighQuery(Bag bag) const override { Weigh(bag); }
   // Replaces counts by weights with L2 norm 1.
   void Weigh(Bag bag) const;
 
   std::string name_;
+  BagBatch vectors_;  // of the documents; empty unless kept
 };
 
 }  // namespace semrank

@@ -231,6 +231,21 @@ TEST_F(EvaluateMainTest, TunedValuesAreReported) {
   EXPECT_EQ(tuned["on_half"].size(), 2u);
 }
 
+TEST_F(EvaluateMainTest, TranslationsAreLearnedFromTheLog) {
+  // No word of the query is in a title; the log says what "dessert" means.
+  dir_.Write("queries.tsv", "q1\tdessert\nq2\tbread\n");
+  dir_.Write("log.tsv", "dessert\tcream\ndessert\tcream\t2\n");
+  for (const char* ranker : {"--ranker=wtm", "--ranker=ptm"}) {
+    const ProgramResult result =
+        Evaluate({ranker, "--train=" + dir_.File("log.tsv"), "--output=json",
+                  "--tune=translation_background,translation_self"});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const auto json = nlohmann::json::parse(result.out);
+    EXPECT_EQ(json["tuned"]["on_half"].size(), 2u);
+    EXPECT_GT(json["metrics"]["ndcg@10"], 0.5);
+  }
+}
+
 TEST_F(EvaluateMainTest, NameMatchPutsTheNamedDocumentFirst) {
   dir_.Write("docs.tsv", "vim\teditor\nx\tvim vim vim\n");
   dir_.Write("queries.tsv", "q1\tvim\n");
@@ -346,6 +361,8 @@ TEST_F(EvaluateMainTest, WrongFlagsExitTwoAndSayWhy) {
   ExpectWrongUse({"--ranker=bm25", "--baseline=model"},
                  "needed by --baseline=model");
   ExpectWrongUse({"--ranker=bm25", "--baseline=model:"}, "--baseline=model:");
+  ExpectWrongUse({"--ranker=bm25+wtm"}, "--train=: needed by");
+  ExpectWrongUse({"--ranker=mrf", "--mrf_ordered=2"}, "--mrf_ordered=2");
   ExpectWrongUse({"--ranker=bm25", "--ties=some"}, "--ties=some");
   ExpectWrongUse({"--ranker=bm25", "--tune=k1"}, "--tune=k1");
   ExpectWrongUse({"--ranker=bm25", "--tune=hybrid_weight"},

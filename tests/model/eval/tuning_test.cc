@@ -70,6 +70,10 @@ TEST(IsTunableTest, DependsOnTheRanker) {
   EXPECT_FALSE(IsTunable("letter_tfidf", "bm25_k1"));
   EXPECT_TRUE(IsTunable("model+letter_tfidf", "hybrid_weight"));
   EXPECT_FALSE(IsTunable("model+name_match", "hybrid_weight"));
+  EXPECT_TRUE(IsTunable("model+mrf", "dirichlet_mu"));
+  EXPECT_FALSE(IsTunable("ulm", "mrf_ordered"));
+  EXPECT_TRUE(IsTunable("ptm", "translation_self"));
+  EXPECT_FALSE(IsTunable("model:mrf", "mrf_ordered"));
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 #include <map>
 #include <random>
 #include <set>
@@ -14,6 +13,7 @@
 
 #include "model/eval/rankers/bm25_ranker.h"
 #include "model/eval/rankers/tfidf_ranker.h"
+#include "tests/model/eval/rankers/score_queries.h"
 #include "tests/support/status_matchers.h"
 
 namespace semrank {
@@ -23,15 +23,6 @@ using ::testing::HasSubstr;
 
 using Texts = std::vector<std::string>;
 using Counts = std::map<std::string, double>;
-
-// A few roundings of a float of size 1 to 10.
-constexpr double kScoreTolerance = 2e-6;
-
-std::vector<float> ScoresOf(const Ranker& ranker, std::string_view query) {
-  std::vector<float> scores(ranker.num_documents(), -1);
-  ranker.ScoreAll(std::span(&query, 1), scores.data());
-  return scores;
-}
 
 std::vector<std::string> WordsOf(const std::string& text) {
   std::istringstream stream(text);
@@ -132,19 +123,11 @@ std::string RandomText(std::mt19937& random, int max_words) {
   return text;
 }
 
-void ExpectNear(const std::vector<float>& scores,
-                const std::vector<double>& want) {
-  ASSERT_EQ(scores.size(), want.size());
-  for (std::size_t d = 0; d < scores.size(); ++d) {
-    EXPECT_NEAR(scores[d], want[d], kScoreTolerance) << "document " << d;
-  }
-}
-
-const Texts kDocuments = {"apple pie", "apple apple tart with cream",
-                          "banana bread", "cream"};
+const Texts kDesserts = {"apple pie", "apple apple tart with cream",
+                         "banana bread", "cream"};
 
 TEST(Bm25RankerTest, FourDocumentsByHand) {
-  ASSERT_OK_AND_ASSIGN(const auto ranker, Bm25Ranker::Create(kDocuments, {}));
+  ASSERT_OK_AND_ASSIGN(const auto ranker, Bm25Ranker::Create(kDesserts, {}));
   EXPECT_EQ(ranker->name(), "bm25");
   // Lengths 2, 5, 2, 1 with mean 2.5; both words are in two documents, so the
   // idf is ln(1 + 2.5 / 2.5).
@@ -154,13 +137,13 @@ TEST(Bm25RankerTest, FourDocumentsByHand) {
 }
 
 TEST(Bm25RankerTest, RepeatedQueryWordCountsTwice) {
-  ASSERT_OK_AND_ASSIGN(const auto ranker, Bm25Ranker::Create(kDocuments, {}));
+  ASSERT_OK_AND_ASSIGN(const auto ranker, Bm25Ranker::Create(kDesserts, {}));
   const float once = ScoresOf(*ranker, "banana")[2];
   EXPECT_FLOAT_EQ(ScoresOf(*ranker, "banana banana")[2], 2 * once);
 }
 
 TEST(Bm25RankerTest, UnknownAndEmptyQueriesScoreZero) {
-  ASSERT_OK_AND_ASSIGN(const auto ranker, Bm25Ranker::Create(kDocuments, {}));
+  ASSERT_OK_AND_ASSIGN(const auto ranker, Bm25Ranker::Create(kDesserts, {}));
   ExpectNear(ScoresOf(*ranker, "zebra"), {0, 0, 0, 0});
   ExpectNear(ScoresOf(*ranker, ""), {0, 0, 0, 0});
 }
@@ -183,11 +166,10 @@ TEST(Bm25RankerTest, IndexEqualsPlainScorer) {
 }
 
 TEST(Bm25RankerTest, RefusesParametersOutOfRange) {
-  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   for (const Bm25Options& options :
        {Bm25Options{-1, 0.4}, Bm25Options{kNan, 0.4}, Bm25Options{0.9, 1.1},
         Bm25Options{0.9, kNan}}) {
-    EXPECT_THAT(Bm25Ranker::Create(kDocuments, options),
+    EXPECT_THAT(Bm25Ranker::Create(kDesserts, options),
                 StatusIs(absl::StatusCode::kInvalidArgument));
   }
 }
@@ -224,13 +206,12 @@ TEST(LetterTfidfTest, IndexEqualsPlainScorer) {
 }
 
 TEST(LetterTfidfTest, EqualTextHasCosineOne) {
-  ASSERT_OK_AND_ASSIGN(const auto ranker,
-                       TfidfRanker::OfLetters(kDocuments, 2));
-  EXPECT_NEAR(ScoresOf(*ranker, "bread banana")[2], 1, kScoreTolerance);
+  ASSERT_OK_AND_ASSIGN(const auto ranker, TfidfRanker::OfLetters(kDesserts, 2));
+  EXPECT_NEAR(ScoresOf(*ranker, "bread banana")[2], 1, 2e-6);
 }
 
 TEST(LetterTfidfTest, RefusesBadLengthAndDocumentsWithoutAnyWord) {
-  EXPECT_THAT(TfidfRanker::OfLetters(kDocuments, 0),
+  EXPECT_THAT(TfidfRanker::OfLetters(kDesserts, 0),
               StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(TfidfRanker::OfLetters({""}),
               StatusIs(absl::StatusCode::kInvalidArgument));
@@ -248,7 +229,7 @@ TEST(WordTfidfTest, FourDocumentsByHand) {
 }
 
 TEST(LexicalRankerTest, ScoreSomePicksOutOfScoreAll) {
-  ASSERT_OK_AND_ASSIGN(const auto ranker, Bm25Ranker::Create(kDocuments, {}));
+  ASSERT_OK_AND_ASSIGN(const auto ranker, Bm25Ranker::Create(kDesserts, {}));
   const std::vector<float> all = ScoresOf(*ranker, "cream pie");
   const std::vector<std::uint32_t> documents = {3, 0};
   std::vector<float> some(2);
@@ -257,7 +238,7 @@ TEST(LexicalRankerTest, ScoreSomePicksOutOfScoreAll) {
 }
 
 TEST(LexicalRankerTest, QueriesOfACallDoNotTouchEachOther) {
-  ASSERT_OK_AND_ASSIGN(const auto ranker, Bm25Ranker::Create(kDocuments, {}));
+  ASSERT_OK_AND_ASSIGN(const auto ranker, Bm25Ranker::Create(kDesserts, {}));
   const std::vector<std::string_view> queries = {"cream", "", "apple"};
   std::vector<float> scores(12, -1);
   ranker->ScoreAll(queries, scores.data());

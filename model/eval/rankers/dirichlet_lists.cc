@@ -1,0 +1,50 @@
+#include "model/eval/rankers/dirichlet_lists.h"
+
+#include <cmath>
+#include <numeric>
+
+#include "absl/strings/str_format.h"
+
+namespace semrank {
+
+absl::Status CheckDirichletMu(double mu) {
+  // Written so that NaN fails too.
+  if (mu > 0 && mu <= 1e6) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "mu of the Dirichlet smoothing is %g, not in (0, 1000000]", mu));
+}
+
+DirichletLists::DirichletLists(std::size_t num_features, BagBatch documents,
+                               const std::vector<float>& lengths, double mu) {
+  std::vector<double> collection_counts(num_features);
+  for (std::size_t i = 0; i < documents.indices.size(); ++i) {
+    collection_counts[documents.indices[i]] += documents.counts[i];
+  }
+  const double total = std::accumulate(lengths.begin(), lengths.end(), 0.0);
+  for (std::size_t i = 0; i < documents.indices.size(); ++i) {
+    const double background = collection_counts[documents.indices[i]] / total;
+    documents.counts[i] =
+        static_cast<float>(std::log1p(documents.counts[i] / (mu * background)));
+  }
+  lists_ = InvertedLists(num_features, documents);
+  for (const float length : lengths) {
+    length_terms_.push_back(static_cast<float>(-std::log1p(length / mu)));
+  }
+}
+
+void DirichletLists::AddScores(std::span<const std::uint32_t> features,
+                               std::span<const float> counts, float weight,
+                               float* scores) const {
+  float num_features = 0;
+  for (std::size_t i = 0; i < features.size(); ++i) {
+    lists_.AddScaled(features[i], weight * counts[i], scores);
+    num_features += counts[i];
+  }
+  if (num_features == 0) return;
+  const float factor = weight * num_features;
+  for (std::size_t d = 0; d < length_terms_.size(); ++d) {
+    scores[d] += factor * length_terms_[d];
+  }
+}
+
+}  // namespace semrank

@@ -1,0 +1,159 @@
+#include "model/eval/rankers/phrase_ranker.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "model/base/status_macros.h"
+#include "model/base/strings.h"
+#include "model/eval/rankers/document_translator.h"
+#include "model/eval/rankers/word_features.h"
+#include "model/text/normalizer.h"
+
+namespace semrank {
+namespace {
+
+// [begin, end) of each word.
+std::vector<std::pair<std::size_t, std::size_t>> WordSpans(
+    std::string_view text) {
+  std::vector<std::pair<std::size_t, std::size_t>> spans;
+  ForEachWord(text, [&](std::string_view word) {
+    const std::size_t begin = word.data() - text.data();
+    spans.emplace_back(begin, begin + word.size());
+  });
+  return spans;
+}
+
+// Calls visit(phrase) for every phrase of up to kMaxPhraseWords words.
+template <typename Visitor>
+void ForEachPhrase(std::string_view text, Visitor visit) {
+  const auto spans = WordSpans(text);
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    const std::size_t end = std::min(spans.size(), i + kMaxPhraseWords);
+    for (std::size_t j = i; j < end; ++j) {
+      visit(text.substr(spans[i].first, spans[j].second - spans[i].first));
+    }
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<PhraseRanker>> PhraseRanker::Create(
+    const TranslationModel& model, const std::vector<std::string>& documents,
+    const TranslationSmoothing& smoothing) {
+  SEMRANK_RETURN_IF_ERROR(CheckSmoothing(smoothing));
+  return std::unique_ptr<PhraseRanker>(
+      new PhraseRanker(model, documents, smoothing));
+}
+
+PhraseRanker::PhraseRanker(const TranslationModel& model,
+                           const std::vector<std::string>& documents,
+                           const TranslationSmoothing& smoothing)
+    : vocabulary_(model, documents), num_documents_(documents.size()) {
+  const LongPhrases phrases = NumberPhrases(model, smoothing);
+  DocumentTranslator translator(model, vocabulary_, smoothing);
+  BagBatch bags;
+  absl::flat_hash_map<std::uint32_t, double> found;
+  for (const std::string& document : documents) {
+    translator.AppendWords(document, bags);
+    const double share = 1 / LengthInWords(document);
+    ForEachPhrase(document, [&](std::string_view phrase) {
+      for (const auto& translation : model.phrase_translations.Of(phrase)) {
+        const auto list = phrases.list_of_target[translation.target];
+        if (list) found[*list] += share * translation.probability;
+      }
+    });
+    for (const auto& [list, probability] : found) {
+      const double weight =
+          std::log(probability) + phrases.constants[list - vocabulary_.size()];
+      if (!(weight > 0)) continue;  // never the maximum
+      bags.indices.push_back(list);
+      bags.counts.push_back(static_cast<float>(weight));
+    }
+    found.clear();
+    bags.offsets.push_back(static_cast<std::uint32_t>(bags.indices.size()));
+  }
+  lists_ = InvertedLists(vocabulary_.size() + phrases.constants.size(), bags);
+}
+
+PhraseRanker::LongPhrases PhraseRanker::NumberPhrases(
+    const TranslationModel& model, const TranslationSmoothing& smoothing) {
+  const double log_translated =
+      std::log((1 - smoothing.background) * (1 - smoothing.self));
+  LongPhrases phrases;
+  for (const std::string& target : model.phrase_translations.targets()) {
+    phrases.list_of_target.emplace_back();
+    if (vocabulary_.Find(target)) continue;  // one word
+    const auto list = static_cast<std::uint32_t>(vocabulary_.size() +
+                                                 phrases.constants.size());
+    phrases.list_of_target.back() = list;
+    long_phrases_.emplace(target, list);
+    double log_background = 0;
+    ForEachWord(target, [&](std::string_view word) {
+      log_background +=
+          std::log(smoothing.background *
+                   vocabulary_.Background(*vocabulary_.Find(word)));
+    });
+    phrases.constants.push_back(log_translated - log_background);
+  }
+  return phrases;
+}
+
+std::optional<std::uint32_t> PhraseRanker::FindPhrase(
+    std::string_view phrase, std::size_t num_words) const {
+  if (num_words == 1) return vocabulary_.Find(phrase);
+  const auto found = long_phrases_.find(ToAbsl(phrase));
+  if (found == long_phrases_.end()) return std::nullopt;
+  return found->second;
+}
+
+// `scores` is log a_j of all documents and is updated in place from word to
+// word. A longer phrase needs log a_j of its own documents alone, from before
+// its first word, so no copy of all scores is made.
+void PhraseRanker::ScoreQuery(std::string_view query, float* scores) const {
+  struct OpenPhrase {
+    std::span<const InvertedLists::Posting> list;
+    std::size_t end;            // in words
+    std::vector<float> before;  // log a_j of the list's documents
+  };
+  const auto spans = WordSpans(query);
+  std::vector<OpenPhrase> open;
+  for (std::size_t j = 0; j < spans.size(); ++j) {
+    const auto list_of = [&](std::size_t num_words) {
+      const std::size_t end = spans[j + num_words - 1].second;
+      return FindPhrase(query.substr(spans[j].first, end - spans[j].first),
+                        num_words);
+    };
+    for (std::size_t n = 2; n <= std::min(kMaxPhraseWords, spans.size() - j);
+         ++n) {
+      const auto list = list_of(n);
+      if (!list) continue;
+      OpenPhrase& phrase =
+          open.emplace_back(OpenPhrase{lists_.Of(*list), j + n, {}});
+      for (const auto& posting : phrase.list) {
+        phrase.before.push_back(scores[posting.document]);
+      }
+    }
+    if (const auto list = list_of(1)) lists_.AddScaled(*list, 1, scores);
+    std::erase_if(open, [&](const OpenPhrase& phrase) {
+      if (phrase.end != j + 1) return false;
+      for (std::size_t i = 0; i < phrase.list.size(); ++i) {
+        float& score = scores[phrase.list[i].document];
+        score = std::max(score, phrase.before[i] + phrase.list[i].weight);
+      }
+      return true;
+    });
+  }
+}
+
+void PhraseRanker::ScoreAll(std::span<const std::string_view> queries,
+                            float* scores) const {
+  std::fill_n(scores, queries.size() * num_documents_, 0.0f);
+  for (const std::string_view query : queries) {
+    ScoreQuery(query, scores);
+    scores += num_documents_;
+  }
+}
+
+}  // namespace semrank

@@ -1,0 +1,128 @@
+#include "model/eval/rankers/query_expansion_ranker.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "model/base/status_macros.h"
+#include "model/eval/rankers/word_features.h"
+
+namespace semrank {
+namespace {
+
+absl::Status CheckOptions(const QueryExpansionOptions& options) {
+  if (options.num_documents < 1 || options.num_documents > 1000) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "query expansion by %d documents, not by 1 to 1000 of them",
+        options.num_documents));
+  }
+  // Written so that NaN fails too.
+  if (!(options.weight >= 0 && options.weight <= 1000)) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "query expansion's weight is %g, not in [0, 1000]", options.weight));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<QueryExpansionRanker>>
+QueryExpansionRanker::Create(const std::vector<std::string>& documents,
+                             const QueryExpansionOptions& options) {
+  SEMRANK_RETURN_IF_ERROR(CheckOptions(options));
+  SEMRANK_ASSIGN_OR_RETURN(Featurizer words,
+                           WordFeatures("query expansion", documents));
+  return std::unique_ptr<QueryExpansionRanker>(
+      new QueryExpansionRanker(std::move(words), documents, options));
+}
+
+QueryExpansionRanker::QueryExpansionRanker(
+    Featurizer words, const std::vector<std::string>& documents,
+    const QueryExpansionOptions& options)
+    : TfidfRanker("qe", std::move(words), documents, Vectors::kKept),
+      options_(options),
+      text_rank_(documents.size()) {
+  std::vector<std::uint32_t> order(documents.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::uint32_t a, std::uint32_t b) {
+                     return documents[a] < documents[b];
+                   });
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    text_rank_[order[i]] = static_cast<std::uint32_t>(i);
+  }
+}
+
+std::vector<std::uint32_t> QueryExpansionRanker::Feedback(
+    std::span<const float> scores) const {
+  const auto before = [&](std::uint32_t a, std::uint32_t b) {
+    if (scores[a] != scores[b]) return scores[a] > scores[b];
+    return text_rank_[a] < text_rank_[b];
+  };
+  // A heap of the E best, the last of them on top. Blocks without a document
+  // that could get in are skipped by their highest score: that is most of them.
+  const auto limit = static_cast<std::size_t>(options_.num_documents);
+  std::vector<std::uint32_t> best;
+  const auto offer = [&](std::uint32_t d) {
+    if (scores[d] <= 0) return;
+    if (best.size() == limit) {
+      if (!before(d, best.front())) return;
+      std::pop_heap(best.begin(), best.end(), before);
+      best.pop_back();
+    }
+    best.push_back(d);
+    std::push_heap(best.begin(), best.end(), before);
+  };
+  constexpr std::size_t kBlock = 256;
+  for (std::size_t begin = 0; begin < scores.size(); begin += kBlock) {
+    const auto block =
+        scores.subspan(begin, std::min(kBlock, scores.size() - begin));
+    const float lowest = best.size() == limit ? scores[best.front()] : 0;
+    bool may_have_one = false;
+    for (const float score : block) {
+      may_have_one |= score >= lowest && score > 0;
+    }
+    if (!may_have_one) continue;
+    for (std::size_t i = 0; i < block.size(); ++i) {
+      offer(static_cast<std::uint32_t>(begin + i));
+    }
+  }
+  std::sort(best.begin(), best.end(), before);
+  return best;
+}
+
+void QueryExpansionRanker::ScoreAll(std::span<const std::string_view> queries,
+                                    float* scores) const {
+  TfidfRanker::ScoreAll(queries, scores);
+  if (options_.weight == 0) return;
+  // The cosine is linear in the query, so the first scores stand and those of
+  // the documents' words are added.
+  const auto factor =
+      static_cast<float>(options_.weight / options_.num_documents);
+  std::vector<std::pair<std::uint32_t, float>> expansion;
+  for (std::size_t q = 0; q < queries.size(); ++q) {
+    expansion.clear();
+    for (const std::uint32_t d : Feedback({scores, num_documents()})) {
+      const Vector vector = VectorOf(d);
+      for (std::size_t i = 0; i < vector.features.size(); ++i) {
+        expansion.emplace_back(vector.features[i], factor * vector.weights[i]);
+      }
+    }
+    // Each word's list is read once. Equal words are added in one fixed order.
+    std::stable_sort(
+        expansion.begin(), expansion.end(),
+        [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (std::size_t i = 0; i < expansion.size();) {
+      const std::uint32_t feature = expansion[i].first;
+      float weight = 0;
+      for (; i < expansion.size() && expansion[i].first == feature; ++i) {
+        weight += expansion[i].second;
+      }
+      AddScores({&feature, 1}, {&weight, 1}, scores);
+    }
+    scores += num_documents();
+  }
+}
+
+}  // namespace semrank

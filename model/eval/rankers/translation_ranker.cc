@@ -1,0 +1,43 @@
+#include "model/eval/rankers/translation_ranker.h"
+
+#include <algorithm>
+
+#include "model/base/status_macros.h"
+#include "model/eval/rankers/document_translator.h"
+#include "model/text/normalizer.h"
+
+namespace semrank {
+absl::StatusOr<std::unique_ptr<TranslationRanker>> TranslationRanker::Create(
+    const TranslationModel& model, const std::vector<std::string>& documents,
+    const TranslationSmoothing& smoothing) {
+  SEMRANK_RETURN_IF_ERROR(CheckSmoothing(smoothing));
+  return std::unique_ptr<TranslationRanker>(
+      new TranslationRanker(model, documents, smoothing));
+}
+
+TranslationRanker::TranslationRanker(const TranslationModel& model,
+                                     const std::vector<std::string>& documents,
+                                     const TranslationSmoothing& smoothing)
+    : vocabulary_(model, documents), num_documents_(documents.size()) {
+  DocumentTranslator translator(model, vocabulary_, smoothing);
+  BagBatch bags;
+  for (const std::string& document : documents) {
+    translator.AppendWords(document, bags);
+    bags.offsets.push_back(static_cast<std::uint32_t>(bags.indices.size()));
+  }
+  lists_ = InvertedLists(vocabulary_.size(), bags);
+}
+
+void TranslationRanker::ScoreAll(std::span<const std::string_view> queries,
+                                 float* scores) const {
+  std::fill_n(scores, queries.size() * num_documents_, 0.0f);
+  for (const std::string_view query : queries) {
+    ForEachWord(query, [&](std::string_view text) {
+      const auto word = vocabulary_.Find(text);
+      if (word) lists_.AddScaled(*word, 1, scores);
+    });
+    scores += num_documents_;
+  }
+}
+
+}  // namespace semrank

@@ -1,0 +1,51 @@
+#include "model/eval/rankers/translation_vocabulary.h"
+
+#include <numeric>
+
+#include "absl/strings/str_format.h"
+#include "model/base/strings.h"
+#include "model/text/normalizer.h"
+
+namespace semrank {
+
+absl::Status CheckSmoothing(const TranslationSmoothing& smoothing) {
+  // Written so that NaN fails too.
+  if (!(smoothing.background > 0 && smoothing.background <= 1)) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("the weight of the collection in a translation model "
+                        "is %g, not in (0, 1]",
+                        smoothing.background));
+  }
+  if (!(smoothing.self >= 0 && smoothing.self <= 1)) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("the weight of a title's own words in a translation "
+                        "model is %g, not in [0, 1]",
+                        smoothing.self));
+  }
+  return absl::OkStatus();
+}
+
+TranslationVocabulary::TranslationVocabulary(
+    const TranslationModel& model, const std::vector<std::string>& documents)
+    : number_of_(model.number_of), background_(model.query_counts) {
+  for (const std::string& document : documents) {
+    ForEachWord(document, [&](std::string_view word) {
+      const auto [entry, is_new] = number_of_.try_emplace(
+          std::string(word), static_cast<std::uint32_t>(background_.size()));
+      if (is_new) background_.push_back(0);
+      ++background_[entry->second];
+    });
+  }
+  const double total =
+      std::accumulate(background_.begin(), background_.end(), 0.0);
+  for (double& count : background_) count /= total;
+}
+
+std::optional<std::uint32_t> TranslationVocabulary::Find(
+    std::string_view word) const {
+  const auto found = number_of_.find(ToAbsl(word));
+  if (found == number_of_.end()) return std::nullopt;
+  return found->second;
+}
+
+}  // namespace semrank

@@ -1,0 +1,44 @@
+#include "model/eval/rankers/unigram_ranker.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "model/base/status_macros.h"
+#include "model/eval/rankers/word_features.h"
+
+namespace semrank {
+
+absl::StatusOr<std::unique_ptr<UnigramRanker>> UnigramRanker::Create(
+    const std::vector<std::string>& documents, double mu) {
+  SEMRANK_RETURN_IF_ERROR(CheckDirichletMu(mu));
+  SEMRANK_ASSIGN_OR_RETURN(Featurizer words,
+                           WordFeatures("unigram model", documents));
+  return std::unique_ptr<UnigramRanker>(
+      new UnigramRanker(std::move(words), documents, mu));
+}
+
+UnigramRanker::UnigramRanker(Featurizer words,
+                             const std::vector<std::string>& documents,
+                             double mu)
+    : words_(std::move(words)), num_documents_(documents.size()) {
+  BagBatch counts;
+  for (const std::string& document : documents) {
+    words_.AppendBag(document, counts);
+  }
+  lists_ = DirichletLists(words_.num_features(), std::move(counts),
+                          LengthsInWords(documents), mu);
+}
+
+void UnigramRanker::ScoreAll(std::span<const std::string_view> queries,
+                             float* scores) const {
+  std::fill_n(scores, queries.size() * num_documents_, 0.0f);
+  BagBatch bag;
+  for (const std::string_view query : queries) {
+    bag.Clear();
+    words_.AppendBag(query, bag);
+    lists_.AddScores(bag.indices, bag.counts, /*weight=*/1, scores);
+    scores += num_documents_;
+  }
+}
+
+}  // namespace semrank
