@@ -18,10 +18,11 @@ constexpr ProgramInfo kLoadInfo = {.name = "load",
   semrank load --rate=R|--inflight=N [flags]
 
 Sends Rank calls, or with --stream requests of RankStream, and prints how many succeeded,
-their latencies (mean, p50, p90, p99, p99.9, max), how many were sent more than 1 ms late
-or never, and failures by code. No call is retried. With --rate, calls do not wait for
-earlier ones, like users; --inflight measures throughput. Ctrl-C ends the run early and
-prints what was measured.
+how many did so within --deadline (goodput), their latencies (mean, p50, p90, p99, p99.9,
+max), how many were sent more than 1 ms late or never, how fast the server refused, and
+failures by code. No call is retried. With --rate, calls do not wait for earlier ones, like
+users; --inflight measures throughput. Ctrl-C or SIGTERM ends the run at once and prints
+what was measured.
 
 Examples:
   semrank load --rate=500 --duration=30s --titles=docs.tsv
@@ -30,7 +31,6 @@ Examples:
   semrank load --inflight=8 --new_titles   # no vector comes from the cache
 )"};
 
-// Each call in flight holds its request and response.
 constexpr int kMaxInflight = 10'000;
 constexpr int kMaxConnections = 1'000;
 
@@ -51,7 +51,6 @@ absl::Status RunLoadCommand(LoadCommandOptions options,
   if (options.load.rate == 0 && options.load.inflight == 0) {
     return UsageError("--rate or --inflight is required");
   }
-  if (options.load.inflight == 0) options.load.inflight = kMaxInflight;
   if (!options.titles.path.empty()) {
     SEMRANK_ASSIGN_OR_RETURN(TextList titles,
                              ReadTextsOrArguments("titles", options.titles,
@@ -59,6 +58,14 @@ absl::Status RunLoadCommand(LoadCommandOptions options,
     options.requests.titles = std::move(titles.texts);
   }
   LoadRequests requests(std::move(options.requests));
+  const int max_inflight = MaxInflight(requests);
+  if (options.load.inflight == 0) options.load.inflight = max_inflight;
+  if (options.load.inflight > max_inflight) {
+    return UsageError(absl::StrFormat(
+        "--inflight=%d: so many of these calls may take more than 1 GiB of "
+        "memory; at most %d do not",
+        options.load.inflight, max_inflight));
+  }
   // From here on Ctrl-C ends the measurement, not the program.
   CatchInterrupts();
   SEMRANK_ASSIGN_OR_RETURN(const LoadReport report,
@@ -85,7 +92,7 @@ Command AddLoadCommand(CommandLine& program, const CommonOptions& common) {
   command.Add(
       "inflight", &load.inflight,
       "Calls in flight: each response sends the next call. With --rate, "
-      "their upper limit, and 0 = 10000.",
+      "their upper limit, and 0 = as many as fit into 1 GiB, at most 10000.",
       {.min = 0, .max = kMaxInflight});
   command.Add("duration", &load.duration, "How long to measure.",
               {.max = absl::Hours(24 * 365), .above_min = true});

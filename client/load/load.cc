@@ -36,6 +36,12 @@ Clock::duration ToClock(absl::Duration duration) {
   return absl::ToChronoNanoseconds(duration);
 }
 
+// Each call in flight holds its request, perhaps twice (the message and its
+// bytes), a response and what gRPC needs.
+constexpr std::size_t kMaxInflightBytes = std::size_t{1} << 30;
+constexpr std::size_t kCallBytes = std::size_t{16} << 10;
+constexpr int kMaxInflight = 10'000;
+
 constexpr int kNumGenerated = 1'000;
 
 std::vector<std::string> GenerateTitles() {
@@ -65,7 +71,7 @@ class LoadRun {
  public:
   LoadRun(const ClientOptions& client, const LoadOptions& options,
           LoadRequests& requests)
-      : options_(options), requests_(requests) {
+      : options_(options), deadline_(client.deadline), requests_(requests) {
     const auto on_response = [this](LoadCall& call) { OnResponse(call); };
     const absl::Time end =
         absl::Now() + options.warmup + options.duration + client.deadline;
@@ -86,6 +92,8 @@ class LoadRun {
   // An unused call, or null if `inflight` calls are in flight.
   LoadCall* TakeIdle();
   void Send(Clock::time_point due, LoadCall& call);
+  // Sleeps until then, or until the run is over.
+  void WaitUntil(Clock::time_point due) const;
   void KeepRate();
   // Handles events until every call has its response.
   void HandleResponses();
@@ -93,9 +101,11 @@ class LoadRun {
   void HandleEvent();
   void OnResponse(LoadCall& call);
   void Count(const LoadCall& call);
+  void CancelCalls();
   void CloseConnections();
 
   const LoadOptions options_;
+  const absl::Duration deadline_;
   LoadRequests& requests_;
   grpc::CompletionQueue queue_;
   std::vector<std::unique_ptr<LoadConnection>> connections_;
@@ -124,9 +134,18 @@ LoadCall* LoadRun::TakeIdle() {
 
 void LoadRun::Send(Clock::time_point due, LoadCall& call) {
   call.due = due;
+  call.sent = Clock::now();
   ++num_in_flight_;
   connections_[next_connection_++ % connections_.size()]->Send(requests_.Next(),
                                                                call);
+}
+
+void LoadRun::WaitUntil(Clock::time_point due) const {
+  // The signal reaches another thread, perhaps.
+  while (!Interrupted() && due - Clock::now() > kPollInterval) {
+    std::this_thread::sleep_for(kPollInterval);
+  }
+  if (!Interrupted()) std::this_thread::sleep_until(due);
 }
 
 void LoadRun::KeepRate() {
@@ -136,7 +155,7 @@ void LoadRun::KeepRate() {
     const auto due = start + std::chrono::duration_cast<Clock::duration>(
                                  interval * static_cast<double>(i));
     if (Over(due)) break;
-    std::this_thread::sleep_until(due);
+    WaitUntil(due);
     LoadCall* call = TakeIdle();
     while (call == nullptr && !Over(Clock::now())) {
       // Polling is precise enough: a call that waits here is late anyway.
@@ -166,9 +185,17 @@ void LoadRun::Count(const LoadCall& call) {
   const bool counts =
       has_rate ? call.due >= begin_ : now >= begin_ && now <= end_;
   if (!counts) return;
+  if (has_rate) report_.lateness.Record(absl::FromChrono(call.sent - call.due));
   if (call.status.ok()) {
-    report_.latencies.Record(absl::FromChrono(now - call.due));
+    const absl::Duration latency = absl::FromChrono(now - call.due);
+    report_.latencies.Record(latency);
+    if (latency <= deadline_) ++report_.num_in_time;
     return;
+  }
+  // We cancelled it.
+  if (Interrupted() && absl::IsCancelled(call.status)) return;
+  if (absl::IsResourceExhausted(call.status)) {
+    report_.refusals.Record(absl::FromChrono(now - call.sent));
   }
   ++report_.num_failed[call.status.code()];
   if (report_.first_failure.ok()) report_.first_failure = call.status;
@@ -205,10 +232,18 @@ void LoadRun::HandleResponses() {
                     options_.rate * absl::ToDoubleSeconds(options_.duration)),
                 "calls");
   }
+  bool cancelled = false;
   while (!all_sent_ || num_in_flight_ > 0) {
     HandleEvent();
+    if (Interrupted() && all_sent_ && !std::exchange(cancelled, true)) {
+      CancelCalls();
+    }
     if (bar.has_value()) bar->Update(report_.latencies.count());
   }
+}
+
+void LoadRun::CancelCalls() {
+  for (const auto& connection : connections_) connection->Cancel();
 }
 
 void LoadRun::CloseConnections() {
@@ -226,7 +261,12 @@ LoadReport LoadRun::Run() {
   if (options_.rate > 0) {
     sender = std::thread([this] { KeepRate(); });
   } else {
-    while (LoadCall* const call = TakeIdle()) Send(Clock::now(), *call);
+    while (LoadCall* const call = TakeIdle()) {
+      Send(Clock::now(), *call);
+      if (!Interrupted()) continue;
+      all_sent_ = true;
+      break;
+    }
   }
   HandleResponses();
   if (sender.joinable()) sender.join();
@@ -271,8 +311,14 @@ void LoadRequests::AddTitle() {
   std::string& title = *request_.add_titles();
   title = options_.titles[number % options_.titles.size()];
   if (options_.new_titles) {
-    absl::StrAppendFormat(&title, " %s%d", run_, number);
+    absl::StrAppend(&title, " ", run_, number);
   }
+}
+
+int MaxInflight(LoadRequests& requests) {
+  const std::size_t bytes = kCallBytes + 2 * requests.Next().ByteSizeLong();
+  return static_cast<int>(
+      std::clamp<std::size_t>(kMaxInflightBytes / bytes, 1, kMaxInflight));
 }
 
 absl::StatusOr<LoadReport> RunLoad(const ClientOptions& client,

@@ -1,6 +1,8 @@
 // Load generator: sends Rank calls, or requests of RankStream, for some time
 // and measures them.
 //
+//   Goodput      calls answered OK within the deadline, which starts when the
+//                call is due.
 //   Open loop    with a rate, calls are sent when they are due, whether or not
 //                earlier ones were answered, and a latency starts when its call
 //                is due. So a stalled server is charged for all the waiting it
@@ -57,7 +59,8 @@ class LoadRequests {
 struct LoadOptions {
   // Calls per second; 0 = keep `inflight` calls in flight.
   double rate = 0;
-  // With a rate, the most calls in flight: further calls are sent late.
+  // With a rate, the most calls in flight: further calls are sent late. At
+  // most MaxInflight of the requests.
   int inflight = 1;
   // How long to measure, after the same load for the time of the warm-up.
   absl::Duration duration = absl::Seconds(10);
@@ -70,8 +73,13 @@ struct LoadOptions {
   bool show_progress = false;
 };
 
-// Returns early after Ctrl-C (interrupt.h). InvalidArgument for bad client
-// options; failed calls are part of the report.
+// How many such calls may be in flight: they take at most about 1 GiB and at
+// most 10,000 calls.
+int MaxInflight(LoadRequests& requests);
+
+// After SIGINT or SIGTERM (interrupt.h) it cancels what is in flight and
+// returns at once. InvalidArgument for bad client options; failed calls are
+// part of the report.
 absl::StatusOr<LoadReport> RunLoad(const ClientOptions& client,
                                    const LoadOptions& options,
                                    LoadRequests& requests);

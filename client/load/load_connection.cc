@@ -47,6 +47,12 @@ class UnaryConnection final : public LoadConnection {
     unary.reader = stub_->AsyncRank(&*unary.context, request, &queue_);
     unary.reader->Finish(&unary.response, &unary.status, &unary);
   }
+  void Cancel() override {
+    const MutexLock lock(mutex_);
+    for (UnaryCall& unary : calls_) {
+      if (unary.call != nullptr) unary.context->TryCancel();
+    }
+  }
 
  private:
   struct UnaryCall final : public LoadEvent {
@@ -74,6 +80,7 @@ class UnaryConnection final : public LoadConnection {
                                     : connection_.Describe(unary.status, 1);
     {
       const MutexLock lock(mutex_);
+      unary.call = nullptr;
       idle_.push_back(&unary);
     }
     on_response_(call);
@@ -108,6 +115,10 @@ class StreamConnection final : public LoadConnection {
     *message.mutable_request() = request;
     if (stream_ == nullptr) Open();
     WriteNext();
+  }
+  void Cancel() override {
+    const MutexLock lock(mutex_);
+    if (stream_ != nullptr) context_->TryCancel();
   }
   void Close() override {
     const MutexLock lock(mutex_);

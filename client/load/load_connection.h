@@ -2,11 +2,9 @@
 // requests of one stream.
 //
 //   Events   every operation ends with an event in the completion queue. Its
-//   tag
-//            is a LoadEvent, which one thread must handle.
-//   Threads  Send and Close from one thread at a time, in parallel to the
-//   thread
-//            that handles events.
+//            tag is a LoadEvent, which one thread must handle.
+//   Threads  Send, Close and Cancel from one thread at a time, in parallel to
+//            the thread that handles events.
 #ifndef SEMRANK_CLIENT_LOAD_LOAD_CONNECTION_H_
 #define SEMRANK_CLIENT_LOAD_LOAD_CONNECTION_H_
 
@@ -33,6 +31,7 @@ class LoadEvent {
 // A call in flight. Must not move before its response.
 struct LoadCall {
   std::chrono::steady_clock::time_point due;
+  std::chrono::steady_clock::time_point sent;
   absl::Status status;  // of the response
 };
 
@@ -54,6 +53,10 @@ class LoadConnection {
 
   // Copies the request. Leads to exactly one `on_response`.
   virtual void Send(const v1::RankRequest& request, LoadCall& call) = 0;
+
+  // Cancels the calls in flight, which then get their responses at once. Not
+  // while another thread is in Send.
+  virtual void Cancel() = 0;
 
   // Call after the last response. The connection is closed when the events that
   // follow have been handled.

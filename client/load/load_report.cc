@@ -31,10 +31,9 @@ std::uint64_t UpperEnd(std::size_t bucket) {
   return lower + (std::uint64_t{1} << shift) - 1;
 }
 
-double CallsPerSecond(const LoadReport& report) {
+double PerSecond(std::int64_t count, const LoadReport& report) {
   const double seconds = absl::ToDoubleSeconds(report.duration);
-  return seconds > 0 ? static_cast<double>(report.latencies.count()) / seconds
-                     : 0;
+  return seconds > 0 ? static_cast<double>(count) / seconds : 0;
 }
 
 std::vector<std::pair<std::string, absl::Duration>> Latencies(
@@ -89,13 +88,22 @@ Table LoadTable(const LoadReport& report) {
   table.AddRow({"seconds", absl::StrFormat("%.2f", absl::ToDoubleSeconds(
                                                        report.duration))});
   table.AddRow({"calls", absl::StrFormat("%d", report.latencies.count())});
-  table.AddRow(
-      {"calls a second", absl::StrFormat("%.1f", CallsPerSecond(report))});
+  const auto add = [&](const std::string& name, double value, int digits) {
+    table.AddRow({name, absl::StrFormat("%.*f", digits, value)});
+  };
+  add("calls a second", PerSecond(report.latencies.count(), report), 1);
+  add("goodput (in time) a second", PerSecond(report.num_in_time, report), 1);
   table.AddRow({"late sends", absl::StrFormat("%d", report.num_late)});
   table.AddRow({"unsent", absl::StrFormat("%d", report.num_unsent)});
+  if (report.lateness.count() > 0) {
+    add("lateness p99 ms", Milliseconds(report.lateness.Percentile(99)), 3);
+  }
   for (const auto& [name, latency] : Latencies(report.latencies)) {
-    table.AddRow(
-        {name + " ms", absl::StrFormat("%.3f", Milliseconds(latency))});
+    add(name + " ms", Milliseconds(latency), 3);
+  }
+  if (report.refusals.count() > 0) {
+    add("refused p50 ms", Milliseconds(report.refusals.Percentile(50)), 3);
+    add("refused p99 ms", Milliseconds(report.refusals.Percentile(99)), 3);
   }
   for (const auto& [code, count] : report.num_failed) {
     table.AddRow({"failed with " + absl::StatusCodeToString(code),
@@ -114,10 +122,20 @@ nlohmann::ordered_json LoadJson(const LoadReport& report) {
   }
   return {{"seconds", absl::ToDoubleSeconds(report.duration)},
           {"calls", report.latencies.count()},
-          {"calls_per_second", CallsPerSecond(report)},
+          {"calls_per_second", PerSecond(report.latencies.count(), report)},
+          {"in_time", report.num_in_time},
+          {"goodput_per_second", PerSecond(report.num_in_time, report)},
           {"late_sends", report.num_late},
           {"unsent", report.num_unsent},
+          {"lateness_ms",
+           {{"p50", Milliseconds(report.lateness.Percentile(50))},
+            {"p99", Milliseconds(report.lateness.Percentile(99))},
+            {"max", Milliseconds(report.lateness.max())}}},
           {"latency_ms", std::move(latency_ms)},
+          {"refused",
+           {{"calls", report.refusals.count()},
+            {"p50_ms", Milliseconds(report.refusals.Percentile(50))},
+            {"p99_ms", Milliseconds(report.refusals.Percentile(99))}}},
           {"failed", std::move(failed)}};
 }
 

@@ -37,8 +37,16 @@ class LatencyRecorder {
 };
 
 struct LoadReport {
-  absl::Duration duration = {};    // shorter than the option after Ctrl-C
-  LatencyRecorder latencies = {};  // of the successful calls
+  absl::Duration duration = {};  // shorter than the option after Ctrl-C
+  // Of the successful calls, from the time when they were due.
+  LatencyRecorder latencies = {};
+  // Successful calls whose latency is at most the deadline: the goodput.
+  std::int64_t num_in_time = 0;
+  // Of the calls refused with RESOURCE_EXHAUSTED, from the time when they were
+  // sent: how fast the server refuses, whether or not the sender was late.
+  LatencyRecorder refusals = {};
+  // How long after their time the calls were sent. Empty without a rate.
+  LatencyRecorder lateness = {};
   std::map<absl::StatusCode, std::int64_t> num_failed = {};
   absl::Status first_failure = {};  // OK = none
   // Calls that were sent more than a millisecond late.
@@ -47,13 +55,15 @@ struct LoadReport {
   std::int64_t num_unsent = 0;
 };
 
-// Rows (name, value): calls, calls per second, late and unsent calls,
-// latencies, and the number of failures per code.
+// Rows (name, value): calls, calls per second, goodput, late and unsent calls,
+// lateness, latencies, refusals, and the number of failures per code.
 Table LoadTable(const LoadReport& report);
 
-// {"seconds", "calls", "calls_per_second", "late_sends", "unsent",
-// "latency_ms": {"mean", "p50", "p90", "p99", "p99.9", "max"}, "failed":
-// {"UNAVAILABLE": 3, ...}}; "calls" counts the successful ones.
+// {"seconds", "calls", "calls_per_second", "in_time", "goodput_per_second",
+// "late_sends", "unsent", "lateness_ms": {"p50", "p99", "max"}, "latency_ms":
+// {"mean", "p50", "p90", "p99", "p99.9", "max"}, "refused": {"calls", "p50_ms",
+// "p99_ms"}, "failed": {"UNAVAILABLE": 3, ...}}; "calls" counts the successful
+// ones, and "failed" the refused ones too.
 nlohmann::ordered_json LoadJson(const LoadReport& report);
 
 }  // namespace semrank

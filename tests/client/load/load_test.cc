@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "absl/synchronization/notification.h"
 #include "client/load/load_report.h"
+#include "model/base/interrupt.h"
 #include "tests/client/lib/fake_server.h"
 #include "tests/support/run_program.h"
 #include "tests/support/status_matchers.h"
@@ -76,6 +78,25 @@ TEST(LoadRequestsTest, NewTitlesNeverRepeatInThisRunOrAnother) {
   EXPECT_EQ(seen.size(), 100);
 }
 
+TEST(LoadRequestsTest, InflightCallsFitIntoAGibibyte) {
+  LoadRequests small({.num_titles = 10}), large({.num_titles = 10'000});
+  EXPECT_EQ(MaxInflight(small), 10'000);
+  EXPECT_LT(MaxInflight(large), 2'000);
+  EXPECT_GT(MaxInflight(large), 100);
+}
+
+TEST(LoadReportTest, GoodputAndRefusalsAreInTheJson) {
+  LoadReport report{.duration = absl::Seconds(2), .num_in_time = 10};
+  report.refusals.Record(absl::Milliseconds(3));
+  report.lateness.Record(absl::Milliseconds(7));
+  const auto json = LoadJson(report);
+  EXPECT_EQ(json["in_time"], 10);
+  EXPECT_EQ(json["goodput_per_second"], 5);
+  EXPECT_EQ(json["refused"]["calls"], 1);
+  EXPECT_EQ(json["refused"]["p99_ms"], 3);
+  EXPECT_EQ(json["lateness_ms"]["max"], 7);
+}
+
 class LoadTest : public ::testing::Test {
  protected:
   LoadReport Run(const LoadOptions& options) {
@@ -92,6 +113,7 @@ TEST_F(LoadTest, CallsStayInFlightForTheDuration) {
                                  .warmup = absl::ZeroDuration(),
                                  .connections = 2});
   EXPECT_GT(report.latencies.count(), 0);
+  EXPECT_EQ(report.num_in_time, report.latencies.count());
   EXPECT_LE(report.latencies.count(), server_.num_calls());
   EXPECT_TRUE(report.num_failed.empty());
   EXPECT_EQ(report.num_late, 0);
@@ -161,7 +183,36 @@ TEST_F(LoadTest, FailuresAreCountedByCodeAndNotRetried) {
               StatusIs(absl::StatusCode::kResourceExhausted));
   EXPECT_EQ(report.latencies.count() + report.num_unsent, 7);
   EXPECT_EQ(LoadJson(report)["failed"]["RESOURCE_EXHAUSTED"], 3);
+  EXPECT_EQ(report.refusals.count(), 3);
 }
+
+// Whether the calls go over a stream.
+class InterruptedLoadTest : public LoadTest,
+                            public ::testing::WithParamInterface<bool> {
+ protected:
+  ~InterruptedLoadTest() override { CatchInterrupts(); }
+};
+
+TEST_P(InterruptedLoadTest, ASignalEndsTheRunWithoutWaitingForResponses) {
+  // The handler may return after the test.
+  const auto end = std::make_shared<absl::Notification>();
+  server_.OnRank([end](const v1::RankRequest& request, v1::RankResponse* out) {
+    Interrupt();
+    end->WaitForNotification();
+    return RankInOrder(request, out);
+  });
+  const LoadReport report = Run({.rate = 0.001,
+                                 .inflight = 1,
+                                 .duration = absl::Hours(1),
+                                 .warmup = absl::ZeroDuration(),
+                                 .stream = GetParam()});
+  end->Notify();
+  EXPECT_EQ(report.latencies.count(), 0);
+  EXPECT_TRUE(report.num_failed.empty());
+  EXPECT_LT(report.duration, absl::Hours(1));
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, InterruptedLoadTest, ::testing::Bool());
 
 TEST_F(LoadTest, ProgramPrintsItsMeasurements) {
   const auto run = RunProgram(
@@ -208,6 +259,9 @@ INSTANTIATE_TEST_SUITE_P(
         LoadFlagsCase{"TooManyInFlight",
                       {"--inflight=1000000"},
                       "--inflight=1000000: must be 0 to 10000"},
+        LoadFlagsCase{"TooMuchInFlight",
+                      {"--inflight=10000", "--num_titles=10000"},
+                      "more than 1 GiB of memory; at most "},
         LoadFlagsCase{"TooManyConnections",
                       {"--inflight=1", "--connections=1000000"},
                       "--connections=1000000: must be 1 to 1000"},
