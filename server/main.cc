@@ -185,7 +185,8 @@ absl::Status Serve(const ServerOptions& options) {
   const RankingEngine ranking(options.limits, &embedder, &metrics,
                               &catalog.documents);
   const EmbeddingEngine embedding(options.limits, &embedder, &metrics);
-  WorkerPool workers(NumUsableProcessors());
+  WorkerPool workers({.num_threads = NumUsableProcessors(),
+                      .max_wait = options.max_queue_wait});
   WorkerPool loader(1);
   RequestLog request_log({.slow_threshold = options.slow_request_threshold,
                           .access_share = options.access_log},

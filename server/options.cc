@@ -138,6 +138,10 @@ void AddLimitOptions(CommandLine& flags, ServerOptions& options) {
             "Texts in flight over all calls; more are RESOURCE_EXHAUSTED. More "
             "than --max_texts_per_request.",
             {.min = 2, .max = std::numeric_limits<std::int32_t>::max()});
+  flags.Add("max_queue_wait", &options.max_queue_wait,
+            "How long a request may wait for a worker thread; one that would "
+            "wait longer is RESOURCE_EXHAUSTED at once.",
+            {.min = absl::Milliseconds(1), .max = absl::Minutes(1)});
   flags.Add("max_connections", &limits.max_connections,
             "Open connections over gRPC; further ones are closed. The default, "
             "or 0, is reduced to what the limit on open files (ulimit -n) "

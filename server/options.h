@@ -12,6 +12,7 @@
 #include "absl/time/time.h"
 #include "server/auth/tls_files.h"
 #include "server/base/limits.h"
+#include "server/base/worker_pool.h"
 #include "server/served_folders.h"
 #include "server/stores/redis_url.h"
 
@@ -61,6 +62,7 @@ struct ServerOptions {
   std::string warm_catalog;  // empty = none
   StoreOptions store;
   Limits limits;
+  absl::Duration max_queue_wait = kMaxQueueWait;
   std::int64_t max_catalog_documents = 10'000'000;
   SecurityOptions security;
   LogFormat log_format = LogFormat::kText;

@@ -2,7 +2,8 @@
 // of a thousand weighs what a thousand single texts weigh. Taken before any
 // work, held until the response is made. No request waits: over the limit the
 // answer is "not now", at once; when not one more text fits, before the request
-// is looked at.
+// is looked at. Permits bound memory; WorkerPool bounds the time that admitted
+// requests wait.
 //
 //   Threads  every method, from any thread; lock-free.
 #ifndef SEMRANK_SERVER_BASE_ADMISSION_H_
@@ -17,6 +18,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "server/base/request_costs.h"
 
 namespace semrank {
 
@@ -133,6 +135,8 @@ class Admission {
   // Those whose requests wait for a worker; maintained by the code that
   // queues them.
   HighWaterMark& queued_texts() { return queued_texts_; }
+  // What admitted requests were measured to cost.
+  RequestCosts& costs() { return costs_; }
 
  private:
   // `inflight` is what the texts do not fit beside.
@@ -142,6 +146,7 @@ class Admission {
   const std::int64_t max_inflight_texts_;
   HighWaterMark inflight_texts_;
   HighWaterMark queued_texts_;
+  RequestCosts costs_;
 };
 
 }  // namespace semrank

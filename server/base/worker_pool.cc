@@ -1,12 +1,32 @@
 #include "server/base/worker_pool.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
-namespace semrank {
+#include "absl/strings/str_format.h"
+#include "server/base/admission.h"
+#include "server/base/errors.h"
 
-WorkerPool::WorkerPool(int num_threads) {
-  for (int i = 0; i < std::max(num_threads, 1); ++i) {
+namespace semrank {
+namespace {
+
+absl::Status Overloaded(const std::string& message, absl::Duration wait,
+                        absl::Duration limit) {
+  return MakeError(
+      absl::StatusCode::kResourceExhausted, "OVERLOADED", message,
+      {{"value", std::to_string(absl::ToInt64Milliseconds(wait))},
+       {"limit", std::to_string(absl::ToInt64Milliseconds(limit))},
+       {"flag", "max_queue_wait"},
+       {"retry_delay_ms",
+        std::to_string(absl::ToInt64Milliseconds(Admission::kRetryDelay))}});
+}
+
+}  // namespace
+
+WorkerPool::WorkerPool(Options options)
+    : options_(std::move(options)), queue_(std::max(options_.num_threads, 1)) {
+  for (int i = 0; i < std::max(options_.num_threads, 1); ++i) {
     threads_.emplace_back([this] { Run(); });
   }
 }
@@ -20,25 +40,57 @@ WorkerPool::~WorkerPool() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void WorkerPool::Submit(std::function<void()> work) {
+void WorkerPool::Submit(Task task) {
   {
     MutexLock lock(mutex_);
-    queue_.push_back(std::move(work));
+    queue_.Push(std::move(task), options_.now());
   }
   work_or_stop_.NotifyOne();
 }
 
+bool WorkerPool::has_queue() const {
+  MutexLock lock(mutex_);
+  return !queue_.empty();
+}
+
+absl::Status WorkerPool::CheckWait(bool is_long, absl::Duration cost,
+                                   absl::Duration time_left) const {
+  absl::Duration wait;
+  {
+    MutexLock lock(mutex_);
+    wait = queue_.Wait(is_long, options_.now());
+  }
+  if (wait == absl::ZeroDuration()) return absl::OkStatus();
+  if (wait > options_.max_wait) {
+    return Overloaded(
+        absl::StrFormat("the request would wait %d ms for a worker; the limit "
+                        "is %d ms (--max_queue_wait)",
+                        absl::ToInt64Milliseconds(wait),
+                        absl::ToInt64Milliseconds(options_.max_wait)),
+        wait, options_.max_wait);
+  }
+  if (wait + cost > time_left) {
+    return Overloaded(
+        absl::StrFormat("the request would wait %d ms for a worker and run for "
+                        "%d ms; its deadline is in %d ms",
+                        absl::ToInt64Milliseconds(wait),
+                        absl::ToInt64Milliseconds(cost),
+                        absl::ToInt64Milliseconds(time_left)),
+        wait, time_left);
+  }
+  return absl::OkStatus();
+}
+
 void WorkerPool::Run() {
   while (true) {
-    std::function<void()> work;
+    Task task;
     {
       MutexLock lock(mutex_);
       while (queue_.empty() && !stop_) work_or_stop_.Wait(mutex_);
       if (queue_.empty()) return;
-      work = std::move(queue_.front());
-      queue_.pop_front();
+      task = queue_.Pop();
     }
-    work();
+    task.run();
   }
 }
 

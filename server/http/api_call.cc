@@ -179,7 +179,12 @@ absl::Status ApiCall::CheckUnread(const HttpRequest& request) const {
   if (access != nullptr) {
     SEMRANK_RETURN_IF_ERROR(access->Check(request.authorization, route_.role));
   }
-  return CheckBeforeReading(*route_.make_work(parts_), parts_);
+  const auto work = route_.make_work(parts_);
+  SEMRANK_RETURN_IF_ERROR(CheckBeforeReading(*work, parts_));
+  if (work->never_shed()) return absl::OkStatus();
+  // Parsing JSON may cost as much as the request.
+  return parts_.workers->CheckWait(/*is_long=*/false, absl::ZeroDuration(),
+                                   absl::InfiniteDuration());
 }
 
 HttpResponse ApiCall::Handle(const HttpRequest& request) const {

@@ -206,6 +206,7 @@ class SearchWork final : public ResponseWork<v1::SearchDocumentsResponse> {
  public:
   using ResponseWork::ResponseWork;
 
+  RequestKind kind() const override { return RequestKind::kSearch; }
   absl::StatusOr<RequestSize> Read(std::string_view bytes) override;
   absl::StatusOr<Progress> Advance(const RequestRun& run) override;
 

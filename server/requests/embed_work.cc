@@ -75,6 +75,7 @@ class EmbedWork final : public ResponseWork<v1::EmbedTextsResponse> {
  public:
   using ResponseWork::ResponseWork;
 
+  RequestKind kind() const override { return RequestKind::kEmbed; }
   absl::StatusOr<RequestSize> Read(std::string_view bytes) override {
     SEMRANK_RETURN_IF_ERROR(
         ReadEmbedRequest(bytes, parts_.limits().max_texts_per_request,
@@ -113,6 +114,8 @@ class StreamedEmbedWork final
   StreamedEmbedWork(const ServerParts& parts, EmbedStreamState& state)
       : ResponseWork(parts), state_(state) {}
 
+  RequestKind kind() const override { return RequestKind::kEmbed; }
+  bool never_shed() const override { return true; }
   absl::StatusOr<RequestSize> Read(std::string_view bytes) override;
   absl::StatusOr<Progress> Advance(const RequestRun& run) override;
 

@@ -56,6 +56,7 @@ class ExplainWork final : public ResponseWork<v1::ExplainResponse> {
   explicit ExplainWork(const ServerParts& parts)
       : ResponseWork(parts), explainer_(parts.ranking) {}
 
+  RequestKind kind() const override { return RequestKind::kExplain; }
   absl::StatusOr<RequestSize> Read(std::string_view bytes) override;
   absl::StatusOr<Progress> Advance(const RequestRun& run) override;
 

@@ -148,6 +148,7 @@ class ModelWork : public ResponseWork<Response> {
 
   bool refused_unread() const override { return false; }
   bool needs_model() const override { return false; }
+  bool never_shed() const override { return true; }
   absl::StatusOr<Progress> Advance(const RequestRun& /*run*/) override {
     SEMRANK_RETURN_IF_ERROR(Answer(this->response_));
     return Progress::kDone;

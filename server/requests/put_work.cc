@@ -86,6 +86,8 @@ class PutWork final : public ResponseWork<Response> {
     return Progress::kDone;
   }
 
+  RequestKind kind() const override { return RequestKind::kPut; }
+  bool never_shed() const override { return num_before_ != nullptr; }
   // Writing to the store may block.
   WorkerPool* pool() const override { return parts_.workers; }
 

@@ -53,6 +53,7 @@ class RankWork final : public RequestWork {
   explicit RankWork(const ServerParts& parts)
       : RankWork(parts, own_response_) {}
 
+  RequestKind kind() const override { return RequestKind::kRank; }
   absl::StatusOr<RequestSize> Read(std::string_view bytes) override;
   absl::StatusOr<Progress> Advance(const RequestRun& run) override;
   const google::protobuf::MessageLite& response() const override {
@@ -148,6 +149,7 @@ class StreamedRankWork final : public RequestWork {
 
   // A refusal repeats the request's number.
   bool refused_unread() const override { return false; }
+  RequestKind kind() const override { return RequestKind::kRank; }
   absl::StatusOr<RequestSize> Read(std::string_view bytes) override;
   absl::StatusOr<Progress> Advance(const RequestRun& run) override {
     return rank_.Advance(run);

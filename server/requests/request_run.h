@@ -3,9 +3,13 @@
 //
 //   Start    in the caller's thread: read in place, check, admit. A refused
 //            request has cost one pass over its bytes and no copy of them.
-//   Slices   in the caller's thread, or in the worker pool for a large request,
-//            where requests alternate, a slice of some milliseconds each.
-//            Before each slice the run asks whether the caller still waits.
+//   Slices   in the caller's thread while that is cheaper than a hand-over or
+//            the server is idle, else in the worker pool, a slice of some
+//            milliseconds each. Before each slice the run asks whether the
+//            caller still waits.
+//   Overload what would wait too long for a worker is refused once it is read.
+//            A request is dropped, without running, when its turn comes so late
+//            that it cannot meet its deadline and others wait.
 //   Outcome  counters, the response's bytes, permits back, Done.
 #ifndef SEMRANK_SERVER_REQUESTS_REQUEST_RUN_H_
 #define SEMRANK_SERVER_REQUESTS_REQUEST_RUN_H_
@@ -45,6 +49,13 @@ class RequestWork {
   // not one more text fits. Not if it takes no permits, or if the refusal
   // repeats something from the bytes.
   virtual bool refused_unread() const { return true; }
+
+  // Whose measured costs the request shares.
+  virtual RequestKind kind() const { return RequestKind::kOther; }
+
+  // Whether the request may wait for a worker however long that takes. For
+  // streams whose client is held back until the response, and for operators.
+  virtual bool never_shed() const { return false; }
 
   // Whether the request needs a loaded model.
   virtual bool needs_model() const { return true; }
@@ -89,11 +100,15 @@ class ResponseWork : public RequestWork {
 
 class RequestRun : public Caller {
  public:
-  // Requests above either size leave the thread that brought them. Smaller ones
-  // take at most a few milliseconds even when nothing is cached, and switching
-  // threads would cost more than most of them.
+  // Requests above either size leave the thread that brought them, since they
+  // take several slices.
   static constexpr std::int64_t kMaxInlineTexts = kSliceTexts;
   static constexpr std::size_t kMaxInlineBytes = kSliceBytes;
+  // Smaller ones leave it unless they are expected to take less than this, or
+  // nothing else is in flight: a thread of gRPC that works does not read, and
+  // what it does not read cannot be refused. A hand-over costs 15 to 25 us, and
+  // refusing a call about as much as answering such a small one.
+  static constexpr absl::Duration kMaxInlineCost = absl::Microseconds(200);
 
   RequestRun(const RequestRun&) = delete;
   RequestRun& operator=(const RequestRun&) = delete;
@@ -127,7 +142,16 @@ class RequestRun : public Caller {
   virtual void Done(const absl::Status& status) = 0;
 
   absl::Status ReadAndAdmit(std::string_view bytes);
+  bool is_long() const {
+    return size_.num_texts > kMaxInlineTexts ||
+           size_.num_bytes > kMaxInlineBytes;
+  }
+  bool RunsInline() const;
+  WorkerPool& pool() const;
+  absl::Duration TimeLeft() const { return deadline() - absl::Now(); }
   void QueueForWorker();
+  // DeadlineExceeded if it is too late to begin.
+  absl::Status CheckInTime() const;
   void RunSlice();
   absl::StatusOr<Progress> Advance();
   void Finish(const absl::Status& status);
@@ -137,6 +161,9 @@ class RequestRun : public Caller {
   const std::chrono::steady_clock::time_point received_;
   Admission::Permit permit_;
   RequestSize size_;
+  bool inline_ = false;
+  absl::Duration cost_;      // as estimated
+  absl::Duration run_time_;  // of the slices so far
   absl::Duration read_time_;
   absl::Duration queue_time_;
   // TimeSinceReceived when it began to wait for a thread.

@@ -4,12 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <future>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/time/clock.h"
 #include "semrank/v1/ranking_service.pb.h"
 #include "server/base/errors.h"
 #include "tests/support/status_matchers.h"
@@ -58,10 +60,13 @@ class TestRun final : public RequestRun {
   absl::Status Wait() { return done_.get_future().get(); }
   void GoAway() { cancelled_ = true; }
 
-  absl::Time deadline() const override { return absl::InfiniteFuture(); }
+  void SetDeadline(absl::Time deadline) { deadline_ = deadline; }
+
+  absl::Time deadline() const override { return deadline_; }
   bool cancelled() const override { return cancelled_; }
 
  private:
+  absl::Time deadline_ = absl::InfiniteFuture();
   absl::Status SerializeResponse(
       const google::protobuf::MessageLite&) override {
     return absl::OkStatus();
@@ -93,7 +98,9 @@ class RequestRunTest : public ::testing::Test {
   Lifecycle lifecycle_;
   Metrics metrics_;
   Admission admission_{10 * kLarge};
-  WorkerPool workers_{1};
+  std::atomic<TaskQueue::Clock::time_point> queue_time_{};
+  WorkerPool workers_{
+      {.num_threads = 1, .now = [this] { return queue_time_.load(); }}};
   ServerParts parts_ = [&] {
     ServerParts parts;
     parts.lifecycle = &lifecycle_;
@@ -105,7 +112,7 @@ class RequestRunTest : public ::testing::Test {
   std::string log_;
 };
 
-TEST_F(RequestRunTest, LargeRequestsRunSlices) {
+TEST_F(RequestRunTest, LargeRequestsRunSlicesOneRequestAfterTheOther) {
   std::promise<void> release = BlockWorker();
   const auto a = NewRun(kLarge, 4, 'a');
   const auto b = NewRun(kLarge, 2, 'b');
@@ -115,7 +122,7 @@ TEST_F(RequestRunTest, LargeRequestsRunSlices) {
   release.set_value();
   EXPECT_THAT(a->Wait(), IsOk());
   EXPECT_THAT(b->Wait(), IsOk());
-  EXPECT_EQ(log_, "ABababaa");
+  EXPECT_EQ(log_, "ABaaaabb");
   EXPECT_EQ(admission_.inflight_texts(), 0);
 }
 
@@ -140,6 +147,57 @@ TEST_F(RequestRunTest, WorkIsDroppedBetweenTurnsWhenTheCallerIsGone) {
   EXPECT_THAT(run->Wait(), StatusIs(absl::StatusCode::kCancelled));
   EXPECT_EQ(log_, "X");
   EXPECT_EQ(admission_.inflight_texts(), 0);
+}
+
+TEST_F(RequestRunTest, WhatWouldWaitTooLongIsRefusedOnceItIsRead) {
+  std::promise<void> release = BlockWorker();
+  const auto a = NewRun(kLarge, 1, 'a');
+  const auto b = NewRun(kLarge, 1, 'b');
+  const auto c = NewRun(kLarge, 1, 'c');
+  a->Begin();
+  queue_time_ = queue_time_.load() + std::chrono::milliseconds(101);
+  b->Begin();
+  EXPECT_EQ(ErrorReason(b->Wait()), "OVERLOADED");
+  EXPECT_EQ(admission_.inflight_texts(), kLarge);
+  release.set_value();
+  EXPECT_THAT(a->Wait(), IsOk());
+  c->Begin();
+  EXPECT_THAT(c->Wait(), IsOk());
+  EXPECT_EQ(log_, "ABaCc");
+}
+
+TEST_F(RequestRunTest, WhatCannotMeetItsDeadlineIsDroppedWhileOthersWait) {
+  admission_.costs().Record(RequestKind::kOther, kLarge, absl::Hours(2));
+  std::promise<void> release = BlockWorker();
+  const auto dropped = NewRun(kLarge, 1, 'd');
+  dropped->SetDeadline(absl::Now() + absl::Hours(1));
+  dropped->Begin();
+  workers_.Submit({.run = [] {}, .is_long = true});  // comes after it
+  release.set_value();
+  EXPECT_THAT(dropped->Wait(), StatusIs(absl::StatusCode::kDeadlineExceeded));
+  EXPECT_EQ(log_, "D");
+
+  // Alone it runs: only that can correct an estimate that is too high.
+  const auto alone = NewRun(kLarge, 1, 'x');
+  alone->SetDeadline(absl::Now() + absl::Hours(1));
+  alone->Begin();
+  EXPECT_THAT(alone->Wait(), IsOk());
+}
+
+TEST_F(RequestRunTest, SmallRequestsLeaveTheThreadIfTheyAreExpensive) {
+  std::promise<void> release = BlockWorker();
+  const auto first = NewRun(1'000, 1, 'f');
+  first->Begin();  // nothing else is in flight
+  EXPECT_EQ(log_, "Ff");
+  const auto large = NewRun(kLarge, 1, 'l');
+  large->Begin();
+  admission_.costs().Record(RequestKind::kOther, 10, absl::Seconds(1));
+  const auto expensive = NewRun(10, 1, 'e');
+  expensive->Begin();
+  EXPECT_EQ(log_, "FfLE");
+  release.set_value();
+  EXPECT_THAT(expensive->Wait(), IsOk());
+  EXPECT_THAT(large->Wait(), IsOk());
 }
 
 TEST_F(RequestRunTest, OverTheLimitIsRefusedOnceItIsRead) {

@@ -10,6 +10,7 @@
 #include <grpcpp/support/status.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <future>
 #include <map>
 #include <memory>
@@ -154,7 +155,10 @@ class RpcServerFixture : public ::testing::Test {
   const RankingEngine ranking_{kLimits, &embedder_, &metrics_,
                                &catalog_.documents};
   const EmbeddingEngine embedding_{kLimits, &embedder_, &metrics_};
-  WorkerPool workers_{1};
+  // The workers' clock stands still unless a test sets it.
+  std::atomic<TaskQueue::Clock::time_point> queue_time_{};
+  WorkerPool workers_{
+      {.num_threads = 1, .now = [this] { return queue_time_.load(); }}};
   WorkerPool loader_{1};
   ConnectionCount many_connections_{kLimits.max_connections};
   // For servers that a test starts itself.

@@ -1,0 +1,40 @@
+#include "server/base/task_queue.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace semrank {
+
+void TaskQueue::Push(Task task, Clock::time_point now) {
+  Line& line = !task.is_long ? short_ : task.has_begun ? begun_ : long_;
+  line.cost += task.cost;
+  line.tasks.push_back({std::move(task), now});
+}
+
+TaskQueue::Line& TaskQueue::NextLine() {
+  Line& next_long = begun_.tasks.empty() ? long_ : begun_;
+  if (next_long.tasks.empty()) return short_;
+  if (short_.tasks.empty()) return next_long;
+  return std::exchange(short_is_next_, !short_is_next_) ? short_ : next_long;
+}
+
+Task TaskQueue::Pop() {
+  Line& line = NextLine();
+  Task task = std::move(line.tasks.front().task);
+  line.tasks.pop_front();
+  line.cost -= task.cost;
+  return task;
+}
+
+absl::Duration TaskQueue::Wait(bool is_long, Clock::time_point now) const {
+  const Line& line = is_long ? long_ : short_;
+  if (line.tasks.empty()) return absl::ZeroDuration();
+  const absl::Duration long_cost = long_.cost + begun_.cost;
+  // A short task waits for as many slices of long ones at most.
+  const absl::Duration before =
+      short_.cost + (is_long ? long_cost : std::min(short_.cost, long_cost));
+  return std::max(before / num_workers_,
+                  absl::FromChrono(now - line.tasks.front().since));
+}
+
+}  // namespace semrank
