@@ -19,9 +19,10 @@
 namespace semrank {
 namespace {
 
-// The vectors of 100,000 texts have 51 MB. gRPC's default of 4 MB would reject
-// the response to a request that the server accepts.
-constexpr int kMaxResponseBytes = 512 << 20;
+// gRPC's default of 4 MB would reject the response to a request that the server
+// accepts. Its own limit (Limits.max_response_bytes) grows with its flags, so
+// only Protobuf's holds here.
+constexpr int kMaxResponseBytes = INT_MAX;
 
 // With gRPC's default, one second between attempts to connect, a channel would
 // still be waiting when the last retry of a call fails.

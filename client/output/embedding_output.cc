@@ -1,6 +1,6 @@
 #include "client/output/embedding_output.h"
 
-#include <array>
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
 #include <nlohmann/json.hpp>
@@ -67,18 +67,24 @@ Table EmbeddingTable(const TextList& texts,
 
 void AppendJsonElements(const v1::EmbedTextsResponse& response, std::size_t row,
                         std::string& text) {
-  std::array<char, 32> number;
-  bool first = true;
-  for (const float element : FloatVector(response, row)) {
-    const char* const end =
-        std::to_chars(number.data(), number.data() + number.size(), element)
-            .ptr;
-    const std::string_view digits(number.data(), end - number.data());
-    if (!std::exchange(first, false)) text += ',';
-    text += digits;
+  // "-1.17549435e-38" is the longest shortest text; a comma or ".0" follows.
+  constexpr std::size_t kMaxElementBytes = 18;
+  const std::vector<float> vector = FloatVector(response, row);
+  const std::size_t before = text.size();
+  text.resize(before + vector.size() * kMaxElementBytes);
+  char* end = text.data() + before;
+  for (const float element : vector) {
+    if (end != text.data() + before) *end++ = ',';
+    const char* const begin = end;
+    end = std::to_chars(end, text.data() + text.size(), element).ptr;
     // Importers that guess types would take "0" for an integer.
-    if (digits.find_first_of(".en") == std::string_view::npos) text += ".0";
+    if (std::none_of(begin, static_cast<const char*>(end),
+                     [](char c) { return c == '.' || c == 'e' || c == 'n'; })) {
+      *end++ = '.';
+      *end++ = '0';
+    }
   }
+  text.resize(end - text.data());
 }
 
 std::string EmbeddingJsonLines(const TextList& texts,

@@ -205,7 +205,7 @@ class BlockingTest(AgainstRealServer, unittest.TestCase):
     run_client = staticmethod(blocking)
 
     def test_a_caller_without_a_key_cannot_fill_the_memory(self):
-        size = 1_200_000_000  # the server holds half of it until it refuses the call
+        size = 1_200_000_000
         options = [("grpc.max_send_message_length", -1)]
         with grpc.secure_channel(self.server.address, grpc.ssl_channel_credentials(self.ca), options) as channel:
             rank = channel.unary_unary("/semrank.v1.RankingService/Rank")
