@@ -12,9 +12,9 @@ cd "$(dirname "$0")/.."
 max_mb=100
 model=$PWD/tests/testdata/reference_model/dssm
 work=$(mktemp -d)
-server=
 finish() {
-  [ -z "$server" ] || kill "$server" 2>/dev/null || true
+  # The first line of its log; buildah's own process passes no signal on.
+  [ ! -s "$work/log" ] || kill "$(head -n 1 "$work/log")" 2>/dev/null || true
   [ -z "${container:-}" ] || buildah rm "$container" >/dev/null 2>&1 || true
   rm -rf "$work"
 }
@@ -25,7 +25,8 @@ build() { buildah bud --isolation=chroot --format=docker --layers=false "$@"; }
 base=docker.io/library/debian:bookworm-slim
 if ! buildah pull -q "$base" >/dev/null 2>&1 && ! buildah inspect --type=image "$base" >/dev/null 2>&1; then
   step "$base by debootstrap"
-  debootstrap --variant=minbase --include=ca-certificates bookworm "$work/base" http://deb.debian.org/debian >"$work/log"
+  debootstrap --variant=minbase --include=ca-certificates bookworm "$work/base" http://deb.debian.org/debian \
+    >"$work/debootstrap.log"
   rm -rf "$work"/base/var/cache/apt/archives/*.deb "$work"/base/var/lib/apt/lists/* \
     "$work"/base/usr/share/{doc,man,locale,info}/*
   container=$(buildah from scratch)
@@ -55,13 +56,13 @@ read -r grpc http < <(python3 -c 'import socket
 ports = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
 print(*("127.0.0.1:%d" % port.getsockname()[1] for port in ports))')
 run() { buildah run --isolation=chroot --user=4711:4711 -v "$model:/models/shop:ro" "$container" -- "$@"; }
-run semrank-server --model_dir=/models/shop --listen_address="$grpc" --http_address="$http" >"$work/ready" 2>"$work/log" &
-server=$!
+run sh -c 'echo $$ >&2; exec semrank-server --model_dir=/models/shop "$@"' sh \
+  --listen_address="$grpc" --http_address="$http" >"$work/ready" 2>"$work/log" &
 for _ in $(seq 100); do
   grep -q '^semrank-server ready' "$work/ready" && break
-  kill -0 "$server" 2>/dev/null || { cat "$work/log"; exit 1; }
   sleep 0.1
 done
+grep -q '^semrank-server ready' "$work/ready" || { cat "$work/log"; exit 1; }
 run semrank --address="$grpc" rank --query="edit photos" "photo editor" "mail reader"
 printf '1\tphoto editor\n2\tmail reader\n' | run semrank --address="$grpc" put --documents=-
 run semrank --address="$grpc" search --query="photo editor" --top_k=1
