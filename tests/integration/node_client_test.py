@@ -5,6 +5,7 @@ README's program. Exit code 77: skipped, because Node or its modules are not ins
 
 usage: node_client_test.py PROJECT_DIR BINARY_DIR
 """
+import json
 import os
 import pathlib
 import re
@@ -26,11 +27,14 @@ def install_package(folder: pathlib.Path, environment: dict[str, str]) -> None:
     """The package in FOLDER/node_modules, with what it depends on beside it."""
     for name in ("client/node", "proto"):
         shutil.copytree(PROJECT / name, folder / name)
+    version = json.loads((folder / "client/node/package.json").read_text())["version"]
+    if f"project(semrank VERSION {version} " not in (PROJECT / "CMakeLists.txt").read_text():
+        raise AssertionError(f"client/node/package.json has version {version}, CMakeLists.txt another one")
     subprocess.run(["npm", "pack", "--silent", "--offline", "--pack-destination", folder], cwd=folder / "client/node",
                    env=environment, check=True, stdout=subprocess.DEVNULL)
     package = folder / "node_modules/semrank"
     package.mkdir(parents=True)
-    subprocess.run(["tar", "-xzf", folder / "semrank-0.1.0.tgz", "--strip-components=1", "-C", package], check=True)
+    subprocess.run(["tar", "-xzf", folder / f"semrank-{version}.tgz", "--strip-components=1", "-C", package], check=True)
     (folder / "node_modules/@grpc").symlink_to(MODULES / "@grpc")
     for program in ("client.js", "types.ts"):
         shutil.copy(PROGRAMS / program, folder)

@@ -35,7 +35,7 @@ def install_package(folder: pathlib.Path) -> pathlib.Path:
     for command in (
             ["/usr/bin/python3", "-m", "build", "--wheel", "--no-isolation", f"--outdir={folder}", folder / "client/python"],
             ["/usr/bin/python3", "-m", "venv", "--system-site-packages", "--without-pip", folder / "venv"],
-            [python, "-m", "pip", "install", "--quiet", "--no-index", folder / "semrank-0.1.0-py3-none-any.whl"]):
+            [python, "-m", "pip", "install", "--quiet", "--no-index", f"--find-links={folder}", "semrank"]):
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     return python
 
