@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 #include "model/format/manifest.h"
@@ -38,12 +41,33 @@ std::vector<ExpectedTensor> ExpectedSsiTensors(const v1::ModelConfig& config) {
   return tensors;
 }
 
+// Protobuf takes embedding_dim and embeddingDim for one field, and of both the
+// later value.
+absl::Status CheckSpellings(const nlohmann::json& value) {
+  if (!value.is_structured()) return absl::OkStatus();
+  std::set<std::string> fields;
+  for (const auto& [name, member] : value.items()) {
+    SEMRANK_RETURN_IF_ERROR(CheckSpellings(member));
+    if (!value.is_object()) continue;
+    std::string field;
+    for (const char c : name) {
+      if (c != '_') field += absl::ascii_tolower(static_cast<unsigned char>(c));
+    }
+    if (!fields.insert(field).second) {
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "member \"%s\" is repeated in another spelling", name));
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<v1::ModelConfig> ParseModelConfig(std::string_view json) {
   // Checked first, because Protobuf's parser accepts repeated members and
   // invalid UTF-8.
-  SEMRANK_RETURN_IF_ERROR(ParseStrictJson(json).status());
+  SEMRANK_ASSIGN_OR_RETURN(const nlohmann::json parsed, ParseStrictJson(json));
+  SEMRANK_RETURN_IF_ERROR(CheckSpellings(parsed));
   google::protobuf::util::JsonParseOptions options;
   // A newer release may add fields that change no vector (FORMAT.md,
   // "Compatibility").

@@ -44,6 +44,7 @@ absl::StatusOr<ForeignJson> ForeignJson::Parse(std::string_view body,
       kMaxValuesPerText *
       (static_cast<std::size_t>(limits.max_texts_per_request) + 1);
   SEMRANK_RETURN_IF_ERROR(CheckJsonSize(body, max_values, name));
+  SEMRANK_RETURN_IF_ERROR(CheckRepeatedMembers(body, Spellings::kExact, name));
   nlohmann::json object =
       nlohmann::json::parse(body, nullptr, /*allow_exceptions=*/false);
   if (object.is_object()) return ForeignJson(std::move(object), limits);

@@ -26,15 +26,6 @@
 namespace semrank {
 namespace {
 
-// The end of the string that begins at `begin`, after its quote.
-std::size_t EndOfString(std::string_view json, std::size_t begin) {
-  std::size_t end = begin + 1;
-  while (end < json.size() && json[end] != json[begin]) {
-    end += json[end] == '\\' ? 2 : 1;
-  }
-  return std::min(end + 1, json.size());
-}
-
 std::size_t SkipBlanks(std::string_view json, std::size_t begin) {
   const std::size_t end = json.find_first_not_of(" \t\r\n", begin);
   return end == std::string_view::npos ? json.size() : end;

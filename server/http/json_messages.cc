@@ -6,10 +6,15 @@
 
 #include <algorithm>
 #include <limits>
+#include <vector>
 
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
+#include "model/base/strings.h"
 #include "server/base/errors.h"
 #include "server/requests/error_status.h"
 
@@ -52,7 +57,73 @@ JsonSize Measure(std::string_view json, const JsonSize& bounds) {
   return size;
 }
 
+// The same for all spellings of a field.
+std::string FieldName(std::string_view member) {
+  std::string name;
+  for (const char c : member) {
+    if (c != '_') name += absl::ascii_tolower(static_cast<unsigned char>(c));
+  }
+  return name;
+}
+
+// A name in an error is shown up to here.
+constexpr std::size_t kMaxShownBytes = 64;
+
+absl::Status MemberError(std::string_view name, std::string_view member,
+                         std::string_view reason) {
+  return MakeError(
+      absl::StatusCode::kInvalidArgument, kMalformedReason,
+      absl::StrFormat(
+          "the body %s \"%s\"", reason,
+          absl::CHexEscape(ToAbsl(member.substr(0, kMaxShownBytes)))),
+      {{"message", std::string(name)}});
+}
+
+// Ends a word that Protobuf's parser takes without quotes.
+constexpr std::string_view kSeparators = " \t\r\n{}[],:\"'";
+
 }  // namespace
+
+std::size_t EndOfString(std::string_view json, std::size_t begin) {
+  std::size_t end = begin + 1;
+  while (end < json.size() && json[end] != json[begin]) {
+    end += json[end] == '\\' ? 2 : 1;
+  }
+  return std::min(end + 1, json.size());
+}
+
+absl::Status CheckRepeatedMembers(std::string_view json, Spellings spellings,
+                                  std::string_view name) {
+  // Of each open object or array; that of an array stays empty.
+  std::vector<absl::flat_hash_set<std::string>> members;
+  std::string_view last;  // string or word
+  for (std::size_t i = 0, end = 0; i < json.size(); i = end) {
+    end = i + 1;
+    const char c = json[i];
+    if (c == '"' || c == '\'') {
+      end = EndOfString(json, i);
+      last = json.substr(i + 1, std::max(end, i + 2) - i - 2);
+    } else if (c == '{' || c == '[') {
+      members.emplace_back();
+    } else if (c == '}' || c == ']') {
+      if (!members.empty()) members.pop_back();
+    } else if (c == ':' && !members.empty()) {
+      const bool fields = spellings == Spellings::kField;
+      if (fields && last.find('\\') != last.npos) {
+        return MemberError(name, last, "has an escape in the name of");
+      }
+      const bool is_new =
+          members.back()
+              .insert(fields ? FieldName(last) : std::string(last))
+              .second;
+      if (!is_new) return MemberError(name, last, "repeats");
+    } else if (kSeparators.find(c) == kSeparators.npos) {
+      end = std::min(json.find_first_of(kSeparators, i), json.size());
+      last = json.substr(i, end - i);
+    }
+  }
+  return absl::OkStatus();
+}
 
 absl::StatusOr<std::string> ToJson(const google::protobuf::Message& message) {
   util::JsonPrintOptions options;
@@ -86,6 +157,8 @@ absl::Status JsonToBytes(std::string_view json,
                          std::string& bytes) {
   SEMRANK_RETURN_IF_ERROR(CheckJsonSize(
       json, std::numeric_limits<std::size_t>::max(), message.full_name()));
+  SEMRANK_RETURN_IF_ERROR(
+      CheckRepeatedMembers(json, Spellings::kField, message.full_name()));
   static util::TypeResolver& resolver = *util::NewTypeResolverForDescriptorPool(
       kUrlPrefix, google::protobuf::DescriptorPool::generated_pool());
   const auto status = util::JsonToBinaryString(

@@ -28,9 +28,24 @@ inline constexpr int kMaxJsonDepth = 32;
 absl::Status CheckJsonSize(std::string_view json, std::size_t max_values,
                            std::string_view name);
 
+// The end of the string that begins with the quote at `begin`, after its other
+// quote; the text's own end where that is missing.
+std::size_t EndOfString(std::string_view json, std::size_t begin);
+
+// InvalidArgument MALFORMED_MESSAGE when an object of the text repeats a
+// member: parsers differ in which value they take. `name` as for CheckJsonSize,
+// which must have bounded the depth before.
+enum class Spellings {
+  kExact,  // top_k and topK are two members
+  kField,  // they are one, as in Protobuf; no name may have an escape
+};
+absl::Status CheckRepeatedMembers(std::string_view json, Spellings spellings,
+                                  std::string_view name);
+
 // The bytes of the `message` that `json` stands for, in one pass and without
 // the message itself. InvalidArgument MALFORMED_MESSAGE with the parser's
-// reason; unknown fields are an error, since most are misspelt.
+// reason; unknown fields are an error, since most are misspelt, and so are
+// repeated members.
 absl::Status JsonToBytes(std::string_view json,
                          const google::protobuf::Descriptor& message,
                          std::string& bytes);

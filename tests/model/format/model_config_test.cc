@@ -38,6 +38,19 @@ TEST(ModelConfigTest, IgnoresUnknownFieldsAndTakesLowerCamelCase) {
   EXPECT_EQ(config.embedding_dim(), 7u);
 }
 
+// Of two values of one field, parsers differ in which they take.
+TEST(ModelConfigTest, AFieldIsGivenOnceWhateverItsSpelling) {
+  for (const char* json :
+       {R"({"embedding_dim": 7, "embedding_dim": 7})",
+        R"({"embedding_dim": 7, "embeddingDim": 8})",
+        R"({"features": {"numWords": 7, "num_words": 8}})"}) {
+    EXPECT_THAT(
+        ParseModelConfig(json),
+        StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("is repeated")))
+        << json;
+  }
+}
+
 TEST(ModelConfigTest, RefusesJsonThatIsNotAConfiguration) {
   for (const std::string json :
        {"", "[]", "{\"tower\": {}}", "{\"embedding_dim\": -1}",

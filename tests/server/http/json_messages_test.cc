@@ -65,6 +65,24 @@ TEST(JsonMessagesTest, OnlyBracketsOutsideOfStringsNest) {
             "MALFORMED_MESSAGE");
 }
 
+TEST(JsonMessagesTest, AFieldIsGivenOnceWhateverItsSpelling) {
+  for (const char* json :
+       {R"({"query": "a", "query": "a"})", R"({"query": "a", 'query': "b"})",
+        R"({"query": "a", query: "b"})", R"({"top_k": 1, "topK": 1})",
+        R"({"titles": ["a"], "titles": ["b"]})",
+        R"({"model": {"name": "a"}, "model": {"version": 1}})",
+        R"({"model": {"name": "a", "name": "b"}})"}) {
+    const absl::Status status = Parse(json);
+    EXPECT_EQ(ErrorReason(status), "MALFORMED_MESSAGE") << json;
+    EXPECT_THAT(std::string(status.message()), ::testing::HasSubstr("repeats"));
+  }
+  // A string's escapes are fine, a name's would hide a repetition.
+  EXPECT_THAT(Parse(R"({"query": "\": \", \"query", "titles": ["query:"]})"),
+              IsOk());
+  EXPECT_EQ(ErrorReason(Parse("{\"query\": \"a\", \"\\u0071uery\": \"b\"}")),
+            "MALFORMED_MESSAGE");
+}
+
 TEST(JsonMessagesTest, WhatIsNoMessageIsMalformedWithTheReason) {
   for (const char* json :
        {"", "{", "[]", "7", R"({"querry": "q"})", R"({"titles": [{"a": 1}]})",
