@@ -138,7 +138,10 @@ absl::StatusOr<std::shared_ptr<RocksDbDatabase>> RocksDbDatabase::Open(
     opened->vectors_.reset(handles[1]);
     opened->documents_.reset(handles[2]);
   }
-  // RocksDB has no code for it.
+  // RocksDB has no code for either.
+  if (status.ToString().find("for lock: ") != std::string::npos) {
+    return absl::FailedPreconditionError(status.ToString());
+  }
   if (status.ToString().find("/LOCK:") != std::string::npos) {
     return absl::FailedPreconditionError(
         "another process has it open; each server needs a store of its own, or "
