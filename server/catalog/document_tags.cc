@@ -50,8 +50,8 @@ absl::Status CheckTags(std::string_view field,
 std::string PackTags(std::span<const std::string_view> tags) {
   std::vector<std::string_view> sorted(tags.begin(), tags.end());
   std::ranges::sort(sorted);
-  const auto repeats = std::ranges::unique(sorted);
-  sorted.erase(repeats.begin(), repeats.end());
+  // Not std::ranges::unique: clang 14 cannot compile GCC 12's subrange.
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
   std::string packed;
   for (const std::string_view tag : sorted) {
     packed += static_cast<char>(tag.size());
