@@ -163,7 +163,7 @@ function(add_semrank_fuzz)
     # libFuzzer adds what it finds to the first folder, not to the seeds.
     set(corpus ${CMAKE_BINARY_DIR}/fuzz/${ARG_NAME}_corpus)
     file(MAKE_DIRECTORY ${corpus})
-    add_test(NAME ${ARG_NAME} COMMAND ${ARG_NAME} -runs=20000 -max_total_time=30
+    add_test(NAME ${ARG_NAME} COMMAND ${ARG_NAME} -runs=20000 -max_total_time=5
              -artifact_prefix=${corpus}/ ${corpus} ${ARG_SEEDS})
     set_tests_properties(${ARG_NAME} PROPERTIES LABELS fuzz TIMEOUT 300)
   else()
