@@ -1,6 +1,7 @@
 #include "model/eval/rankers/query_expansion_ranker.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -78,12 +79,14 @@ std::vector<std::uint32_t> QueryExpansionRanker::Feedback(
   for (std::size_t begin = 0; begin < scores.size(); begin += kBlock) {
     const auto block =
         scores.subspan(begin, std::min(kBlock, scores.size() - begin));
-    const float lowest = best.size() == limit ? scores[best.front()] : 0;
-    bool may_have_one = false;
+    const float lowest = best.size() == limit
+                             ? scores[best.front()]
+                             : std::numeric_limits<float>::denorm_min();
+    int may_have_one = 0;  // an int, so that the loop becomes SIMD
     for (const float score : block) {
-      may_have_one |= score >= lowest && score > 0;
+      may_have_one |= static_cast<int>(score >= lowest);
     }
-    if (!may_have_one) continue;
+    if (may_have_one == 0) continue;
     for (std::size_t i = 0; i < block.size(); ++i) {
       offer(static_cast<std::uint32_t>(begin + i));
     }

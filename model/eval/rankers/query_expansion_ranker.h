@@ -6,11 +6,11 @@
 //
 // where q and d are TF-IDF vectors of norm 1 (tfidf_ranker.h, words).
 //
-// Left open by the paper: beta and E, which it tunes; here 0.5 and 3 by
-// default, and --tune chooses them. Documents of score 0 are no feedback: with
-// fewer than E documents found, the sum has fewer, and E stays. Of documents
-// with equal scores those whose text comes first in byte order are taken, so
-// that the result depends on texts alone.
+// Left open by the paper: beta and E, which it tunes; here 0.5 and 2 by
+// default, and --tune chooses them; the time grows with E. Documents of score 0
+// are no feedback: with fewer than E documents found, the sum has fewer, and E
+// stays. Of documents with equal scores those whose text comes first in byte
+// order are taken, so that the result depends on texts alone.
 #ifndef SEMRANK_MODEL_EVAL_RANKERS_QUERY_EXPANSION_RANKER_H_
 #define SEMRANK_MODEL_EVAL_RANKERS_QUERY_EXPANSION_RANKER_H_
 
@@ -25,7 +25,7 @@
 namespace semrank {
 
 struct QueryExpansionOptions {
-  int num_documents = 3;  // E, in [1, 1000]
+  int num_documents = 2;  // E, in [1, 1000]
   double weight = 0.5;    // beta, in [0, 1000]; 0 = TF-IDF
 };
 
