@@ -4,6 +4,7 @@
 #include "model/base/interrupt.h"
 #include "model/cli/command_line.h"
 #include "model/eval/evaluate_command.h"
+#include "model/eval/inspect_command.h"
 #include "model/eval/vocabulary_command.h"
 
 namespace semrank {
@@ -15,6 +16,7 @@ constexpr ProgramInfo kInfo = {
     .usage = R"(Usage:
   semrank-eval [--ranker=...] --docs=FILE --queries=FILE --qrels=FILE [flags]
   semrank-eval vocabulary --words=FILE [--ngram=2,3]
+  semrank-eval inspect --model_dir=FOLDER --words=FILE
 
 Prints NDCG@1, @3 and @10, MAP, MRR and P@10, means over the queries, with
 standard errors below them. For documents of equal score each is the mean over
@@ -41,6 +43,9 @@ Model and BM25 added up, with a weight that cross-validation chooses:
 How many letter n-grams a word list has, and how many of its words become the
 same n-gram counts as another word (table 1 of the DSSM paper):
   semrank-eval vocabulary --words=/usr/share/dict/words
+
+The words that excite each unit of a model most (table 7 of the DSSM paper):
+  semrank-eval inspect --model_dir=models/shop --words=titles.txt
 )"};
 
 constexpr ProgramInfo kVocabularyInfo = {
@@ -51,6 +56,18 @@ constexpr ProgramInfo kVocabularyInfo = {
 
 Prints how many letter n-grams a word list has, and how many of its words become
 the same n-gram counts as another word (table 1 of the DSSM paper).
+)"};
+
+constexpr ProgramInfo kInspectInfo = {
+    .name = "inspect",
+    .summary = "shows what the units of a model stand for",
+    .usage = R"(Usage:
+  semrank-eval inspect --model_dir=FOLDER --words=FILE
+  semrank-eval inspect --model_dir=FOLDER --query=TEXT --title=TEXT
+
+Prints the words that excite each unit of the output layer most (table 7 of the
+DSSM paper); or, for a CLSM, the units of the max-pooling layer that are most
+active in both texts, and the words that won them (figure 4 of the CLSM paper).
 )"};
 
 // `status`, or an error when what was printed has not arrived.
@@ -66,6 +83,8 @@ int Main(int argc, char** argv) {
   CommandLine command_line(kInfo);
   AddEvaluateOptions(command_line, evaluate);
   AddVocabularyOptions(command_line.AddCommand(kVocabularyInfo), vocabulary);
+  InspectCommandOptions inspect;
+  AddInspectOptions(command_line.AddCommand(kInspectInfo), inspect);
   if (const auto exit_code = command_line.Parse(argc, argv)) return *exit_code;
   CatchInterrupts();
   if (command_line.command() == kVocabularyInfo.name) {
@@ -73,6 +92,14 @@ int Main(int argc, char** argv) {
     vocabulary.max_bad_lines = evaluate.max_bad_lines;
     return command_line.ExitCode(
         WithOutput(RunVocabularyCommand(vocabulary, std::cout)));
+  }
+  if (command_line.command() == kInspectInfo.name) {
+    inspect.model_dir = evaluate.ranker_options.model_dir;
+    inspect.model_version = evaluate.ranker_options.model_version;
+    inspect.output = evaluate.output;
+    inspect.max_bad_lines = evaluate.max_bad_lines;
+    return command_line.ExitCode(
+        WithOutput(RunInspectCommand(inspect, std::cout)));
   }
   absl::Status status = Resolve(evaluate);
   if (status.ok()) status = RunEvaluateCommand(evaluate, std::cout);

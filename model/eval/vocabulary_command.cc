@@ -17,22 +17,6 @@
 namespace semrank {
 namespace {
 
-absl::StatusOr<std::vector<std::string>> ReadWords(const std::string& path,
-                                                   BadLines& bad_lines) {
-  VocabularyBuilder builder;
-  std::string normalized;
-  SEMRANK_RETURN_IF_ERROR(
-      ForEachLine(path, bad_lines, [&](std::string_view line) {
-        const absl::Status status = NormalizeText(line, normalized);
-        if (status.ok()) builder.AddText(normalized);
-        return std::string(status.message());
-      }));
-  if (builder.num_distinct_words() == 0) {
-    return absl::FailedPreconditionError(absl::StrFormat("%s: no words", path));
-  }
-  return builder.Words(0, 1);
-}
-
 double CollisionPercent(const CollisionStatistics& statistics) {
   return 100.0 * static_cast<double>(statistics.num_collisions) /
          static_cast<double>(statistics.num_words);
@@ -57,6 +41,22 @@ std::string FormatJsonLine(int ngram_length,
 }
 
 }  // namespace
+
+absl::StatusOr<std::vector<std::string>> ReadWords(const std::string& path,
+                                                   BadLines& bad_lines) {
+  VocabularyBuilder builder;
+  std::string normalized;
+  SEMRANK_RETURN_IF_ERROR(
+      ForEachLine(path, bad_lines, [&](std::string_view line) {
+        const absl::Status status = NormalizeText(line, normalized);
+        if (status.ok()) builder.AddText(normalized);
+        return std::string(status.message());
+      }));
+  if (builder.num_distinct_words() == 0) {
+    return absl::FailedPreconditionError(absl::StrFormat("%s: no words", path));
+  }
+  return builder.Words(0, 1);
+}
 
 void AddVocabularyOptions(CommandLine& command_line,
                           VocabularyCommandOptions& options) {

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "model/base/bad_lines.h"
 #include "model/eval/evaluate_options.h"
 
 namespace semrank {
@@ -24,6 +26,11 @@ struct VocabularyCommandOptions {
   OutputFormat output = OutputFormat::kTable;
   std::int64_t max_bad_lines = 100;
 };
+
+// The distinct words of a file of texts, the most frequent first.
+// FailedPrecondition when there is none.
+absl::StatusOr<std::vector<std::string>> ReadWords(const std::string& path,
+                                                   BadLines& bad_lines);
 
 // The flags of the command; form of the output and bad lines are the program's.
 void AddVocabularyOptions(CommandLine& command_line,

@@ -1,0 +1,194 @@
+#include "model/eval/inspect_command.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <ostream>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "model/base/bad_lines.h"
+#include "model/base/status_macros.h"
+#include "model/cli/command_line.h"
+#include "model/cli/exit_code.h"
+#include "model/eval/vocabulary_command.h"
+#include "model/format/model_bundle.h"
+#include "model/nn/clsm_tower.h"
+#include "model/text/normalizer.h"
+
+namespace semrank {
+namespace {
+
+constexpr std::size_t kWordsPerBatch = 1024;
+
+absl::Status CheckFlags(const InspectCommandOptions& options) {
+  if (options.model_dir.empty()) {
+    return FlagError("model_dir", "", "needed, but not given");
+  }
+  const bool has_pair = !options.query.empty() || !options.title.empty();
+  if (options.words.empty() && !has_pair) {
+    return FlagError("words", "", "needed, unless --query and --title are");
+  }
+  if (!options.words.empty() && has_pair) {
+    return FlagError("words", options.words,
+                     "excludes --query and --title; each is a run of its own");
+  }
+  if (has_pair && (options.query.empty() || options.title.empty())) {
+    return FlagError(options.query.empty() ? "query" : "title", "",
+                     "needed, as the other one is given");
+  }
+  return absl::OkStatus();
+}
+
+// Row-major [words.size(), embedding_dim()].
+std::vector<float> EmbedWords(const TwoTowerModel& model, Side side,
+                              const std::vector<std::string>& words) {
+  const std::vector<std::string_view> texts(words.begin(), words.end());
+  std::vector<float> vectors(words.size() * model.embedding_dim());
+  EmbedScratch scratch;
+  for (std::size_t first = 0; first < texts.size(); first += kWordsPerBatch) {
+    const std::size_t count = std::min(kWordsPerBatch, texts.size() - first);
+    model.EmbedTexts(side, std::span(texts).subspan(first, count), scratch,
+                     vectors.data() + first * model.embedding_dim());
+  }
+  return vectors;
+}
+
+void PrintUnits(const InspectCommandOptions& options,
+                const TwoTowerModel& model,
+                const std::vector<std::string>& words, std::ostream& out) {
+  const std::vector<float> vectors = EmbedWords(model, options.side, words);
+  const std::size_t dim = model.embedding_dim();
+  const std::size_t shown =
+      std::min(words.size(), static_cast<std::size_t>(options.num_words));
+  std::vector<std::size_t> order(words.size());
+  for (std::size_t unit = 0; unit < dim; ++unit) {
+    const auto activation = [&](std::size_t word) {
+      return vectors[word * dim + unit];
+    };
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    // Of equal ones the more frequent word, which comes first in the list.
+    std::partial_sort(order.begin(), order.begin() + shown, order.end(),
+                      [&](std::size_t a, std::size_t b) {
+                        return std::pair(-activation(a), a) <
+                               std::pair(-activation(b), b);
+                      });
+    nlohmann::ordered_json json{{"unit", unit},
+                                {"words", nlohmann::ordered_json::array()}};
+    std::string line = absl::StrFormat("%4d ", unit);
+    for (std::size_t i = 0; i < shown; ++i) {
+      const std::string& word = words[order[i]];
+      json["words"].push_back(
+          {{"word", word}, {"activation", activation(order[i])}});
+      line += absl::StrFormat(" %s %.3f", word, activation(order[i]));
+    }
+    out << (options.output == OutputFormat::kJson ? json.dump() : line) << "\n";
+  }
+}
+
+// One text through the convolution and the pooling of its tower.
+struct PooledText {
+  std::vector<std::string> words;
+  std::vector<PooledUnit> units;
+};
+
+absl::StatusOr<PooledText> PoolOneText(std::string_view flag,
+                                       const std::string& text,
+                                       const TwoTowerModel& model, Side side) {
+  const auto* tower = dynamic_cast<const ClsmTower*>(&model.tower(side));
+  if (tower == nullptr) {
+    return FlagError(flag, text, "the model has no max pooling: it is no CLSM");
+  }
+  SEMRANK_ASSIGN_OR_RETURN(const std::string normalized, NormalizeText(text));
+  PooledText pooled;
+  ForEachWord(normalized,
+              [&](std::string_view word) { pooled.words.emplace_back(word); });
+  if (pooled.words.empty()) {
+    return FlagError(flag, text, "has neither letters nor numbers");
+  }
+  TowerInput input;
+  TowerScratch scratch;
+  tower->AppendText(model.featurizer(), normalized, input);
+  pooled.units = tower->PoolText(input, 0, scratch);
+  return pooled;
+}
+
+absl::Status PrintPair(const InspectCommandOptions& options,
+                       const TwoTowerModel& model, std::ostream& out) {
+  SEMRANK_ASSIGN_OR_RETURN(
+      const PooledText query,
+      PoolOneText("query", options.query, model, Side::kQuery));
+  SEMRANK_ASSIGN_OR_RETURN(
+      const PooledText title,
+      PoolOneText("title", options.title, model, Side::kDocument));
+  // Two activations below 0 have a product above 0, but neither is active.
+  std::vector<std::pair<float, std::size_t>> best;
+  for (std::size_t u = 0; u < std::min(query.units.size(), title.units.size());
+       ++u) {
+    const float q = query.units[u].activation, t = title.units[u].activation;
+    if (q > 0 && t > 0) best.emplace_back(-q * t, u);
+  }
+  std::sort(best.begin(), best.end());
+  if (best.size() > static_cast<std::size_t>(options.num_units)) {
+    best.resize(options.num_units);
+  }
+  const bool json = options.output == OutputFormat::kJson;
+  if (!json) out << absl::StrFormat("%4s  %-24s title\n", "unit", "query");
+  for (const auto& [product, u] : best) {
+    const PooledUnit& q = query.units[u];
+    const PooledUnit& t = title.units[u];
+    if (json) {
+      out << nlohmann::ordered_json{{"unit", u},
+                                    {"query_word", query.words[q.word]},
+                                    {"query_activation", q.activation},
+                                    {"title_word", title.words[t.word]},
+                                    {"title_activation", t.activation}}
+                 .dump()
+          << "\n";
+    } else {
+      out << absl::StrFormat(
+          "%4d  %-24s %s\n", u,
+          absl::StrFormat("%s %.3f", query.words[q.word], q.activation),
+          absl::StrFormat("%s %.3f", title.words[t.word], t.activation));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddInspectOptions(CommandLine& command_line,
+                       InspectCommandOptions& options) {
+  command_line.Group("Words of each unit");
+  command_line.Add("words", &options.words,
+                   "File of words, one or more a line; .gz and .zst too. "
+                   "Prints those that excite each output unit most.");
+  command_line.Add("side", &options.side, "Tower that embeds the words.",
+                   {{"query", Side::kQuery}, {"document", Side::kDocument}});
+  command_line.Add("num_words", &options.num_words, "Words of each unit.",
+                   {.min = 1, .max = 1000});
+  command_line.Group("Units of a query and a title (CLSM)");
+  command_line.Add("query", &options.query,
+                   "Query whose active max-pooling units are compared with "
+                   "those of --title.");
+  command_line.Add("title", &options.title, "Title to compare with.");
+  command_line.Add("num_units", &options.num_units,
+                   "Units with the highest product of both activations.",
+                   {.min = 1, .max = 16384});
+}
+
+absl::Status RunInspectCommand(const InspectCommandOptions& options,
+                               std::ostream& out) {
+  SEMRANK_RETURN_IF_ERROR(CheckFlags(options));
+  SEMRANK_ASSIGN_OR_RETURN(const auto model,
+                           LoadModel(options.model_dir, options.model_version));
+  if (options.words.empty()) return PrintPair(options, *model, out);
+  BadLines bad_lines(options.max_bad_lines);
+  SEMRANK_ASSIGN_OR_RETURN(const std::vector<std::string> words,
+                           ReadWords(options.words, bad_lines));
+  PrintUnits(options, *model, words, out);
+  return absl::OkStatus();
+}
+
+}  // namespace semrank

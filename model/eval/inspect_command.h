@@ -1,0 +1,51 @@
+// `semrank-eval inspect`: what the units of a model stand for.
+//
+//   * With a word list: the words that excite each unit of the output layer
+//     most, each word embedded as a text of its own (table 7 of the DSSM
+//     paper).
+//   * With a query and a title, for a CLSM: the units of the max-pooling layer
+//     that are most active in both, by the product of their activations, and
+//     the words that won them (figure 4 and tables 3 and 8 of the CLSM paper).
+#ifndef SEMRANK_MODEL_EVAL_INSPECT_COMMAND_H_
+#define SEMRANK_MODEL_EVAL_INSPECT_COMMAND_H_
+
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+
+#include "absl/status/status.h"
+#include "model/eval/evaluate_options.h"
+#include "model/nn/two_tower_model.h"
+
+namespace semrank {
+
+class CommandLine;
+
+struct InspectCommandOptions {
+  // The model and its version; 0 = the highest.
+  std::string model_dir;
+  std::int64_t model_version = 0;
+  // One word or text per line. Either this, or query and title.
+  std::string words;
+  Side side = Side::kDocument;  // the tower that embeds the words
+  int num_words = 6;            // printed for each unit, at least 1
+  std::string query;
+  std::string title;
+  int num_units = 5;  // printed for a query and a title, at least 1
+  OutputFormat output = OutputFormat::kTable;
+  std::int64_t max_bad_lines = 100;
+};
+
+// The flags of the command; model, form of the output and bad lines are the
+// program's.
+void AddInspectOptions(CommandLine& command_line,
+                       InspectCommandOptions& options);
+
+// FlagError for flags that are missing or exclude each other, and for a query
+// and a title with a model that is no CLSM; otherwise fails as LoadModel does.
+absl::Status RunInspectCommand(const InspectCommandOptions& options,
+                               std::ostream& out);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_EVAL_INSPECT_COMMAND_H_

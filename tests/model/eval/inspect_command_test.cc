@@ -1,0 +1,104 @@
+#include "model/eval/inspect_command.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "model/format/model_bundle.h"
+#include "tests/model/format/tiny_model.h"
+#include "tests/support/status_matchers.h"
+#include "tests/support/temp_dir.h"
+
+namespace semrank {
+namespace {
+
+using ::testing::HasSubstr;
+
+class InspectCommandTest : public ::testing::Test {
+ protected:
+  void Publish(const TinyModelOptions& options) {
+    TinyModel model(options);
+    ASSERT_THAT(PublishModel(dir_.File("model"), model.bundle()), IsOk());
+    options_.model_dir = dir_.File("model");
+    options_.output = OutputFormat::kJson;
+  }
+  std::vector<nlohmann::json> Run() {
+    std::stringstream out;
+    EXPECT_THAT(RunInspectCommand(options_, out), IsOk());
+    std::vector<nlohmann::json> lines;
+    for (std::string line; std::getline(out, line);) {
+      lines.push_back(nlohmann::json::parse(line));
+    }
+    return lines;
+  }
+
+  TempDir dir_;
+  InspectCommandOptions options_;
+};
+
+TEST_F(InspectCommandTest, EachOutputUnitHasItsWordsMostActiveFirst) {
+  Publish({});
+  options_.words = dir_.Write("words", "cat car\ndog\n");
+  options_.num_words = 2;
+  const auto units = Run();
+  ASSERT_EQ(units.size(), 4u);
+  ASSERT_OK_AND_ASSIGN(const auto model, LoadModel(options_.model_dir));
+  EmbedScratch scratch;
+  for (const auto& unit : units) {
+    ASSERT_EQ(unit["words"].size(), 2u);
+    EXPECT_GE(unit["words"][0]["activation"], unit["words"][1]["activation"]);
+    const std::string word = unit["words"][0]["word"];
+    const std::string_view text = word;
+    float vector[4];
+    model->EmbedTexts(Side::kDocument, {&text, 1}, scratch, vector);
+    EXPECT_EQ(unit["words"][0]["activation"], vector[unit["unit"].get<int>()]);
+  }
+}
+
+TEST_F(InspectCommandTest, UnitsOfAPairAreActiveInBoth) {
+  Publish(
+      {.tower = v1::TOWER_KIND_CLSM, .hidden_dims = {16}, .clsm_window = 3});
+  options_.query = "Cat car";
+  options_.title = "dog cat";
+  options_.num_units = 3;
+  const auto units = Run();
+  ASSERT_GE(units.size(), 1u);
+  EXPECT_LE(units.size(), 3u);
+  double before = 1;
+  for (const auto& unit : units) {
+    const double q = unit["query_activation"], t = unit["title_activation"];
+    EXPECT_GT(q, 0);
+    EXPECT_GT(t, 0);
+    EXPECT_LE(q * t, before + 1e-6);
+    before = q * t;
+    EXPECT_THAT("cat car", HasSubstr(unit["query_word"].get<std::string>()));
+    EXPECT_THAT("dog cat", HasSubstr(unit["title_word"].get<std::string>()));
+  }
+}
+
+TEST_F(InspectCommandTest, WrongFlagsAreNamed) {
+  Publish({});
+  std::ostringstream out;
+  const auto expect_error = [&](const char* message) {
+    EXPECT_THAT(
+        RunInspectCommand(options_, out),
+        StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(message)));
+  };
+  expect_error("--words");
+  options_.query = "cat";
+  expect_error("--title");
+  options_.title = "dog";
+  expect_error("no CLSM");
+  options_.words = "words";
+  expect_error("excludes");
+  options_.model_dir = "";
+  expect_error("--model_dir");
+  EXPECT_EQ(out.str(), "");
+}
+
+}  // namespace
+}  // namespace semrank
