@@ -7,8 +7,8 @@
 namespace semrank {
 namespace {
 
-// A notification that does not arrive has no one to be reported to: systemd
-// then acts as for a process that sent none.
+// A notification that is lost cannot be reported: systemd then acts as for a
+// process that sent none.
 void Notify(const std::string& state) {
   sd_notify(/*unset_environment=*/0, state.c_str());
 }
