@@ -29,6 +29,16 @@ absl::Duration RequestRun::TimeSinceReceived() const {
   return absl::FromChrono(std::chrono::steady_clock::now() - received_);
 }
 
+absl::Status RequestRun::CheckWaitUnread(std::size_t num_bytes) const {
+  constexpr std::size_t kBytesPerText = 64;
+  if (work_->never_shed()) return absl::OkStatus();
+  const auto num_texts = static_cast<std::int64_t>(num_bytes / kBytesPerText);
+  const absl::Duration cost =
+      parts_.admission->costs().Estimate(work_->kind(), num_texts);
+  if (cost <= kMaxInlineCost) return absl::OkStatus();
+  return pool().CheckWait(IsLong({num_texts, num_bytes}), cost, TimeLeft());
+}
+
 void RequestRun::AddOwnTimes(StageTimes& times) const {
   times[Stage::kParse] += read_time_;
   times[Stage::kQueue] += queue_time_;
@@ -51,14 +61,14 @@ absl::Status RequestRun::ReadAndAdmit(std::string_view bytes) {
   cost_ = parts_.admission->costs().Estimate(work_->kind(), size_.num_texts);
   inline_ = RunsInline();
   if (!inline_ && !work_->never_shed()) {
-    SEMRANK_RETURN_IF_ERROR(pool().CheckWait(is_long(), cost_, TimeLeft()));
+    SEMRANK_RETURN_IF_ERROR(pool().CheckWait(IsLong(size_), cost_, TimeLeft()));
   }
   SEMRANK_ASSIGN_OR_RETURN(permit_, parts_.admission->Admit(size_.num_texts));
   return absl::OkStatus();
 }
 
 bool RequestRun::RunsInline() const {
-  if (work_->pool() != nullptr || is_long()) return false;
+  if (work_->pool() != nullptr || IsLong(size_)) return false;
   return cost_ <= kMaxInlineCost || parts_.admission->inflight_texts() == 0;
 }
 
@@ -75,7 +85,7 @@ void RequestRun::QueueForWorker() {
                        queued.Lower(size_.num_texts);
                        RunSlice();
                      },
-                 .is_long = is_long(),
+                 .is_long = IsLong(size_),
                  .has_begun = run_time_ > absl::ZeroDuration(),
                  .cost = std::max(cost_ - run_time_, absl::ZeroDuration())});
 }

@@ -125,6 +125,9 @@ class RequestRun : public Caller {
   absl::Status CheckUnread() const {
     return CheckBeforeReading(*work_, parts_);
   }
+  // Refuses a request of so many bytes before they are touched, if it would
+  // wait too long and is not likely to be cheap; an error is for Refuse.
+  absl::Status CheckWaitUnread(std::size_t num_bytes) const;
   // Leads to one Done, now or later, in this thread or another. `bytes` must
   // stay valid until then.
   void Start(std::string_view bytes);
@@ -142,9 +145,8 @@ class RequestRun : public Caller {
   virtual void Done(const absl::Status& status) = 0;
 
   absl::Status ReadAndAdmit(std::string_view bytes);
-  bool is_long() const {
-    return size_.num_texts > kMaxInlineTexts ||
-           size_.num_bytes > kMaxInlineBytes;
+  static bool IsLong(const RequestSize& size) {
+    return size.num_texts > kMaxInlineTexts || size.num_bytes > kMaxInlineBytes;
   }
   bool RunsInline() const;
   WorkerPool& pool() const;

@@ -54,6 +54,7 @@ absl::Status UnaryCall::CheckBeforeReading() {
       *raw_.context, limits.max_metadata_bytes, parts().access, raw_.role));
   SEMRANK_RETURN_IF_ERROR(CheckUnread());
   if (work().refused_unread()) SEMRANK_RETURN_IF_ERROR(calls_.CheckRoom());
+  SEMRANK_RETURN_IF_ERROR(CheckWaitUnread(raw_.request->Length()));
   return ToSingleSlice(*raw_.request, MaxRequestBytes(limits), bytes_);
 }
 
