@@ -118,7 +118,7 @@ def parse_options():
     parser.add_argument("--multiples", type=numbers, default=[1, 4, 10])
     parser.add_argument("--seconds", type=float, default=4)
     parser.add_argument("--deadline_ms", type=int, default=500)
-    parser.add_argument("--inflight", type=numbers, default=[8, 16], help="of the closed loops that find the peak")
+    parser.add_argument("--inflight", type=numbers, default=[2, 8], help="of the closed loops that find the peak; more would be refused")
     parser.add_argument("--connections", type=int, default=4)
     parser.add_argument("--model", choices=bench_serving.MODELS, default="dssm")
     parser.add_argument("--floor", type=float, default=0.9)
