@@ -5,7 +5,7 @@
 #   scripts/install_packages.sh build test     to compile and to run the tests
 #   scripts/install_packages.sh node           for the test of a client in Node
 #   scripts/install_packages.sh build demo     for the quickstart
-#   scripts/install_packages.sh check          the linters and clang of CI
+#   scripts/install_packages.sh check          linters, clang and more for all of CI
 #   scripts/install_packages.sh build deploy   to make Debian packages and try them
 #   scripts/install_packages.sh build peers    to measure against PyTorch and FAISS
 #   scripts/install_packages.sh baselines      for the papers' baselines in Python
@@ -23,15 +23,14 @@ build=(g++ cmake ninja-build ccache pkg-config
 demo=(python3 curl)
 test=(libgtest-dev libgmock-dev libbenchmark-dev python3 python3-grpcio python3-protobuf
   python3-numpy python3-faiss python3-build python3-pip python3-setuptools python3-venv python3-wheel
-  python3-yaml golang-go bash-completion groff-base haproxy wamerican curl gzip openssl prometheus redis-server zstd chromium)
+  python3-yaml bash-completion groff-base wamerican curl gzip openssl prometheus redis-server zstd chromium)
 # Debian's npm cannot stand beside a Node from elsewhere, which is as good.
 node=()
 command -v node >/dev/null && command -v npm >/dev/null || node=(nodejs npm)
-check=(clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev git)
-
+# Without Go and HAProxy the tests of the chart and of the proxy are skipped.
+check=(clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev git golang-go haproxy)
 deploy=(dpkg-dev file python3 lintian debootstrap systemd-container)
 peers=(python3 python3-numpy python3-torch wamerican libfaiss-dev liblapack-dev)
-
 baselines=(python3 python3-numpy python3-scipy python3-torch)
 
 usage() { sed -n '2,14s/^# \{0,1\}//p' "$0"; }
