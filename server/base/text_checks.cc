@@ -11,12 +11,13 @@ std::string ItemName(std::string_view field, std::size_t index) {
   return absl::StrFormat("%s[%d]", field, index);
 }
 
+bool IsUtf8(std::string_view text) {
+  return google::protobuf::internal::IsStructurallyValidUTF8(
+      text.data(), static_cast<int>(text.size()));
+}
+
 absl::Status CheckUtf8(std::string_view field, std::string_view text) {
-  // What Protobuf's own parser asks of a string.
-  if (google::protobuf::internal::IsStructurallyValidUTF8(
-          text.data(), static_cast<int>(text.size()))) {
-    return absl::OkStatus();
-  }
+  if (IsUtf8(text)) return absl::OkStatus();
   return FieldError("INVALID_UTF8", field, "is not UTF-8");
 }
 

@@ -24,6 +24,8 @@ inline bool IsTooLong(std::string_view text, const Limits& limits) {
   return text.size() > static_cast<std::size_t>(limits.max_text_bytes);
 }
 
+// What Protobuf's own parser and serialiser ask of a string.
+bool IsUtf8(std::string_view text);
 // INVALID_UTF8 of `field`. For what is compared with names but not normalised.
 absl::Status CheckUtf8(std::string_view field, std::string_view text);
 

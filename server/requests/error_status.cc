@@ -3,15 +3,23 @@
 #include <map>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "google/rpc/error_details.pb.h"
+#include "model/base/strings.h"
 #include "server/base/errors.h"
+#include "server/base/text_checks.h"
 
 namespace semrank {
 namespace {
 
 constexpr char kDomain[] = "semrank";
 constexpr char kDelayValue[] = "retry_delay_ms";
+
+// A message may quote what a caller sent, cut off in the middle of a character.
+std::string AsUtf8(std::string_view text) {
+  return IsUtf8(text) ? std::string(text) : absl::CHexEscape(ToAbsl(text));
+}
 
 void AddBadRequest(const std::string& field, const std::string& message,
                    google::rpc::Status& status) {
@@ -40,18 +48,20 @@ google::rpc::Status ToRpcStatus(const absl::Status& status) {
   google::rpc::Status result;
   if (status.ok()) return result;
   result.set_code(static_cast<int>(status.code()));
-  result.set_message(std::string(status.message()));
+  result.set_message(AsUtf8(ToStd(status.message())));
 
   const std::map<std::string, std::string> values = ErrorValues(status);
   google::rpc::ErrorInfo info;
   info.set_domain(kDomain);
   info.set_reason(ErrorReason(status));
-  info.mutable_metadata()->insert(values.begin(), values.end());
+  for (const auto& [name, value] : values) {
+    (*info.mutable_metadata())[name] = AsUtf8(value);
+  }
   result.add_details()->PackFrom(info);
   const auto field = values.find("field");
   if (status.code() == absl::StatusCode::kInvalidArgument &&
       field != values.end()) {
-    AddBadRequest(field->second, result.message(), result);
+    AddBadRequest(AsUtf8(field->second), result.message(), result);
   }
   const auto delay = values.find(kDelayValue);
   if (delay != values.end()) AddRetryInfo(delay->second, result);

@@ -51,7 +51,7 @@ namespace {
 class RankWork final : public RequestWork {
  public:
   explicit RankWork(const ServerParts& parts)
-      : RankWork(parts, own_response_) {}
+      : parts_(parts), response_(own_response_) {}
 
   RequestKind kind() const override { return RequestKind::kRank; }
   absl::StatusOr<RequestSize> Read(std::string_view bytes) override;

@@ -45,10 +45,12 @@ void BM_ReadAndRefuse_Rank(benchmark::State& state) {
   const TextEmbedder embedder{nullptr, &metrics};
   const RankingEngine ranking{Limits(), &embedder, &metrics};
   Admission admission(100'000);
+  WorkerPool workers(1);
   const auto permit = admission.Admit(99'999).value();
   const ServerParts parts = {.ranking = &ranking,
                              .models = &models,
                              .admission = &admission,
+                             .workers = &workers,
                              .metrics = &metrics};
   v1::RankRequest request;
   request.set_query("blue garden shoes");

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "semrank/v1/ranking_service.pb.h"
@@ -63,6 +64,13 @@ TEST(JsonMessagesTest, OnlyBracketsOutsideOfStringsNest) {
             "MALFORMED_MESSAGE");
   EXPECT_EQ(ErrorReason(Parse("{\"query\": \"'\", \"titles\": " + deep)),
             "MALFORMED_MESSAGE");
+}
+
+TEST(JsonMessagesTest, AnErrorThatQuotesHalfACharacterIsStillJson) {
+  const std::string json =
+      StatusToJson(FieldError("REASON", "f\xC3", "is \xE2\x82"));
+  EXPECT_TRUE(nlohmann::json::accept(json)) << json;
+  EXPECT_THAT(json, ::testing::HasSubstr(R"(is \\xe2\\x82)"));
 }
 
 TEST(JsonMessagesTest, AFieldIsGivenOnceWhateverItsSpelling) {
