@@ -62,8 +62,8 @@ absl::Status RunLoadCommand(LoadCommandOptions options,
   if (options.load.inflight == 0) options.load.inflight = max_inflight;
   if (options.load.inflight > max_inflight) {
     return UsageError(absl::StrFormat(
-        "--inflight=%d: so many of these calls may take more than 1 GiB of "
-        "memory; at most %d do not",
+        "--inflight=%d: these calls may take more than 1 GiB of memory; the "
+        "limit is %d",
         options.load.inflight, max_inflight));
   }
   // From here on Ctrl-C ends the measurement, not the program.

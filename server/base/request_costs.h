@@ -1,5 +1,5 @@
 // How long requests run, as measured: the mean of the last ones of the same
-// kind and about the same size. Cached and new titles are not told apart; which
+// kind and about the same size. Cached and new titles share a mean: which
 // ones a request brings is known only once they are looked up, and the mean
 // over what waits is what counts.
 //

@@ -125,7 +125,7 @@ class RequestRun : public Caller {
   absl::Status CheckUnread() const {
     return CheckBeforeReading(*work_, parts_);
   }
-  // Refuses a request of so many bytes before they are touched, if it would
+  // Refuses a request of `num_bytes` before they are touched, if it would
   // wait too long and is not likely to be cheap; an error is for Refuse.
   absl::Status CheckWaitUnread(std::size_t num_bytes) const;
   // Leads to one Done, now or later, in this thread or another. `bytes` must

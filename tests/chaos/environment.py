@@ -10,10 +10,10 @@ disk_full       a store on a full file system (mounts a tmpfs: root only)
 read_only       a store and a model folder on a file system that turns read-only (root only)
 open_files      `ulimit -n`, with more connections than it allows
 memory          RLIMIT_AS, with requests as large as the limits allow; the server may end, not hang
-certificates    certificate, key and API keys replaced by rubbish
+certificates    certificate, key and API keys replaced by invalid ones
 clock           clock jumps of a day in both directions (package libfaketime)
 
-Promises: the server goes on ranking, or refuses to start with the reason; what was acknowledged is
+Promises: the server continues to rank, or refuses to start with the reason; what was acknowledged is
 there afterwards; it says what is wrong; it works again when the cause is gone. Exits 1 when one is
 broken. A case that needs what the machine does not have is "skipped".
 """
@@ -196,7 +196,7 @@ class Case:
         return figures
 
     def certificates(self) -> dict:
-        for name in ("server", "rubbish"):
+        for name in ("server", "invalid"):
             subprocess.run(["openssl", "req", "-x509", "-days", "2", "-subj", f"/CN={name}", "-addext", "subjectAltName=IP:127.0.0.1", "-newkey",
                             "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", self.folder / f"{name}.key", "-out",
                             self.folder / f"{name}.pem"], check=True, capture_output=True)
@@ -217,14 +217,14 @@ class Case:
                 connection.request("POST", RANK[0], json.dumps(RANK[1]), {"Authorization": "Bearer right"})
                 return connection.getresponse().status == 200
 
-        rubbish = {"empty": b"", "random": os.urandom(5_000), "cut": None, "half": None}
+        invalid = {"empty": b"", "random": os.urandom(5_000), "cut": None, "half": None}
         figures = {}
         with log:
             try:
                 for path in (cert, key, keys):
-                    for kind, content in rubbish.items():
+                    for kind, content in invalid.items():
                         if content is None:
-                            content = kept[path][:len(kept[path]) // 2] if kind == "cut" else kept[path] + b"rubbish\n-----BEGIN CERTIFICATE-----\n"
+                            content = kept[path][:len(kept[path]) // 2] if kind == "cut" else kept[path] + b"invalid\n-----BEGIN CERTIFICATE-----\n"
                         logged = (self.folder / "log").stat().st_size
                         path.write_bytes(content)
                         new = lambda: (self.folder / "log").read_text()[logged:]

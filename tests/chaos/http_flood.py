@@ -103,7 +103,7 @@ class Flood:
         while (due := self.start + number / self.rate) <= now:
             one = self.take()
             if one is None:
-                if now - due > self.deadline:  # nobody waits for it any more
+                if now - due > self.deadline:  # too late for its caller
                     self.unsent += due >= self.begin
                     number += 1
                     continue

@@ -135,7 +135,7 @@ class AccessTest(unittest.TestCase):
         channel, wrong = self.channel("client"), KEYS["admin"][:-1]
         for service, names in methods.items():
             for name, stream in names.items():
-                for key in (None, "", "nobody", wrong, KEYS["admin"] + "x", *KEYS.values()):
+                for key in (None, "", "unknown", wrong, KEYS["admin"] + "x", *KEYS.values()):
                     with self.subTest(method=name, key=key):
                         code = self.call(channel, f"/semrank.v1.{service}/{name}", key, stream)
                         self.assertIn(code, self.expected_code(ROLE_OF_METHOD[service][name], key))
@@ -208,7 +208,7 @@ class AccessTest(unittest.TestCase):
         self.assertLessEqual(set(published), {path for _, path in paths})
         for method, path in paths:
             role = self.role_of(path)
-            for key in (None, "nobody", KEYS["admin"][:-1], *KEYS.values()):
+            for key in (None, "unknown", KEYS["admin"][:-1], *KEYS.values()):
                 with self.subTest(path=path, method=method, key=key):
                     self.assertIn(self.ask(method, path, key)[0], self.expected_http(role, key))
 

@@ -7,7 +7,7 @@ import subprocess
 
 KEY = "reader-key"
 WRITE_KEY = "writer-key"
-# So many titles can be over the 4 MB that gRPC receives by default.
+# That many titles can be over the 4 MB that gRPC receives by default.
 MAX_TEXTS = 10_000
 
 
