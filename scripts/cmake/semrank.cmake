@@ -132,7 +132,7 @@ function(add_semrank_test)
     add_dependencies(${ARG_NAME} ${ARG_PROGRAMS})
   endif()
   add_test(NAME ${ARG_NAME} COMMAND ${ARG_NAME})
-  set_tests_properties(${ARG_NAME} PROPERTIES LABELS "unit;${ARG_LABELS}" TIMEOUT 600)
+  set_tests_properties(${ARG_NAME} PROPERTIES LABELS "unit;${ARG_LABELS}" TIMEOUT 300)
 endfunction()
 
 # add_semrank_bench: a Google Benchmark program; ctest runs each case briefly

@@ -23,7 +23,7 @@ namespace semrank {
 
 // The longest time that a request may wait for a worker. Bursts that end sooner
 // lose nothing; a longer wait means that more comes than can be answered.
-inline constexpr absl::Duration kMaxQueueWait = absl::Milliseconds(100);
+inline constexpr absl::Duration kMaxQueueWait = absl::Milliseconds(250);
 
 class WorkerPool {
  public:

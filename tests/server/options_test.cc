@@ -59,7 +59,7 @@ TEST(OptionsTest, DescriptionHasEveryFlagAsAConfigFileTakesIt) {
                            "max_texts_per_request=10000",
                            "max_text_bytes=4096",
                            "max_inflight_texts=100000",
-                           "max_queue_wait=100ms",
+                           "max_queue_wait=250ms",
                            "max_requests_per_stream=64",
                            "max_streams_per_connection=1000",
                            "max_connections=77",

@@ -261,7 +261,7 @@ INSTANTIATE_TEST_SUITE_P(
                       "--inflight=1000000: must be 0 to 10000"},
         LoadFlagsCase{"TooMuchInFlight",
                       {"--inflight=10000", "--num_titles=10000"},
-                      "more than 1 GiB of memory; at most "},
+                      "more than 1 GiB of memory; the limit is "},
         LoadFlagsCase{"TooManyConnections",
                       {"--inflight=1", "--connections=1000000"},
                       "--connections=1000000: must be 1 to 1000"},

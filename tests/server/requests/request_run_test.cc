@@ -12,8 +12,10 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "semrank/v1/ranking_service.pb.h"
 #include "server/base/errors.h"
+#include "server/base/worker_pool.h"
 #include "tests/support/status_matchers.h"
 
 namespace semrank {
@@ -155,7 +157,8 @@ TEST_F(RequestRunTest, WhatWouldWaitTooLongIsRefusedOnceItIsRead) {
   const auto b = NewRun(kLarge, 1, 'b');
   const auto c = NewRun(kLarge, 1, 'c');
   a->Begin();
-  queue_time_ = queue_time_.load() + std::chrono::milliseconds(101);
+  queue_time_ = queue_time_.load() + absl::ToChronoMilliseconds(kMaxQueueWait) +
+                std::chrono::milliseconds(1);
   b->Begin();
   EXPECT_EQ(ErrorReason(b->Wait()), "OVERLOADED");
   EXPECT_EQ(admission_.inflight_texts(), kLarge);

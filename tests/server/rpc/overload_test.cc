@@ -8,6 +8,7 @@
 
 #include "absl/time/time.h"
 #include "semrank/v1/ranking_service.pb.h"
+#include "server/base/worker_pool.h"
 #include "server/rpc/call_metadata.h"
 #include "tests/server/rpc/raw_stream.h"
 #include "tests/server/rpc/rpc_server_fixture.h"
@@ -46,7 +47,9 @@ class OverloadTest : public RpcServerFixture {
     }
   }
   void PassMaxWait() {
-    queue_time_ = queue_time_.load() + std::chrono::milliseconds(101);
+    queue_time_ = queue_time_.load() +
+                  absl::ToChronoMilliseconds(kMaxQueueWait) +
+                  std::chrono::milliseconds(1);
   }
 };
 
