@@ -39,6 +39,8 @@ class DocumentKeys {
     }
     return absl::OkStatus();
   }
+  // Makes one list in the order in which results are numbered: first the ids,
+  // then the names, whatever their order on the wire.
   std::vector<DocumentKeyView> Views() const {
     std::vector<DocumentKeyView> views(ids_.begin(), ids_.end());
     views.insert(views.end(), names_.begin(), names_.end());
@@ -59,6 +61,8 @@ class DocumentKeys {
   std::vector<std::string_view> names_;
 };
 
+// Runs in one slice, whatever the number of keys: a document costs a look-up in
+// a hash table and a copy, and no tower runs.
 class GetWork final : public ResponseWork<v1::GetDocumentsResponse> {
  public:
   using ResponseWork::ResponseWork;
@@ -96,6 +100,8 @@ absl::StatusOr<RequestSize> GetWork::Read(std::string_view bytes) {
   SEMRANK_RETURN_IF_ERROR(reader.Finish(*Request::descriptor()));
   SEMRANK_RETURN_IF_ERROR(keys_.CheckNotEmpty());
   SEMRANK_RETURN_IF_ERROR(CheckModelName(model));
+  // Taken here, not in Advance: the model that is checked below and the vectors
+  // that are returned must come from one state of the catalog.
   snapshot_ = parts_.catalog_writer->catalog().TakeSnapshot();
   if (with_vectors_) {
     SEMRANK_RETURN_IF_ERROR(CheckVectors(model, encoding));
@@ -126,6 +132,8 @@ absl::StatusOr<Progress> GetWork::Advance(const RequestRun& /*run*/) {
     SetVectors(rows, served->model->embedding_dim(), encoding_, response_);
     SetModel(*served, response_);
   }
+  // Payloads are not bounded together, so 10,000 of them may exceed what
+  // clients accept as one message. The sum is known only now.
   const auto max_bytes =
       static_cast<std::size_t>(MaxResponseBytes(parts_.limits()));
   if (response_.ByteSizeLong() > max_bytes) {
@@ -144,6 +152,8 @@ void GetWork::AddDocuments(std::vector<float>& rows) {
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const auto slot = snapshot_.Find(keys[i]);
     if (!slot.has_value()) {
+      // The documents that exist are returned; `documents` is then shorter than
+      // the keys, and the problems tell which ones are missing.
       problems.push_back(keys_.NotFound(i));
       continue;
     }
@@ -180,6 +190,7 @@ class DeleteWork final : public ResponseWork<v1::DeleteDocumentsResponse> {
     return RequestSize{static_cast<std::int64_t>(keys_.size()), bytes.size()};
   }
 
+  // One commit for all keys, so a snapshot sees either all or none of them.
   absl::StatusOr<Progress> Advance(const RequestRun& /*run*/) override {
     SEMRANK_RETURN_IF_ERROR(keys_.CheckNames());
     std::vector<bool> found;
@@ -195,7 +206,8 @@ class DeleteWork final : public ResponseWork<v1::DeleteDocumentsResponse> {
     return Progress::kDone;
   }
 
-  // Writing to the store may block.
+  // Writing to the store may block, and a thread of gRPC that waits for it
+  // would not read other calls.
   WorkerPool* pool() const override { return parts_.workers; }
 
  private:
@@ -214,6 +226,8 @@ class SearchWork final : public ResponseWork<v1::SearchDocumentsResponse> {
   absl::Status ReadMessage(std::string_view bytes);
   void AddHits();
 
+  // `input_` has views of excluded_, and both have views of the request's
+  // bytes.
   DocumentKeys excluded_keys_{"exclude_ids", "exclude_document_ids"};
   std::vector<DocumentKeyView> excluded_;
   bool with_titles_ = false;
@@ -224,6 +238,8 @@ class SearchWork final : public ResponseWork<v1::SearchDocumentsResponse> {
   SearchState progress_;
 };
 
+// Begin takes the snapshot that the whole search reads. Its size decides how
+// many permits the scan needs, so it comes before the check of the fields.
 absl::StatusOr<RequestSize> SearchWork::Read(std::string_view bytes) {
   SEMRANK_RETURN_IF_ERROR(ReadMessage(bytes));
   const std::int64_t num_permits = parts_.catalog_searcher->Begin(result_);
@@ -259,6 +275,8 @@ absl::Status SearchWork::ReadMessage(std::string_view bytes) {
 }
 
 absl::StatusOr<Progress> SearchWork::Advance(const RequestRun& run) {
+  // Names are checked in the first slice, after admission. `excluded_` is
+  // filled once and never resized, because input_.excluded views it.
   if (!std::exchange(begun_, true)) {
     SEMRANK_RETURN_IF_ERROR(excluded_keys_.CheckNames());
     excluded_ = excluded_keys_.Views();
@@ -278,6 +296,8 @@ absl::StatusOr<Progress> SearchWork::Advance(const RequestRun& run) {
   return Progress::kDone;
 }
 
+// Titles and payloads are copied only for the hits that are returned, while the
+// snapshot still holds their records.
 void SearchWork::AddHits() {
   for (const CatalogHit& hit : result_.hits) {
     const CatalogRecord& record = result_.snapshot.record(hit.slot);
@@ -288,6 +308,7 @@ void SearchWork::AddHits() {
     if (with_titles_) out.set_title(std::string(record.title()));
     if (with_payloads_) out.set_payload(std::string(record.payload()));
   }
+  // Empty unless the request asked for both parts; else one for each hit.
   for (std::size_t i = 0; i < result_.cosines.size(); ++i) {
     v1::DocumentHit& out = *response_.mutable_hits(static_cast<int>(i));
     out.set_semantic_score(result_.cosines[i].semantic);

@@ -19,7 +19,8 @@ static_assert(int{EmbedTextsRequest::kEncodingFieldNumber} ==
 static_assert(int{EmbedTextsRequest::kModelFieldNumber} ==
               int{EmbedTextsStreamRequest::kModelFieldNumber});
 
-// Puts the default encoding in.
+// The side is required rather than defaulted: vectors of the wrong tower look
+// plausible and rank badly.
 absl::Status CompleteSettings(v1::Side side, v1::VectorEncoding& encoding) {
   if (side == v1::SIDE_UNSPECIFIED) {
     return FieldError("INVALID_FIELD", "side",
@@ -115,6 +116,9 @@ class StreamedEmbedWork final
       : ResponseWork(parts), state_(state) {}
 
   RequestKind kind() const override { return RequestKind::kEmbed; }
+  // The client of an ordered stream waits for this response before it may send
+  // much more, so back-pressure does what a refusal would, without ending the
+  // stream.
   bool never_shed() const override { return true; }
   absl::StatusOr<RequestSize> Read(std::string_view bytes) override;
   absl::StatusOr<Progress> Advance(const RequestRun& run) override;
@@ -132,6 +136,8 @@ class StreamedEmbedWork final
   bool begins_stream_ = false;
 };
 
+// May change state_ before the message is admitted. That is safe because a
+// message that fails ends the stream.
 absl::StatusOr<RequestSize> StreamedEmbedWork::Read(std::string_view bytes) {
   SEMRANK_RETURN_IF_ERROR(
       ReadEmbedRequest(bytes, parts_.limits().max_texts_per_request,
@@ -140,11 +146,15 @@ absl::StatusOr<RequestSize> StreamedEmbedWork::Read(std::string_view bytes) {
                                                    : CheckSameStream());
   input_.side = ToSide(state_.side);
   input_.texts = message_.texts;
+  // One bad text among millions becomes a problem of its own; a batch job would
+  // otherwise have to begin again.
   input_.skip_bad_texts = true;
   SEMRANK_RETURN_IF_ERROR(parts_.embedding->Check(input_));
   return SizeOf(message_, bytes);
 }
 
+// Fixes the model with the settings, so that a reload in the middle of a stream
+// cannot mix vectors of two models.
 absl::Status StreamedEmbedWork::BeginStream() {
   begins_stream_ = true;
   SEMRANK_RETURN_IF_ERROR(CompleteSettings(message_.side, message_.encoding));
@@ -155,6 +165,8 @@ absl::Status StreamedEmbedWork::BeginStream() {
   return absl::OkStatus();
 }
 
+// The name and version are compared with the model that the first message
+// resolved to, so a client may name what "the default" turned out to be.
 absl::Status StreamedEmbedWork::CheckSameStream() const {
   const ModelRefView& model = message_.model;
   const ModelVersion& served = state_.served->model->version();
@@ -185,6 +197,7 @@ absl::StatusOr<Progress> StreamedEmbedWork::Advance(const RequestRun& run) {
   SetProblems(result_.problems, response_);
   SetFacts(run, served, result_, response_);
   if (!begins_stream_) response_.clear_model();
+  // Only now, so that first_text of a message counts complete messages alone.
   state_.num_answered += message_.texts.size();
   return Progress::kDone;
 }

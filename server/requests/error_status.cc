@@ -16,6 +16,8 @@ namespace {
 constexpr char kDomain[] = "semrank";
 constexpr char kDelayValue[] = "retry_delay_ms";
 
+// Strings of a Protobuf message must be UTF-8, or clients cannot parse the
+// details of the error.
 // A message may quote what a caller sent, cut off in the middle of a character.
 std::string AsUtf8(std::string_view text) {
   return IsUtf8(text) ? std::string(text) : absl::CHexEscape(ToAbsl(text));
@@ -30,6 +32,8 @@ void AddBadRequest(const std::string& field, const std::string& message,
   status.add_details()->PackFrom(bad_request);
 }
 
+// The pause as google.rpc.RetryInfo, for JSON and for items of a stream, which
+// have no trailer of their own.
 void AddRetryInfo(const std::string& delay_ms, google::rpc::Status& status) {
   constexpr std::int64_t kMillisPerSecond = 1'000;
   constexpr std::int32_t kNanosPerMilli = 1'000'000;
@@ -50,6 +54,7 @@ google::rpc::Status ToRpcStatus(const absl::Status& status) {
   result.set_code(static_cast<int>(status.code()));
   result.set_message(AsUtf8(ToStd(status.message())));
 
+  // ErrorInfo first: clients that look at only one detail need the reason.
   const std::map<std::string, std::string> values = ErrorValues(status);
   google::rpc::ErrorInfo info;
   info.set_domain(kDomain);
@@ -63,6 +68,8 @@ google::rpc::Status ToRpcStatus(const absl::Status& status) {
       field != values.end()) {
     AddBadRequest(AsUtf8(field->second), result.message(), result);
   }
+  // Added whatever the code is: the presence of the value says that a retry is
+  // welcome.
   const auto delay = values.find(kDelayValue);
   if (delay != values.end()) AddRetryInfo(delay->second, result);
   return result;

@@ -16,6 +16,8 @@ namespace {
 using Words = google::protobuf::RepeatedPtrField<v1::WordContribution>;
 using Winners = google::protobuf::RepeatedPtrField<v1::PoolingWinner>;
 
+// Contributions are differences to the pair's own scores. They do not add up,
+// since towers are not linear; the lexical parts do.
 void SetWords(const std::vector<WordContribution>& words,
               const ScoreParts& pair, Words& out) {
   for (const WordContribution& word : words) {
@@ -65,7 +67,8 @@ class ExplainWork final : public ResponseWork<v1::ExplainResponse> {
   absl::Status FindTitle(const DocumentKeyView& key);
 
   const Explainer explainer_;
-  // Holds the title of a document of the catalog.
+  // Title of the candidate: a view into the request's bytes or, for a document
+  // of the catalog, into the record that snapshot_ keeps alive.
   DocumentCatalog::Snapshot snapshot_;
   std::string_view title_;
   Explainer::Request request_;
@@ -78,7 +81,10 @@ absl::StatusOr<RequestSize> ExplainWork::Read(std::string_view bytes) {
   std::string_view query;
   std::string_view title;
   std::uint64_t id = 0;
-  // The last one in the message counts.
+  // `candidate` is a oneof. Its cases have the numbers of their fields, and the
+  // last one on the wire counts, so `title` may take either string. This is
+  // written out instead of ReadField because reading a field also selects the
+  // case.
   int candidate = ExplainRequest::CANDIDATE_NOT_SET;
   ModelRefView model;
   WireReader reader(bytes);
@@ -109,6 +115,9 @@ absl::StatusOr<RequestSize> ExplainWork::Read(std::string_view bytes) {
     }
   }
   SEMRANK_RETURN_IF_ERROR(reader.Finish(*ExplainRequest::descriptor()));
+  // Read normalises the two texts before the request is admitted, which no
+  // other method does: the number of words is what an Explain costs. Both are
+  // bounded by --max_text_bytes.
   SEMRANK_ASSIGN_OR_RETURN(served_, FindModel(model, *parts_.models));
   switch (candidate) {
     case ExplainRequest::kTitle:

@@ -44,6 +44,8 @@ void SetTimestamp(absl::Time time, google::protobuf::Timestamp& timestamp) {
       absl::ToInt64Nanoseconds(time - absl::FromUnixSeconds(seconds))));
 }
 
+// The token is readable because nothing depends on its being opaque: it names a
+// place in the order of the list, so it stays valid when models come and go.
 // A token is "version/name" of the last model of the page before it.
 absl::StatusOr<std::tuple<std::string, std::int64_t>> ParseToken(
     const std::string& token) {
@@ -57,6 +59,7 @@ absl::StatusOr<std::tuple<std::string, std::int64_t>> ParseToken(
   return std::tuple(token.substr(slash + 1), version);
 }
 
+// This order is the page token's, too.
 // By name, then newest first, as models are listed.
 bool IsAfter(const ModelStatus& model,
              const std::tuple<std::string, std::int64_t>& last) {
@@ -77,6 +80,7 @@ void DescribeModel(const ModelStatus& status, v1::Model& model) {
   if (!status.failure.ok()) {
     *model.mutable_failure() = ToRpcStatus(status.failure);
   }
+  // What follows is known only while the model is loaded.
   if (status.model == nullptr) return;
   const TwoTowerModel& loaded = *status.model->model;
   *model.mutable_config() = loaded.config();
@@ -146,6 +150,9 @@ class ModelWork : public ResponseWork<Response> {
  public:
   using ResponseWork<Response>::ResponseWork;
 
+  // Operators must be able to look at and reload models on a server that is
+  // loading or overloaded, so these methods need neither permits nor a model,
+  // and are never shed.
   bool refused_unread() const override { return false; }
   bool needs_model() const override { return false; }
   bool never_shed() const override { return true; }
@@ -153,7 +160,7 @@ class ModelWork : public ResponseWork<Response> {
     SEMRANK_RETURN_IF_ERROR(Answer(this->response_));
     return Progress::kDone;
   }
-  // Looks at the disk, for versions that were never tried.
+  // A listing of --model_dir may block on a network file system.
   WorkerPool* pool() const override { return this->parts_.workers; }
 
  protected:
@@ -231,7 +238,10 @@ class ReloadModelWork final : public ModelWork<v1::ReloadModelResponse> {
     return ReadModel(bytes, v1::ReloadModelRequest::kModelFieldNumber,
                      *v1::ReloadModelRequest::descriptor());
   }
+  // While the first models load there is nothing to replace yet.
   bool needs_model() const override { return true; }
+  // Reading and testing a model takes seconds, in which a worker could answer
+  // thousands of requests.
   WorkerPool* pool() const override { return parts_.loader; }
 
  private:
@@ -265,6 +275,7 @@ class GetLimitsWork final : public ModelWork<v1::GetLimitsResponse> {
     SEMRANK_RETURN_IF_ERROR(reader.Finish(*v1::GetLimitsRequest::descriptor()));
     return RequestSize{};
   }
+  // Copies numbers only; runs where it was read.
   WorkerPool* pool() const override { return nullptr; }
 
  private:

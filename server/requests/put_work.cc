@@ -16,6 +16,9 @@ namespace {
 
 using v1::Document;
 
+// The key is a oneof: the last one on the wire counts, as in Protobuf. A
+// document without a key stays without one and becomes a problem of its own in
+// CatalogWriter.
 void ReadDocumentField(WireReader& reader, NewDocument& document) {
   std::uint64_t id = 0;
   std::string_view name;
@@ -60,6 +63,9 @@ class PutWork final : public ResponseWork<Response> {
       }
     }
     SEMRANK_RETURN_IF_ERROR(reader.Finish(*Request::descriptor()));
+    // An empty message of a stream is answered with counts of 0, so that every
+    // message has one response; an empty unary call is more likely a client's
+    // mistake.
     if (documents_.empty() && num_before_ == nullptr) {
       return FieldError("NO_DOCUMENTS", "documents",
                         "the request has no document");
@@ -69,6 +75,8 @@ class PutWork final : public ResponseWork<Response> {
   }
 
   absl::StatusOr<Progress> Advance(const RequestRun& run) override {
+    // In the first slice rather than in Read: it costs a pass over every text,
+    // which only admitted requests get.
     if (!std::exchange(checked_, true)) SEMRANK_RETURN_IF_ERROR(CheckTexts());
     SEMRANK_ASSIGN_OR_RETURN(
         const Progress progress,
@@ -79,6 +87,7 @@ class PutWork final : public ResponseWork<Response> {
     SetProblems(result_.problems, response_);
     SetModel(*result_.model, response_);
     SetTimings(run, result_.times, response_);
+    // Only PutDocumentsStreamResponse has the field.
     if constexpr (requires { response_.set_first_document(0); }) {
       response_.set_first_document(*num_before_);
       *num_before_ += documents_.size();
@@ -87,6 +96,7 @@ class PutWork final : public ResponseWork<Response> {
   }
 
   RequestKind kind() const override { return RequestKind::kPut; }
+  // A stream is held back until its response; see StreamedEmbedWork.
   bool never_shed() const override { return num_before_ != nullptr; }
   // Writing to the store may block.
   WorkerPool* pool() const override { return parts_.workers; }
@@ -95,7 +105,10 @@ class PutWork final : public ResponseWork<Response> {
   using ResponseWork<Response>::parts_;
   using ResponseWork<Response>::response_;
 
-  // Fails the call, as a message fails that Protobuf's own parser reads.
+  // Text that is not UTF-8 fails the whole call, because Protobuf's own parser
+  // would refuse the message too, and clients could not parse a response that
+  // repeats it. Everything else that is wrong with a document is a problem of
+  // that document alone.
   absl::Status CheckTexts() const {
     for (std::size_t i = 0; i < documents_.size(); ++i) {
       const NewDocument& document = documents_[i];

@@ -11,6 +11,8 @@ namespace {
 using v1::RankRequest;
 using v1::RankStreamRequest;
 
+// Shared by Rank and by the nested message of a RankStreamRequest, so that both
+// read the same fields.
 void ReadRankField(WireReader& reader, RankMessage& message) {
   RankInput& input = message.input;
   reader.ReadField(
@@ -29,7 +31,8 @@ void ReadRankField(WireReader& reader, RankMessage& message) {
       WireField(RankRequest::kNameMatchFieldNumber, input.name_match));
 }
 
-// The lists do not move any more.
+// RankInput has spans over the vectors, which reallocate while fields are still
+// being appended. So this comes after the last field.
 void SetCandidates(RankMessage& message) {
   message.input.titles = message.titles;
   message.input.ids = message.ids;
@@ -48,6 +51,8 @@ absl::Status ReadRankRequest(std::string_view bytes, std::int64_t max_texts,
 
 namespace {
 
+// StreamedRankWork embeds a RankWork that writes into the nested response of
+// its own message; else the ranking would be copied once more.
 class RankWork final : public RequestWork {
  public:
   explicit RankWork(const ServerParts& parts)
@@ -86,6 +91,9 @@ absl::StatusOr<RequestSize> RankWork::Read(std::string_view bytes) {
   return Check(bytes.size());
 }
 
+// Chooses the model first: how many candidates `vectors` are, and whether the
+// parts asked for exist, depends on it. The handle keeps this model alive to
+// the end of the request, whatever is reloaded meanwhile.
 absl::StatusOr<RequestSize> RankWork::Check(std::size_t num_bytes) {
   SEMRANK_ASSIGN_OR_RETURN(served_, FindModel(message_.model, *parts_.models));
   const RankInput& input = message_.input;
@@ -110,6 +118,8 @@ absl::StatusOr<Progress> RankWork::Advance(const RequestRun& run) {
   return Progress::kDone;
 }
 
+// Parallel packed arrays, as in the request: an allocation for each array
+// instead of a message for each candidate.
 void RankWork::FillRanking() {
   const int size = static_cast<int>(result_.ranking.size());
   response_.mutable_indices()->Reserve(size);
@@ -133,6 +143,8 @@ void RankWork::FillRanking() {
   }
 }
 
+// Candidates are numbered through: titles, then documents of the catalog, then
+// vectors. The snapshot in result_ keeps the documents' titles alive.
 std::string_view RankWork::TitleOf(std::uint32_t candidate) const {
   const std::size_t num_titles = message_.titles.size();
   if (candidate < num_titles) return message_.titles[candidate];
@@ -169,6 +181,8 @@ absl::StatusOr<RequestSize> StreamedRankWork::Read(std::string_view bytes) {
   bool has_request = false;
   std::uint64_t number = 0;
   RankMessage& message = rank_.message_;
+  // The limit on texts applies to the nested message, whose fields this reader
+  // counts too.
   WireReader reader(bytes, rank_.parts_.limits().max_texts_per_request);
   const auto read_request = [&] {
     has_request |= reader.ReadMessage([&] { ReadRankField(reader, message); });
@@ -179,6 +193,8 @@ absl::StatusOr<RequestSize> StreamedRankWork::Read(std::string_view bytes) {
         WireField(RankStreamRequest::kRequestFieldNumber, read_request));
   }
   SetCandidates(message);
+  // Before any check can fail: the client matches a failed response by its
+  // number.
   response_.set_request_number(number);
   SEMRANK_RETURN_IF_ERROR(reader.Finish(*RankStreamRequest::descriptor(),
                                         *RankRequest::descriptor()));

@@ -10,7 +10,9 @@ namespace {
 
 using google::protobuf::io::CodedInputStream;
 
-// As deep as Protobuf goes.
+// Nested groups of an unknown field recurse in SkipField, so a client could
+// otherwise choose the depth of the stack. 100 is the limit of Protobuf's
+// parser.
 constexpr int kMaxGroupDepth = 100;
 // Most titles take at least as many bytes on the wire, and the views of all of
 // them then take less memory than the message itself.
@@ -29,6 +31,9 @@ WireReader::WireReader(std::string_view message, std::int64_t max_items)
 
 bool WireReader::Next() {
   if (!ok_) return false;
+  // ReadTag returns 0 at the end, after an error, and for a zero byte;
+  // ConsumedEntireMessage tells the end from the others. Field number 0 with a
+  // wire type is an error as well.
   tag_ = input_.ReadTag();
   if (tag_ != 0) return Check(field() > 0);
   Check(input_.ConsumedEntireMessage());
@@ -47,6 +52,9 @@ bool WireReader::Read(std::string_view& value) {
   if (!Check(input_.ReadVarintSizeAsInt(&size))) return false;
   const void* data = nullptr;
   int available = 0;
+  // The stream is over one flat array, so its current buffer is all that is
+  // left up to the innermost limit: one comparison bounds the string, and the
+  // view stays valid as long as the message.
   input_.GetDirectBufferPointerInline(&data, &available);
   if (!Check(size <= available)) return false;
   value = std::string_view(static_cast<const char*>(data), size);
@@ -72,6 +80,8 @@ bool WireReader::ReadFixed64(std::uint64_t& value) {
 
 void WireReader::Append(std::vector<std::string_view>& items) {
   std::string_view text;
+  // Items over the limit are read and counted, but not kept: the error then
+  // names their true number, and a hostile message takes no memory.
   if (!Read(text) || CountItems(1) == 0) return;
   if (items.empty()) {
     // Nearly always one allocation for all of them.
@@ -90,8 +100,12 @@ void WireReader::AppendSameField(std::vector<std::string_view>& items) {
   input_.GetDirectBufferPointerInline(&data, &available);
   const char* const begin = static_cast<const char*>(data);
   const char* const end = begin + available;
+  // `next` only moves past complete items, so whatever the loop does not
+  // understand is left for Next and Read, which report what is malformed.
   const char* next = begin;
   // Sizes of one byte, or two; all else is left to the stream.
+  // Two bytes of size are read before they are needed, hence 3. Sizes from 16
+  // KiB on, another field or the end leave the loop.
   while (end - next >= 3 && static_cast<std::uint8_t>(*next) == tag_) {
     const auto low = static_cast<std::uint8_t>(next[1]);
     const auto high = static_cast<std::uint8_t>(next[2]);
@@ -113,6 +127,8 @@ void WireReader::Append(std::vector<std::uint64_t>& items) {
     if (ReadFixed64(number) && CountItems(1) == 1) items.push_back(number);
     return;
   }
+  // A packed list is one length-delimited value; its size was checked to be a
+  // multiple of 8, so reading from the array cannot run past it.
   std::string_view packed;
   if (!Read(packed) || !Check(packed.size() % sizeof(number) == 0)) return;
   const std::int64_t count = CountItems(packed.size() / sizeof(number));
@@ -131,6 +147,8 @@ std::int64_t WireReader::CountItems(std::int64_t count) {
   return std::min(count, room);
 }
 
+// Limits nest like the messages: the inner Next returns false at the end of the
+// inner message, and EndMessage restores the outer limit.
 bool WireReader::BeginMessage(Limit& end) {
   if (!Expect(kBytes)) return false;
   int size = 0;
@@ -163,6 +181,8 @@ bool WireReader::SkipField(std::uint32_t tag, int depth) {
       return input_.ReadVarintSizeAsInt(&size) && input_.Skip(size);
     case kStartGroup:
       if (depth >= kMaxGroupDepth) return false;
+      // A group has no length: it ends with an end tag of its own number. Any
+      // other end tag, and the end of the message, is malformed.
       for (;;) {
         const std::uint32_t inner = input_.ReadTag();
         if (inner >> 3 == 0) return false;
