@@ -7,6 +7,8 @@
 
 namespace semrank {
 
+// Checks and takes in one compare-and-swap. With a check and an add apart, two
+// requests could both pass the check and exceed the limit together.
 absl::StatusOr<Admission::Permit> Admission::Admit(std::int64_t num_texts) {
   if (!inflight_texts_.RaiseWithin(num_texts, max_inflight_texts_)) {
     return Overloaded(num_texts, inflight_texts());
@@ -14,6 +16,8 @@ absl::StatusOr<Admission::Permit> Admission::Admit(std::int64_t num_texts) {
   return Permit(this, num_texts);
 }
 
+// Only a hint: the level may change before Admit, which decides. It spares a
+// full server from reading messages that it would refuse anyway.
 absl::Status Admission::CheckRoom() const {
   const std::int64_t inflight = inflight_texts();
   if (inflight < max_inflight_texts_) return absl::OkStatus();

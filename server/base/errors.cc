@@ -13,6 +13,8 @@ namespace {
 constexpr std::string_view kReasonUrl = "semrank/reason";
 constexpr std::string_view kValueUrlPrefix = "semrank/value/";
 
+// For statuses of the model library, which carry no reason: hence the reasons
+// that name a model.
 std::string_view DefaultReason(absl::StatusCode code) {
   switch (code) {
     case absl::StatusCode::kInvalidArgument:
@@ -32,6 +34,7 @@ std::string_view DefaultReason(absl::StatusCode code) {
       return "OVERLOADED";
     case absl::StatusCode::kUnimplemented:
       return "NOT_IMPLEMENTED";
+    // A code that nobody chose on purpose is a bug of the server.
     default:
       return "BUG";
   }
@@ -39,6 +42,8 @@ std::string_view DefaultReason(absl::StatusCode code) {
 
 }  // namespace
 
+// Reason and values are payloads of the status, so they pass through functions
+// that know only absl::Status, and SEMRANK_RETURN_IF_ERROR keeps them.
 absl::Status MakeError(absl::StatusCode code, std::string_view reason,
                        std::string_view message,
                        std::initializer_list<ErrorValue> values) {
@@ -76,6 +81,7 @@ absl::Status FieldError(std::string_view reason, std::string_view field,
   absl::Status status =
       MakeError(absl::StatusCode::kInvalidArgument, reason,
                 absl::StrFormat("%s: %s", field, message), values);
+  // Added here and not in `values`, so that every error of a field names it.
   const std::string url = std::string(kValueUrlPrefix) + "field";
   status.SetPayload(url, absl::Cord(ToAbsl(field)));
   return status;

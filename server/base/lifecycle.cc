@@ -18,6 +18,7 @@ std::string_view Lifecycle::Description(State state) {
   return "";
 }
 
+// UNAVAILABLE, the code that clients and load balancers retry elsewhere.
 absl::Status Lifecycle::DrainingError() {
   return MakeError(absl::StatusCode::kUnavailable, "DRAINING",
                    Description(State::kStopping));

@@ -21,6 +21,7 @@ struct FreeAddresses {
 };
 using Addresses = std::unique_ptr<addrinfo, FreeAddresses>;
 
+// The port is numeric only, so a typo is not looked up in /etc/services.
 absl::StatusOr<Addresses> LookUp(const std::string& host,
                                  const std::string& port) {
   addrinfo hints = {};
@@ -37,16 +38,25 @@ absl::StatusOr<Addresses> LookUp(const std::string& host,
 
 // Connections inherit these. A peer that vanishes without a word is noticed
 // after some two minutes, and its place is free again.
+// Errors are ignored: each option improves the socket, none is needed to serve.
 void SetOptions(int fd, const addrinfo& at, bool both_kinds) {
   const auto set = [fd](int level, int name, int value) {
     setsockopt(fd, level, name, &value, sizeof(value));
   };
+  // Without it a restarted server could not bind while connections of the
+  // process before it are in TIME_WAIT. On Linux it does not let two servers
+  // share a port.
   set(SOL_SOCKET, SO_REUSEADDR, 1);
+  // Nagle's algorithm would hold small responses until the client acknowledges
+  // the previous packet.
   set(IPPROTO_TCP, TCP_NODELAY, 1);
   set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  // 60 s idle and four probes at intervals of 15 s: two minutes.
   set(IPPROTO_TCP, TCP_KEEPIDLE, 60);
   set(IPPROTO_TCP, TCP_KEEPINTVL, 15);
   set(IPPROTO_TCP, TCP_KEEPCNT, 4);
+  // Set in both cases, because the default is a setting of the machine
+  // (net.ipv6.bindv6only).
   if (at.ai_family == AF_INET6) {
     set(IPPROTO_IPV6, IPV6_V6ONLY, both_kinds ? 0 : 1);
   }
@@ -58,6 +68,7 @@ in_port_t& PortOf(sockaddr* address) {
              : reinterpret_cast<sockaddr_in*>(address)->sin_port;
 }
 
+// The port in network byte order.
 in_port_t BoundPort(const FileDescriptor& socket) {
   sockaddr_storage bound = {};
   socklen_t size = sizeof(bound);
@@ -66,7 +77,7 @@ in_port_t BoundPort(const FileDescriptor& socket) {
   return PortOf(address);
 }
 
-// Adds a socket that listens at `at`; 0, or the number of the error.
+// Appends a socket that listens at `at`; returns 0 or errno.
 int Add(const addrinfo& at, bool both_kinds,
         std::vector<FileDescriptor>& sockets) {
   FileDescriptor fd = FileDescriptor::Own(
@@ -91,6 +102,10 @@ absl::StatusOr<std::vector<FileDescriptor>> ListenAtAll(const std::string& host,
   int error = 0;
   for (const addrinfo* at = addresses.get(); at != nullptr; at = at->ai_next) {
     const int failure = Add(*at, both_kinds, sockets);
+    // A name often has an IPv4 and an IPv6 address. Serving only one of them
+    // because a foreign process has the other would split the clients between
+    // two programs. With port 0 the system chose the port at the first address,
+    // and the second one is left out if another process has that port there.
     if (failure == EADDRINUSE && port != "0") {
       return ErrnoStatus(failure, "listen on", host + ":" + port);
     }
@@ -105,6 +120,7 @@ absl::StatusOr<std::vector<FileDescriptor>> ListenAtAll(const std::string& host,
 }  // namespace
 
 absl::StatusOr<ListeningSockets> ListenAt(const std::string& address) {
+  // The last colon: an IPv6 address in brackets has colons of its own.
   const std::size_t colon = address.rfind(':');
   if (colon == std::string::npos) {
     return absl::InvalidArgumentError(address + " is not HOST:PORT");
@@ -114,6 +130,8 @@ absl::StatusOr<ListeningSockets> ListenAt(const std::string& address) {
   if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
     host = host.substr(1, host.size() - 2);
   }
+  // One IPv6 socket takes IPv4 connections as well (as mapped addresses). Two
+  // sockets would each need the same free port when the port is 0.
   const bool both_kinds = host == "0.0.0.0" || host == "::";
   auto sockets = ListenAtAll(both_kinds ? "::" : host, port, both_kinds);
   if (both_kinds && !sockets.ok()) {  // a machine without IPv6?

@@ -16,8 +16,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Its messages are members of the line's JSON object, made here and nowhere
-// else.
+// Lines are written by spdlog in two ways. Ordinary messages are one string,
+// which JsonMessage quotes. Events (slow request, access, admin call, bug) have
+// fields of their own; they go through a second logger whose messages are
+// members of the JSON object already. Both loggers share a sink, so lines never
+// interleave.
+
+// The name tells JsonMessage which of the two a message is.
 constexpr char kMembersLogger[] = "semrank members";
 
 // Bytes that are no UTF-8 are replaced.
@@ -28,6 +33,8 @@ std::string Dump(const Json& json) {
 // The message as a member of an object, or the members that it is.
 class JsonMessage final : public spdlog::custom_flag_formatter {
  public:
+  // Stands for %* in the pattern. %v would write the payload without escaping
+  // it, and a quote in it would break the line's JSON.
   void format(const spdlog::details::log_msg& message, const std::tm& /*time*/,
               spdlog::memory_buf_t& out) override {
     std::string members(message.payload.begin(), message.payload.end());
@@ -41,6 +48,7 @@ class JsonMessage final : public spdlog::custom_flag_formatter {
   }
 };
 
+// Strings are not quoted, so fields that may contain blanks come last.
 std::string ForPeople(std::string_view message, const Json& fields) {
   std::string line(message);
   for (const auto& [name, value] : fields.items()) {
@@ -72,11 +80,14 @@ Json RequestFields(const RequestLog::Outcome& outcome,
   return fields;
 }
 
+// A line break in an error message would let it forge a further line of the
+// log.
 std::string OneLine(std::string text) {
   std::ranges::replace_if(text, absl::ascii_iscntrl, ' ');
   return text;
 }
 
+// The object without its braces, since the pattern writes the outer ones.
 std::string AsMembers(std::string_view message, const Json& fields) {
   Json object = {{"message", message}};
   object.update(fields);
@@ -110,6 +121,7 @@ void InitLogging(bool json) {
 
 void LogEvent(spdlog::level::level_enum level, std::string_view message,
               const Json& fields) {
+  // Registered only for JSON, so its presence is the choice of the format.
   const std::shared_ptr<spdlog::logger> members = spdlog::get(kMembersLogger);
   if (members != nullptr) {
     members->log(level, "{}", AsMembers(message, fields));

@@ -14,8 +14,11 @@
 namespace semrank {
 namespace {
 
+// In the order of Stage.
 constexpr std::array<const char*, kNumStages> kStageLabels = {
     "queue", "read", "parse", "cache", "embed", "score", "serialize"};
+// By number of absl::StatusCode, which are gRPC's numbers, in the spelling of
+// go-grpc-prometheus that public dashboards expect.
 constexpr std::array<std::string_view, kNumStatusCodes> kCodeLabels = {
     "OK",
     "Canceled",
@@ -34,6 +37,9 @@ constexpr std::array<std::string_view, kNumStatusCodes> kCodeLabels = {
     "Unavailable",
     "DataLoss",
     "Unauthenticated"};
+// A fixed list keeps the number of time series bounded. A reason that is
+// missing here is not counted as a rejection: it is an error of the request,
+// which grpc_server_handled_total has.
 constexpr const char* kRejectReasons[] = {"OVERLOADED",
                                           "DEADLINE_EXCEEDED",
                                           "CANCELLED",
@@ -79,11 +85,13 @@ auto& Register(Builder builder, const char* name, const char* help,
   return builder.Name(name).Help(help).Register(registry);
 }
 
+// Sets both, since only the one that the family's type names is rendered.
 prometheus::MetricFamily Read(const Metrics::Reading& reading) {
   prometheus::MetricFamily family;
   family.name = reading.name;
   family.help = reading.help;
   family.type = reading.type;
+  // A reading has no labels.
   prometheus::ClientMetric& metric = family.metric.emplace_back();
   metric.gauge.value = metric.counter.value = reading.read();
   return family;
@@ -102,6 +110,8 @@ const prometheus::Histogram::BucketBoundaries& Metrics::StageBuckets() {
   return buckets;
 }
 
+// Children with fixed labels are created here, once: Family::Add takes a lock
+// and hashes its labels, which would cost more than the count itself.
 Metrics::Metrics() {
   using prometheus::BuildCounter;
   using prometheus::BuildGauge;
@@ -179,6 +189,8 @@ Metrics::Metrics() {
 }
 
 void Metrics::Rpc::Handled(absl::StatusCode code, absl::Duration time) const {
+  // Slow failures are in the histogram too: a server that times out must not
+  // look fast.
   handled_[NumberOf(code)]->Increment();
   handling_seconds_->Observe(absl::ToDoubleSeconds(time));
 }
@@ -193,11 +205,14 @@ Metrics::Rpc Metrics::AddRpc(std::string_view service, std::string_view method,
   rpc.type_ = type;
   rpc.started_ = &started_->Add(labels);
   rpc.handling_seconds_ = &handling_seconds_->Add(labels, CallBuckets());
+  // Every code exists from the start, at 0. A counter that appears with its
+  // first error would hide that error from rate().
   for (int i = 0; i < kNumStatusCodes; ++i) {
     labels["grpc_code"] = std::string(kCodeLabels[i]);
     rpc.handled_[i] = &handled_->Add(labels);
   }
-  // Several paths of HTTP are one method.
+  // Several HTTP paths may be one method. Family::Add returns the same child
+  // for the same labels, so the pointers tell, and Calls lists the method once.
   const MutexLock lock(mutex_);
   const bool known = std::ranges::any_of(rpcs_, [&](const Rpc& other) {
     return other.handling_seconds_ == rpc.handling_seconds_;
@@ -212,15 +227,18 @@ std::vector<CallTotals> Metrics::Calls() const {
   for (const Rpc& rpc : rpcs_) {
     CallTotals& totals =
         calls.emplace_back(CallTotals{.name = rpc.name_, .type = rpc.type_});
+    // Histogram and counters are not read at one instant; Handled counts first,
+    // so num_failed may be ahead of num_calls by the calls that end meanwhile.
     const prometheus::ClientMetric metric = rpc.handling_seconds_->Collect();
     totals.num_calls = metric.histogram.sample_count;
     for (const auto& bucket : metric.histogram.bucket) {
       totals.num_up_to.push_back(bucket.cumulative_count);
       totals.bounds.push_back(bucket.upper_bound);
     }
-    // The last one has no bound.
+    // The last bucket is +Inf.
     totals.num_up_to.pop_back();
     totals.bounds.pop_back();
+    // From 1: 0 is OK.
     for (int i = 1; i < kNumStatusCodes; ++i) {
       totals.num_failed += static_cast<std::uint64_t>(rpc.handled_[i]->Value());
     }
@@ -256,6 +274,8 @@ void Metrics::CountRejected(const absl::Status& status) {
 
 void Metrics::SetModel(const ModelVersion& version, int embedding_dim,
                        absl::Time load_time) {
+  // The old version's series is removed, so exactly one exists for each name
+  // and a dashboard can join on it.
   MutexLock lock(mutex_);
   prometheus::Gauge*& info = current_model_info_[version.name];
   if (info != nullptr) model_info_->Remove(info);
@@ -274,6 +294,8 @@ void Metrics::AddReading(Reading reading) {
 }
 
 std::string Metrics::Render() const {
+  // The registry locks for itself. Readings run under the mutex, so they must
+  // not add metrics.
   std::vector<prometheus::MetricFamily> families = registry_.Collect();
   {
     MutexLock lock(mutex_);

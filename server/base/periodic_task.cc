@@ -5,11 +5,14 @@
 
 namespace semrank {
 
+// The thread is the last member, so it finds the others constructed.
 PeriodicTask::PeriodicTask(absl::Duration interval, std::function<void()> task)
     : interval_(interval), task_(std::move(task)), thread_([this] {
         while (WaitForNextRun()) task_();
       }) {}
 
+// Sets the flag under the mutex. Without it the thread could test the flag,
+// miss the notification and then wait for a whole interval.
 PeriodicTask::~PeriodicTask() {
   {
     MutexLock lock(mutex_);
@@ -29,6 +32,9 @@ void PeriodicTask::RunNow() {
 
 bool PeriodicTask::WaitForNextRun() {
   using Clock = std::chrono::steady_clock;
+  // Computed once before waiting, so that spurious wake-ups do not postpone the
+  // run. A steady clock, since setting the system's time must not trigger or
+  // delay it.
   const Clock::time_point next_run =
       Clock::now() + absl::ToChronoNanoseconds(interval_);
   MutexLock lock(mutex_);
@@ -41,6 +47,7 @@ bool PeriodicTask::WaitForNextRun() {
     if (left <= Clock::duration::zero()) break;
     run_or_stop_.WaitFor(mutex_, left);
   }
+  // Several RunNow during one run lead to one further run.
   run_now_ = false;
   return !stop_;
 }

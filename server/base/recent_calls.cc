@@ -6,7 +6,9 @@
 namespace semrank {
 namespace {
 
-// `later` less `earlier`, which may know fewer methods (added since, at 0).
+// Counters since the start, less those at the beginning of the window. Metrics
+// appends methods and never reorders them, so a method is found by its place;
+// one that is beyond the end of `earlier` was added since and began at 0.
 CallTotals Difference(const CallTotals& later,
                       const std::vector<CallTotals>& earlier,
                       std::size_t place) {
@@ -21,7 +23,9 @@ CallTotals Difference(const CallTotals& later,
   return difference;
 }
 
-// The time that `share` of the calls took at most.
+// Linear interpolation within the bucket that the rank falls into, as
+// Prometheus' histogram_quantile does. Above the last bound the bound itself is
+// returned, which is then too low.
 absl::Duration Quantile(const CallTotals& calls, double share) {
   const double rank = share * static_cast<double>(calls.num_calls);
   double lower = 0;
@@ -29,6 +33,7 @@ absl::Duration Quantile(const CallTotals& calls, double share) {
   for (std::size_t i = 0; i < calls.num_up_to.size(); ++i) {
     const auto num_up_to = static_cast<double>(calls.num_up_to[i]);
     const double upper = calls.bounds[i];
+    // Empty buckets are skipped, also for rank 0.
     if (num_up_to >= rank && num_up_to > num_below) {
       return absl::Seconds(lower + (upper - lower) * (rank - num_below) /
                                        (num_up_to - num_below));

@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::size_t kMaxRequestIdBytes = 128;
 
+// Visible ASCII alone: no blank that would end the field of a log line, no line
+// break, no escape sequence for a terminal.
 bool IsRequestId(std::string_view text) {
   return !text.empty() && text.size() <= kMaxRequestIdBytes &&
          std::ranges::all_of(
@@ -22,6 +24,7 @@ bool IsLowerHex(std::string_view text) {
   return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
+// W3C Trace Context, section 3.2:
 // version-trace-parent-flags: 2, 32, 16 and 2 hex digits. The ids are not all
 // zeros, the version is not ff; a later version may append fields.
 bool IsTraceparent(std::string_view text) {
@@ -40,6 +43,8 @@ bool IsTraceparent(std::string_view text) {
   return IsLowerHex(version) && IsLowerHex(trace) && IsLowerHex(parent) &&
          IsLowerHex(text.substr(53, 2)) && version != "ff" && !is_zero(trace) &&
          !is_zero(parent) &&
+         // Version 00 has exactly 55 bytes; parsers must accept longer ones of
+         // later versions if a dash follows.
          (rest.empty() ||
           (version != "00" && rest[0] == '-' && IsRequestId(rest) &&
            rest.size() <= kMaxRequestIdBytes));
@@ -47,6 +52,7 @@ bool IsTraceparent(std::string_view text) {
 
 // Distinguishes requests; not a secret.
 std::string RandomId() {
+  // One generator a thread, so that no lock is taken for each call.
   thread_local std::mt19937_64 random{std::random_device()()};
   const std::uint64_t bits[] = {random(), random()};
   return absl::BytesToHexString(

@@ -18,7 +18,8 @@ void LogThrottled(const RequestLog::LogLine& log, LogThrottle& throttle,
   }
 }
 
-// The same answer for all requests of one id.
+// Hashes the id to a number between 0 and 1, so all requests of one id are
+// logged or none: the messages of a stream, and retries that keep their id.
 bool IsSampled(const std::string& request_id, double share) {
   const auto hash = static_cast<double>(std::hash<std::string>()(request_id));
   return std::ldexp(hash, -64) < share;
@@ -30,6 +31,7 @@ RequestLog::RequestLog(const Options& options, Loggers loggers)
     : options_(options), loggers_(std::move(loggers)) {}
 
 void RequestLog::Record(const Outcome& outcome) {
+  // The strings are copied, because the outcome only views those of the call.
   if (!outcome.status.ok()) {
     MutexLock lock(mutex_);
     failures_.push_front({absl::Now(), std::string(outcome.method),
@@ -48,6 +50,7 @@ void RequestLog::Record(const Outcome& outcome) {
       IsSampled(outcome.identity.request_id, options_.access_share)) {
     LogThrottled(loggers_.access, access_throttle_, outcome);
   }
+  // An audit trail: never sampled and never dropped.
   if (!outcome.actor.empty() && loggers_.admin) {
     loggers_.admin(outcome, /*num_dropped=*/0);
   }

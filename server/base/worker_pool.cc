@@ -11,6 +11,7 @@
 namespace semrank {
 namespace {
 
+// `retry_delay_ms` becomes grpc-retry-pushback-ms or Retry-After.
 absl::Status Overloaded(const std::string& message, absl::Duration wait,
                         absl::Duration limit) {
   return MakeError(
@@ -31,6 +32,8 @@ WorkerPool::WorkerPool(Options options)
   }
 }
 
+// Queued tasks still run, since each belongs to a request that must end by
+// answering. Run returns only when the queue is empty as well.
 WorkerPool::~WorkerPool() {
   {
     MutexLock lock(mutex_);
@@ -45,6 +48,8 @@ void WorkerPool::Submit(Task task) {
     MutexLock lock(mutex_);
     queue_.Push(std::move(task), options_.now());
   }
+  // After the mutex is released, so the woken thread does not wait for it
+  // again.
   work_or_stop_.NotifyOne();
 }
 
@@ -55,11 +60,15 @@ bool WorkerPool::has_queue() const {
 
 absl::Status WorkerPool::CheckWait(bool is_long, absl::Duration cost,
                                    absl::Duration time_left) const {
+  // The answer may be out of date when it is used: other threads submit
+  // meanwhile. That is accepted, because the limit is an estimate anyway.
   absl::Duration wait;
   {
     MutexLock lock(mutex_);
     wait = queue_.Wait(is_long, options_.now());
   }
+  // Not refused even if its cost exceeds the time left: only a run corrects an
+  // estimate that is too high.
   if (wait == absl::ZeroDuration()) return absl::OkStatus();
   if (wait > options_.max_wait) {
     return Overloaded(
@@ -90,6 +99,8 @@ void WorkerPool::Run() {
       if (queue_.empty()) return;
       task = queue_.Pop();
     }
+    // Without the lock; `task` goes at the end of the iteration, before the
+    // next wait, so what it captures does not live on in an idle worker.
     task.run();
   }
 }
