@@ -7,6 +7,12 @@
 #include "model/base/strings.h"
 
 namespace semrank {
+namespace {
+
+// Short, since a rollback is a pointer swap; a look costs a pointer.
+constexpr absl::Duration kInterval = absl::Milliseconds(100);
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<CatalogFollower>> CatalogFollower::Start(
     const ModelStore* models, ServedCatalog* catalog,
@@ -24,7 +30,7 @@ absl::StatusOr<std::unique_ptr<CatalogFollower>> CatalogFollower::Start(
                  counts.num_embedded);
   }
   follower->task_ = std::make_unique<PeriodicTask>(
-      absl::Seconds(1), [self = follower.get()] { self->Follow(); });
+      kInterval, [self = follower.get()] { self->Follow(); });
   return follower;
 }
 

@@ -1,5 +1,5 @@
 // Fills the catalog from its store and keeps it with the default model: looks
-// once a second whether there is a newer one, and then has the documents
+// ten times a second whether that is another one, and then has the documents
 // embedded anew, in a thread of its own.
 #ifndef SEMRANK_SERVER_CATALOG_CATALOG_FOLLOWER_H_
 #define SEMRANK_SERVER_CATALOG_CATALOG_FOLLOWER_H_

@@ -1,5 +1,7 @@
 #include "server/catalog/catalog_model_update.h"
 
+#include <algorithm>
+
 #include "absl/cleanup/cleanup.h"
 #include "absl/status/statusor.h"
 #include "model/base/status_macros.h"
@@ -18,9 +20,11 @@ absl::Status CatalogModelUpdate::Follow(
     SEMRANK_RETURN_IF_ERROR(catalog_.BeginModel(model));
     // One: it answers already, or the catalog was empty.
     if (catalog_.Models().size() < 2) break;
+    const CommitNumber kept = catalog_.NextModelCommit();
     SEMRANK_ASSIGN_OR_RETURN(const bool complete, Embed(model, current));
     if (!complete) continue;
     catalog_.FinishModel();
+    SEMRANK_RETURN_IF_ERROR(WriteKept(kept, current));
   }
   return absl::OkStatus();
 }
@@ -35,28 +39,41 @@ absl::StatusOr<bool> CatalogModelUpdate::Embed(
   num_documents_ = begin.num_documents();
   store_status_ = absl::OkStatus();
   begin.Release();
+  const CommitNumber kept = catalog_.NextModelCommit();
   for (std::size_t slot = 0; slot < num_slots;) {
     SEMRANK_RETURN_IF_ERROR(CheckStillWanted(*this));
     if (current() != model) return false;
-    SEMRANK_ASSIGN_OR_RETURN(slot, EmbedSome(model, slot));
+    const DocumentCatalog::Snapshot snapshot = catalog_.TakeSnapshot();
+    const std::vector<std::uint32_t> slots = NextBatch(
+        snapshot, slot, [&](CommitNumber born) { return born > kept; });
+    SEMRANK_RETURN_IF_ERROR(EmbedBatch(model, snapshot, slots));
   }
   return true;
 }
 
-absl::StatusOr<std::size_t> CatalogModelUpdate::EmbedSome(
-    const ServedModelPtr& model, std::size_t first) {
-  const DocumentCatalog::Snapshot snapshot = catalog_.TakeSnapshot();
+std::vector<std::uint32_t> CatalogModelUpdate::NextBatch(
+    const DocumentCatalog::Snapshot& snapshot, std::size_t& first,
+    const std::function<bool(CommitNumber born)>& wanted) const {
+  std::vector<std::uint32_t> slots;
+  for (; first < snapshot.num_slots() && slots.size() < kUpdateBatchDocuments;
+       ++first) {
+    const auto slot = static_cast<std::uint32_t>(first);
+    if (snapshot.IsSeen(slot) && wanted(snapshot.born(slot))) {
+      slots.push_back(slot);
+    }
+  }
+  return slots;
+}
+
+absl::Status CatalogModelUpdate::EmbedBatch(
+    const ServedModelPtr& model, const DocumentCatalog::Snapshot& snapshot,
+    std::span<const std::uint32_t> slots) {
+  if (slots.empty()) return absl::OkStatus();
   SliceScratch& scratch = ThreadSliceScratch();
   scratch.normalized.Clear();
-  std::vector<std::uint32_t> slots;
-  std::size_t slot = first;
-  for (; slot < snapshot.num_slots() && slots.size() < kUpdateBatchDocuments;
-       ++slot) {
-    const auto number = static_cast<std::uint32_t>(slot);
-    if (!snapshot.IsSeen(number)) continue;
+  for (const std::uint32_t slot : slots) {
     SEMRANK_RETURN_IF_ERROR(
-        scratch.normalized.Add(snapshot.record(number).title()));
-    slots.push_back(number);
+        scratch.normalized.Add(snapshot.record(slot).title()));
   }
   scratch.rows.resize(slots.size() * model->model->embedding_dim());
   StageTimes times;
@@ -69,7 +86,28 @@ absl::StatusOr<std::size_t> CatalogModelUpdate::EmbedSome(
                                   live);
                    });
   num_embedded_ += slots.size();
-  return slot;
+  return absl::OkStatus();
+}
+
+absl::Status CatalogModelUpdate::WriteKept(
+    CommitNumber commit, const std::function<ServedModelPtr()>& current) {
+  if (store_ == nullptr) return absl::OkStatus();
+  for (std::size_t slot = 0;;) {
+    SEMRANK_RETURN_IF_ERROR(CheckStillWanted(*this));
+    const DocumentCatalog::Snapshot snapshot = catalog_.TakeSnapshot();
+    if (slot >= snapshot.num_slots() || current() != snapshot.model()) break;
+    const std::vector<std::uint32_t> slots = NextBatch(
+        snapshot, slot, [&](CommitNumber born) { return born <= commit; });
+    const std::size_t dim = snapshot.model()->model->embedding_dim();
+    std::vector<float> rows(slots.size() * dim);
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      std::copy_n(snapshot.vector(slots[i]), dim, rows.data() + i * dim);
+    }
+    catalog_.VisitLive(snapshot, slots, [&](std::span<const std::size_t> live) {
+      WriteToStore(snapshot, *snapshot.model(), slots, rows.data(), live);
+    });
+  }
+  return absl::OkStatus();
 }
 
 void CatalogModelUpdate::WriteToStore(const DocumentCatalog::Snapshot& snapshot,

@@ -2,10 +2,12 @@
 // the old vectors, which answer until the new ones are complete.
 //
 //   Work     in the calling thread, 256 documents at a time. Documents that are
-//            put during it bring both models' vectors.
+//            put during it bring both models' vectors. The model that answered
+//            before the present one embeds only what was put since.
 //   Store    gets the new vectors as they are made, so that the next start
-//            finds them. If it refuses some, the update continues without
-//            it: they can be computed again.
+//            finds them; those that a rollback found in memory, after it
+//            answers. If it refuses some, the update continues without it: they
+//            can be computed again.
 //   Threads  Follow by one thread at a time; the others from any.
 #ifndef SEMRANK_SERVER_CATALOG_CATALOG_MODEL_UPDATE_H_
 #define SEMRANK_SERVER_CATALOG_CATALOG_MODEL_UPDATE_H_
@@ -59,9 +61,18 @@ class CatalogModelUpdate final : private Caller {
   // False when current() is another model now.
   absl::StatusOr<bool> Embed(const ServedModelPtr& model,
                              const std::function<ServedModelPtr()>& current);
-  // The next documents from slot `first` on; returns the slot to continue with.
-  absl::StatusOr<std::size_t> EmbedSome(const ServedModelPtr& model,
-                                        std::size_t first);
+  // Documents, by slot, of the next batch from slot `first` on, which becomes
+  // the slot to continue with.
+  std::vector<std::uint32_t> NextBatch(
+      const DocumentCatalog::Snapshot& snapshot, std::size_t& first,
+      const std::function<bool(CommitNumber born)>& wanted) const;
+  absl::Status EmbedBatch(const ServedModelPtr& model,
+                          const DocumentCatalog::Snapshot& snapshot,
+                          std::span<const std::uint32_t> slots);
+  // Of the documents that were not embedded, because they have been kept since
+  // `commit`. Ends early when current() is another model.
+  absl::Status WriteKept(CommitNumber commit,
+                         const std::function<ServedModelPtr()>& current);
   void WriteToStore(const DocumentCatalog::Snapshot& snapshot,
                     const ServedModel& served,
                     std::span<const std::uint32_t> slots, const float* rows,

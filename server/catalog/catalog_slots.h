@@ -75,14 +75,16 @@ class CatalogSlots {
     return &ChunkOf(slot).names[slot % kChunkSlots];
   }
 
+  // Of a slot that is seen, or for the writer.
+  CommitNumber born(std::uint32_t slot) const {
+    return ChunkOf(slot).born[slot % kChunkSlots].load(
+        std::memory_order_relaxed);
+  }
+
   // For the writer. A document is live from Begin to End.
   bool IsLive(std::uint32_t slot) const {
     return ChunkOf(slot).died[slot % kChunkSlots].load(
                std::memory_order_relaxed) == kNever;
-  }
-  CommitNumber born(std::uint32_t slot) const {
-    return ChunkOf(slot).born[slot % kChunkSlots].load(
-        std::memory_order_relaxed);
   }
   bool HasRecord(std::uint32_t slot) const {
     return ChunkOf(slot).records[slot % kChunkSlots] != nullptr;

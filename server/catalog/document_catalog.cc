@@ -100,6 +100,16 @@ ServedModelPtr DocumentCatalog::NextModel() const {
   return next_model_;
 }
 
+CommitNumber DocumentCatalog::NextModelCommit() const {
+  const MutexLock lock(writer_mutex_);
+  return next_model_commit_;
+}
+
+CommitNumber DocumentCatalog::OldestRead() const {
+  const MutexLock lock(state_mutex_);
+  return pins_.empty() ? next_.commit : pins_.front().commit;
+}
+
 std::vector<ServedModelPtr> DocumentCatalog::Models() const {
   const MutexLock lock(writer_mutex_);
   std::vector<ServedModelPtr> models;
@@ -274,21 +284,19 @@ void DocumentCatalog::End(std::uint32_t slot) {
 void DocumentCatalog::Publish() {
   next_.num_tag_sets = tag_sets_.num_numbers();
   State old = next_;
-  CommitNumber oldest_read = next_.commit;
   {
     const MutexLock lock(state_mutex_);
     std::swap(state_, old);
-    if (!pins_.empty()) oldest_read = pins_.front().commit;
   }
+  const CommitNumber oldest_read = OldestRead();
   Reclaim(oldest_read);
   std::size_t num_bytes = record_bytes_ + slots_.num_bytes() +
                           index_->num_bytes() + tag_sets_.num_bytes();
-  for (const auto& model_rows : {rows_, next_rows_}) {
+  for (const auto& model_rows : {rows_, next_rows_, previous_rows_}) {
     if (model_rows == nullptr) continue;
-    // No search reads the next model's rows yet.
+    // A search may still read them, also those that answered before.
     if (model_rows->sparse != nullptr) {
-      model_rows->sparse->FreeUnread(model_rows == next_rows_ ? next_.commit
-                                                              : oldest_read);
+      model_rows->sparse->FreeUnread(oldest_read);
     }
     num_bytes += model_rows->num_bytes();
   }
@@ -311,14 +319,21 @@ void DocumentCatalog::Reclaim(CommitNumber oldest_read) {
 }
 
 absl::Status DocumentCatalog::BeginModel(ServedModelPtr model) {
-  auto model_rows = std::make_shared<ModelRows>(*model);
   const MutexLock lock(writer_mutex_);
   next_rows_ = nullptr;
   next_model_ = nullptr;
+  next_model_commit_ = 0;
   if (next_.model == model) return absl::OkStatus();
-  const bool same_rows =
-      rows_ != nullptr && rows_->vectors.model_number() == model->number;
-  if (!same_rows) {
+  const auto are_of_model = [&](const std::shared_ptr<ModelRows>& rows) {
+    return rows != nullptr && rows->vectors.model_number() == model->number;
+  };
+  if (!are_of_model(rows_)) {
+    std::shared_ptr<ModelRows> model_rows = std::exchange(previous_rows_, {});
+    if (are_of_model(model_rows)) {
+      next_model_commit_ = previous_commit_;
+    } else {
+      model_rows = std::make_shared<ModelRows>(*model);
+    }
     SEMRANK_RETURN_IF_ERROR(model_rows->Reserve(slots_.num_slots()));
     if (next_.num_documents > 0) {
       next_rows_ = std::move(model_rows);
@@ -345,10 +360,7 @@ void DocumentCatalog::AddRows(
   const MutexLock lock(writer_mutex_);
   // The snapshot keeps the slots from being used again.
   assert(snapshot.catalog_ == this && next_rows_ != nullptr);
-  std::vector<std::size_t> live;
-  for (std::size_t i = 0; i < slots.size(); ++i) {
-    if (slots_.IsLive(slots[i])) live.push_back(i);
-  }
+  const std::vector<std::size_t> live = LiveOf(slots);
   if (visit != nullptr) visit(live);
   for (const std::size_t i : live) {
     CatalogVectors& vectors = next_rows_->vectors;
@@ -358,16 +370,37 @@ void DocumentCatalog::AddRows(
     }
   }
   MakeSegments();
-  // No search reads the next model's rows yet.
   if (next_rows_->sparse != nullptr) {
-    next_rows_->sparse->FreeUnread(next_.commit);
+    next_rows_->sparse->FreeUnread(OldestRead());
   }
+}
+
+std::vector<std::size_t> DocumentCatalog::LiveOf(
+    std::span<const std::uint32_t> slots) const {
+  std::vector<std::size_t> live;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if (slots_.IsLive(slots[i])) live.push_back(i);
+  }
+  return live;
+}
+
+void DocumentCatalog::VisitLive(
+    [[maybe_unused]] const Snapshot& snapshot,
+    std::span<const std::uint32_t> slots,
+    const std::function<void(std::span<const std::size_t>)>& visit) const {
+  const MutexLock lock(writer_mutex_);
+  // As in AddRows.
+  assert(snapshot.catalog_ == this);
+  visit(LiveOf(slots));
 }
 
 void DocumentCatalog::FinishModel() {
   const MutexLock lock(writer_mutex_);
   assert(next_rows_ != nullptr);
-  rows_ = std::exchange(next_rows_, nullptr);
+  // Documents that come from now on lack the old model's vectors. The number
+  // also tells who still reads these: readers of older commits.
+  previous_commit_ = next_.commit++;
+  previous_rows_ = std::exchange(rows_, std::exchange(next_rows_, nullptr));
   next_.rows = rows_;
   next_.model = std::exchange(next_model_, nullptr);
   Publish();

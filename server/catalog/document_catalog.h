@@ -8,7 +8,9 @@
 //            not at all.
 //   Models   one model's vectors answer. Those of the next are gathered beside
 //            them and take their place by one pointer swap once every document
-//            has one: vectors of two models are never mixed.
+//            has one: vectors of two models are never mixed. Those that
+//            answered before are kept until another model is on its way, for a
+//            rollback; so there are never more than two models' vectors.
 //   Memory   embedding_dim * 5 bytes a document, at most 128 more beside its
 //            key, title, payload, tags and sparse row (sparse_rows.h); slots
 //            are kept for later documents and never given back. A snapshot that
@@ -89,9 +91,13 @@ class DocumentCatalog {
 
   // `model` is to answer: at once in an empty catalog, else once FinishModel
   // says so. A model that was on its way is dropped. Another version with the
-  // same number takes the vectors that are there. ResourceExhausted without
-  // memory.
+  // same number takes the vectors that are there; the model that answered
+  // before the present one finds those that it had then. ResourceExhausted
+  // without memory.
   absl::Status BeginModel(ServedModelPtr model);
+  // Documents that a snapshot sees as born with this commit or before have
+  // their vectors of the next model already; 0 = none.
+  CommitNumber NextModelCommit() const;
   // Row i of `rows` is the next model's vector of the document in slots[i] as
   // `snapshot` sees it. Documents that have left since are passed over; the
   // others are visited first, by their i, while no other writer runs.
@@ -99,6 +105,11 @@ class DocumentCatalog {
       const Snapshot& snapshot, std::span<const std::uint32_t> slots,
       const float* rows,
       const std::function<void(std::span<const std::size_t>)>& visit = {});
+  // Visits, by their i, those of `slots` whose documents are as `snapshot` sees
+  // them, while no other writer runs.
+  void VisitLive(
+      const Snapshot& snapshot, std::span<const std::uint32_t> slots,
+      const std::function<void(std::span<const std::size_t>)>& visit) const;
   // The next model answers from now on. Every document must have its vector.
   void FinishModel();
 
@@ -149,6 +160,11 @@ class DocumentCatalog {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(writer_mutex_);
   // Once rows have been set: what makes them quick to search.
   void MakeSegments() ABSL_EXCLUSIVE_LOCKS_REQUIRED(writer_mutex_);
+  // The i for which slots[i] holds a document.
+  std::vector<std::size_t> LiveOf(std::span<const std::uint32_t> slots) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(writer_mutex_);
+  // The oldest commit that a reader may still look at.
+  CommitNumber OldestRead() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(writer_mutex_);
   void End(std::uint32_t slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(writer_mutex_);
   // Makes the present state the one that is read, and reclaims the slots that
   // no reader can see any more.
@@ -168,6 +184,11 @@ class DocumentCatalog {
   std::shared_ptr<ModelRows> rows_ ABSL_GUARDED_BY(writer_mutex_);
   std::shared_ptr<ModelRows> next_rows_ ABSL_GUARDED_BY(writer_mutex_);
   ServedModelPtr next_model_ ABSL_GUARDED_BY(writer_mutex_);
+  // See NextModelCommit.
+  CommitNumber next_model_commit_ ABSL_GUARDED_BY(writer_mutex_) = 0;
+  // Of the model that answered before, as of previous_commit_; null = none.
+  std::shared_ptr<ModelRows> previous_rows_ ABSL_GUARDED_BY(writer_mutex_);
+  CommitNumber previous_commit_ ABSL_GUARDED_BY(writer_mutex_) = 0;
   std::vector<std::uint32_t> free_slots_ ABSL_GUARDED_BY(writer_mutex_);
   // Slots whose documents have left, by the commit with which they did.
   struct Ended {
@@ -224,6 +245,10 @@ class DocumentCatalog::Snapshot {
   std::size_t num_slots() const { return state_.num_slots; }
   bool IsSeen(std::uint32_t slot) const {
     return catalog_->slots_.IsSeen(slot, state_.commit);
+  }
+  // The commit with which the document of a slot that is seen appeared.
+  CommitNumber born(std::uint32_t slot) const {
+    return catalog_->slots_.born(slot);
   }
   // The 64 slots from block * 64, all at once: see CatalogSlots.
   bool IsWholeBlockSeen(std::uint32_t block) const {

@@ -93,6 +93,12 @@ class Catalog {
     return status.ok() &&
            std::equal(row.begin(), row.end(), snapshot.vector(*slot));
   }
+  // Of this catalog, by any model.
+  int num_embedded() {
+    const std::string metrics = metrics_.Render();
+    const std::string name = "semrank_texts_embedded_total{side=\"document\"} ";
+    return std::stoi(metrics.substr(metrics.find(name) + name.size()));
+  }
   std::size_t num_documents() const {
     return parts_.documents.TakeSnapshot().num_documents();
   }
@@ -216,6 +222,29 @@ TEST(CatalogStoreTest, PutsBesideAModelThatComesHaveItsVectors) {
   Catalog catalog(&store, 2);
   EXPECT_EQ(catalog.Load().value().num_embedded, 0);
   EXPECT_EQ(catalog.TitleOf(std::uint64_t{700}), "new title 700");
+}
+
+TEST(CatalogStoreTest, ARollbackEmbedsOnlyWhatWasPutSince) {
+  FakeDocumentStore store;
+  {
+    Catalog catalog(&store);
+    for (std::uint64_t id = 0; id < 600; ++id) {
+      ASSERT_THAT(catalog.Put(id, "title " + std::to_string(id)), IsOk());
+    }
+    ASSERT_THAT(catalog.Follow(ServedTinyModel(2)), IsOk());
+    ASSERT_THAT(catalog.Put(7, "another title"), IsOk());
+    ASSERT_THAT(catalog.Put(600, "a new one"), IsOk());
+    ASSERT_THAT(catalog.Delete(std::uint64_t{8}), IsOk());
+    const int num_embedded = catalog.num_embedded();
+    ASSERT_THAT(catalog.Follow(ServedTinyModel(1)), IsOk());
+    EXPECT_EQ(catalog.num_embedded() - num_embedded, 2);
+    for (const std::uint64_t id : {0, 7, 9, 599, 600}) {
+      EXPECT_TRUE(catalog.HasVectorOf(id, 1)) << id;
+    }
+  }
+  Catalog catalog(&store);
+  EXPECT_EQ(catalog.Load().value().num_embedded, 0);
+  EXPECT_EQ(catalog.num_documents(), 600u);
 }
 
 TEST(CatalogStoreTest, AModelComesAlsoWhenTheStoreTakesNothing) {

@@ -169,6 +169,24 @@ TEST_F(DocumentCatalogTest, OneModelAnswersUntilAnotherIsComplete) {
   EXPECT_EQ(before.vector(*before.Find("b"))[0], 1);
 }
 
+TEST_F(DocumentCatalogTest, OnlyThePreviousModelsVectorsAreKept) {
+  ASSERT_THAT(Put({{"a"}}).status(), IsOk());
+  const std::size_t bytes = catalog_.GetStats().num_bytes;
+  const std::vector<std::uint32_t> slots = {*catalog_.TakeSnapshot().Find("a")};
+  for (const std::uint32_t number : {2, 3, 2}) {
+    ASSERT_THAT(catalog_.BeginModel(MakeServed(number)), IsOk());
+    EXPECT_EQ(catalog_.NextModelCommit() > 0,
+              number == 2 && catalog_.TakeSnapshot().model()->number == 3);
+    catalog_.AddRows(catalog_.TakeSnapshot(), slots,
+                     std::vector<float>(kDim).data());
+    catalog_.FinishModel();
+    EXPECT_LE(catalog_.GetStats().num_bytes, 2 * bytes);
+  }
+  // The first was given up for the third.
+  ASSERT_THAT(catalog_.BeginModel(served_), IsOk());
+  EXPECT_EQ(catalog_.NextModelCommit(), 0u);
+}
+
 TEST_F(DocumentCatalogTest, TagsOfDocumentsThatLeftTakeNoMemory) {
   std::vector<std::size_t> bytes;
   for (int round = 0; round < 50; ++round) {
