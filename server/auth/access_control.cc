@@ -21,6 +21,7 @@
 namespace semrank {
 namespace {
 
+// In the order of Role, in which each role includes those before it.
 constexpr std::array<std::string_view, 3> kRoleNames = {"read", "write",
                                                         "admin"};
 constexpr std::string_view kScheme = "Bearer ";
@@ -38,6 +39,7 @@ bool IsSha256(const std::string& hex) {
          hex.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
+// Names the line, never its content: a user may have put a plain key there.
 absl::Status LineError(int line_number, std::string_view reason) {
   return absl::InvalidArgumentError(
       absl::StrFormat("line %d: %s", line_number, reason));
@@ -48,6 +50,7 @@ absl::Status Unauthenticated(std::string_view reason,
   return MakeError(absl::StatusCode::kUnauthenticated, reason, message);
 }
 
+// Some 14,000 keys; every call compares with all of them.
 constexpr std::size_t kMaxKeyFileBytes = std::size_t{1} << 20;
 
 }  // namespace
@@ -58,6 +61,7 @@ absl::StatusOr<ApiKeys> ApiKeys::Parse(std::string_view content) {
   for (std::string line :
        std::vector<std::string>(absl::StrSplit(ToAbsl(content), '\n'))) {
     ++line_number;
+    // A comment may follow the key on its line.
     line.resize(std::min(line.find('#'), line.size()));
     const std::vector<std::string> words =
         absl::StrSplit(line, absl::ByAnyChar(" \t\r"), absl::SkipEmpty());
@@ -75,6 +79,7 @@ absl::StatusOr<ApiKeys> ApiKeys::Parse(std::string_view content) {
     }
     keys.entries_.push_back({*role, hash});
   }
+  // A file that was emptied by mistake must not lock everybody out silently.
   if (keys.entries_.empty()) {
     return absl::InvalidArgumentError("there is no key in it");
   }
@@ -92,8 +97,11 @@ absl::Status ApiKeys::Check(std::string_view authorization,
                            "\"authorization\" must be \"Bearer KEY\"");
   }
   authorization.remove_prefix(kScheme.size());
+  // Comparing hashes already hides how much of a key was right. The loop hides
+  // which line of the file it is.
   SEMRANK_ASSIGN_OR_RETURN(const std::string hash, Sha256Hex(authorization));
   // All of them, each in constant time: how long it takes says nothing.
+  // A key that is listed twice has the role of its last line.
   std::optional<Role> role;
   for (const Entry& entry : entries_) {
     if (CRYPTO_memcmp(entry.sha256_hex.data(), hash.data(), kHexDigits) == 0) {
@@ -103,6 +111,7 @@ absl::Status ApiKeys::Check(std::string_view authorization,
   if (!role.has_value()) {
     return Unauthenticated("UNKNOWN_KEY", "the key is not known");
   }
+  // Roles are ordered; see kRoleNames.
   if (*role >= required) return absl::OkStatus();
   const std::string name(kRoleNames[static_cast<int>(required)]);
   return MakeError(absl::StatusCode::kPermissionDenied, "ROLE_REQUIRED",
@@ -136,6 +145,8 @@ absl::Status AccessControl::Check(std::string_view authorization,
 }
 
 absl::StatusOr<bool> AccessControl::Refresh() {
+  // Taken before reading, so a change during the read is noticed next time. It
+  // is kept also if the file is bad, which is then reported once.
   const std::string stamp = FileStamp(path_);
   if (std::exchange(stamp_, stamp) == stamp) return false;
   SEMRANK_ASSIGN_OR_RETURN(const std::string content,
@@ -146,6 +157,7 @@ absl::StatusOr<bool> AccessControl::Refresh() {
         absl::StrFormat("%s: %s", path_, keys.status().message()));
   }
   auto shared = std::make_shared<const ApiKeys>(*std::move(keys));
+  // Calls that are being checked keep the old keys by their shared_ptr.
   MutexLock lock(mutex_);
   keys_ = std::move(shared);
   return true;

@@ -18,6 +18,7 @@
 namespace semrank {
 namespace {
 
+// A bundle of all public CAs has about 200 kB.
 constexpr std::size_t kMaxPemBytes = std::size_t{1} << 20;
 
 struct Free {
@@ -33,12 +34,15 @@ Bio BioOf(const std::string& pem) {
   return Bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
 }
 
+// OpenSSL's queue of errors belongs to the thread: an entry left behind would
+// be taken for the failure of a later TLS operation.
 absl::Status FileError(const std::string& path, std::string_view reason) {
   ERR_clear_error();
   return absl::InvalidArgumentError(absl::StrFormat("%s: %s", path, reason));
 }
 
 // No password is asked for: an encrypted key is an error.
+// Without a callback OpenSSL would ask on the terminal and block the start.
 int NoPassword(char* /*buffer*/, int /*size*/, int /*writing*/,
                void* /*data*/) {
   return -1;
@@ -54,6 +58,7 @@ absl::StatusOr<Certificate> FirstCertificate(const std::string& path,
 
 absl::Time ExpiryOf(const X509& certificate) {
   std::tm utc = {};
+  // An unreadable date counts as expired, so that monitoring shows it.
   if (ASN1_TIME_to_tm(X509_get0_notAfter(&certificate), &utc) != 1) {
     return absl::InfinitePast();
   }
@@ -80,6 +85,8 @@ absl::StatusOr<TlsContent> ReadTlsFiles(const TlsFiles& files) {
   if (key == nullptr) {
     return FileError(files.key, "no PEM private key without a password");
   }
+  // Renewal replaces two files, one after the other. Between the two they do
+  // not match; the old pair then stays in use until the next look.
   if (X509_check_private_key(certificate.get(), key.get()) != 1) {
     return FileError(files.key, "not the key of " + files.cert);
   }

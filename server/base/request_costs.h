@@ -26,7 +26,10 @@ class RequestCosts {
   // of a new title.
   static constexpr absl::Duration kFirstGuess = absl::Microseconds(5);
 
+  // `time` is what a complete run took, without waiting; `num_texts` below 1
+  // counts as 1.
   void Record(RequestKind kind, std::int64_t num_texts, absl::Duration time);
+  // Of the whole request: mean of a text times `num_texts`.
   absl::Duration Estimate(RequestKind kind, std::int64_t num_texts) const;
 
  private:

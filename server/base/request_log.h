@@ -1,7 +1,7 @@
 // Remembers failed requests; logs slow ones, those that failed because of a bug
 // of the server (INTERNAL), every call of an administrator and a sample of all.
-// Every outcome of gRPC and HTTP is recorded here
-// with its request's id.
+// Every outcome of gRPC and HTTP is recorded
+// here with its request's id.
 //
 //   Size     the last kMaxFailures failures.
 //   Texts    never: a failure's message is our own, with sizes and limits.

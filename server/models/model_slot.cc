@@ -17,6 +17,10 @@
 namespace semrank {
 namespace {
 
+// Two mutexes. load_mutex_ is held through a whole load, which takes seconds,
+// and keeps loads of one slot apart. mutex_ guards what requests read and is
+// held for a copy only, so no request ever waits for a load.
+
 // Normalised; the empty one has no features and must give the zero vector.
 constexpr std::array<std::string_view, 4> kSelfTestTexts = {
     "", "a", "semantic ranking", "letter trigrams of a somewhat longer title"};
@@ -46,6 +50,8 @@ absl::Status SelfTestSide(const TwoTowerModel& model, Side side) {
   EmbedScratch scratch;
   std::vector<float> batch(kSelfTestTexts.size() * dim);
   std::vector<float> alone(dim);
+  // The batch comes first and `alone` uses the same scratch, so the test also
+  // finds an output that depends on what a scratch held before.
   model.EmbedTexts(side, kSelfTestTexts, scratch, batch.data());
   for (std::size_t i = 0; i < kSelfTestTexts.size(); ++i) {
     const std::span<const float> row(batch.data() + i * dim, dim);
@@ -61,6 +67,7 @@ absl::Status SelfTestSide(const TwoTowerModel& model, Side side) {
 }
 
 // Versions that failed or were served, beyond which the oldest are forgotten.
+// Bounds the memory and the listing of a server that runs for months.
 constexpr std::size_t kMaxRecords = 100;
 
 bool Contains(const std::vector<std::int64_t>& versions, std::int64_t version) {
@@ -103,6 +110,8 @@ absl::StatusOr<bool> ModelSlot::SwitchTo(std::int64_t version) {
   }
   const bool is_current =
       before != nullptr && before->model->version().version == version;
+  // Asked for by an operator: loaded even if it failed before and has not
+  // changed.
   if (!is_current) {
     SEMRANK_ASSIGN_OR_RETURN(const std::vector<std::int64_t> versions,
                              source_.list());
@@ -115,6 +124,7 @@ absl::StatusOr<bool> ModelSlot::SwitchTo(std::int64_t version) {
     }
     SEMRANK_RETURN_IF_ERROR(Load(version));
   }
+  // Pinned only after the load, so a failure leaves the choice as it was.
   MutexLock lock(mutex_);
   pinned_version_ = version;
   return !is_current;
@@ -135,11 +145,13 @@ absl::Status ModelSlot::RefreshLocked() {
   SEMRANK_ASSIGN_OR_RETURN(const std::vector<std::int64_t> versions,
                            source_.list());
   absl::Status best_failure = absl::OkStatus();
+  // From the highest down to the current version: the first that works wins.
   for (auto next = versions.rbegin(); next != versions.rend(); ++next) {
     const std::int64_t version = *next;
     // The current one is tried too, in case another took its folder.
     if (version < now_version) break;
     const absl::Status status = Try(version);
+    // The failure of a better version is reported although a lesser one serves.
     if (status.ok()) return best_failure;
     if (best_failure.ok()) best_failure = status;
   }
@@ -158,6 +170,8 @@ absl::Status ModelSlot::Try(std::int64_t version) {
         (known->second.state == ModelState::kFailed ||
          known->second.state == ModelState::kServing)) {
       Record& record = known->second;
+      // Two looks with the same stamp: a folder that is still being copied
+      // would fail once for each look, and each failure is logged and counted.
       const bool holds_still = std::exchange(record.seen_stamp, stamp) == stamp;
       if (record.tried_stamp == stamp || !holds_still) return record.failure;
     }
@@ -166,6 +180,8 @@ absl::Status ModelSlot::Try(std::int64_t version) {
 }
 
 absl::Status ModelSlot::Load(std::int64_t version) {
+  // Taken before reading: a file that changes during the load gives another
+  // stamp next time, and the version is tried again.
   const std::string stamp = source_.stamp(version);
   const ServedModelPtr before = current();
   const std::int64_t previous_version =
@@ -175,6 +191,7 @@ absl::Status ModelSlot::Load(std::int64_t version) {
     MutexLock lock(mutex_);
     Record& record = records_[version];
     record.tried_stamp = record.seen_stamp = stamp;
+    // A current version stays "serving" while its folder is read again.
     if (!is_current) record.state = ModelState::kLoading;
   }
   absl::StatusOr<std::shared_ptr<const TwoTowerModel>> model =
@@ -188,11 +205,13 @@ absl::Status ModelSlot::Load(std::int64_t version) {
         ServedModel{*std::move(model), number, absl::Now()});
     Publish(version, served);
   } else {
+    // Only the record changes; whatever was served is served still.
     MutexLock lock(mutex_);
     Record& record = records_[version];
     record.failure = status;
     if (!is_current) record.state = ModelState::kFailed;
   }
+  // Without mutex_, since the hook asks for the current models.
   hooks_.loaded(version, status, served, previous_version);
   return status;
 }
@@ -207,11 +226,13 @@ void ModelSlot::Publish(std::int64_t version, ServedModelPtr served) {
   record.model = served;
   record.load_time = served->load_time;
   record.failure = absl::OkStatus();
-  // The old model is freed here, or by the last request that holds it.
+  // `before` in Load still holds the old model, so it is never freed under this
+  // mutex, but by Load or by the last request that uses it.
   current_ = std::move(served);
   ForgetOldRecords();
 }
 
+// By version, lowest first: that is the oldest in practice.
 void ModelSlot::ForgetOldRecords() {
   for (auto record = records_.begin();
        records_.size() > kMaxRecords && record != records_.end();) {
@@ -248,6 +269,8 @@ ModelStatus ModelSlot::StatusOf(std::int64_t version,
   status.version = version;
   status.state = record.state;
   status.model = record.model.lock();
+  // The record's pointer is weak: the listing finds out here that the last
+  // request has ended.
   if (record.state == ModelState::kRetiring && status.model == nullptr) {
     status.state = ModelState::kRetired;
   }

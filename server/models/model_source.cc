@@ -16,6 +16,8 @@ namespace {
 namespace fs = std::filesystem;
 
 // Name, size and time of every file in `folder`.
+// Cheap enough for a look every few seconds, as hashing the contents would not
+// be; the manifest's hashes are checked by the load.
 std::string StampOf(const std::string& folder) {
   std::vector<std::string> files;
   std::error_code error;
@@ -28,6 +30,7 @@ std::string StampOf(const std::string& folder) {
         static_cast<std::int64_t>(
             entry->last_write_time(ignored).time_since_epoch().count())));
   }
+  // The order of a directory's entries is not defined.
   std::ranges::sort(files);
   return absl::StrJoin(files, "\n");
 }

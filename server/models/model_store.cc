@@ -33,6 +33,7 @@ absl::Status VersionNotFound(const ModelVersion& current,
 ModelStore::ModelStore(std::vector<ModelChoice> choices, Metrics* metrics,
                        Hooks hooks)
     : metrics_(metrics), hooks_(std::move(hooks)) {
+  // The hooks capture `this`: the store owns the slots and is never moved.
   for (ModelChoice& choice : choices) {
     ModelSlot::Hooks slot_hooks;
     slot_hooks.number = [this](const TwoTowerModel& model) {
@@ -50,6 +51,8 @@ ModelStore::ModelStore(std::vector<ModelChoice> choices, Metrics* metrics,
   }
 }
 
+// A failing model does not keep the others from loading; the error counts only
+// while its slot has nothing to serve.
 absl::Status ModelStore::Refresh(const std::function<bool()>& stop) {
   absl::Status first;
   for (const auto& slot : slots_) {
@@ -66,6 +69,7 @@ absl::StatusOr<ModelStore::Reloaded> ModelStore::Reload(std::string_view name,
                                                         std::int64_t version) {
   SEMRANK_RETURN_IF_ERROR(CheckVersion(version));
   SEMRANK_ASSIGN_OR_RETURN(ModelSlot* const slot, FindSlot(name));
+  // Held over the switch, so its version can still be named.
   const ServedModelPtr before = slot->current();
   Reloaded reloaded;
   SEMRANK_ASSIGN_OR_RETURN(reloaded.changed, slot->SwitchTo(version));
@@ -85,6 +89,8 @@ std::vector<ServedModelPtr> ModelStore::CurrentModels() const {
   return models;
 }
 
+// Copies one pointer under the slot's mutex. Only current versions answer: an
+// older one could leave memory at any time.
 absl::StatusOr<ServedModelPtr> ModelStore::Find(std::string_view name,
                                                 std::int64_t version) const {
   SEMRANK_RETURN_IF_ERROR(CheckVersion(version));
@@ -108,6 +114,8 @@ absl::StatusOr<ModelStatus> ModelStore::Describe(std::string_view name,
   SEMRANK_ASSIGN_OR_RETURN(const ServedModelPtr current, Find(name, 0));
   const std::int64_t wanted =
       version == 0 ? current->model->version().version : version;
+  // What was tried is in memory; the disk, which may be slow, is read only for
+  // a version that was not.
   for (const bool tried : {true, false}) {
     for (ModelStatus& status :
          WithDefault(*slot, tried ? slot->ListTried() : slot->List())) {
@@ -162,6 +170,9 @@ absl::StatusOr<ModelSlot*> ModelStore::FindSlot(std::string_view name) const {
                    {{"field", "model.name"}});
 }
 
+// The number stands for the identity in cache keys: 4 bytes in place of 64 hex
+// digits. It is never reused. The list grows by one entry for each distinct
+// model, so a linear search will do.
 std::uint32_t ModelStore::NumberOf(const std::string& identity) {
   MutexLock lock(numbers_mutex_);
   const auto known = std::ranges::find(identities_, identity);
@@ -176,6 +187,8 @@ void ModelStore::FinishLoad(const ModelLoad& load) {
     const TwoTowerModel& model = *load.model->model;
     metrics_->SetModel(model.version(), model.embedding_dim(),
                        load.model->load_time);
+    // After the publication, so that what the cache drops cannot be asked for
+    // again except by requests that began before.
     if (hooks_.published) {
       std::vector<std::uint32_t> numbers;
       for (const ServedModelPtr& current : CurrentModels()) {

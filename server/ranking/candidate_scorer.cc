@@ -34,6 +34,7 @@ bool ScaleToUnitLength(std::span<float> vector) {
 }
 
 bool HasUsableValues(std::span<const float> vector) {
+  // Not std::isfinite alone: a product of two finite numbers may be infinite.
   for (const float value : vector) {
     // Written so that NaN fails.
     if (!(std::abs(value) <= kLargestValue)) return false;
@@ -41,6 +42,8 @@ bool HasUsableValues(std::span<const float> vector) {
   return true;
 }
 
+// Lives for one slice, in one thread, so it may use the thread's scratch. What
+// must survive the slice is in `scored` and `result`.
 CandidateScorer::CandidateScorer(const Options& options,
                                  ScoredCandidates& scored, RankResult& result)
     : options_(options),
@@ -50,6 +53,7 @@ CandidateScorer::CandidateScorer(const Options& options,
       result_(result) {}
 
 absl::Status CandidateScorer::BeginWith(const RankInput& input) {
+  // The state may be the thread's, with what the last request left in it.
   scored_.candidates.clear();
   scored_.scores.clear();
   scored_.parts.Clear();
@@ -80,18 +84,21 @@ absl::Status CandidateScorer::ScoreTitles(
   StageClock clock;
   const std::size_t first_row = scored_.candidates.size();
   SelectTitles(titles, first);
+  // New scores are 0, which is the dense part of a model without vectors.
   scored_.scores.resize(scored_.candidates.size());
   const std::span<float> scores = std::span(scored_.scores).subspan(first_row);
   const auto candidates = std::span(scored_.candidates).subspan(first_row);
   const auto on_invalid = [&](std::size_t i, const absl::Status& error) {
     return InvalidUtf8(ItemName("titles", candidates[i]), error);
   };
+  // Cached titles are not normalised, except where their words are needed.
   if (options_.served.model->sparse_scorer() != nullptr ||
       scored_.name.has_value()) {
     SEMRANK_RETURN_IF_ERROR(NormalizeTexts(on_invalid));
   }
   if (scored_.name.has_value()) MatchTitles();
   result_.times[Stage::kParse] += clock.Lap();
+  // Keeps its own time of the stages, so the clock begins anew after it.
   SEMRANK_RETURN_IF_ERROR(options_.embedder.FindOrEmbedDocuments(
       context_, scratch_.texts, on_invalid, OutputsTo(scores), result_.cache));
   clock.Lap();
@@ -119,6 +126,7 @@ void CandidateScorer::SelectTitles(std::span<const std::string_view> titles,
   }
 }
 
+// Dense rows are not asked for: the cache scores vectors where they lie.
 VectorRows CandidateScorer::OutputsTo(std::span<float> scores) {
   VectorRows rows = {.query_row = scored_.query.row.data(),
                      .scores = scores.data()};
@@ -145,6 +153,8 @@ absl::Status CandidateScorer::ScoreDocuments(const RankInput& input,
   if (first == last) return absl::OkStatus();
   SEMRANK_RETURN_IF_ERROR(CheckStillWanted(options_.caller));
   StageClock clock;
+  // One snapshot for all slices, or one ranking could show two states of the
+  // catalog.
   if (options_.catalog != nullptr && !result_.catalog.snapshot) {
     result_.catalog.snapshot = options_.catalog->TakeSnapshot();
   }
@@ -199,6 +209,9 @@ absl::Status CandidateScorer::AddNotFound(const RankInput& input, std::size_t i,
   return absl::OkStatus();
 }
 
+// Documents whose vectors the catalog has for this very model are scored in
+// place, to the same bits as by title. During a reload, or for another model
+// than the catalog's, their titles go through the cache and the tower.
 absl::Status CandidateScorer::ScoreFound(const RankInput& input,
                                          std::size_t first_row) {
   const std::span candidates = std::span(scored_.candidates).subspan(first_row);
@@ -210,6 +223,7 @@ absl::Status CandidateScorer::ScoreFound(const RankInput& input,
   const bool has_vectors =
       own != nullptr && own->number == options_.served.number;
   const int dim = model.embedding_dim();
+  // Kept for its memory, like the scratch.
   thread_local std::vector<const float*> rows;
   rows.clear();
   // The titles lie elsewhere: they are read only where they are scored.
@@ -232,6 +246,7 @@ absl::Status CandidateScorer::ScoreFound(const RankInput& input,
     SEMRANK_RETURN_IF_ERROR(NormalizeTexts(on_invalid));
   }
   if (!has_vectors) {
+    // The response's cache_hits and cache_misses speak of titles alone.
     CacheUse not_of_titles;
     SEMRANK_RETURN_IF_ERROR(options_.embedder.FindOrEmbedDocuments(
         context_, scratch_.texts, on_invalid, OutputsTo(scores),
@@ -271,10 +286,12 @@ void CandidateScorer::FindCatalogCosines(
   }
 }
 
+// All of them in the last slice: a given vector costs one dot product.
 void CandidateScorer::ScoreVectors(std::string_view vectors,
                                    std::uint32_t first) {
   if (vectors.empty()) return;
   const int dim = options_.served.model->embedding_dim();
+  // SSI's score is a dot product of vectors of any length.
   const bool cosine =
       options_.served.model->config().tower() != v1::TOWER_KIND_SSI;
   StageClock clock;

@@ -45,6 +45,7 @@ std::vector<PoolingWinner> FindPoolingWinners(const TwoTowerModel& model,
 
   std::vector<std::uint32_t> units(pooled.size());
   std::iota(units.begin(), units.end(), 0);
+  // Stable, so that units with equal activations keep their order in every run.
   std::ranges::stable_sort(units, std::greater<>(), [&](std::uint32_t unit) {
     return pooled[unit].activation;
   });
@@ -53,6 +54,7 @@ std::vector<PoolingWinner> FindPoolingWinners(const TwoTowerModel& model,
   std::vector<std::string_view> words;
   ForEachWord(normalized,
               [&](std::string_view word) { words.push_back(word); });
+  // The window is centred on the word; JoinWords leaves out what is padding.
   const int half = tower->window() / 2;
   std::vector<PoolingWinner> winners;
   for (const std::uint32_t unit : units) {
@@ -95,6 +97,7 @@ void CountFeatures(const Featurizer& featurizer, WordContribution& word) {
 // Texts that are `words` without one of words [first, last) each.
 void AddVariants(const std::vector<WordContribution>& words, std::size_t first,
                  std::size_t last, TextBatch& variants) {
+  // A word that occurs twice is left out at one place only.
   std::string variant;
   for (std::size_t left_out = first; left_out < last; ++left_out) {
     variant.clear();
@@ -132,6 +135,8 @@ ScoreParts ScorePair(const TwoTowerModel& model, Parts parts, TextView query,
   const float cosine = scorer.LexicalCosineOf(title.normalized);
   result.semantic = scorer.Combine(result.score, 0);
   result.lexical = scorer.Combine(0, cosine);
+  // Scored by the classes that Rank uses: the same operations in the same order
+  // give the same bits.
   result.score = scorer.Combine(result.score, cosine);
   return result;
 }
@@ -145,6 +150,9 @@ std::vector<std::uint32_t> BucketsOf(const LexicalPart& lexical,
 
 // What one occurrence of an n-gram in a text adds to the score, by its bucket,
 // for the buckets that the other text has too.
+// Lexical cosine = sum over shared buckets of query value x title value. So a
+// bucket's share of it is known exactly, and is divided evenly among the
+// occurrences of its n-grams in the text.
 absl::flat_hash_map<std::uint32_t, float> AddedByOccurrence(
     const TwoTowerModel& model, Parts parts, std::string_view text,
     std::string_view other) {
@@ -180,8 +188,10 @@ void FindMatches(const TwoTowerModel& model, Parts parts, std::string_view text,
   const LexicalPart* const lexical = model.lexical();
   if (lexical == nullptr) return;
   const auto added = AddedByOccurrence(model, parts, text, other);
+  // `buckets` and `ngrams` are parallel: both list the n-grams of the word from
+  // left to right. Several n-grams may share a bucket, and then share what it
+  // adds.
   for (WordContribution& word : words) {
-    // Both lists are in the order of the word.
     const std::vector<std::uint32_t> buckets = BucketsOf(*lexical, word.word);
     std::vector<std::string> ngrams =
         LetterNgrams(word.word, lexical->ngrams().ngram_length());
@@ -207,6 +217,7 @@ absl::Status Explainer::Read(std::string_view query, std::string_view title,
   const absl::Status valid_title = request.title.Add(title);
   if (!valid_title.ok()) return InvalidUtf8("title", valid_title);
 
+  // Every word costs one text through a tower, with all the other words in it.
   const std::size_t query_words = CountWords(request.query[0]);
   const std::size_t title_words = CountWords(request.title[0]);
   request.num_texts = static_cast<std::int64_t>(query_words + title_words + 2);
@@ -244,10 +255,12 @@ absl::StatusOr<Progress> Explainer::RunSlice(const ServedModel& served,
   std::vector<WordContribution>& words =
       of_query ? result.query_words : result.title_words;
   const std::size_t before = of_query ? 0 : query_words;
+  // A variant is nearly as long as the whole text.
   const std::size_t text_bytes =
       of_query ? request.query[0].size() : request.title[0].size();
   const std::size_t first = request.num_explained - before;
   const std::size_t last =
+      // At least one word, so each slice makes progress.
       SliceEnd(first, words.size(), [&](std::size_t) { return text_bytes; });
   SEMRANK_RETURN_IF_ERROR(ExplainWords(
       {served, caller, result.times}, of_query ? Side::kQuery : Side::kDocument,

@@ -30,6 +30,7 @@ absl::StatusOr<std::size_t> CountVectors(const TwoTowerModel& model,
                       "are not all of this model's score, which needs the "
                       "words of the titles too; send titles");
   }
+  // At least 1 here: only models with a sparse scorer have no vectors.
   const int dim = model.embedding_dim();
   const std::size_t row_bytes = dim * sizeof(float);
   if (bytes.size() % row_bytes != 0) {
@@ -56,9 +57,12 @@ absl::Status CheckRankInput(const ServedModel& served, const RankInput& input,
     return FieldError("NO_CANDIDATES", "titles",
                       "the request has no candidate");
   }
+  // Titles and ids were counted by the reader; vectors are known only with the
+  // model.
   if (num_candidates > static_cast<std::size_t>(limits.max_texts_per_request)) {
     return TooManyTexts("titles", num_candidates, limits.max_texts_per_request);
   }
+  // Every comparison with NaN is false, so it would filter nothing, silently.
   if (input.min_score.has_value() && std::isnan(*input.min_score)) {
     return FieldError("INVALID_FIELD", "min_score", "is NaN");
   }

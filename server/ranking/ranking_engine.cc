@@ -12,6 +12,8 @@ namespace semrank {
 namespace {
 
 // values[i] becomes all[ranking[i].index]; empty stays empty.
+// `ranking` still has places in the list of scored candidates, not the numbers
+// of candidates.
 template <typename Value>
 void SelectOf(const std::vector<Value>& all,
               const std::vector<RankedDocument>& ranking,
@@ -27,6 +29,8 @@ void SelectOf(const std::vector<Value>& all,
 void LiftNamed(const std::vector<NameMatch>& names, std::uint32_t top_k,
                std::vector<RankedDocument>& ranking) {
   std::ranges::stable_sort(
+      // Stable, so candidates that are named equally well stay in the order of
+      // score.
       ranking, std::greater<>(),
       [&](const RankedDocument& document) { return names[document.index]; });
   if (top_k != 0 && top_k < ranking.size()) ranking.resize(top_k);
@@ -36,6 +40,8 @@ void LiftNamed(const std::vector<NameMatch>& names, std::uint32_t top_k,
 void Select(const RankInput& input, const ScoredCandidates& scored,
             RankResult& result) {
   std::vector<RankedDocument>& ranking = result.ranking;
+  // All are ranked if names count, since a named candidate with a low score
+  // comes first and must not be cut.
   const bool by_name = scored.name.has_value();
   RankScores(scored.scores, by_name ? 0 : input.top_k, ranking);
   // Cutting the sorted list after top_k leaves what cutting before it leaves.
@@ -48,6 +54,7 @@ void Select(const RankInput& input, const ScoredCandidates& scored,
   SelectOf(scored.names, ranking, result.names);
   SelectOf(scored.parts.semantic, ranking, result.parts.semantic);
   SelectOf(scored.parts.lexical, ranking, result.parts.lexical);
+  // Last: the selections above need the places.
   for (RankedDocument& document : ranking) {
     document.index = scored.candidates[document.index];
   }
@@ -77,6 +84,8 @@ absl::StatusOr<Progress> RankingEngine::RunSlice(const ServedModel& served,
                                                  const Caller& caller,
                                                  RankState& state,
                                                  RankResult& result) const {
+  // Stages of failed requests are recorded too; a slow stage is often why they
+  // failed.
   absl::StatusOr<Progress> progress =
       Stages(served, input, caller, state, result);
   const bool over = !progress.ok() || *progress == Progress::kDone;
@@ -84,6 +93,9 @@ absl::StatusOr<Progress> RankingEngine::RunSlice(const ServedModel& served,
   return progress;
 }
 
+// One slice, over the candidates numbered through: titles, documents of the
+// catalog, vectors. The first slice also checks and finds the query's vector,
+// the last one selects.
 absl::StatusOr<Progress> RankingEngine::Stages(const ServedModel& served,
                                                const RankInput& input,
                                                const Caller& caller,
@@ -94,6 +106,8 @@ absl::StatusOr<Progress> RankingEngine::Stages(const ServedModel& served,
       SliceEnd(own_state.next_named, input.num_named(), [&](std::size_t i) {
         return i < num_titles ? input.titles[i].size() : 0;
       });
+  // A request of one slice never leaves this thread, so it borrows the thread's
+  // state. own_state.begun stays false then, as nothing follows.
   const bool one_turn = !own_state.begun && last == input.num_named();
   RankState& state = one_turn ? ThreadState() : own_state;
   CandidateScorer scorer({.limits = limits_,
@@ -109,6 +123,8 @@ absl::StatusOr<Progress> RankingEngine::Stages(const ServedModel& served,
     result.cache = {};
     result.problems.clear();
     result.catalog.slots.clear();
+    // A result that is used again must not keep the documents of its last
+    // request from being reclaimed.
     result.catalog.snapshot.Release();
     SEMRANK_RETURN_IF_ERROR(Check(served, input));
     SEMRANK_RETURN_IF_ERROR(CheckStillWanted(caller));

@@ -10,11 +10,14 @@
 namespace semrank {
 namespace {
 
-// Larger messages consist of several slices.
+// A response is serialised into blocks of at most this size, so that one of 100
+// MB needs no piece of memory of that size.
 constexpr int kBlockBytes = 1 << 20;
 
 }  // namespace
 
+// WireReader needs one piece. A message that arrived in one piece is not
+// copied: the slice shares gRPC's memory by reference count.
 absl::Status ToSingleSlice(const grpc::ByteBuffer& buffer,
                            std::int64_t max_bytes, grpc::Slice& slice) {
   if (buffer.Length() > static_cast<std::size_t>(max_bytes)) {

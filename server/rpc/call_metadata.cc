@@ -25,6 +25,8 @@ std::string_view Value(const grpc::ServerContextBase& context,
 
 }  // namespace
 
+// The size is checked before the key is hashed, so a call cannot make the
+// server hash a long header.
 absl::Status CheckMetadata(const grpc::ServerContextBase& context,
                            std::int64_t max_metadata_bytes,
                            const AccessControl* access, Role required) {
@@ -52,12 +54,16 @@ std::string ActorOf(const grpc::ServerContextBase& context) {
 
 grpc::Status ToGrpcStatus(const absl::Status& status) {
   if (status.ok()) return grpc::Status::OK;
+  // The message may have been escaped in `details`, so it is taken from there.
   const google::rpc::Status details = ToRpcStatus(status);
   // gRPC's codes have the same numbers as Abseil's.
+  // gRPC sends the third argument as grpc-status-details-bin, which client
+  // libraries decode.
   return grpc::Status(static_cast<grpc::StatusCode>(status.code()),
                       details.message(), details.SerializeAsString());
 }
 
+// The trailers must be added before Finish, which sends them.
 grpc::Status FinalStatus(const absl::Status& status,
                          const RequestIdentity& identity,
                          grpc::ServerContextBase& context) {

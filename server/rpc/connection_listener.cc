@@ -21,10 +21,18 @@
 namespace semrank {
 namespace {
 
+// One thread waits with epoll for three kinds of events: a request of the owner
+// (eventfd), a listening socket with connections, and the end of an accepted
+// connection. gRPC owns the accepted descriptor and closes it without notice,
+// so the listener watches a duplicate of it. shutdown(2) and a reset concern
+// the socket, not a descriptor, hence the duplicate reports EPOLLHUP when gRPC
+// ends the connection.
+
 // So that ends of connections are noticed between two crowds of new ones.
 constexpr int kMaxAcceptsAtOnce = 64;
 constexpr std::chrono::milliseconds kPauseTime(100);
 
+// epoll returns 64 bits of the caller's with each event.
 // What an event is about: a kind and, below it, a descriptor.
 enum class Kind : std::uint64_t { kWake, kListener, kConnection };
 std::uint64_t Source(Kind kind, int fd) {
@@ -37,7 +45,9 @@ bool Watch(int epoll, int operation, int fd, Kind kind, std::uint32_t events) {
   return epoll_ctl(epoll, operation, fd, &event) == 0;
 }
 
-// Errors of accept(2) that say something of one connection only.
+// accept(2) passes network errors of the new connection on to the caller; Linux
+// wants them treated like EAGAIN. All others mean that accepting is not
+// possible at the moment, and to try again at once would be a busy loop.
 bool ConcernsOneConnection(int error) {
   switch (error) {
     case EINTR:
@@ -89,6 +99,7 @@ ConnectionListener::ConnectionListener(ListeningSockets listening,
       wake_(std::move(wake)),
       count_(count) {}
 
+// The thread is joined first: kept_ belongs to it.
 ConnectionListener::~ConnectionListener() {
   if (thread_.joinable()) {
     Ask(Asked::kEnd);
@@ -105,6 +116,8 @@ void ConnectionListener::Start(Take take) {
   thread_ = std::thread([this] { Run(); });
 }
 
+// The thread closes the sockets, because it may be about to accept from them.
+// Once the latch is down, `take_` is not called again.
 void ConnectionListener::StopListening() {
   if (!thread_.joinable()) return listening_.sockets.clear();
   Ask(Asked::kStopListening);
@@ -112,6 +125,7 @@ void ConnectionListener::StopListening() {
 }
 
 void ConnectionListener::Ask(Asked what) {
+  // The store comes before the wake-up, so the thread that wakes up sees it.
   asked_ = what;
   eventfd_write(wake_.get(), 1);
 }
@@ -126,6 +140,7 @@ void ConnectionListener::Run() {
     for (int i = 0; i < count; ++i) {
       Handle(events[i].data.u64, events[i].events);
     }
+    // After the events: some of them may name the listening sockets.
     if (asked_ == Asked::kStopListening) CloseListeners();
   }
 }
@@ -142,9 +157,12 @@ void ConnectionListener::Handle(std::uint64_t source, std::uint32_t events) {
   switch (static_cast<Kind>(source >> 32)) {
     case Kind::kWake: {
       eventfd_t unused;
+      // Resets the counter; otherwise epoll would report it for ever.
       eventfd_read(fd, &unused);
       return;
     }
+    // The sockets are level-triggered: what is not accepted is reported once
+    // more.
     case Kind::kListener:
       return AcceptSome(fd);
     case Kind::kConnection:
@@ -168,7 +186,8 @@ void ConnectionListener::AcceptSome(int listener) {
 }
 
 void ConnectionListener::TakeIn(int fd) {
-  // Some probes have closed the connection already.
+  // Probes connect and reset at once. gRPC asks for the peer's address too, and
+  // would log an error for each of them.
   if (!HasPeer(fd)) {
     close(fd);
     return;
@@ -188,6 +207,7 @@ void ConnectionListener::TakeIn(int fd) {
     close(fd);
     return Pause(error);
   }
+  // Before `take_`, which may close the socket: the end can then be noticed.
   kept_.insert(kept);
   take_(fd);
 }
@@ -217,6 +237,7 @@ void ConnectionListener::Forget(int kept) {
 
 void ConnectionListener::Pause(int error) {
   count_->CountAcceptFailure();
+  // Without this, epoll would report the waiting connections at once, for ever.
   WatchListeners(EPOLL_CTL_MOD, 0);
   resume_time_ = std::chrono::steady_clock::now() + kPauseTime;
   Warn(absl::StrFormat("cannot accept connections to %s, they wait: %s",

@@ -15,7 +15,8 @@ ConnectionListener::Take TakeConnections(
       GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS,
       static_cast<int>(absl::ToInt64Milliseconds(handshake_timeout)));
   using Builder = grpc::ServerBuilder::experimental_type;
-  // std::function copies; the acceptor is one.
+  // gRPC gives a unique_ptr, and std::function must be able to copy what it
+  // captures.
   const std::shared_ptr<grpc::experimental::ExternalConnectionAcceptor>
       acceptor = builder.experimental().AddExternalConnectionAcceptor(
           Builder::ExternalConnectionType::FROM_FD, std::move(credentials));

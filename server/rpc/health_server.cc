@@ -26,6 +26,8 @@ void ReportHealth(grpc::Server& server, bool serving) {
   health.SetServingStatus(serving);  // "" too
 }
 
+// The port listens before the server is built, so an address in use is reported
+// by its own error; connections wait in the kernel until Start.
 absl::StatusOr<std::unique_ptr<HealthServer>> HealthServer::Start(
     const std::string& address, const Lifecycle& lifecycle) {
   std::unique_ptr<HealthServer> health(new HealthServer);
@@ -49,6 +51,8 @@ absl::StatusOr<std::unique_ptr<HealthServer>> HealthServer::Start(
   return health;
 }
 
+// The listener stops first: it must not hand connections to a server that is
+// shut down.
 HealthServer::~HealthServer() {
   if (server_ == nullptr) return;
   listener_->StopListening();
@@ -56,6 +60,7 @@ HealthServer::~HealthServer() {
   server_->Shutdown(std::chrono::system_clock::now());
 }
 
+// gRPC's Shutdown of the health service is final, also for SetServingStatus.
 void HealthServer::ReportNotServing() {
   server_->GetHealthCheckService()->Shutdown();
 }

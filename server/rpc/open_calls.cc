@@ -12,6 +12,11 @@
 namespace semrank {
 namespace {
 
+// Two mutexes, because asking a stream to end may change its unsent bytes:
+// streams_mutex_ is taken first, mutex_ within. Neither is held while gRPC is
+// called from CancelOverdue, since TryCancel may destroy the context in this
+// thread, and ~CallContext takes mutex_.
+
 constexpr std::int64_t kBytesPerSendTime = std::int64_t{16} << 20;
 
 // Our servers have no other contexts.
@@ -29,7 +34,7 @@ class CallContexts final : public grpc::ContextAllocator {
   void Release(grpc::CallbackServerContext* context) override {
     delete &ToCallContext(*context);
   }
-  // There is no generic service.
+  // The other overload, for generic services, of which there are none.
   using grpc::ContextAllocator::Release;
 };
 
@@ -44,6 +49,8 @@ CallContext::~CallContext() {
 absl::Status OpenCalls::Begin(grpc::CallbackServerContext& call,
                               OpenStream* stream) {
   CallContext& context = ToCallContext(call);
+  // Counts the call even if it is refused below: its context ends later, and a
+  // stop waits for that.
   {
     const MutexLock lock(mutex_);
     context.calls_ = this;
@@ -62,16 +69,22 @@ void OpenCalls::ForgetStream(OpenStream* stream) {
   streams_.erase(stream);
 }
 
+// Runs in the destructor of the context, in any thread of gRPC. While another
+// thread cancels this very call, the context must stay alive; the cancelling
+// thread itself must not wait for itself.
 void OpenCalls::End(CallContext& call) {
   const MutexLock lock(mutex_);
   while (being_cut_ == &call && cutter_ != std::this_thread::get_id()) {
     changed_.Wait(mutex_);
   }
+  // gRPC is done with the call, so it holds none of its bytes.
   SetUnsentLocked(call, 0);
   open_.erase(&call);
   if (open_.empty()) changed_.NotifyAll();
 }
 
+// Reads the sum without the mutex: it is asked for each call, and a limit on
+// memory need not be exact to a call.
 absl::Status OpenCalls::CheckRoom() const {
   const std::int64_t num_bytes = unsent_bytes_;
   if (num_bytes < max_unsent_bytes_) return absl::OkStatus();
@@ -101,11 +114,14 @@ void OpenCalls::SetUnsentLocked(CallContext& call, std::int64_t bytes) {
   if (bytes == 0) {
     call.send_deadline_ = absl::InfiniteFuture();
   } else if (before == 0 || bytes < before) {
+    // The time begins anew whenever the client has taken something. More bytes
+    // for a client that takes nothing do not prolong it.
     const auto parts = static_cast<double>(bytes / kBytesPerSendTime + 1);
     call.send_deadline_ = absl::Now() + send_time_ * parts;
   }
 }
 
+// Collects under the mutex, then cancels without it.
 int OpenCalls::CancelOverdue(absl::Time now) {
   std::vector<CallContext*> overdue;
   {
@@ -119,6 +135,8 @@ int OpenCalls::CancelOverdue(absl::Time now) {
   for (CallContext* const call : overdue) {
     {
       const MutexLock lock(mutex_);
+      // The call may have ended meanwhile, and a new context may have its
+      // address: that one is not marked as cut.
       if (!open_.contains(call) || !call->is_cut_) continue;
       being_cut_ = call;
       cutter_ = std::this_thread::get_id();
@@ -131,6 +149,8 @@ int OpenCalls::CancelOverdue(absl::Time now) {
   return static_cast<int>(overdue.size());
 }
 
+// A stream that ends by this calls ForgetStream from another thread of gRPC,
+// which waits for streams_mutex_. So no stream is destroyed during the loop.
 void OpenCalls::EndStreams() {
   const MutexLock lock(streams_mutex_);
   stopping_ = true;

@@ -39,10 +39,12 @@ constexpr int kMaxLogLinesPerSecond = 10;
 
 // Writes gRPC's log into the server's, throttled.
 void LogGrpc(gpr_log_func_args* args) {
+  // Never destroyed: threads of gRPC may log while the process exits.
   static LogThrottle& throttle = *new LogThrottle(kMaxLogLinesPerSecond);
   std::int64_t num_dropped = 0;
   if (!throttle.Allow(absl::Now(), num_dropped)) return;
   const bool is_error = args->severity == GPR_LOG_SEVERITY_ERROR;
+  // OpenSSL's words for plain text on a TLS port, a common mistake of clients.
   const bool no_tls =
       std::string_view(args->message).find("wrong version number") !=
       std::string_view::npos;
@@ -81,7 +83,7 @@ void SetLimits(const Limits& limits, grpc::ServerBuilder& builder) {
   quota.Resize(MaxIncomingBytes(limits));
   builder.SetResourceQuota(quota);
   // What is a little too much is refused by the call, with a reason and counted
-  // (CheckMetadataSize); gRPC would refuse it unseen.
+  // (CheckMetadata); gRPC would refuse it unseen.
   builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE,
                              static_cast<int>(2 * limits.max_metadata_bytes));
   builder.AddChannelArgument(
@@ -111,6 +113,8 @@ RpcServer::RpcServer(std::int64_t max_unsent_bytes, absl::Duration send_time)
                      num_cut);
       })) {}
 
+// The port is bound first, which is what fails in practice. Connections are
+// accepted last, when health says what is true.
 absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(
     const RpcServerOptions& options, const ServerParts& parts) {
   PrepareProcess();
@@ -138,6 +142,8 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(
   SetLimits(limits, builder);
   builder.SetContextAllocator(OpenCalls::MakeContexts());
   for (const auto& service : server->services_) {
+    // The builder keeps pointers: services_ outlives server_ by the order of
+    // the members.
     builder.RegisterService(service.get());
   }
   server->server_ = builder.BuildAndStart();
@@ -160,11 +166,13 @@ void RpcServer::ReportNotServing() {
   server_->GetHealthCheckService()->Shutdown();
 }
 
+// First no new connections, then no new calls on open ones, then waiting.
 bool RpcServer::Stop(absl::Duration timeout) {
   stopped_ = true;
   listener_->StopListening();
   const auto wait =
       absl::ToChronoNanoseconds(std::max(timeout, absl::ZeroDuration()));
+  // Streams would otherwise stay open as long as their clients like.
   calls_.EndStreams();
   const bool all_ended =
       calls_.WaitUntilIdle(std::chrono::steady_clock::now() + wait);

@@ -46,8 +46,8 @@ struct RpcServerOptions {
 class RpcServer {
  public:
   // Unavailable when the address cannot be listened on. If the lifecycle is not
-  // ready, health is NOT_SERVING until ReportServing, and
-  // calls that need a model are UNAVAILABLE.
+  // ready, health is NOT_SERVING until ReportServing, and calls that need a
+  // model are UNAVAILABLE.
   static absl::StatusOr<std::unique_ptr<RpcServer>> Start(
       const RpcServerOptions& options, const ServerParts& parts);
   // Stops at once if Stop was not called.

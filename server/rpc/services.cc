@@ -56,6 +56,7 @@ class Methods {
   Methods(const ServerParts& parts, OpenCalls& calls, const char* service)
       : parts_(parts), calls_(calls), service_(service) {}
 
+  // Counters exist before the first call, so their series begin at 0.
   Metrics::Rpc Unary(const char* method) const {
     return parts_.metrics->AddRpc(service_, method, "unary");
   }
@@ -72,6 +73,8 @@ class Methods {
   RawStreamReactor* StartStream(const Metrics::Stream& metrics,
                                 CallbackServerContext& context,
                                 int max_requests, Role role) const {
+    // Begin may finish the stream already. That is safe before the method
+    // returns: gRPC keeps operations back until it has bound the reactor.
     auto* const call = new Call(parts_, calls_, metrics, context, max_requests);
     call->Begin(role);
     return call;
@@ -79,6 +82,7 @@ class Methods {
   const ServerParts& parts() const { return parts_; }
 
  private:
+  // A copy, to which calls keep references; the services outlive them.
   const ServerParts parts_;
   OpenCalls& calls_;
   const char* const service_;
@@ -103,11 +107,14 @@ class StreamedRank final : public StreamedRequest {
     const std::unique_ptr<StreamedRank> self(this);
     // The number of a malformed request is not known, or not to be believed.
     if (ErrorReason(status) == kMalformedReason) return stream().End(status);
+    // On a stream, gRPC's status would end all of its requests. So a failure
+    // travels in the response, with the details that a unary call has.
     if (!status.ok()) {
       *response_->mutable_status() = ToRpcStatus(status);
       const absl::Status made = SerializeResponse(*response_);
       if (!made.ok()) return stream().End(made);
     }
+    // Before Answer, after which the stream may be gone.
     stream().Record(status, response_->request_number(), TimeSinceReceived());
     stream().Answer(status, answer());
   }

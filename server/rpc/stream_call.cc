@@ -8,9 +8,16 @@
 namespace semrank {
 namespace {
 
+// gRPC calls OnReadDone, OnWriteDone and OnCancel from any of its threads, and
+// workers call Answer and End. Each changes the state under the mutex, lets
+// Continue start what can be started, and finishes the stream after the mutex
+// is released if Continue says so. `finished_` makes sure that exactly one of
+// them does. After FinishNow nothing may touch the stream.
+
 // Answers that wait for the client to take them; with more, nothing is read.
 constexpr std::size_t kMaxWaitingBytes = std::size_t{1} << 20;
-// What a short answer costs beside its bytes.
+// An empty answer must count as well, or a client could make the server hold
+// any number of them.
 constexpr std::size_t kAnswerOverheadBytes = 256;
 
 std::size_t CostOf(const grpc::ByteBuffer& answer) {
@@ -42,6 +49,8 @@ void StreamCall::Begin(Role role) {
   if (over) FinishNow();
 }
 
+// The call is registered even if the key is refused: a stop waits for every
+// call of ours.
 absl::Status StreamCall::CheckBeforeReading(Role role) {
   const absl::Status allowed = CheckMetadata(
       context_, parts_.limits().max_metadata_bytes, parts_.access, role);
@@ -58,6 +67,8 @@ void StreamCall::OnReadDone(bool ok) {
   if (ok) {
     metrics_.received->Increment();
     taken = ToSingleSlice(incoming_, MaxRequestBytes(parts_.limits()), bytes);
+    // Continue may start the next read into it; `bytes` shares the message's
+    // memory.
     incoming_.Clear();
   }
   if (!taken.ok()) {
@@ -71,11 +82,14 @@ void StreamCall::OnReadDone(bool ok) {
     reading_ = false;
     // OK: the client has half-closed.
     if (!ok || !taken.ok()) SetFinalStatus(taken);
-    // A message may still arrive when the stream is ending or over.
+    // A message may still arrive when the stream is ending or over. One that is
+    // taken counts as in flight at once, which keeps the stream alive until
+    // Answer or End.
     take = !final_status_.has_value();
     if (take) ++num_in_flight_;
     over = Continue();
   }
+  // Never both: with a request in flight the stream is not over.
   if (over) FinishNow();
   if (take) Take(std::move(bytes));
 }
@@ -123,6 +137,7 @@ void StreamCall::OnWriteDone(bool ok) {
   {
     const MutexLock lock(mutex_);
     writing_ = false;
+    // StartWrite was given a pointer to the front, so it stays until here.
     answer_bytes_ -= CostOf(answers_.front());
     answers_.pop_front();
     CountAnswerBytes();
@@ -154,8 +169,12 @@ void StreamCall::SetFinalStatus(const absl::Status& status) {
   if (!final_status_.has_value()) final_status_ = status;
 }
 
+// Starting a read or a write under the mutex is safe: gRPC reports their end in
+// another call, never within Start.
 bool StreamCall::Continue() {
   if (finished_) return false;
+  // Requests in flight still call Answer, so the stream ends only when they
+  // have stopped; they notice the cancellation before their next slice.
   if (context_.IsCancelled()) {
     final_status_ = CheckStillWanted(*this);
     // No client reads them; the one that is being written comes back as failed.
@@ -181,6 +200,7 @@ void StreamCall::StartReadIfRoom() {
   StartRead(&incoming_);
 }
 
+// gRPC allows one write at a time, and one read.
 void StreamCall::StartWriteIfAny() {
   if (writing_ || answers_.empty()) return;
   writing_ = true;
@@ -198,6 +218,8 @@ void StreamCall::CountAnswerBytes() {
 void StreamCall::FinishNow() {
   absl::Status status;
   {
+    // The analysis of locks wants it; no other thread changes the status any
+    // more.
     const MutexLock lock(mutex_);
     status = *final_status_;
   }
@@ -214,11 +236,14 @@ void StreamCall::FinishNow() {
   Finish(final_status);
 }
 
+// The last call of gRPC. ForgetStream may wait for EndStreams, which still uses
+// the stream.
 void StreamCall::OnDone() {
   calls_.ForgetStream(this);
   delete this;
 }
 
+// From here on the request owns itself, until Done deletes it.
 void StreamedRequest::Begin(std::unique_ptr<StreamedRequest> request) {
   StreamedRequest& run = *request.release();
   absl::Status status = run.CheckUnread();

@@ -27,6 +27,7 @@ class RenewedCredentials final : public grpc::ServerCredentials {
   }
 
   // Calls check API keys themselves.
+  // Pure virtual in gRPC 1.51.
   void SetAuthMetadataProcessor(
       const std::shared_ptr<grpc::AuthMetadataProcessor>& /*processor*/)
       override {}
@@ -41,6 +42,7 @@ class RenewedCredentials final : public grpc::ServerCredentials {
       void* self, grpc_ssl_server_certificate_config** config) {
     return static_cast<RenewedCredentials*>(self)->FetchIfNew(config);
   }
+  // Called by gRPC's threads for each handshake.
   grpc_ssl_certificate_config_reload_status FetchIfNew(
       grpc_ssl_server_certificate_config** config);
 
@@ -54,6 +56,9 @@ grpc_ssl_certificate_config_reload_status RenewedCredentials::FetchIfNew(
     grpc_ssl_server_certificate_config** config) {
   MutexLock lock(mutex_);
   const std::shared_ptr<const TlsContent> content = certificates_.current();
+  // gRPC keeps the last configuration, so an unchanged one is not parsed again
+  // for each handshake. Comparing pointers is enough: each renewal is a new
+  // object, and fetched_ keeps this one's address from being reused.
   if (std::exchange(fetched_, content) == content) {
     return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_UNCHANGED;
   }

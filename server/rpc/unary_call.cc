@@ -47,6 +47,8 @@ void UnaryCall::Begin() {
   RequestRun::Start(ViewOf(bytes_));
 }
 
+// In the order of what a check costs. Nothing before ToSingleSlice touches the
+// message, so a refused call is not even copied.
 absl::Status UnaryCall::CheckBeforeReading() {
   SEMRANK_RETURN_IF_ERROR(calls_.Begin(*raw_.context));
   const Limits& limits = parts().limits();
@@ -64,6 +66,7 @@ absl::Status UnaryCall::SerializeResponse(
 }
 
 void UnaryCall::Done(const absl::Status& status) {
+  // The reactor and the context belong to gRPC; only the UnaryCall is our own.
   const std::unique_ptr<UnaryCall> self(this);
   const RequestIdentity identity = IdentityOf(*raw_.context);
   const grpc::Status final_status =
@@ -78,7 +81,8 @@ void UnaryCall::Done(const absl::Status& status) {
          .time = time,
          .actor = raw_.role == Role::kAdmin ? ActorOf(*raw_.context) : ""});
   }
-  // gRPC keeps the request as long as the response.
+  // Releases a copy that ToSingleSlice made, before the client has read the
+  // response. The message itself stays counted: gRPC keeps it as long.
   bytes_ = grpc::Slice();
   calls_.SetUnsentBytes(
       *raw_.context,

@@ -4,9 +4,17 @@
 
 namespace semrank {
 
+// closed_ is read without the mutex on every request and written under it.
+// Relaxed order suffices: nothing else is published by it, and a request that
+// still sees the old value asks a failing store once more, at worst.
+
 bool CircuitBreaker::Failed(Clock::time_point now) {
   MutexLock lock(mutex_);
+  // Of several requests that fail together only the first one opens it and
+  // doubles the wait.
   if (!is_closed()) return false;
+  // Worked for long enough since: a new trouble, which begins with the short
+  // wait. What fails again soon goes on with the longer one.
   if (now - closed_since_ > options_.max_wait) wait_ = options_.min_wait;
   closed_.store(false, std::memory_order_relaxed);
   LeaveAlone(now);

@@ -11,13 +11,18 @@
 namespace semrank {
 namespace {
 
+// A shard's lock is held for a fraction of a batch; 16 keep the chance low that
+// two threads want the same one at once.
 constexpr std::size_t kMaxShards = 16;
 // A shard below this evicts by chance of hashing more than by age.
 constexpr std::size_t kMinShardBytes = std::size_t{1} << 20;
+// Fits into 8 bits and on the stack.
 constexpr std::size_t kBlockKeys = 256;
 constexpr std::size_t kCacheLineBytes = 64;
 
 // From the upper half of the bits, by a product in place of a division.
+// The index of a shard hashes by text.lo, so keys of one shard do not share
+// bits there.
 std::size_t ShardOf(const VectorKey& key, std::size_t num_shards) {
   return (key.text.hi >> 32) * num_shards >> 32;
 }
@@ -45,6 +50,7 @@ void Score(const FoundRecords& found, int dim, const VectorRows& rows) {
   for (std::size_t i = 0; i < found.size; ++i) {
     vectors[i] = found.records[i]->vector();
   }
+  // The vectors were prefetched a pass ago, so this variant does not prefetch.
   ScoreNearDocuments(rows.query_row, std::span(vectors).first(found.size), dim,
                      std::span(scores).first(found.size));
   for (std::size_t i = 0; i < found.size; ++i) {
@@ -68,6 +74,7 @@ void Output(const FoundRecords& found, int dim, const VectorRows& rows) {
 
 }  // namespace
 
+// Without shards the cache stores nothing: every method loops over none.
 absl::StatusOr<std::unique_ptr<DocumentVectorCache>>
 DocumentVectorCache::Create(std::size_t capacity_bytes) {
   std::unique_ptr<DocumentVectorCache> cache(new DocumentVectorCache);
@@ -76,6 +83,7 @@ DocumentVectorCache::Create(std::size_t capacity_bytes) {
       std::clamp<std::size_t>(capacity_bytes / kMinShardBytes, 1, kMaxShards);
   for (std::size_t i = 0; i < num_shards; ++i) {
     auto shard = std::make_unique<Shard>();
+    // For the analysis of locks; no other thread knows the shard yet.
     MutexLock lock(shard->mutex);
     SEMRANK_ASSIGN_OR_RETURN(shard->ring,
                              VectorRing::Create(capacity_bytes / num_shards));
@@ -96,6 +104,8 @@ void DocumentVectorCache::ForEachShardGroup(std::span<const VectorKey> keys,
   std::array<std::uint32_t, kBlockKeys> positions;
   for (std::size_t first = 0; first < keys.size(); first += kBlockKeys) {
     const std::size_t size = std::min(kBlockKeys, keys.size() - first);
+    // A counting sort: sizes of the groups, then where each begins, then the
+    // positions.
     std::array<std::uint32_t, kMaxShards + 1> ends = {};
     for (std::size_t i = 0; i < size; ++i) {
       shard_of[i] =
@@ -123,7 +133,10 @@ int DocumentVectorCache::Find(std::span<const VectorKey> keys, int dim,
   std::ranges::fill(found, std::uint8_t{0});
   ForEachShardGroup(
       keys, [&](Shard& shard, std::span<const std::uint32_t> positions) {
-        // Passes, so that the misses of the processor's caches overlap.
+        // Three passes over the keys (index, header, vector): each prefetches
+        // what the next one reads, so that misses of the processor's caches
+        // overlap. Records stay valid to the end of the lambda, since the lock
+        // keeps Insert out.
         FoundRecords hits;
         MutexLock lock(shard.mutex);
         for (const std::uint32_t i : positions) {

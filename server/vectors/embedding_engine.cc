@@ -35,6 +35,7 @@ absl::Status EmbeddingEngine::Check(const EmbedInput& input) const {
     return TooManyTexts("texts", input.texts.size(),
                         limits_.max_texts_per_request);
   }
+  // Then each text is checked in its slice, and an empty message is allowed.
   if (input.skip_bad_texts) return absl::OkStatus();
   if (input.texts.empty()) {
     return FieldError("NO_TEXTS", "texts", "the request has no text");
@@ -72,6 +73,8 @@ absl::StatusOr<Progress> EmbeddingEngine::RunSlice(const ServedModel& served,
   return progress;
 }
 
+// One slice: choose the texts, find or embed them into the scratch, copy the
+// rows to their places. Texts with a problem keep the zeros of the first slice.
 absl::StatusOr<Progress> EmbeddingEngine::Stages(const ServedModel& served,
                                                  const EmbedInput& input,
                                                  const Caller& caller,
@@ -89,6 +92,7 @@ absl::StatusOr<Progress> EmbeddingEngine::Stages(const ServedModel& served,
   }
   SEMRANK_RETURN_IF_ERROR(CheckStillWanted(caller));
   SliceScratch& scratch = ThreadSliceScratch();
+  // Kept for its memory, like the scratch.
   thread_local std::vector<std::uint32_t> items;
   const std::size_t last =
       SliceEnd(state.next_text, input.texts.size(),
@@ -107,7 +111,7 @@ absl::StatusOr<Progress> EmbeddingEngine::Stages(const ServedModel& served,
                 result.vectors.data() + std::size_t{items[row]} * dim);
   }
   if (last < input.texts.size()) return Progress::kMore;
-  // Too long was found before not UTF-8.
+  // Each slice finds texts that are too long before those that are not UTF-8.
   std::ranges::sort(result.problems, {}, &ItemProblem::index);
   return Progress::kDone;
 }
@@ -158,6 +162,7 @@ absl::Status EmbeddingEngine::EmbedQueries(const EmbedContext& context,
   for (const std::uint32_t item : items) {
     const absl::Status valid = scratch.normalized.Add(input.texts[item]);
     if (valid.ok()) {
+      // Compacts `items` in place, parallel to scratch.normalized.
       items[num_valid++] = item;
       continue;
     }
@@ -167,7 +172,8 @@ absl::Status EmbeddingEngine::EmbedQueries(const EmbedContext& context,
   }
   items.resize(num_valid);
   context.times[Stage::kParse] += clock.Lap();
-  // Queries are not cached: they rarely come twice.
+  // Unlike those of Rank, queries of EmbedTexts are not cached: a batch of them
+  // rarely comes twice.
   result.cache.misses += static_cast<std::uint32_t>(num_valid);
   return embedder_.Embed(context, Side::kQuery, scratch.normalized,
                          scratch.rows.data());

@@ -3,9 +3,8 @@
 //   Promise  a text's vector is the same bits alone, in any batch, in any
 //            thread, cached or not, on one machine and build.
 //   Work     in the calling thread, to the end or slice by slice
-//            (work_slice.h).
-//            Every slice of a few hundred texts it asks whether the caller
-//            still waits.
+//            (work_slice.h). Before each slice and each batch through the
+//            tower it asks whether the caller still waits.
 //   Threads  every method, from any thread. Each keeps its memory
 //            (text_batch.h).
 //   Errors   InvalidArgument for what fails the call, DeadlineExceeded and
@@ -46,7 +45,7 @@ struct EmbedResult {
   StageTimes times;
 };
 
-// How far a request has come between two state; begins empty.
+// How far a request has come between two slices; begins empty.
 struct EmbedState {
   bool begun = false;
   std::size_t next_text = 0;

@@ -5,6 +5,7 @@
 
 namespace semrank {
 
+// `parts` may be any number, hence the error after the switch.
 absl::Status CheckParts(const TwoTowerModel& model, Parts parts) {
   const std::string& name = model.version().name;
   switch (parts) {
@@ -36,19 +37,23 @@ void PartScorer::Begin(const TwoTowerModel& model, const PartsWanted& wanted,
   model_ = &model;
   wanted_ = wanted;
   const LexicalPart* const lexical = model.lexical();
+  // With weight 0 the lexical part changes no score, and its work is spared.
   const bool counts = lexical != nullptr &&
                       (wanted.parts == Parts::kLexical ||
                        (wanted.parts == Parts::kBoth && lexical->weight() > 0));
   needs_lexical_ = lexical != nullptr && (counts || wanted.with_parts);
   if (!needs_lexical_) return;
+  // The table of a LexicalQuery takes 16 KiB and is reused by later queries.
   if (!query_.has_value()) query_.emplace();
   query_->Prepare(query);
 }
 
 void PartScorer::Score(std::span<const float> lexical, std::span<float> scores,
                        PartScores& kept) const {
+  // SSI's dot products are no cosines, so they are not reported as such.
   const bool cosines = model_->config().score_kind() != v1::SCORE_KIND_SSI_DOT;
   if (wanted_.with_parts && cosines) {
+    // Before the loop below, which overwrites the cosines.
     kept.semantic.insert(kept.semantic.end(), scores.begin(), scores.end());
   }
   if (!needs_lexical_) return;

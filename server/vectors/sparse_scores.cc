@@ -25,6 +25,8 @@ void AddSparseScores(const TwoTowerModel& model, std::string_view query,
   for (int i = 0; i < titles.size(); ++i) scratch.titles.push_back(titles[i]);
   model.WeighTexts(std::span(&query, 1), scratch.query_words);
   model.WeighTexts(scratch.titles, scratch.title_words);
+  // Spreads the query's words over the vocabulary once; its scratch is one
+  // array of the vocabulary's size for each thread.
   const SparseScorer::PreparedQuery prepared(
       *model.sparse_scorer(), scratch.query_words, 0, scratch.scorer);
   for (int i = 0; i < titles.size(); ++i) {

@@ -10,6 +10,8 @@ namespace semrank {
 namespace {
 
 // Texts written with one call, about.
+// One call of the store for many texts: requests with one missing title each
+// would otherwise cost a round trip each.
 constexpr std::size_t kBatchTexts = 1'024;
 
 VectorSpace DocumentsOf(const TwoTowerModel& model) {
@@ -30,6 +32,7 @@ std::vector<std::string_view> Views(const TextBatch& texts) {
 
 }  // namespace
 
+// The thread is the last member, so it finds the others constructed.
 StoredVectors::StoredVectors(DocumentStore* store, Metrics* metrics,
                              Options options)
     : store_(*store),
@@ -57,6 +60,8 @@ int StoredVectors::Find(const ServedModel& served,
     metrics_.CountLookups(StoreLookup::kBypassed, count);
     return 0;
   }
+  // One time limit for the store and as much again for the tower, in case the
+  // store has nothing.
   if (caller.deadline() - absl::Now() < 2 * options_.time_limit) {
     metrics_.CountLookups(StoreLookup::kNoTime, count);
     return 0;
@@ -67,6 +72,8 @@ int StoredVectors::Find(const ServedModel& served,
                          options_.time_limit, rows, found);
   metrics_.CountCall(StoreCall::kFind, result.status(), clock.Lap());
   if (!result.ok()) {
+    // Some may have been found before the failure; their rows are not to be
+    // trusted.
     std::ranges::fill(found, std::uint8_t{0});
     metrics_.CountLookups(StoreLookup::kFailed, count);
     Bypass(result.status());
@@ -83,6 +90,8 @@ void StoredVectors::Keep(const ServedModel& served,
                          std::span<const std::string_view> normalized_texts,
                          const float* rows) {
   const auto count = static_cast<std::int64_t>(normalized_texts.size());
+  // A store that is down would fill the queue with vectors that can be computed
+  // again.
   if (!breaker_.is_closed()) {
     metrics_.CountDropped(StoreDrop::kBypassed, count);
     return;
@@ -100,6 +109,8 @@ void StoredVectors::Keep(const ServedModel& served,
     Batch* batch = GrowingBatch(served, normalized_texts.size());
     if (batch == nullptr) {
       batch = &queue_.emplace_back();
+      // Keeps the model alive: its identity is part of the keys that are
+      // written.
       batch->model = served.model;
     }
     for (const std::string_view text : normalized_texts) {
@@ -129,6 +140,7 @@ StoredVectors::State StoredVectors::GetState() const {
           .queued_bytes = queued_bytes_};
 }
 
+// Writes while the store is in use, probes it while it is bypassed.
 void StoredVectors::Run() {
   for (;;) {
     {
@@ -145,6 +157,8 @@ void StoredVectors::Run() {
   metrics_.CountDropped(StoreDrop::kBypassed, queued_vectors_);
 }
 
+// At the end, a store in use gets the whole queue; a bypassed one is not waited
+// for.
 bool StoredVectors::WaitForWork() {
   for (;;) {
     if (breaker_.is_closed()) {
@@ -185,6 +199,8 @@ void StoredVectors::Write(const Batch& batch) {
 void StoredVectors::Try() {
   StageClock clock;
   const absl::Status status =
+      // An empty look-up stands for a trial: Redis is resolved and connected
+      // anew, and a RocksDB that was closed is opened again.
       store_.FindVectors({}, {}, options_.time_limit, nullptr, {}).status();
   metrics_.CountCall(StoreCall::kTrial, status, clock.Lap());
   if (!status.ok()) {
@@ -197,12 +213,15 @@ void StoredVectors::Try() {
 
 void StoredVectors::Bypass(const absl::Status& error) {
   {
+    // The breaker opens under the mutex. Otherwise the thread could see it
+    // closed, miss the notification and sleep through the time of the trial.
     MutexLock lock(mutex_);
     if (!breaker_.Failed(CircuitBreaker::Clock::now())) return;
     ++num_bypasses_;
     last_error_ = error;
   }
   changed_.NotifyOne();
+  // Without the mutex: the hook logs and may ask for GetState.
   if (options_.on_change) options_.on_change(error);
 }
 

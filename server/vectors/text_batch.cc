@@ -7,6 +7,8 @@ namespace semrank {
 namespace {
 
 // A larger matrix is freed.
+// 16 MiB. A thread that once embedded a large batch would keep its memory for
+// ever.
 constexpr std::size_t kMaxKeptFloatsOfSlice = std::size_t{4} << 20;
 
 }  // namespace
@@ -16,6 +18,7 @@ void TextBatch::Clear() {
   begins_.assign(1, 0);
 }
 
+// Normalises into a buffer first, so that an error leaves the batch as it was.
 absl::Status TextBatch::Add(std::string_view text) {
   SEMRANK_RETURN_IF_ERROR(NormalizeText(text, normalized_));
   AddNormalized(normalized_);

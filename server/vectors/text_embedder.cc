@@ -33,6 +33,9 @@ std::size_t BatchEnd(std::size_t first, std::size_t count, TextAt text_at) {
 
 }  // namespace
 
+// One for each thread, apart from SliceScratch, in which callers hold the texts
+// that they pass. No method keeps a reference to it over a call of
+// ThreadScratch after `rows` has grown: that may replace it.
 struct TextEmbedder::Scratch {
   // A text that was not in the cache.
   struct Missing {
@@ -44,6 +47,7 @@ struct TextEmbedder::Scratch {
   // Of all texts of a call.
   std::vector<VectorKey> keys;
   std::vector<std::uint8_t> found;
+  // In the order of the call's texts.
   std::vector<Missing> missing;
   TextBatch normalized;
   // Of the missing texts that are looked up or embedded together.
@@ -73,6 +77,7 @@ struct TextEmbedder::Scratch {
       std::copy_n(vector, dim, out.dense + text * dim);
     }
     if (out.scores != nullptr) {
+      // The same kernel as for cached vectors, or the bits would differ.
       out.scores[text] = Dot(out.query_row, vector, dim);
     }
     if (out.query != nullptr) {
@@ -118,6 +123,7 @@ absl::Status TextEmbedder::Embed(const EmbedContext& context, Side side,
   return absl::OkStatus();
 }
 
+// The key is of the text as it came: a cached query is never normalised.
 absl::Status TextEmbedder::FindOrEmbedQuery(const EmbedContext& context,
                                             std::string_view text,
                                             QueryVector& query) const {
@@ -156,6 +162,8 @@ absl::Status TextEmbedder::FindOrEmbedQuery(const EmbedContext& context,
   return absl::OkStatus();
 }
 
+// The levels in turn: memory, by the bytes of the text; then, for what is
+// missing, normalise, ask the store, and embed the rest batch by batch.
 absl::Status TextEmbedder::FindOrEmbedDocuments(
     const EmbedContext& context, std::span<const std::string_view> texts,
     OnInvalidText on_invalid, const VectorRows& rows, CacheUse& use) const {
@@ -206,6 +214,7 @@ absl::Status TextEmbedder::NormalizeMissing(
           {static_cast<int>(i), scratch.normalized.size() - 1});
       continue;
     }
+    // The caller keeps the text's place, so its output must be defined.
     SEMRANK_RETURN_IF_ERROR(on_invalid(i, valid));
     if (rows.dense != nullptr) std::fill_n(rows.dense + i * dim, dim, 0.0f);
     if (rows.scores != nullptr) rows.scores[i] = 0;
@@ -219,6 +228,8 @@ absl::Status TextEmbedder::EmbedMissing(const EmbedContext& context,
                                         const VectorRows& rows) const {
   const int dim = context.served.model->embedding_dim();
   for (std::size_t first = 0; first < scratch.missing.size();) {
+    // Before each batch; one that has begun is finished, and its vectors are
+    // kept.
     SEMRANK_RETURN_IF_ERROR(CheckStillWanted(context.caller));
     const std::size_t last =
         BatchEnd(first, scratch.missing.size(), [&](std::size_t i) {
@@ -239,6 +250,7 @@ std::uint32_t TextEmbedder::FindStored(const EmbedContext& context,
                                        const VectorRows& rows) const {
   const int dim = context.served.model->embedding_dim();
   const std::size_t count = scratch.missing.size();
+  // One call of the store for the whole slice: its cost is the round trip.
   scratch.Gather(0, count, dim);
   scratch.text_found.resize(count);
   if (stored_->Find(context.served, scratch.texts, context.caller,
@@ -250,6 +262,7 @@ std::uint32_t TextEmbedder::FindStored(const EmbedContext& context,
   std::size_t num_found = 0;
   std::size_t num_missing = 0;
   for (std::size_t i = 0; i < count; ++i) {
+    // A copy: its place in the list may be overwritten below.
     const Scratch::Missing missing = scratch.missing[i];
     if (scratch.text_found[i] == 0) {
       scratch.missing[num_missing++] = missing;
@@ -286,6 +299,8 @@ void TextEmbedder::EmbedGathered(const EmbedContext& context,
   }
   metrics_->CountEmbedded(Side::kDocument, scratch.texts.size());
   context.times[Stage::kEmbed] += clock.Lap();
+  // Two threads may embed the same text at once. Both get the same bits, and
+  // the second Insert changes nothing.
   cache_->Insert(scratch.text_keys, model.embedding_dim(), scratch.rows.data(),
                  lexical == nullptr ? nullptr : &scratch.lexical);
   if (stored_ != nullptr) {

@@ -3,10 +3,10 @@
 // it.
 //
 //   Keys     the cache knows a text by its bytes as given, so that a cached
-//   text
-//            is not normalised again (three fifths of the time of a Rank of
-//            1,000 cached titles). Two spellings of one normalised text take
-//            two entries. Document stores know a text by its normalised form.
+//            text is not normalised again (three fifths of the time of a Rank
+//            of 1,000 cached titles). Two spellings of one normalised text
+//            take two entries. Document stores know a text by its normalised
+//            form.
 //   Promise  a row is the same bits whether it was cached or not.
 //   Threads  every method, from any thread. Each thread keeps its memory, so
 //            that most requests allocate nothing.

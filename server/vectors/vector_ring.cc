@@ -26,6 +26,8 @@ absl::StatusOr<std::unique_ptr<VectorRing>> VectorRing::Create(
     return absl::ResourceExhaustedError(absl::StrFormat(
         "%d bytes of vector cache are over 256 GiB a shard", capacity_bytes));
   }
+  // Mapped, not allocated: pages take memory only when the ring first reaches
+  // them.
   void* const memory =
       mmap(nullptr, capacity_lines * kLineBytes, PROT_READ | PROT_WRITE,
            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -50,6 +52,8 @@ VectorRing::~VectorRing() { munmap(memory_, capacity_lines_ * kLineBytes); }
 const VectorRing::Record* VectorRing::Find(const VectorKey& key) {
   const auto line = index_.find(key);
   if (line == index_.end()) return nullptr;
+  // The index holds no keys, so a look-up reads the record itself; marking it
+  // as found costs no further miss.
   Record* const record = RecordAtLine(*line);
   record->found = true;
   return record;
@@ -60,6 +64,7 @@ void VectorRing::Insert(const VectorKey& key, std::span<const float> vector,
   const std::size_t content_lines =
       (vector.size_bytes() + lexical.size_bytes() + kLineBytes - 1) /
       kLineBytes;
+  // Whatever fits into the whole ring fits once it is empty, so MakeRoom ends.
   if (1 + content_lines > capacity_lines_ || index_.contains(key)) return;
   const auto num_lines = static_cast<std::uint32_t>(1 + content_lines);
   MakeRoom(num_lines);
@@ -74,6 +79,8 @@ void VectorRing::Insert(const VectorKey& key, std::span<const float> vector,
   std::copy(lexical.begin(), lexical.end(),
             reinterpret_cast<LexicalEntry*>(floats + vector.size()));
   live_lines_ += num_lines;
+  // After the record is written: the set hashes the key that lies at the line.
+  // For the same reason an entry is erased before its record is overwritten.
   index_.insert(
       static_cast<std::uint32_t>((head_ - num_lines) % capacity_lines_));
 }
@@ -86,6 +93,7 @@ bool VectorRing::Fits(std::uint32_t num_lines) const {
 }
 
 VectorRing::Record* VectorRing::Append(std::uint32_t num_lines) {
+  // The filler keeps the ring walkable from tail to head record by record.
   if (num_lines > LinesToEnd()) {
     const auto filler = static_cast<std::uint32_t>(LinesToEnd());
     *RecordAt(head_) = Record{.key = {}, .num_lines = filler};
@@ -108,8 +116,12 @@ void VectorRing::MakeRoom(std::uint32_t num_lines) {
     }
     const auto line = static_cast<std::uint32_t>(tail_ % capacity_lines_);
     Record* const record = RecordAtLine(line);
+    // The record is outside of the ring from here on, but its bytes are still
+    // there.
     tail_ += record->num_lines;
     if (!record->live) continue;
+    // Evicting in the order of insertion alone would lose titles that every
+    // request has. A move costs one copy of the record.
     if (record->found && second_chances-- > 0 && MoveToHead(record, line)) {
       continue;
     }
@@ -142,6 +154,8 @@ void VectorRing::DropModelsExcept(std::span<const std::uint32_t> models) {
       continue;
     }
     index_.erase(line);
+    // Freed where it lies; moving the others together would copy the whole
+    // ring.
     record->live = false;
     live_lines_ -= record->num_lines;
   }
