@@ -26,6 +26,8 @@ void Featurizer::AppendBag(std::string_view normalized, BagBatch& batch) const {
   if (ngrams_.has_value()) ngrams_->AppendIndices(normalized, batch.indices);
   const auto append = [&batch](const WordVocabulary& entries,
                                std::uint32_t first, std::string_view entry) {
+    // A word that is not listed adds nothing here. If the model has letter
+    // n-grams, those still represent it (DSSM 3.2).
     const std::optional<std::uint32_t> index = entries.Find(entry);
     if (index.has_value()) batch.indices.push_back(first + *index);
   };
@@ -39,6 +41,9 @@ void Featurizer::AppendBag(std::string_view normalized, BagBatch& batch) const {
       append(*bigrams_, first_bigram(), bigram);
     });
   }
+  // Many threads call this at once, and the bitmap is too large to allocate for
+  // each text. A set is empty between calls and never shrinks, so featurizers
+  // of different sizes can share that of a thread.
   thread_local IndexSet set;
   set.GrowTo(static_cast<std::size_t>(num_features()));
   set.SortAndCount(begin, batch.indices, batch.counts);
@@ -49,11 +54,15 @@ void Featurizer::AppendWords(std::string_view normalized,
                              WordSequences& batch) const {
   const auto number_of = [&](std::string_view word) {
     const std::uint32_t number = batch.numbers.Intern(word);
+    // Words are numbered in order of first appearance, and each new one gets
+    // its bag at once. So a number without a bag is new. One word has no
+    // bigram, hence the bag has none either.
     if (number + 1 > static_cast<std::uint32_t>(batch.bags.num_texts())) {
       AppendBag(word, batch.bags);
     }
     return number;
   };
+  // The padding is word 0 of every batch, which saves towers a look-up.
   if (batch.numbers.size() == 0) number_of(kPaddingWord);
   ForEachWord(normalized, [&](std::string_view word) {
     batch.words.push_back(number_of(word));

@@ -9,6 +9,7 @@ namespace {
 // Calls visit(position) for each bit that is set, lowest first.
 template <typename Visitor>
 void ForEachBit(std::uint64_t word, Visitor visit) {
+  // word & (word - 1) clears the lowest bit that is set.
   for (; word != 0; word &= word - 1) {
     visit(static_cast<std::size_t>(std::countr_zero(word)));
   }
@@ -32,6 +33,8 @@ bool IndexSet::Insert(std::uint32_t index) {
   return true;
 }
 
+// Words are cleared as they are read, so beside the scan of the summary emptying
+// the set costs what the text's own features cost.
 std::uint32_t* IndexSet::Drain(std::uint32_t* out) {
   for (std::size_t s = 0; s < summary_.size(); ++s) {
     ForEachBit(summary_[s], [&](std::size_t word_bit) {
@@ -54,9 +57,14 @@ void IndexSet::SortAndCount(std::size_t begin,
     if (!Insert(indices[i])) repeats_.push_back(indices[i]);
   }
   std::uint32_t* const first = indices.data() + begin;
+  // Overwrites the unsorted indices, all of which are in the set by now; the
+  // distinct ones are never more.
   std::uint32_t* const last = Drain(first);
   const auto num_distinct = static_cast<std::size_t>(last - first);
   indices.resize(begin + num_distinct);
+  // Most features of a title occur once. So all counts begin as 1, and only
+  // repeats are looked up. The first resize drops whatever is behind `begin`,
+  // since resize fills only what it adds.
   counts.resize(begin);
   counts.resize(begin + num_distinct, 1.0f);
   for (const std::uint32_t index : repeats_) {

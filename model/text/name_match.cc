@@ -40,6 +40,8 @@ std::size_t FirstDifference(std::string_view a, std::string_view b) {
   const auto ends = std::mismatch(
       a.begin(), a.begin() + std::min(a.size(), b.size()), b.begin());
   std::size_t at = ends.first - a.begin();
+  // Letters that differ may share their first bytes (U+00E4 is C3 A4, U+00F6 is
+  // C3 B6): back to where both begin.
   while (at > 0 && (IsInsideLetter(a, at) || IsInsideLetter(b, at))) --at;
   return at;
 }
@@ -52,11 +54,17 @@ bool IsDigit(std::string_view text, std::size_t at) {
 template <typename Match>
 bool MatchAfterEdit(std::string_view a, std::string_view b, std::size_t at,
                     Match match) {
+  // Whether the texts match after i bytes of a and j bytes of b. One edit can
+  // always be moved to the first difference: nothing differs before it, and in
+  // a run of equal letters it does not matter which of them was deleted.
   const auto rests_match = [&](std::size_t i, std::size_t j) {
     return match(a.substr(at + i), b.substr(at + j));
   };
   const std::size_t of_a = LetterBytes(a, at), of_b = LetterBytes(b, at);
   const bool a_digit = IsDigit(a, at), b_digit = IsDigit(b, at);
+  // In this order: a letter too many, one too few, another letter, two letters
+  // swapped. In a swap with a digit, one of the texts has the digit first, so
+  // that is excluded before.
   if (of_a > 0 && !a_digit && rests_match(of_a, 0)) return true;
   if (of_b > 0 && !b_digit && rests_match(0, of_b)) return true;
   if (of_a == 0 || of_b == 0 || a_digit || b_digit) return false;
@@ -72,6 +80,7 @@ bool MatchAfterEdit(std::string_view a, std::string_view b, std::size_t at,
 
 bool IsOneEditApart(std::string_view a, std::string_view b) {
   const std::size_t at = FirstDifference(a, b);
+  // At 0 the first letters differ, which is not taken for a typo.
   if (at == 0 || (at == a.size() && at == b.size())) return false;
   return MatchAfterEdit(
       a, b, at, [](std::string_view x, std::string_view y) { return x == y; });
@@ -79,6 +88,7 @@ bool IsOneEditApart(std::string_view a, std::string_view b) {
 
 bool MayBeOneEditApart(std::string_view a, std::string_view b) {
   const std::size_t at = FirstDifference(a, b);
+  // The known part of one text ends before any difference.
   if (at == a.size() || at == b.size()) return true;
   return at > 0 &&
          MatchAfterEdit(a, b, at, [](std::string_view x, std::string_view y) {
@@ -96,6 +106,7 @@ NameMatch MatchName(std::string_view query, std::string_view id,
                     std::string_view title) {
   if (query.empty()) return NameMatch::kNone;
   if (id == query || title == query) return NameMatch::kName;
+  // The title is longer than the query: an equal one has returned.
   if (title.starts_with(query) && title[query.size()] == kBlank) {
     return NameMatch::kLeadingWords;
   }

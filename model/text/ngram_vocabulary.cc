@@ -12,8 +12,13 @@
 namespace semrank {
 namespace {
 
+// No n-gram has this index, since kMaxVocabularySize is far below.
 constexpr std::uint32_t kUnknown = 0xFFFFFFFF;
 
+// Trigrams of ASCII letters and digits, nearly all of ordinary text, are found
+// without hashing. Each byte becomes one of 38 symbols, the last of which
+// stands for all other bytes, and three symbols are an index into a table of
+// 38^3 entries (214 KiB).
 constexpr std::string_view kAsciiSymbols =
     "#abcdefghijklmnopqrstuvwxyz0123456789";
 constexpr std::uint32_t kNumSymbols = kAsciiSymbols.size() + 1;
@@ -98,6 +103,8 @@ absl::StatusOr<NgramVocabulary> NgramVocabulary::FromList(
                           ngrams[i], entry->second + 1, i + 1));
     }
   }
+  // Stored before the table is filled: an empty list means a hashed vocabulary,
+  // and Find would hash.
   vocabulary.ngrams_ = std::move(ngrams);
   vocabulary.FillAsciiTrigrams();
   return vocabulary;
@@ -115,6 +122,8 @@ absl::StatusOr<NgramVocabulary> NgramVocabulary::Hashed(int ngram_length,
 }
 
 std::uint32_t NgramVocabulary::Find(std::string_view ngram) const {
+  // Weights that are published depend on this hash. XXH3 promises its values
+  // since version 0.8; absl::Hash differs from process to process.
   if (hashed()) {
     return static_cast<std::uint32_t>(XXH3_64bits(ngram.data(), ngram.size()) %
                                       static_cast<std::uint64_t>(size_));
@@ -126,6 +135,8 @@ std::uint32_t NgramVocabulary::Find(std::string_view ngram) const {
 void NgramVocabulary::FillAsciiTrigrams() {
   if (ngram_length_ != 3) return;
   ascii_trigrams_.assign(kNumSymbols * kNumSymbols * kNumSymbols, kUnknown);
+  // b begins after "#": no trigram has a mark in the middle. Those, and all
+  // with the symbol of other bytes, stay unknown.
   for (std::uint32_t a = 0; a < kAsciiSymbols.size(); ++a) {
     for (std::uint32_t b = 1; b < kAsciiSymbols.size(); ++b) {
       for (std::uint32_t c = 0; c < kAsciiSymbols.size(); ++c) {
@@ -142,6 +153,10 @@ bool NgramVocabulary::AppendAsciiTrigrams(
     std::string_view normalized, std::vector<std::uint32_t>& indices) const {
   // Each letter gives one trigram, the one with it in the middle. Trigrams with
   // a mark in the middle are unknown, so that blanks need no branch.
+  // A text never has more trigrams than bytes: one resize makes room for all.
+  // An unknown trigram is written too, and then overwritten by the next. That
+  // other letters occur is noticed at the end, which is cheaper than a branch
+  // for each byte; such a text loses the work done so far.
   const std::size_t old_size = indices.size();
   indices.resize(old_size + normalized.size());
   std::uint32_t* out = indices.data() + old_size;
@@ -167,6 +182,7 @@ void NgramVocabulary::AppendIndices(std::string_view normalized,
   const bool direct = ngram_length_ == 3;
   if (direct && AppendAsciiTrigrams(normalized, indices)) return;
   ForEachWord(normalized, [&](std::string_view word) {
+    // The text has other letters, but most of its words may not.
     if (direct && AppendAsciiTrigrams(word, indices)) return;
     ForEachLetterWindow(word, ngram_length_, [&](std::string_view ngram) {
       const std::uint32_t index = Find(ngram);

@@ -138,6 +138,8 @@ char AsciiCharacter(char byte) {
   return kAsciiTable[static_cast<unsigned char>(byte)];
 }
 
+// Blank and apostrophe come before digits and letters in ASCII. So does 0,
+// which stands for bytes beyond ASCII.
 bool IsAsciiWord(char ascii) { return ascii > '\''; }
 
 // Decodes the first code point of `text`, which is not empty. Returns its
@@ -190,6 +192,8 @@ bool NormalizeSimple(std::string_view text, std::string& normalized) {
     if (character.is_apostrophe() && i + size < text.size()) {
       const SimpleCharacter next =
           FirstCharacter(text.substr(i + size), next_size);
+      // Whether the apostrophe is inside a word depends on a character that
+      // only the full path can judge.
       if (next.num_bytes == 0) return false;
       if (next.is_word()) continue;
     }
@@ -249,6 +253,7 @@ bool KeepWords(CodePoints& text) {
 }
 
 void Encode(const CodePoints& code_points, std::string& text) {
+  // The most bytes that UTF-8 needs for a code point; cut at the end.
   text.resize(code_points.size() * 4);
   auto* const begin = reinterpret_cast<utf8proc_uint8_t*>(text.data());
   auto* out = begin;
@@ -267,6 +272,8 @@ absl::Status NormalizeText(std::string_view text, std::string& normalized) {
     normalized.clear();
     return status;
   }
+  // Folded first, because a sign can fold to letters, which then are kept:
+  // U+2122 (trade mark) becomes "tm".
   FoldToFixedPoint(code_points);
   if (KeepWords(code_points)) FoldToFixedPoint(code_points);
   Encode(code_points, normalized);

@@ -46,6 +46,9 @@ std::int64_t LowestKept(const Counts& counts, std::int64_t max_size) {
   std::vector<std::int64_t> values;
   values.reserve(counts.size());
   for (const auto& [text, count] : counts) values.push_back(count);
+  // values[max_size] becomes the highest count that does not fit. Entries tied
+  // with it are all dropped: which of them would stay must not depend on the
+  // order of the map. So fewer than max_size may be left.
   std::nth_element(values.begin(), values.begin() + max_size, values.end(),
                    std::greater<>());
   return values[max_size] + 1;
@@ -55,6 +58,7 @@ std::int64_t LowestKept(const Counts& counts, std::int64_t max_size) {
 
 void VocabularyBuilder::AddText(std::string_view normalized) {
   ForEachWord(normalized, [&](std::string_view word) {
+    // Characters are counted once for each entry, as they bound its memory.
     if (++word_counts_[ToAbsl(word)] > 1) return;
     num_characters_ += static_cast<std::int64_t>(word.size());
   });
@@ -75,6 +79,8 @@ void VocabularyBuilder::ForgetRareWords(std::int64_t num_words,
   absl::erase_if(word_counts_, [&](const auto& entry) {
     if (entry.second >= lowest) return false;
     num_characters_ -= static_cast<std::int64_t>(entry.first.size());
+    // Rare words are what letter n-grams are for (DSSM 3.2): their counts
+    // outlive the words.
     ForEachLetterWindow(entry.first, ngram_length, [&](std::string_view g) {
       ngram_counts_[ToAbsl(g)] += entry.second;
     });
@@ -108,6 +114,8 @@ std::vector<std::string> VocabularyBuilder::Bigrams(
 std::vector<std::string> VocabularyBuilder::LetterNgrams(
     int ngram_length, std::int64_t max_size, std::int64_t min_count) const {
   if (!ValidLength(ngram_length)) return {};
+  // The n-grams of a text are counted from its distinct words, each times the
+  // word's count; those of dropped words are counted already.
   Counts counts = ngram_counts_;
   for (const auto& [word, count] : word_counts_) {
     ForEachLetterWindow(word, ngram_length, [&, n = count](std::string_view g) {
@@ -129,6 +137,8 @@ CollisionStatistics CountCollisions(const std::vector<std::string>& words,
     // Sorted ids with repeats are the bag, counts included.
     std::vector<std::uint32_t> bag;
     ForEachLetterWindow(word, ngram_length, [&](std::string_view ngram) {
+      // Numbered in order of first appearance: a bag of numbers is compared
+      // faster than one of strings.
       const auto next_id = static_cast<std::uint32_t>(ngram_ids.size());
       bag.push_back(
           ngram_ids.try_emplace(ToAbsl(ngram), next_id).first->second);

@@ -9,6 +9,7 @@ namespace {
 constexpr std::size_t kFirstSlots = 256;
 
 const Fingerprinter& WordFingerprinter() {
+  // Never destroyed: threads may still embed while the process ends.
   static const Fingerprinter* const fingerprinter =
       new Fingerprinter(Fingerprinter::RandomSecret());
   return *fingerprinter;
@@ -16,7 +17,11 @@ const Fingerprinter& WordFingerprinter() {
 
 }  // namespace
 
+// An open-addressing hash table with linear probing. A slot is taken only if it
+// carries the number of the current round, so Clear, which runs for every
+// batch, costs one increment instead of a pass over the table.
 std::uint32_t WordNumbers::Intern(std::string_view word) {
+  // At most half full, so that probing ends soon, and always at a free slot.
   if (slots_.size() < 2 * (std::size_t{size_} + 1)) Grow();
   const Fingerprint fingerprint = WordFingerprinter()(word);
   Slot& slot = FindSlot(fingerprint);
@@ -35,6 +40,7 @@ void WordNumbers::Clear() {
 // The slot of `word`, or the free slot for it (linear probing).
 WordNumbers::Slot& WordNumbers::FindSlot(const Fingerprint& word) {
   const std::size_t mask = slots_.size() - 1;
+  // Fingerprints are uniform: their low bits need no further mixing.
   std::size_t place = word.lo & mask;
   while (slots_[place].round == round_ && slots_[place].word != word) {
     place = (place + 1) & mask;
@@ -45,6 +51,7 @@ WordNumbers::Slot& WordNumbers::FindSlot(const Fingerprint& word) {
 void WordNumbers::Grow() {
   std::vector<Slot> old(std::max(kFirstSlots, 2 * slots_.size()));
   std::swap(old, slots_);
+  // Slots of earlier rounds are dropped on the way.
   for (const Slot& slot : old) {
     if (slot.round == round_) FindSlot(slot.word) = slot;
   }

@@ -74,6 +74,8 @@ std::optional<std::uint32_t> WordVocabulary::Find(std::string_view word) const {
   const auto entry = index_of_.find(ToAbsl(word));
   if (entry != index_of_.end()) return entry->second;
   if (num_buckets_ == 0) return std::nullopt;
+  // Part of the model format, as the hash of n-grams is. Buckets lie behind the
+  // listed words, so no unknown word is taken for a listed one.
   const XXH64_hash_t hash = XXH3_64bits(word.data(), word.size());
   return static_cast<std::uint32_t>(
       words_.size() + hash % static_cast<std::uint32_t>(num_buckets_));
