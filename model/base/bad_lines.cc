@@ -18,6 +18,7 @@ absl::Status BadLines::Add(std::string_view path, std::int64_t line_number,
   ++count_;
   const std::string where =
       absl::StrFormat("%s:%d: %s", path, line_number, reason);
+  // This line is in the error, so it is not printed as well.
   if (count_ > max_bad_lines_) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "%s (bad line %d; --max_bad_lines=%d)", where, count_, max_bad_lines_));

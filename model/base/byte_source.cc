@@ -41,6 +41,8 @@ class Decoder {
 class GzipDecoder : public Decoder {
  public:
   GzipDecoder() {
+    // Added to the window bits, it makes zlib accept gzip and not its own
+    // wrapper.
     constexpr int kGzipOnly = 16;
     // Fails only when memory is exhausted.
     if (inflateInit2(&stream_, MAX_WBITS + kGzipOnly) != Z_OK) std::abort();
@@ -49,6 +51,7 @@ class GzipDecoder : public Decoder {
 
   absl::StatusOr<std::size_t> Decode(std::string_view& input, char* buffer,
                                      std::size_t capacity) override {
+    // zlib counts in 32 bits. What is beyond is for the next call.
     constexpr std::size_t kMax = std::numeric_limits<uInt>::max();
     const std::size_t offered = std::min(input.size(), kMax);
     const std::size_t wanted = std::min(capacity, kMax);
@@ -64,6 +67,9 @@ class GzipDecoder : public Decoder {
       inflateReset(&stream_);  // Another member may follow.
       between_streams_ = true;
     } else if (result == Z_OK || result == Z_BUF_ERROR) {
+      // Z_BUF_ERROR is no damage: inflate could not go on without more input or
+      // more room. A call without input does not begin a member, so the file
+      // may still end here.
       if (taken > 0) between_streams_ = false;
     } else {
       return absl::DataLossError(
@@ -105,6 +111,9 @@ class ZstdDecoder : public Decoder {
 
  private:
   static absl::Status Error(std::size_t result) {
+    // zstd's default limit (ZSTD_WINDOWLOG_LIMIT_DEFAULT), which bounds our
+    // memory for a file that asks for more. The data may be fine, so this is
+    // not DataLoss.
     if (ZSTD_getErrorCode(result) == ZSTD_error_frameParameter_windowTooLarge) {
       return absl::ResourceExhaustedError(
           "Zstandard window larger than the 128 MiB allowed");
@@ -163,6 +172,8 @@ class FileSource : public ByteSource {
  private:
   // Appends to `unread_`; sets `at_end_` at the end of the file.
   absl::Status ReadMore() {
+    // There is a rest only while Start collects the magic number, for instance
+    // from a pipe that delivers single bytes.
     std::memmove(buffer_.data(), unread_.data(), unread_.size());
     SEMRANK_ASSIGN_OR_RETURN(const std::size_t count,
                              file_.Read(buffer_.data() + unread_.size(),
@@ -186,6 +197,8 @@ class FileSource : public ByteSource {
       absl::StatusOr<std::size_t> count =
           decoder_->Decode(unread_, buffer, capacity);
       if (!count.ok()) return WithPath(count.status());
+      // A decoder may consume input, such as a header, without any output. 0
+      // would mean the end here, so read on.
       if (*count > 0) return count;
       if (!unread_.empty()) continue;
       if (!at_end_) SEMRANK_RETURN_IF_ERROR(ReadMore());

@@ -25,6 +25,9 @@ absl::StatusOr<FileDescriptor> FileDescriptor::Open(const std::string& path,
                                                     int flags, mode_t mode) {
   int fd;
   do {
+    // O_NONBLOCK, because opening a named pipe would wait for its other end,
+    // even after Ctrl-C. It means nothing for regular files; Read polls before
+    // it reads anything else.
     fd = open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK, mode);
   } while (fd < 0 && errno == EINTR);
   if (fd < 0) return ErrnoStatus(errno, "open", path);
@@ -52,18 +55,22 @@ absl::StatusOr<FileDescriptor> FileDescriptor::StandardInput() {
 absl::Status FileDescriptor::Examine() {
   struct stat info;
   if (fstat(fd_, &info) != 0) return ErrnoStatus(errno, "stat", path_);
+  // poll reports regular files and folders as always ready: the call would be
+  // wasted.
   may_wait_ = !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
   return absl::OkStatus();
 }
 
 FileDescriptor::~FileDescriptor() {
   // Errors of close are ignored: what must be durable was synced before.
+  // -1: the descriptor was moved from. 0: standard input, which is not ours.
   if (fd_ > STDIN_FILENO) close(fd_);
 }
 
 absl::StatusOr<std::size_t> FileDescriptor::Read(char* buffer,
                                                  std::size_t capacity) const {
   ssize_t count;
+  // EAGAIN after poll: another process that reads the same pipe was faster.
   do {
     if (may_wait_) SEMRANK_RETURN_IF_ERROR(WaitForData());
     count = read(fd_, buffer, capacity);
@@ -100,6 +107,8 @@ absl::Status FileDescriptor::Write(std::string_view content) const {
 }
 
 absl::Status FileDescriptor::Sync() const {
+  // EINVAL: a pipe or a device, which has nothing to sync. EROFS: the file
+  // system is read-only, so nothing can be lost.
   if (fsync(fd_) != 0 && errno != EINVAL && errno != EROFS) {
     return ErrnoStatus(errno, "sync", path_);
   }

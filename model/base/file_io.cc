@@ -26,6 +26,8 @@ absl::Status TooLarge(const std::string& path, std::size_t max_bytes) {
 // of that name is never written through, so the next number is tried.
 absl::StatusOr<FileDescriptor> CreateTemporary(const std::string& path,
                                                mode_t mode) {
+  // The process id separates processes; the counter separates replacements of
+  // one path in this process.
   static std::atomic<int> counter = 0;
   constexpr int kMaxTries = 1000;
   for (int tries = 1;; ++tries) {
@@ -68,6 +70,7 @@ absl::StatusOr<std::string> ReadFile(const std::string& path,
     SEMRANK_ASSIGN_OR_RETURN(const std::size_t count,
                              file.Read(buffer, sizeof(buffer)));
     if (count == 0) return content;
+    // Not content.size() + count > max_bytes, which may overflow.
     if (count > max_bytes - content.size()) return TooLarge(path, max_bytes);
     content.append(buffer, count);
   }
@@ -133,10 +136,13 @@ absl::StatusOr<std::shared_ptr<const LoadedFile>> LoadedFile::Read(
                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return ErrnoStatus(errno, "memory for", path);
   // Only speed depends on it.
+  // Weights are gathered from all over the file, and huge pages save TLB misses.
+  // Asked for before the first write, as pages are assigned then.
   madvise(memory, *size, MADV_HUGEPAGE);
   const std::shared_ptr<const LoadedFile> loaded(
       new LoadedFile(static_cast<char*>(memory), *size));
   SEMRANK_RETURN_IF_ERROR(ReadAll(file, {loaded->data_, loaded->size_}));
+  // A stray write crashes instead of changing the weights that are served.
   if (mprotect(memory, *size, PROT_READ) != 0) {
     return ErrnoStatus(errno, "protect the content of", path);
   }

@@ -25,6 +25,7 @@ void CatchInterrupts(std::initializer_list<int> also) {
   interrupted = false;
   struct sigaction action = {};
   action.sa_handler = OnSignal;
+  // Otherwise system calls of any library could fail with EINTR.
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, nullptr);
@@ -36,6 +37,8 @@ void CatchInterrupts(std::initializer_list<int> also) {
 
 void Interrupt() { interrupted = true; }
 
+// Relaxed is enough: the flag guards no other memory, and a loop that sees it a
+// step later stops all the same.
 bool Interrupted() { return interrupted.load(std::memory_order_relaxed); }
 
 }  // namespace semrank

@@ -5,6 +5,9 @@
 namespace semrank {
 namespace {
 
+// SplitMix64: the state grows by 2^64 / (golden ratio), which is odd, so that
+// it visits every value once in 2^64 steps. Mix spreads each bit of it over all
+// 64.
 constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15;
 
 std::uint64_t Mix(std::uint64_t z) {
@@ -45,6 +48,8 @@ std::uint32_t Random::Below(std::uint32_t bound) {
 }
 
 float Random::Between(float low, float high) {
+  // 24 bits are what the significand of a float holds: every value is exact and
+  // none is rounded up to 1.
   const float unit = static_cast<float>(Next() >> 40) * 0x1p-24f;
   return low + (high - low) * unit;
 }

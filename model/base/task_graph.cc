@@ -28,6 +28,8 @@ void TaskSchedule::Begin(TaskGraph::Stage stage) {
   state.has_begun = true;
 }
 
+// The scans below are linear: a training step has about twenty stages, and a
+// task takes far longer than a scan.
 std::optional<TaskSchedule::Task> TaskSchedule::Take() {
   for (std::size_t s = 0; s < states_.size(); ++s) {
     const auto stage = static_cast<TaskGraph::Stage>(s);

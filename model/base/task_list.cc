@@ -21,6 +21,7 @@ void TaskList::AddBlocks(
 }
 
 void TaskList::RunTask(int task, int worker) const {
+  // The entry of a task is the last that begins at or before it.
   const auto after = std::upper_bound(
       entries_.begin(), entries_.end(), task,
       [](int value, const Entry& entry) { return value < entry.first_task; });

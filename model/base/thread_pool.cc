@@ -47,11 +47,15 @@ void ThreadPool::Run(const TaskGraph& graph) {
   TaskSchedule schedule(graph);
   MutexLock lock(mutex_);
   schedule_ = &schedule;
+  // The caller works too. It sleeps only when all tasks that can start were
+  // taken by other threads.
   for (;;) {
     RunTasks(/*worker=*/0);
     if (schedule.ended()) break;
     work_or_end_.Wait(mutex_);
   }
+  // The schedule ends with this call. A worker that has yet to report a task
+  // keeps it from having ended, so none refers to it any more.
   schedule_ = nullptr;
 }
 
@@ -70,6 +74,7 @@ void ThreadPool::RunTasks(int worker) {
   while (const std::optional<TaskSchedule::Task> task = schedule_->Take()) {
     // Take or Finish may have unblocked more tasks than this one: wake the
     // workers that sleep.
+    // Both, as the caller of Run may be asleep like any worker.
     if (schedule_->HasTask()) {
       work_or_stop_.NotifyAll();
       work_or_end_.NotifyAll();
