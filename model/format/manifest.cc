@@ -17,12 +17,16 @@ constexpr char kVersionMember[] = "format_version";
 constexpr std::string_view kFiles[] = {kConfigFile, kNgramsFile, kWordsFile,
                                        kBigramsFile, kWeightsFile};
 
+// Null unless the member is a whole number that is not negative: the parser
+// stores -1, 1.0 and 1e3 as other types than std::uint64_t.
 const std::uint64_t* UnsignedMember(const json& object, const char* name) {
   const auto member = object.find(name);
   return member == object.end() ? nullptr
                                 : member->get_ptr<const std::uint64_t*>();
 }
 
+// Lower case only, as FormatManifest writes it: checksums are compared as
+// texts.
 bool IsSha256(std::string_view text) {
   return text.size() == 64 && std::all_of(text.begin(), text.end(), [](char c) {
            return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
@@ -86,6 +90,8 @@ absl::StatusOr<Manifest> ParseManifest(std::string_view text) {
 }
 
 std::string FormatManifest(const Manifest& manifest) {
+  // nlohmann::json sorts members by name. Equal manifests must be equal bytes,
+  // since their SHA-256 identifies the version.
   json object = {{kVersionMember, manifest.format_version}};
   for (const auto& [name, facts] : manifest.files) {
     object[name] = {{"bytes", facts.bytes}, {"sha256", facts.sha256}};

@@ -135,6 +135,8 @@ absl::StatusOr<std::shared_ptr<const TwoTowerModel>> LoadModel(
     }
     version = versions.back();
   } else {
+    // Otherwise the error would be about a missing manifest, as if the version
+    // were incomplete.
     SEMRANK_RETURN_IF_ERROR(CheckVersionExists(model_dir, version));
   }
   return ReadVersion(VersionPath(model_dir, version),

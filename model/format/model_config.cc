@@ -16,6 +16,9 @@
 namespace semrank {
 namespace {
 
+// The shapes of W (SSI 2.2): U'V + I and its variants have a table of vectors
+// for each side; the others have a diagonal, all of W, or the weights of hashed
+// pairs (SSI 2.2.1).
 std::vector<ExpectedTensor> ExpectedSsiTensors(const v1::ModelConfig& config) {
   const v1::SsiSpec& ssi = config.ssi();
   const std::int64_t num_words = config.features().num_words();
@@ -96,6 +99,8 @@ absl::StatusOr<std::string> FormatModelConfig(const v1::ModelConfig& config) {
       std::string(status.message().data(), status.message().size())));
 }
 
+// The lowest version that can describe the model, so that older releases read
+// what they can.
 int FormatVersionOf(const v1::ModelConfig& config) {
   return config.has_lexical() || ListsBigrams(config) ? 2 : 1;
 }
@@ -166,6 +171,8 @@ std::int64_t NumSsiRows(const v1::SsiSpec& ssi, std::int64_t num_words) {
   if (!HasSsiVectors(ssi.variant())) return 0;
   if (ssi.num_dense_words() > 0) return ssi.num_dense_words();
   if (ssi.num_frequent_words() > 0) return ssi.num_frequent_words();
+  // The list of words begins with the most frequent, so the words with rows are
+  // its first ones. Hashed unknown words come after it and have none.
   return num_words - ssi.unknown_word_buckets();
 }
 

@@ -61,12 +61,15 @@ absl::Status CheckTower(const v1::ModelConfig& config) {
     case v1::TOWER_KIND_DSSM:
       SEMRANK_RETURN_IF_ERROR(CheckActivation(config, v1::ACTIVATION_TANH));
       return CheckHiddenLayers(config, 0, kMaxHiddenLayers);
+    // The first hidden layer is the convolution and its max pooling (CLSM 3.3,
+    // 3.4); the semantic layer (3.5) comes after it.
     case v1::TOWER_KIND_CLSM:
       SEMRANK_RETURN_IF_ERROR(CheckActivation(config, v1::ACTIVATION_TANH));
       return CheckHiddenLayers(config, 1, kMaxHiddenLayers);
     case v1::TOWER_KIND_SSI:
       SEMRANK_RETURN_IF_ERROR(CheckActivation(config, v1::ACTIVATION_IDENTITY));
       return CheckHiddenLayers(config, 0, 0);
+    // Rows 10 and 11 of DSSM's table 2: a single layer, with or without tanh.
     case v1::TOWER_KIND_LINEAR:
       if (config.activation() != v1::ACTIVATION_TANH &&
           config.activation() != v1::ACTIVATION_IDENTITY) {
@@ -164,6 +167,7 @@ absl::Status CheckWindow(const v1::ModelConfig& config) {
   }
   SEMRANK_RETURN_IF_ERROR(
       CheckFieldRange("clsm_window", window, 1, kMaxClsmWindow));
+  // n = 2d + 1 (CLSM eq. 1): as many words on one side as on the other.
   if (window % 2 == 1) return absl::OkStatus();
   return WrongField("clsm_window", absl::StrFormat("%d", window),
                     "it must be odd");
@@ -215,6 +219,8 @@ absl::Status CheckSsiRows(const v1::ModelConfig& config) {
       "ssi.unknown_word_buckets", ssi.unknown_word_buckets(), 0,
       hashes ? std::min<std::uint32_t>(num_words - 1, kMaxUnknownWordBuckets)
              : 0));
+  // num_dense_words is below the number of listed words, of which the check
+  // above leaves at least one.
   const std::uint32_t last_word = num_words - ssi.unknown_word_buckets() - 1;
   SEMRANK_RETURN_IF_ERROR(CheckFieldRange("ssi.num_dense_words",
                                           ssi.num_dense_words(), 0,

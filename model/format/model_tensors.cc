@@ -65,6 +65,7 @@ absl::StatusOr<std::shared_ptr<const Tower>> MakeTower(
   std::vector<LayerView> layers;
   for (std::size_t i = 0; i + 1 < widths.size(); ++i) {
     const std::string layer = absl::StrFormat("%s.%d", prefix, i);
+    // at() finds every name: CheckTensors has been here before.
     layers.push_back({.in = static_cast<int>(widths[i]),
                       .out = static_cast<int>(widths[i + 1]),
                       .weight = tensors.at(layer + ".weight").data,
@@ -102,6 +103,7 @@ absl::Status CheckWeights(const TensorView& tensor, float lowest) {
 
 // Each word lists its rows, then -1 to the end.
 absl::Status CheckCorrelated(const v1::SsiSpec& ssi, const TensorView& tensor) {
+  // The file has floats only. Rows are below 2^24, so each is exact.
   const auto num_rows = static_cast<float>(ssi.num_frequent_words());
   const std::size_t top_k = ssi.correlated_top_k();
   const std::span<const float> rows = Values(tensor);

@@ -150,6 +150,7 @@ absl::StatusOr<Parts> Split(std::string_view content) {
 
 absl::StatusOr<json> ParseHeader(std::string_view text) {
   SEMRANK_ASSIGN_OR_RETURN(json header, ParseStrictJson(text));
+  // The format demands the brace at once; JSON would allow blanks first.
   if (header.is_object() && text.starts_with('{')) return header;
   return absl::InvalidArgumentError("the header is not a JSON object");
 }
@@ -185,6 +186,8 @@ absl::StatusOr<std::map<std::string, TensorView>> Parse(
       return absl::InvalidArgumentError(absl::StrFormat(
           "tensor \"%s\" %s", name, std::string(status.message())));
     }
+    // CheckNoGaps follows, so this holds whenever the file is good; but the
+    // pointer must not be formed before.
     if (extent.begin % sizeof(float) != 0) {
       return absl::InvalidArgumentError(
           absl::StrFormat("tensor \"%s\" is not aligned", name));
@@ -212,6 +215,7 @@ constexpr std::size_t kDataAlignment = 64;
 // Length and header, padded so that the data is aligned.
 absl::StatusOr<std::string> FormatHeader(std::span<const TensorView> tensors,
                                          const SafetensorsMetadata& metadata) {
+  // Ordered: the header lists tensors in the order of their data.
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   if (!metadata.empty()) header[kMetadataMember] = metadata;
   std::uint64_t end = 0;

@@ -69,10 +69,14 @@ absl::StatusOr<json> ParseStrictJson(std::string_view text) {
     return absl::InvalidArgumentError(
         absl::StrFormat("not valid JSON from byte %d on", nul));
   }
+  // Two passes. json::parse alone would keep the last of repeated members
+  // without a word, and nest as deep as the text says, which functions that
+  // walk the values would follow by recursion.
   Checker checker;
   if (!json::sax_parse(text, &checker)) {
     return absl::InvalidArgumentError(checker.problem());
   }
+  // Cannot fail: the same parser has accepted the text.
   return json::parse(text, /*cb=*/nullptr, /*allow_exceptions=*/false);
 }
 

@@ -58,6 +58,8 @@ int RenameWithoutReplacing(const std::string& from, const std::string& to) {
 }  // namespace
 
 std::optional<std::int64_t> ParseVersionName(std::string_view name) {
+  // Any number of 18 digits fits into an int64. Leading zeros are refused, so
+  // that a version has one name.
   constexpr std::size_t kMaxDigits = 18;
   const bool digits = std::all_of(name.begin(), name.end(),
                                   [](char c) { return c >= '0' && c <= '9'; });

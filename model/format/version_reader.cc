@@ -170,6 +170,7 @@ absl::StatusOr<std::optional<NgramVocabulary>> ReadNgrams(
 absl::StatusOr<std::optional<WordVocabulary>> ReadWords(
     const VersionFiles& files, const v1::ModelConfig& config) {
   if (!ListsWords(config)) return std::nullopt;
+  // num_words counts the buckets too, but the file lists words only.
   const std::uint32_t num_buckets = config.ssi().unknown_word_buckets();
   SEMRANK_ASSIGN_OR_RETURN(
       std::vector<std::string> lines,

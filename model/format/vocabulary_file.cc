@@ -11,6 +11,8 @@
 namespace semrank {
 namespace {
 
+// utf8proc_iterate refuses overlong forms and surrogates, which a normalised
+// text cannot contain; such an entry could never match.
 absl::Status CheckUtf8(std::string_view text) {
   const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
   const auto size = static_cast<utf8proc_ssize_t>(text.size());
