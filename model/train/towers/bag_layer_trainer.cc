@@ -37,6 +37,8 @@ void BagLayerTrainer::TransposeBags(const BagBatch& bags) {
   const int num_features = transpose_.texts().num_texts();
   bounds_.assign(1, 0);
   for (int f = 1; f <= num_features; ++f) {
+    // Tasks of about equal numbers of entries, not of features: a frequent
+    // trigram occurs in most texts, a rare one in one.
     if (f == num_features ||
         offsets[f] - offsets[bounds_.back()] >= kTaskEntries) {
       bounds_.push_back(f);
@@ -51,6 +53,10 @@ void BagLayerTrainer::RunUpdateTask(const float* deltas, int task,
                                     std::vector<float>& scratch) {
   const std::size_t row = width();
   const int last = bounds_[task + 1];
+  // dW = X^T delta, row by row: row f is the sum of count x delta over the
+  // texts that have feature f. In the transposed batch each row has one owner,
+  // which adds the texts in order: no atomics, and the same sum with any number
+  // of threads.
   if (optimizer_.keeps_gradients()) {
     SumBags(transpose_.texts(), bounds_[task], last, deltas, width(),
             &kept_rows_.values[bounds_[task] * row]);
@@ -61,6 +67,8 @@ void BagLayerTrainer::RunUpdateTask(const float* deltas, int task,
     const int end = std::min(last, begin + kFeatureBlock);
     SumBags(transpose_.texts(), begin, end, deltas, width(), scratch.data());
     for (int f = begin; f < end; ++f) {
+      // Each row is used while its sum is in the cache, instead of writing a
+      // gradient of the size of W and reading it again.
       if (f + kPrefetchFeatures < last) {
         optimizer_.PrefetchWeight(
             static_cast<int>(transpose_.features()[f + kPrefetchFeatures]),

@@ -14,6 +14,7 @@ constexpr int kWordBlock = 32;
 void AddWon(const std::int32_t* __restrict winners, std::int32_t t,
             const float* __restrict deltas, int count, float* __restrict sums) {
   for (int i = 0; i < count; ++i) {
+    // A select, not a branch, so that the loop can use vector registers.
     sums[i] += winners[i] == t ? deltas[i] : 0.0f;
   }
 }
@@ -52,6 +53,7 @@ absl::Status ConvolutionLayerTrainer::SetTexts(const TextBags& texts,
     pad();
     begins_.push_back(padded_.size());
   }
+  // Only the entries of this step: places_ has one for each word of the data.
   for (const std::uint32_t word : words_) places_[word] = 0;
   winners_.resize(ids.size() * static_cast<std::size_t>(out_));
   sums_.resize(words_.size() * layer_.width());
@@ -60,6 +62,8 @@ absl::Status ConvolutionLayerTrainer::SetTexts(const TextBags& texts,
 
 void ConvolutionLayerTrainer::AddPrepareTasks(TaskList& tasks) {
   tasks.AddBlocks(num_words(), kWordBlock, [this](int first, int last, int) {
+    // W_c times each distinct word, at each place of a window, once for all
+    // windows that contain it.
     texts_->Fill(words_, first, last, bags_);
     layer_.Forward(bags_, first, last, WordRow(first));
   });
@@ -70,10 +74,15 @@ void ConvolutionLayerTrainer::Forward(int first, int last, bool learn,
   for (int t = first; t < last; ++t) {
     const std::size_t row = static_cast<std::size_t>(t) * out_;
     float* output = outputs + static_cast<std::size_t>(t - first) * out_;
+    // A text without words is only its padding, window - 1 words: no window
+    // fits. Its winners_ are not set, and GatherWord visits no window of it.
     if (Padded(t).size() < static_cast<std::size_t>(window_)) {
       std::fill_n(output, out_, 0.0f);  // no word
       continue;
     }
+    // z_t is the sum of the window's words, each at its place (eq. 1, 2); the
+    // output is the largest z_t of each unit (CLSM 3.4), still before bias and
+    // tanh.
     MaxPoolWindows(sums_.data(), Padded(t), window_, out_, output,
                    learn ? &winners_[row] : nullptr);
   }
@@ -123,6 +132,8 @@ void ConvolutionLayerTrainer::AddPackTasks(const float* deltas,
 // Eq. 16: the delta of a unit goes to the words of the window that won it, each
 // at its place of the window.
 void ConvolutionLayerTrainer::GatherWord(int word, const float* deltas) {
+  // The rows of the forward pass are no longer needed: all texts have their
+  // maxima. They become the sums of deltas.
   float* row = WordRow(word);
   std::fill_n(row, layer_.width(), 0.0f);
   for (std::size_t i = occurrence_begins_[word];
@@ -131,6 +142,7 @@ void ConvolutionLayerTrainer::GatherWord(int word, const float* deltas) {
     const int num_windows = static_cast<int>(Padded(text).size()) - window_ + 1;
     const std::size_t units = std::size_t{text} * out_;
     for (int p = 0; p < window_; ++p) {
+      // In window t the word stands at place p.
       const int t = static_cast<int>(place) - p;
       if (t < 0 || t >= num_windows) continue;
       AddWon(&winners_[units], t, deltas + units, out_, row + p * out_);
@@ -147,6 +159,8 @@ void ConvolutionLayerTrainer::AddUpdateTasks(double learning_rate,
     layer_.UpdateBias(deltas, num_texts(), scratch[worker]);
   });
   tasks.Add(layer_.num_tasks(), [this, &scratch](int task, int worker) {
+    // The "bags" of this layer are the distinct words of the step, and sums_
+    // has the deltas of each. The texts' deltas went into them before.
     layer_.RunUpdateTask(sums_.data(), task, scratch[worker]);
   });
 }

@@ -44,6 +44,8 @@ void DenseLayerTrainer::PackDeltas(const float* deltas, int first, int last) {
 
 void DenseLayerTrainer::UpdateRows(const float* inputs, int first, int last,
                                    std::vector<float>& scratch) {
+  // Rows [first, last) of X^T are columns of X: other strides over the same
+  // memory, nothing is copied.
   const StridedMatrix transposed = {inputs + first, last - first,
                                     packed_deltas_.depth(), 1, weights_.in};
   if (optimizer_.keeps_gradients()) {
@@ -59,6 +61,9 @@ void DenseLayerTrainer::UpdateRows(const float* inputs, int first, int last,
 void DenseLayerTrainer::UpdateWeightRows(int first, int last,
                                          std::span<const float> gradient) {
   optimizer_.UpdateWeight(first, gradient, weights_.out);
+  // Both copies follow the weight at once, so the next step begins without a
+  // stage for packing. Updates run after every Backward of the step, which
+  // still needs the old ones.
   packed_weight_.PackRows(Weight(), first, last);
   packed_transposed_.PackColumns(Weight().Transposed(), first, last);
 }

@@ -16,6 +16,7 @@ void Dropout::Apply(const HiddenRow& row, std::span<float> units,
                     std::span<std::uint8_t> kept) const {
   Random random(seed_, RandomPurpose::kDropout, step_,
                 row.place * kLayers + row.layer);
+  // A unit is kept if its 32 random bits, as a number, are at least p 2^32.
   const double threshold = share_ * 0x1p32;
   const float factor = static_cast<float>(1 / (1 - share_));
   std::uint64_t bits = 0;
@@ -33,6 +34,7 @@ void Dropout::BackwardThroughTanh(std::span<const float> units,
   const float keep_share = static_cast<float>(1 - share_);
   const float factor = static_cast<float>(1 / (1 - share_));
   for (std::size_t i = 0; i < units.size(); ++i) {
+    // Apply has divided kept units by 1 - p; tanh' needs l as it was before.
     const float l = units[i] * keep_share;
     deltas[i] = kept[i] ? deltas[i] * factor * (1 - l) * (1 + l) : 0;
   }

@@ -11,6 +11,8 @@ absl::Status BagInputTrainer::SetTexts(const TextBags& texts,
 
 void BagInputTrainer::Forward(int first, int last, bool /*learn*/,
                               float* outputs) {
+  // Layout has only placed the bags. Each block fills its own, in parallel and
+  // just before it reads them.
   texts_->Fill(ids_, first, last, bags_);
   layer_.Forward(bags_, first, last, outputs);
   layer_.AddBias(last - first, outputs);

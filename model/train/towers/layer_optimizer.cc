@@ -27,6 +27,8 @@ void LayerOptimizer::UpdateBias(const float* deltas, int num_texts, int width,
                                 std::vector<float>& scratch) {
   if (!learns_bias_) return;
   std::vector<float>& gradient = keeps_gradients() ? kept_bias_ : scratch;
+  // db is the sum of delta over the texts. One task adds them in order: with
+  // partial sums for each thread, rounding would depend on their number.
   gradient.assign(width, 0);
   float* __restrict sums = gradient.data();
   for (int t = 0; t < num_texts; ++t) {

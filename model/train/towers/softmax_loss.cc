@@ -47,8 +47,12 @@ double Sum(std::span<const float> values) {
 // e^x = 2^n e^r with n whole and |r| <= ln(2) / 2; e^r by its Taylor series to
 // r^7.
 inline float Exp(float x) {
+  // e^-87 is the last whole power above the smallest normal float (1.2e-38).
+  // Below, 2^n would be no normal float, and the shift of the exponent wrong.
   constexpr float kLowest = -87.0f;
   constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: adding it rounds
+  // ln 2 in two parts (Cody and Waite): kLn2High has 9 significant bits, so n
+  // kLn2High is exact and the subtraction loses nothing.
   constexpr float kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f;
   const float clamped = x < kLowest ? kLowest : x;
   const float n = (clamped * 1.44269504f + kRound) - kRound;
@@ -93,6 +97,9 @@ void ExpNonPositive(std::span<float> values) {
 
 SoftmaxResult SoftmaxNegatives(float positive_logit,
                                std::span<float> negatives) {
+  // Log-sum-exp of eq. 9: with the largest logit subtracted no exponential
+  // overflows, and the largest is 1, so that the sum is never 0. The result is
+  // the same, as the factor e^max cancels in eq. 6.
   const float max = Max(negatives, positive_logit);
   for (float& value : negatives) value = Exp(value - max);
   const double negative_sum = Sum(negatives);
@@ -100,6 +107,9 @@ SoftmaxResult SoftmaxNegatives(float positive_logit,
       negative_sum + std::exp(static_cast<double>(positive_logit) - max);
   const float scale = static_cast<float>(1 / total);
   for (float& value : negatives) value *= scale;
+  // 1 - P(D+) as the share of the negatives: the difference itself would lose
+  // its digits where P(D+) is near 1, as it is for most pairs late in training,
+  // and with it the gradient of the clicked title.
   return {std::log(total) - (static_cast<double>(positive_logit) - max),
           static_cast<float>(negative_sum / total)};
 }
@@ -186,6 +196,7 @@ void SoftmaxLoss::ScorePairs(int first, int last) {
 
 double SoftmaxLoss::MeanLoss() const {
   double sum = 0;
+  // Pair by pair, in double: the blocks finish in any order, the sum must not.
   for (int i = 0; i < input_.batch->num_pairs(); ++i) {
     sum += input_.batch->weight(i) * losses_[i];
   }
@@ -194,6 +205,8 @@ double SoftmaxLoss::MeanLoss() const {
 
 // From a probability of pair i to dloss/dscore.
 float SoftmaxLoss::Scale(int pair) const {
+  // dloss/dR(Q, D-) = gamma P(D- | Q) and dloss/dR(Q, D+) = -gamma (1 - P(D+ |
+  // Q)) (eq. 12-14), times the pair's part of the mean.
   return gamma_ * input_.batch->weight(pair) /
          static_cast<float>(total_weight_);
 }
@@ -212,6 +225,8 @@ void SoftmaxLoss::ScoreAllTitles(int first, int last) {
     const std::span<float> row(begin, n + extra.size());
     ComputeLogits(batch, gamma_, row.first(n));
     ComputeCandidateLogits(i, begin + n);
+    // Read before it is masked: SoftmaxNegatives wants negatives only, and
+    // other titles that were clicked for the query are none either.
     const float positive_logit = row[i];
     // The pair's own title is among them.
     for (const std::uint32_t k : batch.MaskedFor(i)) row[k] = kLeftOut;
@@ -219,6 +234,8 @@ void SoftmaxLoss::ScoreAllTitles(int first, int last) {
     losses_[i] = result.loss;
     const float scale = Scale(i);
     for (float& value : row) value *= scale;
+    // The masked probabilities are exactly 0, so no gradient reaches other
+    // clicked titles; this one gets that of the clicked title.
     row[i] = -scale * result.negative_probability;
     std::copy(row.begin() + n, row.end(), extra.begin());
   }
@@ -245,6 +262,8 @@ void SoftmaxLoss::TitleGradients(int first, int last) {
   }
   const int n = input_.batch->num_pairs();
   if (!input_.batch->all_titles || first >= n) return;
+  // Columns of G as rows: G^T by its strides. Titles from n on were drawn
+  // beside those of the pairs and have no column.
   Multiply({&scores_[first], std::min(last, n) - first, n, 1, stride_},
            queries_, {.accumulate = has_candidates()}, rows, dim_);
 }
@@ -271,6 +290,7 @@ void SoftmaxLoss::ComputeCandidateLogits(int pair, float* logits) {
 void SoftmaxLoss::ScoreCandidates(int pair) {
   const std::span<float> logits = CandidateWeights(pair);
   ComputeCandidateLogits(pair, logits.data());
+  // The clicked title is the first of a list, its negatives follow.
   const SoftmaxResult result = SoftmaxNegatives(logits[0], logits.subspan(1));
   losses_[pair] = result.loss;
   const float scale = Scale(pair);

@@ -75,6 +75,7 @@ void TowerTrainer::Restored(std::int64_t num_steps) {
   for (std::size_t l = 0; l < outputs_.size(); ++l) {
     optimizer(l).set_num_steps(num_steps);
   }
+  // The weights were overwritten, but not the packed copies of them.
   weights_packed_ = false;
 }
 
@@ -191,6 +192,7 @@ void TowerTrainer::Backward(int first, int last) {
   for (std::size_t l = outputs_.size() - 1; l > 0; --l) {
     LayerOutput& below = outputs_[l - 1];
     float* deltas = Row(below.deltas, first, below.width);
+    // While the block's deltas are in the cache; the update needs all blocks.
     dense_layers_[l - 1].PackDeltas(outputs_[l].deltas.data(), first, last);
     dense_layers_[l - 1].Backward(
         Row(outputs_[l].deltas, first, outputs_[l].width), last - first,
@@ -236,6 +238,8 @@ void TowerTrainer::AddPackTasks(TaskList& tasks) {
 }
 
 void TowerTrainer::AddUpdateTasks(double learning_rate, TaskList& tasks) {
+  // Dense layer d reads the activations of outputs_[d] and has its deltas in
+  // outputs_[d + 1], since outputs_[0] is the input layer's.
   for (std::size_t d = dense_layers_.size(); d-- > 0;) {
     DenseLayerTrainer& layer = dense_layers_[d];
     layer.BeginStep(learning_rate);

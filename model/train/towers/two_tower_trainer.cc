@@ -41,6 +41,8 @@ Stage AddBackwardStage(const TowerSide& side, const Stages& gradients,
 void AddUpdateStages(TowerTrainer& tower, const Stages& vectors,
                      const Stages& deltas, double learning_rate,
                      TaskGraph& graph) {
+  // Reads what the forward pass filled and no delta, so it can run while others
+  // wait for the loss.
   const Stage transposed = graph.Add(
       vectors, [&tower](TaskList& tasks) { tower.AddTransposeTasks(tasks); });
   const Stage packed =
@@ -74,6 +76,8 @@ void AddLearningStages(const TowerSides& sides, const SideStages& vectors,
       AddBackwardStage(sides.queries, gradients.queries, graph);
   const Stage titles = AddBackwardStage(sides.titles, gradients.titles, graph);
   if (sides.shared()) {
+    // One update, after the deltas of both sides: its gradient is their sum,
+    // and both backward passes need the weights as they were.
     AddUpdateStages(sides.queries.tower, Join(vectors.queries, vectors.titles),
                     {queries, titles}, learning_rate, graph);
   } else {
@@ -194,6 +198,7 @@ LossGradients TwoTowerTrainer::VectorGradients() {
 }
 
 absl::StatusOr<double> TwoTowerTrainer::Loss(const MiniBatch& batch) {
+  // The whole batch, and no collective call: only rank 0 validates.
   SEMRANK_RETURN_IF_ERROR(SetTexts(batch, ShareOf(batch, 0, 1)));
   TaskGraph graph;
   const SideStages vectors = AddForwardStages(Sides(), /*learn=*/false, graph);
@@ -206,6 +211,8 @@ absl::StatusOr<double> TwoTowerTrainer::Step(const MiniBatch& batch,
                                              const StepContext& step) {
   const BatchShare share =
       ShareOf(batch, communicator_.rank(), communicator_.num_processes());
+  // If one process returned an error alone, the others would wait for it in the
+  // next collective call.
   SEMRANK_RETURN_IF_ERROR(AgreeOnStatus(communicator_, SetTexts(batch, share)));
   query_->SetDropoutStream(step.number, query_texts_.places);
   if (!shared()) {
@@ -219,6 +226,9 @@ absl::StatusOr<double> TwoTowerTrainer::Step(const MiniBatch& batch,
     gradients =
         loss_.AddStages(Vectors(batch), VectorGradients(), vectors, graph);
   } else {
+    // The negatives of a pair are in all processes, so the step has two halves,
+    // with the exchange of vectors between them. In the second half all vectors
+    // are there: its stages need not wait for any.
     pool_.Run(std::exchange(graph, {}));
     ComputeLossOfAll(batch);
     vectors = {};
@@ -243,6 +253,9 @@ absl::Status TwoTowerTrainer::UpdateWithKeptGradients() {
   GradientSet gradients;
   query_->AppendGradients(gradients);
   if (!shared()) document_->AppendGradients(gradients);
+  // Summed first, because the clipped length is that of the whole batch's
+  // gradient, and equal in all processes; then every process makes the same
+  // update.
   if (!alone()) {
     SEMRANK_RETURN_IF_ERROR(gradients_.Reduce(gradients, communicator_, pool_));
   }
