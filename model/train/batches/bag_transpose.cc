@@ -20,6 +20,9 @@ void BagTranspose::Build(const BagBatch& batch, int num_features) {
   texts_.Clear();
   std::uint32_t place = 0;
   for (const std::uint32_t feature : features_) {
+    // A counting sort in the order of first appearance. Only the entries of
+    // this batch's features are read and reset: places_ has one for each
+    // feature of the vocabulary.
     const std::uint32_t count = places_[feature];
     places_[feature] = place;
     place += count;

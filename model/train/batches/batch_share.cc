@@ -3,6 +3,7 @@
 namespace semrank {
 
 Range SliceOf(Range whole, int index, int count) {
+  // 64 bits, as the products may exceed 32.
   const std::int64_t size = whole.size();
   return {whole.first + static_cast<int>(size * index / count),
           whole.first + static_cast<int>(size * (index + 1) / count)};
@@ -34,6 +35,8 @@ void PlacedTexts::AppendTitles(const MiniBatch& batch,
   for (const Range& range : {share.pairs, share.drawn}) {
     for (int t = range.first; t < range.last; ++t) {
       ids.push_back(batch.titles[t]);
+      // Behind the queries, so that a query and a title of the same number have
+      // different dropout.
       places.push_back(batch.num_pairs() + t);
     }
   }

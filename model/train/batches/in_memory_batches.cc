@@ -69,6 +69,9 @@ absl::Status InMemoryBatches::BeginEpoch(int epoch, std::int64_t first_batch) {
   epoch_ = epoch;
   next_batch_ = first_batch;
   is_next_made_ = false;
+  // From the order of the files each time, so that an epoch depends on its
+  // number and the seed, not on the epochs before: a run that continues there
+  // draws the same one.
   order_.clear();
   order_.reserve(num_pairs_);
   for (std::size_t i = 0; i < data_.train_pairs.size(); ++i) {
@@ -98,6 +101,8 @@ void InMemoryBatches::PrepareNext() {
   for (const std::uint32_t i : plan_.Batch(order, next_batch_)) {
     pairs_.push_back(data_.train_pairs[i]);
   }
+  // A stream of its own for each batch: it does not matter which batches were
+  // made before, or in which thread.
   Random negatives(options_.seed, RandomPurpose::kNegatives, epoch_,
                    next_batch_);
   sampler_.Sample(pairs_, negatives, next_);
@@ -108,6 +113,7 @@ void InMemoryBatches::PrepareNext() {
           title < corrections_.size() ? corrections_[title] : 0);
     }
   }
+  // After sampling, which looks up by the true query what was clicked for it.
   if (options_.loss.query_typos > 0) MistypeQueries();
   is_next_made_ = true;
 }

@@ -52,6 +52,7 @@ absl::Status FinishLastLine(const FileDescriptor& file, std::uint64_t offset,
       content.resize(newline + 1);
       return absl::OkStatus();
     }
+    // The file ends here; its last line may lack the line feed.
     if (content.size() < before + kTailBytes) return absl::OkStatus();
   }
   return absl::OkStatus();
@@ -88,6 +89,8 @@ absl::Status LineBlocks::AddFile(const std::string& path,
   }
   const auto file = static_cast<std::uint32_t>(paths_.size());
   paths_.push_back(path);
+  // end 0 marks a whole file: a compressed one can only be read from its
+  // beginning.
   if (IsCompressed(head)) {
     blocks_.push_back({file, 0, 0});
     return absl::OkStatus();

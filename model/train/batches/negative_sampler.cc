@@ -69,6 +69,8 @@ void NegativeSampler::MaskClicked(MiniBatch& batch) {
   std::ranges::sort(by_title_);
   first_pairs_.clear();
   for (int i = 0; i < batch.num_pairs(); ++i) {
+    // A popular query may have many pairs in the batch, and many clicked
+    // titles: its list is made once and then copied.
     const auto [first, is_new] = first_pairs_.try_emplace(batch.queries[i], i);
     std::vector<std::uint32_t>& positions = batch.masked.indices;
     if (is_new) {
@@ -137,6 +139,8 @@ void NegativeSampler::DrawPool(Random& random, int num_pairs) {
     return;
   }
   for (int i = 0; i < kMaxDrawnTitles; ++i) {
+    // With replacement: among more than kMaxDrawnTitles titles repeats are few,
+    // and AddCandidate embeds each once.
     pool_.push_back(
         titles_[random.Below(static_cast<std::uint32_t>(titles_.size()))]);
   }
@@ -178,6 +182,8 @@ int NegativeSampler::AddShown(int pair, int count, Random& random,
   const int size = static_cast<int>(shuffled_.size());
   count = std::min(count, size);
   for (int j = 0; j < count; ++j) {
+    // The first steps of a Fisher-Yates shuffle: `count` distinct titles, each
+    // choice equally likely.
     std::swap(shuffled_[j], shuffled_[j + random.Below(size - j)]);
     if (!IsInBatchNegative(pair, shuffled_[j], batch)) {
       AddCandidate(shuffled_[j], batch);
@@ -215,6 +221,9 @@ void NegativeSampler::DrawRotations(Random& random, MiniBatch& batch) {
   ReserveLists(batch);
   const int num_pairs = batch.num_pairs();
   shifts_.resize(num_pairs - 1);
+  // Pair i gets the titles of pairs i + shift. One set of distinct shifts
+  // serves all pairs: no title comes twice, none is the pair's own, and each
+  // title is a negative of equally many pairs.
   std::iota(shifts_.begin(), shifts_.end(), 1);
   Shuffle(random, shifts_);
   for (int i = 0; i < num_pairs; ++i) {

@@ -16,6 +16,8 @@ constexpr std::size_t kMaxBlockBytes = std::size_t{4} << 20;
 constexpr std::size_t kMinBlockBytes = std::size_t{1} << 12;
 
 std::size_t BlockBytes(std::int64_t buffer_bytes) {
+  // So that the buffer mixes the lines of about 64 blocks or more from all over
+  // the files: neighbours in a log are often about the same subject.
   return std::clamp(static_cast<std::size_t>(buffer_bytes / 64), kMinBlockBytes,
                     kMaxBlockBytes);
 }
@@ -40,6 +42,7 @@ bool ShuffleBuffer::Add(std::string_view line) {
 void ShuffleBuffer::Draw(Random& random, std::string& line) {
   const std::size_t place =
       random.Below(static_cast<std::uint32_t>(lines_.size()));
+  // The last line fills the gap, so a draw takes constant time.
   std::swap(lines_[place], lines_.back());
   line = std::move(lines_.back());
   lines_.pop_back();
@@ -105,6 +108,8 @@ absl::Status PairShuffler::Next(ClickPair& pair) {
     buffer_.Draw(order_, line_);
     // Bad lines were reported when the pairs were counted.
     if (!ParsePair(line_, PairLines::kClicked, pair).ok()) continue;
+    // The same test as when the pairs were counted: which queries are held out
+    // is a function of their hash, so no list of them is needed.
     if (pair.clicks > 0 && hash_(pair.query) >= stream_.held_out_below) {
       return absl::OkStatus();
     }

@@ -28,6 +28,9 @@ Letters SplitLetters(std::string_view word) {
   return letters;
 }
 
+// Digits distinguish versions and model numbers: another digit is another word,
+// not a typo (name_match.h has the same rule). A word of one or two letters
+// would become any other.
 bool CanBeMistyped(std::string_view word) {
   const bool has_digit = std::ranges::any_of(
       word, [](char letter) { return letter >= '0' && letter <= '9'; });

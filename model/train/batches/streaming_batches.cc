@@ -87,6 +87,9 @@ absl::Status StreamingBatches::BeginEpoch(int epoch, std::int64_t first_batch) {
   epoch_ = epoch;
   {
     MutexLock read(read_mutex_);
+    // What the shuffle buffer holds depends on all draws before. So a run that
+    // continues within an epoch reads the pairs of its first batches again and
+    // drops them.
     shuffler_.BeginEpoch(epoch);
     ClickPair pair;
     for (std::int64_t i = plan_.First(first_batch); i > 0; --i) {
@@ -127,6 +130,8 @@ std::int64_t StreamingBatches::WaitForRoom() {
   MutexLock lock(mutex_);
   for (;;) {
     if (stopping_ || next_made_ == plan_.num_batches()) return -1;
+    // Slots are a ring by batch number. A new batch may only take the slot of
+    // one that the trainer has done with, which excludes the batch in use.
     const std::int64_t first_held = next_used_ - (in_use_ ? 1 : 0);
     if (next_made_ - first_held < static_cast<std::int64_t>(slots_.size())) {
       return next_made_++;
@@ -152,6 +157,8 @@ void StreamingBatches::RunWorker() {
     if (!failed) MakeBatch(index, *slot);
     {
       MutexLock lock(mutex_);
+      // Under mutex_: it hands everything that this worker wrote to the slot to
+      // the thread that waits in Next.
       slot->ready = true;
     }
     changed_.NotifyAll();
@@ -174,6 +181,8 @@ void StreamingBatches::MakeBatch(std::int64_t index, Slot& slot) const {
     pairs.push_back(
         {query, texts.Number(pair.title), CappedClicks(pair.clicks)});
   }
+  // Without ClickedTitles: the clicks of a log that is not in memory are
+  // unknown, but for those of this batch.
   NegativeSampler sampler(options_.loss, data_.titles, &data_.shown);
   Random negatives(options_.seed, RandomPurpose::kNegatives, epoch_, index);
   sampler.Sample(pairs, negatives, slot.batch);

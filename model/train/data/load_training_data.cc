@@ -116,6 +116,8 @@ absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
     lexical_idf = LexicalIdfOf(texts, titles);
   }
   std::shared_ptr<const TextInterner> kept_texts;
+  // Only mistyped queries and the fit of the lexical weight need texts later;
+  // otherwise they are freed here.
   if (options.loss.query_typos > 0 || !options.features.lexical_weight) {
     kept_texts = std::make_shared<TextInterner>(std::move(texts));
   }
@@ -137,6 +139,8 @@ absl::StatusOr<TrainingData> LoadTrainingData(const TrainOptions& options,
                                               BadLines& bad_lines) {
   const BadLines bad_lines_before = bad_lines;
   absl::StatusOr<TrainingData> data = LoadIntoMemory(options, bad_lines);
+  // OutOfRange means that the pairs do not fit in memory: they are streamed.
+  // The files are read again, so their bad lines must not count twice.
   if (!absl::IsOutOfRange(data.status())) return data;
   bad_lines = bad_lines_before;
   return LoadStreamedData(options, bad_lines);

@@ -73,6 +73,7 @@ ShownTitles::ShownTitles(std::vector<ShownTitle> shown,
   std::vector<Entry> entries = ByGrade(judged);
   std::vector<bool> is_judged(num_texts);
   for (const JudgedTitle& title : judged) is_judged[title.query] = true;
+  // Clicks and grades have different scales: a query goes by one of them.
   std::erase_if(shown, [&is_judged](const ShownTitle& title) {
     return is_judged[title.query];
   });
@@ -85,6 +86,8 @@ ShownTitles::ShownTitles(std::vector<ShownTitle> shown,
 std::vector<ShownTitles::Entry> ShownTitles::ByClicks(
     std::vector<ShownTitle> shown) {
   AddUp(shown);
+  // Additive smoothing with the rate of the whole log: a title that was shown
+  // once and clicked once is not the best of all.
   const double prior_clicks = kPriorImpressions * ClickRate(shown);
   std::vector<Entry> entries;
   for (auto first = shown.begin(); first != shown.end();) {
@@ -132,6 +135,8 @@ void ShownTitles::Build(std::vector<Entry> entries, std::size_t num_texts) {
     return std::tie(a.query, a.value, a.title) <
            std::tie(b.query, b.value, b.title);
   });
+  // Values rise within a query, so the titles that did worse than another are a
+  // prefix of its range, which Below returns without a copy.
   offsets_.assign(num_texts + 1, 0);
   for (const Entry& entry : entries) ++offsets_[entry.query + 1];
   for (std::size_t i = 0; i < num_texts; ++i) offsets_[i + 1] += offsets_[i];

@@ -54,6 +54,9 @@ class StreamCounter {
     held_out_bytes_ += HeldOutBytes(pair);
     held_out_[hash].push_back(std::move(pair));
     ++num_held_out_;
+    // Queries with the lowest hashes stay held out. The bound falls while the
+    // files are read, so a query that was let go earlier is above it ever
+    // after, and no query is on both sides.
     while (HoldsOutTooMuch()) HoldOutFewerQueries();
   }
 

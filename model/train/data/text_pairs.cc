@@ -168,6 +168,7 @@ std::vector<TextPair> HoldOutQueries(double fraction, std::uint64_t seed,
       1, std::llround(fraction * static_cast<double>(queries.size()))));
   std::sort(queries.begin(), queries.end());
 
+  // Stable: the order of the rest is where each epoch's shuffle begins.
   const auto first_held_out = std::stable_partition(
       pairs.begin(), pairs.end(), [&queries](const TextPair& pair) {
         return !std::binary_search(queries.begin(), queries.end(), pair.query);
@@ -196,6 +197,7 @@ class ClickComponents {
       if (parent == root) break;
       root = parent;
     }
+    // Path compression: each text on the way gets the root as its parent.
     while (text != root) text = std::exchange(parents_[text], root);
     return root;
   }
@@ -213,6 +215,8 @@ std::vector<TextPair> HoldOutComponents(double share, std::uint64_t seed,
   std::vector<TextId> roots;
   for (const TextPair& pair : pairs) {
     const TextId root = components.Root(pair.query);
+    // In order of the pairs, as the order of a hash map differs from run to
+    // run.
     if (++num_pairs[root] == 1) roots.push_back(root);
   }
   Random random(seed, RandomPurpose::kLexicalFit, /*index=*/1);
@@ -221,6 +225,8 @@ std::vector<TextPair> HoldOutComponents(double share, std::uint64_t seed,
       static_cast<std::size_t>(share * static_cast<double>(pairs.size()));
   absl::flat_hash_set<TextId> held_out;
   for (const TextId root : roots) {
+    // One giant component, which click graphs usually have, is left in
+    // training; smaller ones fill the share.
     if (num_pairs[root] > left) continue;
     left -= num_pairs[root];
     held_out.insert(root);

@@ -10,6 +10,8 @@
 namespace semrank {
 namespace {
 
+// Counts are bytes, as nearly all are 1 or 2. This one says that the count is
+// in large_counts_.
 constexpr std::uint8_t kLargeCount = 255;
 
 }  // namespace
@@ -125,6 +127,7 @@ absl::Status TextBags::Layout(std::span<const std::uint32_t> ids,
   batch.offsets[0] = 0;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     size += BagSize(ids[i]);
+    // May wrap around; then the batch is refused below.
     batch.offsets[i + 1] = static_cast<std::uint32_t>(size);
   }
   if (size > std::numeric_limits<std::uint32_t>::max()) {

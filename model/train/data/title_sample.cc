@@ -12,6 +12,8 @@ bool TitleSample::IsFull() const {
 }
 
 void TitleSample::Add(std::uint64_t hash, const std::string& title) {
+  // The k lowest hashes of all titles are a uniform sample of the distinct
+  // ones: a title is in or out by its hash, however often it occurs.
   if (hash > highest_) {
     complete_ = false;
     return;

@@ -20,6 +20,8 @@ void AddBigrams(const TextInterner& texts, std::span<const TextPair> pairs,
                 VocabularyBuilder& builder) {
   std::vector<std::int64_t> occurrences(texts.size());
   for (const TextPair& pair : pairs) {
+    // Bigrams are counted by occurrences in pairs, as when they are streamed,
+    // though each distinct text is read once.
     ++occurrences[pair.query];
     ++occurrences[pair.title];
   }
@@ -93,6 +95,7 @@ std::vector<float> LexicalIdfOf(const TextInterner& texts,
     buckets.clear();
     ngrams.AppendIndices(texts.text(title), buckets);
     std::sort(buckets.begin(), buckets.end());
+    // df counts titles: a bucket counts once for each, however often it occurs.
     buckets.erase(std::unique(buckets.begin(), buckets.end()), buckets.end());
     for (const std::uint32_t bucket : buckets) ++frequencies[bucket];
   }
