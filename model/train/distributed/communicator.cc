@@ -63,6 +63,8 @@ void Broadcast(Communicator& communicator, std::span<T> values) {
   for (std::size_t first = 0; first < values.size(); first += kSlice) {
     const std::span<T> part =
         values.subspan(first, std::min(kSlice, values.size() - first));
+    // An AllGather to which only rank 0 contributes. MPI forbids that sent and
+    // received memory overlap, hence the slice beside the values.
     slice.resize(part.size());
     sizes[0] = static_cast<int>(part.size());
     communicator.AllGather<T>(part, sizes, slice);
@@ -91,6 +93,8 @@ void Communicator::AllReduceSum(std::span<float> values) {
         SliceOf({0, static_cast<int>(values.size())}, p, n).size());
   }
   const std::size_t own_size = part_sizes[rank()];
+  // Each process receives n copies of its slice, one from each rank, and adds
+  // them in the order of ranks.
   const std::vector<int> own_sizes(n, part_sizes[rank()]);
   std::vector<float> got(own_size * n);
   AllToAll(values, part_sizes, got, own_sizes);
@@ -105,6 +109,8 @@ void Communicator::AllReduceSum(std::span<float> values) {
 absl::Status AgreeOnStatus(Communicator& communicator,
                            const absl::Status& own) {
   if (communicator.num_processes() == 1) return own;
+  // Codes first: nearly every step succeeds everywhere, and then each process
+  // sends four bytes and no text.
   const std::uint32_t own_code = static_cast<std::uint32_t>(own.code());
   const std::vector<std::uint32_t> codes =
       GatherEqual(communicator, {&own_code, 1});

@@ -52,6 +52,8 @@ absl::Status GradientExchange::ReduceRows(RowGradients& gradients,
                                         counts);
   std::int64_t total = 0;
   for (const std::uint32_t count : counts) total += count;
+  // All processes have the same counts and fail together, before the next
+  // collective call.
   if (total * gradients.width > kMaxMessageValues) {
     return absl::ResourceExhaustedError(absl::StrFormat(
         "%d rows of %d gradients are too many to exchange; the limit is %d "
@@ -79,6 +81,8 @@ absl::Status GradientExchange::ReduceRows(RowGradients& gradients,
     num_rows = std::max(num_rows, all_rows_.indices[i] + 1);
   }
   by_row_.Build(all_rows_, static_cast<int>(num_rows));
+  // In order of first appearance in the gathered rows, which is the same in
+  // every process; so is the order in which a row is summed, that of the ranks.
   gradients.rows = by_row_.features();
   gradients.values.resize(gradients.rows.size() * gradients.width);
   TaskList tasks;

@@ -65,6 +65,7 @@ class OpenMpi : public Communicator {
  public:
   OpenMpi() {
     int provided = 0;
+    // Only the thread that trains calls MPI; those of the pool never do.
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &num_processes_);
@@ -88,6 +89,8 @@ class OpenMpi : public Communicator {
 
   void End(const absl::Status& status) {
     MPI_Request request;
+    // A process that failed comes here while the others may be in the middle of
+    // a step. They would wait for it for ever, so it ends them after a while.
     MPI_Ibarrier(end_, &request);
     const auto deadline =
         status.ok() ? Clock::time_point::max() : Clock::now() + kEndLimit;

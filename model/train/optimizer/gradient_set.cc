@@ -11,6 +11,8 @@ namespace semrank {
 namespace {
 
 // Floats of one task.
+// Fixed, so that the cut into partial sums, and with it the rounding of the
+// norm, does not depend on the number of threads.
 constexpr std::size_t kBlock = 16384;
 
 std::vector<std::span<float>> CutIntoBlocks(const GradientSet& gradients) {
@@ -30,6 +32,8 @@ double SumOfSquares(std::span<const float> values) {
   std::size_t i = 0;
   for (; i + kLanes <= values.size(); i += kLanes) {
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      // In double: squares of small gradients would vanish in a float sum of
+      // millions of terms.
       const double value = values[i + lane];
       lanes[lane] += value * value;
     }
@@ -57,6 +61,8 @@ double ClipGradients(double limit, const GradientSet& gradients,
   pool.ParallelFor(num_blocks,
                    [&](int b, int) { sums[b] = SumOfSquares(blocks[b]); });
   const double norm = std::sqrt(std::accumulate(sums.begin(), sums.end(), 0.0));
+  // Dividing by an infinite norm would turn the gradient into zeros and NaN,
+  // and hide that training diverges.
   if (!std::isfinite(norm) || norm <= limit) return norm;
   const float factor = static_cast<float>(limit / norm);
   pool.ParallelFor(num_blocks, [&](int b, int) {

@@ -12,6 +12,7 @@ namespace {
 // The share of the rate that is left at the end.
 constexpr double kCosineEnd = 0.02;
 
+// The defaults of Kingma and Ba (2015).
 constexpr double kBeta1 = 0.9;
 constexpr double kBeta2 = 0.999;
 constexpr float kEpsilon = 1e-8f;
@@ -78,6 +79,9 @@ void ParameterOptimizer::BeginStep(double learning_rate) {
   ++step_;
   step_size_ = static_cast<float>(learning_rate);
   if (kind_ != v1::OPTIMIZER_ADAM) return;
+  // Bias correction: m and v begin at 0 and are too small by 1 - b^step. It is
+  // the same for all weights of a step, so it goes into two factors. In double,
+  // since 1 - b2^step is near 0.001 at first.
   const double step = static_cast<double>(step_);
   step_size_ = static_cast<float>(learning_rate / (1 - std::pow(kBeta1, step)));
   second_scale_ = static_cast<float>(1 / std::sqrt(1 - std::pow(kBeta2, step)));
@@ -118,6 +122,7 @@ double LearningRate(const OptimizerOptions& options, std::int64_t batch,
     return rate * static_cast<double>(batch + 1) /
            static_cast<double>(warmup + 1);
   }
+  // 1 for the first batch after the warm-up, 1 / (T - W) for the last: never 0.
   const double left = static_cast<double>(total_batches - batch) /
                       static_cast<double>(total_batches - warmup);
   if (options.decay == v1::LEARNING_RATE_DECAY_LINEAR) return rate * left;

@@ -24,6 +24,7 @@ void ListTitles(const MiniBatch& batch, int pair,
   titles.clear();
   if (batch.all_titles) {
     titles.push_back(static_cast<std::uint32_t>(pair));
+    // Both are rising, so one pass leaves out the masked titles.
     const std::span<const std::uint32_t> masked = batch.MaskedFor(pair);
     auto next_masked = masked.begin();
     const auto num_pairs = static_cast<std::uint32_t>(batch.num_pairs());
@@ -64,6 +65,7 @@ double MarginLoss::Compute(const MiniBatch& batch, Range pairs,
     const int last = std::min(num_pairs, (b + 1) * kBlockPairs);
     for (int pair = b * kBlockPairs; pair < last; ++pair) {
       if (pair < pairs.first || pair >= pairs.last) {
+        // A pair of another process: an empty bag keeps bags and pairs in step.
         block.violations.offsets.push_back(block.violations.offsets.back());
         continue;
       }
@@ -77,6 +79,8 @@ double MarginLoss::Compute(const MiniBatch& batch, Range pairs,
   });
   violations_.Clear();
   double loss = 0;
+  // In the order of the blocks, whatever thread had which: the sum in double
+  // and the list of violations are the same in each run.
   for (const Block& block : blocks_) {
     loss += block.loss;
     Append(block.violations, violations_);
@@ -87,6 +91,8 @@ double MarginLoss::Compute(const MiniBatch& batch, Range pairs,
 double MarginLoss::AddPair(const Scratch& scratch, double share,
                            BagBatch& violations) const {
   const std::size_t num_negatives = scratch.titles.size() - 1;
+  // dloss/df(q, d-) of a violated tuple; that of d+ is minus their sum, as one
+  // d+ is in all tuples of the pair.
   const auto weight =
       static_cast<float>(share / static_cast<double>(num_negatives));
   double loss = 0;

@@ -91,6 +91,7 @@ class CompanionCounter {
     const auto rare_frequency = static_cast<std::int64_t>(documents.size());
     found_.clear();
     for (const std::uint32_t word : companions_) {
+      // DICE(i, j) = 2 n(i and j) / (n(i) + n(j)) (SSI 2.2.1).
       found_.push_back(
           {2.0 * static_cast<double>(together_[word]) /
                static_cast<double>(rare_frequency + frequencies_[word]),
@@ -109,6 +110,7 @@ class CompanionCounter {
     companions_.clear();
     for (const TextId document : documents) {
       for (const std::uint32_t word : reader_.Words(document)) {
+        // Words rise, and the frequent ones have the lowest numbers.
         if (word >= together_.size()) break;
         if (together_[word]++ == 0) companions_.push_back(word);
       }
@@ -145,6 +147,8 @@ std::vector<float> CorrelatedWords(const TextBags& bags,
       DocumentFrequencies(bags, documents, num_words);
   const std::span<const std::int64_t> rare_frequencies =
       std::span(frequencies).subspan(static_cast<std::size_t>(num_frequent));
+  // Word by word through the documents that have it, so one row of counts is
+  // enough: a matrix of all rare by all frequent words would not fit.
   const DocumentLists lists =
       ListDocuments(bags, documents, rare_frequencies,
                     static_cast<std::uint32_t>(num_frequent));

@@ -31,6 +31,7 @@ void AddFillTasks(const TextBags& texts, std::span<const TextId> ids,
 }  // namespace
 
 void SsiTableTrainer::SetTexts(std::span<const BagBatch* const> texts) {
+  // Each word is its own row: nothing to translate.
   if (texts.size() == 1 && rows_.all_words()) {
     bags_ = texts[0];
   } else {
@@ -80,6 +81,7 @@ SsiTrainer::SsiTrainer(SsiWeights weights, const TrainOptions& options,
   }
   if (weights_.spec.variant() != v1::SSI_VARIANT_LOW_RANK_NO_IDENTITY) {
     // The weights are complete by construction.
+    // A view: scores follow the weights as they are learned.
     sparse_ = *SparseScorer::Create(weights_.Sparse(), /*storage=*/nullptr);
   }
   if (!weights_.words.empty()) {
@@ -207,6 +209,8 @@ void SsiTrainer::AddVectorGradientTasks(TaskList& tasks) {
             loss_.violations(), first, last, title_vectors(), dim,
             query_table_->gradients() + static_cast<std::size_t>(first) * dim);
       });
+  // A title without violations has no bag, and a gradient of 0. Queries need no
+  // fill: each has a bag, perhaps an empty one.
   std::fill_n(title_gradients(),
               static_cast<std::size_t>(titles_.num_texts()) * dim, 0.0f);
   const std::vector<std::uint32_t>& titles = violations_by_title_.features();
@@ -260,6 +264,9 @@ absl::StatusOr<double> SsiTrainer::Step(const MiniBatch& batch,
     AddVectorGradientTasks(tasks);
   }
   pool_.Run(tasks);
+  // All processes get the sums over all pairs and make the same update. U's
+  // gradient has V as it was and the other way round (SSI 2.3), so both are
+  // complete before either is changed.
   if (communicator_.num_processes() > 1) {
     SEMRANK_RETURN_IF_ERROR(ExchangeGradients(pairs));
     loss = AllReduceSum(communicator_, loss);

@@ -22,6 +22,8 @@ std::vector<float> NormalValues(std::size_t count, double deviation,
     const double x = random.Between(-1, 1);
     const double y = random.Between(-1, 1);
     const double square = x * x + y * y;
+    // A point inside the unit circle, other than 0, whose logarithm is
+    // infinite.
     if (square >= 1 || square == 0) continue;
     const double factor = deviation * std::sqrt(-2 * std::log(square) / square);
     values.push_back(static_cast<float>(x * factor));
@@ -138,6 +140,7 @@ SsiWeights InitialSsiWeights(const TrainOptions& options,
                   static_cast<std::size_t>(num_unknown) * top_k, -1.0f);
     }
   }
+  // Streams of their own: U begins the same whether there is a V or not.
   weights.query = InitialTable(options, num_rows, RandomPurpose::kQueryWeights);
   if (options.tower.shared) return weights;
   weights.document =

@@ -84,6 +84,8 @@ void WordPairTrainer::AddGatherTasks(const BagBatch& queries,
 
 // r_i of pairs [first, last); for the diagonal its words of the query alone.
 void WordPairTrainer::GatherPairs(int first, int last, int worker) {
+  // Sums first over the titles of a pair, then over its query words: the
+  // gradient q_i r_i' is never multiplied out for each tuple.
   const bool diagonal = weights_.spec.variant() == v1::SSI_VARIANT_DIAGONAL;
   BagBatch& gathered = gathered_[first / kPairBlock];
   Sums& sums = sums_[worker];
@@ -143,6 +145,8 @@ int WordPairTrainer::num_tasks() const {
 void WordPairTrainer::UpdateRow(std::uint32_t word, int task, int worker) {
   const bool diagonal = weights_.spec.variant() == v1::SSI_VARIANT_DIAGONAL;
   Sums& sums = sums_[worker];
+  // Row `word` of the gradient is the sum of q_i(word) r_i over the pairs with
+  // that word in the query. One task owns the row and adds its pairs in order.
   const Entries pairs = EntriesOf(by_query_word_.texts(), task);
   for (std::size_t i = 0; i < pairs.indices.size(); ++i) {
     const int pair = static_cast<int>(pairs.indices[i]);
@@ -173,6 +177,8 @@ void WordPairTrainer::UpdateHashed() {
   UpdateWeights(0, hashed_, /*task=*/0);
 }
 
+// Each touched weight is updated once, with its whole gradient: Adagrad and
+// Adam are not linear in it, so parts could not be applied one by one.
 void WordPairTrainer::UpdateWeights(std::size_t first, Sums& sums, int task) {
   if (!keeps_gradients_) {
     sums.Drain([this, first](std::uint32_t index, float sum) {

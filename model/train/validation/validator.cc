@@ -146,9 +146,12 @@ void Validator::SampleBatches(std::span<const TextPair> pairs,
   // Here a pair stands once: it counts as often as it would be repeated.
   LossOptions loss = options_.loss;
   if (loss.clicks == v1::CLICK_USE_REPEAT) loss.clicks = v1::CLICK_USE_WEIGHT;
+  // A title that is clicked in the training pairs is no negative here either.
   const ClickedTitles clicked(KnownClicks(pairs, data_.train_pairs));
   NegativeSampler sampler(loss, data_.titles, &data_.shown, &clicked);
   for (std::int64_t b = 0; b < plan.num_batches(); ++b) {
+    // Drawn once, before the first epoch: the loss of all epochs is over the
+    // same negatives.
     Random random(options_.seed, RandomPurpose::kValidationNegatives,
                   batches_.size());
     MiniBatch& batch = batches_.emplace_back();
