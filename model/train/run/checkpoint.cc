@@ -54,6 +54,7 @@ std::vector<TensorView> Tensors(ModelTrainer& trainer,
     view.name = std::string(kBest) + view.name;
     tensors.push_back(std::move(view));
   }
+  // The order in which a reader gets them, which the checksum depends on.
   std::sort(tensors.begin(), tensors.end(),
             [](const auto& a, const auto& b) { return a.name < b.name; });
   return tensors;
@@ -106,6 +107,7 @@ std::string Difference(const json& then, const json& now) {
 absl::Status CheckIdentity(const std::string& path, const std::string& then,
                            const std::string& now) {
   if (then == now) return absl::OkStatus();
+  // Only for the message: the texts were compared.
   const json was = json::parse(then, nullptr, false);
   return absl::FailedPreconditionError(absl::StrFormat(
       "%s is of another run: %s. Continue with the same flags and files, or "
@@ -188,6 +190,8 @@ absl::StatusOr<RunProgress> Checkpoint::Restore(ModelTrainer& trainer,
     return Damaged(path_, std::string(progress.status().message()));
   }
   const std::vector<StateTensor> state = trainer.State();
+  // All tensors are checked before the first is copied: a run never continues
+  // with a mixture of old and new weights.
   SEMRANK_RETURN_IF_ERROR(CheckState(path_, state, content.tensors));
   for (const StateTensor& tensor : state) {
     std::copy_n(content.tensors.at(std::string(kState) + tensor.name).data,
@@ -207,6 +211,7 @@ bool Checkpoint::IsOwn() const {
 }
 
 absl::Status Checkpoint::Remove() const {
+  // Another run may have replaced it, if the lock could not be taken.
   if (!IsOwn()) return absl::OkStatus();
   if (std::remove(path_.c_str()) != 0) {
     return ErrnoStatus(errno, "remove", path_);

@@ -85,6 +85,7 @@ absl::StatusOr<EpochRecord> EpochLoop::RunEpoch() {
                            static_cast<double>(progress().num_batches);
   }
   record.seconds = progress().seconds;
+  // That of the epoch's last step; num_steps counts steps that were taken.
   record.learning_rate = LearningRateOf(parts_.state.num_steps() - 1);
   record.peak_memory_bytes = PeakResidentMemory();
   SEMRANK_RETURN_IF_ERROR(
@@ -128,6 +129,8 @@ absl::Status EpochLoop::TrainOnAllPairs() {
       batches.num_pairs(), "pairs");
   for (;;) {
     const auto start = std::chrono::steady_clock::now();
+    // Waiting for a batch counts as time of the epoch, writing checkpoints does
+    // not.
     SEMRANK_ASSIGN_OR_RETURN(const MiniBatch* batch, NextBatch());
     if (batch == nullptr) return absl::OkStatus();
     SEMRANK_RETURN_IF_ERROR(TakeStep(*batch));
@@ -135,6 +138,7 @@ absl::Status EpochLoop::TrainOnAllPairs() {
     progress().seconds +=
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
             .count();
+    // Between two steps: weights, optimizer and position belong together.
     parts_.state.WriteCheckpointIfDue();
     bar.Update(
         progress().num_pairs,
@@ -182,6 +186,7 @@ absl::Status EpochLoop::TakeStep(const MiniBatch& batch) {
         progress.num_batches + 1, progress.epoch(),
         parts_.options.optimizer.learning_rate));
   }
+  // The step's loss is a mean; batches differ by one pair, and in weight.
   progress.loss_sum += loss * batch.total_weight();
   progress.gradient_norm_sum += trainer.gradient_norm();
   progress.weight += batch.total_weight();
@@ -191,6 +196,7 @@ absl::Status EpochLoop::TakeStep(const MiniBatch& batch) {
 }
 
 void EpochLoop::FinishEpoch(EpochRecord record) {
+  // First, as it decides whether the epoch is the best, which is printed.
   parts_.state.FinishEpoch(record);
   if (!parts_.communicator.is_rank0()) return;
   absl::FPrintF(stderr, "%s\n", FormatEpochText(record));

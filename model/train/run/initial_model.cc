@@ -33,6 +33,7 @@ Place PlaceOf(const std::string& path) {
   std::filesystem::path folder(path);
   if (!folder.has_filename()) folder = folder.parent_path();
   const auto version = ParseVersionName(folder.filename().string());
+  // A model may have a number for its name; only a version has a manifest.
   if (!version || !std::filesystem::exists(folder / kManifestFile)) {
     return {.model_dir = path, .version = 0};
   }
@@ -141,6 +142,7 @@ absl::Status TakeInitialModel(const std::string& path, bool has_preset,
   const std::string lexical = options.features.lexical;
   options.features = FeaturesOf(config.features());
   options.features.lexical = lexical;
+  // num_words of the model counts buckets of unknown words, the flag does not.
   options.features.max_words -= options.ssi.unknown_word_buckets;
   options.features.given =
       std::make_shared<const Featurizer>(model->featurizer());
@@ -182,6 +184,7 @@ absl::Status CheckInitialModel(const TrainOptions& taken,
   SEMRANK_RETURN_IF_ERROR(CheckSame("hash_buckets", taken.features.hash_buckets,
                                     options.features.hash_buckets));
   const int max_words = options.features.max_words;
+  // A larger limit is met in any case: the vocabulary is the model's.
   if (max_words > 0 && max_words < taken.features.max_words) {
     return CheckSame("max_words", taken.features.max_words, max_words);
   }
@@ -216,6 +219,7 @@ absl::Status CopyInitialWeights(const InitialModelOptions& options,
     }
     std::copy_n(tensor.data, count, found->second.data());
   }
+  // The weights are those of the model; the optimizer starts anew.
   trainer.Restored(/*num_steps=*/0);
   return absl::OkStatus();
 }

@@ -39,6 +39,7 @@ class WithoutHeldOut {
   WithoutHeldOut(double share, std::uint64_t seed, TrainingData& data)
       : data_(data),
         all_(data.train_pairs),
+        // In this order: queries are held out of what the components have left.
         components_(HoldOutComponents(share, seed, data.train_pairs)),
         queries_(HoldOutQueries(share, seed, data.train_pairs)) {}
   ~WithoutHeldOut() { data_.train_pairs = std::move(all_); }
@@ -143,6 +144,8 @@ absl::StatusOr<double> FitLexicalWeightByTraining(const TrainOptions& options,
                   "lexical part\n");
     return 0;
   }
+  // The pass trains a model of its own, which is dropped: towers that had
+  // learned the held-out pairs would look better than they are, and w too low.
   const TrainOptions pass = OptionsOfPass(options);
   SEMRANK_ASSIGN_OR_RETURN(const std::unique_ptr<BatchSource> batches,
                            MakeBatchSource(pass, data));
@@ -153,6 +156,7 @@ absl::StatusOr<double> FitLexicalWeightByTraining(const TrainOptions& options,
         communicator, CopyInitialWeights(options.initial_model, *trainer)));
   }
   SEMRANK_RETURN_IF_ERROR(TrainOnePass(pass, *batches, *trainer, communicator));
+  // Only rank 0 fits; all processes go on with its weight, or fail with it.
   absl::StatusOr<double> weight = 0;
   if (communicator.is_rank0()) {
     weight = Fit(options, data, rest.held_out(), trainer->Weights());

@@ -27,6 +27,7 @@ std::string WithoutTime(v1::ModelConfig config) {
 }
 
 bool IsSame(const TensorView& a, const TensorView& b) {
+  // Bits, not values: -0 is not the same weight as 0.
   return a.shape == b.shape &&
          std::memcmp(a.data, b.data, NumValues(a) * sizeof(float)) == 0;
 }

@@ -54,12 +54,14 @@ absl::StatusOr<std::string> DescribeRun(const TrainOptions& options,
   }
   // Decides what is streamed, and then the order of the pairs.
   run["--memory_limit"] = MemoryLimit(options.data);
+  // Members are sorted by name, so equal runs are equal texts.
   return run.dump();
 }
 
 absl::Status CheckSameRun(TrainOptions options, const v1::ModelConfig& config,
                           Communicator& communicator) {
   if (communicator.num_processes() == 1) return absl::OkStatus();
+  // Only rank 0 has these: the others do not validate.
   options.data.valid_pair_files.clear();
   options.data.valid_queries.clear();
   options.data.valid_docs.clear();

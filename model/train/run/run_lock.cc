@@ -103,6 +103,9 @@ void RemoveLeftovers(const fs::path& folder) {
 
 absl::StatusOr<std::unique_ptr<RunLock>> RunLock::Acquire(
     const std::string& model_dir) {
+  // The file is removed at the end of a run. Between our open and our lock
+  // another run may have removed it and a third may have created a new one; a
+  // lock on the old file would exclude no other run, so try again.
   for (;;) {
     SEMRANK_ASSIGN_OR_RETURN(
         FileDescriptor file,

@@ -22,6 +22,7 @@ void TensorCopies::Assign(std::span<const TensorView> tensors) {
   views_.assign(tensors.begin(), tensors.end());
   values_.resize(tensors.size());
   for (std::size_t i = 0; i < tensors.size(); ++i) {
+    // Reuses the memory of the copy before: all epochs have equal shapes.
     values_[i].assign(tensors[i].data, tensors[i].data + NumValues(tensors[i]));
     views_[i].data = values_[i].data();
   }

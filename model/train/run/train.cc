@@ -140,6 +140,8 @@ absl::StatusOr<TrainingSummary> PublishOnRank0(const TrainOptions& options,
   RunWarnings().WarnUnlessOk(
       "no report",
       parts.report->SetState("published as " + summary.version_dir));
+  // After publishing: a run that is killed in between can still be resumed. A
+  // run that was interrupted keeps it in any case.
   if (finished) state.RemoveCheckpoint();
   return summary;
 }
@@ -160,6 +162,8 @@ absl::StatusOr<TrainingSummary> Train(TrainOptions options,
   absl::StatusOr<RunInputs> inputs = ReadInputs(options, is_rank0, bad_lines);
   SEMRANK_RETURN_IF_ERROR(AgreeOnStatus(communicator, inputs.status()));
   TrainingData& data = *inputs->data;
+  // Before the first step: processes with other data or flags would have
+  // batches of other sizes, and wait for each other for ever.
   SEMRANK_RETURN_IF_ERROR(CheckSameRun(
       options, DescribeModel(options, data.featurizer), communicator));
   absl::StatusOr<RunParts> parts =
@@ -173,6 +177,7 @@ absl::StatusOr<TrainingSummary> Train(TrainOptions options,
     RunWarnings().WarnUnlessOk("no BM25 in the report", bm25.status());
     if (bm25.ok()) parts->report->SetBm25(*bm25);
   }
+  // The pass trains a model too; it is freed before that of the run is made.
   SEMRANK_ASSIGN_OR_RETURN(const double lexical_weight,
                            FirstLexicalWeight(options, *parts->checkpoint, data,
                                               pool, communicator));

@@ -45,6 +45,7 @@ absl::Status TrainingState::Begin(absl::Time start) {
     SEMRANK_RETURN_IF_ERROR(AgreeOnStatus(
         communicator_, CopyInitialWeights(options_.initial_model, *trainer_)));
   }
+  // Asked of rank 0 alone: another host may not see the folder.
   const bool exists = communicator_.is_rank0() && checkpoint_.Exists();
   const bool resumes = exists && options_.checkpoint.resume;
   if (BroadcastFromRank0(communicator_, resumes ? 1 : 0) == 1) return Resume();
@@ -67,6 +68,7 @@ absl::Status TrainingState::Resume() {
   progress_ = *std::move(progress);
   SEMRANK_RETURN_IF_ERROR(BroadcastState());
   trainer_->Restored(num_steps());
+  // Early stopping has no state in the checkpoint: it is replayed.
   for (const EpochRecord& record : progress_.epochs) UpdateBest(record);
   resumed_ = true;
   absl::FPrintF(stderr, "resuming from %s: epoch %d, %d of %d batches done\n",

@@ -68,6 +68,8 @@ struct Rule {
   std::string (*reason)(const Options& options);
 };
 
+// A flag is unused if another one makes it meaningless; giving it is remarked
+// on and no error.
 constexpr Rule kRules[] = {
     {"biases", IsSsi, Tower},
     {"embedding_dim", HasNoVectors, Ssi},
