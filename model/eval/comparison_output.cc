@@ -74,6 +74,8 @@ Matrix CompareAll(std::span<const Evaluation> evaluations, Metric metric) {
       p.push_back(paired.t_test_p);
     }
   }
+  // Over the pairs below the diagonal: each is one test, whichever way round it
+  // is shown.
   const std::vector<double> corrected = HolmCorrection(p);
   auto next = corrected.begin();
   for (std::size_t i = 0; i < size; ++i) {

@@ -106,6 +106,8 @@ class RankerEvaluator {
       results.evaluations.push_back(std::move(tuned.evaluation));
       results.tuned.back() = std::move(tuned);
     }
+    // As it was given: the ranker of any model calls itself "model", but two of
+    // them may be compared.
     results.evaluations.back().ranker = name;
     return absl::OkStatus();
   }

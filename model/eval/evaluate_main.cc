@@ -72,6 +72,7 @@ active in both texts, and the words that won them (figure 4 of the CLSM paper).
 
 // `status`, or an error when what was printed has not arrived.
 absl::Status WithOutput(const absl::Status& status) {
+  // A full disk shows only when the buffer is written.
   if (!status.ok() || std::cout.flush()) return status;
   return absl::DataLossError("standard output cannot be written");
 }

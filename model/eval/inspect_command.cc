@@ -96,6 +96,7 @@ struct PooledText {
 absl::StatusOr<PooledText> PoolOneText(std::string_view flag,
                                        const std::string& text,
                                        const TwoTowerModel& model, Side side) {
+  // Only a CLSM has words that win units (CLSM 3.4); a bag has no order.
   const auto* tower = dynamic_cast<const ClsmTower*>(&model.tower(side));
   if (tower == nullptr) {
     return FlagError(flag, text, "the model has no max pooling: it is no CLSM");

@@ -87,6 +87,8 @@ std::vector<Setting> AllSettings(const std::vector<std::string>& flags,
     for (Setting& setting : settings) {
       const Axis& axis = AxisOf(flag);
       for (const double value : axis.values) {
+        // The grid is the product of all axes: the value of one flag is chosen
+        // together with those of the others.
         axis.set(setting.options, value);
         longer.push_back(
             {setting.options,
@@ -164,6 +166,9 @@ absl::StatusOr<TuningResult> Tune(const std::vector<std::string>& flags,
       best[i] = {scores[i], setting.name, evaluation};
     }
   }
+  // Each half is measured with the setting that is best on the other one, so no
+  // query takes part in choosing the values it is measured with (the papers'
+  // 2-fold cross-validation, DSSM 4.1).
   TuningResult result{std::move(best[1].evaluation),
                       {best[0].setting, best[1].setting},
                       best[2].setting};

@@ -171,6 +171,9 @@ absl::StatusOr<Collection> ReadCollection(const CollectionFiles& files,
                                       collection.documents.push_back(
                                           std::move(text));
                                     }));
+  // Before the judgements are read, which refer to documents by index. With
+  // falling ids the lower index wins a tie, as trec_eval breaks ties by the
+  // higher id.
   SortDocuments(collection, document_index);
   SEMRANK_RETURN_IF_ERROR(
       ReadTexts(files.queries, bad_lines, query_index,

@@ -86,6 +86,8 @@ absl::Status ParsePair(std::string_view line, PairLines lines,
   return ParseText("title", fields[1], pair.title);
 }
 
+// Without normalising the texts: the shuffler asks this of every line, and bad
+// ones were reported when the pairs were counted.
 std::int64_t ClicksOf(std::string_view line) {
   std::string_view fields[kMaxFields];
   std::int64_t clicks = 1;

@@ -29,6 +29,7 @@ absl::StatusOr<std::vector<Slice>> ReadSlices(const std::string& path,
       return "not query_id<TAB>slice";
     }
     const auto query = queries.find(fields[0]);
+    // Not an error: one file of slices may serve several sets of queries.
     if (query == queries.end()) return "";
     auto slice =
         std::find_if(slices.begin(), slices.end(),

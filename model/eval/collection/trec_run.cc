@@ -41,6 +41,8 @@ absl::StatusOr<TrecRun> ReadTrecRun(const std::string& path,
     }
     const auto query = queries.find(fields[0]);
     const auto document = documents.find(fields[2]);
+    // A run may be of a larger collection. Ranks are ignored: trec_eval too
+    // orders by score.
     if (query == queries.end() || document == documents.end()) return "";
     if (!seen.insert(std::uint64_t{query->second} << 32 | document->second)
              .second) {

@@ -32,6 +32,7 @@ Comparison Compare(const Evaluation& evaluation, const Evaluation& baseline) {
   }
   if (!differences.empty()) {
     comparison.ranking_loss = ComparePaired(differences);
+    // A lower loss is better: a negative difference is a win.
     std::swap(comparison.ranking_loss->wins, comparison.ranking_loss->losses);
   }
   return comparison;

@@ -100,6 +100,8 @@ void QueryMeasurer::Measure(std::span<const float> scores,
   evaluation.has_ties = TiesMatter(ranked);
   if (options_->ties == Ties::kTrec) BreakTies(ranked);
   evaluation.metrics = ComputeMetrics(ranked, missing, options_->gain);
+  // Documents that are not ranked are no candidates, but for the relevant ones,
+  // which count as ranked below all.
   const std::size_t num_not_ranked = relevant_.size() - ranked.size();
   evaluation.tuples = CountRankingTuples(ranked, missing.size(),
                                          scores.size() - num_not_ranked);

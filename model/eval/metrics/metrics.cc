@@ -60,6 +60,7 @@ double Ndcg(const std::vector<TieGroup>& groups,
   for (const TieGroup& group : groups) {
     const double last = std::min<double>(k, group.above + group.size);
     for (double rank = group.above + 1; rank <= last; ++rank) {
+      // The mean gain at each rank of the group.
       dcg += group.gain / group.size / Discount(rank);
     }
   }
@@ -102,6 +103,8 @@ double ReciprocalRank(const std::vector<TieGroup>& groups) {
   double sum = 0;
   for (double j = 1; j <= group.size - group.num_relevant + 1; ++j) {
     sum += probability / (group.above + j);
+    // From the probability of place j to that of j + 1 without binomials, which
+    // would overflow for large groups.
     probability *= (group.size - j - group.num_relevant + 1) / (group.size - j);
   }
   return sum;
@@ -110,6 +113,8 @@ double ReciprocalRank(const std::vector<TieGroup>& groups) {
 double RelevantInFirst(const std::vector<TieGroup>& groups, double k) {
   double sum = 0;
   for (const TieGroup& group : groups) {
+    // As many of the first k ranks as the group has; each relevant document is
+    // on one of them with probability places / size.
     const double places = std::clamp(k - group.above, 0.0, group.size);
     sum += group.num_relevant * places / group.size;
   }
@@ -121,6 +126,8 @@ double RelevantInFirst(const std::vector<TieGroup>& groups, double k) {
 // searches (65,536 scores, 30 relevant documents: 20 times faster).
 template <typename Compare>
 std::int64_t CountScores(std::span<const float> scores, Compare counts) {
+  // 32 bits, as wide as a float: the loop then needs no widening. Collections
+  // are limited to 2^30 documents.
   std::int32_t count = 0;
   for (const float score : scores) count += counts(score) ? 1 : 0;
   return count;

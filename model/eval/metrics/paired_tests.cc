@@ -12,6 +12,8 @@
 namespace semrank {
 namespace {
 
+// Values are means over orders of ties in double: equal rankings can differ in
+// the last digits.
 constexpr double kRounding = 1e-12;
 
 double TTestP(double t, std::size_t num_queries) {
@@ -27,6 +29,8 @@ double TTestP(double t, std::size_t num_queries) {
 double RandomizationP(const std::vector<double>& differences) {
   const double sum =
       std::accumulate(differences.begin(), differences.end(), 0.0);
+  // Flipping all signs gives the same sum, which rounding must not make
+  // smaller.
   const double observed = std::abs(sum) - kRounding;
   std::mt19937_64 random;  // NOLINT: a fixed seed, so that p can be repeated
   int at_least_as_large = 1;
@@ -35,11 +39,15 @@ double RandomizationP(const std::vector<double>& differences) {
     std::uint64_t bits = 0;
     for (std::size_t i = 0; i < differences.size(); ++i) {
       if (i % 64 == 0) bits = random();
+      // A multiplication, not a branch, which would be mispredicted half of the
+      // time. The sum with flipped signs is the sum minus twice the flipped
+      // ones.
       flipped += static_cast<double>(bits & 1) * differences[i];
       bits >>= 1;
     }
     if (std::abs(sum - 2 * flipped) >= observed) ++at_least_as_large;
   }
+  // The observed choice of signs counts as one of them, so p is never 0.
   return at_least_as_large / (kNumSignFlips + 1.0);
 }
 
@@ -75,6 +83,8 @@ std::vector<double> HolmCorrection(std::span<const double> p) {
   double least = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
     const auto num_left = static_cast<double>(p.size() - i);
+    // Never below the one before: otherwise a larger p could be corrected to a
+    // smaller one.
     least = std::max(least, std::min(1.0, num_left * p[order[i]]));
     corrected[order[i]] = least;
   }

@@ -51,6 +51,8 @@ Bm25Ranker::Bm25Ranker(Featurizer featurizer,
     // Every word of a document is known, so the counts add up to its length.
     const double length =
         std::accumulate(bag.values.begin(), bag.values.end(), 0.0);
+    // The denominator of BM25 without tf: how fast repeats of a word stop
+    // counting, by k1, and later in documents longer than the mean, by b.
     const double slowness =
         options.k1 * (1 - options.b + options.b * length / mean_length);
     for (float& value : bag.values) {
@@ -63,6 +65,8 @@ void Bm25Ranker::WeighQuery(Bag bag) const {
   const auto total = static_cast<double>(num_documents());
   for (std::size_t i = 0; i < bag.features.size(); ++i) {
     const auto n = static_cast<double>(DocumentFrequency(bag.features[i]));
+    // The values are the counts of the query's words: a repeated word counts
+    // as often.
     bag.values[i] *=
         static_cast<float>(std::log1p((total - n + 0.5) / (n + 0.5)));
   }

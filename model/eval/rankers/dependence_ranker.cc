@@ -83,6 +83,7 @@ DependenceRanker::DependenceRanker(Featurizer words,
     words_.AppendBag(document, counts);
     WordsOf(document, text);
     for (std::size_t i = 0; i < text.size(); ++i) {
+      // From each word only forwards: each two positions are met once.
       const std::size_t end = std::min(text.size(), i + kWindow);
       for (std::size_t j = i + 1; j < end; ++j) {
         if (j == i + 1) ordered.AddPair(OrderedPair(text[i], text[j]));
@@ -122,6 +123,7 @@ void DependenceRanker::ScoreQuery(std::string_view query, float* scores) const {
         unordered_pairs_.find(UnorderedPair(text[i], text[i + 1]));
     if (near != unordered_pairs_.end()) unordered.push_back(near->second);
   }
+  // A pair that occurs twice in the query is listed twice, each time once.
   const std::vector<float> once(text.size(), 1.0f);
   const auto add = [&](const DirichletLists& lists,
                        const std::vector<std::uint32_t>& features,

@@ -29,11 +29,14 @@ void DocumentTranslator::AppendWords(std::string_view document,
     Add(word, smoothing_.self * share);
     AddTranslations(word, (1 - smoothing_.self) * share);
   });
+  // log P_s - log(alpha P(q|C)) = log(1 + (1 - alpha) / alpha x P_mx / P(q|C)).
   const double odds = (1 - smoothing_.background) / smoothing_.background;
   for (const std::uint32_t word : found_) {
     const double weight =
         std::log1p(odds * probability_[word] / vocabulary_.Background(word));
     probability_[word] = 0;
+    // Bounds the lists: the translations of a title have a long tail of words
+    // that hardly change its score.
     if (weight < kMinWeight) continue;
     bags.indices.push_back(word);
     bags.counts.push_back(static_cast<float>(weight));
@@ -49,6 +52,8 @@ void DocumentTranslator::Add(std::uint32_t word, double probability) {
 
 void DocumentTranslator::AddTranslations(std::uint32_t word,
                                          double probability) {
+  // A word that no title of the log has: it translates to itself and so keeps
+  // its share of the title.
   if (word >= model_.words.size() ||
       model_.word_translations.Of(word).empty()) {
     return Add(word, probability);

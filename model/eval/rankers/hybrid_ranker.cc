@@ -22,6 +22,7 @@ std::string HybridRanker::name() const {
 float HybridRanker::FactorOf(std::span<const float> second_scores) const {
   float best = 0;
   for (const float score : second_scores) best = std::max(best, score);
+  // Without a match there is no scale, and nothing to add.
   return best > 0 ? weight_ / best : 0;
 }
 

@@ -17,6 +17,7 @@ InvertedLists::InvertedLists(std::size_t num_features,
   for (std::size_t f = 0; f < num_features; ++f) {
     offsets_[f + 1] = offsets_[f] + lengths[f];
   }
+  // A counting sort by feature. Documents come in order, so each list rises.
   std::vector<std::size_t> next(offsets_.begin(), offsets_.end() - 1);
   for (int d = 0; d < documents.num_texts(); ++d) {
     for (std::size_t i = documents.offsets[d]; i < documents.offsets[d + 1];

@@ -24,6 +24,7 @@ BagBatch LexicalRanker::BuildIndex(
                     std::span(documents_.counts).subspan(begin, size)});
   }
   lists_ = InvertedLists(featurizer_.num_features(), documents_);
+  // The lists have the weights from here on; most rankers drop the bags.
   return std::exchange(documents_, {});
 }
 

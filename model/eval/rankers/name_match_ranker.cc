@@ -61,6 +61,8 @@ void NameMatchRanker::Lift(std::string_view query,
       1 + std::max(0.0f, *std::max_element(scores.begin(), scores.end()));
   for (std::size_t i = 0; i < lifted.size(); ++i) {
     // Documents that were tied stay tied.
+    // Lifted documents come worst first, each a step of the least size above
+    // the one before.
     if (i == 0 || key(lifted[i - 1]) < key(lifted[i])) {
       score = std::nextafter(score, std::numeric_limits<float>::infinity());
     }

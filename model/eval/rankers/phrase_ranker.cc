@@ -67,6 +67,8 @@ PhraseRanker::PhraseRanker(const TranslationModel& model,
     for (const auto& [list, probability] : found) {
       const double weight =
           std::log(probability) + phrases.constants[list - vocabulary_.size()];
+      // A path through the phrase's single words weighs 0 or more: their lists
+      // have no negative weights, and a word without an entry adds 0.
       if (!(weight > 0)) continue;  // never the maximum
       bags.indices.push_back(list);
       bags.counts.push_back(static_cast<float>(weight));
@@ -84,6 +86,7 @@ PhraseRanker::LongPhrases PhraseRanker::NumberPhrases(
   LongPhrases phrases;
   for (const std::string& target : model.phrase_translations.targets()) {
     phrases.list_of_target.emplace_back();
+    // Words have no blank, so a phrase of two is never in the vocabulary.
     if (vocabulary_.Find(target)) continue;  // one word
     const auto list = static_cast<std::uint32_t>(vocabulary_.size() +
                                                  phrases.constants.size());
@@ -95,6 +98,8 @@ PhraseRanker::LongPhrases PhraseRanker::NumberPhrases(
           std::log(smoothing.background *
                    vocabulary_.Background(*vocabulary_.Find(word)));
     });
+    // Scores are relative to log of alpha P(q|C) of each query word, so a
+    // phrase must make up for all of its words at once.
     phrases.constants.push_back(log_translated - log_background);
   }
   return phrases;
@@ -132,9 +137,13 @@ void PhraseRanker::ScoreQuery(std::string_view query, float* scores) const {
       OpenPhrase& phrase =
           open.emplace_back(OpenPhrase{lists_.Of(*list), j + n, {}});
       for (const auto& posting : phrase.list) {
+        // log a_j of each document, before word j is added.
         phrase.before.push_back(scores[posting.document]);
       }
     }
+    // The path through the single word, for all documents: a_j+1 is at least
+    // a_j times the word's probability. The phrases that end here then compete
+    // with it.
     if (const auto list = list_of(1)) lists_.AddScaled(*list, 1, scores);
     std::erase_if(open, [&](const OpenPhrase& phrase) {
       if (phrase.end != j + 1) return false;

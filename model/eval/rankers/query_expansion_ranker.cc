@@ -84,6 +84,7 @@ std::vector<std::uint32_t> QueryExpansionRanker::Feedback(
                              : std::numeric_limits<float>::denorm_min();
     int may_have_one = 0;  // an int, so that the loop becomes SIMD
     for (const float score : block) {
+      // Not >: of equal scores the text decides, which offer looks at.
       may_have_one |= static_cast<int>(score >= lowest);
     }
     if (may_have_one == 0) continue;

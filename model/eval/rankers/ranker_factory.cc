@@ -113,6 +113,7 @@ absl::StatusOr<std::unique_ptr<Ranker>> CreatePair(
 
 absl::Status CheckRankerName(std::string_view name) {
   const NameParts parts = SplitName(name);
+  // "bm25+" has an empty second part, which is not the same as none.
   const bool is_single = parts.second.data() == nullptr;
   if (!IsSingleName(parts.first) ||
       !(is_single || IsSingleName(parts.second))) {

@@ -63,6 +63,7 @@ void TfidfRanker::Weigh(Bag bag) const {
     squares += static_cast<double>(bag.values[i]) * bag.values[i];
   }
   if (squares == 0) return;
+  // With documents and queries of norm 1 the dot product is the cosine.
   const auto scale = static_cast<float>(1 / std::sqrt(squares));
   for (float& value : bag.values) value *= scale;
 }

@@ -34,6 +34,8 @@ void TranslationRanker::ScoreAll(std::span<const std::string_view> queries,
   for (const std::string_view query : queries) {
     ForEachWord(query, [&](std::string_view text) {
       const auto word = vocabulary_.Find(text);
+      // The logarithm of the product over the query's words, word by word. A
+      // word that neither log nor documents have says nothing of any document.
       if (word) lists_.AddScaled(*word, 1, scores);
     });
     scores += num_documents_;

@@ -38,6 +38,7 @@ TranslationVocabulary::TranslationVocabulary(
   }
   const double total =
       std::accumulate(background_.begin(), background_.end(), 0.0);
+  // Clicks count in the queries, as each click is a query that was asked.
   for (double& count : background_) count /= total;
 }
 

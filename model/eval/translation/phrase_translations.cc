@@ -22,6 +22,7 @@ std::size_t BestSource(std::uint32_t target,
     highest = probability;
     best = s;
   }
+  // A word that the empty word explains better stays without a link.
   return highest >= by_empty_word ? best : sources.size();
 }
 
@@ -35,6 +36,7 @@ double ByEmptyWord(std::uint32_t target, const WordTranslations& translations) {
   return found != row.end() && found->target == target ? found->probability : 0;
 }
 
+// On both sides at once, so that diagonal neighbours count too (grow-diag).
 bool AreNeighbours(std::size_t a, std::size_t b) {
   return a == b || a + 1 == b || b + 1 == a;
 }
@@ -117,12 +119,16 @@ std::vector<PhrasePair> ExtractPhrases(std::size_t num_targets,
         low = std::min(low, s);
         high = std::max(high, s + 1);
       }
+      // The condition of Koehn, Och and Marcu: no word of the source span is
+      // linked with a target outside.
       const bool linked_outside = std::any_of(
           alignment.begin(), alignment.end(), [&](const auto& link) {
             return link.second >= low && link.second < high &&
                    (link.first < begin || link.first >= end);
           });
       if (low >= high || linked_outside) continue;
+      // The smallest source span and all longer ones that only add unlinked
+      // words.
       for (std::size_t from = low;; --from) {
         for (std::size_t to = high;
              to <= num_sources && to - from <= kMaxPhraseWords; ++to) {
@@ -156,6 +162,8 @@ PhraseTranslations::PhraseTranslations(std::span<const TranslatedText> texts,
   }
   for (const auto& [source, row] : counts) {
     double sum = 0;
+    // An ordered map: a sum over a hash map would be rounded differently from
+    // run to run.
     for (const auto& [target, count] : row) sum += count;
     std::vector<Translation>& translations = translations_[source];
     for (const auto& [target, count] : row) {

@@ -16,6 +16,7 @@ class TextNumberer {
     text.source = NumbersOf(pair.title);
     text.target = NumbersOf(pair.query);
     text.weight = static_cast<double>(pair.clicks);
+    // One for each word, also of titles, whose count in queries is then 0.
     query_counts_.resize(words_.size());
     for (const std::uint32_t word : text.target) {
       query_counts_[word] += text.weight;
@@ -49,6 +50,8 @@ absl::StatusOr<std::shared_ptr<const TranslationModel>> LearnTranslations(
         "translations cannot be learned without a clicked pair");
   }
   TextNumberer numberer;
+  // Both directions are learned: t(q|w) is what rankers read, and the word
+  // alignments of phrases need t(w|q) too.
   std::vector<TranslatedText> texts, reversed;
   for (const ClickPair& pair : pairs) {
     texts.push_back(numberer.NumbersOf(pair));

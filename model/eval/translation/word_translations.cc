@@ -38,6 +38,9 @@ WordTranslations::WordTranslations(std::span<const TranslatedText> texts,
                     });
     if (met.size() < limit) continue;
     make_distinct();
+    // Pairs that repeat are dropped each time the list has doubled, so memory
+    // is bounded by about twice the distinct ones and the time for sorting
+    // stays O(n log n).
     limit = std::max(limit, 2 * met.size());
   }
   make_distinct();
@@ -80,10 +83,14 @@ double WordTranslations::CountExpected(std::span<const TranslatedText> texts,
     const std::size_t num_sources = text.source.size() + 1;
     for (std::size_t t = 0; t < text.target.size(); ++t, entry += num_sources) {
       double sum = 0;
+      // P(q|D) up to the factor 1 / (|D| + 1), which cancels in the expected
+      // counts.
       for (std::size_t s = 0; s < num_sources; ++s) {
         sum += entries_[entry[s]].probability;
       }
       for (std::size_t s = 0; s < num_sources; ++s) {
+        // E step: the share of this title word in the query word, times the
+        // clicks.
         counts[entry[s]] += text.weight * entries_[entry[s]].probability / sum;
       }
       log_likelihood +=
@@ -93,6 +100,8 @@ double WordTranslations::CountExpected(std::span<const TranslatedText> texts,
   return log_likelihood;
 }
 
+// M step. No sum is 0: t of a row adds up to 1, so at least one of its entries
+// has a count.
 void WordTranslations::Normalize(const std::vector<double>& counts) {
   for (std::size_t w = 0; w + 1 < offsets_.size(); ++w) {
     double sum = 0;
