@@ -135,9 +135,9 @@ absl::StatusOr<std::shared_ptr<const LoadedFile>> LoadedFile::Read(
   void* const memory = mmap(nullptr, *size, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return ErrnoStatus(errno, "memory for", path);
-  // Only speed depends on it.
-  // Weights are gathered from all over the file, and huge pages save TLB misses.
-  // Asked for before the first write, as pages are assigned then.
+  // Only speed depends on it: weights are gathered from all over the file, and
+  // huge pages save TLB misses. Pages are assigned by the first write, so it
+  // must come before.
   madvise(memory, *size, MADV_HUGEPAGE);
   const std::shared_ptr<const LoadedFile> loaded(
       new LoadedFile(static_cast<char*>(memory), *size));

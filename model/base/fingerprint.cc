@@ -30,7 +30,8 @@ Fingerprinter::Secret Fingerprinter::RandomSecret() {
   Secret secret;
   std::size_t filled = 0;
   while (filled < secret.size()) {
-    // A signal can cut a request short, so the count may be less than asked for.
+    // Early at boot it waits until the system's source is initialised; a signal
+    // can end that wait.
     const ssize_t count =
         getrandom(secret.data() + filled, secret.size() - filled, 0);
     if (count >= 0) {

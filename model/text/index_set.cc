@@ -33,8 +33,8 @@ bool IndexSet::Insert(std::uint32_t index) {
   return true;
 }
 
-// Words are cleared as they are read, so beside the scan of the summary emptying
-// the set costs what the text's own features cost.
+// Words are cleared as they are read, so beside the scan of the summary
+// emptying the set costs what the text's own features cost.
 std::uint32_t* IndexSet::Drain(std::uint32_t* out) {
   for (std::size_t s = 0; s < summary_.size(); ++s) {
     ForEachBit(summary_[s], [&](std::size_t word_bit) {
