@@ -141,16 +141,23 @@ void Drain(const ServerOptions& options, Lifecycle& lifecycle,
   lifecycle.Advance(Lifecycle::State::kDraining);
   listeners.rpc->ReportNotServing();
   if (listeners.health != nullptr) listeners.health->ReportNotServing();
+  // Load balancers notice only at their next look; calls are answered
+  // meanwhile.
   std::this_thread::sleep_for(absl::ToChronoNanoseconds(options.drain_delay));
   lifecycle.Advance(Lifecycle::State::kStopping);
   const absl::Time limit = absl::Now() + options.drain_timeout;
+  // gRPC and HTTP share one limit, so HTTP gets what gRPC has left of it.
   bool all_ended = listeners.rpc->Stop(options.drain_timeout);
   all_ended &= EndHttpCalls(limit, *listeners.http, lifecycle);
+  // Joins the handlers, which use the parts that the caller destroys next.
   listeners.http.reset();
   spdlog::info("stopped; running calls {}",
                all_ended ? "ended" : "had to be cancelled");
 }
 
+// The order of the variables is the order of the parts' lives: each uses only
+// those above it, and they are destroyed from the last to the first.
+//
 // Cancelled when a signal ended it before it was ready.
 absl::Status Serve(const ServerOptions& options) {
   StartSignals signals;
@@ -234,11 +241,13 @@ absl::Status Serve(const ServerOptions& options) {
   }
   if (signals.End()) return absl::CancelledError("stopped while starting");
   PeriodicTask watcher(options.models.poll_interval,
+                       // LogModelLoad has reported what failed.
                        [&] { models.Refresh().IgnoreError(); });
   // Workers that are all stuck answer nothing: systemd then restarts us.
   const PeriodicTask heartbeat(ServiceWatchdogInterval(), [&] {
     workers.Submit(&TellServiceManagerAlive);
   });
+  // Before ReportReady: a client that hears SERVING must not be refused.
   lifecycle.Advance(Lifecycle::State::kServing);
   ReportReady(listeners);
 
@@ -265,11 +274,13 @@ void WarnAboutFewConnections(const CommandLine& command_line,
 }
 
 int Main(int argc, char** argv) {
+  // Before any other thread is made: threads inherit the mask.
   BlockSignals();
   ServerOptions options;
   CommandLine command_line(kProgram);
   AddServerOptions(command_line, options);
   if (const auto exit_code = command_line.Parse(argc, argv)) return *exit_code;
+  // FinishOptions fits --max_connections into the limit.
   RaiseOpenFileLimit();
   const absl::Status finished = FinishOptions(command_line, options);
   if (!finished.ok()) return command_line.ExitCode(finished);
@@ -281,6 +292,7 @@ int Main(int argc, char** argv) {
   InitLogging(json_log);
   WarnAboutFewConnections(command_line, options);
   const absl::Status served = Serve(options);
+  // A signal during the start asks for a clean stop, which is no failure.
   if (absl::IsCancelled(served)) {
     spdlog::info("stopped before it was ready");
     return EXIT_SUCCESS;

@@ -64,6 +64,7 @@ void AddAddress(CommandLine& command_line, std::string_view name,
 // User and password stand before the @.
 std::string WithoutPassword(const std::string& store) {
   const std::size_t begin = store.find("://");
+  // The last one: a password may contain others.
   const std::size_t at = store.rfind('@');
   if (begin == std::string::npos || at == std::string::npos) return store;
   return store.substr(0, begin + 3) + "***" + store.substr(at);
@@ -237,6 +238,7 @@ absl::Status ParseStore(StoreOptions& options) {
     return absl::OkStatus();
   }
   if (!store.starts_with(kRedisPrefix)) {
+    // Errors end up in logs, so they never show the password.
     return FlagError("store", WithoutPassword(store),
                      "must be none, rocksdb:PATH or redis://HOST");
   }
@@ -250,6 +252,7 @@ absl::Status ParseStore(StoreOptions& options) {
 }
 
 absl::Status CheckLimits(const Limits& limits) {
+  // Sizes of messages are of type int in gRPC and Protobuf.
   if (MaxResponseBytes(limits) > std::numeric_limits<int>::max()) {
     return FlagError("max_texts_per_request",
                      std::to_string(limits.max_texts_per_request),
@@ -356,6 +359,8 @@ bool HttpCallsNeedCertificate(const SecurityOptions& options) {
 std::string DescribeOptions(const CommandLine& command_line) {
   std::string text;
   for (const FlagValue& flag : command_line.Values()) {
+    // The output is to be read by --config: it must neither exit nor read
+    // itself.
     if (flag.name == "check_config" || flag.name == "config") continue;
     // What --config would otherwise take for several values.
     const bool quote = flag.value.find_first_of(" ,") != std::string::npos;

@@ -47,6 +47,8 @@ absl::StatusOr<std::unique_ptr<Secrets>> Secrets::Load(
     spdlog::warn("API keys without --tls_cert can be read on the way");
   }
   if (secrets->access_ != nullptr || secrets->tls_ != nullptr) {
+    // Files are polled, like models: change notifications do not cross network
+    // file systems and container mounts.
     secrets->watch_ = std::make_unique<PeriodicTask>(
         kLookInterval, [secrets = secrets.get()] { secrets->Refresh(); });
   }

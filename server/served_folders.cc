@@ -28,6 +28,7 @@ bool IsModelName(std::string_view name) {
 
 // NAME=VALUE,... or one VALUE, which may contain '=' and ',' as paths may.
 std::vector<NamedValue> SplitNamed(const std::string& text) {
+  // A name has no slash, so a path with an = after a slash is one path.
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || !IsModelName(text.substr(0, equals))) {
     return {{"", text}};

@@ -26,6 +26,8 @@ absl::Duration ServiceWatchdogInterval() {
   if (sd_watchdog_enabled(/*unset_environment=*/0, &microseconds) <= 0) {
     return absl::ZeroDuration();
   }
+  // systemd advises half of its interval; a quarter leaves room for the
+  // requests that the heartbeat waits behind in the worker pool.
   return absl::Microseconds(static_cast<std::int64_t>(microseconds)) / 4;
 }
 

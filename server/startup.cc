@@ -101,6 +101,8 @@ absl::StatusOr<std::unique_ptr<DocumentStore>> OpenStore(
   if (options.redis.has_value()) {
     store = std::make_unique<RedisDocumentStore>(
         RedisDocumentStore::Options{*options.redis});
+    // An empty look-up connects and logs in: a wrong address or password ends
+    // the start instead of bypassing the store for ever.
     SEMRANK_RETURN_IF_ERROR(
         store->FindVectors({}, {}, kFirstAnswer, nullptr, {}).status());
   } else if (!options.rocksdb_path.empty()) {
@@ -168,6 +170,7 @@ absl::Status LoadFirstModels(const ModelOptions& options, ModelStore& models,
           ? std::min(options.poll_interval, kMaxRetryInterval)
           : kMaxRetryInterval;
   while (!status.ok() && !absl::IsCancelled(status)) {
+    // SIGHUP ends the pause too.
     signals.WaitForStop(interval);
     status = models.Refresh(stop);
   }
@@ -179,6 +182,8 @@ absl::Status WarmUp(const std::string& path, const ModelStore& models,
                     const std::function<bool()>& stop) {
   SEMRANK_ASSIGN_OR_RETURN(const auto lines, LineReader::Open(path));
   ThreadPool threads(NumUsableProcessors());
+  // Several batches a thread, so that one batch of long titles does not leave
+  // the other threads idle.
   const std::size_t max_titles =
       kBatchTitles * kBatchesPerThread * threads.num_threads();
   WarmUpCounts counts;
@@ -189,6 +194,7 @@ absl::Status WarmUp(const std::string& path, const ModelStore& models,
     SEMRANK_RETURN_IF_ERROR(ReadTitles(*lines, max_titles, titles, counts));
     if (titles.empty()) break;
     for (const ServedModelPtr& model : models.CurrentModels()) {
+      // SSI with words alone has nothing to cache.
       if (model->model->embedding_dim() == 0) continue;
       SEMRANK_RETURN_IF_ERROR(
           EmbedTitles(*model, titles, engine, threads, counts));

@@ -60,6 +60,8 @@ void AddCounter(const char* name, const char* help,
 
 }  // namespace
 
+// The program's name is in brackets and may itself contain blanks and brackets,
+// hence the last one.
 std::string StatFieldsAfterName(const std::string& stat) {
   const std::size_t end = stat.rfind(')');
   return end == std::string::npos ? "" : stat.substr(end + 1);
@@ -90,6 +92,7 @@ ProcessStats ReadProcessStats() {
   return stats;
 }
 
+// Each reading parses the files anew, once a scrape.
 void AddProcessReadings(Metrics& metrics) {
   const auto value = [](double ProcessStats::*field) {
     return [field] { return ReadProcessStats().*field; };

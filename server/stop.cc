@@ -32,6 +32,8 @@ int LetNextOneKill(int signal_number) {
 
 }  // namespace
 
+// Blocked signals wait for sigwait, in a thread of their own. A handler could
+// interrupt any thread anywhere, where almost nothing may be called.
 void BlockSignals() {
   const sigset_t signals = AllSignals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
@@ -63,6 +65,8 @@ bool StartSignals::WaitForStop(absl::Duration time) {
   return stop_requested_;
 }
 
+// The thread must be gone before WaitForStopSignal: of two threads in sigwait
+// either one may get a signal.
 bool StartSignals::End() {
   if (thread_.joinable()) {
     {
@@ -83,6 +87,7 @@ void StartSignals::Run() {
     int signal_number = 0;
     const bool heard = sigwait(&signals, &signal_number) == 0;
     std::unique_lock lock(mutex_);
+    // End's SIGHUP comes here too; ended_ tells it from an operator's.
     stop_requested_ = heard && signal_number != SIGHUP;
     hangup_ = heard && !stop_requested_;
     heard_.notify_all();
@@ -106,6 +111,7 @@ Watchdog::Watchdog(absl::Duration limit)
         }
         spdlog::critical("still not stopped after {}: giving up",
                          absl::FormatDuration(limit));
+        // Not exit: it would run destructors, which may be what hangs.
         _exit(1);
       }) {}
 

@@ -14,6 +14,8 @@ constexpr std::size_t kUpdateBatchDocuments = 256;
 
 }  // namespace
 
+// Begins again when yet another model is published while the catalog is being
+// embedded.
 absl::Status CatalogModelUpdate::Follow(
     const std::function<ServedModelPtr()>& current) {
   while (const ServedModelPtr model = current()) {
@@ -80,6 +82,8 @@ absl::Status CatalogModelUpdate::EmbedBatch(
   SEMRANK_RETURN_IF_ERROR(embedder_.Embed({*model, *this, times},
                                           Side::kDocument, scratch.normalized,
                                           scratch.rows.data()));
+  // Stored under the writer's lock, and live documents only: one that is
+  // deleted meanwhile must not come back in the store.
   catalog_.AddRows(snapshot, slots, scratch.rows.data(),
                    [&](std::span<const std::size_t> live) {
                      WriteToStore(snapshot, *model, slots, scratch.rows.data(),

@@ -14,9 +14,18 @@
 namespace semrank {
 namespace {
 
+// A scan reads 64 slots at a time. Reading is what it costs, so it first reads
+// the 8-bit copies, a quarter of the bytes, which bound each score from above.
+// Where no bound reaches the worst of the best hits so far, the block is done.
+// Otherwise the few documents that may have a place are scored in float32, or
+// all of them if they are many. Results are those of a float32 scan, to the bit
+// (DESIGN.md, "Search").
+
 struct IsBetter {
   const DocumentCatalog::Snapshot& snapshot;
   bool operator()(const CatalogHit& a, const CatalogHit& b) const {
+    // A strict order, also for equal scores, so pieces may be merged in any
+    // order.
     if (a.name != b.name) return a.name > b.name;
     if (a.score != b.score) return a.score > b.score;
     return snapshot.record(a.slot).key() < snapshot.record(b.slot).key();
@@ -90,6 +99,8 @@ class BlockScorer {
 
   // Documents below `least` have no place, unless for their names.
   void Score(Block& block, float least) {
+    // Until top_k hits are found every document has a place, and bounds are in
+    // vain.
     block.exact = !has_bounds_ || least == kAnyScore;
     if (block.exact) {
       ScoreVectors(block);
@@ -323,6 +334,7 @@ void SharedScan::AskForHelp(WorkerPool& pool) {
   const std::size_t num_pieces =
       (num_slots_ + options_.piece_slots - 1) / options_.piece_slots;
   const auto num_helpers = std::min<std::size_t>(
+      // The request's own thread takes a piece too.
       num_pieces == 0 ? 0 : num_pieces - 1, pool.num_threads() - 1);
   for (std::size_t i = 0; i < num_helpers; ++i) Help(pool);
 }
@@ -342,6 +354,8 @@ bool SharedScan::ScanNext() {
     if (next_slot_ >= num_slots_) return false;
     first = next_slot_;
     next_slot_ += options_.piece_slots;
+    // The piece begins with the worst of the best so far, and so gathers little
+    // that has no place in the end.
     floor = best_.least_score();
     ++num_at_work_;
   }
@@ -361,6 +375,8 @@ bool SharedScan::is_all_taken() const {
   return next_slot_ >= num_slots_;
 }
 
+// Helpers refer to the snapshot and the query of the request, which end with
+// it. Those that are still queued find nothing left to take.
 void SharedScan::Stop() {
   const MutexLock lock(mutex_);
   next_slot_ = num_slots_;

@@ -94,6 +94,8 @@ std::int64_t CatalogSearcher::Begin(SearchResult& result) const {
   const auto num_documents =
       static_cast<std::int64_t>(result.snapshot.num_documents());
   const std::int64_t cost = num_documents / DocumentsPerPermit(result.snapshot);
+  // Bounded, so that a search of any catalog can be admitted, and a few at
+  // once.
   return 1 + std::min(cost, limits_.max_inflight_texts / kMaxShareOfPermits);
 }
 
@@ -130,6 +132,7 @@ absl::Status CatalogSearcher::Prepare(const SearchInput& input,
   state.text.Clear();
   const absl::Status valid = state.text.Add(input.query);
   if (!valid.ok()) return InvalidUtf8("query", valid);
+  // By slot, so that the scan compares numbers and not keys.
   for (const DocumentKeyView& key : input.excluded) {
     const auto slot = result.snapshot.Find(key);
     if (slot.has_value()) state.query.excluded_slots.insert(*slot);
@@ -156,6 +159,7 @@ absl::Status CatalogSearcher::Prepare(const SearchInput& input,
               input.min_score.value_or(-std::numeric_limits<float>::infinity()),
           .piece_slots = static_cast<std::size_t>(
               kSliceTexts * DocumentsPerPermit(result.snapshot))}));
+  // Last: helpers read what was set above.
   if (helpers != nullptr) state.scan->AskForHelp(*helpers);
   return absl::OkStatus();
 }

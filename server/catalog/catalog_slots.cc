@@ -51,6 +51,7 @@ void CatalogSlots::Begin(std::uint32_t slot, CommitNumber commit,
   chunk.records[i] = document.record.release();
   chunk.tag_sets[i] = document.tag_set;
   chunk.names[i] = document.names;
+  // Last, with release: a reader that sees this value sees all of the above.
   chunk.died[i].store(kNever, std::memory_order_release);
   const std::uint32_t block = i / kBlockSlots;
   if (++chunk.num_live[block] == kBlockSlots) {
@@ -63,6 +64,8 @@ void CatalogSlots::End(std::uint32_t slot, CommitNumber commit) {
   const std::uint32_t i = slot % kChunkSlots;
   const std::uint32_t block = i / kBlockSlots;
   --chunk.num_live[block];
+  // Before `died`, so that no reader takes the whole block for granted when
+  // this slot has left.
   chunk.whole_since[block].store(kNever, std::memory_order_release);
   chunk.died[i].store(commit, std::memory_order_release);
 }

@@ -79,6 +79,9 @@ absl::Status CatalogWriter::CheckDocument(const NewDocument& document,
   return CheckTags(item + ".tags", document.tags, kMaxTagsPerDocument);
 }
 
+// Check and copy a slice of documents, embed a slice under each model of the
+// catalog, and after the last slice commit all of them at once. While a new
+// model takes over there are two models.
 absl::StatusOr<Progress> CatalogWriter::PutSlice(
     std::span<const NewDocument> documents, const Caller& caller,
     PutState& state, PutResult& result) const {
@@ -145,6 +148,7 @@ absl::Status CatalogWriter::EmbedRecords(const Caller& caller, PutState& state,
   for (std::size_t i = first; i < last; ++i) {
     const absl::Status valid =
         scratch.normalized.Add(state.records[i]->title());
+    // A caller that checks its texts never gets here.
     if (!valid.ok()) return InvalidUtf8("documents", valid);
   }
   result.times[Stage::kParse] += clock.Lap();

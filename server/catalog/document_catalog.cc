@@ -56,6 +56,8 @@ std::size_t DocumentCatalog::ModelRows::num_bytes() const {
   return vectors.num_bytes() + (sparse == nullptr ? 0 : sparse->num_bytes());
 }
 
+// Half of the slots, since replacing all documents in one put needs twice as
+// many.
 DocumentCatalog::DocumentCatalog(std::size_t max_documents)
     : max_documents_(std::min(max_documents, CatalogSlots::kMaxSlots / 2)),
       fingerprint_(Fingerprinter::RandomSecret()),
@@ -77,6 +79,7 @@ DocumentCatalog::Snapshot DocumentCatalog::TakeSnapshot() const {
   snapshot.catalog_ = this;
   const MutexLock lock(state_mutex_);
   snapshot.state_ = state_;
+  // Commits only rise, so the pins are sorted and the first is the oldest.
   if (pins_.empty() || pins_.back().commit != state_.commit) {
     pins_.push_back({state_.commit, 0});
   }
@@ -147,6 +150,8 @@ void DocumentCatalog::GrowIndex(std::size_t num_more) {
   for (std::uint32_t slot = 0; slot < next_.num_slots; ++slot) {
     if (slots_.IsLive(slot)) add(slot);
   }
+  // Readers of older commits still find these, and Reclaim expects to remove
+  // them.
   for (const Ended& ended : ended_) add(ended.slot);
   index_ = std::move(grown);
   next_.index = index_;
@@ -177,6 +182,7 @@ absl::Status DocumentCatalog::MakeRoom(std::size_t num_documents) {
 absl::Status DocumentCatalog::CheckFits(
     std::span<const CatalogRecord::Pointer> records) const {
   std::size_t num_documents = next_.num_documents + records.size();
+  // The look-ups are needed only near the limit: some may be replacements.
   if (num_documents <= max_documents_) return absl::OkStatus();
   for (const CatalogRecord::Pointer& record : records) {
     const DocumentKeyView key = record->key();
@@ -283,6 +289,7 @@ void DocumentCatalog::End(std::uint32_t slot) {
 
 void DocumentCatalog::Publish() {
   next_.num_tag_sets = tag_sets_.num_numbers();
+  // Destroyed without the lock, because it may free an index or a model's rows.
   State old = next_;
   {
     const MutexLock lock(state_mutex_);
@@ -328,6 +335,8 @@ absl::Status DocumentCatalog::BeginModel(ServedModelPtr model) {
     return rows != nullptr && rows->vectors.model_number() == model->number;
   };
   if (!are_of_model(rows_)) {
+    // A rollback finds the rows of the model before, and embeds only what came
+    // since.
     std::shared_ptr<ModelRows> model_rows = std::exchange(previous_rows_, {});
     if (are_of_model(model_rows)) {
       next_model_commit_ = previous_commit_;
@@ -439,6 +448,8 @@ std::optional<std::uint32_t> DocumentCatalog::Snapshot::Find(
 void DocumentCatalog::Snapshot::FindBlock(
     std::span<const DocumentKeyView> keys,
     std::span<std::uint32_t> slots) const {
+  // Passes over the keys (index, slot, record): each prefetches what the next
+  // reads.
   std::array<std::uint64_t, kFindBlock> hashes;
   std::array<std::uint32_t, kFindBlock> guesses;
   for (std::size_t i = 0; i < keys.size(); ++i) {

@@ -47,6 +47,8 @@ absl::Status CheckTags(std::string_view field,
   return absl::OkStatus();
 }
 
+// Each tag after a byte with its length. Sorted and without repetitions, so
+// that documents with the same tags have the same bytes and share a number.
 std::string PackTags(std::span<const std::string_view> tags) {
   std::vector<std::string_view> sorted(tags.begin(), tags.end());
   std::ranges::sort(sorted);
@@ -104,6 +106,8 @@ std::uint32_t TagSets::Add(std::string_view packed) {
   return set.number;
 }
 
+// A number is used again at once: the document has been reclaimed, so no reader
+// sees it any more.
 void TagSets::Remove(std::string_view packed) {
   const auto set = sets_.find(ToAbsl(packed));
   if (set == sets_.end() || --set->second.num_documents > 0) return;

@@ -79,6 +79,7 @@ std::span<const std::uint32_t> SparseRows::RowOf(std::uint32_t slot) const {
                             : segment->row(i);
 }
 
+// The two kinds of rows share their storage; the model tells which one it is.
 void SparseRows::AppendTo(std::uint32_t slot, LexicalBatch& batch) const {
   for (const std::uint32_t unit : RowOf(slot)) {
     batch.entries.push_back(std::bit_cast<LexicalEntry>(unit));
@@ -146,6 +147,7 @@ void SparseRows::Set(std::uint32_t slot, std::span<const std::uint32_t> row) {
   units[0] = static_cast<std::uint32_t>(row.size());
   std::ranges::copy(row, units.get() + 1);
   num_bytes_ += BytesOfRow(row.size());
+  // The pointer first: a reader that sees the bit reads it.
   chunk.rows[i] = units.release();
   chunk.waiting[i / 64].fetch_or(std::uint64_t{1} << (i % 64),
                                  std::memory_order_release);
@@ -167,6 +169,7 @@ void SparseRows::MakeSegment(
   const Segment* const old = chunk.segment.load(std::memory_order_relaxed);
   Unread unread;
   unread.commit = commit;
+  // Readers may still use the old segment and the rows that waited.
   unread.segment.reset(old);
   for (std::uint32_t i = 0; i < kChunkSlots; ++i) {
     const bool waits = IsWaiting(chunk, i);

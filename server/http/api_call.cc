@@ -18,6 +18,8 @@ namespace {
 // How long a request may take.
 constexpr absl::Duration kMaxTime = absl::Seconds(60);
 
+// RequestRun ends in a callback. A handler of HTTP has a thread of its own, at
+// most 24 of them, so it simply waits.
 // A request whose caller waits for it in a thread of its own.
 class AwaitedRun final : private RequestRun {
  public:
@@ -30,6 +32,7 @@ class AwaitedRun final : private RequestRun {
         write_(write) {}
 
   absl::StatusOr<std::string> Await(const absl::StatusOr<std::string>& bytes) {
+    // Before Start, which may call Done.
     std::future<absl::Status> done = done_->get_future();
     if (bytes.ok()) {
       Start(*bytes);
@@ -37,6 +40,7 @@ class AwaitedRun final : private RequestRun {
       Refuse(bytes.status());
     }
     const absl::Status status = done.get();
+    // The client did not cancel it; the server has no more time.
     if (absl::IsCancelled(status) && server_ends()) {
       return Lifecycle::DrainingError();
     }
@@ -98,6 +102,7 @@ HttpResponse MakeHead(const absl::Status& status, int http_code,
   if (pushback.has_value()) {
     response.headers.emplace_back("Retry-After", RetryAfter(*pushback));
   }
+  // HTTP wants it with every 401 (RFC 9110, section 15.5.2).
   if (absl::IsUnauthenticated(status)) {
     response.headers.emplace_back("WWW-Authenticate", "Bearer");
   }
@@ -179,10 +184,12 @@ absl::Status ApiCall::CheckUnread(const HttpRequest& request) const {
   if (access != nullptr) {
     SEMRANK_RETURN_IF_ERROR(access->Check(request.authorization, route_.role));
   }
+  // Made for its checks only; Handle makes another one.
   const auto work = route_.make_work(parts_);
   SEMRANK_RETURN_IF_ERROR(CheckBeforeReading(*work, parts_));
   if (work->never_shed()) return absl::OkStatus();
-  // Parsing JSON may cost as much as the request.
+  // Parsing JSON may cost as much as the request, so the wait is checked before
+  // the body is read. Its size is unknown then, hence no cost and no deadline.
   return parts_.workers->CheckWait(/*is_long=*/false, absl::ZeroDuration(),
                                    absl::InfiniteDuration());
 }
@@ -209,6 +216,7 @@ HttpCall ApiCall::WithoutHandler(const std::shared_ptr<const ApiCall>& call) {
   HttpCall http_call;
   http_call.takes_get = call->route_.takes_get;
   http_call.max_body_bytes = call->options_.max_body_bytes;
+  // Runs in the I/O thread, so it must not block.
   http_call.admit =
       [call](const HttpRequest& request) -> std::optional<HttpResponse> {
     call->metrics_.Started();
@@ -218,6 +226,7 @@ HttpCall ApiCall::WithoutHandler(const std::shared_ptr<const ApiCall>& call) {
   };
   http_call.refuse = [call](const HttpRequest& request,
                             const HttpRefusal& refusal) {
+    // `admit` has counted the others.
     if (!refusal.admitted) call->metrics_.Started();
     return call->Refuse(request, refusal);
   };

@@ -43,7 +43,11 @@ absl::StatusOr<ForeignJson> ForeignJson::Parse(std::string_view body,
   const std::size_t max_values =
       kMaxValuesPerText *
       (static_cast<std::size_t>(limits.max_texts_per_request) + 1);
+  // Before the tree is built, since a tree of small values takes many times the
+  // bytes of the body.
   SEMRANK_RETURN_IF_ERROR(CheckJsonSize(body, max_values, name));
+  // Parsers differ in which of two equal members counts; a proxy may have
+  // checked the other one.
   SEMRANK_RETURN_IF_ERROR(CheckRepeatedMembers(body, Spellings::kExact, name));
   nlohmann::json object =
       nlohmann::json::parse(body, nullptr, /*allow_exceptions=*/false);
@@ -57,6 +61,7 @@ absl::StatusOr<ForeignJson> ForeignJson::Parse(std::string_view body,
 
 const nlohmann::json* ForeignJson::Find(const char* name) const {
   const auto value = object_.find(name);
+  // Many clients send null for what they leave out.
   return value == object_.end() || value->is_null() ? nullptr : &*value;
 }
 
@@ -134,10 +139,12 @@ void Truncate(std::int64_t max_bytes, std::string& text) {
   const auto continues = [&](std::size_t i) {
     return (static_cast<unsigned char>(text[i]) & 0xC0) == 0x80;
   };
+  // Back to the beginning of a character.
   while (size > 0 && continues(size)) --size;
   text.resize(size);
 }
 
+// The float 0.1 as a double would be written as 0.10000000149011612.
 double ToShortDouble(float value) {
   char digits[32];
   const auto end = std::to_chars(std::begin(digits), std::end(digits), value);
@@ -146,6 +153,7 @@ double ToShortDouble(float value) {
   return result;
 }
 
+// Stands in for the numbers of tokens that other products report.
 std::int64_t CountWords(const std::vector<std::string>& texts) {
   std::int64_t count = 0;
   for (const std::string& text : texts) {

@@ -14,6 +14,7 @@
 namespace semrank {
 namespace {
 
+// Less fits into one packet as it is.
 constexpr std::size_t kMinBytes = 1'024;
 
 // Of "gzip;q=0.5": 0.5; without a q, 1.
@@ -44,6 +45,7 @@ bool AcceptsGzip(std::string_view accept_encoding) {
 }
 
 void Compress(HttpResponse& response) {
+  // Also when nothing is compressed: another client may get another response.
   response.headers.emplace_back("Vary", "Accept-Encoding");
   const std::string& body = response.body;
   if (body.size() < kMinBytes) return;

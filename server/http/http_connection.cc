@@ -24,6 +24,13 @@ namespace {
 namespace asio = boost::asio;
 namespace http = boost::beast::http;
 
+// A connection is a state machine in the I/O thread: head, body, handler,
+// response, and again. At any time it parses, or a handler runs in the pool, or
+// a response is written. Reading goes on beside all of them, because the end of
+// the client shows nowhere else. A handler posts its response back to the I/O
+// thread. Every pending operation holds a shared_ptr, so the connection is
+// destroyed after the last one.
+
 // Also bounds what a client may send ahead of the responses.
 constexpr std::uint32_t kMaxHeadBytes = 16'384;
 
@@ -109,6 +116,8 @@ std::string FormatHead(const HttpResponse& response, bool keep_alive) {
   return head + "\r\n";
 }
 
+// Names the page's own origin, since --cors_origins may allow several and the
+// header takes one.
 // Lets the page read the response and what calls say in headers.
 void AddCorsHeaders(const std::string& origin, HttpResponse& response) {
   response.headers.emplace_back("Access-Control-Allow-Origin", origin);
@@ -136,6 +145,7 @@ bool InFlightCalls::WaitUntilNone(absl::Time limit) {
   while (num_calls_ > 0) {
     const absl::Duration left = limit - absl::Now();
     if (left <= absl::ZeroDuration()) return false;
+    // An infinite duration would overflow std::chrono.
     none_.WaitFor(mutex_,
                   absl::ToChronoNanoseconds(std::min(left, absl::Hours(1))));
   }
@@ -169,6 +179,7 @@ void HttpConnection::Start() {
 void HttpConnection::AwaitClient(State state, absl::Duration timeout) {
   StopWaiting();
   state_ = state;
+  // At the end: the first one waits longest and is closed first to make room.
   waiting_ = connections_.waiting.insert(connections_.waiting.end(), this);
   deadline_.expires_after(absl::ToChronoNanoseconds(timeout));
   deadline_.async_wait([self = shared_from_this()](const ErrorCode& error) {
@@ -189,18 +200,22 @@ void HttpConnection::OnDeadline() {
       deadline_.expiry() > std::chrono::steady_clock::now()) {
     return;
   }
+  // Asio allows one write at a time, so no response can follow while 100
+  // Continue is being sent.
   if (state_ != State::kBody || sending_continue_) return Close();
   const absl::Duration limit = connections_.options.timeouts.body;
   RespondLast(RefuseBody(408, BodyTooLate(limit)));
 }
 
 void HttpConnection::Close() {
+  // Erasing the connection below may drop the last reference to it.
   const auto self = shared_from_this();
   const State state = std::exchange(state_, State::kClosed);
   if (state == State::kClosed) return;
   client_left_ = true;
   StopWaiting();
   stream_.Close();
+  // Only counted and logged: nothing can be sent any more.
   if (state == State::kBody) RefuseBody(408, BodyCutOff());
   // A handler that runs still needs the request.
   if (state != State::kHandler) EndCall();
@@ -220,6 +235,7 @@ void HttpConnection::StartRequest() {
 }
 
 void HttpConnection::Read() {
+  // A client that sends far ahead is not read: TCP then holds it back.
   if (reading_ || client_left_ || input_.size() >= kMaxHeadBytes) return;
   reading_ = true;
   stream_.Read(asio::buffer(chunk_),
@@ -300,6 +316,7 @@ void HttpConnection::OnHead() {
               .authorization = header("Authorization"),
               .request_id = header(kRequestIdHeader),
               .traceparent = header(kTraceparentHeader)};
+  // `this` lives as long as the handler that asks, which holds a shared_ptr.
   request_.client_left = [this] { return client_left_.load(); };
   origin_ = header("Origin");
   same_origin_ = IsSameOrigin(origin_, header("Host"));
@@ -326,6 +343,7 @@ void HttpConnection::OnHead() {
 }
 
 void HttpConnection::OnCall() {
+  // From the head on, so that a stop waits for a body that is still arriving.
   connections_.in_flight.Begin();
   in_flight_ = true;
   if (!call_->handle && !call_->open_stream) {
@@ -362,6 +380,7 @@ void HttpConnection::ReadBody() {
     body_stream_ = call_->open_stream(request_);
   } else {
     const auto max_bytes = static_cast<std::uint64_t>(call_->max_body_bytes);
+    // Before 100 Continue, so a client that asks need not send the body at all.
     if (parser_->content_length().value_or(0) > max_bytes) {
       return Respond(RefuseBody(413, BodyTooLarge(call_->max_body_bytes)));
     }
@@ -399,6 +418,8 @@ void HttpConnection::TakePiece() {
                                     last = parser_->is_done()]() mutable {
     auto response = self->body_stream_->Take(std::move(piece), last);
     if (response.has_value() && self->accepts_gzip_) Compress(*response);
+    // Back to the I/O thread with the reference too: sockets and timers are not
+    // thread-safe, so the connection must not be destroyed here.
     const auto io = self->deadline_.get_executor();
     asio::post(
         io, [self = std::move(self), response = std::move(response)]() mutable {
@@ -409,6 +430,7 @@ void HttpConnection::TakePiece() {
 
 void HttpConnection::OnPieceTaken(std::optional<HttpResponse> response) {
   if (state_ == State::kClosed) {
+    // The stream has no response yet, so the call is still to be counted.
     if (!response.has_value()) RefuseBody(408, BodyCutOff());
     return EndCall();
   }
@@ -506,6 +528,9 @@ void HttpConnection::EndCall() {
   if (std::exchange(in_flight_, false)) connections_.in_flight.End();
 }
 
+// Closing a socket with unread bytes makes the kernel send a reset, which may
+// overtake the response. So the server ends its own side and reads until the
+// client closes (RFC 9112, section 9.6).
 void HttpConnection::Linger() {
   AwaitClient(State::kLinger, connections_.options.timeouts.linger);
   if (!reading_) return EndSending();

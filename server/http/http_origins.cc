@@ -20,6 +20,7 @@ std::string_view AuthorityOf(std::string_view origin) {
 
 }  // namespace
 
+// The browser sets both headers; a page cannot forge them.
 bool IsSameOrigin(std::string_view origin, std::string_view host) {
   const std::string_view authority = AuthorityOf(origin);
   return !authority.empty() &&

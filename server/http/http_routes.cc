@@ -10,6 +10,7 @@ const HttpPage* HttpRoutes::FindPage(std::string_view path) const {
 const HttpCall* HttpRoutes::FindCall(std::string_view path) const {
   const auto call = calls.find(path);
   if (call != calls.end()) return &call->second;
+  // An entry that ends in / stands for all paths below it.
   for (const auto& [prefix, others] : calls) {
     if (prefix.ends_with('/') && path.starts_with(prefix)) return &others;
   }

@@ -87,6 +87,7 @@ HttpServer::Listener::~Listener() {
 absl::Status HttpServer::Listener::Start(const ListeningSockets& listening) {
   SEMRANK_RETURN_IF_ERROR(RenewTls());
   for (const FileDescriptor& socket : listening.sockets) {
+    // The acceptor owns a duplicate; the caller closes the original.
     const int fd = fcntl(socket.get(), F_DUPFD_CLOEXEC, 0);
     boost::system::error_code error;
     Tcp::acceptor acceptor(io_);
@@ -112,6 +113,8 @@ void HttpServer::Listener::OnAccepted(Port& port,
                                       Tcp::socket socket) {
   if (!port.acceptor.is_open()) return;
   if (error) {
+    // The usual error is want of descriptors: a connection that only waits for
+    // its client gives one back.
     MakeRoom();
     port.retry.expires_after(kAcceptRetryDelay);
     port.retry.async_wait([this, &port](const boost::system::error_code&) {
@@ -119,12 +122,14 @@ void HttpServer::Listener::OnAccepted(Port& port,
     });
     return;
   }
+  // For each connection, as gRPC does for each handshake.
   const absl::Status renewed = RenewTls();
   if (!renewed.ok()) {
     spdlog::error("HTTP: {}", std::string(renewed.message()));
   }
   const auto max_open =
       static_cast<std::size_t>(connections_.options.max_connections);
+  // Otherwise the socket closes as it goes out of scope.
   if (connections_.open.size() < max_open || MakeRoom()) {
     std::make_shared<HttpConnection>(connections_, std::move(socket), tls_)
         ->Start();

@@ -34,6 +34,9 @@ absl::StatusOr<TlsContext> MakeTlsContext(const TlsContent& content) {
       absl::StrCat("OpenSSL refuses the certificates: ", error.message()));
 }
 
+// TLS begins with a byte of 22, HTTP with a letter. Peeking leaves the byte
+// there, and a client that speaks plain HTTP gets an explanation instead of a
+// reset.
 void HttpStream::DetectTls(std::function<void(bool)> done) {
   socket_.async_wait(Socket::wait_read, [this, done = std::move(done)](
                                             const ErrorCode& /*error*/) {

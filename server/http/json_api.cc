@@ -106,6 +106,7 @@ ApiRoute PutStreamRoute() {
 
 HttpCalls JsonApi(const ServerParts& parts, const ApiOptions& options) {
   HttpCalls calls;
+  // Unknown paths below these are errors in JSON and are logged.
   for (const char* const path : {"/v1/", "/v2/"}) {
     calls[path] = NoCall(path, parts.request_log);
   }

@@ -26,6 +26,11 @@
 namespace semrank {
 namespace {
 
+// Protobuf's JSON parser reads the requests. Two conveniences are not in its
+// mapping: vectors as arrays of numbers, and "float" and "base64" as encodings.
+// Both are replaced in the text first, so that no tree is built of a body that
+// may hold a million numbers.
+
 std::size_t SkipBlanks(std::string_view json, std::size_t begin) {
   const std::size_t end = json.find_first_not_of(" \t\r\n", begin);
   return end == std::string_view::npos ? json.size() : end;
@@ -93,6 +98,7 @@ class RowCollector final : public nlohmann::json_sax<nlohmann::json> {
   bool end_array() override {
     if (depth_-- == 1) return true;
     if (num_rows++ == 0) row_size = numbers.size();
+    // Ends the parser at the first row of another length.
     return numbers.size() == num_rows * row_size;
   }
   bool null() override { return false; }
@@ -137,6 +143,8 @@ std::string Replace(std::string_view json, const Place& place,
                       ToAbsl(json.substr(place.end)));
 }
 
+// The caller appends the large fields itself: Protobuf's printer would write
+// them as base64.
 // The message without `fields`, as JSON without the last bracket.
 absl::StatusOr<std::string> ToOpenJson(
     const google::protobuf::Message& message,
@@ -252,6 +260,7 @@ void AppendNumbers(std::string_view bytes, std::string& json) {
     if (i > 0) json += ',';
     char digits[32];
     const auto end =
+        // The shortest digits that read back as the same float.
         std::to_chars(std::begin(digits), std::end(digits), numbers[i]);
     json.append(std::begin(digits), end.ptr);
   }

@@ -33,6 +33,7 @@ struct JsonSize {
 
 // Counts brackets and commas outside of strings, up to the bounds. Protobuf's
 // parser takes strings in either kind of quotes.
+// One pass without memory, before a parser recurses or builds anything.
 JsonSize Measure(std::string_view json, const JsonSize& bounds) {
   JsonSize size;
   int depth = 0;
@@ -109,6 +110,7 @@ absl::Status CheckRepeatedMembers(std::string_view json, Spellings spellings,
       if (!members.empty()) members.pop_back();
     } else if (c == ':' && !members.empty()) {
       const bool fields = spellings == Spellings::kField;
+      // An escape could spell the name of a member that is there already.
       if (fields && last.find('\\') != last.npos) {
         return MemberError(name, last, "has an escape in the name of");
       }
@@ -159,6 +161,7 @@ absl::Status JsonToBytes(std::string_view json,
       json, std::numeric_limits<std::size_t>::max(), message.full_name()));
   SEMRANK_RETURN_IF_ERROR(
       CheckRepeatedMembers(json, Spellings::kField, message.full_name()));
+  // Never destroyed: handlers may still run while the process exits.
   static util::TypeResolver& resolver = *util::NewTypeResolverForDescriptorPool(
       kUrlPrefix, google::protobuf::DescriptorPool::generated_pool());
   const auto status = util::JsonToBinaryString(
@@ -197,6 +200,7 @@ int ToHttpCode(absl::StatusCode code) {
       return 409;
     case absl::StatusCode::kResourceExhausted:
       return 429;
+    // nginx's code for a client that closed the connection; HTTP has none.
     case absl::StatusCode::kCancelled:
       return 499;
     case absl::StatusCode::kUnimplemented:

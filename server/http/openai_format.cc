@@ -56,6 +56,7 @@ class Embeddings final : public BodyFormat {
   absl::StatusOr<std::string> Write(
       const google::protobuf::Message& message) override {
     const auto& response = dynamic_cast<const v1::EmbedTextsResponse&>(message);
+    // Checked only here, since the response names the model that answered.
     if (dimensions_ != 0 && dimensions_ != response.embedding_dim()) {
       return FieldError(
           "INVALID_FIELD", "dimensions",
@@ -105,6 +106,7 @@ class ModelList final : public BodyFormat {
     Json models = Json::array();
     for (const v1::Model& model :
          dynamic_cast<const v1::ListModelsResponse&>(message).models()) {
+      // Clients take ids from this list and send them as models.
       if (!model.current()) continue;
       models.push_back({{"id", model.name()},
                         {"object", "model"},

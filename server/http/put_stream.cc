@@ -19,7 +19,10 @@
 namespace semrank {
 namespace {
 
+// A group is one commit of the catalog and one line of the response.
 constexpr std::int64_t kMaxDocumentsPerGroup = 1'000;
+// Acknowledgements are short unless documents are refused; they wait in memory
+// for the end of the body.
 constexpr std::size_t kMaxResponseBytes = std::size_t{16} << 20;
 
 // "line 7: " before the message.
@@ -79,6 +82,7 @@ class PutStream final : public HttpBodyStream {
           AddLine(std::string_view(lines_).substr(begin, end - begin)));
       begin = end + 1;
     }
+    // What is left is the beginning of a line.
     lines_.erase(0, begin);
     if (static_cast<std::int64_t>(lines_.size()) >
         call_->options().max_body_bytes) {
@@ -113,6 +117,7 @@ class PutStream final : public HttpBodyStream {
     if (num_in_group_ == 0) return absl::OkStatus();
     num_in_group_ = 0;
     const ServerParts& parts = call_->parts();
+    // A stop ends the stream between two groups.
     SEMRANK_RETURN_IF_ERROR(parts.lifecycle->CheckAnswering());
     SEMRANK_ASSIGN_OR_RETURN(
         const std::string answer,

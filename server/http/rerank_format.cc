@@ -41,6 +41,7 @@ class CohereRerank final : public BodyFormat {
     for (const std::string& document : documents_) {
       std::string& title = *rank.add_titles();
       title = document;
+      // That API cuts long documents instead of refusing them.
       Truncate(limits_.max_text_bytes, title);
     }
     bytes = rank.SerializeAsString();
@@ -88,6 +89,8 @@ std::string WriteCohereError(const absl::Status& status, int /*http_code*/) {
   return Json{{"message", message}, {"detail", message}}.dump();
 }
 
+// These forms have no place for the problem of one candidate, so the first one
+// fails the call.
 absl::Status CheckAllRanked(const v1::RankResponse& response,
                             const char* name) {
   if (response.problems().empty()) return absl::OkStatus();

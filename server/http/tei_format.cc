@@ -137,6 +137,7 @@ class TeiInfo final : public BodyFormat {
   const Limits& limits_;
 };
 
+// The names of TEI's ErrorType.
 const char* TeiErrorType(int http_code) {
   if (http_code == 429) return "Overloaded";
   if (http_code == 503) return "Unhealthy";

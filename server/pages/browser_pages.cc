@@ -8,6 +8,8 @@
 namespace semrank {
 namespace {
 
+// Nothing but this server's own files may run or be contacted. Titles and names
+// on the pages come from users, so this holds even if one was not escaped.
 HttpResponse Guarded(std::string content_type, std::string body) {
   return {
       .content_type = std::move(content_type),

@@ -10,6 +10,8 @@ HttpPages OperatorPages(const Lifecycle* lifecycle, const Metrics* metrics) {
     return {.content_type = "text/plain; version=0.0.4; charset=utf-8",
             .body = metrics->Render()};
   };
+  // 200 to the end: a liveness probe must not restart a server that loads or
+  // drains.
   pages["/healthz"] = []() -> HttpResponse { return {.body = "ok\n"}; };
   const HttpPage ready = [lifecycle]() -> HttpResponse {
     const Lifecycle::State state = lifecycle->state();

@@ -193,6 +193,7 @@ std::string LimitTable(const Limits& limits,
         std::to_string(HttpServerOptions().max_connections)}});
 }
 
+// Codes, reasons and ids only: messages are for the caller of the request.
 std::string Failures(const RequestLog& log) {
   std::vector<Cells> rows;
   for (const RequestLog::Failure& failure : log.failures()) {
@@ -217,6 +218,7 @@ void AddStatusPage(const StatusSources& sources, HttpPages& pages) {
   };
 }
 
+// For names of models, errors of stores and ids of requests.
 std::string EscapeHtml(std::string_view text) {
   return absl::StrReplaceAll(
       ToAbsl(text),

@@ -78,6 +78,7 @@ class FreezingFile : public rocksdb::FSWritableFileOwnerWrapper {
   }
 
  private:
+  // A frozen file reports success, or RocksDB would touch it once more.
   template <typename Call>
   IOStatus Try(const Call& call) {
     return owner_.frozen() ? IOStatus::OK() : owner_.Freeze(call());
@@ -116,6 +117,8 @@ IOStatus FreezingFileSystem::error() const {
 IOStatus FreezingFileSystem::Freeze(IOStatus status) {
   if (status.ok()) return status;
   MutexLock lock(mutex_);
+  // The first error is the cause; later ones follow from it. It is set before
+  // the flag, so that nobody sees the flag without it.
   if (!frozen()) error_ = std::move(status);
   frozen_.store(true, std::memory_order_release);
   return IOStatus::OK();
@@ -131,6 +134,7 @@ IOStatus FreezingFileSystem::OpenToWrite(
     if (status.IsNotFound() || status.IsNotSupported()) return status;
     Freeze(std::move(status));
   }
+  // Frozen before, by this open, or by another thread meanwhile.
   if (frozen()) opened = std::make_unique<LostFile>();
   *file = std::make_unique<FreezingFile>(std::move(opened), this);
   return IOStatus::OK();
@@ -179,6 +183,8 @@ IOStatus FreezingFileSystem::NewDirectory(const std::string& name,
   return IOStatus::OK();
 }
 
+// RocksDB deletes a log once its table is written. In a frozen database that
+// table never reached the disk, so the log must stay for the next opening.
 IOStatus FreezingFileSystem::DeleteFile(const std::string& name,
                                         const IOOptions& options,
                                         IODebugContext* debug) {

@@ -60,6 +60,8 @@ RedisConnection::RedisConnection(redisContext* context)
     : context_(context),
       functions_(*context->reader->fn),
       create_array_(functions_.createArray) {
+  // hiredis allocates an array as soon as its length has arrived, however long
+  // that claims to be. CreateArray can refuse.
   functions_.createArray = &CreateArray;
   context->reader->fn = &functions_;
   context->reader->privdata = this;
@@ -135,6 +137,8 @@ absl::StatusOr<std::vector<RedisReply>> RedisConnection::Call(
     replies.push_back(std::move(reply));
   }
   usable_ = true;
+  // An error of one command leaves requests and replies in step, so the
+  // connection can be used again.
   SEMRANK_RETURN_IF_ERROR(status);
   return replies;
 }
@@ -198,6 +202,8 @@ absl::StatusOr<std::vector<RedisReply>> RedisPool::Call(
   if (connection != nullptr) {
     absl::StatusOr<std::vector<RedisReply>> replies =
         connection->Call(commands, deadline, limits);
+    // Servers close idle connections. The commands are sent once more on a new
+    // one; executed twice they have the effect of once.
     const bool was_closed =
         !connection->usable() && absl::IsUnavailable(replies.status());
     if (!was_closed) {
@@ -209,6 +215,7 @@ absl::StatusOr<std::vector<RedisReply>> RedisPool::Call(
   absl::StatusOr<ConnectionPtr> fresh =
       RedisConnection::Connect(url_, address(), deadline);
   if (!fresh.ok()) {
+    // Returns the place that Take has reserved.
     GiveBack(nullptr);
     return fresh.status();
   }

@@ -50,6 +50,7 @@ absl::Status ParseCredentials(std::string_view text, RedisUrl& url) {
 
 // host, host:port, [v6], [v6]:port.
 absl::Status ParseServer(std::string_view text, RedisUrl& url) {
+  // The colons of an IPv6 address stand before the bracket.
   const std::size_t bracket = text.rfind(']');
   const std::size_t colon =
       text.find(':', bracket == std::string_view::npos ? 0 : bracket);

@@ -28,6 +28,7 @@ rocksdb::ColumnFamilyOptions FamilyOptions(const Cache& cache) {
   table.block_cache = cache;
   // Otherwise indexes and filters would grow beside the cache, unbounded.
   table.cache_index_and_filter_blocks = true;
+  // 10 bits a key: about 1 % of the missing vectors cost a read.
   table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
   rocksdb::ColumnFamilyOptions options;
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
@@ -62,6 +63,7 @@ rocksdb::DBOptions DatabaseOptions(rocksdb::Env* env, bool create) {
   options.create_missing_column_families = create;
   options.error_if_exists = create;
   // A log that is damaged before its end would lose documents in silence.
+  // An unfinished record at the end is what a crash leaves, and nothing more.
   options.wal_recovery_mode =
       rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
   options.track_and_verify_wals_in_manifest = true;
@@ -110,6 +112,8 @@ absl::Status CheckRoom(const std::string& folder, std::size_t num_bytes) {
   const std::uint64_t free = disk.f_bavail * disk.f_frsize;
   // Twice: a log and a table.
   const std::uint64_t needed =
+      // A sixteenth of a small disk, so that there the reserve is not all of
+      // it.
       2 * num_bytes + std::min<std::uint64_t>(
                           kReservedBytes, disk.f_blocks * disk.f_frsize / 16);
   if (free >= needed) return absl::OkStatus();

@@ -123,6 +123,7 @@ absl::StatusOr<DocumentStore::Found> RocksDbDocumentStore::FindVectors(
   std::vector<rocksdb::PinnableSlice> values(keys.size());
   std::vector<rocksdb::Status> statuses(keys.size());
   rocksdb::ReadOptions options;
+  // RocksDB's deadlines are times of its own clock, in microseconds since 1970.
   options.deadline =
       std::chrono::microseconds(database->db().GetEnv()->NowMicros()) +
       absl::ToChronoMicroseconds(time_limit);
@@ -152,6 +153,7 @@ absl::Status RocksDbDocumentStore::WriteVectors(
     const std::span row(rows + i * space.dim, std::size_t(space.dim));
     batch.Put(database->vectors(), ToSlice(keys[i]), VectorValue(keys[i], row));
   }
+  // Vectors can be computed again, so nobody waits for the disk.
   return Named(database->Write(batch, /*sync=*/false));
 }
 
@@ -163,6 +165,7 @@ absl::Status RocksDbDocumentStore::PutDocuments(
     const std::string key = DocumentKeyBytes(document.key);
     batch.Put(database->documents(), key, DocumentValue(key, document));
   }
+  // Synced before it is acknowledged: it must survive a crash of the machine.
   return Named(database->Write(batch, /*sync=*/true));
 }
 
@@ -180,6 +183,7 @@ absl::Status RocksDbDocumentStore::LoadDocuments(
     const std::function<absl::Status(const StoredDocument&)>& visit) {
   SEMRANK_ASSIGN_OR_RETURN(const auto database, Database());
   rocksdb::ReadOptions options;
+  // Each document is read once and must not displace what calls need.
   options.fill_cache = false;
   options.readahead_size = std::size_t{2} << 20;
   const std::unique_ptr<rocksdb::Iterator> entry(

@@ -54,6 +54,9 @@ absl::Status CheckFormat(const std::string& path) {
       absl::CHexEscape(line), absl::CHexEscape(kFolderFormatLine)));
 }
 
+// The database is made under another name and renamed once it is complete, so a
+// start that is killed leaves no half store. The next start ignores what is
+// left.
 absl::Status Create(
     const std::string& path, const std::string& database,
     const std::function<absl::Status(const std::string&)>& create) {
@@ -66,6 +69,7 @@ absl::Status Create(
     return ErrnoStatus(errno, "create a folder in", path);
   }
   SEMRANK_RETURN_IF_ERROR(create(folder));
+  // Before the rename: a database never stands there without its format.
   SEMRANK_RETURN_IF_ERROR(
       ReplaceFile(path + "/" + kFormatFile, kFolderFormatLine));
   // Fails when another server was faster; then there is one all the same.
