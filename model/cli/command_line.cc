@@ -54,6 +54,8 @@ struct PreparedArguments {
 
 // "-" is standard input and "-5" a number, but "-gamma=3" lacks a dash.
 bool LooksLikeFlag(std::string_view argument) {
+  // A single dash before a letter is taken for a flag that lacks a dash, so
+  // that the error names the flag and not an unexpected argument.
   return argument.starts_with("--") ||
          (argument.size() > 1 && argument[0] == '-' &&
           absl::ascii_isalpha(argument[1]));
@@ -146,9 +148,11 @@ CommandLine::CommandLine(const ProgramInfo& info)
   impl_->root_app = std::make_unique<CLI::App>();
   CLI::App& app = *impl_->root_app;
   impl_->app = &app;
+  // CLI11 would answer --help itself, by an exception.
   app.set_help_flag();
   // CheckExtras names what CLI11 does not know.
   app.allow_extras();
+  // Flags of the program may stand after the command.
   app.fallthrough();
   app.require_subcommand(0, 1);
   impl_->help = app.add_flag("-h,--help");
@@ -178,13 +182,18 @@ void CommandLine::Add(FlagSpec spec) {
   auto flag = std::make_unique<Flag>();
   const std::string name = "--" + spec.name;
   if (spec.is_boolean) {
+    // CLI11 takes "!--noX" for the negative of --X and stores "false".
     flag->option =
         impl_->app->add_flag(absl::StrFormat("%s,!--no%s", name, spec.name));
   } else {
+    // All values are kept; the last one wins, as it is the one that
+    // GatherValues reads.
     flag->option = impl_->app->add_option(name)->take_all();
   }
   flag->group = impl_->group;
   flag->is_advanced = impl_->level == Level::kAdvanced;
+  // Read back from the field: --help cannot state another default than the one
+  // that is used.
   flag->default_value = spec.get();
   flag->spec = std::move(spec);
   impl_->flags.push_back(std::move(flag));
@@ -223,6 +232,7 @@ std::string_view CommandLine::command() const {
 PreparedArguments CommandLine::Impl::Prepare(
     const std::vector<std::string>& given) const {
   PreparedArguments prepared;
+  // The first word is the command; those after it are its arguments.
   bool awaits_command = !commands.empty();
   for (std::size_t i = 0; i < given.size(); ++i) {
     const std::string& argument = given[i];
@@ -248,6 +258,8 @@ PreparedArguments CommandLine::Impl::Prepare(
     const Flag* flag = is_long ? Find(name) : nullptr;
     const bool takes_value =
         flag == nullptr ? name == kConfigFlag : !flag->spec.is_boolean;
+    // An unknown flag too: CLI11 returns it as remaining, and CheckExtras names
+    // it.
     if (!takes_value) {
       prepared.tokens.push_back(argument);
     } else if (equals != std::string::npos) {
@@ -271,6 +283,7 @@ absl::Status CommandLine::Impl::UnknownFlag(const std::string& written) const {
     return UsageError(absl::StrFormat("%s must stand after the command %s",
                                       typed, selected->info.name));
   }
+  // Candidates for "did you mean".
   std::vector<std::string> known = {std::string(kConfigFlag), "help",
                                     "help-all", "version"};
   for (const Flag* flag : FlagsInUse()) {
@@ -336,6 +349,8 @@ absl::Status CommandLine::Impl::ReadConfigFile(const std::string& path) {
     if (item.name == "++" || item.name == "--") continue;  // section marks
     const std::string name =
         item.name.starts_with("--") ? item.name.substr(2) : item.name;
+    // A line outside any section may be a flag of the given command: one file
+    // then serves a program without sections.
     Flag* flag = owner->FindOwn(name);
     if (flag == nullptr && owner == this && selected != nullptr) {
       flag = selected->FindOwn(name);
@@ -353,6 +368,7 @@ absl::Status CommandLine::Impl::ReadConfigFile(const std::string& path) {
           "%s has several values; one with blanks or commas needs quotes",
           name));
     }
+    // Sections of other commands are checked, but not used.
     const bool in_use = owner == this || owner == selected;
     if (in_use && flag->source <= FlagSource::kFile) {
       flag->Give(FlagSource::kFile, absl::StrJoin(item.inputs, ","),
@@ -367,6 +383,8 @@ absl::Status CommandLine::Impl::ReadConfigFile(const std::string& path) {
 absl::Status CommandLine::Impl::GatherValues() {
   for (Flag* flag : FlagsInUse()) {
     flag->source = FlagSource::kDefault;
+    // From the strongest source to the weakest; files come after this loop, as
+    // a later file wins over an earlier one.
     if (flag->option->count() > 0) {
       flag->Give(FlagSource::kCommandLine, flag->option->results().back(),
                  "--" + flag->spec.name);

@@ -103,6 +103,7 @@ absl::Status ReadRanged(absl::string_view text, const FlagRange<T>& range,
   const std::string limits = Describe(range);
   T read;
   if (!Parse(text, read)) {
+    // "99999999999" is a number; what is wrong with it is its size.
     if (std::is_integral_v<T> && IsWholeNumber(text)) return MustBe(limits);
     return MustBe(IsWhole(range)
                       ? std::string(KindOf<T>())
@@ -123,6 +124,7 @@ absl::Status Read(const std::string& text, const FlagRange<double>& range,
 }
 absl::Status Read(const std::string& text, const FlagRange<int>& range,
                   std::vector<int>& values) {
+  // Assigned at the end only: a list with one bad element changes nothing.
   std::vector<int> read;
   if (!text.empty()) {
     for (const absl::string_view part : absl::StrSplit(text, ',')) {

@@ -41,6 +41,8 @@ std::string WrapText(std::string_view text, int indent) {
 }
 
 std::string FormatHelp(const std::vector<HelpEntry>& entries) {
+  // In order of first appearance: flags of one group may be added in several
+  // places.
   std::vector<std::string> groups;
   for (const HelpEntry& entry : entries) {
     if (std::ranges::find(groups, entry.group) == groups.end()) {

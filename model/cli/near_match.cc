@@ -18,6 +18,7 @@ int EditDistance(std::string_view a, std::string_view b) {
     for (std::size_t j = 1; j <= b.size(); ++j) {
       const int replaced = above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
       row[j] = std::min({replaced, above[j] + 1, row[j - 1] + 1});
+      // A swap of neighbours is one edit (optimal string alignment).
       const bool swapped =
           i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
       if (swapped) row[j] = std::min(row[j], before[j - 2] + 1);
@@ -33,6 +34,7 @@ std::string NearMatch(std::string_view typed,
   if (typed.empty() || typed.size() > kMaxBytes) return "";
   std::string wanted(typed);
   std::replace(wanted.begin(), wanted.end(), '-', '_');
+  // A short name is two edits away from too many others.
   int least = wanted.size() < 5 ? 1 : 2;
   std::string best, begins;
   int num_begins = 0;

@@ -14,6 +14,7 @@ namespace semrank {
 namespace {
 
 constexpr int kBarColumns = 10;
+// A terminal shows motion; a log file gets a line each ten seconds.
 constexpr absl::Duration kTerminalInterval = absl::Milliseconds(100);
 constexpr absl::Duration kPlainInterval = absl::Seconds(10);
 
@@ -73,6 +74,8 @@ std::string_view FitToTerminal(std::string_view line) {
   if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < 2) {
     return line;
   }
+  // Bytes are an upper bound of columns: a character of two columns has at
+  // least three bytes. One column is left free for the cursor.
   std::size_t bytes = std::min<std::size_t>(line.size(), size.ws_col - 1);
   while (bytes > 0 && bytes < line.size() && (line[bytes] & 0xc0) == 0x80) {
     --bytes;
@@ -132,6 +135,8 @@ void ProgressBar::Update(std::int64_t done, std::string_view note) {
   pending_ = true;
   const absl::Duration since_draw =
       absl::FromChrono(std::chrono::steady_clock::now() - last_draw_);
+  // Called for every batch or line, so most calls only note the values; the
+  // last ones are drawn by the destructor.
   if (since_draw >= (terminal_ ? kTerminalInterval : kPlainInterval)) Draw();
 }
 

@@ -39,6 +39,8 @@ bool IsDirectionControl(utf8proc_int32_t code_point) {
 
 bool ControlsTerminal(utf8proc_int32_t code_point) {
   const utf8proc_category_t category = utf8proc_category(code_point);
+  // Control characters, which begin escape sequences, and the separators of
+  // lines and paragraphs.
   return category == UTF8PROC_CATEGORY_CC || category == UTF8PROC_CATEGORY_ZL ||
          category == UTF8PROC_CATEGORY_ZP || IsDirectionControl(code_point);
 }
