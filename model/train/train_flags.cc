@@ -29,15 +29,21 @@ void AddTrainFlags(CommandLine& command_line, TrainFlags& flags) {
 absl::Status ChooseDefaults(CommandLine& command_line, TrainFlags& flags) {
   TrainOptions& options = flags.options;
   const v1::TowerKind given = options.tower.kind;
+  // Defaults depend on flags (tower, preset, model to begin from), so the
+  // command line is read twice: once to learn these, and after the defaults are
+  // chosen once more, so that what was given wins over them.
   const bool is_tower_given = command_line.IsSet("tower");
   const bool has_preset = !flags.preset.empty();
   if (has_preset) {
     SEMRANK_ASSIGN_OR_RETURN(options, PresetOptions(flags.preset));
+    // The default tower has no hidden layers, so --hidden asks for a DSSM.
   } else if (!is_tower_given && command_line.IsSet("hidden")) {
     options = DefaultOptions(v1::TOWER_KIND_DSSM);
   } else {
     options = DefaultOptions(given);
   }
+  // Also over a preset: 300 is the width of a convolution, while DSSM's hidden
+  // layers are two.
   if (is_tower_given && given == v1::TOWER_KIND_CLSM) {
     options.tower.hidden_dims = {kDefaultConvolutionDim};
   }

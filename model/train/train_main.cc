@@ -59,6 +59,8 @@ std::vector<FlagValue> GivenFlags(const CommandLine& command_line) {
 }
 
 absl::Status Run(CommandLine& command_line, TrainFlags& flags) {
+  // Before anything else that can fail: DisconnectProcesses then ends the run
+  // of all processes.
   SEMRANK_ASSIGN_OR_RETURN(Communicator* const communicator,
                            ConnectProcesses());
   SEMRANK_RETURN_IF_ERROR(ChooseDefaults(command_line, flags));
@@ -74,6 +76,8 @@ absl::Status Run(CommandLine& command_line, TrainFlags& flags) {
 
 int main(int argc, char** argv) {
   using namespace semrank;  // NOLINT: one function of a program.
+  // First, so that of several processes one prints, errors of the command line
+  // included.
   SilenceOtherRanks();
   TrainFlags flags;
   CommandLine command_line(kInfo);
@@ -83,6 +87,7 @@ int main(int argc, char** argv) {
   CatchInterrupts({SIGUSR1});
   const absl::Status status = Run(command_line, flags);
   const int exit_code = command_line.ExitCode(status);
+  // Last: the error is printed by then, and a failure ends the other processes.
   DisconnectProcesses(status);
   return exit_code;
 }

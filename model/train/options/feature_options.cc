@@ -54,6 +54,7 @@ namespace {
 
 // "none" is 0, "auto" is nothing.
 absl::StatusOr<std::optional<double>> ParseLexical(const std::string& text) {
+  // No weight: the run fits one (FitLexicalWeightByTraining).
   if (text == "auto") return std::optional<double>();
   if (text == "none") return std::optional<double>(0);
   double weight = 0;

@@ -30,6 +30,7 @@ std::int64_t NumSsiStatistics(const TrainOptions& options, int num_words) {
 std::int64_t NumParameters(const std::vector<int>& widths) {
   std::int64_t count = 0;
   for (std::size_t l = 0; l + 1 < widths.size(); ++l) {
+    // + 1 is the bias.
     count += (std::int64_t{widths[l]} + 1) * widths[l + 1];
   }
   return count;
@@ -45,6 +46,7 @@ absl::StatusOr<std::int64_t> ModelBytes(const TrainOptions& options,
   constexpr std::int64_t kCopies = 2;  // the current and the best weights
   SEMRANK_ASSIGN_OR_RETURN(const std::int64_t learned,
                            NumLearned(options, num_features));
+  // Clipping needs the length of the whole gradient, so all of it is kept.
   const int gradients = options.optimizer.gradient_clip_norm > 0 ? 1 : 0;
   std::int64_t floats =
       learned *

@@ -5,6 +5,9 @@
 namespace semrank {
 namespace {
 
+// DSSM 3.3 and 3.4: letter trigrams, 300-300-128, four random unclicked titles,
+// SGD on mini-batches of 1024, 20 epochs. gamma and the learning rate are not
+// in the paper.
 TrainOptions Dssm2013() {
   TrainOptions options;
   options.tower = {.kind = v1::TOWER_KIND_DSSM,
@@ -33,6 +36,9 @@ TrainOptions Clsm2014() {
   return options;
 }
 
+// SSI 2.3 and 4.1: the 30,000 most frequent words, U and V from N(0, 1), margin
+// 1, one random tuple a step, a fixed learning rate. The rate and the dimension
+// are chosen here.
 TrainOptions Ssi2009() {
   TrainOptions options = DefaultOptions(v1::TOWER_KIND_SSI);
   options.features.max_words = 30000;

@@ -93,6 +93,7 @@ v1::SsiSpec DescribeSsi(const SsiOptions& options, int num_words) {
   spec.set_variant(options.variant);
   spec.set_pair_hash_buckets(options.pair_hash_buckets);
   spec.set_unknown_word_buckets(options.unknown_word_buckets);
+  // Buckets of unknown words come after the listed words and have no rows.
   num_words -= options.unknown_word_buckets;
   if (options.dense_words < num_words) {
     spec.set_num_dense_words(options.dense_words);

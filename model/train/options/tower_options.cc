@@ -22,6 +22,7 @@ absl::Status ResolveClsm(TowerOptions& tower) {
   }
   tower.activation = v1::ACTIVATION_TANH;
   if (tower.clsm_window == 0) tower.clsm_window = kDefaultClsmWindow;
+  // n = 2d + 1 (CLSM eq. 1).
   if (tower.clsm_window % 2 == 0) {
     return FlagError("window", absl::StrFormat("%d", tower.clsm_window),
                      "must be odd: a word and as many on each side");

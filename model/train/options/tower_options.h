@@ -13,6 +13,9 @@ class CommandLine;
 
 struct TowerOptions {
   v1::TowerKind kind = v1::TOWER_KIND_DSSM;
+  // Queries and titles have one tower, as in DSSM. CLSM reports separate ones
+  // as better; on our collections, which have far fewer pairs, they are worse
+  // (RESULTS.md).
   bool shared = true;
   // Widths between the input and the vector; of no effect for LINEAR. The first
   // of CLSM is that of its convolution.

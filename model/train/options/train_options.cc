@@ -140,6 +140,8 @@ void AddTrainOptions(CommandLine& command_line, TrainOptions& options) {
 }
 
 absl::Status ResolveOptions(TrainOptions& options) {
+  // Before the data options are resolved, which replace -1, "as it fits", by a
+  // number.
   HoldOutPairsForTheLoss(options);
   SEMRANK_RETURN_IF_ERROR(Resolve(options.data));
   SEMRANK_RETURN_IF_ERROR(ResolveEarlyStopping(options));
