@@ -87,6 +87,8 @@ absl::Status InMemoryBatches::BeginEpoch(int epoch, std::int64_t first_batch) {
 absl::StatusOr<const MiniBatch*> InMemoryBatches::Next() {
   if (next_batch_ == plan_.num_batches()) return nullptr;
   PrepareNext();
+  // Two batches take turns, so that the next one can be made during a step, in
+  // memory that is reused.
   std::swap(batch_, next_);
   std::swap(bags_, next_bags_);
   is_next_made_ = false;

@@ -67,6 +67,7 @@ StreamingBatches::StreamingBatches(const TrainOptions& options,
       num_pairs_(EpochPairs(*data.stream, options.loss)),
       plan_(num_pairs_, options.batch_size),
       num_threads_(num_threads),
+      // One batch for each worker, one that waits and one in use.
       slots_(num_threads + 2),
       shuffler_(std::move(shuffler)) {}
 
@@ -120,6 +121,8 @@ absl::StatusOr<const MiniBatch*> StreamingBatches::Next() {
   if (next_used_ == plan_.num_batches()) return nullptr;
   const Slot& slot = slots_[next_used_ % slots_.size()];
   while (!slot.ready) changed_.Wait(mutex_);
+  // In order of the batches, whichever worker failed first: all batches before
+  // the error are trained on.
   SEMRANK_RETURN_IF_ERROR(slot.status);
   ++next_used_;
   in_use_ = true;
@@ -187,6 +190,8 @@ void StreamingBatches::MakeBatch(std::int64_t index, Slot& slot) const {
   Random negatives(options_.seed, RandomPurpose::kNegatives, epoch_, index);
   sampler.Sample(pairs, negatives, slot.batch);
 
+  // Numbered anew, since most texts of the stream are not in this batch: its
+  // bags are those of its own texts only.
   TextInterner used;
   QueryTypos typos(options_, epoch_, index);
   for (TextId& id : slot.batch.queries) {

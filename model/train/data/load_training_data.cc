@@ -95,6 +95,8 @@ absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
       ChooseFeatures(options.features, texts,
                      TextsOfVocabulary(queries, titles, shown), train_pairs,
                      NumPaddings(options.tower)));
+  // Only here is the number of features known, and with it the size of the
+  // model.
   SEMRANK_RETURN_IF_ERROR(CheckFitsBesideModel(
       PairBytes(static_cast<std::int64_t>(train_pairs.size()), texts.size(),
                 texts.num_characters()),
@@ -112,6 +114,7 @@ absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
   statistics.features = NumListedFeatures(featurizer);
   TextBags bags(texts, featurizer, TextFormOf(options.tower));
   std::vector<float> lexical_idf;
+  // Also for a weight that is yet to be fitted.
   if (options.features.lexical_weight != 0) {
     lexical_idf = LexicalIdfOf(texts, titles);
   }

@@ -94,6 +94,7 @@ std::vector<ShownTitles::Entry> ShownTitles::ByClicks(
     const auto last = std::find_if(first, shown.end(), [first](const auto& s) {
       return s.query != first->query;
     });
+    // A rate and a number of clicks cannot be compared.
     const bool by_rate = std::all_of(
         first, last, [](const auto& s) { return s.impressions > 0; });
     for (; first != last; ++first) {
@@ -161,6 +162,7 @@ std::span<const TextId> ShownTitles::Below(TextId query, TextId title) const {
       std::span(values_).subspan(offsets_[query], titles.size());
   const std::size_t place =
       std::find(titles.begin(), titles.end(), title) - titles.begin();
+  // A clicked title without a value is in no judgement of its query.
   const float value = place < titles.size() ? values[place] : kValueOfUnjudged;
   return titles.first(std::lower_bound(values.begin(), values.end(), value) -
                       values.begin());

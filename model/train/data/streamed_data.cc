@@ -88,6 +88,7 @@ class StreamCounter {
       vocabulary_.AddText(*text);
       if (HasBigrams(options_.features.kind)) vocabulary_.AddBigrams(*text);
     }
+    // Those of the query and of the title.
     for (int i = 0; i < 2 * NumPaddings(options_.tower); ++i) {
       vocabulary_.AddText(kPaddingWord);
     }
@@ -255,6 +256,9 @@ absl::StatusOr<TrainingData> LoadStreamedData(const TrainOptions& options,
   stream->num_pairs = counter.statistics().train_pairs;
   stream->num_clicks = counter.statistics().clicks;
   stream->held_out_below = counter.held_out_below();
+  // Titles first and in the order of their hashes, so that their numbers, and
+  // with them the negatives that are drawn, do not depend on the order of the
+  // files.
   std::vector<TextId> titles = InternTitles(counter.titles(), stream->texts);
   std::vector<TextPair> valid_pairs = InternHeldOut(counter, stream->texts);
   if (!options.data.valid_pair_files.empty()) {

@@ -65,6 +65,8 @@ std::int64_t Repetitions(std::int64_t clicks, const LossOptions& loss) {
 }
 
 TextPair InternPair(const ClickPair& pair, TextInterner& texts) {
+  // In two statements: the order in which arguments are evaluated is not fixed,
+  // and texts are numbered in order of appearance.
   const TextId query = texts.Intern(pair.query);
   return {query, texts.Intern(pair.title), CappedClicks(pair.clicks)};
 }
@@ -124,6 +126,7 @@ absl::StatusOr<std::vector<TextPair>> ReadValidPairs(
   return pairs;
 }
 
+// A counting sort by query, in the memory of the result.
 ClickedTitles::ClickedTitles(std::span<const TextPair> pairs)
     : titles_(pairs.size()) {
   TextId last_query = 0;

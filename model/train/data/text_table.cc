@@ -27,6 +27,7 @@ TextId TextInterner::Intern(std::string_view text) {
   num_characters_ += static_cast<std::int64_t>(text.size());
   const TextId id = static_cast<TextId>(texts_.size());
   texts_.emplace_back(text);
+  // The key points into the deque, whose elements never move.
   ids_.emplace(texts_.back(), id);
   return id;
 }
@@ -145,6 +146,7 @@ absl::Status TextBags::Layout(std::span<const std::uint32_t> ids,
 void TextBags::Fill(std::span<const std::uint32_t> ids, int first, int last,
                     BagBatch& batch) const {
   for (int i = first; i < last; ++i) {
+    // Numbers below base_bags_ are the base's, those above begin at 0 here.
     const TextBags& owner = ids[i] < base_bags_ ? *base_ : *this;
     const std::uint64_t begin = owner.offsets_[ids[i] - owner.base_bags_];
     const std::uint32_t place = batch.offsets[i];

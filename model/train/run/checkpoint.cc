@@ -31,6 +31,8 @@ constexpr std::string_view kBest = "best.";
 // Over names, values and texts; `tensors` in the order of their names.
 absl::StatusOr<std::string> Checksum(const std::vector<TensorView>& tensors,
                                      const SafetensorsMetadata& metadata) {
+  // One hash for each tensor and one over all: nothing as large as the file is
+  // joined in memory.
   std::string all = metadata.at(kProgress) + metadata.at(kIdentity);
   for (const TensorView& tensor : tensors) {
     SEMRANK_ASSIGN_OR_RETURN(

@@ -31,6 +31,7 @@ absl::StatusOr<bool> EpochLoop::Run() {
       break;
     }
     absl::StatusOr<EpochRecord> record = RunEpoch();
+    // Ctrl-C, seen by all processes in the same step, or during validation.
     if (absl::IsCancelled(record.status())) {
       SEMRANK_RETURN_IF_ERROR(HandleInterrupt());
       return false;

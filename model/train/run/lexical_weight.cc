@@ -125,6 +125,9 @@ absl::StatusOr<double> Fit(const TrainOptions& options,
     num_pairs += pairs.num_pairs();
     ++num_samples;
   }
+  // On queries whose titles the pass knows the towers are at their best, and w
+  // comes out near 0; on new titles it is high. Which of them a server will see
+  // is not known (TRAINING.md).
   const double weight = num_samples == 0 ? 0 : sum / num_samples;
   absl::FPrintF(stderr, "lexical weight %.3f, fitted on %d held-out pairs\n",
                 weight, num_pairs);

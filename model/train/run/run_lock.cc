@@ -111,6 +111,8 @@ absl::StatusOr<std::unique_ptr<RunLock>> RunLock::Acquire(
         FileDescriptor file,
         FileDescriptor::Open(model_dir + "/" + kLockFile, O_RDWR | O_CREAT));
     const int error = Lock(file);
+    // The system releases the lock when the process ends, however it ends; so a
+    // file that is left behind by a killed run does no harm.
     if (error == EWOULDBLOCK) {
       return absl::FailedPreconditionError(absl::StrFormat(
           "another training run%s writes to %s. Wait for its end, or give "

@@ -54,6 +54,8 @@ double MarginLoss::Compute(const MiniBatch& batch, Range pairs,
                            const ScoreTitles& score_titles, ThreadPool& pool) {
   const int num_pairs = batch.num_pairs();
   const int num_blocks = (num_pairs + kBlockPairs - 1) / kBlockPairs;
+  // Of the whole batch, also where this process has only some of its pairs: the
+  // losses of all processes then add up to the mean.
   const double total_weight = batch.total_weight();
   scratch_.resize(static_cast<std::size_t>(pool.num_threads()));
   blocks_.resize(static_cast<std::size_t>(num_blocks));

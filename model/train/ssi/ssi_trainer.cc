@@ -252,6 +252,7 @@ absl::StatusOr<double> SsiTrainer::Step(const MiniBatch& batch,
   // The same texts everywhere, so all processes fail alike.
   SEMRANK_RETURN_IF_ERROR(ReadTexts(batch));
   Embed(/*learn=*/true);
+  // Its own pairs only; the sum over the processes is that of the whole batch.
   double loss = Score(batch, pairs);
   TaskList tasks;
   if (step.concurrent_work)

@@ -104,6 +104,7 @@ absl::StatusOr<std::shared_ptr<const TwoTowerModel>> ViewAsModel(
   for (TensorView& tensor : AllTensors(std::move(weights), config, data)) {
     tensors.emplace(tensor.name, std::move(tensor));
   }
+  // Without storage: the model reads the trainer's weights where they are.
   return MakeModel(ModelVersion(), config, data.featurizer, tensors,
                    /*storage=*/nullptr);
 }

@@ -199,6 +199,7 @@ absl::Status Validator::MeasureLoss(ModelTrainer& trainer,
   for (std::size_t b = 0; b < batches_.size(); ++b) {
     if (Interrupted()) return absl::CancelledError("interrupted");
     SEMRANK_ASSIGN_OR_RETURN(const double loss, trainer.Loss(batches_[b]));
+    // Negated: as a score, higher is better.
     means.Add(batch_folds_[b], -loss, batches_[b].total_weight());
   }
   result.loss = -means.All();
