@@ -47,6 +47,7 @@ void RemarkOnCollection(const Collection& collection,
     Remark(absl::StrFormat(
         "queries excluded, as no document has grade 1 or more: %d", left_out));
   }
+  // Qrels without grade 0 (clicks, for example) leave nothing to rank below.
   const bool only_relevant = std::all_of(
       collection.queries.begin(), collection.queries.end(),
       [](const JudgedQuery& query) {
@@ -87,11 +88,13 @@ class RankerEvaluator {
 
   // Appends to evaluations and tuned.
   absl::Status Evaluate(const std::string& name, Results& results) {
+    // A flag of --tune may belong to one of several rankers.
     std::vector<std::string> flags;
     for (const std::string& flag : options_.tune) {
       if (IsTunable(name, flag)) flags.push_back(flag);
     }
     results.tuned.emplace_back();
+    // Before tuning, which changes smoothing and not what was learned.
     SEMRANK_RETURN_IF_ERROR(LearnIfNeeded(name));
     if (flags.empty()) {
       SEMRANK_ASSIGN_OR_RETURN(Evaluation evaluation,
@@ -270,6 +273,8 @@ absl::Status RunEvaluateCommand(const EvaluateCommandOptions& options,
     if (const auto& tuned = results.tuned.back()) out << FormatTuned(*tuned);
     out << std::flush;
   }
+  // Before the rest of the output: a reader that closes the pipe must not cost
+  // the files.
   SEMRANK_RETURN_IF_ERROR(WriteFiles(results));
   if (json) {
     PrintJson(results, out);

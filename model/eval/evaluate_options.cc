@@ -54,6 +54,7 @@ absl::Status ResolveRankers(EvaluateCommandOptions& options) {
     return FlagError("hybrid", hybrid, "--ranker is the same");
   }
   for (std::string& ranker : rankers) {
+    // --ranker=bm25,model --hybrid=bm25: BM25 stays alone, for comparison.
     if (!hybrid.empty() && ranker != hybrid) ranker += "+" + hybrid;
     SEMRANK_RETURN_IF_ERROR(CheckRanker("ranker", given, ranker, options));
   }
@@ -241,6 +242,8 @@ absl::Status Resolve(EvaluateCommandOptions& options) {
       CheckTakesOneRanker("run_out", options.run_out, options));
   SEMRANK_RETURN_IF_ERROR(
       CheckTakesOneRanker("per_query", options.per_query, options));
+  // Ranked documents are kept only where something shows them: the run file, or
+  // the queries that moved most.
   if (!options.run_out.empty()) options.evaluate.run_depth = options.run_depth;
   if (!options.baseline.empty() &&
       options.evaluate.run_depth < kTopDocumentsShown) {

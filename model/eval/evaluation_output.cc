@@ -112,6 +112,8 @@ std::string FormatPerQuery(const Evaluation& evaluation,
   const auto add = [&](std::size_t q, std::string_view metric, double value,
                        std::optional<double> other) {
     const std::string& id = collection.queries[evaluation.queries[q].query].id;
+    // 17 digits distinguish any two doubles, so tests over these files see the
+    // same differences as this program.
     absl::StrAppendFormat(&content, "%s\t%s\t%.17g", id, metric, value);
     if (other) absl::StrAppendFormat(&content, "\t%.17g", *other);
     content += '\n';

@@ -55,6 +55,7 @@ absl::StatusOr<std::vector<std::string>> ReadWords(const std::string& path,
   if (builder.num_distinct_words() == 0) {
     return absl::FailedPreconditionError(absl::StrFormat("%s: no words", path));
   }
+  // Most frequent first, each once. DSSM's table 1 counts distinct words too.
   return builder.Words(0, 1);
 }
 

@@ -140,6 +140,7 @@ std::vector<std::string> ExpectedFiles(const v1::ModelConfig& config) {
 }
 
 std::vector<std::string> TensorPrefixes(const v1::ModelConfig& config) {
+  // One tower has the name of the query's.
   if (config.shared_towers()) return {"query"};
   return {"query", "document"};
 }
@@ -149,6 +150,8 @@ std::vector<std::int64_t> LayerWidths(const v1::ModelConfig& config) {
   const std::int64_t num_features = std::int64_t{features.num_ngrams()} +
                                     std::int64_t{features.num_words()} +
                                     std::int64_t{features.num_bigrams()};
+  // Each position of a CLSM window has rows of its own: W_c is n x num_features
+  // rows (CLSM eq. 1, 2).
   const std::int64_t num_places =
       config.tower() == v1::TOWER_KIND_CLSM ? config.clsm_window() : 1;
   std::vector<std::int64_t> widths = {num_features * num_places};

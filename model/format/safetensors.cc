@@ -238,6 +238,7 @@ absl::StatusOr<std::string> FormatHeader(std::span<const TensorView> tensors,
   // that is not valid UTF-8.
   std::string text = header.dump(/*indent=*/-1, ' ', /*ensure_ascii=*/true,
                                  nlohmann::json::error_handler_t::replace);
+  // Blanks after the object are valid JSON and ignored.
   text.resize((kLengthBytes + text.size() + kDataAlignment - 1) /
                       kDataAlignment * kDataAlignment -
                   kLengthBytes,

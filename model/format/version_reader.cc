@@ -91,6 +91,7 @@ absl::StatusOr<VersionFiles> VersionFiles::Open(const std::string& folder) {
 
 absl::Status VersionFiles::CheckNames(
     const std::vector<std::string>& expected) const {
+  // Equal numbers and every expected name: the sets are the same.
   bool equal = manifest_.files.size() == expected.size();
   for (const std::string& name : expected) {
     equal = equal && manifest_.files.contains(name);

@@ -92,6 +92,8 @@ void QueryMeasurer::MeasureJudged(std::span<const float> scores,
 void QueryMeasurer::Measure(std::span<const float> scores,
                             QueryEvaluation& evaluation) {
   std::vector<RankedGrade> ranked = RankRelevant(scores, relevant_);
+  // Judged documents that the collection does not have: they belong to the
+  // ideal ranking, and no ranking finds them.
   std::vector<int> missing = QueryOf(evaluation).missing_grades;
   for (const GradedPosition& document : relevant_) {
     if (IsRanked(scores[document.position])) continue;
@@ -255,6 +257,7 @@ Evaluation EvaluateRun(const TrecRun& run, const Collection& collection,
   QueryMeasurer measurer(collection, options);
   std::vector<float> scores, judged;
   for (QueryEvaluation& query : evaluation.queries) {
+    // A run lists the best documents only; the others are not found.
     scores.assign(collection.documents.size(), kNotRanked);
     for (const ScoredDocument& document : run[query.query]) {
       scores[document.document] = document.score;

@@ -132,6 +132,8 @@ void DependenceRanker::ScoreQuery(std::string_view query, float* scores) const {
     lists.AddScores(features, std::span(once).first(features.size()),
                     static_cast<float>(weight), scores);
   };
+  // Each sum is a Dirichlet-smoothed query likelihood over its own features,
+  // with the same mu and the lengths in words.
   add(word_lists_, words, 1 - options_.ordered - options_.unordered);
   add(ordered_lists_, ordered, options_.ordered);
   add(unordered_lists_, unordered, options_.unordered);

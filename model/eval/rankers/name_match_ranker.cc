@@ -57,6 +57,7 @@ void NameMatchRanker::Lift(std::string_view query,
             [key](const LiftedDocument& a, const LiftedDocument& b) {
               return key(a) < key(b);
             });
+  // Above 1, which no cosine exceeds, and above any score of the ranker.
   float score =
       1 + std::max(0.0f, *std::max_element(scores.begin(), scores.end()));
   for (std::size_t i = 0; i < lifted.size(); ++i) {

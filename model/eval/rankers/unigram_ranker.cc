@@ -35,6 +35,7 @@ void UnigramRanker::ScoreAll(std::span<const std::string_view> queries,
   BagBatch bag;
   for (const std::string_view query : queries) {
     bag.Clear();
+    // Query words of no document are not features, and so are left out.
     words_.AppendBag(query, bag);
     lists_.AddScores(bag.indices, bag.counts, /*weight=*/1, scores);
     scores += num_documents_;

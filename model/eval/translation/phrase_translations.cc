@@ -94,6 +94,8 @@ Alignment AlignWords(const TranslatedText& text,
     if (t < text.target.size()) to_targets.emplace_back(t, s);
   }
   std::sort(to_targets.begin(), to_targets.end());
+  // The intersection is precise and has few links; the union has many, and
+  // wrong ones. Growing from the first within the second is between both.
   Alignment links, all;
   std::set_intersection(to_sources.begin(), to_sources.end(),
                         to_targets.begin(), to_targets.end(),

@@ -25,6 +25,8 @@ void ForEachTwoWords(const TranslatedText& text, std::uint32_t empty_word,
 WordTranslations::WordTranslations(std::span<const TranslatedText> texts,
                                    std::uint32_t num_words)
     : num_words_(num_words), offsets_(std::size_t{num_words} + 2) {
+  // Only words that share a pair can ever have a probability above 0: t starts
+  // uniform over these, and EM never revives a zero.
   std::vector<std::uint64_t> met;
   const auto make_distinct = [&] {
     std::sort(met.begin(), met.end());
