@@ -17,12 +17,17 @@
 namespace semrank {
 namespace {
 
+// A block is what one call of Put sends: large enough for many messages in
+// flight, small enough to be held in memory twice.
 constexpr std::size_t kMaxBlockDocuments = 20'000;
 constexpr std::size_t kMaxBlockBytes = std::size_t{16} << 20;
 
 constexpr std::string_view kColumns[] = {"id", "document_id", "title", "tags",
                                          "payload"};
 
+// A quote inside a quoted field is written twice, so a record is complete when
+// its quotes are even. ParseCsvRecord finds out whether they are in the right
+// places.
 bool HasEvenQuotes(std::string_view text) {
   return std::ranges::count(text, '"') % 2 == 0;
 }
@@ -55,6 +60,7 @@ DocumentFormat DocumentFormatOf(std::string_view path) {
              : DocumentFormat::kTsv;
 }
 
+// RFC 4180, one record without its line break.
 absl::StatusOr<std::vector<std::string>> ParseCsvRecord(std::string_view text) {
   std::vector<std::string> fields(1);
   bool quoted = false;      // inside quotes
@@ -138,6 +144,7 @@ absl::StatusOr<bool> DocumentReader::NextRecord(std::string& record) {
   return true;
 }
 
+// A record of several lines has the number of its last one, in every shard.
 bool DocumentReader::IsOurs() const {
   const std::int64_t number = lines_->line_number();
   return number > options_.num_lines_before && options_.shard.Contains(number);
@@ -158,6 +165,8 @@ absl::StatusOr<DocumentBlock> DocumentReader::NextBlock() {
                                     ? Parse(record, document)
                                     : absl::InvalidArgumentError(problem);
     const std::int64_t number = lines_->line_number();
+    // The file is not what the flags say it is: the error of a user, not a bad
+    // line.
     if (absl::IsFailedPrecondition(status)) {
       return UsageError(absl::StrFormat("%s:%d: %s", lines_->path(), number,
                                         ToStd(status.message())));
@@ -197,6 +206,7 @@ absl::Status DocumentReader::ParseTsv(std::string_view line,
   }
   SEMRANK_RETURN_IF_ERROR(SetId(line.substr(0, tab), document));
   const std::string_view text = line.substr(tab + 1);
+  // The last tab: a title may contain tabs.
   const std::size_t last = options_.with_tags ? text.rfind('\t') : text.npos;
   document.set_title(std::string(text.substr(0, last)));
   if (last != text.npos) AddTags(text.substr(last + 1), document);

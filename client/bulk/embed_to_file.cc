@@ -22,6 +22,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// The file is written block by block. After each block the rows are synced and
+// a state file says how many there are and which input lines they cover. A run
+// that finds a state file truncates the rows to what it says and continues
+// after those lines, with the same version of the model.
+
 // Counts of the finished part, saved with every checkpoint.
 struct Progress {
   std::int64_t num_lines = 0;  // read from the input, of all shards
@@ -123,6 +128,8 @@ class FileEmbedder {
                     std::max<std::int64_t>(0, num_lines - num_lines_before_),
                     "texts");
     while (true) {
+      // A checkpoint for each block: what is lost by a kill is one block of
+      // vectors.
       SEMRANK_ASSIGN_OR_RETURN(const TextBlock block, Read());
       if (block.empty()) return absl::OkStatus();
       SEMRANK_RETURN_IF_ERROR(Embed(block, bar));
@@ -135,6 +142,7 @@ class FileEmbedder {
  private:
   // Positioned after the finished lines.
   absl::StatusOr<std::unique_ptr<TextReader>> OpenTexts() {
+    // The limit counts over all runs of one file.
     const std::int64_t remaining_bad_lines =
         options_.max_bad_lines - progress_.num_bad_lines;
     num_bad_lines_before_ = progress_.num_bad_lines;
@@ -215,6 +223,7 @@ class FileEmbedder {
 absl::Status EmbedToFile(VectorSource& source,
                          const EmbedToFileOptions& options) {
   std::optional<ResumableState> state;
+  // Standard input cannot be read again from a line on, so it starts over.
   if (IsRereadable(options.texts)) {
     SEMRANK_ASSIGN_OR_RETURN(state, ReadResumableState(options.output));
   }
@@ -239,6 +248,7 @@ absl::Status EmbedToFile(VectorSource& source,
   FileEmbedder embedder(source, options, model, progress, *file);
   SEMRANK_RETURN_IF_ERROR(embedder.EmbedAll());
   progress = embedder.progress();
+  // The header was written for 0 rows; only now is their number known.
   SEMRANK_RETURN_IF_ERROR(
       file->Finish(EmbeddingFileHeader(facts, progress.num_rows)));
   if (progress.num_refused == 0) return absl::OkStatus();

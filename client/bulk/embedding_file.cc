@@ -24,6 +24,7 @@ constexpr std::size_t kAlignment = 64;
 // Enough for the digits of three 64-bit numbers.
 constexpr std::size_t kRoomForNumbers = 64;
 
+// By shifts, so that the file is the same on a big-endian machine.
 std::string LittleEndian(std::uint64_t value, int num_bytes) {
   std::string bytes;
   for (int i = 0; i < num_bytes; ++i) {
@@ -52,6 +53,7 @@ std::string NpyHeader(const EmbeddingFileFacts& facts, std::int64_t num_rows) {
   constexpr std::size_t kLengthBytes = 2;
   std::string text = NpyShape(facts, num_rows);
   Pad(magic.size() + kLengthBytes, NpyShape(facts, 0).size(), text);
+  // The format wants a line break as the last byte of the header.
   text.back() = '\n';
   return magic + LittleEndian(text.size(), kLengthBytes) + text;
 }
@@ -116,6 +118,7 @@ std::string FormatRows(std::size_t num_rows, ThreadPool* pool,
     const std::size_t end = std::min(begin + kRowsPerTask, num_rows);
     for (std::size_t i = begin; i < end; ++i) append(i, slices[slice]);
   };
+  // Each task fills a string of its own, so the rows keep their order.
   const int num_slices = static_cast<int>(slices.size());
   if (pool != nullptr) {
     pool->ParallelFor(num_slices, format);
@@ -171,6 +174,8 @@ bool IsUuid(std::string_view id) {
 }
 
 // UUID version 8 is for custom hashes.
+// The same id gives the same UUID in every run, so importing twice replaces
+// points.
 std::string UuidOf(std::string_view id) {
   const Fingerprint bits = BytesFingerprint(id);
   return absl::StrFormat("%08x-%04x-8%03x-%04x-%012x", bits.hi >> 32,

@@ -112,6 +112,8 @@ absl::Status PutBlock(CatalogClient& client, const DocumentBlock& block,
           const std::size_t i = response.first_document() + problem.index();
           problems.Add(NameOf(block.documents[i], block.lines[i]), problem);
         }
+        // Responses come in the order of the documents, so counts tell how far
+        // the block is put, and hence the last line.
         counts.num_created += response.num_created();
         counts.num_replaced += response.num_replaced();
         counts.num_refused += response.problems_size();
@@ -131,6 +133,7 @@ absl::Status PutFile(CatalogClient& client, const PutFileOptions& options,
   SEMRANK_RETURN_IF_ERROR(saved.Read(counts));
   DocumentReaderOptions from = options.reader;
   from.num_lines_before = counts.last_line;
+  // The limit counts over all runs with one state file.
   from.max_bad_lines =
       std::max<std::int64_t>(0, from.max_bad_lines - counts.num_bad_lines);
   const std::int64_t num_bad_lines_before = counts.num_bad_lines;
@@ -150,6 +153,7 @@ absl::Status PutFile(CatalogClient& client, const PutFileOptions& options,
     SEMRANK_RETURN_IF_ERROR(block.status());
     if (block->empty()) return saved.Remove();
     const absl::Status status = PutBlock(client, *block, bar, problems, counts);
+    // Also after a failure: what was acknowledged need not be sent again.
     SEMRANK_RETURN_IF_ERROR(saved.Save(counts));
     if (!status.ok()) return WithHint(status);
   }

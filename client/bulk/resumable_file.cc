@@ -110,6 +110,8 @@ absl::StatusOr<FileDescriptor> OpenPartial(const std::string& path,
                         *size_now, size),
         StateName(path));
   }
+  // Rows after the last checkpoint may be incomplete, and will be written
+  // again.
   if (ftruncate(file.get(), size) != 0) {
     return ErrnoStatus(errno, "truncate", name);
   }
@@ -208,6 +210,7 @@ absl::StatusOr<std::unique_ptr<ResumableFile>> ResumableFile::Open(
   return file;
 }
 
+// Bytes count as soon as they are written; Checkpoint makes the counts durable.
 absl::Status ResumableFile::Append(std::string_view rows,
                                    std::string_view ids) {
   SEMRANK_RETURN_IF_ERROR(rows_.Write(rows));

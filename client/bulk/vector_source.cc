@@ -72,6 +72,8 @@ class ModelDirectorySource final : public VectorSource {
   std::vector<EmbedScratch> scratches_;  // one per thread
 };
 
+// Version 0 is the highest in the directory, which may have changed, so it is
+// looked up each time.
 absl::Status ModelDirectorySource::Load(const v1::ModelRef& wanted) {
   if (model_ == nullptr || wanted.version() != model_->version().version) {
     SEMRANK_ASSIGN_OR_RETURN(model_, LoadModel(path_, wanted.version()));
@@ -123,6 +125,8 @@ absl::Status ModelDirectorySource::EmbedTextsStream(
     model_->EmbedTexts(side, texts, scratches_[worker],
                        vectors.data() + first * dim);
   });
+  // One response for all texts, in the form of a server's, so that callers need
+  // not know where the vectors come from.
   v1::EmbedTextsStreamResponse chunk;
   chunk.set_num_texts(num_texts);
   chunk.set_embedding_dim(static_cast<std::uint32_t>(dim));

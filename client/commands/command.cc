@@ -141,6 +141,8 @@ v1::ModelRef ModelOptions::ToRef() const {
   return model;
 }
 
+// Flags that several commands have are added here, so that they read the same
+// everywhere.
 void AddModelFlags(CommandLine& command, ModelOptions& options) {
   command.Group("Model");
   command.Add("model", &options.name,
@@ -196,6 +198,7 @@ void AddTitlesFlag(CommandLine& command, TextOptions& options) {
 absl::StatusOr<TextList> ReadTextsOrArguments(std::string_view flag,
                                               const TextOptions& options,
                                               bool skip_empty_lines) {
+  // Both or neither.
   if (options.path.empty() == options.arguments.empty()) {
     return UsageError(absl::StrFormat(
         "%s: give %s as arguments or in a file, --%s=FILE (- is standard "

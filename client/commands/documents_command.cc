@@ -125,6 +125,7 @@ absl::Status RunGet(const KeyOptions& options, const CommonOptions& common) {
                            CatalogClient::Create(common.client));
   const auto response = client->Get(request);
   if (!response.ok()) return WithHint(response.status());
+  // First what was found, then what was not.
   SEMRANK_RETURN_IF_ERROR(PrintDocuments(common.ResultFormat(), *response));
   ProblemReport problems("not printed");
   for (const v1::Problem& problem : response->problems()) {

@@ -60,6 +60,7 @@ constexpr Named<JsonlStyle> kJsonlStyles[] = {
     {"vespa", JsonlStyle::kVespa},
     {"qdrant", JsonlStyle::kQdrant}};
 
+// The limits that a client may assume without asking the server.
 constexpr std::size_t kMaxTextsPerCall = 1'000;
 
 struct EmbedOptions {
@@ -204,6 +205,7 @@ absl::Status RunEmbed(const EmbedOptions& options,
         "--format and --shard need --output=FILE, with a dot or slash in its "
         "name");
   }
+  // Flags are checked before anything is opened.
   std::optional<EmbedToFileOptions> to_file;
   if (!file.empty()) {
     SEMRANK_ASSIGN_OR_RETURN(to_file, FileOptions(options, file));

@@ -69,6 +69,7 @@ float LargestContribution(const v1::ExplainResponse& response) {
 }
 
 std::string ContributionBar(float contribution, float largest) {
+  // Written so that NaN has no bar either.
   if (!(largest > 0)) return "";
   const float share = std::min(std::abs(contribution) / largest, 1.0f);
   const auto length =
@@ -323,6 +324,7 @@ absl::Status PrintComparison(SemrankClient& client,
                              v1::ExplainRequest request,
                              const v1::ExplainResponse& first) {
   request.set_title(options.versus);
+  // The same version for both, or the difference would compare two models.
   *request.mutable_model() = first.model();
   const auto second = client.Explain(request);
   if (!second.ok()) return WithHint(second.status());

@@ -104,6 +104,7 @@ absl::Status RunPut(const PutOptions& options, const CommonOptions& common) {
   SEMRANK_ASSIGN_OR_RETURN(const auto client,
                            CatalogClient::Create(common.client));
   PutCounts counts;
+  // The counts are printed in any case: they say what is in the catalog.
   const absl::Status status = PutFile(*client, file, counts);
   SEMRANK_RETURN_IF_ERROR(PrintCounts(common.ResultFormat(), counts));
   if (!status.ok() && counts.last_line > 0 && options.state.empty()) {

@@ -95,6 +95,7 @@ absl::StatusOr<std::string> RunLines(
     const std::string& model) {
   std::vector<float> scores(hits.size());
   float next = -std::numeric_limits<float>::infinity();
+  // From the last hit up, so each named one can be put above all below it.
   for (int i = hits.size() - 1; i >= 0; --i) {
     const bool named = hits[i].name_match() != v1::NAME_MATCH_UNSPECIFIED;
     scores[i] = named && hits[i].score() <= next
@@ -139,6 +140,7 @@ absl::Status SearchToRun(const SearchOptions& options,
   SEMRANK_ASSIGN_OR_RETURN(const TextList queries, ReadQueries(options));
   SEMRANK_ASSIGN_OR_RETURN(const auto client,
                            CatalogClient::Create(common.client));
+  // The file appears when it is complete; an interrupted run leaves none.
   SEMRANK_ASSIGN_OR_RETURN(FileReplacement run,
                            FileReplacement::Create(options.run_out));
   const auto num_queries = static_cast<std::int64_t>(queries.texts.size());

@@ -13,6 +13,7 @@
 namespace semrank {
 namespace {
 
+// A block is held in memory as a whole, as text and as vectors.
 constexpr std::size_t kMaxBlockTexts = 20'000;
 constexpr std::size_t kMaxBlockBytes = std::size_t{16} << 20;
 
@@ -24,6 +25,7 @@ std::optional<std::int64_t> ParseNumber(std::string_view text) {
   return number;
 }
 
+// Ids are parallel to texts, or there are none at all.
 void Append(const TextLine& line, TextList& list) {
   if (line.id.has_value()) {
     list.ids.resize(list.texts.size());  // earlier texts had none
@@ -130,6 +132,7 @@ bool IsRereadable(const std::string& path) {
   return path != "-" && std::filesystem::is_regular_file(path, error);
 }
 
+// Reads the file once more, only for the total of the progress bar.
 absl::StatusOr<std::int64_t> CountLines(const std::string& path,
                                         const Shard& shard) {
   if (!IsRereadable(path)) return 0;

@@ -11,6 +11,12 @@
 namespace semrank {
 namespace {
 
+// Put writes chunks of documents in one thread and reads their responses in
+// another. The server answers chunks in order, so the numbers of documents in
+// the chunks without a response are all that is needed to tell how far it came.
+// After a broken stream the next one begins with the first document without a
+// response: putting a document twice does no harm.
+
 using PutStream = grpc::ClientReaderWriter<v1::PutDocumentsStreamRequest,
                                            v1::PutDocumentsStreamResponse>;
 
@@ -77,6 +83,7 @@ Request KeysChunk(const Request& request, int begin,
   const int num_ids = request.ids_size();
   const int num_keys = num_ids + request.document_ids_size();
   std::int64_t num_bytes = 0;
+  // Keys are numbered through: first the ids, then the names.
   for (int i = begin; i < num_keys && i - begin < limits.max_texts; ++i) {
     if (i < num_ids) {
       chunk.add_ids(request.ids(i));
@@ -153,6 +160,7 @@ absl::StatusOr<Response> CatalogClient::SendKeys(
     grpc::Status (v1::CatalogService::Stub::*method)(grpc::ClientContext*,
                                                      const Request&, Response*),
     const Request& request) {
+  // One deadline for all chunks.
   const absl::Time deadline = connection_.DeadlineFor();
   SEMRANK_ASSIGN_OR_RETURN(MessageLimits limits, limits_.Get(deadline));
   Response whole;
@@ -165,8 +173,10 @@ absl::StatusOr<Response> CatalogClient::SendKeys(
       if (!limits_.Renew(response.status(), deadline, limits)) {
         return response.status();
       }
+      // The same keys once more, within the new limits.
       continue;
     }
+    // The server numbers the keys of a chunk from 0.
     for (v1::Problem& problem : *response->mutable_problems()) {
       problem.set_index(problem.index() + begin);
     }
@@ -196,18 +206,22 @@ absl::StatusOr<v1::DeleteDocumentsResponse> CatalogClient::Delete(
 absl::Status CatalogClient::Put(std::int64_t num_documents,
                                 const MakeDocument& make,
                                 const TakeResponse& take) {
+  // More documents have more time: one deadline of the options for each
+  // thousand.
   const absl::Time deadline = connection_.DeadlineFor(
       1 + static_cast<int>(num_documents / kMaxStreamedTexts));
   SEMRANK_ASSIGN_OR_RETURN(MessageLimits limits, limits_.Fetch(deadline));
   Retry retry(connection_.options().retry, deadline);
   std::int64_t num_put = 0;
   while (true) {
+    // Of this stream; a broken one takes its pending chunks with it.
     PendingChunks pending;
     const auto write = [&, next = num_put](PutStream& stream) mutable {
       while (next < num_documents) {
         const auto chunk =
             MakeChunk(next, num_documents, make, StreamLimits(limits));
         next += chunk.documents_size();
+        // Before the write, since the response may come before Write returns.
         pending.Push(chunk.documents_size());
         if (!stream.Write(chunk)) return;  // Finish has the reason
       }
@@ -221,6 +235,8 @@ absl::Status CatalogClient::Put(std::int64_t num_documents,
         // The server counts from 0 in each stream.
         response.set_first_document(num_put);
         num_put += num_in_chunk;
+        // Progress: attempts are counted anew, or a long put would run out of
+        // them.
         retry.Restart();
         SEMRANK_RETURN_IF_ERROR(take(response));
       }

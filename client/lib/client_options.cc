@@ -40,6 +40,7 @@ constexpr std::string_view kUnixScheme = "unix:";
 constexpr std::string_view kDnsScheme = "dns:///";
 
 absl::Status CheckHostPort(std::string_view address) {
+  // The last one; an IPv6 address has others.
   const std::size_t colon = address.rfind(':');
   std::uint32_t port = 0;
   if (colon == std::string_view::npos ||
@@ -122,6 +123,7 @@ absl::Status CheckServerAddress(std::string_view address) {
   return CheckHostPort(address);
 }
 
+// By its text, without looking up names.
 bool IsLoopback(std::string_view address) {
   if (address.starts_with(kDnsScheme)) address.remove_prefix(kDnsScheme.size());
   return address.starts_with("127.") || address.starts_with("[::1]:") ||

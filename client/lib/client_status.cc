@@ -9,6 +9,7 @@
 namespace semrank {
 namespace {
 
+// absl::Status maps a type URL to one payload; the server sends each type once.
 void AddDetails(const google::rpc::Status& from, absl::Status& to) {
   for (const google::protobuf::Any& detail : from.details()) {
     to.SetPayload(detail.type_url(), absl::Cord(detail.value()));
@@ -66,6 +67,7 @@ bool HasReason(const absl::Status& status, std::string_view reason) {
   return info.has_value() && info->reason() == reason;
 }
 
+// The message of a status cannot be changed, so it is copied with its payloads.
 absl::Status WithNote(const absl::Status& status, std::string_view note) {
   absl::Status noted(status.code(),
                      absl::StrFormat("%s (%s)", status.message(), note));

@@ -105,8 +105,10 @@ absl::Status Connection::Attempt(
                         "per message",
                         num_bytes, INT_MAX));
   }
+  // One object for the call: all its attempts share the deadline.
   Retry retry(options_.retry, deadline);
   while (true) {
+    // gRPC allows one call for each context.
     grpc::ClientContext context;
     Prepare(deadline, context);
     const grpc::Status status = call(context);
@@ -117,6 +119,8 @@ absl::Status Connection::Attempt(
   }
 }
 
+// Retry gives no delay that would end after the deadline, so the sleep is
+// bounded.
 bool Connection::WaitToRetry(const grpc::Status& failed,
                              const grpc::ClientContext& context,
                              Retry& retry) const {

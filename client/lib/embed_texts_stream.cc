@@ -61,6 +61,7 @@ absl::Status SemrankClient::EmbedTextsStream(
   Retry retry(connection_.options().retry, deadline);
   Progress progress{.model = request.model()};
   while (true) {
+    // The writer thread reads this copy while the reader updates `progress`.
     const Progress before = progress;
     const auto read = [&](EmbedStream& stream) {
       v1::EmbedTextsStreamResponse chunk;
@@ -71,6 +72,7 @@ absl::Status SemrankClient::EmbedTextsStream(
             CheckEmbedTextsChunk(request, progress.num_embedded, chunk));
         if (chunk.has_model()) progress.model = chunk.model();
         SEMRANK_RETURN_IF_ERROR(take(chunk));
+        // After `take`, so a text counts once the caller has its vector.
         progress.num_embedded += chunk.num_texts();
         if (chunk.num_texts() > 0) retry.Restart();
       }

@@ -15,6 +15,11 @@
 namespace semrank {
 namespace {
 
+// Requests are answered in any order, by their numbers, so a table tells which
+// ones are done. Two things lead to another attempt: a broken stream, after
+// which everything without a response is sent again, and requests that the
+// server rejected for now, which are sent again once the stream has ended.
+
 using Stream =
     grpc::ClientReaderWriter<v1::RankStreamRequest, v1::RankStreamResponse>;
 using Requests = std::span<const v1::RankRequest>;
@@ -95,7 +100,8 @@ class Responses {
   // Sleeps until the rejected requests may be sent again; false if they must
   // not be.
   bool WaitToRetry(Retry& retry) const {
-    // The latest rejection has the most recent estimate of the server.
+    // Of the request that was sent last: most likely the most recent estimate
+    // of the server.
     const absl::Status& rejection = rejected_.rbegin()->second;
     std::optional<std::string> pushback;
     if (const auto delay = GetRetryDelay(rejection); delay.has_value()) {
@@ -162,6 +168,7 @@ absl::Status SemrankClient::RankStream(Requests requests,
   Retry retry(connection_.options().retry, deadline);
   Responses responses(requests, take);
   while (!responses.all_done()) {
+    // Fixed before the writer starts; the reader changes the table meanwhile.
     const std::vector<std::size_t> pending = responses.Pending();
     const StreamEnd end = connection_.RunStream(
         deadline, retry,
@@ -175,6 +182,7 @@ absl::Status SemrankClient::RankStream(Requests requests,
     SEMRANK_RETURN_IF_ERROR(end.server);
     SEMRANK_RETURN_IF_ERROR(responses.CheckComplete());
     if (!responses.all_done() && !responses.WaitToRetry(retry)) {
+      // No attempt is left, or none within the deadline.
       return responses.TakeRejections(retry.num_attempts());
     }
   }

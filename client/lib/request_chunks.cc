@@ -44,6 +44,8 @@ class Room {
 
 // Copies items from number `begin` on; false if the chunk is full. `begin` then
 // becomes the number of the first item to copy from the next field.
+// Candidates are numbered through several fields. Each call takes the size of
+// its field off `begin`, so the next field starts with what is left of it.
 template <typename Items, typename Bytes>
 bool CopyItems(const Items& from, std::int64_t& begin, Bytes bytes, Room& room,
                Items& to) {
@@ -109,6 +111,7 @@ v1::RankRequest RankChunk(const v1::RankRequest& request,
   chunk.set_with_parts(request.with_parts());
   if (request.has_filter()) *chunk.mutable_filter() = request.filter();
   chunk.set_name_match(request.name_match());
+  // The fields so far are repeated in each chunk and take room from it.
   Room room(limits,
             kCommonBytes + static_cast<std::int64_t>(chunk.ByteSizeLong()));
   const auto id_bytes = [](std::uint64_t) {
@@ -161,6 +164,7 @@ void AddRankChunk(std::int64_t begin, const v1::RankResponse& chunk,
   whole.set_store_hits(whole.store_hits() + chunk.store_hits());
 }
 
+// Each chunk returned its top_k best, and the best of all are among these.
 void FinishRank(std::uint32_t top_k, v1::RankResponse& whole) {
   std::vector<int> order(whole.scores_size());
   std::iota(order.begin(), order.end(), 0);
@@ -220,6 +224,8 @@ absl::Status SendChunks(std::int64_t num_items, const v1::ModelRef& model,
       begin += chunk->num_items;
       answering = chunk->model;
     } while (begin < num_items);
+    // The first chunk chose the current version and the others named it. If it
+    // was unloaded meanwhile, the scores so far are of a model that is gone.
     const bool version_unloaded = begin > 0 && model.version() == 0 &&
                                   HasReason(status, "MODEL_NOT_FOUND");
     if (!version_unloaded || attempt >= max_attempts) return status;

@@ -17,10 +17,13 @@ std::optional<absl::Duration> Retry::NextDelay(
   }
   absl::Duration delay;
   if (pushback.has_value()) {
+    // gRPC's proposal A6: a value that is no number, or negative, forbids
+    // retries.
     std::int64_t millis = -1;
     if (!absl::SimpleAtoi(*pushback, &millis) || millis < 0) {
       return std::nullopt;
     }
+    // Never earlier than the server asks for.
     delay = absl::Milliseconds(millis) * absl::Uniform(random_, 1.0, 1.2);
   } else {
     delay = Backoff() * absl::Uniform(random_, 0.5, 1.0);

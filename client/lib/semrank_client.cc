@@ -142,6 +142,8 @@ SemrankClient::CheckHealth(std::string_view service) {
   return response.status();
 }
 
+// The usual request is small and costs no GetLimits. A larger one is split by
+// the limits of the server; if these were lowered since, it is split once more.
 template <typename InOneMessage, typename InChunks>
 auto SemrankClient::WithinLimits(const MessageLimits& size, absl::Time deadline,
                                  InOneMessage in_one_message,
@@ -193,6 +195,8 @@ absl::StatusOr<v1::RankResponse> SemrankClient::RankInChunks(
   SEMRANK_RETURN_IF_ERROR(SendChunks(
       NumCandidates(request, embedding_dim), request.model(),
       connection_.options().retry.max_attempts, [&] { whole.Clear(); },
+      // One after another, since later chunks name the version that answered
+      // the first.
       [&](std::int64_t begin,
           const v1::ModelRef& model) -> absl::StatusOr<ChunkResult> {
         const v1::RankRequest chunk =

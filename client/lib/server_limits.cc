@@ -27,6 +27,7 @@ absl::StatusOr<MessageLimits> ServerLimits::Get(absl::Time deadline) {
   return Fetch(deadline);
 }
 
+// Not under the mutex: two threads may both fetch, and get the same.
 absl::StatusOr<MessageLimits> ServerLimits::Fetch(absl::Time deadline) {
   SEMRANK_ASSIGN_OR_RETURN(
       const v1::GetLimitsResponse response,

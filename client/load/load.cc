@@ -28,6 +28,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// A call sent later than this was delayed by the client itself.
 constexpr absl::Duration kLate = absl::Milliseconds(1);
 // How often a run without events looks for Ctrl-C and updates its progress.
 constexpr std::chrono::milliseconds kPollInterval(50);
@@ -44,6 +45,8 @@ constexpr int kMaxInflight = 10'000;
 
 constexpr int kNumGenerated = 1'000;
 
+// Different titles of about 50 bytes from a fixed vocabulary, the same in each
+// run.
 std::vector<std::string> GenerateTitles() {
   constexpr std::array<std::string_view, 20> kWords = {
       "photo",   "editor",  "network",  "viewer",   "desktop",
@@ -111,6 +114,7 @@ class LoadRun {
   std::vector<std::unique_ptr<LoadConnection>> connections_;
   std::size_t next_connection_ = 0;
   Clock::time_point begin_, end_;  // of the measurement
+  // Written by the sender and by the thread that handles responses.
   std::atomic<std::int64_t> num_in_flight_ = 0;
   std::atomic<bool> all_sent_ = false;
   std::int64_t num_late_ = 0, num_unsent_ = 0;
@@ -174,6 +178,8 @@ void LoadRun::KeepRate() {
     }
     Send(due, *call);
   }
+  // After the last Send has raised num_in_flight_, so that HandleResponses
+  // cannot find 0 in flight too early.
   all_sent_ = true;
 }
 
@@ -286,6 +292,8 @@ LoadReport LoadRun::Run() {
 
 LoadRequests::LoadRequests(LoadRequestOptions options)
     : options_(WithTitles(std::move(options))),
+      // Differs in each run, so that new titles are not in the cache of an
+      // earlier one.
       run_(
           absl::StrFormat("%x", absl::Uniform<std::uint64_t>(absl::BitGen()))) {
   request_.set_query(options_.query);

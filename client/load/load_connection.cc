@@ -74,6 +74,8 @@ class UnaryConnection final : public LoadConnection {
     idle_.pop_back();
     return unary;
   }
+  // Idle before on_response_, which may send the next call at once and reuse
+  // it.
   void TakeResponse(UnaryCall& unary) {
     LoadCall& call = *unary.call;
     call.status = unary.status.ok() ? CheckResponse(unary.response)
@@ -91,6 +93,7 @@ class UnaryConnection final : public LoadConnection {
   grpc::CompletionQueue& queue_;
   const OnResponse on_response_;
   Mutex mutex_;
+  // A deque: contexts must not move while calls use them.
   std::deque<UnaryCall> calls_ ABSL_GUARDED_BY(mutex_);
   std::vector<UnaryCall*> idle_ ABSL_GUARDED_BY(mutex_);
 };
@@ -148,6 +151,7 @@ class StreamConnection final : public LoadConnection {
 
   // Counts an operation that ends with this event.
   Event* Begin(Event& event) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    // A stream may be destroyed only after the events of all its operations.
     ++num_pending_events_;
     return &event;
   }
@@ -237,6 +241,7 @@ class StreamConnection final : public LoadConnection {
     {
       const MutexLock lock(mutex_);
       --num_pending_events_;
+      // The status alone is not the end: a write may still be pending.
       if (!over_ || num_pending_events_ > 0) return;
       status = status_.ok()
                    ? absl::InternalError("the stream ended without a response")
@@ -246,6 +251,7 @@ class StreamConnection final : public LoadConnection {
       may_write_ = false;
       stream_.reset();
     }
+    // Without the mutex, since on_response_ may call Send.
     for (const auto& [number, call] : failed) {
       call->status = status;
       on_response_(*call);

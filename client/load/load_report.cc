@@ -12,6 +12,8 @@
 namespace semrank {
 namespace {
 
+// A histogram with logarithmic buckets, as HdrHistogram has: a long run takes
+// no more memory than a short one.
 // Each power of two has 128 buckets of equal width, so a bucket is at most
 // 1/128 of its values wide. Below 128 ns, a bucket is one nanosecond wide.
 constexpr int kBits = 7;

@@ -61,6 +61,7 @@ double Milliseconds(std::int64_t nanos) {
 
 }  // namespace
 
+// For people: the last step before a status is printed. Details are dropped.
 absl::Status WithHint(const absl::Status& status) {
   if (status.ok()) return status;
   const auto info = GetErrorInfo(status);

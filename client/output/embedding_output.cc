@@ -72,6 +72,9 @@ void AppendJsonElements(const v1::EmbedTextsResponse& response, std::size_t row,
   const std::vector<float> vector = FloatVector(response, row);
   const std::size_t before = text.size();
   text.resize(before + vector.size() * kMaxElementBytes);
+  // Written into the string's own memory. With each number formatted once,
+  // 20,000 vectors of 256 dimensions take 1.0 s of CPU instead of 2.75 s
+  // (server/PERFORMANCE.md).
   char* end = text.data() + before;
   for (const float element : vector) {
     if (end != text.data() + before) *end++ = ',';
@@ -96,6 +99,7 @@ std::string EmbeddingJsonLines(const TextList& texts,
     object["text"] = texts.texts[i];
     object["vector"] = nlohmann::ordered_json::array();
     const std::string line = ToJsonLine(object);
+    // The vector is the last field, so its elements belong before "]}".
     const std::size_t place = line.size() - std::string_view("]}\n").size();
     lines.append(line, 0, place);
     AppendJsonElements(response, i, lines);

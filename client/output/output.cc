@@ -17,6 +17,8 @@
 namespace semrank {
 bool StdoutIsTerminal() { return isatty(STDOUT_FILENO) == 1; }
 
+// Every result goes through here, so a full disk or a closed pipe is an error
+// with exit code 1.
 absl::Status WriteStdout(std::string_view text) {
   // A full disk shows only when the buffer is flushed.
   const bool written =

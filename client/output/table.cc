@@ -28,6 +28,8 @@ std::string Pad(const Cell& cell, int width, bool right) {
   return right ? padding + cell.text : cell.text + padding;
 }
 
+// TSV has no escapes: a tab or a line break in a cell would make another column
+// or row.
 std::string OneLine(std::string text) {
   for (char& c : text) {
     if (c == '\t' || c == '\n' || c == '\r') c = ' ';
