@@ -28,6 +28,7 @@ absl::Status CheckShape(std::span<const LayerView> layers, int window) {
         absl::StrFormat("a window of %d words; it must be odd and 1 to %d",
                         window, kMaxClsmWindow));
   }
+  // The rows of W_c: one for each feature at each place of the window.
   if (layers[0].in % window == 0) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrFormat(
       "the convolution takes %d inputs, which is not a multiple of its window "
@@ -71,6 +72,8 @@ void ClsmTower::Embed(const TowerInput& input, TowerScratch& scratch,
       highest = std::max(highest, texts.words[i]);
     }
     const int num_words = std::max(num_summed, static_cast<int>(highest) + 1);
+    // W_c times each new word at every place, once a batch, however many
+    // windows and texts contain the word.
     SumWords(texts.bags, num_summed, num_words, scratch);
     num_summed = num_words;
     EmbedBlock(texts, first, last, scratch,
@@ -94,11 +97,15 @@ void ClsmTower::EmbedBlock(const WordSequences& texts, int first, int last,
   for (int i = 0; i < rows; ++i) {
     float* row = pooled + static_cast<std::ptrdiff_t>(i) * width;
     const std::span<const std::uint32_t> text = texts.text(first + i);
+    // No window fits, and there is no maximum. ClearEmptyTexts makes the vector
+    // zero after the layers have run.
     if (text.empty()) {
       std::fill_n(row, width, 0.0f);
       continue;
     }
     PadWords(text, window_, scratch.padded_words);
+    // Eq. 1, 2 and 3.4 before bias and tanh, which do not change which window
+    // is the highest. Finish applies tanh.
     MaxPoolWindows(scratch.word_sums.data(), scratch.padded_words, window_,
                    width, row);
   }
@@ -116,6 +123,7 @@ std::vector<PooledUnit> ClsmTower::PoolText(const TowerInput& input, int t,
   const auto width = static_cast<std::size_t>(convolution_.out);
   std::vector<float> pooled(width);
   std::vector<std::int32_t> winners(width);
+  // All words of the batch; `input` is expected to have few texts.
   SumWords(texts.bags, 0, texts.bags.num_texts(), scratch);
   PadWords(texts.text(t), window_, scratch.padded_words);
   MaxPoolWindows(scratch.word_sums.data(), scratch.padded_words, window_,

@@ -43,6 +43,8 @@ DenseLayers::DenseLayers(std::span<const LayerView> layers,
   }
 }
 
+// Two buffers take turns as input and output of a layer. The last layer writes
+// to `vectors`, and so does the first if it is the only one.
 float* DenseLayers::Input(int rows, TowerScratch& scratch,
                           float* vectors) const {
   return packed_.empty() ? vectors
@@ -54,6 +56,8 @@ void DenseLayers::Finish(int rows, float* input, TowerScratch& scratch,
   float* values = input;
   int width = input_dim_;
   for (std::size_t i = 0; i <= packed_.size(); ++i) {
+    // Step 0 has only the activation: the layer that reads the text has been
+    // computed by the caller.
     if (i > 0) {
       const PackedMatrix& weight = packed_[i - 1];
       float* output = i == packed_.size() ? vectors
@@ -69,6 +73,8 @@ void DenseLayers::Finish(int rows, float* input, TowerScratch& scratch,
            static_cast<std::size_t>(rows) * static_cast<std::size_t>(width));
     }
   }
+  // Of unit length, so that the cosine (DSSM eq. 5) is a dot product and is
+  // divided once a text, not once a pair.
   NormalizeRows(rows, output_dim_, vectors);
 }
 

@@ -42,6 +42,8 @@ void DssmTower::EmbedBlock(const BagBatch& batch, int first, int last,
                            TowerScratch& scratch, float* vectors) const {
   const int rows = last - first;
   float* sums = dense_.Input(rows, scratch, vectors);
+  // x W for a bag x of some tens of features is a sum of that many rows of W,
+  // each times its count: a gather, not a matrix product.
   SumBags(batch, first, last, bag_layer_.weight, bag_layer_.out, sums);
   AddBias(bag_layer_.bias, rows, bag_layer_.out, sums);
   dense_.Finish(rows, sums, scratch, vectors);

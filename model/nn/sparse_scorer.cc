@@ -36,7 +36,11 @@ SparseScorer::PreparedQuery::PreparedQuery(const SparseScorer& scorer,
       queries_(queries),
       query_(query),
       values_(scratch.values) {
+  // A dense row, so that a word of a document is one look-up. It is 0 between
+  // queries, and only the words of a query are written and reset, as a
+  // vocabulary may have millions.
   values_.resize(static_cast<std::size_t>(weights_.num_words), 0.0f);
+  // q'W fills the whole row: each query word has a weight for every word.
   if (weights_.matrix != nullptr) {
     SumBags(queries, query, query + 1, weights_.matrix, weights_.num_words,
             values_.data());
@@ -45,6 +49,8 @@ SparseScorer::PreparedQuery::PreparedQuery(const SparseScorer& scorer,
   for (std::uint32_t i = queries.offsets[query]; i < queries.offsets[query + 1];
        ++i) {
     const std::uint32_t word = queries.indices[i];
+    // S = I or D: a word matches itself alone. Hashed pairs have the I here
+    // too, and their weights in SumOfPairs.
     values_[word] = weights_.diagonal == nullptr
                         ? queries.counts[i]
                         : queries.counts[i] * weights_.diagonal[word];

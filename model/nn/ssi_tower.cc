@@ -12,6 +12,8 @@ namespace semrank {
 
 void SsiRows::AppendRows(const BagBatch& words, BagBatch& rows) const {
   const auto num_own = static_cast<std::uint32_t>(num_rows);
+  // The mean of k maps (SSI eq. 6): always divided by k, so that a word with
+  // fewer companions has a shorter vector.
   const float share = top_k > 0 ? 1.0f / static_cast<float>(top_k) : 0.0f;
   const auto add = [&rows](std::uint32_t row, float value) {
     rows.indices.push_back(row);
@@ -27,6 +29,7 @@ void SsiRows::AppendRows(const BagBatch& words, BagBatch& rows) const {
         continue;
       }
       const float* map = correlated + std::size_t{word - num_own} * top_k;
+      // -1 follows the last companion.
       for (int p = 0; p < top_k && map[p] >= 0; ++p) {
         add(static_cast<std::uint32_t>(map[p]), value * share);
       }
@@ -54,7 +57,9 @@ absl::StatusOr<std::unique_ptr<SsiTower>> SsiTower::Create(
 
 void SsiTower::Embed(const TowerInput& input, TowerScratch& scratch,
                      float* vectors) const {
+  // Diagonal and full W have no vectors; the sparse part is their whole score.
   if (weights_.dim == 0) return;
+  // A copy: weighing replaces counts, and the caller's bags are const.
   scratch.words = input.bags;
   const int num_texts = input.bags.num_texts();
   WeighTfIdf(weights_.idf, 0, num_texts, scratch.words);

@@ -33,6 +33,7 @@ absl::StatusOr<std::shared_ptr<const TwoTowerModel>> TwoTowerModel::Create(
   SEMRANK_RETURN_IF_ERROR(CheckTower("query", query_tower.get(), num_features));
   SEMRANK_RETURN_IF_ERROR(
       CheckTower("document", document_tower.get(), num_features));
+  // Otherwise their vectors have no dot product.
   if (query_tower->embedding_dim() != document_tower->embedding_dim()) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "the query tower gives %d dimensions and the document tower %d",
@@ -44,6 +45,7 @@ absl::StatusOr<std::shared_ptr<const TwoTowerModel>> TwoTowerModel::Create(
         "the sparse part takes %d words, but the vocabulary has %d",
         sparse->num_words(), num_features));
   }
+  // Both compare words; a score has one place for either.
   if (sparse != nullptr && words.lexical != nullptr) {
     return absl::InvalidArgumentError(
         "a model has a sparse part or a lexical part, not both");
@@ -83,6 +85,8 @@ void TwoTowerModel::EmbedTexts(
     Side side, std::span<const std::string_view> normalized_texts,
     EmbedScratch& scratch, float* vectors) const {
   const Tower& tower = this->tower(side);
+  // All texts as one batch: a tower embeds them block by block, and CLSM sums
+  // each distinct word once.
   scratch.input.Clear();
   for (const std::string_view text : normalized_texts) {
     tower.AppendText(featurizer_, text, scratch.input);
