@@ -16,6 +16,8 @@ std::string_view Escaped(char character, std::string_view as_it_is) {
     case '\'':
       return "&#39;";
     default:
+      // Most control characters are not allowed in HTML, escaped or not; all
+      // become blanks.
       return static_cast<unsigned char>(character) < ' ' ? " " : as_it_is;
   }
 }

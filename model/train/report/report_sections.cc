@@ -20,6 +20,8 @@ namespace {
 
 void MarkBest(const std::vector<EpochRecord>& epochs, Chart& chart) {
   for (const EpochRecord& record : epochs) {
+    // Each epoch that was the best when it ended is marked; the last one is
+    // what is published.
     if (record.best) chart.mark = record.epoch;
   }
   if (chart.mark) chart.mark_label = absl::StrFormat("best: %g", *chart.mark);

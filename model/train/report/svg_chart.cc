@@ -45,6 +45,7 @@ bool IsFinite(const ChartPoint& point) {
 Axis MakeAxis(Range range, double begin, double end) {
   if (range.low > range.high) range = {0, 1};
   if (range.low == range.high) {
+    // One value, or equal ones: an axis of no length would divide by 0.
     const double margin = range.low == 0 ? 1 : std::abs(range.low) * 0.1;
     range = {range.low - margin, range.high + margin};
   }
@@ -62,6 +63,7 @@ Axis MakeWholeAxis(Range range, double margin) {
   if (range.low == range.high && margin == 0) margin = 0.5;
   return {.low = range.low - margin,
           .high = range.high + margin,
+          // Epochs and words are whole numbers, so ticks are at least 1 apart.
           .step = std::max(1.0, TickStep(range.high - range.low + 1)),
           .begin = kLeft,
           .end = kWidth - kRight};
@@ -103,6 +105,8 @@ void AppendFrame(const Chart& chart, const Axes& axes, std::string& svg) {
   const double bottom = axes.y.begin;
   const int num_ticks =
       static_cast<int>(std::lround((axes.y.high - axes.y.low) / axes.y.step));
+  // Counted in whole numbers: adding up steps would lose the last tick to
+  // rounding.
   for (int i = 0; i <= num_ticks; ++i) {
     const double value = axes.y.low + i * axes.y.step;
     AppendLine("grid", axes.x.begin, axes.y.At(value), axes.x.end,
@@ -129,6 +133,8 @@ void AppendLegend(const Chart& chart, std::string& svg) {
   double x = kWidth - kRight;
   for (std::size_t s = chart.series.size(); s-- > 0;) {
     const std::string& name = chart.series[s].name;
+    // SVG cannot measure text; 8.5 units a letter is enough for the page's
+    // font. The legend grows from the right edge, hence the last series first.
     x -= 8.5 * static_cast<double>(name.size()) + 26;
     absl::StrAppendFormat(&svg,
                           "<rect class=\"series-%d\" x=\"%.1f\" y=\"6\" "
@@ -166,6 +172,7 @@ void AppendMark(const Chart& chart, const Axes& axes, std::string& svg) {
 
 double TickStep(double range) {
   const double power = std::pow(10, std::floor(std::log10(range)));
+  // The smallest of 0.2, 0.5, 1 and 2 powers of ten that gives at most 8 steps.
   for (const double step : {0.2, 0.5, 1.0}) {
     if (range / (step * power) <= 8) return step * power;
   }
@@ -200,6 +207,7 @@ std::string LineChart(const Chart& chart) {
 
 std::string BarChart(const Chart& chart) {
   const Axes axes = MakeAxes(chart, /*from_zero=*/true, /*x_margin=*/0.6);
+  // Pixels between two whole numbers; the bars of a group take 80 % of it.
   const double group = axes.x.At(1) - axes.x.At(0);
   const double width =
       0.8 * group /

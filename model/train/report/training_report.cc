@@ -11,6 +11,8 @@
 namespace semrank {
 namespace {
 
+// Everything is in the one file: the report is opened from a disk or sent by
+// mail, where nothing else can be loaded.
 constexpr char kStyle[] = R"css(
 :root { color-scheme: light dark; --text: #1b1f24; --dim: #57606a;
   --back: #ffffff; --card: #f6f8fa; --line: #d0d7de; --s0: #0969da;
@@ -112,6 +114,8 @@ absl::Status TrainingReport::SetState(std::string state) {
   return Write();
 }
 
+// The whole page each time, by an atomic replacement: a browser that reloads it
+// during a run sees a complete one.
 absl::Status TrainingReport::Write() const {
   return ReplaceFile(content_.model_dir + "/" + kReportFile,
                      FormatReport(content_));
