@@ -1,6 +1,8 @@
 // The slice of a mini-batch that one of several processes embeds: a range of
 // its pairs, and a range of the titles that were drawn for them. A process
 // alone has all.
+//
+//   Threads  thread-safe free functions and value types.
 #ifndef SEMRANK_MODEL_TRAIN_BATCHES_BATCH_SHARE_H_
 #define SEMRANK_MODEL_TRAIN_BATCHES_BATCH_SHARE_H_
 

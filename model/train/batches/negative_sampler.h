@@ -16,6 +16,7 @@
 //             each time, or with J = 0 all of them, except those that were
 //             clicked for the query (MiniBatch::masked). Up to hard_negatives
 //             shown ones stand beside them, unless they are among them.
+//   Threads  not thread-safe: one sampler, one thread at a time.
 #ifndef SEMRANK_MODEL_TRAIN_BATCHES_NEGATIVE_SAMPLER_H_
 #define SEMRANK_MODEL_TRAIN_BATCHES_NEGATIVE_SAMPLER_H_
 

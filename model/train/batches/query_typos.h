@@ -1,5 +1,7 @@
 // Random typing mistakes in the queries of a mini-batch, so that the query
 // tower learns what a mistyped word may mean.
+//
+//   Threads  Mistype is thread-safe; a QueryTypos is for one thread.
 #ifndef SEMRANK_MODEL_TRAIN_BATCHES_QUERY_TYPOS_H_
 #define SEMRANK_MODEL_TRAIN_BATCHES_QUERY_TYPOS_H_
 

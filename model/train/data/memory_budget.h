@@ -8,6 +8,7 @@
 //   Measured  everything else (mini-batches, activations, vocabulary, program).
 //             CheckResidentMemory ends a run that exceeds its limit after its
 //             first mini-batches, when all of it is there.
+//   Threads  thread-safe free functions.
 #ifndef SEMRANK_MODEL_TRAIN_DATA_MEMORY_BUDGET_H_
 #define SEMRANK_MODEL_TRAIN_DATA_MEMORY_BUDGET_H_
 

@@ -1,6 +1,7 @@
 // Clicked pairs with their texts as numbers, in memory.
 //
 //   Memory   12 bytes a pair, beside its texts in the TextInterner.
+//   Threads  free functions are thread-safe on disjoint arguments.
 #ifndef SEMRANK_MODEL_TRAIN_DATA_TEXT_PAIRS_H_
 #define SEMRANK_MODEL_TRAIN_DATA_TEXT_PAIRS_H_
 

@@ -1,4 +1,7 @@
 // Chooses the vocabulary of a model out of its training texts.
+//
+//   Errors   as Create of the vocabularies, for texts without any feature.
+//   Threads  thread-safe free functions.
 #ifndef SEMRANK_MODEL_TRAIN_DATA_TRAINING_FEATURES_H_
 #define SEMRANK_MODEL_TRAIN_DATA_TRAINING_FEATURES_H_
 
@@ -19,8 +22,8 @@ namespace semrank {
 // most frequent, by the number of times they stand in these texts, each
 // distinct text counting once. Bigrams: the same in the texts of `pairs`, each
 // counting as often as it is there, since a title's own bigrams learn from all
-// its pairs; without bigrams if none repeats. Of a
-// CLSM each text has `num_paddings` times the word kPaddingWord.
+// its pairs; without bigrams if none repeats. Of a CLSM each text has
+// `num_paddings` times the word kPaddingWord.
 absl::StatusOr<Featurizer> ChooseFeatures(const FeatureOptions& options,
                                           const TextInterner& texts,
                                           std::span<const TextId> ids,
@@ -39,10 +42,10 @@ TextForm TextFormOf(const TowerOptions& options);
 absl::StatusOr<Featurizer> MakeFeaturizer(const FeatureOptions& options,
                                           const VocabularyBuilder& builder);
 
-// What config.json says of it.
-// Without the indices of unknown words.
+// Number of features without the indices of unknown words.
 int NumListedFeatures(const Featurizer& featurizer);
 
+// What config.json says of the features, for a tower that counts them.
 v1::FeatureSpec DescribeFeatures(const Featurizer& featurizer);
 
 }  // namespace semrank

@@ -1,5 +1,7 @@
 // How semrank-train was started: alone, or by Open MPI's mpirun as one of
 // several processes.
+//
+//   Threads  the main thread calls.
 #ifndef SEMRANK_MODEL_TRAIN_DISTRIBUTED_PROCESS_LAUNCH_H_
 #define SEMRANK_MODEL_TRAIN_DISTRIBUTED_PROCESS_LAUNCH_H_
 

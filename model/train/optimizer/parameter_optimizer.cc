@@ -88,6 +88,7 @@ void ParameterOptimizer::BeginStep(double learning_rate) {
 }
 
 void ParameterOptimizer::Prefetch(std::size_t first, std::size_t count) const {
+  // 64 bytes.
   constexpr std::size_t kCacheLineFloats = 16;
   for (std::size_t i = first; i < first + count; i += kCacheLineFloats) {
     __builtin_prefetch(weights_.data() + i, /*rw=*/1);

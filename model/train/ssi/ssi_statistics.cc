@@ -132,6 +132,8 @@ std::vector<float> InverseDocumentFrequencies(const TextBags& bags,
   std::vector<float> idf;
   for (const std::int64_t count :
        DocumentFrequencies(bags, documents, num_words)) {
+    // Plus 1 on both sides: a word of no document, which queries may have, gets
+    // the largest idf, and none is 0 or infinite.
     idf.push_back(static_cast<float>(
         std::log((static_cast<double>(documents.size()) + 1) /
                  (static_cast<double>(count) + 1)) +

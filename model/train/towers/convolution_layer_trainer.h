@@ -12,6 +12,7 @@
 //   Memory   window x out floats for each distinct word of the step, 4 bytes
 //            for each distinct word of the texts.
 //   Promise  a row is summed by one owner, over the texts in order.
+//   Threads  as InputLayerTrainer.
 #ifndef SEMRANK_MODEL_TRAIN_TOWERS_CONVOLUTION_LAYER_TRAINER_H_
 #define SEMRANK_MODEL_TRAIN_TOWERS_CONVOLUTION_LAYER_TRAINER_H_
 

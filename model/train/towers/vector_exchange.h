@@ -3,6 +3,9 @@
 // process; and the gradients of that share, cut out of the whole's. (Every
 // process computes the loss of the whole batch: it costs less than one layer,
 // and all of them have the same loss, to the bit.)
+//
+//   Shapes   row-major: queries [num_pairs, dim], titles [num_titles, dim].
+//   Threads  one thread calls, in every process.
 #ifndef SEMRANK_MODEL_TRAIN_TOWERS_VECTOR_EXCHANGE_H_
 #define SEMRANK_MODEL_TRAIN_TOWERS_VECTOR_EXCHANGE_H_
 

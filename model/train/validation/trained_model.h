@@ -1,4 +1,6 @@
 // Weights that are being learned, seen as the model that they would make.
+//
+//   Threads  thread-safe free functions.
 #ifndef SEMRANK_MODEL_TRAIN_VALIDATION_TRAINED_MODEL_H_
 #define SEMRANK_MODEL_TRAIN_VALIDATION_TRAINED_MODEL_H_
 
