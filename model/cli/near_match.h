@@ -1,4 +1,6 @@
 // Finds the known name closest to a mistyped one: "did you mean --gamma?".
+//
+//   Threads  thread-safe free functions.
 #ifndef SEMRANK_MODEL_CLI_NEAR_MATCH_H_
 #define SEMRANK_MODEL_CLI_NEAR_MATCH_H_
 

@@ -1,5 +1,7 @@
 // Prepares text for a terminal. The input may be any bytes: each byte that is
 // not part of valid UTF-8 counts as, and is shown as, one U+FFFD.
+//
+//   Threads  thread-safe free functions.
 #ifndef SEMRANK_MODEL_CLI_TERMINAL_TEXT_H_
 #define SEMRANK_MODEL_CLI_TERMINAL_TEXT_H_
 

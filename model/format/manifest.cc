@@ -39,6 +39,8 @@ absl::StatusOr<int> ParseVersion(const json& manifest) {
     return absl::InvalidArgumentError(
         "format_version is not a whole number from 1 on");
   }
+  // Not a damaged file, but this release is too old: ListVersions counts such a
+  // version as complete.
   if (*version > kFormatVersion) {
     return absl::FailedPreconditionError(absl::StrFormat(
         "format_version is %d; this release reads versions up to %d", *version,

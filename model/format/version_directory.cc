@@ -112,6 +112,8 @@ absl::StatusOr<StagedVersion> StagedVersion::Create(
     if (mkdir(path.c_str(), 0777) == 0) {
       return StagedVersion(model_dir, version, std::move(path));
     }
+    // The name contains the process id, but a killed process of the same id may
+    // have left its folder.
     if (errno != EEXIST || tries == kMaxTries) {
       return ErrnoStatus(errno, "create folder", path);
     }

@@ -9,6 +9,7 @@
 namespace semrank {
 
 // Bag i is the entries [offsets[i], offsets[i + 1]) of indices and counts.
+// Several threads may fill or read disjoint bags once the offsets are set.
 struct BagBatch {
   std::vector<std::uint32_t> offsets = {0};  // num_texts() + 1 elements
   std::vector<std::uint32_t> indices;

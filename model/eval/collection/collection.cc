@@ -127,6 +127,7 @@ class QrelsReader {
       return "";
     }
     ++collection_.num_unknown_documents;
+    // It still belongs to the ideal ranking of NDCG and to the count of MAP.
     if (grade >= 1) judged.missing_grades.push_back(grade);
     return "";
   }

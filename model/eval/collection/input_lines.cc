@@ -14,6 +14,8 @@ absl::Status ForEachLine(
   while (true) {
     SEMRANK_ASSIGN_OR_RETURN(const bool more, reader->Next(line));
     if (!more) return absl::OkStatus();
+    // LineReader has cut a longer line, whose rest would be read as something
+    // else.
     const std::string reason =
         line.size() >= LineReader::kMaxLineBytes
             ? absl::StrFormat("longer than %d bytes", LineReader::kMaxLineBytes)

@@ -43,6 +43,8 @@ absl::Status ParseText(std::string_view name, std::string_view text,
     return absl::InvalidArgumentError(
         absl::StrFormat("%s: %s", name, ToStd(status.message())));
   }
+  // A text without letters and numbers has no features: its vector is zero, and
+  // nothing can be learned from it.
   if (!normalized.empty()) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrFormat("%s has neither letters nor numbers", name));

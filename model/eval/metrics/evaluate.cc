@@ -33,6 +33,8 @@ std::vector<QueryEvaluation> QueriesToEvaluate(const Collection& collection) {
 }
 
 std::size_t BlockSize(std::size_t num_documents) {
+  // With a large collection a block is one query: its scores alone fill the
+  // memory that a worker may take.
   const std::size_t fitting =
       kBlockScores / std::max<std::size_t>(num_documents, 1);
   return std::clamp<std::size_t>(fitting, 1, kBlockQueries);

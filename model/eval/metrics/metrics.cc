@@ -159,6 +159,8 @@ std::vector<RankedGrade> RankRelevant(
     if (!IsRanked(scores[document.position])) continue;
     ranked.push_back(RankOf(scores, document));
   }
+  // Tied documents have equal ranks and stand side by side, as GroupByScore
+  // expects.
   std::sort(ranked.begin(), ranked.end(),
             [](const RankedGrade& a, const RankedGrade& b) {
               return std::tie(a.rank, a.tied_before) <
@@ -174,6 +176,8 @@ bool TiesMatter(std::span<const RankedGrade> relevant) {
       equal +=
           other.rank == relevant[i].rank && other.grade == relevant[i].grade;
     }
+    // A group of one score is indifferent only if all of its documents have the
+    // same grade: then every order gives the same metrics.
     if (equal < relevant[i].tied) return true;
   }
   return false;

@@ -67,6 +67,7 @@ PairedComparison ComparePaired(std::span<const double> differences) {
   const MeanAndError mean = MeanOf(differences);
   result.delta = mean.mean;
   result.standard_error = mean.standard_error;
+  // One query has no variance, and one sign to flip.
   if (differences.size() < 2) return result;
   result.t_test_p =
       TTestP(std::abs(mean.mean) / mean.standard_error, differences.size());

@@ -26,6 +26,8 @@ void DocumentTranslator::AppendWords(std::string_view document,
   const double share = 1 / LengthInWords(document);
   ForEachWord(document, [&](std::string_view text) {
     const std::uint32_t word = *vocabulary_.Find(text);
+    // P_mx (translation_ranker.h): beta of the word's share stays with the word
+    // itself, the rest goes to what it is translated to.
     Add(word, smoothing_.self * share);
     AddTranslations(word, (1 - smoothing_.self) * share);
   });

@@ -34,6 +34,8 @@ void HybridRanker::ScoreAll(std::span<const std::string_view> queries,
   second_->ScoreAll(queries, second.data());
   for (std::size_t q = 0; q < queries.size(); ++q) {
     const auto row = std::span(second).subspan(q * num, num);
+    // The best document of the second ranker gets `weight`, as its own scores
+    // have no fixed range.
     const float factor = FactorOf(row);
     for (std::size_t d = 0; d < num; ++d) {
       scores[q * num + d] += factor * row[d];

@@ -11,6 +11,8 @@ LexicalRanker::LexicalRanker(Featurizer featurizer,
   for (const std::string& document : documents) {
     featurizer_.AppendBag(document, documents_);
   }
+  // n of the idf. Counted before the counts of the bags are replaced by
+  // weights.
   document_frequencies_ =
       DocumentFrequencies(featurizer_.num_features(), documents_);
 }

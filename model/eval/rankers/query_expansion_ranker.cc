@@ -44,6 +44,8 @@ QueryExpansionRanker::QueryExpansionRanker(
     : TfidfRanker("qe", std::move(words), documents, Vectors::kKept),
       options_(options),
       text_rank_(documents.size()) {
+  // The rank of each document's text, so that ties are broken by texts and not
+  // by the order of the file.
   std::vector<std::uint32_t> order(documents.size());
   std::iota(order.begin(), order.end(), 0U);
   std::stable_sort(order.begin(), order.end(),

@@ -30,6 +30,7 @@ TranslationVocabulary::TranslationVocabulary(
     : number_of_(model.number_of), background_(model.query_counts) {
   for (const std::string& document : documents) {
     ForEachWord(document, [&](std::string_view word) {
+      // Words that the log does not have are numbered on, behind the model's.
       const auto [entry, is_new] = number_of_.try_emplace(
           std::string(word), static_cast<std::uint32_t>(background_.size()));
       if (is_new) background_.push_back(0);

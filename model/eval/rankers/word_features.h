@@ -1,4 +1,6 @@
 // The words of a collection, as the features of word rankers.
+//
+//   Threads  thread-safe free functions.
 #ifndef SEMRANK_MODEL_EVAL_RANKERS_WORD_FEATURES_H_
 #define SEMRANK_MODEL_EVAL_RANKERS_WORD_FEATURES_H_
 
