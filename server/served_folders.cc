@@ -71,6 +71,7 @@ absl::Status SetVersion(const NamedValue& named, const std::string& flag_value,
 
 }  // namespace
 
+// In the order of the flag, since the first model is the default.
 absl::StatusOr<std::vector<ServedFolder>> ParseServedFolders(
     const std::string& model_dir, const std::string& model_version) {
   std::vector<ServedFolder> folders;

@@ -85,6 +85,7 @@ absl::Status EmbedTitles(const ServedModel& model,
     const absl::Status embedded =
         engine.Embed(model, {Side::kDocument, texts, /*skip_bad_texts=*/true},
                      BackgroundCaller(), result);
+    // Batches end in any order in the pool's threads.
     MutexLock lock(mutex);
     status.Update(embedded);
     counts.num_bad_lines += static_cast<std::int64_t>(result.problems.size());

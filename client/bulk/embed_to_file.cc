@@ -22,11 +22,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The file is written block by block. After each block the rows are synced and
-// a state file says how many there are and which input lines they cover. A run
-// that finds a state file truncates the rows to what it says and continues
-// after those lines, with the same version of the model.
-
 // Counts of the finished part, saved with every checkpoint.
 struct Progress {
   std::int64_t num_lines = 0;  // read from the input, of all shards
@@ -223,7 +218,6 @@ class FileEmbedder {
 absl::Status EmbedToFile(VectorSource& source,
                          const EmbedToFileOptions& options) {
   std::optional<ResumableState> state;
-  // Standard input cannot be read again from a line on, so it starts over.
   if (IsRereadable(options.texts)) {
     SEMRANK_ASSIGN_OR_RETURN(state, ReadResumableState(options.output));
   }

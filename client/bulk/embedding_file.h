@@ -9,8 +9,7 @@
 //   jsonl        {"id", "text", "vector"} per text, or as JsonlStyle says
 //   tsv          id, text and "0.1 -0.2 ..." per text
 //   pgvector     PostgreSQL's COPY text format: id, text and "[0.1,-0.2]",
-//   which
-//                pgvector reads as a vector, per text
+//                which pgvector reads as a vector, per text
 //   sql          for SQLite: a table documents(id, text, vector), whose vectors
 //                are blobs of float32, as sqlite-vec reads them
 //

@@ -84,6 +84,7 @@ absl::StatusOr<bool> TextReader::Next(TextLine& line) {
         (all.empty() && options_.skip_empty_lines)) {
       continue;
     }
+    // A line that is cut or not UTF-8 would fail the whole call at the server.
     const std::string problem = ProblemOfLine(all);
     if (problem.empty()) break;
     SEMRANK_RETURN_IF_ERROR(

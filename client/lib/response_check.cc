@@ -62,6 +62,8 @@ absl::Status CheckVectors(v1::VectorEncoding asked, std::uint64_t num_texts,
 
 }  // namespace
 
+// Callers index the candidates with numbers of the response, so each is checked
+// here once.
 absl::Status CheckRankResponse(const v1::RankRequest& request,
                                const v1::RankResponse& response) {
   const int num_ranked = response.indices_size();

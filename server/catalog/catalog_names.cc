@@ -79,6 +79,7 @@ NameQuery::NameQuery(std::string_view query)
 
 // A name that is longer than the query by more than a letter is no typo of it;
 // most titles are, and their last words say so.
+// Only a filter: MatchName decides on the texts themselves.
 bool NameQuery::MayBeTypoOf(const Start& start, std::size_t last_word) const {
   return may_mask_ != mask_ && Agree(start, may_mask_) &&
          last_word < query_.size() + kMaxLetterBytes &&

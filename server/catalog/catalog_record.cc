@@ -10,6 +10,8 @@ void CatalogRecord::Deleter::operator()(const CatalogRecord* record) const {
   ::operator delete(const_cast<CatalogRecord*>(record));
 }
 
+// One allocation for the record and its four texts. Four strings would cost
+// four pointers, sizes and headers of the allocator for each document.
 CatalogRecord::Pointer CatalogRecord::Make(const DocumentKeyView& key,
                                            std::string_view title,
                                            std::string_view payload,

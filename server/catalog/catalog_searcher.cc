@@ -41,6 +41,8 @@ std::size_t NumExcluded(const ScanQuery& query) {
   });
 }
 
+// Computed once more for the hits alone; keeping both cosines of every document
+// during the scan would cost more.
 void AddCosines(const SearchState& state, SearchResult& result) {
   const DocumentCatalog::Snapshot& snapshot = result.snapshot;
   const TwoTowerModel& model = *snapshot.model()->model;
@@ -94,8 +96,6 @@ std::int64_t CatalogSearcher::Begin(SearchResult& result) const {
   const auto num_documents =
       static_cast<std::int64_t>(result.snapshot.num_documents());
   const std::int64_t cost = num_documents / DocumentsPerPermit(result.snapshot);
-  // Bounded, so that a search of any catalog can be admitted, and a few at
-  // once.
   return 1 + std::min(cost, limits_.max_inflight_texts / kMaxShareOfPermits);
 }
 
@@ -191,6 +191,8 @@ absl::StatusOr<Progress> CatalogSearcher::RunSlice(const SearchInput& input,
     SEMRANK_RETURN_IF_ERROR(Prepare(input, caller, helpers, state, result));
   }
   StageClock clock;
+  // One piece for each slice of this request. Helpers take the others
+  // meanwhile.
   state.scan->ScanNext();
   const bool done = state.scan->is_all_taken();
   if (done) {
@@ -206,6 +208,7 @@ absl::StatusOr<Progress> CatalogSearcher::RunSlice(const SearchInput& input,
         state.scan->num_scored() - NumExcluded(state.query);
   }
   result.times[Stage::kScore] += clock.Lap();
+  // Counted once, when the search is complete.
   if (!done) return Progress::kMore;
   metrics_.CountSearch(
       static_cast<std::int64_t>(result.num_documents_searched));

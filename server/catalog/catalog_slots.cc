@@ -35,6 +35,7 @@ CatalogSlots::~CatalogSlots() {
 
 void CatalogSlots::AddChunk() {
   auto chunk = std::make_unique<Chunk>();
+  // Born never, died before the first commit: no reader sees an empty slot.
   for (auto& born : chunk->born) born.store(kNever, std::memory_order_relaxed);
   for (auto& died : chunk->died) died.store(0, std::memory_order_relaxed);
   for (auto& since : chunk->whole_since) {
@@ -100,6 +101,7 @@ absl::Status CatalogVectors::Reserve(std::size_t num_slots) {
       chunk.codes = static_cast<std::int8_t*>(Allocate(CodesBytes()));
       chunk.scales = static_cast<RowScale*>(Allocate(ScalesBytes()));
     }
+    // All pieces of a chunk or none, so that a row always has its codes.
     if (chunk.rows == nullptr ||
         (has_codes() && (chunk.codes == nullptr || chunk.scales == nullptr))) {
       std::free(chunk.rows);
@@ -115,6 +117,8 @@ absl::Status CatalogVectors::Reserve(std::size_t num_slots) {
 }
 
 void CatalogVectors::Set(std::uint32_t slot, const float* row) {
+  // row() is const for readers; the writer may change the rows that none of
+  // them sees.
   std::copy_n(row, dim_, const_cast<float*>(this->row(slot)));
   if (!has_codes()) return;
   *const_cast<RowScale*>(scales(slot)) =

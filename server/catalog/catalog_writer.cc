@@ -28,6 +28,7 @@ bool IsOver(std::string_view bytes, std::int64_t limit) {
   return bytes.size() > static_cast<std::size_t>(limit);
 }
 
+// Damage needs an operator, who must not take it for a store that is down.
 absl::Status FromStore(const absl::Status& status) {
   if (status.ok()) return status;
   const bool damaged = absl::IsDataLoss(status);
@@ -105,6 +106,7 @@ absl::StatusOr<Progress> CatalogWriter::PutSlice(
   if (absl::IsAborted(committed)) {
     // Another model is on its way since: once more, with its vectors too.
     state.begun = false;
+    // The records stay; only their vectors are made again.
     state.num_embedded = 0;
     return Progress::kMore;
   }
@@ -129,6 +131,7 @@ void CatalogWriter::AddRecords(std::span<const NewDocument> documents,
       continue;
     }
     const NewDocument& document = documents[i];
+    // Copied: records outlive the request's bytes.
     state.records.push_back(CatalogRecord::Make(*document.key, document.title,
                                                 document.payload,
                                                 PackTags(document.tags)));

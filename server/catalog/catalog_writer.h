@@ -46,7 +46,7 @@ struct PutResult {
   StageTimes times;
 };
 
-// How far a put has come between two state; begins empty.
+// How far a put has come between two slices; begins empty.
 struct PutState {
   struct ModelRows {
     ServedModelPtr model;

@@ -67,6 +67,8 @@ DocumentCatalog::DocumentCatalog(std::size_t max_documents)
   Publish();
 }
 
+// Under a secret drawn at the start, so no client can choose keys that collide
+// in the index.
 std::uint64_t DocumentCatalog::HashOf(const DocumentKeyView& key) const {
   const auto* const number = std::get_if<std::uint64_t>(&key);
   if (number == nullptr) return fingerprint_(std::get<1>(key)).lo;
@@ -74,6 +76,8 @@ std::uint64_t DocumentCatalog::HashOf(const DocumentKeyView& key) const {
       .lo;
 }
 
+// Pins the commit: no slot that it sees is used again until the snapshot is
+// gone.
 DocumentCatalog::Snapshot DocumentCatalog::TakeSnapshot() const {
   Snapshot snapshot;
   snapshot.catalog_ = this;
@@ -135,11 +139,13 @@ absl::Status DocumentCatalog::CheckModels(std::span<const Rows> rows) const {
     const bool there = std::ranges::any_of(rows, [&](const Rows& of_model) {
       return of_model.model->number == model_rows->vectors.model_number();
     });
+    // CatalogWriter then embeds with that model too and tries once more.
     if (!there) return absl::AbortedError("the catalog has another model now");
   }
   return absl::OkStatus();
 }
 
+// Snapshots with the old table keep it alive, so no reader waits.
 void DocumentCatalog::GrowIndex(std::size_t num_more) {
   const std::size_t num_entries =
       next_.num_documents + ended_.size() + num_more;
@@ -197,6 +203,7 @@ void DocumentCatalog::SetRows(std::uint32_t slot, std::size_t i,
   for (ModelRows* const model_rows : {rows_.get(), next_rows_.get()}) {
     if (model_rows == nullptr) continue;
     CatalogVectors& vectors = model_rows->vectors;
+    // CheckModels has found each model among `rows`.
     const auto of_model = std::ranges::find_if(rows, [&](const NewRows& row) {
       return row.vectors.model->number == vectors.model_number();
     });
@@ -207,6 +214,8 @@ void DocumentCatalog::SetRows(std::uint32_t slot, std::size_t i,
   }
 }
 
+// Passes on the commit that is about to be published: readers of earlier ones
+// still use the segments that are replaced.
 void DocumentCatalog::MakeSegments() {
   for (ModelRows* const model_rows : {rows_.get(), next_rows_.get()}) {
     if (model_rows == nullptr || model_rows->sparse == nullptr) continue;
@@ -237,6 +246,7 @@ absl::StatusOr<DocumentCatalog::PutCounts> DocumentCatalog::Put(
   SEMRANK_RETURN_IF_ERROR(MakeRoom(records.size()));
   if (before_commit != nullptr) SEMRANK_RETURN_IF_ERROR(before_commit());
 
+  // Nothing from here on can fail: the store already has the documents.
   PutCounts counts;
   ++next_.commit;
   for (std::size_t i = 0; i < records.size(); ++i) {
@@ -282,6 +292,7 @@ absl::StatusOr<std::uint32_t> DocumentCatalog::Delete(
   return num_deleted;
 }
 
+// The record stays until no snapshot from before this commit is left.
 void DocumentCatalog::End(std::uint32_t slot) {
   slots_.End(slot, next_.commit);
   ended_.push_back({next_.commit, slot});
@@ -327,6 +338,7 @@ void DocumentCatalog::Reclaim(CommitNumber oldest_read) {
 
 absl::Status DocumentCatalog::BeginModel(ServedModelPtr model) {
   const MutexLock lock(writer_mutex_);
+  // Gives up a model that was on its way.
   next_rows_ = nullptr;
   next_model_ = nullptr;
   next_model_commit_ = 0;
@@ -344,6 +356,7 @@ absl::Status DocumentCatalog::BeginModel(ServedModelPtr model) {
       model_rows = std::make_shared<ModelRows>(*model);
     }
     SEMRANK_RETURN_IF_ERROR(model_rows->Reserve(slots_.num_slots()));
+    // Without documents the model takes over at once.
     if (next_.num_documents > 0) {
       next_rows_ = std::move(model_rows);
       next_model_ = std::move(model);

@@ -73,6 +73,7 @@ std::vector<std::string_view> UnpackTags(std::string_view packed) {
   return tags;
 }
 
+// An excluded tag outweighs an included one.
 bool TagFilter::Keeps(std::string_view packed_tags) const {
   bool included = include.empty();
   for (const std::string_view tag : UnpackTags(packed_tags)) {

@@ -42,6 +42,8 @@ SparseBatch SparseRows::RowsOf(const TwoTowerModel& model,
   model.WeighTexts(titles, bags);
   for (int i = 0; i < bags.num_texts(); ++i) {
     const std::uint32_t first = bags.offsets[i], last = bags.offsets[i + 1];
+    // All words, then all their values, so that reading a row back is two
+    // copies.
     batch.units.insert(batch.units.end(), bags.indices.begin() + first,
                        bags.indices.begin() + last);
     for (std::uint32_t word = first; word < last; ++word) {
@@ -109,6 +111,7 @@ void SparseRows::SumProducts(std::uint32_t number,
   const Segment* const segment = chunk.segment.load(std::memory_order_acquire);
   if (segment == nullptr) return;
   for (const LexicalEntry& entry : query) {
+    // The upper byte narrows the binary search to the buckets that share it.
     const std::uint32_t high = entry.bucket >> 8;
     const auto begin = segment->buckets.begin();
     const auto last = begin + segment->first_buckets[high + 1];
@@ -174,6 +177,8 @@ void SparseRows::MakeSegment(
   for (std::uint32_t i = 0; i < kChunkSlots; ++i) {
     const bool waits = IsWaiting(chunk, i);
     std::span<const std::uint32_t> row;
+    // Rows of documents that have left are dropped, so a segment does not grow
+    // with each replacement.
     if (waits || (old != nullptr && has_document(number * kChunkSlots + i))) {
       row = RowOf(number * kChunkSlots + i);
     }

@@ -97,6 +97,7 @@ absl::StatusOr<std::vector<std::string>> ForeignJson::Texts(
     const char* name, const std::vector<std::string>& fields) const {
   const nlohmann::json* const value = Find(name);
   if (value == nullptr) return std::vector<std::string>();
+  // These APIs take one text in place of a list.
   if (value->is_string()) {
     return std::vector<std::string>{value->get<std::string>()};
   }

@@ -4,8 +4,7 @@
 //
 //   Memory   at most 16 values a text that a request may have are parsed.
 //   Errors   InvalidArgument MALFORMED_MESSAGE, INVALID_FIELD or
-//   TOO_MANY_TEXTS,
-//            naming the member.
+//            TOO_MANY_TEXTS, naming the member.
 //   Threads  const after construction.
 #ifndef SEMRANK_SERVER_HTTP_FOREIGN_JSON_H_
 #define SEMRANK_SERVER_HTTP_FOREIGN_JSON_H_

@@ -261,6 +261,8 @@ void HttpConnection::OnRead(const ErrorCode& error, std::size_t num_bytes) {
   }
 }
 
+// Between requests that is the usual end. While a handler runs it only sets the
+// flag, which the handler asks for.
 void HttpConnection::OnClientEnded() {
   client_left_ = true;
   if (state_ == State::kHead) return Close();
@@ -342,6 +344,8 @@ void HttpConnection::OnHead() {
   Run(*page);
 }
 
+// Checks that need the head only, in the order of what they cost. A refused
+// body is never read.
 void HttpConnection::OnCall() {
   // From the head on, so that a stop waits for a body that is still arriving.
   connections_.in_flight.Begin();
@@ -448,6 +452,7 @@ HttpResponse HttpConnection::RefuseBody(int http_code,
                                   absl::Now() - admit_time_});
 }
 
+// A preflight carries no key, so it is answered before the checks of a call.
 bool HttpConnection::RespondToPreflight(std::string_view path) {
   const HttpRoutes& routes = connections_.routes;
   if (parser_->get().method() != http::verb::options || same_origin_ ||

@@ -26,6 +26,7 @@ using Tcp = asio::ip::tcp;
 // Until the next attempt, when descriptors or memory have run out.
 constexpr std::chrono::milliseconds kAcceptRetryDelay(100);
 
+// Asio wants to be told of which kind a socket is that it did not open.
 Tcp Protocol(int fd) {
   int domain = AF_INET;
   socklen_t size = sizeof(domain);
@@ -79,6 +80,8 @@ HttpServer::Listener::~Listener() {
     }
     while (!connections_.open.empty()) (*connections_.open.begin())->Close();
   });
+  // Handlers that still run post their responses to the I/O thread, which must
+  // be there until the last one has.
   connections_.workers.join();
   guard.reset();
   thread_.join();

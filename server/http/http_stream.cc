@@ -48,6 +48,7 @@ void HttpStream::DetectTls(std::function<void(bool)> done) {
   });
 }
 
+// The context is kept, since new certificates replace it for later connections.
 void HttpStream::StartTls(TlsContext context, Done done) {
   context_ = std::move(context);
   tls_.emplace(socket_, *context_);

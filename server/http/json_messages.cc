@@ -88,6 +88,7 @@ constexpr std::string_view kSeparators = " \t\r\n{}[],:\"'";
 std::size_t EndOfString(std::string_view json, std::size_t begin) {
   std::size_t end = begin + 1;
   while (end < json.size() && json[end] != json[begin]) {
+    // What follows a backslash may be a quote.
     end += json[end] == '\\' ? 2 : 1;
   }
   return std::min(end + 1, json.size());
@@ -107,6 +108,7 @@ absl::Status CheckRepeatedMembers(std::string_view json, Spellings spellings,
     } else if (c == '{' || c == '[') {
       members.emplace_back();
     } else if (c == '}' || c == ']') {
+      // Brackets that do not match are left to Protobuf's parser.
       if (!members.empty()) members.pop_back();
     } else if (c == ':' && !members.empty()) {
       const bool fields = spellings == Spellings::kField;

@@ -34,6 +34,8 @@ class Embeddings final : public BodyFormat {
     v1::EmbedTextsRequest embed;
     SEMRANK_ASSIGN_OR_RETURN(*embed.mutable_model()->mutable_name(),
                              body.Text("model"));
+    // Not a field of OpenAI's, but of others with its API; without it texts are
+    // documents.
     SEMRANK_ASSIGN_OR_RETURN(const std::string type, body.Text("input_type"));
     SEMRANK_ASSIGN_OR_RETURN(const v1::Side side, SideOf("input_type", type));
     embed.set_side(side);

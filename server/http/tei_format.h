@@ -4,8 +4,7 @@
 //                 SideOf), truncate. Vectors have length 1 whatever "normalize"
 //                 says.
 //   POST /rerank  query, texts, return_text, truncate. Scores are Rank's
-//   cosines
-//                 whatever "raw_scores" says.
+//                 cosines whatever "raw_scores" says.
 //   GET /info     the default model and the limits.
 //   Errors        {"error", "error_type"}.
 //   Threads       free functions, from any thread.

@@ -235,6 +235,8 @@ class SearchWork final : public ResponseWork<v1::SearchDocumentsResponse> {
   SearchInput input_;
   bool begun_ = false;
   SearchResult result_;
+  // Last, since it refers to input_ and result_; destroying it waits for
+  // helpers.
   SearchState progress_;
 };
 

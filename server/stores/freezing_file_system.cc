@@ -14,6 +14,7 @@ using rocksdb::IOStatus;
 using rocksdb::Slice;
 
 // Takes everything and keeps nothing but its size.
+// What RocksDB gets to write to once the database is frozen.
 class LostFile : public FSWritableFile {
  public:
   using FSWritableFile::Append;
@@ -129,6 +130,7 @@ IOStatus FreezingFileSystem::OpenToWrite(
     const Open& open, std::unique_ptr<FSWritableFile>* file) {
   std::unique_ptr<FSWritableFile> opened;
   if (!frozen()) {
+    // NotFound and NotSupported are answers that RocksDB reacts to.
     IOStatus status = open(&opened);
     // Something to look for elsewhere, and no failed write.
     if (status.IsNotFound() || status.IsNotSupported()) return status;

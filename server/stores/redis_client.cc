@@ -86,6 +86,8 @@ absl::StatusOr<std::unique_ptr<RedisConnection>> RedisConnection::Connect(
   std::unique_ptr<RedisConnection> connection(new RedisConnection(context));
   if (context->err != 0) return connection->Broken();
   SEMRANK_RETURN_IF_ERROR(connection->Wait(POLLOUT, deadline));
+  // A connect that did not block ends like this: the socket becomes writable,
+  // and SO_ERROR says how it went.
   int error = 0;
   socklen_t size = sizeof(error);
   getsockopt(context->fd, SOL_SOCKET, SO_ERROR, &error, &size);
@@ -94,6 +96,7 @@ absl::StatusOr<std::unique_ptr<RedisConnection>> RedisConnection::Connect(
   return connection;
 }
 
+// Both commands go out together and cost one round trip.
 absl::Status RedisConnection::LogIn(const RedisUrl& url, Deadline deadline) {
   const std::string db = std::to_string(url.db);
   std::vector<RedisCommand> commands;
@@ -170,6 +173,8 @@ absl::StatusOr<RedisReply> RedisConnection::Receive(Deadline deadline) {
   }
 }
 
+// The only place that blocks. The socket itself never does, so one deadline
+// bounds a whole call.
 absl::Status RedisConnection::Wait(short events, Deadline deadline) {
   for (;;) {
     const auto left = deadline - std::chrono::steady_clock::now();
@@ -238,6 +243,7 @@ absl::StatusOr<RedisPool::ConnectionPtr> RedisPool::Take(Deadline deadline) {
     one_is_free_.WaitFor(mutex_, left);
   }
   ++num_in_use_;
+  // The caller has a place and must connect.
   if (idle_.empty()) return nullptr;
   ConnectionPtr connection = std::move(idle_.back());
   idle_.pop_back();

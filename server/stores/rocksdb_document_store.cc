@@ -67,6 +67,8 @@ absl::Status RocksDbDocumentStore::Create(const Options& options,
   return database->Write(batch, /*sync=*/true);
 }
 
+// Any call may find the database frozen. The one that finds itself its only
+// user closes it and opens it again; others fail meanwhile, instead of waiting.
 absl::StatusOr<std::shared_ptr<RocksDbDatabase>>
 RocksDbDocumentStore::Database() {
   std::shared_ptr<RocksDbDatabase> frozen;
@@ -130,6 +132,7 @@ absl::StatusOr<DocumentStore::Found> RocksDbDocumentStore::FindVectors(
   database->db().MultiGet(options, database->vectors(), keys.size(),
                           slices.data(), values.data(), statuses.data());
   for (const rocksdb::Status& status : statuses) {
+    // A read that fails is no miss: the caller must bypass the store.
     if (!status.ok() && !status.IsNotFound()) return Named(FromRocksDb(status));
   }
   Found result;

@@ -51,7 +51,6 @@ void Append(std::span<const float> vector, std::string& bytes) {
                vector.size_bytes());
 }
 
-// Covers the key, so that a sound value under a wrong key is refused as well.
 std::uint64_t RecordChecksum(std::string_view key, std::string_view content) {
   const std::array<std::uint64_t, 2> parts = {BytesFingerprint(key).lo,
                                               BytesFingerprint(content).lo};
@@ -138,7 +137,6 @@ std::string DescribeKey(const DocumentKeyView& key) {
   return "\"" + absl::Utf8SafeCEscape({name.data(), name.size()}) + "\"";
 }
 
-// Checksum, four sizes, title, payload, identity of the model, vector, tags.
 std::string DocumentValue(std::string_view key,
                           const StoredDocument& document) {
   std::string value(kChecksumBytes, '\0');
