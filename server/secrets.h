@@ -1,5 +1,8 @@
 // The files that say who may call and who the server is: read at the start,
 // and again whenever they change.
+//
+//   Threads  one of its own looks at the files once a second; access() and
+//            tls() from any thread.
 #ifndef SEMRANK_SERVER_SECRETS_H_
 #define SEMRANK_SERVER_SECRETS_H_
 

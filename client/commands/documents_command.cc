@@ -120,6 +120,7 @@ absl::Status PrintDocuments(OutputFormat format,
 absl::Status RunGet(const KeyOptions& options, const CommonOptions& common) {
   SEMRANK_ASSIGN_OR_RETURN(auto request,
                            MakeRequest<v1::GetDocumentsRequest>(options));
+  // Only JSON prints payloads, which may be large.
   request.set_with_payloads(common.ResultFormat() == OutputFormat::kJson);
   SEMRANK_ASSIGN_OR_RETURN(const auto client,
                            CatalogClient::Create(common.client));

@@ -150,6 +150,7 @@ absl::Status EmbedToStdout(const EmbedOptions& options, OutputFormat format,
   return absl::OkStatus();
 }
 
+// The names of the formats are the extensions, too.
 absl::StatusOr<EmbeddingFileFormat> FormatOf(const EmbedOptions& options,
                                              const std::string& file) {
   if (options.format.has_value()) return *options.format;

@@ -26,6 +26,7 @@ Table LimitsTable(const v1::Limits& limits) {
   table.AddColumn("");
   table.AddColumn("", Table::Align::kRight);
   const auto& fields = *limits.GetDescriptor();
+  // By reflection, so a limit that is added to the API needs no change here.
   for (int i = 0; i < fields.field_count(); ++i) {
     const FieldDescriptor* const field = fields.field(i);
     const std::uint64_t value =

@@ -57,6 +57,7 @@ absl::Status RunLoadCommand(LoadCommandOptions options,
                                                   /*skip_empty_lines=*/true));
     options.requests.titles = std::move(titles.texts);
   }
+  // The size of a request decides how many fit into memory.
   LoadRequests requests(std::move(options.requests));
   const int max_inflight = MaxInflight(requests);
   if (options.load.inflight == 0) options.load.inflight = max_inflight;

@@ -74,6 +74,7 @@ absl::Status RunModel(const ModelCommandOptions& options,
   }
   SEMRANK_ASSIGN_OR_RETURN(const auto client,
                            SemrankClient::Create(common.client));
+  // All three have one signature: the same flags name the model.
   const auto run = options.list     ? ListVersions
                    : options.reload ? Reload
                                     : DescribeModel;

@@ -63,6 +63,8 @@ absl::Status RunRank(const RankOptions& options, const CommonOptions& common) {
   SEMRANK_RETURN_IF_ERROR(CheckQuery(options.query));
   SEMRANK_ASSIGN_OR_RETURN(const auto client,
                            SemrankClient::Create(common.client));
+  // After the client, so that a bad address is reported before titles are read
+  // from a terminal.
   SEMRANK_ASSIGN_OR_RETURN(const TextList titles,
                            ReadTextsOrArguments("titles", options.titles,
                                                 /*skip_empty_lines=*/true));
@@ -74,6 +76,7 @@ absl::Status RunRank(const RankOptions& options, const CommonOptions& common) {
 
   SEMRANK_RETURN_IF_ERROR(
       PrintRanking(options, common.ResultFormat(), titles, *response));
+  // The ranking is complete without them, so they do not change the exit code.
   PrintProblems(titles, *response);
   if (options.timings) {
     PrintTimings({.round_trip = round_trip,

@@ -72,6 +72,7 @@ v1::SearchDocumentsRequest MakeSearchRequest(const SearchOptions& options,
   request.set_parts(options.ranking.parts);
   request.set_with_parts(options.ranking.with_parts);
   *request.mutable_model() = options.model.ToRef();
+  // A TREC run has neither titles nor payloads.
   request.set_with_titles(options.run_out.empty());
   request.set_with_payloads(options.run_out.empty());
   return request;

@@ -4,6 +4,7 @@
 //   Message  the server's, prefixed by the address: "127.0.0.1:50051: titles:
 //            2000 in one request, over the limit of 1000 (...)".
 //   Payloads the google.rpc details, each under its type URL.
+//   Threads  free functions, from any thread.
 #ifndef SEMRANK_CLIENT_LIB_CLIENT_STATUS_H_
 #define SEMRANK_CLIENT_LIB_CLIENT_STATUS_H_
 

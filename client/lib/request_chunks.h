@@ -1,6 +1,8 @@
 // Splits a request that exceeds the server's limits into chunks, and merges
 // their responses as if it had been one call. Without network access:
 // semrank_client.h sends the chunks.
+//
+//   Threads  free functions, from any thread.
 #ifndef SEMRANK_CLIENT_LIB_REQUEST_CHUNKS_H_
 #define SEMRANK_CLIENT_LIB_REQUEST_CHUNKS_H_
 

@@ -1,5 +1,7 @@
 // Checks responses, because callers index arrays with numbers that come from
 // another machine.
+//
+//   Threads  free functions, from any thread.
 #ifndef SEMRANK_CLIENT_LIB_RESPONSE_CHECK_H_
 #define SEMRANK_CLIENT_LIB_RESPONSE_CHECK_H_
 

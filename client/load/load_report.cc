@@ -38,6 +38,7 @@ double PerSecond(std::int64_t count, const LoadReport& report) {
   return seconds > 0 ? static_cast<double>(count) / seconds : 0;
 }
 
+// One list for the table and for JSON.
 std::vector<std::pair<std::string, absl::Duration>> Latencies(
     const LatencyRecorder& latencies) {
   return {{"mean", latencies.Mean()},

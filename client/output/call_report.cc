@@ -17,6 +17,8 @@ std::string RetryHint(const absl::Status& status) {
 }
 
 // For errors of the server, by their reason (proto/README.md).
+// Hints name commands and flags of this program; the server's messages name its
+// own.
 std::string HintForReason(const std::string& reason,
                           const absl::Status& status) {
   if (reason == "TOO_MANY_TEXTS") {
@@ -76,6 +78,7 @@ absl::Status WithHint(const absl::Status& status) {
 }
 
 void ProblemReport::Add(std::string_view item, const v1::Problem& problem) {
+  // A bad file could otherwise fill the terminal.
   if (++count_ > kMaxProblemsPrinted) return;
   absl::FPrintF(stderr, "%s: %s: %s\n", action_, EscapeControls(item),
                 EscapeControls(problem.status().message()));

@@ -1,5 +1,7 @@
 // The client that waits for a response, and its deadline. Work checks both
 // between two slices and stops when no client waits any more.
+//
+//   Threads  both methods, from any thread, as long as the call lasts.
 #ifndef SEMRANK_SERVER_BASE_CALLER_H_
 #define SEMRANK_SERVER_BASE_CALLER_H_
 

@@ -5,6 +5,7 @@
 //   Port     0 = any free one. A port that is in use is an error:
 //            ports are not shared.
 //   Errors   what the system says, with the address.
+//   Threads  free function, from any thread; looking up a name may block.
 #ifndef SEMRANK_SERVER_BASE_LISTENING_SOCKETS_H_
 #define SEMRANK_SERVER_BASE_LISTENING_SOCKETS_H_
 

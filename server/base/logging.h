@@ -1,4 +1,6 @@
 // The server's log: spdlog, on standard error.
+//
+//   Threads  InitLogging before any other thread; the rest from any thread.
 #ifndef SEMRANK_SERVER_BASE_LOGGING_H_
 #define SEMRANK_SERVER_BASE_LOGGING_H_
 

@@ -1,4 +1,6 @@
 // What the texts of a request must be, and how those that are not are reported.
+//
+//   Threads  free functions, from any thread.
 #ifndef SEMRANK_SERVER_BASE_TEXT_CHECKS_H_
 #define SEMRANK_SERVER_BASE_TEXT_CHECKS_H_
 

@@ -108,7 +108,7 @@ absl::Status CheckRepeatedMembers(std::string_view json, Spellings spellings,
     } else if (c == '{' || c == '[') {
       members.emplace_back();
     } else if (c == '}' || c == ']') {
-      // Brackets that do not match are left to Protobuf's parser.
+      // Brackets that do not match are left to the parser that follows.
       if (!members.empty()) members.pop_back();
     } else if (c == ':' && !members.empty()) {
       const bool fields = spellings == Spellings::kField;

@@ -1,4 +1,6 @@
 // Where the versions of one model come from; a folder, or what a test says.
+//
+//   Threads  `list_complete` from any thread; the others by one at a time.
 #ifndef SEMRANK_SERVER_MODELS_MODEL_SOURCE_H_
 #define SEMRANK_SERVER_MODELS_MODEL_SOURCE_H_
 

@@ -30,6 +30,7 @@ constexpr char kEnd[] = "</main>\n</body>\n</html>\n";
 using Cells = std::vector<std::string>;
 
 // The first cell of a row of names and values is its header.
+// Every cell is escaped here; titles and heads of columns are our own.
 std::string Row(const Cells& cells, bool is_head, bool has_head) {
   std::string row = "<tr>";
   for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -115,6 +116,7 @@ std::string_view StateName(ModelState state) {
   return "";
 }
 
+// Those that were tried, so that the page never reads the disk.
 std::string Models(const ModelStore& models) {
   std::vector<Cells> rows;
   for (const ModelStatus& model : models.ListTried()) {
@@ -213,6 +215,7 @@ std::string Failures(const RequestLog& log) {
 }  // namespace
 
 void AddStatusPage(const StatusSources& sources, HttpPages& pages) {
+  // The pointers are copied; all of them outlive the server.
   pages["/statusz"] = [sources, start = absl::Now()] {
     return BrowserPage(StatusPage(sources, absl::Now() - start));
   };

@@ -1,4 +1,6 @@
 // What a Rank asks for, how far it has come, and what comes of it.
+//
+//   Threads  plain data, of one request: one thread at a time.
 #ifndef SEMRANK_SERVER_RANKING_RANK_REQUEST_H_
 #define SEMRANK_SERVER_RANKING_RANK_REQUEST_H_
 

@@ -1,5 +1,8 @@
 // Fields that messages of several services share: how requests are read and
 // responses are filled.
+//
+//   Threads  free functions; a message or response belongs to one thread at
+//            a time.
 #ifndef SEMRANK_SERVER_REQUESTS_MESSAGE_FIELDS_H_
 #define SEMRANK_SERVER_REQUESTS_MESSAGE_FIELDS_H_
 

@@ -12,6 +12,7 @@
 //            are kept, while all of them are counted.
 //   Errors   after the first malformed byte everything returns false. Finish
 //            reports it, or more than `max_items` items.
+//   Threads  not thread-safe; one reader for each message.
 #ifndef SEMRANK_SERVER_REQUESTS_WIRE_READER_H_
 #define SEMRANK_SERVER_REQUESTS_WIRE_READER_H_
 

@@ -1,4 +1,6 @@
 // Between gRPC's buffers and plain bytes.
+//
+//   Threads  free functions, from any thread.
 #ifndef SEMRANK_SERVER_RPC_BYTE_BUFFERS_H_
 #define SEMRANK_SERVER_RPC_BYTE_BUFFERS_H_
 

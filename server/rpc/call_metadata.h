@@ -1,4 +1,6 @@
 // What a call brings in its metadata and takes back in its trailers.
+//
+//   Threads  free functions; FinalStatus by one thread for each call.
 #ifndef SEMRANK_SERVER_RPC_CALL_METADATA_H_
 #define SEMRANK_SERVER_RPC_CALL_METADATA_H_
 

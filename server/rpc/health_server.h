@@ -1,5 +1,7 @@
 // grpc.health.v1 alone, in plain text on a port of its own: for probes that
 // cannot show a client certificate, as a TLS server may ask for.
+//
+//   Threads  gRPC's own and one that accepts; call the methods from one thread.
 #ifndef SEMRANK_SERVER_RPC_HEALTH_SERVER_H_
 #define SEMRANK_SERVER_RPC_HEALTH_SERVER_H_
 

@@ -4,6 +4,8 @@
 //
 // gRPC 1.51 has a file watcher of its own, but it accepts a new certificate
 // beside an old key. TlsCertificates checks each pair first.
+//
+//   Threads  gRPC asks for certificates in any of its threads.
 #ifndef SEMRANK_SERVER_RPC_TLS_CREDENTIALS_H_
 #define SEMRANK_SERVER_RPC_TLS_CREDENTIALS_H_
 

@@ -1,6 +1,9 @@
 // The folder of a store on disk: PATH/FORMAT says that it is one and of which
 // format, PATH/rocksdb is the database. A folder with anything else in it is
 // refused and never written to.
+//
+//   Errors   FailedPrecondition for files of others or another format; else the
+//            system's, with the name.
 #ifndef SEMRANK_SERVER_STORES_STORE_FOLDER_H_
 #define SEMRANK_SERVER_STORES_STORE_FOLDER_H_
 

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kMaxShards = 16;
 // A shard below this evicts by chance of hashing more than by age.
 constexpr std::size_t kMinShardBytes = std::size_t{1} << 20;
-// Fits into 8 bits and on the stack.
+// Keeps the arrays of a block on the stack, and each lock short.
 constexpr std::size_t kBlockKeys = 256;
 constexpr std::size_t kCacheLineBytes = 64;
 
