@@ -32,8 +32,8 @@ int LetNextOneKill(int signal_number) {
 
 }  // namespace
 
-// Blocked signals wait for sigwait, in a thread of their own. A handler could
-// interrupt any thread anywhere, where almost nothing may be called.
+// Blocked signals wait until a thread calls sigwait. A handler could interrupt
+// any thread anywhere, where almost nothing may be called.
 void BlockSignals() {
   const sigset_t signals = AllSignals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);

@@ -214,8 +214,8 @@ void DocumentCatalog::SetRows(std::uint32_t slot, std::size_t i,
   }
 }
 
-// Passes on the commit that is about to be published: readers of earlier ones
-// still use the segments that are replaced.
+// Readers of commits before next_.commit may still use the segments that are
+// replaced.
 void DocumentCatalog::MakeSegments() {
   for (ModelRows* const model_rows : {rows_.get(), next_rows_.get()}) {
     if (model_rows == nullptr || model_rows->sparse == nullptr) continue;

@@ -18,9 +18,8 @@ namespace {
 // How long a request may take.
 constexpr absl::Duration kMaxTime = absl::Seconds(60);
 
-// RequestRun ends in a callback. A handler of HTTP has a thread of its own, at
-// most 24 of them, so it simply waits.
-// A request whose caller waits for it in a thread of its own.
+// A request whose caller waits for it in a thread of its own. HTTP has at most
+// 24 such threads, so a handler need not continue in a callback.
 class AwaitedRun final : private RequestRun {
  public:
   // `bytes` and `write` must outlive the run.

@@ -116,9 +116,9 @@ std::string FormatHead(const HttpResponse& response, bool keep_alive) {
   return head + "\r\n";
 }
 
-// Names the page's own origin, since --cors_origins may allow several and the
-// header takes one.
-// Lets the page read the response and what calls say in headers.
+// Lets the page read the response and what calls say in headers. Names the
+// page's own origin, since --cors_origins may allow several and the header
+// takes one.
 void AddCorsHeaders(const std::string& origin, HttpResponse& response) {
   response.headers.emplace_back("Access-Control-Allow-Origin", origin);
   response.headers.emplace_back("Vary", "Origin");
@@ -344,8 +344,7 @@ void HttpConnection::OnHead() {
   Run(*page);
 }
 
-// Checks that need the head only, in the order of what they cost. A refused
-// body is never read.
+// Checks that need the head only: a refused body is never read.
 void HttpConnection::OnCall() {
   // From the head on, so that a stop waits for a body that is still arriving.
   connections_.in_flight.Begin();

@@ -143,9 +143,8 @@ std::string Replace(std::string_view json, const Place& place,
                       ToAbsl(json.substr(place.end)));
 }
 
-// The caller appends the large fields itself: Protobuf's printer would write
-// them as base64.
-// The message without `fields`, as JSON without the last bracket.
+// The message without some fields, as JSON without the last bracket. The caller
+// appends these fields itself: Protobuf's printer would write them as base64.
 absl::StatusOr<std::string> ToOpenJson(
     const google::protobuf::Message& message,
     std::initializer_list<std::string_view> without) {

@@ -13,8 +13,8 @@ using rocksdb::IOOptions;
 using rocksdb::IOStatus;
 using rocksdb::Slice;
 
-// Takes everything and keeps nothing but its size.
-// What RocksDB gets to write to once the database is frozen.
+// Takes everything and keeps nothing but its size: what RocksDB gets to write
+// to once the database is frozen.
 class LostFile : public FSWritableFile {
  public:
   using FSWritableFile::Append;
