@@ -25,11 +25,14 @@ absl::Status CheckValidation(const DataOptions& data) {
                        "belong together; one is missing");
     }
   }
+  // Written so that NaN fails too. More than a half would validate on more than
+  // is learned from.
   if (!(data.valid_fraction >= 0 && data.valid_fraction <= 0.5)) {
     return FlagError("valid_fraction",
                      absl::StrFormat("%g", data.valid_fraction),
                      "must be 0 to 0.5, or -1");
   }
+  // Both give the validation loss, of which there is one.
   if (!data.valid_pair_files.empty() && data.valid_fraction > 0) {
     return FlagError("valid_fraction",
                      absl::StrFormat("%g", data.valid_fraction),
@@ -100,6 +103,8 @@ absl::Status Resolve(DataOptions& data) {
     return FlagError("model_dir", "", "names no folder for the model");
   }
   if (data.valid_fraction == -1) {
+    // Nothing needs to be held out where other data is there to validate on:
+    // all pairs are trained on.
     const bool other =
         !data.valid_pair_files.empty() || !data.valid_queries.empty();
     data.valid_fraction = other ? 0 : kDefaultValidFraction;

@@ -78,6 +78,8 @@ void AddLossOptions(CommandLine& command_line, LossOptions& options) {
 
 absl::Status Resolve(LossOptions& loss) {
   const bool in_batch = loss.sampling == v1::NEGATIVE_SAMPLING_IN_BATCH;
+  // In-batch negatives are embedded anyway and scored by one product, so all are
+  // taken; each drawn one costs an embedding.
   if (loss.negatives == -1) {
     loss.negatives = in_batch ? 0 : kDefaultNegatives;
   }
@@ -94,6 +96,7 @@ absl::Status Resolve(LossOptions& loss) {
                      "--negative_sampling=in_batch; with shown, --negatives "
                      "says how many there are");
   }
+  // Uniform titles are negatives equally often: there is nothing to correct.
   if (loss.logq > 0 && !in_batch) {
     return FlagError("logq", absl::StrFormat("%g", loss.logq),
                      "corrects for titles that are often in a batch; needs "

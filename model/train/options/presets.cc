@@ -31,6 +31,7 @@ TrainOptions Clsm2014() {
                    .hidden_dims = {300},
                    .embedding_dim = 128,
                    .clsm_window = 3,
+                   // The paper's equations have none.
                    .biases = false};
   options.loss.negatives = 50;
   return options;
@@ -49,6 +50,7 @@ TrainOptions Ssi2009() {
   options.loss = {
       .sampling = v1::NEGATIVE_SAMPLING_UNIFORM, .negatives = 1, .margin = 1};
   options.optimizer = {.kind = v1::OPTIMIZER_SGD, .learning_rate = 0.1};
+  // The paper takes a gradient step for each tuple.
   options.batch_size = 1;
   return options;
 }
@@ -74,6 +76,8 @@ TrainOptions DefaultOptions(v1::TowerKind tower) {
     return options;
   }
   options.features.kind = v1::FEATURE_KIND_WORDS;
+  // Its rate falls with what a weight has seen, which suits words of very
+  // different frequency (MATHEMATICS.md, "Why SSI has other defaults").
   options.optimizer.kind = v1::OPTIMIZER_ADAGRAD;
   options.optimizer.learning_rate = 0.02;
   options.ssi.unknown_word_buckets = kDefaultUnknownWordBuckets;

@@ -83,6 +83,8 @@ absl::Status Resolve(SsiOptions& ssi) {
                      "--ssi_frequent_words those of others; choose one");
   }
   if (!MatchesUnknownWords(ssi.variant, ssi.pair_hash_buckets > 0)) {
+    // Unknown words match by I, D or hashed pairs; without these, an index
+    // would have no weight.
     ssi.unknown_word_buckets = 0;
   }
   return absl::OkStatus();
@@ -95,6 +97,8 @@ v1::SsiSpec DescribeSsi(const SsiOptions& options, int num_words) {
   spec.set_unknown_word_buckets(options.unknown_word_buckets);
   // Buckets of unknown words come after the listed words and have no rows.
   num_words -= options.unknown_word_buckets;
+  // A bound that all words are within is written as none, so that equal models
+  // have equal files.
   if (options.dense_words < num_words) {
     spec.set_num_dense_words(options.dense_words);
   }

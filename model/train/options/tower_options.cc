@@ -88,6 +88,7 @@ absl::Status Resolve(TowerOptions& tower) {
       tower.activation = v1::ACTIVATION_TANH;
       break;
     case v1::TOWER_KIND_LINEAR:
+      // Its default is that of DSSM; a linear tower has none.
       tower.hidden_dims.clear();
       if (tower.activation == v1::ACTIVATION_UNSPECIFIED) {
         tower.activation = v1::ACTIVATION_IDENTITY;
@@ -107,6 +108,7 @@ absl::Status Resolve(TowerOptions& tower) {
     return FlagError("hidden", absl::StrJoin(tower.hidden_dims, ","),
                      absl::StrFormat("at most %d layers", kMaxHiddenLayers));
   }
+  // Written so that NaN fails too. 1 would drop every unit and divide by 0.
   if (!(tower.dropout >= 0 && tower.dropout < 1)) {
     return FlagError("dropout", absl::StrFormat("%g", tower.dropout),
                      "must be 0 to below 1");
@@ -123,6 +125,7 @@ int NumPaddings(const TowerOptions& options) {
 }
 
 std::vector<int> TowerWidths(const TowerOptions& options, int num_features) {
+  // W_c of CLSM has a row for each feature at each place (eq. 1, 2).
   std::vector<int> widths = {num_features * std::max(1, options.clsm_window)};
   widths.insert(widths.end(), options.hidden_dims.begin(),
                 options.hidden_dims.end());
