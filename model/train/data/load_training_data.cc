@@ -35,6 +35,7 @@ std::vector<TextId> TextsOfVocabulary(const std::vector<TextId>& queries,
   std::vector<TextId> ids = titles;
   ids.insert(ids.end(), queries.begin(), queries.end());
   for (const TextId query : queries) {
+    // Negatives are embedded too, though no pair has them.
     const std::span<const TextId> negatives = shown.Of(query);
     ids.insert(ids.end(), negatives.begin(), negatives.end());
   }

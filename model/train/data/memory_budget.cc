@@ -115,6 +115,7 @@ absl::StatusOr<std::int64_t> ShareForShuffling(const TrainOptions& options,
   SEMRANK_ASSIGN_OR_RETURN(const std::int64_t model,
                            ModelBytes(options, num_features));
   const std::int64_t share = (limit - ProgramShare(limit) - model) / 2;
+  // A smaller buffer would mix too few lines.
   if (share >= limit / 16) return share;
   return absl::ResourceExhaustedError(absl::StrFormat(
       "--memory_limit=%d leaves no room to shuffle pairs: a model of %d "

@@ -40,6 +40,8 @@ TextBags::TextBags(const TextInterner& texts, const Featurizer& featurizer,
   } else {
     AppendSequences(texts, featurizer);
   }
+  // The vectors have grown by doubling: up to half of them would be unused
+  // memory for the whole run.
   indices_.shrink_to_fit();
   counts_.shrink_to_fit();
   words_.shrink_to_fit();
@@ -88,6 +90,8 @@ void TextBags::AppendSequences(const TextInterner& texts,
   BagBatch bag;
   const auto number_of = [&](std::string_view word) {
     const std::uint32_t number = numbers.Intern(word);
+    // Words and bags are numbered alike, so a number without a bag is a new
+    // word.
     if (number == num_bags()) {
       bag.Clear();
       featurizer.AppendBag(word, bag);

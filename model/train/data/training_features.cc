@@ -49,6 +49,7 @@ absl::StatusOr<Featurizer> ChooseFeatures(const FeatureOptions& options,
 
 absl::StatusOr<Featurizer> MakeFeaturizer(const FeatureOptions& options,
                                           const VocabularyBuilder& builder) {
+  // --init_from: other features would give the weights another meaning.
   if (options.given != nullptr) return *options.given;
   std::optional<NgramVocabulary> ngrams;
   if (HasLetters(options.kind)) {

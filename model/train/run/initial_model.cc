@@ -50,6 +50,7 @@ TowerOptions TowerOf(const v1::ModelConfig& config) {
       .embedding_dim = static_cast<int>(config.embedding_dim()),
       .activation = config.activation(),
       .clsm_window = static_cast<int>(config.clsm_window()),
+      // The file has biases in any case, which are 0 without.
       .biases = !config.training().without_biases()};
 }
 
@@ -131,6 +132,7 @@ absl::Status TakeInitialModel(const std::string& path, bool has_preset,
   }
   const TowerOptions defaults = options.tower;
   options.tower = TowerOf(config);
+  // Dropout belongs to the training, not to the model.
   options.tower.dropout = defaults.dropout;
   if (config.tower() == v1::TOWER_KIND_SSI) {
     options.ssi = SsiOf(config.ssi());
@@ -139,6 +141,7 @@ absl::Status TakeInitialModel(const std::string& path, bool has_preset,
       options.tower.embedding_dim = defaults.embedding_dim;
     }
   }
+  // The lexical part is fitted anew, for the pairs of this run.
   const std::string lexical = options.features.lexical;
   options.features = FeaturesOf(config.features());
   options.features.lexical = lexical;
@@ -201,6 +204,8 @@ absl::Status CopyInitialWeights(const InitialModelOptions& options,
   SEMRANK_ASSIGN_OR_RETURN(const auto file, LoadedFile::Read(path));
   SEMRANK_ASSIGN_OR_RETURN(const auto tensors,
                            ParseSafetensors(file->content(), path));
+  // The state has the weights under the names of the file. The optimizer's part
+  // has other names, which no file has, and stays 0.
   std::map<std::string, std::span<float>> state;
   for (const StateTensor& tensor : trainer.State()) {
     state.emplace(tensor.name, tensor.values);

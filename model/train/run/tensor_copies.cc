@@ -42,6 +42,8 @@ std::uint64_t TensorsFingerprint(std::span<const TensorView> tensors) {
     const std::string_view bytes(
         reinterpret_cast<const char*>(tensor.data),
         static_cast<std::size_t>(NumValues(tensor)) * sizeof(float));
+    // One hash for each tensor, then one over these: no copy of the weights.
+    // Names and shapes count, so equal bytes in another tensor differ.
     absl::StrAppendFormat(&parts, "%s %s %x\n", tensor.name,
                           absl::StrJoin(tensor.shape, ","),
                           BytesFingerprint(bytes).lo);
