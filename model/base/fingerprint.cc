@@ -70,6 +70,7 @@ absl::StatusOr<std::string> FileFingerprint(const std::string& path) {
   SEMRANK_ASSIGN_OR_RETURN(const FileDescriptor file,
                            FileDescriptor::Open(path, O_RDONLY));
   BytesFingerprinter fingerprint;
+  // Files may be larger than memory, so they are hashed in pieces.
   std::vector<char> buffer(std::size_t{1} << 20);
   for (;;) {
     SEMRANK_ASSIGN_OR_RETURN(const std::size_t count,

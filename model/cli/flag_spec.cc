@@ -196,6 +196,8 @@ BindFlag(std::string_view name, T* field, std::string_view help,
 #define SEMRANK_INSTANTIATE(T)                                       \
   template FlagSpec BindFlag(std::string_view, T*, std::string_view, \
                              const FlagRange<RangedValue<T>::type>&)
+// The types that a flag can have. Instantiated here, so that no header needs
+// the code that reads them.
 SEMRANK_INSTANTIATE(int);
 SEMRANK_INSTANTIATE(std::int64_t);
 SEMRANK_INSTANTIATE(std::uint32_t);

@@ -16,6 +16,7 @@ std::string WrapLine(absl::string_view line, const std::string& margin) {
   for (const absl::string_view word :
        absl::StrSplit(line, ' ', absl::SkipEmpty())) {
     const bool first = column == margin.size();
+    // A word that is longer than a line gets one of its own.
     if (!first && column + 1 + word.size() > kHelpColumns) {
       wrapped += "\n" + margin;
       column = margin.size();

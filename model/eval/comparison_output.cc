@@ -10,6 +10,8 @@
 namespace semrank {
 namespace {
 
+// Few enough to read: the point is to look at single queries, which a mean
+// hides.
 constexpr std::size_t kMovedQueriesShown = 20;
 constexpr std::string_view kRankingLossName = "ranking_loss";
 
@@ -131,6 +133,7 @@ std::string FormatMatrix(std::span<const Evaluation> evaluations) {
   }
   for (std::size_t i = 0; i < evaluations.size(); ++i) {
     absl::StrAppendFormat(&text, "\n%-*s", column, evaluations[i].ranker);
+    // Two lines for each ranker: the differences, and below them the p values.
     std::string second = absl::StrFormat("\n%-*s", column, "  p");
     for (std::size_t j = 0; j < evaluations.size(); ++j) {
       absl::StrAppendFormat(

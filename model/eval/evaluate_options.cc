@@ -26,6 +26,7 @@ absl::Status RequireFile(std::string_view flag, const std::string& value) {
 absl::Status CheckRanker(std::string_view flag, const std::string& given,
                          const std::string& ranker,
                          const EvaluateCommandOptions& options) {
+  // A run needs neither a model nor training data; its file is read later.
   if (RunFile(ranker).has_value()) return absl::OkStatus();
   const absl::Status status = CheckRankerName(ranker);
   if (!status.ok()) return FlagError(flag, given, ToStd(status.message()));
@@ -50,6 +51,7 @@ absl::Status ResolveRankers(EvaluateCommandOptions& options) {
                      "must be one of bm25, letter_tfidf, word_tfidf");
   }
   if (rankers.empty()) return FlagError("ranker", given, "names no ranker");
+  // Added to itself, a ranker keeps its order.
   if (rankers == std::vector<std::string>{hybrid}) {
     return FlagError("hybrid", hybrid, "--ranker is the same");
   }
@@ -97,6 +99,7 @@ absl::Status CheckTakesOneRanker(std::string_view flag, const std::string& file,
 }  // namespace
 
 std::optional<std::string_view> RunFile(std::string_view ranker) {
+  // "run:" alone is left to CheckRankerName, whose error lists the rankers.
   if (!ranker.starts_with(kRunPrefix) || ranker == kRunPrefix) {
     return std::nullopt;
   }
@@ -245,6 +248,7 @@ absl::Status Resolve(EvaluateCommandOptions& options) {
   // Ranked documents are kept only where something shows them: the run file, or
   // the queries that moved most.
   if (!options.run_out.empty()) options.evaluate.run_depth = options.run_depth;
+  // A comparison shows the first documents of the queries that moved most.
   if (!options.baseline.empty() &&
       options.evaluate.run_depth < kTopDocumentsShown) {
     options.evaluate.run_depth = kTopDocumentsShown;

@@ -72,6 +72,7 @@ std::string ResultTable::Rows(const Evaluation& evaluation) const {
                       FormatValues(evaluation.summary.mean);
   std::string errors = absl::StrFormat("%-*s", name_width_, "  +-") +
                        FormatValues(evaluation.summary.standard_error);
+  // There is none where all candidates are relevant.
   if (const auto loss = evaluation.mean_ranking_loss()) {
     absl::StrAppendFormat(&means, "%*.4f", kValueWidth, loss->mean);
     absl::StrAppendFormat(&errors, "%*.4f", kValueWidth, loss->standard_error);
@@ -91,6 +92,8 @@ nlohmann::ordered_json EvaluationToJson(const Evaluation& evaluation) {
   json["standard_errors"] = ToJson(evaluation.summary.standard_error);
   if (const auto loss = evaluation.ranking_loss()) {
     const MeanAndError mean = *evaluation.mean_ranking_loss();
+    // Over all tuples together, and as SSI defines it, the mean over the
+    // queries.
     json["ranking_loss"] = *loss;
     json["mean_ranking_loss"] = mean.mean;
     json["standard_errors"]["mean_ranking_loss"] = mean.standard_error;

@@ -55,6 +55,8 @@ std::vector<float> EmbedWords(const TwoTowerModel& model, Side side,
   return vectors;
 }
 
+// Appendix of the DSSM paper, table 7: each word is embedded as a text of its
+// own, and each output unit lists the words with the highest activations.
 void PrintUnits(const InspectCommandOptions& options,
                 const TwoTowerModel& model,
                 const std::vector<std::string>& words, std::ostream& out) {
@@ -130,6 +132,8 @@ absl::Status PrintPair(const InspectCommandOptions& options,
     const float q = query.units[u].activation, t = title.units[u].activation;
     if (q > 0 && t > 0) best.emplace_back(-q * t, u);
   }
+  // Figure 4 of the CLSM paper shows the units that are active in both texts;
+  // here they are ordered by the product of the two activations.
   std::sort(best.begin(), best.end());
   if (best.size() > static_cast<std::size_t>(options.num_units)) {
     best.resize(options.num_units);

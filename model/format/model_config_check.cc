@@ -278,6 +278,7 @@ absl::Status CheckLexical(const v1::ModelConfig& config) {
         "lexical is there, but TOWER_KIND_SSI has words of its own");
   }
   const v1::LexicalSpec& lexical = config.lexical();
+  // Written so that NaN fails too. 1 would leave the towers without effect.
   if (!(lexical.weight() >= 0 && lexical.weight() < 1)) {
     return WrongField("lexical.weight", absl::StrFormat("%g", lexical.weight()),
                       "it must be from 0 to below 1");
@@ -291,6 +292,8 @@ absl::Status CheckLexical(const v1::ModelConfig& config) {
 
 }  // namespace
 
+// The version comes first, since fields of a newer one may mean something else;
+// then the tower, which decides what the other fields may be.
 absl::Status CheckModelConfig(const v1::ModelConfig& config) {
   SEMRANK_RETURN_IF_ERROR(
       CheckVersion("format_version", config.format_version(), kFormatVersion));

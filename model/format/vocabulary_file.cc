@@ -66,6 +66,8 @@ std::string FormatLines(const std::vector<std::string>& lines) {
   return content;
 }
 
+// Features are rows of the weights, words after n-grams: with other numbers
+// than the configuration's, rows would belong to other features.
 absl::Status CheckSpec(const v1::FeatureSpec& spec,
                        const Featurizer& featurizer) {
   const auto& ngrams = featurizer.ngrams();

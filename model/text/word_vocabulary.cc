@@ -58,6 +58,7 @@ absl::StatusOr<WordVocabulary> WordVocabulary::Make(
       return absl::InvalidArgumentError(absl::StrFormat(
           "%s \"%s\" in line %d %s", name, words[i], i + 1, problem));
     }
+    // Of two rows for one word only one would ever be read.
     const auto [entry, added] =
         vocabulary.index_of_.emplace(words[i], static_cast<std::uint32_t>(i));
     if (!added) {

@@ -31,6 +31,7 @@ absl::StatusOr<std::vector<Slice>> ReadSlices(const std::string& path,
     const auto query = queries.find(fields[0]);
     // Not an error: one file of slices may serve several sets of queries.
     if (query == queries.end()) return "";
+    // Slices are few: a linear search keeps them in order of first appearance.
     auto slice =
         std::find_if(slices.begin(), slices.end(),
                      [&](const Slice& s) { return s.name == fields[1]; });

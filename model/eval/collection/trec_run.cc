@@ -36,6 +36,7 @@ absl::StatusOr<TrecRun> ReadTrecRun(const std::string& path,
           fields.size());
     }
     float score = 0;
+    // NaN has no place in an order, and -infinity stands for "not ranked".
     if (!absl::SimpleAtof(fields[4], &score) || !std::isfinite(score)) {
       return absl::StrFormat("the score '%s' is no finite number", fields[4]);
     }

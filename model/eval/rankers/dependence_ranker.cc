@@ -46,6 +46,7 @@ class PairBags {
     bags_.indices.push_back(entry->second);
   }
   void EndDocument() {
+    // The numbers grow with the documents, so the set grows too.
     set_.GrowTo(numbers_.size());
     set_.SortAndCount(bags_.offsets.back(), bags_.indices, bags_.counts);
     bags_.offsets.push_back(static_cast<std::uint32_t>(bags_.indices.size()));

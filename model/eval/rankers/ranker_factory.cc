@@ -93,6 +93,7 @@ absl::StatusOr<std::unique_ptr<Ranker>> CreateSingle(
     return CreateModel(options.model_dir, options.model_version, documents,
                        pool);
   }
+  // The name was checked, so what is left is model:DIR.
   name.remove_prefix(kModelPrefix.size());
   return CreateModel(std::string(name), /*version=*/0, documents, pool);
 }
@@ -123,6 +124,7 @@ absl::Status CheckRankerName(std::string_view name) {
         "model+bm25, and each +name_match",
         name));
   }
+  // A ranker added to itself keeps its order.
   if (parts.first == parts.second) {
     return absl::InvalidArgumentError(
         absl::StrFormat("'%s' joins a ranker with itself", name));

@@ -20,6 +20,7 @@ absl::StatusOr<std::unique_ptr<TfidfRanker>> TfidfRanker::OfLetters(
   if (builder.num_distinct_words() == 0) {
     return absl::InvalidArgumentError("TF-IDF: no document has a word");
   }
+  // All n-grams of the documents, as a letter model has those of its titles.
   SEMRANK_ASSIGN_OR_RETURN(
       NgramVocabulary ngrams,
       NgramVocabulary::FromList(ngram_length,
@@ -58,6 +59,8 @@ void TfidfRanker::Weigh(Bag bag) const {
   double squares = 0;
   for (std::size_t i = 0; i < bag.features.size(); ++i) {
     const auto n = static_cast<double>(DocumentFrequency(bag.features[i]));
+    // At least 1, so a feature of all documents still counts. SSI's models use
+    // the same idf (ssi_statistics.h).
     const double idf = std::log((total + 1) / (n + 1)) + 1;
     bag.values[i] *= static_cast<float>(idf);
     squares += static_cast<double>(bag.values[i]) * bag.values[i];
