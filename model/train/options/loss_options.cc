@@ -78,8 +78,8 @@ void AddLossOptions(CommandLine& command_line, LossOptions& options) {
 
 absl::Status Resolve(LossOptions& loss) {
   const bool in_batch = loss.sampling == v1::NEGATIVE_SAMPLING_IN_BATCH;
-  // In-batch negatives are embedded anyway and scored by one product, so all are
-  // taken; each drawn one costs an embedding.
+  // In-batch negatives are embedded anyway and scored by one product, so all
+  // are taken; each drawn one costs an embedding.
   if (loss.negatives == -1) {
     loss.negatives = in_batch ? 0 : kDefaultNegatives;
   }
