@@ -67,13 +67,13 @@ void BagLayerTrainer::RunUpdateTask(const float* deltas, int task,
     const int end = std::min(last, begin + kFeatureBlock);
     SumBags(transpose_.texts(), begin, end, deltas, width(), scratch.data());
     for (int f = begin; f < end; ++f) {
-      // Each row is used while its sum is in the cache, instead of writing a
-      // gradient of the size of W and reading it again.
       if (f + kPrefetchFeatures < last) {
         optimizer_.PrefetchWeight(
             static_cast<int>(transpose_.features()[f + kPrefetchFeatures]),
             width());
       }
+      // Each row is used while its sum is in the cache, instead of writing a
+      // gradient of the size of W and reading it again.
       optimizer_.UpdateWeight(static_cast<int>(transpose_.features()[f]),
                               std::span(&scratch[(f - begin) * row], row),
                               width());
