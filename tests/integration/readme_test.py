@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Runs the commands and the program that README.md shows, as it shows them.
+"""Runs the commands and the program that README.md shows, as it shows them, and
+checks its numbers and links.
 
 A block is marked in the README by an HTML comment before it, `<!-- run: NAME -->`
-or `<!-- file: NAME -->`. Only ports are changed, to free ones, by replacing
-addresses. (The two commands at the top of the README are run by .ci/run.)
+or `<!-- file: NAME -->`; one that is not, or that no test here runs, is a failure,
+but for the lines of RUN_ELSEWHERE. Only ports are changed, to free ones.
 
 usage: readme_test.py PROJECT_DIR BINARY_DIR
 """
+import json
 import os
 import pathlib
 import re
@@ -18,13 +20,43 @@ import unittest
 
 PROJECT = pathlib.Path(sys.argv[1]).resolve()
 BINARIES = pathlib.Path(sys.argv[2]).resolve()
+README = (PROJECT / "README.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"^<!-- (?:run|file): (\S+) -->\n```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)]+)\)")
+
+# Commands that would build the project, and the file that CI runs them in.
+RUN_ELSEWHERE = {
+    "./scripts/quickstart.sh": ".ci/run",
+    "scripts/install_packages.sh build": "scripts/quickstart.sh",
+    "cmake --preset release -DSEMRANK_BUILD_TESTS=OFF": "scripts/quickstart.sh",
+    "cmake --build --preset release": "scripts/quickstart.sh",
+}
+PATH_COMMAND = 'export PATH="$PWD/build/release/bin:$PATH"'
+
+# Every number outside the blocks that are run: the file that it comes from, and
+# what that file says.
+NUMBERS = {
+    "Debian 12": ("scripts/install_packages.sh", r"semrank builds on Debian 12 "),
+    "CIKM 2013": ("model/train/options/presets.cc", r"dssm2013"),
+    "CIKM 2014": ("model/train/options/presets.cc", r"clsm2014"),
+    "CIKM 2009": ("model/train/options/presets.cc", r"ssi2009"),
+    "BM25": ("model/eval/rankers/ranker_factory.cc", r"bm25"),
+    "UTF-8": ("model/eval/collection/collection.h", r"UTF-8"),
+    "http://127.0.0.1:8080/": ("server/options.h", r'http_address = "127\.0\.0\.1:8080"'),
+}
 
 PRODUCTS = ["running shoes", "rain jacket", "coffee grinder", "desk lamp", "garden hose", "chess set", "wool socks", "bread knife"]
 
 
 def blocks() -> dict[str, str]:
-    return dict(BLOCK.findall((PROJECT / "README.md").read_text(encoding="utf-8")))
+    return dict(BLOCK.findall(README))
+
+
+def anchors(text: str) -> set[str]:
+    """What GitHub makes of the headings."""
+    prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ (.*)$", prose, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 def write_shop(folder: pathlib.Path) -> None:
@@ -42,6 +74,8 @@ def write_shop(folder: pathlib.Path) -> None:
 
 
 class ReadmeTest(unittest.TestCase):
+    used = set()
+
     @classmethod
     def setUpClass(cls):
         cls.blocks = blocks()
@@ -50,10 +84,13 @@ class ReadmeTest(unittest.TestCase):
         write_shop(cls.folder)
         # Flags that the caller's environment sets would reach the programs.
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("SEMRANK_")}
-        cls.environment = {**inherited, "PATH": f"{BINARIES}:/usr/bin:{os.environ['PATH']}"}
-        train, serve, cls.rank = cls.blocks["clicks"].strip().splitlines()
+        cls.environment = {**inherited, "PATH": f"/usr/bin:{os.environ['PATH']}"}
+        (cls.folder / "build/release").mkdir(parents=True)
+        (cls.folder / "build/release/bin").symlink_to(BINARIES)
+        cls.environment["PATH"] = cls.run_command(f'{PATH_COMMAND}\necho "$PATH"').strip()
+        train, serve, cls.rank = cls.block("clicks").strip().splitlines()
         cls.run_command(train)
-        cls.start_server(re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:0", serve))
+        cls.start_server(serve)
 
     @classmethod
     def tearDownClass(cls):
@@ -63,6 +100,17 @@ class ReadmeTest(unittest.TestCase):
         cls.temporary.cleanup()
         if cls.exit_code != 0:
             raise AssertionError(f"semrank-server ended with {cls.exit_code} after SIGTERM")
+        if cls.used != set(cls.blocks):
+            raise AssertionError(f"blocks of README.md that no test runs: {set(cls.blocks) - cls.used}")
+
+    @classmethod
+    def block(cls, name: str) -> str:
+        """The commands, or the program, for the ports of this server."""
+        cls.used.add(name)
+        text = cls.blocks[name]
+        if hasattr(cls, "server"):
+            text = text.replace("127.0.0.1:50051", cls.address).replace("127.0.0.1:8080", cls.http)
+        return text
 
     @classmethod
     def run_command(cls, command: str) -> str:
@@ -74,36 +122,46 @@ class ReadmeTest(unittest.TestCase):
 
     @classmethod
     def start_server(cls, command: str) -> None:
-        cls.server = subprocess.Popen(command.split(), cwd=cls.folder, env=cls.environment, stdout=subprocess.PIPE, text=True)
+        ports = ["--listen_address=127.0.0.1:0", "--http_address=127.0.0.1:0"]
+        cls.server = subprocess.Popen([*command.split(), *ports], cwd=cls.folder, env=cls.environment, stdout=subprocess.PIPE, text=True)
         ready = re.match(r"semrank-server ready grpc=(\S+) http=(\S+)$", cls.server.stdout.readline())
         if not ready:
             raise AssertionError("semrank-server did not say that it is ready")
         cls.environment["SEMRANK_ADDRESS"] = cls.address = ready[1]
+        cls.http = ready[2]
 
     def test_rank_command_puts_the_product_that_was_asked_for_first(self):
         first = self.run_command(self.rank).splitlines()[0]
         self.assertIn("running shoes for home and travel", first)
 
-    def test_explain_command_has_a_row_for_each_word(self):
-        table = self.run_command(self.blocks["explain"])
+    def test_http_command_puts_the_shoes_first(self):
+        response = json.loads(self.run_command(self.block("http")))
+        self.assertEqual(response["indices"][0], 1)
+
+    def test_batch_commands_write_vectors_and_find_the_product_that_was_asked_for(self):
+        lines = self.run_command(self.block("batch")).splitlines()
+        self.assertIn("8 new, 0 replaced, 0 refused, of 8 documents", lines)
+        self.assertIn("running shoes for home and travel", lines[-3])
+        self.assertTrue((self.folder / "docs.npy").read_bytes().startswith(b"\x93NUMPY"))
+        self.assertEqual((self.folder / "docs.npy.ids").read_text().split(), [f"d{i}" for i in range(len(PRODUCTS))])
+
+    def test_operator_commands_show_health_versions_and_metrics(self):
+        printed = self.run_command(self.block("operate"))
+        for text in ("SERVING", "shop", "semrank_build_info{"):
+            self.assertIn(text, printed)
+
+    def test_relevance_commands_have_a_row_for_each_word_and_each_ranker(self):
+        printed = self.run_command(self.block("relevance"))
         for word in ("query  running", "query  shoes", "title  travel"):
-            self.assertRegex(table, rf"(?m)^{word} +[-+]")
-
-    def test_catalog_commands_find_the_product_that_was_asked_for(self):
-        lines = self.run_command(self.blocks["catalog"]).splitlines()
-        self.assertEqual(lines[0], "8 new, 0 replaced, 0 refused, of 8 documents")
-        self.assertEqual(len(lines), 4)
-        self.assertIn("running shoes for home and travel", lines[1])
-
-    def test_evaluate_command_prints_a_row_for_each_ranker(self):
-        table = self.run_command(self.blocks["evaluate"])
+            self.assertRegex(printed, rf"(?m)^{word} +[-+]")
         for ranker in ("bm25", "letter_tfidf", "model"):
-            self.assertRegex(table, rf"(?m)^\s*{ranker}\b")
+            self.assertRegex(printed, rf"(?m)^\s*{ranker}\b")
+        self.assertTrue((self.folder / "models/shop/report.html").exists())
 
     def test_python_program_ranks_its_three_titles(self):
-        (self.folder / "rank.py").write_text(self.blocks["rank.py"])
+        (self.folder / "rank.py").write_text(self.block("rank.py"))
         # Debian's grpcio belongs to Debian's Python.
-        commands = self.blocks["python"].replace("127.0.0.1:50051", self.address).replace("python3 -m", "/usr/bin/python3 -W ignore -m")
+        commands = self.block("python").replace("python3 -m", "/usr/bin/python3 -W ignore -m")
         printed = self.run_command(commands)
         lines = printed.strip().splitlines()[-3:]
         scores = [float(line.split()[0]) for line in lines]
@@ -112,11 +170,39 @@ class ReadmeTest(unittest.TestCase):
         (self.folder / "sample.py").write_text(sample[1].replace("127.0.0.1:50051", self.address))
         self.assertIn("gimp photo editor", self.run_command("venv/bin/python sample.py"))
 
-    def test_every_linked_file_exists(self):
-        text = (PROJECT / "README.md").read_text(encoding="utf-8")
-        for target in re.findall(r"\]\(([^)#]+)\)", text):
-            if "://" not in target:
-                self.assertTrue((PROJECT / target).exists(), target)
+    def test_every_block_of_commands_is_run_here_or_by_ci(self):
+        rest = BLOCK.sub("", README)
+        self.assertEqual(re.findall(r"^```(?!sh$|text$)(\w+)$", rest, re.MULTILINE), [])
+        others = re.findall(r"^```sh\n(.*?)^```$", rest, re.MULTILINE | re.DOTALL)
+        commands = "".join(others).splitlines()
+        self.assertEqual(sorted(commands), sorted([*RUN_ELSEWHERE, PATH_COMMAND]))
+        for command, file in RUN_ELSEWHERE.items():
+            script = (PROJECT / file).read_text()
+            self.assertTrue(re.search(rf"(?m)^{re.escape(command)}\b", script), f"{file} does not run {command}")
+
+    def test_every_number_is_what_the_source_says(self):
+        prose = BLOCK.sub("", LINK.sub("]", README))
+        for number, (file, pattern) in NUMBERS.items():
+            self.assertIn(number, prose, "is in NUMBERS, but no longer in README.md")
+            source = (PROJECT / file).read_text(encoding="utf-8")
+            self.assertTrue(re.search(pattern, source), f"{number}: {file} does not say so")
+            prose = prose.replace(number, "")
+        self.assertEqual(re.findall(r".*\d.*", prose), [], "a number that is not in NUMBERS")
+
+    def test_a_person_with_two_minutes_can_read_it_in_a_terminal(self):
+        lines = README.splitlines()
+        self.assertLessEqual(len(lines), 150)
+        self.assertEqual([line for line in lines if len(line) > 100], [])
+
+    def test_every_link_leads_to_a_file_and_a_heading(self):
+        for target in LINK.findall(README):
+            if "://" in target:
+                continue
+            file, _, heading = target.partition("#")
+            self.assertTrue((PROJECT / file).exists(), target)
+            if heading:
+                text = (PROJECT / file).read_text(encoding="utf-8") if file else README
+                self.assertIn(heading, anchors(text), target)
 
 
 if __name__ == "__main__":
