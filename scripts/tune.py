@@ -49,7 +49,7 @@ FIXED_FLAGS = {"train", "judged", "model_dir", "memory_limit", "max_bad_lines", 
 # Losses of different functions cannot be compared.
 LOSS_FLAGS = {"tower", "negative_sampling", "negatives", "hard_negatives", "clicks", "gamma", "margin", "batch_size"}
 # They change no weights, so a finished setting stays finished.
-NEUTRAL_FLAGS = {"model_dir", "output", "resume", "threads", "checkpoint_every", "checkpoint_batches"}
+NEUTRAL_FLAGS = {"model_dir", "output", "resume", "force", "threads", "checkpoint_every", "checkpoint_batches"}
 
 # What semrank-train says when the loss overflows: the learning rate is too high.
 DIVERGED = "the loss is no longer a number"
@@ -236,7 +236,9 @@ class Trainer:
 
 def score_setting(trainer, flags, folder):
     """The scores of one training run; None if its loss diverged."""
-    child = trainer.run({**flags, "model_dir": str(folder), "valid_halves": None, "resume": None, "output": "json"},
+    # A setting that makes the model worse has scores, too.
+    child = trainer.run({**flags, "model_dir": str(folder), "valid_halves": None, "resume": None, "force": None,
+                         "output": "json"},
                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
     errors = []
 

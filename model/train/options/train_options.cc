@@ -129,6 +129,9 @@ void AddTrainOptions(CommandLine& command_line, TrainOptions& options) {
                    {{"auto", EpochMeasure::kAuto},
                     {"ndcg", EpochMeasure::kNdcg},
                     {"loss", EpochMeasure::kLoss}});
+  command_line.Add("force", &options.force,
+                   "Publishes the best epoch even if --early_stopping's "
+                   "measure finds it worse than the weights before training.");
   command_line.Add("seed", &options.seed,
                    "Random seed. The same seed, files and flags give the same "
                    "model, bit for bit.");

@@ -47,6 +47,8 @@ struct TrainOptions {
   // Epochs without improvement before training stops; 0 = never.
   int patience = 3;
   EpochMeasure early_stopping = EpochMeasure::kAuto;
+  // Publish also what validation finds worse than the weights before training.
+  bool force = false;
   std::uint64_t seed = 1;
   // 0 = one for each processor. Has no influence on the model.
   int threads = 0;

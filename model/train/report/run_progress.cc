@@ -77,19 +77,37 @@ FoldScores FoldsFromJson(const json& value) {
   return folds;
 }
 
-json ToJson(const EpochRecord& record) {
-  const ValidationResult& validation = record.validation;
-  return {{"num_pairs", record.num_pairs},
-          {"seconds", record.seconds},
-          {"learning_rate", record.learning_rate},
-          {"peak_memory_bytes", record.peak_memory_bytes},
-          {"train_loss", record.train_loss},
-          {"gradient_norm", OrNull(record.gradient_norm)},
-          {"valid_loss", OrNull(validation.loss)},
+json ToJson(const ValidationResult& validation) {
+  return {{"valid_loss", OrNull(validation.loss)},
           {"metrics", ToJson(validation.metrics)},
           {"judged_by_loss", validation.judged_by_loss},
-          {"folds", ToJson(validation.folds)},
-          {"best", record.best}};
+          {"folds", ToJson(validation.folds)}};
+}
+
+// Throws as below.
+ValidationResult ValidationFromJson(const json& value) {
+  ValidationResult validation;
+  validation.loss = OptionalFromJson(value.at("valid_loss"));
+  if (const json& metrics = value.at("metrics"); !metrics.is_null()) {
+    validation.metrics = MetricsFromJson(metrics);
+  }
+  validation.judged_by_loss = value.at("judged_by_loss").get<bool>();
+  if (const json& folds = value.at("folds"); !folds.is_null()) {
+    validation.folds = FoldsFromJson(folds);
+  }
+  return validation;
+}
+
+json ToJson(const EpochRecord& record) {
+  json value = {{"num_pairs", record.num_pairs},
+                {"seconds", record.seconds},
+                {"learning_rate", record.learning_rate},
+                {"peak_memory_bytes", record.peak_memory_bytes},
+                {"train_loss", record.train_loss},
+                {"gradient_norm", OrNull(record.gradient_norm)},
+                {"best", record.best}};
+  value.update(ToJson(record.validation));
+  return value;
 }
 
 // Throws what json does for members that are missing or of another type.
@@ -102,15 +120,7 @@ EpochRecord FromJson(const json& value, int epoch) {
   record.peak_memory_bytes = value.at("peak_memory_bytes").get<std::int64_t>();
   record.train_loss = value.at("train_loss").get<double>();
   record.gradient_norm = OptionalFromJson(value.at("gradient_norm"));
-  ValidationResult& validation = record.validation;
-  validation.loss = OptionalFromJson(value.at("valid_loss"));
-  if (const json& metrics = value.at("metrics"); !metrics.is_null()) {
-    validation.metrics = MetricsFromJson(metrics);
-  }
-  validation.judged_by_loss = value.at("judged_by_loss").get<bool>();
-  if (const json& folds = value.at("folds"); !folds.is_null()) {
-    validation.folds = FoldsFromJson(folds);
-  }
+  record.validation = ValidationFromJson(value);
   record.best = value.at("best").get<bool>();
   return record;
 }
@@ -119,6 +129,11 @@ RunProgress FromJson(const json& value) {
   RunProgress progress;
   progress.start = absl::FromUnixSeconds(value.at("start").get<std::int64_t>());
   progress.lexical_weight = value.at("lexical_weight").get<double>();
+  // Checkpoints of older versions have none.
+  if (const json before = value.value("before_training", json());
+      !before.is_null()) {
+    progress.before_training = ValidationFromJson(before);
+  }
   for (const json& epoch : value.at("epochs")) {
     progress.epochs.push_back(FromJson(epoch, progress.epoch()));
   }
@@ -148,8 +163,13 @@ std::string FormatProgress(const RunProgress& progress) {
   for (const EpochRecord& record : progress.epochs) {
     epochs.push_back(ToJson(record));
   }
+  json before_training;
+  if (progress.before_training) {
+    before_training = ToJson(*progress.before_training);
+  }
   return json{{"start", absl::ToUnixSeconds(progress.start)},
               {"lexical_weight", progress.lexical_weight},
+              {"before_training", std::move(before_training)},
               {"epochs", std::move(epochs)},
               {"num_batches", progress.num_batches},
               {"num_pairs", progress.num_pairs},

@@ -4,6 +4,7 @@
 #define SEMRANK_MODEL_TRAIN_REPORT_RUN_PROGRESS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,8 @@ struct RunProgress {
   absl::Time start;
   // Of the model's lexical part; 0 = none, or not fitted yet.
   double lexical_weight = 0;
+  // Of the weights that the run began from; none without validation.
+  std::optional<ValidationResult> before_training = std::nullopt;
   // Finished epochs, in order.
   std::vector<EpochRecord> epochs;
 

@@ -39,6 +39,17 @@ absl::Status CheckWritable(const std::string& model_dir) {
   return written;
 }
 
+nlohmann::ordered_json ValidationMeasures(const ValidationResult& validation) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  if (validation.loss) json["valid_loss"] = *validation.loss;
+  if (validation.metrics) {
+    for (std::size_t i = 0; i < kMetricNames.size(); ++i) {
+      json[std::string(kMetricNames[i])] = (*validation.metrics)[i];
+    }
+  }
+  return json;
+}
+
 nlohmann::ordered_json EpochMeasures(const EpochRecord& record) {
   nlohmann::ordered_json json = {
       {"epoch", record.epoch},
@@ -50,12 +61,7 @@ nlohmann::ordered_json EpochMeasures(const EpochRecord& record) {
       {"train_loss", record.train_loss}};
   if (record.gradient_norm) json["gradient_norm"] = *record.gradient_norm;
   const ValidationResult& validation = record.validation;
-  if (validation.loss) json["valid_loss"] = *validation.loss;
-  if (validation.metrics) {
-    for (std::size_t i = 0; i < kMetricNames.size(); ++i) {
-      json[std::string(kMetricNames[i])] = (*validation.metrics)[i];
-    }
-  }
+  json.update(ValidationMeasures(validation));
   if (validation.folds) {
     const auto& [first, second] = *validation.folds;
     json["halves"] = {
@@ -75,10 +81,8 @@ std::string FormatEpochJson(const EpochRecord& record, absl::Time run_start) {
   return json.dump();
 }
 
-std::string FormatEpochText(const EpochRecord& record) {
-  std::string text =
-      absl::StrFormat("epoch %d: loss %.4f", record.epoch, record.train_loss);
-  const ValidationResult& validation = record.validation;
+std::string FormatValidationText(const ValidationResult& validation) {
+  std::string text;
   if (validation.loss) {
     absl::StrAppendFormat(&text, ", validation loss %.4f", *validation.loss);
   }
@@ -88,8 +92,29 @@ std::string FormatEpochText(const EpochRecord& record) {
                           (*validation.metrics)[kNdcgAt3],
                           (*validation.metrics)[kNdcgAt10]);
   }
-  if (record.best && validation.Score()) text += ", best so far";
   return text;
+}
+
+std::string FormatEpochText(const EpochRecord& record) {
+  std::string text =
+      absl::StrFormat("epoch %d: loss %.4f", record.epoch, record.train_loss) +
+      FormatValidationText(record.validation);
+  if (record.best && record.validation.Score()) text += ", best so far";
+  return text;
+}
+
+std::optional<std::string> DescribeLossGrowth(
+    std::span<const EpochRecord> epochs, double learning_rate) {
+  if (epochs.size() < 3) return std::nullopt;
+  const double first = epochs.front().train_loss;
+  const double last = epochs.back().train_loss;
+  const double before = epochs[epochs.size() - 2].train_loss;
+  if (!(before > first && last > first)) return std::nullopt;
+  return absl::StrFormat(
+      "the training loss was %.4f in epoch 1 and has been higher for two "
+      "epochs "
+      "(%.4f, %.4f): --learning_rate=%g may be too high",
+      first, before, last, learning_rate);
 }
 
 TrainingLog::TrainingLog(std::optional<FileDescriptor> file)

@@ -20,6 +20,7 @@
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -53,8 +54,17 @@ struct EpochRecord {
 nlohmann::ordered_json EpochMeasures(const EpochRecord& record);
 // One line of the file, without its end.
 std::string FormatEpochJson(const EpochRecord& record, absl::Time run_start);
+// "valid_loss" and the ranking metrics of those, if it has them.
+nlohmann::ordered_json ValidationMeasures(const ValidationResult& validation);
 // The same for a person: "epoch 3: loss 1.20, validation loss 1.31, ...".
 std::string FormatEpochText(const EpochRecord& record);
+// ", validation loss 1.31, NDCG@1 0.25, ..."; "" without validation.
+std::string FormatValidationText(const ValidationResult& validation);
+
+// What is wrong when both of the last two epochs ended with a higher training
+// loss than the first: steps that are too long. Otherwise nothing.
+std::optional<std::string> DescribeLossGrowth(
+    std::span<const EpochRecord> epochs, double learning_rate);
 
 // Creates `model_dir` if need be and makes sure that a model can be published
 // there: errors come before the training, not after it.

@@ -75,7 +75,22 @@ double EpochLoop::LearningRateOf(std::int64_t step) const {
                       parts_.options.epochs * parts_.batches.num_batches());
 }
 
+// What the result must not be worse than (CheckBetterThanBefore). A run that is
+// resumed knows it from its checkpoint.
+absl::Status EpochLoop::MeasureBeforeTraining() {
+  if (parts_.state.num_steps() > 0) return absl::OkStatus();
+  absl::StatusOr<ValidationResult> validation = Validate();
+  SEMRANK_RETURN_IF_ERROR(
+      AgreeOnStatus(parts_.communicator, validation.status()));
+  if (!validation->Score()) return absl::OkStatus();
+  absl::FPrintF(stderr, "before training%s\n",
+                FormatValidationText(*validation));
+  progress().before_training = *std::move(validation);
+  return absl::OkStatus();
+}
+
 absl::StatusOr<EpochRecord> EpochLoop::RunEpoch() {
+  SEMRANK_RETURN_IF_ERROR(MeasureBeforeTraining());
   SEMRANK_RETURN_IF_ERROR(TrainOnAllPairs());
   EpochRecord record;
   record.epoch = progress().epoch();
@@ -201,6 +216,11 @@ void EpochLoop::FinishEpoch(EpochRecord record) {
   parts_.state.FinishEpoch(record);
   if (!parts_.communicator.is_rank0()) return;
   absl::FPrintF(stderr, "%s\n", FormatEpochText(record));
+  const auto growth = DescribeLossGrowth(
+      progress().epochs, parts_.options.optimizer.learning_rate);
+  if (growth && !std::exchange(has_warned_of_loss_, true)) {
+    absl::FPrintF(stderr, "%s\n", *growth);
+  }
   warnings_.WarnUnlessOk("no line in the log", parts_.log.Append(record));
   warnings_.WarnUnlessOk("no report", parts_.report.Append(record));
 }

@@ -47,6 +47,7 @@ class EpochLoop {
   absl::Status HandleInterrupt();
   // Cancelled when Ctrl-C ended it.
   absl::StatusOr<EpochRecord> RunEpoch();
+  absl::Status MeasureBeforeTraining();
   absl::Status TrainOnAllPairs();
   absl::StatusOr<const MiniBatch*> NextBatch();
   absl::Status TakeStep(const MiniBatch& batch);
@@ -60,6 +61,7 @@ class EpochLoop {
 
   Parts parts_;
   int measured_steps_ = 0;
+  bool has_warned_of_loss_ = false;
   RunWarnings warnings_;
 };
 

@@ -1,6 +1,7 @@
 #include "model/train/run/publication.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -85,6 +86,37 @@ std::string FormatSummaryJson(const TrainingSummary& summary) {
   return json.dump(/*indent=*/-1, ' ', /*ensure_ascii=*/false,
                    nlohmann::json::error_handler_t::replace) +
          "\n";
+}
+
+absl::Status CheckBetterThanBefore(const TrainOptions& options,
+                                   TrainingState& state) {
+  const auto& before = state.progress().before_training;
+  if (!before) return absl::OkStatus();
+  const double then = before->Score().value_or(0);
+  const double now = state.best().validation.Score().value_or(then);
+  // Weights that gave no number before are no measure.
+  if (!(now < then)) return absl::OkStatus();
+  const bool by_loss = options.early_stopping == EpochMeasure::kLoss;
+  const std::string worse = absl::StrFormat(
+      "training made the model worse: %s is %.6g after the best epoch, %d, and "
+      "was %.6g with %s",
+      by_loss ? "the validation loss" : "NDCG@10 of --valid_queries",
+      by_loss ? -now : now, state.best().epoch, by_loss ? -then : then,
+      options.initial_model.version_dir.empty()
+          ? "the random weights before training"
+          : "the model of --init_from");
+  if (options.force) {
+    absl::FPrintF(stderr, "%s; published because of --force\n", worse);
+    return absl::OkStatus();
+  }
+  state.WriteCheckpoint();
+  return absl::FailedPreconditionError(absl::StrFormat(
+      "%s. Nothing is published; %s", worse,
+      state.HasCheckpoint()
+          ? absl::StrFormat("the weights are in %s, and the same command with "
+                            "--resume --force publishes them",
+                            state.checkpoint_path())
+          : "--force would publish it"));
 }
 
 absl::StatusOr<TrainingSummary> PublishBest(const std::string& model_dir,

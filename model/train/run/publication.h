@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "model/train/data/training_data.h"
+#include "model/train/options/train_options.h"
 #include "model/train/report/training_log.h"
 #include "model/train/run/training_state.h"
 #include "semrank/v1/model_config.pb.h"
@@ -23,6 +25,13 @@ struct TrainingSummary {
 // {"version_dir": "models/shop/3", "version": 3, "epochs_run": 7,
 //  "best_epoch": {...}}, the last as in training.jsonl; one line.
 std::string FormatSummaryJson(const TrainingSummary& summary);
+
+// FailedPrecondition when the best epoch's validation score is lower than that
+// of the weights before training: those of --init_from, or random ones. Then
+// writes a checkpoint, from which --resume --force publishes. With --force that
+// is a warning.
+absl::Status CheckBetterThanBefore(const TrainOptions& options,
+                                   TrainingState& state);
 
 // Writes the best epoch of `state`, learned from `data`, as the next version in
 // `model_dir`; `config` is completed with what is known of the run. A resumed

@@ -126,6 +126,13 @@ absl::StatusOr<TrainingSummary> PublishOnRank0(const TrainOptions& options,
                                                const TrainingData& data,
                                                RunParts& parts, bool finished,
                                                TrainingState& state) {
+  if (const absl::Status worth = CheckBetterThanBefore(options, state);
+      !worth.ok()) {
+    RunWarnings().WarnUnlessOk(
+        "no report", parts.report->SetState("not published: " +
+                                            std::string(worth.message())));
+    return worth;
+  }
   double& lexical_weight = state.progress().lexical_weight;
   if (FitsLexicalWeight(options) && data.stream != nullptr) {
     SEMRANK_ASSIGN_OR_RETURN(

@@ -10,10 +10,12 @@
 //            model_dir.
 //   Errors   InvalidArgument: the options (FlagError) or the content of the
 //            files. FailedPrecondition: another run writes to model_dir, or its
-//            checkpoint is of another run. ResourceExhausted: the model does
-//            not fit in memory, or not in memory_limit. OutOfRange: the weights
-//            grew beyond single precision. Cancelled: Ctrl-C before the end of
-//            the first epoch. Otherwise those of the file system.
+//            checkpoint is of another run, or validation finds the result
+//            worse than the weights before training (--force).
+//            ResourceExhausted: the model does not fit in memory, or not in
+//            memory_limit. OutOfRange: the weights grew beyond single
+//            precision. Cancelled: Ctrl-C before the end of the first epoch.
+//            Otherwise those of the file system.
 //   Threads  one thread calls; it makes the pool that does the work.
 #ifndef SEMRANK_MODEL_TRAIN_RUN_TRAIN_H_
 #define SEMRANK_MODEL_TRAIN_RUN_TRAIN_H_

@@ -121,9 +121,9 @@ void TrainingState::WriteCheckpointIfDue() {
 }
 
 std::string TrainingState::ResumeAdvice() const {
-  return checkpoint_.IsOwn() ? absl::StrFormat("; --resume continues from %s",
-                                               checkpoint_.path())
-                             : "";
+  return HasCheckpoint() ? absl::StrFormat("; --resume continues from %s",
+                                           checkpoint_.path())
+                         : "";
 }
 
 void TrainingState::RemoveCheckpoint() {

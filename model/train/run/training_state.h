@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
@@ -95,6 +96,9 @@ class TrainingState {
   // If checkpoints are enabled. An error is a warning.
   void WriteCheckpoint();
   void WriteCheckpointIfDue();
+  // Whether there is a checkpoint of this run.
+  bool HasCheckpoint() const { return checkpoint_.IsOwn(); }
+  const std::string& checkpoint_path() const { return checkpoint_.path(); }
   // "; --resume continues from FILE" if there is a checkpoint of this run.
   std::string ResumeAdvice() const;
   // After the last epoch.

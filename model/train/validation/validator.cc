@@ -202,7 +202,7 @@ absl::Status Validator::MeasureLoss(ModelTrainer& trainer,
     // Negated: as a score, higher is better.
     means.Add(batch_folds_[b], -loss, batches_[b].total_weight());
   }
-  result.loss = -means.All();
+  result.loss = 0 - means.All();  // never "-0"
   if (options_.data.valid_halves) result.folds = means.Folds();
   return absl::OkStatus();
 }

@@ -15,6 +15,7 @@ RunProgress TestProgress() {
   RunProgress progress;
   progress.start = absl::FromUnixSeconds(1'700'000'000);
   progress.lexical_weight = 1.0 / 7;
+  progress.before_training = ValidationResult{.loss = 2.0 / 7, .metrics = {}};
   EpochRecord record;
   record.epoch = 1;
   record.num_pairs = 7;
@@ -43,6 +44,9 @@ TEST(RunProgressTest, ComesBackToTheLastBit) {
   ASSERT_OK_AND_ASSIGN(const RunProgress back,
                        ParseProgress(FormatProgress(progress)));
   EXPECT_EQ(back.start, progress.start);
+  ASSERT_TRUE(back.before_training.has_value());
+  EXPECT_EQ(back.before_training->loss, 2.0 / 7);
+  EXPECT_FALSE(back.before_training->metrics);
   EXPECT_EQ(back.epoch(), 3);
   EXPECT_EQ(back.num_batches, 5);
   EXPECT_EQ(back.loss_sum, progress.loss_sum);

@@ -147,6 +147,21 @@ TEST(TrainingLogTest, FolderThatCannotBeMadeIsNamed) {
   EXPECT_THAT(TrainingLog::Open(file).status(), Not(IsOk()));
 }
 
+TEST(LossGrowthTest, IsTwoEpochsInARowAboveTheFirst) {
+  const auto is_growing = [](const std::vector<double>& losses) {
+    std::vector<EpochRecord> epochs;
+    for (const double loss : losses) epochs.emplace_back().train_loss = loss;
+    return DescribeLossGrowth(epochs, 0.5).has_value();
+  };
+  EXPECT_FALSE(is_growing({}));
+  EXPECT_FALSE(is_growing({1, 2}));
+  EXPECT_TRUE(is_growing({1, 2, 1.5}));
+  EXPECT_FALSE(is_growing({1, 2, 1}));
+  EXPECT_FALSE(is_growing({1, 2, 0.5, 2}));
+  EXPECT_TRUE(is_growing({1, 0.5, 2, 2}));
+  EXPECT_FALSE(is_growing({3, 1, 2}));
+}
+
 TEST(TrainingLogTest, LeavesNoProbeBehind) {
   TempDir dir;
   ASSERT_OK_AND_ASSIGN(const auto log, TrainingLog::Open(dir.path()));

@@ -13,6 +13,10 @@
 namespace semrank {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
 using BestEpochTest = TrainerTest;
 
 TEST_F(BestEpochTest, PublishesTheBestEpochNotTheLast) {
@@ -79,6 +83,40 @@ TEST_F(BestEpochTest, WithoutValidationTheLastEpochIsPublished) {
   options_.patience = 1;
   ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, Train(options_));
   EXPECT_EQ(summary.best.epoch, 3);
+}
+
+// The first word of a title is the query of the next title, but validation asks
+// for its own: random shared towers find it, and learning makes that worse.
+TEST_F(BestEpochTest, WorseThanBeforeTrainingIsPublishedByForceOnly) {
+  std::string pairs, queries;
+  for (int i = 0; i < 24; ++i) {
+    const int next = (i + 1) % 24;
+    pairs +=
+        Word(i + 200) + "\t" + Word(next + 200) + " " + Word(next + 300) + "\n";
+    queries += "q" + std::to_string(i) + "\t" + Word(i + 200) + "\n";
+  }
+  dir_.Write("pairs.tsv", pairs);
+  dir_.Write("queries.tsv", queries);
+  EXPECT_THAT(Train(options_),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       AllOf(HasSubstr("NDCG@10 of --valid_queries is 0."),
+                             HasSubstr(" with the random weights"),
+                             HasSubstr("checkpoint.safetensors"),
+                             HasSubstr("--resume --force"))));
+  EXPECT_FALSE(std::filesystem::exists(options_.data.model_dir + "/1"));
+  ASSERT_OK_AND_ASSIGN(
+      const std::string report,
+      ReadFile(options_.data.model_dir + "/report.html", 1 << 20));
+  EXPECT_THAT(report,
+              HasSubstr("not published: training made the model worse"));
+
+  options_.checkpoint.resume = true;
+  options_.force = true;
+  ASSERT_OK_AND_ASSIGN(const TrainingSummary summary, Train(options_));
+  EXPECT_EQ(summary.version, 1);
+  EXPECT_EQ(summary.epochs_run, options_.epochs);
+  EXPECT_LT((*summary.best.validation.metrics)[kNdcgAt10], 1);
+  EXPECT_THAT(Log(), SizeIs(options_.epochs)) << "no epoch is trained again";
 }
 
 TEST_F(BestEpochTest, ARunThatCannotWriteItsLogOrReportPublishesItsModel) {

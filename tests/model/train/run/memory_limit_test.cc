@@ -28,6 +28,7 @@ class MemoryLimitTest : public TrainerTest {
                      .negatives = negatives};
     options_.batch_size = 5000;
     options_.epochs = 1;
+    options_.force = true;  // of nonsense nothing is learned
     return Train(options_);
   }
 };

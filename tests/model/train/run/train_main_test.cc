@@ -66,6 +66,54 @@ TEST_F(TrainMainTest, TellsOfFlagsThatHaveNoEffectAndOfNoOthers) {
                     Not(HasSubstr("--epochs"))));
 }
 
+// The held-out titles share a word with their queries, which shared towers find
+// at random weights already; the training pairs teach the opposite.
+TEST_F(TrainMainTest, AModelWorseThanThatOfInitFromNeedsForce) {
+  ASSERT_EQ(Run({train_, model_, "--epochs=1"}).exit_code, 0);
+  const std::vector<std::string> flags = {
+      "--train=" + dir_.Write("crossed.tsv",
+                              "air\titalian food\n"
+                              "italian\tair fares\n"),
+      "--valid_pairs=" + dir_.Write("valid.tsv",
+                                    "the air\tair fares\n"
+                                    "the italian\titalian food\n"),
+      "--init_from=" + dir_.File("models/shop/1"),
+      model_,
+      "--lexical=none",
+      "--learning_rate=0.01",
+      "--epochs=3"};
+  const ProgramResult refused = Run(flags);
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_EQ(refused.out, "");
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("before training, validation loss"),
+                                 HasSubstr("the validation loss is "),
+                                 HasSubstr("with the model of --init_from"),
+                                 HasSubstr("--resume --force publishes")));
+  ASSERT_OK_AND_ASSIGN(auto model, LoadModel(dir_.File("models/shop")));
+  EXPECT_EQ(model->version().version, 1);
+
+  std::vector<std::string> forced = flags;
+  forced.insert(forced.end(), {"--resume", "--force"});
+  const ProgramResult result = Run(forced);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("; published because of --force"));
+  ASSERT_OK_AND_ASSIGN(model, LoadModel(dir_.File("models/shop")));
+  EXPECT_EQ(model->version().version, 2);
+}
+
+TEST_F(TrainMainTest, WarnsOnceOfALossThatStaysAboveTheFirst) {
+  const std::vector<std::string> flags = {train_, model_, "--tower=ssi",
+                                          "--optimizer=sgd", "--epochs=6"};
+  std::vector<std::string> too_fast = flags;
+  too_fast.push_back("--learning_rate=100");
+  const ProgramResult result = Run(too_fast);
+  const std::string warning = "--learning_rate=100 may be too high";
+  const std::size_t first = result.err.find(warning);
+  ASSERT_NE(first, std::string::npos) << result.err;
+  EXPECT_EQ(result.err.find(warning, first + 1), std::string::npos);
+  EXPECT_THAT(Run(flags).err, Not(HasSubstr("may be too high")));
+}
+
 TEST_F(TrainMainTest, HelpNamesFlagsAndDefaults) {
   const ProgramResult result = Run({"--help"});
   EXPECT_EQ(result.exit_code, 0);
