@@ -14,9 +14,16 @@ rank() {
 }
 service_fact() { systemctl show --value --property="$1" semrank-server; }
 
+files_of_semrank() {
+  find /etc /usr /var /run -xdev -name '*semrank*' -not -path '/var/lib/semrank' -not -path '/var/log/*' \
+    -not -path '/var/lib/apt/*' -not -path '/var/tmp/*'
+}
+
 say "from the package to the first ranking"
+files_of_semrank >/check/files_before
 begin=$(date +%s%N)
-apt-get update -qq
+# This machine has its dependencies; a bare system knows no packages yet.
+[ "$DEBIAN" = / ] || apt-get update -qq
 apt-get install -y -qq --no-install-recommends /check/semrank.deb >/check/apt.log 2>&1 || { tail /check/apt.log; exit 1; }
 installed=$(date +%s%N)
 cp -r /check/model /var/lib/semrank/models/default
@@ -87,8 +94,7 @@ rm -f /etc/semrank/server.key /etc/semrank/server.pem
 apt-get purge -y -qq semrank >/check/apt.log 2>&1 || { tail /check/apt.log; exit 1; }
 [ "$(systemctl is-active semrank-server || true)" = inactive ]
 [ -f /var/lib/semrank/models/default/1/MANIFEST.json ]
-left=$(find /etc /usr /var /run -xdev -name '*semrank*' -not -path '/var/lib/semrank' -not -path '/var/log/*' \
-  -not -path '/var/lib/apt/*')
+left=$(files_of_semrank | diff /check/files_before - || true)
 [ -z "$left" ] || { echo "left behind: $left"; false; }
 
 echo "check: all passed"
