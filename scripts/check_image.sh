@@ -13,10 +13,11 @@ max_mb=100
 model=$PWD/tests/testdata/reference_model/dssm
 work=$(mktemp -d)
 finish() {
-  # The first line of its log; buildah's own process passes no signal on.
-  [ ! -s "$work/log" ] || kill "$(head -n 1 "$work/log")" 2>/dev/null || true
+  [ -z "${server:-}" ] || kill "$server" 2>/dev/null || true
+  wait
+  ! mountpoint -q "$work/root" || umount -R "$work/root"
   [ -z "${container:-}" ] || buildah rm "$container" >/dev/null 2>&1 || true
-  rm -rf "$work"
+  rm -rf --one-file-system "$work"
 }
 trap finish EXIT
 step() { printf '\n== %s (%d s)\n' "$1" "$SECONDS"; }
@@ -51,20 +52,38 @@ mb=$(tar -C "$root" -c . | gzip -1 | wc -c | awk '{printf "%d", $1 / 1e6}')
 echo "$mb MB compressed, $(du -sm "$root" | cut -f1) MB unpacked, of which Debian $base_mb"
 [ "$mb" -lt "$max_mb" ]
 
-step "run as user 4711"
+step "configuration"
+config() { buildah inspect --format "{{range .OCIv1.Config.$1}}{{println .}}{{end}}" "$container"; }
+[ "$(buildah inspect --format '{{.OCIv1.Config.User}}' "$container")" = 10001 ]
+[ "$(config Entrypoint | xargs)" = semrank-server ]
+config Env
+
+step "run as user 4711 with a read-only root"
+# buildah's own `run` always has a writable root.
+mkdir "$work/root" "$root/models"
+mount --bind "$root" "$work/root"
+mount -o remount,bind,ro "$work/root"
+mount --bind "$model" "$work/root/models"
+for folder in proc dev; do mount --rbind --make-rslave "/$folder" "$work/root/$folder"; done
+mapfile -t environment < <(config Env | grep .)
+in_image=(chroot --userspec=4711:4711 "$work/root" env -i "${environment[@]}")
+! "${in_image[@]}" touch /tmp/file 2>/dev/null
 read -r grpc http < <(python3 -c 'import socket
 ports = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
 print(*("127.0.0.1:%d" % port.getsockname()[1] for port in ports))')
-run() { buildah run --isolation=chroot --user=4711:4711 -v "$model:/models/shop:ro" "$container" -- "$@"; }
-run sh -c 'echo $$ >&2; exec semrank-server --model_dir=/models/shop "$@"' sh \
-  --listen_address="$grpc" --http_address="$http" >"$work/ready" 2>"$work/log" &
+"${in_image[@]}" semrank-server --model_dir=/models --listen_address="$grpc" --http_address="$http" \
+  >"$work/ready" 2>"$work/log" &
+server=$!
 for _ in $(seq 100); do
   grep -q '^semrank-server ready' "$work/ready" && break
   sleep 0.1
 done
 grep -q '^semrank-server ready' "$work/ready" || { cat "$work/log"; exit 1; }
-run semrank --address="$grpc" rank --query="edit photos" "photo editor" "mail reader"
-printf '1\tphoto editor\n2\tmail reader\n' | run semrank --address="$grpc" put --documents=-
-run semrank --address="$grpc" search --query="photo editor" --top_k=1
-run semrank --address="$grpc" health
+client=("${in_image[@]}" semrank --address="$grpc")
+"${client[@]}" rank --query="edit photos" "photo editor" "mail reader"
+printf '1\tphoto editor\n2\tmail reader\n' | "${client[@]}" put --documents=-
+"${client[@]}" search --query="photo editor" --top_k=1
+"${client[@]}" health
+kill "$server"
+wait "$server"
 step "done"
