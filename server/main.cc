@@ -95,7 +95,10 @@ absl::StatusOr<Listeners> Listen(const ServerOptions& options,
           {.tls = tls,
            .calls_need_certificate = HttpCallsNeedCertificate(options.security),
            .cors_origins = options.security.cors_origins}));
-  const RpcServerOptions rpc_options = {options.listen_address, tls};
+  const RpcServerOptions rpc_options = {
+      .listen_address = options.listen_address,
+      .tls = tls,
+      .max_connection_age = options.max_connection_age};
   SEMRANK_ASSIGN_OR_RETURN(listeners.rpc, RpcServer::Start(rpc_options, parts));
   if (!options.security.health_address.empty()) {
     SEMRANK_ASSIGN_OR_RETURN(

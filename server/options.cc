@@ -149,6 +149,11 @@ void AddLimitOptions(CommandLine& flags, ServerOptions& options) {
             "allows: each connection takes two, and up to 512 are left for "
             "everything else.",
             {.min = 0, .max = 1'000'000});
+  flags.Add("max_connection_age", &options.max_connection_age,
+            "How long a connection over gRPC may stay: afterwards it is closed "
+            "when its calls have ended, and the client connects again, also to "
+            "replicas that are new. 0 = no limit.",
+            {.max = absl::Hours(24)});
   flags.Add("max_catalog_documents", &options.max_catalog_documents,
             "Documents that the catalog holds in memory; further ones are "
             "RESOURCE_EXHAUSTED. A million with vectors of 128 dimensions take "

@@ -13,6 +13,7 @@
 #include "server/auth/tls_files.h"
 #include "server/base/limits.h"
 #include "server/base/worker_pool.h"
+#include "server/rpc/external_connections.h"
 #include "server/served_folders.h"
 #include "server/stores/redis_url.h"
 
@@ -63,6 +64,7 @@ struct ServerOptions {
   StoreOptions store;
   Limits limits;
   absl::Duration max_queue_wait = kMaxQueueWait;
+  absl::Duration max_connection_age = kMaxConnectionAge;  // 0 = no limit
   std::int64_t max_catalog_documents = 10'000'000;
   SecurityOptions security;
   LogFormat log_format = LogFormat::kText;

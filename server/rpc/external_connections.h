@@ -18,6 +18,11 @@ namespace semrank {
 // minutes would let silent connections keep others out for as long.
 inline constexpr absl::Duration kHandshakeTimeout = absl::Seconds(20);
 
+// How long a connection may stay. Clients connect again without losing a call,
+// and meet new replicas then; peers that make no calls do not hold a place for
+// ever.
+inline constexpr absl::Duration kMaxConnectionAge = absl::Hours(1);
+
 // Instead of a listening port of the server's own. What is returned is for
 // ConnectionListener::Start once the server runs, and must not be called once
 // it is shut down. Connections on which the peer has not said what HTTP/2 (and

@@ -140,6 +140,11 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(
   auto take =
       TakeConnections(builder, server->credentials_, options.handshake_timeout);
   SetLimits(limits, builder);
+  if (options.max_connection_age > absl::ZeroDuration()) {
+    builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_MS,
+                               static_cast<int>(absl::ToInt64Milliseconds(
+                                   options.max_connection_age)));
+  }
   builder.SetContextAllocator(OpenCalls::MakeContexts());
   for (const auto& service : server->services_) {
     // The builder keeps pointers: services_ outlives server_ by the order of

@@ -38,6 +38,9 @@ struct RpcServerOptions {
   // Null = plain text. Must outlive the server.
   const TlsCertificates* tls = nullptr;
   absl::Duration handshake_timeout = kHandshakeTimeout;
+  // A connection that is older gets a GOAWAY and is closed when its calls have
+  // ended. gRPC spreads it by 10 %. 0 = connections may stay.
+  absl::Duration max_connection_age = kMaxConnectionAge;
   // Bytes of responses that clients have not taken yet; 0 = MaxUnsentBytes.
   std::int64_t max_unsent_bytes = 0;
   absl::Duration send_time = kSendTime;

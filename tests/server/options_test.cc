@@ -63,6 +63,7 @@ TEST(OptionsTest, DescriptionHasEveryFlagAsAConfigFileTakesIt) {
                            "max_requests_per_stream=64",
                            "max_streams_per_connection=1000",
                            "max_connections=77",
+                           "max_connection_age=1h",
                            "max_metadata_bytes=8192",
                            "drain_delay=1.5s",
                            "drain_timeout=30s",

@@ -104,6 +104,34 @@ TEST_P(ConnectionLimitTest, ProbesThatOnlyConnectLeaveNothingBehind) {
   EXPECT_THAT(Rank(Connect(), /*wait_for_ready=*/true), Succeeds());
 }
 
+TEST_P(ConnectionLimitTest, OldConnectionsAreClosedAndCallsGoOn) {
+  max_connection_age_ = absl::Milliseconds(50);
+  Serve();
+  const auto channel = Connect();
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_THAT(Rank(channel), Succeeds());
+    while (three_.num_open() > 0) std::this_thread::yield();
+  }
+  EXPECT_EQ(Metric("semrank_connections_refused_total"), 0);
+}
+
+TEST_P(ConnectionLimitTest, CallsOfAnOldConnectionEndInPeace) {
+  max_connection_age_ = absl::Milliseconds(50);
+  Serve();
+  gate_.Close();
+  const auto channel = Connect();
+  grpc::Status status;
+  std::thread call([&] { status = Rank(channel); });
+  gate_.WaitForArrival();
+  // GOAWAY: the channel has no connection for new calls.
+  while (channel->GetState(false) == GRPC_CHANNEL_READY) {
+    std::this_thread::yield();
+  }
+  gate_.Open();
+  call.join();
+  EXPECT_THAT(status, Succeeds());
+}
+
 TEST_P(ConnectionLimitTest, AStopEndsEveryConnection) {
   Serve();
   const auto channel = Connect();

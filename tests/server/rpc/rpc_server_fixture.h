@@ -76,6 +76,7 @@ class RpcServerFixture : public ::testing::Test {
     return RpcServer::Start({.listen_address = address,
                              .tls = tls_,
                              .handshake_timeout = handshake_timeout_,
+                             .max_connection_age = max_connection_age_,
                              .max_unsent_bytes = max_unsent_bytes_,
                              .send_time = send_time_},
                             {.ranking = &ranking_,
@@ -164,6 +165,7 @@ class RpcServerFixture : public ::testing::Test {
   // For servers that a test starts itself.
   ConnectionCount* connections_ = &many_connections_;
   absl::Duration handshake_timeout_ = kHandshakeTimeout;
+  absl::Duration max_connection_age_ = kMaxConnectionAge;
   std::int64_t max_unsent_bytes_ = 0;
   absl::Duration send_time_ = kSendTime;
   bool admin_rpcs_ = true;
