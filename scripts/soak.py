@@ -1,26 +1,33 @@
 #!/usr/bin/env python3
-"""Looks for leaks of memory, files and threads in a busy server.
+"""Looks for leaks, wrong answers and lost documents in a busy server.
 
-  scripts/soak.py --model_dir=models/shop --minutes=30
+  scripts/soak.py --minutes=60
+  scripts/soak.py --minutes=20 --model_dir=models/shop --json=soak.json
 
-Starts a semrank-server on a copy of the model and loads it with everything at
-once: Rank calls of known titles, Rank calls of new titles through a small cache,
-a new version of the model every second, HTTP pages, and more connections than
---max_connections allows, which stay silent, half-close, reset or disconnect. After
-a warm-up, in which caches and pools fill, and again at the end it waits until all
-clients have disconnected and counts memory, open files and threads.
+Starts a semrank-server on a copy of the model (a linear or a DSSM model; the default is a tiny one
+of tests/testdata) with a Redis as its store, and loads it with everything at once: Rank calls of known
+titles, Rank calls of new titles through a small cache, puts, deletes and searches of the catalog, a new
+version of the model every second, HTTP pages, a Redis that stands still for a second every 20 s, and
+more connections than --max_connections allows, which stay silent, half-close, reset or disconnect.
+Every tenth ranking, search and document that one caller reads is compared with a plain
+reference (tests/chaos/plain_model.py, and a dictionary of what was acknowledged).
 
-Prints both counts. Exits 1 when the second exceeds the first by more than the
-limits (10 % and 16 MiB of memory, 8 files, 4 threads), when a call failed, or when
-nothing was refused, reloaded or evicted, so that the test did not cover it.
+After a warm-up (a third, at most 10 minutes), in which caches and pools fill, and again at the end it
+waits until all clients have disconnected and counts memory, open files and threads. Prints both counts
+and the p99 of the parts. Exits 1 when the second count exceeds the first by more than the limits (2 %
+and 4 MiB of memory, 8 files, 4 threads), when a call failed or an answer was wrong, or when nothing was
+refused, reloaded, evicted or stored, so that the test did not cover it.
 """
 import argparse
+import collections
 import contextlib
 import itertools
 import json
 import pathlib
+import random
 import re
 import shutil
+import signal
 import socket
 import struct
 import subprocess
@@ -32,10 +39,20 @@ import urllib.request
 
 from latency_beside import Server, newest_version, prepare_version
 
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests/chaos"))
+from kill9 import GONE, Caller  # noqa: E402
+from plain_model import PlainModel  # noqa: E402
+
 MAX_CONNECTIONS = 64
-CACHE_BYTES = 4 << 20
-SLACK = {"resident KiB": 16 << 10, "files": 8, "threads": 4}
-GROWTH = {"resident KiB": 1.1, "files": 1, "threads": 1}
+CACHE_BYTES = 1 << 20
+SLACK = {"resident KiB": 4 << 10, "files": 8, "threads": 4}
+GROWTH = {"resident KiB": 1.02, "files": 1, "threads": 1}
+WORDS = "good cat dog car price abc photo editor network viewer desktop library manager strasse mail".split()
+NUM_KEYS = 2_000
+CHECK_EVERY = 10
+# A version differs from the first in low bits of a weight.
+TOLERANCE = 1e-3
 
 
 def count(server: Server) -> dict[str, int]:
@@ -47,6 +64,74 @@ def count(server: Server) -> dict[str, int]:
 def metric(server: Server, name: str) -> float:
     text = urllib.request.urlopen(f"http://{server.http}/metrics").read().decode()
     return sum(float(value) for value in re.findall(rf"(?m)^{name}(?:\{{.*\}})? (\S+)$", text))
+
+
+class CheckedCaller:
+    """Ranks, puts, deletes, searches; compares every tenth answer."""
+
+    def __init__(self, server: Server, model: PlainModel, seed: int = 1):
+        self.call, self.model, self.random = Caller(server.http), model, random.Random(seed)
+        self.known, self.counts, self.wrong = {}, collections.Counter(), []
+
+    def text(self) -> str:
+        return " ".join(self.random.choices(WORDS, k=3))
+
+    def step(self, _: int) -> None:
+        for work in (self.write, self.rank, self.search, self.get):
+            self.counts[work.__name__] += 1
+            work(check=self.counts[work.__name__] % CHECK_EVERY == 0)
+
+    def expect(self, what: str, good: bool, found) -> None:
+        self.counts["checked"] += 1
+        if not good:
+            self.wrong.append(f"{what}: {found}")
+
+    def write(self, check: bool) -> None:
+        """Again until it is acknowledged: Redis may stand still."""
+        keys = [f"k{self.random.randrange(NUM_KEYS)}" for _ in range(4)]
+        titles = {} if check else {key: f"{key} {self.text()}" for key in keys}
+        while True:
+            try:
+                if titles:
+                    self.call("/v1/put", {"documents": [{"document_id": key, "title": title} for key, title in titles.items()]})
+                else:
+                    self.call("/v1/delete", {"document_ids": sorted(set(keys))})
+                break
+            except OSError as error:
+                if " 503 " not in str(error):
+                    raise
+                self.counts["writes repeated"] += 1
+                time.sleep(0.05)
+        for key in keys:
+            self.known.pop(key, None)
+        self.known.update(titles)
+
+    def rank(self, check: bool) -> None:
+        query, titles = self.text(), [self.text() for _ in range(10)]
+        answer = self.call("/v1/rank", {"query": query, "titles": titles})
+        if check:
+            expected = self.model.scores(query, titles)
+            good = sorted(answer["indices"]) == list(range(10)) and answer["scores"] == sorted(answer["scores"], reverse=True) and all(
+                abs(expected[i] - score) < TOLERANCE for i, score in zip(answer["indices"], answer["scores"]))
+            self.expect("rank", good, answer)
+
+    def search(self, check: bool) -> None:
+        query = self.text()
+        answer = self.call("/v1/search", {"query": query, "top_k": 10})
+        if check and self.known:
+            hits = {hit["document_id"]: hit.get("score", 0) for hit in answer.get("hits", [])}
+            scores = dict(zip(self.known, self.model.scores(query, list(self.known.values()))))
+            tenth = sorted(scores.values(), reverse=True)[:10][-1]
+            good = len(hits) == min(10, len(scores)) and all(
+                key in scores and abs(scores[key] - score) < TOLERANCE and score > tenth - TOLERANCE for key, score in hits.items())
+            self.expect("search", good, answer)
+
+    def get(self, check: bool) -> None:
+        keys = sorted({f"k{self.random.randrange(NUM_KEYS)}" for _ in range(10)})
+        answer = self.call("/v1/get", {"document_ids": keys})
+        if check:
+            found = {document["document_id"]: document["title"] for document in answer.get("documents", [])}
+            self.expect("get", found == {key: self.known[key] for key in keys if key in self.known}, answer)
 
 
 def come_and_go(address: str, number: int) -> None:
@@ -70,16 +155,25 @@ def publish_next(model: pathlib.Path) -> None:
     shutil.rmtree(model / str(newest - 1), ignore_errors=True)
 
 
+def stand_still(redis: subprocess.Popen) -> None:
+    redis.send_signal(signal.SIGSTOP)
+    time.sleep(1)
+    redis.send_signal(signal.SIGCONT)
+
+
 @contextlib.contextmanager
-def repeated(seconds: float, work):
-    """Calls `work` with 0, 1, 2, ... all the while."""
+def repeated(seconds: float, work, failures: list):
+    """Calls `work` with 0, 1, 2, ... all the while; an exception ends it and is kept."""
     stop = threading.Event()
 
     def run() -> None:
-        for number in itertools.count():
-            if stop.wait(seconds):
-                return
-            work(number)
+        try:
+            for number in itertools.count():
+                if stop.wait(seconds):
+                    return
+                work(number)
+        except (*GONE, KeyError) as error:
+            failures.append(f"{work}: {type(error).__name__} {error}")
 
     thread = threading.Thread(target=run)
     thread.start()
@@ -90,18 +184,23 @@ def repeated(seconds: float, work):
         thread.join()
 
 
-def be_busy(server: Server, model: pathlib.Path, seconds: float) -> int:
-    """All of it at once; the number of calls that failed."""
+def be_busy(server: Server, model: pathlib.Path, redis: subprocess.Popen, caller: CheckedCaller, seconds: float, rate: float) -> dict:
+    """All of it at once."""
     flags = [f"--duration={seconds}s", "--warmup=0s", "--deadline=30s"]
-    loads = [server.load_command("--inflight=8", "--connections=4", *flags),
-             server.load_command("--inflight=2", "--connections=2", "--new_titles", *flags)]
+    loads = [server.load_command(f"--rate={rate}", "--connections=4", *flags),
+             server.load_command(f"--rate={rate / 10}", "--connections=2", "--new_titles", *flags)]
     senders = [subprocess.Popen(load, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) for load in loads]
-    with repeated(1, lambda _: publish_next(model)), repeated(0.2, lambda number: come_and_go(server.address, number)), \
-            repeated(0.5, lambda _: urllib.request.urlopen(f"http://{server.http}/statusz").read()):
+    failures = []
+    with repeated(1, lambda _: publish_next(model), failures), repeated(0.2, lambda number: come_and_go(server.address, number), failures), \
+            repeated(0.5, lambda _: urllib.request.urlopen(f"http://{server.http}/statusz").read(), failures), \
+            repeated(20, lambda _: stand_still(redis), failures), repeated(0.02, caller.step, failures):
         reports = [json.loads(sender.communicate()[0]) for sender in senders]
-    for report in reports:
-        print(f"  {report['calls']} calls  p99 {report['latency_ms']['p99']:.1f} ms  failed {report['failed'] or 'none'}", flush=True)
-    return sum(sum(report["failed"].values()) for report in reports)
+    # On a busy machine a few may be refused, which is a promise as well.
+    refused = sum(report["failed"].pop("RESOURCE_EXHAUSTED", 0) for report in reports)
+    result = {"seconds": seconds, "refused": refused, "p99_ms": [report["latency_ms"]["p99"] for report in reports], "calls": sum(report["calls"] for report in reports),
+              "failed": sum(sum(report["failed"].values()) for report in reports), "broken": failures}
+    print(json.dumps(result), flush=True)
+    return result
 
 
 def wait_until_all_have_gone(server: Server) -> None:
@@ -109,37 +208,64 @@ def wait_until_all_have_gone(server: Server) -> None:
         time.sleep(0.2)
 
 
-def run(server: Server, model: pathlib.Path, minutes: float) -> int:
-    first = min(60, 60 * minutes / 3)
-    failed, counts = 0, []
-    for seconds in (first, 60 * minutes - first):
-        failed += be_busy(server, model, seconds)
+def run(server: Server, model: pathlib.Path, redis: subprocess.Popen, options) -> dict:
+    total = 60 * options.minutes
+    warm_up, part = min(600, total / 3), min(300, total / 6)
+    caller = CheckedCaller(server, PlainModel(model / str(newest_version(model))))
+    parts, counts = [], []
+    for seconds in (warm_up, part, total - warm_up - 2 * part, part):
+        parts.append(be_busy(server, model, redis, caller, seconds, options.rate))
         wait_until_all_have_gone(server)
         counts.append(count(server))
         print(f"after {seconds:.0f} s more: {counts[-1]}", flush=True)
-    tried = {name: metric(server, name) for name in
-             ("semrank_connections_refused_total", "semrank_model_load_total", "semrank_cache_evictions_total")}
-    print(" ".join(f"{name}={value:.0f}" for name, value in tried.items()))
-    grown = [name for name, before in counts[0].items() if counts[1][name] > before * GROWTH[name] + SLACK[name]]
-    good = not grown and failed == 0 and all(tried.values())
-    print(f"{'holds' if good else 'DOES NOT HOLD'}: grown: {', '.join(grown) or 'nothing'}; {failed} failed calls")
-    return 0 if good else 1
+    covered = {name: metric(server, name) for name in
+               ("semrank_connections_refused_total", "semrank_model_load_total", "semrank_cache_evictions_total", "semrank_store_calls_total")}
+    grown = [name for name, before in counts[0].items() if counts[-1][name] > before * GROWTH[name] + SLACK[name]]
+    good = not grown and not caller.wrong and all(covered.values()) and caller.counts["checked"] > 0 and not any(
+        part["failed"] or part["broken"] for part in parts)
+    return {"holds": good, "grown": grown, "counts": counts, "parts": parts, "answers": caller.counts, "wrong": caller.wrong[:10], "covered": covered}
+
+
+def start_redis(folder: pathlib.Path) -> tuple[subprocess.Popen, int]:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    redis = subprocess.Popen(["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", folder, "--maxmemory", "256mb",
+                              "--maxmemory-policy", "volatile-lru"], stdout=subprocess.DEVNULL)
+    while redis.poll() is None:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return redis, port
+        time.sleep(0.05)
+    sys.exit("redis-server did not start")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model_dir", required=True, help="folder of one model's versions; it is copied")
-    parser.add_argument("--bin", default="build/release/bin", help="folder of the built programs (%(default)s)")
+    parser.add_argument("--model_dir", default=ROOT / "tests/testdata/reference_model/dssm", help="folder of one model's versions; it is copied")
+    parser.add_argument("--bin", default=ROOT / "build/release/bin", help="folder of the built programs (%(default)s)")
     parser.add_argument("--minutes", type=float, default=10, help="how long to run (%(default)s)")
-    args = parser.parse_args()
+    parser.add_argument("--rate", type=float, default=200, help="Rank calls of known titles a second (%(default)s)")
+    parser.add_argument("--json", type=pathlib.Path, help="file for the figures; they are printed as well")
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         model = pathlib.Path(folder) / "model"
-        shutil.copytree(args.model_dir, model)
-        server = Server(pathlib.Path(args.bin), model, f"--max_connections={MAX_CONNECTIONS}", f"--cache_bytes={CACHE_BYTES}")
+        shutil.copytree(options.model_dir, model, ignore=shutil.ignore_patterns("*.json.tmp", "vectors.json"))
+        redis, port = start_redis(pathlib.Path(folder))
         try:
-            return run(server, model, args.minutes)
+            server = Server(pathlib.Path(options.bin), model, f"--max_connections={MAX_CONNECTIONS}", f"--cache_bytes={CACHE_BYTES}",
+                            f"--store=redis://127.0.0.1:{port}")
+            try:
+                figures = run(server, model, redis, options)
+            finally:
+                server.stop()
         finally:
-            server.stop()
+            redis.send_signal(signal.SIGCONT)
+            redis.terminate()
+            redis.wait()
+    text = json.dumps(figures, indent=1)
+    print(text)
+    if options.json:
+        options.json.write_text(text + "\n")
+    return 0 if figures["holds"] else 1
 
 
 if __name__ == "__main__":

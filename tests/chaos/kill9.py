@@ -2,7 +2,7 @@
 """Kills programs with SIGKILL at random moments, again and again, and looks for what is lost.
 
     cmake --preset release && cmake --build --preset release
-    tests/chaos/kill9.py --rounds=200 --json=kill9.json
+    tests/chaos/kill9.py --json=kill9.json
     tests/chaos/kill9.py --rounds=5 --only=puts,trainer
 
 puts, deletes     a server with RocksDB, while three connections put, replace and delete documents
@@ -14,7 +14,7 @@ trainer           semrank-train, then --resume until it ends
 Promises: each start after a kill works; a document is what the last acknowledged write made it,
 or what a write without an answer would have made it; a server that starts again ranks and searches
 as one that was never killed; a resumed model has the bytes of one that was not. Exits 1 when one is
-broken. Moments come from --seed.
+broken. Moments come from --seed. A kind ends after --rounds kills or its share of --minutes.
 """
 import argparse
 import contextlib
@@ -145,11 +145,15 @@ def publish(models: pathlib.Path, version: int) -> None:
 
 
 class Harness:
-    def __init__(self, build: pathlib.Path, folder: pathlib.Path, rounds: int, seed: int):
+    def __init__(self, build: pathlib.Path, folder: pathlib.Path, rounds: int, seconds: float, seed: int):
         self.build, self.folder, self.rounds, self.random = build, folder, rounds, random.Random(seed)
+        self.end = time.monotonic() + seconds
         self.models = folder / "models"
         self.models.mkdir()
         publish(self.models, 2)
+
+    def is_enough(self, rounds: int) -> bool:
+        return rounds >= self.rounds or (rounds > 0 and time.monotonic() >= self.end)
 
     def pause(self, longest: float = LONGEST_ROUND) -> None:
         time.sleep(self.random.random() * longest)
@@ -161,7 +165,7 @@ class Harness:
         while True:
             with start() as server:
                 figures["made_without_answer"] += check_documents(Caller(server.address), known, pending)
-                if figures["rounds"] == self.rounds:
+                if self.is_enough(figures["rounds"]):
                     return figures
                 writers = [Writer(number, known, deletes, self.random.random()) for number in range(WRITERS)]
                 for writer in writers:
@@ -256,7 +260,7 @@ class Harness:
                     raise Broken(f"version {self.version(call)} is served, not {newest}")
                 if (present := self.answers(call, bool(documents))) != expected[newest % 2]:
                     raise Broken(f"version {newest} answers {present}, not {expected[newest % 2]}")
-                if figures["rounds"] == self.rounds:
+                if self.is_enough(figures["rounds"]):
                     return figures
                 newest += 1
                 publish(models, newest)
@@ -301,7 +305,7 @@ class Harness:
         if self.train("never_killed") != 0:
             raise Broken("semrank-train fails")
         longest, figures = time.monotonic() - start, {"rounds": 0, "models": 0, "other_weights": 0}
-        while figures["rounds"] < self.rounds:
+        while not self.is_enough(figures["rounds"]):
             shutil.rmtree(self.folder / "killed", ignore_errors=True)
             while (code := self.train("killed", "--resume", kill_after=self.random.random() * longest)) == -signal.SIGKILL:
                 figures["rounds"] += 1
@@ -321,6 +325,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release", help="folder with bin/")
     parser.add_argument("--rounds", type=int, default=200, help="kills of each kind")
+    parser.add_argument("--minutes", type=float, default=24, help="for all kinds together (%(default)s)")
     parser.add_argument("--short", action="store_true", help="4 kills of each kind, under 20 s")
     parser.add_argument("--only", default=",".join(ATTACKS), help="kinds, with commas between them")
     parser.add_argument("--seed", type=int, default=1)
@@ -329,11 +334,13 @@ def main() -> int:
     if options.short:
         options.rounds = SHORT_ROUNDS
     figures, broken = {}, False
-    for name in options.only.split(","):
+    names = options.only.split(",")
+    for name in names:
         start = time.monotonic()
         with tempfile.TemporaryDirectory() as folder:
             try:
-                figures[name] = ATTACKS[name](Harness(options.build, pathlib.Path(folder), options.rounds, options.seed))
+                figures[name] = ATTACKS[name](Harness(options.build, pathlib.Path(folder), options.rounds,
+                                                       60 * options.minutes / len(names), options.seed))
             except Broken as error:
                 figures[name], broken = {"broken": str(error)}, True
         figures[name]["seconds"] = round(time.monotonic() - start, 1)
