@@ -8,10 +8,12 @@ import json
 import pathlib
 import re
 import shutil
+import socket
 import ssl
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import urllib.request
 
@@ -22,6 +24,8 @@ PROMETHEUS, COMPOSE = PROJECT / "deploy/prometheus", PROJECT / "deploy/compose"
 MODEL = PROJECT / "tests/testdata/reference_model/dssm"
 METRIC = re.compile(r"\b(?:semrank|grpc_server|process)_\w+(?:\{[^}]*\})?")
 MATCHER = re.compile(r'(\w+)\s*(!?=~?)\s*"([^"]*)"')
+MODULES = PROJECT / "build/node_deploy"
+MAX_WAIT_SECONDS = 60
 # Added by the scrape, or by Grafana.
 OF_PROMETHEUS = {"job", "instance"}
 
@@ -32,6 +36,7 @@ def expressions() -> list[str]:
     dashboard = json.loads((PROJECT / "deploy/grafana/semrank.json").read_text())
     found += [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
     found += [note["expr"] for note in dashboard["annotations"]["list"]]
+    found += [variable["query"] for variable in dashboard["templating"]["list"] if variable["type"] == "query"]
     # What recording rules make is no metric of the server.
     return [re.sub(r"\bjob\w*:[\w:]+", "", expression) for expression in found]
 
@@ -48,9 +53,9 @@ class MonitoringTest(unittest.TestCase):
             [BINARIES / "semrank-server", f"--model_dir={MODEL}", f"--store=rocksdb:{cls.folder}/store",
              f"--tls_cert={cls.folder}/cert.pem", f"--tls_key={cls.folder}/key.pem", "--listen_address=127.0.0.1:0",
              "--http_address=127.0.0.1:0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        http = re.search(r" http=(\S+)", cls.server.stdout.readline())[1]
+        cls.http = re.search(r" http=(\S+)", cls.server.stdout.readline())[1]
         trust = ssl.create_default_context(cafile=cls.folder / "cert.pem")
-        with urllib.request.urlopen(f"https://{http}/metrics", context=trust) as answer:
+        with urllib.request.urlopen(f"https://{cls.http}/metrics", context=trust) as answer:
             cls.metrics = answer.read().decode()
 
     @classmethod
@@ -94,6 +99,76 @@ class MonitoringTest(unittest.TestCase):
         if shutil.which("promtool"):
             done = subprocess.run(["promtool", "test", "rules", PROMETHEUS / "rules_test.yml"], capture_output=True, text=True)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    @unittest.skipUnless(shutil.which("prometheus"), "needs the package prometheus")
+    def test_prometheus_scrapes_the_server_and_evaluates_every_rule(self):
+        folder = self.folder / "prometheus"
+        folder.mkdir()
+        shutil.copy(PROMETHEUS / "rules.yml", folder)
+        config = yaml.safe_load((PROMETHEUS / "prometheus.yml").read_text())
+        config["global"] = {"scrape_interval": "1s", "evaluation_interval": "1s"}
+        config["scrape_configs"][0].update({"scheme": "https", "tls_config": {"ca_file": str(self.folder / "cert.pem")},
+                                            "static_configs": [{"targets": [self.http]}]})
+        (folder / "prometheus.yml").write_text(yaml.dump(config))
+        with socket.create_server(("127.0.0.1", 0)) as probe:
+            address = f"127.0.0.1:{probe.getsockname()[1]}"
+        prometheus = subprocess.Popen(["prometheus", f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data",
+                                       f"--web.listen-address={address}"], stderr=subprocess.DEVNULL)
+        self.addCleanup(prometheus.wait)
+        self.addCleanup(prometheus.terminate)
+
+        def ask(path: str) -> dict:
+            try:
+                return json.load(urllib.request.urlopen(f"http://{address}/api/v1/{path}"))["data"]
+            except OSError:  # it does not listen yet
+                return {}
+
+        def wait_for(what: str, done) -> None:
+            end = time.monotonic() + MAX_WAIT_SECONDS
+            while not done():
+                self.assertLess(time.monotonic(), end, what)
+
+        wait_for("target up", lambda: [target["health"] for target in ask("targets").get("activeTargets", [])] == ["up"])
+        rules = lambda: [rule for group in ask("rules").get("groups", []) for rule in group["rules"]]
+        wait_for("all rules evaluated", lambda: rules() and all(rule["health"] == "ok" for rule in rules()))
+        wait_for("calls recorded", lambda: ask("query?query=job:semrank_calls:rate5m").get("result"))
+        # This test's certificate has 20 days, and nothing else is wrong.
+        self.assertEqual({rule["name"] for rule in rules() if rule.get("state") in ("pending", "firing")}, set())
+
+    def test_the_dashboard_can_be_provisioned(self):
+        dashboard = json.loads((PROJECT / "deploy/grafana/semrank.json").read_text())
+        panels = dashboard["panels"]
+        self.assertEqual(len({panel["id"] for panel in panels}), len(panels))
+        cells = set()
+        for panel in panels:
+            place = panel["gridPos"]
+            self.assertLessEqual(place["x"] + place["w"], 24, panel["title"])
+            covered = {(x, y) for x in range(place["x"], place["x"] + place["w"]) for y in range(place["y"], place["y"] + place["h"])}
+            self.assertFalse(covered & cells, f"{panel['title']} covers another panel")
+            cells |= covered
+        sources = [thing.get("datasource", {}).get("uid") for thing in panels + dashboard["annotations"]["list"]]
+        self.assertEqual(set(sources), {"${datasource}"})
+        self.assertEqual(dashboard["templating"]["list"][0]["query"],
+                         yaml.safe_load((COMPOSE / "grafana/datasource.yml").read_text())["datasources"][0]["type"])
+        provider = yaml.safe_load((COMPOSE / "grafana/dashboards.yml").read_text())["providers"][0]
+        mounts = dict(volume.split(":")[:2] for volume in yaml.safe_load((COMPOSE / "compose.yaml").read_text())["services"]["grafana"]["volumes"])
+        self.assertEqual(mounts["../grafana/semrank.json"], provider["options"]["path"] + "/semrank.json")
+
+    @unittest.skipUnless((MODULES / "node_modules").is_dir(), "needs scripts/install_node_modules.sh")
+    def test_the_compose_file_is_what_the_specification_allows(self):
+        folder = self.folder / "compose"
+        folder.mkdir()
+        (folder / "node_modules").symlink_to(MODULES / "node_modules")
+        compose = yaml.safe_load((COMPOSE / "compose.yaml").read_text())
+        compose.pop("name")  # younger than the schema of the package
+        check = ["node", PROJECT / "tests/deploy/kubernetes/check_compose.mjs"]
+        (folder / "compose.json").write_text(json.dumps(compose))
+        done = subprocess.run(check, cwd=folder, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        # The check itself sees a misspelt key.
+        compose["services"]["redis"]["imagee"] = "redis"
+        (folder / "compose.json").write_text(json.dumps(compose))
+        self.assertEqual(subprocess.run(check, cwd=folder, capture_output=True).returncode, 1)
 
     def test_alerts_are_explained_to_operators(self):
         rules = yaml.safe_load((PROMETHEUS / "rules.yml").read_text())
