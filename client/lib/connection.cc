@@ -62,9 +62,14 @@ std::optional<std::string> Pushback(const grpc::ClientContext& context) {
   return std::string(found->second.data(), found->second.size());
 }
 
-// What it usually means when one side speaks TLS and the other does not; gRPC
-// says no more than that the connection failed.
-std::string_view TlsHint(const std::string& error, bool uses_tls) {
+// What it usually means when the two sides speak different protocols; gRPC says
+// no more than that the connection failed.
+std::string_view ProtocolHint(const std::string& error, bool uses_tls) {
+  if (absl::StrContains(error, "http1.x server") ||
+      absl::StrContains(error, "missing selected ALPN")) {
+    return " (that is no gRPC port but one for HTTP, as semrank-server's "
+           "--http_address: the one for gRPC is --listen_address)";
+  }
   if (uses_tls && absl::StrContains(error, "wrong version number")) {
     return " (the server does not speak TLS there: connect without it)";
   }
@@ -140,7 +145,8 @@ absl::Status Connection::Describe(const grpc::Status& failed,
   if (!from_server && absl::IsUnavailable(result)) {
     result = absl::UnavailableError(absl::StrFormat(
         "cannot reach %s: %s%s", options_.address, failed.error_message(),
-        TlsHint(failed.error_message(), !options_.credentials.tls_ca.empty())));
+        ProtocolHint(failed.error_message(),
+                     !options_.credentials.tls_ca.empty())));
   }
   if (!from_server && absl::IsDeadlineExceeded(result)) {
     // A user wants to know which of two problems it is: a server that is slow,

@@ -1,5 +1,7 @@
 #include "server/http/http_connection.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <chrono>
@@ -8,12 +10,15 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
+#include "model/base/strings.h"
 #include "server/base/admission.h"
 #include "server/base/errors.h"
+#include "server/base/log_throttle.h"
 #include "server/base/request_identity.h"
 #include "server/http/http_compression.h"
 #include "server/http/http_origins.h"
@@ -42,9 +47,30 @@ constexpr int kPreflightSeconds = 600;
 
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
-HttpRefusal NoSuchCall() {
-  return {404, MakeError(absl::StatusCode::kUnimplemented, "NOT_IMPLEMENTED",
-                         "there is no such call")};
+// What a client sent, for messages and the log.
+std::string Shown(std::string_view text) {
+  constexpr std::size_t kMaxShownBytes = 128;
+  return absl::CHexEscape(ToAbsl(text.substr(0, kMaxShownBytes)));
+}
+
+// Clients can cause the line as often as they like.
+void WarnThrottled(const std::string& line) {
+  constexpr int kMaxLinesPerSecond = 2;
+  static LogThrottle& throttle = *new LogThrottle(kMaxLinesPerSecond);
+  std::int64_t num_dropped = 0;
+  if (!throttle.Allow(absl::Now(), num_dropped)) return;
+  spdlog::warn("{}", line);
+  if (num_dropped > 0) {
+    spdlog::warn("{} such lines were dropped before", num_dropped);
+  }
+}
+
+HttpRefusal NoSuchCall(std::string_view path) {
+  return {404,
+          MakeError(absl::StatusCode::kUnimplemented, "NOT_IMPLEMENTED",
+                    absl::StrFormat("there is no call %s; /openapi.json lists "
+                                    "all calls, /api describes them",
+                                    Shown(path)))};
 }
 
 HttpRefusal WrongCallMethod(const char* methods) {
@@ -163,11 +189,11 @@ void HttpConnection::Start() {
   connections_.open.insert(shared_from_this());
   StartRequest();
   if (tls_ == nullptr) return Read();
-  stream_.DetectTls([self = shared_from_this()](bool is_tls) {
+  stream_.DetectTls([self = shared_from_this()](const ErrorCode& failed,
+                                                bool is_tls) {
     if (self->state_ == State::kClosed) return;
-    if (!is_tls) {
-      return self->RespondLast(BadRequest("this port speaks HTTPS only"));
-    }
+    if (failed) return self->Close();
+    if (!is_tls) return self->OnOtherProtocol();
     self->stream_.StartTls(
         self->tls_, [self](const ErrorCode& error, std::size_t /*num_bytes*/) {
           if (self->state_ == State::kClosed) return;
@@ -250,6 +276,10 @@ void HttpConnection::OnRead(const ErrorCode& error, std::size_t num_bytes) {
   if (state_ == State::kClosed) return;
   if (state_ == State::kLinger) return EndSending();
   if (error) return OnClientEnded();
+  if (!std::exchange(has_read_, true) && tls_ == nullptr &&
+      chunk_[0] == kTlsFirstByte) {
+    return OnOtherProtocol();
+  }
   input_.append(chunk_.data(), num_bytes);
   if (std::exchange(idle_, false)) {
     AwaitClient(State::kHead, connections_.options.timeouts.head);
@@ -267,6 +297,25 @@ void HttpConnection::OnClientEnded() {
   client_left_ = true;
   if (state_ == State::kHead) return Close();
   if (state_ == State::kBody) RespondLast(RefuseBody(408, BodyCutOff()));
+}
+
+void HttpConnection::OnOtherProtocol() {
+  ErrorCode error;
+  const std::string peer =
+      stream_.socket().remote_endpoint(error).address().to_string();
+  if (tls_ != nullptr) {
+    WarnThrottled(absl::StrFormat(
+        "HTTP: a client at %s does not speak TLS, as this port does (https://)",
+        peer));
+    return RespondLast(BadRequest("this port speaks TLS: use https://"));
+  }
+  WarnThrottled(absl::StrFormat(
+      "HTTP: a client at %s speaks TLS, this port plain text: it wants "
+      "http://, or the server --tls_cert",
+      peer));
+  // TLS libraries report an answer in plain text as a wrong version number,
+  // where a bare end would look like a broken network.
+  RespondLast(BadRequest("this port speaks plain text: use http://"));
 }
 
 void HttpConnection::Parse() {
@@ -350,7 +399,17 @@ void HttpConnection::OnCall() {
   connections_.in_flight.Begin();
   in_flight_ = true;
   if (!call_->handle && !call_->open_stream) {
-    return Respond(call_->refuse(request_, NoSuchCall()));
+    const auto target = parser_->get().target();
+    return Respond(
+        call_->refuse(request_, NoSuchCall({target.data(), target.size()})));
+  }
+  // Before the method, because a browser asks by OPTIONS first.
+  if (!origin_.empty() && !same_origin_ &&
+      !IsAllowedOrigin(origin_, connections_.options.cors_origins)) {
+    const absl::Status refusal = OriginNotAllowed(Shown(origin_));
+    // The browser shows neither the page nor its author what was answered.
+    WarnThrottled(absl::StrCat("HTTP: ", refusal.message()));
+    return Respond(call_->refuse(request_, {403, refusal}));
   }
   if (parser_->get().method() != http::verb::post &&
       !(call_->takes_get && request_.is_get)) {
@@ -358,10 +417,6 @@ void HttpConnection::OnCall() {
     HttpResponse response = call_->refuse(request_, WrongCallMethod(methods));
     response.headers.emplace_back("Allow", methods);
     return Respond(std::move(response));
-  }
-  if (!origin_.empty() && !same_origin_ &&
-      !IsAllowedOrigin(origin_, connections_.options.cors_origins)) {
-    return Respond(call_->refuse(request_, {403, OriginNotAllowed()}));
   }
   if (connections_.options.calls_need_certificate &&
       !stream_.has_client_certificate()) {

@@ -92,6 +92,9 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void Read();
   void OnRead(const ErrorCode& error, std::size_t num_bytes);
   void OnClientEnded();
+  // The client speaks TLS to a plain port, or the reverse; says so to the
+  // client and to the log.
+  void OnOtherProtocol();
   void Parse();
   void OnMalformed(const ErrorCode& error);
   void OnHead();
@@ -129,6 +132,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
   std::array<char, 16'384> chunk_;  // of the read that is pending
   bool reading_ = false;
+  bool has_read_ = false;
   bool sending_continue_ = false;
   std::string input_;                      // read, not parsed yet
   std::atomic<bool> client_left_ = false;  // handlers read it

@@ -34,11 +34,15 @@ bool IsAllowedOrigin(std::string_view origin,
   });
 }
 
-absl::Status OriginNotAllowed() {
-  return MakeError(absl::StatusCode::kPermissionDenied, "ORIGIN_NOT_ALLOWED",
-                   "calls of web pages of this origin are not allowed "
-                   "(--cors_origins)",
-                   {{"flag", "cors_origins"}});
+absl::Status OriginNotAllowed(const std::string& origin) {
+  // A page that was opened as a file has the origin "null".
+  const std::string flag_value = origin == "null" ? "*" : origin;
+  return MakeError(
+      absl::StatusCode::kPermissionDenied, "ORIGIN_NOT_ALLOWED",
+      absl::StrFormat("calls of web pages of %s are not allowed; to allow "
+                      "them, start the server with --cors_origins=%s",
+                      origin, flag_value),
+      {{"flag", "cors_origins"}, {"origin", origin}});
 }
 
 absl::Status CheckOrigins(const std::vector<std::string>& origins) {

@@ -23,8 +23,8 @@ bool IsSameOrigin(std::string_view origin, std::string_view host);
 bool IsAllowedOrigin(std::string_view origin,
                      const std::vector<std::string>& allowed);
 
-// PERMISSION_DENIED ORIGIN_NOT_ALLOWED.
-absl::Status OriginNotAllowed();
+// PERMISSION_DENIED ORIGIN_NOT_ALLOWED, with the flag that would allow it.
+absl::Status OriginNotAllowed(const std::string& origin);
 
 // InvalidArgument unless each is "*" or SCHEME://HOST[:PORT], scheme http or
 // https.

@@ -6,7 +6,8 @@
 //
 //   Routes   pages (GET, HEAD) and calls (POST): http_routes.h.
 //   TLS      certificates as gRPC; new connections get renewed ones. A client
-//            that speaks plain text gets 400.
+//            that speaks plain text to a TLS port, or TLS to a plain one, gets
+//            400 in plain text, and the log a line.
 //   Threads  one for I/O, and kMaxHttpCalls and a few more for handlers.
 #ifndef SEMRANK_SERVER_HTTP_HTTP_SERVER_H_
 #define SEMRANK_SERVER_HTTP_HTTP_SERVER_H_

@@ -3,7 +3,6 @@
 #include <openssl/ssl.h>
 
 #include <boost/asio/write.hpp>
-#include <cstdint>
 
 #include "absl/strings/str_cat.h"
 
@@ -34,17 +33,16 @@ absl::StatusOr<TlsContext> MakeTlsContext(const TlsContent& content) {
       absl::StrCat("OpenSSL refuses the certificates: ", error.message()));
 }
 
-// TLS begins with a byte of 22, HTTP with a letter. Peeking leaves the byte
-// there, and a client that speaks plain HTTP gets an explanation instead of a
-// reset.
-void HttpStream::DetectTls(std::function<void(bool)> done) {
+// Peeking leaves the byte there, and a client that speaks plain HTTP gets an
+// explanation instead of a reset.
+void HttpStream::DetectTls(
+    std::function<void(const ErrorCode&, bool is_tls)> done) {
   socket_.async_wait(Socket::wait_read, [this, done = std::move(done)](
                                             const ErrorCode& /*error*/) {
-    constexpr std::uint8_t kHandshakeRecord = 22;
-    std::uint8_t first = 0;
+    char first = 0;
     ErrorCode error;
     socket_.receive(asio::buffer(&first, 1), Socket::message_peek, error);
-    done(!error && first == kHandshakeRecord);
+    done(error, first == kTlsFirstByte);
   });
 }
 

@@ -29,6 +29,9 @@ using TlsContext = std::shared_ptr<boost::asio::ssl::context>;
 // must then be valid. InvalidArgument when OpenSSL cannot use the content.
 absl::StatusOr<TlsContext> MakeTlsContext(const TlsContent& content);
 
+// The first byte of a TLS handshake; no HTTP request begins with it.
+inline constexpr char kTlsFirstByte = 0x16;
+
 class HttpStream {
  public:
   using Socket = boost::asio::ip::tcp::socket;
@@ -40,7 +43,8 @@ class HttpStream {
 
   Socket& socket() { return socket_; }
   // Waits for the client's first byte and peeks at it: whether it begins TLS.
-  void DetectTls(std::function<void(bool)> done);
+  // An error when the client ends before it.
+  void DetectTls(std::function<void(const ErrorCode&, bool is_tls)> done);
   void StartTls(TlsContext context, Done done);
   bool has_client_certificate();
 

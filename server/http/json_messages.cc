@@ -13,6 +13,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "server/base/errors.h"
@@ -78,6 +79,23 @@ absl::Status MemberError(std::string_view name, std::string_view member,
           "the body %s \"%s\"", reason,
           absl::CHexEscape(ToAbsl(member.substr(0, kMaxShownBytes)))),
       {{"message", std::string(name)}});
+}
+
+// The values of the enum that one of Protobuf's errors is about, which names
+// only its type. Empty = it is about something else.
+std::string EnumValues(const std::string& error) {
+  const std::string before = absl::StrCat(" for type ", kUrlPrefix, "/");
+  const std::size_t place = error.find(before);
+  if (place == error.npos) return "";
+  const auto* const type =
+      google::protobuf::DescriptorPool::generated_pool()->FindEnumTypeByName(
+          error.substr(place + before.size()));
+  if (type == nullptr) return "";
+  std::vector<std::string> names;
+  for (int i = 1; i < type->value_count(); ++i) {  // 0 is "unspecified"
+    names.push_back(type->value(i)->name());
+  }
+  return absl::StrCat("; it may be ", absl::StrJoin(names, ", "));
 }
 
 // Ends a word that Protobuf's parser takes without quotes.
@@ -170,10 +188,11 @@ absl::Status JsonToBytes(std::string_view json,
       &resolver, absl::StrCat(kUrlPrefix, "/", message.full_name()),
       {json.data(), json.size()}, &bytes);
   if (status.ok()) return absl::OkStatus();
+  const std::string problem(status.message());
   return MakeError(
       absl::StatusCode::kInvalidArgument, kMalformedReason,
-      absl::StrFormat("the body is no %s as JSON: %s", message.full_name(),
-                      std::string(status.message())),
+      absl::StrFormat("the body is no %s as JSON: %s%s", message.full_name(),
+                      problem, EnumValues(problem)),
       {{"message", message.full_name()}});
 }
 

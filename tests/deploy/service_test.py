@@ -56,6 +56,13 @@ class ServiceTest(unittest.TestCase):
         (self.folder / "next").write_text(text)
         os.replace(self.folder / "next", self.folder / "keys")
 
+    def make_certificate(self) -> list[str]:
+        """cert.pem and key.pem, as flags of the server."""
+        openssl = ["openssl", "req", "-x509", "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1",
+                   "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+        subprocess.run([*openssl, "-keyout", self.folder / "key.pem", "-out", self.folder / "cert.pem"], check=True, capture_output=True)
+        return [f"--tls_cert={self.folder}/cert.pem", f"--tls_key={self.folder}/key.pem"]
+
     def test_systemd_hears_that_it_is_ready_alive_and_stopping(self):
         path = self.folder / "notify"
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notifications:
@@ -103,10 +110,7 @@ class ServiceTest(unittest.TestCase):
             self.assertEqual((line["method"], line["code"], line["traceparent"]), ("POST /v1/rank", code, TRACE))
 
     def test_a_side_without_tls_is_told_that_the_other_has_it(self):
-        openssl = ["openssl", "req", "-x509", "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1",
-                   "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
-        subprocess.run([*openssl, "-keyout", self.folder / "key.pem", "-out", self.folder / "cert.pem"], check=True, capture_output=True)
-        tls = [f"--tls_cert={self.folder}/cert.pem", f"--tls_key={self.folder}/key.pem"]
+        tls = self.make_certificate()
         for server_flags, client_flags, hint in (([], [f"--tls_ca={self.folder}/cert.pem"], "the server does not speak TLS there"),
                                                  (tls, [], "connect with TLS")):
             server = self.start(f"--model_dir={MODEL}", *server_flags)
@@ -116,6 +120,24 @@ class ServiceTest(unittest.TestCase):
             self.assertEqual(done.returncode, 1)
             self.assertIn(hint, done.stderr)
         self.assertIn("a client that does not speak TLS", self.wait_for(server, "gRPC: Handshake failed")["message"])
+
+    def test_a_side_of_http_without_tls_is_told_that_the_other_has_it(self):
+        tls = self.make_certificate()
+        for server_flags, scheme, seen, logged in (
+                ([], "https", "wrong version number", "HTTP: a client at 127.0.0.1 speaks TLS, this port plain text"),
+                (tls, "http", "this port speaks TLS: use https://", "HTTP: a client at 127.0.0.1 does not speak TLS")):
+            server = self.start(f"--model_dir={MODEL}", *server_flags)
+            http = re.search(r"http=(\S+)", self.wait_for(server, "ready: ")["message"])[1]
+            done = subprocess.run(["curl", "-sSk", f"{scheme}://{http}/"], capture_output=True, text=True)
+            self.assertIn(seen, done.stdout + done.stderr)
+            self.assertEqual(self.wait_for(server, logged)["level"], "warning")
+
+    def test_a_page_of_another_origin_is_named_in_the_log_with_the_flag_that_allows_it(self):
+        server = self.start(f"--model_dir={MODEL}")
+        http = re.search(r"http=(\S+)", self.wait_for(server, "ready: ")["message"])[1]
+        subprocess.run(["curl", "-sS", "-X", "OPTIONS", "-H", "Origin: http://localhost:5173", f"http://{http}/v1/rank"],
+                       check=True, stdout=subprocess.DEVNULL)
+        self.assertIn("--cors_origins=http://localhost:5173", self.wait_for(server, "HTTP: calls of web pages")["message"])
 
 
 if __name__ == "__main__":

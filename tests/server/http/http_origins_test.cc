@@ -23,6 +23,16 @@ TEST(HttpOriginsTest, AllowedAreTheListedOnesOrAll) {
   EXPECT_TRUE(IsAllowedOrigin("null", {"*"}));
 }
 
+TEST(HttpOriginsTest, RefusalNamesTheOriginAndTheFlagThatAllowsIt) {
+  EXPECT_THAT(
+      OriginNotAllowed("http://a.test:5173"),
+      StatusIs(absl::StatusCode::kPermissionDenied,
+               ::testing::HasSubstr("--cors_origins=http://a.test:5173")));
+  EXPECT_THAT(OriginNotAllowed("null"),
+              StatusIs(absl::StatusCode::kPermissionDenied,
+                       ::testing::HasSubstr("--cors_origins=*")));
+}
+
 TEST(HttpOriginsTest, ValuesThatNoBrowserSendsAreRefused) {
   EXPECT_THAT(CheckOrigins({"*", "http://a.test:8080"}), IsOk());
   for (const char* bad :

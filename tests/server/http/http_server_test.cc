@@ -168,7 +168,9 @@ TEST_F(HttpServerTest, PreflightIsAnsweredForAllowedOriginsOnly) {
   const std::string origin = "Origin: https://shop.test\r\n";
   const std::string ask = origin + "Access-Control-Request-Method: POST\r\n";
   Serve();
-  EXPECT_EQ(CallHttp(address(), "OPTIONS", "/call", {ask}).status, 405);
+  const HttpAnswer refused = CallHttp(address(), "OPTIONS", "/call", {ask});
+  EXPECT_EQ(refused.status, 403);
+  EXPECT_EQ(refused.body, "ORIGIN_NOT_ALLOWED");
   Serve({.cors_origins = {"https://shop.test"}});
   const HttpAnswer answer = CallHttp(address(), "OPTIONS", "/call", {ask});
   EXPECT_EQ(answer.status, 204);
@@ -182,7 +184,7 @@ TEST_F(HttpServerTest, PreflightIsAnsweredForAllowedOriginsOnly) {
   EXPECT_EQ(
       CallHttp(address(), "OPTIONS", "/call", {"Origin: https://evil.test\r\n"})
           .status,
-      405);
+      403);
 }
 
 struct MalformedCase {

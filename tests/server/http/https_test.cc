@@ -46,8 +46,21 @@ TEST_F(HttpsTest, PlainTextIsAnsweredWithAHint) {
   ServeTls();
   const std::string response = Talk(address(), "GET /page HTTP/1.1\r\n\r\n");
   EXPECT_THAT(response, StartsWith("HTTP/1.1 400 "));
-  EXPECT_THAT(response, HasSubstr("HTTPS only"));
+  EXPECT_THAT(response, HasSubstr("speaks TLS: use https://"));
   EXPECT_EQ(PageStatus(), 400);
+}
+
+TEST_F(HttpsTest, TlsAtAPlainPortIsAnsweredWithAHint) {
+  Serve();
+  const HttpAnswer failed = Call("/page", {files_.ca()});
+  EXPECT_EQ(failed.status, 0);
+  EXPECT_THAT(failed.body, HasSubstr("wrong version number"));
+  for (const char* hello : {"\x16", "\x16\x03\x01 hello"}) {
+    const std::string response = Talk(address(), hello);
+    EXPECT_THAT(response, StartsWith("HTTP/1.1 400 "));
+    EXPECT_THAT(response, HasSubstr("speaks plain text: use http://"));
+  }
+  EXPECT_EQ(PageStatus(), 200);
 }
 
 TEST_F(HttpsTest, SilentClientIsClosedBeforeAndWithinTheHandshake) {

@@ -91,6 +91,13 @@ TEST(JsonMessagesTest, AFieldIsGivenOnceWhateverItsSpelling) {
             "MALFORMED_MESSAGE");
 }
 
+TEST(JsonMessagesTest, AnUnknownValueOfAnEnumIsNamedWithTheKnownOnes) {
+  EXPECT_THAT(std::string(Parse(R"({"parts": "both"})").message()),
+              ::testing::EndsWith("; it may be PARTS_SEMANTIC, PARTS_LEXICAL"));
+  EXPECT_THAT(std::string(Parse(R"({"top_k": "many"})").message()),
+              ::testing::Not(::testing::HasSubstr("may be")));
+}
+
 TEST(JsonMessagesTest, WhatIsNoMessageIsMalformedWithTheReason) {
   for (const char* json :
        {"", "{", "[]", "7", R"({"querry": "q"})", R"({"titles": [{"a": 1}]})",
