@@ -58,7 +58,8 @@ def run(folder: pathlib.Path) -> int:
         printed = subprocess.run(["node", "sample.js"], cwd=folder, env=environment, timeout=120, capture_output=True, text=True, check=True)
         if "gimp photo editor" not in printed.stdout:
             raise AssertionError(f"the README's program printed {printed.stdout}")
-        return subprocess.run(["node", "client.js", address, server.certificate, KEY, WRITE_KEY, str(MAX_TEXTS)],
+        return subprocess.run(["node", "client.js", address, server.certificate, KEY, WRITE_KEY, str(MAX_TEXTS),
+                               server.http_address.replace("127.0.0.1", "localhost")],
                               cwd=folder, env=environment, timeout=120).returncode
     finally:
         server.stop()

@@ -16,6 +16,7 @@ import tempfile
 import unittest
 
 import grpc
+from google.protobuf import wrappers_pb2
 
 from secure_server import KEY, MAX_TEXTS, WRITE_KEY, SecureServer
 
@@ -62,8 +63,9 @@ class FakeServer:
         for path, (request, response, streams, function) in methods.items():
             make = grpc.stream_stream_rpc_method_handler if streams else grpc.unary_unary_rpc_method_handler
             handlers[path] = make(function, request.FromString, response.SerializeToString)
-        for service in ("RankingService", "EmbeddingService", "CatalogService", "ModelService"):
-            self.server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(f"semrank.v1.{service}", handlers),))
+        for service in ("semrank.v1.RankingService", "semrank.v1.EmbeddingService", "semrank.v1.CatalogService",
+                        "semrank.v1.ModelService", "grpc.health.v1.Health"):
+            self.server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, handlers),))
         self.server.start()
 
     def __enter__(self):
@@ -183,6 +185,13 @@ class AgainstRealServer:
         self.assertIn((model.name, model.version), [(m.name, m.version) for m in self.call("list_models")])
         self.assertEqual(self.call("get_limits").max_texts_per_request, MAX_TEXTS)
 
+    def test_health_is_that_of_the_server_or_of_a_service(self):
+        self.assertIs(self.call("check_health"), True)
+        self.assertIs(self.call("check_health", "semrank.v1.RankingService"), True)
+        with self.assertRaises(semrank.Error) as failed:
+            self.call("check_health", "no.such.Service")
+        self.assertEqual(failed.exception.code, grpc.StatusCode.NOT_FOUND)
+
     def test_an_error_has_the_code_the_message_and_the_reason(self):
         with self.assertRaises(semrank.Error) as failed:
             self.call("rank", "q", TITLES, key="stolen")
@@ -203,6 +212,14 @@ class AgainstRealServer:
 
 class BlockingTest(AgainstRealServer, unittest.TestCase):
     run_client = staticmethod(blocking)
+
+    def test_a_client_of_another_protocol_is_told_so(self):
+        for address, options, hint in ((self.server.address, {}, "speaks TLS does so, set tls_ca"),
+                                       (self.server.http_address, {"tls_ca": self.ca}, "no gRPC port but one for HTTP")):
+            with self.assertRaisesRegex(semrank.Error, hint):
+                blocking(address, lambda call: call("get_limits"), max_attempts=1, **options)
+        with FakeServer() as plain, self.assertRaisesRegex(semrank.Error, "does not speak TLS there: leave tls_ca out"):
+            blocking(plain.address, lambda call: call("get_limits"), max_attempts=1, tls_ca=self.ca)
 
     def test_a_caller_without_a_key_cannot_fill_the_memory(self):
         size = 1_200_000_000
@@ -249,6 +266,11 @@ class AgainstFakeServer(unittest.TestCase):
                 run(address, lambda call: call("rank", "q", ["t"]), max_attempts=2)
 
         self.both(methods, plan)
+
+    def test_a_server_that_does_not_accept_calls_is_not_healthy(self):
+        not_serving = wrappers_pb2.Int32Value(value=2)
+        self.both(lambda: {"Check": (wrappers_pb2.StringValue, wrappers_pb2.Int32Value, False, lambda *_: not_serving)},
+                  lambda run, address, options: self.assertIs(run(address, lambda call: call("check_health")), False))
 
     def test_a_failure_without_pushback_is_not_repeated(self):
         attempts = []

@@ -19,7 +19,7 @@ def make_certificate(folder: pathlib.Path) -> None:
 
 
 class SecureServer:
-    """Serves the reference DSSM; `address` is HOST:PORT, `certificate` the path of what to trust."""
+    """Serves the reference DSSM; `address` and `http_address` are HOST:PORT, `certificate` the path of what to trust."""
 
     def __init__(self, project: pathlib.Path, binaries: pathlib.Path, folder: pathlib.Path):
         make_certificate(folder)
@@ -31,10 +31,10 @@ class SecureServer:
              "--listen_address=127.0.0.1:0", "--http_address=127.0.0.1:0", f"--max_texts_per_request={MAX_TEXTS}",
              f"--tls_cert={folder}/cert.pem", f"--tls_key={folder}/key.pem", f"--api_keys_file={folder}/keys"],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        ready = re.search(r" grpc=(\S+)", self.process.stdout.readline())
+        ready = re.search(r" grpc=(\S+) http=(\S+)", self.process.stdout.readline())
         if not ready:
             raise AssertionError("semrank-server did not say that it is ready")
-        self.address = ready[1]
+        self.address, self.http_address = ready.groups()
 
     def peak_memory(self) -> int:
         """In bytes."""

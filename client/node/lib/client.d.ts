@@ -2,7 +2,8 @@
 //
 //   Deadline  covers a call with all its attempts and chunks.
 //   Retries   a call that the server rejects for now is repeated after the delay
-//             that the server asks for, or after a backoff; reloadModel is not.
+//             that the server asks for, or after a backoff; reloadModel and
+//             checkHealth are not.
 //   Size      any number of texts and documents: what exceeds the server's limits
 //             is sent in chunks, and responses of any size are received.
 //   Errors    SemrankError; RangeError for an option or field that does not exist.
@@ -146,6 +147,8 @@ export class SemrankClient {
   /** Loads a version and makes it current; needs the admin role. */
   reloadModel(model?: ModelName): Promise<ReloadModelResponse>;
   getLimits(): Promise<Limits>;
+  /** Whether the server accepts calls; by default of all its services, else of one, 'semrank.v1.RankingService'. Not repeated: for probes. */
+  checkHealth(service?: string): Promise<boolean>;
 }
 
 export class SemrankError extends Error {

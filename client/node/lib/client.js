@@ -232,6 +232,12 @@ class SemrankClient {
     return (await this.#call('ModelService/GetLimits', {})).limits;
   }
 
+  async checkHealth(service = '') {
+    const response = await this.#connection.call('grpc.health.v1.Health/Check', {service}, this.#connection.deadlineFor(),
+        {retries: false});
+    return response.status === 'SERVING';
+  }
+
   async #call(method, request) {
     return this.#connection.call(method, request, this.#connection.deadlineFor());
   }

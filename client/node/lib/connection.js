@@ -102,7 +102,7 @@ class Connection {
     return Date.now() + numMessages * this.options.deadlineMs;
   }
 
-  // A unary call with its retries. method: 'RankingService/Rank'.
+  // A unary call with its retries. method: 'RankingService/Rank', or with a package.
   async call(method, request, deadline, {retries = true} = {}) {
     const retry = new Retry(this.options, deadline);
     const {path, requestSerialize, responseDeserialize} = methodOf(method);
@@ -164,13 +164,13 @@ class Connection {
   }
 
   #describe(failed, retry) {
-    return fromGrpcError(failed, this.address, this.options.deadlineMs, retry.numAttempts);
+    return fromGrpcError(failed, this.address, this.options, retry.numAttempts);
   }
 }
 
 function methodOf(name) {
   const [service, method] = name.split('/');
-  return definitions[`semrank.v1.${service}`][method];
+  return definitions[service.includes('.') ? service : `semrank.v1.${service}`][method];
 }
 
 module.exports = {Connection, Retry};

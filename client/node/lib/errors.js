@@ -36,13 +36,24 @@ function fromItemStatus({code, message, details}) {
   return new SemrankError(code === status.OK ? status.UNKNOWN : code, message, details);
 }
 
+// What it usually means when the two sides speak different protocols; gRPC says
+// no more than that the connection failed.
+function protocolHint(text, usesTls) {
+  if (/Last error: Protocol error/.test(text)) return ' (that is no gRPC port but perhaps one for HTTP: gRPC has another)';
+  if (usesTls && /wrong version number/.test(text)) return ' (the server does not speak TLS there: leave tlsCa out)';
+  if (!usesTls && /Last error: Failed to connect/.test(text)) {
+    return ' (it closed the connection at once: a server that speaks TLS does so, set tlsCa)';
+  }
+  return '';
+}
+
 // gRPC's own errors name neither the address nor what was attempted; a server
 // that was reached always sends ErrorInfo.
-function fromGrpcError(failed, address, deadlineMs, numAttempts) {
+function fromGrpcError(failed, address, {tlsCa, deadlineMs}, numAttempts) {
   const [packed] = failed.metadata?.get('grpc-status-details-bin') ?? [];
   const details = packed && definitions['google.rpc.Status'].deserialize(packed).details;
   let message = `${address}: ${failed.details || status[failed.code]}`;
-  if (!details && failed.code === status.UNAVAILABLE) message = `cannot reach ${message}`;
+  if (!details && failed.code === status.UNAVAILABLE) message = `cannot reach ${message}${protocolHint(message, Boolean(tlsCa))}`;
   if (!details && failed.code === status.DEADLINE_EXCEEDED) message = `${address}: no answer within ${deadlineMs} ms`;
   const error = new SemrankError(failed.code, message, details);
   return numAttempts <= 1 ? error : error.withNote(`tried ${numAttempts} times`);

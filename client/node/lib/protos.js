@@ -6,7 +6,8 @@ const protoLoader = require('@grpc/proto-loader');
 const services = ['ranking', 'embedding', 'catalog', 'model'].map((name) => `semrank/v1/${name}_service.proto`);
 
 // 64-bit integers as strings: a number would round ids above 2^53.
-const definitions = protoLoader.loadSync([...services, 'google/rpc/status.proto', 'google/rpc/error_details.proto'],
+const definitions = protoLoader.loadSync([...services, 'google/rpc/status.proto', 'google/rpc/error_details.proto',
+                                           'grpc/health/v1/health.proto'],
     {includeDirs: [path.join(__dirname, '../proto')], longs: String, enums: String, defaults: true});
 
 module.exports = {definitions};

@@ -1,7 +1,7 @@
 // The package `semrank` against a real server, over TLS and with keys, and
 // against a server that misbehaves. Exits 1 with what went wrong.
 //
-// usage: node client.js HOST:PORT CERTIFICATE READ_KEY WRITE_KEY MAX_TEXTS
+// usage: node client.js HOST:PORT CERTIFICATE READ_KEY WRITE_KEY MAX_TEXTS HTTP_HOST:PORT
 'use strict';
 const assert = require('node:assert/strict');
 const fs = require('node:fs');
@@ -9,7 +9,7 @@ const grpc = require('@grpc/grpc-js');
 const {SemrankClient, SemrankError, vectors} = require('semrank');
 const {definitions} = require('semrank/lib/protos.js');
 
-const [address, certificate, readKey, writeKey, maxTexts] = process.argv.slice(2);
+const [address, certificate, readKey, writeKey, maxTexts, httpAddress] = process.argv.slice(2);
 const TITLES = ['photo editor', 'mail reader', 'disk usage viewer'];
 const MANY_TITLES = Array.from({length: Number(maxTexts) + 2_000}, (_, i) => `${TITLES[i % 3]} number ${i}`);
 
@@ -99,6 +99,12 @@ const withRealServer = {
     assert.equal((await client.getLimits()).maxTextsPerRequest, Number(maxTexts));
   },
 
+  async 'health is that of the server or of a service'() {
+    assert.equal(await client.checkHealth(), true);
+    assert.equal(await client.checkHealth('semrank.v1.RankingService'), true);
+    await assert.rejects(client.checkHealth('no.such.Service'), {codeName: 'NOT_FOUND'});
+  },
+
   async 'an error has the code, the message and the reason'() {
     const thief = new SemrankClient(address, {tlsCa, apiKey: 'stolen'});
     await assert.rejects(thief.rank({query: 'q', titles: TITLES}), {codeName: 'UNAUTHENTICATED', reason: 'UNKNOWN_KEY'});
@@ -117,8 +123,9 @@ const withRealServer = {
 // Runs `use` with a client of a server that has these handlers.
 async function withFakeServer(handlers, use, options = {}) {
   const server = new grpc.Server();
-  for (const service of ['RankingService', 'EmbeddingService', 'CatalogService', 'ModelService']) {
-    const definition = definitions[`semrank.v1.${service}`];
+  for (const service of ['semrank.v1.RankingService', 'semrank.v1.EmbeddingService', 'semrank.v1.CatalogService',
+                         'semrank.v1.ModelService', 'grpc.health.v1.Health']) {
+    const definition = definitions[service];
     const ours = Object.fromEntries(Object.entries(handlers).filter(([name]) => name in definition));
     server.addService(definition, ours);
   }
@@ -149,6 +156,19 @@ const withFakes = {
     await withFakeServer({Rank}, async (fake) => assert.deepEqual((await fake.rank(request)).indices, [0]));
     assert.equal(attempts, 3);
     await withFakeServer({Rank}, (fake) => assert.rejects(fake.rank(request), /busy \(tried 2 times\)$/), {maxAttempts: 2});
+  },
+
+  async 'a client of another protocol is told so'() {
+    const others = [new SemrankClient(address), new SemrankClient(httpAddress, {tlsCa})];
+    await assert.rejects(others[0].getLimits(), /speaks TLS does so, set tlsCa/);
+    await assert.rejects(others[1].getLimits(), /no gRPC port but perhaps one for HTTP/);
+    await withFakeServer({}, (fake) => assert.rejects(fake.getLimits(), /does not speak TLS there: leave tlsCa out/), {tlsCa});
+    for (const other of others) other.close();
+  },
+
+  async 'a server that does not accept calls is not healthy'() {
+    const Check = (_, done) => done(null, {status: 'NOT_SERVING'});
+    await withFakeServer({Check}, async (fake) => assert.equal(await fake.checkHealth(), false));
   },
 
   async 'a failure without pushback is not repeated'() {

@@ -5,6 +5,8 @@ export async function use(client: SemrankClient): Promise<number[]> {
   const response: RankResponse = await client.rank({query: 'q', titles: ['t'], ids: [7, '18446744073709551615'], parts: 'semantic'});
   const version: string | undefined = response.model?.version;
   await client.getModel({name: 'shop', version});
+  const healthy: boolean = await client.checkHealth();
+  console.log(healthy);
   for await (const {index, error} of client.rankStream([{query: 'q', titles: ['t']}])) console.log(index, error?.reason);
   for await (const part of client.embedStream(['t'], {side: 'document'})) console.log(part.firstText + 1, vectors(part)[0].length);
   const [document] = await client.get([7n, 'name']);

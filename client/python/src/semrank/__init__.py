@@ -6,7 +6,8 @@
 
 Deadline  covers a call with all its attempts and chunks.
 Retries   a call that the server rejects for now is repeated after the delay that
-          the server asks for, or after a backoff; reload_model is not.
+          the server asks for, or after a backoff; reload_model and
+          check_health are not.
 Size      any number of texts and documents: what exceeds the server's limits is
           sent in chunks, and responses of any size are received.
 Errors    semrank.Error, with the server's code, message and reason.

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal, TypeVar
 
 import grpc
+from google.protobuf import wrappers_pb2
 
 from semrank import _chunks as chunks
 from semrank._checks import check_embed_chunk, check_rank, check_vectors
@@ -284,6 +285,13 @@ class Calls:
 
     def get_limits(self) -> Plan[model_service.Limits]:
         return (yield from self._call("GetLimits", model_service.GetLimitsRequest())).limits
+
+    def check_health(self, service: str = "") -> Plan[bool]:
+        """Whether the server accepts calls; by default of all its services, else
+        of one, "semrank.v1.RankingService". Not repeated: for probes."""
+        request = wrappers_pb2.StringValue(value=service)
+        serving = 1  # of HealthCheckResponse.ServingStatus
+        return (yield from self._connection.call("Check", request, self._connection.deadline_for(), retries=False)).value == serving
 
     def _call(self, method: str, request: Any) -> Plan[Any]:
         return (yield from self._connection.call(method, request, self._connection.deadline_for()))

@@ -10,6 +10,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import grpc
 import grpc.aio
+from google.protobuf import wrappers_pb2
 
 from semrank._calls import Calls
 from semrank._options import Options
@@ -32,6 +33,12 @@ class _Base:
         self._methods: dict[str, Any] = {}
         for stub in stubs:
             self._methods.update(vars(stub(self._channel)))
+        # grpc.health.v1 without its .proto, which another package may register
+        # too: on the wire, its request is a StringValue and its response an
+        # Int32Value.
+        self._methods["Check"] = self._channel.unary_unary(
+            "/grpc.health.v1.Health/Check", request_serializer=wrappers_pb2.StringValue.SerializeToString,
+            response_deserializer=wrappers_pb2.Int32Value.FromString)
 
     def _open(self) -> Any:
         raise NotImplementedError
@@ -78,6 +85,7 @@ class Client(_Base):
     list_models = _blocking(Calls.list_models)
     reload_model = _blocking(Calls.reload_model)
     get_limits = _blocking(Calls.get_limits)
+    check_health = _blocking(Calls.check_health)
 
     def close(self) -> None:
         self._channel.close()
@@ -158,6 +166,7 @@ class AsyncClient(_Base):
     list_models = _awaitable(Calls.list_models)
     reload_model = _awaitable(Calls.reload_model)
     get_limits = _awaitable(Calls.get_limits)
+    check_health = _awaitable(Calls.check_health)
 
     async def close(self) -> None:
         await self._channel.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 import grpc
 
 from semrank._google_rpc import error_details, status
+from semrank._options import Options
 
 
 class Error(Exception):
@@ -52,17 +53,30 @@ def trailer(failed: grpc.RpcError, name: str) -> str | bytes | None:
     return None
 
 
-def from_rpc_error(failed: grpc.RpcError, address: str, deadline_seconds: float, num_attempts: int) -> Error:
+def _protocol_hint(text: str, uses_tls: bool) -> str:
+    """What it usually means when the two sides speak different protocols; gRPC
+    says no more than that the connection failed."""
+    if "http1.x server" in text or "missing selected ALPN" in text:
+        return " (that is no gRPC port but one for HTTP: gRPC has another)"
+    if uses_tls and "wrong version number" in text:
+        return " (the server does not speak TLS there: leave tls_ca out)"
+    if not uses_tls and "Socket closed" in text:
+        return " (it closed the connection at once: a server that speaks TLS does so, set tls_ca)"
+    return ""
+
+
+def from_rpc_error(failed: grpc.RpcError, options: Options, num_attempts: int) -> Error:
     """gRPC's own errors name neither the address nor what was attempted; a server
     that was reached always sends ErrorInfo."""
     packed = trailer(failed, "grpc-status-details-bin")
     details = status.Status.FromString(packed) if isinstance(packed, bytes) else None
     text = failed.details() or failed.code().name
+    address = options.address
     message = f"{address}: {text}"
     if details is None and failed.code() == grpc.StatusCode.UNAVAILABLE:
-        message = f"cannot reach {address}: {text}"
+        message = f"cannot reach {address}: {text}{_protocol_hint(text, bool(options.tls_ca))}"
     if details is None and failed.code() == grpc.StatusCode.DEADLINE_EXCEEDED:
-        message = f"{address}: no answer within {deadline_seconds:g} s"
+        message = f"{address}: no answer within {options.deadline_seconds:g} s"
     error = Error(failed.code(), message, details)
     return error if num_attempts <= 1 else error.with_note(f"tried {num_attempts} times")
 

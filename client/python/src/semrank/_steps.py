@@ -131,4 +131,4 @@ class Connection:
         return True
 
     def _describe(self, failed: grpc.RpcError, retry: Retry) -> Error:
-        return from_rpc_error(failed, self.options.address, self.options.deadline_seconds, retry.num_attempts)
+        return from_rpc_error(failed, self.options, retry.num_attempts)
