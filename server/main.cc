@@ -86,6 +86,12 @@ absl::StatusOr<Listeners> Listen(const ServerOptions& options,
                                  const TlsCertificates* tls,
                                  const ServerParts& parts, HttpPages pages) {
   Listeners listeners;
+  const RpcServerOptions rpc_options = {
+      .listen_address = options.listen_address,
+      .tls = tls,
+      .max_connection_age = options.max_connection_age};
+  SEMRANK_ASSIGN_OR_RETURN(listeners.rpc, RpcServer::Start(rpc_options, parts));
+  if (options.pages) AddBrowserPages(listeners.rpc->address(), pages);
   SEMRANK_ASSIGN_OR_RETURN(
       listeners.http,
       HttpServer::Start(
@@ -95,11 +101,6 @@ absl::StatusOr<Listeners> Listen(const ServerOptions& options,
           {.tls = tls,
            .calls_need_certificate = HttpCallsNeedCertificate(options.security),
            .cors_origins = options.security.cors_origins}));
-  const RpcServerOptions rpc_options = {
-      .listen_address = options.listen_address,
-      .tls = tls,
-      .max_connection_age = options.max_connection_age};
-  SEMRANK_ASSIGN_OR_RETURN(listeners.rpc, RpcServer::Start(rpc_options, parts));
   if (!options.security.health_address.empty()) {
     SEMRANK_ASSIGN_OR_RETURN(
         listeners.health,
@@ -224,7 +225,6 @@ absl::Status Serve(const ServerOptions& options) {
   HttpPages pages = OperatorPages(&lifecycle, &metrics);
   AddOpenApi(pages);
   if (options.pages) {
-    AddBrowserPages(pages);
     AddStatusPage(
         {&lifecycle, &models, cache.get(), &admission, &connections,
          &options.limits, &request_log, &catalog, stored.get(), &recent_calls},

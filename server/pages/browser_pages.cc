@@ -3,6 +3,8 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/str_replace.h"
+#include "model/base/strings.h"
 #include "server/pages/embedded_files.h"
 
 namespace semrank {
@@ -33,8 +35,13 @@ HttpResponse BrowserPage(std::string html) {
   return Guarded("text/html; charset=utf-8", std::move(html));
 }
 
-void AddBrowserPages(HttpPages& pages) {
-  pages["/"] = FilePage("index.html", "text/html; charset=utf-8");
+void AddBrowserPages(std::string_view grpc_address, HttpPages& pages) {
+  const std::string_view port =
+      grpc_address.substr(grpc_address.rfind(':') + 1);
+  pages["/"] = [html = absl::StrReplaceAll(ToAbsl(EmbeddedFile("index.html")),
+                                           {{"{{grpc_port}}", ToAbsl(port)}})] {
+    return BrowserPage(html);
+  };
   pages["/api"] = FilePage("api.html", "text/html; charset=utf-8");
   pages["/pages/style.css"] = FilePage("style.css", "text/css; charset=utf-8");
   for (const std::string_view script : {"api.js", "client.js", "explanation.js",

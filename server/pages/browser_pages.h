@@ -8,13 +8,15 @@
 #define SEMRANK_SERVER_PAGES_BROWSER_PAGES_H_
 
 #include <string>
+#include <string_view>
 
 #include "server/http/http_routes.h"
 
 namespace semrank {
 
-// "/", "/api" and "/pages/...".
-void AddBrowserPages(HttpPages& pages);
+// "/", "/api" and "/pages/...". The playground shows calls to the gRPC port of
+// `grpc_address`, HOST:PORT.
+void AddBrowserPages(std::string_view grpc_address, HttpPages& pages);
 // "/openapi.json", for tools too.
 void AddOpenApi(HttpPages& pages);
 

@@ -33,16 +33,16 @@ def train(folder: pathlib.Path) -> None:
                         "--hidden=32", "--valid_fraction=0.2", *flags], check=True, env=environment, capture_output=True)
 
 
-def start_server(folder: pathlib.Path, *flags: str) -> tuple[subprocess.Popen, str]:
-    """The process, and the URL of its HTTP port."""
+def start_server(folder: pathlib.Path, *flags: str) -> tuple[subprocess.Popen, str, str]:
+    """The process, the URL of its HTTP port, and its gRPC port."""
     server = subprocess.Popen(
         [BINARIES / "semrank-server", f"--model_dir=shop={folder}/shop,news={folder}/news", "--listen_address=127.0.0.1:0",
          "--http_address=127.0.0.1:0", "--enable_admin_rpcs", *flags],
         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    ready = re.search(r" http=(\S+)", server.stdout.readline())
+    ready = re.search(r" grpc=\S+:(\d+) http=(\S+)", server.stdout.readline())
     if not ready:
         raise AssertionError("semrank-server did not say that it is ready")
-    return server, f"http://{ready[1]}"
+    return server, f"http://{ready[2]}", ready[1]
 
 
 def status(url: str, headers: dict[str, str] = {}, body: bytes | None = None) -> tuple[int, str]:
@@ -58,7 +58,7 @@ def status(url: str, headers: dict[str, str] = {}, body: bytes | None = None) ->
 def check_flags(folder: pathlib.Path) -> None:
     """Pages can be turned off; calls of other pages are refused but for the origins that are named."""
     shop = "https://shop.test"
-    server, url = start_server(folder, "--pages=off", f"--cors_origins={shop}")
+    server, url, _ = start_server(folder, "--pages=off", f"--cors_origins={shop}")
     try:
         for path, code in (("/", 404), ("/api", 404), ("/statusz", 404), ("/openapi.json", 200), ("/metrics", 200)):
             assert status(url + path) == (code, ""), path
@@ -91,10 +91,10 @@ def main() -> int:
         servers = []
         try:
             servers = [start_server(folder), start_server(folder, f"--api_keys_file={folder}/keys")]
-            return subprocess.run(["node", program, *(url for _, url in servers), KEY], timeout=200,
+            return subprocess.run(["node", program, *(url for _, url, _ in servers), KEY, servers[0][2]], timeout=200,
                                   env={**os.environ, "NODE_PATH": str(MODULES)}).returncode
         finally:
-            for server, _ in servers:
+            for server, *_ in servers:
                 stop(server)
 
 

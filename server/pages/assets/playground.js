@@ -162,6 +162,7 @@ async function rank() {
 }
 
 function showRankings(rankings, elapsed) {
+  closeExplanation();
   const scale = Math.max(1e-6, ...rankings.flatMap(({ results }) => results.map((result) => result.score)));
   at('lists').replaceChildren(...rankings.map((ranking, i) => rankingSection(ranking, i ? rankings[0].results : null, Math.max(scale, 0.01))));
   const [{ path, answer, request, results }] = rankings;
@@ -173,6 +174,7 @@ function showRankings(rankings, elapsed) {
 
 // Explanation.
 
+const explanation = at('explanation');
 let opener = null;
 
 async function explain(result, model, button) {
@@ -183,17 +185,20 @@ async function explain(result, model, button) {
   try {
     const answer = await call('/v1/explain', request);
     at('explanation_body').replaceChildren(describe(answer));
-    at('explanation').hidden = false;
-    at('explanation').focus();
-    at('explanation').scrollIntoView({ block: 'nearest' });
+    button.after(explanation);
+    explanation.hidden = false;
+    explanation.focus();
+    explanation.scrollIntoView({ block: 'nearest' });
     showCall({ path: '/v1/explain', request });
   } catch (error) {
     fail(error);
   }
 }
 
+// Takes it out of the list, which the next ranking replaces.
 function closeExplanation() {
-  at('explanation').hidden = true;
+  explanation.hidden = true;
+  at('lists').after(explanation);
 }
 
 // The call as a program.
@@ -207,6 +212,18 @@ function chooseLanguage(name) {
   state.language = name;
   for (const button of at('languages').children) button.setAttribute('aria-pressed', String(button.textContent === name));
   if (state.lastCall) showCall(state.lastCall);
+}
+
+// Browsers give the clipboard to pages of https and localhost only; all else
+// has the older command, which copies what is selected.
+async function copied(from) {
+  try {
+    await navigator.clipboard.writeText(from.textContent);
+    return true;
+  } catch {
+    getSelection().selectAllChildren(from);
+    return document.execCommand('copy');
+  }
 }
 
 // Start.
@@ -240,11 +257,10 @@ for (const radio of document.querySelectorAll('input[name=source]')) {
 }
 at('close').addEventListener('click', () => { closeExplanation(); opener?.focus(); });
 at('copy').addEventListener('click', async () => {
-  await navigator.clipboard?.writeText(at('snippet').textContent);
-  say('Copied.');
+  say(await copied(at('snippet')) ? 'Copied.' : 'The browser does not let this page copy: the text is selected.');
 });
 document.addEventListener('keydown', (event) => {
-  if (event.key === 'Escape' && !at('explanation').hidden) { closeExplanation(); opener?.focus(); }
+  if (event.key === 'Escape' && !explanation.hidden) { closeExplanation(); opener?.focus(); }
   if (event.key === '/' && !/INPUT|TEXTAREA|SELECT/.test(document.activeElement.tagName)) { event.preventDefault(); at('query').focus(); }
 });
 start();

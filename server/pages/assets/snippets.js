@@ -23,11 +23,22 @@ with urllib.request.urlopen(request) as response:
     print(json.load(response))`;
 }
 
-// The gRPC port is not known to the page: its default.
+function javaScript({ path, request, needsKey }) {
+  const key = needsKey ? ', Authorization: `Bearer ${process.env.SEMRANK_API_KEY}`' : '';
+  return `const response = await fetch(${JSON.stringify(location.origin + path)}, {
+  method: 'POST',
+  headers: { 'Content-Type': 'application/json'${key} },
+  body: JSON.stringify(${JSON.stringify(request)}),
+});
+console.log(await response.json());`;
+}
+
+const grpcPort = () => document.querySelector('meta[name=grpc-port]').content;
+
 function grpc({ path, request, needsKey }) {
   const key = needsKey ? ` -H "authorization: Bearer $SEMRANK_API_KEY"` : '';
   const plain = location.protocol === 'https:' ? '' : ' -plaintext';
-  return `grpcurl${plain}${key} -d ${shell(JSON.stringify(request))} \\\n  ${location.hostname}:50051 semrank.v1.${kMethods[path]}`;
+  return `grpcurl${plain}${key} -d ${shell(JSON.stringify(request))} \\\n  ${location.hostname}:${grpcPort()} semrank.v1.${kMethods[path]}`;
 }
 
-export const kLanguages = { curl, Python: python, gRPC: grpc };
+export const kLanguages = { curl, JavaScript: javaScript, Python: python, gRPC: grpc };

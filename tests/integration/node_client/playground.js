@@ -1,14 +1,15 @@
 // The playground and the status page in headless Chromium, as a person uses them.
 // With SCREENSHOTS=FOLDER in the environment, pictures of the pages go there.
 //
-// usage: node playground.js URL URL_WITH_KEYS KEY   (modules by NODE_PATH)
+// usage: node playground.js URL URL_WITH_KEYS KEY GRPC_PORT   (modules by NODE_PATH)
 'use strict';
 const assert = require('node:assert');
+const { spawnSync } = require('node:child_process');
 const { readFileSync } = require('node:fs');
 const { join } = require('node:path');
 const { chromium } = require('playwright-core');
 
-const [base, locked, key] = process.argv.slice(2);
+const [base, locked, key, grpcPort] = process.argv.slice(2);
 const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const products = ['running shoes', 'rain jacket', 'coffee grinder', 'desk lamp', 'garden hose', 'chess set'];
 
@@ -16,7 +17,7 @@ let browser;
 const problems = [];
 
 async function open(url, options = {}) {
-  const page = await (await browser.newContext({ viewport: { width: 1100, height: 900 }, ...options })).newPage();
+  const page = await (await browser.newContext({ viewport: { width: 1100, height: 900 }, permissions: ['clipboard-write'], ...options })).newPage();
   page.on('console', (line) => { if (line.type() === 'error') problems.push(line.text()); });
   page.on('pageerror', (error) => problems.push(String(error)));
   page.on('request', (request) => assert.ok(request.url().startsWith(new URL(url).origin) || request.url().startsWith('data:'), request.url()));
@@ -55,6 +56,7 @@ async function explain(page) {
   await page.keyboard.press('Enter');
   await page.locator('#explanation').waitFor();
   assert.equal(await page.evaluate(() => document.activeElement.id), 'explanation');
+  assert.equal(await page.locator('.results li:first-child #explanation').count(), 1, 'the explanation is below its result');
   const words = await page.locator('.words').first().locator('li').allTextContents();
   assert.equal(words.length, 2);
   assert.match(words[0], /^rain[+−]0\.\d{3}$/);
@@ -79,6 +81,31 @@ async function compare(page) {
   await page.getByLabel('Compare with').selectOption('');
 }
 
+// What is shown to copy runs, quotes and all, and answers.
+async function checkSnippets(page) {
+  const run = { curl: ['sh', '-c'], JavaScript: ['node', '--input-type=module', '-e'], Python: ['python3', '-c'] };
+  for (const [language, [program, ...flags]] of Object.entries(run)) {
+    await page.getByRole('button', { name: language, exact: true }).click();
+    const answer = spawnSync(program, [...flags, await page.locator('#snippet').textContent()], { encoding: 'utf8' });
+    assert.match(answer.stdout, /scores/, `${language}: ${answer.stderr}`);
+  }
+  await page.getByRole('button', { name: 'gRPC' }).click();
+  const [, port] = /^grpcurl -plaintext -d .*'\\''quoted.*127\.0\.0\.1:(\d+) semrank/s.exec(await page.locator('#snippet').textContent());
+  assert.equal(port, grpcPort);
+  await page.getByRole('button', { name: 'Copy' }).click();
+  await page.getByText('Copied.').waitFor();
+}
+
+// By its address and without https, as a page of another machine's is opened,
+// the page has no clipboard API.
+async function copyWithoutClipboard() {
+  const page = await open(`${base}/`);
+  await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }));
+  await page.getByRole('button', { name: 'Copy' }).click();
+  await page.getByText('Copied.').waitFor();
+  assert.match(await page.evaluate(() => getSelection().toString()), /^curl /);
+}
+
 async function rankTitles(page) {
   await page.getByLabel('my titles').check();
   await page.getByLabel('Titles, one a line').fill("bread knife\n<img src=x onerror=alert(1)> 'quoted'");
@@ -86,10 +113,7 @@ async function rankTitles(page) {
   assert.deepEqual((await titlesOf(page)).sort(), ["<img src=x onerror=alert(1)> 'quoted'", 'bread knife']);
   assert.equal(await page.locator('img').count(), 0);
   assert.match(await page.locator('#lists .facts').first().textContent(), /titles cached, \d computed/);
-  await page.getByRole('button', { name: 'Python' }).click();
-  assert.match(await page.locator('#snippet').textContent(), /import json\nimport urllib\.request/);
-  await page.getByRole('button', { name: 'gRPC' }).click();
-  assert.match(await page.locator('#snippet').textContent(), /^grpcurl -plaintext -d .*'\\''quoted/s);
+  await checkSnippets(page);
 }
 
 async function playground() {
@@ -144,7 +168,7 @@ async function otherPages() {
 async function main() {
   browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] });
   try {
-    for (const part of [playground, onPhone, withKeys, otherPages]) await part();
+    for (const part of [playground, copyWithoutClipboard, onPhone, withKeys, otherPages]) await part();
     assert.deepEqual(problems, []);
     console.log('playground: ok');
   } finally {

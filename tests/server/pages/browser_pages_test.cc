@@ -15,7 +15,7 @@ using ::testing::Not;
 
 TEST(BrowserPagesTest, FilesAreThereWithATypeAndAStrictPolicy) {
   HttpPages pages;
-  AddBrowserPages(pages);
+  AddBrowserPages("127.0.0.1:4711", pages);
   for (const auto& [path, page] : pages) {
     const HttpResponse response = page();
     EXPECT_EQ(response.status, 200) << path;
@@ -24,13 +24,14 @@ TEST(BrowserPagesTest, FilesAreThereWithATypeAndAStrictPolicy) {
     EXPECT_THAT(response.headers[0].second, Not(HasSubstr("unsafe")));
   }
   EXPECT_THAT(pages["/"]().content_type, HasSubstr("text/html"));
+  EXPECT_THAT(pages["/"]().body, HasSubstr("content=\"4711\""));
   EXPECT_THAT(pages["/pages/playground.js"]().content_type,
               HasSubstr("text/javascript"));
 }
 
 TEST(BrowserPagesTest, NothingComesFromElsewhere) {
   HttpPages pages;
-  AddBrowserPages(pages);
+  AddBrowserPages("127.0.0.1:4711", pages);
   for (const auto& [path, page] : pages) {
     EXPECT_THAT(page().body, Not(HasSubstr("https://"))) << path;
     EXPECT_THAT(page().body, Not(HasSubstr("style="))) << path;
