@@ -156,6 +156,9 @@ class ProxyTest(unittest.TestCase):
                 flood.join()
                 self.assertEqual(load.returncode, 0, load.stderr)
                 report = json.loads(load.stdout)
+                # On a busy machine a call may wait too long for a processor; nothing else may go wrong.
+                self.assertLessEqual(set(report["failed"]), {"RESOURCE_EXHAUSTED"})
+                self.assertGreater(report["calls"], 0)
                 growth, proxy_growth = self.resident(self.server) - before, self.resident(self.proxy) - proxy_before
                 print(f"{frames.__name__}: {counts['bytes'] / 1e6:.1f} MB sent, closed {counts['closed']} times, server +{growth >> 20} MiB, "
                       f"proxy +{proxy_growth >> 20} MiB; calls beside it: {report}", file=sys.stderr)
