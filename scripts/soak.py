@@ -45,7 +45,7 @@ from kill9 import GONE, Caller  # noqa: E402
 from plain_model import PlainModel  # noqa: E402
 
 MAX_CONNECTIONS = 64
-CACHE_BYTES = 1 << 20
+CACHE_BYTES = 64 << 10
 SLACK = {"resident KiB": 4 << 10, "files": 8, "threads": 4}
 GROWTH = {"resident KiB": 1.02, "files": 1, "threads": 1}
 WORDS = "good cat dog car price abc photo editor network viewer desktop library manager strasse mail".split()
