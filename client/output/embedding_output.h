@@ -1,6 +1,6 @@
 // Prints vectors as tables and JSON. `response` holds the vectors of `texts` in
-// float32 and must be checked (response_check.h). Numbers are the shortest that
-// parse to the same float.
+// float32 and must be checked (response_check.h). Numbers parse to the same
+// float and are the shortest such, in JSON rarely a digit longer.
 #ifndef SEMRANK_CLIENT_OUTPUT_EMBEDDING_OUTPUT_H_
 #define SEMRANK_CLIENT_OUTPUT_EMBEDDING_OUTPUT_H_
 
