@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
+#include "model/train/data/held_out_collection.h"
 #include "model/train/data/memory_budget.h"
 #include "model/train/data/streamed_data.h"
 #include "model/train/data/training_features.h"
@@ -119,6 +120,8 @@ absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
   if (options.features.lexical_weight != 0) {
     lexical_idf = LexicalIdfOf(texts, titles);
   }
+  std::shared_ptr<const Collection> held_out =
+      MakeHeldOutCollection(texts, valid_pairs, titles, options.seed);
   std::shared_ptr<const TextInterner> kept_texts;
   // Only mistyped queries and the fit of the lexical weight need texts later;
   // otherwise they are freed here.
@@ -134,7 +137,8 @@ absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
                       statistics,
                       /*stream=*/nullptr,
                       std::move(kept_texts),
-                      std::move(lexical_idf)};
+                      std::move(lexical_idf),
+                      std::move(held_out)};
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "model/format/model_config.h"
 #include "model/text/vocabulary_builder.h"
 #include "model/text/word_sequences.h"
+#include "model/train/data/held_out_collection.h"
 #include "model/train/data/memory_budget.h"
 #include "model/train/data/title_sample.h"
 #include "model/train/data/training_features.h"
@@ -286,6 +287,8 @@ absl::StatusOr<TrainingData> LoadStreamedData(const TrainOptions& options,
   if (options.features.lexical_weight != 0) {
     lexical_idf = LexicalIdfOf(stream->texts, titles);
   }
+  std::shared_ptr<const Collection> held_out =
+      MakeHeldOutCollection(stream->texts, valid_pairs, titles, options.seed);
   // Shares the ownership of the stream, whose member it is.
   std::shared_ptr<const TextInterner> texts(stream, &stream->texts);
   return TrainingData{.featurizer = std::move(featurizer),
@@ -297,7 +300,8 @@ absl::StatusOr<TrainingData> LoadStreamedData(const TrainOptions& options,
                       .statistics = statistics,
                       .stream = std::move(stream),
                       .texts = std::move(texts),
-                      .lexical_idf = std::move(lexical_idf)};
+                      .lexical_idf = std::move(lexical_idf),
+                      .held_out = std::move(held_out)};
 }
 
 }  // namespace semrank

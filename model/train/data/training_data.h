@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "model/eval/collection/collection.h"
 #include "model/text/featurizer.h"
 #include "model/train/data/data_statistics.h"
 #include "model/train/data/shown_titles.h"
@@ -50,6 +51,8 @@ struct TrainingData {
   // idf of the hashed letter n-grams of the lexical part, over `titles`; empty
   // without one.
   std::vector<float> lexical_idf = {};
+  // valid_pairs with their texts (MakeHeldOutCollection); null without any.
+  std::shared_ptr<const Collection> held_out = nullptr;
 };
 
 }  // namespace semrank

@@ -1,5 +1,10 @@
 #include "model/train/report/html_text.h"
 
+#include <vector>
+
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+
 namespace semrank {
 namespace {
 
@@ -30,6 +35,12 @@ std::string EscapeHtml(std::string_view text) {
     html += Escaped(text[i], text.substr(i, 1));
   }
   return html;
+}
+
+std::string EscapeLines(const std::string& text) {
+  std::vector<std::string> lines = absl::StrSplit(text, '\n');
+  for (std::string& line : lines) line = EscapeHtml(line);
+  return absl::StrJoin(lines, "\n");
 }
 
 std::string GroupDigits(long long number) {

@@ -12,6 +12,9 @@ namespace semrank {
 // script.
 std::string EscapeHtml(std::string_view text);
 
+// The same for text that keeps its line ends.
+std::string EscapeLines(const std::string& text);
+
 // "1,234,567".
 std::string GroupDigits(long long number);
 

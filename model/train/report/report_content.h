@@ -8,9 +8,10 @@
 
 #include "absl/time/time.h"
 #include "model/cli/command_line.h"
-#include "model/eval/metrics/metrics.h"
 #include "model/train/data/data_statistics.h"
 #include "model/train/report/training_log.h"
+#include "model/train/validation/ranker_comparison.h"
+#include "model/train/validation/validator.h"
 #include "semrank/v1/model_config.pb.h"
 
 namespace semrank {
@@ -22,10 +23,13 @@ struct ReportContent {
   DataStatistics data;
   std::vector<FlagValue> flags;  // `config` has the other settings
   std::vector<EpochRecord> epochs;
-  // Of BM25 on the judged validation queries, beside the model's.
-  std::optional<MetricValues> bm25 = std::nullopt;
-  // "running" or "published as models/shop/3".
+  // Of the weights that the run began from; none without validation.
+  std::optional<ValidationResult> before_training = std::nullopt;
+  // BM25 and, at the end, the model; none without validation.
+  std::optional<RankerComparison> comparison = std::nullopt;
+  // "running", "published as models/shop/3" or "not published: ...".
   std::string state = "running";
+  bool published = false;
 };
 
 }  // namespace semrank

@@ -7,7 +7,9 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
 #include "model/base/thread_pool.h"
 #include "model/base/version.h"
 #include "model/format/model_config.h"
@@ -37,25 +39,95 @@ ChartSeries LengthSeries(std::string name, const LengthHistogram& lengths) {
 }
 
 std::string Row(std::string_view name, std::string_view value) {
-  return absl::StrFormat("<tr><th scope=\"row\">%s</th><td>%s</td></tr>\n",
+  return absl::StrFormat("<div><dt>%s</dt><dd>%s</dd></div>\n",
                          EscapeHtml(name), EscapeHtml(value));
 }
 
-std::string Table(std::string_view rows) {
-  return absl::StrFormat("<table>\n%s</table>\n", rows);
+std::string Facts(std::string_view rows) {
+  return absl::StrFormat("<dl>\n%s</dl>\n", rows);
 }
 
-std::string Cell(std::string_view text) {
-  return absl::StrFormat("<td class=\"number\">%s</td>", EscapeHtml(text));
+// A table of numbers. The first cell of a row is its heading.
+struct NumberRow {
+  std::vector<std::string> cells;
+  bool best = false;
+};
+
+// Without the columns that are empty in all rows. It scrolls by itself, also
+// by keyboard, where the page is narrow.
+std::string NumberTable(std::string_view name,
+                        const std::vector<std::string>& headings,
+                        const std::vector<NumberRow>& rows) {
+  std::vector<bool> shown(headings.size(), false);
+  for (const NumberRow& row : rows) {
+    for (std::size_t c = 0; c < row.cells.size(); ++c) {
+      if (!row.cells[c].empty()) shown[c] = true;
+    }
+  }
+  std::string html = absl::StrFormat(
+      "<div class=\"scroll\" role=\"region\" tabindex=\"0\" "
+      "aria-label=\"%s\">\n<table>\n<tr>",
+      EscapeHtml(name));
+  for (std::size_t c = 0; c < headings.size(); ++c) {
+    if (!shown[c]) continue;
+    absl::StrAppendFormat(&html, "<th scope=\"col\">%s</th>",
+                          EscapeHtml(headings[c]));
+  }
+  html += "</tr>\n";
+  for (const NumberRow& row : rows) {
+    html += row.best ? "<tr class=\"best\">" : "<tr>";
+    for (std::size_t c = 0; c < row.cells.size(); ++c) {
+      if (!shown[c]) continue;
+      const std::string text = EscapeHtml(row.cells[c]);
+      html += c == 0 ? "<th scope=\"row\">" + text + "</th>"
+                     : "<td class=\"number\">" + text + "</td>";
+    }
+    html += "</tr>\n";
+  }
+  return html + "</table>\n</div>\n";
 }
 
-std::string Cell(const std::optional<double>& value) {
-  return Cell(value ? absl::StrFormat("%.4f", *value) : "");
+std::string Number(const std::optional<double>& value) {
+  return value ? absl::StrFormat("%.4f", *value) : "";
 }
 
-std::optional<double> MetricOf(const EpochRecord& record, Metric metric) {
-  if (!record.validation.metrics) return std::nullopt;
-  return (*record.validation.metrics)[metric];
+std::optional<double> MetricOf(const ValidationResult& validation,
+                               Metric metric) {
+  if (!validation.metrics) return std::nullopt;
+  return (*validation.metrics)[metric];
+}
+
+NumberRow EpochRow(const EpochRecord& record, bool best) {
+  const ValidationResult& validation = record.validation;
+  return {.cells = {absl::StrCat(record.epoch, best ? ", best" : ""),
+                    Number(record.train_loss), Number(validation.loss),
+                    Number(MetricOf(validation, kNdcgAt1)),
+                    Number(MetricOf(validation, kNdcgAt3)),
+                    Number(MetricOf(validation, kNdcgAt10)),
+                    Number(record.gradient_norm),
+                    absl::StrFormat("%.3g", record.learning_rate),
+                    absl::StrFormat("%.1f", record.seconds),
+                    GroupDigits(std::llround(record.pairs_per_second())),
+                    record.peak_memory_bytes > 0
+                        ? GroupDigits(record.peak_memory_bytes >> 20)
+                        : ""},
+          .best = best};
+}
+
+NumberRow RankerRow(std::string name, const MetricValues& metrics) {
+  NumberRow row = {.cells = {std::move(name)}};
+  for (const double value : metrics) row.cells.push_back(Number(value));
+  return row;
+}
+
+// One word of a command line.
+std::string ShellQuoted(const std::string& text) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:";
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) {
+    return text;
+  }
+  return "'" + absl::StrReplaceAll(text, {{"'", "'\\''"}}) + "'";
 }
 
 std::string LengthText(const LengthHistogram& lengths, bool distinct) {
@@ -110,7 +182,8 @@ std::string LossChart(const std::vector<EpochRecord>& epochs) {
   return LineChart(chart);
 }
 
-std::string NdcgChart(const std::vector<EpochRecord>& epochs) {
+std::string NdcgChart(const std::vector<EpochRecord>& epochs,
+                      const std::optional<RankerComparison>& comparison) {
   Chart chart = {.title = "NDCG by epoch",
                  .x_label = "epoch",
                  .y_label = "mean NDCG",
@@ -128,6 +201,13 @@ std::string NdcgChart(const std::vector<EpochRecord>& epochs) {
     }
     chart.series.push_back(std::move(series));
   }
+  if (comparison && comparison->judged) {
+    ChartSeries bm25 = {.name = "BM25, @10", .points = {}};
+    for (const ChartPoint& point : chart.series.back().points) {
+      bm25.points.push_back({point.x, comparison->bm25[kNdcgAt10]});
+    }
+    chart.series.push_back(std::move(bm25));
+  }
   MarkBest(epochs, chart);
   return LineChart(chart);
 }
@@ -144,40 +224,98 @@ std::string LengthChart(const DataStatistics& data) {
                    .mark_label = ""});
 }
 
-std::string EpochTable(const std::vector<EpochRecord>& epochs,
-                       const std::optional<MetricValues>& bm25) {
+std::string NextCommands(const ReportContent& content) {
+  std::string commands = absl::StrFormat(
+      "semrank-server %s\n", ShellQuoted("--model_dir=" + content.model_dir));
+  if (content.comparison && !content.comparison->examples.empty()) {
+    const ExampleRanking& example = content.comparison->examples.front();
+    absl::StrAppendFormat(&commands, "semrank rank %s",
+                          ShellQuoted("--query=" + example.query));
+    for (const ExampleTitle& title : example.titles) {
+      commands += " " + ShellQuoted(title.title);
+    }
+    commands += "\n";
+  }
+  return absl::StrFormat(
+      "<p class=\"about\">Serve this model and, from another shell, ask it:</p>"
+      "\n<pre><code>%s</code></pre>\n",
+      EscapeLines(commands));
+}
+
+std::string ComparisonTable(const RankerComparison& comparison) {
+  const std::string queries =
+      GroupDigits(static_cast<long long>(comparison.num_queries));
+  const std::string titles =
+      GroupDigits(static_cast<long long>(comparison.num_titles));
+  const std::string about =
+      comparison.judged
+          ? absl::StrCat(queries, " judged queries: their relevant documents ",
+                         "are to be found among ", titles, ".")
+          : absl::StrCat(queries, " queries that were held out: their clicked ",
+                         "titles are to be found among ", titles, ".");
+  std::vector<std::string> headings = {"ranker"};
+  for (const std::string_view name : kMetricNames) headings.emplace_back(name);
+  std::vector<NumberRow> rows;
+  if (comparison.model) {
+    rows.push_back(RankerRow("this model", *comparison.model));
+  }
+  rows.push_back(RankerRow("BM25", comparison.bm25));
+  return absl::StrFormat(
+             "<p class=\"about\">%s%s</p>\n", EscapeHtml(about),
+             comparison.model
+                 ? ""
+                 : " The model is measured at the end of the run.") +
+         NumberTable("Metrics of the model and of BM25", headings, rows);
+}
+
+std::string Examples(const RankerComparison& comparison) {
+  const char* const mark = comparison.judged ? "relevant" : "clicked";
+  std::string html = absl::StrFormat(
+      "<p class=\"about\">Titles as the model reads them, with their scores; "
+      "the %s ones are marked.</p>\n<div class=\"examples\">\n",
+      mark);
+  for (const ExampleRanking& example : comparison.examples) {
+    absl::StrAppendFormat(&html, "<div>\n<h3>%s</h3>\n<ol>\n",
+                          EscapeHtml(example.query));
+    for (const ExampleTitle& title : example.titles) {
+      absl::StrAppendFormat(
+          &html, "<li>%s <span class=\"score\">%.4f</span>%s</li>\n",
+          EscapeHtml(title.title), title.score,
+          title.relevant
+              ? absl::StrFormat(" <span class=\"relevant\">%s</span>", mark)
+              : "");
+    }
+    html += "</ol>\n</div>\n";
+  }
+  return html + "</div>\n";
+}
+
+std::string EpochTable(const ReportContent& content) {
   int best = 0;
-  for (const EpochRecord& record : epochs) {
+  for (const EpochRecord& record : content.epochs) {
     if (record.best) best = record.epoch;
   }
-  std::string rows =
-      "<tr><th>epoch</th><th>loss</th><th>validation loss</th><th>NDCG@1</th>"
-      "<th>NDCG@3</th><th>NDCG@10</th><th>learning rate</th><th>seconds</th>"
-      "<th>pairs/s</th><th>peak memory, MiB</th><th></th></tr>\n";
-  for (const EpochRecord& record : epochs) {
-    absl::StrAppendFormat(
-        &rows, "<tr class=\"%s\">%s%s%s%s%s%s%s%s%s%s<td>%s</td></tr>\n",
-        record.epoch == best ? "best" : "",
-        Cell(absl::StrFormat("%d", record.epoch)), Cell(record.train_loss),
-        Cell(record.validation.loss), Cell(MetricOf(record, kNdcgAt1)),
-        Cell(MetricOf(record, kNdcgAt3)), Cell(MetricOf(record, kNdcgAt10)),
-        Cell(absl::StrFormat("%.3g", record.learning_rate)),
-        Cell(absl::StrFormat("%.1f", record.seconds)),
-        Cell(GroupDigits(std::llround(record.pairs_per_second()))),
-        Cell(GroupDigits(record.peak_memory_bytes >> 20)),
-        record.epoch == best ? "best" : "");
+  std::vector<NumberRow> rows;
+  if (content.before_training) {
+    const ValidationResult& validation = *content.before_training;
+    rows.push_back({.cells = {"before", "", Number(validation.loss),
+                              Number(MetricOf(validation, kNdcgAt1)),
+                              Number(MetricOf(validation, kNdcgAt3)),
+                              Number(MetricOf(validation, kNdcgAt10))}});
   }
-  if (bm25) {
-    absl::StrAppendFormat(
-        &rows, "<tr>%s%s%s%s%s%s<td colspan=\"5\"></td></tr>\n", Cell("BM25"),
-        Cell(""), Cell(""), Cell((*bm25)[kNdcgAt1]), Cell((*bm25)[kNdcgAt3]),
-        Cell((*bm25)[kNdcgAt10]));
+  for (const EpochRecord& record : content.epochs) {
+    rows.push_back(EpochRow(record, record.epoch == best));
   }
-  return Table(rows);
+  const std::vector<std::string> headings = {
+      "epoch",   "loss",    "validation loss", "NDCG@1",
+      "NDCG@3",  "NDCG@10", "gradient norm",   "learning rate",
+      "seconds", "pairs/s", "peak MiB"};
+  for (NumberRow& row : rows) row.cells.resize(headings.size());
+  return NumberTable("Measures of each epoch", headings, rows);
 }
 
 std::string DataTable(const DataStatistics& data) {
-  return Table(Row("training pairs", GroupDigits(data.train_pairs)) +
+  return Facts(Row("training pairs", GroupDigits(data.train_pairs)) +
                Row("clicks of these", GroupDigits(data.clicks)) +
                Row("validation pairs", GroupDigits(data.valid_pairs)) +
                Row("queries", LengthText(data.queries, data.distinct_texts)) +
@@ -191,7 +329,7 @@ std::string ConfigTable(const v1::ModelConfig& config) {
   if (!text.ok()) return EscapeHtml(text.status().ToString());
   std::string rows;
   AppendRows(nlohmann::ordered_json::parse(*text, nullptr, false), "", rows);
-  return Table(rows);
+  return Facts(rows);
 }
 
 std::string SettingsTable(const std::vector<FlagValue>& flags) {
@@ -200,12 +338,12 @@ std::string SettingsTable(const std::vector<FlagValue>& flags) {
     rows += Row("--" + flag.name,
                 absl::StrFormat("%s (%s)", flag.value, flag.source));
   }
-  return Table(rows);
+  return Facts(rows);
 }
 
 std::string MachineTable() {
   const auto memory = static_cast<double>(PhysicalMemory());
-  return Table(
+  return Facts(
       Row("semrank-train", Version()) + Row("processor", ProcessorName()) +
       Row("processors usable", absl::StrFormat("%d", NumUsableProcessors())) +
       Row("memory", absl::StrFormat("%.1f GiB", memory / (1 << 30))));

@@ -14,15 +14,25 @@ namespace semrank {
 // epoch is marked.
 std::string LossChart(const std::vector<EpochRecord>& epochs);
 
-// NDCG@1, @3 and @10 by epoch, of epochs that have them.
-std::string NdcgChart(const std::vector<EpochRecord>& epochs);
+// NDCG@1, @3 and @10 by epoch, of epochs that have them, and the NDCG@10 of
+// BM25 if it ranked the same judged queries.
+std::string NdcgChart(const std::vector<EpochRecord>& epochs,
+                      const std::optional<RankerComparison>& comparison);
 
 // Shares of the queries and titles by their number of words.
 std::string LengthChart(const DataStatistics& data);
 
-// A row an epoch, and one of `bm25` below them.
-std::string EpochTable(const std::vector<EpochRecord>& epochs,
-                       const std::optional<MetricValues>& bm25);
+// Commands that serve the published model and rank the first example.
+std::string NextCommands(const ReportContent& content);
+
+// The metrics of the model, once it is known, and of BM25.
+std::string ComparisonTable(const RankerComparison& comparison);
+// The best titles of some validation queries.
+std::string Examples(const RankerComparison& comparison);
+
+// A row an epoch and one for the weights before; columns without a value are
+// left out.
+std::string EpochTable(const ReportContent& content);
 std::string DataTable(const DataStatistics& data);
 // Every field of the configuration, by its name in config.json.
 std::string ConfigTable(const v1::ModelConfig& config);

@@ -23,13 +23,18 @@ constexpr char kStyle[] = R"css(
 body { margin: 2rem auto; max-width: 62rem; padding: 0 1rem;
   font: 15px/1.5 system-ui, sans-serif; color: var(--text);
   background: var(--back); }
-h1 { font-size: 1.6rem; margin-bottom: 0; } h2 { font-size: 1.15rem; }
-.state { color: var(--dim); margin-top: .2rem; }
-.charts { display: grid; gap: 1rem;
-  grid-template-columns: repeat(auto-fit, minmax(26rem, 1fr)); }
+h1 { font-size: 1.6rem; margin-bottom: 0; overflow-wrap: anywhere; }
+h2 { font-size: 1.15rem; margin: 0 0 .4rem; }
+h3 { font-size: 1rem; margin: 0; }
+.state, .about { color: var(--dim); margin-top: .2rem;
+  overflow-wrap: anywhere; }
+.warning { color: var(--mark); font-weight: 600; }
+.charts { display: grid; gap: 1rem; margin-bottom: 1rem;
+  grid-template-columns: repeat(auto-fit, minmax(min(26rem, 100%), 1fr)); }
 figure, section { background: var(--card); border: 1px solid var(--line);
-  border-radius: 8px; padding: .8rem 1rem; margin: 0 0 1rem; }
-figcaption { font-weight: 600; } section { overflow-x: auto; }
+  border-radius: 8px; padding: .8rem 1rem; margin: 0; min-width: 0; }
+section { margin-bottom: 1rem; } .scroll { overflow-x: auto; }
+figcaption { font-weight: 600; }
 svg { width: 100%; height: auto; display: block; }
 svg text { fill: var(--text); font: 12px system-ui, sans-serif; }
 svg .tick { fill: var(--dim); } .axis { stroke: var(--dim); }
@@ -40,11 +45,27 @@ polyline { fill: none !important; stroke-width: 2; }
 .series-1 { fill: var(--s1); stroke: var(--s1); }
 .series-2 { fill: var(--s2); stroke: var(--s2); }
 .series-3 { fill: var(--s3); stroke: var(--s3); }
+polyline.series-3 { stroke-dasharray: 6 4; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { padding: .15rem .9rem .15rem 0; text-align: left;
-  vertical-align: top; overflow-wrap: anywhere; }
-th { color: var(--dim); font-weight: 600; } td.number { text-align: right; }
-tr.best td { font-weight: 700; }
+th, td { padding: .15rem 0 .15rem 1.2rem; text-align: right;
+  vertical-align: bottom; white-space: nowrap; }
+th:first-child, td:first-child { padding-left: 0; text-align: left; }
+th, dt { color: var(--dim); font-weight: 600; }
+tr.best td, tr.best th { font-weight: 700; color: var(--text); }
+dl { margin: 0; font-variant-numeric: tabular-nums; }
+dl > div { display: grid; grid-template-columns: 16rem minmax(0, 1fr);
+  gap: 0 1rem; padding: .15rem 0; }
+dt, dd { overflow-wrap: anywhere; } dd { margin: 0; }
+pre { margin: .2rem 0; white-space: pre-wrap; overflow-wrap: anywhere; }
+.examples { display: grid; gap: .8rem 2rem;
+  grid-template-columns: repeat(auto-fit, minmax(min(22rem, 100%), 1fr)); }
+ol { margin: 0; padding-left: 1.4rem; overflow-wrap: anywhere; }
+.score { color: var(--dim); white-space: nowrap;
+  font-variant-numeric: tabular-nums; }
+.relevant { color: var(--s2); font-weight: 600; white-space: nowrap; }
+@media (max-width: 40rem) { body { margin: 1rem auto; }
+  dl > div { grid-template-columns: minmax(0, 1fr); }
+  svg text { font-size: 17px; } figure, section { padding: .6rem .7rem; } }
 @media print { body { max-width: none; margin: 0; }
   figure, section { break-inside: avoid; } }
 )css";
@@ -64,8 +85,8 @@ std::string Charts(const ReportContent& content) {
   if (!content.epochs.empty()) {
     charts += Figure("Loss", LossChart(content.epochs));
     if (content.epochs.front().validation.metrics) {
-      charts +=
-          Figure("NDCG of the validation queries", NdcgChart(content.epochs));
+      charts += Figure("NDCG of the validation queries",
+                       NdcgChart(content.epochs, content.comparison));
     }
   }
   charts +=
@@ -79,23 +100,37 @@ std::string FormatReport(const ReportContent& content) {
   const std::string name = EscapeHtml(content.model_dir);
   std::string html = absl::StrFormat(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, "
+      "initial-scale=1\">\n"
       "<link rel=\"icon\" href=\"data:,\">\n"
-      "<title>Training of %s</title>\n<style>%s</style>\n</head>\n<body>\n"
+      "<title>Training of "
+      "%s</title>\n<style>%s</style>\n</head>\n<body>\n<main>\n"
       "<h1>Training of %s</h1>\n<p class=\"state\">Begun %s, %s.</p>\n",
       name, kStyle, name,
       absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", content.start,
                        absl::UTCTimeZone()),
       EscapeHtml(content.state));
+  if (const auto growth = DescribeLossGrowth(
+          content.epochs, content.config.training().learning_rate())) {
+    absl::StrAppendFormat(&html, "<p class=\"warning\">%s</p>\n",
+                          EscapeHtml("Warning: " + *growth + "."));
+  }
+  if (content.published) html += Section("Next", NextCommands(content));
   html += Charts(content);
-  html += Section("Epochs", EpochTable(content.epochs, content.bm25));
+  if (content.comparison) {
+    html += Section("Beside BM25", ComparisonTable(*content.comparison));
+  }
+  html += Section("Epochs", EpochTable(content));
+  if (content.comparison && !content.comparison->examples.empty()) {
+    html += Section("Example rankings", Examples(*content.comparison));
+  }
   html += Section("Data", DataTable(content.data));
   html += Section("Model and training", ConfigTable(content.config));
   if (!content.flags.empty()) {
     html += Section("Flags that were set", SettingsTable(content.flags));
   }
   html += Section("Machine", MachineTable());
-  return html + "</body>\n</html>\n";
+  return html + "</main>\n</body>\n</html>\n";
 }
 
 void TrainingReport::ContinueRun(absl::Time start,
@@ -116,6 +151,11 @@ absl::Status TrainingReport::SetState(std::string state) {
 
 // The whole page each time, by an atomic replacement: a browser that reloads it
 // during a run sees a complete one.
+absl::Status TrainingReport::SetPublished(const std::string& version_dir) {
+  content_.published = true;
+  return SetState("published as " + version_dir);
+}
+
 absl::Status TrainingReport::Write() const {
   return ReplaceFile(content_.model_dir + "/" + kReportFile,
                      FormatReport(content_));

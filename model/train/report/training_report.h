@@ -1,6 +1,7 @@
 // report.html: one training run as a page that a person opens in a browser.
-// Loss and NDCG curves, the configuration, what the data look like, the best
-// epoch and where it was published.
+// What to do next, loss and NDCG curves, the model beside BM25, example
+// rankings, the configuration, what the data look like, the best epoch and
+// where it was published. It fits a phone's width.
 //
 //   File     self-contained: no script, nothing loaded from elsewhere. Replaced
 //            as a whole after each epoch, so it can be reloaded during a run;
@@ -17,9 +18,10 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "model/eval/metrics/metrics.h"
 #include "model/train/report/report_content.h"
 #include "model/train/report/training_log.h"
+#include "model/train/validation/ranker_comparison.h"
+#include "model/train/validation/validator.h"
 
 namespace semrank {
 
@@ -35,9 +37,12 @@ class TrainingReport {
 
   // Shows a resumed run: when it began, and its finished epochs.
   void ContinueRun(absl::Time start, std::vector<EpochRecord> epochs);
-  // Shown from the next Append on.
-  void SetBm25(const std::optional<MetricValues>& metrics) {
-    content_.bm25 = metrics;
+  // Both are shown from the next Append on.
+  void SetBeforeTraining(std::optional<ValidationResult> validation) {
+    content_.before_training = std::move(validation);
+  }
+  void SetComparison(std::optional<RankerComparison> comparison) {
+    content_.comparison = std::move(comparison);
   }
   // Replaces what was known of the model at the start.
   void SetConfig(v1::ModelConfig config) {
@@ -45,6 +50,8 @@ class TrainingReport {
   }
   absl::Status Append(const EpochRecord& record);
   absl::Status SetState(std::string state);
+  // Shows, beside the state, the commands that serve and try that version.
+  absl::Status SetPublished(const std::string& version_dir);
 
  private:
   absl::Status Write() const;

@@ -51,6 +51,7 @@ absl::Status EpochLoop::Begin() {
   if (parts_.state.resumed()) {
     parts_.log.ContinueRun(progress().start);
     parts_.report.ContinueRun(progress().start, progress().epochs);
+    parts_.report.SetBeforeTraining(progress().before_training);
   }
   return CheckSameWeights("at the start");
 }
@@ -86,6 +87,7 @@ absl::Status EpochLoop::MeasureBeforeTraining() {
   absl::FPrintF(stderr, "before training%s\n",
                 FormatValidationText(*validation));
   progress().before_training = *std::move(validation);
+  parts_.report.SetBeforeTraining(progress().before_training);
   return absl::OkStatus();
 }
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
@@ -75,14 +76,50 @@ void AddFacts(const EpochRecord& best, int epochs_run,
   facts.mutable_create_time()->set_seconds(absl::ToUnixSeconds(absl::Now()));
 }
 
+nlohmann::ordered_json MetricsJson(const MetricValues& metrics) {
+  nlohmann::ordered_json values;
+  for (std::size_t i = 0; i < kMetricNames.size(); ++i) {
+    values[std::string(kMetricNames[i])] = metrics[i];
+  }
+  return values;
+}
+
+nlohmann::ordered_json ExampleJson(const ExampleRanking& example) {
+  nlohmann::ordered_json titles = nlohmann::ordered_json::array();
+  for (const ExampleTitle& title : example.titles) {
+    titles.push_back({{"title", title.title},
+                      {"score", title.score},
+                      {"relevant", title.relevant}});
+  }
+  return {{"query", example.query}, {"titles", std::move(titles)}};
+}
+
+void AddComparison(const RankerComparison& comparison,
+                   nlohmann::ordered_json& summary) {
+  nlohmann::ordered_json& measures = summary["comparison"];
+  measures["queries"] = comparison.judged ? "judged" : "held-out clicks";
+  measures["num_queries"] = comparison.num_queries;
+  measures["num_titles"] = comparison.num_titles;
+  measures["bm25"] = MetricsJson(comparison.bm25);
+  if (comparison.model) measures["model"] = MetricsJson(*comparison.model);
+  nlohmann::ordered_json& examples = summary["examples"];
+  examples = nlohmann::ordered_json::array();
+  for (const ExampleRanking& example : comparison.examples) {
+    examples.push_back(ExampleJson(example));
+  }
+}
+
 }  // namespace
 
 std::string FormatSummaryJson(const TrainingSummary& summary) {
-  const nlohmann::ordered_json json = {
-      {"version_dir", summary.version_dir},
-      {"version", summary.version},
-      {"epochs_run", summary.epochs_run},
-      {"best_epoch", EpochMeasures(summary.best)}};
+  nlohmann::ordered_json json = {{"version_dir", summary.version_dir},
+                                 {"version", summary.version},
+                                 {"epochs_run", summary.epochs_run},
+                                 {"best_epoch", EpochMeasures(summary.best)}};
+  if (summary.before_training) {
+    json["before_training"] = ValidationMeasures(*summary.before_training);
+  }
+  if (summary.comparison) AddComparison(*summary.comparison, json);
   return json.dump(/*indent=*/-1, ' ', /*ensure_ascii=*/false,
                    nlohmann::json::error_handler_t::replace) +
          "\n";
@@ -149,7 +186,8 @@ absl::StatusOr<TrainingSummary> PublishBest(const std::string& model_dir,
                                             .string(),
                          .version = *version,
                          .best = state.best(),
-                         .epochs_run = epochs_run};
+                         .epochs_run = epochs_run,
+                         .before_training = state.progress().before_training};
 }
 
 }  // namespace semrank

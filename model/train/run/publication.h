@@ -3,6 +3,7 @@
 #define SEMRANK_MODEL_TRAIN_RUN_PUBLICATION_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -11,6 +12,8 @@
 #include "model/train/options/train_options.h"
 #include "model/train/report/training_log.h"
 #include "model/train/run/training_state.h"
+#include "model/train/validation/ranker_comparison.h"
+#include "model/train/validation/validator.h"
 #include "semrank/v1/model_config.pb.h"
 
 namespace semrank {
@@ -20,10 +23,19 @@ struct TrainingSummary {
   std::int64_t version = 0;
   EpochRecord best;
   int epochs_run = 0;
+  // Of the weights that the run began from; none without validation.
+  std::optional<ValidationResult> before_training = std::nullopt;
+  // The published model beside BM25; none without validation.
+  std::optional<RankerComparison> comparison = std::nullopt;
 };
 
 // {"version_dir": "models/shop/3", "version": 3, "epochs_run": 7,
-//  "best_epoch": {...}}, the last as in training.jsonl; one line.
+//  "best_epoch": {...}, "before_training": {"valid_loss": 5.1},
+//  "comparison": {"queries": "held-out clicks" or "judged", "num_queries": 120,
+//  "num_titles": 900, "bm25": {"ndcg@1": ...}, "model": {...}},
+//  "examples": [{"query": "...", "titles": [{"title": "...", "score": 0.7,
+//  "relevant": true}]}]}, best_epoch as in training.jsonl; one line. The last
+// three only with validation.
 std::string FormatSummaryJson(const TrainingSummary& summary);
 
 // FailedPrecondition when the best epoch's validation score is lower than that

@@ -21,6 +21,7 @@
 #include "model/train/run/run_lock.h"
 #include "model/train/run/training_state.h"
 #include "model/train/run/unused_flags.h"
+#include "model/train/validation/ranker_comparison.h"
 #include "model/train/validation/trained_model.h"
 #include "model/train/validation/validator.h"
 
@@ -39,6 +40,8 @@ struct RunInputs {
 struct RunParts {
   v1::ModelConfig config;
   std::unique_ptr<Validator> validator;
+  std::unique_ptr<RankerComparer> comparer;
+  std::optional<RankerComparison> comparison;  // rank 0's
   std::unique_ptr<BatchSource> batches;
   std::unique_ptr<TrainingLog> log;
   std::unique_ptr<TrainingReport> report;
@@ -80,6 +83,8 @@ absl::StatusOr<RunParts> MakeParts(const TrainOptions& options,
   parts.config = DescribeModel(options, data.featurizer);
   SEMRANK_ASSIGN_OR_RETURN(
       parts.validator, Validator::Create(options, data, inputs.valid_queries));
+  parts.comparer = std::make_unique<RankerComparer>(
+      options.data, inputs.valid_queries, data.held_out);
   SEMRANK_ASSIGN_OR_RETURN(parts.batches, MakeBatchSource(options, data));
   parts.log = TrainingLog::None();
   if (is_rank0) {
@@ -122,9 +127,29 @@ absl::StatusOr<double> FirstLexicalWeight(const TrainOptions& options,
   return FitLexicalWeightByTraining(options, data, pool, communicator);
 }
 
+// The report says less after an error.
+void MeasureBm25(ThreadPool& pool, RunParts& parts) {
+  auto comparison = parts.comparer->MeasureBm25(pool);
+  RunWarnings().WarnUnlessOk("no BM25 in the report", comparison.status());
+  if (comparison.ok()) parts.comparison = *std::move(comparison);
+  parts.report->SetComparison(parts.comparison);
+}
+
+absl::Status AddModel(const TrainingData& data, const TrainingState& state,
+                      ThreadPool& pool, RunParts& parts) {
+  if (!parts.comparison) return absl::OkStatus();
+  SEMRANK_ASSIGN_OR_RETURN(auto model, ViewAsModel(state.best_weights().views(),
+                                                   parts.config, data));
+  SEMRANK_RETURN_IF_ERROR(
+      parts.comparer->AddModel(std::move(model), pool, *parts.comparison));
+  parts.report->SetComparison(parts.comparison);
+  return absl::OkStatus();
+}
+
 absl::StatusOr<TrainingSummary> PublishOnRank0(const TrainOptions& options,
                                                const TrainingData& data,
-                                               RunParts& parts, bool finished,
+                                               bool finished, ThreadPool& pool,
+                                               RunParts& parts,
                                                TrainingState& state) {
   if (const absl::Status worth = CheckBetterThanBefore(options, state);
       !worth.ok()) {
@@ -144,9 +169,11 @@ absl::StatusOr<TrainingSummary> PublishOnRank0(const TrainOptions& options,
   SEMRANK_ASSIGN_OR_RETURN(
       TrainingSummary summary,
       PublishBest(options.data.model_dir, parts.config, data, state));
-  RunWarnings().WarnUnlessOk(
-      "no report",
-      parts.report->SetState("published as " + summary.version_dir));
+  RunWarnings().WarnUnlessOk("no rankings in the report",
+                             AddModel(data, state, pool, parts));
+  summary.comparison = parts.comparison;
+  RunWarnings().WarnUnlessOk("no report",
+                             parts.report->SetPublished(summary.version_dir));
   // After publishing: a run that is killed in between can still be resumed. A
   // run that was interrupted keeps it in any case.
   if (finished) state.RemoveCheckpoint();
@@ -179,11 +206,7 @@ absl::StatusOr<TrainingSummary> Train(TrainOptions options,
 
   ThreadPool pool(options.threads > 0 ? options.threads
                                       : NumUsableProcessors());
-  if (is_rank0) {
-    const auto bm25 = parts->validator->MeasureBm25(pool);
-    RunWarnings().WarnUnlessOk("no BM25 in the report", bm25.status());
-    if (bm25.ok()) parts->report->SetBm25(*bm25);
-  }
+  if (is_rank0) MeasureBm25(pool, *parts);
   // The pass trains a model too; it is freed before that of the run is made.
   SEMRANK_ASSIGN_OR_RETURN(const double lexical_weight,
                            FirstLexicalWeight(options, *parts->checkpoint, data,
@@ -203,7 +226,7 @@ absl::StatusOr<TrainingSummary> Train(TrainOptions options,
   SEMRANK_ASSIGN_OR_RETURN(const bool finished, loop.Run());
   absl::StatusOr<TrainingSummary> summary = TrainingSummary();
   if (is_rank0) {
-    summary = PublishOnRank0(options, data, *parts, finished, state);
+    summary = PublishOnRank0(options, data, finished, pool, *parts, state);
   }
   SEMRANK_RETURN_IF_ERROR(AgreeOnStatus(communicator, summary.status()));
   return summary;

@@ -13,7 +13,6 @@
 #include "model/base/interrupt.h"
 #include "model/base/random.h"
 #include "model/base/status_macros.h"
-#include "model/eval/rankers/bm25_ranker.h"
 #include "model/eval/rankers/model_ranker.h"
 #include "model/train/batches/batch_plan.h"
 #include "model/train/batches/negative_sampler.h"
@@ -166,17 +165,6 @@ EvaluateOptions Validator::RankingOptions() const {
   evaluate.candidates =
       options_.data.valid_judged_only ? Candidates::kJudged : Candidates::kAll;
   return evaluate;
-}
-
-absl::StatusOr<std::optional<MetricValues>> Validator::MeasureBm25(
-    ThreadPool& pool) const {
-  if (!collection_) return std::nullopt;
-  SEMRANK_ASSIGN_OR_RETURN(const auto ranker,
-                           Bm25Ranker::Create(collection_->documents, {}));
-  SEMRANK_ASSIGN_OR_RETURN(
-      const Evaluation evaluation,
-      EvaluateRanker(*ranker, *collection_, RankingOptions(), pool));
-  return evaluation.summary.mean;
 }
 
 absl::StatusOr<ValidationResult> Validator::Validate(

@@ -96,11 +96,6 @@ class Validator {
       const TrainOptions& options, const TrainingData& data,
       std::shared_ptr<const Collection> queries);
 
-  // What BM25 reaches on the same queries and documents, as semrank-eval
-  // measures it; nothing without judged queries. Cancelled after Ctrl-C.
-  absl::StatusOr<std::optional<MetricValues>> MeasureBm25(
-      ThreadPool& pool) const;
-
   // Cancelled after Ctrl-C.
   absl::StatusOr<ValidationResult> Validate(ModelTrainer& trainer,
                                             const v1::ModelConfig& config,

@@ -59,20 +59,82 @@ TEST(TrainingReportTest, ShowsEpochsDataConfigurationAndFlags) {
   EXPECT_THAT(html, HasSubstr("best: 2"));
   EXPECT_THAT(html, HasSubstr("1,234,567"));
   EXPECT_THAT(html, HasSubstr("training.learning_rate"));
-  EXPECT_THAT(html, HasSubstr("<th scope=\"row\">--gamma</th>"
-                              "<td>20 (environment)</td>"));
+  EXPECT_THAT(html, HasSubstr("<dt>--gamma</dt><dd>20 (environment)</dd>"));
   EXPECT_THAT(html,
               HasSubstr("queries, words (30 or more in the last) 2: 100"));
+}
+
+RankerComparison TestComparison() {
+  return {.judged = true,
+          .num_queries = 2345,
+          .num_titles = 67'890,
+          .bm25 = {0.1234, 0.2345, 0.3456},
+          .model = MetricValues{0.4321},
+          .examples = {
+              {.query = "it's <b>",
+               .titles = {{.title = "one", .score = 0.75f},
+                          {.title = "two", .score = 0.5f, .relevant = true}}}}};
 }
 
 TEST(TrainingReportTest, NamesBm25BesideTheModel) {
   ReportContent content = TestContent();
   EXPECT_THAT(FormatReport(content), Not(HasSubstr("BM25")));
-  content.bm25 = MetricValues{0.1234, 0.2345, 0.3456};
+  content.comparison = TestComparison();
   const std::string html = FormatReport(content);
-  for (const char* text : {">BM25<", ">0.1234<", ">0.2345<", ">0.3456<"}) {
+  for (const char* text : {">BM25<", ">0.1234<", ">0.2345<", ">0.3456<",
+                           ">this model<", ">0.4321<", "2,345", "67,890"}) {
     EXPECT_THAT(html, HasSubstr(text));
   }
+  content.comparison->model.reset();
+  EXPECT_THAT(FormatReport(content), Not(HasSubstr(">this model<")));
+}
+
+TEST(TrainingReportTest, ShowsExampleRankingsWithWhatWasRelevant) {
+  ReportContent content = TestContent();
+  content.comparison = TestComparison();
+  const std::string html = FormatReport(content);
+  EXPECT_THAT(html, HasSubstr("<h3>it&#39;s &lt;b&gt;</h3>"));
+  EXPECT_THAT(html, HasSubstr("<li>one <span class=\"score\">0.7500</span>"
+                              "</li>"));
+  EXPECT_THAT(html, HasSubstr("0.5000</span> <span class=\"relevant\">"
+                              "relevant</span></li>"));
+}
+
+TEST(TrainingReportTest, APublishedModelComesWithTheNextCommands) {
+  ReportContent content = TestContent();
+  content.comparison = TestComparison();
+  EXPECT_THAT(FormatReport(content), Not(HasSubstr("semrank-server")));
+  content.published = true;
+  content.model_dir = "my models/shop";
+  const std::string html = FormatReport(content);
+  EXPECT_THAT(html, HasSubstr("<code>semrank-server &#39;--model_dir="
+                              "my models/shop&#39;\n"
+                              "semrank rank &#39;--query=it&#39;\\&#39;&#39;s "
+                              "&lt;b&gt;&#39; one two\n</code>"));
+}
+
+TEST(TrainingReportTest, ColumnsWithoutAValueAreLeftOut) {
+  ReportContent content = TestContent();
+  std::string html = FormatReport(content);
+  EXPECT_THAT(html, HasSubstr(">validation loss<"));
+  for (const char* empty : {">NDCG@10<", ">gradient norm<", ">peak MiB<"}) {
+    EXPECT_THAT(html, Not(HasSubstr(empty)));
+  }
+  content.epochs[1].gradient_norm = 0.5;
+  content.before_training = ValidationResult{.loss = 4.5, .metrics = {}};
+  html = FormatReport(content);
+  EXPECT_THAT(html, HasSubstr(">gradient norm<"));
+  EXPECT_THAT(html, HasSubstr("<th scope=\"row\">before</th>"
+                              "<td class=\"number\"></td>"
+                              "<td class=\"number\">4.5000</td>"));
+}
+
+TEST(TrainingReportTest, WarnsOfALossThatGrows) {
+  ReportContent content = TestContent();
+  EXPECT_THAT(FormatReport(content), Not(HasSubstr("may be too high")));
+  for (EpochRecord& record : content.epochs) record.train_loss = record.epoch;
+  EXPECT_THAT(FormatReport(content),
+              HasSubstr("--learning_rate=0.25 may be too high"));
 }
 
 TEST(TrainingReportTest, TextOfTheRunIsNeverMarkup) {
@@ -103,7 +165,7 @@ TEST(TrainingReportTest, IsReplacedAfterEachEpochAndAtTheEnd) {
   ASSERT_OK_AND_ASSIGN(std::string html, ReadFile(path, 1 << 20));
   EXPECT_THAT(html, HasSubstr("training, epoch 1: 0.125"));
   EXPECT_THAT(html, HasSubstr("running"));
-  ASSERT_THAT(report.SetState("published as x/1"), IsOk());
+  ASSERT_THAT(report.SetPublished("x/1"), IsOk());
   ASSERT_OK_AND_ASSIGN(html, ReadFile(path, 1 << 20));
   EXPECT_THAT(html, HasSubstr("published as x/1"));
 }

@@ -1,0 +1,83 @@
+#include "model/train/data/held_out_collection.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "model/base/random.h"
+
+namespace semrank {
+namespace {
+
+// Stream 0 of the purpose decides which queries are held out, 1 halves them.
+constexpr std::uint64_t kStream = 2;
+
+// The clicked titles of at most kMaxHeldOutQueries queries.
+std::map<TextId, std::set<TextId>> DrawQueries(
+    std::span<const TextPair> held_out, Random& random) {
+  std::vector<TextId> queries =
+      DistinctQueries({held_out.begin(), held_out.end()});
+  Shuffle(random, queries);
+  if (queries.size() > kMaxHeldOutQueries) queries.resize(kMaxHeldOutQueries);
+  std::map<TextId, std::set<TextId>> clicked;
+  for (const TextId query : queries) clicked[query];
+  for (const TextPair& pair : held_out) {
+    const auto found = clicked.find(pair.query);
+    if (found != clicked.end()) found->second.insert(pair.title);
+  }
+  return clicked;
+}
+
+// Those that were clicked, and random other ones.
+std::set<TextId> DrawTitles(const std::map<TextId, std::set<TextId>>& clicked,
+                            std::span<const TextId> titles, Random& random) {
+  std::set<TextId> drawn;
+  for (const auto& [query, of_query] : clicked) {
+    drawn.insert(of_query.begin(), of_query.end());
+  }
+  std::vector<TextId> others(titles.begin(), titles.end());
+  Shuffle(random, others);
+  for (const TextId title : others) {
+    if (drawn.size() >= kMaxHeldOutTitles) break;
+    drawn.insert(title);
+  }
+  return drawn;
+}
+
+}  // namespace
+
+std::shared_ptr<const Collection> MakeHeldOutCollection(
+    const TextInterner& texts, std::span<const TextPair> held_out,
+    std::span<const TextId> titles, std::uint64_t seed) {
+  if (held_out.empty()) return nullptr;
+  Random random(seed, RandomPurpose::kHeldOutQueries, kStream);
+  const auto clicked = DrawQueries(held_out, random);
+  auto collection = std::make_shared<Collection>();
+  std::vector<TextId> documents;
+  for (const TextId title : DrawTitles(clicked, titles, random)) {
+    documents.push_back(title);
+  }
+  // A title is its own id, so that documents are in a collection's order.
+  std::ranges::sort(documents, [&](TextId a, TextId b) {
+    return texts.text(a) > texts.text(b);
+  });
+  absl::flat_hash_map<TextId, std::uint32_t> places;
+  for (const TextId title : documents) {
+    places[title] = static_cast<std::uint32_t>(collection->documents.size());
+    collection->documents.push_back(texts.text(title));
+    collection->document_ids.push_back(texts.text(title));
+  }
+  for (const auto& [query, of_query] : clicked) {
+    JudgedQuery& judged = collection->queries.emplace_back();
+    judged.id = judged.text = texts.text(query);
+    for (const TextId title : of_query) {
+      judged.judgements.push_back({.document = places.at(title), .grade = 1});
+    }
+    std::ranges::sort(judged.judgements, {}, &Judgement::document);
+  }
+  return collection;
+}
+
+}  // namespace semrank
