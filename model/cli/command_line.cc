@@ -13,6 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "model/base/file_io.h"
+#include "model/base/simd_level.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "model/base/version.h"
@@ -486,6 +487,8 @@ absl::StatusOr<std::string> CommandLine::ParseArguments(
   const bool all = impl_->help_all->count() > 0;
   if (all || impl_->help->count() > 0) return impl_->HelpText(all);
   SEMRANK_RETURN_IF_ERROR(impl_->CheckExtras(std::move(prepared)));
+  const absl::Status simd = UseSimdLevelOfEnvironment();
+  if (!simd.ok()) return UsageError(ToStd(simd.message()));
   SEMRANK_RETURN_IF_ERROR(impl_->GatherValues());
   SEMRANK_RETURN_IF_ERROR(Apply());
   return std::string();

@@ -1,6 +1,9 @@
 #include "model/nn/cosine_scorer.h"
 
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "model/nn/cosine_scorer.cc"
 #include <hwy/contrib/sort/vqsort.h>
+#include <hwy/foreach_target.h>  // before all that includes highway.h
 
 #include <algorithm>
 #include <bit>
@@ -10,9 +13,25 @@
 #include <limits>
 
 #include "model/nn/dot_block.h"
-#include "model/nn/kernels.h"
 
+// What the code of all levels shares.
+#ifndef SEMRANK_MODEL_NN_COSINE_SCORER_SHARED_
+#define SEMRANK_MODEL_NN_COSINE_SCORER_SHARED_
 namespace semrank {
+namespace {
+
+struct SortSpace {
+  hwy::Sorter sort;
+  std::vector<std::int64_t> keys;
+  std::vector<std::int64_t> sorted;
+};
+
+}  // namespace
+}  // namespace semrank
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace semrank::HWY_NAMESPACE {
 namespace {
 
 // Documents scored together: four sums each and the query fill the registers.
@@ -45,18 +64,6 @@ std::int64_t ToKey(float score, std::size_t index) {
 
 std::uint32_t IndexOf(std::int64_t key) {
   return static_cast<std::uint32_t>(key);
-}
-
-struct SortSpace {
-  hwy::Sorter sort;
-  std::vector<std::int64_t> keys;
-  std::vector<std::int64_t> sorted;
-};
-
-// Memory of this thread, reused between calls.
-SortSpace& ThisThreadsSpace() {
-  thread_local SortSpace space;
-  return space;
 }
 
 // Puts each key where as many are smaller; no two are equal.
@@ -112,10 +119,17 @@ void PrefetchBlock(std::span<const float* const> documents, std::size_t first,
   }
 }
 
+float DotProduct(const float* a, const float* b, int dim) {
+  float result;
+  DotBlock<1>(a, &b, dim, &result);
+  return result;
+}
+
 void ScoreOneByOne(const float* query, std::span<const float* const> documents,
                    int dim, std::span<float> scores) {
   for (std::size_t i = 0; i < documents.size(); ++i) {
-    if (documents[i] != nullptr) scores[i] = Dot(query, documents[i], dim);
+    if (documents[i] != nullptr)
+      scores[i] = DotProduct(query, documents[i], dim);
   }
 }
 
@@ -134,15 +148,12 @@ void ScoreRows(const float* query, const float* matrix, int dim,
     DotBlock<kBlockDocuments>(query, block, dim, &scores[i]);
   }
   for (; i < scores.size(); ++i) {
-    scores[i] = Dot(query, matrix + i * stride, dim);
+    scores[i] = DotProduct(query, matrix + i * stride, dim);
   }
 }
 
-}  // namespace
-
-void ScoreDocuments(const float* query, std::span<const float* const> documents,
-                    int dim, std::span<float> scores) {
-  assert(documents.size() == scores.size());
+void ScoreGathered(const float* query, std::span<const float* const> documents,
+                   int dim, std::span<float> scores) {
   std::size_t i = 0;
   for (; i + kBlockDocuments <= documents.size(); i += kBlockDocuments) {
     const std::span block = documents.subspan(i, kBlockDocuments);
@@ -158,10 +169,8 @@ void ScoreDocuments(const float* query, std::span<const float* const> documents,
   ScoreOneByOne(query, documents.subspan(i), dim, scores.subspan(i));
 }
 
-void ScoreNearDocuments(const float* query,
-                        std::span<const float* const> documents, int dim,
-                        std::span<float> scores) {
-  assert(documents.size() == scores.size());
+void ScoreNear(const float* query, std::span<const float* const> documents,
+               int dim, std::span<float> scores) {
   std::size_t i = 0;
   for (; i + kBlockDocuments <= documents.size(); i += kBlockDocuments) {
     DotBlock<kBlockDocuments>(query, &documents[i], dim, &scores[i]);
@@ -179,13 +188,13 @@ void ScoreNearDocuments(const float* query,
   }
 }
 
-void ScoreMatrix(const float* query, const float* matrix, int dim,
-                 std::span<float> scores) {
+void ScoreRowsNear(const float* query, const float* matrix, int dim,
+                   std::span<float> scores) {
   ScoreRows(query, matrix, dim, scores, [](const float* /*row*/) {});
 }
 
-void ScoreFarMatrix(const float* query, const float* matrix, int dim,
-                    std::span<float> scores) {
+void ScoreRowsFar(const float* query, const float* matrix, int dim,
+                  std::span<float> scores) {
   ScoreRows(query, matrix, dim, scores, [dim](const float* row) {
     const float* const ahead = row + kPrefetchDocuments * dim;
     for (int d = 0; d < dim; d += kCacheLineFloats) {
@@ -194,13 +203,9 @@ void ScoreFarMatrix(const float* query, const float* matrix, int dim,
   });
 }
 
-void RankScores(std::span<const float> scores, std::uint32_t top_k,
-                std::vector<RankedDocument>& ranking) {
-  const std::size_t size =
-      top_k == 0 ? scores.size() : std::min<std::size_t>(top_k, scores.size());
-  ranking.resize(size);
-  if (size == 0) return;
-  SortSpace& space = ThisThreadsSpace();
+void WriteRanking(std::span<const float> scores, SortSpace& space,
+                  std::vector<RankedDocument>& ranking) {
+  const std::size_t size = ranking.size();
   SelectKeys(scores, size, space);
   for (std::size_t i = 0; i < size; ++i) {
     const std::uint32_t index = IndexOf(space.keys[i]);
@@ -208,4 +213,51 @@ void RankScores(std::span<const float> scores, std::uint32_t top_k,
   }
 }
 
+}  // namespace
+}  // namespace semrank::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace semrank {
+
+HWY_EXPORT(ScoreGathered);
+HWY_EXPORT(ScoreNear);
+HWY_EXPORT(ScoreRowsNear);
+HWY_EXPORT(ScoreRowsFar);
+HWY_EXPORT(WriteRanking);
+
+void ScoreDocuments(const float* query, std::span<const float* const> documents,
+                    int dim, std::span<float> scores) {
+  assert(documents.size() == scores.size());
+  HWY_DYNAMIC_DISPATCH(ScoreGathered)(query, documents, dim, scores);
+}
+
+void ScoreNearDocuments(const float* query,
+                        std::span<const float* const> documents, int dim,
+                        std::span<float> scores) {
+  assert(documents.size() == scores.size());
+  HWY_DYNAMIC_DISPATCH(ScoreNear)(query, documents, dim, scores);
+}
+
+void ScoreMatrix(const float* query, const float* matrix, int dim,
+                 std::span<float> scores) {
+  HWY_DYNAMIC_DISPATCH(ScoreRowsNear)(query, matrix, dim, scores);
+}
+
+void ScoreFarMatrix(const float* query, const float* matrix, int dim,
+                    std::span<float> scores) {
+  HWY_DYNAMIC_DISPATCH(ScoreRowsFar)(query, matrix, dim, scores);
+}
+
+void RankScores(std::span<const float> scores, std::uint32_t top_k,
+                std::vector<RankedDocument>& ranking) {
+  ranking.resize(top_k == 0 ? scores.size()
+                            : std::min<std::size_t>(top_k, scores.size()));
+  if (ranking.empty()) return;
+  // Memory of this thread, reused between calls.
+  thread_local SortSpace space;
+  HWY_DYNAMIC_DISPATCH(WriteRanking)(scores, space, ranking);
+}
+
 }  // namespace semrank
+#endif  // HWY_ONCE

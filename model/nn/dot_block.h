@@ -1,15 +1,21 @@
 // Dot products of one vector with several at once: it is loaded once for all of
 // them, and their additions hide each other's latency.
 //
-//   Private to model/nn. Each product is bitwise the same whatever Count is.
-#ifndef SEMRANK_MODEL_NN_DOT_BLOCK_H_
+//   Private to model/nn, compiled once per level (simd.h). Each product is
+//   bitwise the same whatever Count is.
+#if defined(SEMRANK_MODEL_NN_DOT_BLOCK_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef SEMRANK_MODEL_NN_DOT_BLOCK_H_
+#undef SEMRANK_MODEL_NN_DOT_BLOCK_H_
+#else
 #define SEMRANK_MODEL_NN_DOT_BLOCK_H_
+#endif
 
 #include <algorithm>
 
 #include "model/nn/simd.h"
 
-namespace semrank {
+HWY_BEFORE_NAMESPACE();
+namespace semrank::HWY_NAMESPACE {
 
 // results[i] = a . b[i], `width` floats each. Vector k of a row goes to sum k
 // modulo kSums; the sums are added pairwise, then their lanes in halves.
@@ -21,12 +27,12 @@ inline void DotBlock(const float* a, const float* const* b, int width,
   using simd::Unroll;
   simd::Vec sums[Count][kSums];
   Unroll<Count * kSums>(
-      [&](auto n) { sums[n / kSums][n % kSums] = simd::Vec{}; });
+      [&](auto n) HWY_ATTR { sums[n / kSums][n % kSums] = simd::Vec{}; });
   int i = 0;
   for (; i + kSums * kLanes <= width; i += kSums * kLanes) {
-    Unroll<kSums>([&](auto s) {
+    Unroll<kSums>([&](auto s) HWY_ATTR {
       const simd::Vec left = simd::Load(a + i + s * kLanes);
-      Unroll<Count>([&](auto c) {
+      Unroll<Count>([&](auto c) HWY_ATTR {
         sums[c][s] = simd::MultiplyAdd(left, simd::Load(b[c] + i + s * kLanes),
                                        sums[c][s]);
       });
@@ -34,22 +40,23 @@ inline void DotBlock(const float* a, const float* const* b, int width,
   }
   // The remainder: whole SIMD vectors and a partial one.
   if (i < width) {
-    Unroll<kSums>([&](auto s) {
+    Unroll<kSums>([&](auto s) HWY_ATTR {
       const int lanes = std::clamp(width - i - s * kLanes, 0, kLanes);
       const int begin = std::min(i + s * kLanes, width);
       const simd::Vec left = simd::LoadPartial(a + begin, lanes);
-      Unroll<Count>([&](auto c) {
+      Unroll<Count>([&](auto c) HWY_ATTR {
         sums[c][s] = simd::MultiplyAdd(
             left, simd::LoadPartial(b[c] + begin, lanes), sums[c][s]);
       });
     });
   }
-  Unroll<Count>([&](auto c) {
+  Unroll<Count>([&](auto c) HWY_ATTR {
     results[c] =
         simd::SumLanes((sums[c][0] + sums[c][1]) + (sums[c][2] + sums[c][3]));
   });
 }
 
-}  // namespace semrank
+}  // namespace semrank::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
 
-#endif  // SEMRANK_MODEL_NN_DOT_BLOCK_H_
+#endif  // per target

@@ -1,5 +1,9 @@
 #include "model/nn/gemm.h"
 
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "model/nn/gemm.cc"
+#include <hwy/foreach_target.h>  // before all that includes highway.h
+
 #include <algorithm>
 #include <array>
 #include <cassert>
@@ -7,7 +11,8 @@
 
 #include "model/nn/simd.h"
 
-namespace semrank {
+HWY_BEFORE_NAMESPACE();
+namespace semrank::HWY_NAMESPACE {
 namespace {
 
 using simd::kLanes;
@@ -58,12 +63,13 @@ void MultiplyTile(const Tile& t) {
   Vec sums[Rows][Vectors];
   if (t.initial == nullptr) {
     Unroll<Rows * Vectors>(
-        [&](auto n) { sums[n / Vectors][n % Vectors] = Vec{}; });
+        [&](auto n) HWY_ATTR { sums[n / Vectors][n % Vectors] = Vec{}; });
   } else {
-    Unroll<Rows>([&](auto r) {
+    Unroll<Rows>([&](auto r) HWY_ATTR {
       const float* initial = t.initial + r * t.initial_row_stride;
-      Unroll<Vectors - 1>(
-          [&](auto v) { sums[r][v] = simd::Load(initial + v * kLanes); });
+      Unroll<Vectors - 1>([&](auto v) HWY_ATTR {
+        sums[r][v] = simd::Load(initial + v * kLanes);
+      });
       sums[r][Vectors - 1] =
           simd::LoadPartial(initial + (Vectors - 1) * kLanes, t.last_lanes);
     });
@@ -86,10 +92,10 @@ void MultiplyTile(const Tile& t) {
     a += t.a_column_stride;
     panel += t.panel_stride;
   }
-  Unroll<Rows>([&](auto r) {
+  Unroll<Rows>([&](auto r) HWY_ATTR {
     float* c = t.c + r * t.c_row_stride;
     Unroll<Vectors - 1>(
-        [&](auto v) { simd::Store(sums[r][v], c + v * kLanes); });
+        [&](auto v) HWY_ATTR { simd::Store(sums[r][v], c + v * kLanes); });
     simd::StorePartial(sums[r][Vectors - 1], c + (Vectors - 1) * kLanes,
                        t.last_lanes);
   });
@@ -176,7 +182,64 @@ void PackPanel(const StridedMatrix& b, const float* data, int first, int last,
   }
 }
 
+// What B takes in panels.
+std::size_t PackedFloats(int depth, int columns) {
+  return static_cast<std::size_t>(depth) *
+         static_cast<std::size_t>(VectorsOf(columns)) * kLanes;
+}
+
+void PackPanels(const StridedMatrix& b, const MatrixBlock& block,
+                float* panels) {
+  for (int j = block.first_column; j < block.last_column;) {
+    const int panel_column = j / kPanelColumns * kPanelColumns;
+    const int width =
+        VectorsOf(std::min(kPanelColumns, b.columns - panel_column)) * kLanes;
+    const int end = std::min(panel_column + kPanelColumns, block.last_column);
+    // All earlier panels have kPanelColumns columns.
+    float* panel = panels + static_cast<std::ptrdiff_t>(b.rows) * panel_column;
+    PackPanel(b, b.data + j * b.column_stride, block.first_row, block.last_row,
+              end - j, width, panel + (j - panel_column));
+    j = end;
+  }
+}
+
+// B has a.columns rows.
+void MultiplyPacked(const StridedMatrix& a, const float* panels,
+                    int num_columns, const MultiplyOptions& options, float* c,
+                    std::ptrdiff_t c_row_stride) {
+  for (int row = 0; row < a.rows; row += kBlockRows) {
+    const int rows = std::min(kBlockRows, a.rows - row);
+    const float* panel = panels;
+    for (int j = 0; j < num_columns; j += kPanelColumns) {
+      const int columns = std::min(kPanelColumns, num_columns - j);
+      Tile tile = {};
+      tile.a = a.data + row * a.row_stride;
+      tile.a_row_stride = a.row_stride;
+      tile.a_column_stride = a.column_stride;
+      tile.panel = panel;
+      tile.depth = a.columns;
+      tile.c = c + row * c_row_stride + j;
+      tile.c_row_stride = c_row_stride;
+      tile.initial = options.accumulate        ? tile.c
+                     : options.bias != nullptr ? options.bias + j
+                                               : nullptr;
+      tile.initial_row_stride = options.accumulate ? c_row_stride : 0;
+      MultiplyPanel(tile, rows, columns);
+      panel += PackedFloats(a.columns, columns);
+    }
+  }
+}
+
 }  // namespace
+}  // namespace semrank::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace semrank {
+
+HWY_EXPORT(PackedFloats);
+HWY_EXPORT(PackPanels);
+HWY_EXPORT(MultiplyPacked);
 
 void PackedMatrix::Pack(const StridedMatrix& matrix) {
   Resize(matrix.rows, matrix.columns);
@@ -188,9 +251,7 @@ void PackedMatrix::Resize(int depth, int columns) {
   if (depth == depth_ && columns == columns_) return;
   depth_ = depth;
   columns_ = columns;
-  const std::size_t floats = static_cast<std::size_t>(depth) *
-                             static_cast<std::size_t>(VectorsOf(columns)) *
-                             kLanes;
+  const std::size_t floats = HWY_DYNAMIC_DISPATCH(PackedFloats)(depth, columns);
   // Zeros, for the padding of the last panel.
   lines_.assign((floats + kLineFloats - 1) / kLineFloats, CacheLine{});
 }
@@ -204,21 +265,12 @@ void PackedMatrix::PackColumns(const StridedMatrix& matrix, int first,
   PackBlock(matrix, {0, depth_, first, last});
 }
 
-void PackedMatrix::PackBlock(const StridedMatrix& matrix, const Block& block) {
+void PackedMatrix::PackBlock(const StridedMatrix& matrix,
+                             const MatrixBlock& block) {
   assert(matrix.rows == depth_ && matrix.columns == columns_);
   if (lines_.empty()) return;
-  for (int j = block.first_column; j < block.last_column;) {
-    const int panel_column = j / kPanelColumns * kPanelColumns;
-    const int width =
-        VectorsOf(std::min(kPanelColumns, columns_ - panel_column)) * kLanes;
-    const int end = std::min(panel_column + kPanelColumns, block.last_column);
-    // All earlier panels have kPanelColumns columns.
-    float* panel = lines_.data()->values +
-                   static_cast<std::ptrdiff_t>(depth_) * panel_column;
-    PackPanel(matrix, matrix.data + j * matrix.column_stride, block.first_row,
-              block.last_row, end - j, width, panel + (j - panel_column));
-    j = end;
-  }
+  HWY_DYNAMIC_DISPATCH(PackPanels)
+  (matrix, block, lines_.data()->values);
 }
 
 void Multiply(const StridedMatrix& a, const PackedMatrix& b,
@@ -228,28 +280,9 @@ void Multiply(const StridedMatrix& a, const PackedMatrix& b,
   assert(c_row_stride >= b.columns());
   assert(options.bias == nullptr || !options.accumulate);
   const float* panels = b.lines_.empty() ? nullptr : b.lines_.data()->values;
-  for (int row = 0; row < a.rows; row += kBlockRows) {
-    const int rows = std::min(kBlockRows, a.rows - row);
-    const float* panel = panels;
-    for (int j = 0; j < b.columns(); j += kPanelColumns) {
-      const int columns = std::min(kPanelColumns, b.columns() - j);
-      Tile tile = {};
-      tile.a = a.data + row * a.row_stride;
-      tile.a_row_stride = a.row_stride;
-      tile.a_column_stride = a.column_stride;
-      tile.panel = panel;
-      tile.depth = b.depth();
-      tile.c = c + row * c_row_stride + j;
-      tile.c_row_stride = c_row_stride;
-      tile.initial = options.accumulate        ? tile.c
-                     : options.bias != nullptr ? options.bias + j
-                                               : nullptr;
-      tile.initial_row_stride = options.accumulate ? c_row_stride : 0;
-      MultiplyPanel(tile, rows, columns);
-      panel +=
-          static_cast<std::ptrdiff_t>(b.depth()) * VectorsOf(columns) * kLanes;
-    }
-  }
+  HWY_DYNAMIC_DISPATCH(MultiplyPacked)
+  (a, panels, b.columns(), options, c, c_row_stride);
 }
 
 }  // namespace semrank
+#endif  // HWY_ONCE

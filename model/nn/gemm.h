@@ -7,9 +7,9 @@
 //
 // so the vector of a text does not depend on its batch, nor a gradient on how
 // the work was split between threads. (Eigen chooses its blocking and its
-// remainder kernels by shape, so it cannot promise this.) Only the compiler's
-// vector types are used: each instruction set gets its own code from -march,
-// and results may differ between builds, not within one.
+// remainder kernels by shape, so it cannot promise this.) Each level of
+// simd_level.h has its own code, and results differ between levels by what a
+// fused multiply-add rounds less, not within one.
 //
 //   Threads  a PackedMatrix is const between calls that pack; several threads
 //            may pack different parts. Multiply is thread-safe on disjoint
@@ -36,8 +36,16 @@ struct StridedMatrix {
   }
 };
 
+// Rows [first_row, last_row) and the columns so named.
+struct MatrixBlock {
+  int first_row;
+  int last_row;
+  int first_column;
+  int last_column;
+};
+
 // The right-hand side B [depth, columns], copied into panels that the kernel
-// reads sequentially, zero-padded to whole SIMD vectors.
+// reads sequentially, zero-padded to whole SIMD vectors of the level in use.
 class PackedMatrix {
  public:
   PackedMatrix() = default;
@@ -62,13 +70,7 @@ class PackedMatrix {
   struct alignas(64) CacheLine {
     float values[kLineFloats];
   };
-  struct Block {
-    int first_row;
-    int last_row;
-    int first_column;
-    int last_column;
-  };
-  void PackBlock(const StridedMatrix& matrix, const Block& block);
+  void PackBlock(const StridedMatrix& matrix, const MatrixBlock& block);
 
   int depth_ = 0;
   int columns_ = 0;

@@ -1,5 +1,9 @@
 #include "model/nn/kernels.h"
 
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "model/nn/kernels.cc"
+#include <hwy/foreach_target.h>  // before all that includes highway.h
+
 #include <algorithm>
 #include <cassert>
 #include <cmath>
@@ -9,7 +13,8 @@
 #include "model/nn/dot_block.h"
 #include "model/nn/simd.h"
 
-namespace semrank {
+HWY_BEFORE_NAMESPACE();
+namespace semrank::HWY_NAMESPACE {
 namespace {
 
 using simd::Broadcast;
@@ -78,8 +83,14 @@ float NormalizeWideRow(int width, float* row) {
       std::min<double>(norm, std::numeric_limits<float>::max()));
 }
 
+float DotProduct(const float* a, const float* b, int width) {
+  float result;
+  DotBlock<1>(a, &b, width, &result);
+  return result;
+}
+
 float NormalizeRow(int width, float* row) {
-  const float norm = std::sqrt(Dot(row, row, width));
+  const float norm = std::sqrt(DotProduct(row, row, width));
   if (!std::isfinite(norm)) return NormalizeWideRow(width, row);
   if (norm < kSmallestNorm) {
     std::fill(row, row + width, 0.0f);
@@ -89,16 +100,22 @@ float NormalizeRow(int width, float* row) {
   return norm;
 }
 
-}  // namespace
+void NormalizeEach(int rows, int width, float* values, float* norms) {
+  for (int r = 0; r < rows; ++r) {
+    const float norm =
+        NormalizeRow(width, values + static_cast<std::ptrdiff_t>(r) * width);
+    if (norms != nullptr) norms[r] = norm;
+  }
+}
 
-void AddBias(const float* bias, int rows, int width, float* values) {
+void AddToRows(const float* bias, int rows, int width, float* values) {
   for (int r = 0; r < rows; ++r) {
     float* row = values + static_cast<std::ptrdiff_t>(r) * width;
     for (int i = 0; i < width; ++i) row[i] += bias[i];
   }
 }
 
-void Tanh(float* values, std::size_t count) {
+void TanhInPlace(float* values, std::size_t count) {
   std::size_t i = 0;
   for (; i + kLanes <= count; i += kLanes) {
     simd::Store(TanhVec(simd::Load(values + i)), values + i);
@@ -109,18 +126,33 @@ void Tanh(float* values, std::size_t count) {
                      rest);
 }
 
+}  // namespace
+}  // namespace semrank::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace semrank {
+
+HWY_EXPORT(AddToRows);
+HWY_EXPORT(TanhInPlace);
+HWY_EXPORT(DotProduct);
+HWY_EXPORT(NormalizeEach);
+
+void AddBias(const float* bias, int rows, int width, float* values) {
+  HWY_DYNAMIC_DISPATCH(AddToRows)(bias, rows, width, values);
+}
+
+void Tanh(float* values, std::size_t count) {
+  HWY_DYNAMIC_DISPATCH(TanhInPlace)(values, count);
+}
+
 float Dot(const float* a, const float* b, int width) {
-  float result;
-  DotBlock<1>(a, &b, width, &result);
-  return result;
+  return HWY_DYNAMIC_DISPATCH(DotProduct)(a, b, width);
 }
 
 void NormalizeRows(int rows, int width, float* values, float* norms) {
-  for (int r = 0; r < rows; ++r) {
-    const float norm =
-        NormalizeRow(width, values + static_cast<std::ptrdiff_t>(r) * width);
-    if (norms != nullptr) norms[r] = norm;
-  }
+  HWY_DYNAMIC_DISPATCH(NormalizeEach)(rows, width, values, norms);
 }
 
 }  // namespace semrank
+#endif  // HWY_ONCE

@@ -8,8 +8,8 @@
 //   Cosine   sum of products of both texts' values / 32,767^2, exact in
 //            integers: the same bits in whatever order they are added, so also
 //            from postings. 0 with a text without entries.
-//   Threads  LexicalPart is const after Create, so thread-safe; a LexicalQuery
-//            and a LexicalBatch are not.
+//   Threads  LexicalPart is const after Create, so thread-safe; a LexicalBatch
+//            is not.
 #ifndef SEMRANK_MODEL_NN_LEXICAL_PART_H_
 #define SEMRANK_MODEL_NN_LEXICAL_PART_H_
 
@@ -101,41 +101,6 @@ class LexicalPart {
   float semantic_weight_;
   float lexical_weight_;
   std::shared_ptr<const void> storage_;
-};
-
-// One query, prepared so that the entries of many documents are quickly tested
-// against it. Each bucket of a short query is compared with a SIMD vector of
-// entries at a time. For a longer one there is a table of at least 4,096 slots
-// (16 KiB, which stay in the L1 cache), which doubles until no two buckets of
-// the query share a slot; with a slot for each bucket none do.
-class LexicalQuery {
- public:
-  LexicalQuery();
-
-  // Replaces the query; its buckets differ. Costs time in its entries alone.
-  void Prepare(std::span<const LexicalEntry> query);
-
-  // The value of a bucket; 0 for one that the query does not have.
-  std::uint32_t value(std::uint16_t bucket) const {
-    const std::uint32_t slot = slots_[bucket & mask_];
-    return (slot & 0xffff) == bucket ? slot >> 16 : 0;
-  }
-  std::span<const LexicalEntry> entries() const { return query_; }
-  float Cosine(std::span<const LexicalEntry> document) const;
-
- private:
-  std::uint32_t SumByTable(std::span<const LexicalEntry> document) const;
-  std::uint32_t SumByComparing(std::span<const LexicalEntry> document) const;
-  // False, leaving no entry, when two entries share a slot.
-  bool FillSlots();
-  void ClearSlots(std::size_t num_entries);
-
-  std::vector<LexicalEntry> query_;
-  // value << 16 | bucket, 0 = free. One word, so that Cosine becomes gathers.
-  std::vector<std::uint32_t> slots_;
-  std::uint32_t mask_;
-  // Each bucket and each value of a short query as a vector of copies.
-  std::vector<std::uint16_t> broadcast_;
 };
 
 }  // namespace semrank

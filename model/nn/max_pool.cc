@@ -1,12 +1,17 @@
 #include "model/nn/max_pool.h"
 
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "model/nn/max_pool.cc"
+#include <hwy/foreach_target.h>  // before all that includes highway.h
+
 #include <cassert>
 #include <cstddef>
 #include <cstring>
 
 #include "model/nn/simd.h"
 
-namespace semrank {
+HWY_BEFORE_NAMESPACE();
+namespace semrank::HWY_NAMESPACE {
 namespace {
 
 using simd::IntVec;
@@ -48,59 +53,52 @@ void StoreLanes(const Values& values, int count, void* to) {
   std::memcpy(to, &values, static_cast<std::size_t>(count) * sizeof(float));
 }
 
-template <int Vectors>
-struct Columns {
-  Vec v[Vectors];
-};
-
+// Into an array of the caller: of a struct of vectors that is returned GCC 12
+// at -O2 loses the upper halves, if the vectors are wider than the program's.
 template <int Vectors, bool kFull>
-Columns<Vectors> SumWindow(const Text& text, int t, int column, int count) {
-  Columns<Vectors> sum = {};
+void SumWindow(const Text& text, int t, int column, int count,
+               Vec (&sum)[Vectors]) {
   const float* from = text.Place(t, 0, column);
 #pragma GCC unroll 8
   for (int v = 0; v < Vectors; ++v) {
-    sum.v[v] = LoadColumns<kFull>(from + v * kLanes, count);
+    sum[v] = LoadColumns<kFull>(from + v * kLanes, count);
   }
   for (int p = 1; p < text.window; ++p) {
     from = text.Place(t, p, column);
 #pragma GCC unroll 8
     for (int v = 0; v < Vectors; ++v) {
-      sum.v[v] += LoadColumns<kFull>(from + v * kLanes, count);
+      sum[v] += LoadColumns<kFull>(from + v * kLanes, count);
     }
   }
-  return sum;
 }
 
 // Pools `Vectors` SIMD vectors of columns; without kFull one vector of `count`.
 template <int Vectors, bool kFull>
 void PoolColumns(const Text& text, int column, int count, float* maxima,
                  std::int32_t* winners) {
-  Columns<Vectors> best = SumWindow<Vectors, kFull>(text, 0, column, count);
+  Vec best[Vectors];
+  SumWindow<Vectors, kFull>(text, 0, column, count, best);
   IntVec winner[Vectors] = {};
   for (int t = 1; t < text.num_windows(); ++t) {
-    const Columns<Vectors> sum =
-        SumWindow<Vectors, kFull>(text, t, column, count);
+    Vec sum[Vectors];
+    SumWindow<Vectors, kFull>(text, t, column, count, sum);
 #pragma GCC unroll 8
     for (int v = 0; v < Vectors; ++v) {
       // A NaN replaces the maximum and is then kept.
-      const IntVec better = ~(sum.v[v] <= best.v[v]) & (best.v[v] == best.v[v]);
-      best.v[v] = better ? sum.v[v] : best.v[v];
+      const IntVec better = ~(sum[v] <= best[v]) & (best[v] == best[v]);
+      best[v] = better ? sum[v] : best[v];
       winner[v] = better ? IntVec{} + t : winner[v];
     }
   }
   for (int v = 0; v < Vectors; ++v) {
-    StoreLanes(best.v[v], count, maxima + column + v * kLanes);
+    StoreLanes(best[v], count, maxima + column + v * kLanes);
     if (winners == nullptr) continue;
     StoreLanes(winner[v], count, winners + column + v * kLanes);
   }
 }
 
-}  // namespace
-
-void MaxPoolWindows(const float* sums, std::span<const std::uint32_t> padded,
-                    int window, int width, float* maxima,
-                    std::int32_t* winners) {
-  assert(window > 0 && padded.size() >= static_cast<std::size_t>(window));
+void PoolText(const float* sums, std::span<const std::uint32_t> padded,
+              int window, int width, float* maxima, std::int32_t* winners) {
   const Text text = {sums, padded, window, width};
   int column = 0;
   for (; column + kBlockVectors * kLanes <= width;
@@ -115,4 +113,22 @@ void MaxPoolWindows(const float* sums, std::span<const std::uint32_t> padded,
   }
 }
 
+}  // namespace
+}  // namespace semrank::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace semrank {
+
+HWY_EXPORT(PoolText);
+
+void MaxPoolWindows(const float* sums, std::span<const std::uint32_t> padded,
+                    int window, int width, float* maxima,
+                    std::int32_t* winners) {
+  assert(window > 0 && padded.size() >= static_cast<std::size_t>(window));
+  HWY_DYNAMIC_DISPATCH(PoolText)
+  (sums, padded, window, width, maxima, winners);
+}
+
 }  // namespace semrank
+#endif  // HWY_ONCE

@@ -1,6 +1,8 @@
 #include "model/nn/row_bounds.h"
 
-#include <hwy/highway.h>
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "model/nn/row_bounds.cc"
+#include <hwy/foreach_target.h>  // before all that includes highway.h
 
 #include <algorithm>
 #include <cassert>
@@ -9,7 +11,8 @@
 
 #include "model/nn/simd.h"
 
-namespace semrank {
+HWY_BEFORE_NAMESPACE();
+namespace semrank::HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
@@ -44,11 +47,12 @@ void MultiplyRows(const std::int16_t* values, const std::int8_t* codes, int dim,
   const auto stride = static_cast<std::size_t>(dim);
   hn::Vec<decltype(kSums)> even[Rows];
   hn::Vec<decltype(kSums)> odd[Rows];
-  simd::Unroll<Rows>([&](auto r) { even[r] = odd[r] = hn::Zero(kSums); });
+  simd::Unroll<Rows>([&](auto r)
+                         HWY_ATTR { even[r] = odd[r] = hn::Zero(kSums); });
   int i = 0;
   for (; i + lanes <= dim; i += lanes) {
     const auto value = hn::LoadU(kValues, values + i);
-    simd::Unroll<Rows>([&](auto r) {
+    simd::Unroll<Rows>([&](auto r) HWY_ATTR {
       const std::int8_t* const at = codes + r * stride + i;
       if (i % kCacheLineBytes == 0) {
         __builtin_prefetch(at + kPrefetchRows * stride);
@@ -58,7 +62,7 @@ void MultiplyRows(const std::int16_t* values, const std::int8_t* codes, int dim,
           hn::ReorderWidenMulAccumulate(kSums, value, code, even[r], odd[r]);
     });
   }
-  simd::Unroll<Rows>([&](auto r) {
+  simd::Unroll<Rows>([&](auto r) HWY_ATTR {
     products[r] = hn::GetLane(hn::SumOfLanes(kSums, hn::Add(even[r], odd[r])));
     for (int rest = i; rest < dim; ++rest) {
       products[r] += values[rest] * codes[r * stride + rest];
@@ -82,9 +86,7 @@ float LargestOf(std::span<const float> row) {
   return largest;
 }
 
-}  // namespace
-
-RowScale QuantizeRow(std::span<const float> row, std::int8_t* codes) {
+RowScale Quantize(std::span<const float> row, std::int8_t* codes) {
   const float largest = LargestOf(row);
   std::fill_n(codes, row.size(), std::int8_t{0});
   if (largest == 0) return {};
@@ -114,40 +116,69 @@ RowScale QuantizeRow(std::span<const float> row, std::int8_t* codes) {
                          kRoundUp)};
 }
 
+// Writes the values of a query and at least its norm; returns the step.
+float QuantizeQuery(std::span<const float> row, std::int16_t* values,
+                    float& norm) {
+  std::fill_n(values, row.size(), std::int16_t{0});
+  norm = static_cast<float>(NormOf(row) * kRoundUp);
+  const float step = LargestOf(row) / kMaxValue;
+  if (norm == 0) return step;
+  if (norm < kMinQueryNorm || !std::isfinite(norm)) return std::nanf("");
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    const double value = std::nearbyint(double{row[i]} / step);
+    values[i] = static_cast<std::int16_t>(
+        std::clamp<double>(value, -kMaxValue, kMaxValue));
+  }
+  return step;
+}
+
+// bounds[i] = row i's; `values` has dim elements.
+void BoundRows(const std::int16_t* values, int dim, float step, float norm,
+               const std::int8_t* codes, const RowScale* scales,
+               std::span<float> bounds) {
+  std::int32_t products[kBlockRows];
+  for (std::size_t i = 0; i < bounds.size();) {
+    const std::int8_t* const rows = codes + i * static_cast<std::size_t>(dim);
+    const int count = i + kBlockRows <= bounds.size() ? kBlockRows : 1;
+    if (count == kBlockRows) {
+      MultiplyRows<kBlockRows>(values, rows, dim, products);
+    } else {
+      MultiplyRows<1>(values, rows, dim, products);
+    }
+    for (int r = 0; r < count; ++r, ++i) {
+      bounds[i] = static_cast<float>(products[r]) * (scales[i].scale * step) +
+                  scales[i].error * norm;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace semrank::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace semrank {
+
+HWY_EXPORT(Quantize);
+HWY_EXPORT(QuantizeQuery);
+HWY_EXPORT(BoundRows);
+
+RowScale QuantizeRow(std::span<const float> row, std::int8_t* codes) {
+  return HWY_DYNAMIC_DISPATCH(Quantize)(row, codes);
+}
+
 void BoundQuery::Prepare(std::span<const float> row) {
   assert(row.size() <= static_cast<std::size_t>(kMaxBoundDim));
   dim_ = static_cast<int>(row.size());
-  values_.assign(row.size(), 0);
-  norm_ = static_cast<float>(NormOf(row) * kRoundUp);
-  step_ = LargestOf(row) / kMaxValue;
-  if (norm_ == 0) return;
-  if (norm_ < kMinQueryNorm || !std::isfinite(norm_)) {
-    step_ = std::nanf("");
-    return;
-  }
-  for (std::size_t i = 0; i < row.size(); ++i) {
-    const double value = std::nearbyint(double{row[i]} / step_);
-    values_[i] = static_cast<std::int16_t>(
-        std::clamp<double>(value, -kMaxValue, kMaxValue));
-  }
+  values_.resize(row.size());
+  step_ = HWY_DYNAMIC_DISPATCH(QuantizeQuery)(row, values_.data(), norm_);
 }
 
 void BoundQuery::Bound(const std::int8_t* codes, const RowScale* scales,
                        std::span<float> bounds) const {
-  std::int32_t products[kBlockRows];
-  for (std::size_t i = 0; i < bounds.size();) {
-    const std::int8_t* const rows = codes + i * static_cast<std::size_t>(dim_);
-    const int count = i + kBlockRows <= bounds.size() ? kBlockRows : 1;
-    if (count == kBlockRows) {
-      MultiplyRows<kBlockRows>(values_.data(), rows, dim_, products);
-    } else {
-      MultiplyRows<1>(values_.data(), rows, dim_, products);
-    }
-    for (int r = 0; r < count; ++r, ++i) {
-      bounds[i] = static_cast<float>(products[r]) * (scales[i].scale * step_) +
-                  scales[i].error * norm_;
-    }
-  }
+  HWY_DYNAMIC_DISPATCH(BoundRows)
+  (values_.data(), dim_, step_, norm_, codes, scales, bounds);
 }
 
 }  // namespace semrank
+#endif  // HWY_ONCE

@@ -1,11 +1,22 @@
-// The widest float vectors of the build's -march, and a multiply-add that is
+// The widest float vectors of one instruction set, and a multiply-add that is
 // always fused or, without FMA instructions, never: the compiler must not
 // choose. Sources that use it are compiled with -ffp-contract=off, so equal
-// inputs give equal bits in every loop of a build, main part or remainder.
+// inputs give equal bits in every loop of a level, main part or remainder.
 //
-//   Private to model/nn; small inline functions.
-#ifndef SEMRANK_MODEL_NN_SIMD_H_
+//   Levels   Highway's foreach_target.h includes a source once for each of its
+//            targets (simd_level.h), and this header with it, in a namespace of
+//            its own: everything here is compiled as often. A lambda that uses
+//            vectors is marked HWY_ATTR, or the compiler gives it the
+//            instructions of every processor only.
+//   Private to libraries with kernels; small inline functions.
+#if defined(SEMRANK_MODEL_NN_SIMD_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef SEMRANK_MODEL_NN_SIMD_H_
+#undef SEMRANK_MODEL_NN_SIMD_H_
+#else
 #define SEMRANK_MODEL_NN_SIMD_H_
+#endif
+
+#include <hwy/highway.h>
 
 #include <cassert>
 #include <cstddef>
@@ -14,15 +25,20 @@
 #include <type_traits>
 #include <utility>
 
-#if defined(__AVX__)
-#include <immintrin.h>
-#endif
+// Highway's targets are bits; of one architecture the better one is lower.
+#undef SEMRANK_SIMD_AVX512
+#undef SEMRANK_SIMD_AVX2
+#undef SEMRANK_SIMD_NEON
+#define SEMRANK_SIMD_AVX512 (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3)
+#define SEMRANK_SIMD_AVX2 (HWY_ARCH_X86 && HWY_TARGET == HWY_AVX2)
+#define SEMRANK_SIMD_NEON (HWY_TARGET == HWY_NEON)
 
-namespace semrank::simd {
+HWY_BEFORE_NAMESPACE();
+namespace semrank::HWY_NAMESPACE::simd {
 
-#if defined(__AVX512F__)
+#if SEMRANK_SIMD_AVX512
 inline constexpr int kVectorBytes = 64;
-#elif defined(__AVX__)
+#elif SEMRANK_SIMD_AVX2
 inline constexpr int kVectorBytes = 32;
 #else
 inline constexpr int kVectorBytes = 16;
@@ -44,11 +60,11 @@ inline void Store(const Vec& value, float* to) {
   std::memcpy(to, &value, sizeof(value));
 }
 
-#if defined(__AVX512F__)
+#if SEMRANK_SIMD_AVX512
 inline __mmask16 FirstLanes(int count) {
   return static_cast<__mmask16>((1u << count) - 1);
 }
-#elif defined(__AVX__)
+#elif SEMRANK_SIMD_AVX2
 inline __m256i FirstLanes(int count) {
   static constexpr std::int32_t kMasks[2 * kLanes] = {-1, -1, -1, -1,
                                                       -1, -1, -1, -1};
@@ -61,9 +77,9 @@ inline __m256i FirstLanes(int count) {
 // them is read.
 inline Vec LoadPartial(const float* from, int count) {
   assert(0 <= count && count <= kLanes);
-#if defined(__AVX512F__)
+#if SEMRANK_SIMD_AVX512
   return static_cast<Vec>(_mm512_maskz_loadu_ps(FirstLanes(count), from));
-#elif defined(__AVX__)
+#elif SEMRANK_SIMD_AVX2
   return static_cast<Vec>(_mm256_maskload_ps(from, FirstLanes(count)));
 #else
   Vec value = {};
@@ -75,9 +91,9 @@ inline Vec LoadPartial(const float* from, int count) {
 // Stores the first `count` lanes; nothing beyond them is written.
 inline void StorePartial(const Vec& value, float* to, int count) {
   assert(0 <= count && count <= kLanes);
-#if defined(__AVX512F__)
+#if SEMRANK_SIMD_AVX512
   _mm512_mask_storeu_ps(to, FirstLanes(count), value);
-#elif defined(__AVX__)
+#elif SEMRANK_SIMD_AVX2
   _mm256_maskstore_ps(to, FirstLanes(count), value);
 #else
   std::memcpy(to, &value, static_cast<std::size_t>(count) * sizeof(float));
@@ -89,9 +105,9 @@ inline Vec Broadcast(float value) { return value - Vec{}; }
 // Without it GCC folds a load into each instruction that uses the value, and
 // the loads become the bottleneck.
 inline void KeepInRegister(Vec& value) {
-#if defined(__AVX512F__)
+#if SEMRANK_SIMD_AVX512
   asm("" : "+v"(value));
-#elif defined(__x86_64__)
+#elif HWY_ARCH_X86
   asm("" : "+x"(value));
 #else
   static_cast<void>(value);
@@ -99,10 +115,12 @@ inline void KeepInRegister(Vec& value) {
 }
 
 inline Vec MultiplyAdd(Vec a, Vec b, Vec sum) {
-#if defined(__AVX512F__)
+#if SEMRANK_SIMD_AVX512
   return static_cast<Vec>(_mm512_fmadd_ps(a, b, sum));
-#elif defined(__AVX__) && defined(__FMA__)
+#elif SEMRANK_SIMD_AVX2
   return static_cast<Vec>(_mm256_fmadd_ps(a, b, sum));
+#elif SEMRANK_SIMD_NEON
+  return static_cast<Vec>(vfmaq_f32(sum, a, b));
 #else
   return a * b + sum;
 #endif
@@ -112,9 +130,9 @@ inline Vec MultiplyAdd(Vec a, Vec b, Vec sum) {
 // loop over an array of vectors is unrolled too late by GCC: the array stays in
 // memory instead of registers.
 template <int Count, typename Function>
-[[gnu::always_inline]] inline void Unroll(Function function) {
-  [&]<int... I>(std::integer_sequence<int, I...>)
-      __attribute__((always_inline)) {
+[[gnu::always_inline]] HWY_ATTR inline void Unroll(Function function) {
+  [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline))
+  HWY_ATTR {
     (function(std::integral_constant<int, I>()), ...);
   }
   (std::make_integer_sequence<int, Count>());
@@ -138,6 +156,7 @@ inline float SumLanes(const typename Wide<Lanes>::Type& vector) {
   }
 }
 
-}  // namespace semrank::simd
+}  // namespace semrank::HWY_NAMESPACE::simd
+HWY_AFTER_NAMESPACE();
 
-#endif  // SEMRANK_MODEL_NN_SIMD_H_
+#endif  // per target

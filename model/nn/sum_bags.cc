@@ -1,3 +1,7 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "model/nn/sum_bags.cc"
+#include <hwy/foreach_target.h>  // before all that includes highway.h
+
 #include <algorithm>
 #include <array>
 #include <cassert>
@@ -6,7 +10,8 @@
 #include "model/nn/kernels.h"
 #include "model/nn/simd.h"
 
-namespace semrank {
+HWY_BEFORE_NAMESPACE();
+namespace semrank::HWY_NAMESPACE {
 namespace {
 
 using simd::kLanes;
@@ -105,12 +110,8 @@ void SumBag(const Bag& bag, const float* table, int width, float* sums) {
   }
 }
 
-}  // namespace
-
-void SumBags(const BagBatch& batch, int first, int last, const float* table,
-             int width, float* sums) {
-  assert(0 <= first && first <= last && last <= batch.num_texts());
-  assert(width > 0);
+void SumBagRange(const BagBatch& batch, int first, int last, const float* table,
+                 int width, float* sums) {
   const std::uint32_t* offsets = batch.offsets.data();
   const std::uint32_t end = offsets[last];
   for (int t = first; t < last; ++t) {
@@ -122,4 +123,21 @@ void SumBags(const BagBatch& batch, int first, int last, const float* table,
   }
 }
 
+}  // namespace
+}  // namespace semrank::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace semrank {
+
+HWY_EXPORT(SumBagRange);
+
+void SumBags(const BagBatch& batch, int first, int last, const float* table,
+             int width, float* sums) {
+  assert(0 <= first && first <= last && last <= batch.num_texts());
+  assert(width > 0);
+  HWY_DYNAMIC_DISPATCH(SumBagRange)(batch, first, last, table, width, sums);
+}
+
 }  // namespace semrank
+#endif  // HWY_ONCE

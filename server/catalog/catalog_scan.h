@@ -19,6 +19,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "model/base/mutex.h"
+#include "model/nn/lexical_query.h"
 #include "server/base/worker_pool.h"
 #include "server/catalog/document_catalog.h"
 

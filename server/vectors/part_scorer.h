@@ -14,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "model/nn/lexical_part.h"
+#include "model/nn/lexical_query.h"
 #include "model/nn/two_tower_model.h"
 
 namespace semrank {

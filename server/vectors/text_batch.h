@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "model/nn/lexical_part.h"
+#include "model/nn/lexical_query.h"
 
 namespace semrank {
 

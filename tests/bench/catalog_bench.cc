@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "model/nn/kernels.h"
+#include "model/nn/lexical_query.h"
 #include "server/catalog/catalog_scan.h"
 #include "tests/support/tiny_model.h"
 

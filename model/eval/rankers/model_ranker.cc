@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "model/nn/gemm.h"
+#include "model/nn/lexical_query.h"
 
 namespace semrank {
 namespace {

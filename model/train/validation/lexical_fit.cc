@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "model/base/random.h"
+#include "model/nn/lexical_query.h"
 
 namespace semrank {
 namespace {

@@ -1,3 +1,4 @@
+#include "model/base/simd_level.h"
 #include "tests/model/cli/command_line_fixture.h"
 
 namespace semrank {
@@ -35,6 +36,13 @@ TEST_F(CommandLineTest, BadValueInTheEnvironmentNamesTheVariable) {
   const EnvironmentVariable variable("SEMRANK_GAMMA", "abc");
   EXPECT_THAT(Parse({}),
               StatusIs(kWrong, StartsWith("SEMRANK_GAMMA=abc: must be")));
+}
+
+TEST_F(CommandLineTest, UnknownSimdLevelInTheEnvironmentNamesThoseThereAre) {
+  const EnvironmentVariable variable("SEMRANK_SIMD", "avx2");
+  EXPECT_THAT(Parse({}),
+              StatusIs(kWrong, AllOf(HasSubstr("SEMRANK_SIMD is \"avx2\""),
+                                     HasSubstr(SimdLevel()))));
 }
 
 TEST_F(CommandLineTest, ConfigFileHasFlagsAsToml) {

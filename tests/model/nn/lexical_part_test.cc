@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "model/nn/lexical_query.h"
 #include "model/text/normalizer.h"
 #include "tests/support/status_matchers.h"
 

@@ -12,6 +12,7 @@
 #include <tuple>
 
 #include "model/nn/cosine_scorer.h"
+#include "model/nn/lexical_query.h"
 #include "model/text/normalizer.h"
 #include "server/catalog/catalog_searcher.h"
 #include "server/vectors/sparse_scores.h"

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/nn/lexical_query.h"
 #include "tests/support/status_matchers.h"
 
 namespace semrank {

@@ -1,0 +1,117 @@
+// The same work at every level of the processor.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "model/base/simd_level.h"
+#include "model/nn/cosine_scorer.h"
+#include "model/nn/dssm_tower.h"
+#include "model/nn/kernels.h"
+#include "model/nn/lexical_query.h"
+#include "tests/model/nn/random_tower.h"
+#include "tests/model/nn/random_values.h"
+#include "tests/support/status_matchers.h"
+
+namespace semrank {
+namespace {
+
+using ::testing::ElementsAreArray;
+using ::testing::FloatNear;
+using ::testing::HasSubstr;
+using ::testing::Pointwise;
+
+// Between levels, of vectors of length 1 and of their products.
+constexpr float kTolerance = 1e-6f;
+
+class SimdLevelsTest : public ::testing::Test {
+ protected:
+  ~SimdLevelsTest() override { EXPECT_THAT(UseSimdLevel(level_), IsOk()); }
+
+  // compute() at each level, best first.
+  static std::vector<std::vector<float>> AtEachLevel(
+      const std::function<std::vector<float>()>& compute) {
+    std::vector<std::vector<float>> results;
+    for (const std::string_view level : SupportedSimdLevels()) {
+      EXPECT_THAT(UseSimdLevel(level), IsOk());
+      EXPECT_EQ(SimdLevel(), level);
+      results.push_back(compute());
+      EXPECT_THAT(compute(), ElementsAreArray(results.back())) << level;
+    }
+    return results;
+  }
+
+ private:
+  const std::string level_{SimdLevel()};
+};
+
+TEST_F(SimdLevelsTest, UnknownLevelIsRefusedAndNothingChanges) {
+  const std::string before(SimdLevel());
+  for (const char* name : {"", "v5", "avx2", "V3"}) {
+    EXPECT_THAT(UseSimdLevel(name),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         HasSubstr(std::string(SupportedSimdLevels().back()))));
+  }
+  EXPECT_EQ(SimdLevel(), before);
+}
+
+TEST_F(SimdLevelsTest, DssmVectorsAreNearlyTheSame) {
+  const RandomWeights weights({500, 300, 300, 128}, 1);
+  const BagBatch bags = RandomBags(40, 500, 2);
+  const auto results = AtEachLevel([&] {
+    // Weights are packed for the level.
+    const auto tower =
+        DssmTower::Create(weights.layers, Activation::kTanh, nullptr);
+    EXPECT_THAT(tower, IsOk());
+    TowerScratch scratch;
+    std::vector<float> vectors(bags.num_texts() * 128);
+    (*tower)->Embed({.bags = bags, .sequences = {}}, scratch, vectors.data());
+    return vectors;
+  });
+  for (const auto& vectors : results) {
+    EXPECT_THAT(vectors, Pointwise(FloatNear(kTolerance), results[0]));
+  }
+}
+
+TEST_F(SimdLevelsTest, ScoresAreNearlyTheSame) {
+  constexpr int kWidth = 203, kDocuments = 31;
+  std::vector<float> query = RandomValues(kWidth, 1);
+  std::vector<float> documents = RandomValues(kWidth * kDocuments, 2);
+  NormalizeRows(1, kWidth, query.data());
+  NormalizeRows(kDocuments, kWidth, documents.data());
+  const auto results = AtEachLevel([&] {
+    std::vector<float> scores(kDocuments);
+    ScoreMatrix(query.data(), documents.data(), kWidth, scores);
+    return scores;
+  });
+  for (const auto& scores : results) {
+    EXPECT_THAT(scores, Pointwise(FloatNear(kTolerance), results[0]));
+  }
+}
+
+// Sums of integers, so equal to the bit.
+TEST_F(SimdLevelsTest, LexicalCosinesAreTheSame) {
+  std::vector<std::vector<LexicalEntry>> texts;
+  for (std::uint16_t size = 0; size < 90; size += 7) {
+    texts.emplace_back();
+    for (std::uint16_t i = 0; i < size; ++i) {
+      texts.back().push_back({static_cast<std::uint16_t>(i * (size % 5 + 1)),
+                              static_cast<std::uint16_t>(3000 / (i + 1))});
+    }
+  }
+  const auto results = AtEachLevel([&] {
+    LexicalQuery query;
+    std::vector<float> cosines;
+    for (const auto& prepared : texts) {
+      query.Prepare(prepared);
+      for (const auto& text : texts) cosines.push_back(query.Cosine(text));
+    }
+    return cosines;
+  });
+  for (const auto& cosines : results) EXPECT_EQ(cosines, results[0]);
+}
+
+}  // namespace
+}  // namespace semrank
