@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "model/train/optimizer/update_rules.h"
 #include "model/train/options/model_size.h"
 
 namespace semrank {
@@ -11,48 +12,6 @@ namespace {
 
 // The share of the rate that is left at the end.
 constexpr double kCosineEnd = 0.02;
-
-// The defaults of Kingma and Ba (2015).
-constexpr double kBeta1 = 0.9;
-constexpr double kBeta2 = 0.999;
-constexpr float kEpsilon = 1e-8f;
-
-void UpdateSgd(float rate, const float* __restrict gradient, std::size_t count,
-               float* __restrict weights) {
-  for (std::size_t i = 0; i < count; ++i) weights[i] -= rate * gradient[i];
-}
-
-void UpdateAdagrad(float rate, const float* __restrict gradient,
-                   std::size_t count, float* __restrict square_sums,
-                   float* __restrict weights) {
-  for (std::size_t i = 0; i < count; ++i) {
-    const float g = gradient[i];
-    const float s = square_sums[i] + g * g;
-    square_sums[i] = s;
-    weights[i] -= rate * g / (std::sqrt(s) + kEpsilon);
-  }
-}
-
-struct AdamStep {
-  float step_size;
-  float second_scale;
-};
-
-void UpdateAdam(const AdamStep& step, const float* __restrict gradient,
-                std::size_t count, float* __restrict first_moments,
-                float* __restrict second_moments, float* __restrict weights) {
-  constexpr float kRate1 = static_cast<float>(1 - kBeta1);
-  constexpr float kRate2 = static_cast<float>(1 - kBeta2);
-  for (std::size_t i = 0; i < count; ++i) {
-    const float g = gradient[i];
-    const float m = first_moments[i] + kRate1 * (g - first_moments[i]);
-    const float v = second_moments[i] + kRate2 * (g * g - second_moments[i]);
-    first_moments[i] = m;
-    second_moments[i] = v;
-    weights[i] -=
-        step.step_size * m / (std::sqrt(v) * step.second_scale + kEpsilon);
-  }
-}
 
 }  // namespace
 
@@ -83,8 +42,10 @@ void ParameterOptimizer::BeginStep(double learning_rate) {
   // the same for all weights of a step, so it goes into two factors. In double,
   // since 1 - b2^step is near 0.001 at first.
   const double step = static_cast<double>(step_);
-  step_size_ = static_cast<float>(learning_rate / (1 - std::pow(kBeta1, step)));
-  second_scale_ = static_cast<float>(1 / std::sqrt(1 - std::pow(kBeta2, step)));
+  step_size_ =
+      static_cast<float>(learning_rate / (1 - std::pow(kAdamBeta1, step)));
+  second_scale_ =
+      static_cast<float>(1 / std::sqrt(1 - std::pow(kAdamBeta2, step)));
 }
 
 void ParameterOptimizer::Prefetch(std::size_t first, std::size_t count) const {

@@ -3,21 +3,13 @@
 #include <algorithm>
 
 #include "model/nn/max_pool.h"
+#include "model/train/towers/gradient_kernels.h"
 
 namespace semrank {
 namespace {
 
 // Words of one task.
 constexpr int kWordBlock = 32;
-
-// sums[i] += deltas[i] for the units whose maximum is in window t.
-void AddWon(const std::int32_t* __restrict winners, std::int32_t t,
-            const float* __restrict deltas, int count, float* __restrict sums) {
-  for (int i = 0; i < count; ++i) {
-    // A select, not a branch, so that the loop can use vector registers.
-    sums[i] += winners[i] == t ? deltas[i] : 0.0f;
-  }
-}
 
 }  // namespace
 

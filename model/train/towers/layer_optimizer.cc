@@ -1,5 +1,7 @@
 #include "model/train/towers/layer_optimizer.h"
 
+#include "model/train/towers/gradient_kernels.h"
+
 namespace semrank {
 
 void LayerOptimizer::AppendState(const std::string& name,
@@ -30,11 +32,7 @@ void LayerOptimizer::UpdateBias(const float* deltas, int num_texts, int width,
   // db is the sum of delta over the texts. One task adds them in order: with
   // partial sums for each thread, rounding would depend on their number.
   gradient.assign(width, 0);
-  float* __restrict sums = gradient.data();
-  for (int t = 0; t < num_texts; ++t) {
-    const float* __restrict row = deltas + static_cast<std::size_t>(t) * width;
-    for (int i = 0; i < width; ++i) sums[i] += row[i];
-  }
+  AddRows(deltas, num_texts, width, gradient.data());
   if (!keeps_gradients()) bias_.Update(0, gradient);
 }
 

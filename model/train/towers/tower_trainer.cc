@@ -10,6 +10,7 @@
 #include "model/base/status_macros.h"
 #include "model/nn/kernels.h"
 #include "model/train/towers/convolution_layer_trainer.h"
+#include "model/train/towers/gradient_kernels.h"
 
 namespace semrank {
 namespace {
@@ -21,14 +22,6 @@ constexpr int kWeightRowBlock = 48;
 
 float* Row(std::vector<float>& data, int row, int width) {
   return data.data() + static_cast<std::size_t>(row) * width;
-}
-
-// tanh'(z) = (1 - y)(1 + y) with y = tanh(z), eq. 16 and 17.
-void MultiplyTanhDerivative(const float* __restrict outputs, std::size_t count,
-                            float* __restrict deltas) {
-  for (std::size_t i = 0; i < count; ++i) {
-    deltas[i] *= (1 - outputs[i]) * (1 + outputs[i]);
-  }
 }
 
 std::unique_ptr<InputLayerTrainer> MakeInputLayer(
