@@ -9,13 +9,9 @@ COPY scripts/install_packages.sh scripts/
 RUN scripts/install_packages.sh build
 
 COPY . .
-# Empty = the compiler's baseline: the image runs on every machine of its
-# architecture, also arm64. x86-64-v3 (AVX2 and FMA) embeds faster and ends with
-# an illegal instruction on a processor without them.
-ARG SEMRANK_MARCH=""
 # Compilers at once; empty = one a processor. Each takes up to 1 GB of memory.
 ARG JOBS=""
-RUN cmake --preset package -DSEMRANK_MARCH="$SEMRANK_MARCH" \
+RUN cmake --preset package \
     && cmake --build build/package ${JOBS:+-j "$JOBS"} --target semrank-server semrank \
     && cmake --install build/package --component programs --strip --prefix /opt/semrank
 # The packages that own the libraries the two programs load.
@@ -26,7 +22,7 @@ RUN ldd /opt/semrank/bin/semrank-server /opt/semrank/bin/semrank \
 
 FROM build AS test
 RUN scripts/install_packages.sh test
-RUN cmake --preset release -DSEMRANK_MARCH="$SEMRANK_MARCH" \
+RUN cmake --preset release \
     && cmake --build --preset release ${JOBS:+-j "$JOBS"} \
     && ctest --preset release --label-regex unit
 

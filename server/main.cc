@@ -14,6 +14,7 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
+#include "model/base/simd_level.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "model/base/thread_pool.h"
@@ -114,7 +115,7 @@ void ReportReady(const Listeners& listeners) {
   listeners.rpc->ReportServing();
   if (listeners.health != nullptr) listeners.health->ReportServing();
   const std::string addresses = Addresses(listeners);
-  spdlog::info("ready: {}", addresses);
+  spdlog::info("ready: {} simd={}", addresses, SimdLevel());
   TellServiceManagerReady("ready " + addresses);
   absl::PrintF("semrank-server ready %s\n", addresses);
   std::fflush(stdout);

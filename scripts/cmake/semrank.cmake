@@ -15,15 +15,12 @@ target_include_directories(semrank_codegen INTERFACE ${PROJECT_SOURCE_DIR})
 # Our headers name each other by their path from the root, so they are installed
 # under a root of their own.
 set(SEMRANK_INSTALL_INCLUDEDIR ${CMAKE_INSTALL_INCLUDEDIR}/semrank)
-if(SEMRANK_MARCH)
-  target_compile_options(semrank_codegen INTERFACE -march=${SEMRANK_MARCH})
-endif()
 if(SEMRANK_SANITIZE)
   target_compile_options(semrank_codegen INTERFACE
     -fsanitize=${SEMRANK_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(semrank_codegen INTERFACE -fsanitize=${SEMRANK_SANITIZE})
   # Sanitized, GCC 12 takes the "undefined" values of its own AVX-512 headers
-  # for uninitialised variables (its bug 105593); Eigen inlines them.
+  # for uninitialised variables (its bug 105593); kernels inline them.
   target_compile_options(semrank_flags INTERFACE
     $<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized;-Wno-maybe-uninitialized>)
 endif()

@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "absl/time/clock.h"
+#include "model/base/simd_level.h"
 #include "model/base/strings.h"
 #include "model/base/version.h"
 #include "server/base/errors.h"
@@ -233,6 +234,7 @@ std::string StatusPage(const StatusSources& sources, absl::Duration uptime) {
   return kHead +
          Table("Server", {},
                {{"version", std::string(Version())},
+                {"SIMD level", std::string(SimdLevel())},
                 {"state", state},
                 {"up for",
                  absl::FormatDuration(absl::Trunc(uptime, absl::Seconds(1)))},
