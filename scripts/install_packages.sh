@@ -9,6 +9,7 @@
 #   scripts/install_packages.sh build deploy   to make Debian packages and try them
 #   scripts/install_packages.sh build peers    to measure against PyTorch and FAISS
 #   scripts/install_packages.sh baselines      for the papers' baselines in Python
+#   scripts/install_packages.sh arm64          to try the kernels of arm64 on another machine
 #
 # Says what it installs; installs nothing that is there already. Uses sudo
 # when not root.
@@ -32,8 +33,9 @@ check=(clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev git golang-go h
 deploy=(dpkg-dev file python3 lintian debootstrap systemd-container)
 peers=(python3 python3-numpy python3-torch wamerican libfaiss-dev liblapack-dev)
 baselines=(python3 python3-numpy python3-scipy python3-torch)
+arm64=(g++-aarch64-linux-gnu protobuf-compiler qemu-user)
 
-usage() { sed -n '2,14s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '2,15s/^# \{0,1\}//p' "$0"; }
 
 wanted=()
 for group in "$@"; do
@@ -46,6 +48,7 @@ for group in "$@"; do
     deploy) wanted+=("${deploy[@]}") ;;
     peers) wanted+=("${peers[@]}") ;;
     baselines) wanted+=("${baselines[@]}") ;;
+    arm64) wanted+=("${arm64[@]}") ;;
     -h | --help) usage; exit 0 ;;
     *) echo "install_packages.sh: unknown group '$group'" >&2; usage >&2; exit 2 ;;
   esac
