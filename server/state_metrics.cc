@@ -191,8 +191,8 @@ void AddAdmissionReadings(Admission& admission, Metrics& metrics) {
       [&] { return admission.max_inflight_texts(); }, metrics);
   AddGauge(
       "semrank_queue_texts",
-      "Texts in flight whose requests wait for a worker; small requests never "
-      "do.",
+      "Texts in flight whose requests wait for a worker. Requests that are "
+      "expected to take no longer than a worker's hand-over never do.",
       [&] { return admission.queued_texts().level(); }, metrics);
   AddGauge(
       "semrank_queue_texts_max",

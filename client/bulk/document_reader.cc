@@ -25,9 +25,6 @@ constexpr std::size_t kMaxBlockBytes = std::size_t{16} << 20;
 constexpr std::string_view kColumns[] = {"id", "document_id", "title", "tags",
                                          "payload"};
 
-// A quote inside a quoted field is written twice, so a record is complete when
-// its quotes are even. ParseCsvRecord finds out whether they are in the right
-// places.
 bool HasEvenQuotes(std::string_view text) {
   return std::ranges::count(text, '"') % 2 == 0;
 }
@@ -134,12 +131,18 @@ absl::StatusOr<bool> DocumentReader::NextRecord(std::string& record) {
   SEMRANK_ASSIGN_OR_RETURN(bool more, lines_->Next(line));
   if (!more) return false;
   record = line;
-  while (options_.format == DocumentFormat::kCsv && !HasEvenQuotes(record) &&
-         record.size() < LineReader::kMaxLineBytes) {
+  // A quote inside a quoted field is written twice, so a record is complete
+  // when its quotes are even. ParseCsvRecord finds out whether they are in the
+  // right places. Each line is counted once: a quote that is never closed takes
+  // all that follows.
+  bool complete =
+      options_.format != DocumentFormat::kCsv || HasEvenQuotes(line);
+  while (!complete && record.size() < LineReader::kMaxLineBytes) {
     SEMRANK_ASSIGN_OR_RETURN(more, lines_->Next(line));
     if (!more) break;
     record += '\n';
     record += line;
+    complete = !HasEvenQuotes(line);
   }
   return true;
 }

@@ -146,12 +146,17 @@ absl::Status AccessControl::Check(std::string_view authorization,
 
 absl::StatusOr<bool> AccessControl::Refresh() {
   // Taken before reading, so a change during the read is noticed next time. It
-  // is kept also if the file is bad, which is then reported once.
+  // is kept also if the file is bad or gone, which is then reported once.
   const std::string stamp = FileStamp(path_);
   if (std::exchange(stamp_, stamp) == stamp) return false;
-  SEMRANK_ASSIGN_OR_RETURN(const std::string content,
-                           ReadFile(path_, kMaxKeyFileBytes));
-  absl::StatusOr<ApiKeys> keys = ApiKeys::Parse(content);
+  const absl::StatusOr<std::string> content = ReadFile(path_, kMaxKeyFileBytes);
+  if (!content.ok()) {
+    // Out of descriptors, say. The change must not be lost: it may revoke a
+    // key.
+    if (!absl::IsNotFound(content.status())) stamp_.clear();
+    return content.status();
+  }
+  absl::StatusOr<ApiKeys> keys = ApiKeys::Parse(*content);
   if (!keys.ok()) {
     return absl::InvalidArgumentError(
         absl::StrFormat("%s: %s", path_, keys.status().message()));

@@ -109,9 +109,17 @@ absl::StatusOr<std::unique_ptr<TlsCertificates>> TlsCertificates::FromFiles(
 absl::StatusOr<bool> TlsCertificates::Refresh() {
   const std::string stamp = Stamp(files_);
   if (std::exchange(stamp_, stamp) == stamp) return false;
-  SEMRANK_ASSIGN_OR_RETURN(TlsContent content, ReadTlsFiles(files_));
+  absl::StatusOr<TlsContent> content = ReadTlsFiles(files_);
+  if (!content.ok()) {
+    // Neither bad nor gone: not readable at the moment, so look again.
+    if (!absl::IsInvalidArgument(content.status()) &&
+        !absl::IsNotFound(content.status())) {
+      stamp_.clear();
+    }
+    return content.status();
+  }
   MutexLock lock(mutex_);
-  content_ = std::make_shared<const TlsContent>(std::move(content));
+  content_ = std::make_shared<const TlsContent>(*std::move(content));
   return true;
 }
 

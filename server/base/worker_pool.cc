@@ -12,15 +12,8 @@ namespace semrank {
 namespace {
 
 // `retry_delay_ms` becomes grpc-retry-pushback-ms or Retry-After.
-absl::Status Overloaded(const std::string& message, absl::Duration wait,
-                        absl::Duration limit) {
-  return MakeError(
-      absl::StatusCode::kResourceExhausted, "OVERLOADED", message,
-      {{"value", std::to_string(absl::ToInt64Milliseconds(wait))},
-       {"limit", std::to_string(absl::ToInt64Milliseconds(limit))},
-       {"flag", "max_queue_wait"},
-       {"retry_delay_ms",
-        std::to_string(absl::ToInt64Milliseconds(Admission::kRetryDelay))}});
+std::string Milliseconds(absl::Duration time) {
+  return std::to_string(absl::ToInt64Milliseconds(time));
 }
 
 }  // namespace
@@ -71,21 +64,27 @@ absl::Status WorkerPool::CheckWait(bool is_long, absl::Duration cost,
   // estimate that is too high.
   if (wait == absl::ZeroDuration()) return absl::OkStatus();
   if (wait > options_.max_wait) {
-    return Overloaded(
-        absl::StrFormat("the request would wait %d ms for a worker; the limit "
-                        "is %d ms (--max_queue_wait)",
-                        absl::ToInt64Milliseconds(wait),
-                        absl::ToInt64Milliseconds(options_.max_wait)),
-        wait, options_.max_wait);
+    return MakeError(
+        absl::StatusCode::kResourceExhausted, "OVERLOADED",
+        absl::StrFormat("the request would wait %s ms for a worker; the limit "
+                        "is %s ms (--max_queue_wait)",
+                        Milliseconds(wait), Milliseconds(options_.max_wait)),
+        {{"value", Milliseconds(wait)},
+         {"limit", Milliseconds(options_.max_wait)},
+         {"flag", "max_queue_wait"},
+         {"retry_delay_ms", Milliseconds(Admission::kRetryDelay)}});
   }
   if (wait + cost > time_left) {
-    return Overloaded(
-        absl::StrFormat("the request would wait %d ms for a worker and run for "
-                        "%d ms; its deadline is in %d ms",
-                        absl::ToInt64Milliseconds(wait),
-                        absl::ToInt64Milliseconds(cost),
-                        absl::ToInt64Milliseconds(time_left)),
-        wait, time_left);
+    // The limit is the client's own, so no flag is named.
+    return MakeError(
+        absl::StatusCode::kResourceExhausted, "OVERLOADED",
+        absl::StrFormat("the request would wait %s ms for a worker and run for "
+                        "%s ms; its deadline is in %s ms",
+                        Milliseconds(wait), Milliseconds(cost),
+                        Milliseconds(time_left)),
+        {{"value", Milliseconds(wait + cost)},
+         {"limit", Milliseconds(time_left)},
+         {"retry_delay_ms", Milliseconds(Admission::kRetryDelay)}});
   }
   return absl::OkStatus();
 }

@@ -30,18 +30,18 @@ double Quality(absl::string_view coding) {
 
 }  // namespace
 
+// RFC 9110, 12.5.3: `*` stands for the codings that are not named.
 bool AcceptsGzip(std::string_view accept_encoding) {
+  bool accepts_others = false;
   for (const absl::string_view part :
        absl::StrSplit(ToAbsl(accept_encoding), ',')) {
     const absl::string_view coding = absl::StripAsciiWhitespace(part);
     const absl::string_view name =
         absl::StripAsciiWhitespace(coding.substr(0, coding.find(';')));
-    if ((name == "*" || absl::EqualsIgnoreCase(name, "gzip")) &&
-        Quality(coding) > 0) {
-      return true;
-    }
+    if (absl::EqualsIgnoreCase(name, "gzip")) return Quality(coding) > 0;
+    if (name == "*") accepts_others = Quality(coding) > 0;
   }
-  return false;
+  return accepts_others;
 }
 
 void Compress(HttpResponse& response) {

@@ -10,7 +10,7 @@
 
 namespace semrank {
 
-// Whether an Accept-Encoding header names gzip (or *) without q=0.
+// Whether an Accept-Encoding header names gzip, or else *, without q=0.
 bool AcceptsGzip(std::string_view accept_encoding);
 
 // Compresses the body, by zlib's fastest level, and says so in the headers;

@@ -132,7 +132,9 @@ void WireReader::Append(std::vector<std::uint64_t>& items) {
   std::string_view packed;
   if (!Read(packed) || !Check(packed.size() % sizeof(number) == 0)) return;
   const std::int64_t count = CountItems(packed.size() / sizeof(number));
-  items.reserve(items.size() + count);
+  // The usual list is one chunk. A reserve for each further one would make the
+  // vector grow by as little as one item at a time.
+  if (items.empty()) items.reserve(count);
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(packed.data());
   for (std::int64_t i = 0; i < count; ++i) {
     bytes = CodedInputStream::ReadLittleEndian64FromArray(bytes, &number);

@@ -69,5 +69,18 @@ TEST(DocumentReaderTest, AQuoteThatIsNeverClosedIsABadLine) {
                        HasSubstr("a quote is not closed")));
 }
 
+TEST(DocumentReaderTest, ATitleMayHaveManyLinesAndQuotes) {
+  const TempDir dir;
+  const std::string file =
+      dir.Write("docs.csv", "id,title\na,\"1\n\"\"2\"\"\n\n3\"\"\n4\"\nb,5\n");
+  ASSERT_OK_AND_ASSIGN(
+      const auto reader,
+      DocumentReader::Open(file, {.format = DocumentFormat::kCsv}));
+  ASSERT_OK_AND_ASSIGN(const DocumentBlock block, reader->NextBlock());
+  ASSERT_THAT(block.documents, SizeIs(2));
+  EXPECT_EQ(block.documents[0].title(), "1\n\"2\"\n\n3\"\n4");
+  EXPECT_EQ(block.documents[1].title(), "5");
+}
+
 }  // namespace
 }  // namespace semrank

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include "server/base/errors.h"
 #include "tests/support/status_matchers.h"
@@ -22,6 +23,23 @@ constexpr char kFile[] =
     "write 3AEC1946AFB01344AE0065F3B123820A2144E455C13E5816DBD439E6634F7F26 "
     "# nightly\r\n"
     "admin\t69a5265506c94c77b787a7d7377b7685a0eff82e33920a71e7ee22cd6154953e";
+
+// While it lives, this process can open no file.
+class NoNewDescriptors {
+ public:
+  NoNewDescriptors() {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    rlimit none = before_;
+    none.rlim_cur = 0;
+    setrlimit(RLIMIT_NOFILE, &none);
+  }
+  ~NoNewDescriptors() { setrlimit(RLIMIT_NOFILE, &before_); }
+  NoNewDescriptors(const NoNewDescriptors&) = delete;
+  NoNewDescriptors& operator=(const NoNewDescriptors&) = delete;
+
+ private:
+  rlimit before_ = {};
+};
 
 std::string ReasonOf(const absl::Status& status) { return ErrorReason(status); }
 
@@ -93,6 +111,20 @@ TEST(AccessControlTest, AChangedFileIsReadAgainAndABadOneIsNot) {
   dir.Write("keys", "read " + std::string(64, 'a'));
   EXPECT_THAT(access->Refresh().value(), true);
   EXPECT_FALSE(may_read());
+}
+
+TEST(AccessControlTest, AChangeThatCouldNotBeReadIsReadLater) {
+  const TempDir dir;
+  const std::string path = dir.Write("keys", kFile);
+  ASSERT_OK_AND_ASSIGN(const auto access, AccessControl::FromFile(path));
+  dir.Write("keys", "read " + std::string(64, 'a'));
+  {
+    const NoNewDescriptors none;
+    EXPECT_THAT(access->Refresh(), Not(IsOk()));
+  }
+  EXPECT_TRUE(access->Check("Bearer reader-key", Role::kRead).ok());
+  EXPECT_THAT(access->Refresh().value(), true);
+  EXPECT_FALSE(access->Check("Bearer reader-key", Role::kRead).ok());
 }
 
 TEST(AccessControlTest, AMissingFileIsNamed) {

@@ -135,7 +135,8 @@ TEST_F(HttpServerTest, LargeResponsesAreCompressedForThoseWhoAcceptIt) {
   EXPECT_THAT(gzip.headers, HasSubstr("Content-Encoding: gzip\n"));
   EXPECT_LT(gzip.body.size(), 100u);
   EXPECT_TRUE(gzip.body.starts_with("\x1f\x8b"));
-  for (const char* accepted : {"identity", "gzip;q=0", "deflate, *;q=0"}) {
+  for (const char* accepted : {"identity", "gzip;q=0", "gzip;q=0, *",
+                               "*, gzip;q=0", "deflate, *;q=0"}) {
     EXPECT_EQ(
         CallHttp(address(), "POST", "/call",
                  {"Accept-Encoding: " + std::string(accepted) + "\r\n", body})

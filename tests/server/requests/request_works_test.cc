@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "semrank/v1/catalog_service.pb.h"
 #include "semrank/v1/embedding_service.pb.h"
@@ -16,6 +19,7 @@
 #include "server/requests/embed_work.h"
 #include "server/requests/put_work.h"
 #include "server/requests/rank_work.h"
+#include "server/requests/wire_reader.h"
 #include "tests/support/status_matchers.h"
 
 namespace semrank {
@@ -85,6 +89,27 @@ TEST(RequestReaderTest, ReadsEveryFieldOfARankRequest) {
   RankMessage message;
   ASSERT_THAT(ReadRankRequest(bytes, kMaxTexts, message), IsOk());
   ExpectSame(FullRankRequest(), message);
+}
+
+// Else a small message would cost a copy of the list for each of its items.
+TEST(RequestReaderTest, IdsInManyPackedListsGrowOneListSeldom) {
+  std::string bytes;
+  for (int id = 0; id < kMaxTexts; ++id) {
+    v1::RankRequest one;
+    one.add_ids(static_cast<std::uint64_t>(id));
+    bytes += one.SerializeAsString();
+  }
+  std::vector<std::uint64_t> ids;
+  int num_growths = 0;
+  WireReader reader(bytes);
+  while (reader.Next()) {
+    const std::size_t before = ids.capacity();
+    reader.Append(ids);
+    if (ids.capacity() != before) ++num_growths;
+  }
+  EXPECT_EQ(ids.size(), static_cast<std::size_t>(kMaxTexts));
+  EXPECT_EQ(ids.back(), static_cast<std::uint64_t>(kMaxTexts - 1));
+  EXPECT_LT(num_growths, 20);
 }
 
 TEST(RequestReaderTest, AnEmptyMessageIsAllDefaults) {
