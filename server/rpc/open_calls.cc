@@ -1,5 +1,7 @@
 #include "server/rpc/open_calls.h"
 
+#include <grpcpp/generic/async_generic_service.h>
+
 #include <string>
 #include <vector>
 
@@ -31,11 +33,20 @@ class CallContexts final : public grpc::ContextAllocator {
   grpc::CallbackServerContext* NewCallbackServerContext() override {
     return new CallContext;
   }
-  void Release(grpc::CallbackServerContext* context) override {
-    delete &ToCallContext(*context);
+  // For calls of unknown methods, which gRPC answers by a generic service of
+  // its own. Without this it would put the context into its request, and give
+  // that to Release all the same.
+  grpc::GenericCallbackServerContext* NewGenericCallbackServerContext()
+      override {
+    return new grpc::GenericCallbackServerContext;
   }
-  // The other overload, for generic services, of which there are none.
-  using grpc::ContextAllocator::Release;
+  // Gets contexts of both kinds; their destructor is virtual.
+  void Release(grpc::CallbackServerContext* context) override {
+    delete context;
+  }
+  void Release(grpc::GenericCallbackServerContext* context) override {
+    delete context;
+  }
 };
 
 std::unique_ptr<grpc::ContextAllocator> OpenCalls::MakeContexts() {

@@ -7,6 +7,7 @@
 #include "grpc/health/v1/health.grpc.pb.h"
 #include "semrank/v1/embedding_service.grpc.pb.h"
 #include "semrank/v1/ranking_service.grpc.pb.h"
+#include "tests/server/rpc/raw_stream.h"
 #include "tests/server/rpc/rpc_server_fixture.h"
 #include "tests/server/rpc/slow_reader.h"
 #include "tests/support/status_matchers.h"
@@ -71,6 +72,18 @@ class BackgroundRank {
   v1::RankResponse response_;
   std::promise<grpc::Status> done_;
 };
+
+// gRPC 1.51 frees the contexts of such calls in another way than those of ours.
+TEST_F(RpcServerTest, CallsOfUnknownMethodsAreUnimplementedAndDoNoHarm) {
+  for (const char* method : {"RankingService/Nope", "NopeService/Rank"}) {
+    for (int i = 0; i < 20; ++i) {
+      RawStream call(channel_, method);
+      EXPECT_EQ(call.Finish().error_code(), grpc::StatusCode::UNIMPLEMENTED);
+    }
+    BackgroundRank rank(channel_);
+    EXPECT_THAT(rank.Wait(), Succeeds());
+  }
+}
 
 TEST_F(RpcServerTest, HealthIsServingForTheServerAndEachService) {
   for (const char* service : kServiceNames) {
