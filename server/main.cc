@@ -58,9 +58,10 @@ New versions of a model are served as they appear; SIGHUP looks for them now.
   semrank-server --model_dir=shop=models/shop,news=models/news --model_version=shop=3
   semrank-server --model_dir=models/shop --listen_address=0.0.0.0:50051 --drain_delay=5s
 )";
-constexpr ProgramInfo kProgram = {"semrank-server",
-                                  "ranks documents for queries over gRPC",
-                                  kUsage, "server/"};
+constexpr ProgramInfo kProgram = {
+    .name = "semrank-server",
+    .summary = "ranks documents for queries over gRPC",
+    .usage = kUsage};
 
 // What is still to be written to the store is seconds of work at most.
 constexpr absl::Duration kMaxStoreClosing = absl::Seconds(10);

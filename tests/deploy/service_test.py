@@ -15,6 +15,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 
 PROJECT, BINARIES = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
@@ -45,11 +46,16 @@ class ServiceTest(unittest.TestCase):
 
     def wait_for(self, server: subprocess.Popen, message: str) -> dict:
         """The first line of the log that begins with `message`."""
-        for line in server.stderr:
-            entry = json.loads(line)
-            if entry["message"].startswith(message):
-                return entry
-        self.fail(f"the server ended without logging '{message}'")
+        timer = threading.Timer(MAX_WAIT_SECONDS, server.kill)
+        timer.start()
+        try:
+            for line in server.stderr:
+                entry = json.loads(line)
+                if entry["message"].startswith(message):
+                    return entry
+        finally:
+            timer.cancel()
+        self.fail(f"the server did not log '{message}' within {MAX_WAIT_SECONDS} s")
 
     def write_keys(self, *keys: str) -> None:
         text = "".join(f"admin {hashlib.sha256(key.encode()).hexdigest()}\n" for key in keys)
