@@ -21,6 +21,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,6 +33,8 @@
 #include "model/nn/two_tower_model.h"
 
 namespace semrank {
+
+class ChangeLog;  // change_log.h
 
 // Whose vectors: texts of one side in one model.
 struct VectorSpace {
@@ -91,6 +94,13 @@ class DocumentStore {
   // equal keys stays.
   virtual absl::Status PutDocuments(
       std::span<const StoredDocument> documents) = 0;
+  // Keeps the vectors of documents that are there with the same title, payload
+  // and tags; what another server has put since is left as it is. In a store of
+  // one server the caller knows that they are the same.
+  virtual absl::Status ReplaceVectors(
+      std::span<const StoredDocument> documents) {
+    return PutDocuments(documents);
+  }
   // Unknown keys are no error.
   virtual absl::Status DeleteDocuments(
       std::span<const DocumentKeyView> keys) = 0;
@@ -99,6 +109,10 @@ class DocumentStore {
   // its key. Concurrent puts and deletes may be seen or not.
   virtual absl::Status LoadDocuments(
       const std::function<absl::Status(const StoredDocument&)>& visit) = 0;
+
+  // Which documents are put and deleted, by any server. Null for a store of one
+  // server.
+  virtual std::unique_ptr<ChangeLog> OpenChangeLog() = 0;
 };
 
 }  // namespace semrank

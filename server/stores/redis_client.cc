@@ -17,24 +17,6 @@
 namespace semrank {
 namespace {
 
-// The server's own words; they hold no password.
-absl::Status ErrorOf(std::string_view message) {
-  const auto begins_with = [&](std::initializer_list<std::string_view> codes) {
-    for (const std::string_view code : codes) {
-      if (message.starts_with(code)) return true;
-    }
-    return false;
-  };
-  absl::StatusCode code = absl::StatusCode::kUnavailable;
-  if (begins_with({"WRONGPASS", "NOAUTH", "NOPERM", "ERR AUTH",
-                   "ERR invalid password"})) {
-    code = absl::StatusCode::kPermissionDenied;
-  } else if (begins_with({"OOM"})) {
-    code = absl::StatusCode::kResourceExhausted;
-  }
-  return {code, std::string(message)};
-}
-
 absl::Status TooLarge() {
   return absl::UnavailableError(
       "what it answers is larger than what was asked for");
@@ -55,6 +37,28 @@ std::string FirstAddress(const std::string& host) {
 }
 
 }  // namespace
+
+absl::Status UnexpectedReply() {
+  return absl::UnavailableError("what it answers does not fit the question");
+}
+
+absl::Status RedisError(const redisReply& reply) {
+  const std::string_view message = TextOf(reply);
+  const auto begins_with = [&](std::initializer_list<std::string_view> codes) {
+    for (const std::string_view code : codes) {
+      if (message.starts_with(code)) return true;
+    }
+    return false;
+  };
+  absl::StatusCode code = absl::StatusCode::kUnavailable;
+  if (begins_with({"WRONGPASS", "NOAUTH", "NOPERM", "ERR AUTH",
+                   "ERR invalid password"})) {
+    code = absl::StatusCode::kPermissionDenied;
+  } else if (begins_with({"OOM"})) {
+    code = absl::StatusCode::kResourceExhausted;
+  }
+  return {code, std::string(message)};
+}
 
 RedisConnection::RedisConnection(redisContext* context)
     : context_(context),
@@ -135,8 +139,7 @@ absl::StatusOr<std::vector<RedisReply>> RedisConnection::Call(
   for (std::size_t i = 0; i < commands.size(); ++i) {
     left_ = limits;
     SEMRANK_ASSIGN_OR_RETURN(RedisReply reply, Receive(deadline));
-    if (reply->type == REDIS_REPLY_ERROR)
-      status.Update(ErrorOf(TextOf(*reply)));
+    if (reply->type == REDIS_REPLY_ERROR) status.Update(RedisError(*reply));
     replies.push_back(std::move(reply));
   }
   usable_ = true;

@@ -32,6 +32,17 @@ inline std::string_view TextOf(const redisReply& reply) {
   return {reply.str, static_cast<std::size_t>(reply.len)};
 }
 
+inline bool IsText(const redisReply& reply) {
+  return reply.type == REDIS_REPLY_STRING;
+}
+inline bool IsArray(const redisReply& reply) {
+  return reply.type == REDIS_REPLY_ARRAY;
+}
+// Unavailable: a reply of another kind than the command's.
+absl::Status UnexpectedReply();
+// Of a reply that is an error. The server's own words; they hold no password.
+absl::Status RedisError(const redisReply& reply);
+
 // What a reply may hold at most: a server that is not what it seems could fill
 // the memory otherwise. Arrays count their elements, also those that never
 // come.

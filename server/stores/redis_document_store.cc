@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
+#include "server/stores/redis_change_log.h"
 #include "server/stores/store_records.h"
 
 namespace semrank {
@@ -13,17 +14,36 @@ namespace {
 
 constexpr std::string_view kHeaderKey = "semrank:store";
 constexpr std::string_view kVectorPrefix = "semrank:v:";
-constexpr std::string_view kDocumentsKey = "semrank:documents";
 constexpr std::string_view kVectorLifeSeconds = "2592000";  // 30 days
 // kStoreFormat is the number.
 constexpr std::string_view kRedisFormatLine = "semrank store 1\n";
 static_assert(kStoreFormat == 1);
 constexpr std::size_t kBatchDocuments = 1'000;
 constexpr std::string_view kScanCount = "1000";
-// Of one page of documents: a hash that is not yet large comes as one page,
-// whatever count is asked for.
-constexpr ReplyLimits kPageLimits = {.max_elements = 1'000'000,
-                                     .max_bytes = std::size_t{1} << 30};
+// KEYS: the hash of documents. ARGV: key and new value of each document, which
+// are as store_records.h has them: sizes from byte 9 on, then title, payload,
+// model, vector and tags.
+constexpr std::string_view kReplaceVectorsScript = R"(
+local function parts(value)
+  local title, payload, model, dim = struct.unpack('<I4I4I4I4', value, 9)
+  local text_end = 24 + title + payload
+  local model_end = text_end + model
+  return value:sub(9, 16) .. value:sub(25, text_end) ..
+             value:sub(model_end + 4 * dim + 1),
+         value:sub(text_end + 1, model_end)
+end
+for i = 1, #ARGV, 2 do
+  local old = redis.call('HGET', KEYS[1], ARGV[i])
+  if old and #old >= 24 then
+    local old_content, old_model = parts(old)
+    local content, model = parts(ARGV[i + 1])
+    if content == old_content and model ~= old_model then
+      redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1])
+    end
+  end
+end
+return 0
+)";
 
 std::string NewHeader() {
   const Fingerprinter::Secret secret = Fingerprinter::RandomSecret();
@@ -32,18 +52,28 @@ std::string NewHeader() {
   return header;
 }
 
-bool IsText(const redisReply& reply) {
-  return reply.type == REDIS_REPLY_STRING;
-}
-
 // Sets the header unless there is one, and reads what is there then.
 std::vector<RedisCommand> AgreeCommands(std::string_view header) {
   return {{"SET", kHeaderKey, header, "NX"}, {"GET", kHeaderKey}};
 }
 
-absl::Status Unexpected() {
-  return absl::UnavailableError("what it answers does not fit the question");
-}
+// Keys and values of documents.
+struct DocumentTexts {
+  explicit DocumentTexts(std::span<const StoredDocument> documents) {
+    for (const StoredDocument& document : documents) {
+      keys.push_back(DocumentKeyBytes(document.key));
+      values.push_back(DocumentValue(keys.back(), document));
+    }
+  }
+  void AppendTo(RedisCommand& command) const {
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      command.push_back(keys[i]);
+      command.push_back(values[i]);
+    }
+  }
+  std::vector<std::string> keys;
+  std::vector<std::string> values;
+};
 
 std::vector<std::string> PrefixedKeys(const VectorKeys& keys) {
   std::vector<std::string> prefixed;
@@ -89,8 +119,8 @@ absl::StatusOr<DocumentStore::Found> RedisDocumentStore::FindVectors(
   SEMRANK_ASSIGN_OR_RETURN(const Replies replies,
                            Call({&command, 1}, deadline, limits));
   const redisReply& values = *replies[0];
-  if (values.type != REDIS_REPLY_ARRAY || values.elements != keys.size() + 1) {
-    return Named(Unexpected());
+  if (!IsArray(values) || values.elements != keys.size() + 1) {
+    return Named(UnexpectedReply());
   }
   if (!IsText(*values.element[0])) {
     // Emptied. What this process knows of the secret is as good as any.
@@ -139,13 +169,25 @@ absl::Status RedisDocumentStore::PutDocuments(
   while (!documents.empty()) {
     const std::span batch =
         documents.first(std::min(kBatchDocuments, documents.size()));
-    std::vector<std::string> texts;
-    for (const StoredDocument& document : batch) {
-      texts.push_back(DocumentKeyBytes(document.key));
-      texts.push_back(DocumentValue(texts.back(), document));
-    }
-    RedisCommand command = {"HSET", kDocumentsKey};
-    command.insert(command.end(), texts.begin(), texts.end());
+    const DocumentTexts texts(batch);
+    std::vector<RedisCommand> commands = RedisLogCommands("put", texts.keys);
+    texts.AppendTo(
+        commands.emplace_back(RedisCommand{"HSET", kRedisDocumentsKey}));
+    SEMRANK_RETURN_IF_ERROR(CallTransaction(std::move(commands)));
+    documents = documents.subspan(batch.size());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RedisDocumentStore::ReplaceVectors(
+    std::span<const StoredDocument> documents) {
+  while (!documents.empty()) {
+    const std::span batch =
+        documents.first(std::min(kBatchDocuments, documents.size()));
+    const DocumentTexts texts(batch);
+    RedisCommand command = {"EVAL", kReplaceVectorsScript, "1",
+                            kRedisDocumentsKey};
+    texts.AppendTo(command);
     SEMRANK_RETURN_IF_ERROR(Call({&command, 1}, UsualDeadline()).status());
     documents = documents.subspan(batch.size());
   }
@@ -160,9 +202,15 @@ absl::Status RedisDocumentStore::DeleteDocuments(
     for (const DocumentKeyView& key : batch) {
       texts.push_back(DocumentKeyBytes(key));
     }
-    RedisCommand command = {"HDEL", kDocumentsKey};
+    RedisCommand command = {"HDEL", kRedisDocumentsKey};
     command.insert(command.end(), texts.begin(), texts.end());
-    SEMRANK_RETURN_IF_ERROR(Call({&command, 1}, UsualDeadline()).status());
+    std::vector<RedisCommand> commands = RedisLogCommands("delete", texts);
+    commands.push_back(command);
+    absl::Status deleted = CallTransaction(std::move(commands));
+    if (absl::IsResourceExhausted(deleted)) {
+      deleted = CallTransaction({command, {"DEL", kRedisChangesKey}});
+    }
+    SEMRANK_RETURN_IF_ERROR(deleted);
     keys = keys.subspan(batch.size());
   }
   return absl::OkStatus();
@@ -174,15 +222,15 @@ absl::Status RedisDocumentStore::LoadDocuments(
   std::string cursor = "0";
   std::vector<float> vector;
   do {
-    const RedisCommand command = {"HSCAN", kDocumentsKey, cursor, "COUNT",
+    const RedisCommand command = {"HSCAN", kRedisDocumentsKey, cursor, "COUNT",
                                   kScanCount};
-    SEMRANK_ASSIGN_OR_RETURN(const Replies replies,
-                             Call({&command, 1}, UsualDeadline(), kPageLimits));
+    SEMRANK_ASSIGN_OR_RETURN(
+        const Replies replies,
+        Call({&command, 1}, UsualDeadline(), kRedisPageLimits));
     const redisReply& page = *replies[0];
-    if (page.type != REDIS_REPLY_ARRAY || page.elements != 2 ||
-        !IsText(*page.element[0]) ||
-        page.element[1]->type != REDIS_REPLY_ARRAY) {
-      return Named(Unexpected());
+    if (!IsArray(page) || page.elements != 2 || !IsText(*page.element[0]) ||
+        !IsArray(*page.element[1])) {
+      return Named(UnexpectedReply());
     }
     cursor = TextOf(*page.element[0]);
     const redisReply& list = *page.element[1];
@@ -196,12 +244,37 @@ absl::Status RedisDocumentStore::LoadDocuments(
   return absl::OkStatus();
 }
 
+std::unique_ptr<ChangeLog> RedisDocumentStore::OpenChangeLog() {
+  return std::make_unique<RedisChangeLog>(RedisChangeLog::Options{
+      .url = options_.url, .name = name_, .timeout = options_.timeout});
+}
+
 absl::StatusOr<RedisDocumentStore::Replies> RedisDocumentStore::Call(
     std::span<const RedisCommand> commands, Deadline deadline,
     const ReplyLimits& limits) {
   absl::StatusOr<Replies> replies = pool_.Call(commands, deadline, limits);
   if (!replies.ok()) return Named(replies.status());
   return replies;
+}
+
+absl::Status RedisDocumentStore::CallTransaction(
+    std::vector<RedisCommand> commands) {
+  commands.insert(commands.begin(), RedisCommand{"MULTI"});
+  commands.push_back({"EXEC"});
+  // The last reply has those of all commands.
+  ReplyLimits limits;
+  limits.max_elements += commands.size();
+  limits.max_bytes += commands.size() * 64;
+  SEMRANK_ASSIGN_OR_RETURN(const Replies replies,
+                           Call(commands, UsualDeadline(), limits));
+  const redisReply& results = *replies.back();
+  if (!IsArray(results)) return Named(UnexpectedReply());
+  for (std::size_t i = 0; i < results.elements; ++i) {
+    if (results.element[i]->type == REDIS_REPLY_ERROR) {
+      return Named(RedisError(*results.element[i]));
+    }
+  }
+  return absl::OkStatus();
 }
 
 RedisDocumentStore::Deadline RedisDocumentStore::UsualDeadline() const {

@@ -3,12 +3,16 @@
 //   Layout   "semrank:store" holds format and secret; "semrank:v:<key>" a
 //            vector each, which expires after 30 days or is evicted by Redis
 //            (maxmemory-policy volatile-*); "semrank:documents" is a hash of
-//            all documents, which never expires.
+//            all documents, which never expires; "semrank:changes" the log of
+//            their changes (redis_change_log.h).
 //   Find     one MGET for all texts, and for "semrank:store": after a FLUSHALL
 //            the secret is restored, unless another replica was faster.
 //   Sharing  replicas find each other's vectors at once. Documents are read by
-//            LoadDocuments only: what another replica puts or deletes later is
-//            seen at the next start.
+//            LoadDocuments; what another replica puts or deletes later is in
+//            the log, by the same transaction that changes the document.
+//   Memory   a Redis that is full refuses puts. Deletes make room: where the
+//            log can take no entry any more they remove the log, after which
+//            every server reads all documents again.
 //   Durable  as Redis is set up: with appendfsync always, when a call returns.
 //   Names    are resolved at the start and when the store is probed, never for
 //            a request.
@@ -56,9 +60,13 @@ class RedisDocumentStore : public DocumentStore {
                             const float* rows) override;
   // A thousand at a time; on an error the first thousands may be kept.
   absl::Status PutDocuments(std::span<const StoredDocument> documents) override;
+  // By a script, so that no other server's put comes in between. Not logged.
+  absl::Status ReplaceVectors(
+      std::span<const StoredDocument> documents) override;
   absl::Status DeleteDocuments(std::span<const DocumentKeyView> keys) override;
   absl::Status LoadDocuments(
       const std::function<absl::Status(const StoredDocument&)>& visit) override;
+  std::unique_ptr<ChangeLog> OpenChangeLog() override;
 
  private:
   using Deadline = RedisConnection::Deadline;
@@ -69,6 +77,8 @@ class RedisDocumentStore : public DocumentStore {
   absl::StatusOr<Replies> Call(std::span<const RedisCommand> commands,
                                Deadline deadline,
                                const ReplyLimits& limits = {});
+  // All or none, with no other client's command in between.
+  absl::Status CallTransaction(std::vector<RedisCommand> commands);
   Deadline UsualDeadline() const;
   // The secret of the store, which may have to be made, and this process's.
   absl::StatusOr<FingerprinterPtr> AgreeOnSecret(Deadline deadline);

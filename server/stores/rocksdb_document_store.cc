@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "model/base/status_macros.h"
+#include "server/stores/change_log.h"
 #include "server/stores/store_folder.h"
 #include "server/stores/store_records.h"
 
@@ -199,6 +200,10 @@ absl::Status RocksDbDocumentStore::LoadDocuments(
     SEMRANK_RETURN_IF_ERROR(visit(*document));
   }
   return Named(FromRocksDb(entry->status()));
+}
+
+std::unique_ptr<ChangeLog> RocksDbDocumentStore::OpenChangeLog() {
+  return nullptr;
 }
 
 absl::Status RocksDbDocumentStore::Named(const absl::Status& status) const {

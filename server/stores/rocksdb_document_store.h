@@ -59,6 +59,7 @@ class RocksDbDocumentStore : public DocumentStore {
   absl::Status DeleteDocuments(std::span<const DocumentKeyView> keys) override;
   absl::Status LoadDocuments(
       const std::function<absl::Status(const StoredDocument&)>& visit) override;
+  std::unique_ptr<ChangeLog> OpenChangeLog() override;
 
  private:
   RocksDbDocumentStore(const Options& options, std::string folder);

@@ -73,17 +73,6 @@ bool TakeChecksum(std::string_view key, std::string_view& value) {
          Take<std::uint64_t>(value) == RecordChecksum(key, value);
 }
 
-absl::StatusOr<DocumentKeyView> ReadKey(std::string_view key) {
-  std::string_view rest = key.substr(key.empty() ? 0 : 1);
-  if (key.starts_with(kNamedKey)) return DocumentKeyView(rest);
-  if (key.starts_with(kNumberedKey) && rest.size() == sizeof(std::uint64_t)) {
-    return DocumentKeyView(Take<std::uint64_t>(rest));
-  }
-  return absl::DataLossError(
-      absl::StrFormat("\"%s\" is no document's key",
-                      absl::CHexEscape({key.data(), key.size()})));
-}
-
 }  // namespace
 
 VectorKeys::VectorKeys(const Fingerprinter& fingerprint,
@@ -129,6 +118,17 @@ std::string DocumentKeyBytes(const DocumentKeyView& key) {
   return bytes;
 }
 
+absl::StatusOr<DocumentKeyView> ReadDocumentKey(std::string_view key) {
+  std::string_view rest = key.substr(key.empty() ? 0 : 1);
+  if (key.starts_with(kNamedKey)) return DocumentKeyView(rest);
+  if (key.starts_with(kNumberedKey) && rest.size() == sizeof(std::uint64_t)) {
+    return DocumentKeyView(Take<std::uint64_t>(rest));
+  }
+  return absl::DataLossError(
+      absl::StrFormat("\"%s\" is no document's key",
+                      absl::CHexEscape({key.data(), key.size()})));
+}
+
 std::string DescribeKey(const DocumentKeyView& key) {
   if (const auto* number = std::get_if<std::uint64_t>(&key)) {
     return std::to_string(*number);
@@ -157,7 +157,7 @@ absl::StatusOr<StoredDocument> ReadDocument(std::string_view key,
                                             std::string_view value,
                                             std::vector<float>& vector) {
   StoredDocument document;
-  SEMRANK_ASSIGN_OR_RETURN(document.key, ReadKey(key));
+  SEMRANK_ASSIGN_OR_RETURN(document.key, ReadDocumentKey(key));
   const auto damaged = [&] {
     return absl::DataLossError(
         absl::StrFormat("document %s is damaged", DescribeKey(document.key)));

@@ -52,6 +52,8 @@ bool ReadVectorValue(std::string_view key, std::string_view value,
                      std::span<float> row);
 
 std::string DocumentKeyBytes(const DocumentKeyView& key);
+// Views `bytes`. DataLoss for what DocumentKeyBytes did not make.
+absl::StatusOr<DocumentKeyView> ReadDocumentKey(std::string_view bytes);
 // For messages: 7, or "name".
 std::string DescribeKey(const DocumentKeyView& key);
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "model/base/status_macros.h"
+#include "server/stores/change_log.h"
 
 namespace semrank {
 
@@ -96,6 +97,10 @@ absl::Status FakeDocumentStore::LoadDocuments(
                document.vector, document.packed_tags}));
   }
   return absl::OkStatus();
+}
+
+std::unique_ptr<ChangeLog> FakeDocumentStore::OpenChangeLog() {
+  return nullptr;
 }
 
 FakeDocumentStore::OwnedKey FakeDocumentStore::Owned(

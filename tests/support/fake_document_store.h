@@ -42,6 +42,7 @@ class FakeDocumentStore : public DocumentStore {
   absl::Status DeleteDocuments(std::span<const DocumentKeyView> keys) override;
   absl::Status LoadDocuments(
       const std::function<absl::Status(const StoredDocument&)>& visit) override;
+  std::unique_ptr<ChangeLog> OpenChangeLog() override;
 
  private:
   using OwnedKey = std::variant<std::uint64_t, std::string>;
