@@ -24,6 +24,7 @@
 #include "server/base/recent_calls.h"
 #include "server/base/request_log.h"
 #include "server/catalog/catalog_follower.h"
+#include "server/catalog/change_follower.h"
 #include "server/catalog/served_catalog.h"
 #include "server/http/http_server.h"
 #include "server/http/json_api.h"
@@ -65,6 +66,18 @@ constexpr ProgramInfo kProgram = {
 
 // What is still to be written to the store is seconds of work at most.
 constexpr absl::Duration kMaxStoreClosing = absl::Seconds(10);
+
+// Null for a store without a log of changes, and without a store.
+std::unique_ptr<ChangeFollower> FollowStore(DocumentStore* store,
+                                            CatalogReconciler& reconciler,
+                                            Metrics& metrics) {
+  std::unique_ptr<ChangeLog> log =
+      store == nullptr ? nullptr : store->OpenChangeLog();
+  if (log == nullptr) return nullptr;
+  auto changes = std::make_unique<ChangeFollower>(std::move(log), &reconciler);
+  AddChangeReadings(*changes, metrics);
+  return changes;
+}
 
 // Everything that listens.
 struct Listeners {
@@ -195,6 +208,7 @@ absl::Status Serve(const ServerOptions& options) {
                          .metrics = &metrics,
                          .store = store.get()});
   AddCatalogReadings(catalog, metrics);
+  auto changes = FollowStore(store.get(), catalog.reconciler, metrics);
   const RankingEngine ranking(options.limits, &embedder, &metrics,
                               &catalog.documents);
   const EmbeddingEngine embedding(options.limits, &embedder, &metrics);
@@ -227,10 +241,10 @@ absl::Status Serve(const ServerOptions& options) {
   HttpPages pages = OperatorPages(&lifecycle, &metrics);
   AddOpenApi(pages);
   if (options.pages) {
-    AddStatusPage(
-        {&lifecycle, &models, cache.get(), &admission, &connections,
-         &options.limits, &request_log, &catalog, stored.get(), &recent_calls},
-        pages);
+    AddStatusPage({&lifecycle, &models, cache.get(), &admission, &connections,
+                   &options.limits, &request_log, &catalog, stored.get(),
+                   &recent_calls, changes.get()},
+                  pages);
   }
   SEMRANK_ASSIGN_OR_RETURN(
       Listeners listeners,
@@ -238,8 +252,10 @@ absl::Status Serve(const ServerOptions& options) {
 
   const auto stop = [&] { return signals.stop_requested(); };
   SEMRANK_RETURN_IF_ERROR(LoadFirstModels(options.models, models, signals));
+  if (changes != nullptr) SEMRANK_RETURN_IF_ERROR(changes->MarkStart());
   SEMRANK_ASSIGN_OR_RETURN(auto follower,
                            CatalogFollower::Start(&models, &catalog, stop));
+  if (changes != nullptr) changes->Start();
   if (!options.warm_catalog.empty()) {
     SEMRANK_RETURN_IF_ERROR(
         WarmUp(options.warm_catalog, models, embedding, stop));
@@ -262,6 +278,7 @@ absl::Status Serve(const ServerOptions& options) {
   // No call embeds any more; what is queued for the store is still written.
   const Watchdog watchdog(kMaxStoreClosing);
   follower.reset();
+  changes.reset();
   stored.reset();
   return absl::OkStatus();
 }

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/time/clock.h"
+
 namespace semrank {
 namespace {
 
@@ -157,6 +159,29 @@ void AddCatalogReadings(const ServedCatalog& catalog, Metrics& metrics) {
       "semrank_catalog_reembedded_documents",
       "Documents that the new model has embedded so far.",
       [&] { return catalog.update.GetStatus().num_embedded; }, metrics);
+}
+
+void AddChangeReadings(const ChangeFollower& changes, Metrics& metrics) {
+  AddGauge(
+      "semrank_catalog_lag_seconds",
+      "Seconds since the catalog had all that other servers put into the store "
+      "and delete from it.",
+      [&] {
+        return absl::ToDoubleSeconds(absl::Now() -
+                                     changes.GetState().up_to_date_at);
+      },
+      metrics);
+  AddCounter(
+      "semrank_catalog_followed_documents_total",
+      "Documents of the catalog that were put or deleted because another "
+      "server "
+      "did so.",
+      [&] { return changes.GetState().num_changed; }, metrics);
+  AddCounter(
+      "semrank_catalog_rereads_total",
+      "How often all documents were read from the store again, because its log "
+      "of changes had a gap.",
+      [&] { return changes.GetState().num_rereads; }, metrics);
 }
 
 void AddConnectionReadings(const ConnectionCount& connections,

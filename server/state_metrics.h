@@ -10,6 +10,7 @@
 #include "server/base/admission.h"
 #include "server/base/connection_count.h"
 #include "server/base/metrics.h"
+#include "server/catalog/change_follower.h"
 #include "server/catalog/served_catalog.h"
 #include "server/vectors/document_vector_cache.h"
 
@@ -57,6 +58,10 @@ void AddConnectionReadings(const ConnectionCount& connections,
 // semrank_catalog_documents, _bytes, _reembedding_documents and
 // _reembedded_documents. Likewise.
 void AddCatalogReadings(const ServedCatalog& catalog, Metrics& metrics);
+
+// semrank_catalog_lag_seconds, _followed_documents_total and _rereads_total.
+// Likewise.
+void AddChangeReadings(const ChangeFollower& changes, Metrics& metrics);
 
 }  // namespace semrank
 

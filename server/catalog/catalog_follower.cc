@@ -21,8 +21,8 @@ absl::StatusOr<std::unique_ptr<CatalogFollower>> CatalogFollower::Start(
       new CatalogFollower(models, catalog));
   follower->Follow();
   const absl::Time start = absl::Now();
-  SEMRANK_ASSIGN_OR_RETURN(const ServedCatalog::LoadCounts counts,
-                           catalog->Load(stop));
+  SEMRANK_ASSIGN_OR_RETURN(const CatalogReconciler::Counts counts,
+                           catalog->reconciler.Load(stop));
   if (counts.num_documents > 0) {
     spdlog::info("catalog: {} documents in {}, {} of them embedded",
                  counts.num_documents,

@@ -126,7 +126,7 @@ void CatalogModelUpdate::WriteToStore(const DocumentCatalog::Snapshot& snapshot,
     documents.push_back(
         ToStoredDocument(served, snapshot.record(slots[i]), rows + i * dim));
   }
-  store_status_ = store_->PutDocuments(documents);
+  store_status_ = store_->ReplaceVectors(documents);
 }
 
 }  // namespace semrank

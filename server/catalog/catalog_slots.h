@@ -86,6 +86,13 @@ class CatalogSlots {
     return ChunkOf(slot).died[slot % kChunkSlots].load(
                std::memory_order_relaxed) == kNever;
   }
+  // Whether its document, of which there must be a record, appeared or left
+  // after `commit`.
+  bool HasChanged(std::uint32_t slot, CommitNumber commit) const {
+    const CommitNumber died =
+        ChunkOf(slot).died[slot % kChunkSlots].load(std::memory_order_relaxed);
+    return born(slot) > commit || (died != kNever && died > commit);
+  }
   bool HasRecord(std::uint32_t slot) const {
     return ChunkOf(slot).records[slot % kChunkSlots] != nullptr;
   }

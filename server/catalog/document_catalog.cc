@@ -91,6 +91,11 @@ DocumentCatalog::Snapshot DocumentCatalog::TakeSnapshot() const {
   return snapshot;
 }
 
+DocumentCatalog::Snapshot DocumentCatalog::TakeSettledSnapshot() const {
+  const MutexLock lock(writer_mutex_);
+  return TakeSnapshot();
+}
+
 void DocumentCatalog::Unpin(CommitNumber commit) const {
   const MutexLock lock(state_mutex_);
   const auto pin = std::ranges::find(pins_, commit, &Pin::commit);
@@ -131,6 +136,19 @@ std::optional<std::uint32_t> DocumentCatalog::FindLive(
   return index_->Find(hash, [&](std::uint32_t slot) {
     return slots_.IsLive(slot) && slots_.record(slot).key() == key;
   });
+}
+
+bool DocumentCatalog::HasChanged(std::uint64_t hash, const DocumentKeyView& key,
+                                 const Snapshot* since) const {
+  if (since == nullptr) return false;
+  // The index also has the documents that have left and may still be read.
+  return index_
+      ->Find(hash,
+             [&](std::uint32_t slot) {
+               return slots_.record(slot).key() == key &&
+                      slots_.HasChanged(slot, since->state_.commit);
+             })
+      .has_value();
 }
 
 absl::Status DocumentCatalog::CheckModels(std::span<const Rows> rows) const {
@@ -227,7 +245,7 @@ void DocumentCatalog::MakeSegments() {
 
 absl::StatusOr<DocumentCatalog::PutCounts> DocumentCatalog::Put(
     std::span<CatalogRecord::Pointer> records, std::span<const Rows> rows,
-    const BeforeCommit& before_commit) {
+    const BeforeCommit& before_commit, const Snapshot* since) {
   // Before the lock, since it takes a microsecond or two a title.
   std::vector<NewRows> new_rows;
   for (const Rows& of_model : rows) {
@@ -252,6 +270,7 @@ absl::StatusOr<DocumentCatalog::PutCounts> DocumentCatalog::Put(
   for (std::size_t i = 0; i < records.size(); ++i) {
     const DocumentKeyView key = records[i]->key();
     const std::uint64_t hash = HashOf(key);
+    if (HasChanged(hash, key, since)) continue;
     const std::optional<std::uint32_t> old = FindLive(hash, key);
     const std::uint32_t slot = free_slots_.back();
     free_slots_.pop_back();
@@ -273,16 +292,16 @@ absl::StatusOr<DocumentCatalog::PutCounts> DocumentCatalog::Put(
 
 absl::StatusOr<std::uint32_t> DocumentCatalog::Delete(
     std::span<const DocumentKeyView> keys, std::vector<bool>& found,
-    const BeforeCommit& before_commit) {
+    const BeforeCommit& before_commit, const Snapshot* since) {
   const MutexLock lock(writer_mutex_);
   if (before_commit != nullptr) SEMRANK_RETURN_IF_ERROR(before_commit());
   found.assign(keys.size(), false);
   ++next_.commit;
   std::uint32_t num_deleted = 0;
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    const std::optional<std::uint32_t> slot =
-        FindLive(HashOf(keys[i]), keys[i]);
-    if (!slot.has_value()) continue;
+    const std::uint64_t hash = HashOf(keys[i]);
+    const std::optional<std::uint32_t> slot = FindLive(hash, keys[i]);
+    if (!slot.has_value() || HasChanged(hash, keys[i], since)) continue;
     found[i] = true;
     End(*slot);
     ++num_deleted;

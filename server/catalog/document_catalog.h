@@ -70,6 +70,8 @@ class DocumentCatalog {
 
   std::size_t max_documents() const { return max_documents_; }
   Snapshot TakeSnapshot() const;
+  // Has every commit whose `before_commit` has begun: waits for the writer.
+  Snapshot TakeSettledSnapshot() const;
   Stats GetStats() const;
 
   // The models whose vectors a put must bring: the one that answers, and the
@@ -80,14 +82,18 @@ class DocumentCatalog {
   // a model. The records are taken over, unless there is an error: Aborted when
   // `rows` lacks one of Models(), which have just changed;
   // ResourceExhausted over max_documents or without memory. Nothing is changed
-  // then.
+  // then. Unless `since` is null, documents that were put or deleted after it
+  // are left as they are.
   absl::StatusOr<PutCounts> Put(std::span<CatalogRecord::Pointer> records,
                                 std::span<const Rows> rows,
-                                const BeforeCommit& before_commit = {});
-  // found[i] becomes whether keys[i] was there. Returns how many were.
+                                const BeforeCommit& before_commit = {},
+                                const Snapshot* since = nullptr);
+  // found[i] becomes whether keys[i] was there. Returns how many were. `since`
+  // as above; what it leaves counts as not found.
   absl::StatusOr<std::uint32_t> Delete(std::span<const DocumentKeyView> keys,
                                        std::vector<bool>& found,
-                                       const BeforeCommit& before_commit = {});
+                                       const BeforeCommit& before_commit = {},
+                                       const Snapshot* since = nullptr);
 
   // `model` is to answer: at once in an empty catalog, else once FinishModel
   // says so. A model that was on its way is dropped. Another version with the
@@ -142,6 +148,11 @@ class DocumentCatalog {
   std::uint64_t HashOf(const DocumentKeyView& key) const;
   std::optional<std::uint32_t> FindLive(std::uint64_t hash,
                                         const DocumentKeyView& key) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(writer_mutex_);
+  // Whether the document was put or deleted after `since`, which keeps the
+  // slots of what it saw from being used again.
+  bool HasChanged(std::uint64_t hash, const DocumentKeyView& key,
+                  const Snapshot* since) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(writer_mutex_);
   absl::Status CheckModels(std::span<const Rows> rows) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(writer_mutex_);

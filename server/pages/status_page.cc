@@ -162,7 +162,20 @@ std::string Store(const StoredVectors* stored) {
        {"vectors queued for writing", std::to_string(state.queued_vectors)}});
 }
 
-std::string Catalog(const ServedCatalog& catalog) {
+std::string DescribeChanges(const ChangeFollower::State& state) {
+  if (!state.error.ok()) {
+    return absl::StrFormat("not followed: %s", state.error.message());
+  }
+  return absl::StrFormat(
+      "%d documents followed, all %s ago; read again %d times",
+      state.num_changed,
+      absl::FormatDuration(absl::Trunc(absl::Now() - state.up_to_date_at,
+                                       absl::Milliseconds(100))),
+      state.num_rereads);
+}
+
+std::string Catalog(const ServedCatalog& catalog,
+                    const ChangeFollower* changes) {
   const DocumentCatalog::Stats stats = catalog.documents.GetStats();
   const DocumentCatalog::Snapshot snapshot = catalog.documents.TakeSnapshot();
   const ServedModelPtr served = snapshot.model();
@@ -178,6 +191,10 @@ std::string Catalog(const ServedCatalog& catalog) {
     rows.push_back({"embedded by the new model",
                     absl::StrFormat("%d of %d", update.num_embedded,
                                     update.num_documents)});
+  }
+  if (changes != nullptr) {
+    rows.push_back(
+        {"changes of other servers", DescribeChanges(changes->GetState())});
   }
   return Table("Catalog", {}, rows);
 }
@@ -240,7 +257,7 @@ std::string StatusPage(const StatusSources& sources, absl::Duration uptime) {
                  absl::FormatDuration(absl::Trunc(uptime, absl::Seconds(1)))},
                 {"now", Seconds(absl::Now())}}) +
          Calls(*sources.recent_calls) + Models(*sources.models) + Use(sources) +
-         Catalog(*sources.catalog) + Store(sources.stored) +
+         Catalog(*sources.catalog, sources.changes) + Store(sources.stored) +
          LimitTable(*sources.limits,
                     sources.catalog->documents.max_documents()) +
          Failures(*sources.request_log) + kEnd;

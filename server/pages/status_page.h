@@ -16,6 +16,7 @@
 #include "server/base/limits.h"
 #include "server/base/recent_calls.h"
 #include "server/base/request_log.h"
+#include "server/catalog/change_follower.h"
 #include "server/catalog/served_catalog.h"
 #include "server/http/http_routes.h"
 #include "server/models/model_store.h"
@@ -36,6 +37,7 @@ struct StatusSources {
   const ServedCatalog* catalog = nullptr;
   const StoredVectors* stored = nullptr;  // null = no store
   const RecentCalls* recent_calls = nullptr;
+  const ChangeFollower* changes = nullptr;  // null = no store that is shared
 };
 
 // Puts it among `pages` as /statusz; uptime is counted from here.
