@@ -53,11 +53,11 @@ class Server:
         self.process = subprocess.Popen([*prefix, build / "bin/semrank-server", f"--model_dir={models}", "--listen_address=127.0.0.1:0",
                                          "--http_address=127.0.0.1:0", "--enable_admin_rpcs", *flags],
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        ready = re.search(r" http=(\S+)", self.process.stdout.readline())
+        ready = re.search(r" grpc=(\S+) http=(\S+)", self.process.stdout.readline())
         if not ready:
             raise Broken(f"a start failed: {self.process.communicate()[1]}")
         threading.Thread(target=self.process.stderr.read, daemon=True).start()
-        self.address = ready[1]
+        self.grpc_address, self.address = ready[1], ready[2]
 
     def kill(self) -> None:
         self.process.kill()
