@@ -208,7 +208,11 @@ absl::Status RedisDocumentStore::DeleteDocuments(
     commands.push_back(command);
     absl::Status deleted = CallTransaction(std::move(commands));
     if (absl::IsResourceExhausted(deleted)) {
-      deleted = CallTransaction({command, {"DEL", kRedisChangesKey}});
+      // Without a transaction, whose queue a full Redis refuses too; in this
+      // order, so that who misses the log reads documents without these.
+      const std::vector<RedisCommand> plain = {command,
+                                               {"DEL", kRedisChangesKey}};
+      deleted = Call(plain, UsualDeadline()).status();
     }
     SEMRANK_RETURN_IF_ERROR(deleted);
     keys = keys.subspan(batch.size());

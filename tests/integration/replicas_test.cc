@@ -79,13 +79,18 @@ class ReplicasTest : public ::testing::Test {
   }
 
   const ServerProcess& server(int i) const { return *servers_[i]; }
-  // Until every server finds `id` first for its own title.
+  // Until every server has `id` with this title, and finds it by it.
   void ExpectEverywhere(const std::string& id, const std::string& title) {
     for (const auto& server : servers_) {
       WaitUntil([&] {
-        return Search(*server, title)
-                   .find(absl::StrFormat("\"document_id\":\"%s\"", id)) !=
-               std::string::npos;
+        const std::string documents =
+            Post(*server, "/v1/get",
+                 absl::StrFormat(R"({"document_ids": ["%s"]})", id))
+                .body;
+        return documents.find(title) != std::string::npos &&
+               Search(*server, title)
+                       .find(absl::StrFormat("\"document_id\":\"%s\"", id)) !=
+                   std::string::npos;
       });
     }
   }
@@ -124,8 +129,10 @@ TEST_F(ReplicasTest, WhatOneAcknowledgesAllFind) {
   ExpectEverywhere("boots", "green wellingtons");
   MustDelete(server(1), "boots");
   ExpectNumDocuments(1);
-  EXPECT_THAT(Metrics(1),
-              HasSubstr("semrank_catalog_followed_documents_total 2\n"));
+  WaitUntil([&] {
+    return Metrics(1).find("semrank_catalog_followed_documents_total 2\n") !=
+           std::string::npos;
+  });
   EXPECT_THAT(Metrics(1), HasSubstr("semrank_catalog_rereads_total 0\n"));
   WaitUntil([&] {
     return Metrics(1).find("\nsemrank_catalog_lag_seconds 0.") !=
