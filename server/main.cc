@@ -160,8 +160,8 @@ void Drain(const ServerOptions& options, Lifecycle& lifecycle,
   lifecycle.Advance(Lifecycle::State::kDraining);
   listeners.rpc->ReportNotServing();
   if (listeners.health != nullptr) listeners.health->ReportNotServing();
-  // Load balancers notice only at their next look; calls are answered
-  // meanwhile.
+  // Load balancers notice only at their next look; calls are
+  // answered until then.
   std::this_thread::sleep_for(absl::ToChronoNanoseconds(options.drain_delay));
   lifecycle.Advance(Lifecycle::State::kStopping);
   const absl::Time limit = absl::Now() + options.drain_timeout;

@@ -47,7 +47,7 @@ absl::StatusOr<std::int64_t> MaxConnections(std::int64_t requested,
                                             std::int64_t open_files) {
   const std::int64_t most = ConnectionsWithin(open_files);
   // A default is reduced; what an operator asked for is refused instead, so
-  // that nobody counts on connections that do not fit.
+  // that no user counts on connections that do not fit.
   if (requested == 0) return std::min(Limits().max_connections, most);
   if (requested <= most) return requested;
   return FlagError(

@@ -112,7 +112,7 @@ absl::Status PutBlock(CatalogClient& client, const DocumentBlock& block,
           const std::size_t i = response.first_document() + problem.index();
           problems.Add(NameOf(block.documents[i], block.lines[i]), problem);
         }
-        // Responses come in the order of the documents, so counts tell how far
+        // Responses come in the order of the documents, so counts show how far
         // the block is put, and hence the last line.
         counts.num_created += response.num_created();
         counts.num_replaced += response.num_replaced();

@@ -13,7 +13,7 @@ namespace {
 
 // Put writes chunks of documents in one thread and reads their responses in
 // another. The server answers chunks in order, so the numbers of documents in
-// the chunks without a response are all that is needed to tell how far it came.
+// the chunks without a response are all that is needed to know how far it came.
 // After a broken stream the next one begins with the first document without a
 // response: putting a document twice does no harm.
 

@@ -168,7 +168,7 @@ absl::Status SemrankClient::RankStream(Requests requests,
   Retry retry(connection_.options().retry, deadline);
   Responses responses(requests, take);
   while (!responses.all_done()) {
-    // Fixed before the writer starts; the reader changes the table meanwhile.
+    // Fixed before the writer starts; the reader changes the table.
     const std::vector<std::size_t> pending = responses.Pending();
     const StreamEnd end = connection_.RunStream(
         deadline, retry,

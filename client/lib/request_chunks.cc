@@ -225,7 +225,7 @@ absl::Status SendChunks(std::int64_t num_items, const v1::ModelRef& model,
       answering = chunk->model;
     } while (begin < num_items);
     // The first chunk chose the current version and the others named it. If it
-    // was unloaded meanwhile, the scores so far are of a model that is gone.
+    // was unloaded since, the scores so far are of a model that is gone.
     const bool version_unloaded = begin > 0 && model.version() == 0 &&
                                   HasReason(status, "MODEL_NOT_FOUND");
     if (!version_unloaded || attempt >= max_attempts) return status;

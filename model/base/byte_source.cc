@@ -67,8 +67,8 @@ class GzipDecoder : public Decoder {
       inflateReset(&stream_);  // Another member may follow.
       between_streams_ = true;
     } else if (result == Z_OK || result == Z_BUF_ERROR) {
-      // Z_BUF_ERROR is no damage: inflate could not go on without more input or
-      // more room. A call without input does not begin a member, so the file
+      // Z_BUF_ERROR is no damage: inflate could not continue without more input
+      // or more room. A call without input does not begin a member, so the file
       // may still end here.
       if (taken > 0) between_streams_ = false;
     } else {

@@ -34,7 +34,7 @@ std::string_view DefaultReason(absl::StatusCode code) {
       return "OVERLOADED";
     case absl::StatusCode::kUnimplemented:
       return "NOT_IMPLEMENTED";
-    // A code that nobody chose on purpose is a bug of the server.
+    // A code that was not chosen on purpose is a bug of the server.
     default:
       return "BUG";
   }

@@ -7,8 +7,8 @@
 namespace semrank {
 
 // stat follows symbolic links, as Kubernetes needs: a mounted secret is a link
-// into a folder that is swapped as a whole. Device and inode tell a file that
-// took the name of another with the same size and time; nanoseconds tell two
+// into a folder that is swapped as a whole. Device and inode distinguish a file
+// that took the name of another with the same size and time; nanoseconds, two
 // writes within one second.
 std::string FileStamp(const std::string& path) {
   struct stat info = {};

@@ -212,7 +212,8 @@ Metrics::Rpc Metrics::AddRpc(std::string_view service, std::string_view method,
     rpc.handled_[i] = &handled_->Add(labels);
   }
   // Several HTTP paths may be one method. Family::Add returns the same child
-  // for the same labels, so the pointers tell, and Calls lists the method once.
+  // for the same labels, so equal pointers mean one method, and Calls lists the
+  // method once.
   const MutexLock lock(mutex_);
   const bool known = std::ranges::any_of(rpcs_, [&](const Rpc& other) {
     return other.handling_seconds_ == rpc.handling_seconds_;
@@ -228,7 +229,8 @@ std::vector<CallTotals> Metrics::Calls() const {
     CallTotals& totals =
         calls.emplace_back(CallTotals{.name = rpc.name_, .type = rpc.type_});
     // Histogram and counters are not read at one instant; Handled counts first,
-    // so num_failed may be ahead of num_calls by the calls that end meanwhile.
+    // so num_failed may be ahead of num_calls by the calls that end between the
+    // reads.
     const prometheus::ClientMetric metric = rpc.handling_seconds_->Collect();
     totals.num_calls = metric.histogram.sample_count;
     for (const auto& bucket : metric.histogram.bucket) {

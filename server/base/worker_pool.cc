@@ -54,7 +54,7 @@ bool WorkerPool::has_queue() const {
 absl::Status WorkerPool::CheckWait(bool is_long, absl::Duration cost,
                                    absl::Duration time_left) const {
   // The answer may be out of date when it is used: other threads submit
-  // meanwhile. That is accepted, because the limit is an estimate anyway.
+  // after the look. That is accepted, because the limit is an estimate anyway.
   absl::Duration wait;
   {
     MutexLock lock(mutex_);

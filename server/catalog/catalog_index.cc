@@ -27,7 +27,7 @@ void CatalogIndex::Insert(std::uint64_t hash, std::uint32_t slot) {
   entries_[at].store(EntryOf(hash, slot), std::memory_order_relaxed);
 }
 
-// Marked, not emptied: a search for another key must go on past it.
+// Marked, not emptied: a search for another key must continue past it.
 void CatalogIndex::Remove(std::uint64_t hash, std::uint32_t slot) {
   std::size_t at = hash & mask_;
   while (entries_[at].load(std::memory_order_relaxed) != EntryOf(hash, slot)) {

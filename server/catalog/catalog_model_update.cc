@@ -83,7 +83,7 @@ absl::Status CatalogModelUpdate::EmbedBatch(
                                           Side::kDocument, scratch.normalized,
                                           scratch.rows.data()));
   // Stored under the writer's lock, and live documents only: one that is
-  // deleted meanwhile must not come back in the store.
+  // deleted since must not come back in the store.
   catalog_.AddRows(snapshot, slots, scratch.rows.data(),
                    [&](std::span<const std::size_t> live) {
                      WriteToStore(snapshot, *model, slots, scratch.rows.data(),

@@ -191,8 +191,7 @@ absl::StatusOr<Progress> CatalogSearcher::RunSlice(const SearchInput& input,
     SEMRANK_RETURN_IF_ERROR(Prepare(input, caller, helpers, state, result));
   }
   StageClock clock;
-  // One piece for each slice of this request. Helpers take the others
-  // meanwhile.
+  // One piece for each slice of this request. Helpers take the others.
   state.scan->ScanNext();
   const bool done = state.scan->is_all_taken();
   if (done) {

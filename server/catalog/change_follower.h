@@ -12,7 +12,7 @@
 //            starts reads all documents anyway.
 //   Errors   are logged and tried again after 100 ms, 200 ms, ... 1 s (10 s for
 //            what time does not repair, as a full catalog); the catalog serves
-//            what it has meanwhile.
+//            what it has until then.
 //   Threads  GetState from any; the others one at a time.
 #ifndef SEMRANK_SERVER_CATALOG_CHANGE_FOLLOWER_H_
 #define SEMRANK_SERVER_CATALOG_CHANGE_FOLLOWER_H_

@@ -31,9 +31,9 @@ namespace http = boost::beast::http;
 
 // A connection is a state machine in the I/O thread: head, body, handler,
 // response, and again. At any time it parses, or a handler runs in the pool, or
-// a response is written. Reading goes on beside all of them, because the end of
-// the client shows nowhere else. A handler posts its response back to the I/O
-// thread. Every pending operation holds a shared_ptr, so the connection is
+// a response is written. Reading continues beside all of them, because the end
+// of the client shows nowhere else. A handler posts its response back to the
+// I/O thread. Every pending operation holds a shared_ptr, so the connection is
 // destroyed after the last one.
 
 // Also bounds what a client may send ahead of the responses.

@@ -26,7 +26,7 @@ using Tcp = asio::ip::tcp;
 // Until the next attempt, when descriptors or memory have run out.
 constexpr std::chrono::milliseconds kAcceptRetryDelay(100);
 
-// Asio wants to be told of which kind a socket is that it did not open.
+// Asio must be given the protocol of a socket that it did not open.
 Tcp Protocol(int fd) {
   int domain = AF_INET;
   socklen_t size = sizeof(domain);

@@ -153,7 +153,7 @@ void GetWork::AddDocuments(std::vector<float>& rows) {
     const auto slot = snapshot_.Find(keys[i]);
     if (!slot.has_value()) {
       // The documents that exist are returned; `documents` is then shorter than
-      // the keys, and the problems tell which ones are missing.
+      // the keys, and the problems say which ones are missing.
       problems.push_back(keys_.NotFound(i));
       continue;
     }

@@ -93,7 +93,7 @@ absl::StatusOr<RequestSize> RankWork::Read(std::string_view bytes) {
 
 // Chooses the model first: how many candidates `vectors` are, and whether the
 // parts asked for exist, depends on it. The handle keeps this model alive to
-// the end of the request, whatever is reloaded meanwhile.
+// the end of the request, whatever is reloaded.
 absl::StatusOr<RequestSize> RankWork::Check(std::size_t num_bytes) {
   SEMRANK_ASSIGN_OR_RETURN(served_, FindModel(message_.model, *parts_.models));
   const RankInput& input = message_.input;

@@ -146,7 +146,7 @@ int OpenCalls::CancelOverdue(absl::Time now) {
   for (CallContext* const call : overdue) {
     {
       const MutexLock lock(mutex_);
-      // The call may have ended meanwhile, and a new context may have its
+      // The call may have ended since, and a new context may have its
       // address: that one is not marked as cut.
       if (!open_.contains(call) || !call->is_cut_) continue;
       being_cut_ = call;

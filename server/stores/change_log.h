@@ -1,14 +1,13 @@
 // The log of the documents that servers have put into a store which they share,
 // or deleted from it: how each of them learns of the others' changes.
 //
-//   Order     that of the changes. A change that was acknowledged has its
-//   entry. Position  an entry of the log, as text of the store. A reader keeps
-//   its own;
-//             the log knows nothing of its readers.
+//   Order     that of the changes. An acknowledged change has its entry.
+//   Position  an entry of the log, as text of the store. A reader keeps its
+//             own; the log knows nothing of its readers.
 //   Bounded   the oldest entries are dropped. A position that is dropped, or
 //             that a store which lost data never had, is OutOfRange: changes
-//             may have been missed, and only the documents themselves tell
-//             (DocumentStore::LoadDocuments, after MarkEnd).
+//             may have been missed, and only the documents themselves show
+//             which (DocumentStore::LoadDocuments, after MarkEnd).
 //   Threads   one at a time.
 //   Errors    as DocumentStore.
 #ifndef SEMRANK_SERVER_STORES_CHANGE_LOG_H_

@@ -119,7 +119,7 @@ IOStatus FreezingFileSystem::Freeze(IOStatus status) {
   if (status.ok()) return status;
   MutexLock lock(mutex_);
   // The first error is the cause; later ones follow from it. It is set before
-  // the flag, so that nobody sees the flag without it.
+  // the flag, so that no thread sees the flag without it.
   if (!frozen()) error_ = std::move(status);
   frozen_.store(true, std::memory_order_release);
   return IOStatus::OK();
@@ -136,7 +136,7 @@ IOStatus FreezingFileSystem::OpenToWrite(
     if (status.IsNotFound() || status.IsNotSupported()) return status;
     Freeze(std::move(status));
   }
-  // Frozen before, by this open, or by another thread meanwhile.
+  // Frozen before, by this open, or by another thread.
   if (frozen()) opened = std::make_unique<LostFile>();
   *file = std::make_unique<FreezingFile>(std::move(opened), this);
   return IOStatus::OK();

@@ -69,7 +69,7 @@ absl::Status RocksDbDocumentStore::Create(const Options& options,
 }
 
 // Any call may find the database frozen. The one that finds itself its only
-// user closes it and opens it again; others fail meanwhile, instead of waiting.
+// user closes it and opens it again; others fail instead of waiting.
 absl::StatusOr<std::shared_ptr<RocksDbDatabase>>
 RocksDbDocumentStore::Database() {
   std::shared_ptr<RocksDbDatabase> frozen;
@@ -157,7 +157,7 @@ absl::Status RocksDbDocumentStore::WriteVectors(
     const std::span row(rows + i * space.dim, std::size_t(space.dim));
     batch.Put(database->vectors(), ToSlice(keys[i]), VectorValue(keys[i], row));
   }
-  // Vectors can be computed again, so nobody waits for the disk.
+  // Vectors can be computed again, so no request waits for the disk.
   return Named(database->Write(batch, /*sync=*/false));
 }
 

@@ -14,7 +14,7 @@ bool CircuitBreaker::Failed(Clock::time_point now) {
   // doubles the wait.
   if (!is_closed()) return false;
   // Worked for long enough since: a new trouble, which begins with the short
-  // wait. What fails again soon goes on with the longer one.
+  // wait. What fails again soon continues with the longer one.
   if (now - closed_since_ > options_.max_wait) wait_ = options_.min_wait;
   closed_.store(false, std::memory_order_relaxed);
   LeaveAlone(now);

@@ -80,7 +80,7 @@ class Redis:
 
 
 class StoppableWriter(Writer):
-    """Ends when it is told to, too; a refusal of a server without its Redis is a write without an answer."""
+    """Ends when it is stopped, too; a refusal of a server without its Redis is a write without an answer."""
 
     def __init__(self, *arguments):
         super().__init__(*arguments)

@@ -159,7 +159,7 @@ absl::StatusOr<double> FitLexicalWeightByTraining(const TrainOptions& options,
         communicator, CopyInitialWeights(options.initial_model, *trainer)));
   }
   SEMRANK_RETURN_IF_ERROR(TrainOnePass(pass, *batches, *trainer, communicator));
-  // Only rank 0 fits; all processes go on with its weight, or fail with it.
+  // Only rank 0 fits; all processes continue with its weight, or fail with it.
   absl::StatusOr<double> weight = 0;
   if (communicator.is_rank0()) {
     weight = Fit(options, data, rest.held_out(), trainer->Weights());
