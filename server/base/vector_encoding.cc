@@ -83,6 +83,8 @@ void EncodeInt8(std::span<const float> values, int dim, std::string& bytes,
 }
 
 void DecodeFloat32(std::string_view bytes, std::span<float> values) {
+  // An empty span may be null, which memcpy must not get.
+  if (values.empty()) return;
   std::memcpy(values.data(), bytes.data(), values.size_bytes());
 }
 
