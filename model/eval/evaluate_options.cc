@@ -147,6 +147,13 @@ void AddEvaluateOptions(CommandLine& command_line,
   command_line.Add("model_version", &ranker.model_version,
                    "Version of the model; 0 = the highest complete one.",
                    {.min = 0});
+  command_line.Add("parts", &ranker.parts,
+                   "What the ranker model scores by: both parts, as it is "
+                   "served, or one of them, the cosine of the towers or that "
+                   "of letter n-grams.",
+                   {{"both", Parts::kBoth},
+                    {"semantic", Parts::kSemantic},
+                    {"lexical", Parts::kLexical}});
   command_line.Add(
       "hybrid", &options.hybrid,
       "Adds this ranker, bm25, letter_tfidf or word_tfidf, to "

@@ -53,20 +53,23 @@ NameParts SplitName(std::string_view name) {
 }
 
 absl::StatusOr<std::unique_ptr<Ranker>> CreateModel(
-    const std::string& directory, std::int64_t version,
+    const std::string& directory, std::int64_t version, Parts parts,
     const std::vector<std::string>& documents, ThreadPool& pool) {
   SEMRANK_ASSIGN_OR_RETURN(auto model, LoadModel(directory, version));
-  return std::make_unique<ModelRanker>(std::move(model), documents, pool);
+  if (parts == Parts::kLexical && model->lexical() == nullptr) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "--parts=lexical: the model in %s has no lexical part", directory));
+  }
+  return std::make_unique<ModelRanker>(std::move(model), documents, pool,
+                                       parts);
 }
 
 absl::StatusOr<std::unique_ptr<Ranker>> CreateSingle(
     std::string_view name, const RankerOptions& options,
     const std::vector<std::string>& documents, ThreadPool& pool) {
   if (name == "tower") {
-    SEMRANK_ASSIGN_OR_RETURN(
-        auto model, LoadModel(options.model_dir, options.model_version));
-    return std::make_unique<ModelRanker>(std::move(model), documents, pool,
-                                         Parts::kSemantic);
+    return CreateModel(options.model_dir, options.model_version,
+                       Parts::kSemantic, documents, pool);
   }
   if (name == "bm25") return Bm25Ranker::Create(documents, options.bm25);
   if (name == "word_tfidf") return TfidfRanker::OfWords(documents);
@@ -90,12 +93,13 @@ absl::StatusOr<std::unique_ptr<Ranker>> CreateSingle(
                                 options.translation);
   }
   if (name == "model") {
-    return CreateModel(options.model_dir, options.model_version, documents,
-                       pool);
+    return CreateModel(options.model_dir, options.model_version, options.parts,
+                       documents, pool);
   }
   // The name was checked, so what is left is model:DIR.
   name.remove_prefix(kModelPrefix.size());
-  return CreateModel(std::string(name), /*version=*/0, documents, pool);
+  return CreateModel(std::string(name), /*version=*/0, options.parts, documents,
+                     pool);
 }
 
 absl::StatusOr<std::unique_ptr<Ranker>> CreatePair(

@@ -21,6 +21,7 @@
 #include "model/eval/rankers/ranker.h"
 #include "model/eval/rankers/translation_vocabulary.h"
 #include "model/eval/translation/translation_model.h"
+#include "model/nn/lexical_part.h"
 
 namespace semrank {
 
@@ -28,6 +29,9 @@ struct RankerOptions {
   // The directory of "model" and its version; 0 = the highest.
   std::string model_dir;
   std::int64_t model_version = 0;
+  // What "model" and "model:DIR" score by; the whole of a model without a
+  // lexical part is its semantic one.
+  Parts parts = Parts::kBoth;
   Bm25Options bm25;
   // mu of "ulm" and "mrf", in words.
   double dirichlet_mu = 20;

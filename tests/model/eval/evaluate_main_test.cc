@@ -10,6 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "model/base/file_io.h"
 #include "model/format/model_bundle.h"
 #include "tests/model/format/tiny_model.h"
 #include "tests/support/run_program.h"
@@ -282,6 +285,40 @@ TEST_F(EvaluateMainTest, EvaluatesAPublishedModel) {
     EXPECT_EQ(json["ranker"], name);
     EXPECT_GT(json["metrics"]["mrr"], 0);
   }
+}
+
+TEST_F(EvaluateMainTest, PartsOfAModelAreMeasuredByThemselves) {
+  TinyModel model({.hash_buckets = 64, .lexical_weight = 0.5});
+  ASSERT_THAT(PublishModel(dir_.File("model"), model.bundle()), IsOk());
+  const auto run = [&](const std::vector<std::string>& flags) {
+    std::vector<std::string> all = {"--model_dir=" + dir_.File("model"),
+                                    "--run_out=" + dir_.File("run")};
+    all.insert(all.end(), flags.begin(), flags.end());
+    const ProgramResult result = Evaluate(all);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    // Without the last column, the ranker's name.
+    std::string rankings;
+    for (const absl::string_view line :
+         absl::StrSplit(ReadFile(dir_.File("run"), 1 << 20).value(), '\n')) {
+      absl::StrAppend(&rankings, line.substr(0, line.rfind(' ')), "\n");
+    }
+    return rankings;
+  };
+  const std::string both = run({});
+  EXPECT_EQ(run({"--parts=both"}), both);
+  EXPECT_EQ(run({"--parts=semantic"}), run({"--ranker=tower"}));
+  EXPECT_NE(run({"--parts=semantic"}), both);
+  EXPECT_NE(run({"--parts=lexical"}), both);
+  EXPECT_NE(run({"--parts=lexical"}), run({"--parts=semantic"}));
+}
+
+TEST_F(EvaluateMainTest, AModelWithoutALexicalPartCannotBeMeasuredByIt) {
+  TinyModel model;
+  ASSERT_THAT(PublishModel(dir_.File("model"), model.bundle()), IsOk());
+  const ProgramResult result =
+      Evaluate({"--model_dir=" + dir_.File("model"), "--parts=lexical"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("has no lexical part"));
 }
 
 TEST_F(EvaluateMainTest, DamagedModelAndMissingVersionFail) {
