@@ -1,9 +1,7 @@
 #!/usr/bin/env python3
 """Files of vectors that `semrank embed` writes, imported by real vector engines:
 the exact top 10 of the engine is that of a semrank server, for each of 200
-queries. What an engine needs and is not installed is skipped, and said so;
-LanceDB's module is 200 MB and never is, unless you put @lancedb/lancedb into
-build/node_client.
+queries. What an engine needs and is not installed is skipped, and said so.
 
 usage: vector_engines_test.py PROJECT_DIR BINARY_DIR
 """
