@@ -156,6 +156,9 @@ void AddRankChunk(std::int64_t begin, const v1::RankResponse& chunk,
     *whole.add_problems() = problem;
     whole.mutable_problems()->rbegin()->set_index(offset + problem.index());
   }
+  for (const std::uint32_t title : chunk.embedded_titles()) {
+    whole.add_embedded_titles(offset + title);
+  }
   *whole.mutable_model() = chunk.model();
   whole.set_score_kind(chunk.score_kind());
   AddTimings(chunk.timings(), *whole.mutable_timings());

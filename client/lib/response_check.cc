@@ -102,6 +102,12 @@ absl::Status CheckRankResponse(const v1::RankRequest& request,
                       problem.index(), "of candidates", max_candidates);
     }
   }
+  for (const std::uint32_t title : response.embedded_titles()) {
+    if (title >= max_candidates) {
+      return Mismatch("the number of an embedded title", title, "of candidates",
+                      max_candidates);
+    }
+  }
   return absl::OkStatus();
 }
 

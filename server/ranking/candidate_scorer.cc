@@ -98,9 +98,14 @@ absl::Status CandidateScorer::ScoreTitles(
   }
   if (scored_.name.has_value()) MatchTitles();
   result_.times[Stage::kParse] += clock.Lap();
+  std::vector<std::uint32_t>& embedded = result_.cache.embedded;
+  const std::size_t num_embedded = embedded.size();
   // Keeps its own time of the stages, so the clock begins anew after it.
   SEMRANK_RETURN_IF_ERROR(options_.embedder.FindOrEmbedDocuments(
       context_, scratch_.texts, on_invalid, OutputsTo(scores), result_.cache));
+  for (std::uint32_t& place : std::span(embedded).subspan(num_embedded)) {
+    place = candidates[place];
+  }
   clock.Lap();
   AddSparseScores(*options_.served.model, scored_.query.text,
                   scratch_.normalized, scores);

@@ -136,6 +136,8 @@ void RankWork::FillRanking() {
   for (const NameMatch match : result_.names) {
     response_.add_name_matches(ToProto(match));
   }
+  const std::vector<std::uint32_t>& embedded = result_.cache.embedded;
+  response_.mutable_embedded_titles()->Add(embedded.begin(), embedded.end());
   SetProblems(result_.problems, response_);
   if (!message_.with_titles) return;
   for (const RankedDocument& document : result_.ranking) {

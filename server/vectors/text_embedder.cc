@@ -197,6 +197,9 @@ absl::Status TextEmbedder::FindOrEmbedDocuments(
   use.hits += store_hits;
   use.store_hits += store_hits;
   use.misses += static_cast<std::uint32_t>(scratch.missing.size());
+  for (const Scratch::Missing& missing : scratch.missing) {
+    use.embedded.push_back(static_cast<std::uint32_t>(missing.text));
+  }
   context.times[Stage::kCache] += clock.Lap();
   return EmbedMissing(context, scratch, rows);
 }

@@ -45,6 +45,8 @@ struct CacheUse {
   std::uint32_t hits = 0;
   std::uint32_t misses = 0;
   std::uint32_t store_hits = 0;  // of `hits`, those from the document store
+  // The places of the misses among the texts of their call, ascending.
+  std::vector<std::uint32_t> embedded;
 };
 
 // A query's parts.

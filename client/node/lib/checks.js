@@ -22,7 +22,7 @@ function checkRank(request, response) {
   // An upper bound: the dimension is not known here.
   const most = ['titles', 'ids', 'documentIds'].reduce((sum, name) => sum + (request[name]?.length ?? 0), 0) +
       (request.vectors?.length ?? 0) / 4;
-  for (const index of [...response.indices, ...response.problems.map((problem) => problem.index)]) {
+  for (const index of [...response.indices, ...response.problems.map((problem) => problem.index), ...response.embeddedTitles]) {
     want('a candidate number', index, index < most, `of candidates ${most}`);
   }
 }

@@ -135,6 +135,7 @@ function addRankChunk(begin, chunk, whole) {
     ...chunk,
     ...Object.fromEntries(PARALLEL.map((name) => [name, whole[name].concat(added[name])])),
     problems: whole.problems.concat(chunk.problems.map((problem) => ({...problem, index: begin + problem.index}))),
+    embeddedTitles: whole.embeddedTitles.concat(chunk.embeddedTitles.map((title) => begin + title)),
     ...sumOf(whole, chunk, ['cacheHits', 'cacheMisses', 'storeHits']),
     timings: sumOfTimings(whole.timings, chunk.timings),
   };

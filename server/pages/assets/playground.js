@@ -71,7 +71,12 @@ function readRanking(answer, candidates) {
 async function rankTitles(model, signal) {
   const request = { ...requestFor(model), titles: titles() };
   const answer = await call('/v1/rank', request, signal);
-  const candidates = titles().map((title, i) => ({ key: { title }, label: `line ${i + 1}` }));
+  // Under a model without vectors no title is either.
+  const hasVectors = (answer.cache_hits ?? 0) + (answer.cache_misses ?? 0) > 0;
+  const embedded = new Set(answer.embedded_titles ?? []);
+  const candidates = request.titles.map((title, i) => ({
+    key: { title }, label: `line ${i + 1}`, vector: hasVectors ? (embedded.has(i) ? 'computed' : 'cached') : undefined,
+  }));
   return { path: '/v1/rank', request, answer, model, results: readRanking(answer, candidates) };
 }
 
@@ -112,7 +117,7 @@ function movement(result, place, before) {
 }
 
 function resultItem(result, place, before, model, scale) {
-  const facts = [result.label, result.named ? 'named by the query' : undefined,
+  const facts = [result.label, result.vector, result.named ? 'named by the query' : undefined,
     result.semantic !== undefined ? `semantic ${result.semantic.toFixed(3)}` : undefined,
     result.lexical ? `lexical ${result.lexical.toFixed(3)}` : undefined].filter((fact) => fact !== undefined);
   const bar = partsBar(result.score, 0, scale);

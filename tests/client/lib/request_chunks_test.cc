@@ -129,6 +129,7 @@ v1::RankResponse Ranking(const std::vector<std::pair<int, float>>& ranked) {
     response.add_lexical_scores(score / 4);
   }
   response.add_problems()->set_index(1);
+  response.add_embedded_titles(2);
   response.set_cache_hits(2);
   response.mutable_timings()->set_embed_nanos(5);
   return response;
@@ -146,6 +147,7 @@ TEST(AddRankChunkTest, MergedChunksAreSortedAndCutToTopK) {
   EXPECT_THAT(whole.lexical_scores(), ElementsAre(0.1875f, 0.125f, 0.125f));
   EXPECT_EQ(whole.problems(0).index(), 1);
   EXPECT_EQ(whole.problems(1).index(), 4);
+  EXPECT_THAT(whole.embedded_titles(), ElementsAre(2, 5));
   EXPECT_EQ(whole.cache_hits(), 4);
   EXPECT_EQ(whole.timings().embed_nanos(), 10);
 }

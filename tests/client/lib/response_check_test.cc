@@ -57,6 +57,13 @@ TEST_F(CheckRankResponseTest, ProblemsMustReferToCandidates) {
   EXPECT_THAT(Check(), IsWrong("the number of a candidate with a problem"));
 }
 
+TEST_F(CheckRankResponseTest, EmbeddedTitlesMustBeCandidates) {
+  response_.add_embedded_titles(1);
+  EXPECT_THAT(Check(), IsOk());
+  response_.add_embedded_titles(2);
+  EXPECT_THAT(Check(), IsWrong("the number of an embedded title is 2"));
+}
+
 TEST_F(CheckRankResponseTest, TitlesMustComeIfRequested) {
   request_.set_with_titles(true);
   EXPECT_THAT(Check(), IsWrong("the number of titles is 0, wanted 1"));

@@ -112,7 +112,13 @@ async function rankTitles(page) {
   await page.getByText('2 results').waitFor();
   assert.deepEqual((await titlesOf(page)).sort(), ["<img src=x onerror=alert(1)> 'quoted'", 'bread knife']);
   assert.equal(await page.locator('img').count(), 0);
-  assert.match(await page.locator('#lists .facts').first().textContent(), /titles cached, \d computed/);
+  await page.getByLabel('Titles, one a line').fill("bread knife\n<img src=x onerror=alert(1)> 'quoted'\nbread tin");
+  await page.getByText('3 results').waitFor();
+  assert.match(await page.locator('#lists .facts').first().textContent(), /2 titles cached, 1 computed/);
+  const facts = Object.fromEntries(await page.locator('.result').evaluateAll((results) => results.map((result) =>
+    [result.querySelector('.title').textContent, result.querySelector('.facts').textContent])));
+  assert.match(facts['bread knife'], /line 1 · cached/);
+  assert.match(facts['bread tin'], /line 3 · computed/);
   await checkSnippets(page);
 }
 

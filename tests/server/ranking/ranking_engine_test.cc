@@ -160,6 +160,18 @@ TEST_F(RankingEngineTest,
   EXPECT_EQ(ScoresByCandidate(2), std::vector<float>({score, score}));
 }
 
+TEST_F(RankingEngineTest, EmbeddedTitlesAreNamedByTheirCandidateNumbers) {
+  std::vector<std::string> titles = NumberedTitles(1'200);
+  ASSERT_THAT(Rank("q", titles), IsOk());
+  EXPECT_THAT(result_.cache.embedded, SizeIs(1'200));
+  // In the first slice, behind a title that is left out, and in the last.
+  titles[0] = kTooLong;
+  titles[3] = "new";
+  titles[1'199] = "newer";
+  ASSERT_THAT(Rank("q", titles), IsOk());
+  EXPECT_THAT(result_.cache.embedded, ElementsAre(3u, 1'199u));
+}
+
 TEST_F(RankingEngineTest, TextWithoutWordsScoresZero) {
   ASSERT_THAT(Rank("q", {"", "?!"}), IsOk());
   EXPECT_EQ(ScoresByCandidate(2), std::vector<float>({0, 0}));

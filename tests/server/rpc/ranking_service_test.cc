@@ -47,10 +47,12 @@ TEST_F(RankingServiceTest, SecondIdenticalRankEmbedsNoTitle) {
   const v1::RankRequest request = Request("q", {"one", "two"});
   ASSERT_THAT(Rank(request), Succeeds());
   EXPECT_EQ(response_.cache_misses(), 2u);
+  EXPECT_THAT(response_.embedded_titles(), ElementsAre(0, 1));
   const v1::RankResponse first = response_;
   ASSERT_THAT(Rank(request), Succeeds());
   EXPECT_EQ(response_.cache_hits(), 2u);
   EXPECT_EQ(response_.cache_misses(), 0u);
+  EXPECT_TRUE(response_.embedded_titles().empty());
   EXPECT_TRUE(std::ranges::equal(response_.scores(), first.scores()));
   EXPECT_EQ(Metric("semrank_texts_embedded_total{side=\"document\"}"), 2);
   EXPECT_EQ(Metric("semrank_cache_requests_total{result=\"hit\"}"), 2);

@@ -27,7 +27,7 @@ def check_rank(request: RankRequest, response: RankResponse) -> None:
         _want(f"the number of {name}", value, value == want, f"wanted {want}")
     # An upper bound: the dimension is not known here.
     most = len(request.titles) + len(request.ids) + len(request.document_ids) + len(request.vectors) // 4
-    for index in (*response.indices, *(problem.index for problem in response.problems)):
+    for index in (*response.indices, *(problem.index for problem in response.problems), *response.embedded_titles):
         _want("a candidate number", index, index < most, f"of candidates {most}")
 
 

@@ -129,6 +129,7 @@ def add_rank_chunk(begin: int, chunk: RankResponse, whole: RankResponse) -> None
         added = whole.problems.add()
         added.CopyFrom(problem)
         added.index += begin
+    whole.embedded_titles.extend(begin + title for title in chunk.embedded_titles)
     whole.model.CopyFrom(chunk.model)
     whole.score_kind = chunk.score_kind
     add_timings(chunk.timings, whole.timings)
