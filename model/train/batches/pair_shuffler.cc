@@ -80,6 +80,14 @@ void PairShuffler::BeginEpoch(int epoch) {
   at_end_ = false;
 }
 
+bool PairShuffler::ParseTrainingPair(std::string_view line,
+                                     ClickPair& pair) const {
+  // Bad lines were reported when the pairs were counted. Which queries are held
+  // out is a function of their hash, so no list of them is needed.
+  return ParsePair(line, PairLines::kClicked, pair).ok() && pair.clicks > 0 &&
+         hash_(pair.query) >= stream_.held_out_below;
+}
+
 absl::Status PairShuffler::Fill() {
   const bool repeats = options_.loss.clicks == v1::CLICK_USE_REPEAT;
   for (;;) {
@@ -89,6 +97,12 @@ absl::Status PairShuffler::Fill() {
       at_end_ = !more;
       if (more) {
         next_copies_ = repeats ? CappedClicks(ClicksOf(next_line_)) : 1;
+      }
+      // Next tests what it draws, but copies of a line that it would skip must
+      // not fill the buffer.
+      ClickPair skipped;
+      if (next_copies_ > 1 && !ParseTrainingPair(next_line_, skipped)) {
+        next_copies_ = 0;
       }
       continue;
     }
@@ -106,13 +120,7 @@ absl::Status PairShuffler::Next(ClickPair& pair) {
           absl::StrJoin(options_.data.train_files, ",")));
     }
     buffer_.Draw(order_, line_);
-    // Bad lines were reported when the pairs were counted.
-    if (!ParsePair(line_, PairLines::kClicked, pair).ok()) continue;
-    // The same test as when the pairs were counted: which queries are held out
-    // is a function of their hash, so no list of them is needed.
-    if (pair.clicks > 0 && hash_(pair.query) >= stream_.held_out_below) {
-      return absl::OkStatus();
-    }
+    if (ParseTrainingPair(line_, pair)) return absl::OkStatus();
   }
 }
 

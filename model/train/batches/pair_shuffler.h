@@ -67,6 +67,8 @@ class PairShuffler {
   PairShuffler(const TrainOptions& options, const PairStream& stream,
                LineBlocks blocks);
 
+  // False for a line that was not counted: bad, never clicked or held out.
+  bool ParseTrainingPair(std::string_view line, ClickPair& pair) const;
   // Fills the buffer as far as lines go.
   absl::Status Fill();
 

@@ -199,6 +199,36 @@ TEST_F(StreamingBatchesTest, HeldOutQueriesAreNotTrainedOn) {
   }
 }
 
+TEST_F(StreamingBatchesTest, ClicksOfHeldOutQueriesDoNotChangeTheOrder) {
+  options_.loss.clicks = v1::CLICK_USE_REPEAT;
+  options_.data.valid_fraction = 0.1;
+  options_.data.memory_limit = 8'000'000;  // all lines are one block
+  ASSERT_THAT(ResolveOptions(options_), IsOk());
+  BadLines bad_lines(100);
+  std::string with, without;
+  ASSERT_OK_AND_ASSIGN(const TrainingData data,
+                       LoadStreamedData(options_, bad_lines));
+  const TextHash hash(options_.seed);
+  for (int i = 0; i < kPairs; ++i) {
+    const std::string query = "q" + std::to_string(i / 3);
+    const std::string line = query + "\tt" + std::to_string(i) + "\t2\n";
+    with += line;
+    if (hash(query) >= data.stream->held_out_below) without += line;
+  }
+  ASSERT_LT(without.size(), with.size());
+  const auto order = [&](const std::string& lines) {
+    options_.data.train_files = {dir_.Write("clicks.tsv", lines)};
+    auto shuffler = PairShuffler::Create(options_, data);
+    EXPECT_THAT(shuffler, IsOk());
+    shuffler->BeginEpoch(1);
+    std::vector<std::string> titles;
+    ClickPair pair;
+    while (shuffler->Next(pair).ok()) titles.push_back(pair.title);
+    return titles;
+  };
+  EXPECT_EQ(order(with), order(without));
+}
+
 TEST_F(StreamingBatchesTest, FewerPairsThanCountedAreFoundOut) {
   ASSERT_OK_AND_ASSIGN(const TrainingData data, Load());
   ASSERT_OK_AND_ASSIGN(const auto source, MakeBatchSource(options_, data));
