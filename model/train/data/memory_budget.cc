@@ -123,10 +123,10 @@ absl::StatusOr<std::int64_t> ShareForShuffling(const TrainOptions& options,
       limit, num_features, model, ModelSizeFlags(options.tower)));
 }
 
-absl::Status CheckFitsThisMachine(const TrainOptions& options,
-                                  int num_features) {
+absl::Status CheckFitsThisMachine(const TrainOptions& options, int num_features,
+                                  int num_processes) {
   SEMRANK_ASSIGN_OR_RETURN(const std::int64_t bytes,
-                           ModelBytes(options, num_features));
+                           ModelBytes(options, num_features, num_processes));
   const auto needed = static_cast<double>(bytes);
   const auto present = static_cast<double>(PhysicalMemory());
   if (needed <= present) return absl::OkStatus();

@@ -67,10 +67,10 @@ std::int64_t KeptTextBytes(std::size_t num_characters);
 absl::StatusOr<std::int64_t> ShareForShuffling(const TrainOptions& options,
                                                int num_features);
 
-// ResourceExhausted when weights and optimizer need more memory than this
-// machine has.
-absl::Status CheckFitsThisMachine(const TrainOptions& options,
-                                  int num_features);
+// ResourceExhausted when weights, optimizer and gradients of one of
+// `num_processes` need more memory than this machine has.
+absl::Status CheckFitsThisMachine(const TrainOptions& options, int num_features,
+                                  int num_processes);
 
 // ResourceExhausted when this process, with `bytes_to_come`, exceeds a
 // memory_limit that was given by more than a tenth. Limits below the size of

@@ -42,12 +42,17 @@ int OptimizerStateSize(v1::Optimizer kind) {
 }
 
 absl::StatusOr<std::int64_t> ModelBytes(const TrainOptions& options,
-                                        int num_features) {
+                                        int num_features, int num_processes) {
   constexpr std::int64_t kCopies = 2;  // the current and the best weights
   SEMRANK_ASSIGN_OR_RETURN(const std::int64_t learned,
                            NumLearned(options, num_features));
   // Clipping needs the length of the whole gradient, so all of it is kept.
-  const int gradients = options.optimizer.gradient_clip_norm > 0 ? 1 : 0;
+  // Processes sum the gradients of towers, but of SSI only those of a step's
+  // texts and words.
+  const bool sums =
+      num_processes > 1 && options.tower.kind != v1::TOWER_KIND_SSI;
+  const int gradients =
+      sums || options.optimizer.gradient_clip_norm > 0 ? 1 : 0;
   std::int64_t floats =
       learned *
       (kCopies + OptimizerStateSize(options.optimizer.kind) + gradients);

@@ -18,10 +18,13 @@ std::int64_t NumParameters(const std::vector<int>& widths);
 int OptimizerStateSize(v1::Optimizer kind);
 
 // Bytes of the weights, their copy of the best epoch, the optimizer's state and
-// gradients that are kept to be clipped; for SSI also idf and correlated words.
-// `options` are resolved. Fails as NumSsiParameters.
+// gradients that are kept, to be clipped or summed over processes; for SSI also
+// idf and correlated words. `options` are resolved. What decides the order of
+// the pairs leaves num_processes out: a run may be resumed with another number.
+// Fails as NumSsiParameters.
 absl::StatusOr<std::int64_t> ModelBytes(const TrainOptions& options,
-                                        int num_features);
+                                        int num_features,
+                                        int num_processes = 1);
 
 // The flags that make such a model smaller, for messages.
 std::string_view ModelSizeFlags(const TowerOptions& options);

@@ -75,10 +75,11 @@ absl::StatusOr<RunInputs> ReadInputs(const TrainOptions& options, bool is_rank0,
 absl::StatusOr<RunParts> MakeParts(const TrainOptions& options,
                                    const RunInputs& inputs,
                                    std::vector<FlagValue> flags,
-                                   bool is_rank0) {
+                                   Communicator& communicator) {
+  const bool is_rank0 = communicator.is_rank0();
   const TrainingData& data = *inputs.data;
-  SEMRANK_RETURN_IF_ERROR(
-      CheckFitsThisMachine(options, data.featurizer.num_features()));
+  SEMRANK_RETURN_IF_ERROR(CheckFitsThisMachine(
+      options, data.featurizer.num_features(), communicator.num_processes()));
   RunParts parts;
   parts.config = DescribeModel(options, data.featurizer);
   SEMRANK_ASSIGN_OR_RETURN(
@@ -201,7 +202,7 @@ absl::StatusOr<TrainingSummary> Train(TrainOptions options,
   SEMRANK_RETURN_IF_ERROR(CheckSameRun(
       options, DescribeModel(options, data.featurizer), communicator));
   absl::StatusOr<RunParts> parts =
-      MakeParts(options, *inputs, std::move(flags), is_rank0);
+      MakeParts(options, *inputs, std::move(flags), communicator);
   SEMRANK_RETURN_IF_ERROR(AgreeOnStatus(communicator, parts.status()));
 
   ThreadPool pool(options.threads > 0 ? options.threads

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/cli/command_line.h"
+#include "model/train/options/model_size.h"
 #include "model/train/options/presets.h"
 #include "tests/support/status_matchers.h"
 
@@ -40,6 +41,18 @@ TEST(TrainOptionsTest, NegativesDependOnTheSampling) {
   options.loss.sampling = v1::NEGATIVE_SAMPLING_IN_BATCH;
   ASSERT_THAT(ResolveOptions(options), IsOk());
   EXPECT_EQ(options.loss.negatives, 0);
+}
+
+TEST(ModelBytesTest, SeveralProcessesKeepTheGradientsOfTowers) {
+  TrainOptions options = Valid();
+  options.optimizer.kind = v1::OPTIMIZER_SGD;
+  ASSERT_THAT(ResolveOptions(options), IsOk());
+  ASSERT_OK_AND_ASSIGN(const std::int64_t alone, ModelBytes(options, 1000));
+  ASSERT_OK_AND_ASSIGN(const std::int64_t two, ModelBytes(options, 1000, 2));
+  EXPECT_EQ(two, alone / 2 * 3);  // weights, best weights, gradients
+  options.optimizer.gradient_clip_norm = 1;
+  EXPECT_THAT(ModelBytes(options, 1000), two);
+  EXPECT_THAT(ModelBytes(options, 1000, 2), two);
 }
 
 TEST(TrainOptionsTest, NothingIsHeldOutBesideOtherValidation) {
