@@ -54,22 +54,29 @@ std::vector<double> GatherNumbers(Communicator& communicator, double own) {
   return numbers;
 }
 
-// Rank 0's words, slice by slice.
+// visit(slice) for one slice of the values after another, each small enough for
+// one message.
+template <typename T, typename Visit>
+void ForEachSlice(std::span<T> values, Visit visit) {
+  constexpr std::size_t kSlice = std::size_t{1} << 20;
+  for (std::size_t first = 0; first < values.size(); first += kSlice) {
+    visit(values.subspan(first, std::min(kSlice, values.size() - first)));
+  }
+}
+
+// Rank 0's words.
 template <typename T>
 void Broadcast(Communicator& communicator, std::span<T> values) {
-  constexpr std::size_t kSlice = std::size_t{1} << 20;
   std::vector<T> slice;
   std::vector<int> sizes(communicator.num_processes());
-  for (std::size_t first = 0; first < values.size(); first += kSlice) {
-    const std::span<T> part =
-        values.subspan(first, std::min(kSlice, values.size() - first));
+  ForEachSlice(values, [&](std::span<T> part) {
     // An AllGather to which only rank 0 contributes. MPI forbids that sent and
     // received memory overlap, hence the slice beside the values.
     slice.resize(part.size());
     sizes[0] = static_cast<int>(part.size());
     communicator.AllGather<T>(part, sizes, slice);
     std::copy(slice.begin(), slice.end(), part.begin());
-  }
+  });
 }
 
 // Status messages are truncated to this length, and padded with zeros.
@@ -82,18 +89,22 @@ Communicator& SingleProcess() {
   return *communicator;
 }
 
-// Reduce-scatter, then all-gather: each process sums one slice of the elements
-// and sends the sums to the others.
 void Communicator::AllReduceSum(std::span<float> values) {
+  if (num_processes() == 1) return;
+  ForEachSlice(values, [this](std::span<float> part) { SumSlice(part); });
+}
+
+// Reduce-scatter, then all-gather: each process sums one part of the elements
+// and sends the sums to the others.
+void Communicator::SumSlice(std::span<float> values) {
   const int n = num_processes();
-  if (n == 1) return;
   std::vector<int> part_sizes;
   for (int p = 0; p < n; ++p) {
     part_sizes.push_back(
         SliceOf({0, static_cast<int>(values.size())}, p, n).size());
   }
   const std::size_t own_size = part_sizes[rank()];
-  // Each process receives n copies of its slice, one from each rank, and adds
+  // Each process receives n copies of its part, one from each rank, and adds
   // them in the order of ranks.
   const std::vector<int> own_sizes(n, part_sizes[rank()]);
   std::vector<float> got(own_size * n);

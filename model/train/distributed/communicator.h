@@ -2,9 +2,9 @@
 // process calls the same methods in the same order; a call returns when all
 // processes have made it.
 //
-//   Values   four bytes wide: float, std::uint32_t. At most kMaxMessageValues
-//   of
-//            them in one call, over all processes; the caller checks that.
+//   Values   four bytes wide: float, std::uint32_t. AllGather and AllToAll take
+//            at most kMaxMessageValues of them in one call, over all processes;
+//            the caller checks that. Sums and broadcasts may have any size.
 //   Errors   none: a broken connection ends all processes.
 //   Threads  one thread calls. A process that waits sleeps.
 #ifndef SEMRANK_MODEL_TRAIN_DISTRIBUTED_COMMUNICATOR_H_
@@ -51,6 +51,7 @@ class Communicator {
   void AllReduceSum(std::span<float> values);
 
  private:
+  void SumSlice(std::span<float> values);
   virtual void GatherWords(const void* own, std::span<const int> sizes,
                            void* all) = 0;
 };
@@ -71,7 +72,7 @@ absl::Status CheckSameOnAllRanks(Communicator& communicator,
 double AllReduceSum(Communicator& communicator, double value);
 
 // The value of rank 0, in all processes. `values` has the same size in each,
-// and is overwritten; its size may exceed kMaxMessageValues.
+// and is overwritten.
 double BroadcastFromRank0(Communicator& communicator, double value);
 std::string BroadcastFromRank0(Communicator& communicator,
                                std::string_view text);

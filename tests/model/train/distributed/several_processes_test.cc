@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "model/train/batches/negative_sampler.h"
 #include "model/train/distributed/gradient_exchange.h"
@@ -24,6 +25,17 @@ TEST(CommunicatorTest, SumsAreTakenInTheOrderOfTheProcesses) {
     std::vector<float> values(5, parts[communicator.rank()]);
     communicator.AllReduceSum(values);
     EXPECT_THAT(values, ElementsAre(1, 1, 1, 1, 1));
+  });
+}
+
+TEST(CommunicatorTest, SumsOfMoreThanAMessageAreWhole) {
+  RunProcesses(2, [](Communicator& communicator) {
+    std::vector<float> values((1 << 20) + 3);
+    std::iota(values.begin(), values.end(), 0.0f);
+    communicator.AllReduceSum(values);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      ASSERT_EQ(values[i], 2.0f * static_cast<float>(i)) << i;
+    }
   });
 }
 
