@@ -155,12 +155,15 @@ absl::StatusOr<json> ParseHeader(std::string_view text) {
   return absl::InvalidArgumentError("the header is not a JSON object");
 }
 
-absl::StatusOr<SafetensorsMetadata> ParseMetadata(std::string_view content) {
-  SEMRANK_ASSIGN_OR_RETURN(const Parts parts, Split(content));
-  SEMRANK_ASSIGN_OR_RETURN(const json header, ParseHeader(parts.header));
+absl::StatusOr<SafetensorsMetadata> MetadataOf(const json& header) {
   SafetensorsMetadata metadata;
   const auto found = header.find(kMetadataMember);
   if (found == header.end()) return metadata;
+  if (!found->is_object()) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("%s is %s, not an object of texts", kMetadataMember,
+                        found->type_name()));
+  }
   for (const auto& [name, value] : found->items()) {
     if (!value.is_string()) {
       return absl::InvalidArgumentError(
@@ -171,10 +174,17 @@ absl::StatusOr<SafetensorsMetadata> ParseMetadata(std::string_view content) {
   return metadata;
 }
 
+absl::StatusOr<SafetensorsMetadata> ParseMetadata(std::string_view content) {
+  SEMRANK_ASSIGN_OR_RETURN(const Parts parts, Split(content));
+  SEMRANK_ASSIGN_OR_RETURN(const json header, ParseHeader(parts.header));
+  return MetadataOf(header);
+}
+
 absl::StatusOr<std::map<std::string, TensorView>> Parse(
     std::string_view content) {
   SEMRANK_ASSIGN_OR_RETURN(const Parts parts, Split(content));
   SEMRANK_ASSIGN_OR_RETURN(const json header, ParseHeader(parts.header));
+  SEMRANK_RETURN_IF_ERROR(MetadataOf(header).status());
   std::map<std::string, TensorView> tensors;
   std::vector<Extent> extents;
   for (const auto& [name, value] : header.items()) {

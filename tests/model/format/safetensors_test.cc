@@ -236,12 +236,15 @@ TEST(SafetensorsTest, MetadataComesBackAsItWasWritten) {
   EXPECT_EQ(tensors.size(), 1u);
 }
 
-TEST(SafetensorsTest, MetadataThatIsNoTextIsRefused) {
-  EXPECT_THAT(
-      ParseSafetensorsMetadata(File("{\"__metadata__\":{\"x\":3}}", 0), "f"),
-      StatusIs(absl::StatusCode::kDataLoss, HasSubstr("metadata")));
-  EXPECT_THAT(ParseSafetensorsMetadata(File("{\"__metadata__\":[]}", 0), "f"),
-              IsOk());
+TEST(SafetensorsTest, MetadataThatIsNoObjectOfTextsIsRefused) {
+  for (const char* metadata : {"{\"x\":3}", "[]", "[\"x\"]", "\"x\"", "null"}) {
+    const std::string file =
+        File("{\"__metadata__\":" + std::string(metadata) + "}", 0);
+    EXPECT_THAT(ParseSafetensorsMetadata(file, "f").status(),
+                IsDataLoss("metadata"))
+        << metadata;
+    EXPECT_THAT(Parse(file), IsDataLoss("metadata")) << metadata;
+  }
 }
 
 }  // namespace
