@@ -211,10 +211,9 @@ absl::StatusOr<std::vector<RedisReply>> RedisPool::Call(
     absl::StatusOr<std::vector<RedisReply>> replies =
         connection->Call(commands, deadline, limits);
     // Servers close idle connections. The commands are sent once more on a new
-    // one; executed twice they have the effect of once.
-    const bool was_closed =
-        !connection->usable() && absl::IsUnavailable(replies.status());
-    if (!was_closed) {
+    // one; executed twice they have the effect of once. A reply that is too
+    // large or no Redis would only come again.
+    if (!connection->closed()) {
       GiveBack(std::move(connection));
       return replies;
     }

@@ -71,6 +71,10 @@ class RedisConnection {
 
   // False after an error that leaves it in the middle of something.
   bool usable() const { return usable_; }
+  // The server has closed it, or it broke.
+  bool closed() const {
+    return context_->err == REDIS_ERR_EOF || context_->err == REDIS_ERR_IO;
+  }
 
  private:
   struct FreeContext {

@@ -137,6 +137,25 @@ TEST_F(RedisDocumentStoreTest, AnAnswerLargerThanItsLimitIsNotRead) {
   EXPECT_FALSE((*connection)->usable());
 }
 
+TEST_F(RedisDocumentStoreTest, CommandsWithATooLargeAnswerAreNotSentAgain) {
+  const auto deadline =
+      std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  TcpProxy proxy(redis_.port());
+  RedisPool pool(Url("redis://127.0.0.1:" + std::to_string(proxy.port())), 1);
+  pool.LookUpAddress();
+  const RedisCommand increment = {"INCR", "key"};
+  // Leaves an idle connection, which is tried first.
+  ASSERT_THAT(pool.Call({&increment, 1}, deadline, {}), IsOk());
+  proxy.Spoil(TcpProxy::Answers::kArrays);
+  EXPECT_THAT(pool.Call({&increment, 1}, deadline, {}),
+              StatusIs(absl::StatusCode::kUnavailable,
+                       HasSubstr("larger than what was asked for")));
+  proxy.Spoil(TcpProxy::Answers::kPass);
+  ASSERT_OK_AND_ASSIGN(const auto replies,
+                       pool.Call({&increment, 1}, deadline, {}));
+  EXPECT_EQ(replies[0]->integer, 3);
+}
+
 TEST_F(RedisDocumentStoreTest, AnotherFormatIsRefusedAndLeftAsItIs) {
   auto connection = RedisConnection::Connect(
       Url(redis_.url()), "127.0.0.1",
