@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "model/base/status_macros.h"
 #include "server/base/errors.h"
@@ -118,8 +119,9 @@ absl::StatusOr<bool> ModelSlot::SwitchTo(std::int64_t version) {
     if (!Contains(versions, version)) {
       return MakeError(
           absl::StatusCode::kNotFound, "MODEL_NOT_FOUND",
-          absl::StrFormat("there is no version %d of model %s", version,
-                          name()),
+          absl::StrFormat(
+              "there is no version %d of model %s (found %s)", version, name(),
+              versions.empty() ? "none" : absl::StrJoin(versions, ", ")),
           {{"field", "model.version"}, {"version", std::to_string(version)}});
     }
     SEMRANK_RETURN_IF_ERROR(Load(version));

@@ -175,7 +175,9 @@ TEST_F(ModelSlotTest, AFailedSwitchChangesNothing) {
   PublishDamaged(2);
   EXPECT_THAT(slot_.SwitchTo(2), StatusIs(absl::StatusCode::kDataLoss));
   const absl::Status missing = slot_.SwitchTo(9).status();
-  EXPECT_THAT(missing, StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(missing,
+              StatusIs(absl::StatusCode::kNotFound,
+                       HasSubstr("version 9 of model tiny (found 1, 2)")));
   EXPECT_EQ(ErrorReason(missing), "MODEL_NOT_FOUND");
   EXPECT_EQ(CurrentVersion(), 1);
   Publish(3);
