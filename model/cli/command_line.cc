@@ -51,6 +51,7 @@ struct PreparedArguments {
   std::vector<std::string> words;   // arguments that are no flags
   std::string wrong_command;        // a word where a command should be
   std::string without_value;        // a flag whose value was forgotten
+  std::string negated_with_value;   // "shared_towers" of --noshared_towers=3
 };
 
 // "-" is standard input and "-5" a number, but "-gamma=3" lacks a dash.
@@ -60,6 +61,34 @@ bool LooksLikeFlag(std::string_view argument) {
   return argument.starts_with("--") ||
          (argument.size() > 1 && argument[0] == '-' &&
           absl::ascii_isalpha(argument[1]));
+}
+
+// A line of a config file up to its comment: a # that begins the line or
+// follows a blank, outside quotes. CLI11 would cut "pass#word" at the #, in
+// quotes too.
+std::string_view WithoutComment(std::string_view line) {
+  char quote = 0;
+  char before = ' ';
+  for (std::size_t i = 0; i < line.size(); before = line[i++]) {
+    if (quote != 0) {
+      if (line[i] == quote) quote = 0;
+    } else if (line[i] == '#' && absl::ascii_isspace(before)) {
+      return line.substr(0, i);
+    } else if (line[i] == '"' || line[i] == '\'') {
+      quote = line[i];
+    }
+  }
+  return line;
+}
+
+// The lines of a config file as CLI11 reads them, without comments.
+std::string ConfigLines(std::string_view content) {
+  std::string lines;
+  for (const absl::string_view line : absl::StrSplit(ToAbsl(content), '\n')) {
+    lines += WithoutComment(ToStd(line));
+    lines += '\n';
+  }
+  return lines;
 }
 
 }  // namespace
@@ -259,6 +288,15 @@ PreparedArguments CommandLine::Impl::Prepare(
     const Flag* flag = is_long ? Find(name) : nullptr;
     const bool takes_value =
         flag == nullptr ? name == kConfigFlag : !flag->spec.is_boolean;
+    // CLI11 would negate the value: --noshared_towers=3 sets -3.
+    const Flag* negated = flag == nullptr && name.starts_with("no")
+                              ? Find(name.substr(2))
+                              : nullptr;
+    if (negated != nullptr && negated->spec.is_boolean &&
+        equals != std::string::npos) {
+      prepared.negated_with_value = negated->spec.name;
+      continue;
+    }
     // An unknown flag too: CLI11 returns it as remaining, and CheckExtras names
     // it.
     if (!takes_value) {
@@ -316,6 +354,11 @@ absl::Status CommandLine::Impl::CheckExtras(PreparedArguments prepared) {
                                       prepared.without_value,
                                       prepared.without_value));
   }
+  if (const std::string& name = prepared.negated_with_value; !name.empty()) {
+    return UsageError(
+        absl::StrFormat("--no%s: takes no value; write --no%s or --%s=VALUE",
+                        name, name, name));
+  }
   std::vector<std::string>* field =
       selected == nullptr ? arguments : selected->arguments;
   if (field != nullptr) {
@@ -336,11 +379,9 @@ absl::Status CommandLine::Impl::ReadConfigFile(const std::string& path) {
     return wrong(absl::StrFormat("cannot be read as a file of --config: %s",
                                  content.status().message()));
   }
-  std::istringstream file(*std::move(content));
+  std::istringstream file(ConfigLines(*content));
   CLI::ConfigTOML reader;
-  // It would cut "pass#word" at the #, in quotes too. Lines that begin with #
-  // are comments in any case.
-  reader.comment('\0');
+  reader.comment('\0');  // none is left
   for (const CLI::ConfigItem& item : reader.from_config(file)) {
     Impl* owner = item.parents.empty() ? this : FindCommand(item.parents[0]);
     if (owner == nullptr || item.parents.size() > 1) {

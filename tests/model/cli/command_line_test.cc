@@ -132,6 +132,14 @@ INSTANTIATE_TEST_SUITE_P(
         BadValueCase{"--drain_delay=-1s", "must be 0 to 1h"}),
     [](const auto& tested) { return std::to_string(tested.index); });
 
+TEST_F(CommandLineTest, NegatedFlagTakesNoValue) {
+  for (const char* value : {"3", "false", ""}) {
+    EXPECT_THAT(
+        Parse({std::string("--noshared_towers=") + value}),
+        StatusIs(kWrong, StartsWith("--noshared_towers: takes no value")));
+  }
+}
+
 TEST_F(CommandLineTest, ForgottenValueIsNamed) {
   EXPECT_THAT(Parse({"--gamma"}), StatusIs(kWrong, StartsWith("--gamma: ")));
   EXPECT_THAT(Parse({"--model_dir", "--shared_towers"}),
