@@ -49,8 +49,15 @@ class MonitoringTest(unittest.TestCase):
         subprocess.run(["openssl", "req", "-x509", "-days", "20", "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1",
                         "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", cls.folder / "key.pem",
                         "-out", cls.folder / "cert.pem"], check=True, capture_output=True)
+        # A server on Redis also has the metrics of the catalog's replicas.
+        with socket.create_server(("127.0.0.1", 0)) as probe:
+            port = probe.getsockname()[1]
+        cls.redis = subprocess.Popen(["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", cls.folder],
+                                     stdout=subprocess.PIPE, text=True)
+        while "Ready to accept connections" not in cls.redis.stdout.readline():
+            assert cls.redis.poll() is None, "redis-server does not start"
         cls.server = subprocess.Popen(
-            [BINARIES / "semrank-server", f"--model_dir={MODEL}", f"--store=rocksdb:{cls.folder}/store",
+            [BINARIES / "semrank-server", f"--model_dir={MODEL}", f"--store=redis://127.0.0.1:{port}",
              f"--tls_cert={cls.folder}/cert.pem", f"--tls_key={cls.folder}/key.pem", "--listen_address=127.0.0.1:0",
              "--http_address=127.0.0.1:0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         cls.http = re.search(r" http=(\S+)", cls.server.stdout.readline())[1]
@@ -60,9 +67,10 @@ class MonitoringTest(unittest.TestCase):
 
     @classmethod
     def tearDownClass(cls):
-        cls.server.terminate()
-        cls.server.wait()
-        cls.server.stdout.close()
+        for process in (cls.server, cls.redis):
+            process.terminate()
+            process.wait()
+            process.stdout.close()
         cls.temporary.cleanup()
 
     def samples(self, name: str) -> list[dict[str, str]]:
