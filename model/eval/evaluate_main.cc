@@ -64,10 +64,14 @@ constexpr ProgramInfo kInspectInfo = {
     .usage = R"(Usage:
   semrank-eval inspect --model_dir=FOLDER --words=FILE
   semrank-eval inspect --model_dir=FOLDER --query=TEXT --title=TEXT
+  semrank-eval inspect --model_dir=FOLDER --words=FILE --context_word=WORD
+  semrank-eval inspect --words=FILE --correlated=WORD,WORD
 
 Prints the words that excite each unit of the output layer most (table 7 of the
-DSSM paper); or, for a CLSM, the units of the max-pooling layer that are most
-active in both texts, and the words that won them (figure 4 of the CLSM paper).
+DSSM paper). For a CLSM: the units of the max-pooling layer that are most active
+in both texts, and the words that won them (figure 4 of the CLSM paper); or how
+much alike the contexts of a word are to it (table 2). Without a model: the
+words that occur in the same texts most (DICE, SSI 2.2.1).
 )"};
 
 // `status`, or an error when what was printed has not arrived.

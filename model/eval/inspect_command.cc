@@ -12,7 +12,10 @@
 #include "model/base/status_macros.h"
 #include "model/cli/command_line.h"
 #include "model/cli/exit_code.h"
+#include "model/eval/collection/input_lines.h"
 #include "model/eval/vocabulary_command.h"
+#include "model/eval/word_contexts.h"
+#include "model/eval/word_correlations.h"
 #include "model/format/model_bundle.h"
 #include "model/nn/clsm_tower.h"
 #include "model/text/normalizer.h"
@@ -23,7 +26,19 @@ namespace {
 constexpr std::size_t kWordsPerBatch = 1024;
 
 absl::Status CheckFlags(const InspectCommandOptions& options) {
-  if (options.model_dir.empty()) {
+  const bool has_context = !options.context_word.empty();
+  const bool has_correlated = !options.correlated.empty();
+  if (has_context && has_correlated) {
+    return FlagError("context_word", options.context_word,
+                     "excludes --correlated; each is a run of its own");
+  }
+  if ((has_context || has_correlated) && options.words.empty()) {
+    return FlagError(
+        "words", "",
+        absl::StrFormat("needed by --%s: a file of texts",
+                        has_context ? "context_word" : "correlated"));
+  }
+  if (options.model_dir.empty() && !has_correlated) {
     return FlagError("model_dir", "", "needed, but not given");
   }
   const bool has_pair = !options.query.empty() || !options.title.empty();
@@ -89,6 +104,17 @@ void PrintUnits(const InspectCommandOptions& options,
   }
 }
 
+absl::StatusOr<const ClsmTower*> TowerOf(std::string_view flag,
+                                         const std::string& value,
+                                         const TwoTowerModel& model,
+                                         Side side) {
+  // Only a CLSM has a convolution, and words that win units (CLSM 3.4); a bag
+  // has no order.
+  const auto* tower = dynamic_cast<const ClsmTower*>(&model.tower(side));
+  if (tower != nullptr) return tower;
+  return FlagError(flag, value, "the model has no max pooling: it is no CLSM");
+}
+
 // One text through the convolution and the pooling of its tower.
 struct PooledText {
   std::vector<std::string> words;
@@ -98,11 +124,8 @@ struct PooledText {
 absl::StatusOr<PooledText> PoolOneText(std::string_view flag,
                                        const std::string& text,
                                        const TwoTowerModel& model, Side side) {
-  // Only a CLSM has words that win units (CLSM 3.4); a bag has no order.
-  const auto* tower = dynamic_cast<const ClsmTower*>(&model.tower(side));
-  if (tower == nullptr) {
-    return FlagError(flag, text, "the model has no max pooling: it is no CLSM");
-  }
+  SEMRANK_ASSIGN_OR_RETURN(const ClsmTower* const tower,
+                           TowerOf(flag, text, model, side));
   SEMRANK_ASSIGN_OR_RETURN(const std::string normalized, NormalizeText(text));
   PooledText pooled;
   ForEachWord(normalized,
@@ -161,6 +184,70 @@ absl::Status PrintPair(const InspectCommandOptions& options,
   return absl::OkStatus();
 }
 
+absl::Status PrintContexts(const InspectCommandOptions& options,
+                           const TwoTowerModel& model, std::ostream& out) {
+  SEMRANK_ASSIGN_OR_RETURN(
+      const ClsmTower* const tower,
+      TowerOf("context_word", options.context_word, model, options.side));
+  SEMRANK_ASSIGN_OR_RETURN(const std::string word,
+                           NormalizeText(options.context_word));
+  BadLines bad_lines(options.max_bad_lines);
+  SEMRANK_ASSIGN_OR_RETURN(const std::vector<WordContext> contexts,
+                           FindWordContexts(options.words, word, *tower,
+                                            model.featurizer(), bad_lines));
+  if (contexts.empty()) {
+    return FlagError("context_word", options.context_word,
+                     "is in no line of --words");
+  }
+  for (const WordContext& context : contexts) {
+    if (options.output == OutputFormat::kJson) {
+      out << nlohmann::ordered_json{{"context", context.window},
+                                    {"cosine", context.cosine}}
+                 .dump()
+          << "\n";
+    } else {
+      out << absl::StrFormat("%7.3f  %s\n", context.cosine, context.window);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PrintCorrelated(const InspectCommandOptions& options,
+                             std::ostream& out) {
+  std::vector<std::string> words;
+  for (const std::string& given : options.correlated) {
+    SEMRANK_ASSIGN_OR_RETURN(words.emplace_back(), NormalizeText(given));
+  }
+  WordCorrelations correlations(words);
+  BadLines bad_lines(options.max_bad_lines);
+  std::string normalized;
+  SEMRANK_RETURN_IF_ERROR(
+      ForEachLine(options.words, bad_lines, [&](std::string_view line) {
+        const absl::Status status = NormalizeText(line, normalized);
+        if (status.ok()) correlations.AddText(normalized);
+        return std::string(status.message());
+      }));
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (correlations.NumTexts(words[i]) == 0) {
+      return FlagError("correlated", options.correlated[i],
+                       "is in no line of --words");
+    }
+    nlohmann::ordered_json json{
+        {"word", words[i]},
+        {"texts", correlations.NumTexts(words[i])},
+        {"correlated", nlohmann::ordered_json::array()}};
+    std::string line = words[i] + " ";
+    for (const CorrelatedWord& other : correlations.MostCorrelated(
+             words[i], static_cast<std::size_t>(options.num_words))) {
+      json["correlated"].push_back(
+          {{"word", other.word}, {"dice", other.dice}});
+      line += absl::StrFormat(" %s %.3f", other.word, other.dice);
+    }
+    out << (options.output == OutputFormat::kJson ? json.dump() : line) << "\n";
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 void AddInspectOptions(CommandLine& command_line,
@@ -171,8 +258,18 @@ void AddInspectOptions(CommandLine& command_line,
                    "Prints those that excite each output unit most.");
   command_line.Add("side", &options.side, "Tower that embeds the words.",
                    {{"query", Side::kQuery}, {"document", Side::kDocument}});
-  command_line.Add("num_words", &options.num_words, "Words of each unit.",
+  command_line.Add("num_words", &options.num_words,
+                   "Words of each unit, or of each word of --correlated.",
                    {.min = 1, .max = 1000});
+  command_line.Group("Words in the texts of --words");
+  command_line.Add("context_word", &options.context_word,
+                   "For a CLSM: compares the windows around this word with the "
+                   "first one, by the cosine of their convolution vectors in "
+                   "the tower of --side.");
+  command_line.Add("correlated", &options.correlated,
+                   "Without a model: prints the words that are in the same "
+                   "lines as these words most, by DICE, 2 n(s and t) / (n(s) + "
+                   "n(t)).");
   command_line.Group("Units of a query and a title (CLSM)");
   command_line.Add("query", &options.query,
                    "Query whose active max-pooling units are compared with "
@@ -186,9 +283,11 @@ void AddInspectOptions(CommandLine& command_line,
 absl::Status RunInspectCommand(const InspectCommandOptions& options,
                                std::ostream& out) {
   SEMRANK_RETURN_IF_ERROR(CheckFlags(options));
+  if (!options.correlated.empty()) return PrintCorrelated(options, out);
   SEMRANK_ASSIGN_OR_RETURN(const auto model,
                            LoadModel(options.model_dir, options.model_version));
   if (options.words.empty()) return PrintPair(options, *model, out);
+  if (!options.context_word.empty()) return PrintContexts(options, *model, out);
   BadLines bad_lines(options.max_bad_lines);
   SEMRANK_ASSIGN_OR_RETURN(const std::vector<std::string> words,
                            ReadWords(options.words, bad_lines));

@@ -6,12 +6,17 @@
 //   * With a query and a title, for a CLSM: the units of the max-pooling layer
 //     that are most active in both, by the product of their activations, and
 //     the words that won them (figure 4 and tables 3 and 8 of the CLSM paper).
+//   * With a word and texts, for a CLSM: the cosine of the word's convolution
+//     vectors in different contexts (table 2 of the CLSM paper).
+//   * With words and texts, without a model: the words that occur in the same
+//     texts most, by DICE (SSI 2.2.1).
 #ifndef SEMRANK_MODEL_EVAL_INSPECT_COMMAND_H_
 #define SEMRANK_MODEL_EVAL_INSPECT_COMMAND_H_
 
 #include <cstdint>
 #include <iosfwd>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "model/eval/evaluate_options.h"
@@ -28,7 +33,10 @@ struct InspectCommandOptions {
   // One word or text per line. Either this, or query and title.
   std::string words;
   Side side = Side::kDocument;  // the tower that embeds the words
-  int num_words = 6;            // printed for each unit, at least 1
+  int num_words = 6;  // printed for each unit or correlated word, at least 1
+  // At most one of them, with `words`.
+  std::string context_word;
+  std::vector<std::string> correlated;
   std::string query;
   std::string title;
   int num_units = 5;  // printed for a query and a title, at least 1
@@ -41,8 +49,9 @@ struct InspectCommandOptions {
 void AddInspectOptions(CommandLine& command_line,
                        InspectCommandOptions& options);
 
-// FlagError for flags that are missing or exclude each other, and for a query
-// and a title with a model that is no CLSM; otherwise fails as LoadModel does.
+// FlagError for flags that are missing or exclude each other, for what needs a
+// CLSM with another model, and for a word that no text has; otherwise fails as
+// LoadModel does.
 absl::Status RunInspectCommand(const InspectCommandOptions& options,
                                std::ostream& out);
 

@@ -120,19 +120,39 @@ std::vector<PooledUnit> ClsmTower::PoolText(const TowerInput& input, int t,
                                             TowerScratch& scratch) const {
   const WordSequences& texts = input.sequences;
   if (texts.text(t).empty()) return {};
-  const auto width = static_cast<std::size_t>(convolution_.out);
-  std::vector<float> pooled(width);
-  std::vector<std::int32_t> winners(width);
+  std::vector<std::int32_t> winners(convolution_.out);
   // All words of the batch; `input` is expected to have few texts.
   SumWords(texts.bags, 0, texts.bags.num_texts(), scratch);
   PadWords(texts.text(t), window_, scratch.padded_words);
-  MaxPoolWindows(scratch.word_sums.data(), scratch.padded_words, window_,
-                 convolution_.out, pooled.data(), winners.data());
-  AddBias(convolution_.bias, 1, convolution_.out, pooled.data());
-  Tanh(pooled.data(), width);
-  std::vector<PooledUnit> units(width);
-  for (std::size_t i = 0; i < width; ++i) units[i] = {pooled[i], winners[i]};
+  const std::vector<float> pooled =
+      Pool(scratch.padded_words, scratch, winners.data());
+  std::vector<PooledUnit> units;
+  for (std::size_t i = 0; i < pooled.size(); ++i) {
+    units.push_back({pooled[i], winners[i]});
+  }
   return units;
+}
+
+std::vector<float> ClsmTower::ConvolveWord(const TowerInput& input, int t,
+                                           int word,
+                                           TowerScratch& scratch) const {
+  const WordSequences& texts = input.sequences;
+  SumWords(texts.bags, 0, texts.bags.num_texts(), scratch);
+  PadWords(texts.text(t), window_, scratch.padded_words);
+  // One window, whose maximum is itself.
+  return Pool(std::span(scratch.padded_words).subspan(word, window_), scratch,
+              nullptr);
+}
+
+std::vector<float> ClsmTower::Pool(std::span<const std::uint32_t> padded,
+                                   TowerScratch& scratch,
+                                   std::int32_t* winners) const {
+  std::vector<float> pooled(convolution_.out);
+  MaxPoolWindows(scratch.word_sums.data(), padded, window_, convolution_.out,
+                 pooled.data(), winners);
+  AddBias(convolution_.bias, 1, convolution_.out, pooled.data());
+  Tanh(pooled.data(), pooled.size());
+  return pooled;
 }
 
 }  // namespace semrank

@@ -60,6 +60,12 @@ class ClsmTower : public Tower {
   void Embed(const TowerInput& input, TowerScratch& scratch,
              float* vectors) const override;
 
+  // h_t of eq. 2 for the window around word `word`, from 0 on, of text t of
+  // `input`: one activation a unit of the max-pooling layer. The text has the
+  // word.
+  std::vector<float> ConvolveWord(const TowerInput& input, int t, int word,
+                                  TowerScratch& scratch) const;
+
   // The units of the max-pooling layer for text t of `input` and the words
   // that won them (eq. 15; the first of equals). Empty for a text without
   // words.
@@ -68,6 +74,9 @@ class ClsmTower : public Tower {
 
  private:
   ClsmTower() = default;
+  // The maxima over the windows in `padded`, with bias and tanh.
+  std::vector<float> Pool(std::span<const std::uint32_t> padded,
+                          TowerScratch& scratch, std::int32_t* winners) const;
   // Computes what words [first, last) of the batch add at each place.
   void SumWords(const BagBatch& words, int first, int last,
                 TowerScratch& scratch) const;

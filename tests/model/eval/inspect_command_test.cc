@@ -80,6 +80,59 @@ TEST_F(InspectCommandTest, UnitsOfAPairAreActiveInBoth) {
   }
 }
 
+TEST_F(InspectCommandTest, ContextsOfAWordAreOrderedByTheirCosineWithTheFirst) {
+  Publish(
+      {.tower = v1::TOWER_KIND_CLSM, .hidden_dims = {16}, .clsm_window = 3});
+  options_.words = dir_.Write(
+      "texts", "cat car dog\ndog cat, a cat car\nThe cat CAR dog\ncar\nx\n");
+  options_.context_word = "Car";
+  const auto contexts = Run();
+  ASSERT_EQ(contexts.size(), 3u);
+  EXPECT_EQ(contexts[0]["context"], "cat [car] dog");
+  EXPECT_NEAR(contexts[0]["cosine"], 1, 1e-6);
+  EXPECT_GE(contexts[1]["cosine"], contexts[2]["cosine"]);
+  EXPECT_LT(contexts[1]["cosine"], 1);
+}
+
+TEST_F(InspectCommandTest, CorrelatedWordsAreOrderedByDiceOverTheTexts) {
+  // "car" is in 3 texts, "engine" in 2 of them.
+  options_.words = dir_.Write("texts",
+                              "Car engine, car\nengine of a car\n"
+                              "red car\nred dress\nred rose\n");
+  options_.correlated = {"CAR", "rose"};
+  options_.num_words = 2;
+  options_.output = OutputFormat::kJson;
+  const auto words = Run();
+  ASSERT_EQ(words.size(), 2u);
+  EXPECT_EQ(words[0]["word"], "car");
+  EXPECT_EQ(words[0]["texts"], 3);
+  ASSERT_EQ(words[0]["correlated"].size(), 2u);
+  EXPECT_EQ(words[0]["correlated"][0]["word"], "engine");
+  EXPECT_DOUBLE_EQ(words[0]["correlated"][0]["dice"], 4.0 / 5);
+  // Before "of", and each in one text.
+  EXPECT_EQ(words[0]["correlated"][1]["word"], "a");
+  EXPECT_DOUBLE_EQ(words[0]["correlated"][1]["dice"], 2.0 / 4);
+  ASSERT_EQ(words[1]["correlated"].size(), 1u);
+  EXPECT_DOUBLE_EQ(words[1]["correlated"][0]["dice"], 2.0 / 4);
+}
+
+TEST_F(InspectCommandTest, WordsThatNoTextHasAreNamed) {
+  options_.words = dir_.Write("texts", "cat car\n");
+  options_.correlated = {"boat"};
+  std::ostringstream out;
+  const auto missing = [](const char* flag) {
+    return StatusIs(
+        absl::StatusCode::kInvalidArgument,
+        HasSubstr(std::string(flag) + "=boat: is in no line of --words"));
+  };
+  EXPECT_THAT(RunInspectCommand(options_, out), missing("--correlated"));
+  Publish(
+      {.tower = v1::TOWER_KIND_CLSM, .hidden_dims = {16}, .clsm_window = 3});
+  options_.correlated.clear();
+  options_.context_word = "boat";
+  EXPECT_THAT(RunInspectCommand(options_, out), missing("--context_word"));
+}
+
 TEST_F(InspectCommandTest, WrongFlagsAreNamed) {
   Publish({});
   std::ostringstream out;
@@ -95,7 +148,14 @@ TEST_F(InspectCommandTest, WrongFlagsAreNamed) {
   expect_error("no CLSM");
   options_.words = "words";
   expect_error("excludes");
-  options_.model_dir = "";
+  options_.query = options_.title = "";
+  options_.context_word = "cat";
+  expect_error("no CLSM");
+  options_.words = "";
+  expect_error("--words");
+  options_.correlated = {"dog"};
+  expect_error("--correlated");
+  options_ = {.words = "words"};
   expect_error("--model_dir");
   EXPECT_EQ(out.str(), "");
 }

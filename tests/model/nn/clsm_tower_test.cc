@@ -221,6 +221,21 @@ TEST_P(ClsmTowerTest, TellsWhichWordWonEachUnit) {
   }
 }
 
+TEST_P(ClsmTowerTest, TellsTheConvolutionOfEachWord) {
+  const std::vector<std::string> texts = {"ab", "bca d cc abd ba cd"};
+  const TowerInput input = Input(texts);
+  TowerScratch scratch;
+  for (int t = 0; t < 2; ++t) {
+    const auto want = SlowConvolution(texts[t]);
+    for (std::size_t word = 0; word < want.size(); ++word) {
+      const std::vector<float> h =
+          tower_->ConvolveWord(input, t, static_cast<int>(word), scratch);
+      ASSERT_EQ(h.size(), kUnits);
+      for (int i = 0; i < kUnits; ++i) EXPECT_NEAR(h[i], want[word][i], 1e-6);
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Windows, ClsmTowerTest,
                          ::testing::Values(1, 3, 5, 15));
 

@@ -1,0 +1,82 @@
+#include "model/eval/word_contexts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <set>
+
+#include "model/base/status_macros.h"
+#include "model/eval/collection/input_lines.h"
+#include "model/nn/kernels.h"
+#include "model/text/normalizer.h"
+
+namespace semrank {
+namespace {
+
+// The words around words[middle], which stands in brackets.
+std::string WindowText(const std::vector<std::string_view>& words,
+                       std::size_t middle, int window) {
+  const std::size_t margin = static_cast<std::size_t>(window) / 2;
+  const std::size_t first = middle > margin ? middle - margin : 0;
+  const std::size_t last = std::min(words.size(), middle + margin + 1);
+  std::string text;
+  for (std::size_t i = first; i < last; ++i) {
+    if (i > first) text += ' ';
+    text +=
+        i == middle ? "[" + std::string(words[i]) + "]" : std::string(words[i]);
+  }
+  return text;
+}
+
+float Cosine(const std::vector<float>& a, const std::vector<float>& b) {
+  const int size = static_cast<int>(a.size());
+  const float length =
+      std::sqrt(Dot(a.data(), a.data(), size) * Dot(b.data(), b.data(), size));
+  return length > 0 ? Dot(a.data(), b.data(), size) / length : 0;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<WordContext>> FindWordContexts(
+    const std::string& path, std::string_view word, const ClsmTower& tower,
+    const Featurizer& featurizer, BadLines& bad_lines) {
+  std::vector<WordContext> contexts;
+  std::set<std::string> seen;
+  std::vector<float> reference;
+  TowerInput input;
+  TowerScratch scratch;
+  std::string normalized;
+  std::vector<std::string_view> words;
+  const auto add_text = [&](std::string_view line) {
+    const absl::Status status = NormalizeText(line, normalized);
+    if (!status.ok()) return std::string(status.message());
+    words.clear();
+    ForEachWord(normalized, [&](std::string_view text_word) {
+      words.push_back(text_word);
+    });
+    if (std::ranges::find(words, word) == words.end()) return std::string();
+    input.Clear();
+    tower.AppendText(featurizer, normalized, input);
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      if (words[i] != word) continue;
+      const std::string window = WindowText(words, i, tower.window());
+      if (!seen.insert(window).second) continue;
+      const std::vector<float> activations =
+          tower.ConvolveWord(input, 0, static_cast<int>(i), scratch);
+      if (reference.empty()) reference = activations;
+      contexts.push_back({window, Cosine(reference, activations)});
+    }
+    return std::string();
+  };
+  SEMRANK_RETURN_IF_ERROR(ForEachLine(path, bad_lines, add_text));
+  // The reference stays first, whatever the rounding of its cosine of 1.
+  if (!contexts.empty()) {
+    std::stable_sort(contexts.begin() + 1, contexts.end(),
+                     [](const WordContext& a, const WordContext& b) {
+                       return a.cosine > b.cosine;
+                     });
+  }
+  return contexts;
+}
+
+}  // namespace semrank
