@@ -56,6 +56,37 @@ nlohmann::ordered_json TopToJson(const QueryEvaluation& query,
   return json;
 }
 
+// Table 7 of the CLSM paper, with sums.
+std::string FormatTopGrades(const Evaluation& evaluation,
+                            const Evaluation& baseline,
+                            const Collection& collection) {
+  const std::vector<std::vector<int>> matrix =
+      TopGradeMatrix(evaluation, baseline, collection);
+  std::string text = absl::StrFormat(
+      "\nqueries by the grade of the first document, rows %s, columns %s\n\n"
+      "%8s",
+      evaluation.ranker, baseline.ranker, "grade");
+  for (std::size_t grade = 0; grade < matrix.size(); ++grade) {
+    absl::StrAppendFormat(&text, "%8d", grade);
+  }
+  text += "     all\n";
+  std::vector<int> sums(matrix.size() + 1);
+  for (std::size_t row = 0; row < matrix.size(); ++row) {
+    absl::StrAppendFormat(&text, "%8d", row);
+    int sum = 0;
+    for (std::size_t column = 0; column < matrix.size(); ++column) {
+      absl::StrAppendFormat(&text, "%8d", matrix[row][column]);
+      sums[column] += matrix[row][column];
+      sum += matrix[row][column];
+    }
+    absl::StrAppendFormat(&text, "%8d\n", sum);
+    sums.back() += sum;
+  }
+  absl::StrAppendFormat(&text, "%8s", "all");
+  for (const int sum : sums) absl::StrAppendFormat(&text, "%8d", sum);
+  return text + "\n";
+}
+
 // Cell [i, j] compares evaluation i with evaluation j.
 struct Matrix {
   std::vector<std::vector<double>> delta;
@@ -104,6 +135,7 @@ std::string FormatComparison(const Evaluation& evaluation,
   if (comparison.ranking_loss) {
     text += PairedRow(kRankingLossName, *comparison.ranking_loss);
   }
+  text += FormatTopGrades(evaluation, baseline, collection);
   const std::vector<std::size_t> moved =
       MostMovedQueries(evaluation, baseline, kMovedQueriesShown);
   if (!moved.empty()) text += "\nqueries whose ndcg@10 moved most\n";

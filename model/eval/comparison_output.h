@@ -19,8 +19,9 @@ namespace semrank {
 // the evaluations must have as many.
 inline constexpr std::size_t kTopDocumentsShown = 3;
 
-// A line for each metric, then the twenty queries that moved most, with the
-// first documents of both rankings.
+// A line for each metric, queries by the grades of their first documents, then
+// the twenty queries that moved most, with the first documents of both
+// rankings.
 std::string FormatComparison(const Evaluation& evaluation,
                              const Evaluation& baseline,
                              const Collection& collection);

@@ -220,6 +220,8 @@ void PrintJson(const Results& results, std::ostream& out) {
         json["baseline"]["slices"] = SlicesToJson(results, *baseline);
       }
       json["comparison"] = ComparisonToJson(evaluation, *baseline);
+      json["top_grades"] =
+          TopGradeMatrix(evaluation, *baseline, results.collection);
       json["moved_queries"] =
           MovedQueriesToJson(evaluation, *baseline, results.collection);
     }

@@ -56,4 +56,35 @@ std::vector<std::size_t> MostMovedQueries(const Evaluation& evaluation,
   return moved;
 }
 
+std::vector<int> TopGrades(const Evaluation& evaluation,
+                           const Collection& collection) {
+  std::vector<int> grades;
+  for (const QueryEvaluation& query : evaluation.queries) {
+    int grade = 0;
+    for (const Judgement& judgement :
+         collection.queries[query.query].judgements) {
+      if (!query.run.empty() && judgement.document == query.run[0].index) {
+        grade = std::max(judgement.grade, 0);
+      }
+    }
+    grades.push_back(grade);
+  }
+  return grades;
+}
+
+std::vector<std::vector<int>> TopGradeMatrix(const Evaluation& evaluation,
+                                             const Evaluation& baseline,
+                                             const Collection& collection) {
+  const std::vector<int> rows = TopGrades(evaluation, collection);
+  const std::vector<int> columns = TopGrades(baseline, collection);
+  assert(rows.size() == columns.size());
+  int highest = 0;
+  for (const int grade : rows) highest = std::max(highest, grade);
+  for (const int grade : columns) highest = std::max(highest, grade);
+  std::vector<std::vector<int>> matrix(highest + 1,
+                                       std::vector<int>(highest + 1));
+  for (std::size_t q = 0; q < rows.size(); ++q) ++matrix[rows[q]][columns[q]];
+  return matrix;
+}
+
 }  // namespace semrank

@@ -31,6 +31,19 @@ std::vector<std::size_t> MostMovedQueries(const Evaluation& evaluation,
                                           const Evaluation& baseline,
                                           std::size_t count);
 
+// The grade of each query's first document (figure 3 of the CLSM paper). 0 for
+// one that was not judged, has a grade below 0 or does not exist; of tied
+// documents the one counts that trec_eval takes for the first. The evaluation
+// has kept at least one document a query.
+std::vector<int> TopGrades(const Evaluation& evaluation,
+                           const Collection& collection);
+
+// Queries by these grades: [grade][grade of the baseline] (table 7 of the CLSM
+// paper), square, from 0 to the highest of both.
+std::vector<std::vector<int>> TopGradeMatrix(const Evaluation& evaluation,
+                                             const Evaluation& baseline,
+                                             const Collection& collection);
+
 }  // namespace semrank
 
 #endif  // SEMRANK_MODEL_EVAL_METRICS_COMPARISON_H_

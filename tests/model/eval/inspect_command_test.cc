@@ -155,7 +155,8 @@ TEST_F(InspectCommandTest, WrongFlagsAreNamed) {
   expect_error("--words");
   options_.correlated = {"dog"};
   expect_error("--correlated");
-  options_ = {.words = "words"};
+  options_ = InspectCommandOptions();
+  options_.words = "words";
   expect_error("--model_dir");
   EXPECT_EQ(out.str(), "");
 }

@@ -51,5 +51,28 @@ TEST(ComparisonTest, MostMovedQueriesComeFirstWhateverTheDirection) {
               ElementsAre(1, 3));
 }
 
+TEST(ComparisonTest, QueriesAreCountedByTheGradesOfTheirFirstDocuments) {
+  Collection collection;
+  // Documents 0, 1 and 2 have the grades 2, -1 and 1; 3 is not judged.
+  collection.queries =
+      std::vector<JudgedQuery>(3, {"q", "text", {{0, 2}, {1, -1}, {2, 1}}, {}});
+  const auto ranking = [](const std::vector<std::uint32_t>& first_documents) {
+    Evaluation evaluation = MakeEvaluation({0, 0, 0}, {0, 0, 0});
+    for (std::uint32_t q = 0; q < 3; ++q) {
+      evaluation.queries[q].query = q;
+      evaluation.queries[q].run = {{first_documents[q], 1}, {0, 0}};
+    }
+    return evaluation;
+  };
+  Evaluation better = ranking({0, 2, 0});
+  better.queries[2].run.clear();
+  EXPECT_THAT(TopGrades(better, collection), ElementsAre(2, 1, 0));
+  const Evaluation baseline = ranking({1, 2, 3});
+  EXPECT_THAT(TopGrades(baseline, collection), ElementsAre(0, 1, 0));
+  EXPECT_THAT(TopGradeMatrix(better, baseline, collection),
+              ElementsAre(ElementsAre(1, 0, 0), ElementsAre(0, 1, 0),
+                          ElementsAre(1, 0, 0)));
+}
+
 }  // namespace
 }  // namespace semrank
