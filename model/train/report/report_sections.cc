@@ -13,9 +13,9 @@
 #include "model/base/thread_pool.h"
 #include "model/base/version.h"
 #include "model/format/model_config.h"
+#include "model/html/html_text.h"
+#include "model/html/svg_chart.h"
 #include "model/train/data/memory_budget.h"
-#include "model/train/report/html_text.h"
-#include "model/train/report/svg_chart.h"
 
 namespace semrank {
 namespace {

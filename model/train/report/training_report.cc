@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_format.h"
 #include "model/base/file_io.h"
-#include "model/train/report/html_text.h"
+#include "model/html/html_text.h"
 #include "model/train/report/report_sections.h"
 
 namespace semrank {

@@ -1,11 +1,11 @@
-#include "model/train/report/svg_chart.h"
+#include "model/html/svg_chart.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
 
-#include "model/train/report/html_text.h"
+#include "model/html/html_text.h"
 
 namespace semrank {
 namespace {

@@ -1,6 +1,6 @@
 // Text as the content or an attribute of an HTML or SVG element.
-#ifndef SEMRANK_MODEL_TRAIN_REPORT_HTML_TEXT_H_
-#define SEMRANK_MODEL_TRAIN_REPORT_HTML_TEXT_H_
+#ifndef SEMRANK_MODEL_HTML_HTML_TEXT_H_
+#define SEMRANK_MODEL_HTML_HTML_TEXT_H_
 
 #include <string>
 #include <string_view>
@@ -20,4 +20,4 @@ std::string GroupDigits(long long number);
 
 }  // namespace semrank
 
-#endif  // SEMRANK_MODEL_TRAIN_REPORT_HTML_TEXT_H_
+#endif  // SEMRANK_MODEL_HTML_HTML_TEXT_H_

@@ -1,4 +1,4 @@
-#include "model/train/report/html_text.h"
+#include "model/html/html_text.h"
 
 #include <vector>
 

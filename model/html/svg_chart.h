@@ -4,8 +4,8 @@
 // sheet: classes "series-0", "series-1", ..., "axis", "grid", "mark".
 //
 //   Errors   none; points that are not finite numbers are left out.
-#ifndef SEMRANK_MODEL_TRAIN_REPORT_SVG_CHART_H_
-#define SEMRANK_MODEL_TRAIN_REPORT_SVG_CHART_H_
+#ifndef SEMRANK_MODEL_HTML_SVG_CHART_H_
+#define SEMRANK_MODEL_HTML_SVG_CHART_H_
 
 #include <optional>
 #include <string>
@@ -46,4 +46,4 @@ double TickStep(double range);
 
 }  // namespace semrank
 
-#endif  // SEMRANK_MODEL_TRAIN_REPORT_SVG_CHART_H_
+#endif  // SEMRANK_MODEL_HTML_SVG_CHART_H_
