@@ -18,7 +18,9 @@
 #include "model/eval/collection/trec_run.h"
 #include "model/eval/comparison_output.h"
 #include "model/eval/evaluation_output.h"
+#include "model/eval/metrics/comparison.h"
 #include "model/eval/tuning.h"
+#include "model/html/svg_chart.h"
 
 namespace semrank {
 namespace {
@@ -233,8 +235,30 @@ void PrintJson(const Results& results, std::ostream& out) {
   }
 }
 
+// Figure 3 of the CLSM paper.
+std::string TopGradeFigure(const Results& results) {
+  Chart chart{.title = "Queries by the grade of the first document",
+              .x_label = "grade",
+              .y_label = "queries"};
+  for (const Evaluation& evaluation : results.evaluations) {
+    ChartSeries& series = chart.series.emplace_back();
+    series.name = evaluation.ranker;
+    for (const int grade : TopGrades(evaluation, results.collection)) {
+      while (std::cmp_less_equal(series.points.size(), grade)) {
+        series.points.push_back({static_cast<double>(series.points.size()), 0});
+      }
+      ++series.points[grade].y;
+    }
+  }
+  return SvgFile(BarChart(chart));
+}
+
 absl::Status WriteFiles(const Results& results) {
   const EvaluateCommandOptions& options = results.options;
+  if (!options.svg_out.empty()) {
+    SEMRANK_RETURN_IF_ERROR(
+        ReplaceFile(options.svg_out, TopGradeFigure(results)));
+  }
   const Evaluation& only = results.evaluations.front();
   if (!options.run_out.empty()) {
     SEMRANK_RETURN_IF_ERROR(

@@ -102,6 +102,7 @@ int Main(int argc, char** argv) {
     inspect.model_dir = evaluate.ranker_options.model_dir;
     inspect.model_version = evaluate.ranker_options.model_version;
     inspect.output = evaluate.output;
+    inspect.svg_out = evaluate.svg_out;
     inspect.max_bad_lines = evaluate.max_bad_lines;
     return command_line.ExitCode(
         WithOutput(RunInspectCommand(inspect, std::cout)));

@@ -11,6 +11,7 @@
 #include "model/cli/exit_code.h"
 #include "model/eval/comparison_output.h"
 #include "model/eval/tuning.h"
+#include "model/html/svg_chart.h"
 #include "model/text/ngram_vocabulary.h"
 
 namespace semrank {
@@ -88,6 +89,17 @@ absl::Status CheckTune(const EvaluateCommandOptions& options) {
     }
   }
   return absl::OkStatus();
+}
+
+absl::Status CheckFigure(const EvaluateCommandOptions& options) {
+  const std::size_t num_rankers =
+      options.rankers.size() + (options.baseline.empty() ? 0 : 1);
+  if (options.svg_out.empty() || num_rankers <= kMaxChartSeries) {
+    return absl::OkStatus();
+  }
+  return FlagError("svg_out", options.svg_out,
+                   absl::StrFormat("shows at most %d rankers, not %d",
+                                   kMaxChartSeries, num_rankers));
 }
 
 absl::Status CheckTakesOneRanker(std::string_view flag, const std::string& file,
@@ -229,6 +241,10 @@ void AddEvaluateOptions(CommandLine& command_line,
   command_line.Add("run_out", &options.run_out,
                    "File for the ranking in TREC run form, written at the end; "
                    "for one ranker. Empty = none.");
+  command_line.Add("svg_out", &options.svg_out,
+                   "File for a figure (SVG): how many queries of each ranker "
+                   "have a first document of each grade; of inspect, the "
+                   "units of --query and --title. Empty = none.");
   command_line.Group("Results", CommandLine::Level::kAdvanced);
   command_line.Add("run_depth", &options.run_depth,
                    "Documents of each query in --run_out.", {.min = 1});
@@ -252,8 +268,10 @@ absl::Status Resolve(EvaluateCommandOptions& options) {
       CheckTakesOneRanker("run_out", options.run_out, options));
   SEMRANK_RETURN_IF_ERROR(
       CheckTakesOneRanker("per_query", options.per_query, options));
-  // Ranked documents are kept only where something shows them: the run file, or
-  // the queries that moved most.
+  SEMRANK_RETURN_IF_ERROR(CheckFigure(options));
+  // Ranked documents are kept only where something shows them: the run file,
+  // the figure, or the queries that moved most.
+  if (!options.svg_out.empty()) options.evaluate.run_depth = 1;
   if (!options.run_out.empty()) options.evaluate.run_depth = options.run_depth;
   // A comparison shows the first documents of the queries that moved most.
   if (!options.baseline.empty() &&

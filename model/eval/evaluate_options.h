@@ -45,6 +45,8 @@ struct EvaluateCommandOptions {
   std::string per_query;
   // Named parts of the queries that are measured by themselves; empty = none.
   std::string slices;
+  // Figure of the grades of each ranker's first documents; empty = none.
+  std::string svg_out;
   OutputFormat output = OutputFormat::kTable;
   int num_threads = 0;  // 0 = one for each processor
   std::int64_t max_bad_lines = 100;

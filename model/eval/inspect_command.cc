@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_format.h"
 #include "model/base/bad_lines.h"
+#include "model/base/file_io.h"
 #include "model/base/status_macros.h"
 #include "model/cli/command_line.h"
 #include "model/cli/exit_code.h"
@@ -17,6 +18,7 @@
 #include "model/eval/word_contexts.h"
 #include "model/eval/word_correlations.h"
 #include "model/format/model_bundle.h"
+#include "model/html/svg_chart.h"
 #include "model/nn/clsm_tower.h"
 #include "model/text/normalizer.h"
 
@@ -48,6 +50,10 @@ absl::Status CheckFlags(const InspectCommandOptions& options) {
   if (!options.words.empty() && has_pair) {
     return FlagError("words", options.words,
                      "excludes --query and --title; each is a run of its own");
+  }
+  if (!has_pair && !options.svg_out.empty()) {
+    return FlagError("svg_out", options.svg_out,
+                     "draws the units of --query and --title");
   }
   if (has_pair && (options.query.empty() || options.title.empty())) {
     return FlagError(options.query.empty() ? "query" : "title", "",
@@ -140,6 +146,27 @@ absl::StatusOr<PooledText> PoolOneText(std::string_view flag,
   return pooled;
 }
 
+// Two activations below 0 have a product above 0, but neither is active.
+bool ActiveInBoth(const PooledText& query, const PooledText& title,
+                  std::size_t unit) {
+  return query.units[unit].activation > 0 && title.units[unit].activation > 0;
+}
+
+// Figure 4 of the CLSM paper: all units that are active in both texts.
+std::string PairFigure(const PooledText& query, const PooledText& title) {
+  Chart chart{.title = "Units that are active in query and title",
+              .x_label = "unit",
+              .y_label = "activation",
+              .series = {{.name = "query"}, {.name = "title"}}};
+  for (std::size_t u = 0; u < query.units.size(); ++u) {
+    if (!ActiveInBoth(query, title, u)) continue;
+    const double unit = static_cast<double>(u);
+    chart.series[0].points.push_back({unit, query.units[u].activation});
+    chart.series[1].points.push_back({unit, title.units[u].activation});
+  }
+  return SvgFile(BarChart(chart));
+}
+
 absl::Status PrintPair(const InspectCommandOptions& options,
                        const TwoTowerModel& model, std::ostream& out) {
   SEMRANK_ASSIGN_OR_RETURN(
@@ -148,12 +175,15 @@ absl::Status PrintPair(const InspectCommandOptions& options,
   SEMRANK_ASSIGN_OR_RETURN(
       const PooledText title,
       PoolOneText("title", options.title, model, Side::kDocument));
-  // Two activations below 0 have a product above 0, but neither is active.
+  if (!options.svg_out.empty()) {
+    SEMRANK_RETURN_IF_ERROR(
+        ReplaceFile(options.svg_out, PairFigure(query, title)));
+  }
   std::vector<std::pair<float, std::size_t>> best;
-  for (std::size_t u = 0; u < std::min(query.units.size(), title.units.size());
-       ++u) {
-    const float q = query.units[u].activation, t = title.units[u].activation;
-    if (q > 0 && t > 0) best.emplace_back(-q * t, u);
+  for (std::size_t u = 0; u < query.units.size(); ++u) {
+    if (!ActiveInBoth(query, title, u)) continue;
+    best.emplace_back(-query.units[u].activation * title.units[u].activation,
+                      u);
   }
   // Figure 4 of the CLSM paper shows the units that are active in both texts;
   // here they are ordered by the product of the two activations.

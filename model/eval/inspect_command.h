@@ -41,11 +41,13 @@ struct InspectCommandOptions {
   std::string title;
   int num_units = 5;  // printed for a query and a title, at least 1
   OutputFormat output = OutputFormat::kTable;
+  // Figure 4 of the CLSM paper, for a query and a title; empty = none.
+  std::string svg_out;
   std::int64_t max_bad_lines = 100;
 };
 
-// The flags of the command; model, form of the output and bad lines are the
-// program's.
+// The flags of the command; model, form of the output, figure and bad lines are
+// the program's.
 void AddInspectOptions(CommandLine& command_line,
                        InspectCommandOptions& options);
 

@@ -1,6 +1,7 @@
 #include "model/html/svg_chart.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <limits>
 
@@ -26,6 +27,20 @@ struct Axis {
     return begin + (value - low) / (high - low) * (end - begin);
   }
 };
+
+// Colours of a file of its own; pages have theirs.
+constexpr std::string_view kFileStyle = R"(<style>
+svg { background: #fff; } text { fill: #1f2328; font: 12px sans-serif; }
+.tick { fill: #59636e; } .axis { stroke: #59636e; }
+.grid { stroke: #d1d9e0; stroke-width: .5; }
+.mark { stroke: #cf222e; stroke-dasharray: 4 3; }
+.series-0 { fill: #0969da; stroke: #0969da; }
+.series-1 { fill: #bc4c00; stroke: #bc4c00; }
+.series-2 { fill: #1a7f37; stroke: #1a7f37; }
+.series-3 { fill: #8250df; stroke: #8250df; }
+polyline { fill: none; stroke-width: 2; }
+</style>
+)";
 
 struct Range {
   double low = std::numeric_limits<double>::infinity();
@@ -229,6 +244,15 @@ std::string BarChart(const Chart& chart) {
   }
   AppendLegend(chart, svg);
   return svg + "</svg>\n";
+}
+
+std::string SvgFile(std::string_view chart) {
+  constexpr std::string_view kBegin = "<svg ";
+  assert(chart.starts_with(kBegin));
+  const std::size_t content = chart.find('\n') + 1;
+  return absl::StrFormat("<svg xmlns=\"http://www.w3.org/2000/svg\" %s%s%s",
+                         chart.substr(kBegin.size(), content - kBegin.size()),
+                         kFileStyle, chart.substr(content));
 }
 
 }  // namespace semrank

@@ -7,8 +7,10 @@
 #ifndef SEMRANK_MODEL_HTML_SVG_CHART_H_
 #define SEMRANK_MODEL_HTML_SVG_CHART_H_
 
+#include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace semrank {
@@ -20,18 +22,20 @@ struct ChartPoint {
 
 struct ChartSeries {
   std::string name;
-  std::vector<ChartPoint> points;  // x rising
+  std::vector<ChartPoint> points = {};  // x rising
 };
+
+// One colour each.
+inline constexpr std::size_t kMaxChartSeries = 4;
 
 struct Chart {
   std::string title;
   std::string x_label;
   std::string y_label;
-  // At most four, one colour each.
-  std::vector<ChartSeries> series;
+  std::vector<ChartSeries> series = {};  // at most kMaxChartSeries
   // A vertical line at this x, with its label.
-  std::optional<double> mark;
-  std::string mark_label;
+  std::optional<double> mark = std::nullopt;
+  std::string mark_label = "";
 };
 
 // Lines through the points, both axes as wide as the values.
@@ -39,6 +43,9 @@ std::string LineChart(const Chart& chart);
 
 // Bars beside each other at whole x; the y axis begins at 0.
 std::string BarChart(const Chart& chart);
+
+// A chart as a file of its own, with the colours that a page would give it.
+std::string SvgFile(std::string_view chart);
 
 // Distance of an axis's ticks, 1, 2 or 5 times a power of ten, so that `range`
 // (> 0) has 4 to 10 of them.

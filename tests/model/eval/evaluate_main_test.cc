@@ -124,13 +124,20 @@ TEST_F(EvaluateMainTest, ComparisonIsPartOfTheJson) {
   }
 }
 
-TEST_F(EvaluateMainTest, MovedQueriesShowBothRankings) {
+TEST_F(EvaluateMainTest, MovedQueriesAndFirstGradesShowBothRankings) {
   const std::string run = dir_.Write("x.run",
                                      "q1 Q0 d3 1 2 x\nq1 Q0 d1 2 1 x\n"
                                      "q2 Q0 d3 1 1 x\nq2 Q0 d1 2 0 x\n");
-  const ProgramResult table =
-      Evaluate({"--ranker=run:" + run, "--baseline=bm25"});
+  const std::string figure = dir_.File("grades.svg");
+  const ProgramResult table = Evaluate(
+      {"--ranker=run:" + run, "--baseline=bm25", "--svg_out=" + figure});
   ASSERT_EQ(table.exit_code, 0) << table.err;
+  // The run's first documents have grade 0, BM25's 2 and 0.
+  EXPECT_THAT(table.out,
+              HasSubstr("\n       0       1       0       1       2"
+                        "\n       1       0       0       0       0"));
+  ASSERT_OK_AND_ASSIGN(const std::string svg, ReadFile(figure, 1 << 20));
+  EXPECT_THAT(svg, HasSubstr("<title>bm25, grade 2: 1</title>"));
   EXPECT_THAT(table.out, HasSubstr("queries whose ndcg@10 moved most"));
   EXPECT_THAT(table.out, HasSubstr("q1  apple cream"));
   EXPECT_THAT(table.out, HasSubstr("d2  apple tart with cream"));

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "model/base/file_io.h"
 #include "model/format/model_bundle.h"
 #include "tests/model/format/tiny_model.h"
 #include "tests/support/status_matchers.h"
@@ -65,6 +66,7 @@ TEST_F(InspectCommandTest, UnitsOfAPairAreActiveInBoth) {
   options_.query = "Cat car";
   options_.title = "dog cat";
   options_.num_units = 3;
+  options_.svg_out = dir_.File("units.svg");
   const auto units = Run();
   ASSERT_GE(units.size(), 1u);
   EXPECT_LE(units.size(), 3u);
@@ -78,6 +80,10 @@ TEST_F(InspectCommandTest, UnitsOfAPairAreActiveInBoth) {
     EXPECT_THAT("cat car", HasSubstr(unit["query_word"].get<std::string>()));
     EXPECT_THAT("dog cat", HasSubstr(unit["title_word"].get<std::string>()));
   }
+  ASSERT_OK_AND_ASSIGN(const std::string figure,
+                       ReadFile(options_.svg_out, 1 << 20));
+  EXPECT_THAT(figure, HasSubstr("<title>query, unit "));
+  EXPECT_THAT(figure, HasSubstr("<title>title, unit "));
 }
 
 TEST_F(InspectCommandTest, ContextsOfAWordAreOrderedByTheirCosineWithTheFirst) {
@@ -158,6 +164,9 @@ TEST_F(InspectCommandTest, WrongFlagsAreNamed) {
   options_ = InspectCommandOptions();
   options_.words = "words";
   expect_error("--model_dir");
+  options_.model_dir = "model";
+  options_.svg_out = "figure.svg";
+  expect_error("--svg_out");
   EXPECT_EQ(out.str(), "");
 }
 

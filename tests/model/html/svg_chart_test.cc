@@ -10,8 +10,10 @@
 namespace semrank {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 int Count(const std::string& text, std::string_view part) {
   int count = 0;
@@ -57,6 +59,15 @@ TEST(SvgChartTest, EveryPointIsDrawnWithItsValue) {
   EXPECT_EQ(Count(svg, "<circle"), 3);
   EXPECT_EQ(Count(svg, "<polyline"), 1);
   EXPECT_THAT(svg, HasSubstr("<title>training, epoch 2: 1.25</title>"));
+}
+
+TEST(SvgChartTest, AFileOfItsOwnHasNamespaceAndColours) {
+  const std::string chart = BarChart(TestChart({{1, 2}}));
+  const std::string file = SvgFile(chart);
+  EXPECT_THAT(file, StartsWith("<svg xmlns=\"http://www.w3.org/2000/svg\" "
+                               "role=\"img\""));
+  EXPECT_THAT(file, HasSubstr(".series-0 { fill: #"));
+  EXPECT_THAT(file, EndsWith(chart.substr(chart.find('\n') + 1)));
 }
 
 TEST(SvgChartTest, PointsThatAreNoNumbersAreLeftOut) {
