@@ -43,10 +43,14 @@ REFERENCES = {"a": "BM25", "b": "PTM", "c": "DSSM, J = 50"}
 Ranker = collections.namedtuple("Ranker", "name ranker tune")
 Script = collections.namedtuple("Script", "name script settings")
 Trained = collections.namedtuple("Trained", "name settings")
+# The sum of two models, with a factor that is cross-validated.
+Mixed = collections.namedtuple("Mixed", "name settings")
 
 PAPER = ["--preset=dssm2013", "--noshared_towers"]
 CLSM = ["--preset=clsm2014"]
 SSI = ["--tower=ssi"]
+CFH = ["--ssi_frequent_words=1000", "--ssi_correlated_top_k=5"]
+TWO_GRAMS = ["--features=words+bigrams"]
 
 
 def negatives(name, flags):
@@ -92,7 +96,10 @@ ROWS = [
     Trained("SSI, full W", [SSI + ["--ssi=full", "--max_words=5000"]]),
     Trained("SSI, hash kernel", [SSI + ["--ssi=full", "--ssi_pair_hash_buckets=1000003",
                                         "--negative_sampling=uniform", "--negatives=4"]]),
-    Trained("SSI, CFH", [SSI + ["--ssi_frequent_words=1000", "--ssi_correlated_top_k=5"]]),
+    Trained("SSI, W = U'V + I, 1- and 2-grams", [SSI + TWO_GRAMS]),
+    Trained("SSI, CFH", [SSI + CFH]),
+    Trained("SSI, CFH, 1- and 2-grams", [SSI + CFH + TWO_GRAMS]),
+    Mixed("SSI, (U'V)n + I with CFH", [SSI + ["--ssi_dense_words=1000"], SSI + CFH]),
 ]
 
 
@@ -197,6 +204,14 @@ class Runner(quality_table.Collection):
                 return None
             measured.append(self.evaluate("--ranker=model", f"--model_dir={folder}")[0])
         return self.best(row, measured)
+
+    def mixed(self, row):
+        folders = [self.train([*setting, *self.lexical_of(setting)], self.options.seed)
+                   for setting in row.settings]
+        if None in folders:
+            return None
+        return self.evaluate("--ranker=" + "+".join(f"model:{folder}" for folder in folders),
+                             "--tune=hybrid_weight")
 
     @staticmethod
     def lexical_of(setting):

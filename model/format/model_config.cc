@@ -21,7 +21,8 @@ namespace {
 // pairs (SSI 2.2.1).
 std::vector<ExpectedTensor> ExpectedSsiTensors(const v1::ModelConfig& config) {
   const v1::SsiSpec& ssi = config.ssi();
-  const std::int64_t num_words = config.features().num_words();
+  // Bigrams are words here: SSI only needs to know which ones are equal.
+  const std::int64_t num_words = NumFeatures(config.features());
   const std::int64_t num_rows = NumSsiRows(ssi, num_words);
   std::vector<ExpectedTensor> tensors = {{kIdfTensor, {num_words}}};
   if (ssi.correlated_top_k() > 0) {
@@ -145,16 +146,19 @@ std::vector<std::string> TensorPrefixes(const v1::ModelConfig& config) {
   return {"query", "document"};
 }
 
+std::int64_t NumFeatures(const v1::FeatureSpec& features) {
+  return std::int64_t{features.num_ngrams()} +
+         std::int64_t{features.num_words()} +
+         std::int64_t{features.num_bigrams()};
+}
+
 std::vector<std::int64_t> LayerWidths(const v1::ModelConfig& config) {
-  const v1::FeatureSpec& features = config.features();
-  const std::int64_t num_features = std::int64_t{features.num_ngrams()} +
-                                    std::int64_t{features.num_words()} +
-                                    std::int64_t{features.num_bigrams()};
   // Each position of a CLSM window has rows of its own: W_c is n x num_features
   // rows (CLSM eq. 1, 2).
   const std::int64_t num_places =
       config.tower() == v1::TOWER_KIND_CLSM ? config.clsm_window() : 1;
-  std::vector<std::int64_t> widths = {num_features * num_places};
+  std::vector<std::int64_t> widths = {NumFeatures(config.features()) *
+                                      num_places};
   widths.insert(widths.end(), config.hidden_dims().begin(),
                 config.hidden_dims().end());
   widths.push_back(config.embedding_dim());
@@ -174,8 +178,8 @@ std::int64_t NumSsiRows(const v1::SsiSpec& ssi, std::int64_t num_words) {
   if (!HasSsiVectors(ssi.variant())) return 0;
   if (ssi.num_dense_words() > 0) return ssi.num_dense_words();
   if (ssi.num_frequent_words() > 0) return ssi.num_frequent_words();
-  // The list of words begins with the most frequent, so the words with rows are
-  // its first ones. Hashed unknown words come after it and have none.
+  // Words come before bigrams, and both lists begin with the most frequent.
+  // Hashed unknown words come last and have no rows.
   return num_words - ssi.unknown_word_buckets();
 }
 

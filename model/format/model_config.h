@@ -21,7 +21,7 @@ inline constexpr std::size_t kMaxConfigBytes = std::size_t{1} << 20;
 inline constexpr int kMaxHiddenLayers = 15;
 inline constexpr int kMaxLayerWidth = 16384;
 // Words of a full W: its square in floats is a gigabyte.
-inline constexpr int kMaxMatrixWords = 16384;
+inline constexpr int kMaxMatrixWords = 30000;
 inline constexpr int kMaxPairHashBuckets = 1 << 28;
 inline constexpr int kMaxCorrelatedTopK = 64;
 inline constexpr int kMaxUnknownWordBuckets = 1 << 20;
@@ -70,7 +70,8 @@ bool HasSsiVectors(v1::SsiVariant variant);
 // Whether W has I, or a diagonal in its place, so that any word can match
 // itself; a W that is stored whole has the words of its dictionary alone.
 bool MatchesUnknownWords(v1::SsiVariant variant, bool hashes_pairs);
-// Rows of the tensors of U and V; 0 without them.
+// Rows of the tensors of U and V, of `num_words` words and bigrams; 0 without
+// them.
 std::int64_t NumSsiRows(const v1::SsiSpec& ssi, std::int64_t num_words);
 
 struct ExpectedTensor {
@@ -78,6 +79,8 @@ struct ExpectedTensor {
   std::vector<std::int64_t> shape;
 };
 
+// N-grams, words with the buckets of unknown ones, and bigrams together.
+std::int64_t NumFeatures(const v1::FeatureSpec& features);
 // "query", and "document" unless towers are shared.
 std::vector<std::string> TensorPrefixes(const v1::ModelConfig& config);
 // Widths from the input to the vector: one more than there are layers. The

@@ -214,11 +214,15 @@ absl::Status CheckSsiRows(const v1::ModelConfig& config) {
   // equal files.
   const bool hashes =
       MatchesUnknownWords(ssi.variant(), ssi.pair_hash_buckets() > 0);
-  const std::uint32_t num_words = config.features().num_words();
+  // The buckets follow the words, so bigrams would have no rows of U and V.
+  const bool has_bigrams = HasBigrams(config.features().kind());
+  const auto num_words =
+      static_cast<std::uint32_t>(NumFeatures(config.features()));
   SEMRANK_RETURN_IF_ERROR(CheckFieldRange(
       "ssi.unknown_word_buckets", ssi.unknown_word_buckets(), 0,
-      hashes ? std::min<std::uint32_t>(num_words - 1, kMaxUnknownWordBuckets)
-             : 0));
+      hashes && !has_bigrams
+          ? std::min<std::uint32_t>(num_words - 1, kMaxUnknownWordBuckets)
+          : 0));
   // num_dense_words is below the number of listed words, of which the check
   // above leaves at least one.
   const std::uint32_t last_word = num_words - ssi.unknown_word_buckets() - 1;
@@ -242,8 +246,9 @@ absl::Status CheckSsiMatrix(const v1::ModelConfig& config) {
                                           ssi.pair_hash_buckets(), 0,
                                           full ? kMaxPairHashBuckets : 0));
   if (!full || ssi.pair_hash_buckets() > 0) return absl::OkStatus();
-  return CheckFieldRange("features.num_words of SSI_VARIANT_FULL",
-                         config.features().num_words(), 1, kMaxMatrixWords);
+  return CheckFieldRange(
+      "features.num_words and num_bigrams of SSI_VARIANT_FULL",
+      NumFeatures(config.features()), 1, kMaxMatrixWords);
 }
 
 // Rules for SSI alone; the features were checked before.
@@ -251,10 +256,10 @@ absl::Status CheckSsiConfig(const v1::ModelConfig& config) {
   if (!config.has_ssi()) {
     return WrongField("ssi", "absent", "TOWER_KIND_SSI has it");
   }
-  if (config.features().kind() != v1::FEATURE_KIND_WORDS) {
+  if (HasLetters(config.features().kind())) {
     return WrongField("features.kind",
                       v1::FeatureKind_Name(config.features().kind()),
-                      "TOWER_KIND_SSI has FEATURE_KIND_WORDS");
+                      "TOWER_KIND_SSI has words, bigrams or both");
   }
   if (config.gamma() != 0) {
     return WrongField("gamma", absl::StrFormat("%g", config.gamma()),

@@ -126,7 +126,7 @@ const float* DataOf(const TensorMap& tensors, const std::string& name) {
 }
 
 SsiRows RowsOf(const v1::ModelConfig& config, const TensorMap& tensors) {
-  const std::int64_t num_words = config.features().num_words();
+  const std::int64_t num_words = NumFeatures(config.features());
   return {.num_words = static_cast<int>(num_words),
           .num_rows = static_cast<int>(NumSsiRows(config.ssi(), num_words)),
           .top_k = static_cast<int>(config.ssi().correlated_top_k()),
@@ -156,7 +156,7 @@ absl::StatusOr<std::shared_ptr<const SparseScorer>> MakeSparseScorer(
   SEMRANK_ASSIGN_OR_RETURN(
       std::unique_ptr<SparseScorer> scorer,
       SparseScorer::Create(
-          {.num_words = static_cast<int>(config.features().num_words()),
+          {.num_words = static_cast<int>(NumFeatures(config.features())),
            .idf = DataOf(tensors, kIdfTensor),
            .diagonal = DataOf(tensors, kDiagonalTensor),
            .matrix = DataOf(tensors, kMatrixTensor),

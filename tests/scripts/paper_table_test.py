@@ -68,6 +68,13 @@ class TableTest(unittest.TestCase):
         self.assertIn("<svg", page)
         self.assertNotIn("src=", page)
 
+    def test_two_models_are_added_up_with_a_factor_of_cross_validation(self):
+        done = self.run_table("SSI, (U'V)n + I with CFH")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        row = json.loads((self.folder / "rows" / "ssi_u_v_n_i_with_cfh.json").read_text())
+        self.assertEqual(len(row["per_query"]["ndcg@10"]), 4)
+        self.assertIn("hybrid_weight", row["chosen"][0])
+
     def test_unknown_row_is_named(self):
         done = self.run_table("BM52")
         self.assertNotEqual(done.returncode, 0)

@@ -17,17 +17,22 @@ constexpr int kDim = 5;
 
 std::string WordName(int word) { return "w" + std::to_string(word); }
 
-Featurizer MakeFeaturizer() {
+const std::vector<std::string> kBigrams = {"w0 w1", "w3 w3"};
+
+Featurizer MakeFeaturizer(int num_bigrams) {
   std::vector<std::string> words;
-  for (int w = 0; w < TinySsiModel::kNumWords; ++w)
+  for (int w = 0; w < TinySsiModel::kNumWords - num_bigrams; ++w)
     words.push_back(WordName(w));
-  return Featurizer::Create(std::nullopt, *WordVocabulary::FromList(words))
+  std::optional<WordVocabulary> bigrams;
+  if (num_bigrams > 0) bigrams = *WordVocabulary::FromBigramList(kBigrams);
+  return Featurizer::Create(std::nullopt, *WordVocabulary::FromList(words),
+                            std::move(bigrams))
       .value();
 }
 
 v1::ModelConfig MakeConfig(const TinySsiOptions& options) {
   v1::ModelConfig config;
-  config.set_format_version(1);
+  config.set_format_version(options.num_bigrams > 0 ? 2 : 1);
   config.set_name("tiny");
   config.set_tower(v1::TOWER_KIND_SSI);
   config.set_embedding_dim(HasSsiVectors(options.variant) ? kDim : 0);
@@ -36,8 +41,10 @@ v1::ModelConfig MakeConfig(const TinySsiOptions& options) {
   config.set_score_kind(v1::SCORE_KIND_SSI_DOT);
   v1::FeatureSpec& features = *config.mutable_features();
   features.set_normalizer_version(kNormalizerVersion);
-  features.set_kind(v1::FEATURE_KIND_WORDS);
-  features.set_num_words(TinySsiModel::kNumWords);
+  features.set_kind(options.num_bigrams > 0 ? v1::FEATURE_KIND_WORDS_AND_BIGRAMS
+                                            : v1::FEATURE_KIND_WORDS);
+  features.set_num_words(TinySsiModel::kNumWords - options.num_bigrams);
+  features.set_num_bigrams(options.num_bigrams);
   features.set_weighting(v1::FEATURE_WEIGHTING_TF_IDF);
   v1::SsiSpec& ssi = *config.mutable_ssi();
   ssi.set_variant(options.variant);
@@ -85,11 +92,14 @@ std::vector<TinySsiCase> AllTinySsiCases() {
       {"SymmetricCorrelated",
        {.variant = v1::SSI_VARIANT_SYMMETRIC,
         .num_frequent_words = 3,
-        .correlated_top_k = 3}}};
+        .correlated_top_k = 3}},
+      {"Bigrams", {.num_bigrams = 2}},
+      {"CorrelatedBigrams",
+       {.num_frequent_words = 4, .correlated_top_k = 2, .num_bigrams = 2}}};
 }
 
 TinySsiModel::TinySsiModel(const TinySsiOptions& options)
-    : featurizer_(MakeFeaturizer()) {
+    : featurizer_(MakeFeaturizer(static_cast<int>(options.num_bigrams))) {
   bundle_.config = MakeConfig(options);
   bundle_.featurizer = &featurizer_;
   std::mt19937 random(1);
@@ -126,10 +136,18 @@ const float* TinySsiModel::Find(std::string_view tensor) const {
 
 std::vector<double> TinySsiModel::TfIdf(const std::string& text) const {
   std::vector<double> values(kNumWords);
+  const auto num_words =
+      static_cast<int>(bundle_.config.features().num_words());
+  std::string before;
   ForEachWord(text, [&](std::string_view word) {
     for (int w = 0; w < kNumWords; ++w) {
-      if (word == WordName(w)) values[w] += Find(kIdfTensor)[w];
+      const bool stands_here =
+          w < num_words
+              ? word == WordName(w)
+              : before + " " + std::string(word) == kBigrams[w - num_words];
+      if (stands_here) values[w] += Find(kIdfTensor)[w];
     }
+    before = word;
   });
   double squares = 0;
   for (const double value : values) squares += value * value;

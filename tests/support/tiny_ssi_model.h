@@ -20,6 +20,8 @@ struct TinySsiOptions {
   std::uint32_t pair_hash_buckets = 0;
   std::uint32_t num_frequent_words = 0;
   std::uint32_t correlated_top_k = 0;
+  // The last of the kNumWords words; 0 or 2.
+  std::uint32_t num_bigrams = 0;
 };
 
 // One of every kind, with a name for test suites.

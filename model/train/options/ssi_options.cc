@@ -53,7 +53,7 @@ void AddSsiOptions(CommandLine& command_line, SsiOptions& options) {
                    "Words that no training text has, or that are beyond "
                    "--max_words, are hashed to this many indices and match "
                    "themselves, with the idf of the rarest word. 0 = they are "
-                   "dropped, as in the paper. Nothing with "
+                   "dropped, as in the paper and with bigrams. Nothing with "
                    "--ssi=low_rank_no_identity and an unhashed full.",
                    {.min = 0, .max = kMaxUnknownWordBuckets});
   command_line.Add("ssi_init_scale", &options.init_scale,

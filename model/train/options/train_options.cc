@@ -77,9 +77,9 @@ absl::Status CheckTypos(const TrainOptions& options) {
 
 // SSI leaves no choice of the features and the layers.
 absl::Status ResolveSsi(TrainOptions& options) {
-  if (options.features.kind != v1::FEATURE_KIND_WORDS) {
+  if (HasLetters(options.features.kind)) {
     return FlagError("features", NameOf(options.features.kind, kFeatureNames),
-                     "--tower=ssi compares words");
+                     "--tower=ssi compares words and bigrams");
   }
   if (options.features.lexical_weight != 0) {
     return FlagError("lexical", options.features.lexical,
@@ -96,6 +96,8 @@ absl::Status ResolveSsi(TrainOptions& options) {
   options.tower.hidden_dims.clear();
   options.tower.shared = options.ssi.variant == v1::SSI_VARIANT_SYMMETRIC;
   if (!HasSsiVectors(options.ssi.variant)) options.tower.embedding_dim = 0;
+  // The buckets would come before the bigrams, and have no rows of U and V.
+  if (HasBigrams(options.features.kind)) options.ssi.unknown_word_buckets = 0;
   options.features.unknown_word_buckets = options.ssi.unknown_word_buckets;
   return absl::OkStatus();
 }

@@ -41,13 +41,14 @@ bool HasNoVectors(const Options& options) {
 }
 
 bool DropsUnknownWords(const Options& options) {
-  return !IsSsi(options) ||
+  return !IsSsi(options) || HasBigrams(options.features.kind) ||
          !MatchesUnknownWords(options.ssi.variant,
                               options.ssi.pair_hash_buckets > 0);
 }
 
-std::string TowerOrSsi(const Options& options) {
-  return IsSsi(options) ? Ssi(options) : Tower(options);
+std::string WhatDropsThem(const Options& options) {
+  if (!IsSsi(options)) return Tower(options);
+  return HasBigrams(options.features.kind) ? Features(options) : Ssi(options);
 }
 
 bool HasNoLetters(const Options& options) {
@@ -87,7 +88,7 @@ constexpr Rule kRules[] = {
     {"ssi_frequent_words", IsNotSsi, Tower},
     {"ssi_init_scale", IsNotSsi, Tower},
     {"ssi_pair_hash_buckets", IsNotSsi, Tower},
-    {"ssi_unknown_word_buckets", DropsUnknownWords, TowerOrSsi},
+    {"ssi_unknown_word_buckets", DropsUnknownWords, WhatDropsThem},
 };
 
 }  // namespace

@@ -180,9 +180,18 @@ INSTANTIATE_TEST_SUITE_P(
                [](auto& c) {
                  c.set_embedding_dim(0);
                  c.mutable_ssi()->set_variant(v1::SSI_VARIANT_FULL);
-                 c.mutable_features()->set_num_words(16385);
+                 c.mutable_features()->set_num_words(30001);
                },
-               "16384"}),
+               "30000"},
+        BadSsi{"UnknownWordsBesideBigrams",
+               [](auto& c) {
+                 c.set_format_version(2);
+                 c.mutable_features()->set_kind(
+                     v1::FEATURE_KIND_WORDS_AND_BIGRAMS);
+                 c.mutable_features()->set_num_bigrams(3);
+                 c.mutable_ssi()->set_unknown_word_buckets(1);
+               },
+               "ssi.unknown_word_buckets is 1"}),
     [](const auto& c) { return c.param.name; });
 
 }  // namespace

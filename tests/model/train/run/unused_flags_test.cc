@@ -31,6 +31,10 @@ TEST(UnusedFlagsTest, UnknownWordsNeedAnIdentity) {
   EXPECT_THAT(Unused(options, flags),
               ElementsAre("--ssi_unknown_word_buckets=9 has no effect with "
                           "--ssi=low_rank_no_identity"));
+  options.features.kind = v1::FEATURE_KIND_WORDS_AND_BIGRAMS;
+  EXPECT_THAT(Unused(options, flags),
+              ElementsAre("--ssi_unknown_word_buckets=9 has no effect with "
+                          "--features=words+bigrams"));
   EXPECT_THAT(Unused(DefaultOptions(v1::TOWER_KIND_LINEAR), flags),
               ElementsAre("--ssi_unknown_word_buckets=9 has no effect with "
                           "--tower=linear"));

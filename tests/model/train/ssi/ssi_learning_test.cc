@@ -124,6 +124,25 @@ Corpus Shown(int clicks_of_shown) {
   return corpus;
 }
 
+// The same words in both orders.
+Corpus Orders() {
+  Corpus corpus;
+  for (int i = 0; i < 24; ++i) {
+    const std::string id = std::to_string(i);
+    const std::string n = std::to_string(i / 2);
+    const auto words = [&](const std::string& side) {
+      const std::string a = side + "a" + n, b = side + "b" + n;
+      return i % 2 == 0 ? a + " " + b : b + " " + a;
+    };
+    const std::string query = words("q"), title = words("t");
+    corpus.AddPair(query, title);
+    corpus.AddDoc("d" + id, title);
+    corpus.AddQuery("q" + id, query);
+    corpus.AddJudgement("q" + id, "d" + id);
+  }
+  return corpus;
+}
+
 class SsiLearningTest : public ::testing::Test {
  protected:
   // NDCG@10 of the best epoch.
@@ -139,6 +158,8 @@ class SsiLearningTest : public ::testing::Test {
     options.data.valid_qrels = dir_.Write("qrels.txt", corpus.qrels);
     options.data.model_dir = dir_.File("model");
     options.ssi = ssi;
+    options.features.kind = features_;
+    options.features.min_bigram_count = 1;
     options.tower.embedding_dim = 16;
     options.batch_size = 16;
     options.epochs = epochs_;
@@ -179,6 +200,7 @@ class SsiLearningTest : public ::testing::Test {
   std::string judged_file_;
   std::int64_t memory_limit_ = 0;  // > 0: the pairs are made more than fit
   int epochs_ = 40;
+  v1::FeatureKind features_ = v1::FEATURE_KIND_WORDS;
 };
 
 TEST_F(SsiLearningTest, ClicksDecideBetweenMeanings) {
@@ -282,6 +304,15 @@ TEST_F(SsiLearningTest, CorrelatedWordsSpeakForRareOnes) {
   EXPECT_EQ(Learn(Topics(/*rare_alone=*/true),
                   {.frequent_words = 16, .correlated_top_k = 1}),
             1);
+}
+
+TEST_F(SsiLearningTest, BigramsTellTheOrderOfWords) {
+  EXPECT_LT(Learn(Orders(), {}), 0.9);
+  for (const auto kind :
+       {v1::FEATURE_KIND_BIGRAMS, v1::FEATURE_KIND_WORDS_AND_BIGRAMS}) {
+    features_ = kind;
+    EXPECT_EQ(Learn(Orders(), {}), 1) << v1::FeatureKind_Name(kind);
+  }
 }
 
 struct StreamCase {
