@@ -22,22 +22,22 @@ constexpr absl::Duration kMaxTime = absl::Seconds(60);
 // 24 such threads, so a handler need not continue in a callback.
 class AwaitedRun final : private RequestRun {
  public:
-  // `bytes` and `write` must outlive the run.
+  // References must outlive the run.
   AwaitedRun(const ServerParts& parts, std::unique_ptr<RequestWork> work,
              const std::function<bool()>& client_left,
-             const ApiCall::Write& write)
+             const ApiCall::Codec& codec)
       : RequestRun(parts, std::move(work)),
         client_left_(client_left),
-        write_(write) {}
+        codec_(codec) {}
 
-  absl::StatusOr<std::string> Await(const absl::StatusOr<std::string>& bytes) {
-    // Before Start, which may call Done.
+  absl::StatusOr<std::string> Await() {
+    // Before StartDecoding, which may call Done.
     std::future<absl::Status> done = done_->get_future();
-    if (bytes.ok()) {
-      Start(*bytes);
-    } else {
-      Refuse(bytes.status());
-    }
+    StartDecoding(codec_.num_bytes,
+                  [this]() -> absl::StatusOr<std::string_view> {
+                    SEMRANK_ASSIGN_OR_RETURN(bytes_, codec_.read());
+                    return bytes_;
+                  });
     const absl::Status status = done.get();
     // The client did not cancel it; the server has no more time.
     if (absl::IsCancelled(status) && server_ends()) {
@@ -62,7 +62,7 @@ class AwaitedRun final : private RequestRun {
     // Every response of the API is a full message; "lite" ones know no JSON.
     SEMRANK_ASSIGN_OR_RETURN(
         body_,
-        write_(dynamic_cast<const google::protobuf::Message&>(response)));
+        codec_.write(dynamic_cast<const google::protobuf::Message&>(response)));
     parts().metrics->RecordStage(Stage::kSerialize, clock.Lap());
     return absl::OkStatus();
   }
@@ -73,9 +73,10 @@ class AwaitedRun final : private RequestRun {
   }
 
   const std::function<bool()>& client_left_;
-  const ApiCall::Write& write_;
+  const ApiCall::Codec& codec_;
   const absl::Time deadline_ = absl::Now() + kMaxTime;
-  std::string body_;
+  std::string bytes_;  // of the request
+  std::string body_;   // of the response
   const std::shared_ptr<std::promise<absl::Status>> done_ =
       std::make_shared<std::promise<absl::Status>>();
 };
@@ -134,11 +135,11 @@ ApiCall::ApiCall(const ServerParts& parts, const ApiOptions& options,
       route_(std::move(route)),
       metrics_(parts.metrics->AddRpc(route_.service, route_.method, "http")) {}
 
-absl::StatusOr<std::string> ApiCall::Run(
-    std::unique_ptr<RequestWork> work, const HttpRequest& request,
-    const absl::StatusOr<std::string>& bytes, const Write& write) const {
-  AwaitedRun run(parts_, std::move(work), request.client_left, write);
-  return run.Await(bytes);
+absl::StatusOr<std::string> ApiCall::Run(std::unique_ptr<RequestWork> work,
+                                         const HttpRequest& request,
+                                         const Codec& codec) const {
+  AwaitedRun run(parts_, std::move(work), request.client_left, codec);
+  return run.Await();
 }
 
 std::string ApiCall::ErrorBody(const absl::Status& status) const {
@@ -186,24 +187,24 @@ absl::Status ApiCall::CheckUnread(const HttpRequest& request) const {
   // Made for its checks only; Handle makes another one.
   const auto work = route_.make_work(parts_);
   SEMRANK_RETURN_IF_ERROR(CheckBeforeReading(*work, parts_));
-  if (work->never_shed()) return absl::OkStatus();
-  // Parsing JSON may cost as much as the request, so the wait is checked before
-  // the body is read. Its size is unknown then, hence no cost and no deadline.
-  return parts_.workers->CheckWait(/*is_long=*/false, absl::ZeroDuration(),
-                                   absl::InfiniteDuration());
+  return CheckWaitUnread(*work, parts_, request.content_length, kMaxTime);
 }
 
 HttpResponse ApiCall::Handle(const HttpRequest& request) const {
   StageClock clock;
   const auto format = route_.make_format(parts_, request);
-  std::string bytes;
-  const absl::Status read = format->Read(request, bytes);
   absl::StatusOr<std::string> body =
       Run(route_.make_work(parts_), request,
-          read.ok() ? absl::StatusOr<std::string>(std::move(bytes)) : read,
-          [&](const google::protobuf::Message& response) {
-            return format->Write(response);
-          });
+          {.num_bytes = request.body.size(),
+           .read = [&]() -> absl::StatusOr<std::string> {
+             std::string bytes;
+             SEMRANK_RETURN_IF_ERROR(format->Read(request, bytes));
+             return bytes;
+           },
+           .write =
+               [&](const google::protobuf::Message& response) {
+                 return format->Write(response);
+               }});
   if (!body.ok()) {
     return Finish(request, {.status = body.status(), .time = clock.Lap()});
   }

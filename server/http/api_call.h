@@ -2,9 +2,10 @@
 // admission, the wait for its outcome, counters, log, headers.
 //
 //   Order    are calls allowed at all, key, state of the server, room for even
-//            one text; then the body is read and parsed, which its size bounds;
-//            then the request is read, checked, admitted and run as one of
-//            gRPC (request_run), while the handler's thread waits.
+//            one text, the expected wait for a worker; then the body is read,
+//            which its size bounds. A worker parses the body of a request that
+//            is not small; then the request is read, checked, admitted and run
+//            as one of gRPC (request_run), while the handler's thread waits.
 //   Headers  Authorization: Bearer KEY; x-request-id and traceparent come back;
 //            Retry-After where gRPC sends a pushback.
 //   Time     60 s. A client that leaves ends its work between two slices.
@@ -66,14 +67,20 @@ class ApiCall {
   // Counts, remembers and answers.
   HttpResponse Finish(const HttpRequest& request, Outcome outcome) const;
 
-  using Write = std::function<absl::StatusOr<std::string>(
-      const google::protobuf::Message& response)>;
-  // Runs the Protobuf request `bytes`; what `write` makes of its response, or
-  // the status that a gRPC caller would get.
+  // How a request is made of a body, and a body of its response.
+  struct Codec {
+    std::size_t num_bytes = 0;  // of the request's body
+    std::function<absl::StatusOr<std::string>()> read;
+    std::function<absl::StatusOr<std::string>(
+        const google::protobuf::Message& response)>
+        write;
+  };
+  // Runs the Protobuf request that `read` returns; what `write` makes of its
+  // response, or the status that a gRPC caller would get. Either may be called
+  // by a worker; `read` is not if the request would wait too long.
   absl::StatusOr<std::string> Run(std::unique_ptr<RequestWork> work,
                                   const HttpRequest& request,
-                                  const absl::StatusOr<std::string>& bytes,
-                                  const Write& write) const;
+                                  const Codec& codec) const;
   // In the form of the route.
   std::string ErrorBody(const absl::Status& status) const;
 

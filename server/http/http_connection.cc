@@ -42,6 +42,11 @@ constexpr std::uint32_t kMaxHeadBytes = 16'384;
 // What a body's stream gets at once, but for the last piece.
 constexpr std::size_t kPieceBytes = 262'144;
 
+// A refused body up to this size is read and dropped, so that the connection
+// stays: a new one costs both sides more, with TLS far more, and a server that
+// refuses has least to spare.
+constexpr std::uint64_t kMaxSkippedBytes = 262'144;
+
 // How long browsers may keep the answer to a preflight.
 constexpr int kPreflightSeconds = 600;
 
@@ -281,6 +286,7 @@ void HttpConnection::OnRead(const ErrorCode& error, std::size_t num_bytes) {
     return OnOtherProtocol();
   }
   input_.append(chunk_.data(), num_bytes);
+  if (state_ == State::kSkip) return SkipBody();
   if (std::exchange(idle_, false)) {
     AwaitClient(State::kHead, connections_.options.timeouts.head);
   }
@@ -295,7 +301,7 @@ void HttpConnection::OnRead(const ErrorCode& error, std::size_t num_bytes) {
 // flag, which the handler asks for.
 void HttpConnection::OnClientEnded() {
   client_left_ = true;
-  if (state_ == State::kHead) return Close();
+  if (state_ == State::kHead || state_ == State::kSkip) return Close();
   if (state_ == State::kBody) RespondLast(RefuseBody(408, BodyCutOff()));
 }
 
@@ -366,7 +372,8 @@ void HttpConnection::OnHead() {
   request_ = {.is_get = message.method() == http::verb::get,
               .authorization = header("Authorization"),
               .request_id = header(kRequestIdHeader),
-              .traceparent = header(kTraceparentHeader)};
+              .traceparent = header(kTraceparentHeader),
+              .content_length = parser_->content_length().value_or(0)};
   // `this` lives as long as the handler that asks, which holds a shared_ptr.
   request_.client_left = [this] { return client_left_.load(); };
   origin_ = header("Origin");
@@ -552,8 +559,9 @@ void HttpConnection::RespondLast(HttpResponse response) {
 }
 
 void HttpConnection::Respond(HttpResponse response) {
-  // The unread rest of a body would be read as the next request.
-  keep_alive_ = keep_alive_ && parser_->is_done() && !client_left_;
+  const std::optional<std::uint64_t> unread_bytes = UnreadBytes();
+  keep_alive_ = keep_alive_ && unread_bytes.has_value() && !client_left_;
+  unread_bytes_ = unread_bytes.value_or(0);
   if (std::exchange(has_place_, false)) --connections_.num_calls;
   if (!origin_.empty() && !same_origin_ &&
       IsAllowedOrigin(origin_, connections_.options.cors_origins)) {
@@ -572,11 +580,37 @@ void HttpConnection::Respond(HttpResponse response) {
       });
 }
 
+// The unread rest of a body would be read as the next request. A client that
+// waits for 100 Continue may send the body or not, so its next byte may mean
+// either.
+std::optional<std::uint64_t> HttpConnection::UnreadBytes() const {
+  if (parser_->is_done()) return 0;
+  if (state_ != State::kHead || !parser_->is_header_done() ||
+      parser_->get().count(http::field::expect) > 0) {
+    return std::nullopt;
+  }
+  const auto length = parser_->content_length();
+  if (!length.has_value() || *length > kMaxSkippedBytes) return std::nullopt;
+  return *length;
+}
+
 void HttpConnection::OnWritten(const ErrorCode& error) {
   EndCall();
   if (state_ == State::kClosed) return;
   if (error || client_left_) return Close();
   if (!keep_alive_) return Linger();
+  if (unread_bytes_ > 0) {
+    AwaitClient(State::kSkip, connections_.options.timeouts.body);
+  }
+  SkipBody();
+}
+
+void HttpConnection::SkipBody() {
+  const std::size_t num_bytes =
+      std::min<std::uint64_t>(unread_bytes_, input_.size());
+  input_.erase(0, num_bytes);
+  unread_bytes_ -= num_bytes;
+  if (unread_bytes_ > 0) return Read();
   idle_ = input_.empty();
   StartRequest();
   Parse();

@@ -78,6 +78,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     kBody,      // a body,
     kHandler,   // the client waits for us,
     kResponse,  // it is to read the response,
+    kSkip,      // to send the rest of a refused body,
     kLinger,    // or to close
     kClosed,
   };
@@ -114,7 +115,11 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void OnHandled(HttpResponse response);
   void Respond(HttpResponse response);
   void RespondLast(HttpResponse response);
+  // Of a request whose response is made: how much of its body is still to be
+  // read so that the next request can follow; nullopt = the connection ends.
+  std::optional<std::uint64_t> UnreadBytes() const;
   void OnWritten(const ErrorCode& error);
+  void SkipBody();
   // Makes the parser ready for the next head.
   void StartRequest();
   void EndCall();
@@ -147,8 +152,9 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   std::unique_ptr<HttpBodyStream> body_stream_;
   bool idle_ = false;  // no byte of the request has come
   bool keep_alive_ = false;
-  bool in_flight_ = false;  // counted in connections_.in_flight
-  bool has_place_ = false;  // counted in connections_.num_calls
+  std::uint64_t unread_bytes_ = 0;  // of a refused body
+  bool in_flight_ = false;          // counted in connections_.in_flight
+  bool has_place_ = false;          // counted in connections_.num_calls
   absl::Time admit_time_;
   std::string response_head_;
   std::string response_body_;

@@ -28,6 +28,7 @@ struct HttpRequest {
   std::string authorization = {};
   std::string request_id = {};
   std::string traceparent = {};
+  std::uint64_t content_length = 0;  // 0 = none or not known
   std::string body = {};
   // In `handle`: whether the client has closed its side. Costs one atomic load.
   std::function<bool()> client_left = {};

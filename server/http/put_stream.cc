@@ -122,7 +122,9 @@ class PutStream final : public HttpBodyStream {
     SEMRANK_ASSIGN_OR_RETURN(
         const std::string answer,
         call_->Run(MakeStreamedPutWork(parts, num_put_), request_,
-                   std::exchange(group_, {}), &ToJson));
+                   {.num_bytes = group_.size(),
+                    .read = [this] { return std::exchange(group_, {}); },
+                    .write = &ToJson}));
     answers_ += answer + "\n";
     if (answers_.size() <= kMaxResponseBytes) return absl::OkStatus();
     return MakeError(absl::StatusCode::kResourceExhausted, "MESSAGE_TOO_LARGE",

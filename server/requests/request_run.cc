@@ -28,6 +28,42 @@ absl::Status CheckBeforeReading(const RequestWork& work,
   return parts.admission->CheckRoom();
 }
 
+namespace {
+
+bool IsLong(const RequestSize& size) {
+  return size.num_texts > RequestRun::kMaxInlineTexts ||
+         size.num_bytes > RequestRun::kMaxInlineBytes;
+}
+
+// Before a message is read. About a title of ten words; short titles make the
+// guess too low, and then ReadAndAdmit refuses what was let through.
+RequestSize GuessSize(std::size_t num_bytes) {
+  constexpr std::size_t kBytesPerText = 64;
+  return {static_cast<std::int64_t>(num_bytes / kBytesPerText), num_bytes};
+}
+
+WorkerPool& PoolOf(const RequestWork& work, const ServerParts& parts) {
+  WorkerPool* const pool = work.pool();
+  return pool != nullptr ? *pool : *parts.workers;
+}
+
+}  // namespace
+
+// The same check as in ReadAndAdmit, with a guess for the number of texts. It
+// spares the copy of a message into one piece, 6 % of the time that gRPC's
+// threads spend on a refused call, and the whole body of one over HTTP.
+absl::Status CheckWaitUnread(const RequestWork& work, const ServerParts& parts,
+                             std::size_t num_bytes, absl::Duration time_left) {
+  if (work.never_shed()) return absl::OkStatus();
+  const RequestSize size = GuessSize(num_bytes);
+  const absl::Duration cost =
+      parts.admission->costs().Estimate(work.kind(), size.num_texts);
+  // Such a request runs in this thread whatever the workers do, unless its
+  // exact number of texts says otherwise.
+  if (cost <= RequestRun::kMaxInlineCost) return absl::OkStatus();
+  return PoolOf(work, parts).CheckWait(IsLong(size), cost, time_left);
+}
+
 RequestRun::RequestRun(const ServerParts& parts,
                        std::unique_ptr<RequestWork> work)
     : parts_(parts),
@@ -36,23 +72,6 @@ RequestRun::RequestRun(const ServerParts& parts,
 
 absl::Duration RequestRun::TimeSinceReceived() const {
   return absl::FromChrono(std::chrono::steady_clock::now() - received_);
-}
-
-// The same check as in ReadAndAdmit, with a guess for the number of texts. It
-// spares the copy of a message into one piece, 6 % of the time that gRPC's
-// threads spend on a refused call.
-absl::Status RequestRun::CheckWaitUnread(std::size_t num_bytes) const {
-  // About a title of ten words; short titles make the guess too low, and then
-  // ReadAndAdmit refuses what this check lets through.
-  constexpr std::size_t kBytesPerText = 64;
-  if (work_->never_shed()) return absl::OkStatus();
-  const auto num_texts = static_cast<std::int64_t>(num_bytes / kBytesPerText);
-  const absl::Duration cost =
-      parts_.admission->costs().Estimate(work_->kind(), num_texts);
-  // Such a request runs in this thread whatever the workers do, unless its
-  // exact number of texts says otherwise.
-  if (cost <= kMaxInlineCost) return absl::OkStatus();
-  return pool().CheckWait(IsLong({num_texts, num_bytes}), cost, TimeLeft());
 }
 
 void RequestRun::AddOwnTimes(StageTimes& times) const {
@@ -69,8 +88,46 @@ void RequestRun::Start(std::string_view bytes) {
   if (inline_) {
     RunSlice();
   } else {
-    QueueForWorker();
+    QueueSlice();
   }
+}
+
+void RequestRun::StartDecoding(std::size_t num_bytes, Decode decode) {
+  size_ = GuessSize(num_bytes);
+  cost_ = EstimateCost();
+  if (cost_ <= kMaxInlineCost) {
+    const absl::StatusOr<std::string_view> bytes = decode();
+    return bytes.ok() ? Start(*bytes) : Finish(bytes.status());
+  }
+  const absl::Status status = CheckWait();
+  if (!status.ok()) return Finish(status);
+  waiting_since_ = TimeSinceReceived();
+  QueueForWorker([this, decode = std::move(decode)] { DecodeAndRun(decode); });
+}
+
+absl::Status RequestRun::DecodeAndAdmit(const Decode& decode) {
+  SEMRANK_RETURN_IF_ERROR(CheckStillWanted(*this));
+  SEMRANK_RETURN_IF_ERROR(CheckInTime());
+  SEMRANK_ASSIGN_OR_RETURN(const std::string_view bytes, decode());
+  SEMRANK_ASSIGN_OR_RETURN(size_, work_->Read(bytes));
+  SEMRANK_ASSIGN_OR_RETURN(permit_, parts_.admission->Admit(size_.num_texts));
+  return absl::OkStatus();
+}
+
+// In a worker: the first slice follows at once, since the request has waited
+// already. Decoding counts as running, so that costs include it.
+void RequestRun::DecodeAndRun(const Decode& decode) {
+  const absl::Duration begin = TimeSinceReceived();
+  queue_time_ = begin - waiting_since_;
+  const absl::Status status = DecodeAndAdmit(decode);
+  waiting_since_ = TimeSinceReceived();
+  read_time_ = run_time_ = waiting_since_ - begin;
+  if (!status.ok()) {
+    parts_.metrics->RecordStage(Stage::kQueue, queue_time_);
+    return Finish(status);
+  }
+  parts_.metrics->RecordStage(Stage::kRead, read_time_);
+  RunSlice();
 }
 
 absl::Status RequestRun::ReadAndAdmit(std::string_view bytes) {
@@ -78,11 +135,9 @@ absl::Status RequestRun::ReadAndAdmit(std::string_view bytes) {
   // The wait is checked before the permits are taken. A request that is refused
   // for its wait must not hold permits, even briefly: others would be refused
   // for want of them.
-  cost_ = parts_.admission->costs().Estimate(work_->kind(), size_.num_texts);
+  cost_ = EstimateCost();
   inline_ = RunsInline();
-  if (!inline_ && !work_->never_shed()) {
-    SEMRANK_RETURN_IF_ERROR(pool().CheckWait(IsLong(size_), cost_, TimeLeft()));
-  }
+  if (!inline_) SEMRANK_RETURN_IF_ERROR(CheckWait());
   SEMRANK_ASSIGN_OR_RETURN(permit_, parts_.admission->Admit(size_.num_texts));
   return absl::OkStatus();
 }
@@ -95,25 +150,32 @@ bool RequestRun::RunsInline() const {
   return cost_ <= kMaxInlineCost || parts_.admission->inflight_texts() == 0;
 }
 
-WorkerPool& RequestRun::pool() const {
-  WorkerPool* const pool = work_->pool();
-  return pool != nullptr ? *pool : *parts_.workers;
+absl::Duration RequestRun::EstimateCost() const {
+  return parts_.admission->costs().Estimate(work_->kind(), size_.num_texts);
 }
 
+absl::Status RequestRun::CheckWait() const {
+  if (work_->never_shed()) return absl::OkStatus();
+  return pool().CheckWait(IsLong(size_), cost_, TimeLeft());
+}
+
+WorkerPool& RequestRun::pool() const { return PoolOf(*work_, parts_); }
+
 // Waits for the first slice, or for the next one of a long request.
-void RequestRun::QueueForWorker() {
+void RequestRun::QueueForWorker(std::function<void()> run) {
   HighWaterMark& queued = parts_.admission->queued_texts();
   queued.Raise(size_.num_texts);
   // A later slice is cheaper by what ran already, so that the queue's expected
   // wait does not count finished work.
-  pool().Submit({.run =
-                     [this, &queued] {
-                       queued.Lower(size_.num_texts);
-                       RunSlice();
-                     },
-                 .is_long = IsLong(size_),
-                 .has_begun = run_time_ > absl::ZeroDuration(),
-                 .cost = std::max(cost_ - run_time_, absl::ZeroDuration())});
+  pool().Submit(
+      {.run =
+           [&queued, num_texts = size_.num_texts, run = std::move(run)] {
+             queued.Lower(num_texts);
+             run();
+           },
+       .is_long = IsLong(size_),
+       .has_begun = run_time_ > absl::ZeroDuration(),
+       .cost = std::max(cost_ - run_time_, absl::ZeroDuration())});
 }
 
 void RequestRun::RunSlice() {
@@ -124,7 +186,7 @@ void RequestRun::RunSlice() {
   run_time_ += end - begin;
   if (progress.ok() && *progress == Progress::kMore) {
     waiting_since_ = end;
-    QueueForWorker();
+    QueueSlice();
     return;
   }
   parts_.metrics->RecordStage(Stage::kQueue, queue_time_);

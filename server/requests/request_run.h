@@ -3,6 +3,8 @@
 //
 //   Start    in the caller's thread: read in place, check, admit. A refused
 //            request has cost one pass over its bytes and no copy of them.
+//            Bytes that must be decoded first (JSON) are decoded by a worker,
+//            once the request is known not to wait too long.
 //   Slices   in the caller's thread while that is cheaper than a hand-over or
 //            the server is idle, else in the worker pool, a slice of some
 //            milliseconds each. Before each slice the run asks whether the
@@ -18,6 +20,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string_view>
 
@@ -84,6 +87,11 @@ using MakeWork = std::unique_ptr<RequestWork> (*)(const ServerParts& parts);
 absl::Status CheckBeforeReading(const RequestWork& work,
                                 const ServerParts& parts);
 
+// Refuses a request of `num_bytes` before they are touched, if it would wait
+// too long for a worker, and is not likely to be so cheap that it needs none.
+absl::Status CheckWaitUnread(const RequestWork& work, const ServerParts& parts,
+                             std::size_t num_bytes, absl::Duration time_left);
+
 // A work that fills in a response of its own.
 template <typename Response>
 class ResponseWork : public RequestWork {
@@ -125,12 +133,17 @@ class RequestRun : public Caller {
   absl::Status CheckUnread() const {
     return CheckBeforeReading(*work_, parts_);
   }
-  // Refuses a request of `num_bytes` before they are touched, if it would
-  // wait too long and is not likely to be cheap; an error is for Refuse.
-  absl::Status CheckWaitUnread(std::size_t num_bytes) const;
+  // An error is for Refuse.
+  absl::Status CheckWaitUnread(std::size_t num_bytes) const {
+    return semrank::CheckWaitUnread(*work_, parts_, num_bytes, TimeLeft());
+  }
   // Leads to one Done, now or later, in this thread or another. `bytes` must
   // stay valid until then.
   void Start(std::string_view bytes);
+  // As Start, with what `decode` makes of `num_bytes`, in this thread or in a
+  // worker; not called for a request that would wait too long.
+  using Decode = std::function<absl::StatusOr<std::string_view>()>;
+  void StartDecoding(std::size_t num_bytes, Decode decode);
   // In place of Start: counts the refusal, then Done.
   void Refuse(const absl::Status& status) { Finish(status); }
 
@@ -145,13 +158,17 @@ class RequestRun : public Caller {
   virtual void Done(const absl::Status& status) = 0;
 
   absl::Status ReadAndAdmit(std::string_view bytes);
-  static bool IsLong(const RequestSize& size) {
-    return size.num_texts > kMaxInlineTexts || size.num_bytes > kMaxInlineBytes;
-  }
   bool RunsInline() const;
+  absl::Duration EstimateCost() const;
+  absl::Status CheckWait() const;
   WorkerPool& pool() const;
   absl::Duration TimeLeft() const { return deadline() - absl::Now(); }
-  void QueueForWorker();
+  void QueueForWorker(std::function<void()> run);
+  void QueueSlice() {
+    QueueForWorker([this] { RunSlice(); });
+  }
+  absl::Status DecodeAndAdmit(const Decode& decode);
+  void DecodeAndRun(const Decode& decode);
   // DeadlineExceeded if it is too late to begin.
   absl::Status CheckInTime() const;
   void RunSlice();

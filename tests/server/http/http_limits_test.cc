@@ -41,7 +41,7 @@ TEST_F(HttpServerTest, IdleConnectionIsClosed) {
 TEST_F(HttpServerTest, RefusedClientThatNeverClosesIsClosed) {
   Serve({.timeouts = {.linger = kSoon}});
   PlainClient client(address());
-  client.Send("POST /call HTTP/1.1\r\nContent-Length: 100001\r\n\r\n");
+  client.Send("POST /call HTTP/1.1\r\nContent-Length: 1000000\r\n\r\n");
   EXPECT_THAT(client.ReadToEnd(), HasSubstr(" 413 "));
   while (client.Send("x")) std::this_thread::yield();
 }

@@ -243,14 +243,44 @@ TEST_F(HttpServerTest, ConnectionIsKeptUntilTheClientAsksToClose) {
   EXPECT_THAT(rest, HasSubstr("Connection: close\r\n"));
 }
 
-TEST_F(HttpServerTest, RequestWithAnUnreadBodyIsTheLastOfItsConnection) {
+// A refused request whose body contains another one.
+std::string RefusedRequest(std::size_t num_body_bytes,
+                           const std::string& headers = "") {
+  std::string body = "GET /page HTTP/1.1\r\n\r\n";
+  body.resize(num_body_bytes, ' ');
+  return "POST /call HTTP/1.1\r\nAuthorization: refused\r\n" + headers +
+         "Content-Length: " + std::to_string(num_body_bytes) + "\r\n\r\n" +
+         body;
+}
+
+TEST_F(HttpServerTest, ConnectionIsKeptAfterARefusedBodyThatIsNotLarge) {
   Serve();
-  const std::string smuggled = "GET /page HTTP/1.1\r\n\r\n";
-  const std::string response = Talk(
-      address(), "GET /none HTTP/1.1\r\nContent-Length: " +
-                     std::to_string(smuggled.size()) + "\r\n\r\n" + smuggled);
-  EXPECT_THAT(response, HasSubstr("404"));
-  EXPECT_THAT(response, Not(HasSubstr("200")));
+  for (const std::size_t num_bytes : {100, 100'000}) {
+    const std::string responses =
+        Talk(address(), RefusedRequest(num_bytes) +
+                            "GET /page HTTP/1.1\r\nConnection: close\r\n\r\n");
+    EXPECT_THAT(responses, StartsWith("HTTP/1.1 401 "));
+    EXPECT_THAT(responses, HasSubstr("refusedHTTP/1.1 200 OK\r\n"));
+    EXPECT_THAT(responses, ::testing::EndsWith("\r\n\r\nhi"));
+  }
+}
+
+TEST_F(HttpServerTest, RequestWithALargeUnreadBodyIsTheLastOfItsConnection) {
+  Serve();
+  for (const std::string& request :
+       {RefusedRequest(300'000),
+        RefusedRequest(100, "Expect: 100-continue\r\n")}) {
+    const std::string response = Talk(address(), request);
+    EXPECT_THAT(response, HasSubstr("401"));
+    EXPECT_THAT(response, Not(HasSubstr("200")));
+  }
+}
+
+TEST_F(HttpServerTest, ClientThatDoesNotSendTheRestOfARefusedBodyIsClosed) {
+  Serve({.timeouts = {.body = kSoon}});
+  std::string request = RefusedRequest(100);
+  request.pop_back();
+  EXPECT_THAT(Talk(address(), request), ::testing::EndsWith("refused"));
 }
 
 }  // namespace

@@ -59,6 +59,14 @@ class TestRun final : public RequestRun {
   TestRun(const ServerParts& parts, std::unique_ptr<RequestWork> work)
       : RequestRun(parts, std::move(work)) {}
   void Begin() { Start("bytes"); }
+  // As for a message of kLarge titles, in another form; writes "+" when it is
+  // decoded.
+  void BeginDecoding(std::string& log) {
+    StartDecoding(64 * kLarge, [&log]() -> absl::StatusOr<std::string_view> {
+      log += '+';
+      return "bytes";
+    });
+  }
   absl::Status Wait() { return done_.get_future().get(); }
   void GoAway() { cancelled_ = true; }
 
@@ -138,6 +146,35 @@ TEST_F(RequestRunTest, ASmallRequestDoesNotWaitForTheWorkers) {
   EXPECT_EQ(log_, "LSs");
   release.set_value();
   EXPECT_THAT(large->Wait(), IsOk());
+}
+
+TEST_F(RequestRunTest, AWorkerDecodesALargeMessageAndRunsItsFirstSlice) {
+  std::promise<void> release = BlockWorker();
+  const auto a = NewRun(kLarge, 2, 'a');
+  const auto b = NewRun(kLarge, 2, 'b');
+  a->BeginDecoding(log_);
+  b->BeginDecoding(log_);
+  EXPECT_EQ(log_, "");
+  EXPECT_EQ(admission_.queued_texts().level(), 2 * kLarge);
+  release.set_value();
+  EXPECT_THAT(a->Wait(), IsOk());
+  EXPECT_THAT(b->Wait(), IsOk());
+  EXPECT_EQ(log_, "+Aaa+Bbb");
+  EXPECT_EQ(admission_.inflight_texts(), 0);
+}
+
+TEST_F(RequestRunTest, WhatWouldWaitTooLongIsNotDecoded) {
+  std::promise<void> release = BlockWorker();
+  const auto waiting = NewRun(kLarge, 1, 'w');
+  const auto refused = NewRun(kLarge, 1, 'r');
+  waiting->BeginDecoding(log_);
+  queue_time_ = TaskQueue::Clock::time_point(std::chrono::minutes(1));
+  refused->BeginDecoding(log_);
+  EXPECT_THAT(refused->Wait(), StatusIs(absl::StatusCode::kResourceExhausted));
+  EXPECT_EQ(log_, "");
+  release.set_value();
+  EXPECT_THAT(waiting->Wait(), IsOk());
+  EXPECT_EQ(log_, "+Ww");
 }
 
 TEST_F(RequestRunTest, WorkIsDroppedBetweenTurnsWhenTheCallerIsGone) {
