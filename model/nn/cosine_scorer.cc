@@ -39,7 +39,6 @@ constexpr int kBlockDocuments = 4;
 
 // Vectors are prefetched this many documents ahead.
 constexpr std::size_t kPrefetchDocuments = 8;
-constexpr int kCacheLineFloats = 16;
 
 // Up to this size sorting by comparing all with all is faster than VQSort,
 // which draws random numbers for its pivots by a system call.
@@ -109,15 +108,16 @@ void SelectKeys(std::span<const float> scores, std::size_t top_k,
   keys.resize(top_k);
 }
 
-void PrefetchBlock(std::span<const float* const> documents, std::size_t first,
-                   int dim) {
-  if (first + kBlockDocuments > documents.size()) return;
-  for (const float* document : documents.subspan(first, kBlockDocuments)) {
-    for (int d = 0; d < dim && document != nullptr; d += kCacheLineFloats) {
-      __builtin_prefetch(document + d);
-    }
+// Prefetches one cache line of each of four vectors, while as much of four
+// others is used: a vector prefetched as a whole is more lines than the
+// processor fetches at once, and the use of the others would wait behind them.
+struct PrefetchRows {
+  const float* const* rows;
+  void operator()(int element) const {
+    simd::Unroll<kBlockDocuments>(
+        [&](auto r) HWY_ATTR { __builtin_prefetch(rows[r] + element); });
   }
-}
+};
 
 float DotProduct(const float* a, const float* b, int dim) {
   float result;
@@ -125,55 +125,42 @@ float DotProduct(const float* a, const float* b, int dim) {
   return result;
 }
 
-void ScoreOneByOne(const float* query, std::span<const float* const> documents,
-                   int dim, std::span<float> scores) {
-  for (std::size_t i = 0; i < documents.size(); ++i) {
-    if (documents[i] != nullptr)
-      scores[i] = DotProduct(query, documents[i], dim);
-  }
-}
-
-// Calls fetch(row) for the rows that are scored next.
-template <typename Fetch>
+template <bool Far>
 void ScoreRows(const float* query, const float* matrix, int dim,
-               std::span<float> scores, Fetch fetch) {
+               std::span<float> scores) {
   const auto stride = static_cast<std::size_t>(dim);
   std::size_t i = 0;
   for (; i + kBlockDocuments <= scores.size(); i += kBlockDocuments) {
     const float* block[kBlockDocuments];
+    const float* ahead[kBlockDocuments];
     for (int d = 0; d < kBlockDocuments; ++d) {
       block[d] = matrix + (i + d) * stride;
-      fetch(block[d]);
+      ahead[d] = block[d] + kPrefetchDocuments * stride;
     }
-    DotBlock<kBlockDocuments>(query, block, dim, &scores[i]);
+    if constexpr (Far) {
+      DotBlock<kBlockDocuments>(query, block, dim, &scores[i],
+                                PrefetchRows{ahead});
+    } else {
+      DotBlock<kBlockDocuments>(query, block, dim, &scores[i]);
+    }
   }
   for (; i < scores.size(); ++i) {
     scores[i] = DotProduct(query, matrix + i * stride, dim);
   }
 }
 
-void ScoreGathered(const float* query, std::span<const float* const> documents,
+template <bool Far>
+void ScorePointers(const float* query, std::span<const float* const> documents,
                    int dim, std::span<float> scores) {
   std::size_t i = 0;
   for (; i + kBlockDocuments <= documents.size(); i += kBlockDocuments) {
-    const std::span block = documents.subspan(i, kBlockDocuments);
-    PrefetchBlock(documents, i + kPrefetchDocuments, dim);
-    const bool whole =
-        std::find(block.begin(), block.end(), nullptr) == block.end();
-    if (whole) {
-      DotBlock<kBlockDocuments>(query, block.data(), dim, &scores[i]);
+    const std::size_t ahead = i + kPrefetchDocuments;
+    if (Far && ahead + kBlockDocuments <= documents.size()) {
+      DotBlock<kBlockDocuments>(query, &documents[i], dim, &scores[i],
+                                PrefetchRows{&documents[ahead]});
     } else {
-      ScoreOneByOne(query, block, dim, scores.subspan(i));
+      DotBlock<kBlockDocuments>(query, &documents[i], dim, &scores[i]);
     }
-  }
-  ScoreOneByOne(query, documents.subspan(i), dim, scores.subspan(i));
-}
-
-void ScoreNear(const float* query, std::span<const float* const> documents,
-               int dim, std::span<float> scores) {
-  std::size_t i = 0;
-  for (; i + kBlockDocuments <= documents.size(); i += kBlockDocuments) {
-    DotBlock<kBlockDocuments>(query, &documents[i], dim, &scores[i]);
   }
   static_assert(kBlockDocuments == 4);
   switch (documents.size() - i) {
@@ -188,19 +175,24 @@ void ScoreNear(const float* query, std::span<const float* const> documents,
   }
 }
 
+void ScoreFar(const float* query, std::span<const float* const> documents,
+              int dim, std::span<float> scores) {
+  ScorePointers<true>(query, documents, dim, scores);
+}
+
+void ScoreNear(const float* query, std::span<const float* const> documents,
+               int dim, std::span<float> scores) {
+  ScorePointers<false>(query, documents, dim, scores);
+}
+
 void ScoreRowsNear(const float* query, const float* matrix, int dim,
                    std::span<float> scores) {
-  ScoreRows(query, matrix, dim, scores, [](const float* /*row*/) {});
+  ScoreRows<false>(query, matrix, dim, scores);
 }
 
 void ScoreRowsFar(const float* query, const float* matrix, int dim,
                   std::span<float> scores) {
-  ScoreRows(query, matrix, dim, scores, [dim](const float* row) {
-    const float* const ahead = row + kPrefetchDocuments * dim;
-    for (int d = 0; d < dim; d += kCacheLineFloats) {
-      __builtin_prefetch(ahead + d);
-    }
-  });
+  ScoreRows<true>(query, matrix, dim, scores);
 }
 
 void WriteRanking(std::span<const float> scores, SortSpace& space,
@@ -220,7 +212,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace semrank {
 
-HWY_EXPORT(ScoreGathered);
+HWY_EXPORT(ScoreFar);
 HWY_EXPORT(ScoreNear);
 HWY_EXPORT(ScoreRowsNear);
 HWY_EXPORT(ScoreRowsFar);
@@ -229,7 +221,7 @@ HWY_EXPORT(WriteRanking);
 void ScoreDocuments(const float* query, std::span<const float* const> documents,
                     int dim, std::span<float> scores) {
   assert(documents.size() == scores.size());
-  HWY_DYNAMIC_DISPATCH(ScoreGathered)(query, documents, dim, scores);
+  HWY_DYNAMIC_DISPATCH(ScoreFar)(query, documents, dim, scores);
 }
 
 void ScoreNearDocuments(const float* query,

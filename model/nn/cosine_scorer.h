@@ -13,8 +13,8 @@
 
 namespace semrank {
 
-// scores[i] = query . documents[i]; each pointer is to `dim` floats, or null
-// for a document without a vector, whose score is not written.
+// scores[i] = query . documents[i]; each pointer is to `dim` floats, which are
+// prefetched.
 void ScoreDocuments(const float* query, std::span<const float* const> documents,
                     int dim, std::span<float> scores);
 

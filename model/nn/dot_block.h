@@ -17,11 +17,18 @@
 HWY_BEFORE_NAMESPACE();
 namespace semrank::HWY_NAMESPACE {
 
+struct NoPrefetch {
+  void operator()(int /*element*/) const {}
+};
+
 // results[i] = a . b[i], `width` floats each. Vector k of a row goes to sum k
-// modulo kSums; the sums are added pairwise, then their lanes in halves.
-template <int Count>
+// modulo kSums; the sums are added pairwise, then their lanes in halves. Before
+// elements from `element` on are used, prefetch(element) is called, once for
+// each kPrefetchedFloats.
+inline constexpr int kPrefetchedFloats = 16;
+template <int Count, typename Prefetch = NoPrefetch>
 inline void DotBlock(const float* a, const float* const* b, int width,
-                     float* results) {
+                     float* results, Prefetch prefetch = {}) {
   constexpr int kSums = 4;
   using simd::kLanes;
   using simd::Unroll;
@@ -30,6 +37,8 @@ inline void DotBlock(const float* a, const float* const* b, int width,
       [&](auto n) HWY_ATTR { sums[n / kSums][n % kSums] = simd::Vec{}; });
   int i = 0;
   for (; i + kSums * kLanes <= width; i += kSums * kLanes) {
+    Unroll<kSums * kLanes / kPrefetchedFloats>(
+        [&](auto n) HWY_ATTR { prefetch(i + n * kPrefetchedFloats); });
     Unroll<kSums>([&](auto s) HWY_ATTR {
       const simd::Vec left = simd::Load(a + i + s * kLanes);
       Unroll<Count>([&](auto c) HWY_ATTR {
@@ -40,6 +49,7 @@ inline void DotBlock(const float* a, const float* const* b, int width,
   }
   // The remainder: whole SIMD vectors and a partial one.
   if (i < width) {
+    for (int at = i; at < width; at += kPrefetchedFloats) prefetch(at);
     Unroll<kSums>([&](auto s) HWY_ATTR {
       const int lanes = std::clamp(width - i - s * kLanes, 0, kLanes);
       const int begin = std::min(i + s * kLanes, width);

@@ -1,7 +1,9 @@
-// Rank without gRPC: what the engine, the cache and the tower cost.
+// Rank without gRPC: what the engine, the cache, the catalog and the tower
+// cost.
 #include <benchmark/benchmark.h>
 
 #include <memory>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -84,6 +86,41 @@ BENCHMARK(BM_Rank_ColdWithLexicalPart)->Arg(100);
 
 void BM_Rank_Cold(benchmark::State& state) { RankTitles(state, 0); }
 BENCHMARK(BM_Rank_Cold)->Arg(1)->Arg(100)->Arg(1000);
+
+// Documents of a catalog of 20,000 x 256, whose vectors do not fit into the L2
+// cache; other ids each time.
+void BM_Rank_CatalogIds(benchmark::State& state) {
+  constexpr int kDim = 256;
+  constexpr std::uint64_t kNumDocuments = 20'000;
+  const auto served = std::make_shared<ServedModel>(
+      ServedModel{.model = MakeTinyModel({.embedding_dim = kDim})});
+  DocumentCatalog catalog(kNumDocuments);
+  if (!catalog.BeginModel(served).ok()) std::abort();
+  std::vector<CatalogRecord::Pointer> records;
+  for (const std::string& title : MakeTitles(kNumDocuments)) {
+    records.push_back(CatalogRecord::Make(records.size(), title, ""));
+  }
+  const std::vector<float> vectors(kNumDocuments * kDim, 1.0f / 16);
+  const DocumentCatalog::Rows rows = {served, vectors.data()};
+  if (!catalog.Put(records, {&rows, 1}).ok()) std::abort();
+
+  Metrics metrics;
+  const auto cache = DocumentVectorCache::Create(1 << 20).value();
+  TextEmbedder embedder(cache.get(), &metrics);
+  const RankingEngine engine(Limits(), &embedder, &metrics, &catalog);
+  FakeCaller caller;
+  RankResult result;
+  std::vector<std::uint64_t> ids(state.range(0));
+  std::mt19937 random(1);
+  for (auto _ : state) {
+    for (std::uint64_t& id : ids) id = random() % kNumDocuments;
+    const absl::Status status = engine.Rank(
+        *served, {.query = "blue garden shoes", .ids = ids}, caller, result);
+    if (!status.ok() || result.ranking.size() != ids.size()) std::abort();
+  }
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+BENCHMARK(BM_Rank_CatalogIds)->Arg(100)->Arg(1000);
 
 // The cache alone, among a million vectors: most look-ups miss every cache of
 // the processor.
