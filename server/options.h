@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "model/nn/row_format.h"
 #include "server/auth/tls_files.h"
 #include "server/base/limits.h"
 #include "server/base/worker_pool.h"
@@ -27,6 +28,7 @@ struct ModelOptions {
   absl::Duration poll_interval = absl::Seconds(5);  // 0 = only when asked to
   bool wait_for_model = false;
   bool enable_admin_rpcs = false;
+  VectorPrecision vector_precision = VectorPrecision::kFloat32;
   // From the first two, by FinishOptions: at least one, with different names;
   // the first is the default.
   std::vector<ServedFolder> folders = {};

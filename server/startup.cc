@@ -136,7 +136,9 @@ std::unique_ptr<StoredVectors> UseStoreForVectors(const StoreOptions& options,
 std::vector<ModelChoice> ModelChoices(const ModelOptions& options) {
   std::vector<ModelChoice> choices;
   for (const ServedFolder& folder : options.folders) {
-    choices.push_back({FolderSource(folder.path, folder.name), folder.version});
+    choices.push_back(
+        {FolderSource(folder.path, folder.name, options.vector_precision),
+         folder.version});
   }
   return choices;
 }

@@ -120,8 +120,8 @@ absl::Status CheckVersionExists(const std::string& model_dir,
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<const TwoTowerModel>> LoadModel(
-    const std::string& model_dir, std::int64_t version,
-    const std::string& name) {
+    const std::string& model_dir, std::int64_t version, const std::string& name,
+    VectorPrecision precision) {
   if (version < 0) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "version %d of %s: versions count from 1", version, model_dir));
@@ -142,7 +142,8 @@ absl::StatusOr<std::shared_ptr<const TwoTowerModel>> LoadModel(
   return ReadVersion(VersionPath(model_dir, version),
                      {.name = name.empty() ? ModelNameOf(model_dir) : name,
                       .version = version,
-                      .identity = ""});
+                      .identity = "",
+                      .vector_precision = precision});
 }
 
 absl::StatusOr<std::int64_t> PublishModel(const std::string& model_dir,

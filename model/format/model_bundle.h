@@ -35,10 +35,11 @@ absl::StatusOr<std::vector<std::int64_t>> ListVersions(
 // Checks every file against the manifest and builds the model; weights are
 // used in place, in the memory that the file was read into. version 0 = the
 // highest complete one. The model is named `name`; empty = after the folder
-// `model_dir`.
+// `model_dir`. Its vectors are rounded to `precision`.
 absl::StatusOr<std::shared_ptr<const TwoTowerModel>> LoadModel(
     const std::string& model_dir, std::int64_t version = 0,
-    const std::string& name = "");
+    const std::string& name = "",
+    VectorPrecision precision = VectorPrecision::kFloat32);
 
 struct ModelBundle {
   v1::ModelConfig config;

@@ -228,6 +228,9 @@ absl::StatusOr<std::shared_ptr<const TwoTowerModel>> ReadVersion(
   SEMRANK_ASSIGN_OR_RETURN(const VersionFiles files,
                            VersionFiles::Open(folder));
   version.identity = files.identity();
+  if (version.vector_precision == VectorPrecision::kBf16) {
+    version.identity += "-bf16";
+  }
   version.weights_sha256 = files.ListedSha256(kWeightsFile);
   // The configuration first: it determines which other files there must be, and
   // their largest sizes.

@@ -112,87 +112,105 @@ void SelectKeys(std::span<const float> scores, std::size_t top_k,
 // others is used: a vector prefetched as a whole is more lines than the
 // processor fetches at once, and the use of the others would wait behind them.
 struct PrefetchRows {
-  const float* const* rows;
-  void operator()(int element) const {
+  const std::byte* const* rows;
+  void operator()(int byte) const {
     simd::Unroll<kBlockDocuments>(
-        [&](auto r) HWY_ATTR { __builtin_prefetch(rows[r] + element); });
+        [&](auto r) HWY_ATTR { __builtin_prefetch(rows[r] + byte); });
   }
 };
 
-float DotProduct(const float* a, const float* b, int dim) {
-  float result;
-  DotBlock<1>(a, &b, dim, &result);
-  return result;
+// Without prefetches the rows are near already.
+template <typename Row, bool Far>
+void ScoreBlock(const float* query, const std::byte* const* rows,
+                const std::byte* const* ahead, int dim, float* scores) {
+  if constexpr (Far) {
+    DotBlock<kBlockDocuments, Row>(query, rows, dim, scores,
+                                   PrefetchRows{ahead});
+  } else {
+    DotBlock<kBlockDocuments, Row>(query, rows, dim, scores);
+  }
 }
 
-template <bool Far>
-void ScoreRows(const float* query, const float* matrix, int dim,
-               std::span<float> scores) {
-  const auto stride = static_cast<std::size_t>(dim);
+template <typename Row, bool Far>
+void ScoreMatrixOf(const float* query, const std::byte* matrix,
+                   RowFormat format, std::span<float> scores) {
+  const std::size_t stride = format.num_bytes();
   std::size_t i = 0;
   for (; i + kBlockDocuments <= scores.size(); i += kBlockDocuments) {
-    const float* block[kBlockDocuments];
-    const float* ahead[kBlockDocuments];
+    const std::byte* block[kBlockDocuments];
+    const std::byte* ahead[kBlockDocuments];
     for (int d = 0; d < kBlockDocuments; ++d) {
       block[d] = matrix + (i + d) * stride;
       ahead[d] = block[d] + kPrefetchDocuments * stride;
     }
-    if constexpr (Far) {
-      DotBlock<kBlockDocuments>(query, block, dim, &scores[i],
-                                PrefetchRows{ahead});
-    } else {
-      DotBlock<kBlockDocuments>(query, block, dim, &scores[i]);
-    }
+    ScoreBlock<Row, Far>(query, block, ahead, format.dim, &scores[i]);
   }
   for (; i < scores.size(); ++i) {
-    scores[i] = DotProduct(query, matrix + i * stride, dim);
+    const std::byte* const row = matrix + i * stride;
+    DotBlock<1, Row>(query, &row, format.dim, &scores[i]);
   }
 }
 
-template <bool Far>
-void ScorePointers(const float* query, std::span<const float* const> documents,
-                   int dim, std::span<float> scores) {
+template <typename Row, bool Far>
+void ScoreRowsOf(const float* query, std::span<const std::byte* const> rows,
+                 int dim, std::span<float> scores) {
   std::size_t i = 0;
-  for (; i + kBlockDocuments <= documents.size(); i += kBlockDocuments) {
+  for (; i + kBlockDocuments <= rows.size(); i += kBlockDocuments) {
     const std::size_t ahead = i + kPrefetchDocuments;
-    if (Far && ahead + kBlockDocuments <= documents.size()) {
-      DotBlock<kBlockDocuments>(query, &documents[i], dim, &scores[i],
-                                PrefetchRows{&documents[ahead]});
+    if (Far && ahead + kBlockDocuments <= rows.size()) {
+      ScoreBlock<Row, true>(query, &rows[i], &rows[ahead], dim, &scores[i]);
     } else {
-      DotBlock<kBlockDocuments>(query, &documents[i], dim, &scores[i]);
+      ScoreBlock<Row, false>(query, &rows[i], nullptr, dim, &scores[i]);
     }
   }
   static_assert(kBlockDocuments == 4);
-  switch (documents.size() - i) {
+  switch (rows.size() - i) {
     case 3:
-      return DotBlock<3>(query, &documents[i], dim, &scores[i]);
+      return DotBlock<3, Row>(query, &rows[i], dim, &scores[i]);
     case 2:
-      return DotBlock<2>(query, &documents[i], dim, &scores[i]);
+      return DotBlock<2, Row>(query, &rows[i], dim, &scores[i]);
     case 1:
-      return DotBlock<1>(query, &documents[i], dim, &scores[i]);
+      return DotBlock<1, Row>(query, &rows[i], dim, &scores[i]);
     default:
       return;
   }
 }
 
-void ScoreFar(const float* query, std::span<const float* const> documents,
-              int dim, std::span<float> scores) {
-  ScorePointers<true>(query, documents, dim, scores);
+template <bool Far>
+void ScoreRows(const float* query, std::span<const std::byte* const> rows,
+               RowFormat format, std::span<float> scores) {
+  switch (format.precision) {
+    case VectorPrecision::kFloat32:
+      return ScoreRowsOf<float, Far>(query, rows, format.dim, scores);
+    case VectorPrecision::kBf16:
+      return ScoreRowsOf<simd::Bf16, Far>(query, rows, format.dim, scores);
+  }
 }
 
-void ScoreNear(const float* query, std::span<const float* const> documents,
-               int dim, std::span<float> scores) {
-  ScorePointers<false>(query, documents, dim, scores);
+void ScoreFar(const float* query, std::span<const std::byte* const> rows,
+              RowFormat format, std::span<float> scores) {
+  ScoreRows<true>(query, rows, format, scores);
 }
 
-void ScoreRowsNear(const float* query, const float* matrix, int dim,
-                   std::span<float> scores) {
-  ScoreRows<false>(query, matrix, dim, scores);
+void ScoreNear(const float* query, std::span<const std::byte* const> rows,
+               RowFormat format, std::span<float> scores) {
+  ScoreRows<false>(query, rows, format, scores);
 }
 
-void ScoreRowsFar(const float* query, const float* matrix, int dim,
-                  std::span<float> scores) {
-  ScoreRows<true>(query, matrix, dim, scores);
+void ScoreNearMatrix(const float* query, const float* matrix, int dim,
+                     std::span<float> scores) {
+  ScoreMatrixOf<float, false>(query, reinterpret_cast<const std::byte*>(matrix),
+                              {dim}, scores);
+}
+
+void ScoreMatrixFar(const float* query, const std::byte* matrix,
+                    RowFormat format, std::span<float> scores) {
+  switch (format.precision) {
+    case VectorPrecision::kFloat32:
+      return ScoreMatrixOf<float, true>(query, matrix, format, scores);
+    case VectorPrecision::kBf16:
+      return ScoreMatrixOf<simd::Bf16, true>(query, matrix, format, scores);
+  }
 }
 
 void WriteRanking(std::span<const float> scores, SortSpace& space,
@@ -214,31 +232,31 @@ namespace semrank {
 
 HWY_EXPORT(ScoreFar);
 HWY_EXPORT(ScoreNear);
-HWY_EXPORT(ScoreRowsNear);
-HWY_EXPORT(ScoreRowsFar);
+HWY_EXPORT(ScoreNearMatrix);
+HWY_EXPORT(ScoreMatrixFar);
 HWY_EXPORT(WriteRanking);
 
-void ScoreDocuments(const float* query, std::span<const float* const> documents,
-                    int dim, std::span<float> scores) {
-  assert(documents.size() == scores.size());
-  HWY_DYNAMIC_DISPATCH(ScoreFar)(query, documents, dim, scores);
+void ScoreDocuments(const float* query, std::span<const std::byte* const> rows,
+                    RowFormat format, std::span<float> scores) {
+  assert(rows.size() == scores.size());
+  HWY_DYNAMIC_DISPATCH(ScoreFar)(query, rows, format, scores);
 }
 
 void ScoreNearDocuments(const float* query,
-                        std::span<const float* const> documents, int dim,
-                        std::span<float> scores) {
-  assert(documents.size() == scores.size());
-  HWY_DYNAMIC_DISPATCH(ScoreNear)(query, documents, dim, scores);
+                        std::span<const std::byte* const> rows,
+                        RowFormat format, std::span<float> scores) {
+  assert(rows.size() == scores.size());
+  HWY_DYNAMIC_DISPATCH(ScoreNear)(query, rows, format, scores);
 }
 
 void ScoreMatrix(const float* query, const float* matrix, int dim,
                  std::span<float> scores) {
-  HWY_DYNAMIC_DISPATCH(ScoreRowsNear)(query, matrix, dim, scores);
+  HWY_DYNAMIC_DISPATCH(ScoreNearMatrix)(query, matrix, dim, scores);
 }
 
-void ScoreFarMatrix(const float* query, const float* matrix, int dim,
-                    std::span<float> scores) {
-  HWY_DYNAMIC_DISPATCH(ScoreRowsFar)(query, matrix, dim, scores);
+void ScoreFarMatrix(const float* query, const std::byte* matrix,
+                    RowFormat format, std::span<float> scores) {
+  HWY_DYNAMIC_DISPATCH(ScoreMatrixFar)(query, matrix, format, scores);
 }
 
 void RankScores(std::span<const float> scores, std::uint32_t top_k,

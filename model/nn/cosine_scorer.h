@@ -7,31 +7,34 @@
 #ifndef SEMRANK_MODEL_NN_COSINE_SCORER_H_
 #define SEMRANK_MODEL_NN_COSINE_SCORER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "model/nn/row_format.h"
+
 namespace semrank {
 
-// scores[i] = query . documents[i]; each pointer is to `dim` floats, which are
-// prefetched.
-void ScoreDocuments(const float* query, std::span<const float* const> documents,
-                    int dim, std::span<float> scores);
+// scores[i] = query . rows[i], a row of `format`; rows are prefetched. The bits
+// are those of the float32 vectors that were kept as rows.
+void ScoreDocuments(const float* query, std::span<const std::byte* const> rows,
+                    RowFormat format, std::span<float> scores);
 
-// As ScoreDocuments, bitwise, for vectors that the caller has prefetched.
+// As ScoreDocuments, bitwise, for rows that the caller has prefetched.
 void ScoreNearDocuments(const float* query,
-                        std::span<const float* const> documents, int dim,
-                        std::span<float> scores);
+                        std::span<const std::byte* const> rows,
+                        RowFormat format, std::span<float> scores);
 
 // scores[i] = query . row i of the row-major `matrix` [scores.size(), dim].
 void ScoreMatrix(const float* query, const float* matrix, int dim,
                  std::span<float> scores);
 
-// As ScoreMatrix, bitwise, for a matrix in main memory rather than in the CPU's
-// caches: prefetches rows ahead, also beyond the end of the matrix, where the
-// caller's next block may lie. 2.4 times as fast there.
-void ScoreFarMatrix(const float* query, const float* matrix, int dim,
-                    std::span<float> scores);
+// As ScoreDocuments, bitwise, for rows that follow each other in main memory
+// rather than in the CPU's caches: prefetches rows ahead, also beyond the last,
+// where the caller's next block may lie. 2.4 times as fast there.
+void ScoreFarMatrix(const float* query, const std::byte* matrix,
+                    RowFormat format, std::span<float> scores);
 
 struct RankedDocument {
   std::uint32_t index = 0;

@@ -11,6 +11,7 @@
 #endif
 
 #include <algorithm>
+#include <cstddef>
 
 #include "model/nn/simd.h"
 
@@ -18,18 +19,25 @@ HWY_BEFORE_NAMESPACE();
 namespace semrank::HWY_NAMESPACE {
 
 struct NoPrefetch {
-  void operator()(int /*element*/) const {}
+  void operator()(int /*byte*/) const {}
 };
 
-// results[i] = a . b[i], `width` floats each. Vector k of a row goes to sum k
-// modulo kSums; the sums are added pairwise, then their lanes in halves. Before
-// elements from `element` on are used, prefetch(element) is called, once for
-// each kPrefetchedFloats.
-inline constexpr int kPrefetchedFloats = 16;
-template <int Count, typename Prefetch = NoPrefetch>
-inline void DotBlock(const float* a, const float* const* b, int width,
+// results[i] = a . b[i], `width` elements each; those of b[i] are of type Row,
+// float or simd::Bf16. Vector k of a row goes to sum k modulo kSums; the sums
+// are added pairwise, then their lanes in halves. Before the bytes of a row
+// from `byte` on are read, prefetch(byte) is called: once for each cache line,
+// or more often.
+template <int Count, typename Row, typename Prefetch = NoPrefetch>
+inline void DotBlock(const float* a, const std::byte* const* b, int width,
                      float* results, Prefetch prefetch = {}) {
   constexpr int kSums = 4;
+  constexpr int kLineBytes = 64;
+  constexpr int kRowBytes = static_cast<int>(sizeof(Row));
+  constexpr int kStepLines =
+      std::max(1, kSums * simd::kLanes * kRowBytes / kLineBytes);
+  const auto at = [](const std::byte* row, int element) HWY_ATTR {
+    return reinterpret_cast<const Row*>(row) + element;
+  };
   using simd::kLanes;
   using simd::Unroll;
   simd::Vec sums[Count][kSums];
@@ -37,26 +45,29 @@ inline void DotBlock(const float* a, const float* const* b, int width,
       [&](auto n) HWY_ATTR { sums[n / kSums][n % kSums] = simd::Vec{}; });
   int i = 0;
   for (; i + kSums * kLanes <= width; i += kSums * kLanes) {
-    Unroll<kSums * kLanes / kPrefetchedFloats>(
-        [&](auto n) HWY_ATTR { prefetch(i + n * kPrefetchedFloats); });
+    Unroll<kStepLines>(
+        [&](auto n) HWY_ATTR { prefetch(i * kRowBytes + n * kLineBytes); });
     Unroll<kSums>([&](auto s) HWY_ATTR {
       const simd::Vec left = simd::Load(a + i + s * kLanes);
       Unroll<Count>([&](auto c) HWY_ATTR {
-        sums[c][s] = simd::MultiplyAdd(left, simd::Load(b[c] + i + s * kLanes),
-                                       sums[c][s]);
+        sums[c][s] = simd::MultiplyAdd(
+            left, simd::Load(at(b[c], i + s * kLanes)), sums[c][s]);
       });
     });
   }
   // The remainder: whole SIMD vectors and a partial one.
   if (i < width) {
-    for (int at = i; at < width; at += kPrefetchedFloats) prefetch(at);
+    for (int byte = i * kRowBytes; byte < width * kRowBytes;
+         byte += kLineBytes) {
+      prefetch(byte);
+    }
     Unroll<kSums>([&](auto s) HWY_ATTR {
       const int lanes = std::clamp(width - i - s * kLanes, 0, kLanes);
       const int begin = std::min(i + s * kLanes, width);
       const simd::Vec left = simd::LoadPartial(a + begin, lanes);
       Unroll<Count>([&](auto c) HWY_ATTR {
         sums[c][s] = simd::MultiplyAdd(
-            left, simd::LoadPartial(b[c] + begin, lanes), sums[c][s]);
+            left, simd::LoadPartial(at(b[c], begin), lanes), sums[c][s]);
       });
     });
   }

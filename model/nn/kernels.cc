@@ -84,8 +84,9 @@ float NormalizeWideRow(int width, float* row) {
 }
 
 float DotProduct(const float* a, const float* b, int width) {
+  const auto* const row = reinterpret_cast<const std::byte*>(b);
   float result;
-  DotBlock<1>(a, &b, width, &result);
+  DotBlock<1, float>(a, &row, width, &result);
   return result;
 }
 

@@ -100,6 +100,31 @@ inline void StorePartial(const Vec& value, float* to, int count) {
 #endif
 }
 
+// bfloat16 is the upper half of a float, so this is exact.
+using Bf16 = std::uint16_t;
+using HalfVec __attribute__((vector_size(kVectorBytes / 2))) = Bf16;
+using UintVec __attribute__((vector_size(kVectorBytes))) = std::uint32_t;
+
+inline Vec Widen(const HalfVec& halves) {
+  const UintVec bits = __builtin_convertvector(halves, UintVec) << 16;
+  Vec value;
+  std::memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+
+inline Vec Load(const Bf16* from) {
+  HalfVec halves;
+  std::memcpy(&halves, from, sizeof(halves));
+  return Widen(halves);
+}
+
+inline Vec LoadPartial(const Bf16* from, int count) {
+  assert(0 <= count && count <= kLanes);
+  HalfVec halves = {};
+  std::memcpy(&halves, from, static_cast<std::size_t>(count) * sizeof(Bf16));
+  return Widen(halves);
+}
+
 inline Vec Broadcast(float value) { return value - Vec{}; }
 
 // Without it GCC folds a load into each instruction that uses the value, and

@@ -92,6 +92,11 @@ void TwoTowerModel::EmbedTexts(
     tower.AppendText(featurizer_, text, scratch.input);
   }
   tower.Embed(scratch.input, scratch.tower, vectors);
+  // Before anything is scored or kept, so that no score depends on whether the
+  // vector was kept.
+  RoundVector(version_.vector_precision,
+              {vectors, normalized_texts.size() *
+                            static_cast<std::size_t>(embedding_dim())});
 }
 
 }  // namespace semrank

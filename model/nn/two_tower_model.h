@@ -14,6 +14,7 @@
 
 #include "absl/status/statusor.h"
 #include "model/nn/lexical_part.h"
+#include "model/nn/row_format.h"
 #include "model/nn/sparse_scorer.h"
 #include "model/nn/tower.h"
 #include "model/text/featurizer.h"
@@ -23,14 +24,17 @@ namespace semrank {
 
 enum class Side { kQuery, kDocument };
 
-// Where a model came from. `identity` is the SHA-256 of the manifest, in hex:
-// equal identity = equal vectors, so caches key on it. `weights_sha256` is that
-// of weights.safetensors alone, in hex; empty for a model made in memory.
+// Where a model came from. `identity` is the SHA-256 of the manifest, in hex,
+// and what else its vectors depend on: equal identity = equal vectors, so
+// caches key on it. `weights_sha256` is that of weights.safetensors alone, in
+// hex; empty for a model made in memory.
 struct ModelVersion {
   std::string name;
   std::int64_t version = 0;
   std::string identity;
   std::string weights_sha256 = {};
+  // What its vectors are rounded to.
+  VectorPrecision vector_precision = VectorPrecision::kFloat32;
 };
 
 // Memory that EmbedTexts reuses between calls. Not thread-safe.
@@ -60,6 +64,10 @@ class TwoTowerModel {
   const Tower& tower(Side side) const;
   // 0: vectors have no elements, and the sparse part is the whole score.
   int embedding_dim() const { return query_tower_->embedding_dim(); }
+  // As which its vectors can be kept without loss.
+  RowFormat row_format() const {
+    return {embedding_dim(), version_.vector_precision};
+  }
   // Null for a model without a sparse part.
   const SparseScorer* sparse_scorer() const {
     return words_.sparse_scorer.get();
@@ -68,7 +76,7 @@ class TwoTowerModel {
   const LexicalPart* lexical() const { return words_.lexical.get(); }
 
   // Vectors of normalised texts, row-major [texts.size(), embedding_dim()],
-  // with the promises of Tower.
+  // with the promises of Tower. In bfloat16 their length is 1 within 2^-8.
   void EmbedTexts(Side side, std::span<const std::string_view> normalized_texts,
                   EmbedScratch& scratch, float* vectors) const;
 

@@ -102,10 +102,10 @@ absl::Status CatalogModelUpdate::WriteKept(
     if (slot >= snapshot.num_slots() || current() != snapshot.model()) break;
     const std::vector<std::uint32_t> slots = NextBatch(
         snapshot, slot, [&](CommitNumber born) { return born <= commit; });
-    const std::size_t dim = snapshot.model()->model->embedding_dim();
-    std::vector<float> rows(slots.size() * dim);
-    for (std::size_t i = 0; i < slots.size(); ++i) {
-      std::copy_n(snapshot.vector(slots[i]), dim, rows.data() + i * dim);
+    std::vector<float> rows;
+    for (const std::uint32_t slot_of_row : slots) {
+      const std::vector<float> row = snapshot.vector(slot_of_row);
+      rows.insert(rows.end(), row.begin(), row.end());
     }
     catalog_.VisitLive(snapshot, slots, [&](std::span<const std::size_t> live) {
       WriteToStore(snapshot, *snapshot.model(), slots, rows.data(), live);

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <deque>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "model/base/status_macros.h"
 #include "server/vectors/text_batch.h"
@@ -233,16 +235,19 @@ absl::StatusOr<CatalogReconciler::Counts> CatalogReconciler::Refresh(
 absl::Status CatalogReconciler::WriteBack(const Stop& stop) const {
   const DocumentCatalog::Snapshot snapshot = catalog_.TakeSnapshot();
   std::vector<StoredDocument> documents;
+  std::deque<std::vector<float>> vectors;  // what `documents` views
   for (std::uint32_t slot = 0; slot < snapshot.num_slots(); ++slot) {
     if (snapshot.IsSeen(slot)) {
+      vectors.push_back(snapshot.vector(slot));
       documents.push_back(ToStoredDocument(
-          *snapshot.model(), snapshot.record(slot), snapshot.vector(slot)));
+          *snapshot.model(), snapshot.record(slot), vectors.back().data()));
     }
     const bool last = slot + 1 == snapshot.num_slots();
     if (documents.size() < kReadBatchDocuments && !last) continue;
     SEMRANK_RETURN_IF_ERROR(CheckStop(stop));
     SEMRANK_RETURN_IF_ERROR(store_->ReplaceVectors(documents));
     documents.clear();
+    vectors.clear();
   }
   return absl::OkStatus();
 }

@@ -71,13 +71,14 @@ void AddSlots(const DocumentCatalog::Snapshot& snapshot, const ScanQuery& query,
 
 // A block with gaps: slots that are not seen are not read, since the writer may
 // be filling them.
-void ScoreSlots(const DocumentCatalog::Snapshot& snapshot, int dim,
+void ScoreSlots(const DocumentCatalog::Snapshot& snapshot,
                 const ScanQuery& query, Block& block) {
-  std::array<const float*, kBlock> rows;
+  std::array<const std::byte*, kBlock> rows;
   for (std::size_t i = 0; i < block.size; ++i) {
-    rows[i] = snapshot.vector(block.slots[i]);
+    rows[i] = snapshot.row(block.slots[i]);
   }
-  ScoreDocuments(query.row, std::span(rows).first(block.size), dim,
+  ScoreDocuments(query.row, std::span(rows).first(block.size),
+                 snapshot.row_format(),
                  std::span(block.scores).first(block.size));
 }
 
@@ -121,8 +122,10 @@ class BlockScorer {
   // The score of document i of the block.
   float Exact(const Block& block, std::size_t i) const {
     if (block.exact) return block.scores[i];
-    const float dense = Dot(query_.row, snapshot_.vector(block.slots[i]),
-                            model_.embedding_dim());
+    const std::byte* const row = snapshot_.row(block.slots[i]);
+    float dense = 0;
+    ScoreNearDocuments(query_.row, {&row, 1}, snapshot_.row_format(),
+                       {&dense, 1});
     return query_.lexical == nullptr ? dense : Combine(dense, block.lexical[i]);
   }
 
@@ -143,14 +146,13 @@ class BlockScorer {
   }
 
   void ScoreVectors(Block& block) {
-    const int dim = model_.embedding_dim();
     if (!has_dense_) {
       block.scores.fill(0);
     } else if (block.size == kBlock) {
-      ScoreFarMatrix(query_.row, snapshot_.vector(block.slots[0]), dim,
-                     block.scores);
+      ScoreFarMatrix(query_.row, snapshot_.row(block.slots[0]),
+                     snapshot_.row_format(), block.scores);
     } else {
-      ScoreSlots(snapshot_, dim, query_, block);
+      ScoreSlots(snapshot_, query_, block);
     }
   }
 

@@ -51,8 +51,9 @@ void AddCosines(const SearchState& state, SearchResult& result) {
   LexicalBatch entries;
   for (std::size_t i = 0; i < result.hits.size(); ++i) {
     SearchResult::Cosines& cosines = result.cosines[i];
-    ScoreMatrix(state.row.data(), snapshot.vector(result.hits[i].slot),
-                model.embedding_dim(), {&cosines.semantic, 1});
+    const std::byte* const row = snapshot.row(result.hits[i].slot);
+    ScoreDocuments(state.row.data(), {&row, 1}, snapshot.row_format(),
+                   {&cosines.semantic, 1});
     if (!state.lexical.has_value()) continue;
     snapshot.sparse_rows()->AppendTo(result.hits[i].slot, entries);
     cosines.lexical = state.lexical->Cosine(entries[static_cast<int>(i)]);

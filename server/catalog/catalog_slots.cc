@@ -77,9 +77,9 @@ void CatalogSlots::Clear(std::uint32_t slot) {
   record = nullptr;
 }
 
-CatalogVectors::CatalogVectors(std::uint32_t model_number, int dim)
+CatalogVectors::CatalogVectors(std::uint32_t model_number, RowFormat format)
     : model_number_(model_number),
-      dim_(dim),
+      format_(format),
       chunks_(std::make_unique<Chunk[]>(CatalogSlots::kMaxChunks)) {}
 
 CatalogVectors::~CatalogVectors() {
@@ -94,9 +94,9 @@ absl::Status CatalogVectors::Reserve(std::size_t num_slots) {
   const std::size_t wanted =
       (num_slots + CatalogSlots::kChunkSlots - 1) / CatalogSlots::kChunkSlots;
   // Models without vectors need no rows.
-  while (dim_ > 0 && num_chunks_ < wanted) {
+  while (format_.dim > 0 && num_chunks_ < wanted) {
     Chunk chunk;
-    chunk.rows = static_cast<float*>(Allocate(RowsBytes()));
+    chunk.rows = static_cast<std::byte*>(Allocate(RowsBytes()));
     if (has_codes()) {
       chunk.codes = static_cast<std::int8_t*>(Allocate(CodesBytes()));
       chunk.scales = static_cast<RowScale*>(Allocate(ScalesBytes()));
@@ -116,13 +116,16 @@ absl::Status CatalogVectors::Reserve(std::size_t num_slots) {
   return absl::OkStatus();
 }
 
-void CatalogVectors::Set(std::uint32_t slot, const float* row) {
+void CatalogVectors::Set(std::uint32_t slot, const float* vector) {
+  // Without dimensions there is no row.
+  if (format_.dim == 0) return;
   // row() is const for readers; the writer may change the rows that none of
   // them sees.
-  std::copy_n(row, dim_, const_cast<float*>(this->row(slot)));
+  EncodeRow(vector, format_, const_cast<std::byte*>(row(slot)));
   if (!has_codes()) return;
   *const_cast<RowScale*>(scales(slot)) =
-      QuantizeRow(std::span(row, dim_), const_cast<std::int8_t*>(codes(slot)));
+      QuantizeRow({vector, static_cast<std::size_t>(format_.dim)},
+                  const_cast<std::int8_t*>(codes(slot)));
 }
 
 }  // namespace semrank

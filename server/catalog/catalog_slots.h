@@ -21,6 +21,7 @@
 
 #include "absl/status/status.h"
 #include "model/nn/row_bounds.h"
+#include "model/nn/row_format.h"
 #include "server/catalog/catalog_names.h"
 #include "server/catalog/catalog_record.h"
 
@@ -136,8 +137,9 @@ class CatalogSlots {
 
 // The vectors that one model gave the documents, by slot.
 //
-//   Shape    row `slot` is `dim` floats, and a copy of it in `dim` bytes, which
-//            is what a search reads (row_bounds.h). The rows of a chunk of
+//   Shape    row `slot` is one of the model's format (row_format.h), and a copy
+//            of it in `dim` bytes, which is what a search reads
+//            (row_bounds.h). The rows of a chunk of
 //            4,096 slots are contiguous (2 MiB at 128 dimensions: one huge page
 //            where the system gives them), so growing copies nothing.
 //   Owner    shared: a snapshot that uses the vectors keeps them alive.
@@ -145,24 +147,26 @@ class CatalogSlots {
 class CatalogVectors {
  public:
   // Of the model with this ServedModel::number.
-  CatalogVectors(std::uint32_t model_number, int dim);
+  CatalogVectors(std::uint32_t model_number, RowFormat format);
   ~CatalogVectors();
   CatalogVectors(const CatalogVectors&) = delete;
   CatalogVectors& operator=(const CatalogVectors&) = delete;
 
   std::uint32_t model_number() const { return model_number_; }
-  int dim() const { return dim_; }
+  RowFormat format() const { return format_; }
 
   // The row of `slot`, for whose chunk Reserve has been called.
-  const float* row(std::uint32_t slot) const {
+  const std::byte* row(std::uint32_t slot) const {
     return chunks_[slot / CatalogSlots::kChunkSlots].rows +
-           std::size_t{slot % CatalogSlots::kChunkSlots} * dim_;
+           slot % CatalogSlots::kChunkSlots * format_.num_bytes();
   }
   // Rows of more than kMaxBoundDim dimensions have no codes.
-  bool has_codes() const { return 0 < dim_ && dim_ <= kMaxBoundDim; }
+  bool has_codes() const {
+    return 0 < format_.dim && format_.dim <= kMaxBoundDim;
+  }
   const std::int8_t* codes(std::uint32_t slot) const {
     return chunks_[slot / CatalogSlots::kChunkSlots].codes +
-           std::size_t{slot % CatalogSlots::kChunkSlots} * dim_;
+           std::size_t{slot % CatalogSlots::kChunkSlots} * format_.dim;
   }
   const RowScale* scales(std::uint32_t slot) const {
     return chunks_[slot / CatalogSlots::kChunkSlots].scales +
@@ -172,31 +176,33 @@ class CatalogVectors {
   // Room for slots below `num_slots`. ResourceExhausted when the system has no
   // such memory.
   absl::Status Reserve(std::size_t num_slots);
-  void Set(std::uint32_t slot, const float* row);
+  // `vector` is format().dim rounded floats.
+  void Set(std::uint32_t slot, const float* vector);
   std::size_t num_bytes() const {
     return num_chunks_ * (RowsBytes() + CodesBytes() + ScalesBytes());
   }
 
  private:
   struct Chunk {
-    float* rows = nullptr;
+    std::byte* rows = nullptr;
     std::int8_t* codes = nullptr;
     RowScale* scales = nullptr;
   };
 
   // Of a chunk.
   std::size_t RowsBytes() const {
-    return std::size_t{CatalogSlots::kChunkSlots} * dim_ * sizeof(float);
+    return CatalogSlots::kChunkSlots * format_.num_bytes();
   }
   std::size_t CodesBytes() const {
-    return has_codes() ? std::size_t{CatalogSlots::kChunkSlots} * dim_ : 0;
+    return has_codes() ? std::size_t{CatalogSlots::kChunkSlots} * format_.dim
+                       : 0;
   }
   std::size_t ScalesBytes() const {
     return has_codes() ? CatalogSlots::kChunkSlots * sizeof(RowScale) : 0;
   }
 
   const std::uint32_t model_number_;
-  const int dim_;
+  const RowFormat format_;
   std::size_t num_chunks_ = 0;
   // A fixed directory: readers look at it while chunks are added.
   const std::unique_ptr<Chunk[]> chunks_;

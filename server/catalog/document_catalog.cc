@@ -42,7 +42,7 @@ SparseBatch SparseRowsOf(const DocumentCatalog::Rows& of_model,
 }  // namespace
 
 DocumentCatalog::ModelRows::ModelRows(const ServedModel& served)
-    : vectors(served.number, served.model->embedding_dim()),
+    : vectors(served.number, served.model->row_format()),
       sparse(SparseRows::HasRows(*served.model)
                  ? std::make_unique<SparseRows>(*served.model)
                  : nullptr) {}
@@ -225,7 +225,7 @@ void DocumentCatalog::SetRows(std::uint32_t slot, std::size_t i,
     const auto of_model = std::ranges::find_if(rows, [&](const NewRows& row) {
       return row.vectors.model->number == vectors.model_number();
     });
-    vectors.Set(slot, of_model->vectors.rows + i * vectors.dim());
+    vectors.Set(slot, of_model->vectors.rows + i * vectors.format().dim);
     if (model_rows->sparse != nullptr) {
       model_rows->sparse->Set(slot, of_model->sparse[i]);
     }
@@ -405,7 +405,7 @@ void DocumentCatalog::AddRows(
   if (visit != nullptr) visit(live);
   for (const std::size_t i : live) {
     CatalogVectors& vectors = next_rows_->vectors;
-    vectors.Set(slots[i], rows + i * vectors.dim());
+    vectors.Set(slots[i], rows + i * vectors.format().dim);
     if (next_rows_->sparse != nullptr) {
       next_rows_->sparse->Set(slots[i], sparse[i]);
     }
@@ -462,6 +462,12 @@ void DocumentCatalog::Snapshot::Release() {
   if (catalog_ != nullptr) catalog_->Unpin(state_.commit);
   catalog_ = nullptr;
   state_ = State();
+}
+
+std::vector<float> DocumentCatalog::Snapshot::vector(std::uint32_t slot) const {
+  std::vector<float> vector(row_format().dim);
+  if (!vector.empty()) DecodeRow(row(slot), row_format(), vector.data());
+  return vector;
 }
 
 std::optional<std::uint32_t> DocumentCatalog::Snapshot::Find(

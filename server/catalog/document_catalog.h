@@ -11,10 +11,10 @@
 //            has one: vectors of two models are never mixed. Those that
 //            answered before are kept until another model is on its way, for a
 //            rollback; so there are never more than two models' vectors.
-//   Memory   embedding_dim * 5 bytes a document, at most 128 more beside its
-//            key, title, payload, tags and sparse row (sparse_rows.h); slots
-//            are kept for later documents and never given back. A snapshot that
-//            is held keeps what it sees.
+//   Memory   embedding_dim * 5 bytes a document (3 with bfloat16 rows), at most
+//            128 more beside its key, title, payload, tags and sparse row
+//            (sparse_rows.h); slots are kept for later documents and never
+//            given back. A snapshot that is held keeps what it sees.
 //   Threads  every method, from any thread.
 #ifndef SEMRANK_SERVER_CATALOG_DOCUMENT_CATALOG_H_
 #define SEMRANK_SERVER_CATALOG_DOCUMENT_CATALOG_H_
@@ -55,7 +55,7 @@ class DocumentCatalog {
     std::uint32_t num_created = 0;
     std::uint32_t num_replaced = 0;
   };
-  // Row-major [documents, embedding_dim] of one model.
+  // Row-major [documents, embedding_dim] of one model, as it made them.
   struct Rows {
     ServedModelPtr model;
     const float* rows = nullptr;
@@ -279,10 +279,13 @@ class DocumentCatalog::Snapshot {
   const NameKeys* names(std::uint32_t slot) const {
     return catalog_->slots_.names(slot);
   }
-  // embedding_dim numbers; the rows of a block are contiguous.
-  const float* vector(std::uint32_t slot) const {
+  // A row of row_format(), to score; the rows of a block are contiguous.
+  const std::byte* row(std::uint32_t slot) const {
     return state_.rows->vectors.row(slot);
   }
+  RowFormat row_format() const { return state_.rows->vectors.format(); }
+  // A copy of the row in float32.
+  std::vector<float> vector(std::uint32_t slot) const;
   // Their copies in 8 bits, to search; the codes and the scales of a block are
   // contiguous too. Only if has_codes().
   bool has_codes() const { return state_.rows->vectors.has_codes(); }

@@ -37,7 +37,8 @@ std::string StampOf(const std::string& folder) {
 
 }  // namespace
 
-ModelSource FolderSource(const std::string& model_dir, std::string name) {
+ModelSource FolderSource(const std::string& model_dir, std::string name,
+                         VectorPrecision precision) {
   ModelSource source;
   source.name = name.empty() ? ModelNameOf(model_dir) : std::move(name);
   source.list = [model_dir] { return ListVersionFolders(model_dir); };
@@ -45,8 +46,9 @@ ModelSource FolderSource(const std::string& model_dir, std::string name) {
   source.stamp = [model_dir](std::int64_t version) {
     return StampOf(VersionPath(model_dir, version));
   };
-  source.load = [model_dir, name = source.name](std::int64_t version) {
-    return LoadModel(model_dir, version, name);
+  source.load = [model_dir, name = source.name,
+                 precision](std::int64_t version) {
+    return LoadModel(model_dir, version, name, precision);
   };
   return source;
 }

@@ -33,8 +33,9 @@ struct ModelSource {
 // Versions in `model_dir`, a folder as semrank-train writes it. Looks with
 // plain directory listings and file times, so it works on network file systems
 // and container mounts, where change notices do not. `name` empty = the
-// folder's.
-ModelSource FolderSource(const std::string& model_dir, std::string name = "");
+// folder's. Vectors are rounded to `precision`.
+ModelSource FolderSource(const std::string& model_dir, std::string name = "",
+                         VectorPrecision precision = VectorPrecision::kFloat32);
 
 }  // namespace semrank
 

@@ -20,16 +20,24 @@ constexpr float kLargestValue = 1e15f;
 
 }  // namespace
 
-bool ScaleToUnitLength(std::span<float> vector) {
+bool ScaleToUnitLength(std::span<float> vector, VectorPrecision precision) {
   // In double, where squares of floats neither overflow nor vanish.
   double length_squared = 0;
   for (const float value : vector) length_squared += double{value} * value;
   if (!std::isfinite(length_squared)) return false;
   const double length = std::sqrt(length_squared);
-  if (length == 0 || std::abs(length - 1) <= kUnitLengthTolerance) return true;
+  // A text's vector has become up to 2^-8 longer or shorter by rounding.
+  const bool of_text = precision == VectorPrecision::kBf16 &&
+                       std::abs(length - 1) <= 0x1p-8 &&
+                       IsRounded(precision, vector);
+  if (length == 0 || std::abs(length - 1) <= kUnitLengthTolerance || of_text) {
+    RoundVector(precision, vector);
+    return true;
+  }
   for (float& value : vector) {
     value = static_cast<float>(double{value} / length);
   }
+  RoundVector(precision, vector);
   return true;
 }
 
@@ -229,7 +237,7 @@ absl::Status CandidateScorer::ScoreFound(const RankInput& input,
       own != nullptr && own->number == options_.served.number;
   const int dim = model.embedding_dim();
   // Kept for its memory, like the scratch.
-  thread_local std::vector<const float*> rows;
+  thread_local std::vector<const std::byte*> rows;
   rows.clear();
   // The titles lie elsewhere: they are read only where they are scored.
   const bool needs_titles = !has_vectors || model.sparse_scorer() != nullptr;
@@ -237,7 +245,7 @@ absl::Status CandidateScorer::ScoreFound(const RankInput& input,
   for (const std::uint32_t candidate : candidates) {
     const std::uint32_t slot =
         result_.catalog.slots[candidate - input.titles.size()];
-    if (has_vectors && dim > 0) rows.push_back(snapshot.vector(slot));
+    if (has_vectors && dim > 0) rows.push_back(snapshot.row(slot));
     if (needs_titles) scratch_.texts.push_back(snapshot.record(slot).title());
     if (!scored_.name.has_value()) continue;
     scored_.names.push_back(
@@ -262,7 +270,8 @@ absl::Status CandidateScorer::ScoreFound(const RankInput& input,
     FindCatalogCosines(candidates, input.titles.size());
   }
   if (has_vectors && dim > 0) {
-    semrank::ScoreDocuments(scored_.query.row.data(), rows, dim, scores);
+    semrank::ScoreDocuments(scored_.query.row.data(), rows,
+                            snapshot.row_format(), scores);
   }
   AddSparseScores(model, scored_.query.text, scratch_.normalized, scores);
   scored_.part_scorer.Score(scratch_.lexical, scores, scored_.parts);
@@ -299,13 +308,15 @@ void CandidateScorer::ScoreVectors(std::string_view vectors,
   // SSI's score is a dot product of vectors of any length.
   const bool cosine =
       options_.served.model->config().tower() != v1::TOWER_KIND_SSI;
+  const VectorPrecision precision =
+      options_.served.model->row_format().precision;
   StageClock clock;
   const std::size_t row_bytes = dim * sizeof(float);
   scratch_.rows.resize(dim);
   for (std::size_t i = 0; i < vectors.size() / row_bytes; ++i) {
     const auto candidate = static_cast<std::uint32_t>(first + i);
     DecodeFloat32(vectors.substr(i * row_bytes, row_bytes), scratch_.rows);
-    if (!(cosine ? ScaleToUnitLength(scratch_.rows)
+    if (!(cosine ? ScaleToUnitLength(scratch_.rows, precision)
                  : HasUsableValues(scratch_.rows))) {
       result_.problems.push_back(
           {candidate, FieldError("BAD_VECTOR", ItemName("vectors", i),

@@ -22,11 +22,12 @@
 
 namespace semrank {
 
-// Scales a vector to length 1; zero stays zero, and one whose length is 1 up
-// to float32 rounding stays as it is, so that a vector from EmbedTexts scores
-// what its text scores, to the last bit. False, and the vector left alone, when
-// it holds NaN or infinity.
-bool ScaleToUnitLength(std::span<float> vector);
+// Scales a vector to length 1 and rounds it as the model rounds those of texts;
+// zero stays zero, and one whose length is 1 up to rounding is not scaled, so
+// that a vector from EmbedTexts scores what its text scores, to the last bit.
+// False, and the vector left alone, when it holds NaN or infinity.
+bool ScaleToUnitLength(std::span<float> vector,
+                       VectorPrecision precision = VectorPrecision::kFloat32);
 
 // For scores that are dot products of vectors of any length: false when the
 // vector holds NaN, or a number beyond +-1e15, with which a score could leave

@@ -166,9 +166,8 @@ void GetWork::AddDocuments(std::vector<float>& rows) {
       out.add_tags(std::string(tag));
     }
     if (!with_vectors_) continue;
-    const float* const row = snapshot_.vector(*slot);
-    rows.insert(rows.end(), row,
-                row + snapshot_.model()->model->embedding_dim());
+    const std::vector<float> vector = snapshot_.vector(*slot);
+    rows.insert(rows.end(), vector.begin(), vector.end());
   }
   SetProblems(problems, response_);
 }

@@ -35,36 +35,38 @@ struct FoundRecords {
 };
 
 void Prefetch(const VectorRing::Record& record, bool lexical) {
-  const char* const begin = reinterpret_cast<const char*>(record.vector());
+  const std::byte* const begin = record.row();
   const std::size_t num_bytes =
-      record.num_floats * sizeof(float) +
+      record.format.num_bytes() +
       (lexical ? record.num_entries * sizeof(LexicalEntry) : 0);
   for (std::size_t i = 0; i < num_bytes; i += kCacheLineBytes) {
     __builtin_prefetch(begin + i);
   }
 }
 
-void Score(const FoundRecords& found, int dim, const VectorRows& rows) {
-  std::array<const float*, kBlockKeys> vectors;
+void Score(const FoundRecords& found, RowFormat format,
+           const VectorRows& rows) {
+  std::array<const std::byte*, kBlockKeys> vectors;
   std::array<float, kBlockKeys> scores;
   for (std::size_t i = 0; i < found.size; ++i) {
-    vectors[i] = found.records[i]->vector();
+    vectors[i] = found.records[i]->row();
   }
   // The vectors were prefetched a pass ago, so this variant does not prefetch.
-  ScoreNearDocuments(rows.query_row, std::span(vectors).first(found.size), dim,
-                     std::span(scores).first(found.size));
+  ScoreNearDocuments(rows.query_row, std::span(vectors).first(found.size),
+                     format, std::span(scores).first(found.size));
   for (std::size_t i = 0; i < found.size; ++i) {
     rows.scores[found.texts[i]] = scores[i];
   }
 }
 
-void Output(const FoundRecords& found, int dim, const VectorRows& rows) {
-  if (rows.scores != nullptr) Score(found, dim, rows);
+void Output(const FoundRecords& found, RowFormat format,
+            const VectorRows& rows) {
+  if (rows.scores != nullptr) Score(found, format, rows);
   for (std::size_t i = 0; i < found.size; ++i) {
     const VectorRing::Record& record = *found.records[i];
     const std::size_t text = found.texts[i];
     if (rows.dense != nullptr) {
-      std::copy_n(record.vector(), dim, rows.dense + text * dim);
+      DecodeRow(record.row(), format, rows.dense + text * format.dim);
     }
     if (rows.query != nullptr) {
       rows.lexical[text] = rows.query->Cosine(record.lexical());
@@ -126,7 +128,7 @@ void DocumentVectorCache::ForEachShardGroup(std::span<const VectorKey> keys,
   }
 }
 
-int DocumentVectorCache::Find(std::span<const VectorKey> keys, int dim,
+int DocumentVectorCache::Find(std::span<const VectorKey> keys, RowFormat format,
                               const VectorRows& rows,
                               std::span<std::uint8_t> found) {
   int num_found = 0;
@@ -153,7 +155,7 @@ int DocumentVectorCache::Find(std::span<const VectorKey> keys, int dim,
           hits.texts[hits.size++] = i;
           found[i] = 1;
         }
-        Output(hits, dim, rows);
+        Output(hits, format, rows);
         num_found += static_cast<int>(hits.size);
       });
   return num_found;
@@ -166,24 +168,23 @@ bool DocumentVectorCache::FindOne(const VectorKey& key, std::span<float> row,
   MutexLock lock(shard.mutex);
   const VectorRing::Record* const record = shard.ring->Find(key);
   if (record == nullptr) return false;
-  std::copy_n(record->vector(), row.size(), row.begin());
+  DecodeRow(record->row(), record->format, row.data());
   entries.assign(record->lexical().begin(), record->lexical().end());
   return true;
 }
 
-void DocumentVectorCache::Insert(std::span<const VectorKey> keys, int dim,
-                                 const float* rows,
+void DocumentVectorCache::Insert(std::span<const VectorKey> keys,
+                                 RowFormat format, const float* rows,
                                  const LexicalBatch* lexical) {
-  ForEachShardGroup(
-      keys, [&](Shard& shard, std::span<const std::uint32_t> positions) {
-        MutexLock lock(shard.mutex);
-        for (const std::uint32_t i : positions) {
-          shard.ring->Insert(
-              keys[i], std::span<const float>(rows + std::size_t{i} * dim, dim),
-              lexical == nullptr ? std::span<const LexicalEntry>()
-                                 : (*lexical)[static_cast<int>(i)]);
-        }
-      });
+  ForEachShardGroup(keys, [&](Shard& shard,
+                              std::span<const std::uint32_t> positions) {
+    MutexLock lock(shard.mutex);
+    for (const std::uint32_t i : positions) {
+      shard.ring->Insert(keys[i], format, rows + std::size_t{i} * format.dim,
+                         lexical == nullptr ? std::span<const LexicalEntry>()
+                                            : (*lexical)[static_cast<int>(i)]);
+    }
+  });
 }
 
 void DocumentVectorCache::DropModelsExcept(

@@ -1,9 +1,10 @@
 // Keeps the vectors of recent texts, so that Rank can skip the document tower
 // for them. Entries that have not been found for long are evicted first.
 //
-//   Shape    one record = `dim` floats, and the text's lexical entries if its
-//            model has a lexical part: 4 bytes each, about 50 for a title of
-//            eight words. Models of different dimensions share the cache.
+//   Shape    one record = a row of the model's format (row_format.h), and the
+//            text's lexical entries if its model has a lexical part: 4 bytes
+//            each, about 50 for a title of eight words. Models of different
+//            formats share the cache.
 //   Key      (model, side, 128-bit fingerprint of the text as given, under a
 //            secret of the embedder); a vector of one model is never handed
 //            out for another.
@@ -45,19 +46,20 @@ class DocumentVectorCache {
   static absl::StatusOr<std::unique_ptr<DocumentVectorCache>> Create(
       std::size_t capacity_bytes);
 
-  // For each key that is known: outputs text i of `rows`, and found[i] becomes
+  // `keys` are of one model, whose rows have this format. For each key that is
+  // known: outputs text i of `rows`, and found[i] becomes
   // 1; the others' are left alone and found[i] becomes 0. Returns the number
   // found. No allocation.
-  int Find(std::span<const VectorKey> keys, int dim, const VectorRows& rows,
-           std::span<std::uint8_t> found);
+  int Find(std::span<const VectorKey> keys, RowFormat format,
+           const VectorRows& rows, std::span<std::uint8_t> found);
   // Copies out the vector of one key and its lexical entries. False, leaving
   // both alone, for a key that is not known.
   bool FindOne(const VectorKey& key, std::span<float> row,
                std::vector<LexicalEntry>& entries);
-  // Row i of the row-major `rows` [keys.size(), dim] is the vector of keys[i];
-  // text i of `lexical`, if that is not null, its entries.
-  void Insert(std::span<const VectorKey> keys, int dim, const float* rows,
-              const LexicalBatch* lexical = nullptr);
+  // Row i of the row-major `rows` [keys.size(), format.dim] is the vector of
+  // keys[i], rounded; text i of `lexical`, if that is not null, its entries.
+  void Insert(std::span<const VectorKey> keys, RowFormat format,
+              const float* rows, const LexicalBatch* lexical = nullptr);
   // Called once a reload is published; what no request can ask for leaves.
   void DropModelsExcept(std::span<const std::uint32_t> models);
 

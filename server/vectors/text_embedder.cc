@@ -155,7 +155,7 @@ absl::Status TextEmbedder::FindOrEmbedQuery(const EmbedContext& context,
   if (scores_words) {
     query.text = scratch.normalized[0];
   } else {
-    cache_->Insert({&key, 1}, model.embedding_dim(), query.row.data(),
+    cache_->Insert({&key, 1}, model.row_format(), query.row.data(),
                    lexical == nullptr ? nullptr : &scratch.lexical);
   }
   context.times[Stage::kCache] += clock.Lap();
@@ -167,7 +167,8 @@ absl::Status TextEmbedder::FindOrEmbedQuery(const EmbedContext& context,
 absl::Status TextEmbedder::FindOrEmbedDocuments(
     const EmbedContext& context, std::span<const std::string_view> texts,
     OnInvalidText on_invalid, const VectorRows& rows, CacheUse& use) const {
-  const int dim = context.served.model->embedding_dim();
+  const RowFormat format = context.served.model->row_format();
+  const int dim = format.dim;
   if (dim == 0) {
     if (rows.scores != nullptr) std::fill_n(rows.scores, texts.size(), 0.0f);
     return absl::OkStatus();
@@ -181,7 +182,7 @@ absl::Status TextEmbedder::FindOrEmbedDocuments(
   }
   scratch.found.assign(texts.size(), 0);
   const std::uint32_t hits =
-      cache_->Find(scratch.keys, dim, rows, scratch.found);
+      cache_->Find(scratch.keys, format, rows, scratch.found);
   metrics_->CountCacheRequests(hits,
                                static_cast<std::int64_t>(texts.size()) - hits);
   use.hits += hits;
@@ -282,8 +283,8 @@ std::uint32_t TextEmbedder::FindStored(const EmbedContext& context,
     scratch.text_keys[num_found++] = scratch.text_keys[i];
   }
   scratch.missing.resize(num_missing);
-  cache_->Insert(std::span(scratch.text_keys).first(num_found), dim,
-                 scratch.rows.data(),
+  cache_->Insert(std::span(scratch.text_keys).first(num_found),
+                 context.served.model->row_format(), scratch.rows.data(),
                  lexical == nullptr ? nullptr : &scratch.lexical);
   return static_cast<std::uint32_t>(num_found);
 }
@@ -304,7 +305,7 @@ void TextEmbedder::EmbedGathered(const EmbedContext& context,
   context.times[Stage::kEmbed] += clock.Lap();
   // Two threads may embed the same text at once. Both get the same bits, and
   // the second Insert changes nothing.
-  cache_->Insert(scratch.text_keys, model.embedding_dim(), scratch.rows.data(),
+  cache_->Insert(scratch.text_keys, model.row_format(), scratch.rows.data(),
                  lexical == nullptr ? nullptr : &scratch.lexical);
   if (stored_ != nullptr) {
     stored_->Keep(context.served, scratch.texts, scratch.rows.data());

@@ -59,11 +59,11 @@ const VectorRing::Record* VectorRing::Find(const VectorKey& key) {
   return record;
 }
 
-void VectorRing::Insert(const VectorKey& key, std::span<const float> vector,
+void VectorRing::Insert(const VectorKey& key, RowFormat format,
+                        const float* vector,
                         std::span<const LexicalEntry> lexical) {
   const std::size_t content_lines =
-      (vector.size_bytes() + lexical.size_bytes() + kLineBytes - 1) /
-      kLineBytes;
+      (format.num_bytes() + lexical.size_bytes() + kLineBytes - 1) / kLineBytes;
   // Whatever fits into the whole ring fits once it is empty, so MakeRoom ends.
   if (1 + content_lines > capacity_lines_ || index_.contains(key)) return;
   const auto num_lines = static_cast<std::uint32_t>(1 + content_lines);
@@ -71,13 +71,13 @@ void VectorRing::Insert(const VectorKey& key, std::span<const float> vector,
   Record* const record = Append(num_lines);
   *record = Record{.key = key,
                    .num_lines = num_lines,
-                   .num_floats = static_cast<std::uint32_t>(vector.size()),
+                   .format = format,
                    .num_entries = static_cast<std::uint32_t>(lexical.size()),
                    .live = true};
-  auto* const floats = reinterpret_cast<float*>(record + 1);
-  std::copy(vector.begin(), vector.end(), floats);
+  auto* const row = reinterpret_cast<std::byte*>(record + 1);
+  EncodeRow(vector, format, row);
   std::copy(lexical.begin(), lexical.end(),
-            reinterpret_cast<LexicalEntry*>(floats + vector.size()));
+            reinterpret_cast<LexicalEntry*>(row + format.num_bytes()));
   live_lines_ += num_lines;
   // After the record is written: the set hashes the key that lies at the line.
   // For the same reason an entry is erased before its record is overwritten.

@@ -41,16 +41,16 @@ class VectorRing {
   struct alignas(kLineBytes) Record {
     VectorKey key;
     std::uint32_t num_lines = 0;
-    std::uint32_t num_floats = 0;
+    RowFormat format = {};
     std::uint32_t num_entries = 0;
     bool live = false;
     bool found = false;
 
-    const float* vector() const {
-      return reinterpret_cast<const float*>(this + 1);
+    const std::byte* row() const {
+      return reinterpret_cast<const std::byte*>(this + 1);
     }
     std::span<const LexicalEntry> lexical() const {
-      return {reinterpret_cast<const LexicalEntry*>(vector() + num_floats),
+      return {reinterpret_cast<const LexicalEntry*>(row() + format.num_bytes()),
               num_entries};
     }
   };
@@ -66,9 +66,9 @@ class VectorRing {
 
   // The record, which is marked as found, or null. Valid until the next Insert.
   const Record* Find(const VectorKey& key);
-  // Keeps a copy. A known key keeps its first vector; a record larger than the
-  // ring is not kept.
-  void Insert(const VectorKey& key, std::span<const float> vector,
+  // Keeps a copy of `vector`, format.dim rounded floats. A known key keeps its
+  // first vector; a record larger than the ring is not kept.
+  void Insert(const VectorKey& key, RowFormat format, const float* vector,
               std::span<const LexicalEntry> lexical = {});
   // Forgets every record whose model is not listed. Its memory is reused as
   // the tail comes by.

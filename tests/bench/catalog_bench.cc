@@ -192,8 +192,8 @@ void SearchJoined(benchmark::State& state, Parts parts, int num_words,
   LexicalQuery lexical;
   lexical.Prepare(entries[0]);
   const NameQuery name(text);
-  ScanQuery scan = {.row = snapshot.vector(7),
-                    .name = by_name ? &name : nullptr};
+  const std::vector<float> query = snapshot.vector(7);
+  ScanQuery scan = {.row = query.data(), .name = by_name ? &name : nullptr};
   if (parts != Parts::kSemantic) scan.lexical = &lexical;
   for (auto _ : state) {
     TopDocuments top(kTopK, -1);

@@ -134,7 +134,7 @@ void BM_Cache_FindAmongMillion(benchmark::State& state) {
     for (std::uint64_t i = 0; i < kNumEntries; ++i) {
       const VectorKey key = {
           0, Side::kDocument, {i * 0xbf58476d1ce4e5b9, i * 0x9e3779b97f4a7c15}};
-      made->Insert({&key, 1}, kDim, row.data());
+      made->Insert({&key, 1}, {kDim}, row.data());
     }
     return made;
   }();
@@ -149,7 +149,7 @@ void BM_Cache_FindAmongMillion(benchmark::State& state) {
       const std::uint64_t i = (next >> 33) % kNumEntries;
       key.text = {i * 0xbf58476d1ce4e5b9, i * 0x9e3779b97f4a7c15};
     }
-    if (cache.Find(keys, kDim, {rows.data()}, found) != count) std::abort();
+    if (cache.Find(keys, {kDim}, {rows.data()}, found) != count) std::abort();
   }
   state.SetItemsProcessed(state.iterations() * count);
 }

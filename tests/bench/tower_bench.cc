@@ -256,14 +256,17 @@ void BM_Score_Scattered(benchmark::State& state) {
   constexpr std::size_t kVectors = 400000;
   static const Matrix matrix = RandomVectors(kVectors);
   std::mt19937 random(3);
-  std::vector<const float*> documents(1000000);
-  for (auto& d : documents) d = matrix.data() + random() % kVectors * kDim;
+  std::vector<const std::byte*> documents(1000000);
+  for (auto& d : documents) {
+    d = reinterpret_cast<const std::byte*>(matrix.data() +
+                                           random() % kVectors * kDim);
+  }
   const auto count = static_cast<std::size_t>(state.range(0));
   std::vector<float> scores(count);
   std::size_t first = 0;
   for (auto _ : state) {
     if (first + count > documents.size()) first = 0;
-    ScoreDocuments(matrix.data(), {&documents[first], count}, kDim, scores);
+    ScoreDocuments(matrix.data(), {&documents[first], count}, {kDim}, scores);
     benchmark::DoNotOptimize(scores.data());
     first += count;
   }

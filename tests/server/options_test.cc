@@ -55,6 +55,7 @@ TEST(OptionsTest, DescriptionHasEveryFlagAsAConfigFileTakesIt) {
                            "http_address=127.0.0.1:8080",
                            "max_http_body_bytes=8388608",
                            "cache_bytes=268435456",
+                           "vector_precision=float32",
                            "warm_catalog=\"two words\"",
                            "max_texts_per_request=10000",
                            "max_text_bytes=4096",

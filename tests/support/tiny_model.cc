@@ -127,8 +127,10 @@ v1::ModelConfig MakeConfig(const TinyModelOptions& options) {
 std::shared_ptr<const TwoTowerModel> MakeTinyModel(
     const TinyModelOptions& options) {
   return TwoTowerModel::Create(
-             {options.name, options.version,
-              absl::StrFormat("identity-of-seed-%d", options.seed)},
+             {.name = options.name,
+              .version = options.version,
+              .identity = absl::StrFormat("identity-of-seed-%d", options.seed),
+              .vector_precision = options.vector_precision},
              MakeConfig(options), MakeFeaturizer(options),
              MakeTower(options, options.seed),
              MakeTower(options, options.seed + kDocumentSeedOffset),

@@ -21,6 +21,7 @@ struct TinyModelOptions {
   std::uint32_t seed = 1;
   // The weight of a lexical part of 4,096 buckets; below 0 = none.
   double lexical_weight = -1;
+  VectorPrecision vector_precision = VectorPrecision::kFloat32;
 };
 
 std::shared_ptr<const TwoTowerModel> MakeTinyModel(

@@ -69,6 +69,17 @@ TEST_F(ModelBundleTest, LoadsWhatWasPublished) {
   EXPECT_NE(Embed(*model, Side::kQuery), Embed(*model, Side::kDocument));
 }
 
+TEST_F(ModelBundleTest, OfAnotherPrecisionIsAnotherIdentity) {
+  Publish();
+  ASSERT_OK_AND_ASSIGN(const auto exact, LoadModel(model_dir_));
+  ASSERT_OK_AND_ASSIGN(const auto rounded,
+                       LoadModel(model_dir_, 1, "", VectorPrecision::kBf16));
+  EXPECT_EQ(rounded->version().identity, exact->version().identity + "-bf16");
+  std::vector<float> vector = Embed(*exact, Side::kDocument);
+  RoundVector(VectorPrecision::kBf16, vector);
+  EXPECT_EQ(Embed(*rounded, Side::kDocument), vector);
+}
+
 TEST_F(ModelBundleTest, KeepsTheModelWhenItsFilesAreDeleted) {
   Publish();
   ASSERT_OK_AND_ASSIGN(const auto model, LoadModel(model_dir_));

@@ -104,24 +104,45 @@ TEST(RankScoresTest, WorksInManyThreads) {
   for (const auto& ranking : got) EXPECT_EQ(ranking, want);
 }
 
-TEST(ScoreTest, PointersAndMatrixGiveTheSameBits) {
-  for (const int dim : {3, 16, 100, 128}) {
-    constexpr int kDocuments = 39;
-    const std::vector<float> query = RandomValues(dim, 4);
-    const std::vector<float> matrix = RandomValues(kDocuments * dim, 5);
-    std::vector<const float*> pointers(kDocuments);
-    for (int i = 0; i < kDocuments; ++i) pointers[i] = matrix.data() + i * dim;
-    std::vector<float> by_matrix(kDocuments), by_pointer(kDocuments);
-    std::vector<float> by_far_matrix(kDocuments);
-    ScoreMatrix(query.data(), matrix.data(), dim, by_matrix);
-    ScoreFarMatrix(query.data(), matrix.data(), dim, by_far_matrix);
-    EXPECT_EQ(by_far_matrix, by_matrix);
-    ScoreDocuments(query.data(), pointers, dim, by_pointer);
-    EXPECT_EQ(by_matrix, by_pointer);
-    ScoreNearDocuments(query.data(), pointers, dim, by_pointer);
-    EXPECT_EQ(by_matrix, by_pointer);
-    for (int i = 0; i < kDocuments; ++i) {
-      EXPECT_EQ(by_matrix[i], Dot(query.data(), pointers[i], dim));
+// Vectors kept as rows.
+std::vector<std::byte> Encode(const std::vector<float>& vectors,
+                              VectorPrecision precision) {
+  const RowFormat all = {static_cast<int>(vectors.size()), precision};
+  std::vector<std::byte> rows(all.num_bytes());
+  EncodeRow(vectors.data(), all, rows.data());
+  return rows;
+}
+
+TEST(ScoreTest, KeptRowsGiveTheBitsOfTheVectors) {
+  constexpr int kDocuments = 39;
+  for (const VectorPrecision precision :
+       {VectorPrecision::kFloat32, VectorPrecision::kBf16}) {
+    for (const int dim : {3, 16, 100, 128, 333}) {
+      const RowFormat format = {dim, precision};
+      const std::vector<float> query = RandomValues(dim, 4);
+      std::vector<float> vectors = RandomValues(kDocuments * dim, 5);
+      RoundVector(precision, vectors);
+      const std::vector<std::byte> matrix = Encode(vectors, precision);
+      std::vector<const std::byte*> rows;
+      for (int i = 0; i < kDocuments; ++i) {
+        rows.push_back(matrix.data() + i * format.num_bytes());
+      }
+      std::vector<float> expected(kDocuments), scores(kDocuments);
+      ScoreMatrix(query.data(), vectors.data(), dim, expected);
+      ScoreFarMatrix(query.data(), matrix.data(), format, scores);
+      EXPECT_EQ(scores, expected);
+      ScoreDocuments(query.data(), rows, format, scores);
+      EXPECT_EQ(scores, expected);
+      ScoreNearDocuments(query.data(), rows, format, scores);
+      EXPECT_EQ(scores, expected);
+      for (int i = 0; i < kDocuments; ++i) {
+        const float* const vector = vectors.data() + i * dim;
+        EXPECT_EQ(expected[i], Dot(query.data(), vector, dim));
+        double dot = 0;
+        for (int d = 0; d < dim; ++d) dot += double{query[d]} * vector[d];
+        // Products below 1, each added with a float's rounding.
+        EXPECT_NEAR(expected[i], dot, 1e-6 + 1e-7 * dim);
+      }
     }
   }
 }

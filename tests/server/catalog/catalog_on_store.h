@@ -82,8 +82,7 @@ class Catalog {
     StageTimes times;
     const absl::Status status = embedder_.Embed(
         {*served, FakeCaller(), times}, Side::kDocument, texts, row.data());
-    return status.ok() &&
-           std::equal(row.begin(), row.end(), snapshot.vector(*slot));
+    return status.ok() && row == snapshot.vector(*slot);
   }
   // Of this catalog, by any model.
   int num_embedded() {

@@ -89,6 +89,7 @@ class Catalog {
     for (const ServedModelPtr& model : documents_.Models()) {
       values.push_back(
           RandomRows(count * model->model->embedding_dim(), random));
+      RoundVector(model->model->row_format().precision, values.back());
       rows.push_back({model, values.back().data()});
     }
     EXPECT_THAT(documents_.Put(records, rows).status(), IsOk());
@@ -113,7 +114,8 @@ class Catalog {
         if (i >= snapshot.num_slots() || !snapshot.IsSeen(i)) continue;
         if (snapshot.born(i) > kept) slots.push_back(i);
       }
-      const std::vector<float> rows = RandomRows(slots.size() * dim, random);
+      std::vector<float> rows = RandomRows(slots.size() * dim, random);
+      RoundVector(next->model->row_format().precision, rows);
       documents_.AddRows(snapshot, slots, rows.data());
       if (first >= snapshot.num_slots()) break;
       PutSome(50, random);
@@ -231,8 +233,9 @@ std::vector<Hit> Catalog::Expect(const SearchInput& input,
     if (!input.filter.Keeps(record.packed_tags())) continue;
     const std::string title = NormalizeText(record.title()).value();
     const DocumentKeyView key = record.key();
-    CatalogHit hit = {slot, Score(*served->model, query, query_row.data(),
-                                  title, snapshot.vector(slot), input.parts)};
+    CatalogHit hit = {slot,
+                      Score(*served->model, query, query_row.data(), title,
+                            snapshot.vector(slot).data(), input.parts)};
     if (input.name_match) {
       const std::string id = key.index() == 0 ? "" : KeyText(key);
       hit.name = MatchName(query, NormalizeText(id).value(), title);
@@ -270,6 +273,12 @@ class CombinedSearchTest : public ::testing::TestWithParam<ModelCase> {};
 INSTANTIATE_TEST_SUITE_P(
     Models, CombinedSearchTest,
     ::testing::Values(ModelCase{"Dssm", [] { return MakeTinyModel(); }},
+                      ModelCase{"DssmInBf16",
+                                [] {
+                                  return MakeTinyModel(
+                                      {.vector_precision =
+                                           VectorPrecision::kBf16});
+                                }},
                       ModelCase{"DssmWithLexicalPart",
                                 [] { return MakeLexicalModel(1); }},
                       ModelCase{"Ssi", &MakeSsi<v1::SSI_VARIANT_LOW_RANK>}),

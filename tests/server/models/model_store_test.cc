@@ -133,7 +133,7 @@ TEST_F(ModelStoreTest, VectorsOfAModelLeaveTheCacheWithIt) {
   VectorKey key;
   key.model = store_.current()->number;
   const std::vector<float> vector(16, 0.25f);
-  cache_->Insert({&key, 1}, 16, vector.data());
+  cache_->Insert({&key, 1}, {16}, vector.data());
   Publish(shop_, {.name = "shop", .version = 2, .seed = 2});
   EXPECT_EQ(cache_->GetStats().num_entries, 1u);
   store_.Refresh().IgnoreError();

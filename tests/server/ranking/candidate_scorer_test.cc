@@ -42,6 +42,17 @@ TEST(GivenVectorsTest, AUnitVectorKeepsItsBits) {
   EXPECT_EQ(vector, unit);
 }
 
+TEST(GivenVectorsTest, InBf16AVectorOfATextKeepsItsBitsAndOthersAreRounded) {
+  std::vector<float> vector = {0.26726124f, 0.53452248f, 0.80178373f};
+  RoundVector(VectorPrecision::kBf16, vector);
+  const std::vector<float> of_text = vector;
+  EXPECT_TRUE(ScaleToUnitLength(vector, VectorPrecision::kBf16));
+  EXPECT_EQ(vector, of_text);
+  vector = {1, 2, 3};
+  EXPECT_TRUE(ScaleToUnitLength(vector, VectorPrecision::kBf16));
+  EXPECT_EQ(vector, of_text);
+}
+
 TEST(GivenVectorsTest, NanAndInfinityAreRefused) {
   for (const float bad : {kNan, kInfinity, -kInfinity}) {
     std::vector<float> vector = {1, bad};

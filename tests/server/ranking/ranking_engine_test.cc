@@ -59,6 +59,52 @@ TEST_F(RankingEngineTest, ScoresAreTheSameBitsCachedOrNotAloneOrTogether) {
   }
 }
 
+TEST_F(RankingEngineTest, InBf16ScoresAreTheSameBitsCachedOrNotByTitleOrById) {
+  served_.model = MakeTinyModel({.vector_precision = VectorPrecision::kBf16});
+  const auto served = std::make_shared<ServedModel>(served_);
+  const std::vector<std::string> titles = NumberedTitles(100);
+  ASSERT_THAT(Rank("q", titles), IsOk());
+  const std::vector<float> cold = ScoresByCandidate(100);
+  ASSERT_THAT(Rank("q", titles), IsOk());
+  EXPECT_EQ(result_.cache.misses, 0u);
+  EXPECT_EQ(ScoresByCandidate(100), cold);
+
+  ASSERT_THAT(Embed(Side::kDocument, titles), IsOk());
+  std::string vectors;
+  EncodeFloat32(embedded_.vectors, vectors);
+  ASSERT_THAT(Rank("q", {}, {.vectors = vectors}), IsOk());
+  EXPECT_EQ(ScoresByCandidate(100), cold);
+
+  DocumentCatalog catalog(100);
+  ASSERT_THAT(catalog.BeginModel(served), IsOk());
+  std::vector<CatalogRecord::Pointer> records;
+  std::vector<std::uint64_t> ids;
+  for (const std::string& title : titles) {
+    ids.push_back(ids.size());
+    records.push_back(CatalogRecord::Make(ids.back(), title, ""));
+  }
+  const DocumentCatalog::Rows rows = {served, embedded_.vectors.data()};
+  ASSERT_THAT(catalog.Put(records, {&rows, 1}).status(), IsOk());
+  const RankingEngine with_catalog(kSmallLimits, embedder_.get(), &metrics_,
+                                   &catalog);
+  ASSERT_THAT(with_catalog.Rank(served_, {.query = "q", .ids = ids},
+                                FakeCaller(), result_),
+              IsOk());
+  EXPECT_EQ(ScoresByCandidate(100), cold);
+
+  UseCache(0);
+  for (int i = 0; i < 100; i += 17) {
+    ASSERT_THAT(Rank("q", {titles[i]}), IsOk());
+    EXPECT_EQ(result_.ranking[0].score, cold[i]) << i;
+  }
+  // Against float32: each product is off by at most 2^-8 of itself.
+  served_ = {.model = MakeTinyModel(), .number = 1};
+  ASSERT_THAT(Rank("q", titles), IsOk());
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_NEAR(ScoresByCandidate(100)[i], cold[i], 0x1p-7) << i;
+  }
+}
+
 TEST_F(RankingEngineTest, RepeatedQueryIsNotEmbeddedAgainAndScoresTheSame) {
   ASSERT_THAT(Rank("q", NumberedTitles(10)), IsOk());
   const std::vector<float> first = ScoresByCandidate(10);

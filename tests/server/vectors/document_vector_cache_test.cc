@@ -40,12 +40,13 @@ class DocumentVectorCacheTest : public ::testing::Test {
     cache_ = DocumentVectorCache::Create(capacity_bytes).value();
   }
   void Insert(int first, int last, std::uint32_t model = 0) {
-    cache_->Insert(Keys(first, last, model), kDim, Rows(first, last).data());
+    cache_->Insert(Keys(first, last, model), {kDim}, Rows(first, last).data());
   }
   int Find(int first, int last, std::uint32_t model = 0) {
     rows_.assign((last - first) * kDim, -1.0f);
     found_.assign(last - first, 2);
-    return cache_->Find(Keys(first, last, model), kDim, {rows_.data()}, found_);
+    return cache_->Find(Keys(first, last, model), {kDim}, {rows_.data()},
+                        found_);
   }
 
   std::unique_ptr<DocumentVectorCache> cache_;
@@ -71,7 +72,7 @@ TEST_F(DocumentVectorCacheTest, ScoresKnownRowsWhereTheyLie) {
   found_.resize(500);
   const VectorRows wanted = {.query_row = query.data(),
                              .scores = scores.data()};
-  EXPECT_EQ(cache_->Find(Keys(250, 750), kDim, wanted, found_), 250);
+  EXPECT_EQ(cache_->Find(Keys(250, 750), {kDim}, wanted, found_), 250);
   for (int i = 0; i < 500; ++i) {
     const float expected = 2.0f * kDim * static_cast<float>(250 + i);
     EXPECT_EQ(scores[i], i < 250 ? expected : -1.0f) << i;
@@ -81,7 +82,7 @@ TEST_F(DocumentVectorCacheTest, ScoresKnownRowsWhereTheyLie) {
 TEST_F(DocumentVectorCacheTest, FindOneCopiesVectorAndEntriesOut) {
   Make(32 << 20);
   LexicalBatch entries = {.offsets = {0, 1}, .entries = {{7, 100}}};
-  cache_->Insert(Keys(3, 4), kDim, Rows(3, 4).data(), &entries);
+  cache_->Insert(Keys(3, 4), {kDim}, Rows(3, 4).data(), &entries);
   std::vector<float> row(kDim);
   std::vector<LexicalEntry> found;
   EXPECT_FALSE(cache_->FindOne(Key(4), row, found));
@@ -101,7 +102,7 @@ TEST_F(DocumentVectorCacheTest, FindsLexicalCosinesIfTheyAreAskedFor) {
     entries.offsets.push_back(
         static_cast<std::uint32_t>(entries.entries.size()));
   }
-  cache_->Insert(Keys(0, 100), kDim, Rows(0, 100).data(), &entries);
+  cache_->Insert(Keys(0, 100), {kDim}, Rows(0, 100).data(), &entries);
   rows_.resize(100 * kDim);
   found_.resize(100);
   LexicalQuery query;
@@ -109,7 +110,7 @@ TEST_F(DocumentVectorCacheTest, FindsLexicalCosinesIfTheyAreAskedFor) {
   std::vector<float> lexical(100, -1.0f);
   EXPECT_EQ(
       cache_->Find(
-          Keys(50, 150), kDim,
+          Keys(50, 150), {kDim},
           {.dense = rows_.data(), .query = &query, .lexical = lexical.data()},
           found_),
       50);
@@ -156,10 +157,10 @@ TEST_F(DocumentVectorCacheTest, ThreadsSeeWholeVectorsOnly) {
       std::vector<std::uint8_t> found(200);
       for (int round = 0; round < 100; ++round) {
         const int first = (round * 37 + t * 1000) % 3000;
-        cache_->Insert(Keys(first, first + 200), kDim,
+        cache_->Insert(Keys(first, first + 200), {kDim},
                        Rows(first, first + 200).data());
         const int from = (first + 100) % 3000;
-        cache_->Find(Keys(from, from + 200), kDim, {rows.data()}, found);
+        cache_->Find(Keys(from, from + 200), {kDim}, {rows.data()}, found);
         const std::vector<float> want = Rows(from, from + 200);
         for (int i = 0; i < 200 * kDim; ++i) {
           if (found[i / kDim] != 0 && rows[i] != want[i]) ++num_wrong;

@@ -36,22 +36,34 @@ std::vector<LexicalEntry> Entries(std::uint64_t text) {
   return entries;
 }
 
+void Insert(VectorRing& ring, const VectorKey& key,
+            const std::vector<float>& vector,
+            const std::vector<LexicalEntry>& entries = {}) {
+  ring.Insert(key, {static_cast<int>(vector.size())}, vector.data(), entries);
+}
+
+std::vector<float> VectorOf(const VectorRing::Record& record) {
+  std::vector<float> vector(record.format.dim);
+  DecodeRow(record.row(), record.format, vector.data());
+  return vector;
+}
+
 std::unique_ptr<VectorRing> MakeRing(std::size_t capacity_bytes) {
   return VectorRing::Create(capacity_bytes).value();
 }
 
 TEST(VectorRingTest, FindsWhatWasInserted) {
   const auto ring = MakeRing(10 * kEntryBytes);
-  ring->Insert(RingKey(1), Vector(0.5));
+  Insert(*ring, RingKey(1), Vector(0.5));
   const VectorRing::Record* const found = ring->Find(RingKey(1));
   ASSERT_NE(found, nullptr);
-  EXPECT_EQ(found->vector()[kRingDim - 1], 0.5f);
+  EXPECT_EQ(VectorOf(*found)[kRingDim - 1], 0.5f);
   EXPECT_EQ(ring->Find(RingKey(2)), nullptr);
 }
 
 TEST(VectorRingTest, ModelAndSideArePartOfTheKey) {
   const auto ring = MakeRing(10 * kEntryBytes);
-  ring->Insert(RingKey(1), Vector(0.5));
+  Insert(*ring, RingKey(1), Vector(0.5));
   VectorKey query_side = RingKey(1);
   query_side.side = Side::kQuery;
   EXPECT_EQ(ring->Find(RingKey(1, 7)), nullptr);
@@ -60,15 +72,26 @@ TEST(VectorRingTest, ModelAndSideArePartOfTheKey) {
 
 TEST(VectorRingTest, SecondInsertKeepsTheFirstVector) {
   const auto ring = MakeRing(10 * kEntryBytes);
-  ring->Insert(RingKey(1), Vector(0.5));
-  ring->Insert(RingKey(1), Vector(0.25));
-  EXPECT_EQ(ring->Find(RingKey(1))->vector()[0], 0.5f);
+  Insert(*ring, RingKey(1), Vector(0.5));
+  Insert(*ring, RingKey(1), Vector(0.25));
+  EXPECT_EQ(VectorOf(*ring->Find(RingKey(1)))[0], 0.5f);
   EXPECT_EQ(ring->num_entries(), 1u);
+}
+
+TEST(VectorRingTest, Bf16RowTakesHalfOfTheBytes) {
+  const auto ring = MakeRing(10 * kEntryBytes);
+  const RowFormat format = {64, VectorPrecision::kBf16};
+  const std::vector<LexicalEntry> entries = {{7, 100}};
+  ring->Insert(RingKey(1), format, Vector(-0.75, 64).data(), entries);
+  EXPECT_EQ(VectorOf(*ring->Find(RingKey(1))), Vector(-0.75, 64));
+  EXPECT_TRUE(std::ranges::equal(ring->Find(RingKey(1))->lexical(), entries));
+  // Header, 128 bytes of row, entries.
+  EXPECT_EQ(ring->live_bytes(), 256u);
 }
 
 TEST(VectorRingTest, OldestLeavesFirst) {
   const auto ring = MakeRing(3 * kEntryBytes);
-  for (int i = 0; i < 4; ++i) ring->Insert(RingKey(i), Vector(i));
+  for (int i = 0; i < 4; ++i) Insert(*ring, RingKey(i), Vector(i));
   EXPECT_EQ(ring->Find(RingKey(0)), nullptr);
   for (int i = 1; i < 4; ++i) EXPECT_NE(ring->Find(RingKey(i)), nullptr) << i;
   EXPECT_EQ(ring->num_evictions(), 1u);
@@ -76,26 +99,26 @@ TEST(VectorRingTest, OldestLeavesFirst) {
 
 TEST(VectorRingTest, FoundEntryGetsASecondChance) {
   const auto ring = MakeRing(3 * kEntryBytes);
-  for (int i = 0; i < 3; ++i) ring->Insert(RingKey(i), Vector(i));
+  for (int i = 0; i < 3; ++i) Insert(*ring, RingKey(i), Vector(i));
   ring->Find(RingKey(0));
-  ring->Insert(RingKey(3), Vector(3));
+  Insert(*ring, RingKey(3), Vector(3));
   EXPECT_EQ(ring->Find(RingKey(1)), nullptr);
   ASSERT_NE(ring->Find(RingKey(0)), nullptr);
-  EXPECT_EQ(ring->Find(RingKey(0))->vector()[kRingDim - 1], 0.0f);
+  EXPECT_EQ(VectorOf(*ring->Find(RingKey(0)))[kRingDim - 1], 0.0f);
 }
 
 TEST(VectorRingTest, TooLargeVectorIsNotKept) {
   const auto ring = MakeRing(2 * kEntryBytes);
-  ring->Insert(RingKey(1), Vector(1));
-  ring->Insert(RingKey(2), Vector(2, 1000));
+  Insert(*ring, RingKey(1), Vector(1));
+  Insert(*ring, RingKey(2), Vector(2, 1000));
   EXPECT_EQ(ring->Find(RingKey(2)), nullptr);
   EXPECT_NE(ring->Find(RingKey(1)), nullptr);
 }
 
 TEST(VectorRingTest, DropModelsExceptForgetsTheOthers) {
   const auto ring = MakeRing(10 * kEntryBytes);
-  ring->Insert(RingKey(1, 0), Vector(1));
-  ring->Insert(RingKey(1, 1), Vector(2));
+  Insert(*ring, RingKey(1, 0), Vector(1));
+  Insert(*ring, RingKey(1, 1), Vector(2));
   ring->DropModelsExcept(std::vector<std::uint32_t>{1});
   EXPECT_EQ(ring->Find(RingKey(1, 0)), nullptr);
   EXPECT_NE(ring->Find(RingKey(1, 1)), nullptr);
@@ -104,9 +127,9 @@ TEST(VectorRingTest, DropModelsExceptForgetsTheOthers) {
 
 TEST(VectorRingTest, DroppedMemoryIsUsedAgain) {
   const auto ring = MakeRing(4 * kEntryBytes);
-  for (int i = 0; i < 4; ++i) ring->Insert(RingKey(i, 0), Vector(i));
+  for (int i = 0; i < 4; ++i) Insert(*ring, RingKey(i, 0), Vector(i));
   ring->DropModelsExcept({});
-  for (int i = 0; i < 4; ++i) ring->Insert(RingKey(i, 1), Vector(i));
+  for (int i = 0; i < 4; ++i) Insert(*ring, RingKey(i, 1), Vector(i));
   EXPECT_EQ(ring->num_entries(), 4u);
   EXPECT_EQ(ring->num_evictions(), 0u);
 }
@@ -126,10 +149,9 @@ TEST(VectorRingTest, RandomUseNeverMixesVectorsUpAndStaysWithinItsBytes) {
         if (ring->Find(RingKey(text)) == nullptr) {
           inserted[text] = Vector(static_cast<float>(step), dim);
         }
-        ring->Insert(RingKey(text), inserted[text], Entries(text));
+        Insert(*ring, RingKey(text), inserted[text], Entries(text));
       } else if (const auto* found = ring->Find(RingKey(text))) {
-        ASSERT_EQ(std::vector<float>(found->vector(), found->vector() + dim),
-                  inserted[text]);
+        ASSERT_EQ(VectorOf(*found), inserted[text]);
         ASSERT_TRUE(std::ranges::equal(found->lexical(), Entries(text)));
       }
       ASSERT_LE(ring->live_bytes(), ring->capacity_bytes());
