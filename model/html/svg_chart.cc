@@ -133,7 +133,8 @@ void AppendFrame(const Chart& chart, const Axes& axes, std::string& svg) {
                    "%g", std::abs(value) < axes.y.step / 1e6 ? 0.0 : value),
                svg);
   }
-  for (double value = std::ceil(axes.x.low / axes.x.step) * axes.x.step;
+  // ceil(-0.6) is -0, which would be shown; the sum is 0.
+  for (double value = std::ceil(axes.x.low / axes.x.step) * axes.x.step + 0.0;
        value <= axes.x.high; value += axes.x.step) {
     AppendText("class=\"tick\" text-anchor=\"middle\"", axes.x.At(value),
                bottom + 18, absl::StrFormat("%g", value), svg);

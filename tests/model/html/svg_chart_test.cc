@@ -61,6 +61,12 @@ TEST(SvgChartTest, EveryPointIsDrawnWithItsValue) {
   EXPECT_THAT(svg, HasSubstr("<title>training, epoch 2: 1.25</title>"));
 }
 
+TEST(SvgChartTest, ABarAtZeroIsLabelledZero) {
+  const std::string svg = BarChart(TestChart({{0, 2}, {1, 3}}));
+  EXPECT_THAT(svg, Not(HasSubstr(">-0<")));
+  EXPECT_THAT(svg, HasSubstr(">0</text>"));
+}
+
 TEST(SvgChartTest, AFileOfItsOwnHasNamespaceAndColours) {
   const std::string chart = BarChart(TestChart({{1, 2}}));
   const std::string file = SvgFile(chart);
