@@ -49,7 +49,7 @@ Mixed = collections.namedtuple("Mixed", "name settings")
 PAPER = ["--preset=dssm2013", "--noshared_towers"]
 CLSM = ["--preset=clsm2014"]
 SSI = ["--tower=ssi"]
-CFH = ["--ssi_frequent_words=1000", "--ssi_correlated_top_k=5"]
+CFH = ["--ssi_frequent_words=5000", "--ssi_correlated_top_k=5"]
 TWO_GRAMS = ["--features=words+bigrams"]
 
 
@@ -99,7 +99,7 @@ ROWS = [
     Trained("SSI, W = U'V + I, 1- and 2-grams", [SSI + TWO_GRAMS]),
     Trained("SSI, CFH", [SSI + CFH]),
     Trained("SSI, CFH, 1- and 2-grams", [SSI + CFH + TWO_GRAMS]),
-    Mixed("SSI, (U'V)n + I with CFH", [SSI + ["--ssi_dense_words=1000"], SSI + CFH]),
+    Mixed("SSI, (U'V)n + I with CFH", [SSI + ["--ssi_dense_words=5000"], SSI + CFH]),
 ]
 
 

@@ -31,7 +31,7 @@ const std::vector<Axis>& Axes() {
        [](RankerOptions& o, double value) { o.bm25.b = value; }},
       {"hybrid_weight",
        {"+"},
-       {0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5},
+       {0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 3, 10},
        [](RankerOptions& o, double value) { o.hybrid_weight = value; }},
       {"dirichlet_mu",
        {"ulm", "mrf"},
