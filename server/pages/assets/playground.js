@@ -30,11 +30,13 @@ function fail(error) {
 // Models.
 
 const modelName = (ref) => `${ref.name} version ${ref.version}`;
+// Of its option.
+const modelValue = ({ name, version }) => JSON.stringify({ name, version });
 
 function fillSelect(select, models, first) {
   const chosen = select.value;
   select.replaceChildren(...first.map((text) => element('option', { value: '' }, text)),
-    ...models.map((model) => element('option', { value: JSON.stringify({ name: model.name, version: model.version }) }, modelName(model))));
+    ...models.map((model) => element('option', { value: modelValue(model) }, modelName(model))));
   select.value = [...select.options].some((option) => option.value === chosen) ? chosen : select.options[0]?.value ?? '';
 }
 
@@ -80,31 +82,27 @@ async function rankTitles(model, signal) {
   return { path: '/v1/rank', request, answer, model, results: readRanking(answer, candidates) };
 }
 
-async function searchCatalog(model, signal) {
-  const request = requestFor(model);
+// By the model that the catalog has vectors of.
+async function searchCatalog(signal) {
+  const request = requestFor('');
   const answer = await call('/v1/search', request, signal);
-  return { path: '/v1/search', request, answer, model, results: readHits(answer) };
+  return { path: '/v1/search', request, answer, model: modelValue(answer.model), results: readHits(answer) };
 }
 
 // The catalog has vectors of one model only. Another orders what that one finds.
-async function rankHits(model, signal) {
-  const { results: hits } = await searchCatalog('', signal);
+async function rankHits(hits, model, signal) {
   const byNumber = hits.filter((hit) => hit.key.id !== undefined);
   const byName = hits.filter((hit) => hit.key.id === undefined);
   const request = { ...requestFor(model), ids: byNumber.map((hit) => hit.key.id), document_ids: byName.map((hit) => hit.key.document_id) };
   const answer = await call('/v1/rank', request, signal);
-  return { path: '/v1/rank', request, answer, model, note: 'Orders what the catalog\'s model found; ',
+  return { path: '/v1/rank', request, answer, model, note: 'orders what the catalog\'s model found',
     results: readRanking(answer, [...byNumber, ...byName]) };
 }
 
 async function rankingBy(model, signal) {
   if (source() === 'titles') return rankTitles(model, signal);
-  try {
-    return await searchCatalog(model, signal);
-  } catch (error) {
-    if (error.reason !== 'MODEL_NOT_FOUND') throw error;
-    return rankHits(model, signal);
-  }
+  const found = await searchCatalog(signal);
+  return !model || model === found.model || found.results.length === 0 ? found : rankHits(found.results, model, signal);
 }
 
 function movement(result, place, before) {
@@ -128,21 +126,22 @@ function resultItem(result, place, before, model, scale) {
   element('span', { class: 'facts' }, movement(result, place, before), facts.join(' · '))));
 }
 
-function rankingSection({ path, answer, results, model, note = '' }, before, scale) {
+function rankingSection(ranking, before, scale) {
+  const { answer, results, model } = ranking;
   const name = modelName(answer.model);
   return element('section', { 'aria-label': `Ranking by ${name}` }, element('h2', {}, name),
-    element('p', { class: 'facts' }, note + describeRun(path, answer)),
+    element('p', { class: 'facts' }, describeRun(ranking)),
     element('ol', { class: 'results' }, ...results.map((result, place) => resultItem(result, place, before, model, scale))));
 }
 
-function describeRun(path, answer) {
+function describeRun({ path, answer, results, note }) {
   const timings = answer.timings ?? {};
   const stages = ['queue', 'parse', 'cache', 'embed', 'score'].filter((stage) => Number(timings[`${stage}_nanos`] ?? 0) > 0)
     .map((stage) => `${stage} ${milliseconds(timings[`${stage}_nanos`])}`).join(', ');
   const [hits, misses] = [answer.cache_hits ?? 0, answer.cache_misses ?? 0];
-  const ranked = hits + misses ? `${hits} titles cached, ${misses} computed` : 'vectors of the catalog';
-  const vectors = path === '/v1/search' ? `${Number(answer.num_documents_searched ?? 0).toLocaleString('en')} documents searched` : ranked;
-  return `${vectors}; ${milliseconds(timings.total_nanos)} in the server (${stages})`;
+  const titles = hits + misses ? `${hits} titles cached, ${misses} computed` : `${results.length} titles`;
+  const searched = `${Number(answer.num_documents_searched ?? 0).toLocaleString('en')} documents searched`;
+  return `${note ?? (path === '/v1/search' ? searched : titles)}; ${milliseconds(timings.total_nanos)} in the server (${stages})`;
 }
 
 async function rank() {
@@ -152,7 +151,8 @@ async function rank() {
   closeExplanation();
   if (at('query').value.trim() === '' || (source() === 'titles' && titles().length === 0)) {
     at('lists').replaceChildren();
-    showCall({ path: source() === 'catalog' ? '/v1/search' : '/v1/rank', request: requestFor(at('model').value) });
+    showCall(source() === 'catalog' ? { path: '/v1/search', request: requestFor('') }
+      : { path: '/v1/rank', request: requestFor(at('model').value) });
     return say(source() === 'titles' && titles().length === 0 ? 'Paste titles to rank.' : 'Type a query.');
   }
   const models = [at('model').value, ...(at('other').value ? [at('other').value] : [])];
