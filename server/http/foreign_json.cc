@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
+#include "model/base/strings.h"
 #include "server/base/errors.h"
 #include "server/http/json_messages.h"
 
@@ -132,6 +133,15 @@ absl::StatusOr<v1::Side> SideOf(const char* field, std::string_view name) {
   return FieldError("INVALID_FIELD", field,
                     "must be query or document, or a name that other products "
                     "give these");
+}
+
+std::string WithTheirName(std::string_view text, std::string_view ours,
+                          std::string_view theirs) {
+  const std::string_view rest =
+      text.starts_with(ours) ? text.substr(ours.size()) : "?";
+  const bool is_name = rest.empty() || rest[0] == ':' || rest[0] == '[';
+  return is_name ? absl::StrCat(ToAbsl(theirs), ToAbsl(rest))
+                 : std::string(text);
 }
 
 void Truncate(std::int64_t max_bytes, std::string& text) {

@@ -57,6 +57,11 @@ class ForeignJson {
 // "retrieval.passage"; empty = document. INVALID_FIELD for others.
 absl::StatusOr<v1::Side> SideOf(const char* field, std::string_view name);
 
+// `text` of an error with the name of their field in place of the one of ours
+// that it begins with: "texts[3]: empty" as "inputs[3]: empty".
+std::string WithTheirName(std::string_view text, std::string_view ours,
+                          std::string_view theirs);
+
 // Cuts `text` to `max_bytes`, between two characters.
 void Truncate(std::int64_t max_bytes, std::string& text);
 

@@ -79,11 +79,11 @@ std::vector<ApiRoute> ForeignRoutes() {
       {"/v1/embeddings", kEmbedding, "EmbedTexts", MakeEmbedWork,
        &MakeOpenAiEmbeddings, &WriteOpenAiError},
       {"/embed", kEmbedding, "EmbedTexts", MakeEmbedWork, &MakeTeiEmbed,
-       &WriteTeiError},
+       &WriteTeiEmbedError},
       {"/rerank", kRanking, "Rank", MakeRankWork, &MakeTeiRerank,
-       &WriteTeiError},
+       &WriteTeiRerankError},
       {"/info", kModel, "GetModel", MakeGetModelWork, &MakeTeiInfo,
-       &WriteTeiError, Role::kRead, /*takes_get=*/true}};
+       &WriteTeiInfoError, Role::kRead, /*takes_get=*/true}};
   for (const char* const path : {"/v1/rerank", "/v2/rerank"}) {
     routes.push_back({path, kRanking, "Rank", MakeRankWork, &MakeCohereRerank,
                       &WriteCohereError});

@@ -146,12 +146,17 @@ std::unique_ptr<BodyFormat> MakeModelList(const ServerParts& /*parts*/,
 }
 
 std::string WriteOpenAiError(const absl::Status& status, int http_code) {
+  const auto rename = [](std::string_view text) {
+    return WithTheirName(WithTheirName(text, "texts", "input"), "model.name",
+                         "model");
+  };
   const auto values = ErrorValues(status);
   const auto field = values.find("field");
   return Json{{"error",
-               {{"message", std::string(ToStd(status.message()))},
+               {{"message", rename(ToStd(status.message()))},
                 {"type", OpenAiErrorType(http_code)},
-                {"param", field == values.end() ? Json() : Json(field->second)},
+                {"param",
+                 field == values.end() ? Json() : Json(rename(field->second))},
                 {"code", ErrorReason(status)}}}}
       .dump();
 }

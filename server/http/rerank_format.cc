@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "server/base/errors.h"
@@ -51,7 +50,7 @@ class CohereRerank final : public BodyFormat {
   absl::StatusOr<std::string> Write(
       const google::protobuf::Message& message) override {
     const auto& response = dynamic_cast<const v1::RankResponse&>(message);
-    SEMRANK_RETURN_IF_ERROR(CheckAllRanked(response, "documents"));
+    SEMRANK_RETURN_IF_ERROR(CheckAllRanked(response));
     Json results = Json::array();
     for (int i = 0; i < response.indices_size(); ++i) {
       Json result = {{"index", response.indices(i)},
@@ -85,19 +84,17 @@ std::unique_ptr<BodyFormat> MakeCohereRerank(const ServerParts& parts,
 }
 
 std::string WriteCohereError(const absl::Status& status, int /*http_code*/) {
-  const std::string message(ToStd(status.message()));
+  const std::string message =
+      WithTheirName(ToStd(status.message()), "titles", "documents");
   return Json{{"message", message}, {"detail", message}}.dump();
 }
 
 // These forms have no place for the problem of one candidate, so the first one
 // fails the call.
-absl::Status CheckAllRanked(const v1::RankResponse& response,
-                            const char* name) {
+absl::Status CheckAllRanked(const v1::RankResponse& response) {
   if (response.problems().empty()) return absl::OkStatus();
-  const v1::Problem& problem = response.problems(0);
-  return FieldError("INVALID_FIELD",
-                    absl::StrFormat("%s[%d]", name, problem.index()),
-                    problem.status().message());
+  return MakeError(absl::StatusCode::kInvalidArgument, "INVALID_FIELD",
+                   response.problems(0).status().message());
 }
 
 }  // namespace semrank

@@ -26,8 +26,8 @@ std::unique_ptr<BodyFormat> MakeCohereRerank(const ServerParts& parts,
 std::string WriteCohereError(const absl::Status& status, int http_code);
 
 // OK when every document was scored, else the first one's error: a client of
-// these APIs would not notice that one is missing. `name` is their "documents".
-absl::Status CheckAllRanked(const v1::RankResponse& response, const char* name);
+// these APIs would not notice that one is missing.
+absl::Status CheckAllRanked(const v1::RankResponse& response);
 
 }  // namespace semrank
 

@@ -87,7 +87,7 @@ class TeiRerank final : public BodyFormat {
   absl::StatusOr<std::string> Write(
       const google::protobuf::Message& message) override {
     const auto& response = dynamic_cast<const v1::RankResponse&>(message);
-    SEMRANK_RETURN_IF_ERROR(CheckAllRanked(response, "texts"));
+    SEMRANK_RETURN_IF_ERROR(CheckAllRanked(response));
     Json ranks = Json::array();
     for (int i = 0; i < response.indices_size(); ++i) {
       Json rank = {{"index", response.indices(i)}};
@@ -144,6 +144,11 @@ const char* TeiErrorType(int http_code) {
   return http_code < 500 ? "Validation" : "Backend";
 }
 
+std::string ErrorBody(const std::string& message, int http_code) {
+  return Json{{"error", message}, {"error_type", TeiErrorType(http_code)}}
+      .dump();
+}
+
 }  // namespace
 
 std::unique_ptr<BodyFormat> MakeTeiEmbed(const ServerParts& parts,
@@ -159,10 +164,16 @@ std::unique_ptr<BodyFormat> MakeTeiInfo(const ServerParts& parts,
   return std::make_unique<TeiInfo>(parts);
 }
 
-std::string WriteTeiError(const absl::Status& status, int http_code) {
-  return Json{{"error", std::string(ToStd(status.message()))},
-              {"error_type", TeiErrorType(http_code)}}
-      .dump();
+std::string WriteTeiEmbedError(const absl::Status& status, int http_code) {
+  return ErrorBody(WithTheirName(ToStd(status.message()), "texts", "inputs"),
+                   http_code);
+}
+std::string WriteTeiRerankError(const absl::Status& status, int http_code) {
+  return ErrorBody(WithTheirName(ToStd(status.message()), "titles", "texts"),
+                   http_code);
+}
+std::string WriteTeiInfoError(const absl::Status& status, int http_code) {
+  return ErrorBody(std::string(ToStd(status.message())), http_code);
 }
 
 }  // namespace semrank

@@ -25,7 +25,9 @@ std::unique_ptr<BodyFormat> MakeTeiRerank(const ServerParts& parts,
                                           const HttpRequest& request);
 std::unique_ptr<BodyFormat> MakeTeiInfo(const ServerParts& parts,
                                         const HttpRequest& request);
-std::string WriteTeiError(const absl::Status& status, int http_code);
+std::string WriteTeiEmbedError(const absl::Status& status, int http_code);
+std::string WriteTeiRerankError(const absl::Status& status, int http_code);
+std::string WriteTeiInfoError(const absl::Status& status, int http_code);
 
 }  // namespace semrank
 

@@ -1,8 +1,9 @@
 // Other products' APIs, by the requests of their documentation. Their own
-// clients are run by tests/integration/front_test.py.
+// clients are run by tests/integration/node_client/public_clients.js.
 #include <array>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
 #include "server/base/vector_encoding.h"
 #include "tests/server/http/json_api_fixture.h"
 
@@ -152,6 +153,34 @@ TEST_F(ForeignApiTest, TeiInfoHasModelAndLimits) {
   const Json info = Json::parse(Get("/info").body);
   EXPECT_EQ(info["model_id"], "tiny");
   EXPECT_EQ(info["max_client_batch_size"], 900);
+}
+
+struct NamedErrorCase {
+  const char* path;
+  const char* begin;  // of a body that ends after its texts
+  const char* field;
+};
+
+TEST_F(ForeignApiTest, ErrorsNameTheFieldsOfTheOtherApi) {
+  const std::string long_text(5'000, 'x');
+  for (const NamedErrorCase& test : std::vector<NamedErrorCase>{
+           {"/v1/embeddings", R"({"input": )", "input"},
+           {"/v2/rerank", R"({"query": "q", "documents": )", "documents"},
+           {"/embed", R"({"inputs": )", "inputs"},
+           {"/rerank", R"({"query": "q", "texts": )", "texts"}}) {
+    SCOPED_TRACE(test.path);
+    const std::string name = absl::StrCat("\"", test.field);
+    EXPECT_THAT(Post(test.path, absl::StrCat(test.begin, "[]}")).body,
+                HasSubstr(name + ": the request has no"));
+    if (name == "\"documents") continue;  // are cut
+    EXPECT_THAT(Post(test.path, absl::StrCat(test.begin, R"(["a", ")",
+                                             long_text, R"("]})"))
+                    .body,
+                HasSubstr(name + "[1]: 5000 bytes"));
+  }
+  const Json error = Json::parse(
+      Post("/v1/embeddings", R"({"input": "a", "model": "ada"})").body);
+  EXPECT_EQ(error["error"]["param"], "model");
 }
 
 TEST_F(ForeignApiTest, BodiesOfManyValuesAreRefusedUnparsed) {
