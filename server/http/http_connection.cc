@@ -83,6 +83,14 @@ HttpRefusal WrongCallMethod(const char* methods) {
                          absl::StrCat("this call takes ", methods, " only"))};
 }
 
+// Nothing is decompressed here: a small body could become one of any size.
+HttpRefusal CompressedBody(std::string_view coding) {
+  return {415, MakeError(absl::StatusCode::kInvalidArgument, kMalformedReason,
+                         absl::StrFormat("the body has Content-Encoding %s: "
+                                         "send it as it is",
+                                         Shown(coding)))};
+}
+
 HttpRefusal NoCertificate() {
   return {403,
           MakeError(absl::StatusCode::kPermissionDenied, "MISSING_CERTIFICATE",
@@ -136,11 +144,15 @@ std::string FormatHead(const HttpResponse& response, bool keep_alive) {
   const auto reason =
       http::obsolete_reason(http::int_to_status(response.status));
   std::string head = absl::StrFormat(
-      "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n"
-      "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
-      "Connection: %s\r\n",
-      response.status, std::string(reason), response.content_type,
-      response.body.size(), keep_alive ? "keep-alive" : "close");
+      "HTTP/1.1 %d %s\r\nCache-Control: no-store\r\n"
+      "X-Content-Type-Options: nosniff\r\nConnection: %s\r\n",
+      response.status, std::string(reason),
+      keep_alive ? "keep-alive" : "close");
+  // RFC 9110, section 8.6: a 204 has neither.
+  if (response.status != 204) {
+    absl::StrAppendFormat(&head, "Content-Type: %s\r\nContent-Length: %d\r\n",
+                          response.content_type, response.body.size());
+  }
   for (const auto& [name, value] : response.headers) {
     absl::StrAppendFormat(&head, "%s: %s\r\n", name, value);
   }
@@ -423,6 +435,15 @@ void HttpConnection::OnCall() {
     const char* const methods = call_->takes_get ? "GET, POST" : "POST";
     HttpResponse response = call_->refuse(request_, WrongCallMethod(methods));
     response.headers.emplace_back("Allow", methods);
+    return Respond(std::move(response));
+  }
+  const auto coding = parser_->get()[http::field::content_encoding];
+  if (!coding.empty() &&
+      !absl::EqualsIgnoreCase({coding.data(), coding.size()}, "identity")) {
+    HttpResponse response =
+        call_->refuse(request_, CompressedBody({coding.data(), coding.size()}));
+    // RFC 9110, section 15.5.16: what would be taken.
+    response.headers.emplace_back("Accept-Encoding", "identity");
     return Respond(std::move(response));
   }
   if (connections_.options.calls_need_certificate &&

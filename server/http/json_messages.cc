@@ -92,6 +92,8 @@ std::string EnumValues(const std::string& error) {
           error.substr(place + before.size()));
   if (type == nullptr) return "";
   std::vector<std::string> names;
+  // MakeJsonFormat's own.
+  if (type->name() == "VectorEncoding") names = {"float", "base64"};
   for (int i = 1; i < type->value_count(); ++i) {  // 0 is "unspecified"
     names.push_back(type->value(i)->name());
   }

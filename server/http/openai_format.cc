@@ -152,12 +152,12 @@ std::string WriteOpenAiError(const absl::Status& status, int http_code) {
   };
   const auto values = ErrorValues(status);
   const auto field = values.find("field");
-  return Json{{"error",
-               {{"message", rename(ToStd(status.message()))},
-                {"type", OpenAiErrorType(http_code)},
-                {"param",
-                 field == values.end() ? Json() : Json(rename(field->second))},
-                {"code", ErrorReason(status)}}}}
+  return Json{
+      {"error",
+       {{"message", rename(ToStd(status.message()))},
+        {"type", OpenAiErrorType(http_code)},
+        {"param", field == values.end() ? Json() : Json(rename(field->second))},
+        {"code", ErrorReason(status)}}}}
       .dump();
 }
 

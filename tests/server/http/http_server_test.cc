@@ -81,6 +81,21 @@ TEST_F(HttpServerTest, CallsTakePostOnly) {
   EXPECT_THAT(got.headers, HasSubstr("Allow: POST\n"));
 }
 
+TEST_F(HttpServerTest, CompressedBodiesAreRefusedUnread) {
+  Serve();
+  const std::string answer =
+      Talk(address(),
+           "POST /call HTTP/1.1\r\nContent-Encoding: gzip\r\n"
+           "Content-Length: 1000\r\nConnection: close\r\n\r\n");
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 415 "));
+  EXPECT_THAT(answer, HasSubstr("\r\nAccept-Encoding: identity\r\n"));
+  EXPECT_THAT(answer, HasSubstr("MALFORMED_MESSAGE"));
+  EXPECT_EQ(CallHttp(address(), "POST", "/call",
+                     {"Content-Encoding: Identity\r\n", "body"})
+                .body,
+            "body");
+}
+
 TEST_F(HttpServerTest, OtherPathsBelowTheCallsAreRefusedLikeCalls) {
   Serve();
   for (const char* method : {"GET", "POST"}) {
@@ -175,6 +190,7 @@ TEST_F(HttpServerTest, PreflightIsAnsweredForAllowedOriginsOnly) {
   Serve({.cors_origins = {"https://shop.test"}});
   const HttpAnswer answer = CallHttp(address(), "OPTIONS", "/call", {ask});
   EXPECT_EQ(answer.status, 204);
+  EXPECT_THAT(answer.headers, Not(HasSubstr("Content-Length")));
   EXPECT_THAT(answer.headers,
               HasSubstr("Access-Control-Allow-Origin: https://shop.test\n"));
   EXPECT_THAT(answer.headers, HasSubstr("Access-Control-Allow-Headers: "

@@ -52,6 +52,9 @@ TEST_F(JsonCatalogTest, VectorsAreNumbersUnlessAskedForOtherwise) {
   const Json base64 =
       Ask("/v1/embed", "{" + texts + R"(, "encoding": "base64"})");
   EXPECT_EQ(base64["vectors"].get<std::string>().size(), 172u);
+  EXPECT_THAT(
+      Post("/v1/embed", "{" + texts + R"(, "encoding": "double"})").body,
+      HasSubstr("it may be float, base64, VECTOR_ENCODING_FLOAT32"));
   EXPECT_EQ(base64["encoding"], "VECTOR_ENCODING_FLOAT32");
   const Json int8 = Ask(
       "/v1/embed", "{" + texts + R"(, "encoding": "VECTOR_ENCODING_INT8"})");
