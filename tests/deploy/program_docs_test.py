@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Man pages and completions of the packages: they name what the programs have,
-and a real bash completes with them.
+and a real bash and a real zsh complete with them.
 
 usage: program_docs_test.py PROJECT_DIR BINARY_DIR
 """
 import gzip
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -61,6 +62,18 @@ class ProgramDocsTest(unittest.TestCase):
         self.assertLessEqual({"rank", "embed", "search"}, self.complete("semrank "))
         self.assertIn("--titles=", self.complete("semrank rank --ti"))
         self.assertNotIn("--titles=", self.complete("semrank health --ti"))
+
+    @unittest.skipUnless(shutil.which("zsh"), "needs the package zsh")
+    def test_zsh_completes_flags_their_words_and_commands(self):
+        def complete(line: str) -> set[str]:
+            script = pathlib.Path(__file__).with_name("complete.zsh")
+            return set(subprocess.run(["zsh", "-f", script, self.folder / "zsh", line], check=True, capture_output=True,
+                                      text=True, timeout=60).stdout.split())
+        self.assertEqual(complete("semrank-server --tls_"), {"--tls_cert", "--tls_key", "--tls_client_ca"})
+        self.assertEqual(complete("semrank-server --log_format="), {"text", "json"})
+        self.assertLessEqual({"rank", "embed", "search"}, complete("semrank "))
+        self.assertIn("--titles", complete("semrank rank --ti"))
+        self.assertNotIn("--titles", complete("semrank health --ti"))
 
 
 if __name__ == "__main__":
