@@ -205,7 +205,7 @@ TEST_F(DurableReplicasTest, AServerThatIsKilledFindsWhatItMissed) {
 }
 
 // Searches all the while: each is answered by one of the two models, with that
-// model's score. tests/chaos/swap.py does it with many documents.
+// model's score. tests/chaos/replicas.py does it with many documents.
 TEST(CatalogSwapTest, NoSearchFailsOrIsMixedWhileModelsTakeTurns) {
   const TempDir dir;
   PublishTinyModel(dir.File("tiny"));
