@@ -70,8 +70,20 @@ class CheckedCaller:
     """Ranks, puts, deletes, searches; compares every tenth answer."""
 
     def __init__(self, server: Server, model: PlainModel, seed: int = 1):
-        self.call, self.model, self.random = Caller(server.http), model, random.Random(seed)
+        self.caller, self.model, self.random = Caller(server.http), model, random.Random(seed)
         self.known, self.counts, self.wrong = {}, collections.Counter(), []
+
+    def call(self, path: str, body: dict) -> dict:
+        """Again while the machine is too busy for it, and writes also while Redis stands still."""
+        retried = (" 429 ", " 503 ") if path in ("/v1/put", "/v1/delete") else (" 429 ",)
+        while True:
+            try:
+                return self.caller(path, body)
+            except OSError as error:
+                if not any(code in str(error) for code in retried):
+                    raise
+                self.counts["repeated"] += 1
+                time.sleep(0.05)
 
     def text(self) -> str:
         return " ".join(self.random.choices(WORDS, k=3))
@@ -87,21 +99,12 @@ class CheckedCaller:
             self.wrong.append(f"{what}: {found}")
 
     def write(self, check: bool) -> None:
-        """Again until it is acknowledged: Redis may stand still."""
         keys = [f"k{self.random.randrange(NUM_KEYS)}" for _ in range(4)]
         titles = {} if check else {key: f"{key} {self.text()}" for key in keys}
-        while True:
-            try:
-                if titles:
-                    self.call("/v1/put", {"documents": [{"document_id": key, "title": title} for key, title in titles.items()]})
-                else:
-                    self.call("/v1/delete", {"document_ids": sorted(set(keys))})
-                break
-            except OSError as error:
-                if " 503 " not in str(error):
-                    raise
-                self.counts["writes repeated"] += 1
-                time.sleep(0.05)
+        if titles:
+            self.call("/v1/put", {"documents": [{"document_id": key, "title": title} for key, title in titles.items()]})
+        else:
+            self.call("/v1/delete", {"document_ids": sorted(set(keys))})
         for key in keys:
             self.known.pop(key, None)
         self.known.update(titles)
@@ -190,6 +193,9 @@ def be_busy(server: Server, model: pathlib.Path, redis: subprocess.Popen, caller
     loads = [server.load_command(f"--rate={rate}", "--connections=4", *flags),
              server.load_command(f"--rate={rate / 10}", "--connections=2", "--new_titles", *flags)]
     senders = [subprocess.Popen(load, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) for load in loads]
+    # The crowd takes every connection that is left. A client that comes after it is refused, and gRPC then fails its calls for a second.
+    while metric(server, "semrank_open_connections") < 6 and all(sender.poll() is None for sender in senders):
+        time.sleep(0.05)
     failures = []
     with repeated(1, lambda _: publish_next(model), failures), repeated(0.2, lambda number: come_and_go(server.address, number), failures), \
             repeated(0.5, lambda _: urllib.request.urlopen(f"http://{server.http}/statusz").read(), failures), \
