@@ -165,6 +165,7 @@ class StreamedRankWork final : public RequestWork {
   bool refused_unread() const override { return false; }
   RequestKind kind() const override { return RequestKind::kRank; }
   absl::StatusOr<RequestSize> Read(std::string_view bytes) override;
+  bool ReadForRefusal(std::string_view bytes) override;
   absl::StatusOr<Progress> Advance(const RequestRun& run) override {
     return rank_.Advance(run);
   }
@@ -202,6 +203,18 @@ absl::StatusOr<RequestSize> StreamedRankWork::Read(std::string_view bytes) {
                                         *RankRequest::descriptor()));
   if (!has_request) return FieldError("INVALID_FIELD", "request", "is not set");
   return rank_.Check(bytes.size());
+}
+
+// The number alone: the nested message is skipped as a whole.
+bool StreamedRankWork::ReadForRefusal(std::string_view bytes) {
+  std::uint64_t number = 0;
+  WireReader reader(bytes);
+  while (reader.Next()) {
+    reader.ReadField(
+        WireField(RankStreamRequest::kRequestNumberFieldNumber, number));
+  }
+  response_.set_request_number(number);
+  return reader.Finish(*RankStreamRequest::descriptor()).ok();
 }
 
 }  // namespace

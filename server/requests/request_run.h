@@ -67,6 +67,9 @@ class RequestWork {
   // `bytes` stays valid as long as the work does. Must not copy, normalise or
   // embed what is in it, since nothing is admitted yet.
   virtual absl::StatusOr<RequestSize> Read(std::string_view bytes) = 0;
+  // In place of Read, for a request that is refused by its size: reads what the
+  // refusal repeats. False if that cannot be read.
+  virtual bool ReadForRefusal(std::string_view /*bytes*/) { return true; }
 
   // One slice. `run` tells who waits, and how long reading and waiting took.
   virtual absl::StatusOr<Progress> Advance(const RequestRun& run) = 0;
@@ -136,6 +139,12 @@ class RequestRun : public Caller {
   // An error is for Refuse.
   absl::Status CheckWaitUnread(std::size_t num_bytes) const {
     return semrank::CheckWaitUnread(*work_, parts_, num_bytes, TimeLeft());
+  }
+  // The same for a message that is there; reads what the refusal repeats.
+  absl::Status CheckWaitUnread(std::string_view bytes) {
+    const absl::Status status = CheckWaitUnread(bytes.size());
+    if (status.ok() || work_->ReadForRefusal(bytes)) return status;
+    return absl::OkStatus();  // Start finds out what is wrong with the message
   }
   // Leads to one Done, now or later, in this thread or another. `bytes` must
   // stay valid until then.

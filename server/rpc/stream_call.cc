@@ -250,6 +250,7 @@ void StreamedRequest::Begin(std::unique_ptr<StreamedRequest> request) {
   if (status.ok() && run.work().refused_unread()) {
     status = run.stream_.calls().CheckRoom();
   }
+  if (status.ok()) status = run.CheckWaitUnread(ViewOf(run.bytes_));
   if (!status.ok()) return run.Refuse(status);
   run.Start(ViewOf(run.bytes_));
 }

@@ -298,6 +298,18 @@ TEST_F(RequestSizeTest, OneTooManyIsRefusedByTheNameOfItsField) {
   EXPECT_EQ(response.request_number(), 5u);
 }
 
+TEST_F(RequestSizeTest, ARefusedRequestOfAStreamIsKnownByItsNumber) {
+  v1::RankStreamRequest rank;
+  rank.mutable_request()->add_titles("t");
+  rank.set_request_number(5);
+  const std::string bytes = rank.SerializeAsString();
+  v1::RankStreamResponse response;
+  const auto work = MakeStreamedRankWork(parts_, response);
+  EXPECT_TRUE(work->ReadForRefusal(bytes));
+  EXPECT_EQ(response.request_number(), 5u);
+  EXPECT_FALSE(work->ReadForRefusal(bytes.substr(0, bytes.size() - 1)));
+}
+
 TEST_F(RequestSizeTest, ARequestWithoutDocumentsIsRefused) {
   EXPECT_EQ(ErrorReason(Read(MakePutWork, v1::PutDocumentsRequest()).status()),
             "NO_DOCUMENTS");
