@@ -70,6 +70,7 @@ class ModelDirectorySource final : public VectorSource {
   ThreadPool pool_;
   std::shared_ptr<const TwoTowerModel> model_;
   std::vector<EmbedScratch> scratches_;  // one per thread
+  v1::EmbedTextsStreamResponse response_;
 };
 
 // Version 0 is the highest in the directory, which may have changed, so it is
@@ -103,7 +104,12 @@ absl::Status ModelDirectorySource::EmbedTextsStream(
       request.side() == v1::SIDE_QUERY ? Side::kQuery : Side::kDocument;
   const int num_texts = request.texts_size();
   const std::size_t dim = model_->embedding_dim();
-  std::vector<float> vectors(num_texts * dim);
+  // One response for all texts, in the form of a server's, so that callers need
+  // not know where the vectors come from. Its memory is used again.
+  response_.Clear();
+  std::string& bytes = *response_.mutable_vectors();
+  bytes.resize(num_texts * dim * sizeof(float));
+  auto* const vectors = reinterpret_cast<float*>(bytes.data());
   Reasons reasons(num_texts);
   const int num_slices = (num_texts + kSliceTexts - 1) / kSliceTexts;
   // Slices, not texts, are the tasks: a tower is faster on a batch, and the
@@ -122,20 +128,15 @@ absl::Status ModelDirectorySource::EmbedTextsStream(
     }
     const std::vector<std::string_view> texts(normalized.begin(),
                                               normalized.end());
-    model_->EmbedTexts(side, texts, scratches_[worker],
-                       vectors.data() + first * dim);
+    model_->EmbedTexts(side, texts, scratches_[worker], vectors + first * dim);
   });
-  // One response for all texts, in the form of a server's, so that callers need
-  // not know where the vectors come from.
-  v1::EmbedTextsStreamResponse chunk;
-  chunk.set_num_texts(num_texts);
-  chunk.set_embedding_dim(static_cast<std::uint32_t>(dim));
-  chunk.set_encoding(v1::VECTOR_ENCODING_FLOAT32);
-  chunk.set_vectors(vectors.data(), vectors.size() * sizeof(float));
-  chunk.mutable_model()->set_name(model_->version().name);
-  chunk.mutable_model()->set_version(model_->version().version);
-  AddProblems(reasons, chunk);
-  return take(chunk);
+  response_.set_num_texts(num_texts);
+  response_.set_embedding_dim(static_cast<std::uint32_t>(dim));
+  response_.set_encoding(v1::VECTOR_ENCODING_FLOAT32);
+  response_.mutable_model()->set_name(model_->version().name);
+  response_.mutable_model()->set_version(model_->version().version);
+  AddProblems(reasons, response_);
+  return take(response_);
 }
 
 }  // namespace
