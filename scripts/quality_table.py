@@ -56,6 +56,7 @@ VARIANTS = [
     tower("linear, 20,000 bigrams", "--max_bigrams=20000"),
     tower("linear, constant rate", "--learning_rate_decay=none"),
     tower("linear, typos in 20 % of the queries", "--query_typos=0.2"),
+    tower("linear, no logQ correction", "--logq=0"),
     tower("linear, logQ correction of .5", "--logq=0.5"),
     tower("linear, separate towers", "--noshared_towers"),
     tower("linear, shown but not clicked", "--hard_negatives=4", "{judged}"),

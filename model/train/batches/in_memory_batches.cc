@@ -1,7 +1,5 @@
 #include "model/train/batches/in_memory_batches.h"
 
-#include <algorithm>
-#include <cmath>
 #include <limits>
 #include <optional>
 #include <span>
@@ -10,29 +8,10 @@
 
 #include "absl/strings/str_format.h"
 #include "model/base/random.h"
+#include "model/train/batches/logq.h"
 #include "model/train/batches/query_typos.h"
 
 namespace semrank {
-namespace {
-
-// X ln n for a title of n pairs of an epoch, by text (Yi et al., 2019).
-std::vector<float> LogQ(const LossOptions& loss,
-                        std::span<const TextPair> pairs) {
-  std::vector<float> values;
-  if (loss.logq == 0) return values;
-  std::vector<std::int64_t> counts;
-  for (const TextPair& pair : pairs) {
-    if (pair.title >= counts.size()) counts.resize(pair.title + 1);
-    counts[pair.title] += Repetitions(pair.clicks, loss);
-  }
-  for (const std::int64_t count : counts) {
-    const double n = static_cast<double>(std::max<std::int64_t>(count, 1));
-    values.push_back(static_cast<float>(loss.logq * std::log(n)));
-  }
-  return values;
-}
-
-}  // namespace
 
 absl::StatusOr<std::unique_ptr<InMemoryBatches>> InMemoryBatches::Create(
     const TrainOptions& options, const TrainingData& data) {
@@ -61,7 +40,7 @@ InMemoryBatches::InMemoryBatches(const TrainOptions& options,
       plan_(num_pairs, options.batch_size),
       clicked_(data.train_pairs),
       sampler_(options.loss, data.titles, &data.shown, &clicked_),
-      corrections_(LogQ(options.loss, data.train_pairs)) {
+      corrections_(LogQCorrections(options.loss, data.train_pairs)) {
   batch_.bags = next_.bags = &data.bags;
 }
 

@@ -57,13 +57,17 @@ void AddLossOptions(CommandLine& command_line, LossOptions& options) {
                    {{"ignore", v1::CLICK_USE_IGNORE},
                     {"weight", v1::CLICK_USE_WEIGHT},
                     {"repeat", v1::CLICK_USE_REPEAT}});
-  command_line.Add("logq", &options.logq,
-                   "Corrects the softmax for popular titles, which are "
-                   "negatives more often than others: subtracts X ln(n) from "
-                   "the logit of a title of n training pairs, in training "
-                   "only. 0 = no correction, 1 = that of Yi et al., 2019. Only "
-                   "with --negative_sampling=in_batch; not with --tower=ssi.",
-                   {.min = 0, .max = 1});
+  command_line.Add(
+      "logq", &options.logq,
+      "Corrects the softmax for popular titles, which are "
+      "negatives more often than others: subtracts X ln(n) from "
+      "the logit of a title of n training pairs, in training "
+      "only. 0 = no correction, 1 = that of Yi et al., 2019. Only "
+      "with --negative_sampling=in_batch; not with --tower=ssi. "
+      "-1 = 0.5 when a pair finds, on average, more than one other "
+      "of its title in its mini-batch, otherwise 0; also 0 when "
+      "the pairs do not fit in memory.",
+      {.min = kAutoLogQ, .max = 1});
   command_line.Add("query_typos", &options.query_typos,
                    "Share of the training queries that get one random edit "
                    "(a letter deleted, inserted, replaced or swapped, in a "
@@ -96,6 +100,11 @@ absl::Status Resolve(LossOptions& loss) {
                      "--negative_sampling=in_batch; with shown, --negatives "
                      "says how many there are");
   }
+  if (loss.logq < 0 && loss.logq != kAutoLogQ) {
+    return FlagError("logq", absl::StrFormat("%g", loss.logq),
+                     "must be 0 to 1, or -1");
+  }
+  if (loss.logq == kAutoLogQ && !in_batch) loss.logq = 0;
   // Uniform titles are negatives equally often: there is nothing to correct.
   if (loss.logq > 0 && !in_batch) {
     return FlagError("logq", absl::StrFormat("%g", loss.logq),

@@ -22,7 +22,8 @@ struct LossOptions {
   double margin = 0.5;
   // WEIGHT and REPEAT make a pair count as often as it was clicked.
   v1::ClickUse clicks = v1::CLICK_USE_IGNORE;
-  // X of the logQ correction of in-batch sampling; 0 = none.
+  // X of the logQ correction of in-batch sampling; 0 = none, kAutoLogQ = as
+  // ChooseLogQ says (batches/logq.h).
   double logq = 0;
   // Share of the queries that get one random edit each time they are trained
   // on.
@@ -31,6 +32,8 @@ struct LossOptions {
 
 inline constexpr int kDefaultNegatives = 4;
 inline constexpr int kMaxNegatives = 1000;
+inline constexpr double kAutoLogQ = -1;
+inline constexpr double kDefaultLogQ = 0.5;
 
 // Whether negatives come from what was shown for the same query.
 bool UsesShownTitles(const LossOptions& options);
@@ -41,6 +44,7 @@ bool DrawsTitles(const LossOptions& options);
 void AddLossOptions(CommandLine& command_line, LossOptions& options);
 
 // Replaces -1 by what it stands for, then checks; FlagError as ResolveOptions.
+// kAutoLogQ stays for the negatives of a batch: the training data decide.
 absl::Status Resolve(LossOptions& options);
 
 }  // namespace semrank

@@ -93,6 +93,7 @@ absl::Status ResolveSsi(TrainOptions& options) {
     return FlagError("logq", absl::StrFormat("%g", options.loss.logq),
                      "corrects a softmax, and --tower=ssi has none");
   }
+  options.loss.logq = 0;
   options.tower.hidden_dims.clear();
   options.tower.shared = options.ssi.variant == v1::SSI_VARIANT_SYMMETRIC;
   if (!HasSsiVectors(options.ssi.variant)) options.tower.embedding_dim = 0;

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "model/train/batches/logq.h"
 #include "model/train/data/text_pairs.h"
 #include "tests/support/status_matchers.h"
 
@@ -118,6 +119,20 @@ TEST_F(InMemoryBatchesTest, LogQCorrectsATitleByTheNumberOfItsPairs) {
       EXPECT_FLOAT_EQ(batch->corrections[t], 0.5 * std::log(n));
     }
   }
+}
+
+TEST_F(InMemoryBatchesTest, CorrectsByDefaultWhereTitlesArePopular) {
+  options_.loss.logq = kAutoLogQ;
+  EXPECT_EQ(MeanPairsOfTheSameTitle(options_, pairs_), 0);
+  EXPECT_EQ(ChooseLogQ(options_, MakeData(pairs_)), 0);
+  // 20 of the pairs have one title: for 2 of 3 pairs, 19 of the 29 others, of
+  // which 7 are in a mini-batch.
+  for (int i = 0; i < 20; ++i) pairs_[i].title = 100;
+  EXPECT_NEAR(MeanPairsOfTheSameTitle(options_, pairs_), 2.0 / 3 * 19 * 7 / 29,
+              1e-12);
+  EXPECT_EQ(ChooseLogQ(options_, MakeData(pairs_)), kDefaultLogQ);
+  options_.loss.logq = 0;
+  EXPECT_EQ(ChooseLogQ(options_, MakeData(pairs_)), 0);
 }
 
 TEST_F(InMemoryBatchesTest, MistypesQueriesAnewInEachEpoch) {

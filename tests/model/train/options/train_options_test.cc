@@ -43,6 +43,22 @@ TEST(TrainOptionsTest, NegativesDependOnTheSampling) {
   EXPECT_EQ(options.loss.negatives, 0);
 }
 
+TEST(TrainOptionsTest, DefaultCorrectionIsForInBatchNegativesAlone) {
+  TrainOptions options = Valid();
+  options.loss.logq = kAutoLogQ;
+  ASSERT_THAT(ResolveOptions(options), IsOk());
+  EXPECT_EQ(options.loss.logq, kAutoLogQ);
+  options.loss.sampling = v1::NEGATIVE_SAMPLING_UNIFORM;
+  options.loss.negatives = 4;
+  ASSERT_THAT(ResolveOptions(options), IsOk());
+  EXPECT_EQ(options.loss.logq, 0);
+  options = DefaultOptions(v1::TOWER_KIND_SSI);
+  options.data = Valid().data;
+  options.loss.logq = kAutoLogQ;
+  ASSERT_THAT(ResolveOptions(options), IsOk());
+  EXPECT_EQ(options.loss.logq, 0);
+}
+
 TEST(ModelBytesTest, SeveralProcessesKeepTheGradientsOfTowers) {
   TrainOptions options = Valid();
   options.optimizer.kind = v1::OPTIMIZER_SGD;
@@ -211,6 +227,7 @@ std::vector<BadFlagsCase> BadValues() {
                                  "--hard_negatives=1001",
                                  "--judged=j.tsv",
                                  "--logq=1.5",
+                                 "--logq=-0.5",
                                  "--query_typos=nan",
                                  "--query_typos=-0.1",
                                  "--gamma=0",

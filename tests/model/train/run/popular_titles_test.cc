@@ -64,6 +64,9 @@ INSTANTIATE_TEST_SUITE_P(
         PopularTitlesCase{"AllOfTheBatch",
                           {.sampling = v1::NEGATIVE_SAMPLING_IN_BATCH}},
         PopularTitlesCase{
+            "Corrected",
+            {.sampling = v1::NEGATIVE_SAMPLING_IN_BATCH, .logq = kAutoLogQ}},
+        PopularTitlesCase{
             "Rotations",
             {.sampling = v1::NEGATIVE_SAMPLING_IN_BATCH, .negatives = 9}},
         PopularTitlesCase{
