@@ -199,9 +199,17 @@ absl::Status JsonToBytes(std::string_view json,
 }
 
 std::string StatusToJson(const absl::Status& status) {
-  return ToJson(ToRpcStatus(status))
-      .value_or(
-          absl::StrFormat("{\"code\":%d}", static_cast<int>(status.code())));
+  // A busy server refuses with the same status again and again, and Protobuf
+  // looks the types of the details up each time.
+  thread_local absl::Status last;
+  thread_local std::string json;
+  if (json.empty() || status != last) {
+    last = status;
+    json = ToJson(ToRpcStatus(status))
+               .value_or(absl::StrFormat("{\"code\":%d}",
+                                         static_cast<int>(status.code())));
+  }
+  return json;
 }
 
 int ToHttpCode(absl::StatusCode code) {

@@ -108,5 +108,17 @@ TEST(JsonMessagesTest, WhatIsNoMessageIsMalformedWithTheReason) {
               ::testing::HasSubstr("querry"));
 }
 
+TEST(StatusToJsonTest, StatusesThatDifferInAValueAloneAreToldApart) {
+  const auto overloaded = [](const char* limit) {
+    return MakeError(absl::StatusCode::kResourceExhausted, "OVERLOADED", "full",
+                     {{"limit", limit}});
+  };
+  const std::string one = StatusToJson(overloaded("1"));
+  const std::string two = StatusToJson(overloaded("2"));
+  EXPECT_THAT(one, ::testing::HasSubstr("\"limit\":\"1\""));
+  EXPECT_THAT(two, ::testing::HasSubstr("\"limit\":\"2\""));
+  EXPECT_EQ(StatusToJson(overloaded("2")), two);
+}
+
 }  // namespace
 }  // namespace semrank
