@@ -212,8 +212,8 @@ absl::StatusOr<CatalogReconciler::Counts> CatalogReconciler::Refresh(
     std::vector<DocumentKey> keys, ChangeLog& log, const Stop& stop) {
   SEMRANK_RETURN_IF_ERROR(CheckStop(stop));
   std::ranges::sort(keys);
-  const auto repeated = std::ranges::unique(keys);
-  keys.erase(repeated.begin(), repeated.end());
+  // Not std::ranges::unique: clang 14 cannot compile GCC 12's subrange.
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
   Pass pass(&catalog_, &embedder_);
   std::vector<DocumentKeyView> gone;
   const absl::Status found = log.FindDocuments(
