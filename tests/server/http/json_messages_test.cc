@@ -108,7 +108,7 @@ TEST(JsonMessagesTest, WhatIsNoMessageIsMalformedWithTheReason) {
               ::testing::HasSubstr("querry"));
 }
 
-TEST(StatusToJsonTest, StatusesThatDifferInAValueAloneAreToldApart) {
+TEST(StatusToJsonTest, StatusesThatDifferInAValueAloneHaveTheirOwnBodies) {
   const auto overloaded = [](const char* limit) {
     return MakeError(absl::StatusCode::kResourceExhausted, "OVERLOADED", "full",
                      {{"limit", limit}});
