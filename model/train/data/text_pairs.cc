@@ -234,12 +234,14 @@ std::vector<TextPair> HoldOutComponents(double share, std::uint64_t seed,
     left -= num_pairs[root];
     held_out.insert(root);
   }
-  const auto first =
-      std::ranges::stable_partition(pairs, [&](const TextPair& pair) {
+  // Not std::ranges::stable_partition: clang 14 cannot compile GCC 12's
+  // subrange.
+  const auto first = std::stable_partition(
+      pairs.begin(), pairs.end(), [&](const TextPair& pair) {
         return !held_out.contains(components.Root(pair.query));
       });
-  std::vector<TextPair> taken(first.begin(), first.end());
-  pairs.erase(first.begin(), first.end());
+  std::vector<TextPair> taken(first, pairs.end());
+  pairs.erase(first, pairs.end());
   return taken;
 }
 
