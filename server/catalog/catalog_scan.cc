@@ -1,25 +1,11 @@
 #include "server/catalog/catalog_scan.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
-#include <numeric>
-#include <span>
 #include <utility>
-
-#include "model/nn/cosine_scorer.h"
-#include "model/nn/kernels.h"
-#include "model/nn/row_bounds.h"
 
 namespace semrank {
 namespace {
-
-// A scan reads 64 slots at a time. Reading is what it costs, so it first reads
-// the 8-bit copies, a quarter of the bytes, which bound each score from above.
-// Where no bound reaches the worst of the best hits so far, the block is done.
-// Otherwise the few documents that may have a place are scored in float32, or
-// all of them if they are many. Results are those of a float32 scan, to the bit
-// (DESIGN.md, "Search").
 
 struct IsBetter {
   const DocumentCatalog::Snapshot& snapshot;
@@ -32,200 +18,6 @@ struct IsBetter {
   }
 };
 
-constexpr std::uint32_t kBlock = CatalogSlots::kBlockSlots;
-
-// With more documents of a block that may have a place all are scored, one row
-// after the other.
-constexpr std::size_t kMaxScoredSingly = 8;
-
-// The documents of one block and their scores, or bounds of them.
-struct Block {
-  std::array<std::uint32_t, kBlock> slots;
-  std::array<float, kBlock> scores;
-  // With a lexical part: its cosines, and where a block is not exact they are
-  // part of the bounds too.
-  std::array<float, kBlock> lexical;
-  std::size_t size = 0;
-  bool whole = false;  // every slot is seen, so that all may be read
-  bool exact = true;   // else no score is above what is in `scores`
-};
-
-// The slots from `first` on that are to be scored.
-void AddSlots(const DocumentCatalog::Snapshot& snapshot, const ScanQuery& query,
-              std::uint32_t first, Block& block) {
-  block.whole = snapshot.IsWholeBlockSeen(first / kBlock);
-  if (block.whole && query.filter == nullptr) {
-    std::iota(block.slots.begin(), block.slots.end(), first);
-    block.size = kBlock;
-    return;
-  }
-  const auto last = static_cast<std::uint32_t>(
-      std::min<std::size_t>(first + kBlock, snapshot.num_slots()));
-  block.size = 0;
-  for (std::uint32_t slot = first; slot < last; ++slot) {
-    if (!block.whole && !snapshot.IsSeen(slot)) continue;
-    if (query.filter != nullptr && !query.filter->Keeps(slot)) continue;
-    block.slots[block.size++] = slot;
-  }
-}
-
-// A block with gaps: slots that are not seen are not read, since the writer may
-// be filling them.
-void ScoreSlots(const DocumentCatalog::Snapshot& snapshot,
-                const ScanQuery& query, Block& block) {
-  std::array<const std::byte*, kBlock> rows;
-  for (std::size_t i = 0; i < block.size; ++i) {
-    rows[i] = snapshot.row(block.slots[i]);
-  }
-  ScoreDocuments(query.row, std::span(rows).first(block.size),
-                 snapshot.row_format(),
-                 std::span(block.scores).first(block.size));
-}
-
-// Scores block after block. The vectors of a block are first compared by their
-// 8-bit copies, which bound the scores; Exact scores what may have a place.
-class BlockScorer {
- public:
-  BlockScorer(const DocumentCatalog::Snapshot& snapshot, const ScanQuery& query)
-      : snapshot_(snapshot),
-        query_(query),
-        model_(*snapshot.model()->model),
-        rows_(snapshot.sparse_rows()),
-        has_dense_(model_.embedding_dim() > 0 &&
-                   query.parts != Parts::kLexical),
-        has_bounds_(has_dense_ && snapshot.has_codes() &&
-                    query.words == nullptr) {
-    if (has_bounds_) bound_query_.Prepare(Row());
-  }
-
-  // Documents below `least` have no place, unless for their names.
-  void Score(Block& block, float least) {
-    // Until top_k hits are found every document has a place, and bounds are in
-    // vain.
-    block.exact = !has_bounds_ || least == kAnyScore;
-    if (block.exact) {
-      ScoreVectors(block);
-    } else {
-      BoundVectors(block);
-    }
-    if (query_.lexical != nullptr) {
-      FindLexical(block);
-      AddLexical(block);
-    }
-    if (query_.words != nullptr) AddWords(block);
-    if (block.exact || NumAtLeast(block, least) <= kMaxScoredSingly) return;
-    block.exact = true;
-    ScoreVectors(block);
-    if (query_.lexical != nullptr) AddLexical(block);
-  }
-
-  // The score of document i of the block.
-  float Exact(const Block& block, std::size_t i) const {
-    if (block.exact) return block.scores[i];
-    const std::byte* const row = snapshot_.row(block.slots[i]);
-    float dense = 0;
-    ScoreNearDocuments(query_.row, {&row, 1}, snapshot_.row_format(),
-                       {&dense, 1});
-    return query_.lexical == nullptr ? dense : Combine(dense, block.lexical[i]);
-  }
-
- private:
-  static constexpr float kAnyScore = -std::numeric_limits<float>::infinity();
-
-  // A bound that is NaN bounds nothing.
-  static std::size_t NumAtLeast(const Block& block, float least) {
-    std::size_t count = 0;
-    for (std::size_t i = 0; i < block.size; ++i) {
-      count += block.scores[i] < least ? 0 : 1;
-    }
-    return count;
-  }
-
-  std::span<const float> Row() const {
-    return {query_.row, static_cast<std::size_t>(model_.embedding_dim())};
-  }
-
-  void ScoreVectors(Block& block) {
-    if (!has_dense_) {
-      block.scores.fill(0);
-    } else if (block.size == kBlock) {
-      ScoreFarMatrix(query_.row, snapshot_.row(block.slots[0]),
-                     snapshot_.row_format(), block.scores);
-    } else {
-      ScoreSlots(snapshot_, query_, block);
-    }
-  }
-
-  void BoundVectors(Block& block) const {
-    if (!block.whole) {
-      for (std::size_t i = 0; i < block.size; ++i) {
-        const std::uint32_t slot = block.slots[i];
-        bound_query_.Bound(snapshot_.codes(slot), snapshot_.scales(slot),
-                           {&block.scores[i], 1});
-      }
-      return;
-    }
-    const std::uint32_t first = block.slots[0] / kBlock * kBlock;
-    bound_query_.Bound(snapshot_.codes(first), snapshot_.scales(first),
-                       block.scores);
-    // What a filter leaves out was bounded too.
-    for (std::size_t i = 0; i < block.size; ++i) {
-      block.scores[i] = block.scores[block.slots[i] - first];
-    }
-  }
-
-  float Combine(float dense, float lexical) const {
-    return model_.lexical()->Combine(query_.parts, dense, lexical);
-  }
-
-  void FindLexical(Block& block) {
-    const std::uint32_t chunk = block.slots[0] / SparseRows::kChunkSlots;
-    if (chunk_ != chunk) {
-      rows_->SumProducts(chunk, query_.lexical->entries(), sums_);
-      chunk_ = chunk;
-    }
-    for (std::size_t i = 0; i < block.size; ++i) {
-      block.lexical[i] = LexicalCosineOf(block.slots[i]);
-    }
-  }
-
-  // Combine rises with the dense score, in float32 too, so that bounds stay
-  // bounds.
-  void AddLexical(Block& block) const {
-    for (std::size_t i = 0; i < block.size; ++i) {
-      block.scores[i] = Combine(block.scores[i], block.lexical[i]);
-    }
-  }
-
-  float LexicalCosineOf(std::uint32_t slot) {
-    const std::uint32_t place = slot % SparseRows::kChunkSlots;
-    if (!sums_.IsWaiting(place)) return LexicalCosine(sums_.sums[place]);
-    entries_.Clear();
-    rows_->AppendTo(slot, entries_);
-    return query_.lexical->Cosine(entries_[0]);
-  }
-
-  void AddWords(Block& block) {
-    words_.Clear();
-    for (std::size_t i = 0; i < block.size; ++i) {
-      rows_->AppendTo(block.slots[i], words_);
-      block.scores[i] += query_.words->Score(words_, static_cast<int>(i));
-    }
-  }
-
-  const DocumentCatalog::Snapshot& snapshot_;
-  const ScanQuery& query_;
-  const TwoTowerModel& model_;
-  const SparseRows* const rows_;
-  const bool has_dense_;
-  const bool has_bounds_;
-  BoundQuery bound_query_;
-  std::uint32_t chunk_ = ~std::uint32_t{0};  // of sums_
-  SparseRows::ChunkSums sums_;
-  LexicalBatch entries_;
-  BagBatch words_;
-};
-
 bool MayHavePlace(const DocumentCatalog::Snapshot& snapshot,
                   const ScanQuery& query, const Block& block, float least) {
   bool any = false;
@@ -233,14 +25,14 @@ bool MayHavePlace(const DocumentCatalog::Snapshot& snapshot,
     any |= !(block.scores[i] < least);
   }
   if (query.name == nullptr || any) return any;
-  if (block.size < kBlock) {
+  if (block.size < Block::kSlots) {
     for (std::size_t i = 0; i < block.size; ++i) {
       any |= query.name->MayName(*snapshot.names(block.slots[i]));
     }
     return any;
   }
   const NameKeys* const names = snapshot.names(block.slots[0]);
-  for (std::uint32_t i = 0; i < kBlock; ++i)
+  for (std::uint32_t i = 0; i < Block::kSlots; ++i)
     any |= query.name->MayName(names[i]);
   return any;
 }
@@ -290,22 +82,6 @@ std::vector<CatalogHit> TopDocuments::Take(
   return std::exchange(hits_, {});
 }
 
-SlotFilter::SlotFilter(const DocumentCatalog::Snapshot* snapshot,
-                       const TagFilter* filter)
-    : snapshot_(*snapshot),
-      filter_(*filter),
-      verdicts_(
-          std::make_unique<std::atomic<Verdict>[]>(snapshot->num_tag_sets())) {}
-
-bool SlotFilter::Keeps(std::uint32_t slot) const {
-  std::atomic<Verdict>& verdict = verdicts_[snapshot_.tag_set(slot)];
-  const Verdict known = verdict.load(std::memory_order_relaxed);
-  if (known != kUnknown) return known == kKept;
-  const bool keeps = filter_.Keeps(snapshot_.record(slot).packed_tags());
-  verdict.store(keeps ? kKept : kLeftOut, std::memory_order_relaxed);
-  return keeps;
-}
-
 std::size_t ScanCatalog(const DocumentCatalog::Snapshot& snapshot,
                         const ScanQuery& query, std::size_t first,
                         std::size_t last, TopDocuments& best) {
@@ -314,8 +90,8 @@ std::size_t ScanCatalog(const DocumentCatalog::Snapshot& snapshot,
   Block block;
   std::size_t num_scored = 0;
   const std::size_t end = std::min(last, snapshot.num_slots());
-  for (std::size_t slot = first; slot < end; slot += kBlock) {
-    AddSlots(snapshot, query, static_cast<std::uint32_t>(slot), block);
+  for (std::size_t slot = first; slot < end; slot += Block::kSlots) {
+    scorer.AddSlots(static_cast<std::uint32_t>(slot), block);
     if (block.size == 0) continue;
     scorer.Score(block, best.least_score());
     AddToBest(snapshot, query, scorer, block, best);

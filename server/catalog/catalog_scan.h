@@ -10,17 +10,15 @@
 #define SEMRANK_SERVER_CATALOG_CATALOG_SCAN_H_
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "model/base/mutex.h"
-#include "model/nn/lexical_query.h"
 #include "server/base/worker_pool.h"
+#include "server/catalog/block_scorer.h"
 #include "server/catalog/document_catalog.h"
 
 namespace semrank {
@@ -65,43 +63,6 @@ class TopDocuments {
   float floor_ = -std::numeric_limits<float>::infinity();
   // A heap with the worst in front.
   std::vector<CatalogHit> hits_;
-};
-
-// The documents of a snapshot that a filter keeps. Looks at each set of tags
-// once, when the first document with it comes; after that a document costs two
-// loads.
-//
-//   Memory   a byte for each set of tags in the catalog.
-//   Threads  const, so thread-safe.
-class SlotFilter {
- public:
-  // Both outlive this.
-  SlotFilter(const DocumentCatalog::Snapshot* snapshot,
-             const TagFilter* filter);
-
-  // For a slot that the snapshot sees.
-  bool Keeps(std::uint32_t slot) const;
-
- private:
-  enum Verdict : std::uint8_t { kUnknown, kKept, kLeftOut };
-
-  const DocumentCatalog::Snapshot& snapshot_;
-  const TagFilter& filter_;
-  // By set; each thread that finds it unknown stores the same.
-  const std::unique_ptr<std::atomic<Verdict>[]> verdicts_;
-};
-
-struct ScanQuery {
-  const float* row = nullptr;  // its vector, of the snapshot's model
-  // With one, its cosine is combined with that of the vectors, or with
-  // Parts::kLexical all of the score.
-  const LexicalQuery* lexical = nullptr;
-  Parts parts = Parts::kBoth;
-  // Adds SSI's sparse part.
-  const SparseScorer::PreparedQuery* words = nullptr;
-  absl::flat_hash_set<std::uint32_t> excluded_slots = {};
-  const SlotFilter* filter = nullptr;  // null = every document
-  const NameQuery* name = nullptr;     // null = names lift no document
 };
 
 // Adds the documents in slots [first, last) to `best`. `first` is a multiple of

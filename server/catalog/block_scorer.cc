@@ -1,0 +1,179 @@
+#include "server/catalog/block_scorer.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "model/nn/cosine_scorer.h"
+
+namespace semrank {
+namespace {
+
+constexpr float kAnyScore = -std::numeric_limits<float>::infinity();
+
+// With more documents of a block that may have a place all are scored, one row
+// after the other.
+constexpr std::size_t kMaxScoredSingly = 8;
+
+// A bound that is NaN bounds nothing.
+std::size_t NumAtLeast(const Block& block, float least) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < block.size; ++i) {
+    count += block.scores[i] < least ? 0 : 1;
+  }
+  return count;
+}
+
+}  // namespace
+
+SlotFilter::SlotFilter(const DocumentCatalog::Snapshot* snapshot,
+                       const TagFilter* filter)
+    : snapshot_(*snapshot),
+      filter_(*filter),
+      verdicts_(
+          std::make_unique<std::atomic<Verdict>[]>(snapshot->num_tag_sets())) {}
+
+bool SlotFilter::Keeps(std::uint32_t slot) const {
+  std::atomic<Verdict>& verdict = verdicts_[snapshot_.tag_set(slot)];
+  const Verdict known = verdict.load(std::memory_order_relaxed);
+  if (known != kUnknown) return known == kKept;
+  const bool keeps = filter_.Keeps(snapshot_.record(slot).packed_tags());
+  verdict.store(keeps ? kKept : kLeftOut, std::memory_order_relaxed);
+  return keeps;
+}
+
+BlockScorer::BlockScorer(const DocumentCatalog::Snapshot& snapshot,
+                         const ScanQuery& query)
+    : snapshot_(snapshot),
+      query_(query),
+      model_(*snapshot.model()->model),
+      rows_(snapshot.sparse_rows()),
+      has_dense_(model_.embedding_dim() > 0 && query.parts != Parts::kLexical),
+      has_bounds_(has_dense_ && snapshot.has_codes() &&
+                  query.words == nullptr) {
+  if (has_bounds_) bound_query_.Prepare(Row());
+}
+
+void BlockScorer::AddSlots(std::uint32_t first, Block& block) const {
+  block.whole = snapshot_.IsWholeBlockSeen(first / Block::kSlots);
+  if (block.whole && query_.filter == nullptr) {
+    std::iota(block.slots.begin(), block.slots.end(), first);
+    block.size = Block::kSlots;
+    return;
+  }
+  const auto last = static_cast<std::uint32_t>(
+      std::min<std::size_t>(first + Block::kSlots, snapshot_.num_slots()));
+  block.size = 0;
+  for (std::uint32_t slot = first; slot < last; ++slot) {
+    if (!block.whole && !snapshot_.IsSeen(slot)) continue;
+    if (query_.filter != nullptr && !query_.filter->Keeps(slot)) continue;
+    block.slots[block.size++] = slot;
+  }
+}
+
+void BlockScorer::Score(Block& block, float least) {
+  // Until top_k hits are found every document has a place, and bounds are in
+  // vain.
+  block.exact = !has_bounds_ || least == kAnyScore;
+  if (block.exact) {
+    ScoreVectors(block);
+  } else {
+    BoundVectors(block);
+  }
+  if (query_.lexical != nullptr) {
+    FindLexical(block);
+    AddLexical(block);
+  }
+  if (query_.words != nullptr) AddWords(block);
+  if (block.exact || NumAtLeast(block, least) <= kMaxScoredSingly) return;
+  block.exact = true;
+  ScoreVectors(block);
+  if (query_.lexical != nullptr) AddLexical(block);
+}
+
+float BlockScorer::Exact(const Block& block, std::size_t i) const {
+  if (block.exact) return block.scores[i];
+  const std::byte* const row = snapshot_.row(block.slots[i]);
+  float dense = 0;
+  ScoreNearDocuments(query_.row, {&row, 1}, snapshot_.row_format(),
+                     {&dense, 1});
+  return query_.lexical == nullptr ? dense : Combine(dense, block.lexical[i]);
+}
+
+void BlockScorer::ScoreVectors(Block& block) const {
+  if (!has_dense_) {
+    block.scores.fill(0);
+  } else if (block.size == Block::kSlots) {
+    ScoreFarMatrix(query_.row, snapshot_.row(block.slots[0]),
+                   snapshot_.row_format(), block.scores);
+  } else {
+    ScoreSlots(block);
+  }
+}
+
+// A block with gaps: slots that are not seen are not read, since the writer may
+// be filling them.
+void BlockScorer::ScoreSlots(Block& block) const {
+  std::array<const std::byte*, Block::kSlots> rows;
+  for (std::size_t i = 0; i < block.size; ++i) {
+    rows[i] = snapshot_.row(block.slots[i]);
+  }
+  ScoreDocuments(query_.row, std::span(rows).first(block.size),
+                 snapshot_.row_format(),
+                 std::span(block.scores).first(block.size));
+}
+
+void BlockScorer::BoundVectors(Block& block) const {
+  if (!block.whole) {
+    for (std::size_t i = 0; i < block.size; ++i) {
+      const std::uint32_t slot = block.slots[i];
+      bound_query_.Bound(snapshot_.codes(slot), snapshot_.scales(slot),
+                         {&block.scores[i], 1});
+    }
+    return;
+  }
+  const std::uint32_t first = block.slots[0] / Block::kSlots * Block::kSlots;
+  bound_query_.Bound(snapshot_.codes(first), snapshot_.scales(first),
+                     block.scores);
+  // What a filter leaves out was bounded too.
+  for (std::size_t i = 0; i < block.size; ++i) {
+    block.scores[i] = block.scores[block.slots[i] - first];
+  }
+}
+
+void BlockScorer::FindLexical(Block& block) {
+  const std::uint32_t chunk = block.slots[0] / SparseRows::kChunkSlots;
+  if (chunk_ != chunk) {
+    rows_->SumProducts(chunk, query_.lexical->entries(), sums_);
+    chunk_ = chunk;
+  }
+  for (std::size_t i = 0; i < block.size; ++i) {
+    block.lexical[i] = LexicalCosineOf(block.slots[i]);
+  }
+}
+
+// Combine rises with the dense score, in float32 too, so that bounds stay
+// bounds.
+void BlockScorer::AddLexical(Block& block) const {
+  for (std::size_t i = 0; i < block.size; ++i) {
+    block.scores[i] = Combine(block.scores[i], block.lexical[i]);
+  }
+}
+
+float BlockScorer::LexicalCosineOf(std::uint32_t slot) {
+  const std::uint32_t place = slot % SparseRows::kChunkSlots;
+  if (!sums_.IsWaiting(place)) return LexicalCosine(sums_.sums[place]);
+  entries_.Clear();
+  rows_->AppendTo(slot, entries_);
+  return query_.lexical->Cosine(entries_[0]);
+}
+
+void BlockScorer::AddWords(Block& block) {
+  words_.Clear();
+  for (std::size_t i = 0; i < block.size; ++i) {
+    rows_->AppendTo(block.slots[i], words_);
+    block.scores[i] += query_.words->Score(words_, static_cast<int>(i));
+  }
+}
+
+}  // namespace semrank

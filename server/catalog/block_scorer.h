@@ -1,0 +1,123 @@
+// Scores the documents of 64 slots of the catalog at a time.
+//
+// Reading is what a scan costs, so it first reads the 8-bit copies of the
+// vectors, a quarter of the bytes, which bound each score from above. Where no
+// bound reaches the worst of the best hits so far, the block is done. Otherwise
+// the few documents that may have a place are scored in float32, or all of them
+// if they are many. Results are those of a float32 scan, to the bit (DESIGN.md,
+// "Search").
+#ifndef SEMRANK_SERVER_CATALOG_BLOCK_SCORER_H_
+#define SEMRANK_SERVER_CATALOG_BLOCK_SCORER_H_
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "absl/container/flat_hash_set.h"
+#include "model/nn/lexical_query.h"
+#include "model/nn/row_bounds.h"
+#include "server/catalog/document_catalog.h"
+
+namespace semrank {
+
+// The documents of a snapshot that a filter keeps. Looks at each set of tags
+// once, when the first document with it comes; after that a document costs two
+// loads.
+//
+//   Memory   a byte for each set of tags in the catalog.
+//   Threads  const, so thread-safe.
+class SlotFilter {
+ public:
+  // Both outlive this.
+  SlotFilter(const DocumentCatalog::Snapshot* snapshot,
+             const TagFilter* filter);
+
+  // For a slot that the snapshot sees.
+  bool Keeps(std::uint32_t slot) const;
+
+ private:
+  enum Verdict : std::uint8_t { kUnknown, kKept, kLeftOut };
+
+  const DocumentCatalog::Snapshot& snapshot_;
+  const TagFilter& filter_;
+  // By set; each thread that finds it unknown stores the same.
+  const std::unique_ptr<std::atomic<Verdict>[]> verdicts_;
+};
+
+struct ScanQuery {
+  const float* row = nullptr;  // its vector, of the snapshot's model
+  // With one, its cosine is combined with that of the vectors, or with
+  // Parts::kLexical all of the score.
+  const LexicalQuery* lexical = nullptr;
+  Parts parts = Parts::kBoth;
+  // Adds SSI's sparse part.
+  const SparseScorer::PreparedQuery* words = nullptr;
+  absl::flat_hash_set<std::uint32_t> excluded_slots = {};
+  const SlotFilter* filter = nullptr;  // null = every document
+  const NameQuery* name = nullptr;     // null = names lift no document
+};
+
+// The documents of one block and their scores, or bounds of them.
+struct Block {
+  static constexpr std::uint32_t kSlots = CatalogSlots::kBlockSlots;
+
+  std::array<std::uint32_t, kSlots> slots;
+  std::array<float, kSlots> scores;
+  // With a lexical part: its cosines, and where a block is not exact they are
+  // part of the bounds too.
+  std::array<float, kSlots> lexical;
+  std::size_t size = 0;
+  bool whole = false;  // every slot is seen, so that all may be read
+  bool exact = true;   // else no score is above what is in `scores`
+};
+
+//   Threads  one, which goes through the catalog in the order of the slots.
+class BlockScorer {
+ public:
+  // Both outlive this; the snapshot has a model.
+  BlockScorer(const DocumentCatalog::Snapshot& snapshot,
+              const ScanQuery& query);
+
+  // Fills in the slots from `first`, a multiple of 64, on that are to be
+  // scored.
+  void AddSlots(std::uint32_t first, Block& block) const;
+  // Scores them, or bounds their scores: documents below `least` have no place,
+  // unless for their names.
+  void Score(Block& block, float least);
+  // The score of document i of the block.
+  float Exact(const Block& block, std::size_t i) const;
+
+ private:
+  std::span<const float> Row() const {
+    return {query_.row, static_cast<std::size_t>(model_.embedding_dim())};
+  }
+  void ScoreVectors(Block& block) const;
+  void ScoreSlots(Block& block) const;
+  void BoundVectors(Block& block) const;
+  float Combine(float dense, float lexical) const {
+    return model_.lexical()->Combine(query_.parts, dense, lexical);
+  }
+  void FindLexical(Block& block);
+  void AddLexical(Block& block) const;
+  float LexicalCosineOf(std::uint32_t slot);
+  void AddWords(Block& block);
+
+  const DocumentCatalog::Snapshot& snapshot_;
+  const ScanQuery& query_;
+  const TwoTowerModel& model_;
+  const SparseRows* const rows_;
+  const bool has_dense_;
+  const bool has_bounds_;
+  BoundQuery bound_query_;
+  std::uint32_t chunk_ = ~std::uint32_t{0};  // of sums_
+  SparseRows::ChunkSums sums_;
+  LexicalBatch entries_;
+  BagBatch words_;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_CATALOG_BLOCK_SCORER_H_
