@@ -1,6 +1,7 @@
 #include "model/nn/lexical_part.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 #include "absl/status/status.h"
@@ -84,6 +85,26 @@ float LexicalPart::Combine(Parts parts, float semantic, float lexical) const {
   if (parts == Parts::kSemantic) return semantic;
   if (parts == Parts::kLexical) return lexical;
   return semantic_weight_ * semantic + lexical_weight_ * lexical;
+}
+
+// Multiplications in place of LexicalCosine's divisions, and no branch, so that
+// the loop becomes SIMD code. The result is rounded up: by more than Combine
+// and these lines lose together, about 2^-22 of each term.
+void LexicalPart::Bound(Parts parts, std::span<const float> semantic,
+                        std::span<const std::uint32_t> sums,
+                        float* bounds) const {
+  constexpr float kRoundUp = 1e-6f;
+  constexpr float kCosine =
+      (1 + kRoundUp) / (static_cast<float>(kLexicalScale) * kLexicalScale);
+  const float semantic_weight = Combine(parts, 1, 0);
+  const float lexical_weight = Combine(parts, 0, 1) * kCosine;
+  assert(sums.size() == semantic.size());
+  for (std::size_t i = 0; i < semantic.size(); ++i) {
+    // A sum is at most about 2^30; signed numbers convert faster.
+    const auto sum = static_cast<float>(static_cast<std::int32_t>(sums[i]));
+    const float rounding = (std::abs(semantic[i]) + 1) * kRoundUp;
+    bounds[i] = semantic_weight * semantic[i] + lexical_weight * sum + rounding;
+  }
 }
 
 }  // namespace semrank

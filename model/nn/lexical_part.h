@@ -91,6 +91,11 @@ class LexicalPart {
 
   // The score of a pair by `parts`, from the cosines of both.
   float Combine(Parts parts, float semantic, float lexical) const;
+  // bounds[i] is at least that score of every pair with a semantic cosine of at
+  // most semantic[i] and a sum of products of at most sums[i]; NaN where
+  // semantic[i] is.
+  void Bound(Parts parts, std::span<const float> semantic,
+             std::span<const std::uint32_t> sums, float* bounds) const;
 
  private:
   LexicalPart(const LexicalOptions& options, NgramVocabulary ngrams,

@@ -15,6 +15,10 @@ constexpr float kAnyScore = -std::numeric_limits<float>::infinity();
 // after the other.
 constexpr std::size_t kMaxScoredSingly = 8;
 
+// Up to so many lexical rows of a chunk are read one by one before its postings
+// are: a row costs about 100 ns, the postings of a chunk 10 us.
+constexpr std::size_t kMaxRowsOfChunk = 64;
+
 // A bound that is NaN bounds nothing.
 std::size_t NumAtLeast(const Block& block, float least) {
   std::size_t count = 0;
@@ -49,9 +53,10 @@ BlockScorer::BlockScorer(const DocumentCatalog::Snapshot& snapshot,
       model_(*snapshot.model()->model),
       rows_(snapshot.sparse_rows()),
       has_dense_(model_.embedding_dim() > 0 && query.parts != Parts::kLexical),
-      has_bounds_(has_dense_ && snapshot.has_codes() &&
-                  query.words == nullptr) {
-  if (has_bounds_) bound_query_.Prepare(Row());
+      has_bounds_(
+          (has_dense_ ? snapshot.has_codes() : query.lexical != nullptr) &&
+          query.words == nullptr) {
+  if (has_dense_ && has_bounds_) bound_query_.Prepare(Row());
 }
 
 void BlockScorer::AddSlots(std::uint32_t first, Block& block) const {
@@ -75,29 +80,33 @@ void BlockScorer::Score(Block& block, float least) {
   // Until top_k hits are found every document has a place, and bounds are in
   // vain.
   block.exact = !has_bounds_ || least == kAnyScore;
-  if (block.exact) {
-    ScoreVectors(block);
-  } else {
-    BoundVectors(block);
+  if (!block.exact) {
+    Bound(block, least);
+    if (NumAtLeast(block, least) <= kMaxScoredSingly) return;
+    block.exact = true;
   }
-  if (query_.lexical != nullptr) {
-    FindLexical(block);
-    AddLexical(block);
-  }
-  if (query_.words != nullptr) AddWords(block);
-  if (block.exact || NumAtLeast(block, least) <= kMaxScoredSingly) return;
-  block.exact = true;
   ScoreVectors(block);
   if (query_.lexical != nullptr) AddLexical(block);
+  if (query_.words != nullptr) AddWords(block);
 }
 
-float BlockScorer::Exact(const Block& block, std::size_t i) const {
+std::optional<float> BlockScorer::Exact(const Block& block, std::size_t i,
+                                        float least) {
   if (block.exact) return block.scores[i];
-  const std::byte* const row = snapshot_.row(block.slots[i]);
+  const std::uint32_t slot = block.slots[i];
+  float lexical = 0;
+  if (query_.lexical != nullptr) {
+    lexical = LexicalCosineOf(slot);
+    // Most bounds that were too high were so for the lexical part.
+    if (Combine(block.dense[i], lexical) < least) return std::nullopt;
+  }
   float dense = 0;
-  ScoreNearDocuments(query_.row, {&row, 1}, snapshot_.row_format(),
-                     {&dense, 1});
-  return query_.lexical == nullptr ? dense : Combine(dense, block.lexical[i]);
+  if (has_dense_) {
+    const std::byte* const row = snapshot_.row(slot);
+    ScoreNearDocuments(query_.row, {&row, 1}, snapshot_.row_format(),
+                       {&dense, 1});
+  }
+  return query_.lexical == nullptr ? dense : Combine(dense, lexical);
 }
 
 void BlockScorer::ScoreVectors(Block& block) const {
@@ -123,7 +132,51 @@ void BlockScorer::ScoreSlots(Block& block) const {
                  std::span(block.scores).first(block.size));
 }
 
+void BlockScorer::Bound(Block& block, float least) {
+  BoundVectors(block);
+  if (query_.lexical == nullptr) return;
+  block.dense = block.scores;
+  const std::uint32_t chunk = block.slots[0] / SparseRows::kChunkSlots;
+  std::array<std::uint32_t, Block::kSlots> sums;
+  if (sums_chunk_ != chunk) {
+    sums.fill(SparseRows::kMaxSum);
+    BoundBySums(block, sums);
+    if (MayReadRows(chunk, NumAtLeast(block, least))) return;
+    SumProducts(chunk);
+  }
+  for (std::size_t i = 0; i < block.size; ++i) {
+    sums[i] = sums_.sums[block.slots[i] % SparseRows::kChunkSlots];
+  }
+  BoundBySums(block, sums);
+}
+
+void BlockScorer::SumProducts(std::uint32_t chunk) {
+  if (sums_chunk_ == chunk) return;
+  rows_->SumProducts(chunk, query_.lexical->entries(), sums_);
+  sums_chunk_ = chunk;
+}
+
+// Whether to read so many more rows of the chunk rather than its postings.
+bool BlockScorer::MayReadRows(std::uint32_t chunk, std::size_t num_rows) {
+  if (num_rows > kMaxScoredSingly) return false;
+  if (rows_chunk_ != chunk) num_rows_ = 0;
+  rows_chunk_ = chunk;
+  num_rows_ += num_rows;
+  return num_rows_ <= kMaxRowsOfChunk;
+}
+
+void BlockScorer::BoundBySums(Block& block,
+                              std::span<const std::uint32_t> sums) const {
+  model_.lexical()->Bound(query_.parts,
+                          std::span(block.dense).first(block.size),
+                          sums.first(block.size), block.scores.data());
+}
+
 void BlockScorer::BoundVectors(Block& block) const {
+  if (!has_dense_) {
+    block.scores.fill(0);
+    return;
+  }
   if (!block.whole) {
     for (std::size_t i = 0; i < block.size; ++i) {
       const std::uint32_t slot = block.slots[i];
@@ -141,28 +194,19 @@ void BlockScorer::BoundVectors(Block& block) const {
   }
 }
 
-void BlockScorer::FindLexical(Block& block) {
-  const std::uint32_t chunk = block.slots[0] / SparseRows::kChunkSlots;
-  if (chunk_ != chunk) {
-    rows_->SumProducts(chunk, query_.lexical->entries(), sums_);
-    chunk_ = chunk;
-  }
+void BlockScorer::AddLexical(Block& block) {
+  SumProducts(block.slots[0] / SparseRows::kChunkSlots);
   for (std::size_t i = 0; i < block.size; ++i) {
-    block.lexical[i] = LexicalCosineOf(block.slots[i]);
-  }
-}
-
-// Combine rises with the dense score, in float32 too, so that bounds stay
-// bounds.
-void BlockScorer::AddLexical(Block& block) const {
-  for (std::size_t i = 0; i < block.size; ++i) {
-    block.scores[i] = Combine(block.scores[i], block.lexical[i]);
+    block.scores[i] = Combine(block.scores[i], LexicalCosineOf(block.slots[i]));
   }
 }
 
 float BlockScorer::LexicalCosineOf(std::uint32_t slot) {
   const std::uint32_t place = slot % SparseRows::kChunkSlots;
-  if (!sums_.IsWaiting(place)) return LexicalCosine(sums_.sums[place]);
+  if (sums_chunk_ == slot / SparseRows::kChunkSlots &&
+      !sums_.IsWaiting(place)) {
+    return LexicalCosine(sums_.sums[place]);
+  }
   entries_.Clear();
   rows_->AppendTo(slot, entries_);
   return query_.lexical->Cosine(entries_[0]);

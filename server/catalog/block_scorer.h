@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "absl/container/flat_hash_set.h"
@@ -66,9 +67,9 @@ struct Block {
 
   std::array<std::uint32_t, kSlots> slots;
   std::array<float, kSlots> scores;
-  // With a lexical part: its cosines, and where a block is not exact they are
-  // part of the bounds too.
-  std::array<float, kSlots> lexical;
+  // Where a block is not exact and there is a lexical part: bounds of the dense
+  // part alone.
+  std::array<float, kSlots> dense;
   std::size_t size = 0;
   bool whole = false;  // every slot is seen, so that all may be read
   bool exact = true;   // else no score is above what is in `scores`
@@ -87,8 +88,8 @@ class BlockScorer {
   // Scores them, or bounds their scores: documents below `least` have no place,
   // unless for their names.
   void Score(Block& block, float least);
-  // The score of document i of the block.
-  float Exact(const Block& block, std::size_t i) const;
+  // The score of document i of the block; nothing if it is below `least`.
+  std::optional<float> Exact(const Block& block, std::size_t i, float least);
 
  private:
   std::span<const float> Row() const {
@@ -96,12 +97,15 @@ class BlockScorer {
   }
   void ScoreVectors(Block& block) const;
   void ScoreSlots(Block& block) const;
+  void Bound(Block& block, float least);
   void BoundVectors(Block& block) const;
   float Combine(float dense, float lexical) const {
     return model_.lexical()->Combine(query_.parts, dense, lexical);
   }
-  void FindLexical(Block& block);
-  void AddLexical(Block& block) const;
+  void SumProducts(std::uint32_t chunk);
+  bool MayReadRows(std::uint32_t chunk, std::size_t num_rows);
+  void BoundBySums(Block& block, std::span<const std::uint32_t> sums) const;
+  void AddLexical(Block& block);
   float LexicalCosineOf(std::uint32_t slot);
   void AddWords(Block& block);
 
@@ -112,8 +116,11 @@ class BlockScorer {
   const bool has_dense_;
   const bool has_bounds_;
   BoundQuery bound_query_;
-  std::uint32_t chunk_ = ~std::uint32_t{0};  // of sums_
+  static constexpr std::uint32_t kNoChunk = ~std::uint32_t{0};
+  std::uint32_t sums_chunk_ = kNoChunk;  // of sums_
   SparseRows::ChunkSums sums_;
+  std::uint32_t rows_chunk_ = kNoChunk;  // of num_rows_
+  std::size_t num_rows_ = 0;  // that may be read in place of the postings
   LexicalBatch entries_;
   BagBatch words_;
 };

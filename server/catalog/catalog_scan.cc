@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 
 namespace semrank {
@@ -38,8 +39,8 @@ bool MayHavePlace(const DocumentCatalog::Snapshot& snapshot,
 }
 
 void AddToBest(const DocumentCatalog::Snapshot& snapshot,
-               const ScanQuery& query, const BlockScorer& scorer,
-               const Block& block, TopDocuments& best) {
+               const ScanQuery& query, BlockScorer& scorer, const Block& block,
+               TopDocuments& best) {
   // Nearly always no document has a place; said of all at once that costs
   // little.
   if (!MayHavePlace(snapshot, query, block, best.least_score())) return;
@@ -51,10 +52,14 @@ void AddToBest(const DocumentCatalog::Snapshot& snapshot,
       hit.name = query.name->Match(*snapshot.names(hit.slot),
                                    snapshot.record(hit.slot));
     }
-    const bool lifted = hit.name != NameMatch::kNone;
-    if (!lifted && block.scores[i] < best.least_score()) continue;
+    const float least = hit.name == NameMatch::kNone
+                            ? best.least_score()
+                            : -std::numeric_limits<float>::infinity();
+    if (block.scores[i] < least) continue;
     if (query.excluded_slots.contains(hit.slot)) continue;
-    hit.score = scorer.Exact(block, i);
+    const std::optional<float> score = scorer.Exact(block, i, least);
+    if (!score.has_value()) continue;
+    hit.score = *score;
     best.Add(snapshot, hit);
   }
 }

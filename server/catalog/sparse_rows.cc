@@ -109,22 +109,31 @@ void SparseRows::SumProducts(std::uint32_t number,
   }
   sums.sums.fill(0);
   const Segment* const segment = chunk.segment.load(std::memory_order_acquire);
-  if (segment == nullptr) return;
+  if (segment != nullptr) segment->AddProducts(query, sums.sums);
+  for (std::size_t i = 0; i < sums.waiting.size(); ++i) {
+    for (std::uint64_t bits = sums.waiting[i]; bits != 0; bits &= bits - 1) {
+      sums.sums[i * 64 + std::countr_zero(bits)] = kMaxSum;
+    }
+  }
+}
+
+void SparseRows::Segment::AddProducts(
+    std::span<const LexicalEntry> query,
+    std::span<std::uint32_t, kChunkSlots> sums) const {
   for (const LexicalEntry& entry : query) {
     // The upper byte narrows the binary search to the buckets that share it.
     const std::uint32_t high = entry.bucket >> 8;
-    const auto begin = segment->buckets.begin();
-    const auto last = begin + segment->first_buckets[high + 1];
-    const auto found = std::lower_bound(begin + segment->first_buckets[high],
-                                        last, entry.bucket);
+    const auto begin = buckets.begin();
+    const auto last = begin + first_buckets[high + 1];
+    const auto found =
+        std::lower_bound(begin + first_buckets[high], last, entry.bucket);
     if (found == last || *found != entry.bucket) continue;
     const std::size_t list = found - begin;
     const std::uint32_t value = entry.value;
     // A sum is at most about 32,767^2: both texts' values have this norm.
-    for (std::uint32_t i = segment->begins[list]; i < segment->begins[list + 1];
-         ++i) {
-      const std::uint32_t posting = segment->postings[i];
-      sums.sums[posting >> 16] += value * (posting & 0xffff);
+    for (std::uint32_t i = begins[list]; i < begins[list + 1]; ++i) {
+      const std::uint32_t posting = postings[i];
+      sums[posting >> 16] += value * (posting & 0xffff);
     }
   }
 }

@@ -62,8 +62,9 @@ class SparseRows {
   void AppendTo(std::uint32_t slot, BagBatch& bags) const;
 
   // Of one chunk: for each slot the sum over the query's entries of the
-  // products of values, as LexicalCosine takes it. The sum of a slot that is
-  // waiting is none; its row must be read.
+  // products of values, as LexicalCosine takes it. For a slot that is waiting
+  // it is kMaxSum, and its row must be read.
+  static constexpr std::uint32_t kMaxSum = kLexicalScale * kLexicalScale;
   struct ChunkSums {
     std::array<std::uint32_t, kChunkSlots> sums;
     std::array<std::uint64_t, kChunkSlots / 64> waiting;
@@ -105,6 +106,8 @@ class SparseRows {
     std::span<const std::uint32_t> row(std::uint32_t i) const {
       return std::span(units).subspan(offsets[i], offsets[i + 1] - offsets[i]);
     }
+    void AddProducts(std::span<const LexicalEntry> query,
+                     std::span<std::uint32_t, kChunkSlots> sums) const;
     void MakePostings();
     std::size_t num_bytes() const;
   };

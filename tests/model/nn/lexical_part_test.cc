@@ -217,6 +217,32 @@ TEST_F(LexicalPartTest, CombinesBothCosinesByTheWeight) {
   EXPECT_EQ(part_->Combine(Parts::kLexical, 0.8f, 0.4f), 0.4f);
 }
 
+TEST_F(LexicalPartTest, NoScoreIsAboveItsBound) {
+  std::mt19937 random(1);
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  for (const Parts parts : {Parts::kBoth, Parts::kLexical}) {
+    for (int i = 0; i < 10'000; ++i) {
+      // Dense scores of all magnitudes, sums up to the highest.
+      const float semantic = std::ldexp(uniform(random), i % 30 - 20);
+      const std::uint32_t sum =
+          kLexicalScale * kLexicalScale - random() % (1u << i % 30);
+      float bound = 0;
+      part_->Bound(parts, {&semantic, 1}, {&sum, 1}, &bound);
+      const float score = part_->Combine(parts, semantic, LexicalCosine(sum));
+      ASSERT_GE(bound, score) << semantic << " " << sum;
+      ASSERT_LE(bound, score + 4e-6f * (1 + std::abs(semantic)));
+    }
+  }
+}
+
+TEST_F(LexicalPartTest, ABoundOfNoNumberIsNone) {
+  const float semantic = std::nanf("");
+  const std::uint32_t sum = 1;
+  float bound = 0;
+  part_->Bound(Parts::kBoth, {&semantic, 1}, {&sum, 1}, &bound);
+  EXPECT_TRUE(std::isnan(bound));
+}
+
 TEST(LexicalIdfTest, RareBucketsWeighMoreAndUnseenOnesMost) {
   EXPECT_NEAR(LexicalIdf(9, 4), std::log(1 + 5.5 / 4.5), 1e-6);
   EXPECT_GT(LexicalIdf(9, 0), LexicalIdf(9, 1));

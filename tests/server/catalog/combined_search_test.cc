@@ -27,7 +27,8 @@ namespace {
 constexpr double kLexicalWeight = 0.4;
 
 // The tiny model, with a lexical part of random idf.
-std::shared_ptr<const TwoTowerModel> MakeLexicalModel(std::uint32_t seed) {
+std::shared_ptr<const TwoTowerModel> MakeLexicalModel(
+    std::uint32_t seed, double weight = kLexicalWeight) {
   const auto tiny = MakeTinyModel({.seed = seed});
   const auto idf = std::make_shared<std::vector<float>>(1'000);
   std::mt19937 random(seed);
@@ -35,12 +36,12 @@ std::shared_ptr<const TwoTowerModel> MakeLexicalModel(std::uint32_t seed) {
   std::shared_ptr<const LexicalPart> lexical =
       LexicalPart::Create({.num_buckets = static_cast<int>(idf->size()),
                            .idf = idf->data(),
-                           .weight = kLexicalWeight},
+                           .weight = weight},
                           idf)
           .value();
   v1::ModelConfig config = tiny->config();
   config.set_format_version(2);
-  config.mutable_lexical()->set_weight(kLexicalWeight);
+  config.mutable_lexical()->set_weight(weight);
   config.mutable_lexical()->set_ngram_length(3);
   config.mutable_lexical()->set_num_buckets(1'000);
   return TwoTowerModel::Create(tiny->version(), config, tiny->featurizer(),
@@ -281,6 +282,10 @@ INSTANTIATE_TEST_SUITE_P(
                                 }},
                       ModelCase{"DssmWithLexicalPart",
                                 [] { return MakeLexicalModel(1); }},
+                      // Its dense part leaves few documents whose lexical part
+                      // must be known.
+                      ModelCase{"DssmWithSmallLexicalPart",
+                                [] { return MakeLexicalModel(1, 0.03); }},
                       ModelCase{"Ssi", &MakeSsi<v1::SSI_VARIANT_LOW_RANK>}),
     [](const auto& test) { return test.param.name; });
 
