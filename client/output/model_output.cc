@@ -86,6 +86,10 @@ void AddSsi(const v1::SsiSpec& ssi, Table& table) {
                             ssi.num_frequent_words()),
             table);
   }
+  if (ssi.correlated_pairing() != v1::CORRELATED_PAIRING_UNSPECIFIED) {
+    AddFact("pairing", EnumWord(ssi.correlated_pairing()), table);
+  }
+  if (ssi.mixes_parts()) AddFact("parts", "mixed", table);
 }
 
 void AddArchitecture(const v1::ModelConfig& config, Table& table) {

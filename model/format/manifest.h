@@ -17,7 +17,7 @@
 namespace semrank {
 
 // The highest version that this release reads.
-inline constexpr int kFormatVersion = 2;
+inline constexpr int kFormatVersion = 3;
 
 inline constexpr char kManifestFile[] = "MANIFEST.json";
 inline constexpr char kConfigFile[] = "config.json";

@@ -27,7 +27,8 @@ std::vector<ExpectedTensor> ExpectedSsiTensors(const v1::ModelConfig& config) {
   std::vector<ExpectedTensor> tensors = {{kIdfTensor, {num_words}}};
   if (ssi.correlated_top_k() > 0) {
     tensors.push_back(
-        {kCorrelatedTensor, {num_words - num_rows, ssi.correlated_top_k()}});
+        {kCorrelatedTensor,
+         {NumCorrelatedWords(ssi, num_words), ssi.correlated_top_k()}});
   }
   if (num_rows > 0) {
     for (const std::string& prefix : TensorPrefixes(config)) {
@@ -35,6 +36,7 @@ std::vector<ExpectedTensor> ExpectedSsiTensors(const v1::ModelConfig& config) {
           {prefix + ".0.weight", {num_rows, config.embedding_dim()}});
     }
   }
+  if (ssi.mixes_parts()) tensors.push_back({kMixingTensor, {1}});
   if (ssi.variant() == v1::SSI_VARIANT_DIAGONAL) {
     tensors.push_back({kDiagonalTensor, {num_words}});
   } else if (ssi.pair_hash_buckets() > 0) {
@@ -103,6 +105,11 @@ absl::StatusOr<std::string> FormatModelConfig(const v1::ModelConfig& config) {
 // The lowest version that can describe the model, so that older releases read
 // what they can.
 int FormatVersionOf(const v1::ModelConfig& config) {
+  const v1::SsiSpec& ssi = config.ssi();
+  if (ssi.variant() == v1::SSI_VARIANT_FULL_NO_IDENTITY || PairsSameRank(ssi) ||
+      ssi.mixes_parts()) {
+    return 3;
+  }
   return config.has_lexical() || ListsBigrams(config) ? 2 : 1;
 }
 
@@ -166,21 +173,43 @@ std::vector<std::int64_t> LayerWidths(const v1::ModelConfig& config) {
 }
 
 bool HasSsiVectors(v1::SsiVariant variant) {
-  return variant != v1::SSI_VARIANT_DIAGONAL && variant != v1::SSI_VARIANT_FULL;
+  return variant != v1::SSI_VARIANT_DIAGONAL &&
+         variant != v1::SSI_VARIANT_FULL &&
+         variant != v1::SSI_VARIANT_FULL_NO_IDENTITY;
 }
 
 bool MatchesUnknownWords(v1::SsiVariant variant, bool hashes_pairs) {
   if (variant == v1::SSI_VARIANT_FULL) return hashes_pairs;
-  return variant != v1::SSI_VARIANT_LOW_RANK_NO_IDENTITY;
+  return variant != v1::SSI_VARIANT_LOW_RANK_NO_IDENTITY &&
+         variant != v1::SSI_VARIANT_FULL_NO_IDENTITY;
+}
+
+bool PairsSameRank(const v1::SsiSpec& ssi) {
+  return ssi.correlated_pairing() == v1::CORRELATED_PAIRING_SAME_RANK;
 }
 
 std::int64_t NumSsiRows(const v1::SsiSpec& ssi, std::int64_t num_words) {
   if (!HasSsiVectors(ssi.variant())) return 0;
   if (ssi.num_dense_words() > 0) return ssi.num_dense_words();
-  if (ssi.num_frequent_words() > 0) return ssi.num_frequent_words();
+  if (ssi.num_frequent_words() > 0) {
+    // Each part has rows of its own.
+    return std::int64_t{ssi.num_frequent_words()} * (ssi.mixes_parts() ? 2 : 1);
+  }
   // Words come before bigrams, and both lists begin with the most frequent.
   // Hashed unknown words come last and have no rows.
   return num_words - ssi.unknown_word_buckets();
+}
+
+std::int64_t NumCorrelatedWords(const v1::SsiSpec& ssi,
+                                std::int64_t num_words) {
+  if (ssi.correlated_top_k() == 0) return 0;
+  // Eq. 6 maps frequent words too.
+  return PairsSameRank(ssi) ? num_words : num_words - ssi.num_frequent_words();
+}
+
+std::int64_t NumSsiBlocks(const v1::SsiSpec& ssi) {
+  return (ssi.mixes_parts() ? 1 : 0) +
+         (PairsSameRank(ssi) ? ssi.correlated_top_k() : 1);
 }
 
 std::vector<ExpectedTensor> ExpectedTensors(const v1::ModelConfig& config) {

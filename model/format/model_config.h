@@ -51,8 +51,9 @@ bool ListsBigrams(const v1::ModelConfig& config);
 // All files of a version but the manifest, sorted.
 std::vector<std::string> ExpectedFiles(const v1::ModelConfig& config);
 
-// What format_version has to be: 2 with a lexical part or bigrams, else 1, so
-// that older readers keep reading models that they can compute.
+// What format_version has to be: 3 with a form of SSI that version 2 does not
+// have, else 2 with a lexical part or bigrams, else 1, so that older readers
+// keep reading models that they can compute.
 int FormatVersionOf(const v1::ModelConfig& config);
 
 // The tensor of a lexical part.
@@ -64,6 +65,7 @@ inline constexpr char kDiagonalTensor[] = "diagonal";
 inline constexpr char kMatrixTensor[] = "matrix";
 inline constexpr char kPairWeightsTensor[] = "pair_weights";
 inline constexpr char kCorrelatedTensor[] = "correlated_words";
+inline constexpr char kMixingTensor[] = "mixing";
 
 // Whether the variant has U and V; false where words alone are scored.
 bool HasSsiVectors(v1::SsiVariant variant);
@@ -73,6 +75,11 @@ bool MatchesUnknownWords(v1::SsiVariant variant, bool hashes_pairs);
 // Rows of the tensors of U and V, of `num_words` words and bigrams; 0 without
 // them.
 std::int64_t NumSsiRows(const v1::SsiSpec& ssi, std::int64_t num_words);
+// Rows of kCorrelatedTensor; 0 without correlated feature hashing.
+std::int64_t NumCorrelatedWords(const v1::SsiSpec& ssi, std::int64_t num_words);
+// Blocks of embedding_dim elements in a vector (SsiRows).
+std::int64_t NumSsiBlocks(const v1::SsiSpec& ssi);
+bool PairsSameRank(const v1::SsiSpec& ssi);
 
 struct ExpectedTensor {
   std::string name;

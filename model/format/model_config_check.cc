@@ -190,7 +190,7 @@ absl::Status CheckScore(const v1::ModelConfig& config) {
 absl::Status CheckSsiShape(const v1::ModelConfig& config) {
   const v1::SsiVariant variant = config.ssi().variant();
   if (variant < v1::SSI_VARIANT_LOW_RANK ||
-      variant > v1::SSI_VARIANT_LOW_RANK_NO_IDENTITY) {
+      variant > v1::SSI_VARIANT_FULL_NO_IDENTITY) {
     return WrongField("ssi.variant", absl::StrFormat("%d", int{variant}),
                       "it must be a variant that this release knows");
   }
@@ -239,12 +239,37 @@ absl::Status CheckSsiRows(const v1::ModelConfig& config) {
       correlated ? std::min<std::uint32_t>(last_word, kMaxFrequentWords) : 0);
 }
 
+// How the correlated words of two texts meet.
+absl::Status CheckSsiParts(const v1::ModelConfig& config) {
+  const v1::SsiSpec& ssi = config.ssi();
+  const bool correlated = ssi.correlated_top_k() > 0;
+  const v1::CorrelatedPairing pairing = ssi.correlated_pairing();
+  const bool is_known = pairing >= v1::CORRELATED_PAIRING_UNSPECIFIED &&
+                        pairing <= v1::CORRELATED_PAIRING_SAME_RANK;
+  if (!is_known ||
+      (pairing != v1::CORRELATED_PAIRING_UNSPECIFIED && !correlated)) {
+    return WrongField("ssi.correlated_pairing",
+                      absl::StrFormat("%d", int{pairing}),
+                      "it must be a pairing that this release knows, and 0 "
+                      "without correlated_top_k");
+  }
+  if (ssi.mixes_parts() && !correlated) {
+    return WrongField("ssi.mixes_parts", "true",
+                      "it must be false without correlated_top_k");
+  }
+  return CheckFieldRange(
+      "embedding_dim times the blocks of a vector",
+      static_cast<std::uint32_t>(config.embedding_dim() * NumSsiBlocks(ssi)), 0,
+      kMaxLayerWidth);
+}
+
 absl::Status CheckSsiMatrix(const v1::ModelConfig& config) {
   const v1::SsiSpec& ssi = config.ssi();
-  const bool full = ssi.variant() == v1::SSI_VARIANT_FULL;
-  SEMRANK_RETURN_IF_ERROR(CheckFieldRange("ssi.pair_hash_buckets",
-                                          ssi.pair_hash_buckets(), 0,
-                                          full ? kMaxPairHashBuckets : 0));
+  const bool hashed = ssi.variant() == v1::SSI_VARIANT_FULL_NO_IDENTITY;
+  const bool full = hashed || ssi.variant() == v1::SSI_VARIANT_FULL;
+  SEMRANK_RETURN_IF_ERROR(
+      CheckFieldRange("ssi.pair_hash_buckets", ssi.pair_hash_buckets(),
+                      hashed ? 1 : 0, full ? kMaxPairHashBuckets : 0));
   if (!full || ssi.pair_hash_buckets() > 0) return absl::OkStatus();
   return CheckFieldRange(
       "features.num_words and num_bigrams of SSI_VARIANT_FULL",
@@ -267,6 +292,7 @@ absl::Status CheckSsiConfig(const v1::ModelConfig& config) {
   }
   SEMRANK_RETURN_IF_ERROR(CheckSsiShape(config));
   SEMRANK_RETURN_IF_ERROR(CheckSsiRows(config));
+  SEMRANK_RETURN_IF_ERROR(CheckSsiParts(config));
   return CheckSsiMatrix(config);
 }
 
@@ -275,7 +301,8 @@ absl::Status CheckLexical(const v1::ModelConfig& config) {
       static_cast<std::uint32_t>(FormatVersionOf(config))) {
     return WrongField("format_version",
                       absl::StrFormat("%d", config.format_version()),
-                      "it must be 2 with lexical or bigrams, and 1 without");
+                      absl::StrFormat("the other fields ask for %d",
+                                      FormatVersionOf(config)));
   }
   if (!config.has_lexical()) return absl::OkStatus();
   if (config.tower() == v1::TOWER_KIND_SSI) {

@@ -130,7 +130,9 @@ SsiRows RowsOf(const v1::ModelConfig& config, const TensorMap& tensors) {
   return {.num_words = static_cast<int>(num_words),
           .num_rows = static_cast<int>(NumSsiRows(config.ssi(), num_words)),
           .top_k = static_cast<int>(config.ssi().correlated_top_k()),
-          .correlated = DataOf(tensors, kCorrelatedTensor)};
+          .correlated = DataOf(tensors, kCorrelatedTensor),
+          .same_rank = PairsSameRank(config.ssi()),
+          .mixing = DataOf(tensors, kMixingTensor)};
 }
 
 absl::StatusOr<std::shared_ptr<const Tower>> MakeSsiTower(
@@ -161,7 +163,9 @@ absl::StatusOr<std::shared_ptr<const SparseScorer>> MakeSparseScorer(
            .diagonal = DataOf(tensors, kDiagonalTensor),
            .matrix = DataOf(tensors, kMatrixTensor),
            .pair_weights = DataOf(tensors, kPairWeightsTensor),
-           .num_buckets = config.ssi().pair_hash_buckets()},
+           .num_buckets = config.ssi().pair_hash_buckets(),
+           .adds_identity =
+               config.ssi().variant() != v1::SSI_VARIANT_FULL_NO_IDENTITY},
           std::move(storage)));
   return std::shared_ptr<const SparseScorer>(std::move(scorer));
 }

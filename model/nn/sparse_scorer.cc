@@ -16,7 +16,8 @@ absl::StatusOr<std::unique_ptr<SparseScorer>> SparseScorer::Create(
                         (weights.matrix != nullptr ? 1 : 0) +
                         (weights.pair_weights != nullptr ? 1 : 0);
   if (weights.num_words < 1 || weights.idf == nullptr || num_kinds > 1 ||
-      (weights.pair_weights != nullptr) != (weights.num_buckets > 0)) {
+      (weights.pair_weights != nullptr) != (weights.num_buckets > 0) ||
+      (!weights.adds_identity && weights.pair_weights == nullptr)) {
     return absl::InvalidArgumentError(
         "the weights of the words make no sparse part of a score");
   }
@@ -46,6 +47,7 @@ SparseScorer::PreparedQuery::PreparedQuery(const SparseScorer& scorer,
             values_.data());
     return;
   }
+  if (!weights_.adds_identity) return;
   for (std::uint32_t i = queries.offsets[query]; i < queries.offsets[query + 1];
        ++i) {
     const std::uint32_t word = queries.indices[i];

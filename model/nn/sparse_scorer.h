@@ -5,7 +5,8 @@
 //   identity   S = I                          (W = U'V + I, W = U'U + I)
 //   diagonal   S = D
 //   full       S = W, stored completely
-//   hashed     S(s, t) = pair_weights[h(s, t)], plus 1 where s = t
+//   hashed     S(s, t) = pair_weights[h(s, t)], plus 1 where s = t unless the
+//              hash kernel stands alone (SSI 2.2.1, eq. 5)
 //
 //   Texts    bags of Weigh: tf-idf values of words, indices rising.
 //   Scores   sum over the document's words t, in order, of v(t) d(t), where
@@ -48,6 +49,7 @@ struct SparseWeights {
   const float* matrix = nullptr;        // [num_words, num_words], row = query's
   const float* pair_weights = nullptr;  // [num_buckets]
   std::uint32_t num_buckets = 0;
+  bool adds_identity = true;  // to pair_weights
 };
 
 class SparseScorer {

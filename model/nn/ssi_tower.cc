@@ -1,5 +1,6 @@
 #include "model/nn/ssi_tower.h"
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -10,31 +11,84 @@
 
 namespace semrank {
 
+namespace {
+
+void AddRow(std::uint32_t row, float value, BagBatch& rows) {
+  rows.indices.push_back(row);
+  rows.counts.push_back(value);
+}
+
+void EndBag(BagBatch& rows) {
+  rows.offsets.push_back(static_cast<std::uint32_t>(rows.indices.size()));
+}
+
+}  // namespace
+
+double MixingFactor(float logit) { return 1 / (1 + std::exp(-double{logit})); }
+
 void SsiRows::AppendRows(const BagBatch& words, BagBatch& rows) const {
-  const auto num_own = static_cast<std::uint32_t>(num_rows);
-  // The mean of k maps (SSI eq. 6): always divided by k, so that a word with
-  // fewer companions has a shorter vector.
-  const float share = top_k > 0 ? 1.0f / static_cast<float>(top_k) : 0.0f;
-  const auto add = [&rows](std::uint32_t row, float value) {
-    rows.indices.push_back(row);
-    rows.counts.push_back(value);
-  };
+  const auto num_own = static_cast<std::uint32_t>(num_own_rows());
+  // Each side has the square root of a factor on the product.
+  const double factor = mixing == nullptr ? 1 : MixingFactor(*mixing);
+  const auto own_scale = static_cast<float>(std::sqrt(1 - factor));
+  const auto scale = static_cast<float>(std::sqrt(factor));
   for (int text = 0; text < words.num_texts(); ++text) {
+    if (mixing != nullptr) {
+      for (std::uint32_t i = words.offsets[text]; i < words.offsets[text + 1];
+           ++i) {
+        if (words.indices[i] >= num_own) continue;
+        AddRow(words.indices[i], words.counts[i] * own_scale, rows);
+      }
+      EndBag(rows);
+    }
+    if (same_rank) {
+      AppendSameRank(words, text, scale, rows);
+    } else {
+      AppendCorrelated(words, text, scale, rows);
+    }
+  }
+}
+
+// One bag: a frequent word is its own row, another the mean of its companions.
+void SsiRows::AppendCorrelated(const BagBatch& words, int text, float scale,
+                               BagBatch& rows) const {
+  const auto num_own = static_cast<std::uint32_t>(num_own_rows());
+  const auto first_row = static_cast<std::uint32_t>(num_rows) - num_own;
+  // The mean of k words: always divided by k, so that a word with fewer
+  // companions has a shorter vector.
+  const float share = top_k > 0 ? 1.0f / static_cast<float>(top_k) : 0.0f;
+  for (std::uint32_t i = words.offsets[text]; i < words.offsets[text + 1];
+       ++i) {
+    const std::uint32_t word = words.indices[i];
+    const float value = words.counts[i] * scale;
+    if (word < num_own) {
+      AddRow(first_row + word, value, rows);
+      continue;
+    }
+    const float* map = correlated + std::size_t{word - num_own} * top_k;
+    // -1 follows the last companion.
+    for (int p = 0; p < top_k && map[p] >= 0; ++p) {
+      AddRow(first_row + static_cast<std::uint32_t>(map[p]), value * share,
+             rows);
+    }
+  }
+  EndBag(rows);
+}
+
+// SSI eq. 6 and 7: a bag for each p, which has S_p of each word.
+void SsiRows::AppendSameRank(const BagBatch& words, int text, float scale,
+                             BagBatch& rows) const {
+  const auto first_row = static_cast<std::uint32_t>(num_rows - num_own_rows());
+  const float share = scale / std::sqrt(static_cast<float>(top_k));
+  for (int p = 0; p < top_k; ++p) {
     for (std::uint32_t i = words.offsets[text]; i < words.offsets[text + 1];
          ++i) {
-      const std::uint32_t word = words.indices[i];
-      const float value = words.counts[i];
-      if (word < num_own) {
-        add(word, value);
-        continue;
-      }
-      const float* map = correlated + std::size_t{word - num_own} * top_k;
-      // -1 follows the last companion.
-      for (int p = 0; p < top_k && map[p] >= 0; ++p) {
-        add(static_cast<std::uint32_t>(map[p]), value * share);
-      }
+      const float row = correlated[std::size_t{words.indices[i]} * top_k + p];
+      if (row < 0) continue;
+      AddRow(first_row + static_cast<std::uint32_t>(row),
+             words.counts[i] * share, rows);
     }
-    rows.offsets.push_back(static_cast<std::uint32_t>(rows.indices.size()));
+    EndBag(rows);
   }
 }
 
@@ -42,13 +96,14 @@ absl::StatusOr<std::unique_ptr<SsiTower>> SsiTower::Create(
     const Weights& weights, std::shared_ptr<const void> storage) {
   const SsiRows& rows = weights.rows;
   if (rows.num_words < 1 || rows.num_rows < 0 ||
-      rows.num_rows > rows.num_words || weights.dim < 0) {
+      rows.num_own_rows() > rows.num_words || weights.dim < 0) {
     return absl::InvalidArgumentError(
         absl::StrFormat("%d words with %d rows of %d elements make no tower",
                         rows.num_words, rows.num_rows, weights.dim));
   }
   if (weights.idf == nullptr || (weights.dim > 0 && weights.table == nullptr) ||
-      (rows.top_k > 0 && rows.correlated == nullptr)) {
+      (rows.top_k > 0) != (rows.correlated != nullptr) ||
+      ((rows.same_rank || rows.mixing != nullptr) && rows.top_k == 0)) {
     return absl::InvalidArgumentError("the SSI tower lacks weights");
   }
   // make_unique cannot reach the private constructor.
@@ -69,7 +124,9 @@ void SsiTower::Embed(const TowerInput& input, TowerScratch& scratch,
     weights_.rows.AppendRows(scratch.words, scratch.rows);
     bags = &scratch.rows;
   }
-  SumBags(*bags, 0, num_texts, weights_.table, weights_.dim, vectors);
+  // The blocks of a text are the sums of bags that follow each other.
+  SumBags(*bags, 0, num_texts * weights_.rows.num_blocks(), weights_.table,
+          weights_.dim, vectors);
 }
 
 }  // namespace semrank

@@ -92,7 +92,18 @@ const std::vector<ModelKind>& ModelKinds() {
        "\"num_dense_words\":10"},
       {"SsiCorrelatedHashing",
        {"--tower=ssi", "--ssi_frequent_words=12", "--ssi_correlated_top_k=2"},
-       "\"correlated_top_k\":2"}};
+       "\"correlated_top_k\":2"},
+      {"SsiHashKernel",
+       {"--tower=ssi", "--ssi=full_no_identity", "--ssi_pair_hash_buckets=97"},
+       "SSI_VARIANT_FULL_NO_IDENTITY"},
+      {"SsiSameRank",
+       {"--tower=ssi", "--ssi_frequent_words=12", "--ssi_correlated_top_k=2",
+        "--ssi_correlated_pairing=same_rank"},
+       "CORRELATED_PAIRING_SAME_RANK"},
+      {"SsiMixedParts",
+       {"--tower=ssi", "--ssi_frequent_words=12", "--ssi_correlated_top_k=2",
+        "--ssi_correlated_pairing=same_rank", "--ssi_mix_parts"},
+       "\"mixes_parts\":true"}};
   return *kinds;
 }
 

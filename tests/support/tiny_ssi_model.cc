@@ -32,7 +32,6 @@ Featurizer MakeFeaturizer(int num_bigrams) {
 
 v1::ModelConfig MakeConfig(const TinySsiOptions& options) {
   v1::ModelConfig config;
-  config.set_format_version(options.num_bigrams > 0 ? 2 : 1);
   config.set_name("tiny");
   config.set_tower(v1::TOWER_KIND_SSI);
   config.set_embedding_dim(HasSsiVectors(options.variant) ? kDim : 0);
@@ -52,6 +51,9 @@ v1::ModelConfig MakeConfig(const TinySsiOptions& options) {
   ssi.set_pair_hash_buckets(options.pair_hash_buckets);
   ssi.set_num_frequent_words(options.num_frequent_words);
   ssi.set_correlated_top_k(options.correlated_top_k);
+  ssi.set_correlated_pairing(options.correlated_pairing);
+  ssi.set_mixes_parts(options.mixes_parts);
+  config.set_format_version(FormatVersionOf(config));
   return config;
 }
 
@@ -87,12 +89,26 @@ std::vector<TinySsiCase> AllTinySsiCases() {
       {"Diagonal", {.variant = v1::SSI_VARIANT_DIAGONAL}},
       {"Full", {.variant = v1::SSI_VARIANT_FULL}},
       {"Hashed", {.variant = v1::SSI_VARIANT_FULL, .pair_hash_buckets = 17}},
+      {"HashedNoIdentity",
+       {.variant = v1::SSI_VARIANT_FULL_NO_IDENTITY, .pair_hash_buckets = 17}},
       {"DenseWords", {.num_dense_words = 4}},
       {"Correlated", {.num_frequent_words = 4, .correlated_top_k = 2}},
       {"SymmetricCorrelated",
        {.variant = v1::SSI_VARIANT_SYMMETRIC,
         .num_frequent_words = 3,
         .correlated_top_k = 3}},
+      {"CorrelatedSameRank",
+       {.num_frequent_words = 4,
+        .correlated_top_k = 3,
+        .correlated_pairing = v1::CORRELATED_PAIRING_SAME_RANK}},
+      {"MixedParts",
+       {.num_frequent_words = 7, .correlated_top_k = 2, .mixes_parts = true}},
+      {"SymmetricMixedSameRank",
+       {.variant = v1::SSI_VARIANT_SYMMETRIC,
+        .num_frequent_words = 3,
+        .correlated_top_k = 2,
+        .correlated_pairing = v1::CORRELATED_PAIRING_SAME_RANK,
+        .mixes_parts = true}},
       {"Bigrams", {.num_bigrams = 2}},
       {"CorrelatedBigrams",
        {.num_frequent_words = 4, .correlated_top_k = 2, .num_bigrams = 2}}};
@@ -155,22 +171,31 @@ std::vector<double> TinySsiModel::TfIdf(const std::string& text) const {
   return values;
 }
 
-TinySsiModel::DoubleMatrix TinySsiModel::ColumnsOf(
-    std::string_view tensor) const {
+TinySsiModel::DoubleMatrix TinySsiModel::ColumnsOf(std::string_view tensor,
+                                                   int first_row,
+                                                   int rank) const {
   const v1::SsiSpec& ssi = bundle_.config.ssi();
-  const float* table = Find(tensor);
-  const auto num_rows = static_cast<int>(NumSsiRows(ssi, kNumWords));
+  const float* table = Find(tensor) + first_row * kDim;
   const auto top_k = static_cast<int>(ssi.correlated_top_k());
+  int num_own = static_cast<int>(NumSsiRows(ssi, kNumWords));
+  if (ssi.mixes_parts()) num_own /= 2;
+  const int first_mapped =
+      kNumWords - static_cast<int>(NumCorrelatedWords(ssi, kNumWords));
   DoubleMatrix columns(kNumWords, std::vector<double>(kDim));
+  const auto add = [&](int w, int p, double share) {
+    const auto row = static_cast<int>(
+        Find(kCorrelatedTensor)[(w - first_mapped) * top_k + p]);
+    for (int d = 0; row >= 0 && d < kDim; ++d) {
+      columns[w][d] += share * table[row * kDim + d];
+    }
+  };
   for (int w = 0; w < kNumWords; ++w) {
-    for (int d = 0; d < kDim; ++d) {
-      if (w < num_rows) columns[w][d] = table[w * kDim + d];
-      for (int p = 0; w >= num_rows && p < top_k; ++p) {
-        const auto row = static_cast<int>(
-            Find(kCorrelatedTensor)[(w - num_rows) * top_k + p]);
-        if (row >= 0)
-          columns[w][d] += table[row * kDim + d] / double{1.0 * top_k};
-      }
+    if (rank >= 0) {
+      add(w, rank, 1);
+    } else if (w < num_own) {
+      for (int d = 0; d < kDim; ++d) columns[w][d] = table[w * kDim + d];
+    } else if (first_row > 0 || !ssi.mixes_parts()) {
+      for (int p = 0; p < top_k; ++p) add(w, p, 1.0 / top_k);
     }
   }
   return columns;
@@ -179,6 +204,9 @@ TinySsiModel::DoubleMatrix TinySsiModel::ColumnsOf(
 TinySsiModel::DoubleMatrix TinySsiModel::WholeW() const {
   const v1::SsiSpec& ssi = bundle_.config.ssi();
   const bool full = ssi.variant() == v1::SSI_VARIANT_FULL;
+  const bool has_identity =
+      ssi.variant() != v1::SSI_VARIANT_LOW_RANK_NO_IDENTITY &&
+      ssi.variant() != v1::SSI_VARIANT_FULL_NO_IDENTITY;
   DoubleMatrix w(kNumWords, std::vector<double>(kNumWords));
   for (std::uint64_t s = 0; s < kNumWords; ++s) {
     for (std::uint64_t t = 0; t < kNumWords; ++t) {
@@ -186,7 +214,7 @@ TinySsiModel::DoubleMatrix TinySsiModel::WholeW() const {
         w[s][t] = Find(kMatrixTensor)[s * kNumWords + t];
       } else if (ssi.variant() == v1::SSI_VARIANT_DIAGONAL) {
         w[s][t] = s == t ? Find(kDiagonalTensor)[s] : 0;
-      } else if (ssi.variant() != v1::SSI_VARIANT_LOW_RANK_NO_IDENTITY) {
+      } else if (has_identity) {
         w[s][t] = s == t ? 1 : 0;
       }
       if (ssi.pair_hash_buckets() > 0) {
@@ -196,15 +224,30 @@ TinySsiModel::DoubleMatrix TinySsiModel::WholeW() const {
     }
   }
   if (!HasSsiVectors(ssi.variant())) return w;
-  const bool shared = bundle_.config.shared_towers();
-  const DoubleMatrix u = ColumnsOf("query.0.weight");
-  const DoubleMatrix v =
-      ColumnsOf(shared ? "query.0.weight" : "document.0.weight");
-  for (int s = 0; s < kNumWords; ++s) {
-    for (int t = 0; t < kNumWords; ++t) {
-      for (int d = 0; d < kDim; ++d) w[s][t] += u[s][d] * v[t][d];
+  const char* const v_table =
+      bundle_.config.shared_towers() ? "query.0.weight" : "document.0.weight";
+  const auto add_product = [&](int first_row, int rank, double factor) {
+    const DoubleMatrix u = ColumnsOf("query.0.weight", first_row, rank);
+    const DoubleMatrix v = ColumnsOf(v_table, first_row, rank);
+    for (int s = 0; s < kNumWords; ++s) {
+      for (int t = 0; t < kNumWords; ++t) {
+        for (int d = 0; d < kDim; ++d) w[s][t] += factor * u[s][d] * v[t][d];
+      }
     }
+  };
+  double factor = 1;
+  int first_row = 0;
+  if (ssi.mixes_parts()) {
+    factor = 1 / (1 + std::exp(-double{Find(kMixingTensor)[0]}));
+    add_product(0, -1, 1 - factor);
+    first_row = static_cast<int>(ssi.num_frequent_words());
   }
+  if (!PairsSameRank(ssi)) {
+    add_product(first_row, -1, factor);
+    return w;
+  }
+  const auto top_k = static_cast<int>(ssi.correlated_top_k());
+  for (int p = 0; p < top_k; ++p) add_product(first_row, p, factor / top_k);
   return w;
 }
 

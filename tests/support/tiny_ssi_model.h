@@ -20,6 +20,8 @@ struct TinySsiOptions {
   std::uint32_t pair_hash_buckets = 0;
   std::uint32_t num_frequent_words = 0;
   std::uint32_t correlated_top_k = 0;
+  v1::CorrelatedPairing correlated_pairing = v1::CORRELATED_PAIRING_UNSPECIFIED;
+  bool mixes_parts = false;
   // The last of the kNumWords words; 0 or 2.
   std::uint32_t num_bigrams = 0;
 };
@@ -57,8 +59,11 @@ class TinySsiModel {
   const float* Find(std::string_view tensor) const;
   std::vector<double> TfIdf(const std::string& text) const;
   DoubleMatrix WholeW() const;
-  // U or V with a column for every word, as rows [word][dimension].
-  DoubleMatrix ColumnsOf(std::string_view tensor) const;
+  // U or V with a column for every word, as rows [word][dimension], and what
+  // rows from `first_row` on make of it: `rank` -1 is a word as it stands, rare
+  // ones as the mean of others; from 0 on S_p of eq. 7.
+  DoubleMatrix ColumnsOf(std::string_view tensor, int first_row,
+                         int rank) const;
 
   Featurizer featurizer_;
   std::list<std::vector<float>> storage_;

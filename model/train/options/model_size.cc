@@ -21,7 +21,7 @@ absl::StatusOr<std::int64_t> NumLearned(const TrainOptions& options,
 // idf and correlated words.
 std::int64_t NumSsiStatistics(const TrainOptions& options, int num_words) {
   const v1::SsiSpec spec = DescribeSsi(options.ssi, num_words);
-  return num_words + (num_words - NumSsiRows(spec, num_words)) *
+  return num_words + NumCorrelatedWords(spec, num_words) *
                          std::int64_t{spec.correlated_top_k()};
 }
 

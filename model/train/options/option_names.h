@@ -17,7 +17,11 @@ inline constexpr Named<v1::SsiVariant> kSsiVariantNames[] = {
     {"symmetric", v1::SSI_VARIANT_SYMMETRIC},
     {"diagonal", v1::SSI_VARIANT_DIAGONAL},
     {"full", v1::SSI_VARIANT_FULL},
-    {"low_rank_no_identity", v1::SSI_VARIANT_LOW_RANK_NO_IDENTITY}};
+    {"low_rank_no_identity", v1::SSI_VARIANT_LOW_RANK_NO_IDENTITY},
+    {"full_no_identity", v1::SSI_VARIANT_FULL_NO_IDENTITY}};
+inline constexpr Named<v1::CorrelatedPairing> kCorrelatedPairingNames[] = {
+    {"all", v1::CORRELATED_PAIRING_ALL},
+    {"same_rank", v1::CORRELATED_PAIRING_SAME_RANK}};
 inline constexpr Named<v1::FeatureKind> kFeatureNames[] = {
     {"letters", v1::FEATURE_KIND_LETTERS},
     {"words", v1::FEATURE_KIND_WORDS},

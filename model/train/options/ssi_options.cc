@@ -15,8 +15,8 @@ namespace {
 absl::Status CheckUse(std::string_view flag, int value, bool has_vectors) {
   if (value == 0 || has_vectors) return absl::OkStatus();
   return FlagError(flag, absl::StrFormat("%d", value),
-                   "says what U and V are for, and --ssi=diagonal and full "
-                   "have none");
+                   "says what U and V are for, and --ssi=diagonal, full and "
+                   "full_no_identity have none");
 }
 
 }  // namespace
@@ -27,8 +27,8 @@ void AddSsiOptions(CommandLine& command_line, SsiOptions& options) {
                    "W in the score q'Wd of --tower=ssi: low_rank (U'V + I), "
                    "symmetric (U'U + I), low_rank_no_identity (U'V), diagonal "
                    "(a weight a word), full (a weight a pair of words; small "
-                   "dictionaries, or hashed). U and V have --embedding_dim "
-                   "rows.",
+                   "dictionaries, or hashed), full_no_identity (hashed pairs "
+                   "alone, without I). U and V have --embedding_dim rows.",
                    kSsiVariantNames);
   command_line.Add("ssi_dense_words", &options.dense_words,
                    "Number of the most frequent words that have columns in U "
@@ -37,8 +37,9 @@ void AddSsiOptions(CommandLine& command_line, SsiOptions& options) {
                    "columns.",
                    {.min = 0, .max = kMaxVocabularySize});
   command_line.Add("ssi_pair_hash_buckets", &options.pair_hash_buckets,
-                   "Hash kernels: number of weights that the word pairs of "
-                   "--ssi=full share, added to I. 0 = each pair has its own.",
+                   "Hash kernels: number of weights that the word pairs "
+                   "share; --ssi=full adds them to I, --ssi=full_no_identity "
+                   "does not. 0 = each pair has its own.",
                    {.min = 0, .max = kMaxPairHashBuckets});
   command_line.Add("ssi_frequent_words", &options.frequent_words,
                    "Correlated feature hashing: number of words that count as "
@@ -49,6 +50,18 @@ void AddSsiOptions(CommandLine& command_line, SsiOptions& options) {
   command_line.Add("ssi_correlated_top_k", &options.correlated_top_k,
                    "See --ssi_frequent_words; the paper uses 5.",
                    {.min = 0, .max = kMaxCorrelatedTopK});
+  command_line.Add("ssi_correlated_pairing", &options.correlated_pairing,
+                   "Correlated feature hashing: all (each frequent word that "
+                   "stands for a word of the query meets each that stands for "
+                   "a word of the title) or same_rank (the p-th meets the "
+                   "p-th, as in the paper's eq. 6; vectors are "
+                   "--ssi_correlated_top_k times as long).",
+                   kCorrelatedPairingNames);
+  command_line.Add("ssi_mix_parts", &options.mix_parts,
+                   "Correlated feature hashing: the --ssi_frequent_words have "
+                   "columns of U and V for themselves, and others for "
+                   "correlated words; the two parts of the score are mixed by "
+                   "a learned factor. Vectors have a block more.");
   command_line.Add("ssi_unknown_word_buckets", &options.unknown_word_buckets,
                    "Words that no training text has, or that are beyond "
                    "--max_words, are hashed to this many indices and match "
@@ -67,15 +80,33 @@ absl::Status Resolve(SsiOptions& ssi) {
       CheckUse("ssi_dense_words", ssi.dense_words, has_vectors));
   SEMRANK_RETURN_IF_ERROR(
       CheckUse("ssi_frequent_words", ssi.frequent_words, has_vectors));
-  if (ssi.pair_hash_buckets > 0 && ssi.variant != v1::SSI_VARIANT_FULL) {
+  const bool hashed = ssi.variant == v1::SSI_VARIANT_FULL_NO_IDENTITY;
+  if (ssi.pair_hash_buckets > 0 && !hashed &&
+      ssi.variant != v1::SSI_VARIANT_FULL) {
     return FlagError("ssi_pair_hash_buckets",
                      absl::StrFormat("%d", ssi.pair_hash_buckets),
-                     "hashes the pairs of --ssi=full");
+                     "hashes the pairs of --ssi=full and full_no_identity");
+  }
+  if (hashed && ssi.pair_hash_buckets == 0) {
+    return FlagError("ssi_pair_hash_buckets", "0",
+                     "--ssi=full_no_identity is the hash kernel, so it must "
+                     "be above 0");
   }
   if ((ssi.frequent_words > 0) != (ssi.correlated_top_k > 0)) {
     return FlagError("ssi_correlated_top_k",
                      absl::StrFormat("%d", ssi.correlated_top_k),
                      "belongs together with --ssi_frequent_words; one is 0");
+  }
+  if (ssi.correlated_pairing == v1::CORRELATED_PAIRING_SAME_RANK &&
+      ssi.frequent_words == 0) {
+    return FlagError("ssi_correlated_pairing", "same_rank",
+                     "pairs correlated words, so --ssi_frequent_words must be "
+                     "above 0");
+  }
+  if (ssi.mix_parts && ssi.frequent_words == 0) {
+    return FlagError("ssi_mix_parts", "true",
+                     "mixes in correlated words, so --ssi_frequent_words must "
+                     "be above 0");
   }
   if (ssi.frequent_words > 0 && ssi.dense_words > 0) {
     return FlagError("ssi_dense_words", absl::StrFormat("%d", ssi.dense_words),
@@ -105,6 +136,12 @@ v1::SsiSpec DescribeSsi(const SsiOptions& options, int num_words) {
   if (options.frequent_words < num_words) {
     spec.set_num_frequent_words(options.frequent_words);
     spec.set_correlated_top_k(options.correlated_top_k);
+    // The default is absent, so that models which older releases can compute
+    // are equal to theirs.
+    if (options.correlated_pairing == v1::CORRELATED_PAIRING_SAME_RANK) {
+      spec.set_correlated_pairing(options.correlated_pairing);
+    }
+    spec.set_mixes_parts(options.mix_parts);
   }
   return spec;
 }

@@ -15,11 +15,17 @@ struct SsiOptions {
   // n of the n-constrained form: U and V know the n most frequent words. 0 =
   // all words.
   int dense_words = 0;
-  // H of the hash kernels, for FULL. 0 = W is stored whole.
+  // H of the hash kernels, for FULL and FULL_NO_IDENTITY. 0 = W is stored
+  // whole.
   int pair_hash_buckets = 0;
   // F and k of correlated feature hashing: both or none.
   int frequent_words = 0;
   int correlated_top_k = 0;
+  // Which of the k words of one side meet which of the other (eq. 6).
+  v1::CorrelatedPairing correlated_pairing = v1::CORRELATED_PAIRING_ALL;
+  // U and V have a part of frequent words and a part of correlated ones, mixed
+  // by a learned factor.
+  bool mix_parts = false;
   // U and V begin as N(0, 1) times this. 1 is the paper's, 0.03 the default
   // (MATHEMATICS.md says why).
   double init_scale = 0.03;

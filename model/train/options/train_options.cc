@@ -75,6 +75,24 @@ absl::Status CheckTypos(const TrainOptions& options) {
                       NameOf(options.features.kind, kFeatureNames)));
 }
 
+// Blocks make a vector longer than the rank of U and V.
+absl::Status CheckSsiVectors(const TrainOptions& options) {
+  const SsiOptions& ssi = options.ssi;
+  const std::int64_t num_blocks =
+      (ssi.mix_parts ? 1 : 0) +
+      (ssi.correlated_pairing == v1::CORRELATED_PAIRING_SAME_RANK
+           ? ssi.correlated_top_k
+           : 1);
+  if (options.tower.embedding_dim * num_blocks <= kMaxLayerWidth) {
+    return absl::OkStatus();
+  }
+  return FlagError(
+      "embedding_dim", absl::StrFormat("%d", options.tower.embedding_dim),
+      absl::StrFormat("vectors of --ssi_correlated_pairing and --ssi_mix_parts "
+                      "are %d times as long; at most %d elements",
+                      num_blocks, kMaxLayerWidth));
+}
+
 // SSI leaves no choice of the features and the layers.
 absl::Status ResolveSsi(TrainOptions& options) {
   if (HasLetters(options.features.kind)) {
@@ -97,6 +115,7 @@ absl::Status ResolveSsi(TrainOptions& options) {
   options.tower.hidden_dims.clear();
   options.tower.shared = options.ssi.variant == v1::SSI_VARIANT_SYMMETRIC;
   if (!HasSsiVectors(options.ssi.variant)) options.tower.embedding_dim = 0;
+  SEMRANK_RETURN_IF_ERROR(CheckSsiVectors(options));
   // The buckets would come before the bigrams, and have no rows of U and V.
   if (HasBigrams(options.features.kind)) options.ssi.unknown_word_buckets = 0;
   options.features.unknown_word_buckets = options.ssi.unknown_word_buckets;
@@ -197,7 +216,8 @@ absl::StatusOr<std::int64_t> NumSsiParameters(const TrainOptions& options,
                         num_words, kMaxMatrixWords));
   }
   return NumSsiRows(spec, num_words) * options.tower.embedding_dim *
-         (options.tower.shared ? 1 : 2);
+             (options.tower.shared ? 1 : 2) +
+         (spec.mixes_parts() ? 1 : 0);
 }
 
 }  // namespace semrank

@@ -77,6 +77,10 @@ SsiOptions SsiOf(const v1::SsiSpec& spec) {
       .pair_hash_buckets = static_cast<int>(spec.pair_hash_buckets()),
       .frequent_words = static_cast<int>(spec.num_frequent_words()),
       .correlated_top_k = static_cast<int>(spec.correlated_top_k()),
+      .correlated_pairing = PairsSameRank(spec)
+                                ? v1::CORRELATED_PAIRING_SAME_RANK
+                                : v1::CORRELATED_PAIRING_ALL,
+      .mix_parts = spec.mixes_parts(),
       .unknown_word_buckets = static_cast<int>(spec.unknown_word_buckets())};
 }
 
@@ -105,6 +109,13 @@ absl::Status CheckSsi(const SsiOptions& model, const SsiOptions& wanted) {
                                     wanted.frequent_words));
   SEMRANK_RETURN_IF_ERROR(CheckSame(
       "ssi_correlated_top_k", model.correlated_top_k, wanted.correlated_top_k));
+  SEMRANK_RETURN_IF_ERROR(
+      CheckSame("ssi_correlated_pairing",
+                NameOf(model.correlated_pairing, kCorrelatedPairingNames),
+                NameOf(wanted.correlated_pairing, kCorrelatedPairingNames)));
+  SEMRANK_RETURN_IF_ERROR(CheckSame("ssi_mix_parts",
+                                    model.mix_parts ? "true" : "false",
+                                    wanted.mix_parts ? "true" : "false"));
   SEMRANK_RETURN_IF_ERROR(CheckSame("ssi_unknown_word_buckets",
                                     model.unknown_word_buckets,
                                     wanted.unknown_word_buckets));

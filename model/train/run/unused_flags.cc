@@ -83,10 +83,12 @@ constexpr Rule kRules[] = {
     {"ngram_length", HasNoLetters, Features},
     {"shared_towers", IsSsi, Tower},
     {"ssi", IsNotSsi, Tower},
+    {"ssi_correlated_pairing", IsNotSsi, Tower},
     {"ssi_correlated_top_k", IsNotSsi, Tower},
     {"ssi_dense_words", IsNotSsi, Tower},
     {"ssi_frequent_words", IsNotSsi, Tower},
     {"ssi_init_scale", IsNotSsi, Tower},
+    {"ssi_mix_parts", IsNotSsi, Tower},
     {"ssi_pair_hash_buckets", IsNotSsi, Tower},
     {"ssi_unknown_word_buckets", DropsUnknownWords, WhatDropsThem},
 };

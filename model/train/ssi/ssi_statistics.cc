@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace semrank {
 namespace {
@@ -37,7 +38,7 @@ std::vector<std::int64_t> DocumentFrequencies(const TextBags& bags,
   return counts;
 }
 
-// The documents of each rare word, those of word num_frequent + i from
+// The documents of each word from `first` on, those of word first + i from
 // offsets[i] on.
 struct DocumentLists {
   std::vector<std::size_t> offsets = {0};
@@ -51,10 +52,10 @@ struct DocumentLists {
 
 DocumentLists ListDocuments(const TextBags& bags,
                             std::span<const TextId> documents,
-                            std::span<const std::int64_t> rare_frequencies,
-                            std::uint32_t num_frequent) {
+                            std::span<const std::int64_t> frequencies,
+                            std::uint32_t first) {
   DocumentLists lists;
-  for (const std::int64_t frequency : rare_frequencies) {
+  for (const std::int64_t frequency : frequencies.subspan(first)) {
     lists.offsets.push_back(lists.offsets.back() +
                             static_cast<std::size_t>(frequency));
   }
@@ -63,8 +64,8 @@ DocumentLists ListDocuments(const TextBags& bags,
   DocumentReader reader(bags);
   for (const TextId document : documents) {
     for (const std::uint32_t word : reader.Words(document)) {
-      if (word < num_frequent) continue;
-      lists.documents[places[word - num_frequent]++] = document;
+      if (word < first) continue;
+      lists.documents[places[word - first]++] = document;
     }
   }
   return lists;
@@ -75,7 +76,7 @@ struct Correlation {
   std::uint32_t word;
 };
 
-// Counts the frequent words beside one rare word after another.
+// Counts the frequent words beside one word after another.
 class CompanionCounter {
  public:
   // All outlive the counter.
@@ -84,21 +85,24 @@ class CompanionCounter {
                    std::uint32_t num_frequent)
       : reader_(bags), frequencies_(frequencies), together_(num_frequent) {}
 
-  // Of the word with these documents: highest DICE first, of equal ones the
-  // lower number, which is more frequent.
-  const std::vector<Correlation>& Rank(std::span<const TextId> documents) {
+  // Of `of`, which these documents have: itself if it is frequent, then highest
+  // DICE first, of equal ones the lower number, which is more frequent.
+  const std::vector<Correlation>& Rank(std::uint32_t of,
+                                       std::span<const TextId> documents) {
     Count(documents);
-    const auto rare_frequency = static_cast<std::int64_t>(documents.size());
+    const auto frequency = static_cast<std::int64_t>(documents.size());
     found_.clear();
+    if (of < together_.size()) found_.push_back({1, of});
+    const auto num_own = static_cast<std::ptrdiff_t>(found_.size());
     for (const std::uint32_t word : companions_) {
+      const std::int64_t together = std::exchange(together_[word], 0);
+      if (word == of) continue;
       // DICE(i, j) = 2 n(i and j) / (n(i) + n(j)) (SSI 2.2.1).
-      found_.push_back(
-          {2.0 * static_cast<double>(together_[word]) /
-               static_cast<double>(rare_frequency + frequencies_[word]),
-           word});
-      together_[word] = 0;
+      found_.push_back({2.0 * static_cast<double>(together) /
+                            static_cast<double>(frequency + frequencies_[word]),
+                        word});
     }
-    std::sort(found_.begin(), found_.end(),
+    std::sort(found_.begin() + num_own, found_.end(),
               [](const Correlation& a, const Correlation& b) {
                 return a.dice != b.dice ? a.dice > b.dice : a.word < b.word;
               });
@@ -144,22 +148,23 @@ std::vector<float> InverseDocumentFrequencies(const TextBags& bags,
 
 std::vector<float> CorrelatedWords(const TextBags& bags,
                                    std::span<const TextId> documents,
-                                   int num_words, int num_frequent, int top_k) {
+                                   const CorrelationOptions& options) {
   const std::vector<std::int64_t> frequencies =
-      DocumentFrequencies(bags, documents, num_words);
-  const std::span<const std::int64_t> rare_frequencies =
-      std::span(frequencies).subspan(static_cast<std::size_t>(num_frequent));
+      DocumentFrequencies(bags, documents, options.num_words);
+  const auto first = static_cast<std::uint32_t>(
+      options.of_all_words ? 0 : options.num_frequent);
   // Word by word through the documents that have it, so one row of counts is
-  // enough: a matrix of all rare by all frequent words would not fit.
+  // enough: a matrix of all by all frequent words would not fit.
   const DocumentLists lists =
-      ListDocuments(bags, documents, rare_frequencies,
-                    static_cast<std::uint32_t>(num_frequent));
+      ListDocuments(bags, documents, frequencies, first);
   CompanionCounter counter(bags, frequencies,
-                           static_cast<std::uint32_t>(num_frequent));
+                           static_cast<std::uint32_t>(options.num_frequent));
+  const auto top_k = static_cast<std::size_t>(options.top_k);
   std::vector<float> correlated;
-  for (std::size_t i = 0; i < rare_frequencies.size(); ++i) {
-    const std::vector<Correlation>& found = counter.Rank(lists.Of(i));
-    for (std::size_t p = 0; p < static_cast<std::size_t>(top_k); ++p) {
+  for (std::size_t word = first; word < frequencies.size(); ++word) {
+    const std::vector<Correlation>& found =
+        counter.Rank(static_cast<std::uint32_t>(word), lists.Of(word - first));
+    for (std::size_t p = 0; p < top_k; ++p) {
       correlated.push_back(p < found.size() ? static_cast<float>(found[p].word)
                                             : -1.0f);
     }

@@ -28,13 +28,21 @@ std::vector<float> InverseDocumentFrequencies(const TextBags& bags,
                                               std::span<const TextId> documents,
                                               int num_words);
 
-// For each word i from `num_frequent` on, the `top_k` frequent words j with the
-// highest DICE(i, j) = 2 n(i and j) / (n(i) + n(j)), highest first, of equal
-// ones the more frequent; n counts documents (SSI 2.2.1). -1 where there are
-// fewer that occur beside i. Row-major [num_words - num_frequent, top_k].
+struct CorrelationOptions {
+  int num_words = 0;
+  int num_frequent = 0;  // F: the words below are frequent
+  int top_k = 0;
+  bool of_all_words = false;  // false: of words from num_frequent on
+};
+
+// For each word i the `top_k` frequent words j with the highest DICE(i, j) = 2
+// n(i and j) / (n(i) + n(j)), highest first, of equal ones the more frequent; n
+// counts documents (SSI 2.2.1). The first of a frequent word is itself, with a
+// DICE of 1. -1 where there are fewer that occur beside i. Row-major [words,
+// top_k].
 std::vector<float> CorrelatedWords(const TextBags& bags,
                                    std::span<const TextId> documents,
-                                   int num_words, int num_frequent, int top_k);
+                                   const CorrelationOptions& options);
 
 }  // namespace semrank
 

@@ -39,7 +39,7 @@ void SsiTableTrainer::SetTexts(std::span<const BagBatch* const> texts) {
     for (const BagBatch* batch : texts) rows_.AppendRows(*batch, translated_);
     bags_ = &translated_;
   }
-  vectors_.resize(static_cast<std::size_t>(bags_->num_texts()) * dim());
+  vectors_.resize(static_cast<std::size_t>(bags_->num_texts()) * block_dim());
   gradients_.resize(vectors_.size());
 }
 
@@ -50,7 +50,8 @@ void SsiTableTrainer::AddForwardTasks(bool learn, TaskList& tasks) {
   tasks.AddBlocks(
       bags_->num_texts(), kTextBlock, [this](int first, int last, int) {
         layer_.Forward(*bags_, first, last,
-                       &vectors_[static_cast<std::size_t>(first) * dim()]);
+                       &vectors_[static_cast<std::size_t>(first) *
+                                 static_cast<std::size_t>(block_dim())]);
       });
 }
 
@@ -69,6 +70,7 @@ SsiTrainer::SsiTrainer(SsiWeights weights, const TrainOptions& options,
       communicator_(communicator),
       gradient_clip_norm_(options.optimizer.gradient_clip_norm),
       loss_(options.loss.margin),
+      mixing_(options.optimizer, weights_.mixing),
       sparse_scratch_(pool.num_threads()),
       scratch_(pool.num_threads()) {
   if (weights_.query.in > 0) {
@@ -113,6 +115,7 @@ std::vector<StateTensor> SsiTrainer::State() {
   if (document_table_ != nullptr) {
     document_table_->bag_layer().optimizer().AppendState("document.0", state);
   }
+  if (!weights_.mixing.empty()) mixing_.AppendState(kMixingTensor, state);
   if (word_pairs_ != nullptr) {
     word_pairs_->optimizer().AppendState(weights_.WordsTensor(), state);
   }
@@ -120,6 +123,7 @@ std::vector<StateTensor> SsiTrainer::State() {
 }
 
 void SsiTrainer::Restored(std::int64_t num_steps) {
+  mixing_.set_num_steps(num_steps);
   if (query_table_ != nullptr) {
     query_table_->bag_layer().optimizer().set_num_steps(num_steps);
   }
@@ -225,6 +229,31 @@ void SsiTrainer::AddVectorGradientTasks(TaskList& tasks) {
                   });
 }
 
+// dloss/dm of the mixing factor a = 1 / (1 + exp(-m)). A score is (1 - a) x +
+// a y, of which block 0 of the vectors makes (1 - a) x and the others a y:
+//
+//   da/dm = a (1 - a),  dscore/dm = (1 - a) (a y) - a ((1 - a) x)
+//
+// The gradient of a query's vector is that of the sum over its titles.
+double SsiTrainer::MixingGradient() {
+  const double factor = MixingFactor(weights_.mixing[0]);
+  const auto dim = static_cast<std::size_t>(query_table_->dim());
+  const auto block_dim = static_cast<std::size_t>(query_table_->block_dim());
+  const float* vector = query_table_->vectors();
+  const float* gradient = query_table_->gradients();
+  // By one thread in one order, and little beside the other sums of a step.
+  double sum = 0;
+  for (int query = 0; query < queries_.num_texts(); ++query) {
+    for (std::size_t i = 0; i < dim; ++i) {
+      sum += (i < block_dim ? -factor : 1 - factor) * double{vector[i]} *
+             double{gradient[i]};
+    }
+    vector += dim;
+    gradient += dim;
+  }
+  return sum;
+}
+
 // What this process has found for `pairs` becomes that of the whole batch.
 absl::Status SsiTrainer::ExchangeGradients(Range pairs) {
   if (word_pairs_ != nullptr) {
@@ -272,6 +301,13 @@ absl::StatusOr<double> SsiTrainer::Step(const MiniBatch& batch,
     SEMRANK_RETURN_IF_ERROR(ExchangeGradients(pairs));
     loss = AllReduceSum(communicator_, loss);
   }
+  if (!weights_.mixing.empty()) {
+    mixing_.BeginStep(step.learning_rate);
+    mixing_gradient_ = static_cast<float>(MixingGradient());
+    // Bags and vectors of the step are made with the factor as it was.
+    if (gradient_clip_norm_ == 0)
+      mixing_.Update(0, std::span(&mixing_gradient_, 1));
+  }
   if (word_pairs_ != nullptr)
     word_pairs_->AddUpdateTasks(step.learning_rate, tasks);
   if (document_table_ != nullptr)
@@ -295,6 +331,12 @@ void SsiTrainer::UpdateWithKeptGradients() {
   if (word_pairs_ != nullptr) {
     word_pairs_->AppendGradients(gradients);
     word_pairs_->AddKeptUpdateTasks(tasks);
+  }
+  if (!weights_.mixing.empty()) {
+    gradients.dense.emplace_back(&mixing_gradient_, 1);
+    tasks.Add(1, [this](int, int) {
+      mixing_.Update(0, std::span(&mixing_gradient_, 1));
+    });
   }
   gradient_norm_ = ClipGradients(gradient_clip_norm_, gradients, pool_);
   pool_.Run(tasks);

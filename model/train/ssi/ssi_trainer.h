@@ -27,6 +27,7 @@
 #include "model/train/batches/batch_share.h"
 #include "model/train/distributed/communicator.h"
 #include "model/train/distributed/gradient_exchange.h"
+#include "model/train/optimizer/parameter_optimizer.h"
 #include "model/train/options/train_options.h"
 #include "model/train/ssi/margin_loss.h"
 #include "model/train/ssi/ssi_weights.h"
@@ -40,7 +41,7 @@ namespace semrank {
 // U or V of SSI: vectors U q of the texts of a step, and the update
 // U += rate x V(d+ - d-) q' (SSI 2.3) in its general form: row w of U' has the
 // gradient sum over texts of q(w) x dloss/d(U q). Row-major, one row = one
-// text.
+// text, which has the blocks of SsiRows.
 class SsiTableTrainer {
  public:
   // `table` outlives the trainer and does not move.
@@ -50,7 +51,9 @@ class SsiTableTrainer {
 
   BagLayerTrainer& bag_layer() { return layer_; }
 
-  int dim() const { return layer_.width(); }
+  // Of a vector, and of a block.
+  int dim() const { return block_dim() * rows_.num_blocks(); }
+  int block_dim() const { return layer_.width(); }
 
   // The step's texts: tf-idf bags of words, one after another.
   void SetTexts(std::span<const BagBatch* const> texts);
@@ -97,6 +100,7 @@ class SsiTrainer : public ModelTrainer {
                    std::span<float> scores, int worker);
   void AddVectorGradientTasks(TaskList& tasks);
   absl::Status ExchangeGradients(Range pairs);
+  double MixingGradient();
   void KeepGradients();
   void UpdateWithKeptGradients();
   const float* title_vectors() const;
@@ -112,6 +116,8 @@ class SsiTrainer : public ModelTrainer {
   std::unique_ptr<SsiTableTrainer> document_table_;  // null also when shared
   std::unique_ptr<SparseScorer> sparse_;             // null = none
   std::unique_ptr<WordPairTrainer> word_pairs_;      // null = nothing to learn
+  ParameterOptimizer mixing_;
+  float mixing_gradient_ = 0;
 
   // Of the step: tf-idf words.
   BagBatch queries_;

@@ -49,7 +49,7 @@ std::vector<float> InitialWordWeights(const v1::SsiSpec& spec, int num_words) {
   if (spec.variant() == v1::SSI_VARIANT_DIAGONAL) {
     return std::vector<float>(size, 1.0f);
   }
-  if (spec.variant() != v1::SSI_VARIANT_FULL) return {};
+  if (HasSsiVectors(spec.variant())) return {};
   // I is beside the hashed weights, not in them.
   if (spec.pair_hash_buckets() > 0) {
     return std::vector<float>(spec.pair_hash_buckets());
@@ -65,7 +65,9 @@ SsiRows SsiWeights::Rows() const {
   return {.num_words = num_words,
           .num_rows = query.in,
           .top_k = static_cast<int>(spec.correlated_top_k()),
-          .correlated = correlated.empty() ? nullptr : correlated.data()};
+          .correlated = correlated.empty() ? nullptr : correlated.data(),
+          .same_rank = PairsSameRank(spec),
+          .mixing = mixing.empty() ? nullptr : mixing.data()};
 }
 
 SparseWeights SsiWeights::Sparse() const {
@@ -76,6 +78,7 @@ SparseWeights SsiWeights::Sparse() const {
   } else if (spec.pair_hash_buckets() > 0) {
     sparse.pair_weights = words.data();
     sparse.num_buckets = spec.pair_hash_buckets();
+    sparse.adds_identity = spec.variant() != v1::SSI_VARIANT_FULL_NO_IDENTITY;
   } else {
     sparse.matrix = words.data();
   }
@@ -86,8 +89,9 @@ std::vector<TensorView> SsiWeights::Tensors() const {
   std::vector<TensorView> tensors = {{kIdfTensor, {num_words}, idf.data()}};
   const auto top_k = static_cast<std::int64_t>(spec.correlated_top_k());
   if (!correlated.empty()) {
-    tensors.push_back(
-        {kCorrelatedTensor, {num_words - query.in, top_k}, correlated.data()});
+    tensors.push_back({kCorrelatedTensor,
+                       {NumCorrelatedWords(spec, num_words), top_k},
+                       correlated.data()});
   }
   for (const auto& [name, table] :
        {std::pair<const char*, const LayerWeights&>{"query.0.weight", query},
@@ -95,6 +99,7 @@ std::vector<TensorView> SsiWeights::Tensors() const {
     if (table.in == 0) continue;
     tensors.push_back({name, {table.in, table.out}, table.weight.data()});
   }
+  if (!mixing.empty()) tensors.push_back({kMixingTensor, {1}, mixing.data()});
   if (words.empty()) return tensors;
   std::vector<std::int64_t> shape = {static_cast<std::int64_t>(words.size())};
   if (Sparse().matrix != nullptr) shape = {num_words, num_words};
@@ -129,17 +134,22 @@ SsiWeights InitialSsiWeights(const TrainOptions& options,
   if (const auto top_k = static_cast<int>(weights.spec.correlated_top_k());
       top_k > 0) {
     weights.correlated =
-        given ? std::vector<float>(
-                    static_cast<std::size_t>(weights.num_words - num_rows) *
-                    top_k)
-              : CorrelatedWords(data.bags, data.titles, weights.num_words,
-                                num_rows, top_k);
+        given ? std::vector<float>(static_cast<std::size_t>(NumCorrelatedWords(
+                                       weights.spec, weights.num_words)) *
+                                   top_k)
+              : CorrelatedWords(data.bags, data.titles,
+                                {.num_words = weights.num_words,
+                                 .num_frequent = static_cast<int>(
+                                     weights.spec.num_frequent_words()),
+                                 .top_k = top_k,
+                                 .of_all_words = PairsSameRank(weights.spec)});
     // What shares an index says nothing of the words.
     if (!given) {
       std::fill_n(weights.correlated.rbegin(),
                   static_cast<std::size_t>(num_unknown) * top_k, -1.0f);
     }
   }
+  if (weights.spec.mixes_parts()) weights.mixing = {0};
   // Streams of their own: U begins the same whether there is a V or not.
   weights.query = InitialTable(options, num_rows, RandomPurpose::kQueryWeights);
   if (options.tower.shared) return weights;

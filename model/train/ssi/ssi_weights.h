@@ -24,6 +24,8 @@ struct SsiWeights {
   // `document` also when the tower is shared.
   LayerWeights query;
   LayerWeights document;
+  // The logit of the factor of mixed parts; empty = one part.
+  std::vector<float> mixing;
   // By variant: the diagonal, all of W, or the weights of hashed pairs.
   std::vector<float> words;
 
@@ -36,7 +38,8 @@ struct SsiWeights {
   const char* WordsTensor() const;
 };
 
-// W = I but for U and V, which are drawn from N(0, 1) x init_scale (SSI 2.3).
+// W = I but for U and V, which are drawn from N(0, 1) x init_scale (SSI 2.3);
+// W = 0 for the hash kernel alone. Mixed parts begin with equal shares.
 // With --init_from all values are overwritten by those of the model, so idf and
 // correlated words are not computed.
 SsiWeights InitialSsiWeights(const TrainOptions& options,

@@ -45,7 +45,6 @@ v1::ModelConfig DescribeModel(const TrainOptions& options,
   config.set_shared_towers(options.tower.shared);
   config.set_clsm_window(options.tower.clsm_window);
   *config.mutable_features() = DescribeFeatures(featurizer);
-  config.set_format_version(FormatVersionOf(config));
   config.set_gamma(options.loss.gamma);
   config.set_score_kind(v1::SCORE_KIND_COSINE);
 
@@ -71,6 +70,7 @@ v1::ModelConfig DescribeModel(const TrainOptions& options,
   if (options.tower.kind == v1::TOWER_KIND_SSI) {
     DescribeSsiModel(options, featurizer, config);
   }
+  config.set_format_version(FormatVersionOf(config));
   return config;
 }
 

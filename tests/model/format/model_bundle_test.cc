@@ -195,7 +195,7 @@ TEST_F(ModelBundleTest, NothingToLoadIsNotFound) {
 TEST_F(ModelBundleTest, NewerFormatIsListedAndRefused) {
   Publish();
   fs::create_directory(Path("2"));
-  ASSERT_THAT(WriteFile(Path("2/MANIFEST.json"), "{\"format_version\": 3}\n"),
+  ASSERT_THAT(WriteFile(Path("2/MANIFEST.json"), "{\"format_version\": 4}\n"),
               IsOk());
   EXPECT_THAT(Versions(), ElementsAre(1, 2));
   EXPECT_THAT(LoadModel(model_dir_),

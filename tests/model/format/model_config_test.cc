@@ -116,8 +116,8 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         BadConfig{"NoFormat", [](auto& c) { c.set_format_version(0); },
                   kInvalid, "format_version is 0"},
-        BadConfig{"NewerFormat", [](auto& c) { c.set_format_version(3); },
-                  kNewer, "format_version is 3"},
+        BadConfig{"NewerFormat", [](auto& c) { c.set_format_version(4); },
+                  kNewer, "format_version is 4"},
         BadConfig{"SecondFormatWithoutLexical",
                   [](auto& c) { c.set_format_version(2); }, kInvalid,
                   "format_version is 2"},
@@ -255,7 +255,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         LexicalConfig(
             "FirstFormat", [](auto& c) { c.set_format_version(1); },
-            "format_version is 1; it must be 2 with lexical"),
+            "format_version is 1; the other fields ask for 2"),
         LexicalConfig(
             "WeightOfOne", [](auto& c) { c.mutable_lexical()->set_weight(1); },
             "lexical.weight is 1"),

@@ -183,6 +183,50 @@ INSTANTIATE_TEST_SUITE_P(
                  c.mutable_features()->set_num_words(30001);
                },
                "30000"},
+        BadSsi{"HashKernelWithoutBuckets",
+               [](auto& c) {
+                 c.set_format_version(3);
+                 c.set_embedding_dim(0);
+                 c.mutable_ssi()->set_variant(v1::SSI_VARIANT_FULL_NO_IDENTITY);
+               },
+               "ssi.pair_hash_buckets is 0"},
+        BadSsi{"SameRankOfNoWords",
+               [](auto& c) {
+                 c.set_format_version(3);
+                 c.mutable_ssi()->set_correlated_pairing(
+                     v1::CORRELATED_PAIRING_SAME_RANK);
+               },
+               "ssi.correlated_pairing is 2"},
+        BadSsi{"UnknownPairing",
+               [](auto& c) {
+                 c.mutable_ssi()->set_num_frequent_words(4);
+                 c.mutable_ssi()->set_correlated_top_k(2);
+                 c.mutable_ssi()->set_correlated_pairing(
+                     static_cast<v1::CorrelatedPairing>(3));
+               },
+               "ssi.correlated_pairing is 3"},
+        BadSsi{"MixedPartsOfNoWords",
+               [](auto& c) {
+                 c.set_format_version(3);
+                 c.mutable_ssi()->set_mixes_parts(true);
+               },
+               "ssi.mixes_parts is true"},
+        BadSsi{"SecondFormatOfMixedParts",
+               [](auto& c) {
+                 c.set_format_version(2);
+                 c.mutable_ssi()->set_mixes_parts(true);
+               },
+               "format_version is 2; the other fields ask for 3"},
+        BadSsi{"LongVectors",
+               [](auto& c) {
+                 c.set_format_version(3);
+                 c.set_embedding_dim(8193);
+                 c.mutable_ssi()->set_num_frequent_words(4);
+                 c.mutable_ssi()->set_correlated_top_k(2);
+                 c.mutable_ssi()->set_correlated_pairing(
+                     v1::CORRELATED_PAIRING_SAME_RANK);
+               },
+               "is 16386; it must be from 0 to 16384"},
         BadSsi{"UnknownWordsBesideBigrams",
                [](auto& c) {
                  c.set_format_version(2);

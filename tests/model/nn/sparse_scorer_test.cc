@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <vector>
 
 #include "model/nn/ssi_tower.h"
@@ -79,6 +80,89 @@ TEST(SsiRowsTest, RareWordsHaveNoRowOrThoseOfOthers) {
   EXPECT_THAT(rows.counts, ElementsAre(1, 1, 0.5f, 0.5f, 0.5f));
 }
 
+// The score of words of one query and one document, which have an idf of 1.
+float ScoreOf(const SsiRows& rows, const std::vector<float>& u,
+              const std::vector<float>& v, std::uint32_t query_word,
+              std::uint32_t document_word) {
+  const std::vector<float> ones(5, 1.0f);
+  const auto embed = [&](const std::vector<float>& table, std::uint32_t word) {
+    const auto tower = SsiTower::Create(
+        {.idf = ones.data(), .rows = rows, .dim = 1, .table = table.data()},
+        nullptr);
+    std::vector<float> vector((*tower)->embedding_dim());
+    TowerInput input;
+    input.bags = Bags({{word}});
+    TowerScratch scratch;
+    (*tower)->Embed(input, scratch, vector.data());
+    return vector;
+  };
+  const std::vector<float> q = embed(u, query_word);
+  const std::vector<float> d = embed(v, document_word);
+  float sum = 0;
+  for (std::size_t i = 0; i < q.size(); ++i) sum += q[i] * d[i];
+  return sum;
+}
+
+// Words 0 and 1 are frequent. S(0) = 0, 1; S(1) = 1, none; S(2) = 1, 0.
+const std::vector<float> kCompanions = {0, 1, 1, -1, 1, 0};
+
+TEST(SsiRowsTest, EquationSixPairsWordsOfTheSameRank) {
+  const SsiRows same_rank = {.num_words = 3,
+                             .num_rows = 2,
+                             .top_k = 2,
+                             .correlated = kCompanions.data(),
+                             .same_rank = true};
+  const std::vector<float> u = {1, 2}, v = {3, 5};
+  // 1/2 (u(1) v(0) + u(0) v(1)).
+  EXPECT_FLOAT_EQ(ScoreOf(same_rank, u, v, 2, 0), 5.5f);
+  // 1/2 (u(1) v(1)): word 1 has no second.
+  EXPECT_FLOAT_EQ(ScoreOf(same_rank, u, v, 2, 1), 5);
+  // 1/2 (u(0) v(0) + u(1) v(1)).
+  EXPECT_FLOAT_EQ(ScoreOf(same_rank, u, v, 0, 0), 6.5f);
+  // Each with each: the mean of u(1) and u(0), times v(0).
+  const SsiRows all = {
+      .num_words = 3, .num_rows = 2, .top_k = 2, .correlated = &kCompanions[4]};
+  EXPECT_FLOAT_EQ(ScoreOf(all, u, v, 2, 0), 4.5f);
+}
+
+TEST(SsiRowsTest, MixedPartsAddUpByTheirFactor) {
+  const float logit = std::log(3.0f);  // a = 3/4
+  SsiRows mixed = {.num_words = 3,
+                   .num_rows = 4,
+                   .top_k = 2,
+                   .correlated = &kCompanions[4],
+                   .mixing = &logit};
+  const std::vector<float> u = {1, 2, 4, 6}, v = {3, 5, 7, 1};
+  // Both frequent: 1/4 u(0) v(1) + 3/4 of the same in the second part.
+  EXPECT_FLOAT_EQ(ScoreOf(mixed, u, v, 0, 1), 0.25f * 5 + 0.75f * 4);
+  // A rare one: of the second part alone, (4 + 6) / 2 x 7.
+  EXPECT_FLOAT_EQ(ScoreOf(mixed, u, v, 2, 0), 0.75f * 35);
+  mixed.correlated = kCompanions.data();
+  mixed.same_rank = true;
+  // 1/2 (6 x 7 + 4 x 1).
+  EXPECT_FLOAT_EQ(ScoreOf(mixed, u, v, 2, 0), 0.75f * 23);
+}
+
+TEST(SparseScorerTest, TheHashKernelAloneHasNoIdentity) {
+  const std::vector<float> buckets = {1, 2, 4};
+  SparseWeights weights = IdentityWeights();
+  weights.pair_weights = buckets.data();
+  weights.num_buckets = 3;
+  const BagBatch texts = Bags({{1}, {2}});
+  const auto score = [&](int query, int title) {
+    SparseScorer::Scratch scratch;
+    const auto scorer = SparseScorer::Create(weights, nullptr);
+    return SparseScorer::PreparedQuery(**scorer, texts, query, scratch)
+        .Score(texts, title);
+  };
+  // (1 x 2654435761 + 1) mod 3 = 2, and (1 x 2654435761 + 2) mod 3 = 0.
+  EXPECT_EQ(score(0, 0), 5);
+  EXPECT_EQ(score(0, 1), 1);
+  weights.adds_identity = false;
+  EXPECT_EQ(score(0, 0), 4);
+  EXPECT_EQ(score(0, 1), 1);
+}
+
 TEST(SparseScorerTest, OneScratchServesOneScorerAfterAnother) {
   const std::vector<float> buckets(7, 0.25f);
   SparseWeights full = IdentityWeights(), hashed = full, diagonal = full;
@@ -110,6 +194,7 @@ TEST(SparseScorerTest, RefusesWeightsThatContradictEachOther) {
            [](SparseWeights& w) { w.num_words = 0; },
            [](SparseWeights& w) { w.idf = nullptr; },
            [](SparseWeights& w) { w.num_buckets = 3; },
+           [](SparseWeights& w) { w.adds_identity = false; },
            [](SparseWeights& w) { w.pair_weights = w.idf; },
            [](SparseWeights& w) { w.matrix = w.diagonal = w.idf; }}) {
     SparseWeights weights = IdentityWeights();

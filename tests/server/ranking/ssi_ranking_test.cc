@@ -121,7 +121,7 @@ TEST_P(SsiRankingTest, TextsAreEmbeddedUnlessThereAreNoVectors) {
   const absl::Status status = Embed(Side::kQuery, "w0");
   if (served_.model->embedding_dim() > 0) {
     EXPECT_THAT(status, IsOk());
-    EXPECT_THAT(embedded_.vectors, SizeIs(5));
+    EXPECT_THAT(embedded_.vectors, SizeIs(served_.model->embedding_dim()));
   } else {
     EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument,
                                  HasSubstr("has no vectors")));

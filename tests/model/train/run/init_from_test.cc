@@ -200,7 +200,15 @@ INSTANTIATE_TEST_SUITE_P(
                   std::vector<std::string>{"--ssi_dense_words=20"}},
         std::pair{"Correlated",
                   std::vector<std::string>{"--ssi_frequent_words=20",
-                                           "--ssi_correlated_top_k=3"}}),
+                                           "--ssi_correlated_top_k=3"}},
+        std::pair{"HashKernel",
+                  std::vector<std::string>{"--ssi=full_no_identity",
+                                           "--ssi_pair_hash_buckets=64"}},
+        std::pair{"MixedParts",
+                  std::vector<std::string>{"--ssi_frequent_words=20",
+                                           "--ssi_correlated_top_k=3",
+                                           "--ssi_correlated_pairing=same_rank",
+                                           "--ssi_mix_parts"}}),
     [](const auto& tested) { return tested.param.first; });
 
 TEST_F(InitFromTest, FlagsThatContradictAnSsiModelAreRefused) {

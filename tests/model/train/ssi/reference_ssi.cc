@@ -69,15 +69,56 @@ std::vector<double> ReferenceSsi::TfIdf(TextId text) const {
 
 double ReferenceSsi::Column(const std::string& table, int w, int dim) const {
   const auto num_rows = static_cast<int>(NumSsiRows(spec_, kNumWords));
-  if (w < num_rows) return values_.at(table)[w * kDim + dim];
+  return w < num_rows ? values_.at(table)[w * kDim + dim] : 0;
+}
+
+double ReferenceSsi::ColumnOfRank(const std::string& table, int first_row,
+                                  int w, int p, int dim) const {
   const auto top_k = static_cast<int>(spec_.correlated_top_k());
+  const int first_word =
+      kNumWords - static_cast<int>(NumCorrelatedWords(spec_, kNumWords));
+  const auto row = static_cast<int>(
+      values_.at(kCorrelatedTensor)[(w - first_word) * top_k + p]);
+  return row < 0 ? 0 : values_.at(table)[(first_row + row) * kDim + dim];
+}
+
+std::string ReferenceSsi::DocumentTable() const {
+  return spec_.variant() == v1::SSI_VARIANT_SYMMETRIC ? "query.0.weight"
+                                                      : "document.0.weight";
+}
+
+double ReferenceSsi::FrequentPart(int s, int t) const {
+  const auto num_frequent = static_cast<int>(spec_.num_frequent_words());
   double sum = 0;
-  for (int p = 0; p < top_k; ++p) {
-    const double row =
-        values_.at(kCorrelatedTensor)[(w - num_rows) * top_k + p];
-    if (row >= 0) {
-      sum += values_.at(table)[static_cast<int>(row) * kDim + dim] / top_k;
+  for (int d = 0; std::max(s, t) < num_frequent && d < kDim; ++d) {
+    sum += values_.at("query.0.weight")[s * kDim + d] *
+           values_.at(DocumentTable())[t * kDim + d];
+  }
+  return sum;
+}
+
+double ReferenceSsi::CorrelatedPart(int s, int t) const {
+  const auto top_k = static_cast<int>(spec_.correlated_top_k());
+  const auto num_frequent = static_cast<int>(spec_.num_frequent_words());
+  const int first = spec_.mixes_parts() ? num_frequent : 0;
+  double sum = 0;
+  for (int d = 0; d < kDim; ++d) {
+    if (PairsSameRank(spec_)) {
+      for (int p = 0; p < top_k; ++p) {
+        sum += ColumnOfRank("query.0.weight", first, s, p, d) *
+               ColumnOfRank(DocumentTable(), first, t, p, d) / top_k;
+      }
+      continue;
     }
+    const auto mean = [&](const std::string& table, int w) {
+      if (w < num_frequent) return values_.at(table)[(first + w) * kDim + d];
+      double columns = 0;
+      for (int p = 0; p < top_k; ++p) {
+        columns += ColumnOfRank(table, first, w, p, d) / top_k;
+      }
+      return columns;
+    };
+    sum += mean("query.0.weight", s) * mean(DocumentTable(), t);
   }
   return sum;
 }
@@ -87,7 +128,9 @@ double ReferenceSsi::W(int s, int t) const {
   if (variant == v1::SSI_VARIANT_DIAGONAL) {
     return s == t ? values_.at(kDiagonalTensor)[s] : 0;
   }
-  const double identity = s == t ? 1 : 0;
+  const bool has_identity = variant != v1::SSI_VARIANT_LOW_RANK_NO_IDENTITY &&
+                            variant != v1::SSI_VARIANT_FULL_NO_IDENTITY;
+  const double identity = has_identity && s == t ? 1 : 0;
   if (spec_.pair_hash_buckets() > 0) {
     const std::uint64_t bucket =
         (s * std::uint64_t{2654435761} + t) % spec_.pair_hash_buckets();
@@ -96,11 +139,15 @@ double ReferenceSsi::W(int s, int t) const {
   if (variant == v1::SSI_VARIANT_FULL) {
     return values_.at(kMatrixTensor)[s * kNumWords + t];
   }
-  const bool shared = variant == v1::SSI_VARIANT_SYMMETRIC;
-  double sum = variant == v1::SSI_VARIANT_LOW_RANK_NO_IDENTITY ? 0 : identity;
+  if (spec_.mixes_parts()) {
+    const double factor = 1 / (1 + std::exp(-values_.at(kMixingTensor)[0]));
+    return identity + (1 - factor) * FrequentPart(s, t) +
+           factor * CorrelatedPart(s, t);
+  }
+  if (spec_.correlated_top_k() > 0) return identity + CorrelatedPart(s, t);
+  double sum = identity;
   for (int d = 0; d < kDim; ++d) {
-    sum += Column("query.0.weight", s, d) *
-           Column(shared ? "query.0.weight" : "document.0.weight", t, d);
+    sum += Column("query.0.weight", s, d) * Column(DocumentTable(), t, d);
   }
   return sum;
 }

@@ -42,11 +42,18 @@ class ReferenceSsi {
   double Loss(const MiniBatch& batch) const;
   double Score(TextId query, TextId title) const;
   std::vector<double> TfIdf(TextId text) const;
-  // Dimension `dim` of word `w` in U or V.
+  // Dimension `dim` of word `w` in U or V without correlated words.
   double Column(const std::string& table, int w, int dim) const;
+  // The same of the word that is the p-th for `w` (eq. 7), from `first_row` on.
+  double ColumnOfRank(const std::string& table, int first_row, int w, int p,
+                      int dim) const;
 
  private:
   double W(int s, int t) const;
+  // (U'V)(s, t) of the frequent words alone, and with correlated ones.
+  double FrequentPart(int s, int t) const;
+  double CorrelatedPart(int s, int t) const;
+  std::string DocumentTable() const;
 
   v1::SsiSpec spec_;
   double margin_;

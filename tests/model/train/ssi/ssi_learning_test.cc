@@ -157,6 +157,8 @@ class SsiLearningTest : public ::testing::Test {
     options.data.valid_docs = dir_.Write("docs.tsv", corpus.docs);
     options.data.valid_qrels = dir_.Write("qrels.txt", corpus.qrels);
     options.data.model_dir = dir_.File("model");
+    // Some cannot learn their corpus.
+    options.force = true;
     options.ssi = ssi;
     options.features.kind = features_;
     options.features.min_bigram_count = 1;
@@ -253,6 +255,13 @@ TEST_F(SsiLearningTest, HashedPairsLearnSynonyms) {
             1);
 }
 
+TEST_F(SsiLearningTest, TheHashKernelAloneKnowsNoWordByItself) {
+  const SsiOptions kernel = {.variant = v1::SSI_VARIANT_FULL_NO_IDENTITY,
+                             .pair_hash_buckets = 4096};
+  EXPECT_EQ(Learn(Synonyms(false), kernel), 1);
+  EXPECT_LT(Learn(Synonyms(true), kernel), 0.9);
+}
+
 TEST_F(SsiLearningTest, TheIdentityFindsWordsThatNoTrainingQueryHas) {
   EXPECT_EQ(Learn(Synonyms(true), {}), 1);
   EXPECT_EQ(
@@ -280,7 +289,11 @@ TEST_F(SsiLearningTest, UnknownWordsMatchThemselves) {
        {SsiOptions(), SsiOptions{.variant = v1::SSI_VARIANT_SYMMETRIC},
         SsiOptions{.variant = v1::SSI_VARIANT_DIAGONAL},
         SsiOptions{.dense_words = 16},
-        SsiOptions{.frequent_words = 16, .correlated_top_k = 2}}) {
+        SsiOptions{.frequent_words = 16, .correlated_top_k = 2},
+        SsiOptions{.frequent_words = 16,
+        .correlated_top_k = 2,
+        .correlated_pairing = v1::CORRELATED_PAIRING_SAME_RANK,
+        .mix_parts = true}}) {
     SsiOptions hashing = ssi;
     hashing.unknown_word_buckets = kDefaultUnknownWordBuckets;
     EXPECT_EQ(Learn(corpus, hashing), 1);
@@ -304,6 +317,26 @@ TEST_F(SsiLearningTest, CorrelatedWordsSpeakForRareOnes) {
   EXPECT_EQ(Learn(Topics(/*rare_alone=*/true),
                   {.frequent_words = 16, .correlated_top_k = 1}),
             1);
+}
+
+TEST_F(SsiLearningTest, CorrelatedWordsOfTheSameRankSpeakForRareOnes) {
+  EXPECT_EQ(Learn(Topics(/*rare_alone=*/true),
+                  {.frequent_words = 16,
+                   .correlated_top_k = 2,
+                   .correlated_pairing = v1::CORRELATED_PAIRING_SAME_RANK}),
+            1);
+}
+
+TEST_F(SsiLearningTest, MixedPartsLearnFromFrequentAndFromRareWords) {
+  for (const auto pairing :
+       {v1::CORRELATED_PAIRING_ALL, v1::CORRELATED_PAIRING_SAME_RANK}) {
+    const SsiOptions mixed = {.frequent_words = 16,
+                              .correlated_top_k = 1,
+                              .correlated_pairing = pairing,
+                              .mix_parts = true};
+    EXPECT_EQ(Learn(Topics(/*rare_alone=*/false), mixed), 1);
+    EXPECT_EQ(Learn(Topics(/*rare_alone=*/true), mixed), 1);
+  }
 }
 
 TEST_F(SsiLearningTest, BigramsTellTheOrderOfWords) {
@@ -358,7 +391,11 @@ INSTANTIATE_TEST_SUITE_P(
         StreamCase{"DenseWords", Topics(false), {.dense_words = 16}},
         StreamCase{"CorrelatedWords",
                    Topics(true),
-                   {.frequent_words = 16, .correlated_top_k = 1}}),
+                   {.frequent_words = 16, .correlated_top_k = 1}},
+        StreamCase{
+            "MixedParts",
+            Topics(true),
+            {.frequent_words = 16, .correlated_top_k = 1, .mix_parts = true}}),
     [](const auto& tested) { return tested.param.name; });
 
 }  // namespace

@@ -35,6 +35,11 @@ class SsiStatisticsTest : public ::testing::Test {
     return TextBags(texts, *featurizer);
   }
 
+  std::vector<float> Correlated(const std::vector<TextId>& documents,
+                                const CorrelationOptions& options) const {
+    return CorrelatedWords(bags_, documents, options);
+  }
+
   const TextBags bags_ = MakeBags();
   const std::vector<TextId> documents_ = {0, 1, 2, 3, 4};
 };
@@ -50,16 +55,24 @@ TEST_F(SsiStatisticsTest, IdfCountsDocumentsNotOccurrences) {
 TEST_F(SsiStatisticsTest, CorrelatedWordsAreTheHighestDice) {
   // e: a and b in 2 of 3 + 3 documents each, c in 1 of 3 + 2. f: c 2/3, b 2/4.
   // d stands alone.
-  EXPECT_THAT(CorrelatedWords(bags_, documents_, 6, 3, 2),
+  EXPECT_THAT(Correlated(documents_, {6, 3, 2}),
               ElementsAre(-1, -1, 0, 1, 2, 1));
-  EXPECT_THAT(CorrelatedWords(bags_, documents_, 6, 4, 4),
+  EXPECT_THAT(Correlated(documents_, {6, 4, 4}),
               ElementsAre(0, 1, 2, -1, 2, 1, -1, -1));
+}
+
+TEST_F(SsiStatisticsTest, AFrequentWordIsItsOwnFirst) {
+  // a and b: 2 of 3 + 3 documents; a and c: 1 of 3 + 2; b and c: 2 of 3 + 2.
+  EXPECT_THAT(Correlated(documents_, {6, 3, 2, /*of_all_words=*/true}),
+              ElementsAre(0, 1, 1, 2, 2, 1, -1, -1, 0, 1, 2, 1));
+  // In these a and e are always together, so their DICE is 1 too.
+  EXPECT_THAT(Correlated({0, 1}, {6, 6, 2, /*of_all_words=*/true}),
+              ElementsAre(0, 4, 1, 0, 2, -1, 3, -1, 4, 0, 5, -1));
 }
 
 TEST_F(SsiStatisticsTest, TheOrderOfDocumentsDoesNotMatter) {
   const std::vector<TextId> turned = {4, 3, 2, 1, 0};
-  EXPECT_EQ(CorrelatedWords(bags_, turned, 6, 3, 2),
-            CorrelatedWords(bags_, documents_, 6, 3, 2));
+  EXPECT_EQ(Correlated(turned, {6, 3, 2}), Correlated(documents_, {6, 3, 2}));
 }
 
 // A log of 20,000 titles of five words, one of them its own, the others such

@@ -79,6 +79,7 @@ class SsiTrainerTest : public ::testing::TestWithParam<SsiCase> {
     // What begins at 0 or 1 would hide mistakes.
     Random random(5, RandomPurpose::kQueryWeights);
     for (float& value : weights.words) value += random.Between(-0.3f, 0.3f);
+    for (float& logit : weights.mixing) logit = 0.4f;
     return weights;
   }
 
@@ -242,6 +243,9 @@ INSTANTIATE_TEST_SUITE_P(
                 2},
         SsiCase{"Hashed",
                 {.variant = v1::SSI_VARIANT_FULL, .pair_hash_buckets = 7}},
+        SsiCase{"HashedNoIdentity",
+                {.variant = v1::SSI_VARIANT_FULL_NO_IDENTITY,
+                 .pair_hash_buckets = 7}},
         SsiCase{"LowRankByClicks",
                 {},
                 v1::NEGATIVE_SAMPLING_IN_BATCH,
@@ -257,7 +261,30 @@ INSTANTIATE_TEST_SUITE_P(
         SsiCase{"SymmetricCorrelated",
                 {.variant = v1::SSI_VARIANT_SYMMETRIC,
                  .frequent_words = 4,
-                 .correlated_top_k = 2}}),
+                 .correlated_top_k = 2}},
+        SsiCase{"CorrelatedSameRank",
+                {.frequent_words = 4,
+                 .correlated_top_k = 3,
+                 .correlated_pairing = v1::CORRELATED_PAIRING_SAME_RANK}},
+        SsiCase{
+            "MixedParts",
+            {.frequent_words = 5, .correlated_top_k = 2, .mix_parts = true}},
+        SsiCase{"MixedSameRankUniform",
+                {.frequent_words = 3,
+                 .correlated_top_k = 2,
+                 .correlated_pairing = v1::CORRELATED_PAIRING_SAME_RANK,
+                 .mix_parts = true},
+                v1::NEGATIVE_SAMPLING_UNIFORM,
+                3},
+        SsiCase{"SymmetricMixedSameRankByClicks",
+                {.variant = v1::SSI_VARIANT_SYMMETRIC,
+                 .frequent_words = 4,
+                 .correlated_top_k = 2,
+                 .correlated_pairing = v1::CORRELATED_PAIRING_SAME_RANK,
+                 .mix_parts = true},
+                v1::NEGATIVE_SAMPLING_IN_BATCH,
+                0,
+                /*weighted=*/true}),
     [](const auto& c) { return c.param.name; });
 
 // SSI 2.3: U += rate V(d+ - d-) q', V += rate U q (d+ - d-)' when 1 - f(q, d+)
@@ -314,8 +341,22 @@ TEST_F(SsiTrainerTest, NothingMovesWhereTheMarginHolds) {
   EXPECT_EQ(after, before);
 }
 
+TEST_F(SsiTrainerTest, WithOneCorrelatedWordBothPairingsAreOne) {
+  UseCase({"",
+           {.frequent_words = 4,
+            .correlated_top_k = 1,
+            .correlated_pairing = v1::CORRELATED_PAIRING_SAME_RANK}});
+  Values same_rank = TensorsAfterStep(1);
+  options_.ssi.correlated_pairing = v1::CORRELATED_PAIRING_ALL;
+  Values all = TensorsAfterStep(1);
+  same_rank.erase(kCorrelatedTensor);
+  all.erase(kCorrelatedTensor);
+  EXPECT_EQ(same_rank, all);
+}
+
 TEST_F(SsiTrainerTest, StateRestoresARun) {
-  UseCase({"", {}});
+  UseCase(
+      {"", {.frequent_words = 4, .correlated_top_k = 2, .mix_parts = true}});
   options_.optimizer.kind = v1::OPTIMIZER_ADAM;
   SsiTrainer first(Weights(), options_, pool_);
   SsiTrainer second(Weights(), options_, pool_);
