@@ -12,6 +12,11 @@ best on the other half. a, b, c behind a value: better than BM25, PTM, DSSM (J =
 50) with p < 0.05 in a paired t-test over the queries (with the normal
 distribution for Student's: the same from a hundred queries on).
 
+--training_shares=0.01,0.1,1 and --query_words=5,10,20 measure the rows on collections
+that are made out of this one, and add their curves (SSI, tables 9 and 6): with that
+share of the training pairs, and with so many random words of each query, in training
+too. Name the rows then (--rows): each is run once a point.
+
 A finished row is a JSON file in --results, so an interrupted run continues. The
 table comes as text, and as Markdown and one HTML page in --results. Rows of
 scripts/baselines need Python packages (scripts/install_packages.sh baselines);
@@ -20,6 +25,7 @@ rows that cannot run are named below the table. Runs of scripts/baselines list
 """
 import argparse
 import collections
+import copy
 import datetime
 import html
 import json
@@ -35,9 +41,17 @@ import time
 import quality_table
 
 ROOT = quality_table.ROOT
+sys.path.insert(0, str(ROOT / "scripts" / "corpus"))
+from derived_files import sample_pairs, shorten_queries  # noqa: E402
+
 METRICS = ["ndcg@1", "ndcg@3", "ndcg@10", "map", "p@10", "mrr", "ranking_loss"]
 MARKED = METRICS[:3]
+CURVE_METRICS = ["ndcg@10", "map", "p@10", "ranking_loss"]
 REFERENCES = {"a": "BM25", "b": "PTM", "c": "DSSM, J = 50"}
+
+# Documents of a query in the runs of scripts/baselines. Those judged for a query may be
+# anywhere among all.
+RUN_DEPTH = {"all": 1000, "judged": 10**9}
 
 # `settings`: each a list of flags; the best of them is cross-validated.
 Ranker = collections.namedtuple("Ranker", "name ranker tune")
@@ -45,11 +59,16 @@ Script = collections.namedtuple("Script", "name script settings")
 Trained = collections.namedtuple("Trained", "name settings")
 # The sum of two models, with a factor that is cross-validated.
 Mixed = collections.namedtuple("Mixed", "name settings")
+# A curve over derived collections: its points are (label, options of its run).
+Curve = collections.namedtuple("Curve", "title axis points")
 
 PAPER = ["--preset=dssm2013", "--noshared_towers"]
 CLSM = ["--preset=clsm2014"]
 SSI = ["--tower=ssi"]
 CFH = ["--ssi_frequent_words=5000", "--ssi_correlated_top_k=5"]
+SAME_RANK = CFH + ["--ssi_correlated_pairing=same_rank"]
+DENSE = ["--ssi_dense_words=5000"]
+HASHED = ["--ssi_pair_hash_buckets=1000003", "--negative_sampling=uniform", "--negatives=4"]
 TWO_GRAMS = ["--features=words+bigrams"]
 
 
@@ -94,12 +113,16 @@ ROWS = [
     Trained("SSI, W = U'V + I", [SSI]),
     Trained("SSI, W = U'V", [SSI + ["--ssi=low_rank_no_identity"]]),
     Trained("SSI, full W", [SSI + ["--ssi=full", "--max_words=5000"]]),
-    Trained("SSI, hash kernel", [SSI + ["--ssi=full", "--ssi_pair_hash_buckets=1000003",
-                                        "--negative_sampling=uniform", "--negatives=4"]]),
+    Trained("SSI, hash kernel", [SSI + ["--ssi=full_no_identity", *HASHED]]),
+    Trained("SSI, hash kernel + I", [SSI + ["--ssi=full", *HASHED]]),
+    Trained("SSI, W = (U'V)n + I", [SSI + DENSE]),
     Trained("SSI, W = U'V + I, 1- and 2-grams", [SSI + TWO_GRAMS]),
     Trained("SSI, CFH", [SSI + CFH]),
+    Trained("SSI, CFH, eq. 6", [SSI + SAME_RANK]),
     Trained("SSI, CFH, 1- and 2-grams", [SSI + CFH + TWO_GRAMS]),
-    Mixed("SSI, (U'V)n + I with CFH", [SSI + ["--ssi_dense_words=5000"], SSI + CFH]),
+    Mixed("SSI, (U'V)n + I with CFH", [SSI + DENSE, SSI + CFH]),
+    Mixed("SSI, (U'V)n + I with CFH, eq. 6", [SSI + DENSE, SSI + SAME_RANK]),
+    Trained("SSI, (U'V)n + I with CFH, eq. 6, one model", [SSI + SAME_RANK + ["--ssi_mix_parts"]]),
 ]
 
 
@@ -189,7 +212,8 @@ class Runner(quality_table.Collection):
                     ["/usr/bin/python3", str(ROOT / "scripts/baselines" / row.script),
                      f"--docs={self.options.docs}", f"--queries={self.options.queries}",
                      f"--train={self.options.train}", f"--seed={self.options.seed}",
-                     f"--run_out={run}", *extra, *setting], capture_output=True, text=True)
+                     f"--run_out={run}", f"--run_depth={RUN_DEPTH[self.options.candidates]}",
+                     *extra, *setting], capture_output=True, text=True)
                 if done.returncode != 0:
                     print(f"{row.script}: {done.stderr.strip()[-500:]}", file=sys.stderr)
                     return None
@@ -296,6 +320,50 @@ def bars(rows, metric, width=640):
     return "".join(svg) + "</svg>"
 
 
+def lines(series, labels, metric, width=640, height=300):
+    """An SVG line a system over the points, with the standard error on both sides."""
+    curves = [(name, [mean_and_error(list(row["per_query"][metric].values())) for row in rows])
+              for name, rows in series.items() if all(row["per_query"].get(metric) for row in rows)]
+    top = max((mean + error for _, values in curves for mean, error in values), default=1) or 1
+    step = (width - 280) / max(1, len(labels) - 1)
+    svg = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height + 30}" '
+           'font-family="sans-serif" font-size="12">']
+    for i, label in enumerate(labels):
+        svg.append(f'<text x="{40 + i * step:.1f}" y="{height + 20}" text-anchor="middle">{label}</text>')
+    for tick in range(5):
+        y = height - tick / 4 * (height - 20)
+        svg.append(f'<text x="0" y="{y + 4:.1f}">{top * tick / 4:.2f}</text>'
+                   f'<path d="M32 {y:.1f}H{width - 230}" stroke="#ddd"/>')
+    for i, (name, values) in enumerate(curves):
+        color = f"hsl({360 * i // len(curves)} 60% 40%)"
+        places = [(40 + k * step, height - mean / top * (height - 20), error / top * (height - 20))
+                  for k, (mean, error) in enumerate(values)]
+        path = "L".join(f"{x:.1f} {y:.1f}" for x, y, _ in places)
+        svg.append(f'<path d="M{path}" fill="none" stroke="{color}" stroke-width="2"/>'
+                   + "".join(f'<path d="M{x:.1f} {y - e:.1f}V{y + e:.1f}" stroke="{color}"/>'
+                             for x, y, e in places)
+                   + f'<text x="{width - 220}" y="{16 + 18 * i}" fill="{color}">{html.escape(name)}</text>')
+    return "".join(svg) + "</svg>"
+
+
+def curve_as_markdown(curve, series):
+    text = f"\n{curve.title}: NDCG@10 / MAP / P@10 / ranking loss\n\n"
+    text += f"| {curve.axis} | " + " | ".join(label for label, _ in curve.points) + " |\n"
+    text += "|---|" + "---|" * len(curve.points) + "\n"
+    for name, rows in series.items():
+        shown = [" / ".join(f"{statistics.mean(row['per_query'][metric].values()):.3f}".lstrip("0")
+                            for metric in CURVE_METRICS) for row in rows]
+        text += f"| {name} | " + " | ".join(shown) + " |\n"
+    return text
+
+
+def curve_as_html(curve, series):
+    labels = [label for label, _ in curve.points]
+    return f"<h2>{html.escape(curve.title)}</h2>" + "".join(
+        f"<h3>{metric} by {html.escape(curve.axis)}</h3>{lines(series, labels, metric)}"
+        for metric in CURVE_METRICS)
+
+
 def as_html(rows, note):
     head = "".join(f"<th>{metric}</th>" for metric in METRICS)
     body = "".join(
@@ -325,8 +393,80 @@ def parse_arguments():
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rows", default="",
                         help="names with semicolons between them (default: all)")
+    parser.add_argument("--training_shares", default="", help="shares of the pairs, 0 to 1, with commas between")
+    parser.add_argument("--query_words", default="", help="numbers of words, with commas between")
     parser.add_argument("--bin", default=str(ROOT / "build/release/bin"))
     return parser.parse_args()
+
+
+def numbers(text, kind, low, high, flag):
+    """The values of a flag, rising; exits with an error for a bad one."""
+    try:
+        values = sorted({kind(part) for part in text.split(",") if part})
+    except ValueError:
+        sys.exit(f"{flag}={text}: not numbers with commas between")
+    if any(not low < value <= high for value in values):
+        sys.exit(f"{flag}={text}: each must be above {low} and at most {high}")
+    return values
+
+
+def make_curves(options):
+    """The collections of --training_shares and --query_words, made below --results."""
+    curves = []
+
+    def point(name, train, queries):
+        derived = copy.copy(options)
+        folder = pathlib.Path(options.results, name)
+        folder.mkdir(parents=True, exist_ok=True)
+        derived.results = folder
+        if train:
+            derived.train = folder / "train.tsv"
+            train(derived.train)
+        if queries:
+            derived.queries = folder / "queries.tsv"
+            queries(derived.queries)
+        return derived
+
+    shares = numbers(options.training_shares, float, 0, 1, "--training_shares")
+    if shares:
+        curves.append(Curve("Training size (SSI, table 9)", "share of the training pairs", [
+            (f"{share:g}", point(f"share_{share:g}", lambda path, share=share: sample_pairs(
+                options.train, share, options.seed, path), None)) for share in shares]))
+    counts = numbers(options.query_words, int, 0, 1000, "--query_words")
+    if counts:
+        curves.append(Curve("Keyword queries (SSI, table 6)", "words of a query", [
+            (str(count), point(
+                f"words_{count}",
+                lambda path, count=count: shorten_queries(options.train, 0, count, options.seed, path),
+                lambda path, count=count: shorten_queries(options.queries, 1, count, options.seed, path)))
+            for count in counts]))
+    return curves
+
+
+def run_rows(options, wanted, refused):
+    """Finished rows by name; names of those that cannot run are added to `refused`."""
+    runner = Runner(options)
+    rows = {}
+    for row in ROWS:
+        if wanted and row.name not in wanted:
+            continue
+        print(row.name, file=sys.stderr, flush=True)
+        result = runner.row(row)
+        if result is None:
+            refused.add(row.name)
+        else:
+            rows[row.name] = result
+    return rows
+
+
+def run_curve(curve, wanted, refused):
+    """The rows of each point, by name; of rows that all points have."""
+    points = []
+    for label, options in curve.points:
+        print(f"{curve.axis}: {label}", file=sys.stderr, flush=True)
+        points.append(run_rows(options, wanted, refused))
+    return {name: [rows[name] for rows in points] for name in points[0]
+            if all(name in rows for rows in points)}
 
 
 def main():
@@ -336,25 +476,21 @@ def main():
     if unknown:
         sys.exit(f"no such rows: {'; '.join(sorted(unknown))}; there are "
                  + "; ".join(row.name for row in ROWS))
-    runner = Runner(options)
-    rows, refused = {}, []
-    for row in ROWS:
-        if wanted and row.name not in wanted:
-            continue
-        print(row.name, file=sys.stderr, flush=True)
-        result = runner.row(row)
-        if result is None:
-            refused.append(row.name)
-        else:
-            rows[row.name] = result
+    curves = make_curves(options)
+    refused = set()
+    rows = run_rows(options, wanted, refused)
+    measured = [(curve, run_curve(curve, wanted, refused)) for curve in curves]
     note = (f"{options.candidates} candidates, {options.epochs} epochs, seed {options.seed}. "
             "a, b, c: better than BM25, PTM, DSSM (J = 50) with p < 0.05.")
     if refused:
-        note += f" Not measured: {'; '.join(refused)}."
-    runner.folder.joinpath("table.md").write_text(as_markdown(rows) + f"\n{note}\n",
-                                                  encoding="utf-8")
-    runner.folder.joinpath("table.html").write_text(as_html(rows, note), encoding="utf-8")
-    print(as_text(rows) + f"\n{note}")
+        note += f" Not measured: {'; '.join(sorted(refused))}."
+    folder = pathlib.Path(options.results)
+    tables = "".join(curve_as_markdown(curve, series) for curve, series in measured)
+    plots = "".join(curve_as_html(curve, series) for curve, series in measured)
+    folder.joinpath("table.md").write_text(as_markdown(rows) + f"\n{note}\n" + tables,
+                                           encoding="utf-8")
+    folder.joinpath("table.html").write_text(as_html(rows, note) + plots, encoding="utf-8")
+    print(as_text(rows) + f"\n{note}\n" + tables)
 
 
 if __name__ == "__main__":

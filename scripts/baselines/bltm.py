@@ -144,7 +144,7 @@ def main():
             result += count * np.log(options.background * background[word]
                                      + (1 - options.background) * shown + 1e-12)
         return result
-    write_run(options.run_out, "bltm-pr", query_ids, doc_ids, score)
+    write_run(options, "bltm-pr", query_ids, doc_ids, score)
 
 
 if __name__ == "__main__":

@@ -80,13 +80,13 @@ def unit_rows(matrix):
     return matrix / np.where(norms > 0, norms, 1)
 
 
-def write_run(path, tag, query_ids, doc_ids, score, depth=1000):
-    """Writes the `depth` best documents of each query. `score(i)` are the scores
-    of all documents for query i."""
-    with open(path, "w", encoding="utf-8") as run:
+def write_run(options, tag, query_ids, doc_ids, score):
+    """Writes the best documents of each query, as --run_out and --run_depth say.
+    `score(i)` are the scores of all documents for query i."""
+    with open(options.run_out, "w", encoding="utf-8") as run:
         for i, query in enumerate(query_ids):
             scores = np.asarray(score(i), dtype=float)
-            best = np.argsort(-scores, kind="stable")[:depth]
+            best = np.argsort(-scores, kind="stable")[:options.run_depth]
             for rank, d in enumerate(best, start=1):
                 run.write(f"{query} Q0 {doc_ids[d]} {rank} {scores[d]:.9g} {tag}\n")
 
@@ -100,5 +100,7 @@ def parser(description):
                        ("run_out", "TREC run to write")):
         result.add_argument(f"--{name}", required=True, type=pathlib.Path, help=what)
     result.add_argument("--train", type=pathlib.Path, help="clicked pairs: query TAB title")
+    result.add_argument("--run_depth", type=int, default=1000,
+                        help="documents of a query in the run, at most (default: 1000)")
     result.add_argument("--seed", type=int, default=1)
     return result

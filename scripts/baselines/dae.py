@@ -145,7 +145,7 @@ def main():
         d_codes, q_codes = (
             unit_rows(network.encode(dense(vocabulary.counts(texts), slice(None))).numpy())
             for texts in (docs, queries))
-    write_run(options.run_out, "dae", query_ids, doc_ids, lambda i: d_codes @ q_codes[i])
+    write_run(options, "dae", query_ids, doc_ids, lambda i: d_codes @ q_codes[i])
 
 
 if __name__ == "__main__":

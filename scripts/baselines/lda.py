@@ -72,7 +72,7 @@ def main():
     theta, phi = sample(doc_counts, options.topics, options.alpha, options.beta,
                         options.sweeps, min(10, options.sweeps), options.seed)
     scorer = TopicScorer(doc_counts, theta, phi, options.unigram_weight, options.mu)
-    write_run(options.run_out, "lda", query_ids, doc_ids,
+    write_run(options, "lda", query_ids, doc_ids,
               lambda i: scorer.score(query_counts[i]))
 
 

@@ -66,7 +66,7 @@ def main():
     def score(i):
         exact = (tfidf[1] @ tfidf[2][i].T).toarray().ravel()
         return options.alpha * (d_latent @ q_latent[i]) + (1 - options.alpha) * exact
-    write_run(options.run_out, "lsa", query_ids, doc_ids, score)
+    write_run(options, "lsa", query_ids, doc_ids, score)
 
 
 if __name__ == "__main__":

@@ -52,7 +52,7 @@ def main():
     theta = fold_in(doc_counts, phi, options.topic_prior)
     scorer = TopicScorer(doc_counts, theta, phi, options.unigram_weight, options.mu)
     query_counts = vocabulary.counts(queries)
-    write_run(options.run_out, "plsa", query_ids, doc_ids,
+    write_run(options, "plsa", query_ids, doc_ids,
               lambda i: scorer.score(query_counts[i]))
 
 

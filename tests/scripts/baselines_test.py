@@ -2,6 +2,7 @@
 worked out by hand, and the promise that EM never makes its objective worse.
 Skipped without the packages of `scripts/install_packages.sh baselines`."""
 
+import argparse
 import importlib.util
 import math
 import pathlib
@@ -43,7 +44,8 @@ class CollectionTest(unittest.TestCase):
     def test_run_has_the_best_documents_first(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder, "run")
-            collection.write_run(path, "tag", ["q"], ["a", "b", "c"], lambda i: [1, 3, 2], depth=2)
+            options = argparse.Namespace(run_out=path, run_depth=2)
+            collection.write_run(options, "tag", ["q"], ["a", "b", "c"], lambda i: [1, 3, 2])
             self.assertEqual(path.read_text(), "q Q0 b 1 3 tag\nq Q0 c 2 2 tag\n")
 
 

@@ -46,11 +46,11 @@ class TableTest(unittest.TestCase):
                 "train": ["loaf\trye bread", "cake\tapple pie"]}.items():
             (self.folder / name).write_text("\n".join(lines) + "\n")
 
-    def run_table(self, rows):
+    def run_table(self, rows, *more):
         flags = [f"--{name}={self.folder / name}" for name in ("docs", "queries", "qrels", "train")]
         return subprocess.run(
             [sys.executable, str(ROOT / "scripts/paper_table.py"), *flags, f"--bin={BIN}",
-             f"--results={self.folder / 'rows'}", f"--rows={rows}"], capture_output=True, text=True)
+             f"--results={self.folder / 'rows'}", f"--rows={rows}", *more], capture_output=True, text=True)
 
     def test_finished_rows_are_kept_and_every_form_is_written(self):
         done = self.run_table("TF-IDF;ULM")
@@ -74,6 +74,26 @@ class TableTest(unittest.TestCase):
         row = json.loads((self.folder / "rows" / "ssi_u_v_n_i_with_cfh.json").read_text())
         self.assertEqual(len(row["per_query"]["ndcg@10"]), 4)
         self.assertIn("hybrid_weight", row["chosen"][0])
+
+    def test_curves_are_measured_on_parts_of_the_collection(self):
+        done = self.run_table("BM25;WTM", "--training_shares=0.5,1", "--query_words=1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        table = (self.folder / "rows" / "table.md").read_text()
+        self.assertIn("| share of the training pairs | 0.5 | 1 |", table)
+        self.assertIn("| words of a query | 1 |", table)
+        self.assertEqual((self.folder / "rows/share_1/train.tsv").read_text(),
+                         (self.folder / "train").read_text())
+        # All queries here have one word, so this point is the whole collection.
+        whole, derived = (json.loads((self.folder / path).read_text())["per_query"]
+                          for path in ("rows/wtm.json", "rows/words_1/wtm.json"))
+        self.assertEqual(whole, derived)
+        self.assertGreater((self.folder / "rows" / "table.html").read_text().count("<svg"), 10)
+
+    def test_bad_points_are_named(self):
+        for flag in ("--training_shares=0", "--training_shares=1.5", "--query_words=few"):
+            done = self.run_table("BM25", flag)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(flag, done.stderr)
 
     def test_unknown_row_is_named(self):
         done = self.run_table("BM52")
