@@ -40,9 +40,9 @@ class NameQuery {
   // Of a normalised query, which outlives this. An empty one names nothing.
   explicit NameQuery(std::string_view query);
 
-  // False for most documents that the query does not name.
+  // False for nearly all documents that the query does not name.
   bool MayName(const NameKeys& keys) const {
-    return Agree(keys.id, may_mask_) || Agree(keys.title, may_mask_);
+    return MayBegin(keys.id) || MayBegin(keys.title);
   }
   // How the query names the document.
   NameMatch Match(const NameKeys& keys, const CatalogRecord& record) const;
@@ -51,6 +51,29 @@ class NameQuery {
   bool Agree(const NameKeys::Start& start, std::uint64_t mask) const {
     return ((std::bit_cast<std::uint64_t>(start) ^ key_) & mask) == 0;
   }
+  // Whether a name with this start may begin with the query or be one edit away
+  // from it.
+  bool MayBegin(const NameKeys::Start& start) const {
+    const std::uint64_t other = std::bit_cast<std::uint64_t>(start);
+    const std::uint64_t difference = key_ ^ other;
+    if ((difference & may_mask_) != 0) return false;
+    return (difference & mask_) == 0 || MayBecome(other, difference);
+  }
+  // The first byte that differs is where the edit is; behind it the bytes are
+  // the same, where both texts have one letter of one byte there. Bits of the
+  // first byte below the lowest one that differs are not looked at.
+  bool MayBecome(std::uint64_t other, std::uint64_t difference) const {
+    static_assert(std::endian::native == std::endian::little);
+    if (((key_ | other) & kHighBits) != 0) return true;
+    const std::uint64_t behind = -(difference & -difference);
+    // Another letter or two swapped, a letter too many, one too few.
+    return (difference & behind << 16) == 0 ||
+           (((key_ >> 8) ^ other) & behind & kSevenBytes) == 0 ||
+           ((key_ ^ (other >> 8)) & behind & kSevenBytes) == 0;
+  }
+  static constexpr std::uint64_t kHighBits = 0x8080808080808080;
+  static constexpr std::uint64_t kSevenBytes = ~std::uint64_t{0} >> 8;
+
   bool MayBeTypoOf(const NameKeys::Start& start, std::size_t last_word) const;
 
   const std::string_view query_;

@@ -3,12 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <map>
 #include <random>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
+#include "absl/strings/str_join.h"
 #include "model/base/status_macros.h"
 #include "model/text/normalizer.h"
 #include "server/catalog/catalog_scan.h"
@@ -18,7 +22,9 @@
 namespace semrank {
 namespace {
 
+using ::testing::Each;
 using ::testing::ElementsAre;
+using ::testing::Gt;
 
 constexpr int kDim = 4;
 
@@ -396,24 +402,41 @@ TEST_F(CatalogScanTest, NamedDocumentsComeFirstThenPrefixesByScore) {
 
 // The keys that the scan compares decide as the rule does on whole texts.
 TEST_F(CatalogScanTest, NameMatchesAreThoseOfTheRule) {
-  constexpr const char* kPieces[] = {"a", "b", "-", " ", "Ã©"};
+  const std::vector<std::string> pieces = {"a", "b", "-", " ", "é", "1"};
   std::mt19937 random(3);
+  const auto piece = [&] { return pieces[random() % pieces.size()]; };
+  using Text = std::vector<std::string>;
   const auto text = [&] {
-    std::string made;
-    for (std::size_t i = random() % 12 + 1; i-- > 0;) {
-      made += kPieces[random() % 5];
-    }
+    Text made;
+    for (std::size_t i = random() % 12 + 1; i-- > 0;) made.push_back(piece());
     return made;
   };
-  for (int i = 0; i < 20'000; ++i) {
-    const std::string id = text(), title = text();
-    const std::string query = NormalizeText(text()).value();
+  // Half of the names are the query after an edit or two.
+  const auto name = [&](Text made) {
+    if (random() % 2 == 0) made = text();
+    for (auto edits = random() % 3; edits > 0 && !made.empty(); --edits) {
+      const auto at = made.begin() + random() % made.size();
+      const auto kind = random() % 4;
+      if (kind == 0) *at = piece();
+      if (kind == 1) made.insert(at, piece());
+      if (kind == 2) made.erase(at);
+      if (kind == 3) std::swap(*at, made.back());
+    }
+    return absl::StrJoin(made, "");
+  };
+  std::array<int, 6> num_matches = {};
+  for (int i = 0; i < 40'000; ++i) {
+    const Text typed = text();
+    const std::string query = NormalizeText(absl::StrJoin(typed, "")).value();
+    const std::string id = name(typed), title = name(typed);
     const auto record = CatalogRecord::Make(id, title, "");
-    EXPECT_EQ(NameQuery(query).Match(NameKeysOf(*record), *record),
-              MatchName(query, NormalizeText(id).value(),
-                        NormalizeText(title).value()))
+    const NameMatch match = MatchName(query, NormalizeText(id).value(),
+                                      NormalizeText(title).value());
+    EXPECT_EQ(NameQuery(query).Match(NameKeysOf(*record), *record), match)
         << query << "|" << id << "|" << title;
+    ++num_matches[static_cast<int>(match)];
   }
+  EXPECT_THAT(num_matches, Each(Gt(100)));
 }
 
 TEST_F(CatalogScanTest, FindsTheBestAmongManyThroughGaps) {
