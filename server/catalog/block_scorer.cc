@@ -19,6 +19,21 @@ constexpr std::size_t kMaxScoredSingly = 8;
 // are: a row costs about 100 ns, the postings of a chunk 10 us.
 constexpr std::size_t kMaxRowsOfChunk = 64;
 
+// At least the sum of products that gave this cosine, which was rounded to
+// float32.
+std::uint32_t MaxSumOf(float cosine) {
+  return static_cast<std::uint32_t>(double{cosine} * SparseRows::kMaxSum *
+                                    (1 + 1e-7)) +
+         1;
+}
+
+void Prefetch(const CodeUnit* codes, int dim) {
+  constexpr std::size_t kUnitsOfLine = 64 / sizeof(CodeUnit);
+  for (std::size_t i = 0; i < NumCodeUnits(dim); i += kUnitsOfLine) {
+    __builtin_prefetch(codes + i);
+  }
+}
+
 // A bound that is NaN bounds nothing.
 std::size_t NumAtLeast(const Block& block, float least) {
   std::size_t count = 0;
@@ -134,20 +149,70 @@ void BlockScorer::ScoreSlots(Block& block) const {
 
 void BlockScorer::Bound(Block& block, float least) {
   BoundVectors(block);
-  if (query_.lexical == nullptr) return;
-  block.dense = block.scores;
   const std::uint32_t chunk = block.slots[0] / SparseRows::kChunkSlots;
-  std::array<std::uint32_t, Block::kSlots> sums;
-  if (sums_chunk_ != chunk) {
-    sums.fill(SparseRows::kMaxSum);
-    BoundBySums(block, sums);
-    if (MayReadRows(chunk, NumAtLeast(block, least))) return;
+  if (query_.lexical != nullptr && sums_chunk_ != chunk) {
+    block.sums.fill(SparseRows::kMaxSum);
+    Combine(block, 0, block.size);
+    if (MayReadRows(chunk, NumAtLeast(block, least))) {
+      Tighten(block, least);
+      return;
+    }
     SumProducts(chunk);
   }
-  for (std::size_t i = 0; i < block.size; ++i) {
-    sums[i] = sums_.sums[block.slots[i] % SparseRows::kChunkSlots];
+  if (query_.lexical != nullptr) {
+    for (std::size_t i = 0; i < block.size; ++i) {
+      block.sums[i] = sums_.sums[block.slots[i] % SparseRows::kChunkSlots];
+    }
   }
-  BoundBySums(block, sums);
+  Combine(block, 0, block.size);
+  Tighten(block, least);
+}
+
+// Bounds of the scores from those of the dense parts, of some documents.
+void BlockScorer::Combine(Block& block, std::size_t first,
+                          std::size_t count) const {
+  const auto dense = std::span(block.dense).subspan(first, count);
+  float* const bounds = block.scores.data() + first;
+  if (query_.lexical == nullptr) {
+    std::ranges::copy(dense, bounds);
+    return;
+  }
+  model_.lexical()->Bound(query_.parts, dense,
+                          std::span(block.sums).subspan(first, count), bounds);
+}
+
+// Bounds more closely what may have a place: by the rows that wait, then by all
+// bits of the codes.
+void BlockScorer::Tighten(Block& block, float least) {
+  std::array<std::uint8_t, Block::kSlots> places;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < block.size; ++i) {
+    if (block.scores[i] < least) continue;
+    const std::uint32_t slot = block.slots[i];
+    if (IsWaiting(slot)) {
+      block.sums[i] = MaxSumOf(LexicalCosineOf(slot));
+      Combine(block, i, 1);
+      if (block.scores[i] < least) continue;
+    }
+    places[count++] = static_cast<std::uint8_t>(i);
+    // The high halves have just been read.
+    if (has_dense_) Prefetch(snapshot_.low_codes(slot), model_.embedding_dim());
+  }
+  if (!has_dense_) return;
+  for (const std::uint8_t i : std::span(places).first(count)) {
+    const std::uint32_t slot = block.slots[i];
+    block.dense[i] = bound_query_.BoundClosely(snapshot_.high_codes(slot),
+                                               snapshot_.low_codes(slot),
+                                               *snapshot_.scales(slot));
+    Combine(block, i, 1);
+  }
+}
+
+// Whether the sums tell nothing of the document.
+bool BlockScorer::IsWaiting(std::uint32_t slot) const {
+  return query_.lexical != nullptr &&
+         sums_chunk_ == slot / SparseRows::kChunkSlots &&
+         sums_.IsWaiting(slot % SparseRows::kChunkSlots);
 }
 
 void BlockScorer::SumProducts(std::uint32_t chunk) {
@@ -165,32 +230,27 @@ bool BlockScorer::MayReadRows(std::uint32_t chunk, std::size_t num_rows) {
   return num_rows_ <= kMaxRowsOfChunk;
 }
 
-void BlockScorer::BoundBySums(Block& block,
-                              std::span<const std::uint32_t> sums) const {
-  model_.lexical()->Bound(query_.parts,
-                          std::span(block.dense).first(block.size),
-                          sums.first(block.size), block.scores.data());
-}
-
+// Fills in block.dense.
 void BlockScorer::BoundVectors(Block& block) const {
   if (!has_dense_) {
-    block.scores.fill(0);
+    block.dense.fill(0);
     return;
   }
   if (!block.whole) {
     for (std::size_t i = 0; i < block.size; ++i) {
       const std::uint32_t slot = block.slots[i];
-      bound_query_.Bound(snapshot_.codes(slot), snapshot_.scales(slot),
-                         {&block.scores[i], 1});
+      bound_query_.Bound(snapshot_.high_codes(slot), snapshot_.scales(slot),
+                         {&block.dense[i], 1});
     }
     return;
   }
   const std::uint32_t first = block.slots[0] / Block::kSlots * Block::kSlots;
-  bound_query_.Bound(snapshot_.codes(first), snapshot_.scales(first),
-                     block.scores);
+  bound_query_.Bound(snapshot_.high_codes(first), snapshot_.scales(first),
+                     block.dense);
+  if (block.size == Block::kSlots) return;
   // What a filter leaves out was bounded too.
   for (std::size_t i = 0; i < block.size; ++i) {
-    block.scores[i] = block.scores[block.slots[i] - first];
+    block.dense[i] = block.dense[block.slots[i] - first];
   }
 }
 

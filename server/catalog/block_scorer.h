@@ -1,11 +1,14 @@
 // Scores the documents of 64 slots of the catalog at a time.
 //
-// Reading is what a scan costs, so it first reads the 8-bit copies of the
-// vectors, a quarter of the bytes, which bound each score from above. Where no
-// bound reaches the worst of the best hits so far, the block is done. Otherwise
-// the few documents that may have a place are scored in float32, or all of them
-// if they are many. Results are those of a float32 scan, to the bit (DESIGN.md,
-// "Search").
+// Reading is what a scan costs, so it first reads the upper 4 bits of the
+// vectors' 8-bit copies, an eighth of the bytes, which bound each score from
+// above. Where no bound reaches the worst of the best hits so far, the block is
+// done. Otherwise all 8 bits bound the few documents that may have a place, and
+// those that still may are scored in float32, or all of the block if they are
+// many. Results are those of a float32 scan, to the bit (DESIGN.md, "Search").
+//
+// A lexical part is bounded twice: first by 1, which leaves only documents with
+// a high dense part, and where these are many by the postings' sums.
 #ifndef SEMRANK_SERVER_CATALOG_BLOCK_SCORER_H_
 #define SEMRANK_SERVER_CATALOG_BLOCK_SCORER_H_
 
@@ -67,9 +70,10 @@ struct Block {
 
   std::array<std::uint32_t, kSlots> slots;
   std::array<float, kSlots> scores;
-  // Where a block is not exact and there is a lexical part: bounds of the dense
-  // part alone.
+  // Where a block is not exact: bounds of the dense part alone, and with a
+  // lexical part the highest sums of products (sparse_rows.h).
   std::array<float, kSlots> dense;
+  std::array<std::uint32_t, kSlots> sums;
   std::size_t size = 0;
   bool whole = false;  // every slot is seen, so that all may be read
   bool exact = true;   // else no score is above what is in `scores`
@@ -99,12 +103,14 @@ class BlockScorer {
   void ScoreSlots(Block& block) const;
   void Bound(Block& block, float least);
   void BoundVectors(Block& block) const;
+  void Combine(Block& block, std::size_t first, std::size_t count) const;
+  void Tighten(Block& block, float least);
+  bool IsWaiting(std::uint32_t slot) const;
   float Combine(float dense, float lexical) const {
     return model_.lexical()->Combine(query_.parts, dense, lexical);
   }
   void SumProducts(std::uint32_t chunk);
   bool MayReadRows(std::uint32_t chunk, std::size_t num_rows);
-  void BoundBySums(Block& block, std::span<const std::uint32_t> sums) const;
   void AddLexical(Block& block);
   float LexicalCosineOf(std::uint32_t slot);
   void AddWords(Block& block);

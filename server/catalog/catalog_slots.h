@@ -138,10 +138,11 @@ class CatalogSlots {
 // The vectors that one model gave the documents, by slot.
 //
 //   Shape    row `slot` is one of the model's format (row_format.h), and a copy
-//            of it in `dim` bytes, which is what a search reads
-//            (row_bounds.h). The rows of a chunk of
-//            4,096 slots are contiguous (2 MiB at 128 dimensions: one huge page
-//            where the system gives them), so growing copies nothing.
+//            of it in 8-bit codes, whose high halves are what a search reads
+//            (row_bounds.h). The rows of a chunk of 4,096 slots are contiguous
+//            (2 MiB at 128 dimensions: one huge page where the system gives
+//            them), so are the high halves and the low ones, so growing copies
+//            nothing.
 //   Owner    shared: a snapshot that uses the vectors keeps them alive.
 //   Threads  one writer; readers of rows that the writer does not touch.
 class CatalogVectors {
@@ -164,9 +165,13 @@ class CatalogVectors {
   bool has_codes() const {
     return 0 < format_.dim && format_.dim <= kMaxBoundDim;
   }
-  const std::int8_t* codes(std::uint32_t slot) const {
+  const CodeUnit* high_codes(std::uint32_t slot) const {
     return chunks_[slot / CatalogSlots::kChunkSlots].codes +
-           std::size_t{slot % CatalogSlots::kChunkSlots} * format_.dim;
+           slot % CatalogSlots::kChunkSlots * NumCodeUnits(format_.dim);
+  }
+  const CodeUnit* low_codes(std::uint32_t slot) const {
+    return high_codes(slot) +
+           CatalogSlots::kChunkSlots * NumCodeUnits(format_.dim);
   }
   const RowScale* scales(std::uint32_t slot) const {
     return chunks_[slot / CatalogSlots::kChunkSlots].scales +
@@ -185,7 +190,7 @@ class CatalogVectors {
  private:
   struct Chunk {
     std::byte* rows = nullptr;
-    std::int8_t* codes = nullptr;
+    CodeUnit* codes = nullptr;  // all high halves, then all low ones
     RowScale* scales = nullptr;
   };
 
@@ -194,7 +199,8 @@ class CatalogVectors {
     return CatalogSlots::kChunkSlots * format_.num_bytes();
   }
   std::size_t CodesBytes() const {
-    return has_codes() ? std::size_t{CatalogSlots::kChunkSlots} * format_.dim
+    return has_codes() ? 2 * CatalogSlots::kChunkSlots *
+                             NumCodeUnits(format_.dim) * sizeof(CodeUnit)
                        : 0;
   }
   std::size_t ScalesBytes() const {

@@ -4,7 +4,7 @@
 //
 //   Layout   each chunk of 4,096 slots has a segment that never changes: the
 //            rows one after another, and for a lexical part its postings, by
-//            bucket. New rows wait beside the segment; once 512 of a chunk wait
+//            bucket. New rows wait beside the segment; once 128 of a chunk wait
 //            a new segment takes its place.
 //   Memory   for a lexical part 8 bytes an entry, half of them for the
 //            postings, and 25 a slot: 385 for a title of 45 n-grams. For SSI 8
