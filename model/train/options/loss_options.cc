@@ -39,8 +39,9 @@ void AddLossOptions(CommandLine& command_line, LossOptions& options) {
   // Beyond, the softmax of single precision is an argmax.
   command_line.Add("gamma", &options.gamma,
                    "Factor on the cosine in the softmax; --tower=ssi has no "
-                   "softmax.",
-                   {.min = 0, .max = 1000, .above_min = true});
+                   "softmax. 0 = 10 when the training pairs have fewer than "
+                   "20,000 distinct queries, otherwise 15.",
+                   {.min = kAutoGamma, .max = 1000});
   command_line.Group("Loss", CommandLine::Level::kAdvanced);
   command_line.Add("hard_negatives", &options.hard_negatives,
                    "Titles beside those of the batch, at most, that were shown "

@@ -9,6 +9,10 @@ namespace semrank {
 
 class CommandLine;
 
+inline constexpr double kAutoGamma = 0;
+inline constexpr double kDefaultGamma = 15;
+inline constexpr double kFewQueriesGamma = 10;
+
 struct LossOptions {
   v1::NegativeSampling sampling = v1::NEGATIVE_SAMPLING_IN_BATCH;
   // J. In-batch: 0 = all other titles. -1 = all with in-batch sampling,
@@ -16,8 +20,9 @@ struct LossOptions {
   int negatives = -1;
   // In-batch: most titles beside them that were shown but not clicked.
   int hard_negatives = 0;
-  // Smoothing factor of eq. 6.
-  double gamma = 15;
+  // Smoothing factor of eq. 6; kAutoGamma = as ChooseGamma says
+  // (batches/gamma.h).
+  double gamma = kDefaultGamma;
   // Margin of the ranking loss (SSI); 1 in the paper.
   double margin = 0.5;
   // WEIGHT and REPEAT make a pair count as often as it was clicked.

@@ -62,6 +62,7 @@ TrainOptions DefaultOptions(v1::TowerKind tower) {
   options.tower.kind = tower;
   if (tower == v1::TOWER_KIND_LINEAR) {
     options.tower.embedding_dim = kDefaultLinearDim;
+    options.loss.gamma = kAutoGamma;
     options.loss.logq = kAutoLogQ;
   }
   if (tower != v1::TOWER_KIND_SSI) {

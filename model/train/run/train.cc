@@ -10,6 +10,7 @@
 #include "model/base/bad_lines.h"
 #include "model/base/status_macros.h"
 #include "model/base/thread_pool.h"
+#include "model/train/batches/gamma.h"
 #include "model/train/batches/logq.h"
 #include "model/train/batches/make_batch_source.h"
 #include "model/train/data/load_training_data.h"
@@ -198,6 +199,7 @@ absl::StatusOr<TrainingSummary> Train(TrainOptions options,
   absl::StatusOr<RunInputs> inputs = ReadInputs(options, is_rank0, bad_lines);
   SEMRANK_RETURN_IF_ERROR(AgreeOnStatus(communicator, inputs.status()));
   TrainingData& data = *inputs->data;
+  options.loss.gamma = ChooseGamma(options, data);
   options.loss.logq = ChooseLogQ(options, data);
   // Before the first step: processes with other data or flags would have
   // batches of other sizes, and wait for each other for ever.

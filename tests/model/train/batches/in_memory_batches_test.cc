@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "model/train/batches/gamma.h"
 #include "model/train/batches/logq.h"
 #include "model/train/data/text_pairs.h"
 #include "tests/support/status_matchers.h"
@@ -133,6 +134,19 @@ TEST_F(InMemoryBatchesTest, CorrectsByDefaultWhereTitlesArePopular) {
   EXPECT_EQ(ChooseLogQ(options_, MakeData(pairs_)), kDefaultLogQ);
   options_.loss.logq = 0;
   EXPECT_EQ(ChooseLogQ(options_, MakeData(pairs_)), 0);
+}
+
+TEST_F(InMemoryBatchesTest, GammaIsLowerByDefaultWhereQueriesAreFew) {
+  options_.loss.gamma = kAutoGamma;
+  EXPECT_EQ(ChooseGamma(options_, MakeData(pairs_)), kFewQueriesGamma);
+  pairs_.clear();
+  for (TextId i = 0; i < kFewQueries; ++i) pairs_.push_back({i, 0});
+  EXPECT_EQ(ChooseGamma(options_, MakeData(pairs_)), kDefaultGamma);
+  // More pairs of the same queries make no difference.
+  for (TextPair& pair : pairs_) pair.query /= 2;
+  EXPECT_EQ(ChooseGamma(options_, MakeData(pairs_)), kFewQueriesGamma);
+  options_.loss.gamma = 20;
+  EXPECT_EQ(ChooseGamma(options_, MakeData(pairs_)), 20);
 }
 
 TEST_F(InMemoryBatchesTest, MistypesQueriesAnewInEachEpoch) {

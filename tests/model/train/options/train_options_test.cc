@@ -230,7 +230,7 @@ std::vector<BadFlagsCase> BadValues() {
                                  "--logq=-0.5",
                                  "--query_typos=nan",
                                  "--query_typos=-0.1",
-                                 "--gamma=0",
+                                 "--gamma=-1",
                                  "--gamma=nan",
                                  "--margin=0",
                                  "--gradient_clip_norm=-2",

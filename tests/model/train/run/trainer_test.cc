@@ -139,6 +139,7 @@ TEST_F(TrainerTest, LearnsFromAStreamAsFromMemory) {
   options_.data.memory_limit = 300'000;
   options_.features.hash_buckets = 200;
   options_.epochs = 3;
+  options_.loss.gamma = kAutoGamma;
   options_.loss.logq = kAutoLogQ;
   std::string weights;
   for (const int threads : {1, 3}) {
@@ -149,6 +150,7 @@ TEST_F(TrainerTest, LearnsFromAStreamAsFromMemory) {
     EXPECT_TRUE(Weights(summary) == weights) << threads << " threads";
   }
   ASSERT_OK_AND_ASSIGN(const auto model, LoadModel(options_.data.model_dir));
+  EXPECT_EQ(model->config().gamma(), kDefaultGamma);
   EXPECT_EQ(model->config().training().logq(), 0);
 }
 
