@@ -16,6 +16,7 @@ support are listed below the table.
 import argparse
 import collections
 import json
+import math
 import pathlib
 import random
 import statistics
@@ -47,7 +48,7 @@ VARIANTS = [
     Variant(DEFAULT, []),
     Variant(TOWER_OF_DEFAULT, [], ["--ranker=tower"]),
     tower("linear, the recipe before (letters, constant rate)",
-          "--features=letters", "--learning_rate_decay=none"),
+          "--features=letters", "--learning_rate_decay=none", "--gamma=15"),
     tower("linear, 128", "--embedding_dim=128"),
     tower("linear, tanh", "--activation=tanh"),
     tower("linear, letters alone", "--features=letters"),
@@ -58,6 +59,9 @@ VARIANTS = [
     tower("linear, typos in 20 % of the queries", "--query_typos=0.2"),
     tower("linear, no logQ correction", "--logq=0"),
     tower("linear, logQ correction of .5", "--logq=0.5"),
+    tower("linear, gamma 10", "--gamma=10"),
+    tower("linear, gamma 15", "--gamma=15"),
+    tower("linear, gamma 20", "--gamma=20"),
     tower("linear, separate towers", "--noshared_towers"),
     tower("linear, shown but not clicked", "--hard_negatives=4", "{judged}"),
     tower("dssm", "--tower=dssm"),
@@ -200,11 +204,18 @@ def mean_per_query(runs):
             for query in runs[0]["per_query"]}
 
 
+def query_differences(runs, reference):
+    """By query, of the means over the seeds that both have."""
+    seeds = {run["seed"] for run in runs} & {run["seed"] for run in reference}
+    here, there = (mean_per_query([run for run in side if run["seed"] in seeds])
+                   for side in (runs, reference))
+    return [here[query] - there[query] for query in sorted(here)]
+
+
 def randomization_p(runs, reference):
     """Two-sided p of the difference of the means, as semrank-eval computes it:
     if the two were equally good, each difference could have the other sign."""
-    here, there = mean_per_query(runs), mean_per_query(reference)
-    differences = [here[query] - there[query] for query in sorted(here)]
+    differences = query_differences(runs, reference)
     observed = abs(sum(differences)) - 1e-12
     draw = random.Random(1)
     as_large = sum(abs(sum((d if draw.getrandbits(1) else -d) for d in differences if d)) >= observed
@@ -224,6 +235,50 @@ def print_table(rows, reference):
         print(f"| {name} | " + " | ".join(cells) + f" | {p} |")
 
 
+def read_runs(results):
+    """Finished runs of a collection, by variant."""
+    names = {(tuple(v.train or []), tuple(v.evaluate)): v.name for v in VARIANTS}
+    runs = collections.defaultdict(list)
+    for line in pathlib.Path(results).read_text().splitlines():
+        run = json.loads(line)
+        if run["train"] is not None and "per_query" in run:
+            flags = tuple(run["train"]), tuple(run["evaluate"])
+            runs[names.get(flags, " ".join(run["train"]))].append(run)
+    return runs
+
+
+def standardized_gain(runs, reference):
+    """The mean difference of NDCG@10 over the queries, in its standard errors."""
+    differences = query_differences(runs, reference)
+    deviation = statistics.stdev(differences)
+    return statistics.mean(differences) / deviation * math.sqrt(len(differences)) if deviation else 0
+
+
+def print_leave_one_out(files, reference):
+    """A tie, as between gains below 0, goes to the reference, whose gain is 0."""
+    runs_of = {pathlib.Path(file).stem: read_runs(file) for file in files}
+    candidates = [name for name in next(iter(runs_of.values()))
+                  if all(name in runs for runs in runs_of.values())]
+    candidates.sort(key=lambda name: name != reference)
+    gains = {name: {collection: standardized_gain(runs[name], runs[reference])
+                    for collection, runs in runs_of.items()} for name in candidates}
+    print("| gain and (standardized) | " + " | ".join(runs_of) + " | mean |")
+    print("|---|" + "---|" * (len(runs_of) + 1))
+    for name in candidates[1:]:
+        cells = [f"{statistics.mean(query_differences(runs[name], runs[reference])):+.4f} "
+                 f"({gains[name][collection]:+.1f})" for collection, runs in runs_of.items()]
+        mean = statistics.mean(gains[name].values())
+        print(f"| {name} | " + " | ".join(cells) + f" | ({mean:+.1f}) |")
+    print("\n| left out | the others choose | their mean | gain on it | p |\n|---|---|---|---|---|")
+    for left_out, runs in runs_of.items():
+        means = {name: statistics.mean(gain for collection, gain in gains[name].items()
+                                       if collection != left_out) for name in candidates}
+        chosen = max(candidates, key=means.get)
+        here = statistics.mean(query_differences(runs[chosen], runs[reference]))
+        print(f"| {left_out} | {chosen} | ({means[chosen]:+.1f}) | {here:+.4f} | "
+              f"{randomization_p(runs[chosen], runs[reference]):.3f} |")
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -232,7 +287,7 @@ def parse_arguments():
                        ("queries", "judged queries: query_id TAB query"),
                        ("qrels", "their judgements, TREC qrels"),
                        ("results", "file of finished runs, JSON lines")):
-        parser.add_argument(f"--{name}", required=True, help=what)
+        parser.add_argument(f"--{name}", help=what)
     parser.add_argument("--judged", default="",
                         help="judged training pairs, for negatives that were "
                         "shown (semrank-train --judged)")
@@ -244,12 +299,23 @@ def parse_arguments():
                         help="names with semicolons between them (default: all)")
     parser.add_argument("--reference", default=TOWER_OF_DEFAULT,
                         help="the variant that the others are tested against")
+    parser.add_argument("--leave_one_out", nargs="+", metavar="RESULTS",
+                        help="files of --results, one a collection: chooses "
+                        "among the variants that all of them have")
     parser.add_argument("--bin", default=str(ROOT / "build/release/bin"))
-    return parser.parse_args()
+    options = parser.parse_args()
+    missing = [f"--{name}" for name in ("train", "docs", "queries", "qrels", "results")
+               if getattr(options, name) is None]
+    if missing and not options.leave_one_out:
+        parser.error(f"missing: {', '.join(missing)}")
+    return options
 
 
 def main():
     options = parse_arguments()
+    if options.leave_one_out:
+        print_leave_one_out(options.leave_one_out, options.reference)
+        return
     collection = Collection(options)
     wanted = [name for name in options.variants.split(";") if name]
     unknown = set(wanted) - {variant.name for variant in VARIANTS}
