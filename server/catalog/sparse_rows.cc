@@ -13,6 +13,9 @@ namespace {
 // waited. Commits of more rows wait no longer than smaller ones.
 constexpr std::uint32_t kMaxWaitingRows = 128;
 
+// Entries of a query whose postings are looked up together.
+constexpr std::size_t kMaxEntriesTogether = 64;
+
 std::size_t BytesOfRow(std::size_t num_units) {
   return (num_units + 1) * sizeof(std::uint32_t) + 16;  // and the allocator's
 }
@@ -118,24 +121,64 @@ void SparseRows::SumProducts(std::uint32_t number,
   }
 }
 
+// Lists lie anywhere in memory. Each pass brings near what the next one reads,
+// so that the misses of the CPU's caches overlap.
 void SparseRows::Segment::AddProducts(
     std::span<const LexicalEntry> query,
     std::span<std::uint32_t, kChunkSlots> sums) const {
-  for (const LexicalEntry& entry : query) {
-    // The upper byte narrows the binary search to the buckets that share it.
-    const std::uint32_t high = entry.bucket >> 8;
-    const auto begin = buckets.begin();
-    const auto last = begin + first_buckets[high + 1];
-    const auto found =
-        std::lower_bound(begin + first_buckets[high], last, entry.bucket);
-    if (found == last || *found != entry.bucket) continue;
-    const std::size_t list = found - begin;
-    const std::uint32_t value = entry.value;
-    // A sum is at most about 32,767^2: both texts' values have this norm.
-    for (std::uint32_t i = begins[list]; i < begins[list + 1]; ++i) {
-      const std::uint32_t posting = postings[i];
-      sums[posting >> 16] += value * (posting & 0xffff);
+  std::array<std::optional<std::uint32_t>, kMaxEntriesTogether> lists;
+  for (std::size_t first = 0; first < query.size(); first += lists.size()) {
+    const auto entries =
+        query.subspan(first, std::min(lists.size(), query.size() - first));
+    for (const LexicalEntry& entry : entries) {
+      const std::uint32_t high = entry.bucket >> 8;
+      __builtin_prefetch(buckets.data() + first_buckets[high]);
+      __builtin_prefetch(buckets.data() + first_buckets[high + 1]);
     }
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      lists[i] = FindList(entries[i].bucket);
+      if (lists[i].has_value()) __builtin_prefetch(&begins[*lists[i]]);
+    }
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      if (lists[i].has_value()) PrefetchList(*lists[i]);
+    }
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      if (lists[i].has_value()) AddList(*lists[i], entries[i].value, sums);
+    }
+  }
+}
+
+std::optional<std::uint32_t> SparseRows::Segment::FindList(
+    std::uint16_t bucket) const {
+  // The upper byte narrows the binary search to the buckets that share it.
+  const std::uint32_t high = bucket >> 8;
+  const auto begin = buckets.begin();
+  const auto last = begin + first_buckets[high + 1];
+  const auto found =
+      std::lower_bound(begin + first_buckets[high], last, bucket);
+  if (found == last || *found != bucket) return std::nullopt;
+  return static_cast<std::uint32_t>(found - begin);
+}
+
+// The first lines of a list; the CPU then sees where this leads.
+void SparseRows::Segment::PrefetchList(std::uint32_t list) const {
+  constexpr std::uint32_t kPostingsOfLine = 64 / sizeof(postings[0]);
+  const std::uint32_t begin = begins[list];
+  const std::uint32_t end =
+      std::min(begins[list + 1], begin + 4 * kPostingsOfLine);
+  for (std::uint32_t i = begin; i < end; i += kPostingsOfLine) {
+    __builtin_prefetch(&postings[i]);
+  }
+}
+
+void SparseRows::Segment::AddList(
+    std::uint32_t list, std::uint32_t value,
+    std::span<std::uint32_t, kChunkSlots> sums) const {
+  const std::uint32_t begin = begins[list], end = begins[list + 1];
+  // A sum is at most about 32,767^2: both texts' values have this norm.
+  for (const std::uint32_t posting :
+       std::span(postings).subspan(begin, end - begin)) {
+    sums[posting >> 16] += value * (posting & 0xffff);
   }
 }
 

@@ -22,6 +22,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -108,6 +109,11 @@ class SparseRows {
     }
     void AddProducts(std::span<const LexicalEntry> query,
                      std::span<std::uint32_t, kChunkSlots> sums) const;
+    // The bucket's place in `buckets`, if it has one.
+    std::optional<std::uint32_t> FindList(std::uint16_t bucket) const;
+    void PrefetchList(std::uint32_t list) const;
+    void AddList(std::uint32_t list, std::uint32_t value,
+                 std::span<std::uint32_t, kChunkSlots> sums) const;
     void MakePostings();
     std::size_t num_bytes() const;
   };
