@@ -118,7 +118,7 @@ TEST_F(TrainMainTest, HelpNamesFlagsAndDefaults) {
   const ProgramResult result = Run({"--help"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.out,
-              AllOf(HasSubstr("--gamma=NUMBER (default: 15; above 0"),
+              AllOf(HasSubstr("--gamma=NUMBER (default: 0; 0 to 1000)"),
                     HasSubstr("--embedding_dim=N (default: 256; "),
                     HasSubstr("dssm2013")));
 }
