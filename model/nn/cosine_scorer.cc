@@ -6,6 +6,7 @@
 #include <hwy/foreach_target.h>  // before all that includes highway.h
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cassert>
 #include <cmath>
@@ -43,6 +44,8 @@ constexpr std::size_t kPrefetchDocuments = 8;
 // Up to this size sorting by comparing all with all is faster than VQSort,
 // which draws random numbers for its pivots by a system call.
 constexpr std::size_t kMaxCompared = 128;
+// Keys that are counted together: one, two or four SIMD vectors.
+constexpr std::size_t kComparedKeys = 8;
 
 // Below this many keys a full sort is cheaper than finding the best ones.
 constexpr std::size_t kMinBuffer = 2048;
@@ -65,14 +68,27 @@ std::uint32_t IndexOf(std::int64_t key) {
   return static_cast<std::uint32_t>(key);
 }
 
-// Puts each key where as many are smaller; no two are equal.
+// Puts each key where as many are smaller; no two are equal. Several keys are
+// compared with one at a time: whole vectors of the list would be loaded as
+// often, many of them across cache lines.
 void SortByComparing(SortSpace& space) {
   const std::vector<std::int64_t>& keys = space.keys;
   space.sorted.resize(keys.size());
-  for (const std::int64_t key : keys) {
-    std::int64_t num_smaller = 0;
-    for (const std::int64_t other : keys) num_smaller += other < key ? 1 : 0;
-    space.sorted[static_cast<std::size_t>(num_smaller)] = key;
+  for (std::size_t first = 0; first < keys.size(); first += kComparedKeys) {
+    std::array<std::int64_t, kComparedKeys> some;
+    std::array<std::int64_t, kComparedKeys> num_smaller = {};
+    // Behind the end the last key again, which takes its own place again.
+    for (std::size_t i = 0; i < kComparedKeys; ++i) {
+      some[i] = keys[std::min(first + i, keys.size() - 1)];
+    }
+    for (const std::int64_t other : keys) {
+      for (std::size_t i = 0; i < kComparedKeys; ++i) {
+        num_smaller[i] += other < some[i] ? 1 : 0;
+      }
+    }
+    for (std::size_t i = 0; i < kComparedKeys; ++i) {
+      space.sorted[static_cast<std::size_t>(num_smaller[i])] = some[i];
+    }
   }
   space.keys.swap(space.sorted);
 }
