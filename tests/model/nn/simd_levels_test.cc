@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "model/nn/dssm_tower.h"
 #include "model/nn/kernels.h"
 #include "model/nn/lexical_query.h"
+#include "model/nn/row_bounds.h"
 #include "tests/model/nn/random_tower.h"
 #include "tests/model/nn/random_values.h"
 #include "tests/support/status_matchers.h"
@@ -88,6 +90,37 @@ TEST_F(SimdLevelsTest, ScoresAreNearlyTheSame) {
   });
   for (const auto& scores : results) {
     EXPECT_THAT(scores, Pointwise(FloatNear(kTolerance), results[0]));
+  }
+}
+
+// Sums of integers, of which only the last product and sum are rounded.
+TEST_F(SimdLevelsTest, BoundsAreNearlyTheSame) {
+  constexpr int kWidth = 203, kRows = 31;
+  constexpr std::size_t kRowUnits = NumCodeUnits(kWidth);
+  std::vector<float> query = RandomValues(kWidth, 1);
+  std::vector<float> rows = RandomValues(kWidth * kRows, 2);
+  NormalizeRows(1, kWidth, query.data());
+  NormalizeRows(kRows, kWidth, rows.data());
+  const auto results = AtEachLevel([&] {
+    std::vector<CodeUnit> high(kRows * kRowUnits);
+    std::vector<CodeUnit> low(kRows * kRowUnits);
+    std::vector<RowScale> scales(kRows);
+    for (int i = 0; i < kRows; ++i) {
+      scales[i] = QuantizeRow(std::span(rows).subspan(i * kWidth, kWidth),
+                              &high[i * kRowUnits], &low[i * kRowUnits]);
+    }
+    BoundQuery prepared;
+    prepared.Prepare(query);
+    std::vector<float> bounds(kRows);
+    prepared.Bound(high.data(), scales.data(), bounds);
+    for (int i = 0; i < kRows; ++i) {
+      bounds.push_back(prepared.BoundClosely(&high[i * kRowUnits],
+                                             &low[i * kRowUnits], scales[i]));
+    }
+    return bounds;
+  });
+  for (const auto& bounds : results) {
+    EXPECT_THAT(bounds, Pointwise(FloatNear(kTolerance), results[0]));
   }
 }
 
