@@ -79,7 +79,10 @@ struct Block {
   bool exact = true;   // else no score is above what is in `scores`
 };
 
-//   Threads  one, which goes through the catalog in the order of the slots.
+// Scores block after block for one query, in the order of the slots: what it
+// knows of the postings is of the last chunk.
+//
+//   Threads  one.
 class BlockScorer {
  public:
   // Both outlive this; the snapshot has a model.
