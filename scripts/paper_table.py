@@ -14,8 +14,8 @@ distribution for Student's: the same from a hundred queries on).
 
 --training_shares=0.01,0.1,1 and --query_words=5,10,20 measure the rows on collections
 that are made out of this one, and add their curves (SSI, tables 9 and 6): with that
-share of the training pairs, and with so many random words of each query, in training
-too. Name the rows then (--rows): each is run once a point.
+share of the training pairs, and with that number of random words of each query, in
+training too. Name the rows then (--rows): each is run once a point.
 
 A finished row is a JSON file in --results, so an interrupted run continues. The
 table comes as text, and as Markdown and one HTML page in --results. Rows of

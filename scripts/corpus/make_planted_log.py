@@ -30,11 +30,11 @@ composition     modifier, filler,    the word of the cell     the word of anothe
                 noun                 (modifier, noun) of a    of the same square
                                      Latin square; filler
 
-What can be told from what:
+Which model can rank which slice:
 
 * synonym, topic: a linear bag of words or of letter n-grams suffices.
 * order: candidates are equal as bags of words and of letter n-grams, so every
-  model of these alone gives them one score. Marked: word bigrams tell them apart
+  model of these alone gives them one score. Marked: word bigrams differ
   ("from A" is not "from B"), as windows of words do. Bare: concepts come in ten
   blocks. A training text never has two concepts of one block, a judged query has
   three; so no word bigram of a judged text occurs in training, and only a model

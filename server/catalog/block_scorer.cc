@@ -15,8 +15,8 @@ constexpr float kAnyScore = -std::numeric_limits<float>::infinity();
 // after the other.
 constexpr std::size_t kMaxScoredSingly = 8;
 
-// Up to so many lexical rows of a chunk are read one by one before its postings
-// are: a row costs about 100 ns, the postings of a chunk 10 us.
+// Up to this number of lexical rows of a chunk are read one by one before its
+// postings are: a row costs about 100 ns, the postings of a chunk 10 us.
 constexpr std::size_t kMaxRowsOfChunk = 64;
 
 // At least the sum of products that gave this cosine, which was rounded to
@@ -208,7 +208,7 @@ void BlockScorer::Tighten(Block& block, float least) {
   }
 }
 
-// Whether the sums tell nothing of the document.
+// Whether the sums do not have the document.
 bool BlockScorer::IsWaiting(std::uint32_t slot) const {
   return query_.lexical != nullptr &&
          sums_chunk_ == slot / SparseRows::kChunkSlots &&
@@ -221,7 +221,7 @@ void BlockScorer::SumProducts(std::uint32_t chunk) {
   sums_chunk_ = chunk;
 }
 
-// Whether to read so many more rows of the chunk rather than its postings.
+// Whether to read `num_rows` more rows of the chunk rather than its postings.
 bool BlockScorer::MayReadRows(std::uint32_t chunk, std::size_t num_rows) {
   if (num_rows > kMaxScoredSingly) return false;
   if (rows_chunk_ != chunk) num_rows_ = 0;
