@@ -61,8 +61,12 @@ def count(server: Server) -> dict[str, int]:
     return {"resident KiB": int(status["VmRSS"]), "files": len(list((process / "fd").iterdir())), "threads": int(status["Threads"])}
 
 
+def read_page(server: Server, page: str) -> str:
+    return urllib.request.urlopen(f"http://{server.http}/{page}").read().decode()
+
+
 def metric(server: Server, name: str) -> float:
-    text = urllib.request.urlopen(f"http://{server.http}/metrics").read().decode()
+    text = read_page(server, "metrics")
     return sum(float(value) for value in re.findall(rf"(?m)^{name}(?:\{{.*\}})? (\S+)$", text))
 
 
@@ -198,7 +202,7 @@ def be_busy(server: Server, model: pathlib.Path, redis: subprocess.Popen, caller
         time.sleep(0.05)
     failures = []
     with repeated(1, lambda _: publish_next(model), failures), repeated(0.2, lambda number: come_and_go(server.address, number), failures), \
-            repeated(0.5, lambda _: urllib.request.urlopen(f"http://{server.http}/statusz").read(), failures), \
+            repeated(0.5, lambda number: read_page(server, ("statusz", "metrics")[number % 2]), failures), \
             repeated(20, lambda _: stand_still(redis), failures), repeated(0.02, caller.step, failures):
         reports = [json.loads(sender.communicate()[0]) for sender in senders]
     # On a busy machine a few may be refused, which is a promise as well.
