@@ -25,6 +25,7 @@ papers: a, b (here 0.5, 0.5; to be tuned), 30 iterations, 10 ascent steps an E
 step, and pseudo-counts of 0.01 for words and 0.1 for topics.
 """
 import numpy as np
+from scipy import sparse
 
 from collection import Vocabulary, parser, read_pairs, read_texts, write_run
 from topic_models import fold_in, normalized, random_phi
@@ -46,9 +47,9 @@ class Side:
 
 
 def sum_by(index, rows, size):
-    total = np.zeros((size, rows.shape[1]))
-    np.add.at(total, index, rows)
-    return total
+    """The sum of the rows of each index, [size, columns]."""
+    ones = np.ones(len(index))
+    return sparse.csr_matrix((ones, (index, np.arange(len(index)))), shape=(size, len(index))) @ rows
 
 
 def regularize(logits, sides, num_pairs, steps):
@@ -94,7 +95,8 @@ def em_step(sides, theta, phis, topic_prior, word_prior, ascent_steps):
         for side, (posterior, (pairs, words, counts, _)) in enumerate(zip(posteriors, blocks)):
             weighted = posterior * counts[:, None]
             new_theta[first:last] += sum_by(pairs, weighted, last - first)
-            np.add.at(new_phis[side].T, words, weighted)
+            known, place = np.unique(words, return_inverse=True)
+            new_phis[side][:, known] += sum_by(place, weighted, len(known)).T
     return normalized(new_theta), [normalized(phi) for phi in new_phis], objective, gap
 
 

@@ -10,10 +10,11 @@ def _expected_ratio(counts, theta, phi):
     """Sparse counts / P(w|D), and the log likelihood."""
     rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
     probabilities = np.empty(counts.nnz)
+    by_word = np.ascontiguousarray(phi.T)  # so that a word's topics lie side by side
     for first in range(0, counts.nnz, 1 << 16):
         part = slice(first, first + (1 << 16))
         probabilities[part] = np.einsum("ij,ij->i", theta[rows[part]],
-                                        phi[:, counts.indices[part]].T)
+                                        by_word[counts.indices[part]])
     ratio = sparse.csr_matrix((counts.data / probabilities, counts.indices, counts.indptr),
                               shape=counts.shape)
     return ratio, float(counts.data @ np.log(probabilities))
