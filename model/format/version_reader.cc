@@ -217,6 +217,19 @@ absl::StatusOr<TensorMap> ReadTensors(const std::string& path,
   return tensors;
 }
 
+// Of the identity: vectors of two precisions are never mixed.
+std::string_view PrecisionSuffix(VectorPrecision precision) {
+  switch (precision) {
+    case VectorPrecision::kFloat32:
+      return "";
+    case VectorPrecision::kBf16:
+      return "-bf16";
+    case VectorPrecision::kInt8:
+      return "-int8";
+  }
+  return "";
+}
+
 }  // namespace
 
 absl::Status CheckManifestOf(const std::string& folder) {
@@ -228,9 +241,7 @@ absl::StatusOr<std::shared_ptr<const TwoTowerModel>> ReadVersion(
   SEMRANK_ASSIGN_OR_RETURN(const VersionFiles files,
                            VersionFiles::Open(folder));
   version.identity = files.identity();
-  if (version.vector_precision == VectorPrecision::kBf16) {
-    version.identity += "-bf16";
-  }
+  version.identity += PrecisionSuffix(version.vector_precision);
   version.weights_sha256 = files.ListedSha256(kWeightsFile);
   // The configuration first: it determines which other files there must be, and
   // their largest sizes.

@@ -11,6 +11,7 @@
 #include <cassert>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 
 #include "model/nn/dot_block.h"
@@ -200,6 +201,8 @@ void ScoreRows(const float* query, std::span<const std::byte* const> rows,
       return ScoreRowsOf<float, Far>(query, rows, format.dim, scores);
     case VectorPrecision::kBf16:
       return ScoreRowsOf<simd::Bf16, Far>(query, rows, format.dim, scores);
+    case VectorPrecision::kInt8:
+      return ScoreRowsOf<std::int8_t, Far>(query, rows, format.dim, scores);
   }
 }
 
@@ -226,6 +229,8 @@ void ScoreMatrixFar(const float* query, const std::byte* matrix,
       return ScoreMatrixOf<float, true>(query, matrix, format, scores);
     case VectorPrecision::kBf16:
       return ScoreMatrixOf<simd::Bf16, true>(query, matrix, format, scores);
+    case VectorPrecision::kInt8:
+      return ScoreMatrixOf<std::int8_t, true>(query, matrix, format, scores);
   }
 }
 

@@ -12,7 +12,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
 
+#include "model/nn/row_format.h"
 #include "model/nn/simd.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -23,20 +27,22 @@ struct NoPrefetch {
 };
 
 // results[i] = a . b[i], `width` elements each; those of b[i] are of type Row,
-// float or simd::Bf16. Vector k of a row goes to sum k modulo kSums; the sums
-// are added pairwise, then their lanes in halves. Before the bytes of a row
-// from `byte` on are read, prefetch(byte) is called: once for each cache line,
-// or more often.
+// float, simd::Bf16, or std::int8_t behind their scale (row_format.h). Vector k
+// of a row goes to sum k modulo kSums; the sums are added pairwise, then their
+// lanes in halves. Before the bytes of a row from `byte` on are read,
+// prefetch(byte) is called: once for each cache line, or more often.
 template <int Count, typename Row, typename Prefetch = NoPrefetch>
 inline void DotBlock(const float* a, const std::byte* const* b, int width,
                      float* results, Prefetch prefetch = {}) {
   constexpr int kSums = 4;
   constexpr int kLineBytes = 64;
   constexpr int kRowBytes = static_cast<int>(sizeof(Row));
+  constexpr bool kScaled = std::is_same_v<Row, std::int8_t>;
+  constexpr int kHeaderBytes = kScaled ? kInt8ScaleBytes : 0;
   constexpr int kStepLines =
       std::max(1, kSums * simd::kLanes * kRowBytes / kLineBytes);
   const auto at = [](const std::byte* row, int element) HWY_ATTR {
-    return reinterpret_cast<const Row*>(row) + element;
+    return reinterpret_cast<const Row*>(row + kHeaderBytes) + element;
   };
   using simd::kLanes;
   using simd::Unroll;
@@ -71,9 +77,15 @@ inline void DotBlock(const float* a, const std::byte* const* b, int width,
       });
     });
   }
+  if constexpr (kScaled) prefetch(width + kHeaderBytes - 1);
   Unroll<Count>([&](auto c) HWY_ATTR {
     results[c] =
         simd::SumLanes((sums[c][0] + sums[c][1]) + (sums[c][2] + sums[c][3]));
+    if constexpr (kScaled) {
+      float scale;
+      std::memcpy(&scale, b[c], sizeof(scale));
+      results[c] *= scale;
+    }
   });
 }
 

@@ -3,17 +3,24 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 namespace semrank {
 namespace {
 
+constexpr std::uint32_t kInfinityBits = 0x7f800000;
+
 constexpr int kDroppedBits = 16;
+constexpr float kLargestInt8 = 127;
+// Far below what elements of a vector of length 1 need, far above what would
+// lose bits of a product.
+constexpr int kSmallestExponent = -60;
 
 // Without a branch, so that the compiler can use SIMD instructions.
 float RoundToBf16(float value) {
-  constexpr std::uint32_t kInfinityBits = 0x7f800000;
   constexpr std::uint32_t kQuietNanBit = 0x00400000;
   const auto bits = std::bit_cast<std::uint32_t>(value);
   // One less than half of the last bit that stays, and one more if that bit is
@@ -26,41 +33,139 @@ float RoundToBf16(float value) {
   return std::bit_cast<float>(kept >> kDroppedBits << kDroppedBits);
 }
 
-}  // namespace
-
-void RoundVector(VectorPrecision precision, std::span<float> vector) {
-  if (precision == VectorPrecision::kFloat32) return;
-  for (float& value : vector) value = RoundToBf16(value);
-}
-
-bool IsRounded(VectorPrecision precision, std::span<const float> vector) {
-  return precision == VectorPrecision::kFloat32 ||
-         std::ranges::all_of(
-             vector, [](float value) { return RoundToBf16(value) == value; });
-}
-
-void EncodeRow(const float* vector, RowFormat format, std::byte* row) {
-  assert(IsRounded(format.precision,
-                   {vector, static_cast<std::size_t>(format.dim)}));
-  if (format.precision == VectorPrecision::kFloat32) {
-    std::memcpy(row, vector, format.num_bytes());
-    return;
-  }
+void EncodeBf16(std::span<const float> vector, std::byte* row) {
   auto* const halves = reinterpret_cast<std::uint16_t*>(row);
-  for (int i = 0; i < format.dim; ++i) {
+  for (std::size_t i = 0; i < vector.size(); ++i) {
     halves[i] = static_cast<std::uint16_t>(
         std::bit_cast<std::uint32_t>(vector[i]) >> kDroppedBits);
   }
 }
 
-void DecodeRow(const std::byte* row, RowFormat format, float* vector) {
-  if (format.precision == VectorPrecision::kFloat32) {
-    std::memcpy(vector, row, format.num_bytes());
-    return;
-  }
+void DecodeBf16(const std::byte* row, std::span<float> vector) {
   const auto* const halves = reinterpret_cast<const std::uint16_t*>(row);
-  for (int i = 0; i < format.dim; ++i) {
+  for (std::size_t i = 0; i < vector.size(); ++i) {
     vector[i] = std::bit_cast<float>(std::uint32_t{halves[i]} << kDroppedBits);
+  }
+}
+
+// The power of two of which the elements are multiples in int8, the same before
+// and after rounding; NaN if one of them is infinite or NaN. A power of two, so
+// that products with multiples, multiplied by it in the end, are to the bit
+// products with elements.
+float Int8Scale(std::span<const float> vector) {
+  // Of the bits, which the compiler compares by SIMD instructions.
+  std::int32_t largest_bits = 0;
+  for (const float value : vector) {
+    largest_bits =
+        std::max(largest_bits, std::bit_cast<std::int32_t>(value) & 0x7fffffff);
+  }
+  if (largest_bits >= static_cast<std::int32_t>(kInfinityBits)) {
+    return std::numeric_limits<float>::quiet_NaN();
+  }
+  int exponent = 0;
+  const double fraction = std::frexp(
+      double{std::bit_cast<float>(largest_bits)} / kLargestInt8, &exponent);
+  if (fraction == 0.5) --exponent;
+  return std::ldexp(1.0f, std::max(exponent, kSmallestExponent));
+}
+
+float RoundToMultiple(float value, float scale) {
+  // Adding it leaves no bit for a fraction; subtracting it gives +0, not -0.
+  constexpr float kNoFraction = 0x1.8p23f;
+  return (value * (1 / scale) + kNoFraction - kNoFraction) * scale;
+}
+
+void EncodeInt8(std::span<const float> vector, std::byte* row) {
+  const float scale = Int8Scale(vector);
+  std::memcpy(row, &scale, sizeof(scale));
+  auto* const elements = reinterpret_cast<std::int8_t*>(row + kInt8ScaleBytes);
+  const float inverse = std::isnan(scale) ? 0 : 1 / scale;
+  for (std::size_t i = 0; i < vector.size(); ++i) {
+    elements[i] = std::isnan(scale)
+                      ? std::int8_t{0}
+                      : static_cast<std::int8_t>(vector[i] * inverse);
+  }
+}
+
+void DecodeInt8(const std::byte* row, std::span<float> vector) {
+  float scale = 0;
+  std::memcpy(&scale, row, sizeof(scale));
+  const auto* const elements =
+      reinterpret_cast<const std::int8_t*>(row + kInt8ScaleBytes);
+  for (std::size_t i = 0; i < vector.size(); ++i) {
+    vector[i] = static_cast<float>(elements[i]) * scale;
+  }
+}
+
+}  // namespace
+
+void RoundVector(VectorPrecision precision, std::span<float> vector) {
+  switch (precision) {
+    case VectorPrecision::kFloat32:
+      return;
+    case VectorPrecision::kBf16:
+      for (float& value : vector) value = RoundToBf16(value);
+      return;
+    case VectorPrecision::kInt8: {
+      const float scale = Int8Scale(vector);
+      for (float& value : vector) value = RoundToMultiple(value, scale);
+      return;
+    }
+  }
+}
+
+bool IsRounded(VectorPrecision precision, std::span<const float> vector) {
+  switch (precision) {
+    case VectorPrecision::kFloat32:
+      return true;
+    case VectorPrecision::kBf16:
+      return std::ranges::all_of(
+          vector, [](float value) { return RoundToBf16(value) == value; });
+    case VectorPrecision::kInt8:
+      return std::ranges::all_of(
+          vector, [scale = Int8Scale(vector)](float value) {
+            return RoundToMultiple(value, scale) == value;
+          });
+  }
+  return true;
+}
+
+double LengthError(VectorPrecision precision, std::span<const float> rounded) {
+  switch (precision) {
+    case VectorPrecision::kFloat32:
+      return 0;
+    case VectorPrecision::kBf16:
+      return 0x1p-8;  // each element by at most half of its last bit
+    case VectorPrecision::kInt8:
+      return Int8Scale(rounded) / 2 *
+             std::sqrt(static_cast<double>(rounded.size()));
+  }
+  return 0;
+}
+
+void EncodeRow(const float* vector, RowFormat format, std::byte* row) {
+  assert(IsRounded(format.precision,
+                   {vector, static_cast<std::size_t>(format.dim)}));
+  switch (format.precision) {
+    case VectorPrecision::kFloat32:
+      std::memcpy(row, vector, format.num_bytes());
+      return;
+    case VectorPrecision::kBf16:
+      return EncodeBf16({vector, static_cast<std::size_t>(format.dim)}, row);
+    case VectorPrecision::kInt8:
+      return EncodeInt8({vector, static_cast<std::size_t>(format.dim)}, row);
+  }
+}
+
+void DecodeRow(const std::byte* row, RowFormat format, float* vector) {
+  switch (format.precision) {
+    case VectorPrecision::kFloat32:
+      std::memcpy(vector, row, format.num_bytes());
+      return;
+    case VectorPrecision::kBf16:
+      return DecodeBf16(row, {vector, static_cast<std::size_t>(format.dim)});
+    case VectorPrecision::kInt8:
+      return DecodeInt8(row, {vector, static_cast<std::size_t>(format.dim)});
   }
 }
 

@@ -1,5 +1,7 @@
-// How vectors are kept in memory where they are scored: as float32, or as
-// bfloat16, the upper half of a float32, which takes half of the memory.
+// How vectors are kept in memory where they are scored: as float32, as
+// bfloat16, the upper half of a float32, or as int8, a quarter of the memory:
+// multiples from -127 to 127 of a power of two, the smallest that suffices for
+// the vector.
 //
 //   Promise  a model's vectors are rounded to its precision where they are made
 //            (TwoTowerModel::EmbedTexts), so that keeping them loses nothing:
@@ -13,27 +15,43 @@
 
 namespace semrank {
 
-enum class VectorPrecision : int { kFloat32, kBf16 };
+enum class VectorPrecision : int { kFloat32, kBf16, kInt8 };
+
+// The power of two before the elements of an int8 row.
+inline constexpr int kInt8ScaleBytes = 4;
 
 // Of a row that is kept.
 struct RowFormat {
   int dim = 0;
   VectorPrecision precision = VectorPrecision::kFloat32;
 
+  // A multiple of the alignment.
   std::size_t num_bytes() const {
-    return static_cast<std::size_t>(dim) *
-           (precision == VectorPrecision::kFloat32 ? 4 : 2);
+    const auto size = static_cast<std::size_t>(dim);
+    switch (precision) {
+      case VectorPrecision::kFloat32:
+        return 4 * size;
+      case VectorPrecision::kBf16:
+        return 2 * size;
+      case VectorPrecision::kInt8:
+        return kInt8ScaleBytes + (size + 3) / 4 * 4;
+    }
+    return 0;
   }
   friend bool operator==(const RowFormat&, const RowFormat&) = default;
 };
 
 // Rounds each element to the nearest number of this precision, to even between
-// two; infinities and NaN stay.
+// two. Infinities and NaN stay; in int8 they make all elements NaN.
 void RoundVector(VectorPrecision precision, std::span<float> vector);
 bool IsRounded(VectorPrecision precision, std::span<const float> vector);
 
-// From and to format.num_bytes() bytes, aligned to an element. What is encoded
-// must be rounded.
+// How much longer or shorter than 1 rounding can have made a vector of that
+// length, which is now `rounded`.
+double LengthError(VectorPrecision precision, std::span<const float> rounded);
+
+// From and to format.num_bytes() bytes, aligned to four. What is encoded must
+// be rounded.
 void EncodeRow(const float* vector, RowFormat format, std::byte* row);
 void DecodeRow(const std::byte* row, RowFormat format, float* vector);
 

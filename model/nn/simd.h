@@ -125,6 +125,29 @@ inline Vec LoadPartial(const Bf16* from, int count) {
   return Widen(halves);
 }
 
+// Eight-bit integers, as floats.
+inline Vec Load(const std::int8_t* from) {
+#if SEMRANK_SIMD_AVX512
+  return static_cast<Vec>(_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(
+      _mm_loadu_si128(reinterpret_cast<const __m128i*>(from)))));
+#elif SEMRANK_SIMD_AVX2
+  return static_cast<Vec>(_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(
+      _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from)))));
+#else
+  using ByteVec __attribute__((vector_size(kLanes))) = std::int8_t;
+  ByteVec bytes;
+  std::memcpy(&bytes, from, sizeof(bytes));
+  return __builtin_convertvector(bytes, Vec);
+#endif
+}
+
+inline Vec LoadPartial(const std::int8_t* from, int count) {
+  assert(0 <= count && count <= kLanes);
+  std::int8_t bytes[kLanes] = {};
+  std::memcpy(bytes, from, static_cast<std::size_t>(count));
+  return Load(bytes);
+}
+
 inline Vec Broadcast(float value) { return value - Vec{}; }
 
 // Without it GCC folds a load into each instruction that uses the value, and

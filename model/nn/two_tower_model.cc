@@ -94,9 +94,10 @@ void TwoTowerModel::EmbedTexts(
   tower.Embed(scratch.input, scratch.tower, vectors);
   // Before anything is scored or kept, so that no score depends on whether the
   // vector was kept.
-  RoundVector(version_.vector_precision,
-              {vectors, normalized_texts.size() *
-                            static_cast<std::size_t>(embedding_dim())});
+  const auto dim = static_cast<std::size_t>(embedding_dim());
+  for (std::size_t i = 0; i < normalized_texts.size(); ++i) {
+    RoundVector(version_.vector_precision, {vectors + i * dim, dim});
+  }
 }
 
 }  // namespace semrank

@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <iterator>
-#include <limits>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -26,14 +25,12 @@ namespace {
 // Normalised; the empty one has no features and must give the zero vector.
 constexpr std::array<std::string_view, 4> kSelfTestTexts = {
     "", "a", "semantic ranking", "letter trigrams of a somewhat longer title"};
-// Lengths come from float32 sums over at most a few thousand numbers; rounding
-// to bfloat16 moves each of them by up to 2^-9 of itself.
-double LengthTolerance(VectorPrecision precision) {
-  return precision == VectorPrecision::kBf16 ? 0x1p-8 : 1e-3;
-}
+// Lengths come from float32 sums over at most a few thousand numbers.
+constexpr double kLengthTolerance = 1e-3;
 
-// Of length 1 or 0, unless `tolerance` is infinite.
-absl::Status CheckVector(std::span<const float> vector, double tolerance) {
+// Of length 1 or 0 before it was rounded, or of `any_length`.
+absl::Status CheckVector(std::span<const float> vector,
+                         VectorPrecision precision, bool any_length) {
   double length_squared = 0;
   for (const float value : vector) {
     if (!std::isfinite(value)) {
@@ -42,7 +39,8 @@ absl::Status CheckVector(std::span<const float> vector, double tolerance) {
     length_squared += double{value} * value;
   }
   const double length = std::sqrt(length_squared);
-  if (length != 0 && std::abs(length - 1) > tolerance) {
+  const double tolerance = kLengthTolerance + LengthError(precision, vector);
+  if (!any_length && length != 0 && std::abs(length - 1) > tolerance) {
     return absl::DataLossError(
         absl::StrFormat("self-test: a vector has length %g, not 1", length));
   }
@@ -51,10 +49,8 @@ absl::Status CheckVector(std::span<const float> vector, double tolerance) {
 
 absl::Status SelfTestSide(const TwoTowerModel& model, Side side) {
   const std::size_t dim = model.embedding_dim();
-  // SSI's vectors have any length.
-  const double tolerance = model.config().tower() == v1::TOWER_KIND_SSI
-                               ? std::numeric_limits<double>::infinity()
-                               : LengthTolerance(model.row_format().precision);
+  const VectorPrecision precision = model.row_format().precision;
+  const bool any_length = model.config().tower() == v1::TOWER_KIND_SSI;
   EmbedScratch scratch;
   std::vector<float> batch(kSelfTestTexts.size() * dim);
   std::vector<float> alone(dim);
@@ -63,7 +59,7 @@ absl::Status SelfTestSide(const TwoTowerModel& model, Side side) {
   model.EmbedTexts(side, kSelfTestTexts, scratch, batch.data());
   for (std::size_t i = 0; i < kSelfTestTexts.size(); ++i) {
     const std::span<const float> row(batch.data() + i * dim, dim);
-    SEMRANK_RETURN_IF_ERROR(CheckVector(row, tolerance));
+    SEMRANK_RETURN_IF_ERROR(CheckVector(row, precision, any_length));
     model.EmbedTexts(side, std::span(kSelfTestTexts).subspan(i, 1), scratch,
                      alone.data());
     if (!std::ranges::equal(alone, row)) {

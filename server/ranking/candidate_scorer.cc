@@ -26,11 +26,10 @@ bool ScaleToUnitLength(std::span<float> vector, VectorPrecision precision) {
   for (const float value : vector) length_squared += double{value} * value;
   if (!std::isfinite(length_squared)) return false;
   const double length = std::sqrt(length_squared);
-  // A text's vector has become up to 2^-8 longer or shorter by rounding.
-  const bool of_text = precision == VectorPrecision::kBf16 &&
-                       std::abs(length - 1) <= 0x1p-8 &&
-                       IsRounded(precision, vector);
-  if (length == 0 || std::abs(length - 1) <= kUnitLengthTolerance || of_text) {
+  // A text's vector has been rounded.
+  const double error =
+      IsRounded(precision, vector) ? LengthError(precision, vector) : 0;
+  if (length == 0 || std::abs(length - 1) <= kUnitLengthTolerance + error) {
     RoundVector(precision, vector);
     return true;
   }

@@ -89,11 +89,12 @@ BENCHMARK(BM_Rank_Cold)->Arg(1)->Arg(100)->Arg(1000);
 
 // Documents of a catalog of 20,000 x 256, whose vectors do not fit into the L2
 // cache; other ids each time.
-void BM_Rank_CatalogIds(benchmark::State& state) {
+void RankCatalogIds(benchmark::State& state, VectorPrecision precision) {
   constexpr int kDim = 256;
   constexpr std::uint64_t kNumDocuments = 20'000;
   const auto served = std::make_shared<ServedModel>(
-      ServedModel{.model = MakeTinyModel({.embedding_dim = kDim})});
+      ServedModel{.model = MakeTinyModel(
+                      {.embedding_dim = kDim, .vector_precision = precision})});
   DocumentCatalog catalog(kNumDocuments);
   if (!catalog.BeginModel(served).ok()) std::abort();
   std::vector<CatalogRecord::Pointer> records;
@@ -120,7 +121,21 @@ void BM_Rank_CatalogIds(benchmark::State& state) {
   }
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
+
+void BM_Rank_CatalogIds(benchmark::State& state) {
+  RankCatalogIds(state, VectorPrecision::kFloat32);
+}
 BENCHMARK(BM_Rank_CatalogIds)->Arg(100)->Arg(1000);
+
+void BM_Rank_CatalogIdsInBf16(benchmark::State& state) {
+  RankCatalogIds(state, VectorPrecision::kBf16);
+}
+BENCHMARK(BM_Rank_CatalogIdsInBf16)->Arg(1000);
+
+void BM_Rank_CatalogIdsInInt8(benchmark::State& state) {
+  RankCatalogIds(state, VectorPrecision::kInt8);
+}
+BENCHMARK(BM_Rank_CatalogIdsInInt8)->Arg(1000);
 
 // The cache alone, among a million vectors: most look-ups miss every cache of
 // the processor.

@@ -72,12 +72,16 @@ TEST_F(ModelBundleTest, LoadsWhatWasPublished) {
 TEST_F(ModelBundleTest, OfAnotherPrecisionIsAnotherIdentity) {
   Publish();
   ASSERT_OK_AND_ASSIGN(const auto exact, LoadModel(model_dir_));
-  ASSERT_OK_AND_ASSIGN(const auto rounded,
-                       LoadModel(model_dir_, 1, "", VectorPrecision::kBf16));
-  EXPECT_EQ(rounded->version().identity, exact->version().identity + "-bf16");
-  std::vector<float> vector = Embed(*exact, Side::kDocument);
-  RoundVector(VectorPrecision::kBf16, vector);
-  EXPECT_EQ(Embed(*rounded, Side::kDocument), vector);
+  for (const auto& [precision, suffix] :
+       {std::pair(VectorPrecision::kBf16, "-bf16"),
+        std::pair(VectorPrecision::kInt8, "-int8")}) {
+    ASSERT_OK_AND_ASSIGN(const auto rounded,
+                         LoadModel(model_dir_, 1, "", precision));
+    EXPECT_EQ(rounded->version().identity, exact->version().identity + suffix);
+    std::vector<float> vector = Embed(*exact, Side::kDocument);
+    RoundVector(precision, vector);
+    EXPECT_EQ(Embed(*rounded, Side::kDocument), vector);
+  }
 }
 
 TEST_F(ModelBundleTest, KeepsTheModelWhenItsFilesAreDeleted) {

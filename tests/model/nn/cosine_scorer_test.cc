@@ -104,25 +104,30 @@ TEST(RankScoresTest, WorksInManyThreads) {
   for (const auto& ranking : got) EXPECT_EQ(ranking, want);
 }
 
-// Vectors kept as rows.
-std::vector<std::byte> Encode(const std::vector<float>& vectors,
-                              VectorPrecision precision) {
-  const RowFormat all = {static_cast<int>(vectors.size()), precision};
-  std::vector<std::byte> rows(all.num_bytes());
-  EncodeRow(vectors.data(), all, rows.data());
+// Rounded vectors, kept as rows.
+std::vector<std::byte> RoundAndEncode(RowFormat format,
+                                      std::vector<float>& vectors) {
+  const auto dim = static_cast<std::size_t>(format.dim);
+  const std::size_t num_rows = vectors.size() / dim;
+  std::vector<std::byte> rows(num_rows * format.num_bytes());
+  for (std::size_t i = 0; i < num_rows; ++i) {
+    const std::span<float> vector(&vectors[i * dim], dim);
+    RoundVector(format.precision, vector);
+    EncodeRow(vector.data(), format, &rows[i * format.num_bytes()]);
+  }
   return rows;
 }
 
 TEST(ScoreTest, KeptRowsGiveTheBitsOfTheVectors) {
   constexpr int kDocuments = 39;
   for (const VectorPrecision precision :
-       {VectorPrecision::kFloat32, VectorPrecision::kBf16}) {
+       {VectorPrecision::kFloat32, VectorPrecision::kBf16,
+        VectorPrecision::kInt8}) {
     for (const int dim : {3, 16, 100, 128, 333}) {
       const RowFormat format = {dim, precision};
       const std::vector<float> query = RandomValues(dim, 4);
       std::vector<float> vectors = RandomValues(kDocuments * dim, 5);
-      RoundVector(precision, vectors);
-      const std::vector<std::byte> matrix = Encode(vectors, precision);
+      const std::vector<std::byte> matrix = RoundAndEncode(format, vectors);
       std::vector<const std::byte*> rows;
       for (int i = 0; i < kDocuments; ++i) {
         rows.push_back(matrix.data() + i * format.num_bytes());

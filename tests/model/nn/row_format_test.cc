@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -14,6 +15,12 @@ namespace semrank {
 namespace {
 
 using ::testing::ElementsAre;
+
+double Length(const std::vector<float>& vector) {
+  double squared = 0;
+  for (const float value : vector) squared += double{value} * value;
+  return std::sqrt(squared);
+}
 
 std::vector<float> ToBf16(std::vector<float> vector) {
   RoundVector(VectorPrecision::kBf16, vector);
@@ -49,9 +56,68 @@ TEST(RowFormatTest, Bf16IsOffByAtMostOnePartIn256AndStaysWhenRoundedAgain) {
   EXPECT_EQ(ToBf16(rounded), rounded);
 }
 
+std::vector<float> ToInt8(std::vector<float> vector) {
+  RoundVector(VectorPrecision::kInt8, vector);
+  return vector;
+}
+
+TEST(RowFormatTest, Int8IsMultiplesOfTheSmallestPowerOfTwoThatSuffices) {
+  // 127 times 1/128 suffices, 128 times would not be needed.
+  EXPECT_THAT(ToInt8({127.0f / 128, -1.5f / 128, 2.5f / 128, 0.25f / 128}),
+              ElementsAre(127.0f / 128, -2.0f / 128, 2.0f / 128, 0));
+  EXPECT_THAT(ToInt8({127.25f / 128, 3.0f / 128, 5.0f / 128}),
+              ElementsAre(64.0f / 64, 2.0f / 64, 2.0f / 64));
+  EXPECT_THAT(ToInt8({0, 0}), ElementsAre(0, 0));
+  EXPECT_THAT(ToInt8({1e30f, -1e25f}),
+              ElementsAre(testing::FloatNear(1e30f, 8e27f), 0));
+}
+
+TEST(RowFormatTest, Int8OfInfinityOrNanIsNan) {
+  for (const float bad : {std::numeric_limits<float>::infinity(),
+                          std::numeric_limits<float>::quiet_NaN()}) {
+    const std::vector<float> rounded = ToInt8({1, -bad});
+    EXPECT_TRUE(std::isnan(rounded[0]) && std::isnan(rounded[1]));
+  }
+}
+
+TEST(RowFormatTest, Int8IsOffByAtMostOnePartIn127OfTheLargestAndStays) {
+  for (const float factor : {1e-6f, 0.37f, 1.0f, 1e9f}) {
+    std::vector<float> vector = RandomValues(1000, 1);
+    float largest = 0;
+    for (float& value : vector) {
+      value *= factor;
+      largest = std::max(largest, std::abs(value));
+    }
+    const std::vector<float> rounded = ToInt8(vector);
+    for (std::size_t i = 0; i < vector.size(); ++i) {
+      EXPECT_LE(std::abs(rounded[i] - vector[i]), largest / 127);
+    }
+    EXPECT_FALSE(IsRounded(VectorPrecision::kInt8, vector));
+    EXPECT_TRUE(IsRounded(VectorPrecision::kInt8, rounded));
+    EXPECT_EQ(ToInt8(rounded), rounded);
+  }
+}
+
+TEST(RowFormatTest, LengthErrorBoundsWhatRoundingDoesToUnitLength) {
+  for (const VectorPrecision precision :
+       {VectorPrecision::kFloat32, VectorPrecision::kBf16,
+        VectorPrecision::kInt8}) {
+    for (const int dim : {2, 64, 300}) {
+      std::vector<float> vector = RandomValues(dim, 3);
+      const double length = Length(vector);
+      for (float& value : vector) value = static_cast<float>(value / length);
+      RoundVector(precision, vector);
+      EXPECT_LE(std::abs(Length(vector) - 1),
+                LengthError(precision, vector) + 1e-6);
+      EXPECT_LT(LengthError(precision, vector), 0.1);
+    }
+  }
+}
+
 TEST(RowFormatTest, RoundedVectorsAreKeptWithoutLoss) {
   for (const VectorPrecision precision :
-       {VectorPrecision::kFloat32, VectorPrecision::kBf16}) {
+       {VectorPrecision::kFloat32, VectorPrecision::kBf16,
+        VectorPrecision::kInt8}) {
     const RowFormat format = {301, precision};
     std::vector<float> vector = RandomValues(301, 2);
     RoundVector(precision, vector);
@@ -62,6 +128,7 @@ TEST(RowFormatTest, RoundedVectorsAreKeptWithoutLoss) {
     EXPECT_EQ(decoded, vector);
   }
   EXPECT_EQ((RowFormat{301, VectorPrecision::kBf16}.num_bytes()), 602u);
+  EXPECT_EQ((RowFormat{301, VectorPrecision::kInt8}.num_bytes()), 308u);
   EXPECT_EQ(RowFormat{301}.num_bytes(), 1204u);
 }
 

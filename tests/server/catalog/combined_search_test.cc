@@ -273,20 +273,24 @@ class CombinedSearchTest : public ::testing::TestWithParam<ModelCase> {};
 
 INSTANTIATE_TEST_SUITE_P(
     Models, CombinedSearchTest,
-    ::testing::Values(ModelCase{"Dssm", [] { return MakeTinyModel(); }},
-                      ModelCase{"DssmInBf16",
-                                [] {
-                                  return MakeTinyModel(
-                                      {.vector_precision =
-                                           VectorPrecision::kBf16});
-                                }},
-                      ModelCase{"DssmWithLexicalPart",
-                                [] { return MakeLexicalModel(1); }},
-                      // Its dense part leaves few documents whose lexical part
-                      // must be known.
-                      ModelCase{"DssmWithSmallLexicalPart",
-                                [] { return MakeLexicalModel(1, 0.03); }},
-                      ModelCase{"Ssi", &MakeSsi<v1::SSI_VARIANT_LOW_RANK>}),
+    ::testing::Values(
+        ModelCase{"Dssm", [] { return MakeTinyModel(); }},
+        ModelCase{"DssmInBf16",
+                  [] {
+                    return MakeTinyModel(
+                        {.vector_precision = VectorPrecision::kBf16});
+                  }},
+        ModelCase{"DssmInInt8",
+                  [] {
+                    return MakeTinyModel(
+                        {.vector_precision = VectorPrecision::kInt8});
+                  }},
+        ModelCase{"DssmWithLexicalPart", [] { return MakeLexicalModel(1); }},
+        // Its dense part leaves few documents whose lexical part
+        // must be known.
+        ModelCase{"DssmWithSmallLexicalPart",
+                  [] { return MakeLexicalModel(1, 0.03); }},
+        ModelCase{"Ssi", &MakeSsi<v1::SSI_VARIANT_LOW_RANK>}),
     [](const auto& test) { return test.param.name; });
 
 // Scores are compared bitwise.

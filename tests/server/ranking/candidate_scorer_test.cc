@@ -42,15 +42,18 @@ TEST(GivenVectorsTest, AUnitVectorKeepsItsBits) {
   EXPECT_EQ(vector, unit);
 }
 
-TEST(GivenVectorsTest, InBf16AVectorOfATextKeepsItsBitsAndOthersAreRounded) {
-  std::vector<float> vector = {0.26726124f, 0.53452248f, 0.80178373f};
-  RoundVector(VectorPrecision::kBf16, vector);
-  const std::vector<float> of_text = vector;
-  EXPECT_TRUE(ScaleToUnitLength(vector, VectorPrecision::kBf16));
-  EXPECT_EQ(vector, of_text);
-  vector = {1, 2, 3};
-  EXPECT_TRUE(ScaleToUnitLength(vector, VectorPrecision::kBf16));
-  EXPECT_EQ(vector, of_text);
+TEST(GivenVectorsTest, RoundedVectorsOfTextsKeepTheirBitsAndOthersAreRounded) {
+  for (const VectorPrecision precision :
+       {VectorPrecision::kBf16, VectorPrecision::kInt8}) {
+    std::vector<float> vector = {0.26726124f, 0.53452248f, 0.80178373f};
+    RoundVector(precision, vector);
+    const std::vector<float> of_text = vector;
+    EXPECT_TRUE(ScaleToUnitLength(vector, precision));
+    EXPECT_EQ(vector, of_text);
+    vector = {1, 2, 3};
+    EXPECT_TRUE(ScaleToUnitLength(vector, precision));
+    EXPECT_EQ(vector, of_text);
+  }
 }
 
 TEST(GivenVectorsTest, NanAndInfinityAreRefused) {

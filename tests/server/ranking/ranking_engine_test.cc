@@ -28,6 +28,13 @@ const std::string kTooLong(61, 'x');
 
 class RankingEngineTest : public EngineFixture {};
 
+struct Precision {
+  VectorPrecision precision = VectorPrecision::kFloat32;
+  float largest_error = 0;  // of a score, against float32
+};
+class RankingPrecisionTest : public EngineFixture,
+                             public ::testing::WithParamInterface<Precision> {};
+
 TEST_F(RankingEngineTest, OrdersByCosineOfTheTwoVectors) {
   const std::vector<std::string> titles = NumberedTitles(50);
   ASSERT_THAT(Rank("some query", titles), IsOk());
@@ -59,8 +66,15 @@ TEST_F(RankingEngineTest, ScoresAreTheSameBitsCachedOrNotAloneOrTogether) {
   }
 }
 
-TEST_F(RankingEngineTest, InBf16ScoresAreTheSameBitsCachedOrNotByTitleOrById) {
-  served_.model = MakeTinyModel({.vector_precision = VectorPrecision::kBf16});
+// Each of two factors of bf16 is off by at most 2^-8 of itself. Of int8, by
+// half of a step that is at most 2/127 of the largest of sixteen elements.
+INSTANTIATE_TEST_SUITE_P(
+    , RankingPrecisionTest,
+    ::testing::Values(Precision{VectorPrecision::kBf16, 0x1p-7},
+                      Precision{VectorPrecision::kInt8, 8.0f / 127}));
+
+TEST_P(RankingPrecisionTest, ScoresAreTheSameBitsCachedOrNotByTitleOrById) {
+  served_.model = MakeTinyModel({.vector_precision = GetParam().precision});
   const auto served = std::make_shared<ServedModel>(served_);
   const std::vector<std::string> titles = NumberedTitles(100);
   ASSERT_THAT(Rank("q", titles), IsOk());
@@ -97,11 +111,11 @@ TEST_F(RankingEngineTest, InBf16ScoresAreTheSameBitsCachedOrNotByTitleOrById) {
     ASSERT_THAT(Rank("q", {titles[i]}), IsOk());
     EXPECT_EQ(result_.ranking[0].score, cold[i]) << i;
   }
-  // Against float32: each product is off by at most 2^-8 of itself.
   served_ = {.model = MakeTinyModel(), .number = 1};
   ASSERT_THAT(Rank("q", titles), IsOk());
   for (int i = 0; i < 100; ++i) {
-    EXPECT_NEAR(ScoresByCandidate(100)[i], cold[i], 0x1p-7) << i;
+    EXPECT_NEAR(ScoresByCandidate(100)[i], cold[i], GetParam().largest_error)
+        << i;
   }
 }
 

@@ -89,6 +89,15 @@ TEST(VectorRingTest, Bf16RowTakesHalfOfTheBytes) {
   EXPECT_EQ(ring->live_bytes(), 256u);
 }
 
+TEST(VectorRingTest, Int8RowTakesAQuarterOfTheBytesAndItsScale) {
+  const auto ring = MakeRing(10 * kEntryBytes);
+  const RowFormat format = {256, VectorPrecision::kInt8};
+  ring->Insert(RingKey(1), format, Vector(-0.75, 256).data(), {});
+  EXPECT_EQ(VectorOf(*ring->Find(RingKey(1))), Vector(-0.75, 256));
+  // Header, 260 bytes of row.
+  EXPECT_EQ(ring->live_bytes(), 64u + 320u);
+}
+
 TEST(VectorRingTest, OldestLeavesFirst) {
   const auto ring = MakeRing(3 * kEntryBytes);
   for (int i = 0; i < 4; ++i) Insert(*ring, RingKey(i), Vector(i));
