@@ -89,8 +89,9 @@ ROWS = [
                              for k in (100, 300) for s in ("none", "inverse")]),
     Script("a LSI + (1 - a) TF-IDF", "lsa.py",
            [["--rank=200", "--scaling=none", f"--alpha={a}"] for a in (0.1, 0.3, 0.5, 0.7)]),
-    Script("PLSA, T = 100", "plsa.py", [["--topics=100"]]),
-    Script("PLSA, T = 500", "plsa.py", [["--topics=500"]]),
+    *(Script(f"PLSA, T = {topics}", "plsa.py",
+             [[f"--topics={topics}", f"--topic_prior={prior}"] for prior in (0.001, 0.01, 0.1)])
+      for topics in (100, 500)),
     Script("LDA, T = 100", "lda.py", [["--topics=100"]]),
     Script("LDA, T = 500", "lda.py", [["--topics=500"]]),
     Script("DAE", "dae.py", [[]]),
