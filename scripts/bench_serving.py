@@ -158,7 +158,7 @@ def parse_args():
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release", help="folder of the build (%(default)s)")
     parser.add_argument("--before", type=pathlib.Path, help="folder of another build, whose semrank-server is measured in turn")
     parser.add_argument("--models", nargs="+", default=["linear", "dssm"], choices=MODELS, help="(%(default)s)")
-    parser.add_argument("--vector_precision", nargs="+", default=["float32"], choices=["float32", "bf16"],
+    parser.add_argument("--vector_precision", nargs="+", default=["float32"], choices=["float32", "bf16", "int8"],
                         help="one server for each model and precision (%(default)s)")
     parser.add_argument("--model_dir", type=pathlib.Path, help="folder of one model's versions, in place of --models")
     parser.add_argument("--cases", nargs="+", default=list(CASES), choices=CASES, help="(%(default)s)")
