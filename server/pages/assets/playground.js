@@ -211,6 +211,7 @@ function closeExplanation() {
 function showCall(made) {
   state.lastCall = made;
   at('snippet').textContent = kLanguages[state.language]({ ...made, needsKey: state.needsKey });
+  at('copy').disabled = false;  // until now there was nothing to copy
 }
 
 function chooseLanguage(name) {

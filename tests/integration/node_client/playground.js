@@ -97,11 +97,17 @@ async function checkSnippets(page) {
 }
 
 // By its address and without https, as a page of another machine's is opened,
-// the page has no clipboard API.
+// the page has no clipboard API. Before there is a call there is nothing to copy.
 async function copyWithoutClipboard() {
-  const page = await open(`${base}/`);
-  await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }));
-  await page.getByRole('button', { name: 'Copy' }).click();
+  const page = await open(`${base}/statusz`);
+  await page.addInitScript(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }));
+  let answer;
+  await page.route('**/v1/models', async (route) => { await new Promise((resolve) => { answer = resolve; }); await route.continue(); });
+  await Promise.all([page.waitForRequest('**/v1/models'), page.goto(`${base}/`)]);
+  const copy = page.getByRole('button', { name: 'Copy' });
+  assert.ok(await copy.isDisabled());
+  answer();
+  await copy.click();
   await page.getByText('Copied.').waitFor();
   assert.match(await page.evaluate(() => getSelection().toString()), /^curl /);
 }
