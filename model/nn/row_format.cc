@@ -144,28 +144,29 @@ double LengthError(VectorPrecision precision, std::span<const float> rounded) {
 }
 
 void EncodeRow(const float* vector, RowFormat format, std::byte* row) {
-  assert(IsRounded(format.precision,
-                   {vector, static_cast<std::size_t>(format.dim)}));
+  const std::span elements(vector, static_cast<std::size_t>(format.dim));
+  assert(IsRounded(format.precision, elements));
   switch (format.precision) {
     case VectorPrecision::kFloat32:
       std::memcpy(row, vector, format.num_bytes());
       return;
     case VectorPrecision::kBf16:
-      return EncodeBf16({vector, static_cast<std::size_t>(format.dim)}, row);
+      return EncodeBf16(elements, row);
     case VectorPrecision::kInt8:
-      return EncodeInt8({vector, static_cast<std::size_t>(format.dim)}, row);
+      return EncodeInt8(elements, row);
   }
 }
 
 void DecodeRow(const std::byte* row, RowFormat format, float* vector) {
+  const std::span elements(vector, static_cast<std::size_t>(format.dim));
   switch (format.precision) {
     case VectorPrecision::kFloat32:
       std::memcpy(vector, row, format.num_bytes());
       return;
     case VectorPrecision::kBf16:
-      return DecodeBf16(row, {vector, static_cast<std::size_t>(format.dim)});
+      return DecodeBf16(row, elements);
     case VectorPrecision::kInt8:
-      return DecodeInt8(row, {vector, static_cast<std::size_t>(format.dim)});
+      return DecodeInt8(row, elements);
   }
 }
 
