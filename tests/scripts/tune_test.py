@@ -121,8 +121,13 @@ class TuneTest(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("mpirun"), "Open MPI is not installed")
     def test_launcher_trains_in_several_processes(self):
-        done = self.run_tune("learning_rate=1e-9,0.02",
-                             "--launcher=mpirun --allow-run-as-root --oversubscribe -n 2", "--output=json")
+        grid = ("learning_rate=1e-9,0.02", "--launcher=mpirun --allow-run-as-root --oversubscribe -n 2",
+                "--output=json")
+        done = self.run_tune(*grid)
+        # On a busy machine mpirun takes a process that has ended for a lost one, with PID 0 (open-mpi/ompi,
+        # issue 7833). The same command continues.
+        if done.returncode != 0 and "with PID 0 on" in done.stderr:
+            done = self.run_tune(*grid)
         self.assert_ok(done)
         self.assertEqual(json.loads(done.stdout.splitlines()[0])["winner"]["setting"], "learning_rate=0.02")
 
