@@ -68,7 +68,7 @@ class MpiTrainTest(unittest.TestCase):
         result = subprocess.run(command, capture_output=True, text=True,
                                 timeout=LIMIT_SECONDS, check=False)
         # On a busy machine mpirun takes a process that has ended for a lost one, with PID 0
-        # (open-mpi/ompi, issue 7833); the files tell whether the run was complete.
+        # (open-mpi/ompi, issue 7833); the files show whether the run was complete.
         lost = "with PID 0 on" in result.stderr and "semrank-train: error:" not in result.stderr
         return 0 if lost else result.returncode, result.stdout, result.stderr
 

@@ -62,7 +62,7 @@ std::vector<float> ToInt8(std::vector<float> vector) {
 }
 
 TEST(RowFormatTest, Int8IsMultiplesOfTheSmallestPowerOfTwoThatSuffices) {
-  // 127 times 1/128 suffices, 128 times would not be needed.
+  // The largest element is 127/128, so 1/128 suffices; 127.25/128 needs 1/64.
   EXPECT_THAT(ToInt8({127.0f / 128, -1.5f / 128, 2.5f / 128, 0.25f / 128}),
               ElementsAre(127.0f / 128, -2.0f / 128, 2.0f / 128, 0));
   EXPECT_THAT(ToInt8({127.25f / 128, 3.0f / 128, 5.0f / 128}),
