@@ -21,31 +21,15 @@
 #include <string_view>
 
 #include "absl/time/time.h"
-#include "model/base/mutex.h"
 #include "server/http/http_body.h"
 #include "server/http/http_options.h"
 #include "server/http/http_routes.h"
 #include "server/http/http_stream.h"
+#include "server/http/in_flight_calls.h"
 
 namespace semrank {
 
 class HttpConnection;
-
-// Calls whose response is not sent yet; lets a server that stops wait for them.
-//
-//   Threads  thread-safe.
-class InFlightCalls {
- public:
-  void Begin();
-  void End();
-  // False when there still are some at `limit`.
-  bool WaitUntilNone(absl::Time limit);
-
- private:
-  Mutex mutex_;
-  CondVar none_;
-  int num_calls_ ABSL_GUARDED_BY(mutex_) = 0;
-};
 
 // What the connections of one server share.
 struct HttpConnections {

@@ -3,9 +3,11 @@
 #include <algorithm>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "model/base/strings.h"
 #include "server/base/errors.h"
+#include "server/base/request_identity.h"
 
 namespace semrank {
 namespace {
@@ -17,6 +19,9 @@ std::string_view AuthorityOf(std::string_view origin) {
   }
   return {};
 }
+
+// How long browsers may keep the answer to a preflight.
+constexpr int kPreflightSeconds = 600;
 
 }  // namespace
 
@@ -43,6 +48,28 @@ absl::Status OriginNotAllowed(const std::string& origin) {
                       "them, start the server with --cors_origins=%s",
                       origin, flag_value),
       {{"flag", "cors_origins"}, {"origin", origin}});
+}
+
+// Names the page's own origin, since --cors_origins may allow several and the
+// header takes one.
+void AddCorsHeaders(const std::string& origin, HttpResponse& response) {
+  response.headers.emplace_back("Access-Control-Allow-Origin", origin);
+  response.headers.emplace_back("Vary", "Origin");
+  response.headers.emplace_back(
+      "Access-Control-Expose-Headers",
+      absl::StrCat("Retry-After, ", kRequestIdHeader.data(), ", ",
+                   kTraceparentHeader.data()));
+}
+
+HttpResponse PreflightResponse() {
+  return {
+      .status = 204,
+      .headers = {{"Access-Control-Allow-Methods", "GET, POST"},
+                  {"Access-Control-Allow-Headers",
+                   absl::StrCat("Authorization, Content-Type, ",
+                                kRequestIdHeader.data(), ", ",
+                                kTraceparentHeader.data())},
+                  {"Access-Control-Max-Age", absl::StrCat(kPreflightSeconds)}}};
 }
 
 absl::Status CheckOrigins(const std::vector<std::string>& origins) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "server/http/http_routes.h"
 
 namespace semrank {
 
@@ -25,6 +26,12 @@ bool IsAllowedOrigin(std::string_view origin,
 
 // PERMISSION_DENIED ORIGIN_NOT_ALLOWED, with the flag that would allow it.
 absl::Status OriginNotAllowed(const std::string& origin);
+
+// Lets the page at `origin` read the response and what calls say in headers.
+void AddCorsHeaders(const std::string& origin, HttpResponse& response);
+
+// To a browser that asks whether an allowed page may make a call.
+HttpResponse PreflightResponse();
 
 // InvalidArgument unless each is "*" or SCHEME://HOST[:PORT], scheme http or
 // https.

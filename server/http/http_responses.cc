@@ -1,0 +1,128 @@
+#include "server/http/http_responses.h"
+
+#include <spdlog/spdlog.h>
+
+#include <boost/beast/http/status.hpp>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "model/base/strings.h"
+#include "server/base/admission.h"
+#include "server/base/errors.h"
+#include "server/base/log_throttle.h"
+#include "server/http/http_options.h"
+
+namespace semrank {
+
+namespace http = boost::beast::http;
+
+// What a client sent, for messages and the log.
+std::string Shown(std::string_view text) {
+  constexpr std::size_t kMaxShownBytes = 128;
+  return absl::CHexEscape(ToAbsl(text.substr(0, kMaxShownBytes)));
+}
+
+// Clients can cause the line as often as they like.
+void WarnThrottled(const std::string& line) {
+  constexpr int kMaxLinesPerSecond = 2;
+  static LogThrottle& throttle = *new LogThrottle(kMaxLinesPerSecond);
+  std::int64_t num_dropped = 0;
+  if (!throttle.Allow(absl::Now(), num_dropped)) return;
+  spdlog::warn("{}", line);
+  if (num_dropped > 0) {
+    spdlog::warn("{} such lines were dropped before", num_dropped);
+  }
+}
+
+HttpRefusal NoSuchCall(std::string_view path) {
+  return {404,
+          MakeError(absl::StatusCode::kUnimplemented, "NOT_IMPLEMENTED",
+                    absl::StrFormat("there is no call %s; /openapi.json lists "
+                                    "all calls, /api describes them",
+                                    Shown(path)))};
+}
+
+HttpRefusal WrongCallMethod(const char* methods) {
+  return {405, MakeError(absl::StatusCode::kUnimplemented, "NOT_IMPLEMENTED",
+                         absl::StrCat("this call takes ", methods, " only"))};
+}
+
+// Nothing is decompressed here: a small body could become one of any size.
+HttpRefusal CompressedBody(std::string_view coding) {
+  return {415, MakeError(absl::StatusCode::kInvalidArgument, kMalformedReason,
+                         absl::StrFormat("the body has Content-Encoding %s: "
+                                         "send it as it is",
+                                         Shown(coding)))};
+}
+
+HttpRefusal NoCertificate() {
+  return {403,
+          MakeError(absl::StatusCode::kPermissionDenied, "MISSING_CERTIFICATE",
+                    "calls need a client certificate (--tls_client_ca)",
+                    {{"flag", "tls_client_ca"}})};
+}
+
+HttpRefusal TooManyCalls() {
+  return {429,
+          MakeError(absl::StatusCode::kResourceExhausted, "OVERLOADED",
+                    absl::StrFormat("%d HTTP calls are in flight, the limit",
+                                    kMaxHttpCalls),
+                    {{"limit", absl::StrCat(kMaxHttpCalls)},
+                     {"retry_delay_ms", absl::StrCat(absl::ToInt64Milliseconds(
+                                            Admission::kRetryDelay))}})};
+}
+
+absl::Status BodyTooLarge(std::int64_t max_body_bytes) {
+  return MakeError(
+      absl::StatusCode::kResourceExhausted, "MESSAGE_TOO_LARGE",
+      absl::StrFormat(
+          "the body is over the limit of %d bytes (--max_http_body_bytes)",
+          max_body_bytes),
+      {{"limit", absl::StrCat(max_body_bytes)},
+       {"flag", "max_http_body_bytes"}});
+}
+
+absl::Status BodyTooLate(absl::Duration limit) {
+  return MakeError(absl::StatusCode::kDeadlineExceeded, "DEADLINE_EXCEEDED",
+                   absl::StrFormat("the body did not arrive within %s",
+                                   absl::FormatDuration(limit)),
+                   {{"limit", absl::FormatDuration(limit)}});
+}
+
+absl::Status BodyCutOff() {
+  return MakeError(absl::StatusCode::kCancelled, "CANCELLED",
+                   "the body ended early");
+}
+
+HttpResponse BadRequest(const std::string& reason) {
+  return {.status = 400, .body = absl::StrCat("bad request: ", reason, "\n")};
+}
+
+HttpResponse WrongMethod() {
+  return {.status = 405,
+          .body = "only GET, HEAD\n",
+          .headers = {{"Allow", "GET, HEAD"}}};
+}
+
+std::string FormatHead(const HttpResponse& response, bool keep_alive) {
+  const auto reason =
+      http::obsolete_reason(http::int_to_status(response.status));
+  std::string head = absl::StrFormat(
+      "HTTP/1.1 %d %s\r\nCache-Control: no-store\r\n"
+      "X-Content-Type-Options: nosniff\r\nConnection: %s\r\n",
+      response.status, std::string(reason),
+      keep_alive ? "keep-alive" : "close");
+  // RFC 9110, section 8.6: a 204 has neither.
+  if (response.status != 204) {
+    absl::StrAppendFormat(&head, "Content-Type: %s\r\nContent-Length: %d\r\n",
+                          response.content_type, response.body.size());
+  }
+  for (const auto& [name, value] : response.headers) {
+    absl::StrAppendFormat(&head, "%s: %s\r\n", name, value);
+  }
+  return head + "\r\n";
+}
+
+}  // namespace semrank
