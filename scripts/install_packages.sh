@@ -31,8 +31,9 @@ command -v node >/dev/null && command -v npm >/dev/null || node=(nodejs npm)
 # Without Go and HAProxy the tests of the chart and of the proxy are skipped.
 check=(clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev git golang-go haproxy)
 deploy=(dpkg-dev file python3 lintian debootstrap systemd-container)
-peers=(python3 python3-numpy python3-torch wamerican libfaiss-dev liblapack-dev)
-baselines=(python3 python3-numpy python3-scipy python3-torch)
+peers=(python3 python3-numpy python3-torch libopenblas0-pthread wamerican libfaiss-dev liblapack-dev)
+# Without OpenBLAS Debian's torch and numpy multiply matrices ten times slower.
+baselines=(python3 python3-numpy python3-scipy python3-torch libopenblas0-pthread)
 arm64=(g++-aarch64-linux-gnu protobuf-compiler qemu-user)
 
 usage() { sed -n '2,15s/^# \{0,1\}//p' "$0"; }

@@ -11,10 +11,12 @@ with the cross-entropy of the reconstruction; titles alone are learned from.
 
 Left open by the DSSM paper: the machines' details. Here, after Salakhutdinov and
 Hinton: the lowest machine sees a title's word counts as one softmax repeated
-for each word (replicated softmax); hidden units are sigmoids, the 128 linear;
-CD-1, learning rate 0.01 for 20 epochs each; encoder and decoder start as
-transposes and are then separate; Adam, rate 0.001, 20 epochs, batches of 256.
+for each word (replicated softmax), and its reconstruction is as many words drawn
+from it; hidden units are sigmoids, the 128 linear; CD-1, learning rate 0.01 for
+20 epochs each; encoder and decoder start as transposes and are then separate;
+Adam, rate 0.001, 20 epochs, batches of 256.
 """
+import numpy as np
 import torch
 from torch import nn
 
@@ -23,67 +25,117 @@ from collection import Vocabulary, parser, read_pairs, read_texts, unit_rows, wr
 SIZES = (300, 300, 128)
 
 
-def dense(counts, rows):
-    return torch.from_numpy(counts[rows].toarray()).float()
+class Words:
+    """Texts as the numbers of their words: word `i` is of text `texts[i]`."""
+
+    def __init__(self, words, texts, num_texts):
+        self.words, self.texts, self.num_texts = words, texts, num_texts
+
+    @classmethod
+    def of_counts(cls, counts):
+        texts = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+        repeats = counts.data.astype(int)
+        return cls(torch.from_numpy(np.repeat(counts.indices, repeats)).long(),
+                   torch.from_numpy(np.repeat(texts, repeats)).long(), counts.shape[0])
+
+    def sums(self, vectors):
+        """The sum over the words of each text; `vectors` has a row a word."""
+        return torch.zeros(self.num_texts, vectors.shape[1]).index_add(
+            0, self.texts, vectors[self.words])
+
+    def lengths(self):
+        return torch.bincount(self.texts, minlength=self.num_texts)
 
 
-class Machine:
-    """A restricted Boltzmann machine learned by CD-1. `softmax`: the visible
-    units are word counts. `linear`: the hidden units are Gaussian."""
+class WordMachine:
+    """The lowest restricted Boltzmann machine: its visible units are words."""
 
-    def __init__(self, num_visible, num_hidden, softmax, linear):
-        self.weights = 0.01 * torch.randn(num_visible, num_hidden)
-        self.visible_bias = torch.zeros(num_visible)
+    def __init__(self, num_words, num_hidden):
+        self.weights = 0.01 * torch.randn(num_words, num_hidden)
+        self.visible_bias = torch.zeros(num_words)
         self.hidden_bias = torch.zeros(num_hidden)
-        self.softmax, self.linear = softmax, linear
 
     def hidden(self, visible):
         # With replicated softmax the hidden bias counts once for each word.
-        scale = visible.sum(dim=1, keepdim=True).clamp(min=1) if self.softmax else 1
-        total = visible @ self.weights + scale * self.hidden_bias
-        return total if self.linear else torch.sigmoid(total)
+        lengths = visible.lengths().clamp(min=1)[:, None]
+        return torch.sigmoid(visible.sums(self.weights) + lengths * self.hidden_bias)
 
     def reconstruct(self, hidden, visible):
-        total = hidden @ self.weights.T + self.visible_bias
-        if self.softmax:
-            return visible.sum(dim=1, keepdim=True) * torch.softmax(total, dim=1)
-        return torch.sigmoid(total)
+        """As many words as each text has, drawn from the softmax."""
+        logits = hidden @ self.weights.T + self.visible_bias
+        lengths = visible.lengths()
+        drawn = torch.multinomial(torch.softmax(logits, dim=1), max(1, int(lengths.max())),
+                                  replacement=True)
+        kept = torch.arange(drawn.shape[1]) < lengths[:, None]
+        return Words(drawn[kept], torch.nonzero(kept)[:, 0], visible.num_texts)
+
+    def learn(self, visible, rate):
+        positive = self.hidden(visible)
+        again = self.reconstruct(torch.bernoulli(positive), visible)
+        negative = self.hidden(again)
+        step = rate / visible.num_texts
+        for words, hidden, sign in ((visible, positive, 1), (again, negative, -1)):
+            self.weights.index_add_(0, words.words, hidden[words.texts], alpha=sign * step)
+            self.visible_bias.index_add_(0, words.words, torch.ones(len(words.words)),
+                                         alpha=sign * step)
+        self.hidden_bias += rate * (positive - negative).mean(dim=0)
+
+
+class Machine:
+    """A machine above it. `linear`: the hidden units are Gaussian."""
+
+    def __init__(self, num_visible, num_hidden, linear):
+        self.weights = 0.01 * torch.randn(num_visible, num_hidden)
+        self.visible_bias = torch.zeros(num_visible)
+        self.hidden_bias = torch.zeros(num_hidden)
+        self.linear = linear
+
+    def hidden(self, visible):
+        total = visible @ self.weights + self.hidden_bias
+        return total if self.linear else torch.sigmoid(total)
 
     def learn(self, visible, rate):
         positive = self.hidden(visible)
         sample = positive + torch.randn_like(positive) if self.linear else torch.bernoulli(positive)
-        again = self.reconstruct(sample, visible)
+        again = torch.sigmoid(sample @ self.weights.T + self.visible_bias)
         negative = self.hidden(again)
         self.weights += rate / len(visible) * (visible.T @ positive - again.T @ negative)
         self.visible_bias += rate * (visible - again).mean(dim=0)
         self.hidden_bias += rate * (positive - negative).mean(dim=0)
 
 
-def batches(num_texts, size):
-    return torch.split(torch.randperm(num_texts), size)
+def word_batches(counts, size):
+    """The texts once, in random order."""
+    for rows in torch.split(torch.randperm(counts.shape[0]), size):
+        yield Words.of_counts(counts[rows.numpy()])
 
 
 def learn_machines(counts, epochs, rate, batch):
-    machines, visible_size = [], counts.shape[1]
-    for level, hidden_size in enumerate(SIZES):
-        machine = Machine(visible_size, hidden_size, level == 0, level == len(SIZES) - 1)
+    lowest = WordMachine(counts.shape[1], SIZES[0])
+    for _ in range(epochs):
+        for visible in word_batches(counts, batch):
+            lowest.learn(visible, rate)
+    machines, visible = [lowest], lowest.hidden(Words.of_counts(counts))
+    for below, size in zip(SIZES, SIZES[1:]):
+        machine = Machine(below, size, linear=size == SIZES[-1])
         for _ in range(epochs):
-            for rows in batches(counts.shape[0], batch):
-                visible = dense(counts, rows.numpy())
-                for below in machines:
-                    visible = below.hidden(visible)
-                machine.learn(visible, rate)
+            for rows in torch.split(torch.randperm(len(visible)), batch):
+                machine.learn(visible[rows], rate)
         machines.append(machine)
-        visible_size = hidden_size
+        visible = machine.hidden(visible)
     return machines
 
 
 class AutoEncoder(nn.Module):
     def __init__(self, machines):
         super().__init__()
+        lowest = machines[0]
+        self.word_weights = nn.Parameter(lowest.weights.clone())
+        self.word_bias = nn.Parameter(lowest.hidden_bias.clone())
         self.encoder, self.decoder = nn.ModuleList(), nn.ModuleList()
         for machine in machines:
-            self.encoder.append(self._layer(machine.weights.T, machine.hidden_bias))
+            if machine is not lowest:
+                self.encoder.append(self._layer(machine.weights.T, machine.hidden_bias))
             self.decoder.insert(0, self._layer(machine.weights, machine.visible_bias))
 
     @staticmethod
@@ -92,18 +144,19 @@ class AutoEncoder(nn.Module):
         layer.weight.data, layer.bias.data = weights.clone(), bias.clone()
         return layer
 
-    def encode(self, x):
-        for layer in self.encoder[:-1]:
-            x = torch.sigmoid(layer(x))
-        return self.encoder[-1](x)
+    def encode(self, words):
+        x = words.sums(self.word_weights) + self.word_bias
+        for layer in self.encoder:
+            x = layer(torch.sigmoid(x))
+        return x
 
-    def loss(self, x):
-        """Cross-entropy, in nats a word, of the title given its own code."""
-        y = self.encode(x)
+    def loss(self, words):
+        """Cross-entropy, in nats a word, of the titles given their own codes."""
+        y = self.encode(words)
         for layer in self.decoder[:-1]:
             y = torch.sigmoid(layer(y))
         log_probabilities = torch.log_softmax(self.decoder[-1](y), dim=1)
-        return -(x * log_probabilities).sum() / x.sum().clamp(min=1)
+        return -log_probabilities[words.texts, words.words].sum() / max(1, len(words.words))
 
 
 def learn(counts, machine_epochs, epochs, batch=256, machine_rate=0.01, rate=0.001, seed=1):
@@ -115,12 +168,12 @@ def learn(counts, machine_epochs, epochs, batch=256, machine_rate=0.01, rate=0.0
     losses = []
     for _ in range(epochs):
         total = 0.0
-        for rows in batches(counts.shape[0], batch):
-            loss = network.loss(dense(counts, rows.numpy()))
+        for words in word_batches(counts, batch):
+            loss = network.loss(words)
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
-            total += loss.item() * len(rows) / counts.shape[0]
+            total += loss.item() * words.num_texts / counts.shape[0]
         losses.append(total)
     return network, losses
 
@@ -143,7 +196,7 @@ def main():
                        seed=options.seed)
     with torch.no_grad():
         d_codes, q_codes = (
-            unit_rows(network.encode(dense(vocabulary.counts(texts), slice(None))).numpy())
+            unit_rows(network.encode(Words.of_counts(vocabulary.counts(texts))).numpy())
             for texts in (docs, queries))
     write_run(options, "dae", query_ids, doc_ids, lambda i: d_codes @ q_codes[i])
 

@@ -28,6 +28,14 @@ def log_prior(rows, pseudo_count):
     return pseudo_count * np.log(rows).sum() if pseudo_count else 0.0
 
 
+def _new_theta(ratio, theta, phi, topic_prior):
+    new_theta = theta * (ratio @ phi.T) + topic_prior
+    # Texts without a known word keep their topics.
+    empty = new_theta.sum(axis=1) == 0
+    new_theta[empty] = theta[empty]
+    return normalized(new_theta)
+
+
 def em_step(counts, theta, phi, topic_prior, word_prior):
     """One step for theta = P(z|D) [texts, topics] and phi = P(w|z) [topics,
     words]. Priors are pseudo-counts (Dirichlet parameters less 1), 0 = maximum
@@ -35,12 +43,8 @@ def em_step(counts, theta, phi, topic_prior, word_prior):
     constant) of the old ones."""
     ratio, log_likelihood = _expected_ratio(counts, theta, phi)
     objective = log_likelihood + log_prior(theta, topic_prior) + log_prior(phi, word_prior)
-    new_theta = theta * (ratio @ phi.T) + topic_prior
-    # Texts without a known word keep their topics.
-    empty = new_theta.sum(axis=1) == 0
-    new_theta[empty] = theta[empty]
     new_phi = phi * (ratio.T @ theta).T + word_prior
-    return normalized(new_theta), normalized(new_phi), objective
+    return _new_theta(ratio, theta, phi, topic_prior), normalized(new_phi), objective
 
 
 def random_phi(num_topics, num_words, seed):
@@ -51,7 +55,7 @@ def fold_in(counts, phi, topic_prior, iterations=20):
     """P(z|D) of texts with P(w|z) fixed."""
     theta = np.full((counts.shape[0], len(phi)), 1 / len(phi))
     for _ in range(iterations):
-        theta = em_step(counts, theta, phi, topic_prior, 0)[0]
+        theta = _new_theta(_expected_ratio(counts, theta, phi)[0], theta, phi, topic_prior)
     return theta
 
 

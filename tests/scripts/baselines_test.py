@@ -167,6 +167,21 @@ class DaeTest(unittest.TestCase):
         self.assertLess(losses[-1], losses[0] - 0.5)
         self.assertEqual(losses, again)
 
+    def test_word_machine_finds_the_words_that_go_together(self):
+        import dae
+        import torch
+        torch.manual_seed(1)
+        counts = scipy.sparse.csr_matrix(np.kron(np.eye(4), [[3.0, 1], [1, 3]]))
+        texts = dae.Words.of_counts(counts)
+        self.assertEqual(texts.lengths().tolist(), [4] * 8)
+        machine = dae.WordMachine(8, 6)
+        for _ in range(1000):
+            machine.learn(texts, rate=0.2)
+        drawn = machine.reconstruct(machine.hidden(texts), texts)
+        self.assertEqual(drawn.lengths().tolist(), [4] * 8)
+        share = (drawn.words // 2 == drawn.texts // 2).float().mean()
+        self.assertGreater(share, 0.75)  # .25 by chance
+
 
 if __name__ == "__main__":
     unittest.main()
