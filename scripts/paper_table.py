@@ -30,6 +30,7 @@ import datetime
 import html
 import json
 import math
+import os
 import pathlib
 import re
 import statistics
@@ -52,6 +53,10 @@ REFERENCES = {"a": "BM25", "b": "PTM", "c": "DSSM, J = 50"}
 # Documents of a query in the runs of scripts/baselines. Those judged for a query may be
 # anywhere among all.
 RUN_DEPTH = {"all": 1000, "judged": 10**9}
+
+# For scripts/baselines, whose arrays of tens of megabytes come and go: malloc would
+# give each back to the kernel, and page faults would take most of the time.
+KEEP_MEMORY = {"MALLOC_MMAP_THRESHOLD_": "4000000000", "MALLOC_TRIM_THRESHOLD_": "4000000000"}
 
 # `settings`: each a list of flags; the best of them is cross-validated.
 Ranker = collections.namedtuple("Ranker", "name ranker tune")
@@ -214,7 +219,8 @@ class Runner(quality_table.Collection):
                      f"--docs={self.options.docs}", f"--queries={self.options.queries}",
                      f"--train={self.options.train}", f"--seed={self.options.seed}",
                      f"--run_out={run}", f"--run_depth={RUN_DEPTH[self.options.candidates]}",
-                     *extra, *setting], capture_output=True, text=True)
+                     *extra, *setting],
+                    capture_output=True, text=True, env={**os.environ, **KEEP_MEMORY})
                 if done.returncode != 0:
                     print(f"{row.script}: {done.stderr.strip()[-500:]}", file=sys.stderr)
                     return None

@@ -12,9 +12,11 @@ with the cross-entropy of the reconstruction; titles alone are learned from.
 Left open by the DSSM paper: the machines' details. Here, after Salakhutdinov and
 Hinton: the lowest machine sees a title's word counts as one softmax repeated
 for each word (replicated softmax), and its reconstruction is as many words drawn
-from it; hidden units are sigmoids, the 128 linear; CD-1, learning rate 0.01 for
-20 epochs each; encoder and decoder start as transposes and are then separate;
-Adam, rate 0.001, 20 epochs, batches of 256.
+from it; hidden units are sigmoids, the 128 linear; CD-1, 20 epochs a machine,
+visible biases start at the frequencies; encoder and decoder start as transposes
+and are then separate, for 20 epochs; batches of 256. All steps are Adam's, rate
+0.01 on the gradient of CD-1 and 0.001 after: with one rate for all the weights of
+rare words, which are most of the words of titles, stay where they began.
 """
 import numpy as np
 import torch
@@ -40,20 +42,25 @@ class Words:
 
     def sums(self, vectors):
         """The sum over the words of each text; `vectors` has a row a word."""
-        return torch.zeros(self.num_texts, vectors.shape[1]).index_add(
-            0, self.texts, vectors[self.words])
+        found = nn.functional.embedding(self.words, vectors, sparse=True)
+        return torch.zeros(self.num_texts, vectors.shape[1]).index_add(0, self.texts, found)
 
     def lengths(self):
         return torch.bincount(self.texts, minlength=self.num_texts)
+
+    def word_counts(self, num_words):
+        return torch.bincount(self.words, minlength=num_words).float()
 
 
 class WordMachine:
     """The lowest restricted Boltzmann machine: its visible units are words."""
 
-    def __init__(self, num_words, num_hidden):
-        self.weights = 0.01 * torch.randn(num_words, num_hidden)
-        self.visible_bias = torch.zeros(num_words)
+    def __init__(self, word_counts, num_hidden, rate):
+        self.weights = 0.01 * torch.randn(len(word_counts), num_hidden)
+        self.visible_bias = torch.log((word_counts + 1) / (word_counts + 1).sum())
         self.hidden_bias = torch.zeros(num_hidden)
+        self.optimizers = [torch.optim.SparseAdam([self.weights], lr=rate),
+                           torch.optim.Adam([self.visible_bias, self.hidden_bias], lr=rate)]
 
     def hidden(self, visible):
         # With replicated softmax the hidden bias counts once for each word.
@@ -69,39 +76,46 @@ class WordMachine:
         kept = torch.arange(drawn.shape[1]) < lengths[:, None]
         return Words(drawn[kept], torch.nonzero(kept)[:, 0], visible.num_texts)
 
-    def learn(self, visible, rate):
+    def learn(self, visible):
         positive = self.hidden(visible)
         again = self.reconstruct(torch.bernoulli(positive), visible)
         negative = self.hidden(again)
-        step = rate / visible.num_texts
-        for words, hidden, sign in ((visible, positive, 1), (again, negative, -1)):
-            self.weights.index_add_(0, words.words, hidden[words.texts], alpha=sign * step)
-            self.visible_bias.index_add_(0, words.words, torch.ones(len(words.words)),
-                                         alpha=sign * step)
-        self.hidden_bias += rate * (positive - negative).mean(dim=0)
+        words = torch.cat([visible.words, again.words])
+        sides = torch.cat([-positive[visible.texts], negative[again.texts]])
+        self.weights.grad = torch.sparse_coo_tensor(
+            words[None], sides / visible.num_texts, self.weights.shape)
+        num_words = len(self.visible_bias)
+        self.visible_bias.grad = (again.word_counts(num_words)
+                                  - visible.word_counts(num_words)) / visible.num_texts
+        self.hidden_bias.grad = (negative - positive).mean(dim=0)
+        for optimizer in self.optimizers:
+            optimizer.step()
 
 
 class Machine:
     """A machine above it. `linear`: the hidden units are Gaussian."""
 
-    def __init__(self, num_visible, num_hidden, linear):
-        self.weights = 0.01 * torch.randn(num_visible, num_hidden)
-        self.visible_bias = torch.zeros(num_visible)
+    def __init__(self, inputs, num_hidden, linear, rate):
+        self.weights = 0.01 * torch.randn(inputs.shape[1], num_hidden)
+        self.visible_bias = torch.logit(inputs.mean(dim=0), eps=0.01)
         self.hidden_bias = torch.zeros(num_hidden)
         self.linear = linear
+        self.optimizer = torch.optim.Adam([self.weights, self.visible_bias, self.hidden_bias],
+                                          lr=rate)
 
     def hidden(self, visible):
         total = visible @ self.weights + self.hidden_bias
         return total if self.linear else torch.sigmoid(total)
 
-    def learn(self, visible, rate):
+    def learn(self, visible):
         positive = self.hidden(visible)
         sample = positive + torch.randn_like(positive) if self.linear else torch.bernoulli(positive)
         again = torch.sigmoid(sample @ self.weights.T + self.visible_bias)
         negative = self.hidden(again)
-        self.weights += rate / len(visible) * (visible.T @ positive - again.T @ negative)
-        self.visible_bias += rate * (visible - again).mean(dim=0)
-        self.hidden_bias += rate * (positive - negative).mean(dim=0)
+        self.weights.grad = (again.T @ negative - visible.T @ positive) / len(visible)
+        self.visible_bias.grad = (again - visible).mean(dim=0)
+        self.hidden_bias.grad = (negative - positive).mean(dim=0)
+        self.optimizer.step()
 
 
 def word_batches(counts, size):
@@ -111,18 +125,19 @@ def word_batches(counts, size):
 
 
 def learn_machines(counts, epochs, rate, batch):
-    lowest = WordMachine(counts.shape[1], SIZES[0])
+    texts = Words.of_counts(counts)
+    lowest = WordMachine(texts.word_counts(counts.shape[1]), SIZES[0], rate)
     for _ in range(epochs):
         for visible in word_batches(counts, batch):
-            lowest.learn(visible, rate)
-    machines, visible = [lowest], lowest.hidden(Words.of_counts(counts))
-    for below, size in zip(SIZES, SIZES[1:]):
-        machine = Machine(below, size, linear=size == SIZES[-1])
+            lowest.learn(visible)
+    machines, inputs = [lowest], lowest.hidden(texts)
+    for size in SIZES[1:]:
+        machine = Machine(inputs, size, linear=size == SIZES[-1], rate=rate)
         for _ in range(epochs):
-            for rows in torch.split(torch.randperm(len(visible)), batch):
-                machine.learn(visible[rows], rate)
+            for rows in torch.split(torch.randperm(len(inputs)), batch):
+                machine.learn(inputs[rows])
         machines.append(machine)
-        visible = machine.hidden(visible)
+        inputs = machine.hidden(inputs)
     return machines
 
 
@@ -164,15 +179,18 @@ def learn(counts, machine_epochs, epochs, batch=256, machine_rate=0.01, rate=0.0
     torch.manual_seed(seed)
     with torch.no_grad():
         network = AutoEncoder(learn_machines(counts, machine_epochs, machine_rate, batch))
-    optimizer = torch.optim.Adam(network.parameters(), lr=rate)
+    dense = [values for values in network.parameters() if values is not network.word_weights]
+    optimizers = [torch.optim.SparseAdam([network.word_weights], lr=rate),
+                  torch.optim.Adam(dense, lr=rate)]
     losses = []
     for _ in range(epochs):
         total = 0.0
         for words in word_batches(counts, batch):
             loss = network.loss(words)
-            optimizer.zero_grad()
+            network.zero_grad()
             loss.backward()
-            optimizer.step()
+            for optimizer in optimizers:
+                optimizer.step()
             total += loss.item() * words.num_texts / counts.shape[0]
         losses.append(total)
     return network, losses

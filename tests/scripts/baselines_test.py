@@ -174,9 +174,9 @@ class DaeTest(unittest.TestCase):
         counts = scipy.sparse.csr_matrix(np.kron(np.eye(4), [[3.0, 1], [1, 3]]))
         texts = dae.Words.of_counts(counts)
         self.assertEqual(texts.lengths().tolist(), [4] * 8)
-        machine = dae.WordMachine(8, 6)
-        for _ in range(1000):
-            machine.learn(texts, rate=0.2)
+        machine = dae.WordMachine(texts.word_counts(8), 6, rate=0.05)
+        for _ in range(300):
+            machine.learn(texts)
         drawn = machine.reconstruct(machine.hidden(texts), texts)
         self.assertEqual(drawn.lengths().tolist(), [4] * 8)
         share = (drawn.words // 2 == drawn.texts // 2).float().mean()
