@@ -1,7 +1,7 @@
 #include "model/eval/rankers/query_expansion_ranker.h"
 
+#include <Eigen/Core>
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -25,22 +25,6 @@ absl::Status CheckOptions(const QueryExpansionOptions& options) {
         "query expansion's weight is %g, not in [0, 1000]", options.weight));
   }
   return absl::OkStatus();
-}
-
-// The highest of `scores`, none of which is NaN; 0 if that is higher.
-float Highest(std::span<const float> scores) {
-  // Of each lane apart, so that the loop becomes SIMD.
-  constexpr std::size_t kLanes = 16;
-  std::array<float, kLanes> highest = {};
-  std::size_t i = 0;
-  for (; i + kLanes <= scores.size(); i += kLanes) {
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      const float score = scores[i + lane];
-      highest[lane] = score > highest[lane] ? score : highest[lane];
-    }
-  }
-  for (; i < scores.size(); ++i) highest[0] = std::max(highest[0], scores[i]);
-  return *std::max_element(highest.begin(), highest.end());
 }
 
 }  // namespace
@@ -94,7 +78,7 @@ std::vector<std::uint32_t> QueryExpansionRanker::Feedback(
     best.push_back(d);
     std::push_heap(best.begin(), best.end(), before);
   };
-  constexpr std::size_t kBlock = 256;
+  constexpr std::size_t kBlock = 64;
   for (std::size_t begin = 0; begin < scores.size(); begin += kBlock) {
     const auto block =
         scores.subspan(begin, std::min(kBlock, scores.size() - begin));
@@ -102,7 +86,9 @@ std::vector<std::uint32_t> QueryExpansionRanker::Feedback(
                              ? scores[best.front()]
                              : std::numeric_limits<float>::denorm_min();
     // Not <=: of equal scores the text decides, which offer looks at.
-    if (Highest(block) < lowest) continue;
+    const Eigen::Map<const Eigen::ArrayXf> values(
+        block.data(), static_cast<Eigen::Index>(block.size()));
+    if (values.maxCoeff() < lowest) continue;
     for (std::size_t i = 0; i < block.size(); ++i) {
       offer(static_cast<std::uint32_t>(begin + i));
     }
