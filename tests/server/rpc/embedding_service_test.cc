@@ -10,7 +10,6 @@ namespace semrank {
 namespace {
 
 constexpr int kDim = 16;
-// More than gRPC's own threads take on.
 
 class EmbeddingServiceTest : public RpcServerFixture {
  protected:
