@@ -260,7 +260,7 @@ void HttpConnection::OnHead() {
       message.method() != http::verb::head) {
     return Respond(WrongMethod());
   }
-  Run(*page);
+  Run(connections_.page_workers, *page);
 }
 
 // Checks that need the head only: a refused body is never read.
@@ -342,7 +342,7 @@ void HttpConnection::ReadBody() {
 void HttpConnection::OnBody() {
   if (body_stream_ != nullptr) return TakePiece();
   request_.body = std::move(parser_->get().body());
-  Run([this] { return call_->handle(request_); });
+  Run(connections_.workers, [this] { return call_->handle(request_); });
 }
 
 void HttpConnection::TakePiece() {
@@ -397,12 +397,12 @@ bool HttpConnection::RespondToPreflight(std::string_view path) {
   return true;
 }
 
-void HttpConnection::Run(HttpPage handler) {
+void HttpConnection::Run(asio::thread_pool& workers, HttpPage handler) {
   StopWaiting();
   state_ = State::kHandler;
   Read();
-  asio::post(connections_.workers, [self = shared_from_this(),
-                                    handler = std::move(handler)]() mutable {
+  asio::post(workers, [self = shared_from_this(),
+                       handler = std::move(handler)]() mutable {
     HttpResponse response = handler();
     if (self->accepts_gzip_) Compress(response);
     const auto io = self->deadline_.get_executor();

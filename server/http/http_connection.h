@@ -35,8 +35,11 @@ class HttpConnection;
 struct HttpConnections {
   HttpRoutes routes;
   HttpServerOptions options;
-  // Handlers run here. Beside all calls a few threads are left for pages.
-  boost::asio::thread_pool workers{kMaxHttpCalls + 4};
+  // Handlers of calls run here, those of pages there: pages answer while all
+  // calls are busy, and the large page of metrics leaves its memory in the
+  // heaps of two threads instead of all.
+  boost::asio::thread_pool workers{kMaxHttpCalls};
+  boost::asio::thread_pool page_workers{2};
   InFlightCalls in_flight = {};
   // For the I/O thread only: calls that hold one of the kMaxHttpCalls places,
   // all connections, and those that wait for their clients, longest first.
@@ -95,7 +98,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   // Answers what a browser asks before a page's call; false = it is no such
   // question.
   bool RespondToPreflight(std::string_view path);
-  void Run(HttpPage handler);
+  void Run(boost::asio::thread_pool& workers, HttpPage handler);
   void OnHandled(HttpResponse response);
   void Respond(HttpResponse response);
   void RespondLast(HttpResponse response);

@@ -83,6 +83,7 @@ HttpServer::Listener::~Listener() {
   // Handlers that still run post their responses to the I/O thread, which must
   // be there until the last one has.
   connections_.workers.join();
+  connections_.page_workers.join();
   guard.reset();
   thread_.join();
 }
