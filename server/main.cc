@@ -34,6 +34,7 @@
 #include "server/pages/operator_pages.h"
 #include "server/pages/status_page.h"
 #include "server/rpc/health_server.h"
+#include "server/rpc/memory_watchdog.h"
 #include "server/rpc/rpc_server.h"
 #include "server/secrets.h"
 #include "server/service_manager.h"
@@ -104,7 +105,10 @@ absl::StatusOr<Listeners> Listen(const ServerOptions& options,
   const RpcServerOptions rpc_options = {
       .listen_address = options.listen_address,
       .tls = tls,
-      .max_connection_age = options.max_connection_age};
+      .max_connection_age = options.max_connection_age,
+      .max_memory_bytes = options.max_memory_bytes > 0
+                              ? options.max_memory_bytes
+                              : DefaultMemoryLimit()};
   SEMRANK_ASSIGN_OR_RETURN(listeners.rpc, RpcServer::Start(rpc_options, parts));
   if (options.pages) AddBrowserPages(listeners.rpc->address(), pages);
   SEMRANK_ASSIGN_OR_RETURN(

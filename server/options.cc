@@ -163,6 +163,13 @@ void AddLimitOptions(CommandLine& flags, ServerOptions& options) {
             "when its calls have ended, and the client connects again, also to "
             "replicas that are new. 0 = no limit.",
             {.max = absl::Hours(24)});
+  flags.Add("max_memory_bytes", &options.max_memory_bytes,
+            "Memory of the server beyond which, while it still grows, the "
+            "connections over gRPC that bring the most bytes are closed: a "
+            "flood of headers is held in memory before any other limit sees "
+            "it. 0 = four fifths of what the container or systemd's MemoryMax "
+            "allows, and nothing where there is no such limit.",
+            {.min = 0, .max = std::int64_t{1} << 50});
   flags.Add("max_catalog_documents", &options.max_catalog_documents,
             "Documents that the catalog holds in memory; further ones are "
             "RESOURCE_EXHAUSTED. A million with vectors of 128 dimensions take "

@@ -67,6 +67,7 @@ struct ServerOptions {
   Limits limits;
   absl::Duration max_queue_wait = kMaxQueueWait;
   absl::Duration max_connection_age = kMaxConnectionAge;  // 0 = no limit
+  std::int64_t max_memory_bytes = 0;  // 0 = DefaultMemoryLimit
   std::int64_t max_catalog_documents = 10'000'000;
   SecurityOptions security;
   LogFormat log_format = LogFormat::kText;

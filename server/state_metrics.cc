@@ -201,6 +201,11 @@ void AddConnectionReadings(const ConnectionCount& connections,
       "Times that no connection could be accepted for want of file descriptors "
       "or memory.",
       [&] { return connections.num_accept_failures(); }, metrics);
+  AddCounter(
+      "semrank_connections_closed_for_memory_total",
+      "Connections closed because the server needed more than "
+      "--max_memory_bytes and they brought the most.",
+      [&] { return connections.num_floods(); }, metrics);
 }
 
 void AddAdmissionReadings(Admission& admission, Metrics& metrics) {

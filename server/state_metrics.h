@@ -50,8 +50,8 @@ void AddCacheReadings(const DocumentVectorCache& cache, Metrics& metrics);
 // Likewise.
 void AddAdmissionReadings(Admission& admission, Metrics& metrics);
 
-// semrank_open_connections, _connections_limit, _connections_refused_total and
-// _accept_failures_total. Likewise.
+// semrank_open_connections, _connections_limit, _connections_refused_total,
+// _accept_failures_total and _connections_closed_for_memory_total. Likewise.
 void AddConnectionReadings(const ConnectionCount& connections,
                            Metrics& metrics);
 

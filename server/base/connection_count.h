@@ -28,17 +28,21 @@ class ConnectionCount {
   // Counts an attempt to accept for which the system had no descriptor or no
   // memory.
   void CountAcceptFailure() { ++num_accept_failures_; }
+  // Counts a connection that was closed for the memory it took.
+  void CountFlood() { ++num_floods_; }
 
   std::int64_t max_connections() const { return max_connections_; }
   std::int64_t num_open() const { return num_open_; }
   std::int64_t num_refused() const { return num_refused_; }
   std::int64_t num_accept_failures() const { return num_accept_failures_; }
+  std::int64_t num_floods() const { return num_floods_; }
 
  private:
   const std::int64_t max_connections_;
   std::atomic<std::int64_t> num_open_ = 0;
   std::atomic<std::int64_t> num_refused_ = 0;
   std::atomic<std::int64_t> num_accept_failures_ = 0;
+  std::atomic<std::int64_t> num_floods_ = 0;
 };
 
 }  // namespace semrank

@@ -105,19 +105,22 @@ ConnectionListener::~ConnectionListener() {
     Ask(Asked::kEnd);
     thread_.join();
   }
+  hand_over_.reset();
   for (const int kept : kept_) {
     close(kept);
     count_->Leave();
   }
 }
 
-void ConnectionListener::Start(Take take) {
-  take_ = std::move(take);
+void ConnectionListener::Start(HandOver::Take take,
+                               std::unique_ptr<MemoryWatchdog> watchdog) {
+  hand_over_ = std::make_unique<HandOver>(std::move(take));
+  watchdog_ = std::move(watchdog);
   thread_ = std::thread([this] { Run(); });
 }
 
 // The thread closes the sockets, because it may be about to accept from them.
-// Once the latch is down, `take_` is not called again.
+// Once the latch is down, nothing is handed over.
 void ConnectionListener::StopListening() {
   if (!thread_.joinable()) return listening_.sockets.clear();
   Ask(Asked::kStopListening);
@@ -140,6 +143,8 @@ void ConnectionListener::Run() {
     for (int i = 0; i < count; ++i) {
       Handle(events[i].data.u64, events[i].events);
     }
+    ResetIfStuck();
+    if (watchdog_ != nullptr) CloseFloods();
     // After the events: some of them may name the listening sockets.
     if (asked_ == Asked::kStopListening) CloseListeners();
   }
@@ -149,6 +154,7 @@ void ConnectionListener::CloseListeners() {
   if (listening_.sockets.empty()) return;
   listening_.sockets.clear();
   resume_time_.reset();
+  hand_over_->Stop();
   closed_.count_down();
 }
 
@@ -207,9 +213,8 @@ void ConnectionListener::TakeIn(int fd) {
     close(fd);
     return Pause(error);
   }
-  // Before `take_`, which may close the socket: the end can then be noticed.
   kept_.insert(kept);
-  take_(fd);
+  hand_over_->Add(fd, kept);
 }
 
 int ConnectionListener::KeepAndWatch(int fd) const {
@@ -227,12 +232,35 @@ int ConnectionListener::KeepAndWatch(int fd) const {
 }
 
 void ConnectionListener::Forget(int kept) {
+  hand_over_->Forget(kept);
   // While the other descriptor is open, closing this one does not end the
   // watch.
   epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, kept, nullptr);
   close(kept);
   kept_.erase(kept);
   count_->Leave();
+}
+
+void ConnectionListener::ResetIfStuck() {
+  if (!hand_over_->ResetIfStuck()) return;
+  Warn(absl::StrFormat(
+      "a connection to %s was closed: it sent without a pause for %d ms while "
+      "others waited for their first turn",
+      address(), HandOver::kMaxTime.count()));
+}
+
+void ConnectionListener::CloseFloods() {
+  const auto now = std::chrono::steady_clock::now();
+  if (now < next_look_) return;
+  next_look_ = now + MemoryWatchdog::kInterval;
+  for (const int kept : watchdog_->Choose(kept_)) {
+    count_->CountFlood();
+    ResetConnection(kept);
+    Warn(absl::StrFormat(
+        "a connection to %s was closed: the server needs more than %d bytes of "
+        "memory (--max_memory_bytes), and it brought the most",
+        address(), watchdog_->limit_bytes()));
+  }
 }
 
 void ConnectionListener::Pause(int error) {
@@ -254,9 +282,13 @@ void ConnectionListener::ResumeIfTime() {
 }
 
 int ConnectionListener::MillisToWait() const {
-  if (!resume_time_.has_value()) return -1;
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(
-      *resume_time_ - std::chrono::steady_clock::now());
+  constexpr auto kNever = std::chrono::steady_clock::time_point::max();
+  const auto now = std::chrono::steady_clock::now();
+  auto wake = resume_time_.value_or(kNever);
+  if (watchdog_ != nullptr) wake = std::min(wake, next_look_);
+  if (hand_over_->busy()) wake = std::min(wake, now + kPauseTime);
+  if (wake == kNever) return -1;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(wake - now);
   return static_cast<int>(std::max<std::int64_t>(left.count(), 0));
 }
 

@@ -7,16 +7,18 @@
 //            its own side still counts. To see the end, the listener keeps a
 //            second descriptor of each socket.
 //   Refused  closed at once, counted, logged at most once a second.
+//   Reset    a connection that sends without a pause from its beginning and so
+//            keeps others from being handed over; with a watchdog, those that
+//            flood the server's memory.
 //   Shortage of descriptors or memory: connections wait in the kernel, and the
 //            listener tries again ten times a second.
-//   Threads  its own thread calls `take`; call the methods from one thread.
+//   Threads  its own, and one of HandOver's; call the methods from one thread.
 #ifndef SEMRANK_SERVER_RPC_CONNECTION_LISTENER_H_
 #define SEMRANK_SERVER_RPC_CONNECTION_LISTENER_H_
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <latch>
 #include <memory>
 #include <optional>
@@ -29,14 +31,13 @@
 #include "server/base/connection_count.h"
 #include "server/base/listening_sockets.h"
 #include "server/base/log_throttle.h"
+#include "server/rpc/hand_over.h"
+#include "server/rpc/memory_watchdog.h"
 
 namespace semrank {
 
 class ConnectionListener {
  public:
-  // Gets a connected, non-blocking socket, and must close it.
-  using Take = std::function<void(int fd)>;
-
   // Connections wait in the kernel from here on. `count` must outlive the
   // listener. Errors as ListenAt.
   static absl::StatusOr<std::unique_ptr<ConnectionListener>> Listen(
@@ -49,11 +50,13 @@ class ConnectionListener {
   // HOST:PORT with the port that is in use.
   const std::string& address() const { return listening_.address; }
 
-  // Once: hands over what comes, and has come, from now on.
-  void Start(Take take);
+  // Once: hands over what comes, and has come, from now on. Without a watchdog
+  // no connection is closed for the memory it takes.
+  void Start(HandOver::Take take,
+             std::unique_ptr<MemoryWatchdog> watchdog = nullptr);
 
-  // New connections are refused by the kernel, and `take` is not called any
-  // more once this returns. Open ones are counted on.
+  // New connections are refused by the kernel, and none is handed over any more
+  // once this returns. Open ones are counted on.
   void StopListening();
 
  private:
@@ -71,6 +74,8 @@ class ConnectionListener {
   // A second descriptor that is watched for the end; -1 = errno says why not.
   int KeepAndWatch(int fd) const;
   void Forget(int kept);
+  void ResetIfStuck();
+  void CloseFloods();
   void Pause(int error);
   void ResumeIfTime();
   int MillisToWait() const;
@@ -81,7 +86,8 @@ class ConnectionListener {
   const FileDescriptor epoll_;
   const FileDescriptor wake_;
   ConnectionCount* const count_;
-  Take take_;
+  std::unique_ptr<HandOver> hand_over_;
+  std::unique_ptr<MemoryWatchdog> watchdog_;
   std::atomic<Asked> asked_ = Asked::kListen;
   std::latch closed_{1};
   LogThrottle log_{/*max_lines_per_second=*/1};
@@ -89,6 +95,7 @@ class ConnectionListener {
   // The thread's own.
   std::unordered_set<int> kept_;
   std::optional<std::chrono::steady_clock::time_point> resume_time_;
+  std::chrono::steady_clock::time_point next_look_ = {};  // of the watchdog
 
   std::thread thread_;
 };

@@ -7,7 +7,7 @@
 
 namespace semrank {
 
-ConnectionListener::Take TakeConnections(
+HandOver::Take TakeConnections(
     grpc::ServerBuilder& builder,
     std::shared_ptr<grpc::ServerCredentials> credentials,
     absl::Duration handshake_timeout) {

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "absl/time/time.h"
-#include "server/rpc/connection_listener.h"
+#include "server/rpc/hand_over.h"
 
 namespace grpc {
 class ServerBuilder;
@@ -27,7 +27,7 @@ inline constexpr absl::Duration kMaxConnectionAge = absl::Hours(1);
 // ConnectionListener::Start once the server runs, and must not be called once
 // it is shut down. Connections on which the peer has not said what HTTP/2 (and
 // TLS) begin with within `handshake_timeout` are closed.
-ConnectionListener::Take TakeConnections(
+HandOver::Take TakeConnections(
     grpc::ServerBuilder& builder,
     std::shared_ptr<grpc::ServerCredentials> credentials,
     absl::Duration handshake_timeout);

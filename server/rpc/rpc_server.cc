@@ -157,7 +157,11 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(
   }
   // gRPC reports SERVING from the start; no client is connected yet.
   ReportHealth(*server->server_, parts.lifecycle->ready());
-  server->listener_->Start(std::move(take));
+  server->listener_->Start(std::move(take),
+                           options.max_memory_bytes > 0
+                               ? std::make_unique<MemoryWatchdog>(
+                                     options.max_memory_bytes, &ResidentBytes)
+                               : nullptr);
   return server;
 }
 

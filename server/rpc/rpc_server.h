@@ -41,6 +41,9 @@ struct RpcServerOptions {
   // A connection that is older gets a GOAWAY and is closed when its calls have
   // ended. gRPC spreads it by 10 %. 0 = connections may stay.
   absl::Duration max_connection_age = kMaxConnectionAge;
+  // Over this, connections that flood the server are closed (MemoryWatchdog);
+  // 0 = at any size none is.
+  std::int64_t max_memory_bytes = 0;
   // Bytes of responses that clients have not taken yet; 0 = MaxUnsentBytes.
   std::int64_t max_unsent_bytes = 0;
   absl::Duration send_time = kSendTime;

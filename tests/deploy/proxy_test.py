@@ -22,63 +22,18 @@ import time
 import unittest
 
 PROJECT, BINARIES = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
+sys.path.insert(0, str(PROJECT / "tests/chaos"))
+from http2_floods import FLOODS, OPENING  # noqa: E402
+
 MODEL = PROJECT / "tests/testdata/reference_model/dssm"
 FLOOD_SECONDS = 0.5
 MAX_WAIT_SECONDS = 20
 MAX_GROWTH_BYTES = 64 << 20
 
-DATA, HEADERS, RST_STREAM, SETTINGS, PING, CONTINUATION = 0, 1, 3, 4, 6, 9
-END_HEADERS = 4
-
-
-def frame(kind: int, flags: int, stream: int, payload: bytes = b"") -> bytes:
-    return len(payload).to_bytes(3, "big") + bytes([kind, flags]) + stream.to_bytes(4, "big") + payload
-
-
-def literal(name: bytes, value: bytes) -> bytes:
-    """A header as `name` begins it (RFC 7541), its value not longer than 126 bytes."""
-    return name + bytes([len(value)]) + value
-
-
-REQUEST = (b"\x83\x87" + literal(b"\x04", b"/semrank.v1.RankingService/Rank") + literal(b"\x01", b"localhost")
-           + literal(b"\x0f\x10", b"application/grpc") + literal(b"\x00\x02te", b"trailers"))
-
 
 def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         return listener.getsockname()[1]
-
-
-def continuation():
-    """A header block that never ends."""
-    yield frame(HEADERS, 0, 1, REQUEST)
-    junk = b"".join(literal(b"\x00\x06x-junk", b"j" * 100) for _ in range(140))
-    while True:
-        yield frame(CONTINUATION, 0, 1, junk)
-
-
-def rapid_reset():
-    for stream in range(1, 1 << 30, 2):
-        yield frame(HEADERS, END_HEADERS, stream, REQUEST) + frame(RST_STREAM, 0, stream, b"\0\0\0\x08")
-
-
-def pings():
-    while True:
-        yield frame(PING, 0, 0, b"flooding") * 100
-
-
-def settings():
-    while True:
-        yield frame(SETTINGS, 0, 0, b"\0\x04\0\x01\0\0" * 10) * 20
-
-
-def hpack_bomb():
-    """One large entry of the dynamic table, referred to thousands of times."""
-    entry = b"\x40\x01b" + b"\x7f" + (3900 - 127 + 128 & 0x7F | 0x80).to_bytes(1, "big") + ((3900 - 127) >> 7).to_bytes(1, "big")
-    value = b"b" * (((3900 - 127) >> 7 << 7) + (3900 - 127 + 128 & 0x7F) + 127)
-    yield frame(HEADERS, END_HEADERS, 1, REQUEST + entry + value)
-    for stream in range(3, 1 << 30, 2):
-        yield frame(HEADERS, END_HEADERS, stream, REQUEST + b"\xbe" * 16000)
 
 
 class ProxyTest(unittest.TestCase):
@@ -128,7 +83,7 @@ class ProxyTest(unittest.TestCase):
         except OSError:
             plain.close()
             raise
-        connection.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(SETTINGS, 0, 0))
+        connection.sendall(OPENING)
         return connection
 
     def flood(self, frames, end: float, counts: dict) -> None:
@@ -145,7 +100,7 @@ class ProxyTest(unittest.TestCase):
                 counts["closed"] += 1
 
     def test_floods_reach_neither_the_server_nor_the_calls_of_others(self):
-        for frames in (continuation, rapid_reset, pings, settings, hpack_bomb):
+        for frames in FLOODS:
             with self.subTest(frames.__name__):
                 before, proxy_before = self.resident(self.server), self.resident(self.proxy)
                 counts = {"bytes": 0, "closed": 0}

@@ -30,7 +30,7 @@ class Taker {
   ~Taker() {
     for (const int fd : fds_) close(fd);
   }
-  ConnectionListener::Take Take() {
+  HandOver::Take Take() {
     return [this](int fd) {
       MutexLock lock(mutex_);
       fds_.push_back(fd);

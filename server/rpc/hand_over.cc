@@ -1,0 +1,90 @@
+#include "server/rpc/hand_over.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <utility>
+
+namespace semrank {
+
+void ResetConnection(int fd) {
+  const sockaddr nobody = {.sa_family = AF_UNSPEC, .sa_data = {}};
+  connect(fd, &nobody, sizeof(nobody));
+}
+
+HandOver::HandOver(Take take, std::chrono::milliseconds max_time)
+    : take_(std::move(take)), max_time_(max_time), thread_([this] { Run(); }) {}
+
+void HandOver::Add(int fd, int kept) {
+  MutexLock lock(mutex_);
+  waiting_.push_back({fd, kept});
+  changed_.NotifyAll();
+}
+
+void HandOver::Forget(int kept) {
+  MutexLock lock(mutex_);
+  if (kept_ == kept) kept_ = -1;
+  std::erase_if(waiting_, [kept](const Connection& connection) {
+    if (connection.kept == kept) close(connection.fd);
+    return connection.kept == kept;
+  });
+}
+
+bool HandOver::busy() const {
+  MutexLock lock(mutex_);
+  return taking_ || !waiting_.empty();
+}
+
+bool HandOver::ResetIfStuck() {
+  MutexLock lock(mutex_);
+  if (kept_ < 0 || waiting_.empty() ||
+      std::chrono::steady_clock::now() < began_ + max_time_) {
+    return false;
+  }
+  ResetConnection(std::exchange(kept_, -1));
+  return true;
+}
+
+void HandOver::Stop() {
+  if (!thread_.joinable()) return;
+  {
+    MutexLock lock(mutex_);
+    stopping_ = true;
+    changed_.NotifyAll();
+    for (const Connection& connection : waiting_) {
+      ResetConnection(connection.fd);
+      close(connection.fd);
+    }
+    waiting_.clear();
+    const auto now = [] { return std::chrono::steady_clock::now(); };
+    const auto deadline = now() + max_time_;
+    while (taking_ && now() < deadline) {
+      changed_.WaitFor(mutex_, deadline - now());
+    }
+    if (kept_ >= 0) ResetConnection(kept_);
+  }
+  thread_.join();
+}
+
+void HandOver::Run() {
+  MutexLock lock(mutex_);
+  while (!stopping_) {
+    if (waiting_.empty()) {
+      changed_.Wait(mutex_);
+      continue;
+    }
+    const Connection next = waiting_.front();
+    waiting_.pop_front();
+    taking_ = true;
+    kept_ = next.kept;
+    began_ = std::chrono::steady_clock::now();
+    mutex_.Unlock();
+    take_(next.fd);
+    mutex_.Lock();
+    taking_ = false;
+    kept_ = -1;
+    changed_.NotifyAll();
+  }
+}
+
+}  // namespace semrank

@@ -1,0 +1,98 @@
+#include "server/rpc/memory_watchdog.h"
+
+#include <netinet/in.h>
+// After it: has fields that netinet/tcp.h lacks.
+#include <linux/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <utility>
+
+namespace semrank {
+namespace {
+
+// Connections that bring less in an interval are no flood, and memory that
+// grows by less is none of theirs.
+constexpr std::int64_t kMinBytes = 16'384;
+
+// In all its life; 0 for what is no TCP socket.
+std::int64_t ReceivedBytes(int socket) {
+  tcp_info info = {};
+  socklen_t size = sizeof(info);
+  getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size);
+  return static_cast<std::int64_t>(info.tcpi_bytes_received);
+}
+
+}  // namespace
+
+MemoryWatchdog::MemoryWatchdog(std::int64_t limit_bytes,
+                               std::function<std::int64_t()> resident_bytes)
+    : limit_bytes_(limit_bytes), resident_bytes_(std::move(resident_bytes)) {}
+
+std::vector<int> MemoryWatchdog::Choose(
+    const std::unordered_set<int>& sockets) {
+  const std::int64_t bytes = resident_bytes_();
+  const std::int64_t growth = bytes - std::exchange(last_bytes_, bytes);
+  if (bytes <= limit_bytes_ || growth < kMinBytes) {
+    received_.clear();
+    return {};
+  }
+  const auto before = std::exchange(received_, {});
+  for (const int socket : sockets) received_[socket] = ReceivedBytes(socket);
+  // At the first look over the limit nobody knows what came when.
+  if (before.empty()) return {};
+  std::vector<std::pair<int, std::int64_t>> brought;
+  std::int64_t most = kMinBytes;
+  for (const auto& [socket, all] : received_) {
+    // A socket that is new has brought all of it since. One whose descriptor
+    // was another's at the last look may have brought less than that one.
+    const auto old = before.find(socket);
+    const bool is_new = old == before.end() || old->second > all;
+    brought.emplace_back(socket, is_new ? all : all - old->second);
+    most = std::max(most, brought.back().second);
+  }
+  std::vector<int> chosen;
+  for (const auto& [socket, fresh] : brought) {
+    if (fresh >= most / 2 && fresh >= kMinBytes && growth >= fresh / 2) {
+      chosen.push_back(socket);
+    }
+  }
+  return chosen;
+}
+
+std::int64_t ResidentBytes() {
+  std::ifstream statm("/proc/self/statm");
+  std::int64_t total = 0;
+  std::int64_t resident = 0;
+  return statm >> total >> resident ? resident * sysconf(_SC_PAGESIZE) : 0;
+}
+
+std::int64_t ControlGroupLimit(const std::filesystem::path& root,
+                               const std::string& group) {
+  std::int64_t least = 0;
+  // "/a/b" is a folder below `root`, not a path of its own.
+  std::filesystem::path path = std::filesystem::path(group).relative_path();
+  for (;; path = path.parent_path()) {
+    std::ifstream file(root / path / "memory.max");
+    std::int64_t limit = 0;
+    // "max" = none, which is no number.
+    if (file >> limit && (least == 0 || limit < least)) least = limit;
+    if (path.empty()) return least;
+  }
+}
+
+std::int64_t DefaultMemoryLimit() {
+  constexpr std::string_view kVersion2 = "0::";
+  std::ifstream groups("/proc/self/cgroup");
+  std::string line;
+  while (std::getline(groups, line)) {
+    if (!line.starts_with(kVersion2)) continue;
+    return ControlGroupLimit("/sys/fs/cgroup", line.substr(kVersion2.size())) /
+           5 * 4;
+  }
+  return 0;
+}
+
+}  // namespace semrank

@@ -1,0 +1,195 @@
+#include "server/rpc/memory_watchdog.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <malloc.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "model/base/file_descriptor.h"
+#include "tests/server/rpc/rpc_server_fixture.h"
+#include "tests/support/plain_client.h"
+#include "tests/support/tcp_listener.h"
+#include "tests/support/temp_dir.h"
+
+namespace semrank {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+constexpr std::size_t kMuch = 1 << 20;
+constexpr std::size_t kLittle = 1000;
+
+// Connections that the test's own clients send bytes through.
+class MemoryWatchdogTest : public ::testing::Test {
+ protected:
+  // Of the server's side.
+  int Connect() {
+    clients_.emplace_back(listener_.address());
+    accepted_.push_back(FileDescriptor::Own(listener_.Accept(), "accepted"));
+    sockets_.insert(accepted_.back().get());
+    return accepted_.back().get();
+  }
+  // Returns when all of it has come.
+  void Send(std::size_t connection, std::size_t num_bytes) {
+    const std::string piece(1000, 'x');
+    for (std::size_t sent = 0; sent < num_bytes; sent += piece.size()) {
+      ASSERT_TRUE(clients_[connection].Send(piece));
+      std::string read(piece.size(), '\0');
+      ASSERT_EQ(recv(accepted_[connection].get(), read.data(), read.size(),
+                     MSG_WAITALL),
+                static_cast<ssize_t>(read.size()));
+    }
+  }
+
+  const TcpListener listener_;
+  std::vector<PlainClient> clients_;
+  std::vector<FileDescriptor> accepted_;
+  std::unordered_set<int> sockets_;
+  std::int64_t memory_mib_ = 100;
+  MemoryWatchdog watchdog_{1000 << 20, [this] { return memory_mib_ << 20; }};
+};
+
+TEST_F(MemoryWatchdogTest, ChoosesNothingBelowTheLimit) {
+  Connect();
+  for (memory_mib_ = 100; memory_mib_ <= 1000; memory_mib_ += 300) {
+    Send(0, kMuch);
+    EXPECT_THAT(watchdog_.Choose(sockets_), IsEmpty());
+  }
+}
+
+TEST_F(MemoryWatchdogTest, ChoosesWhatBroughtMostSinceTheLastLook) {
+  Connect();
+  const int flood = Connect();
+  const int another = Connect();
+  Connect();
+  memory_mib_ = 1100;
+  Send(0, 3 * kMuch);  // before the first look: nobody knows when
+  EXPECT_THAT(watchdog_.Choose(sockets_), IsEmpty());
+  Send(0, kLittle);
+  Send(1, kMuch);
+  Send(2, kMuch / 4 * 3);
+  Send(3, kMuch / 4);
+  memory_mib_ = 1200;
+  EXPECT_THAT(watchdog_.Choose(sockets_), UnorderedElementsAre(flood, another));
+}
+
+TEST_F(MemoryWatchdogTest, ChoosesAConnectionThatIsNew) {
+  Connect();
+  memory_mib_ = 1100;
+  EXPECT_THAT(watchdog_.Choose(sockets_), IsEmpty());
+  const int flood = Connect();
+  Send(1, kMuch);
+  memory_mib_ = 1200;
+  EXPECT_THAT(watchdog_.Choose(sockets_), ElementsAre(flood));
+}
+
+TEST_F(MemoryWatchdogTest, ChoosesNothingWhileMemoryDoesNotGrow) {
+  Connect();
+  memory_mib_ = 1200;
+  EXPECT_THAT(watchdog_.Choose(sockets_), IsEmpty());
+  for (memory_mib_ = 1200; memory_mib_ > 1000; memory_mib_ -= 100) {
+    Send(0, kMuch);
+    EXPECT_THAT(watchdog_.Choose(sockets_), IsEmpty());
+  }
+}
+
+TEST_F(MemoryWatchdogTest, ChoosesNothingThatBroughtMoreThanMemoryGrew) {
+  Connect();
+  for (memory_mib_ = 1100; memory_mib_ < 1110; ++memory_mib_) {
+    Send(0, 4 * kMuch);
+    EXPECT_THAT(watchdog_.Choose(sockets_), IsEmpty());
+  }
+}
+
+TEST_F(MemoryWatchdogTest, ChoosesNoConnectionThatBringsLittle) {
+  Connect();
+  for (memory_mib_ = 1100; memory_mib_ < 2000; memory_mib_ += 100) {
+    Send(0, kLittle);
+    EXPECT_THAT(watchdog_.Choose(sockets_), IsEmpty());
+  }
+}
+
+TEST(ControlGroupLimitTest, IsTheLeastOfTheGroupAndThoseAboveIt) {
+  const TempDir root;
+  std::filesystem::create_directories(root.File("system.slice/semrank"));
+  EXPECT_EQ(ControlGroupLimit(root.path(), "/system.slice/semrank"), 0);
+  root.Write("system.slice/semrank/memory.max", "max\n");
+  EXPECT_EQ(ControlGroupLimit(root.path(), "/system.slice/semrank"), 0);
+  root.Write("system.slice/memory.max", "5000\n");
+  EXPECT_EQ(ControlGroupLimit(root.path(), "/system.slice/semrank"), 5000);
+  root.Write("system.slice/semrank/memory.max", "7000\n");
+  EXPECT_EQ(ControlGroupLimit(root.path(), "/system.slice/semrank"), 5000);
+  root.Write("system.slice/semrank/memory.max", "3000\n");
+  EXPECT_EQ(ControlGroupLimit(root.path(), "/system.slice/semrank"), 3000);
+  // As in a container, which sees its own group as the root.
+  root.Write("memory.max", "2000\n");
+  EXPECT_EQ(ControlGroupLimit(root.path(), "/"), 2000);
+}
+
+// A header block that never ends (CONTINUATION flood).
+class HeaderFloodTest : public RpcServerFixture {
+ protected:
+  // Frame `type` of stream 1 (RFC 9113, section 4.1), without flags.
+  static std::string Frame(char type, const std::string& payload) {
+    const auto size = static_cast<std::uint32_t>(payload.size());
+    return std::string{static_cast<char>(size >> 16),
+                       static_cast<char>(size >> 8),
+                       static_cast<char>(size),
+                       type,
+                       '\0',
+                       '\0',
+                       '\0',
+                       '\0',
+                       type == 4 ? '\0' : '\1'} +
+           payload;
+  }
+  // A literal header without indexing (RFC 7541, section 6.2.2).
+  static std::string Header(const std::string& name, const std::string& value) {
+    return '\0' + std::string(1, static_cast<char>(name.size())) + name +
+           static_cast<char>(value.size()) + value;
+  }
+};
+
+TEST_F(HeaderFloodTest, IsEndedByTheWatchdogAndTheCallsOfOthersPass) {
+  constexpr char kHeaders = 1, kSettings = 4, kContinuation = 9;
+  constexpr std::int64_t kAllowed = 16 << 20;
+  malloc_trim(0);  // what other tests have freed would be filled first
+  max_memory_bytes_ = ResidentBytes() + kAllowed;
+  const auto server = StartServer("127.0.0.1:0");
+  ASSERT_TRUE(server.ok()) << server.status();
+  PlainClient flood((*server)->address());
+  ASSERT_TRUE(flood.Send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" +
+                         Frame(kSettings, "") +
+                         Frame(kHeaders, Header(":path", "/a"))));
+  std::string headers;
+  while (headers.size() < 15'000) {
+    headers += Header("x-junk", std::string(100, 'j'));
+  }
+  const std::string frame = Frame(kContinuation, headers);
+  // Without an end it would take all memory.
+  constexpr std::size_t kMost = std::size_t{2} << 30;
+  std::size_t sent = 0;
+  while (sent < kMost && flood.Send(frame)) sent += frame.size();
+  EXPECT_LT(sent, kMost);
+  EXPECT_GE(connections_->num_floods(), 1);
+
+  const auto channel = grpc::CreateChannel((*server)->address(),
+                                           grpc::InsecureChannelCredentials());
+  grpc::ClientContext context;
+  v1::RankRequest request;
+  request.set_query("q");
+  request.add_titles("a title");
+  v1::RankResponse response;
+  const grpc::Status status =
+      v1::RankingService::NewStub(channel)->Rank(&context, request, &response);
+  EXPECT_TRUE(status.ok()) << status.error_message();
+}
+
+}  // namespace
+}  // namespace semrank
