@@ -127,6 +127,12 @@ void ConnectionListener::StopListening() {
   closed_.wait();
 }
 
+void ConnectionListener::ResetAllAt(
+    std::chrono::steady_clock::time_point time) {
+  reset_time_ = time;
+  eventfd_write(wake_.get(), 1);
+}
+
 void ConnectionListener::Ask(Asked what) {
   // The store comes before the wake-up, so the thread that wakes up sees it.
   asked_ = what;
@@ -144,6 +150,7 @@ void ConnectionListener::Run() {
       Handle(events[i].data.u64, events[i].events);
     }
     ResetIfStuck();
+    ResetAllIfTime();
     if (watchdog_ != nullptr) CloseFloods();
     // After the events: some of them may name the listening sockets.
     if (asked_ == Asked::kStopListening) CloseListeners();
@@ -249,6 +256,12 @@ void ConnectionListener::ResetIfStuck() {
       address(), HandOver::kMaxTime.count()));
 }
 
+void ConnectionListener::ResetAllIfTime() {
+  if (std::chrono::steady_clock::now() < reset_time_.load()) return;
+  reset_time_ = kNever;
+  for (const int kept : kept_) ResetConnection(kept);
+}
+
 void ConnectionListener::CloseFloods() {
   const auto now = std::chrono::steady_clock::now();
   if (now < next_look_) return;
@@ -282,9 +295,8 @@ void ConnectionListener::ResumeIfTime() {
 }
 
 int ConnectionListener::MillisToWait() const {
-  constexpr auto kNever = std::chrono::steady_clock::time_point::max();
   const auto now = std::chrono::steady_clock::now();
-  auto wake = resume_time_.value_or(kNever);
+  auto wake = std::min(resume_time_.value_or(kNever), reset_time_.load());
   if (watchdog_ != nullptr) wake = std::min(wake, next_look_);
   if (hand_over_->busy()) wake = std::min(wake, now + kPauseTime);
   if (wake == kNever) return -1;

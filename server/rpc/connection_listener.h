@@ -58,8 +58,11 @@ class ConnectionListener {
   // New connections are refused by the kernel, and none is handed over any more
   // once this returns. Open ones are counted on.
   void StopListening();
+  // After StopListening: resets the connections that are still open at `time`.
+  void ResetAllAt(std::chrono::steady_clock::time_point time);
 
  private:
+  static constexpr auto kNever = std::chrono::steady_clock::time_point::max();
   enum class Asked { kListen, kStopListening, kEnd };
 
   ConnectionListener(ListeningSockets listening, FileDescriptor epoll,
@@ -75,6 +78,7 @@ class ConnectionListener {
   int KeepAndWatch(int fd) const;
   void Forget(int kept);
   void ResetIfStuck();
+  void ResetAllIfTime();
   void CloseFloods();
   void Pause(int error);
   void ResumeIfTime();
@@ -89,6 +93,7 @@ class ConnectionListener {
   std::unique_ptr<HandOver> hand_over_;
   std::unique_ptr<MemoryWatchdog> watchdog_;
   std::atomic<Asked> asked_ = Asked::kListen;
+  std::atomic<std::chrono::steady_clock::time_point> reset_time_ = kNever;
   std::latch closed_{1};
   LogThrottle log_{/*max_lines_per_second=*/1};
 

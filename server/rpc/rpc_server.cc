@@ -31,6 +31,8 @@ namespace {
 // After the last of our calls, what streams that never end by themselves
 // (health Watch, reflection) and calls that gRPC has just taken in get.
 constexpr std::chrono::milliseconds kSettleTime(100);
+// What gRPC gets beyond that to cancel calls and to close connections.
+constexpr std::chrono::milliseconds kCloseTime(500);
 
 // How often the server looks for responses that clients do not take.
 constexpr absl::Duration kCutInterval = absl::Seconds(1);
@@ -187,8 +189,12 @@ bool RpcServer::Stop(absl::Duration timeout) {
       calls_.WaitUntilIdle(std::chrono::steady_clock::now() + wait);
   // Only now, since Shutdown waits for every call, also for those that never
   // end, until the deadline that it is given here; then it cancels them.
-  server_->Shutdown(std::chrono::system_clock::now() +
-                    (all_ended ? kSettleTime : std::chrono::milliseconds(0)));
+  const auto settle_time =
+      all_ended ? kSettleTime : std::chrono::milliseconds(0);
+  // A peer that never pauses would keep gRPC from shutting down.
+  listener_->ResetAllAt(std::chrono::steady_clock::now() + settle_time +
+                        kCloseTime);
+  server_->Shutdown(std::chrono::system_clock::now() + settle_time);
   return all_ended;
 }
 

@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <malloc.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -10,7 +9,6 @@
 #include <vector>
 
 #include "model/base/file_descriptor.h"
-#include "tests/server/rpc/rpc_server_fixture.h"
 #include "tests/support/plain_client.h"
 #include "tests/support/tcp_listener.h"
 #include "tests/support/temp_dir.h"
@@ -130,65 +128,6 @@ TEST(ControlGroupLimitTest, IsTheLeastOfTheGroupAndThoseAboveIt) {
   // As in a container, which sees its own group as the root.
   root.Write("memory.max", "2000\n");
   EXPECT_EQ(ControlGroupLimit(root.path(), "/"), 2000);
-}
-
-// A header block that never ends (CONTINUATION flood).
-class HeaderFloodTest : public RpcServerFixture {
- protected:
-  // Frame `type` of stream 1 (RFC 9113, section 4.1), without flags.
-  static std::string Frame(char type, const std::string& payload) {
-    const auto size = static_cast<std::uint32_t>(payload.size());
-    return std::string{static_cast<char>(size >> 16),
-                       static_cast<char>(size >> 8),
-                       static_cast<char>(size),
-                       type,
-                       '\0',
-                       '\0',
-                       '\0',
-                       '\0',
-                       type == 4 ? '\0' : '\1'} +
-           payload;
-  }
-  // A literal header without indexing (RFC 7541, section 6.2.2).
-  static std::string Header(const std::string& name, const std::string& value) {
-    return '\0' + std::string(1, static_cast<char>(name.size())) + name +
-           static_cast<char>(value.size()) + value;
-  }
-};
-
-TEST_F(HeaderFloodTest, IsEndedByTheWatchdogAndTheCallsOfOthersPass) {
-  constexpr char kHeaders = 1, kSettings = 4, kContinuation = 9;
-  constexpr std::int64_t kAllowed = 16 << 20;
-  malloc_trim(0);  // what other tests have freed would be filled first
-  max_memory_bytes_ = ResidentBytes() + kAllowed;
-  const auto server = StartServer("127.0.0.1:0");
-  ASSERT_TRUE(server.ok()) << server.status();
-  PlainClient flood((*server)->address());
-  ASSERT_TRUE(flood.Send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" +
-                         Frame(kSettings, "") +
-                         Frame(kHeaders, Header(":path", "/a"))));
-  std::string headers;
-  while (headers.size() < 15'000) {
-    headers += Header("x-junk", std::string(100, 'j'));
-  }
-  const std::string frame = Frame(kContinuation, headers);
-  // Without an end it would take all memory.
-  constexpr std::size_t kMost = std::size_t{2} << 30;
-  std::size_t sent = 0;
-  while (sent < kMost && flood.Send(frame)) sent += frame.size();
-  EXPECT_LT(sent, kMost);
-  EXPECT_GE(connections_->num_floods(), 1);
-
-  const auto channel = grpc::CreateChannel((*server)->address(),
-                                           grpc::InsecureChannelCredentials());
-  grpc::ClientContext context;
-  v1::RankRequest request;
-  request.set_query("q");
-  request.add_titles("a title");
-  v1::RankResponse response;
-  const grpc::Status status =
-      v1::RankingService::NewStub(channel)->Rank(&context, request, &response);
-  EXPECT_TRUE(status.ok()) << status.error_message();
 }
 
 }  // namespace
