@@ -5,18 +5,17 @@
 #include <cassert>
 #include <cstdio>
 #include <cstdlib>
-#include <sstream>
 #include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
-#include "model/base/file_io.h"
 #include "model/base/simd_level.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "model/base/version.h"
+#include "model/cli/arguments.h"
+#include "model/cli/config_file.h"
 #include "model/cli/help_text.h"
 #include "model/cli/near_match.h"
 #include "model/cli/terminal_text.h"
@@ -25,7 +24,6 @@ namespace semrank {
 namespace {
 
 constexpr std::string_view kConfigFlag = "config";
-constexpr std::size_t kMaxConfigBytes = std::size_t{1} << 20;
 
 std::string EnvironmentName(std::string_view flag) {
   return "SEMRANK_" + absl::AsciiStrToUpper(ToAbsl(flag));
@@ -43,52 +41,6 @@ int PrintHelp(const std::string& text) {
   const bool printed =
       std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
   return printed ? kExitDone : kExitFailed;
-}
-
-// What CLI11 reads, and what is kept from it.
-struct PreparedArguments {
-  std::vector<std::string> tokens;  // flags, their values and the command
-  std::vector<std::string> words;   // arguments that are no flags
-  std::string wrong_command;        // a word where a command should be
-  std::string without_value;        // a flag whose value was forgotten
-  std::string negated_with_value;   // "shared_towers" of --noshared_towers=3
-};
-
-// "-" is standard input and "-5" a number, but "-gamma=3" lacks a dash.
-bool LooksLikeFlag(std::string_view argument) {
-  // A single dash before a letter is taken for a flag that lacks a dash, so
-  // that the error names the flag and not an unexpected argument.
-  return argument.starts_with("--") ||
-         (argument.size() > 1 && argument[0] == '-' &&
-          absl::ascii_isalpha(argument[1]));
-}
-
-// A line of a config file up to its comment: a # that begins the line or
-// follows a blank, outside quotes. CLI11 would cut "pass#word" at the #, in
-// quotes too.
-std::string_view WithoutComment(std::string_view line) {
-  char quote = 0;
-  char before = ' ';
-  for (std::size_t i = 0; i < line.size(); before = line[i++]) {
-    if (quote != 0) {
-      if (line[i] == quote) quote = 0;
-    } else if (line[i] == '#' && absl::ascii_isspace(before)) {
-      return line.substr(0, i);
-    } else if (line[i] == '"' || line[i] == '\'') {
-      quote = line[i];
-    }
-  }
-  return line;
-}
-
-// The lines of a config file as CLI11 reads them, without comments.
-std::string ConfigLines(std::string_view content) {
-  std::string lines;
-  for (const absl::string_view line : absl::StrSplit(ToAbsl(content), '\n')) {
-    lines += WithoutComment(ToStd(line));
-    lines += '\n';
-  }
-  return lines;
 }
 
 }  // namespace
@@ -165,10 +117,11 @@ struct CommandLine::Impl {
     return nullptr;
   }
 
-  PreparedArguments Prepare(const std::vector<std::string>& given) const;
-  absl::Status CheckExtras(PreparedArguments prepared);
+  KnownNames Names() const;
+  absl::Status CheckExtras(Arguments given);
   absl::Status UnknownFlag(const std::string& written) const;
-  absl::Status ReadConfigFile(const std::string& path);
+  absl::Status UseConfigFile(const std::string& path);
+  absl::Status UseConfigLine(const ConfigLine& line, const std::string& path);
   absl::Status GatherValues();
   std::string HelpText(bool all) const;
 };
@@ -254,64 +207,21 @@ std::string_view CommandLine::command() const {
   return impl_->selected == nullptr ? "" : impl_->selected->info.name;
 }
 
-// CLI11 2.1 takes `--hidden= --seed=3` as if --seed=3 were the value of
-// --hidden, and `--gamma --seed=3` too; loses "--" in commands; drops "++", its
-// mark for the end of a command; and would take the brackets off an argument
-// "[like this]". So values stand apart from their flags, and words never reach
-// it.
-PreparedArguments CommandLine::Impl::Prepare(
-    const std::vector<std::string>& given) const {
-  PreparedArguments prepared;
-  // The first word is the command; those after it are its arguments.
-  bool awaits_command = !commands.empty();
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    const std::string& argument = given[i];
-    if (argument == "--") {
-      prepared.words.insert(prepared.words.end(), given.begin() + i + 1,
-                            given.end());
-      break;
-    }
-    if (!LooksLikeFlag(argument)) {
-      if (!std::exchange(awaits_command, false)) {
-        prepared.words.push_back(argument);
-      } else if (FindCommand(argument) != nullptr) {
-        prepared.tokens.push_back(argument);
-      } else {
-        prepared.wrong_command = argument;
-      }
-      continue;
-    }
-    const std::size_t equals = argument.find('=');
-    const bool is_long = argument.starts_with("--");
-    const std::string name =
-        is_long ? argument.substr(2, equals - 2) : std::string();
-    const Flag* flag = is_long ? Find(name) : nullptr;
-    const bool takes_value =
-        flag == nullptr ? name == kConfigFlag : !flag->spec.is_boolean;
-    // CLI11 would negate the value: --noshared_towers=3 sets -3.
-    const Flag* negated = flag == nullptr && name.starts_with("no")
-                              ? Find(name.substr(2))
-                              : nullptr;
-    if (negated != nullptr && negated->spec.is_boolean &&
-        equals != std::string::npos) {
-      prepared.negated_with_value = negated->spec.name;
-      continue;
-    }
-    // An unknown flag too: CLI11 returns it as remaining, and CheckExtras names
-    // it.
-    if (!takes_value) {
-      prepared.tokens.push_back(argument);
-    } else if (equals != std::string::npos) {
-      prepared.tokens.push_back("--" + name);
-      prepared.tokens.push_back(argument.substr(equals + 1));
-    } else if (i + 1 < given.size() && !given[i + 1].starts_with("--")) {
-      prepared.tokens.push_back(argument);
-      prepared.tokens.push_back(given[++i]);
-    } else if (prepared.without_value.empty()) {
-      prepared.without_value = name;
-    }
-  }
-  return prepared;
+KnownNames CommandLine::Impl::Names() const {
+  using Kind = KnownNames::Kind;
+  return {.flag =
+              [this](std::string_view name) {
+                if (name == kConfigFlag) return Kind::kWithValue;
+                const Flag* flag = Find(name);
+                if (flag == nullptr) return Kind::kUnknown;
+                return flag->spec.is_boolean ? Kind::kBoolean
+                                             : Kind::kWithValue;
+              },
+          .is_command =
+              [this](std::string_view name) {
+                return FindCommand(name) != nullptr;
+              },
+          .has_commands = !commands.empty()};
 }
 
 absl::Status CommandLine::Impl::UnknownFlag(const std::string& written) const {
@@ -334,27 +244,27 @@ absl::Status CommandLine::Impl::UnknownFlag(const std::string& written) const {
 }
 
 // Checks what is neither a known flag nor the value of one.
-absl::Status CommandLine::Impl::CheckExtras(PreparedArguments prepared) {
-  if (!prepared.wrong_command.empty()) {
+absl::Status CommandLine::Impl::CheckExtras(Arguments given) {
+  if (!given.wrong_command.empty()) {
     std::vector<std::string> names;
     for (const auto& command : commands) {
       names.emplace_back(command->impl_->info.name);
     }
-    const std::string hint = Hint(prepared.wrong_command, names, "");
+    const std::string hint = Hint(given.wrong_command, names, "");
     return UsageError(absl::StrFormat(
-        "no command '%s'%s", prepared.wrong_command,
+        "no command '%s'%s", given.wrong_command,
         hint.empty()
             ? absl::StrFormat(" (there is %s)", absl::StrJoin(names, ", "))
             : hint));
   }
   const std::vector<std::string> unknown = app->remaining(/*recurse=*/true);
   if (!unknown.empty()) return UnknownFlag(unknown.front());
-  if (!prepared.without_value.empty()) {
+  if (!given.without_value.empty()) {
     return UsageError(absl::StrFormat("--%s: needs a value, as --%s=VALUE",
-                                      prepared.without_value,
-                                      prepared.without_value));
+                                      given.without_value,
+                                      given.without_value));
   }
-  if (const std::string& name = prepared.negated_with_value; !name.empty()) {
+  if (const std::string& name = given.negated_with_value; !name.empty()) {
     return UsageError(
         absl::StrFormat("--no%s: takes no value; write --no%s or --%s=VALUE",
                         name, name, name));
@@ -362,60 +272,57 @@ absl::Status CommandLine::Impl::CheckExtras(PreparedArguments prepared) {
   std::vector<std::string>* field =
       selected == nullptr ? arguments : selected->arguments;
   if (field != nullptr) {
-    *field = std::move(prepared.words);
-  } else if (!prepared.words.empty()) {
+    *field = std::move(given.words);
+  } else if (!given.words.empty()) {
     return UsageError(
-        absl::StrFormat("unexpected argument '%s'", prepared.words[0]));
+        absl::StrFormat("unexpected argument '%s'", given.words[0]));
   }
   return absl::OkStatus();
 }
 
-absl::Status CommandLine::Impl::ReadConfigFile(const std::string& path) {
+absl::Status CommandLine::Impl::UseConfigLine(const ConfigLine& line,
+                                              const std::string& path) {
   const auto wrong = [&path](std::string_view what) {
     return UsageError(absl::StrFormat("%s: %s", path, what));
   };
-  absl::StatusOr<std::string> content = ReadFile(path, kMaxConfigBytes);
-  if (!content.ok()) {
-    return wrong(absl::StrFormat("cannot be read as a file of --config: %s",
-                                 content.status().message()));
+  Impl* owner = line.section.empty() ? this : FindCommand(line.section);
+  if (owner == nullptr) {
+    return wrong(absl::StrFormat("unknown section [%s]", line.section));
   }
-  std::istringstream file(ConfigLines(*content));
-  CLI::ConfigTOML reader;
-  reader.comment('\0');  // none is left
-  for (const CLI::ConfigItem& item : reader.from_config(file)) {
-    Impl* owner = item.parents.empty() ? this : FindCommand(item.parents[0]);
-    if (owner == nullptr || item.parents.size() > 1) {
-      return wrong(absl::StrFormat("unknown section [%s]",
-                                   absl::StrJoin(item.parents, ".")));
+  if (line.name.empty()) return absl::OkStatus();
+  // A line outside any section may be a flag of the given command: one file
+  // then serves a program without sections.
+  Flag* flag = owner->FindOwn(line.name);
+  if (flag == nullptr && owner == this && selected != nullptr) {
+    flag = selected->FindOwn(line.name);
+  }
+  if (flag == nullptr) {
+    std::vector<std::string> known;
+    for (const Flag* candidate : FlagsInUse()) {
+      known.push_back(candidate->spec.name);
     }
-    if (item.name == "++" || item.name == "--") continue;  // section marks
-    const std::string name =
-        item.name.starts_with("--") ? item.name.substr(2) : item.name;
-    // A line outside any section may be a flag of the given command: one file
-    // then serves a program without sections.
-    Flag* flag = owner->FindOwn(name);
-    if (flag == nullptr && owner == this && selected != nullptr) {
-      flag = selected->FindOwn(name);
-    }
-    if (flag == nullptr) {
-      std::vector<std::string> known;
-      for (const Flag* candidate : FlagsInUse()) {
-        known.push_back(candidate->spec.name);
-      }
-      return wrong(
-          absl::StrFormat("unknown flag %s%s", name, Hint(name, known, "")));
-    }
-    if (item.inputs.size() > 1 && !flag->spec.is_list) {
-      return wrong(absl::StrFormat(
-          "%s has several values; one with blanks or commas needs quotes",
-          name));
-    }
-    // Sections of other commands are checked, but not used.
-    const bool in_use = owner == this || owner == selected;
-    if (in_use && flag->source <= FlagSource::kFile) {
-      flag->Give(FlagSource::kFile, absl::StrJoin(item.inputs, ","),
-                 absl::StrFormat("%s: %s", path, name));
-    }
+    return wrong(absl::StrFormat("unknown flag %s%s", line.name,
+                                 Hint(line.name, known, "")));
+  }
+  if (line.values.size() > 1 && !flag->spec.is_list) {
+    return wrong(absl::StrFormat(
+        "%s has several values; one with blanks or commas needs quotes",
+        line.name));
+  }
+  // Sections of other commands are checked, but not used.
+  const bool in_use = owner == this || owner == selected;
+  if (in_use && flag->source <= FlagSource::kFile) {
+    flag->Give(FlagSource::kFile, absl::StrJoin(line.values, ","),
+               absl::StrFormat("%s: %s", path, line.name));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CommandLine::Impl::UseConfigFile(const std::string& path) {
+  SEMRANK_ASSIGN_OR_RETURN(const std::vector<ConfigLine> lines,
+                           ReadConfigFile(path));
+  for (const ConfigLine& line : lines) {
+    SEMRANK_RETURN_IF_ERROR(UseConfigLine(line, path));
   }
   return absl::OkStatus();
 }
@@ -443,7 +350,7 @@ absl::Status CommandLine::Impl::GatherValues() {
     files.push_back(path);
   }
   for (const std::string& path : files) {
-    SEMRANK_RETURN_IF_ERROR(ReadConfigFile(path));
+    SEMRANK_RETURN_IF_ERROR(UseConfigFile(path));
   }
   return absl::OkStatus();
 }
@@ -505,12 +412,11 @@ std::string CommandLine::Impl::HelpText(bool all) const {
 
 absl::StatusOr<std::string> CommandLine::ParseArguments(
     const std::vector<std::string>& arguments) {
-  PreparedArguments prepared = impl_->Prepare(arguments);
+  Arguments given = TakeApart(arguments, impl_->Names());
   impl_->selected = nullptr;
   try {
     // CLI11 takes them from the back.
-    std::vector<std::string> tokens(prepared.tokens.rbegin(),
-                                    prepared.tokens.rend());
+    std::vector<std::string> tokens(given.tokens.rbegin(), given.tokens.rend());
     impl_->app->parse(std::move(tokens));
   } catch (const CLI::Error& error) {
     return UsageError(error.what());
@@ -527,7 +433,7 @@ absl::StatusOr<std::string> CommandLine::ParseArguments(
   }
   const bool all = impl_->help_all->count() > 0;
   if (all || impl_->help->count() > 0) return impl_->HelpText(all);
-  SEMRANK_RETURN_IF_ERROR(impl_->CheckExtras(std::move(prepared)));
+  SEMRANK_RETURN_IF_ERROR(impl_->CheckExtras(std::move(given)));
   const absl::Status simd = UseSimdLevelOfEnvironment();
   if (!simd.ok()) return UsageError(ToStd(simd.message()));
   SEMRANK_RETURN_IF_ERROR(impl_->GatherValues());

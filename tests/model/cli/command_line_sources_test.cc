@@ -117,6 +117,8 @@ TEST_F(CommandLineTest, WrongConfigFilesAreNamed) {
                                      HasSubstr("quotes"))));
   EXPECT_THAT(ParseFile("[rank]\ngamma=1\n"),
               StatusIs(kWrong, path + ": unknown section [rank]"));
+  EXPECT_THAT(ParseFile("[rank]\n"),
+              StatusIs(kWrong, path + ": unknown section [rank]"));
   EXPECT_THAT(ParseFile("config=other\n"),
               StatusIs(kWrong, StartsWith(path + ": unknown flag config")));
   EXPECT_THAT(Parse({"--config=/nonexistent/f"}),
