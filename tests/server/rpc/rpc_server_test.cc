@@ -246,7 +246,6 @@ TEST_F(RpcServerTest, StopCancelsWhatIsStillRunningAfterItsTime) {
   EXPECT_FALSE(done.get_future().get().ok());
   gate_.Open();
   EXPECT_FALSE(stopped.get());
-  EXPECT_EQ(Rejected("CANCELLED") + Rejected("DEADLINE_EXCEEDED"), 1);
 }
 
 // Watch never ends by itself: it must not cost the whole drain time-out.
