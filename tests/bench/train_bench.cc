@@ -13,7 +13,7 @@
 #include "model/text/vocabulary_builder.h"
 #include "model/train/batches/batch_plan.h"
 #include "model/train/batches/negative_sampler.h"
-#include "model/train/towers/softmax_loss.h"
+#include "model/train/towers/softmax.h"
 #include "model/train/towers/two_tower_trainer.h"
 
 namespace semrank {

@@ -27,27 +27,6 @@
 
 namespace semrank {
 
-// The inner loop: the softmax of one clicked title among its negatives (eq. 6),
-// in place.
-
-// The logit of a title that is left out; its probability is exactly 0.
-inline constexpr float kLeftOut = -1e30f;
-
-// e^x for x <= 0 within 2e-7 of the value; 0 below -87.
-void ExpNonPositive(std::span<float> values);
-
-struct SoftmaxResult {
-  // -log P(D+ | Q), eq. 9; 0 when every negative is left out.
-  double loss = 0;
-  // Sum of the negatives' probabilities, 1 - P(D+ | Q).
-  float negative_probability = 0;
-};
-
-// Logits are gamma x cosine. Replaces each negative's logit by its
-// probability; those are the weights -alpha_j / gamma of eq. 14.
-SoftmaxResult SoftmaxNegatives(float positive_logit,
-                               std::span<float> negatives);
-
 struct LossInput {
   const MiniBatch* batch = nullptr;
   const float* query_vectors = nullptr;

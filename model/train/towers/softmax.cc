@@ -1,0 +1,116 @@
+#include "model/train/towers/softmax.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "model/train/towers/softmax.cc"
+#include <hwy/foreach_target.h>  // before all that includes highway.h
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+HWY_BEFORE_NAMESPACE();
+namespace semrank::HWY_NAMESPACE {
+namespace {
+
+// Sums and maxima are kept in this many lanes, each in its own fixed order, so
+// that the compiler may use vector registers without reordering anything.
+constexpr std::size_t kLanes = 16;
+
+float Max(std::span<const float> values, float start) {
+  float lanes[kLanes];
+  for (float& lane : lanes) lane = start;
+  std::size_t i = 0;
+  for (; i + kLanes <= values.size(); i += kLanes) {
+    for (std::size_t k = 0; k < kLanes; ++k) {
+      lanes[k] = std::max(lanes[k], values[i + k]);
+    }
+  }
+  for (; i < values.size(); ++i) lanes[0] = std::max(lanes[0], values[i]);
+  return *std::max_element(lanes, lanes + kLanes);
+}
+
+double Sum(std::span<const float> values) {
+  float lanes[kLanes] = {};
+  std::size_t i = 0;
+  for (; i + kLanes <= values.size(); i += kLanes) {
+    for (std::size_t k = 0; k < kLanes; ++k) lanes[k] += values[i + k];
+  }
+  for (std::size_t k = 0; i + k < values.size(); ++k) lanes[k] += values[i + k];
+  double sum = 0;
+  for (const float lane : lanes) sum += lane;
+  return sum;
+}
+
+// e^x = 2^n e^r with n whole and |r| <= ln(2) / 2; e^r by its Taylor series to
+// r^7.
+HWY_INLINE float Exp(float x) {
+  // e^-87 is the last whole power above the smallest normal float (1.2e-38).
+  // Below, 2^n would be no normal float, and the shift of the exponent wrong.
+  constexpr float kLowest = -87.0f;
+  constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: adding it rounds
+  // ln 2 in two parts (Cody and Waite): kLn2High has 9 significant bits, so n
+  // kLn2High is exact and the subtraction loses nothing.
+  constexpr float kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f;
+  const float clamped = x < kLowest ? kLowest : x;
+  const float n = (clamped * 1.44269504f + kRound) - kRound;
+  const float r = (clamped - n * kLn2High) - n * kLn2Low;
+  float series = 1.0f / 5040;
+  series = series * r + 1.0f / 720;
+  series = series * r + 1.0f / 120;
+  series = series * r + 1.0f / 24;
+  series = series * r + 1.0f / 6;
+  series = series * r + 0.5f;
+  series = series * r + 1.0f;
+  series = series * r + 1.0f;
+  // Selected before the product: a product that is computed only for some
+  // values is not vectorised without masks (AVX2).
+  const std::int32_t bits = (static_cast<std::int32_t>(n) + 127) << 23;
+  return series * std::bit_cast<float>(x < kLowest ? 0 : bits);
+}
+
+void ExpOfDifferences(std::span<float> values, float subtracted) {
+  for (float& value : values) value = Exp(value - subtracted);
+}
+
+SoftmaxResult Softmax(float positive_logit, std::span<float> negatives) {
+  // Log-sum-exp of eq. 9: with the largest logit subtracted no exponential
+  // overflows, and the largest is 1, so that the sum is never 0. The result is
+  // the same, as the factor e^max cancels in eq. 6.
+  const float max = Max(negatives, positive_logit);
+  ExpOfDifferences(negatives, max);
+  const double negative_sum = Sum(negatives);
+  const double total =
+      negative_sum + std::exp(static_cast<double>(positive_logit) - max);
+  const float scale = static_cast<float>(1 / total);
+  for (float& value : negatives) value *= scale;
+  // 1 - P(D+) as the share of the negatives: the difference itself would lose
+  // its digits where P(D+) is near 1, as it is for most pairs late in training,
+  // and with it the gradient of the clicked title.
+  return {std::log(total) - (static_cast<double>(positive_logit) - max),
+          static_cast<float>(negative_sum / total)};
+}
+
+}  // namespace
+}  // namespace semrank::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace semrank {
+
+HWY_EXPORT(ExpOfDifferences);
+HWY_EXPORT(Softmax);
+
+void ExpNonPositive(std::span<float> values) {
+  HWY_DYNAMIC_DISPATCH(ExpOfDifferences)(values, 0);
+}
+
+SoftmaxResult SoftmaxNegatives(float positive_logit,
+                               std::span<float> negatives) {
+  return HWY_DYNAMIC_DISPATCH(Softmax)(positive_logit, negatives);
+}
+
+}  // namespace semrank
+#endif  // HWY_ONCE
