@@ -65,10 +65,9 @@ HWY_INLINE float Exp(float x) {
   series = series * r + 0.5f;
   series = series * r + 1.0f;
   series = series * r + 1.0f;
-  // Selected before the product: a product that is computed only for some
-  // values is not vectorised without masks (AVX2).
-  const std::int32_t bits = (static_cast<std::int32_t>(n) + 127) << 23;
-  return series * std::bit_cast<float>(x < kLowest ? 0 : bits);
+  const float power =
+      std::bit_cast<float>((static_cast<std::int32_t>(n) + 127) << 23);
+  return x < kLowest ? 0.0f : series * power;
 }
 
 void ExpOfDifferences(std::span<float> values, float subtracted) {
