@@ -8,8 +8,9 @@
 namespace semrank {
 
 void ResetConnection(int fd) {
-  const sockaddr nobody = {.sa_family = AF_UNSPEC, .sa_data = {}};
-  connect(fd, &nobody, sizeof(nobody));
+  // A connect to AF_UNSPEC dissolves the association, and Linux then sends RST.
+  const sockaddr no_peer = {.sa_family = AF_UNSPEC, .sa_data = {}};
+  connect(fd, &no_peer, sizeof(no_peer));
 }
 
 HandOver::HandOver(Take take, std::chrono::milliseconds max_time)

@@ -19,8 +19,8 @@
 
 namespace semrank {
 
-// Ends the connection with RST, whoever else has a descriptor of it. What has
-// come is discarded; after shutdown(2) it could still be read.
+// Ends the connection with RST, even if other descriptors of it are open. Bytes
+// that have arrived are discarded; after shutdown(2) they could still be read.
 void ResetConnection(int fd);
 
 class HandOver {

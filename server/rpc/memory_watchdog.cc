@@ -41,7 +41,7 @@ std::vector<int> MemoryWatchdog::Choose(
   }
   const auto before = std::exchange(received_, {});
   for (const int socket : sockets) received_[socket] = ReceivedBytes(socket);
-  // At the first look over the limit nobody knows what came when.
+  // The first look over the limit has no earlier counts to compare with.
   if (before.empty()) return {};
   std::vector<std::pair<int, std::int64_t>> brought;
   std::int64_t most = kMinBytes;

@@ -67,7 +67,7 @@ TEST_F(MemoryWatchdogTest, ChoosesWhatBroughtMostSinceTheLastLook) {
   const int another = Connect();
   Connect();
   memory_mib_ = 1100;
-  Send(0, 3 * kMuch);  // before the first look: nobody knows when
+  Send(0, 3 * kMuch);  // before the first look, which has no earlier counts
   EXPECT_THAT(watchdog_.Choose(sockets_), IsEmpty());
   Send(0, kLittle);
   Send(1, kMuch);
