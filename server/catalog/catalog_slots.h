@@ -74,22 +74,18 @@ class CatalogSlots {
     return *ChunkOf(slot).records[slot % kChunkSlots];
   }
 
-  // Whether the document has this key, of a slot that is seen. Of a document
-  // known by number the record is not read.
+  // Whether the document has this key, of a slot that is seen.
   bool HasKey(std::uint32_t slot, const DocumentKeyView& key) const {
-    const auto* const number = std::get_if<std::uint64_t>(&key);
-    if (number != nullptr && *number != kNoNumber) {
-      const auto* const numbers =
-          ChunkOf(slot).numbers.load(std::memory_order_acquire);
-      return numbers != nullptr && numbers[slot % kChunkSlots] == *number;
-    }
-    return record(slot).key() == key;
+    if (NeedsRecord(key)) return record(slot).key() == key;
+    const auto* const numbers =
+        ChunkOf(slot).numbers.load(std::memory_order_acquire);
+    return numbers != nullptr &&
+           numbers[slot % kChunkSlots] == std::get<std::uint64_t>(key);
   }
-  // For HasKey to come: the record of a slot that is seen, if HasKey reads it.
-  void PrefetchRecord(std::uint32_t slot, const DocumentKeyView& key) const {
+  // Whether HasKey reads the record.
+  static bool NeedsRecord(const DocumentKeyView& key) {
     const auto* const number = std::get_if<std::uint64_t>(&key);
-    if (number != nullptr && *number != kNoNumber) return;
-    __builtin_prefetch(&record(slot));
+    return number == nullptr || *number == kNoNumber;
   }
 
   // The number of the document's tags (TagSets), of a slot that is seen.

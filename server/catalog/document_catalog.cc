@@ -502,11 +502,15 @@ void DocumentCatalog::Snapshot::FindBlock(
     catalog_->slots_.Prefetch(guesses[i], state_.commit);
   }
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (guesses[i] == kNoSlot || !IsSeen(guesses[i])) continue;
-    catalog_->slots_.PrefetchRecord(guesses[i], keys[i]);
+    if (guesses[i] == kNoSlot || !CatalogSlots::NeedsRecord(keys[i])) continue;
+    if (IsSeen(guesses[i])) __builtin_prefetch(&record(guesses[i]));
   }
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    slots[i] = Find(keys[i], hashes[i]).value_or(kNoSlot);
+    // Nearly always, so the index is rarely searched again.
+    const std::uint32_t guess = guesses[i];
+    const bool right = guess != kNoSlot && IsSeen(guess) &&
+                       catalog_->slots_.HasKey(guess, keys[i]);
+    slots[i] = right ? guess : Find(keys[i], hashes[i]).value_or(kNoSlot);
   }
 }
 
