@@ -234,7 +234,7 @@ bool PrepareIntegerQuery(const float* query, int dim, IntegerQuery& integers) {
   if (dim > kMaxIntegerDim || !IsRounded(VectorPrecision::kInt8, elements)) {
     return false;
   }
-  std::byte row[kInt8ScaleBytes + kMaxIntegerDim];
+  alignas(4) std::byte row[kInt8ScaleBytes + kMaxIntegerDim];
   EncodeRow(query, {dim, VectorPrecision::kInt8}, row);
   std::memcpy(&integers.scale, row, sizeof(integers.scale));
   const auto* const from =
@@ -290,7 +290,7 @@ void ScoreInIntegers(const IntegerQuery& query,
                      std::span<float> scores) {
   std::size_t i = 0;
   for (; i + kBlockDocuments <= rows.size(); i += kBlockDocuments) {
-    // Of the last blocks the rows themselves, which costs nothing.
+    // The last blocks prefetch rows that are near already, which costs nothing.
     const std::size_t ahead =
         std::min(i + kPrefetchDocuments, rows.size() - kBlockDocuments);
     DotIntegers<kBlockDocuments>(query, &rows[i], dim, &scores[i],

@@ -7,9 +7,9 @@
 // changes under it. The slot of one that has left is used again once no reader
 // is left who may see it (DocumentCatalog knows).
 //
-//   Memory   46 bytes a slot, 8 more where documents are known by number, in
-//   chunks that never move. Threads  one writer; readers look only at slots
-//   that existed at their
+//   Memory   46 bytes a slot, 8 more in chunks with documents that are known
+//            by number; chunks never move.
+//   Threads  one writer; readers look only at slots that existed at their
 //            commit, and at a record only if they see its slot.
 #ifndef SEMRANK_SERVER_CATALOG_CATALOG_SLOTS_H_
 #define SEMRANK_SERVER_CATALOG_CATALOG_SLOTS_H_
