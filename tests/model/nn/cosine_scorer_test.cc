@@ -191,9 +191,10 @@ TEST(ScoreTest, Int8RowsThatAreNotFiniteScoreNaN) {
   std::vector<float> query = RandomValues(dim, 4);
   RoundVector(VectorPrecision::kInt8, query);
   std::vector<float> vectors = RandomValues(kDocuments * dim, 5);
-  vectors[7 * dim] = std::numeric_limits<float>::infinity();
   const RowFormat format = {dim, VectorPrecision::kInt8};
-  const std::vector<std::byte> matrix = RoundAndEncode(format, vectors);
+  std::vector<std::byte> matrix = RoundAndEncode(format, vectors);
+  const float scale = std::numeric_limits<float>::quiet_NaN();
+  std::memcpy(&matrix[7 * format.num_bytes()], &scale, sizeof(scale));
   std::vector<const std::byte*> rows;
   for (int i = 0; i < kDocuments; ++i) {
     rows.push_back(matrix.data() + i * format.num_bytes());
