@@ -44,11 +44,28 @@ void CatalogSlots::AddChunk() {
   chunks_[num_chunks_++] = std::move(chunk);
 }
 
+// Of slot i of the chunk, before it is seen.
+void CatalogSlots::SetNumber(Chunk& chunk, std::uint32_t i,
+                             const CatalogRecord& record) {
+  const DocumentKeyView key = record.key();
+  const auto* const number = std::get_if<std::uint64_t>(&key);
+  std::uint64_t* numbers = chunk.numbers.load(std::memory_order_relaxed);
+  if (numbers == nullptr) {
+    if (number == nullptr) return;
+    numbers = new std::uint64_t[kChunkSlots]();
+    // Readers of other slots must find zeros there.
+    chunk.numbers.store(numbers, std::memory_order_release);
+    ++num_numbered_chunks_;
+  }
+  numbers[i] = number == nullptr ? kNoNumber : *number;
+}
+
 void CatalogSlots::Begin(std::uint32_t slot, CommitNumber commit,
                          Document document) {
   Chunk& chunk = ChunkOf(slot);
   const std::uint32_t i = slot % kChunkSlots;
   chunk.born[i].store(commit, std::memory_order_relaxed);
+  SetNumber(chunk, i, *document.record);
   chunk.records[i] = document.record.release();
   chunk.tag_sets[i] = document.tag_set;
   chunk.names[i] = document.names;

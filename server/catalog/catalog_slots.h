@@ -7,7 +7,8 @@
 // changes under it. The slot of one that has left is used again once no reader
 // is left who may see it (DocumentCatalog knows).
 //
-//   Memory   46 bytes a slot, in chunks that never move.
+//   Memory   46 bytes a slot, 8 more in chunks with documents that are known
+//            by number; chunks never move.
 //   Threads  one writer; readers look only at slots that existed at their
 //            commit, and at a record only if they see its slot.
 #ifndef SEMRANK_SERVER_CATALOG_CATALOG_SLOTS_H_
@@ -18,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <variant>
 
 #include "absl/status/status.h"
 #include "model/nn/row_bounds.h"
@@ -41,6 +43,9 @@ class CatalogSlots {
   ~CatalogSlots();
 
   bool IsSeen(std::uint32_t slot, CommitNumber commit) const {
+    // Nearly always, and the commits of blocks are few enough to stay in the L1
+    // cache, which those of slots are not.
+    if (IsWholeBlockSeen(slot / kBlockSlots, commit)) return true;
     const Chunk& chunk = ChunkOf(slot);
     const std::uint32_t i = slot % kChunkSlots;
     // In this order: the writer sets `born` first when it uses a slot again,
@@ -48,13 +53,15 @@ class CatalogSlots {
     return commit < chunk.died[i].load(std::memory_order_acquire) &&
            chunk.born[i].load(std::memory_order_relaxed) <= commit;
   }
-  // For IsSeen and record to come.
-  void Prefetch(std::uint32_t slot) const {
+  // For HasKey to come, and for IsSeen where the block does not decide.
+  void Prefetch(std::uint32_t slot, CommitNumber commit) const {
     const Chunk& chunk = ChunkOf(slot);
     const std::uint32_t i = slot % kChunkSlots;
+    const auto* const numbers = chunk.numbers.load(std::memory_order_acquire);
+    if (numbers != nullptr) __builtin_prefetch(&numbers[i]);
+    if (IsWholeBlockSeen(slot / kBlockSlots, commit)) return;
     __builtin_prefetch(&chunk.born[i]);
     __builtin_prefetch(&chunk.died[i]);
-    __builtin_prefetch(&chunk.records[i]);
   }
   // True only if every slot of the block is seen, and then cheaper than to ask
   // for each.
@@ -65,6 +72,20 @@ class CatalogSlots {
   }
   const CatalogRecord& record(std::uint32_t slot) const {
     return *ChunkOf(slot).records[slot % kChunkSlots];
+  }
+
+  // Whether the document has this key, of a slot that is seen.
+  bool HasKey(std::uint32_t slot, const DocumentKeyView& key) const {
+    if (NeedsRecord(key)) return record(slot).key() == key;
+    const auto* const numbers =
+        ChunkOf(slot).numbers.load(std::memory_order_acquire);
+    return numbers != nullptr &&
+           numbers[slot % kChunkSlots] == std::get<std::uint64_t>(key);
+  }
+  // Whether HasKey reads the record.
+  static bool NeedsRecord(const DocumentKeyView& key) {
+    const auto* const number = std::get_if<std::uint64_t>(&key);
+    return number == nullptr || *number == kNoNumber;
   }
 
   // The number of the document's tags (TagSets), of a slot that is seen.
@@ -109,15 +130,24 @@ class CatalogSlots {
   void Clear(std::uint32_t slot);
 
   std::size_t num_slots() const { return num_chunks_ * kChunkSlots; }
-  std::size_t num_bytes() const { return num_chunks_ * sizeof(Chunk); }
+  std::size_t num_bytes() const {
+    return num_chunks_ * sizeof(Chunk) +
+           num_numbered_chunks_ * kChunkSlots * sizeof(std::uint64_t);
+  }
 
  private:
   static constexpr CommitNumber kNever = ~CommitNumber{0};
   static constexpr std::uint32_t kChunkBlocks = kChunkSlots / kBlockSlots;
+  // Stands for a name, and for itself: of such slots the record has the key.
+  static constexpr std::uint64_t kNoNumber = 0;
 
   struct Chunk {
+    ~Chunk() { delete[] numbers.load(std::memory_order_relaxed); }
+
     std::array<std::atomic<CommitNumber>, kChunkSlots> born;
     std::array<std::atomic<CommitNumber>, kChunkSlots> died;
+    // Of kChunkSlots; null until a document of the chunk is known by number.
+    std::atomic<std::uint64_t*> numbers = nullptr;
     std::array<const CatalogRecord*, kChunkSlots> records = {};
     std::array<std::uint32_t, kChunkSlots> tag_sets = {};
     std::array<NameKeys, kChunkSlots> names = {};
@@ -126,11 +156,13 @@ class CatalogSlots {
     std::array<std::uint8_t, kChunkBlocks> num_live = {};
   };
 
+  void SetNumber(Chunk& chunk, std::uint32_t i, const CatalogRecord& record);
   Chunk& ChunkOf(std::uint32_t slot) const {
     return *chunks_[slot / kChunkSlots];
   }
 
   std::size_t num_chunks_ = 0;
+  std::size_t num_numbered_chunks_ = 0;
   // A fixed directory: readers look at it while chunks are added.
   const std::unique_ptr<std::unique_ptr<Chunk>[]> chunks_;
 };

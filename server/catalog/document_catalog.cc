@@ -479,15 +479,16 @@ std::optional<std::uint32_t> DocumentCatalog::Snapshot::Find(
     const DocumentKeyView& key, std::uint64_t hash) const {
   return state_.index->Find(hash, [&](std::uint32_t slot) {
     // The index may know slots that are newer than this view.
-    return slot < state_.num_slots && IsSeen(slot) && record(slot).key() == key;
+    return slot < state_.num_slots && IsSeen(slot) &&
+           catalog_->slots_.HasKey(slot, key);
   });
 }
 
 void DocumentCatalog::Snapshot::FindBlock(
     std::span<const DocumentKeyView> keys,
     std::span<std::uint32_t> slots) const {
-  // Passes over the keys (index, slot, record): each prefetches what the next
-  // reads.
+  // Passes over the keys (index, slot, record of a name): each prefetches what
+  // the next reads.
   std::array<std::uint64_t, kFindBlock> hashes;
   std::array<std::uint32_t, kFindBlock> guesses;
   for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -497,14 +498,19 @@ void DocumentCatalog::Snapshot::FindBlock(
   for (std::size_t i = 0; i < keys.size(); ++i) {
     guesses[i] = state_.index->Guess(hashes[i]).value_or(kNoSlot);
     if (guesses[i] >= state_.num_slots) guesses[i] = kNoSlot;
-    if (guesses[i] != kNoSlot) catalog_->slots_.Prefetch(guesses[i]);
+    if (guesses[i] == kNoSlot) continue;
+    catalog_->slots_.Prefetch(guesses[i], state_.commit);
   }
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (guesses[i] == kNoSlot || !IsSeen(guesses[i])) continue;
-    __builtin_prefetch(&record(guesses[i]));
+    if (guesses[i] == kNoSlot || !CatalogSlots::NeedsRecord(keys[i])) continue;
+    if (IsSeen(guesses[i])) __builtin_prefetch(&record(guesses[i]));
   }
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    slots[i] = Find(keys[i], hashes[i]).value_or(kNoSlot);
+    // Nearly always, so the index is rarely searched again.
+    const std::uint32_t guess = guesses[i];
+    const bool right = guess != kNoSlot && IsSeen(guess) &&
+                       catalog_->slots_.HasKey(guess, keys[i]);
+    slots[i] = right ? guess : Find(keys[i], hashes[i]).value_or(kNoSlot);
   }
 }
 

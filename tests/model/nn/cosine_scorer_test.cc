@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <limits>
 #include <numeric>
 #include <random>
 #include <thread>
@@ -149,6 +151,58 @@ TEST(ScoreTest, KeptRowsGiveTheBitsOfTheVectors) {
         EXPECT_NEAR(expected[i], dot, 1e-6 + 1e-7 * dim);
       }
     }
+  }
+}
+
+// With a query of a model's they are integers, and a sum of them is exact.
+TEST(ScoreTest, ProductsOfInt8RowsWithARoundedQueryAreExact) {
+  constexpr int kDocuments = 39;
+  for (const int dim : {1, 3, 31, 64, 100, 128, 256, 333, 1040, 1041}) {
+    const RowFormat format = {dim, VectorPrecision::kInt8};
+    std::vector<float> query = RandomValues(dim, 4);
+    RoundVector(format.precision, query);
+    std::vector<float> vectors = RandomValues(kDocuments * dim, 5);
+    std::fill_n(vectors.begin(), dim, 0.0f);
+    const std::vector<std::byte> matrix = RoundAndEncode(format, vectors);
+    std::vector<const std::byte*> rows;
+    for (int i = 0; i < kDocuments; ++i) {
+      rows.push_back(matrix.data() + i * format.num_bytes());
+    }
+    std::vector<float> expected(kDocuments), scores(kDocuments);
+    ScoreMatrix(query.data(), vectors.data(), dim, expected);
+    ScoreDocuments(query.data(), rows, format, scores);
+    EXPECT_EQ(std::memcmp(scores.data(), expected.data(),
+                          scores.size() * sizeof(float)),
+              0)
+        << dim;
+    for (int i = 0; i < kDocuments; ++i) {
+      double dot = 0;
+      for (int d = 0; d < dim; ++d) {
+        dot += double{query[d]} * vectors[i * dim + d];
+      }
+      EXPECT_EQ(scores[i], static_cast<float>(dot));
+    }
+  }
+}
+
+TEST(ScoreTest, Int8RowsThatAreNotFiniteScoreNaN) {
+  constexpr int dim = 64;
+  constexpr int kDocuments = 40;
+  std::vector<float> query = RandomValues(dim, 4);
+  RoundVector(VectorPrecision::kInt8, query);
+  std::vector<float> vectors = RandomValues(kDocuments * dim, 5);
+  const RowFormat format = {dim, VectorPrecision::kInt8};
+  std::vector<std::byte> matrix = RoundAndEncode(format, vectors);
+  const float scale = std::numeric_limits<float>::quiet_NaN();
+  std::memcpy(&matrix[7 * format.num_bytes()], &scale, sizeof(scale));
+  std::vector<const std::byte*> rows;
+  for (int i = 0; i < kDocuments; ++i) {
+    rows.push_back(matrix.data() + i * format.num_bytes());
+  }
+  std::vector<float> scores(kDocuments);
+  ScoreDocuments(query.data(), rows, format, scores);
+  for (int i = 0; i < kDocuments; ++i) {
+    EXPECT_EQ(std::isnan(scores[i]), i == 7) << i;
   }
 }
 

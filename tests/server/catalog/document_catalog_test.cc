@@ -87,6 +87,20 @@ TEST_F(DocumentCatalogTest, FindsByNumberAndByNameApart) {
   EXPECT_EQ(catalog_.TakeSnapshot().num_documents(), 3u);
 }
 
+TEST_F(DocumentCatalogTest, ASlotForgetsTheNumberOfItsLastDocument) {
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_THAT(Put({{7u, "seven"}}).status(), IsOk());
+    EXPECT_EQ(TitleOf(std::uint64_t{7}), "seven");
+    Delete(std::uint64_t{7});
+    // In the slot that is free again.
+    ASSERT_THAT(Put({{"name", "by name"}}).status(), IsOk());
+    EXPECT_EQ(TitleOf(std::uint64_t{7}), "-");
+    EXPECT_EQ(TitleOf(std::uint64_t{0}), "-");
+    EXPECT_EQ(TitleOf("name"), "by name");
+    Delete("name");
+  }
+}
+
 TEST_F(DocumentCatalogTest, LastOfEqualKeysStays) {
   const auto counts = Put({{"a", "1"}, {"b", "2"}, {"a", "3"}});
   ASSERT_THAT(counts.status(), IsOk());
