@@ -1,6 +1,7 @@
 #include "client/bulk/embed_to_file.h"
 
 #include <algorithm>
+#include <future>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -8,6 +9,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
+#include "client/bulk/background_writer.h"
 #include "client/bulk/resumable_file.h"
 #include "client/output/call_report.h"
 #include "client/output/embedding_output.h"
@@ -90,9 +92,10 @@ absl::StatusOr<Json> Identity(const EmbedToFileOptions& options,
                    {"shard", FormatShard(options.shard)}};
   if (options.format == EmbeddingFileFormat::kJsonl) {
     // A sample line covers the style and all names of fields.
-    const v1::EmbedTextsResponse no_vectors;
-    identity["lines like"] =
-        JsonlRows(options.jsonl, {{"x"}, {"1"}}, no_vectors);
+    const TextList texts = {{"x"}, {"1"}};
+    RowParts line;
+    AppendJsonlRows(options.jsonl, AllEmbedded(texts, {}), nullptr, line);
+    identity["lines like"] = line.Join();
   }
   if (IsRereadable(options.texts)) {
     SEMRANK_ASSIGN_OR_RETURN(identity["texts"], FileFingerprint(options.texts));
@@ -100,12 +103,22 @@ absl::StatusOr<Json> Identity(const EmbedToFileOptions& options,
   return identity;
 }
 
+// A part of the file, and the counts after it.
+struct ReadBlock {
+  TextBlock texts;
+  v1::EmbedTextsRequest request;  // for the same texts
+  std::int64_t num_lines = 0;
+  std::int64_t num_bad_lines = 0;
+};
+
+// A pipeline: a thread reads the next block while this one is embedded and
+// another thread writes the vectors before it.
 class FileEmbedder {
  public:
   FileEmbedder(VectorSource& source, const EmbedToFileOptions& options,
                const v1::Model& model, const Progress& progress,
                ResumableFile& file)
-      : source_(source), options_(options), progress_(progress), file_(file) {
+      : source_(source), options_(options), progress_(progress), writer_(file) {
     request_.set_side(options.side);
     request_.set_encoding(v1::VECTOR_ENCODING_FLOAT32);
     // The version is fixed, so a reload of the server cannot mix two models.
@@ -122,13 +135,17 @@ class FileEmbedder {
     ProgressBar bar("embed",
                     std::max<std::int64_t>(0, num_lines - num_lines_before_),
                     "texts");
+    std::future<absl::StatusOr<ReadBlock>> next = StartReading();
     while (true) {
-      // A checkpoint for each block: what is lost by a kill is one block of
-      // vectors.
-      SEMRANK_ASSIGN_OR_RETURN(const TextBlock block, Read());
-      if (block.empty()) return absl::OkStatus();
+      // A checkpoint for each block: what is lost by a kill is little more than
+      // a block of vectors.
+      SEMRANK_ASSIGN_OR_RETURN(const ReadBlock block, next.get());
+      if (block.texts.empty()) return writer_.Finish();
+      next = StartReading();
+      progress_.num_lines = block.num_lines;
+      progress_.num_bad_lines = num_bad_lines_before_ + block.num_bad_lines;
       SEMRANK_RETURN_IF_ERROR(Embed(block, bar));
-      SEMRANK_RETURN_IF_ERROR(file_.Checkpoint(progress_.ToJson()));
+      SEMRANK_RETURN_IF_ERROR(writer_.Checkpoint(progress_.ToJson()));
     }
   }
 
@@ -148,26 +165,36 @@ class FileEmbedder {
          .shard = options_.shard});
   }
 
-  absl::StatusOr<TextBlock> Read() {
+  // Only one block is read at a time, so that the reader needs no lock. A pipe
+  // is not read ahead: an error elsewhere would then wait for its next line.
+  std::future<absl::StatusOr<ReadBlock>> StartReading() {
+    return std::async(IsRereadable(options_.texts) ? std::launch::async
+                                                   : std::launch::deferred,
+                      [this] { return Read(); });
+  }
+
+  absl::StatusOr<ReadBlock> Read() {
+    ReadBlock block;
     SEMRANK_ASSIGN_OR_RETURN(
-        TextBlock block, reader_->NextBlock([](const TextLine& line) {
+        block.texts, reader_->NextBlock([](const TextLine& line) {
           return line.id.has_value() ? std::string(*line.id)
                                      : std::to_string(line.number);
         }));
-    progress_.num_lines = reader_->line_number();
-    progress_.num_bad_lines = num_bad_lines_before_ + reader_->num_bad_lines();
+    block.request = request_;
+    block.request.mutable_texts()->Assign(block.texts.list.texts.begin(),
+                                          block.texts.list.texts.end());
+    block.num_lines = reader_->line_number();
+    block.num_bad_lines = reader_->num_bad_lines();
     return block;
   }
 
-  absl::Status Embed(const TextBlock& block, ProgressBar& bar) {
-    request_.mutable_texts()->Assign(block.list.texts.begin(),
-                                     block.list.texts.end());
+  absl::Status Embed(const ReadBlock& block, ProgressBar& bar) {
     const absl::Status status = source_.EmbedTextsStream(
-        request_, [&](const v1::EmbedTextsStreamResponse& chunk) {
-          SEMRANK_RETURN_IF_ERROR(Take(block, chunk));
+        block.request, [&](v1::EmbedTextsStreamResponse& chunk) {
           const std::size_t last = chunk.first_text() + chunk.num_texts();
+          SEMRANK_RETURN_IF_ERROR(Take(block.texts, chunk));
           if (last > 0) {
-            bar.Update(options_.shard.NumLines(block.lines[last - 1]) -
+            bar.Update(options_.shard.NumLines(block.texts.lines[last - 1]) -
                        num_lines_before_);
           }
           return absl::OkStatus();
@@ -176,7 +203,7 @@ class FileEmbedder {
   }
 
   absl::Status Take(const TextBlock& block,
-                    const v1::EmbedTextsStreamResponse& chunk) {
+                    v1::EmbedTextsStreamResponse& chunk) {
     if (chunk.num_texts() > 0 && chunk.embedding_dim() != embedding_dim_) {
       return absl::InternalError(absl::StrFormat(
           "invalid response from the server: %d-dimensional vectors from a "
@@ -189,24 +216,33 @@ class FileEmbedder {
       problems_.Add(absl::StrFormat("%s:%d", options_.texts, line), problem);
       ++progress_.num_refused;
     }
-    const EmbeddedTexts embedded = TakeEmbedded(block.list, chunk);
-    std::string ids;
-    for (const std::string& id : embedded.texts.ids) ids += id + "\n";
-    progress_.num_rows +=
-        static_cast<std::int64_t>(embedded.texts.texts.size());
-    return file_.Append(
-        EmbeddingFileRows(options_.format, embedded.texts, embedded.response,
-                          options_.jsonl, &pool_),
-        ids);
+    // Without problems the vectors are not copied.
+    const bool takes_vectors =
+        RowsAreVectors(options_.format) && chunk.problems().empty();
+    SEMRANK_RETURN_IF_ERROR(
+        ForEachEmbeddedRun(block.list, chunk, [&](const EmbeddedTexts& run) {
+          for (const std::string& id : run.ids) (piece_.ids += id) += '\n';
+          progress_.num_rows += static_cast<std::int64_t>(run.texts.size());
+          if (!takes_vectors) {
+            AppendEmbeddingFileRows(options_.format, run, options_.jsonl,
+                                    &pool_, piece_.rows);
+          }
+          return absl::OkStatus();
+        }));
+    if (takes_vectors) {
+      piece_.rows.Add(1).front().swap(*chunk.mutable_vectors());
+    }
+    return writer_.Append(piece_);
   }
 
   VectorSource& source_;
   const EmbedToFileOptions& options_;
   Progress progress_;
   ProblemReport problems_{"not embedded"};
-  ResumableFile& file_;
+  BackgroundWriter writer_;
+  BackgroundWriter::Piece piece_;  // rows that are next to be appended
   ThreadPool pool_{NumUsableProcessors()};
-  v1::EmbedTextsRequest request_;
+  v1::EmbedTextsRequest request_;  // without texts
   std::uint32_t embedding_dim_ = 0;
   std::unique_ptr<TextReader> reader_;
   std::int64_t num_lines_before_ = 0;  // of the shard, in earlier runs

@@ -7,7 +7,7 @@
 //   Resume   the same call continues after an interrupted one and produces the
 //            same bytes (resumable_file.h). A pipe cannot be read again, so it
 //            starts over.
-//   Memory   about 20,000 texts and their vectors.
+//   Memory   about 40,000 texts, and the vectors of 20,000.
 //   Progress on standard error.
 #ifndef SEMRANK_CLIENT_BULK_EMBED_TO_FILE_H_
 #define SEMRANK_CLIENT_BULK_EMBED_TO_FILE_H_

@@ -4,14 +4,12 @@
 #include <charconv>
 #include <cstddef>
 #include <nlohmann/json.hpp>
-#include <vector>
+#include <span>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
-#include "client/output/embedding_output.h"
 #include "client/output/output.h"
 #include "model/base/fingerprint.h"
 #include "model/base/strings.h"
@@ -81,16 +79,12 @@ std::string SafetensorsHeader(const EmbeddingFileFacts& facts,
   return LittleEndian(text.size(), kLengthBytes) + text;
 }
 
-std::string FvecsRows(const v1::EmbedTextsResponse& response) {
-  const std::string dim = LittleEndian(response.embedding_dim(), 4);
-  const std::size_t row_bytes = response.embedding_dim() * sizeof(float);
-  std::string rows;
-  for (std::size_t i = 0; i + row_bytes <= response.vectors().size();
-       i += row_bytes) {
+void AppendFvecsRows(const EmbeddedTexts& embedded, std::string& rows) {
+  const std::string dim = LittleEndian(embedded.embedding_dim, 4);
+  for (std::size_t i = 0; i < embedded.texts.size(); ++i) {
     rows += dim;
-    rows.append(response.vectors(), i, row_bytes);
+    rows += embedded.vector(i);
   }
-  return rows;
 }
 
 // Neither PostgreSQL nor SQL text can hold a NUL.
@@ -106,44 +100,42 @@ std::string CopyField(std::string_view text) {
       {{"\\", "\\\\"}, {"\t", "\\t"}, {"\n", "\\n"}, {"\r", "\\r"}});
 }
 
-// Rows 0 to num_rows - 1 as append(i, rows) formats each.
+// Rows 0 to num_rows - 1 as append(i, row) formats each.
 template <typename AppendRow>
-std::string FormatRows(std::size_t num_rows, ThreadPool* pool,
-                       AppendRow append) {
+void FormatRows(std::size_t num_rows, ThreadPool* pool, RowParts& rows,
+                AppendRow append) {
   // Enough for each thread's share to be even, few enough to be worth a task.
   constexpr std::size_t kRowsPerTask = 128;
-  std::vector<std::string> slices((num_rows + kRowsPerTask - 1) / kRowsPerTask);
+  const std::size_t num_slices = (num_rows + kRowsPerTask - 1) / kRowsPerTask;
+  // Each task fills a part of its own, so the rows keep their order.
+  const std::span<std::string> parts = rows.Add(num_slices);
   const auto format = [&](int slice, int) {
+    std::string& part = parts[slice];
+    part.clear();
     const std::size_t begin = slice * kRowsPerTask;
     const std::size_t end = std::min(begin + kRowsPerTask, num_rows);
     for (std::size_t i = begin; i < end; ++i) {
-      append(i, slices[slice]);
+      append(i, part);
       // Rows are about equally long; growing would copy them.
-      if (i == begin) {
-        slices[slice].reserve(slices[slice].size() * (end - begin) * 9 / 8);
-      }
+      if (i == begin) part.reserve(part.size() * (end - begin) * 9 / 8);
     }
   };
-  // Each task fills a string of its own, so the rows keep their order.
-  const int num_slices = static_cast<int>(slices.size());
   if (pool != nullptr) {
-    pool->ParallelFor(num_slices, format);
+    pool->ParallelFor(static_cast<int>(num_slices), format);
   } else {
-    for (int slice = 0; slice < num_slices; ++slice) format(slice, 0);
+    for (std::size_t i = 0; i < num_slices; ++i) format(static_cast<int>(i), 0);
   }
-  return absl::StrJoin(slices, "");
 }
 
-std::string PgvectorRows(const TextList& texts,
-                         const v1::EmbedTextsResponse& response,
-                         ThreadPool* pool) {
-  return FormatRows(
-      texts.texts.size(), pool, [&](std::size_t i, std::string& rows) {
-        rows +=
-            CopyField(texts.ids[i]) + "\t" + CopyField(texts.texts[i]) + "\t[";
-        AppendJsonElements(response, i, rows);
-        rows += "]\n";
-      });
+void AppendPgvectorRows(const EmbeddedTexts& embedded, ThreadPool* pool,
+                        RowParts& rows) {
+  FormatRows(embedded.texts.size(), pool, rows,
+             [&](std::size_t i, std::string& row) {
+               row += CopyField(embedded.ids[i]) + "\t" +
+                      CopyField(embedded.texts[i]) + "\t[";
+               AppendJsonElements(embedded.vector(i), row);
+               row += "]\n";
+             });
 }
 
 constexpr std::string_view kSqlHeader =
@@ -155,19 +147,15 @@ std::string SqlString(std::string_view text) {
 }
 
 // One transaction, because SQLite syncs the disk after each.
-std::string SqlRows(const TextList& texts,
-                    const v1::EmbedTextsResponse& response) {
-  const std::size_t row_bytes = response.embedding_dim() * sizeof(float);
-  std::string rows = "BEGIN;\n";
-  for (std::size_t i = 0; i < texts.texts.size(); ++i) {
-    rows +=
-        "INSERT OR REPLACE INTO documents VALUES(" + SqlString(texts.ids[i]) +
-        "," + SqlString(texts.texts[i]) + ",X'" +
-        absl::BytesToHexString(ToAbsl(std::string_view(response.vectors())
-                                          .substr(i * row_bytes, row_bytes))) +
-        "');\n";
+void AppendSqlRows(const EmbeddedTexts& embedded, std::string& rows) {
+  rows += "BEGIN;\n";
+  for (std::size_t i = 0; i < embedded.texts.size(); ++i) {
+    rows += "INSERT OR REPLACE INTO documents VALUES(" +
+            SqlString(embedded.ids[i]) + "," + SqlString(embedded.texts[i]) +
+            ",X'" + absl::BytesToHexString(ToAbsl(embedded.vector(i))) +
+            "');\n";
   }
-  return rows + "COMMIT;\n";
+  rows += "COMMIT;\n";
 }
 
 bool IsUuid(std::string_view id) {
@@ -275,36 +263,44 @@ std::string EmbeddingFileHeader(const EmbeddingFileFacts& facts,
   }
 }
 
-std::string JsonlRows(const JsonlForm& form, const TextList& texts,
-                      const v1::EmbedTextsResponse& response,
-                      ThreadPool* pool) {
-  return FormatRows(
-      texts.texts.size(), pool, [&](std::size_t i, std::string& rows) {
+bool RowsAreVectors(EmbeddingFileFormat format) {
+  return format == EmbeddingFileFormat::kNpy ||
+         format == EmbeddingFileFormat::kSafetensors;
+}
+
+void AppendJsonlRows(const JsonlForm& form, const EmbeddedTexts& embedded,
+                     ThreadPool* pool, RowParts& rows) {
+  FormatRows(
+      embedded.texts.size(), pool, rows, [&](std::size_t i, std::string& row) {
         const std::string lines =
-            LinesWithoutElements(form, texts.ids[i], texts.texts[i]);
+            LinesWithoutElements(form, embedded.ids[i], embedded.texts[i]);
         const std::size_t place = PlaceOfElements(form.style, lines);
-        rows.append(lines, 0, place);
-        AppendJsonElements(response, i, rows);
-        rows.append(lines, place);
+        row.append(lines, 0, place);
+        AppendJsonElements(embedded.vector(i), row);
+        row.append(lines, place);
       });
 }
 
-std::string EmbeddingFileRows(EmbeddingFileFormat format, const TextList& texts,
-                              const v1::EmbedTextsResponse& response,
-                              const JsonlForm& form, ThreadPool* pool) {
-  switch (format) {
-    case EmbeddingFileFormat::kFvecs:
-      return FvecsRows(response);
-    case EmbeddingFileFormat::kJsonl:
-      return JsonlRows(form, texts, response, pool);
-    case EmbeddingFileFormat::kTsv:
-      return EmbeddingTable(texts, response).ToTsv(/*escape_controls=*/false);
-    case EmbeddingFileFormat::kPgvector:
-      return PgvectorRows(texts, response, pool);
-    case EmbeddingFileFormat::kSql:
-      return SqlRows(texts, response);
-    default:  // npy and safetensors store the bytes of the wire
-      return response.vectors();
+void AppendEmbeddingFileRows(EmbeddingFileFormat format,
+                             const EmbeddedTexts& embedded,
+                             const JsonlForm& form, ThreadPool* pool,
+                             RowParts& rows) {
+  if (format == EmbeddingFileFormat::kJsonl) {
+    return AppendJsonlRows(form, embedded, pool, rows);
+  }
+  if (format == EmbeddingFileFormat::kPgvector) {
+    return AppendPgvectorRows(embedded, pool, rows);
+  }
+  std::string& part = rows.Add(1).front();
+  part.clear();
+  if (format == EmbeddingFileFormat::kFvecs) {
+    AppendFvecsRows(embedded, part);
+  } else if (format == EmbeddingFileFormat::kTsv) {
+    part = EmbeddingTable(embedded).ToTsv(/*escape_controls=*/false);
+  } else if (format == EmbeddingFileFormat::kSql) {
+    AppendSqlRows(embedded, part);
+  } else {
+    part = embedded.vectors;
   }
 }
 

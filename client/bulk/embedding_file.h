@@ -22,9 +22,9 @@
 #include <string>
 #include <string_view>
 
-#include "client/input/text_reader.h"
+#include "client/bulk/row_parts.h"
+#include "client/output/embedding_output.h"
 #include "model/base/thread_pool.h"
-#include "semrank/v1/embedding_service.pb.h"
 
 namespace semrank {
 
@@ -76,16 +76,18 @@ struct EmbeddingFileFacts {
 std::string EmbeddingFileHeader(const EmbeddingFileFacts& facts,
                                 std::int64_t num_rows);
 
-// The rows of `texts`, which all have ids. `response` holds their vectors, as
-// in embedding_output.h. `pool` shares the formatting of numbers as text, which
-// takes several times as long as to compute them; null = this thread alone.
-std::string EmbeddingFileRows(EmbeddingFileFormat format, const TextList& texts,
-                              const v1::EmbedTextsResponse& response,
-                              const JsonlForm& form = {},
-                              ThreadPool* pool = nullptr);
-std::string JsonlRows(const JsonlForm& form, const TextList& texts,
-                      const v1::EmbedTextsResponse& response,
-                      ThreadPool* pool = nullptr);
+// Whether rows are the bytes of the vectors and nothing else.
+bool RowsAreVectors(EmbeddingFileFormat format);
+
+// Adds the rows of texts, which all have ids, to `rows`. `pool` shares the
+// formatting of numbers as text, which takes several times as long as to
+// compute them; null = this thread alone.
+void AppendEmbeddingFileRows(EmbeddingFileFormat format,
+                             const EmbeddedTexts& embedded,
+                             const JsonlForm& form, ThreadPool* pool,
+                             RowParts& rows);
+void AppendJsonlRows(const JsonlForm& form, const EmbeddedTexts& embedded,
+                     ThreadPool* pool, RowParts& rows);
 
 }  // namespace semrank
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -16,8 +17,12 @@
 namespace semrank {
 namespace {
 
+// Texts of a response: a few milliseconds of work, so that threads seldom wait
+// for each other and the vectors are still in a cache when they are written.
+constexpr int kChunkTexts = 2'048;
+
 // Texts per task, few enough for their activations to stay in the L2 cache.
-constexpr int kSliceTexts = 256;
+constexpr int kSliceTexts = 128;
 
 // Why each text cannot be embedded; empty = it can.
 using Reasons = std::vector<std::string>;
@@ -32,6 +37,13 @@ void AddProblems(const Reasons& reasons, v1::EmbedTextsStreamResponse& chunk) {
     problem.mutable_status()->set_message(reasons[i]);
   }
 }
+
+// What a thread needs for a slice of texts.
+struct SliceScratch {
+  std::vector<std::string> normalized{kSliceTexts};
+  std::vector<std::string_view> views;
+  EmbedScratch embed;
+};
 
 class ServerSource final : public VectorSource {
  public:
@@ -65,11 +77,16 @@ class ModelDirectorySource final : public VectorSource {
  private:
   // Keeps the loaded version until another one is wanted.
   absl::Status Load(const v1::ModelRef& wanted);
+  // Embeds texts [first, last) of the request into response_.
+  void EmbedChunk(const v1::EmbedTextsRequest& request, int first, int last);
+  void EmbedSlice(Side side, std::span<const std::string* const> texts,
+                  SliceScratch& scratch, float* vectors,
+                  std::string* reasons) const;
 
   const std::string path_;
   ThreadPool pool_;
   std::shared_ptr<const TwoTowerModel> model_;
-  std::vector<EmbedScratch> scratches_;  // one per thread
+  std::vector<SliceScratch> scratches_;  // one per thread
   v1::EmbedTextsStreamResponse response_;
 };
 
@@ -100,43 +117,61 @@ absl::Status ModelDirectorySource::EmbedTextsStream(
     const v1::EmbedTextsRequest& request,
     const SemrankClient::TakeEmbeddings& take) {
   SEMRANK_RETURN_IF_ERROR(Load(request.model()));
+  for (int first = 0; first < request.texts_size(); first += kChunkTexts) {
+    EmbedChunk(request, first,
+               std::min(first + kChunkTexts, request.texts_size()));
+    SEMRANK_RETURN_IF_ERROR(take(response_));
+  }
+  return absl::OkStatus();
+}
+
+// The response has the form of a server's, so that callers need not know where
+// the vectors come from.
+void ModelDirectorySource::EmbedChunk(const v1::EmbedTextsRequest& request,
+                                      int first, int last) {
   const Side side =
       request.side() == v1::SIDE_QUERY ? Side::kQuery : Side::kDocument;
-  const int num_texts = request.texts_size();
+  const int num_texts = last - first;
   const std::size_t dim = model_->embedding_dim();
-  // One response for all texts, in the form of a server's, so that callers need
-  // not know where the vectors come from. Its memory is used again.
-  response_.Clear();
+  // Not cleared first, since that would set each element to zero once more.
   std::string& bytes = *response_.mutable_vectors();
   bytes.resize(num_texts * dim * sizeof(float));
   auto* const vectors = reinterpret_cast<float*>(bytes.data());
   Reasons reasons(num_texts);
+  const std::span<const std::string* const> texts(
+      request.texts().data() + first, num_texts);
   const int num_slices = (num_texts + kSliceTexts - 1) / kSliceTexts;
   // Slices, not texts, are the tasks: a tower is faster on a batch, and the
   // result does not depend on the number of threads.
   pool_.ParallelFor(num_slices, [&](int slice, int worker) {
-    const int first = slice * kSliceTexts;
-    const int last = std::min(first + kSliceTexts, num_texts);
-    std::vector<std::string> normalized(last - first);
-    for (int i = first; i < last; ++i) {
-      // A text that is not UTF-8 becomes empty, with the zero vector.
-      const absl::Status status =
-          NormalizeText(request.texts(i), normalized[i - first]);
-      if (status.ok()) continue;
-      normalized[i - first].clear();
-      reasons[i] = std::string(status.message());
-    }
-    const std::vector<std::string_view> texts(normalized.begin(),
-                                              normalized.end());
-    model_->EmbedTexts(side, texts, scratches_[worker], vectors + first * dim);
+    const int begin = slice * kSliceTexts;
+    const int count = std::min(kSliceTexts, num_texts - begin);
+    EmbedSlice(side, texts.subspan(begin, count), scratches_[worker],
+               vectors + begin * dim, &reasons[begin]);
   });
+  response_.set_first_text(first);
   response_.set_num_texts(num_texts);
   response_.set_embedding_dim(static_cast<std::uint32_t>(dim));
   response_.set_encoding(v1::VECTOR_ENCODING_FLOAT32);
   response_.mutable_model()->set_name(model_->version().name);
   response_.mutable_model()->set_version(model_->version().version);
+  response_.clear_problems();
   AddProblems(reasons, response_);
-  return take(response_);
+}
+
+void ModelDirectorySource::EmbedSlice(Side side,
+                                      std::span<const std::string* const> texts,
+                                      SliceScratch& scratch, float* vectors,
+                                      std::string* reasons) const {
+  scratch.views.clear();
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    std::string& normalized = scratch.normalized[i];
+    // A text that is not UTF-8 becomes empty, with the zero vector.
+    const absl::Status status = NormalizeText(*texts[i], normalized);
+    if (!status.ok()) reasons[i] = std::string(status.message());
+    scratch.views.push_back(normalized);
+  }
+  model_->EmbedTexts(side, scratch.views, scratch.embed, vectors);
 }
 
 }  // namespace

@@ -30,10 +30,9 @@ class VectorSource {
 std::unique_ptr<VectorSource> MakeServerSource(SemrankClient& client);
 
 // Vectors from a published model, computed on all processors: the bits that a
-// server with this build and processor returns. Texts may have any length. A
-// stream brings one response. Errors are those of LoadModel, and NotFound for a
-// model with another name. Memory: the model, and the texts and vectors of one
-// call.
+// server with this build and processor returns. Texts may have any length.
+// Errors are those of LoadModel, and NotFound for a model with another name.
+// Memory: the model, and vectors of 2,048 texts.
 std::unique_ptr<VectorSource> MakeModelDirectorySource(std::string path);
 
 }  // namespace semrank

@@ -76,12 +76,11 @@ struct EmbedOptions {
 };
 
 // Vectors do not fit a screen, so a table is printed as TSV, too.
-absl::Status PrintVectors(OutputFormat format, const TextList& texts,
-                          const v1::EmbedTextsResponse& response) {
+absl::Status PrintVectors(OutputFormat format, const EmbeddedTexts& embedded) {
   if (format == OutputFormat::kJson) {
-    return WriteStdout(EmbeddingJsonLines(texts, response));
+    return WriteStdout(EmbeddingJsonLines(embedded));
   }
-  return WriteTable(EmbeddingTable(texts, response), OutputFormat::kTsv);
+  return WriteTable(EmbeddingTable(embedded), OutputFormat::kTsv);
 }
 
 absl::StatusOr<CallFacts> EmbedInOneCall(SemrankClient& client,
@@ -90,7 +89,7 @@ absl::StatusOr<CallFacts> EmbedInOneCall(SemrankClient& client,
                                          const TextList& texts) {
   const auto response = client.EmbedTexts(request);
   if (!response.ok()) return WithHint(response.status());
-  SEMRANK_RETURN_IF_ERROR(PrintVectors(format, texts, *response));
+  SEMRANK_RETURN_IF_ERROR(PrintVectors(format, AllEmbedded(texts, *response)));
   return CallFacts{.server = response->timings(),
                    .model = response->model(),
                    .cache_hits = response->cache_hits(),
@@ -115,8 +114,9 @@ absl::StatusOr<CallFacts> EmbedOverStream(VectorSource& source,
               DescribeItem("text", static_cast<std::int64_t>(i), texts.id(i)),
               problem);
         }
-        const EmbeddedTexts embedded = TakeEmbedded(texts, chunk);
-        return PrintVectors(format, embedded.texts, embedded.response);
+        return ForEachEmbeddedRun(texts, chunk, [&](const EmbeddedTexts& run) {
+          return PrintVectors(format, run);
+        });
       });
   if (!status.ok()) return WithHint(status);
   if (problems.count() == 0) return facts;

@@ -81,12 +81,13 @@ class SemrankClient {
 
   // Embeds any number of texts over one stream, in messages of at most 1,000
   // texts and 1 MiB. `take` is called in this thread with the checked responses
-  // in order: one vector per text, zeros for the texts in `problems`. An error
-  // of `take` ends the call. After a broken stream, a new one continues with
-  // the first text without a response, on the same version of the model. The
-  // deadline is that of the options for each thousand texts.
+  // in order: one vector per text, zeros for the texts in `problems`. It may
+  // move the vectors out of a response. An error of `take` ends the call. After
+  // a broken stream, a new one continues with the first text without a
+  // response, on the same version of the model. The deadline is that of the
+  // options for each thousand texts.
   using TakeEmbeddings =
-      std::function<absl::Status(const v1::EmbedTextsStreamResponse&)>;
+      std::function<absl::Status(v1::EmbedTextsStreamResponse&)>;
   absl::Status EmbedTextsStream(const v1::EmbedTextsRequest& request,
                                 const TakeEmbeddings& take);
 

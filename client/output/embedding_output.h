@@ -1,41 +1,61 @@
-// Prints vectors as tables and JSON. `response` holds the vectors of `texts` in
-// float32 and must be checked (response_check.h). Numbers parse to the same
-// float and are the shortest such, in JSON rarely a digit longer.
+// Prints vectors as tables and JSON. Numbers parse to the same float and are
+// the shortest such, in JSON rarely a digit longer.
 #ifndef SEMRANK_CLIENT_OUTPUT_EMBEDDING_OUTPUT_H_
 #define SEMRANK_CLIENT_OUTPUT_EMBEDDING_OUTPUT_H_
 
 #include <cstddef>
+#include <functional>
+#include <span>
 #include <string>
+#include <string_view>
 
+#include "absl/status/status.h"
 #include "client/input/text_reader.h"
 #include "client/output/table.h"
 #include "semrank/v1/embedding_service.pb.h"
 
 namespace semrank {
 
-// Columns id (if any text has one), text, and vector: "0.1 -0.2 ...".
-Table EmbeddingTable(const TextList& texts,
-                     const v1::EmbedTextsResponse& response);
+// Texts with their vectors: views of a TextList and of a checked response
+// (response_check.h).
+struct EmbeddedTexts {
+  std::span<const std::string> texts;
+  std::span<const std::string> ids;  // parallel to `texts`, or empty
+  std::string_view vectors;  // [texts.size(), embedding_dim], as on the wire
+  std::size_t embedding_dim = 0;
 
-// Appends the elements of vector `row` as they stand in a JSON array:
-// "0.1,-0.2". Each is formatted once; by way of a JSON value it took three
-// times.
-void AppendJsonElements(const v1::EmbedTextsResponse& response, std::size_t row,
-                        std::string& text);
+  std::string_view id(std::size_t i) const {
+    return ids.empty() ? std::string_view() : ids[i];
+  }
+  // Little-endian float32.
+  std::string_view vector(std::size_t i) const {
+    const std::size_t row_bytes = embedding_dim * sizeof(float);
+    return vectors.substr(i * row_bytes, row_bytes);
+  }
+  EmbeddedTexts Slice(std::size_t first, std::size_t last) const;
+};
+
+// All of `texts`, with the vectors of a response in float32.
+EmbeddedTexts AllEmbedded(const TextList& texts,
+                          const v1::EmbedTextsResponse& response);
+
+// Calls `take` with each run of adjacent texts that `chunk`, a checked response
+// in float32, embeds: texts with problems lie between runs.
+absl::Status ForEachEmbeddedRun(
+    const TextList& texts, const v1::EmbedTextsStreamResponse& chunk,
+    const std::function<absl::Status(const EmbeddedTexts&)>& take);
+
+// Columns id (if any text has one), text, and vector: "0.1 -0.2 ...".
+Table EmbeddingTable(const EmbeddedTexts& embedded);
+
+// Appends the elements of a vector of EmbeddedTexts as they stand in a JSON
+// array: "0.1,-0.2". Each is formatted once; by way of a JSON value it took
+// three times.
+void AppendJsonElements(std::string_view vector, std::string& text);
 
 // A line {"id": ..., "text": ..., "vector": [...]} per text; "id" only if there
 // is one.
-std::string EmbeddingJsonLines(const TextList& texts,
-                               const v1::EmbedTextsResponse& response);
-
-// The texts that a response of a stream embeds, and their vectors; texts with
-// problems are left out. `chunk` is a checked response for all of `texts`.
-struct EmbeddedTexts {
-  TextList texts;
-  v1::EmbedTextsResponse response;
-};
-EmbeddedTexts TakeEmbedded(const TextList& texts,
-                           const v1::EmbedTextsStreamResponse& chunk);
+std::string EmbeddingJsonLines(const EmbeddedTexts& embedded);
 
 }  // namespace semrank
 

@@ -24,7 +24,8 @@ namespace semrank {
 // differently.
 inline constexpr int kNormalizerVersion = 1;
 
-// Replaces `normalized`, reusing its memory; `text` must not point into it.
+// Replaces `normalized`, reusing its memory; `text` must not point into it. It
+// is empty after an error.
 absl::Status NormalizeText(std::string_view text, std::string& normalized);
 
 absl::StatusOr<std::string> NormalizeText(std::string_view text);

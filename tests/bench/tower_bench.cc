@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -24,6 +25,7 @@ namespace {
 
 constexpr int kHidden = 300;
 constexpr int kDim = 128;
+constexpr int kLinearDim = 256;
 constexpr int kWindow = 3;
 constexpr int kNumWords = 20000;
 constexpr int kNumTitles = 20000;
@@ -71,7 +73,10 @@ std::vector<std::string> RandomTitles() {
 
 // Titles, their vocabulary and a tower over it; made once.
 struct Setup {
-  Setup() : titles(RandomTitles()), featurizer(MakeFeaturizer()) {
+  Setup()
+      : titles(RandomTitles()),
+        featurizer(MakeFeaturizer(/*with_bigrams=*/false)),
+        bigram_featurizer(MakeFeaturizer(/*with_bigrams=*/true)) {
     const int rows = featurizer.num_features();
     weights = {RandomValues(std::size_t{1} * rows * kHidden, 0.1f),
                RandomValues(kHidden * kHidden, 0.1f),
@@ -81,6 +86,11 @@ struct Setup {
                                 {kHidden, kHidden, weights[1].data(), bias},
                                 {kHidden, kDim, weights[2].data(), bias}},
                                Activation::kTanh, nullptr);
+    const int all_rows = bigram_featurizer.num_features();
+    linear_weights = RandomValues(std::size_t{1} * all_rows * kLinearDim, 0.1f);
+    linear = *DssmTower::Create(
+        {{all_rows, kLinearDim, linear_weights.data(), bias}},
+        Activation::kLinear, nullptr);
     convolution = RandomValues(std::size_t{kWindow} * rows * kHidden, 0.1f);
     clsm =
         *ClsmTower::Create({{rows * kWindow, kHidden, convolution.data(), bias},
@@ -88,18 +98,28 @@ struct Setup {
                            kWindow, nullptr);
   }
 
-  Featurizer MakeFeaturizer() const {
+  Featurizer MakeFeaturizer(bool with_bigrams) const {
     VocabularyBuilder builder;
-    for (const std::string& title : titles) builder.AddText(title);
+    for (const std::string& title : titles) {
+      builder.AddText(title);
+      if (with_bigrams) builder.AddBigrams(title);
+    }
+    std::optional<WordVocabulary> bigrams;
+    if (with_bigrams) {
+      bigrams = *WordVocabulary::FromBigramList(builder.Bigrams(50'000, 1));
+    }
     return *Featurizer::Create(
         *NgramVocabulary::FromList(3, builder.LetterNgrams(3, 0, 1)),
-        std::nullopt);
+        std::nullopt, std::move(bigrams));
   }
 
   std::vector<std::string> titles;
   Featurizer featurizer;
+  Featurizer bigram_featurizer;
   std::vector<std::vector<float>> weights;
   std::unique_ptr<DssmTower> tower;
+  std::vector<float> linear_weights;
+  std::unique_ptr<DssmTower> linear;
   std::vector<float> convolution;
   std::unique_ptr<ClsmTower> clsm;
 };
@@ -115,12 +135,13 @@ class TitleCycle {
   explicit TitleCycle(benchmark::State& state)
       : state_(state), count_(static_cast<std::size_t>(state.range(0))) {}
 
-  void AppendTexts(const Tower& tower, TowerInput& input) {
+  void AppendTexts(const Tower& tower, const Featurizer& featurizer,
+                   TowerInput& input) {
     const Setup& setup = TheSetup();
     input.Clear();
     for (std::size_t i = 0; i < count_; ++i) {
       NormalizeText(setup.titles[next_], normalized_).IgnoreError();
-      tower.AppendText(setup.featurizer, normalized_, input);
+      tower.AppendText(featurizer, normalized_, input);
       next_ = (next_ + 1) % setup.titles.size();
     }
   }
@@ -137,35 +158,44 @@ class TitleCycle {
 };
 
 // Normalise, bag, tower: all that a cold title needs.
-void RunColdPass(const Tower& tower, benchmark::State& state) {
+void RunColdPass(const Tower& tower, const Featurizer& featurizer,
+                 benchmark::State& state) {
   TitleCycle titles(state);
   TowerInput input;
   TowerScratch scratch;
-  std::vector<float> vectors(state.range(0) * kDim);
+  const int dim = tower.embedding_dim();
+  std::vector<float> vectors(state.range(0) * dim);
   for (auto _ : state) {
-    titles.AppendTexts(tower, input);
+    titles.AppendTexts(tower, featurizer, input);
     tower.Embed(input, scratch, vectors.data());
     benchmark::DoNotOptimize(vectors.data());
   }
-  const float length = Dot(vectors.data(), vectors.data(), kDim);
+  const float length = Dot(vectors.data(), vectors.data(), dim);
   if (std::abs(length - 1) > 1e-5f) state.SkipWithError("not a unit vector");
   titles.Report();
 }
 
 void BM_ColdPass_Whole(benchmark::State& state) {
-  RunColdPass(*TheSetup().tower, state);
+  RunColdPass(*TheSetup().tower, TheSetup().featurizer, state);
+}
+
+// One layer of 256 units over letter trigrams and bigrams, as semrank-train
+// makes it unless told otherwise.
+void BM_ColdPass_Linear(benchmark::State& state) {
+  const Setup& setup = TheSetup();
+  RunColdPass(*setup.linear, setup.bigram_featurizer, state);
 }
 
 // With windows of 3 words, and two layers.
 void BM_ColdPass_Clsm(benchmark::State& state) {
-  RunColdPass(*TheSetup().clsm, state);
+  RunColdPass(*TheSetup().clsm, TheSetup().featurizer, state);
 }
 
 void BM_ColdPass_NormalizeAndBag(benchmark::State& state) {
   TitleCycle titles(state);
   TowerInput input;
   for (auto _ : state) {
-    titles.AppendTexts(*TheSetup().tower, input);
+    titles.AppendTexts(*TheSetup().tower, TheSetup().featurizer, input);
     benchmark::DoNotOptimize(input.bags.indices.data());
   }
   state.counters["entries"] =
@@ -208,6 +238,7 @@ void Batches(benchmark::internal::Benchmark* bench) {
   for (const int size : {1, 8, 32, 100, 1024}) bench->Arg(size);
 }
 BENCHMARK(BM_ColdPass_Whole)->Apply(Batches);
+BENCHMARK(BM_ColdPass_Linear)->Apply(Batches);
 BENCHMARK(BM_ColdPass_Clsm)->Apply(Batches);
 BENCHMARK(BM_ColdPass_NormalizeAndBag)->Apply(Batches);
 BENCHMARK(BM_ColdPass_SumBags)->Apply(Batches);

@@ -23,6 +23,22 @@ v1::EmbedTextsResponse Vectors() {
   return response;
 }
 
+std::string EmbeddingFileRows(EmbeddingFileFormat format, const TextList& texts,
+                              const v1::EmbedTextsResponse& response) {
+  RowParts rows;
+  AppendEmbeddingFileRows(format, AllEmbedded(texts, response), {}, nullptr,
+                          rows);
+  return rows.Join();
+}
+
+std::string JsonlRows(const JsonlForm& form, const TextList& texts,
+                      const v1::EmbedTextsResponse& response,
+                      ThreadPool* pool = nullptr) {
+  RowParts rows;
+  AppendJsonlRows(form, AllEmbedded(texts, response), pool, rows);
+  return rows.Join();
+}
+
 EmbeddingFileFacts Facts(EmbeddingFileFormat format) {
   return {.format = format,
           .embedding_dim = 128,

@@ -13,13 +13,10 @@ namespace semrank {
 namespace {
 
 std::string JsonElements(const std::vector<float>& elements) {
-  v1::EmbedTextsResponse response;
-  response.set_embedding_dim(static_cast<std::uint32_t>(elements.size()));
   std::string bytes(elements.size() * sizeof(float), '\0');
   std::memcpy(bytes.data(), elements.data(), bytes.size());
-  response.set_vectors(bytes);
   std::string text;
-  AppendJsonElements(response, 0, text);
+  AppendJsonElements(bytes, text);
   return text;
 }
 

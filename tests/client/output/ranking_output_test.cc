@@ -118,9 +118,9 @@ TEST(EmbeddingOutputTest, TsvAndJsonLines) {
   request.mutable_texts()->Assign(texts.texts.begin(), texts.texts.end());
   v1::EmbedTextsResponse response;
   ASSERT_TRUE(EmbedByPosition(request, &response).ok());
-  EXPECT_EQ(EmbeddingTable(texts, response).ToTsv(false),
+  EXPECT_EQ(EmbeddingTable(AllEmbedded(texts, response)).ToTsv(false),
             "\ta\t0 0.1 -0.5\n2\tb\t1 0.1 -0.5\n");
-  EXPECT_EQ(EmbeddingJsonLines(texts, response),
+  EXPECT_EQ(EmbeddingJsonLines(AllEmbedded(texts, response)),
             "{\"text\":\"a\",\"vector\":[0.0,0.1,-0.5]}\n"
             "{\"id\":\"2\",\"text\":\"b\",\"vector\":[1.0,0.1,-0.5]}\n");
 }
