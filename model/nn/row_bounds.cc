@@ -5,11 +5,11 @@
 #include <hwy/foreach_target.h>  // before all that includes highway.h
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cassert>
 #include <cmath>
 #include <cstddef>
-#include <numeric>
 
 #include "model/nn/simd.h"
 
@@ -20,7 +20,8 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr int kMaxCode = 127;
-constexpr int kMaxValue = 32767;
+constexpr int kMaxCoarse = 127;
+constexpr int kMaxFine = 32767;
 // What makes codes positive, and what a low half is on average.
 constexpr int kCodeOffset = 128;
 constexpr double kMeanLow = 7.5;
@@ -34,59 +35,174 @@ constexpr double kRoundUp = 1 + 4 * kRounding;
 constexpr double kSmallest = 1e-25;
 constexpr float kMinQueryNorm = 1e-6f;
 
-// Rows that are bounded together: one load of the query for all of them.
+// Rows and queries whose products are summed together: as many sums as fit into
+// the registers of AVX-512 beside what they are multiplied from.
 constexpr int kBlockRows = 4;
+constexpr int kBlockQueries = 4;
 // Memory is prefetched this far ahead, also beyond the end, where the caller's
 // next rows may lie.
 constexpr std::size_t kPrefetchBytes = 4096;
 constexpr std::size_t kCacheLineBytes = 64;
+constexpr hn::ScalableTag<float> kFloats;
 constexpr hn::ScalableTag<std::int32_t> kSums;
+constexpr hn::ScalableTag<std::uint32_t> kBits;
 constexpr hn::ScalableTag<std::int16_t> kValues;
 constexpr hn::ScalableTag<std::uint16_t> kUnits;
+constexpr hn::ScalableTag<std::uint8_t> kBytes;
+constexpr hn::ScalableTag<std::int8_t> kCoarse;
+using Sums = hn::Vec<decltype(kSums)>;
 
-// Products of values with halves of codes, summed exactly: a sum is at most
-// 4,096 * 32,767 * 15 < 2^31. Reads whole vectors only; what is left of a row
-// is multiplied one by one.
-template <int Rows, bool Prefetch>
-void MultiplyRows(const std::int16_t* values, const CodeUnit* halves,
-                  std::size_t num_units, std::int32_t* products) {
-  const std::size_t lanes = hn::Lanes(kUnits);
-  const auto half = hn::Set(kUnits, 15);
-  hn::Vec<decltype(kSums)> even[Rows];
-  hn::Vec<decltype(kSums)> odd[Rows];
-  simd::Unroll<Rows>([&](auto r)
-                         HWY_ATTR { even[r] = odd[r] = hn::Zero(kSums); });
-  std::size_t i = 0;
-  for (; i + lanes <= num_units; i += lanes) {
-    const auto value0 = hn::LoadU(kValues, values + i);
-    const auto value1 = hn::LoadU(kValues, values + num_units + i);
-    const auto value2 = hn::LoadU(kValues, values + 2 * num_units + i);
-    const auto value3 = hn::LoadU(kValues, values + 3 * num_units + i);
-    simd::Unroll<Rows>([&](auto r) HWY_ATTR {
-      const CodeUnit* const at = halves + r * num_units + i;
-      if (Prefetch && i * sizeof(CodeUnit) % kCacheLineBytes == 0) {
-        __builtin_prefetch(at + kPrefetchBytes / sizeof(CodeUnit));
-      }
-      const auto units = hn::LoadU(kUnits, at);
-      const auto add = [&](auto value, auto codes) HWY_ATTR {
-        even[r] = hn::ReorderWidenMulAccumulate(
-            kSums, value, hn::BitCast(kValues, codes), even[r], odd[r]);
-      };
-      add(value0, hn::And(units, half));
-      add(value1, hn::And(hn::ShiftRight<4>(units), half));
-      add(value2, hn::And(hn::ShiftRight<8>(units), half));
-      add(value3, hn::ShiftRight<12>(units));
-    });
+// Products of codes, at most 15, with values in 8 bits: a sum of 4,096 is below
+// 2^23, and a pair fits into 16 bits.
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSE4
+template <bool Vnni>
+HWY_INLINE Sums AddProducts(Sums sums, hn::Vec<decltype(kBytes)> codes,
+                            hn::Vec<decltype(kCoarse)> values) {
+#if SEMRANK_SIMD_AVX512
+  if constexpr (Vnni) {
+    // Not an intrinsic: those need the whole kernel compiled for a target that
+    // this version of Highway does not have.
+    asm("vpdpbusd %2, %1, %0"
+        : "+v"(sums.raw)
+        : "v"(codes.raw), "vm"(values.raw));
+    return sums;
   }
-  simd::Unroll<Rows>([&](auto r) HWY_ATTR {
-    products[r] = hn::GetLane(hn::SumOfLanes(kSums, hn::Add(even[r], odd[r])));
-    for (std::size_t rest = i; rest < num_units; ++rest) {
-      const CodeUnit unit = halves[r * num_units + rest];
-      for (int j = 0; j < 4; ++j) {
-        products[r] += values[j * num_units + rest] * ((unit >> (4 * j)) & 15);
+  const hn::Vec<decltype(kValues)> pairs{
+      _mm512_maddubs_epi16(codes.raw, values.raw)};
+#elif SEMRANK_SIMD_AVX2
+  const hn::Vec<decltype(kValues)> pairs{
+      _mm256_maddubs_epi16(codes.raw, values.raw)};
+#else
+  const hn::Vec<decltype(kValues)> pairs{
+      _mm_maddubs_epi16(codes.raw, values.raw)};
+#endif
+  Sums unused = hn::Zero(kSums);
+  return hn::ReorderWidenMulAccumulate(kSums, pairs, hn::Set(kValues, 1), sums,
+                                       unused);
+}
+
+// The sums of all lanes of four vectors.
+template <class D, class V>
+HWY_INLINE hn::Vec<hn::Full128<std::int32_t>> FoldBlocks(D d, V sums) {
+  if constexpr (hn::MaxLanes(D()) <= 4) {
+    return sums;
+  } else {
+    const hn::Half<D> half;
+    return FoldBlocks(
+        half, hn::Add(hn::LowerHalf(half, sums), hn::UpperHalf(half, sums)));
+  }
+}
+HWY_INLINE void StoreSums(const Sums (&rows)[kBlockRows], std::int32_t* sums) {
+  const auto add_pairs = [](Sums a, Sums b) HWY_ATTR {
+    return hn::BitCast(hn::RepartitionToWide<decltype(kSums)>(),
+                       hn::Add(hn::InterleaveLower(kSums, a, b),
+                               hn::InterleaveUpper(kSums, a, b)));
+  };
+  const hn::RepartitionToWide<decltype(kSums)> wide;
+  const auto first = add_pairs(rows[0], rows[1]);
+  const auto second = add_pairs(rows[2], rows[3]);
+  const Sums all =
+      hn::Add(hn::BitCast(kSums, hn::InterleaveLower(wide, first, second)),
+              hn::BitCast(kSums, hn::InterleaveUpper(wide, first, second)));
+  hn::StoreU(FoldBlocks(kSums, all), hn::Full128<std::int32_t>(), sums);
+}
+HWY_INLINE void StoreSums(const Sums (&rows)[1], std::int32_t* sums) {
+  *sums = hn::GetLane(hn::SumOfLanes(kSums, rows[0]));
+}
+#endif
+
+// sums[q * stride + r] = the products of query q with the high halves of row r.
+template <int Rows, int Queries, bool Vnni>
+void MultiplyHigh(const BoundQueryView* const* queries, const CodeUnit* high,
+                  std::int32_t* sums, std::size_t stride) {
+  const std::size_t num_bytes = queries[0]->num_units * sizeof(CodeUnit);
+  const auto* const rows = reinterpret_cast<const std::uint8_t*>(high);
+  std::size_t i = 0;
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSE4
+  const std::size_t lanes = hn::Lanes(kBytes);
+  const auto half = hn::Set(kBytes, 15);
+  Sums products[Queries][Rows];
+  simd::Unroll<Queries>([&](auto q) HWY_ATTR {
+    simd::Unroll<Rows>([&](auto r)
+                           HWY_ATTR { products[q][r] = hn::Zero(kSums); });
+  });
+  const auto add = [&](auto load) HWY_ATTR {
+    hn::Vec<decltype(kBytes)> lower[Rows];
+    hn::Vec<decltype(kBytes)> upper[Rows];
+    simd::Unroll<Rows>([&](auto r) HWY_ATTR {
+      const auto bytes = load(rows + r * num_bytes + i);
+      lower[r] = hn::And(bytes, half);
+      upper[r] = hn::And(
+          hn::BitCast(kBytes, hn::ShiftRight<4>(hn::BitCast(kUnits, bytes))),
+          half);
+    });
+    simd::Unroll<Queries>([&](auto q) HWY_ATTR {
+      const auto of_lower = hn::Load(kCoarse, queries[q]->coarse[0] + i);
+      const auto of_upper = hn::Load(kCoarse, queries[q]->coarse[1] + i);
+      simd::Unroll<Rows>([&](auto r) HWY_ATTR {
+        products[q][r] = AddProducts<Vnni>(products[q][r], lower[r], of_lower);
+        products[q][r] = AddProducts<Vnni>(products[q][r], upper[r], of_upper);
+      });
+    });
+  };
+  for (; i + lanes <= num_bytes; i += lanes) {
+    add([](const std::uint8_t* at) HWY_ATTR { return hn::LoadU(kBytes, at); });
+  }
+#if SEMRANK_SIMD_AVX512
+  if (i < num_bytes) {
+    const auto rest = hn::FirstN(kBytes, num_bytes - i);
+    add([rest](const std::uint8_t* at)
+            HWY_ATTR { return hn::MaskedLoad(rest, kBytes, at); });
+    i = num_bytes;
+  }
+#endif
+  simd::Unroll<Queries>(
+      [&](auto q) HWY_ATTR { StoreSums(products[q], sums + q * stride); });
+#else
+  for (int q = 0; q < Queries; ++q) std::fill_n(sums + q * stride, Rows, 0);
+#endif
+  // What whole vectors leave, or without them all of it, one by one.
+  for (; i < num_bytes; ++i) {
+    for (int q = 0; q < Queries; ++q) {
+      for (int r = 0; r < Rows; ++r) {
+        const std::uint8_t byte = rows[r * num_bytes + i];
+        sums[q * stride + r] += queries[q]->coarse[0][i] * (byte & 15) +
+                                queries[q]->coarse[1][i] * (byte >> 4);
       }
     }
-  });
+  }
+}
+
+// The products of a row with values of 16 bits, summed exactly: a sum is at
+// most 4,096 * 32,767 * 15 < 2^31. Reads whole vectors only; what is left is
+// multiplied one by one.
+std::int32_t MultiplyFine(const std::int16_t* values, const CodeUnit* halves,
+                          std::size_t num_units) {
+  const std::size_t lanes = hn::Lanes(kUnits);
+  const auto half = hn::Set(kUnits, 15);
+  auto even = hn::Zero(kSums);
+  auto odd = hn::Zero(kSums);
+  std::size_t i = 0;
+  for (; i + lanes <= num_units; i += lanes) {
+    const auto units = hn::LoadU(kUnits, halves + i);
+    const auto add = [&](int j, auto codes) HWY_ATTR {
+      even = hn::ReorderWidenMulAccumulate(
+          kSums, hn::LoadU(kValues, values + j * num_units + i),
+          hn::BitCast(kValues, codes), even, odd);
+    };
+    add(0, hn::And(units, half));
+    add(1, hn::And(hn::ShiftRight<4>(units), half));
+    add(2, hn::And(hn::ShiftRight<8>(units), half));
+    add(3, hn::ShiftRight<12>(units));
+  }
+  std::int32_t products =
+      hn::GetLane(hn::SumOfLanes(kSums, hn::Add(even, odd)));
+  for (; i < num_units; ++i) {
+    for (int j = 0; j < 4; ++j) {
+      products += values[j * num_units + i] * ((halves[i] >> (4 * j)) & 15);
+    }
+  }
+  return products;
 }
 
 double NormOf(std::span<const float> row) {
@@ -105,21 +221,14 @@ float LargestOf(std::span<const float> row) {
   return largest;
 }
 
-// The error of a bound for each unit of the query's norm, where the codes are
-// off by `error` from a row of that norm.
-std::uint16_t BoundError(double error, double row_norm, double dim) {
-  const double norm = row_norm + error;  // of x and of scale * codes
-  // |f| is at most half a step for each number, and a step at most |y| / 32767.
-  const double query_error = std::sqrt(dim) / (2 * kMaxValue);
-  // Of float32: the score's products and sums, then those of the bound.
-  const double rounding = (dim + 16) * kRounding;
-  const auto bound = static_cast<float>(
-      (error + norm * (query_error + rounding) + kSmallest) * kRoundUp);
+std::uint16_t UpperHalf(float number) {
   return static_cast<std::uint16_t>(
-      (std::bit_cast<std::uint32_t>(bound) + 0xffff) >> 16);
+      (std::bit_cast<std::uint32_t>(number) + 0xffff) >> 16);
 }
-
-float ErrorOf(std::uint16_t upper_half) {
+std::uint16_t UpperHalf(double number) {
+  return UpperHalf(static_cast<float>(number * kRoundUp));
+}
+float FloatOf(std::uint16_t upper_half) {
   return std::bit_cast<float>(std::uint32_t{upper_half} << 16);
 }
 
@@ -127,90 +236,219 @@ RowScale Quantize(std::span<const float> row, CodeUnit* high, CodeUnit* low) {
   const float largest = LargestOf(row);
   const std::size_t num_units = NumCodeUnits(static_cast<int>(row.size()));
   std::fill_n(high, num_units, CodeUnit{0});
-  std::fill_n(low, num_units, CodeUnit{0});
+  if (low != nullptr) std::fill_n(low, num_units, CodeUnit{0});
   if (largest == 0) return {};
   if (!std::isfinite(largest)) {
     // Every bound is NaN, and the row is scored.
-    return {0, kNoNumber, kNoNumber};
+    return {0, kNoNumber, kNoNumber, kNoNumber};
   }
-  const double scale = static_cast<float>(largest / kMaxCode);
+  const std::uint16_t scale_bits = UpperHalf(largest / kMaxCode);
+  const double scale = FloatOf(scale_bits);
   double squares = 0;  // of e
   double high_squares = 0;
   for (std::size_t i = 0; i < row.size(); ++i) {
-    const double rounded = scale == 0 ? 0 : std::nearbyint(row[i] / scale);
+    const double rounded = std::nearbyint(row[i] / scale);
     const double code = std::clamp<double>(rounded, -kMaxCode, kMaxCode);
     const auto halves = static_cast<unsigned>(code + kCodeOffset);
-    high[i / 4] |= static_cast<CodeUnit>((halves / 16) << (i % 4 * 4));
-    low[i / 4] |= static_cast<CodeUnit>((halves % 16) << (i % 4 * 4));
+    const auto place = static_cast<unsigned>(i % 4 * 4);
+    high[i / 4] |= static_cast<CodeUnit>((halves / 16) << place);
+    if (low != nullptr) {
+      low[i / 4] |= static_cast<CodeUnit>((halves % 16) << place);
+    }
     const double error = row[i] - scale * code;
     squares += error * error;
     const double high_code = halves / 16 * 16 + kMeanLow - kCodeOffset;
     const double high_error = row[i] - scale * high_code;
     high_squares += high_error * high_error;
   }
-  const double norm = NormOf(row);
-  const auto dim = static_cast<double>(row.size());
-  return {static_cast<float>(scale), BoundError(std::sqrt(squares), norm, dim),
-          BoundError(std::sqrt(high_squares), norm, dim)};
+  const double norm = NormOf(row) + std::sqrt(std::max(squares, high_squares));
+  // Of float32: the score's products and sums, then those of the bound.
+  const double rounding =
+      norm * (static_cast<double>(row.size()) + 32) * kRounding + kSmallest;
+  return {scale_bits, UpperHalf(norm), UpperHalf(std::sqrt(squares) + rounding),
+          UpperHalf(std::sqrt(high_squares) + rounding)};
 }
 
-// Writes the values of a query and at least its norm; returns the step.
-float QuantizeQuery(std::span<const float> row, std::int16_t* values,
-                    float& norm) {
-  const std::size_t num_units = NumCodeUnits(static_cast<int>(row.size()));
-  std::fill_n(values, 4 * num_units, std::int16_t{0});
-  norm = static_cast<float>(NormOf(row) * kRoundUp);
-  const float step = LargestOf(row) / kMaxValue;
-  if (norm == 0) return step;
-  if (norm < kMinQueryNorm || !std::isfinite(norm)) return std::nanf("");
+// The values of a query, of which the largest becomes `max_value`; by what
+// set(i, value) is given for each. Writes the step and at least |f|.
+template <typename Set>
+void QuantizeQuery(std::span<const float> row, int max_value, float& step,
+                   float& error, Set set) {
+  step = LargestOf(row) / static_cast<float>(max_value);
+  double squares = 0;
   for (std::size_t i = 0; i < row.size(); ++i) {
-    const double value = std::nearbyint(double{row[i]} / step);
-    values[i % 4 * num_units + i / 4] = static_cast<std::int16_t>(
-        std::clamp<double>(value, -kMaxValue, kMaxValue));
+    const double rounded = std::nearbyint(double{row[i]} / step);
+    const double value = std::clamp<double>(rounded, -max_value, max_value);
+    set(i, static_cast<int>(value));
+    const double off = row[i] - step * value;
+    squares += off * off;
   }
-  return step;
+  error = static_cast<float>(std::sqrt(squares) * kRoundUp);
 }
 
-// From twice the products of values and codes, whose halves are integers when
+// Fills in all but the pointers of `view`, and what they point to.
+void PrepareQuery(std::span<const float> row,
+                  std::array<std::int8_t*, 2> coarse, std::int16_t* fine,
+                  BoundQueryView& view) {
+  view.norm = static_cast<float>(NormOf(row) * kRoundUp);
+  if (view.norm == 0) return;
+  if (view.norm < kMinQueryNorm || !std::isfinite(view.norm)) {
+    view.coarse_step = view.fine_step = std::nanf("");
+    return;
+  }
+  QuantizeQuery(row, kMaxCoarse, view.coarse_step, view.coarse_error,
+                [&](std::size_t i, int value) {
+                  coarse[i % 2][i / 2] = static_cast<std::int8_t>(value);
+                  view.coarse_sum += value;
+                });
+  QuantizeQuery(row, kMaxFine, view.fine_step, view.fine_error,
+                [&](std::size_t i, int value) {
+                  fine[i % 4 * view.num_units + i / 4] =
+                      static_cast<std::int16_t>(value);
+                  view.fine_sum += value;
+                });
+}
+
+// From twice the products of values and high halves, which are integers when
 // the codes of high halves alone are not.
-float BoundOf(const BoundQueryView& query, std::int64_t twice_products,
-              float scale, float error) {
-  return static_cast<float>(twice_products) * (scale * query.step * 0.5f) +
-         error * query.norm;
+void BoundRowsOf(const BoundQueryView& query, const std::int32_t* sums,
+                 const RowScale* scales, std::span<float> bounds) {
+  constexpr auto kTwiceOffset =
+      static_cast<std::int32_t>(2 * (kMeanLow - kCodeOffset));
+  const std::int32_t offset = kTwiceOffset * query.coarse_sum;
+  const float step = query.coarse_step * 0.5f;
+  std::size_t i = 0;
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSE4
+  const std::size_t lanes = hn::Lanes(kSums);
+  const auto upper = hn::Set(kBits, 0xffff0000u);
+  for (; i + lanes <= bounds.size(); i += lanes) {
+    hn::Vec<decltype(kBits)> first;   // scale and norm
+    hn::Vec<decltype(kBits)> second;  // error and high_error
+    hn::LoadInterleaved2(kBits,
+                         reinterpret_cast<const std::uint32_t*>(scales + i),
+                         first, second);
+    const auto scale = hn::BitCast(kFloats, hn::ShiftLeft<16>(first));
+    const auto norm = hn::BitCast(kFloats, hn::And(first, upper));
+    const auto high_error = hn::BitCast(kFloats, hn::And(second, upper));
+    const auto products = hn::Add(hn::ShiftLeft<5>(hn::LoadU(kSums, sums + i)),
+                                  hn::Set(kSums, offset));
+    const auto bound =
+        hn::Add(hn::Mul(hn::ConvertTo(kFloats, products),
+                        hn::Mul(scale, hn::Set(kFloats, step))),
+                hn::Add(hn::Mul(high_error, hn::Set(kFloats, query.norm)),
+                        hn::Mul(norm, hn::Set(kFloats, query.coarse_error))));
+    hn::StoreU(bound, kFloats, bounds.data() + i);
+  }
+#endif
+  for (; i < bounds.size(); ++i) {
+    const RowScale& row = scales[i];
+    bounds[i] = static_cast<float>(32 * sums[i] + offset) *
+                    (FloatOf(row.scale) * step) +
+                (FloatOf(row.high_error) * query.norm +
+                 FloatOf(row.norm) * query.coarse_error);
+  }
 }
 
-// bounds[i] = row i's, by its high halves.
-void BoundRows(const BoundQueryView& query, const CodeUnit* high,
-               const RowScale* scales, std::span<float> bounds) {
-  constexpr auto kTwiceOffset =
-      static_cast<std::int64_t>(2 * (kMeanLow - kCodeOffset));
-  std::int32_t products[kBlockRows];
-  for (std::size_t i = 0; i < bounds.size();) {
-    const CodeUnit* const rows = high + i * query.num_units;
-    const int count = i + kBlockRows <= bounds.size() ? kBlockRows : 1;
-    if (count == kBlockRows) {
-      MultiplyRows<kBlockRows, true>(query.values, rows, query.num_units,
-                                     products);
-    } else {
-      MultiplyRows<1, true>(query.values, rows, query.num_units, products);
+void PrefetchRows(const CodeUnit* rows, std::size_t num_bytes) {
+  const auto* const bytes = reinterpret_cast<const char*>(rows);
+  for (std::size_t i = 0; i < num_bytes; i += kCacheLineBytes) {
+    __builtin_prefetch(bytes + kPrefetchBytes + i);
+  }
+}
+
+template <int Queries, bool Vnni>
+void MultiplyRows(const BoundQueryView* const* queries, const CodeUnit* high,
+                  std::size_t num_rows, bool prefetch, std::int32_t* sums) {
+  const std::size_t num_units = queries[0]->num_units;
+  std::size_t row = 0;
+  for (; row + kBlockRows <= num_rows; row += kBlockRows) {
+    const CodeUnit* const rows = high + row * num_units;
+    if (prefetch) {
+      PrefetchRows(rows, kBlockRows * num_units * sizeof(CodeUnit));
     }
-    for (int r = 0; r < count; ++r, ++i) {
-      bounds[i] = BoundOf(
-          query, 32 * std::int64_t{products[r]} + kTwiceOffset * query.sum,
-          scales[i].scale, ErrorOf(scales[i].high_error));
+    MultiplyHigh<kBlockRows, Queries, Vnni>(queries, rows, sums + row,
+                                            num_rows);
+  }
+  for (; row < num_rows; ++row) {
+    MultiplyHigh<1, Queries, Vnni>(queries, high + row * num_units, sums + row,
+                                   num_rows);
+  }
+}
+
+// At most kMaxBlock rows.
+constexpr std::size_t kMaxBlock = 64;
+template <bool Vnni>
+void BoundBlock(std::span<const BoundQueryView* const> queries,
+                const CodeUnit* high, const RowScale* scales,
+                std::size_t num_rows, float* bounds, std::size_t stride) {
+  std::int32_t sums[kBlockQueries * kMaxBlock];
+  for (std::size_t q = 0; q < queries.size();) {
+    const bool prefetch = q == 0;
+    std::size_t count = 1;
+    if (q + kBlockQueries <= queries.size()) {
+      count = kBlockQueries;
+      MultiplyRows<kBlockQueries, Vnni>(&queries[q], high, num_rows, prefetch,
+                                        sums);
+    } else {
+      MultiplyRows<1, Vnni>(&queries[q], high, num_rows, prefetch, sums);
+    }
+    for (std::size_t i = 0; i < count; ++i, ++q) {
+      BoundRowsOf(*queries[q], sums + i * num_rows, scales,
+                  {bounds + q * stride, num_rows});
+    }
+  }
+}
+
+bool HasVnni() {
+#if SEMRANK_SIMD_AVX512
+  static const bool has_vnni = __builtin_cpu_supports("avx512vnni");
+  return has_vnni;
+#else
+  return false;
+#endif
+}
+
+// By blocks, whose sums stay in the L1 cache.
+void BoundRows(std::span<const BoundQueryView* const> queries,
+               const CodeUnit* high, const RowScale* scales,
+               std::size_t num_rows, float* bounds) {
+  for (std::size_t row = 0; row < num_rows; row += kMaxBlock) {
+    const std::size_t count = std::min(kMaxBlock, num_rows - row);
+    const CodeUnit* const rows = high + row * queries[0]->num_units;
+    if (HasVnni()) {
+      BoundBlock<true>(queries, rows, scales + row, count, bounds + row,
+                       num_rows);
+    } else {
+      BoundBlock<false>(queries, rows, scales + row, count, bounds + row,
+                        num_rows);
     }
   }
 }
 
 float BoundRowClosely(const BoundQueryView& query, const CodeUnit* high,
                       const CodeUnit* low, const RowScale& scale) {
-  std::int32_t of_high = 0;
-  std::int32_t of_low = 0;
-  MultiplyRows<1, false>(query.values, high, query.num_units, &of_high);
-  MultiplyRows<1, false>(query.values, low, query.num_units, &of_low);
+  const std::int32_t of_high = MultiplyFine(query.fine, high, query.num_units);
+  const std::int32_t of_low = MultiplyFine(query.fine, low, query.num_units);
   const std::int64_t products =
-      16 * std::int64_t{of_high} + of_low - kCodeOffset * query.sum;
-  return BoundOf(query, 2 * products, scale.scale, ErrorOf(scale.error));
+      16 * std::int64_t{of_high} + of_low - kCodeOffset * query.fine_sum;
+  return static_cast<float>(products) *
+             (FloatOf(scale.scale) * query.fine_step) +
+         (FloatOf(scale.error) * query.norm +
+          FloatOf(scale.norm) * query.fine_error);
+}
+
+bool AnyAtLeast(std::span<const float> bounds, float least) {
+  const std::size_t lanes = hn::Lanes(kFloats);
+  const auto limit = hn::Set(kFloats, least);
+  auto all_below = hn::Eq(limit, limit);
+  std::size_t i = 0;
+  for (; i + lanes <= bounds.size(); i += lanes) {
+    all_below = hn::And(all_below,
+                        hn::Lt(hn::LoadU(kFloats, bounds.data() + i), limit));
+  }
+  bool any = !hn::AllTrue(kFloats, all_below);
+  for (; i < bounds.size(); ++i) any |= !(bounds[i] < least);
+  return any;
 }
 
 }  // namespace
@@ -221,9 +459,10 @@ HWY_AFTER_NAMESPACE();
 namespace semrank {
 
 HWY_EXPORT(Quantize);
-HWY_EXPORT(QuantizeQuery);
+HWY_EXPORT(PrepareQuery);
 HWY_EXPORT(BoundRows);
 HWY_EXPORT(BoundRowClosely);
+HWY_EXPORT(AnyAtLeast);
 
 RowScale QuantizeRow(std::span<const float> row, CodeUnit* high,
                      CodeUnit* low) {
@@ -233,22 +472,45 @@ RowScale QuantizeRow(std::span<const float> row, CodeUnit* high,
 void BoundQuery::Prepare(std::span<const float> row) {
   assert(row.size() <= static_cast<std::size_t>(kMaxBoundDim));
   const std::size_t num_units = NumCodeUnits(static_cast<int>(row.size()));
-  values_.resize(4 * num_units);
-  view_ = {.values = values_.data(), .num_units = num_units};
-  view_.step =
-      HWY_DYNAMIC_DISPATCH(QuantizeQuery)(row, values_.data(), view_.norm);
-  view_.sum = std::reduce(values_.begin(), values_.end(), std::int64_t{0});
+  const std::size_t num_lines =
+      (num_units * sizeof(CodeUnit) + sizeof(CacheLine) - 1) /
+      sizeof(CacheLine);
+  coarse_.assign(2 * num_lines, {});
+  fine_.assign(4 * num_units, 0);
+  const std::array<std::int8_t*, 2> coarse = {
+      coarse_.data()->bytes.data(), (coarse_.data() + num_lines)->bytes.data()};
+  view_ = {.coarse = {coarse[0], coarse[1]},
+           .fine = fine_.data(),
+           .num_units = num_units};
+  HWY_DYNAMIC_DISPATCH(PrepareQuery)(row, coarse, fine_.data(), view_);
 }
 
 void BoundQuery::Bound(const CodeUnit* high, const RowScale* scales,
                        std::span<float> bounds) const {
+  const BoundQueryView* const view = &view_;
   HWY_DYNAMIC_DISPATCH(BoundRows)
-  (view_, high, scales, bounds);
+  ({&view, 1}, high, scales, bounds.size(), bounds.data());
 }
 
 float BoundQuery::BoundClosely(const CodeUnit* high, const CodeUnit* low,
                                const RowScale& scale) const {
   return HWY_DYNAMIC_DISPATCH(BoundRowClosely)(view_, high, low, scale);
+}
+
+void BoundTogether(std::span<const BoundQuery* const> queries,
+                   const CodeUnit* high, const RowScale* scales,
+                   std::size_t num_rows, float* bounds) {
+  assert(queries.size() <= kMaxBoundQueries);
+  std::array<const BoundQueryView*, kMaxBoundQueries> views;
+  for (std::size_t i = 0; i < queries.size(); ++i) {
+    views[i] = &queries[i]->view_;
+  }
+  HWY_DYNAMIC_DISPATCH(BoundRows)
+  (std::span(views).first(queries.size()), high, scales, num_rows, bounds);
+}
+
+bool IsAnyAtLeast(std::span<const float> bounds, float least) {
+  return HWY_DYNAMIC_DISPATCH(AnyAtLeast)(bounds, least);
 }
 
 }  // namespace semrank

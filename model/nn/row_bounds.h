@@ -3,15 +3,16 @@
 // still have a place. Its results are those of a search in float32, to the bit.
 //
 //   Row      x = scale * codes + e, with |codes| <= 127.
-//   Query    y = step * values + f, in 16-bit integers.
+//   Query    y = step * values + f, in integers.
 //   Bound    x . y = scale * step * (codes . values) + scale * codes . f + e .
 //   y
-//            <= scale * step * (codes . values) + error * |y|, where
-//            error >= |e| + |scale * codes| |f| / |y| (Cauchy-Schwarz) and what
-//            float32 rounds on both ways.
+//            <= scale * step * (codes . values) + |scale * codes| |f| + |e| |y|
+//            (Cauchy-Schwarz), and what float32 rounds on both ways.
 //   Halves   codes + 128 = 16 * high + low, of 4 bits each, which lie apart.
 //            Of most rows only the high halves are read: with low taken for
-//            7.5 the same bound holds, with a larger error.
+//            7.5 the same bound holds, with a larger e. They are multiplied
+//            with a query in 8 bits, whose f is small beside that e, and all
+//            8 bits with one in 16.
 //   Layout   a unit of 16 bits holds the halves of 4 codes, the first one in
 //            the lowest bits; the codes behind the last are 0 to the query.
 //   Shapes   dim <= kMaxBoundDim; asserted.
@@ -19,6 +20,7 @@
 #ifndef SEMRANK_MODEL_NN_ROW_BOUNDS_H_
 #define SEMRANK_MODEL_NN_ROW_BOUNDS_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -35,23 +37,33 @@ constexpr std::size_t NumCodeUnits(int dim) {
   return (static_cast<std::size_t>(dim) + 3) / 4;
 }
 
+// Upper halves of numbers in float32, rounded up.
 struct RowScale {
-  float scale = 0;
-  // Upper halves of numbers in float32, rounded up.
-  std::uint16_t error = 0;       // of the codes
-  std::uint16_t high_error = 0;  // of their high halves alone
+  std::uint16_t scale = 0;
+  std::uint16_t norm = 0;        // of the row, and of scale * codes
+  std::uint16_t error = 0;       // |e| of the codes
+  std::uint16_t high_error = 0;  // |e| of their high halves alone
 };
 
 // Writes the halves of the codes of `row`, NumCodeUnits(row.size()) units each.
+// Without `low` (null) a row has no close bound.
 RowScale QuantizeRow(std::span<const float> row, CodeUnit* high, CodeUnit* low);
 
 // A query as bounds read it.
 struct BoundQueryView {
-  const std::int16_t* values = nullptr;  // [4, num_units]: of 4 codes in turn
+  // In 8 bits: of the codes in the lower and in the upper bits of each byte;
+  // zeros fill up the last cache line.
+  std::array<const std::int8_t*, 2> coarse = {};
+  std::int32_t coarse_sum = 0;
+  float coarse_step = 0;
+  float coarse_error = 0;  // |f|
+  // In 16 bits.
+  const std::int16_t* fine = nullptr;  // [4, num_units]: of 4 codes in turn
+  std::int64_t fine_sum = 0;
+  float fine_step = 0;
+  float fine_error = 0;
   std::size_t num_units = 0;
-  std::int64_t sum = 0;  // of values
-  float step = 0;
-  float norm = 0;  // at least the row's
+  float norm = 0;  // at least the query's
 };
 
 class BoundQuery {
@@ -73,9 +85,28 @@ class BoundQuery {
                      const RowScale& scale) const;
 
  private:
-  std::vector<std::int16_t> values_;
-  BoundQueryView view_;  // of values_
+  friend void BoundTogether(std::span<const BoundQuery* const> queries,
+                            const CodeUnit* high, const RowScale* scales,
+                            std::size_t num_rows, float* bounds);
+
+  struct alignas(64) CacheLine {
+    std::array<std::int8_t, 64> bytes = {};
+  };
+  std::vector<CacheLine> coarse_;
+  std::vector<std::int16_t> fine_;
+  BoundQueryView view_;  // of both
 };
+
+// BoundQuery::Bound of at most kMaxBoundQueries queries of one dimension, equal
+// to the bit, into the row-major `bounds` [queries.size(), num_rows]. Costs
+// less than one query after the other: rows are unpacked once for four queries.
+inline constexpr std::size_t kMaxBoundQueries = 16;
+void BoundTogether(std::span<const BoundQuery* const> queries,
+                   const CodeUnit* high, const RowScale* scales,
+                   std::size_t num_rows, float* bounds);
+
+// Whether a bound is not below `least`. One that is NaN never is.
+bool IsAnyAtLeast(std::span<const float> bounds, float least);
 
 }  // namespace semrank
 
