@@ -105,7 +105,7 @@ void BoundTogether(std::span<const BoundQuery* const> queries,
                    const CodeUnit* high, const RowScale* scales,
                    std::size_t num_rows, float* bounds);
 
-// Whether a bound is not below `least`. One that is NaN never is.
+// Whether any bound is at least `least` or NaN.
 bool IsAnyAtLeast(std::span<const float> bounds, float least);
 
 }  // namespace semrank

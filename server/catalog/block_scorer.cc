@@ -61,18 +61,25 @@ bool SlotFilter::Keeps(std::uint32_t slot) const {
   return keeps;
 }
 
-BlockScorer::BlockScorer(const DocumentCatalog::Snapshot& snapshot,
-                         const ScanQuery& query)
-    : snapshot_(snapshot),
-      query_(query),
-      model_(*snapshot.model()->model),
-      rows_(snapshot.sparse_rows()),
-      has_dense_(model_.embedding_dim() > 0 && query.parts != Parts::kLexical),
-      has_bounds_(
-          (has_dense_ ? snapshot.has_codes() : query.lexical != nullptr) &&
-          query.words == nullptr) {
-  if (has_dense_ && has_bounds_) bound_query_.Prepare(Row());
+PreparedScan::PreparedScan(const DocumentCatalog::Snapshot* snapshot,
+                           const ScanQuery* query)
+    : snapshot_(*snapshot), query_(*query) {
+  if (snapshot_.model() == nullptr) return;
+  const int dim = snapshot_.model()->model->embedding_dim();
+  has_dense_ = dim > 0 && query_.parts != Parts::kLexical;
+  has_bounds_ =
+      (has_dense_ ? snapshot_.has_codes() : query_.lexical != nullptr) &&
+      query_.words == nullptr;
+  if (!has_dense_ || !has_bounds_) return;
+  dense_bounds_.Prepare({query_.row, static_cast<std::size_t>(dim)});
 }
+
+BlockScorer::BlockScorer(const PreparedScan& scan)
+    : scan_(scan),
+      snapshot_(scan.snapshot()),
+      query_(scan.query()),
+      model_(*snapshot_.model()->model),
+      rows_(snapshot_.sparse_rows()) {}
 
 void BlockScorer::AddSlots(std::uint32_t first, Block& block) const {
   block.whole = snapshot_.IsWholeBlockSeen(first / Block::kSlots);
@@ -91,12 +98,17 @@ void BlockScorer::AddSlots(std::uint32_t first, Block& block) const {
   }
 }
 
-void BlockScorer::Score(Block& block, float least) {
-  // Until top_k hits are found every document has a place, and bounds are in
-  // vain.
-  block.exact = !has_bounds_ || least == kAnyScore;
+// Until top_k hits are found every document has a place, and bounds are in
+// vain.
+bool BlockScorer::WantsBounds(std::uint32_t first, float least) const {
+  return scan_.dense_bounds() != nullptr && least != kAnyScore &&
+         snapshot_.IsWholeBlockSeen(first / Block::kSlots);
+}
+
+void BlockScorer::Score(Block& block, float least, const float* dense_bounds) {
+  block.exact = !scan_.has_bounds() || least == kAnyScore;
   if (!block.exact) {
-    Bound(block, least);
+    Bound(block, least, dense_bounds);
     if (NumAtLeast(block, least) <= kMaxScoredSingly) return;
     block.exact = true;
   }
@@ -116,7 +128,7 @@ std::optional<float> BlockScorer::Exact(const Block& block, std::size_t i,
     if (Combine(block.dense[i], lexical) < least) return std::nullopt;
   }
   float dense = 0;
-  if (has_dense_) {
+  if (scan_.has_dense()) {
     const std::byte* const row = snapshot_.row(slot);
     ScoreNearDocuments(query_.row, {&row, 1}, snapshot_.row_format(),
                        {&dense, 1});
@@ -125,7 +137,7 @@ std::optional<float> BlockScorer::Exact(const Block& block, std::size_t i,
 }
 
 void BlockScorer::ScoreVectors(Block& block) const {
-  if (!has_dense_) {
+  if (!scan_.has_dense()) {
     block.scores.fill(0);
   } else if (block.size == Block::kSlots) {
     ScoreFarMatrix(query_.row, snapshot_.row(block.slots[0]),
@@ -147,8 +159,8 @@ void BlockScorer::ScoreSlots(Block& block) const {
                  std::span(block.scores).first(block.size));
 }
 
-void BlockScorer::Bound(Block& block, float least) {
-  BoundVectors(block);
+void BlockScorer::Bound(Block& block, float least, const float* dense_bounds) {
+  BoundVectors(block, dense_bounds);
   const std::uint32_t chunk = block.slots[0] / SparseRows::kChunkSlots;
   if (query_.lexical != nullptr && sums_chunk_ != chunk) {
     block.sums.fill(SparseRows::kMaxSum);
@@ -196,14 +208,15 @@ void BlockScorer::Tighten(Block& block, float least) {
     }
     places[count++] = static_cast<std::uint8_t>(i);
     // The high halves have just been read.
-    if (has_dense_) Prefetch(snapshot_.low_codes(slot), model_.embedding_dim());
+    if (scan_.has_dense())
+      Prefetch(snapshot_.low_codes(slot), model_.embedding_dim());
   }
-  if (!has_dense_) return;
+  if (!scan_.has_dense()) return;
   for (const std::uint8_t i : std::span(places).first(count)) {
     const std::uint32_t slot = block.slots[i];
-    block.dense[i] = bound_query_.BoundClosely(snapshot_.high_codes(slot),
-                                               snapshot_.low_codes(slot),
-                                               *snapshot_.scales(slot));
+    block.dense[i] = scan_.dense_bounds()->BoundClosely(
+        snapshot_.high_codes(slot), snapshot_.low_codes(slot),
+        *snapshot_.scales(slot));
     Combine(block, i, 1);
   }
 }
@@ -231,26 +244,19 @@ bool BlockScorer::MayReadRows(std::uint32_t chunk, std::size_t num_rows) {
 }
 
 // Fills in block.dense.
-void BlockScorer::BoundVectors(Block& block) const {
-  if (!has_dense_) {
+void BlockScorer::BoundVectors(Block& block, const float* dense_bounds) const {
+  if (!scan_.has_dense()) {
     block.dense.fill(0);
     return;
   }
-  if (!block.whole) {
-    for (std::size_t i = 0; i < block.size; ++i) {
-      const std::uint32_t slot = block.slots[i];
-      bound_query_.Bound(snapshot_.high_codes(slot), snapshot_.scales(slot),
-                         {&block.dense[i], 1});
-    }
-    return;
-  }
-  const std::uint32_t first = block.slots[0] / Block::kSlots * Block::kSlots;
-  bound_query_.Bound(snapshot_.high_codes(first), snapshot_.scales(first),
-                     block.dense);
-  if (block.size == Block::kSlots) return;
-  // What a filter leaves out was bounded too.
   for (std::size_t i = 0; i < block.size; ++i) {
-    block.dense[i] = block.dense[block.slots[i] - first];
+    const std::uint32_t slot = block.slots[i];
+    if (dense_bounds != nullptr) {
+      block.dense[i] = dense_bounds[slot % Block::kSlots];
+    } else {
+      scan_.dense_bounds()->Bound(snapshot_.high_codes(slot),
+                                  snapshot_.scales(slot), {&block.dense[i], 1});
+    }
   }
 }
 

@@ -64,6 +64,38 @@ struct ScanQuery {
   const NameQuery* name = nullptr;     // null = names lift no document
 };
 
+// What a scan derives once from a query and the snapshot that it searches.
+//
+//   Threads  const, so thread-safe.
+class PreparedScan {
+ public:
+  // Both outlive this.
+  PreparedScan(const DocumentCatalog::Snapshot* snapshot,
+               const ScanQuery* query);
+
+  const DocumentCatalog::Snapshot& snapshot() const { return snapshot_; }
+  const ScanQuery& query() const { return query_; }
+  bool has_dense() const { return has_dense_; }
+  // Whether scores can be bounded at all.
+  bool has_bounds() const { return has_bounds_; }
+  // Bounds the dense part; null where that cannot be.
+  const BoundQuery* dense_bounds() const {
+    return has_dense_ && has_bounds_ ? &dense_bounds_ : nullptr;
+  }
+  // Whether bounds of both may be computed at once.
+  bool SharesRowsWith(const PreparedScan& other) const {
+    return dense_bounds() != nullptr && other.dense_bounds() != nullptr &&
+           snapshot_.HasSameRows(other.snapshot_);
+  }
+
+ private:
+  const DocumentCatalog::Snapshot& snapshot_;
+  const ScanQuery& query_;
+  bool has_dense_ = false;
+  bool has_bounds_ = false;
+  BoundQuery dense_bounds_;
+};
+
 // The documents of one block and their scores, or bounds of them.
 struct Block {
   static constexpr std::uint32_t kSlots = CatalogSlots::kBlockSlots;
@@ -85,27 +117,27 @@ struct Block {
 //   Threads  one.
 class BlockScorer {
  public:
-  // Both outlive this; the snapshot has a model.
-  BlockScorer(const DocumentCatalog::Snapshot& snapshot,
-              const ScanQuery& query);
+  // Outlives this; its snapshot has a model.
+  explicit BlockScorer(const PreparedScan& scan);
 
   // Fills in the slots from `first`, a multiple of 64, on that are to be
   // scored.
   void AddSlots(std::uint32_t first, Block& block) const;
+  // Whether to compute the bounds of the dense parts of the block's 64 slots,
+  // for Score.
+  bool WantsBounds(std::uint32_t first, float least) const;
   // Scores them, or bounds their scores: documents below `least` have no place,
-  // unless for their names.
-  void Score(Block& block, float least);
+  // unless for their names. `dense_bounds` are of all slots of the block; null
+  // unless WantsBounds.
+  void Score(Block& block, float least, const float* dense_bounds);
   // The score of document i of the block; nothing if it is below `least`.
   std::optional<float> Exact(const Block& block, std::size_t i, float least);
 
  private:
-  std::span<const float> Row() const {
-    return {query_.row, static_cast<std::size_t>(model_.embedding_dim())};
-  }
   void ScoreVectors(Block& block) const;
   void ScoreSlots(Block& block) const;
-  void Bound(Block& block, float least);
-  void BoundVectors(Block& block) const;
+  void Bound(Block& block, float least, const float* dense_bounds);
+  void BoundVectors(Block& block, const float* dense_bounds) const;
   void Combine(Block& block, std::size_t first, std::size_t count) const;
   void Tighten(Block& block, float least);
   bool IsWaiting(std::uint32_t slot) const;
@@ -118,13 +150,11 @@ class BlockScorer {
   float LexicalCosineOf(std::uint32_t slot);
   void AddWords(Block& block);
 
+  const PreparedScan& scan_;
   const DocumentCatalog::Snapshot& snapshot_;
   const ScanQuery& query_;
   const TwoTowerModel& model_;
   const SparseRows* const rows_;
-  const bool has_dense_;
-  const bool has_bounds_;
-  BoundQuery bound_query_;
   static constexpr std::uint32_t kNoChunk = ~std::uint32_t{0};
   std::uint32_t sums_chunk_ = kNoChunk;  // of sums_
   SparseRows::ChunkSums sums_;

@@ -1,6 +1,8 @@
 #include "server/catalog/catalog_scan.h"
 
 #include <algorithm>
+#include <array>
+#include <deque>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -19,13 +21,10 @@ struct IsBetter {
   }
 };
 
-bool MayHavePlace(const DocumentCatalog::Snapshot& snapshot,
-                  const ScanQuery& query, const Block& block, float least) {
+bool IsAnyNamed(const DocumentCatalog::Snapshot& snapshot,
+                const ScanQuery& query, const Block& block) {
+  if (query.name == nullptr) return false;
   bool any = false;
-  for (std::size_t i = 0; i < block.size; ++i) {
-    any |= !(block.scores[i] < least);
-  }
-  if (query.name == nullptr || any) return any;
   if (block.size < Block::kSlots) {
     for (std::size_t i = 0; i < block.size; ++i) {
       any |= query.name->MayName(*snapshot.names(block.slots[i]));
@@ -38,12 +37,17 @@ bool MayHavePlace(const DocumentCatalog::Snapshot& snapshot,
   return any;
 }
 
-void AddToBest(const DocumentCatalog::Snapshot& snapshot,
-               const ScanQuery& query, BlockScorer& scorer, const Block& block,
-               TopDocuments& best) {
+void AddToBest(const PreparedScan& scan, BlockScorer& scorer,
+               const Block& block, TopDocuments& best) {
+  const DocumentCatalog::Snapshot& snapshot = scan.snapshot();
+  const ScanQuery& query = scan.query();
   // Nearly always no document has a place; said of all at once that costs
   // little.
-  if (!MayHavePlace(snapshot, query, block, best.least_score())) return;
+  if (!IsAnyAtLeast(std::span(block.scores).first(block.size),
+                    best.least_score()) &&
+      !IsAnyNamed(snapshot, query, block)) {
+    return;
+  }
   for (std::size_t i = 0; i < block.size; ++i) {
     CatalogHit hit = {.slot = block.slots[i]};
     // Inline for most, which the query does not name.
@@ -63,6 +67,70 @@ void AddToBest(const DocumentCatalog::Snapshot& snapshot,
     best.Add(snapshot, hit);
   }
 }
+
+// The tasks of a scan with their scorers, block after block.
+class BlockScan {
+ public:
+  // Outlive this.
+  explicit BlockScan(std::span<ScanTask> tasks) : tasks_(tasks) {
+    for (const ScanTask& task : tasks) scorers_.emplace_back(*task.scan);
+  }
+
+  // The 64 slots from `first` on.
+  void Scan(std::uint32_t first) {
+    Bound(first);
+    for (std::size_t i = 0; i < tasks_.size(); ++i) {
+      if (first < tasks_[i].scan->snapshot().num_slots()) Add(i, first);
+    }
+  }
+
+ private:
+  // Of the dense parts, for all tasks that want them.
+  void Bound(std::uint32_t first) {
+    std::array<const BoundQuery*, kMaxSharedScans> queries;
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < tasks_.size(); ++i) {
+      bounds_of_[i] = nullptr;
+      if (!scorers_[i].WantsBounds(first, tasks_[i].best.least_score())) {
+        continue;
+      }
+      queries[count] = tasks_[i].scan->dense_bounds();
+      bounds_of_[i] = &bounds_[count++ * Block::kSlots];
+    }
+    if (count == 0) return;
+    // Any snapshot: they share their rows.
+    const DocumentCatalog::Snapshot& snapshot = tasks_[0].scan->snapshot();
+    BoundTogether(std::span(queries).first(count), snapshot.high_codes(first),
+                  snapshot.scales(first), Block::kSlots, bounds_.data());
+  }
+
+  // The documents of the block to the best of task i.
+  void Add(std::size_t i, std::uint32_t first) {
+    ScanTask& task = tasks_[i];
+    scorers_[i].AddSlots(first, block_);
+    if (block_.size == 0) return;
+    task.num_scored += block_.size;
+    if (IsPassedOver(i)) return;
+    scorers_[i].Score(block_, task.best.least_score(), bounds_of_[i]);
+    AddToBest(*task.scan, scorers_[i], block_, task.best);
+  }
+
+  // Whether bounds alone tell that no document has a place: so it is for most
+  // blocks.
+  bool IsPassedOver(std::size_t i) const {
+    const PreparedScan& scan = *tasks_[i].scan;
+    return bounds_of_[i] != nullptr && scan.query().lexical == nullptr &&
+           !IsAnyAtLeast({bounds_of_[i], Block::kSlots},
+                         tasks_[i].best.least_score()) &&
+           !IsAnyNamed(scan.snapshot(), scan.query(), block_);
+  }
+
+  const std::span<ScanTask> tasks_;
+  std::deque<BlockScorer> scorers_;  // they cannot be moved
+  Block block_;
+  std::array<const float*, kMaxSharedScans> bounds_of_;  // null = none
+  alignas(64) std::array<float, kMaxSharedScans * Block::kSlots> bounds_;
+};
 
 }  // namespace
 
@@ -87,93 +155,28 @@ std::vector<CatalogHit> TopDocuments::Take(
   return std::exchange(hits_, {});
 }
 
+void ScanCatalog(std::span<ScanTask> tasks, std::size_t first,
+                 std::size_t last) {
+  std::size_t end = 0;
+  for (const ScanTask& task : tasks) {
+    end = std::max(end, task.scan->snapshot().num_slots());
+  }
+  end = std::min(end, last);
+  BlockScan scan(tasks);
+  for (std::size_t slot = first; slot < end; slot += Block::kSlots) {
+    scan.Scan(static_cast<std::uint32_t>(slot));
+  }
+}
+
 std::size_t ScanCatalog(const DocumentCatalog::Snapshot& snapshot,
                         const ScanQuery& query, std::size_t first,
                         std::size_t last, TopDocuments& best) {
   if (snapshot.model() == nullptr) return 0;
-  BlockScorer scorer(snapshot, query);
-  Block block;
-  std::size_t num_scored = 0;
-  const std::size_t end = std::min(last, snapshot.num_slots());
-  for (std::size_t slot = first; slot < end; slot += Block::kSlots) {
-    scorer.AddSlots(static_cast<std::uint32_t>(slot), block);
-    if (block.size == 0) continue;
-    scorer.Score(block, best.least_score());
-    AddToBest(snapshot, query, scorer, block, best);
-    num_scored += block.size;
-  }
-  return num_scored;
-}
-
-SharedScan::SharedScan(const DocumentCatalog::Snapshot* snapshot,
-                       const ScanQuery* query, const Options& options)
-    : snapshot_(*snapshot),
-      query_(*query),
-      options_(options),
-      num_slots_(snapshot->num_slots()),
-      best_(options.top_k, options.min_score) {}
-
-void SharedScan::AskForHelp(WorkerPool& pool) {
-  const std::size_t num_pieces =
-      (num_slots_ + options_.piece_slots - 1) / options_.piece_slots;
-  const auto num_helpers = std::min<std::size_t>(
-      // The request's own thread takes a piece too.
-      num_pieces == 0 ? 0 : num_pieces - 1, pool.num_threads() - 1);
-  for (std::size_t i = 0; i < num_helpers; ++i) Help(pool);
-}
-
-void SharedScan::Help(WorkerPool& pool) {
-  // One piece, then back to the end of the queue like any other work.
-  pool.Submit([self = shared_from_this(), &pool] {
-    if (self->ScanNext()) self->Help(pool);
-  });
-}
-
-bool SharedScan::ScanNext() {
-  std::size_t first = 0;
-  float floor = 0;
-  {
-    const MutexLock lock(mutex_);
-    if (next_slot_ >= num_slots_) return false;
-    first = next_slot_;
-    next_slot_ += options_.piece_slots;
-    // The piece begins with the worst of the best so far, and so gathers little
-    // that has no place in the end.
-    floor = best_.least_score();
-    ++num_at_work_;
-  }
-  TopDocuments best(options_.top_k, options_.min_score);
-  best.RaiseFloor(floor);
-  const std::size_t num_scored =
-      ScanCatalog(snapshot_, query_, first, first + options_.piece_slots, best);
-  const MutexLock lock(mutex_);
-  num_scored_ += num_scored;
-  for (const CatalogHit& hit : best.Take(snapshot_)) best_.Add(snapshot_, hit);
-  if (--num_at_work_ == 0) idle_.NotifyAll();
-  return true;
-}
-
-bool SharedScan::is_all_taken() const {
-  const MutexLock lock(mutex_);
-  return next_slot_ >= num_slots_;
-}
-
-// Helpers refer to the snapshot and the query of the request, which end with
-// it. Those that are still queued find nothing left to take.
-void SharedScan::Stop() {
-  const MutexLock lock(mutex_);
-  next_slot_ = num_slots_;
-  while (num_at_work_ > 0) idle_.Wait(mutex_);
-}
-
-std::size_t SharedScan::num_scored() const {
-  const MutexLock lock(mutex_);
-  return num_scored_;
-}
-
-std::vector<CatalogHit> SharedScan::TakeHits() {
-  const MutexLock lock(mutex_);
-  return best_.Take(snapshot_);
+  const PreparedScan scan(&snapshot, &query);
+  ScanTask task = {.scan = &scan, .best = std::move(best)};
+  ScanCatalog({&task, 1}, first, last);
+  best = std::move(task.best);
+  return task.num_scored;
 }
 
 }  // namespace semrank

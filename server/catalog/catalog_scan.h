@@ -14,11 +14,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <memory>
+#include <span>
 #include <vector>
 
-#include "model/base/mutex.h"
-#include "server/base/worker_pool.h"
+#include "model/nn/row_bounds.h"
 #include "server/catalog/block_scorer.h"
 #include "server/catalog/document_catalog.h"
 
@@ -59,86 +58,34 @@ class TopDocuments {
   std::vector<CatalogHit> Take(const DocumentCatalog::Snapshot& snapshot);
 
  private:
-  const std::size_t capacity_;
-  const float min_score_;
+  std::size_t capacity_;
+  float min_score_;
   float floor_ = -std::numeric_limits<float>::infinity();
   // A heap with the worst in front.
   std::vector<CatalogHit> hits_;
 };
 
-// Adds the documents in slots [first, last) to `best`. `first` is a multiple of
-// 64; slots from num_slots() on are passed over. Returns how many documents
-// were scored, excluded ones included.
+// What one search brings to a scan.
+struct ScanTask {
+  const PreparedScan* scan = nullptr;
+  TopDocuments best;
+  // How many documents were scored, excluded ones included.
+  std::size_t num_scored = 0;
+};
+
+// Scans that share a pass over memory: at most this many.
+inline constexpr std::size_t kMaxSharedScans = kMaxBoundQueries;
+
+// Adds the documents in slots [first, last) to each task's best. `first` is a
+// multiple of 64; slots that a snapshot does not see are passed over for its
+// task. Several tasks, at most kMaxSharedScans, share rows (SharesRowsWith).
+void ScanCatalog(std::span<ScanTask> tasks, std::size_t first,
+                 std::size_t last);
+
+// The same for one search. Returns how many documents were scored.
 std::size_t ScanCatalog(const DocumentCatalog::Snapshot& snapshot,
                         const ScanQuery& query, std::size_t first,
                         std::size_t last, TopDocuments& best);
-
-// The scan of one search, on which several threads may work: each takes the
-// next part of the catalog.
-//
-//   Result   the same whichever thread scans what, by the order of
-//            TopDocuments.
-//   Threads  every method, from any thread. No lock is held while scanning.
-class SharedScan : public std::enable_shared_from_this<SharedScan> {
- public:
-  struct Options {
-    std::size_t top_k = 0;
-    float min_score = 0;
-    std::size_t piece_slots = 0;  // a multiple of 64
-  };
-
-  // Snapshot and query must stay until Stop has returned.
-  SharedScan(const DocumentCatalog::Snapshot* snapshot, const ScanQuery* query,
-             const Options& options);
-
-  // Has threads of `pool`, which must outlive them, take pieces too, one at a
-  // time between their other work. As many as are of use.
-  void AskForHelp(WorkerPool& pool);
-
-  // Scans the next piece. False when there was none.
-  bool ScanNext();
-  bool is_all_taken() const;
-
-  // Hands out no further part; returns once no thread scans one.
-  void Stop();
-  // After Stop: best first, and the sum of what ScanCatalog returned.
-  std::vector<CatalogHit> TakeHits();
-  std::size_t num_scored() const;
-
- private:
-  void Help(WorkerPool& pool);
-
-  const DocumentCatalog::Snapshot& snapshot_;
-  const ScanQuery& query_;
-  const Options options_;
-  const std::size_t num_slots_;
-
-  mutable Mutex mutex_;
-  CondVar idle_;
-  std::size_t next_slot_ ABSL_GUARDED_BY(mutex_) = 0;
-  int num_at_work_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::size_t num_scored_ ABSL_GUARDED_BY(mutex_) = 0;
-  TopDocuments best_ ABSL_GUARDED_BY(mutex_);
-};
-
-// Stops the scan when it goes.
-class SharedScanOwner {
- public:
-  SharedScanOwner() = default;
-  explicit SharedScanOwner(std::shared_ptr<SharedScan> scan)
-      : scan_(std::move(scan)) {}
-  ~SharedScanOwner() {
-    if (scan_ != nullptr) scan_->Stop();
-  }
-  SharedScanOwner(SharedScanOwner&&) = default;
-  SharedScanOwner& operator=(SharedScanOwner&&) = default;
-
-  SharedScan* operator->() const { return scan_.get(); }
-  explicit operator bool() const { return scan_ != nullptr; }
-
- private:
-  std::shared_ptr<SharedScan> scan_;
-};
 
 }  // namespace semrank
 

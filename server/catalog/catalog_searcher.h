@@ -3,9 +3,11 @@
 //
 //   Promise  a document's score is to the last bit the one that Rank gives it.
 //            The catalog is searched as it was when the search began.
-//   Work     slice by slice (work_slice.h); a slice reads 65,536 documents,
-//            about a millisecond, or of an SSI model with words 16,384. Idle
-//            workers run slices of the same search.
+//   Work     slice by slice (work_slice.h); a slice scores 65,536 documents,
+//            about half a millisecond, or of an SSI model with words 16,384, or
+//            a quarter of them for up to 16 searches at once. Idle workers run
+//            slices of the same search; all searches in flight share their
+//            passes over memory (shared_scan.h).
 //   Permits  one for the query and one for each 64 documents, which is about
 //            what embedding one text costs; with SSI's words for each 16.
 //            At most a quarter of --max_inflight_texts, so that no catalog is
@@ -16,6 +18,7 @@
 #define SEMRANK_SERVER_CATALOG_CATALOG_SEARCHER_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -28,6 +31,7 @@
 #include "server/base/work_slice.h"
 #include "server/catalog/catalog_scan.h"
 #include "server/catalog/document_catalog.h"
+#include "server/catalog/shared_scan.h"
 #include "server/vectors/text_embedder.h"
 
 namespace semrank {
@@ -120,6 +124,8 @@ class CatalogSearcher {
   const DocumentCatalog& catalog_;
   const TextEmbedder& embedder_;
   Metrics& metrics_;
+  // Of all searches. Shared with helpers, which may come after the end.
+  const std::shared_ptr<ScanGroup> scans_ = std::make_shared<ScanGroup>();
 };
 
 }  // namespace semrank

@@ -298,6 +298,10 @@ class DocumentCatalog::Snapshot {
   const RowScale* scales(std::uint32_t slot) const {
     return state_.rows->vectors.scales(slot);
   }
+  // Whether a slot that both see has its vector at the same place.
+  bool HasSameRows(const Snapshot& other) const {
+    return state_.rows == other.state_.rows;
+  }
   // What the model scores beside the vectors; null for a model without.
   const SparseRows* sparse_rows() const { return state_.rows->sparse.get(); }
 

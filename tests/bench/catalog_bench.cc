@@ -17,9 +17,13 @@
 #include <string>
 #include <vector>
 
+#include "absl/synchronization/blocking_counter.h"
+#include "model/base/thread_pool.h"
 #include "model/nn/kernels.h"
 #include "model/nn/lexical_query.h"
+#include "server/base/worker_pool.h"
 #include "server/catalog/catalog_scan.h"
+#include "server/catalog/shared_scan.h"
 #include "tests/support/tiny_model.h"
 
 namespace semrank {
@@ -96,6 +100,52 @@ void BM_Search_Catalog(benchmark::State& state) {
   state.SetBytesProcessed(state.iterations() * count * kDim * 4);
 }
 BENCHMARK(BM_Search_Catalog)->Arg(63'666)->Apply(AlsoMillion);
+
+// A search that is run slice by slice, each behind the other work that waits.
+void RunSlices(WorkerPool& pool, SharedScan& scan,
+               absl::BlockingCounter& unfinished) {
+  pool.Submit([&] {
+    if (!scan.RunSlice()) return RunSlices(pool, scan, unfinished);
+    scan.Stop();
+    unfinished.DecrementCount();
+  });
+}
+
+// 32 searches in flight, on all processors.
+void BM_Search_InFlight(benchmark::State& state) {
+  constexpr int kInFlight = 32;
+  const int count = static_cast<int>(state.range(0));
+  const DocumentCatalog::Snapshot snapshot = Catalog(count).TakeSnapshot();
+  const std::vector<float> rows = RandomRows(kInFlight, 2);
+  std::vector<ScanQuery> queries(kInFlight);
+  for (int i = 0; i < kInFlight; ++i) queries[i].row = &rows[i * kDim];
+  const auto group = std::make_shared<ScanGroup>();
+  WorkerPool pool(NumUsableProcessors());
+  for (auto _ : state) {
+    std::vector<std::shared_ptr<SharedScan>> scans;
+    absl::BlockingCounter unfinished(kInFlight);
+    for (const ScanQuery& query : queries) {
+      scans.push_back(std::make_shared<SharedScan>(
+          group, &snapshot, &query,
+          SharedScan::Options{.top_k = kTopK,
+                              .min_score = -1,
+                              .piece_slots = 16'384,
+                              .slice_slots = 65'536}));
+      scans.back()->Start(&pool);
+      RunSlices(pool, *scans.back(), unfinished);
+    }
+    unfinished.Wait();
+    for (const auto& scan : scans) {
+      if (scan->TakeHits().size() != kTopK) std::abort();
+    }
+  }
+  state.SetItemsProcessed(state.iterations() * kInFlight);
+}
+BENCHMARK(BM_Search_InFlight)
+    ->Arg(63'666)
+    ->Apply(AlsoMillion)
+    ->MeasureProcessCPUTime()
+    ->UseRealTime();
 
 // Under a model with a lexical part: 256 dimensions, and titles of eight words
 // with the frequencies of natural language (Zipf), 45 n-grams each.

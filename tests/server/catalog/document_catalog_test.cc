@@ -16,6 +16,7 @@
 #include "model/base/status_macros.h"
 #include "model/text/normalizer.h"
 #include "server/catalog/catalog_scan.h"
+#include "server/catalog/shared_scan.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/tiny_model.h"
 
@@ -487,14 +488,19 @@ TEST_F(CatalogScanTest, ThreadsThatShareASearchFindWhatOneFinds) {
   TopDocuments alone(50, -1);
   ScanCatalog(snapshot, query, 0, snapshot.num_slots(), alone);
   const std::vector<CatalogHit> expected = alone.Take(snapshot);
+  const auto group = std::make_shared<ScanGroup>();
   WorkerPool pool(3);
   for (int search = 0; search < 50; ++search) {
-    const SharedScanOwner scan(std::make_shared<SharedScan>(
-        &snapshot, &query,
-        SharedScan::Options{.top_k = 50, .min_score = -1, .piece_slots = 64}));
-    scan->AskForHelp(pool);
+    auto scan =
+        std::make_shared<SharedScan>(group, &snapshot, &query,
+                                     SharedScan::Options{.top_k = 50,
+                                                         .min_score = -1,
+                                                         .piece_slots = 64,
+                                                         .slice_slots = 256});
+    scan->Start(&pool);
+    const SharedScanOwner owner(scan);
     if (search % 5 == 4) continue;  // cancelled
-    while (scan->ScanNext()) {
+    while (!scan->RunSlice()) {
     }
     scan->Stop();
     const std::vector<CatalogHit> hits = scan->TakeHits();
@@ -503,6 +509,75 @@ TEST_F(CatalogScanTest, ThreadsThatShareASearchFindWhatOneFinds) {
       ASSERT_EQ(hits[i].slot, expected[i].slot);
     }
   }
+}
+
+// Searches with other queries, filters, snapshots and numbers of hits, which
+// begin and end at any time beside puts and deletes.
+TEST_F(CatalogScanTest, SearchesInFlightFindWhatEachFindsAlone) {
+  std::mt19937 random(7);
+  const auto element = [&] {
+    return static_cast<float>(static_cast<int>(random() % 2'001) - 1'000);
+  };
+  const auto document = [&](std::uint64_t id) {
+    return Doc{id, "", {element(), element(), element(), element()}};
+  };
+  std::vector<Doc> documents;
+  for (std::uint64_t i = 0; i < 5'000; ++i) documents.push_back(document(i));
+  ASSERT_THAT(Put(documents).status(), IsOk());
+
+  struct Search {
+    DocumentCatalog::Snapshot snapshot;
+    std::vector<float> row;
+    ScanQuery query;
+    SharedScan::Options options;
+    std::shared_ptr<SharedScan> scan;
+  };
+  const auto group = std::make_shared<ScanGroup>();
+  WorkerPool pool(3);
+  std::vector<std::unique_ptr<Search>> in_flight;
+  for (int turn = 0; turn < 300; ++turn) {
+    Delete(std::uint64_t{random() % 5'000});
+    ASSERT_THAT(Put({document(random() % 6'000)}).status(), IsOk());
+    auto search = std::make_unique<Search>();
+    search->snapshot = catalog_.TakeSnapshot();
+    search->row = {element(), element(), element(), element()};
+    search->query.row = search->row.data();
+    for (int i = 0; i < 100; ++i) {
+      const auto slot = search->snapshot.Find(std::uint64_t{random() % 5'000});
+      if (slot.has_value()) search->query.excluded_slots.insert(*slot);
+    }
+    search->options = {.top_k = 1 + random() % 60,
+                       .min_score = turn % 4 == 0 ? 1e5f : -1e9f,
+                       .piece_slots = 256,
+                       .slice_slots = 1'024};
+    search->scan = std::make_shared<SharedScan>(
+        group, &search->snapshot, &search->query, search->options);
+    search->scan->Start(turn % 3 == 0 ? nullptr : &pool);
+    in_flight.push_back(std::move(search));
+    if (in_flight.size() < 20) continue;
+
+    // One of them runs to its end, in turns with others.
+    std::swap(in_flight[random() % in_flight.size()], in_flight.back());
+    const std::unique_ptr<Search> ending = std::move(in_flight.back());
+    in_flight.pop_back();
+    while (!ending->scan->RunSlice()) {
+      in_flight[random() % in_flight.size()]->scan->RunSlice();
+    }
+    ending->scan->Stop();
+    TopDocuments alone(ending->options.top_k, ending->options.min_score);
+    const std::size_t num_scored =
+        ScanCatalog(ending->snapshot, ending->query, 0,
+                    ending->snapshot.num_slots(), alone);
+    EXPECT_EQ(ending->scan->num_scored(), num_scored);
+    const std::vector<CatalogHit> expected = alone.Take(ending->snapshot);
+    const std::vector<CatalogHit> hits = ending->scan->TakeHits();
+    ASSERT_EQ(hits.size(), expected.size());
+    for (std::size_t i = 0; i < hits.size(); ++i) {
+      ASSERT_EQ(hits[i].slot, expected[i].slot);
+      ASSERT_EQ(hits[i].score, expected[i].score);
+    }
+  }
+  for (const auto& search : in_flight) search->scan->Stop();
 }
 
 }  // namespace
