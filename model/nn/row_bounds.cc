@@ -43,18 +43,23 @@ constexpr int kBlockQueries = 4;
 // next rows may lie.
 constexpr std::size_t kPrefetchBytes = 4096;
 constexpr std::size_t kCacheLineBytes = 64;
-constexpr hn::ScalableTag<float> kFloats;
+[[maybe_unused]] constexpr hn::ScalableTag<float> kFloats;
 constexpr hn::ScalableTag<std::int32_t> kSums;
-constexpr hn::ScalableTag<std::uint32_t> kBits;
+[[maybe_unused]] constexpr hn::ScalableTag<std::uint32_t> kBits;
 constexpr hn::ScalableTag<std::int16_t> kValues;
 constexpr hn::ScalableTag<std::uint16_t> kUnits;
-constexpr hn::ScalableTag<std::uint8_t> kBytes;
-constexpr hn::ScalableTag<std::int8_t> kCoarse;
+[[maybe_unused]] constexpr hn::ScalableTag<std::uint8_t> kBytes;
+[[maybe_unused]] constexpr hn::ScalableTag<std::int8_t> kCoarse;
 using Sums = hn::Vec<decltype(kSums)>;
+
+// Where Highway has vectors.
+#undef SEMRANK_HAVE_VECTORS
+#define SEMRANK_HAVE_VECTORS \
+  ((HWY_ARCH_X86 && HWY_TARGET <= HWY_SSE4) || SEMRANK_SIMD_NEON)
 
 // Products of codes, at most 15, with values in 8 bits: a sum of 4,096 is below
 // 2^23, and a pair fits into 16 bits.
-#if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSE4
+#if SEMRANK_HAVE_VECTORS
 template <bool Vnni>
 HWY_INLINE Sums AddProducts(Sums sums, hn::Vec<decltype(kBytes)> codes,
                             hn::Vec<decltype(kCoarse)> values) {
@@ -72,18 +77,29 @@ HWY_INLINE Sums AddProducts(Sums sums, hn::Vec<decltype(kBytes)> codes,
 #elif SEMRANK_SIMD_AVX2
   const hn::Vec<decltype(kValues)> pairs{
       _mm256_maddubs_epi16(codes.raw, values.raw)};
-#else
+#elif HWY_ARCH_X86
   const hn::Vec<decltype(kValues)> pairs{
       _mm_maddubs_epi16(codes.raw, values.raw)};
+#else
+  const hn::Half<decltype(kBytes)> half_bytes;
+  const hn::Half<decltype(kCoarse)> half_coarse;
+  const auto pairs = hn::Add(
+      hn::Mul(hn::PromoteTo(kValues, hn::LowerHalf(half_bytes, codes)),
+              hn::PromoteTo(kValues, hn::LowerHalf(half_coarse, values))),
+      hn::Mul(hn::PromoteTo(kValues, hn::UpperHalf(half_bytes, codes)),
+              hn::PromoteTo(kValues, hn::UpperHalf(half_coarse, values))));
 #endif
-  Sums unused = hn::Zero(kSums);
-  return hn::ReorderWidenMulAccumulate(kSums, pairs, hn::Set(kValues, 1), sums,
-                                       unused);
+  // The other sums stay 0 on x86.
+  Sums others = hn::Zero(kSums);
+  sums = hn::ReorderWidenMulAccumulate(kSums, pairs, hn::Set(kValues, 1), sums,
+                                       others);
+  return HWY_ARCH_X86 ? sums : hn::Add(sums, others);
 }
 
 // The sums of all lanes of four vectors.
 template <class D, class V>
-HWY_INLINE hn::Vec<hn::Full128<std::int32_t>> FoldBlocks(D d, V sums) {
+HWY_INLINE hn::Vec<hn::Full128<std::int32_t>> FoldBlocks([[maybe_unused]] D d,
+                                                         V sums) {
   if constexpr (hn::MaxLanes(D()) <= 4) {
     return sums;
   } else {
@@ -118,7 +134,7 @@ void MultiplyHigh(const BoundQueryView* const* queries, const CodeUnit* high,
   const std::size_t num_bytes = queries[0]->num_units * sizeof(CodeUnit);
   const auto* const rows = reinterpret_cast<const std::uint8_t*>(high);
   std::size_t i = 0;
-#if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSE4
+#if SEMRANK_HAVE_VECTORS
   const std::size_t lanes = hn::Lanes(kBytes);
   const auto half = hn::Set(kBytes, 15);
   Sums products[Queries][Rows];
@@ -318,7 +334,7 @@ void BoundRowsOf(const BoundQueryView& query, const std::int32_t* sums,
   const std::int32_t offset = kTwiceOffset * query.coarse_sum;
   const float step = query.coarse_step * 0.5f;
   std::size_t i = 0;
-#if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSE4
+#if SEMRANK_HAVE_VECTORS
   const std::size_t lanes = hn::Lanes(kSums);
   const auto upper = hn::Set(kBits, 0xffff0000u);
   for (; i + lanes <= bounds.size(); i += lanes) {
