@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "model/base/interrupt.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "model/eval/rankers/document_translator.h"
@@ -43,8 +44,12 @@ absl::StatusOr<std::unique_ptr<PhraseRanker>> PhraseRanker::Create(
     const TranslationModel& model, const std::vector<std::string>& documents,
     const TranslationSmoothing& smoothing) {
   SEMRANK_RETURN_IF_ERROR(CheckSmoothing(smoothing));
-  return std::unique_ptr<PhraseRanker>(
+  auto ranker = std::unique_ptr<PhraseRanker>(
       new PhraseRanker(model, documents, smoothing));
+  if (Interrupted()) {
+    return absl::CancelledError("interrupted while documents were translated");
+  }
+  return ranker;
 }
 
 PhraseRanker::PhraseRanker(const TranslationModel& model,
@@ -56,6 +61,7 @@ PhraseRanker::PhraseRanker(const TranslationModel& model,
   BagBatch bags;
   absl::flat_hash_map<std::uint32_t, double> found;
   for (const std::string& document : documents) {
+    if (Interrupted()) return;  // Create drops what is there
     translator.AppendWords(document, bags);
     const double share = 1 / LengthInWords(document);
     ForEachPhrase(document, [&](std::string_view phrase) {

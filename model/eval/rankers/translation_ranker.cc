@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/base/interrupt.h"
 #include "model/base/status_macros.h"
 #include "model/eval/rankers/document_translator.h"
 #include "model/text/normalizer.h"
@@ -11,8 +12,12 @@ absl::StatusOr<std::unique_ptr<TranslationRanker>> TranslationRanker::Create(
     const TranslationModel& model, const std::vector<std::string>& documents,
     const TranslationSmoothing& smoothing) {
   SEMRANK_RETURN_IF_ERROR(CheckSmoothing(smoothing));
-  return std::unique_ptr<TranslationRanker>(
+  auto ranker = std::unique_ptr<TranslationRanker>(
       new TranslationRanker(model, documents, smoothing));
+  if (Interrupted()) {
+    return absl::CancelledError("interrupted while documents were translated");
+  }
+  return ranker;
 }
 
 TranslationRanker::TranslationRanker(const TranslationModel& model,
@@ -22,6 +27,7 @@ TranslationRanker::TranslationRanker(const TranslationModel& model,
   DocumentTranslator translator(model, vocabulary_, smoothing);
   BagBatch bags;
   for (const std::string& document : documents) {
+    if (Interrupted()) return;  // Create drops what is there
     translator.AppendWords(document, bags);
     bags.offsets.push_back(static_cast<std::uint32_t>(bags.indices.size()));
   }

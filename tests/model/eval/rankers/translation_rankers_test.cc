@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "model/base/interrupt.h"
 #include "model/eval/rankers/phrase_ranker.h"
 #include "model/eval/rankers/translation_ranker.h"
 #include "tests/model/eval/rankers/score_queries.h"
@@ -84,6 +85,16 @@ TEST(PhraseRankerTest, PhraseIsTranslatedAsAWhole) {
   ExpectNear(ScoresOf(*ranker, "big unknown apple"),
              {std::log(3), std::log(3)});
   ExpectNear(ScoresOf(*ranker, "apple big apple"), {std::log(16), std::log(3)});
+}
+
+TEST(TranslationRankersTest, AnInterruptEndsTheTranslationOfDocuments) {
+  const auto model = OnePair();
+  Interrupt();
+  EXPECT_THAT(TranslationRanker::Create(*model, kDocuments, {0.5, 0.5}),
+              StatusIs(absl::StatusCode::kCancelled));
+  EXPECT_THAT(PhraseRanker::Create(*model, kDocuments, {0.5, 0.5}),
+              StatusIs(absl::StatusCode::kCancelled));
+  CatchInterrupts();
 }
 
 TEST(PhraseRankerTest, QueriesOfACallDoNotTouchEachOther) {
