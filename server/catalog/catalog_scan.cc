@@ -115,7 +115,7 @@ class BlockScan {
     AddToBest(*task.scan, scorers_[i], block_, task.best);
   }
 
-  // Whether bounds alone tell that no document has a place: so it is for most
+  // Whether bounds alone show that no document has a place: so it is for most
   // blocks.
   bool IsPassedOver(std::size_t i) const {
     const PreparedScan& scan = *tasks_[i].scan;

@@ -20,7 +20,7 @@ void ScanGroup::Leave(const SharedScan* scan) {
   if (member == members_.end()) return;
   member->needed.clear();
   member->num_needed = 0;
-  // Others may leave meanwhile, so it is looked for again.
+  // The wait releases the mutex: others may leave, and the member may move.
   while (!Find(scan).is_complete()) pass_ended_.Wait(mutex_);
   std::erase_if(members_, [&](const Member& m) { return m.scan == scan; });
 }

@@ -179,8 +179,8 @@ void BM_ColdPass_Whole(benchmark::State& state) {
   RunColdPass(*TheSetup().tower, TheSetup().featurizer, state);
 }
 
-// One layer of 256 units over letter trigrams and bigrams, as semrank-train
-// makes it unless told otherwise.
+// One layer of 256 units over letter trigrams and bigrams: the default of
+// semrank-train.
 void BM_ColdPass_Linear(benchmark::State& state) {
   const Setup& setup = TheSetup();
   RunColdPass(*setup.linear, setup.bigram_featurizer, state);
