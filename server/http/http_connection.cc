@@ -8,12 +8,10 @@
 #include <string_view>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "server/base/errors.h"
-#include "server/base/request_identity.h"
 #include "server/http/http_compression.h"
 #include "server/http/http_origins.h"
 #include "server/http/http_responses.h"
@@ -122,6 +120,7 @@ void HttpConnection::StartRequest() {
   parser_->header_limit(kMaxHeadBytes);
   // ReadBody sets the call's. (Beast takes none for zero.)
   parser_->body_limit(std::numeric_limits<std::uint64_t>::max());
+  head_ = {};
   request_ = {};
   call_ = nullptr;
   const HttpTimeouts& timeouts = connections_.options.timeouts;
@@ -225,88 +224,44 @@ void HttpConnection::OnMalformed(const ErrorCode& error) {
 }
 
 void HttpConnection::OnHead() {
-  const auto& message = parser_->get();
-  keep_alive_ = message.keep_alive();
-  const auto header = [&](std::string_view name) {
-    const auto value =
-        message[boost::beast::string_view(name.data(), name.size())];
-    return std::string(value.data(), value.size());
-  };
-  request_ = {.is_get = message.method() == http::verb::get,
-              .authorization = header("Authorization"),
-              .request_id = header(kRequestIdHeader),
-              .traceparent = header(kTraceparentHeader),
-              .content_length = parser_->content_length().value_or(0)};
+  keep_alive_ = parser_->get().keep_alive();
+  head_ = ReadHead(*parser_);
+  request_ = MakeRequest(*parser_);
   // `this` lives as long as the handler that asks, which holds a shared_ptr.
   request_.client_left = [this] { return client_left_.load(); };
-  origin_ = header("Origin");
-  same_origin_ = IsSameOrigin(origin_, header("Host"));
-  accepts_gzip_ = AcceptsGzip(header("Accept-Encoding"));
-  // Beast takes other encodings for no body: what follows would be read as the
-  // next request, whereas a proxy may have taken it for this one's body.
-  if (message.count(http::field::transfer_encoding) > 0 &&
-      !parser_->chunked()) {
+  if (HasUnreadableBody(*parser_)) {
     return RespondLast(BadRequest("Transfer-Encoding is not chunked"));
   }
-  const std::string_view target(message.target().data(),
-                                message.target().size());
-  const std::string_view path = target.substr(0, target.find('?'));
-  if (RespondToPreflight(path)) return;
-  call_ = connections_.routes.FindCall(path);
+  call_ = connections_.routes.FindCall(head_.path());
+  const HttpPage* const page = connections_.routes.FindPage(head_.path());
+  // A preflight carries no key, so it is answered before the checks of a call.
+  if (head_.method == http::verb::options &&
+      (call_ != nullptr || page != nullptr) &&
+      head_.IsOfAllowedPage(connections_.options)) {
+    return Respond(PreflightResponse());
+  }
   if (call_ != nullptr) return OnCall();
-  const HttpPage* const page = connections_.routes.FindPage(path);
   if (page == nullptr) return Respond(connections_.routes.NotFound());
-  if (message.method() != http::verb::get &&
-      message.method() != http::verb::head) {
+  if (head_.method != http::verb::get && head_.method != http::verb::head) {
     return Respond(WrongMethod());
   }
   Run(connections_.page_workers, *page);
 }
 
-// Checks that need the head only: a refused body is never read.
 void HttpConnection::OnCall() {
   // From the head on, so that a stop waits for a body that is still arriving.
   connections_.in_flight.Begin();
   in_flight_ = true;
-  if (!call_->handle && !call_->open_stream) {
-    const auto target = parser_->get().target();
-    return Respond(
-        call_->refuse(request_, NoSuchCall({target.data(), target.size()})));
-  }
-  // Before the method, because a browser asks by OPTIONS first.
-  if (!origin_.empty() && !same_origin_ &&
-      !IsAllowedOrigin(origin_, connections_.options.cors_origins)) {
-    const absl::Status refusal = OriginNotAllowed(Shown(origin_));
-    // The browser shows neither the page nor its author what was answered.
-    WarnThrottled(absl::StrCat("HTTP: ", refusal.message()));
-    return Respond(call_->refuse(request_, {403, refusal}));
-  }
-  if (parser_->get().method() != http::verb::post &&
-      !(call_->takes_get && request_.is_get)) {
-    const char* const methods = call_->takes_get ? "GET, POST" : "POST";
-    HttpResponse response = call_->refuse(request_, WrongCallMethod(methods));
-    response.headers.emplace_back("Allow", methods);
-    return Respond(std::move(response));
-  }
-  const auto coding = parser_->get()[http::field::content_encoding];
-  if (!coding.empty() &&
-      !absl::EqualsIgnoreCase({coding.data(), coding.size()}, "identity")) {
-    HttpResponse response =
-        call_->refuse(request_, CompressedBody({coding.data(), coding.size()}));
-    // RFC 9110, section 15.5.16: what would be taken.
-    response.headers.emplace_back("Accept-Encoding", "identity");
-    return Respond(std::move(response));
-  }
-  if (connections_.options.calls_need_certificate &&
-      !stream_.has_client_certificate()) {
-    return Respond(call_->refuse(request_, NoCertificate()));
-  }
+  std::optional<HttpResponse> refusal =
+      RefuseByHead(*call_, head_, request_, connections_.options,
+                   stream_.has_client_certificate());
+  if (refusal.has_value()) return Respond(*std::move(refusal));
   if (connections_.num_calls >= kMaxHttpCalls) {
     return Respond(call_->refuse(request_, TooManyCalls()));
   }
   ++connections_.num_calls;
   has_place_ = true;
-  std::optional<HttpResponse> refusal = call_->admit(request_);
+  refusal = call_->admit(request_);
   if (refusal.has_value()) return Respond(*std::move(refusal));
   admit_time_ = absl::Now();
   ReadBody();
@@ -325,10 +280,7 @@ void HttpConnection::ReadBody() {
   }
   if (parser_->is_done()) return OnBody();
   AwaitClient(State::kBody, connections_.options.timeouts.body);
-  const auto expect = parser_->get()[http::field::expect];
-  if (!absl::EqualsIgnoreCase({expect.data(), expect.size()}, "100-continue")) {
-    return Parse();
-  }
+  if (!head_.expects_continue) return Parse();
   sending_continue_ = true;
   stream_.Write({asio::buffer(kContinue), asio::const_buffer()},
                 [self = shared_from_this()](const ErrorCode& error,
@@ -354,7 +306,7 @@ void HttpConnection::TakePiece() {
                                     piece = std::move(piece),
                                     last = parser_->is_done()]() mutable {
     auto response = self->body_stream_->Take(std::move(piece), last);
-    if (response.has_value() && self->accepts_gzip_) Compress(*response);
+    if (response.has_value() && self->head_.accepts_gzip) Compress(*response);
     // Back to the I/O thread with the reference too: sockets and timers are not
     // thread-safe, so the connection must not be destroyed here.
     const auto io = self->deadline_.get_executor();
@@ -385,18 +337,6 @@ HttpResponse HttpConnection::RefuseBody(int http_code,
                                   absl::Now() - admit_time_});
 }
 
-// A preflight carries no key, so it is answered before the checks of a call.
-bool HttpConnection::RespondToPreflight(std::string_view path) {
-  const HttpRoutes& routes = connections_.routes;
-  if (parser_->get().method() != http::verb::options || same_origin_ ||
-      !IsAllowedOrigin(origin_, connections_.options.cors_origins) ||
-      (routes.FindCall(path) == nullptr && routes.FindPage(path) == nullptr)) {
-    return false;
-  }
-  Respond(PreflightResponse());
-  return true;
-}
-
 void HttpConnection::Run(asio::thread_pool& workers, HttpPage handler) {
   StopWaiting();
   state_ = State::kHandler;
@@ -404,7 +344,7 @@ void HttpConnection::Run(asio::thread_pool& workers, HttpPage handler) {
   asio::post(workers, [self = shared_from_this(),
                        handler = std::move(handler)]() mutable {
     HttpResponse response = handler();
-    if (self->accepts_gzip_) Compress(response);
+    if (self->head_.accepts_gzip) Compress(response);
     const auto io = self->deadline_.get_executor();
     asio::post(
         io, [self = std::move(self), response = std::move(response)]() mutable {
@@ -428,9 +368,8 @@ void HttpConnection::Respond(HttpResponse response) {
   keep_alive_ = keep_alive_ && unread_bytes.has_value() && !client_left_;
   unread_bytes_ = unread_bytes.value_or(0);
   if (std::exchange(has_place_, false)) --connections_.num_calls;
-  if (!origin_.empty() && !same_origin_ &&
-      IsAllowedOrigin(origin_, connections_.options.cors_origins)) {
-    AddCorsHeaders(origin_, response);
+  if (head_.IsOfAllowedPage(connections_.options)) {
+    AddCorsHeaders(head_.origin, response);
   }
   AwaitClient(State::kResponse, connections_.options.timeouts.response);
   response_head_ = FormatHead(response, keep_alive_);

@@ -10,7 +10,6 @@
 #include <atomic>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
-#include <boost/beast/http/parser.hpp>
 #include <cstddef>
 #include <functional>
 #include <list>
@@ -18,14 +17,13 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 
 #include "absl/time/time.h"
-#include "server/http/http_body.h"
 #include "server/http/http_options.h"
 #include "server/http/http_routes.h"
 #include "server/http/http_stream.h"
 #include "server/http/in_flight_calls.h"
+#include "server/http/request_head.h"
 
 namespace semrank {
 
@@ -95,9 +93,6 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   // The response to a body that is not accepted; counts the admitted call.
   HttpResponse RefuseBody(int http_code, const absl::Status& status);
 
-  // Answers what a browser asks before a page's call; false = it is no such
-  // question.
-  bool RespondToPreflight(std::string_view path);
   void Run(boost::asio::thread_pool& workers, HttpPage handler);
   void OnHandled(HttpResponse response);
   void Respond(HttpResponse response);
@@ -130,11 +125,9 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   std::atomic<bool> client_left_ = false;  // handlers read it
 
   // The current request. Each needs a parser of its own.
-  std::optional<boost::beast::http::request_parser<HttpBody>> parser_;
+  std::optional<HttpRequestParser> parser_;
+  RequestHead head_;
   HttpRequest request_;
-  std::string origin_;        // of the page that makes it; empty = no page
-  bool same_origin_ = false;  // it is a page of this server
-  bool accepts_gzip_ = false;
   const HttpCall* call_ = nullptr;
   std::unique_ptr<HttpBodyStream> body_stream_;
   bool idle_ = false;  // no byte of the request has come
