@@ -1,6 +1,4 @@
 // semrank-server: see kUsage.
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -125,7 +123,7 @@ absl::StatusOr<Listeners> Listen(const ServerOptions& options,
         listeners.health,
         HealthServer::Start(options.security.health_address, *parts.lifecycle));
   }
-  spdlog::info("listening, not ready yet: {}", Addresses(listeners));
+  LogInfo("listening, not ready yet: %s", Addresses(listeners));
   return listeners;
 }
 
@@ -133,7 +131,7 @@ void ReportReady(const Listeners& listeners) {
   listeners.rpc->ReportServing();
   if (listeners.health != nullptr) listeners.health->ReportServing();
   const std::string addresses = Addresses(listeners);
-  spdlog::info("ready: {} simd={}", addresses, SimdLevel());
+  LogInfo("ready: %s simd=%s", addresses, SimdLevel());
   TellServiceManagerReady("ready " + addresses);
   absl::PrintF("semrank-server ready %s\n", addresses);
   std::fflush(stdout);
@@ -174,8 +172,8 @@ void Drain(const ServerOptions& options, Lifecycle& lifecycle,
   all_ended &= EndHttpCalls(limit, *listeners.http, lifecycle);
   // Joins the handlers, which use the parts that the caller destroys next.
   listeners.http.reset();
-  spdlog::info("stopped; running calls {}",
-               all_ended ? "ended" : "had to be cancelled");
+  LogInfo("stopped; running calls %s",
+          all_ended ? "ended" : "had to be cancelled");
 }
 
 // The order of the variables is the order of the parts' lives: each uses only
@@ -277,7 +275,7 @@ absl::Status Serve(const ServerOptions& options) {
   ReportReady(listeners);
 
   const int signal_number = WaitForStopSignal([&] { watcher.RunNow(); });
-  spdlog::info("signal {}: draining", signal_number);
+  LogInfo("signal %d: draining", signal_number);
   Drain(options, lifecycle, std::move(listeners));
   // No call embeds any more; what is queued for the store is still written.
   const Watchdog watchdog(kMaxStoreClosing);
@@ -292,9 +290,9 @@ void WarnAboutFewConnections(const CommandLine& command_line,
   const std::int64_t max_connections = options.limits.max_connections;
   const std::int64_t wanted = Limits().max_connections;
   if (!command_line.IsSet("max_connections") && max_connections < wanted) {
-    spdlog::warn(
-        "at most {} connections at once instead of {} (--max_connections): the "
-        "limit on open files is {} (ulimit -n)",
+    LogWarning(
+        "at most %d connections at once instead of %d (--max_connections): the "
+        "limit on open files is %d (ulimit -n)",
         max_connections, wanted, OpenFileLimit());
   }
 }
@@ -320,12 +318,12 @@ int Main(int argc, char** argv) {
   const absl::Status served = Serve(options);
   // A signal during the start asks for a clean stop, which is no failure.
   if (absl::IsCancelled(served)) {
-    spdlog::info("stopped before it was ready");
+    LogInfo("stopped before it was ready");
     return EXIT_SUCCESS;
   }
   if (!served.ok() && json_log) {
     // Programs that read the log as JSON find the reason there too.
-    spdlog::critical("{}", ToStd(served.message()));
+    Log(LogLevel::kCritical, ToStd(served.message()));
     return EXIT_FAILURE;
   }
   return command_line.ExitCode(served);

@@ -1,11 +1,10 @@
 #include "server/secrets.h"
 
-#include <spdlog/spdlog.h>
-
 #include <string>
 #include <string_view>
 
 #include "model/base/status_macros.h"
+#include "server/base/logging.h"
 
 namespace semrank {
 namespace {
@@ -16,16 +15,16 @@ constexpr absl::Duration kLookInterval = absl::Seconds(1);
 // True = new ones are in force, which is left to log.
 bool LogRefusal(std::string_view what, const absl::StatusOr<bool>& refreshed) {
   if (!refreshed.ok()) {
-    spdlog::error("new {} are refused, the old ones stay: {}", what,
-                  std::string(refreshed.status().message()));
+    LogError("new %s are refused, the old ones stay: %s", what,
+             refreshed.status().message());
     return false;
   }
   return *refreshed;
 }
 
 void LogCertificate(const TlsCertificates& tls) {
-  spdlog::info("the TLS certificate ends at {}",
-               absl::FormatTime(tls.current()->cert_expiry));
+  LogInfo("the TLS certificate ends at %s",
+          absl::FormatTime(tls.current()->cert_expiry));
 }
 
 }  // namespace
@@ -36,7 +35,7 @@ absl::StatusOr<std::unique_ptr<Secrets>> Secrets::Load(
   if (!options.api_keys_file.empty()) {
     SEMRANK_ASSIGN_OR_RETURN(secrets->access_,
                              AccessControl::FromFile(options.api_keys_file));
-    spdlog::info("{} API keys", secrets->access_->num_keys());
+    LogInfo("%d API keys", secrets->access_->num_keys());
   }
   if (!options.tls.cert.empty()) {
     SEMRANK_ASSIGN_OR_RETURN(secrets->tls_,
@@ -44,7 +43,7 @@ absl::StatusOr<std::unique_ptr<Secrets>> Secrets::Load(
     LogCertificate(*secrets->tls_);
   }
   if (secrets->access_ != nullptr && secrets->tls_ == nullptr) {
-    spdlog::warn("API keys without --tls_cert can be read on the way");
+    LogWarning("API keys without --tls_cert can be read on the way");
   }
   if (secrets->access_ != nullptr || secrets->tls_ != nullptr) {
     // Files are polled, like models: change notifications do not cross network
@@ -66,10 +65,10 @@ absl::Status Secrets::Check(const SecurityOptions& options) {
 
 void Secrets::Refresh() {
   if (access_ != nullptr && LogRefusal("API keys", access_->Refresh())) {
-    spdlog::info("new API keys are in force: {} keys", access_->num_keys());
+    LogInfo("new API keys are in force: %d keys", access_->num_keys());
   }
   if (tls_ != nullptr && LogRefusal("TLS certificates", tls_->Refresh())) {
-    spdlog::info("new TLS certificates are in force");
+    LogInfo("new TLS certificates are in force");
     LogCertificate(*tls_);
   }
 }

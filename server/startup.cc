@@ -1,7 +1,5 @@
 #include "server/startup.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <span>
@@ -13,8 +11,8 @@
 #include "model/base/line_reader.h"
 #include "model/base/mutex.h"
 #include "model/base/status_macros.h"
-#include "model/base/strings.h"
 #include "model/base/thread_pool.h"
+#include "server/base/logging.h"
 #include "server/stores/redis_document_store.h"
 #include "server/stores/rocksdb_document_store.h"
 
@@ -26,9 +24,9 @@ constexpr absl::Duration kFirstAnswer = absl::Seconds(5);
 
 void LogBypass(const std::string& name, const absl::Status& status) {
   if (status.ok()) {
-    spdlog::info("{} answers again and is in use", name);
+    LogInfo("%s answers again and is in use", name);
   } else {
-    spdlog::warn("the document store is bypassed: {}", ToStd(status.message()));
+    LogWarning("the document store is bypassed: %s", status.message());
   }
 }
 
@@ -113,7 +111,7 @@ absl::StatusOr<std::unique_ptr<DocumentStore>> OpenStore(
                                     .max_vector_bytes = options.vector_bytes}));
   }
   if (store != nullptr) {
-    spdlog::info("using the document store {}", store->name());
+    LogInfo("using the document store %s", store->name());
   }
   return store;
 }
@@ -145,19 +143,19 @@ std::vector<ModelChoice> ModelChoices(const ModelOptions& options) {
 
 void LogModelLoad(const ModelLoad& load) {
   if (load.model == nullptr) {
-    spdlog::error("model {} version {} is refused: {}", load.name, load.version,
-                  ToStd(load.status.message()));
+    LogError("model %s version %d is refused: %s", load.name, load.version,
+             load.status.message());
     return;
   }
   const TwoTowerModel& model = *load.model->model;
   const std::int64_t before = load.previous_version;
-  spdlog::info("{} model {} version {}{}, {} dimensions, identity {}",
-               before == 0             ? "loaded"
-               : load.version < before ? "rolled back"
-                                       : "reloaded",
-               load.name, load.version,
-               before == 0 ? "" : absl::StrFormat(" in place of %d", before),
-               model.embedding_dim(), model.version().identity);
+  LogInfo("%s model %s version %d%s, %d dimensions, identity %s",
+          before == 0             ? "loaded"
+          : load.version < before ? "rolled back"
+                                  : "reloaded",
+          load.name, load.version,
+          before == 0 ? "" : absl::StrFormat(" in place of %d", before),
+          model.embedding_dim(), model.version().identity);
 }
 
 absl::Status LoadFirstModels(const ModelOptions& options, ModelStore& models,
@@ -167,7 +165,7 @@ absl::Status LoadFirstModels(const ModelOptions& options, ModelStore& models,
   if (status.ok() || absl::IsCancelled(status) || !options.wait_for_model) {
     return status;
   }
-  spdlog::warn("waiting for a model: {}", ToStd(status.message()));
+  LogWarning("waiting for a model: %s", status.message());
   const absl::Duration interval =
       options.poll_interval > absl::ZeroDuration()
           ? std::min(options.poll_interval, kMaxRetryInterval)
@@ -204,14 +202,13 @@ absl::Status WarmUp(const std::string& path, const ModelStore& models,
     }
     counts.num_titles += static_cast<std::int64_t>(titles.size());
     if (absl::Now() >= next_log) {
-      spdlog::info("warming up: {} titles, {:.0f} % of {}", counts.num_titles,
-                   100 * lines->fraction_read(), path);
+      LogInfo("warming up: %d titles, %.0f %% of %s", counts.num_titles,
+              100 * lines->fraction_read(), path);
       next_log = absl::Now() + kLogInterval;
     }
   }
-  spdlog::info(
-      "warmed up with {} titles of {}: {} vectors computed, {} bad lines",
-      counts.num_titles, path, counts.num_embedded, counts.num_bad_lines);
+  LogInfo("warmed up with %d titles of %s: %d vectors computed, %d bad lines",
+          counts.num_titles, path, counts.num_embedded, counts.num_bad_lines);
   return absl::OkStatus();
 }
 

@@ -1,10 +1,12 @@
 #include "server/stop.h"
 
 #include <signal.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "model/base/interrupt.h"
+#include "server/base/logging.h"
 
 namespace semrank {
 namespace {
@@ -109,8 +111,9 @@ Watchdog::Watchdog(absl::Duration limit)
                                       [this] { return stopped_; })) {
           return;
         }
-        spdlog::critical("still not stopped after {}: giving up",
-                         absl::FormatDuration(limit));
+        Log(LogLevel::kCritical,
+            absl::StrCat("still not stopped after ",
+                         absl::FormatDuration(limit), ": giving up"));
         // Not exit: it would run destructors, which may be what hangs.
         _exit(1);
       }) {}

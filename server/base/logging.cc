@@ -10,6 +10,7 @@
 #include <string>
 
 #include "absl/strings/ascii.h"
+#include "absl/time/clock.h"
 
 namespace semrank {
 namespace {
@@ -47,6 +48,27 @@ class JsonMessage final : public spdlog::custom_flag_formatter {
     return std::make_unique<JsonMessage>();
   }
 };
+
+std::unique_ptr<spdlog::formatter> MakeJsonFormatter() {
+  auto formatter = std::make_unique<spdlog::pattern_formatter>();
+  formatter->add_flag<JsonMessage>('*').set_pattern(
+      R"({"time":"%Y-%m-%dT%H:%M:%S.%e%z","level":"%l",%*})");
+  return formatter;
+}
+
+spdlog::level::level_enum SpdlogLevel(LogLevel level) {
+  switch (level) {
+    case LogLevel::kInfo:
+      return spdlog::level::info;
+    case LogLevel::kWarning:
+      return spdlog::level::warn;
+    case LogLevel::kError:
+      return spdlog::level::err;
+    case LogLevel::kCritical:
+      break;
+  }
+  return spdlog::level::critical;
+}
 
 // Strings are not quoted, so fields that may contain blanks come last.
 std::string ForPeople(std::string_view message, const Json& fields) {
@@ -95,23 +117,30 @@ std::string AsMembers(std::string_view message, const Json& fields) {
   return whole.substr(1, whole.size() - 2);
 }
 
-}  // namespace
-
-std::unique_ptr<spdlog::formatter> MakeJsonLogFormatter() {
-  auto formatter = std::make_unique<spdlog::pattern_formatter>();
-  formatter->add_flag<JsonMessage>('*').set_pattern(
-      R"({"time":"%Y-%m-%dT%H:%M:%S.%e%z","level":"%l",%*})");
-  return formatter;
+// A line with values of its own: "message name=value ..." for people, members
+// of the object as JSON. `fields` is an object; its strings have no line
+// breaks.
+void LogEvent(LogLevel level, std::string_view message, const Json& fields) {
+  // Registered only for JSON, so its presence is the choice of the format.
+  const std::shared_ptr<spdlog::logger> members = spdlog::get(kMembersLogger);
+  if (members != nullptr) {
+    members->log(SpdlogLevel(level), AsMembers(message, fields));
+  } else {
+    Log(level, ForPeople(message, fields));
+  }
 }
+
+}  // namespace
 
 void InitLogging(bool json) {
   const auto sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
   auto logger = std::make_shared<spdlog::logger>("semrank", sink);
+  spdlog::drop(kMembersLogger);
   if (json) {
     const auto members = std::make_shared<spdlog::logger>(kMembersLogger, sink);
     members->flush_on(spdlog::level::info);
     spdlog::register_logger(members);
-    sink->set_formatter(MakeJsonLogFormatter());
+    sink->set_formatter(MakeJsonFormatter());
   } else {
     logger->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %l %v");
   }
@@ -119,31 +148,33 @@ void InitLogging(bool json) {
   spdlog::set_default_logger(std::move(logger));
 }
 
-void LogEvent(spdlog::level::level_enum level, std::string_view message,
-              const Json& fields) {
-  // Registered only for JSON, so its presence is the choice of the format.
-  const std::shared_ptr<spdlog::logger> members = spdlog::get(kMembersLogger);
-  if (members != nullptr) {
-    members->log(level, "{}", AsMembers(message, fields));
-  } else {
-    spdlog::log(level, "{}", ForPeople(message, fields));
+void Log(LogLevel level, std::string_view message) {
+  spdlog::log(SpdlogLevel(level), message);
+}
+
+void Log(LogLevel level, std::string_view message, LogThrottle& throttle) {
+  std::int64_t num_dropped = 0;
+  if (!throttle.Allow(absl::Now(), num_dropped)) return;
+  Log(level, message);
+  if (num_dropped > 0) {
+    LogWarning("%d such lines were dropped before", num_dropped);
   }
 }
 
 void LogSlowRequest(const RequestLog::Outcome& slow, std::int64_t num_dropped) {
-  LogEvent(spdlog::level::warn, "slow request",
+  LogEvent(LogLevel::kWarning, "slow request",
            RequestFields(slow, num_dropped));
 }
 
 void LogAccess(const RequestLog::Outcome& request, std::int64_t num_dropped) {
-  LogEvent(spdlog::level::info, "request", RequestFields(request, num_dropped));
+  LogEvent(LogLevel::kInfo, "request", RequestFields(request, num_dropped));
 }
 
 void LogAdminCall(const RequestLog::Outcome& call, std::int64_t num_dropped) {
   Json fields = RequestFields(call, num_dropped);
   // Last: it contains blanks.
   fields["actor"] = call.actor;
-  LogEvent(spdlog::level::info, "admin call", fields);
+  LogEvent(LogLevel::kInfo, "admin call", fields);
 }
 
 void LogBug(const RequestLog::Outcome& failed, std::int64_t num_dropped) {
@@ -152,7 +183,7 @@ void LogBug(const RequestLog::Outcome& failed, std::int64_t num_dropped) {
   AddIdentity(failed, num_dropped, fields);
   // Last: for people it is the rest of the line.
   fields["error"] = OneLine(std::string(failed.status.message()));
-  LogEvent(spdlog::level::err, "bug", fields);
+  LogEvent(LogLevel::kError, "bug", fields);
 }
 
 }  // namespace semrank

@@ -1,33 +1,43 @@
-// The server's log: spdlog, on standard error.
+// The server's log, on standard error.
 //
+//   JSON     one object a line: {"time": ..., "level": ..., "message": ...} and
+//            an event's fields. Whatever is in a message stays in its string;
+//            bytes that are not UTF-8 are replaced.
 //   Threads  InitLogging before any other thread; the rest from any thread.
 #ifndef SEMRANK_SERVER_BASE_LOGGING_H_
 #define SEMRANK_SERVER_BASE_LOGGING_H_
 
-#include <spdlog/common.h>
-#include <spdlog/formatter.h>
-
 #include <cstdint>
-#include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <string_view>
 
+#include "absl/strings/str_format.h"
+#include "server/base/log_throttle.h"
 #include "server/base/request_log.h"
 
 namespace semrank {
 
-// One JSON object a line: {"time": ..., "level": ..., "message": ...} and an
-// event's fields. Whatever is in the message stays inside its string.
-std::unique_ptr<spdlog::formatter> MakeJsonLogFormatter();
-
-// Once, at start. `json`: as above; otherwise "time level message" for people.
+// `json`: as above; otherwise "time level message" for people.
 void InitLogging(bool json);
 
-// A line with values of its own: "message name=value ..." for people, members
-// of the object as JSON. `fields` is an object; its strings have no line
-// breaks.
-void LogEvent(spdlog::level::level_enum level, std::string_view message,
-              const nlohmann::ordered_json& fields);
+enum class LogLevel { kInfo, kWarning, kError, kCritical };
+
+void Log(LogLevel level, std::string_view message);
+// Drops the message if `throttle` says so, and says later how many it dropped.
+void Log(LogLevel level, std::string_view message, LogThrottle& throttle);
+
+// LogInfo("warmed up with %d titles", num_titles), as absl::StrFormat.
+template <typename... Args>
+void LogInfo(const absl::FormatSpec<Args...>& format, const Args&... args) {
+  Log(LogLevel::kInfo, absl::StrFormat(format, args...));
+}
+template <typename... Args>
+void LogWarning(const absl::FormatSpec<Args...>& format, const Args&... args) {
+  Log(LogLevel::kWarning, absl::StrFormat(format, args...));
+}
+template <typename... Args>
+void LogError(const absl::FormatSpec<Args...>& format, const Args&... args) {
+  Log(LogLevel::kError, absl::StrFormat(format, args...));
+}
 
 // Log a request that took long, one of the access log, a call of an
 // administrator, and a request that failed by a bug of ours.

@@ -1,10 +1,8 @@
 #include "server/catalog/catalog_follower.h"
 
-#include <spdlog/spdlog.h>
-
 #include "absl/time/clock.h"
 #include "model/base/status_macros.h"
-#include "model/base/strings.h"
+#include "server/base/logging.h"
 
 namespace semrank {
 namespace {
@@ -24,10 +22,9 @@ absl::StatusOr<std::unique_ptr<CatalogFollower>> CatalogFollower::Start(
   SEMRANK_ASSIGN_OR_RETURN(const CatalogReconciler::Counts counts,
                            catalog->reconciler.Load(stop));
   if (counts.num_documents > 0) {
-    spdlog::info("catalog: {} documents in {}, {} of them embedded",
-                 counts.num_documents,
-                 absl::FormatDuration(absl::Now() - start),
-                 counts.num_embedded);
+    LogInfo("catalog: %d documents in %s, %d of them embedded",
+            counts.num_documents, absl::FormatDuration(absl::Now() - start),
+            counts.num_embedded);
   }
   follower->task_ = std::make_unique<PeriodicTask>(
       kInterval, [self = follower.get()] { self->Follow(); });
@@ -44,13 +41,11 @@ void CatalogFollower::Follow() {
       catalog_.update.Follow([this] { return models_.current(); });
   const absl::Status& stored = catalog_.update.store_status();
   if (!stored.ok() && stored != logged_) {
-    spdlog::warn("the next start embeds the catalog again: {}",
-                 ToStd(stored.message()));
+    LogWarning("the next start embeds the catalog again: %s", stored.message());
   }
   logged_ = stored;
   if (status.ok() || absl::IsCancelled(status)) return;
-  spdlog::error("the catalog stays with its model: {}",
-                ToStd(status.message()));
+  LogError("the catalog stays with its model: %s", status.message());
 }
 
 }  // namespace semrank

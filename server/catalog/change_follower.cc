@@ -1,13 +1,11 @@
 #include "server/catalog/change_follower.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "absl/time/clock.h"
 #include "model/base/status_macros.h"
-#include "model/base/strings.h"
+#include "server/base/logging.h"
 
 namespace semrank {
 namespace {
@@ -74,8 +72,8 @@ absl::Status ChangeFollower::FollowOnce(absl::Duration max_wait) {
   absl::StatusOr<ChangeLog::Changes> changes =
       log_->ReadAfter(position_, max_wait);
   if (absl::IsOutOfRange(changes.status())) {
-    spdlog::warn("changes of the catalog may be lost: {}",
-                 ToStd(changes.status().message()));
+    LogWarning("changes of the catalog may be lost: %s",
+               changes.status().message());
     position_.clear();
     return Reread();
   }
@@ -88,7 +86,7 @@ absl::Status ChangeFollower::FollowOnce(absl::Duration max_wait) {
       num_changed = counts->num_put + counts->num_deleted;
     } else if (absl::IsDataLoss(counts.status())) {
       // Trying again does not help, and the other documents are done.
-      spdlog::error("not taken over: {}", ToStd(counts.status().message()));
+      LogError("not taken over: %s", counts.status().message());
     } else {
       if (!IsPassing(counts.status())) position_.clear();
       return counts.status();
@@ -107,8 +105,8 @@ absl::Status ChangeFollower::Reread() {
   SEMRANK_ASSIGN_OR_RETURN(const CatalogReconciler::Counts counts,
                            reconciler_.Reread(is_stopped_));
   position_ = std::move(position);
-  spdlog::warn(
-      "the catalog was read again: {} documents, {} of them new or changed, {} "
+  LogWarning(
+      "the catalog was read again: %d documents, %d of them new or changed, %d "
       "others deleted",
       counts.num_documents, counts.num_put, counts.num_deleted);
   const MutexLock lock(mutex_);
@@ -124,11 +122,11 @@ void ChangeFollower::Report(const absl::Status& status) {
     last = std::exchange(state_.error, status);
   }
   if (status.ok() && !last.ok()) {
-    spdlog::info("changes of other servers are followed again");
+    LogInfo("changes of other servers are followed again");
   }
   if (!status.ok() && status != last) {
-    spdlog::warn("changes of other servers are not followed: {}",
-                 ToStd(status.message()));
+    LogWarning("changes of other servers are not followed: %s",
+               status.message());
   }
 }
 

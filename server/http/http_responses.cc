@@ -1,17 +1,15 @@
 #include "server/http/http_responses.h"
 
-#include <spdlog/spdlog.h>
-
 #include <boost/beast/http/status.hpp>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/time/clock.h"
 #include "model/base/strings.h"
 #include "server/base/admission.h"
 #include "server/base/errors.h"
 #include "server/base/log_throttle.h"
+#include "server/base/logging.h"
 #include "server/http/http_options.h"
 
 namespace semrank {
@@ -28,12 +26,7 @@ std::string Shown(std::string_view text) {
 void WarnThrottled(const std::string& line) {
   constexpr int kMaxLinesPerSecond = 2;
   static LogThrottle& throttle = *new LogThrottle(kMaxLinesPerSecond);
-  std::int64_t num_dropped = 0;
-  if (!throttle.Allow(absl::Now(), num_dropped)) return;
-  spdlog::warn("{}", line);
-  if (num_dropped > 0) {
-    spdlog::warn("{} such lines were dropped before", num_dropped);
-  }
+  Log(LogLevel::kWarning, line, throttle);
 }
 
 HttpRefusal NoSuchCall(std::string_view path) {

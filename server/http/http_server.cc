@@ -1,7 +1,6 @@
 #include "server/http/http_server.h"
 
 #include <fcntl.h>
-#include <spdlog/spdlog.h>
 #include <sys/socket.h>
 
 #include <boost/asio/executor_work_guard.hpp>
@@ -15,6 +14,7 @@
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 #include "server/base/listening_sockets.h"
+#include "server/base/logging.h"
 #include "server/http/http_connection.h"
 
 namespace semrank {
@@ -129,7 +129,7 @@ void HttpServer::Listener::OnAccepted(Port& port,
   // For each connection, as gRPC does for each handshake.
   const absl::Status renewed = RenewTls();
   if (!renewed.ok()) {
-    spdlog::error("HTTP: {}", std::string(renewed.message()));
+    LogError("HTTP: %s", renewed.message());
   }
   const auto max_open =
       static_cast<std::size_t>(connections_.options.max_connections);

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <spdlog/spdlog.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -14,9 +13,9 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
-#include "absl/time/clock.h"
 #include "model/base/file_io.h"
 #include "model/base/status_macros.h"
+#include "server/base/logging.h"
 
 namespace semrank {
 namespace {
@@ -312,12 +311,7 @@ void ConnectionListener::WatchListeners(int operation,
 }
 
 void ConnectionListener::Warn(const std::string& message) {
-  std::int64_t num_dropped = 0;
-  if (!log_.Allow(absl::Now(), num_dropped)) return;
-  spdlog::warn("{}", message);
-  if (num_dropped > 0) {
-    spdlog::warn("{} such lines were dropped before", num_dropped);
-  }
+  Log(LogLevel::kWarning, message, log_);
 }
 
 }  // namespace semrank

@@ -7,7 +7,6 @@
 #include <grpcpp/security/server_credentials.h>
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <chrono>
@@ -16,11 +15,13 @@
 #include <mutex>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "server/base/limits.h"
 #include "server/base/log_throttle.h"
+#include "server/base/logging.h"
 #include "server/rpc/health_server.h"
 #include "server/rpc/services.h"
 #include "server/rpc/tls_credentials.h"
@@ -39,23 +40,19 @@ constexpr absl::Duration kCutInterval = absl::Seconds(1);
 
 constexpr int kMaxLogLinesPerSecond = 10;
 
-// Writes gRPC's log into the server's, throttled.
+// Writes gRPC's errors into the server's log, throttled.
 void LogGrpc(gpr_log_func_args* args) {
   // Never destroyed: threads of gRPC may log while the process exits.
   static LogThrottle& throttle = *new LogThrottle(kMaxLogLinesPerSecond);
-  std::int64_t num_dropped = 0;
-  if (!throttle.Allow(absl::Now(), num_dropped)) return;
-  const bool is_error = args->severity == GPR_LOG_SEVERITY_ERROR;
+  if (args->severity != GPR_LOG_SEVERITY_ERROR) return;
   // OpenSSL's words for plain text on a TLS port, a common mistake of clients.
   const bool no_tls =
       std::string_view(args->message).find("wrong version number") !=
       std::string_view::npos;
-  spdlog::log(is_error ? spdlog::level::warn : spdlog::level::debug,
-              "gRPC: {}{}", args->message,
-              no_tls ? " (a client that does not speak TLS)" : "");
-  if (num_dropped > 0) {
-    spdlog::warn("{} such lines were dropped before", num_dropped);
-  }
+  Log(LogLevel::kWarning,
+      absl::StrCat("gRPC: ", args->message,
+                   no_tls ? " (a client that does not speak TLS)" : ""),
+      throttle);
 }
 
 // Settings of the whole process, made before its first gRPC server.
@@ -111,8 +108,8 @@ RpcServer::RpcServer(std::int64_t max_unsent_bytes, absl::Duration send_time)
       cutter_(std::make_unique<PeriodicTask>(kCutInterval, [this] {
         const int num_cut = calls_.CancelOverdue(absl::Now());
         if (num_cut == 0) return;
-        spdlog::warn("{} calls ended: clients did not take responses in time",
-                     num_cut);
+        LogWarning("%d calls ended: clients did not take responses in time",
+                   num_cut);
       })) {}
 
 // The port is bound first, which is what fails in practice. Connections are

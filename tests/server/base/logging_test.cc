@@ -2,25 +2,35 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <spdlog/details/log_msg.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
+
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 
 namespace semrank {
 namespace {
 
-std::string Format(const std::string& message) {
-  spdlog::memory_buf_t out;
-  MakeJsonLogFormatter()->format(
-      spdlog::details::log_msg("semrank", spdlog::level::warn, message), out);
-  return std::string(out.data(), out.size());
+// What `log` writes to standard error.
+template <typename Log>
+std::string Logged(Log log) {
+  ::testing::internal::CaptureStderr();
+  log();
+  return ::testing::internal::GetCapturedStderr();
+}
+
+std::string LoggedAsJson(const std::string& message) {
+  InitLogging(/*json=*/true);
+  return Logged([&] { Log(LogLevel::kWarning, message); });
 }
 
 TEST(LoggingTest, AMessageStaysInsideItsJsonString) {
   for (const std::string message :
        {"plain", "\"},{\"level\":\"info", "two\nlines", "bell \x07 \\"}) {
-    const std::string line = Format(message);
+    const std::string line = LoggedAsJson(message);
     EXPECT_EQ(std::ranges::count(line, '\n'), 1);
     const nlohmann::json parsed = nlohmann::json::parse(line);
     EXPECT_EQ(parsed["message"], message);
@@ -31,10 +41,28 @@ TEST(LoggingTest, AMessageStaysInsideItsJsonString) {
 }
 
 TEST(LoggingTest, BytesThatAreNoUtf8AreReplaced) {
-  EXPECT_EQ(nlohmann::json::parse(Format("a\xff"))["message"], "a\xef\xbf\xbd");
+  EXPECT_EQ(nlohmann::json::parse(LoggedAsJson("a\xff"))["message"],
+            "a\xef\xbf\xbd");
 }
 
-// In one test: the log of the process is made once, JSON after text.
+TEST(LoggingTest, BracesInAMessageAreText) {
+  InitLogging(/*json=*/false);
+  EXPECT_THAT(Logged([] { LogInfo("%s of %d", "{}", 3); }),
+              ::testing::EndsWith("info {} of 3\n"));
+}
+
+TEST(LoggingTest, AThrottleSaysHowManyLinesItDropped) {
+  InitLogging(/*json=*/false);
+  LogThrottle throttle(/*max_lines_per_second=*/1);
+  const absl::Time long_ago = absl::Now() - absl::Hours(1);
+  std::int64_t num_dropped = 0;
+  for (int i = 0; i < 3; ++i) throttle.Allow(long_ago, num_dropped);
+  EXPECT_THAT(
+      Logged([&] { Log(LogLevel::kWarning, "again", throttle); }),
+      ::testing::AllOf(::testing::HasSubstr("warning again\n"),
+                       ::testing::HasSubstr("2 such lines were dropped")));
+}
+
 TEST(LoggingTest, ARequestHasItsValuesAsFields) {
   const RequestLog::Outcome slow = {.method = "S/RankStream",
                                     .identity = {"id-1", "00-trace"},
@@ -46,9 +74,7 @@ TEST(LoggingTest, ARequestHasItsValuesAsFields) {
       .status = absl::InternalError("one\ntwo error=three")};
   const auto logged = [](auto log, const RequestLog::Outcome& what,
                          std::int64_t num_dropped) {
-    ::testing::internal::CaptureStderr();
-    log(what, num_dropped);
-    return ::testing::internal::GetCapturedStderr();
+    return Logged([&] { log(what, num_dropped); });
   };
   InitLogging(/*json=*/false);
   EXPECT_THAT(logged(LogSlowRequest, slow, 0),
