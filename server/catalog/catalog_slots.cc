@@ -115,7 +115,7 @@ absl::Status CatalogVectors::Reserve(std::size_t num_slots) {
     Chunk chunk;
     chunk.rows = static_cast<std::byte*>(Allocate(RowsBytes()));
     if (has_codes()) {
-      chunk.codes = static_cast<CodeUnit*>(Allocate(CodesBytes()));
+      chunk.codes = static_cast<std::uint8_t*>(Allocate(CodesBytes()));
       chunk.scales = static_cast<RowScale*>(Allocate(ScalesBytes()));
     }
     // All pieces of a chunk or none, so that a row always has its codes.
@@ -142,8 +142,7 @@ void CatalogVectors::Set(std::uint32_t slot, const float* vector) {
   if (!has_codes()) return;
   *const_cast<RowScale*>(scales(slot)) =
       QuantizeRow({vector, static_cast<std::size_t>(format_.dim)},
-                  const_cast<CodeUnit*>(high_codes(slot)),
-                  const_cast<CodeUnit*>(low_codes(slot)));
+                  const_cast<std::uint8_t*>(codes(slot)));
 }
 
 }  // namespace semrank

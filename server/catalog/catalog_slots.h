@@ -169,12 +169,11 @@ class CatalogSlots {
 
 // The vectors that one model gave the documents, by slot.
 //
-//   Shape    row `slot` is one of the model's format (row_format.h), and a copy
-//            of it in 8-bit codes, whose high halves are what a search reads
+//   Shape    row `slot` is one of the model's format (row_format.h), beside a
+//            copy of it in 4-bit codes, which are what a search reads
 //            (row_bounds.h). The rows of a chunk of 4,096 slots are contiguous
 //            (2 MiB at 128 dimensions: one huge page where the system gives
-//            them), so are the high halves and the low ones, so growing copies
-//            nothing.
+//            them), and so are the codes; growing copies nothing.
 //   Owner    shared: a snapshot that uses the vectors keeps them alive.
 //   Threads  one writer; readers of rows that the writer does not touch.
 class CatalogVectors {
@@ -197,13 +196,9 @@ class CatalogVectors {
   bool has_codes() const {
     return 0 < format_.dim && format_.dim <= kMaxBoundDim;
   }
-  const CodeUnit* high_codes(std::uint32_t slot) const {
+  const std::uint8_t* codes(std::uint32_t slot) const {
     return chunks_[slot / CatalogSlots::kChunkSlots].codes +
-           slot % CatalogSlots::kChunkSlots * NumCodeUnits(format_.dim);
-  }
-  const CodeUnit* low_codes(std::uint32_t slot) const {
-    return high_codes(slot) +
-           CatalogSlots::kChunkSlots * NumCodeUnits(format_.dim);
+           slot % CatalogSlots::kChunkSlots * NumCodeBytes(format_.dim);
   }
   const RowScale* scales(std::uint32_t slot) const {
     return chunks_[slot / CatalogSlots::kChunkSlots].scales +
@@ -222,7 +217,7 @@ class CatalogVectors {
  private:
   struct Chunk {
     std::byte* rows = nullptr;
-    CodeUnit* codes = nullptr;  // all high halves, then all low ones
+    std::uint8_t* codes = nullptr;
     RowScale* scales = nullptr;
   };
 
@@ -231,8 +226,7 @@ class CatalogVectors {
     return CatalogSlots::kChunkSlots * format_.num_bytes();
   }
   std::size_t CodesBytes() const {
-    return has_codes() ? 2 * CatalogSlots::kChunkSlots *
-                             NumCodeUnits(format_.dim) * sizeof(CodeUnit)
+    return has_codes() ? CatalogSlots::kChunkSlots * NumCodeBytes(format_.dim)
                        : 0;
   }
   std::size_t ScalesBytes() const {
