@@ -10,6 +10,7 @@
 #include <cassert>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 
 #include "model/nn/simd.h"
 
@@ -19,12 +20,8 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr int kMaxCode = 127;
-constexpr int kMaxCoarse = 127;
-constexpr int kMaxFine = 32767;
-// What makes codes positive, and what a low half is on average.
-constexpr int kCodeOffset = 128;
-constexpr double kMeanLow = 7.5;
+constexpr int kMaxCode = 15;
+constexpr int kMaxValue = 127;
 constexpr std::uint16_t kNoNumber = 0x7fc0;  // the upper half of a NaN
 // Half the distance of two floats near 1.
 constexpr double kRounding = 1.0 / (1 << 24);
@@ -46,10 +43,10 @@ constexpr std::size_t kCacheLineBytes = 64;
 [[maybe_unused]] constexpr hn::ScalableTag<float> kFloats;
 constexpr hn::ScalableTag<std::int32_t> kSums;
 [[maybe_unused]] constexpr hn::ScalableTag<std::uint32_t> kBits;
-constexpr hn::ScalableTag<std::int16_t> kValues;
-constexpr hn::ScalableTag<std::uint16_t> kUnits;
+[[maybe_unused]] constexpr hn::ScalableTag<std::int16_t> kWide;
+[[maybe_unused]] constexpr hn::ScalableTag<std::uint16_t> kPairs;
 [[maybe_unused]] constexpr hn::ScalableTag<std::uint8_t> kBytes;
-[[maybe_unused]] constexpr hn::ScalableTag<std::int8_t> kCoarse;
+[[maybe_unused]] constexpr hn::ScalableTag<std::int8_t> kValues;
 using Sums = hn::Vec<decltype(kSums)>;
 
 // Where Highway has vectors.
@@ -62,7 +59,7 @@ using Sums = hn::Vec<decltype(kSums)>;
 #if SEMRANK_HAVE_VECTORS
 template <bool Vnni>
 HWY_INLINE Sums AddProducts(Sums sums, hn::Vec<decltype(kBytes)> codes,
-                            hn::Vec<decltype(kCoarse)> values) {
+                            hn::Vec<decltype(kValues)> values) {
 #if SEMRANK_SIMD_AVX512
   if constexpr (Vnni) {
     // Not an intrinsic: those need the whole kernel compiled for a target that
@@ -72,26 +69,26 @@ HWY_INLINE Sums AddProducts(Sums sums, hn::Vec<decltype(kBytes)> codes,
         : "v"(codes.raw), "vm"(values.raw));
     return sums;
   }
-  const hn::Vec<decltype(kValues)> pairs{
+  const hn::Vec<decltype(kWide)> pairs{
       _mm512_maddubs_epi16(codes.raw, values.raw)};
 #elif SEMRANK_SIMD_AVX2
-  const hn::Vec<decltype(kValues)> pairs{
+  const hn::Vec<decltype(kWide)> pairs{
       _mm256_maddubs_epi16(codes.raw, values.raw)};
 #elif HWY_ARCH_X86
-  const hn::Vec<decltype(kValues)> pairs{
+  const hn::Vec<decltype(kWide)> pairs{
       _mm_maddubs_epi16(codes.raw, values.raw)};
 #else
   const hn::Half<decltype(kBytes)> half_bytes;
-  const hn::Half<decltype(kCoarse)> half_coarse;
+  const hn::Half<decltype(kValues)> half_values;
   const auto pairs = hn::Add(
-      hn::Mul(hn::PromoteTo(kValues, hn::LowerHalf(half_bytes, codes)),
-              hn::PromoteTo(kValues, hn::LowerHalf(half_coarse, values))),
-      hn::Mul(hn::PromoteTo(kValues, hn::UpperHalf(half_bytes, codes)),
-              hn::PromoteTo(kValues, hn::UpperHalf(half_coarse, values))));
+      hn::Mul(hn::PromoteTo(kWide, hn::LowerHalf(half_bytes, codes)),
+              hn::PromoteTo(kWide, hn::LowerHalf(half_values, values))),
+      hn::Mul(hn::PromoteTo(kWide, hn::UpperHalf(half_bytes, codes)),
+              hn::PromoteTo(kWide, hn::UpperHalf(half_values, values))));
 #endif
   // The other sums stay 0 on x86.
   Sums others = hn::Zero(kSums);
-  sums = hn::ReorderWidenMulAccumulate(kSums, pairs, hn::Set(kValues, 1), sums,
+  sums = hn::ReorderWidenMulAccumulate(kSums, pairs, hn::Set(kWide, 1), sums,
                                        others);
   return HWY_ARCH_X86 ? sums : hn::Add(sums, others);
 }
@@ -127,12 +124,12 @@ HWY_INLINE void StoreSums(const Sums (&rows)[1], std::int32_t* sums) {
 }
 #endif
 
-// sums[q * stride + r] = the products of query q with the high halves of row r.
+// sums[q * stride + r] = the products of query q with the codes of row r.
 template <int Rows, int Queries, bool Vnni>
-void MultiplyHigh(const BoundQueryView* const* queries, const CodeUnit* high,
-                  std::int32_t* sums, std::size_t stride) {
-  const std::size_t num_bytes = queries[0]->num_units * sizeof(CodeUnit);
-  const auto* const rows = reinterpret_cast<const std::uint8_t*>(high);
+void MultiplyCodes(const BoundQueryView* const* queries,
+                   const std::uint8_t* rows, std::int32_t* sums,
+                   std::size_t stride) {
+  const std::size_t num_bytes = queries[0]->num_bytes;
   std::size_t i = 0;
 #if SEMRANK_HAVE_VECTORS
   const std::size_t lanes = hn::Lanes(kBytes);
@@ -149,12 +146,12 @@ void MultiplyHigh(const BoundQueryView* const* queries, const CodeUnit* high,
       const auto bytes = load(rows + r * num_bytes + i);
       lower[r] = hn::And(bytes, half);
       upper[r] = hn::And(
-          hn::BitCast(kBytes, hn::ShiftRight<4>(hn::BitCast(kUnits, bytes))),
+          hn::BitCast(kBytes, hn::ShiftRight<4>(hn::BitCast(kPairs, bytes))),
           half);
     });
     simd::Unroll<Queries>([&](auto q) HWY_ATTR {
-      const auto of_lower = hn::Load(kCoarse, queries[q]->coarse[0] + i);
-      const auto of_upper = hn::Load(kCoarse, queries[q]->coarse[1] + i);
+      const auto of_lower = hn::Load(kValues, queries[q]->values[0] + i);
+      const auto of_upper = hn::Load(kValues, queries[q]->values[1] + i);
       simd::Unroll<Rows>([&](auto r) HWY_ATTR {
         products[q][r] = AddProducts<Vnni>(products[q][r], lower[r], of_lower);
         products[q][r] = AddProducts<Vnni>(products[q][r], upper[r], of_upper);
@@ -182,43 +179,11 @@ void MultiplyHigh(const BoundQueryView* const* queries, const CodeUnit* high,
     for (int q = 0; q < Queries; ++q) {
       for (int r = 0; r < Rows; ++r) {
         const std::uint8_t byte = rows[r * num_bytes + i];
-        sums[q * stride + r] += queries[q]->coarse[0][i] * (byte & 15) +
-                                queries[q]->coarse[1][i] * (byte >> 4);
+        sums[q * stride + r] += queries[q]->values[0][i] * (byte & 15) +
+                                queries[q]->values[1][i] * (byte >> 4);
       }
     }
   }
-}
-
-// The products of a row with values of 16 bits, summed exactly: a sum is at
-// most 4,096 * 32,767 * 15 < 2^31. Reads whole vectors only; what is left is
-// multiplied one by one.
-std::int32_t MultiplyFine(const std::int16_t* values, const CodeUnit* halves,
-                          std::size_t num_units) {
-  const std::size_t lanes = hn::Lanes(kUnits);
-  const auto half = hn::Set(kUnits, 15);
-  auto even = hn::Zero(kSums);
-  auto odd = hn::Zero(kSums);
-  std::size_t i = 0;
-  for (; i + lanes <= num_units; i += lanes) {
-    const auto units = hn::LoadU(kUnits, halves + i);
-    const auto add = [&](int j, auto codes) HWY_ATTR {
-      even = hn::ReorderWidenMulAccumulate(
-          kSums, hn::LoadU(kValues, values + j * num_units + i),
-          hn::BitCast(kValues, codes), even, odd);
-    };
-    add(0, hn::And(units, half));
-    add(1, hn::And(hn::ShiftRight<4>(units), half));
-    add(2, hn::And(hn::ShiftRight<8>(units), half));
-    add(3, hn::ShiftRight<12>(units));
-  }
-  std::int32_t products =
-      hn::GetLane(hn::SumOfLanes(kSums, hn::Add(even, odd)));
-  for (; i < num_units; ++i) {
-    for (int j = 0; j < 4; ++j) {
-      products += values[j * num_units + i] * ((halves[i] >> (4 * j)) & 15);
-    }
-  }
-  return products;
 }
 
 double NormOf(std::span<const float> row) {
@@ -248,146 +213,110 @@ float FloatOf(std::uint16_t upper_half) {
   return std::bit_cast<float>(std::uint32_t{upper_half} << 16);
 }
 
-RowScale Quantize(std::span<const float> row, CodeUnit* high, CodeUnit* low) {
+RowScale Quantize(std::span<const float> row, std::uint8_t* codes) {
   const float largest = LargestOf(row);
-  const std::size_t num_units = NumCodeUnits(static_cast<int>(row.size()));
-  std::fill_n(high, num_units, CodeUnit{0});
-  if (low != nullptr) std::fill_n(low, num_units, CodeUnit{0});
+  std::fill_n(codes, NumCodeBytes(static_cast<int>(row.size())),
+              std::uint8_t{0});
   if (largest == 0) return {};
-  if (!std::isfinite(largest)) {
-    // Every bound is NaN, and the row is scored.
-    return {0, kNoNumber, kNoNumber, kNoNumber};
-  }
-  const std::uint16_t scale_bits = UpperHalf(largest / kMaxCode);
-  const double scale = FloatOf(scale_bits);
+  // Every bound is NaN, and the row is scored.
+  if (!std::isfinite(largest)) return {0, kNoNumber, kNoNumber};
+  constexpr int kNumCodes = kMaxCode + 1;
+  const float scale =
+      std::max(largest / kNumCodes, std::numeric_limits<float>::min());
   double squares = 0;  // of e
-  double high_squares = 0;
   for (std::size_t i = 0; i < row.size(); ++i) {
-    const double rounded = std::nearbyint(row[i] / scale);
-    const double code = std::clamp<double>(rounded, -kMaxCode, kMaxCode);
-    const auto halves = static_cast<unsigned>(code + kCodeOffset);
-    const auto place = static_cast<unsigned>(i % 4 * 4);
-    high[i / 4] |= static_cast<CodeUnit>((halves / 16) << place);
-    if (low != nullptr) {
-      low[i / 4] |= static_cast<CodeUnit>((halves % 16) << place);
-    }
-    const double error = row[i] - scale * code;
+    // Codes stand for the middles of intervals of 2 * scale.
+    const double interval = std::floor(row[i] / (2.0 * scale)) + kNumCodes / 2;
+    const double code = std::clamp<double>(interval, 0, kMaxCode);
+    codes[i / 2] |=
+        static_cast<std::uint8_t>(static_cast<unsigned>(code) << (i % 2 * 4));
+    const double error = row[i] - scale * (2 * code - kMaxCode);
     squares += error * error;
-    const double high_code = halves / 16 * 16 + kMeanLow - kCodeOffset;
-    const double high_error = row[i] - scale * high_code;
-    high_squares += high_error * high_error;
   }
-  const double norm = NormOf(row) + std::sqrt(std::max(squares, high_squares));
+  const double norm = NormOf(row) + std::sqrt(squares);
   // Of float32: the score's products and sums, then those of the bound.
   const double rounding =
       norm * (static_cast<double>(row.size()) + 32) * kRounding + kSmallest;
-  return {scale_bits, UpperHalf(norm), UpperHalf(std::sqrt(squares) + rounding),
-          UpperHalf(std::sqrt(high_squares) + rounding)};
-}
-
-// The values of a query, of which the largest becomes `max_value`; by what
-// set(i, value) is given for each. Writes the step and at least |f|.
-template <typename Set>
-void QuantizeQuery(std::span<const float> row, int max_value, float& step,
-                   float& error, Set set) {
-  step = LargestOf(row) / static_cast<float>(max_value);
-  double squares = 0;
-  for (std::size_t i = 0; i < row.size(); ++i) {
-    const double rounded = std::nearbyint(double{row[i]} / step);
-    const double value = std::clamp<double>(rounded, -max_value, max_value);
-    set(i, static_cast<int>(value));
-    const double off = row[i] - step * value;
-    squares += off * off;
-  }
-  error = static_cast<float>(std::sqrt(squares) * kRoundUp);
+  return {scale, UpperHalf(norm), UpperHalf(std::sqrt(squares) + rounding)};
 }
 
 // Fills in all but the pointers of `view`, and what they point to.
 void PrepareQuery(std::span<const float> row,
-                  std::array<std::int8_t*, 2> coarse, std::int16_t* fine,
-                  BoundQueryView& view) {
+                  std::array<std::int8_t*, 2> values, BoundQueryView& view) {
   view.norm = static_cast<float>(NormOf(row) * kRoundUp);
   if (view.norm == 0) return;
   if (view.norm < kMinQueryNorm || !std::isfinite(view.norm)) {
-    view.coarse_step = view.fine_step = std::nanf("");
+    view.step = std::nanf("");
     return;
   }
-  QuantizeQuery(row, kMaxCoarse, view.coarse_step, view.coarse_error,
-                [&](std::size_t i, int value) {
-                  coarse[i % 2][i / 2] = static_cast<std::int8_t>(value);
-                  view.coarse_sum += value;
-                });
-  QuantizeQuery(row, kMaxFine, view.fine_step, view.fine_error,
-                [&](std::size_t i, int value) {
-                  fine[i % 4 * view.num_units + i / 4] =
-                      static_cast<std::int16_t>(value);
-                  view.fine_sum += value;
-                });
+  view.step = LargestOf(row) / kMaxValue;
+  double squares = 0;  // of f
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    const double rounded = std::nearbyint(double{row[i]} / view.step);
+    const double value = std::clamp<double>(rounded, -kMaxValue, kMaxValue);
+    values[i % 2][i / 2] = static_cast<std::int8_t>(value);
+    view.sum += static_cast<std::int32_t>(value);
+    const double error = row[i] - view.step * value;
+    squares += error * error;
+  }
+  view.error = static_cast<float>(std::sqrt(squares) * kRoundUp);
 }
 
-// From twice the products of values and high halves, which are integers when
-// the codes of high halves alone are not.
 void BoundRowsOf(const BoundQueryView& query, const std::int32_t* sums,
                  const RowScale* scales, std::span<float> bounds) {
-  constexpr auto kTwiceOffset =
-      static_cast<std::int32_t>(2 * (kMeanLow - kCodeOffset));
-  const std::int32_t offset = kTwiceOffset * query.coarse_sum;
-  const float step = query.coarse_step * 0.5f;
+  const std::int32_t offset = -kMaxCode * query.sum;
   std::size_t i = 0;
 #if SEMRANK_HAVE_VECTORS
   const std::size_t lanes = hn::Lanes(kSums);
-  const auto upper = hn::Set(kBits, 0xffff0000u);
   for (; i + lanes <= bounds.size(); i += lanes) {
-    hn::Vec<decltype(kBits)> first;   // scale and norm
-    hn::Vec<decltype(kBits)> second;  // error and high_error
+    hn::Vec<decltype(kBits)> scale;
+    hn::Vec<decltype(kBits)> others;  // norm and error
     hn::LoadInterleaved2(kBits,
                          reinterpret_cast<const std::uint32_t*>(scales + i),
-                         first, second);
-    const auto scale = hn::BitCast(kFloats, hn::ShiftLeft<16>(first));
-    const auto norm = hn::BitCast(kFloats, hn::And(first, upper));
-    const auto high_error = hn::BitCast(kFloats, hn::And(second, upper));
-    const auto products = hn::Add(hn::ShiftLeft<5>(hn::LoadU(kSums, sums + i)),
+                         scale, others);
+    const auto norm = hn::BitCast(kFloats, hn::ShiftLeft<16>(others));
+    const auto error =
+        hn::BitCast(kFloats, hn::And(others, hn::Set(kBits, 0xffff0000u)));
+    const auto products = hn::Add(hn::ShiftLeft<1>(hn::LoadU(kSums, sums + i)),
                                   hn::Set(kSums, offset));
-    const auto bound =
-        hn::Add(hn::Mul(hn::ConvertTo(kFloats, products),
-                        hn::Mul(scale, hn::Set(kFloats, step))),
-                hn::Add(hn::Mul(high_error, hn::Set(kFloats, query.norm)),
-                        hn::Mul(norm, hn::Set(kFloats, query.coarse_error))));
+    const auto bound = hn::Add(
+        hn::Mul(
+            hn::ConvertTo(kFloats, products),
+            hn::Mul(hn::BitCast(kFloats, scale), hn::Set(kFloats, query.step))),
+        hn::Add(hn::Mul(error, hn::Set(kFloats, query.norm)),
+                hn::Mul(norm, hn::Set(kFloats, query.error))));
     hn::StoreU(bound, kFloats, bounds.data() + i);
   }
 #endif
   for (; i < bounds.size(); ++i) {
     const RowScale& row = scales[i];
-    bounds[i] = static_cast<float>(32 * sums[i] + offset) *
-                    (FloatOf(row.scale) * step) +
-                (FloatOf(row.high_error) * query.norm +
-                 FloatOf(row.norm) * query.coarse_error);
+    bounds[i] =
+        static_cast<float>(2 * sums[i] + offset) * (row.scale * query.step) +
+        (FloatOf(row.error) * query.norm + FloatOf(row.norm) * query.error);
   }
 }
 
-void PrefetchRows(const CodeUnit* rows, std::size_t num_bytes) {
-  const auto* const bytes = reinterpret_cast<const char*>(rows);
+void PrefetchRows(const std::uint8_t* rows, std::size_t num_bytes) {
   for (std::size_t i = 0; i < num_bytes; i += kCacheLineBytes) {
-    __builtin_prefetch(bytes + kPrefetchBytes + i);
+    __builtin_prefetch(rows + kPrefetchBytes + i);
   }
 }
 
 template <int Queries, bool Vnni>
-void MultiplyRows(const BoundQueryView* const* queries, const CodeUnit* high,
-                  std::size_t num_rows, bool prefetch, std::int32_t* sums) {
-  const std::size_t num_units = queries[0]->num_units;
+void MultiplyRows(const BoundQueryView* const* queries,
+                  const std::uint8_t* codes, std::size_t num_rows,
+                  bool prefetch, std::int32_t* sums) {
+  const std::size_t num_bytes = queries[0]->num_bytes;
   std::size_t row = 0;
   for (; row + kBlockRows <= num_rows; row += kBlockRows) {
-    const CodeUnit* const rows = high + row * num_units;
-    if (prefetch) {
-      PrefetchRows(rows, kBlockRows * num_units * sizeof(CodeUnit));
-    }
-    MultiplyHigh<kBlockRows, Queries, Vnni>(queries, rows, sums + row,
-                                            num_rows);
+    const std::uint8_t* const rows = codes + row * num_bytes;
+    if (prefetch) PrefetchRows(rows, kBlockRows * num_bytes);
+    MultiplyCodes<kBlockRows, Queries, Vnni>(queries, rows, sums + row,
+                                             num_rows);
   }
   for (; row < num_rows; ++row) {
-    MultiplyHigh<1, Queries, Vnni>(queries, high + row * num_units, sums + row,
-                                   num_rows);
+    MultiplyCodes<1, Queries, Vnni>(queries, codes + row * num_bytes,
+                                    sums + row, num_rows);
   }
 }
 
@@ -395,7 +324,7 @@ void MultiplyRows(const BoundQueryView* const* queries, const CodeUnit* high,
 constexpr std::size_t kMaxBlock = 64;
 template <bool Vnni>
 void BoundBlock(std::span<const BoundQueryView* const> queries,
-                const CodeUnit* high, const RowScale* scales,
+                const std::uint8_t* codes, const RowScale* scales,
                 std::size_t num_rows, float* bounds, std::size_t stride) {
   std::int32_t sums[kBlockQueries * kMaxBlock];
   for (std::size_t q = 0; q < queries.size();) {
@@ -403,10 +332,10 @@ void BoundBlock(std::span<const BoundQueryView* const> queries,
     std::size_t count = 1;
     if (q + kBlockQueries <= queries.size()) {
       count = kBlockQueries;
-      MultiplyRows<kBlockQueries, Vnni>(&queries[q], high, num_rows, prefetch,
+      MultiplyRows<kBlockQueries, Vnni>(&queries[q], codes, num_rows, prefetch,
                                         sums);
     } else {
-      MultiplyRows<1, Vnni>(&queries[q], high, num_rows, prefetch, sums);
+      MultiplyRows<1, Vnni>(&queries[q], codes, num_rows, prefetch, sums);
     }
     for (std::size_t i = 0; i < count; ++i, ++q) {
       BoundRowsOf(*queries[q], sums + i * num_rows, scales,
@@ -426,11 +355,11 @@ bool HasVnni() {
 
 // By blocks, whose sums stay in the L1 cache.
 void BoundRows(std::span<const BoundQueryView* const> queries,
-               const CodeUnit* high, const RowScale* scales,
+               const std::uint8_t* codes, const RowScale* scales,
                std::size_t num_rows, float* bounds) {
   for (std::size_t row = 0; row < num_rows; row += kMaxBlock) {
     const std::size_t count = std::min(kMaxBlock, num_rows - row);
-    const CodeUnit* const rows = high + row * queries[0]->num_units;
+    const std::uint8_t* const rows = codes + row * queries[0]->num_bytes;
     if (HasVnni()) {
       BoundBlock<true>(queries, rows, scales + row, count, bounds + row,
                        num_rows);
@@ -439,18 +368,6 @@ void BoundRows(std::span<const BoundQueryView* const> queries,
                         num_rows);
     }
   }
-}
-
-float BoundRowClosely(const BoundQueryView& query, const CodeUnit* high,
-                      const CodeUnit* low, const RowScale& scale) {
-  const std::int32_t of_high = MultiplyFine(query.fine, high, query.num_units);
-  const std::int32_t of_low = MultiplyFine(query.fine, low, query.num_units);
-  const std::int64_t products =
-      16 * std::int64_t{of_high} + of_low - kCodeOffset * query.fine_sum;
-  return static_cast<float>(products) *
-             (FloatOf(scale.scale) * query.fine_step) +
-         (FloatOf(scale.error) * query.norm +
-          FloatOf(scale.norm) * query.fine_error);
 }
 
 bool AnyAtLeast(std::span<const float> bounds, float least) {
@@ -477,44 +394,33 @@ namespace semrank {
 HWY_EXPORT(Quantize);
 HWY_EXPORT(PrepareQuery);
 HWY_EXPORT(BoundRows);
-HWY_EXPORT(BoundRowClosely);
 HWY_EXPORT(AnyAtLeast);
 
-RowScale QuantizeRow(std::span<const float> row, CodeUnit* high,
-                     CodeUnit* low) {
-  return HWY_DYNAMIC_DISPATCH(Quantize)(row, high, low);
+RowScale QuantizeRow(std::span<const float> row, std::uint8_t* codes) {
+  return HWY_DYNAMIC_DISPATCH(Quantize)(row, codes);
 }
 
 void BoundQuery::Prepare(std::span<const float> row) {
   assert(row.size() <= static_cast<std::size_t>(kMaxBoundDim));
-  const std::size_t num_units = NumCodeUnits(static_cast<int>(row.size()));
+  const std::size_t num_bytes = NumCodeBytes(static_cast<int>(row.size()));
   const std::size_t num_lines =
-      (num_units * sizeof(CodeUnit) + sizeof(CacheLine) - 1) /
-      sizeof(CacheLine);
-  coarse_.assign(2 * num_lines, {});
-  fine_.assign(4 * num_units, 0);
-  const std::array<std::int8_t*, 2> coarse = {
-      coarse_.data()->bytes.data(), (coarse_.data() + num_lines)->bytes.data()};
-  view_ = {.coarse = {coarse[0], coarse[1]},
-           .fine = fine_.data(),
-           .num_units = num_units};
-  HWY_DYNAMIC_DISPATCH(PrepareQuery)(row, coarse, fine_.data(), view_);
+      (num_bytes + sizeof(CacheLine) - 1) / sizeof(CacheLine);
+  values_.assign(2 * num_lines, {});
+  const std::array<std::int8_t*, 2> values = {
+      values_.data()->bytes.data(), (values_.data() + num_lines)->bytes.data()};
+  view_ = {.values = {values[0], values[1]}, .num_bytes = num_bytes};
+  HWY_DYNAMIC_DISPATCH(PrepareQuery)(row, values, view_);
 }
 
-void BoundQuery::Bound(const CodeUnit* high, const RowScale* scales,
+void BoundQuery::Bound(const std::uint8_t* codes, const RowScale* scales,
                        std::span<float> bounds) const {
   const BoundQueryView* const view = &view_;
   HWY_DYNAMIC_DISPATCH(BoundRows)
-  ({&view, 1}, high, scales, bounds.size(), bounds.data());
-}
-
-float BoundQuery::BoundClosely(const CodeUnit* high, const CodeUnit* low,
-                               const RowScale& scale) const {
-  return HWY_DYNAMIC_DISPATCH(BoundRowClosely)(view_, high, low, scale);
+  ({&view, 1}, codes, scales, bounds.size(), bounds.data());
 }
 
 void BoundTogether(std::span<const BoundQuery* const> queries,
-                   const CodeUnit* high, const RowScale* scales,
+                   const std::uint8_t* codes, const RowScale* scales,
                    std::size_t num_rows, float* bounds) {
   assert(queries.size() <= kMaxBoundQueries);
   std::array<const BoundQueryView*, kMaxBoundQueries> views;
@@ -522,7 +428,7 @@ void BoundTogether(std::span<const BoundQuery* const> queries,
     views[i] = &queries[i]->view_;
   }
   HWY_DYNAMIC_DISPATCH(BoundRows)
-  (std::span(views).first(queries.size()), high, scales, num_rows, bounds);
+  (std::span(views).first(queries.size()), codes, scales, num_rows, bounds);
 }
 
 bool IsAnyAtLeast(std::span<const float> bounds, float least) {

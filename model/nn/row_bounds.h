@@ -1,20 +1,15 @@
-// Upper bounds of dot products, from copies of the rows in 8-bit integers: a
-// search reads a fraction of the memory and computes in float32 only what may
-// still have a place. Its results are those of a search in float32, to the bit.
+// Upper bounds of dot products, from copies of the rows in 4-bit codes: a
+// search reads a fraction of the memory and scores only rows that may still
+// have a place. Its results are those of scoring every row, to the bit.
 //
-//   Row      x = scale * codes + e, with |codes| <= 127.
-//   Query    y = step * values + f, in integers.
-//   Bound    x . y = scale * step * (codes . values) + scale * codes . f + e .
-//   y
-//            <= scale * step * (codes . values) + |scale * codes| |f| + |e| |y|
-//            (Cauchy-Schwarz), and what float32 rounds on both ways.
-//   Halves   codes + 128 = 16 * high + low, of 4 bits each, which lie apart.
-//            Of most rows only the high halves are read: with low taken for
-//            7.5 the same bound holds, with a larger e. They are multiplied
-//            with a query in 8 bits, whose f is small beside that e, and all
-//            8 bits with one in 16.
-//   Layout   a unit of 16 bits holds the halves of 4 codes, the first one in
-//            the lowest bits; the codes behind the last are 0 to the query.
+//   Row      x = scale * (2 * codes - 15) + e, with codes from 0 to 15.
+//   Query    y = step * values + f, with values from -127 to 127.
+//   Bound    x . y = (x - e) . (y - f) + (x - e) . f + e . y
+//            <= scale * step * (2 * codes - 15) . values + |x - e| |f| + |e|
+//            |y| (Cauchy-Schwarz), and what float32 rounds on both ways.
+//   Layout   a byte holds two codes, the first one in the lower bits; one
+//   behind
+//            the last is 0 to the query.
 //   Shapes   dim <= kMaxBoundDim; asserted.
 //   Threads  thread-safe free functions; a BoundQuery is const after Prepare.
 #ifndef SEMRANK_MODEL_NN_ROW_BOUNDS_H_
@@ -31,39 +26,30 @@ namespace semrank {
 // Beyond it the sum of products of integers could leave 32 bits.
 inline constexpr int kMaxBoundDim = 4096;
 
-// The halves of four codes.
-using CodeUnit = std::uint16_t;
-constexpr std::size_t NumCodeUnits(int dim) {
-  return (static_cast<std::size_t>(dim) + 3) / 4;
+constexpr std::size_t NumCodeBytes(int dim) {
+  return (static_cast<std::size_t>(dim) + 1) / 2;
 }
 
-// Upper halves of numbers in float32, rounded up.
 struct RowScale {
-  std::uint16_t scale = 0;
-  std::uint16_t norm = 0;        // of the row, and of scale * codes
-  std::uint16_t error = 0;       // |e| of the codes
-  std::uint16_t high_error = 0;  // |e| of their high halves alone
+  float scale = 0;
+  // Upper halves of numbers in float32, rounded up.
+  std::uint16_t norm = 0;   // of x and of x - e
+  std::uint16_t error = 0;  // |e|
 };
 
-// Writes the halves of the codes of `row`, NumCodeUnits(row.size()) units each.
-// Without `low` (null) a row has no close bound.
-RowScale QuantizeRow(std::span<const float> row, CodeUnit* high, CodeUnit* low);
+// Writes the codes of `row`, NumCodeBytes(row.size()) bytes.
+RowScale QuantizeRow(std::span<const float> row, std::uint8_t* codes);
 
 // A query as bounds read it.
 struct BoundQueryView {
-  // In 8 bits: of the codes in the lower and in the upper bits of each byte;
-  // zeros fill up the last cache line.
-  std::array<const std::int8_t*, 2> coarse = {};
-  std::int32_t coarse_sum = 0;
-  float coarse_step = 0;
-  float coarse_error = 0;  // |f|
-  // In 16 bits.
-  const std::int16_t* fine = nullptr;  // [4, num_units]: of 4 codes in turn
-  std::int64_t fine_sum = 0;
-  float fine_step = 0;
-  float fine_error = 0;
-  std::size_t num_units = 0;
-  float norm = 0;  // at least the query's
+  // Of the codes in the lower and in the upper bits of each byte; zeros fill up
+  // the last cache line.
+  std::array<const std::int8_t*, 2> values = {};
+  std::int32_t sum = 0;  // of the values
+  float step = 0;
+  float error = 0;            // |f|
+  float norm = 0;             // at least the query's
+  std::size_t num_bytes = 0;  // of a row's codes
 };
 
 class BoundQuery {
@@ -75,26 +61,22 @@ class BoundQuery {
   void Prepare(std::span<const float> row);
 
   // bounds[i] is at least the dot product that ScoreMatrix computes of the
-  // query and row i, given as row i of the row-major `high` [bounds.size(),
-  // NumCodeUnits(dim)] and scales[i]; or it is NaN, which bounds nothing, when
+  // query and row i, given as row i of the row-major `codes` [bounds.size(),
+  // NumCodeBytes(dim)] and scales[i]; or it is NaN, which bounds nothing, when
   // a number of the row is not finite or the query is out of range.
-  void Bound(const CodeUnit* high, const RowScale* scales,
+  void Bound(const std::uint8_t* codes, const RowScale* scales,
              std::span<float> bounds) const;
-  // The same of one row, closer by its low halves.
-  float BoundClosely(const CodeUnit* high, const CodeUnit* low,
-                     const RowScale& scale) const;
 
  private:
   friend void BoundTogether(std::span<const BoundQuery* const> queries,
-                            const CodeUnit* high, const RowScale* scales,
+                            const std::uint8_t* codes, const RowScale* scales,
                             std::size_t num_rows, float* bounds);
 
   struct alignas(64) CacheLine {
     std::array<std::int8_t, 64> bytes = {};
   };
-  std::vector<CacheLine> coarse_;
-  std::vector<std::int16_t> fine_;
-  BoundQueryView view_;  // of both
+  std::vector<CacheLine> values_;
+  BoundQueryView view_;
 };
 
 // BoundQuery::Bound of at most kMaxBoundQueries queries of one dimension, equal
@@ -102,7 +84,7 @@ class BoundQuery {
 // less than one query after the other: rows are unpacked once for four queries.
 inline constexpr std::size_t kMaxBoundQueries = 16;
 void BoundTogether(std::span<const BoundQuery* const> queries,
-                   const CodeUnit* high, const RowScale* scales,
+                   const std::uint8_t* codes, const RowScale* scales,
                    std::size_t num_rows, float* bounds);
 
 // Whether any bound is at least `least` or NaN.

@@ -27,10 +27,10 @@ std::uint32_t MaxSumOf(float cosine) {
          1;
 }
 
-void Prefetch(const CodeUnit* codes, int dim) {
-  constexpr std::size_t kUnitsOfLine = 64 / sizeof(CodeUnit);
-  for (std::size_t i = 0; i < NumCodeUnits(dim); i += kUnitsOfLine) {
-    __builtin_prefetch(codes + i);
+void Prefetch(const std::byte* row, std::size_t num_bytes) {
+  constexpr std::size_t kCacheLineBytes = 64;
+  for (std::size_t i = 0; i < num_bytes; i += kCacheLineBytes) {
+    __builtin_prefetch(row + i);
   }
 }
 
@@ -193,10 +193,11 @@ void BlockScorer::Combine(Block& block, std::size_t first,
                           std::span(block.sums).subspan(first, count), bounds);
 }
 
-// Bounds more closely what may have a place: by the rows that wait, then by all
-// bits of the codes.
+// Bounds more closely what may have a place: by the rows that wait, then by the
+// exact dense parts.
 void BlockScorer::Tighten(Block& block, float least) {
   std::array<std::uint8_t, Block::kSlots> places;
+  std::array<const std::byte*, Block::kSlots> rows;
   std::size_t count = 0;
   for (std::size_t i = 0; i < block.size; ++i) {
     if (block.scores[i] < least) continue;
@@ -206,18 +207,20 @@ void BlockScorer::Tighten(Block& block, float least) {
       Combine(block, i, 1);
       if (block.scores[i] < least) continue;
     }
-    places[count++] = static_cast<std::uint8_t>(i);
-    // The high halves have just been read.
-    if (scan_.has_dense())
-      Prefetch(snapshot_.low_codes(slot), model_.embedding_dim());
+    places[count] = static_cast<std::uint8_t>(i);
+    if (scan_.has_dense()) {
+      rows[count] = snapshot_.row(slot);
+      Prefetch(rows[count], snapshot_.row_format().num_bytes());
+    }
+    ++count;
   }
   if (!scan_.has_dense()) return;
-  for (const std::uint8_t i : std::span(places).first(count)) {
-    const std::uint32_t slot = block.slots[i];
-    block.dense[i] = scan_.dense_bounds()->BoundClosely(
-        snapshot_.high_codes(slot), snapshot_.low_codes(slot),
-        *snapshot_.scales(slot));
-    Combine(block, i, 1);
+  std::array<float, Block::kSlots> scores;
+  ScoreNearDocuments(query_.row, std::span(rows).first(count),
+                     snapshot_.row_format(), std::span(scores).first(count));
+  for (std::size_t p = 0; p < count; ++p) {
+    block.dense[places[p]] = scores[p];
+    Combine(block, places[p], 1);
   }
 }
 
@@ -254,8 +257,8 @@ void BlockScorer::BoundVectors(Block& block, const float* dense_bounds) const {
     if (dense_bounds != nullptr) {
       block.dense[i] = dense_bounds[slot % Block::kSlots];
     } else {
-      scan_.dense_bounds()->Bound(snapshot_.high_codes(slot),
-                                  snapshot_.scales(slot), {&block.dense[i], 1});
+      scan_.dense_bounds()->Bound(snapshot_.codes(slot), snapshot_.scales(slot),
+                                  {&block.dense[i], 1});
     }
   }
 }

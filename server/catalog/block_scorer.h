@@ -1,11 +1,11 @@
 // Scores the documents of 64 slots of the catalog at a time.
 //
-// Reading is what a scan costs, so it first reads the upper 4 bits of the
-// vectors' 8-bit copies, an eighth of the bytes, which bound each score from
-// above. Where no bound reaches the worst of the best hits so far, the block is
-// done. Otherwise all 8 bits bound the few documents that may have a place, and
-// those that still may are scored in float32, or all of the block if they are
-// many. Results are those of a float32 scan, to the bit (DESIGN.md, "Search").
+// Reading is what a scan costs, so it first reads the vectors' copies in 4
+// bits, an eighth of float32, which bound each score from above. Where no bound
+// reaches the worst of the best hits so far, the block is done. Otherwise the
+// few documents that may have a place are scored, or all of the block if they
+// are many. Results are those of scoring every document, to the bit (DESIGN.md,
+// "Search").
 //
 // A lexical part is bounded twice: first by 1, which leaves only documents with
 // a high dense part, and where these are many by the postings' sums.

@@ -100,7 +100,7 @@ class BlockScan {
     if (count == 0) return;
     // Any snapshot: they share their rows.
     const DocumentCatalog::Snapshot& snapshot = tasks_[0].scan->snapshot();
-    BoundTogether(std::span(queries).first(count), snapshot.high_codes(first),
+    BoundTogether(std::span(queries).first(count), snapshot.codes(first),
                   snapshot.scales(first), Block::kSlots, bounds_.data());
   }
 

@@ -2,8 +2,8 @@
 // vectors in the order in which they lie in memory.
 //
 //   Score    to the last bit the one that Rank gives the same pair.
-//   Cost     reading half of the vectors' 8-bit copies; few are scored in
-//            float32. A lexical part adds, where its weight leaves many
+//   Cost     reading the vectors' copies in 4 bits; few vectors are scored. A
+//            lexical part adds, where its weight leaves many
 //            documents a place, its postings: a nanosecond for each document
 //            that has an n-gram of the query, for each of these n-grams. SSI's
 //            words are read too.

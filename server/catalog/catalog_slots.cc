@@ -13,15 +13,15 @@ namespace {
 constexpr std::size_t kHugePageBytes = std::size_t{2} << 20;
 constexpr std::size_t kCacheLineBytes = 64;
 
-// A piece of memory of whole cache lines; null without memory. Scanning costs a
-// TLB miss every eight vectors on 4 KiB pages, so huge ones are asked for; a
-// refusal is no error.
-void* Allocate(std::size_t num_bytes) {
-  const bool huge = num_bytes % kHugePageBytes == 0;
-  void* const memory =
-      std::aligned_alloc(huge ? kHugePageBytes : kCacheLineBytes, num_bytes);
-  if (huge && memory != nullptr) madvise(memory, num_bytes, MADV_HUGEPAGE);
-  return memory;
+// Null without memory. Scanning costs a TLB miss every few vectors on 4 KiB
+// pages, so huge ones are asked for; a refusal is no error.
+std::byte* Allocate(std::size_t num_bytes) {
+  const bool huge = num_bytes >= kHugePageBytes;
+  const std::size_t alignment = huge ? kHugePageBytes : kCacheLineBytes;
+  void* memory = nullptr;
+  if (posix_memalign(&memory, alignment, num_bytes) != 0) return nullptr;
+  if (huge) madvise(memory, num_bytes, MADV_HUGEPAGE);
+  return static_cast<std::byte*>(memory);
 }
 
 }  // namespace
@@ -97,38 +97,17 @@ void CatalogSlots::Clear(std::uint32_t slot) {
 CatalogVectors::CatalogVectors(std::uint32_t model_number, RowFormat format)
     : model_number_(model_number),
       format_(format),
-      chunks_(std::make_unique<Chunk[]>(CatalogSlots::kMaxChunks)) {}
-
-CatalogVectors::~CatalogVectors() {
-  for (std::size_t i = 0; i < num_chunks_; ++i) {
-    std::free(chunks_[i].rows);
-    std::free(chunks_[i].codes);
-    std::free(chunks_[i].scales);
-  }
-}
+      chunks_(std::make_unique<Chunk[]>(kMaxChunks)) {}
 
 absl::Status CatalogVectors::Reserve(std::size_t num_slots) {
-  const std::size_t wanted =
-      (num_slots + CatalogSlots::kChunkSlots - 1) / CatalogSlots::kChunkSlots;
   // Models without vectors need no rows.
-  while (format_.dim > 0 && num_chunks_ < wanted) {
-    Chunk chunk;
-    chunk.rows = static_cast<std::byte*>(Allocate(RowsBytes()));
-    if (has_codes()) {
-      chunk.codes = static_cast<CodeUnit*>(Allocate(CodesBytes()));
-      chunk.scales = static_cast<RowScale*>(Allocate(ScalesBytes()));
+  while (format_.dim > 0 && num_chunks_ * kChunkSlots < num_slots) {
+    Chunk chunk(Allocate(ChunkBytes()));
+    if (chunk == nullptr) {
+      return absl::ResourceExhaustedError(absl::StrFormat(
+          "no memory for %d bytes of catalog vectors", ChunkBytes()));
     }
-    // All pieces of a chunk or none, so that a row always has its codes.
-    if (chunk.rows == nullptr ||
-        (has_codes() && (chunk.codes == nullptr || chunk.scales == nullptr))) {
-      std::free(chunk.rows);
-      std::free(chunk.codes);
-      std::free(chunk.scales);
-      return absl::ResourceExhaustedError(
-          absl::StrFormat("no memory for %d bytes of catalog vectors",
-                          RowsBytes() + CodesBytes() + ScalesBytes()));
-    }
-    chunks_[num_chunks_++] = chunk;
+    chunks_[num_chunks_++] = std::move(chunk);
   }
   return absl::OkStatus();
 }
@@ -142,8 +121,7 @@ void CatalogVectors::Set(std::uint32_t slot, const float* vector) {
   if (!has_codes()) return;
   *const_cast<RowScale*>(scales(slot)) =
       QuantizeRow({vector, static_cast<std::size_t>(format_.dim)},
-                  const_cast<CodeUnit*>(high_codes(slot)),
-                  const_cast<CodeUnit*>(low_codes(slot)));
+                  const_cast<std::uint8_t*>(codes(slot)));
 }
 
 }  // namespace semrank

@@ -18,6 +18,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <variant>
 
@@ -169,45 +170,39 @@ class CatalogSlots {
 
 // The vectors that one model gave the documents, by slot.
 //
-//   Shape    row `slot` is one of the model's format (row_format.h), and a copy
-//            of it in 8-bit codes, whose high halves are what a search reads
-//            (row_bounds.h). The rows of a chunk of 4,096 slots are contiguous
-//            (2 MiB at 128 dimensions: one huge page where the system gives
-//            them), so are the high halves and the low ones, so growing copies
-//            nothing.
+//   Shape    row `slot` is one of the model's format (row_format.h), beside a
+//            copy of it in 4-bit codes, which are what a search reads
+//            (row_bounds.h). Rows, codes and scales of a chunk of 16,384 slots
+//            are contiguous, each by themselves; growing copies nothing.
+//   Memory   huge pages where the system gives them: at 256 dimensions the
+//            codes of a chunk are one of 2 MiB.
 //   Owner    shared: a snapshot that uses the vectors keeps them alive.
 //   Threads  one writer; readers of rows that the writer does not touch.
 class CatalogVectors {
  public:
   // Of the model with this ServedModel::number.
   CatalogVectors(std::uint32_t model_number, RowFormat format);
-  ~CatalogVectors();
   CatalogVectors(const CatalogVectors&) = delete;
   CatalogVectors& operator=(const CatalogVectors&) = delete;
 
   std::uint32_t model_number() const { return model_number_; }
   RowFormat format() const { return format_; }
 
-  // The row of `slot`, for whose chunk Reserve has been called.
+  // Of `slot`, for whose chunk Reserve has been called.
   const std::byte* row(std::uint32_t slot) const {
-    return chunks_[slot / CatalogSlots::kChunkSlots].rows +
-           slot % CatalogSlots::kChunkSlots * format_.num_bytes();
+    return chunk(slot) + RowsBegin() + slot % kChunkSlots * format_.num_bytes();
   }
   // Rows of more than kMaxBoundDim dimensions have no codes.
   bool has_codes() const {
     return 0 < format_.dim && format_.dim <= kMaxBoundDim;
   }
-  const CodeUnit* high_codes(std::uint32_t slot) const {
-    return chunks_[slot / CatalogSlots::kChunkSlots].codes +
-           slot % CatalogSlots::kChunkSlots * NumCodeUnits(format_.dim);
-  }
-  const CodeUnit* low_codes(std::uint32_t slot) const {
-    return high_codes(slot) +
-           CatalogSlots::kChunkSlots * NumCodeUnits(format_.dim);
+  const std::uint8_t* codes(std::uint32_t slot) const {
+    return reinterpret_cast<const std::uint8_t*>(chunk(slot)) +
+           slot % kChunkSlots * NumCodeBytes(format_.dim);
   }
   const RowScale* scales(std::uint32_t slot) const {
-    return chunks_[slot / CatalogSlots::kChunkSlots].scales +
-           slot % CatalogSlots::kChunkSlots;
+    return reinterpret_cast<const RowScale*>(chunk(slot) + ScalesBegin()) +
+           slot % kChunkSlots;
   }
 
   // Room for slots below `num_slots`. ResourceExhausted when the system has no
@@ -215,28 +210,29 @@ class CatalogVectors {
   absl::Status Reserve(std::size_t num_slots);
   // `vector` is format().dim rounded floats.
   void Set(std::uint32_t slot, const float* vector);
-  std::size_t num_bytes() const {
-    return num_chunks_ * (RowsBytes() + CodesBytes() + ScalesBytes());
-  }
+  std::size_t num_bytes() const { return num_chunks_ * ChunkBytes(); }
 
  private:
-  struct Chunk {
-    std::byte* rows = nullptr;
-    CodeUnit* codes = nullptr;  // all high halves, then all low ones
-    RowScale* scales = nullptr;
+  static constexpr std::size_t kChunkSlots = 16'384;
+  static constexpr std::size_t kMaxChunks =
+      CatalogSlots::kMaxSlots / kChunkSlots;
+  struct Free {
+    void operator()(std::byte* memory) const { std::free(memory); }
   };
+  using Chunk = std::unique_ptr<std::byte[], Free>;
 
-  // Of a chunk.
-  std::size_t RowsBytes() const {
-    return CatalogSlots::kChunkSlots * format_.num_bytes();
+  const std::byte* chunk(std::uint32_t slot) const {
+    return chunks_[slot / kChunkSlots].get();
   }
-  std::size_t CodesBytes() const {
-    return has_codes() ? 2 * CatalogSlots::kChunkSlots *
-                             NumCodeUnits(format_.dim) * sizeof(CodeUnit)
-                       : 0;
+  // A chunk is its codes, then its rows, then its scales.
+  std::size_t RowsBegin() const {
+    return has_codes() ? kChunkSlots * NumCodeBytes(format_.dim) : 0;
   }
-  std::size_t ScalesBytes() const {
-    return has_codes() ? CatalogSlots::kChunkSlots * sizeof(RowScale) : 0;
+  std::size_t ScalesBegin() const {
+    return RowsBegin() + kChunkSlots * format_.num_bytes();
+  }
+  std::size_t ChunkBytes() const {
+    return ScalesBegin() + (has_codes() ? kChunkSlots * sizeof(RowScale) : 0);
   }
 
   const std::uint32_t model_number_;

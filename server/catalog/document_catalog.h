@@ -286,14 +286,11 @@ class DocumentCatalog::Snapshot {
   RowFormat row_format() const { return state_.rows->vectors.format(); }
   // A copy of the row in float32.
   std::vector<float> vector(std::uint32_t slot) const;
-  // Their copies in 8 bits, to search; the codes and the scales of a block are
+  // Their copies in 4 bits, to search; the codes and the scales of a block are
   // contiguous too. Only if has_codes().
   bool has_codes() const { return state_.rows->vectors.has_codes(); }
-  const CodeUnit* high_codes(std::uint32_t slot) const {
-    return state_.rows->vectors.high_codes(slot);
-  }
-  const CodeUnit* low_codes(std::uint32_t slot) const {
-    return state_.rows->vectors.low_codes(slot);
+  const std::uint8_t* codes(std::uint32_t slot) const {
+    return state_.rows->vectors.codes(slot);
   }
   const RowScale* scales(std::uint32_t slot) const {
     return state_.rows->vectors.scales(slot);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <random>
 #include <vector>
@@ -27,32 +28,22 @@ class RowBoundsTest : public testing::TestWithParam<int> {
     for (int i = 0; i < GetParam(); ++i) squares += double{row[i]} * row[i];
     return static_cast<float>(std::sqrt(squares));
   }
-  struct Bounds {
-    std::vector<float> by_high;
-    std::vector<float> close;
-  };
   // Of the rows with the query.
-  static Bounds BoundsOf(const std::vector<float>& query,
-                         const std::vector<float>& rows) {
+  static std::vector<float> BoundsOf(const std::vector<float>& query,
+                                     const std::vector<float>& rows) {
     const std::size_t dim = query.size();
-    const std::size_t units = NumCodeUnits(GetParam());
+    const std::size_t num_bytes = NumCodeBytes(GetParam());
     const std::size_t count = rows.size() / dim;
-    std::vector<CodeUnit> high(count * units);
-    std::vector<CodeUnit> low(count * units);
+    std::vector<std::uint8_t> codes(count * num_bytes);
     std::vector<RowScale> scales(count);
     for (std::size_t i = 0; i < count; ++i) {
       scales[i] = QuantizeRow(std::span(rows).subspan(i * dim, dim),
-                              &high[i * units], &low[i * units]);
+                              &codes[i * num_bytes]);
     }
     BoundQuery prepared;
     prepared.Prepare(query);
-    Bounds bounds;
-    bounds.by_high.resize(count);
-    prepared.Bound(high.data(), scales.data(), bounds.by_high);
-    for (std::size_t i = 0; i < count; ++i) {
-      bounds.close.push_back(
-          prepared.BoundClosely(&high[i * units], &low[i * units], scales[i]));
-    }
+    std::vector<float> bounds(count);
+    prepared.Bound(codes.data(), scales.data(), bounds);
     return bounds;
   }
   static std::vector<float> ScoresOf(const std::vector<float>& query,
@@ -71,13 +62,10 @@ TEST_P(RowBoundsTest, NoScoreIsAboveItsBound) {
     for (const double row_scale : {1e-44, 1e-30, 0.1, 1e6}) {
       const std::vector<float> query = RandomRows(1, query_scale);
       const std::vector<float> rows = RandomRows(39, row_scale);
-      const Bounds bounds = BoundsOf(query, rows);
+      const std::vector<float> bounds = BoundsOf(query, rows);
       const std::vector<float> scores = ScoresOf(query, rows);
       for (std::size_t i = 0; i < scores.size(); ++i) {
-        EXPECT_FALSE(bounds.by_high[i] < scores[i])
-            << query_scale << " " << row_scale;
-        EXPECT_FALSE(bounds.close[i] < scores[i])
-            << query_scale << " " << row_scale;
+        EXPECT_FALSE(bounds[i] < scores[i]) << query_scale << " " << row_scale;
       }
     }
   }
@@ -89,9 +77,8 @@ TEST_P(RowBoundsTest, TheQueryItselfAndItsNeighboursAreBounded) {
   for (int i = 0; i < 100; ++i) {
     std::vector<float> row = query;
     row[i % row.size()] *= 1.0f + 0.01f * static_cast<float>(i);
-    const Bounds bounds = BoundsOf(query, row);
-    EXPECT_GE(bounds.by_high[0], ScoresOf(query, row)[0]) << i;
-    EXPECT_GE(bounds.close[0], ScoresOf(query, row)[0]) << i;
+    const std::vector<float> bounds = BoundsOf(query, row);
+    EXPECT_GE(bounds[0], ScoresOf(query, row)[0]) << i;
   }
 }
 
@@ -101,36 +88,27 @@ TEST_P(RowBoundsTest, VectorsOfEqualNumbersAreBounded) {
   for (const float value : {0.25f, -0.25f}) {
     const std::vector<float> query(GetParam(), value);
     const std::vector<float> row(GetParam(), 0.25f);
-    const Bounds bounds = BoundsOf(query, row);
-    const float score = ScoresOf(query, row)[0];
-    EXPECT_GE(bounds.by_high[0], score);
-    EXPECT_GE(bounds.close[0], score);
-    EXPECT_LE(bounds.close[0],
-              score + 0.01f * Norm(row.data()) * Norm(row.data()));
+    const std::vector<float> bounds = BoundsOf(query, row);
+    EXPECT_GE(bounds[0], ScoresOf(query, row)[0]);
   }
 }
 
-// 1 part in 254 of the largest number is what a code is off by at most, 1 in 17
-// without its low half.
+// 1 part in 16 of the largest number is what a code is off by at most.
 TEST_P(RowBoundsTest, BoundsAreCloseForRowsOfUsualNumbers) {
   const std::vector<float> query = RandomRows(1, 0.1);
   const std::vector<float> rows = RandomRows(39, 0.1);
-  const Bounds bounds = BoundsOf(query, rows);
+  const std::vector<float> bounds = BoundsOf(query, rows);
   const std::vector<float> scores = ScoresOf(query, rows);
   for (std::size_t i = 0; i < scores.size(); ++i) {
     const float norms = Norm(query.data()) * Norm(&rows[i * GetParam()]);
-    EXPECT_LE(bounds.close[i], scores[i] + 0.04f * norms);
-    EXPECT_LE(bounds.by_high[i], scores[i] + 0.4f * norms);
+    EXPECT_LE(bounds[i], scores[i] + 0.4f * norms);
   }
 }
 
 TEST_P(RowBoundsTest, ZeroVectorsHaveBoundZero) {
   const std::vector<float> zeros(GetParam());
-  for (const Bounds& bounds : {BoundsOf(zeros, RandomRows(1, 0.1)),
-                               BoundsOf(RandomRows(1, 0.1), zeros)}) {
-    EXPECT_EQ(bounds.by_high[0], 0);
-    EXPECT_EQ(bounds.close[0], 0);
-  }
+  EXPECT_EQ(BoundsOf(zeros, RandomRows(1, 0.1))[0], 0);
+  EXPECT_EQ(BoundsOf(RandomRows(1, 0.1), zeros)[0], 0);
 }
 
 TEST_P(RowBoundsTest, NumbersThatAreNotFiniteBoundNothing) {
@@ -138,11 +116,8 @@ TEST_P(RowBoundsTest, NumbersThatAreNotFiniteBoundNothing) {
                           std::numeric_limits<float>::quiet_NaN()}) {
     std::vector<float> row = RandomRows(1, 0.1);
     row[row.size() / 2] = bad;
-    for (const Bounds& bounds : {BoundsOf(RandomRows(1, 0.1), row),
-                                 BoundsOf(row, RandomRows(1, 0.1))}) {
-      EXPECT_TRUE(std::isnan(bounds.by_high[0]));
-      EXPECT_TRUE(std::isnan(bounds.close[0]));
-    }
+    EXPECT_TRUE(std::isnan(BoundsOf(RandomRows(1, 0.1), row)[0]));
+    EXPECT_TRUE(std::isnan(BoundsOf(row, RandomRows(1, 0.1))[0]));
   }
 }
 

@@ -96,27 +96,22 @@ TEST_F(SimdLevelsTest, ScoresAreNearlyTheSame) {
 // Sums of integers, of which only the last product and sum are rounded.
 TEST_F(SimdLevelsTest, BoundsAreNearlyTheSame) {
   constexpr int kWidth = 203, kRows = 31;
-  constexpr std::size_t kRowUnits = NumCodeUnits(kWidth);
+  constexpr std::size_t kRowBytes = NumCodeBytes(kWidth);
   std::vector<float> query = RandomValues(kWidth, 1);
   std::vector<float> rows = RandomValues(kWidth * kRows, 2);
   NormalizeRows(1, kWidth, query.data());
   NormalizeRows(kRows, kWidth, rows.data());
   const auto results = AtEachLevel([&] {
-    std::vector<CodeUnit> high(kRows * kRowUnits);
-    std::vector<CodeUnit> low(kRows * kRowUnits);
+    std::vector<std::uint8_t> codes(kRows * kRowBytes);
     std::vector<RowScale> scales(kRows);
     for (int i = 0; i < kRows; ++i) {
       scales[i] = QuantizeRow(std::span(rows).subspan(i * kWidth, kWidth),
-                              &high[i * kRowUnits], &low[i * kRowUnits]);
+                              &codes[i * kRowBytes]);
     }
     BoundQuery prepared;
     prepared.Prepare(query);
     std::vector<float> bounds(kRows);
-    prepared.Bound(high.data(), scales.data(), bounds);
-    for (int i = 0; i < kRows; ++i) {
-      bounds.push_back(prepared.BoundClosely(&high[i * kRowUnits],
-                                             &low[i * kRowUnits], scales[i]));
-    }
+    prepared.Bound(codes.data(), scales.data(), bounds);
     return bounds;
   });
   for (const auto& bounds : results) {

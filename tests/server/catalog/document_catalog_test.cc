@@ -236,8 +236,8 @@ TEST_F(DocumentCatalogTest, TakesAtMost128BytesADocumentBesideItsVector) {
     const DocumentCatalog::Rows of_model = {served_, rows.data()};
     ASSERT_THAT(catalog_.Put(records, {&of_model, 1}).status(), IsOk());
     if (done < 20'000) continue;
-    // In float32 and in 8 bits.
-    const double own_bytes = 27 + 50 + 10 + kDim * 5;
+    // In float32 and in 4 bits.
+    const double own_bytes = 27 + 50 + 10 + kDim * 4.5;
     EXPECT_LE(catalog_.GetStats().num_bytes / static_cast<double>(done),
               own_bytes + 128)
         << done;
