@@ -1,7 +1,6 @@
 #include "server/catalog/document_catalog.h"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <string>
 #include <utility>
@@ -41,69 +40,24 @@ SparseBatch SparseRowsOf(const DocumentCatalog::Rows& of_model,
 
 }  // namespace
 
-DocumentCatalog::ModelRows::ModelRows(const ServedModel& served)
-    : vectors(served.number, served.model->row_format()),
-      sparse(SparseRows::HasRows(*served.model)
-                 ? std::make_unique<SparseRows>(*served.model)
-                 : nullptr) {}
-
-absl::Status DocumentCatalog::ModelRows::Reserve(std::size_t num_slots) {
-  if (sparse != nullptr) sparse->Reserve(num_slots);
-  return vectors.Reserve(num_slots);
-}
-
-std::size_t DocumentCatalog::ModelRows::num_bytes() const {
-  return vectors.num_bytes() + (sparse == nullptr ? 0 : sparse->num_bytes());
-}
-
 // Half of the slots, since replacing all documents in one put needs twice as
 // many.
 DocumentCatalog::DocumentCatalog(std::size_t max_documents)
     : max_documents_(std::min(max_documents, CatalogSlots::kMaxSlots / 2)),
-      fingerprint_(Fingerprinter::RandomSecret()),
+      commits_(slots_),
       index_(std::make_shared<CatalogIndex>(0)) {
   const MutexLock lock(writer_mutex_);
   next_.index = index_;
   Publish();
 }
 
-// Under a secret drawn at the start, so no client can choose keys that collide
-// in the index.
-std::uint64_t DocumentCatalog::HashOf(const DocumentKeyView& key) const {
-  const auto* const number = std::get_if<std::uint64_t>(&key);
-  if (number == nullptr) return fingerprint_(std::get<1>(key)).lo;
-  return fingerprint_({reinterpret_cast<const char*>(number), sizeof(*number)})
-      .lo;
-}
-
-// Pins the commit: no slot that it sees is used again until the snapshot is
-// gone.
-DocumentCatalog::Snapshot DocumentCatalog::TakeSnapshot() const {
-  Snapshot snapshot;
-  snapshot.catalog_ = this;
-  const MutexLock lock(state_mutex_);
-  snapshot.state_ = state_;
-  // Commits only rise, so the pins are sorted and the first is the oldest.
-  if (pins_.empty() || pins_.back().commit != state_.commit) {
-    pins_.push_back({state_.commit, 0});
-  }
-  ++pins_.back().count;
-  return snapshot;
-}
-
-DocumentCatalog::Snapshot DocumentCatalog::TakeSettledSnapshot() const {
+CatalogSnapshot DocumentCatalog::TakeSettledSnapshot() const {
   const MutexLock lock(writer_mutex_);
   return TakeSnapshot();
 }
 
-void DocumentCatalog::Unpin(CommitNumber commit) const {
-  const MutexLock lock(state_mutex_);
-  const auto pin = std::ranges::find(pins_, commit, &Pin::commit);
-  if (--pin->count == 0) pins_.erase(pin);
-}
-
 DocumentCatalog::Stats DocumentCatalog::GetStats() const {
-  const MutexLock lock(state_mutex_);
+  const MutexLock lock(stats_mutex_);
   return stats_;
 }
 
@@ -115,11 +69,6 @@ ServedModelPtr DocumentCatalog::NextModel() const {
 CommitNumber DocumentCatalog::NextModelCommit() const {
   const MutexLock lock(writer_mutex_);
   return next_model_commit_;
-}
-
-CommitNumber DocumentCatalog::OldestRead() const {
-  const MutexLock lock(state_mutex_);
-  return pins_.empty() ? next_.commit : pins_.front().commit;
 }
 
 std::vector<ServedModelPtr> DocumentCatalog::Models() const {
@@ -146,7 +95,7 @@ bool DocumentCatalog::HasChanged(std::uint64_t hash, const DocumentKeyView& key,
       ->Find(hash,
              [&](std::uint32_t slot) {
                return slots_.record(slot).key() == key &&
-                      slots_.HasChanged(slot, since->state_.commit);
+                      slots_.HasChanged(slot, since->commit());
              })
       .has_value();
 }
@@ -169,7 +118,7 @@ void DocumentCatalog::GrowIndex(std::size_t num_more) {
       next_.num_documents + ended_.size() + num_more;
   auto grown = std::make_shared<CatalogIndex>(num_entries);
   const auto add = [&](std::uint32_t slot) {
-    grown->Insert(HashOf(slots_.record(slot).key()), slot);
+    grown->Insert(commits_.HashOf(slots_.record(slot).key()), slot);
   };
   for (std::uint32_t slot = 0; slot < next_.num_slots; ++slot) {
     if (slots_.IsLive(slot)) add(slot);
@@ -210,7 +159,7 @@ absl::Status DocumentCatalog::CheckFits(
   if (num_documents <= max_documents_) return absl::OkStatus();
   for (const CatalogRecord::Pointer& record : records) {
     const DocumentKeyView key = record->key();
-    if (FindLive(HashOf(key), key).has_value()) --num_documents;
+    if (FindLive(commits_.HashOf(key), key).has_value()) --num_documents;
   }
   return num_documents <= max_documents_ ? absl::OkStatus()
                                          : CatalogFull(max_documents_);
@@ -269,7 +218,7 @@ absl::StatusOr<DocumentCatalog::PutCounts> DocumentCatalog::Put(
   ++next_.commit;
   for (std::size_t i = 0; i < records.size(); ++i) {
     const DocumentKeyView key = records[i]->key();
-    const std::uint64_t hash = HashOf(key);
+    const std::uint64_t hash = commits_.HashOf(key);
     if (HasChanged(hash, key, since)) continue;
     const std::optional<std::uint32_t> old = FindLive(hash, key);
     const std::uint32_t slot = free_slots_.back();
@@ -299,7 +248,7 @@ absl::StatusOr<std::uint32_t> DocumentCatalog::Delete(
   ++next_.commit;
   std::uint32_t num_deleted = 0;
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    const std::uint64_t hash = HashOf(keys[i]);
+    const std::uint64_t hash = commits_.HashOf(keys[i]);
     const std::optional<std::uint32_t> slot = FindLive(hash, keys[i]);
     if (!slot.has_value() || HasChanged(hash, keys[i], since)) continue;
     found[i] = true;
@@ -319,13 +268,8 @@ void DocumentCatalog::End(std::uint32_t slot) {
 
 void DocumentCatalog::Publish() {
   next_.num_tag_sets = tag_sets_.num_numbers();
-  // Destroyed without the lock, because it may free an index or a model's rows.
-  State old = next_;
-  {
-    const MutexLock lock(state_mutex_);
-    std::swap(state_, old);
-  }
-  const CommitNumber oldest_read = OldestRead();
+  commits_.Publish(next_);
+  const CommitNumber oldest_read = commits_.OldestRead();
   Reclaim(oldest_read);
   std::size_t num_bytes = record_bytes_ + slots_.num_bytes() +
                           index_->num_bytes() + tag_sets_.num_bytes();
@@ -337,7 +281,7 @@ void DocumentCatalog::Publish() {
     }
     num_bytes += model_rows->num_bytes();
   }
-  const MutexLock lock(state_mutex_);
+  const MutexLock lock(stats_mutex_);
   stats_ = {next_.num_documents, num_bytes};
 }
 
@@ -346,7 +290,7 @@ void DocumentCatalog::Reclaim(CommitNumber oldest_read) {
   while (!ended_.empty() && ended_.front().commit <= oldest_read) {
     const std::uint32_t slot = ended_.front().slot;
     const CatalogRecord& record = slots_.record(slot);
-    index_->Remove(HashOf(record.key()), slot);
+    index_->Remove(commits_.HashOf(record.key()), slot);
     tag_sets_.Remove(record.packed_tags());
     record_bytes_ -= record.num_bytes();
     slots_.Clear(slot);
@@ -400,7 +344,7 @@ void DocumentCatalog::AddRows(
       [&](std::size_t i) { return snapshot.record(slots[i]).title(); });
   const MutexLock lock(writer_mutex_);
   // The snapshot keeps the slots from being used again.
-  assert(snapshot.catalog_ == this && next_rows_ != nullptr);
+  assert(snapshot.IsOf(commits_) && next_rows_ != nullptr);
   const std::vector<std::size_t> live = LiveOf(slots);
   if (visit != nullptr) visit(live);
   for (const std::size_t i : live) {
@@ -412,7 +356,7 @@ void DocumentCatalog::AddRows(
   }
   MakeSegments();
   if (next_rows_->sparse != nullptr) {
-    next_rows_->sparse->FreeUnread(OldestRead());
+    next_rows_->sparse->FreeUnread(commits_.OldestRead());
   }
 }
 
@@ -431,7 +375,7 @@ void DocumentCatalog::VisitLive(
     const std::function<void(std::span<const std::size_t>)>& visit) const {
   const MutexLock lock(writer_mutex_);
   // As in AddRows.
-  assert(snapshot.catalog_ == this);
+  assert(snapshot.IsOf(commits_));
   visit(LiveOf(slots));
 }
 
@@ -445,73 +389,6 @@ void DocumentCatalog::FinishModel() {
   next_.rows = rows_;
   next_.model = std::exchange(next_model_, nullptr);
   Publish();
-}
-
-DocumentCatalog::Snapshot::Snapshot(Snapshot&& other) noexcept
-    : catalog_(std::exchange(other.catalog_, nullptr)),
-      state_(std::move(other.state_)) {}
-
-DocumentCatalog::Snapshot& DocumentCatalog::Snapshot::operator=(
-    Snapshot&& other) noexcept {
-  std::swap(catalog_, other.catalog_);
-  std::swap(state_, other.state_);
-  return *this;
-}
-
-void DocumentCatalog::Snapshot::Release() {
-  if (catalog_ != nullptr) catalog_->Unpin(state_.commit);
-  catalog_ = nullptr;
-  state_ = State();
-}
-
-std::vector<float> DocumentCatalog::Snapshot::vector(std::uint32_t slot) const {
-  std::vector<float> vector(row_format().dim);
-  if (!vector.empty()) DecodeRow(row(slot), row_format(), vector.data());
-  return vector;
-}
-
-std::optional<std::uint32_t> DocumentCatalog::Snapshot::Find(
-    const DocumentKeyView& key) const {
-  return Find(key, catalog_->HashOf(key));
-}
-
-std::optional<std::uint32_t> DocumentCatalog::Snapshot::Find(
-    const DocumentKeyView& key, std::uint64_t hash) const {
-  return state_.index->Find(hash, [&](std::uint32_t slot) {
-    // The index may know slots that are newer than this view.
-    return slot < state_.num_slots && IsSeen(slot) &&
-           catalog_->slots_.HasKey(slot, key);
-  });
-}
-
-void DocumentCatalog::Snapshot::FindBlock(
-    std::span<const DocumentKeyView> keys,
-    std::span<std::uint32_t> slots) const {
-  // Passes over the keys (index, slot, record of a name): each prefetches what
-  // the next reads.
-  std::array<std::uint64_t, kFindBlock> hashes;
-  std::array<std::uint32_t, kFindBlock> guesses;
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    hashes[i] = catalog_->HashOf(keys[i]);
-    state_.index->Prefetch(hashes[i]);
-  }
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    guesses[i] = state_.index->Guess(hashes[i]).value_or(kNoSlot);
-    if (guesses[i] >= state_.num_slots) guesses[i] = kNoSlot;
-    if (guesses[i] == kNoSlot) continue;
-    catalog_->slots_.Prefetch(guesses[i], state_.commit);
-  }
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (guesses[i] == kNoSlot || !CatalogSlots::NeedsRecord(keys[i])) continue;
-    if (IsSeen(guesses[i])) __builtin_prefetch(&record(guesses[i]));
-  }
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    // Nearly always, so the index is rarely searched again.
-    const std::uint32_t guess = guesses[i];
-    const bool right = guess != kNoSlot && IsSeen(guess) &&
-                       catalog_->slots_.HasKey(guess, keys[i]);
-    slots[i] = right ? guess : Find(keys[i], hashes[i]).value_or(kNoSlot);
-  }
 }
 
 }  // namespace semrank

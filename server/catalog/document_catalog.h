@@ -1,9 +1,8 @@
 // The documents known by id, in memory: key, title, payload and the vector that
 // the catalog's model gave the title.
 //
-//   Reading  on a Snapshot: the catalog as of one commit, however long it is
-//            held. Taking one locks a mutex for a copy of a few pointers;
-//            reading takes no lock and never waits for a writer.
+//   Reading  on a snapshot (catalog_snapshot.h), which never waits for a
+//            writer.
 //   Writing  one writer at a time; a call is one commit, seen as a whole or
 //            not at all.
 //   Models   one model's vectors answer. Those of the next are gathered beside
@@ -19,8 +18,6 @@
 #ifndef SEMRANK_SERVER_CATALOG_DOCUMENT_CATALOG_H_
 #define SEMRANK_SERVER_CATALOG_DOCUMENT_CATALOG_H_
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -31,11 +28,11 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "model/base/fingerprint.h"
 #include "model/base/mutex.h"
 #include "server/catalog/catalog_index.h"
 #include "server/catalog/catalog_record.h"
 #include "server/catalog/catalog_slots.h"
+#include "server/catalog/catalog_snapshot.h"
 #include "server/catalog/document_tags.h"
 #include "server/catalog/sparse_rows.h"
 #include "server/models/served_model.h"
@@ -44,7 +41,7 @@ namespace semrank {
 
 class DocumentCatalog {
  public:
-  class Snapshot;
+  using Snapshot = CatalogSnapshot;
 
   struct Stats {
     std::size_t num_documents = 0;
@@ -69,7 +66,7 @@ class DocumentCatalog {
   DocumentCatalog& operator=(const DocumentCatalog&) = delete;
 
   std::size_t max_documents() const { return max_documents_; }
-  Snapshot TakeSnapshot() const;
+  Snapshot TakeSnapshot() const { return commits_.TakeSnapshot(); }
   // Has every commit whose `before_commit` has begun: waits for the writer.
   Snapshot TakeSettledSnapshot() const;
   Stats GetStats() const;
@@ -120,32 +117,7 @@ class DocumentCatalog {
   void FinishModel();
 
  private:
-  // What one model gave the documents, by slot.
-  struct ModelRows {
-    explicit ModelRows(const ServedModel& served);
-    absl::Status Reserve(std::size_t num_slots);
-    std::size_t num_bytes() const;
-
-    CatalogVectors vectors;
-    const std::unique_ptr<SparseRows> sparse;  // null for a model without
-  };
-  // What a reader needs, as of one commit.
-  struct State {
-    CommitNumber commit = 0;
-    std::size_t num_slots = 0;
-    std::size_t num_documents = 0;
-    std::uint32_t num_tag_sets = 0;
-    std::shared_ptr<const CatalogIndex> index;
-    std::shared_ptr<const ModelRows> rows;
-    ServedModelPtr model;
-  };
-  struct Pin {
-    CommitNumber commit = 0;
-    int count = 0;
-  };
-
   ServedModelPtr NextModel() const;
-  std::uint64_t HashOf(const DocumentKeyView& key) const;
   std::optional<std::uint32_t> FindLive(std::uint64_t hash,
                                         const DocumentKeyView& key) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(writer_mutex_);
@@ -174,23 +146,19 @@ class DocumentCatalog {
   // The i for which slots[i] holds a document.
   std::vector<std::size_t> LiveOf(std::span<const std::uint32_t> slots) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(writer_mutex_);
-  // The oldest commit that a reader may still look at.
-  CommitNumber OldestRead() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(writer_mutex_);
   void End(std::uint32_t slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(writer_mutex_);
   // Makes the present state the one that is read, and reclaims the slots that
   // no reader can see any more.
   void Publish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(writer_mutex_);
   void Reclaim(CommitNumber oldest_read)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(writer_mutex_);
-  void Unpin(CommitNumber commit) const;
 
   const std::size_t max_documents_;
-  // Its secret is drawn at start: no client can construct keys that collide.
-  const Fingerprinter fingerprint_;
   CatalogSlots slots_;  // read without a lock, see there
+  CatalogCommits commits_;
 
   mutable Mutex writer_mutex_;
-  State next_ ABSL_GUARDED_BY(writer_mutex_);
+  CatalogState next_ ABSL_GUARDED_BY(writer_mutex_);
   std::shared_ptr<CatalogIndex> index_ ABSL_GUARDED_BY(writer_mutex_);
   std::shared_ptr<ModelRows> rows_ ABSL_GUARDED_BY(writer_mutex_);
   std::shared_ptr<ModelRows> next_rows_ ABSL_GUARDED_BY(writer_mutex_);
@@ -211,110 +179,8 @@ class DocumentCatalog {
   TagSets tag_sets_ ABSL_GUARDED_BY(writer_mutex_);
   std::size_t record_bytes_ ABSL_GUARDED_BY(writer_mutex_) = 0;
 
-  // Held for a few instructions.
-  mutable Mutex state_mutex_;
-  State state_ ABSL_GUARDED_BY(state_mutex_);
-  // By commit; two or three at a time.
-  mutable std::vector<Pin> pins_ ABSL_GUARDED_BY(state_mutex_);
-  Stats stats_ ABSL_GUARDED_BY(state_mutex_);
-};
-
-// The catalog as of one commit. Pointers and views from it live as long as it
-// does. An empty one (default constructed) may only be assigned to.
-class DocumentCatalog::Snapshot {
- public:
-  Snapshot() = default;
-  ~Snapshot() { Release(); }
-  Snapshot(Snapshot&& other) noexcept;
-  Snapshot& operator=(Snapshot&& other) noexcept;
-
-  explicit operator bool() const { return catalog_ != nullptr; }
-  // Ends the view.
-  void Release();
-
-  // Whose vectors these are; null before the first.
-  const ServedModelPtr& model() const { return state_.model; }
-  std::size_t num_documents() const { return state_.num_documents; }
-
-  // The document's slot, or none.
-  std::optional<std::uint32_t> Find(const DocumentKeyView& key) const;
-  // The slot of each key, or kNoSlot, in as many passes as there are levels of
-  // indirection, so that the misses of the CPU's caches overlap.
-  static constexpr std::uint32_t kNoSlot = 0xffffffff;
-  template <typename Key>
-  void FindAll(std::span<const Key> keys,
-               std::span<std::uint32_t> slots) const {
-    std::array<DocumentKeyView, kFindBlock> block;
-    for (std::size_t first = 0; first < keys.size(); first += kFindBlock) {
-      const std::size_t size = std::min(kFindBlock, keys.size() - first);
-      std::copy_n(keys.begin() + first, size, block.begin());
-      FindBlock(std::span(block).first(size), slots.subspan(first, size));
-    }
-  }
-
-  // Slots in [0, num_slots()) may hold a document; IsSeen tells.
-  std::size_t num_slots() const { return state_.num_slots; }
-  bool IsSeen(std::uint32_t slot) const {
-    return catalog_->slots_.IsSeen(slot, state_.commit);
-  }
-  // The commit with which the document of a slot that is seen appeared.
-  CommitNumber born(std::uint32_t slot) const {
-    return catalog_->slots_.born(slot);
-  }
-  // The 64 slots from block * 64, all at once: see CatalogSlots.
-  bool IsWholeBlockSeen(std::uint32_t block) const {
-    return catalog_->slots_.IsWholeBlockSeen(block, state_.commit);
-  }
-
-  // Of a slot that is seen.
-  const CatalogRecord& record(std::uint32_t slot) const {
-    return catalog_->slots_.record(slot);
-  }
-  // Documents with the same tags have the same number, below num_tag_sets().
-  std::uint32_t tag_set(std::uint32_t slot) const {
-    return catalog_->slots_.tag_set(slot);
-  }
-  std::uint32_t num_tag_sets() const { return state_.num_tag_sets; }
-  // Those of the rest of its block lie behind it.
-  const NameKeys* names(std::uint32_t slot) const {
-    return catalog_->slots_.names(slot);
-  }
-  // A row of row_format(), to score; the rows of a block are contiguous.
-  const std::byte* row(std::uint32_t slot) const {
-    return state_.rows->vectors.row(slot);
-  }
-  RowFormat row_format() const { return state_.rows->vectors.format(); }
-  // A copy of the row in float32.
-  std::vector<float> vector(std::uint32_t slot) const;
-  // Their copies in 4 bits, to search; the codes and the scales of a block are
-  // contiguous too. Only if has_codes().
-  bool has_codes() const { return state_.rows->vectors.has_codes(); }
-  const std::uint8_t* codes(std::uint32_t slot) const {
-    return state_.rows->vectors.codes(slot);
-  }
-  const RowScale* scales(std::uint32_t slot) const {
-    return state_.rows->vectors.scales(slot);
-  }
-  // Whether a slot that both see has its vector at the same place.
-  bool HasSameRows(const Snapshot& other) const {
-    return state_.rows == other.state_.rows;
-  }
-  // What the model scores beside the vectors; null for a model without.
-  const SparseRows* sparse_rows() const { return state_.rows->sparse.get(); }
-
- private:
-  friend class DocumentCatalog;
-  // Keys that are looked up together: enough misses in flight, and few enough
-  // that what was prefetched is still there.
-  static constexpr std::size_t kFindBlock = 64;
-
-  std::optional<std::uint32_t> Find(const DocumentKeyView& key,
-                                    std::uint64_t hash) const;
-  void FindBlock(std::span<const DocumentKeyView> keys,
-                 std::span<std::uint32_t> slots) const;
-
-  const DocumentCatalog* catalog_ = nullptr;
-  State state_;
+  mutable Mutex stats_mutex_;
+  Stats stats_ ABSL_GUARDED_BY(stats_mutex_);
 };
 
 }  // namespace semrank
