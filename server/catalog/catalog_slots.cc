@@ -100,8 +100,8 @@ CatalogVectors::CatalogVectors(std::uint32_t model_number, RowFormat format)
       chunks_(std::make_unique<Chunk[]>(kMaxChunks)) {}
 
 absl::Status CatalogVectors::Reserve(std::size_t num_slots) {
-  // Models without vectors need no rows.
-  while (format_.dim > 0 && num_chunks_ * kChunkSlots < num_slots) {
+  if (format_.dim == 0) return absl::OkStatus();  // there are no rows
+  while (num_chunks_ * kChunkSlots < num_slots) {
     Chunk chunk(Allocate(ChunkBytes()));
     if (chunk == nullptr) {
       return absl::ResourceExhaustedError(absl::StrFormat(
@@ -109,6 +109,7 @@ absl::Status CatalogVectors::Reserve(std::size_t num_slots) {
     }
     chunks_[num_chunks_++] = std::move(chunk);
   }
+  num_slots_ = std::max(num_slots_, num_slots);
   return absl::OkStatus();
 }
 

@@ -210,7 +210,11 @@ class CatalogVectors {
   absl::Status Reserve(std::size_t num_slots);
   // `vector` is format().dim rounded floats.
   void Set(std::uint32_t slot, const float* vector);
-  std::size_t num_bytes() const { return num_chunks_ * ChunkBytes(); }
+  // Without the rest of the last chunk, to which the system gives no memory
+  // before it is used.
+  std::size_t num_bytes() const {
+    return num_slots_ * (ChunkBytes() / kChunkSlots);
+  }
 
  private:
   static constexpr std::size_t kChunkSlots = 16'384;
@@ -237,6 +241,7 @@ class CatalogVectors {
 
   const std::uint32_t model_number_;
   const RowFormat format_;
+  std::size_t num_slots_ = 0;  // that have been reserved
   std::size_t num_chunks_ = 0;
   // A fixed directory: readers look at it while chunks are added.
   const std::unique_ptr<Chunk[]> chunks_;

@@ -1,7 +1,8 @@
 // Search over the whole catalog: one query at a time in one thread, beside
 // FAISS's exact index (IndexFlatIP) over the same vectors where libfaiss-dev is
 // installed; and under a model with a lexical part, beside its dense part
-// alone. SEMRANK_BENCH_MILLION=1 adds a catalog of a million.
+// alone. SEMRANK_BENCH_MILLION=1 adds a catalog of a million,
+// SEMRANK_BENCH_TEN_MILLION=1 one of ten million in int8.
 #include <benchmark/benchmark.h>
 #if defined(SEMRANK_HAVE_FAISS)
 #include <faiss/IndexFlat.h>
@@ -14,13 +15,16 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/synchronization/blocking_counter.h"
 #include "model/base/thread_pool.h"
 #include "model/nn/kernels.h"
 #include "model/nn/lexical_query.h"
+#include "model/nn/row_format.h"
 #include "server/base/worker_pool.h"
 #include "server/catalog/catalog_scan.h"
 #include "server/catalog/shared_scan.h"
@@ -41,33 +45,35 @@ std::vector<float> RandomRows(int count, std::uint32_t seed) {
   return rows;
 }
 
-// One of each size is made and kept while the benchmarks run.
-const std::vector<float>& Documents(int count) {
-  static std::map<int, std::vector<float>>& all =
-      *new std::map<int, std::vector<float>>;
-  std::vector<float>& rows = all[count];
-  if (rows.empty()) rows = RandomRows(count, 1);
-  return rows;
+// The documents from `first`, a multiple of kBatch, on: at most kBatch.
+constexpr int kBatch = 1'000;
+std::vector<float> DocumentBatch(int first, int count) {
+  return RandomRows(std::min(kBatch, count - first),
+                    static_cast<std::uint32_t>(1'000 + first));
 }
 
-const DocumentCatalog& Catalog(int count) {
-  static std::map<int, std::unique_ptr<DocumentCatalog>>& all =
-      *new std::map<int, std::unique_ptr<DocumentCatalog>>;
-  std::unique_ptr<DocumentCatalog>& catalog = all[count];
+// One of each size and precision is made and kept while the benchmarks run.
+const DocumentCatalog& Catalog(
+    int count, VectorPrecision precision = VectorPrecision::kFloat32) {
+  using Key = std::pair<int, VectorPrecision>;
+  static std::map<Key, std::unique_ptr<DocumentCatalog>>& all =
+      *new std::map<Key, std::unique_ptr<DocumentCatalog>>;
+  std::unique_ptr<DocumentCatalog>& catalog = all[{count, precision}];
   if (catalog != nullptr) return *catalog;
   catalog = std::make_unique<DocumentCatalog>(std::size_t{64} << 20);
   const auto served = std::make_shared<ServedModel>(
-      ServedModel{.model = MakeTinyModel({.embedding_dim = kDim})});
+      ServedModel{.model = MakeTinyModel(
+                      {.embedding_dim = kDim, .vector_precision = precision})});
   if (!catalog->BeginModel(served).ok()) std::abort();
-  constexpr int kBatch = 1'000;
   for (int first = 0; first < count; first += kBatch) {
+    std::vector<float> batch = DocumentBatch(first, count);
     std::vector<CatalogRecord::Pointer> records;
-    for (int i = 0; i < std::min(kBatch, count - first); ++i) {
-      const auto id = static_cast<std::uint64_t>(first + i);
-      records.push_back(CatalogRecord::Make(id, "a title of some words", ""));
+    for (std::size_t i = 0; i < batch.size() / kDim; ++i) {
+      RoundVector(precision, std::span(batch).subspan(i * kDim, kDim));
+      records.push_back(
+          CatalogRecord::Make(first + i, "a title of some words", ""));
     }
-    const DocumentCatalog::Rows rows = {
-        served, Documents(count).data() + std::size_t(first) * kDim};
+    const DocumentCatalog::Rows rows = {served, batch.data()};
     if (!catalog->Put(records, {&rows, 1}).ok()) std::abort();
   }
   return *catalog;
@@ -81,10 +87,18 @@ void AlsoMillion(benchmark::internal::Benchmark* benchmark) {
   }
 }
 
-void BM_Search_Catalog(benchmark::State& state) {
+// Half a minute and 6 GB.
+void AlsoTenMillion(benchmark::internal::Benchmark* benchmark) {
+  if (std::getenv("SEMRANK_BENCH_TEN_MILLION") != nullptr) {
+    benchmark->Arg(10'000'000);
+  }
+}
+
+void SearchCatalog(benchmark::State& state, VectorPrecision precision) {
   const int count = static_cast<int>(state.range(0));
-  const DocumentCatalog& catalog = Catalog(count);
-  const std::vector<float> query = RandomRows(1, 2);
+  const DocumentCatalog& catalog = Catalog(count, precision);
+  std::vector<float> query = RandomRows(1, 2);
+  RoundVector(precision, query);
   const ScanQuery scan = {.row = query.data()};
   float best = 0;
   for (auto _ : state) {
@@ -97,9 +111,18 @@ void BM_Search_Catalog(benchmark::State& state) {
   }
   state.counters["best"] = best;
   state.SetItemsProcessed(state.iterations() * count);
-  state.SetBytesProcessed(state.iterations() * count * kDim * 4);
+}
+void BM_Search_Catalog(benchmark::State& state) {
+  SearchCatalog(state, VectorPrecision::kFloat32);
 }
 BENCHMARK(BM_Search_Catalog)->Arg(63'666)->Apply(AlsoMillion);
+void BM_Search_CatalogInInt8(benchmark::State& state) {
+  SearchCatalog(state, VectorPrecision::kInt8);
+}
+BENCHMARK(BM_Search_CatalogInInt8)
+    ->Arg(63'666)
+    ->Apply(AlsoMillion)
+    ->Apply(AlsoTenMillion);
 
 // A search that is run slice by slice, each behind the other work that waits.
 void RunSlices(WorkerPool& pool, SharedScan& scan,
@@ -111,19 +134,23 @@ void RunSlices(WorkerPool& pool, SharedScan& scan,
   });
 }
 
-// 32 searches in flight, on all processors.
-void BM_Search_InFlight(benchmark::State& state) {
-  constexpr int kInFlight = 32;
+// Several searches in flight, on all processors.
+void SearchInFlight(benchmark::State& state, VectorPrecision precision,
+                    int num_in_flight) {
   const int count = static_cast<int>(state.range(0));
-  const DocumentCatalog::Snapshot snapshot = Catalog(count).TakeSnapshot();
-  const std::vector<float> rows = RandomRows(kInFlight, 2);
-  std::vector<ScanQuery> queries(kInFlight);
-  for (int i = 0; i < kInFlight; ++i) queries[i].row = &rows[i * kDim];
+  const DocumentCatalog::Snapshot snapshot =
+      Catalog(count, precision).TakeSnapshot();
+  std::vector<float> rows = RandomRows(num_in_flight, 2);
+  std::vector<ScanQuery> queries(static_cast<std::size_t>(num_in_flight));
+  for (std::size_t i = 0; i < queries.size(); ++i) {
+    RoundVector(precision, std::span(rows).subspan(i * kDim, kDim));
+    queries[i].row = &rows[i * kDim];
+  }
   const auto group = std::make_shared<ScanGroup>();
   WorkerPool pool(NumUsableProcessors());
   for (auto _ : state) {
     std::vector<std::shared_ptr<SharedScan>> scans;
-    absl::BlockingCounter unfinished(kInFlight);
+    absl::BlockingCounter unfinished(num_in_flight);
     for (const ScanQuery& query : queries) {
       scans.push_back(std::make_shared<SharedScan>(
           group, &snapshot, &query,
@@ -139,11 +166,30 @@ void BM_Search_InFlight(benchmark::State& state) {
       if (scan->TakeHits().size() != kTopK) std::abort();
     }
   }
-  state.SetItemsProcessed(state.iterations() * kInFlight);
+  state.SetItemsProcessed(state.iterations() * num_in_flight);
+}
+void BM_Search_InFlight(benchmark::State& state) {
+  SearchInFlight(state, VectorPrecision::kFloat32, 32);
 }
 BENCHMARK(BM_Search_InFlight)
     ->Arg(63'666)
     ->Apply(AlsoMillion)
+    ->MeasureProcessCPUTime()
+    ->UseRealTime();
+void BM_Search_InFlightInInt8(benchmark::State& state) {
+  SearchInFlight(state, VectorPrecision::kInt8, 32);
+}
+BENCHMARK(BM_Search_InFlightInInt8)
+    ->Arg(63'666)
+    ->Apply(AlsoTenMillion)
+    ->MeasureProcessCPUTime()
+    ->UseRealTime();
+void BM_Search_AloneInInt8(benchmark::State& state) {
+  SearchInFlight(state, VectorPrecision::kInt8, 1);
+}
+BENCHMARK(BM_Search_AloneInInt8)
+    ->Arg(63'666)
+    ->Apply(AlsoTenMillion)
     ->MeasureProcessCPUTime()
     ->UseRealTime();
 
@@ -171,7 +217,6 @@ class JoinedCatalog {
     std::mt19937 random(3);
     std::vector<std::string> words(20'000);
     for (std::string& word : words) word = Word(random);
-    constexpr int kBatch = 1'000;
     std::vector<float> row_values(std::size_t{kBatch} * kJoinedDim);
     std::normal_distribution<float> normal;
     for (int first = 0; first < count; first += kBatch) {
@@ -280,7 +325,10 @@ void BM_Search_FaissFlat(benchmark::State& state) {
   omp_set_num_threads(1);
   const int count = static_cast<int>(state.range(0));
   faiss::IndexFlatIP index(kDim);
-  index.add(count, Documents(count).data());
+  for (int first = 0; first < count; first += kBatch) {
+    const std::vector<float> batch = DocumentBatch(first, count);
+    index.add(static_cast<int>(batch.size()) / kDim, batch.data());
+  }
   const std::vector<float> query = RandomRows(1, 2);
   std::vector<float> scores(kTopK);
   std::vector<faiss::Index::idx_t> ids(kTopK);
@@ -289,7 +337,6 @@ void BM_Search_FaissFlat(benchmark::State& state) {
   }
   state.counters["best"] = scores[0];
   state.SetItemsProcessed(state.iterations() * count);
-  state.SetBytesProcessed(state.iterations() * count * kDim * 4);
 }
 BENCHMARK(BM_Search_FaissFlat)->Arg(63'666)->Apply(AlsoMillion);
 #endif
