@@ -4,10 +4,8 @@
 #include <algorithm>
 #include <cassert>
 #include <cstdio>
-#include <cstdlib>
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "model/base/simd_level.h"
@@ -15,26 +13,13 @@
 #include "model/base/strings.h"
 #include "model/base/version.h"
 #include "model/cli/arguments.h"
-#include "model/cli/config_file.h"
+#include "model/cli/flag_values.h"
 #include "model/cli/help_text.h"
 #include "model/cli/near_match.h"
 #include "model/cli/terminal_text.h"
 
 namespace semrank {
 namespace {
-
-constexpr std::string_view kConfigFlag = "config";
-
-std::string EnvironmentName(std::string_view flag) {
-  return "SEMRANK_" + absl::AsciiStrToUpper(ToAbsl(flag));
-}
-
-std::string Hint(std::string_view typed, const std::vector<std::string>& names,
-                 std::string_view prefix) {
-  const std::string near = NearMatch(typed, names);
-  return near.empty() ? ""
-                      : absl::StrFormat(" (did you mean %s%s?)", prefix, near);
-}
 
 // Results that did not reach the reader are a failure.
 int PrintHelp(const std::string& text) {
@@ -45,85 +30,20 @@ int PrintHelp(const std::string& text) {
 
 }  // namespace
 
-struct CommandLine::Flag {
-  FlagSpec spec;
-  std::string group;
-  bool is_advanced;
-  std::string default_value;
-  std::function<std::string(const std::string&)> hide_secrets;
-  CLI::Option* option;
-  // The strongest source that gave a value, that value, and how it was written
-  // there: "--gamma=3", "SEMRANK_GAMMA=3", "semrank.toml: gamma=3".
-  FlagSource source = FlagSource::kDefault;
-  std::string value;
-  std::string origin;
-
-  std::string Shown(const std::string& text) const {
-    return hide_secrets ? hide_secrets(text) : text;
-  }
-  void Give(FlagSource from, const std::string& text,
-            std::string_view written_before) {
-    source = from;
-    value = text;
-    origin = absl::StrFormat("%s=%s", written_before, Shown(text));
-  }
-};
-
-struct CommandLine::Impl {
-  ProgramInfo info;
-  std::string full_name;  // "semrank rank"
+struct CommandLine::Impl : ProgramCommand {
   std::unique_ptr<CLI::App> root_app;
-  CLI::App* app = nullptr;
   std::string group = "Flags";
   Level level = Level::kCommon;
-  std::vector<std::unique_ptr<Flag>> flags;
-  std::vector<std::string>* arguments = nullptr;
-  std::vector<std::unique_ptr<CommandLine>> commands;
-  Impl* selected = nullptr;  // the command that was given
+  std::vector<std::unique_ptr<CommandLine>> command_lines;
   // Flags that every program has.
   CLI::Option* help = nullptr;
   CLI::Option* help_all = nullptr;
   CLI::Option* version = nullptr;
   CLI::Option* config = nullptr;
 
-  // Flags of the given command, then those of this.
-  std::vector<Flag*> FlagsInUse() const {
-    std::vector<Flag*> in_use;
-    for (const Impl* impl : {static_cast<const Impl*>(selected), this}) {
-      if (impl == nullptr) continue;
-      for (const auto& flag : impl->flags) in_use.push_back(flag.get());
-    }
-    return in_use;
-  }
-  Flag* FindOwn(std::string_view name) const {
-    const auto found = std::ranges::find_if(
-        flags, [name](const auto& flag) { return flag->spec.name == name; });
-    return found == flags.end() ? nullptr : found->get();
-  }
-  // A flag of this or of any command.
-  Flag* Find(std::string_view name) const {
-    if (Flag* flag = FindOwn(name); flag != nullptr) return flag;
-    for (const auto& command : commands) {
-      if (Flag* flag = command->impl_->FindOwn(name); flag != nullptr) {
-        return flag;
-      }
-    }
-    return nullptr;
-  }
-  Impl* FindCommand(std::string_view name) const {
-    for (const auto& command : commands) {
-      if (command->impl_->info.name == name) return command->impl_.get();
-    }
-    return nullptr;
-  }
-
   KnownNames Names() const;
   absl::Status CheckExtras(Arguments given);
   absl::Status UnknownFlag(const std::string& written) const;
-  absl::Status UseConfigFile(const std::string& path);
-  absl::Status UseConfigLine(const ConfigLine& line, const std::string& path);
-  absl::Status GatherValues();
-  std::string HelpText(bool all) const;
 };
 
 CommandLine::CommandLine(const ProgramInfo& info)
@@ -199,8 +119,9 @@ CommandLine& CommandLine::AddCommand(const ProgramInfo& info) {
   std::unique_ptr<CommandLine> command(new CommandLine(info, impl_.get()));
   command->impl_->app = impl_->app->add_subcommand(std::string(info.name));
   command->impl_->app->set_help_flag();
-  impl_->commands.push_back(std::move(command));
-  return *impl_->commands.back();
+  impl_->commands.push_back(command->impl_.get());
+  impl_->command_lines.push_back(std::move(command));
+  return *impl_->command_lines.back();
 }
 
 std::string_view CommandLine::command() const {
@@ -247,8 +168,8 @@ absl::Status CommandLine::Impl::UnknownFlag(const std::string& written) const {
 absl::Status CommandLine::Impl::CheckExtras(Arguments given) {
   if (!given.wrong_command.empty()) {
     std::vector<std::string> names;
-    for (const auto& command : commands) {
-      names.emplace_back(command->impl_->info.name);
+    for (const ProgramCommand* command : commands) {
+      names.emplace_back(command->info.name);
     }
     const std::string hint = Hint(given.wrong_command, names, "");
     return UsageError(absl::StrFormat(
@@ -280,136 +201,6 @@ absl::Status CommandLine::Impl::CheckExtras(Arguments given) {
   return absl::OkStatus();
 }
 
-absl::Status CommandLine::Impl::UseConfigLine(const ConfigLine& line,
-                                              const std::string& path) {
-  const auto wrong = [&path](std::string_view what) {
-    return UsageError(absl::StrFormat("%s: %s", path, what));
-  };
-  Impl* owner = line.section.empty() ? this : FindCommand(line.section);
-  if (owner == nullptr) {
-    return wrong(absl::StrFormat("unknown section [%s]", line.section));
-  }
-  if (line.name.empty()) return absl::OkStatus();
-  // A line outside any section may be a flag of the given command: one file
-  // then serves a program without sections.
-  Flag* flag = owner->FindOwn(line.name);
-  if (flag == nullptr && owner == this && selected != nullptr) {
-    flag = selected->FindOwn(line.name);
-  }
-  if (flag == nullptr) {
-    std::vector<std::string> known;
-    for (const Flag* candidate : FlagsInUse()) {
-      known.push_back(candidate->spec.name);
-    }
-    return wrong(absl::StrFormat("unknown flag %s%s", line.name,
-                                 Hint(line.name, known, "")));
-  }
-  if (line.values.size() > 1 && !flag->spec.is_list) {
-    return wrong(absl::StrFormat(
-        "%s has several values; one with blanks or commas needs quotes",
-        line.name));
-  }
-  // Sections of other commands are checked, but not used.
-  const bool in_use = owner == this || owner == selected;
-  if (in_use && flag->source <= FlagSource::kFile) {
-    flag->Give(FlagSource::kFile, absl::StrJoin(line.values, ","),
-               absl::StrFormat("%s: %s", path, line.name));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status CommandLine::Impl::UseConfigFile(const std::string& path) {
-  SEMRANK_ASSIGN_OR_RETURN(const std::vector<ConfigLine> lines,
-                           ReadConfigFile(path));
-  for (const ConfigLine& line : lines) {
-    SEMRANK_RETURN_IF_ERROR(UseConfigLine(line, path));
-  }
-  return absl::OkStatus();
-}
-
-// Notes for each flag the value of its strongest source. CLI11 would prefer the
-// file to the environment.
-absl::Status CommandLine::Impl::GatherValues() {
-  for (Flag* flag : FlagsInUse()) {
-    flag->source = FlagSource::kDefault;
-    // From the strongest source to the weakest; files come after this loop, as
-    // a later file wins over an earlier one.
-    if (flag->option->count() > 0) {
-      flag->Give(FlagSource::kCommandLine, flag->option->results().back(),
-                 "--" + flag->spec.name);
-      continue;
-    }
-    const std::string variable = EnvironmentName(flag->spec.name);
-    if (const char* value = std::getenv(variable.c_str()); value != nullptr) {
-      flag->Give(FlagSource::kEnvironment, value, variable);
-    }
-  }
-  std::vector<std::string> files = config->results();
-  if (const char* path = std::getenv(EnvironmentName(kConfigFlag).c_str());
-      path != nullptr && files.empty()) {
-    files.push_back(path);
-  }
-  for (const std::string& path : files) {
-    SEMRANK_RETURN_IF_ERROR(UseConfigFile(path));
-  }
-  return absl::OkStatus();
-}
-
-std::string CommandLine::Impl::HelpText(bool all) const {
-  const Impl& shown = selected == nullptr ? *this : *selected;
-  std::string text = absl::StrFormat("%s: %s\n\n%s", shown.full_name,
-                                     shown.info.summary, shown.info.usage);
-  if (!text.ends_with('\n')) text += '\n';
-  if (!shown.commands.empty()) {
-    text += "\nCommands:\n";
-    for (const auto& command : shown.commands) {
-      absl::StrAppendFormat(&text, "  %-10s %s\n", command->impl_->info.name,
-                            command->impl_->info.summary);
-    }
-    absl::StrAppendFormat(&text, "'%s COMMAND --help' lists its flags.\n",
-                          info.name);
-  }
-  std::vector<HelpEntry> entries;
-  int num_hidden = 0;
-  for (const Flag* flag : FlagsInUse()) {
-    if (flag->is_advanced && !all) {
-      ++num_hidden;
-      continue;
-    }
-    const FlagSpec& spec = flag->spec;
-    std::string facts =
-        "default: " +
-        (flag->default_value.empty() ? "none" : flag->default_value);
-    if (!spec.limits.empty()) facts += "; " + spec.limits;
-    entries.push_back(
-        {.group = flag->group,
-         .form = spec.is_boolean
-                     ? "--[no]" + spec.name
-                     : absl::StrFormat("--%s=%s", spec.name, spec.form),
-         .facts = facts,
-         .help = spec.help});
-  }
-  constexpr char kGeneral[] = "General";
-  entries.push_back(
-      {kGeneral, "--config=FILE", "",
-       "Reads flags from FILE: a line name = value for each, # before a "
-       "comment. "
-       "The command line wins over the environment (SEMRANK_<NAME>), the "
-       "environment over FILE."});
-  entries.push_back(
-      {kGeneral, "--help", "", "Prints the common flags and exits."});
-  entries.push_back(
-      {kGeneral, "--help-all", "", "Prints all flags and exits."});
-  entries.push_back(
-      {kGeneral, "--version", "", "Prints the release and exits."});
-  text += FormatHelp(entries);
-  if (num_hidden > 0) {
-    absl::StrAppendFormat(&text, "\n%d more flags: '%s --help-all'.\n",
-                          num_hidden, shown.full_name);
-  }
-  return text;
-}
-
 absl::StatusOr<std::string> CommandLine::ParseArguments(
     const std::vector<std::string>& arguments) {
   Arguments given = TakeApart(arguments, impl_->Names());
@@ -421,8 +212,8 @@ absl::StatusOr<std::string> CommandLine::ParseArguments(
   } catch (const CLI::Error& error) {
     return UsageError(error.what());
   }
-  for (const auto& command : impl_->commands) {
-    if (command->impl_->app->parsed()) impl_->selected = command->impl_.get();
+  for (ProgramCommand* command : impl_->commands) {
+    if (command->app->parsed()) impl_->selected = command;
   }
   if (impl_->version->count() > 0) {
     const std::string note =
@@ -432,11 +223,11 @@ absl::StatusOr<std::string> CommandLine::ParseArguments(
     return absl::StrFormat("%s %s%s\n", impl_->info.name, Version(), note);
   }
   const bool all = impl_->help_all->count() > 0;
-  if (all || impl_->help->count() > 0) return impl_->HelpText(all);
+  if (all || impl_->help->count() > 0) return HelpText(*impl_, all);
   SEMRANK_RETURN_IF_ERROR(impl_->CheckExtras(std::move(given)));
   const absl::Status simd = UseSimdLevelOfEnvironment();
   if (!simd.ok()) return UsageError(ToStd(simd.message()));
-  SEMRANK_RETURN_IF_ERROR(impl_->GatherValues());
+  SEMRANK_RETURN_IF_ERROR(GatherValues(*impl_, impl_->config->results()));
   SEMRANK_RETURN_IF_ERROR(Apply());
   return std::string();
 }
@@ -446,8 +237,9 @@ std::optional<int> CommandLine::Parse(int argc, const char* const* argv) {
   const auto text = ParseArguments(
       std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc));
   if (!text.ok()) {
-    const std::string& name =
-        (impl_->selected == nullptr ? impl_.get() : impl_->selected)->full_name;
+    const std::string& name = impl_->selected == nullptr
+                                  ? impl_->full_name
+                                  : impl_->selected->full_name;
     absl::FPrintF(stderr, "%s: %s\nTry '%s --help'.\n", name,
                   EscapeControls(ToStd(text.status().message())), name);
     return kExitWrongUse;
@@ -487,22 +279,9 @@ std::vector<FlagValue> CommandLine::Values() const {
 }
 
 int CommandLine::ExitCode(const absl::Status& status) const {
-  const Impl& used = impl_->selected == nullptr ? *impl_ : *impl_->selected;
+  const ProgramCommand& used =
+      impl_->selected == nullptr ? *impl_ : *impl_->selected;
   return semrank::ExitCode(used.full_name, status);
-}
-
-std::string_view FlagSourceName(FlagSource source) {
-  switch (source) {
-    case FlagSource::kDefault:
-      return "default";
-    case FlagSource::kFile:
-      return "config file";
-    case FlagSource::kEnvironment:
-      return "environment";
-    case FlagSource::kCommandLine:
-      return "command line";
-  }
-  return "";
 }
 
 }  // namespace semrank

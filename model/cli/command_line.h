@@ -41,27 +41,14 @@
 #include "absl/time/time.h"
 #include "model/cli/exit_code.h"
 #include "model/cli/flag_spec.h"
+#include "model/cli/program_command.h"
 
 namespace semrank {
-
-enum class FlagSource { kDefault, kFile, kEnvironment, kCommandLine };
-
-// "default", "config file", "environment" or "command line".
-std::string_view FlagSourceName(FlagSource source);
 
 struct FlagValue {
   std::string name;
   std::string value;   // secrets hidden
   std::string source;  // FlagSourceName
-};
-
-// A program or one of its commands.
-struct ProgramInfo {
-  std::string_view name;          // "semrank-train"
-  std::string_view summary = "";  // one line: what it does
-  // The text of --help above the flags: synopsis, examples.
-  std::string_view usage = "";
-  std::string_view build_note = "";  // --version adds it in brackets
 };
 
 class CommandLine {
@@ -139,7 +126,6 @@ class CommandLine {
   int ExitCode(const absl::Status& status) const;
 
  private:
-  struct Flag;
   struct Impl;
   CommandLine(const ProgramInfo& info, Impl* parent);
 

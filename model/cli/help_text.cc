@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <vector>
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
@@ -30,17 +31,14 @@ std::string WrapLine(absl::string_view line, const std::string& margin) {
   return wrapped + "\n";
 }
 
-}  // namespace
+struct HelpEntry {
+  std::string group;
+  std::string form;   // "--batch_size=N"
+  std::string facts;  // "default: 1024; 1 to 16384"; may be empty
+  std::string help;
+};
 
-std::string WrapText(std::string_view text, int indent) {
-  const std::string margin(indent, ' ');
-  std::string wrapped;
-  for (const absl::string_view line : absl::StrSplit(ToAbsl(text), '\n')) {
-    wrapped += WrapLine(line, margin);
-  }
-  return wrapped;
-}
-
+// A heading for each group and its entries.
 std::string FormatHelp(const std::vector<HelpEntry>& entries) {
   // In order of first appearance: flags of one group may be added in several
   // places.
@@ -60,6 +58,73 @@ std::string FormatHelp(const std::vector<HelpEntry>& entries) {
           entry.facts.empty() ? "" : absl::StrFormat(" (%s)", entry.facts),
           WrapText(entry.help, /*indent=*/6));
     }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string WrapText(std::string_view text, int indent) {
+  const std::string margin(indent, ' ');
+  std::string wrapped;
+  for (const absl::string_view line : absl::StrSplit(ToAbsl(text), '\n')) {
+    wrapped += WrapLine(line, margin);
+  }
+  return wrapped;
+}
+
+std::string HelpText(const ProgramCommand& program, bool all) {
+  const ProgramCommand& shown =
+      program.selected == nullptr ? program : *program.selected;
+  std::string text = absl::StrFormat("%s: %s\n\n%s", shown.full_name,
+                                     shown.info.summary, shown.info.usage);
+  if (!text.ends_with('\n')) text += '\n';
+  if (!shown.commands.empty()) {
+    text += "\nCommands:\n";
+    for (const ProgramCommand* command : shown.commands) {
+      absl::StrAppendFormat(&text, "  %-10s %s\n", command->info.name,
+                            command->info.summary);
+    }
+    absl::StrAppendFormat(&text, "'%s COMMAND --help' lists its flags.\n",
+                          program.info.name);
+  }
+  std::vector<HelpEntry> entries;
+  int num_hidden = 0;
+  for (const Flag* flag : program.FlagsInUse()) {
+    if (flag->is_advanced && !all) {
+      ++num_hidden;
+      continue;
+    }
+    const FlagSpec& spec = flag->spec;
+    std::string facts =
+        "default: " +
+        (flag->default_value.empty() ? "none" : flag->default_value);
+    if (!spec.limits.empty()) facts += "; " + spec.limits;
+    entries.push_back(
+        {.group = flag->group,
+         .form = spec.is_boolean
+                     ? "--[no]" + spec.name
+                     : absl::StrFormat("--%s=%s", spec.name, spec.form),
+         .facts = facts,
+         .help = spec.help});
+  }
+  constexpr char kGeneral[] = "General";
+  entries.push_back(
+      {kGeneral, "--config=FILE", "",
+       "Reads flags from FILE: a line name = value for each, # before a "
+       "comment. "
+       "The command line wins over the environment (SEMRANK_<NAME>), the "
+       "environment over FILE."});
+  entries.push_back(
+      {kGeneral, "--help", "", "Prints the common flags and exits."});
+  entries.push_back(
+      {kGeneral, "--help-all", "", "Prints all flags and exits."});
+  entries.push_back(
+      {kGeneral, "--version", "", "Prints the release and exits."});
+  text += FormatHelp(entries);
+  if (num_hidden > 0) {
+    absl::StrAppendFormat(&text, "\n%d more flags: '%s --help-all'.\n",
+                          num_hidden, shown.full_name);
   }
   return text;
 }

@@ -4,7 +4,8 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
+
+#include "model/cli/program_command.h"
 
 namespace semrank {
 
@@ -15,16 +16,9 @@ inline constexpr int kHelpColumns = 100;
 // ends in `text` are kept.
 std::string WrapText(std::string_view text, int indent);
 
-struct HelpEntry {
-  std::string group;
-  std::string form;   // "--batch_size=N"
-  std::string facts;  // "default: 1024; 1 to 16384"; may be empty
-  std::string help;
-};
-
-// A heading for each group, in the order of first use, and its entries in
-// theirs.
-std::string FormatHelp(const std::vector<HelpEntry>& entries);
+// Usage, commands and the flags in use by group, in the order of first use;
+// advanced ones only if `all`.
+std::string HelpText(const ProgramCommand& program, bool all);
 
 }  // namespace semrank
 

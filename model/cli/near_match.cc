@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <numeric>
 
+#include "absl/strings/str_format.h"
+
 namespace semrank {
 
 int EditDistance(std::string_view a, std::string_view b) {
@@ -51,6 +53,13 @@ std::string NearMatch(std::string_view typed,
   }
   if (!best.empty()) return best;
   return num_begins == 1 ? begins : "";
+}
+
+std::string Hint(std::string_view typed, const std::vector<std::string>& names,
+                 std::string_view prefix) {
+  const std::string near = NearMatch(typed, names);
+  return near.empty() ? ""
+                      : absl::StrFormat(" (did you mean %s%s?)", prefix, near);
 }
 
 }  // namespace semrank

@@ -20,6 +20,10 @@ int EditDistance(std::string_view a, std::string_view b);
 std::string NearMatch(std::string_view typed,
                       const std::vector<std::string>& names);
 
+// " (did you mean --gamma?)" with the prefix "--"; empty if no name is close.
+std::string Hint(std::string_view typed, const std::vector<std::string>& names,
+                 std::string_view prefix);
+
 }  // namespace semrank
 
 #endif  // SEMRANK_MODEL_CLI_NEAR_MATCH_H_

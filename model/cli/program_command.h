@@ -1,0 +1,75 @@
+// A program or one of its commands, as command_line.h puts it together: what it
+// is, its flags, and what was given for them.
+//
+//   Threads  one thread.
+#ifndef SEMRANK_MODEL_CLI_PROGRAM_COMMAND_H_
+#define SEMRANK_MODEL_CLI_PROGRAM_COMMAND_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/cli/flag_spec.h"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace semrank {
+
+struct ProgramInfo {
+  std::string_view name;          // "semrank-train"
+  std::string_view summary = "";  // one line: what it does
+  // The text of --help above the flags: synopsis, examples.
+  std::string_view usage = "";
+  std::string_view build_note = "";  // --version adds it in brackets
+};
+
+enum class FlagSource { kDefault, kFile, kEnvironment, kCommandLine };
+
+// "default", "config file", "environment" or "command line".
+std::string_view FlagSourceName(FlagSource source);
+
+struct Flag {
+  FlagSpec spec;
+  std::string group;
+  bool is_advanced;
+  std::string default_value;
+  std::function<std::string(const std::string&)> hide_secrets;
+  CLI::Option* option;  // owned by its command's app
+  // The strongest source that gave a value, that value, and how it was written
+  // there: "--gamma=3", "SEMRANK_GAMMA=3", "semrank.toml: gamma=3".
+  FlagSource source = FlagSource::kDefault;
+  std::string value;
+  std::string origin;
+
+  std::string Shown(const std::string& text) const {
+    return hide_secrets ? hide_secrets(text) : text;
+  }
+  void Give(FlagSource from, const std::string& text,
+            std::string_view written_before);
+};
+
+struct ProgramCommand {
+  ProgramInfo info;
+  std::string full_name;  // "semrank rank"
+  CLI::App* app = nullptr;
+  std::vector<std::unique_ptr<Flag>> flags;
+  std::vector<std::string>* arguments = nullptr;
+  std::vector<ProgramCommand*> commands;
+  ProgramCommand* selected = nullptr;  // the command that was given
+
+  // Flags of the given command, then those of this.
+  std::vector<Flag*> FlagsInUse() const;
+  Flag* FindOwn(std::string_view name) const;
+  // A flag of this or of any command.
+  Flag* Find(std::string_view name) const;
+  ProgramCommand* FindCommand(std::string_view name) const;
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_CLI_PROGRAM_COMMAND_H_
