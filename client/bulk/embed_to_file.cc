@@ -140,13 +140,19 @@ class FileEmbedder {
       // A checkpoint for each block: what is lost by a kill is little more than
       // a block of vectors.
       SEMRANK_ASSIGN_OR_RETURN(const ReadBlock block, next.get());
-      if (block.texts.empty()) return writer_.Finish();
+      if (block.texts.empty()) break;
       next = StartReading();
       progress_.num_lines = block.num_lines;
       progress_.num_bad_lines = num_bad_lines_before_ + block.num_bad_lines;
       SEMRANK_RETURN_IF_ERROR(Embed(block, bar));
       SEMRANK_RETURN_IF_ERROR(writer_.Checkpoint(progress_.ToJson()));
     }
+    // A shard of a short file may be empty, and is one of several files.
+    if (progress_.num_lines == 0 && options_.shard.count == 1) {
+      return absl::InvalidArgumentError(
+          absl::StrFormat("--texts=%s: contains no texts", options_.texts));
+    }
+    return writer_.Finish();
   }
 
   const Progress& progress() const { return progress_; }

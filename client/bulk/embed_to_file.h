@@ -36,7 +36,8 @@ struct EmbedToFileOptions {
 
 // FailedPrecondition if an interrupted run had other texts, options or another
 // model. InvalidArgument if the file is complete but some texts could not be
-// embedded. Else the errors of the source and of the system.
+// embedded, or if there are no texts: then `output` stays as it was. Else the
+// errors of the source and of the system.
 absl::Status EmbedToFile(VectorSource& source,
                          const EmbedToFileOptions& options);
 

@@ -299,13 +299,20 @@ std::string Metrics::Render() const {
   // The registry locks for itself. Readings run under the mutex, so they must
   // not add metrics.
   std::vector<prometheus::MetricFamily> families = registry_.Collect();
+  std::string page;
   {
-    MutexLock lock(mutex_);
+    const MutexLock lock(mutex_);
     std::ranges::transform(readings_, std::back_inserter(families), Read);
+    // A buffer that grows would double, and the allocator keeps for a thread
+    // what the thread once used. Numbers get longer, but few.
+    page.reserve(page_bytes_ + page_bytes_ / 16);
   }
-  std::ostringstream text;
+  std::ostringstream text(std::move(page));
   prometheus::TextSerializer().Serialize(text, families);
-  return std::move(text).str();
+  page = std::move(text).str();
+  const MutexLock lock(mutex_);
+  page_bytes_ = page.size();
+  return page;
 }
 
 }  // namespace semrank

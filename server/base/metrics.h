@@ -18,6 +18,7 @@
 
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -178,6 +179,7 @@ class Metrics {
   std::map<std::string, prometheus::Gauge*> current_model_info_
       ABSL_GUARDED_BY(mutex_);
   std::vector<Reading> readings_ ABSL_GUARDED_BY(mutex_);
+  mutable std::size_t page_bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // the last one
 };
 
 // How long the stages of one request took.

@@ -34,10 +34,10 @@ struct HttpConnections {
   HttpRoutes routes;
   HttpServerOptions options;
   // Handlers of calls run here, those of pages there: pages answer while all
-  // calls are busy, and the large page of metrics leaves its memory in the
-  // heaps of two threads instead of all.
+  // calls are busy. The large page of metrics takes memory that the allocator
+  // keeps for the thread, so one thread renders them all.
   boost::asio::thread_pool workers{kMaxHttpCalls};
-  boost::asio::thread_pool page_workers{2};
+  boost::asio::thread_pool page_workers{1};
   InFlightCalls in_flight = {};
   // For the I/O thread only: calls that hold one of the kMaxHttpCalls places,
   // all connections, and those that wait for their clients, longest first.

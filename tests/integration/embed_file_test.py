@@ -242,8 +242,18 @@ class EmbedFileTest(unittest.TestCase):
         self.assertEqual((self.folder / "v.npy.ids").read_text(), "a\nc\n")
         self.assertEqual(len(numpy.load(output)), 2)
 
-    def test_no_texts_make_a_file_without_rows(self):
-        self.embed_well(self.folder / "v.npy", "--texts=/dev/null")
+    def test_a_file_without_texts_is_a_failure_that_names_it(self):
+        empty, output = self.folder / "empty", self.folder / "v.npy"
+        empty.touch()
+        output.write_text("as it was")
+        self.assert_fails(self.embed(output, f"--texts={empty}"), 1, f"--texts={empty}: contains no texts")
+        self.assert_fails(self.embed(output, "--texts=-", input=""), 1, "--texts=-: contains no texts")
+        self.assertEqual(output.read_text(), "as it was")
+
+    def test_an_empty_shard_of_a_short_file_is_a_file_without_rows(self):
+        texts = self.folder / "texts"
+        texts.write_text("cat\n")
+        self.embed_well(self.folder / "v.npy", f"--texts={texts}", "--shard=2/2")
         self.assertEqual(numpy.load(self.folder / "v.npy").shape, (0, 4))
 
     def test_a_pipe_is_embedded_from_its_beginning(self):

@@ -68,6 +68,17 @@ TEST(MetricsTest, OnlyTheCurrentModelIsShown) {
       HasSubstr("semrank_model_loaded_timestamp_seconds{name=\"shop\"} 1.5\n"));
 }
 
+// The allocator keeps what a larger buffer took.
+TEST(MetricsTest, TheNextPageHasABufferOfItsSize) {
+  Metrics metrics;
+  for (int i = 0; i < 20; ++i) {
+    metrics.AddRpc("Service", std::to_string(i), "unary");
+    metrics.Render();
+    const std::string page = metrics.Render();
+    EXPECT_LE(page.capacity(), page.size() + page.size() / 16);
+  }
+}
+
 TEST(MetricsTest, AReadingIsTakenAtEachScrape) {
   Metrics metrics;
   double value = 1;

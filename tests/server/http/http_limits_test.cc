@@ -1,3 +1,6 @@
+#include <set>
+#include <string>
+
 #include "tests/server/http/http_server_fixture.h"
 
 namespace semrank {
@@ -47,6 +50,16 @@ TEST_F(HttpServerTest, RefusedClientThatNeverClosesIsClosed) {
 }
 
 // Bounds.
+
+// The allocator keeps for each thread what a large page took.
+TEST_F(HttpServerTest, OneThreadRendersThePages) {
+  Serve();
+  std::set<std::string> threads;
+  for (int i = 0; i < 50; ++i) {
+    threads.insert(HttpGet(address(), "/thread").body);
+  }
+  EXPECT_EQ(threads.size(), 1u);
+}
 
 TEST_F(HttpServerTest, PagesAreServedWhileEveryPlaceForCallsIsTaken) {
   Serve();

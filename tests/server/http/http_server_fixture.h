@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <functional>
 #include <future>
@@ -99,6 +100,9 @@ class HttpServerTest : public ::testing::Test {
   void Serve(const HttpServerOptions& options = {}) {
     HttpPages pages;
     pages["/page"] = [] { return HttpResponse{.status = 200, .body = "hi"}; };
+    pages["/thread"] = [] {
+      return HttpResponse{.body = std::to_string(gettid())};
+    };
     server_ = HttpServer::Start("127.0.0.1:0", pages, calls_, options).value();
   }
   const std::string& address() const { return server_->address(); }

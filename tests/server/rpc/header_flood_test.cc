@@ -6,6 +6,7 @@
 #include <string>
 #include <thread>
 
+#include "semrank/v1/ranking_service.grpc.pb.h"
 #include "server/rpc/memory_watchdog.h"
 #include "tests/server/rpc/rpc_server_fixture.h"
 #include "tests/support/plain_client.h"

@@ -169,8 +169,16 @@ class RpcServerFixture : public ::testing::Test {
   const RankingEngine ranking_{kLimits, &embedder_, &metrics_,
                                &catalog_.documents};
   const EmbeddingEngine embedding_{kLimits, &embedder_, &metrics_};
+  // Request ids of calls that failed by a bug; to be looked at after the call.
+  std::vector<std::string> bugs_;
+  RequestLog request_log_{
+      {}, {.bug = [this](const RequestLog::Outcome& failed, std::int64_t) {
+        bugs_.push_back(failed.identity.request_id);
+      }}};
   // The workers' clock stands still unless a test sets it.
   std::atomic<TaskQueue::Clock::time_point> queue_time_{};
+  // Ends before what its tasks use. That the server waits for them, too, is
+  // what ThreadSanitizer does not see.
   WorkerPool workers_{
       {.num_threads = 1, .now = [this] { return queue_time_.load(); }}};
   WorkerPool loader_{1};
@@ -185,12 +193,6 @@ class RpcServerFixture : public ::testing::Test {
   bool admin_rpcs_ = true;
   const AccessControl* access_ = nullptr;
   const TlsCertificates* tls_ = nullptr;
-  // Request ids of calls that failed by a bug; to be looked at after the call.
-  std::vector<std::string> bugs_;
-  RequestLog request_log_{
-      {}, {.bug = [this](const RequestLog::Outcome& failed, std::int64_t) {
-        bugs_.push_back(failed.identity.request_id);
-      }}};
   std::unique_ptr<RpcServer> server_;
   std::shared_ptr<grpc::Channel> channel_;
 };
