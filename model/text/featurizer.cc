@@ -5,6 +5,7 @@
 
 #include "model/text/index_set.h"
 #include "model/text/normalizer.h"
+#include "model/text/word_fingerprint.h"
 
 namespace semrank {
 absl::StatusOr<Featurizer> Featurizer::Create(
@@ -24,21 +25,20 @@ int Featurizer::num_features() const {
 void Featurizer::AppendBag(std::string_view normalized, BagBatch& batch) const {
   const std::size_t begin = batch.indices.size();
   if (ngrams_.has_value()) ngrams_->AppendIndices(normalized, batch.indices);
-  const auto append = [&batch](const WordVocabulary& entries,
-                               std::uint32_t first, std::string_view entry) {
+  const auto append = [&batch](std::uint32_t first,
+                               std::optional<std::uint32_t> index) {
     // A word that is not listed adds nothing here. If the model has letter
     // n-grams, those still represent it (DSSM 3.2).
-    const std::optional<std::uint32_t> index = entries.Find(entry);
     if (index.has_value()) batch.indices.push_back(first + *index);
   };
-  if (words_.has_value()) {
-    ForEachWord(normalized, [&](std::string_view word) {
-      append(*words_, first_word(), word);
-    });
-  }
-  if (bigrams_.has_value()) {
-    ForEachBigram(normalized, [&](std::string_view bigram) {
-      append(*bigrams_, first_bigram(), bigram);
+  if (words_.has_value() || bigrams_.has_value()) {
+    ForEachTextWord(normalized, [&](const TextWord& word) {
+      if (words_.has_value()) {
+        append(first_word(), words_->Find(word.word, word.key));
+      }
+      if (bigrams_.has_value() && !word.bigram.empty()) {
+        append(first_bigram(), bigrams_->Find(word.bigram, word.bigram_key));
+      }
     });
   }
   // Many threads call this at once, and the bitmap is too large to allocate for

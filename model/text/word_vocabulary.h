@@ -3,18 +3,21 @@
 //
 //   Entry    words with single blanks between them, so that a bigram is looked
 //            up as it stands in a normalised text.
+//   Keys     fingerprints (word_fingerprint.h), in a table of 16 bytes a slot:
+//            who has those of the words finds a bigram without hashing it.
 //   Threads  thread-safe.
 #ifndef SEMRANK_MODEL_TEXT_WORD_VOCABULARY_H_
 #define SEMRANK_MODEL_TEXT_WORD_VOCABULARY_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "model/text/word_fingerprint.h"
 
 namespace semrank {
 
@@ -37,16 +40,34 @@ class WordVocabulary {
   // The listed ones.
   const std::vector<std::string>& words() const { return words_; }
   // Index of a normalised word or bigram in [0, size()), or nothing.
-  std::optional<std::uint32_t> Find(std::string_view word) const;
+  std::optional<std::uint32_t> Find(std::string_view entry) const;
+  // The same, given the entry's WordFingerprint or BigramFingerprint.
+  std::optional<std::uint32_t> Find(std::string_view entry,
+                                    const Fingerprint& key) const;
 
  private:
   WordVocabulary() = default;
   static absl::StatusOr<WordVocabulary> Make(std::vector<std::string> entries,
                                              bool bigrams);
 
+  // 96 bits of the key: two of a million entries agree in them with a
+  // probability of 1e-17.
+  struct Slot {
+    std::uint64_t lo = 0;
+    std::uint32_t hi = 0;
+    std::uint32_t index = kFree;
+
+    bool Holds(const Fingerprint& key) const {
+      return lo == key.lo && hi == static_cast<std::uint32_t>(key.hi);
+    }
+  };
+  static constexpr std::uint32_t kFree = 0xFFFFFFFF;
+  // The place of `key`, or the free slot for it (linear probing).
+  std::size_t Place(const Fingerprint& key) const;
+
   std::vector<std::string> words_;
-  int num_buckets_ = 0;  // of unknown words; 0 = they have no index
-  absl::flat_hash_map<std::string, std::uint32_t> index_of_;
+  int num_buckets_ = 0;      // of unknown words; 0 = they have no index
+  std::vector<Slot> slots_;  // a power of two, at most half of them taken
 };
 
 }  // namespace semrank
