@@ -10,9 +10,9 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "model/base/fingerprint.h"
-#include "model/text/normalizer.h"
 
 namespace semrank {
 
@@ -30,28 +30,14 @@ inline Fingerprint BigramFingerprint(const Fingerprint& first,
 // A word of a normalised text, and the bigram of the word before it and itself,
 // which is empty for the first word.
 struct TextWord {
-  std::string_view word;
+  std::string_view word = {};
   Fingerprint key = {};
   std::string_view bigram = {};
   Fingerprint bigram_key = {};
 };
 
-// Calls visit(const TextWord&) for each word of a normalised text. Each word is
-// hashed once.
-template <typename Visitor>
-void ForEachTextWord(std::string_view normalized, Visitor visit) {
-  TextWord before;
-  ForEachWord(normalized, [&](std::string_view text) {
-    TextWord word = {text, WordFingerprint(text)};
-    if (!before.word.empty()) {
-      const char* const begin = before.word.data();
-      word.bigram = {begin, text.data() + text.size()};
-      word.bigram_key = BigramFingerprint(before.key, word.key);
-    }
-    visit(word);
-    before = word;
-  });
-}
+// Appends the words of a normalised text. Each is hashed once.
+void AppendTextWords(std::string_view normalized, std::vector<TextWord>& words);
 
 }  // namespace semrank
 

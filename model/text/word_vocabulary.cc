@@ -80,26 +80,12 @@ absl::StatusOr<WordVocabulary> WordVocabulary::Make(
   return vocabulary;
 }
 
-std::size_t WordVocabulary::Place(const Fingerprint& key) const {
-  const std::size_t mask = slots_.size() - 1;
-  // Fingerprints are uniform: their low bits need no further mixing.
-  std::size_t place = key.lo & mask;
-  while (slots_[place].index != kFree && !slots_[place].Holds(key)) {
-    place = (place + 1) & mask;
-  }
-  return place;
-}
-
 std::optional<std::uint32_t> WordVocabulary::Find(
     std::string_view entry) const {
   return Find(entry, KeyOf(entry));
 }
 
-std::optional<std::uint32_t> WordVocabulary::Find(
-    std::string_view entry, const Fingerprint& key) const {
-  const Slot& slot = slots_[Place(key)];
-  if (slot.index != kFree) return slot.index;
-  if (num_buckets_ == 0) return std::nullopt;
+std::uint32_t WordVocabulary::Bucket(std::string_view entry) const {
   // Part of the model format, as the hash of n-grams is. Buckets lie behind the
   // listed words, so no unknown word is taken for a listed one.
   const XXH64_hash_t hash = XXH3_64bits(entry.data(), entry.size());

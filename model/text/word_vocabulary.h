@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "model/base/huge_page_allocator.h"
 #include "model/text/word_fingerprint.h"
 
 namespace semrank {
@@ -43,7 +44,17 @@ class WordVocabulary {
   std::optional<std::uint32_t> Find(std::string_view entry) const;
   // The same, given the entry's WordFingerprint or BigramFingerprint.
   std::optional<std::uint32_t> Find(std::string_view entry,
-                                    const Fingerprint& key) const;
+                                    const Fingerprint& key) const {
+    const Slot& slot = slots_[Place(key)];
+    if (slot.index != kFree) return slot.index;
+    if (num_buckets_ == 0) return std::nullopt;
+    return Bucket(entry);
+  }
+
+  // Begins to load what Find will read.
+  void Prefetch(const Fingerprint& key) const {
+    __builtin_prefetch(&slots_[FirstPlace(key)]);
+  }
 
  private:
   WordVocabulary() = default;
@@ -62,12 +73,25 @@ class WordVocabulary {
     }
   };
   static constexpr std::uint32_t kFree = 0xFFFFFFFF;
+  std::size_t FirstPlace(const Fingerprint& key) const {
+    // Fingerprints are uniform: their low bits need no further mixing.
+    return key.lo & (slots_.size() - 1);
+  }
   // The place of `key`, or the free slot for it (linear probing).
-  std::size_t Place(const Fingerprint& key) const;
+  std::size_t Place(const Fingerprint& key) const {
+    std::size_t place = FirstPlace(key);
+    while (slots_[place].index != kFree && !slots_[place].Holds(key)) {
+      place = (place + 1) & (slots_.size() - 1);
+    }
+    return place;
+  }
+  // The index of an entry that is not listed; there are buckets.
+  std::uint32_t Bucket(std::string_view entry) const;
 
   std::vector<std::string> words_;
-  int num_buckets_ = 0;      // of unknown words; 0 = they have no index
-  std::vector<Slot> slots_;  // a power of two, at most half of them taken
+  int num_buckets_ = 0;  // of unknown words; 0 = they have no index
+  // A power of two, at most half of them taken.
+  HugePageVector<Slot> slots_;
 };
 
 }  // namespace semrank
