@@ -18,14 +18,14 @@ constexpr int kDssmBlockTexts = 96;
 
 absl::StatusOr<std::unique_ptr<DssmTower>> DssmTower::Create(
     const std::vector<LayerView>& layers, Activation output_activation,
-    std::shared_ptr<const void> storage) {
+    std::shared_ptr<const void> storage, VectorPrecision precision) {
   SEMRANK_RETURN_IF_ERROR(CheckLayers(layers));
   // make_unique cannot reach the private constructor.
   std::unique_ptr<DssmTower> tower(new DssmTower());
   tower->bag_layer_ = layers.front();
   tower->word_sums_ = std::make_unique<WordSums>(tower->bag_layer_.weight,
                                                  tower->bag_layer_.out);
-  tower->dense_ = DenseLayers(layers, output_activation);
+  tower->dense_ = DenseLayers(layers, output_activation, precision);
   tower->storage_ = std::move(storage);
   return tower;
 }

@@ -22,11 +22,12 @@ namespace semrank {
 class DssmTower : public Tower {
  public:
   // layers[0] is the bag layer (in = num_features); its weights are used in
-  // place and `storage` keeps them alive. The others become DenseLayers. Fails
-  // as CheckLayers.
+  // place and `storage` keeps them alive. The others become DenseLayers of a
+  // model of that precision. Fails as CheckLayers.
   static absl::StatusOr<std::unique_ptr<DssmTower>> Create(
       const std::vector<LayerView>& layers, Activation output_activation,
-      std::shared_ptr<const void> storage);
+      std::shared_ptr<const void> storage,
+      VectorPrecision precision = VectorPrecision::kFloat32);
 
   int num_features() const override { return bag_layer_.in; }
   int embedding_dim() const override { return dense_.embedding_dim(); }

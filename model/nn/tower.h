@@ -36,6 +36,7 @@ struct TowerInput {
 // Memory that Embed reuses between calls. Not thread-safe.
 struct TowerScratch {
   std::vector<float> activations[2];
+  std::vector<float> bf16_pairs;
   std::vector<float> word_sums;
   std::vector<std::uint32_t> padded_words;
   BagBatch words;  // tf-idf

@@ -86,10 +86,13 @@ struct Setup {
                RandomValues(kHidden * kHidden, 0.1f),
                RandomValues(kHidden * kDim, 0.1f), RandomValues(kHidden, 0.1f)};
     const float* bias = weights[3].data();
-    tower = *DssmTower::Create({{rows, kHidden, weights[0].data(), bias},
-                                {kHidden, kHidden, weights[1].data(), bias},
-                                {kHidden, kDim, weights[2].data(), bias}},
-                               Activation::kTanh, nullptr);
+    const std::vector<LayerView> layers = {
+        {rows, kHidden, weights[0].data(), bias},
+        {kHidden, kHidden, weights[1].data(), bias},
+        {kHidden, kDim, weights[2].data(), bias}};
+    tower = *DssmTower::Create(layers, Activation::kTanh, nullptr);
+    bf16_tower = *DssmTower::Create(layers, Activation::kTanh, nullptr,
+                                    VectorPrecision::kBf16);
     const int all_rows = bigram_featurizer.num_features();
     linear_weights = RandomValues(std::size_t{1} * all_rows * kLinearDim, 0.1f);
     linear = *DssmTower::Create(
@@ -122,6 +125,7 @@ struct Setup {
   Featurizer bigram_featurizer;
   std::vector<HugePageVector<float>> weights;
   std::unique_ptr<DssmTower> tower;
+  std::unique_ptr<DssmTower> bf16_tower;
   HugePageVector<float> linear_weights;
   std::unique_ptr<DssmTower> linear;
   HugePageVector<float> convolution;
@@ -197,6 +201,11 @@ void BM_ColdPass_Whole(benchmark::State& state) {
   RunColdPass(*TheSetup().tower, TheSetup().featurizer, state);
 }
 
+// As served with --vector_precision=bf16 or int8.
+void BM_ColdPass_Whole_Bf16(benchmark::State& state) {
+  RunColdPass(*TheSetup().bf16_tower, TheSetup().featurizer, state);
+}
+
 // One layer of 256 units over letter trigrams and bigrams: the default of
 // semrank-train.
 void BM_ColdPass_Linear(benchmark::State& state) {
@@ -256,6 +265,7 @@ void Batches(benchmark::internal::Benchmark* bench) {
   for (const int size : {1, 8, 32, 100, 1024}) bench->Arg(size);
 }
 BENCHMARK(BM_ColdPass_Whole)->Apply(Batches);
+BENCHMARK(BM_ColdPass_Whole_Bf16)->Apply(Batches);
 BENCHMARK(BM_ColdPass_Linear)->Apply(Batches);
 BENCHMARK(BM_ColdPass_Clsm)->Apply(Batches);
 BENCHMARK(BM_ColdPass_NormalizeAndBag)->Apply(Batches);
