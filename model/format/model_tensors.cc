@@ -60,7 +60,8 @@ absl::Status CheckTensor(const ExpectedTensor& expected,
 // The tower whose tensors begin with `prefix`, "query" or "document".
 absl::StatusOr<std::shared_ptr<const Tower>> MakeTower(
     const v1::ModelConfig& config, const std::string& prefix,
-    const TensorMap& tensors, std::shared_ptr<const void> storage) {
+    const TensorMap& tensors, VectorPrecision precision,
+    std::shared_ptr<const void> storage) {
   const std::vector<std::int64_t> widths = LayerWidths(config);
   std::vector<LayerView> layers;
   for (std::size_t i = 0; i + 1 < widths.size(); ++i) {
@@ -75,7 +76,7 @@ absl::StatusOr<std::shared_ptr<const Tower>> MakeTower(
     SEMRANK_ASSIGN_OR_RETURN(
         std::unique_ptr<ClsmTower> tower,
         ClsmTower::Create(layers, static_cast<int>(config.clsm_window()),
-                          std::move(storage)));
+                          std::move(storage), precision));
     return std::shared_ptr<const Tower>(std::move(tower));
   }
   const Activation activation = config.activation() == v1::ACTIVATION_TANH
@@ -83,7 +84,7 @@ absl::StatusOr<std::shared_ptr<const Tower>> MakeTower(
                                     : Activation::kLinear;
   SEMRANK_ASSIGN_OR_RETURN(
       std::unique_ptr<DssmTower> tower,
-      DssmTower::Create(layers, activation, std::move(storage)));
+      DssmTower::Create(layers, activation, std::move(storage), precision));
   return std::shared_ptr<const Tower>(std::move(tower));
 }
 
@@ -250,12 +251,14 @@ absl::StatusOr<std::shared_ptr<const TwoTowerModel>> MakeModel(
     return MakeSsiModel(std::move(version), std::move(config),
                         std::move(featurizer), tensors, std::move(storage));
   }
-  SEMRANK_ASSIGN_OR_RETURN(const std::shared_ptr<const Tower> query,
-                           MakeTower(config, "query", tensors, storage));
+  SEMRANK_ASSIGN_OR_RETURN(
+      const std::shared_ptr<const Tower> query,
+      MakeTower(config, "query", tensors, version.vector_precision, storage));
   std::shared_ptr<const Tower> document = query;
   if (!config.shared_towers()) {
     SEMRANK_ASSIGN_OR_RETURN(document,
-                             MakeTower(config, "document", tensors, storage));
+                             MakeTower(config, "document", tensors,
+                                       version.vector_precision, storage));
   }
   SEMRANK_ASSIGN_OR_RETURN(
       std::shared_ptr<const LexicalPart> lexical,

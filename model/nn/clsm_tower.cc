@@ -48,13 +48,13 @@ void PadWords(std::span<const std::uint32_t> text, int window,
 
 absl::StatusOr<std::unique_ptr<ClsmTower>> ClsmTower::Create(
     const std::vector<LayerView>& layers, int window,
-    std::shared_ptr<const void> storage) {
+    std::shared_ptr<const void> storage, VectorPrecision precision) {
   SEMRANK_RETURN_IF_ERROR(CheckShape(layers, window));
   // make_unique cannot reach the private constructor.
   std::unique_ptr<ClsmTower> tower(new ClsmTower());
   tower->convolution_ = layers.front();
   tower->window_ = window;
-  tower->dense_ = DenseLayers(layers, Activation::kTanh);
+  tower->dense_ = DenseLayers(layers, Activation::kTanh, precision);
   tower->storage_ = std::move(storage);
   return tower;
 }

@@ -44,11 +44,13 @@ class ClsmTower : public Tower {
   // layers[0] is the convolution: in = num_features * window, row f * window +
   // p for feature f at place p of the window; its weights are used in place;
   // `storage` keeps them alive. The others, at least one, are the tanh layers
-  // after the pooling. InvalidArgument as CheckLayers, and for a window that
-  // is not odd and 1 to kMaxClsmWindow or does not divide layers[0].in.
+  // after the pooling, of a model of that precision. InvalidArgument as
+  // CheckLayers, and for a window that is not odd and 1 to kMaxClsmWindow or
+  // does not divide layers[0].in.
   static absl::StatusOr<std::unique_ptr<ClsmTower>> Create(
       const std::vector<LayerView>& layers, int window,
-      std::shared_ptr<const void> storage);
+      std::shared_ptr<const void> storage,
+      VectorPrecision precision = VectorPrecision::kFloat32);
 
   int window() const { return window_; }
   int num_features() const override { return convolution_.in / window_; }

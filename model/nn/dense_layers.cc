@@ -32,13 +32,26 @@ absl::Status CheckLayers(std::span<const LayerView> layers) {
 }
 
 DenseLayers::DenseLayers(std::span<const LayerView> layers,
-                         Activation output_activation)
+                         Activation output_activation,
+                         VectorPrecision precision)
     : input_dim_(layers.front().out),
       output_dim_(layers.back().out),
-      output_activation_(output_activation) {
+      output_activation_(output_activation),
+      bf16_(precision != VectorPrecision::kFloat32) {
   for (const LayerView& layer : layers.subspan(1)) {
-    packed_.emplace_back(
-        StridedMatrix{layer.weight, layer.in, layer.out, layer.out, 1});
+    const StridedMatrix weight = {layer.weight, layer.in, layer.out, layer.out,
+                                  1};
+    if (bf16_) {
+      // Pairs of inputs, which are rows of the weights.
+      const int num_pairs = (layer.in + 1) / 2;
+      std::vector<float> pairs(static_cast<std::size_t>(layer.out) *
+                               static_cast<std::size_t>(num_pairs));
+      PairBf16(weight.Transposed(), pairs.data());
+      packed_.emplace_back(
+          StridedMatrix{pairs.data(), num_pairs, layer.out, 1, num_pairs});
+    } else {
+      packed_.emplace_back(weight);
+    }
     biases_.push_back(layer.bias);
   }
 }
@@ -63,8 +76,15 @@ void DenseLayers::Finish(int rows, float* input, TowerScratch& scratch,
       float* output = i == packed_.size() ? vectors
                                           : GrowTo(scratch.activations[i % 2],
                                                    rows, weight.columns());
-      Multiply({values, rows, width, width, 1}, weight,
-               {.bias = biases_[i - 1]}, output, weight.columns());
+      StridedMatrix inputs = {values, rows, width, width, 1};
+      if (bf16_) {
+        const int num_pairs = weight.depth();
+        float* const pairs = GrowTo(scratch.bf16_pairs, rows, num_pairs);
+        PairBf16(inputs, pairs);
+        inputs = {pairs, rows, num_pairs, num_pairs, 1};
+      }
+      Multiply(inputs, weight, {.bias = biases_[i - 1], .bf16_pairs = bf16_},
+               output, weight.columns());
       values = output;
       width = weight.columns();
     }

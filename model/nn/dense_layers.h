@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "model/nn/gemm.h"
+#include "model/nn/row_format.h"
 #include "model/nn/tower.h"
 
 namespace semrank {
@@ -34,8 +35,11 @@ class DenseLayers {
   DenseLayers() = default;
   // Takes all layers of a tower, checked by CheckLayers. Of layers[0], which
   // reads the text, only the width is used; the others are packed. The last
-  // layer has `output_activation`, all others tanh.
-  DenseLayers(std::span<const LayerView> layers, Activation output_activation);
+  // layer has `output_activation`, all others tanh. Unless the model's vectors
+  // are float32, weights and inputs of the others are rounded to bfloat16
+  // before they are multiplied; sums are float32.
+  DenseLayers(std::span<const LayerView> layers, Activation output_activation,
+              VectorPrecision precision);
 
   int embedding_dim() const { return output_dim_; }
   // Where the caller writes the output of layer 0: memory for `rows` rows of
@@ -49,6 +53,7 @@ class DenseLayers {
   int input_dim_ = 0;
   int output_dim_ = 0;
   Activation output_activation_ = Activation::kTanh;
+  bool bf16_ = false;  // packed_ holds pairs of bfloat16 (PairBf16)
   std::vector<PackedMatrix> packed_;
   std::vector<const float*> biases_;
 };

@@ -18,12 +18,14 @@ constexpr int kDssmBlockTexts = 96;
 
 absl::StatusOr<std::unique_ptr<DssmTower>> DssmTower::Create(
     const std::vector<LayerView>& layers, Activation output_activation,
-    std::shared_ptr<const void> storage) {
+    std::shared_ptr<const void> storage, VectorPrecision precision) {
   SEMRANK_RETURN_IF_ERROR(CheckLayers(layers));
   // make_unique cannot reach the private constructor.
   std::unique_ptr<DssmTower> tower(new DssmTower());
   tower->bag_layer_ = layers.front();
-  tower->dense_ = DenseLayers(layers, output_activation);
+  tower->word_sums_ = std::make_unique<WordSums>(tower->bag_layer_.weight,
+                                                 tower->bag_layer_.out);
+  tower->dense_ = DenseLayers(layers, output_activation, precision);
   tower->storage_ = std::move(storage);
   return tower;
 }
@@ -45,11 +47,38 @@ void DssmTower::EmbedBlock(const BagBatch& batch, int first, int last,
   // x W for a bag x of some tens of features is a sum of that many rows of W,
   // each times its count: a gather, not a matrix product.
   SumBags(batch, first, last, bag_layer_.weight, bag_layer_.out, sums);
+  Finish(
+      rows, sums, [&](int i) { return !batch.empty(first + i); }, scratch,
+      vectors);
+}
+
+void DssmTower::EmbedTexts(const Featurizer& featurizer,
+                           std::span<const std::string_view> normalized_texts,
+                           TowerInput&, TowerScratch& scratch,
+                           float* vectors) const {
+  RowLists& lists = scratch.row_lists;
+  while (!normalized_texts.empty()) {
+    lists.Clear();
+    normalized_texts = normalized_texts.subspan(
+        word_sums_->AppendTexts(featurizer,
+                                normalized_texts.first(std::min<std::size_t>(
+                                    normalized_texts.size(), kDssmBlockTexts)),
+                                lists));
+    const int rows = lists.num_texts();
+    float* const sums = dense_.Input(rows, scratch, vectors);
+    SumRows(lists.offsets, lists.rows.data(), bag_layer_.out, sums);
+    Finish(
+        rows, sums, [&](int i) { return !lists.empty(i); }, scratch, vectors);
+    vectors += static_cast<std::ptrdiff_t>(rows) * embedding_dim();
+  }
+}
+
+template <typename HasFeatures>
+void DssmTower::Finish(int rows, float* sums, HasFeatures has_features,
+                       TowerScratch& scratch, float* vectors) const {
   AddBias(bag_layer_.bias, rows, bag_layer_.out, sums);
   dense_.Finish(rows, sums, scratch, vectors);
-  ClearEmptyTexts(
-      rows, embedding_dim(), [&](int i) { return !batch.empty(first + i); },
-      vectors);
+  ClearEmptyTexts(rows, embedding_dim(), has_features, vectors);
 }
 
 }  // namespace semrank

@@ -8,27 +8,36 @@
 #define SEMRANK_MODEL_NN_DSSM_TOWER_H_
 
 #include <memory>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "model/nn/dense_layers.h"
 #include "model/nn/tower.h"
+#include "model/nn/word_sums.h"
 
 namespace semrank {
 
 class DssmTower : public Tower {
  public:
   // layers[0] is the bag layer (in = num_features); its weights are used in
-  // place and `storage` keeps them alive. The others become DenseLayers. Fails
-  // as CheckLayers.
+  // place and `storage` keeps them alive. The others become DenseLayers of a
+  // model of that precision. Fails as CheckLayers.
   static absl::StatusOr<std::unique_ptr<DssmTower>> Create(
       const std::vector<LayerView>& layers, Activation output_activation,
-      std::shared_ptr<const void> storage);
+      std::shared_ptr<const void> storage,
+      VectorPrecision precision = VectorPrecision::kFloat32);
 
   int num_features() const override { return bag_layer_.in; }
   int embedding_dim() const override { return dense_.embedding_dim(); }
   void Embed(const TowerInput& input, TowerScratch& scratch,
              float* vectors) const override;
+  // Word by word (word_sums.h), so the bits differ from Embed's by rounding.
+  void EmbedTexts(const Featurizer& featurizer,
+                  std::span<const std::string_view> normalized_texts,
+                  TowerInput& input, TowerScratch& scratch,
+                  float* vectors) const override;
 
  private:
   DssmTower() = default;
@@ -36,8 +45,15 @@ class DssmTower : public Tower {
   void EmbedBlock(const BagBatch& batch, int first, int last,
                   TowerScratch& scratch, float* vectors) const;
 
+  // From `rows` sums of the first layer to vectors; a text without features has
+  // the zero vector.
+  template <typename HasFeatures>
+  void Finish(int rows, float* sums, HasFeatures has_features,
+              TowerScratch& scratch, float* vectors) const;
+
   LayerView bag_layer_;
   DenseLayers dense_;
+  std::unique_ptr<WordSums> word_sums_;  // of bag_layer_
   std::shared_ptr<const void> storage_;
 };
 

@@ -6,7 +6,10 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cassert>
+#include <cstdint>
+#include <cstring>
 #include <utility>
 
 #include "model/nn/simd.h"
@@ -15,6 +18,7 @@ HWY_BEFORE_NAMESPACE();
 namespace semrank::HWY_NAMESPACE {
 namespace {
 
+using simd::IntVec;
 using simd::kLanes;
 using simd::Vec;
 
@@ -38,6 +42,42 @@ int DivideUp(int a, int b) { return (a + b - 1) / b; }
 
 int VectorsOf(int columns) { return DivideUp(columns, kLanes); }
 
+// What a step of the depth adds to a sum: the product of two floats ...
+struct FloatStep {
+  static Vec Add(const Vec& a, const Vec& b, const Vec& sum) {
+    return simd::MultiplyAdd(a, b, sum);
+  }
+};
+
+// ... or, in the order of vdpbf16ps, those of two pairs of bfloat16, whose
+// first elements are the lower halves.
+struct Bf16PairStep {
+  static Vec Add(const Vec& a, const Vec& b, const Vec& sum) {
+    return simd::MultiplyAdd(Lower(a), Lower(b),
+                             simd::MultiplyAdd(Upper(a), Upper(b), sum));
+  }
+
+ private:
+  static Vec Lower(const Vec& pairs) {
+    return reinterpret_cast<Vec>(reinterpret_cast<IntVec>(pairs) << 16);
+  }
+  static Vec Upper(const Vec& pairs) {
+    return reinterpret_cast<Vec>(reinterpret_cast<IntVec>(pairs) &
+                                 static_cast<std::int32_t>(0xFFFF0000));
+  }
+};
+
+#if SEMRANK_SIMD_AVX512
+struct Bf16PairInstruction {
+  static Vec Add(const Vec& a, const Vec& b, Vec sum) {
+    // Not an intrinsic: those need the whole kernel compiled for a target that
+    // this version of Highway does not have.
+    asm("vdpbf16ps %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
+    return sum;
+  }
+};
+#endif
+
 struct Tile {
   const float* a;
   std::ptrdiff_t a_row_stride;
@@ -57,7 +97,7 @@ struct Tile {
 // The inner kernel. Whatever Rows and Vectors are, each element of C goes
 // through the same sequence of operations, so remainders give the same bits.
 // (Without Unroll GCC moves the sums through memory before and after the loop.)
-template <int Rows, int Vectors>
+template <typename Step, int Rows, int Vectors>
 void MultiplyTile(const Tile& t) {
   using simd::Unroll;
   Vec sums[Rows][Vectors];
@@ -86,7 +126,7 @@ void MultiplyTile(const Tile& t) {
     for (int r = 0; r < Rows; ++r) {
       const Vec value = simd::Broadcast(a[r * t.a_row_stride]);
       for (int v = 0; v < Vectors; ++v) {
-        sums[r][v] = simd::MultiplyAdd(value, b[v], sums[r][v]);
+        sums[r][v] = Step::Add(value, b[v], sums[r][v]);
       }
     }
     a += t.a_column_stride;
@@ -103,39 +143,51 @@ void MultiplyTile(const Tile& t) {
 
 using TileFunction = void (*)(const Tile&);
 
-template <int Rows, int Vectors>
+template <typename Step, int Rows, int Vectors>
 constexpr TileFunction TileOf() {
   if constexpr (Rows <= kWideTileRows || Vectors <= kTileVectors) {
-    return MultiplyTile<Rows, Vectors>;
+    return MultiplyTile<Step, Rows, Vectors>;
   } else {
     return nullptr;
   }
 }
 
-template <int Rows, int... Vectors>
+template <typename Step, int Rows, int... Vectors>
 constexpr std::array<TileFunction, kPanelVectors> TilesOfRows(
     std::integer_sequence<int, Vectors...>) {
-  return {TileOf<Rows, Vectors + 1>()...};
+  return {TileOf<Step, Rows, Vectors + 1>()...};
 }
 
-template <int... Rows>
+template <typename Step, int... Rows>
 constexpr auto AllTiles(std::integer_sequence<int, Rows...>) {
-  return std::array{TilesOfRows<Rows + 1>(
+  return std::array{TilesOfRows<Step, Rows + 1>(
       std::make_integer_sequence<int, kPanelVectors>())...};
 }
 
-// kTiles[rows - 1][vectors - 1].
-constexpr auto kTiles = AllTiles(std::make_integer_sequence<int, kTileRows>());
+// kTiles<Step>[rows - 1][vectors - 1].
+template <typename Step>
+constexpr auto kTiles =
+    AllTiles<Step>(std::make_integer_sequence<int, kTileRows>());
+using Tiles = decltype(kTiles<FloatStep>);
+
+const Tiles& TilesFor(bool bf16_pairs) {
+  if (!bf16_pairs) return kTiles<FloatStep>;
+#if SEMRANK_SIMD_AVX512
+  static const bool has_instruction = __builtin_cpu_supports("avx512bf16");
+  if (has_instruction) return kTiles<Bf16PairInstruction>;
+#endif
+  return kTiles<Bf16PairStep>;
+}
 
 // Computes `rows` rows of C, `vectors` SIMD vectors wide, in tiles of nearly
 // equal height: 8 rows as 4 + 4, not as 6 + 2, which would leave the
 // multipliers idle.
-void MultiplyRows(Tile tile, int rows, int vectors) {
+void MultiplyRows(const Tiles& tiles, Tile tile, int rows, int vectors) {
   const int num_tiles = DivideUp(rows, kTileRows);
   for (int i = 0; i < num_tiles; ++i) {
     const int tile_rows = (rows + i) / num_tiles;
-    kTiles[static_cast<std::size_t>(tile_rows - 1)]
-          [static_cast<std::size_t>(vectors - 1)](tile);
+    tiles[static_cast<std::size_t>(tile_rows - 1)]
+         [static_cast<std::size_t>(vectors - 1)](tile);
     tile.a += tile_rows * tile.a_row_stride;
     tile.c += tile_rows * tile.c_row_stride;
     if (tile.initial != nullptr) {
@@ -145,14 +197,14 @@ void MultiplyRows(Tile tile, int rows, int vectors) {
 }
 
 // Computes `rows` rows of C from one panel of `columns` columns.
-void MultiplyPanel(Tile tile, int rows, int columns) {
+void MultiplyPanel(const Tiles& tiles, Tile tile, int rows, int columns) {
   const int width =
       (rows <= kWideTileRows ? kPanelVectors : kTileVectors) * kLanes;
   tile.panel_stride = VectorsOf(columns) * kLanes;
   for (; columns > 0; columns -= width) {
     const int vectors = VectorsOf(std::min(columns, width));
     tile.last_lanes = std::min(columns, width) - (vectors - 1) * kLanes;
-    MultiplyRows(tile, rows, vectors);
+    MultiplyRows(tiles, tile, rows, vectors);
     tile.panel += width;
     tile.c += width;
     if (tile.initial != nullptr) tile.initial += width;
@@ -207,6 +259,7 @@ void PackPanels(const StridedMatrix& b, const MatrixBlock& block,
 void MultiplyPacked(const StridedMatrix& a, const float* panels,
                     int num_columns, const MultiplyOptions& options, float* c,
                     std::ptrdiff_t c_row_stride) {
+  const Tiles& tiles = TilesFor(options.bf16_pairs);
   for (int row = 0; row < a.rows; row += kBlockRows) {
     const int rows = std::min(kBlockRows, a.rows - row);
     const float* panel = panels;
@@ -224,9 +277,56 @@ void MultiplyPacked(const StridedMatrix& a, const float* panels,
                      : options.bias != nullptr ? options.bias + j
                                                : nullptr;
       tile.initial_row_stride = options.accumulate ? c_row_stride : 0;
-      MultiplyPanel(tile, rows, columns);
+      MultiplyPanel(tiles, tile, rows, columns);
       panel += PackedFloats(a.columns, columns);
     }
+  }
+}
+
+using UintVec = simd::UintVec;
+using WideVec __attribute__((vector_size(simd::kVectorBytes))) = std::uint64_t;
+using PairVec __attribute__((vector_size(simd::kVectorBytes / 2))) =
+    std::uint32_t;
+
+// Rounds floats to bfloat16, to the nearest, to even between two, in the upper
+// half of each; infinities and NaN stay.
+template <typename Bits>
+Bits RoundToBf16(Bits bits) {
+  constexpr std::uint32_t kExponent = 0x7F800000;
+  const Bits rounded = bits + 0x7FFF + (bits >> 16 & 1);
+  return (bits & kExponent) == kExponent ? bits : rounded;
+}
+
+float Pair(float lower, float upper) {
+  return std::bit_cast<float>(
+      (RoundToBf16(std::bit_cast<std::uint32_t>(upper)) & 0xFFFF0000) |
+      RoundToBf16(std::bit_cast<std::uint32_t>(lower)) >> 16);
+}
+
+void PairRow(const float* values, std::ptrdiff_t stride, int count,
+             float* pairs) {
+  int k = 0;
+  if (stride == 1) {
+    for (; k + kLanes <= count; k += kLanes) {
+      const Vec floats = simd::Load(values + k);
+      const auto bits = reinterpret_cast<WideVec>(
+          RoundToBf16(reinterpret_cast<UintVec>(floats)));
+      const PairVec both = __builtin_convertvector(
+          (bits >> 32 & 0xFFFF0000) | (bits >> 16 & 0xFFFF), PairVec);
+      std::memcpy(pairs + k / 2, &both, sizeof(both));
+    }
+  }
+  for (; k < count; k += 2) {
+    const float* const value = values + k * stride;
+    pairs[k / 2] = Pair(value[0], k + 1 < count ? value[stride] : 0);
+  }
+}
+
+void PairRows(const StridedMatrix& matrix, float* pairs) {
+  for (int i = 0; i < matrix.rows; ++i) {
+    PairRow(matrix.data + i * matrix.row_stride, matrix.column_stride,
+            matrix.columns, pairs);
+    pairs += DivideUp(matrix.columns, 2);
   }
 }
 
@@ -240,6 +340,7 @@ namespace semrank {
 HWY_EXPORT(PackedFloats);
 HWY_EXPORT(PackPanels);
 HWY_EXPORT(MultiplyPacked);
+HWY_EXPORT(PairRows);
 
 void PackedMatrix::Pack(const StridedMatrix& matrix) {
   Resize(matrix.rows, matrix.columns);
@@ -282,6 +383,10 @@ void Multiply(const StridedMatrix& a, const PackedMatrix& b,
   const float* panels = b.lines_.empty() ? nullptr : b.lines_.data()->values;
   HWY_DYNAMIC_DISPATCH(MultiplyPacked)
   (a, panels, b.columns(), options, c, c_row_stride);
+}
+
+void PairBf16(const StridedMatrix& matrix, float* pairs) {
+  HWY_DYNAMIC_DISPATCH(PairRows)(matrix, pairs);
 }
 
 }  // namespace semrank

@@ -84,7 +84,15 @@ struct MultiplyOptions {
   // computed in slices of the depth gives the same bits. Not together with
   // bias.
   bool accumulate = false;
+  // A and B hold pairs of bfloat16 (PairBf16) in place of floats: each step k
+  // adds two products. With AVX512_BF16 this takes half the time.
+  bool bf16_pairs = false;
 };
+
+// The elements of each row of `matrix` rounded to bfloat16, two in the 4 bytes
+// of a float: `pairs` is row-major [matrix.rows, (matrix.columns + 1) / 2], and
+// an odd row ends with a zero.
+void PairBf16(const StridedMatrix& matrix, float* pairs);
 
 // C [a.rows, b.columns] = A [a.rows, depth] B (+ bias); row i of C begins at
 // c + i * c_row_stride, which is at least b.columns(). a.columns must be

@@ -8,6 +8,7 @@
 #define SEMRANK_MODEL_NN_KERNELS_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "model/text/featurizer.h"
@@ -19,6 +20,13 @@ namespace semrank {
 // 3, W2 l1). `table` is [num_features, width], unpadded.
 void SumBags(const BagBatch& batch, int first, int last, const float* table,
              int width, float* sums);
+
+// Row t of `sums` [offsets.size() - 1, width] is the sum of rows [offsets[t],
+// offsets[t + 1]) of `rows`, which lie anywhere, added in order.
+void SumRows(std::span<const std::uint32_t> offsets, const float* const* rows,
+             int width, float* sums);
+// The sum of all of `rows`.
+void SumRows(std::span<const float* const> rows, int width, float* sum);
 
 // values[i] += bias[i % width] in rows of `width`.
 void AddBias(const float* bias, int rows, int width, float* values);

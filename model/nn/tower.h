@@ -13,9 +13,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
+#include "model/nn/word_sums.h"
 #include "model/text/featurizer.h"
 
 namespace semrank {
@@ -34,10 +36,12 @@ struct TowerInput {
 // Memory that Embed reuses between calls. Not thread-safe.
 struct TowerScratch {
   std::vector<float> activations[2];
+  std::vector<float> bf16_pairs;
   std::vector<float> word_sums;
   std::vector<std::uint32_t> padded_words;
   BagBatch words;  // tf-idf
   BagBatch rows;
+  RowLists row_lists;
 };
 
 // Memory for `rows` rows of `width`; keeps the content.
@@ -65,6 +69,21 @@ class Tower {
   // No allocation once the scratch has grown.
   virtual void Embed(const TowerInput& input, TowerScratch& scratch,
                      float* vectors) const = 0;
+
+  // Embeds normalised texts: AppendText for each, then Embed, or what gives the
+  // same up to rounding in less time. `featurizer` is the same in each call.
+  virtual void EmbedTexts(const Featurizer& featurizer,
+                          std::span<const std::string_view> normalized_texts,
+                          TowerInput& input, TowerScratch& scratch,
+                          float* vectors) const {
+    // All texts as one batch: a tower embeds them block by block, and CLSM sums
+    // each distinct word once.
+    input.Clear();
+    for (const std::string_view text : normalized_texts) {
+      AppendText(featurizer, text, input);
+    }
+    Embed(input, scratch, vectors);
+  }
 };
 
 }  // namespace semrank

@@ -84,14 +84,8 @@ void TwoTowerModel::WeighTexts(
 void TwoTowerModel::EmbedTexts(
     Side side, std::span<const std::string_view> normalized_texts,
     EmbedScratch& scratch, float* vectors) const {
-  const Tower& tower = this->tower(side);
-  // All texts as one batch: a tower embeds them block by block, and CLSM sums
-  // each distinct word once.
-  scratch.input.Clear();
-  for (const std::string_view text : normalized_texts) {
-    tower.AppendText(featurizer_, text, scratch.input);
-  }
-  tower.Embed(scratch.input, scratch.tower, vectors);
+  tower(side).EmbedTexts(featurizer_, normalized_texts, scratch.input,
+                         scratch.tower, vectors);
   // Before anything is scored or kept, so that no score depends on whether the
   // vector was kept.
   const auto dim = static_cast<std::size_t>(embedding_dim());

@@ -5,6 +5,7 @@
 
 #include "model/text/index_set.h"
 #include "model/text/normalizer.h"
+#include "model/text/word_fingerprint.h"
 
 namespace semrank {
 absl::StatusOr<Featurizer> Featurizer::Create(
@@ -21,25 +22,34 @@ int Featurizer::num_features() const {
   return static_cast<int>(first_bigram()) + (bigrams_ ? bigrams_->size() : 0);
 }
 
+// A word that is not listed adds nothing. If the model has letter n-grams,
+// those still represent it (DSSM 3.2).
+std::optional<std::uint32_t> Featurizer::FindWord(const TextWord& word) const {
+  if (!words_.has_value()) return std::nullopt;
+  const std::optional<std::uint32_t> index = words_->Find(word.word, word.key);
+  if (!index.has_value()) return std::nullopt;
+  return first_word() + *index;
+}
+
+void Featurizer::AppendWordFeatures(const TextWord& word,
+                                    std::vector<std::uint32_t>& indices) const {
+  if (ngrams_.has_value()) ngrams_->AppendIndices(word.word, indices);
+  const std::optional<std::uint32_t> index = FindWord(word);
+  if (index.has_value()) indices.push_back(*index);
+}
+
 void Featurizer::AppendBag(std::string_view normalized, BagBatch& batch) const {
   const std::size_t begin = batch.indices.size();
   if (ngrams_.has_value()) ngrams_->AppendIndices(normalized, batch.indices);
-  const auto append = [&batch](const WordVocabulary& entries,
-                               std::uint32_t first, std::string_view entry) {
-    // A word that is not listed adds nothing here. If the model has letter
-    // n-grams, those still represent it (DSSM 3.2).
-    const std::optional<std::uint32_t> index = entries.Find(entry);
-    if (index.has_value()) batch.indices.push_back(first + *index);
-  };
-  if (words_.has_value()) {
-    ForEachWord(normalized, [&](std::string_view word) {
-      append(*words_, first_word(), word);
-    });
-  }
-  if (bigrams_.has_value()) {
-    ForEachBigram(normalized, [&](std::string_view bigram) {
-      append(*bigrams_, first_bigram(), bigram);
-    });
+  if (words_.has_value() || bigrams_.has_value()) {
+    thread_local std::vector<TextWord> words;
+    words.clear();
+    AppendTextWords(normalized, words);
+    for (const TextWord& word : words) {
+      for (const auto index : {FindWord(word), FindBigram(word)}) {
+        if (index.has_value()) batch.indices.push_back(*index);
+      }
+    }
   }
   // Many threads call this at once, and the bitmap is too large to allocate for
   // each text. A set is empty between calls and never shrinks, so featurizers

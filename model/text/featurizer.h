@@ -21,6 +21,7 @@
 #include "absl/status/statusor.h"
 #include "model/text/bag_batch.h"
 #include "model/text/ngram_vocabulary.h"
+#include "model/text/word_fingerprint.h"
 #include "model/text/word_sequences.h"
 #include "model/text/word_vocabulary.h"
 
@@ -43,6 +44,22 @@ class Featurizer {
   // Appends the bag of one text from NormalizeText. Allocates only while the
   // batch's vectors grow.
   void AppendBag(std::string_view normalized, BagBatch& batch) const;
+  // Appends the indices of the features of one word of a text, with repeats:
+  // its letter n-grams by position, then the word.
+  void AppendWordFeatures(const TextWord& word,
+                          std::vector<std::uint32_t>& indices) const;
+  // That of the bigram that ends with the word, if it is known.
+  std::optional<std::uint32_t> FindBigram(const TextWord& word) const {
+    if (!bigrams_.has_value() || word.bigram.empty()) return std::nullopt;
+    const std::optional<std::uint32_t> index =
+        bigrams_->Find(word.bigram, word.bigram_key);
+    if (!index.has_value()) return std::nullopt;
+    return first_bigram() + *index;
+  }
+  // Begins to load what FindBigram will read.
+  void PrefetchBigram(const TextWord& word) const {
+    if (bigrams_.has_value()) bigrams_->Prefetch(word.bigram_key);
+  }
   // Appends the words of one text, each with its own bag, which is empty for a
   // word without known features. Allocates as AppendBag.
   void AppendWords(std::string_view normalized, WordSequences& batch) const;
@@ -63,6 +80,9 @@ class Featurizer {
     return first_word() +
            (words_ ? static_cast<std::uint32_t>(words_->size()) : 0);
   }
+
+  // That of the word itself.
+  std::optional<std::uint32_t> FindWord(const TextWord& word) const;
 
   std::optional<NgramVocabulary> ngrams_;
   std::optional<WordVocabulary> words_;

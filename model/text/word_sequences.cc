@@ -3,17 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/text/word_fingerprint.h"
+
 namespace semrank {
 namespace {
 
 constexpr std::size_t kFirstSlots = 256;
-
-const Fingerprinter& WordFingerprinter() {
-  // Never destroyed: threads may still embed while the process ends.
-  static const Fingerprinter* const fingerprinter =
-      new Fingerprinter(Fingerprinter::RandomSecret());
-  return *fingerprinter;
-}
 
 }  // namespace
 
@@ -23,7 +18,7 @@ const Fingerprinter& WordFingerprinter() {
 std::uint32_t WordNumbers::Intern(std::string_view word) {
   // At most half full, so that probing ends soon, and always at a free slot.
   if (slots_.size() < 2 * (std::size_t{size_} + 1)) Grow();
-  const Fingerprint fingerprint = WordFingerprinter()(word);
+  const Fingerprint fingerprint = WordFingerprint(word);
   Slot& slot = FindSlot(fingerprint);
   if (slot.round != round_) slot = {fingerprint, size_++, round_};
   return slot.number;

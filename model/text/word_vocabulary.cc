@@ -2,10 +2,10 @@
 
 #include <xxhash.h>
 
+#include <bit>
 #include <utility>
 
 #include "absl/strings/str_format.h"
-#include "model/base/strings.h"
 #include "model/text/ngram_vocabulary.h"
 
 namespace semrank {
@@ -29,6 +29,13 @@ const char* BigramProblem(std::string_view bigram) {
   return nullptr;
 }
 
+Fingerprint KeyOf(std::string_view entry) {
+  const std::size_t blank = entry.find(' ');
+  if (blank == entry.npos) return WordFingerprint(entry);
+  return BigramFingerprint(WordFingerprint(entry.substr(0, blank)),
+                           WordFingerprint(entry.substr(blank + 1)));
+}
+
 }  // namespace
 
 absl::StatusOr<WordVocabulary> WordVocabulary::FromList(
@@ -50,7 +57,7 @@ absl::StatusOr<WordVocabulary> WordVocabulary::Make(
                         words.size(), kMaxVocabularySize));
   }
   WordVocabulary vocabulary;
-  vocabulary.index_of_.reserve(words.size());
+  vocabulary.slots_.resize(std::bit_ceil(2 * words.size()));
   for (std::size_t i = 0; i < words.size(); ++i) {
     const char* const problem =
         bigrams ? BigramProblem(words[i]) : WordProblem(words[i]);
@@ -59,25 +66,29 @@ absl::StatusOr<WordVocabulary> WordVocabulary::Make(
           "%s \"%s\" in line %d %s", name, words[i], i + 1, problem));
     }
     // Of two rows for one word only one would ever be read.
-    const auto [entry, added] =
-        vocabulary.index_of_.emplace(words[i], static_cast<std::uint32_t>(i));
-    if (!added) {
+    const Fingerprint key = KeyOf(words[i]);
+    Slot& slot = vocabulary.slots_[vocabulary.Place(key)];
+    if (slot.index != kFree) {
       return absl::InvalidArgumentError(
           absl::StrFormat("%s \"%s\" occurs in line %d and in line %d", name,
-                          words[i], entry->second + 1, i + 1));
+                          words[i], slot.index + 1, i + 1));
     }
+    slot = {key.lo, static_cast<std::uint32_t>(key.hi),
+            static_cast<std::uint32_t>(i)};
   }
   vocabulary.words_ = std::move(words);
   return vocabulary;
 }
 
-std::optional<std::uint32_t> WordVocabulary::Find(std::string_view word) const {
-  const auto entry = index_of_.find(ToAbsl(word));
-  if (entry != index_of_.end()) return entry->second;
-  if (num_buckets_ == 0) return std::nullopt;
+std::optional<std::uint32_t> WordVocabulary::Find(
+    std::string_view entry) const {
+  return Find(entry, KeyOf(entry));
+}
+
+std::uint32_t WordVocabulary::Bucket(std::string_view entry) const {
   // Part of the model format, as the hash of n-grams is. Buckets lie behind the
   // listed words, so no unknown word is taken for a listed one.
-  const XXH64_hash_t hash = XXH3_64bits(word.data(), word.size());
+  const XXH64_hash_t hash = XXH3_64bits(entry.data(), entry.size());
   return static_cast<std::uint32_t>(
       words_.size() + hash % static_cast<std::uint32_t>(num_buckets_));
 }

@@ -3,18 +3,22 @@
 //
 //   Entry    words with single blanks between them, so that a bigram is looked
 //            up as it stands in a normalised text.
+//   Keys     fingerprints (word_fingerprint.h), in a table of 16 bytes a slot:
+//            who has those of the words finds a bigram without hashing it.
 //   Threads  thread-safe.
 #ifndef SEMRANK_MODEL_TEXT_WORD_VOCABULARY_H_
 #define SEMRANK_MODEL_TEXT_WORD_VOCABULARY_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "model/base/huge_page_allocator.h"
+#include "model/text/word_fingerprint.h"
 
 namespace semrank {
 
@@ -37,16 +41,57 @@ class WordVocabulary {
   // The listed ones.
   const std::vector<std::string>& words() const { return words_; }
   // Index of a normalised word or bigram in [0, size()), or nothing.
-  std::optional<std::uint32_t> Find(std::string_view word) const;
+  std::optional<std::uint32_t> Find(std::string_view entry) const;
+  // The same, given the entry's WordFingerprint or BigramFingerprint.
+  std::optional<std::uint32_t> Find(std::string_view entry,
+                                    const Fingerprint& key) const {
+    const Slot& slot = slots_[Place(key)];
+    if (slot.index != kFree) return slot.index;
+    if (num_buckets_ == 0) return std::nullopt;
+    return Bucket(entry);
+  }
+
+  // Begins to load what Find will read.
+  void Prefetch(const Fingerprint& key) const {
+    __builtin_prefetch(&slots_[FirstPlace(key)]);
+  }
 
  private:
   WordVocabulary() = default;
   static absl::StatusOr<WordVocabulary> Make(std::vector<std::string> entries,
                                              bool bigrams);
 
+  // 96 bits of the key: two of a million entries agree in them with a
+  // probability of 1e-17.
+  struct Slot {
+    std::uint64_t lo = 0;
+    std::uint32_t hi = 0;
+    std::uint32_t index = kFree;
+
+    bool Holds(const Fingerprint& key) const {
+      return lo == key.lo && hi == static_cast<std::uint32_t>(key.hi);
+    }
+  };
+  static constexpr std::uint32_t kFree = 0xFFFFFFFF;
+  std::size_t FirstPlace(const Fingerprint& key) const {
+    // Fingerprints are uniform: their low bits need no further mixing.
+    return key.lo & (slots_.size() - 1);
+  }
+  // The place of `key`, or the free slot for it (linear probing).
+  std::size_t Place(const Fingerprint& key) const {
+    std::size_t place = FirstPlace(key);
+    while (slots_[place].index != kFree && !slots_[place].Holds(key)) {
+      place = (place + 1) & (slots_.size() - 1);
+    }
+    return place;
+  }
+  // The index of an entry that is not listed; there are buckets.
+  std::uint32_t Bucket(std::string_view entry) const;
+
   std::vector<std::string> words_;
   int num_buckets_ = 0;  // of unknown words; 0 = they have no index
-  absl::flat_hash_map<std::string, std::uint32_t> index_of_;
+  // A power of two, at most half of them taken.
+  HugePageVector<Slot> slots_;
 };
 
 }  // namespace semrank

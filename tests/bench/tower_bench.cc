@@ -8,9 +8,12 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "model/base/huge_page_allocator.h"
 #include "model/nn/clsm_tower.h"
 #include "model/nn/cosine_scorer.h"
 #include "model/nn/dssm_tower.h"
@@ -31,10 +34,11 @@ constexpr int kNumWords = 20000;
 constexpr int kNumTitles = 20000;
 constexpr int kWordsPerTitle = 8;
 
-std::vector<float> RandomValues(std::size_t count, float scale) {
+// On huge pages, as the weights of a loaded model are.
+HugePageVector<float> RandomValues(std::size_t count, float scale) {
   std::mt19937 random(1);
   std::uniform_real_distribution<float> uniform(-scale, scale);
-  std::vector<float> values(count);
+  HugePageVector<float> values(count);
   for (float& value : values) value = uniform(random);
   return values;
 }
@@ -82,10 +86,13 @@ struct Setup {
                RandomValues(kHidden * kHidden, 0.1f),
                RandomValues(kHidden * kDim, 0.1f), RandomValues(kHidden, 0.1f)};
     const float* bias = weights[3].data();
-    tower = *DssmTower::Create({{rows, kHidden, weights[0].data(), bias},
-                                {kHidden, kHidden, weights[1].data(), bias},
-                                {kHidden, kDim, weights[2].data(), bias}},
-                               Activation::kTanh, nullptr);
+    const std::vector<LayerView> layers = {
+        {rows, kHidden, weights[0].data(), bias},
+        {kHidden, kHidden, weights[1].data(), bias},
+        {kHidden, kDim, weights[2].data(), bias}};
+    tower = *DssmTower::Create(layers, Activation::kTanh, nullptr);
+    bf16_tower = *DssmTower::Create(layers, Activation::kTanh, nullptr,
+                                    VectorPrecision::kBf16);
     const int all_rows = bigram_featurizer.num_features();
     linear_weights = RandomValues(std::size_t{1} * all_rows * kLinearDim, 0.1f);
     linear = *DssmTower::Create(
@@ -116,11 +123,12 @@ struct Setup {
   std::vector<std::string> titles;
   Featurizer featurizer;
   Featurizer bigram_featurizer;
-  std::vector<std::vector<float>> weights;
+  std::vector<HugePageVector<float>> weights;
   std::unique_ptr<DssmTower> tower;
-  std::vector<float> linear_weights;
+  std::unique_ptr<DssmTower> bf16_tower;
+  HugePageVector<float> linear_weights;
   std::unique_ptr<DssmTower> linear;
-  std::vector<float> convolution;
+  HugePageVector<float> convolution;
   std::unique_ptr<ClsmTower> clsm;
 };
 
@@ -135,6 +143,18 @@ class TitleCycle {
   explicit TitleCycle(benchmark::State& state)
       : state_(state), count_(static_cast<std::size_t>(state.range(0))) {}
 
+  // The next texts, normalised.
+  std::span<const std::string_view> Normalize() {
+    const Setup& setup = TheSetup();
+    texts_.resize(count_);
+    views_.clear();
+    for (std::string& text : texts_) {
+      NormalizeText(setup.titles[next_], text).IgnoreError();
+      views_.push_back(text);
+      next_ = (next_ + 1) % setup.titles.size();
+    }
+    return views_;
+  }
   void AppendTexts(const Tower& tower, const Featurizer& featurizer,
                    TowerInput& input) {
     const Setup& setup = TheSetup();
@@ -155,6 +175,8 @@ class TitleCycle {
   std::size_t count_;
   std::size_t next_ = 0;
   std::string normalized_;
+  std::vector<std::string> texts_;
+  std::vector<std::string_view> views_;
 };
 
 // Normalise, bag, tower: all that a cold title needs.
@@ -166,8 +188,8 @@ void RunColdPass(const Tower& tower, const Featurizer& featurizer,
   const int dim = tower.embedding_dim();
   std::vector<float> vectors(state.range(0) * dim);
   for (auto _ : state) {
-    titles.AppendTexts(tower, featurizer, input);
-    tower.Embed(input, scratch, vectors.data());
+    tower.EmbedTexts(featurizer, titles.Normalize(), input, scratch,
+                     vectors.data());
     benchmark::DoNotOptimize(vectors.data());
   }
   const float length = Dot(vectors.data(), vectors.data(), dim);
@@ -177,6 +199,11 @@ void RunColdPass(const Tower& tower, const Featurizer& featurizer,
 
 void BM_ColdPass_Whole(benchmark::State& state) {
   RunColdPass(*TheSetup().tower, TheSetup().featurizer, state);
+}
+
+// As served with --vector_precision=bf16 or int8.
+void BM_ColdPass_Whole_Bf16(benchmark::State& state) {
+  RunColdPass(*TheSetup().bf16_tower, TheSetup().featurizer, state);
 }
 
 // One layer of 256 units over letter trigrams and bigrams: the default of
@@ -238,14 +265,15 @@ void Batches(benchmark::internal::Benchmark* bench) {
   for (const int size : {1, 8, 32, 100, 1024}) bench->Arg(size);
 }
 BENCHMARK(BM_ColdPass_Whole)->Apply(Batches);
+BENCHMARK(BM_ColdPass_Whole_Bf16)->Apply(Batches);
 BENCHMARK(BM_ColdPass_Linear)->Apply(Batches);
 BENCHMARK(BM_ColdPass_Clsm)->Apply(Batches);
 BENCHMARK(BM_ColdPass_NormalizeAndBag)->Apply(Batches);
 BENCHMARK(BM_ColdPass_SumBags)->Apply(Batches);
 
 void BM_Tanh(benchmark::State& state) {
-  const std::vector<float> before = RandomValues(state.range(0), 3.0f);
-  std::vector<float> values = before;
+  const HugePageVector<float> before = RandomValues(state.range(0), 3.0f);
+  HugePageVector<float> values = before;
   for (auto _ : state) {
     std::copy(before.begin(), before.end(), values.begin());
     Tanh(values.data(), values.size());
@@ -256,7 +284,7 @@ void BM_Tanh(benchmark::State& state) {
 BENCHMARK(BM_Tanh)->Arg(300)->Arg(30000);
 
 void BM_NormalizeRows(benchmark::State& state) {
-  std::vector<float> values = RandomValues(state.range(0) * kDim, 1.0f);
+  HugePageVector<float> values = RandomValues(state.range(0) * kDim, 1.0f);
   for (auto _ : state) {
     NormalizeRows(static_cast<int>(state.range(0)), kDim, values.data());
     benchmark::DoNotOptimize(values.data());
@@ -306,7 +334,7 @@ void BM_Score_Scattered(benchmark::State& state) {
 BENCHMARK(BM_Score_Scattered)->Arg(100)->Arg(1000);
 
 void BM_RankScores(benchmark::State& state) {
-  const std::vector<float> scores = RandomValues(state.range(0), 1.0f);
+  const HugePageVector<float> scores = RandomValues(state.range(0), 1.0f);
   std::vector<RankedDocument> ranking;
   for (auto _ : state) {
     RankScores(scores, static_cast<std::uint32_t>(state.range(1)), ranking);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace semrank {
 namespace {
 
@@ -14,6 +16,15 @@ TEST(IsValidUtf8Test, RejectsWhatUnicodeForbids) {
   EXPECT_FALSE(IsValidUtf8("\xed\xa0\x80"));      // surrogate
   EXPECT_FALSE(IsValidUtf8("\xf4\x90\x80\x80"));  // over U+10FFFF
   EXPECT_TRUE(IsValidUtf8(std::string_view("\0", 1)));
+}
+
+TEST(IsValidUtf8Test, FindsABadByteAnywhereInAsciiText) {
+  for (std::size_t i = 0; i < 20; ++i) {
+    std::string text(20, 'a');
+    EXPECT_TRUE(IsValidUtf8(text));
+    text[i] = '\xff';
+    EXPECT_FALSE(IsValidUtf8(text)) << i;
+  }
 }
 
 TEST(DisplayWidthTest, CountsTerminalColumns) {

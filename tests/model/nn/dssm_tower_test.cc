@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "model/nn/kernels.h"
 #include "tests/model/nn/random_tower.h"
 #include "tests/model/nn/random_values.h"
 #include "tests/support/status_matchers.h"
@@ -92,6 +93,26 @@ TEST_P(DssmTowerShapeTest, TextHasTheSameBitsInAnyThread) {
   }
   for (std::thread& thread : threads) thread.join();
   for (const auto& vectors : got) EXPECT_EQ(vectors, want);
+}
+
+TEST_P(DssmTowerShapeTest, InBf16ATextHasNearlyTheVectorAndTheSameBitsAlone) {
+  const auto tower = DssmTower::Create(weights_.layers, GetParam().activation,
+                                       nullptr, VectorPrecision::kBf16);
+  ASSERT_THAT(tower, IsOk());
+  const BagBatch batch = RandomBags(100, GetParam().widths.front(), 6);
+  const std::vector<float> vectors = Embed(**tower, batch);
+  const std::vector<float> want = Embed(*tower_, batch);
+  for (int t = 0; t < batch.num_texts(); ++t) {
+    // Each layer rounds weights and inputs by at most 2^-9.
+    EXPECT_GE(Dot(&vectors[t * dim_], &want[t * dim_], dim_),
+              batch.empty(t) ? 0 : 0.9999f);
+    ASSERT_EQ(Embed(**tower, OneBag(batch, t)),
+              std::vector<float>(vectors.begin() + t * dim_,
+                                 vectors.begin() + (t + 1) * dim_));
+  }
+  if (weights_.layers.size() == 1) {
+    EXPECT_EQ(vectors, want);
+  }
 }
 
 TEST_P(DssmTowerShapeTest, TextWithoutFeaturesIsExactlyZero) {

@@ -5,8 +5,10 @@
 
 #include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "tests/model/nn/random_values.h"
@@ -77,6 +79,33 @@ TEST_P(SumBagsTest, TextAloneEqualsTheTextInABatch) {
                                   sums.begin() + (t + 1) * width);
     ASSERT_EQ(slice, want) << t;
     ASSERT_EQ(alone, want) << t;
+  }
+}
+
+TEST_P(SumBagsTest, RowsThatLieAnywhereAreAddedInOrder) {
+  constexpr int kRows = 40;
+  const int width = GetParam();
+  const Table table(kRows, width, 5);
+  std::vector<const float*> rows;
+  for (int i = 0; i < 3 * kRows; ++i) {
+    rows.push_back(table.values.get() + i * 7 % kRows * width);
+  }
+  // Texts of 0, 1, ..., 14 rows.
+  std::vector<std::uint32_t> offsets = {0};
+  for (std::uint32_t t = 0; t < 15; ++t) offsets.push_back(offsets[t] + t);
+  std::unique_ptr<float[]> sums(new float[15 * width]);
+  SumRows(offsets, rows.data(), width, sums.get());
+  for (int t = 0; t < 15; ++t) {
+    std::vector<float> want(width);
+    for (std::uint32_t i = offsets[t]; i < offsets[t + 1]; ++i) {
+      for (int c = 0; c < width; ++c) want[c] += rows[i][c];
+    }
+    ASSERT_THAT(std::vector<float>(sums.get() + t * width,
+                                   sums.get() + (t + 1) * width),
+                ElementsAreArray(want));
+    std::vector<float> alone(width);
+    SumRows(std::span(rows).subspan(offsets[t], t), width, alone.data());
+    ASSERT_THAT(alone, ElementsAreArray(want));
   }
 }
 

@@ -27,6 +27,9 @@ using ::testing::Pointwise;
 
 // Between levels, of vectors of length 1 and of their products.
 constexpr float kTolerance = 1e-6f;
+// Where layers round their inputs to bfloat16, a difference of 1e-7 can become
+// one of 2^-8 in an input.
+constexpr float kBf16Tolerance = 1e-3f;
 
 class SimdLevelsTest : public ::testing::Test {
  protected:
@@ -59,23 +62,32 @@ TEST_F(SimdLevelsTest, UnknownLevelIsRefusedAndNothingChanges) {
   EXPECT_EQ(SimdLevel(), before);
 }
 
-TEST_F(SimdLevelsTest, DssmVectorsAreNearlyTheSame) {
+class DssmLevelsTest : public SimdLevelsTest,
+                       public ::testing::WithParamInterface<VectorPrecision> {};
+
+TEST_P(DssmLevelsTest, DssmVectorsAreNearlyTheSame) {
   const RandomWeights weights({500, 300, 300, 128}, 1);
   const BagBatch bags = RandomBags(40, 500, 2);
   const auto results = AtEachLevel([&] {
     // Weights are packed for the level.
-    const auto tower =
-        DssmTower::Create(weights.layers, Activation::kTanh, nullptr);
+    const auto tower = DssmTower::Create(weights.layers, Activation::kTanh,
+                                         nullptr, GetParam());
     EXPECT_THAT(tower, IsOk());
     TowerScratch scratch;
     std::vector<float> vectors(bags.num_texts() * 128);
     (*tower)->Embed({.bags = bags, .sequences = {}}, scratch, vectors.data());
     return vectors;
   });
+  const float tolerance =
+      GetParam() == VectorPrecision::kFloat32 ? kTolerance : kBf16Tolerance;
   for (const auto& vectors : results) {
-    EXPECT_THAT(vectors, Pointwise(FloatNear(kTolerance), results[0]));
+    EXPECT_THAT(vectors, Pointwise(FloatNear(tolerance), results[0]));
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Precisions, DssmLevelsTest,
+                         ::testing::Values(VectorPrecision::kFloat32,
+                                           VectorPrecision::kBf16));
 
 TEST_F(SimdLevelsTest, ScoresAreNearlyTheSame) {
   constexpr int kWidth = 203, kDocuments = 31;

@@ -313,5 +313,18 @@ TEST(ForEachWordTest, VisitsEachWordOnce) {
   ForEachWord("", [](std::string_view) { FAIL(); });
 }
 
+// ASCII is read eight bytes at a time, other text character by character.
+TEST(NormalizeTextTest, PlaceInTheTextDoesNotMatter) {
+  for (const char* text : {"McDonald's", "' b '", "a''b", "A--Z\t,5",
+                           "Caf\u00C9", "\u65E5\u672C", "e'\u0301a"}) {
+    for (std::size_t i = 1; i < 20; ++i) {
+      const std::string before(i, 'X'), after(20 - i, 'Y');
+      const std::string want_before(i, 'x'), want_after(20 - i, 'y');
+      EXPECT_EQ(Normalized(before + " " + text + " " + after),
+                want_before + " " + Normalized(text) + " " + want_after);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace semrank

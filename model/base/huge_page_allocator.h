@@ -1,0 +1,58 @@
+// Allocator of std::vector for tables that are read all over: each place read
+// costs a TLB miss on 4 KiB pages, which takes longer than the read where page
+// tables are nested (virtual machines). Elements are default-initialised, so
+// pages of trivial ones are not touched, and take no memory, until they are
+// written.
+#ifndef SEMRANK_MODEL_BASE_HUGE_PAGE_ALLOCATOR_H_
+#define SEMRANK_MODEL_BASE_HUGE_PAGE_ALLOCATOR_H_
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <new>
+#include <utility>
+#include <vector>
+
+namespace semrank {
+
+template <typename T>
+struct HugePageAllocator {
+  using value_type = T;
+
+  HugePageAllocator() = default;
+  template <typename U>
+  explicit HugePageAllocator(const HugePageAllocator<U>&) {}
+
+  T* allocate(std::size_t count) {
+    void* const memory =
+        mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    // A refusal is no error.
+    madvise(memory, count * sizeof(T), MADV_HUGEPAGE);
+    return static_cast<T*>(memory);
+  }
+  void deallocate(T* memory, std::size_t count) {
+    munmap(memory, count * sizeof(T));
+  }
+
+  template <typename U, typename... Args>
+  void construct(U* element, Args&&... args) {
+    if constexpr (sizeof...(Args) == 0) {
+      ::new (static_cast<void*>(element)) U;
+    } else {
+      ::new (static_cast<void*>(element)) U(std::forward<Args>(args)...);
+    }
+  }
+
+  friend bool operator==(const HugePageAllocator&, const HugePageAllocator&) {
+    return true;
+  }
+};
+
+template <typename T>
+using HugePageVector = std::vector<T, HugePageAllocator<T>>;
+
+}  // namespace semrank
+
+#endif  // SEMRANK_MODEL_BASE_HUGE_PAGE_ALLOCATOR_H_
