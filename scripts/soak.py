@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Looks for leaks, wrong answers and lost documents in a busy server.
 
-  scripts/soak.py --minutes=60
+  scripts/soak.py --minutes=35
   scripts/soak.py --minutes=20 --model_dir=models/shop --json=soak.json
 
 Starts a semrank-server on a copy of the model (a linear or a DSSM model; the default is a tiny one
