@@ -85,7 +85,9 @@ struct MultiplyOptions {
   // bias.
   bool accumulate = false;
   // A and B hold pairs of bfloat16 (PairBf16) in place of floats: each step k
-  // adds two products. With AVX512_BF16 this takes half the time.
+  // adds the product of the second elements, then that of the first, exact
+  // products in a float32 sum. With AVX512_BF16 this takes half the time of
+  // floats; its sums may differ by rounding from those of other processors.
   bool bf16_pairs = false;
 };
 
