@@ -5,11 +5,11 @@
 //   Row      x = scale * (2 * codes - 15) + e, with codes from 0 to 15.
 //   Query    y = step * values + f, with values from -127 to 127.
 //   Bound    x . y = (x - e) . (y - f) + (x - e) . f + e . y
-//            <= scale * step * (2 * codes - 15) . values + |x - e| |f| + |e|
-//            |y| (Cauchy-Schwarz), and what float32 rounds on both ways.
-//   Layout   a byte holds two codes, the first one in the lower bits; one
-//   behind
-//            the last is 0 to the query.
+//            <= scale * step * (2 * codes - 15) . values
+//               + |x - e| |f| + |e| |y|
+//            (Cauchy-Schwarz), and what float32 rounds on both ways.
+//   Layout   a byte holds two codes, the first one in the lower bits; what
+//            follows the last one is 0 to the query.
 //   Shapes   dim <= kMaxBoundDim; asserted.
 //   Threads  thread-safe free functions; a BoundQuery is const after Prepare.
 #ifndef SEMRANK_MODEL_NN_ROW_BOUNDS_H_
