@@ -25,8 +25,6 @@ void SumBags(const BagBatch& batch, int first, int last, const float* table,
 // offsets[t + 1]) of `rows`, which lie anywhere, added in order.
 void SumRows(std::span<const std::uint32_t> offsets, const float* const* rows,
              int width, float* sums);
-// The sum of all of `rows`.
-void SumRows(std::span<const float* const> rows, int width, float* sum);
 
 // values[i] += bias[i % width] in rows of `width`.
 void AddBias(const float* bias, int rows, int width, float* values);

@@ -194,10 +194,5 @@ void SumRows(std::span<const std::uint32_t> offsets, const float* const* rows,
   (offsets.data(), static_cast<int>(offsets.size()) - 1, rows, width, sums);
 }
 
-void SumRows(std::span<const float* const> rows, int width, float* sum) {
-  const std::uint32_t offsets[] = {0, static_cast<std::uint32_t>(rows.size())};
-  SumRows(offsets, rows.data(), width, sum);
-}
-
 }  // namespace semrank
 #endif  // HWY_ONCE

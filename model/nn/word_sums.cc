@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <optional>
 
 #include "model/nn/kernels.h"
@@ -13,8 +14,8 @@ namespace {
 // memory, so all are prefetched before the first.
 constexpr std::size_t kGroupTexts = 8;
 
-// Sums of words that are not kept, after which no further group begins.
-constexpr std::size_t kMaxComputedRows = 256;
+// Words to be summed after which no further group begins.
+constexpr std::size_t kMaxWordsToSum = 256;
 
 std::size_t DivideUp(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
@@ -34,9 +35,12 @@ WordSums::WordSums(const float* table, int width, std::size_t capacity_bytes)
 std::size_t WordSums::AppendTexts(
     const Featurizer& featurizer,
     std::span<const std::string_view> normalized_texts, RowLists& lists) {
+  lists.to_sum.clear();
+  lists.feature_offsets.assign(1, 0);
+  lists.feature_rows.clear();
   std::size_t next = 0;
   while (next < normalized_texts.size() &&
-         lists.num_computed < kMaxComputedRows) {
+         lists.to_sum.size() < kMaxWordsToSum) {
     const auto group = normalized_texts.subspan(
         next, std::min(kGroupTexts, normalized_texts.size() - next));
     lists.words.clear();
@@ -58,6 +62,7 @@ std::size_t WordSums::AppendTexts(
     }
     next += group.size();
   }
+  SumWords(lists);
   return next;
 }
 
@@ -65,10 +70,11 @@ void WordSums::AppendWord(const Featurizer& featurizer, const TextWord& word,
                           RowLists& lists) {
   const Slot& slot = Find(word.key);
   // Acquire: the key is written after the row.
-  const float* const row = slot.lo.load(std::memory_order_acquire) != 0
-                               ? slot.row
-                               : Sum(featurizer, word, lists);
-  if (row != nullptr) lists.rows.push_back(row);
+  if (slot.lo.load(std::memory_order_acquire) != 0) {
+    lists.rows.push_back(slot.row);
+  } else {
+    AppendFeatures(featurizer, word, lists);
+  }
   const std::optional<std::uint32_t> bigram = featurizer.FindBigram(word);
   if (bigram.has_value()) lists.rows.push_back(TableRow(*bigram));
 }
@@ -82,26 +88,42 @@ WordSums::Slot& WordSums::Find(const Fingerprint& word) {
   }
 }
 
-const float* WordSums::Sum(const Featurizer& featurizer, const TextWord& word,
-                           RowLists& lists) {
+void WordSums::AppendFeatures(const Featurizer& featurizer,
+                              const TextWord& word, RowLists& lists) {
   lists.features.clear();
   featurizer.AppendWordFeatures(word, lists.features);
-  if (lists.features.empty()) return nullptr;
+  if (lists.features.empty()) return;
   // One row is its own sum.
-  if (lists.features.size() == 1) return TableRow(lists.features.front());
-  lists.feature_rows.clear();
+  if (lists.features.size() == 1) {
+    lists.rows.push_back(TableRow(lists.features.front()));
+    return;
+  }
   for (const std::uint32_t index : lists.features) {
     lists.feature_rows.push_back(TableRow(index));
   }
-  if (lists.num_computed == lists.computed.size()) {
-    lists.computed.emplace_back();
+  lists.feature_offsets.push_back(
+      static_cast<std::uint32_t>(lists.feature_rows.size()));
+  lists.to_sum.push_back({word.key, lists.rows.size()});
+  lists.rows.push_back(nullptr);
+}
+
+// All at once, so that rows of the next words are prefetched while one is
+// summed.
+void WordSums::SumWords(RowLists& lists) {
+  const std::size_t num_floats = lists.to_sum.size() * width_;
+  constexpr std::size_t kLineFloats = std::size(CacheLine().values);
+  if (lists.computed.size() * kLineFloats < num_floats) {
+    lists.computed.resize(DivideUp(num_floats, kLineFloats));
   }
-  // Growing `computed` moves its rows' owners, not the rows.
-  std::vector<float>& sum = lists.computed[lists.num_computed++];
-  sum.resize(width_);
-  SumRows(lists.feature_rows, static_cast<int>(width_), sum.data());
-  if (num_kept() < max_kept_) Keep(word.key, sum.data());
-  return sum.data();
+  if (lists.to_sum.empty()) return;
+  float* sum = lists.computed.front().values;
+  SumRows(lists.feature_offsets, lists.feature_rows.data(),
+          static_cast<int>(width_), sum);
+  for (const RowLists::WordToSum& word : lists.to_sum) {
+    lists.rows[word.row] = sum;
+    if (num_kept() < max_kept_) Keep(word.key, sum);
+    sum += width_;
+  }
 }
 
 void WordSums::Keep(const Fingerprint& word, const float* row) {

@@ -31,20 +31,31 @@
 
 namespace semrank {
 
+struct alignas(64) CacheLine {
+  float values[16];
+};
+
 // Texts as lists of rows. Reused between batches; not thread-safe.
 struct RowLists {
   // Text t: the sum of rows [offsets[t], offsets[t + 1]).
   std::vector<std::uint32_t> offsets = {0};
   std::vector<const float*> rows;
-  // Rows of `rows` that lie nowhere else; the first num_computed are in use.
-  std::vector<std::vector<float>> computed;
-  std::size_t num_computed = 0;
+  // Rows of `rows` that lie nowhere else, one after the other.
+  std::vector<CacheLine> computed;
 
-  // Scratch of AppendTexts.
+  // Scratch of AppendTexts. Word i to be summed belongs at rows[to_sum[i].row]
+  // and is the sum of feature_rows [feature_offsets[i], feature_offsets[i +
+  // 1]).
+  struct WordToSum {
+    Fingerprint key;
+    std::size_t row;
+  };
+  std::vector<WordToSum> to_sum;
+  std::vector<std::uint32_t> feature_offsets;
+  std::vector<const float*> feature_rows;
   std::vector<TextWord> words;
   std::vector<std::size_t> word_offsets;
   std::vector<std::uint32_t> features;
-  std::vector<const float*> feature_rows;
 
   int num_texts() const { return static_cast<int>(offsets.size()) - 1; }
   bool empty(int t) const { return offsets[t] == offsets[t + 1]; }
@@ -52,7 +63,6 @@ struct RowLists {
   void Clear() {
     offsets.assign(1, 0);
     rows.clear();
-    num_computed = 0;
   }
 };
 
@@ -64,12 +74,12 @@ class WordSums {
   WordSums(const float* table, int width,
            std::size_t capacity_bytes = kDefaultCapacityBytes);
 
-  // Appends the list of the rows whose sum is the first layer of a text, for
-  // one normalised text after another until all are done or so many sums of
-  // words were computed that they would leave the L2 cache. Returns the number
-  // of texts appended, at least 1 of a span that is not empty. A text without
-  // known features has no rows. `featurizer` is the same in each call and has
-  // the table's features.
+  // Makes `lists`, which are clear, the lists of the rows whose sum is the
+  // first layer of a text, for one normalised text after another until all are
+  // done or so many words are to be summed that their rows would leave the L2
+  // cache. Returns the number of texts appended, at least 1 of a span that is
+  // not empty. A text without known features has no rows. `featurizer` is the
+  // same in each call and has the table's features.
   std::size_t AppendTexts(const Featurizer& featurizer,
                           std::span<const std::string_view> normalized_texts,
                           RowLists& lists);
@@ -86,10 +96,6 @@ class WordSums {
     std::uint64_t hi = 0;
     const float* row = nullptr;
   };
-  struct alignas(64) CacheLine {
-    float values[16];
-  };
-
   std::size_t FirstPlace(const Fingerprint& word) const {
     // Fingerprints are uniform: their low bits need no further mixing.
     return word.hi & (slots_.size() - 1);
@@ -102,9 +108,11 @@ class WordSums {
                   RowLists& lists);
   // The slot of `word`, or the free one for it (linear probing).
   Slot& Find(const Fingerprint& word);
-  // The row of a word that is not kept; null if it has no known feature.
-  const float* Sum(const Featurizer& featurizer, const TextWord& word,
-                   RowLists& lists);
+  // The rows of a word that is not kept.
+  void AppendFeatures(const Featurizer& featurizer, const TextWord& word,
+                      RowLists& lists);
+  // Sums all words of lists.to_sum, and keeps those that find room.
+  void SumWords(RowLists& lists);
   void Keep(const Fingerprint& word, const float* row);
 
   const float* const table_;
