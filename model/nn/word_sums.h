@@ -76,10 +76,10 @@ class WordSums {
 
   // Makes `lists`, which are clear, the lists of the rows whose sum is the
   // first layer of a text, for one normalised text after another until all are
-  // done or so many words are to be summed that their rows would leave the L2
-  // cache. Returns the number of texts appended, at least 1 of a span that is
-  // not empty. A text without known features has no rows. `featurizer` is the
-  // same in each call and has the table's features.
+  // done or the words to be summed fill the L2 cache. Returns the number of
+  // texts appended, at least 1 of a span that is not empty. A text without
+  // known features has no rows. `featurizer` is the same in each call and has
+  // the table's features.
   std::size_t AppendTexts(const Featurizer& featurizer,
                           std::span<const std::string_view> normalized_texts,
                           RowLists& lists);
