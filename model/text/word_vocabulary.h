@@ -4,7 +4,7 @@
 //   Entry    words with single blanks between them, so that a bigram is looked
 //            up as it stands in a normalised text.
 //   Keys     fingerprints (word_fingerprint.h), in a table of 16 bytes a slot:
-//            who has those of the words finds a bigram without hashing it.
+//            with those of its words a bigram is found without hashing it.
 //   Threads  thread-safe.
 #ifndef SEMRANK_MODEL_TEXT_WORD_VOCABULARY_H_
 #define SEMRANK_MODEL_TEXT_WORD_VOCABULARY_H_

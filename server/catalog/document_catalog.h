@@ -10,9 +10,9 @@
 //            has one: vectors of two models are never mixed. Those that
 //            answered before are kept until another model is on its way, for a
 //            rollback; so there are never more than two models' vectors.
-//   Memory   embedding_dim * 5 bytes a document (3 with bfloat16 rows), at most
-//            128 more beside its key, title, payload, tags and sparse row
-//            (sparse_rows.h); slots are kept for later documents and never
+//   Memory   embedding_dim * 4.5 bytes a document (2.5 in bf16, 1.5 in int8),
+//            at most 128 more beside its key, title, payload, tags and sparse
+//            row (sparse_rows.h); slots are kept for later documents and never
 //            given back. A snapshot that is held keeps what it sees.
 //   Threads  every method, from any thread.
 #ifndef SEMRANK_SERVER_CATALOG_DOCUMENT_CATALOG_H_
