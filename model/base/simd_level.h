@@ -9,7 +9,7 @@
 //   neon   every 64-bit ARM processor
 //
 // Results are equal to the bit within one level; between levels vectors and
-// scores differ by less than 1e-6 (1e-3 where layers multiply in bfloat16).
+// scores differ by less than 1e-6 (1e-3 where layers are computed in int8).
 //
 //   Threads  UseSimdLevel is called before anything is computed: matrices that
 //            were packed for one level cannot be read by another.

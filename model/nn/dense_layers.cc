@@ -36,63 +36,60 @@ DenseLayers::DenseLayers(std::span<const LayerView> layers,
                          VectorPrecision precision)
     : input_dim_(layers.front().out),
       output_dim_(layers.back().out),
-      output_activation_(output_activation),
-      bf16_(precision != VectorPrecision::kFloat32) {
+      output_activation_(output_activation) {
   for (const LayerView& layer : layers.subspan(1)) {
     const StridedMatrix weight = {layer.weight, layer.in, layer.out, layer.out,
                                   1};
-    if (bf16_) {
-      // Pairs of inputs, which are rows of the weights.
-      const int num_pairs = (layer.in + 1) / 2;
-      std::vector<float> pairs(static_cast<std::size_t>(layer.out) *
-                               static_cast<std::size_t>(num_pairs));
-      PairBf16(weight.Transposed(), pairs.data());
-      packed_.emplace_back(
-          StridedMatrix{pairs.data(), num_pairs, layer.out, 1, num_pairs});
+    if (precision == VectorPrecision::kInt8) {
+      int8_layers_.emplace_back(weight, layer.bias);
     } else {
-      packed_.emplace_back(weight);
+      float_layers_.push_back({PackedMatrix(weight), layer.bias});
     }
-    biases_.push_back(layer.bias);
   }
+}
+
+int DenseLayers::width(std::size_t layer) const {
+  return int8_layers_.empty() ? float_layers_[layer].weight.columns()
+                              : int8_layers_[layer].width();
+}
+
+void DenseLayers::Apply(std::size_t layer, int rows, const float* inputs,
+                        TowerScratch& scratch, float* outputs) const {
+  if (!int8_layers_.empty()) {
+    return int8_layers_[layer].Apply(rows, inputs, scratch.int8, outputs);
+  }
+  const auto& [weight, bias] = float_layers_[layer];
+  Multiply({inputs, rows, weight.depth(), weight.depth(), 1}, weight,
+           {.bias = bias}, outputs, weight.columns());
 }
 
 // Two buffers take turns as input and output of a layer. The last layer writes
 // to `vectors`, and so does the first if it is the only one.
 float* DenseLayers::Input(int rows, TowerScratch& scratch,
                           float* vectors) const {
-  return packed_.empty() ? vectors
-                         : GrowTo(scratch.activations[0], rows, input_dim_);
+  return num_layers() == 0 ? vectors
+                           : GrowTo(scratch.activations[0], rows, input_dim_);
 }
 
 void DenseLayers::Finish(int rows, float* input, TowerScratch& scratch,
                          float* vectors) const {
+  const auto activate = [rows](float* values, int width) {
+    Tanh(values,
+         static_cast<std::size_t>(rows) * static_cast<std::size_t>(width));
+  };
+  const std::size_t last = num_layers();
   float* values = input;
-  int width = input_dim_;
-  for (std::size_t i = 0; i <= packed_.size(); ++i) {
-    // Step 0 has only the activation: the layer that reads the text has been
-    // computed by the caller.
-    if (i > 0) {
-      const PackedMatrix& weight = packed_[i - 1];
-      float* output = i == packed_.size() ? vectors
-                                          : GrowTo(scratch.activations[i % 2],
-                                                   rows, weight.columns());
-      StridedMatrix inputs = {values, rows, width, width, 1};
-      if (bf16_) {
-        const int num_pairs = weight.depth();
-        float* const pairs = GrowTo(scratch.bf16_pairs, rows, num_pairs);
-        PairBf16(inputs, pairs);
-        inputs = {pairs, rows, num_pairs, num_pairs, 1};
-      }
-      Multiply(inputs, weight, {.bias = biases_[i - 1], .bf16_pairs = bf16_},
-               output, weight.columns());
-      values = output;
-      width = weight.columns();
-    }
-    if (i < packed_.size() || output_activation_ == Activation::kTanh) {
-      Tanh(values,
-           static_cast<std::size_t>(rows) * static_cast<std::size_t>(width));
-    }
+  // The layer that reads the text has been computed by the caller.
+  for (std::size_t i = 0; i < last; ++i) {
+    activate(values, i == 0 ? input_dim_ : width(i - 1));
+    float* const outputs =
+        i + 1 == last
+            ? vectors
+            : GrowTo(scratch.activations[(i + 1) % 2], rows, width(i));
+    Apply(i, rows, values, scratch, outputs);
+    values = outputs;
   }
+  if (output_activation_ == Activation::kTanh) activate(vectors, output_dim_);
   // Of unit length, so that the cosine (DSSM eq. 5) is a dot product and is
   // divided once a text, not once a pair.
   NormalizeRows(rows, output_dim_, vectors);

@@ -7,11 +7,13 @@
 #define SEMRANK_MODEL_NN_DENSE_LAYERS_H_
 
 #include <algorithm>
+#include <cstddef>
 #include <span>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "model/nn/gemm.h"
+#include "model/nn/int8_layer.h"
 #include "model/nn/row_format.h"
 #include "model/nn/tower.h"
 
@@ -35,9 +37,8 @@ class DenseLayers {
   DenseLayers() = default;
   // Takes all layers of a tower, checked by CheckLayers. Of layers[0], which
   // reads the text, only the width is used; the others are packed. The last
-  // layer has `output_activation`, all others tanh. Unless the model's vectors
-  // are float32, weights and inputs of the others are rounded to bfloat16
-  // before they are multiplied; sums are float32.
+  // layer has `output_activation`, all others tanh. When the model's vectors
+  // are int8, the others are computed in int8 as well (Int8Layer).
   DenseLayers(std::span<const LayerView> layers, Activation output_activation,
               VectorPrecision precision);
 
@@ -50,12 +51,24 @@ class DenseLayers {
               float* vectors) const;
 
  private:
+  struct FloatLayer {
+    PackedMatrix weight;
+    const float* bias;
+  };
+
+  std::size_t num_layers() const {
+    return float_layers_.size() + int8_layers_.size();
+  }
+  int width(std::size_t layer) const;
+  void Apply(std::size_t layer, int rows, const float* inputs,
+             TowerScratch& scratch, float* outputs) const;
+
   int input_dim_ = 0;
   int output_dim_ = 0;
   Activation output_activation_ = Activation::kTanh;
-  bool bf16_ = false;  // packed_ holds pairs of bfloat16 (PairBf16)
-  std::vector<PackedMatrix> packed_;
-  std::vector<const float*> biases_;
+  // The layers after the first, in one of two forms.
+  std::vector<FloatLayer> float_layers_;
+  std::vector<Int8Layer> int8_layers_;
 };
 
 // A text without any known feature has the zero vector, not the biases'.

@@ -49,30 +49,49 @@ struct FloatStep {
   }
 };
 
-// ... or, in the order of vdpbf16ps, those of two pairs of bfloat16, whose
-// first elements are the lower halves.
-struct Bf16PairStep {
+// ... or of the integers in two units (gemm.h): pairs of 16 bits ...
+struct PairStep {
   static Vec Add(const Vec& a, const Vec& b, const Vec& sum) {
-    return simd::MultiplyAdd(Lower(a), Lower(b),
-                             simd::MultiplyAdd(Upper(a), Upper(b), sum));
+    return reinterpret_cast<Vec>(reinterpret_cast<IntVec>(sum) +
+                                 Multiply(a, b));
   }
 
  private:
-  static Vec Lower(const Vec& pairs) {
-    return reinterpret_cast<Vec>(reinterpret_cast<IntVec>(pairs) << 16);
+#if SEMRANK_SIMD_AVX512
+  static IntVec Multiply(const Vec& a, const Vec& b) {
+    return reinterpret_cast<IntVec>(_mm512_madd_epi16(
+        reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b)));
   }
-  static Vec Upper(const Vec& pairs) {
-    return reinterpret_cast<Vec>(reinterpret_cast<IntVec>(pairs) &
-                                 static_cast<std::int32_t>(0xFFFF0000));
+#elif SEMRANK_SIMD_AVX2
+  static IntVec Multiply(const Vec& a, const Vec& b) {
+    return reinterpret_cast<IntVec>(_mm256_madd_epi16(
+        reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
   }
+#elif HWY_ARCH_X86
+  static IntVec Multiply(const Vec& a, const Vec& b) {
+    return reinterpret_cast<IntVec>(_mm_madd_epi16(
+        reinterpret_cast<__m128i>(a), reinterpret_cast<__m128i>(b)));
+  }
+#else
+  static IntVec Multiply(const Vec& a, const Vec& b) {
+    return Lower(a) * Lower(b) + Upper(a) * Upper(b);
+  }
+  static IntVec Lower(const Vec& pairs) {
+    return reinterpret_cast<IntVec>(pairs) << 16 >> 16;
+  }
+  static IntVec Upper(const Vec& pairs) {
+    return reinterpret_cast<IntVec>(pairs) >> 16;
+  }
+#endif
 };
 
 #if SEMRANK_SIMD_AVX512
-struct Bf16PairInstruction {
+// ... or four of 8 bits, without sign in A.
+struct QuadStep {
   static Vec Add(const Vec& a, const Vec& b, Vec sum) {
     // Not an intrinsic: those need the whole kernel compiled for a target that
     // this version of Highway does not have.
-    asm("vdpbf16ps %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
+    asm("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
     return sum;
   }
 };
@@ -170,13 +189,20 @@ constexpr auto kTiles =
     AllTiles<Step>(std::make_integer_sequence<int, kTileRows>());
 using Tiles = decltype(kTiles<FloatStep>);
 
-const Tiles& TilesFor(bool bf16_pairs) {
-  if (!bf16_pairs) return kTiles<FloatStep>;
+int IntegersOfUnit() {
 #if SEMRANK_SIMD_AVX512
-  static const bool has_instruction = __builtin_cpu_supports("avx512bf16");
-  if (has_instruction) return kTiles<Bf16PairInstruction>;
+  static const bool has_quads = __builtin_cpu_supports("avx512vnni");
+  if (has_quads) return 4;
 #endif
-  return kTiles<Bf16PairStep>;
+  return 2;
+}
+
+const Tiles& TilesFor(bool integers) {
+  if (!integers) return kTiles<FloatStep>;
+#if SEMRANK_SIMD_AVX512
+  if (IntegersOfUnit() == 4) return kTiles<QuadStep>;
+#endif
+  return kTiles<PairStep>;
 }
 
 // Computes `rows` rows of C, `vectors` SIMD vectors wide, in tiles of nearly
@@ -259,7 +285,7 @@ void PackPanels(const StridedMatrix& b, const MatrixBlock& block,
 void MultiplyPacked(const StridedMatrix& a, const float* panels,
                     int num_columns, const MultiplyOptions& options, float* c,
                     std::ptrdiff_t c_row_stride) {
-  const Tiles& tiles = TilesFor(options.bf16_pairs);
+  const Tiles& tiles = TilesFor(options.integers);
   for (int row = 0; row < a.rows; row += kBlockRows) {
     const int rows = std::min(kBlockRows, a.rows - row);
     const float* panel = panels;
@@ -283,53 +309,6 @@ void MultiplyPacked(const StridedMatrix& a, const float* panels,
   }
 }
 
-using UintVec = simd::UintVec;
-using WideVec __attribute__((vector_size(simd::kVectorBytes))) = std::uint64_t;
-using PairVec __attribute__((vector_size(simd::kVectorBytes / 2))) =
-    std::uint32_t;
-
-// Rounds floats to bfloat16, to the nearest, to even between two, in the upper
-// half of each; infinities and NaN stay.
-template <typename Bits>
-Bits RoundToBf16(Bits bits) {
-  constexpr std::uint32_t kExponent = 0x7F800000;
-  const Bits rounded = bits + 0x7FFF + (bits >> 16 & 1);
-  return (bits & kExponent) == kExponent ? bits : rounded;
-}
-
-float Pair(float lower, float upper) {
-  return std::bit_cast<float>(
-      (RoundToBf16(std::bit_cast<std::uint32_t>(upper)) & 0xFFFF0000) |
-      RoundToBf16(std::bit_cast<std::uint32_t>(lower)) >> 16);
-}
-
-void PairRow(const float* values, std::ptrdiff_t stride, int count,
-             float* pairs) {
-  int k = 0;
-  if (stride == 1) {
-    for (; k + kLanes <= count; k += kLanes) {
-      const Vec floats = simd::Load(values + k);
-      const auto bits = reinterpret_cast<WideVec>(
-          RoundToBf16(reinterpret_cast<UintVec>(floats)));
-      const PairVec both = __builtin_convertvector(
-          (bits >> 32 & 0xFFFF0000) | (bits >> 16 & 0xFFFF), PairVec);
-      std::memcpy(pairs + k / 2, &both, sizeof(both));
-    }
-  }
-  for (; k < count; k += 2) {
-    const float* const value = values + k * stride;
-    pairs[k / 2] = Pair(value[0], k + 1 < count ? value[stride] : 0);
-  }
-}
-
-void PairRows(const StridedMatrix& matrix, float* pairs) {
-  for (int i = 0; i < matrix.rows; ++i) {
-    PairRow(matrix.data + i * matrix.row_stride, matrix.column_stride,
-            matrix.columns, pairs);
-    pairs += DivideUp(matrix.columns, 2);
-  }
-}
-
 }  // namespace
 }  // namespace semrank::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -340,7 +319,7 @@ namespace semrank {
 HWY_EXPORT(PackedFloats);
 HWY_EXPORT(PackPanels);
 HWY_EXPORT(MultiplyPacked);
-HWY_EXPORT(PairRows);
+HWY_EXPORT(IntegersOfUnit);
 
 void PackedMatrix::Pack(const StridedMatrix& matrix) {
   Resize(matrix.rows, matrix.columns);
@@ -385,9 +364,7 @@ void Multiply(const StridedMatrix& a, const PackedMatrix& b,
   (a, panels, b.columns(), options, c, c_row_stride);
 }
 
-void PairBf16(const StridedMatrix& matrix, float* pairs) {
-  HWY_DYNAMIC_DISPATCH(PairRows)(matrix, pairs);
-}
+int IntegersPerUnit() { return HWY_DYNAMIC_DISPATCH(IntegersOfUnit)(); }
 
 }  // namespace semrank
 #endif  // HWY_ONCE

@@ -84,17 +84,17 @@ struct MultiplyOptions {
   // computed in slices of the depth gives the same bits. Not together with
   // bias.
   bool accumulate = false;
-  // A and B hold pairs of bfloat16 (PairBf16) in place of floats: each step k
-  // adds the product of the second elements, then that of the first, exact
-  // products in a float32 sum. With AVX512_BF16 this takes half the time of
-  // floats; its sums may differ by rounding from those of other processors.
-  bool bf16_pairs = false;
+  // A and B hold units of integers (IntegersPerUnit) in place of floats. The
+  // bias, or what C starts with, and the sums are 32-bit integers, which C
+  // holds in the bits of its floats; the products are added exactly.
+  bool integers = false;
 };
 
-// The elements of each row of `matrix` rounded to bfloat16, two in the 4 bytes
-// of a float: `pairs` is row-major [matrix.rows, (matrix.columns + 1) / 2], and
-// an odd row ends with a zero.
-void PairBf16(const StridedMatrix& matrix, float* pairs);
+// How many integers a unit has: those of neighbouring k, the first of them in
+// the lowest bits, in the 32 bits of a float.
+//   4   of 8 bits, unsigned in A and signed in B: AVX-512 with VNNI
+//   2   of 16 bits, signed: all other processors
+int IntegersPerUnit();
 
 // C [a.rows, b.columns] = A [a.rows, depth] B (+ bias); row i of C begins at
 // c + i * c_row_stride, which is at least b.columns(). a.columns must be

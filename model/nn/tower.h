@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/nn/int8_layer.h"
 #include "model/nn/word_sums.h"
 #include "model/text/featurizer.h"
 
@@ -36,7 +37,7 @@ struct TowerInput {
 // Memory that Embed reuses between calls. Not thread-safe.
 struct TowerScratch {
   std::vector<float> activations[2];
-  std::vector<float> bf16_pairs;
+  Int8Scratch int8;
   std::vector<float> word_sums;
   std::vector<std::uint32_t> padded_words;
   BagBatch words;  // tf-idf

@@ -91,8 +91,8 @@ struct Setup {
         {kHidden, kHidden, weights[1].data(), bias},
         {kHidden, kDim, weights[2].data(), bias}};
     tower = *DssmTower::Create(layers, Activation::kTanh, nullptr);
-    bf16_tower = *DssmTower::Create(layers, Activation::kTanh, nullptr,
-                                    VectorPrecision::kBf16);
+    int8_tower = *DssmTower::Create(layers, Activation::kTanh, nullptr,
+                                    VectorPrecision::kInt8);
     const int all_rows = bigram_featurizer.num_features();
     linear_weights = RandomValues(std::size_t{1} * all_rows * kLinearDim, 0.1f);
     linear = *DssmTower::Create(
@@ -125,7 +125,7 @@ struct Setup {
   Featurizer bigram_featurizer;
   std::vector<HugePageVector<float>> weights;
   std::unique_ptr<DssmTower> tower;
-  std::unique_ptr<DssmTower> bf16_tower;
+  std::unique_ptr<DssmTower> int8_tower;
   HugePageVector<float> linear_weights;
   std::unique_ptr<DssmTower> linear;
   HugePageVector<float> convolution;
@@ -201,9 +201,9 @@ void BM_ColdPass_Whole(benchmark::State& state) {
   RunColdPass(*TheSetup().tower, TheSetup().featurizer, state);
 }
 
-// As served with --vector_precision=bf16 or int8.
-void BM_ColdPass_Whole_Bf16(benchmark::State& state) {
-  RunColdPass(*TheSetup().bf16_tower, TheSetup().featurizer, state);
+// As served with --vector_precision=int8.
+void BM_ColdPass_Whole_Int8(benchmark::State& state) {
+  RunColdPass(*TheSetup().int8_tower, TheSetup().featurizer, state);
 }
 
 // One layer of 256 units over letter trigrams and bigrams: the default of
@@ -265,7 +265,7 @@ void Batches(benchmark::internal::Benchmark* bench) {
   for (const int size : {1, 8, 32, 100, 1024}) bench->Arg(size);
 }
 BENCHMARK(BM_ColdPass_Whole)->Apply(Batches);
-BENCHMARK(BM_ColdPass_Whole_Bf16)->Apply(Batches);
+BENCHMARK(BM_ColdPass_Whole_Int8)->Apply(Batches);
 BENCHMARK(BM_ColdPass_Linear)->Apply(Batches);
 BENCHMARK(BM_ColdPass_Clsm)->Apply(Batches);
 BENCHMARK(BM_ColdPass_NormalizeAndBag)->Apply(Batches);

@@ -4,14 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <cstdint>
-#include <limits>
 #include <string>
 #include <vector>
 
-#include "model/nn/row_format.h"
 #include "tests/model/nn/random_values.h"
 
 namespace semrank {
@@ -104,89 +100,6 @@ TEST_P(GemmShapeTest, PiecesAlongTheDepthGiveTheSameBits) {
              columns_);
   }
   EXPECT_THAT(c, ElementsAreArray(whole));
-}
-
-std::vector<float> Rounded(std::vector<float> values) {
-  RoundVector(VectorPrecision::kBf16, values);
-  return values;
-}
-
-std::vector<float> Paired(const StridedMatrix& matrix) {
-  std::vector<float> pairs(static_cast<std::size_t>(matrix.rows) *
-                           ((matrix.columns + 1) / 2));
-  PairBf16(matrix, pairs.data());
-  return pairs;
-}
-
-TEST_P(GemmShapeTest, PairsOfBf16GiveTheProductOfRoundedElements) {
-  const StridedMatrix b = RowMajor(b_, depth_, columns_);
-  const std::vector<float> a_pairs = Paired(RowMajor(a_, rows_, depth_));
-  const std::vector<float> b_pairs = Paired(b.Transposed());
-  const int depth = (depth_ + 1) / 2;
-  const StridedMatrix paired = RowMajor(b_pairs, columns_, depth).Transposed();
-  const MultiplyOptions options = {.bias = bias_.data(), .bf16_pairs = true};
-  const std::vector<float> c =
-      Product(RowMajor(a_pairs, rows_, depth), paired, options);
-  const std::vector<float> a_rounded = Rounded(a_), b_rounded = Rounded(b_);
-  for (int i = 0; i < rows_; ++i) {
-    for (int j = 0; j < columns_; ++j) {
-      double exact = bias_[j];
-      double magnitude = std::abs(exact);
-      for (int k = 0; k < depth_; ++k) {
-        const double product =
-            double{a_rounded[i * depth_ + k]} * b_rounded[k * columns_ + j];
-        exact += product;
-        magnitude += std::abs(product);
-      }
-      ASSERT_NEAR(c[i * columns_ + j], exact, 1.2e-7 * (depth_ + 1) * magnitude)
-          << i << ", " << j;
-    }
-    // A row alone has the same bits.
-    const std::vector<float> alone = Product(
-        {a_pairs.data() + i * depth, 1, depth, depth, 1}, paired, options);
-    ASSERT_THAT(alone, ElementsAreArray(c.data() + i * columns_,
-                                        static_cast<std::size_t>(columns_)));
-  }
-}
-
-TEST_P(GemmShapeTest, PairsHoldTheElementsRoundedToBf16) {
-  for (const bool transposed : {false, true}) {
-    const std::vector<float> values =
-        transposed ? Transpose(a_, rows_, depth_) : a_;
-    const std::vector<float> pairs =
-        Paired(transposed ? RowMajor(values, depth_, rows_).Transposed()
-                          : RowMajor(values, rows_, depth_));
-    const std::vector<float> rounded = Rounded(a_);
-    const int num_pairs = (depth_ + 1) / 2;
-    for (int i = 0; i < rows_; ++i) {
-      for (int k = 0; k < 2 * num_pairs; ++k) {
-        const auto pair =
-            std::bit_cast<std::uint32_t>(pairs[i * num_pairs + k / 2]);
-        const std::uint32_t half = k % 2 == 0 ? pair << 16 : pair & 0xFFFF0000;
-        ASSERT_EQ(std::bit_cast<float>(half),
-                  k < depth_ ? rounded[i * depth_ + k] : 0)
-            << i << ", " << k;
-      }
-    }
-  }
-}
-
-TEST(PairBf16Test, InfinitiesAndNanStay) {
-  const float infinity = std::numeric_limits<float>::infinity();
-  // Enough for vectors of any level, and a rest.
-  std::vector<float> values(35, -infinity);
-  values[3] = std::bit_cast<float>(0x7FFFFFFFu);
-  values[34] = std::bit_cast<float>(0xFFFFFFFFu);
-  const std::vector<float> pairs = Paired({values.data(), 1, 35, 35, 1});
-  for (std::size_t k = 0; k < values.size(); ++k) {
-    const auto pair = std::bit_cast<std::uint32_t>(pairs[k / 2]);
-    const float half =
-        std::bit_cast<float>(k % 2 == 0 ? pair << 16 : pair & 0xFFFF0000);
-    EXPECT_EQ(std::isnan(half), k == 3 || k == 34);
-    if (k != 3 && k != 34) {
-      EXPECT_EQ(half, -infinity);
-    }
-  }
 }
 
 INSTANTIATE_TEST_SUITE_P(

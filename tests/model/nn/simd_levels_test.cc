@@ -27,9 +27,9 @@ using ::testing::Pointwise;
 
 // Between levels, of vectors of length 1 and of their products.
 constexpr float kTolerance = 1e-6f;
-// Where layers round their inputs to bfloat16, a difference of 1e-7 can become
-// one of 2^-8 in an input.
-constexpr float kBf16Tolerance = 1e-3f;
+// Where layers round their inputs to eight bits, a difference of 1e-7 can
+// become one of a 127th of the largest.
+constexpr float kInt8Tolerance = 1e-3f;
 
 class SimdLevelsTest : public ::testing::Test {
  protected:
@@ -79,7 +79,7 @@ TEST_P(DssmLevelsTest, DssmVectorsAreNearlyTheSame) {
     return vectors;
   });
   const float tolerance =
-      GetParam() == VectorPrecision::kFloat32 ? kTolerance : kBf16Tolerance;
+      GetParam() == VectorPrecision::kFloat32 ? kTolerance : kInt8Tolerance;
   for (const auto& vectors : results) {
     EXPECT_THAT(vectors, Pointwise(FloatNear(tolerance), results[0]));
   }
@@ -87,7 +87,7 @@ TEST_P(DssmLevelsTest, DssmVectorsAreNearlyTheSame) {
 
 INSTANTIATE_TEST_SUITE_P(Precisions, DssmLevelsTest,
                          ::testing::Values(VectorPrecision::kFloat32,
-                                           VectorPrecision::kBf16));
+                                           VectorPrecision::kInt8));
 
 TEST_F(SimdLevelsTest, ScoresAreNearlyTheSame) {
   constexpr int kWidth = 203, kDocuments = 31;
