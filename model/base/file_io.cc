@@ -12,6 +12,7 @@
 #include <span>
 
 #include "absl/strings/str_format.h"
+#include "model/base/huge_pages.h"
 #include "model/base/status_macros.h"
 
 namespace semrank {
@@ -132,13 +133,9 @@ absl::StatusOr<std::shared_ptr<const LoadedFile>> LoadedFile::Read(
     // mmap refuses length 0.
     return std::shared_ptr<const LoadedFile>(new LoadedFile(nullptr, 0));
   }
-  void* const memory = mmap(nullptr, *size, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return ErrnoStatus(errno, "memory for", path);
-  // Only speed depends on it: weights are gathered from all over the file, and
-  // huge pages save TLB misses. Pages are assigned by the first write, so it
-  // must come before.
-  madvise(memory, *size, MADV_HUGEPAGE);
+  // Weights are gathered from all over the file.
+  void* const memory = MapHugePages(*size);
+  if (memory == nullptr) return ErrnoStatus(errno, "memory for", path);
   const std::shared_ptr<const LoadedFile> loaded(
       new LoadedFile(static_cast<char*>(memory), *size));
   SEMRANK_RETURN_IF_ERROR(ReadAll(file, {loaded->data_, loaded->size_}));

@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "model/base/fingerprint.h"
-#include "model/base/huge_page_allocator.h"
+#include "model/base/huge_pages.h"
 #include "model/base/mutex.h"
 #include "model/text/featurizer.h"
 #include "model/text/word_fingerprint.h"

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "model/base/huge_page_allocator.h"
+#include "model/base/huge_pages.h"
 #include "model/text/word_fingerprint.h"
 
 namespace semrank {

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "absl/strings/str_format.h"
+#include "model/base/huge_pages.h"
 
 namespace semrank {
 namespace {
@@ -26,18 +27,12 @@ absl::StatusOr<std::unique_ptr<VectorRing>> VectorRing::Create(
     return absl::ResourceExhaustedError(absl::StrFormat(
         "%d bytes of vector cache are over 256 GiB a shard", capacity_bytes));
   }
-  // Mapped, not allocated: pages take memory only when the ring first reaches
-  // them.
-  void* const memory =
-      mmap(nullptr, capacity_lines * kLineBytes, PROT_READ | PROT_WRITE,
-           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) {
+  // Pages take memory only when the ring first reaches them.
+  void* const memory = MapHugePages(capacity_lines * kLineBytes);
+  if (memory == nullptr) {
     return absl::ResourceExhaustedError(absl::StrFormat(
         "no memory for %d bytes of vector cache", capacity_lines * kLineBytes));
   }
-  // Finding among many vectors costs a TLB miss each on 4 KiB pages. A refusal
-  // is no error.
-  madvise(memory, capacity_lines * kLineBytes, MADV_HUGEPAGE);
   return std::unique_ptr<VectorRing>(
       new VectorRing(static_cast<std::byte*>(memory), capacity_lines));
 }

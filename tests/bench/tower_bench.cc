@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/base/huge_page_allocator.h"
+#include "model/base/huge_pages.h"
 #include "model/nn/clsm_tower.h"
 #include "model/nn/cosine_scorer.h"
 #include "model/nn/dssm_tower.h"

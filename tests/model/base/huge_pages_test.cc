@@ -1,4 +1,4 @@
-#include "model/base/huge_page_allocator.h"
+#include "model/base/huge_pages.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
