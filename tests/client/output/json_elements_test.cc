@@ -6,7 +6,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <random>
 #include <string>
@@ -16,8 +15,8 @@ namespace semrank {
 namespace {
 
 std::string JsonElements(const std::vector<float>& elements) {
-  std::string bytes(elements.size() * sizeof(float), '\0');
-  std::memcpy(bytes.data(), elements.data(), bytes.size());
+  const std::string bytes(reinterpret_cast<const char*>(elements.data()),
+                          elements.size() * sizeof(float));
   std::string text;
   AppendJsonElements(bytes, text);
   return text;
