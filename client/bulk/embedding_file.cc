@@ -10,9 +10,10 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
-#include "client/output/output.h"
+#include "client/output/json_elements.h"
 #include "model/base/fingerprint.h"
 #include "model/base/strings.h"
+#include "model/cli/terminal_text.h"
 
 namespace semrank {
 namespace {
@@ -178,48 +179,84 @@ std::string UuidOf(std::string_view id) {
                          bits.lo & 0xffff'ffff'ffff);
 }
 
-nlohmann::ordered_json QdrantId(const std::string& id) {
+void AppendQdrantId(const std::string& id, std::string& row) {
   std::uint64_t number = 0;
   std::from_chars(id.data(), id.data() + id.size(), number);
   // "007" and "7" are different documents.
-  if (std::to_string(number) == id) return number;
-  return IsUuid(id) ? id : UuidOf(id);
-}
-
-// With an empty array for the vector, whose elements would cost as much again
-// for each pass over them.
-std::string LinesWithoutElements(const JsonlForm& form, const std::string& id,
-                                 const std::string& text) {
-  const auto vector = nlohmann::ordered_json::array();
-  nlohmann::ordered_json fields = {{form.text_field, text}};
-  switch (form.style) {
-    case JsonlStyle::kPlain:
-      return ToJsonLine(
-          {{"id", id}, {form.text_field, text}, {form.vector_field, vector}});
-    case JsonlStyle::kElasticsearch:
-      fields[form.vector_field] = vector;
-      return ToJsonLine({{"index", {{"_id", id}}}}) + ToJsonLine(fields);
-    case JsonlStyle::kVespa:
-      fields[form.vector_field] = vector;
-      return ToJsonLine(
-          {{"put", absl::StrFormat("id:%s::%s", form.vespa_type, id)},
-           {"fields", std::move(fields)}});
-    case JsonlStyle::kQdrant:
-      break;
+  if (std::to_string(number) == id) {
+    row += id;
+  } else {
+    AppendJsonString(IsUuid(id) ? id : UuidOf(id), row);
   }
-  return ToJsonLine({{"id", QdrantId(id)},
-                     {"vector", vector},
-                     {"payload", {{"id", id}, {form.text_field, text}}}});
 }
 
-// Where the elements belong in such lines. The vector is the last field, except
-// for Qdrant, where it follows an id that is a number or a UUID.
-std::size_t PlaceOfElements(JsonlStyle style, std::string_view lines) {
-  constexpr std::string_view kEmpty = "[]";
-  const std::size_t array =
-      style == JsonlStyle::kQdrant ? lines.find(kEmpty) : lines.rfind(kEmpty);
-  return array + 1;
-}
+// Lines of one form, appended as text: by way of JSON values they took longer
+// than the vector's elements.
+class JsonlWriter {
+ public:
+  explicit JsonlWriter(const JsonlForm& form) : form_(form) {
+    AppendJsonString(form.text_field, text_key_);
+    text_key_ += ':';
+    AppendJsonString(form.vector_field, vector_key_);
+    vector_key_ += ":[";
+  }
+
+  void AppendRow(const std::string& id, std::string_view text,
+                 std::string_view vector, std::string& row) const {
+    switch (form_.style) {
+      case JsonlStyle::kPlain:
+        row += "{\"id\":";
+        AppendJsonString(id, row);
+        row += ',';
+        AppendTextAndVector(text, vector, row);
+        row += "}\n";
+        break;
+      case JsonlStyle::kElasticsearch:
+        row += "{\"index\":{\"_id\":";
+        AppendJsonString(id, row);
+        row += "}}\n{";
+        AppendTextAndVector(text, vector, row);
+        row += "}\n";
+        break;
+      case JsonlStyle::kVespa:
+        row += "{\"put\":";
+        AppendJsonString("id:" + form_.vespa_type + "::" + id, row);
+        row += ",\"fields\":{";
+        AppendTextAndVector(text, vector, row);
+        row += "}}\n";
+        break;
+      case JsonlStyle::kQdrant:
+        row += "{\"id\":";
+        AppendQdrantId(id, row);
+        row += ",\"vector\":[";
+        AppendJsonElements(vector, row);
+        row += "],\"payload\":{\"id\":";
+        AppendJsonString(id, row);
+        row += ',';
+        AppendText(text, row);
+        row += "}}\n";
+        break;
+    }
+  }
+
+ private:
+  void AppendText(std::string_view text, std::string& row) const {
+    row += text_key_;
+    AppendJsonString(text, row);
+  }
+  void AppendTextAndVector(std::string_view text, std::string_view vector,
+                           std::string& row) const {
+    AppendText(text, row);
+    row += ',';
+    row += vector_key_;
+    AppendJsonElements(vector, row);
+    row += ']';
+  }
+
+  const JsonlForm& form_;
+  std::string text_key_;    // "text":
+  std::string vector_key_;  // "vector":[
+};
 
 }  // namespace
 
@@ -270,15 +307,12 @@ bool RowsAreVectors(EmbeddingFileFormat format) {
 
 void AppendJsonlRows(const JsonlForm& form, const EmbeddedTexts& embedded,
                      ThreadPool* pool, RowParts& rows) {
-  FormatRows(
-      embedded.texts.size(), pool, rows, [&](std::size_t i, std::string& row) {
-        const std::string lines =
-            LinesWithoutElements(form, embedded.ids[i], embedded.texts[i]);
-        const std::size_t place = PlaceOfElements(form.style, lines);
-        row.append(lines, 0, place);
-        AppendJsonElements(embedded.vector(i), row);
-        row.append(lines, place);
-      });
+  const JsonlWriter writer(form);
+  FormatRows(embedded.texts.size(), pool, rows,
+             [&](std::size_t i, std::string& row) {
+               writer.AppendRow(embedded.ids[i], embedded.texts[i],
+                                embedded.vector(i), row);
+             });
 }
 
 void AppendEmbeddingFileRows(EmbeddingFileFormat format,

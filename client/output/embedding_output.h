@@ -1,5 +1,4 @@
-// Prints vectors as tables and JSON. Numbers parse to the same float and are
-// the shortest such, in JSON rarely a digit longer.
+// Prints vectors as tables and JSON. Numbers parse to the same float.
 #ifndef SEMRANK_CLIENT_OUTPUT_EMBEDDING_OUTPUT_H_
 #define SEMRANK_CLIENT_OUTPUT_EMBEDDING_OUTPUT_H_
 
@@ -47,11 +46,6 @@ absl::Status ForEachEmbeddedRun(
 
 // Columns id (if any text has one), text, and vector: "0.1 -0.2 ...".
 Table EmbeddingTable(const EmbeddedTexts& embedded);
-
-// Appends the elements of a vector of EmbeddedTexts as they stand in a JSON
-// array: "0.1,-0.2". Each is formatted once; by way of a JSON value it took
-// three times.
-void AppendJsonElements(std::string_view vector, std::string& text);
 
 // A line {"id": ..., "text": ..., "vector": [...]} per text; "id" only if there
 // is one.

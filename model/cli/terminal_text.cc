@@ -2,6 +2,7 @@
 
 #include <utf8proc.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -47,6 +48,40 @@ bool ControlsTerminal(utf8proc_int32_t code_point) {
          category == UTF8PROC_CATEGORY_ZP || IsDirectionControl(code_point);
 }
 
+void AppendEscapingControls(const Character& character, std::string& to) {
+  if (character.code_point < 0) {
+    to += kReplacement;
+  } else if (ControlsTerminal(character.code_point)) {
+    absl::StrAppendFormat(&to, "\\u%04x", character.code_point);
+  } else {
+    to += character.bytes;
+  }
+}
+
+// ASCII that stands for itself in a JSON string and on a terminal.
+bool IsPlain(char c) { return c >= ' ' && c < 0x7f && c != '"' && c != '\\'; }
+
+// What follows the backslash of JSON's short escapes, else 0.
+char ShortEscape(utf8proc_int32_t code_point) {
+  switch (code_point) {
+    case '"':
+    case '\\':
+      return static_cast<char>(code_point);
+    case '\b':
+      return 'b';
+    case '\f':
+      return 'f';
+    case '\n':
+      return 'n';
+    case '\r':
+      return 'r';
+    case '\t':
+      return 't';
+    default:
+      return 0;
+  }
+}
+
 }  // namespace
 
 bool IsValidUtf8(std::string_view text) {
@@ -77,17 +112,27 @@ int DisplayWidth(std::string_view text) {
 std::string EscapeControls(std::string_view text) {
   std::string escaped;
   escaped.reserve(text.size());
+  while (!text.empty()) AppendEscapingControls(TakeCharacter(text), escaped);
+  return escaped;
+}
+
+void AppendJsonString(std::string_view text, std::string& json) {
+  json += '"';
   while (!text.empty()) {
+    const auto special = std::ranges::find_if_not(text, IsPlain);
+    const auto num_plain = static_cast<std::size_t>(special - text.begin());
+    json.append(text, 0, num_plain);
+    text.remove_prefix(num_plain);
+    if (text.empty()) break;
     const Character character = TakeCharacter(text);
-    if (character.code_point < 0) {
-      escaped += kReplacement;
-    } else if (ControlsTerminal(character.code_point)) {
-      escaped += absl::StrFormat("\\u%04x", character.code_point);
+    if (const char escape = ShortEscape(character.code_point); escape != 0) {
+      json += '\\';
+      json += escape;
     } else {
-      escaped += character.bytes;
+      AppendEscapingControls(character, json);
     }
   }
-  return escaped;
+  json += '"';
 }
 
 }  // namespace semrank

@@ -21,6 +21,10 @@ int DisplayWidth(std::string_view text);
 // also valid, and means the same, inside a JSON string.
 std::string EscapeControls(std::string_view text);
 
+// Appends the text as a JSON string, quotes included, with the same characters
+// escaped and those that JSON does not allow.
+void AppendJsonString(std::string_view text, std::string& json);
+
 }  // namespace semrank
 
 #endif  // SEMRANK_MODEL_CLI_TERMINAL_TEXT_H_

@@ -74,9 +74,11 @@ std::int64_t ToKey(float score, std::size_t index) {
   if (std::isnan(score)) score = -std::numeric_limits<float>::infinity();
   // Adding zero turns -0 into +0, so that the two tie.
   const auto bits = std::bit_cast<std::uint32_t>(score + 0.0f);
-  const std::uint32_t rising =
-      (bits >> 31) != 0 ? ~bits & 0x7fffffffu : bits | 0x80000000u;
-  const std::uint32_t falling = ~rising ^ 0x80000000u;
+  // Without a branch, as signs follow no pattern: positive scores fall below
+  // zero, the bits of negative ones rise from zero on.
+  const auto negative =
+      static_cast<std::uint32_t>(std::bit_cast<std::int32_t>(bits) >> 31);
+  const std::uint32_t falling = bits ^ ~(negative >> 1);
   return static_cast<std::int64_t>(std::uint64_t{falling} << 32 | index);
 }
 
@@ -122,10 +124,10 @@ void SelectKeys(std::span<const float> scores, std::size_t top_k,
   const std::size_t buffer =
       std::min(scores.size(), std::max(2 * top_k, kMinBuffer));
   std::vector<std::int64_t>& keys = space.keys;
-  keys.clear();
-  keys.reserve(buffer);
+  keys.resize(buffer);
+  for (std::size_t i = 0; i < buffer; ++i) keys[i] = ToKey(scores[i], i);
   std::int64_t limit = std::numeric_limits<std::int64_t>::max();
-  for (std::size_t i = 0; i < scores.size(); ++i) {
+  for (std::size_t i = buffer; i < scores.size(); ++i) {
     const std::int64_t key = ToKey(scores[i], i);
     if (key > limit) continue;
     if (keys.size() == buffer) {

@@ -124,9 +124,12 @@ void RankWork::FillRanking() {
   const int size = static_cast<int>(result_.ranking.size());
   response_.mutable_indices()->Reserve(size);
   response_.mutable_scores()->Reserve(size);
+  // Added at once: the size of each array is written once, not for each item.
+  auto* index = response_.mutable_indices()->AddNAlreadyReserved(size);
+  float* score = response_.mutable_scores()->AddNAlreadyReserved(size);
   for (const RankedDocument& document : result_.ranking) {
-    response_.mutable_indices()->AddAlreadyReserved(document.index);
-    response_.mutable_scores()->AddAlreadyReserved(document.score);
+    *index++ = document.index;
+    *score++ = document.score;
   }
   const PartScores& parts = result_.parts;
   response_.mutable_semantic_scores()->Add(parts.semantic.begin(),

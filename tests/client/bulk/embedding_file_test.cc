@@ -74,7 +74,7 @@ TEST(EmbeddingFileTest, PgvectorEscapesAsCopyDoes) {
   EXPECT_EQ(
       EmbeddingFileRows(EmbeddingFileFormat::kPgvector,
                         {{"photo\teditor \\.", "mail"}, {"a", "b"}}, Vectors()),
-      "a\tphoto\\teditor \\\\.\t[1.0,-2.0]\nb\tmail\t[0.0,0.5]\n");
+      "a\tphoto\\teditor \\\\.\t[1.0,-2.0]\nb\tmail\t[0.0,0.50000000]\n");
 }
 
 TEST(EmbeddingFileTest, SqlIsOneTransactionOfBlobs) {

@@ -121,8 +121,9 @@ TEST(EmbeddingOutputTest, TsvAndJsonLines) {
   EXPECT_EQ(EmbeddingTable(AllEmbedded(texts, response)).ToTsv(false),
             "\ta\t0 0.1 -0.5\n2\tb\t1 0.1 -0.5\n");
   EXPECT_EQ(EmbeddingJsonLines(AllEmbedded(texts, response)),
-            "{\"text\":\"a\",\"vector\":[0.0,0.1,-0.5]}\n"
-            "{\"id\":\"2\",\"text\":\"b\",\"vector\":[1.0,0.1,-0.5]}\n");
+            "{\"text\":\"a\",\"vector\":[0.0,0.100000001,-0.50000000]}\n"
+            "{\"id\":\"2\",\"text\":\"b\",\"vector\":[1.0,0.100000001,-0."
+            "50000000]}\n");
 }
 
 TEST_F(RankingOutputTest, OtherScoresThanCosinesAreNamed) {

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 namespace semrank {
 namespace {
@@ -54,6 +56,34 @@ TEST(EscapeControlsTest, KeepsPrintableText) {
 
 TEST(EscapeControlsTest, BytesThatAreNotUtf8BecomeReplacements) {
   EXPECT_EQ(EscapeControls("a\xff\x9b"), "a\uFFFD\uFFFD");
+}
+
+std::string JsonString(std::string_view text) {
+  std::string json;
+  AppendJsonString(text, json);
+  return json;
+}
+
+TEST(AppendJsonStringTest, EscapesWhatJsonAndTerminalsTakeForControls) {
+  EXPECT_EQ(JsonString(""), "\"\"");
+  EXPECT_EQ(JsonString("say \"a\\b\""), R"("say \"a\\b\"")");
+  EXPECT_EQ(JsonString("\b\f\n\r\t"), R"("\b\f\n\r\t")");
+  EXPECT_EQ(JsonString(std::string_view("a\0\x1b[m\x7f", 6)),
+            R"("a\u0000\u001b[m\u007f")");
+  EXPECT_EQ(JsonString("\u009b\u2028\u202e"), R"("\u009b\u2028\u202e")");
+}
+
+TEST(AppendJsonStringTest, KeepsPrintableTextAndReplacesWhatIsNotUtf8) {
+  EXPECT_EQ(JsonString("caf\u00e9 \u65e5\u672c /'"),
+            "\"caf\u00e9 \u65e5\u672c /'\"");
+  EXPECT_EQ(JsonString("a\xff\xe2\x82"), "\"a\uFFFD\uFFFD\uFFFD\"");
+}
+
+TEST(AppendJsonStringTest, ParsesToTheSameText) {
+  std::string text;
+  for (int c = 0; c < 128; ++c) text += static_cast<char>(c);
+  text += "\u00e9\u061c\u2066\U0001F4F7";
+  EXPECT_EQ(nlohmann::json::parse(JsonString(text)), text);
 }
 
 }  // namespace

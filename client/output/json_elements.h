@@ -1,0 +1,24 @@
+// Elements of vectors as they stand in a JSON array: "0.10000000,-1.0".
+#ifndef SEMRANK_CLIENT_OUTPUT_JSON_ELEMENTS_H_
+#define SEMRANK_CLIENT_OUTPUT_JSON_ELEMENTS_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace semrank {
+
+// Element i of a vector as it is on the wire: little-endian, on any machine.
+float Element(std::string_view vector, std::size_t i);
+// Of a vector as it is on the wire, float32.
+std::size_t NumElements(std::string_view vector);
+
+// Appends the elements, separated by commas. Each number parses to the same
+// float32 and never looks like an integer. Sizes from 2^-10 to 1, which nearly
+// all elements of a normalised vector have, get 8, 9 or 10 decimals, as many as
+// that takes; all others are the shortest text.
+void AppendJsonElements(std::string_view vector, std::string& text);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_CLIENT_OUTPUT_JSON_ELEMENTS_H_
