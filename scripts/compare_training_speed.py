@@ -41,6 +41,10 @@ CASES = [
     Case("CLSM, 4 others of the batch", ["--tower=clsm"], "pytorch_clsm.py",
          ["--negatives=4", "--window=3"]),
 ]
+# The environment that keeps each side to AVX2.
+OUR_AVX2 = {"SEMRANK_SIMD": "v3"}
+PEER_AVX2 = {"OPENBLAS_CORETYPE": "Haswell", "ATEN_CPU_CAPABILITY": "avx2",
+             "DNNL_MAX_CPU_ISA": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2"}
 COMMON_FLAGS = ["--batch_size=1024", "--gamma=10", "--learning_rate=0.05"]
 
 
@@ -81,6 +85,7 @@ class Bench:
              "--valid_fraction=0", f"--threads={threads}",
              f"--epochs={self.options.epochs}", *case.ours, *case.flags,
              *COMMON_FLAGS],
+            env=dict(os.environ, **(OUR_AVX2 if self.options.avx2 else {})),
             check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         log = pathlib.Path(model, "training.jsonl").read_text()
         self.record(case, f"ours, {threads} thread" + "s" * (threads > 1), [log])
@@ -88,10 +93,7 @@ class Bench:
     def theirs(self, case, name, processes=1, flags=()):
         """Independent processes exchange nothing: the best two cores can do."""
         environment = dict(
-            os.environ, OMP_NUM_THREADS="1",
-            # Debian's OpenBLAS does not know new processors and falls back to
-            # AVX2; this is its code for AVX-512.
-            **({"OPENBLAS_CORETYPE": "SkylakeX"} if has_avx512() else {}))
+            os.environ, OMP_NUM_THREADS="1", **self.peer_level())
         running = [subprocess.Popen(
             [self.options.python, str(PEERS / case.peer), self.pairs,
              f"--epochs={self.options.peer_epochs}", *case.flags, *flags,
@@ -102,6 +104,13 @@ class Bench:
         if any(process.returncode for process in running):
             sys.exit(f"{case.peer} failed")
         self.record(case, name, outputs)
+
+    def peer_level(self):
+        if self.options.avx2:
+            return PEER_AVX2
+        # Debian's OpenBLAS does not know new processors and falls back to AVX2;
+        # this is its code for AVX-512.
+        return {"OPENBLAS_CORETYPE": "SkylakeX"} if has_avx512() else {}
 
     def record(self, case, name, logs):
         """The sum over processes of their rates, epoch by epoch."""
@@ -152,6 +161,8 @@ def parse_arguments():
     parser.add_argument("--small_vocabulary", action="store_true",
                         help="also PyTorch's best case: rows only for the few "
                         "features that occur, and dense gradients of them")
+    parser.add_argument("--avx2", action="store_true",
+                        help="keep both sides to AVX2")
     parser.add_argument("--words", default="/usr/share/dict/words")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--trainer",

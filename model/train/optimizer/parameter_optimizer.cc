@@ -19,8 +19,8 @@ ParameterOptimizer::ParameterOptimizer(const OptimizerOptions& options,
                                        std::span<float> weights)
     : kind_(options.kind), weights_(weights) {
   const int state_size = OptimizerStateSize(kind_);
-  if (state_size > 0) second_moments_.resize(weights.size());
-  if (state_size > 1) first_moments_.resize(weights.size());
+  if (state_size > 0) second_moments_.assign(weights.size(), 0);
+  if (state_size > 1) first_moments_.assign(weights.size(), 0);
 }
 
 void ParameterOptimizer::AppendState(const std::string& name,

@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "model/base/huge_page_allocator.h"
 #include "model/train/options/train_options.h"
 
 namespace semrank {
@@ -54,10 +55,10 @@ class ParameterOptimizer {
   v1::Optimizer kind_;
   std::span<float> weights_;
   std::int64_t step_ = 0;
-  float step_size_ = 0;                // the rate; Adam: rate / (1 - b1^step)
-  float second_scale_ = 1;             // Adam: 1 / sqrt(1 - b2^step)
-  std::vector<float> first_moments_;   // Adam's m
-  std::vector<float> second_moments_;  // Adam's v, Adagrad's s
+  float step_size_ = 0;                  // the rate; Adam: rate / (1 - b1^step)
+  float second_scale_ = 1;               // Adam: 1 / sqrt(1 - b2^step)
+  HugePageVector<float> first_moments_;  // Adam's m
+  HugePageVector<float> second_moments_;  // Adam's v, Adagrad's s
 };
 
 // The learning rate of a mini-batch: with `batch` = b counted from 0 over all

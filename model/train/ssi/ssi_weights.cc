@@ -14,9 +14,9 @@ namespace semrank {
 namespace {
 
 // Marsaglia's polar method, two numbers at a time.
-std::vector<float> NormalValues(std::size_t count, double deviation,
-                                Random random) {
-  std::vector<float> values;
+HugePageVector<float> NormalValues(std::size_t count, double deviation,
+                                   Random random) {
+  HugePageVector<float> values;
   values.reserve(count + 1);
   while (values.size() < count) {
     const double x = random.Between(-1, 1);

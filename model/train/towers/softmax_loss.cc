@@ -29,6 +29,14 @@ int LargestBag(const BagBatch& bags) {
   return static_cast<int>(largest);
 }
 
+// Floats from one row of scores to the next: an odd number of cache lines. The
+// gradients of titles go down a column, and rows that are a power of two apart
+// share one set of the cache.
+int StrideOf(int columns) {
+  constexpr int kLineFloats = 16;
+  return ((columns + kLineFloats - 1) / kLineFloats | 1) * kLineFloats;
+}
+
 StridedMatrix Rows(const float* data, int rows, int columns) {
   return {data, rows, columns, columns, 1};
 }
@@ -85,7 +93,7 @@ void SoftmaxLoss::Begin(const LossInput& input,
   weights_ = batch.candidates;
   weights_.counts.resize(weights_.indices.size());
   if (!batch.all_titles) return;
-  stride_ = batch.num_pairs() + LargestBag(weights_);
+  stride_ = StrideOf(batch.num_pairs() + LargestBag(weights_));
   scores_.resize(batch.queries.size() * stride_);
 }
 

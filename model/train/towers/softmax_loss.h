@@ -19,6 +19,7 @@
 #include <span>
 #include <vector>
 
+#include "model/base/huge_page_allocator.h"
 #include "model/base/task_graph.h"
 #include "model/base/thread_pool.h"
 #include "model/nn/gemm.h"
@@ -85,7 +86,7 @@ class SoftmaxLoss {
 
   // All titles: scores, then dloss/dR, [num_pairs, stride_]; those of the
   // titles of the batch, then of each pair's own candidates.
-  std::vector<float> scores_;
+  HugePageVector<float> scores_;
   int stride_ = 0;
   PackedMatrix titles_transposed_;  // [dim, num_pairs]
   PackedMatrix titles_;             // [num_pairs, dim]

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/base/huge_page_allocator.h"
 #include "model/base/random.h"
 #include "model/format/safetensors.h"
 #include "model/nn/dssm_tower.h"
@@ -16,7 +17,7 @@ namespace semrank {
 struct LayerWeights {
   int in = 0;
   int out = 0;
-  std::vector<float> weight;
+  HugePageVector<float> weight;  // layer 0 reads rows all over it
   std::vector<float> bias;
   bool learns_bias = true;
 };

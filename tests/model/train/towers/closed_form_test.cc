@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <span>
 
 #include "model/base/thread_pool.h"
 #include "model/train/batches/negative_sampler.h"
@@ -179,9 +180,9 @@ TEST_P(ClosedFormTest, StepFollowsTheAppendix) {
   if (!shared) {
     want.insert(want.end(), title_gradient.begin(), title_gradient.end());
   }
-  std::vector<const std::vector<float>*> before;
+  std::vector<std::span<const float>> before;
   for (const TowerWeights* tower : {&weights_.query, &weights_.document}) {
-    for (const auto& layer : tower->layers) before.push_back(&layer.weight);
+    for (const auto& layer : tower->layers) before.push_back(layer.weight);
   }
   const std::vector<TensorView> after = trainer.Weights();
   ASSERT_EQ(after.size(), 2 * want.size());  // weight and bias of each layer
@@ -189,7 +190,7 @@ TEST_P(ClosedFormTest, StepFollowsTheAppendix) {
     double largest = 0;
     for (std::size_t i = 0; i < want[l].size(); ++i) {
       const double got =
-          static_cast<double>((*before[l])[i]) - after[2 * l].data[i];
+          static_cast<double>(before[l][i]) - after[2 * l].data[i];
       // As in gradient_test.cc.
       ASSERT_NEAR(got, want[l][i], 1e-6 + 1e-5 * std::abs(want[l][i]))
           << "element " << i << " of layer " << l;

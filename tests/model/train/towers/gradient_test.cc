@@ -132,8 +132,8 @@ class GradientTest : public ::testing::TestWithParam<GradientCase> {
   }
 
   // With SGD and rate 1 the gradient is what a step takes away.
-  void ExpectGradient(const std::vector<float>& before,
-                      const std::vector<float>& after,
+  void ExpectGradient(std::span<const float> before,
+                      std::span<const float> after,
                       std::vector<double>& parameters,
                       ReferenceDssm& reference) {
     for (std::size_t i = 0; i < parameters.size(); ++i) {
@@ -170,8 +170,9 @@ class GradientTest : public ::testing::TestWithParam<GradientCase> {
     auto tensor = tensors.begin();
     for (TowerWeights* tower : {&copy.query, &copy.document}) {
       for (LayerWeights& layer : tower->layers) {
-        for (std::vector<float>* values : {&layer.weight, &layer.bias}) {
-          std::copy_n((tensor++)->data, values->size(), values->data());
+        for (const std::span<float> values :
+             {std::span<float>(layer.weight), std::span(layer.bias)}) {
+          std::copy_n((tensor++)->data, values.size(), values.data());
         }
       }
     }
@@ -254,7 +255,7 @@ TEST_P(GradientTest, AgreesWithFiniteDifferencesUnderDropout) {
   EXPECT_NEAR(loss, reference.Loss(bags_, batch_), 1e-5);
   const std::vector<TensorView> after = trainer.Weights();
   for (std::size_t l = 0; l < weights_.query.layers.size(); ++l) {
-    const std::vector<float>& before = weights_.query.layers[l].weight;
+    const std::span<const float> before = weights_.query.layers[l].weight;
     const float* now = after[2 * l].data;
     ExpectGradient(before, {now, now + before.size()},
                    reference.query.layers[l].weight, reference);
@@ -267,7 +268,7 @@ TEST_P(GradientTest, AdagradMovesWhatHasAGradientAndNothingElse) {
   rate_ = 0.125;
   TwoTowerTrainer trainer(weights_, options_, pool_);
   ASSERT_THAT(trainer.Step(batch_, {.learning_rate = rate_}), IsOk());
-  const std::vector<float>& before = weights_.query.layers[0].weight;
+  const std::span<const float> before = weights_.query.layers[0].weight;
   const float* after = trainer.Weights()[0].data;
   ReferenceDssm reference = Reference();
   for (std::size_t i = 0; i < before.size(); ++i) {
