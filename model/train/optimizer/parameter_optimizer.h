@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-#include "model/base/huge_page_allocator.h"
+#include "model/base/huge_pages.h"
 #include "model/train/options/train_options.h"
 
 namespace semrank {

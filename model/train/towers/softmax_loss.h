@@ -19,7 +19,7 @@
 #include <span>
 #include <vector>
 
-#include "model/base/huge_page_allocator.h"
+#include "model/base/huge_pages.h"
 #include "model/base/task_graph.h"
 #include "model/base/thread_pool.h"
 #include "model/nn/gemm.h"

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/base/huge_page_allocator.h"
+#include "model/base/huge_pages.h"
 #include "model/base/random.h"
 #include "model/format/safetensors.h"
 #include "model/nn/dssm_tower.h"

@@ -17,7 +17,8 @@ TEST_F(CliTest, EmbedPrintsOneVectorPerLine) {
   EXPECT_EQ(run.out, "a b\t0 0.1 -0.5\n\t1 0.1 -0.5\nc\t2 0.1 -0.5\n");
   EXPECT_EQ(server_.last_embed().side(), v1::SIDE_DOCUMENT);
   const auto json = Run({"embed", "--side=query", "--output=json", "a"});
-  EXPECT_EQ(json.out, "{\"text\":\"a\",\"vector\":[0.0,0.100000001,-0.50000000]}\n");
+  EXPECT_EQ(json.out,
+            "{\"text\":\"a\",\"vector\":[0.0,0.100000001,-0.50000000]}\n");
   EXPECT_EQ(server_.last_embed().side(), v1::SIDE_QUERY);
 }
 
