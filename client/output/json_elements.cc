@@ -23,9 +23,9 @@ constexpr int kBlock = 16;
 // "-1.17549435e-38" is the longest number; ".0" and a comma may follow.
 constexpr std::size_t kMaxElementBytes = 18;
 
-// With so many decimals a number lies closer to the element than to any other
-// float32: from each of these sizes on, floats are farther apart than decimals.
-// The sizes themselves, powers of two, have no more decimals.
+// From each of these sizes on, floats are farther apart than numbers with as
+// many decimals, so the nearest of those lies closer to the element than to any
+// other float32. The sizes themselves, powers of two, have no more decimals.
 constexpr float kLeastOf8Decimals = 0x1p-3F;
 constexpr float kLeastOf9Decimals = 0x1p-6F;
 constexpr float kLeastOf10Decimals = 0x1p-10F;
@@ -46,8 +46,8 @@ HWY_BEFORE_NAMESPACE();
 namespace semrank::HWY_NAMESPACE {
 namespace {
 
-// Sizes with 8, 9 or 10 decimals, rounded to an integer of so many. Elements
-// without decimals become 0.
+// Sizes as integers, in units of their last decimal; 0 for elements without
+// decimals.
 void RoundToDecimals(const float* elements, std::int32_t* num_decimals,
                      std::int32_t* rounded) {
   float sizes[kBlock];
