@@ -32,8 +32,7 @@ class Int8Layer {
 
   int width() const { return weight_.columns(); }
   // Row i of `outputs` [rows, width()] from row i of `inputs`; they must not
-  // overlap. An input that is not finite makes its row NaN or
-  // infinite.
+  // overlap. An input that is not finite makes its row NaN or infinite.
   void Apply(int rows, const float* inputs, Int8Scratch& scratch,
              float* outputs) const;
 
