@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <string_view>
 #include <variant>
 
 #include "absl/status/status.h"
@@ -77,17 +78,20 @@ class CatalogSlots {
 
   // Whether the document has this key, of a slot that is seen.
   bool HasKey(std::uint32_t slot, const DocumentKeyView& key) const {
-    if (NeedsRecord(key)) return record(slot).key() == key;
+    return std::visit([&](auto one) { return HasKey(slot, one); }, key);
+  }
+  bool HasKey(std::uint32_t slot, std::uint64_t number) const {
+    if (NeedsRecord(number)) return HasKeyInRecord(slot, number);
     const auto* const numbers =
         ChunkOf(slot).numbers.load(std::memory_order_acquire);
-    return numbers != nullptr &&
-           numbers[slot % kChunkSlots] == std::get<std::uint64_t>(key);
+    return numbers != nullptr && numbers[slot % kChunkSlots] == number;
+  }
+  bool HasKey(std::uint32_t slot, std::string_view name) const {
+    return HasKeyInRecord(slot, name);
   }
   // Whether HasKey reads the record.
-  static bool NeedsRecord(const DocumentKeyView& key) {
-    const auto* const number = std::get_if<std::uint64_t>(&key);
-    return number == nullptr || *number == kNoNumber;
-  }
+  static bool NeedsRecord(std::uint64_t number) { return number == kNoNumber; }
+  static bool NeedsRecord(std::string_view /*name*/) { return true; }
 
   // The number of the document's tags (TagSets), of a slot that is seen.
   std::uint32_t tag_set(std::uint32_t slot) const {
@@ -157,6 +161,9 @@ class CatalogSlots {
     std::array<std::uint8_t, kChunkBlocks> num_live = {};
   };
 
+  bool HasKeyInRecord(std::uint32_t slot, const DocumentKeyView& key) const {
+    return record(slot).key() == key;
+  }
   void SetNumber(Chunk& chunk, std::uint32_t i, const CatalogRecord& record);
   Chunk& ChunkOf(std::uint32_t slot) const {
     return *chunks_[slot / kChunkSlots];

@@ -1,8 +1,12 @@
 #include "server/catalog/catalog_snapshot.h"
 
+// Inlined, because the hash of a number is then a few instructions.
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <array>
 #include <string>
 #include <utility>
-#include <variant>
 
 namespace semrank {
 
@@ -22,7 +26,7 @@ std::size_t ModelRows::num_bytes() const {
 }
 
 CatalogCommits::CatalogCommits(const CatalogSlots& slots)
-    : slots_(slots), fingerprint_(Fingerprinter::RandomSecret()) {}
+    : slots_(slots), secret_(Fingerprinter::RandomSecret()) {}
 
 CatalogSnapshot CatalogCommits::TakeSnapshot() const {
   CatalogSnapshot snapshot;
@@ -56,11 +60,14 @@ void CatalogCommits::Unpin(CommitNumber commit) const {
   if (--pin->count == 0) pins_.erase(pin);
 }
 
-std::uint64_t CatalogCommits::HashOf(const DocumentKeyView& key) const {
-  const auto* const number = std::get_if<std::uint64_t>(&key);
-  if (number == nullptr) return fingerprint_(std::get<1>(key)).lo;
-  return fingerprint_({reinterpret_cast<const char*>(number), sizeof(*number)})
-      .lo;
+std::uint64_t CatalogCommits::HashOf(std::uint64_t number) const {
+  return XXH3_64bits_withSecret(&number, sizeof(number), secret_.data(),
+                                secret_.size());
+}
+
+std::uint64_t CatalogCommits::HashOf(std::string_view name) const {
+  return XXH3_64bits_withSecret(name.data(), name.size(), secret_.data(),
+                                secret_.size());
 }
 
 CatalogSnapshot::CatalogSnapshot(CatalogSnapshot&& other) noexcept
@@ -92,7 +99,8 @@ std::optional<std::uint32_t> CatalogSnapshot::Find(
   return Find(key, commits_->HashOf(key));
 }
 
-std::optional<std::uint32_t> CatalogSnapshot::Find(const DocumentKeyView& key,
+template <typename Key>
+std::optional<std::uint32_t> CatalogSnapshot::Find(const Key& key,
                                                    std::uint64_t hash) const {
   return state_.index->Find(hash, [&](std::uint32_t slot) {
     // The index may know slots that are newer than this view.
@@ -100,33 +108,36 @@ std::optional<std::uint32_t> CatalogSnapshot::Find(const DocumentKeyView& key,
   });
 }
 
-void CatalogSnapshot::FindBlock(std::span<const DocumentKeyView> keys,
+template <typename Key>
+void CatalogSnapshot::FindBlock(std::span<const Key> keys,
                                 std::span<std::uint32_t> slots) const {
   // Passes over the keys (index, slot, record of a name): each prefetches what
   // the next reads.
   std::array<std::uint64_t, kFindBlock> hashes;
-  std::array<std::uint32_t, kFindBlock> guesses;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     hashes[i] = commits_->HashOf(keys[i]);
     state_.index->Prefetch(hashes[i]);
   }
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    guesses[i] = state_.index->Guess(hashes[i]).value_or(kNoSlot);
-    if (guesses[i] >= state_.num_slots) guesses[i] = kNoSlot;
-    if (guesses[i] == kNoSlot) continue;
-    slots_->Prefetch(guesses[i], state_.commit);
+    slots[i] = state_.index->Guess(hashes[i]).value_or(kNoSlot);
+    if (slots[i] >= state_.num_slots) slots[i] = kNoSlot;
+    if (slots[i] != kNoSlot) slots_->Prefetch(slots[i], state_.commit);
   }
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (guesses[i] == kNoSlot || !CatalogSlots::NeedsRecord(keys[i])) continue;
-    if (IsSeen(guesses[i])) __builtin_prefetch(&record(guesses[i]));
+    if (slots[i] == kNoSlot || !CatalogSlots::NeedsRecord(keys[i])) continue;
+    if (IsSeen(slots[i])) __builtin_prefetch(&record(slots[i]));
   }
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    // Nearly always, so the index is rarely searched again.
-    const std::uint32_t guess = guesses[i];
-    const bool right =
-        guess != kNoSlot && IsSeen(guess) && slots_->HasKey(guess, keys[i]);
-    slots[i] = right ? guess : Find(keys[i], hashes[i]).value_or(kNoSlot);
+    const bool right = slots[i] != kNoSlot && IsSeen(slots[i]) &&
+                       slots_->HasKey(slots[i], keys[i]);
+    // Rarely, as the guess is nearly always right.
+    if (!right) slots[i] = Find(keys[i], hashes[i]).value_or(kNoSlot);
   }
 }
+
+template void CatalogSnapshot::FindBlock(std::span<const std::uint64_t>,
+                                         std::span<std::uint32_t>) const;
+template void CatalogSnapshot::FindBlock(std::span<const std::string_view>,
+                                         std::span<std::uint32_t>) const;
 
 }  // namespace semrank

@@ -7,12 +7,13 @@
 #define SEMRANK_SERVER_CATALOG_CATALOG_SNAPSHOT_H_
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
+#include <variant>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -66,7 +67,11 @@ class CatalogCommits {
 
   // Of a document's key, for the index. Its secret is drawn at start: no client
   // can construct keys that collide.
-  std::uint64_t HashOf(const DocumentKeyView& key) const;
+  std::uint64_t HashOf(std::uint64_t number) const;
+  std::uint64_t HashOf(std::string_view name) const;
+  std::uint64_t HashOf(const DocumentKeyView& key) const {
+    return std::visit([this](auto one) { return HashOf(one); }, key);
+  }
 
  private:
   friend class CatalogSnapshot;
@@ -78,7 +83,7 @@ class CatalogCommits {
   void Unpin(CommitNumber commit) const;
 
   const CatalogSlots& slots_;
-  const Fingerprinter fingerprint_;
+  const Fingerprinter::Secret secret_;
   // Held for a few instructions.
   mutable Mutex mutex_;
   CatalogState state_ ABSL_GUARDED_BY(mutex_);
@@ -109,17 +114,15 @@ class CatalogSnapshot {
 
   // The document's slot, or none.
   std::optional<std::uint32_t> Find(const DocumentKeyView& key) const;
-  // The slot of each key, or kNoSlot, in as many passes as there are levels of
-  // indirection, so that the misses of the CPU's caches overlap.
+  // The slot of each number or name, or kNoSlot, in as many passes as there are
+  // levels of indirection, so that the misses of the CPU's caches overlap.
   static constexpr std::uint32_t kNoSlot = 0xffffffff;
   template <typename Key>
   void FindAll(std::span<const Key> keys,
                std::span<std::uint32_t> slots) const {
-    std::array<DocumentKeyView, kFindBlock> block;
     for (std::size_t first = 0; first < keys.size(); first += kFindBlock) {
       const std::size_t size = std::min(kFindBlock, keys.size() - first);
-      std::copy_n(keys.begin() + first, size, block.begin());
-      FindBlock(std::span(block).first(size), slots.subspan(first, size));
+      FindBlock(keys.subspan(first, size), slots.subspan(first, size));
     }
   }
 
@@ -177,9 +180,10 @@ class CatalogSnapshot {
   // that what was prefetched is still there.
   static constexpr std::size_t kFindBlock = 64;
 
-  std::optional<std::uint32_t> Find(const DocumentKeyView& key,
-                                    std::uint64_t hash) const;
-  void FindBlock(std::span<const DocumentKeyView> keys,
+  template <typename Key>
+  std::optional<std::uint32_t> Find(const Key& key, std::uint64_t hash) const;
+  template <typename Key>
+  void FindBlock(std::span<const Key> keys,
                  std::span<std::uint32_t> slots) const;
 
   const CatalogCommits* commits_ = nullptr;

@@ -196,15 +196,20 @@ absl::Status CandidateScorer::FindDocuments(const RankInput& input,
         input.document_ids.subspan(name - num_ids, last_name - name),
         std::span(slots).subspan(name));
   }
+  // Room for all of them, cut afterwards.
+  std::vector<std::uint32_t>& candidates = scored_.candidates;
+  std::size_t num_candidates = candidates.size();
+  candidates.resize(num_candidates + last - first);
   for (std::size_t i = first; i < last; ++i) {
     const auto candidate = static_cast<std::uint32_t>(input.titles.size() + i);
     if (slots[i] == RankedCatalog::kNoSlot) {
       SEMRANK_RETURN_IF_ERROR(AddNotFound(input, i, candidate));
     } else if (input.filter.empty() ||
                input.filter.Keeps(snapshot.record(slots[i]).packed_tags())) {
-      scored_.candidates.push_back(candidate);
+      candidates[num_candidates++] = candidate;
     }
   }
+  candidates.resize(num_candidates);
   return absl::OkStatus();
 }
 
@@ -234,21 +239,22 @@ absl::Status CandidateScorer::ScoreFound(const RankInput& input,
   const ServedModelPtr own = snapshot.model();
   const bool has_vectors =
       own != nullptr && own->number == options_.served.number;
-  const int dim = model.embedding_dim();
-  // Kept for its memory, like the scratch.
-  thread_local std::vector<const std::byte*> rows;
-  rows.clear();
+  const auto slot_of = [&](std::uint32_t candidate) {
+    return result_.catalog.slots[candidate - input.titles.size()];
+  };
   // The titles lie elsewhere: they are read only where they are scored.
-  const bool needs_titles = !has_vectors || model.sparse_scorer() != nullptr;
   scratch_.texts.clear();
-  for (const std::uint32_t candidate : candidates) {
-    const std::uint32_t slot =
-        result_.catalog.slots[candidate - input.titles.size()];
-    if (has_vectors && dim > 0) rows.push_back(snapshot.row(slot));
-    if (needs_titles) scratch_.texts.push_back(snapshot.record(slot).title());
-    if (!scored_.name.has_value()) continue;
-    scored_.names.push_back(
-        scored_.name->Match(*snapshot.names(slot), snapshot.record(slot)));
+  if (!has_vectors || model.sparse_scorer() != nullptr) {
+    for (const std::uint32_t candidate : candidates) {
+      scratch_.texts.push_back(snapshot.record(slot_of(candidate)).title());
+    }
+  }
+  if (scored_.name.has_value()) {
+    for (const std::uint32_t candidate : candidates) {
+      const std::uint32_t slot = slot_of(candidate);
+      scored_.names.push_back(
+          scored_.name->Match(*snapshot.names(slot), snapshot.record(slot)));
+    }
   }
   // The catalog takes only UTF-8.
   const auto on_invalid = [](std::size_t, const absl::Status& error) {
@@ -268,7 +274,14 @@ absl::Status CandidateScorer::ScoreFound(const RankInput& input,
   if (has_vectors && scored_.part_scorer.needs_lexical()) {
     FindCatalogCosines(candidates, input.titles.size());
   }
-  if (has_vectors && dim > 0) {
+  if (has_vectors && model.embedding_dim() > 0) {
+    // Kept for its memory, like the scratch.
+    thread_local std::vector<const std::byte*> rows;
+    rows.resize(candidates.size());
+    std::ranges::transform(candidates, rows.begin(),
+                           [&](std::uint32_t candidate) {
+                             return snapshot.row(slot_of(candidate));
+                           });
     semrank::ScoreDocuments(scored_.query.row.data(), rows,
                             snapshot.row_format(), scores);
   }
