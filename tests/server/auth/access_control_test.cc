@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include "absl/status/status.h"
 #include "server/base/errors.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
@@ -118,10 +119,13 @@ TEST(AccessControlTest, AChangeThatCouldNotBeReadIsReadLater) {
   const std::string path = dir.Write("keys", kFile);
   ASSERT_OK_AND_ASSIGN(const auto access, AccessControl::FromFile(path));
   dir.Write("keys", "read " + std::string(64, 'a'));
+  absl::Status unread;
   {
+    // Alone: the sanitizers' checks of what EXPECT_THAT does need descriptors.
     const NoNewDescriptors none;
-    EXPECT_THAT(access->Refresh(), Not(IsOk()));
+    unread = access->Refresh().status();
   }
+  EXPECT_THAT(unread, Not(IsOk()));
   EXPECT_TRUE(access->Check("Bearer reader-key", Role::kRead).ok());
   EXPECT_THAT(access->Refresh().value(), true);
   EXPECT_FALSE(access->Check("Bearer reader-key", Role::kRead).ok());
