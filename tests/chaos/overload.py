@@ -19,7 +19,7 @@ work on calls that came too late) are these two.
 A cell whose `offered` stays below what was asked for tells nothing about more: the generator's
 core was the limit. Exits 1 when a goodput is below --floor of the peak at multiples that the
 generator could offer, or when the server does not recover. Needs two idle cores; --short judges
-more mildly, for machines that do other work as well.
+more mildly, and a case that fails twice, for machines that do other work as well.
 """
 import argparse
 import contextlib
@@ -40,7 +40,7 @@ SERVER_CORE, GENERATOR_CORE = 0, 1
 # Where that is permitted, other work of the machine gives way.
 NICENESS = -20 if os.geteuid() == 0 else 0
 FLOOR = 0.9
-SHORT_FLOOR = 0.5  # a server that runs all that comes is left with a third
+SHORT_FLOOR = 0.4  # a server that runs all that comes is left with a third
 # An offered rate that is this close to what was asked for counts as reached.
 REACHED = 0.9
 
@@ -166,10 +166,15 @@ def main():
             for form in options.forms:
                 for kind in options.kinds:
                     for titles in options.titles:
-                        result = Case(options, server, addresses, form, kind, titles).measure()
-                        print(json.dumps(result), file=sys.stderr, flush=True)
+                        case = Case(options, server, addresses, form, kind, titles)
+                        for _ in range(2 if options.short else 1):
+                            result = case.measure()
+                            print(json.dumps(result), file=sys.stderr, flush=True)
+                            failed = list(failures(result, options.floor))
+                            if not failed:
+                                break
                         results.append(result)
-                        wrong += failures(result, options.floor)
+                        wrong += failed
     figures = json.dumps({**bench_serving.facts(), "deadline_ms": options.deadline_ms, "model": options.model,
                           "results": results, "failures": wrong}, indent=1)
     if options.json:
