@@ -41,11 +41,4 @@ absl::Status FlagError(std::string_view flag, std::string_view value,
   return UsageError(absl::StrFormat("--%s=%s: %s", flag, value, reason));
 }
 
-absl::Status CheckRange(std::string_view flag, std::int64_t value,
-                        std::int64_t min, std::int64_t max) {
-  if (value >= min && value <= max) return absl::OkStatus();
-  return FlagError(flag, absl::StrFormat("%d", value),
-                   absl::StrFormat("must be %d to %d", min, max));
-}
-
 }  // namespace semrank

@@ -6,7 +6,6 @@
 #ifndef SEMRANK_MODEL_CLI_EXIT_CODE_H_
 #define SEMRANK_MODEL_CLI_EXIT_CODE_H_
 
-#include <cstdint>
 #include <string_view>
 
 #include "absl/status/status.h"
@@ -18,8 +17,8 @@ inline constexpr int kExitFailed = 1;
 inline constexpr int kExitWrongUse = 2;
 
 // For a program's last line: prints a failed status as "semrank-train: error:
-// message" and returns the exit code: 2 for what UsageError and the functions
-// below make, whatever their code; 1 for all others.
+// message" and returns the exit code: 2 for what UsageError and FlagError
+// make, whatever their code; 1 for all others.
 int ExitCode(std::string_view program, const absl::Status& status);
 
 // InvalidArgument `message`, marked so that ExitCode returns 2.
@@ -29,10 +28,6 @@ absl::Status UsageError(std::string_view message);
 // CommandLine checks the value of one flag.
 absl::Status FlagError(std::string_view flag, std::string_view value,
                        std::string_view reason);
-
-// FlagError unless min <= value <= max.
-absl::Status CheckRange(std::string_view flag, std::int64_t value,
-                        std::int64_t min, std::int64_t max);
 
 }  // namespace semrank
 

@@ -28,7 +28,6 @@ class TextBatch {
     return std::string_view(texts_).substr(begins_[i],
                                            begins_[i + 1] - begins_[i]);
   }
-  std::size_t memory_bytes() const { return texts_.capacity(); }
 
  private:
   std::string texts_;

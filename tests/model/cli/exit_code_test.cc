@@ -31,13 +31,5 @@ TEST(FlagErrorTest, NamesFlagValueAndReason) {
                        "--gamma=-1: want more than 0"));
 }
 
-TEST(CheckRangeTest, BoundsAreAllowed) {
-  EXPECT_THAT(CheckRange("top_k", 1, 1, 9), IsOk());
-  EXPECT_THAT(CheckRange("top_k", 9, 1, 9), IsOk());
-  EXPECT_THAT(CheckRange("top_k", 10, 1, 9),
-              StatusIs(absl::StatusCode::kInvalidArgument,
-                       "--top_k=10: must be 1 to 9"));
-}
-
 }  // namespace
 }  // namespace semrank
