@@ -22,18 +22,18 @@ using simd::IntVec;
 using simd::kLanes;
 using simd::Vec;
 
-// B is packed in panels of this width.
-constexpr int kPanelVectors = 4;
-constexpr int kPanelColumns = kPanelVectors * kLanes;
-
 // One tile of C stays in registers: its sums, one row of B as wide as the tile
-// and one broadcast value of A. With 32 registers (AVX-512) a tile is as wide
-// as a panel. With 16 only a tile of at most kWideTileRows rows is that wide,
-// and must be: with fewer sums each multiply-add would wait for the previous
-// one.
+// and one broadcast value of A. A tile of at most kWideTileRows rows is
+// kWideTileVectors wide: with fewer sums each multiply-add would wait for the
+// previous one. 16 registers hold a tile of kTileRows only if it is narrower.
 constexpr int kTileRows = 6;
-constexpr int kTileVectors = simd::kVectorBytes == 64 ? kPanelVectors : 2;
+constexpr int kTileVectors = simd::kVectorBytes == 64 ? 4 : 2;
 constexpr int kWideTileRows = 2;
+constexpr int kWideTileVectors = 4;
+
+// B is packed in panels as wide as a tile, so that a tile reads consecutive
+// cache lines: those of half a panel would share half the sets of the L1 cache.
+constexpr int kPanelColumns = kTileVectors * kLanes;
 
 // Rows of A that stay in the L2 cache while all panels are multiplied.
 constexpr int kBlockRows = 16 * kTileRows;
@@ -101,8 +101,8 @@ struct Tile {
   const float* a;
   std::ptrdiff_t a_row_stride;
   std::ptrdiff_t a_column_stride;
-  const float* panel;           // at the tile's first column
-  std::ptrdiff_t panel_stride;  // from one row of the panel to the next
+  const float* panel;         // at the tile's first column
+  std::ptrdiff_t next_panel;  // from one panel to the next
   int depth;
   // Where the sums start: null for 0, a row of the bias for all rows (stride
   // 0), or C itself.
@@ -135,13 +135,15 @@ void MultiplyTile(const Tile& t) {
   }
   const float* a = t.a;
   const float* panel = t.panel;
+  const std::ptrdiff_t next_panel = t.next_panel;
   const int depth = t.depth;
   // Measured: up to a third more where rows of A lie in columns.
 #pragma GCC unroll 4
   for (int k = 0; k < depth; ++k) {
     Vec b[Vectors];
     for (int v = 0; v < Vectors; ++v) {
-      b[v] = simd::Load(panel + v * kLanes);
+      b[v] = simd::Load(panel + v / kTileVectors * next_panel +
+                        v % kTileVectors * kLanes);
       simd::KeepInRegister(b[v]);
     }
     for (int r = 0; r < Rows; ++r) {
@@ -151,14 +153,18 @@ void MultiplyTile(const Tile& t) {
       }
     }
     a += t.a_column_stride;
-    panel += t.panel_stride;
+    panel += kPanelColumns;
   }
   Unroll<Rows>([&](auto r) HWY_ATTR {
     float* c = t.c + r * t.c_row_stride;
     Unroll<Vectors - 1>(
         [&](auto v) HWY_ATTR { simd::Store(sums[r][v], c + v * kLanes); });
-    simd::StorePartial(sums[r][Vectors - 1], c + (Vectors - 1) * kLanes,
-                       t.last_lanes);
+    if (t.last_lanes == kLanes) {
+      simd::Store(sums[r][Vectors - 1], c + (Vectors - 1) * kLanes);
+    } else {
+      simd::StorePartial(sums[r][Vectors - 1], c + (Vectors - 1) * kLanes,
+                         t.last_lanes);
+    }
   });
 }
 
@@ -174,7 +180,7 @@ constexpr TileFunction TileOf() {
 }
 
 template <typename Step, int Rows, int... Vectors>
-constexpr std::array<TileFunction, kPanelVectors> TilesOfRows(
+constexpr std::array<TileFunction, kWideTileVectors> TilesOfRows(
     std::integer_sequence<int, Vectors...>) {
   return {TileOf<Step, Rows, Vectors + 1>()...};
 }
@@ -182,7 +188,7 @@ constexpr std::array<TileFunction, kPanelVectors> TilesOfRows(
 template <typename Step, int... Rows>
 constexpr auto AllTiles(std::integer_sequence<int, Rows...>) {
   return std::array{TilesOfRows<Step, Rows + 1>(
-      std::make_integer_sequence<int, kPanelVectors>())...};
+      std::make_integer_sequence<int, kWideTileVectors>())...};
 }
 
 // kTiles<Step>[rows - 1][vectors - 1].
@@ -224,39 +230,25 @@ void MultiplyRows(const Tiles& tiles, Tile tile, int rows, int vectors) {
   }
 }
 
-// Computes `rows` rows of C from one panel of `columns` columns.
-void MultiplyPanel(const Tiles& tiles, Tile tile, int rows, int columns) {
-  const int width =
-      (rows <= kWideTileRows ? kPanelVectors : kTileVectors) * kLanes;
-  tile.panel_stride = VectorsOf(columns) * kLanes;
-  for (; columns > 0; columns -= width) {
-    const int vectors = VectorsOf(std::min(columns, width));
-    tile.last_lanes = std::min(columns, width) - (vectors - 1) * kLanes;
-    MultiplyRows(tiles, tile, rows, vectors);
-    tile.panel += width;
-    tile.c += width;
-    if (tile.initial != nullptr) tile.initial += width;
-  }
-}
-
 // Copies rows [first, last) and `columns` columns of B, which begin at `data`
-// in row 0, into one panel, whose rows are `width` apart. Goes through B in
+// in row 0, into one panel. Goes through B in
 // small squares, so that transposed matrices are fast too.
 void PackPanel(const StridedMatrix& b, const float* data, int first, int last,
-               int columns, std::ptrdiff_t width, float* panel) {
+               int columns, float* panel) {
   constexpr int kSquare = 16;
   for (int k0 = first; k0 < last; k0 += kSquare) {
     const int k1 = std::min(k0 + kSquare, last);
     if (b.column_stride == 1) {
       for (int k = k0; k < k1; ++k) {
         const float* from = data + k * b.row_stride;
-        std::copy(from, from + columns, panel + k * width);
+        std::copy(from, from + columns, panel + k * kPanelColumns);
       }
       continue;
     }
     for (int j = 0; j < columns; ++j) {
       for (int k = k0; k < k1; ++k) {
-        panel[k * width + j] = data[k * b.row_stride + j * b.column_stride];
+        panel[k * kPanelColumns + j] =
+            data[k * b.row_stride + j * b.column_stride];
       }
     }
   }
@@ -265,20 +257,18 @@ void PackPanel(const StridedMatrix& b, const float* data, int first, int last,
 // What B takes in panels.
 std::size_t PackedFloats(int depth, int columns) {
   return static_cast<std::size_t>(depth) *
-         static_cast<std::size_t>(VectorsOf(columns)) * kLanes;
+         static_cast<std::size_t>(DivideUp(columns, kPanelColumns)) *
+         kPanelColumns;
 }
 
 void PackPanels(const StridedMatrix& b, const MatrixBlock& block,
                 float* panels) {
   for (int j = block.first_column; j < block.last_column;) {
     const int panel_column = j / kPanelColumns * kPanelColumns;
-    const int width =
-        VectorsOf(std::min(kPanelColumns, b.columns - panel_column)) * kLanes;
     const int end = std::min(panel_column + kPanelColumns, block.last_column);
-    // All earlier panels have kPanelColumns columns.
     float* panel = panels + static_cast<std::ptrdiff_t>(b.rows) * panel_column;
     PackPanel(b, b.data + j * b.column_stride, block.first_row, block.last_row,
-              end - j, width, panel + (j - panel_column));
+              end - j, panel + (j - panel_column));
     j = end;
   }
 }
@@ -288,16 +278,20 @@ void MultiplyPacked(const StridedMatrix& a, const float* panels,
                     int num_columns, const MultiplyOptions& options, float* c,
                     std::ptrdiff_t c_row_stride) {
   const Tiles& tiles = TilesFor(options.integers);
+  const std::ptrdiff_t depth = a.columns;
   for (int row = 0; row < a.rows; row += kBlockRows) {
     const int rows = std::min(kBlockRows, a.rows - row);
-    const float* panel = panels;
-    for (int j = 0; j < num_columns; j += kPanelColumns) {
-      const int columns = std::min(kPanelColumns, num_columns - j);
+    const int width =
+        (rows <= kWideTileRows ? kWideTileVectors : kTileVectors) * kLanes;
+    for (int j = 0; j < num_columns; j += width) {
+      const int columns = std::min(width, num_columns - j);
+      const int vectors = VectorsOf(columns);
       Tile tile = {};
       tile.a = a.data + row * a.row_stride;
       tile.a_row_stride = a.row_stride;
       tile.a_column_stride = a.column_stride;
-      tile.panel = panel;
+      tile.panel = panels + depth * j;
+      tile.next_panel = depth * kPanelColumns;
       tile.depth = a.columns;
       tile.c = c + row * c_row_stride + j;
       tile.c_row_stride = c_row_stride;
@@ -305,8 +299,8 @@ void MultiplyPacked(const StridedMatrix& a, const float* panels,
                      : options.bias != nullptr ? options.bias + j
                                                : nullptr;
       tile.initial_row_stride = options.accumulate ? c_row_stride : 0;
-      MultiplyPanel(tiles, tile, rows, columns);
-      panel += PackedFloats(a.columns, columns);
+      tile.last_lanes = columns - (vectors - 1) * kLanes;
+      MultiplyRows(tiles, tile, rows, vectors);
     }
   }
 }
