@@ -133,6 +133,12 @@ void MultiplyTile(const Tile& t) {
           simd::LoadPartial(initial + (Vectors - 1) * kLanes, t.last_lanes);
     });
   }
+  // C was last written a step of training ago: fetched meanwhile.
+  Unroll<Rows>([&](auto r) HWY_ATTR {
+    const float* c = t.c + r * t.c_row_stride;
+    __builtin_prefetch(c, /*rw=*/1);
+    __builtin_prefetch(c + (Vectors - 1) * kLanes, /*rw=*/1);
+  });
   const float* a = t.a;
   const float* panel = t.panel;
   const std::ptrdiff_t next_panel = t.next_panel;
@@ -241,7 +247,11 @@ void PackPanel(const StridedMatrix& b, const float* data, int first, int last,
     if (b.column_stride == 1) {
       for (int k = k0; k < k1; ++k) {
         const float* from = data + k * b.row_stride;
-        std::copy(from, from + columns, panel + k * kPanelColumns);
+        float* to = panel + k * kPanelColumns;
+        // Without a call where the length is known.
+        columns == kPanelColumns
+            ? std::copy(from, from + kPanelColumns, to)
+            : std::copy(from, from + columns, to);
       }
       continue;
     }
