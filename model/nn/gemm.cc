@@ -236,22 +236,21 @@ void MultiplyRows(const Tiles& tiles, Tile tile, int rows, int vectors) {
   }
 }
 
-// Copies rows [first, last) and `columns` columns of B, which begin at `data`
-// in row 0, into one panel. Goes through B in
-// small squares, so that transposed matrices are fast too.
-void PackPanel(const StridedMatrix& b, const float* data, int first, int last,
-               int columns, float* panel) {
+// Copies `columns` columns of B, which begin at `data` in row 0, into one
+// panel. Goes through B in small squares, so that transposed matrices are fast
+// too.
+void PackPanel(const StridedMatrix& b, const float* data, int columns,
+               float* panel) {
   constexpr int kSquare = 16;
-  for (int k0 = first; k0 < last; k0 += kSquare) {
-    const int k1 = std::min(k0 + kSquare, last);
+  for (int k0 = 0; k0 < b.rows; k0 += kSquare) {
+    const int k1 = std::min(k0 + kSquare, b.rows);
     if (b.column_stride == 1) {
       for (int k = k0; k < k1; ++k) {
         const float* from = data + k * b.row_stride;
         float* to = panel + k * kPanelColumns;
         // Without a call where the length is known.
-        columns == kPanelColumns
-            ? std::copy(from, from + kPanelColumns, to)
-            : std::copy(from, from + columns, to);
+        columns == kPanelColumns ? std::copy(from, from + kPanelColumns, to)
+                                 : std::copy(from, from + columns, to);
       }
       continue;
     }
@@ -271,15 +270,18 @@ std::size_t PackedFloats(int depth, int columns) {
          kPanelColumns;
 }
 
-void PackPanels(const StridedMatrix& b, const MatrixBlock& block,
-                float* panels) {
-  for (int j = block.first_column; j < block.last_column;) {
-    const int panel_column = j / kPanelColumns * kPanelColumns;
-    const int end = std::min(panel_column + kPanelColumns, block.last_column);
-    float* panel = panels + static_cast<std::ptrdiff_t>(b.rows) * panel_column;
-    PackPanel(b, b.data + j * b.column_stride, block.first_row, block.last_row,
-              end - j, panel + (j - panel_column));
-    j = end;
+// The block begins at a row and a column of B, which has `depth` rows.
+void PackPanels(const StridedMatrix& block, int depth, int first_row,
+                int first_column, float* panels) {
+  for (int j = 0; j < block.columns;) {
+    const int column = first_column + j;
+    const int in_panel = column % kPanelColumns;
+    const int count = std::min(kPanelColumns - in_panel, block.columns - j);
+    float* panel = panels +
+                   static_cast<std::ptrdiff_t>(depth) * (column - in_panel) +
+                   first_row * kPanelColumns + in_panel;
+    PackPanel(block, block.data + j * block.column_stride, count, panel);
+    j += count;
   }
 }
 
@@ -329,7 +331,7 @@ HWY_EXPORT(IntegersOfUnit);
 
 void PackedMatrix::Pack(const StridedMatrix& matrix) {
   Resize(matrix.rows, matrix.columns);
-  PackRows(matrix, 0, matrix.rows);
+  PackRows(matrix, 0);
 }
 
 void PackedMatrix::Resize(int depth, int columns) {
@@ -342,21 +344,23 @@ void PackedMatrix::Resize(int depth, int columns) {
   lines_.assign((floats + kLineFloats - 1) / kLineFloats, CacheLine{});
 }
 
-void PackedMatrix::PackRows(const StridedMatrix& matrix, int first, int last) {
-  PackBlock(matrix, {first, last, 0, columns_});
+void PackedMatrix::PackRows(const StridedMatrix& rows, int first) {
+  assert(rows.columns == columns_);
+  PackBlock(rows, first, 0);
 }
 
-void PackedMatrix::PackColumns(const StridedMatrix& matrix, int first,
-                               int last) {
-  PackBlock(matrix, {0, depth_, first, last});
+void PackedMatrix::PackColumns(const StridedMatrix& columns, int first) {
+  assert(columns.rows == depth_);
+  PackBlock(columns, 0, first);
 }
 
-void PackedMatrix::PackBlock(const StridedMatrix& matrix,
-                             const MatrixBlock& block) {
-  assert(matrix.rows == depth_ && matrix.columns == columns_);
+void PackedMatrix::PackBlock(const StridedMatrix& block, int first_row,
+                             int first_column) {
+  assert(first_row + block.rows <= depth_);
+  assert(first_column + block.columns <= columns_);
   if (lines_.empty()) return;
   HWY_DYNAMIC_DISPATCH(PackPanels)
-  (matrix, block, lines_.data()->values);
+  (block, depth_, first_row, first_column, lines_.data()->values);
 }
 
 void Multiply(const StridedMatrix& a, const PackedMatrix& b,
