@@ -248,9 +248,13 @@ void PackPanel(const StridedMatrix& b, const float* data, int columns,
       for (int k = k0; k < k1; ++k) {
         const float* from = data + k * b.row_stride;
         float* to = panel + k * kPanelColumns;
-        // Without a call where the length is known.
-        columns == kPanelColumns ? std::copy(from, from + kPanelColumns, to)
-                                 : std::copy(from, from + columns, to);
+        if (columns == kPanelColumns) {
+          for (int v = 0; v < kTileVectors; ++v) {
+            simd::Store(simd::Load(from + v * kLanes), to + v * kLanes);
+          }
+        } else {
+          std::copy(from, from + columns, to);
+        }
       }
       continue;
     }
