@@ -17,7 +17,7 @@ constexpr std::uint32_t kTaskEntries = 2048;
 // the first-level cache.
 constexpr int kFeatureBlock = 16;
 // Features whose weights are prefetched: they are scattered over memory.
-constexpr int kPrefetchFeatures = 3;
+constexpr int kPrefetchFeatures = 8;
 // Kept rows that one task updates.
 constexpr int kUpdateBlock = 128;
 
