@@ -17,7 +17,7 @@ namespace {
 
 // Texts, and rows of a dense weight, of one task: whole tiles of the products,
 // and few enough that no thread waits long for the last task.
-constexpr int kTextBlock = 48;
+constexpr int kTextBlock = 96;
 constexpr int kWeightRowBlock = 48;
 
 float* Row(std::vector<float>& data, int row, int width) {
