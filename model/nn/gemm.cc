@@ -133,12 +133,15 @@ void MultiplyTile(const Tile& t) {
           simd::LoadPartial(initial + (Vectors - 1) * kLanes, t.last_lanes);
     });
   }
-  // C was last written a step of training ago: fetched meanwhile.
-  Unroll<Rows>([&](auto r) HWY_ATTR {
-    const float* c = t.c + r * t.c_row_stride;
-    __builtin_prefetch(c, /*rw=*/1);
-    __builtin_prefetch(c + (Vectors - 1) * kLanes, /*rw=*/1);
-  });
+  // In training C was last written a step ago: fetched meanwhile. (Products of
+  // few rows are those of serving, whose C is in the cache.)
+  if constexpr (Rows == kTileRows) {
+    Unroll<Rows>([&](auto r) HWY_ATTR {
+      const float* c = t.c + r * t.c_row_stride;
+      __builtin_prefetch(c, /*rw=*/1);
+      __builtin_prefetch(c + (Vectors - 1) * kLanes, /*rw=*/1);
+    });
+  }
   const float* a = t.a;
   const float* panel = t.panel;
   const std::ptrdiff_t next_panel = t.next_panel;
@@ -221,8 +224,9 @@ const Tiles& TilesFor(bool integers) {
 
 // Computes `rows` rows of C, `vectors` SIMD vectors wide, in tiles of nearly
 // equal height: 8 rows as 4 + 4, not as 6 + 2, which would leave the
-// multipliers idle.
-void MultiplyRows(const Tiles& tiles, Tile tile, int rows, int vectors) {
+// multipliers idle. `tile` moves down with them: a copy would wait for what was
+// written to the original just before.
+void MultiplyRows(const Tiles& tiles, Tile& tile, int rows, int vectors) {
   const int num_tiles = DivideUp(rows, kTileRows);
   for (int i = 0; i < num_tiles; ++i) {
     const int tile_rows = (rows + i) / num_tiles;
