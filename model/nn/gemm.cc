@@ -22,18 +22,18 @@ using simd::IntVec;
 using simd::kLanes;
 using simd::Vec;
 
-// B is packed in panels of this width.
-constexpr int kPanelVectors = 4;
-constexpr int kPanelColumns = kPanelVectors * kLanes;
-
 // One tile of C stays in registers: its sums, one row of B as wide as the tile
-// and one broadcast value of A. With 32 registers (AVX-512) a tile is as wide
-// as a panel. With 16 only a tile of at most kWideTileRows rows is that wide,
-// and must be: with fewer sums each multiply-add would wait for the previous
-// one.
+// and one broadcast value of A. A tile of at most kWideTileRows rows is
+// kWideTileVectors wide: with fewer sums each multiply-add would wait for the
+// previous one. 16 registers hold a tile of kTileRows only if it is narrower.
 constexpr int kTileRows = 6;
-constexpr int kTileVectors = simd::kVectorBytes == 64 ? kPanelVectors : 2;
+constexpr int kTileVectors = simd::kVectorBytes == 64 ? 4 : 2;
 constexpr int kWideTileRows = 2;
+constexpr int kWideTileVectors = 4;
+
+// B is packed in panels as wide as a tile, so that a tile reads consecutive
+// cache lines: those of half a panel would share half the sets of the L1 cache.
+constexpr int kPanelColumns = kTileVectors * kLanes;
 
 // Rows of A that stay in the L2 cache while all panels are multiplied.
 constexpr int kBlockRows = 16 * kTileRows;
@@ -101,8 +101,8 @@ struct Tile {
   const float* a;
   std::ptrdiff_t a_row_stride;
   std::ptrdiff_t a_column_stride;
-  const float* panel;           // at the tile's first column
-  std::ptrdiff_t panel_stride;  // from one row of the panel to the next
+  const float* panel;         // at the tile's first column
+  std::ptrdiff_t next_panel;  // from one panel to the next
   int depth;
   // Where the sums start: null for 0, a row of the bias for all rows (stride
   // 0), or C itself.
@@ -133,15 +133,26 @@ void MultiplyTile(const Tile& t) {
           simd::LoadPartial(initial + (Vectors - 1) * kLanes, t.last_lanes);
     });
   }
+  // In training C was last written a step ago: fetched meanwhile. (Products of
+  // few rows are those of serving, whose C is in the cache.)
+  if constexpr (Rows == kTileRows) {
+    Unroll<Rows>([&](auto r) HWY_ATTR {
+      const float* c = t.c + r * t.c_row_stride;
+      __builtin_prefetch(c, /*rw=*/1);
+      __builtin_prefetch(c + (Vectors - 1) * kLanes, /*rw=*/1);
+    });
+  }
   const float* a = t.a;
   const float* panel = t.panel;
+  const std::ptrdiff_t next_panel = t.next_panel;
   const int depth = t.depth;
   // Measured: up to a third more where rows of A lie in columns.
 #pragma GCC unroll 4
   for (int k = 0; k < depth; ++k) {
     Vec b[Vectors];
     for (int v = 0; v < Vectors; ++v) {
-      b[v] = simd::Load(panel + v * kLanes);
+      b[v] = simd::Load(panel + v / kTileVectors * next_panel +
+                        v % kTileVectors * kLanes);
       simd::KeepInRegister(b[v]);
     }
     for (int r = 0; r < Rows; ++r) {
@@ -151,14 +162,18 @@ void MultiplyTile(const Tile& t) {
       }
     }
     a += t.a_column_stride;
-    panel += t.panel_stride;
+    panel += kPanelColumns;
   }
   Unroll<Rows>([&](auto r) HWY_ATTR {
     float* c = t.c + r * t.c_row_stride;
     Unroll<Vectors - 1>(
         [&](auto v) HWY_ATTR { simd::Store(sums[r][v], c + v * kLanes); });
-    simd::StorePartial(sums[r][Vectors - 1], c + (Vectors - 1) * kLanes,
-                       t.last_lanes);
+    if (t.last_lanes == kLanes) {
+      simd::Store(sums[r][Vectors - 1], c + (Vectors - 1) * kLanes);
+    } else {
+      simd::StorePartial(sums[r][Vectors - 1], c + (Vectors - 1) * kLanes,
+                         t.last_lanes);
+    }
   });
 }
 
@@ -174,7 +189,7 @@ constexpr TileFunction TileOf() {
 }
 
 template <typename Step, int Rows, int... Vectors>
-constexpr std::array<TileFunction, kPanelVectors> TilesOfRows(
+constexpr std::array<TileFunction, kWideTileVectors> TilesOfRows(
     std::integer_sequence<int, Vectors...>) {
   return {TileOf<Step, Rows, Vectors + 1>()...};
 }
@@ -182,7 +197,7 @@ constexpr std::array<TileFunction, kPanelVectors> TilesOfRows(
 template <typename Step, int... Rows>
 constexpr auto AllTiles(std::integer_sequence<int, Rows...>) {
   return std::array{TilesOfRows<Step, Rows + 1>(
-      std::make_integer_sequence<int, kPanelVectors>())...};
+      std::make_integer_sequence<int, kWideTileVectors>())...};
 }
 
 // kTiles<Step>[rows - 1][vectors - 1].
@@ -209,8 +224,9 @@ const Tiles& TilesFor(bool integers) {
 
 // Computes `rows` rows of C, `vectors` SIMD vectors wide, in tiles of nearly
 // equal height: 8 rows as 4 + 4, not as 6 + 2, which would leave the
-// multipliers idle.
-void MultiplyRows(const Tiles& tiles, Tile tile, int rows, int vectors) {
+// multipliers idle. `tile` moves down with them: a copy would wait for what was
+// written to the original just before.
+void MultiplyRows(const Tiles& tiles, Tile& tile, int rows, int vectors) {
   const int num_tiles = DivideUp(rows, kTileRows);
   for (int i = 0; i < num_tiles; ++i) {
     const int tile_rows = (rows + i) / num_tiles;
@@ -224,39 +240,32 @@ void MultiplyRows(const Tiles& tiles, Tile tile, int rows, int vectors) {
   }
 }
 
-// Computes `rows` rows of C from one panel of `columns` columns.
-void MultiplyPanel(const Tiles& tiles, Tile tile, int rows, int columns) {
-  const int width =
-      (rows <= kWideTileRows ? kPanelVectors : kTileVectors) * kLanes;
-  tile.panel_stride = VectorsOf(columns) * kLanes;
-  for (; columns > 0; columns -= width) {
-    const int vectors = VectorsOf(std::min(columns, width));
-    tile.last_lanes = std::min(columns, width) - (vectors - 1) * kLanes;
-    MultiplyRows(tiles, tile, rows, vectors);
-    tile.panel += width;
-    tile.c += width;
-    if (tile.initial != nullptr) tile.initial += width;
-  }
-}
-
-// Copies rows [first, last) and `columns` columns of B, which begin at `data`
-// in row 0, into one panel, whose rows are `width` apart. Goes through B in
-// small squares, so that transposed matrices are fast too.
-void PackPanel(const StridedMatrix& b, const float* data, int first, int last,
-               int columns, std::ptrdiff_t width, float* panel) {
+// Copies `columns` columns of B, which begin at `data` in row 0, into one
+// panel. Goes through B in small squares, so that transposed matrices are fast
+// too.
+void PackPanel(const StridedMatrix& b, const float* data, int columns,
+               float* panel) {
   constexpr int kSquare = 16;
-  for (int k0 = first; k0 < last; k0 += kSquare) {
-    const int k1 = std::min(k0 + kSquare, last);
+  for (int k0 = 0; k0 < b.rows; k0 += kSquare) {
+    const int k1 = std::min(k0 + kSquare, b.rows);
     if (b.column_stride == 1) {
       for (int k = k0; k < k1; ++k) {
         const float* from = data + k * b.row_stride;
-        std::copy(from, from + columns, panel + k * width);
+        float* to = panel + k * kPanelColumns;
+        if (columns == kPanelColumns) {
+          for (int v = 0; v < kTileVectors; ++v) {
+            simd::Store(simd::Load(from + v * kLanes), to + v * kLanes);
+          }
+        } else {
+          std::copy(from, from + columns, to);
+        }
       }
       continue;
     }
     for (int j = 0; j < columns; ++j) {
       for (int k = k0; k < k1; ++k) {
-        panel[k * width + j] = data[k * b.row_stride + j * b.column_stride];
+        panel[k * kPanelColumns + j] =
+            data[k * b.row_stride + j * b.column_stride];
       }
     }
   }
@@ -265,21 +274,22 @@ void PackPanel(const StridedMatrix& b, const float* data, int first, int last,
 // What B takes in panels.
 std::size_t PackedFloats(int depth, int columns) {
   return static_cast<std::size_t>(depth) *
-         static_cast<std::size_t>(VectorsOf(columns)) * kLanes;
+         static_cast<std::size_t>(DivideUp(columns, kPanelColumns)) *
+         kPanelColumns;
 }
 
-void PackPanels(const StridedMatrix& b, const MatrixBlock& block,
-                float* panels) {
-  for (int j = block.first_column; j < block.last_column;) {
-    const int panel_column = j / kPanelColumns * kPanelColumns;
-    const int width =
-        VectorsOf(std::min(kPanelColumns, b.columns - panel_column)) * kLanes;
-    const int end = std::min(panel_column + kPanelColumns, block.last_column);
-    // All earlier panels have kPanelColumns columns.
-    float* panel = panels + static_cast<std::ptrdiff_t>(b.rows) * panel_column;
-    PackPanel(b, b.data + j * b.column_stride, block.first_row, block.last_row,
-              end - j, width, panel + (j - panel_column));
-    j = end;
+// The block begins at a row and a column of B, which has `depth` rows.
+void PackPanels(const StridedMatrix& block, int depth, int first_row,
+                int first_column, float* panels) {
+  for (int j = 0; j < block.columns;) {
+    const int column = first_column + j;
+    const int in_panel = column % kPanelColumns;
+    const int count = std::min(kPanelColumns - in_panel, block.columns - j);
+    float* panel = panels +
+                   static_cast<std::ptrdiff_t>(depth) * (column - in_panel) +
+                   first_row * kPanelColumns + in_panel;
+    PackPanel(block, block.data + j * block.column_stride, count, panel);
+    j += count;
   }
 }
 
@@ -288,16 +298,20 @@ void MultiplyPacked(const StridedMatrix& a, const float* panels,
                     int num_columns, const MultiplyOptions& options, float* c,
                     std::ptrdiff_t c_row_stride) {
   const Tiles& tiles = TilesFor(options.integers);
+  const std::ptrdiff_t depth = a.columns;
   for (int row = 0; row < a.rows; row += kBlockRows) {
     const int rows = std::min(kBlockRows, a.rows - row);
-    const float* panel = panels;
-    for (int j = 0; j < num_columns; j += kPanelColumns) {
-      const int columns = std::min(kPanelColumns, num_columns - j);
+    const int width =
+        (rows <= kWideTileRows ? kWideTileVectors : kTileVectors) * kLanes;
+    for (int j = 0; j < num_columns; j += width) {
+      const int columns = std::min(width, num_columns - j);
+      const int vectors = VectorsOf(columns);
       Tile tile = {};
       tile.a = a.data + row * a.row_stride;
       tile.a_row_stride = a.row_stride;
       tile.a_column_stride = a.column_stride;
-      tile.panel = panel;
+      tile.panel = panels + depth * j;
+      tile.next_panel = depth * kPanelColumns;
       tile.depth = a.columns;
       tile.c = c + row * c_row_stride + j;
       tile.c_row_stride = c_row_stride;
@@ -305,8 +319,8 @@ void MultiplyPacked(const StridedMatrix& a, const float* panels,
                      : options.bias != nullptr ? options.bias + j
                                                : nullptr;
       tile.initial_row_stride = options.accumulate ? c_row_stride : 0;
-      MultiplyPanel(tiles, tile, rows, columns);
-      panel += PackedFloats(a.columns, columns);
+      tile.last_lanes = columns - (vectors - 1) * kLanes;
+      MultiplyRows(tiles, tile, rows, vectors);
     }
   }
 }
@@ -325,7 +339,7 @@ HWY_EXPORT(IntegersOfUnit);
 
 void PackedMatrix::Pack(const StridedMatrix& matrix) {
   Resize(matrix.rows, matrix.columns);
-  PackRows(matrix, 0, matrix.rows);
+  PackRows(matrix, 0);
 }
 
 void PackedMatrix::Resize(int depth, int columns) {
@@ -338,21 +352,23 @@ void PackedMatrix::Resize(int depth, int columns) {
   lines_.assign((floats + kLineFloats - 1) / kLineFloats, CacheLine{});
 }
 
-void PackedMatrix::PackRows(const StridedMatrix& matrix, int first, int last) {
-  PackBlock(matrix, {first, last, 0, columns_});
+void PackedMatrix::PackRows(const StridedMatrix& rows, int first) {
+  assert(rows.columns == columns_);
+  PackBlock(rows, first, 0);
 }
 
-void PackedMatrix::PackColumns(const StridedMatrix& matrix, int first,
-                               int last) {
-  PackBlock(matrix, {0, depth_, first, last});
+void PackedMatrix::PackColumns(const StridedMatrix& columns, int first) {
+  assert(columns.rows == depth_);
+  PackBlock(columns, 0, first);
 }
 
-void PackedMatrix::PackBlock(const StridedMatrix& matrix,
-                             const MatrixBlock& block) {
-  assert(matrix.rows == depth_ && matrix.columns == columns_);
+void PackedMatrix::PackBlock(const StridedMatrix& block, int first_row,
+                             int first_column) {
+  assert(first_row + block.rows <= depth_);
+  assert(first_column + block.columns <= columns_);
   if (lines_.empty()) return;
   HWY_DYNAMIC_DISPATCH(PackPanels)
-  (matrix, block, lines_.data()->values);
+  (block, depth_, first_row, first_column, lines_.data()->values);
 }
 
 void Multiply(const StridedMatrix& a, const PackedMatrix& b,

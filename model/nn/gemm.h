@@ -36,14 +36,6 @@ struct StridedMatrix {
   }
 };
 
-// Rows [first_row, last_row) and the columns so named.
-struct MatrixBlock {
-  int first_row;
-  int last_row;
-  int first_column;
-  int last_column;
-};
-
 // The right-hand side B [depth, columns], copied into panels that the kernel
 // reads sequentially, zero-padded to whole SIMD vectors of the level in use.
 class PackedMatrix {
@@ -54,11 +46,11 @@ class PackedMatrix {
   // Replaces the content, reusing memory.
   void Pack(const StridedMatrix& matrix);
 
-  // Packs in parts: after Resize, rows or columns [first, last) of `matrix`,
-  // which has the new shape. A Resize to the same shape keeps the content.
+  // Packs in parts: after Resize, `rows` become the rows from `first` on, or
+  // `columns` the columns. A Resize to the same shape keeps the content.
   void Resize(int depth, int columns);
-  void PackRows(const StridedMatrix& matrix, int first, int last);
-  void PackColumns(const StridedMatrix& matrix, int first, int last);
+  void PackRows(const StridedMatrix& rows, int first);
+  void PackColumns(const StridedMatrix& columns, int first);
 
   int depth() const { return depth_; }
   int columns() const { return columns_; }
@@ -70,7 +62,7 @@ class PackedMatrix {
   struct alignas(64) CacheLine {
     float values[kLineFloats];
   };
-  void PackBlock(const StridedMatrix& matrix, const MatrixBlock& block);
+  void PackBlock(const StridedMatrix& block, int first_row, int first_column);
 
   int depth_ = 0;
   int columns_ = 0;

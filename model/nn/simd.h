@@ -94,7 +94,20 @@ inline void StorePartial(const Vec& value, float* to, int count) {
 #if SEMRANK_SIMD_AVX512
   _mm512_mask_storeu_ps(to, FirstLanes(count), value);
 #elif SEMRANK_SIMD_AVX2
-  _mm256_maskstore_ps(to, FirstLanes(count), value);
+  // Masked stores take many cycles on processors of AMD.
+  auto part = _mm256_castps256_ps128(value);
+  if (count & 8) return Store(value, to);
+  if (count & 4) {
+    _mm_storeu_ps(to, part);
+    part = _mm256_extractf128_ps(value, 1);
+    to += 4;
+  }
+  if (count & 2) {
+    _mm_storel_pi(reinterpret_cast<__m64*>(to), part);
+    part = _mm_movehl_ps(part, part);
+    to += 2;
+  }
+  if (count & 1) _mm_store_ss(to, part);
 #else
   std::memcpy(to, &value, static_cast<std::size_t>(count) * sizeof(float));
 #endif

@@ -149,10 +149,26 @@ absl::Status TextBags::Layout(std::span<const std::uint32_t> ids,
 
 void TextBags::Fill(std::span<const std::uint32_t> ids, int first, int last,
                     BagBatch& batch) const {
-  for (int i = first; i < last; ++i) {
-    // Numbers below base_bags_ are the base's, those above begin at 0 here.
+  // Numbers below base_bags_ are the base's, those above begin at 0 here.
+  const auto find = [&](int i) {
     const TextBags& owner = ids[i] < base_bags_ ? *base_ : *this;
-    const std::uint64_t begin = owner.offsets_[ids[i] - owner.base_bags_];
+    return std::pair<const TextBags&, std::uint64_t>(
+        owner, owner.offsets_[ids[i] - owner.base_bags_]);
+  };
+  // Texts come in random order, so each bag lies in memory that no cache has.
+  constexpr int kPrefetchBags = 4;
+  constexpr std::uint32_t kLineIndices = 16;
+  for (int i = first; i < last; ++i) {
+    if (i + kPrefetchBags < last) {
+      const auto [owner, begin] = find(i + kPrefetchBags);
+      const std::uint32_t size = batch.offsets[i + kPrefetchBags + 1] -
+                                 batch.offsets[i + kPrefetchBags];
+      for (std::uint32_t k = 0; k < size; k += kLineIndices) {
+        __builtin_prefetch(owner.indices_.data() + begin + k);
+      }
+      __builtin_prefetch(owner.counts_.data() + begin);
+    }
+    const auto [owner, begin] = find(i);
     const std::uint32_t place = batch.offsets[i];
     const std::uint32_t size = batch.offsets[i + 1] - place;
     std::copy_n(owner.indices_.data() + begin, size,

@@ -52,7 +52,7 @@ void ParameterOptimizer::Prefetch(std::size_t first, std::size_t count) const {
   // 64 bytes.
   constexpr std::size_t kCacheLineFloats = 16;
   for (std::size_t i = first; i < first + count; i += kCacheLineFloats) {
-    __builtin_prefetch(weights_.data() + i, /*rw=*/1);
+    __builtin_prefetch(weights_.data() + i, /*rw=*/0, 2);
     if (!first_moments_.empty()) __builtin_prefetch(&first_moments_[i], 1);
     if (!second_moments_.empty()) __builtin_prefetch(&second_moments_[i], 1);
   }

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "model/nn/kernels.h"
+#include "model/train/towers/gradient_kernels.h"
 
 namespace semrank {
 namespace {
@@ -16,7 +17,7 @@ constexpr std::uint32_t kTaskEntries = 2048;
 // the first-level cache.
 constexpr int kFeatureBlock = 16;
 // Features whose weights are prefetched: they are scattered over memory.
-constexpr int kPrefetchFeatures = 3;
+constexpr int kPrefetchFeatures = 8;
 // Kept rows that one task updates.
 constexpr int kUpdateBlock = 128;
 
@@ -83,7 +84,11 @@ void BagLayerTrainer::RunUpdateTask(const float* deltas, int task,
 
 void BagLayerTrainer::UpdateBias(const float* deltas, int num_texts,
                                  std::vector<float>& scratch) {
-  optimizer_.UpdateBias(deltas, num_texts, weights_.out, scratch);
+  optimizer_.UpdateBias(
+      [=, this](float* gradient) {
+        AddRows(deltas, num_texts, weights_.out, gradient);
+      },
+      scratch);
 }
 
 void BagLayerTrainer::KeepGradients() {

@@ -11,13 +11,15 @@ constexpr int kRowBlock = 48;
 
 }  // namespace
 
-StridedMatrix DenseLayerTrainer::Weight() const {
-  return {weights_.weight.data(), weights_.in, weights_.out, weights_.out, 1};
+StridedMatrix DenseLayerTrainer::WeightRows(int first, int last) const {
+  return {&weights_.weight[static_cast<std::size_t>(first) * weights_.out],
+          last - first, weights_.out, weights_.out, 1};
 }
 
 void DenseLayerTrainer::PackWeights() {
-  packed_weight_.Pack(Weight());
-  packed_transposed_.Pack(Weight().Transposed());
+  const StridedMatrix weight = WeightRows(0, weights_.in);
+  packed_weight_.Pack(weight);
+  packed_transposed_.Pack(weight.Transposed());
 }
 
 void DenseLayerTrainer::Forward(const float* inputs, int num_rows,
@@ -37,9 +39,8 @@ void DenseLayerTrainer::BeginBackward(int num_texts) {
 }
 
 void DenseLayerTrainer::PackDeltas(const float* deltas, int first, int last) {
-  packed_deltas_.PackRows(
-      {deltas, packed_deltas_.depth(), weights_.out, weights_.out, 1}, first,
-      last);
+  packed_deltas_.PackRows({deltas, last - first, weights_.out, weights_.out, 1},
+                          first);
 }
 
 void DenseLayerTrainer::UpdateRows(const float* inputs, int first, int last,
@@ -64,8 +65,9 @@ void DenseLayerTrainer::UpdateWeightRows(int first, int last,
   // Both copies follow the weight at once, so the next step begins without a
   // stage for packing. Updates run after every Backward of the step, which
   // still needs the old ones.
-  packed_weight_.PackRows(Weight(), first, last);
-  packed_transposed_.PackColumns(Weight().Transposed(), first, last);
+  const StridedMatrix rows = WeightRows(first, last);
+  packed_weight_.PackRows(rows, first);
+  packed_transposed_.PackColumns(rows.Transposed(), first);
 }
 
 void DenseLayerTrainer::KeepGradients() {
@@ -88,9 +90,15 @@ void DenseLayerTrainer::AddKeptUpdateTasks(TaskList& tasks) {
   tasks.Add(1, [this](int, int) { optimizer_.UpdateKeptBias(); });
 }
 
-void DenseLayerTrainer::UpdateBias(const float* deltas, int num_texts,
-                                   std::vector<float>& scratch) {
-  optimizer_.UpdateBias(deltas, num_texts, weights_.out, scratch);
+void DenseLayerTrainer::UpdateBias(std::vector<float>& scratch) {
+  optimizer_.UpdateBias(
+      [this](float* gradient) {
+        // The sum of the deltas as a product with a row of ones.
+        static constexpr float kOne = 1;
+        Multiply({&kOne, 1, packed_deltas_.depth(), 0, 0}, packed_deltas_, {},
+                 gradient, weights_.out);
+      },
+      scratch);
 }
 
 }  // namespace semrank

@@ -40,7 +40,7 @@ class DenseLayerTrainer {
                 float* input_gradients) const;
 
   // Makes room for the step's deltas; those of texts [first, last) are packed
-  // once they are there, all before UpdateRows. `deltas` are those of all.
+  // once they are there, all before the updates.
   void BeginBackward(int num_texts);
   void PackDeltas(const float* deltas, int first, int last);
   void BeginStep(double learning_rate) { optimizer_.BeginStep(learning_rate); }
@@ -48,15 +48,14 @@ class DenseLayerTrainer {
   // `inputs` are those of all texts of the step.
   void UpdateRows(const float* inputs, int first, int last,
                   std::vector<float>& scratch);
-  void UpdateBias(const float* deltas, int num_texts,
-                  std::vector<float>& scratch);
+  void UpdateBias(std::vector<float>& scratch);
 
   // When gradients are kept: after all of UpdateRows and UpdateBias.
   void AppendGradients(GradientSet& gradients);
   void AddKeptUpdateTasks(TaskList& tasks);
 
  private:
-  StridedMatrix Weight() const;
+  StridedMatrix WeightRows(int first, int last) const;
   void UpdateWeightRows(int first, int last, std::span<const float> gradient);
 
   LayerWeights& weights_;

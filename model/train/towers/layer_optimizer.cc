@@ -1,7 +1,5 @@
 #include "model/train/towers/layer_optimizer.h"
 
-#include "model/train/towers/gradient_kernels.h"
-
 namespace semrank {
 
 void LayerOptimizer::AppendState(const std::string& name,
@@ -25,14 +23,14 @@ void LayerOptimizer::UpdateWeight(int first_row,
   weight_.Update(static_cast<std::size_t>(first_row) * width, gradient);
 }
 
-void LayerOptimizer::UpdateBias(const float* deltas, int num_texts, int width,
+void LayerOptimizer::UpdateBias(absl::FunctionRef<void(float*)> add_deltas,
                                 std::vector<float>& scratch) {
   if (!learns_bias_) return;
   std::vector<float>& gradient = keeps_gradients() ? kept_bias_ : scratch;
   // db is the sum of delta over the texts. One task adds them in order: with
   // partial sums for each thread, rounding would depend on their number.
-  gradient.assign(width, 0);
-  AddRows(deltas, num_texts, width, gradient.data());
+  gradient.assign(bias_size_, 0);
+  add_deltas(gradient.data());
   if (!keeps_gradients()) bias_.Update(0, gradient);
 }
 

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "model/train/optimizer/parameter_optimizer.h"
 #include "model/train/towers/tower_weights.h"
 
@@ -44,9 +45,10 @@ class LayerOptimizer {
   void PrefetchWeight(int row, int width) const {
     weight_.Prefetch(static_cast<std::size_t>(row) * width, width);
   }
-  // The gradient of the bias is the sum of the rows of `deltas` [num_texts,
-  // width]; 0, and nothing changes, when the layer does not learn it.
-  void UpdateBias(const float* deltas, int num_texts, int width,
+  // The gradient of the bias is the sum of the deltas, which `add_deltas` adds
+  // to zeros; not called, and nothing changes, when the layer does not learn
+  // the bias.
+  void UpdateBias(absl::FunctionRef<void(float*)> add_deltas,
                   std::vector<float>& scratch);
   std::vector<float>& kept_bias() { return kept_bias_; }
   void UpdateKeptBias() { bias_.Update(0, kept_bias_); }

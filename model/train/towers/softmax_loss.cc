@@ -12,7 +12,7 @@
 namespace semrank {
 namespace {
 
-constexpr int kBlockRows = 48;
+constexpr int kBlockRows = 96;
 
 // Cosines of a query with the first titles of the batch to logits.
 void ComputeLogits(const MiniBatch& batch, float gamma, std::span<float> row) {

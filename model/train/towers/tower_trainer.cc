@@ -17,7 +17,7 @@ namespace {
 
 // Texts, and rows of a dense weight, of one task: whole tiles of the products,
 // and few enough that no thread waits long for the last task.
-constexpr int kTextBlock = 48;
+constexpr int kTextBlock = 96;
 constexpr int kWeightRowBlock = 48;
 
 float* Row(std::vector<float>& data, int row, int width) {
@@ -85,12 +85,12 @@ absl::Status TowerTrainer::SetTexts(const TextBags& texts,
     LayerOutput& output = outputs_[l];
     const std::size_t size = ids.size() * output.width;
     output.activations.resize(size);
-    output.deltas.resize(size);
     if (IsDropped(l)) output.kept.resize(size);
   }
   for (DenseLayerTrainer& layer : dense_layers_) {
     layer.BeginBackward(num_texts_);
   }
+  input_deltas_.resize(ids.size() * outputs_[0].width);
   norms_.resize(ids.size());
   vectors_.resize(ids.size() * embedding_dim());
   vector_gradients_.resize(vectors_.size());
@@ -175,64 +175,76 @@ void TowerTrainer::AddTransposeTasks(TaskList& tasks) {
 
 void TowerTrainer::AddBackwardTasks(Range texts, TaskList& tasks) {
   tasks.AddBlocks(texts.size(), kTextBlock,
-                  [this, begin = texts.first](int first, int last, int) {
-                    Backward(begin + first, begin + last);
+                  [this, begin = texts.first](int first, int last, int worker) {
+                    Backward(begin + first, begin + last, scratch_[worker]);
                   });
 }
 
-void TowerTrainer::Backward(int first, int last) {
-  BackwardOutput(first, last);
-  for (std::size_t l = outputs_.size() - 1; l > 0; --l) {
-    LayerOutput& below = outputs_[l - 1];
-    float* deltas = Row(below.deltas, first, below.width);
-    // While the block's deltas are in the cache; the update needs all blocks.
-    dense_layers_[l - 1].PackDeltas(outputs_[l].deltas.data(), first, last);
-    dense_layers_[l - 1].Backward(
-        Row(outputs_[l].deltas, first, outputs_[l].width), last - first,
-        deltas);
-    const std::size_t begin = static_cast<std::size_t>(first) * below.width;
-    const std::size_t count =
-        static_cast<std::size_t>(last - first) * below.width;
-    if (IsDropped(l - 1)) {
-      dropout_.BackwardThroughTanh(
-          std::span(below.activations).subspan(begin, count),
-          std::span(below.kept).subspan(begin, count), {deltas, count});
-    } else {
-      MultiplyTanhDerivative(&below.activations[begin], count, deltas);
-    }
+void TowerTrainer::Backward(int first, int last, std::vector<float>& scratch) {
+  const int num_rows = last - first;
+  int widest = 0;
+  for (const LayerOutput& output : outputs_) {
+    widest = std::max(widest, output.width);
+  }
+  // The deltas of two neighbouring layers.
+  const std::size_t half = static_cast<std::size_t>(num_rows) * widest;
+  scratch.resize(2 * half);
+  const auto deltas_of = [&](std::size_t layer) {
+    return layer == 0 ? Row(input_deltas_, first, outputs_[0].width)
+                      : &scratch[layer % 2 * half];
+  };
+  std::size_t l = outputs_.size() - 1;
+  BackwardOutput(first, last, deltas_of(l));
+  for (; l > 0; --l) {
+    DenseLayerTrainer& layer = dense_layers_[l - 1];
+    layer.PackDeltas(deltas_of(l), first, last);
+    layer.Backward(deltas_of(l), num_rows, deltas_of(l - 1));
+    BackwardActivation(l - 1, first, last, deltas_of(l - 1));
   }
 }
 
 // Eq. 16: through v = y / |y|, dloss/dy = (g - (g . v) v) / |y|.
-void TowerTrainer::BackwardOutput(int first, int last) {
-  LayerOutput& output = outputs_.back();
-  const int dim = output.width;
+void TowerTrainer::BackwardOutput(int first, int last, float* deltas) {
+  const int dim = embedding_dim();
   for (int t = first; t < last; ++t) {
     const float* vector = Row(vectors_, t, dim);
     const float* gradient = Row(vector_gradients_, t, dim);
-    float* deltas = Row(output.deltas, t, dim);
+    float* row = deltas + static_cast<std::size_t>(t - first) * dim;
     // The norm below which NormalizeRows makes a vector zero: no direction, no
     // gradient.
     const float inverse = norms_[t] < 1e-12f ? 0 : 1 / norms_[t];
     const float along = Dot(gradient, vector, dim);
     for (int i = 0; i < dim; ++i) {
-      deltas[i] = (gradient[i] - along * vector[i]) * inverse;
+      row[i] = (gradient[i] - along * vector[i]) * inverse;
     }
   }
-  if (IsTanh(outputs_.size() - 1)) {
-    MultiplyTanhDerivative(Row(output.activations, first, dim),
-                           static_cast<std::size_t>(last - first) * dim,
-                           Row(output.deltas, first, dim));
+  const std::size_t output = outputs_.size() - 1;
+  if (IsTanh(output)) BackwardActivation(output, first, last, deltas);
+}
+
+// Through the activation function of texts [first, last), and dropout.
+void TowerTrainer::BackwardActivation(std::size_t layer, int first, int last,
+                                      float* deltas) {
+  LayerOutput& output = outputs_[layer];
+  const std::size_t begin = static_cast<std::size_t>(first) * output.width;
+  const std::size_t count =
+      static_cast<std::size_t>(last - first) * output.width;
+  if (IsDropped(layer)) {
+    dropout_.BackwardThroughTanh(
+        std::span(output.activations).subspan(begin, count),
+        std::span(output.kept).subspan(begin, count), {deltas, count});
+  } else {
+    MultiplyTanhDerivative(&output.activations[begin], count, deltas);
   }
 }
 
 void TowerTrainer::AddPackTasks(TaskList& tasks) {
-  input_layer_->AddPackTasks(outputs_[0].deltas.data(), tasks);
+  input_layer_->AddPackTasks(input_deltas_.data(), tasks);
 }
 
 void TowerTrainer::AddUpdateTasks(double learning_rate, TaskList& tasks) {
-  // Dense layer d reads the activations of outputs_[d] and has its deltas in
-  // outputs_[d + 1], since outputs_[0] is the input layer's.
+  // Dense layer d reads the activations of outputs_[d], since outputs_[0] is
+  // the input layer's.
   for (std::size_t d = dense_layers_.size(); d-- > 0;) {
     DenseLayerTrainer& layer = dense_layers_[d];
     layer.BeginStep(learning_rate);
@@ -241,13 +253,12 @@ void TowerTrainer::AddUpdateTasks(double learning_rate, TaskList& tasks) {
                       layer.UpdateRows(outputs_[d].activations.data(), first,
                                        last, scratch_[worker]);
                     });
-    tasks.Add(1, [this, d, &layer](int, int worker) {
-      layer.UpdateBias(outputs_[d + 1].deltas.data(), num_texts(),
-                       scratch_[worker]);
+    tasks.Add(1, [this, &layer](int, int worker) {
+      layer.UpdateBias(scratch_[worker]);
     });
   }
-  input_layer_->AddUpdateTasks(learning_rate, outputs_[0].deltas.data(),
-                               scratch_, tasks);
+  input_layer_->AddUpdateTasks(learning_rate, input_deltas_.data(), scratch_,
+                               tasks);
 }
 
 void TowerTrainer::AppendGradients(GradientSet& gradients) {

@@ -96,12 +96,10 @@ class TowerTrainer {
   void AddKeptUpdateTasks(TaskList& tasks);
 
  private:
-  // What one layer keeps of a step, [num_texts, out]; delta = dloss/d(input of
-  // the activation function).
+  // What one layer keeps of a step, [num_texts, out].
   struct LayerOutput {
     int width = 0;
     std::vector<float> activations;
-    std::vector<float> deltas;
     std::vector<std::uint8_t> kept;  // with dropout: 0 = put to 0
   };
 
@@ -113,14 +111,20 @@ class TowerTrainer {
   void DropUnits(std::size_t layer, int first, int last);
   void Forward(int first, int last, bool learn);
   void CheckVector(int text);
-  void Backward(int first, int last);
-  void BackwardOutput(int first, int last);
+  void Backward(int first, int last, std::vector<float>& scratch);
+  void BackwardOutput(int first, int last, float* deltas);
+  void BackwardActivation(std::size_t layer, int first, int last,
+                          float* deltas);
 
   TowerWeights weights_;
   TowerTrainerOptions options_;
   std::unique_ptr<InputLayerTrainer> input_layer_;
   std::deque<DenseLayerTrainer> dense_layers_;
   std::vector<LayerOutput> outputs_;  // of input_layer_, then of dense_layers_
+  // dloss/d(input of the activation function) of the input layer, [num_texts,
+  // out]. Those of dense layers live in the scratch of a worker and are packed
+  // by the layer: half the memory, and it stays in the cache.
+  std::vector<float> input_deltas_;
   bool weights_packed_ = false;
 
   int num_texts_ = 0;

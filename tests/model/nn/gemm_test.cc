@@ -199,10 +199,12 @@ TEST(GemmTest, PackedInPartsEqualsPackedAtOnce) {
     packed->Resize(kDepth, kColumns);
   }
   for (int k = 0; k < kDepth; k += 5) {
-    by_rows.PackRows(b, k, std::min(k + 5, kDepth));
+    const int rows = std::min(5, kDepth - k);
+    by_rows.PackRows({b.data + k * kColumns, rows, kColumns, kColumns, 1}, k);
   }
   for (int j = 0; j < kColumns; j += 47) {
-    by_columns.PackColumns(b, j, std::min(j + 47, kColumns));
+    const int columns = std::min(47, kColumns - j);
+    by_columns.PackColumns({b.data + j, kDepth, columns, kColumns, 1}, j);
   }
   const std::vector<float> a = RandomValues(8 * kDepth, 12);
   const std::vector<float> expected = Product(RowMajor(a, 8, kDepth), b);
