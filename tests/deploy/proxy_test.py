@@ -28,7 +28,10 @@ from http2_floods import FLOODS, OPENING  # noqa: E402
 MODEL = PROJECT / "tests/testdata/reference_model/dssm"
 FLOOD_SECONDS = 0.5
 MAX_WAIT_SECONDS = 20
-MAX_GROWTH_BYTES = 64 << 20
+# Streams that a busy server has not yet ended are several times as large with
+# AddressSanitizer: 66 MiB were seen, without it 0.
+HAS_ASAN = b"__asan_init" in (BINARIES / "semrank-server").read_bytes()
+MAX_GROWTH_BYTES = (256 if HAS_ASAN else 64) << 20
 
 
 def free_port() -> int:
