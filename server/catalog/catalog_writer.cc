@@ -1,6 +1,5 @@
 #include "server/catalog/catalog_writer.h"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -19,9 +18,7 @@ absl::Status TooLong(std::string_view reason, std::string_view field,
   return FieldError(reason, field,
                     absl::StrFormat("%d bytes, over the limit of %d (--%s)",
                                     num_bytes, limit, flag),
-                    {{"value", std::to_string(num_bytes)},
-                     {"limit", std::to_string(limit)},
-                     {"flag", std::string(flag)}});
+                    LimitValues(num_bytes, limit, flag));
 }
 
 bool IsOver(std::string_view bytes, std::int64_t limit) {
@@ -44,14 +41,6 @@ absl::Status NoModel() {
 }
 
 }  // namespace
-
-absl::Status CatalogWriter::CheckPut(std::size_t num_documents) const {
-  if (num_documents > static_cast<std::size_t>(limits_.max_texts_per_request)) {
-    return TooManyTexts("documents", num_documents,
-                        limits_.max_texts_per_request);
-  }
-  return absl::OkStatus();
-}
 
 absl::Status CatalogWriter::CheckDocument(const NewDocument& document,
                                           std::size_t i) const {
@@ -88,7 +77,6 @@ absl::StatusOr<Progress> CatalogWriter::PutSlice(
     PutState& state, PutResult& result) const {
   if (!state.begun) {
     state.begun = true;
-    SEMRANK_RETURN_IF_ERROR(CheckPut(documents.size()));
     state.models.clear();
     for (ServedModelPtr& model : catalog_.Models()) {
       state.models.push_back({std::move(model), {}});

@@ -13,7 +13,6 @@
 #include "model/text/normalizer.h"
 #include "server/base/errors.h"
 #include "server/vectors/part_scorer.h"
-#include "server/vectors/sparse_scores.h"
 #include "server/vectors/text_batch.h"
 
 namespace semrank {
@@ -237,9 +236,7 @@ absl::Status Explainer::Check(const ServedModel& served,
       absl::StrFormat("it and the title have %d words, each of which takes a "
                       "text, over the limit of %d (--max_texts_per_request)",
                       num_words, max_words),
-      {{"value", std::to_string(num_words)},
-       {"limit", std::to_string(max_words)},
-       {"flag", "max_texts_per_request"}});
+      LimitValues(num_words, max_words, "max_texts_per_request"));
 }
 
 absl::StatusOr<Progress> Explainer::RunSlice(const ServedModel& served,
