@@ -78,23 +78,10 @@ int NumberOf(absl::StatusCode code) {
   return known ? number : static_cast<int>(absl::StatusCode::kUnknown);
 }
 
-// Readings (cache, admission, process) are added by the owners of the values.
 template <typename Builder>
 auto& Register(Builder builder, const char* name, const char* help,
                prometheus::Registry& registry) {
   return builder.Name(name).Help(help).Register(registry);
-}
-
-// Sets both, since only the one that the family's type names is rendered.
-prometheus::MetricFamily Read(const Metrics::Reading& reading) {
-  prometheus::MetricFamily family;
-  family.name = reading.name;
-  family.help = reading.help;
-  family.type = reading.type;
-  // A reading has no labels.
-  prometheus::ClientMetric& metric = family.metric.emplace_back();
-  metric.gauge.value = metric.counter.value = reading.read();
-  return family;
 }
 
 }  // namespace
@@ -290,9 +277,28 @@ void Metrics::SetModel(const ModelVersion& version, int embedding_dim,
       .Set(static_cast<double>(absl::ToUnixMillis(load_time)) / 1e3);
 }
 
-void Metrics::AddReading(Reading reading) {
+void Metrics::AddGauge(std::string name, std::string help, Read read) {
   MutexLock lock(mutex_);
-  readings_.push_back(std::move(reading));
+  readings_.push_back({std::move(name), std::move(help),
+                       prometheus::MetricType::Gauge, std::move(read)});
+}
+
+void Metrics::AddCounter(std::string name, std::string help, Read read) {
+  MutexLock lock(mutex_);
+  readings_.push_back({std::move(name), std::move(help),
+                       prometheus::MetricType::Counter, std::move(read)});
+}
+
+prometheus::MetricFamily Metrics::ToFamily(const Reading& reading) {
+  prometheus::MetricFamily family;
+  family.name = reading.name;
+  family.help = reading.help;
+  family.type = reading.type;
+  // A reading has no labels. Both values are set, since only the one that the
+  // family's type names is rendered.
+  prometheus::ClientMetric& metric = family.metric.emplace_back();
+  metric.gauge.value = metric.counter.value = reading.read();
+  return family;
 }
 
 std::string Metrics::Render() const {
@@ -302,7 +308,7 @@ std::string Metrics::Render() const {
   std::string page;
   {
     const MutexLock lock(mutex_);
-    std::ranges::transform(readings_, std::back_inserter(families), Read);
+    std::ranges::transform(readings_, std::back_inserter(families), ToFamily);
     // A buffer that grows would double, and the allocator keeps for a thread
     // what the thread once used. Numbers get longer, but few.
     page.reserve(page_bytes_ + page_bytes_ / 16);

@@ -132,14 +132,11 @@ class Metrics {
   void SetModel(const ModelVersion& version, int embedding_dim,
                 absl::Time load_time);
 
-  // A value with another owner that is read at each scrape.
-  struct Reading {
-    std::string name;
-    std::string help;
-    prometheus::MetricType type = prometheus::MetricType::Gauge;
-    std::function<double()> read;
-  };
-  void AddReading(Reading reading);
+  // Values with another owner, which are read at each scrape. A counter's never
+  // falls.
+  using Read = std::function<double()>;
+  void AddGauge(std::string name, std::string help, Read read);
+  void AddCounter(std::string name, std::string help, Read read);
 
   // For parts that keep families of their own, under the rules above.
   prometheus::Registry& registry() { return registry_; }
@@ -151,6 +148,14 @@ class Metrics {
   std::string Render() const;
 
  private:
+  struct Reading {
+    std::string name;
+    std::string help;
+    prometheus::MetricType type = prometheus::MetricType::Gauge;
+    Read read;
+  };
+  static prometheus::MetricFamily ToFamily(const Reading& reading);
+
   prometheus::Registry registry_;
   prometheus::Family<prometheus::Counter>* started_;
   prometheus::Family<prometheus::Counter>* handled_;
