@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "absl/strings/str_join.h"
-#include "model/base/status_macros.h"
 #include "model/text/normalizer.h"
 #include "server/catalog/catalog_scan.h"
 #include "server/catalog/shared_scan.h"
