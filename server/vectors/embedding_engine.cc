@@ -86,7 +86,6 @@ absl::StatusOr<Progress> EmbeddingEngine::Stages(const ServedModel& served,
     result.times = {};
     result.cache = {};
     result.problems.clear();
-    SEMRANK_RETURN_IF_ERROR(Check(input));
     SEMRANK_RETURN_IF_ERROR(CheckHasVectors(*served.model));
     result.vectors.assign(input.texts.size() * dim, 0);
   }
