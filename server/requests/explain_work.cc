@@ -1,5 +1,3 @@
-#include "server/requests/explain_work.h"
-
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +7,7 @@
 #include "server/base/errors.h"
 #include "server/ranking/explainer.h"
 #include "server/requests/message_fields.h"
+#include "server/requests/method_works.h"
 
 namespace semrank {
 namespace {

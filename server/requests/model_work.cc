@@ -1,5 +1,3 @@
-#include "server/requests/model_work.h"
-
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -12,6 +10,7 @@
 #include "semrank/v1/model_service.pb.h"
 #include "server/base/errors.h"
 #include "server/requests/message_fields.h"
+#include "server/requests/method_works.h"
 
 namespace semrank {
 namespace {
@@ -19,23 +18,9 @@ namespace {
 constexpr int kDefaultPageSize = 100;
 constexpr int kMaxPageSize = 1'000;
 
-v1::ModelState ToProto(ModelState state) {
-  switch (state) {
-    case ModelState::kFound:
-      return v1::MODEL_STATE_FOUND;
-    case ModelState::kLoading:
-      return v1::MODEL_STATE_LOADING;
-    case ModelState::kServing:
-      return v1::MODEL_STATE_SERVING;
-    case ModelState::kRetiring:
-      return v1::MODEL_STATE_RETIRING;
-    case ModelState::kRetired:
-      return v1::MODEL_STATE_RETIRED;
-    case ModelState::kFailed:
-      return v1::MODEL_STATE_FAILED;
-  }
-  return v1::MODEL_STATE_UNSPECIFIED;
-}
+static_assert(int{v1::MODEL_STATE_FOUND} == int(ModelState::kFound) &&
+              int{v1::MODEL_STATE_SERVING} == int(ModelState::kServing) &&
+              int{v1::MODEL_STATE_FAILED} == int(ModelState::kFailed));
 
 void SetTimestamp(absl::Time time, google::protobuf::Timestamp& timestamp) {
   const std::int64_t seconds = absl::ToUnixSeconds(time);
@@ -70,7 +55,7 @@ bool IsAfter(const ModelStatus& model,
 void DescribeModel(const ModelStatus& status, v1::Model& model) {
   model.set_name(status.name);
   model.set_version(status.version);
-  model.set_state(ToProto(status.state));
+  model.set_state(static_cast<v1::ModelState>(status.state));
   model.set_current(status.current);
   model.set_pinned(status.pinned);
   model.set_is_default(status.is_default);
