@@ -174,6 +174,7 @@ IOStatus FreezingFileSystem::ReuseWritableFile(
       file);
 }
 
+// Only its syncs are writes.
 IOStatus FreezingFileSystem::NewDirectory(const std::string& name,
                                           const IOOptions& options,
                                           std::unique_ptr<FSDirectory>* folder,

@@ -109,6 +109,8 @@ absl::StatusOr<DocumentStore::Found> RedisDocumentStore::FindVectors(
 
   const VectorKeys keys(*fingerprinter, space, normalized_texts);
   const std::vector<std::string> names = PrefixedKeys(keys);
+  // With the header: vectors under another secret are noticed without a second
+  // round trip.
   RedisCommand command = {"MGET", kHeaderKey};
   command.insert(command.end(), names.begin(), names.end());
   constexpr std::size_t kMaxOverhead = 256;  // of a value
@@ -129,6 +131,7 @@ absl::StatusOr<DocumentStore::Found> RedisDocumentStore::FindVectors(
   }
   SEMRANK_ASSIGN_OR_RETURN(const FingerprinterPtr now,
                            Adopt(*values.element[0]));
+  // The keys above were made with another secret: they are of no text.
   if (now != fingerprinter) return Found();
   Found result;
   for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -236,6 +239,8 @@ absl::Status RedisDocumentStore::LoadDocuments(
         !IsArray(*page.element[1])) {
       return Named(UnexpectedReply());
     }
+    // HSCAN visits what is there from begin to end; what moves it may visit
+    // twice.
     cursor = TextOf(*page.element[0]);
     const redisReply& list = *page.element[1];
     for (std::size_t i = 0; i + 1 < list.elements; i += 2) {
@@ -263,6 +268,7 @@ absl::StatusOr<RedisDocumentStore::Replies> RedisDocumentStore::Call(
 
 absl::Status RedisDocumentStore::CallTransaction(
     std::vector<RedisCommand> commands) {
+  // Readers of the log must find the documents of an entry as it says.
   commands.insert(commands.begin(), RedisCommand{"MULTI"});
   commands.push_back({"EXEC"});
   // The last reply has those of all commands.
@@ -274,6 +280,7 @@ absl::Status RedisDocumentStore::CallTransaction(
   const redisReply& results = *replies.back();
   if (!IsArray(results)) return Named(UnexpectedReply());
   for (std::size_t i = 0; i < results.elements; ++i) {
+    // EXEC itself succeeds even if a command within it fails.
     if (results.element[i]->type == REDIS_REPLY_ERROR) {
       return Named(RedisError(*results.element[i]));
     }
@@ -321,12 +328,6 @@ absl::StatusOr<RedisDocumentStore::FingerprinterPtr> RedisDocumentStore::Adopt(
 RedisDocumentStore::FingerprinterPtr RedisDocumentStore::fingerprint() const {
   MutexLock lock(mutex_);
   return fingerprint_;
-}
-
-absl::Status RedisDocumentStore::Named(const absl::Status& status) const {
-  if (status.ok()) return status;
-  const absl::string_view message = status.message();
-  return {status.code(), absl::StrFormat("%s: %s", name_, message)};
 }
 
 }  // namespace semrank

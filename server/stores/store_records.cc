@@ -78,6 +78,7 @@ bool TakeChecksum(std::string_view key, std::string_view& value) {
 VectorKeys::VectorKeys(const Fingerprinter& fingerprint,
                        const VectorSpace& space,
                        std::span<const std::string_view> normalized_texts) {
+  // The same for all keys.
   const Fingerprint model = fingerprint(space.model);
   bytes_.reserve(normalized_texts.size() * kKeyBytes);
   for (const std::string_view text : normalized_texts) {
