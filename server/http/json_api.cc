@@ -14,11 +14,8 @@
 #include "server/http/put_stream.h"
 #include "server/http/rerank_format.h"
 #include "server/http/tei_format.h"
-#include "server/requests/catalog_work.h"
 #include "server/requests/embed_work.h"
-#include "server/requests/explain_work.h"
-#include "server/requests/model_work.h"
-#include "server/requests/put_work.h"
+#include "server/requests/method_works.h"
 #include "server/requests/rank_work.h"
 
 namespace semrank {

@@ -48,14 +48,9 @@ class TeiEmbed final : public BodyFormat {
   absl::StatusOr<std::string> Write(
       const google::protobuf::Message& message) override {
     const auto& response = dynamic_cast<const v1::EmbedTextsResponse&>(message);
-    const std::string_view vectors = response.vectors();
-    const std::size_t row_bytes = response.embedding_dim() * sizeof(float);
-    std::string json = "[";
-    for (std::size_t begin = 0; begin < vectors.size(); begin += row_bytes) {
-      if (begin > 0) json += ',';
-      AppendNumbers(vectors.substr(begin, row_bytes), json);
-    }
-    return json + "]";
+    std::string json;
+    AppendRows(response.vectors(), response.embedding_dim(), json);
+    return json;
   }
 
  private:
