@@ -33,6 +33,7 @@ std::int64_t PhysicalMemoryBytes() {
 }
 
 absl::Status CheckAddress(const std::string& address) {
+  // The last one: IPv6 addresses have others.
   const std::size_t colon = address.rfind(':');
   int port = -1;
   if (colon != std::string::npos && colon > 0 &&
@@ -360,6 +361,7 @@ absl::Status FinishOptions(const CommandLine& command_line,
   SEMRANK_ASSIGN_OR_RETURN(
       max_connections,
       MaxConnections(
+          // A default that does not fit is reduced, a wish is refused.
           command_line.IsSet("max_connections") ? max_connections : 0,
           OpenFileLimit()));
   return absl::OkStatus();

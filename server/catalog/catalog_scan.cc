@@ -24,6 +24,8 @@ struct IsBetter {
 bool IsAnyNamed(const DocumentCatalog::Snapshot& snapshot,
                 const ScanQuery& query, const Block& block) {
   if (query.name == nullptr) return false;
+  // Without a branch for each document, so that the compiler can vectorise the
+  // loops.
   bool any = false;
   if (block.size < Block::kSlots) {
     for (std::size_t i = 0; i < block.size; ++i) {
@@ -109,6 +111,8 @@ class BlockScan {
     ScanTask& task = tasks_[i];
     scorers_[i].AddSlots(first, block_);
     if (block_.size == 0) return;
+    // Also those that bounds pass over: the response says how many were
+    // searched.
     task.num_scored += block_.size;
     if (IsPassedOver(i)) return;
     scorers_[i].Score(block_, task.best.least_score(), bounds_of_[i]);

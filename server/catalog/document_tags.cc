@@ -66,6 +66,7 @@ std::vector<std::string_view> UnpackTags(std::string_view packed) {
   std::vector<std::string_view> tags;
   while (!packed.empty()) {
     const auto size = static_cast<unsigned char>(packed.front());
+    // A store may hold anything; checksums make it unlikely.
     if (packed.size() <= size) break;
     tags.push_back(packed.substr(1, size));
     packed.remove_prefix(size + 1);
