@@ -19,7 +19,6 @@
 #include "server/base/periodic_task.h"
 #include "server/base/recent_calls.h"
 #include "server/base/request_log.h"
-#include "server/catalog/catalog_follower.h"
 #include "server/catalog/change_follower.h"
 #include "server/catalog/served_catalog.h"
 #include "server/http/http_server.h"
@@ -158,6 +157,7 @@ void Drain(const ServerOptions& options, Lifecycle& lifecycle,
   const Watchdog watchdog(options.drain_delay + options.drain_timeout +
                           kStopSlack);
   TellServiceManagerStopping();
+  // Readiness and health say so from here on.
   lifecycle.Advance(Lifecycle::State::kDraining);
   listeners.rpc->ReportNotServing();
   if (listeners.health != nullptr) listeners.health->ReportNotServing();

@@ -172,15 +172,4 @@ void ScanCatalog(std::span<ScanTask> tasks, std::size_t first,
   }
 }
 
-std::size_t ScanCatalog(const DocumentCatalog::Snapshot& snapshot,
-                        const ScanQuery& query, std::size_t first,
-                        std::size_t last, TopDocuments& best) {
-  if (snapshot.model() == nullptr) return 0;
-  const PreparedScan scan(&snapshot, &query);
-  ScanTask task = {.scan = &scan, .best = std::move(best)};
-  ScanCatalog({&task, 1}, first, last);
-  best = std::move(task.best);
-  return task.num_scored;
-}
-
 }  // namespace semrank
