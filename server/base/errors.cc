@@ -99,13 +99,19 @@ absl::Status Overloaded(std::string_view message,
                    values);
 }
 
+absl::Status TooLong(std::string_view reason, std::string_view field,
+                     std::size_t num_bytes, std::int64_t limit,
+                     std::string_view flag) {
+  return FieldError(reason, field,
+                    absl::StrFormat("%d bytes, over the limit of %d (--%s)",
+                                    num_bytes, limit, flag),
+                    LimitValues(num_bytes, limit, flag));
+}
+
 absl::Status TextTooLong(std::string_view field, std::size_t num_bytes,
-                         std::size_t max_text_bytes) {
-  return FieldError(
-      "TEXT_TOO_LONG", field,
-      absl::StrFormat("%d bytes, over the limit of %d (--max_text_bytes)",
-                      num_bytes, max_text_bytes),
-      LimitValues(num_bytes, max_text_bytes, "max_text_bytes"));
+                         std::int64_t max_text_bytes) {
+  return TooLong("TEXT_TOO_LONG", field, num_bytes, max_text_bytes,
+                 "max_text_bytes");
 }
 
 absl::Status InvalidUtf8(std::string_view field, const absl::Status& cause) {

@@ -50,8 +50,11 @@ absl::Status Overloaded(std::string_view message,
                         std::vector<ErrorValue> values);
 
 // The same errors wherever texts come in.
+absl::Status TooLong(std::string_view reason, std::string_view field,
+                     std::size_t num_bytes, std::int64_t limit,
+                     std::string_view flag);
 absl::Status TextTooLong(std::string_view field, std::size_t num_bytes,
-                         std::size_t max_text_bytes);
+                         std::int64_t max_text_bytes);
 // `cause` is the normalizer's, with the place of the bad byte.
 absl::Status InvalidUtf8(std::string_view field, const absl::Status& cause);
 absl::Status TooManyTexts(std::string_view field, std::uint64_t num_texts,

@@ -88,7 +88,6 @@ class CatalogWriter {
                                        std::vector<bool>& found) const;
 
   const DocumentCatalog& catalog() const { return catalog_; }
-  const Limits& limits() const { return limits_; }
 
  private:
   // What is wrong with document i.
