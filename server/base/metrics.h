@@ -139,7 +139,10 @@ class Metrics {
   void AddCounter(std::string name, std::string help, Read read);
 
   // For parts that keep families of their own, under the rules above.
-  prometheus::Registry& registry() { return registry_; }
+  prometheus::Family<prometheus::Counter>& CounterFamily(const char* name,
+                                                         const char* help);
+  prometheus::Family<prometheus::Histogram>& HistogramFamily(const char* name,
+                                                             const char* help);
   // Buckets, in seconds, from a cached look-up of a few titles to a large
   // batch.
   static const prometheus::Histogram::BucketBoundaries& StageBuckets();
@@ -155,6 +158,8 @@ class Metrics {
     Read read;
   };
   static prometheus::MetricFamily ToFamily(const Reading& reading);
+  prometheus::Family<prometheus::Gauge>& GaugeFamily(const char* name,
+                                                     const char* help);
 
   prometheus::Registry registry_;
   prometheus::Family<prometheus::Counter>* started_;
