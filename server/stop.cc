@@ -100,26 +100,12 @@ void Signals::Run() {
 }
 
 Watchdog::Watchdog(absl::Duration limit)
-    : thread_([this, limit] {
-        std::unique_lock lock(mutex_);
-        if (stopped_or_late_.wait_for(lock, absl::ToChronoNanoseconds(limit),
-                                      [this] { return stopped_; })) {
-          return;
-        }
+    : task_(limit, [limit] {
         Log(LogLevel::kCritical,
             absl::StrCat("still not stopped after ",
                          absl::FormatDuration(limit), ": giving up"));
         // Not exit: it would run destructors, which may be what hangs.
         _exit(1);
       }) {}
-
-Watchdog::~Watchdog() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopped_ = true;
-  }
-  stopped_or_late_.notify_all();
-  thread_.join();
-}
 
 }  // namespace semrank

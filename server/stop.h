@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "absl/time/time.h"
+#include "server/base/periodic_task.h"
 
 namespace semrank {
 
@@ -48,15 +49,9 @@ class Signals {
 class Watchdog {
  public:
   explicit Watchdog(absl::Duration limit);
-  ~Watchdog();
-  Watchdog(const Watchdog&) = delete;
-  Watchdog& operator=(const Watchdog&) = delete;
 
  private:
-  std::mutex mutex_;
-  std::condition_variable stopped_or_late_;
-  bool stopped_ = false;
-  std::thread thread_;
+  const PeriodicTask task_;
 };
 
 }  // namespace semrank
