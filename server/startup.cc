@@ -57,6 +57,7 @@ absl::Status ReadTitles(LineReader& lines, std::size_t max_titles,
     if (tab == std::string_view::npos) {
       ++counts.num_bad_lines;
     } else {
+      // Copied: the reader uses its memory for the next line.
       titles.emplace_back(line.substr(tab + 1));
     }
   }

@@ -36,6 +36,7 @@ double BootTimeSeconds() {
 double CountOpenFds() {
   std::error_code ignored;
   const std::filesystem::directory_iterator fds("/proc/self/fd", ignored);
+  // One of them is the listing itself.
   return static_cast<double>(std::distance(begin(fds), end(fds)));
 }
 
@@ -58,6 +59,7 @@ std::string StatFieldsAfterName(const std::string& stat) {
 
 ProcessStats ReadProcessStats() {
   ProcessStats stats;
+  // proc(5), /proc/pid/stat.
   std::istringstream line(StatFieldsAfterName(ReadProcFile("/proc/self/stat")));
   const std::vector<std::string> fields{
       std::istream_iterator<std::string>(line), {}};
@@ -67,6 +69,7 @@ ProcessStats ReadProcessStats() {
     };
     const double ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
     stats.cpu_seconds = (number(kUserTicks) + number(kSystemTicks)) / ticks;
+    // The kernel counts it from the boot of the machine.
     stats.start_time_seconds = BootTimeSeconds() + number(kStartTicks) / ticks;
     stats.threads = number(kNumThreads);
     stats.virtual_bytes = number(kVirtualBytes);

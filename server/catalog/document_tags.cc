@@ -112,6 +112,7 @@ std::uint32_t TagSets::Add(std::string_view packed) {
 // sees it any more.
 void TagSets::Remove(std::string_view packed) {
   const auto set = sets_.find(ToAbsl(packed));
+  // No tags have no set.
   if (set == sets_.end() || --set->second.num_documents > 0) return;
   free_numbers_.push_back(set->second.number);
   num_bytes_ -= BytesOf(packed);

@@ -24,6 +24,7 @@ std::string Shown(std::string_view text) {
 // Clients can cause the line as often as they like.
 void WarnThrottled(const std::string& line) {
   constexpr int kMaxLinesPerSecond = 2;
+  // Never destroyed: handlers may still run while the process exits.
   static LogThrottle& throttle = *new LogThrottle(kMaxLinesPerSecond);
   Log(LogLevel::kWarning, line, throttle);
 }
@@ -71,6 +72,7 @@ std::string FormatHead(const HttpResponse& response, bool keep_alive) {
   const auto reason =
       http::obsolete_reason(http::int_to_status(response.status));
   std::string head = absl::StrFormat(
+      // no-store: responses depend on the model and on the caller's key.
       "HTTP/1.1 %d %s\r\nCache-Control: no-store\r\n"
       "X-Content-Type-Options: nosniff\r\nConnection: %s\r\n",
       response.status, std::string(reason),

@@ -81,6 +81,7 @@ std::vector<ApiRoute> ForeignRoutes() {
        &WriteTeiRerankError},
       {"/info", kModel, "GetModel", MakeGetModelWork, &MakeTeiInfo,
        &WriteTeiInfoError, Role::kRead, /*takes_get=*/true}};
+  // Their two versions differ in nothing that matters here.
   for (const char* const path : {"/v1/rerank", "/v2/rerank"}) {
     routes.push_back({path, kRanking, "Rank", MakeRankWork, &MakeCohereRerank,
                       &WriteCohereError});
@@ -115,6 +116,7 @@ HttpCalls JsonApi(const ServerParts& parts, const ApiOptions& options) {
       calls[route.path] = ApiCall::WithFormat(make(route));
     }
   }
+  // The one call whose body is not read as a whole.
   const ApiRoute put_stream = PutStreamRoute();
   calls[put_stream.path] = MakePutStream(make(put_stream));
   return calls;

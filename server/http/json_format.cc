@@ -64,6 +64,7 @@ std::optional<Place> FindMember(std::string_view json, std::string_view name) {
     if (depth == 1 && !place.has_value() && json.substr(i, end - i) == quoted &&
         colon < json.size() && json[colon] == ':') {
       place = Place{SkipBlanks(json, colon + 1), json.size()};
+      // The value is scanned too: brackets in it count.
       i = place->begin - 1;
     } else {
       i = end - 1;
@@ -196,6 +197,7 @@ class JsonFormat final : public BodyFormat {
 
   absl::StatusOr<std::string> Write(
       const google::protobuf::Message& response) override {
+    // Only these two responses have vectors.
     if (numbers_) {
       if (const auto* const embedded =
               dynamic_cast<const v1::EmbedTextsResponse*>(&response)) {

@@ -127,6 +127,7 @@ class PutStream final : public HttpBodyStream, private BodyFormat {
 
   absl::Status PutGroup() {
     if (num_in_group_ == 0) return absl::OkStatus();
+    // Before it is put: after an error there is no further group.
     num_in_group_ = 0;
     const ServerParts& parts = call_->parts();
     // A stop ends the stream between two groups.

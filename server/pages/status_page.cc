@@ -165,6 +165,7 @@ std::string DescribeChanges(const ChangeFollower::State& state) {
 std::string Catalog(const ServedCatalog& catalog,
                     const ChangeFollower* changes) {
   const DocumentCatalog::Stats stats = catalog.documents.GetStats();
+  // For its model; held only while the page is made.
   const DocumentCatalog::Snapshot snapshot = catalog.documents.TakeSnapshot();
   const ServedModelPtr served = snapshot.model();
   const CatalogModelUpdate::Status update = catalog.update.GetStatus();
@@ -213,6 +214,7 @@ std::string Failures(const RequestLog& log) {
              ? absl::StrFormat("%s #%d", failure.request_id, *failure.number)
              : failure.request_id});
   }
+  // An empty table would look like a fault of the page.
   if (rows.empty()) rows.push_back({"none since the start"});
   return Table("Last failed requests",
                {"time", "method", "code", "reason", "request id"}, rows);

@@ -36,6 +36,7 @@ std::vector<PoolingWinner> FindPoolingWinners(const TwoTowerModel& model,
                                               std::string_view normalized,
                                               std::uint32_t max_units) {
   const auto* const tower = dynamic_cast<const ClsmTower*>(&model.tower(side));
+  // Only CLSM pools over positions.
   if (tower == nullptr) return {};
   EmbedScratch scratch;
   tower->AppendText(model.featurizer(), normalized, scratch.input);
@@ -163,6 +164,7 @@ absl::flat_hash_map<std::uint32_t, float> AddedByOccurrence(
   absl::flat_hash_map<std::uint32_t, float> added;
   for (const LexicalEntry& entry : texts[1]) {
     const std::uint32_t value = scorer.query().value(entry.bucket);
+    // The text lacks this bucket, which then adds nothing.
     if (value == 0) continue;
     const std::uint64_t product = std::uint64_t{value} * entry.value;
     added[entry.bucket] = scorer.Combine(0, LexicalCosine(product));

@@ -139,6 +139,7 @@ absl::StatusOr<RequestSize> ExplainWork::Read(std::string_view bytes) {
 }
 
 absl::Status ExplainWork::FindTitle(const DocumentKeyView& key) {
+  // Held to the end: the title is a view of the record.
   snapshot_ = parts_.catalog_writer->catalog().TakeSnapshot();
   const auto slot = snapshot_.Find(key);
   if (!slot.has_value()) {

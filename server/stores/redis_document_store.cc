@@ -162,6 +162,8 @@ absl::Status RedisDocumentStore::WriteVectors(
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const std::span row(rows + i * space.dim, std::size_t(space.dim));
     values.push_back(VectorValue(keys[i], row));
+    // With a life, so that volatile-* policies may evict vectors and nothing
+    // else.
     commands.push_back({"SET", names[i], values[i], "EX", kVectorLifeSeconds});
   }
   return Call(commands, deadline).status();
@@ -173,6 +175,7 @@ absl::Status RedisDocumentStore::PutDocuments(
     const std::span batch =
         documents.first(std::min(kBatchDocuments, documents.size()));
     const DocumentTexts texts(batch);
+    // Log and documents in one transaction: no entry without its change.
     std::vector<RedisCommand> commands = RedisLogCommands("put", texts.keys);
     texts.AppendTo(
         commands.emplace_back(RedisCommand{"HSET", kRedisDocumentsKey}));
@@ -315,6 +318,7 @@ absl::StatusOr<RedisDocumentStore::FingerprinterPtr> RedisDocumentStore::Adopt(
         "%s holds another format; nothing was changed", kHeaderKey)));
   }
   MutexLock lock(mutex_);
+  // Another replica may have set the secret first, or again after a FLUSHALL.
   if (fingerprint_ == nullptr || header != header_) {
     Fingerprinter::Secret secret;
     std::memcpy(secret.data(), header.data() + kRedisFormatLine.size(),

@@ -87,6 +87,7 @@ absl::StatusOr<Progress> EmbeddingEngine::Stages(const ServedModel& served,
     result.cache = {};
     result.problems.clear();
     SEMRANK_RETURN_IF_ERROR(CheckHasVectors(*served.model));
+    // Zeros stay for texts with a problem.
     result.vectors.assign(input.texts.size() * dim, 0);
   }
   SEMRANK_RETURN_IF_ERROR(CheckStillWanted(caller));
