@@ -1,8 +1,6 @@
 // semrank-server: see kUsage.
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -21,7 +19,6 @@
 #include "server/base/periodic_task.h"
 #include "server/base/recent_calls.h"
 #include "server/base/request_log.h"
-#include "server/catalog/catalog_follower.h"
 #include "server/catalog/change_follower.h"
 #include "server/catalog/served_catalog.h"
 #include "server/http/http_server.h"
@@ -108,6 +105,7 @@ absl::StatusOr<Listeners> Listen(const ServerOptions& options,
                               ? options.max_memory_bytes
                               : DefaultMemoryLimit()};
   SEMRANK_ASSIGN_OR_RETURN(listeners.rpc, RpcServer::Start(rpc_options, parts));
+  // After gRPC has its port, which the playground shows.
   if (options.pages) AddBrowserPages(listeners.rpc->address(), pages);
   SEMRANK_ASSIGN_OR_RETURN(
       listeners.http,
@@ -159,6 +157,7 @@ void Drain(const ServerOptions& options, Lifecycle& lifecycle,
   const Watchdog watchdog(options.drain_delay + options.drain_timeout +
                           kStopSlack);
   TellServiceManagerStopping();
+  // Readiness and health say so from here on.
   lifecycle.Advance(Lifecycle::State::kDraining);
   listeners.rpc->ReportNotServing();
   if (listeners.health != nullptr) listeners.health->ReportNotServing();
@@ -181,7 +180,7 @@ void Drain(const ServerOptions& options, Lifecycle& lifecycle,
 //
 // Cancelled when a signal ended it before it was ready.
 absl::Status Serve(const ServerOptions& options) {
-  StartSignals signals;
+  Signals signals;
   SEMRANK_ASSIGN_OR_RETURN(const auto secrets, Secrets::Load(options.security));
   Lifecycle lifecycle;
   Metrics metrics;
@@ -203,6 +202,7 @@ absl::Status Serve(const ServerOptions& options) {
                      }});
   SEMRANK_ASSIGN_OR_RETURN(const auto store, OpenStore(options.store));
   auto stored = UseStoreForVectors(options.store, store.get(), metrics);
+  if (stored != nullptr) AddStoreReadings(*stored, metrics);
   const TextEmbedder embedder(cache.get(), &metrics, stored.get());
   ServedCatalog catalog(options.max_catalog_documents,
                         {.limits = options.limits,
@@ -216,13 +216,11 @@ absl::Status Serve(const ServerOptions& options) {
   const EmbeddingEngine embedding(options.limits, &embedder, &metrics);
   WorkerPool workers({.num_threads = NumUsableProcessors(),
                       .max_wait = options.max_queue_wait});
+  // One thread: models are loaded one after another.
   WorkerPool loader(1);
   RequestLog request_log({.slow_threshold = options.slow_request_threshold,
                           .access_share = options.access_log},
-                         {.slow = &LogSlowRequest,
-                          .bug = &LogBug,
-                          .access = &LogAccess,
-                          .admin = &LogAdminCall});
+                         &LogRequest);
   const ServerParts parts = {.ranking = &ranking,
                              .embedding = &embedding,
                              .catalog_writer = &catalog.writer,
@@ -254,6 +252,8 @@ absl::Status Serve(const ServerOptions& options) {
 
   const auto stop = [&] { return signals.stop_requested(); };
   SEMRANK_RETURN_IF_ERROR(LoadFirstModels(options.models, models, signals));
+  // Before the catalog is loaded: what other servers change from here on is
+  // followed.
   if (changes != nullptr) SEMRANK_RETURN_IF_ERROR(changes->MarkStart());
   SEMRANK_ASSIGN_OR_RETURN(auto follower,
                            CatalogFollower::Start(&models, &catalog, stop));
@@ -262,7 +262,7 @@ absl::Status Serve(const ServerOptions& options) {
     SEMRANK_RETURN_IF_ERROR(
         WarmUp(options.warm_catalog, models, embedding, stop));
   }
-  if (signals.End()) return absl::CancelledError("stopped while starting");
+  if (stop()) return absl::CancelledError("stopped while starting");
   PeriodicTask watcher(options.models.poll_interval,
                        // LogModelLoad has reported what failed.
                        [&] { models.Refresh().IgnoreError(); });
@@ -274,7 +274,7 @@ absl::Status Serve(const ServerOptions& options) {
   lifecycle.Advance(Lifecycle::State::kServing);
   ReportReady(listeners);
 
-  const int signal_number = WaitForStopSignal([&] { watcher.RunNow(); });
+  const int signal_number = signals.WaitForStop([&] { watcher.RunNow(); });
   LogInfo("signal %d: draining", signal_number);
   Drain(options, lifecycle, std::move(listeners));
   // No call embeds any more; what is queued for the store is still written.

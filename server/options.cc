@@ -33,6 +33,7 @@ std::int64_t PhysicalMemoryBytes() {
 }
 
 absl::Status CheckAddress(const std::string& address) {
+  // The last one: IPv6 addresses have others.
   const std::size_t colon = address.rfind(':');
   int port = -1;
   if (colon != std::string::npos && colon > 0 &&
@@ -119,6 +120,7 @@ void AddVectorOptions(CommandLine& flags, ServerOptions& options) {
             "redis://[user:password@]host[:port][/db] (shared by replicas; "
             "set SEMRANK_STORE instead, so that no process list shows the "
             "password) or none.");
+  // --check_config shows the effective configuration.
   flags.HideSecrets("store", WithoutPassword);
   flags.Group("Document vectors", Level::kAdvanced);
   flags.Add("store_timeout", &options.store.timeout,
@@ -135,6 +137,7 @@ void AddVectorOptions(CommandLine& flags, ServerOptions& options) {
 
 void AddLimitOptions(CommandLine& flags, ServerOptions& options) {
   constexpr std::int64_t kMaxTexts = 1'000'000;
+  // Bounds of the flags, not defaults: beyond them a typo is more likely.
   constexpr std::int64_t kMaxTextBytes = 1 << 20;
   Limits& limits = options.limits;
   flags.Group("Limits");
@@ -252,6 +255,7 @@ void AddSecurityOptions(CommandLine& flags, SecurityOptions& options) {
 
 absl::Status ParseStore(StoreOptions& options) {
   const std::string& store = options.store;
+  // The default, and how a configuration file is overridden.
   if (store == "none") return absl::OkStatus();
   if (store.starts_with(kRocksDbPrefix) &&
       store.size() > kRocksDbPrefix.size()) {
@@ -360,6 +364,7 @@ absl::Status FinishOptions(const CommandLine& command_line,
   SEMRANK_ASSIGN_OR_RETURN(
       max_connections,
       MaxConnections(
+          // A default that does not fit is reduced, a wish is refused.
           command_line.IsSet("max_connections") ? max_connections : 0,
           OpenFileLimit()));
   return absl::OkStatus();

@@ -1,6 +1,5 @@
 #include "server/secrets.h"
 
-#include <string>
 #include <string_view>
 
 #include "model/base/status_macros.h"

@@ -52,6 +52,7 @@ absl::Status SetVersion(const NamedValue& named, const std::string& flag_value,
                      absl::StrFormat("\"%s\" must be a number from 0 to %d",
                                      named.value, kMaxVersion));
   }
+  // A bare number would otherwise pin the first model by surprise.
   if (named.name.empty() && folders.size() > 1) {
     return FlagError("model_version", flag_value,
                      "with several models must be NAME=N,...");
@@ -82,6 +83,7 @@ absl::StatusOr<std::vector<ServedFolder>> ParseServedFolders(
       return FlagError("model_dir", model_dir,
                        model_dir.empty() ? "is required" : "has an empty path");
     }
+    // Requests choose by name, so it must be of one model.
     if (std::ranges::count(folders, name, &ServedFolder::name) > 0) {
       return FlagError("model_dir", model_dir,
                        absl::StrFormat("has two models named \"%s\"", name));

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <utility>
 
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
@@ -58,6 +57,7 @@ absl::Status ReadTitles(LineReader& lines, std::size_t max_titles,
     if (tab == std::string_view::npos) {
       ++counts.num_bad_lines;
     } else {
+      // Copied: the reader uses its memory for the next line.
       titles.emplace_back(line.substr(tab + 1));
     }
   }
@@ -75,6 +75,7 @@ absl::Status EmbedTitles(const ServedModel& model,
       static_cast<int>((views.size() + kBatchTitles - 1) / kBatchTitles);
   Mutex mutex;
   absl::Status status;
+  // Threads that end with the start, not the workers that calls need.
   threads.ParallelFor(num_batches, [&](int batch, int) {
     const std::size_t first = batch * kBatchTitles;
     const std::span texts = std::span(views).subspan(
@@ -120,15 +121,13 @@ std::unique_ptr<StoredVectors> UseStoreForVectors(const StoreOptions& options,
                                                   DocumentStore* store,
                                                   Metrics& metrics) {
   if (store == nullptr) return nullptr;
-  auto vectors = std::make_unique<StoredVectors>(
+  return std::make_unique<StoredVectors>(
       store, &metrics,
       StoredVectors::Options{
           .time_limit = options.timeout,
           .on_change = [name = store->name()](const absl::Status& status) {
             LogBypass(name, status);
           }});
-  AddStoreReadings(*vectors, metrics);
-  return vectors;
 }
 
 std::vector<ModelChoice> ModelChoices(const ModelOptions& options) {
@@ -159,7 +158,7 @@ void LogModelLoad(const ModelLoad& load) {
 }
 
 absl::Status LoadFirstModels(const ModelOptions& options, ModelStore& models,
-                             StartSignals& signals) {
+                             Signals& signals) {
   const auto stop = [&] { return signals.stop_requested(); };
   absl::Status status = models.Refresh(stop);
   if (status.ok() || absl::IsCancelled(status) || !options.wait_for_model) {
@@ -172,7 +171,7 @@ absl::Status LoadFirstModels(const ModelOptions& options, ModelStore& models,
           : kMaxRetryInterval;
   while (!status.ok() && !absl::IsCancelled(status)) {
     // SIGHUP ends the pause too.
-    signals.WaitForStop(interval);
+    signals.WaitFor(interval);
     status = models.Refresh(stop);
   }
   return status;

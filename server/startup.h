@@ -26,9 +26,9 @@ namespace semrank {
 absl::StatusOr<std::unique_ptr<DocumentStore>> OpenStore(
     const StoreOptions& options);
 
-// The store as a level of document vectors, with its metrics; logs when the
-// store is bypassed and when it is used again. Null without a store. `store`
-// and `metrics` must outlive it.
+// The store as a level of document vectors; logs when the store is bypassed and
+// when it is used again. Null without a store. `store` and `metrics` must
+// outlive it.
 std::unique_ptr<StoredVectors> UseStoreForVectors(const StoreOptions& options,
                                                   DocumentStore* store,
                                                   Metrics& metrics);
@@ -41,7 +41,7 @@ void LogModelLoad(const ModelLoad& load);
 // Loads every model; with options.wait_for_model retries until all are there.
 // Cancelled once a stop signal arrived, which is checked before each model.
 absl::Status LoadFirstModels(const ModelOptions& options, ModelStore& models,
-                             StartSignals& signals);
+                             Signals& signals);
 
 // Embeds the titles of `path` (doc_id<TAB>title a line, also .gz and .zst) with
 // every current model, on all processors, so that the first requests find them

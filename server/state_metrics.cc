@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <iterator>
 #include <sstream>
 #include <system_error>
@@ -17,8 +16,6 @@
 
 namespace semrank {
 namespace {
-
-using prometheus::MetricType;
 
 std::string ReadProcFile(const char* path) {
   std::ifstream file(path);
@@ -39,6 +36,7 @@ double BootTimeSeconds() {
 double CountOpenFds() {
   std::error_code ignored;
   const std::filesystem::directory_iterator fds("/proc/self/fd", ignored);
+  // One of them is the listing itself.
   return static_cast<double>(std::distance(begin(fds), end(fds)));
 }
 
@@ -49,16 +47,6 @@ constexpr std::size_t kNumThreads = 20 - 3;
 constexpr std::size_t kStartTicks = 22 - 3;
 constexpr std::size_t kVirtualBytes = 23 - 3;
 constexpr std::size_t kResidentPages = 24 - 3;
-
-// The lambdas may return any number.
-void AddGauge(const char* name, const char* help, std::function<double()> read,
-              Metrics& metrics) {
-  metrics.AddReading({name, help, MetricType::Gauge, std::move(read)});
-}
-void AddCounter(const char* name, const char* help,
-                std::function<double()> read, Metrics& metrics) {
-  metrics.AddReading({name, help, MetricType::Counter, std::move(read)});
-}
 
 }  // namespace
 
@@ -71,6 +59,7 @@ std::string StatFieldsAfterName(const std::string& stat) {
 
 ProcessStats ReadProcessStats() {
   ProcessStats stats;
+  // proc(5), /proc/pid/stat.
   std::istringstream line(StatFieldsAfterName(ReadProcFile("/proc/self/stat")));
   const std::vector<std::string> fields{
       std::istream_iterator<std::string>(line), {}};
@@ -80,6 +69,7 @@ ProcessStats ReadProcessStats() {
     };
     const double ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
     stats.cpu_seconds = (number(kUserTicks) + number(kSystemTicks)) / ticks;
+    // The kernel counts it from the boot of the machine.
     stats.start_time_seconds = BootTimeSeconds() + number(kStartTicks) / ticks;
     stats.threads = number(kNumThreads);
     stats.virtual_bytes = number(kVirtualBytes);
@@ -99,135 +89,144 @@ void AddProcessReadings(Metrics& metrics) {
   const auto value = [](double ProcessStats::*field) {
     return [field] { return ReadProcessStats().*field; };
   };
-  AddCounter("process_cpu_seconds_total",
-             "User and system CPU time, in seconds.",
-             value(&ProcessStats::cpu_seconds), metrics);
-  AddGauge("process_start_time_seconds", "Start of the process, since 1970.",
-           value(&ProcessStats::start_time_seconds), metrics);
-  AddGauge("process_resident_memory_bytes", "Resident memory.",
-           value(&ProcessStats::resident_bytes), metrics);
-  AddGauge("process_virtual_memory_bytes", "Virtual memory.",
-           value(&ProcessStats::virtual_bytes), metrics);
-  AddGauge("process_open_fds", "Open file descriptors.",
-           value(&ProcessStats::open_fds), metrics);
-  AddGauge("process_max_fds", "Limit on open file descriptors.",
-           value(&ProcessStats::max_fds), metrics);
-  AddGauge("process_threads", "Threads.", value(&ProcessStats::threads),
-           metrics);
+  metrics.AddCounter("process_cpu_seconds_total",
+                     "User and system CPU time, in seconds.",
+                     value(&ProcessStats::cpu_seconds));
+  metrics.AddGauge("process_start_time_seconds",
+                   "Start of the process, since 1970.",
+                   value(&ProcessStats::start_time_seconds));
+  metrics.AddGauge("process_resident_memory_bytes", "Resident memory.",
+                   value(&ProcessStats::resident_bytes));
+  metrics.AddGauge("process_virtual_memory_bytes", "Virtual memory.",
+                   value(&ProcessStats::virtual_bytes));
+  metrics.AddGauge("process_open_fds", "Open file descriptors.",
+                   value(&ProcessStats::open_fds));
+  metrics.AddGauge("process_max_fds", "Limit on open file descriptors.",
+                   value(&ProcessStats::max_fds));
+  metrics.AddGauge("process_threads", "Threads.",
+                   value(&ProcessStats::threads));
 }
 
 void AddCertificateReading(const TlsCertificates& certificates,
                            Metrics& metrics) {
-  AddGauge(
+  metrics.AddGauge(
       "semrank_tls_certificate_expiry_timestamp_seconds",
       "End of the server certificate in use, in seconds since 1970.",
-      [&] { return absl::ToUnixSeconds(certificates.current()->cert_expiry); },
-      metrics);
+      [&] { return absl::ToUnixSeconds(certificates.current()->cert_expiry); });
 }
 
 void AddCacheReadings(const DocumentVectorCache& cache, Metrics& metrics) {
-  AddGauge(
-      "semrank_cache_entries", "Document vectors in the memory cache.",
-      [&] { return cache.GetStats().num_entries; }, metrics);
-  AddGauge(
-      "semrank_cache_bytes", "Bytes of the memory cache in use.",
-      [&] { return cache.GetStats().live_bytes; }, metrics);
-  AddGauge(
-      "semrank_cache_capacity_bytes", "Bytes that the memory cache may use.",
-      [&] { return cache.GetStats().capacity_bytes; }, metrics);
-  AddCounter(
+  metrics.AddGauge("semrank_cache_entries",
+                   "Document vectors in the memory cache.",
+                   [&] { return cache.GetStats().num_entries; });
+  metrics.AddGauge("semrank_cache_bytes", "Bytes of the memory cache in use.",
+                   [&] { return cache.GetStats().live_bytes; });
+  metrics.AddGauge("semrank_cache_capacity_bytes",
+                   "Bytes that the memory cache may use.",
+                   [&] { return cache.GetStats().capacity_bytes; });
+  metrics.AddCounter(
       "semrank_cache_evictions_total",
       "Document vectors that were evicted from the memory cache.",
-      [&] { return cache.GetStats().num_evictions; }, metrics);
+      [&] { return cache.GetStats().num_evictions; });
+}
+
+void AddStoreReadings(const StoredVectors& stored, Metrics& metrics) {
+  metrics.AddGauge("semrank_store_bypassed",
+                   "1 while the document store is bypassed because it failed.",
+                   [&] { return stored.GetState().bypassed ? 1 : 0; });
+  metrics.AddCounter(
+      "semrank_store_bypasses_total",
+      "How often the document store was bypassed because it failed.",
+      [&] { return stored.GetState().num_bypasses; });
+  metrics.AddGauge("semrank_store_queue_vectors",
+                   "New vectors that wait to be written to the document store.",
+                   [&] { return stored.GetState().queued_vectors; });
+  metrics.AddGauge("semrank_store_queue_bytes",
+                   "Bytes of the vectors and texts that wait to be written.",
+                   [&] { return stored.GetState().queued_bytes; });
 }
 
 void AddCatalogReadings(const ServedCatalog& catalog, Metrics& metrics) {
-  AddGauge(
-      "semrank_catalog_documents", "Documents of the catalog.",
-      [&] { return catalog.documents.GetStats().num_documents; }, metrics);
-  AddGauge(
+  metrics.AddGauge("semrank_catalog_documents", "Documents of the catalog.",
+                   [&] { return catalog.documents.GetStats().num_documents; });
+  metrics.AddGauge(
       "semrank_catalog_bytes",
       "Bytes of the catalog: vectors, keys, titles, payloads and what is "
       "around them.",
-      [&] { return catalog.documents.GetStats().num_bytes; }, metrics);
-  AddGauge(
+      [&] { return catalog.documents.GetStats().num_bytes; });
+  metrics.AddGauge(
       "semrank_catalog_reembedding_documents",
       "Documents that a new model is to embed before it answers for the "
       "catalog; 0 when none is on its way.",
-      [&] { return catalog.update.GetStatus().num_documents; }, metrics);
-  AddGauge(
-      "semrank_catalog_reembedded_documents",
-      "Documents that the new model has embedded so far.",
-      [&] { return catalog.update.GetStatus().num_embedded; }, metrics);
+      [&] { return catalog.update.GetStatus().num_documents; });
+  metrics.AddGauge("semrank_catalog_reembedded_documents",
+                   "Documents that the new model has embedded so far.",
+                   [&] { return catalog.update.GetStatus().num_embedded; });
 }
 
 void AddChangeReadings(const ChangeFollower& changes, Metrics& metrics) {
-  AddGauge(
+  metrics.AddGauge(
       "semrank_catalog_lag_seconds",
       "Seconds since the catalog had all that other servers put into the store "
       "and delete from it.",
       [&] {
         return absl::ToDoubleSeconds(absl::Now() -
                                      changes.GetState().up_to_date_at);
-      },
-      metrics);
-  AddCounter(
+      });
+  metrics.AddCounter(
       "semrank_catalog_followed_documents_total",
       "Documents of the catalog that were put or deleted because another "
-      "server "
-      "did so.",
-      [&] { return changes.GetState().num_changed; }, metrics);
-  AddCounter(
+      "server did so.",
+      [&] { return changes.GetState().num_changed; });
+  metrics.AddCounter(
       "semrank_catalog_rereads_total",
       "How often all documents were read from the store again, because its log "
       "of changes had a gap.",
-      [&] { return changes.GetState().num_rereads; }, metrics);
+      [&] { return changes.GetState().num_rereads; });
 }
 
 void AddConnectionReadings(const ConnectionCount& connections,
                            Metrics& metrics) {
-  AddGauge(
-      "semrank_open_connections", "Connections to the gRPC port.",
-      [&] { return connections.num_open(); }, metrics);
-  AddGauge(
-      "semrank_connections_limit", "Connections that may be open at once.",
-      [&] { return connections.max_connections(); }, metrics);
-  AddCounter(
+  metrics.AddGauge("semrank_open_connections", "Connections to the gRPC port.",
+                   [&] { return connections.num_open(); });
+  metrics.AddGauge("semrank_connections_limit",
+                   "Connections that may be open at once.",
+                   [&] { return connections.max_connections(); });
+  metrics.AddCounter(
       "semrank_connections_refused_total",
       "Connections closed at once because the limit was reached.",
-      [&] { return connections.num_refused(); }, metrics);
-  AddCounter(
+      [&] { return connections.num_refused(); });
+  metrics.AddCounter(
       "semrank_accept_failures_total",
       "Times that no connection could be accepted for want of file descriptors "
       "or memory.",
-      [&] { return connections.num_accept_failures(); }, metrics);
-  AddCounter(
-      "semrank_connections_closed_for_memory_total",
-      "Connections closed because the server needed more than "
-      "--max_memory_bytes and they brought the most.",
-      [&] { return connections.num_floods(); }, metrics);
+      [&] { return connections.num_accept_failures(); });
+  metrics.AddCounter("semrank_connections_closed_for_memory_total",
+                     "Connections closed because the server needed more than "
+                     "--max_memory_bytes and they brought the most.",
+                     [&] { return connections.num_floods(); });
 }
 
 void AddAdmissionReadings(Admission& admission, Metrics& metrics) {
-  AddGauge(
-      "semrank_inflight_texts", "Texts admitted and not yet answered.",
-      [&] { return admission.inflight_texts(); }, metrics);
-  AddGauge(
+  metrics.AddGauge("semrank_inflight_texts",
+                   "Texts admitted and not yet answered.",
+                   [&] { return admission.inflight_texts(); });
+  metrics.AddGauge(
       "semrank_inflight_texts_max",
       "The most texts in flight in this minute and the one before it.",
-      [&] { return admission.high_water_mark(); }, metrics);
-  AddGauge(
-      "semrank_inflight_texts_limit", "Texts that may be in flight at once.",
-      [&] { return admission.max_inflight_texts(); }, metrics);
-  AddGauge(
+      [&] { return admission.high_water_mark(); });
+  metrics.AddGauge("semrank_inflight_texts_limit",
+                   "Texts that may be in flight at once.",
+                   [&] { return admission.max_inflight_texts(); });
+  metrics.AddGauge(
       "semrank_queue_texts",
       "Texts in flight whose requests wait for a worker. Requests that are "
       "expected to take no longer than a worker's hand-over never do.",
-      [&] { return admission.queued_texts().level(); }, metrics);
-  AddGauge(
+      [&] { return admission.queued_texts().level(); });
+  metrics.AddGauge(
       "semrank_queue_texts_max",
       "The most texts that waited in this minute and the one before it.",
-      [&] { return admission.queued_texts().mark(); }, metrics);
+      [&] { return admission.queued_texts().mark(); });
 }
 
 }  // namespace semrank

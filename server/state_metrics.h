@@ -1,9 +1,8 @@
-// Metrics that are read at each scrape: of the process, the cache, the catalog,
-// admission and connections.
+// Metrics that are read at each scrape: of the process, the cache, the document
+// store, the catalog, admission and connections.
 #ifndef SEMRANK_SERVER_STATE_METRICS_H_
 #define SEMRANK_SERVER_STATE_METRICS_H_
 
-#include <cstdint>
 #include <string>
 
 #include "server/auth/tls_files.h"
@@ -13,6 +12,7 @@
 #include "server/catalog/change_follower.h"
 #include "server/catalog/served_catalog.h"
 #include "server/vectors/document_vector_cache.h"
+#include "server/vectors/stored_vectors.h"
 
 namespace semrank {
 
@@ -37,30 +37,16 @@ std::string StatFieldsAfterName(const std::string& stat);
 // prometheus-cpp does not.
 void AddProcessReadings(Metrics& metrics);
 
-// semrank_tls_certificate_expiry_timestamp_seconds of the certificate in use.
-// The certificates must outlive the metrics' last Render.
+// Metrics of one part of the server each. The part must outlive the metrics'
+// last Render.
 void AddCertificateReading(const TlsCertificates& certificates,
                            Metrics& metrics);
-
-// semrank_cache_entries, _bytes, _capacity_bytes, _evictions_total. The cache
-// must outlive the metrics' last Render.
 void AddCacheReadings(const DocumentVectorCache& cache, Metrics& metrics);
-
-// semrank_inflight_texts, _max (the most since the last scrape), _limit.
-// Likewise.
+void AddStoreReadings(const StoredVectors& stored, Metrics& metrics);
 void AddAdmissionReadings(Admission& admission, Metrics& metrics);
-
-// semrank_open_connections, _connections_limit, _connections_refused_total,
-// _accept_failures_total and _connections_closed_for_memory_total. Likewise.
 void AddConnectionReadings(const ConnectionCount& connections,
                            Metrics& metrics);
-
-// semrank_catalog_documents, _bytes, _reembedding_documents and
-// _reembedded_documents. Likewise.
 void AddCatalogReadings(const ServedCatalog& catalog, Metrics& metrics);
-
-// semrank_catalog_lag_seconds, _followed_documents_total and _rereads_total.
-// Likewise.
 void AddChangeReadings(const ChangeFollower& changes, Metrics& metrics);
 
 }  // namespace semrank

@@ -25,13 +25,6 @@ sigset_t AllSignals() {
   return signals;
 }
 
-// The default action of both is to end the process.
-int LetNextOneKill(int signal_number) {
-  const sigset_t signals = StopSignals();
-  pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
-  return signal_number;
-}
-
 }  // namespace
 
 // Blocked signals wait until a thread calls sigwait. A handler could interrupt
@@ -41,90 +34,78 @@ void BlockSignals() {
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 }
 
-int WaitForStopSignal(const std::function<void()>& on_hangup) {
-  const sigset_t signals = AllSignals();
-  int signal_number = 0;
-  while (sigwait(&signals, &signal_number) != 0 || signal_number == SIGHUP) {
-    if (signal_number == SIGHUP) on_hangup();
+Signals::Signals() : thread_([this] { Run(); }) {}
+
+Signals::~Signals() {
+  {
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
   }
-  return LetNextOneKill(signal_number);
+  heard_.notify_all();
+  // Wakes the thread from sigwait; another thread never hears this one.
+  pthread_kill(thread_.native_handle(), SIGHUP);
+  thread_.join();
 }
 
-StartSignals::StartSignals() : thread_([this] { Run(); }) {}
-
-StartSignals::~StartSignals() { End(); }
-
-bool StartSignals::stop_requested() const {
+bool Signals::stop_requested() const {
   const std::lock_guard lock(mutex_);
-  return stop_requested_;
+  return stop_signal_ != 0;
 }
 
-bool StartSignals::WaitForStop(absl::Duration time) {
+bool Signals::WaitFor(absl::Duration time) {
   std::unique_lock lock(mutex_);
   heard_.wait_for(lock, absl::ToChronoNanoseconds(time),
-                  [this] { return stop_requested_ || hangup_; });
+                  [this] { return stop_signal_ != 0 || hangup_; });
   hangup_ = false;
-  return stop_requested_;
+  return stop_signal_ != 0;
 }
 
-// The thread must be gone before WaitForStopSignal: of two threads in sigwait
-// either one may get a signal.
-bool StartSignals::End() {
-  if (thread_.joinable()) {
-    {
-      const std::lock_guard lock(mutex_);
-      ended_ = true;
-    }
-    heard_.notify_all();
-    // Wakes it from sigwait; another thread never hears this one.
-    pthread_kill(thread_.native_handle(), SIGHUP);
-    thread_.join();
+int Signals::WaitForStop(const std::function<void()>& on_hangup) {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    heard_.wait(lock, [this] { return stop_signal_ != 0 || hangup_; });
+    if (stop_signal_ != 0) return stop_signal_;
+    hangup_ = false;
+    lock.unlock();
+    on_hangup();
+    lock.lock();
   }
-  return stop_requested();
 }
 
-void StartSignals::Run() {
+void Signals::Run() {
   const sigset_t signals = AllSignals();
   for (;;) {
     int signal_number = 0;
     const bool heard = sigwait(&signals, &signal_number) == 0;
     std::unique_lock lock(mutex_);
-    // End's SIGHUP comes here too; ended_ tells it from an operator's.
-    stop_requested_ = heard && signal_number != SIGHUP;
-    hangup_ = heard && !stop_requested_;
-    heard_.notify_all();
+    // The destructor's SIGHUP comes here too; ended_ tells it from an
+    // operator's.
     if (ended_) return;
-    if (!stop_requested_) continue;
+    if (!heard) continue;
+    if (signal_number == SIGHUP) {
+      hangup_ = true;
+    } else {
+      stop_signal_ = signal_number;
+    }
+    heard_.notify_all();
+    if (stop_signal_ == 0) continue;
     Interrupt();  // ends the reading of a --warm_catalog that is a pipe
-    LetNextOneKill(signal_number);
-    // The next one kills as long as this thread is there to hear it. A SIGHUP
-    // stays blocked.
+    // The default action of both is to end the process: the next one does so as
+    // long as this thread is there to hear it. A SIGHUP stays blocked.
+    const sigset_t stop_signals = StopSignals();
+    pthread_sigmask(SIG_UNBLOCK, &stop_signals, nullptr);
     heard_.wait(lock, [this] { return ended_; });
     return;
   }
 }
 
 Watchdog::Watchdog(absl::Duration limit)
-    : thread_([this, limit] {
-        std::unique_lock lock(mutex_);
-        if (stopped_or_late_.wait_for(lock, absl::ToChronoNanoseconds(limit),
-                                      [this] { return stopped_; })) {
-          return;
-        }
+    : task_(limit, [limit] {
         Log(LogLevel::kCritical,
             absl::StrCat("still not stopped after ",
                          absl::FormatDuration(limit), ": giving up"));
         // Not exit: it would run destructors, which may be what hangs.
         _exit(1);
       }) {}
-
-Watchdog::~Watchdog() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopped_ = true;
-  }
-  stopped_or_late_.notify_all();
-  thread_.join();
-}
 
 }  // namespace semrank

@@ -8,42 +8,37 @@
 #include <thread>
 
 #include "absl/time/time.h"
+#include "server/base/periodic_task.h"
 
 namespace semrank {
 
-// Before any thread is started: SIGTERM, SIGINT and SIGHUP wait for
-// WaitForStopSignal.
+// Before any thread is started: SIGTERM, SIGINT and SIGHUP wait for a Signals.
 void BlockSignals();
 
-// Blocks until SIGTERM or SIGINT and returns which. From then on a second one
-// ends the process at once. Until then each SIGHUP calls `on_hangup`.
-int WaitForStopSignal(const std::function<void()>& on_hangup);
-
-// Receives the signals while the server starts, in a thread of its own, since
-// loading a model does not wait for signals. A second SIGTERM or SIGINT ends
-// the process at once.
+// Receives the signals in a thread of its own, since loading a model does not
+// wait for signals. After a SIGTERM or SIGINT a second one ends the process at
+// once.
 //
-//   Threads  every method but End, from any thread; signals are blocked in all.
-class StartSignals {
+//   Threads  every method, from any thread; signals are blocked in all.
+class Signals {
  public:
-  StartSignals();
-  ~StartSignals();
-  StartSignals(const StartSignals&) = delete;
-  StartSignals& operator=(const StartSignals&) = delete;
+  Signals();
+  ~Signals();
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
 
   bool stop_requested() const;
   // Waits until SIGTERM, SIGINT or SIGHUP, at most `time`; true = to stop.
-  bool WaitForStop(absl::Duration time);
-  // From now on signals wait for WaitForStopSignal. True = one came that ends
-  // the start.
-  bool End();
+  bool WaitFor(absl::Duration time);
+  // Waits until SIGTERM or SIGINT and returns which. SIGHUP calls `on_hangup`.
+  int WaitForStop(const std::function<void()>& on_hangup);
 
  private:
   void Run();
 
   mutable std::mutex mutex_;
   std::condition_variable heard_;
-  bool stop_requested_ = false;
+  int stop_signal_ = 0;  // 0 = none yet
   bool hangup_ = false;
   bool ended_ = false;
   std::thread thread_;
@@ -54,15 +49,9 @@ class StartSignals {
 class Watchdog {
  public:
   explicit Watchdog(absl::Duration limit);
-  ~Watchdog();
-  Watchdog(const Watchdog&) = delete;
-  Watchdog& operator=(const Watchdog&) = delete;
 
  private:
-  std::mutex mutex_;
-  std::condition_variable stopped_or_late_;
-  bool stopped_ = false;
-  std::thread thread_;
+  const PeriodicTask task_;
 };
 
 }  // namespace semrank

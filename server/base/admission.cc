@@ -1,7 +1,5 @@
 #include "server/base/admission.h"
 
-#include <string>
-
 #include "absl/strings/str_format.h"
 #include "server/base/errors.h"
 
@@ -11,7 +9,7 @@ namespace semrank {
 // requests could both pass the check and exceed the limit together.
 absl::StatusOr<Admission::Permit> Admission::Admit(std::int64_t num_texts) {
   if (!inflight_texts_.RaiseWithin(num_texts, max_inflight_texts_)) {
-    return Overloaded(num_texts, inflight_texts());
+    return DoNotFit(num_texts, inflight_texts());
   }
   return Permit(this, num_texts);
 }
@@ -21,21 +19,16 @@ absl::StatusOr<Admission::Permit> Admission::Admit(std::int64_t num_texts) {
 absl::Status Admission::CheckRoom() const {
   const std::int64_t inflight = inflight_texts();
   if (inflight < max_inflight_texts_) return absl::OkStatus();
-  return Overloaded(1, inflight);
+  return DoNotFit(1, inflight);
 }
 
-absl::Status Admission::Overloaded(std::int64_t num_texts,
-                                   std::int64_t inflight) const {
-  return MakeError(
-      absl::StatusCode::kResourceExhausted, "OVERLOADED",
+absl::Status Admission::DoNotFit(std::int64_t num_texts,
+                                 std::int64_t inflight) const {
+  return Overloaded(
       absl::StrFormat("%d texts do not fit beside the %d in flight; the limit "
                       "is %d (--max_inflight_texts)",
                       num_texts, inflight, max_inflight_texts_),
-      {{"value", std::to_string(num_texts)},
-       {"limit", std::to_string(max_inflight_texts_)},
-       {"flag", "max_inflight_texts"},
-       {"retry_delay_ms",
-        std::to_string(absl::ToInt64Milliseconds(kRetryDelay))}});
+      LimitValues(num_texts, max_inflight_texts_, "max_inflight_texts"));
 }
 
 }  // namespace semrank

@@ -17,7 +17,6 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "absl/time/time.h"
 #include "server/base/request_costs.h"
 
 namespace semrank {
@@ -89,9 +88,6 @@ class HighWaterMark {
 
 class Admission {
  public:
-  // How long a refused caller is asked to stay away.
-  static constexpr absl::Duration kRetryDelay = absl::Milliseconds(100);
-
   // Gives its texts back when destroyed. Must not outlive the Admission.
   class Permit {
    public:
@@ -140,7 +136,7 @@ class Admission {
 
  private:
   // `inflight` is what the texts do not fit beside.
-  absl::Status Overloaded(std::int64_t num_texts, std::int64_t inflight) const;
+  absl::Status DoNotFit(std::int64_t num_texts, std::int64_t inflight) const;
   void Release(std::int64_t num_texts) { inflight_texts_.Lower(num_texts); }
 
   const std::int64_t max_inflight_texts_;

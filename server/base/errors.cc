@@ -46,7 +46,7 @@ std::string_view DefaultReason(absl::StatusCode code) {
 // that know only absl::Status, and SEMRANK_RETURN_IF_ERROR keeps them.
 absl::Status MakeError(absl::StatusCode code, std::string_view reason,
                        std::string_view message,
-                       std::initializer_list<ErrorValue> values) {
+                       const std::vector<ErrorValue>& values) {
   absl::Status status(code, ToAbsl(message));
   status.SetPayload(ToAbsl(kReasonUrl), absl::Cord(ToAbsl(reason)));
   for (const ErrorValue& value : values) {
@@ -55,6 +55,13 @@ absl::Status MakeError(absl::StatusCode code, std::string_view reason,
     status.SetPayload(url, absl::Cord(value.value));
   }
   return status;
+}
+
+std::vector<ErrorValue> LimitValues(std::int64_t value, std::int64_t limit,
+                                    std::string_view flag) {
+  return {{"value", std::to_string(value)},
+          {"limit", std::to_string(limit)},
+          {"flag", std::string(flag)}};
 }
 
 std::string ErrorReason(const absl::Status& status) {
@@ -77,25 +84,34 @@ std::map<std::string, std::string> ErrorValues(const absl::Status& status) {
 
 absl::Status FieldError(std::string_view reason, std::string_view field,
                         std::string_view message,
-                        std::initializer_list<ErrorValue> values) {
-  absl::Status status =
-      MakeError(absl::StatusCode::kInvalidArgument, reason,
-                absl::StrFormat("%s: %s", field, message), values);
-  // Added here and not in `values`, so that every error of a field names it.
-  const std::string url = std::string(kValueUrlPrefix) + "field";
-  status.SetPayload(url, absl::Cord(ToAbsl(field)));
-  return status;
+                        std::vector<ErrorValue> values) {
+  // Added here, so that every error of a field names it.
+  values.push_back({"field", std::string(field)});
+  return MakeError(absl::StatusCode::kInvalidArgument, reason,
+                   absl::StrFormat("%s: %s", field, message), values);
+}
+
+absl::Status Overloaded(std::string_view message,
+                        std::vector<ErrorValue> values) {
+  values.push_back({"retry_delay_ms",
+                    std::to_string(absl::ToInt64Milliseconds(kRetryDelay))});
+  return MakeError(absl::StatusCode::kResourceExhausted, "OVERLOADED", message,
+                   values);
+}
+
+absl::Status TooLong(std::string_view reason, std::string_view field,
+                     std::size_t num_bytes, std::int64_t limit,
+                     std::string_view flag) {
+  return FieldError(reason, field,
+                    absl::StrFormat("%d bytes, over the limit of %d (--%s)",
+                                    num_bytes, limit, flag),
+                    LimitValues(num_bytes, limit, flag));
 }
 
 absl::Status TextTooLong(std::string_view field, std::size_t num_bytes,
-                         std::size_t max_text_bytes) {
-  return FieldError(
-      "TEXT_TOO_LONG", field,
-      absl::StrFormat("%d bytes, over the limit of %d (--max_text_bytes)",
-                      num_bytes, max_text_bytes),
-      {{"value", std::to_string(num_bytes)},
-       {"limit", std::to_string(max_text_bytes)},
-       {"flag", "max_text_bytes"}});
+                         std::int64_t max_text_bytes) {
+  return TooLong("TEXT_TOO_LONG", field, num_bytes, max_text_bytes,
+                 "max_text_bytes");
 }
 
 absl::Status InvalidUtf8(std::string_view field, const absl::Status& cause) {
@@ -104,13 +120,12 @@ absl::Status InvalidUtf8(std::string_view field, const absl::Status& cause) {
 
 absl::Status TooManyTexts(std::string_view field, std::uint64_t num_texts,
                           std::uint64_t max_texts_per_request) {
-  return FieldError("TOO_MANY_TEXTS", field,
-                    absl::StrFormat("%d in one request, over the limit of %d "
-                                    "(--max_texts_per_request)",
-                                    num_texts, max_texts_per_request),
-                    {{"value", std::to_string(num_texts)},
-                     {"limit", std::to_string(max_texts_per_request)},
-                     {"flag", "max_texts_per_request"}});
+  return FieldError(
+      "TOO_MANY_TEXTS", field,
+      absl::StrFormat("%d in one request, over the limit of %d "
+                      "(--max_texts_per_request)",
+                      num_texts, max_texts_per_request),
+      LimitValues(num_texts, max_texts_per_request, "max_texts_per_request"));
 }
 
 absl::Status DocumentNotFound(std::string_view field) {
@@ -129,25 +144,23 @@ absl::Status MalformedMessage(std::string_view message_name) {
 
 absl::Status MessageTooLarge(std::size_t num_bytes,
                              std::size_t max_request_bytes) {
+  // Two flags make the limit; the first is the one to raise.
   return MakeError(
       absl::StatusCode::kResourceExhausted, "MESSAGE_TOO_LARGE",
       absl::StrFormat("a message of %d bytes, over the limit of %d that "
                       "--max_texts_per_request and --max_text_bytes make",
                       num_bytes, max_request_bytes),
-      {{"value", std::to_string(num_bytes)},
-       {"limit", std::to_string(max_request_bytes)},
-       {"flag", "max_texts_per_request"}});
+      LimitValues(num_bytes, max_request_bytes, "max_texts_per_request"));
 }
 
 absl::Status MetadataTooLarge(std::size_t num_bytes,
                               std::size_t max_metadata_bytes) {
-  return MakeError(absl::StatusCode::kResourceExhausted, "METADATA_TOO_LARGE",
-                   absl::StrFormat("%d bytes of metadata, over the limit of %d "
-                                   "(--max_metadata_bytes)",
-                                   num_bytes, max_metadata_bytes),
-                   {{"value", std::to_string(num_bytes)},
-                    {"limit", std::to_string(max_metadata_bytes)},
-                    {"flag", "max_metadata_bytes"}});
+  return MakeError(
+      absl::StatusCode::kResourceExhausted, "METADATA_TOO_LARGE",
+      absl::StrFormat("%d bytes of metadata, over the limit of %d "
+                      "(--max_metadata_bytes)",
+                      num_bytes, max_metadata_bytes),
+      LimitValues(num_bytes, max_metadata_bytes, "max_metadata_bytes"));
 }
 
 }  // namespace semrank

@@ -10,12 +10,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/time/time.h"
 
 namespace semrank {
 
@@ -26,7 +27,11 @@ struct ErrorValue {
 
 absl::Status MakeError(absl::StatusCode code, std::string_view reason,
                        std::string_view message,
-                       std::initializer_list<ErrorValue> values = {});
+                       const std::vector<ErrorValue>& values = {});
+
+// What an error over a limit carries: `flag` is the one that sets the limit.
+std::vector<ErrorValue> LimitValues(std::int64_t value, std::int64_t limit,
+                                    std::string_view flag);
 
 // The reason given to MakeError; for a status made elsewhere (the model
 // library) the one that fits its code. Empty only for OK.
@@ -36,11 +41,20 @@ std::map<std::string, std::string> ErrorValues(const absl::Status& status);
 // INVALID_ARGUMENT `reason` about one field: "titles[3]: message".
 absl::Status FieldError(std::string_view reason, std::string_view field,
                         std::string_view message,
-                        std::initializer_list<ErrorValue> values = {});
+                        std::vector<ErrorValue> values = {});
+
+// How long a refused caller is asked to stay away.
+inline constexpr absl::Duration kRetryDelay = absl::Milliseconds(100);
+// RESOURCE_EXHAUSTED OVERLOADED: a retry is welcome after kRetryDelay.
+absl::Status Overloaded(std::string_view message,
+                        std::vector<ErrorValue> values);
 
 // The same errors wherever texts come in.
+absl::Status TooLong(std::string_view reason, std::string_view field,
+                     std::size_t num_bytes, std::int64_t limit,
+                     std::string_view flag);
 absl::Status TextTooLong(std::string_view field, std::size_t num_bytes,
-                         std::size_t max_text_bytes);
+                         std::int64_t max_text_bytes);
 // `cause` is the normalizer's, with the place of the bad byte.
 absl::Status InvalidUtf8(std::string_view field, const absl::Status& cause);
 absl::Status TooManyTexts(std::string_view field, std::uint64_t num_texts,

@@ -56,18 +56,13 @@ std::unique_ptr<spdlog::formatter> MakeJsonFormatter() {
   return formatter;
 }
 
+// LogLevel has spdlog's numbers, so that its header stays out of ours.
+static_assert(int{SPDLOG_LEVEL_INFO} == static_cast<int>(LogLevel::kInfo) &&
+              int{SPDLOG_LEVEL_CRITICAL} ==
+                  static_cast<int>(LogLevel::kCritical));
+
 spdlog::level::level_enum SpdlogLevel(LogLevel level) {
-  switch (level) {
-    case LogLevel::kInfo:
-      return spdlog::level::info;
-    case LogLevel::kWarning:
-      return spdlog::level::warn;
-    case LogLevel::kError:
-      return spdlog::level::err;
-    case LogLevel::kCritical:
-      break;
-  }
-  return spdlog::level::critical;
+  return static_cast<spdlog::level::level_enum>(level);
 }
 
 // Strings are not quoted, so fields that may contain blanks come last.
@@ -80,33 +75,36 @@ std::string ForPeople(std::string_view message, const Json& fields) {
   return line;
 }
 
-// Whose request it was.
-void AddIdentity(const RequestLog::Outcome& outcome, std::int64_t num_dropped,
-                 Json& fields) {
-  fields["request_id"] = outcome.identity.request_id;
-  if (!outcome.identity.traceparent.empty()) {
-    fields["traceparent"] = outcome.identity.traceparent;
-  }
-  if (outcome.number.has_value()) fields["request_number"] = *outcome.number;
-  if (num_dropped > 0) fields["dropped"] = num_dropped;
-}
-
-Json RequestFields(const RequestLog::Outcome& outcome,
-                   std::int64_t num_dropped) {
-  Json fields = {
-      {"method", outcome.method},
-      {"code", absl::StatusCodeToString(outcome.status.code())},
-      {"milliseconds",
-       std::round(absl::ToDoubleMicroseconds(outcome.time)) / 1'000}};
-  AddIdentity(outcome, num_dropped, fields);
-  return fields;
-}
-
 // A line break in an error message would let it forge a further line of the
 // log.
 std::string OneLine(std::string text) {
   std::ranges::replace_if(text, absl::ascii_iscntrl, ' ');
   return text;
+}
+
+// Values that may contain blanks come last: for people they are the rest of the
+// line.
+Json RequestFields(RequestLog::Reason reason,
+                   const RequestLog::Outcome& request,
+                   std::int64_t num_dropped) {
+  Json fields = {{"method", request.method},
+                 {"code", absl::StatusCodeToString(request.status.code())}};
+  const bool is_bug = reason == RequestLog::Reason::kBug;
+  if (!is_bug) {
+    fields["milliseconds"] =
+        std::round(absl::ToDoubleMicroseconds(request.time)) / 1'000;
+  }
+  fields["request_id"] = request.identity.request_id;
+  if (!request.identity.traceparent.empty()) {
+    fields["traceparent"] = request.identity.traceparent;
+  }
+  if (request.number.has_value()) fields["request_number"] = *request.number;
+  if (num_dropped > 0) fields["dropped"] = num_dropped;
+  if (reason == RequestLog::Reason::kAdmin) fields["actor"] = request.actor;
+  if (is_bug) {
+    fields["error"] = OneLine(std::string(request.status.message()));
+  }
+  return fields;
 }
 
 // The object without its braces, since the pattern writes the outer ones.
@@ -161,29 +159,19 @@ void Log(LogLevel level, std::string_view message, LogThrottle& throttle) {
   }
 }
 
-void LogSlowRequest(const RequestLog::Outcome& slow, std::int64_t num_dropped) {
-  LogEvent(LogLevel::kWarning, "slow request",
-           RequestFields(slow, num_dropped));
-}
-
-void LogAccess(const RequestLog::Outcome& request, std::int64_t num_dropped) {
-  LogEvent(LogLevel::kInfo, "request", RequestFields(request, num_dropped));
-}
-
-void LogAdminCall(const RequestLog::Outcome& call, std::int64_t num_dropped) {
-  Json fields = RequestFields(call, num_dropped);
-  // Last: it contains blanks.
-  fields["actor"] = call.actor;
-  LogEvent(LogLevel::kInfo, "admin call", fields);
-}
-
-void LogBug(const RequestLog::Outcome& failed, std::int64_t num_dropped) {
-  Json fields = {{"method", failed.method},
-                 {"code", absl::StatusCodeToString(failed.status.code())}};
-  AddIdentity(failed, num_dropped, fields);
-  // Last: for people it is the rest of the line.
-  fields["error"] = OneLine(std::string(failed.status.message()));
-  LogEvent(LogLevel::kError, "bug", fields);
+void LogRequest(RequestLog::Reason reason, const RequestLog::Outcome& request,
+                std::int64_t num_dropped) {
+  const Json fields = RequestFields(reason, request, num_dropped);
+  switch (reason) {
+    case RequestLog::Reason::kSlow:
+      return LogEvent(LogLevel::kWarning, "slow request", fields);
+    case RequestLog::Reason::kBug:
+      return LogEvent(LogLevel::kError, "bug", fields);
+    case RequestLog::Reason::kAccess:
+      return LogEvent(LogLevel::kInfo, "request", fields);
+    case RequestLog::Reason::kAdmin:
+      return LogEvent(LogLevel::kInfo, "admin call", fields);
+  }
 }
 
 }  // namespace semrank

@@ -19,7 +19,7 @@ namespace semrank {
 // `json`: as above; otherwise "time level message" for people.
 void InitLogging(bool json);
 
-enum class LogLevel { kInfo, kWarning, kError, kCritical };
+enum class LogLevel { kInfo = 2, kWarning, kError, kCritical };
 
 void Log(LogLevel level, std::string_view message);
 // Drops the message if `throttle` says so, and says later how many it dropped.
@@ -39,12 +39,9 @@ void LogError(const absl::FormatSpec<Args...>& format, const Args&... args) {
   Log(LogLevel::kError, absl::StrFormat(format, args...));
 }
 
-// Log a request that took long, one of the access log, a call of an
-// administrator, and a request that failed by a bug of ours.
-void LogSlowRequest(const RequestLog::Outcome& slow, std::int64_t num_dropped);
-void LogAccess(const RequestLog::Outcome& request, std::int64_t num_dropped);
-void LogAdminCall(const RequestLog::Outcome& call, std::int64_t num_dropped);
-void LogBug(const RequestLog::Outcome& failed, std::int64_t num_dropped);
+// One line of a request log.
+void LogRequest(RequestLog::Reason reason, const RequestLog::Outcome& request,
+                std::int64_t num_dropped);
 
 }  // namespace semrank
 

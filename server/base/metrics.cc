@@ -78,25 +78,6 @@ int NumberOf(absl::StatusCode code) {
   return known ? number : static_cast<int>(absl::StatusCode::kUnknown);
 }
 
-// Readings (cache, admission, process) are added by the owners of the values.
-template <typename Builder>
-auto& Register(Builder builder, const char* name, const char* help,
-               prometheus::Registry& registry) {
-  return builder.Name(name).Help(help).Register(registry);
-}
-
-// Sets both, since only the one that the family's type names is rendered.
-prometheus::MetricFamily Read(const Metrics::Reading& reading) {
-  prometheus::MetricFamily family;
-  family.name = reading.name;
-  family.help = reading.help;
-  family.type = reading.type;
-  // A reading has no labels.
-  prometheus::ClientMetric& metric = family.metric.emplace_back();
-  metric.gauge.value = metric.counter.value = reading.read();
-  return family;
-}
-
 }  // namespace
 
 std::string_view StatusCodeLabel(absl::StatusCode code) {
@@ -113,35 +94,30 @@ const prometheus::Histogram::BucketBoundaries& Metrics::StageBuckets() {
 // Children with fixed labels are created here, once: Family::Add takes a lock
 // and hashes its labels, which would cost more than the count itself.
 Metrics::Metrics() {
-  using prometheus::BuildCounter;
-  using prometheus::BuildGauge;
-  using prometheus::BuildHistogram;
-  started_ = &Register(BuildCounter(), "grpc_server_started_total",
-                       "Calls that reached a method.", registry_);
-  handled_ = &Register(BuildCounter(), "grpc_server_handled_total",
-                       "Calls that ended, by status code.", registry_);
-  handling_seconds_ = &Register(
-      BuildHistogram(), "grpc_server_handling_seconds",
-      "Time from a call's arrival to its status, whatever the outcome.",
-      registry_);
-  received_ = &Register(BuildCounter(), "grpc_server_msg_received_total",
-                        "Messages received on streams.", registry_);
-  sent_ = &Register(BuildCounter(), "grpc_server_msg_sent_total",
-                    "Messages sent on streams.", registry_);
-  answered_ = &Register(
-      BuildCounter(), "semrank_stream_requests_total",
-      "Requests on streams that were answered, by status code.", registry_);
-  auto& stages = Register(BuildHistogram(), "semrank_stage_duration_seconds",
-                          "Time that a request spent in one stage.", registry_);
+  started_ = &CounterFamily("grpc_server_started_total",
+                            "Calls that reached a method.");
+  handled_ = &CounterFamily("grpc_server_handled_total",
+                            "Calls that ended, by status code.");
+  handling_seconds_ = &HistogramFamily(
+      "grpc_server_handling_seconds",
+      "Time from a call's arrival to its status, whatever the outcome.");
+  received_ = &CounterFamily("grpc_server_msg_received_total",
+                             "Messages received on streams.");
+  sent_ =
+      &CounterFamily("grpc_server_msg_sent_total", "Messages sent on streams.");
+  answered_ =
+      &CounterFamily("semrank_stream_requests_total",
+                     "Requests on streams that were answered, by status code.");
+  auto& stages = HistogramFamily("semrank_stage_duration_seconds",
+                                 "Time that a request spent in one stage.");
   for (int i = 0; i < kNumStages; ++i) {
     stage_seconds_[i] =
         &stages.Add({{"stage", kStageLabels[i]}}, StageBuckets());
   }
-  auto& embedded = Register(BuildCounter(), "semrank_texts_embedded_total",
-                            "Texts that went through a tower.", registry_);
-  auto& batches =
-      Register(BuildHistogram(), "semrank_batch_texts",
-               "Texts that went through a tower together.", registry_);
+  auto& embedded = CounterFamily("semrank_texts_embedded_total",
+                                 "Texts that went through a tower.");
+  auto& batches = HistogramFamily("semrank_batch_texts",
+                                  "Texts that went through a tower together.");
   for (const int place : {0, 1}) {
     const prometheus::Labels side = {
         {"side", place == 0 ? "query" : "document"}};
@@ -149,18 +125,18 @@ Metrics::Metrics() {
     batch_texts_[place] = &batches.Add(side, BatchBuckets());
   }
   auto& cache =
-      Register(BuildCounter(), "semrank_cache_requests_total",
-               "Document vectors looked up in the memory cache.", registry_);
+      CounterFamily("semrank_cache_requests_total",
+                    "Document vectors looked up in the memory cache.");
   cache_hits_ = &cache.Add({{"result", "hit"}});
   cache_misses_ = &cache.Add({{"result", "miss"}});
-  auto& rejected = Register(
-      BuildCounter(), "semrank_requests_rejected_total",
-      "Requests refused, or dropped before they were done.", registry_);
+  auto& rejected =
+      CounterFamily("semrank_requests_rejected_total",
+                    "Requests refused, or dropped before they were done.");
   for (const char* reason : kRejectReasons) {
     rejected_[reason] = &rejected.Add({{"reason", reason}});
   }
   const auto counter = [this](const char* name, const char* help) {
-    return &Register(BuildCounter(), name, help, registry_).Add({});
+    return &CounterFamily(name, help).Add({});
   };
   documents_put_ = counter("semrank_catalog_documents_put_total",
                            "Documents put into the catalog.");
@@ -171,21 +147,34 @@ Metrics::Metrics() {
   documents_searched_ =
       counter("semrank_catalog_documents_searched_total",
               "Documents scored by searches of the whole catalog.");
-  auto& loads = Register(BuildCounter(), "semrank_model_load_total",
-                         "Attempts to load a model.", registry_);
+  auto& loads =
+      CounterFamily("semrank_model_load_total", "Attempts to load a model.");
   loads_ok_ = &loads.Add({{"result", "ok"}});
   loads_failed_ = &loads.Add({{"result", "failed"}});
-  model_info_ = &Register(BuildGauge(), "semrank_model_info",
-                          "The current models, by the SHA-256 of "
-                          "their MANIFEST.json; always 1.",
-                          registry_);
-  loaded_timestamp_seconds_ = &Register(
-      BuildGauge(), "semrank_model_loaded_timestamp_seconds",
-      "When the current model became ready, in seconds since 1970.", registry_);
-  Register(BuildGauge(), "semrank_build_info", "The running program; always 1.",
-           registry_)
+  model_info_ = &GaugeFamily("semrank_model_info",
+                             "The current models, by the SHA-256 of "
+                             "their MANIFEST.json; always 1.");
+  loaded_timestamp_seconds_ = &GaugeFamily(
+      "semrank_model_loaded_timestamp_seconds",
+      "When the current model became ready, in seconds since 1970.");
+  GaugeFamily("semrank_build_info", "The running program; always 1.")
       .Add({{"version", std::string(Version())}, {"compiler", __VERSION__}})
       .Set(1);
+}
+
+prometheus::Family<prometheus::Counter>& Metrics::CounterFamily(
+    const char* name, const char* help) {
+  return prometheus::BuildCounter().Name(name).Help(help).Register(registry_);
+}
+
+prometheus::Family<prometheus::Histogram>& Metrics::HistogramFamily(
+    const char* name, const char* help) {
+  return prometheus::BuildHistogram().Name(name).Help(help).Register(registry_);
+}
+
+prometheus::Family<prometheus::Gauge>& Metrics::GaugeFamily(const char* name,
+                                                            const char* help) {
+  return prometheus::BuildGauge().Name(name).Help(help).Register(registry_);
 }
 
 void Metrics::Rpc::Handled(absl::StatusCode code, absl::Duration time) const {
@@ -290,9 +279,28 @@ void Metrics::SetModel(const ModelVersion& version, int embedding_dim,
       .Set(static_cast<double>(absl::ToUnixMillis(load_time)) / 1e3);
 }
 
-void Metrics::AddReading(Reading reading) {
+void Metrics::AddGauge(std::string name, std::string help, Read read) {
   MutexLock lock(mutex_);
-  readings_.push_back(std::move(reading));
+  readings_.push_back({std::move(name), std::move(help),
+                       prometheus::MetricType::Gauge, std::move(read)});
+}
+
+void Metrics::AddCounter(std::string name, std::string help, Read read) {
+  MutexLock lock(mutex_);
+  readings_.push_back({std::move(name), std::move(help),
+                       prometheus::MetricType::Counter, std::move(read)});
+}
+
+prometheus::MetricFamily Metrics::ToFamily(const Reading& reading) {
+  prometheus::MetricFamily family;
+  family.name = reading.name;
+  family.help = reading.help;
+  family.type = reading.type;
+  // A reading has no labels. Both values are set, since only the one that the
+  // family's type names is rendered.
+  prometheus::ClientMetric& metric = family.metric.emplace_back();
+  metric.gauge.value = metric.counter.value = reading.read();
+  return family;
 }
 
 std::string Metrics::Render() const {
@@ -302,7 +310,7 @@ std::string Metrics::Render() const {
   std::string page;
   {
     const MutexLock lock(mutex_);
-    std::ranges::transform(readings_, std::back_inserter(families), Read);
+    std::ranges::transform(readings_, std::back_inserter(families), ToFamily);
     // A buffer that grows would double, and the allocator keeps for a thread
     // what the thread once used. Numbers get longer, but few.
     page.reserve(page_bytes_ + page_bytes_ / 16);

@@ -132,17 +132,17 @@ class Metrics {
   void SetModel(const ModelVersion& version, int embedding_dim,
                 absl::Time load_time);
 
-  // A value with another owner that is read at each scrape.
-  struct Reading {
-    std::string name;
-    std::string help;
-    prometheus::MetricType type = prometheus::MetricType::Gauge;
-    std::function<double()> read;
-  };
-  void AddReading(Reading reading);
+  // Values with another owner, which are read at each scrape. A counter's never
+  // falls.
+  using Read = std::function<double()>;
+  void AddGauge(std::string name, std::string help, Read read);
+  void AddCounter(std::string name, std::string help, Read read);
 
   // For parts that keep families of their own, under the rules above.
-  prometheus::Registry& registry() { return registry_; }
+  prometheus::Family<prometheus::Counter>& CounterFamily(const char* name,
+                                                         const char* help);
+  prometheus::Family<prometheus::Histogram>& HistogramFamily(const char* name,
+                                                             const char* help);
   // Buckets, in seconds, from a cached look-up of a few titles to a large
   // batch.
   static const prometheus::Histogram::BucketBoundaries& StageBuckets();
@@ -151,6 +151,16 @@ class Metrics {
   std::string Render() const;
 
  private:
+  struct Reading {
+    std::string name;
+    std::string help;
+    prometheus::MetricType type = prometheus::MetricType::Gauge;
+    Read read;
+  };
+  static prometheus::MetricFamily ToFamily(const Reading& reading);
+  prometheus::Family<prometheus::Gauge>& GaugeFamily(const char* name,
+                                                     const char* help);
+
   prometheus::Registry registry_;
   prometheus::Family<prometheus::Counter>* started_;
   prometheus::Family<prometheus::Counter>* handled_;

@@ -7,16 +7,7 @@
 #include "absl/time/clock.h"
 
 namespace semrank {
-
 namespace {
-
-void LogThrottled(const RequestLog::LogLine& log, LogThrottle& throttle,
-                  const RequestLog::Outcome& outcome) {
-  std::int64_t num_dropped = 0;
-  if (log && throttle.Allow(absl::Now(), num_dropped)) {
-    log(outcome, num_dropped);
-  }
-}
 
 // Hashes the id to a number between 0 and 1, so all requests of one id are
 // logged or none: the messages of a stream, and retries that keep their id.
@@ -27,8 +18,16 @@ bool IsSampled(const std::string& request_id, double share) {
 
 }  // namespace
 
-RequestLog::RequestLog(const Options& options, Loggers loggers)
-    : options_(options), loggers_(std::move(loggers)) {}
+RequestLog::RequestLog(const Options& options, LogLine log)
+    : options_(options), log_(std::move(log)) {}
+
+void RequestLog::Log(Reason reason, LogThrottle& throttle,
+                     const Outcome& outcome) {
+  std::int64_t num_dropped = 0;
+  if (throttle.Allow(absl::Now(), num_dropped)) {
+    log_(reason, outcome, num_dropped);
+  }
+}
 
 void RequestLog::Record(const Outcome& outcome) {
   // The strings are copied, because the outcome only views those of the call.
@@ -39,20 +38,21 @@ void RequestLog::Record(const Outcome& outcome) {
                           outcome.status});
     if (failures_.size() > kMaxFailures) failures_.pop_back();
   }
+  if (log_ == nullptr) return;
   if (outcome.status.code() == absl::StatusCode::kInternal) {
-    LogThrottled(loggers_.bug, bug_throttle_, outcome);
+    Log(Reason::kBug, bug_throttle_, outcome);
   }
   if (options_.slow_threshold > absl::ZeroDuration() &&
       outcome.time >= options_.slow_threshold) {
-    LogThrottled(loggers_.slow, slow_throttle_, outcome);
+    Log(Reason::kSlow, slow_throttle_, outcome);
   }
   if (options_.access_share > 0 &&
       IsSampled(outcome.identity.request_id, options_.access_share)) {
-    LogThrottled(loggers_.access, access_throttle_, outcome);
+    Log(Reason::kAccess, access_throttle_, outcome);
   }
   // An audit trail: never sampled and never dropped.
-  if (!outcome.actor.empty() && loggers_.admin) {
-    loggers_.admin(outcome, /*num_dropped=*/0);
+  if (!outcome.actor.empty()) {
+    log_(Reason::kAdmin, outcome, /*num_dropped=*/0);
   }
 }
 

@@ -1,7 +1,6 @@
 // Remembers failed requests; logs slow ones, those that failed because of a bug
 // of the server (INTERNAL), every call of an administrator and a sample of all.
-// Every outcome of gRPC and HTTP is recorded
-// here with its request's id.
+// Every outcome of gRPC and HTTP is recorded here with its request's id.
 //
 //   Size     the last kMaxFailures failures.
 //   Texts    never: a failure's message is our own, with sizes and limits.
@@ -51,25 +50,21 @@ class RequestLog {
     std::optional<std::uint64_t> number;
     absl::Status status;
   };
+  // Why a request is logged. At most kMaxLinesPerSecond lines a second of each
+  // reason, kMaxAccessLinesPerSecond for kAccess; kAdmin is never dropped.
+  enum class Reason { kSlow, kBug, kAccess, kAdmin };
   // `num_dropped` such requests were not logged since the last one.
-  using LogLine =
-      std::function<void(const Outcome& outcome, std::int64_t num_dropped)>;
-  // At most kMaxLinesPerSecond a second each, `access`
-  // kMaxAccessLinesPerSecond; empty = not logged.
-  struct Loggers {
-    LogLine slow = {};
-    LogLine bug = {};
-    LogLine access = {};
-    LogLine admin = {};  // never dropped
-  };
+  using LogLine = std::function<void(Reason reason, const Outcome& outcome,
+                                     std::int64_t num_dropped)>;
   struct Options {
     // Requests that take this long or longer are slow; 0 = none are.
     absl::Duration slow_threshold = {};
-    // Share of all requests for `access`, 0 to 1, chosen by their ids.
+    // Share of all requests for kAccess, 0 to 1, chosen by their ids.
     double access_share = 0;
   };
 
-  RequestLog(const Options& options, Loggers loggers);
+  // Without `log` failures are only remembered.
+  explicit RequestLog(const Options& options, LogLine log = nullptr);
 
   void Record(const Outcome& outcome);
 
@@ -77,8 +72,10 @@ class RequestLog {
   std::vector<Failure> failures() const;
 
  private:
+  void Log(Reason reason, LogThrottle& throttle, const Outcome& outcome);
+
   const Options options_;
-  const Loggers loggers_;
+  const LogLine log_;
   LogThrottle slow_throttle_{kMaxLinesPerSecond};
   LogThrottle bug_throttle_{kMaxLinesPerSecond};
   LogThrottle access_throttle_{kMaxAccessLinesPerSecond};

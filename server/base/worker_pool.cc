@@ -1,19 +1,18 @@
 #include "server/base/worker_pool.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_format.h"
-#include "server/base/admission.h"
 #include "server/base/errors.h"
 
 namespace semrank {
 namespace {
 
-// `retry_delay_ms` becomes grpc-retry-pushback-ms or Retry-After.
-std::string Milliseconds(absl::Duration time) {
-  return std::to_string(absl::ToInt64Milliseconds(time));
+std::int64_t Milliseconds(absl::Duration time) {
+  return absl::ToInt64Milliseconds(time);
 }
 
 }  // namespace
@@ -64,27 +63,22 @@ absl::Status WorkerPool::CheckWait(bool is_long, absl::Duration cost,
   // estimate that is too high.
   if (wait == absl::ZeroDuration()) return absl::OkStatus();
   if (wait > options_.max_wait) {
-    return MakeError(
-        absl::StatusCode::kResourceExhausted, "OVERLOADED",
-        absl::StrFormat("the request would wait %s ms for a worker; the limit "
-                        "is %s ms (--max_queue_wait)",
+    return Overloaded(
+        absl::StrFormat("the request would wait %d ms for a worker; the limit "
+                        "is %d ms (--max_queue_wait)",
                         Milliseconds(wait), Milliseconds(options_.max_wait)),
-        {{"value", Milliseconds(wait)},
-         {"limit", Milliseconds(options_.max_wait)},
-         {"flag", "max_queue_wait"},
-         {"retry_delay_ms", Milliseconds(Admission::kRetryDelay)}});
+        LimitValues(Milliseconds(wait), Milliseconds(options_.max_wait),
+                    "max_queue_wait"));
   }
   if (wait + cost > time_left) {
     // The limit is the client's own, so no flag is named.
-    return MakeError(
-        absl::StatusCode::kResourceExhausted, "OVERLOADED",
-        absl::StrFormat("the request would wait %s ms for a worker and run for "
-                        "%s ms; its deadline is in %s ms",
+    return Overloaded(
+        absl::StrFormat("the request would wait %d ms for a worker and run for "
+                        "%d ms; its deadline is in %d ms",
                         Milliseconds(wait), Milliseconds(cost),
                         Milliseconds(time_left)),
-        {{"value", Milliseconds(wait + cost)},
-         {"limit", Milliseconds(time_left)},
-         {"retry_delay_ms", Milliseconds(Admission::kRetryDelay)}});
+        {{"value", std::to_string(Milliseconds(wait + cost))},
+         {"limit", std::to_string(Milliseconds(time_left))}});
   }
   return absl::OkStatus();
 }

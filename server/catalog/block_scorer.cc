@@ -57,6 +57,8 @@ bool SlotFilter::Keeps(std::uint32_t slot) const {
   const Verdict known = verdict.load(std::memory_order_relaxed);
   if (known != kUnknown) return known == kKept;
   const bool keeps = filter_.Keeps(snapshot_.record(slot).packed_tags());
+  // Relaxed: nothing else is published by it, and threads that race store the
+  // same.
   verdict.store(keeps ? kKept : kLeftOut, std::memory_order_relaxed);
   return keeps;
 }
@@ -67,6 +69,7 @@ PreparedScan::PreparedScan(const DocumentCatalog::Snapshot* snapshot,
   if (snapshot_.model() == nullptr) return;
   const int dim = snapshot_.model()->model->embedding_dim();
   has_dense_ = dim > 0 && query_.parts != Parts::kLexical;
+  // SSI's words have no bound, so with them every document is scored.
   has_bounds_ =
       (has_dense_ ? snapshot_.has_codes() : query_.lexical != nullptr) &&
       query_.words == nullptr;
@@ -139,6 +142,8 @@ std::optional<float> BlockScorer::Exact(const Block& block, std::size_t i,
 void BlockScorer::ScoreVectors(Block& block) const {
   if (!scan_.has_dense()) {
     block.scores.fill(0);
+    // The rows of a whole block lie in one piece, which the kernel reads in
+    // order.
   } else if (block.size == Block::kSlots) {
     ScoreFarMatrix(query_.row, snapshot_.row(block.slots[0]),
                    snapshot_.row_format(), block.scores);
@@ -263,6 +268,8 @@ void BlockScorer::BoundVectors(Block& block, const float* dense_bounds) const {
   }
 }
 
+// All documents of the block are to be scored: the postings of their chunk are
+// then cheaper than their rows.
 void BlockScorer::AddLexical(Block& block) {
   SumProducts(block.slots[0] / SparseRows::kChunkSlots);
   for (std::size_t i = 0; i < block.size; ++i) {
@@ -274,6 +281,7 @@ float BlockScorer::LexicalCosineOf(std::uint32_t slot) {
   const std::uint32_t place = slot % SparseRows::kChunkSlots;
   if (sums_chunk_ == slot / SparseRows::kChunkSlots &&
       !sums_.IsWaiting(place)) {
+    // The sum is exact, so this is what the row itself would give, to the bit.
     return LexicalCosine(sums_.sums[place]);
   }
   entries_.Clear();
@@ -281,6 +289,7 @@ float BlockScorer::LexicalCosineOf(std::uint32_t slot) {
   return query_.lexical->Cosine(entries_[0]);
 }
 
+// After the vectors: the score of SSI is the sum of both.
 void BlockScorer::AddWords(Block& block) {
   words_.Clear();
   for (std::size_t i = 0; i < block.size; ++i) {

@@ -18,7 +18,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 
 #include "absl/container/flat_hash_set.h"
 #include "model/nn/lexical_query.h"

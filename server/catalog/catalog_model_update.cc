@@ -1,7 +1,5 @@
 #include "server/catalog/catalog_model_update.h"
 
-#include <algorithm>
-
 #include "absl/cleanup/cleanup.h"
 #include "absl/status/statusor.h"
 #include "model/base/status_macros.h"
@@ -42,6 +40,8 @@ absl::StatusOr<bool> CatalogModelUpdate::Embed(
   store_status_ = absl::OkStatus();
   begin.Release();
   const CommitNumber kept = catalog_.NextModelCommit();
+  // A snapshot for each batch: one for all of them would keep every record that
+  // leaves in the meantime.
   for (std::size_t slot = 0; slot < num_slots;) {
     SEMRANK_RETURN_IF_ERROR(CheckStillWanted(*this));
     if (current() != model) return false;
@@ -102,6 +102,7 @@ absl::Status CatalogModelUpdate::WriteKept(
     if (slot >= snapshot.num_slots() || current() != snapshot.model()) break;
     const std::vector<std::uint32_t> slots = NextBatch(
         snapshot, slot, [&](CommitNumber born) { return born <= commit; });
+    // A copy: the store takes float32, whatever the catalog keeps.
     std::vector<float> rows;
     for (const std::uint32_t slot_of_row : slots) {
       const std::vector<float> row = snapshot.vector(slot_of_row);
@@ -126,6 +127,7 @@ void CatalogModelUpdate::WriteToStore(const DocumentCatalog::Snapshot& snapshot,
     documents.push_back(
         ToStoredDocument(served, snapshot.record(slots[i]), rows + i * dim));
   }
+  // Vectors alone: what another server has put since must not be undone.
   store_status_ = store_->ReplaceVectors(documents);
 }
 

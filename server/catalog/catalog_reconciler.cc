@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <deque>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "model/base/status_macros.h"
@@ -26,6 +25,8 @@ class Pass {
   Pass(DocumentCatalog* catalog, const TextEmbedder* embedder)
       : catalog_(*catalog),
         embedder_(*embedder),
+        // Settled: a document that a put here has written to the store and not
+        // yet shown would look like another server's.
         before_(catalog->TakeSettledSnapshot()),
         was_read_(before_.num_slots()) {}
 
@@ -73,6 +74,7 @@ bool Pass::IsInCatalog(std::uint32_t slot,
          record.packed_tags() == document.packed_tags;
 }
 
+// Identities have 64 digits, and nearly all documents have the same.
 std::size_t Pass::NumberOf(std::string_view model) {
   const auto known = std::ranges::find(models_, model);
   const std::size_t number = known - models_.begin();
@@ -126,6 +128,7 @@ absl::StatusOr<std::vector<float>> Pass::RowsOf(const ServedModel& served) {
   SliceScratch& scratch = ThreadSliceScratch();
   scratch.normalized.Clear();
   for (std::size_t i = 0; i < records_.size(); ++i) {
+    // Other vectors are of no use to this model: their titles are embedded.
     if (vectors_[i].model == model && vectors_[i].dim == dim) {
       std::copy_n(values_.data() + vectors_[i].first, dim,
                   rows.data() + i * dim);
@@ -190,6 +193,7 @@ absl::StatusOr<CatalogReconciler::Counts> CatalogReconciler::Reread(
     const auto flush = [&]() -> absl::Status {
       SEMRANK_RETURN_IF_ERROR(CheckStop(stop));
       const absl::Status put = pass.Flush();
+      // Goes on: only the whole pass shows which documents leave and make room.
       if (!absl::IsResourceExhausted(put)) return put;
       full = put;
       return absl::OkStatus();
@@ -232,6 +236,8 @@ absl::StatusOr<CatalogReconciler::Counts> CatalogReconciler::Refresh(
   return pass.counts();
 }
 
+// The vectors alone, so that documents which other servers have put since stay
+// as they are.
 absl::Status CatalogReconciler::WriteBack(const Stop& stop) const {
   const DocumentCatalog::Snapshot snapshot = catalog_.TakeSnapshot();
   std::vector<StoredDocument> documents;

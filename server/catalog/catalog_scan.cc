@@ -24,6 +24,8 @@ struct IsBetter {
 bool IsAnyNamed(const DocumentCatalog::Snapshot& snapshot,
                 const ScanQuery& query, const Block& block) {
   if (query.name == nullptr) return false;
+  // Without a branch for each document, so that the compiler can vectorise the
+  // loops.
   bool any = false;
   if (block.size < Block::kSlots) {
     for (std::size_t i = 0; i < block.size; ++i) {
@@ -109,6 +111,8 @@ class BlockScan {
     ScanTask& task = tasks_[i];
     scorers_[i].AddSlots(first, block_);
     if (block_.size == 0) return;
+    // Also those that bounds pass over: the response says how many were
+    // searched.
     task.num_scored += block_.size;
     if (IsPassedOver(i)) return;
     scorers_[i].Score(block_, task.best.least_score(), bounds_of_[i]);
@@ -166,17 +170,6 @@ void ScanCatalog(std::span<ScanTask> tasks, std::size_t first,
   for (std::size_t slot = first; slot < end; slot += Block::kSlots) {
     scan.Scan(static_cast<std::uint32_t>(slot));
   }
-}
-
-std::size_t ScanCatalog(const DocumentCatalog::Snapshot& snapshot,
-                        const ScanQuery& query, std::size_t first,
-                        std::size_t last, TopDocuments& best) {
-  if (snapshot.model() == nullptr) return 0;
-  const PreparedScan scan(&snapshot, &query);
-  ScanTask task = {.scan = &scan, .best = std::move(best)};
-  ScanCatalog({&task, 1}, first, last);
-  best = std::move(task.best);
-  return task.num_scored;
 }
 
 }  // namespace semrank

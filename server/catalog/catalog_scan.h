@@ -50,7 +50,6 @@ class TopDocuments {
   // Documents whose names do not match need this score: other documents, which
   // are counted elsewhere, take the places below it.
   void RaiseFloor(float score) { floor_ = score; }
-  float min_score() const { return min_score_; }
   // Where the hit belongs, if it has a place. Slots are of `snapshot`, the same
   // in every call.
   void Add(const DocumentCatalog::Snapshot& snapshot, CatalogHit hit);
@@ -81,11 +80,6 @@ inline constexpr std::size_t kMaxSharedScans = kMaxBoundQueries;
 // task. Several tasks, at most kMaxSharedScans, share rows (SharesRowsWith).
 void ScanCatalog(std::span<ScanTask> tasks, std::size_t first,
                  std::size_t last);
-
-// The same for one search. Returns how many documents were scored.
-std::size_t ScanCatalog(const DocumentCatalog::Snapshot& snapshot,
-                        const ScanQuery& query, std::size_t first,
-                        std::size_t last, TopDocuments& best);
 
 }  // namespace semrank
 

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 #include <memory>
-#include <string>
 
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
@@ -12,7 +11,6 @@
 #include "server/base/errors.h"
 #include "server/base/text_checks.h"
 #include "server/vectors/part_scorer.h"
-#include "server/vectors/text_batch.h"
 
 namespace semrank {
 namespace {
@@ -68,9 +66,7 @@ absl::Status OverMaxTopK(std::string_view field, std::uint32_t value,
   return FieldError("INVALID_FIELD", field,
                     absl::StrFormat("%d %s over the limit of %d (--max_top_k)",
                                     value, are, limits.max_top_k),
-                    {{"value", std::to_string(value)},
-                     {"limit", std::to_string(limits.max_top_k)},
-                     {"flag", "max_top_k"}});
+                    LimitValues(value, limits.max_top_k, "max_top_k"));
 }
 
 }  // namespace
@@ -85,6 +81,7 @@ absl::Status CheckCatalogModel(std::string_view name, std::int64_t version,
     return FieldError("INVALID_FIELD", "model.version",
                       absl::StrFormat("%d is negative", version));
   }
+  // The catalog cannot answer for another model: it has the vectors of one.
   const ModelVersion& own = model->model->version();
   const bool same_name = name.empty() || name == own.name;
   const bool same_version = version == 0 || version == own.version;
@@ -116,11 +113,6 @@ absl::Status CatalogSearcher::Check(const SearchInput& input,
   }
   if (input.min_score.has_value() && std::isnan(*input.min_score)) {
     return FieldError("INVALID_FIELD", "min_score", "is NaN");
-  }
-  if (input.excluded.size() >
-      static_cast<std::size_t>(limits_.max_texts_per_request)) {
-    return TooManyTexts("exclude_ids", input.excluded.size(),
-                        limits_.max_texts_per_request);
   }
   SEMRANK_RETURN_IF_ERROR(input.filter.Check());
   SEMRANK_RETURN_IF_ERROR(CheckCatalogModel(
@@ -201,6 +193,7 @@ absl::StatusOr<Progress> CatalogSearcher::RunSlice(const SearchInput& input,
   if (done) {
     state.scan->Stop();
     result.hits = state.scan->TakeHits();
+    // The scan finds `offset` more, since their order is known only at the end.
     result.hits.erase(
         result.hits.begin(),
         result.hits.begin() +

@@ -5,7 +5,6 @@
 #include <xxhash.h>
 
 #include <array>
-#include <string>
 #include <utility>
 
 namespace semrank {
@@ -33,6 +32,7 @@ CatalogSnapshot CatalogCommits::TakeSnapshot() const {
   snapshot.commits_ = this;
   snapshot.slots_ = &slots_;
   const MutexLock lock(mutex_);
+  // One copy under the lock: the parts of a state must be of one commit.
   snapshot.state_ = state_;
   // Commits only rise, so the pins are sorted and the first is the oldest.
   if (pins_.empty() || pins_.back().commit != state_.commit) {
@@ -56,6 +56,7 @@ CommitNumber CatalogCommits::OldestRead() const {
 
 void CatalogCommits::Unpin(CommitNumber commit) const {
   const MutexLock lock(mutex_);
+  // A linear search: readers rarely hold more than three commits.
   const auto pin = std::ranges::find(pins_, commit, &Pin::commit);
   if (--pin->count == 0) pins_.erase(pin);
 }

@@ -1,6 +1,5 @@
 #include "server/catalog/catalog_writer.h"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -11,18 +10,6 @@
 
 namespace semrank {
 namespace {
-
-// "documents[3].payload: ..."
-absl::Status TooLong(std::string_view reason, std::string_view field,
-                     std::size_t num_bytes, std::int64_t limit,
-                     std::string_view flag) {
-  return FieldError(reason, field,
-                    absl::StrFormat("%d bytes, over the limit of %d (--%s)",
-                                    num_bytes, limit, flag),
-                    {{"value", std::to_string(num_bytes)},
-                     {"limit", std::to_string(limit)},
-                     {"flag", std::string(flag)}});
-}
 
 bool IsOver(std::string_view bytes, std::int64_t limit) {
   return bytes.size() > static_cast<std::size_t>(limit);
@@ -44,14 +31,6 @@ absl::Status NoModel() {
 }
 
 }  // namespace
-
-absl::Status CatalogWriter::CheckPut(std::size_t num_documents) const {
-  if (num_documents > static_cast<std::size_t>(limits_.max_texts_per_request)) {
-    return TooManyTexts("documents", num_documents,
-                        limits_.max_texts_per_request);
-  }
-  return absl::OkStatus();
-}
 
 absl::Status CatalogWriter::CheckDocument(const NewDocument& document,
                                           std::size_t i) const {
@@ -88,7 +67,6 @@ absl::StatusOr<Progress> CatalogWriter::PutSlice(
     PutState& state, PutResult& result) const {
   if (!state.begun) {
     state.begun = true;
-    SEMRANK_RETURN_IF_ERROR(CheckPut(documents.size()));
     state.models.clear();
     for (ServedModelPtr& model : catalog_.Models()) {
       state.models.push_back({std::move(model), {}});
@@ -157,6 +135,7 @@ absl::Status CatalogWriter::EmbedRecords(const Caller& caller, PutState& state,
   result.times[Stage::kParse] += clock.Lap();
   for (PutState::ModelRows& of_model : state.models) {
     const std::size_t dim = of_model.model->model->embedding_dim();
+    // Grows slice by slice: rows of a large put are made while others run.
     of_model.rows.resize(last * dim);
     SEMRANK_RETURN_IF_ERROR(embedder_.Embed(
         {*of_model.model, caller, result.times}, Side::kDocument,
@@ -175,6 +154,7 @@ absl::Status CatalogWriter::Commit(PutState& state, PutResult& result) const {
   SEMRANK_ASSIGN_OR_RETURN(
       result.counts,
       catalog_.Put(state.records, rows, [&] { return WriteToStore(state); }));
+  // The one that answers now; the next model has its vectors too.
   result.model = state.models.front().model;
   result.times[Stage::kCache] += clock.Lap();
   return absl::OkStatus();

@@ -77,7 +77,8 @@ class CatalogWriter {
         metrics_(*options.metrics),
         store_(options.store) {}
 
-  // One slice; `result` is complete after kDone.
+  // One slice; `result` is complete after kDone. The reader of the request has
+  // bounded the number of documents.
   absl::StatusOr<Progress> PutSlice(std::span<const NewDocument> documents,
                                     const Caller& caller, PutState& state,
                                     PutResult& result) const;
@@ -87,11 +88,8 @@ class CatalogWriter {
                                        std::vector<bool>& found) const;
 
   const DocumentCatalog& catalog() const { return catalog_; }
-  const Limits& limits() const { return limits_; }
 
  private:
-  // The number of documents.
-  absl::Status CheckPut(std::size_t num_documents) const;
   // What is wrong with document i.
   absl::Status CheckDocument(const NewDocument& document, std::size_t i) const;
   // Documents from state.next_document on, a slice of them, become records.

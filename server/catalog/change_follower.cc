@@ -28,6 +28,7 @@ bool IsPassing(const absl::Status& status) {
 }  // namespace
 
 absl::Status ChangeFollower::MarkStart() {
+  // What changes while the documents are loaded is in the log behind this mark.
   SEMRANK_ASSIGN_OR_RETURN(position_, log_->MarkEnd());
   return absl::OkStatus();
 }
@@ -88,10 +89,13 @@ absl::Status ChangeFollower::FollowOnce(absl::Duration max_wait) {
       // Trying again does not help, and the other documents are done.
       LogError("not taken over: %s", counts.status().message());
     } else {
+      // What time does not repair, a look at all documents may.
       if (!IsPassing(counts.status())) position_.clear();
       return counts.status();
     }
   }
+  // Only now: after an error the changes are read once more, which does no
+  // harm.
   position_ = std::move(changes->position);
   at_end_ = changes->at_end;
   const MutexLock lock(mutex_);
@@ -101,6 +105,7 @@ absl::Status ChangeFollower::FollowOnce(absl::Duration max_wait) {
 }
 
 absl::Status ChangeFollower::Reread() {
+  // Before the documents are read, as at the start.
   SEMRANK_ASSIGN_OR_RETURN(std::string position, log_->MarkEnd());
   SEMRANK_ASSIGN_OR_RETURN(const CatalogReconciler::Counts counts,
                            reconciler_.Reread(is_stopped_));

@@ -66,6 +66,7 @@ std::vector<std::string_view> UnpackTags(std::string_view packed) {
   std::vector<std::string_view> tags;
   while (!packed.empty()) {
     const auto size = static_cast<unsigned char>(packed.front());
+    // A store may hold anything; checksums make it unlikely.
     if (packed.size() <= size) break;
     tags.push_back(packed.substr(1, size));
     packed.remove_prefix(size + 1);
@@ -111,6 +112,7 @@ std::uint32_t TagSets::Add(std::string_view packed) {
 // sees it any more.
 void TagSets::Remove(std::string_view packed) {
   const auto set = sets_.find(ToAbsl(packed));
+  // No tags have no set.
   if (set == sets_.end() || --set->second.num_documents > 0) return;
   free_numbers_.push_back(set->second.number);
   num_bytes_ -= BytesOf(packed);

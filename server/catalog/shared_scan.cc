@@ -52,6 +52,8 @@ std::optional<ScanGroup::Pass> ScanGroup::BeginPass(const Member& first) {
   const std::size_t num_pieces = first.needed.size();
   std::size_t piece = next_piece_ % num_pieces;
   while (!first.Needs(piece)) piece = (piece + 1) % num_pieces;
+  // The next thread goes on behind it, for all searches alike: they then meet
+  // at the same pieces.
   next_piece_ = piece + 1;
 
   Pass pass = {.scans = {first.scan}, .piece = piece};
@@ -165,6 +167,7 @@ void SharedScan::EndTask(ScanTask task) {
   const std::vector<CatalogHit> hits = task.best.Take(scan_.snapshot());
   const MutexLock lock(mutex_);
   num_scored_ += task.num_scored;
+  // In any order of the pieces: TopDocuments orders hits strictly.
   for (const CatalogHit& hit : hits) best_.Add(scan_.snapshot(), hit);
 }
 

@@ -24,20 +24,18 @@ class AwaitedRun final : private RequestRun {
  public:
   // References must outlive the run.
   AwaitedRun(const ServerParts& parts, std::unique_ptr<RequestWork> work,
-             const std::function<bool()>& client_left,
-             const ApiCall::Codec& codec)
+             const HttpRequest& request, BodyFormat& format)
       : RequestRun(parts, std::move(work)),
-        client_left_(client_left),
-        codec_(codec) {}
+        request_(request),
+        format_(format) {}
 
-  absl::StatusOr<std::string> Await() {
+  absl::StatusOr<std::string> Await(std::size_t num_bytes) {
     // Before StartDecoding, which may call Done.
     std::future<absl::Status> done = done_->get_future();
-    StartDecoding(codec_.num_bytes,
-                  [this]() -> absl::StatusOr<std::string_view> {
-                    SEMRANK_ASSIGN_OR_RETURN(bytes_, codec_.read());
-                    return bytes_;
-                  });
+    StartDecoding(num_bytes, [this]() -> absl::StatusOr<std::string_view> {
+      SEMRANK_RETURN_IF_ERROR(format_.Read(request_, bytes_));
+      return bytes_;
+    });
     const absl::Status status = done.get();
     // The client did not cancel it; the server has no more time.
     if (absl::IsCancelled(status) && server_ends()) {
@@ -51,7 +49,7 @@ class AwaitedRun final : private RequestRun {
   absl::Time deadline() const override { return deadline_; }
   // Also when the server has no more time for it.
   bool cancelled() const override {
-    return server_ends() || (client_left_ && client_left_());
+    return server_ends() || (request_.client_left && request_.client_left());
   }
   bool server_ends() const {
     return parts().lifecycle->state() == Lifecycle::State::kEnding;
@@ -61,8 +59,8 @@ class AwaitedRun final : private RequestRun {
     StageClock clock;
     // Every response of the API is a full message; "lite" ones know no JSON.
     SEMRANK_ASSIGN_OR_RETURN(
-        body_,
-        codec_.write(dynamic_cast<const google::protobuf::Message&>(response)));
+        body_, format_.Write(
+                   dynamic_cast<const google::protobuf::Message&>(response)));
     parts().metrics->RecordStage(Stage::kSerialize, clock.Lap());
     return absl::OkStatus();
   }
@@ -72,8 +70,8 @@ class AwaitedRun final : private RequestRun {
     done->set_value(status);
   }
 
-  const std::function<bool()>& client_left_;
-  const ApiCall::Codec& codec_;
+  const HttpRequest& request_;
+  BodyFormat& format_;
   const absl::Time deadline_ = absl::Now() + kMaxTime;
   std::string bytes_;  // of the request
   std::string body_;   // of the response
@@ -137,9 +135,10 @@ ApiCall::ApiCall(const ServerParts& parts, const ApiOptions& options,
 
 absl::StatusOr<std::string> ApiCall::Run(std::unique_ptr<RequestWork> work,
                                          const HttpRequest& request,
-                                         const Codec& codec) const {
-  AwaitedRun run(parts_, std::move(work), request.client_left, codec);
-  return run.Await();
+                                         std::size_t num_bytes,
+                                         BodyFormat& format) const {
+  AwaitedRun run(parts_, std::move(work), request, format);
+  return run.Await(num_bytes);
 }
 
 std::string ApiCall::ErrorBody(const absl::Status& status) const {
@@ -158,6 +157,7 @@ HttpResponse ApiCall::MakeResponse(const HttpRequest& request, Outcome outcome,
   HttpResponse response = MakeHead(outcome.status, http_code, identity);
   response.content_type = outcome.content_type;
   response.body = std::move(outcome.body);
+  // Of an error, in the form that clients of this path expect.
   if (response.body.empty()) {
     response.body = route_.write_error(outcome.status, http_code) + "\n";
   }
@@ -181,6 +181,8 @@ HttpResponse ApiCall::Refuse(const HttpRequest& request,
 absl::Status ApiCall::CheckUnread(const HttpRequest& request) const {
   SEMRANK_RETURN_IF_ERROR(options_.allowed);
   const AccessControl* const access = parts_.access;
+  // The key comes first: a caller without one learns nothing of the server's
+  // state.
   if (access != nullptr) {
     SEMRANK_RETURN_IF_ERROR(access->Check(request.authorization, route_.role));
   }
@@ -194,17 +196,7 @@ HttpResponse ApiCall::Handle(const HttpRequest& request) const {
   StageClock clock;
   const auto format = route_.make_format(parts_, request);
   absl::StatusOr<std::string> body =
-      Run(route_.make_work(parts_), request,
-          {.num_bytes = request.body.size(),
-           .read = [&]() -> absl::StatusOr<std::string> {
-             std::string bytes;
-             SEMRANK_RETURN_IF_ERROR(format->Read(request, bytes));
-             return bytes;
-           },
-           .write =
-               [&](const google::protobuf::Message& response) {
-                 return format->Write(response);
-               }});
+      Run(route_.make_work(parts_), request, request.body.size(), *format);
   if (!body.ok()) {
     return Finish(request, {.status = body.status(), .time = clock.Lap()});
   }
@@ -220,6 +212,7 @@ HttpCall ApiCall::WithoutHandler(const std::shared_ptr<const ApiCall>& call) {
   http_call.admit =
       [call](const HttpRequest& request) -> std::optional<HttpResponse> {
     call->metrics_.Started();
+    // Counted before the checks: a refused call is a started one too.
     const absl::Status status = call->CheckUnread(request);
     if (status.ok()) return std::nullopt;
     return call->Refuse(request, {ToHttpCode(status.code()), status});

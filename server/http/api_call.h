@@ -13,10 +13,8 @@
 #ifndef SEMRANK_SERVER_HTTP_API_CALL_H_
 #define SEMRANK_SERVER_HTTP_API_CALL_H_
 
-#include <google/protobuf/message.h>
-
+#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -67,20 +65,14 @@ class ApiCall {
   // Counts, remembers and answers.
   HttpResponse Finish(const HttpRequest& request, Outcome outcome) const;
 
-  // How a request is made of a body, and a body of its response.
-  struct Codec {
-    std::size_t num_bytes = 0;  // of the request's body
-    std::function<absl::StatusOr<std::string>()> read;
-    std::function<absl::StatusOr<std::string>(
-        const google::protobuf::Message& response)>
-        write;
-  };
-  // Runs the Protobuf request that `read` returns; what `write` makes of its
-  // response, or the status that a gRPC caller would get. Either may be called
-  // by a worker; `read` is not if the request would wait too long.
+  // Runs the Protobuf request that `format` reads from a body of `num_bytes`;
+  // what it writes of the response, or the status that a gRPC caller would get.
+  // A worker may use the format; it is not used if the request would wait too
+  // long.
   absl::StatusOr<std::string> Run(std::unique_ptr<RequestWork> work,
                                   const HttpRequest& request,
-                                  const Codec& codec) const;
+                                  std::size_t num_bytes,
+                                  BodyFormat& format) const;
   // In the form of the route.
   std::string ErrorBody(const absl::Status& status) const;
 

@@ -46,10 +46,8 @@ absl::StatusOr<ForeignJson> ForeignJson::Parse(std::string_view body,
       (static_cast<std::size_t>(limits.max_texts_per_request) + 1);
   // Before the tree is built, since a tree of small values takes many times the
   // bytes of the body.
-  SEMRANK_RETURN_IF_ERROR(CheckJsonSize(body, max_values, name));
-  // Parsers differ in which of two equal members counts; a proxy may have
-  // checked the other one.
-  SEMRANK_RETURN_IF_ERROR(CheckRepeatedMembers(body, Spellings::kExact, name));
+  SEMRANK_RETURN_IF_ERROR(CheckJson(body, Spellings::kExact, max_values, name));
+  // Without exceptions: what is no JSON becomes a discarded value.
   nlohmann::json object =
       nlohmann::json::parse(body, nullptr, /*allow_exceptions=*/false);
   if (object.is_object()) return ForeignJson(std::move(object), limits);
@@ -85,6 +83,7 @@ absl::StatusOr<std::int64_t> ForeignJson::Number(const char* name,
                                                  std::int64_t absent) const {
   const nlohmann::json* const value = Find(name);
   if (value == nullptr) return absent;
+  // Their counts are int32; a larger one would wrap in the Protobuf request.
   if (!value->is_number_unsigned() ||
       value->get<std::uint64_t>() >
           static_cast<std::uint64_t>(

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
+#include <boost/beast/core/buffers_to_string.hpp>
 #include <chrono>
 #include <cstdint>
 #include <limits>
@@ -55,6 +56,8 @@ void HttpConnection::Start() {
   connections_.open.insert(shared_from_this());
   StartRequest();
   if (tls_ == nullptr) return Read();
+  // A client that speaks plain HTTP to this port must get an answer in plain
+  // text, which the handshake would make impossible.
   stream_.DetectTls([self = shared_from_this()](const ErrorCode& failed,
                                                 bool is_tls) {
     if (self->state_ == State::kClosed) return;
@@ -114,6 +117,7 @@ void HttpConnection::Close() {
   connections_.open.erase(self);
 }
 
+// Beast parses one message with each parser.
 void HttpConnection::StartRequest() {
   body_stream_.reset();
   parser_.emplace();
@@ -141,6 +145,7 @@ void HttpConnection::Read() {
 void HttpConnection::OnRead(const ErrorCode& error, std::size_t num_bytes) {
   reading_ = false;
   if (state_ == State::kClosed) return;
+  // Its read was cancelled so that the server can say that it sends no more.
   if (state_ == State::kLinger) return EndSending();
   if (error) return OnClientEnded();
   if (!std::exchange(has_read_, true) && tls_ == nullptr &&
@@ -224,6 +229,7 @@ void HttpConnection::OnMalformed(const ErrorCode& error) {
 }
 
 void HttpConnection::OnHead() {
+  // The client's wish, by the version and the Connection header.
   keep_alive_ = parser_->get().keep_alive();
   head_ = ReadHead(*parser_);
   request_ = MakeRequest(*parser_);
@@ -291,35 +297,53 @@ void HttpConnection::ReadBody() {
                 });
 }
 
+std::string HttpConnection::TakeBody() {
+  // Taken out of the parser, which would otherwise hold the memory for as long
+  // as the handler runs.
+  const auto body = std::exchange(parser_->get().body(), {});
+  return boost::beast::buffers_to_string(body.data());
+}
+
 void HttpConnection::OnBody() {
   if (body_stream_ != nullptr) return TakePiece();
-  request_.body = std::move(parser_->get().body());
+  request_.body = TakeBody();
   Run(connections_.workers, [this] { return call_->handle(request_); });
 }
 
 void HttpConnection::TakePiece() {
+  Run(connections_.workers,
+      [this, piece = TakeBody(), last = parser_->is_done()]() mutable {
+        return body_stream_->Take(std::move(piece), last);
+      });
+}
+
+HttpResponse HttpConnection::RefuseBody(int http_code,
+                                        const absl::Status& status) {
+  return call_->refuse(request_, {http_code, status, /*admitted=*/true,
+                                  absl::Now() - admit_time_});
+}
+
+void HttpConnection::Run(asio::thread_pool& workers, Handler handler) {
   StopWaiting();
   state_ = State::kHandler;
   Read();
-  std::string piece = std::exchange(parser_->get().body(), {});
-  asio::post(connections_.workers, [self = shared_from_this(),
-                                    piece = std::move(piece),
-                                    last = parser_->is_done()]() mutable {
-    auto response = self->body_stream_->Take(std::move(piece), last);
+  asio::post(workers, [self = shared_from_this(),
+                       handler = std::move(handler)]() mutable {
+    std::optional<HttpResponse> response = handler();
     if (response.has_value() && self->head_.accepts_gzip) Compress(*response);
     // Back to the I/O thread with the reference too: sockets and timers are not
     // thread-safe, so the connection must not be destroyed here.
     const auto io = self->deadline_.get_executor();
     asio::post(
         io, [self = std::move(self), response = std::move(response)]() mutable {
-          self->OnPieceTaken(std::move(response));
+          self->OnHandled(std::move(response));
         });
   });
 }
 
-void HttpConnection::OnPieceTaken(std::optional<HttpResponse> response) {
+void HttpConnection::OnHandled(std::optional<HttpResponse> response) {
   if (state_ == State::kClosed) {
-    // The stream has no response yet, so the call is still to be counted.
+    // A body's stream has no response yet: the call is still to be counted.
     if (!response.has_value()) RefuseBody(408, BodyCutOff());
     return EndCall();
   }
@@ -329,33 +353,6 @@ void HttpConnection::OnPieceTaken(std::optional<HttpResponse> response) {
   // than is read ahead: a body that has no end.
   if (client_left_) return OnClientEnded();
   Parse();
-}
-
-HttpResponse HttpConnection::RefuseBody(int http_code,
-                                        const absl::Status& status) {
-  return call_->refuse(request_, {http_code, status, /*admitted=*/true,
-                                  absl::Now() - admit_time_});
-}
-
-void HttpConnection::Run(asio::thread_pool& workers, HttpPage handler) {
-  StopWaiting();
-  state_ = State::kHandler;
-  Read();
-  asio::post(workers, [self = shared_from_this(),
-                       handler = std::move(handler)]() mutable {
-    HttpResponse response = handler();
-    if (self->head_.accepts_gzip) Compress(response);
-    const auto io = self->deadline_.get_executor();
-    asio::post(
-        io, [self = std::move(self), response = std::move(response)]() mutable {
-          self->OnHandled(std::move(response));
-        });
-  });
-}
-
-void HttpConnection::OnHandled(HttpResponse response) {
-  if (state_ == State::kClosed) return EndCall();
-  Respond(std::move(response));
 }
 
 void HttpConnection::RespondLast(HttpResponse response) {
@@ -374,6 +371,7 @@ void HttpConnection::Respond(HttpResponse response) {
   AwaitClient(State::kResponse, connections_.options.timeouts.response);
   response_head_ = FormatHead(response, keep_alive_);
   response_body_ = std::move(response.body);
+  // HEAD has the headers of GET, so the page is made all the same.
   const bool with_body = parser_->get().method() != http::verb::head;
   stream_.Write(
       {asio::buffer(response_head_),

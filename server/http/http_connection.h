@@ -89,12 +89,14 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void OnBody();
   // Hands what has come of the body to its stream.
   void TakePiece();
-  void OnPieceTaken(std::optional<HttpResponse> response);
+  std::string TakeBody();
   // The response to a body that is not accepted; counts the admitted call.
   HttpResponse RefuseBody(int http_code, const absl::Status& status);
 
-  void Run(boost::asio::thread_pool& workers, HttpPage handler);
-  void OnHandled(HttpResponse response);
+  // No response = more of the body is wanted.
+  using Handler = std::function<std::optional<HttpResponse>()>;
+  void Run(boost::asio::thread_pool& workers, Handler handler);
+  void OnHandled(std::optional<HttpResponse> response);
   void Respond(HttpResponse response);
   void RespondLast(HttpResponse response);
   // Of a request whose response is made: how much of its body is still to be

@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "model/base/strings.h"
-#include "server/base/admission.h"
 #include "server/base/errors.h"
 #include "server/base/log_throttle.h"
 #include "server/base/logging.h"
@@ -25,46 +24,16 @@ std::string Shown(std::string_view text) {
 // Clients can cause the line as often as they like.
 void WarnThrottled(const std::string& line) {
   constexpr int kMaxLinesPerSecond = 2;
+  // Never destroyed: handlers may still run while the process exits.
   static LogThrottle& throttle = *new LogThrottle(kMaxLinesPerSecond);
   Log(LogLevel::kWarning, line, throttle);
 }
 
-HttpRefusal NoSuchCall(std::string_view path) {
-  return {404,
-          MakeError(absl::StatusCode::kUnimplemented, "NOT_IMPLEMENTED",
-                    absl::StrFormat("there is no call %s; /openapi.json lists "
-                                    "all calls, /api describes them",
-                                    Shown(path)))};
-}
-
-HttpRefusal WrongCallMethod(const char* methods) {
-  return {405, MakeError(absl::StatusCode::kUnimplemented, "NOT_IMPLEMENTED",
-                         absl::StrCat("this call takes ", methods, " only"))};
-}
-
-// Nothing is decompressed here: a small body could become one of any size.
-HttpRefusal CompressedBody(std::string_view coding) {
-  return {415, MakeError(absl::StatusCode::kInvalidArgument, kMalformedReason,
-                         absl::StrFormat("the body has Content-Encoding %s: "
-                                         "send it as it is",
-                                         Shown(coding)))};
-}
-
-HttpRefusal NoCertificate() {
-  return {403,
-          MakeError(absl::StatusCode::kPermissionDenied, "MISSING_CERTIFICATE",
-                    "calls need a client certificate (--tls_client_ca)",
-                    {{"flag", "tls_client_ca"}})};
-}
-
 HttpRefusal TooManyCalls() {
   return {429,
-          MakeError(absl::StatusCode::kResourceExhausted, "OVERLOADED",
-                    absl::StrFormat("%d HTTP calls are in flight, the limit",
-                                    kMaxHttpCalls),
-                    {{"limit", absl::StrCat(kMaxHttpCalls)},
-                     {"retry_delay_ms", absl::StrCat(absl::ToInt64Milliseconds(
-                                            Admission::kRetryDelay))}})};
+          Overloaded(absl::StrFormat("%d HTTP calls are in flight, the limit",
+                                     kMaxHttpCalls),
+                     {{"limit", absl::StrCat(kMaxHttpCalls)}})};
 }
 
 absl::Status BodyTooLarge(std::int64_t max_body_bytes) {
@@ -103,6 +72,7 @@ std::string FormatHead(const HttpResponse& response, bool keep_alive) {
   const auto reason =
       http::obsolete_reason(http::int_to_status(response.status));
   std::string head = absl::StrFormat(
+      // no-store: responses depend on the model and on the caller's key.
       "HTTP/1.1 %d %s\r\nCache-Control: no-store\r\n"
       "X-Content-Type-Options: nosniff\r\nConnection: %s\r\n",
       response.status, std::string(reason),

@@ -1,5 +1,5 @@
-// What the HTTP server itself answers, whatever the path: refusals of calls and
-// of their bodies, errors of pages, and the head of every response.
+// What the HTTP server itself answers, whatever the path: refusals of bodies,
+// errors of pages, and the head of every response.
 //
 //   Threads  free functions, from any thread.
 #ifndef SEMRANK_SERVER_HTTP_HTTP_RESPONSES_H_
@@ -21,11 +21,7 @@ std::string Shown(std::string_view text);
 // For lines that clients can cause as often as they like: drops most then.
 void WarnThrottled(const std::string& line);
 
-// Refusals of calls.
-HttpRefusal NoSuchCall(std::string_view path);
-HttpRefusal WrongCallMethod(const char* methods);
-HttpRefusal CompressedBody(std::string_view coding);
-HttpRefusal NoCertificate();
+// Over kMaxHttpCalls.
 HttpRefusal TooManyCalls();
 
 // Why a body is not accepted.

@@ -142,6 +142,7 @@ void HttpServer::Listener::OnAccepted(Port& port,
 }
 
 bool HttpServer::Listener::MakeRoom() {
+  // Longest first: the client that has been silent for longest loses least.
   if (connections_.waiting.empty()) return false;
   connections_.waiting.front()->Close();
   return true;
@@ -150,6 +151,7 @@ bool HttpServer::Listener::MakeRoom() {
 absl::Status HttpServer::Listener::RenewTls() {
   const TlsCertificates* const certificates = connections_.options.tls;
   if (certificates == nullptr) return absl::OkStatus();
+  // The same object until the files change, so a comparison of pointers tells.
   auto content = certificates->current();
   if (std::exchange(tls_content_, content) == content) return absl::OkStatus();
   SEMRANK_ASSIGN_OR_RETURN(tls_, MakeTlsContext(*content));

@@ -37,6 +37,7 @@ absl::StatusOr<TlsContext> MakeTlsContext(const TlsContent& content) {
 // explanation instead of a reset.
 void HttpStream::DetectTls(
     std::function<void(const ErrorCode&, bool is_tls)> done) {
+  // Waits without reading: the handshake must find every byte.
   socket_.async_wait(Socket::wait_read, [this, done = std::move(done)](
                                             const ErrorCode& /*error*/) {
     char first = 0;
@@ -50,6 +51,7 @@ void HttpStream::DetectTls(
 void HttpStream::StartTls(TlsContext context, Done done) {
   context_ = std::move(context);
   tls_.emplace(socket_, *context_);
+  // Reports no number of bytes, which Done takes.
   tls_->async_handshake(
       ssl::stream_base::server,
       [done = std::move(done)](const ErrorCode& error) { done(error, 0); });

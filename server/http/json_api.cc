@@ -14,11 +14,8 @@
 #include "server/http/put_stream.h"
 #include "server/http/rerank_format.h"
 #include "server/http/tei_format.h"
-#include "server/requests/catalog_work.h"
 #include "server/requests/embed_work.h"
-#include "server/requests/explain_work.h"
-#include "server/requests/model_work.h"
-#include "server/requests/put_work.h"
+#include "server/requests/method_works.h"
 #include "server/requests/rank_work.h"
 
 namespace semrank {
@@ -84,6 +81,7 @@ std::vector<ApiRoute> ForeignRoutes() {
        &WriteTeiRerankError},
       {"/info", kModel, "GetModel", MakeGetModelWork, &MakeTeiInfo,
        &WriteTeiInfoError, Role::kRead, /*takes_get=*/true}};
+  // Their two versions differ in nothing that matters here.
   for (const char* const path : {"/v1/rerank", "/v2/rerank"}) {
     routes.push_back({path, kRanking, "Rank", MakeRankWork, &MakeCohereRerank,
                       &WriteCohereError});
@@ -118,6 +116,7 @@ HttpCalls JsonApi(const ServerParts& parts, const ApiOptions& options) {
       calls[route.path] = ApiCall::WithFormat(make(route));
     }
   }
+  // The one call whose body is not read as a whole.
   const ApiRoute put_stream = PutStreamRoute();
   calls[put_stream.path] = MakePutStream(make(put_stream));
   return calls;

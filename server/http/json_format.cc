@@ -9,7 +9,6 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/escaping.h"
@@ -65,6 +64,7 @@ std::optional<Place> FindMember(std::string_view json, std::string_view name) {
     if (depth == 1 && !place.has_value() && json.substr(i, end - i) == quoted &&
         colon < json.size() && json[colon] == ':') {
       place = Place{SkipBlanks(json, colon + 1), json.size()};
+      // The value is scanned too: brackets in it count.
       i = place->begin - 1;
     } else {
       i = end - 1;
@@ -170,15 +170,9 @@ template <typename Response>
 absl::StatusOr<std::string> WriteNumbers(const Response& response) {
   SEMRANK_ASSIGN_OR_RETURN(std::string json,
                            ToOpenJson(response, {"vectors", "encoding"}));
-  const std::string_view bytes = response.vectors();
-  const std::size_t row_bytes = response.embedding_dim() * sizeof(float);
-  json.reserve(json.size() + bytes.size() * 3);
-  json += "\"encoding\":\"float\",\"vectors\":[";
-  for (std::size_t begin = 0; begin < bytes.size(); begin += row_bytes) {
-    if (begin > 0) json += ',';
-    AppendNumbers(bytes.substr(begin, row_bytes), json);
-  }
-  return json + "]}";
+  json += "\"encoding\":\"float\",\"vectors\":";
+  AppendRows(response.vectors(), response.embedding_dim(), json);
+  return json + "}";
 }
 
 class JsonFormat final : public BodyFormat {
@@ -203,6 +197,7 @@ class JsonFormat final : public BodyFormat {
 
   absl::StatusOr<std::string> Write(
       const google::protobuf::Message& response) override {
+    // Only these two responses have vectors.
     if (numbers_) {
       if (const auto* const embedded =
               dynamic_cast<const v1::EmbedTextsResponse*>(&response)) {
@@ -249,6 +244,18 @@ class JsonFormat final : public BodyFormat {
 std::unique_ptr<BodyFormat> MakeJsonFormat(
     const google::protobuf::Descriptor& request) {
   return std::make_unique<JsonFormat>(request);
+}
+
+void AppendRows(std::string_view vectors, int dim, std::string& json) {
+  const std::size_t row_bytes = dim * sizeof(float);
+  // A number takes about twelve characters for its four bytes.
+  json.reserve(json.size() + vectors.size() * 3);
+  json += '[';
+  for (std::size_t begin = 0; begin < vectors.size(); begin += row_bytes) {
+    if (begin > 0) json += ',';
+    AppendNumbers(vectors.substr(begin, row_bytes), json);
+  }
+  json += ']';
 }
 
 void AppendNumbers(std::string_view bytes, std::string& json) {

@@ -33,6 +33,8 @@ std::unique_ptr<BodyFormat> MakeJsonFormatOf(const ServerParts& /*parts*/,
 // Appends "[0.25,-1]" and the like: the shortest digits that read back as the
 // same floats. `bytes` is little-endian float32, all finite.
 void AppendNumbers(std::string_view bytes, std::string& json);
+// Appends an array of such arrays, one a row of `dim` numbers.
+void AppendRows(std::string_view vectors, int dim, std::string& json);
 
 }  // namespace semrank
 

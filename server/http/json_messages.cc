@@ -27,38 +27,6 @@ namespace {
 
 constexpr char kUrlPrefix[] = "type.googleapis.com";
 
-struct JsonSize {
-  int depth = 0;               // that of the deepest value
-  std::size_t num_values = 1;  // a lower bound
-};
-
-// Counts brackets and commas outside of strings, up to the bounds. Protobuf's
-// parser takes strings in either kind of quotes.
-// One pass without memory, before a parser recurses or builds anything.
-JsonSize Measure(std::string_view json, const JsonSize& bounds) {
-  JsonSize size;
-  int depth = 0;
-  char quote = '\0';
-  for (std::size_t i = 0; i < json.size(); ++i) {
-    const char c = json[i];
-    if (quote != '\0') {
-      if (c == '\\') ++i;
-      if (c == quote) quote = '\0';
-    } else if (c == '"' || c == '\'') {
-      quote = c;
-    } else if (c == '[' || c == '{') {
-      ++size.num_values;
-      size.depth = std::max(size.depth, ++depth);
-      if (depth > bounds.depth) break;
-    } else if (c == ']' || c == '}') {
-      --depth;
-    } else if (c == ',' && ++size.num_values > bounds.num_values) {
-      break;
-    }
-  }
-  return size;
-}
-
 // The same for all spellings of a field.
 std::string FieldName(std::string_view member) {
   std::string name;
@@ -79,6 +47,13 @@ absl::Status MemberError(std::string_view name, std::string_view member,
           "the body %s \"%s\"", reason,
           absl::CHexEscape(ToAbsl(member.substr(0, kMaxShownBytes)))),
       {{"message", std::string(name)}});
+}
+
+absl::Status OverLimit(std::string_view name, std::string_view message,
+                       std::size_t limit) {
+  return MakeError(
+      absl::StatusCode::kInvalidArgument, kMalformedReason, message,
+      {{"message", std::string(name)}, {"limit", std::to_string(limit)}});
 }
 
 // The values of the enum that one of Protobuf's errors is about, which names
@@ -114,36 +89,55 @@ std::size_t EndOfString(std::string_view json, std::size_t begin) {
   return std::min(end + 1, json.size());
 }
 
-absl::Status CheckRepeatedMembers(std::string_view json, Spellings spellings,
-                                  std::string_view name) {
-  // Of each open object or array; that of an array stays empty.
-  std::vector<absl::flat_hash_set<std::string>> members;
-  std::string_view last;  // string or word
+// Looks at brackets, commas and the names before colons, outside of strings.
+// What is wrong otherwise is left to the parser that follows.
+absl::Status CheckJson(std::string_view json, Spellings spellings,
+                       std::size_t max_values, std::string_view name) {
+  const bool fields = spellings == Spellings::kField;
+  // The members of each open object; the set of an array stays empty.
+  std::vector<absl::flat_hash_set<std::string>> open;
+  std::size_t num_values = 1;  // a lower bound
+  std::string_view last;       // string or word
   for (std::size_t i = 0, end = 0; i < json.size(); i = end) {
     end = i + 1;
     const char c = json[i];
+    // Protobuf's parser takes strings in either kind of quotes.
     if (c == '"' || c == '\'') {
       end = EndOfString(json, i);
       last = json.substr(i + 1, std::max(end, i + 2) - i - 2);
     } else if (c == '{' || c == '[') {
-      members.emplace_back();
+      open.emplace_back();
+      ++num_values;
+      if (open.size() > kMaxBodyDepth) {
+        return OverLimit(
+            name,
+            absl::StrFormat("the body is nested deeper than the limit of %d "
+                            "levels",
+                            kMaxBodyDepth),
+            kMaxBodyDepth);
+      }
     } else if (c == '}' || c == ']') {
-      // Brackets that do not match are left to the parser that follows.
-      if (!members.empty()) members.pop_back();
-    } else if (c == ':' && !members.empty()) {
-      const bool fields = spellings == Spellings::kField;
+      if (!open.empty()) open.pop_back();
+    } else if (c == ',') {
+      ++num_values;
+    } else if (c == ':' && !open.empty()) {
       // An escape could spell the name of a member that is there already.
       if (fields && last.find('\\') != last.npos) {
         return MemberError(name, last, "has an escape in the name of");
       }
-      const bool is_new =
-          members.back()
-              .insert(fields ? FieldName(last) : std::string(last))
-              .second;
-      if (!is_new) return MemberError(name, last, "repeats");
+      const std::string member = fields ? FieldName(last) : std::string(last);
+      if (!open.back().insert(member).second) {
+        return MemberError(name, last, "repeats");
+      }
     } else if (kSeparators.find(c) == kSeparators.npos) {
       end = std::min(json.find_first_of(kSeparators, i), json.size());
       last = json.substr(i, end - i);
+    }
+    if (num_values > max_values) {
+      return OverLimit(
+          name,
+          absl::StrFormat("the body has over %d values, the limit", max_values),
+          max_values);
     }
   }
   return absl::OkStatus();
@@ -160,29 +154,12 @@ absl::StatusOr<std::string> ToJson(const google::protobuf::Message& message) {
   return json;
 }
 
-absl::Status CheckJsonSize(std::string_view json, std::size_t max_values,
-                           std::string_view name) {
-  const JsonSize size = Measure(json, {kMaxJsonDepth, max_values});
-  const bool too_deep = size.depth > kMaxJsonDepth;
-  if (!too_deep && size.num_values <= max_values) return absl::OkStatus();
-  const std::string limit =
-      too_deep ? absl::StrCat(kMaxJsonDepth) : absl::StrCat(max_values);
-  return MakeError(
-      absl::StatusCode::kInvalidArgument, kMalformedReason,
-      too_deep
-          ? absl::StrFormat(
-                "the body is nested deeper than the limit of %s levels", limit)
-          : absl::StrFormat("the body has over %s values, the limit", limit),
-      {{"message", std::string(name)}, {"limit", limit}});
-}
-
 absl::Status JsonToBytes(std::string_view json,
                          const google::protobuf::Descriptor& message,
                          std::string& bytes) {
-  SEMRANK_RETURN_IF_ERROR(CheckJsonSize(
-      json, std::numeric_limits<std::size_t>::max(), message.full_name()));
-  SEMRANK_RETURN_IF_ERROR(
-      CheckRepeatedMembers(json, Spellings::kField, message.full_name()));
+  SEMRANK_RETURN_IF_ERROR(CheckJson(json, Spellings::kField,
+                                    std::numeric_limits<std::size_t>::max(),
+                                    message.full_name()));
   // Never destroyed: handlers may still run while the process exits.
   static util::TypeResolver& resolver = *util::NewTypeResolverForDescriptorPool(
       kUrlPrefix, google::protobuf::DescriptorPool::generated_pool());

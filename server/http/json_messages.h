@@ -20,27 +20,23 @@ absl::StatusOr<std::string> ToJson(const google::protobuf::Message& message);
 
 // Objects and arrays within each other. A message of the API has three levels;
 // Protobuf's parser bounds objects but not arrays.
-inline constexpr int kMaxJsonDepth = 32;
+inline constexpr std::size_t kMaxBodyDepth = 32;
 
-// InvalidArgument MALFORMED_MESSAGE for JSON that is nested deeper, or has more
-// values than `max_values`, which bounds the memory that a parser may need.
-// `name` is what the body should be.
-absl::Status CheckJsonSize(std::string_view json, std::size_t max_values,
-                           std::string_view name);
-
-// The end of the string that begins with the quote at `begin`, after its other
-// quote; the text's own end where that is missing.
-std::size_t EndOfString(std::string_view json, std::size_t begin);
-
-// InvalidArgument MALFORMED_MESSAGE when an object of the text repeats a
-// member: parsers differ in which value they take. `name` as for CheckJsonSize,
-// which must have bounded the depth before.
 enum class Spellings {
   kExact,  // top_k and topK are two members
   kField,  // they are one, as in Protobuf; no name may have an escape
 };
-absl::Status CheckRepeatedMembers(std::string_view json, Spellings spellings,
-                                  std::string_view name);
+// In one pass, before a parser recurses or builds anything: InvalidArgument
+// MALFORMED_MESSAGE for JSON that nests deeper than kMaxBodyDepth, has more
+// than `max_values` values, which bounds the memory that a parser may need, or
+// repeats a member of an object: parsers differ in which value they take, and a
+// proxy may have checked the other one. `name` is what the body should be.
+absl::Status CheckJson(std::string_view json, Spellings spellings,
+                       std::size_t max_values, std::string_view name);
+
+// The end of the string that begins with the quote at `begin`, after its other
+// quote; the text's own end where that is missing.
+std::size_t EndOfString(std::string_view json, std::size_t begin);
 
 // The bytes of the `message` that `json` stands for, in one pass and without
 // the message itself. InvalidArgument MALFORMED_MESSAGE with the parser's

@@ -66,6 +66,8 @@ class Embeddings final : public BodyFormat {
                           dimensions_, response.embedding_dim(),
                           response.model().name()));
     }
+    // Written as text: a tree of a million numbers would take many times their
+    // size.
     std::string json = "{\"object\":\"list\",\"data\":[";
     const std::string_view vectors = response.vectors();
     const std::size_t row_bytes = response.embedding_dim() * sizeof(float);
@@ -156,6 +158,7 @@ std::string WriteOpenAiError(const absl::Status& status, int http_code) {
       {"error",
        {{"message", rename(ToStd(status.message()))},
         {"type", OpenAiErrorType(http_code)},
+        // null = the error is of no field.
         {"param", field == values.end() ? Json() : Json(rename(field->second))},
         {"code", ErrorReason(status)}}}}
       .dump();

@@ -14,7 +14,7 @@
 #include "semrank/v1/catalog_service.pb.h"
 #include "server/base/errors.h"
 #include "server/http/json_messages.h"
-#include "server/requests/put_work.h"
+#include "server/requests/method_works.h"
 
 namespace semrank {
 namespace {
@@ -47,7 +47,7 @@ void AppendDocument(std::string_view document, std::string& group) {
   group += document;
 }
 
-class PutStream final : public HttpBodyStream {
+class PutStream final : public HttpBodyStream, private BodyFormat {
  public:
   PutStream(std::shared_ptr<const ApiCall> call, const HttpRequest& request)
       : call_(std::move(call)),
@@ -57,6 +57,7 @@ class PutStream final : public HttpBodyStream {
                      call_->parts().limits().max_texts_per_request)) {}
 
   std::optional<HttpResponse> Take(std::string piece, bool last) override {
+    // A piece may end anywhere in a line.
     lines_ += piece;
     const absl::Status status = PutLines(last);
     if (status.ok() && !last) return std::nullopt;
@@ -68,6 +69,17 @@ class PutStream final : public HttpBodyStream {
   }
 
  private:
+  // A body's format for one group, which is on the wire already.
+  absl::Status Read(const HttpRequest& /*request*/,
+                    std::string& bytes) override {
+    bytes = std::exchange(group_, {});
+    return absl::OkStatus();
+  }
+  absl::StatusOr<std::string> Write(
+      const google::protobuf::Message& response) override {
+    return ToJson(response);
+  }
+
   // All whole lines that are there.
   absl::Status PutLines(bool last) {
     std::size_t begin = 0;
@@ -115,16 +127,14 @@ class PutStream final : public HttpBodyStream {
 
   absl::Status PutGroup() {
     if (num_in_group_ == 0) return absl::OkStatus();
+    // Before it is put: after an error there is no further group.
     num_in_group_ = 0;
     const ServerParts& parts = call_->parts();
     // A stop ends the stream between two groups.
     SEMRANK_RETURN_IF_ERROR(parts.lifecycle->CheckAnswering());
-    SEMRANK_ASSIGN_OR_RETURN(
-        const std::string answer,
-        call_->Run(MakeStreamedPutWork(parts, num_put_), request_,
-                   {.num_bytes = group_.size(),
-                    .read = [this] { return std::exchange(group_, {}); },
-                    .write = &ToJson}));
+    SEMRANK_ASSIGN_OR_RETURN(const std::string answer,
+                             call_->Run(MakeStreamedPutWork(parts, num_put_),
+                                        request_, group_.size(), *this));
     answers_ += answer + "\n";
     if (answers_.size() <= kMaxResponseBytes) return absl::OkStatus();
     return MakeError(absl::StatusCode::kResourceExhausted, "MESSAGE_TOO_LARGE",

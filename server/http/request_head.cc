@@ -4,6 +4,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "server/base/errors.h"
 #include "server/base/request_identity.h"
 #include "server/http/http_compression.h"
 #include "server/http/http_origins.h"
@@ -20,6 +22,34 @@ std::string Header(const HttpRequestParser& parser, std::string_view name) {
   return std::string(value.data(), value.size());
 }
 
+HttpRefusal NoSuchCall(std::string_view path) {
+  return {404,
+          MakeError(absl::StatusCode::kUnimplemented, "NOT_IMPLEMENTED",
+                    absl::StrFormat("there is no call %s; /openapi.json lists "
+                                    "all calls, /api describes them",
+                                    Shown(path)))};
+}
+
+HttpRefusal WrongCallMethod(const char* methods) {
+  return {405, MakeError(absl::StatusCode::kUnimplemented, "NOT_IMPLEMENTED",
+                         absl::StrCat("this call takes ", methods, " only"))};
+}
+
+// Nothing is decompressed here: a small body could become one of any size.
+HttpRefusal CompressedBody(std::string_view coding) {
+  return {415, MakeError(absl::StatusCode::kInvalidArgument, kMalformedReason,
+                         absl::StrFormat("the body has Content-Encoding %s: "
+                                         "send it as it is",
+                                         Shown(coding)))};
+}
+
+HttpRefusal NoCertificate() {
+  return {403,
+          MakeError(absl::StatusCode::kPermissionDenied, "MISSING_CERTIFICATE",
+                    "calls need a client certificate (--tls_client_ca)",
+                    {{"flag", "tls_client_ca"}})};
+}
+
 }  // namespace
 
 bool RequestHead::IsOfAllowedPage(const HttpServerOptions& options) const {
@@ -30,6 +60,7 @@ bool RequestHead::IsOfAllowedPage(const HttpServerOptions& options) const {
 RequestHead ReadHead(const HttpRequestParser& parser) {
   const auto target = parser.get().target();
   std::string origin = Header(parser, "Origin");
+  // Looked at once, with the head; the connection asks several times.
   const bool same_origin = IsSameOrigin(origin, Header(parser, "Host"));
   return {.method = parser.get().method(),
           .target = std::string(target.data(), target.size()),
@@ -46,6 +77,7 @@ HttpRequest MakeRequest(const HttpRequestParser& parser) {
           .authorization = Header(parser, "Authorization"),
           .request_id = Header(parser, kRequestIdHeader),
           .traceparent = Header(parser, kTraceparentHeader),
+          // 0 for a chunked body, whose length no header tells.
           .content_length = parser.content_length().value_or(0)};
 }
 

@@ -5,19 +5,22 @@
 #ifndef SEMRANK_SERVER_HTTP_REQUEST_HEAD_H_
 #define SEMRANK_SERVER_HTTP_REQUEST_HEAD_H_
 
+#include <boost/beast/http/dynamic_body.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/verb.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "server/http/http_body.h"
 #include "server/http/http_options.h"
 #include "server/http/http_routes.h"
 
 namespace semrank {
 
-using HttpRequestParser = boost::beast::http::request_parser<HttpBody>;
+// The body grows as bytes come; a string_body would reserve at once what
+// Content-Length claims.
+using HttpRequestParser =
+    boost::beast::http::request_parser<boost::beast::http::dynamic_body>;
 
 // Headers are empty if they are absent.
 struct RequestHead {

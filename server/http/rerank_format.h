@@ -13,7 +13,6 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "semrank/v1/ranking_service.pb.h"
 #include "server/http/body_format.h"

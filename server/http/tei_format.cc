@@ -48,14 +48,9 @@ class TeiEmbed final : public BodyFormat {
   absl::StatusOr<std::string> Write(
       const google::protobuf::Message& message) override {
     const auto& response = dynamic_cast<const v1::EmbedTextsResponse&>(message);
-    const std::string_view vectors = response.vectors();
-    const std::size_t row_bytes = response.embedding_dim() * sizeof(float);
-    std::string json = "[";
-    for (std::size_t begin = 0; begin < vectors.size(); begin += row_bytes) {
-      if (begin > 0) json += ',';
-      AppendNumbers(vectors.substr(begin, row_bytes), json);
-    }
-    return json + "]";
+    std::string json;
+    AppendRows(response.vectors(), response.embedding_dim(), json);
+    return json;
   }
 
  private:
@@ -86,6 +81,7 @@ class TeiRerank final : public BodyFormat {
 
   absl::StatusOr<std::string> Write(
       const google::protobuf::Message& message) override {
+    // Their response has no place for a document without a score.
     const auto& response = dynamic_cast<const v1::RankResponse&>(message);
     SEMRANK_RETURN_IF_ERROR(CheckAllRanked(response));
     Json ranks = Json::array();
@@ -120,6 +116,8 @@ class TeiInfo final : public BodyFormat {
         dynamic_cast<const v1::GetModelResponse&>(message).model();
     return Json{{"model_id", model.name()},
                 {"model_sha", model.weights_sha256()},
+                // What their clients insist on and this server does not have is
+                // given a value that is harmless to them.
                 {"model_dtype", "float32"},
                 {"model_type", {{"embedding", {{"pooling", "none"}}}}},
                 {"max_concurrent_requests", kMaxHttpCalls},
@@ -139,6 +137,7 @@ class TeiInfo final : public BodyFormat {
 
 // The names of TEI's ErrorType.
 const char* TeiErrorType(int http_code) {
+  // The two that make their clients try again.
   if (http_code == 429) return "Overloaded";
   if (http_code == 503) return "Unhealthy";
   return http_code < 500 ? "Validation" : "Backend";

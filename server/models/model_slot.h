@@ -28,9 +28,9 @@
 
 namespace semrank {
 
-// As in the API.
+// With the numbers of the API.
 enum class ModelState {
-  kFound,
+  kFound = 1,
   kLoading,
   kServing,
   kRetiring,

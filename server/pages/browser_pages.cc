@@ -38,6 +38,7 @@ HttpResponse BrowserPage(std::string html) {
 void AddBrowserPages(std::string_view grpc_address, HttpPages& pages) {
   const std::string_view port =
       grpc_address.substr(grpc_address.rfind(':') + 1);
+  // The port is known only now; the page shows it in its snippets.
   pages["/"] = [html = absl::StrReplaceAll(ToAbsl(EmbeddedFile("index.html")),
                                            {{"{{grpc_port}}", ToAbsl(port)}})] {
     return BrowserPage(html);

@@ -17,6 +17,7 @@
 namespace semrank {
 namespace {
 
+// No script: the page must work while everything else is broken.
 constexpr char kHead[] =
     "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
     "<meta name=\"viewport\" content=\"width=device-width\">\n"
@@ -99,33 +100,20 @@ std::string Seconds(absl::Time time) {
                                 absl::UTCTimeZone());
 }
 
-std::string_view StateName(ModelState state) {
-  switch (state) {
-    case ModelState::kFound:
-      return "found";
-    case ModelState::kLoading:
-      return "loading";
-    case ModelState::kServing:
-      return "serving";
-    case ModelState::kRetiring:
-      return "retiring";
-    case ModelState::kRetired:
-      return "retired";
-    case ModelState::kFailed:
-      return "failed";
-  }
-  return "";
-}
+// By number of ModelState, from 1.
+constexpr const char* kStateNames[] = {
+    "", "found", "loading", "serving", "retiring", "retired", "failed"};
 
 // Those that were tried, so that the page never reads the disk.
 std::string Models(const ModelStore& models) {
   std::vector<Cells> rows;
   for (const ModelStatus& model : models.ListTried()) {
     std::string note(ToStd(model.failure.message()));
+    // A pinned version that serves has no failure worth the room.
     if (model.pinned) note = "pinned";
     if (model.is_default) note += note.empty() ? "default" : ", default";
     rows.push_back({model.name, std::to_string(model.version),
-                    std::string(StateName(model.state)),
+                    kStateNames[static_cast<int>(model.state)],
                     Seconds(model.load_time), note});
   }
   return Table("Models", {"name", "version", "state", "loaded", "note"}, rows);
@@ -177,6 +165,7 @@ std::string DescribeChanges(const ChangeFollower::State& state) {
 std::string Catalog(const ServedCatalog& catalog,
                     const ChangeFollower* changes) {
   const DocumentCatalog::Stats stats = catalog.documents.GetStats();
+  // For its model; held only while the page is made.
   const DocumentCatalog::Snapshot snapshot = catalog.documents.TakeSnapshot();
   const ServedModelPtr served = snapshot.model();
   const CatalogModelUpdate::Status update = catalog.update.GetStatus();
@@ -225,6 +214,7 @@ std::string Failures(const RequestLog& log) {
              ? absl::StrFormat("%s #%d", failure.request_id, *failure.number)
              : failure.request_id});
   }
+  // An empty table would look like a fault of the page.
   if (rows.empty()) rows.push_back({"none since the start"});
   return Table("Last failed requests",
                {"time", "method", "code", "reason", "request id"}, rows);

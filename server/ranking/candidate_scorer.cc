@@ -6,7 +6,6 @@
 #include "model/base/status_macros.h"
 #include "server/base/errors.h"
 #include "server/base/vector_encoding.h"
-#include "server/vectors/sparse_scores.h"
 
 namespace semrank {
 namespace {

@@ -13,7 +13,6 @@
 #include "model/text/normalizer.h"
 #include "server/base/errors.h"
 #include "server/vectors/part_scorer.h"
-#include "server/vectors/sparse_scores.h"
 #include "server/vectors/text_batch.h"
 
 namespace semrank {
@@ -37,6 +36,7 @@ std::vector<PoolingWinner> FindPoolingWinners(const TwoTowerModel& model,
                                               std::string_view normalized,
                                               std::uint32_t max_units) {
   const auto* const tower = dynamic_cast<const ClsmTower*>(&model.tower(side));
+  // Only CLSM pools over positions.
   if (tower == nullptr) return {};
   EmbedScratch scratch;
   tower->AppendText(model.featurizer(), normalized, scratch.input);
@@ -164,6 +164,7 @@ absl::flat_hash_map<std::uint32_t, float> AddedByOccurrence(
   absl::flat_hash_map<std::uint32_t, float> added;
   for (const LexicalEntry& entry : texts[1]) {
     const std::uint32_t value = scorer.query().value(entry.bucket);
+    // The text lacks this bucket, which then adds nothing.
     if (value == 0) continue;
     const std::uint64_t product = std::uint64_t{value} * entry.value;
     added[entry.bucket] = scorer.Combine(0, LexicalCosine(product));
@@ -237,9 +238,7 @@ absl::Status Explainer::Check(const ServedModel& served,
       absl::StrFormat("it and the title have %d words, each of which takes a "
                       "text, over the limit of %d (--max_texts_per_request)",
                       num_words, max_words),
-      {{"value", std::to_string(num_words)},
-       {"limit", std::to_string(max_words)},
-       {"flag", "max_texts_per_request"}});
+      LimitValues(num_words, max_words, "max_texts_per_request"));
 }
 
 absl::StatusOr<Progress> Explainer::RunSlice(const ServedModel& served,

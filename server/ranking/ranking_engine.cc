@@ -68,17 +68,6 @@ RankState& ThreadState() {
 
 }  // namespace
 
-absl::Status RankingEngine::Rank(const ServedModel& served,
-                                 const RankInput& input, const Caller& caller,
-                                 RankResult& result) const {
-  RankState state;
-  while (true) {
-    SEMRANK_ASSIGN_OR_RETURN(const Progress progress,
-                             RunSlice(served, input, caller, state, result));
-    if (progress == Progress::kDone) return absl::OkStatus();
-  }
-}
-
 absl::StatusOr<Progress> RankingEngine::RunSlice(const ServedModel& served,
                                                  const RankInput& input,
                                                  const Caller& caller,
@@ -94,8 +83,8 @@ absl::StatusOr<Progress> RankingEngine::RunSlice(const ServedModel& served,
 }
 
 // One slice, over the candidates numbered through: titles, documents of the
-// catalog, vectors. The first slice also checks and finds the query's vector,
-// the last one selects.
+// catalog, vectors. The first slice also finds the query's vector, the last one
+// selects.
 absl::StatusOr<Progress> RankingEngine::Stages(const ServedModel& served,
                                                const RankInput& input,
                                                const Caller& caller,
@@ -126,7 +115,6 @@ absl::StatusOr<Progress> RankingEngine::Stages(const ServedModel& served,
     // A result that is used again must not keep the documents of its last
     // request from being reclaimed.
     result.catalog.snapshot.Release();
-    SEMRANK_RETURN_IF_ERROR(Check(served, input));
     SEMRANK_RETURN_IF_ERROR(CheckStillWanted(caller));
     SEMRANK_RETURN_IF_ERROR(scorer.BeginWith(input));
   }

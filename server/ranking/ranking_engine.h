@@ -41,13 +41,9 @@ class RankingEngine {
     return CheckRankInput(served, input, limits_);
   }
 
-  // Checks itself first. `result` is overwritten, reusing its memory; with an
-  // error only its times mean something.
-  absl::Status Rank(const ServedModel& served, const RankInput& input,
-                    const Caller& caller, RankResult& result) const;
-
-  // One slice of the same; `result` is complete after kDone. After an error
-  // there is no further slice.
+  // One slice of an input that Check accepts; `result` is overwritten, reusing
+  // its memory, and complete after kDone. After an error, with which only its
+  // times mean something, there is no further slice.
   absl::StatusOr<Progress> RunSlice(const ServedModel& served,
                                     const RankInput& input,
                                     const Caller& caller, RankState& state,

@@ -1,5 +1,3 @@
-#include "server/requests/catalog_work.h"
-
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,6 +10,7 @@
 #include "server/catalog/catalog_searcher.h"
 #include "server/catalog/catalog_writer.h"
 #include "server/requests/message_fields.h"
+#include "server/requests/method_works.h"
 
 namespace semrank {
 namespace {

@@ -1,5 +1,3 @@
-#include "server/requests/explain_work.h"
-
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +7,7 @@
 #include "server/base/errors.h"
 #include "server/ranking/explainer.h"
 #include "server/requests/message_fields.h"
+#include "server/requests/method_works.h"
 
 namespace semrank {
 namespace {
@@ -140,6 +139,7 @@ absl::StatusOr<RequestSize> ExplainWork::Read(std::string_view bytes) {
 }
 
 absl::Status ExplainWork::FindTitle(const DocumentKeyView& key) {
+  // Held to the end: the title is a view of the record.
   snapshot_ = parts_.catalog_writer->catalog().TakeSnapshot();
   const auto slot = snapshot_.Find(key);
   if (!slot.has_value()) {

@@ -26,8 +26,6 @@
 #include "server/requests/request_run.h"
 #include "server/requests/wire_reader.h"
 #include "server/stores/document_store.h"
-#include "server/vectors/part_scorer.h"
-#include "server/vectors/text_embedder.h"
 
 namespace semrank {
 

@@ -1,5 +1,3 @@
-#include "server/requests/model_work.h"
-
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -12,6 +10,7 @@
 #include "semrank/v1/model_service.pb.h"
 #include "server/base/errors.h"
 #include "server/requests/message_fields.h"
+#include "server/requests/method_works.h"
 
 namespace semrank {
 namespace {
@@ -19,23 +18,9 @@ namespace {
 constexpr int kDefaultPageSize = 100;
 constexpr int kMaxPageSize = 1'000;
 
-v1::ModelState ToProto(ModelState state) {
-  switch (state) {
-    case ModelState::kFound:
-      return v1::MODEL_STATE_FOUND;
-    case ModelState::kLoading:
-      return v1::MODEL_STATE_LOADING;
-    case ModelState::kServing:
-      return v1::MODEL_STATE_SERVING;
-    case ModelState::kRetiring:
-      return v1::MODEL_STATE_RETIRING;
-    case ModelState::kRetired:
-      return v1::MODEL_STATE_RETIRED;
-    case ModelState::kFailed:
-      return v1::MODEL_STATE_FAILED;
-  }
-  return v1::MODEL_STATE_UNSPECIFIED;
-}
+static_assert(int{v1::MODEL_STATE_FOUND} == int(ModelState::kFound) &&
+              int{v1::MODEL_STATE_SERVING} == int(ModelState::kServing) &&
+              int{v1::MODEL_STATE_FAILED} == int(ModelState::kFailed));
 
 void SetTimestamp(absl::Time time, google::protobuf::Timestamp& timestamp) {
   const std::int64_t seconds = absl::ToUnixSeconds(time);
@@ -70,7 +55,7 @@ bool IsAfter(const ModelStatus& model,
 void DescribeModel(const ModelStatus& status, v1::Model& model) {
   model.set_name(status.name);
   model.set_version(status.version);
-  model.set_state(ToProto(status.state));
+  model.set_state(static_cast<v1::ModelState>(status.state));
   model.set_current(status.current);
   model.set_pinned(status.pinned);
   model.set_is_default(status.is_default);
@@ -144,7 +129,7 @@ void DescribeLimits(const Limits& limits, std::size_t max_catalog_documents,
   message.set_max_catalog_documents(max_catalog_documents);
 }
 
-// A work of one slice: Answer fills the response at once.
+// A work of one slice.
 template <typename Response>
 class ModelWork : public ResponseWork<Response> {
  public:
@@ -156,10 +141,6 @@ class ModelWork : public ResponseWork<Response> {
   bool refused_unread() const override { return false; }
   bool needs_model() const override { return false; }
   bool never_shed() const override { return true; }
-  absl::StatusOr<Progress> Advance(const RequestRun& /*run*/) override {
-    SEMRANK_RETURN_IF_ERROR(Answer(this->response_));
-    return Progress::kDone;
-  }
   // A listing of --model_dir may block on a network file system.
   WorkerPool* pool() const override { return this->parts_.workers; }
 
@@ -177,8 +158,6 @@ class ModelWork : public ResponseWork<Response> {
   const ModelRefView& model() const { return model_; }
 
  private:
-  virtual absl::Status Answer(Response& response) = 0;
-
   ModelRefView model_;
 };
 
@@ -191,13 +170,12 @@ class GetModelWork final : public ModelWork<v1::GetModelResponse> {
                      *v1::GetModelRequest::descriptor());
   }
 
- private:
-  absl::Status Answer(v1::GetModelResponse& response) override {
+  absl::StatusOr<Progress> Advance(const RequestRun& /*run*/) override {
     SEMRANK_ASSIGN_OR_RETURN(
         const ModelStatus status,
         parts_.models->Describe(model().name, model().version));
-    DescribeModel(status, *response.mutable_model());
-    return absl::OkStatus();
+    DescribeModel(status, *response_.mutable_model());
+    return Progress::kDone;
   }
 };
 
@@ -220,13 +198,14 @@ class ListModelsWork final : public ModelWork<v1::ListModelsResponse> {
     return RequestSize{};
   }
 
- private:
-  absl::Status Answer(v1::ListModelsResponse& response) override {
+  absl::StatusOr<Progress> Advance(const RequestRun& /*run*/) override {
     SEMRANK_ASSIGN_OR_RETURN(const std::vector<ModelStatus> models,
                              parts_.models->List(list_.name));
-    return FillPage(models, list_, response);
+    SEMRANK_RETURN_IF_ERROR(FillPage(models, list_, response_));
+    return Progress::kDone;
   }
 
+ private:
   PageRequest list_;
 };
 
@@ -244,8 +223,7 @@ class ReloadModelWork final : public ModelWork<v1::ReloadModelResponse> {
   // thousands of requests.
   WorkerPool* pool() const override { return parts_.loader; }
 
- private:
-  absl::Status Answer(v1::ReloadModelResponse& response) override {
+  absl::StatusOr<Progress> Advance(const RequestRun& /*run*/) override {
     if (!parts_.admin_rpcs) {
       return MakeError(absl::StatusCode::kFailedPrecondition, "ADMIN_DISABLED",
                        "the server runs without --enable_admin_rpcs",
@@ -254,14 +232,14 @@ class ReloadModelWork final : public ModelWork<v1::ReloadModelResponse> {
     SEMRANK_ASSIGN_OR_RETURN(
         const ModelStore::Reloaded reloaded,
         parts_.models->Reload(model().name, model().version));
-    DescribeModel(reloaded.model, *response.mutable_model());
+    DescribeModel(reloaded.model, *response_.mutable_model());
     if (reloaded.previous_version != 0) {
-      v1::ModelRef& previous = *response.mutable_previous();
+      v1::ModelRef& previous = *response_.mutable_previous();
       previous.set_name(reloaded.model.name);
       previous.set_version(reloaded.previous_version);
     }
-    response.set_changed(reloaded.changed);
-    return absl::OkStatus();
+    response_.set_changed(reloaded.changed);
+    return Progress::kDone;
   }
 };
 
@@ -278,12 +256,11 @@ class GetLimitsWork final : public ModelWork<v1::GetLimitsResponse> {
   // Copies numbers only; runs where it was read.
   WorkerPool* pool() const override { return nullptr; }
 
- private:
-  absl::Status Answer(v1::GetLimitsResponse& response) override {
+  absl::StatusOr<Progress> Advance(const RequestRun& /*run*/) override {
     DescribeLimits(parts_.limits(),
                    parts_.catalog_writer->catalog().max_documents(),
-                   *response.mutable_limits());
-    return absl::OkStatus();
+                   *response_.mutable_limits());
+    return Progress::kDone;
   }
 };
 

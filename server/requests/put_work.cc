@@ -1,6 +1,3 @@
-#include "server/requests/put_work.h"
-
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -10,6 +7,7 @@
 #include "server/base/errors.h"
 #include "server/catalog/catalog_writer.h"
 #include "server/requests/message_fields.h"
+#include "server/requests/method_works.h"
 
 namespace semrank {
 namespace {

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
-#include "absl/time/clock.h"
 #include "model/base/status_macros.h"
 #include "server/base/errors.h"
 

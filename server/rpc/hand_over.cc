@@ -22,6 +22,8 @@ void HandOver::Add(int fd, int kept) {
   changed_.NotifyAll();
 }
 
+// The listener closes `kept` next, and the system may give its number to
+// another connection: nothing here may refer to it any more.
 void HandOver::Forget(int kept) {
   MutexLock lock(mutex_);
   if (kept_ == kept) kept_ = -1;
@@ -42,6 +44,7 @@ bool HandOver::ResetIfStuck() {
       std::chrono::steady_clock::now() < began_ + max_time_) {
     return false;
   }
+  // Once: take_ returns soon after, and clears the rest.
   ResetConnection(std::exchange(kept_, -1));
   return true;
 }
@@ -52,6 +55,8 @@ void HandOver::Stop() {
     MutexLock lock(mutex_);
     stopping_ = true;
     changed_.NotifyAll();
+    // A reset tells clients at once, where a close would let them wait for an
+    // answer.
     for (const Connection& connection : waiting_) {
       ResetConnection(connection.fd);
       close(connection.fd);
@@ -59,6 +64,7 @@ void HandOver::Stop() {
     waiting_.clear();
     const auto now = [] { return std::chrono::steady_clock::now(); };
     const auto deadline = now() + max_time_;
+    // An honest handshake ends by itself; after that the peer is reset too.
     while (taking_ && now() < deadline) {
       changed_.WaitFor(mutex_, deadline - now());
     }
@@ -79,6 +85,7 @@ void HandOver::Run() {
     taking_ = true;
     kept_ = next.kept;
     began_ = std::chrono::steady_clock::now();
+    // gRPC may read here for as long as the peer sends.
     mutex_.Unlock();
     take_(next.fd);
     mutex_.Lock();

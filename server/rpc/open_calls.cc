@@ -2,12 +2,10 @@
 
 #include <grpcpp/generic/async_generic_service.h>
 
-#include <string>
 #include <vector>
 
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
-#include "server/base/admission.h"
 #include "server/base/errors.h"
 #include "server/base/lifecycle.h"
 
@@ -99,17 +97,12 @@ void OpenCalls::End(CallContext& call) {
 absl::Status OpenCalls::CheckRoom() const {
   const std::int64_t num_bytes = unsent_bytes_;
   if (num_bytes < max_unsent_bytes_) return absl::OkStatus();
-  return MakeError(
-      absl::StatusCode::kResourceExhausted, "OVERLOADED",
+  return Overloaded(
       absl::StrFormat("%d bytes of responses wait for clients to take them; "
                       "the limit is %d (--max_inflight_texts vectors of %d "
                       "dimensions)",
                       num_bytes, max_unsent_bytes_, kSizedEmbeddingDim),
-      {{"value", std::to_string(num_bytes)},
-       {"limit", std::to_string(max_unsent_bytes_)},
-       {"flag", "max_inflight_texts"},
-       {"retry_delay_ms",
-        std::to_string(absl::ToInt64Milliseconds(Admission::kRetryDelay))}});
+      LimitValues(num_bytes, max_unsent_bytes_, "max_inflight_texts"));
 }
 
 void OpenCalls::SetUnsentBytes(grpc::CallbackServerContext& call,

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <utility>
 
 #include "semrank/v1/catalog_service.grpc.pb.h"
@@ -10,12 +9,9 @@
 #include "semrank/v1/model_service.grpc.pb.h"
 #include "semrank/v1/ranking_service.grpc.pb.h"
 #include "server/base/errors.h"
-#include "server/requests/catalog_work.h"
 #include "server/requests/embed_work.h"
 #include "server/requests/error_status.h"
-#include "server/requests/explain_work.h"
-#include "server/requests/model_work.h"
-#include "server/requests/put_work.h"
+#include "server/requests/method_works.h"
 #include "server/requests/rank_work.h"
 #include "server/rpc/stream_call.h"
 #include "server/rpc/unary_call.h"

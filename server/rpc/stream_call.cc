@@ -9,10 +9,9 @@ namespace semrank {
 namespace {
 
 // gRPC calls OnReadDone, OnWriteDone and OnCancel from any of its threads, and
-// workers call Answer and End. Each changes the state under the mutex, lets
-// Continue start what can be started, and finishes the stream after the mutex
-// is released if Continue says so. `finished_` makes sure that exactly one of
-// them does. After FinishNow nothing may touch the stream.
+// workers call Answer and End. Each changes the state under the mutex and
+// leaves the rest to UnlockAndContinue, which may finish the stream: nothing
+// may touch it afterwards.
 
 // Answers that wait for the client to take them; with more, nothing is read.
 constexpr std::size_t kMaxWaitingBytes = std::size_t{1} << 20;
@@ -40,13 +39,9 @@ StreamCall::StreamCall(const ServerParts& parts, OpenCalls& calls,
 void StreamCall::Begin(Role role) {
   metrics_.rpc.Started();
   const absl::Status status = CheckBeforeReading(role);
-  bool over = false;
-  {
-    const MutexLock lock(mutex_);
-    if (!status.ok()) SetFinalStatus(status);
-    over = Continue();
-  }
-  if (over) FinishNow();
+  mutex_.Lock();
+  if (!status.ok()) SetFinalStatus(status);
+  UnlockAndContinue();
 }
 
 // The call is registered even if the key is refused: a stop waits for every
@@ -75,50 +70,36 @@ void StreamCall::OnReadDone(bool ok) {
     parts_.metrics->CountRejected(taken);
     metrics_.CountAnswer(taken.code());
   }
-  bool take = false;
-  bool over = false;
-  {
-    const MutexLock lock(mutex_);
-    reading_ = false;
-    // OK: the client has half-closed.
-    if (!ok || !taken.ok()) SetFinalStatus(taken);
-    // A message may still arrive when the stream is ending or over. One that is
-    // taken counts as in flight at once, which keeps the stream alive until
-    // Answer or End.
-    take = !final_status_.has_value();
-    if (take) ++num_in_flight_;
-    over = Continue();
-  }
-  // Never both: with a request in flight the stream is not over.
-  if (over) FinishNow();
+  mutex_.Lock();
+  reading_ = false;
+  // OK: the client has half-closed.
+  if (!ok || !taken.ok()) SetFinalStatus(taken);
+  // A message may still arrive when the stream is ending or over. One that is
+  // taken counts as in flight at once, which keeps the stream alive until
+  // Answer or End.
+  const bool take = !final_status_.has_value();
+  if (take) ++num_in_flight_;
+  UnlockAndContinue();
   if (take) Take(std::move(bytes));
 }
 
 void StreamCall::Answer(const absl::Status& outcome,
                         const grpc::ByteBuffer& answer) {
   metrics_.CountAnswer(outcome.code());
-  bool over = false;
-  {
-    const MutexLock lock(mutex_);
-    --num_in_flight_;
-    answer_bytes_ += CostOf(answer);
-    answers_.push_back(answer);
-    CountAnswerBytes();
-    over = Continue();
-  }
-  if (over) FinishNow();
+  mutex_.Lock();
+  --num_in_flight_;
+  answer_bytes_ += CostOf(answer);
+  answers_.push_back(answer);
+  CountAnswerBytes();
+  UnlockAndContinue();
 }
 
 void StreamCall::End(const absl::Status& status) {
   metrics_.CountAnswer(status.code());
-  bool over = false;
-  {
-    const MutexLock lock(mutex_);
-    --num_in_flight_;
-    final_status_ = status;  // also after the client has half-closed
-    over = Continue();
-  }
-  if (over) FinishNow();
+  mutex_.Lock();
+  --num_in_flight_;
+  final_status_ = status;  // also after the client has half-closed
+  UnlockAndContinue();
 }
 
 void StreamCall::Record(const absl::Status& outcome, std::uint64_t number,
@@ -133,44 +114,39 @@ void StreamCall::Record(const absl::Status& outcome, std::uint64_t number,
 
 void StreamCall::OnWriteDone(bool ok) {
   if (ok) metrics_.sent->Increment();
-  bool over = false;
-  {
-    const MutexLock lock(mutex_);
-    writing_ = false;
-    // StartWrite was given a pointer to the front, so it stays until here.
-    answer_bytes_ -= CostOf(answers_.front());
-    answers_.pop_front();
-    CountAnswerBytes();
-    over = Continue();
-  }
-  if (over) FinishNow();
+  mutex_.Lock();
+  writing_ = false;
+  // StartWrite was given a pointer to the front, so it stays until here.
+  answer_bytes_ -= CostOf(answers_.front());
+  answers_.pop_front();
+  CountAnswerBytes();
+  UnlockAndContinue();
 }
 
 void StreamCall::OnCancel() {
-  bool over = false;
-  {
-    const MutexLock lock(mutex_);
-    over = Continue();
-  }
-  if (over) FinishNow();
+  mutex_.Lock();
+  UnlockAndContinue();
 }
 
 void StreamCall::EndForStop() {
-  bool over = false;
-  {
-    const MutexLock lock(mutex_);
-    SetFinalStatus(Lifecycle::DrainingError());
-    over = Continue();
-  }
-  if (over) FinishNow();
+  mutex_.Lock();
+  SetFinalStatus(Lifecycle::DrainingError());
+  UnlockAndContinue();
 }
 
 void StreamCall::SetFinalStatus(const absl::Status& status) {
   if (!final_status_.has_value()) final_status_ = status;
 }
 
-// Starting a read or a write under the mutex is safe: gRPC reports their end in
-// another call, never within Start.
+void StreamCall::UnlockAndContinue() {
+  const bool over = Continue();
+  mutex_.Unlock();
+  if (over) FinishNow();
+}
+
+// True for one caller only, by `finished_`. Starting a read or a write under
+// the mutex is safe: gRPC reports their end in another call, never within
+// Start.
 bool StreamCall::Continue() {
   if (finished_) return false;
   // Requests in flight still call Answer, so the stream ends only when they

@@ -84,9 +84,10 @@ class StreamCall : public RawStreamReactor, public Caller, private OpenStream {
 
   void EndForStop() override;
 
-  // Under the mutex after every change: starts what can be started. True when
-  // the stream is over: the caller must then call FinishNow without the mutex,
-  // and nothing after it.
+  // After every change: starts what can be started, and finishes the stream
+  // when it is over. Never while a request is in flight.
+  void UnlockAndContinue() ABSL_UNLOCK_FUNCTION(mutex_);
+  // True when the stream is over.
   bool Continue() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void StartReadIfRoom() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void StartWriteIfAny() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

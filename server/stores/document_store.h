@@ -29,6 +29,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "model/nn/two_tower_model.h"
 
@@ -113,6 +114,13 @@ class DocumentStore {
   // Which documents are put and deleted, by any server. Null for a store of one
   // server.
   virtual std::unique_ptr<ChangeLog> OpenChangeLog() = 0;
+
+ protected:
+  // An error with the store's name in front; OK stays OK.
+  absl::Status Named(const absl::Status& status) const {
+    if (status.ok()) return status;
+    return {status.code(), absl::StrCat(name(), ": ", status.message())};
+  }
 };
 
 }  // namespace semrank

@@ -88,6 +88,7 @@ class FreezingFile : public rocksdb::FSWritableFileOwnerWrapper {
   FreezingFileSystem& owner_;
 };
 
+// A sync of a folder is a write too: it makes a new file survive a crash.
 class FreezingDirectory : public rocksdb::FSDirectoryWrapper {
  public:
   FreezingDirectory(std::unique_ptr<FSDirectory> folder,
@@ -174,6 +175,7 @@ IOStatus FreezingFileSystem::ReuseWritableFile(
       file);
 }
 
+// Only its syncs are writes.
 IOStatus FreezingFileSystem::NewDirectory(const std::string& name,
                                           const IOOptions& options,
                                           std::unique_ptr<FSDirectory>* folder,

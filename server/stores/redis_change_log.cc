@@ -58,6 +58,7 @@ std::vector<RedisCommand> RedisLogCommands(std::string_view operation,
   std::vector<RedisCommand> commands;
   std::size_t num_bytes = 0;
   for (const std::string& key : keys) {
+    // An entry is read as a whole, so its size is bounded in keys and in bytes.
     const bool is_full = commands.empty() ||
                          commands.back().size() >= 6 + 2 * kEntryKeys ||
                          num_bytes + key.size() > kEntryBytes;
@@ -95,6 +96,7 @@ absl::StatusOr<ChangeLog::Changes> RedisChangeLog::ReadAfter(
   if (changes.position != position || whole == absl::ZeroDuration()) {
     return changes;
   }
+  // XREAD would give the entries too, but not tell whether some were dropped.
   SEMRANK_RETURN_IF_ERROR(Wait(position, whole));
   // Also when nothing came: the position may be gone by now.
   return Read(position);
@@ -102,6 +104,8 @@ absl::StatusOr<ChangeLog::Changes> RedisChangeLog::ReadAfter(
 
 absl::StatusOr<ChangeLog::Changes> RedisChangeLog::Read(
     const std::string& position) {
+  // From the position itself on: if its entry is still there, nothing behind it
+  // has been dropped.
   const RedisCommand command = {"XRANGE", kRedisChangesKey, position,
                                 "+",      "COUNT",          kReadCount};
   SEMRANK_ASSIGN_OR_RETURN(const RedisReply reply,
@@ -175,6 +179,7 @@ absl::StatusOr<RedisReply> RedisChangeLog::Call(const RedisCommand& command,
   absl::StatusOr<std::vector<RedisReply>> replies =
       pool_.Call({&command, 1}, deadline, limits);
   if (replies.ok()) return std::move(replies->front());
+  // After a failure the server may have another address.
   pool_.LookUpAddress();
   return Named(replies.status());
 }

@@ -26,6 +26,7 @@ absl::Status TooLarge() {
 std::string FirstAddress(const std::string& host) {
   addrinfo hints = {};
   hints.ai_family = AF_UNSPEC;
+  // Otherwise each address comes once for each kind of socket.
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* list = nullptr;
   if (getaddrinfo(host.c_str(), nullptr, &hints, &list) != 0) return "";
@@ -127,6 +128,7 @@ absl::StatusOr<std::vector<RedisReply>> RedisConnection::Call(
       arguments.push_back(argument.data());
       sizes.push_back(argument.size());
     }
+    // Only appends to a buffer: all commands go out together below.
     if (redisAppendCommandArgv(context_.get(),
                                static_cast<int>(arguments.size()),
                                arguments.data(), sizes.data()) != REDIS_OK) {
@@ -137,6 +139,7 @@ absl::StatusOr<std::vector<RedisReply>> RedisConnection::Call(
   std::vector<RedisReply> replies;
   absl::Status status;
   for (std::size_t i = 0; i < commands.size(); ++i) {
+    // For each reply anew.
     left_ = limits;
     SEMRANK_ASSIGN_OR_RETURN(RedisReply reply, Receive(deadline));
     if (reply->type == REDIS_REPLY_ERROR) status.Update(RedisError(*reply));
@@ -171,6 +174,7 @@ absl::StatusOr<RedisReply> RedisConnection::Receive(Deadline deadline) {
     const std::size_t size_before = context_->reader->len;
     if (redisBufferRead(context_.get()) != REDIS_OK) return Broken();
     const std::size_t num_read = context_->reader->len - size_before;
+    // Counted as received: the parser holds all of it until the reply is whole.
     if (num_read > left_.max_bytes) return TooLarge();
     left_.max_bytes -= num_read;
   }

@@ -109,6 +109,8 @@ absl::StatusOr<DocumentStore::Found> RedisDocumentStore::FindVectors(
 
   const VectorKeys keys(*fingerprinter, space, normalized_texts);
   const std::vector<std::string> names = PrefixedKeys(keys);
+  // With the header: vectors under another secret are noticed without a second
+  // round trip.
   RedisCommand command = {"MGET", kHeaderKey};
   command.insert(command.end(), names.begin(), names.end());
   constexpr std::size_t kMaxOverhead = 256;  // of a value
@@ -129,6 +131,7 @@ absl::StatusOr<DocumentStore::Found> RedisDocumentStore::FindVectors(
   }
   SEMRANK_ASSIGN_OR_RETURN(const FingerprinterPtr now,
                            Adopt(*values.element[0]));
+  // The keys above were made with another secret: they are of no text.
   if (now != fingerprinter) return Found();
   Found result;
   for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -159,6 +162,8 @@ absl::Status RedisDocumentStore::WriteVectors(
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const std::span row(rows + i * space.dim, std::size_t(space.dim));
     values.push_back(VectorValue(keys[i], row));
+    // With a life, so that volatile-* policies may evict vectors and nothing
+    // else.
     commands.push_back({"SET", names[i], values[i], "EX", kVectorLifeSeconds});
   }
   return Call(commands, deadline).status();
@@ -170,6 +175,7 @@ absl::Status RedisDocumentStore::PutDocuments(
     const std::span batch =
         documents.first(std::min(kBatchDocuments, documents.size()));
     const DocumentTexts texts(batch);
+    // Log and documents in one transaction: no entry without its change.
     std::vector<RedisCommand> commands = RedisLogCommands("put", texts.keys);
     texts.AppendTo(
         commands.emplace_back(RedisCommand{"HSET", kRedisDocumentsKey}));
@@ -236,6 +242,8 @@ absl::Status RedisDocumentStore::LoadDocuments(
         !IsArray(*page.element[1])) {
       return Named(UnexpectedReply());
     }
+    // HSCAN visits what is there from begin to end; what moves it may visit
+    // twice.
     cursor = TextOf(*page.element[0]);
     const redisReply& list = *page.element[1];
     for (std::size_t i = 0; i + 1 < list.elements; i += 2) {
@@ -263,6 +271,7 @@ absl::StatusOr<RedisDocumentStore::Replies> RedisDocumentStore::Call(
 
 absl::Status RedisDocumentStore::CallTransaction(
     std::vector<RedisCommand> commands) {
+  // Readers of the log must find the documents of an entry as it says.
   commands.insert(commands.begin(), RedisCommand{"MULTI"});
   commands.push_back({"EXEC"});
   // The last reply has those of all commands.
@@ -274,6 +283,7 @@ absl::Status RedisDocumentStore::CallTransaction(
   const redisReply& results = *replies.back();
   if (!IsArray(results)) return Named(UnexpectedReply());
   for (std::size_t i = 0; i < results.elements; ++i) {
+    // EXEC itself succeeds even if a command within it fails.
     if (results.element[i]->type == REDIS_REPLY_ERROR) {
       return Named(RedisError(*results.element[i]));
     }
@@ -308,6 +318,7 @@ absl::StatusOr<RedisDocumentStore::FingerprinterPtr> RedisDocumentStore::Adopt(
         "%s holds another format; nothing was changed", kHeaderKey)));
   }
   MutexLock lock(mutex_);
+  // Another replica may have set the secret first, or again after a FLUSHALL.
   if (fingerprint_ == nullptr || header != header_) {
     Fingerprinter::Secret secret;
     std::memcpy(secret.data(), header.data() + kRedisFormatLine.size(),
@@ -321,12 +332,6 @@ absl::StatusOr<RedisDocumentStore::FingerprinterPtr> RedisDocumentStore::Adopt(
 RedisDocumentStore::FingerprinterPtr RedisDocumentStore::fingerprint() const {
   MutexLock lock(mutex_);
   return fingerprint_;
-}
-
-absl::Status RedisDocumentStore::Named(const absl::Status& status) const {
-  if (status.ok()) return status;
-  const absl::string_view message = status.message();
-  return {status.code(), absl::StrFormat("%s: %s", name_, message)};
 }
 
 }  // namespace semrank

@@ -85,7 +85,6 @@ class RedisDocumentStore : public DocumentStore {
   // What "semrank:store" holds becomes the secret of this process.
   absl::StatusOr<FingerprinterPtr> Adopt(const redisReply& reply);
   FingerprinterPtr fingerprint() const;
-  absl::Status Named(const absl::Status& status) const;
 
   const Options options_;
   const std::string name_;

@@ -2,7 +2,6 @@
 
 #include <limits>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
@@ -82,6 +81,7 @@ absl::StatusOr<RedisUrl> ParseRedisUrl(std::string_view text) {
     SEMRANK_RETURN_IF_ERROR(ParseCredentials(text.substr(0, at), url));
     text.remove_prefix(at + 1);
   }
+  // After the credentials, which may contain a slash.
   const std::size_t slash = text.find('/');
   if (slash != std::string_view::npos) {
     const std::string_view db = text.substr(slash + 1);

@@ -50,6 +50,7 @@ rocksdb::ColumnFamilyOptions VectorFamilyOptions(const Cache& cache,
 
 rocksdb::ColumnFamilyOptions DocumentFamilyOptions(const Cache& cache) {
   rocksdb::ColumnFamilyOptions options = FamilyOptions(cache);
+  // Titles and payloads do, and LZ4 costs little.
   options.compression = rocksdb::kLZ4Compression;
   return options;
 }
@@ -168,6 +169,7 @@ absl::Status RocksDbDatabase::Write(rocksdb::WriteBatch& batch, bool sync) {
   SEMRANK_RETURN_IF_ERROR(CheckRoom(folder_, batch.GetDataSize()));
   rocksdb::WriteOptions options;
   options.sync = sync;
+  // RocksDB groups writers that wait, so that they share one sync.
   const rocksdb::Status written = db_->Write(options, &batch);
   // A frozen database takes everything and keeps nothing.
   SEMRANK_RETURN_IF_ERROR(State());

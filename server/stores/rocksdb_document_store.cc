@@ -49,6 +49,8 @@ RocksDbDocumentStore::Open(const Options& options) {
   std::unique_ptr<RocksDbDocumentStore> store(
       new RocksDbDocumentStore(options, folder.value_or("")));
   SEMRANK_RETURN_IF_ERROR(store->Named(folder.status()));
+  // Opened here although calls would do it: a store that cannot be used must
+  // end the start.
   const auto database = store->Database();
   SEMRANK_RETURN_IF_ERROR(database.status());
   SEMRANK_RETURN_IF_ERROR(store->Named(store->LoadSecret(**database)));
@@ -204,12 +206,6 @@ absl::Status RocksDbDocumentStore::LoadDocuments(
 
 std::unique_ptr<ChangeLog> RocksDbDocumentStore::OpenChangeLog() {
   return nullptr;
-}
-
-absl::Status RocksDbDocumentStore::Named(const absl::Status& status) const {
-  if (status.ok()) return status;
-  const absl::string_view message = status.message();
-  return {status.code(), absl::StrFormat("%s: %s", name_, message)};
 }
 
 }  // namespace semrank

@@ -69,8 +69,6 @@ class RocksDbDocumentStore : public DocumentStore {
   // The open one; one that is frozen is opened again once there is room.
   absl::StatusOr<std::shared_ptr<RocksDbDatabase>> Database();
   absl::Status LoadSecret(const RocksDbDatabase& database);
-  // With this store's name.
-  absl::Status Named(const absl::Status& status) const;
 
   const std::string name_;
   const std::string folder_;

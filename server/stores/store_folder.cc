@@ -77,6 +77,7 @@ absl::Status Create(
       errno != EEXIST) {
     return ErrnoStatus(errno, "rename", folder);
   }
+  // Until then a crash of the machine could undo the rename.
   return SyncDirectory(path);
 }
 
@@ -90,6 +91,7 @@ absl::StatusOr<std::string> StoreFolder(
   if (!std::filesystem::exists(database, unknown)) {
     SEMRANK_RETURN_IF_ERROR(Create(path, database, create));
   }
+  // Also of what was just made: another server may have been faster.
   SEMRANK_RETURN_IF_ERROR(CheckFormat(path));
   return database;
 }

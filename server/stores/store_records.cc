@@ -52,6 +52,7 @@ void Append(std::span<const float> vector, std::string& bytes) {
 }
 
 std::uint64_t RecordChecksum(std::string_view key, std::string_view content) {
+  // Each by itself: of both joined, another cut would have the same checksum.
   const std::array<std::uint64_t, 2> parts = {BytesFingerprint(key).lo,
                                               BytesFingerprint(content).lo};
   return BytesFingerprint(
@@ -78,6 +79,7 @@ bool TakeChecksum(std::string_view key, std::string_view& value) {
 VectorKeys::VectorKeys(const Fingerprinter& fingerprint,
                        const VectorSpace& space,
                        std::span<const std::string_view> normalized_texts) {
+  // The same for all keys.
   const Fingerprint model = fingerprint(space.model);
   bytes_.reserve(normalized_texts.size() * kKeyBytes);
   for (const std::string_view text : normalized_texts) {
@@ -102,6 +104,7 @@ bool ReadVectorValue(std::string_view key, std::string_view value,
       Take<std::uint32_t>(value) != row.size()) {
     return false;
   }
+  // Only what has passed all checks may change the row.
   DecodeFloat32(value, row);
   return true;
 }

@@ -86,8 +86,8 @@ absl::StatusOr<Progress> EmbeddingEngine::Stages(const ServedModel& served,
     result.times = {};
     result.cache = {};
     result.problems.clear();
-    SEMRANK_RETURN_IF_ERROR(Check(input));
     SEMRANK_RETURN_IF_ERROR(CheckHasVectors(*served.model));
+    // Zeros stay for texts with a problem.
     result.vectors.assign(input.texts.size() * dim, 0);
   }
   SEMRANK_RETURN_IF_ERROR(CheckStillWanted(caller));

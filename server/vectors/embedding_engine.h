@@ -61,8 +61,8 @@ class EmbeddingEngine {
   // What can be refused before any work.
   absl::Status Check(const EmbedInput& input) const;
 
-  // Checks itself first. `result` is overwritten, reusing its memory; with an
-  // error only its times mean something.
+  // An input that Check accepts, to the end. `result` is overwritten, reusing
+  // its memory; with an error only its times mean something.
   absl::Status Embed(const ServedModel& served, const EmbedInput& input,
                      const Caller& caller, EmbedResult& result) const;
 

@@ -1,9 +1,11 @@
 // The scores of one query's documents by the parts of their vectors that a
 // request asks for, from the cosines of the dense and of the lexical parts. For
-// a model without a lexical part the dense part is all.
+// a model without a lexical part the dense part is all, and for SSI the words'
+// share comes on top.
 //
 //   Promise  as Rank's: the same bits alone, in any batch, in any thread.
-//   Threads  const after Begin, so thread-safe then.
+//   Threads  a PartScorer is const after Begin, so thread-safe then;
+//            AddSparseScores from any thread.
 #ifndef SEMRANK_SERVER_VECTORS_PART_SCORER_H_
 #define SEMRANK_SERVER_VECTORS_PART_SCORER_H_
 
@@ -16,6 +18,7 @@
 #include "model/nn/lexical_part.h"
 #include "model/nn/lexical_query.h"
 #include "model/nn/two_tower_model.h"
+#include "server/vectors/text_batch.h"
 
 namespace semrank {
 
@@ -74,6 +77,13 @@ class PartScorer {
   // Made by the first Begin that needs it: it allocates.
   std::optional<LexicalQuery> query_;
 };
+
+// The part of a score that comes from the words of both texts, for models that
+// have one (SSI): added to scores[i] of titles[i], all normalised. Does nothing
+// for a model whose vectors are all of the score. Each thread keeps its memory,
+// 4 bytes a word of the vocabulary.
+void AddSparseScores(const TwoTowerModel& model, std::string_view query,
+                     const TextBatch& titles, std::span<float> scores);
 
 }  // namespace semrank
 

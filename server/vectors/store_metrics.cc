@@ -21,15 +21,11 @@ int OutcomeOf(const absl::Status& status) {
 }  // namespace
 
 StoreMetrics::StoreMetrics(Metrics* metrics) {
-  prometheus::Registry& registry = metrics->registry();
-  auto& calls = prometheus::BuildCounter()
-                    .Name("semrank_store_calls_total")
-                    .Help("Calls of the document store for vectors.")
-                    .Register(registry);
-  auto& seconds = prometheus::BuildHistogram()
-                      .Name("semrank_store_call_duration_seconds")
-                      .Help("Time of one call of the document store.")
-                      .Register(registry);
+  auto& calls = metrics->CounterFamily(
+      "semrank_store_calls_total", "Calls of the document store for vectors.");
+  auto& seconds =
+      metrics->HistogramFamily("semrank_store_call_duration_seconds",
+                               "Time of one call of the document store.");
   for (int i = 0; i < kNumCalls; ++i) {
     const std::string call = kCallLabels[i];
     for (int j = 0; j < kNumOutcomes; ++j) {
@@ -38,26 +34,22 @@ StoreMetrics::StoreMetrics(Metrics* metrics) {
     }
     seconds_[i] = &seconds.Add({{"call", call}}, Metrics::StageBuckets());
   }
-  auto& lookups = prometheus::BuildCounter()
-                      .Name("semrank_store_requests_total")
-                      .Help(
-                          "Document vectors that were not in memory, by what "
-                          "the document store had to say.")
-                      .Register(registry);
+  auto& lookups = metrics->CounterFamily(
+      "semrank_store_requests_total",
+      "Document vectors that were not in memory, by what "
+      "the document store had to say.");
   for (std::size_t i = 0; i < kLookupLabels.size(); ++i) {
     lookups_[i] = &lookups.Add({{"result", kLookupLabels[i]}});
   }
-  auto& dropped = prometheus::BuildCounter()
-                      .Name("semrank_store_dropped_vectors_total")
-                      .Help("New vectors that were not written to the store.")
-                      .Register(registry);
+  auto& dropped =
+      metrics->CounterFamily("semrank_store_dropped_vectors_total",
+                             "New vectors that were not written to the store.");
   for (std::size_t i = 0; i < kDropLabels.size(); ++i) {
     dropped_[i] = &dropped.Add({{"reason", kDropLabels[i]}});
   }
-  written_ = &prometheus::BuildCounter()
-                  .Name("semrank_store_written_vectors_total")
-                  .Help("New vectors that were written to the store.")
-                  .Register(registry)
+  written_ = &metrics
+                  ->CounterFamily("semrank_store_written_vectors_total",
+                                  "New vectors that were written to the store.")
                   .Add({});
 }
 

@@ -9,9 +9,8 @@
 namespace semrank {
 namespace {
 
-// Texts written with one call, about.
-// One call of the store for many texts: requests with one missing title each
-// would otherwise cost a round trip each.
+// Texts written with one call of the store, about: requests with one missing
+// title each would otherwise cost a round trip each.
 constexpr std::size_t kBatchTexts = 1'024;
 
 VectorSpace DocumentsOf(const TwoTowerModel& model) {
@@ -223,29 +222,6 @@ void StoredVectors::Bypass(const absl::Status& error) {
   changed_.NotifyOne();
   // Without the mutex: the hook logs and may ask for GetState.
   if (options_.on_change) options_.on_change(error);
-}
-
-void AddStoreReadings(const StoredVectors& vectors, Metrics& metrics) {
-  using prometheus::MetricType;
-  using State = StoredVectors::State;
-  const auto add = [&](const char* name, const char* help, MetricType type,
-                       auto State::*value) {
-    metrics.AddReading({name, help, type, [&vectors, value] {
-                          return static_cast<double>(vectors.GetState().*value);
-                        }});
-  };
-  add("semrank_store_bypassed",
-      "1 while the document store is bypassed because it failed.",
-      MetricType::Gauge, &State::bypassed);
-  add("semrank_store_bypasses_total",
-      "How often the document store was bypassed because it failed.",
-      MetricType::Counter, &State::num_bypasses);
-  add("semrank_store_queue_vectors",
-      "New vectors that wait to be written to the document store.",
-      MetricType::Gauge, &State::queued_vectors);
-  add("semrank_store_queue_bytes",
-      "Bytes of the vectors and texts that wait to be written.",
-      MetricType::Gauge, &State::queued_bytes);
 }
 
 }  // namespace semrank

@@ -107,10 +107,6 @@ class StoredVectors {
   std::thread thread_;
 };
 
-// semrank_store_bypassed, _bypasses_total, _queue_vectors, _queue_bytes.
-// `vectors` must outlive the metrics' last Render.
-void AddStoreReadings(const StoredVectors& vectors, Metrics& metrics);
-
 }  // namespace semrank
 
 #endif  // SEMRANK_SERVER_VECTORS_STORED_VECTORS_H_

@@ -7,7 +7,7 @@
 
 #include "model/base/status_macros.h"
 #include "model/nn/kernels.h"
-#include "server/base/text_checks.h"
+#include "server/base/errors.h"
 
 namespace semrank {
 namespace {

@@ -26,8 +26,8 @@
 #include "model/nn/lexical_query.h"
 #include "model/nn/row_format.h"
 #include "server/base/worker_pool.h"
-#include "server/catalog/catalog_scan.h"
 #include "server/catalog/shared_scan.h"
+#include "tests/support/scan_catalog.h"
 #include "tests/support/tiny_model.h"
 
 namespace semrank {

@@ -9,6 +9,7 @@
 
 #include "server/ranking/ranking_engine.h"
 #include "tests/support/fake_caller.h"
+#include "tests/support/run_engines.h"
 #include "tests/support/tiny_model.h"
 
 namespace semrank {
@@ -40,9 +41,9 @@ struct Bench {
                                        .lexical_weight = lexical_weight})} {}
 
   void Rank(const std::vector<std::string_view>& titles) {
-    const absl::Status status =
-        engine.Rank(served, {.query = "blue garden shoes", .titles = titles},
-                    caller, result);
+    const absl::Status status = RankAll(
+        engine, served, {.query = "blue garden shoes", .titles = titles},
+        caller, result);
     if (!status.ok()) std::abort();
   }
 
@@ -115,8 +116,9 @@ void RankCatalogIds(benchmark::State& state, VectorPrecision precision) {
   std::mt19937 random(1);
   for (auto _ : state) {
     for (std::uint64_t& id : ids) id = random() % kNumDocuments;
-    const absl::Status status = engine.Rank(
-        *served, {.query = "blue garden shoes", .ids = ids}, caller, result);
+    const absl::Status status =
+        RankAll(engine, *served, {.query = "blue garden shoes", .ids = ids},
+                caller, result);
     if (!status.ok() || result.ranking.size() != ids.size()) std::abort();
   }
   state.SetItemsProcessed(state.iterations() * state.range(0));

@@ -9,11 +9,8 @@
 #include <utility>
 
 #include "server/base/errors.h"
-#include "server/requests/catalog_work.h"
 #include "server/requests/embed_work.h"
-#include "server/requests/explain_work.h"
-#include "server/requests/model_work.h"
-#include "server/requests/put_work.h"
+#include "server/requests/method_works.h"
 #include "server/requests/rank_work.h"
 #include "tests/fuzz/fuzz_server.h"
 

@@ -13,59 +13,49 @@ namespace {
 TEST(StopTest, ASignalWaitsUntilItIsAskedForAndIsNamed) {
   BlockSignals();
   kill(getpid(), SIGTERM);
-  EXPECT_EQ(WaitForStopSignal([] {}), SIGTERM);
+  EXPECT_EQ(Signals().WaitForStop([] {}), SIGTERM);
 }
 
 TEST(StopTest, HangupsAreHeardUntilTheStop) {
   BlockSignals();
+  Signals signals;
   int num_hangups = 0;
   kill(getpid(), SIGHUP);
-  EXPECT_EQ(WaitForStopSignal([&] {
-              ++num_hangups;
-              kill(getpid(), SIGINT);
-            }),
+  EXPECT_EQ(signals.WaitForStop([&] {
+    ++num_hangups;
+    kill(getpid(), SIGINT);
+  }),
             SIGINT);
   EXPECT_EQ(num_hangups, 1);
 }
 
 TEST(StopTest, AStartHearsHangupsAndAStop) {
   BlockSignals();
-  StartSignals signals;
-  EXPECT_FALSE(signals.WaitForStop(absl::ZeroDuration()));
+  Signals signals;
+  EXPECT_FALSE(signals.WaitFor(absl::ZeroDuration()));
   kill(getpid(), SIGHUP);
-  EXPECT_FALSE(signals.WaitForStop(absl::Hours(1)));
+  EXPECT_FALSE(signals.WaitFor(absl::Hours(1)));
+  EXPECT_FALSE(signals.stop_requested());
   kill(getpid(), SIGTERM);
-  EXPECT_TRUE(signals.WaitForStop(absl::Hours(1)));
+  EXPECT_TRUE(signals.WaitFor(absl::Hours(1)));
   EXPECT_TRUE(signals.stop_requested());
-  EXPECT_TRUE(signals.End());
+  EXPECT_EQ(signals.WaitForStop([] {}), SIGTERM);
 }
 
-TEST(StopTest, AfterTheStartSignalsWaitAgain) {
+TEST(StopTest, SignalsThatEndWithoutOneLeaveTheNextToOthers) {
   BlockSignals();
-  EXPECT_FALSE(StartSignals().End());
+  EXPECT_FALSE(Signals().stop_requested());
   kill(getpid(), SIGTERM);
-  EXPECT_EQ(WaitForStopSignal([] {}), SIGTERM);
-}
-
-TEST(StopDeathTest, ASecondSignalWhileStartingEndsTheProcessAtOnce) {
-  EXPECT_EXIT(
-      {
-        BlockSignals();
-        StartSignals signals;
-        kill(getpid(), SIGTERM);
-        signals.WaitForStop(absl::Hours(1));
-        kill(getpid(), SIGTERM);
-        std::promise<void>().get_future().wait();
-      },
-      ::testing::KilledBySignal(SIGTERM), "");
+  EXPECT_EQ(Signals().WaitForStop([] {}), SIGTERM);
 }
 
 TEST(StopDeathTest, ASecondSignalEndsTheProcessAtOnce) {
   EXPECT_EXIT(
       {
         BlockSignals();
+        Signals signals;
         kill(getpid(), SIGTERM);
-        WaitForStopSignal([] {});
+        signals.WaitForStop([] {});
         kill(getpid(), SIGTERM);
         std::promise<void>().get_future().wait();
       },

@@ -72,23 +72,24 @@ TEST(LoggingTest, ARequestHasItsValuesAsFields) {
       .method = "POST /v1/rank",
       .identity = {"id-2", "00-trace"},
       .status = absl::InternalError("one\ntwo error=three")};
-  const auto logged = [](auto log, const RequestLog::Outcome& what,
+  using Reason = RequestLog::Reason;
+  const auto logged = [](Reason reason, const RequestLog::Outcome& what,
                          std::int64_t num_dropped) {
-    return Logged([&] { log(what, num_dropped); });
+    return Logged([&] { LogRequest(reason, what, num_dropped); });
   };
   InitLogging(/*json=*/false);
-  EXPECT_THAT(logged(LogSlowRequest, slow, 0),
+  EXPECT_THAT(logged(Reason::kSlow, slow, 0),
               ::testing::EndsWith(
                   "warning slow request method=S/RankStream code=OK "
                   "milliseconds=12.345 request_id=id-1 traceparent=00-trace "
                   "request_number=7\n"));
-  EXPECT_THAT(logged(LogBug, bug, 0),
+  EXPECT_THAT(logged(Reason::kBug, bug, 0),
               ::testing::EndsWith("error bug method=POST /v1/rank "
                                   "code=INTERNAL request_id=id-2 "
                                   "traceparent=00-trace "
                                   "error=one two error=three\n"));
   InitLogging(/*json=*/true);
-  const auto line = nlohmann::json::parse(logged(LogSlowRequest, slow, 3));
+  const auto line = nlohmann::json::parse(logged(Reason::kSlow, slow, 3));
   EXPECT_EQ(line["level"], "warning");
   EXPECT_EQ(line["message"], "slow request");
   EXPECT_EQ(line["method"], "S/RankStream");
@@ -98,7 +99,7 @@ TEST(LoggingTest, ARequestHasItsValuesAsFields) {
   EXPECT_EQ(line["traceparent"], "00-trace");
   EXPECT_EQ(line["request_number"], 7);
   EXPECT_EQ(line["dropped"], 3);
-  const auto failed = nlohmann::json::parse(logged(LogBug, bug, 0));
+  const auto failed = nlohmann::json::parse(logged(Reason::kBug, bug, 0));
   EXPECT_EQ(failed["level"], "error");
   EXPECT_EQ(failed["message"], "bug");
   EXPECT_EQ(failed["request_id"], "id-2");

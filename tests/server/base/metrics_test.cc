@@ -82,8 +82,7 @@ TEST(MetricsTest, TheNextPageHasABufferOfItsSize) {
 TEST(MetricsTest, AReadingIsTakenAtEachScrape) {
   Metrics metrics;
   double value = 1;
-  metrics.AddReading({"semrank_thing_bytes", "A thing.",
-                      prometheus::MetricType::Gauge, [&] { return value; }});
+  metrics.AddGauge("semrank_thing_bytes", "A thing.", [&] { return value; });
   EXPECT_THAT(metrics.Render(), HasSubstr("\nsemrank_thing_bytes 1\n"));
   value = 2;
   EXPECT_THAT(metrics.Render(), HasSubstr("\nsemrank_thing_bytes 2\n"));

@@ -50,27 +50,30 @@ TEST(RequestIdentityTest, MalformedTracesAreDropped) {
   EXPECT_EQ(MakeRequestIdentity("", later).traceparent, later);
 }
 
+using Reason = RequestLog::Reason;
+
 TEST(RequestLogTest, OnlySlowRequestsAreReportedAndOnlyWithAThreshold) {
   std::vector<absl::Duration> reported;
-  const auto report = [&](const RequestLog::Outcome& slow,
+  const auto report = [&](Reason reason, const RequestLog::Outcome& slow,
                           std::int64_t dropped) {
+    EXPECT_EQ(reason, Reason::kSlow);
     reported.push_back(slow.time);
     EXPECT_EQ(dropped, 0);
   };
-  RequestLog log({.slow_threshold = absl::Seconds(1)}, {.slow = report});
+  RequestLog log({.slow_threshold = absl::Seconds(1)}, report);
   log.Record({.method = "S/Rank", .time = absl::Milliseconds(999)});
   log.Record({.method = "S/Rank", .time = absl::Seconds(2)});
   EXPECT_THAT(reported, ElementsAre(absl::Seconds(2)));
-  RequestLog({}, {.slow = report}).Record({.time = absl::Hours(1)});
+  RequestLog({}, report).Record({.time = absl::Hours(1)});
   EXPECT_THAT(reported, SizeIs(1));
 }
 
 TEST(RequestLogTest, OnlyBugsAreReportedAsBugsAtMostTenASecond) {
   std::vector<std::string> reported;
-  RequestLog log({},
-                 {.bug = [&](const RequestLog::Outcome& failed, std::int64_t) {
-                   reported.push_back(failed.identity.request_id);
-                 }});
+  RequestLog log({}, [&](Reason reason, const auto& failed, auto) {
+    EXPECT_EQ(reason, Reason::kBug);
+    reported.push_back(failed.identity.request_id);
+  });
   log.Record({.identity = {"fine"}});
   log.Record({.identity = {"bad"}, .status = absl::InvalidArgumentError("x")});
   log.Record({.identity = {"bug"}, .status = absl::InternalError("x")});
@@ -82,8 +85,7 @@ TEST(RequestLogTest, OnlyBugsAreReportedAsBugsAtMostTenASecond) {
 TEST(RequestLogTest, TheAccessLogHasTheShareThatWasAskedFor) {
   const auto logged = [](double share) {
     int num_lines = 0;
-    RequestLog log({.access_share = share},
-                   {.access = [&](const auto&, auto) { ++num_lines; }});
+    RequestLog log({.access_share = share}, [&](auto&&...) { ++num_lines; });
     for (int i = 0; i < 500; ++i) {
       log.Record({.identity = MakeRequestIdentity("", "")});
     }
@@ -97,16 +99,17 @@ TEST(RequestLogTest, TheAccessLogHasTheShareThatWasAskedFor) {
 
 TEST(RequestLogTest, EveryCallOfAnAdministratorIsLogged) {
   std::vector<std::string> actors;
-  RequestLog log({}, {.admin = [&](const RequestLog::Outcome& call, auto) {
-                   actors.emplace_back(call.actor);
-                 }});
+  RequestLog log({}, [&](Reason reason, const auto& call, auto) {
+    EXPECT_EQ(reason, Reason::kAdmin);
+    actors.emplace_back(call.actor);
+  });
   log.Record({.method = "S/Rank"});
   log.Record({.method = "S/ReloadModel", .actor = "key 1a2b3c4d"});
   EXPECT_THAT(actors, ElementsAre("key 1a2b3c4d"));
 }
 
 TEST(RequestLogTest, TheLastFailuresAreKeptNewestFirst) {
-  RequestLog log({}, {});
+  RequestLog log({});
   for (int i = 0; i < 30; ++i) {
     log.Record({.method = "S/Rank",
                 .identity = {std::to_string(i)},

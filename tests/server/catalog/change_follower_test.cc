@@ -2,7 +2,6 @@
 #include "server/catalog/change_follower.h"
 
 #include <map>
-#include <memory>
 #include <random>
 #include <string>
 #include <thread>

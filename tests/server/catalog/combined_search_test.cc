@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <limits>
 #include <random>
 #include <semaphore>
 #include <string>
@@ -15,7 +14,7 @@
 #include "model/nn/lexical_query.h"
 #include "model/text/normalizer.h"
 #include "server/catalog/catalog_searcher.h"
-#include "server/vectors/sparse_scores.h"
+#include "server/vectors/part_scorer.h"
 #include "tests/support/fake_caller.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/tiny_model.h"

@@ -13,10 +13,9 @@
 #include <vector>
 
 #include "absl/strings/str_join.h"
-#include "model/base/status_macros.h"
 #include "model/text/normalizer.h"
-#include "server/catalog/catalog_scan.h"
 #include "server/catalog/shared_scan.h"
+#include "tests/support/scan_catalog.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/tiny_model.h"
 

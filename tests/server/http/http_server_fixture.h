@@ -14,7 +14,6 @@
 #include <string>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "server/base/errors.h"
 #include "server/http/http_server.h"

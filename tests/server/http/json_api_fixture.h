@@ -9,7 +9,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -107,7 +106,7 @@ class JsonApiTest : public ::testing::Test {
                                &catalog_.documents};
   const EmbeddingEngine embedding_{kLimits, &embedder_, &metrics_};
   WorkerPool workers_{1};
-  RequestLog log_{{}, {}};
+  RequestLog log_{{}};
   std::unique_ptr<AccessControl> access_;
   absl::Status allowed_;
   ServerParts parts_ = {.ranking = &ranking_,

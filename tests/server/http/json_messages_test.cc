@@ -41,15 +41,15 @@ TEST(JsonMessagesTest, ABodyBecomesTheBytesOfItsMessage) {
 }
 
 TEST(JsonMessagesTest, NestingIsBounded) {
-  const auto nested = [](int depth) {  // within the outermost object
+  const auto nested = [](std::size_t depth) {  // within the outermost object
     return R"({"titles": )" + std::string(depth, '[') +
            std::string(depth, ']') + "}";
   };
-  EXPECT_THAT(Parse(nested(kMaxJsonDepth - 1)), IsOk());
-  for (const int depth : {kMaxJsonDepth, 4'000'000}) {
+  EXPECT_THAT(Parse(nested(kMaxBodyDepth - 1)), IsOk());
+  for (const std::size_t depth : {kMaxBodyDepth, std::size_t{4'000'000}}) {
     const absl::Status status = Parse(nested(depth));
     EXPECT_EQ(ErrorReason(status), "MALFORMED_MESSAGE");
-    EXPECT_EQ(ErrorValues(status)["limit"], std::to_string(kMaxJsonDepth));
+    EXPECT_EQ(ErrorValues(status)["limit"], std::to_string(kMaxBodyDepth));
   }
 }
 

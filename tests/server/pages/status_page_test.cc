@@ -36,7 +36,7 @@ class StatusPageTest : public ::testing::Test {
   ServedCatalog catalog_{100, {.embedder = &embedder_, .metrics = &metrics_}};
   const Limits limits_;
   RecentCalls recent_{&metrics_, absl::Now() - absl::Seconds(10)};
-  RequestLog log_{{}, {}};
+  RequestLog log_{{}};
   const StoredVectors* stored_ = nullptr;
 };
 

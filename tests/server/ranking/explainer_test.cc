@@ -8,6 +8,7 @@
 #include "model/nn/clsm_tower.h"
 #include "server/base/errors.h"
 #include "tests/support/fake_caller.h"
+#include "tests/support/run_engines.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/tiny_model.h"
 #include "tests/support/tiny_ssi_model.h"
@@ -71,9 +72,10 @@ class ExplainerTest : public ::testing::Test {
   }
   float RankScore(std::string_view query, std::string_view title) {
     RankResult ranked;
-    EXPECT_THAT(engine_.Rank(served_, {.query = query, .titles = {&title, 1}},
-                             FakeCaller(), ranked),
-                IsOk());
+    EXPECT_THAT(
+        RankAll(engine_, served_, {.query = query, .titles = {&title, 1}},
+                FakeCaller(), ranked),
+        IsOk());
     return ranked.ranking[0].score;
   }
 

@@ -13,6 +13,7 @@
 #include "server/base/errors.h"
 #include "server/base/vector_encoding.h"
 #include "tests/server/vectors/engine_fixture.h"
+#include "tests/support/run_engines.h"
 
 namespace semrank {
 namespace {
@@ -101,8 +102,8 @@ TEST_P(RankingPrecisionTest, ScoresAreTheSameBitsCachedOrNotByTitleOrById) {
   ASSERT_THAT(catalog.Put(records, {&rows, 1}).status(), IsOk());
   const RankingEngine with_catalog(kSmallLimits, embedder_.get(), &metrics_,
                                    &catalog);
-  ASSERT_THAT(with_catalog.Rank(served_, {.query = "q", .ids = ids},
-                                FakeCaller(), result_),
+  ASSERT_THAT(RankAll(with_catalog, served_, {.query = "q", .ids = ids},
+                      FakeCaller(), result_),
               IsOk());
   EXPECT_EQ(ScoresByCandidate(100), cold);
 
@@ -354,7 +355,7 @@ TEST_F(RankingEngineTest, TurnsOfSeveralRequestsGiveWhatEachGivesAlone) {
   }
   UseCache(0);
   for (int i = 0; i < 2; ++i) {
-    ASSERT_THAT(ranking_->Rank(served_, inputs[i], FakeCaller(), result_),
+    ASSERT_THAT(RankAll(*ranking_, served_, inputs[i], FakeCaller(), result_),
                 IsOk());
     EXPECT_EQ(results[i].ranking, result_.ranking);
   }
@@ -381,8 +382,8 @@ TEST_F(RankingEngineTest, ThreadsGetTheScoresOfOneThread) {
     threads.emplace_back([&] {
       RankResult result;
       for (int i = 0; i < 20; ++i) {
-        EXPECT_THAT(ranking_->Rank(served_, {.query = "q", .titles = views},
-                                   FakeCaller(), result),
+        EXPECT_THAT(RankAll(*ranking_, served_, {.query = "q", .titles = views},
+                            FakeCaller(), result),
                     IsOk());
         EXPECT_EQ(result.ranking, want);
       }

@@ -15,6 +15,7 @@
 #include "server/ranking/ranking_engine.h"
 #include "server/vectors/embedding_engine.h"
 #include "tests/support/fake_caller.h"
+#include "tests/support/run_engines.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/tiny_ssi_model.h"
 
@@ -39,7 +40,7 @@ class SsiRankingTest : public ::testing::TestWithParam<TinySsiCase> {
     const std::vector<std::string_view> views(titles.begin(), titles.end());
     input.query = query;
     input.titles = views;
-    return ranking_.Rank(served_, input, FakeCaller(), result_);
+    return RankAll(ranking_, served_, input, FakeCaller(), result_);
   }
   std::vector<float> ScoresByCandidate(std::size_t count) const {
     std::vector<float> scores(count);
@@ -47,8 +48,8 @@ class SsiRankingTest : public ::testing::TestWithParam<TinySsiCase> {
     return scores;
   }
   absl::Status Embed(Side side, std::string_view text) {
-    return embedding_.Embed(served_, {side, std::span(&text, 1)}, FakeCaller(),
-                            embedded_);
+    return EmbedAll(embedding_, served_, {side, std::span(&text, 1)},
+                    FakeCaller(), embedded_);
   }
 
   TinySsiModel tiny_;

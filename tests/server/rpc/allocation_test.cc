@@ -9,8 +9,7 @@
 
 #include "semrank/v1/ranking_service.pb.h"
 #include "server/base/errors.h"
-#include "server/requests/catalog_work.h"
-#include "server/requests/put_work.h"
+#include "server/requests/method_works.h"
 #include "server/requests/rank_work.h"
 #include "server/requests/request_run.h"
 #include "tests/server/rpc/allocation_counter.h"

@@ -12,7 +12,6 @@
 
 #include <atomic>
 #include <future>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -172,9 +171,10 @@ class RpcServerFixture : public ::testing::Test {
   // Request ids of calls that failed by a bug; to be looked at after the call.
   std::vector<std::string> bugs_;
   RequestLog request_log_{
-      {}, {.bug = [this](const RequestLog::Outcome& failed, std::int64_t) {
-        bugs_.push_back(failed.identity.request_id);
-      }}};
+      {}, [this](RequestLog::Reason reason, const auto& request, auto) {
+        if (reason != RequestLog::Reason::kBug) return;
+        bugs_.push_back(request.identity.request_id);
+      }};
   // The workers' clock stands still unless a test sets it.
   std::atomic<TaskQueue::Clock::time_point> queue_time_{};
   // Ends before what its tasks use. That the server waits for them, too, is

@@ -6,7 +6,6 @@
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
 
-#include <future>
 #include <string>
 #include <thread>
 #include <vector>

@@ -1,9 +1,7 @@
 // Against a real redis-server that is frozen, killed, emptied and disturbed.
 #include "server/stores/redis_document_store.h"
 
-#include <future>
 #include <map>
-#include <optional>
 
 #include "tests/server/vectors/engine_fixture.h"
 #include "tests/support/redis_process.h"

@@ -10,6 +10,7 @@
 
 #include "server/base/errors.h"
 #include "tests/server/vectors/engine_fixture.h"
+#include "tests/support/run_engines.h"
 
 namespace semrank {
 namespace {
@@ -73,8 +74,8 @@ TEST_F(EmbeddingEngineTest, ALargeBatchIsGivenUpBetweenTwoSlices) {
 TEST_F(EmbeddingEngineTest, BadTextsCanBeSkippedWithoutMovingTheOthers) {
   const std::vector<std::string_view> texts = {"one", kTooLong, "two", "\xff"};
   ASSERT_THAT(
-      embedding_->Embed(
-          served_,
+      EmbedAll(
+          *embedding_, served_,
           {.side = Side::kDocument, .texts = texts, .skip_bad_texts = true},
           FakeCaller(), embedded_),
       IsOk());

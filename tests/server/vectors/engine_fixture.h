@@ -13,6 +13,7 @@
 #include "server/ranking/ranking_engine.h"
 #include "server/vectors/embedding_engine.h"
 #include "tests/support/fake_caller.h"
+#include "tests/support/run_engines.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/tiny_model.h"
 
@@ -50,12 +51,12 @@ class EngineFixture : public ::testing::Test {
     const std::vector<std::string_view> views(titles.begin(), titles.end());
     input.query = query;
     input.titles = views;
-    return ranking_->Rank(served_, input, caller, result_);
+    return RankAll(*ranking_, served_, input, caller, result_);
   }
   absl::Status Embed(Side side, const std::vector<std::string>& texts,
                      const Caller& caller = FakeCaller()) {
     const std::vector<std::string_view> views(texts.begin(), texts.end());
-    return embedding_->Embed(served_, {side, views}, caller, embedded_);
+    return EmbedAll(*embedding_, served_, {side, views}, caller, embedded_);
   }
   std::vector<float> VectorOf(Side side, const std::string& text) {
     EXPECT_THAT(Embed(side, {text}), IsOk());

@@ -6,6 +6,7 @@
 #include "tests/server/vectors/engine_fixture.h"
 #include "tests/support/fake_document_store.h"
 #include "tests/support/gated_model.h"
+#include "tests/support/run_engines.h"
 
 namespace semrank {
 namespace {
@@ -184,8 +185,8 @@ TEST_F(StoredVectorsTest, ThreadsFindAndKeepWhileTheStoreComesAndGoes) {
     threads.emplace_back([&] {
       RankResult result;
       for (int i = 0; i < 50; ++i) {
-        EXPECT_THAT(ranking_->Rank(served_, {.query = "q", .titles = views},
-                                   FakeCaller(), result),
+        EXPECT_THAT(RankAll(*ranking_, served_, {.query = "q", .titles = views},
+                            FakeCaller(), result),
                     IsOk());
         EXPECT_EQ(result.ranking, want);
       }

@@ -1,4 +1,4 @@
-#include "server/catalog/catalog_follower.h"
+#include "server/catalog/served_catalog.h"
 
 #include "absl/time/clock.h"
 #include "model/base/status_macros.h"
