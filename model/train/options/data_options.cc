@@ -28,14 +28,12 @@ absl::Status CheckValidation(const DataOptions& data) {
   // Written so that NaN fails too. More than a half would validate on more than
   // is learned from.
   if (!(data.valid_fraction >= 0 && data.valid_fraction <= 0.5)) {
-    return FlagError("valid_fraction",
-                     absl::StrFormat("%g", data.valid_fraction),
+    return FlagError("valid_fraction", data.valid_fraction,
                      "must be 0 to 0.5, or -1");
   }
   // Both give the validation loss, of which there is one.
   if (!data.valid_pair_files.empty() && data.valid_fraction > 0) {
-    return FlagError("valid_fraction",
-                     absl::StrFormat("%g", data.valid_fraction),
+    return FlagError("valid_fraction", data.valid_fraction,
                      "--valid_pairs are given, so none are held out");
   }
   return absl::OkStatus();

@@ -72,7 +72,7 @@ absl::Status Resolve(FeatureOptions& features) {
                            ParseLexical(features.lexical));
   if (features.hash_buckets > 0 && !HasLetters(features.kind)) {
     return FlagError(
-        "hash_buckets", absl::StrFormat("%d", features.hash_buckets),
+        "hash_buckets", features.hash_buckets,
         absl::StrFormat("hashes letter n-grams, and --features=%s has none",
                         NameOf(features.kind, kFeatureNames)));
   }
