@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -30,8 +29,7 @@ std::string WithoutTime(v1::ModelConfig config) {
 
 bool IsSame(const TensorView& a, const TensorView& b) {
   // Bits, not values: -0 is not the same weight as 0.
-  return a.shape == b.shape &&
-         std::memcmp(a.data, b.data, NumValues(a) * sizeof(float)) == 0;
+  return a.shape == b.shape && a.bytes() == b.bytes();
 }
 
 bool HasWeights(const std::string& path, const ModelBundle& bundle) {

@@ -52,10 +52,8 @@ std::vector<TextPair> KnownClicks(std::span<const TextPair> pairs,
 
 bool AllFinite(const std::vector<TensorView>& tensors) {
   return std::ranges::all_of(tensors, [](const TensorView& tensor) {
-    std::int64_t count = 1;
-    for (const std::int64_t size : tensor.shape) count *= size;
-    return std::all_of(tensor.data, tensor.data + count,
-                       [](float value) { return std::isfinite(value); });
+    return std::ranges::all_of(
+        tensor.values(), [](float value) { return std::isfinite(value); });
   });
 }
 
