@@ -74,14 +74,6 @@ void AddFacts(const EpochRecord& best, int epochs_run,
   facts.mutable_create_time()->set_seconds(absl::ToUnixSeconds(absl::Now()));
 }
 
-nlohmann::ordered_json MetricsJson(const MetricValues& metrics) {
-  nlohmann::ordered_json values;
-  for (std::size_t i = 0; i < kMetricNames.size(); ++i) {
-    values[std::string(kMetricNames[i])] = metrics[i];
-  }
-  return values;
-}
-
 nlohmann::ordered_json ExampleJson(const ExampleRanking& example) {
   nlohmann::ordered_json titles = nlohmann::ordered_json::array();
   for (const ExampleTitle& title : example.titles) {
