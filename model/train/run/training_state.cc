@@ -39,8 +39,7 @@ TrainingState::TrainingState(const TrainOptions& options,
       trainer_(MakeModelTrainer(options, data, pool, communicator)),
       stopping_(options.patience) {}
 
-absl::Status TrainingState::Begin(absl::Time start) {
-  progress_.start = start;
+absl::Status TrainingState::Begin() {
   if (!options_.initial_model.version_dir.empty()) {
     SEMRANK_RETURN_IF_ERROR(AgreeOnStatus(
         communicator_, CopyInitialWeights(options_.initial_model, *trainer_)));
