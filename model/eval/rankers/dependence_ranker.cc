@@ -64,7 +64,6 @@ class PairBags {
 absl::StatusOr<std::unique_ptr<DependenceRanker>> DependenceRanker::Create(
     const std::vector<std::string>& documents, const DependenceOptions& options,
     double mu) {
-  SEMRANK_RETURN_IF_ERROR(CheckDirichletMu(mu));
   SEMRANK_RETURN_IF_ERROR(CheckWeights(options));
   SEMRANK_ASSIGN_OR_RETURN(Featurizer words, WordFeatures("MRF", documents));
   return std::unique_ptr<DependenceRanker>(

@@ -42,7 +42,7 @@ struct DependenceOptions {
 class DependenceRanker : public Ranker {
  public:
   // `documents` are normalised and need not outlive the call. InvalidArgument
-  // when an option is out of range or no document has a word.
+  // when a weight is out of range or no document has a word.
   static absl::StatusOr<std::unique_ptr<DependenceRanker>> Create(
       const std::vector<std::string>& documents,
       const DependenceOptions& options, double mu);

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "model/base/interrupt.h"
-#include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "model/eval/rankers/document_translator.h"
 #include "model/eval/rankers/word_features.h"
@@ -43,7 +42,6 @@ void ForEachPhrase(std::string_view text, Visitor visit) {
 absl::StatusOr<std::unique_ptr<PhraseRanker>> PhraseRanker::Create(
     const TranslationModel& model, const std::vector<std::string>& documents,
     const TranslationSmoothing& smoothing) {
-  SEMRANK_RETURN_IF_ERROR(CheckSmoothing(smoothing));
   auto ranker = std::unique_ptr<PhraseRanker>(
       new PhraseRanker(model, documents, smoothing));
   if (Interrupted()) {

@@ -6,33 +6,13 @@
 #include <numeric>
 #include <utility>
 
-#include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 #include "model/eval/rankers/word_features.h"
 
 namespace semrank {
-namespace {
-
-absl::Status CheckOptions(const QueryExpansionOptions& options) {
-  if (options.num_documents < 1 || options.num_documents > 1000) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "query expansion by %d documents, not by 1 to 1000 of them",
-        options.num_documents));
-  }
-  // Written so that NaN fails too.
-  if (!(options.weight >= 0 && options.weight <= 1000)) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "query expansion's weight is %g, not in [0, 1000]", options.weight));
-  }
-  return absl::OkStatus();
-}
-
-}  // namespace
-
 absl::StatusOr<std::unique_ptr<QueryExpansionRanker>>
 QueryExpansionRanker::Create(const std::vector<std::string>& documents,
                              const QueryExpansionOptions& options) {
-  SEMRANK_RETURN_IF_ERROR(CheckOptions(options));
   SEMRANK_ASSIGN_OR_RETURN(Featurizer words,
                            WordFeatures("query expansion", documents));
   return std::unique_ptr<QueryExpansionRanker>(

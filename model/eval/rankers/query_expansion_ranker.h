@@ -25,14 +25,14 @@
 namespace semrank {
 
 struct QueryExpansionOptions {
-  int num_documents = 2;  // E, in [1, 1000]
-  double weight = 0.5;    // beta, in [0, 1000]; 0 = TF-IDF
+  int num_documents = 2;  // E, at least 1
+  double weight = 0.5;    // beta; 0 = TF-IDF
 };
 
 class QueryExpansionRanker : public TfidfRanker {
  public:
   // `documents` are normalised and need not outlive the call. InvalidArgument
-  // when an option is out of range or no document has a word.
+  // when no document has a word.
   static absl::StatusOr<std::unique_ptr<QueryExpansionRanker>> Create(
       const std::vector<std::string>& documents,
       const QueryExpansionOptions& options);

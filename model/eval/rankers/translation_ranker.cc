@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "model/base/interrupt.h"
-#include "model/base/status_macros.h"
 #include "model/eval/rankers/document_translator.h"
 #include "model/text/normalizer.h"
 
@@ -11,7 +10,6 @@ namespace semrank {
 absl::StatusOr<std::unique_ptr<TranslationRanker>> TranslationRanker::Create(
     const TranslationModel& model, const std::vector<std::string>& documents,
     const TranslationSmoothing& smoothing) {
-  SEMRANK_RETURN_IF_ERROR(CheckSmoothing(smoothing));
   auto ranker = std::unique_ptr<TranslationRanker>(
       new TranslationRanker(model, documents, smoothing));
   if (Interrupted()) {

@@ -33,8 +33,7 @@ namespace semrank {
 class TranslationRanker : public Ranker {
  public:
   // `documents` are normalised; neither they nor `model` need outlive the call.
-  // InvalidArgument when the smoothing is out of range, Cancelled when
-  // interrupted.
+  // Cancelled when interrupted.
   static absl::StatusOr<std::unique_ptr<TranslationRanker>> Create(
       const TranslationModel& model, const std::vector<std::string>& documents,
       const TranslationSmoothing& smoothing);

@@ -10,7 +10,6 @@ namespace semrank {
 
 absl::StatusOr<std::unique_ptr<UnigramRanker>> UnigramRanker::Create(
     const std::vector<std::string>& documents, double mu) {
-  SEMRANK_RETURN_IF_ERROR(CheckDirichletMu(mu));
   SEMRANK_ASSIGN_OR_RETURN(Featurizer words,
                            WordFeatures("unigram model", documents));
   return std::unique_ptr<UnigramRanker>(

@@ -27,7 +27,7 @@ namespace semrank {
 class UnigramRanker : public Ranker {
  public:
   // `documents` are normalised and need not outlive the call. InvalidArgument
-  // when mu is out of range or no document has a word.
+  // when no document has a word.
   static absl::StatusOr<std::unique_ptr<UnigramRanker>> Create(
       const std::vector<std::string>& documents, double mu);
 
