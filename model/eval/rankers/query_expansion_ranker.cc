@@ -77,36 +77,32 @@ std::vector<std::uint32_t> QueryExpansionRanker::Feedback(
   return best;
 }
 
-void QueryExpansionRanker::ScoreAll(std::span<const std::string_view> queries,
-                                    float* scores) const {
-  TfidfRanker::ScoreAll(queries, scores);
+void QueryExpansionRanker::ScoreQuery(std::string_view query,
+                                      float* scores) const {
+  TfidfRanker::ScoreQuery(query, scores);
   if (options_.weight == 0) return;
   // The cosine is linear in the query, so the first scores stand and those of
   // the documents' words are added.
   const auto factor =
       static_cast<float>(options_.weight / options_.num_documents);
   std::vector<std::pair<std::uint32_t, float>> expansion;
-  for (std::size_t q = 0; q < queries.size(); ++q) {
-    expansion.clear();
-    for (const std::uint32_t d : Feedback({scores, num_documents()})) {
-      const Vector vector = VectorOf(d);
-      for (std::size_t i = 0; i < vector.features.size(); ++i) {
-        expansion.emplace_back(vector.features[i], factor * vector.weights[i]);
-      }
+  for (const std::uint32_t d : Feedback({scores, num_documents()})) {
+    const BagView vector = VectorOf(d);
+    for (std::size_t i = 0; i < vector.indices.size(); ++i) {
+      expansion.emplace_back(vector.indices[i], factor * vector.counts[i]);
     }
-    // Each word's list is read once. Equal words are added in one fixed order.
-    std::stable_sort(
-        expansion.begin(), expansion.end(),
-        [](const auto& a, const auto& b) { return a.first < b.first; });
-    for (std::size_t i = 0; i < expansion.size();) {
-      const std::uint32_t feature = expansion[i].first;
-      float weight = 0;
-      for (; i < expansion.size() && expansion[i].first == feature; ++i) {
-        weight += expansion[i].second;
-      }
-      AddScores({&feature, 1}, {&weight, 1}, scores);
+  }
+  // Each word's list is read once. Equal words are added in one fixed order.
+  std::stable_sort(
+      expansion.begin(), expansion.end(),
+      [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (std::size_t i = 0; i < expansion.size();) {
+    const std::uint32_t feature = expansion[i].first;
+    float weight = 0;
+    for (; i < expansion.size() && expansion[i].first == feature; ++i) {
+      weight += expansion[i].second;
     }
-    scores += num_documents();
+    AddScores({&feature, 1}, {&weight, 1}, scores);
   }
 }
 

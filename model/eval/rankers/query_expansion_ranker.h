@@ -37,13 +37,11 @@ class QueryExpansionRanker : public TfidfRanker {
       const std::vector<std::string>& documents,
       const QueryExpansionOptions& options);
 
-  void ScoreAll(std::span<const std::string_view> queries,
-                float* scores) const override;
-
  private:
   QueryExpansionRanker(Featurizer words,
                        const std::vector<std::string>& documents,
                        const QueryExpansionOptions& options);
+  void ScoreQuery(std::string_view query, float* scores) const override;
   // The E best of `scores` that are above 0.
   std::vector<std::uint32_t> Feedback(std::span<const float> scores) const;
 

@@ -24,7 +24,7 @@
 
 namespace semrank {
 
-class UnigramRanker : public Ranker {
+class UnigramRanker : public ListRanker {
  public:
   // `documents` are normalised and need not outlive the call. InvalidArgument
   // when no document has a word.
@@ -32,16 +32,13 @@ class UnigramRanker : public Ranker {
       const std::vector<std::string>& documents, double mu);
 
   std::string name() const override { return "ulm"; }
-  std::size_t num_documents() const override { return num_documents_; }
-  void ScoreAll(std::span<const std::string_view> queries,
-                float* scores) const override;
 
  private:
   UnigramRanker(Featurizer words, const std::vector<std::string>& documents,
                 double mu);
+  void ScoreQuery(std::string_view query, float* scores) const override;
 
   Featurizer words_;
-  std::size_t num_documents_;
   DirichletLists lists_;
 };
 
