@@ -14,6 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "model/base/file_io.h"
 #include "model/base/status_macros.h"
+#include "model/base/strings.h"
 #include "model/cli/exit_code.h"
 #include "model/format/manifest.h"
 #include "model/format/model_bundle.h"
@@ -91,7 +92,7 @@ absl::Status CheckSame(std::string_view flag, const absl::AlphaNum& model,
                        const absl::AlphaNum& wanted) {
   if (model.Piece() == wanted.Piece()) return absl::OkStatus();
   return FlagError(
-      flag, wanted.Piece(),
+      flag, ToStd(wanted.Piece()),
       absl::StrCat("the model of --init_from has ", model.Piece()));
 }
 
