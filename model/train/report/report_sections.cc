@@ -12,6 +12,7 @@
 #include "absl/strings/str_replace.h"
 #include "model/base/thread_pool.h"
 #include "model/base/version.h"
+#include "model/cli/progress.h"
 #include "model/format/model_config.h"
 #include "model/html/html_text.h"
 #include "model/html/svg_chart.h"
@@ -245,9 +246,9 @@ std::string NextCommands(const std::string& model_dir,
 
 std::string ComparisonTable(const RankerComparison& comparison) {
   const std::string queries =
-      GroupDigits(static_cast<long long>(comparison.num_queries));
+      GroupDigits(static_cast<std::int64_t>(comparison.num_queries));
   const std::string titles =
-      GroupDigits(static_cast<long long>(comparison.num_titles));
+      GroupDigits(static_cast<std::int64_t>(comparison.num_titles));
   const std::string about =
       comparison.judged
           ? absl::StrCat(queries, " judged queries: their relevant documents ",
