@@ -13,7 +13,6 @@
 #include "client/lib/catalog_client.h"
 #include "client/output/call_report.h"
 #include "model/base/status_macros.h"
-#include "model/base/strings.h"
 #include "model/cli/exit_code.h"
 
 namespace semrank {

@@ -5,7 +5,6 @@
 
 #include "model/text/index_set.h"
 #include "model/text/normalizer.h"
-#include "model/text/word_fingerprint.h"
 
 namespace semrank {
 absl::StatusOr<Featurizer> Featurizer::Create(

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cassert>
 #include <cstddef>
-#include <optional>
-#include <span>
 #include <string_view>
 
 #include "absl/status/status.h"

@@ -12,7 +12,6 @@
 #ifndef SEMRANK_MODEL_EVAL_RANKERS_LEXICAL_RANKER_H_
 #define SEMRANK_MODEL_EVAL_RANKERS_LEXICAL_RANKER_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>

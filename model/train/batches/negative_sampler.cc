@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
-#include <utility>
 
 namespace semrank {
 void NegativeSampler::Sample(std::span<const TextPair> pairs, Random& random,

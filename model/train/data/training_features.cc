@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "model/base/status_macros.h"
 #include "model/format/model_config.h"

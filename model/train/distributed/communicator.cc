@@ -4,7 +4,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstring>
-#include <string>
 #include <vector>
 
 #include "absl/strings/str_format.h"

@@ -1,8 +1,5 @@
 #include "model/train/options/feature_options.h"
 
-#include <optional>
-#include <string>
-
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"

@@ -1,7 +1,6 @@
 #include "model/train/options/tower_options.h"
 
 #include <algorithm>
-#include <string>
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"

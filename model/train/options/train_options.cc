@@ -1,7 +1,6 @@
 #include "model/train/options/train_options.h"
 
 #include <algorithm>
-#include <string>
 #include <vector>
 
 #include "absl/strings/str_format.h"

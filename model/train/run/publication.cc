@@ -4,14 +4,12 @@
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <utility>
 
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "model/base/file_io.h"
-#include "model/base/status_macros.h"
 #include "model/format/manifest.h"
 #include "model/format/model_bundle.h"
 #include "model/format/model_config.h"

@@ -1,9 +1,7 @@
 #include "model/train/run/tensor_copies.h"
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
-#include <string_view>
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"

@@ -1,7 +1,6 @@
 #include "model/train/run/training_state.h"
 
 #include <cstdio>
-#include <string>
 #include <utility>
 
 #include "absl/strings/str_format.h"

@@ -1,12 +1,9 @@
 #include "model/train/ssi/ssi_trainer.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <optional>
 #include <utility>
 
 #include "model/base/status_macros.h"
-#include "model/base/task_list.h"
 #include "model/format/model_config.h"
 #include "model/nn/kernels.h"
 #include "model/nn/tfidf.h"

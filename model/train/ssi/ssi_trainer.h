@@ -11,7 +11,6 @@
 #ifndef SEMRANK_MODEL_TRAIN_SSI_SSI_TRAINER_H_
 #define SEMRANK_MODEL_TRAIN_SSI_SSI_TRAINER_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>

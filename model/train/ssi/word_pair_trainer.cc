@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <span>
 
 #include "model/nn/sparse_scorer.h"
 #include "model/train/distributed/gradient_exchange.h"

@@ -15,7 +15,6 @@
 #define SEMRANK_MODEL_TRAIN_SSI_WORD_PAIR_TRAINER_H_
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "absl/status/status.h"

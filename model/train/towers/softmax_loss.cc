@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 #include "model/nn/kernels.h"
 #include "model/train/batches/bag_transpose.h"

@@ -1,15 +1,9 @@
 #include "model/train/validation/validator.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
 #include <limits>
-#include <span>
-#include <utility>
 
-#include "absl/status/status.h"
 #include "model/base/interrupt.h"
 #include "model/base/random.h"
 #include "model/base/status_macros.h"
