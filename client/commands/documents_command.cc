@@ -108,10 +108,8 @@ absl::Status PrintDocuments(OutputFormat format,
   Table table;
   for (const char* column : {"id", "title", "tags"}) table.AddColumn(column);
   for (const v1::Document& document : response.documents()) {
-    table.AddRow({document.key_case() == v1::Document::kId
-                      ? std::to_string(document.id())
-                      : document.document_id(),
-                  document.title(), absl::StrJoin(document.tags(), ",")});
+    table.AddRow({KeyText(document), document.title(),
+                  absl::StrJoin(document.tags(), ",")});
   }
   return WriteTable(table, format);
 }
