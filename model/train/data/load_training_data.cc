@@ -114,11 +114,8 @@ absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
   statistics.bad_lines = bad_lines.count();
   statistics.features = NumListedFeatures(featurizer);
   TextBags bags(texts, featurizer, TextFormOf(options.tower));
-  std::vector<float> lexical_idf;
-  // Also for a weight that is yet to be fitted.
-  if (options.features.lexical_weight != 0) {
-    lexical_idf = LexicalIdfOf(texts, titles);
-  }
+  std::vector<float> lexical_idf =
+      LexicalIdfOf(options.features, texts, titles);
   std::shared_ptr<const Collection> held_out =
       MakeHeldOutCollection(texts, valid_pairs, titles, options.seed);
   std::shared_ptr<const TextInterner> kept_texts;

@@ -283,10 +283,8 @@ absl::StatusOr<TrainingData> LoadStreamedData(const TrainOptions& options,
       Describe(counter, featurizer, valid_pairs.size(), bad_lines);
   Print(statistics, stream->shuffle_bytes, options, counter.titles());
   TextBags bags(stream->texts, featurizer, TextFormOf(options.tower));
-  std::vector<float> lexical_idf;
-  if (options.features.lexical_weight != 0) {
-    lexical_idf = LexicalIdfOf(stream->texts, titles);
-  }
+  std::vector<float> lexical_idf =
+      LexicalIdfOf(options.features, stream->texts, titles);
   std::shared_ptr<const Collection> held_out =
       MakeHeldOutCollection(stream->texts, valid_pairs, titles, options.seed);
   // Shares the ownership of the stream, whose member it is.

@@ -82,8 +82,10 @@ absl::StatusOr<Featurizer> MakeFeaturizer(const FeatureOptions& options,
                             std::move(bigrams));
 }
 
-std::vector<float> LexicalIdfOf(const TextInterner& texts,
+std::vector<float> LexicalIdfOf(const FeatureOptions& features,
+                                const TextInterner& texts,
                                 std::span<const TextId> titles) {
+  if (features.lexical_weight == 0) return {};
   const LexicalOptions options;
   // Length and number of buckets are in range.
   const NgramVocabulary ngrams =
