@@ -87,6 +87,7 @@ absl::StatusOr<Request> MakeRequest(const KeyOptions& options) {
   return request;
 }
 
+// Keys are numbered through, first `ids`, then `document_ids`.
 template <typename Request>
 std::string KeyName(const Request& request, std::uint32_t index) {
   const auto i = static_cast<int>(index);

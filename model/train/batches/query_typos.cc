@@ -34,6 +34,7 @@ bool CanBeMistyped(std::string_view word) {
 }
 
 std::string_view NewLetter(const Letters& letters, Random& random) {
+  // Of other scripts no alphabet is at hand: the word's own letters serve.
   static constexpr std::string_view kAlphabet = "abcdefghijklmnopqrstuvwxyz";
   const bool latin = std::ranges::all_of(
       letters, [](std::string_view letter) { return letter.size() == 1; });
@@ -41,6 +42,8 @@ std::string_view NewLetter(const Letters& letters, Random& random) {
   return letters[random.Below(static_cast<std::uint32_t>(letters.size()))];
 }
 
+// A letter is left out, put in, replaced or swapped with the next one, each as
+// often: Damerau's four errors.
 void Edit(Letters& letters, Random& random) {
   const auto size = static_cast<std::uint32_t>(letters.size());
   const std::uint32_t place = random.Below(size);

@@ -45,6 +45,8 @@ class StreamCounter {
       : options_(options),
         budget_(ShareForCounting(options)),
         hash_(options.seed),
+        // A share of all hash values, so that each pass over the files knows
+        // the held-out queries without a list of them.
         held_out_below_(
             static_cast<std::uint64_t>(HeldOutShare(options) * 0x1p64)),
         titles_(budget_.max_titles, budget_.title_bytes) {}

@@ -106,7 +106,7 @@ absl::Status CheckTower(const TowerOptions& model, const TowerOptions& wanted,
       CheckSame("shared_towers", NameOf(model.shared), NameOf(wanted.shared)));
   status.Update(CheckSame("hidden", absl::StrJoin(model.hidden_dims, ","),
                           absl::StrJoin(wanted.hidden_dims, ",")));
-  if (has_vectors) {
+  if (has_vectors) {  // else --embedding_dim has no effect
     status.Update(
         CheckSame("embedding_dim", model.embedding_dim, wanted.embedding_dim));
   }

@@ -20,6 +20,7 @@
 namespace semrank {
 namespace {
 
+// The time of publication differs when the same weights are published again.
 std::string WithoutTime(v1::ModelConfig config) {
   config.mutable_training()->clear_create_time();
   return FormatModelConfig(config).value_or("");
@@ -108,6 +109,7 @@ std::string FormatSummaryJson(const TrainingSummary& summary) {
     json["before_training"] = ValidationMeasures(*summary.before_training);
   }
   if (summary.comparison) AddComparison(*summary.comparison, json);
+  // Names of folders need not be UTF-8, for which dump would throw.
   return json.dump(/*indent=*/-1, ' ', /*ensure_ascii=*/false,
                    nlohmann::json::error_handler_t::replace) +
          "\n";

@@ -103,6 +103,7 @@ bool TrainingState::UpdateBest(const EpochRecord& record) {
 void TrainingState::FinishEpoch(EpochRecord& record) {
   record.best = UpdateBest(record);
   progress_.FinishEpoch(record);
+  // The others publish nothing: they are spared the memory of a second model.
   if (record.best && communicator_.is_rank0()) {
     best_weights_.Assign(trainer_->Weights());
   }
