@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"

@@ -4,8 +4,6 @@
 #include <future>
 #include <memory>
 #include <optional>
-#include <utility>
-#include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"

@@ -10,6 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "client/bulk/resumable_file.h"
 #include "client/output/call_report.h"
+#include "client/output/output.h"
 #include "model/base/file_descriptor.h"
 #include "model/base/fingerprint.h"
 #include "model/base/status_macros.h"
@@ -40,11 +41,8 @@ PutCounts FromJson(const Json& json) {
 }
 
 std::string NameOf(const v1::Document& document, std::int64_t line) {
-  if (document.key_case() == v1::Document::kId) {
-    return std::to_string(document.id());
-  }
-  return document.document_id().empty() ? absl::StrFormat("line %d", line)
-                                        : document.document_id();
+  const std::string key = KeyText(document);
+  return key.empty() ? absl::StrFormat("line %d", line) : key;
 }
 
 // Everything that must not change between an interrupted run and its

@@ -1,7 +1,6 @@
 #include "client/bulk/vector_source.h"
 
 #include <algorithm>
-#include <memory>
 #include <span>
 #include <string_view>
 #include <utility>

@@ -13,7 +13,6 @@
 #include "client/lib/catalog_client.h"
 #include "client/output/call_report.h"
 #include "model/base/status_macros.h"
-#include "model/base/strings.h"
 #include "model/cli/exit_code.h"
 
 namespace semrank {
@@ -88,6 +87,7 @@ absl::StatusOr<Request> MakeRequest(const KeyOptions& options) {
   return request;
 }
 
+// Keys are numbered through, first `ids`, then `document_ids`.
 template <typename Request>
 std::string KeyName(const Request& request, std::uint32_t index) {
   const auto i = static_cast<int>(index);
@@ -109,10 +109,8 @@ absl::Status PrintDocuments(OutputFormat format,
   Table table;
   for (const char* column : {"id", "title", "tags"}) table.AddColumn(column);
   for (const v1::Document& document : response.documents()) {
-    table.AddRow({document.key_case() == v1::Document::kId
-                      ? std::to_string(document.id())
-                      : document.document_id(),
-                  document.title(), absl::StrJoin(document.tags(), ",")});
+    table.AddRow({KeyText(document), document.title(),
+                  absl::StrJoin(document.tags(), ",")});
   }
   return WriteTable(table, format);
 }

@@ -236,8 +236,7 @@ nlohmann::ordered_json ExplanationJson(std::string_view query,
     object["semantic_part"] = ShortestDouble(response.semantic_part());
     object["lexical_part"] = ShortestDouble(response.lexical_part());
   }
-  object["model"] = {{"name", response.model().name()},
-                     {"version", response.model().version()}};
+  object["model"] = ModelToJson(response.model());
   object["query_words"] = WordsJson(response.query_words(), lexical);
   object["title_words"] = WordsJson(response.title_words(), lexical);
   if (!response.query_pooling().empty()) {

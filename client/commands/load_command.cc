@@ -1,6 +1,5 @@
 #include <cstdio>
 #include <memory>
-#include <string>
 #include <utility>
 
 #include "absl/strings/str_format.h"

@@ -1,6 +1,5 @@
 // The `semrank` program: parses the command line and runs the command.
 #include <array>
-#include <string>
 
 #include "client/commands/command.h"
 #include "model/base/status_macros.h"

@@ -106,9 +106,7 @@ absl::StatusOr<std::string> RunLines(
   }
   std::string lines;
   for (int i = 0; i < hits.size(); ++i) {
-    const std::string id = hits[i].key_case() == v1::DocumentHit::kId
-                               ? std::to_string(hits[i].id())
-                               : hits[i].document_id();
+    const std::string id = KeyText(hits[i]);
     if (id.find_first_of(" \t\n\r") != id.npos) {
       return absl::InvalidArgumentError(absl::StrFormat(
           "document '%s': a TREC run cannot hold an id with blanks",

@@ -1,7 +1,6 @@
 #include "client/input/text_reader.h"
 
 #include <charconv>
-#include <cstddef>
 #include <filesystem>
 #include <system_error>
 #include <utility>

@@ -4,7 +4,6 @@
 
 #include "absl/strings/cord.h"
 #include "absl/strings/str_format.h"
-#include "model/base/strings.h"
 
 namespace semrank {
 namespace {

@@ -13,7 +13,6 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "client/lib/client_status.h"
-#include "model/base/status_macros.h"
 #include "model/base/version.h"
 
 namespace semrank {

@@ -1,6 +1,5 @@
 #include "client/lib/request_chunks.h"
 
-#include <algorithm>
 #include <climits>
 #include <numeric>
 #include <string>

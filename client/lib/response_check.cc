@@ -1,7 +1,5 @@
 #include "client/lib/response_check.h"
 
-#include <cstdint>
-
 #include "absl/strings/str_format.h"
 
 namespace semrank {

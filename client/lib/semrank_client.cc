@@ -10,7 +10,6 @@
 
 #include "absl/strings/str_format.h"
 #include "client/lib/client_status.h"
-#include "client/lib/request_chunks.h"
 #include "client/lib/response_check.h"
 #include "model/base/status_macros.h"
 

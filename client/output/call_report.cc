@@ -114,6 +114,10 @@ std::string DescribeCall(const CallFacts& facts) {
       facts.model.version());
 }
 
+nlohmann::ordered_json ModelToJson(const v1::ModelRef& model) {
+  return {{"name", model.name()}, {"version", model.version()}};
+}
+
 nlohmann::ordered_json TimingsToJson(const v1::Timings& timings) {
   return {{"queue", Milliseconds(timings.queue_nanos())},
           {"parse", Milliseconds(timings.parse_nanos())},

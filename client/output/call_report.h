@@ -55,6 +55,9 @@ struct CallFacts {
 // 0.05, embed 0.70, score 0.05); 3 vectors cached, 2 computed; model shop/3".
 std::string DescribeCall(const CallFacts& facts);
 
+// The model that answered.
+nlohmann::ordered_json ModelToJson(const v1::ModelRef& model);
+
 // The server's stages in milliseconds, by name.
 nlohmann::ordered_json TimingsToJson(const v1::Timings& timings);
 

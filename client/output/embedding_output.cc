@@ -1,7 +1,5 @@
 #include "client/output/embedding_output.h"
 
-#include <cstddef>
-#include <string_view>
 #include <utility>
 #include <vector>
 

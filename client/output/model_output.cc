@@ -40,6 +40,7 @@ std::string Layers(const v1::ModelConfig& config) {
   for (const std::uint32_t width : config.hidden_dims()) {
     layers += absl::StrFormat(" -> %d", width);
   }
+  // An SSI that compares words alone has no layer.
   if (config.embedding_dim() == 0) return "";
   return absl::StrFormat("%s -> %d", layers, config.embedding_dim());
 }

@@ -40,6 +40,13 @@ std::string ToJsonLine(const nlohmann::ordered_json& object);
 absl::StatusOr<std::string> MessageJsonLine(
     const google::protobuf::Message& message);
 
+// The key of a document or hit: its number or its name.
+template <typename Document>
+std::string KeyText(const Document& document) {
+  return document.has_id() ? std::to_string(document.id())
+                           : document.document_id();
+}
+
 // The name of the value without the enum's prefix: "letters_and_words" for
 // FEATURE_KIND_LETTERS_AND_WORDS; the number if a newer release added it.
 std::string EnumWord(const google::protobuf::EnumDescriptor& type, int value);

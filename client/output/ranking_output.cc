@@ -127,9 +127,7 @@ nlohmann::ordered_json RankingJson(std::string_view query,
     problems.push_back(ProblemJson(candidates, problem));
   }
   return {{"query", query},
-          {"model",
-           {{"name", response.model().name()},
-            {"version", response.model().version()}}},
+          {"model", ModelToJson(response.model())},
           {"score_kind", EnumWord(response.score_kind())},
           {"results", std::move(results)},
           {"problems", std::move(problems)},
@@ -162,8 +160,7 @@ Table SearchTable(const v1::SearchDocumentsResponse& response,
       ranking.add_semantic_scores(hit.semantic_score());
       ranking.add_lexical_scores(hit.lexical_score());
     }
-    documents.ids.push_back(hit.has_id() ? std::to_string(hit.id())
-                                         : hit.document_id());
+    documents.ids.push_back(KeyText(hit));
     documents.texts.push_back(hit.title());
   }
   return RankingTable(documents, ranking, options);
@@ -176,9 +173,7 @@ nlohmann::ordered_json SearchJson(std::string_view query,
     results.push_back(HitJson(hit, static_cast<int>(results.size()) + 1));
   }
   return {{"query", query},
-          {"model",
-           {{"name", response.model().name()},
-            {"version", response.model().version()}}},
+          {"model", ModelToJson(response.model())},
           {"score_kind", EnumWord(response.score_kind())},
           {"num_documents_searched", response.num_documents_searched()},
           {"results", std::move(results)},

@@ -4,7 +4,6 @@
 #define SEMRANK_CLIENT_OUTPUT_RANKING_OUTPUT_H_
 
 #include <nlohmann/json.hpp>
-#include <string>
 #include <string_view>
 
 #include "client/input/text_reader.h"

@@ -11,7 +11,6 @@
 #include <cstring>
 #include <limits>
 #include <optional>
-#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_format.h"

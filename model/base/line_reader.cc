@@ -1,6 +1,5 @@
 #include "model/base/line_reader.h"
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 

@@ -3,7 +3,6 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <functional>
 #include <optional>
 #include <system_error>
 

@@ -1,7 +1,6 @@
 #include "model/cli/exit_code.h"
 
 #include <cstdio>
-#include <string>
 
 #include "absl/strings/cord.h"
 #include "absl/strings/str_format.h"

@@ -7,8 +7,10 @@
 #define SEMRANK_MODEL_CLI_EXIT_CODE_H_
 
 #include <string_view>
+#include <type_traits>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 
 namespace semrank {
 
@@ -28,6 +30,11 @@ absl::Status UsageError(std::string_view message);
 // CommandLine checks the value of one flag.
 absl::Status FlagError(std::string_view flag, std::string_view value,
                        std::string_view reason);
+template <typename Number>
+requires std::is_arithmetic_v<Number> absl::Status FlagError(
+    std::string_view flag, Number value, std::string_view reason) {
+  return FlagError(flag, absl::StrCat(value), reason);
+}
 
 }  // namespace semrank
 

@@ -10,7 +10,6 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "model/base/status_macros.h"
-#include "model/base/strings.h"
 
 namespace semrank {
 namespace {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
+#include <string_view>
 #include <vector>
 
 #include "absl/strings/str_format.h"
@@ -10,6 +12,8 @@
 
 namespace semrank {
 namespace {
+
+constexpr int kHelpColumns = 100;
 
 std::string WrapLine(absl::string_view line, const std::string& margin) {
   std::string wrapped = margin;
@@ -31,12 +35,37 @@ std::string WrapLine(absl::string_view line, const std::string& margin) {
   return wrapped + "\n";
 }
 
+// Breaks `text` at blanks into lines of at most kHelpColumns bytes, each
+// indented by `indent` blanks and ended by "\n"; longer words stay whole. Line
+// ends in `text` are kept.
+std::string WrapText(std::string_view text, int indent) {
+  const std::string margin(indent, ' ');
+  std::string wrapped;
+  for (const absl::string_view line : absl::StrSplit(ToAbsl(text), '\n')) {
+    wrapped += WrapLine(line, margin);
+  }
+  return wrapped;
+}
+
 struct HelpEntry {
   std::string group;
   std::string form;   // "--batch_size=N"
   std::string facts;  // "default: 1024; 1 to 16384"; may be empty
   std::string help;
 };
+
+HelpEntry EntryOf(const Flag& flag) {
+  const FlagSpec& spec = flag.spec;
+  const std::string value =
+      flag.default_value.empty() ? "none" : flag.default_value;
+  return {.group = flag.group,
+          .form = spec.is_boolean
+                      ? "--[no]" + spec.name
+                      : absl::StrFormat("--%s=%s", spec.name, spec.form),
+          .facts = "default: " + value +
+                   (spec.limits.empty() ? "" : "; " + spec.limits),
+          .help = spec.help};
+}
 
 // A heading for each group and its entries.
 std::string FormatHelp(const std::vector<HelpEntry>& entries) {
@@ -64,15 +93,6 @@ std::string FormatHelp(const std::vector<HelpEntry>& entries) {
 
 }  // namespace
 
-std::string WrapText(std::string_view text, int indent) {
-  const std::string margin(indent, ' ');
-  std::string wrapped;
-  for (const absl::string_view line : absl::StrSplit(ToAbsl(text), '\n')) {
-    wrapped += WrapLine(line, margin);
-  }
-  return wrapped;
-}
-
 std::string HelpText(const ProgramCommand& program, bool all) {
   const ProgramCommand& shown =
       program.selected == nullptr ? program : *program.selected;
@@ -95,32 +115,19 @@ std::string HelpText(const ProgramCommand& program, bool all) {
       ++num_hidden;
       continue;
     }
-    const FlagSpec& spec = flag->spec;
-    std::string facts =
-        "default: " +
-        (flag->default_value.empty() ? "none" : flag->default_value);
-    if (!spec.limits.empty()) facts += "; " + spec.limits;
-    entries.push_back(
-        {.group = flag->group,
-         .form = spec.is_boolean
-                     ? "--[no]" + spec.name
-                     : absl::StrFormat("--%s=%s", spec.name, spec.form),
-         .facts = facts,
-         .help = spec.help});
+    entries.push_back(EntryOf(*flag));
   }
+  // Flags that every program has, and that are no Flag.
   constexpr char kGeneral[] = "General";
-  entries.push_back(
+  const HelpEntry general[] = {
       {kGeneral, "--config=FILE", "",
        "Reads flags from FILE: a line name = value for each, # before a "
-       "comment. "
-       "The command line wins over the environment (SEMRANK_<NAME>), the "
-       "environment over FILE."});
-  entries.push_back(
-      {kGeneral, "--help", "", "Prints the common flags and exits."});
-  entries.push_back(
-      {kGeneral, "--help-all", "", "Prints all flags and exits."});
-  entries.push_back(
-      {kGeneral, "--version", "", "Prints the release and exits."});
+       "comment. The command line wins over the environment (SEMRANK_<NAME>), "
+       "the environment over FILE."},
+      {kGeneral, "--help", "", "Prints the common flags and exits."},
+      {kGeneral, "--help-all", "", "Prints all flags and exits."},
+      {kGeneral, "--version", "", "Prints the release and exits."}};
+  entries.insert(entries.end(), std::begin(general), std::end(general));
   text += FormatHelp(entries);
   if (num_hidden > 0) {
     absl::StrAppendFormat(&text, "\n%d more flags: '%s --help-all'.\n",

@@ -18,16 +18,6 @@ constexpr int kBarColumns = 10;
 constexpr absl::Duration kTerminalInterval = absl::Milliseconds(100);
 constexpr absl::Duration kPlainInterval = absl::Seconds(10);
 
-// "61,200".
-std::string WithCommas(std::int64_t number) {
-  std::string digits = absl::StrFormat("%d", number);
-  const int first = number < 0 ? 1 : 0;
-  for (int at = static_cast<int>(digits.size()) - 3; at > first; at -= 3) {
-    digits.insert(at, ",");
-  }
-  return digits;
-}
-
 // "0:41", "1:02:03"; whole seconds, rounded down.
 std::string ClockTime(absl::Duration duration) {
   constexpr std::int64_t kLongest = 1000 * 3600;
@@ -55,7 +45,7 @@ std::string Rate(double per_second, std::string_view unit) {
     constexpr double kMost = 1e18;
     return absl::StrFormat(
         "%s %s/s",
-        WithCommas(static_cast<std::int64_t>(std::min(per_second, kMost))),
+        GroupDigits(static_cast<std::int64_t>(std::min(per_second, kMost))),
         unit);
   }
   return absl::StrFormat("%.1f %s/s", per_second, unit);
@@ -85,6 +75,15 @@ std::string_view FitToTerminal(std::string_view line) {
 
 }  // namespace
 
+std::string GroupDigits(std::int64_t number) {
+  std::string digits = absl::StrFormat("%d", number);
+  const int first = number < 0 ? 1 : 0;
+  for (int at = static_cast<int>(digits.size()) - 3; at > first; at -= 3) {
+    digits.insert(at, ",");
+  }
+  return digits;
+}
+
 std::string FormatProgress(std::string_view label, std::int64_t done,
                            std::int64_t total, std::string_view unit,
                            absl::Duration elapsed, std::string_view note) {
@@ -95,7 +94,7 @@ std::string FormatProgress(std::string_view label, std::int64_t done,
     absl::StrAppendFormat(&text, " %s %3d %%", Bar(share),
                           static_cast<int>(share * 100));
   } else {
-    absl::StrAppendFormat(&text, "  %s %s", WithCommas(done), unit);
+    absl::StrAppendFormat(&text, "  %s %s", GroupDigits(done), unit);
   }
   const double seconds = absl::ToDoubleSeconds(elapsed);
   if (done > 0 && seconds > 0) {

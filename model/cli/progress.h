@@ -15,6 +15,9 @@
 
 namespace semrank {
 
+// "1,234,567".
+std::string GroupDigits(std::int64_t number);
+
 // "epoch 3/20 [=====>    ]  52 %  61,200 pairs/s  0:41 left  loss 1.204", at
 // the end "... in 1:25" in place of what is left; without a total
 // "reading  61,200 lines  30,600 lines/s". The pure part, for tests. `note` is

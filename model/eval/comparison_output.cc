@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string_view>
-#include <vector>
 
 #include "absl/strings/str_format.h"
 

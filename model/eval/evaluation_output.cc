@@ -22,14 +22,6 @@ std::string FormatValues(const MetricValues& values) {
   return row;
 }
 
-nlohmann::ordered_json ToJson(const MetricValues& values) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::object();
-  for (int metric = 0; metric < kNumMetrics; ++metric) {
-    json[std::string(kMetricNames[metric])] = values[metric];
-  }
-  return json;
-}
-
 std::string NameOf(Candidates candidates) {
   return candidates == Candidates::kAll ? "all" : "judged";
 }
@@ -88,8 +80,8 @@ nlohmann::ordered_json EvaluationToJson(const Evaluation& evaluation) {
   nlohmann::ordered_json json;
   json["ranker"] = evaluation.ranker;
   json["queries"] = evaluation.queries.size();
-  json["metrics"] = ToJson(evaluation.summary.mean);
-  json["standard_errors"] = ToJson(evaluation.summary.standard_error);
+  json["metrics"] = MetricsJson(evaluation.summary.mean);
+  json["standard_errors"] = MetricsJson(evaluation.summary.standard_error);
   if (const auto loss = evaluation.ranking_loss()) {
     const MeanAndError mean = *evaluation.mean_ranking_loss();
     // Over all tuples together, and as SSI defines it, the mean over the

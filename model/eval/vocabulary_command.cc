@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "absl/strings/str_format.h"
-#include "model/base/bad_lines.h"
 #include "model/base/status_macros.h"
 #include "model/cli/command_line.h"
 #include "model/cli/exit_code.h"

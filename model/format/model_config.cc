@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <string>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_format.h"

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 #include "model/format/manifest.h"
@@ -16,16 +17,16 @@ namespace semrank {
 namespace {
 
 // How every message of this file reads: field, value, rule.
-absl::Status WrongField(std::string_view field, std::string_view value,
+absl::Status WrongField(std::string_view field, const absl::AlphaNum& value,
                         std::string_view rule) {
   return absl::InvalidArgumentError(
-      absl::StrFormat("%s is %s; %s", field, value, rule));
+      absl::StrFormat("%s is %s; %s", field, value.Piece(), rule));
 }
 
 absl::Status CheckFieldRange(std::string_view field, std::uint32_t value,
                              std::uint32_t low, std::uint32_t high) {
   if (value >= low && value <= high) return absl::OkStatus();
-  return WrongField(field, absl::StrFormat("%d", value),
+  return WrongField(field, value,
                     absl::StrFormat("it must be from %d to %d", low, high));
 }
 
@@ -79,7 +80,7 @@ absl::Status CheckTower(const v1::ModelConfig& config) {
       }
       return CheckHiddenLayers(config, 0, 0);
     default:
-      return WrongField("tower", absl::StrFormat("%d", int{config.tower()}),
+      return WrongField("tower", int{config.tower()},
                         "it must be a kind of tower that this release knows");
   }
 }
@@ -124,8 +125,7 @@ absl::Status CheckFeatures(const v1::FeatureSpec& features, bool is_ssi) {
                                        kNormalizerVersion));
   if (features.kind() < v1::FEATURE_KIND_LETTERS ||
       features.kind() > v1::FEATURE_KIND_LETTERS_WORDS_AND_BIGRAMS) {
-    return WrongField("features.kind",
-                      absl::StrFormat("%d", int{features.kind()}),
+    return WrongField("features.kind", int{features.kind()},
                       "it must be a kind of features that this release knows");
   }
   SEMRANK_RETURN_IF_ERROR(CheckNgrams(features, HasLetters(features.kind())));
@@ -169,13 +169,12 @@ absl::Status CheckWindow(const v1::ModelConfig& config) {
       CheckFieldRange("clsm_window", window, 1, kMaxClsmWindow));
   // n = 2d + 1 (CLSM eq. 1): as many words on one side as on the other.
   if (window % 2 == 1) return absl::OkStatus();
-  return WrongField("clsm_window", absl::StrFormat("%d", window),
-                    "it must be odd");
+  return WrongField("clsm_window", window, "it must be odd");
 }
 
 absl::Status CheckScore(const v1::ModelConfig& config) {
   if (!std::isfinite(config.gamma()) || config.gamma() < 0) {
-    return WrongField("gamma", absl::StrFormat("%g", config.gamma()),
+    return WrongField("gamma", config.gamma(),
                       "it must be finite and not negative");
   }
   const v1::ScoreKind expected = config.tower() == v1::TOWER_KIND_SSI
@@ -183,7 +182,7 @@ absl::Status CheckScore(const v1::ModelConfig& config) {
                                      : v1::SCORE_KIND_COSINE;
   if (config.score_kind() == expected) return absl::OkStatus();
   return WrongField(
-      "score_kind", absl::StrFormat("%d", int{config.score_kind()}),
+      "score_kind", int{config.score_kind()},
       absl::StrFormat("it must be %s", v1::ScoreKind_Name(expected)));
 }
 
@@ -191,7 +190,7 @@ absl::Status CheckSsiShape(const v1::ModelConfig& config) {
   const v1::SsiVariant variant = config.ssi().variant();
   if (variant < v1::SSI_VARIANT_LOW_RANK ||
       variant > v1::SSI_VARIANT_FULL_NO_IDENTITY) {
-    return WrongField("ssi.variant", absl::StrFormat("%d", int{variant}),
+    return WrongField("ssi.variant", int{variant},
                       "it must be a variant that this release knows");
   }
   const bool has_vectors = HasSsiVectors(variant);
@@ -248,8 +247,7 @@ absl::Status CheckSsiParts(const v1::ModelConfig& config) {
                         pairing <= v1::CORRELATED_PAIRING_SAME_RANK;
   if (!is_known ||
       (pairing != v1::CORRELATED_PAIRING_UNSPECIFIED && !correlated)) {
-    return WrongField("ssi.correlated_pairing",
-                      absl::StrFormat("%d", int{pairing}),
+    return WrongField("ssi.correlated_pairing", int{pairing},
                       "it must be a pairing that this release knows, and 0 "
                       "without correlated_top_k");
   }
@@ -287,8 +285,7 @@ absl::Status CheckSsiConfig(const v1::ModelConfig& config) {
                       "TOWER_KIND_SSI has words, bigrams or both");
   }
   if (config.gamma() != 0) {
-    return WrongField("gamma", absl::StrFormat("%g", config.gamma()),
-                      "TOWER_KIND_SSI has none");
+    return WrongField("gamma", config.gamma(), "TOWER_KIND_SSI has none");
   }
   SEMRANK_RETURN_IF_ERROR(CheckSsiShape(config));
   SEMRANK_RETURN_IF_ERROR(CheckSsiRows(config));
@@ -299,8 +296,7 @@ absl::Status CheckSsiConfig(const v1::ModelConfig& config) {
 absl::Status CheckLexical(const v1::ModelConfig& config) {
   if (config.format_version() !=
       static_cast<std::uint32_t>(FormatVersionOf(config))) {
-    return WrongField("format_version",
-                      absl::StrFormat("%d", config.format_version()),
+    return WrongField("format_version", config.format_version(),
                       absl::StrFormat("the other fields ask for %d",
                                       FormatVersionOf(config)));
   }
@@ -312,7 +308,7 @@ absl::Status CheckLexical(const v1::ModelConfig& config) {
   const v1::LexicalSpec& lexical = config.lexical();
   // Written so that NaN fails too. 1 would leave the towers without effect.
   if (!(lexical.weight() >= 0 && lexical.weight() < 1)) {
-    return WrongField("lexical.weight", absl::StrFormat("%g", lexical.weight()),
+    return WrongField("lexical.weight", lexical.weight(),
                       "it must be from 0 to below 1");
   }
   SEMRANK_RETURN_IF_ERROR(CheckFieldRange("lexical.ngram_length",

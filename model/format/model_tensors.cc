@@ -23,17 +23,11 @@ std::string FormatShape(const std::vector<std::int64_t>& shape) {
   return absl::StrFormat("[%s]", absl::StrJoin(shape, ", "));
 }
 
-std::span<const float> Values(const TensorView& tensor) {
-  std::int64_t count = 1;
-  for (const std::int64_t size : tensor.shape) count *= size;
-  return {tensor.data, static_cast<std::size_t>(count)};
-}
-
 bool AllFinite(const TensorView& tensor) {
   // Zero times a value is zero unless the value is infinite or NaN, which stays
   // in the sum. One pass without a branch.
   float sum = 0;
-  for (const float value : Values(tensor)) sum += value * 0.0f;
+  for (const float value : tensor.values()) sum += value * 0.0f;
   return sum == 0;
 }
 
@@ -93,7 +87,7 @@ absl::StatusOr<std::shared_ptr<const Tower>> MakeTower(
 constexpr float kMaxWeight = 1e6f;
 
 absl::Status CheckWeights(const TensorView& tensor, float lowest) {
-  for (const float value : Values(tensor)) {
+  for (const float value : tensor.values()) {
     if (value >= lowest && value <= kMaxWeight) continue;
     return absl::InvalidArgumentError(
         absl::StrFormat("tensor \"%s\" holds %g; values must be %g to %g",
@@ -107,7 +101,7 @@ absl::Status CheckCorrelated(const v1::SsiSpec& ssi, const TensorView& tensor) {
   // The file has floats only. Rows are below 2^24, so each is exact.
   const auto num_rows = static_cast<float>(ssi.num_frequent_words());
   const std::size_t top_k = ssi.correlated_top_k();
-  const std::span<const float> rows = Values(tensor);
+  const std::span<const float> rows = tensor.values();
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const float row = rows[i];
     const bool is_row = row >= 0 && row < num_rows && row == std::floor(row);

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <utility>
 
 #include "absl/strings/str_format.h"
@@ -271,15 +273,22 @@ absl::Status WriteTo(const File& file, std::string_view header,
   // Weights go from memory to the file directly; they may be gigabytes.
   SEMRANK_RETURN_IF_ERROR(file.Write(header));
   for (const TensorView& tensor : tensors) {
-    SEMRANK_ASSIGN_OR_RETURN(const std::uint64_t bytes,
-                             TensorBytes(tensor.shape));
-    SEMRANK_RETURN_IF_ERROR(file.Write(
-        std::string_view(reinterpret_cast<const char*>(tensor.data), bytes)));
+    SEMRANK_RETURN_IF_ERROR(file.Write(tensor.bytes()));
   }
   return absl::OkStatus();
 }
 
 }  // namespace
+
+std::span<const float> TensorView::values() const {
+  const std::int64_t count = std::accumulate(
+      shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
+  return {data, static_cast<std::size_t>(count)};
+}
+
+std::string_view TensorView::bytes() const {
+  return {reinterpret_cast<const char*>(data), values().size_bytes()};
+}
 
 absl::StatusOr<std::map<std::string, TensorView>> ParseSafetensors(
     std::string_view content, std::string_view path) {

@@ -26,6 +26,9 @@ struct TensorView {
   std::string name;
   std::vector<std::int64_t> shape;
   const float* data = nullptr;
+
+  std::span<const float> values() const;
+  std::string_view bytes() const;  // of the values, as in a file
 };
 
 // The tensors of a file's content, by name; they point into `content`, which

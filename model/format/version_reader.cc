@@ -1,6 +1,5 @@
 #include "model/format/version_reader.h"
 
-#include <cstddef>
 #include <optional>
 #include <string_view>
 #include <utility>

@@ -43,13 +43,4 @@ std::string EscapeLines(const std::string& text) {
   return absl::StrJoin(lines, "\n");
 }
 
-std::string GroupDigits(long long number) {
-  std::string digits = std::to_string(number);
-  const int first = number < 0 ? 1 : 0;
-  for (int i = static_cast<int>(digits.size()) - 3; i > first; i -= 3) {
-    digits.insert(i, ",");
-  }
-  return digits;
-}
-
 }  // namespace semrank

@@ -15,9 +15,6 @@ std::string EscapeHtml(std::string_view text);
 // The same for text that keeps its line ends.
 std::string EscapeLines(const std::string& text);
 
-// "1,234,567".
-std::string GroupDigits(long long number);
-
 }  // namespace semrank
 
 #endif  // SEMRANK_MODEL_HTML_HTML_TEXT_H_

@@ -18,10 +18,6 @@ void AddRow(std::uint32_t row, float value, BagBatch& rows) {
   rows.counts.push_back(value);
 }
 
-void EndBag(BagBatch& rows) {
-  rows.offsets.push_back(static_cast<std::uint32_t>(rows.indices.size()));
-}
-
 }  // namespace
 
 double MixingFactor(float logit) { return 1 / (1 + std::exp(-double{logit})); }
@@ -39,7 +35,7 @@ void SsiRows::AppendRows(const BagBatch& words, BagBatch& rows) const {
         if (words.indices[i] >= num_own) continue;
         AddRow(words.indices[i], words.counts[i] * own_scale, rows);
       }
-      EndBag(rows);
+      rows.EndBag();
     }
     if (same_rank) {
       AppendSameRank(words, text, scale, rows);
@@ -72,7 +68,7 @@ void SsiRows::AppendCorrelated(const BagBatch& words, int text, float scale,
              rows);
     }
   }
-  EndBag(rows);
+  rows.EndBag();
 }
 
 // SSI eq. 6 and 7: a bag for each p, which has S_p of each word.
@@ -88,7 +84,7 @@ void SsiRows::AppendSameRank(const BagBatch& words, int text, float scale,
       AddRow(first_row + static_cast<std::uint32_t>(row),
              words.counts[i] * share, rows);
     }
-    EndBag(rows);
+    rows.EndBag();
   }
 }
 

@@ -5,7 +5,6 @@
 
 #include "model/text/index_set.h"
 #include "model/text/normalizer.h"
-#include "model/text/word_fingerprint.h"
 
 namespace semrank {
 absl::StatusOr<Featurizer> Featurizer::Create(
@@ -57,7 +56,7 @@ void Featurizer::AppendBag(std::string_view normalized, BagBatch& batch) const {
   thread_local IndexSet set;
   set.GrowTo(static_cast<std::size_t>(num_features()));
   set.SortAndCount(begin, batch.indices, batch.counts);
-  batch.offsets.push_back(static_cast<std::uint32_t>(batch.indices.size()));
+  batch.EndBag();
 }
 
 void Featurizer::AppendWords(std::string_view normalized,

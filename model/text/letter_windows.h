@@ -30,11 +30,14 @@ inline std::size_t FirstCharacterBytes(std::string_view text) {
   return std::min(length, text.size());
 }
 
+// Bytes 10xxxxxx are those of a character after its first.
+inline bool BeginsCharacter(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xC0) != 0x80;
+}
+
 inline std::size_t CountCodePoints(std::string_view text) {
   return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char byte) {
-        return (static_cast<unsigned char>(byte) & 0xC0) != 0x80;
-      }));
+      std::count_if(text.begin(), text.end(), BeginsCharacter));
 }
 
 // Buffer for a window that contains a mark "#": at most kMaxNgramLength

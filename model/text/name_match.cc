@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "model/text/letter_windows.h"
+
 namespace semrank {
 namespace {
 
 // Single blanks separate the words of a normalised text.
 constexpr char kBlank = ' ';
-constexpr std::ptrdiff_t kMinLettersOfTypo = 4;
+constexpr std::size_t kMinLettersOfTypo = 4;
 
 // kPrefix, kUnfinishedName or kNone.
 NameMatch MatchStart(std::string_view query, std::string_view name) {
@@ -16,22 +18,6 @@ NameMatch MatchStart(std::string_view query, std::string_view name) {
   return name.find(kBlank, query.size()) == std::string_view::npos
              ? NameMatch::kUnfinishedName
              : NameMatch::kPrefix;
-}
-
-// Bytes of the letter at `at`, as far as the text has them; 0 at its end.
-std::size_t LetterBytes(std::string_view text, std::size_t at) {
-  if (at >= text.size()) return 0;
-  const auto lead = static_cast<unsigned char>(text[at]);
-  const std::size_t bytes = lead < 0xC0   ? 1
-                            : lead < 0xE0 ? 2
-                            : lead < 0xF0 ? 3
-                                          : 4;
-  return std::min(bytes, text.size() - at);
-}
-
-bool IsInsideLetter(std::string_view text, std::size_t at) {
-  return at < text.size() &&
-         (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
 }
 
 // Where the first letter begins that differs; the end of the shorter text if
@@ -42,7 +28,10 @@ std::size_t FirstDifference(std::string_view a, std::string_view b) {
   std::size_t at = ends.first - a.begin();
   // Letters that differ may share their first bytes (U+00E4 is C3 A4, U+00F6 is
   // C3 B6): back to where both begin.
-  while (at > 0 && (IsInsideLetter(a, at) || IsInsideLetter(b, at))) --at;
+  const auto begins_in = [&at](std::string_view text) {
+    return at == text.size() || BeginsCharacter(text[at]);
+  };
+  while (at > 0 && !(begins_in(a) && begins_in(b))) --at;
   return at;
 }
 
@@ -60,7 +49,8 @@ bool MatchAfterEdit(std::string_view a, std::string_view b, std::size_t at,
   const auto rests_match = [&](std::size_t i, std::size_t j) {
     return match(a.substr(at + i), b.substr(at + j));
   };
-  const std::size_t of_a = LetterBytes(a, at), of_b = LetterBytes(b, at);
+  const std::size_t of_a = FirstCharacterBytes(a.substr(at)),
+                    of_b = FirstCharacterBytes(b.substr(at));
   const bool a_digit = IsDigit(a, at), b_digit = IsDigit(b, at);
   // In this order: a letter too many, one too few, another letter, two letters
   // swapped. In a swap with a digit, one of the texts has the digit first, so
@@ -69,8 +59,8 @@ bool MatchAfterEdit(std::string_view a, std::string_view b, std::size_t at,
   if (of_b > 0 && !b_digit && rests_match(0, of_b)) return true;
   if (of_a == 0 || of_b == 0 || a_digit || b_digit) return false;
   if (rests_match(of_a, of_b)) return true;
-  const std::size_t next_a = LetterBytes(a, at + of_a),
-                    next_b = LetterBytes(b, at + of_b);
+  const std::size_t next_a = FirstCharacterBytes(a.substr(at + of_a)),
+                    next_b = FirstCharacterBytes(b.substr(at + of_b));
   return a.substr(at, of_a) == b.substr(at + of_b, next_b) &&
          b.substr(at, of_b) == a.substr(at + of_a, next_a) &&
          rests_match(of_a + next_a, of_b + next_b);
@@ -97,9 +87,7 @@ bool MayBeOneEditApart(std::string_view a, std::string_view b) {
 }
 
 bool ForgivesEdit(std::string_view query) {
-  return std::ranges::count_if(query, [](char c) {
-           return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-         }) >= kMinLettersOfTypo;
+  return CountCodePoints(query) >= kMinLettersOfTypo;
 }
 
 NameMatch MatchName(std::string_view query, std::string_view id,

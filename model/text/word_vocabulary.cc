@@ -57,6 +57,7 @@ absl::StatusOr<WordVocabulary> WordVocabulary::Make(
                         words.size(), kMaxVocabularySize));
   }
   WordVocabulary vocabulary;
+  // At most half full, so that a probe ends soon.
   vocabulary.slots_.resize(std::bit_ceil(2 * words.size()));
   for (std::size_t i = 0; i < words.size(); ++i) {
     const char* const problem =

@@ -1,7 +1,6 @@
 #include "model/eval/collection/collection.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <functional>
 #include <numeric>
 #include <string_view>

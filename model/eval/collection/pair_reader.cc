@@ -1,7 +1,6 @@
 #include "model/eval/collection/pair_reader.h"
 
 #include <charconv>
-#include <string_view>
 
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"

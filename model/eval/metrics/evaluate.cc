@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cassert>
 #include <cstddef>
-#include <optional>
-#include <span>
 #include <string_view>
 
 #include "absl/status/status.h"
@@ -116,53 +114,35 @@ void QueryMeasurer::Measure(std::span<const float> scores,
   });
 }
 
-// What one worker does: ranks and measures a block of queries at a time.
-class BlockEvaluator {
- public:
-  // All three must outlive the object.
-  BlockEvaluator(const Ranker& ranker, const Collection& collection,
-                 const EvaluateOptions& options)
-      : ranker_(&ranker),
-        candidates_(options.candidates),
-        measurer_(collection, options) {}
-
-  // Fills in metrics and run of the queries in `block`. Memory: 4 bytes x
-  // block.size() x documents when all documents are candidates.
-  void Run(std::span<QueryEvaluation> block) {
-    if (candidates_ == Candidates::kAll) return RankAll(block);
-    for (QueryEvaluation& evaluation : block) RankJudged(evaluation);
-  }
-
- private:
-  void RankJudged(QueryEvaluation& evaluation);
-  void RankAll(std::span<QueryEvaluation> block);
-
-  const Ranker* ranker_;
-  Candidates candidates_;
-  QueryMeasurer measurer_;
-  std::vector<float> scores_;
+// What one worker keeps between its blocks of queries.
+struct Worker {
+  QueryMeasurer measurer;
+  std::vector<float> scores;
 };
 
-void BlockEvaluator::RankJudged(QueryEvaluation& evaluation) {
-  const JudgedQuery& query = measurer_.QueryOf(evaluation);
+void RankJudged(const Ranker& ranker, QueryEvaluation& evaluation,
+                Worker& worker) {
+  const JudgedQuery& query = worker.measurer.QueryOf(evaluation);
   std::vector<std::uint32_t> documents;
   for (const Judgement& j : query.judgements) documents.push_back(j.document);
-  scores_.resize(documents.size());
-  ranker_->ScoreSome(query.text, documents, scores_);
-  measurer_.MeasureJudged(scores_, evaluation);
+  worker.scores.resize(documents.size());
+  ranker.ScoreSome(query.text, documents, worker.scores);
+  worker.measurer.MeasureJudged(worker.scores, evaluation);
 }
 
-void BlockEvaluator::RankAll(std::span<QueryEvaluation> block) {
-  const std::size_t num_documents = ranker_->num_documents();
+// Memory: 4 bytes x block.size() x documents.
+void RankAll(const Ranker& ranker, std::span<QueryEvaluation> block,
+             Worker& worker) {
+  const std::size_t num_documents = ranker.num_documents();
   std::vector<std::string_view> texts;
   for (const QueryEvaluation& evaluation : block) {
-    texts.push_back(measurer_.QueryOf(evaluation).text);
+    texts.push_back(worker.measurer.QueryOf(evaluation).text);
   }
-  scores_.resize(block.size() * num_documents);
-  ranker_->ScoreAll(texts, scores_.data());
-  std::span<const float> rest(scores_);
+  worker.scores.resize(block.size() * num_documents);
+  ranker.ScoreAll(texts, worker.scores.data());
+  std::span<const float> rest(worker.scores);
   for (QueryEvaluation& evaluation : block) {
-    measurer_.MeasureAll(rest.first(num_documents), evaluation);
+    worker.measurer.MeasureAll(rest.first(num_documents), evaluation);
     rest = rest.subspan(num_documents);
   }
 }
@@ -222,8 +202,8 @@ absl::StatusOr<Evaluation> EvaluateRanker(const Ranker& ranker,
   assert(ranker.num_documents() == collection.documents.size());
   Evaluation evaluation{ranker.name(), QueriesToEvaluate(collection), {}};
   const std::span<QueryEvaluation> queries(evaluation.queries);
-  std::vector<BlockEvaluator> evaluators(
-      pool.num_threads(), BlockEvaluator(ranker, collection, options));
+  std::vector<Worker> workers(pool.num_threads(),
+                              {QueryMeasurer(collection, options), {}});
   std::optional<ProgressBar> progress;
   if (options.show_progress) {
     progress.emplace("evaluating " + evaluation.ranker,
@@ -243,8 +223,13 @@ absl::StatusOr<Evaluation> EvaluateRanker(const Ranker& ranker,
     const std::size_t num_blocks = (now.size() + block - 1) / block;
     pool.ParallelFor(static_cast<int>(num_blocks), [&](int task, int worker) {
       const std::size_t first = task * block;
-      evaluators[worker].Run(
-          now.subspan(first, std::min(block, now.size() - first)));
+      const auto part = now.subspan(first, std::min(block, now.size() - first));
+      if (options.candidates == Candidates::kAll) {
+        return RankAll(ranker, part, workers[worker]);
+      }
+      for (QueryEvaluation& query : part) {
+        RankJudged(ranker, query, workers[worker]);
+      }
     });
     done += now.size();
     if (progress) progress->Update(static_cast<std::int64_t>(done));

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cmath>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <tuple>
 
@@ -150,6 +151,14 @@ RankedGrade RankOf(std::span<const float> scores,
 }
 
 }  // namespace
+
+nlohmann::ordered_json MetricsJson(const MetricValues& values) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  for (int metric = 0; metric < kNumMetrics; ++metric) {
+    json[std::string(kMetricNames[metric])] = values[metric];
+  }
+  return json;
+}
 
 std::vector<RankedGrade> RankRelevant(
     std::span<const float> scores, std::span<const GradedPosition> relevant) {

@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -34,6 +35,8 @@ inline constexpr std::array<std::string_view, kNumMetrics> kMetricNames = {
 
 // One value per metric, in [0, 1].
 using MetricValues = std::array<double, kNumMetrics>;
+// The values by the names above.
+nlohmann::ordered_json MetricsJson(const MetricValues& values);
 
 enum class Gain { kExponential, kLinear };
 

@@ -5,32 +5,12 @@
 #include <numeric>
 #include <utility>
 
-#include "absl/status/status.h"
-#include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 #include "model/eval/rankers/word_features.h"
 
 namespace semrank {
-namespace {
-
-absl::Status CheckOptions(const Bm25Options& options) {
-  // Written so that NaN fails too.
-  if (!(options.k1 >= 0 && options.k1 <= 1000)) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("BM25's k1 is %g, not in [0, 1000]", options.k1));
-  }
-  if (!(options.b >= 0 && options.b <= 1)) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("BM25's b is %g, not in [0, 1]", options.b));
-  }
-  return absl::OkStatus();
-}
-
-}  // namespace
-
 absl::StatusOr<std::unique_ptr<Bm25Ranker>> Bm25Ranker::Create(
     const std::vector<std::string>& documents, const Bm25Options& options) {
-  SEMRANK_RETURN_IF_ERROR(CheckOptions(options));
   SEMRANK_ASSIGN_OR_RETURN(Featurizer words, WordFeatures("BM25", documents));
   return std::unique_ptr<Bm25Ranker>(
       new Bm25Ranker(std::move(words), documents, options));

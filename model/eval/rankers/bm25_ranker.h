@@ -20,7 +20,7 @@
 namespace semrank {
 
 struct Bm25Options {
-  // How late repeats of a word stop counting; >= 0, 0 = at once.
+  // How late repeats of a word stop counting; >= 0; 0 = at once.
   double k1 = 0.9;
   // How much long documents are penalised, in [0, 1].
   double b = 0.4;
@@ -29,7 +29,7 @@ struct Bm25Options {
 class Bm25Ranker : public LexicalRanker {
  public:
   // `documents` are normalised and need not outlive the call. InvalidArgument
-  // when an option is out of range or no document has a word.
+  // when no document has a word.
   static absl::StatusOr<std::unique_ptr<Bm25Ranker>> Create(
       const std::vector<std::string>& documents, const Bm25Options& options);
 

@@ -49,7 +49,7 @@ class PairBags {
     // The numbers grow with the documents, so the set grows too.
     set_.GrowTo(numbers_.size());
     set_.SortAndCount(bags_.offsets.back(), bags_.indices, bags_.counts);
-    bags_.offsets.push_back(static_cast<std::uint32_t>(bags_.indices.size()));
+    bags_.EndBag();
   }
   BagBatch Take() { return std::move(bags_); }
 
@@ -64,7 +64,6 @@ class PairBags {
 absl::StatusOr<std::unique_ptr<DependenceRanker>> DependenceRanker::Create(
     const std::vector<std::string>& documents, const DependenceOptions& options,
     double mu) {
-  SEMRANK_RETURN_IF_ERROR(CheckDirichletMu(mu));
   SEMRANK_RETURN_IF_ERROR(CheckWeights(options));
   SEMRANK_ASSIGN_OR_RETURN(Featurizer words, WordFeatures("MRF", documents));
   return std::unique_ptr<DependenceRanker>(
@@ -74,9 +73,9 @@ absl::StatusOr<std::unique_ptr<DependenceRanker>> DependenceRanker::Create(
 DependenceRanker::DependenceRanker(Featurizer words,
                                    const std::vector<std::string>& documents,
                                    const DependenceOptions& options, double mu)
-    : words_(std::move(words)),
-      options_(options),
-      num_documents_(documents.size()) {
+    : ListRanker(documents.size()),
+      words_(std::move(words)),
+      options_(options) {
   BagBatch counts;
   PairBags ordered(ordered_pairs_), unordered(unordered_pairs_);
   std::vector<std::uint32_t> text;
@@ -138,15 +137,6 @@ void DependenceRanker::ScoreQuery(std::string_view query, float* scores) const {
   add(word_lists_, words, 1 - options_.ordered - options_.unordered);
   add(ordered_lists_, ordered, options_.ordered);
   add(unordered_lists_, unordered, options_.unordered);
-}
-
-void DependenceRanker::ScoreAll(std::span<const std::string_view> queries,
-                                float* scores) const {
-  std::fill_n(scores, queries.size() * num_documents_, 0.0f);
-  for (const std::string_view query : queries) {
-    ScoreQuery(query, scores);
-    scores += num_documents_;
-  }
 }
 
 }  // namespace semrank

@@ -39,18 +39,15 @@ struct DependenceOptions {
   double unordered = 0.05;
 };
 
-class DependenceRanker : public Ranker {
+class DependenceRanker : public ListRanker {
  public:
   // `documents` are normalised and need not outlive the call. InvalidArgument
-  // when an option is out of range or no document has a word.
+  // when a weight is out of range or no document has a word.
   static absl::StatusOr<std::unique_ptr<DependenceRanker>> Create(
       const std::vector<std::string>& documents,
       const DependenceOptions& options, double mu);
 
   std::string name() const override { return "mrf"; }
-  std::size_t num_documents() const override { return num_documents_; }
-  void ScoreAll(std::span<const std::string_view> queries,
-                float* scores) const override;
 
  private:
   // Numbers pairs of words in order of their first appearance.
@@ -60,11 +57,10 @@ class DependenceRanker : public Ranker {
   DependenceRanker(Featurizer words, const std::vector<std::string>& documents,
                    const DependenceOptions& options, double mu);
   void WordsOf(std::string_view text, std::vector<std::uint32_t>& words) const;
-  void ScoreQuery(std::string_view query, float* scores) const;
+  void ScoreQuery(std::string_view query, float* scores) const override;
 
   Featurizer words_;
   DependenceOptions options_;
-  std::size_t num_documents_;
   PairNumbers ordered_pairs_;
   PairNumbers unordered_pairs_;
   DirichletLists word_lists_;

@@ -3,16 +3,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "absl/strings/str_format.h"
-
 namespace semrank {
-
-absl::Status CheckDirichletMu(double mu) {
-  // Written so that NaN fails too.
-  if (mu > 0 && mu <= 1e6) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrFormat(
-      "mu of the Dirichlet smoothing is %g, not in (0, 1000000]", mu));
-}
 
 DirichletLists::DirichletLists(std::size_t num_features, BagBatch documents,
                                const std::vector<float>& lengths, double mu) {

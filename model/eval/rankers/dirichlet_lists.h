@@ -21,19 +21,15 @@
 #include <span>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "model/eval/rankers/inverted_lists.h"
 #include "model/text/bag_batch.h"
 
 namespace semrank {
 
-// InvalidArgument unless mu is in (0, 1e6].
-absl::Status CheckDirichletMu(double mu);
-
 class DirichletLists {
  public:
   DirichletLists() = default;
-  // `documents` are counts; lengths[d] is |D| of document d.
+  // `documents` are counts; lengths[d] is |D| of document d; mu > 0.
   DirichletLists(std::size_t num_features, BagBatch documents,
                  const std::vector<float>& lengths, double mu);
 

@@ -20,10 +20,10 @@ InvertedLists::InvertedLists(std::size_t num_features,
   // A counting sort by feature. Documents come in order, so each list rises.
   std::vector<std::size_t> next(offsets_.begin(), offsets_.end() - 1);
   for (int d = 0; d < documents.num_texts(); ++d) {
-    for (std::size_t i = documents.offsets[d]; i < documents.offsets[d + 1];
-         ++i) {
-      postings_[next[documents.indices[i]]++] = {static_cast<std::uint32_t>(d),
-                                                 documents.counts[i]};
+    const BagView bag = documents.Bag(d);
+    for (std::size_t i = 0; i < bag.indices.size(); ++i) {
+      postings_[next[bag.indices[i]]++] = {static_cast<std::uint32_t>(d),
+                                           bag.counts[i]};
     }
   }
 }

@@ -1,13 +1,12 @@
 #include "model/eval/rankers/lexical_ranker.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace semrank {
 
 LexicalRanker::LexicalRanker(Featurizer featurizer,
                              const std::vector<std::string>& documents)
-    : featurizer_(std::move(featurizer)), num_documents_(documents.size()) {
+    : ListRanker(documents.size()), featurizer_(std::move(featurizer)) {
   for (const std::string& document : documents) {
     featurizer_.AppendBag(document, documents_);
   }
@@ -20,20 +19,11 @@ LexicalRanker::LexicalRanker(Featurizer featurizer,
 BagBatch LexicalRanker::BuildIndex(
     const std::function<void(Bag)>& weigh_document) {
   for (int d = 0; d < documents_.num_texts(); ++d) {
-    const std::size_t begin = documents_.offsets[d];
-    const std::size_t size = documents_.offsets[d + 1] - begin;
-    weigh_document({std::span(documents_.indices).subspan(begin, size),
-                    std::span(documents_.counts).subspan(begin, size)});
+    weigh_document({documents_.Indices(d), documents_.Counts(d)});
   }
   lists_ = InvertedLists(featurizer_.num_features(), documents_);
   // The lists have the weights from here on; most rankers drop the bags.
   return std::exchange(documents_, {});
-}
-
-void LexicalRanker::WeighedQuery(std::string_view query, BagBatch& bag) const {
-  bag.Clear();
-  featurizer_.AppendBag(query, bag);
-  WeighQuery({bag.indices, bag.counts});
 }
 
 void LexicalRanker::AddScores(std::span<const std::uint32_t> features,
@@ -44,15 +34,11 @@ void LexicalRanker::AddScores(std::span<const std::uint32_t> features,
   }
 }
 
-void LexicalRanker::ScoreAll(std::span<const std::string_view> queries,
-                             float* scores) const {
-  std::fill_n(scores, queries.size() * num_documents_, 0.0f);
+void LexicalRanker::ScoreQuery(std::string_view query, float* scores) const {
   BagBatch bag;
-  for (const std::string_view query : queries) {
-    WeighedQuery(query, bag);
-    AddScores(bag.indices, bag.counts, scores);
-    scores += num_documents_;
-  }
+  featurizer_.AppendBag(query, bag);
+  WeighQuery({bag.indices, bag.counts});
+  AddScores(bag.indices, bag.counts, scores);
 }
 
 }  // namespace semrank

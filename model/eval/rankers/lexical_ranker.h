@@ -12,7 +12,6 @@
 #ifndef SEMRANK_MODEL_EVAL_RANKERS_LEXICAL_RANKER_H_
 #define SEMRANK_MODEL_EVAL_RANKERS_LEXICAL_RANKER_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -26,12 +25,7 @@
 
 namespace semrank {
 
-class LexicalRanker : public Ranker {
- public:
-  std::size_t num_documents() const override { return num_documents_; }
-  void ScoreAll(std::span<const std::string_view> queries,
-                float* scores) const override;
-
+class LexicalRanker : public ListRanker {
  protected:
   // A bag whose counts are to be replaced by weights.
   struct Bag {
@@ -53,8 +47,7 @@ class LexicalRanker : public Ranker {
     return document_frequencies_[feature];
   }
 
-  // Replaces `bag` by the query's weighted features.
-  void WeighedQuery(std::string_view query, BagBatch& bag) const;
+  void ScoreQuery(std::string_view query, float* scores) const override;
   // Adds the scores of a weighted query to those of all documents.
   void AddScores(std::span<const std::uint32_t> features,
                  std::span<const float> weights, float* scores) const;
@@ -63,7 +56,6 @@ class LexicalRanker : public Ranker {
   Featurizer featurizer_;
   BagBatch documents_;  // their counts, until BuildIndex
   std::vector<std::uint32_t> document_frequencies_;
-  std::size_t num_documents_;
   InvertedLists lists_;
 };
 

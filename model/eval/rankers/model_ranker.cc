@@ -4,7 +4,6 @@
 #include <numeric>
 #include <utility>
 
-#include "model/nn/gemm.h"
 #include "model/nn/lexical_query.h"
 
 namespace semrank {

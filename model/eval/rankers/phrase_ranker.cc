@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <utility>
 
 #include "model/base/interrupt.h"
-#include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "model/eval/rankers/document_translator.h"
 #include "model/eval/rankers/word_features.h"
@@ -43,7 +41,6 @@ void ForEachPhrase(std::string_view text, Visitor visit) {
 absl::StatusOr<std::unique_ptr<PhraseRanker>> PhraseRanker::Create(
     const TranslationModel& model, const std::vector<std::string>& documents,
     const TranslationSmoothing& smoothing) {
-  SEMRANK_RETURN_IF_ERROR(CheckSmoothing(smoothing));
   auto ranker = std::unique_ptr<PhraseRanker>(
       new PhraseRanker(model, documents, smoothing));
   if (Interrupted()) {
@@ -55,7 +52,7 @@ absl::StatusOr<std::unique_ptr<PhraseRanker>> PhraseRanker::Create(
 PhraseRanker::PhraseRanker(const TranslationModel& model,
                            const std::vector<std::string>& documents,
                            const TranslationSmoothing& smoothing)
-    : vocabulary_(model, documents), num_documents_(documents.size()) {
+    : ListRanker(documents.size()), vocabulary_(model, documents) {
   const LongPhrases phrases = NumberPhrases(model, smoothing);
   DocumentTranslator translator(model, vocabulary_, smoothing);
   BagBatch bags;
@@ -80,7 +77,7 @@ PhraseRanker::PhraseRanker(const TranslationModel& model,
       bags.counts.push_back(static_cast<float>(weight));
     }
     found.clear();
-    bags.offsets.push_back(static_cast<std::uint32_t>(bags.indices.size()));
+    bags.EndBag();
   }
   lists_ = InvertedLists(vocabulary_.size() + phrases.constants.size(), bags);
 }
@@ -159,15 +156,6 @@ void PhraseRanker::ScoreQuery(std::string_view query, float* scores) const {
       }
       return true;
     });
-  }
-}
-
-void PhraseRanker::ScoreAll(std::span<const std::string_view> queries,
-                            float* scores) const {
-  std::fill_n(scores, queries.size() * num_documents_, 0.0f);
-  for (const std::string_view query : queries) {
-    ScoreQuery(query, scores);
-    scores += num_documents_;
   }
 }
 

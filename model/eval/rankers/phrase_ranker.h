@@ -44,7 +44,7 @@
 
 namespace semrank {
 
-class PhraseRanker : public Ranker {
+class PhraseRanker : public ListRanker {
  public:
   // As TranslationRanker::Create.
   static absl::StatusOr<std::unique_ptr<PhraseRanker>> Create(
@@ -52,9 +52,6 @@ class PhraseRanker : public Ranker {
       const TranslationSmoothing& smoothing);
 
   std::string name() const override { return "ptm"; }
-  std::size_t num_documents() const override { return num_documents_; }
-  void ScoreAll(std::span<const std::string_view> queries,
-                float* scores) const override;
 
  private:
   // The lists of the phrases of two words and more.
@@ -73,12 +70,11 @@ class PhraseRanker : public Ranker {
   // The list of a query phrase of `num_words` words, or nothing.
   std::optional<std::uint32_t> FindPhrase(std::string_view phrase,
                                           std::size_t num_words) const;
-  void ScoreQuery(std::string_view query, float* scores) const;
+  void ScoreQuery(std::string_view query, float* scores) const override;
 
   TranslationVocabulary vocabulary_;
   // Phrases of two words and more; their lists follow those of the words.
   absl::flat_hash_map<std::string, std::uint32_t> long_phrases_;
-  std::size_t num_documents_;
   InvertedLists lists_;  // log P(q|D) - log of alpha P(q|C) of its words
 };
 

@@ -6,33 +6,13 @@
 #include <numeric>
 #include <utility>
 
-#include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 #include "model/eval/rankers/word_features.h"
 
 namespace semrank {
-namespace {
-
-absl::Status CheckOptions(const QueryExpansionOptions& options) {
-  if (options.num_documents < 1 || options.num_documents > 1000) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "query expansion by %d documents, not by 1 to 1000 of them",
-        options.num_documents));
-  }
-  // Written so that NaN fails too.
-  if (!(options.weight >= 0 && options.weight <= 1000)) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "query expansion's weight is %g, not in [0, 1000]", options.weight));
-  }
-  return absl::OkStatus();
-}
-
-}  // namespace
-
 absl::StatusOr<std::unique_ptr<QueryExpansionRanker>>
 QueryExpansionRanker::Create(const std::vector<std::string>& documents,
                              const QueryExpansionOptions& options) {
-  SEMRANK_RETURN_IF_ERROR(CheckOptions(options));
   SEMRANK_ASSIGN_OR_RETURN(Featurizer words,
                            WordFeatures("query expansion", documents));
   return std::unique_ptr<QueryExpansionRanker>(
@@ -97,36 +77,32 @@ std::vector<std::uint32_t> QueryExpansionRanker::Feedback(
   return best;
 }
 
-void QueryExpansionRanker::ScoreAll(std::span<const std::string_view> queries,
-                                    float* scores) const {
-  TfidfRanker::ScoreAll(queries, scores);
+void QueryExpansionRanker::ScoreQuery(std::string_view query,
+                                      float* scores) const {
+  TfidfRanker::ScoreQuery(query, scores);
   if (options_.weight == 0) return;
   // The cosine is linear in the query, so the first scores stand and those of
   // the documents' words are added.
   const auto factor =
       static_cast<float>(options_.weight / options_.num_documents);
   std::vector<std::pair<std::uint32_t, float>> expansion;
-  for (std::size_t q = 0; q < queries.size(); ++q) {
-    expansion.clear();
-    for (const std::uint32_t d : Feedback({scores, num_documents()})) {
-      const Vector vector = VectorOf(d);
-      for (std::size_t i = 0; i < vector.features.size(); ++i) {
-        expansion.emplace_back(vector.features[i], factor * vector.weights[i]);
-      }
+  for (const std::uint32_t d : Feedback({scores, num_documents()})) {
+    const BagView vector = VectorOf(d);
+    for (std::size_t i = 0; i < vector.indices.size(); ++i) {
+      expansion.emplace_back(vector.indices[i], factor * vector.counts[i]);
     }
-    // Each word's list is read once. Equal words are added in one fixed order.
-    std::stable_sort(
-        expansion.begin(), expansion.end(),
-        [](const auto& a, const auto& b) { return a.first < b.first; });
-    for (std::size_t i = 0; i < expansion.size();) {
-      const std::uint32_t feature = expansion[i].first;
-      float weight = 0;
-      for (; i < expansion.size() && expansion[i].first == feature; ++i) {
-        weight += expansion[i].second;
-      }
-      AddScores({&feature, 1}, {&weight, 1}, scores);
+  }
+  // Each word's list is read once. Equal words are added in one fixed order.
+  std::stable_sort(
+      expansion.begin(), expansion.end(),
+      [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (std::size_t i = 0; i < expansion.size();) {
+    const std::uint32_t feature = expansion[i].first;
+    float weight = 0;
+    for (; i < expansion.size() && expansion[i].first == feature; ++i) {
+      weight += expansion[i].second;
     }
-    scores += num_documents();
+    AddScores({&feature, 1}, {&weight, 1}, scores);
   }
 }
 

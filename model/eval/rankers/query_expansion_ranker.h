@@ -25,25 +25,23 @@
 namespace semrank {
 
 struct QueryExpansionOptions {
-  int num_documents = 2;  // E, in [1, 1000]
-  double weight = 0.5;    // beta, in [0, 1000]; 0 = TF-IDF
+  int num_documents = 2;  // E, at least 1
+  double weight = 0.5;    // beta; 0 = TF-IDF
 };
 
 class QueryExpansionRanker : public TfidfRanker {
  public:
   // `documents` are normalised and need not outlive the call. InvalidArgument
-  // when an option is out of range or no document has a word.
+  // when no document has a word.
   static absl::StatusOr<std::unique_ptr<QueryExpansionRanker>> Create(
       const std::vector<std::string>& documents,
       const QueryExpansionOptions& options);
-
-  void ScoreAll(std::span<const std::string_view> queries,
-                float* scores) const override;
 
  private:
   QueryExpansionRanker(Featurizer words,
                        const std::vector<std::string>& documents,
                        const QueryExpansionOptions& options);
+  void ScoreQuery(std::string_view query, float* scores) const override;
   // The E best of `scores` that are above 0.
   std::vector<std::uint32_t> Feedback(std::span<const float> scores) const;
 

@@ -47,13 +47,6 @@ TfidfRanker::TfidfRanker(std::string name, Featurizer featurizer,
   if (vectors == Vectors::kKept) vectors_ = std::move(weighted);
 }
 
-TfidfRanker::Vector TfidfRanker::VectorOf(std::uint32_t document) const {
-  const std::size_t begin = vectors_.offsets[document];
-  const std::size_t size = vectors_.offsets[document + 1] - begin;
-  return {std::span(vectors_.indices).subspan(begin, size),
-          std::span(vectors_.counts).subspan(begin, size)};
-}
-
 void TfidfRanker::Weigh(Bag bag) const {
   const auto total = static_cast<double>(num_documents());
   double squares = 0;

@@ -10,7 +10,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -32,20 +31,16 @@ class TfidfRanker : public LexicalRanker {
   std::string name() const override { return name_; }
 
  protected:
-  // A vector of norm 1, or of no features.
-  struct Vector {
-    std::span<const std::uint32_t> features;
-    std::span<const float> weights;
-  };
-
   enum class Vectors { kDropped, kKept };
 
   TfidfRanker(std::string name, Featurizer featurizer,
               const std::vector<std::string>& documents,
               Vectors vectors = Vectors::kDropped);
 
-  // Only if they are kept.
-  Vector VectorOf(std::uint32_t document) const;
+  // Only if they are kept: of norm 1, or of no features.
+  BagView VectorOf(std::uint32_t document) const {
+    return vectors_.Bag(static_cast<int>(document));
+  }
 
  private:
   void WeighQuery(Bag bag) const override { Weigh(bag); }

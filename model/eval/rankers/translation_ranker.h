@@ -30,27 +30,23 @@
 
 namespace semrank {
 
-class TranslationRanker : public Ranker {
+class TranslationRanker : public ListRanker {
  public:
   // `documents` are normalised; neither they nor `model` need outlive the call.
-  // InvalidArgument when the smoothing is out of range, Cancelled when
-  // interrupted.
+  // Cancelled when interrupted.
   static absl::StatusOr<std::unique_ptr<TranslationRanker>> Create(
       const TranslationModel& model, const std::vector<std::string>& documents,
       const TranslationSmoothing& smoothing);
 
   std::string name() const override { return "wtm"; }
-  std::size_t num_documents() const override { return num_documents_; }
-  void ScoreAll(std::span<const std::string_view> queries,
-                float* scores) const override;
 
  private:
   TranslationRanker(const TranslationModel& model,
                     const std::vector<std::string>& documents,
                     const TranslationSmoothing& smoothing);
+  void ScoreQuery(std::string_view query, float* scores) const override;
 
   TranslationVocabulary vocabulary_;
-  std::size_t num_documents_;
   InvertedLists lists_;
 };
 

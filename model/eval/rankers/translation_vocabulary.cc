@@ -2,28 +2,10 @@
 
 #include <numeric>
 
-#include "absl/strings/str_format.h"
 #include "model/base/strings.h"
 #include "model/text/normalizer.h"
 
 namespace semrank {
-
-absl::Status CheckSmoothing(const TranslationSmoothing& smoothing) {
-  // Written so that NaN fails too.
-  if (!(smoothing.background > 0 && smoothing.background <= 1)) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("the weight of the collection in a translation model "
-                        "is %g, not in (0, 1]",
-                        smoothing.background));
-  }
-  if (!(smoothing.self >= 0 && smoothing.self <= 1)) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("the weight of a title's own words in a translation "
-                        "model is %g, not in [0, 1]",
-                        smoothing.self));
-  }
-  return absl::OkStatus();
-}
 
 TranslationVocabulary::TranslationVocabulary(
     const TranslationModel& model, const std::vector<std::string>& documents)

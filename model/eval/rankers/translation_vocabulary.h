@@ -19,7 +19,6 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/status/status.h"
 #include "model/eval/translation/translation_model.h"
 
 namespace semrank {
@@ -29,8 +28,6 @@ struct TranslationSmoothing {
   double background = 0.5;  // alpha, in (0, 1]
   double self = 0.1;        // beta, in [0, 1]
 };
-
-absl::Status CheckSmoothing(const TranslationSmoothing& smoothing);
 
 class TranslationVocabulary {
  public:

@@ -1,6 +1,5 @@
 #include "model/eval/rankers/unigram_ranker.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "model/base/status_macros.h"
@@ -10,7 +9,6 @@ namespace semrank {
 
 absl::StatusOr<std::unique_ptr<UnigramRanker>> UnigramRanker::Create(
     const std::vector<std::string>& documents, double mu) {
-  SEMRANK_RETURN_IF_ERROR(CheckDirichletMu(mu));
   SEMRANK_ASSIGN_OR_RETURN(Featurizer words,
                            WordFeatures("unigram model", documents));
   return std::unique_ptr<UnigramRanker>(
@@ -20,7 +18,7 @@ absl::StatusOr<std::unique_ptr<UnigramRanker>> UnigramRanker::Create(
 UnigramRanker::UnigramRanker(Featurizer words,
                              const std::vector<std::string>& documents,
                              double mu)
-    : words_(std::move(words)), num_documents_(documents.size()) {
+    : ListRanker(documents.size()), words_(std::move(words)) {
   BagBatch counts;
   for (const std::string& document : documents) {
     words_.AppendBag(document, counts);
@@ -29,17 +27,11 @@ UnigramRanker::UnigramRanker(Featurizer words,
                           LengthsInWords(documents), mu);
 }
 
-void UnigramRanker::ScoreAll(std::span<const std::string_view> queries,
-                             float* scores) const {
-  std::fill_n(scores, queries.size() * num_documents_, 0.0f);
+void UnigramRanker::ScoreQuery(std::string_view query, float* scores) const {
   BagBatch bag;
-  for (const std::string_view query : queries) {
-    bag.Clear();
-    // Query words of no document are not features, and so are left out.
-    words_.AppendBag(query, bag);
-    lists_.AddScores(bag.indices, bag.counts, /*weight=*/1, scores);
-    scores += num_documents_;
-  }
+  // Query words of no document are not features, and so are left out.
+  words_.AppendBag(query, bag);
+  lists_.AddScores(bag.indices, bag.counts, /*weight=*/1, scores);
 }
 
 }  // namespace semrank

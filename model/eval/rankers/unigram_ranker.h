@@ -24,24 +24,21 @@
 
 namespace semrank {
 
-class UnigramRanker : public Ranker {
+class UnigramRanker : public ListRanker {
  public:
   // `documents` are normalised and need not outlive the call. InvalidArgument
-  // when mu is out of range or no document has a word.
+  // when no document has a word.
   static absl::StatusOr<std::unique_ptr<UnigramRanker>> Create(
       const std::vector<std::string>& documents, double mu);
 
   std::string name() const override { return "ulm"; }
-  std::size_t num_documents() const override { return num_documents_; }
-  void ScoreAll(std::span<const std::string_view> queries,
-                float* scores) const override;
 
  private:
   UnigramRanker(Featurizer words, const std::vector<std::string>& documents,
                 double mu);
+  void ScoreQuery(std::string_view query, float* scores) const override;
 
   Featurizer words_;
-  std::size_t num_documents_;
   DirichletLists lists_;
 };
 

@@ -40,9 +40,7 @@ struct MiniBatch {
   int num_pairs() const { return static_cast<int>(queries.size()); }
   int num_titles() const { return static_cast<int>(titles.size()); }
   std::span<const std::uint32_t> MaskedFor(int pair) const {
-    const std::uint32_t begin = masked.offsets[pair];
-    return std::span(masked.indices)
-        .subspan(begin, masked.offsets[pair + 1] - begin);
+    return masked.Indices(pair);
   }
   float weight(int pair) const { return weights.empty() ? 1 : weights[pair]; }
   double total_weight() const {

@@ -3,17 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
-#include <utility>
 
 namespace semrank {
-namespace {
-
-void EndList(BagBatch& lists) {
-  lists.offsets.push_back(static_cast<std::uint32_t>(lists.indices.size()));
-}
-
-}  // namespace
-
 void NegativeSampler::Sample(std::span<const TextPair> pairs, Random& random,
                              MiniBatch& batch) {
   batch.queries.clear();
@@ -41,7 +32,7 @@ void NegativeSampler::Sample(std::span<const TextPair> pairs, Random& random,
     batch.all_titles = true;
     for (int i = 0; options_.hard_negatives > 0 && i < batch.num_pairs(); ++i) {
       AddShown(i, options_.hard_negatives, random, batch);
-      EndList(batch.candidates);
+      batch.candidates.EndBag();
     }
   } else {
     DrawRotations(random, batch);
@@ -82,7 +73,7 @@ void NegativeSampler::MaskClicked(MiniBatch& batch) {
         positions.push_back(positions[k]);
       }
     }
-    EndList(batch.masked);
+    batch.masked.EndBag();
   }
 }
 
@@ -127,7 +118,7 @@ void NegativeSampler::DrawLists(Random& random, MiniBatch& batch) {
       missing -= AddShown(i, missing, random, batch);
     }
     AddUniform(i, missing, random, batch);
-    EndList(batch.candidates);
+    batch.candidates.EndBag();
   }
 }
 
@@ -237,7 +228,7 @@ void NegativeSampler::DrawRotations(Random& random, MiniBatch& batch) {
     if (options_.hard_negatives > 0) {
       AddShown(i, options_.hard_negatives, random, batch);
     }
-    EndList(batch.candidates);
+    batch.candidates.EndBag();
   }
 }
 

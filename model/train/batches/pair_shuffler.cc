@@ -1,7 +1,6 @@
 #include "model/train/batches/pair_shuffler.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <utility>
 
 #include "absl/strings/str_format.h"

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/text/letter_windows.h"
 #include "model/text/normalizer.h"
 
 namespace semrank {
@@ -16,14 +17,9 @@ using Letters = std::vector<std::string_view>;
 
 Letters SplitLetters(std::string_view word) {
   Letters letters;
-  std::size_t begin = 0;
-  for (std::size_t i = 1; i <= word.size(); ++i) {
-    // Bytes 10xxxxxx continue a code point.
-    const bool inside =
-        i < word.size() && (static_cast<unsigned char>(word[i]) & 0xc0) == 0x80;
-    if (inside) continue;
-    letters.push_back(word.substr(begin, i - begin));
-    begin = i;
+  while (!word.empty()) {
+    letters.push_back(word.substr(0, FirstCharacterBytes(word)));
+    word.remove_prefix(letters.back().size());
   }
   return letters;
 }
@@ -34,10 +30,11 @@ Letters SplitLetters(std::string_view word) {
 bool CanBeMistyped(std::string_view word) {
   const bool has_digit = std::ranges::any_of(
       word, [](char letter) { return letter >= '0' && letter <= '9'; });
-  return !has_digit && SplitLetters(word).size() >= kMinLetters;
+  return !has_digit && CountCodePoints(word) >= kMinLetters;
 }
 
 std::string_view NewLetter(const Letters& letters, Random& random) {
+  // Of other scripts no alphabet is at hand: the word's own letters serve.
   static constexpr std::string_view kAlphabet = "abcdefghijklmnopqrstuvwxyz";
   const bool latin = std::ranges::all_of(
       letters, [](std::string_view letter) { return letter.size() == 1; });
@@ -45,6 +42,8 @@ std::string_view NewLetter(const Letters& letters, Random& random) {
   return letters[random.Below(static_cast<std::uint32_t>(letters.size()))];
 }
 
+// A letter is left out, put in, replaced or swapped with the next one, each as
+// often: Damerau's four errors.
 void Edit(Letters& letters, Random& random) {
   const auto size = static_cast<std::uint32_t>(letters.size());
   const std::uint32_t place = random.Below(size);

@@ -17,8 +17,7 @@ constexpr std::uint64_t kStream = 2;
 // The clicked titles of at most kMaxHeldOutQueries queries.
 std::map<TextId, std::set<TextId>> DrawQueries(
     std::span<const TextPair> held_out, Random& random) {
-  std::vector<TextId> queries =
-      DistinctQueries({held_out.begin(), held_out.end()});
+  std::vector<TextId> queries = DistinctQueries(held_out);
   Shuffle(random, queries);
   if (queries.size() > kMaxHeldOutQueries) queries.resize(kMaxHeldOutQueries);
   std::map<TextId, std::set<TextId>> clicked;
@@ -55,10 +54,8 @@ std::shared_ptr<const Collection> MakeHeldOutCollection(
   Random random(seed, RandomPurpose::kHeldOutQueries, kStream);
   const auto clicked = DrawQueries(held_out, random);
   auto collection = std::make_shared<Collection>();
-  std::vector<TextId> documents;
-  for (const TextId title : DrawTitles(clicked, titles, random)) {
-    documents.push_back(title);
-  }
+  const std::set<TextId> drawn = DrawTitles(clicked, titles, random);
+  std::vector<TextId> documents(drawn.begin(), drawn.end());
   // A title is its own id, so that documents are in a collection's order.
   std::ranges::sort(documents, [&](TextId a, TextId b) {
     return texts.text(a) > texts.text(b);

@@ -55,9 +55,8 @@ absl::StatusOr<std::vector<TextPair>> TakeValidPairs(
   if (options.data.valid_fraction <= 0) return std::vector<TextPair>();
   std::vector<TextPair> held_out =
       HoldOutQueries(options.data.valid_fraction, options.seed, train_pairs);
-  // Too small to be cut in two: the loss of a single title is always 0.
-  if (DistinctTitles(held_out).size() < 2 ||
-      DistinctTitles(train_pairs).size() < 2) {
+  // Too small to be cut in two.
+  if (!HasTwoTitles(held_out) || !HasTwoTitles(train_pairs)) {
     train_pairs.insert(train_pairs.end(), held_out.begin(), held_out.end());
     held_out.clear();
     absl::FPrintF(stderr,
@@ -115,11 +114,8 @@ absl::StatusOr<TrainingData> LoadIntoMemory(const TrainOptions& options,
   statistics.bad_lines = bad_lines.count();
   statistics.features = NumListedFeatures(featurizer);
   TextBags bags(texts, featurizer, TextFormOf(options.tower));
-  std::vector<float> lexical_idf;
-  // Also for a weight that is yet to be fitted.
-  if (options.features.lexical_weight != 0) {
-    lexical_idf = LexicalIdfOf(texts, titles);
-  }
+  std::vector<float> lexical_idf =
+      LexicalIdfOf(options.features, texts, titles);
   std::shared_ptr<const Collection> held_out =
       MakeHeldOutCollection(texts, valid_pairs, titles, options.seed);
   std::shared_ptr<const TextInterner> kept_texts;

@@ -13,7 +13,9 @@
 namespace semrank {
 namespace {
 
+// Weight of the log's click rate in that of a title, in impressions.
 constexpr double kPriorImpressions = 10;
+// A click is worth the lowest grade of a relevant title.
 constexpr float kValueOfUnjudged = 1;
 
 // One entry for each (query, title), in their order.

@@ -45,6 +45,8 @@ class StreamCounter {
       : options_(options),
         budget_(ShareForCounting(options)),
         hash_(options.seed),
+        // A share of all hash values, so that each pass over the files knows
+        // the held-out queries without a list of them.
         held_out_below_(
             static_cast<std::uint64_t>(HeldOutShare(options) * 0x1p64)),
         titles_(budget_.max_titles, budget_.title_bytes) {}
@@ -283,10 +285,8 @@ absl::StatusOr<TrainingData> LoadStreamedData(const TrainOptions& options,
       Describe(counter, featurizer, valid_pairs.size(), bad_lines);
   Print(statistics, stream->shuffle_bytes, options, counter.titles());
   TextBags bags(stream->texts, featurizer, TextFormOf(options.tower));
-  std::vector<float> lexical_idf;
-  if (options.features.lexical_weight != 0) {
-    lexical_idf = LexicalIdfOf(stream->texts, titles);
-  }
+  std::vector<float> lexical_idf =
+      LexicalIdfOf(options.features, stream->texts, titles);
   std::shared_ptr<const Collection> held_out =
       MakeHeldOutCollection(stream->texts, valid_pairs, titles, options.seed);
   // Shares the ownership of the stream, whose member it is.

@@ -26,33 +26,48 @@ std::vector<TextId> Distinct(std::vector<TextId> ids) {
   return ids;
 }
 
+// Takes the pairs for which is_taken(pair) out of `pairs`.
+template <typename IsTaken>
+std::vector<TextPair> TakePairs(std::vector<TextPair>& pairs,
+                                IsTaken is_taken) {
+  // Stable: the order of the rest is where each epoch's shuffle begins. Not
+  // std::ranges::stable_partition: clang 14 cannot compile GCC 12's subrange.
+  const auto first = std::stable_partition(
+      pairs.begin(), pairs.end(),
+      [&](const TextPair& pair) { return !is_taken(pair); });
+  std::vector<TextPair> taken(first, pairs.end());
+  pairs.erase(first, pairs.end());
+  return taken;
+}
+
 }  // namespace
 
-std::vector<TextId> DistinctQueries(const std::vector<TextPair>& pairs) {
+std::vector<TextId> DistinctQueries(std::span<const TextPair> pairs) {
   std::vector<TextId> ids;
   for (const TextPair& pair : pairs) ids.push_back(pair.query);
   return Distinct(std::move(ids));
 }
 
-std::vector<TextId> DistinctTitles(const std::vector<TextPair>& pairs) {
+std::vector<TextId> DistinctTitles(std::span<const TextPair> pairs) {
   std::vector<TextId> ids;
   for (const TextPair& pair : pairs) ids.push_back(pair.title);
   return Distinct(std::move(ids));
 }
 
+bool HasTwoTitles(std::span<const TextPair> pairs) {
+  return std::ranges::any_of(pairs, [pairs](const TextPair& pair) {
+    return pair.title != pairs.front().title;
+  });
+}
+
 absl::Status CheckDistinctTitles(const std::vector<std::string>& files,
                                  const std::vector<TextPair>& pairs,
                                  const TextInterner& texts) {
-  const TextId title = pairs[0].title;
-  if (std::any_of(pairs.begin(), pairs.end(), [title](const TextPair& pair) {
-        return pair.title != title;
-      })) {
-    return absl::OkStatus();
-  }
+  if (HasTwoTitles(pairs)) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrFormat(
       "all pairs of %s have the same title, \"%s\": there is no other "
       "title to learn from",
-      absl::StrJoin(files, ","), texts.text(title).substr(0, 80)));
+      absl::StrJoin(files, ","), texts.text(pairs[0].title).substr(0, 80)));
 }
 
 std::uint32_t CappedClicks(std::int64_t clicks) {
@@ -171,14 +186,9 @@ std::vector<TextPair> HoldOutQueries(double fraction, std::uint64_t seed,
       1, std::llround(fraction * static_cast<double>(queries.size()))));
   std::sort(queries.begin(), queries.end());
 
-  // Stable: the order of the rest is where each epoch's shuffle begins.
-  const auto first_held_out = std::stable_partition(
-      pairs.begin(), pairs.end(), [&queries](const TextPair& pair) {
-        return !std::binary_search(queries.begin(), queries.end(), pair.query);
-      });
-  std::vector<TextPair> held_out(first_held_out, pairs.end());
-  pairs.erase(first_held_out, pairs.end());
-  return held_out;
+  return TakePairs(pairs, [&queries](const TextPair& pair) {
+    return std::ranges::binary_search(queries, pair.query);
+  });
 }
 
 namespace {
@@ -234,15 +244,9 @@ std::vector<TextPair> HoldOutComponents(double share, std::uint64_t seed,
     left -= num_pairs[root];
     held_out.insert(root);
   }
-  // Not std::ranges::stable_partition: clang 14 cannot compile GCC 12's
-  // subrange.
-  const auto first = std::stable_partition(
-      pairs.begin(), pairs.end(), [&](const TextPair& pair) {
-        return !held_out.contains(components.Root(pair.query));
-      });
-  std::vector<TextPair> taken(first, pairs.end());
-  pairs.erase(first, pairs.end());
-  return taken;
+  return TakePairs(pairs, [&](const TextPair& pair) {
+    return held_out.contains(components.Root(pair.query));
+  });
 }
 
 }  // namespace semrank

@@ -60,15 +60,17 @@ absl::StatusOr<std::vector<TextPair>> ReadValidPairs(
     const std::vector<std::string>& files, BadLines& bad_lines,
     TextInterner& texts);
 
-// InvalidArgument when all pairs have the same title: the softmax of a single
-// title is 1, and nothing can be learned from it.
+// Whether the titles differ: the softmax of a single title is 1, its loss 0,
+// and nothing can be learned from it.
+bool HasTwoTitles(std::span<const TextPair> pairs);
+// InvalidArgument unless they do.
 absl::Status CheckDistinctTitles(const std::vector<std::string>& files,
                                  const std::vector<TextPair>& pairs,
                                  const TextInterner& texts);
 
 // The distinct queries, or titles, of the pairs, in rising order.
-std::vector<TextId> DistinctQueries(const std::vector<TextPair>& pairs);
-std::vector<TextId> DistinctTitles(const std::vector<TextPair>& pairs);
+std::vector<TextId> DistinctQueries(std::span<const TextPair> pairs);
+std::vector<TextId> DistinctTitles(std::span<const TextPair> pairs);
 
 // The titles that were clicked for each query. None of them is an unclicked
 // one, D-, of any pair of that query (DSSM 3.3, CLSM 4.1). 4 bytes a pair and 4

@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "model/base/status_macros.h"
 #include "model/format/model_config.h"
@@ -83,8 +82,10 @@ absl::StatusOr<Featurizer> MakeFeaturizer(const FeatureOptions& options,
                             std::move(bigrams));
 }
 
-std::vector<float> LexicalIdfOf(const TextInterner& texts,
+std::vector<float> LexicalIdfOf(const FeatureOptions& features,
+                                const TextInterner& texts,
                                 std::span<const TextId> titles) {
+  if (features.lexical_weight == 0) return {};
   const LexicalOptions options;
   // Length and number of buckets are in range.
   const NgramVocabulary ngrams =

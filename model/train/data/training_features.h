@@ -31,8 +31,10 @@ absl::StatusOr<Featurizer> ChooseFeatures(const FeatureOptions& options,
                                           int num_paddings);
 
 // idf of the kMaxLexicalBuckets hashed letter trigrams over the distinct titles
-// (lexical_part.h).
-std::vector<float> LexicalIdfOf(const TextInterner& texts,
+// (lexical_part.h), also for a weight that is yet to be fitted; empty if the
+// weight is 0.
+std::vector<float> LexicalIdfOf(const FeatureOptions& options,
+                                const TextInterner& texts,
                                 std::span<const TextId> titles);
 
 // What the towers read of texts.

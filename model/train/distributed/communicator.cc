@@ -4,8 +4,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstring>
-#include <numeric>
-#include <string>
 #include <vector>
 
 #include "absl/strings/str_format.h"
@@ -40,18 +38,17 @@ std::vector<std::uint32_t> GatherEqual(Communicator& communicator,
   return all;
 }
 
-// One number from each process.
-std::vector<double> GatherNumbers(Communicator& communicator, double own) {
-  const std::uint64_t bits = std::bit_cast<std::uint64_t>(own);
-  const std::uint32_t words[] = {static_cast<std::uint32_t>(bits),
-                                 static_cast<std::uint32_t>(bits >> 32)};
+// One value from each process.
+std::vector<std::uint64_t> GatherValues(Communicator& communicator,
+                                        std::uint64_t own) {
+  const std::uint32_t words[] = {static_cast<std::uint32_t>(own),
+                                 static_cast<std::uint32_t>(own >> 32)};
   const std::vector<std::uint32_t> all = GatherEqual(communicator, words);
-  std::vector<double> numbers;
+  std::vector<std::uint64_t> values;
   for (std::size_t i = 0; i < all.size(); i += 2) {
-    numbers.push_back(
-        std::bit_cast<double>(std::uint64_t{all[i + 1]} << 32 | all[i]));
+    values.push_back(std::uint64_t{all[i + 1]} << 32 | all[i]);
   }
-  return numbers;
+  return values;
 }
 
 // visit(slice) for one slice of the values after another, each small enough for
@@ -149,11 +146,10 @@ absl::Status AgreeOnStatus(Communicator& communicator,
 absl::Status CheckSameOnAllRanks(Communicator& communicator,
                                  std::uint64_t fingerprint,
                                  absl::string_view what) {
-  const std::uint32_t own[] = {static_cast<std::uint32_t>(fingerprint),
-                               static_cast<std::uint32_t>(fingerprint >> 32)};
-  const std::vector<std::uint32_t> all = GatherEqual(communicator, own);
+  const std::vector<std::uint64_t> all =
+      GatherValues(communicator, fingerprint);
   for (int p = 1; p < communicator.num_processes(); ++p) {
-    if (all[2 * p] == all[0] && all[2 * p + 1] == all[1]) continue;
+    if (all[p] == all[0]) continue;
     return absl::InternalError(
         absl::StrFormat("process %d of %d has other %s than process 1", p + 1,
                         communicator.num_processes(), what));
@@ -162,12 +158,17 @@ absl::Status CheckSameOnAllRanks(Communicator& communicator,
 }
 
 double AllReduceSum(Communicator& communicator, double own) {
-  const std::vector<double> numbers = GatherNumbers(communicator, own);
-  return std::accumulate(numbers.begin(), numbers.end(), 0.0);
+  double sum = 0;
+  for (const std::uint64_t bits :
+       GatherValues(communicator, std::bit_cast<std::uint64_t>(own))) {
+    sum += std::bit_cast<double>(bits);
+  }
+  return sum;
 }
 
 double BroadcastFromRank0(Communicator& communicator, double value) {
-  return GatherNumbers(communicator, value).front();
+  return std::bit_cast<double>(
+      GatherValues(communicator, std::bit_cast<std::uint64_t>(value)).front());
 }
 
 std::string BroadcastFromRank0(Communicator& communicator,

@@ -9,7 +9,6 @@
 #ifndef SEMRANK_MODEL_TRAIN_DISTRIBUTED_GRADIENT_EXCHANGE_H_
 #define SEMRANK_MODEL_TRAIN_DISTRIBUTED_GRADIENT_EXCHANGE_H_
 
-#include <cstdint>
 #include <vector>
 
 #include "absl/status/status.h"

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <cstddef>
 #include <numeric>
-#include <span>
-#include <vector>
 
 namespace semrank {
 namespace {

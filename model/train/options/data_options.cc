@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
-#include "model/base/status_macros.h"
 #include "model/cli/command_line.h"
 #include "model/cli/exit_code.h"
 
@@ -28,14 +27,12 @@ absl::Status CheckValidation(const DataOptions& data) {
   // Written so that NaN fails too. More than a half would validate on more than
   // is learned from.
   if (!(data.valid_fraction >= 0 && data.valid_fraction <= 0.5)) {
-    return FlagError("valid_fraction",
-                     absl::StrFormat("%g", data.valid_fraction),
+    return FlagError("valid_fraction", data.valid_fraction,
                      "must be 0 to 0.5, or -1");
   }
   // Both give the validation loss, of which there is one.
   if (!data.valid_pair_files.empty() && data.valid_fraction > 0) {
-    return FlagError("valid_fraction",
-                     absl::StrFormat("%g", data.valid_fraction),
+    return FlagError("valid_fraction", data.valid_fraction,
                      "--valid_pairs are given, so none are held out");
   }
   return absl::OkStatus();

@@ -1,8 +1,5 @@
 #include "model/train/options/feature_options.h"
 
-#include <optional>
-#include <string>
-
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
@@ -72,7 +69,7 @@ absl::Status Resolve(FeatureOptions& features) {
                            ParseLexical(features.lexical));
   if (features.hash_buckets > 0 && !HasLetters(features.kind)) {
     return FlagError(
-        "hash_buckets", absl::StrFormat("%d", features.hash_buckets),
+        "hash_buckets", features.hash_buckets,
         absl::StrFormat("hashes letter n-grams, and --features=%s has none",
                         NameOf(features.kind, kFeatureNames)));
   }

@@ -95,20 +95,18 @@ absl::Status Resolve(LossOptions& loss) {
                                      kMaxNegatives));
   }
   if (loss.hard_negatives > 0 && !in_batch) {
-    return FlagError("hard_negatives",
-                     absl::StrFormat("%d", loss.hard_negatives),
+    return FlagError("hard_negatives", loss.hard_negatives,
                      "they stand beside those of "
                      "--negative_sampling=in_batch; with shown, --negatives "
                      "says how many there are");
   }
   if (loss.logq < 0 && loss.logq != kAutoLogQ) {
-    return FlagError("logq", absl::StrFormat("%g", loss.logq),
-                     "must be 0 to 1, or -1");
+    return FlagError("logq", loss.logq, "must be 0 to 1, or -1");
   }
   if (loss.logq == kAutoLogQ && !in_batch) loss.logq = 0;
   // Uniform titles are negatives equally often: there is nothing to correct.
   if (loss.logq > 0 && !in_batch) {
-    return FlagError("logq", absl::StrFormat("%g", loss.logq),
+    return FlagError("logq", loss.logq,
                      "corrects for titles that are often in a batch; needs "
                      "--negative_sampling=in_batch");
   }

@@ -1,6 +1,5 @@
 #include "model/train/options/ssi_options.h"
 
-#include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 #include "model/cli/command_line.h"
 #include "model/cli/exit_code.h"
@@ -14,7 +13,7 @@ namespace {
 // For options that need U and V.
 absl::Status CheckUse(std::string_view flag, int value, bool has_vectors) {
   if (value == 0 || has_vectors) return absl::OkStatus();
-  return FlagError(flag, absl::StrFormat("%d", value),
+  return FlagError(flag, value,
                    "says what U and V are for, and --ssi=diagonal, full and "
                    "full_no_identity have none");
 }
@@ -83,8 +82,7 @@ absl::Status Resolve(SsiOptions& ssi) {
   const bool hashed = ssi.variant == v1::SSI_VARIANT_FULL_NO_IDENTITY;
   if (ssi.pair_hash_buckets > 0 && !hashed &&
       ssi.variant != v1::SSI_VARIANT_FULL) {
-    return FlagError("ssi_pair_hash_buckets",
-                     absl::StrFormat("%d", ssi.pair_hash_buckets),
+    return FlagError("ssi_pair_hash_buckets", ssi.pair_hash_buckets,
                      "hashes the pairs of --ssi=full and full_no_identity");
   }
   if (hashed && ssi.pair_hash_buckets == 0) {
@@ -93,8 +91,7 @@ absl::Status Resolve(SsiOptions& ssi) {
                      "be above 0");
   }
   if ((ssi.frequent_words > 0) != (ssi.correlated_top_k > 0)) {
-    return FlagError("ssi_correlated_top_k",
-                     absl::StrFormat("%d", ssi.correlated_top_k),
+    return FlagError("ssi_correlated_top_k", ssi.correlated_top_k,
                      "belongs together with --ssi_frequent_words; one is 0");
   }
   if (ssi.correlated_pairing == v1::CORRELATED_PAIRING_SAME_RANK &&
@@ -109,7 +106,7 @@ absl::Status Resolve(SsiOptions& ssi) {
                      "be above 0");
   }
   if (ssi.frequent_words > 0 && ssi.dense_words > 0) {
-    return FlagError("ssi_dense_words", absl::StrFormat("%d", ssi.dense_words),
+    return FlagError("ssi_dense_words", ssi.dense_words,
                      "gives rare words no row of U and V, "
                      "--ssi_frequent_words those of others; choose one");
   }

@@ -1,7 +1,6 @@
 #include "model/train/options/tower_options.h"
 
 #include <algorithm>
-#include <string>
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -24,7 +23,7 @@ absl::Status ResolveClsm(TowerOptions& tower) {
   if (tower.clsm_window == 0) tower.clsm_window = kDefaultClsmWindow;
   // n = 2d + 1 (CLSM eq. 1).
   if (tower.clsm_window % 2 == 0) {
-    return FlagError("window", absl::StrFormat("%d", tower.clsm_window),
+    return FlagError("window", tower.clsm_window,
                      "must be odd: a word and as many on each side");
   }
   if (!tower.hidden_dims.empty()) return absl::OkStatus();
@@ -75,7 +74,7 @@ void AddTowerOptions(CommandLine& command_line, TowerOptions& options) {
 
 absl::Status Resolve(TowerOptions& tower) {
   if (tower.kind != v1::TOWER_KIND_CLSM && tower.clsm_window != 0) {
-    return FlagError("window", absl::StrFormat("%d", tower.clsm_window),
+    return FlagError("window", tower.clsm_window,
                      "only --tower=clsm has windows");
   }
   switch (tower.kind) {
@@ -110,11 +109,10 @@ absl::Status Resolve(TowerOptions& tower) {
   }
   // Written so that NaN fails too. 1 would drop every unit and divide by 0.
   if (!(tower.dropout >= 0 && tower.dropout < 1)) {
-    return FlagError("dropout", absl::StrFormat("%g", tower.dropout),
-                     "must be 0 to below 1");
+    return FlagError("dropout", tower.dropout, "must be 0 to below 1");
   }
   if (tower.dropout > 0 && tower.hidden_dims.empty()) {
-    return FlagError("dropout", absl::StrFormat("%g", tower.dropout),
+    return FlagError("dropout", tower.dropout,
                      "drops hidden units, and this network has none");
   }
   return absl::OkStatus();

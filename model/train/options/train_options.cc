@@ -1,7 +1,6 @@
 #include "model/train/options/train_options.h"
 
 #include <algorithm>
-#include <string>
 #include <vector>
 
 #include "absl/strings/str_format.h"
@@ -70,7 +69,7 @@ absl::Status CheckTypos(const TrainOptions& options) {
       (options.features.kind & v1::FEATURE_KIND_LETTERS) != 0;
   if (options.loss.query_typos == 0 || has_letters) return absl::OkStatus();
   return FlagError(
-      "query_typos", absl::StrFormat("%g", options.loss.query_typos),
+      "query_typos", options.loss.query_typos,
       absl::StrFormat("a mistyped word is none of --features=%s; needs letters",
                       NameOf(options.features.kind, kFeatureNames)));
 }
@@ -87,7 +86,7 @@ absl::Status CheckSsiVectors(const TrainOptions& options) {
     return absl::OkStatus();
   }
   return FlagError(
-      "embedding_dim", absl::StrFormat("%d", options.tower.embedding_dim),
+      "embedding_dim", options.tower.embedding_dim,
       absl::StrFormat("vectors of --ssi_correlated_pairing and --ssi_mix_parts "
                       "are %d times as long; at most %d elements",
                       num_blocks, kMaxLayerWidth));
@@ -104,11 +103,11 @@ absl::Status ResolveSsi(TrainOptions& options) {
                      "--tower=ssi has words of its own");
   }
   if (options.tower.dropout > 0) {
-    return FlagError("dropout", absl::StrFormat("%g", options.tower.dropout),
+    return FlagError("dropout", options.tower.dropout,
                      "drops hidden units, and --tower=ssi has none");
   }
   if (options.loss.logq > 0) {
-    return FlagError("logq", absl::StrFormat("%g", options.loss.logq),
+    return FlagError("logq", options.loss.logq,
                      "corrects a softmax, and --tower=ssi has none");
   }
   options.loss.logq = 0;
@@ -209,7 +208,7 @@ absl::StatusOr<std::int64_t> NumSsiParameters(const TrainOptions& options,
       return std::int64_t{num_words} * num_words;
     }
     return FlagError(
-        "max_words", absl::StrFormat("%d", options.features.max_words),
+        "max_words", options.features.max_words,
         absl::StrFormat("%d words make a W that is too large to store; "
                         "--ssi=full takes at most %d words, or any number with "
                         "--ssi_pair_hash_buckets",

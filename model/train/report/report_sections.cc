@@ -3,7 +3,6 @@
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -12,6 +11,7 @@
 #include "absl/strings/str_replace.h"
 #include "model/base/thread_pool.h"
 #include "model/base/version.h"
+#include "model/cli/progress.h"
 #include "model/format/model_config.h"
 #include "model/html/html_text.h"
 #include "model/html/svg_chart.h"
@@ -224,11 +224,12 @@ std::string LengthChart(const DataStatistics& data) {
                    .mark_label = ""});
 }
 
-std::string NextCommands(const ReportContent& content) {
+std::string NextCommands(const std::string& model_dir,
+                         const std::optional<RankerComparison>& comparison) {
   std::string commands = absl::StrFormat(
-      "semrank-server %s\n", ShellQuoted("--model_dir=" + content.model_dir));
-  if (content.comparison && !content.comparison->examples.empty()) {
-    const ExampleRanking& example = content.comparison->examples.front();
+      "semrank-server %s\n", ShellQuoted("--model_dir=" + model_dir));
+  if (comparison && !comparison->examples.empty()) {
+    const ExampleRanking& example = comparison->examples.front();
     absl::StrAppendFormat(&commands, "semrank rank %s",
                           ShellQuoted("--query=" + example.query));
     for (const ExampleTitle& title : example.titles) {
@@ -244,9 +245,9 @@ std::string NextCommands(const ReportContent& content) {
 
 std::string ComparisonTable(const RankerComparison& comparison) {
   const std::string queries =
-      GroupDigits(static_cast<long long>(comparison.num_queries));
+      GroupDigits(static_cast<std::int64_t>(comparison.num_queries));
   const std::string titles =
-      GroupDigits(static_cast<long long>(comparison.num_titles));
+      GroupDigits(static_cast<std::int64_t>(comparison.num_titles));
   const std::string about =
       comparison.judged
           ? absl::StrCat(queries, " judged queries: their relevant documents ",
@@ -290,20 +291,20 @@ std::string Examples(const RankerComparison& comparison) {
   return html + "</div>\n";
 }
 
-std::string EpochTable(const ReportContent& content) {
+std::string EpochTable(const RunProgress& progress) {
   int best = 0;
-  for (const EpochRecord& record : content.epochs) {
+  for (const EpochRecord& record : progress.epochs) {
     if (record.best) best = record.epoch;
   }
   std::vector<NumberRow> rows;
-  if (content.before_training) {
-    const ValidationResult& validation = *content.before_training;
+  if (progress.before_training) {
+    const ValidationResult& validation = *progress.before_training;
     rows.push_back({.cells = {"before", "", Number(validation.loss),
                               Number(MetricOf(validation, kNdcgAt1)),
                               Number(MetricOf(validation, kNdcgAt3)),
                               Number(MetricOf(validation, kNdcgAt10))}});
   }
-  for (const EpochRecord& record : content.epochs) {
+  for (const EpochRecord& record : progress.epochs) {
     rows.push_back(EpochRow(record, record.epoch == best));
   }
   const std::vector<std::string> headings = {

@@ -6,7 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "model/train/report/report_content.h"
+#include "model/cli/command_line.h"
+#include "model/train/data/data_statistics.h"
+#include "model/train/report/run_progress.h"
+#include "model/train/validation/ranker_comparison.h"
+#include "semrank/v1/model_config.pb.h"
 
 namespace semrank {
 
@@ -23,7 +27,8 @@ std::string NdcgChart(const std::vector<EpochRecord>& epochs,
 std::string LengthChart(const DataStatistics& data);
 
 // Commands that serve the published model and rank the first example.
-std::string NextCommands(const ReportContent& content);
+std::string NextCommands(const std::string& model_dir,
+                         const std::optional<RankerComparison>& comparison);
 
 // The metrics of the model, once it is known, and of BM25.
 std::string ComparisonTable(const RankerComparison& comparison);
@@ -32,7 +37,7 @@ std::string Examples(const RankerComparison& comparison);
 
 // A row an epoch and one for the weights before; columns without a value are
 // left out.
-std::string EpochTable(const ReportContent& content);
+std::string EpochTable(const RunProgress& progress);
 std::string DataTable(const DataStatistics& data);
 // Every field of the configuration, by its name in config.json.
 std::string ConfigTable(const v1::ModelConfig& config);

@@ -3,8 +3,6 @@
 #include <cmath>
 #include <cstddef>
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <string>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -113,7 +111,7 @@ json ToJson(const EpochRecord& record) {
 // Throws what json does for members that are missing or of another type.
 EpochRecord FromJson(const json& value, int epoch) {
   EpochRecord record;
-  record.epoch = epoch;
+  record.epoch = epoch;  // not written: its place in the list
   record.num_pairs = value.at("num_pairs").get<std::int64_t>();
   record.seconds = value.at("seconds").get<double>();
   record.learning_rate = value.at("learning_rate").get<double>();

@@ -7,11 +7,9 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <system_error>
-#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
-#include "absl/time/clock.h"
 #include "model/base/file_io.h"
 #include "model/base/status_macros.h"
 
@@ -42,11 +40,7 @@ absl::Status CheckWritable(const std::string& model_dir) {
 nlohmann::ordered_json ValidationMeasures(const ValidationResult& validation) {
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
   if (validation.loss) json["valid_loss"] = *validation.loss;
-  if (validation.metrics) {
-    for (std::size_t i = 0; i < kMetricNames.size(); ++i) {
-      json[std::string(kMetricNames[i])] = (*validation.metrics)[i];
-    }
-  }
+  if (validation.metrics) json.update(MetricsJson(*validation.metrics));
   return json;
 }
 
@@ -117,9 +111,6 @@ std::optional<std::string> DescribeLossGrowth(
       first, before, last, learning_rate);
 }
 
-TrainingLog::TrainingLog(std::optional<FileDescriptor> file)
-    : file_(std::move(file)), run_start_(absl::Now()) {}
-
 absl::StatusOr<std::unique_ptr<TrainingLog>> TrainingLog::Open(
     const std::string& model_dir) {
   SEMRANK_RETURN_IF_ERROR(CheckWritable(model_dir));
@@ -131,14 +122,10 @@ absl::StatusOr<std::unique_ptr<TrainingLog>> TrainingLog::Open(
   return std::unique_ptr<TrainingLog>(new TrainingLog(std::move(file)));
 }
 
-std::unique_ptr<TrainingLog> TrainingLog::None() {
-  return std::unique_ptr<TrainingLog>(new TrainingLog(std::nullopt));
-}
-
-absl::Status TrainingLog::Append(const EpochRecord& record) {
-  if (!file_) return absl::OkStatus();
-  unwritten_ += FormatEpochJson(record, run_start_) + "\n";
-  const absl::Status status = file_->Write(unwritten_);
+absl::Status TrainingLog::Append(const EpochRecord& record,
+                                 absl::Time run_start) {
+  unwritten_ += FormatEpochJson(record, run_start) + "\n";
+  const absl::Status status = file_.Write(unwritten_);
   unwritten_ = status.ok() ? "" : "\n" + unwritten_;
   return status;
 }

@@ -22,6 +22,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -54,7 +55,7 @@ struct EpochRecord {
 nlohmann::ordered_json EpochMeasures(const EpochRecord& record);
 // One line of the file, without its end.
 std::string FormatEpochJson(const EpochRecord& record, absl::Time run_start);
-// "valid_loss" and the ranking metrics of those, if it has them.
+// Those of "valid_loss" and the ranking metrics that it has.
 nlohmann::ordered_json ValidationMeasures(const ValidationResult& validation);
 // The same for a person: "epoch 3: loss 1.20, validation loss 1.31, ...".
 std::string FormatEpochText(const EpochRecord& record);
@@ -76,22 +77,15 @@ class TrainingLog {
   static absl::StatusOr<std::unique_ptr<TrainingLog>> Open(
       const std::string& model_dir);
 
-  // A log that writes nothing, for ranks other than 0.
-  static std::unique_ptr<TrainingLog> None();
-
-  absl::Time run_start() const { return run_start_; }
-  // The next records belong to the run that began at `run_start`.
-  void ContinueRun(absl::Time run_start) { run_start_ = run_start; }
-
-  // Writes at once. After an error the record is written again together with
-  // the next one, on a new line.
-  absl::Status Append(const EpochRecord& record);
+  // A record of the run that began at `run_start`. Writes at once. After an
+  // error the record is written again together with the next one, on a new
+  // line.
+  absl::Status Append(const EpochRecord& record, absl::Time run_start);
 
  private:
-  explicit TrainingLog(std::optional<FileDescriptor> file);
+  explicit TrainingLog(FileDescriptor file) : file_(std::move(file)) {}
 
-  std::optional<FileDescriptor> file_;  // none: nothing is kept
-  absl::Time run_start_;
+  FileDescriptor file_;
   std::string unwritten_;
 };
 

@@ -1,7 +1,6 @@
 #include "model/train/report/training_report.h"
 
-#include <algorithm>
-#include <utility>
+#include <string_view>
 
 #include "absl/strings/str_format.h"
 #include "model/base/file_io.h"
@@ -80,13 +79,13 @@ std::string Section(std::string_view heading, std::string_view content) {
                          EscapeHtml(heading), content);
 }
 
-std::string Charts(const ReportContent& content) {
+std::string Charts(const ReportContent& content, const RunProgress& progress) {
   std::string charts;
-  if (!content.epochs.empty()) {
-    charts += Figure("Loss", LossChart(content.epochs));
-    if (content.epochs.front().validation.metrics) {
+  if (!progress.epochs.empty()) {
+    charts += Figure("Loss", LossChart(progress.epochs));
+    if (progress.epochs.front().validation.metrics) {
       charts += Figure("NDCG of the validation queries",
-                       NdcgChart(content.epochs, content.comparison));
+                       NdcgChart(progress.epochs, content.comparison));
     }
   }
   charts +=
@@ -96,7 +95,8 @@ std::string Charts(const ReportContent& content) {
 
 }  // namespace
 
-std::string FormatReport(const ReportContent& content) {
+std::string FormatReport(const ReportContent& content,
+                         const RunProgress& progress) {
   const std::string name = EscapeHtml(content.model_dir);
   std::string html = absl::StrFormat(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -107,20 +107,22 @@ std::string FormatReport(const ReportContent& content) {
       "%s</title>\n<style>%s</style>\n</head>\n<body>\n<main>\n"
       "<h1>Training of %s</h1>\n<p class=\"state\">Begun %s, %s.</p>\n",
       name, kStyle, name,
-      absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", content.start,
+      absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", progress.start,
                        absl::UTCTimeZone()),
       EscapeHtml(content.state));
   if (const auto growth = DescribeLossGrowth(
-          content.epochs, content.config.training().learning_rate())) {
+          progress.epochs, content.config.training().learning_rate())) {
     absl::StrAppendFormat(&html, "<p class=\"warning\">%s</p>\n",
                           EscapeHtml("Warning: " + *growth + "."));
   }
-  if (content.published) html += Section("Next", NextCommands(content));
-  html += Charts(content);
+  if (content.published)
+    html +=
+        Section("Next", NextCommands(content.model_dir, content.comparison));
+  html += Charts(content, progress);
   if (content.comparison) {
     html += Section("Beside BM25", ComparisonTable(*content.comparison));
   }
-  html += Section("Epochs", EpochTable(content));
+  html += Section("Epochs", EpochTable(progress));
   if (content.comparison && !content.comparison->examples.empty()) {
     html += Section("Example rankings", Examples(*content.comparison));
   }
@@ -133,32 +135,12 @@ std::string FormatReport(const ReportContent& content) {
   return html + "</main>\n</body>\n</html>\n";
 }
 
-void TrainingReport::ContinueRun(absl::Time start,
-                                 std::vector<EpochRecord> epochs) {
-  content_.start = start;
-  content_.epochs = std::move(epochs);
-}
-
-absl::Status TrainingReport::Append(const EpochRecord& record) {
-  content_.epochs.push_back(record);
-  return Write();
-}
-
-absl::Status TrainingReport::SetState(std::string state) {
-  content_.state = std::move(state);
-  return Write();
-}
-
 // The whole page each time, by an atomic replacement: a browser that reloads it
 // during a run sees a complete one.
-absl::Status TrainingReport::SetPublished(const std::string& version_dir) {
-  content_.published = true;
-  return SetState("published as " + version_dir);
-}
-
-absl::Status TrainingReport::Write() const {
-  return ReplaceFile(content_.model_dir + "/" + kReportFile,
-                     FormatReport(content_));
+absl::Status WriteReport(const ReportContent& content,
+                         const RunProgress& progress) {
+  return ReplaceFile(content.model_dir + "/" + kReportFile,
+                     FormatReport(content, progress));
 }
 
 }  // namespace semrank

@@ -35,10 +35,7 @@ absl::StatusOr<std::string> Checksum(const std::vector<TensorView>& tensors,
   // joined in memory.
   std::string all = metadata.at(kProgress) + metadata.at(kIdentity);
   for (const TensorView& tensor : tensors) {
-    SEMRANK_ASSIGN_OR_RETURN(
-        const std::string sum,
-        Sha256Hex({reinterpret_cast<const char*>(tensor.data),
-                   NumValues(tensor) * sizeof(float)}));
+    SEMRANK_ASSIGN_OR_RETURN(const std::string sum, Sha256Hex(tensor.bytes()));
     all += tensor.name + sum;
   }
   return Sha256Hex(all);
@@ -125,8 +122,7 @@ absl::Status CheckState(const std::string& path,
   for (const StateTensor& tensor : state) {
     const auto found = tensors.find(std::string(kState) + tensor.name);
     if (found == tensors.end() ||
-        NumValues(found->second) !=
-            static_cast<std::int64_t>(tensor.values.size())) {
+        found->second.values().size() != tensor.values.size()) {
       return Damaged(path, absl::StrFormat("has no %s of %d values",
                                            tensor.name, tensor.values.size()));
     }

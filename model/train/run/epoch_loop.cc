@@ -23,7 +23,8 @@ constexpr int kMeasuredSteps = 8;
 }  // namespace
 
 absl::StatusOr<bool> EpochLoop::Run() {
-  SEMRANK_RETURN_IF_ERROR(Begin());
+  SEMRANK_RETURN_IF_ERROR(parts_.state.Begin());
+  SEMRANK_RETURN_IF_ERROR(CheckSameWeights("at the start"));
   while (progress().epoch() <= parts_.options.epochs) {
     if (parts_.state.ShouldStop()) {
       absl::FPrintF(stderr, "no improvement since epoch %d: stopping\n",
@@ -44,16 +45,6 @@ absl::StatusOr<bool> EpochLoop::Run() {
       "validation gave no number after any epoch; --learning_rate=%g is too "
       "high",
       parts_.options.optimizer.learning_rate));
-}
-
-absl::Status EpochLoop::Begin() {
-  SEMRANK_RETURN_IF_ERROR(parts_.state.Begin(parts_.log.run_start()));
-  if (parts_.state.resumed()) {
-    parts_.log.ContinueRun(progress().start);
-    parts_.report.ContinueRun(progress().start, progress().epochs);
-    parts_.report.SetBeforeTraining(progress().before_training);
-  }
-  return CheckSameWeights("at the start");
 }
 
 // OK when there is something to publish.
@@ -87,7 +78,6 @@ absl::Status EpochLoop::MeasureBeforeTraining() {
   absl::FPrintF(stderr, "before training%s\n",
                 FormatValidationText(*validation));
   progress().before_training = *std::move(validation);
-  parts_.report.SetBeforeTraining(progress().before_training);
   return absl::OkStatus();
 }
 
@@ -123,7 +113,8 @@ absl::StatusOr<ValidationResult> EpochLoop::Validate() {
   if (!parts_.communicator.is_rank0()) return ValidationResult();
   return parts_.validator.Validate(
       parts_.state.trainer(),
-      WithLexicalWeight(parts_.config, progress().lexical_weight), parts_.pool);
+      WithLexicalWeight(parts_.report.config, progress().lexical_weight),
+      parts_.pool);
 }
 
 // Different weights mean that the processes do different work from here on.
@@ -223,8 +214,9 @@ void EpochLoop::FinishEpoch(EpochRecord record) {
   if (growth && !std::exchange(has_warned_of_loss_, true)) {
     absl::FPrintF(stderr, "%s\n", *growth);
   }
-  warnings_.WarnUnlessOk("no line in the log", parts_.log.Append(record));
-  warnings_.WarnUnlessOk("no report", parts_.report.Append(record));
+  warnings_.WarnUnlessOk("no line in the log",
+                         parts_.log->Append(record, progress().start));
+  warnings_.WarnUnlessOk("no report", WriteReport(parts_.report, progress()));
 }
 
 }  // namespace semrank

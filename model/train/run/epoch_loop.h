@@ -18,7 +18,6 @@
 #include "model/train/run/run_warnings.h"
 #include "model/train/run/training_state.h"
 #include "model/train/validation/validator.h"
-#include "semrank/v1/model_config.pb.h"
 
 namespace semrank {
 
@@ -27,11 +26,10 @@ class EpochLoop {
   // What the loop works with; all outlive it.
   struct Parts {
     const TrainOptions& options;  // resolved
-    const v1::ModelConfig& config;
     BatchSource& batches;
     const Validator& validator;
-    TrainingLog& log;
-    TrainingReport& report;
+    TrainingLog* log;  // written by rank 0; null on the others
+    const ReportContent& report;
     TrainingState& state;
     ThreadPool& pool;
     Communicator& communicator;
@@ -43,7 +41,6 @@ class EpochLoop {
   absl::StatusOr<bool> Run();
 
  private:
-  absl::Status Begin();
   absl::Status HandleInterrupt();
   // Cancelled when Ctrl-C ended it.
   absl::StatusOr<EpochRecord> RunEpoch();

@@ -5,12 +5,15 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <utility>
+#include <span>
+#include <string_view>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "model/base/file_io.h"
 #include "model/base/status_macros.h"
+#include "model/base/strings.h"
 #include "model/cli/exit_code.h"
 #include "model/format/manifest.h"
 #include "model/format/model_bundle.h"
@@ -84,44 +87,81 @@ SsiOptions SsiOf(const v1::SsiSpec& spec) {
       .unknown_word_buckets = static_cast<int>(spec.unknown_word_buckets())};
 }
 
-absl::Status CheckSame(std::string_view flag, const std::string& model,
-                       const std::string& wanted) {
-  if (model == wanted) return absl::OkStatus();
-  return FlagError(flag, wanted,
-                   absl::StrFormat("the model of --init_from has %s", model));
+absl::Status CheckSame(std::string_view flag, const absl::AlphaNum& model,
+                       const absl::AlphaNum& wanted) {
+  if (model.Piece() == wanted.Piece()) return absl::OkStatus();
+  return FlagError(
+      flag, ToStd(wanted.Piece()),
+      absl::StrCat("the model of --init_from has ", model.Piece()));
 }
 
-absl::Status CheckSame(std::string_view flag, int model, int wanted) {
-  return CheckSame(flag, absl::StrFormat("%d", model),
-                   absl::StrFormat("%d", wanted));
+std::string NameOf(bool value) { return value ? "true" : "false"; }
+
+// This and the next two functions return the first difference.
+absl::Status CheckTower(const TowerOptions& model, const TowerOptions& wanted,
+                        bool has_vectors) {
+  absl::Status status = CheckSame("tower", NameOf(model.kind, kTowerNames),
+                                  NameOf(wanted.kind, kTowerNames));
+  status.Update(
+      CheckSame("shared_towers", NameOf(model.shared), NameOf(wanted.shared)));
+  status.Update(CheckSame("hidden", absl::StrJoin(model.hidden_dims, ","),
+                          absl::StrJoin(wanted.hidden_dims, ",")));
+  if (has_vectors) {  // else --embedding_dim has no effect
+    status.Update(
+        CheckSame("embedding_dim", model.embedding_dim, wanted.embedding_dim));
+  }
+  status.Update(CheckSame("activation",
+                          NameOf(model.activation, kActivationNames),
+                          NameOf(wanted.activation, kActivationNames)));
+  status.Update(CheckSame("window", model.clsm_window, wanted.clsm_window));
+  return status;
+}
+
+absl::Status CheckFeatures(const FeatureOptions& model,
+                           const FeatureOptions& wanted) {
+  absl::Status status = CheckSame("features", NameOf(model.kind, kFeatureNames),
+                                  NameOf(wanted.kind, kFeatureNames));
+  status.Update(
+      CheckSame("ngram_length", model.ngram_length, wanted.ngram_length));
+  status.Update(
+      CheckSame("hash_buckets", model.hash_buckets, wanted.hash_buckets));
+  // A larger limit is met in any case: the vocabulary is the model's.
+  if (wanted.max_words > 0 && wanted.max_words < model.max_words) {
+    status.Update(CheckSame("max_words", model.max_words, wanted.max_words));
+  }
+  if (wanted.max_bigrams > 0 && wanted.max_bigrams < model.max_bigrams) {
+    status.Update(
+        CheckSame("max_bigrams", model.max_bigrams, wanted.max_bigrams));
+  }
+  return status;
 }
 
 absl::Status CheckSsi(const SsiOptions& model, const SsiOptions& wanted) {
-  SEMRANK_RETURN_IF_ERROR(CheckSame("ssi",
-                                    NameOf(model.variant, kSsiVariantNames),
-                                    NameOf(wanted.variant, kSsiVariantNames)));
-  SEMRANK_RETURN_IF_ERROR(
+  absl::Status status =
+      CheckSame("ssi", NameOf(model.variant, kSsiVariantNames),
+                NameOf(wanted.variant, kSsiVariantNames));
+  status.Update(
       CheckSame("ssi_dense_words", model.dense_words, wanted.dense_words));
-  SEMRANK_RETURN_IF_ERROR(CheckSame("ssi_pair_hash_buckets",
-                                    model.pair_hash_buckets,
-                                    wanted.pair_hash_buckets));
-  SEMRANK_RETURN_IF_ERROR(CheckSame("ssi_frequent_words", model.frequent_words,
-                                    wanted.frequent_words));
-  SEMRANK_RETURN_IF_ERROR(CheckSame(
-      "ssi_correlated_top_k", model.correlated_top_k, wanted.correlated_top_k));
-  SEMRANK_RETURN_IF_ERROR(
+  status.Update(CheckSame("ssi_pair_hash_buckets", model.pair_hash_buckets,
+                          wanted.pair_hash_buckets));
+  status.Update(CheckSame("ssi_frequent_words", model.frequent_words,
+                          wanted.frequent_words));
+  status.Update(CheckSame("ssi_correlated_top_k", model.correlated_top_k,
+                          wanted.correlated_top_k));
+  status.Update(
       CheckSame("ssi_correlated_pairing",
                 NameOf(model.correlated_pairing, kCorrelatedPairingNames),
                 NameOf(wanted.correlated_pairing, kCorrelatedPairingNames)));
-  SEMRANK_RETURN_IF_ERROR(CheckSame("ssi_mix_parts",
-                                    model.mix_parts ? "true" : "false",
-                                    wanted.mix_parts ? "true" : "false"));
-  SEMRANK_RETURN_IF_ERROR(CheckSame("ssi_unknown_word_buckets",
-                                    model.unknown_word_buckets,
-                                    wanted.unknown_word_buckets));
-  if (model.init_scale == wanted.init_scale) return absl::OkStatus();
-  return FlagError("ssi_init_scale", absl::StrFormat("%g", wanted.init_scale),
-                   "U and V begin as those of --init_from");
+  status.Update(CheckSame("ssi_mix_parts", NameOf(model.mix_parts),
+                          NameOf(wanted.mix_parts)));
+  status.Update(CheckSame("ssi_unknown_word_buckets",
+                          model.unknown_word_buckets,
+                          wanted.unknown_word_buckets));
+  if (model.init_scale != wanted.init_scale) {
+    status.Update(FlagError("ssi_init_scale", wanted.init_scale,
+                            "U and V begin as those of --init_from"));
+  }
+  return status;
 }
 
 }  // namespace
@@ -169,43 +209,10 @@ absl::Status TakeInitialModel(const std::string& path, bool has_preset,
 absl::Status CheckInitialModel(const TrainOptions& taken,
                                const TrainOptions& options) {
   if (taken.features.given == nullptr) return absl::OkStatus();
-  const TowerOptions& model = taken.tower;
-  const TowerOptions& wanted = options.tower;
-  SEMRANK_RETURN_IF_ERROR(CheckSame("tower", NameOf(model.kind, kTowerNames),
-                                    NameOf(wanted.kind, kTowerNames)));
-  SEMRANK_RETURN_IF_ERROR(CheckSame("shared_towers",
-                                    model.shared ? "true" : "false",
-                                    wanted.shared ? "true" : "false"));
-  SEMRANK_RETURN_IF_ERROR(CheckSame("hidden",
-                                    absl::StrJoin(model.hidden_dims, ","),
-                                    absl::StrJoin(wanted.hidden_dims, ",")));
-  const bool has_vectors =
-      model.kind != v1::TOWER_KIND_SSI || HasSsiVectors(taken.ssi.variant);
-  if (has_vectors) {
-    SEMRANK_RETURN_IF_ERROR(
-        CheckSame("embedding_dim", model.embedding_dim, wanted.embedding_dim));
-  }
-  SEMRANK_RETURN_IF_ERROR(
-      CheckSame("activation", NameOf(model.activation, kActivationNames),
-                NameOf(wanted.activation, kActivationNames)));
-  SEMRANK_RETURN_IF_ERROR(
-      CheckSame("window", model.clsm_window, wanted.clsm_window));
-  SEMRANK_RETURN_IF_ERROR(
-      CheckSame("features", NameOf(taken.features.kind, kFeatureNames),
-                NameOf(options.features.kind, kFeatureNames)));
-  SEMRANK_RETURN_IF_ERROR(CheckSame("ngram_length", taken.features.ngram_length,
-                                    options.features.ngram_length));
-  SEMRANK_RETURN_IF_ERROR(CheckSame("hash_buckets", taken.features.hash_buckets,
-                                    options.features.hash_buckets));
-  const int max_words = options.features.max_words;
-  // A larger limit is met in any case: the vocabulary is the model's.
-  if (max_words > 0 && max_words < taken.features.max_words) {
-    return CheckSame("max_words", taken.features.max_words, max_words);
-  }
-  const int max_bigrams = options.features.max_bigrams;
-  if (max_bigrams > 0 && max_bigrams < taken.features.max_bigrams) {
-    return CheckSame("max_bigrams", taken.features.max_bigrams, max_bigrams);
-  }
+  const bool has_vectors = taken.tower.kind != v1::TOWER_KIND_SSI ||
+                           HasSsiVectors(taken.ssi.variant);
+  SEMRANK_RETURN_IF_ERROR(CheckTower(taken.tower, options.tower, has_vectors));
+  SEMRANK_RETURN_IF_ERROR(CheckFeatures(taken.features, options.features));
   return CheckSsi(taken.ssi, options.ssi);
 }
 
@@ -224,16 +231,14 @@ absl::Status CopyInitialWeights(const InitialModelOptions& options,
   for (const auto& [name, tensor] : tensors) {
     // Counted anew in the titles of this run.
     if (name == kLexicalIdfTensor) continue;
-    std::int64_t count = 1;
-    for (const std::int64_t size : tensor.shape) count *= size;
+    const std::span<const float> values = tensor.values();
     const auto found = state.find(name);
-    if (found == state.end() ||
-        static_cast<std::int64_t>(found->second.size()) != count) {
+    if (found == state.end() || found->second.size() != values.size()) {
       return absl::DataLossError(absl::StrFormat(
           "%s: tensor \"%s\" has no place in the model that is trained", path,
           name));
     }
-    std::copy_n(tensor.data, count, found->second.data());
+    std::ranges::copy(values, found->second.begin());
   }
   // The weights are those of the model; the optimizer starts anew.
   trainer.Restored(/*num_steps=*/0);

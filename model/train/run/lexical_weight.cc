@@ -141,7 +141,7 @@ absl::StatusOr<double> FitLexicalWeightByTraining(const TrainOptions& options,
                                                   ThreadPool& pool,
                                                   Communicator& communicator) {
   const WithoutHeldOut rest(HeldOutShare(data), options.seed, data);
-  if (DistinctTitles(data.train_pairs).size() < 2) {
+  if (!HasTwoTitles(data.train_pairs)) {
     absl::FPrintF(stderr,
                   "too few pairs to fit the lexical weight: the model has no "
                   "lexical part\n");

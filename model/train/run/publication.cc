@@ -2,17 +2,14 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <utility>
 
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "model/base/file_io.h"
-#include "model/base/status_macros.h"
 #include "model/format/manifest.h"
 #include "model/format/model_bundle.h"
 #include "model/format/model_config.h"
@@ -23,6 +20,7 @@
 namespace semrank {
 namespace {
 
+// The time of publication differs when the same weights are published again.
 std::string WithoutTime(v1::ModelConfig config) {
   config.mutable_training()->clear_create_time();
   return FormatModelConfig(config).value_or("");
@@ -30,8 +28,7 @@ std::string WithoutTime(v1::ModelConfig config) {
 
 bool IsSame(const TensorView& a, const TensorView& b) {
   // Bits, not values: -0 is not the same weight as 0.
-  return a.shape == b.shape &&
-         std::memcmp(a.data, b.data, NumValues(a) * sizeof(float)) == 0;
+  return a.shape == b.shape && a.bytes() == b.bytes();
 }
 
 bool HasWeights(const std::string& path, const ModelBundle& bundle) {
@@ -76,14 +73,6 @@ void AddFacts(const EpochRecord& best, int epochs_run,
   facts.mutable_create_time()->set_seconds(absl::ToUnixSeconds(absl::Now()));
 }
 
-nlohmann::ordered_json MetricsJson(const MetricValues& metrics) {
-  nlohmann::ordered_json values;
-  for (std::size_t i = 0; i < kMetricNames.size(); ++i) {
-    values[std::string(kMetricNames[i])] = metrics[i];
-  }
-  return values;
-}
-
 nlohmann::ordered_json ExampleJson(const ExampleRanking& example) {
   nlohmann::ordered_json titles = nlohmann::ordered_json::array();
   for (const ExampleTitle& title : example.titles) {
@@ -120,6 +109,7 @@ std::string FormatSummaryJson(const TrainingSummary& summary) {
     json["before_training"] = ValidationMeasures(*summary.before_training);
   }
   if (summary.comparison) AddComparison(*summary.comparison, json);
+  // Names of folders need not be UTF-8, for which dump would throw.
   return json.dump(/*indent=*/-1, ' ', /*ensure_ascii=*/false,
                    nlohmann::json::error_handler_t::replace) +
          "\n";

@@ -1,6 +1,7 @@
 #include "model/train/run/run_identity.h"
 
 #include <nlohmann/json.hpp>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_format.h"
@@ -34,17 +35,18 @@ absl::StatusOr<std::string> DescribeRun(const TrainOptions& options,
   run["--epochs"] = options.epochs;
   run["--lexical"] = options.features.lexical;
   run["--valid_fraction"] = options.data.valid_fraction;
-  SEMRANK_RETURN_IF_ERROR(AddFiles("train", options.data.train_files, run));
-  SEMRANK_RETURN_IF_ERROR(
-      AddFiles("valid_pairs", options.data.valid_pair_files, run));
-  SEMRANK_RETURN_IF_ERROR(AddFiles("judged", {options.data.judged_file}, run));
-  // What chooses the best epoch.
-  SEMRANK_RETURN_IF_ERROR(
-      AddFiles("valid_queries", {options.data.valid_queries}, run));
-  SEMRANK_RETURN_IF_ERROR(
-      AddFiles("valid_docs", {options.data.valid_docs}, run));
-  SEMRANK_RETURN_IF_ERROR(
-      AddFiles("valid_qrels", {options.data.valid_qrels}, run));
+  const DataOptions& data = options.data;
+  const std::pair<const char*, std::vector<std::string>> files_of_flags[] = {
+      {"train", data.train_files},
+      {"valid_pairs", data.valid_pair_files},
+      {"judged", {data.judged_file}},
+      // What chooses the best epoch.
+      {"valid_queries", {data.valid_queries}},
+      {"valid_docs", {data.valid_docs}},
+      {"valid_qrels", {data.valid_qrels}}};
+  for (const auto& [flag, files] : files_of_flags) {
+    SEMRANK_RETURN_IF_ERROR(AddFiles(flag, files, run));
+  }
   run["--valid_candidates"] = options.data.valid_judged_only ? "judged" : "all";
   if (options.data.valid_halves) run["--valid_halves"] = true;
   run["--early_stopping"] = static_cast<int>(options.early_stopping);

@@ -24,8 +24,6 @@ class TensorCopies {
   std::vector<TensorView> views_;
 };
 
-// Floats of a tensor.
-std::int64_t NumValues(const TensorView& tensor);
 // Bytes of all tensors.
 std::int64_t TensorBytes(std::span<const TensorView> tensors);
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "model/base/bad_lines.h"
 #include "model/base/status_macros.h"
@@ -40,13 +41,12 @@ struct RunInputs {
 
 // What a run works with beside its data.
 struct RunParts {
-  v1::ModelConfig config;
+  absl::Time start = absl::Now();
+  ReportContent report;  // has the configuration
   std::unique_ptr<Validator> validator;
   std::unique_ptr<RankerComparer> comparer;
-  std::optional<RankerComparison> comparison;  // rank 0's
   std::unique_ptr<BatchSource> batches;
-  std::unique_ptr<TrainingLog> log;
-  std::unique_ptr<TrainingReport> report;
+  std::unique_ptr<TrainingLog> log;  // rank 0's
   std::unique_ptr<Checkpoint> checkpoint;
 };
 
@@ -83,27 +83,23 @@ absl::StatusOr<RunParts> MakeParts(const TrainOptions& options,
   SEMRANK_RETURN_IF_ERROR(CheckFitsThisMachine(
       options, data.featurizer.num_features(), communicator.num_processes()));
   RunParts parts;
-  parts.config = DescribeModel(options, data.featurizer);
+  parts.report = {.model_dir = options.data.model_dir,
+                  .config = DescribeModel(options, data.featurizer),
+                  .data = data.statistics,
+                  .flags = std::move(flags)};
   SEMRANK_ASSIGN_OR_RETURN(
       parts.validator, Validator::Create(options, data, inputs.valid_queries));
   parts.comparer = std::make_unique<RankerComparer>(
       options.data, inputs.valid_queries, data.held_out);
   SEMRANK_ASSIGN_OR_RETURN(parts.batches, MakeBatchSource(options, data));
-  parts.log = TrainingLog::None();
   if (is_rank0) {
     SEMRANK_ASSIGN_OR_RETURN(parts.log,
                              TrainingLog::Open(options.data.model_dir));
   }
-  parts.report = std::make_unique<TrainingReport>(
-      ReportContent{.model_dir = options.data.model_dir,
-                    .start = parts.log->run_start(),
-                    .config = parts.config,
-                    .data = data.statistics,
-                    .flags = std::move(flags),
-                    .epochs = {}});
   std::string identity;
   if (options.checkpoint.enabled()) {
-    SEMRANK_ASSIGN_OR_RETURN(identity, DescribeRun(options, parts.config));
+    SEMRANK_ASSIGN_OR_RETURN(identity,
+                             DescribeRun(options, parts.report.config));
   }
   parts.checkpoint = std::make_unique<Checkpoint>(
       options.checkpoint, options.data.model_dir, std::move(identity));
@@ -134,19 +130,16 @@ absl::StatusOr<double> FirstLexicalWeight(const TrainOptions& options,
 void MeasureBm25(ThreadPool& pool, RunParts& parts) {
   auto comparison = parts.comparer->MeasureBm25(pool);
   RunWarnings().WarnUnlessOk("no BM25 in the report", comparison.status());
-  if (comparison.ok()) parts.comparison = *std::move(comparison);
-  parts.report->SetComparison(parts.comparison);
+  if (comparison.ok()) parts.report.comparison = *std::move(comparison);
 }
 
 absl::Status AddModel(const TrainingData& data, const TrainingState& state,
                       ThreadPool& pool, RunParts& parts) {
-  if (!parts.comparison) return absl::OkStatus();
+  if (!parts.report.comparison) return absl::OkStatus();
   SEMRANK_ASSIGN_OR_RETURN(auto model, ViewAsModel(state.best_weights().views(),
-                                                   parts.config, data));
-  SEMRANK_RETURN_IF_ERROR(
-      parts.comparer->AddModel(std::move(model), pool, *parts.comparison));
-  parts.report->SetComparison(parts.comparison);
-  return absl::OkStatus();
+                                                   parts.report.config, data));
+  return parts.comparer->AddModel(std::move(model), pool,
+                                  *parts.report.comparison);
 }
 
 absl::StatusOr<TrainingSummary> PublishOnRank0(const TrainOptions& options,
@@ -154,11 +147,12 @@ absl::StatusOr<TrainingSummary> PublishOnRank0(const TrainOptions& options,
                                                bool finished, ThreadPool& pool,
                                                RunParts& parts,
                                                TrainingState& state) {
+  ReportContent& report = parts.report;
   if (const absl::Status worth = CheckBetterThanBefore(options, state);
       !worth.ok()) {
-    RunWarnings().WarnUnlessOk(
-        "no report", parts.report->SetState("not published: " +
-                                            std::string(worth.message())));
+    report.state = "not published: " + std::string(worth.message());
+    RunWarnings().WarnUnlessOk("no report",
+                               WriteReport(report, state.progress()));
     return worth;
   }
   double& lexical_weight = state.progress().lexical_weight;
@@ -167,16 +161,17 @@ absl::StatusOr<TrainingSummary> PublishOnRank0(const TrainOptions& options,
         lexical_weight,
         FitLexicalWeightOfModel(options, data, state.best_weights().views()));
   }
-  parts.config = WithLexicalWeight(parts.config, lexical_weight);
-  parts.report->SetConfig(parts.config);
+  report.config = WithLexicalWeight(report.config, lexical_weight);
   SEMRANK_ASSIGN_OR_RETURN(
       TrainingSummary summary,
-      PublishBest(options.data.model_dir, parts.config, data, state));
+      PublishBest(options.data.model_dir, report.config, data, state));
   RunWarnings().WarnUnlessOk("no rankings in the report",
                              AddModel(data, state, pool, parts));
-  summary.comparison = parts.comparison;
+  summary.comparison = report.comparison;
+  report.published = true;
+  report.state = "published as " + summary.version_dir;
   RunWarnings().WarnUnlessOk("no report",
-                             parts.report->SetPublished(summary.version_dir));
+                             WriteReport(report, state.progress()));
   // After publishing: a run that is killed in between can still be resumed. A
   // run that was interrupted keeps it in any case.
   if (finished) state.RemoveCheckpoint();
@@ -218,13 +213,13 @@ absl::StatusOr<TrainingSummary> Train(TrainOptions options,
                                               pool, communicator));
   TrainingState state(options, data, parts->batches->num_batches(),
                       *parts->checkpoint, pool, communicator);
+  state.progress().start = parts->start;
   state.progress().lexical_weight = lexical_weight;
   EpochLoop loop({.options = options,
-                  .config = parts->config,
                   .batches = *parts->batches,
                   .validator = *parts->validator,
-                  .log = *parts->log,
-                  .report = *parts->report,
+                  .log = parts->log.get(),
+                  .report = parts->report,
                   .state = state,
                   .pool = pool,
                   .communicator = communicator});

@@ -1,7 +1,6 @@
 #include "model/train/run/training_state.h"
 
 #include <cstdio>
-#include <string>
 #include <utility>
 
 #include "absl/strings/str_format.h"
@@ -39,8 +38,7 @@ TrainingState::TrainingState(const TrainOptions& options,
       trainer_(MakeModelTrainer(options, data, pool, communicator)),
       stopping_(options.patience) {}
 
-absl::Status TrainingState::Begin(absl::Time start) {
-  progress_.start = start;
+absl::Status TrainingState::Begin() {
   if (!options_.initial_model.version_dir.empty()) {
     SEMRANK_RETURN_IF_ERROR(AgreeOnStatus(
         communicator_, CopyInitialWeights(options_.initial_model, *trainer_)));
@@ -105,6 +103,7 @@ bool TrainingState::UpdateBest(const EpochRecord& record) {
 void TrainingState::FinishEpoch(EpochRecord& record) {
   record.best = UpdateBest(record);
   progress_.FinishEpoch(record);
+  // The others publish nothing: they are spared the memory of a second model.
   if (record.best && communicator_.is_rank0()) {
     best_weights_.Assign(trainer_->Weights());
   }

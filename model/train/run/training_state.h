@@ -14,7 +14,6 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "absl/time/time.h"
 #include "model/base/thread_pool.h"
 #include "model/train/data/training_data.h"
 #include "model/train/distributed/communicator.h"
@@ -73,9 +72,8 @@ class TrainingState {
                 ThreadPool& pool, Communicator& communicator);
 
   // Takes the weights of --init_from, then, with --resume, the checkpoint if
-  // there is one. `start` is when the run began, unless it is resumed. Fails as
-  // CopyInitialWeights and Checkpoint::Restore.
-  absl::Status Begin(absl::Time start);
+  // there is one. Fails as CopyInitialWeights and Checkpoint::Restore.
+  absl::Status Begin();
   bool resumed() const { return resumed_; }
 
   ModelTrainer& trainer() { return *trainer_; }

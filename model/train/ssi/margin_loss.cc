@@ -8,15 +8,6 @@ namespace {
 
 constexpr int kBlockPairs = 16;
 
-// The candidates that were listed for a pair, if any.
-void AppendCandidates(const BagBatch& candidates, int pair,
-                      std::vector<std::uint32_t>& titles) {
-  if (candidates.num_texts() == 0) return;
-  const auto begin = candidates.indices.begin();
-  titles.insert(titles.end(), begin + candidates.offsets[pair],
-                begin + candidates.offsets[pair + 1]);
-}
-
 // The clicked title, then its negatives: those listed, or all titles of the
 // batch but the masked ones, and those listed beside.
 void ListTitles(const MiniBatch& batch, int pair,
@@ -36,7 +27,9 @@ void ListTitles(const MiniBatch& batch, int pair,
       }
     }
   }
-  AppendCandidates(batch.candidates, pair, titles);
+  if (batch.candidates.num_texts() == 0) return;
+  const auto candidates = batch.candidates.Indices(pair);
+  titles.insert(titles.end(), candidates.begin(), candidates.end());
 }
 
 void Append(const BagBatch& from, BagBatch& to) {
@@ -68,7 +61,7 @@ double MarginLoss::Compute(const MiniBatch& batch, Range pairs,
     for (int pair = b * kBlockPairs; pair < last; ++pair) {
       if (pair < pairs.first || pair >= pairs.last) {
         // A pair of another process: an empty bag keeps bags and pairs in step.
-        block.violations.offsets.push_back(block.violations.offsets.back());
+        block.violations.EndBag();
         continue;
       }
       ListTitles(batch, pair, scratch.titles);
@@ -113,8 +106,7 @@ double MarginLoss::AddPair(const Scratch& scratch, double share,
     violations.counts.push_back(-weight * static_cast<float>(num_violated));
     loss /= static_cast<double>(num_negatives);
   }
-  violations.offsets.push_back(
-      static_cast<std::uint32_t>(violations.indices.size()));
+  violations.EndBag();
   return loss;
 }
 

@@ -1,12 +1,9 @@
 #include "model/train/ssi/ssi_trainer.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <optional>
 #include <utility>
 
 #include "model/base/status_macros.h"
-#include "model/base/task_list.h"
 #include "model/format/model_config.h"
 #include "model/nn/kernels.h"
 #include "model/nn/tfidf.h"
@@ -90,12 +87,11 @@ SsiTrainer::SsiTrainer(SsiWeights weights, const TrainOptions& options,
     word_pairs_ = std::make_unique<WordPairTrainer>(weights_, options.optimizer,
                                                     pool.num_threads());
   }
-  if (gradient_clip_norm_ > 0) KeepGradients();
-}
-
-void SsiTrainer::KeepGradients() {
-  if (query_table_ != nullptr) query_table_->bag_layer().KeepGradients();
-  if (document_table_ != nullptr) document_table_->bag_layer().KeepGradients();
+  for (SsiTableTrainer* table : {query_table_.get(), document_table_.get()}) {
+    if (table != nullptr) tables_.push_back(table);
+  }
+  if (gradient_clip_norm_ == 0) return;
+  for (SsiTableTrainer* table : tables_) table->bag_layer().KeepGradients();
   if (word_pairs_ != nullptr) word_pairs_->KeepGradients();
 }
 
@@ -124,11 +120,8 @@ std::vector<StateTensor> SsiTrainer::State() {
 
 void SsiTrainer::Restored(std::int64_t num_steps) {
   mixing_.set_num_steps(num_steps);
-  if (query_table_ != nullptr) {
-    query_table_->bag_layer().optimizer().set_num_steps(num_steps);
-  }
-  if (document_table_ != nullptr) {
-    document_table_->bag_layer().optimizer().set_num_steps(num_steps);
+  for (SsiTableTrainer* table : tables_) {
+    table->bag_layer().optimizer().set_num_steps(num_steps);
   }
   if (word_pairs_ != nullptr) {
     word_pairs_->optimizer().set_num_steps(num_steps);
@@ -284,8 +277,9 @@ absl::StatusOr<double> SsiTrainer::Step(const MiniBatch& batch,
   // Its own pairs only; the sum over the processes is that of the whole batch.
   double loss = Score(batch, pairs);
   TaskList tasks;
-  if (step.concurrent_work)
+  if (step.concurrent_work) {
     tasks.Add(1, [&step](int, int) { step.concurrent_work(); });
+  }
   if (word_pairs_ != nullptr) {
     word_pairs_->AddGatherTasks(queries_, titles_, loss_.violations(), tasks);
   }
@@ -305,15 +299,16 @@ absl::StatusOr<double> SsiTrainer::Step(const MiniBatch& batch,
     mixing_.BeginStep(step.learning_rate);
     mixing_gradient_ = static_cast<float>(MixingGradient());
     // Bags and vectors of the step are made with the factor as it was.
-    if (gradient_clip_norm_ == 0)
+    if (gradient_clip_norm_ == 0) {
       mixing_.Update(0, std::span(&mixing_gradient_, 1));
+    }
   }
-  if (word_pairs_ != nullptr)
+  if (word_pairs_ != nullptr) {
     word_pairs_->AddUpdateTasks(step.learning_rate, tasks);
-  if (document_table_ != nullptr)
-    document_table_->AddUpdateTasks(step.learning_rate, scratch_, tasks);
-  if (query_table_ != nullptr)
-    query_table_->AddUpdateTasks(step.learning_rate, scratch_, tasks);
+  }
+  for (SsiTableTrainer* table : tables_) {
+    table->AddUpdateTasks(step.learning_rate, scratch_, tasks);
+  }
   pool_.Run(tasks);
   if (gradient_clip_norm_ > 0) UpdateWithKeptGradients();
   return loss;
@@ -323,8 +318,7 @@ absl::StatusOr<double> SsiTrainer::Step(const MiniBatch& batch,
 void SsiTrainer::UpdateWithKeptGradients() {
   GradientSet gradients;
   TaskList tasks;
-  for (SsiTableTrainer* table : {query_table_.get(), document_table_.get()}) {
-    if (table == nullptr) continue;
+  for (SsiTableTrainer* table : tables_) {
     table->bag_layer().AppendGradients(gradients);
     table->bag_layer().AddKeptUpdateTasks(tasks);
   }

@@ -11,7 +11,6 @@
 #ifndef SEMRANK_MODEL_TRAIN_SSI_SSI_TRAINER_H_
 #define SEMRANK_MODEL_TRAIN_SSI_SSI_TRAINER_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -101,7 +100,6 @@ class SsiTrainer : public ModelTrainer {
   void AddVectorGradientTasks(TaskList& tasks);
   absl::Status ExchangeGradients(Range pairs);
   double MixingGradient();
-  void KeepGradients();
   void UpdateWithKeptGradients();
   const float* title_vectors() const;
   float* title_gradients();
@@ -114,8 +112,9 @@ class SsiTrainer : public ModelTrainer {
   MarginLoss loss_;
   std::unique_ptr<SsiTableTrainer> query_table_;     // null = no vectors
   std::unique_ptr<SsiTableTrainer> document_table_;  // null also when shared
-  std::unique_ptr<SparseScorer> sparse_;             // null = none
-  std::unique_ptr<WordPairTrainer> word_pairs_;      // null = nothing to learn
+  std::vector<SsiTableTrainer*> tables_;  // those of the two that there are
+  std::unique_ptr<SparseScorer> sparse_;  // null = none
+  std::unique_ptr<WordPairTrainer> word_pairs_;  // null = nothing to learn
   ParameterOptimizer mixing_;
   float mixing_gradient_ = 0;
 

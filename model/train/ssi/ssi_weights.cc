@@ -45,6 +45,8 @@ LayerWeights InitialTable(const TrainOptions& options, int num_rows,
 }
 
 std::vector<float> InitialWordWeights(const v1::SsiSpec& spec, int num_words) {
+  // W begins as I, so that before the first step a score is the cosine of
+  // TF-IDF.
   const auto size = static_cast<std::size_t>(num_words);
   if (spec.variant() == v1::SSI_VARIANT_DIAGONAL) {
     return std::vector<float>(size, 1.0f);
@@ -117,6 +119,8 @@ SsiWeights InitialSsiWeights(const TrainOptions& options,
   SsiWeights weights;
   weights.num_words = data.featurizer.num_features();
   weights.spec = DescribeSsi(options.ssi, weights.num_words);
+  // CopyInitialWeights overwrites these statistics with those of --init_from:
+  // nothing needs to be counted.
   const bool given = !options.initial_model.version_dir.empty();
   weights.idf = given ? std::vector<float>(weights.num_words)
                       : InverseDocumentFrequencies(data.bags, data.titles,
@@ -149,6 +153,7 @@ SsiWeights InitialSsiWeights(const TrainOptions& options,
                   static_cast<std::size_t>(num_unknown) * top_k, -1.0f);
     }
   }
+  // a = 1 / (1 + exp(-0)): both parts of the score begin with the same weight.
   if (weights.spec.mixes_parts()) weights.mixing = {0};
   // Streams of their own: U begins the same whether there is a V or not.
   weights.query = InitialTable(options, num_rows, RandomPurpose::kQueryWeights);

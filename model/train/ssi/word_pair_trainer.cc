@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <span>
 
 #include "model/nn/sparse_scorer.h"
 #include "model/train/distributed/gradient_exchange.h"
@@ -18,18 +17,10 @@ bool Contains(std::span<const std::uint32_t> words, std::uint32_t word) {
 
 }  // namespace
 
-WordPairTrainer::Entries WordPairTrainer::EntriesOf(const BagBatch& batch,
-                                                    int bag) {
-  const std::size_t begin = batch.offsets[bag];
-  const std::size_t size = batch.offsets[bag + 1] - begin;
-  return {std::span(batch.indices).subspan(begin, size),
-          std::span(batch.counts).subspan(begin, size)};
-}
-
 // r_i of `pair`.
-WordPairTrainer::Entries WordPairTrainer::Gathered(int pair) const {
-  if (exchanged_.num_texts() > 0) return EntriesOf(exchanged_, pair);
-  return EntriesOf(gathered_[pair / kPairBlock], pair % kPairBlock);
+BagView WordPairTrainer::Gathered(int pair) const {
+  if (exchanged_.num_texts() > 0) return exchanged_.Bag(pair);
+  return gathered_[pair / kPairBlock].Bag(pair % kPairBlock);
 }
 
 void WordPairTrainer::Sums::Add(std::uint32_t index, float value) {
@@ -91,13 +82,13 @@ void WordPairTrainer::GatherPairs(int first, int last, int worker) {
   Sums& sums = sums_[worker];
   gathered.Clear();
   for (int pair = first; pair < last; ++pair) {
-    const Entries gradients = EntriesOf(*score_gradients_, pair);
-    const Entries query = EntriesOf(*queries_, pair);
+    const BagView gradients = score_gradients_->Bag(pair);
+    const BagView query = queries_->Bag(pair);
     for (std::size_t k = 0; k < gradients.indices.size(); ++k) {
-      const Entries title =
-          EntriesOf(*titles_, static_cast<int>(gradients.indices[k]));
+      const BagView title =
+          titles_->Bag(static_cast<int>(gradients.indices[k]));
       for (std::size_t t = 0; t < title.indices.size(); ++t) {
-        sums.Add(title.indices[t], gradients.values[k] * title.values[t]);
+        sums.Add(title.indices[t], gradients.counts[k] * title.counts[t]);
       }
     }
     sums.Drain([&](std::uint32_t word, float sum) {
@@ -105,8 +96,7 @@ void WordPairTrainer::GatherPairs(int first, int last, int worker) {
       gathered.indices.push_back(word);
       gathered.counts.push_back(sum);
     });
-    gathered.offsets.push_back(
-        static_cast<std::uint32_t>(gathered.indices.size()));
+    gathered.EndBag();
   }
 }
 
@@ -114,10 +104,10 @@ absl::Status WordPairTrainer::Exchange(Range pairs,
                                        Communicator& communicator) {
   own_.Clear();
   for (int pair = pairs.first; pair < pairs.last; ++pair) {
-    const Entries r = Gathered(pair);
+    const BagView r = Gathered(pair);
     own_.indices.insert(own_.indices.end(), r.indices.begin(), r.indices.end());
-    own_.counts.insert(own_.counts.end(), r.values.begin(), r.values.end());
-    own_.offsets.push_back(static_cast<std::uint32_t>(own_.indices.size()));
+    own_.counts.insert(own_.counts.end(), r.counts.begin(), r.counts.end());
+    own_.EndBag();
   }
   return GatherBags(own_, communicator, exchanged_);
 }
@@ -147,13 +137,13 @@ void WordPairTrainer::UpdateRow(std::uint32_t word, int task, int worker) {
   Sums& sums = sums_[worker];
   // Row `word` of the gradient is the sum of q_i(word) r_i over the pairs with
   // that word in the query. One task owns the row and adds its pairs in order.
-  const Entries pairs = EntriesOf(by_query_word_.texts(), task);
+  const BagView pairs = by_query_word_.texts().Bag(task);
   for (std::size_t i = 0; i < pairs.indices.size(); ++i) {
     const int pair = static_cast<int>(pairs.indices[i]);
-    const Entries r = Gathered(pair);
+    const BagView r = Gathered(pair);
     for (std::size_t t = 0; t < r.indices.size(); ++t) {
       if (diagonal && r.indices[t] != word) continue;
-      sums.Add(r.indices[t], pairs.values[i] * r.values[t]);
+      sums.Add(r.indices[t], pairs.counts[i] * r.counts[t]);
     }
   }
   const std::size_t num_words = static_cast<std::size_t>(weights_.num_words);
@@ -165,12 +155,12 @@ void WordPairTrainer::UpdateHashed() {
   const auto num_buckets =
       static_cast<std::uint32_t>(weights_.spec.pair_hash_buckets());
   for (int pair = 0; pair < queries_->num_texts(); ++pair) {
-    const Entries query = EntriesOf(*queries_, pair);
-    const Entries r = Gathered(pair);
+    const BagView query = queries_->Bag(pair);
+    const BagView r = Gathered(pair);
     for (std::size_t s = 0; s < query.indices.size(); ++s) {
       for (std::size_t t = 0; t < r.indices.size(); ++t) {
         hashed_.Add(PairBucket(query.indices[s], r.indices[t], num_buckets),
-                    query.values[s] * r.values[t]);
+                    query.counts[s] * r.counts[t]);
       }
     }
   }

@@ -15,7 +15,6 @@
 #define SEMRANK_MODEL_TRAIN_SSI_WORD_PAIR_TRAINER_H_
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -65,13 +64,7 @@ class WordPairTrainer {
     void Drain(Visit visit);
   };
 
-  struct Entries {
-    std::span<const std::uint32_t> indices;
-    std::span<const float> values;
-  };
-  static Entries EntriesOf(const BagBatch& batch, int bag);
-
-  Entries Gathered(int pair) const;
+  BagView Gathered(int pair) const;
   void GatherPairs(int first, int last, int worker);
   // The tasks of the update; task i keeps its gradient in kept_[i].
   int num_tasks() const;

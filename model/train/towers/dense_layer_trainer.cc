@@ -1,7 +1,6 @@
 #include "model/train/towers/dense_layer_trainer.h"
 
 #include <cstddef>
-#include <span>
 
 namespace semrank {
 namespace {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 #include "model/nn/kernels.h"
 #include "model/train/batches/bag_transpose.h"
@@ -22,9 +21,9 @@ void ComputeLogits(const MiniBatch& batch, float gamma, std::span<float> row) {
 }
 
 int LargestBag(const BagBatch& bags) {
-  std::uint32_t largest = 0;
+  std::size_t largest = 0;
   for (int i = 0; i < bags.num_texts(); ++i) {
-    largest = std::max(largest, bags.offsets[i + 1] - bags.offsets[i]);
+    largest = std::max(largest, bags.size(i));
   }
   return static_cast<int>(largest);
 }
@@ -200,8 +199,7 @@ void SoftmaxLoss::TitleGradients(int first, int last) {
 // Of pair `pair` in weights_; none when the batch has no candidates.
 std::span<float> SoftmaxLoss::CandidateWeights(int pair) {
   if (!has_candidates()) return {};
-  const std::uint32_t begin = weights_.offsets[pair];
-  return {weights_.counts.data() + begin, weights_.offsets[pair + 1] - begin};
+  return weights_.Counts(pair);
 }
 
 void SoftmaxLoss::ComputeCandidateLogits(int pair, float* logits) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <limits>
 #include <utility>
 
@@ -44,6 +43,7 @@ TowerTrainer::TowerTrainer(TowerWeights weights,
       dropout_(options.dropout, options.seed) {
   for (std::size_t l = 0; l < weights_.layers.size(); ++l) {
     LayerWeights& layer = weights_.layers[l];
+    // Layer 0 reads the features of texts and is the input layer's.
     if (l > 0) dense_layers_.emplace_back(layer, options.optimizer);
     outputs_.emplace_back().width = layer.out;
   }
@@ -130,8 +130,9 @@ void TowerTrainer::Forward(int first, int last, bool learn) {
     } else {
       dense_layers_[l - 1].Forward(inputs, last - first, outputs);
     }
-    if (IsTanh(l))
+    if (IsTanh(l)) {
       Tanh(outputs, static_cast<std::size_t>(last - first) * width);
+    }
     if (learn && IsDropped(l)) DropUnits(l, first, last);
     inputs = outputs;
   }
@@ -269,8 +270,9 @@ void TowerTrainer::AppendGradients(GradientSet& gradients) {
 }
 
 void TowerTrainer::AddKeptUpdateTasks(TaskList& tasks) {
-  for (DenseLayerTrainer& layer : dense_layers_)
+  for (DenseLayerTrainer& layer : dense_layers_) {
     layer.AddKeptUpdateTasks(tasks);
+  }
   input_layer_->bag_layer().AddKeptUpdateTasks(tasks);
 }
 

@@ -3,7 +3,6 @@
 #ifndef SEMRANK_MODEL_TRAIN_TOWERS_TOWER_WEIGHTS_H_
 #define SEMRANK_MODEL_TRAIN_TOWERS_TOWER_WEIGHTS_H_
 
-#include <cstdint>
 #include <string_view>
 #include <vector>
 

@@ -19,7 +19,6 @@
 #include <span>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "model/nn/lexical_part.h"
 #include "model/nn/two_tower_model.h"
 #include "model/train/data/text_pairs.h"

@@ -70,11 +70,13 @@ v1::ModelConfig DescribeModel(const TrainOptions& options,
   if (options.tower.kind == v1::TOWER_KIND_SSI) {
     DescribeSsiModel(options, featurizer, config);
   }
+  // Last: the lowest version that has all of these fields.
   config.set_format_version(FormatVersionOf(config));
   return config;
 }
 
 v1::ModelConfig WithLexicalWeight(v1::ModelConfig config, double weight) {
+  // A model whose lexical part weighs nothing is published without one.
   config.clear_lexical();
   if (weight > 0) {
     const LexicalOptions options;

@@ -1,15 +1,9 @@
 #include "model/train/validation/validator.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
 #include <limits>
-#include <span>
-#include <utility>
 
-#include "absl/status/status.h"
 #include "model/base/interrupt.h"
 #include "model/base/random.h"
 #include "model/base/status_macros.h"
@@ -25,10 +19,7 @@ using PairHalves = std::array<std::vector<TextPair>, kNumFolds>;
 
 // All pairs of a query go to the same half.
 PairHalves SplitByQuery(std::span<const TextPair> pairs, std::uint64_t seed) {
-  std::vector<TextId> queries;
-  for (const TextPair& pair : pairs) queries.push_back(pair.query);
-  std::sort(queries.begin(), queries.end());
-  queries.erase(std::unique(queries.begin(), queries.end()), queries.end());
+  const std::vector<TextId> queries = DistinctQueries(pairs);
   const std::vector<std::uint8_t> folds = DrawFolds(queries.size(), seed);
   PairHalves halves;
   for (const TextPair& pair : pairs) {
@@ -43,7 +34,7 @@ PairHalves SplitByQuery(std::span<const TextPair> pairs, std::uint64_t seed) {
 std::vector<TextPair> KnownClicks(std::span<const TextPair> pairs,
                                   std::span<const TextPair> train_pairs) {
   std::vector<TextPair> known(pairs.begin(), pairs.end());
-  const std::vector<TextId> queries = DistinctQueries(known);
+  const std::vector<TextId> queries = DistinctQueries(pairs);
   for (const TextPair& pair : train_pairs) {
     if (std::ranges::binary_search(queries, pair.query)) known.push_back(pair);
   }
@@ -52,17 +43,8 @@ std::vector<TextPair> KnownClicks(std::span<const TextPair> pairs,
 
 bool AllFinite(const std::vector<TensorView>& tensors) {
   return std::ranges::all_of(tensors, [](const TensorView& tensor) {
-    std::int64_t count = 1;
-    for (const std::int64_t size : tensor.shape) count *= size;
-    return std::all_of(tensor.data, tensor.data + count,
-                       [](float value) { return std::isfinite(value); });
-  });
-}
-
-// The loss of a single title is always 0.
-bool HasTwoTitles(const std::vector<TextPair>& pairs) {
-  return std::any_of(pairs.begin(), pairs.end(), [&](const TextPair& pair) {
-    return pair.title != pairs.front().title;
+    return std::ranges::all_of(
+        tensor.values(), [](float value) { return std::isfinite(value); });
   });
 }
 
@@ -115,10 +97,9 @@ absl::Status Validator::DrawHalves() {
   for (int f = 0; f < kNumFolds; ++f) {
     SampleBatches(halves[f], static_cast<std::uint8_t>(f));
   }
-  const bool enough =
-      options_.early_stopping == EpochMeasure::kNdcg
-          ? DrawQueryHalves() >= kNumFolds
-          : std::all_of(halves.begin(), halves.end(), HasTwoTitles);
+  const bool enough = options_.early_stopping == EpochMeasure::kNdcg
+                          ? DrawQueryHalves() >= kNumFolds
+                          : std::ranges::all_of(halves, HasTwoTitles);
   if (enough) return absl::OkStatus();
   return absl::InvalidArgumentError(
       "too few validation queries for the two halves of --valid_halves");

@@ -392,6 +392,14 @@ TEST_F(EvaluateMainTest, WrongFlagsExitTwoAndSayWhy) {
   ExpectWrongUse({"--ranker=bm25", "--output=xml"}, "--output=xml");
   ExpectWrongUse({"--ranker=bm25", "--bm25_b=1.5"}, "--bm25_b=1.5");
   ExpectWrongUse({"--ranker=bm25", "--bm25_k1=nan"}, "--bm25_k1=nan");
+  ExpectWrongUse({"--ranker=ulm", "--dirichlet_mu=0"}, "--dirichlet_mu=0");
+  ExpectWrongUse({"--ranker=ulm", "--dirichlet_mu=2e6"}, "--dirichlet_mu=2e6");
+  ExpectWrongUse({"--ranker=qe", "--qe_documents=0"}, "--qe_documents=0");
+  ExpectWrongUse({"--ranker=qe", "--qe_weight=-1"}, "--qe_weight=-1");
+  ExpectWrongUse({"--ranker=wtm", "--translation_background=0"},
+                 "--translation_background=0");
+  ExpectWrongUse({"--ranker=wtm", "--translation_self=1.1"},
+                 "--translation_self=1.1");
   ExpectWrongUse({"--ranker=bm25", "--hybrid_weight=-1"}, "--hybrid_weight=-1");
   ExpectWrongUse({"--ranker=letter_tfidf", "--tfidf_ngram=0"}, "--tfidf_ngram");
   ExpectWrongUse({"--ranker=bm25", "--threads=-1"}, "--threads=-1");

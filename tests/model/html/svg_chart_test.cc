@@ -39,13 +39,6 @@ TEST(HtmlTextTest, NothingInEscapedTextCanBeMarkup) {
   EXPECT_EQ(EscapeHtml("größe 東京"), "größe 東京");
 }
 
-TEST(HtmlTextTest, DigitsAreGroupedByThree) {
-  EXPECT_EQ(GroupDigits(0), "0");
-  EXPECT_EQ(GroupDigits(999), "999");
-  EXPECT_EQ(GroupDigits(1000), "1,000");
-  EXPECT_EQ(GroupDigits(-1234567), "-1,234,567");
-}
-
 TEST(SvgChartTest, TicksAreOneTwoOrFiveTimesAPowerOfTen) {
   EXPECT_DOUBLE_EQ(TickStep(1), 0.2);
   EXPECT_DOUBLE_EQ(TickStep(7), 1);

@@ -165,15 +165,6 @@ TEST(Bm25RankerTest, IndexEqualsPlainScorer) {
   }
 }
 
-TEST(Bm25RankerTest, RefusesParametersOutOfRange) {
-  for (const Bm25Options& options :
-       {Bm25Options{-1, 0.4}, Bm25Options{kNan, 0.4}, Bm25Options{0.9, 1.1},
-        Bm25Options{0.9, kNan}}) {
-    EXPECT_THAT(Bm25Ranker::Create(kDesserts, options),
-                StatusIs(absl::StatusCode::kInvalidArgument));
-  }
-}
-
 TEST(Bm25RankerTest, RefusesDocumentsWithoutAnyWord) {
   EXPECT_THAT(Bm25Ranker::Create({"", ""}, {}),
               StatusIs(absl::StatusCode::kInvalidArgument,

@@ -111,15 +111,5 @@ TEST(PhraseRankerTest, QueriesOfACallDoNotTouchEachOther) {
   }
 }
 
-TEST(TranslationSmoothingTest, RefusesWeightsOutOfRange) {
-  for (const TranslationSmoothing& smoothing :
-       {TranslationSmoothing{0, 0.5}, TranslationSmoothing{1.1, 0.5},
-        TranslationSmoothing{kNan, 0.5}, TranslationSmoothing{0.5, -0.1},
-        TranslationSmoothing{0.5, kNan}}) {
-    EXPECT_THAT(CheckSmoothing(smoothing),
-                StatusIs(absl::StatusCode::kInvalidArgument));
-  }
-}
-
 }  // namespace
 }  // namespace semrank

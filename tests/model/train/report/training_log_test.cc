@@ -98,10 +98,10 @@ TEST(FormatEpochTextTest, SaysWhatIsKnown) {
 TEST(TrainingLogTest, CreatesTheFolderAndWritesALineAnEpoch) {
   TempDir dir;
   ASSERT_OK_AND_ASSIGN(const auto log, TrainingLog::Open(dir.File("model")));
-  ASSERT_THAT(log->Append(Record()), IsOk());
+  ASSERT_THAT(log->Append(Record(), absl::UnixEpoch()), IsOk());
   // Readable before the log is closed.
   EXPECT_EQ(ReadLog(dir).size(), 1u);
-  ASSERT_THAT(log->Append(Record()), IsOk());
+  ASSERT_THAT(log->Append(Record(), absl::UnixEpoch()), IsOk());
   EXPECT_EQ(ReadLog(dir).size(), 2u);
 }
 
@@ -109,7 +109,7 @@ TEST(TrainingLogTest, KeepsTheLinesOfEarlierRuns) {
   TempDir dir;
   for (int run = 0; run < 2; ++run) {
     ASSERT_OK_AND_ASSIGN(const auto log, TrainingLog::Open(dir.File("model")));
-    ASSERT_THAT(log->Append(Record()), IsOk());
+    ASSERT_THAT(log->Append(Record(), absl::UnixEpoch()), IsOk());
   }
   EXPECT_EQ(ReadLog(dir).size(), 2u);
 }
@@ -124,9 +124,9 @@ TEST(TrainingLogTest, WhatCouldNotBeWrittenIsWrittenLater) {
   rlimit ten_bytes = room;
   ten_bytes.rlim_cur = 10;
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &ten_bytes), 0);
-  EXPECT_THAT(log->Append(Record()), Not(IsOk()));
+  EXPECT_THAT(log->Append(Record(), absl::UnixEpoch()), Not(IsOk()));
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &room), 0);
-  ASSERT_THAT(log->Append(Record()), IsOk());
+  ASSERT_THAT(log->Append(Record(), absl::UnixEpoch()), IsOk());
   std::ifstream file(dir.File("model/training.jsonl"));
   std::string line;
   std::getline(file, line);

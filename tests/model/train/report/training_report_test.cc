@@ -16,7 +16,6 @@ using ::testing::Not;
 ReportContent TestContent() {
   ReportContent content;
   content.model_dir = "models/<b>shop</b>";
-  content.start = absl::FromUnixSeconds(1'700'000'000);
   content.config.set_gamma(20);
   content.config.mutable_training()->set_learning_rate(0.25);
   content.data.train_pairs = 1'234'567;
@@ -24,15 +23,21 @@ ReportContent TestContent() {
   content.data.titles.Add("");
   content.flags = {{"train", "<script>alert(1)</script>", "command line"},
                    {"gamma", "20", "environment"}};
+  return content;
+}
+
+RunProgress ThreeEpochs() {
+  RunProgress progress;
+  progress.start = absl::FromUnixSeconds(1'700'000'000);
   for (int epoch = 1; epoch <= 3; ++epoch) {
     EpochRecord record;
     record.epoch = epoch;
     record.train_loss = 3.0 / epoch;
     record.validation.loss = 4.0 / epoch;
     record.best = epoch < 3;
-    content.epochs.push_back(record);
+    progress.epochs.push_back(record);
   }
-  return content;
+  return progress;
 }
 
 TEST(LengthHistogramTest, CountsWordsAndKeepsLongTextsInTheLastBin) {
@@ -53,7 +58,7 @@ TEST(LengthHistogramTest, WithoutTextsEveryShareIsZero) {
 }
 
 TEST(TrainingReportTest, ShowsEpochsDataConfigurationAndFlags) {
-  const std::string html = FormatReport(TestContent());
+  const std::string html = FormatReport(TestContent(), ThreeEpochs());
   EXPECT_THAT(html, HasSubstr("training, epoch 2: 1.5"));
   EXPECT_THAT(html, HasSubstr("validation, epoch 3: 1.33333"));
   EXPECT_THAT(html, HasSubstr("best: 2"));
@@ -78,21 +83,22 @@ RankerComparison TestComparison() {
 
 TEST(TrainingReportTest, NamesBm25BesideTheModel) {
   ReportContent content = TestContent();
-  EXPECT_THAT(FormatReport(content), Not(HasSubstr("BM25")));
+  EXPECT_THAT(FormatReport(content, ThreeEpochs()), Not(HasSubstr("BM25")));
   content.comparison = TestComparison();
-  const std::string html = FormatReport(content);
+  const std::string html = FormatReport(content, ThreeEpochs());
   for (const char* text : {">BM25<", ">0.1234<", ">0.2345<", ">0.3456<",
                            ">this model<", ">0.4321<", "2,345", "67,890"}) {
     EXPECT_THAT(html, HasSubstr(text));
   }
   content.comparison->model.reset();
-  EXPECT_THAT(FormatReport(content), Not(HasSubstr(">this model<")));
+  EXPECT_THAT(FormatReport(content, ThreeEpochs()),
+              Not(HasSubstr(">this model<")));
 }
 
 TEST(TrainingReportTest, ShowsExampleRankingsWithWhatWasRelevant) {
   ReportContent content = TestContent();
   content.comparison = TestComparison();
-  const std::string html = FormatReport(content);
+  const std::string html = FormatReport(content, ThreeEpochs());
   EXPECT_THAT(html, HasSubstr("<h3>it&#39;s &lt;b&gt;</h3>"));
   EXPECT_THAT(html, HasSubstr("<li>one <span class=\"score\">0.7500</span>"
                               "</li>"));
@@ -103,10 +109,11 @@ TEST(TrainingReportTest, ShowsExampleRankingsWithWhatWasRelevant) {
 TEST(TrainingReportTest, APublishedModelComesWithTheNextCommands) {
   ReportContent content = TestContent();
   content.comparison = TestComparison();
-  EXPECT_THAT(FormatReport(content), Not(HasSubstr("semrank-server")));
+  EXPECT_THAT(FormatReport(content, ThreeEpochs()),
+              Not(HasSubstr("semrank-server")));
   content.published = true;
   content.model_dir = "my models/shop";
-  const std::string html = FormatReport(content);
+  const std::string html = FormatReport(content, ThreeEpochs());
   EXPECT_THAT(html, HasSubstr("<code>semrank-server &#39;--model_dir="
                               "my models/shop&#39;\n"
                               "semrank rank &#39;--query=it&#39;\\&#39;&#39;s "
@@ -114,15 +121,15 @@ TEST(TrainingReportTest, APublishedModelComesWithTheNextCommands) {
 }
 
 TEST(TrainingReportTest, ColumnsWithoutAValueAreLeftOut) {
-  ReportContent content = TestContent();
-  std::string html = FormatReport(content);
+  RunProgress progress = ThreeEpochs();
+  std::string html = FormatReport(TestContent(), progress);
   EXPECT_THAT(html, HasSubstr(">validation loss<"));
   for (const char* empty : {">NDCG@10<", ">gradient norm<", ">peak MiB<"}) {
     EXPECT_THAT(html, Not(HasSubstr(empty)));
   }
-  content.epochs[1].gradient_norm = 0.5;
-  content.before_training = ValidationResult{.loss = 4.5, .metrics = {}};
-  html = FormatReport(content);
+  progress.epochs[1].gradient_norm = 0.5;
+  progress.before_training = ValidationResult{.loss = 4.5, .metrics = {}};
+  html = FormatReport(TestContent(), progress);
   EXPECT_THAT(html, HasSubstr(">gradient norm<"));
   EXPECT_THAT(html, HasSubstr("<th scope=\"row\">before</th>"
                               "<td class=\"number\"></td>"
@@ -130,22 +137,23 @@ TEST(TrainingReportTest, ColumnsWithoutAValueAreLeftOut) {
 }
 
 TEST(TrainingReportTest, WarnsOfALossThatGrows) {
-  ReportContent content = TestContent();
-  EXPECT_THAT(FormatReport(content), Not(HasSubstr("may be too high")));
-  for (EpochRecord& record : content.epochs) record.train_loss = record.epoch;
-  EXPECT_THAT(FormatReport(content),
+  RunProgress progress = ThreeEpochs();
+  EXPECT_THAT(FormatReport(TestContent(), progress),
+              Not(HasSubstr("may be too high")));
+  for (EpochRecord& record : progress.epochs) record.train_loss = record.epoch;
+  EXPECT_THAT(FormatReport(TestContent(), progress),
               HasSubstr("--learning_rate=0.25 may be too high"));
 }
 
 TEST(TrainingReportTest, TextOfTheRunIsNeverMarkup) {
-  const std::string html = FormatReport(TestContent());
+  const std::string html = FormatReport(TestContent(), ThreeEpochs());
   EXPECT_THAT(html, Not(HasSubstr("<script")));
   EXPECT_THAT(html, Not(HasSubstr("<b>")));
   EXPECT_THAT(html, HasSubstr("&lt;script&gt;"));
 }
 
 TEST(TrainingReportTest, NeedsNothingFromElsewhere) {
-  const std::string html = FormatReport(TestContent());
+  const std::string html = FormatReport(TestContent(), ThreeEpochs());
   for (const char* part : {"http://", "https://", "src=", "url(", "@import"}) {
     EXPECT_THAT(html, Not(HasSubstr(part)));
   }
@@ -155,17 +163,16 @@ TEST(TrainingReportTest, IsReplacedAfterEachEpochAndAtTheEnd) {
   const TempDir dir;
   ReportContent content = TestContent();
   content.model_dir = dir.path();
-  content.epochs.clear();
-  TrainingReport report(content);
-  EpochRecord record;
-  record.epoch = 1;
-  record.train_loss = 0.125;
-  ASSERT_THAT(report.Append(record), IsOk());
+  RunProgress progress;
+  progress.epochs.emplace_back().epoch = 1;
+  progress.epochs.back().train_loss = 0.125;
+  ASSERT_THAT(WriteReport(content, progress), IsOk());
   const std::string path = dir.path() + "/report.html";
   ASSERT_OK_AND_ASSIGN(std::string html, ReadFile(path, 1 << 20));
   EXPECT_THAT(html, HasSubstr("training, epoch 1: 0.125"));
   EXPECT_THAT(html, HasSubstr("running"));
-  ASSERT_THAT(report.SetPublished("x/1"), IsOk());
+  content.state = "published as x/1";
+  ASSERT_THAT(WriteReport(content, progress), IsOk());
   ASSERT_OK_AND_ASSIGN(html, ReadFile(path, 1 << 20));
   EXPECT_THAT(html, HasSubstr("published as x/1"));
 }

@@ -104,23 +104,18 @@ class EpochLoopTest : public TrainerTest {
     state_ = std::make_unique<TrainingState>(
         options_, *data_, batches_->num_batches(), *checkpoint_, pool_,
         SingleProcess());
-    config_ = DescribeModel(options_, data_->featurizer);
-    report_ = std::make_unique<TrainingReport>(
-        ReportContent{.model_dir = options_.data.model_dir,
-                      .start = log_->run_start(),
-                      .config = config_,
-                      .data = data_->statistics,
-                      .flags = {},
-                      .epochs = {}});
+    report_ = {.model_dir = options_.data.model_dir,
+               .config = DescribeModel(options_, data_->featurizer),
+               .data = data_->statistics,
+               .flags = {}};
   }
 
   absl::StatusOr<bool> Run(BatchSource& batches) {
     return EpochLoop({.options = options_,
-                      .config = config_,
                       .batches = batches,
                       .validator = *validator_,
-                      .log = *log_,
-                      .report = *report_,
+                      .log = log_.get(),
+                      .report = report_,
                       .state = *state_,
                       .pool = pool_,
                       .communicator = SingleProcess()})
@@ -135,8 +130,7 @@ class EpochLoopTest : public TrainerTest {
   std::unique_ptr<TrainingLog> log_;
   std::unique_ptr<Checkpoint> checkpoint_;
   std::unique_ptr<TrainingState> state_;
-  v1::ModelConfig config_;
-  std::unique_ptr<TrainingReport> report_;
+  ReportContent report_;
 };
 
 TEST_F(EpochLoopTest, TrainsValidatesAndLogsEachEpoch) {

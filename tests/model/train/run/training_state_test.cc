@@ -76,7 +76,7 @@ class TrainingStateTest : public TrainerTest {
 TEST_F(TrainingStateTest, KeepsTheWeightsOfTheBestEpoch) {
   options_.patience = 2;
   TrainingState state = MakeState();
-  ASSERT_THAT(state.Begin(absl::UnixEpoch()), IsOk());
+  ASSERT_THAT(state.Begin(), IsOk());
   RunEpoch(2.0, state);
   RunEpoch(1.0, state);
   const std::uint64_t best = WeightsOf(state);
@@ -91,7 +91,7 @@ TEST_F(TrainingStateTest, KeepsTheWeightsOfTheBestEpoch) {
 
 TEST_F(TrainingStateTest, AnEpochThatDivergedIsNeverTheBestNorAfterResuming) {
   TrainingState written = MakeState();
-  ASSERT_THAT(written.Begin(absl::UnixEpoch()), IsOk());
+  ASSERT_THAT(written.Begin(), IsOk());
   RunEpoch(std::nan(""), written);
   EXPECT_FALSE(written.has_best());
   RunEpoch(3.0, written);
@@ -102,14 +102,15 @@ TEST_F(TrainingStateTest, AnEpochThatDivergedIsNeverTheBestNorAfterResuming) {
       Checkpoint({.batches = 1, .resume = true}, options_.data.model_dir, "{}");
   options_.checkpoint.resume = true;
   TrainingState resumed = MakeState();
-  ASSERT_THAT(resumed.Begin(absl::Now()), IsOk());
+  ASSERT_THAT(resumed.Begin(), IsOk());
   EXPECT_EQ(resumed.best().epoch, 2);
 }
 
 TEST_F(TrainingStateTest, IsResumedWhereItWasWritten) {
   TrainingState written = MakeState();
-  ASSERT_THAT(written.Begin(absl::UnixEpoch()), IsOk());
+  ASSERT_THAT(written.Begin(), IsOk());
   EXPECT_FALSE(written.resumed());
+  written.progress().start = absl::UnixEpoch() + absl::Hours(1);
   RunEpoch(1.0, written);
   RunEpoch(2.0, written);
   written.WriteCheckpoint();
@@ -119,9 +120,10 @@ TEST_F(TrainingStateTest, IsResumedWhereItWasWritten) {
   options_.checkpoint.resume = true;
   TrainingState resumed = MakeState();
   EXPECT_NE(WeightsOf(resumed), WeightsOf(written));
-  ASSERT_THAT(resumed.Begin(absl::Now()), IsOk());
+  resumed.progress().start = absl::Now();
+  ASSERT_THAT(resumed.Begin(), IsOk());
   EXPECT_TRUE(resumed.resumed());
-  EXPECT_EQ(resumed.progress().start, absl::UnixEpoch());
+  EXPECT_EQ(resumed.progress().start, absl::UnixEpoch() + absl::Hours(1));
   EXPECT_EQ(resumed.num_steps(), 2 * batches_->num_batches());
   EXPECT_EQ(resumed.best().epoch, 1);
   EXPECT_EQ(WeightsOf(resumed), WeightsOf(written));
@@ -137,11 +139,11 @@ TEST_F(TrainingStateTest, IsResumedWhereItWasWritten) {
 
 TEST_F(TrainingStateTest, ACheckpointIsLeftAloneWithoutResume) {
   TrainingState written = MakeState();
-  ASSERT_THAT(written.Begin(absl::UnixEpoch()), IsOk());
+  ASSERT_THAT(written.Begin(), IsOk());
   RunEpoch(1.0, written);
   written.WriteCheckpoint();
   TrainingState fresh = MakeState();
-  ASSERT_THAT(fresh.Begin(absl::UnixEpoch()), IsOk());
+  ASSERT_THAT(fresh.Begin(), IsOk());
   EXPECT_FALSE(fresh.resumed());
   EXPECT_EQ(fresh.num_steps(), 0);
   EXPECT_TRUE(checkpoint_.Exists());
