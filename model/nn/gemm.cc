@@ -133,7 +133,7 @@ void MultiplyTile(const Tile& t) {
           simd::LoadPartial(initial + (Vectors - 1) * kLanes, t.last_lanes);
     });
   }
-  // In training C was last written a step ago: fetched meanwhile. (Products of
+  // In training C was last written a step ago: fetched while it works. (Products of
   // few rows are those of serving, whose C is in the cache.)
   if constexpr (Rows == kTileRows) {
     Unroll<Rows>([&](auto r) HWY_ATTR {

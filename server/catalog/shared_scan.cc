@@ -52,7 +52,7 @@ std::optional<ScanGroup::Pass> ScanGroup::BeginPass(const Member& first) {
   const std::size_t num_pieces = first.needed.size();
   std::size_t piece = next_piece_ % num_pieces;
   while (!first.Needs(piece)) piece = (piece + 1) % num_pieces;
-  // The next thread goes on behind it, for all searches alike: they then meet
+  // The next thread continues behind it, for all searches alike: they then meet
   // at the same pieces.
   next_piece_ = piece + 1;
 
