@@ -133,8 +133,8 @@ void MultiplyTile(const Tile& t) {
           simd::LoadPartial(initial + (Vectors - 1) * kLanes, t.last_lanes);
     });
   }
-  // In training C was last written a step ago: fetched while it works. (Products of
-  // few rows are those of serving, whose C is in the cache.)
+  // In training C was last written a step ago: fetched while it works.
+  // (Products of few rows are those of serving, whose C is in the cache.)
   if constexpr (Rows == kTileRows) {
     Unroll<Rows>([&](auto r) HWY_ATTR {
       const float* c = t.c + r * t.c_row_stride;

@@ -15,8 +15,8 @@ namespace semrank {
 // --max_text_bytes.
 std::unique_ptr<RequestWork> MakeExplainWork(const ServerParts& parts);
 
-// CatalogService. A document or a key counts as a text. Errors of puts are those
-// of CatalogWriter.
+// CatalogService. A document or a key counts as a text. Errors of puts are
+// those of CatalogWriter.
 std::unique_ptr<RequestWork> MakePutWork(const ServerParts& parts);
 // One message of a PutDocumentsStream. `num_before` counts the documents of the
 // stream's messages before this one; the work adds its own.
