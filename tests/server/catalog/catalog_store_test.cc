@@ -14,7 +14,6 @@
 #include "server/stores/rocksdb_document_store.h"
 #include "tests/server/catalog/catalog_on_store.h"
 #include "tests/support/fake_document_store.h"
-#include "tests/support/sanitized.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
 
@@ -228,7 +227,7 @@ TEST(CatalogKillTest, AcknowledgedPutsSurviveKill9) {
   const TempDir dir;
   const std::string path = dir.File("store");
   std::mt19937 random(1);
-  for (int round = 0; round < (kSanitized ? 40 : 200); ++round) {
+  for (int round = 0; round < 40; ++round) {
     const std::uint64_t last =
         PutAndKill(path, static_cast<int>(random() % 40));
     auto store = RocksDbDocumentStore::Open({.path = path}).value();
