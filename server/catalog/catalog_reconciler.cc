@@ -193,7 +193,7 @@ absl::StatusOr<CatalogReconciler::Counts> CatalogReconciler::Reread(
     const auto flush = [&]() -> absl::Status {
       SEMRANK_RETURN_IF_ERROR(CheckStop(stop));
       const absl::Status put = pass.Flush();
-      // Not the end: only the whole pass shows which documents leave and make
+      // No error yet: only the whole pass shows which documents leave and make
       // room.
       if (!absl::IsResourceExhausted(put)) return put;
       full = put;

@@ -229,7 +229,7 @@ void HttpConnection::OnMalformed(const ErrorCode& error) {
 }
 
 void HttpConnection::OnHead() {
-  // The client's wish, by the version and the Connection header.
+  // From the HTTP version and the Connection header.
   keep_alive_ = parser_->get().keep_alive();
   head_ = ReadHead(*parser_);
   request_ = MakeRequest(*parser_);

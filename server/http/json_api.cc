@@ -81,7 +81,7 @@ std::vector<ApiRoute> ForeignRoutes() {
        &WriteTeiRerankError},
       {"/info", kModel, "GetModel", MakeGetModelWork, &MakeTeiInfo,
        &WriteTeiInfoError, Role::kRead, /*takes_get=*/true}};
-  // Their two versions differ in nothing that matters here.
+  // The two versions of this API do not differ in what is read here.
   for (const char* const path : {"/v1/rerank", "/v2/rerank"}) {
     routes.push_back({path, kRanking, "Rank", MakeRankWork, &MakeCohereRerank,
                       &WriteCohereError});

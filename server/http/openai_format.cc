@@ -158,7 +158,7 @@ std::string WriteOpenAiError(const absl::Status& status, int http_code) {
       {"error",
        {{"message", rename(ToStd(status.message()))},
         {"type", OpenAiErrorType(http_code)},
-        // null = the error is of no field.
+        // null: the error names no field.
         {"param", field == values.end() ? Json() : Json(rename(field->second))},
         {"code", ErrorReason(status)}}}}
       .dump();

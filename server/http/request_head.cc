@@ -60,7 +60,7 @@ bool RequestHead::IsOfAllowedPage(const HttpServerOptions& options) const {
 RequestHead ReadHead(const HttpRequestParser& parser) {
   const auto target = parser.get().target();
   std::string origin = Header(parser, "Origin");
-  // Looked at once, with the head; the connection asks several times.
+  // Computed once here; the connection asks several times.
   const bool same_origin = IsSameOrigin(origin, Header(parser, "Host"));
   return {.method = parser.get().method(),
           .target = std::string(target.data(), target.size()),

@@ -76,7 +76,7 @@ absl::StatusOr<ModelStore::Reloaded> ModelStore::Reload(std::string_view name,
   if (before != nullptr) {
     reloaded.previous_version = before->model->version().version;
   }
-  // As it is now, since a newer version may have come between.
+  // Described again: a newer version may have been loaded in between.
   SEMRANK_ASSIGN_OR_RETURN(reloaded.model, Describe(slot->name(), 0));
   return reloaded;
 }

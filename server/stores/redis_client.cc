@@ -139,7 +139,7 @@ absl::StatusOr<std::vector<RedisReply>> RedisConnection::Call(
   std::vector<RedisReply> replies;
   absl::Status status;
   for (std::size_t i = 0; i < commands.size(); ++i) {
-    // For each reply anew.
+    // The limits hold for each reply.
     left_ = limits;
     SEMRANK_ASSIGN_OR_RETURN(RedisReply reply, Receive(deadline));
     if (reply->type == REDIS_REPLY_ERROR) status.Update(RedisError(*reply));

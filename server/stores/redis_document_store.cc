@@ -131,7 +131,7 @@ absl::StatusOr<DocumentStore::Found> RedisDocumentStore::FindVectors(
   }
   SEMRANK_ASSIGN_OR_RETURN(const FingerprinterPtr now,
                            Adopt(*values.element[0]));
-  // The keys above were made with another secret: they are of no text.
+  // The keys above were made with another secret and match no text.
   if (now != fingerprinter) return Found();
   Found result;
   for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -162,7 +162,7 @@ absl::Status RedisDocumentStore::WriteVectors(
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const std::span row(rows + i * space.dim, std::size_t(space.dim));
     values.push_back(VectorValue(keys[i], row));
-    // With a life, so that volatile-* policies may evict vectors and nothing
+    // With an expiry, so that volatile-* policies evict vectors and nothing
     // else.
     commands.push_back({"SET", names[i], values[i], "EX", kVectorLifeSeconds});
   }

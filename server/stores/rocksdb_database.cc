@@ -50,7 +50,7 @@ rocksdb::ColumnFamilyOptions VectorFamilyOptions(const Cache& cache,
 
 rocksdb::ColumnFamilyOptions DocumentFamilyOptions(const Cache& cache) {
   rocksdb::ColumnFamilyOptions options = FamilyOptions(cache);
-  // Titles and payloads do, and LZ4 costs little.
+  // Unlike vectors, titles and payloads compress well, and LZ4 costs little.
   options.compression = rocksdb::kLZ4Compression;
   return options;
 }

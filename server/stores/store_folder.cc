@@ -91,7 +91,7 @@ absl::StatusOr<std::string> StoreFolder(
   if (!std::filesystem::exists(database, unknown)) {
     SEMRANK_RETURN_IF_ERROR(Create(path, database, create));
   }
-  // Also of what was just made: another server may have been faster.
+  // Also after Create: another server may have been faster.
   SEMRANK_RETURN_IF_ERROR(CheckFormat(path));
   return database;
 }

@@ -52,7 +52,8 @@ void Append(std::span<const float> vector, std::string& bytes) {
 }
 
 std::uint64_t RecordChecksum(std::string_view key, std::string_view content) {
-  // Each by itself: of both joined, another cut would have the same checksum.
+  // Hashed separately: joined, another split of the same bytes would have the
+  // same checksum.
   const std::array<std::uint64_t, 2> parts = {BytesFingerprint(key).lo,
                                               BytesFingerprint(content).lo};
   return BytesFingerprint(
