@@ -44,8 +44,7 @@ endfunction()
 
 # add_semrank_library(NAME text DEPS semrank_base) makes target semrank_text out
 # of the current folder, but for EXCEPT, or out of SRCS. HOT: time is spent in
-# its loops, so a release compiles it with -O3. The presets compile the rest with
-# -O1: the programs are as fast, and compiling them takes a sixth less.
+# its loops, so a release compiles it with -O3 and the rest with -O2.
 function(add_semrank_library)
   cmake_parse_arguments(ARG "HOT" "NAME" "SRCS;EXCEPT;DEPS" ${ARGN})
   if(NOT ARG_SRCS)
