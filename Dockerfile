@@ -1,7 +1,7 @@
 # Builds semrank, then keeps the server and the client only:
 #   docker build -t semrank .
 #   docker build --target=test .     builds and runs the unit tests
-# deploy/README.md says how to run it; scripts/check_image.sh builds and tries it.
+# deploy/README.md says how to run it; scripts/ci/check_image.sh builds and tries it.
 
 FROM debian:bookworm-slim AS build
 WORKDIR /src

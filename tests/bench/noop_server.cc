@@ -1,7 +1,7 @@
 // The least that a gRPC server can do with a Rank call: it walks over the bytes
 // of the request once, touches every title or id, and answers with one made-up
 // score for each. What semrank-server costs beyond it is ranking
-// (scripts/bench_serving.py).
+// (scripts/bench/bench_serving.py).
 //
 //   noop_server    prints "noop_server ready grpc=HOST:PORT", serves until it
 //                  is killed

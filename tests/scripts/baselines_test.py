@@ -1,4 +1,4 @@
-"""The baselines of scripts/baselines: against full decompositions, toy data
+"""The baselines of scripts/experiments/baselines: against full decompositions, toy data
 worked out by hand, and the promise that EM never makes its objective worse.
 Skipped without the packages of `scripts/install_packages.sh baselines`."""
 
@@ -10,7 +10,7 @@ import sys
 import tempfile
 import unittest
 
-SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "baselines"
+SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts/experiments/baselines"
 sys.path.insert(0, str(SCRIPTS))
 
 try:

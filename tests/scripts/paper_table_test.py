@@ -1,4 +1,4 @@
-"""scripts/paper_table.py over the real semrank-eval, and its choices by hand."""
+"""scripts/experiments/paper_table.py over the real semrank-eval, and its choices by hand."""
 
 import json
 import os
@@ -10,7 +10,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = os.environ.get("SEMRANK_BINARY_DIR", str(ROOT / "build/release/bin"))
-sys.path.insert(0, str(ROOT / "scripts"))
+sys.path.insert(0, str(ROOT / "scripts/experiments"))
 
 import paper_table  # noqa: E402
 
@@ -49,7 +49,7 @@ class TableTest(unittest.TestCase):
     def run_table(self, rows, *more):
         flags = [f"--{name}={self.folder / name}" for name in ("docs", "queries", "qrels", "train")]
         return subprocess.run(
-            [sys.executable, str(ROOT / "scripts/paper_table.py"), *flags, f"--bin={BIN}",
+            [sys.executable, str(ROOT / "scripts/experiments/paper_table.py"), *flags, f"--bin={BIN}",
              f"--results={self.folder / 'rows'}", f"--rows={rows}", *more], capture_output=True, text=True)
 
     def test_finished_rows_are_kept_and_every_form_is_written(self):

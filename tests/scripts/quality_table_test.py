@@ -1,4 +1,4 @@
-"""What scripts/quality_table.py --leave_one_out chooses, on runs by hand."""
+"""What scripts/experiments/quality_table.py --leave_one_out chooses, on runs by hand."""
 
 import json
 import pathlib
@@ -31,7 +31,7 @@ class LeaveOneOutTest(unittest.TestCase):
             runs.append(GAMMA_10 | {"seed": 2, "per_query": {str(q): 0 for q in range(20)}})
             files[-1].write_text("".join(json.dumps(run) + "\n" for run in runs))
         printed = subprocess.run(
-            [sys.executable, ROOT / "scripts/quality_table.py", "--leave_one_out", *files],
+            [sys.executable, ROOT / "scripts/experiments/quality_table.py", "--leave_one_out", *files],
             check=True, capture_output=True, text=True).stdout
         lines = printed[printed.index("| left out"):].splitlines()[2:]
         cells = [[cell.strip() for cell in line.split("|")] for line in lines]

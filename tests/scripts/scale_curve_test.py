@@ -1,4 +1,4 @@
-"""scripts/scale_curve.py over the real programs, and what rankers that need no
+"""scripts/experiments/scale_curve.py over the real programs, and what rankers that need no
 training make of the slices of its planted log."""
 
 import json
@@ -76,7 +76,7 @@ class CurveTest(unittest.TestCase):
 
             def curve(*flags):
                 done = subprocess.run(
-                    [sys.executable, str(ROOT / "scripts/scale_curve.py"), f"--bin={BIN}",
+                    [sys.executable, str(ROOT / "scripts/experiments/scale_curve.py"), f"--bin={BIN}",
                      f"--results={folder}", "--visits=600", "--models=linear, letters", *flags],
                     capture_output=True, text=True)
                 self.assertEqual(done.returncode, 0, done.stderr)

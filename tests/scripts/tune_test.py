@@ -1,4 +1,4 @@
-"""scripts/tune.py over the real semrank-train, and its choice by hand-made scores."""
+"""scripts/experiments/tune.py over the real semrank-train, and its choice by hand-made scores."""
 
 import importlib.util
 import json
@@ -13,7 +13,7 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SCRIPT = ROOT / "scripts" / "tune.py"
+SCRIPT = ROOT / "scripts/experiments/tune.py"
 # Of the build that runs the test.
 PROGRAM = pathlib.Path(os.environ.get("SEMRANK_BINARY_DIR", ROOT / "build" / "release" / "bin")) / "semrank-train"
 

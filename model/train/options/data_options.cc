@@ -74,7 +74,7 @@ void AddDataOptions(CommandLine& command_line, DataOptions& options) {
   command_line.Add("valid_halves", &options.valid_halves,
                    "Scores each half of the validation queries apart, too "
                    "(\"halves\" in training.jsonl), for two-fold "
-                   "cross-validation by scripts/tune.py.");
+                   "cross-validation by scripts/experiments/tune.py.");
   command_line.Add("judged", &options.judged_file,
                    "Judged titles, query TAB title TAB grade. Those of a lower "
                    "grade than the clicked one are the negatives of "

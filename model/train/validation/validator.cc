@@ -183,7 +183,7 @@ absl::Status Validator::MeasureRanking(const ModelTrainer& trainer,
   // Scores that are no numbers have no order: any ranking could come out.
   if (!AllFinite(trainer.Weights())) {
     result.metrics.emplace().fill(std::numeric_limits<double>::quiet_NaN());
-    // scripts/tune.py compares numbers: the lowest NDCG.
+    // scripts/experiments/tune.py compares numbers: the lowest NDCG.
     if (options_.data.valid_halves) result.folds = FoldScores{{{0, 1}, {0, 1}}};
     return absl::OkStatus();
   }

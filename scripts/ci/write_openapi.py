@@ -3,8 +3,8 @@
 the messages from the .proto files with their comments, the paths and the other
 products' forms from the tables below.
 
-  scripts/write_openapi.py           write the file
-  scripts/write_openapi.py --check   exit 1 if it is not up to date
+  scripts/ci/write_openapi.py           write the file
+  scripts/ci/write_openapi.py --check   exit 1 if it is not up to date
 
 Needs protoc and Debian's python3-protobuf.
 """
@@ -16,7 +16,7 @@ import tempfile
 
 from google.protobuf import descriptor_pb2
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 TARGET = ROOT / "proto/semrank/v1/openapi.json"
 PROTOS = ["common", "ranking_service", "embedding_service", "catalog_service", "model_service", "model_config"]
 Field = descriptor_pb2.FieldDescriptorProto
@@ -302,7 +302,7 @@ def main() -> int:
         return 0
     if TARGET.exists() and TARGET.read_text(encoding="utf-8") == text:
         return 0
-    print(f"{TARGET} is not up to date: run scripts/write_openapi.py", file=sys.stderr)
+    print(f"{TARGET} is not up to date: run scripts/ci/write_openapi.py", file=sys.stderr)
     return 1
 
 

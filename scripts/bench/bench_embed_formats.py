@@ -3,7 +3,7 @@
 medians of alternating runs against a running server. Embed the texts once
 before, so that the server's cache has their vectors and the file is what counts.
 
-  scripts/bench_embed_formats.py --texts=demo/corpus/docs.tsv --address=127.0.0.1:50051
+  scripts/bench/bench_embed_formats.py --texts=demo/corpus/docs.tsv --address=127.0.0.1:50051
 """
 import argparse
 import os

@@ -2,7 +2,7 @@
 """Trains and evaluates every kind of model on one judged collection, and prints
 the table of their NDCG in Markdown.
 
-    scripts/quality_table.py --train=train.tsv --docs=docs.tsv \\
+    scripts/experiments/quality_table.py --train=train.tsv --docs=docs.tsv \\
         --queries=dev.tsv --qrels=dev.qrels.txt --results=results.jsonl
 
 Each model is trained on --train alone, for --epochs without using the judged
@@ -24,7 +24,7 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 METRICS = ["ndcg@1", "ndcg@3", "ndcg@10"]
 SIGN_FLIPS = 2000
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Measures how other work of the server affects the latency of small calls.
 
-  scripts/latency_beside.py batch  --model_dir=models/shop
-  scripts/latency_beside.py reload --model_dir=models/shop
+  scripts/bench/latency_beside.py batch  --model_dir=models/shop
+  scripts/bench/latency_beside.py reload --model_dir=models/shop
 
 batch: the other work is Rank calls of 10,000 new titles, one after another. The
 median latency must stay within 3 times that without it. reload: a new version of

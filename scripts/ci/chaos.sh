@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Attacks the built programs with every script of tests/chaos.
 #
-#   scripts/chaos.sh            all of it, for the night: under 40 minutes
-#   scripts/chaos.sh --short    under 2 minutes in total
+#   scripts/ci/chaos.sh            all of it, for the night: under 40 minutes
+#   scripts/ci/chaos.sh --short    under 2 minutes in total
 #
 # Each script writes its figures to build/chaos/NAME.json. Exits 1 when a promise of
 # tests/README.md did not hold. Needs the release preset, and a machine without other work.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 
 case "${1:-}" in
   -h | --help) sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 0 ;;

@@ -3,11 +3,11 @@
 # root, ranking and searching. For machines without docker; needs root and the
 # packages buildah and debootstrap.
 #
-#   scripts/check_image.sh [BUILDAH_ARGUMENT...]     e.g. --target=test
+#   scripts/ci/check_image.sh [BUILDAH_ARGUMENT...]     e.g. --target=test
 #
 # Where no registry can be reached, debian:bookworm-slim is made by debootstrap.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 
 max_mb=100
 model=$PWD/tests/testdata/reference_model/dssm

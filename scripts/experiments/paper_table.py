@@ -2,7 +2,7 @@
 """Runs the systems of the DSSM, CLSM and SSI papers on one judged collection and
 prints the papers' table.
 
-    scripts/paper_table.py --train=train.tsv --docs=docs.tsv \\
+    scripts/experiments/paper_table.py --train=train.tsv --docs=docs.tsv \\
         --queries=dev.tsv --qrels=dev.qrels.txt --results=FOLDER
 
 Each row is NDCG@1, @3, @10, MAP, P@10, MRR and the ranking loss, with standard
@@ -19,8 +19,8 @@ training too. Name the rows then (--rows): each is run once a point.
 
 A finished row is a JSON file in --results, so an interrupted run continues. The
 table comes as text, and as Markdown and one HTML page in --results. Rows of
-scripts/baselines need Python packages (scripts/install_packages.sh baselines);
-rows that cannot run are named below the table. Runs of scripts/baselines list
+scripts/experiments/baselines need Python packages (scripts/install_packages.sh baselines);
+rows that cannot run are named below the table. Runs of scripts/experiments/baselines list
 1,000 documents a query: on larger collections their ranking loss is too high.
 """
 import argparse
@@ -50,11 +50,11 @@ MARKED = METRICS[:3]
 CURVE_METRICS = ["ndcg@10", "map", "p@10", "ranking_loss"]
 REFERENCES = {"a": "BM25", "b": "PTM", "c": "DSSM, J = 50"}
 
-# Documents of a query in the runs of scripts/baselines. Those judged for a query may be
+# Documents of a query in the runs of scripts/experiments/baselines. Those judged for a query may be
 # anywhere among all.
 RUN_DEPTH = {"all": 1000, "judged": 10**9}
 
-# For scripts/baselines, whose arrays of tens of megabytes come and go: malloc would
+# For scripts/experiments/baselines, whose arrays of tens of megabytes come and go: malloc would
 # give each back to the kernel, and page faults would take most of the time.
 KEEP_MEMORY = {"MALLOC_MMAP_THRESHOLD_": "4000000000", "MALLOC_TRIM_THRESHOLD_": "4000000000"}
 
@@ -215,7 +215,7 @@ class Runner(quality_table.Collection):
                 extra = [f"--first_run={first}"]
             for setting in row.settings:
                 done = subprocess.run(
-                    ["/usr/bin/python3", str(ROOT / "scripts/baselines" / row.script),
+                    ["/usr/bin/python3", str(ROOT / "scripts/experiments/baselines" / row.script),
                      f"--docs={self.options.docs}", f"--queries={self.options.queries}",
                      f"--train={self.options.train}", f"--seed={self.options.seed}",
                      f"--run_out={run}", f"--run_depth={RUN_DEPTH[self.options.candidates]}",

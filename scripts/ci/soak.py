@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Looks for leaks, wrong answers and lost documents in a busy server.
 
-  scripts/soak.py --minutes=35
-  scripts/soak.py --minutes=20 --model_dir=models/shop --json=soak.json
+  scripts/ci/soak.py --minutes=35
+  scripts/ci/soak.py --minutes=20 --model_dir=models/shop --json=soak.json
 
 Starts a semrank-server on a copy of the model (a linear or a DSSM model; the default is a tiny one
 of tests/testdata) with a Redis as its store, and loads it with everything at once: Rank calls of known
@@ -40,11 +40,10 @@ import threading
 import time
 import urllib.request
 
-from latency_beside import Server, newest_version, prepare_version
-
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests/chaos"))
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path[:0] = [str(ROOT / "scripts/bench"), str(ROOT / "tests/chaos")]
 from kill9 import GONE, Caller  # noqa: E402
+from latency_beside import Server, newest_version, prepare_version  # noqa: E402
 from plain_model import PlainModel  # noqa: E402
 
 MAX_CONNECTIONS = 64

@@ -3,14 +3,14 @@
 
     scripts/install_packages.sh build peers
     cmake --preset release && cmake --build --preset release
-    scripts/compare_training_speed.py --rounds=5
+    scripts/bench/compare_training_speed.py --rounds=5
 
 Every round runs each configuration once, semrank-train and PyTorch in turn, so
 that other load on the machine affects both. Prints medians over all epochs but
 the first of each run. Both programs read the same file, prepare their bags of
 letter trigrams before the clock starts, and take the same steps: separate
 towers, mini-batches of 1,024, SGD. This script needs only the standard library;
-those in scripts/peers need python3-torch.
+those in scripts/bench/peers need python3-torch.
 """
 import argparse
 import bisect
@@ -25,8 +25,8 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-PEERS = ROOT / "scripts" / "peers"
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+PEERS = ROOT / "scripts/bench/peers"
 NUM_PAIRS = 20 * 1024
 
 # Pairs and flags that both sides understand.

@@ -2,8 +2,8 @@
 """Measures what serving costs beside a gRPC server that does nothing.
 
     cmake --preset release && cmake --build --preset release
-    scripts/bench_serving.py --json=serving.json
-    scripts/bench_serving.py --models linear --before=/other/build/release --cases "100 cached"
+    scripts/bench/bench_serving.py --json=serving.json
+    scripts/bench/bench_serving.py --models linear --before=/other/build/release --cases "100 cached"
 
 Starts semrank-server for each model and noop_server (tests/bench), sends all of them
 the same Rank calls with `semrank load`, in turn, in short rounds, and prints medians
@@ -31,7 +31,7 @@ import time
 
 from compare_training_speed import write_pairs
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 NUM_DOCUMENTS = 20_000
 # Full after the first half second of new titles. A cache that is filling costs a fifth more, for
 # pages that the kernel clears; one that serves has long been full.

@@ -2,12 +2,12 @@
 # Compiles the kernels and their tests for arm64 and runs them under qemu: the
 # NEON level, which no x86 machine has. Takes two to four minutes on two cores.
 #
-#   scripts/install_packages.sh arm64 && scripts/check_arm64.sh [folder]
+#   scripts/install_packages.sh arm64 && scripts/ci/check_arm64.sh [folder]
 #
 # The libraries of arm64 are unpacked into the folder (default build/arm64); the
 # system's package database stays as it is.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 root=$(mkdir -p "${1:-build/arm64}" && cd "${1:-build/arm64}" && pwd)
 packages="libabsl-dev libabsl20220623 libgmock-dev libgtest-dev libhwy-dev libhwy1 libprotobuf-dev libprotobuf32
   libutf8proc-dev libutf8proc2 libxxhash-dev libxxhash0 libzstd-dev libzstd1 zlib1g-dev zlib1g"

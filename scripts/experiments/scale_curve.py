@@ -4,7 +4,7 @@
 title first, by slice: where order of words or composition of meanings decides,
 and how many pairs it takes to learn it.
 
-    scripts/scale_curve.py --results=FOLDER --pairs=10000,100000,1000000
+    scripts/experiments/scale_curve.py --results=FOLDER --pairs=10000,100000,1000000
 
 writes the log of the largest number of pairs into the folder (smaller ones are
 its beginning), one JSON line a finished run into runs.jsonl, and the tables as

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Chooses settings of semrank-train by two-fold cross-validation.
 
-  scripts/tune.py --grid="learning_rate=0.0005,0.001;gamma=10,20" -- \\
+  scripts/experiments/tune.py --grid="learning_rate=0.0005,0.001;gamma=10,20" -- \\
       --train=clicks.tsv --valid_queries=q.tsv --valid_docs=docs.tsv \\
       --valid_qrels=qrels.txt --model_dir=models/shop
 
@@ -40,7 +40,7 @@ import sys
 import tempfile
 import threading
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 MAX_SETTINGS = 100
 
 # Settings are compared on the same pairs and queries, drawn by the same seed.
