@@ -9,8 +9,8 @@
 #include "server/base/admission.h"
 #include "server/base/connection_count.h"
 #include "server/base/metrics.h"
-#include "server/catalog/change_follower.h"
-#include "server/catalog/served_catalog.h"
+#include "server/catalog/sync/change_follower.h"
+#include "server/catalog/sync/served_catalog.h"
 #include "server/vectors/document_vector_cache.h"
 #include "server/vectors/stored_vectors.h"
 

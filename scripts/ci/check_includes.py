@@ -40,8 +40,8 @@ ALLOWED = {
     **ladder("model/train", "options", "data", "batches", "optimizer", "distributed", "towers", "ssi",
              "validation", "report", "run", below=[*MODEL, "model/cli", "model/html", *EVAL, "model_config"]),
     "model/train": ["model/base", "model/cli", "model/train/options", "model/train/distributed", "model/train/run"],
-    **ladder("server", "base", "auth", "models", "stores", "vectors", "catalog", "ranking",
-             below=[*MODEL, "model_config"]),
+    **ladder("server", "base", "auth", "models", "stores", "vectors", "catalog/store", "catalog/search",
+             "catalog/sync", "ranking", below=[*MODEL, "model_config"]),
 }
 CORE = [folder for folder in ALLOWED if folder.startswith("server/")]
 ALLOWED |= {

@@ -5,7 +5,7 @@
 #include "model/base/status_macros.h"
 #include "semrank/v1/catalog_service.pb.h"
 #include "server/base/errors.h"
-#include "server/catalog/catalog_writer.h"
+#include "server/catalog/sync/catalog_writer.h"
 #include "server/requests/message_fields.h"
 #include "server/requests/method_works.h"
 

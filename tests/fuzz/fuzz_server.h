@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "server/catalog/served_catalog.h"
+#include "server/catalog/sync/served_catalog.h"
 #include "server/requests/server_parts.h"
 #include "tests/fuzz/fuzz_check.h"
 #include "tests/support/memory_source.h"

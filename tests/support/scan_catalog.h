@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "server/catalog/catalog_scan.h"
+#include "server/catalog/search/catalog_scan.h"
 
 namespace semrank {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "model/base/status_macros.h"
-#include "server/catalog/served_catalog.h"
+#include "server/catalog/sync/served_catalog.h"
 #include "tests/support/fake_caller.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/tiny_model.h"

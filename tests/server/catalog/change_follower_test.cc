@@ -1,5 +1,5 @@
 // Catalogs of several servers on one real redis-server.
-#include "server/catalog/change_follower.h"
+#include "server/catalog/sync/change_follower.h"
 
 #include <map>
 #include <random>

@@ -13,7 +13,7 @@
 #include "model/nn/cosine_scorer.h"
 #include "model/nn/lexical_query.h"
 #include "model/text/normalizer.h"
-#include "server/catalog/catalog_searcher.h"
+#include "server/catalog/search/catalog_searcher.h"
 #include "server/vectors/part_scorer.h"
 #include "tests/support/fake_caller.h"
 #include "tests/support/status_matchers.h"

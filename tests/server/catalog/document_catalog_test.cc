@@ -1,4 +1,4 @@
-#include "server/catalog/document_catalog.h"
+#include "server/catalog/store/document_catalog.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 
 #include "absl/strings/str_join.h"
 #include "model/text/normalizer.h"
-#include "server/catalog/shared_scan.h"
+#include "server/catalog/search/shared_scan.h"
 #include "tests/support/scan_catalog.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/tiny_model.h"

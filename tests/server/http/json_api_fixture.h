@@ -15,7 +15,7 @@
 #include "absl/strings/str_split.h"
 #include "server/auth/access_control.h"
 #include "server/base/request_log.h"
-#include "server/catalog/served_catalog.h"
+#include "server/catalog/sync/served_catalog.h"
 #include "server/http/http_server.h"
 #include "server/http/json_api.h"
 #include "tests/support/fake_caller.h"

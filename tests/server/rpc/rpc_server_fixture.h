@@ -21,7 +21,7 @@
 #include "server/auth/access_control.h"
 #include "server/auth/tls_files.h"
 #include "server/base/request_log.h"
-#include "server/catalog/served_catalog.h"
+#include "server/catalog/sync/served_catalog.h"
 #include "server/requests/request_run.h"
 #include "server/rpc/rpc_server.h"
 #include "tests/support/gated_model.h"

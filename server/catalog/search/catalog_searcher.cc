@@ -1,0 +1,214 @@
+#include "server/catalog/search/catalog_searcher.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include "absl/strings/str_format.h"
+#include "model/base/status_macros.h"
+#include "model/nn/cosine_scorer.h"
+#include "server/base/errors.h"
+#include "server/base/text_checks.h"
+#include "server/vectors/part_scorer.h"
+
+namespace semrank {
+namespace {
+
+constexpr std::uint32_t kDefaultTopK = 10;
+constexpr std::int64_t kMaxShareOfPermits = 4;  // a quarter
+// A slice of a search alone has several pieces: one that 16 searches share has
+// more than the work of a slice otherwise.
+constexpr std::size_t kPiecesOfSlice = 4;
+
+// The hits passed over and the hits returned.
+std::uint64_t NumWanted(const SearchInput& input) {
+  const std::uint32_t top_k = input.top_k == 0 ? kDefaultTopK : input.top_k;
+  return std::uint64_t{input.offset} + top_k;
+}
+
+// Not before the first model.
+std::int64_t DocumentsPerPermit(const DocumentCatalog::Snapshot& snapshot) {
+  const ServedModelPtr served = snapshot.model();
+  const bool words =
+      served != nullptr && served->model->sparse_scorer() != nullptr;
+  return words ? 16 : 64;
+}
+
+// Of the documents that the scan scored.
+std::size_t NumExcluded(const ScanQuery& query) {
+  return std::ranges::count_if(query.excluded_slots, [&](std::uint32_t slot) {
+    return query.filter == nullptr || query.filter->Keeps(slot);
+  });
+}
+
+// Computed once more for the hits alone; keeping both cosines of every document
+// during the scan would cost more.
+void AddCosines(const SearchState& state, SearchResult& result) {
+  const DocumentCatalog::Snapshot& snapshot = result.snapshot;
+  const TwoTowerModel& model = *snapshot.model()->model;
+  result.cosines.resize(result.hits.size());
+  if (model.config().tower() == v1::TOWER_KIND_SSI) return;
+  LexicalBatch entries;
+  for (std::size_t i = 0; i < result.hits.size(); ++i) {
+    SearchResult::Cosines& cosines = result.cosines[i];
+    const std::byte* const row = snapshot.row(result.hits[i].slot);
+    ScoreDocuments(state.row.data(), {&row, 1}, snapshot.row_format(),
+                   {&cosines.semantic, 1});
+    if (!state.lexical.has_value()) continue;
+    snapshot.sparse_rows()->AppendTo(result.hits[i].slot, entries);
+    cosines.lexical = state.lexical->Cosine(entries[static_cast<int>(i)]);
+  }
+}
+
+absl::Status OverMaxTopK(std::string_view field, std::uint32_t value,
+                         std::string_view are, const Limits& limits) {
+  return FieldError("INVALID_FIELD", field,
+                    absl::StrFormat("%d %s over the limit of %d (--max_top_k)",
+                                    value, are, limits.max_top_k),
+                    LimitValues(value, limits.max_top_k, "max_top_k"));
+}
+
+}  // namespace
+
+absl::Status CheckCatalogModel(std::string_view name, std::int64_t version,
+                               const ServedModelPtr& model) {
+  if (model == nullptr) {
+    return MakeError(absl::StatusCode::kUnavailable, "NO_MODEL",
+                     "no model has been published yet");
+  }
+  if (version < 0) {
+    return FieldError("INVALID_FIELD", "model.version",
+                      absl::StrFormat("%d is negative", version));
+  }
+  // The catalog cannot answer for another model: it has the vectors of one.
+  const ModelVersion& own = model->model->version();
+  const bool same_name = name.empty() || name == own.name;
+  const bool same_version = version == 0 || version == own.version;
+  if (same_name && same_version) return absl::OkStatus();
+  return MakeError(absl::StatusCode::kNotFound, "MODEL_NOT_FOUND",
+                   absl::StrFormat("the catalog has vectors of %s version %d "
+                                   "only",
+                                   own.name, own.version));
+}
+
+std::int64_t CatalogSearcher::Begin(SearchResult& result) const {
+  result.snapshot = catalog_.TakeSnapshot();
+  const auto num_documents =
+      static_cast<std::int64_t>(result.snapshot.num_documents());
+  const std::int64_t cost = num_documents / DocumentsPerPermit(result.snapshot);
+  return 1 + std::min(cost, limits_.max_inflight_texts / kMaxShareOfPermits);
+}
+
+absl::Status CatalogSearcher::Check(const SearchInput& input,
+                                    const SearchResult& result) const {
+  SEMRANK_RETURN_IF_ERROR(CheckQuery(input.query, limits_));
+  if (input.top_k > limits_.max_top_k) {
+    return OverMaxTopK("top_k", input.top_k, "is", limits_);
+  }
+  if (input.offset > 0 &&
+      NumWanted(input) > static_cast<std::uint64_t>(limits_.max_top_k)) {
+    return OverMaxTopK("offset", input.offset, "and top_k are together",
+                       limits_);
+  }
+  if (input.min_score.has_value() && std::isnan(*input.min_score)) {
+    return FieldError("INVALID_FIELD", "min_score", "is NaN");
+  }
+  SEMRANK_RETURN_IF_ERROR(input.filter.Check());
+  SEMRANK_RETURN_IF_ERROR(CheckCatalogModel(
+      input.model_name, input.model_version, result.snapshot.model()));
+  return CheckParts(*result.snapshot.model()->model, input.parts);
+}
+
+absl::Status CatalogSearcher::Prepare(const SearchInput& input,
+                                      const Caller& caller, WorkerPool* helpers,
+                                      SearchState& state,
+                                      SearchResult& result) const {
+  StageClock clock;
+  state.text.Clear();
+  const absl::Status valid = state.text.Add(input.query);
+  if (!valid.ok()) return InvalidUtf8("query", valid);
+  // By slot, so that the scan compares numbers and not keys.
+  for (const DocumentKeyView& key : input.excluded) {
+    const auto slot = result.snapshot.Find(key);
+    if (slot.has_value()) state.query.excluded_slots.insert(*slot);
+  }
+  result.times[Stage::kParse] += clock.Lap();
+  const ServedModelPtr served = result.snapshot.model();
+  state.row.resize(served->model->embedding_dim());
+  SEMRANK_RETURN_IF_ERROR(embedder_.Embed({*served, caller, result.times},
+                                          Side::kQuery, state.text,
+                                          state.row.data()));
+  PrepareWords(input, *served->model, state);
+  if (input.name_match) {
+    state.query.name = &state.name.emplace(state.text[0]);
+  }
+  state.query.row = state.row.data();
+  if (!input.filter.empty()) {
+    state.query.filter = &state.filter.emplace(&result.snapshot, &input.filter);
+  }
+  const auto slice_slots = static_cast<std::size_t>(
+      kSliceTexts * DocumentsPerPermit(result.snapshot));
+  auto scan = std::make_shared<SharedScan>(
+      scans_, &result.snapshot, &state.query,
+      SharedScan::Options{.top_k = NumWanted(input),
+                          .min_score = input.min_score.value_or(
+                              -std::numeric_limits<float>::infinity()),
+                          .piece_slots = slice_slots / kPiecesOfSlice,
+                          .slice_slots = slice_slots});
+  // Last: other threads read what was set above.
+  scan->Start(helpers);
+  state.scan = SharedScanOwner(std::move(scan));
+  return absl::OkStatus();
+}
+
+void CatalogSearcher::PrepareWords(const SearchInput& input,
+                                   const TwoTowerModel& model,
+                                   SearchState& state) const {
+  state.query.parts = input.parts;
+  if (model.lexical() != nullptr) {
+    model.lexical()->AppendText(state.text[0], state.entries);
+    state.lexical.emplace().Prepare(state.entries[0]);
+    if (input.parts != Parts::kSemantic) state.query.lexical = &*state.lexical;
+  }
+  if (model.sparse_scorer() != nullptr) {
+    const std::string_view text = state.text[0];
+    model.WeighTexts({&text, 1}, state.bag);
+    state.query.words = &state.words.emplace(*model.sparse_scorer(), state.bag,
+                                             0, state.scratch);
+  }
+}
+
+absl::StatusOr<Progress> CatalogSearcher::RunSlice(const SearchInput& input,
+                                                   const Caller& caller,
+                                                   WorkerPool* helpers,
+                                                   SearchState& state,
+                                                   SearchResult& result) const {
+  SEMRANK_RETURN_IF_ERROR(CheckStillWanted(caller));
+  if (!state.scan) {
+    SEMRANK_RETURN_IF_ERROR(Prepare(input, caller, helpers, state, result));
+  }
+  StageClock clock;
+  const bool done = state.scan->RunSlice();
+  if (done) {
+    state.scan->Stop();
+    result.hits = state.scan->TakeHits();
+    // The scan finds `offset` more, since their order is known only at the end.
+    result.hits.erase(
+        result.hits.begin(),
+        result.hits.begin() +
+            std::min<std::size_t>(input.offset, result.hits.size()));
+    if (input.with_parts) AddCosines(state, result);
+    result.num_documents_searched =
+        state.scan->num_scored() - NumExcluded(state.query);
+  }
+  result.times[Stage::kScore] += clock.Lap();
+  // Counted once, when the search is complete.
+  if (!done) return Progress::kMore;
+  metrics_.CountSearch(
+      static_cast<std::int64_t>(result.num_documents_searched));
+  RecordStages(result.times, metrics_);
+  return Progress::kDone;
+}
+
+}  // namespace semrank

@@ -1,0 +1,107 @@
+#include "server/catalog/store/catalog_names.h"
+
+#include <algorithm>
+#include <string>
+
+#include "model/text/normalizer.h"
+
+namespace semrank {
+namespace {
+
+using Start = NameKeys::Start;
+
+// Of UTF-8.
+constexpr std::size_t kMaxLetterBytes = 4;
+
+Start StartOf(std::string_view normalized) {
+  Start start = {};
+  normalized.copy(start.data(), start.size());
+  return start;
+}
+
+std::string_view TextOf(const Start& start) {
+  return {start.data(), static_cast<std::size_t>(
+                            std::ranges::find(start, '\0') - start.begin())};
+}
+
+// All bits of the first `num_bytes` bytes.
+std::uint64_t MaskOf(std::size_t num_bytes) {
+  Start start = {};
+  std::fill_n(start.begin(), std::min(num_bytes, start.size()), '\xff');
+  return std::bit_cast<std::uint64_t>(start);
+}
+
+std::uint8_t LastWordOf(std::string_view normalized) {
+  const std::size_t blank = normalized.rfind(' ');
+  return blank == std::string_view::npos
+             ? 0
+             : std::min<std::size_t>(blank + 1, 255);
+}
+
+// A text that the rule judges like the name, for queries that are shorter than
+// a Start: its first bytes, and a blank if a word begins behind them.
+std::string_view ShortNameOf(const Start& start, std::size_t last_word,
+                             std::string& memory) {
+  memory = TextOf(start);
+  if (last_word > memory.size()) memory += ' ';
+  return memory;
+}
+
+// The catalog holds only UTF-8; what is not would have no name.
+std::string_view Normalized(std::string_view text, std::string& memory) {
+  return NormalizeText(text, memory).ok() ? std::string_view(memory) : "";
+}
+
+std::string_view IdOf(const CatalogRecord& record) {
+  const DocumentKeyView key = record.key();
+  const auto* const name = std::get_if<std::string_view>(&key);
+  return name == nullptr ? std::string_view() : *name;
+}
+
+}  // namespace
+
+NameKeys NameKeysOf(const CatalogRecord& record) {
+  thread_local std::string id_memory;
+  thread_local std::string title_memory;
+  const std::string_view id = Normalized(IdOf(record), id_memory);
+  const std::string_view title = Normalized(record.title(), title_memory);
+  return {StartOf(id), StartOf(title), LastWordOf(id), LastWordOf(title)};
+}
+
+// An empty query has a key that no name has: no normalised text contains this
+// byte.
+NameQuery::NameQuery(std::string_view query)
+    : query_(query),
+      key_(query.empty() ? MaskOf(sizeof(Start))
+                         : std::bit_cast<std::uint64_t>(StartOf(query))),
+      mask_(MaskOf(query.empty() ? sizeof(Start) : query.size())),
+      may_mask_(ForgivesEdit(query) ? MaskOf(1) : mask_) {}
+
+// A name that is longer than the query by more than a letter is no typo of it;
+// most titles are, and their last words say so.
+// Only a filter: MatchName decides on the texts themselves.
+bool NameQuery::MayBeTypoOf(const Start& start, std::size_t last_word) const {
+  return may_mask_ != mask_ && Agree(start, may_mask_) &&
+         last_word < query_.size() + kMaxLetterBytes &&
+         MayBeOneEditApart(query_, TextOf(start));
+}
+
+NameMatch NameQuery::Match(const NameKeys& keys,
+                           const CatalogRecord& record) const {
+  if (!MayName(keys)) return NameMatch::kNone;
+  thread_local std::string id;
+  thread_local std::string title;
+  if (Agree(keys.id, mask_) || Agree(keys.title, mask_)) {
+    if (query_.size() < sizeof(Start)) {
+      return MatchName(query_, ShortNameOf(keys.id, keys.last_word_of_id, id),
+                       ShortNameOf(keys.title, keys.last_word_of_title, title));
+    }
+  } else if (!MayBeTypoOf(keys.id, keys.last_word_of_id) &&
+             !MayBeTypoOf(keys.title, keys.last_word_of_title)) {
+    return NameMatch::kNone;
+  }
+  return MatchName(query_, Normalized(IdOf(record), id),
+                   Normalized(record.title(), title));
+}
+
+}  // namespace semrank

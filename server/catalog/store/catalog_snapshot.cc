@@ -1,0 +1,144 @@
+#include "server/catalog/store/catalog_snapshot.h"
+
+// Inlined, because the hash of a number is then a few instructions.
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <array>
+#include <utility>
+
+namespace semrank {
+
+ModelRows::ModelRows(const ServedModel& served)
+    : vectors(served.number, served.model->row_format()),
+      sparse(SparseRows::HasRows(*served.model)
+                 ? std::make_unique<SparseRows>(*served.model)
+                 : nullptr) {}
+
+absl::Status ModelRows::Reserve(std::size_t num_slots) {
+  if (sparse != nullptr) sparse->Reserve(num_slots);
+  return vectors.Reserve(num_slots);
+}
+
+std::size_t ModelRows::num_bytes() const {
+  return vectors.num_bytes() + (sparse == nullptr ? 0 : sparse->num_bytes());
+}
+
+CatalogCommits::CatalogCommits(const CatalogSlots& slots)
+    : slots_(slots), secret_(Fingerprinter::RandomSecret()) {}
+
+CatalogSnapshot CatalogCommits::TakeSnapshot() const {
+  CatalogSnapshot snapshot;
+  snapshot.commits_ = this;
+  snapshot.slots_ = &slots_;
+  const MutexLock lock(mutex_);
+  // One copy under the lock: the parts of a state must be of one commit.
+  snapshot.state_ = state_;
+  // Commits only rise, so the pins are sorted and the first is the oldest.
+  if (pins_.empty() || pins_.back().commit != state_.commit) {
+    pins_.push_back({state_.commit, 0});
+  }
+  ++pins_.back().count;
+  return snapshot;
+}
+
+void CatalogCommits::Publish(CatalogState state) {
+  // The one before is destroyed without the lock, because that may free an
+  // index or a model's rows.
+  const MutexLock lock(mutex_);
+  std::swap(state_, state);
+}
+
+CommitNumber CatalogCommits::OldestRead() const {
+  const MutexLock lock(mutex_);
+  return pins_.empty() ? state_.commit : pins_.front().commit;
+}
+
+void CatalogCommits::Unpin(CommitNumber commit) const {
+  const MutexLock lock(mutex_);
+  // A linear search: readers rarely hold more than three commits.
+  const auto pin = std::ranges::find(pins_, commit, &Pin::commit);
+  if (--pin->count == 0) pins_.erase(pin);
+}
+
+std::uint64_t CatalogCommits::HashOf(std::uint64_t number) const {
+  return XXH3_64bits_withSecret(&number, sizeof(number), secret_.data(),
+                                secret_.size());
+}
+
+std::uint64_t CatalogCommits::HashOf(std::string_view name) const {
+  return XXH3_64bits_withSecret(name.data(), name.size(), secret_.data(),
+                                secret_.size());
+}
+
+CatalogSnapshot::CatalogSnapshot(CatalogSnapshot&& other) noexcept
+    : commits_(std::exchange(other.commits_, nullptr)),
+      slots_(other.slots_),
+      state_(std::move(other.state_)) {}
+
+CatalogSnapshot& CatalogSnapshot::operator=(CatalogSnapshot&& other) noexcept {
+  std::swap(commits_, other.commits_);
+  std::swap(slots_, other.slots_);
+  std::swap(state_, other.state_);
+  return *this;
+}
+
+void CatalogSnapshot::Release() {
+  if (commits_ != nullptr) commits_->Unpin(state_.commit);
+  commits_ = nullptr;
+  state_ = CatalogState();
+}
+
+std::vector<float> CatalogSnapshot::vector(std::uint32_t slot) const {
+  std::vector<float> vector(row_format().dim);
+  if (!vector.empty()) DecodeRow(row(slot), row_format(), vector.data());
+  return vector;
+}
+
+std::optional<std::uint32_t> CatalogSnapshot::Find(
+    const DocumentKeyView& key) const {
+  return Find(key, commits_->HashOf(key));
+}
+
+template <typename Key>
+std::optional<std::uint32_t> CatalogSnapshot::Find(const Key& key,
+                                                   std::uint64_t hash) const {
+  return state_.index->Find(hash, [&](std::uint32_t slot) {
+    // The index may know slots that are newer than this view.
+    return slot < state_.num_slots && IsSeen(slot) && slots_->HasKey(slot, key);
+  });
+}
+
+template <typename Key>
+void CatalogSnapshot::FindBlock(std::span<const Key> keys,
+                                std::span<std::uint32_t> slots) const {
+  // Passes over the keys (index, slot, record of a name): each prefetches what
+  // the next reads.
+  std::array<std::uint64_t, kFindBlock> hashes;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    hashes[i] = commits_->HashOf(keys[i]);
+    state_.index->Prefetch(hashes[i]);
+  }
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    slots[i] = state_.index->Guess(hashes[i]).value_or(kNoSlot);
+    if (slots[i] >= state_.num_slots) slots[i] = kNoSlot;
+    if (slots[i] != kNoSlot) slots_->Prefetch(slots[i], state_.commit);
+  }
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (slots[i] == kNoSlot || !CatalogSlots::NeedsRecord(keys[i])) continue;
+    if (IsSeen(slots[i])) __builtin_prefetch(&record(slots[i]));
+  }
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const bool right = slots[i] != kNoSlot && IsSeen(slots[i]) &&
+                       slots_->HasKey(slots[i], keys[i]);
+    // Rarely, as the guess is nearly always right.
+    if (!right) slots[i] = Find(keys[i], hashes[i]).value_or(kNoSlot);
+  }
+}
+
+template void CatalogSnapshot::FindBlock(std::span<const std::uint64_t>,
+                                         std::span<std::uint32_t>) const;
+template void CatalogSnapshot::FindBlock(std::span<const std::string_view>,
+                                         std::span<std::uint32_t>) const;
+
+}  // namespace semrank

@@ -1,0 +1,187 @@
+#include "server/catalog/sync/catalog_writer.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "model/base/status_macros.h"
+#include "server/base/errors.h"
+#include "server/vectors/text_batch.h"
+
+namespace semrank {
+namespace {
+
+bool IsOver(std::string_view bytes, std::int64_t limit) {
+  return bytes.size() > static_cast<std::size_t>(limit);
+}
+
+// Damage needs an operator, who must not take it for a store that is down.
+absl::Status FromStore(const absl::Status& status) {
+  if (status.ok()) return status;
+  const bool damaged = absl::IsDataLoss(status);
+  return MakeError(
+      damaged ? absl::StatusCode::kDataLoss : absl::StatusCode::kUnavailable,
+      damaged ? "STORE_DAMAGED" : "STORE_UNAVAILABLE",
+      absl::StrFormat("nothing was changed: %s", status.message()));
+}
+
+absl::Status NoModel() {
+  return MakeError(absl::StatusCode::kUnavailable, "NO_MODEL",
+                   "no model has been published yet");
+}
+
+}  // namespace
+
+absl::Status CatalogWriter::CheckDocument(const NewDocument& document,
+                                          std::size_t i) const {
+  const std::string item = ItemName("documents", i);
+  if (!document.key.has_value()) {
+    return FieldError("INVALID_FIELD", item + ".key",
+                      "is not set: give an id or a document_id");
+  }
+  const auto* const name = std::get_if<std::string_view>(&*document.key);
+  if (name != nullptr && name->empty()) {
+    return FieldError("INVALID_FIELD", item + ".document_id", "is empty");
+  }
+  if (name != nullptr && IsOver(*name, limits_.max_document_id_bytes)) {
+    return TooLong("DOCUMENT_ID_TOO_LONG", item + ".document_id", name->size(),
+                   limits_.max_document_id_bytes, "max_document_id_bytes");
+  }
+  if (IsTooLong(document.title, limits_)) {
+    return TextTooLong(item + ".title", document.title.size(),
+                       limits_.max_text_bytes);
+  }
+  if (IsOver(document.payload, limits_.max_payload_bytes)) {
+    return TooLong("PAYLOAD_TOO_LONG", item + ".payload",
+                   document.payload.size(), limits_.max_payload_bytes,
+                   "max_payload_bytes");
+  }
+  return CheckTags(item + ".tags", document.tags, kMaxTagsPerDocument);
+}
+
+// Check and copy a slice of documents, embed a slice under each model of the
+// catalog, and after the last slice commit all of them at once. While a new
+// model takes over there are two models.
+absl::StatusOr<Progress> CatalogWriter::PutSlice(
+    std::span<const NewDocument> documents, const Caller& caller,
+    PutState& state, PutResult& result) const {
+  if (!state.begun) {
+    state.begun = true;
+    state.models.clear();
+    for (ServedModelPtr& model : catalog_.Models()) {
+      state.models.push_back({std::move(model), {}});
+    }
+    if (state.models.empty()) return NoModel();
+  }
+  SEMRANK_RETURN_IF_ERROR(CheckStillWanted(caller));
+  AddRecords(documents, state, result);
+  SEMRANK_RETURN_IF_ERROR(EmbedRecords(caller, state, result));
+  if (state.next_document < documents.size() ||
+      state.num_embedded < state.records.size()) {
+    return Progress::kMore;
+  }
+  const absl::Status committed = Commit(state, result);
+  if (absl::IsAborted(committed)) {
+    // Another model is on its way since: once more, with its vectors too.
+    state.begun = false;
+    // The records stay; only their vectors are made again.
+    state.num_embedded = 0;
+    return Progress::kMore;
+  }
+  SEMRANK_RETURN_IF_ERROR(committed);
+  metrics_.CountDocumentsPut(documents.size() - result.problems.size());
+  RecordStages(result.times, metrics_);
+  return Progress::kDone;
+}
+
+void CatalogWriter::AddRecords(std::span<const NewDocument> documents,
+                               PutState& state, PutResult& result) const {
+  StageClock clock;
+  const std::size_t last =
+      SliceEnd(state.next_document, documents.size(),
+               [&](std::size_t i) { return documents[i].title.size(); });
+  for (; state.next_document < last; ++state.next_document) {
+    const std::size_t i = state.next_document;
+    absl::Status status = CheckDocument(documents[i], i);
+    if (!status.ok()) {
+      result.problems.push_back(
+          {static_cast<std::uint32_t>(i), std::move(status)});
+      continue;
+    }
+    const NewDocument& document = documents[i];
+    // Copied: records outlive the request's bytes.
+    state.records.push_back(CatalogRecord::Make(*document.key, document.title,
+                                                document.payload,
+                                                PackTags(document.tags)));
+  }
+  result.times[Stage::kParse] += clock.Lap();
+}
+
+absl::Status CatalogWriter::EmbedRecords(const Caller& caller, PutState& state,
+                                         PutResult& result) const {
+  SliceScratch& scratch = ThreadSliceScratch();
+  scratch.normalized.Clear();
+  StageClock clock;
+  const std::size_t first = state.num_embedded;
+  const std::size_t last =
+      SliceEnd(first, state.records.size(),
+               [&](std::size_t i) { return state.records[i]->title().size(); });
+  for (std::size_t i = first; i < last; ++i) {
+    const absl::Status valid =
+        scratch.normalized.Add(state.records[i]->title());
+    // A caller that checks its texts never gets here.
+    if (!valid.ok()) return InvalidUtf8("documents", valid);
+  }
+  result.times[Stage::kParse] += clock.Lap();
+  for (PutState::ModelRows& of_model : state.models) {
+    const std::size_t dim = of_model.model->model->embedding_dim();
+    // Grows slice by slice: rows of a large put are made while others run.
+    of_model.rows.resize(last * dim);
+    SEMRANK_RETURN_IF_ERROR(embedder_.Embed(
+        {*of_model.model, caller, result.times}, Side::kDocument,
+        scratch.normalized, of_model.rows.data() + first * dim));
+  }
+  state.num_embedded = last;
+  return absl::OkStatus();
+}
+
+absl::Status CatalogWriter::Commit(PutState& state, PutResult& result) const {
+  StageClock clock;
+  std::vector<DocumentCatalog::Rows> rows;
+  for (const PutState::ModelRows& of_model : state.models) {
+    rows.push_back({of_model.model, of_model.rows.data()});
+  }
+  SEMRANK_ASSIGN_OR_RETURN(
+      result.counts,
+      catalog_.Put(state.records, rows, [&] { return WriteToStore(state); }));
+  // The one that answers now; the next model has its vectors too.
+  result.model = state.models.front().model;
+  result.times[Stage::kCache] += clock.Lap();
+  return absl::OkStatus();
+}
+
+absl::Status CatalogWriter::WriteToStore(const PutState& state) const {
+  if (store_ == nullptr) return absl::OkStatus();
+  // The newest model's vectors: the ones that the next start needs.
+  const PutState::ModelRows& newest = state.models.back();
+  const std::size_t dim = newest.model->model->embedding_dim();
+  std::vector<StoredDocument> documents;
+  for (std::size_t i = 0; i < state.records.size(); ++i) {
+    documents.push_back(ToStoredDocument(*newest.model, *state.records[i],
+                                         newest.rows.data() + i * dim));
+  }
+  return FromStore(store_->PutDocuments(documents));
+}
+
+absl::StatusOr<std::uint32_t> CatalogWriter::Delete(
+    std::span<const DocumentKeyView> keys, std::vector<bool>& found) const {
+  SEMRANK_ASSIGN_OR_RETURN(const std::uint32_t num_deleted,
+                           catalog_.Delete(keys, found, [&]() -> absl::Status {
+                             if (store_ == nullptr) return absl::OkStatus();
+                             return FromStore(store_->DeleteDocuments(keys));
+                           }));
+  metrics_.CountDocumentsDeleted(num_deleted);
+  return num_deleted;
+}
+
+}  // namespace semrank

@@ -1,0 +1,155 @@
+#include "server/catalog/sync/change_follower.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "model/base/status_macros.h"
+#include "server/base/logging.h"
+
+namespace semrank {
+namespace {
+
+// The longest that a stop waits for; also how soon it is noticed that the store
+// has lost data.
+constexpr absl::Duration kMaxWait = absl::Milliseconds(250);
+// Changes that come one after another are read together: a round trip for each
+// would cost as much as the change itself.
+constexpr absl::Duration kGathering = absl::Milliseconds(20);
+constexpr absl::Duration kMinPause = absl::Milliseconds(100);
+constexpr absl::Duration kMaxPause = absl::Seconds(1);
+constexpr absl::Duration kMaxPauseOfLasting = absl::Seconds(10);
+
+// Time repairs it.
+bool IsPassing(const absl::Status& status) {
+  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status);
+}
+
+}  // namespace
+
+absl::Status ChangeFollower::MarkStart() {
+  // What changes while the documents are loaded is in the log behind this mark.
+  SEMRANK_ASSIGN_OR_RETURN(position_, log_->MarkEnd());
+  return absl::OkStatus();
+}
+
+void ChangeFollower::Start() {
+  {
+    const MutexLock lock(mutex_);
+    state_.up_to_date_at = absl::Now();
+  }
+  thread_ = std::thread([this] { Run(); });
+}
+
+void ChangeFollower::Stop() {
+  {
+    const MutexLock lock(mutex_);
+    stop_ = true;
+  }
+  stopped_.NotifyAll();
+  if (thread_.joinable()) thread_.join();
+}
+
+void ChangeFollower::Run() {
+  absl::Duration pause = kMinPause;
+  while (!stop_) {
+    const std::string begin = position_;
+    const absl::Status status = FollowOnce(kMaxWait);
+    if (absl::IsCancelled(status)) return;
+    Report(status);
+    if (status.ok()) {
+      pause = kMinPause;
+      if (position_ != begin && at_end_ && !Pause(kGathering)) return;
+      continue;
+    }
+    if (!Pause(pause)) return;
+    pause =
+        std::min(2 * pause, IsPassing(status) ? kMaxPause : kMaxPauseOfLasting);
+  }
+}
+
+absl::Status ChangeFollower::FollowOnce(absl::Duration max_wait) {
+  if (position_.empty()) return Reread();
+  absl::StatusOr<ChangeLog::Changes> changes =
+      log_->ReadAfter(position_, max_wait);
+  if (absl::IsOutOfRange(changes.status())) {
+    LogWarning("changes of the catalog may be lost: %s",
+               changes.status().message());
+    position_.clear();
+    return Reread();
+  }
+  SEMRANK_RETURN_IF_ERROR(changes.status());
+  std::int64_t num_changed = 0;
+  if (!changes->keys.empty()) {
+    const absl::StatusOr<CatalogReconciler::Counts> counts =
+        reconciler_.Refresh(std::move(changes->keys), *log_, is_stopped_);
+    if (counts.ok()) {
+      num_changed = counts->num_put + counts->num_deleted;
+    } else if (absl::IsDataLoss(counts.status())) {
+      // Trying again does not help, and the other documents are done.
+      LogError("not taken over: %s", counts.status().message());
+    } else {
+      // What time does not repair, a look at all documents may.
+      if (!IsPassing(counts.status())) position_.clear();
+      return counts.status();
+    }
+  }
+  // Only now: after an error the changes are read once more, which does no
+  // harm.
+  position_ = std::move(changes->position);
+  at_end_ = changes->at_end;
+  const MutexLock lock(mutex_);
+  state_.num_changed += num_changed;
+  if (changes->at_end) state_.up_to_date_at = absl::Now();
+  return absl::OkStatus();
+}
+
+absl::Status ChangeFollower::Reread() {
+  // Before the documents are read, as at the start.
+  SEMRANK_ASSIGN_OR_RETURN(std::string position, log_->MarkEnd());
+  SEMRANK_ASSIGN_OR_RETURN(const CatalogReconciler::Counts counts,
+                           reconciler_.Reread(is_stopped_));
+  position_ = std::move(position);
+  LogWarning(
+      "the catalog was read again: %d documents, %d of them new or changed, %d "
+      "others deleted",
+      counts.num_documents, counts.num_put, counts.num_deleted);
+  const MutexLock lock(mutex_);
+  state_.num_changed += counts.num_put + counts.num_deleted;
+  ++state_.num_rereads;
+  return absl::OkStatus();
+}
+
+void ChangeFollower::Report(const absl::Status& status) {
+  absl::Status last;
+  {
+    const MutexLock lock(mutex_);
+    last = std::exchange(state_.error, status);
+  }
+  if (status.ok() && !last.ok()) {
+    LogInfo("changes of other servers are followed again");
+  }
+  if (!status.ok() && status != last) {
+    LogWarning("changes of other servers are not followed: %s",
+               status.message());
+  }
+}
+
+bool ChangeFollower::Pause(absl::Duration time) {
+  const auto end =
+      std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(time);
+  const MutexLock lock(mutex_);
+  while (!stop_) {
+    const auto left = end - std::chrono::steady_clock::now();
+    if (left <= left.zero()) return true;
+    stopped_.WaitFor(mutex_, left);
+  }
+  return false;
+}
+
+ChangeFollower::State ChangeFollower::GetState() const {
+  const MutexLock lock(mutex_);
+  return state_;
+}
+
+}  // namespace semrank
