@@ -28,7 +28,7 @@ package_program_docs(server_files)
 package_program_docs(training_files)
 package_doc(server_files semrank)
 package_doc(training_files semrank-train)
-install(FILES ${package_files}/README.md.gz ${package_files}/SECURITY.md.gz
+install(FILES ${package_files}/README.md.gz ${package_files}/CONFIGURE.md.gz ${package_files}/SECURITY.md.gz
         DESTINATION share/doc/semrank COMPONENT server_files EXCLUDE_FROM_ALL)
 install(FILES ${debian}/semrank-server.service DESTINATION /lib/systemd/system
         COMPONENT server_files EXCLUDE_FROM_ALL)
@@ -76,8 +76,8 @@ find_package(Python3 COMPONENTS Interpreter)
 if(NOT Python3_FOUND)
   return()
 endif()
-set(guides ${PROJECT_SOURCE_DIR}/deploy/README.md ${PROJECT_SOURCE_DIR}/deploy/SECURITY.md
-           ${PROJECT_SOURCE_DIR}/deploy/CHANGELOG.md)
+set(guides ${PROJECT_SOURCE_DIR}/deploy/README.md ${PROJECT_SOURCE_DIR}/deploy/CONFIGURE.md
+           ${PROJECT_SOURCE_DIR}/deploy/SECURITY.md ${PROJECT_SOURCE_DIR}/deploy/CHANGELOG.md)
 add_custom_target(deb
   COMMAND ${CMAKE_COMMAND} -E rm -rf ${package_files} ${PROJECT_BINARY_DIR}/packages
   COMMAND ${Python3_EXECUTABLE} ${debian}/program_docs.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
@@ -88,7 +88,7 @@ add_custom_target(deb
   COMMAND ${CMAKE_COMMAND} -E rename ${package_files}/CHANGELOG.md ${package_files}/changelog
   COMMAND ${CMAKE_COMMAND} -E copy ${debian}/changelog ${package_files}/changelog.Debian
   COMMAND gzip -9n ${package_files}/changelog.Debian ${package_files}/README.md
-          ${package_files}/SECURITY.md ${package_files}/changelog
+          ${package_files}/CONFIGURE.md ${package_files}/SECURITY.md ${package_files}/changelog
   COMMAND ${CMAKE_CPACK_COMMAND} --config ${PROJECT_BINARY_DIR}/CPackConfig.cmake
   DEPENDS ${server_programs} ${training_programs}
   VERBATIM)
