@@ -19,8 +19,7 @@
 #include "server/base/periodic_task.h"
 #include "server/base/recent_calls.h"
 #include "server/base/request_log.h"
-#include "server/catalog/sync/change_follower.h"
-#include "server/catalog/sync/served_catalog.h"
+#include "server/catalog/sync/synced_catalog.h"
 #include "server/http/http_server.h"
 #include "server/http/json_api.h"
 #include "server/open_files.h"
@@ -62,18 +61,6 @@ constexpr ProgramInfo kProgram = {
 
 // What is still to be written to the store is seconds of work at most.
 constexpr absl::Duration kMaxStoreClosing = absl::Seconds(10);
-
-// Null for a store without a log of changes, and without a store.
-std::unique_ptr<ChangeFollower> FollowStore(DocumentStore* store,
-                                            CatalogReconciler& reconciler,
-                                            Metrics& metrics) {
-  std::unique_ptr<ChangeLog> log =
-      store == nullptr ? nullptr : store->OpenChangeLog();
-  if (log == nullptr) return nullptr;
-  auto changes = std::make_unique<ChangeFollower>(std::move(log), &reconciler);
-  AddChangeReadings(*changes, metrics);
-  return changes;
-}
 
 // Everything that listens.
 struct Listeners {
@@ -204,13 +191,15 @@ absl::Status Serve(const ServerOptions& options) {
   auto stored = UseStoreForVectors(options.store, store.get(), metrics);
   if (stored != nullptr) AddStoreReadings(*stored, metrics);
   const TextEmbedder embedder(cache.get(), &metrics, stored.get());
-  ServedCatalog catalog(options.max_catalog_documents,
+  SyncedCatalog catalog(options.max_catalog_documents,
                         {.limits = options.limits,
                          .embedder = &embedder,
                          .metrics = &metrics,
                          .store = store.get()});
   AddCatalogReadings(catalog, metrics);
-  auto changes = FollowStore(store.get(), catalog.reconciler, metrics);
+  if (catalog.changes() != nullptr) {
+    AddChangeReadings(*catalog.changes(), metrics);
+  }
   const RankingEngine ranking(options.limits, &embedder, &metrics,
                               &catalog.documents);
   const EmbeddingEngine embedding(options.limits, &embedder, &metrics);
@@ -243,7 +232,7 @@ absl::Status Serve(const ServerOptions& options) {
   if (options.pages) {
     AddStatusPage({&lifecycle, &models, cache.get(), &admission, &connections,
                    &options.limits, &request_log, &catalog, stored.get(),
-                   &recent_calls, changes.get()},
+                   &recent_calls, catalog.changes()},
                   pages);
   }
   SEMRANK_ASSIGN_OR_RETURN(
@@ -252,12 +241,7 @@ absl::Status Serve(const ServerOptions& options) {
 
   const auto stop = [&] { return signals.stop_requested(); };
   SEMRANK_RETURN_IF_ERROR(LoadFirstModels(options.models, models, signals));
-  // Before the catalog is loaded: what other servers change from here on is
-  // followed.
-  if (changes != nullptr) SEMRANK_RETURN_IF_ERROR(changes->MarkStart());
-  SEMRANK_ASSIGN_OR_RETURN(auto follower,
-                           CatalogFollower::Start(&models, &catalog, stop));
-  if (changes != nullptr) changes->Start();
+  SEMRANK_RETURN_IF_ERROR(catalog.Start(&models, stop));
   if (!options.warm_catalog.empty()) {
     SEMRANK_RETURN_IF_ERROR(
         WarmUp(options.warm_catalog, models, embedding, stop));
@@ -279,8 +263,7 @@ absl::Status Serve(const ServerOptions& options) {
   Drain(options, lifecycle, std::move(listeners));
   // No call embeds any more; what is queued for the store is still written.
   const Watchdog watchdog(kMaxStoreClosing);
-  follower.reset();
-  changes.reset();
+  catalog.Stop();
   stored.reset();
   return absl::OkStatus();
 }

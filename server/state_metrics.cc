@@ -146,7 +146,7 @@ void AddStoreReadings(const StoredVectors& stored, Metrics& metrics) {
                    [&] { return stored.GetState().queued_bytes; });
 }
 
-void AddCatalogReadings(const ServedCatalog& catalog, Metrics& metrics) {
+void AddCatalogReadings(const SyncedCatalog& catalog, Metrics& metrics) {
   metrics.AddGauge("semrank_catalog_documents", "Documents of the catalog.",
                    [&] { return catalog.documents.GetStats().num_documents; });
   metrics.AddGauge(

@@ -10,7 +10,7 @@
 #include "server/base/connection_count.h"
 #include "server/base/metrics.h"
 #include "server/catalog/sync/change_follower.h"
-#include "server/catalog/sync/served_catalog.h"
+#include "server/catalog/sync/synced_catalog.h"
 #include "server/vectors/document_vector_cache.h"
 #include "server/vectors/stored_vectors.h"
 
@@ -46,7 +46,7 @@ void AddStoreReadings(const StoredVectors& stored, Metrics& metrics);
 void AddAdmissionReadings(Admission& admission, Metrics& metrics);
 void AddConnectionReadings(const ConnectionCount& connections,
                            Metrics& metrics);
-void AddCatalogReadings(const ServedCatalog& catalog, Metrics& metrics);
+void AddCatalogReadings(const SyncedCatalog& catalog, Metrics& metrics);
 void AddChangeReadings(const ChangeFollower& changes, Metrics& metrics);
 
 }  // namespace semrank

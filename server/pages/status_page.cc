@@ -162,7 +162,7 @@ std::string DescribeChanges(const ChangeFollower::State& state) {
       state.num_rereads);
 }
 
-std::string Catalog(const ServedCatalog& catalog,
+std::string Catalog(const SyncedCatalog& catalog,
                     const ChangeFollower* changes) {
   const DocumentCatalog::Stats stats = catalog.documents.GetStats();
   // For its model; held only while the page is made.

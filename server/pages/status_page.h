@@ -17,7 +17,7 @@
 #include "server/base/recent_calls.h"
 #include "server/base/request_log.h"
 #include "server/catalog/sync/change_follower.h"
-#include "server/catalog/sync/served_catalog.h"
+#include "server/catalog/sync/synced_catalog.h"
 #include "server/http/http_routes.h"
 #include "server/models/model_store.h"
 #include "server/vectors/document_vector_cache.h"
@@ -34,7 +34,7 @@ struct StatusSources {
   const ConnectionCount* connections = nullptr;
   const Limits* limits = nullptr;
   const RequestLog* request_log = nullptr;
-  const ServedCatalog* catalog = nullptr;
+  const SyncedCatalog* catalog = nullptr;
   const StoredVectors* stored = nullptr;  // null = no store
   const RecentCalls* recent_calls = nullptr;
   const ChangeFollower* changes = nullptr;  // null = no store that is shared

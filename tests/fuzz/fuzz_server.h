@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "server/catalog/sync/served_catalog.h"
+#include "server/catalog/sync/synced_catalog.h"
 #include "server/requests/server_parts.h"
 #include "tests/fuzz/fuzz_check.h"
 #include "tests/support/memory_source.h"
@@ -35,7 +35,7 @@ class FuzzServer {
   const std::unique_ptr<DocumentVectorCache> cache_ =
       DocumentVectorCache::Create(1 << 20).value();
   const TextEmbedder embedder_{cache_.get(), &metrics_};
-  ServedCatalog catalog_{
+  SyncedCatalog catalog_{
       1'000, {.limits = kLimits, .embedder = &embedder_, .metrics = &metrics_}};
   const RankingEngine ranking_{kLimits, &embedder_, &metrics_,
                                &catalog_.documents};

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "model/base/status_macros.h"
-#include "server/catalog/sync/served_catalog.h"
+#include "server/catalog/sync/synced_catalog.h"
 #include "tests/support/fake_caller.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/tiny_model.h"
@@ -93,7 +93,7 @@ class Catalog {
     return parts_.documents.TakeSnapshot().num_documents();
   }
 
-  ServedCatalog& parts() { return parts_; }
+  SyncedCatalog& parts() { return parts_; }
 
  private:
   const ServedModelPtr served_;
@@ -101,7 +101,7 @@ class Catalog {
   std::unique_ptr<DocumentVectorCache> cache_ =
       DocumentVectorCache::Create(0).value();
   const TextEmbedder embedder_{cache_.get(), &metrics_};
-  ServedCatalog parts_;
+  SyncedCatalog parts_;
 };
 
 }  // namespace semrank

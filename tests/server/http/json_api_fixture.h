@@ -15,7 +15,7 @@
 #include "absl/strings/str_split.h"
 #include "server/auth/access_control.h"
 #include "server/base/request_log.h"
-#include "server/catalog/sync/served_catalog.h"
+#include "server/catalog/sync/synced_catalog.h"
 #include "server/http/http_server.h"
 #include "server/http/json_api.h"
 #include "tests/support/fake_caller.h"
@@ -100,7 +100,7 @@ class JsonApiTest : public ::testing::Test {
       DocumentVectorCache::Create(1 << 20).value();
   static constexpr Limits kLimits = {.max_texts_per_request = 900};
   const TextEmbedder embedder_{cache_.get(), &metrics_};
-  ServedCatalog catalog_{
+  SyncedCatalog catalog_{
       1'000, {.limits = kLimits, .embedder = &embedder_, .metrics = &metrics_}};
   const RankingEngine ranking_{kLimits, &embedder_, &metrics_,
                                &catalog_.documents};

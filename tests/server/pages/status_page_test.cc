@@ -33,7 +33,7 @@ class StatusPageTest : public ::testing::Test {
   Admission admission_{777};
   ConnectionCount connections_{888};
   const TextEmbedder embedder_{cache_.get(), &metrics_};
-  ServedCatalog catalog_{100, {.embedder = &embedder_, .metrics = &metrics_}};
+  SyncedCatalog catalog_{100, {.embedder = &embedder_, .metrics = &metrics_}};
   const Limits limits_;
   RecentCalls recent_{&metrics_, absl::Now() - absl::Seconds(10)};
   RequestLog log_{{}};

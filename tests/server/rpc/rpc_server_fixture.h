@@ -21,7 +21,7 @@
 #include "server/auth/access_control.h"
 #include "server/auth/tls_files.h"
 #include "server/base/request_log.h"
-#include "server/catalog/sync/served_catalog.h"
+#include "server/catalog/sync/synced_catalog.h"
 #include "server/requests/request_run.h"
 #include "server/rpc/rpc_server.h"
 #include "tests/support/gated_model.h"
@@ -162,7 +162,7 @@ class RpcServerFixture : public ::testing::Test {
   MemoryFolder folder_;
   ModelStore models_{{{folder_.Source("tiny")}}, &metrics_};
   const TextEmbedder embedder_{cache_.get(), &metrics_};
-  ServedCatalog catalog_{
+  SyncedCatalog catalog_{
       100'000,
       {.limits = kLimits, .embedder = &embedder_, .metrics = &metrics_}};
   const RankingEngine ranking_{kLimits, &embedder_, &metrics_,
