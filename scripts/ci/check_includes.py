@@ -47,9 +47,11 @@ CORE = [folder for folder in ALLOWED if folder.startswith("server/")]
 ALLOWED |= {
     "server/requests": ["model/base", *CORE, "model_config", "proto"],
     "server/rpc": ["model/base", *CORE, "server/requests", "proto"],
-    "server/http": ["model/base", *CORE, "server/requests", "proto"],
+    "server/http": ["model/base", "server/base", "server/auth"],
+    "server/api": ["model/base", *CORE, "server/requests", "server/http", "proto"],
     "server/pages": ["model/base", *CORE, "server/http"],
-    "server": [*MODEL, "model/cli", *CORE, "server/rpc", "server/http", "server/pages", "model_config", "proto"],
+    "server": [*MODEL, "model/cli", *CORE, "server/rpc", "server/http", "server/api", "server/pages", "model_config",
+               "proto"],
     "client/lib": ["model/base", "model_config", "proto"],
     "client/input": ["model/base", "model/cli"],
     "client/output": ["model/base", "model/cli", "client/lib", "client/input", "model_config", "proto"],

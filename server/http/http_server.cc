@@ -16,6 +16,7 @@
 #include "server/base/listening_sockets.h"
 #include "server/base/logging.h"
 #include "server/http/http_connection.h"
+#include "server/http/tls_context.h"
 
 namespace semrank {
 namespace {

@@ -9,25 +9,15 @@
 #include <array>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <cstddef>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <utility>
 
-#include "absl/status/statusor.h"
-#include "server/auth/tls_files.h"
+#include "server/http/tls_context.h"
 
 namespace semrank {
-
-// A connection keeps the context it began with while new ones get another.
-using TlsContext = std::shared_ptr<boost::asio::ssl::context>;
-
-// TLS 1.2 and later. With a client CA, clients may present a certificate, which
-// must then be valid. InvalidArgument when OpenSSL cannot use the content.
-absl::StatusOr<TlsContext> MakeTlsContext(const TlsContent& content);
 
 // The first byte of a TLS handshake; no HTTP request begins with it.
 inline constexpr char kTlsFirstByte = 0x16;

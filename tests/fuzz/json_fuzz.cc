@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "server/http/json_api.h"
+#include "server/api/json_api.h"
 #include "tests/fuzz/fuzz_server.h"
 
 namespace semrank {

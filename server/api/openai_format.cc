@@ -1,4 +1,4 @@
-#include "server/http/openai_format.h"
+#include "server/api/openai_format.h"
 
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -11,9 +11,9 @@
 #include "model/base/strings.h"
 #include "semrank/v1/embedding_service.pb.h"
 #include "semrank/v1/model_service.pb.h"
+#include "server/api/foreign_json.h"
+#include "server/api/json_format.h"
 #include "server/base/errors.h"
-#include "server/http/foreign_json.h"
-#include "server/http/json_format.h"
 
 namespace semrank {
 namespace {

@@ -1,4 +1,4 @@
-#include "server/http/json_messages.h"
+#include "server/api/json_messages.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "server/http/foreign_json.h"
+#include "server/api/foreign_json.h"
 
 #include <charconv>
 #include <iterator>
@@ -10,8 +10,8 @@
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
+#include "server/api/json_messages.h"
 #include "server/base/errors.h"
-#include "server/http/json_messages.h"
 
 namespace semrank {
 namespace {

@@ -8,13 +8,13 @@
 //   GET /info     the default model and the limits.
 //   Errors        {"error", "error_type"}.
 //   Threads       free functions, from any thread.
-#ifndef SEMRANK_SERVER_HTTP_TEI_FORMAT_H_
-#define SEMRANK_SERVER_HTTP_TEI_FORMAT_H_
+#ifndef SEMRANK_SERVER_API_TEI_FORMAT_H_
+#define SEMRANK_SERVER_API_TEI_FORMAT_H_
 
 #include <memory>
 #include <string>
 
-#include "server/http/body_format.h"
+#include "server/api/body_format.h"
 
 namespace semrank {
 
@@ -31,4 +31,4 @@ std::string WriteTeiInfoError(const absl::Status& status, int http_code);
 
 }  // namespace semrank
 
-#endif  // SEMRANK_SERVER_HTTP_TEI_FORMAT_H_
+#endif  // SEMRANK_SERVER_API_TEI_FORMAT_H_

@@ -11,10 +11,10 @@
 //   Errors   the HTTP code of the same meaning; the body is google.rpc.Status,
 //            or what clients of the other API expect.
 //   Checks   keys, limits, admission and counters are those of gRPC (api_call).
-#ifndef SEMRANK_SERVER_HTTP_JSON_API_H_
-#define SEMRANK_SERVER_HTTP_JSON_API_H_
+#ifndef SEMRANK_SERVER_API_JSON_API_H_
+#define SEMRANK_SERVER_API_JSON_API_H_
 
-#include "server/http/api_call.h"
+#include "server/api/api_call.h"
 
 namespace semrank {
 
@@ -23,4 +23,4 @@ HttpCalls JsonApi(const ServerParts& parts, const ApiOptions& options);
 
 }  // namespace semrank
 
-#endif  // SEMRANK_SERVER_HTTP_JSON_API_H_
+#endif  // SEMRANK_SERVER_API_JSON_API_H_

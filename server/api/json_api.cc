@@ -1,4 +1,4 @@
-#include "server/http/json_api.h"
+#include "server/api/json_api.h"
 
 #include <memory>
 #include <utility>
@@ -8,12 +8,12 @@
 #include "semrank/v1/embedding_service.pb.h"
 #include "semrank/v1/model_service.pb.h"
 #include "semrank/v1/ranking_service.pb.h"
-#include "server/http/json_format.h"
-#include "server/http/json_messages.h"
-#include "server/http/openai_format.h"
-#include "server/http/put_stream.h"
-#include "server/http/rerank_format.h"
-#include "server/http/tei_format.h"
+#include "server/api/json_format.h"
+#include "server/api/json_messages.h"
+#include "server/api/openai_format.h"
+#include "server/api/put_stream.h"
+#include "server/api/rerank_format.h"
+#include "server/api/tei_format.h"
 #include "server/requests/embed_work.h"
 #include "server/requests/method_works.h"
 #include "server/requests/rank_work.h"

@@ -1,4 +1,4 @@
-#include "server/http/json_format.h"
+#include "server/api/json_format.h"
 
 #include <google/protobuf/util/field_mask_util.h>
 
@@ -18,9 +18,9 @@
 #include "model/base/strings.h"
 #include "semrank/v1/catalog_service.pb.h"
 #include "semrank/v1/embedding_service.pb.h"
+#include "server/api/json_messages.h"
 #include "server/base/errors.h"
 #include "server/base/vector_encoding.h"
-#include "server/http/json_messages.h"
 
 namespace semrank {
 namespace {

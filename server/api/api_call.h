@@ -10,8 +10,8 @@
 //            Retry-After where gRPC sends a pushback.
 //   Time     60 s. A client that leaves ends its work between two slices.
 //   Threads  const after construction.
-#ifndef SEMRANK_SERVER_HTTP_API_CALL_H_
-#define SEMRANK_SERVER_HTTP_API_CALL_H_
+#ifndef SEMRANK_SERVER_API_API_CALL_H_
+#define SEMRANK_SERVER_API_API_CALL_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -21,8 +21,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "server/api/body_format.h"
 #include "server/auth/access_control.h"
-#include "server/http/body_format.h"
 #include "server/requests/request_run.h"
 
 namespace semrank {
@@ -100,4 +100,4 @@ HttpCall NoCall(const std::string& path, RequestLog* log);
 
 }  // namespace semrank
 
-#endif  // SEMRANK_SERVER_HTTP_API_CALL_H_
+#endif  // SEMRANK_SERVER_API_API_CALL_H_

@@ -2,8 +2,8 @@
 // field names as the .proto files write them).
 //
 //   Threads  free functions, from any thread.
-#ifndef SEMRANK_SERVER_HTTP_JSON_MESSAGES_H_
-#define SEMRANK_SERVER_HTTP_JSON_MESSAGES_H_
+#ifndef SEMRANK_SERVER_API_JSON_MESSAGES_H_
+#define SEMRANK_SERVER_API_JSON_MESSAGES_H_
 
 #include <google/protobuf/message.h>
 
@@ -57,4 +57,4 @@ int ToHttpCode(absl::StatusCode code);
 
 }  // namespace semrank
 
-#endif  // SEMRANK_SERVER_HTTP_JSON_MESSAGES_H_
+#endif  // SEMRANK_SERVER_API_JSON_MESSAGES_H_

@@ -1,6 +1,6 @@
 // The JSON API of a server with a tiny model, in this process.
-#ifndef SEMRANK_TESTS_SERVER_HTTP_JSON_API_FIXTURE_H_
-#define SEMRANK_TESTS_SERVER_HTTP_JSON_API_FIXTURE_H_
+#ifndef SEMRANK_TESTS_SERVER_API_JSON_API_FIXTURE_H_
+#define SEMRANK_TESTS_SERVER_API_JSON_API_FIXTURE_H_
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,11 +13,11 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
+#include "server/api/json_api.h"
 #include "server/auth/access_control.h"
 #include "server/base/request_log.h"
 #include "server/catalog/sync/synced_catalog.h"
 #include "server/http/http_server.h"
-#include "server/http/json_api.h"
 #include "tests/support/fake_caller.h"
 #include "tests/support/http_client.h"
 #include "tests/support/memory_source.h"
@@ -125,4 +125,4 @@ class JsonApiTest : public ::testing::Test {
 
 }  // namespace semrank
 
-#endif  // SEMRANK_TESTS_SERVER_HTTP_JSON_API_FIXTURE_H_
+#endif  // SEMRANK_TESTS_SERVER_API_JSON_API_FIXTURE_H_

@@ -6,8 +6,8 @@
 //              VECTOR_ENCODING_FLOAT32; a name of that enum gives its bytes.
 //   Requests   "vectors" is either.
 //   Threads    free functions, from any thread.
-#ifndef SEMRANK_SERVER_HTTP_JSON_FORMAT_H_
-#define SEMRANK_SERVER_HTTP_JSON_FORMAT_H_
+#ifndef SEMRANK_SERVER_API_JSON_FORMAT_H_
+#define SEMRANK_SERVER_API_JSON_FORMAT_H_
 
 #include <google/protobuf/descriptor.h>
 
@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-#include "server/http/body_format.h"
+#include "server/api/body_format.h"
 
 namespace semrank {
 
@@ -38,4 +38,4 @@ void AppendRows(std::string_view vectors, int dim, std::string& json);
 
 }  // namespace semrank
 
-#endif  // SEMRANK_SERVER_HTTP_JSON_FORMAT_H_
+#endif  // SEMRANK_SERVER_API_JSON_FORMAT_H_

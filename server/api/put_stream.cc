@@ -1,4 +1,4 @@
-#include "server/http/put_stream.h"
+#include "server/api/put_stream.h"
 
 #include <google/protobuf/io/coded_stream.h>
 
@@ -12,8 +12,8 @@
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 #include "semrank/v1/catalog_service.pb.h"
+#include "server/api/json_messages.h"
 #include "server/base/errors.h"
-#include "server/http/json_messages.h"
 #include "server/requests/method_works.h"
 
 namespace semrank {

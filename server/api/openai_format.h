@@ -9,13 +9,13 @@
 //   Errors               {"error": {"message", "type", "param", "code"}}; the
 //                        code is our reason.
 //   Threads              free functions, from any thread.
-#ifndef SEMRANK_SERVER_HTTP_OPENAI_FORMAT_H_
-#define SEMRANK_SERVER_HTTP_OPENAI_FORMAT_H_
+#ifndef SEMRANK_SERVER_API_OPENAI_FORMAT_H_
+#define SEMRANK_SERVER_API_OPENAI_FORMAT_H_
 
 #include <memory>
 #include <string>
 
-#include "server/http/body_format.h"
+#include "server/api/body_format.h"
 
 namespace semrank {
 
@@ -29,4 +29,4 @@ std::string WriteOpenAiError(const absl::Status& status, int http_code);
 
 }  // namespace semrank
 
-#endif  // SEMRANK_SERVER_HTTP_OPENAI_FORMAT_H_
+#endif  // SEMRANK_SERVER_API_OPENAI_FORMAT_H_

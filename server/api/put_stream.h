@@ -9,12 +9,12 @@
 //             before it acknowledge stays.
 //   Memory    256 KiB of lines, or one line of up to --max_http_body_bytes, and
 //             the response: 16 MiB of problems end the stream.
-#ifndef SEMRANK_SERVER_HTTP_PUT_STREAM_H_
-#define SEMRANK_SERVER_HTTP_PUT_STREAM_H_
+#ifndef SEMRANK_SERVER_API_PUT_STREAM_H_
+#define SEMRANK_SERVER_API_PUT_STREAM_H_
 
 #include <memory>
 
-#include "server/http/api_call.h"
+#include "server/api/api_call.h"
 
 namespace semrank {
 
@@ -22,4 +22,4 @@ HttpCall MakePutStream(const std::shared_ptr<const ApiCall>& call);
 
 }  // namespace semrank
 
-#endif  // SEMRANK_SERVER_HTTP_PUT_STREAM_H_
+#endif  // SEMRANK_SERVER_API_PUT_STREAM_H_

@@ -1,4 +1,4 @@
-#include "server/http/tei_format.h"
+#include "server/api/tei_format.h"
 
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -10,10 +10,10 @@
 #include "semrank/v1/embedding_service.pb.h"
 #include "semrank/v1/model_service.pb.h"
 #include "semrank/v1/ranking_service.pb.h"
-#include "server/http/foreign_json.h"
+#include "server/api/foreign_json.h"
+#include "server/api/json_format.h"
+#include "server/api/rerank_format.h"
 #include "server/http/http_options.h"
-#include "server/http/json_format.h"
-#include "server/http/rerank_format.h"
 
 namespace semrank {
 namespace {

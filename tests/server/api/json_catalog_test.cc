@@ -1,6 +1,6 @@
 // The methods of CatalogService and ModelService as JSON, and the stream of
 // lines.
-#include "tests/server/http/json_api_fixture.h"
+#include "tests/server/api/json_api_fixture.h"
 #include "tests/support/plain_client.h"
 #include "tests/support/temp_dir.h"
 

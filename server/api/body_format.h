@@ -1,8 +1,8 @@
 // How one request and its response are written in an HTTP body: JSON of the
 // API, or the form of another product's API. One object a request, used by one
 // thread at a time.
-#ifndef SEMRANK_SERVER_HTTP_BODY_FORMAT_H_
-#define SEMRANK_SERVER_HTTP_BODY_FORMAT_H_
+#ifndef SEMRANK_SERVER_API_BODY_FORMAT_H_
+#define SEMRANK_SERVER_API_BODY_FORMAT_H_
 
 #include <google/protobuf/message.h>
 
@@ -35,4 +35,4 @@ using WriteError = std::string (*)(const absl::Status& status, int http_code);
 
 }  // namespace semrank
 
-#endif  // SEMRANK_SERVER_HTTP_BODY_FORMAT_H_
+#endif  // SEMRANK_SERVER_API_BODY_FORMAT_H_

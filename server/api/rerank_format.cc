@@ -1,13 +1,13 @@
-#include "server/http/rerank_format.h"
+#include "server/api/rerank_format.h"
 
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
+#include "server/api/foreign_json.h"
 #include "server/base/errors.h"
 #include "server/base/request_identity.h"
-#include "server/http/foreign_json.h"
 
 namespace semrank {
 namespace {

@@ -6,8 +6,8 @@
 //   Errors   InvalidArgument MALFORMED_MESSAGE, INVALID_FIELD or
 //            TOO_MANY_TEXTS, naming the member.
 //   Threads  const after construction.
-#ifndef SEMRANK_SERVER_HTTP_FOREIGN_JSON_H_
-#define SEMRANK_SERVER_HTTP_FOREIGN_JSON_H_
+#ifndef SEMRANK_SERVER_API_FOREIGN_JSON_H_
+#define SEMRANK_SERVER_API_FOREIGN_JSON_H_
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -73,4 +73,4 @@ std::int64_t CountWords(const std::vector<std::string>& texts);
 
 }  // namespace semrank
 
-#endif  // SEMRANK_SERVER_HTTP_FOREIGN_JSON_H_
+#endif  // SEMRANK_SERVER_API_FOREIGN_JSON_H_

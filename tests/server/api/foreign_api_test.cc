@@ -5,7 +5,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "server/base/vector_encoding.h"
-#include "tests/server/http/json_api_fixture.h"
+#include "tests/server/api/json_api_fixture.h"
 
 namespace semrank {
 namespace {

@@ -8,14 +8,14 @@
 //   Scores           those of Rank: cosines, not probabilities.
 //   Errors           {"message", "detail"}: what clients of either show.
 //   Threads          free functions, from any thread.
-#ifndef SEMRANK_SERVER_HTTP_RERANK_FORMAT_H_
-#define SEMRANK_SERVER_HTTP_RERANK_FORMAT_H_
+#ifndef SEMRANK_SERVER_API_RERANK_FORMAT_H_
+#define SEMRANK_SERVER_API_RERANK_FORMAT_H_
 
 #include <memory>
 #include <string>
 
 #include "semrank/v1/ranking_service.pb.h"
-#include "server/http/body_format.h"
+#include "server/api/body_format.h"
 
 namespace semrank {
 
@@ -30,4 +30,4 @@ absl::Status CheckAllRanked(const v1::RankResponse& response);
 
 }  // namespace semrank
 
-#endif  // SEMRANK_SERVER_HTTP_RERANK_FORMAT_H_
+#endif  // SEMRANK_SERVER_API_RERANK_FORMAT_H_

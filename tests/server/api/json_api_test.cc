@@ -1,11 +1,11 @@
-#include "server/http/json_api.h"
+#include "server/api/json_api.h"
 
 #include <functional>
 #include <future>
 #include <thread>
 
 #include "server/base/errors.h"
-#include "tests/server/http/json_api_fixture.h"
+#include "tests/server/api/json_api_fixture.h"
 #include "tests/support/gated_model.h"
 #include "tests/support/plain_client.h"
 #include "tests/support/temp_dir.h"

@@ -1,4 +1,4 @@
-#include "server/http/json_messages.h"
+#include "server/api/json_messages.h"
 
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/util/json_util.h>

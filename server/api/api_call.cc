@@ -1,4 +1,4 @@
-#include "server/http/api_call.h"
+#include "server/api/api_call.h"
 
 #include <future>
 #include <optional>
@@ -7,9 +7,9 @@
 #include "absl/strings/numbers.h"
 #include "absl/time/clock.h"
 #include "model/base/status_macros.h"
+#include "server/api/json_messages.h"
 #include "server/base/request_identity.h"
 #include "server/base/request_log.h"
-#include "server/http/json_messages.h"
 #include "server/requests/error_status.h"
 
 namespace semrank {
