@@ -34,7 +34,8 @@ step() { printf '\n== %s (%d s)\n' "$1" "$SECONDS"; }
 
 [ "$(id -u)" -eq 0 ] || skip "needs root"
 mkdir "$work/changes" "$work/root"
-# Of its own, since a layer of an overlay may not be within another.
+# The upper layer needs its own file system: a layer of an overlay may not lie
+# within another.
 mount -t tmpfs tmpfs "$work/changes" 2>/dev/null || skip "this machine may not mount file systems"
 mkdir "$work/changes/upper" "$work/changes/work"
 
@@ -63,10 +64,10 @@ container=(systemd-nspawn --quiet --register=no --keep-unit --link-journal=no --
 rm -f "$work/root/etc/resolv.conf"
 cp -L /etc/resolv.conf "$work/root/etc/resolv.conf"
 
-# Images of containers forbid packages to start services by it.
+# Container images forbid packages to start services with this file.
 rm -f "$work/root/usr/sbin/policy-rc.d"
 
-# A newer version for the upgrade: the same files under another number.
+# The newer version for the upgrade has the same files and another number.
 mkdir -p "$work/root/check/newer"
 cp "$server_deb" "$work/root/check/semrank.deb"
 dpkg-deb -R "$server_deb" "$work/newer"
@@ -90,7 +91,8 @@ StandardError=inherit
 END
 
 step "install, rank, upgrade, purge, under its systemd"
-# The unit alone, without other services that this machine may have enabled.
+# Only this unit starts, without other services that this machine may have
+# enabled.
 timeout 170 "${container[@]}" --boot -- --unit=check.service >"$work/console" 2>&1 </dev/null || true
 [ -s "$work/root/check/log" ] || { tail -n 20 "$work/console"; skip "systemd does not start in a container of this machine"; }
 cat "$work/root/check/log"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What check_deb.sh runs inside the bare system, as a service of its systemd.
+# check_deb.sh runs this inside the bare system, as a service of its systemd.
 set -euo pipefail
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 HOME=/root
 address=127.0.0.1:$GRPC_PORT
@@ -65,7 +65,7 @@ mkdir -p /run/systemd/system/semrank-server.service.d
 printf '[Service]\nWatchdogSec=2s\nTimeoutAbortSec=1s\n' >/run/systemd/system/semrank-server.service.d/watchdog.conf
 systemctl daemon-reload
 systemctl restart semrank-server
-sleep 3  # longer than the watchdog: a server that lives is left alone
+sleep 3  # longer than the watchdog, which must not restart a live server
 [ "$(service_fact NRestarts)" = 0 ]
 kill -STOP "$(service_fact MainPID)"
 for _ in $(seq 100); do

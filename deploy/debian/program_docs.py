@@ -28,7 +28,7 @@ class Flag:
     help: str = ""
 
     def words(self) -> list[str]:
-        """What the value may be, where that is a choice."""
+        """The possible values, if the flag has a fixed set of them."""
         return self.form.split("|") if re.fullmatch(r"[\w-]+(\|[\w-]+)+", self.form) else []
 
     def takes_file(self) -> bool:
@@ -163,7 +163,7 @@ def zsh_completion(program: Program, commands: list[Program]) -> str:
     choose = "\n".join([f"case ${{words[(r)({names})]}} in", *cases, "esac"]) if commands else ""
     words = f"'1:command:({' '.join(program.commands)})' " if commands else ""
     return f"""#compdef {program.name}
-# Made out of its --help-all.
+# program_docs.py wrote this from the program's --help-all.
 local -a flags
 flags=({zsh_specs(program)})
 {choose}
@@ -182,7 +182,7 @@ def main() -> None:
         (output / "zsh" / f"_{name}").write_text(zsh_completion(program, commands))
         for page in (program, *commands):
             others = [other for other in [*names, *(command.page() for command in commands)] if other != page.page()]
-            # Without a time, so that the same programs make the same package.
+            # mtime=0: the same programs give the same package, to the byte.
             (output / "man" / f"{page.page()}.1.gz").write_bytes(
                 gzip.compress(man_page(page, others).encode(), mtime=0))
 

@@ -45,14 +45,14 @@ std::vector<float> RandomRows(int count, std::uint32_t seed) {
   return rows;
 }
 
-// The documents from `first`, a multiple of kBatch, on: at most kBatch.
+// At most kBatch documents, beginning with `first`, a multiple of kBatch.
 constexpr int kBatch = 1'000;
 std::vector<float> DocumentBatch(int first, int count) {
   return RandomRows(std::min(kBatch, count - first),
                     static_cast<std::uint32_t>(1'000 + first));
 }
 
-// One of each size and precision is made and kept while the benchmarks run.
+// The benchmarks share one catalog of each size and precision.
 const DocumentCatalog& Catalog(
     int count, VectorPrecision precision = VectorPrecision::kFloat32) {
   using Key = std::pair<int, VectorPrecision>;
@@ -79,15 +79,15 @@ const DocumentCatalog& Catalog(
   return *catalog;
 }
 
-// A million takes seconds and 1.5 GB: for people who compare, not for each run
-// of the tests.
+// A million documents take seconds and 1.5 GB, too much for each run of the
+// tests.
 void AlsoMillion(benchmark::internal::Benchmark* benchmark) {
   if (std::getenv("SEMRANK_BENCH_MILLION") != nullptr) {
     benchmark->Arg(1'000'000);
   }
 }
 
-// Half a minute and 6 GB.
+// Ten million take half a minute and 6 GB.
 void AlsoTenMillion(benchmark::internal::Benchmark* benchmark) {
   if (std::getenv("SEMRANK_BENCH_TEN_MILLION") != nullptr) {
     benchmark->Arg(10'000'000);
@@ -124,7 +124,8 @@ BENCHMARK(BM_Search_CatalogInInt8)
     ->Apply(AlsoMillion)
     ->Apply(AlsoTenMillion);
 
-// A search that is run slice by slice, each behind the other work that waits.
+// Runs a search slice by slice; each slice queues behind the other waiting
+// work.
 void RunSlices(WorkerPool& pool, SharedScan& scan,
                absl::BlockingCounter& unfinished) {
   pool.Submit([&] {
@@ -193,13 +194,13 @@ BENCHMARK(BM_Search_AloneInInt8)
     ->MeasureProcessCPUTime()
     ->UseRealTime();
 
-// Under a model with a lexical part: 256 dimensions, and titles of eight words
-// with the frequencies of natural language (Zipf), 45 n-grams each.
+// A catalog under a model with a lexical part: 256 dimensions, titles of eight
+// words with the frequencies of natural language (Zipf), 45 n-grams each.
 class JoinedCatalog {
  public:
   static constexpr int kJoinedDim = 256;
 
-  // Made once for each size.
+  // The benchmarks share one catalog of each size.
   static const JoinedCatalog& Of(int count) {
     static std::map<int, std::unique_ptr<JoinedCatalog>>& all =
         *new std::map<int, std::unique_ptr<JoinedCatalog>>;
@@ -294,7 +295,7 @@ void SearchJoined(benchmark::State& state, Parts parts, int num_words,
     TopDocuments top(kTopK, -1);
     ScanCatalog(snapshot, scan, 0, snapshot.num_slots(), top);
     const std::vector<CatalogHit> hits = top.Take(snapshot);
-    // The name comes first.
+    // The document of that name must be the first hit.
     if (hits.size() != kTopK || (hits[0].name != NameMatch::kNone) != by_name) {
       std::abort();
     }
@@ -310,7 +311,7 @@ void BM_Search_BothPartsOfThreeWords(benchmark::State& state) {
   SearchJoined(state, Parts::kBoth, 3);
 }
 BENCHMARK(BM_Search_BothPartsOfThreeWords)->Arg(63'666)->Apply(AlsoMillion);
-// What name matching adds to a search, with one edit forgiven.
+// Measures what name matching with one edit adds to a search.
 void BM_Search_BothPartsWithoutNames(benchmark::State& state) {
   SearchJoined(state, Parts::kBoth, 3, /*by_name=*/false);
 }

@@ -1,5 +1,5 @@
-// What one query costs the evaluator, over 65,536 documents of 8 words.
-//   items    queries
+// Measures one query of the evaluator over 65,536 documents of 8 words. Items
+// are queries.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ constexpr int kDocuments = 1 << 16;
 constexpr int kVocabulary = 40000;
 constexpr int kDim = 128;
 
-// Word w is about w times rarer than the first, as in language.
+// Word w is about w times rarer than the first, as in natural language.
 std::string RandomWord(std::mt19937& random) {
   std::uniform_real_distribution<double> uniform(0, std::log(kVocabulary));
   auto number = static_cast<unsigned>(std::exp(uniform(random)));
@@ -54,7 +54,7 @@ const std::vector<std::string>& Documents() {
   return *documents;
 }
 
-// Costs next to nothing, so that the products are what is timed.
+// This ranker costs next to nothing, so the benchmark times the products.
 class CheapTower : public Tower {
  public:
   int num_features() const override { return 1000; }
@@ -115,8 +115,8 @@ void BM_ScoreAll_QueryExpansion(benchmark::State& state) {
 }
 BENCHMARK(BM_ScoreAll_QueryExpansion)->Arg(16)->Unit(benchmark::kMillisecond);
 
-// Each title of the first 8,192 with a query of half of its words and two of
-// another.
+// Pairs each of the first 8,192 titles with a query of half of its words and
+// two words of another title.
 const TranslationModel& Translations() {
   static const auto model = [] {
     std::vector<ClickPair> pairs(1 << 13);

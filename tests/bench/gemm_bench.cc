@@ -30,7 +30,7 @@ void Report(benchmark::State& state, const Matrix& got, const Matrix& want) {
       benchmark::Counter(flops, benchmark::Counter::kIsIterationInvariantRate);
 }
 
-// Rows x depth x columns; B was packed before, as in serving.
+// Arguments are rows x depth x columns. B was packed before, as in serving.
 void BM_Multiply_Ours(benchmark::State& state) {
   const Matrix a = RandomMatrix(state.range(0), state.range(1));
   const Matrix b = RandomMatrix(state.range(1), state.range(2));
@@ -64,7 +64,7 @@ void TowerShapes(benchmark::internal::Benchmark* bench) {
 BENCHMARK(BM_Multiply_Ours)->Apply(TowerShapes);
 BENCHMARK(BM_Multiply_Eigen)->Apply(TowerShapes);
 
-// dW = X^T dY, packing of dY included, as in a step of training.
+// dW = X^T dY. The time includes packing dY, as in a training step.
 void BM_WeightGradient_Ours(benchmark::State& state) {
   const Matrix x = RandomMatrix(state.range(1), state.range(0));
   const Matrix dy = RandomMatrix(state.range(1), state.range(2));
@@ -89,7 +89,7 @@ void BM_WeightGradient_Eigen(benchmark::State& state) {
   Report(state, dw, x.transpose() * dy);
 }
 
-// dX = dY W^T, packing of the transposed weights included.
+// dX = dY W^T. The time includes packing the transposed weights.
 void BM_InputGradient_Ours(benchmark::State& state) {
   const Matrix dy = RandomMatrix(state.range(0), state.range(1));
   const Matrix w = RandomMatrix(state.range(2), state.range(1));

@@ -20,12 +20,12 @@
 namespace semrank {
 namespace {
 
-constexpr int kKeys = 2'000;  // differences add up over them
+constexpr int kKeys = 2'000;  // small differences of one call add up
 constexpr int kSamples = 8'000;
 
 std::string Digest(std::string_view key) { return Sha256Hex(key).value(); }
 
-// True if one of `digests` is `digest`, found as plainly as one can.
+// Whether `digests` contains `digest`, by a comparison that ends early.
 bool ContainsPlainly(const std::vector<std::string>& digests,
                      std::string_view digest) {
   bool found = false;

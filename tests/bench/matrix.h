@@ -1,6 +1,5 @@
-// Eigen, against which benchmarks measure. Everything is row-major: one row =
-// one text, or one input of a layer; weights are [in, out] as in the model
-// file.
+// Eigen types for comparisons. All matrices are row-major: one row is a text or
+// an input of a layer; weights are [in, out] as in the model file.
 #ifndef SEMRANK_TESTS_BENCH_MATRIX_H_
 #define SEMRANK_TESTS_BENCH_MATRIX_H_
 

@@ -25,8 +25,8 @@ namespace {
 
 using v1::RankRequest;
 
-// The wire format's type of strings, bytes and packed numbers; a request of
-// titles or ids has no other.
+// Wire type of strings, bytes and packed numbers. A request of titles or ids
+// has no other.
 constexpr std::uint64_t kLengthDelimited = 2;
 
 struct Bytes {
@@ -45,10 +45,11 @@ struct Bytes {
   }
 };
 
-// Keeps the compiler from leaving out what computes `value`.
+// Keeps the compiler from removing the computation of `value`.
 void Use(std::uint64_t value) { asm volatile("" : : "r"(value)); }
 
-// The number of candidates; nothing for bytes that are no such request.
+// Returns the number of candidates, or nothing if the bytes are not such a
+// request.
 std::optional<int> CountCandidates(Bytes bytes) {
   std::uint64_t tag = 0;
   std::uint64_t size = 0;
@@ -96,7 +97,7 @@ class NoopService final : public v1::RankingService::WithRawCallbackMethod_Rank<
                                  grpc::ByteBuffer* response) override {
     grpc::Slice bytes;
     if (!request->TrySingleSlice(&bytes).ok()) {
-      // Fails only for buffers that are no message.
+      // This fails only for buffers that hold no message.
       static_cast<void>(request->DumpToSingleSlice(&bytes));
     }
     const auto count = CountCandidates({bytes.begin(), bytes.end()});

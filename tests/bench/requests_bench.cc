@@ -1,5 +1,5 @@
-// What a request costs before it is admitted: the bound on what an overloaded
-// server spends on a caller that it turns away.
+// Measures a request before it is admitted. This bounds what an overloaded
+// server spends on a call that it refuses.
 #include <benchmark/benchmark.h>
 
 #include <memory>
@@ -35,7 +35,7 @@ class RefusedRun final : public RequestRun {
   absl::Status status_;
 };
 
-// Titles of about 50 bytes; all permits but one are taken.
+// Titles have about 50 bytes. All permits but one are taken.
 void BM_ReadAndRefuse_Rank(benchmark::State& state) {
   Metrics metrics;
   MemoryFolder folder;

@@ -1,5 +1,4 @@
-// Rank without gRPC: what the engine, the cache, the catalog and the tower
-// cost.
+// Rank without gRPC: the cost of engine, cache, catalog and tower.
 #include <benchmark/benchmark.h>
 
 #include <memory>
@@ -74,7 +73,7 @@ void RankTitles(benchmark::State& state, std::size_t cache_bytes,
 void BM_Rank_Cached(benchmark::State& state) { RankTitles(state, 64 << 20); }
 BENCHMARK(BM_Rank_Cached)->Arg(1)->Arg(100)->Arg(1000);
 
-// To be at most 1.25 times BM_Rank_Cached.
+// This should take at most 1.25 times as long as BM_Rank_Cached.
 void BM_Rank_CachedWithLexicalPart(benchmark::State& state) {
   RankTitles(state, 64 << 20, 0.25);
 }
@@ -88,8 +87,8 @@ BENCHMARK(BM_Rank_ColdWithLexicalPart)->Arg(100);
 void BM_Rank_Cold(benchmark::State& state) { RankTitles(state, 0); }
 BENCHMARK(BM_Rank_Cold)->Arg(1)->Arg(100)->Arg(1000);
 
-// Documents of a catalog of 20,000 x 256, whose vectors do not fit into the L2
-// cache; other ids each time.
+// Ranks documents of a catalog of 20,000 x 256, whose vectors do not fit into
+// the L2 cache. Each call has other ids.
 void RankCatalogIds(benchmark::State& state, VectorPrecision precision) {
   constexpr int kDim = 256;
   constexpr std::uint64_t kNumDocuments = 20'000;
@@ -139,8 +138,8 @@ void BM_Rank_CatalogIdsInInt8(benchmark::State& state) {
 }
 BENCHMARK(BM_Rank_CatalogIdsInInt8)->Arg(1000);
 
-// The cache alone, among a million vectors: most look-ups miss every cache of
-// the processor.
+// Measures the cache alone, with a million vectors: most look-ups miss every
+// cache of the processor.
 void BM_Cache_FindAmongMillion(benchmark::State& state) {
   constexpr int kDim = 128;
   constexpr int kNumEntries = 1'000'000;

@@ -1,6 +1,6 @@
-// Titles to bags: normalising, letter trigrams and counting, one thread, for
-// titles of about 48 bytes in several scripts, beside the plain way (a string
-// per n-gram, std::unordered_map).
+// Turns titles into bags in one thread: normalise, cut into letter trigrams,
+// count. Titles have about 48 bytes in several scripts. The plain way (a string
+// per n-gram, std::unordered_map) runs beside it.
 #include <benchmark/benchmark.h>
 #include <utf8proc.h>
 
@@ -24,8 +24,9 @@ namespace {
 
 constexpr int kNumTitles = 10000;
 
-// Words are drawn letter by letter; what stands here more often is drawn more
-// often, so that n-grams are about as many and as skewed as in real titles.
+// Words are drawn letter by letter. A letter that stands here more often is
+// drawn more often, so that n-grams are about as many and as skewed as in real
+// titles.
 struct Script {
   const char* name;
   std::u32string letters;
@@ -123,7 +124,7 @@ void BM_Normalize(benchmark::State& state) {
 }
 BENCHMARK(BM_Normalize)->DenseRange(0, 4);
 
-// Look-ups alone, without sorting and counting.
+// Measures look-ups alone, without sorting and counting.
 void BM_AppendIndices(benchmark::State& state) {
   const Fixture& fixture = FixtureOf(state);
   std::vector<std::uint32_t> indices;
@@ -168,7 +169,7 @@ void BM_NormalizeAndBag(benchmark::State& state) {
 }
 BENCHMARK(BM_NormalizeAndBag)->DenseRange(0, 4);
 
-// The plain way, for ASCII without apostrophes.
+// The plain way handles ASCII without apostrophes only.
 class PlainFeaturizer {
  public:
   explicit PlainFeaturizer(const std::vector<std::string>& ngrams) {

@@ -1,7 +1,6 @@
-// What a title that is in no cache costs, in whole and in parts,
-// with the paper's 300-300-128 tower; then scoring and ranking. Titles have 8
-// words of 8 letters drawn by Zipf's law, about 65 letter trigrams, as real
-// product titles do.
+// Measures a title that is in no cache, in whole and in parts, with the paper's
+// 300-300-128 tower; then scoring and ranking. Titles have 8 words of 8 letters
+// drawn by Zipf's law, about 65 letter trigrams, like real product titles.
 #include <benchmark/benchmark.h>
 
 #include <cmath>
@@ -34,7 +33,7 @@ constexpr int kNumWords = 20000;
 constexpr int kNumTitles = 20000;
 constexpr int kWordsPerTitle = 8;
 
-// On huge pages, as the weights of a loaded model are.
+// The weights lie on huge pages, like those of a loaded model.
 HugePageVector<float> RandomValues(std::size_t count, float scale) {
   std::mt19937 random(1);
   std::uniform_real_distribution<float> uniform(-scale, scale);
@@ -43,7 +42,7 @@ HugePageVector<float> RandomValues(std::size_t count, float scale) {
   return values;
 }
 
-// Letters alternate as in words that can be spoken, so trigrams repeat.
+// Consonants and vowels alternate, so trigrams repeat as in real words.
 std::vector<std::string> RandomWords(std::mt19937& random) {
   constexpr std::string_view kConsonants = "tnshrdlcmfpgbvkwz";
   constexpr std::string_view kVowels = "eaoiuy";
@@ -67,7 +66,7 @@ std::vector<std::string> RandomTitles() {
   std::vector<std::string> titles(kNumTitles);
   for (std::string& title : titles) {
     for (int i = 0; i < kWordsPerTitle; ++i) {
-      // Uniform in the logarithm of the rank is Zipf's law.
+      // A rank that is uniform in its logarithm follows Zipf's law.
       const auto rank = static_cast<std::size_t>(std::exp(uniform(random)));
       title.append(i == 0 ? "" : " ").append(words[rank % kNumWords]);
     }
@@ -75,7 +74,7 @@ std::vector<std::string> RandomTitles() {
   return titles;
 }
 
-// Titles, their vocabulary and a tower over it; made once.
+// Titles, their vocabulary and a tower over it. All benchmarks share them.
 struct Setup {
   Setup()
       : titles(RandomTitles()),
@@ -137,13 +136,14 @@ const Setup& TheSetup() {
   return *setup;
 }
 
-// The next `count` titles, so that no batch finds the rows of the last one.
+// Returns the next `count` titles, so that no batch finds the rows of the last
+// one in the processor's caches.
 class TitleCycle {
  public:
   explicit TitleCycle(benchmark::State& state)
       : state_(state), count_(static_cast<std::size_t>(state.range(0))) {}
 
-  // The next texts, normalised.
+  // Returns the next texts, normalised.
   std::span<const std::string_view> Normalize() {
     const Setup& setup = TheSetup();
     texts_.resize(count_);
@@ -201,7 +201,7 @@ void BM_ColdPass_Whole(benchmark::State& state) {
   RunColdPass(*TheSetup().tower, TheSetup().featurizer, state);
 }
 
-// As served with --vector_precision=int8.
+// The tower as the server uses it with --vector_precision=int8.
 void BM_ColdPass_Whole_Int8(benchmark::State& state) {
   RunColdPass(*TheSetup().int8_tower, TheSetup().featurizer, state);
 }
@@ -213,7 +213,7 @@ void BM_ColdPass_Linear(benchmark::State& state) {
   RunColdPass(*setup.linear, setup.bigram_featurizer, state);
 }
 
-// With windows of 3 words, and two layers.
+// A CLSM tower with windows of 3 words, and two layers.
 void BM_ColdPass_Clsm(benchmark::State& state) {
   RunColdPass(*TheSetup().clsm, TheSetup().featurizer, state);
 }
@@ -293,7 +293,7 @@ void BM_NormalizeRows(benchmark::State& state) {
 }
 BENCHMARK(BM_NormalizeRows)->Arg(100);
 
-// Eigen's memory is aligned to vectors, as that of a vector cache is.
+// Eigen aligns its memory to SIMD vectors, like the vector cache.
 Matrix RandomVectors(std::int64_t count) {
   return MatrixMap(RandomValues(count * kDim, 1.0f).data(), count, kDim);
 }
@@ -310,7 +310,7 @@ void BM_Score_Contiguous(benchmark::State& state) {
 }
 BENCHMARK(BM_Score_Contiguous)->Arg(100)->Arg(1000)->Arg(100000);
 
-// Vectors somewhere in a large cache, new ones in each round.
+// Scores vectors at random places of a large cache, new ones in each round.
 void BM_Score_Scattered(benchmark::State& state) {
   constexpr std::size_t kVectors = 400000;
   static const Matrix matrix = RandomVectors(kVectors);

@@ -22,7 +22,7 @@ namespace {
 constexpr int kPairs = 16384;
 constexpr int kWords = 20000;
 
-// Word w is about w times rarer than the first, as in language.
+// Word w is about w times rarer than the first, as in natural language.
 std::string RandomWord(Random& random) {
   const float exponent = random.Between(0, std::log(float{kWords}));
   Random letters(static_cast<std::uint64_t>(std::exp(exponent)),
@@ -149,7 +149,8 @@ BENCHMARK(BM_Step_UniformSgd)
     ->MeasureProcessCPUTime()
     ->UseRealTime();
 
-// One query of a batch of 1,024: 1,023 logits to probabilities.
+// Turns 1,023 logits, those of one query of a batch of 1,024, into
+// probabilities.
 void BM_Softmax_Row(benchmark::State& state) {
   std::vector<float> logits(1023), row;
   for (std::size_t i = 0; i < logits.size(); ++i) {

@@ -36,13 +36,13 @@ import time
 import kill9
 from kill9 import GONE, ROOT, Broken, Caller, Server
 
-PATIENCE = 30  # seconds until a cause that is gone must be forgotten, or a file be read again
+PATIENCE = 30  # seconds until the server must have recovered, or have read a file again
 DISK_BYTES = 16 << 20
 LIBFAKETIME = next(iter(glob.glob("/usr/lib/*/faketime/libfaketimeMT.so.1")), os.environ.get("LIBFAKETIME", ""))
 
 
 class Skipped(Exception):
-    """The machine does not have what the case needs."""
+    """The machine lacks something that the case needs."""
 
 
 @contextlib.contextmanager
@@ -57,7 +57,7 @@ def file_system(folder: pathlib.Path):
 
 
 def until(what: str, done) -> float:
-    """Seconds until `done` is true."""
+    """Waits until `done` is true; returns the seconds that it took."""
     start = time.monotonic()
     while not done():
         if time.monotonic() - start > PATIENCE:
@@ -91,7 +91,7 @@ class Case:
         return Server(self.build, self.models, *flags, prefix=prefix)
 
     def put(self, call, number: int) -> dict:
-        """Documents with payloads that fill a disk; returns what is acknowledged."""
+        """Puts documents with payloads that fill a disk; returns the acknowledged ones."""
         titles = {f"d{number}-{i}": f"photo editor {number} {i}" for i in range(20)}
         payload = "A" * 4_000
         call("/v1/put", {"documents": [{"document_id": key, "title": title, "payload": payload} for key, title in titles.items()]})
@@ -210,7 +210,7 @@ class Case:
         host, port = process.stdout.readline().rpartition("http=")[2].strip().split(":")
 
         def ranks() -> bool:
-            """A new handshake with the first certificate, and the first key."""
+            """Whether a call with a new handshake, the first certificate and the first key succeeds."""
             context = ssl.create_default_context(cadata=kept[cert].decode())
             connection = kill9.http.client.HTTPSConnection(host, int(port), timeout=10, context=context)
             with contextlib.closing(connection):

@@ -26,7 +26,7 @@ from kill9 import ROOT, Broken, Server
 
 MODEL = ROOT / "tests/testdata/reference_model/dssm"
 MAX_MEMORY_MIB = 256
-ALLOWANCE_MIB = 1024  # what four peers send while a busy machine makes the watchdog wait
+ALLOWANCE_MIB = 1024  # what four peers send while a busy machine delays the watchdog
 
 
 def flood(address: str, end: float) -> None:
@@ -44,7 +44,7 @@ def flood(address: str, end: float) -> None:
 
 
 class Memory:
-    """The highest resident memory of a process, looked at every 10 ms."""
+    """Samples the resident memory of a process every 10 ms and keeps the maximum."""
 
     def __init__(self, pid: int):
         self.status, self.highest, self.ended = pathlib.Path(f"/proc/{pid}/status"), 0, threading.Event()

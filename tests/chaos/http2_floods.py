@@ -1,4 +1,4 @@
-"""Floods of HTTP/2 (RFC 9113): what a hostile peer sends after the preface, without an end."""
+"""Floods of HTTP/2 (RFC 9113) that a hostile peer sends after the preface, without an end."""
 
 HEADERS, RST_STREAM, SETTINGS, PING, CONTINUATION = 1, 3, 4, 6, 9
 END_HEADERS = 4
@@ -9,7 +9,7 @@ def frame(kind: int, flags: int, stream: int, payload: bytes = b"") -> bytes:
 
 
 def literal(name: bytes, value: bytes) -> bytes:
-    """A header as `name` begins it (RFC 7541), its value not longer than 126 bytes."""
+    """Encodes a header (RFC 7541) whose bytes begin with `name`; the value has at most 126 bytes."""
     return name + bytes([len(value)]) + value
 
 

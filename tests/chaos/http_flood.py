@@ -24,10 +24,10 @@ class Connection:
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.socket.setblocking(False)
         self.unsent, self.received, self.due, self.sent = b"", b"", 0.0, 0.0
-        self.closes = False  # the server will close it
+        self.closes = False  # the server will close the connection
 
     def write(self):
-        """True once everything is sent."""
+        """Whether everything is sent."""
         try:
             self.unsent = self.unsent[self.socket.send(self.unsent):]
         except BlockingIOError:
@@ -35,7 +35,7 @@ class Connection:
         return not self.unsent
 
     def read(self):
-        """The HTTP status of a complete response; None = more is to come."""
+        """The HTTP status of a complete response; None if it is not complete."""
         try:
             piece = self.socket.recv(1 << 18)
         except BlockingIOError:
@@ -55,7 +55,7 @@ class Connection:
 
 
 class Requests:
-    """Bodies of Rank calls; as semrank load makes them."""
+    """Bodies of Rank calls, the same as those of `semrank load`."""
 
     def __init__(self, address, titles, new):
         self.head = f"POST /v1/rank HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\nContent-Length: "

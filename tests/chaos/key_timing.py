@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Looks for what the time of a refusal tells about the keys of --api_keys_file.
+"""Tests whether the time of a refusal reveals anything about the keys of --api_keys_file.
 
     cmake --preset release && cmake --build --preset release
     tests/chaos/key_timing.py --json=key_timing.json
@@ -51,7 +51,7 @@ def measure(program):
 
 
 def all_differ(ts):
-    """True if all runs show one difference."""
+    """Whether all runs show one difference."""
     return min(ts) >= THRESHOLD or max(ts) <= -THRESHOLD
 
 

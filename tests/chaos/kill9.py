@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Kills programs with SIGKILL at random moments, again and again, and looks for what is lost.
+"""Kills programs with SIGKILL at random moments, again and again, and checks that nothing is lost.
 
     cmake --preset release && cmake --build --preset release
     tests/chaos/kill9.py --json=kill9.json
@@ -47,7 +47,7 @@ class Broken(Exception):
 
 
 class Server:
-    """Killed by leaving the context; `prefix` is a program that runs it."""
+    """Leaving the context kills the server; `prefix` is a program that runs it."""
 
     def __init__(self, build: pathlib.Path, models: pathlib.Path, *flags: str, prefix: tuple = ()):
         self.process = subprocess.Popen([*prefix, build / "bin/semrank-server", f"--model_dir={models}", "--listen_address=127.0.0.1:0",
@@ -121,13 +121,13 @@ class Writer(threading.Thread):
 
 
 def titles_of(call: Caller, keys: list[str]) -> dict[str, str | None]:
-    """Key -> title; None = no such document."""
+    """Maps keys to titles; None means that there is no such document."""
     documents = call("/v1/get", {"document_ids": keys}).get("documents", []) if keys else []
     return {**dict.fromkeys(keys), **{document["document_id"]: document["title"] for document in documents}}
 
 
 def check_documents(call: Caller, known: dict, pending: dict) -> int:
-    """Returns how many writes without an answer were made; `known` becomes what is there."""
+    """Returns how many unanswered writes took effect; updates `known` to the documents that exist."""
     present, made = titles_of(call, sorted({*known, *pending})), 0
     for key, title in present.items():
         allowed = {known.get(key)} | ({pending[key]} if key in pending else set())
@@ -139,7 +139,7 @@ def check_documents(call: Caller, known: dict, pending: dict) -> int:
 
 
 def publish(models: pathlib.Path, version: int) -> None:
-    """As semrank-train does: under another name first."""
+    """Publishes like semrank-train: copies to another name, then renames."""
     shutil.copytree(MODELS[version % len(MODELS)], models / f"{version}.tmp-1")
     (models / f"{version}.tmp-1").rename(models / str(version))
 
@@ -159,7 +159,7 @@ class Harness:
         time.sleep(self.random.random() * longest)
 
     def write_rounds(self, start, deletes: float, kill=None) -> dict:
-        """`start` makes a Server; `kill` kills what it wants of it in a round."""
+        """`start` makes a Server; `kill`, if given, chooses the victim of a round."""
         known, figures = {}, {"rounds": 0, "acknowledged": 0, "lost": 0, "made_without_answer": 0}
         pending = {}
         while True:
@@ -233,7 +233,7 @@ class Harness:
         return int(call("/v1/rank", {"query": "q", "titles": ["t"]})["model"]["version"])
 
     def reload_rounds(self, name: str, num_documents: int) -> dict:
-        """Versions alternate between two models; the answers to expect are those of servers that are not killed."""
+        """Versions alternate between two models; the expected answers are those of servers that are not killed."""
         models, expected = self.folder / name, {}
         flags = [f"--store=rocksdb:{self.folder}/{name}_store"] if num_documents else []
         documents = [{"document_id": f"d{i}", "title": " ".join(random.Random(i).choices(WORDS, k=3))} for i in range(num_documents)]

@@ -16,7 +16,7 @@ most `attainable` = (1 - k r / s) / (1 - r / s) of the peak can be answered at k
 in whatever order it refuses. `served_cpu_us` (closed loop) and `unserved_cpu_us` (flood; with the
 work on calls that came too late) are these two.
 
-A cell whose `offered` stays below what was asked for tells nothing about more: the generator's
+A cell whose `offered` stays below the requested rate shows nothing about higher rates: the generator's
 core was the limit. Exits 1 when a goodput is below --floor of the peak at multiples that the
 generator could offer, or when the server does not recover. Needs two idle cores; --short judges
 more mildly, and a case that fails twice, for machines that do other work as well.
@@ -37,10 +37,10 @@ import bench_serving  # noqa: E402
 import http_flood  # noqa: E402
 
 SERVER_CORE, GENERATOR_CORE = 0, 1
-# Where that is permitted, other work of the machine gives way.
+# Where the system permits it, other work of the machine gets less CPU time.
 NICENESS = -20 if os.geteuid() == 0 else 0
 FLOOR = 0.9
-SHORT_FLOOR = 0.4  # a server that runs all that comes is left with a third
+SHORT_FLOOR = 0.4  # a server that runs every call keeps a third
 # An offered rate that is this close to what was asked for counts as reached.
 REACHED = 0.9
 

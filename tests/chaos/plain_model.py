@@ -21,7 +21,7 @@ def read_tensors(path: pathlib.Path) -> dict[str, numpy.ndarray]:
 
 class PlainModel:
     def __init__(self, version: pathlib.Path):
-        """`version` is a version folder. ValueError when the model is of another kind."""
+        """`version` is a version folder. Raises ValueError if the model is of another kind."""
         config = json.loads((version / "config.json").read_text())
         if config["tower"] not in ("TOWER_KIND_LINEAR", "TOWER_KIND_DSSM") or config["score_kind"] != "SCORE_KIND_COSINE":
             raise ValueError(f"{version}: neither a linear nor a DSSM model with cosine")

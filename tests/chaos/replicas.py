@@ -38,14 +38,14 @@ from kill9 import GONE, ROOT, WORDS, Broken, Caller, Server, Writer, publish, ti
 
 SERVERS = 3
 LONGEST_CONVERGENCE = 1.0  # seconds
-# A server that was killed, or whose Redis was, may first have to notice it and to read all documents.
+# After a kill of a server or its Redis, the server may need time to notice it and to read all documents.
 LONGEST_AFTER_KILL = 10.0
 LONGEST_ROLLBACK = 1.0
 QUERIES = ["fix auto", "photo editor", "travel agency ticket"]
 
 
 class Redis:
-    """A server that keeps each write on disk; `kill` and `start` again."""
+    """A redis-server that writes each change to disk; `kill` it and `start` it again."""
 
     def __init__(self, folder: pathlib.Path, durable: bool = True):
         with socket.create_server(("127.0.0.1", 0)) as probe:
@@ -80,7 +80,7 @@ class Redis:
 
 
 class StoppableWriter(Writer):
-    """Ends when it is stopped, too; a refusal of a server without its Redis is a write without an answer."""
+    """A Writer that can be stopped. A refusal by a server without its Redis counts as an unanswered write."""
 
     def __init__(self, *arguments):
         super().__init__(*arguments)
@@ -98,7 +98,7 @@ def title_words(number: int) -> str:
 
 
 def cpu_seconds(pids: list[int]) -> float:
-    """Of these processes, so far."""
+    """CPU time that these processes have used so far."""
     ticks = 0
     for pid in pids:
         fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
@@ -129,7 +129,7 @@ class Attacks:
         return Server(build or self.options.build, self.models, *flags)
 
     def put_file(self, server: Server, documents: int) -> float:
-        """Seconds that `semrank put` takes."""
+        """Runs `semrank put`; returns its seconds."""
         file = self.folder / "documents.tsv"
         if not file.exists():
             file.write_text("".join(f"{i}\t{title_words(i)}\n" for i in range(documents)))
@@ -161,7 +161,7 @@ class Attacks:
         return figures
 
     def single_puts(self, server: Server) -> int:
-        """Documents of --seconds, four connections with one document a call."""
+        """Counts the documents that four connections put in --seconds, one a call."""
         stop, counts = time.monotonic() + self.options.seconds, []
 
         def put(number: int) -> None:
@@ -239,7 +239,7 @@ class Attacks:
         return {**figures, "median_s": round(statistics.median(seconds), 2), "longest_s": round(max(seconds), 2)}
 
     def wait_until_equal(self, callers: list, keys: list) -> float:
-        """Seconds until each server has what its neighbour puts now, and so all that was written before."""
+        """Waits until each server has what its neighbour puts now, and so all earlier writes; returns the seconds."""
         start = time.monotonic()
 
         def retry(step) -> None:
@@ -263,7 +263,7 @@ class Attacks:
         return seconds
 
     def swap(self) -> dict:
-        # What other work of the machine makes late is not what is looked for here.
+        # A long queue wait: this case must not fail because other work of the machine delays searches.
         with self.server("--max_queue_wait=60s") as server:
             self.put_file(server, self.options.documents)
             call = Caller(server.address)
@@ -279,7 +279,7 @@ class Attacks:
                 return {query: search(query)[1] for query in QUERIES}
 
             def serve(version: int, body: dict) -> tuple[float, float]:
-                """Seconds until the catalog answers with that version, and of these until Rank does."""
+                """Seconds until the catalog answers with that version, and seconds until Rank does."""
                 start = time.monotonic()
                 call("/v1/reload", body)
                 loaded = time.monotonic()

@@ -24,7 +24,7 @@ CHART = PROJECT / "deploy/helm/semrank"
 MODULES = PROJECT / "build/node_deploy"
 MODEL = PROJECT / "tests/testdata/reference_model/dssm"
 
-# What the chart can do, in few renderings.
+# These few sets of values cover what the chart can do.
 PLAIN = {"model": {"claim": "models"}}
 FULL = {
     "model": {"init": {"image": "models:7", "command": ["cp", "-r", "/model/default", "/models/"]}},
@@ -39,7 +39,7 @@ FULL = {
 
 
 def merge(base: dict, over: dict) -> dict:
-    """As Helm lays values over those of the chart."""
+    """Merges values over those of the chart, like Helm."""
     merged = copy.deepcopy(base)
     for name, value in over.items():
         both = isinstance(value, dict) and isinstance(merged.get(name), dict)
@@ -72,14 +72,14 @@ class ChartTest(unittest.TestCase):
         return subprocess.run([self.renderer, CHART], input=json.dumps(context), capture_output=True, text=True)
 
     def objects(self, values: dict) -> dict[tuple[str, str], dict]:
-        """By kind and name."""
+        """The objects by kind and name."""
         done = self.render(values)
         self.assertEqual(done.returncode, 0, done.stderr)
         documents = [document for document in yaml.safe_load_all(done.stdout) if document]
         return {(document["kind"], document["metadata"]["name"]): document for document in documents}
 
     def here(self, argument: str) -> str:
-        """An argument of a container with the paths of this test in place of mounts."""
+        """An argument of a container, with this test's paths instead of mounts."""
         for there, path in (("/models", "models"), ("/secrets/tls/tls.crt", "tls.crt"), ("/secrets/tls/tls.key", "tls.key"),
                             ("/secrets/tls/ca.crt", "tls.crt"), ("/secrets/keys/keys", "keys"), ("/data", "data")):
             argument = argument.replace(there, f"{self.folder}/{path}")
@@ -99,7 +99,7 @@ class ChartTest(unittest.TestCase):
         check = subprocess.run(["node", PROJECT / "tests/deploy/kubernetes/check_objects.mjs"], cwd=work,
                                capture_output=True, text=True)
         self.assertEqual(check.returncode, 0, check.stdout + check.stderr)
-        # The check itself sees a misspelt field.
+        # The check itself must find a misspelt field.
         service = next(thing for thing in objects if thing["kind"] == "Service")
         service["metadata"]["lables"] = {}
         (work / "objects.json").write_text(json.dumps([service]))
@@ -128,7 +128,7 @@ class ChartTest(unittest.TestCase):
             self.assertEqual(server["livenessProbe"]["httpGet"]["port"], "http")
             self.assertEqual(server["livenessProbe"]["httpGet"]["scheme"] == "HTTPS", "tls_cert=" in printed.stdout and config["tls_cert"] != "")
             seconds = sum(int(config[flag].rstrip("s")) for flag in ("drain_delay", "drain_timeout"))
-            # The server's own watchdogs end a stop 15 s after that.
+            # The server's own watchdogs end a stop 15 s after drain_timeout.
             self.assertGreaterEqual(pod["terminationGracePeriodSeconds"], seconds + 15)
 
     def test_every_mount_has_its_volume_and_every_service_finds_the_pods(self):

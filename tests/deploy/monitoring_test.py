@@ -26,7 +26,7 @@ METRIC = re.compile(r"\b(?:semrank|grpc_server|process)_\w+(?:\{[^}]*\})?")
 MATCHER = re.compile(r'(\w+)\s*(!?=~?)\s*"([^"]*)"')
 MODULES = PROJECT / "build/node_deploy"
 MAX_WAIT_SECONDS = 60
-# Added by the scrape, or by Grafana.
+# Prometheus or Grafana adds these labels.
 OF_PROMETHEUS = {"job", "instance"}
 
 
@@ -37,7 +37,7 @@ def expressions() -> list[str]:
     found += [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
     found += [note["expr"] for note in dashboard["annotations"]["list"]]
     found += [variable["query"] for variable in dashboard["templating"]["list"] if variable["type"] == "query"]
-    # What recording rules make is no metric of the server.
+    # The server does not export the results of recording rules.
     return [re.sub(r"\bjob\w*:[\w:]+", "", expression) for expression in found]
 
 
@@ -128,7 +128,7 @@ class MonitoringTest(unittest.TestCase):
         def ask(path: str) -> dict:
             try:
                 return json.load(urllib.request.urlopen(f"http://{address}/api/v1/{path}"))["data"]
-            except OSError:  # it does not listen yet
+            except OSError:  # Prometheus does not listen yet
                 return {}
 
         def wait_for(what: str, done) -> None:
@@ -168,12 +168,12 @@ class MonitoringTest(unittest.TestCase):
         folder.mkdir()
         (folder / "node_modules").symlink_to(MODULES / "node_modules")
         compose = yaml.safe_load((COMPOSE / "compose.yaml").read_text())
-        compose.pop("name")  # younger than the schema of the package
+        compose.pop("name")  # newer than the schema of the package
         check = ["node", PROJECT / "tests/deploy/kubernetes/check_compose.mjs"]
         (folder / "compose.json").write_text(json.dumps(compose))
         done = subprocess.run(check, cwd=folder, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        # The check itself sees a misspelt key.
+        # The check itself must find a misspelt key.
         compose["services"]["redis"]["imagee"] = "redis"
         (folder / "compose.json").write_text(json.dumps(compose))
         self.assertEqual(subprocess.run(check, cwd=folder, capture_output=True).returncode, 1)

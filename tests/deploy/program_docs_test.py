@@ -35,7 +35,7 @@ class ProgramDocsTest(unittest.TestCase):
         return re.sub(r".\x08", "", done.stdout.decode())
 
     def complete(self, line: str) -> set[str]:
-        """What bash offers at the end of `line`."""
+        """The words that bash offers at the end of `line`."""
         words = re.split(r"(=)|\s+", line)
         words = [word for word in words if word is not None and (word or word is words[-1])]
         program = words[0]

@@ -28,8 +28,8 @@ from http2_floods import FLOODS, OPENING  # noqa: E402
 MODEL = PROJECT / "tests/testdata/reference_model/dssm"
 FLOOD_SECONDS = 0.5
 MAX_WAIT_SECONDS = 20
-# Streams that a busy server has not yet ended are several times as large with
-# AddressSanitizer: 66 MiB were seen, without it 0.
+# With AddressSanitizer, streams that a busy server has not yet ended take several times as much memory: up to 66 MiB
+# instead of 0.
 HAS_ASAN = b"__asan_init" in (BINARIES / "semrank-server").read_bytes()
 MAX_GROWTH_BYTES = (256 if HAS_ASAN else 64) << 20
 
@@ -57,7 +57,7 @@ class ProxyTest(unittest.TestCase):
         text = (PROJECT / "deploy/proxy/haproxy.cfg").read_text()
         for there, here in (("0.0.0.0:50443", f"127.0.0.1:{cls.port}"), ("0.0.0.0:8443", f"127.0.0.1:{cls.http_port}"),
                             ("127.0.0.1:50051", f"127.0.0.1:{grpc}"), ("127.0.0.1:8080", f"127.0.0.1:{http}"), ("port 8080", f"port {http}"),
-                            # A busy machine answers late, and is no server that is down.
+                            # A server on a busy machine answers late; the proxy must not take it for down.
                             ("inter 2s", "inter 60s")):
             assert there in text, there
             text = text.replace(there, here)
@@ -92,7 +92,7 @@ class ProxyTest(unittest.TestCase):
         return connection
 
     def flood(self, frames, end: float, counts: dict) -> None:
-        """Connects again and again, as an attacker would, until `end`."""
+        """Connects again and again until `end`, like an attacker."""
         while time.monotonic() < end:
             try:
                 with self.connect() as connection:
@@ -116,7 +116,7 @@ class ProxyTest(unittest.TestCase):
                 flood.join()
                 self.assertEqual(load.returncode, 0, load.stderr)
                 report = json.loads(load.stdout)
-                # On a busy machine a call may wait too long for a processor; nothing else may go wrong.
+                # On a busy machine a call may wait too long for a processor; no other error is allowed.
                 self.assertLessEqual(set(report["failed"]), {"RESOURCE_EXHAUSTED"})
                 self.assertGreater(report["calls"], 0)
                 growth, proxy_growth = self.resident(self.server) - before, self.resident(self.proxy) - proxy_before

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What the server tells systemd (sd_notify, watchdog), and what its log says of
-its life: ready, reload, rollback and key changes, with who asked for them.
+"""The server's messages to systemd (sd_notify, watchdog) and its log lines for ready, reload, rollback and key
+changes, with the caller who asked for them.
 
 usage: service_test.py PROJECT_DIR BINARY_DIR
 """
@@ -63,7 +63,7 @@ class ServiceTest(unittest.TestCase):
         os.replace(self.folder / "next", self.folder / "keys")
 
     def make_certificate(self) -> list[str]:
-        """cert.pem and key.pem, as flags of the server."""
+        """Writes cert.pem and key.pem; returns them as flags of the server."""
         openssl = ["openssl", "req", "-x509", "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1",
                    "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
         subprocess.run([*openssl, "-keyout", self.folder / "key.pem", "-out", self.folder / "cert.pem"], check=True, capture_output=True)

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""Who may call what: every gRPC method of the descriptors and every HTTP path
-that the server names, by every kind of key and certificate. A new method or path
-fails this test until ROLE_OF says who may call it.
+"""Calls every gRPC method of the descriptors and every HTTP path that the server names with every kind of key and
+certificate. A new method or path fails this test until ROLE_OF_METHOD or ROLE_OF_PATH says who may call it.
 
 usage: access_test.py PROJECT_DIR BINARY_DIR
 """
@@ -18,7 +17,7 @@ import sys
 import tempfile
 import unittest
 
-os.environ["GRPC_VERBOSITY"] = "NONE"  # handshakes that fail are part of it
+os.environ["GRPC_VERBOSITY"] = "NONE"  # the test makes handshakes that fail
 import grpc
 from google.protobuf import descriptor_pb2
 
@@ -26,7 +25,7 @@ PROJECT = pathlib.Path(sys.argv[1]).resolve()
 BINARIES = pathlib.Path(sys.argv[2]).resolve()
 ROLES = ("read", "write", "admin")
 KEYS = {role: f"{role}-key-{hashlib.sha256(role.encode()).hexdigest()[:16]}" for role in ROLES}
-OPEN = None  # neither key nor certificate
+OPEN = None  # needs neither key nor certificate
 
 ROLE_OF_METHOD = {
     "RankingService": {"Rank": "read", "RankStream": "read", "Explain": "read"},
@@ -46,7 +45,7 @@ SECRET = "what-lies-beside-the-model"
 
 
 def issue_certificates(folder: pathlib.Path) -> None:
-    """ca and foreign_ca; server, client, expired and foreign, which are signed by them."""
+    """Writes the authorities ca and foreign_ca, and the certificates server, client, expired and foreign."""
     def openssl(*arguments: str) -> None:
         subprocess.run(("openssl", *arguments), check=True, capture_output=True, cwd=folder)
 
@@ -61,7 +60,7 @@ def issue_certificates(folder: pathlib.Path) -> None:
 
 
 def methods_of_protos(folder: pathlib.Path) -> dict[str, dict[str, bool]]:
-    """Service -> method -> whether it is a stream."""
+    """Maps services to methods to whether they are streams."""
     protos = sorted((PROJECT / "proto/semrank/v1").glob("*.proto"))
     subprocess.run(["protoc", f"-I{PROJECT}/proto", "--include_imports", f"--descriptor_set_out={folder}/set", *protos], check=True)
     files = descriptor_pb2.FileDescriptorSet.FromString((folder / "set").read_bytes()).file
@@ -165,14 +164,14 @@ class AccessTest(unittest.TestCase):
         return context
 
     def connection(self, certificate: str | None) -> http.client.HTTPSConnection:
-        """A handshake costs more than a request, so those with one certificate share a connection."""
+        """A handshake costs more than a request, so requests with one certificate share a connection."""
         if certificate not in self.connections:
             self.connections[certificate] = http.client.HTTPSConnection(self.host, self.port, timeout=30, context=self.tls(certificate))
             self.addCleanup(self.connections[certificate].close)
         return self.connections[certificate]
 
     def ask(self, method: str, path: str, key=None, certificate="client", body="{}") -> tuple[int, str]:
-        """Code and body; 0 where the server ended the handshake."""
+        """Code and body; code 0 if the server ended the handshake."""
         connection = self.connection(certificate)
         try:
             connection.request(method, path, body if method == "POST" else None,
@@ -184,7 +183,7 @@ class AccessTest(unittest.TestCase):
             return 0, ""
 
     def paths(self) -> list[tuple[str, str]]:
-        """(method, path) of all that the server has, as its 404 says."""
+        """All (method, path) that the server's 404 lists."""
         code, body = self.ask("GET", "/none")
         self.assertEqual(code, 404)
         lines = [line.rpartition(" ") for line in body.splitlines() if "/" in line]

@@ -1,4 +1,4 @@
-// A small click log that can be learned by meaning only.
+// A small click log that only a model of meaning can learn.
 #ifndef SEMRANK_TESTS_INTEGRATION_CLICK_PAIRS_H_
 #define SEMRANK_TESTS_INTEGRATION_CLICK_PAIRS_H_
 
@@ -7,10 +7,10 @@
 
 namespace semrank {
 
-// Where the programs are.
+// Folder of the built programs.
 inline const std::string kBinaries = SEMRANK_BINARY_DIR;
 
-// Of three meanings, one after another.
+// Queries of three meanings; titles below have the same order.
 inline const std::vector<std::vector<std::string>>& QueriesByMeaning() {
   static const auto* const queries = new std::vector<std::vector<std::string>>{
       {"fix auto", "auto broken", "repair vehicle", "vehicle service"},
@@ -27,8 +27,8 @@ inline const std::vector<std::vector<std::string>>& TitlesByMeaning() {
   return *titles;
 }
 
-// Lines of --train: each query with each title of its meaning. The two never
-// share a word, so the order can come from training only.
+// Returns lines for --train: each query with each title of its meaning. The two
+// never share a word, so only training can order them.
 inline std::string ClickPairs() {
   std::string pairs;
   for (std::size_t meaning = 0; meaning < QueriesByMeaning().size();

@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// More than two messages of kLimits.max_texts_per_request.
+// This many texts need more than two messages of kLimits.max_texts_per_request.
 constexpr int kNumTexts = 7'000;
 
 class ClientLibraryTest : public RpcServerFixture {
@@ -53,7 +53,8 @@ TEST_F(ClientLibraryTest, ChunkedTextsHaveTheVectorsOfSingleTexts) {
   EXPECT_EQ(Handled("EmbeddingService", "EmbedTexts", "OK"), 3 + 5);
 }
 
-// Titles and vectors of the same texts, so every score comes twice or more.
+// Candidates are titles and vectors of the same texts, so every score occurs at
+// least twice.
 TEST_F(ClientLibraryTest, ChunkedCandidatesAreOneRanking) {
   const std::vector<std::string> titles = Titles();
   v1::RankRequest request;
@@ -108,7 +109,7 @@ TEST_F(ClientLibraryTest, EachQueryOfARankStreamIsAnsweredAsByRank) {
   std::vector<v1::RankRequest> requests(200);
   for (std::size_t i = 0; i < requests.size(); ++i) {
     requests[i].set_query(titles[i]);
-    // Some leave the thread that brings them, and are answered later.
+    // Large requests run on a worker and are answered later.
     const std::size_t num_titles = i % 10 == 0 ? 1'200 : 5;
     requests[i].mutable_titles()->Assign(titles.begin() + i,
                                          titles.begin() + i + num_titles);

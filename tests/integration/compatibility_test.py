@@ -25,9 +25,9 @@ BINARIES = pathlib.Path(sys.argv[2]).resolve()
 TESTDATA = PROJECT / "tests/testdata"
 KEPT = TESTDATA / "v0.1.0"
 KEPT_PROTOS = KEPT / "protos.binpb"
-# Scores were computed on another machine, maybe in another order.
+# The kept scores come from another machine, perhaps with another order of sums.
 TOLERANCE = 1e-5
-# More than one block of texts, whose end the state file marks.
+# More texts than one block; the state file marks the end of a block.
 NUM_TEXTS = 22_000
 NUM_BYTES_OF_HALF = 340_000
 
@@ -36,7 +36,7 @@ CLICKS = [("fix auto", "car mechanic"), ("edit pictures", "photo editor"), ("che
 MODELS = {"linear": ["--tower=linear", "--lexical=0.3"], "dssm": ["--tower=dssm", "--hidden=6", "--noshared_towers", "--features=letters+words"],
           "clsm": ["--tower=clsm", "--hidden=6", "--lexical=none"], "ssi": ["--tower=ssi", "--ssi_unknown_word_buckets=16"]}
 TITLES = [title for _, title in CLICKS]
-# File name -> method, request. Sent in this order.
+# Maps file names to method and request; the test sends them in this order.
 CALLS = {
     "rank": ("RankingService/Rank", {"query": "fix auto", "titles": TITLES, "ids": ["7", "99"], "top_k": 4, "with_titles": True}),
     "rank_dssm": ("RankingService/Rank", {"query": "fix auto", "titles": TITLES, "model": {"name": "dssm"}, "min_score": -0.5}),
@@ -52,7 +52,7 @@ DOCUMENTS = {"documents": [{"id": "7", "title": "car mechanic", "payload": "AAE=
 
 
 def compile_protos() -> bytes:
-    """A FileDescriptorSet, each file behind what it imports."""
+    """Returns a FileDescriptorSet in which each file follows its imports."""
     protos = sorted((PROJECT / "proto").rglob("*.proto"))
     with tempfile.NamedTemporaryFile() as file:
         subprocess.run(["protoc", f"-I{PROJECT}/proto", "--include_imports", f"--descriptor_set_out={file.name}", *protos], check=True)
@@ -89,7 +89,7 @@ class Caller:
 
 
 def embed_half(folder: pathlib.Path) -> None:
-    """As on a disk that is full after NUM_BYTES_OF_HALF."""
+    """Runs `semrank embed` as on a disk that is full after NUM_BYTES_OF_HALF."""
     (folder / "texts.tsv").write_text("".join(f"doc{i}\t{TITLES[i % 6]}\n" for i in range(NUM_TEXTS)))
     limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (NUM_BYTES_OF_HALF, NUM_BYTES_OF_HALF))
     subprocess.run(embed_command(folder), cwd=folder, preexec_fn=limit, stderr=subprocess.DEVNULL)
@@ -101,7 +101,7 @@ def embed_command(folder: pathlib.Path) -> list:
 
 
 def pack(archive: pathlib.Path, folder: pathlib.Path, pattern: str) -> None:
-    """Without the logs and locks of RocksDB."""
+    """Packs the files without the logs and locks of RocksDB."""
     with tarfile.open(archive, "w:gz") as tar:
         for path in sorted(folder.glob(pattern)):
             tar.add(path, path.name, filter=lambda file: None if pathlib.Path(file.name).name.startswith(("LOG", "LOCK")) else file)
@@ -138,7 +138,7 @@ def write(folder: pathlib.Path) -> None:
 # Protos
 
 def described(set_of_files: bytes) -> dict[str, tuple]:
-    """Full name -> what callers depend on: of fields the number is in the name."""
+    """Maps full names to the facts on which callers depend. Names of fields contain the number."""
     found = {}
 
     def add_message(prefix: str, message) -> None:
@@ -205,7 +205,7 @@ class CompatibilityTest(unittest.TestCase):
 
     def decoded(self, method: str, response: bytes) -> dict:
         message = self.call.message(method, "Response").FromString(response)
-        # What depends on the moment and the machine.
+        # These fields depend on the moment and the machine.
         for name in ("timings", "cache_hits", "cache_misses", "store_hits", "embedded_titles"):
             if name in message.DESCRIPTOR.fields_by_name:
                 message.ClearField(name)
@@ -217,7 +217,7 @@ class CompatibilityTest(unittest.TestCase):
             with self.subTest(name):
                 kept = self.decoded(method, (KEPT / f"{name}.response").read_bytes())
                 present = self.decoded(method, self.call(method, (KEPT / f"{name}.request").read_bytes()))
-                if name == "embed":  # vectors as bytes: the size says enough, Rank compares them
+                if name == "embed":  # Rank compares vectors; here the size suffices
                     kept, present = ({**answer, "vectors": len(answer["vectors"])} for answer in (kept, present))
                 self.assert_same(kept, present, name)
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What `semrank search` finds in the package catalogue that scripts/quickstart.sh
-made: a person who types the query expects one of these packages in the top three.
+"""Checks what `semrank search` finds in the package catalogue of scripts/quickstart.sh: a person who types the
+query expects one of these packages in the top three.
 
 Skipped (exit code 77) where the quickstart has not run.
 

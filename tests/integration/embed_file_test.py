@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""`semrank embed --output=FILE` through a real server: what NumPy and FAISS
-read, and runs that are killed and taken up again.
+"""`semrank embed --output=FILE` through a real server: NumPy and FAISS read its files, and killed runs resume.
 
 usage: embed_file_test.py PROJECT_DIR BINARY_DIR
 """
@@ -16,7 +15,7 @@ import sys
 import tempfile
 import unittest
 
-import faiss  # before its contrib
+import faiss  # must precede its contrib
 import numpy
 from faiss.contrib.vecs_io import fvecs_read
 
@@ -168,7 +167,7 @@ class EmbedFileTest(unittest.TestCase):
             self.assertEqual((self.folder / f"{i}.npy.ids").read_text().split()[:2], [f"doc{i}", f"doc{i + 3}"])
 
     def test_killed_in_the_middle_of_a_write_it_goes_on_to_the_same_bytes(self):
-        # The system kills a process that writes beyond this size.
+        # The kernel kills a process that writes beyond this size.
         for num_bytes in (1_000, 400_000, 700_000):
             output = self.folder / "docs.npy"
             killed = self.embed(output, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (num_bytes, num_bytes)))
@@ -189,8 +188,8 @@ class EmbedFileTest(unittest.TestCase):
         self.assert_whole(output)
 
     def begin(self, output: pathlib.Path, *flags: str, size: int = 400_000) -> None:
-        """Leaves a file that is not whole: the disk is full after `size` bytes."""
-        run = self.embed(output, *flags, restore_signals=False,  # Python ignores SIGXFSZ, and so does its child.
+        """Leaves an incomplete file: the disk is full after `size` bytes."""
+        run = self.embed(output, *flags, restore_signals=False,  # Python and its child ignore SIGXFSZ
                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)))
         self.assert_fails(run, 1, f"write {output}", "File too large")
 

@@ -46,7 +46,7 @@ def start_server(folder: pathlib.Path, *flags: str) -> tuple[subprocess.Popen, s
 
 
 def status(url: str, headers: dict[str, str] = {}, body: bytes | None = None) -> tuple[int, str]:
-    """The code, and the origin that may read the response."""
+    """The status code, and the origin that may read the response."""
     try:
         answer = urllib.request.urlopen(urllib.request.Request(url, data=body, headers=headers))
     except urllib.error.HTTPError as error:
@@ -56,7 +56,7 @@ def status(url: str, headers: dict[str, str] = {}, body: bytes | None = None) ->
 
 
 def check_flags(folder: pathlib.Path) -> None:
-    """Pages can be turned off; calls of other pages are refused but for the origins that are named."""
+    """Pages can be turned off; the server refuses calls of other origins unless they are listed."""
     shop = "https://shop.test"
     server, url, _ = start_server(folder, "--pages=off", f"--cors_origins={shop}")
     try:

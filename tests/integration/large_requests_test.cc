@@ -13,8 +13,8 @@
 namespace semrank {
 namespace {
 
-// 900 lines of 100 bytes are less than clients cut unasked, and twice as many
-// bytes as this server takes in one message.
+// 900 lines of 100 bytes are fewer bytes than clients send in one message by
+// default, and twice as many as this server accepts in one.
 TEST(LargeRequestsTest, WhatHasTooManyBytesForTheServerIsCutByEachCommand) {
   const TempDir dir;
   PublishTinyModel(dir.File("shop"));

@@ -29,7 +29,7 @@ def fetch(url: str, body: bytes | None = None) -> str:
 
 
 def wait_for_line(stream, pattern: str) -> str:
-    """The first group of the first line that matches; the stream must not end before."""
+    """Returns the first group of the first line that matches; the stream must not end before it."""
     for line in stream:
         match = re.search(pattern, line)
         if match:
@@ -105,7 +105,7 @@ class MetricsTest(unittest.TestCase):
         while time.monotonic() < limit:
             try:
                 result = json.loads(fetch(url))["data"]["result"]
-            except urllib.error.HTTPError:  # it listens before it can answer
+            except urllib.error.HTTPError:  # Prometheus listens before it can answer
                 continue
             if result and result[0]["value"][1] == value:
                 return

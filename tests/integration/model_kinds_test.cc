@@ -1,6 +1,5 @@
-// Every kind of model that the papers have goes the whole way with the same
-// programs: trained, published, evaluated, and served beside the others. The
-// server ranks as the evaluator says.
+// The same programs train, publish, evaluate and serve every kind of model of
+// the papers. The server ranks like the evaluator.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,14 +30,14 @@ using ::testing::HasSubstr;
 struct ModelKind {
   std::string name;
   std::vector<std::string> flags;
-  std::string config;  // what config.json says of it, without blanks
+  std::string config;  // a part of config.json, without blanks
 
   friend void PrintTo(const ModelKind& kind, std::ostream* out) {
     *out << kind.name;
   }
 };
 
-// Small enough for n, F and H to leave words of the about 40 out.
+// n, F and H are small, so that some of the about 40 words are omitted.
 const std::vector<ModelKind>& ModelKinds() {
   static const auto* const kinds = new std::vector<ModelKind>{
       {"Dssm", {"--tower=dssm"}, "TOWER_KIND_DSSM"},
@@ -107,8 +106,8 @@ const std::vector<ModelKind>& ModelKinds() {
   return *kinds;
 }
 
-// Of a sum of 16 products below 1, which the server takes in another order than
-// the evaluator, who multiplies matrices.
+// Rounding of a sum of 16 products below 1. The server adds them in another
+// order than the evaluator, which multiplies matrices.
 constexpr float kRounding = 1e-6f;
 
 struct Scored {
@@ -117,7 +116,7 @@ struct Scored {
 };
 using Ranking = std::vector<Scored>;
 
-// All models are trained, and one server serves them, before the first test.
+// Trains all models and starts one server for them before the first test.
 class ModelKindsTest : public ::testing::TestWithParam<ModelKind> {
  protected:
   static void SetUpTestSuite() {
@@ -159,7 +158,7 @@ class ModelKindsTest : public ::testing::TestWithParam<ModelKind> {
     ASSERT_EQ(result.exit_code, 0) << kind.name << ": " << result.err;
   }
 
-  // semrank-eval's run file, by query.
+  // Rankings of semrank-eval's run file, by query.
   static std::map<std::string, Ranking> Evaluate() {
     const std::string run = collection_->dir.File(GetParam().name + ".run");
     const ProgramResult result = RunProgram(
@@ -205,7 +204,7 @@ class ModelKindsTest : public ::testing::TestWithParam<ModelKind> {
       for (const auto& titles_of_one : TitlesByMeaning()) {
         titles.insert(titles.end(), titles_of_one.begin(), titles_of_one.end());
       }
-      // Of the words of queries, of new words, of none that is known.
+      // These titles have words of queries, new words, and no known n-gram.
       titles.insert(titles.end(),
                     {"garage for auto", "auto", "xylophone quartz", "\u4e16"});
       std::string docs, query_lines, qrels;
@@ -258,7 +257,7 @@ TEST_P(ModelKindsTest, TheServerRanksAsTheEvaluatorSays) {
       score_of[scored.document] = scored.score;
     }
     for (std::size_t i = 0; i < got.size(); ++i) {
-      // Documents change places only where rounding tells them apart.
+      // Documents may swap places only if their scores differ by rounding.
       EXPECT_NEAR(got[i].score, want[i].score, kRounding) << i;
       ASSERT_TRUE(score_of.contains(got[i].document)) << got[i].document;
       EXPECT_NEAR(got[i].score, score_of[got[i].document], kRounding) << i;

@@ -20,7 +20,7 @@ import unittest
 TRAIN = sys.argv.pop(1) if len(sys.argv) > 1 else "semrank-train"
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none",
           "--mca", "mpi_yield_when_idle", "1"]
-# More than a busy machine needs, less than ctest's own limit.
+# The limit is longer than a busy machine needs and shorter than ctest's own.
 LIMIT_SECONDS = 200
 
 
@@ -51,7 +51,7 @@ class MpiTrainTest(unittest.TestCase):
         self.dir = tempfile.TemporaryDirectory()
         self.addCleanup(self.dir.cleanup)
         self.epochs = 2
-        # SGD: where Adam turns a rounding near 0 into a step, it rounds.
+        # SGD keeps rounding errors small; Adam would turn one near 0 into a whole step.
         self.tower = ["--hidden=24", "--optimizer=sgd", "--learning_rate=0.5"]
         self.pairs = self.file("pairs.tsv")
         write_pairs(self.pairs)
@@ -83,7 +83,7 @@ class MpiTrainTest(unittest.TestCase):
         self.assertEqual(err.count("epoch 2: loss"), trainings, err)
         one, two = weights(self.file("one")), weights(self.file("two"))
         self.assertEqual(len(one), len(two))
-        # Sums of a few hundred products in single precision, in another order.
+        # The two runs add a few hundred products in single precision in different orders.
         self.assertLess(max(abs(a - b) for a, b in zip(one, two)), 1e-5)
         return err
 
@@ -109,7 +109,7 @@ class MpiTrainTest(unittest.TestCase):
         self.assertIn("counting", self.expect_same_model(MPIRUN + ["-n", "2"]))
 
     def start(self, model, *more):
-        """Both processes at work; each has left its number in a file."""
+        """Starts both processes; each writes its process id to a file."""
         numbers = self.file("numbers")
         command = MPIRUN + ["-n", "2", "bash", "-c", f'echo $$ >> {numbers}; exec "$@"', "bash"]
         job = subprocess.Popen(command + self.flags(model) + list(more), text=True,
@@ -134,16 +134,16 @@ class MpiTrainTest(unittest.TestCase):
             try:
                 os.kill(number, number_of_signal)
             except ProcessLookupError:
-                pass  # It had noticed.
+                pass  # It has noticed the signal of the other and has ended.
 
     def kill_all(self, job):
-        """SIGKILL, to mpirun first, so that it cannot stop its processes."""
+        """Kills mpirun first, so that it cannot stop its processes."""
         job.kill()
         self.signal_both(signal.SIGKILL)
         job.wait()
 
     def test_killed_and_resumed_it_ends_with_the_same_bits(self):
-        # Adam keeps most; separate towers and drawn titles are shared out too.
+        # Adam has the most state; separate towers and drawn titles are divided between processes, too.
         self.expect_same_bits_when_killed("--optimizer=adam", "--learning_rate=0.01",
                                           "--noshared_towers", "--negative_sampling=uniform")
 
@@ -170,7 +170,7 @@ class MpiTrainTest(unittest.TestCase):
         self.assertFalse(checkpoint.exists())
 
     def test_interrupt_publishes_the_best_epoch_and_keeps_a_checkpoint(self):
-        # What mpirun sends after Ctrl-C, here without its time limit.
+        # mpirun sends SIGTERM after Ctrl-C; here it has no time limit.
         self.expect_published_after(lambda job: self.signal_both(signal.SIGTERM))
 
     def test_mpirun_hands_on_the_signal_that_ends_a_run(self):

@@ -24,7 +24,7 @@ SKIPPED = 77
 
 
 def install_package(folder: pathlib.Path, environment: dict[str, str]) -> None:
-    """The package in FOLDER/node_modules, with what it depends on beside it."""
+    """Installs the package in FOLDER/node_modules, beside its dependencies."""
     for name in ("client/node", "proto"):
         shutil.copytree(PROJECT / name, folder / name)
     version = json.loads((folder / "client/node/package.json").read_text())["version"]

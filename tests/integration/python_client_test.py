@@ -76,7 +76,7 @@ class FakeServer:
 
 
 def blocking(address, plan, **options):
-    """What plan(call) gives, where call(name, ...) calls the client."""
+    """Returns the result of plan(call), where call(name, ...) calls the client."""
     with semrank.Client(address, **options) as client:
         return plan(lambda name, *args, **kwargs: take(getattr(client, name)(*args, **kwargs)))
 
@@ -101,7 +101,7 @@ def in_asyncio(address, plan, **options):
 
 
 class AgainstRealServer:
-    """The promises, for each of the two clients (`run`)."""
+    """The promises of both clients (`run`)."""
 
     @classmethod
     def setUpClass(cls):
@@ -237,7 +237,7 @@ class AsyncioTest(AgainstRealServer, unittest.TestCase):
 
 
 class AgainstFakeServer(unittest.TestCase):
-    """What a real server does only in trouble; both clients in each test."""
+    """Cases that a real server has only in trouble; each test runs both clients."""
 
     def both(self, make_methods, plan, **options):
         for run in (blocking, in_asyncio):
@@ -326,7 +326,7 @@ class AgainstFakeServer(unittest.TestCase):
             received.clear()
             parts = run(address, lambda call: call("embed_stream", ["t"] * 9, "query"), **options)
             self.assertEqual([part.first_text for part in parts], [0, 2, 4, 6, 8])
-            # The version of the first response, from the second stream on.
+            # From the second stream on, requests name the version of the first response.
             self.assertEqual(received, [(0, 0), (1, 0), (0, 5), (1, 5), (0, 5)])
 
         self.both(methods, plan, initial_backoff_seconds=0.01)

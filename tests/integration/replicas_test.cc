@@ -1,5 +1,5 @@
-// Three real servers on one real redis-server, which is killed, emptied and
-// trimmed under them; and a server whose model is replaced under searches.
+// Three real servers share one real redis-server, which the tests kill, empty
+// and trim. Another test replaces a server's model during searches.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -38,7 +38,7 @@ HttpAnswer Put(const ServerProcess& server, const std::string& id,
                   id, title));
 }
 
-// Acknowledged.
+// MustPut and MustDelete expect that the server acknowledges the write.
 void MustPut(const ServerProcess& server, const std::string& id,
              const std::string& title) {
   const HttpAnswer answer = Put(server, id, title);
@@ -50,7 +50,7 @@ void MustDelete(const ServerProcess& server, const std::string& id) {
   ASSERT_EQ(answer.status, 200) << answer.body;
 }
 
-// The first hit's id and the number of documents, as the answer has them.
+// Returns the answer's body, which has the first hit.
 std::string Search(const ServerProcess& server, const std::string& query) {
   return Post(server, "/v1/search",
               absl::StrFormat(R"({"query": "%s", "top_k": 1})", query))
@@ -79,7 +79,8 @@ class ReplicasTest : public ::testing::Test {
   }
 
   const ServerProcess& server(int i) const { return *servers_[i]; }
-  // Until every server has `id` with this title, and finds it by it.
+  // Waits until every server has `id` with this title, and finds it by the
+  // title.
   void ExpectEverywhere(const std::string& id, const std::string& title) {
     for (const auto& server : servers_) {
       WaitUntil([&] {
@@ -107,7 +108,7 @@ class ReplicasTest : public ::testing::Test {
   std::string Metrics(int i) const {
     return HttpGet(server(i).http_address(), "/metrics").body;
   }
-  // On the command line of Redis.
+  // Runs a command of redis-cli.
   void Redis(const std::string& command) {
     const ProgramResult result = RunProgram(
         {"/bin/sh", "-c",
@@ -204,8 +205,8 @@ TEST_F(DurableReplicasTest, AServerThatIsKilledFindsWhatItMissed) {
   ExpectEverywhere("lamp", "a lamp");
 }
 
-// Searches all the while: each is answered by one of the two models, with that
-// model's score. tests/chaos/replicas.py does it with many documents.
+// A thread searches throughout. One of the two models answers each search, with
+// that model's score. tests/chaos/replicas.py does this with many documents.
 TEST(CatalogSwapTest, NoSearchFailsOrIsMixedWhileModelsTakeTurns) {
   const TempDir dir;
   PublishTinyModel(dir.File("tiny"));
@@ -258,7 +259,7 @@ TEST(CatalogSwapTest, NoSearchFailsOrIsMixedWhileModelsTakeTurns) {
   }
   stop = true;
   searches.join();
-  // Both models' vectors were there.
+  // Both models' vectors were in memory, so nothing was embedded again.
   EXPECT_EQ(num_embedded(), embedded_once);
 }
 

@@ -25,15 +25,16 @@ TEST_P(ResumeTest, KilledAtAnyMomentItEndsWithTheSameWeights) {
   EXPECT_EQ(undisturbed.err.find("streamed from disk") != std::string::npos,
             GetParam().streamed);
   const std::vector<std::string> again = Command("killed", {"--resume"});
-  // 14 or 15 batches an epoch: in the first, at its end, in the second, ...
+  // An epoch has 14 or 15 batches: kill it in the first epoch, at its end, in
+  // the second, ...
   for (const int count : {5, 9, 1, 13, 3}) {
     RunAndKill(again, IN_MOVED_TO, kCheckpoint, count);
   }
-  // While a checkpoint is being written, which leaves the one before.
+  // A kill during the write of a checkpoint leaves the one before.
   RunAndKill(Command("killed", {"--resume", "--threads=2"}), IN_CREATE,
              kUnfinishedCheckpoint, 2);
-  // While the pairs are read: they are opened once to hold them, once to count
-  // them; in a stream then for each block.
+  // Kill it while it reads pairs: the file is opened once to hold or count
+  // them, in a stream also for each block.
   for (const int count :
        GetParam().streamed ? std::vector{1, 3, 12} : std::vector{1}) {
     RunAndKill(again, IN_OPEN | IN_CLOSE_NOWRITE, "clicks.tsv", count);

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""Keys, the server's certificate and the authorities of clients are replaced
-on disk under calls over mTLS: no call fails that may be made, and the new
-files take effect.
+"""The test replaces keys, the server's certificate and the clients' authorities on disk during calls over mTLS: no
+permitted call fails, and the new files take effect.
 
 usage: rotation_test.py PROJECT_DIR BINARY_DIR
 """
@@ -18,7 +17,7 @@ import threading
 import time
 import unittest
 
-os.environ["GRPC_VERBOSITY"] = "NONE"  # handshakes that fail are part of it
+os.environ["GRPC_VERBOSITY"] = "NONE"  # the test makes handshakes that fail
 import grpc
 
 PROJECT = pathlib.Path(sys.argv[1]).resolve()
@@ -56,7 +55,7 @@ class RotationTest(unittest.TestCase):
         self.server.stdout.close()
 
     def make_certificate(self, name: str) -> None:
-        """NAME.pem and NAME.key, signed by itself."""
+        """Writes NAME.pem, which is self-signed, and NAME.key."""
         subprocess.run(["openssl", "req", "-x509", "-days", "2", "-subj", f"/CN={name}", "-addext",
                         "subjectAltName=DNS:localhost,IP:127.0.0.1", "-newkey", "ec", "-pkeyopt",
                         "ec_paramgen_curve:P-256", "-nodes", "-keyout", self.folder / f"{name}.key", "-out",
@@ -90,7 +89,7 @@ class RotationTest(unittest.TestCase):
             return self.call(channel, key, **call)
 
     def page_is_served(self, trusted: bytes) -> bool:
-        """Over HTTPS, to a client that trusts only `trusted`."""
+        """Whether a client over HTTPS that trusts only `trusted` gets the page."""
         context = ssl.create_default_context(cadata=trusted.decode())
         page = http.client.HTTPSConnection(self.http_host, int(self.http_port), timeout=30, context=context)
         try:
@@ -158,7 +157,7 @@ class RotationTest(unittest.TestCase):
         self.replace("clients.pem", self.read("steady.pem") + self.read("coming.pem"))
         self.wait_until(OK, lambda: self.call_anew(self.new, "coming"))
         self.assertEqual(self.call_anew(self.new, "leaving"), UNAVAILABLE)
-        # What is connected stays connected.
+        # Open connections stay open.
         self.assertEqual(self.call(early, "coming"), OK)
 
 

@@ -7,12 +7,12 @@ import subprocess
 
 KEY = "reader-key"
 WRITE_KEY = "writer-key"
-# That many titles can be over the 4 MB that gRPC receives by default.
+# This many titles can exceed the 4 MB that gRPC receives by default.
 MAX_TEXTS = 10_000
 
 
 def make_certificate(folder: pathlib.Path) -> None:
-    """cert.pem and key.pem for localhost, signed by themselves."""
+    """Writes cert.pem, self-signed for localhost, and key.pem."""
     subprocess.run(["openssl", "req", "-x509", "-days", "2", "-subj", "/CN=localhost", "-addext",
                     "subjectAltName=DNS:localhost,IP:127.0.0.1", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
                     "-nodes", "-keyout", folder / "key.pem", "-out", folder / "cert.pem"], check=True, capture_output=True)
@@ -37,7 +37,7 @@ class SecureServer:
         self.address, self.http_address = ready.groups()
 
     def peak_memory(self) -> int:
-        """In bytes."""
+        """Resident memory in bytes."""
         status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
         return 1024 * int(re.search(r"VmHWM:\s+(\d+) kB", status)[1])
 

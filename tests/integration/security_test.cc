@@ -1,5 +1,5 @@
-// Keys and certificates as an operator and a caller use them: the two programs
-// against each other.
+// The server and the client with keys and certificates, as an operator and a
+// caller use them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -69,7 +69,7 @@ TEST(SecurityTest, TheClientReachesAServerThatAsksForCertificateAndKey) {
       CallHttp(server.http_address(), "GET", "/readyz", {}, no_certificate)
           .status,
       200);
-  // A stream brings them too.
+  // A stream sends key and certificate, too.
   std::vector<std::string> load(rank.begin(), rank.begin() + 6);
   load.insert(load.end(), {"load", "--stream", "--inflight=4",
                            "--duration=100ms", "--output=json"});

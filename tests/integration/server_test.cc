@@ -1,4 +1,4 @@
-// The real semrank-server, started, asked and stopped as an operator does it.
+// Starts, calls and stops the real semrank-server as an operator does.
 #include <gmock/gmock.h>
 #include <grpcpp/create_channel.h>
 #include <gtest/gtest.h>

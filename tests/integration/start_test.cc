@@ -1,4 +1,5 @@
-// What a server says and hears before it is ready.
+// Tests a server that is not ready yet: what it logs, answers, and does at
+// signals.
 #include <gmock/gmock.h>
 #include <grpcpp/create_channel.h>
 #include <gtest/gtest.h>
@@ -28,7 +29,7 @@ std::shared_ptr<grpc::Channel> Connect(const std::string& address) {
   return grpc::CreateChannel(address, grpc::InsecureChannelCredentials());
 }
 
-// Waits for a model that is not there yet.
+// The server waits for a model that does not exist yet.
 class StartTest : public ::testing::Test {
  protected:
   const TempDir dir_;
@@ -90,7 +91,7 @@ TEST_F(StartTest, SigtermWhileItWaitsEndsItWithZero) {
 }
 
 TEST_F(StartTest, ATakenPortEndsAWaitBeforeItBegins) {
-  // In the log, where its collector expects it.
+  // The error is in the log, in the log's format.
   const ProgramResult json = RunProgram(
       {kServer, "--model_dir=" + model_dir_, "--http_address=127.0.0.1:0",
        "--log_format=json", "--listen_address=" + server_->grpc_address()});
@@ -110,7 +111,7 @@ TEST_F(StartTest, ATakenPortEndsAWaitBeforeItBegins) {
   }
 }
 
-// Embedding these titles takes longer than the signal does.
+// The signal arrives before these titles are embedded.
 TEST(StartSignalTest, SigtermWhileItWarmsUpEndsItWithZero) {
   const TempDir dir;
   PublishTinyModel(dir.File("tiny"));

@@ -1,4 +1,4 @@
-// The real semrank-server with a document store, restarted and killed.
+// Restarts and kills the real semrank-server with a document store.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -64,7 +64,7 @@ class StoreTest : public ::testing::Test {
   const TempDir dir_;
   const std::string model_dir_ = dir_.File("tiny");
   std::string store_ = "rocksdb:" + dir_.File("store");
-  // Machines that run tests are slow at times.
+  // The timeout is long because machines that run tests are slow at times.
   std::string timeout_ = "5s";
   std::unique_ptr<ServerProcess> server_;
 };
@@ -132,7 +132,7 @@ class FullDiskTest : public StoreTest {
     }
     server_ = std::make_unique<ServerProcess>(program_, Flags());
   }
-  // As the server sees it.
+  // A file on the disk that the server sees.
   std::string FillerPath() const {
     return absl::StrFormat("/proc/%d/root%s/filler", server_->pid(), disk_);
   }

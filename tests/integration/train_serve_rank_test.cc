@@ -1,5 +1,5 @@
-// The whole way with the real programs: click pairs are trained on, the model
-// is served, the client ranks with it, and the server drains.
+// The whole way with the real programs: train on click pairs, serve the model,
+// rank with the client, drain the server.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -20,8 +20,8 @@ namespace {
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 
-// A title with a word of the query, which no pair brings together, and titles
-// of what the query means.
+// The first title shares a word with the query, but no pair connects them; the
+// second has the meaning of the query.
 TEST(TrainServeRankSsiTest, WordsAndMeaningsAddUp) {
   const TempDir dir;
   const std::string model_dir = dir.File("models/ssi");
@@ -55,7 +55,7 @@ TEST(TrainServeRankSsiTest, WordsAndMeaningsAddUp) {
   EXPECT_THAT(model.out, HasSubstr("ssi_dot"));
 }
 
-// By --tower.
+// The parameter is a value of --tower.
 class TrainServeRankTest : public ::testing::TestWithParam<std::string> {
  protected:
   ProgramResult Train() {

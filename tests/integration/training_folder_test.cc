@@ -1,5 +1,5 @@
-// What one run of semrank-train leaves another in a model directory, and what
-// it does where it cannot write.
+// Tests what a run of semrank-train leaves in a model directory for the next,
+// and what it does if it cannot write.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ TEST_P(TrainingFolderTest, KilledAfterPublishingItPublishesNothingTwice) {
   RunAndKill(Command("killed"), IN_MOVED_TO, kCheckpoint, 3);
   const std::string checkpoint = *ReadFile(dir_.File(kCheckpoint), 1 << 24);
   ASSERT_EQ(RunProgram(Command("killed", {"--resume"})).exit_code, 0);
-  // As it lies there when the kill comes before its removal.
+  // Restore the checkpoint, as if the kill came before its removal.
   dir_.Write(kCheckpoint, checkpoint);
   const ProgramResult again = RunProgram(Command("killed", {"--resume"}));
   ASSERT_EQ(again.exit_code, 0) << again.err;
@@ -47,7 +47,7 @@ TEST_P(TrainingFolderTest, KilledAfterPublishingItPublishesNothingTwice) {
   EXPECT_FALSE(std::filesystem::exists(dir_.File("killed/2")));
   EXPECT_FALSE(std::filesystem::exists(dir_.File(kCheckpoint)));
 
-  // Who trains the same anew wants a version of it.
+  // The same training without --resume publishes another version.
   ASSERT_EQ(RunProgram(Command("killed")).exit_code, 0);
   EXPECT_EQ(Weights("killed"), Weights("killed", 2));
 }
@@ -82,7 +82,7 @@ TEST_P(TrainingFolderTest, ASecondRunIsRefusedWhileTheFirstLasts) {
   std::vector<std::string> waiting = Command("shared");
   waiting[1] = "--train=" + fifo;
   const pid_t first = Start(waiting);
-  // Opens once the first run is about to read its pairs.
+  // open() returns once the first run is about to read its pairs.
   const int writer = open(fifo.c_str(), O_WRONLY | O_CLOEXEC);
   const ProgramResult second = RunProgram(Command("shared"));
   EXPECT_EQ(second.exit_code, 1);
@@ -121,8 +121,8 @@ TEST_P(TrainingFolderTest, WhatKilledRunsLeftIsRemovedAndWhatLivesIsNot) {
       ++num_others;
     }
   }
-  // The name that is not the trainer's; the four of a living process and the
-  // folder of one of them.
+  // What remains is the name that is not the trainer's, and the four files of a
+  // live process with the folder of one.
   EXPECT_EQ(num_gone, 1);
   EXPECT_EQ(num_others, 5);
 }

@@ -23,12 +23,12 @@ BINARIES = pathlib.Path(sys.argv[1]).resolve()
 MODULES = pathlib.Path(__file__).resolve().parents[2] / "build/node_client/node_modules"
 PROGRAM = pathlib.Path(__file__).resolve().parent / "node_client/training_page.js"
 EPOCHS = 3
-# Appended to the model's folder name, which the page shows.
+# The test appends this to the model's folder name, which the page shows.
 HOSTILE = "<img src=x onerror=document.title='owned'>"
 
 
 class Page(html.parser.HTMLParser):
-    """What is in the page once the browser has built it."""
+    """The contents of the page once the browser has built it."""
 
     def __init__(self, text: str):
         super().__init__()
@@ -56,7 +56,7 @@ def write_shop(folder: pathlib.Path) -> None:
 
 
 class ReportTest(unittest.TestCase):
-    """With more judged queries than the page shows examples of."""
+    """A run with more judged queries than the page has examples."""
     NAME = f"shop {HOSTILE}"
     FLAGS = ["--valid_queries=queries.tsv", "--valid_docs=docs.tsv", "--valid_qrels=qrels.txt"]
 
@@ -75,7 +75,7 @@ class ReportTest(unittest.TestCase):
         cls.folder, cls.environment = folder, environment
         report = folder / cls.NAME / "report.html"
         cls.source = report.read_text(encoding="utf-8")
-        # Chromium wants a name without characters that mean something in a URL.
+        # Chromium needs a name without special characters of URLs.
         (folder / "report.html").write_text(cls.source, encoding="utf-8")
         browser = subprocess.run(
             ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
@@ -92,7 +92,7 @@ class ReportTest(unittest.TestCase):
         cls.temporary.cleanup()
 
     def test_each_epoch_is_a_point_of_each_curve(self):
-        # Training loss, NDCG@1, @3 and @10, and BM25's NDCG@10.
+        # The curves are training loss, NDCG@1, @3 and @10, and BM25's NDCG@10.
         self.assertEqual(self.page.tags.count("polyline"), 5)
         self.assertEqual(self.page.tags.count("circle"), 5 * EPOCHS)
 
@@ -166,12 +166,12 @@ class ReportTest(unittest.TestCase):
 
 
 class PresetReportTest(ReportTest):
-    """With a preset, and held-out pairs in place of judged queries."""
+    """A run with a preset, and held-out pairs instead of judged queries."""
     NAME = f"preset {HOSTILE}"
     FLAGS = ["--preset", "dssm2013", "--gamma=5", "--valid_fraction=0.3"]
 
     def test_each_epoch_is_a_point_of_each_curve(self):
-        # Training and validation loss.
+        # The curves are training and validation loss.
         self.assertEqual(self.page.tags.count("polyline"), 2)
         self.assertEqual(self.page.tags.count("circle"), 2 * EPOCHS)
         self.assertIn(f"validation, epoch {EPOCHS}:", self.page.text)

@@ -1,4 +1,4 @@
-// semrank-train as a program that is killed and started again.
+// Runs semrank-train as a program that tests kill and start again.
 #ifndef SEMRANK_TESTS_INTEGRATION_TRAINING_PROGRAM_H_
 #define SEMRANK_TESTS_INTEGRATION_TRAINING_PROGRAM_H_
 
@@ -25,12 +25,12 @@
 
 namespace semrank {
 
-// Of the runs that are killed.
+// Checkpoints of the runs that the tests kill.
 inline constexpr char kCheckpoint[] = "killed/checkpoint.safetensors";
 inline constexpr char kUnfinishedCheckpoint[] =
     "killed/checkpoint.safetensors.tmp-";
 
-// Waits for names in a folder, as the kernel reports them.
+// Waits for file names in a folder, by inotify.
 class FolderWatch {
  public:
   FolderWatch(const std::string& folder, std::uint32_t events)
@@ -64,7 +64,7 @@ class FolderWatch {
  private:
   static constexpr int kPollMilliseconds = 100;
 
-  // Leaves it to be waited for.
+  // Does not reap the process, so that the caller can wait for it.
   static bool HasEnded(pid_t process) {
     siginfo_t ended = {};
     waitid(P_PID, process, &ended, WEXITED | WNOHANG | WNOWAIT);
@@ -77,7 +77,7 @@ class FolderWatch {
 struct TrainCase {
   const char* name;
   std::vector<std::string> flags;
-  // More pairs, which do not fit in memory, in larger mini-batches.
+  // Trains on more pairs, which do not fit in memory, in larger mini-batches.
   bool streamed = false;
 };
 
@@ -133,7 +133,7 @@ class ResumeTest : public ::testing::TestWithParam<TrainCase> {
     }
   }
 
-  // Without waiting for its end.
+  // Starts the command and does not wait for its end.
   static pid_t Start(const std::vector<std::string>& command) {
     std::vector<char*> arguments;
     for (const std::string& word : command) {
@@ -151,7 +151,7 @@ class ResumeTest : public ::testing::TestWithParam<TrainCase> {
     return pid;
   }
 
-  // As on a disk that takes files of that size only.
+  // Runs the command as on a disk that holds no larger files.
   static std::vector<std::string> WithFilesOfAtMost(
       int kib, const std::vector<std::string>& command) {
     std::vector<std::string> limited = {

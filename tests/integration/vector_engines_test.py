@@ -23,7 +23,7 @@ PROJECT = pathlib.Path(sys.argv[1]).resolve()
 BINARIES = pathlib.Path(sys.argv[2]).resolve()
 MODULES = PROJECT / "build/node_client/node_modules"
 NUM_DOCUMENTS, NUM_QUERIES, TOP = 2_000, 200, 10
-# Engines add up the same products in other orders: equal up to rounding of float32.
+# Engines add the same products in other orders, so scores are equal up to rounding of float32.
 TOLERANCE = 2e-6
 
 
@@ -66,7 +66,7 @@ class VectorEnginesTest(unittest.TestCase):
 
     @classmethod
     def search(cls) -> list[list[tuple[str, float]]]:
-        """Id and score of the best documents of each query, from a server; more than are compared."""
+        """Id and score of the server's best documents for each query, more than are compared."""
         server = subprocess.Popen([BINARIES / "semrank-server", "--model_dir=shop", "--listen_address=127.0.0.1:0",
                                    "--http_address=127.0.0.1:0"], cwd=cls.folder, env=cls.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         try:

@@ -1,4 +1,4 @@
-// The real semrank-server that embeds a file of documents before it is ready.
+// The real semrank-server embeds a file of documents before it is ready.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -59,7 +59,7 @@ class LsaTest(unittest.TestCase):
             _, values, words = np.linalg.svd(dense, full_matrices=False)
             directions, found, _ = lsa.decompose(matrix, 5, centre)
             np.testing.assert_allclose(found, values[:5], rtol=1e-8)
-            # Directions are unique but for their sign.
+            # Directions are unique up to their sign.
             np.testing.assert_allclose(np.abs(np.sum(directions.T * words[:5], axis=1)), 1,
                                        rtol=1e-6)
 

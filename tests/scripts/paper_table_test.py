@@ -17,7 +17,7 @@ import paper_table  # noqa: E402
 
 class CrossValidationTest(unittest.TestCase):
     def test_each_half_is_measured_with_the_setting_of_the_other(self):
-        # Sorted, a and c are one half, b and d the other.
+        # In the order of their ids, a and c are one half, b and d the other.
         first = {"ndcg@10": {"a": 1, "b": 0, "c": 1, "d": 0}}
         second = {"ndcg@10": {"a": 0.5, "b": 0.6, "c": 0.5, "d": 0.6}}
         values, chosen = paper_table.cross_validate([first, second])

@@ -27,7 +27,7 @@ class LeaveOneOutTest(unittest.TestCase):
             runs = [variant | {"seed": 1, "per_query": {
                 str(q): 0.5 + (variant is GAMMA_10) * (gain + 0.1 * (-1) ** q) for q in range(20)}}
                 for variant in (DEFAULT, GAMMA_10)]
-            # A seed that the default lacks says nothing.
+            # The comparison ignores a seed that the default lacks.
             runs.append(GAMMA_10 | {"seed": 2, "per_query": {str(q): 0 for q in range(20)}})
             files[-1].write_text("".join(json.dumps(run) + "\n" for run in runs))
         printed = subprocess.run(

@@ -14,7 +14,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "scripts/experiments/tune.py"
-# Of the build that runs the test.
+# The program of the build that runs the test.
 PROGRAM = pathlib.Path(os.environ.get("SEMRANK_BINARY_DIR", ROOT / "build" / "release" / "bin")) / "semrank-train"
 
 FINISHED_EPOCH = re.compile(r"epoch (\d+): loss")
@@ -47,7 +47,7 @@ class ChooseTest(unittest.TestCase):
         choice = tune.choose(self.RUNS)
         self.assertEqual([(c["setting"], c["epoch"]) for c in choice["chosen"]], [("a", 1), ("b", 1)])
         self.assertEqual(choice["measured"], [0.1, 0.4])
-        # Half 2 has three quarters of the queries, and 0.1 was measured there.
+        # Half 2 has three quarters of the queries, and its result is 0.1.
         self.assertAlmostEqual(choice["cross_validated"], (0.1 * 3 + 0.4) / 4)
 
     def test_winner_is_best_over_all_queries(self):
@@ -124,8 +124,8 @@ class TuneTest(unittest.TestCase):
         grid = ("learning_rate=1e-9,0.02", "--launcher=mpirun --allow-run-as-root --oversubscribe -n 2",
                 "--output=json")
         done = self.run_tune(*grid)
-        # On a busy machine mpirun takes a process that has ended for a lost one, with PID 0 (open-mpi/ompi,
-        # issue 7833). The same command continues.
+        # On a busy machine mpirun takes a process that has ended for a lost one, with PID 0 (open-mpi/ompi, issue
+        # 7833). The same command continues the run.
         if done.returncode != 0 and "with PID 0 on" in done.stderr:
             done = self.run_tune(*grid)
         self.assert_ok(done)

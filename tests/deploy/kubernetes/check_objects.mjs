@@ -1,6 +1,7 @@
 // Checks Kubernetes objects (a JSON array in objects.json of the working
-// folder) twice: against the types, which know no misspelt field, and against
-// the schemas, which know formats. Prints what is wrong; exit code 1 if anything.
+// folder) twice: against the types, which find misspelt fields, and against the
+// schemas, which know formats. Prints the problems and exits with 1 if there
+// are any.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";

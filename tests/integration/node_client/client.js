@@ -158,7 +158,7 @@ const withFakes = {
     await withFakeServer({Rank}, (fake) => assert.rejects(fake.rank(request), /busy \(tried 2 times\)$/), {maxAttempts: 2});
   },
 
-  async 'a client of another protocol is told so'() {
+  async 'a client of another protocol learns it'() {
     const others = [new SemrankClient(address), new SemrankClient(httpAddress, {tlsCa})];
     await assert.rejects(others[0].getLimits(), /speaks TLS does so, set tlsCa/);
     await assert.rejects(others[1].getLimits(), /no gRPC port but perhaps one for HTTP/);
@@ -183,7 +183,7 @@ const withFakes = {
 
   async 'broken streams continue with what has no response'() {
     const received = [];
-    // Breaks the stream at its third message.
+    // The fake server breaks the stream at its third message.
     const handler = (answer) => (stream) => {
       let number = 0;
       stream.on('data', (request) => {
@@ -208,7 +208,8 @@ const withFakes = {
       received.length = 0;
       const parts = await collect(fake.embedStream(Array(9).fill('t'), {side: 'query'}));
       assert.deepEqual(parts.map(({firstText}) => firstText), [0, 2, 4, 6, 8]);
-      // The version of the first response, from the second stream on.
+      // From the second stream on, requests name the version of the first
+      // response.
       assert.deepEqual(received, [[0, 0], [1, 0], [0, 5], [1, 5], [0, 5]]);
     });
   },

@@ -29,7 +29,8 @@ async function picture(page, name) {
   if (process.env.SCREENSHOTS) await page.screenshot({ path: join(process.env.SCREENSHOTS, `${name}.png`), fullPage: true });
 }
 
-// axe-core by the debugger's evaluate, which a page's policy does not reach.
+// axe-core runs by the debugger's evaluate, to which a page's policy does not
+// apply.
 async function checkAccessible(page, name) {
   await page.evaluate(axe);
   const { violations } = await page.evaluate(() => window.axe.run());
@@ -81,7 +82,7 @@ async function compare(page) {
   await page.getByLabel('Compare with').selectOption('');
 }
 
-// What is shown to copy runs, quotes and all, and answers.
+// The commands that the page offers to copy must run as they are and answer.
 async function checkSnippets(page) {
   const run = { curl: ['sh', '-c'], JavaScript: ['node', '--input-type=module', '-e'], Python: ['python3', '-c'] };
   for (const [language, [program, ...flags]] of Object.entries(run)) {
@@ -96,8 +97,8 @@ async function checkSnippets(page) {
   await page.getByText('Copied.').waitFor();
 }
 
-// By its address and without https, as a page of another machine's is opened,
-// the page has no clipboard API. Before there is a call there is nothing to copy.
+// A page of another machine that is opened by address and without https has no
+// clipboard API. Before the first call there is nothing to copy.
 async function copyWithoutClipboard() {
   const page = await open(`${base}/statusz`);
   await page.addInitScript(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }));

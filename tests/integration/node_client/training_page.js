@@ -18,7 +18,7 @@ const views = [
   { name: 'phone-dark', viewport: { width: 360, height: 740 }, colorScheme: 'dark' },
 ];
 
-// In the page: the numbers of which a part stands on another line.
+// Runs in the page: finds numbers that are broken over two lines.
 function brokenNumbers() {
   const broken = [];
   const walker = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);
@@ -34,7 +34,8 @@ function brokenNumbers() {
   return broken;
 }
 
-// In the page: what sticks out of it, but for tables, which scroll by themselves.
+// Runs in the page: finds elements wider than the page, except tables, which
+// scroll by themselves.
 function tooWide() {
   const wide = (element) => element.getBoundingClientRect().right > innerWidth + 0.5;
   return [...document.querySelectorAll('main *')].filter((element) => !element.closest('.scroll table') && wide(element))

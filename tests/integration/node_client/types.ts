@@ -1,4 +1,5 @@
-// Compiled, not run: what a program in TypeScript may and may not write.
+// This program is compiled and not run. It shows what a program in TypeScript
+// may write.
 import {RankResponse, SemrankClient, SemrankError, vectors} from 'semrank';
 
 export async function use(client: SemrankClient): Promise<number[]> {

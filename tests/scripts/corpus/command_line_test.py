@@ -1,4 +1,4 @@
-"""The program itself: help, wrong use, no apt, apt that fetches nothing."""
+"""The program itself: help, wrong use, no apt, an apt that fetches nothing."""
 
 import os
 import stat
@@ -49,7 +49,7 @@ class CommandLineTest(unittest.TestCase):
 
 
 class AptCatalogueTest(unittest.TestCase):
-    """Against programs named like apt's that print what the test wants."""
+    """Runs with programs that have the names of apt's and print what the test wants."""
 
     def setUp(self):
         temporary = tempfile.TemporaryDirectory()

@@ -1,4 +1,4 @@
-"""The whole corpus, made of packages without apt."""
+"""Builds the whole corpus from packages, without apt."""
 
 import unittest
 from collections import Counter
@@ -13,7 +13,7 @@ THINGS = ("music", "archives", "photos", "passwords", "networks", "maps", "lette
 
 
 def letters(number):
-    """A made-up word for each number: numbers themselves do not count."""
+    """Returns a made-up word for each number, because the corpus ignores numbers."""
     return "".join(chr(ord("a") + int(digit)) for digit in f"{number:03}") + "ish"
 
 
@@ -26,7 +26,7 @@ def some_packages(num_sources=400):
         packages.append(Package(f"tool{n}", f"src{n}", f"{action} {thing}", text))
         packages.append(Package(f"tool{n}-doc", f"src{n}", f"{action} {thing} (manual)",
                                 text + f" Chapters explain {letters(n)} topics with pictures."))
-    # One sentence that sources of every part have.
+    # Sources of every part have this sentence.
     packages += [Package(f"shared{n}", f"shared{n}", "shares", " Everybody shares sentence seven.")
                  for n in range(2)]
     return packages

@@ -19,7 +19,7 @@ def table(path):
 
 
 class Oracle:
-    """Ranks by the structure alone: what a word means, and where it stands."""
+    """Ranks by the planted structure alone: the meaning of a word, and its place."""
 
     def __init__(self, seed):
         self.slices = planted.make_slices(seed)

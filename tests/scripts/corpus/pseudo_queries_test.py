@@ -11,7 +11,7 @@ def package(name, description, source=None):
 
 
 def letters(number):
-    """A made-up word for each number: numbers themselves do not count."""
+    """Returns a made-up word for each number, because the corpus ignores numbers."""
     return "".join(chr(ord("a") + int(digit)) for digit in f"{number:03}") + "ish"
 
 
@@ -57,16 +57,16 @@ class KeywordDrawerTest(unittest.TestCase):
             for n in range(40)])
 
     def test_keywords_are_content_words_in_the_order_of_the_sentence(self):
-        drawer = KeywordDrawer(self.sentences, seed=1)
+        keywords = KeywordDrawer(self.sentences, seed=1)
         for sentence in self.sentences:
-            drawn = drawer.draw(sentence).split()
+            drawn = keywords.draw(sentence).split()
             self.assertIn(len(drawn), (2, 3, 4, 5))
             self.assertEqual(drawn, [word for word in sentence.words if word in drawn])
             self.assertNotIn("the", drawn)
 
     def test_rare_words_are_drawn_more_often(self):
-        drawer = KeywordDrawer(self.sentences, seed=1)
-        queries = [drawer.draw(sentence).split() for sentence in self.sentences]
+        keywords = KeywordDrawer(self.sentences, seed=1)
+        queries = [keywords.draw(sentence).split() for sentence in self.sentences]
         rare = sum(any(word.endswith("ish") for word in query) for query in queries)
         common = sum("scans" in query for query in queries)
         self.assertGreater(rare, common)

@@ -42,10 +42,10 @@ class TitlesTest(unittest.TestCase):
 
 class SentencesTest(unittest.TestCase):
     def test_paragraphs_and_list_items_are_blocks(self):
-        description = (" One paragraph\n of two lines:\n  * an item\n    that goes on\n"
+        description = (" One paragraph\n of two lines:\n  * an item\n    that continues\n"
                        "  - another\n .\n The end.")
         self.assertEqual(list(blocks_of(description)),
-                         ["One paragraph of two lines:", "an item that goes on", "another",
+                         ["One paragraph of two lines:", "an item that continues", "another",
                           "The end."])
 
     def test_sentences_end_at_full_stops(self):
