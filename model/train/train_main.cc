@@ -33,7 +33,7 @@ As the DSSM paper of 2013 did it:
 Words that match and words that mean the same, added up (SSI):
   semrank-train --train=clicks.tsv --tower=ssi --model_dir=models/words
 
-In two processes of this machine, or of several (TRAINING.md):
+In two processes of this machine, or of several (SCALING.md):
   mpirun -n 2 semrank-train --train=clicks.tsv.gz --model_dir=models/shop
 
 Ctrl-C ends the training and publishes the best of the finished epochs. SIGUSR1

@@ -5,7 +5,7 @@
 #   scripts/ci/chaos.sh --short    under 2 minutes in total
 #
 # Each script writes its figures to build/chaos/NAME.json. Exits 1 when a promise of
-# tests/README.md did not hold. Needs the release preset, and a machine without other work.
+# tests/ATTACKS.md did not hold. Needs the release preset, and a machine without other work.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 

@@ -18,6 +18,8 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 PATH = re.compile(r"`((?:[\w.-]+/)+[\w.-]*)(?::\d+)?(?: [^`]*)?`")
 # A source by its name alone: `gradient_test.cc`.
 SOURCE = re.compile(r"`([\w-]+\.(?:h|cc|py|sh|cmake|proto))`")
+# A guide and perhaps its section, in a comment: RESULTS.md, "Speed".
+REFERENCE = re.compile(r"\b((?:[\w/]+/)?[A-Z]+\.md)\b(?:, \"([^\"\n]+)\")?")
 # A name of a test or a benchmark: `RankTest`, `BM_Rank_Cached/1000`.
 TEST_NAME = re.compile(r"`(BM_\w+|[A-Z]\w+Test)\b[^`]*`")
 
@@ -107,6 +109,22 @@ class GuidesTest(unittest.TestCase):
             for name in TEST_NAME.findall(CODE.sub("", guide.read_text(encoding="utf-8"))):
                 with self.subTest(guide=guide.relative_to(PROJECT), name=name):
                     self.assertIn(name, sources)
+
+    def test_sources_refer_to_guides_and_sections_that_exist(self):
+        sections = {}
+        for guide in guides():
+            headings = re.findall(r"^#+ (.*)$", CODE.sub("", guide.read_text(encoding="utf-8")), re.MULTILINE)
+            for name in (guide.name, guide.relative_to(PROJECT).as_posix()):
+                sections.setdefault(name, set()).update(headings)
+        for folder in ("model", "server", "client", "scripts", "deploy", "tests"):
+            for path in (PROJECT / folder).rglob("*"):
+                if path.suffix not in {".h", ".cc", ".py", ".sh", ".yml", ".yaml"} or SKIPPED & set(path.parts) or path == pathlib.Path(__file__).resolve():
+                    continue
+                for name, section in REFERENCE.findall(path.read_text(encoding="utf-8")):
+                    with self.subTest(path=path.relative_to(PROJECT), name=name):
+                        self.assertIn(name.removeprefix("../"), sections)
+                        if section:
+                            self.assertIn(section, sections[name])
 
     def test_every_guide_is_found_from_the_readme(self):
         linked, to_read = set(), [PROJECT / "README.md"]

@@ -50,7 +50,7 @@ double ChooseLogQ(const TrainOptions& options, const TrainingData& data) {
   if (options.loss.logq != kAutoLogQ) return options.loss.logq;
   if (data.stream != nullptr) return 0;
   // Where titles are rarer than that, the correction costs a little
-  // (RESULTS.md, "Changes of the recipe that were tried").
+  // (RESULTS.md, "Flags beside the default").
   const bool are_popular =
       MeanPairsOfTheSameTitle(options, data.train_pairs) > 1;
   return are_popular ? kDefaultLogQ : 0;

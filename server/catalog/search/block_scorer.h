@@ -4,8 +4,8 @@
 // bits, an eighth of float32, which bound each score from above. Where no bound
 // reaches the worst of the best hits so far, the block is done. Otherwise the
 // few documents that may have a place are scored, or all of the block if they
-// are many. Results are those of scoring every document, to the bit (DESIGN.md,
-// "Search").
+// are many. Results are those of scoring every document, to the bit
+// (CATALOG.md, "Search").
 //
 // A lexical part is bounded twice: first by 1, which leaves only documents with
 // a high dense part, and where these are many by the postings' sums.

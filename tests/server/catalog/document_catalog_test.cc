@@ -221,7 +221,7 @@ TEST_F(DocumentCatalogTest, TagsOfDocumentsThatLeftTakeNoMemory) {
   EXPECT_LE(catalog_.TakeSnapshot().num_tag_sets(), 6u);
 }
 
-// The bound that DESIGN.md states; the catalog keeps whole chunks of slots.
+// The bound that CATALOG.md states; the catalog keeps whole chunks of slots.
 TEST_F(DocumentCatalogTest, TakesAtMost128BytesADocumentBesideItsVector) {
   constexpr std::size_t kCount = 80'000;
   const std::string name(20, 'x'), title(50, 'y'), payload(10, 'z');
