@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "model/eval/collection/collection.h"
+#include "model/data/collection.h"
 #include "model/eval/metrics/comparison.h"
 
 namespace semrank {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "model/eval/collection/collection.h"
+#include "model/data/collection.h"
 #include "model/eval/metrics/evaluate.h"
 #include "model/eval/rankers/ranker_factory.h"
 

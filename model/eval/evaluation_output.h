@@ -11,7 +11,7 @@
 #include <span>
 #include <string>
 
-#include "model/eval/collection/collection.h"
+#include "model/data/collection.h"
 #include "model/eval/metrics/evaluate.h"
 
 namespace semrank {

@@ -12,7 +12,7 @@
 #include "model/base/status_macros.h"
 #include "model/cli/command_line.h"
 #include "model/cli/exit_code.h"
-#include "model/eval/collection/input_lines.h"
+#include "model/data/input_lines.h"
 #include "model/eval/vocabulary_command.h"
 #include "model/eval/word_contexts.h"
 #include "model/eval/word_correlations.h"

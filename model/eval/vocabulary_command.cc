@@ -8,7 +8,7 @@
 #include "model/base/status_macros.h"
 #include "model/cli/command_line.h"
 #include "model/cli/exit_code.h"
-#include "model/eval/collection/input_lines.h"
+#include "model/data/input_lines.h"
 #include "model/text/ngram_vocabulary.h"
 #include "model/text/normalizer.h"
 #include "model/text/vocabulary_builder.h"

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "model/base/status_macros.h"
-#include "model/eval/collection/input_lines.h"
+#include "model/data/input_lines.h"
 #include "model/nn/kernels.h"
 #include "model/text/normalizer.h"
 

@@ -27,18 +27,19 @@ def ladder(root: str, *names: str, below: list[str]) -> dict[str, list[str]]:
 
 
 MODEL = ["model/base", "model/text", "model/nn", "model/format"]
-EVAL = ["model/eval/collection", "model/eval/translation", "model/eval/rankers", "model/eval/metrics"]
+EVAL = ["model/eval/translation", "model/eval/rankers", "model/eval/metrics"]
 ALLOWED = {
     "model/base": [],
     "model/cli": ["model/base"],
     "model/html": [],
     "model/text": ["model/base"],
+    "model/data": ["model/base", "model/text"],
     "model/nn": ["model/base", "model/text", "model_config"],
     "model/format": ["model/base", "model/text", "model/nn", "model_config"],
-    **ladder("model/eval", "collection", "translation", "rankers", "metrics", below=[*MODEL, "model/cli"]),
-    "model/eval": [*MODEL, "model/cli", "model/html", *EVAL],
+    **ladder("model/eval", "translation", "rankers", "metrics", below=[*MODEL, "model/data", "model/cli"]),
+    "model/eval": [*MODEL, "model/data", "model/cli", "model/html", *EVAL],
     **ladder("model/train", "options", "data", "batches", "optimizer", "distributed", "towers", "ssi",
-             "validation", "report", "run", below=[*MODEL, "model/cli", "model/html", *EVAL, "model_config"]),
+             "validation", "report", "run", below=[*MODEL, "model/data", "model/cli", "model/html", *EVAL, "model_config"]),
     "model/train": ["model/base", "model/cli", "model/train/options", "model/train/distributed", "model/train/run"],
     **ladder("server", "base", "auth", "models", "stores", "vectors", "catalog/store", "catalog/search",
              "catalog/sync", "ranking", below=[*MODEL, "model_config"]),

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "model/eval/collection/collection.h"
-#include "model/eval/collection/pair_reader.h"
-#include "model/eval/collection/trec_run.h"
+#include "model/data/collection.h"
+#include "model/data/pair_reader.h"
+#include "model/data/trec_run.h"
 #include "tests/fuzz/fuzz_check.h"
 #include "tests/fuzz/memory_file.h"
 

@@ -41,7 +41,7 @@ NUMBERS = {
     "CIKM 2014": ("model/train/options/presets.cc", r"clsm2014"),
     "CIKM 2009": ("model/train/options/presets.cc", r"ssi2009"),
     "BM25": ("model/eval/rankers/ranker_factory.cc", r"bm25"),
-    "UTF-8": ("model/eval/collection/collection.h", r"UTF-8"),
+    "UTF-8": ("model/data/collection.h", r"UTF-8"),
     "http://127.0.0.1:8080/": ("server/options.h", r'http_address = "127\.0\.0\.1:8080"'),
 }
 

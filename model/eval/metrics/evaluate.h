@@ -17,8 +17,8 @@
 
 #include "absl/status/statusor.h"
 #include "model/base/thread_pool.h"
-#include "model/eval/collection/collection.h"
-#include "model/eval/collection/trec_run.h"
+#include "model/data/collection.h"
+#include "model/data/trec_run.h"
 #include "model/eval/metrics/metrics.h"
 #include "model/eval/rankers/ranker.h"
 #include "model/nn/cosine_scorer.h"

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "model/eval/collection/collection.h"
+#include "model/data/collection.h"
 #include "model/eval/rankers/ranker.h"
 
 namespace semrank {

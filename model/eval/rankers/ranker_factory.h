@@ -14,7 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "model/base/thread_pool.h"
-#include "model/eval/collection/collection.h"
+#include "model/data/collection.h"
 #include "model/eval/rankers/bm25_ranker.h"
 #include "model/eval/rankers/dependence_ranker.h"
 #include "model/eval/rankers/query_expansion_ranker.h"

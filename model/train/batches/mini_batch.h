@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "model/data/text_table.h"
 #include "model/text/bag_batch.h"
-#include "model/train/data/text_table.h"
 
 namespace semrank {
 

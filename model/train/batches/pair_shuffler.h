@@ -17,7 +17,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "model/base/random.h"
-#include "model/eval/collection/pair_reader.h"
+#include "model/data/pair_reader.h"
 #include "model/train/batches/line_blocks.h"
 #include "model/train/data/streamed_data.h"
 #include "model/train/data/training_data.h"

@@ -14,9 +14,9 @@
 #include <memory>
 #include <span>
 
-#include "model/eval/collection/collection.h"
+#include "model/data/collection.h"
+#include "model/data/text_table.h"
 #include "model/train/data/text_pairs.h"
-#include "model/train/data/text_table.h"
 
 namespace semrank {
 

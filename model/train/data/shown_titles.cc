@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
-#include "model/eval/collection/pair_reader.h"
+#include "model/data/pair_reader.h"
 
 namespace semrank {
 namespace {

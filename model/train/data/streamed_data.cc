@@ -14,7 +14,7 @@
 #include "model/base/status_macros.h"
 #include "model/cli/exit_code.h"
 #include "model/cli/progress.h"
-#include "model/eval/collection/pair_reader.h"
+#include "model/data/pair_reader.h"
 #include "model/format/model_config.h"
 #include "model/text/vocabulary_builder.h"
 #include "model/text/word_sequences.h"

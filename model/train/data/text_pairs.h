@@ -13,8 +13,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "model/base/bad_lines.h"
-#include "model/eval/collection/pair_reader.h"
-#include "model/train/data/text_table.h"
+#include "model/data/pair_reader.h"
+#include "model/data/text_table.h"
 #include "model/train/options/train_options.h"
 
 namespace semrank {

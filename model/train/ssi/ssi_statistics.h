@@ -18,7 +18,7 @@
 #include <span>
 #include <vector>
 
-#include "model/train/data/text_table.h"
+#include "model/data/text_table.h"
 
 namespace semrank {
 

@@ -17,7 +17,7 @@
 
 #include "absl/status/status.h"
 #include "model/base/task_list.h"
-#include "model/train/data/text_table.h"
+#include "model/data/text_table.h"
 #include "model/train/towers/bag_layer_trainer.h"
 
 namespace semrank {

@@ -37,8 +37,8 @@
 
 #include "absl/status/status.h"
 #include "model/base/task_list.h"
+#include "model/data/text_table.h"
 #include "model/train/batches/batch_share.h"
-#include "model/train/data/text_table.h"
 #include "model/train/towers/dense_layer_trainer.h"
 #include "model/train/towers/dropout.h"
 #include "model/train/towers/input_layer_trainer.h"

@@ -19,7 +19,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "model/base/thread_pool.h"
-#include "model/eval/collection/collection.h"
+#include "model/data/collection.h"
 #include "model/eval/metrics/evaluate.h"
 #include "model/eval/metrics/metrics.h"
 #include "model/nn/two_tower_model.h"

@@ -21,7 +21,7 @@
 #include "absl/status/statusor.h"
 #include "model/base/bad_lines.h"
 #include "model/base/thread_pool.h"
-#include "model/eval/collection/collection.h"
+#include "model/data/collection.h"
 #include "model/eval/metrics/evaluate.h"
 #include "model/eval/metrics/metrics.h"
 #include "model/train/batches/mini_batch.h"

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "model/data/text_table.h"
 #include "model/train/batches/mini_batch.h"
-#include "model/train/data/text_table.h"
 #include "model/train/towers/dropout.h"
 #include "model/train/towers/two_tower_trainer.h"
 

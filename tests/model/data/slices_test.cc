@@ -1,4 +1,4 @@
-#include "model/eval/collection/slices.h"
+#include "model/data/slices.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -10,8 +10,8 @@
 //            fields, a count that is none, a text that is not UTF-8 or has
 //            neither letters nor numbers, a line too long.
 //   Threads  one reader, one thread.
-#ifndef SEMRANK_MODEL_EVAL_COLLECTION_PAIR_READER_H_
-#define SEMRANK_MODEL_EVAL_COLLECTION_PAIR_READER_H_
+#ifndef SEMRANK_MODEL_DATA_PAIR_READER_H_
+#define SEMRANK_MODEL_DATA_PAIR_READER_H_
 
 #include <cstdint>
 #include <memory>
@@ -72,4 +72,4 @@ std::int64_t ClicksOf(std::string_view line);
 
 }  // namespace semrank
 
-#endif  // SEMRANK_MODEL_EVAL_COLLECTION_PAIR_READER_H_
+#endif  // SEMRANK_MODEL_DATA_PAIR_READER_H_

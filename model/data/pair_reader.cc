@@ -1,4 +1,4 @@
-#include "model/eval/collection/pair_reader.h"
+#include "model/data/pair_reader.h"
 
 #include <charconv>
 

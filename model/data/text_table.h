@@ -8,8 +8,8 @@
 //                 its words and a bag for each distinct word. 5 bytes a
 //                 feature, against 8 in a BagBatch, and 4 a word.
 //   Threads       const after construction; Intern is for one thread.
-#ifndef SEMRANK_MODEL_TRAIN_DATA_TEXT_TABLE_H_
-#define SEMRANK_MODEL_TRAIN_DATA_TEXT_TABLE_H_
+#ifndef SEMRANK_MODEL_DATA_TEXT_TABLE_H_
+#define SEMRANK_MODEL_DATA_TEXT_TABLE_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -107,4 +107,4 @@ class TextBags {
 
 }  // namespace semrank
 
-#endif  // SEMRANK_MODEL_TRAIN_DATA_TEXT_TABLE_H_
+#endif  // SEMRANK_MODEL_DATA_TEXT_TABLE_H_

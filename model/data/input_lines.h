@@ -1,6 +1,6 @@
 // Calls a function for every line of a file and counts bad lines.
-#ifndef SEMRANK_MODEL_EVAL_COLLECTION_INPUT_LINES_H_
-#define SEMRANK_MODEL_EVAL_COLLECTION_INPUT_LINES_H_
+#ifndef SEMRANK_MODEL_DATA_INPUT_LINES_H_
+#define SEMRANK_MODEL_DATA_INPUT_LINES_H_
 
 #include <functional>
 #include <string>
@@ -19,4 +19,4 @@ absl::Status ForEachLine(
 
 }  // namespace semrank
 
-#endif  // SEMRANK_MODEL_EVAL_COLLECTION_INPUT_LINES_H_
+#endif  // SEMRANK_MODEL_DATA_INPUT_LINES_H_

@@ -1,4 +1,4 @@
-#include "model/eval/collection/input_lines.h"
+#include "model/data/input_lines.h"
 
 #include "absl/strings/str_format.h"
 #include "model/base/line_reader.h"

@@ -1,4 +1,4 @@
-#include "model/eval/collection/trec_run.h"
+#include "model/data/trec_run.h"
 
 #include <cmath>
 #include <cstddef>
@@ -11,7 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
-#include "model/eval/collection/input_lines.h"
+#include "model/data/input_lines.h"
 
 namespace semrank {
 

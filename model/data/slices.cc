@@ -1,4 +1,4 @@
-#include "model/eval/collection/slices.h"
+#include "model/data/slices.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -10,7 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
-#include "model/eval/collection/input_lines.h"
+#include "model/data/input_lines.h"
 
 namespace semrank {
 

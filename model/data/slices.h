@@ -1,7 +1,7 @@
 // Named parts of the queries, such as names, sentences and misspelled queries:
 // a mean over all queries hides what one kind of them gains or loses.
-#ifndef SEMRANK_MODEL_EVAL_COLLECTION_SLICES_H_
-#define SEMRANK_MODEL_EVAL_COLLECTION_SLICES_H_
+#ifndef SEMRANK_MODEL_DATA_SLICES_H_
+#define SEMRANK_MODEL_DATA_SLICES_H_
 
 #include <cstdint>
 #include <string>
@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "model/base/bad_lines.h"
-#include "model/eval/collection/collection.h"
+#include "model/data/collection.h"
 
 namespace semrank {
 
@@ -27,4 +27,4 @@ absl::StatusOr<std::vector<Slice>> ReadSlices(const std::string& path,
 
 }  // namespace semrank
 
-#endif  // SEMRANK_MODEL_EVAL_COLLECTION_SLICES_H_
+#endif  // SEMRANK_MODEL_DATA_SLICES_H_

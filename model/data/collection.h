@@ -12,8 +12,8 @@
 //            UTF-8, an id that is empty, contains a blank, is longer than
 //            kMaxIdBytes or is repeated, a grade that is no whole number in
 //            [kMinGrade, kMaxGrade].
-#ifndef SEMRANK_MODEL_EVAL_COLLECTION_COLLECTION_H_
-#define SEMRANK_MODEL_EVAL_COLLECTION_COLLECTION_H_
+#ifndef SEMRANK_MODEL_DATA_COLLECTION_H_
+#define SEMRANK_MODEL_DATA_COLLECTION_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -70,4 +70,4 @@ absl::StatusOr<Collection> ReadCollection(const CollectionFiles& files,
 
 }  // namespace semrank
 
-#endif  // SEMRANK_MODEL_EVAL_COLLECTION_COLLECTION_H_
+#endif  // SEMRANK_MODEL_DATA_COLLECTION_H_

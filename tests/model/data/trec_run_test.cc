@@ -1,4 +1,4 @@
-#include "model/eval/collection/trec_run.h"
+#include "model/data/trec_run.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

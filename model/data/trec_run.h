@@ -3,8 +3,8 @@
 //   query_id Q0 doc_id rank score tag
 //
 // As in trec_eval the scores decide, not the ranks.
-#ifndef SEMRANK_MODEL_EVAL_COLLECTION_TREC_RUN_H_
-#define SEMRANK_MODEL_EVAL_COLLECTION_TREC_RUN_H_
+#ifndef SEMRANK_MODEL_DATA_TREC_RUN_H_
+#define SEMRANK_MODEL_DATA_TREC_RUN_H_
 
 #include <cstdint>
 #include <string>
@@ -12,7 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "model/base/bad_lines.h"
-#include "model/eval/collection/collection.h"
+#include "model/data/collection.h"
 
 namespace semrank {
 
@@ -32,4 +32,4 @@ absl::StatusOr<TrecRun> ReadTrecRun(const std::string& path,
 
 }  // namespace semrank
 
-#endif  // SEMRANK_MODEL_EVAL_COLLECTION_TREC_RUN_H_
+#endif  // SEMRANK_MODEL_DATA_TREC_RUN_H_

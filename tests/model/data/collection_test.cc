@@ -1,4 +1,4 @@
-#include "model/eval/collection/collection.h"
+#include "model/data/collection.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

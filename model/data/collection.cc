@@ -1,4 +1,4 @@
-#include "model/eval/collection/collection.h"
+#include "model/data/collection.h"
 
 #include <algorithm>
 #include <functional>
@@ -14,7 +14,7 @@
 #include "absl/strings/str_split.h"
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
-#include "model/eval/collection/input_lines.h"
+#include "model/data/input_lines.h"
 #include "model/text/normalizer.h"
 
 namespace semrank {

@@ -1,4 +1,4 @@
-#include "model/train/data/text_table.h"
+#include "model/data/text_table.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
