@@ -1,6 +1,6 @@
 #include "model/train/batches/gamma.h"
 
-#include "model/train/data/text_pairs.h"
+#include "model/data/text_pairs.h"
 
 namespace semrank {
 

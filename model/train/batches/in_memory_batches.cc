@@ -10,6 +10,7 @@
 #include "model/base/random.h"
 #include "model/train/batches/logq.h"
 #include "model/train/batches/query_typos.h"
+#include "model/train/data/read_pairs.h"
 
 namespace semrank {
 

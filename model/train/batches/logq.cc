@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "model/train/data/read_pairs.h"
+
 namespace semrank {
 namespace {
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "model/train/data/text_pairs.h"
+#include "model/data/text_pairs.h"
 #include "model/train/data/training_data.h"
 #include "model/train/options/train_options.h"
 

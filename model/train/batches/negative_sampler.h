@@ -28,10 +28,10 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "model/base/random.h"
+#include "model/data/text_pairs.h"
 #include "model/data/text_table.h"
 #include "model/train/batches/mini_batch.h"
 #include "model/train/data/shown_titles.h"
-#include "model/train/data/text_pairs.h"
 #include "model/train/options/train_options.h"
 
 namespace semrank {

@@ -15,8 +15,8 @@
 #include <span>
 
 #include "model/data/collection.h"
+#include "model/data/text_pairs.h"
 #include "model/data/text_table.h"
-#include "model/train/data/text_pairs.h"
 
 namespace semrank {
 

@@ -11,6 +11,7 @@
 #include "model/base/status_macros.h"
 #include "model/train/data/held_out_collection.h"
 #include "model/train/data/memory_budget.h"
+#include "model/train/data/read_pairs.h"
 #include "model/train/data/streamed_data.h"
 #include "model/train/data/training_features.h"
 

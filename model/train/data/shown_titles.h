@@ -22,8 +22,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "model/base/bad_lines.h"
+#include "model/data/text_pairs.h"
 #include "model/data/text_table.h"
-#include "model/train/data/text_pairs.h"
+#include "model/train/data/read_pairs.h"
 
 namespace semrank {
 

@@ -20,6 +20,7 @@
 #include "model/text/word_sequences.h"
 #include "model/train/data/held_out_collection.h"
 #include "model/train/data/memory_budget.h"
+#include "model/train/data/read_pairs.h"
 #include "model/train/data/title_sample.h"
 #include "model/train/data/training_features.h"
 

@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "model/data/collection.h"
+#include "model/data/text_pairs.h"
 #include "model/data/text_table.h"
 #include "model/text/featurizer.h"
 #include "model/train/data/data_statistics.h"
 #include "model/train/data/shown_titles.h"
-#include "model/train/data/text_pairs.h"
 
 namespace semrank {
 

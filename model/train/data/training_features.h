@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "model/data/text_pairs.h"
 #include "model/data/text_table.h"
 #include "model/text/featurizer.h"
 #include "model/text/vocabulary_builder.h"
-#include "model/train/data/text_pairs.h"
 #include "model/train/options/train_options.h"
 #include "semrank/v1/model_config.pb.h"
 

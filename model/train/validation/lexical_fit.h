@@ -19,10 +19,10 @@
 #include <span>
 #include <vector>
 
+#include "model/data/text_pairs.h"
 #include "model/data/text_table.h"
 #include "model/nn/lexical_part.h"
 #include "model/nn/two_tower_model.h"
-#include "model/train/data/text_pairs.h"
 
 namespace semrank {
 

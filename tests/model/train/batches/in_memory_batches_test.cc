@@ -10,9 +10,9 @@
 #include <string>
 #include <utility>
 
+#include "model/data/text_pairs.h"
 #include "model/train/batches/gamma.h"
 #include "model/train/batches/logq.h"
-#include "model/train/data/text_pairs.h"
 #include "tests/support/status_matchers.h"
 
 namespace semrank {

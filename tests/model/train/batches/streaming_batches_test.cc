@@ -7,9 +7,9 @@
 #include <fstream>
 #include <map>
 
+#include "model/data/text_pairs.h"
 #include "model/train/batches/make_batch_source.h"
 #include "model/train/data/memory_budget.h"
-#include "model/train/data/text_pairs.h"
 #include "tests/model/train/data/streamed_log_fixture.h"
 
 namespace semrank {

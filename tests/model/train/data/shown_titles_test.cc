@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "model/train/data/text_pairs.h"
+#include "model/data/text_pairs.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
 

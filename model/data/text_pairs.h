@@ -2,20 +2,15 @@
 //
 //   Memory   12 bytes a pair, beside its texts in the TextInterner.
 //   Threads  free functions are thread-safe on disjoint arguments.
-#ifndef SEMRANK_MODEL_TRAIN_DATA_TEXT_PAIRS_H_
-#define SEMRANK_MODEL_TRAIN_DATA_TEXT_PAIRS_H_
+#ifndef SEMRANK_MODEL_DATA_TEXT_PAIRS_H_
+#define SEMRANK_MODEL_DATA_TEXT_PAIRS_H_
 
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
-#include "model/base/bad_lines.h"
 #include "model/data/pair_reader.h"
 #include "model/data/text_table.h"
-#include "model/train/options/train_options.h"
 
 namespace semrank {
 
@@ -27,47 +22,13 @@ struct TextPair {
   friend bool operator==(const TextPair&, const TextPair&) = default;
 };
 
-// A line of a click log, also one without a click.
-struct ShownTitle {
-  TextId query = 0;
-  TextId title = 0;
-  std::int64_t clicks = 0;
-  std::int64_t impressions = 0;  // 0 = not given
-};
-
 // The pair with its texts as numbers.
 TextPair InternPair(const ClickPair& pair, TextInterner& texts);
 // The click count as TextPair::clicks holds it.
 std::uint32_t CappedClicks(std::int64_t clicks);
-// How often an epoch contains a pair with `clicks` clicks.
-std::int64_t Repetitions(std::int64_t clicks, const LossOptions& loss);
-
-struct ReadPairsOptions {
-  // Null = pairs of any size. Otherwise ReadPairs returns OutOfRange as soon as
-  // the pairs do not fit in this memory limit.
-  const DataOptions* memory = nullptr;
-  // Unless null, gets all lines, also those with 0 clicks.
-  std::vector<ShownTitle>* shown = nullptr;
-};
-
-// All clicked pairs of `files`, at least one.
-absl::StatusOr<std::vector<TextPair>> ReadPairs(
-    const std::vector<std::string>& files, BadLines& bad_lines,
-    TextInterner& texts, const ReadPairsOptions& options = {});
-
-// The same for validation pairs. InvalidArgument as CheckDistinctTitles.
-absl::StatusOr<std::vector<TextPair>> ReadValidPairs(
-    const std::vector<std::string>& files, BadLines& bad_lines,
-    TextInterner& texts);
-
 // Whether the titles differ: the softmax of a single title is 1, its loss 0,
 // and nothing can be learned from it.
 bool HasTwoTitles(std::span<const TextPair> pairs);
-// InvalidArgument unless they do.
-absl::Status CheckDistinctTitles(const std::vector<std::string>& files,
-                                 const std::vector<TextPair>& pairs,
-                                 const TextInterner& texts);
-
 // The distinct queries, or titles, of the pairs, in rising order.
 std::vector<TextId> DistinctQueries(std::span<const TextPair> pairs);
 std::vector<TextId> DistinctTitles(std::span<const TextPair> pairs);
@@ -105,4 +66,4 @@ std::vector<TextPair> HoldOutComponents(double share, std::uint64_t seed,
 
 }  // namespace semrank
 
-#endif  // SEMRANK_MODEL_TRAIN_DATA_TEXT_PAIRS_H_
+#endif  // SEMRANK_MODEL_DATA_TEXT_PAIRS_H_

@@ -1,21 +1,14 @@
-#include "model/train/data/text_pairs.h"
+#include "model/data/text_pairs.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <numeric>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
-#include "model/base/interrupt.h"
 #include "model/base/random.h"
-#include "model/base/status_macros.h"
-#include "model/cli/progress.h"
-#include "model/train/data/memory_budget.h"
 
 namespace semrank {
 namespace {
@@ -60,23 +53,9 @@ bool HasTwoTitles(std::span<const TextPair> pairs) {
   });
 }
 
-absl::Status CheckDistinctTitles(const std::vector<std::string>& files,
-                                 const std::vector<TextPair>& pairs,
-                                 const TextInterner& texts) {
-  if (HasTwoTitles(pairs)) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrFormat(
-      "all pairs of %s have the same title, \"%s\": there is no other "
-      "title to learn from",
-      absl::StrJoin(files, ","), texts.text(pairs[0].title).substr(0, 80)));
-}
-
 std::uint32_t CappedClicks(std::int64_t clicks) {
   return static_cast<std::uint32_t>(std::min<std::int64_t>(
       clicks, std::numeric_limits<std::uint32_t>::max()));
-}
-
-std::int64_t Repetitions(std::int64_t clicks, const LossOptions& loss) {
-  return loss.clicks == v1::CLICK_USE_REPEAT ? clicks : 1;
 }
 
 TextPair InternPair(const ClickPair& pair, TextInterner& texts) {
@@ -84,61 +63,6 @@ TextPair InternPair(const ClickPair& pair, TextInterner& texts) {
   // and texts are numbered in order of appearance.
   const TextId query = texts.Intern(pair.query);
   return {query, texts.Intern(pair.title), CappedClicks(pair.clicks)};
-}
-
-absl::StatusOr<std::vector<TextPair>> ReadPairs(
-    const std::vector<std::string>& files, BadLines& bad_lines,
-    TextInterner& texts, const ReadPairsOptions& options) {
-  std::vector<ShownTitle>* const shown = options.shown;
-  PairReader reader(files,
-                    shown != nullptr ? PairLines::kAll : PairLines::kClicked,
-                    bad_lines);
-  ProgressBar progress("reading", /*total=*/0, "pairs");
-  std::vector<TextPair> pairs;
-  ClickPair pair;
-  for (;;) {
-    SEMRANK_ASSIGN_OR_RETURN(const bool more, reader.Next(pair));
-    if (!more) break;
-    if (Interrupted()) return absl::CancelledError("interrupted while reading");
-    // One number stays free: the tables' marks for "none".
-    if (texts.size() + 2 > std::numeric_limits<TextId>::max()) {
-      return absl::ResourceExhaustedError(
-          absl::StrFormat("more than %d distinct texts in %s", texts.size(),
-                          absl::StrJoin(files, ",")));
-    }
-    const TextPair interned = InternPair(pair, texts);
-    if (shown != nullptr) {
-      shown->push_back(
-          {interned.query, interned.title, pair.clicks, pair.impressions});
-    }
-    if (pair.clicks == 0) continue;
-    pairs.push_back(interned);
-    if (options.memory != nullptr &&
-        !FitsInMemory(
-            PairBytes(pairs.size(), texts.size(), texts.num_characters()),
-            *options.memory)) {
-      return absl::OutOfRangeError("the pairs do not fit in memory");
-    }
-    progress.Update(static_cast<std::int64_t>(pairs.size()));
-  }
-  if (reader.num_without_clicks() > 0) {
-    absl::FPrintF(stderr, "%d pairs have 0 clicks and are %s\n",
-                  reader.num_without_clicks(),
-                  shown != nullptr ? "negatives only" : "left out");
-  }
-  if (!pairs.empty()) return pairs;
-  return absl::InvalidArgumentError(
-      absl::StrFormat("no usable pair among the %d lines of %s",
-                      reader.num_lines(), absl::StrJoin(files, ",")));
-}
-
-absl::StatusOr<std::vector<TextPair>> ReadValidPairs(
-    const std::vector<std::string>& files, BadLines& bad_lines,
-    TextInterner& texts) {
-  SEMRANK_ASSIGN_OR_RETURN(std::vector<TextPair> pairs,
-                           ReadPairs(files, bad_lines, texts));
-  SEMRANK_RETURN_IF_ERROR(CheckDistinctTitles(files, pairs, texts));
-  return pairs;
 }
 
 // A counting sort by query, in the memory of the result.
