@@ -28,8 +28,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "client/input/text_reader.h"
-#include "model/base/bad_lines.h"
 #include "model/base/line_reader.h"
+#include "model/data/input_lines.h"
 #include "semrank/v1/catalog_service.pb.h"
 
 namespace semrank {

@@ -1,10 +1,35 @@
 #include "model/data/input_lines.h"
 
+#include <cstdio>
+
 #include "absl/strings/str_format.h"
 #include "model/base/line_reader.h"
 #include "model/base/status_macros.h"
 
 namespace semrank {
+namespace {
+
+// Enough to see what is wrong with a file, few enough to read.
+constexpr std::int64_t kMaxPrinted = 10;
+
+}  // namespace
+
+absl::Status BadLines::Add(std::string_view path, std::int64_t line_number,
+                           std::string_view reason) {
+  ++count_;
+  const std::string where =
+      absl::StrFormat("%s:%d: %s", path, line_number, reason);
+  // This line is in the error, so it is not printed as well.
+  if (count_ > max_bad_lines_) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "%s (bad line %d; --max_bad_lines=%d)", where, count_, max_bad_lines_));
+  }
+  if (count_ <= kMaxPrinted) absl::FPrintF(stderr, "%s\n", where);
+  if (count_ == kMaxPrinted && max_bad_lines_ > kMaxPrinted) {
+    absl::FPrintF(stderr, "further bad lines are counted but not printed\n");
+  }
+  return absl::OkStatus();
+}
 
 absl::Status ForEachLine(
     const std::string& path, BadLines& bad_lines,
@@ -14,8 +39,8 @@ absl::Status ForEachLine(
   while (true) {
     SEMRANK_ASSIGN_OR_RETURN(const bool more, reader->Next(line));
     if (!more) return absl::OkStatus();
-    // LineReader has cut a longer line, whose rest would be read as something
-    // else.
+    // LineReader has truncated a longer line: the part that is left could be
+    // taken for a valid one.
     const std::string reason =
         line.size() >= LineReader::kMaxLineBytes
             ? absl::StrFormat("longer than %d bytes", LineReader::kMaxLineBytes)

@@ -1,18 +1,40 @@
-// Calls a function for every line of a file and counts bad lines.
+// Reads an input file line by line, and limits how many of its lines may be
+// unusable.
 #ifndef SEMRANK_MODEL_DATA_INPUT_LINES_H_
 #define SEMRANK_MODEL_DATA_INPUT_LINES_H_
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
 
 #include "absl/status/status.h"
-#include "model/base/bad_lines.h"
 
 namespace semrank {
 
-// Calls use(line) for each line of the file (see LineReader for formats). It
-// returns why the line is bad, or "" for a good line.
+// Counts lines that cannot be used and prints where the first ones are. One
+// object serves all files of a run; it is not thread-safe.
+class BadLines {
+ public:
+  // `max_bad_lines`: how many may be skipped in all files together; 0 = none.
+  explicit BadLines(std::int64_t max_bad_lines)
+      : max_bad_lines_(max_bad_lines) {}
+
+  // Counts one line and prints "path:line: reason" to standard error for the
+  // first few. InvalidArgument, naming file, line, reason and the flag
+  // --max_bad_lines, once the limit is exceeded.
+  absl::Status Add(std::string_view path, std::int64_t line_number,
+                   std::string_view reason);
+
+  std::int64_t count() const { return count_; }
+
+ private:
+  std::int64_t max_bad_lines_;
+  std::int64_t count_ = 0;
+};
+
+// Calls use(line) for each line of a file in one of LineReader's formats. `use`
+// returns why it cannot use the line, or "".
 absl::Status ForEachLine(
     const std::string& path, BadLines& bad_lines,
     const std::function<std::string(std::string_view line)>& use);

@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "model/base/bad_lines.h"
 #include "model/base/line_reader.h"
+#include "model/data/input_lines.h"
 
 namespace semrank {
 

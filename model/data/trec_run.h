@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "model/base/bad_lines.h"
 #include "model/data/collection.h"
+#include "model/data/input_lines.h"
 
 namespace semrank {
 

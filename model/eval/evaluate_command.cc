@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
-#include "model/base/bad_lines.h"
 #include "model/base/file_io.h"
 #include "model/base/status_macros.h"
 #include "model/base/thread_pool.h"
+#include "model/data/input_lines.h"
 #include "model/data/slices.h"
 #include "model/data/trec_run.h"
 #include "model/eval/comparison_output.h"

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
-#include "model/base/bad_lines.h"
 #include "model/base/file_io.h"
 #include "model/base/status_macros.h"
 #include "model/cli/command_line.h"

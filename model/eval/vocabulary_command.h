@@ -11,7 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "model/base/bad_lines.h"
+#include "model/data/input_lines.h"
 #include "model/eval/evaluate_options.h"
 
 namespace semrank {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "model/base/bad_lines.h"
+#include "model/data/input_lines.h"
 #include "model/nn/clsm_tower.h"
 #include "model/text/featurizer.h"
 

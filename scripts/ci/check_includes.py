@@ -54,10 +54,10 @@ ALLOWED |= {
     "server": [*MODEL, "model/cli", *CORE, "server/rpc", "server/http", "server/api", "server/pages", "model_config",
                "proto"],
     "client/lib": ["model/base", "model_config", "proto"],
-    "client/input": ["model/base", "model/cli"],
+    "client/input": ["model/base", "model/cli", "model/data"],
     "client/output": ["model/base", "model/cli", "client/lib", "client/input", "model_config", "proto"],
     # Offline embedding alone reaches the towers.
-    "client/bulk": [*MODEL, "model/cli", "client/lib", "client/input", "client/output", "proto"],
+    "client/bulk": [*MODEL, "model/data", "model/cli", "client/lib", "client/input", "client/output", "proto"],
     "client/load": ["model/base", "model/cli", "client/lib", "client/output", "proto"],
     "client/commands": ["model/base", "model/cli", "client/lib", "client/input", "client/output", "client/bulk",
                         "client/load", "model_config", "proto"],

@@ -14,7 +14,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
-#include "model/base/bad_lines.h"
+#include "model/data/input_lines.h"
 #include "model/data/pair_reader.h"
 #include "model/eval/translation/phrase_translations.h"
 #include "model/eval/translation/word_translations.h"

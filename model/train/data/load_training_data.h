@@ -3,7 +3,7 @@
 #define SEMRANK_MODEL_TRAIN_DATA_LOAD_TRAINING_DATA_H_
 
 #include "absl/status/statusor.h"
-#include "model/base/bad_lines.h"
+#include "model/data/input_lines.h"
 #include "model/train/data/training_data.h"
 #include "model/train/options/train_options.h"
 

@@ -21,7 +21,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "model/base/bad_lines.h"
+#include "model/data/input_lines.h"
 #include "model/data/text_pairs.h"
 #include "model/data/text_table.h"
 #include "model/train/data/read_pairs.h"

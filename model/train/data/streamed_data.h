@@ -20,8 +20,8 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "model/base/bad_lines.h"
 #include "model/base/fingerprint.h"
+#include "model/data/input_lines.h"
 #include "model/train/data/training_data.h"
 #include "model/train/options/train_options.h"
 

@@ -19,9 +19,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "model/base/bad_lines.h"
 #include "model/base/thread_pool.h"
 #include "model/data/collection.h"
+#include "model/data/input_lines.h"
 #include "model/eval/metrics/evaluate.h"
 #include "model/eval/metrics/metrics.h"
 #include "model/train/batches/mini_batch.h"

@@ -1,4 +1,4 @@
-#include "model/base/bad_lines.h"
+#include "model/data/input_lines.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
