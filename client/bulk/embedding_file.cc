@@ -13,7 +13,7 @@
 #include "client/output/json_elements.h"
 #include "model/base/fingerprint.h"
 #include "model/base/strings.h"
-#include "model/cli/terminal_text.h"
+#include "model/text/utf8.h"
 
 namespace semrank {
 namespace {

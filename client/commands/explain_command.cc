@@ -12,7 +12,7 @@
 #include "client/commands/command.h"
 #include "client/lib/semrank_client.h"
 #include "model/base/status_macros.h"
-#include "model/cli/terminal_text.h"
+#include "model/text/utf8.h"
 
 namespace semrank {
 namespace {

@@ -17,7 +17,7 @@
 #include "model/base/status_macros.h"
 #include "model/cli/exit_code.h"
 #include "model/cli/progress.h"
-#include "model/cli/terminal_text.h"
+#include "model/text/utf8.h"
 
 namespace semrank {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
-#include "model/cli/terminal_text.h"
+#include "model/text/utf8.h"
 
 namespace semrank {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_format.h"
 #include "client/lib/client_status.h"
-#include "model/cli/terminal_text.h"
+#include "model/text/utf8.h"
 
 namespace semrank {
 namespace {

@@ -6,7 +6,7 @@
 #include "client/output/json_elements.h"
 #include "client/output/output.h"
 #include "model/base/status_macros.h"
-#include "model/cli/terminal_text.h"
+#include "model/text/utf8.h"
 
 namespace semrank {
 namespace {

@@ -12,7 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "model/base/file_io.h"
 #include "model/base/strings.h"
-#include "model/cli/terminal_text.h"
+#include "model/text/utf8.h"
 
 namespace semrank {
 bool StdoutIsTerminal() { return isatty(STDOUT_FILENO) == 1; }

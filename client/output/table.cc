@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "model/cli/terminal_text.h"
+#include "model/text/utf8.h"
 
 namespace semrank {
 namespace {

@@ -16,7 +16,7 @@
 #include "model/cli/flag_values.h"
 #include "model/cli/help_text.h"
 #include "model/cli/near_match.h"
-#include "model/cli/terminal_text.h"
+#include "model/text/utf8.h"
 
 namespace semrank {
 namespace {

@@ -5,7 +5,7 @@
 #include "absl/strings/cord.h"
 #include "absl/strings/str_format.h"
 #include "model/base/strings.h"
-#include "model/cli/terminal_text.h"
+#include "model/text/utf8.h"
 
 namespace semrank {
 namespace {

@@ -1,32 +1,21 @@
 #include "model/format/vocabulary_file.h"
 
-#include <utf8proc.h>
-
 #include <algorithm>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
+#include "model/text/utf8.h"
 
 namespace semrank {
 namespace {
 
-// utf8proc_iterate refuses overlong forms and surrogates, which a normalised
-// text cannot contain; such an entry could never match.
+// A normalised text is valid UTF-8, so another entry could never match.
 absl::Status CheckUtf8(std::string_view text) {
-  const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
-  const auto size = static_cast<utf8proc_ssize_t>(text.size());
-  for (utf8proc_ssize_t i = 0; i < size;) {
-    utf8proc_int32_t ignored;
-    const utf8proc_ssize_t length =
-        utf8proc_iterate(bytes + i, size - i, &ignored);
-    if (length <= 0) {
-      return absl::InvalidArgumentError(
-          absl::StrFormat("not valid UTF-8 at byte %d", i));
-    }
-    i += length;
-  }
-  return absl::OkStatus();
+  const std::size_t num_valid = ValidUtf8Bytes(text);
+  if (num_valid == text.size()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrFormat("not valid UTF-8 at byte %d", num_valid));
 }
 
 absl::Status CheckEqual(std::string_view field, std::int64_t stated,

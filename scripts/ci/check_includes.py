@@ -30,9 +30,9 @@ MODEL = ["model/base", "model/text", "model/nn", "model/format"]
 EVAL = ["model/eval/translation", "model/eval/rankers", "model/eval/metrics"]
 ALLOWED = {
     "model/base": [],
-    "model/cli": ["model/base"],
     "model/html": [],
     "model/text": ["model/base"],
+    "model/cli": ["model/base", "model/text"],
     "model/data": ["model/base", "model/text"],
     "model/nn": ["model/base", "model/text", "model_config"],
     "model/format": ["model/base", "model/text", "model/nn", "model_config"],
@@ -54,12 +54,12 @@ ALLOWED |= {
     "server": [*MODEL, "model/cli", *CORE, "server/rpc", "server/http", "server/api", "server/pages", "model_config",
                "proto"],
     "client/lib": ["model/base", "model_config", "proto"],
-    "client/input": ["model/base", "model/cli", "model/data"],
-    "client/output": ["model/base", "model/cli", "client/lib", "client/input", "model_config", "proto"],
+    "client/input": ["model/base", "model/text", "model/cli", "model/data"],
+    "client/output": ["model/base", "model/text", "model/cli", "client/lib", "client/input", "model_config", "proto"],
     # Offline embedding alone reaches the towers.
     "client/bulk": [*MODEL, "model/data", "model/cli", "client/lib", "client/input", "client/output", "proto"],
     "client/load": ["model/base", "model/cli", "client/lib", "client/output", "proto"],
-    "client/commands": ["model/base", "model/cli", "client/lib", "client/input", "client/output", "client/bulk",
+    "client/commands": ["model/base", "model/text", "model/cli", "client/lib", "client/input", "client/output", "client/bulk",
                         "client/load", "model_config", "proto"],
     "client/example": ["client/lib", "proto"],
 }

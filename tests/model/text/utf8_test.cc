@@ -1,4 +1,4 @@
-#include "model/cli/terminal_text.h"
+#include "model/text/utf8.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "model/cli/terminal_text.h"
+#include "model/text/utf8.h"
 
 #include <utf8proc.h>
 
@@ -16,10 +16,10 @@ constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 
 struct Character {
   std::string_view bytes;
-  utf8proc_int32_t code_point;  // -1: not UTF-8, one byte
+  utf8proc_int32_t code_point;  // -1 for a byte that is not UTF-8
 };
 
-// Takes the first character off `text`, which is not empty.
+// Removes the first character from `text`, which is not empty, and returns it.
 Character TakeCharacter(std::string_view& text) {
   utf8proc_int32_t code_point = -1;
   const utf8proc_ssize_t length =
@@ -32,8 +32,8 @@ Character TakeCharacter(std::string_view& text) {
 }
 
 // A direction override in a title would reorder the rest of the line (as in
-// "Trojan Source", CVE-2021-42574). Joiners stay: emoji and Indic scripts need
-// them.
+// "Trojan Source", CVE-2021-42574). Joiners are not escaped: emoji and Indic
+// scripts need them.
 bool IsDirectionControl(utf8proc_int32_t code_point) {
   return code_point == 0x061C || code_point == 0x200E || code_point == 0x200F ||
          (code_point >= 0x202A && code_point <= 0x202E) ||
@@ -61,7 +61,8 @@ void AppendEscapingControls(const Character& character, std::string& to) {
 // ASCII that stands for itself in a JSON string and on a terminal.
 bool IsPlain(char c) { return c >= ' ' && c < 0x7f && c != '"' && c != '\\'; }
 
-// What follows the backslash of JSON's short escapes, else 0.
+// The character after the backslash of JSON's short escape, or 0 where JSON has
+// none.
 char ShortEscape(utf8proc_int32_t code_point) {
   switch (code_point) {
     case '"':
@@ -84,20 +85,23 @@ char ShortEscape(utf8proc_int32_t code_point) {
 
 }  // namespace
 
-bool IsValidUtf8(std::string_view text) {
-  while (!text.empty()) {
-    // Eight bytes of ASCII at once: commands check every line that they read.
+std::size_t ValidUtf8Bytes(std::string_view text) {
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    // Skips eight bytes of ASCII at once: commands check every line that they
+    // read.
     std::uint64_t word;
-    if (text.size() >= sizeof(word)) {
-      std::memcpy(&word, text.data(), sizeof(word));
+    if (rest.size() >= sizeof(word)) {
+      std::memcpy(&word, rest.data(), sizeof(word));
       if ((word & 0x8080808080808080) == 0) {
-        text.remove_prefix(sizeof(word));
+        rest.remove_prefix(sizeof(word));
         continue;
       }
     }
-    if (TakeCharacter(text).code_point < 0) return false;
+    const std::size_t num_valid = text.size() - rest.size();
+    if (TakeCharacter(rest).code_point < 0) return num_valid;
   }
-  return true;
+  return text.size();
 }
 
 int DisplayWidth(std::string_view text) {
