@@ -12,9 +12,7 @@
 #include "model/base/status_macros.h"
 #include "model/base/strings.h"
 #include "model/base/version.h"
-#include "model/cli/arguments.h"
-#include "model/cli/flag_values.h"
-#include "model/cli/help_text.h"
+#include "model/cli/flag_sources.h"
 #include "model/cli/near_match.h"
 #include "model/text/utf8.h"
 
@@ -41,8 +39,7 @@ struct CommandLine::Impl : ProgramCommand {
   CLI::Option* version = nullptr;
   CLI::Option* config = nullptr;
 
-  KnownNames Names() const;
-  absl::Status CheckExtras(Arguments given);
+  absl::Status CheckExtras(SplitArguments given);
   absl::Status UnknownFlag(const std::string& written) const;
 };
 
@@ -128,23 +125,6 @@ std::string_view CommandLine::command() const {
   return impl_->selected == nullptr ? "" : impl_->selected->info.name;
 }
 
-KnownNames CommandLine::Impl::Names() const {
-  using Kind = KnownNames::Kind;
-  return {.flag =
-              [this](std::string_view name) {
-                if (name == kConfigFlag) return Kind::kWithValue;
-                const Flag* flag = Find(name);
-                if (flag == nullptr) return Kind::kUnknown;
-                return flag->spec.is_boolean ? Kind::kBoolean
-                                             : Kind::kWithValue;
-              },
-          .is_command =
-              [this](std::string_view name) {
-                return FindCommand(name) != nullptr;
-              },
-          .has_commands = !commands.empty()};
-}
-
 absl::Status CommandLine::Impl::UnknownFlag(const std::string& written) const {
   const std::string typed = written.substr(0, written.find('='));
   const std::string name =
@@ -165,7 +145,7 @@ absl::Status CommandLine::Impl::UnknownFlag(const std::string& written) const {
 }
 
 // Checks what is neither a known flag nor the value of one.
-absl::Status CommandLine::Impl::CheckExtras(Arguments given) {
+absl::Status CommandLine::Impl::CheckExtras(SplitArguments given) {
   if (!given.wrong_command.empty()) {
     std::vector<std::string> names;
     for (const ProgramCommand* command : commands) {
@@ -203,7 +183,7 @@ absl::Status CommandLine::Impl::CheckExtras(Arguments given) {
 
 absl::StatusOr<std::string> CommandLine::ParseArguments(
     const std::vector<std::string>& arguments) {
-  Arguments given = TakeApart(arguments, impl_->Names());
+  SplitArguments given = Split(arguments, *impl_);
   impl_->selected = nullptr;
   try {
     // CLI11 takes them from the back.
@@ -233,7 +213,8 @@ absl::StatusOr<std::string> CommandLine::ParseArguments(
 }
 
 std::optional<int> CommandLine::Parse(int argc, const char* const* argv) {
-  // A caller may hand over no name at all (argc 0).
+  // POSIX allows a program to be started without any argument, not even its
+  // name (argc 0).
   const auto text = ParseArguments(
       std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc));
   if (!text.ok()) {

@@ -47,7 +47,7 @@ namespace semrank {
 
 struct FlagValue {
   std::string name;
-  std::string value;   // secrets hidden
+  std::string value;   // secrets masked
   std::string source;  // FlagSourceName
 };
 

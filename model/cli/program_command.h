@@ -70,6 +70,10 @@ struct ProgramCommand {
   ProgramCommand* FindCommand(std::string_view name) const;
 };
 
+// The text that --help prints: usage, commands and the flags in use by group,
+// in the order of first use; advanced flags only if `all`.
+std::string HelpText(const ProgramCommand& program, bool all);
+
 }  // namespace semrank
 
 #endif  // SEMRANK_MODEL_CLI_PROGRAM_COMMAND_H_

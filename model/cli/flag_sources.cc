@@ -1,0 +1,230 @@
+#include "model/cli/flag_sources.h"
+
+#include <CLI/CLI.hpp>
+#include <cstddef>
+#include <cstdlib>
+#include <sstream>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "model/base/file_io.h"
+#include "model/base/status_macros.h"
+#include "model/base/strings.h"
+#include "model/cli/exit_code.h"
+#include "model/cli/near_match.h"
+
+namespace semrank {
+namespace {
+
+constexpr std::size_t kMaxConfigBytes = std::size_t{1} << 20;
+
+// "-" is standard input and "-5" a number. "-gamma=3" is taken for a flag
+// although it lacks a dash, so that the error names the flag and not an
+// unexpected argument.
+bool LooksLikeFlag(std::string_view argument) {
+  return argument.starts_with("--") ||
+         (argument.size() > 1 && argument[0] == '-' &&
+          absl::ascii_isalpha(argument[1]));
+}
+
+bool IsBoolean(std::string_view name, const ProgramCommand& program) {
+  const Flag* flag = program.Find(name);
+  return flag != nullptr && flag->spec.is_boolean;
+}
+
+bool TakesValue(std::string_view name, const ProgramCommand& program) {
+  const Flag* flag = program.Find(name);
+  return name == kConfigFlag || (flag != nullptr && !flag->spec.is_boolean);
+}
+
+// A flag may be named "noX" itself, such as --normalize.
+bool IsNegated(std::string_view name, const ProgramCommand& program) {
+  return program.Find(name) == nullptr && name.starts_with("no") &&
+         IsBoolean(name.substr(2), program);
+}
+
+std::string EnvironmentName(std::string_view flag) {
+  return "SEMRANK_" + absl::AsciiStrToUpper(ToAbsl(flag));
+}
+
+struct ConfigLine {
+  std::string section;  // "a.b" of [a.b]; empty before any section
+  std::string name;     // without dashes; empty where a section begins or ends
+  std::vector<std::string> values;
+};
+
+// CLI11 would cut "pass#word" at the #, in quotes too.
+std::string_view WithoutComment(std::string_view line) {
+  char quote = 0;
+  char before = ' ';
+  for (std::size_t i = 0; i < line.size(); before = line[i++]) {
+    if (quote != 0) {
+      if (line[i] == quote) quote = 0;
+    } else if (line[i] == '#' && absl::ascii_isspace(before)) {
+      return line.substr(0, i);
+    } else if (line[i] == '"' || line[i] == '\'') {
+      quote = line[i];
+    }
+  }
+  return line;
+}
+
+std::string WithoutComments(std::string_view content) {
+  std::string lines;
+  for (const absl::string_view line : absl::StrSplit(ToAbsl(content), '\n')) {
+    lines += WithoutComment(ToStd(line));
+    lines += '\n';
+  }
+  return lines;
+}
+
+absl::StatusOr<std::vector<ConfigLine>> ReadConfigFile(
+    const std::string& path) {
+  const absl::StatusOr<std::string> content = ReadFile(path, kMaxConfigBytes);
+  if (!content.ok()) {
+    return UsageError(
+        absl::StrFormat("%s: cannot be read as a file of --config: %s", path,
+                        content.status().message()));
+  }
+  std::istringstream file(WithoutComments(*content));
+  CLI::ConfigTOML reader;
+  reader.comment('\0');  // Comments are already removed.
+  std::vector<ConfigLine> lines;
+  for (const CLI::ConfigItem& item : reader.from_config(file)) {
+    const bool is_mark = item.name == "++" || item.name == "--";
+    const bool has_dashes = item.name.starts_with("--");
+    lines.push_back(
+        {.section = absl::StrJoin(item.parents, "."),
+         .name = is_mark ? "" : item.name.substr(has_dashes ? 2 : 0),
+         .values = item.inputs});
+  }
+  return lines;
+}
+
+absl::Status UseLine(const ConfigLine& line, const std::string& path,
+                     ProgramCommand& program) {
+  const auto wrong = [&path](std::string_view what) {
+    return UsageError(absl::StrFormat("%s: %s", path, what));
+  };
+  ProgramCommand* const owner =
+      line.section.empty() ? &program : program.FindCommand(line.section);
+  if (owner == nullptr) {
+    return wrong(absl::StrFormat("unknown section [%s]", line.section));
+  }
+  if (line.name.empty()) return absl::OkStatus();
+  ProgramCommand* const selected = program.selected;
+  // A line outside any section may be a flag of the given command: one file
+  // then serves a program without sections.
+  Flag* flag = owner->FindOwn(line.name);
+  if (flag == nullptr && owner == &program && selected != nullptr) {
+    flag = selected->FindOwn(line.name);
+  }
+  if (flag == nullptr) {
+    std::vector<std::string> known;
+    for (const Flag* candidate : program.FlagsInUse()) {
+      known.push_back(candidate->spec.name);
+    }
+    return wrong(absl::StrFormat("unknown flag %s%s", line.name,
+                                 Hint(line.name, known, "")));
+  }
+  if (line.values.size() > 1 && !flag->spec.is_list) {
+    return wrong(absl::StrFormat(
+        "%s has several values; one with blanks or commas needs quotes",
+        line.name));
+  }
+  // Sections of other commands are checked but not used: one file may serve all
+  // commands.
+  const bool in_use = owner == &program || owner == selected;
+  if (in_use && flag->source <= FlagSource::kFile) {
+    flag->Give(FlagSource::kFile, absl::StrJoin(line.values, ","),
+               absl::StrFormat("%s: %s", path, line.name));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status UseFile(const std::string& path, ProgramCommand& program) {
+  SEMRANK_ASSIGN_OR_RETURN(const std::vector<ConfigLine> lines,
+                           ReadConfigFile(path));
+  for (const ConfigLine& line : lines) {
+    SEMRANK_RETURN_IF_ERROR(UseLine(line, path, program));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+SplitArguments Split(const std::vector<std::string>& arguments,
+                     const ProgramCommand& program) {
+  SplitArguments result;
+  bool awaits_command = !program.commands.empty();
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
+    if (argument == "--") {
+      result.words.insert(result.words.end(), arguments.begin() + i + 1,
+                          arguments.end());
+      break;
+    }
+    if (!LooksLikeFlag(argument)) {
+      if (!std::exchange(awaits_command, false)) {
+        result.words.push_back(argument);
+      } else if (program.FindCommand(argument) != nullptr) {
+        result.tokens.push_back(argument);
+      } else {
+        result.wrong_command = argument;
+      }
+      continue;
+    }
+    const std::size_t equals = argument.find('=');
+    const bool has_value = equals != std::string::npos;
+    // Empty with a single dash, which no flag has.
+    const std::string name = argument.starts_with("--")
+                                 ? argument.substr(2, equals - 2)
+                                 : std::string();
+    if (has_value && IsNegated(name, program)) {
+      result.negated_with_value = name.substr(2);
+    } else if (!TakesValue(name, program)) {
+      result.tokens.push_back(argument);
+    } else if (has_value) {
+      result.tokens.push_back("--" + name);
+      result.tokens.push_back(argument.substr(equals + 1));
+    } else if (i + 1 < arguments.size() &&
+               !arguments[i + 1].starts_with("--")) {
+      result.tokens.push_back(argument);
+      result.tokens.push_back(arguments[++i]);
+    } else if (result.without_value.empty()) {
+      result.without_value = name;
+    }
+  }
+  return result;
+}
+
+absl::Status GatherValues(ProgramCommand& program,
+                          std::vector<std::string> config_files) {
+  for (Flag* flag : program.FlagsInUse()) {
+    flag->source = FlagSource::kDefault;
+    // Files are read after this loop, as a later file wins over an earlier one.
+    if (flag->option->count() > 0) {
+      flag->Give(FlagSource::kCommandLine, flag->option->results().back(),
+                 "--" + flag->spec.name);
+      continue;
+    }
+    const std::string variable = EnvironmentName(flag->spec.name);
+    if (const char* value = std::getenv(variable.c_str()); value != nullptr) {
+      flag->Give(FlagSource::kEnvironment, value, variable);
+    }
+  }
+  if (const char* path = std::getenv(EnvironmentName(kConfigFlag).c_str());
+      path != nullptr && config_files.empty()) {
+    config_files.push_back(path);
+  }
+  for (const std::string& path : config_files) {
+    SEMRANK_RETURN_IF_ERROR(UseFile(path, program));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace semrank
