@@ -383,17 +383,12 @@ bool HttpCallsNeedCertificate(const SecurityOptions& options) {
 }
 
 std::string DescribeOptions(const CommandLine& command_line) {
-  std::string text;
-  for (const FlagValue& flag : command_line.Values()) {
-    // The output is to be read by --config: it must neither exit nor read
-    // itself.
-    if (flag.name == "check_config" || flag.name == "config") continue;
-    // What --config would otherwise take for several values.
-    const bool quote = flag.value.find_first_of(" ,") != std::string::npos;
-    text += flag.name + (quote ? "=\"" + flag.value + "\"" : "=" + flag.value) +
-            "\n";
-  }
-  return text;
+  std::vector<FlagValue> values = command_line.Values();
+  // The output is to be read by --config: it must not exit.
+  std::erase_if(values, [](const FlagValue& flag) {
+    return flag.name == "check_config";
+  });
+  return FormatConfig(values);
 }
 
 }  // namespace semrank

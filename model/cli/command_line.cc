@@ -28,6 +28,18 @@ int PrintHelp(const std::string& text) {
 
 }  // namespace
 
+std::string FormatConfig(const std::vector<FlagValue>& values) {
+  std::string text;
+  for (const FlagValue& flag : values) {
+    // Without quotes CLI11 would read several values.
+    const bool quote = flag.value.find_first_of(" ,") != std::string::npos;
+    const std::string_view mark = quote ? "\"" : "";
+    absl::StrAppendFormat(&text, "%s=%s%s%s\n", flag.name, mark, flag.value,
+                          mark);
+  }
+  return text;
+}
+
 struct CommandLine::Impl : ProgramCommand {
   std::unique_ptr<CLI::App> root_app;
   std::string group = "Flags";
@@ -97,6 +109,13 @@ void CommandLine::Add(FlagSpec spec) {
   flag->default_value = spec.get();
   flag->spec = std::move(spec);
   impl_->flags.push_back(std::move(flag));
+}
+
+void CommandLine::DescribeDefault(std::string_view name,
+                                  std::string_view text) {
+  Flag* flag = impl_->FindOwn(name);
+  assert(flag != nullptr);
+  flag->default_value = text;
 }
 
 void CommandLine::HideSecrets(

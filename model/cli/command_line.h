@@ -51,6 +51,9 @@ struct FlagValue {
   std::string source;  // FlagSourceName
 };
 
+// The values as lines "name=value" that --config reads.
+std::string FormatConfig(const std::vector<FlagValue>& values);
+
 class CommandLine {
  public:
   // What `info` refers to must outlive this.
@@ -83,6 +86,10 @@ class CommandLine {
   }
   // A flag whose value needs a reader of its own.
   void Add(FlagSpec spec);
+
+  // --help prints `text` as the default of a flag in place of the field's
+  // value: for a default that depends on other flags or on the input.
+  void DescribeDefault(std::string_view name, std::string_view text);
 
   // `hide` turns a value into what may be shown of it in errors and Values().
   void HideSecrets(std::string_view name,

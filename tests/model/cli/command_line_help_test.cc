@@ -42,6 +42,13 @@ TEST_F(CommandLineTest, HelpAllShowsEveryFlagInItsGroup) {
   }
 }
 
+TEST_F(CommandLineTest, HelpShowsADescribedDefault) {
+  command_line_.DescribeDefault("gamma", "10 or 15, by the pairs");
+  EXPECT_THAT(Help("--help"),
+              HasSubstr("(default: 10 or 15, by the pairs; above 0, at most "));
+  EXPECT_EQ(Value("gamma").value, "10");
+}
+
 TEST_F(CommandLineTest, HelpAndVersionComeBeforeErrors) {
   EXPECT_NE(command_line_.ParseArguments({"--nonsense", "--help"}).value_or(""),
             "");

@@ -140,6 +140,20 @@ TEST_F(CommandLineTest, ValuesAreWhatTheFieldsHoldNow) {
   EXPECT_EQ(Value("seed").value, "9");
 }
 
+TEST_F(CommandLineTest, ConfigOfTheValuesSetsThemAgain) {
+  options_.min_score = 0.5;
+  ASSERT_THAT(Parse({"--gamma=0.1", "--train=a,b", "--model_dir=a b",
+                     "--drain_delay=90s", "--noshared_towers"}),
+              IsOk());
+  const std::string config = FormatConfig(command_line_.Values());
+  EXPECT_THAT(config, HasSubstr("gamma=0.1\n"));
+  EXPECT_THAT(config, HasSubstr("model_dir=\"a b\"\n"));
+  EXPECT_THAT(config, HasSubstr("hidden=\"300,300\"\n"));
+  options_ = TrainerOptions();
+  ASSERT_THAT(ParseFile(config), IsOk());
+  EXPECT_EQ(FormatConfig(command_line_.Values()), config);
+}
+
 TEST_F(CommandLineTest, SecretsAreHiddenInValuesAndErrors) {
   std::string store = "none";
   command_line_.Add({.name = "store",
