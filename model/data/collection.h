@@ -1,17 +1,17 @@
-// A judged collection in memory: documents, queries and relevance grades, with
-// ids replaced by indices.
+// A judged collection in memory: documents, queries and relevance grades. Its
+// ids are replaced by indices.
 //
 //   Files    documents "doc_id TAB title", queries "query_id TAB query",
 //            judgements in TREC qrels "query_id iteration doc_id grade"; each
 //            plain, .gz or .zst.
-//   Texts    normalised; an empty one (no letters, no numbers) is valid.
-//   Order    queries as in their file. Documents by falling id, byte by byte:
-//            trec_eval's order of equal scores. So no result depends on the
-//            order of the documents file.
-//   Errors   bad lines are counted by BadLines: wrong number of fields, invalid
+//   Texts    normalised. An empty one (no letters, no numbers) is valid.
+//   Order    queries as in their file. Documents in descending order of id,
+//            byte by byte: trec_eval's order of equal scores. So no result
+//            depends on the order of the documents file.
+//   Errors   BadLines counts lines with a wrong number of fields, invalid
 //            UTF-8, an id that is empty, contains a blank, is longer than
-//            kMaxIdBytes or is repeated, a grade that is no whole number in
-//            [kMinGrade, kMaxGrade].
+//            kMaxIdBytes or is repeated, or a grade that is not a whole number
+//            in [kMinGrade, kMaxGrade].
 #ifndef SEMRANK_MODEL_DATA_COLLECTION_H_
 #define SEMRANK_MODEL_DATA_COLLECTION_H_
 
@@ -37,8 +37,8 @@ struct Judgement {
 struct JudgedQuery {
   std::string id;
   std::string text;
-  std::vector<Judgement> judgements;  // document rising, each once
-  // Positive grades of documents that are not in the collection: they count as
+  std::vector<Judgement> judgements;  // by ascending document, each once
+  // Positive grades of documents that are not in the collection. They count as
   // not found, so they lower NDCG and MAP, as in trec_eval.
   std::vector<int> missing_grades;
 
@@ -51,8 +51,8 @@ struct Collection {
   std::vector<std::string> documents;
   std::vector<JudgedQuery> queries;
 
-  // Judgements of unknown documents (of any grade) and of unknown queries. Not
-  // errors, but reported.
+  // Judgements of unknown documents (of any grade) and of unknown queries. They
+  // are reported, but are not errors.
   std::int64_t num_unknown_documents = 0;
   std::int64_t num_unknown_queries = 0;
 };
@@ -63,10 +63,25 @@ struct CollectionFiles {
   std::string qrels;
 };
 
-// Fails when a file cannot be read, when too many lines are bad, when there is
-// no document, or when no query has a document of positive grade.
+// Fails if a file cannot be read, if too many lines are bad, if there is no
+// document, or if no query has a document of positive grade.
 absl::StatusOr<Collection> ReadCollection(const CollectionFiles& files,
                                           BadLines& bad_lines);
+
+// A named part of the queries, such as misspelled ones: a mean over all queries
+// hides what one kind of them gains or loses.
+struct Slice {
+  std::string name;
+  std::vector<std::uint32_t> queries;  // indices, ascending
+};
+
+// Reads "query_id TAB slice" lines. A query may be in several slices or in
+// none, and lines of unknown queries are ignored. Slices keep the order in
+// which the file first names them. Fails if the file names no query of the
+// collection.
+absl::StatusOr<std::vector<Slice>> ReadSlices(const std::string& path,
+                                              const Collection& collection,
+                                              BadLines& bad_lines);
 
 }  // namespace semrank
 

@@ -13,13 +13,11 @@
 
 #include "model/eval/metrics/metrics.h"
 #include "model/eval/rankers/bm25_ranker.h"
-#include "model/eval/rankers/dependence_ranker.h"
+#include "model/eval/rankers/language_model_rankers.h"
 #include "model/eval/rankers/model_ranker.h"
-#include "model/eval/rankers/phrase_ranker.h"
+#include "model/eval/rankers/translation_rankers.h"
 #include "model/eval/rankers/query_expansion_ranker.h"
 #include "model/eval/rankers/tfidf_ranker.h"
-#include "model/eval/rankers/translation_ranker.h"
-#include "model/eval/rankers/unigram_ranker.h"
 
 namespace semrank {
 namespace {

@@ -15,15 +15,15 @@ DirichletLists::DirichletLists(std::size_t num_features, BagBatch documents,
   for (std::size_t i = 0; i < documents.indices.size(); ++i) {
     // log [(tf + mu P) / ((|D| + mu) P)]
     //   = log(1 + tf / (mu P)) + log(mu / (|D| + mu))
-    // The first term is 0 without the feature, so posting lists have it; the
-    // second is the same for all features of a document.
+    // The first term is 0 for documents without the feature, so inverted lists
+    // hold it. The second is the same for all features of a document.
     const double background = collection_counts[documents.indices[i]] / total;
     documents.counts[i] =
         static_cast<float>(std::log1p(documents.counts[i] / (mu * background)));
   }
   lists_ = InvertedLists(num_features, documents);
   for (const float length : lengths) {
-    // log1p, since |D| / mu may be tiny: mu goes up to a million.
+    // log1p is exact for a tiny |D| / mu: mu may be a million.
     length_terms_.push_back(static_cast<float>(-std::log1p(length / mu)));
   }
 }

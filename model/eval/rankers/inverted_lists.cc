@@ -17,7 +17,8 @@ InvertedLists::InvertedLists(std::size_t num_features,
   for (std::size_t f = 0; f < num_features; ++f) {
     offsets_[f + 1] = offsets_[f] + lengths[f];
   }
-  // A counting sort by feature. Documents come in order, so each list rises.
+  // A counting sort by feature. As documents are visited in order, each list is
+  // in ascending order.
   std::vector<std::size_t> next(offsets_.begin(), offsets_.end() - 1);
   for (int d = 0; d < documents.num_texts(); ++d) {
     const BagView bag = documents.Bag(d);

@@ -1,6 +1,6 @@
-// For each feature the documents that have it, each with a weight: what the
-// rankers read that visit only the documents which share a feature with the
-// query.
+// Inverted lists: for each feature the documents that have it, each with a
+// weight. A ranker that reads them visits only the documents which share a
+// feature with the query.
 //
 //   Memory   8 bytes an entry.
 //   Threads  const after construction.
@@ -28,7 +28,7 @@ class InvertedLists {
   // num_features, with their weights in `counts`.
   InvertedLists(std::size_t num_features, const BagBatch& documents);
 
-  // Documents rising.
+  // In ascending order of document.
   std::span<const Posting> Of(std::uint32_t feature) const {
     return std::span(postings_).subspan(
         offsets_[feature], offsets_[feature + 1] - offsets_[feature]);
@@ -41,7 +41,7 @@ class InvertedLists {
   std::vector<Posting> postings_;
 };
 
-// In how many of `documents` each feature is.
+// The number of `documents` that have each feature.
 std::vector<std::uint32_t> DocumentFrequencies(std::size_t num_features,
                                                const BagBatch& documents);
 

@@ -10,8 +10,8 @@ void Ranker::ScoreSome(std::string_view query,
                        std::span<const std::uint32_t> documents,
                        std::span<float> scores) const {
   assert(documents.size() == scores.size());
-  // For rankers over inverted lists, where all documents cost no more than the
-  // lists that have to be read anyway.
+  // Suits rankers over inverted lists: scoring all documents costs no more than
+  // the lists that must be read anyway.
   std::vector<float> all(num_documents());
   ScoreAll(std::span(&query, 1), all.data());
   for (std::size_t i = 0; i < documents.size(); ++i) {

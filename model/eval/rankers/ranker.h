@@ -2,10 +2,10 @@
 //
 //   Texts    normalised; documents are identified by their index in the list
 //            that the ranker was made for.
-//   Scores   higher is better, never NaN. 0 when query and document have no
-//            known feature in common, but for language models, which give even
-//            then a long document less than a short one. Comparable within one
-//            query only.
+//   Scores   higher is better, never NaN. 0 if query and document have no known
+//            feature in common; but language models then give a long document
+//            less than a short one. Scores of different queries cannot be
+//            compared.
 //   Promise  the score of a document does not depend on the other queries of a
 //            call, on the thread, or on its position in the list.
 //   Threads  thread-safe.
@@ -32,15 +32,14 @@ class Ranker {
   virtual void ScoreAll(std::span<const std::string_view> queries,
                         float* scores) const = 0;
 
-  // scores[i] is that of documents[i]; sizes are equal, indices below
-  // num_documents(). By default: selected from ScoreAll.
+  // Sets scores[i] to the score of documents[i]. Sizes are equal, indices below
+  // num_documents(). The default implementation calls ScoreAll.
   virtual void ScoreSome(std::string_view query,
                          std::span<const std::uint32_t> documents,
                          std::span<float> scores) const;
 };
 
-// A ranker over inverted lists: a query raises or lowers scores that begin
-// at 0.
+// A ranker over inverted lists. A query adds to scores that begin at 0.
 class ListRanker : public Ranker {
  public:
   std::size_t num_documents() const final { return num_documents_; }

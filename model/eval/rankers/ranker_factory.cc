@@ -8,12 +8,11 @@
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 #include "model/eval/rankers/hybrid_ranker.h"
+#include "model/eval/rankers/language_model_rankers.h"
 #include "model/eval/rankers/model_ranker.h"
 #include "model/eval/rankers/name_match_ranker.h"
-#include "model/eval/rankers/phrase_ranker.h"
 #include "model/eval/rankers/tfidf_ranker.h"
-#include "model/eval/rankers/translation_ranker.h"
-#include "model/eval/rankers/unigram_ranker.h"
+#include "model/eval/rankers/translation_rankers.h"
 #include "model/format/model_bundle.h"
 
 namespace semrank {

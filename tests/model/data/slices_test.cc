@@ -1,4 +1,4 @@
-#include "model/data/slices.h"
+#include "model/data/collection.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "model/eval/metrics/paired_tests.h"
+#include "model/eval/metrics/comparison.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -7,9 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "model/eval/rankers/dependence_ranker.h"
+#include "model/eval/rankers/language_model_rankers.h"
 #include "model/eval/rankers/query_expansion_ranker.h"
-#include "model/eval/rankers/unigram_ranker.h"
 #include "tests/model/eval/rankers/score_queries.h"
 #include "tests/support/status_matchers.h"
 

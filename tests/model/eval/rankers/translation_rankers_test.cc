@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "model/base/interrupt.h"
-#include "model/eval/rankers/phrase_ranker.h"
-#include "model/eval/rankers/translation_ranker.h"
+#include "model/eval/rankers/translation_rankers.h"
 #include "tests/model/eval/rankers/score_queries.h"
 #include "tests/support/status_matchers.h"
 

@@ -1,4 +1,4 @@
-#include "model/eval/rankers/dependence_ranker.h"
+#include "model/eval/rankers/language_model_rankers.h"
 
 #include <algorithm>
 #include <utility>
@@ -12,6 +12,7 @@
 namespace semrank {
 namespace {
 
+// Words of the window of f_U.
 constexpr std::size_t kWindow = 8;
 
 std::uint64_t OrderedPair(std::uint32_t first, std::uint32_t second) {
@@ -23,7 +24,8 @@ std::uint64_t UnorderedPair(std::uint32_t a, std::uint32_t b) {
 }
 
 absl::Status CheckWeights(const DependenceOptions& options) {
-  // Written so that NaN fails too. A little more than 1: sums of decimals.
+  // The condition is false for NaN. Sums of decimals may round to a little more
+  // than 1.
   if (options.ordered >= 0 && options.unordered >= 0 &&
       options.ordered + options.unordered <= 1 + 1e-9) {
     return absl::OkStatus();
@@ -34,7 +36,7 @@ absl::Status CheckWeights(const DependenceOptions& options) {
       options.ordered, options.unordered));
 }
 
-// Bags of numbered pairs.
+// Collects the pairs of each document as a bag and numbers them.
 template <typename PairNumbers>
 class PairBags {
  public:
@@ -46,7 +48,6 @@ class PairBags {
     bags_.indices.push_back(entry->second);
   }
   void EndDocument() {
-    // The numbers grow with the documents, so the set grows too.
     set_.GrowTo(numbers_.size());
     set_.SortAndCount(bags_.offsets.back(), bags_.indices, bags_.counts);
     bags_.EndBag();
@@ -60,6 +61,33 @@ class PairBags {
 };
 
 }  // namespace
+
+absl::StatusOr<std::unique_ptr<UnigramRanker>> UnigramRanker::Create(
+    const std::vector<std::string>& documents, double mu) {
+  SEMRANK_ASSIGN_OR_RETURN(Featurizer words,
+                           WordFeatures("unigram model", documents));
+  return std::unique_ptr<UnigramRanker>(
+      new UnigramRanker(std::move(words), documents, mu));
+}
+
+UnigramRanker::UnigramRanker(Featurizer words,
+                             const std::vector<std::string>& documents,
+                             double mu)
+    : ListRanker(documents.size()), words_(std::move(words)) {
+  BagBatch counts;
+  for (const std::string& document : documents) {
+    words_.AppendBag(document, counts);
+  }
+  lists_ = DirichletLists(words_.num_features(), std::move(counts),
+                          LengthsInWords(documents), mu);
+}
+
+void UnigramRanker::ScoreQuery(std::string_view query, float* scores) const {
+  BagBatch bag;
+  // Query words that no document has are not features, so the bag omits them.
+  words_.AppendBag(query, bag);
+  lists_.AddScores(bag.indices, bag.counts, /*weight=*/1, scores);
+}
 
 absl::StatusOr<std::unique_ptr<DependenceRanker>> DependenceRanker::Create(
     const std::vector<std::string>& documents, const DependenceOptions& options,
@@ -83,7 +111,8 @@ DependenceRanker::DependenceRanker(Featurizer words,
     words_.AppendBag(document, counts);
     WordsOf(document, text);
     for (std::size_t i = 0; i < text.size(); ++i) {
-      // From each word only forwards: each two positions are met once.
+      // Looks only forwards from each word, so that two positions are counted
+      // once.
       const std::size_t end = std::min(text.size(), i + kWindow);
       for (std::size_t j = i + 1; j < end; ++j) {
         if (j == i + 1) ordered.AddPair(OrderedPair(text[i], text[j]));
@@ -113,7 +142,7 @@ void DependenceRanker::WordsOf(std::string_view text,
 void DependenceRanker::ScoreQuery(std::string_view query, float* scores) const {
   std::vector<std::uint32_t> text, words, ordered, unordered;
   WordsOf(query, text);
-  // A pair with an unknown word is in neither map.
+  // Neither map has a pair with an unknown word.
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] != kUnknownWord) words.push_back(text[i]);
     if (i + 1 == text.size()) break;
@@ -123,7 +152,7 @@ void DependenceRanker::ScoreQuery(std::string_view query, float* scores) const {
         unordered_pairs_.find(UnorderedPair(text[i], text[i + 1]));
     if (near != unordered_pairs_.end()) unordered.push_back(near->second);
   }
-  // A pair that occurs twice in the query is listed twice, each time once.
+  // A pair that occurs twice in the query is in the list twice.
   const std::vector<float> once(text.size(), 1.0f);
   const auto add = [&](const DirichletLists& lists,
                        const std::vector<std::uint32_t>& features,
@@ -132,8 +161,8 @@ void DependenceRanker::ScoreQuery(std::string_view query, float* scores) const {
     lists.AddScores(features, std::span(once).first(features.size()),
                     static_cast<float>(weight), scores);
   };
-  // Each sum is a Dirichlet-smoothed query likelihood over its own features,
-  // with the same mu and the lengths in words.
+  // The three sums of the score; each has its own features, with the same mu
+  // and the lengths in words.
   add(word_lists_, words, 1 - options_.ordered - options_.unordered);
   add(ordered_lists_, ordered, options_.ordered);
   add(unordered_lists_, unordered, options_.unordered);

@@ -1,4 +1,4 @@
-#include "model/eval/rankers/phrase_ranker.h"
+#include "model/eval/rankers/translation_rankers.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +13,7 @@
 namespace semrank {
 namespace {
 
-// [begin, end) of each word.
+// The range [begin, end) of each word, in bytes.
 std::vector<std::pair<std::size_t, std::size_t>> WordSpans(
     std::string_view text) {
   std::vector<std::pair<std::size_t, std::size_t>> spans;
@@ -36,17 +36,54 @@ void ForEachPhrase(std::string_view text, Visitor visit) {
   }
 }
 
-}  // namespace
-
-absl::StatusOr<std::unique_ptr<PhraseRanker>> PhraseRanker::Create(
-    const TranslationModel& model, const std::vector<std::string>& documents,
-    const TranslationSmoothing& smoothing) {
-  auto ranker = std::unique_ptr<PhraseRanker>(
-      new PhraseRanker(model, documents, smoothing));
+// The constructors of rankers return early after Ctrl-C.
+template <typename R>
+absl::StatusOr<std::unique_ptr<R>> UnlessInterrupted(
+    std::unique_ptr<R> ranker) {
   if (Interrupted()) {
     return absl::CancelledError("interrupted while documents were translated");
   }
   return ranker;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<TranslationRanker>> TranslationRanker::Create(
+    const TranslationModel& model, const std::vector<std::string>& documents,
+    const TranslationSmoothing& smoothing) {
+  return UnlessInterrupted(std::unique_ptr<TranslationRanker>(
+      new TranslationRanker(model, documents, smoothing)));
+}
+
+TranslationRanker::TranslationRanker(const TranslationModel& model,
+                                     const std::vector<std::string>& documents,
+                                     const TranslationSmoothing& smoothing)
+    : ListRanker(documents.size()), vocabulary_(model, documents) {
+  DocumentTranslator translator(model, vocabulary_, smoothing);
+  BagBatch bags;
+  for (const std::string& document : documents) {
+    if (Interrupted()) return;
+    translator.AppendWords(document, bags);
+    bags.EndBag();
+  }
+  lists_ = InvertedLists(vocabulary_.size(), bags);
+}
+
+void TranslationRanker::ScoreQuery(std::string_view query,
+                                   float* scores) const {
+  ForEachWord(query, [&](std::string_view text) {
+    const auto word = vocabulary_.Find(text);
+    // Adds the logarithm of the word's factor. A word that neither the log nor
+    // the documents have does not distinguish documents.
+    if (word) lists_.AddScaled(*word, 1, scores);
+  });
+}
+
+absl::StatusOr<std::unique_ptr<PhraseRanker>> PhraseRanker::Create(
+    const TranslationModel& model, const std::vector<std::string>& documents,
+    const TranslationSmoothing& smoothing) {
+  return UnlessInterrupted(std::unique_ptr<PhraseRanker>(
+      new PhraseRanker(model, documents, smoothing)));
 }
 
 PhraseRanker::PhraseRanker(const TranslationModel& model,
@@ -58,7 +95,7 @@ PhraseRanker::PhraseRanker(const TranslationModel& model,
   BagBatch bags;
   absl::flat_hash_map<std::uint32_t, double> found;
   for (const std::string& document : documents) {
-    if (Interrupted()) return;  // Create drops what is there
+    if (Interrupted()) return;
     translator.AppendWords(document, bags);
     const double share = 1 / LengthInWords(document);
     ForEachPhrase(document, [&](std::string_view phrase) {
@@ -70,9 +107,10 @@ PhraseRanker::PhraseRanker(const TranslationModel& model,
     for (const auto& [list, probability] : found) {
       const double weight =
           std::log(probability) + phrases.constants[list - vocabulary_.size()];
-      // A path through the phrase's single words weighs 0 or more: their lists
-      // have no negative weights, and a word without an entry adds 0.
-      if (!(weight > 0)) continue;  // never the maximum
+      // This phrase is never the maximum: the path through its single words
+      // weighs 0 or more, as their lists have no negative weights and a word
+      // without an entry adds 0.
+      if (!(weight > 0)) continue;
       bags.indices.push_back(list);
       bags.counts.push_back(static_cast<float>(weight));
     }
@@ -89,8 +127,9 @@ PhraseRanker::LongPhrases PhraseRanker::NumberPhrases(
   LongPhrases phrases;
   for (const std::string& target : model.phrase_translations.targets()) {
     phrases.list_of_target.emplace_back();
-    // Words have no blank, so a phrase of two is never in the vocabulary.
-    if (vocabulary_.Find(target)) continue;  // one word
+    // Skips single words. Words have no blank, so a phrase of two is never in
+    // the vocabulary.
+    if (vocabulary_.Find(target)) continue;
     const auto list = static_cast<std::uint32_t>(vocabulary_.size() +
                                                  phrases.constants.size());
     phrases.list_of_target.back() = list;
@@ -101,8 +140,8 @@ PhraseRanker::LongPhrases PhraseRanker::NumberPhrases(
           std::log(smoothing.background *
                    vocabulary_.Background(*vocabulary_.Find(word)));
     });
-    // Scores are relative to log of alpha P(q|C) of each query word, so a
-    // phrase must make up for all of its words at once.
+    // Scores are relative to the log of alpha P(q|C) of each query word, so the
+    // score of a phrase is relative to those of all its words.
     phrases.constants.push_back(log_translated - log_background);
   }
   return phrases;
@@ -116,9 +155,9 @@ std::optional<std::uint32_t> PhraseRanker::FindPhrase(
   return found->second;
 }
 
-// `scores` is log a_j of all documents and is updated in place from word to
-// word. A longer phrase needs log a_j of its own documents alone, from before
-// its first word, so no copy of all scores is made.
+// `scores` holds log a_j of all documents and is updated in place from word to
+// word. A longer phrase needs log a_j from before its first word, but only for
+// the documents of its own list, so not all scores are copied.
 void PhraseRanker::ScoreQuery(std::string_view query, float* scores) const {
   struct OpenPhrase {
     std::span<const InvertedLists::Posting> list;
@@ -140,13 +179,12 @@ void PhraseRanker::ScoreQuery(std::string_view query, float* scores) const {
       OpenPhrase& phrase =
           open.emplace_back(OpenPhrase{lists_.Of(*list), j + n, {}});
       for (const auto& posting : phrase.list) {
-        // log a_j of each document, before word j is added.
         phrase.before.push_back(scores[posting.document]);
       }
     }
-    // The path through the single word, for all documents: a_j+1 is at least
-    // a_j times the word's probability. The phrases that end here then compete
-    // with it.
+    // First the path through the single word, for all documents: a_j+1 is at
+    // least a_j times the word's probability. The phrases that end at this word
+    // then compete with it.
     if (const auto list = list_of(1)) lists_.AddScaled(*list, 1, scores);
     std::erase_if(open, [&](const OpenPhrase& phrase) {
       if (phrase.end != j + 1) return false;
