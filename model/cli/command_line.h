@@ -13,7 +13,7 @@
 //            decimal, durations have a unit (10s, 1m30s), the elements of a
 //            list stand between commas; an empty list is `--name=`.
 //   Sources  command line > environment (SEMRANK_<NAME>) > files of --config
-//            (config_file.h; a later file wins) > what the field holds when
+//            (flag_sources.h; a later file wins) > what the field holds when
 //            the flag is added, its default.
 //   Errors   every flag is checked as it is read. UsageError with the flag, the
 //            value, where it was written and what would be right, and a hint

@@ -39,7 +39,8 @@ ALLOWED = {
     **ladder("model/eval", "translation", "rankers", "metrics", below=[*MODEL, "model/data", "model/cli"]),
     "model/eval": [*MODEL, "model/data", "model/cli", "model/html", *EVAL],
     **ladder("model/train", "options", "data", "batches", "optimizer", "distributed", "towers", "ssi",
-             "validation", "report", "run", below=[*MODEL, "model/data", "model/cli", "model/html", *EVAL, "model_config"]),
+             "validation", "report", "run",
+             below=[*MODEL, "model/data", "model/cli", "model/html", *EVAL, "model_config"]),
     "model/train": ["model/base", "model/cli", "model/train/options", "model/train/distributed", "model/train/run"],
     **ladder("server", "base", "auth", "models", "stores", "vectors", "catalog/store", "catalog/search",
              "catalog/sync", "ranking", below=[*MODEL, "model_config"]),
@@ -59,8 +60,8 @@ ALLOWED |= {
     # Offline embedding alone reaches the towers.
     "client/bulk": [*MODEL, "model/data", "model/cli", "client/lib", "client/input", "client/output", "proto"],
     "client/load": ["model/base", "model/cli", "client/lib", "client/output", "proto"],
-    "client/commands": ["model/base", "model/text", "model/cli", "client/lib", "client/input", "client/output", "client/bulk",
-                        "client/load", "model_config", "proto"],
+    "client/commands": ["model/base", "model/text", "model/cli", "client/lib", "client/input", "client/output",
+                        "client/bulk", "client/load", "model_config", "proto"],
     "client/example": ["client/lib", "proto"],
 }
 
