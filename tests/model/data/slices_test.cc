@@ -1,10 +1,9 @@
-#include "model/data/collection.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
+#include "model/data/collection.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
 

@@ -1,10 +1,10 @@
-#include "model/eval/metrics/comparison.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <vector>
+
+#include "model/eval/metrics/comparison.h"
 
 namespace semrank {
 namespace {

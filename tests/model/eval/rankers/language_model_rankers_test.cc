@@ -1,5 +1,7 @@
 // The unigram language model, the Markov random field and query expansion
 // against scores worked out from the formulas in their headers.
+#include "model/eval/rankers/language_model_rankers.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "model/eval/rankers/language_model_rankers.h"
 #include "model/eval/rankers/query_expansion_ranker.h"
 #include "tests/model/eval/rankers/score_queries.h"
 #include "tests/support/status_matchers.h"

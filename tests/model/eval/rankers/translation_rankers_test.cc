@@ -1,5 +1,7 @@
 // The word and the phrase translation model against scores worked out from the
 // formulas in their headers.
+#include "model/eval/rankers/translation_rankers.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,7 +10,6 @@
 #include <vector>
 
 #include "model/base/interrupt.h"
-#include "model/eval/rankers/translation_rankers.h"
 #include "tests/model/eval/rankers/score_queries.h"
 #include "tests/support/status_matchers.h"
 
