@@ -101,14 +101,14 @@ class GuidesTest(unittest.TestCase):
         for guide in guides():
             for name in SOURCE.findall(CODE.sub("", guide.read_text(encoding="utf-8"))):
                 with self.subTest(guide=guide.relative_to(PROJECT), name=name):
-                    self.assertIn(name, sources)
+                    self.assertTrue(name in sources, name)
 
     def test_tests_and_benchmarks_exist(self):
         sources = "".join(path.read_text(encoding="utf-8") for path in (PROJECT / "tests").rglob("*.cc"))
         for guide in guides():
             for name in TEST_NAME.findall(CODE.sub("", guide.read_text(encoding="utf-8"))):
                 with self.subTest(guide=guide.relative_to(PROJECT), name=name):
-                    self.assertIn(name, sources)
+                    self.assertTrue(name in sources, name)
 
     def test_sources_refer_to_guides_and_sections_that_exist(self):
         sections = {}
@@ -122,7 +122,7 @@ class GuidesTest(unittest.TestCase):
                     continue
                 for name, section in REFERENCE.findall(path.read_text(encoding="utf-8")):
                     with self.subTest(path=path.relative_to(PROJECT), name=name):
-                        self.assertIn(name.removeprefix("../"), sections)
+                        self.assertTrue(name.removeprefix("../") in sections, name)
                         if section:
                             self.assertIn(section, sections[name])
 
