@@ -21,21 +21,22 @@ class BagTranspose {
 
   // The distinct features of the batch, in order of first appearance.
   const std::vector<std::uint32_t>& features() const { return features_; }
-  // Bag f holds (text, count) for each text with features()[f], text rising.
+  // Bag f holds (text, count) for each text with features()[f], in ascending
+  // order of texts.
   const BagBatch& texts() const { return texts_; }
 
  private:
   void CountFeatures(const BagBatch& batch);
 
-  // By feature: while counting, how many texts have it; then the position of
-  // the next one. All 0 between calls.
+  // For each feature, while counting, the number of texts that have it; then
+  // the position of the next one. All are 0 between calls.
   std::vector<std::uint32_t> places_;
   std::vector<std::uint32_t> features_;
   BagBatch texts_;
 };
 
-// The same with a bag for each feature below num_features, in their order: for
-// batches in which nearly all features occur.
+// As BagTranspose, but with a bag for each feature below num_features, in their
+// order: for batches in which nearly all features occur.
 void TransposeBags(const BagBatch& batch, int num_features,
                    BagBatch& by_feature);
 

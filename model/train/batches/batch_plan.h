@@ -1,5 +1,5 @@
-// Cuts a number of pairs into mini-batches of equal size, give or take one:
-// a short last batch would be a noisy step of full length.
+// Cuts a number of pairs into mini-batches whose sizes differ by at most 1: a
+// short last batch would be a noisy step of full length.
 #ifndef SEMRANK_MODEL_TRAIN_BATCHES_BATCH_PLAN_H_
 #define SEMRANK_MODEL_TRAIN_BATCHES_BATCH_PLAN_H_
 

@@ -1,8 +1,6 @@
 // The slice of a mini-batch that one of several processes embeds: a range of
-// its pairs, and a range of the titles that were drawn for them. A process
-// alone has all.
-//
-//   Threads  thread-safe free functions and value types.
+// its pairs, and a range of the titles that were drawn for them. A single
+// process embeds all.
 #ifndef SEMRANK_MODEL_TRAIN_BATCHES_BATCH_SHARE_H_
 #define SEMRANK_MODEL_TRAIN_BATCHES_BATCH_SHARE_H_
 
@@ -20,7 +18,7 @@ struct Range {
   int size() const { return last - first; }
 };
 
-// Slice `index` of `count` about equal slices of `whole`.
+// Slice `index` of `count` slices of `whole`, whose sizes differ by at most 1.
 Range SliceOf(Range whole, int index, int count);
 
 struct BatchShare {

@@ -1,12 +1,12 @@
 // The mini-batches of a training run: the pairs of each epoch in a different
 // order, with the titles that they are compared with.
 //
-//   Epochs   every pair once (--clicks=repeat: as often as it was clicked).
-//   Position the numbers of an epoch and of a batch in it are enough to
-//   continue
-//            where another run stopped.
-//   Promise  the seed and the files decide every batch, not the threads.
-//   Threads  one at a time.
+//   Epochs    contain every pair once (--clicks=repeat: as often as it was
+//             clicked).
+//   Position  the numbers of an epoch and of a batch in it are enough to
+//             continue where another run stopped.
+//   Promise   the seed and the files decide every batch, not the threads.
+//   Threads   one thread at a time calls.
 #ifndef SEMRANK_MODEL_TRAIN_BATCHES_BATCH_SOURCE_H_
 #define SEMRANK_MODEL_TRAIN_BATCHES_BATCH_SOURCE_H_
 
@@ -22,7 +22,7 @@ class BatchSource {
  public:
   virtual ~BatchSource() = default;
 
-  // In each epoch; a pair that is repeated counts as often.
+  // Sizes of an epoch; a pair that is repeated counts as often.
   virtual std::int64_t num_pairs() const = 0;
   virtual std::int64_t num_batches() const = 0;
 

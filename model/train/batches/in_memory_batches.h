@@ -1,8 +1,7 @@
 // Mini-batches of an in-memory data set: a random permutation of its pairs in
 // each epoch.
 //
-//   Memory   4 bytes a pair of an epoch, and ClickedTitles, beside the pairs
-//            themselves.
+//   Memory   beside the pairs: 4 bytes a pair of an epoch, and ClickedTitles.
 #ifndef SEMRANK_MODEL_TRAIN_BATCHES_IN_MEMORY_BATCHES_H_
 #define SEMRANK_MODEL_TRAIN_BATCHES_IN_MEMORY_BATCHES_H_
 
@@ -19,7 +18,8 @@ namespace semrank {
 
 class InMemoryBatches : public BatchSource {
  public:
-  // As MakeBatchSource.
+  // `options` are resolved; both outlive the source. ResourceExhausted when an
+  // epoch would have too many pairs.
   static absl::StatusOr<std::unique_ptr<InMemoryBatches>> Create(
       const TrainOptions& options, const TrainingData& data);
 
@@ -48,7 +48,7 @@ class InMemoryBatches : public BatchSource {
   std::vector<float> corrections_;
   MiniBatch batch_;  // what Next returned
   MiniBatch next_;
-  // What they point to where queries are mistyped.
+  // The bags of batch_ and next_ where queries are mistyped.
   std::unique_ptr<TextBags> bags_, next_bags_;
   bool is_next_made_ = false;
 };

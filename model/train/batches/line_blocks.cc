@@ -20,7 +20,7 @@ constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 constexpr std::size_t kMagicBytes = 4;
 constexpr std::size_t kTailBytes = std::size_t{1} << 12;
 
-// Appends up to `size` bytes from `offset` on; fewer only at the file's end.
+// Appends `size` bytes from `offset` on; fewer only at the file's end.
 absl::Status AppendBytes(const FileDescriptor& file, std::uint64_t offset,
                          std::size_t size, std::string& content) {
   const std::size_t before = content.size();
@@ -39,7 +39,7 @@ absl::Status AppendBytes(const FileDescriptor& file, std::uint64_t offset,
   return absl::OkStatus();
 }
 
-// Reads on until the last line is whole, or longer than a line may be.
+// Continues reading until the last line is whole, or longer than a line may be.
 absl::Status FinishLastLine(const FileDescriptor& file, std::uint64_t offset,
                             std::string& content) {
   const std::size_t end = content.size();
@@ -103,8 +103,8 @@ absl::Status LineBlocks::AddFile(const std::string& path,
 }
 
 void LineBlocks::Shuffle(Random random) {
-  // From the same order each time, so that an epoch does not depend on those
-  // before it.
+  // The shuffle begins with the same order each time, so that an epoch does not
+  // depend on the epochs before it.
   std::sort(blocks_.begin(), blocks_.end(), [](const Block& a, const Block& b) {
     return a.file != b.file ? a.file < b.file : a.begin < b.begin;
   });
@@ -143,14 +143,14 @@ absl::Status LineBlocks::ReadBlock(const Block& block) {
   SEMRANK_ASSIGN_OR_RETURN(const FileDescriptor file,
                            FileDescriptor::Open(paths_[block.file], O_RDONLY));
   content_.clear();
-  // With the byte before it: only then it shows whether a line begins here.
+  // The byte before the block shows whether a line begins with the block.
   const std::uint64_t first = block.begin > 0 ? block.begin - 1 : 0;
   SEMRANK_RETURN_IF_ERROR(
       AppendBytes(file, first, block.end - first, content_));
   std::size_t skipped = 0;
   if (block.begin > 0) {
     const std::size_t newline = content_.find('\n');
-    // Where no line begins there is nothing to read.
+    // No line begins in the block.
     if (newline == std::string::npos || newline + 1 == content_.size()) {
       unread_ = {};
       return absl::OkStatus();

@@ -1,12 +1,12 @@
-// The lines of files that are read again and again in another order: plain
-// files in blocks, whose order is drawn anew; compressed ones, which cannot be
-// entered in the middle, as one block each.
+// The lines of files that are read again and again, each time in another order.
+// Plain files are read in blocks of random order. A compressed file is one
+// block, because decoding cannot begin in its middle.
 //
-//   Lines    as LineReader hands them out, without their numbers. A line
-//            belongs to the block in which it begins.
+//   Lines    are those of LineReader, without their numbers. A line belongs to
+//            the block in which it begins.
 //   Memory   one block, about block_bytes, or what a decoder needs.
-//   Threads  one object, one thread.
-//   Errors   the file system's; DataLoss for damaged compressed data.
+//   Threads  one thread at a time calls.
+//   Errors   of the file system; DataLoss for damaged compressed data.
 #ifndef SEMRANK_MODEL_TRAIN_BATCHES_LINE_BLOCKS_H_
 #define SEMRANK_MODEL_TRAIN_BATCHES_LINE_BLOCKS_H_
 
@@ -26,7 +26,7 @@ namespace semrank {
 
 class LineBlocks {
  public:
-  // Looks at each file's size and first bytes. InvalidArgument for standard
+  // Reads each file's size and first bytes. InvalidArgument for standard
   // input and pipes, which can be read only once.
   static absl::StatusOr<LineBlocks> Create(
       const std::vector<std::string>& paths, std::size_t block_bytes);
@@ -34,7 +34,7 @@ class LineBlocks {
   // Begins again, in an order drawn from `random`.
   void Shuffle(Random random);
   // False after the last line of the last block; `line` is valid until the
-  // next call. Lines beyond LineReader::kMaxLineBytes come out cut.
+  // next call. A line is cut after LineReader::kMaxLineBytes.
   absl::StatusOr<bool> Next(std::string_view& line);
 
   std::size_t num_blocks() const { return blocks_.size(); }

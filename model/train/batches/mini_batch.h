@@ -15,23 +15,24 @@ namespace semrank {
 // The texts of one step. Pair i is (queries[i], titles[i]); titles that were
 // drawn beside them follow, each once.
 struct MiniBatch {
-  // What the numbers of the texts stand for; outlives the batch.
+  // The features of each TextId; outlives the batch.
   const TextBags* bags = nullptr;
   std::vector<TextId> queries;
   std::vector<TextId> titles;
   // Each query is compared with the clicked titles of all pairs, except those
   // that are masked.
   bool all_titles = false;
-  // Bag i, with in-batch negatives: the positions below num_pairs(), rising, of
-  // titles that were clicked for query i, its own among them. None of them is a
-  // negative of pair i. `counts` is not used.
+  // With in-batch negatives, bag i holds the positions below num_pairs(), in
+  // ascending order, of titles that were clicked for query i, its own among
+  // them. None of them is a negative of pair i. `counts` is not used.
   BagBatch masked;
-  // Bag i: positions in `titles` of pair i's clicked title, then of its
-  // negatives, perhaps with repeats. With all_titles only the negatives in
-  // addition to those of the batch; no bags = none. `counts` is not used.
+  // Bag i holds the positions in `titles` of pair i's clicked title, then of
+  // its negatives, perhaps with repeats. With all_titles it holds only the
+  // negatives in addition to those of the batch; no bags = none. `counts` is
+  // not used.
   BagBatch candidates;
 
-  // Subtracted from the logit of each title (--logq); empty = 0.
+  // What --logq subtracts from the logit of each title; empty = 0.
   std::vector<float> corrections;
 
   // Weight of each pair's loss in the mean, positive. Empty = all 1.

@@ -43,7 +43,7 @@ std::span<const TextId> NegativeSampler::Clicked(TextId query) const {
   return (clicked_ != nullptr ? *clicked_ : clicked_in_batch_).Of(query);
 }
 
-// What AddCandidate looks up.
+// Fills the map from titles to positions that AddCandidate uses.
 void NegativeSampler::NumberTitles(const MiniBatch& batch) {
   places_.clear();
   for (int i = 0; i < batch.num_pairs(); ++i) {
@@ -77,8 +77,8 @@ void NegativeSampler::MaskClicked(MiniBatch& batch) {
   }
 }
 
-// Of `clicked`, as many as there are for one query, in by_title_: looks up each
-// element of the shorter list in the longer one.
+// Appends the positions in the batch of the titles in `clicked`, by looking up
+// each element of the shorter of two sorted lists in the longer one.
 void NegativeSampler::AppendPositions(
     std::span<const TextId> clicked,
     std::vector<std::uint32_t>& positions) const {
@@ -101,7 +101,7 @@ void NegativeSampler::AppendPositions(
   std::sort(positions.begin() + begin, positions.end());
 }
 
-// With J up to a thousand, lists that grow by doubling are expensive.
+// Lists that grow by doubling are expensive with J up to a thousand.
 void NegativeSampler::ReserveLists(MiniBatch& batch) const {
   const std::size_t candidates =
       1 + options_.negatives + options_.hard_negatives;
@@ -163,8 +163,8 @@ std::optional<TextId> NegativeSampler::DrawUnclicked(
   return std::nullopt;
 }
 
-// Up to `count` distinct ones, in an order drawn anew; how many there were. One
-// that is a negative of the pair already counts once.
+// Adds up to `count` distinct shown titles in random order, and returns their
+// number. A title that is a negative of the pair already counts too, once.
 int NegativeSampler::AddShown(int pair, int count, Random& random,
                               MiniBatch& batch) {
   const std::span<const TextId> below =

@@ -4,11 +4,10 @@
 //   clicked   no title that is known to be clicked for a query (ClickedTitles)
 //             is a negative of its pairs, except one that `shown` says did
 //             worse.
-//   uniform   J titles a pair, drawn from all distinct titles of the training
-//             set, anew each time; fewer where kMaxDraws in a row were clicked
-//             for the query.
-//             A batch that needs more than kMaxDrawnTitles of them draws that
-//             many first, and its pairs draw from these.
+//   uniform   J titles a pair, drawn anew each time from all distinct titles of
+//             the training set; fewer where kMaxDraws in a row were clicked for
+//             the query. A batch that needs more than kMaxDrawnTitles of them
+//             draws that many first, and its pairs draw from these.
 //   shown     J titles that were shown for the same query and did worse
 //             (ShownTitles), each at most once; where there are fewer, uniform
 //             ones fill up.
@@ -50,7 +49,7 @@ class NegativeSampler {
                   const ClickedTitles* clicked = nullptr)
       : options_(options), titles_(titles), shown_(shown), clicked_(clicked) {}
 
-  // Replaces `batch` but for its bags.
+  // Replaces `batch` except its bags.
   void Sample(std::span<const TextPair> pairs, Random& random,
               MiniBatch& batch);
 
@@ -76,11 +75,11 @@ class NegativeSampler {
   std::span<const TextId> titles_;
   const ShownTitles* shown_;
   const ClickedTitles* clicked_;
-  // Of the batch being made.
+  // The rest belongs to the batch that is being made.
   ClickedTitles clicked_in_batch_;  // where clicked_ is null
   // First position of each title.
   absl::flat_hash_map<TextId, std::uint32_t> places_;
-  // The clicked titles and their positions, rising.
+  // The clicked titles and their positions, in ascending order.
   std::vector<std::pair<TextId, std::uint32_t>> by_title_;
   absl::flat_hash_map<TextId, int> first_pairs_;  // of each query
   std::vector<std::uint32_t> shifts_;

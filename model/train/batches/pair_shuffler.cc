@@ -15,7 +15,7 @@ constexpr std::size_t kMaxBlockBytes = std::size_t{4} << 20;
 constexpr std::size_t kMinBlockBytes = std::size_t{1} << 12;
 
 std::size_t BlockBytes(std::int64_t buffer_bytes) {
-  // So that the buffer mixes the lines of about 64 blocks or more from all over
+  // The buffer then mixes the lines of about 64 blocks or more from all over
   // the files: neighbours in a log are often about the same subject.
   return std::clamp(static_cast<std::size_t>(buffer_bytes / 64), kMinBlockBytes,
                     kMaxBlockBytes);
@@ -81,8 +81,8 @@ void PairShuffler::BeginEpoch(int epoch) {
 
 bool PairShuffler::ParseTrainingPair(std::string_view line,
                                      ClickPair& pair) const {
-  // Bad lines were reported when the pairs were counted. Which queries are held
-  // out is a function of their hash, so no list of them is needed.
+  // Bad lines were reported when the pairs were counted. A hash of the query
+  // decides whether it is held out, so no list of them is needed.
   return ParsePair(line, PairLines::kClicked, pair).ok() && pair.clicks > 0 &&
          hash_(pair.query) >= stream_.held_out_below;
 }

@@ -1,10 +1,10 @@
 // The training pairs of a streaming data set in a different order each epoch:
 // blocks of the files in random order, through a shuffle buffer.
 //
-//   Pairs    those that LoadStreamedData has counted: usable, clicked, not held
-//            out; with --clicks=repeat as often as clicked.
+//   Pairs    what LoadStreamedData has counted: usable, clicked and not held
+//            out; with --clicks=repeat each as often as it was clicked.
 //   Memory   the buffer (PairStream::shuffle_bytes) and one block.
-//   Threads  one thread at a time.
+//   Threads  one thread at a time calls.
 #ifndef SEMRANK_MODEL_TRAIN_BATCHES_PAIR_SHUFFLER_H_
 #define SEMRANK_MODEL_TRAIN_BATCHES_PAIR_SHUFFLER_H_
 
@@ -26,10 +26,10 @@
 namespace semrank {
 
 // Shuffles a stream of lines in bounded memory: the caller keeps the buffer
-// full, and each draw takes out one of its lines at random.
+// full, and each draw removes one of its lines at random.
 //
-//   Memory   at most capacity_bytes, with what the allocator adds; but one line
-//            always fits, however long.
+//   Memory   at most capacity_bytes, including what the allocator adds; but one
+//            line always fits, however long.
 class ShuffleBuffer {
  public:
   explicit ShuffleBuffer(std::size_t capacity_bytes)
@@ -39,11 +39,11 @@ class ShuffleBuffer {
   std::size_t num_lines() const { return lines_.size(); }
   std::size_t bytes() const { return bytes_; }
 
-  // False, having taken nothing, when there is no room.
+  // False, without a change, when there is no room.
   bool Add(std::string_view line);
-  // Takes out one of the lines; the buffer is not empty.
+  // Removes a random line and returns it in `line`; the buffer is not empty.
   void Draw(Random& random, std::string& line);
-  // Forgets all lines.
+  // Removes all lines.
   void Clear();
 
  private:
@@ -78,7 +78,7 @@ class PairShuffler {
   LineBlocks blocks_;
   ShuffleBuffer buffer_;
   Random order_;
-  // The line to go in next, and how often.
+  // The next line to add, and how often.
   std::string_view next_line_;
   std::int64_t next_copies_ = 0;
   bool at_end_ = true;

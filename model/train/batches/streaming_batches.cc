@@ -14,8 +14,8 @@
 namespace semrank {
 namespace {
 
-// Numbers for the texts of one batch: those of the stream's own texts, then new
-// ones.
+// Numbers the texts of one batch: first the texts that the stream has in
+// memory, then new ones.
 class BatchTexts {
  public:
   explicit BatchTexts(const TextInterner& known) : known_(known) {}
@@ -35,7 +35,7 @@ class BatchTexts {
   TextInterner own_;
 };
 
-// As many as the shuffler returns in an epoch.
+// The number of pairs that the shuffler returns in an epoch.
 std::int64_t EpochPairs(const PairStream& stream, const LossOptions& loss) {
   return loss.clicks == v1::CLICK_USE_REPEAT ? stream.num_clicks
                                              : stream.num_pairs;
@@ -88,9 +88,9 @@ absl::Status StreamingBatches::BeginEpoch(int epoch, std::int64_t first_batch) {
   epoch_ = epoch;
   {
     MutexLock read(read_mutex_);
-    // What the shuffle buffer holds depends on all draws before. So a run that
-    // continues within an epoch reads the pairs of its first batches again and
-    // drops them.
+    // The content of the shuffle buffer depends on all earlier draws. So a run
+    // that continues within an epoch reads the pairs of its first batches again
+    // and drops them.
     shuffler_.BeginEpoch(epoch);
     ClickPair pair;
     for (std::int64_t i = plan_.First(first_batch); i > 0; --i) {
@@ -134,7 +134,7 @@ std::int64_t StreamingBatches::WaitForRoom() {
   for (;;) {
     if (stopping_ || next_made_ == plan_.num_batches()) return -1;
     // Slots are a ring by batch number. A new batch may only take the slot of
-    // one that the trainer has done with, which excludes the batch in use.
+    // one that the trainer no longer uses.
     const std::int64_t first_held = next_used_ - (in_use_ ? 1 : 0);
     if (next_made_ - first_held < static_cast<std::int64_t>(slots_.size())) {
       return next_made_++;
@@ -160,8 +160,8 @@ void StreamingBatches::RunWorker() {
     if (!failed) MakeBatch(index, *slot);
     {
       MutexLock lock(mutex_);
-      // Under mutex_: it hands everything that this worker wrote to the slot to
-      // the thread that waits in Next.
+      // The mutex makes everything that this worker wrote to the slot visible
+      // to the thread that waits in Next.
       slot->ready = true;
     }
     changed_.NotifyAll();
@@ -184,14 +184,14 @@ void StreamingBatches::MakeBatch(std::int64_t index, Slot& slot) const {
     pairs.push_back(
         {query, texts.Number(pair.title), CappedClicks(pair.clicks)});
   }
-  // Without ClickedTitles: the clicks of a log that is not in memory are
-  // unknown, but for those of this batch.
+  // There are no ClickedTitles: of a log that is not in memory, only the clicks
+  // of this batch are known.
   NegativeSampler sampler(options_.loss, data_.titles, &data_.shown);
   Random negatives(options_.seed, RandomPurpose::kNegatives, epoch_, index);
   sampler.Sample(pairs, negatives, slot.batch);
 
-  // Numbered anew, since most texts of the stream are not in this batch: its
-  // bags are those of its own texts only.
+  // Most texts of the stream are not in this batch: texts get new numbers, so
+  // that its bags are those of its own texts only.
   TextInterner used;
   QueryTypos typos(options_, epoch_, index);
   for (TextId& id : slot.batch.queries) {

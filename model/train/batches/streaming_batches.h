@@ -2,11 +2,11 @@
 // batches (pairs, words, n-grams, bags, negatives) while the trainer uses one;
 // they sleep when a few batches are ready.
 //
-//   Numbers  texts are numbered anew in each batch, which has its own bags.
-//   Position BeginEpoch in the middle of an epoch reads and drops the pairs
-//            before it: the shuffle buffer is then the same, and the expensive
-//            work is skipped.
-//   Memory   that of PairShuffler, and num_threads + 2 batches.
+//   Numbers   texts are numbered anew in each batch, which has its own bags.
+//   Position  BeginEpoch in the middle of an epoch reads and drops the pairs
+//             that precede it: the shuffle buffer is then the same, and the
+//             expensive work is skipped.
+//   Memory    a PairShuffler, and num_threads + 2 batches.
 #ifndef SEMRANK_MODEL_TRAIN_BATCHES_STREAMING_BATCHES_H_
 #define SEMRANK_MODEL_TRAIN_BATCHES_STREAMING_BATCHES_H_
 
@@ -24,7 +24,9 @@ namespace semrank {
 
 class StreamingBatches : public BatchSource {
  public:
-  // As MakeBatchSource; data.stream is there. Fails as PairShuffler.
+  // `options` are resolved and data.stream is not null; both outlive the
+  // source. ResourceExhausted when an epoch would have too many pairs;
+  // otherwise fails as PairShuffler::Create.
   static absl::StatusOr<std::unique_ptr<StreamingBatches>> Create(
       const TrainOptions& options, const TrainingData& data);
   ~StreamingBatches() override;
@@ -49,8 +51,8 @@ class StreamingBatches : public BatchSource {
                    PairShuffler shuffler, int num_threads);
 
   void RunWorker();
-  // The number of the next batch to make, once there is room for it; -1 when
-  // there is none.
+  // Waits for a free slot. Returns the number of the next batch to make; -1
+  // after the last one.
   std::int64_t WaitForRoom();
   absl::Status ReadPairsOf(std::int64_t batch, std::vector<ClickPair>& pairs)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(read_mutex_);

@@ -5,7 +5,7 @@
 namespace semrank {
 
 void LengthHistogram::Add(std::string_view text) {
-  // Normalised: one blank between two words.
+  // Normalised text has one blank between two words.
   const std::int64_t words =
       text.empty() ? 0 : std::count(text.begin(), text.end(), ' ') + 1;
   ++bins_[std::min<std::int64_t>(words, kMaxWords)];

@@ -9,7 +9,7 @@
 
 namespace semrank {
 
-// Numbers of texts by their number of words.
+// The number of texts of each number of words.
 class LengthHistogram {
  public:
   // Texts of kMaxWords words or more share the last bin.
@@ -19,7 +19,7 @@ class LengthHistogram {
   void Add(std::string_view text);
 
   std::int64_t num_texts() const { return num_texts_; }
-  // Share of the texts that have `words` words, 0 <= words <= kMaxWords.
+  // The share of the texts that have `words` words, 0 <= words <= kMaxWords.
   double Share(int words) const;
   double MeanWords() const;
 
@@ -36,8 +36,8 @@ struct DataStatistics {
   // Lines that were skipped so far.
   std::int64_t bad_lines = 0;
   std::int64_t features = 0;
-  // Distinct texts of the training pairs; those of all of them, as often as
-  // they occur, when these are streamed.
+  // Distinct texts of the training pairs. When pairs are streamed, a text
+  // counts as often as it occurs.
   bool distinct_texts = true;
   LengthHistogram queries;
   LengthHistogram titles;

@@ -11,7 +11,8 @@
 namespace semrank {
 namespace {
 
-// Stream 0 of the purpose decides which queries are held out, 1 halves them.
+// Streams 0 and 1 of the purpose decide which queries are held out and halve
+// them.
 constexpr std::uint64_t kStream = 2;
 
 // The clicked titles of at most kMaxHeldOutQueries queries.
@@ -29,7 +30,7 @@ std::map<TextId, std::set<TextId>> DrawQueries(
   return clicked;
 }
 
-// Those that were clicked, and random other ones.
+// The clicked titles, and random others.
 std::set<TextId> DrawTitles(const std::map<TextId, std::set<TextId>>& clicked,
                             std::span<const TextId> titles, Random& random) {
   std::set<TextId> drawn;
@@ -56,7 +57,8 @@ std::shared_ptr<const Collection> MakeHeldOutCollection(
   auto collection = std::make_shared<Collection>();
   const std::set<TextId> drawn = DrawTitles(clicked, titles, random);
   std::vector<TextId> documents(drawn.begin(), drawn.end());
-  // A title is its own id, so that documents are in a collection's order.
+  // The id of a document is its title, so that documents are in a collection's
+  // order.
   std::ranges::sort(documents, [&](TextId a, TextId b) {
     return texts.text(a) > texts.text(b);
   });

@@ -5,7 +5,6 @@
 //            titles, and other random titles up to kMaxHeldOutTitles in all: a
 //            ranker takes a second or two for it, whatever the click log.
 //   Promise  the same arguments give the same collection.
-//   Threads  a thread-safe free function.
 #ifndef SEMRANK_MODEL_TRAIN_DATA_HELD_OUT_COLLECTION_H_
 #define SEMRANK_MODEL_TRAIN_DATA_HELD_OUT_COLLECTION_H_
 
@@ -23,7 +22,7 @@ namespace semrank {
 inline constexpr std::size_t kMaxHeldOutQueries = 1000;
 inline constexpr std::size_t kMaxHeldOutTitles = 10'000;
 
-// `titles`: those of the training pairs. Null without `held_out` pairs.
+// `titles` are those of the training pairs. Null without `held_out` pairs.
 std::shared_ptr<const Collection> MakeHeldOutCollection(
     const TextInterner& texts, std::span<const TextPair> held_out,
     std::span<const TextId> titles, std::uint64_t seed);

@@ -13,24 +13,25 @@
 namespace semrank {
 namespace {
 
-// Titles to draw from are enough when no mini-batch sees one twice too often;
-// validation pairs, when their mean loss has two digits.
+// There are enough titles to draw from when few are drawn twice for a
+// mini-batch, and enough validation pairs when two digits of their mean loss
+// are right.
 constexpr std::int64_t kMaxSampledTitles = std::int64_t{1} << 18;
 constexpr std::int64_t kMaxValidPairs = 200'000;
 // A vocabulary needs at least this much.
 constexpr std::int64_t kMinWordBytes = std::int64_t{1} << 17;
-// A counted word, beside its characters.
+// Bytes of a counted word, beside its characters.
 constexpr std::int64_t kWordBytes = 112;
-// A kept text: its entries in tables; and a character, which is there twice for
-// a while and stands for a feature of its bag.
+// Bytes of a kept text: its entries in tables, and for each character two
+// copies for a while, and a feature of its bag.
 constexpr std::int64_t kTextBytes = 200;
 constexpr std::int64_t kCharacterBytes = 7;
 
-// Code, libraries, stacks of threads and what the allocator keeps.
+// Bytes of code, libraries, stacks of threads and what the allocator keeps.
 constexpr std::int64_t kProgramBytes = std::int64_t{64} << 20;
 
 // The program's part of the limit. A limit below kProgramBytes cannot be kept;
-// it bounds the data, and less is set aside.
+// it bounds the data, and the program's part is smaller.
 std::int64_t ProgramShare(std::int64_t limit) {
   return limit < kProgramBytes ? limit / 16
                                : std::min(kProgramBytes, limit / 4);
@@ -56,7 +57,7 @@ std::int64_t PhysicalMemory() {
 
 std::int64_t ResidentMemory() { return ReadProcessStatus("VmRSS: %lld kB"); }
 
-// Not getrusage: that counts what the program before exec had, too.
+// getrusage would also count what the process had before exec.
 std::int64_t PeakResidentMemory() {
   return ReadProcessStatus("VmHWM: %lld kB");
 }
@@ -67,8 +68,9 @@ std::int64_t MemoryLimit(const DataOptions& options) {
 
 std::int64_t PairBytes(std::int64_t num_pairs, std::int64_t num_texts,
                        std::int64_t num_characters) {
-  // A pair, its position in the order and among the clicked titles; a text's
-  // string, its entries in tables and its bag of about one feature a character.
+  // Bytes of a pair, its position in the order and among the clicked titles;
+  // and of a text's string, its entries in tables and its bag of about one
+  // feature a character.
   return 24 * num_pairs + 120 * num_texts + 7 * num_characters;
 }
 

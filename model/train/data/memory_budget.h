@@ -1,14 +1,12 @@
 // How a run keeps --memory_limit.
 //
-//   Planned   what decides the order of the pairs, and with it the weights: the
-//             choice between an in-memory and a streaming data set, and the
-//             size of the shuffle buffer. It depends on options and files
-//             alone: on what the pairs take, and on the exact size of the
-//             model.
+//   Planned   the choice between an in-memory and a streaming data set, and the
+//             size of the shuffle buffer, decide the order of the pairs, and
+//             with it the weights. They depend on options and files alone: on
+//             what the pairs take, and on the exact size of the model.
 //   Measured  everything else (mini-batches, activations, vocabulary, program).
 //             CheckResidentMemory ends a run that exceeds its limit after its
-//             first mini-batches, when all of it is there.
-//   Threads  thread-safe free functions.
+//             first mini-batches, when all of it is allocated.
 #ifndef SEMRANK_MODEL_TRAIN_DATA_MEMORY_BUDGET_H_
 #define SEMRANK_MODEL_TRAIN_DATA_MEMORY_BUDGET_H_
 
@@ -21,7 +19,7 @@
 
 namespace semrank {
 
-// Bytes of this machine.
+// The memory of this machine in bytes.
 std::int64_t PhysicalMemory();
 
 // Bytes that this process has in memory, and the most that it has had; 0 where
@@ -39,14 +37,14 @@ std::int64_t PairBytes(std::int64_t num_pairs, std::int64_t num_texts,
 // Whether pairs of that size are held in memory: they may take three quarters
 // of the limit.
 bool FitsInMemory(std::int64_t pair_bytes, const DataOptions& options);
-// The same once the size of the model is known, for a memory_limit that was
-// given: OutOfRange when pairs, model, program and an eighth of the limit for
-// mini-batches exceed it. Fails as ModelBytes.
+// Checks it again once the size of the model is known, for a memory_limit that
+// was given: OutOfRange when pairs, model, program and an eighth of the limit
+// for mini-batches exceed it. Fails as ModelBytes.
 absl::Status CheckFitsBesideModel(std::int64_t pair_bytes,
                                   const TrainOptions& options,
                                   int num_features);
 
-// Bounds of what one pass over a streaming data set keeps.
+// Bounds of what the counting pass over a streaming data set keeps.
 struct CountingBudget {
   std::int64_t word_bytes;
   std::int64_t max_titles;

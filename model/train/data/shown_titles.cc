@@ -13,12 +13,12 @@
 namespace semrank {
 namespace {
 
-// Weight of the log's click rate in that of a title, in impressions.
+// The weight of the log's click rate in the rate of a title, in impressions.
 constexpr double kPriorImpressions = 10;
 // A click is worth the lowest grade of a relevant title.
 constexpr float kValueOfUnjudged = 1;
 
-// One entry for each (query, title), in their order.
+// Merges the entries of each (query, title), in their order.
 void AddUp(std::vector<ShownTitle>& shown) {
   std::sort(shown.begin(), shown.end(),
             [](const ShownTitle& a, const ShownTitle& b) {
@@ -38,7 +38,7 @@ void AddUp(std::vector<ShownTitle>& shown) {
   shown.resize(size);
 }
 
-// Clicks an impression over all titles that have impressions.
+// The rate of clicks over all titles that have impressions.
 double ClickRate(const std::vector<ShownTitle>& shown) {
   double clicks = 0, impressions = 0;
   for (const ShownTitle& title : shown) {
@@ -120,7 +120,7 @@ std::vector<ShownTitles::Entry> ShownTitles::ByGrade(
     entries.push_back(
         {title.query, title.title, static_cast<float>(title.grade)});
   }
-  // Of a title judged twice the higher grade comes first, and stays.
+  // The higher grade of a title that was judged twice comes first, and stays.
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
     return std::tie(a.query, a.title, b.value) <
            std::tie(b.query, b.title, a.value);
@@ -138,8 +138,8 @@ void ShownTitles::Build(std::vector<Entry> entries, std::size_t num_texts) {
     return std::tie(a.query, a.value, a.title) <
            std::tie(b.query, b.value, b.title);
   });
-  // Values rise within a query, so the titles that did worse than another are a
-  // prefix of its range, which Below returns without a copy.
+  // Values ascend within a query, so the titles that did worse than another are
+  // a prefix of its range, which Below returns without a copy.
   offsets_.assign(num_texts + 1, 0);
   for (const Entry& entry : entries) ++offsets_[entry.query + 1];
   for (std::size_t i = 0; i < num_texts; ++i) offsets_[i + 1] += offsets_[i];

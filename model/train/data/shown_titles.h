@@ -5,9 +5,9 @@
 //            Where each title of a query has impressions, its value is the
 //            smoothed click rate (clicks + 10 r) / (impressions + 10), r being
 //            the rate of the whole log; otherwise it is the clicks.
-//   Judged   a query that has judgements goes by them alone: the value is the
-//            grade, the highest of several; a clicked title that was not
-//            judged counts as grade 1.
+//   Judged   for a query that has judgements the value is the grade, the
+//            highest of several; a clicked title that was not judged counts as
+//            grade 1.
 //   Negative of (query, clicked title): each title of a lower value.
 //   Memory   8 bytes a title shown, 8 a text.
 //   Threads  const after construction.
@@ -36,9 +36,9 @@ struct JudgedTitle {
 
 class ShownTitles {
  public:
-  // No query has any.
+  // Without lists: no query has negatives.
   ShownTitles() = default;
-  // Texts are numbered below `num_texts`.
+  // TextIds are below `num_texts`.
   ShownTitles(std::vector<ShownTitle> shown, std::vector<JudgedTitle> judged,
               std::size_t num_texts);
 
@@ -57,7 +57,8 @@ class ShownTitles {
   static std::vector<Entry> ByGrade(const std::vector<JudgedTitle>& judged);
   void Build(std::vector<Entry> entries, std::size_t num_texts);
 
-  // Of query q: [offsets_[q], offsets_[q + 1]), values rising.
+  // The titles of query q are [offsets_[q], offsets_[q + 1]), in ascending
+  // order of their values.
   std::vector<std::uint64_t> offsets_;
   std::vector<TextId> titles_;
   std::vector<float> values_;
@@ -72,7 +73,7 @@ absl::StatusOr<ShownTitles> ReadShownTitles(std::vector<ShownTitle> lines,
                                             BadLines& bad_lines,
                                             TextInterner& texts);
 
-// Says on standard error how many pairs have such negatives. InvalidArgument
+// Prints on standard error how many pairs have such negatives. InvalidArgument
 // when none has.
 absl::Status CheckShownTitles(const ShownTitles& shown,
                               const std::vector<TextPair>& pairs);

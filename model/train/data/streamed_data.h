@@ -5,13 +5,13 @@
 //               they occur; when there are more words than memory allows, the
 //               rarest are dropped (not their letter n-grams), so a count may
 //               then be too low.
-//   Validation  a query is held out by a hash of it; when these pairs are more
-//               than memory allows, fewer queries are, those of the lowest
-//               hashes.
-//   Titles      a sample of the distinct titles, each equally likely to be in
-//               it: those of the lowest hashes; all of them when memory allows.
-//               Uniform negatives are drawn from it, and SSI counts idf and
-//               correlated words in it (ssi_statistics.h says how well).
+//   Validation  a hash of a query decides whether it is held out; when these
+//               pairs are more than memory allows, only the queries of the
+//               lowest hashes are.
+//   Titles      all distinct titles, or when memory does not allow that a
+//               random sample of them, the titles of the lowest hashes. Uniform
+//               negatives are drawn from it, and SSI counts idf and correlated
+//               words in it (ssi_statistics.h says how well).
 //   Threads     const after loading.
 #ifndef SEMRANK_MODEL_TRAIN_DATA_STREAMED_DATA_H_
 #define SEMRANK_MODEL_TRAIN_DATA_STREAMED_DATA_H_
@@ -27,7 +27,7 @@
 
 namespace semrank {
 
-// A number for each text, the same in every pass.
+// The hash of a text, the same in every pass.
 class TextHash {
  public:
   explicit TextHash(std::uint64_t seed);
@@ -39,7 +39,7 @@ class TextHash {
 
 // As LoadTrainingData, but the training pairs stay on disk: `stream` of the
 // result says how to find them again. ResourceExhausted when memory_limit is
-// too small even so.
+// too small for that.
 absl::StatusOr<TrainingData> LoadStreamedData(const TrainOptions& options,
                                               BadLines& bad_lines);
 

@@ -1,8 +1,9 @@
 // A uniform sample of the distinct titles of a click log, in bounded memory:
-// those of the lowest hashes. Each distinct title is in it with the same
-// probability, however often it occurs; all are while they fit.
+// the titles of the lowest hashes. Each distinct title has the same
+// probability, however often it occurs; the sample has all titles while they
+// fit.
 //
-//   Memory   KeptTextBytes of all titles together, but for the first few.
+//   Memory   KeptTextBytes of all titles, except that the first few always fit.
 //   Threads  one sample, one thread.
 #ifndef SEMRANK_MODEL_TRAIN_DATA_TITLE_SAMPLE_H_
 #define SEMRANK_MODEL_TRAIN_DATA_TITLE_SAMPLE_H_
@@ -39,7 +40,7 @@ class TitleSample {
   std::int64_t max_bytes_;
   std::map<std::uint64_t, std::string> titles_;
   std::int64_t bytes_ = 0;
-  // Titles of higher hashes are left out.
+  // Titles of higher hashes are not in the sample.
   std::uint64_t highest_ = std::numeric_limits<std::uint64_t>::max();
   bool complete_ = true;
 };

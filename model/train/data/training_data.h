@@ -1,5 +1,5 @@
-// Everything that a training run reads, in the form in which it is used: pairs
-// of text numbers, and the bag or the words of each text.
+// The data of a training run in the form in which it is used: pairs of text
+// numbers, and the bag or the words of each text.
 //
 //   Memory   about 24 bytes a pair and 5 a feature of each distinct text.
 //   Threads  const after loading.
@@ -33,19 +33,19 @@ struct PairStream {
 struct TrainingData {
   Featurizer featurizer;
   TextBags bags;
-  // In the order of the files. A pair that stands there twice counts twice.
-  // Empty for a streaming data set.
+  // Pairs in the order of the files, each as often as it occurs there. Empty
+  // for a streaming data set.
   std::vector<TextPair> train_pairs;
-  // From valid_pair_files, or held out by query; may be empty.
+  // Pairs of valid_pair_files, or of held-out queries; may be empty.
   std::vector<TextPair> valid_pairs;
   // Distinct titles of the training pairs, or a sample of them; at least two.
   std::vector<TextId> titles;
-  // Hard negatives, where the loss wants them.
+  // Hard negatives, if the loss uses them.
   ShownTitles shown;
   DataStatistics statistics;
   // Null when train_pairs holds the pairs.
   std::shared_ptr<const PairStream> stream;
-  // Those that `bags` numbers, where they are still needed: for typos in
+  // The texts that `bags` numbers, if they are still needed: for typos in
   // queries, or to fit the lexical weight; otherwise null.
   std::shared_ptr<const TextInterner> texts = nullptr;
   // idf of the hashed letter n-grams of the lexical part, over `titles`; empty

@@ -72,7 +72,8 @@ absl::StatusOr<Featurizer> MakeFeaturizer(const FeatureOptions& options,
   if (HasBigrams(options.kind)) {
     std::vector<std::string> listed =
         builder.Bigrams(options.max_bigrams, options.min_bigram_count);
-    // Few or short texts may repeat no bigram; other features do without them.
+    // Few or short texts may repeat no bigram; the other features are enough
+    // then.
     if (!listed.empty() || options.kind == v1::FEATURE_KIND_BIGRAMS) {
       SEMRANK_ASSIGN_OR_RETURN(
           bigrams, WordVocabulary::FromBigramList(std::move(listed)));

@@ -1,7 +1,6 @@
 // Chooses the vocabulary of a model out of its training texts.
 //
 //   Errors   as Create of the vocabularies, for texts without any feature.
-//   Threads  thread-safe free functions.
 #ifndef SEMRANK_MODEL_TRAIN_DATA_TRAINING_FEATURES_H_
 #define SEMRANK_MODEL_TRAIN_DATA_TRAINING_FEATURES_H_
 
@@ -18,12 +17,12 @@
 
 namespace semrank {
 
-// Letter n-grams: all that occur in the texts `ids`, or hashed. Words: the
-// most frequent, by the number of times they stand in these texts, each
-// distinct text counting once. Bigrams: the same in the texts of `pairs`, each
-// counting as often as it is there, since a title's own bigrams learn from all
-// its pairs; without bigrams if none repeats. Of a CLSM each text has
-// `num_paddings` times the word kPaddingWord.
+// The letter n-grams are all that occur in the texts `ids`, or hashed. The
+// words are the most frequent, by the number of times they stand in these
+// texts; each distinct text counts once. The bigrams are the most frequent in
+// the texts of `pairs`, each of which counts as often as it occurs, because a
+// title's own bigrams learn from all its pairs; there are none if no bigram
+// repeats. With CLSM each text has `num_paddings` times the word kPaddingWord.
 absl::StatusOr<Featurizer> ChooseFeatures(const FeatureOptions& options,
                                           const TextInterner& texts,
                                           std::span<const TextId> ids,
@@ -37,17 +36,17 @@ std::vector<float> LexicalIdfOf(const FeatureOptions& options,
                                 const TextInterner& texts,
                                 std::span<const TextId> titles);
 
-// What the towers read of texts.
+// The features of texts that the towers read.
 TextForm TextFormOf(const TowerOptions& options);
 
-// The same of texts that were counted by the caller.
+// As ChooseFeatures, for texts that the caller has counted.
 absl::StatusOr<Featurizer> MakeFeaturizer(const FeatureOptions& options,
                                           const VocabularyBuilder& builder);
 
 // Number of features without the indices of unknown words.
 int NumListedFeatures(const Featurizer& featurizer);
 
-// What config.json says of the features, for a tower that counts them.
+// The features in config.json, for a tower that counts them.
 v1::FeatureSpec DescribeFeatures(const Featurizer& featurizer);
 
 }  // namespace semrank

@@ -51,8 +51,8 @@ std::vector<std::uint64_t> GatherValues(Communicator& communicator,
   return values;
 }
 
-// visit(slice) for one slice of the values after another, each small enough for
-// one message.
+// Calls visit(slice) for one slice of the values after another, each small
+// enough for one message.
 template <typename T, typename Visit>
 void ForEachSlice(std::span<T> values, Visit visit) {
   constexpr std::size_t kSlice = std::size_t{1} << 20;
@@ -61,7 +61,7 @@ void ForEachSlice(std::span<T> values, Visit visit) {
   }
 }
 
-// Rank 0's words.
+// Replaces the values by those of rank 0.
 template <typename T>
 void Broadcast(Communicator& communicator, std::span<T> values) {
   std::vector<T> slice;
@@ -117,8 +117,8 @@ void Communicator::SumSlice(std::span<float> values) {
 absl::Status AgreeOnStatus(Communicator& communicator,
                            const absl::Status& own) {
   if (communicator.num_processes() == 1) return own;
-  // Codes first: nearly every step succeeds everywhere, and then each process
-  // sends four bytes and no text.
+  // Codes are sent first: nearly every step succeeds everywhere, and then each
+  // process sends four bytes and no text.
   const std::uint32_t own_code = static_cast<std::uint32_t>(own.code());
   const std::vector<std::uint32_t> codes =
       GatherEqual(communicator, {&own_code, 1});
@@ -173,7 +173,7 @@ double BroadcastFromRank0(Communicator& communicator, double value) {
 
 std::string BroadcastFromRank0(Communicator& communicator,
                                std::string_view text) {
-  // Exact: no text has 2^53 bytes.
+  // A double holds the size exactly: no text has 2^53 bytes.
   const auto size = static_cast<std::size_t>(
       BroadcastFromRank0(communicator, static_cast<double>(text.size())));
   std::vector<std::uint32_t> words((size + 3) / 4);

@@ -12,7 +12,7 @@
 namespace semrank {
 namespace {
 
-// Rows of one task.
+// The number of rows of one task.
 constexpr int kRowBlock = 64;
 
 }  // namespace
@@ -81,8 +81,8 @@ absl::Status GradientExchange::ReduceRows(RowGradients& gradients,
     num_rows = std::max(num_rows, all_rows_.indices[i] + 1);
   }
   by_row_.Build(all_rows_, static_cast<int>(num_rows));
-  // In order of first appearance in the gathered rows, which is the same in
-  // every process; so is the order in which a row is summed, that of the ranks.
+  // Rows are in order of first appearance in the gathered rows, which is the
+  // same in every process, and each is summed in the order of ranks.
   gradients.rows = by_row_.features();
   gradients.values.resize(gradients.rows.size() * gradients.width);
   TaskList tasks;

@@ -1,9 +1,9 @@
-// AllReduce of gradients: each process has those of its own texts, and gets the
-// sums over all. Dense tensors are summed element by element. Of sparse ones
-// the rows are gathered with their numbers, and a row that several processes
-// have is summed in the order of their ranks.
+// AllReduce of gradients: each process has the gradients of its own texts, and
+// gets the sums over all processes. Dense tensors are summed element by
+// element. The rows of sparse tensors are gathered with their numbers, and a
+// row that several processes have is summed in the order of their ranks.
 //
-//   Result   the same bits in every process.
+//   Result   is the same in every process, to the bit.
 //   Memory   the rows of all processes.
 //   Threads  one thread calls; the pool sums rows.
 #ifndef SEMRANK_MODEL_TRAIN_DISTRIBUTED_GRADIENT_EXCHANGE_H_
@@ -38,8 +38,8 @@ class GradientExchange {
   BagTranspose by_row_;
 };
 
-// AllGather of bags: all = the bags of rank 0, then those of rank 1, ...
-// ResourceExhausted, in all processes, when they have more than
+// AllGather of bags: fills `all` with the bags of rank 0, then those of rank 1,
+// and so on. ResourceExhausted, in all processes, when they have more than
 // kMaxMessageValues entries.
 absl::Status GatherBags(const BagBatch& own, Communicator& communicator,
                         BagBatch& all);

@@ -21,7 +21,7 @@
 namespace semrank {
 namespace {
 
-// What mpirun says in the environment; 0 without it.
+// The value of a variable that mpirun sets; 0 without mpirun.
 int EnvironmentNumber(const char* name) {
   const char* text = std::getenv(name);
   int number = 0;
@@ -37,7 +37,7 @@ using Clock = std::chrono::steady_clock;
 // How long a process that failed waits until the others have ended too.
 constexpr std::chrono::seconds kEndLimit(10);
 
-// MPI's own waits spin. This one sleeps, longer the longer it takes; false
+// MPI's own waits spin. This one sleeps, for longer the longer it waits. False
 // after `deadline`.
 bool Wait(MPI_Request request, Clock::time_point deadline) {
   constexpr std::chrono::microseconds kShortest(10), kLongest(1000);
@@ -90,7 +90,8 @@ class OpenMpi : public Communicator {
   void End(const absl::Status& status) {
     MPI_Request request;
     // A process that failed comes here while the others may be in the middle of
-    // a step. They would wait for it for ever, so it ends them after a while.
+    // a step, where they would wait for it forever. So it ends them after a
+    // while.
     MPI_Ibarrier(end_, &request);
     const auto deadline =
         status.ok() ? Clock::time_point::max() : Clock::now() + kEndLimit;
@@ -118,7 +119,7 @@ class OpenMpi : public Communicator {
 
   int rank_ = 0;
   int num_processes_ = 1;
-  MPI_Comm end_ = MPI_COMM_NULL;  // apart, so that its barrier meets no other
+  MPI_Comm end_ = MPI_COMM_NULL;  // of the barrier in End alone
 };
 
 OpenMpi& Mpi() {
@@ -130,8 +131,8 @@ OpenMpi& Mpi() {
 
 }  // namespace
 
-// The streams of the C library, not the files behind them: what a crash or a
-// sanitizer writes is still seen.
+// Replaces the streams of the C library, not the files that they write to: what
+// a crash or a sanitizer writes is still seen.
 void SilenceOtherRanks() {
   if (EnvironmentNumber("OMPI_COMM_WORLD_RANK") == 0) return;
   if (std::FILE* nowhere = std::fopen("/dev/null", "w")) {

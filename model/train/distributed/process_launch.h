@@ -1,7 +1,5 @@
-// How semrank-train was started: alone, or by Open MPI's mpirun as one of
-// several processes.
-//
-//   Threads  the main thread calls.
+// Connects the processes of a run that Open MPI's mpirun started. The main
+// thread calls.
 #ifndef SEMRANK_MODEL_TRAIN_DISTRIBUTED_PROCESS_LAUNCH_H_
 #define SEMRANK_MODEL_TRAIN_DISTRIBUTED_PROCESS_LAUNCH_H_
 
@@ -17,16 +15,16 @@ namespace semrank {
 std::string_view MpiSupport();
 
 // Discards what ranks other than 0 print through stdout and stderr, so that
-// each message is shown once. To be called before anything is printed.
+// each message is shown once. Call it before anything is printed.
 void SilenceOtherRanks();
 
 // The other processes of this run; SingleProcess() when there are none.
-// UsageError when there are, and this build cannot talk to them: each would
-// train, and publish, a model of its own.
+// UsageError when there are others and this build has no MPI: each process
+// would train and publish a model of its own.
 absl::StatusOr<Communicator*> ConnectProcesses();
 
-// Waits until all processes call it; to be called once, at the end. A process
-// that failed waits for ten seconds, then prints why and ends the others.
+// Waits until all processes call it; call it once, at the end. A process that
+// failed waits for ten seconds, then prints why and ends the others.
 void DisconnectProcesses(const absl::Status& status);
 
 }  // namespace semrank

@@ -8,9 +8,8 @@
 namespace semrank {
 namespace {
 
-// Floats of one task.
-// Fixed, so that the cut into partial sums, and with it the rounding of the
-// norm, does not depend on the number of threads.
+// The number of floats of one task. It is fixed, so that the partial sums, and
+// with them the rounding of the norm, do not depend on the number of threads.
 constexpr std::size_t kBlock = 16384;
 
 std::vector<std::span<float>> CutIntoBlocks(const GradientSet& gradients) {
@@ -30,8 +29,8 @@ double SumOfSquares(std::span<const float> values) {
   std::size_t i = 0;
   for (; i + kLanes <= values.size(); i += kLanes) {
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      // In double: squares of small gradients would vanish in a float sum of
-      // millions of terms.
+      // Squares of small gradients would vanish in a float sum of millions of
+      // terms.
       const double value = values[i + lane];
       lanes[lane] += value * value;
     }

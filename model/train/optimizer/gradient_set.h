@@ -12,8 +12,8 @@
 
 namespace semrank {
 
-// The gradient of a tensor of which a step changes few rows; that of all other
-// rows is 0.
+// The gradient of a tensor of which a step changes few rows; the gradient of
+// all other rows is 0.
 struct RowGradients {
   int width = 0;                    // floats in a row
   std::vector<std::uint32_t> rows;  // distinct; the order is the step's
@@ -32,9 +32,9 @@ struct GradientSet {
 
 // Gradient clipping by the global norm: with g the gradient of all weights as
 // one vector, scales g to length `limit` if it is longer (Pascanu, Mikolov and
-// Bengio, 2013). Returns |g| before that; the sum behind it is taken in one
-// order, whatever the threads. A gradient that is not finite stays as it is:
-// the loss of the next step shows it.
+// Bengio, 2013). Returns |g| before that, which does not depend on the number
+// of threads. A gradient that is not finite stays as it is: the loss of the
+// next step shows it.
 double ClipGradients(double limit, const GradientSet& gradients,
                      ThreadPool& pool);
 

@@ -13,11 +13,13 @@ namespace {
 
 constexpr float kEpsilon = 1e-8f;
 
+// w -= rate g (DSSM eq. 8).
 void StepSgd(float rate, const float* __restrict gradient, std::size_t count,
              float* __restrict weights) {
   for (std::size_t i = 0; i < count; ++i) weights[i] -= rate * gradient[i];
 }
 
+// s += g^2, w -= rate g / (sqrt(s) + e) (Duchi, Hazan and Singer, 2011).
 void StepAdagrad(float rate, const float* __restrict gradient,
                  std::size_t count, float* __restrict square_sums,
                  float* __restrict weights) {
@@ -29,6 +31,9 @@ void StepAdagrad(float rate, const float* __restrict gradient,
   }
 }
 
+// m += (1 - b1)(g - m), v += (1 - b2)(g^2 - v), w -= rate m' / (sqrt(v') + e)
+// (Kingma and Ba, 2015); step_size and second_scale have the corrections of m'
+// and v'.
 void StepAdam(const AdamStep& step, const float* __restrict gradient,
               std::size_t count, float* __restrict first_moments,
               float* __restrict second_moments, float* __restrict weights) {

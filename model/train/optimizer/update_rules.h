@@ -2,8 +2,8 @@
 //
 //   Shapes   gradient, weights and moments [count]; they do not overlap.
 //   Threads  thread-safe on disjoint weights.
-//   Results  the same bits at every level of simd_level.h: single operations,
-//            none fused.
+//   Results  are the same to the bit at every level of simd_level.h: no
+//            operations are fused.
 #ifndef SEMRANK_MODEL_TRAIN_OPTIMIZER_UPDATE_RULES_H_
 #define SEMRANK_MODEL_TRAIN_OPTIMIZER_UPDATE_RULES_H_
 

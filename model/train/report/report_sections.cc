@@ -53,8 +53,8 @@ struct NumberRow {
   bool best = false;
 };
 
-// Without the columns that are empty in all rows. It scrolls by itself, also
-// by keyboard, where the page is narrow.
+// The table without columns that are empty in all rows. It scrolls by itself,
+// also by keyboard, where the page is narrow.
 std::string NumberTable(std::string_view name,
                         const std::vector<std::string>& headings,
                         const std::vector<NumberRow>& rows) {
@@ -120,7 +120,7 @@ NumberRow RankerRow(std::string name, const MetricValues& metrics) {
   return row;
 }
 
-// One word of a command line.
+// Quotes one word of a command line.
 std::string ShellQuoted(const std::string& text) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:";
@@ -136,7 +136,7 @@ std::string LengthText(const LengthHistogram& lengths, bool distinct) {
       distinct ? " distinct" : " with repeats", lengths.MeanWords());
 }
 
-// "a.b.c" for nested objects.
+// Appends a row for each value; the name of a nested one is "a.b.c".
 void AppendRows(const nlohmann::ordered_json& json, const std::string& prefix,
                 std::string& rows) {
   for (const auto& [name, value] : json.items()) {

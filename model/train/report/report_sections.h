@@ -35,8 +35,8 @@ std::string ComparisonTable(const RankerComparison& comparison);
 // The best titles of some validation queries.
 std::string Examples(const RankerComparison& comparison);
 
-// A row an epoch and one for the weights before; columns without a value are
-// left out.
+// One row for each epoch and one for the weights before; columns without a
+// value are omitted.
 std::string EpochTable(const RunProgress& progress);
 std::string DataTable(const DataStatistics& data);
 // Every field of the configuration, by its name in config.json.

@@ -30,7 +30,7 @@ absl::Status CheckWritable(const std::string& model_dir) {
   if (mkdtemp(probe.data()) == nullptr) {
     return ErrnoStatus(errno, "create a folder in", model_dir);
   }
-  // A full disk may have room for names still.
+  // A full disk may still have room for names.
   const absl::Status written =
       WriteFile(probe + "/probe", std::string(kProbeBytes, '0'));
   std::filesystem::remove_all(probe, error);
@@ -126,6 +126,7 @@ absl::Status TrainingLog::Append(const EpochRecord& record,
                                  absl::Time run_start) {
   unwritten_ += FormatEpochJson(record, run_start) + "\n";
   const absl::Status status = file_.Write(unwritten_);
+  // A failed write may have left half a line, which the line feed ends.
   unwritten_ = status.ok() ? "" : "\n" + unwritten_;
   return status;
 }

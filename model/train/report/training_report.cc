@@ -135,8 +135,8 @@ std::string FormatReport(const ReportContent& content,
   return html + "</main>\n</body>\n</html>\n";
 }
 
-// The whole page each time, by an atomic replacement: a browser that reloads it
-// during a run sees a complete one.
+// Replaces the whole page atomically: a browser that reloads it during a run
+// sees a complete one.
 absl::Status WriteReport(const ReportContent& content,
                          const RunProgress& progress) {
   return ReplaceFile(content.model_dir + "/" + kReportFile,

@@ -3,10 +3,9 @@
 // rankings, the configuration, what the data look like, the best epoch and
 // where it was published. It fits a phone's width.
 //
-//   File     self-contained: no script, nothing loaded from elsewhere. Replaced
-//            as a whole after each epoch, so it can be reloaded during a run;
+//   File     self-contained: no script, nothing loaded from elsewhere. Each
+//            epoch replaces it as a whole, so it can be reloaded during a run;
 //            the next run into the same folder begins a new one.
-//   Threads  thread-safe free functions.
 //   Errors   those of the file system, with the path.
 #ifndef SEMRANK_MODEL_TRAIN_REPORT_TRAINING_REPORT_H_
 #define SEMRANK_MODEL_TRAIN_REPORT_TRAINING_REPORT_H_
@@ -26,7 +25,7 @@ namespace semrank {
 
 inline constexpr char kReportFile[] = "report.html";
 
-// What the page says beside the progress of the run.
+// The content of the page beside the progress of the run.
 struct ReportContent {
   std::string model_dir;
   v1::ModelConfig config;

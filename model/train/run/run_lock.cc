@@ -33,7 +33,7 @@ std::string DescribeThisProcess() {
   return absl::StrFormat("process %d on %s", getpid(), host);
 }
 
-// What the holder wrote, " (process 12 on host)"; "" if it has not come to it.
+// What the holder wrote, " (process 12 on host)"; "" before it has.
 std::string DescribeHolder(const FileDescriptor& file) {
   char text[256];
   const auto size = file.Read(text, sizeof(text));
@@ -54,7 +54,7 @@ bool IsStillNamed(const FileDescriptor& file) {
          open_file.st_ino == named_file.st_ino;
 }
 
-// 0 or an errno.
+// Returns 0 or an errno.
 int Lock(const FileDescriptor& file) {
   while (flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EINTR) return errno;
@@ -80,8 +80,8 @@ std::optional<pid_t> WriterOf(std::string_view name) {
   return pid;
 }
 
-// This process has begun nothing yet; in a container its number is often that
-// of the one before.
+// A file of this process is of an earlier one with the same number, as is usual
+// in containers: this process has begun nothing yet.
 bool IsGone(pid_t pid) {
   return pid == getpid() || (kill(pid, 0) != 0 && errno == ESRCH);
 }
@@ -134,7 +134,7 @@ absl::StatusOr<std::unique_ptr<RunLock>> RunLock::Acquire(
   }
 }
 
-// Unlinked while the lock is held: after that, the name may be another run's.
+// The lock is still held: later, the name may be another run's.
 RunLock::~RunLock() {
   if (is_held_) unlink(file_.path().c_str());
 }

@@ -4,11 +4,9 @@
 //   File     training.lock in the directory, under flock(2) while the run
 //            lasts, removed at its end. The file of a killed run does not
 //            matter: the kernel has released the lock.
-//   Scope    every process of the machine, and over NFS (Linux 2.6.12 and
-//   later)
-//            of all machines. Where a file system has no such locks, the run
+//   Scope    every process of the machine, and of all machines over NFS (Linux
+//            2.6.12 and later). Where a file system has no such locks, the run
 //            prints a warning and continues without.
-//   Threads  one thread.
 #ifndef SEMRANK_MODEL_TRAIN_RUN_RUN_LOCK_H_
 #define SEMRANK_MODEL_TRAIN_RUN_RUN_LOCK_H_
 

@@ -14,8 +14,8 @@ namespace semrank {
 
 class RunWarnings {
  public:
-  // Prints `what` with an error's message, but not again before the same thing
-  // has succeeded: a checkpoint may fail after each of a million batches.
+  // Prints `what` with an error's message, once until `what` has succeeded: a
+  // checkpoint may fail after each of a million batches.
   void WarnUnlessOk(const std::string& what, const absl::Status& status) {
     if (status.ok()) {
       shown_.erase(what);

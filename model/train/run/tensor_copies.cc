@@ -31,7 +31,7 @@ std::int64_t TensorBytes(std::span<const TensorView> tensors) {
 std::uint64_t TensorsFingerprint(std::span<const TensorView> tensors) {
   std::string parts;
   for (const TensorView& tensor : tensors) {
-    // One hash for each tensor, then one over these: no copy of the weights.
+    // A hash of each tensor, then one of these, needs no copy of the weights.
     // Names and shapes count, so equal bytes in another tensor differ.
     absl::StrAppendFormat(&parts, "%s %s %x\n", tensor.name,
                           absl::StrJoin(tensor.shape, ","),

@@ -8,14 +8,14 @@ namespace {
 
 constexpr int kBlockPairs = 16;
 
-// The clicked title, then its negatives: those listed, or all titles of the
-// batch but the masked ones, and those listed beside.
+// Lists the clicked title, then its negatives: the listed ones, or all titles
+// of the batch except the masked ones, and the ones listed in addition.
 void ListTitles(const MiniBatch& batch, int pair,
                 std::vector<std::uint32_t>& titles) {
   titles.clear();
   if (batch.all_titles) {
     titles.push_back(static_cast<std::uint32_t>(pair));
-    // Both are rising, so one pass leaves out the masked titles.
+    // Both lists are in ascending order, so one pass omits the masked titles.
     const std::span<const std::uint32_t> masked = batch.MaskedFor(pair);
     auto next_masked = masked.begin();
     const auto num_pairs = static_cast<std::uint32_t>(batch.num_pairs());
@@ -47,8 +47,8 @@ double MarginLoss::Compute(const MiniBatch& batch, Range pairs,
                            const ScoreTitles& score_titles, ThreadPool& pool) {
   const int num_pairs = batch.num_pairs();
   const int num_blocks = (num_pairs + kBlockPairs - 1) / kBlockPairs;
-  // Of the whole batch, also where this process has only some of its pairs: the
-  // losses of all processes then add up to the mean.
+  // The mean is over the whole batch, also where this process has only some of
+  // its pairs: the losses of all processes then add up to it.
   const double total_weight = batch.total_weight();
   scratch_.resize(static_cast<std::size_t>(pool.num_threads()));
   blocks_.resize(static_cast<std::size_t>(num_blocks));
@@ -60,7 +60,8 @@ double MarginLoss::Compute(const MiniBatch& batch, Range pairs,
     const int last = std::min(num_pairs, (b + 1) * kBlockPairs);
     for (int pair = b * kBlockPairs; pair < last; ++pair) {
       if (pair < pairs.first || pair >= pairs.last) {
-        // A pair of another process: an empty bag keeps bags and pairs in step.
+        // The pair belongs to another process; an empty bag keeps bag i that of
+        // pair i.
         block.violations.EndBag();
         continue;
       }
@@ -74,8 +75,8 @@ double MarginLoss::Compute(const MiniBatch& batch, Range pairs,
   });
   violations_.Clear();
   double loss = 0;
-  // In the order of the blocks, whatever thread had which: the sum in double
-  // and the list of violations are the same in each run.
+  // Blocks are added in their order, whatever thread had which: the sum in
+  // double and the list of violations are the same in each run.
   for (const Block& block : blocks_) {
     loss += block.loss;
     Append(block.violations, violations_);
@@ -86,15 +87,15 @@ double MarginLoss::Compute(const MiniBatch& batch, Range pairs,
 double MarginLoss::AddPair(const Scratch& scratch, double share,
                            BagBatch& violations) const {
   const std::size_t num_negatives = scratch.titles.size() - 1;
-  // dloss/df(q, d-) of a violated tuple; that of d+ is minus their sum, as one
-  // d+ is in all tuples of the pair.
+  // dloss/df(q, d-) of a violated tuple. dloss/df(q, d+) is minus their sum,
+  // because one d+ is in all tuples of the pair.
   const auto weight =
       static_cast<float>(share / static_cast<double>(num_negatives));
   double loss = 0;
   int num_violated = 0;
   for (std::size_t k = 1; k <= num_negatives; ++k) {
     const float hinge = margin_ - scratch.scores[0] + scratch.scores[k];
-    // Written so that NaN counts.
+    // The negation also counts NaN.
     if (hinge <= 0) continue;
     loss += hinge;
     ++num_violated;

@@ -4,12 +4,13 @@
 //   loss = mean over pairs of the mean over their D- of
 //          max(0, margin - f(q, d+) + f(q, d-))
 //
-// The gradient is 0 but where the margin is violated, so it is kept as a list:
-// bag i of Violations has (place in batch.titles, dloss/df) of pair i, the
-// violating titles in order, then the clicked one.
+// The gradient is 0 except where the margin is violated, so it is kept as a
+// list: bag i of Violations has (place in batch.titles, dloss/df) of pair i,
+// the violating titles in order, then the clicked one.
 //
-//   Share    one of several processes computes it for a run of the pairs; those
-//            of the others have empty bags. The loss is the sum of all shares.
+//   Share    one of several processes computes it for a range of the pairs; the
+//            pairs of the others have empty bags. The loss is the sum of all
+//            shares.
 //   Promise  every number is computed in one order, whatever the threads.
 //   Threads  Compute is called by one thread; it uses the pool.
 #ifndef SEMRANK_MODEL_TRAIN_SSI_MARGIN_LOSS_H_
@@ -36,15 +37,15 @@ class MarginLoss {
 
   explicit MarginLoss(double margin) : margin_(static_cast<float>(margin)) {}
 
-  // What `pairs` add to the mean loss a pair of the batch, NaN when a score is
-  // not a number; 0 for a pair without D-. Replaces violations().
+  // Returns what `pairs` add to the mean loss a pair of the batch: NaN when a
+  // score is not a number, 0 for a pair without D-. Replaces violations().
   double Compute(const MiniBatch& batch, Range pairs,
                  const ScoreTitles& score_titles, ThreadPool& pool);
 
   const BagBatch& violations() const { return violations_; }
 
  private:
-  // What a worker needs for a pair.
+  // The memory of a worker for one pair.
   struct Scratch {
     std::vector<std::uint32_t> titles;
     std::vector<float> scores;

@@ -14,9 +14,9 @@ class DocumentReader {
  public:
   explicit DocumentReader(const TextBags& bags) : bags_(bags) {}
 
-  // Rising; good until the next call.
+  // Words in ascending order; valid until the next call.
   std::span<const std::uint32_t> Words(TextId document) {
-    // One text has fewer than 2^32 words, which is all that can fail.
+    // Layout fails only for more than 2^32 words, which no text has.
     if (!bags_.Layout(std::span(&document, 1), bag_).ok()) return {};
     bags_.Fill(std::span(&document, 1), 0, 1, bag_);
     return bag_.indices;
@@ -38,8 +38,8 @@ std::vector<std::int64_t> DocumentFrequencies(const TextBags& bags,
   return counts;
 }
 
-// The documents of each word from `first` on, those of word first + i from
-// offsets[i] on.
+// The documents of each word from `first` on; the list of word first + i begins
+// at offsets[i].
 struct DocumentLists {
   std::vector<std::size_t> offsets = {0};
   std::vector<TextId> documents;
@@ -79,14 +79,15 @@ struct Correlation {
 // Counts the frequent words beside one word after another.
 class CompanionCounter {
  public:
-  // All outlive the counter.
+  // The arguments outlive the counter.
   CompanionCounter(const TextBags& bags,
                    std::span<const std::int64_t> frequencies,
                    std::uint32_t num_frequent)
       : reader_(bags), frequencies_(frequencies), together_(num_frequent) {}
 
-  // Of `of`, which these documents have: itself if it is frequent, then highest
-  // DICE first, of equal ones the lower number, which is more frequent.
+  // Returns the companions of word `of`, which `documents` have: itself if it
+  // is frequent, then the highest DICE first, and of equal ones the lower
+  // number, which is more frequent.
   const std::vector<Correlation>& Rank(std::uint32_t of,
                                        std::span<const TextId> documents) {
     Count(documents);
@@ -114,7 +115,8 @@ class CompanionCounter {
     companions_.clear();
     for (const TextId document : documents) {
       for (const std::uint32_t word : reader_.Words(document)) {
-        // Words rise, and the frequent ones have the lowest numbers.
+        // Words are in ascending order, and the frequent ones have the lowest
+        // numbers.
         if (word >= together_.size()) break;
         if (together_[word]++ == 0) companions_.push_back(word);
       }
@@ -136,8 +138,8 @@ std::vector<float> InverseDocumentFrequencies(const TextBags& bags,
   std::vector<float> idf;
   for (const std::int64_t count :
        DocumentFrequencies(bags, documents, num_words)) {
-    // Plus 1 on both sides: a word of no document, which queries may have, gets
-    // the largest idf, and none is 0 or infinite.
+    // With 1 added on both sides, a word of no document, which queries may
+    // have, gets the largest idf, and no idf is 0 or infinite.
     idf.push_back(static_cast<float>(
         std::log((static_cast<double>(documents.size()) + 1) /
                  (static_cast<double>(count) + 1)) +
@@ -153,8 +155,8 @@ std::vector<float> CorrelatedWords(const TextBags& bags,
       DocumentFrequencies(bags, documents, options.num_words);
   const auto first = static_cast<std::uint32_t>(
       options.of_all_words ? 0 : options.num_frequent);
-  // Word by word through the documents that have it, so one row of counts is
-  // enough: a matrix of all by all frequent words would not fit.
+  // One row of counts is enough when each word goes through the documents that
+  // have it; a matrix of all by all frequent words would not fit.
   const DocumentLists lists =
       ListDocuments(bags, documents, frequencies, first);
   CompanionCounter counter(bags, frequencies,

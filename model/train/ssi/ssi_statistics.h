@@ -1,9 +1,9 @@
-// What SSI computes from the documents before training: the idf of each word,
-// and the frequent words that a rare word occurs with.
+// Statistics that SSI computes from the documents before training: the idf of
+// each word, and the frequent words that a rare word occurs with.
 //
-//   Documents  distinct texts, their bags of words in `bags`: all titles, or of
-//              a streaming data set the sample that it keeps. Exact for the
-//              documents given; for a sample of K of N titles the error is
+//   Documents  distinct texts, whose bags of words are `bags`: all titles, or
+//              the sample that a streaming data set keeps. Results are exact
+//              for these documents; for a sample of K of N titles the error is
 //                idf      a standard deviation of about 1 / sqrt(n + 1) for a
 //                         word of n titles of the sample, whatever N; and it is
 //                         at most ln(K + 1) + 1, so words of fewer than about
@@ -11,7 +11,6 @@
 //                DICE     about a share of 1 / sqrt(n(i and j)).
 //   Results    functions of the set of documents, whatever their order.
 //   Memory     4 to 8 bytes a word of each document, beside the results.
-//   Threads    free functions, from any thread.
 #ifndef SEMRANK_MODEL_TRAIN_SSI_SSI_STATISTICS_H_
 #define SEMRANK_MODEL_TRAIN_SSI_SSI_STATISTICS_H_
 
@@ -35,11 +34,11 @@ struct CorrelationOptions {
   bool of_all_words = false;  // false: of words from num_frequent on
 };
 
-// For each word i the `top_k` frequent words j with the highest DICE(i, j) = 2
-// n(i and j) / (n(i) + n(j)), highest first, of equal ones the more frequent; n
-// counts documents (SSI 2.2.1). The first of a frequent word is itself, with a
-// DICE of 1. -1 where there are fewer that occur beside i. Row-major [words,
-// top_k].
+// For each word i, the `top_k` frequent words j with the highest DICE(i, j) = 2
+// n(i and j) / (n(i) + n(j)), where n counts documents (SSI 2.2.1). The highest
+// comes first, and of equal ones the more frequent; the first of a frequent
+// word is itself, with a DICE of 1. -1 where fewer words occur beside i.
+// Row-major [words, top_k].
 std::vector<float> CorrelatedWords(const TextBags& bags,
                                    std::span<const TextId> documents,
                                    const CorrelationOptions& options);

@@ -28,7 +28,7 @@ void AddFillTasks(const TextBags& texts, std::span<const TextId> ids,
 }  // namespace
 
 void SsiTableTrainer::SetTexts(std::span<const BagBatch* const> texts) {
-  // Each word is its own row: nothing to translate.
+  // Each word is its own row.
   if (texts.size() == 1 && rows_.all_words()) {
     bags_ = texts[0];
   } else {
@@ -80,7 +80,7 @@ SsiTrainer::SsiTrainer(SsiWeights weights, const TrainOptions& options,
   }
   if (weights_.spec.variant() != v1::SSI_VARIANT_LOW_RANK_NO_IDENTITY) {
     // The weights are complete by construction.
-    // A view: scores follow the weights as they are learned.
+    // The model is a view: scores follow the weights as they are learned.
     sparse_ = *SparseScorer::Create(weights_.Sparse(), /*storage=*/nullptr);
   }
   if (!weights_.words.empty()) {
@@ -100,7 +100,7 @@ std::vector<TensorView> SsiTrainer::Weights() const {
 }
 
 std::vector<StateTensor> SsiTrainer::State() {
-  // Not learned, but a run that began from another model has that model's.
+  // The statistics are not learned, but come from --init_from if it is given.
   std::vector<StateTensor> state = {{kIdfTensor, weights_.idf}};
   if (!weights_.correlated.empty()) {
     state.push_back({kCorrelatedTensor, weights_.correlated});
@@ -197,7 +197,8 @@ void SsiTrainer::ScoreTitles(int pair, std::span<const std::uint32_t> titles,
   }
 }
 
-// dloss/d(U q) = sum over titles of dloss/df x V d, and the other way round.
+// dloss/d(U q) = sum over titles of dloss/df x V d; dloss/d(V d) = sum over
+// queries of dloss/df x U q.
 void SsiTrainer::AddVectorGradientTasks(TaskList& tasks) {
   const int dim = query_table_->dim();
   tasks.AddBlocks(
@@ -206,8 +207,8 @@ void SsiTrainer::AddVectorGradientTasks(TaskList& tasks) {
             loss_.violations(), first, last, title_vectors(), dim,
             query_table_->gradients() + static_cast<std::size_t>(first) * dim);
       });
-  // A title without violations has no bag, and a gradient of 0. Queries need no
-  // fill: each has a bag, perhaps an empty one.
+  // A title without violations has no bag, and a gradient of 0. Each query has
+  // a bag, perhaps an empty one, so query gradients need no fill.
   std::fill_n(title_gradients(),
               static_cast<std::size_t>(titles_.num_texts()) * dim, 0.0f);
   const std::vector<std::uint32_t>& titles = violations_by_title_.features();
@@ -234,7 +235,7 @@ double SsiTrainer::MixingGradient() {
   const auto block_dim = static_cast<std::size_t>(query_table_->block_dim());
   const float* vector = query_table_->vectors();
   const float* gradient = query_table_->gradients();
-  // By one thread in one order, and little beside the other sums of a step.
+  // One thread adds in one order; this costs little beside the other sums.
   double sum = 0;
   for (int query = 0; query < queries_.num_texts(); ++query) {
     for (std::size_t i = 0; i < dim; ++i) {
@@ -247,7 +248,7 @@ double SsiTrainer::MixingGradient() {
   return sum;
 }
 
-// What this process has found for `pairs` becomes that of the whole batch.
+// Sums what the processes have found for their pairs.
 absl::Status SsiTrainer::ExchangeGradients(Range pairs) {
   if (word_pairs_ != nullptr) {
     SEMRANK_RETURN_IF_ERROR(word_pairs_->Exchange(pairs, communicator_));
@@ -271,10 +272,11 @@ absl::StatusOr<double> SsiTrainer::Step(const MiniBatch& batch,
                                         const StepContext& step) {
   const Range pairs =
       ShareOf(batch, communicator_.rank(), communicator_.num_processes()).pairs;
-  // The same texts everywhere, so all processes fail alike.
+  // All processes have the same texts, so they fail together.
   SEMRANK_RETURN_IF_ERROR(ReadTexts(batch));
   Embed(/*learn=*/true);
-  // Its own pairs only; the sum over the processes is that of the whole batch.
+  // The loss is over this process's pairs; the sum over the processes is the
+  // loss of the batch.
   double loss = Score(batch, pairs);
   TaskList tasks;
   if (step.concurrent_work) {
@@ -288,8 +290,8 @@ absl::StatusOr<double> SsiTrainer::Step(const MiniBatch& batch,
     AddVectorGradientTasks(tasks);
   }
   pool_.Run(tasks);
-  // All processes get the sums over all pairs and make the same update. U's
-  // gradient has V as it was and the other way round (SSI 2.3), so both are
+  // All processes get the sums over all pairs and make the same update. The
+  // gradient of U reads V, and that of V reads U (SSI 2.3), so both are
   // complete before either is changed.
   if (communicator_.num_processes() > 1) {
     SEMRANK_RETURN_IF_ERROR(ExchangeGradients(pairs));
@@ -298,7 +300,7 @@ absl::StatusOr<double> SsiTrainer::Step(const MiniBatch& batch,
   if (!weights_.mixing.empty()) {
     mixing_.BeginStep(step.learning_rate);
     mixing_gradient_ = static_cast<float>(MixingGradient());
-    // Bags and vectors of the step are made with the factor as it was.
+    // Bags and vectors of the step were made with the factor before its update.
     if (gradient_clip_norm_ == 0) {
       mixing_.Update(0, std::span(&mixing_gradient_, 1));
     }
@@ -314,7 +316,7 @@ absl::StatusOr<double> SsiTrainer::Step(const MiniBatch& batch,
   return loss;
 }
 
-// They are those of the whole batch in every process.
+// Every process has the gradients of the whole batch.
 void SsiTrainer::UpdateWithKeptGradients() {
   GradientSet gradients;
   TaskList tasks;

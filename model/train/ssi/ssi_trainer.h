@@ -1,12 +1,12 @@
-// Supervised semantic indexing as it learns: the margin ranking loss on f(q, d)
-// = q'Wd, and one step down its gradient a mini-batch (SSI 2.3).
+// Trains supervised semantic indexing: the margin ranking loss on f(q, d) =
+// q'Wd, with one step of gradient descent a mini-batch (SSI 2.3).
 //
 //   Sparse   a step reads and changes only what belongs to the words of its
 //            texts, and of the pairs only those whose margin is violated.
 //   Share    each of several processes embeds all texts of a step, which is
-//            little, and has the scores and gradients of its own pairs, which
-//            are much; those of the texts' vectors are added up, and all make
-//            the same update.
+//            cheap, and computes the scores and gradients of its own pairs,
+//            which are expensive; the gradients of the texts' vectors are
+//            summed, and all processes make the same update.
 //   Threads  one thread calls; the work is done by the pool.
 #ifndef SEMRANK_MODEL_TRAIN_SSI_SSI_TRAINER_H_
 #define SEMRANK_MODEL_TRAIN_SSI_SSI_TRAINER_H_
@@ -50,16 +50,17 @@ class SsiTableTrainer {
 
   BagLayerTrainer& bag_layer() { return layer_; }
 
-  // Of a vector, and of a block.
+  // Elements of a vector, and of a block.
   int dim() const { return block_dim() * rows_.num_blocks(); }
   int block_dim() const { return layer_.width(); }
 
-  // The step's texts: tf-idf bags of words, one after another.
+  // Sets the texts of the step: tf-idf bags of words.
   void SetTexts(std::span<const BagBatch* const> texts);
-  // After SetTexts: vectors of all texts; with `learn`, what updates need.
+  // After SetTexts: computes the vectors of all texts, and with `learn` what
+  // the updates need.
   void AddForwardTasks(bool learn, TaskList& tasks);
   float* vectors() { return vectors_.data(); }
-  // dloss/dvector of all texts, to be filled before AddUpdateTasks.
+  // dloss/dvector of all texts; the caller fills it before AddUpdateTasks.
   float* gradients() { return gradients_.data(); }
   void AddUpdateTasks(double learning_rate, WorkerScratch& scratch,
                       TaskList& tasks);
@@ -112,13 +113,13 @@ class SsiTrainer : public ModelTrainer {
   MarginLoss loss_;
   std::unique_ptr<SsiTableTrainer> query_table_;     // null = no vectors
   std::unique_ptr<SsiTableTrainer> document_table_;  // null also when shared
-  std::vector<SsiTableTrainer*> tables_;  // those of the two that there are
-  std::unique_ptr<SparseScorer> sparse_;  // null = none
+  std::vector<SsiTableTrainer*> tables_;         // the tables that are not null
+  std::unique_ptr<SparseScorer> sparse_;         // null = none
   std::unique_ptr<WordPairTrainer> word_pairs_;  // null = nothing to learn
   ParameterOptimizer mixing_;
   float mixing_gradient_ = 0;
 
-  // Of the step: tf-idf words.
+  // tf-idf words of the step's texts.
   BagBatch queries_;
   BagBatch titles_;
   BagTranspose violations_by_title_;

@@ -20,28 +20,29 @@ struct SsiWeights {
   int num_words = 0;
   std::vector<float> idf;         // [num_words]
   std::vector<float> correlated;  // as SsiRows::correlated; may be empty
-  // U' and V', [rows, dim], without biases. No rows: a variant without them;
-  // `document` also when the tower is shared.
+  // U' and V', [rows, dim], without biases. A variant without U and V has no
+  // rows; nor has `document` when the tower is shared.
   LayerWeights query;
   LayerWeights document;
   // The logit of the factor of mixed parts; empty = one part.
   std::vector<float> mixing;
-  // By variant: the diagonal, all of W, or the weights of hashed pairs.
+  // Depending on the variant, the diagonal, all of W, or the weights of hashed
+  // pairs.
   std::vector<float> words;
 
-  // Views good as long as the vectors do not move.
+  // The views are valid as long as the vectors do not move.
   SsiRows Rows() const;
   SparseWeights Sparse() const;
-  // Named as in a model file.
+  // The weights under their names in a model file.
   std::vector<TensorView> Tensors() const;
-  // The name of `words` there.
+  // The name of `words` in a model file.
   const char* WordsTensor() const;
 };
 
-// W = I but for U and V, which are drawn from N(0, 1) x init_scale (SSI 2.3);
-// W = 0 for the hash kernel alone. Mixed parts begin with equal shares.
-// With --init_from all values are overwritten by those of the model, so idf and
-// correlated words are not computed.
+// The weights before the first step: U and V drawn from N(0, 1) x init_scale
+// (SSI 2.3), and otherwise W = I, or W = 0 for the hash kernel alone. Mixed
+// parts begin with equal shares. The weights of --init_from overwrite all
+// values, so idf and correlated words are not computed then.
 SsiWeights InitialSsiWeights(const TrainOptions& options,
                              const TrainingData& data);
 

@@ -24,7 +24,7 @@ BagView WordPairTrainer::Gathered(int pair) const {
 }
 
 void WordPairTrainer::Sums::Add(std::uint32_t index, float value) {
-  // An index whose sum has come back to 0 is listed again: Drain copes.
+  // An index whose sum is 0 again may be listed twice; Drain visits it once.
   if (values[index] == 0) touched.push_back(index);
   values[index] += value;
 }
@@ -73,10 +73,11 @@ void WordPairTrainer::AddGatherTasks(const BagBatch& queries,
                   });
 }
 
-// r_i of pairs [first, last); for the diagonal its words of the query alone.
+// Computes r_i of pairs [first, last); for the diagonal only its words of the
+// query.
 void WordPairTrainer::GatherPairs(int first, int last, int worker) {
-  // Sums first over the titles of a pair, then over its query words: the
-  // gradient q_i r_i' is never multiplied out for each tuple.
+  // The sum over the titles of a pair comes first, then that over its query
+  // words: the gradient q_i r_i' is never computed for each tuple.
   const bool diagonal = weights_.spec.variant() == v1::SSI_VARIANT_DIAGONAL;
   BagBatch& gathered = gathered_[first / kPairBlock];
   Sums& sums = sums_[worker];
@@ -150,7 +151,8 @@ void WordPairTrainer::UpdateRow(std::uint32_t word, int task, int worker) {
   UpdateWeights(diagonal ? 0 : word * num_words, sums, task);
 }
 
-// By one thread, in order of pairs: pairs of different words share weights.
+// One thread adds in the order of pairs, because pairs of different words share
+// weights.
 void WordPairTrainer::UpdateHashed() {
   const auto num_buckets =
       static_cast<std::uint32_t>(weights_.spec.pair_hash_buckets());

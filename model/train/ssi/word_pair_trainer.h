@@ -1,15 +1,15 @@
-// The weights that SSI gives to words or pairs of words, as they learn: the
-// diagonal, all of W, or those of hashed pairs. With g the gradient with
-// respect to the scores,
+// Trains the weights that SSI gives to words or pairs of words: the diagonal,
+// all of W, or the weights of hashed pairs. With g the gradient with respect to
+// the scores,
 //
 //   dloss/dS(s, t) = sum over pairs i of q_i(s) r_i(t),
 //   r_i(t)         = sum over titles k of g(i, k) d_k(t)
 //
-//   Memory   of a step: the distinct words of each pair's violating titles; for
-//            hashed pairs once more the weights; kept gradients, 8 bytes a
-//            weight that the step changes.
-//   Share    several processes each gather the r_i of their pairs, hand them to
-//            all, and make the same update.
+//   Memory   during a step, the distinct words of each pair's violating titles;
+//            for hashed pairs a second copy of the weights; for kept gradients
+//            8 bytes a weight that the step changes.
+//   Share    each of several processes computes the r_i of its pairs and sends
+//            them to all, and all make the same update.
 //   Threads  one thread calls; the tasks run in any thread.
 #ifndef SEMRANK_MODEL_TRAIN_SSI_WORD_PAIR_TRAINER_H_
 #define SEMRANK_MODEL_TRAIN_SSI_WORD_PAIR_TRAINER_H_
@@ -34,7 +34,7 @@ class WordPairTrainer {
   WordPairTrainer(SsiWeights& weights, const OptimizerOptions& options,
                   int num_workers);
 
-  // Once, before the first step: gradients are not used at once, but kept.
+  // Call it before the first step: gradients are then kept, not used at once.
   void KeepGradients() { keeps_gradients_ = true; }
 
   ParameterOptimizer& optimizer() { return optimizer_; }
@@ -43,11 +43,11 @@ class WordPairTrainer {
   // the step. Gather work runs before update work.
   void AddGatherTasks(const BagBatch& queries, const BagBatch& titles,
                       const BagBatch& score_gradients, TaskList& tasks);
-  // Between gathering and update when there are other processes: `pairs` are
-  // those whose g this one knows. Fails as GatherBags.
+  // Call it between gathering and update when there are other processes. This
+  // process knows g of `pairs`. Fails as GatherBags.
   absl::Status Exchange(Range pairs, Communicator& communicator);
   void AddUpdateTasks(double learning_rate, TaskList& tasks);
-  // When gradients are kept: after update work.
+  // After the update work, when gradients are kept.
   void AppendGradients(GradientSet& gradients);
   void AddKeptUpdateTasks(TaskList& tasks);
 
@@ -58,8 +58,8 @@ class WordPairTrainer {
     std::vector<std::uint32_t> touched;
 
     void Add(std::uint32_t index, float value);
-    // visit(index, sum) for each sum that is not 0, once, in order of first
-    // appearance; all are 0 then.
+    // Calls visit(index, sum) once for each sum that is not 0, in order of
+    // first appearance, and resets all to 0.
     template <typename Visit>
     void Drain(Visit visit);
   };

@@ -11,14 +11,15 @@
 namespace semrank {
 namespace {
 
-// (feature, text) entries of one task.
+// The number of (feature, text) entries of one task.
 constexpr std::uint32_t kTaskEntries = 2048;
-// Features whose gradients are summed before they are used: the sums stay in
-// the first-level cache.
+// The number of features whose gradients are summed before they are used: the
+// sums stay in the first-level cache.
 constexpr int kFeatureBlock = 16;
-// Features whose weights are prefetched: they are scattered over memory.
+// The number of features whose weights are prefetched: they are scattered over
+// memory.
 constexpr int kPrefetchFeatures = 8;
-// Kept rows that one task updates.
+// The number of kept rows that one task updates.
 constexpr int kUpdateBlock = 128;
 
 }  // namespace
@@ -38,8 +39,8 @@ void BagLayerTrainer::TransposeBags(const BagBatch& bags) {
   const int num_features = transpose_.texts().num_texts();
   bounds_.assign(1, 0);
   for (int f = 1; f <= num_features; ++f) {
-    // Tasks of about equal numbers of entries, not of features: a frequent
-    // trigram occurs in most texts, a rare one in one.
+    // Tasks have about equal numbers of entries, not of features: a frequent
+    // trigram occurs in most texts, a rare one in a single text.
     if (f == num_features ||
         offsets[f] - offsets[bounds_.back()] >= kTaskEntries) {
       bounds_.push_back(f);
@@ -55,9 +56,9 @@ void BagLayerTrainer::RunUpdateTask(const float* deltas, int task,
   const std::size_t row = width();
   const int last = bounds_[task + 1];
   // dW = X^T delta, row by row: row f is the sum of count x delta over the
-  // texts that have feature f. In the transposed batch each row has one owner,
-  // which adds the texts in order: no atomics, and the same sum with any number
-  // of threads.
+  // texts that have feature f. In the transposed batch one task owns each row
+  // and adds the texts in order, without atomics, and with the same sum for any
+  // number of threads.
   if (optimizer_.keeps_gradients()) {
     SumBags(transpose_.texts(), bounds_[task], last, deltas, width(),
             &kept_rows_.values[bounds_[task] * row]);

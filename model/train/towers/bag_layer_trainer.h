@@ -1,7 +1,8 @@
 // The product of bags with a weight matrix that is trained: x W for bags x
 // (DSSM eq. 3). A step reads and changes only the rows of W whose features
-// occur in its bags: a gather on the way forward, a scatter on the way back.
-// Each part of a gradient is applied at once, or kept after KeepGradients.
+// occur in its bags: the forward pass gathers them, the update scatters to
+// them. Each part of a gradient is applied at once, or kept after
+// KeepGradients.
 //
 //   Places   a feature may have several rows of W, one after another; a bag
 //   gets
@@ -32,7 +33,7 @@ class BagLayerTrainer {
         num_places_(num_places),
         optimizer_(options, weights) {}
 
-  // Once, before the first step.
+  // Call it before the first step.
   void KeepGradients();
 
   LayerOptimizer& optimizer() { return optimizer_; }
@@ -50,15 +51,15 @@ class BagLayerTrainer {
 
   void BeginStep(double learning_rate) { optimizer_.BeginStep(learning_rate); }
   // The gradient of a feature's rows is count x delta, summed over the bags
-  // that have the feature; `deltas` are those of all bags of the step.
+  // that have the feature. `deltas` has all bags of the step.
   void RunUpdateTask(const float* deltas, int task,
                      std::vector<float>& scratch);
-  // `deltas` [num_texts, out] are those of the biased outputs.
+  // `deltas` [num_texts, out] belong to the outputs with the bias added.
   void UpdateBias(const float* deltas, int num_texts,
                   std::vector<float>& scratch);
 
-  // When gradients are kept: after all of RunUpdateTask and UpdateBias. A row
-  // belongs to a feature and is width() wide.
+  // Call it after all RunUpdateTask and UpdateBias, when gradients are kept. A
+  // row belongs to a feature and is width() wide.
   void AppendGradients(GradientSet& gradients);
   void AddKeptUpdateTasks(TaskList& tasks);
 

@@ -8,7 +8,7 @@
 namespace semrank {
 namespace {
 
-// Words of one task.
+// The number of words of one task.
 constexpr int kWordBlock = 32;
 
 }  // namespace
@@ -45,7 +45,8 @@ absl::Status ConvolutionLayerTrainer::SetTexts(const TextBags& texts,
     pad();
     begins_.push_back(padded_.size());
   }
-  // Only the entries of this step: places_ has one for each word of the data.
+  // Only the entries of this step are reset: places_ has one for each word of
+  // the data.
   for (const std::uint32_t word : words_) places_[word] = 0;
   winners_.resize(ids.size() * static_cast<std::size_t>(out_));
   sums_.resize(words_.size() * layer_.width());
@@ -54,8 +55,8 @@ absl::Status ConvolutionLayerTrainer::SetTexts(const TextBags& texts,
 
 void ConvolutionLayerTrainer::AddPrepareTasks(TaskList& tasks) {
   tasks.AddBlocks(num_words(), kWordBlock, [this](int first, int last, int) {
-    // W_c times each distinct word, at each place of a window, once for all
-    // windows that contain it.
+    // W_c times each distinct word, at each place of a window, is computed once
+    // for all windows that contain the word.
     texts_->Fill(words_, first, last, bags_);
     layer_.Forward(bags_, first, last, WordRow(first));
   });
@@ -95,7 +96,7 @@ void ConvolutionLayerTrainer::AddTransposeTasks(TaskList& tasks) {
   tasks.Add(1, [this](int, int) { ListOccurrences(); });
 }
 
-// For each word its positions in the texts, in rising order of the texts.
+// Lists the positions of each word, in ascending order of the texts.
 void ConvolutionLayerTrainer::ListOccurrences() {
   std::vector<std::size_t>& begins = occurrence_begins_;
   // While the lists are filled, begins[w + 1] is the position of word w's next
@@ -121,8 +122,8 @@ void ConvolutionLayerTrainer::AddPackTasks(const float* deltas,
                   });
 }
 
-// Eq. 16: the delta of a unit goes to the words of the window that won it, each
-// at its place of the window.
+// Eq. 16: the delta of a unit goes to the words of the window with its maximum,
+// each at its place of the window.
 void ConvolutionLayerTrainer::GatherWord(int word, const float* deltas) {
   // The rows of the forward pass are no longer needed: all texts have their
   // maxima. They become the sums of deltas.

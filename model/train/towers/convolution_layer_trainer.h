@@ -1,17 +1,16 @@
-// The input layer of CLSM as it learns: windows of words, convolution and max
-// pooling (eq. 1, 2, 3.4), and the way back to the windows that won (appendix,
-// eq. 15, 16).
+// Trains the input layer of CLSM: windows of words, convolution and max pooling
+// (eq. 1, 2, 3.4); the gradient goes back to the windows with the maxima
+// (appendix, eq. 15, 16).
 //
-// tanh rises, so max over t of tanh(z_t + b) = tanh(max over t of z_t + b):
-// what is put out is the maximum before tanh, and the rest of the tower does
-// not know of words. Neither windows nor their gradients are built: each
-// distinct word of the step has one row of `window` places of `out` numbers,
-// which holds what it adds at each place on the way forward, and the sum of the
-// deltas that come to it there on the way back.
+// tanh is increasing, so max over t of tanh(z_t + b) = tanh(max over t of z_t +
+// b): the output is the maximum before tanh. Neither windows nor their
+// gradients are built. Each distinct word of the step has one row of `window`
+// places of `out` numbers. In the forward pass it holds what the word adds at
+// each place, in the backward pass the sum of the deltas that arrive there.
 //
 //   Memory   window x out floats for each distinct word of the step, 4 bytes
 //            for each distinct word of the texts.
-//   Promise  a row is summed by one owner, over the texts in order.
+//   Promise  one task sums a row, over the texts in their order.
 //   Threads  as InputLayerTrainer.
 #ifndef SEMRANK_MODEL_TRAIN_TOWERS_CONVOLUTION_LAYER_TRAINER_H_
 #define SEMRANK_MODEL_TRAIN_TOWERS_CONVOLUTION_LAYER_TRAINER_H_
@@ -72,8 +71,8 @@ class ConvolutionLayerTrainer : public InputLayerTrainer {
   // Distinct words of the step, and their bags, in order of first appearance.
   std::vector<std::uint32_t> words_;
   BagBatch bags_;
-  // One more than the place of a word in words_; 0 = not there. All 0 between
-  // calls.
+  // One more than the place of a word in words_; 0 = it has none. All are 0
+  // between calls.
   std::vector<std::uint32_t> places_;
   std::vector<std::size_t> begins_;  // of each text in padded_
   std::vector<std::uint32_t> padded_;

@@ -5,7 +5,7 @@
 namespace semrank {
 namespace {
 
-// Rows of the weight of one task.
+// The number of rows of the weight of one task.
 constexpr int kRowBlock = 48;
 
 }  // namespace
@@ -44,8 +44,8 @@ void DenseLayerTrainer::PackDeltas(const float* deltas, int first, int last) {
 
 void DenseLayerTrainer::UpdateRows(const float* inputs, int first, int last,
                                    std::vector<float>& scratch) {
-  // Rows [first, last) of X^T are columns of X: other strides over the same
-  // memory, nothing is copied.
+  // Rows [first, last) of X^T are columns of X, read by other strides without a
+  // copy.
   const StridedMatrix transposed = {inputs + first, last - first,
                                     packed_deltas_.depth(), 1, weights_.in};
   if (optimizer_.keeps_gradients()) {
@@ -61,9 +61,9 @@ void DenseLayerTrainer::UpdateRows(const float* inputs, int first, int last,
 void DenseLayerTrainer::UpdateWeightRows(int first, int last,
                                          std::span<const float> gradient) {
   optimizer_.UpdateWeight(first, gradient, weights_.out);
-  // Both copies follow the weight at once, so the next step begins without a
-  // stage for packing. Updates run after every Backward of the step, which
-  // still needs the old ones.
+  // Both copies follow the weight at once, so the next step needs no stage for
+  // packing. Updates run after every Backward of the step, which reads the old
+  // copies.
   const StridedMatrix rows = WeightRows(first, last);
   packed_weight_.PackRows(rows, first);
   packed_transposed_.PackColumns(rows.Transposed(), first);
@@ -92,7 +92,7 @@ void DenseLayerTrainer::AddKeptUpdateTasks(TaskList& tasks) {
 void DenseLayerTrainer::UpdateBias(std::vector<float>& scratch) {
   optimizer_.UpdateBias(
       [this](float* gradient) {
-        // The sum of the deltas as a product with a row of ones.
+        // The sum of the deltas is their product with a row of ones.
         static constexpr float kOne = 1;
         Multiply({&kOne, 1, packed_deltas_.depth(), 0, 0}, packed_deltas_, {},
                  gradient, weights_.out);

@@ -1,4 +1,4 @@
-// A fully connected layer that is trained: z = x W + b; the caller applies the
+// Trains a fully connected layer: z = x W + b; the caller applies the
 // activation function. Each part of a gradient is applied at once, or kept
 // after KeepGradients.
 //
@@ -26,31 +26,31 @@ class DenseLayerTrainer {
   DenseLayerTrainer(LayerWeights& weights, const OptimizerOptions& options)
       : weights_(weights), optimizer_(options, weights) {}
 
-  // Once, before the first step.
+  // Call it before the first step.
   void KeepGradients();
 
   LayerOptimizer& optimizer() { return optimizer_; }
 
-  // Before the first Forward or Backward, and again when the weights were set
-  // from outside; updates pack what they change.
+  // Call it before the first Forward or Backward, and again when the weights
+  // were overwritten; updates pack what they change.
   void PackWeights();
   void Forward(const float* inputs, int num_rows, float* outputs) const;
   // dloss/dx = delta W^T, as in eq. 17.
   void Backward(const float* deltas, int num_rows,
                 float* input_gradients) const;
 
-  // Makes room for the step's deltas; those of texts [first, last) are packed
-  // once they are there, all before the updates.
+  // Makes room for the step's deltas. PackDeltas packs those of texts [first,
+  // last); all are packed before the updates.
   void BeginBackward(int num_texts);
   void PackDeltas(const float* deltas, int first, int last);
   void BeginStep(double learning_rate) { optimizer_.BeginStep(learning_rate); }
   // Rows [first, last) of dloss/dW = X^T delta, eq. 18-19.
-  // `inputs` are those of all texts of the step.
+  // `inputs` has all texts of the step.
   void UpdateRows(const float* inputs, int first, int last,
                   std::vector<float>& scratch);
   void UpdateBias(std::vector<float>& scratch);
 
-  // When gradients are kept: after all of UpdateRows and UpdateBias.
+  // Call it after all UpdateRows and UpdateBias, when gradients are kept.
   void AppendGradients(GradientSet& gradients);
   void AddKeptUpdateTasks(TaskList& tasks);
 

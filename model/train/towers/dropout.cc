@@ -7,7 +7,7 @@
 namespace semrank {
 namespace {
 
-// More than a tower has layers, so that each (place, layer) has its number.
+// A tower has fewer layers, so each (place, layer) has its own number.
 constexpr std::uint64_t kLayers = 64;
 
 }  // namespace
@@ -21,7 +21,7 @@ void Dropout::Apply(const HiddenRow& row, std::span<float> units,
   const float factor = static_cast<float>(1 / (1 - share_));
   std::uint64_t bits = 0;
   for (std::size_t i = 0; i < units.size(); ++i) {
-    // One number of 64 bits for two units.
+    // A number of 64 bits serves two units.
     bits = i % 2 == 0 ? random.Next() : bits >> 32;
     kept[i] = static_cast<double>(bits & 0xffffffff) >= threshold;
     units[i] = kept[i] ? units[i] * factor : 0;

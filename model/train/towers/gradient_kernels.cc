@@ -11,6 +11,8 @@ namespace {
 
 void ScaleByTanhDerivative(const float* __restrict outputs, std::size_t count,
                            float* __restrict deltas) {
+  // 1 - y^2 as a product: y^2 would lose the digits of 1 - y where |y| is
+  // near 1.
   for (std::size_t i = 0; i < count; ++i) {
     deltas[i] *= (1 - outputs[i]) * (1 + outputs[i]);
   }
@@ -20,8 +22,8 @@ void AddWhereWon(const std::int32_t* __restrict winners, std::int32_t t,
                  const float* __restrict deltas, int count,
                  float* __restrict sums) {
   for (int i = 0; i < count; ++i) {
-    // A select of what was read in any case: a branch, or a load that depends
-    // on it, is not vectorised without AVX.
+    // A select between two loaded values: without AVX the compiler does not
+    // vectorise a branch, or a load that depends on one.
     const float delta = deltas[i];
     sums[i] += winners[i] == t ? delta : 0.0f;
   }

@@ -2,8 +2,8 @@
 //
 //   Shapes   arrays of one call have the same length and do not overlap.
 //   Threads  thread-safe on disjoint outputs.
-//   Results  the same bits at every level of simd_level.h: single operations,
-//            none fused.
+//   Results  are the same to the bit at every level of simd_level.h: no
+//            operations are fused.
 #ifndef SEMRANK_MODEL_TRAIN_TOWERS_GRADIENT_KERNELS_H_
 #define SEMRANK_MODEL_TRAIN_TOWERS_GRADIENT_KERNELS_H_
 

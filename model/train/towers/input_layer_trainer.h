@@ -1,9 +1,9 @@
-// The layer of a tower that reads texts, as it learns: bags of features for
-// DSSM (eq. 3), word windows with max pooling for CLSM (eq. 1-3). What it puts
-// out goes through tanh or not, as the tower says.
+// Trains the layer of a tower that reads texts: bags of features for DSSM (eq.
+// 3), word windows with max pooling for CLSM (eq. 1-3). The tower decides
+// whether tanh follows.
 //
-//   Steps    as those of TowerTrainer, which calls this: SetTexts, then the
-//            work of each phase is added and run before the next.
+//   Steps    as in TowerTrainer, which calls this: SetTexts, then the tasks of
+//            each phase are added and run before the next.
 //   Shapes   row-major, one row = one text; outputs and deltas (dloss/doutput)
 //            [num_texts, width].
 //   Promise  as TowerTrainer: nothing depends on the number of threads.
@@ -33,7 +33,7 @@ class InputLayerTrainer {
   // of them. Fails as TextBags::Layout.
   virtual absl::Status SetTexts(const TextBags& texts,
                                 std::span<const TextId> ids) = 0;
-  // What Forward reads.
+  // Adds the tasks that Forward depends on.
   virtual void AddPrepareTasks(TaskList& tasks) = 0;
   // Texts [first, last); row 0 of `outputs` is text `first`. With `learn`, what
   // the update needs is kept.
@@ -41,15 +41,15 @@ class InputLayerTrainer {
   // False for a text without any known feature, whose vector is zero.
   virtual bool HasFeatures(int text) const = 0;
 
-  // What the update reads and Forward does not; after Forward.
+  // Adds the tasks for the update that need no deltas; after Forward.
   virtual void AddTransposeTasks(TaskList& tasks) = 0;
-  // Once the deltas of all texts are there: what the update reads of them.
+  // Adds the tasks for the update that need the deltas of all texts.
   virtual void AddPackTasks(const float* deltas, TaskList& tasks) = 0;
-  // `deltas` are those of AddPackTasks; `scratch` lives until the work has run.
+  // `deltas` as in AddPackTasks; `scratch` lives until the tasks have run.
   virtual void AddUpdateTasks(double learning_rate, const float* deltas,
                               WorkerScratch& scratch, TaskList& tasks) = 0;
 
-  // What is learned, for gradients that are kept.
+  // The layer that learns, for gradients that are kept.
   virtual BagLayerTrainer& bag_layer() = 0;
 };
 
@@ -62,7 +62,7 @@ class BagInputTrainer : public InputLayerTrainer {
 
   absl::Status SetTexts(const TextBags& texts,
                         std::span<const TextId> ids) override;
-  // The bags are filled as Forward comes to them.
+  // Forward fills the bags that it reads.
   void AddPrepareTasks(TaskList&) override {}
   void Forward(int first, int last, bool learn, float* outputs) override;
   bool HasFeatures(int text) const override;

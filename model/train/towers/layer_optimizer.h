@@ -1,6 +1,6 @@
 // The optimizers of one layer's weight and bias. The gradient of the bias is
-// used at once, or kept after KeepGradients; that of the weight is the layer's
-// to keep.
+// used at once, or kept after KeepGradients; the layer keeps the gradient of
+// the weight.
 //
 //   Threads  BeginStep by one thread; updates from any, of disjoint parts.
 #ifndef SEMRANK_MODEL_TRAIN_TOWERS_LAYER_OPTIMIZER_H_
@@ -27,19 +27,19 @@ class LayerOptimizer {
         bias_size_(weights.bias.size()),
         learns_bias_(weights.learns_bias) {}
 
-  // Once, before the first step.
+  // Call it before the first step.
   void KeepGradients() {
     keeps_gradients_ = true;
     kept_bias_.resize(bias_size_);
   }
   bool keeps_gradients() const { return keeps_gradients_; }
 
-  // As those of ParameterOptimizer, as `name`.weight and `name`.bias.
+  // As ParameterOptimizer, under `name`.weight and `name`.bias.
   void AppendState(const std::string& name, std::vector<StateTensor>& state);
   void set_num_steps(std::int64_t num_steps);
 
   void BeginStep(double learning_rate);
-  // Rows of the weight from `first_row` on; whole rows of gradients.
+  // Updates rows of the weight from `first_row` on; `gradients` are whole rows.
   void UpdateWeight(int first_row, std::span<const float> gradient, int width);
   // A hint that this row is updated soon.
   void PrefetchWeight(int row, int width) const {

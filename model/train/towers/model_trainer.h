@@ -1,5 +1,5 @@
 // The interface of a model that is being trained, for the run and the
-// validator: mini-batches go in, weights come out.
+// validator.
 //
 //   Promise  the weights after a step depend on those before it, the batch and
 //            the options, to the bit; not on the number of threads.
@@ -34,7 +34,7 @@ class ModelTrainer {
 
   // Mean loss a pair; NaN when the weights exceed single precision.
   virtual absl::StatusOr<double> Loss(const MiniBatch& batch) = 0;
-  // The same, then one step of gradient descent.
+  // As Loss, then takes one step of gradient descent.
   virtual absl::StatusOr<double> Step(const MiniBatch& batch,
                                       const StepContext& step) = 0;
 
@@ -49,7 +49,7 @@ class ModelTrainer {
   // Everything that the next Step depends on, except its arguments, always in
   // the same order; to be read or overwritten between two steps.
   virtual std::vector<StateTensor> State() = 0;
-  // To be called after the state was overwritten with that of a trainer after
+  // Call it after the state was overwritten with that of a trainer after
   // `num_steps` steps.
   virtual void Restored(std::int64_t num_steps) = 0;
 };

@@ -15,8 +15,8 @@ HWY_BEFORE_NAMESPACE();
 namespace semrank::HWY_NAMESPACE {
 namespace {
 
-// Sums and maxima are kept in this many lanes, each in its own fixed order, so
-// that the compiler may use vector registers without reordering anything.
+// The number of lanes of sums and maxima. Each has its own fixed order, so that
+// the compiler may use vector registers without reordering anything.
 constexpr std::size_t kLanes = 16;
 
 float Max(std::span<const float> values, float start) {
@@ -48,7 +48,8 @@ double Sum(std::span<const float> values) {
 // r^7.
 HWY_INLINE float Exp(float x) {
   // e^-87 is the last whole power above the smallest normal float (1.2e-38).
-  // Below, 2^n would be no normal float, and the shift of the exponent wrong.
+  // For a lower one 2^n would be no normal float, and the shift of the exponent
+  // wrong.
   constexpr float kLowest = -87.0f;
   constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: adding it rounds
   // ln 2 in two parts (Cody and Waite): kLn2High has 9 significant bits, so n
@@ -75,9 +76,9 @@ void ExpOfDifferences(std::span<float> values, float subtracted) {
 }
 
 SoftmaxResult Softmax(float positive_logit, std::span<float> negatives) {
-  // Log-sum-exp of eq. 9: with the largest logit subtracted no exponential
-  // overflows, and the largest is 1, so that the sum is never 0. The result is
-  // the same, as the factor e^max cancels in eq. 6.
+  // Log-sum-exp of eq. 9: the largest logit is subtracted, so no exponential
+  // overflows, and the largest is 1, so the sum is never 0. The result is the
+  // same, because the factor e^max cancels in eq. 6.
   const float max = Max(negatives, positive_logit);
   ExpOfDifferences(negatives, max);
   const double negative_sum = Sum(negatives);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kBlockRows = 96;
 
-// Cosines of a query with the first titles of the batch to logits.
+// Turns the cosines of a query with the first titles of the batch into logits.
 void ComputeLogits(const MiniBatch& batch, float gamma, std::span<float> row) {
   for (float& value : row) value *= gamma;
   if (batch.corrections.empty()) return;
@@ -29,7 +29,7 @@ int LargestBag(const BagBatch& bags) {
 }
 
 // Floats from one row of scores to the next: an odd number of cache lines. The
-// gradients of titles go down a column, and rows that are a power of two apart
+// gradients of titles read a column, and rows that are a power of two apart
 // share one set of the cache.
 int StrideOf(int columns) {
   constexpr int kLineFloats = 16;
@@ -51,7 +51,7 @@ double SoftmaxLoss::Compute(const LossInput& input,
 }
 
 // A title's gradient is a sum over the pairs that it is a candidate of, so it
-// waits for the scores of all.
+// waits for the scores of all pairs.
 SideStages SoftmaxLoss::AddStages(const LossInput& input,
                                   const LossGradients& gradients,
                                   const SideStages& vectors, TaskGraph& graph) {
@@ -124,14 +124,15 @@ void SoftmaxLoss::ScorePairs(int first, int last) {
 
 double SoftmaxLoss::MeanLoss() const {
   double sum = 0;
-  // Pair by pair, in double: the blocks finish in any order, the sum must not.
+  // The sum goes pair by pair, in double: the blocks finish in any order, which
+  // must not change it.
   for (int i = 0; i < input_.batch->num_pairs(); ++i) {
     sum += input_.batch->weight(i) * losses_[i];
   }
   return sum / total_weight_;
 }
 
-// From a probability of pair i to dloss/dscore.
+// The factor from a probability of pair i to dloss/dscore.
 float SoftmaxLoss::Scale(int pair) const {
   // dloss/dR(Q, D-) = gamma P(D- | Q) and dloss/dR(Q, D+) = -gamma (1 - P(D+ |
   // Q)) (eq. 12-14), times the pair's part of the mean.
@@ -153,8 +154,8 @@ void SoftmaxLoss::ScoreAllTitles(int first, int last) {
     const std::span<float> row(begin, n + extra.size());
     ComputeLogits(batch, gamma_, row.first(n));
     ComputeCandidateLogits(i, begin + n);
-    // Read before it is masked: SoftmaxNegatives wants negatives only, and
-    // other titles that were clicked for the query are none either.
+    // The clicked title's score is read before it is masked: SoftmaxNegatives
+    // takes negatives only, and no title that was clicked for the query is one.
     const float positive_logit = row[i];
     // The pair's own title is among them.
     for (const std::uint32_t k : batch.MaskedFor(i)) row[k] = kLeftOut;
@@ -163,7 +164,7 @@ void SoftmaxLoss::ScoreAllTitles(int first, int last) {
     const float scale = Scale(i);
     for (float& value : row) value *= scale;
     // The masked probabilities are exactly 0, so no gradient reaches other
-    // clicked titles; this one gets that of the clicked title.
+    // clicked titles; this one gets its own.
     row[i] = -scale * result.negative_probability;
     std::copy(row.begin() + n, row.end(), extra.begin());
   }
@@ -190,13 +191,13 @@ void SoftmaxLoss::TitleGradients(int first, int last) {
   }
   const int n = input_.batch->num_pairs();
   if (!input_.batch->all_titles || first >= n) return;
-  // Columns of G as rows: G^T by its strides. Titles from n on were drawn
-  // beside those of the pairs and have no column.
+  // The strides of G^T read columns of G as rows. Titles from n on were drawn
+  // in addition to those of the pairs and have no column.
   Multiply({&scores_[first], std::min(last, n) - first, n, 1, stride_},
            queries_, {.accumulate = has_candidates()}, rows, dim_);
 }
 
-// Of pair `pair` in weights_; none when the batch has no candidates.
+// The part of weights_ of `pair`; empty when the batch has no candidates.
 std::span<float> SoftmaxLoss::CandidateWeights(int pair) {
   if (!has_candidates()) return {};
   return weights_.Counts(pair);

@@ -3,10 +3,10 @@
 //
 //   loss = mean over pairs of -log softmax(gamma R(Q, D+); gamma R(Q, D-))
 //
-// The mean is weighted when the pairs have weights: sum w loss / sum w. A
-// logit gamma R(Q, D) is lowered by the correction of D, if the batch has any.
-// R is the dot product of unit vectors; the step from there through the length
-// of y (eq. 16) is the tower's.
+// The mean is weighted when the pairs have weights: sum w loss / sum w. The
+// correction of D, if the batch has one, is subtracted from the logit gamma
+// R(Q, D). R is the dot product of unit vectors; the tower continues from there
+// through the length of y (eq. 16).
 //
 //   Shapes   vectors and gradients are row-major, [num_pairs, dim] for
 //            queries, [batch.titles.size(), dim] for titles.
@@ -34,7 +34,7 @@ struct LossInput {
   const float* title_vectors = nullptr;
 };
 
-// Output: both, or both null for the loss alone.
+// The output. Both are null for the loss alone.
 struct LossGradients {
   float* queries = nullptr;
   float* titles = nullptr;
@@ -51,12 +51,12 @@ class SoftmaxLoss {
   SoftmaxLoss(double gamma, int dim)
       : gamma_(static_cast<float>(gamma)), dim_(dim) {}
 
-  // Fills the gradients; the mean loss a pair.
+  // Fills the gradients and returns the mean loss a pair.
   double Compute(const LossInput& input, const LossGradients& gradients,
                  ThreadPool& pool);
 
-  // The same as stages that run after `vectors` have produced the vectors.
-  // Returns the stages that produce the gradients.
+  // Adds stages that compute the same after `vectors` have produced the
+  // vectors. Returns the stages that produce the gradients.
   SideStages AddStages(const LossInput& input, const LossGradients& gradients,
                        const SideStages& vectors, TaskGraph& graph);
   // After Compute, or after the stages have run.
@@ -73,7 +73,7 @@ class SoftmaxLoss {
   void ScoreCandidates(int pair);
   void QueryGradients(int first, int last);
   void TitleGradients(int first, int last);
-  // Cosines of a pair with its candidates times gamma.
+  // Computes gamma times the cosines of a pair with its candidates.
   void ComputeCandidateLogits(int pair, float* logits);
   std::span<float> CandidateWeights(int pair);
 
@@ -84,15 +84,16 @@ class SoftmaxLoss {
   std::vector<double> losses_;  // of each pair
   double total_weight_ = 0;     // of the batch
 
-  // All titles: scores, then dloss/dR, [num_pairs, stride_]; those of the
-  // titles of the batch, then of each pair's own candidates.
+  // With all titles: scores, later dloss/dR, [num_pairs, stride_]. The columns
+  // are the titles of the batch, then each pair's own candidates.
   HugePageVector<float> scores_;
   int stride_ = 0;
   PackedMatrix titles_transposed_;  // [dim, num_pairs]
   PackedMatrix titles_;             // [num_pairs, dim]
   PackedMatrix queries_;            // [num_pairs, dim]
 
-  // Candidates: by pair the titles and dloss/dR, and the same by title.
+  // With candidates: the titles and dloss/dR of each pair, and the same by
+  // title.
   BagBatch weights_;
   BagBatch by_title_;
 };

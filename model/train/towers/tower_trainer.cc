@@ -14,8 +14,8 @@
 namespace semrank {
 namespace {
 
-// Texts, and rows of a dense weight, of one task: whole tiles of the products,
-// and few enough that no thread waits long for the last task.
+// The number of texts, and of rows of a dense weight, of one task: whole tiles
+// of the products, and few enough that no thread waits long for the last task.
 constexpr int kTextBlock = 96;
 constexpr int kWeightRowBlock = 48;
 
@@ -43,7 +43,7 @@ TowerTrainer::TowerTrainer(TowerWeights weights,
       dropout_(options.dropout, options.seed) {
   for (std::size_t l = 0; l < weights_.layers.size(); ++l) {
     LayerWeights& layer = weights_.layers[l];
-    // Layer 0 reads the features of texts and is the input layer's.
+    // Layer 0 reads the features of texts; input_layer_ trains it.
     if (l > 0) dense_layers_.emplace_back(layer, options.optimizer);
     outputs_.emplace_back().width = layer.out;
   }
@@ -68,7 +68,7 @@ void TowerTrainer::Restored(std::int64_t num_steps) {
   for (std::size_t l = 0; l < outputs_.size(); ++l) {
     optimizer(l).set_num_steps(num_steps);
   }
-  // The weights were overwritten, but not the packed copies of them.
+  // The weights were overwritten, but not their packed copies.
   weights_packed_ = false;
 }
 
@@ -137,6 +137,7 @@ void TowerTrainer::Forward(int first, int last, bool learn) {
     inputs = outputs;
   }
   float* vectors = Row(vectors_, first, embedding_dim());
+  // The output is copied: the backward pass needs y beside v = y / |y|.
   std::copy_n(inputs, static_cast<std::size_t>(last - first) * embedding_dim(),
               vectors);
   NormalizeRows(last - first, embedding_dim(), vectors, &norms_[first]);
@@ -187,7 +188,8 @@ void TowerTrainer::Backward(int first, int last, std::vector<float>& scratch) {
   for (const LayerOutput& output : outputs_) {
     widest = std::max(widest, output.width);
   }
-  // The deltas of two neighbouring layers.
+  // Eq. 17 needs the deltas of two neighbouring layers at a time; those of
+  // layer 0 are kept for its update.
   const std::size_t half = static_cast<std::size_t>(num_rows) * widest;
   scratch.resize(2 * half);
   const auto deltas_of = [&](std::size_t layer) {
@@ -211,8 +213,8 @@ void TowerTrainer::BackwardOutput(int first, int last, float* deltas) {
     const float* vector = Row(vectors_, t, dim);
     const float* gradient = Row(vector_gradients_, t, dim);
     float* row = deltas + static_cast<std::size_t>(t - first) * dim;
-    // The norm below which NormalizeRows makes a vector zero: no direction, no
-    // gradient.
+    // NormalizeRows makes a vector below this norm zero: without a direction it
+    // has no gradient.
     const float inverse = norms_[t] < 1e-12f ? 0 : 1 / norms_[t];
     const float along = Dot(gradient, vector, dim);
     for (int i = 0; i < dim; ++i) {
@@ -223,7 +225,8 @@ void TowerTrainer::BackwardOutput(int first, int last, float* deltas) {
   if (IsTanh(output)) BackwardActivation(output, first, last, deltas);
 }
 
-// Through the activation function of texts [first, last), and dropout.
+// Backpropagates through the activation function and dropout of texts [first,
+// last).
 void TowerTrainer::BackwardActivation(std::size_t layer, int first, int last,
                                       float* deltas) {
   LayerOutput& output = outputs_[layer];
@@ -244,8 +247,8 @@ void TowerTrainer::AddPackTasks(TaskList& tasks) {
 }
 
 void TowerTrainer::AddUpdateTasks(double learning_rate, TaskList& tasks) {
-  // Dense layer d reads the activations of outputs_[d], since outputs_[0] is
-  // the input layer's.
+  // Dense layer d reads the activations of outputs_[d], because outputs_[0]
+  // belongs to the input layer.
   for (std::size_t d = dense_layers_.size(); d-- > 0;) {
     DenseLayerTrainer& layer = dense_layers_[d];
     layer.BeginStep(learning_rate);

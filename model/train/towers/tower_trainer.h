@@ -1,11 +1,11 @@
-// A tower that learns: the forward pass of DssmTower or ClsmTower with every
+// Trains a tower: the forward pass of DssmTower or ClsmTower with every
 // activation kept, the backward pass of DSSM eq. 15-19, and the update of the
 // weights. The layer that reads texts is an InputLayerTrainer; the rest is
 // dense.
 //
-// One step is a sequence of stages; each adds its tasks to a TaskList, which
-// the caller runs when those above that it needs have run, so that two towers
-// and the loss share the threads:
+// One step is a sequence of stages. Each adds its tasks to a TaskList, which
+// the caller runs when the stages above that it needs have run, so that two
+// towers and the loss share the threads:
 //
 //   SetTexts, AddPrepareTasks   what the forward pass needs; nothing for DSSM
 //   AddForwardTasks             vectors()
@@ -68,35 +68,38 @@ class TowerTrainer {
   // [num_texts(), embedding_dim]: unit vectors; zero for a text without
   // features; NaN when the weights have outgrown single precision.
   const float* vectors() const { return vectors_.data(); }
-  // dloss/dvector, same shape; to be filled before the backward work runs.
+  // dloss/dvector, same shape; the caller fills it before the backward tasks
+  // run.
   float* vector_gradients() { return vector_gradients_.data(); }
 
-  // As those of ModelTrainer; names begin with `side`.
+  // As in ModelTrainer; names begin with `side`.
   void AppendState(std::string_view side, std::vector<StateTensor>& state);
   void Restored(std::int64_t num_steps);
 
-  // As those of InputLayerTrainer.
+  // As in InputLayerTrainer.
   absl::Status SetTexts(const TextBags& texts, std::span<const TextId> ids);
-  // Before the forward work of a step that learns with dropout: what numbers
-  // its random streams; `places` of the texts live until that work has run.
+  // Call it before the forward tasks of a step that learns with dropout: step
+  // and `places` of the texts number its random streams. `places` live until
+  // the tasks have run.
   void SetDropoutStream(std::int64_t step,
                         std::span<const std::uint32_t> places);
   void AddPrepareTasks(TaskList& tasks);
-  // Of a range of the texts. Without `learn` only vectors() are computed, and
-  // the step ends there.
+  // The forward pass of a range of the texts. Without `learn` only vectors()
+  // are computed, and the step ends there.
   void AddForwardTasks(Range texts, bool learn, TaskList& tasks);
   void AddTransposeTasks(TaskList& tasks);
-  // Of a range of the texts whose vector gradients are there.
+  // The backward pass of a range of the texts whose vector gradients are
+  // filled.
   void AddBackwardTasks(Range texts, TaskList& tasks);
   void AddPackTasks(TaskList& tasks);
   void AddUpdateTasks(double learning_rate, TaskList& tasks);
-  // When gradients are kept: those of this step, once that work has run. They
-  // may be changed before the next is added.
+  // When gradients are kept: appends those of this step, after the update tasks
+  // have run. The caller may change them before AddKeptUpdateTasks.
   void AppendGradients(GradientSet& gradients);
   void AddKeptUpdateTasks(TaskList& tasks);
 
  private:
-  // What one layer keeps of a step, [num_texts, out].
+  // The results of one layer in a step, [num_texts, out].
   struct LayerOutput {
     int width = 0;
     std::vector<float> activations;
@@ -122,8 +125,8 @@ class TowerTrainer {
   std::deque<DenseLayerTrainer> dense_layers_;
   std::vector<LayerOutput> outputs_;  // of input_layer_, then of dense_layers_
   // dloss/d(input of the activation function) of the input layer, [num_texts,
-  // out]. Those of dense layers live in the scratch of a worker and are packed
-  // by the layer: half the memory, and it stays in the cache.
+  // out]. The deltas of dense layers live in the scratch of a worker, and the
+  // layer packs them: this takes half the memory, and it stays in the cache.
   std::vector<float> input_deltas_;
   bool weights_packed_ = false;
 

@@ -36,7 +36,8 @@ TowerWeights InitialWeights(const std::vector<int>& widths, Random random) {
     const float range = static_cast<float>(std::sqrt(6.0 / (in + out)));
     LayerWeights layer = {in, out, {}, std::vector<float>(out), true};
     layer.weight.resize(static_cast<std::size_t>(in) * out);
-    // One stream, layer after layer: weights depend on the seed and the widths.
+    // One random stream serves layer after layer: weights depend on the seed
+    // and the widths.
     for (float& weight : layer.weight) weight = random.Between(-range, range);
     tower.layers.push_back(std::move(layer));
   }

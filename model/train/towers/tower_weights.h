@@ -24,15 +24,15 @@ struct LayerWeights {
 struct TowerWeights {
   std::vector<LayerWeights> layers;
 
-  // Layers as towers read them; valid while this lives unchanged.
+  // Views of the layers; valid while this lives unchanged.
   std::vector<LayerView> Views() const;
   // Appends "query.0.weight", "query.0.bias", ... for side "query".
   void AppendTensors(std::string_view side,
                      std::vector<TensorView>& tensors) const;
 };
 
-// widths = rows of layer 0, hidden..., vector. Weights uniform in
-// +-sqrt(6 / (in + out)) (DSSM 3.4), biases 0.
+// `widths` has the rows of layer 0, the hidden layers and the vector. Weights
+// are uniform in +-sqrt(6 / (in + out)) (DSSM 3.4), biases 0.
 TowerWeights InitialWeights(const std::vector<int>& widths, Random random);
 
 }  // namespace semrank

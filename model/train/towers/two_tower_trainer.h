@@ -1,9 +1,9 @@
 // Both towers and the loss: one call is one step of gradient descent on one
 // mini-batch (DSSM eq. 8-10, with the mean over the batch for the sum).
 //
-//   Stages   what one side does and the other does not wait for fills the gaps
-//            in which threads would be idle: with separate towers, two threads
-//            wait for each other at the end of a step only.
+//   Stages   work of one side fills the gaps in which threads would wait for
+//            the other side: with separate towers, two threads wait for each
+//            other only at the end of a step.
 //              titles    forward                       backward, update
 //              loss               scores, gradients
 //              queries   forward                       backward, update
@@ -49,7 +49,7 @@ struct TowerSide {
   TowerTrainer& tower;
   Range texts;
 
-  // Of the first of the texts.
+  // The vectors and gradients begin with the first of the texts.
   const float* vectors() const { return tower.vectors() + offset(); }
   float* vector_gradients() const {
     return tower.vector_gradients() + offset();

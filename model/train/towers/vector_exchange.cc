@@ -26,8 +26,8 @@ LossInput VectorExchange::Gather(const LossInput& own,
   const std::size_t pairs = of_pairs[communicator.rank()];
   const std::size_t drawn = of_drawn[communicator.rank()];
   const std::span<float> titles(titles_);
-  // Three gathers, as the share of a process is contiguous in three places of
-  // the batch: queries, clicked titles, and titles drawn beside them.
+  // The share of a process is contiguous in three places of the batch: queries,
+  // clicked titles, and titles drawn beside them. So there are three gathers.
   communicator.AllGather<float>({own.query_vectors, pairs}, of_pairs, queries_);
   communicator.AllGather<float>({own.title_vectors, pairs}, of_pairs,
                                 titles.first(num_pairs * dim));

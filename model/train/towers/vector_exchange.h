@@ -1,8 +1,8 @@
-// The vectors of a whole mini-batch, gathered from the processes that each
-// embedded their share, so that the negatives of a pair are those of one
-// process; and the gradients of that share, cut out of the whole's. (Every
-// process computes the loss of the whole batch: it costs less than one layer,
-// and all of them have the same loss, to the bit.)
+// Gathers the vectors of a whole mini-batch from the processes that each
+// embedded a share of it, so that the negatives of a pair are those of a single
+// process; and cuts the gradients of the own share out of those of the batch.
+// Every process computes the loss of the whole batch: it costs less than one
+// layer, and all of them have the same loss, to the bit.
 //
 //   Shapes   row-major: queries [num_pairs, dim], titles [num_titles, dim].
 //   Threads  one thread calls, in every process.
@@ -24,9 +24,9 @@ class VectorExchange {
   // `own`: the vectors of ShareOf(batch, process, num_processes): its queries;
   // its clicked titles, then its drawn ones. Valid until the next call.
   LossInput Gather(const LossInput& own, Communicator& communicator);
-  // Where the loss puts the gradients of what Gather returned.
+  // The loss writes the gradients of the gathered vectors here.
   LossGradients gradients();
-  // Copies the share's part to where its vectors' gradients go.
+  // Copies the gradients of this process's share to `own`.
   void CutOut(const MiniBatch& batch, const Communicator& communicator,
               const LossGradients& own) const;
 

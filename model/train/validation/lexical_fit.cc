@@ -50,7 +50,8 @@ Objective Evaluate(const ScoredPairs& pairs, const Logs& logs,
     const auto score = [&](std::size_t k) {
       return a * pairs.semantic[k] + b * pairs.lexical[k];
     };
-    // Log-sum-exp: with the highest score subtracted no exponential overflows.
+    // Log-sum-exp: the highest score is subtracted, so no exponential
+    // overflows.
     double highest = score(begin);
     for (std::size_t k = begin; k < end; ++k) {
       highest = std::max(highest, score(k));
@@ -77,7 +78,7 @@ Objective Evaluate(const ScoredPairs& pairs, const Logs& logs,
     // The derivative of s by ln a is a cos_dense. So the gradient is the mean
     // of that term under the softmax minus its value for the clicked title, and
     // its covariance is the Gauss-Newton part of the second derivatives. The
-    // other part, which could make them negative, is left out.
+    // other part, which could make them negative, is omitted.
     sum.aa += weight * (xx / p_sum - x * x);
     sum.ab += weight * (xy / p_sum - x * y);
     sum.bb += weight * (yy / p_sum - y * y);
@@ -95,8 +96,8 @@ Objective Evaluate(const ScoredPairs& pairs, const Logs& logs,
     sum.gradient[k] += 2 * penalty * distance;
   }
   sum.aa += 2 * penalty;
-  // Also without the lexical part, where it keeps the determinant above 0 and
-  // the second component of the step at 0.
+  // The penalty counts also without the lexical part, where it keeps the
+  // determinant above 0 and the second component of the step at 0.
   sum.bb += 2 * penalty;
   return sum;
 }
@@ -114,7 +115,7 @@ Logs Minimize(const ScoredPairs& pairs, bool uses_lexical,
     double length = 1;
     Objective next = now;
     Logs at = logs;
-    // Damped: far from the minimum a full Newton step may overshoot.
+    // Far from the minimum a full Newton step may overshoot, so it is halved.
     for (; length > 1e-6; length /= 2) {
       at = {logs[0] + length * direction[0], logs[1] + length * direction[1]};
       next = Evaluate(pairs, at, uses_lexical);
@@ -169,8 +170,8 @@ struct TextVectors {
   LexicalBatch lexical;
 };
 
-// Numbers of the titles that a pair is scored with: places in a list that holds
-// the drawn titles first.
+// Positions of the titles that a pair is scored with, in a list that begins
+// with the drawn titles.
 class CandidateTitles {
  public:
   CandidateTitles(const LexicalSampleSource& source,
@@ -185,7 +186,7 @@ class CandidateTitles {
         ids_.push_back(pair.title);
       }
     }
-    // All clicks of a query, also those of pairs that were not drawn.
+    // All clicks of a query count, also those of pairs that were not drawn.
     for (const TextPair& pair : source.held_out) {
       clicked_.emplace(pair.query, pair.title);
     }
@@ -219,7 +220,7 @@ double FitLexicalWeight(const ScoredPairs& pairs) {
   double alone = 0, joined = 0;
   Minimize(pairs, /*uses_lexical=*/false, alone);
   const Logs logs = Minimize(pairs, /*uses_lexical=*/true, joined);
-  // The likelihoods, without the penalty, which pulls b away from 0.
+  // The comparison is without the penalty, which pulls b away from 0.
   if (!(joined > alone)) return 0;
   const double weight = 1 / (1 + std::exp(logs[0] - logs[1]));
   return weight < kSmallestWeight ? 0 : weight;

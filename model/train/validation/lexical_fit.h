@@ -2,15 +2,14 @@
 // clicked pairs of queries that the towers have not learned from.
 //
 //   Model    a softmax over one clicked and up to 255 random unclicked titles
-//            of s = a cos_dense + b cos_lexical, by a, b > 0: the negative
-//            log-likelihood, a mean over queries, plus
-//            ((ln a - ln 5)^2 + (ln b - ln 5)^2) / (2 x number of pairs). The
-//            penalty decides where there are few pairs, towards w = 1/2.
+//            of s = a cos_dense + b cos_lexical. The minimum over a, b > 0 of
+//            the negative log-likelihood, a mean over queries, plus ((ln a - ln
+//            5)^2 + (ln b - ln 5)^2) / (2 x number of pairs). The penalty
+//            decides where there are few pairs, towards w = 1/2.
 //   Result   w = b / (a + b): the joined cosine (1 - w) cos_dense +
 //            w cos_lexical orders titles as s does. 0 when b makes held-out
 //            clicks less likely, or when it is below a hundredth.
 //   Promise  the same pairs, model and seed give the same bits.
-//   Threads  thread-safe free functions.
 #ifndef SEMRANK_MODEL_TRAIN_VALIDATION_LEXICAL_FIT_H_
 #define SEMRANK_MODEL_TRAIN_VALIDATION_LEXICAL_FIT_H_
 
@@ -32,7 +31,7 @@ struct ScoredPairs {
   std::vector<std::size_t> offsets = {0};
   std::vector<float> semantic;
   std::vector<float> lexical;
-  // Of each pair; those of a query add up to 1.
+  // The weight of each pair; the weights of a query's pairs add up to 1.
   std::vector<double> weights;
 
   std::size_t num_pairs() const { return weights.size(); }
@@ -41,7 +40,7 @@ struct ScoredPairs {
 // w in [0, 1). 0 without pairs.
 double FitLexicalWeight(const ScoredPairs& pairs);
 
-// Where the pairs to fit on come from; all but `seed` outlive the call.
+// The source of the pairs to fit on; what it refers to outlives the call.
 struct LexicalSampleSource {
   const TextInterner& texts;
   // Every clicked pair of these queries.

@@ -36,6 +36,8 @@ RankerComparer::RankerComparer(const DataOptions& options,
                                std::shared_ptr<const Collection> held_out)
     : judged_(judged != nullptr),
       collection_(judged_ ? std::move(judged) : std::move(held_out)) {
+  // The same candidates as in validation, so that the figures of the report
+  // agree with those of the log. Held-out clicks always rank all titles.
   if (judged_ && options.valid_judged_only) {
     options_.candidates = Candidates::kJudged;
   }
@@ -59,6 +61,7 @@ absl::Status RankerComparer::AddModel(
     std::shared_ptr<const TwoTowerModel> model, ThreadPool& pool,
     RankerComparison& comparison) const {
   const ModelRanker ranker(std::move(model), collection_->documents, pool);
+  // Only the model's rankings are shown, so only its runs are kept.
   EvaluateOptions options = options_;
   options.run_depth = kExampleDepth;
   SEMRANK_ASSIGN_OR_RETURN(const Evaluation evaluation,

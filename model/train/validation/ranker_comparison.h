@@ -1,5 +1,5 @@
-// A trained model beside BM25 on the validation data, and some of its rankings:
-// what a person wants to see before a model is served.
+// Compares a trained model with BM25 on the validation data, and shows some of
+// its rankings, for a person who decides whether to serve it.
 //
 //   Data     the judged validation queries; without them the held-out clicks
 //            (held_out_collection.h, which bounds their number).
@@ -30,7 +30,7 @@ namespace semrank {
 inline constexpr std::size_t kNumExamples = 10;
 inline constexpr std::uint32_t kExampleDepth = 3;
 
-// Texts as the model reads them: normalised.
+// Titles and queries are normalised, as the model reads them.
 struct ExampleTitle {
   std::string title;
   float score = 0;
@@ -47,7 +47,8 @@ struct RankerComparison {
   std::size_t num_queries = 0;
   std::size_t num_titles = 0;
   MetricValues bm25{};
-  // Both of the published model, so unknown until the end of the run.
+  // Metrics and examples of the published model, unknown until the end of the
+  // run.
   std::optional<MetricValues> model = std::nullopt;
   std::vector<ExampleRanking> examples = {};  // at most kNumExamples
 };
@@ -59,7 +60,7 @@ class RankerComparer {
                  std::shared_ptr<const Collection> judged,
                  std::shared_ptr<const Collection> held_out);
 
-  // Nothing without queries.
+  // nullopt without queries.
   absl::StatusOr<std::optional<RankerComparison>> MeasureBm25(
       ThreadPool& pool) const;
   // Completes what MeasureBm25 returned. The examples are queries at equal

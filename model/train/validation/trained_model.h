@@ -1,6 +1,4 @@
-// Weights that are being learned, seen as the model that they would make.
-//
-//   Threads  thread-safe free functions.
+// The model that weights make while they are learned.
 #ifndef SEMRANK_MODEL_TRAIN_VALIDATION_TRAINED_MODEL_H_
 #define SEMRANK_MODEL_TRAIN_VALIDATION_TRAINED_MODEL_H_
 
@@ -17,8 +15,8 @@
 
 namespace semrank {
 
-// config.json but for what is known only at the end (TrainingFacts: epochs,
-// validation, time). `options` are resolved.
+// config.json without what is known only at the end (TrainingFacts: epochs,
+// validation, options, time). `options` are resolved.
 v1::ModelConfig DescribeModel(const TrainOptions& options,
                               const Featurizer& featurizer);
 
@@ -32,7 +30,7 @@ std::vector<TensorView> AllTensors(std::vector<TensorView> weights,
                                    const TrainingData& data);
 
 // A model over the weights, for validation: it computes what a server with them
-// would, and is good while they do not change and `data` lives.
+// would. It is valid while they do not change and `data` lives.
 absl::StatusOr<std::shared_ptr<const TwoTowerModel>> ViewAsModel(
     std::vector<TensorView> weights, const v1::ModelConfig& config,
     const TrainingData& data);

@@ -41,6 +41,7 @@ std::vector<TextPair> KnownClicks(std::span<const TextPair> pairs,
   return known;
 }
 
+// A weight may be NaN although no pair of the training reads it.
 bool AllFinite(const std::vector<TensorView>& tensors) {
   return std::ranges::all_of(tensors, [](const TensorView& tensor) {
     return std::ranges::all_of(
@@ -105,7 +106,7 @@ absl::Status Validator::DrawHalves() {
       "too few validation queries for the two halves of --valid_halves");
 }
 
-// Returns how many queries are measured.
+// Halves the queries that are measured, and returns their number.
 std::size_t Validator::DrawQueryHalves() {
   std::vector<std::size_t> judged;
   for (std::size_t q = 0; q < collection_->queries.size(); ++q) {
@@ -123,15 +124,15 @@ std::size_t Validator::DrawQueryHalves() {
 void Validator::SampleBatches(std::span<const TextPair> pairs,
                               std::uint8_t fold) {
   const BatchPlan plan(pairs.size(), options_.batch_size);
-  // Here a pair stands once: it counts as often as it would be repeated.
+  // A pair stands here once and counts as often as it would be repeated.
   LossOptions loss = options_.loss;
   if (loss.clicks == v1::CLICK_USE_REPEAT) loss.clicks = v1::CLICK_USE_WEIGHT;
-  // A title that is clicked in the training pairs is no negative here either.
+  // Titles that are clicked in the training pairs are no negatives here either.
   const ClickedTitles clicked(KnownClicks(pairs, data_.train_pairs));
   NegativeSampler sampler(loss, data_.titles, &data_.shown, &clicked);
   for (std::int64_t b = 0; b < plan.num_batches(); ++b) {
-    // Drawn once, before the first epoch: the loss of all epochs is over the
-    // same negatives.
+    // Negatives are drawn once, so that the losses of all epochs are over the
+    // same ones.
     Random random(options_.seed, RandomPurpose::kValidationNegatives,
                   batches_.size());
     MiniBatch& batch = batches_.emplace_back();
@@ -168,7 +169,7 @@ absl::Status Validator::MeasureLoss(ModelTrainer& trainer,
   for (std::size_t b = 0; b < batches_.size(); ++b) {
     if (Interrupted()) return absl::CancelledError("interrupted");
     SEMRANK_ASSIGN_OR_RETURN(const double loss, trainer.Loss(batches_[b]));
-    // Negated: as a score, higher is better.
+    // A score is higher for better weights, so the loss is negated.
     means.Add(batch_folds_[b], -loss, batches_[b].total_weight());
   }
   result.loss = 0 - means.All();  // never "-0"
@@ -180,7 +181,7 @@ absl::Status Validator::MeasureRanking(const ModelTrainer& trainer,
                                        const v1::ModelConfig& config,
                                        ThreadPool& pool,
                                        ValidationResult& result) const {
-  // Scores that are no numbers have no order: any ranking could come out.
+  // NaN scores have no order, so any ranking could result.
   if (!AllFinite(trainer.Weights())) {
     result.metrics.emplace().fill(std::numeric_limits<double>::quiet_NaN());
     // scripts/experiments/tune.py compares numbers: the lowest NDCG.

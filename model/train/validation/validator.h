@@ -54,7 +54,7 @@ class FoldMeans {
     sums_[fold] += score * weight;
     weights_[fold] += weight;
   }
-  // Both need at least one score in each half that they use.
+  // All() and Folds() need at least one score in each half.
   double All() const {
     return (sums_[0] + sums_[1]) / (weights_[0] + weights_[1]);
   }
@@ -96,7 +96,7 @@ class Validator {
       const TrainOptions& options, const TrainingData& data,
       std::shared_ptr<const Collection> queries);
 
-  // Cancelled after Ctrl-C.
+  // Returns Cancelled after Ctrl-C.
   absl::StatusOr<ValidationResult> Validate(ModelTrainer& trainer,
                                             const v1::ModelConfig& config,
                                             ThreadPool& pool) const;
