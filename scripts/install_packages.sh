@@ -3,9 +3,10 @@
 #
 #   scripts/install_packages.sh build          to compile
 #   scripts/install_packages.sh build test     to compile and to run the tests
-#   scripts/install_packages.sh node           for the test of a client in Node
+#   scripts/install_packages.sh integration    for the tests of the chart and the proxy
+#   scripts/install_packages.sh node           for the tests in Node
 #   scripts/install_packages.sh build demo     for the quickstart
-#   scripts/install_packages.sh check          linters, clang and more for all of CI
+#   scripts/install_packages.sh check          clang and the linters of CI
 #   scripts/install_packages.sh build deploy   to make Debian packages and try them
 #   scripts/install_packages.sh build peers    to measure against PyTorch and FAISS
 #   scripts/install_packages.sh baselines      for the papers' baselines in Python
@@ -28,15 +29,16 @@ test=(libgtest-dev libgmock-dev libbenchmark-dev python3 python3-grpcio python3-
 # Debian's npm cannot stand beside a Node from elsewhere, which is as good.
 node=()
 command -v node >/dev/null && command -v npm >/dev/null || node=(nodejs npm)
-# Without Go and HAProxy the tests of the chart and of the proxy are skipped.
-check=(clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev git golang-go haproxy)
+# The tests of the chart need Go, those of the proxy HAProxy.
+integration=(golang-go haproxy)
+check=(clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev git shellcheck codespell)
 deploy=(dpkg-dev file python3 lintian debootstrap systemd-container)
 peers=(python3 python3-numpy python3-torch libopenblas0-pthread wamerican libfaiss-dev liblapack-dev)
 # Without OpenBLAS Debian's torch and numpy multiply matrices ten times slower.
 baselines=(python3 python3-numpy python3-scipy python3-torch libopenblas0-pthread)
 arm64=(g++-aarch64-linux-gnu protobuf-compiler qemu-user)
 
-usage() { sed -n '2,15s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '2,16s/^# \{0,1\}//p' "$0"; }
 
 wanted=()
 for group in "$@"; do
@@ -44,6 +46,7 @@ for group in "$@"; do
     build) wanted+=("${build[@]}") ;;
     demo) wanted+=("${demo[@]}") ;;
     test) wanted+=("${test[@]}") ;;
+    integration) wanted+=("${integration[@]}") ;;
     node) wanted+=(${node[@]+"${node[@]}"}) ;;
     check) wanted+=("${check[@]}") ;;
     deploy) wanted+=("${deploy[@]}") ;;

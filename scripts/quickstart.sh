@@ -53,7 +53,7 @@ mkdir -p demo
 step "2/8 Build (build/release)"
 cmake --preset release -DSEMRANK_BUILD_TESTS=OFF >demo/configure.log || { cat demo/configure.log; exit 1; }
 cmake --build --preset release
-ls -l "$bin" | awk 'NR > 1 {printf "  %-16s %6.1f MB\n", $NF, $5 / 1e6}'
+stat --format='%n %s' "$bin"/* | awk '{sub(".*/", "", $1); printf "  %-16s %6.1f MB\n", $1, $2 / 1e6}'
 
 step "3/8 Corpus: package names and synopses as titles, descriptions as queries"
 if [ -s "$corpus/test.slices.tsv" ]; then

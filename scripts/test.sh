@@ -3,10 +3,10 @@
 #
 #   scripts/test.sh               all tests
 #   scripts/test.sh -R rank       only tests whose name matches (ctest options)
+#   scripts/test.sh --quick       installs less: tests that need Node, Go, HAProxy or
+#                                 PyTorch are skipped where these are not installed
 #
 # Another preset: PRESET=asan scripts/test.sh
-# The test of a client in Node is skipped unless its modules are installed:
-#   scripts/install_packages.sh node && scripts/install_node_modules.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,7 +15,13 @@ case "${1:-}" in
 esac
 
 preset=${PRESET:-release}
-scripts/install_packages.sh build test
+if [ "${1:-}" = --quick ]; then
+  shift
+  scripts/install_packages.sh build test
+else
+  scripts/install_packages.sh build test integration node baselines
+  scripts/install_node_modules.sh
+fi
 cmake --preset "$preset" -DSEMRANK_BUILD_TESTS=ON
 cmake --build --preset "$preset"
 ctest --preset "$preset" "$@"

@@ -89,7 +89,7 @@ def newest_version(model: pathlib.Path) -> int:
 
 @contextlib.contextmanager
 def reloads(server: Server, seconds: float, model: pathlib.Path):
-    # Written before the clock starts: copying would take a processor from the server.
+    # The versions are written before the clock starts, because copying would take a processor from the server.
     newest = newest_version(model)
     ready = [prepare_version(model, newest + 1 + i) for i in range(math.ceil(seconds))]
     stop = threading.Event()

@@ -7,7 +7,7 @@
 # Each script writes its figures to build/chaos/NAME.json. Exits 1 when a promise of
 # tests/ATTACKS.md did not hold. Needs the release preset, and a machine without other work.
 set -uo pipefail
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../.." || exit 1
 
 case "${1:-}" in
   -h | --help) sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 0 ;;

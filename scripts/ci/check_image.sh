@@ -67,7 +67,10 @@ mount --bind "$model" "$work/root/models"
 for folder in proc dev; do mount --rbind --make-rslave "/$folder" "$work/root/$folder"; done
 mapfile -t environment < <(config Env | grep .)
 in_image=(chroot --userspec=4711:4711 "$work/root" env -i "${environment[@]}")
-! "${in_image[@]}" touch /tmp/file 2>/dev/null
+if "${in_image[@]}" touch /tmp/file 2>/dev/null; then
+  echo "the root file system is writable" >&2
+  exit 1
+fi
 read -r grpc http < <(python3 -c 'import socket
 ports = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
 print(*("127.0.0.1:%d" % port.getsockname()[1] for port in ports))')

@@ -19,7 +19,7 @@ if(SEMRANK_SANITIZE)
   target_compile_options(semrank_codegen INTERFACE
     -fsanitize=${SEMRANK_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(semrank_codegen INTERFACE -fsanitize=${SEMRANK_SANITIZE})
-  # Sanitized, GCC 12 takes the "undefined" values of its own AVX-512 headers
+  # With sanitizers GCC 12 takes the "undefined" values of its own AVX-512 headers
   # for uninitialised variables (its bug 105593); kernels inline them.
   target_compile_options(semrank_flags INTERFACE
     $<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized;-Wno-maybe-uninitialized>)

@@ -1,6 +1,6 @@
-"""Tells what a sentence says about its package from what every package says.
+"""Separates sentences about a package from those that every package has.
 
-A sentence is left out when
+A sentence is omitted when
   * it occurs in three or more source packages once the package's own name
     and all numbers are masked ("This package contains the shared library"),
   * it speaks of packaging, not of the program (transitional packages, debug

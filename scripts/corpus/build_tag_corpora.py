@@ -38,7 +38,7 @@ MIN_TAGS = 2
 DEV_SHARE = 10
 DEV_QUERIES = 500
 JUDGED_OF_A_KIND = 20
-# Of a query in train.tsv of `graded`.
+# Most pairs of one query in train.tsv of `graded`.
 MAX_PAIRS = 8
 # Shares of common tags (Jaccard) from which a document has the grade.
 GRADE_2, GRADE_1 = 0.7, 0.34

@@ -7,7 +7,7 @@ same descriptions, so a split by package would let the answers leak.
 from words import stable_hash
 
 TRAIN, DEV, TEST = "train", "dev", "test"
-# Of 1000 sources: 50 for dev, 50 for test.
+# 50 of 1000 sources are for dev, 50 for test.
 _DEV_BELOW, _TEST_BELOW = 50, 100
 
 RULE = ("by source package: h = BLAKE2b-64 of (seed, source) mod 1000; h < 50 is dev, "

@@ -50,15 +50,14 @@ MARKED = METRICS[:3]
 CURVE_METRICS = ["ndcg@10", "map", "p@10", "ranking_loss"]
 REFERENCES = {"a": "BM25", "b": "PTM", "c": "DSSM, J = 50"}
 
-# Documents of a query in the runs of scripts/experiments/baselines. Those judged for a query may be
-# anywhere among all.
+# Documents of a query in the runs of scripts/experiments/baselines. The judged documents of a query
+# may be anywhere in the ranking of all.
 RUN_DEPTH = {"all": 1000, "judged": 10**9}
 
-# For scripts/experiments/baselines, whose arrays of tens of megabytes come and go: malloc would
-# give each back to the kernel, and page faults would take most of the time.
+# The baselines allocate and free arrays of tens of megabytes. malloc would give each back to the
+# kernel, and page faults would take most of the time.
 KEEP_MEMORY = {"MALLOC_MMAP_THRESHOLD_": "4000000000", "MALLOC_TRIM_THRESHOLD_": "4000000000"}
 
-# `settings`: each a list of flags; the best of them is cross-validated.
 Ranker = collections.namedtuple("Ranker", "name ranker tune")
 Script = collections.namedtuple("Script", "name script settings")
 Trained = collections.namedtuple("Trained", "name settings")

@@ -188,7 +188,7 @@ class Results:
         self._runs[fingerprint] = run
         # A truncated last line must not swallow this one.
         with open(self._path, "a+b") as file:
-            file.seek(max(0, file.tell() - 1))
+            file.seek(max(0, os.fstat(file.fileno()).st_size - 1))
             line = json.dumps({"run": fingerprint, "setting": name_of(setting), **run}) + "\n"
             file.write((b"" if file.read() in (b"", b"\n") else b"\n") + line.encode())
             file.flush()
