@@ -1,4 +1,4 @@
-// Client of the server's catalog of documents, which are known by id.
+// A client of the server's catalog of documents, which are known by id.
 //
 //   Channel, deadline, retries, errors and threads are those of
 //   semrank_client.h. Repeating a put is safe: a known id is replaced.
@@ -19,7 +19,7 @@ namespace semrank {
 
 class CatalogClient {
  public:
-  // Fills in document i of those to put.
+  // Sets the fields of document number i.
   using MakeDocument = std::function<void(std::int64_t i, v1::Document&)>;
   using TakeResponse =
       std::function<absl::Status(const v1::PutDocumentsStreamResponse&)>;
@@ -28,13 +28,14 @@ class CatalogClient {
   static absl::StatusOr<std::unique_ptr<CatalogClient>> Create(
       const ClientOptions& options);
 
-  // Best first. The response is checked: at most as many hits as requested.
+  // Returns the hits, best first. The response is checked: at most as many hits
+  // as requested.
   absl::StatusOr<v1::SearchDocumentsResponse> Search(
       const v1::SearchDocumentsRequest& request);
 
-  // Any number of keys; more than fit in a message are sent in several, one
-  // after another. Problems are numbered as in the whole request. The response
-  // to Get is checked: every key has its document or a problem.
+  // Accept any number of keys; more than fit in a message are sent in several,
+  // one after another. Problems are numbered as in the whole request. The
+  // response to Get is checked: every key has its document or a problem.
   absl::StatusOr<v1::GetDocumentsResponse> Get(
       const v1::GetDocumentsRequest& request);
   absl::StatusOr<v1::DeleteDocumentsResponse> Delete(
@@ -42,11 +43,11 @@ class CatalogClient {
 
   // Puts documents 0 to num_documents - 1 over one stream, in messages of at
   // most 1,000 documents and 1 MiB. `make` is called in another thread, and
-  // again for documents that are sent again. `take` is called in this thread
-  // with the checked responses in order; first_document counts through all of
-  // them. An error of `take` ends the call; the server keeps what it has. After
-  // a broken stream, a new one continues with the first document without a
-  // response.
+  // again for a document that is sent again or does not fit the message. `take`
+  // is called in this thread with the checked responses in order;
+  // first_document counts through all of them. An error of `take` ends the
+  // call; the server keeps what it has. After a broken stream, a new one
+  // continues with the first document without a response.
   absl::Status Put(std::int64_t num_documents, const MakeDocument& make,
                    const TakeResponse& take);
 

@@ -95,6 +95,8 @@ absl::Status CheckCredentials(const ClientCredentials& credentials) {
   return absl::OkStatus();
 }
 
+// gRPC would accept most of these and fail later, without the name of the
+// option.
 absl::Status CheckOptions(const ClientOptions& options) {
   const absl::Status address = CheckServerAddress(options.address);
   if (!address.ok()) {
@@ -114,6 +116,14 @@ absl::Status CheckOptions(const ClientOptions& options) {
 }
 
 absl::Status CheckServerAddress(std::string_view address) {
+  // Users paste the URL of the HTTP port, which is another one.
+  for (const std::string_view scheme : {"http://", "https://"}) {
+    if (!address.starts_with(scheme)) continue;
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "is a URL: leave %s out, and name the gRPC port (--listen_address of "
+        "semrank-server), not that of --http_address",
+        scheme));
+  }
   if (address.starts_with(kUnixScheme)) {
     return address.size() > kUnixScheme.size()
                ? absl::OkStatus()
@@ -123,7 +133,7 @@ absl::Status CheckServerAddress(std::string_view address) {
   return CheckHostPort(address);
 }
 
-// By its text, without looking up names.
+// Judges the text alone: looking up names could block.
 bool IsLoopback(std::string_view address) {
   if (address.starts_with(kDnsScheme)) address.remove_prefix(kDnsScheme.size());
   return address.starts_with("127.") || address.starts_with("[::1]:") ||

@@ -19,8 +19,8 @@ struct ClientCredentials {
   // The client's own certificate and private key, for mutual TLS.
   std::string tls_cert = {};
   std::string tls_key = {};
-  // Sent with each call as "authorization: Bearer KEY". Without TLS the network
-  // can read it.
+  // Each call has the key as "authorization: Bearer KEY". Without TLS the
+  // network can read it.
   std::string api_key = {};
 };
 
@@ -53,8 +53,8 @@ struct RetryPolicy {
 struct ClientOptions {
   // As accepted by CheckServerAddress.
   std::string address = "127.0.0.1:50051";
-  // For each call, with all its attempts. Positive; absl::InfiniteDuration() =
-  // none.
+  // Bounds each call with all its attempts. Positive; absl::InfiniteDuration()
+  // = none.
   absl::Duration deadline = absl::Seconds(30);
   ClientCredentials credentials = {};
   RetryPolicy retry = {};

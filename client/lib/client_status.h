@@ -4,7 +4,6 @@
 //   Message  the server's, prefixed by the address: "127.0.0.1:50051: titles:
 //            2000 in one request, over the limit of 1000 (...)".
 //   Payloads the google.rpc details, each under its type URL.
-//   Threads  free functions, from any thread.
 #ifndef SEMRANK_CLIENT_LIB_CLIENT_STATUS_H_
 #define SEMRANK_CLIENT_LIB_CLIENT_STATUS_H_
 
@@ -23,15 +22,15 @@ namespace semrank {
 absl::Status FromGrpcStatus(const grpc::Status& status,
                             std::string_view address);
 
-// The status of one item (Problem.status), without an address. Never OK: code 0
-// becomes Unknown.
+// The status of one item (Problem.status), without an address. It is never OK:
+// code 0 becomes Unknown.
 absl::Status FromItemStatus(const google::rpc::Status& status);
 
 // The machine-readable reason (proto/README.md) and its values. Nothing if the
-// server gave none, or was never reached.
+// server sent none, or was never reached.
 std::optional<google::rpc::ErrorInfo> GetErrorInfo(const absl::Status& status);
 
-// Whether the server gave this reason.
+// Whether the status has this reason of the server.
 bool HasReason(const absl::Status& status, std::string_view reason);
 
 // Appends " (note)" to the message; OK stays OK.

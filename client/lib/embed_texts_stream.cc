@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_format.h"
 #include "client/lib/response_check.h"
+#include "client/lib/retry.h"
 #include "client/lib/semrank_client.h"
 #include "model/base/status_macros.h"
 
@@ -13,42 +14,37 @@ namespace {
 
 using EmbedStream = grpc::ClientReaderWriter<v1::EmbedTextsStreamRequest,
                                              v1::EmbedTextsStreamResponse>;
-// How many texts have their vectors, over all attempts.
-struct Progress {
-  std::uint64_t num_embedded = 0;
-  // The version that answers; as in the request until the first response.
-  v1::ModelRef model = {};
-};
-
-// Writes the remaining texts. Stops when the stream breaks; Finish has the
-// reason.
-void WriteTexts(const v1::EmbedTextsRequest& request, const Progress& progress,
-                const MessageLimits& limits, EmbedStream& stream) {
-  for (int i = static_cast<int>(progress.num_embedded);
-       i < request.texts_size();) {
-    v1::EmbedTextsRequest chunk = EmbedChunk(request, i, {}, limits);
-    i += chunk.texts_size();
-    v1::EmbedTextsStreamRequest message;
-    message.mutable_texts()->Swap(chunk.mutable_texts());
-    message.set_side(request.side());
-    message.set_encoding(request.encoding());
-    // After a reload, a new stream without a version would mix two models.
-    *message.mutable_model() = progress.model;
+// Writes the texts from number `begin` on, for a stream of version `model`.
+// Stops when the stream breaks; Finish has the reason.
+void WriteTexts(const v1::EmbedTextsRequest& request, std::int64_t begin,
+                const v1::ModelRef& model, const MessageLimits& limits,
+                EmbedStream& stream) {
+  while (begin < request.texts_size()) {
+    const auto message = MakeChunk(begin, request.texts_size(), limits,
+                                   [&](std::int64_t first, std::int64_t end) {
+                                     v1::EmbedTextsStreamRequest made;
+                                     made.set_side(request.side());
+                                     made.set_encoding(request.encoding());
+                                     // After a reload, a new stream without a
+                                     // version would mix two models.
+                                     *made.mutable_model() = model;
+                                     AddItems(request.texts(), first, end,
+                                              *made.mutable_texts());
+                                     return made;
+                                   });
     if (!stream.Write(message)) return;
+    begin += message.texts_size();
   }
   stream.WritesDone();
 }
 
 absl::Status CheckComplete(const v1::EmbedTextsRequest& request,
-                           const Progress& progress) {
-  if (progress.num_embedded ==
-      static_cast<std::uint64_t>(request.texts_size())) {
-    return absl::OkStatus();
-  }
+                           std::int64_t num_embedded) {
+  if (num_embedded == request.texts_size()) return absl::OkStatus();
   return absl::InternalError(
       absl::StrFormat("invalid response from the server: the stream ended "
                       "after %d of %d texts",
-                      progress.num_embedded, request.texts_size()));
+                      num_embedded, request.texts_size()));
 }
 
 }  // namespace
@@ -56,25 +52,35 @@ absl::Status CheckComplete(const v1::EmbedTextsRequest& request,
 absl::Status SemrankClient::EmbedTextsStream(
     const v1::EmbedTextsRequest& request, const TakeEmbeddings& take) {
   const absl::Time deadline = connection_.DeadlineFor(
-      1 + request.texts_size() / static_cast<int>(kMaxStreamedTexts));
+      1 + request.texts_size() / static_cast<int>(kAssumedLimits.max_texts));
+  v1::ModelRef answering = request.model();
+  return StreamTexts(request, deadline, answering, take);
+}
+
+absl::Status SemrankClient::StreamTexts(const v1::EmbedTextsRequest& request,
+                                        absl::Time deadline,
+                                        v1::ModelRef& answering,
+                                        const TakeEmbeddings& take) {
   SEMRANK_ASSIGN_OR_RETURN(MessageLimits limits, limits_.Get(deadline));
   Retry retry(connection_.options().retry, deadline);
-  Progress progress{.model = request.model()};
+  std::int64_t num_embedded = 0;  // over all streams
   while (true) {
-    // The writer thread reads this copy while the reader updates `progress`.
-    const Progress before = progress;
+    // The writer thread reads these copies while the reader updates both.
+    const std::int64_t begin = num_embedded;
+    const v1::ModelRef model = answering;
     const auto read = [&](EmbedStream& stream) {
       v1::EmbedTextsStreamResponse chunk;
       while (stream.Read(&chunk)) {
         // The server counts from 0 in each stream.
-        chunk.set_first_text(before.num_embedded + chunk.first_text());
+        chunk.set_first_text(begin + chunk.first_text());
         SEMRANK_RETURN_IF_ERROR(
-            CheckEmbedTextsChunk(request, progress.num_embedded, chunk));
-        if (chunk.has_model()) progress.model = chunk.model();
+            CheckEmbedTextsChunk(request, num_embedded, chunk));
+        const std::uint32_t num_texts = chunk.num_texts();
+        if (chunk.has_model()) answering = chunk.model();
         SEMRANK_RETURN_IF_ERROR(take(chunk));
         // After `take`, so a text counts once the caller has its vector.
-        progress.num_embedded += chunk.num_texts();
-        if (chunk.num_texts() > 0) retry.Restart();
+        num_embedded += num_texts;
+        if (num_texts > 0) retry.Restart();
       }
       return absl::OkStatus();
     };
@@ -84,11 +90,11 @@ absl::Status SemrankClient::EmbedTextsStream(
           return embedding_->EmbedTextsStream(context);
         },
         [&](EmbedStream& stream) {
-          WriteTexts(request, before, StreamLimits(limits), stream);
+          WriteTexts(request, begin, model, StreamLimits(limits), stream);
         },
         read);
     SEMRANK_RETURN_IF_ERROR(end.read);
-    if (end.server.ok()) return CheckComplete(request, progress);
+    if (end.server.ok()) return CheckComplete(request, num_embedded);
     if (!end.retry && !limits_.Renew(end.server, deadline, limits)) {
       return end.server;
     }

@@ -3,19 +3,23 @@
 
 #include <climits>
 #include <map>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "client/lib/client_status.h"
 #include "client/lib/response_check.h"
+#include "client/lib/retry.h"
 #include "client/lib/semrank_client.h"
 #include "model/base/status_macros.h"
 
 namespace semrank {
 namespace {
 
-// Requests are answered in any order, by their numbers, so a table tells which
+// Requests are answered in any order, by their numbers, so a table keeps which
 // ones are done. Two things lead to another attempt: a broken stream, after
 // which everything without a response is sent again, and requests that the
 // server rejected for now, which are sent again once the stream has ended.
@@ -46,7 +50,7 @@ absl::Status InvalidResponse(std::string_view what, std::uint64_t number) {
       "invalid response from the server: %s request %d", what, number));
 }
 
-// Stops when the stream breaks; Finish has the reason.
+// Returns early when the stream breaks; Finish has the reason.
 void WriteRequests(Requests requests, const std::vector<std::size_t>& numbers,
                    Stream& stream) {
   v1::RankStreamRequest message;
@@ -58,19 +62,18 @@ void WriteRequests(Requests requests, const std::vector<std::size_t>& numbers,
   stream.WritesDone();
 }
 
-// The responses to the requests, over all attempts.
-class Responses {
+// The requests without a response, over all attempts.
+class PendingRequests {
  public:
-  Responses(Requests requests, const SemrankClient::TakeRanking& take)
-      : requests_(requests), take_(take), done_(requests.size()) {}
+  PendingRequests(Requests requests, const SemrankClient::TakeRanking& take)
+      : requests_(requests), take_(take) {
+    for (std::size_t i = 0; i < requests.size(); ++i) pending_[i];
+  }
 
-  bool all_done() const { return num_done_ == requests_.size(); }
-  // The numbers of the requests that need another attempt.
-  std::vector<std::size_t> Pending() const {
+  bool empty() const { return pending_.empty(); }
+  std::vector<std::size_t> Numbers() const {
     std::vector<std::size_t> numbers;
-    for (std::size_t i = 0; i < done_.size(); ++i) {
-      if (!done_[i]) numbers.push_back(i);
-    }
+    for (const auto& [number, rejection] : pending_) numbers.push_back(number);
     return numbers;
   }
 
@@ -78,20 +81,20 @@ class Responses {
   // response is invalid.
   absl::Status Read(Stream& stream, Retry& retry) {
     // A new stream sends the rejected requests again.
-    rejected_.clear();
+    for (auto& [number, rejection] : pending_) rejection = absl::OkStatus();
     v1::RankStreamResponse response;
     while (stream.Read(&response)) {
-      const std::size_t before = num_done_;
+      const std::size_t before = pending_.size();
       SEMRANK_RETURN_IF_ERROR(ReadOne(response));
-      if (num_done_ > before) retry.Restart();
+      if (pending_.size() < before) retry.Restart();
     }
     return absl::OkStatus();
   }
 
   // After a complete stream, every pending request must have been rejected.
   absl::Status CheckComplete() const {
-    for (const std::size_t number : Pending()) {
-      if (!rejected_.contains(number)) {
+    for (const auto& [number, rejection] : pending_) {
+      if (rejection.ok()) {
         return InvalidResponse("the stream ended without", number);
       }
     }
@@ -100,9 +103,9 @@ class Responses {
   // Sleeps until the rejected requests may be sent again; false if they must
   // not be.
   bool WaitToRetry(Retry& retry) const {
-    // Of the request that was sent last: most likely the most recent estimate
+    // The request that was sent last most likely has the most recent estimate
     // of the server.
-    const absl::Status& rejection = rejected_.rbegin()->second;
+    const absl::Status& rejection = pending_.rbegin()->second;
     std::optional<std::string> pushback;
     if (const auto delay = GetRetryDelay(rejection); delay.has_value()) {
       pushback = std::to_string(absl::ToInt64Milliseconds(*delay));
@@ -112,50 +115,48 @@ class Responses {
     if (delay.has_value()) absl::SleepFor(*delay);
     return delay.has_value();
   }
-  // Gives the rejected requests their rejection as the response.
-  absl::Status TakeRejections(int num_attempts) {
-    for (const auto& [number, status] : rejected_) {
-      SEMRANK_RETURN_IF_ERROR(Take(
-          number,
-          WithNote(status, absl::StrFormat("tried %d times", num_attempts))));
+  // Passes the rejections to the caller, as the responses to their requests.
+  absl::Status TakeRejections(int num_attempts) const {
+    for (const auto& [number, rejection] : pending_) {
+      SEMRANK_RETURN_IF_ERROR(take_(
+          number, WithNote(rejection,
+                           absl::StrFormat("tried %d times", num_attempts))));
     }
     return absl::OkStatus();
   }
 
  private:
   absl::Status ReadOne(v1::RankStreamResponse& response) {
-    const std::uint64_t number = response.request_number();
-    if (number >= requests_.size() || done_[number] ||
-        rejected_.contains(number)) {
-      return InvalidResponse("not waiting for", number);
+    const auto found = pending_.find(response.request_number());
+    if (found == pending_.end() || !found->second.ok()) {
+      return InvalidResponse("not waiting for", response.request_number());
     }
+    const std::size_t number = found->first;
+    absl::StatusOr<v1::RankResponse> result;
     if (response.has_status()) {
       absl::Status status = FromItemStatus(response.status());
-      if (!Retry::IsRetryable(static_cast<grpc::StatusCode>(status.code()),
-                              GetRetryDelay(status).has_value())) {
-        return Take(number, std::move(status));
+      if (Retry::IsRetryable(static_cast<grpc::StatusCode>(status.code()),
+                             GetRetryDelay(status).has_value())) {
+        found->second = std::move(status);
+        return absl::OkStatus();
       }
-      rejected_[number] = std::move(status);
-      return absl::OkStatus();
+      result = std::move(status);
+    } else if (response.has_response()) {
+      SEMRANK_RETURN_IF_ERROR(
+          CheckRankResponse(requests_[number], response.response()));
+      result = std::move(*response.mutable_response());
+    } else {
+      return InvalidResponse("nothing for", number);
     }
-    if (!response.has_response()) return InvalidResponse("nothing for", number);
-    SEMRANK_RETURN_IF_ERROR(
-        CheckRankResponse(requests_[number], response.response()));
-    return Take(number, std::move(*response.mutable_response()));
-  }
-  absl::Status Take(std::size_t number,
-                    absl::StatusOr<v1::RankResponse> response) {
-    done_[number] = true;
-    ++num_done_;
-    return take_(number, std::move(response));
+    pending_.erase(found);
+    return take_(number, std::move(result));
   }
 
   const Requests requests_;
   const SemrankClient::TakeRanking& take_;
-  std::vector<bool> done_;
-  std::size_t num_done_ = 0;
-  // Requests that the server of the current stream rejected for now.
-  std::map<std::size_t, absl::Status> rejected_;
+  // By number, with how the server of the current stream rejected it for now;
+  // OK = it did not.
+  std::map<std::size_t, absl::Status> pending_;
 };
 
 }  // namespace
@@ -166,24 +167,24 @@ absl::Status SemrankClient::RankStream(Requests requests,
   const absl::Time deadline = connection_.DeadlineFor(
       1 + static_cast<int>(requests.size() / kRequestsPerDeadline));
   Retry retry(connection_.options().retry, deadline);
-  Responses responses(requests, take);
-  while (!responses.all_done()) {
-    // Fixed before the writer starts; the reader changes the table.
-    const std::vector<std::size_t> pending = responses.Pending();
+  PendingRequests pending(requests, take);
+  while (!pending.empty()) {
+    // A copy for the writer, since the reader changes the table.
+    const std::vector<std::size_t> numbers = pending.Numbers();
     const StreamEnd end = connection_.RunStream(
         deadline, retry,
         [&](grpc::ClientContext* context) {
           return ranking_->RankStream(context);
         },
-        [&](Stream& stream) { WriteRequests(requests, pending, stream); },
-        [&](Stream& stream) { return responses.Read(stream, retry); });
+        [&](Stream& stream) { WriteRequests(requests, numbers, stream); },
+        [&](Stream& stream) { return pending.Read(stream, retry); });
     SEMRANK_RETURN_IF_ERROR(end.read);
     if (end.retry) continue;
     SEMRANK_RETURN_IF_ERROR(end.server);
-    SEMRANK_RETURN_IF_ERROR(responses.CheckComplete());
-    if (!responses.all_done() && !responses.WaitToRetry(retry)) {
+    SEMRANK_RETURN_IF_ERROR(pending.CheckComplete());
+    if (!pending.empty() && !pending.WaitToRetry(retry)) {
       // No attempt is left, or none within the deadline.
-      return responses.TakeRejections(retry.num_attempts());
+      return pending.TakeRejections(retry.num_attempts());
     }
   }
   return absl::OkStatus();

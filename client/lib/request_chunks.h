@@ -1,8 +1,6 @@
-// Splits a request that exceeds the server's limits into chunks, and merges
-// their responses as if it had been one call. Without network access:
+// Splits what exceeds a message into chunks, and merges the responses to the
+// chunks of a Rank as if it had been one call. Without network access:
 // semrank_client.h sends the chunks.
-//
-//   Threads  free functions, from any thread.
 #ifndef SEMRANK_CLIENT_LIB_REQUEST_CHUNKS_H_
 #define SEMRANK_CLIENT_LIB_REQUEST_CHUNKS_H_
 
@@ -11,31 +9,64 @@
 #include <functional>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
-#include "semrank/v1/embedding_service.pb.h"
 #include "semrank/v1/model_service.pb.h"
 #include "semrank/v1/ranking_service.pb.h"
 
 namespace semrank {
 
-// Limits on one message.
+// Limits on one message, or the size of one.
 struct MessageLimits {
   std::int64_t max_texts = 0;
   std::int64_t max_bytes = 0;
-  bool operator==(const MessageLimits&) const = default;
+
+  bool Contains(const MessageLimits& size) const {
+    return size.max_texts <= max_texts && size.max_bytes <= max_bytes;
+  }
 };
+
+// Limits that a client assumes until a request exceeds them, so that a client
+// of small requests never calls GetLimits. They also bound a message of a
+// stream: small messages bring the first responses early and keep the tasks of
+// the server short.
+inline constexpr MessageLimits kAssumedLimits = {
+    .max_texts = 1'000, .max_bytes = std::int64_t{1} << 20};
 
 // 0 in `limits` means no limit; it becomes the largest value that a message can
 // have.
 MessageLimits ToMessageLimits(const v1::Limits& limits);
 
-// Limits on a message of a stream. Small messages bring the first responses
-// early and keep the tasks of the server short.
-inline constexpr std::int64_t kMaxStreamedTexts = 1'000;
-inline constexpr std::int64_t kMaxStreamedBytes = std::int64_t{1} << 20;
 inline MessageLimits StreamLimits(const MessageLimits& limits) {
-  return {.max_texts = std::min(limits.max_texts, kMaxStreamedTexts),
-          .max_bytes = std::min(limits.max_bytes, kMaxStreamedBytes)};
+  return {.max_texts = std::min(limits.max_texts, kAssumedLimits.max_texts),
+          .max_bytes = std::min(limits.max_bytes, kAssumedLimits.max_bytes)};
+}
+
+// Returns make(begin, end), a message with the items from `begin` to `end` - 1.
+// `end` is as large as max_texts allows, and halved until the message has at
+// most max_bytes. A single item is never left out: the server then explains
+// what is wrong with it.
+template <typename Make>
+auto MakeChunk(std::int64_t begin, std::int64_t num_items,
+               const MessageLimits& limits, Make make) {
+  std::int64_t end = std::min(num_items, begin + limits.max_texts);
+  auto message = make(begin, end);
+  while (end - begin > 1 &&
+         static_cast<std::int64_t>(message.ByteSizeLong()) > limits.max_bytes) {
+    end = begin + (end - begin) / 2;
+    message = make(begin, end);
+  }
+  return message;
+}
+
+// Adds items of one field, of those that are numbered through several fields.
+// `begin` and `end` then count from the first item of the next field.
+template <typename Items>
+void AddItems(const Items& from, std::int64_t& begin, std::int64_t& end,
+              Items& to) {
+  const std::int64_t size = from.size();
+  to.Add(from.begin() + std::clamp<std::int64_t>(begin, 0, size),
+         from.begin() + std::clamp<std::int64_t>(end, 0, size));
+  begin -= size;
+  end -= size;
 }
 
 // Number of candidates: titles, ids, document ids and vectors. `embedding_dim`
@@ -43,45 +74,32 @@ inline MessageLimits StreamLimits(const MessageLimits& limits) {
 std::int64_t NumCandidates(const v1::RankRequest& request,
                            std::uint32_t embedding_dim);
 
-// The request with as many candidates from number `begin` on as fit, at least
-// one, to be scored by `model`. Candidates are numbered titles first, then ids,
-// document ids and vectors.
-v1::RankRequest RankChunk(const v1::RankRequest& request,
-                          std::uint32_t embedding_dim, std::int64_t begin,
-                          const v1::ModelRef& model,
-                          const MessageLimits& limits);
-// Likewise with texts.
-v1::EmbedTextsRequest EmbedChunk(const v1::EmbedTextsRequest& request,
-                                 int begin, const v1::ModelRef& model,
-                                 const MessageLimits& limits);
+// The fields that every chunk of the request repeats: all but the candidates.
+v1::RankRequest WithoutCandidates(const v1::RankRequest& request);
+
+// Adds the candidates of `request` from `begin` to `end` - 1. They are numbered
+// titles first, then ids, document ids and vectors.
+void AddCandidates(const v1::RankRequest& request, std::uint32_t embedding_dim,
+                   std::int64_t begin, std::int64_t end,
+                   v1::RankRequest& chunk);
 
 // Adds the response to the chunk that starts at candidate `begin`. Chunks must
 // be added in order.
-void AddRankChunk(std::int64_t begin, const v1::RankResponse& chunk,
+void AddRankChunk(std::int64_t begin, v1::RankResponse chunk,
                   v1::RankResponse& whole);
 // Sorts the merged ranking as the server does: candidates that the query names
 // first, then by score, ties in request order. Keeps the best top_k (0 = all).
 void FinishRank(std::uint32_t top_k, v1::RankResponse& whole);
-void AddEmbedChunk(const v1::EmbedTextsResponse& chunk,
-                   v1::EmbedTextsResponse& whole);
+
 void AddTimings(const v1::Timings& timings, v1::Timings& sum);
 
-struct ChunkResult {
-  std::int64_t num_items = 0;  // candidates or texts in the chunk
-  v1::ModelRef model = {};     // the version that answered
-};
-
-// Sends chunks, at least one, until all items have responses. The first goes to
-// `model`, the others to the version that answered it. If `model` names no
-// version and that version is unloaded in between, starts over, at most
-// max_attempts times.
-//   restart  begins an empty response
-//   send     sends the chunk that starts at `begin` and adds its response
-absl::Status SendChunks(
-    std::int64_t num_items, const v1::ModelRef& model, int max_attempts,
-    const std::function<void()>& restart,
-    const std::function<absl::StatusOr<ChunkResult>(
-        std::int64_t begin, const v1::ModelRef& model)>& send);
+// Calls `send`, which sends the chunks of one call: the first to `answering`, a
+// copy of `model`, and the others to the version that answered, which it leaves
+// there. If `model` names no version and that one is unloaded in between,
+// `send` starts over, at most max_attempts times.
+absl::Status SendToOneVersion(
+    const v1::ModelRef& model, int max_attempts,
+    const std::function<absl::Status(v1::ModelRef& answering)>& send);
 
 }  // namespace semrank
 

@@ -65,27 +65,25 @@ absl::Status CheckVectors(v1::VectorEncoding asked, std::uint64_t num_texts,
 absl::Status CheckRankResponse(const v1::RankRequest& request,
                                const v1::RankResponse& response) {
   const int num_ranked = response.indices_size();
-  if (response.scores_size() != num_ranked) {
-    return Mismatch("the number of scores", response.scores_size(),
-                    "that of indices", num_ranked);
-  }
-  // A model may have one part alone, or none.
-  for (const int num_scores :
-       {response.semantic_scores_size(), response.lexical_scores_size()}) {
-    if (num_scores != 0 && num_scores != num_ranked) {
-      return Mismatch("the number of scores of a part", num_scores,
-                      "that of indices", num_ranked);
-    }
-  }
-  const int want_titles = request.with_titles() ? num_ranked : 0;
-  if (response.titles_size() != want_titles) {
-    return Mismatch("the number of titles", response.titles_size(), "wanted",
-                    want_titles);
-  }
-  const int want_names = request.name_match() ? num_ranked : 0;
-  if (response.name_matches_size() != want_names) {
-    return Mismatch("the number of name matches", response.name_matches_size(),
-                    "wanted", want_names);
+  // The fields that are parallel to `indices`, and the size that each must
+  // have.
+  const struct {
+    std::string_view name;
+    int size, wanted;
+  } fields[] = {
+      {"the number of scores", response.scores_size(), num_ranked},
+      // A model may have one part alone, or none.
+      {"the number of semantic scores", response.semantic_scores_size(),
+       response.semantic_scores_size() == 0 ? 0 : num_ranked},
+      {"the number of lexical scores", response.lexical_scores_size(),
+       response.lexical_scores_size() == 0 ? 0 : num_ranked},
+      {"the number of titles", response.titles_size(),
+       request.with_titles() ? num_ranked : 0},
+      {"the number of name matches", response.name_matches_size(),
+       request.name_match() ? num_ranked : 0}};
+  for (const auto& field : fields) {
+    if (field.size == field.wanted) continue;
+    return Mismatch(field.name, field.size, "wanted", field.wanted);
   }
   const std::uint64_t max_candidates = MaxCandidates(request);
   for (const std::uint32_t index : response.indices()) {

@@ -1,7 +1,5 @@
 // Checks responses, because callers index arrays with numbers that come from
 // another machine.
-//
-//   Threads  free functions, from any thread.
 #ifndef SEMRANK_CLIENT_LIB_RESPONSE_CHECK_H_
 #define SEMRANK_CLIENT_LIB_RESPONSE_CHECK_H_
 
@@ -23,8 +21,8 @@ absl::Status CheckRankResponse(const v1::RankRequest& request,
 absl::Status CheckEmbedTextsResponse(const v1::EmbedTextsRequest& request,
                                      const v1::EmbedTextsResponse& response);
 
-// The same for one response of a stream that embeds the texts of `request`;
-// `first_text` texts had their vectors before.
+// The same for one response of a stream that embeds the texts of `request`.
+// `first_text` is the number of texts that had their vectors before.
 absl::Status CheckEmbedTextsChunk(const v1::EmbedTextsRequest& request,
                                   std::uint64_t first_text,
                                   const v1::EmbedTextsStreamResponse& chunk);

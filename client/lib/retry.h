@@ -44,7 +44,7 @@ class Retry {
 
   // Attempts counted so far.
   int num_attempts() const { return num_attempts_; }
-  // Forgets the attempts, because the last one made progress.
+  // Counts from 0 again, because the last attempt made progress.
   void Restart() { num_attempts_ = 0; }
 
  private:

@@ -16,16 +16,6 @@
 namespace semrank {
 namespace {
 
-// Limits that are assumed until a request exceeds them, so that a client of
-// small requests never calls GetLimits.
-constexpr MessageLimits kAssumedLimits = {.max_texts = 1'000,
-                                          .max_bytes = std::int64_t{1} << 20};
-
-bool IsWithin(const MessageLimits& size, const MessageLimits& limits) {
-  return size.max_texts <= limits.max_texts &&
-         size.max_bytes <= limits.max_bytes;
-}
-
 MessageLimits SizeOf(std::int64_t num_texts,
                      const google::protobuf::MessageLite& message) {
   return {.max_texts = num_texts,
@@ -80,6 +70,8 @@ absl::StatusOr<v1::EmbedTextsResponse> SemrankClient::EmbedInOneMessage(
   return response;
 }
 
+// As a call of its own it has a deadline of its own. RankInChunks shares its
+// deadline with GetModelBy.
 absl::StatusOr<v1::Model> SemrankClient::GetModel(const v1::ModelRef& model) {
   return GetModelBy(model, connection_.DeadlineFor());
 }
@@ -114,6 +106,7 @@ absl::StatusOr<std::vector<v1::Model>> SemrankClient::ListModels(
   return models;
 }
 
+// Not retried: the second attempt would load the model once more.
 absl::StatusOr<v1::ReloadModelResponse> SemrankClient::ReloadModel(
     const v1::ModelRef& model) {
   v1::ReloadModelRequest request;
@@ -130,6 +123,7 @@ absl::StatusOr<v1::Limits> SemrankClient::GetLimits() {
   return std::move(*response.mutable_limits());
 }
 
+// Not retried: a probe asks for the state right now.
 absl::StatusOr<grpc::health::v1::HealthCheckResponse::ServingStatus>
 SemrankClient::CheckHealth(std::string_view service) {
   grpc::health::v1::HealthCheckRequest request;
@@ -141,39 +135,23 @@ SemrankClient::CheckHealth(std::string_view service) {
   return response.status();
 }
 
-// The usual request is small and costs no GetLimits. A larger one is split by
-// the limits of the server; if these were lowered since, it is split once more.
-template <typename InOneMessage, typename InChunks>
-auto SemrankClient::WithinLimits(const MessageLimits& size, absl::Time deadline,
-                                 InOneMessage in_one_message,
-                                 InChunks in_chunks)
-    -> decltype(in_one_message()) {
-  if (IsWithin(size, limits_.known().value_or(kAssumedLimits))) {
-    auto response = in_one_message();
-    if (!MayBeTooLarge(response.status())) return response;
-    const absl::StatusOr<MessageLimits> limits = limits_.Fetch(deadline);
-    if (!limits.ok()) return response;
-    // If the request is within the limits, the rejection has another cause.
-    const bool too_large = HasReason(response.status(), "TOO_MANY_TEXTS") ||
-                           !IsWithin(size, *limits);
-    return too_large ? in_chunks(*limits) : response;
-  }
-  SEMRANK_ASSIGN_OR_RETURN(MessageLimits limits, limits_.Get(deadline));
-  auto response = in_chunks(limits);
-  if (!limits_.Renew(response.status(), deadline, limits)) return response;
-  return in_chunks(limits);
-}
-
 absl::StatusOr<v1::RankResponse> SemrankClient::Rank(
     const v1::RankRequest& request) {
   const absl::Time deadline = connection_.DeadlineFor();
   // The dimension of vectors is not known yet; their bytes count anyway.
-  return WithinLimits(
-      SizeOf(NumCandidates(request, 0), request), deadline,
-      [&] { return RankInOneMessage(request, deadline); },
-      [&](const MessageLimits& limits) {
-        return RankInChunks(request, limits, deadline);
-      });
+  const MessageLimits size = SizeOf(NumCandidates(request, 0), request);
+  MessageLimits limits = limits_.known().value_or(kAssumedLimits);
+  absl::StatusOr<v1::RankResponse> response;
+  if (limits.Contains(size)) {
+    response = RankInOneMessage(request, deadline);
+  } else {
+    SEMRANK_ASSIGN_OR_RETURN(limits, limits_.Get(deadline));
+    response = RankInChunks(request, limits, deadline);
+  }
+  // Vectors were not counted, so their message may exceed any limit.
+  if (!request.vectors().empty()) limits = ToMessageLimits({});
+  if (!limits_.Renew(response.status(), deadline, limits)) return response;
+  return RankInChunks(request, limits, deadline);
 }
 
 absl::StatusOr<v1::RankResponse> SemrankClient::RankInChunks(
@@ -190,52 +168,77 @@ absl::StatusOr<v1::RankResponse> SemrankClient::RankInChunks(
       return RankInOneMessage(request, deadline);
     }
   }
+  const std::int64_t num_candidates = NumCandidates(request, embedding_dim);
+  v1::RankRequest common = WithoutCandidates(request);
   v1::RankResponse whole;
-  SEMRANK_RETURN_IF_ERROR(SendChunks(
-      NumCandidates(request, embedding_dim), request.model(),
-      connection_.options().retry.max_attempts, [&] { whole.Clear(); },
-      // One after another, since later chunks name the version that answered
-      // the first.
-      [&](std::int64_t begin,
-          const v1::ModelRef& model) -> absl::StatusOr<ChunkResult> {
-        const v1::RankRequest chunk =
-            RankChunk(request, embedding_dim, begin, model, limits);
-        const auto response = RankInOneMessage(chunk, deadline);
-        if (!response.ok()) return InChunkFrom(begin, response.status());
-        AddRankChunk(begin, *response, whole);
-        return ChunkResult{NumCandidates(chunk, embedding_dim),
-                           response->model()};
-      }));
+  // One chunk after another, since later ones name the version that answered
+  // the first.
+  const auto send = [&](v1::ModelRef& answering) -> absl::Status {
+    whole.Clear();
+    std::int64_t begin = 0;
+    do {
+      *common.mutable_model() = answering;
+      const v1::RankRequest chunk =
+          MakeChunk(begin, num_candidates, limits,
+                    [&](std::int64_t first, std::int64_t end) {
+                      v1::RankRequest made = common;
+                      AddCandidates(request, embedding_dim, first, end, made);
+                      return made;
+                    });
+      absl::StatusOr<v1::RankResponse> response =
+          RankInOneMessage(chunk, deadline);
+      if (!response.ok()) return InChunkFrom(begin, response.status());
+      answering = response->model();
+      AddRankChunk(begin, *std::move(response), whole);
+      begin += NumCandidates(chunk, embedding_dim);
+    } while (begin < num_candidates);
+    return absl::OkStatus();
+  };
+  SEMRANK_RETURN_IF_ERROR(SendToOneVersion(
+      request.model(), connection_.options().retry.max_attempts, send));
   FinishRank(request.top_k(), whole);
   return whole;
 }
 
+// A few texts are one message. More go over a stream, which splits them and
+// keeps to one version of the model.
 absl::StatusOr<v1::EmbedTextsResponse> SemrankClient::EmbedTexts(
     const v1::EmbedTextsRequest& request) {
   const absl::Time deadline = connection_.DeadlineFor();
-  return WithinLimits(
-      SizeOf(request.texts_size(), request), deadline,
-      [&] { return EmbedInOneMessage(request, deadline); },
-      [&](const MessageLimits& limits) {
-        return EmbedInChunks(request, limits, deadline);
-      });
-}
-
-absl::StatusOr<v1::EmbedTextsResponse> SemrankClient::EmbedInChunks(
-    const v1::EmbedTextsRequest& request, const MessageLimits& limits,
-    absl::Time deadline) {
+  if (StreamLimits(limits_.known().value_or(kAssumedLimits))
+          .Contains(SizeOf(request.texts_size(), request))) {
+    auto response = EmbedInOneMessage(request, deadline);
+    if (!MayBeTooLarge(response.status())) return response;
+  }
   v1::EmbedTextsResponse whole;
-  SEMRANK_RETURN_IF_ERROR(SendChunks(
-      request.texts_size(), request.model(),
-      connection_.options().retry.max_attempts, [&] { whole.Clear(); },
-      [&](std::int64_t begin,
-          const v1::ModelRef& model) -> absl::StatusOr<ChunkResult> {
-        const v1::EmbedTextsRequest chunk =
-            EmbedChunk(request, static_cast<int>(begin), model, limits);
-        const auto response = EmbedInOneMessage(chunk, deadline);
-        if (!response.ok()) return InChunkFrom(begin, response.status());
-        AddEmbedChunk(*response, whole);
-        return ChunkResult{chunk.texts_size(), response->model()};
+  const auto add = [&](const v1::EmbedTextsStreamResponse& chunk) {
+    if (chunk.problems_size() > 0) {
+      // This call embeds all texts or none.
+      const google::rpc::Status& first = chunk.problems(0).status();
+      // A problem is an error, also if its code says OK.
+      const auto code = first.code() == 0
+                            ? grpc::StatusCode::UNKNOWN
+                            : static_cast<grpc::StatusCode>(first.code());
+      const grpc::Status failed(code, first.message(),
+                                first.SerializeAsString());
+      return InChunkFrom(static_cast<std::int64_t>(chunk.first_text()),
+                         connection_.Describe(failed, /*num_attempts=*/1));
+    }
+    whole.mutable_vectors()->append(chunk.vectors());
+    whole.mutable_scales()->MergeFrom(chunk.scales());
+    whole.set_embedding_dim(chunk.embedding_dim());
+    whole.set_encoding(chunk.encoding());
+    if (chunk.has_model()) *whole.mutable_model() = chunk.model();
+    AddTimings(chunk.timings(), *whole.mutable_timings());
+    whole.set_cache_hits(whole.cache_hits() + chunk.cache_hits());
+    whole.set_cache_misses(whole.cache_misses() + chunk.cache_misses());
+    return absl::OkStatus();
+  };
+  SEMRANK_RETURN_IF_ERROR(SendToOneVersion(
+      request.model(), connection_.options().retry.max_attempts,
+      [&](v1::ModelRef& answering) {
+        whole.Clear();
+        return StreamTexts(request, deadline, answering, add);
       }));
   return whole;
 }

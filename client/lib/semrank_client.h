@@ -1,4 +1,4 @@
-// Client of a semrank server.
+// A client of a semrank server.
 //
 //   Channel  one, opened by the first call and reconnected by gRPC; TLS if the
 //            credentials name a certificate authority, else plain text.
@@ -8,9 +8,10 @@
 //            that the server asks for, or after a backoff (retry.h). Repeated
 //            calls only read, so this is safe; ReloadModel and CheckHealth are
 //            not repeated.
-//   Size     Rank and EmbedTexts accept any number of texts. A request over the
+//   Size     Rank and EmbedTexts accept any number of texts. A Rank over the
 //            server's limits (GetLimits, called once) is sent in chunks, one
-//            after another, all to one version of the model.
+//            after another, and EmbedTexts of many texts over a stream, all to
+//            one version of the model.
 //   Errors   the server's code and message, prefixed by the address, with its
 //            google.rpc details as payloads (client_status.h). Unavailable
 //            without ErrorInfo: the server was not reached. Internal: the
@@ -120,16 +121,11 @@ class SemrankClient {
   absl::StatusOr<v1::RankResponse> RankInChunks(const v1::RankRequest& request,
                                                 const MessageLimits& limits,
                                                 absl::Time deadline);
-  absl::StatusOr<v1::EmbedTextsResponse> EmbedInChunks(
-      const v1::EmbedTextsRequest& request, const MessageLimits& limits,
-      absl::Time deadline);
-
-  // Sends one message if that probably suffices, else or if the server rejects
-  // it as too large, chunks.
-  template <typename InOneMessage, typename InChunks>
-  auto WithinLimits(const MessageLimits& size, absl::Time deadline,
-                    InOneMessage in_one_message, InChunks in_chunks)
-      -> decltype(in_one_message());
+  // As EmbedTextsStream, by this deadline and the version `answering`, which
+  // becomes the one that answered.
+  absl::Status StreamTexts(const v1::EmbedTextsRequest& request,
+                           absl::Time deadline, v1::ModelRef& answering,
+                           const TakeEmbeddings& take);
 
   absl::StatusOr<v1::Model> GetModelBy(const v1::ModelRef& model,
                                        absl::Time deadline);

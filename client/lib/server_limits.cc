@@ -43,8 +43,8 @@ bool ServerLimits::Renew(const absl::Status& failure, absl::Time deadline,
                          MessageLimits& used) {
   if (!MayBeTooLarge(failure)) return false;
   const absl::StatusOr<MessageLimits> limits = Fetch(deadline);
-  // With the same limits the message would fail again.
-  if (!limits.ok() || *limits == used) return false;
+  // A message that is within the new limits too would fail again.
+  if (!limits.ok() || limits->Contains(used)) return false;
   used = *limits;
   return true;
 }

@@ -35,7 +35,8 @@ class ServerLimits {
   absl::StatusOr<MessageLimits> Fetch(absl::Time deadline);
 
   // After a message within the limits `used` failed: fetches the limits if the
-  // message may have been too large. True if they differ, and in `used`.
+  // message may have been too large. True if it was too large for them; they
+  // are then in `used`.
   bool Renew(const absl::Status& failure, absl::Time deadline,
              MessageLimits& used);
 

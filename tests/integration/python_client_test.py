@@ -5,8 +5,11 @@ real server over TLS and with keys, and against a server that misbehaves.
 usage: python_client_test.py PROJECT_DIR BINARY_DIR
 """
 import asyncio
+import collections.abc
 import concurrent.futures
+import dataclasses
 import importlib.util
+import inspect
 import os
 import pathlib
 import shutil
@@ -298,11 +301,13 @@ class AgainstFakeServer(unittest.TestCase):
             received.clear()
 
             def put(requests, context):
+                first = 0
                 for number, request in enumerate(requests):
                     if number == 2:
                         context.abort(grpc.StatusCode.UNAVAILABLE, "restarting")
                     received.extend(document.id for document in request.documents)
-                    yield catalog.PutDocumentsStreamResponse(num_created=len(request.documents))
+                    yield catalog.PutDocumentsStreamResponse(first_document=first, num_created=len(request.documents))
+                    first += len(request.documents)
 
             def embed(requests, context):
                 first = 0
@@ -372,7 +377,28 @@ class AgainstFakeServer(unittest.TestCase):
 
         self.both(methods, plan)
 
+    def test_one_text_in_place_of_several_is_a_type_error(self):
+        for name, args in (("rank", ("q", "abc")), ("embed", ("abc", "query")), ("embed_stream", ("abc", "query")),
+                           ("get", ("abc",)), ("delete", (b"abc",))):
+            for run in (blocking, in_asyncio):
+                with self.subTest(name), self.assertRaisesRegex(TypeError, "abc.*: want several in a list, not one text"):
+                    run("127.0.0.1:1", lambda call: call(name, *args))
+
+    def test_help_shows_what_a_call_returns_and_every_option(self):
+        for client, method, returns in ((semrank.Client, "rank", ranking.RankResponse),
+                                        (semrank.AsyncClient, "put", semrank.PutResult),
+                                        (semrank.Client, "embed_stream", collections.abc.Iterator[embedding.EmbedTextsStreamResponse]),
+                                        (semrank.AsyncClient, "embed_stream",
+                                         collections.abc.AsyncIterator[embedding.EmbedTextsStreamResponse])):
+            self.assertEqual(inspect.signature(getattr(client, method)).return_annotation, returns)
+        options = list(inspect.signature(semrank.Client).parameters)
+        self.assertEqual(options, [field.name for field in dataclasses.fields(semrank.Options)])
+        with self.assertRaisesRegex(TypeError, "timeout"):
+            semrank.Client(timeout=3)
+
     def test_a_bad_option_is_named_with_its_value(self):
+        with self.assertRaisesRegex(ValueError, "is a URL: leave http:// out, and name the gRPC port"):
+            semrank.Client("http://localhost:8080")
         for address in ("localhost", "localhost:0", "::1:50051", "http://a:80", ":50051"):
             with self.assertRaisesRegex(ValueError, f"server address '{address}': "):
                 semrank.Client(address)

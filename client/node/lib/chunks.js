@@ -1,46 +1,28 @@
-// Splits a request that exceeds the server's limits into chunks, and merges their
-// responses as if it had been one call. The rules are those of the C++ client
+// Splits what exceeds a message into blocks, and merges the responses to the parts
+// of a request as if it had been one call. The rules are those of the C++ client
 // (client/lib/request_chunks.h).
 'use strict';
 
 const BYTES_AROUND = 11;  // upper bound of the tag and length around each item
-const COMMON_BYTES = 1_024;  // of the fields that every chunk repeats
-const NO_LIMIT = 2 ** 31 - 1;
+const COMMON_BYTES = 1_024;  // for the fields that every message of a stream repeats
+const MOST = 2 ** 31 - 1;
+// What a client of a stream holds in memory.
+const HELD = {maxTexts: 20_000, maxBytes: 16 << 20};
+const NO_LIMITS = {maxTexts: MOST, maxBytes: MOST};
 
-// Assumed until a request exceeds them, so that a client of small requests never
-// calls GetLimits; also the limits of a message in a stream, where small ones
-// bring the first responses early.
+// A client assumes these limits until a request exceeds them, so that one of small
+// requests never calls GetLimits. They also bound a message of a stream, where
+// small ones bring the first responses early.
 const ASSUMED_LIMITS = {maxTexts: 1_000, maxBytes: 1 << 20};
-
-function messageLimits({maxTextsPerRequest, maxRequestBytes}) {
-  return {maxTexts: maxTextsPerRequest || NO_LIMIT, maxBytes: Math.min(Number(maxRequestBytes) || NO_LIMIT, NO_LIMIT)};
-}
-
-function streamLimits({maxTexts, maxBytes}) {
-  return {maxTexts: Math.min(maxTexts, ASSUMED_LIMITS.maxTexts), maxBytes: Math.min(maxBytes, ASSUMED_LIMITS.maxBytes)};
-}
 
 const isWithin = (size, limits) => size.maxTexts <= limits.maxTexts && size.maxBytes <= limits.maxBytes;
 
-// The space that is left in a chunk while it is filled.
-class Room {
-  #texts; #bytes; #taken = false;
+const smallerOf = (a, b) => ({maxTexts: Math.min(a.maxTexts, b.maxTexts), maxBytes: Math.min(a.maxBytes, b.maxBytes)});
 
-  constructor(limits, commonBytes = 0) {
-    this.#texts = limits.maxTexts;
-    this.#bytes = limits.maxBytes - commonBytes - COMMON_BYTES;
-  }
+const messageLimits = ({maxTextsPerRequest, maxRequestBytes}) =>
+    smallerOf({maxTexts: maxTextsPerRequest || MOST, maxBytes: Number(maxRequestBytes) || MOST}, NO_LIMITS);
 
-  // Reserves space for one more item. The first always fits: the server then
-  // explains what is wrong with it.
-  take(numBytes) {
-    const fits = this.#texts > 0 && numBytes + BYTES_AROUND <= this.#bytes;
-    if (!fits && this.#taken) return false;
-    --this.#texts;
-    this.#bytes -= numBytes + BYTES_AROUND;
-    return this.#taken = true;
-  }
-}
+const streamLimits = (limits) => smallerOf(limits, ASSUMED_LIMITS);
 
 // Bytes on the wire, or a little more.
 function sizeOf(item) {
@@ -50,117 +32,104 @@ function sizeOf(item) {
   return Object.values(item).reduce((sum, value) => sum + sizeOf(value) + BYTES_AROUND, 0);
 }
 
-// As many items at a time as fit.
-function* blocks(items, limits) {
-  let block = [];
-  let room = new Room(limits);
-  for (const item of items) {
-    if (!room.take(sizeOf(item))) {
-      yield block;
-      block = [];
-      room = new Room(limits);
-      room.take(sizeOf(item));
+// As many items of an array at a time as fit into a message, at least one: the
+// server then explains what is wrong with an item that is too large.
+function* blocks(items, limits, size = sizeOf) {
+  for (let begin = 0, end; begin < items.length; begin = end) {
+    let numBytes = COMMON_BYTES;
+    for (end = begin; end < items.length && end - begin < limits.maxTexts; ++end) {
+      numBytes += size(items[end]) + BYTES_AROUND;
+      if (numBytes > limits.maxBytes && end > begin) break;
     }
-    block.push(item);
+    yield items.slice(begin, end);
   }
-  if (block.length > 0) yield block;
 }
 
-async function* blocksOf(items, limits) {
+// The items of any iterable, in arrays that are held until they are answered.
+async function* held(items) {
   let block = [];
-  let room = new Room(limits);
+  let numBytes = 0;
   for await (const item of items) {
-    if (!room.take(sizeOf(item))) {
-      yield block;
-      block = [];
-      room = new Room(limits);
-      room.take(sizeOf(item));
-    }
     block.push(item);
+    numBytes += sizeOf(item);
+    if (block.length < HELD.maxTexts && numBytes < HELD.maxBytes) continue;
+    yield block;
+    block = [];
+    numBytes = 0;
   }
   if (block.length > 0) yield block;
 }
 
-// The chunks of one RankRequest, whose `vectors` are a Buffer. Candidates are
-// numbered titles first, then ids, document ids and vectors.
-class RankChunks {
-  #common; #candidates; #limits;
-
-  constructor({titles = [], ids = [], documentIds = [], vectors, ...common}, embeddingDim, limits) {
-    const rows = [];
-    const rowBytes = 4 * embeddingDim;
-    for (let i = 0; rowBytes > 0 && i < vectors.length; i += rowBytes) rows.push(vectors.subarray(i, i + rowBytes));
-    const number = (name, items) => items.map((item) => [name, item]);
-    this.#common = common;
-    this.#candidates = [...number('titles', titles), ...number('ids', ids), ...number('documentIds', documentIds),
-                        ...number('vectors', rows)];
-    this.#limits = limits;
-  }
-
-  get numItems() {
-    return this.#candidates.length;
-  }
-
-  // The request with as many candidates from number `begin` on as fit.
-  chunk(begin, model) {
-    const chunk = {...this.#common, model, titles: [], ids: [], documentIds: [], vectors: []};
-    const room = new Room(this.#limits, sizeOf(this.#common));
-    let end = begin;
-    for (; end < this.#candidates.length; ++end) {
-      const [name, item] = this.#candidates[end];
-      if (!room.take(name === 'ids' ? 8 : sizeOf(item))) break;
-      chunk[name].push(item);
-    }
-    chunk.vectors = Buffer.concat(chunk.vectors);
-    return {chunk, numItems: end - begin};
+// The requests, at least one, that share the candidates of a RankRequest, whose
+// `vectors` are a Buffer; each with the number of its first candidate. Candidates
+// are numbered titles first, then ids, document ids and vectors.
+function* rankChunks({titles = [], ids = [], documentIds = [], vectors, ...common}, embeddingDim, limits) {
+  const rows = [];
+  const rowBytes = 4 * embeddingDim;
+  for (let i = 0; rowBytes > 0 && i < vectors.length; i += rowBytes) rows.push(vectors.subarray(i, i + rowBytes));
+  const candidates = Object.entries({titles, ids, documentIds, vectors: rows})
+      .flatMap(([name, items]) => items.map((item) => ({name, item})));
+  const room = {...limits, maxBytes: limits.maxBytes - sizeOf(common)};
+  let begin = 0;
+  const all = [...blocks(candidates, room, ({name, item}) => name === 'ids' ? 8 : sizeOf(item))];
+  for (const block of all.length > 0 ? all : [[]]) {
+    const itemsOf = (name) => block.filter((candidate) => candidate.name === name).map(({item}) => item);
+    yield {begin, chunk: {...common, titles: itemsOf('titles'), ids: itemsOf('ids'), documentIds: itemsOf('documentIds'),
+                          vectors: Buffer.concat(itemsOf('vectors'))}};
+    begin += block.length;
   }
 }
 
 const PARALLEL = ['indices', 'scores', 'semanticScores', 'lexicalScores', 'titles', 'nameMatches'];
 const NAME_MATCHES = ['UNSPECIFIED', 'ONE_EDIT', 'PREFIX', 'UNFINISHED_NAME', 'LEADING_WORDS', 'NAME'];
 
-function sumOf(a, b, names) {
-  return Object.fromEntries(names.map((name) => [name, (a?.[name] ?? 0) + b[name]]));
+const sumOf = (parts, valueOf) => parts.reduce((sum, part) => sum + valueOf(part), 0);
+
+function sumOfTimings(parts) {
+  const all = parts.map(({timings}) => timings).filter(Boolean);
+  return all.length === 0 ? null : Object.fromEntries(Object.keys(all[0]).map((name) =>
+      [name, String(all.reduce((sum, timings) => sum + BigInt(timings[name]), 0n))]));
 }
 
-function sumOfTimings(a, b) {
-  if (!a || !b) return a ?? b;
-  return Object.fromEntries(Object.keys(b).map((name) => [name, String(BigInt(a[name]) + BigInt(b[name]))]));
-}
-
-function addRankChunk(begin, chunk, whole) {
-  if (!whole) return chunk;
-  const added = {...chunk, indices: chunk.indices.map((index) => begin + index)};
-  return {
-    ...chunk,
-    ...Object.fromEntries(PARALLEL.map((name) => [name, whole[name].concat(added[name])])),
-    problems: whole.problems.concat(chunk.problems.map((problem) => ({...problem, index: begin + problem.index}))),
-    embeddedTitles: whole.embeddedTitles.concat(chunk.embeddedTitles.map((title) => begin + title)),
-    ...sumOf(whole, chunk, ['cacheHits', 'cacheMisses', 'storeHits']),
-    timings: sumOfTimings(whole.timings, chunk.timings),
-  };
-}
-
-// Sorts the merged ranking as the server does, and keeps the best topK (0 = all).
-function finishRank(topK, whole) {
-  const match = (i) => NAME_MATCHES.indexOf((whole.nameMatches[i] ?? 'NAME_MATCH_UNSPECIFIED').slice('NAME_MATCH_'.length));
-  // Stable: chunks were added in order, and each keeps ties in request order.
-  const order = [...whole.scores.keys()].sort((a, b) => match(b) - match(a) || whole.scores[b] - whole.scores[a]);
+// One response from those to the chunks, {begin, response}, sorted as the server
+// does; keeps the best topK (0 = all).
+function mergedRanking(topK, parts) {
+  const responses = parts.map(({response}) => response);
+  const numbered = (name, numberOf) =>
+      parts.flatMap(({begin, response}) => response[name].map((item) => numberOf(item, begin)));
+  const add = (number, begin) => begin + number;
+  const all = Object.fromEntries(PARALLEL.map((name) => [name, responses.flatMap((response) => response[name])]));
+  all.indices = numbered('indices', add);
+  const match = (i) => NAME_MATCHES.indexOf((all.nameMatches[i] ?? 'NAME_MATCH_UNSPECIFIED').slice('NAME_MATCH_'.length));
+  // Stable: the parts are in order, and each keeps ties in request order.
+  const order = [...all.scores.keys()].sort((a, b) => match(b) - match(a) || all.scores[b] - all.scores[a]);
   if (topK > 0) order.splice(topK);
-  const sorted = PARALLEL.map((name) => [name, whole[name].length > 0 ? order.map((i) => whole[name][i]) : []]);
-  return {...whole, ...Object.fromEntries(sorted)};
-}
-
-function addEmbedChunk(chunk, whole) {
-  if (!whole) return chunk;
   return {
-    ...chunk,
-    vectors: Buffer.concat([whole.vectors, chunk.vectors]),
-    scales: whole.scales.concat(chunk.scales),
-    ...sumOf(whole, chunk, ['cacheHits', 'cacheMisses']),
-    timings: sumOfTimings(whole.timings, chunk.timings),
+    ...responses.at(-1),
+    ...Object.fromEntries(PARALLEL.map((name) => [name, all[name].length > 0 ? order.map((i) => all[name][i]) : []])),
+    problems: numbered('problems', (problem, begin) => ({...problem, index: begin + problem.index})),
+    embeddedTitles: numbered('embeddedTitles', add),
+    cacheHits: sumOf(responses, ({cacheHits}) => cacheHits),
+    cacheMisses: sumOf(responses, ({cacheMisses}) => cacheMisses),
+    storeHits: sumOf(responses, ({storeHits}) => storeHits),
+    timings: sumOfTimings(responses),
   };
 }
 
-module.exports = {ASSUMED_LIMITS, RankChunks, addEmbedChunk, addRankChunk, blocks, blocksOf, finishRank, isWithin,
-                  messageLimits, sizeOf, streamLimits};
+// The response to one call from those of a stream, of which the first names the model.
+function mergedEmbeddings(parts) {
+  const [{embeddingDim, encoding, model}] = parts;
+  return {
+    vectors: Buffer.concat(parts.map(({vectors}) => vectors)),
+    embeddingDim,
+    scales: parts.flatMap(({scales}) => scales),
+    encoding,
+    model,
+    timings: sumOfTimings(parts),
+    cacheHits: sumOf(parts, ({cacheHits}) => cacheHits),
+    cacheMisses: sumOf(parts, ({cacheMisses}) => cacheMisses),
+  };
+}
+
+module.exports = {ASSUMED_LIMITS, NO_LIMITS, blocks, held, isWithin, mergedEmbeddings, mergedRanking, messageLimits,
+                  rankChunks, sizeOf, streamLimits};

@@ -1,12 +1,14 @@
 // Client of a semrank server.
 //
-//   Deadline  covers a call with all its attempts and chunks.
-//   Retries   a call that the server rejects for now is repeated after the delay
-//             that the server asks for, or after a backoff; reloadModel and
-//             checkHealth are not.
-//   Size      any number of texts and documents: what exceeds the server's limits
-//             is sent in chunks, and responses of any size are received.
-//   Errors    SemrankError; RangeError for an option or field that does not exist.
+//   Deadline  covers a call with all its attempts, chunks and streams.
+//   Retries   a call that the server rejects for now is retried after the delay
+//             that the server asks for, or after a backoff. reloadModel and
+//             checkHealth are not retried.
+//   Size      any number of texts and documents: rank sends in chunks what exceeds
+//             the server's limits, embed, put and embedStream use streams, and
+//             responses of any size are received.
+//   Errors    SemrankError; TypeError for an argument of the wrong kind; RangeError
+//             for an option or field that does not exist.
 import {
   Document, DocumentHit, EmbedTextsResponse, EmbedTextsStreamResponse, ExplainResponse, Limits, Model, Problem,
   RankResponse, ReloadModelResponse, SearchDocumentsResponse, TagFilter,
@@ -15,20 +17,23 @@ import {
 export * from './messages';
 
 export interface ClientOptions {
-  /** For each call with all its attempts and chunks, and for each 1,000 items of a stream. Default: 30,000; Infinity = none. */
+  /**
+   * Bounds each call with all its attempts, chunks and streams, and each 1,000 items of rankStream, embedStream and put.
+   * Default: 30,000; Infinity = none.
+   */
   deadlineMs?: number;
-  /** Sent with each call; without TLS the network can read it. Default: the environment variable SEMRANK_API_KEY. */
+  /** Every call carries the key; without TLS the network can read it. Default: the environment variable SEMRANK_API_KEY. */
   apiKey?: string;
-  /** PEM text; turns TLS on. */
+  /** PEM text of the authorities that may sign the server's certificate. Turns TLS on. */
   tlsCa?: string | Uint8Array;
-  /** PEM texts, for mutual TLS. */
+  /** PEM texts of the client's own certificate and key, for mutual TLS. */
   tlsCert?: string | Uint8Array;
   tlsKey?: string | Uint8Array;
-  /** With the first; 1 = no retries. Default: 4. */
+  /** Attempts per call, including the first; 1 = no retries. Default: 4. */
   maxAttempts?: number;
-  /** Doubles up to the maximum. Default: 100. */
+  /** Delay before the second attempt; it doubles with each further one. Default: 100. */
   initialBackoffMs?: number;
-  /** Default: 2,000. */
+  /** Upper bound of the delay. Default: 2,000. */
   maxBackoffMs?: number;
 }
 
@@ -37,7 +42,7 @@ export type Key = number | bigint | string;
 export type Parts = 'both' | 'semantic' | 'lexical';
 export type Side = 'query' | 'document';
 export type Encoding = 'float32' | 'float16' | 'int8';
-/** As in a response, or with a number; version 0 = the current one. */
+/** The model of a response, or a name and a number. Without a name, the default model; version 0 = the current one. */
 export interface ModelName {
   name?: string;
   version?: number | string;
@@ -120,34 +125,37 @@ export class SemrankClient {
   /** Orders candidates: position i of the response is candidate indices[i] with scores[i]. */
   rank(request: RankFields): Promise<RankResponse>;
   /**
-   * Many queries over one stream, which costs the server less per query than rank. In any order; a failed request has an
-   * error. Requests are not split.
+   * Ranks many queries over one stream, which costs the server less per query than rank. Results come in any order; that
+   * of a failed request has an error. Requests are not split.
    */
   rankStream(requests: Iterable<RankFields>): AsyncGenerator<StreamedRanking, void>;
-  /** Which words make the score of one title, or of one document of the catalog. */
+  /** Says which words make the score of one title, or of one document of the catalog. */
   explain(request: ExplainFields): Promise<ExplainResponse>;
-  /** One vector per text, in order; vectors() decodes them. */
+  /** Embeds all texts or none: one vector per text, in order, which vectors() decodes. */
   embed(request: EmbedFields & {texts: string[]}): Promise<EmbedTextsResponse>;
   /**
-   * Any number of texts in bounded memory, with one version of the model: responses in the order of the texts, zeros for
-   * the texts in `problems`.
+   * Embeds any number of texts in bounded memory, with one version of the model. Responses come in the order of the texts,
+   * with zeros for the texts in `problems`.
    */
   embedStream(texts: Iterable<string> | AsyncIterable<string>, fields: EmbedFields):
       AsyncGenerator<Omit<EmbedTextsStreamResponse, 'firstText'> & {firstText: number}, void>;
-  /** Any number of documents in bounded memory. A known key is replaced, so repeating is safe. */
+  /** Puts any number of documents, in bounded memory. A known key is replaced, so repeating is safe. */
   put(documents: Iterable<NewDocument> | AsyncIterable<NewDocument>): Promise<PutResult>;
-  /** In the order of the keys; null = there is no such document. */
+  /** Returns documents in the order of the keys; null = there is no such document. */
   get(keys: Iterable<Key>, options?: {withPayloads?: boolean}): Promise<(Document | null)[]>;
-  /** How many there were; repeating is safe. */
+  /** Deletes documents and returns how many there were; repeating is safe. */
   delete(keys: Iterable<Key>): Promise<number>;
-  /** The best documents of the whole catalog, best first. */
+  /** Finds the best documents of the whole catalog, best first. */
   search(request: SearchFields): Promise<SearchDocumentsResponse>;
   getModel(model?: ModelName): Promise<Model>;
   listModels(name?: string): Promise<Model[]>;
   /** Loads a version and makes it current; needs the admin role. */
   reloadModel(model?: ModelName): Promise<ReloadModelResponse>;
   getLimits(): Promise<Limits>;
-  /** Whether the server accepts calls; by default of all its services, else of one, 'semrank.v1.RankingService'. Not repeated: for probes. */
+  /**
+   * Whether the server accepts calls, for all its services or for one, such as 'semrank.v1.RankingService'. Suits probes:
+   * the call is not retried.
+   */
   checkHealth(service?: string): Promise<boolean>;
 }
 

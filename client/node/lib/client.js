@@ -7,8 +7,6 @@ const chunks = require('./chunks.js');
 const {Connection, Retry} = require('./connection.js');
 const {SemrankError, fromItemStatus, invalidResponse} = require('./errors.js');
 
-// A part of a stream that has a deadline of its own and is held until answered.
-const BLOCK = {maxTexts: 20_000, maxBytes: 16 << 20};
 const REQUESTS_PER_DEADLINE = 1_000;
 
 const PARTS = {both: 'PARTS_UNSPECIFIED', semantic: 'PARTS_SEMANTIC', lexical: 'PARTS_LEXICAL'};
@@ -21,12 +19,37 @@ function enumOf(name, values, value) {
 }
 
 const bytesOf = (view = Buffer.alloc(0)) => Buffer.from(view.buffer, view.byteOffset, view.byteLength);
-const modelOf = ({name = '', version = 0} = {}) => ({name, version});
 
-// Protobuf would drop a misspelt field without a word.
-function checkNames(call, request, known) {
-  const unknown = Object.keys(request).find((name) => !known.includes(name));
+function modelOf(model = {}) {
+  if (typeof model !== 'object') throw new TypeError(`model: want an object, {name: '${model}'}, not ${kindOf(model)}`);
+  const {name = '', version = 0} = model;
+  return {name, version};
+}
+
+// Protobuf would drop a misspelt field without a word, and a text in place of the
+// fields has none.
+function checkNames(call, fields, known, before = '') {
+  if (fields === null || typeof fields !== 'object' || Array.isArray(fields)) {
+    throw new TypeError(`${call}: want ${call}(${before}{${known[0]}: ...}), not ${kindOf(fields)} there`);
+  }
+  const unknown = Object.keys(fields).find((name) => !known.includes(name));
   if (unknown !== undefined) throw new RangeError(`${call}: no field '${unknown}'`);
+}
+
+function kindOf(value) {
+  if (value === null || value === undefined) return String(value);
+  return Array.isArray(value) ? 'an array' : typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
+
+// A text is iterable too, but its characters are not what is meant.
+function iterableOf(name, items) {
+  if (typeof items !== 'string' && (items?.[Symbol.iterator] || items?.[Symbol.asyncIterator])) return items;
+  throw new TypeError(`${name}: want an array or another iterable, not ${kindOf(items)}`);
+}
+
+function listOf(name, items) {
+  if (Array.isArray(items) || ArrayBuffer.isView(items)) return items;
+  throw new TypeError(`${name}: want an array, not ${kindOf(items)}`);
 }
 
 const RANK_FIELDS = ['query', 'titles', 'ids', 'documentIds', 'vectors', 'topK', 'minScore', 'model', 'withTitles', 'parts',
@@ -34,10 +57,18 @@ const RANK_FIELDS = ['query', 'titles', 'ids', 'documentIds', 'vectors', 'topK',
 const SEARCH_FIELDS = ['query', 'topK', 'offset', 'minScore', 'exclude', 'model', 'withTitles', 'withPayloads', 'parts',
                        'withParts', 'filter', 'nameMatch'];
 
+const EXPLAIN_FIELDS = ['query', 'title', 'id', 'documentId', 'model', 'maxPoolingUnits', 'parts'];
+const EMBED_FIELDS = ['texts', 'side', 'encoding', 'model'];
+
 function rankRequest(request) {
   checkNames('rank', request, RANK_FIELDS);
+  for (const name of ['titles', 'ids', 'documentIds']) listOf(name, request[name] ?? []);
   return {...request, model: modelOf(request.model), vectors: bytesOf(request.vectors),
           parts: enumOf('parts', PARTS, request.parts ?? 'both')};
+}
+
+function embedRequest({side, encoding = 'float32', model}) {
+  return {side: enumOf('side', SIDES, side), encoding: enumOf('encoding', ENCODINGS, encoding), model: modelOf(model)};
 }
 
 function byKind(keys) {
@@ -46,8 +77,15 @@ function byKind(keys) {
 }
 
 // gRPC's own RESOURCE_EXHAUSTED has no reason.
-function mayBeTooLarge({reason, code}) {
+function mayBeTooLarge(error) {
+  if (!(error instanceof SemrankError)) return false;
+  const {reason, code} = error;
   return reason ? ['TOO_MANY_TEXTS', 'MESSAGE_TOO_LARGE'].includes(reason) : code === status.RESOURCE_EXHAUSTED;
+}
+
+// Lets the caller find "titles[17]" of a chunk in its own request.
+function countedFrom(begin, error) {
+  return begin > 0 && error instanceof SemrankError ? error.withNote(`counted from number ${begin}`) : error;
 }
 
 class SemrankClient {
@@ -68,12 +106,20 @@ class SemrankClient {
     const deadline = this.#connection.deadlineFor();
     // The dimension of vectors is not known yet; their bytes count anyway.
     const size = {maxTexts: titles.length + ids.length + documentIds.length, maxBytes: chunks.sizeOf(request)};
-    return this.#withinLimits(size, deadline, () => this.#rankInOneMessage(request, deadline),
-        (limits) => this.#rankInChunks(request, limits, deadline));
+    let limits = this.#limits ?? chunks.ASSUMED_LIMITS;
+    try {
+      if (chunks.isWithin(size, limits)) return await this.#rankInOneMessage(request, deadline);
+      limits = await this.#knownLimits(deadline);
+      return await this.#rankInChunks(request, limits, deadline);
+    } catch (error) {
+      // Vectors were not counted, so their message may exceed any limit.
+      limits = await this.#renewedLimits(error, deadline, request.vectors.length > 0 ? chunks.NO_LIMITS : limits);
+    }
+    return this.#rankInChunks(request, limits, deadline);
   }
 
   async* rankStream(requests) {
-    const pending = new Map([...requests].map(rankRequest).entries());
+    const pending = new Map([...iterableOf('requests', requests)].map(rankRequest).entries());
     const deadline = this.#connection.deadlineFor(1 + Math.floor(pending.size / REQUESTS_PER_DEADLINE));
     const retry = new Retry(this.#connection.options, deadline);
     while (pending.size > 0) {
@@ -118,70 +164,87 @@ class SemrankClient {
     }
   }
 
-  async explain({query, title, id, documentId, model, maxPoolingUnits = 0, parts = 'both'}) {
+  async explain(fields) {
+    checkNames('explain', fields, EXPLAIN_FIELDS);
+    const {query, title, id, documentId, model, maxPoolingUnits = 0, parts = 'both'} = fields;
     const candidate = Object.fromEntries(Object.entries({title, id, documentId}).filter(([, value]) => value !== undefined));
     return this.#call('RankingService/Explain',
         {query, ...candidate, model: modelOf(model), maxPoolingUnits, parts: enumOf('parts', PARTS, parts)});
   }
 
-  async embed({texts, side, encoding = 'float32', model}) {
-    const request = {texts, side: enumOf('side', SIDES, side), encoding: enumOf('encoding', ENCODINGS, encoding),
-                     model: modelOf(model)};
+  async embed(fields) {
+    checkNames('embed', fields, EMBED_FIELDS);
+    const {texts, ...others} = fields;
+    const common = embedRequest(others);
+    const request = {...common, texts: listOf('texts', texts)};
     const deadline = this.#connection.deadlineFor();
-    return this.#withinLimits({maxTexts: texts.length, maxBytes: chunks.sizeOf(request)}, deadline,
-        () => this.#embedInOneMessage(request, deadline), (limits) => this.#embedInChunks(request, limits, deadline));
+    const size = {maxTexts: texts.length, maxBytes: chunks.sizeOf(request)};
+    if (chunks.isWithin(size, chunks.streamLimits(this.#limits ?? chunks.ASSUMED_LIMITS))) {
+      try {
+        const response = await this.#connection.call('EmbeddingService/EmbedTexts', request, deadline);
+        checkVectors(request.encoding, texts.length, response);
+        return response;
+      } catch (error) {
+        if (texts.length === 0 || !mayBeTooLarge(error)) throw error;
+      }
+    }
+    const parts = await this.#ofOneVersion(common.model, async (parts) => {
+      for await (const part of this.#embedOverStreams(texts, common, deadline)) {
+        const [problem] = part.problems;
+        // This call embeds all texts or none.
+        if (problem) throw countedFrom(part.firstText, fromItemStatus(problem.status, this.#connection.address));
+        parts.push(part);
+      }
+    });
+    return chunks.mergedEmbeddings(parts);
   }
 
-  async* embedStream(texts, {side, encoding = 'float32', model}) {
-    const common = {side: enumOf('side', SIDES, side), encoding: enumOf('encoding', ENCODINGS, encoding), model: modelOf(model)};
-    let numBefore = 0;
-    for await (const block of chunks.blocksOf(texts, BLOCK)) {
+  async* embedStream(texts, fields) {
+    iterableOf('texts', texts);
+    checkNames('embedStream', fields, EMBED_FIELDS.slice(1), 'texts, ');
+    yield* this.#embedOverStreams(texts, embedRequest(fields));
+  }
+
+  async* #embedOverStreams(texts, common, deadline) {
+    let answering = common.model;
+    const start = () => {
       // After a reload, a new stream without a version would mix two models;
       // within a stream the version must not change.
-      let model;
-      const stream = this.#streamBlock('EmbeddingService/EmbedTextsStream', block,
-          (some) => ({...common, model, texts: some}), () => model = common.model);
-      for await (const {response, first, begin, done} of stream) {
-        // The server counts from 0 in each stream.
-        const chunk = {...response, firstText: begin + Number(response.firstText)};
-        checkEmbedChunk(common.encoding, block.length - first, first, chunk);
-        if (chunk.model) common.model = chunk.model;
-        done(chunk.numTexts);
-        yield {...chunk, firstText: numBefore + chunk.firstText};
-      }
-      numBefore += block.length;
+      const model = answering;
+      return (some) => ({...common, model, texts: some});
+    };
+    const stream = this.#overStreams('EmbeddingService/EmbedTextsStream', texts, start, deadline);
+    for await (const {response, begin, first, numLeft, done} of stream) {
+      // The server counts from 0 in each stream.
+      const part = {...response, firstText: begin + Number(response.firstText)};
+      checkEmbedChunk(common.encoding, numLeft, first, part);
+      if (part.model) answering = part.model;
+      done(part.numTexts);
+      yield part;
     }
   }
 
   async put(documents) {
     const result = {numCreated: 0, numReplaced: 0, problems: []};
-    let numBefore = 0;
-    for await (const block of chunks.blocksOf(documents, BLOCK)) {
-      const sent = [];
-      const stream = this.#streamBlock('CatalogService/PutDocumentsStream', block, (some) => {
-        sent.push(some.length);
-        return {documents: some};
-      }, () => sent.splice(0));
-      for await (const {response, first, done} of stream) {
-        const numInChunk = sent.shift() ?? 0;
-        if (numInChunk === 0 || response.numCreated + response.numReplaced + response.problems.length !== numInChunk) {
-          throw invalidResponse('it does not account for the documents sent');
-        }
-        result.numCreated += response.numCreated;
-        result.numReplaced += response.numReplaced;
-        for (const problem of response.problems) {
-          result.problems.push({...problem, index: numBefore + first + problem.index});
-        }
-        done(numInChunk);
+    const stream = this.#overStreams('CatalogService/PutDocumentsStream', iterableOf('documents', documents),
+        () => (some) => ({documents: some}));
+    for await (const {response, begin, first, numLeft, done} of stream) {
+      const numAnswered = response.numCreated + response.numReplaced + response.problems.length;
+      // The server counts from 0 in each stream.
+      if (begin + Number(response.firstDocument) !== first || numAnswered === 0 || numAnswered > numLeft) {
+        throw invalidResponse('it does not account for the documents sent');
       }
-      numBefore += block.length;
+      result.numCreated += response.numCreated;
+      result.numReplaced += response.numReplaced;
+      for (const problem of response.problems) result.problems.push({...problem, index: first + problem.index});
+      done(numAnswered);
     }
     return result;
   }
 
   async get(keys, {withPayloads = false} = {}) {
     const found = new Map();
-    const all = [...keys];
+    const all = [...iterableOf('keys', keys)];
     await this.#sendKeys(all, async (some) => {
       const {documents} = await this.#call('CatalogService/GetDocuments', {...byKind(some), withPayloads});
       for (const document of documents) found.set(document.documentId ?? BigInt(document.id), document);
@@ -191,7 +254,7 @@ class SemrankClient {
 
   async delete(keys) {
     let numDeleted = 0;
-    await this.#sendKeys([...keys], async (some) => {
+    await this.#sendKeys([...iterableOf('keys', keys)], async (some) => {
       numDeleted += (await this.#call('CatalogService/DeleteDocuments', byKind(some))).numDeleted;
     });
     return numDeleted;
@@ -247,57 +310,32 @@ class SemrankClient {
     return this.#limits = chunks.messageLimits(limits ?? {});
   }
 
+  async #knownLimits(deadline) {
+    return this.#limits ?? this.#fetchLimits(deadline);
+  }
+
   // After a message within the limits `used` failed: new limits, if it may have
-  // been too large and they differ, because a restarted server may have others.
-  // Else throws the error.
+  // been too large for them, because a restarted server may have lower ones. Else
+  // throws the error.
   async #renewedLimits(error, deadline, used) {
-    if (!(error instanceof SemrankError) || !mayBeTooLarge(error)) throw error;
+    if (!mayBeTooLarge(error)) throw error;
     const limits = await this.#fetchLimits(deadline).catch(() => { throw error; });
-    if (used && chunks.isWithin(used, limits) && chunks.isWithin(limits, used)) throw error;
+    if (chunks.isWithin(used, limits)) throw error;
     return limits;
   }
 
-  // Sends one message if that probably suffices, else or if the server rejects it
-  // as too large, chunks.
-  async #withinLimits(size, deadline, inOneMessage, inChunks) {
-    if (chunks.isWithin(size, this.#limits ?? chunks.ASSUMED_LIMITS)) {
-      try {
-        return await inOneMessage();
-      } catch (error) {
-        const limits = await this.#renewedLimits(error, deadline);
-        // If the request is within the limits, the rejection has another cause.
-        if (error.reason !== 'TOO_MANY_TEXTS' && chunks.isWithin(size, limits)) throw error;
-        return inChunks(limits);
-      }
-    }
-    const limits = this.#limits ?? await this.#fetchLimits(deadline);
-    try {
-      return await inChunks(limits);
-    } catch (error) {
-      return inChunks(await this.#renewedLimits(error, deadline, limits));
-    }
-  }
-
-  // Sends chunks, at least one, until all items have responses, and merges them.
-  // The first goes to `model`, the others to the version that answered it. If
-  // `model` names no version and that one is unloaded in between, starts over.
-  async #sendChunks(numItems, model, send) {
+  // The parts of a response that `send` pushes into a list: it sends the first to
+  // `model` and the others to the version that answered. If `model` names no
+  // version and that one is unloaded in between, starts over.
+  async #ofOneVersion(model, send) {
     for (let attempt = 1;; ++attempt) {
-      let begin = 0;
-      let whole;
+      const parts = [];
       try {
-        do {
-          const {numSent, merged} = await send(begin, whole?.model ?? model, whole);
-          begin += numSent;
-          whole = merged;
-        } while (begin < numItems);
-        return whole;
+        await send(parts);
+        return parts;
       } catch (error) {
-        if (!(error instanceof SemrankError)) throw error;
-        const unloaded = begin > 0 && Number(model.version) === 0 && error.reason === 'MODEL_NOT_FOUND';
-        if (!unloaded || attempt >= this.#connection.options.maxAttempts) {
-          throw begin > 0 ? error.withNote(`counted from number ${begin}`) : error;
-        }
+        const unloaded = parts.length > 0 && Number(model.version) === 0 && error.reason === 'MODEL_NOT_FOUND';
+        if (!unloaded || attempt >= this.#connection.options.maxAttempts) throw error;
       }
     }
   }
@@ -318,66 +356,54 @@ class SemrankClient {
         return this.#rankInOneMessage(request, deadline);
       }
     }
-    const parts = new chunks.RankChunks(request, embeddingDim, limits);
-    const whole = await this.#sendChunks(parts.numItems, request.model, async (begin, model, before) => {
-      const {chunk, numItems} = parts.chunk(begin, model);
-      const response = await this.#rankInOneMessage(chunk, deadline);
-      return {numSent: numItems, merged: chunks.addRankChunk(begin, response, before)};
+    const parts = await this.#ofOneVersion(request.model, async (parts) => {
+      for (const {begin, chunk} of chunks.rankChunks(request, embeddingDim, limits)) {
+        const model = parts[0]?.response.model ?? request.model;
+        const response = await this.#rankInOneMessage({...chunk, model}, deadline)
+            .catch((error) => { throw countedFrom(begin, error); });
+        parts.push({begin, response});
+      }
     });
-    return chunks.finishRank(request.topK ?? 0, whole);
+    return chunks.mergedRanking(request.topK ?? 0, parts);
   }
 
-  async #embedInOneMessage(request, deadline) {
-    const response = await this.#connection.call('EmbeddingService/EmbedTexts', request, deadline);
-    checkVectors(request.encoding, request.texts.length, response);
-    return response;
-  }
-
-  async #embedInChunks(request, limits, deadline) {
-    const blocks = [...chunks.blocks(request.texts, limits)];
-    return this.#sendChunks(request.texts.length, request.model, async (begin, model, before) => {
-      let number = 0;
-      for (let first = 0; first < begin; first += blocks[number++].length);
-      const texts = blocks[number] ?? [];
-      const response = await this.#embedInOneMessage({...request, texts, model}, deadline);
-      return {numSent: texts.length, merged: chunks.addEmbedChunk(response, before)};
-    });
-  }
-
-  // Runs a stream, and after a broken one another that continues it, until all
-  // items of the block have responses. Yields each response with `first`, the
-  // number of its first item, `begin`, that of the stream's first one, and
-  // `done`, to be called with the number of items it answers.
-  async* #streamBlock(method, block, makeMessage, restart = () => {}) {
-    const deadline = this.#connection.deadlineFor(1 + Math.floor(block.length / chunks.ASSUMED_LIMITS.maxTexts));
-    let limits = this.#limits ?? await this.#fetchLimits(deadline);
-    const retry = new Retry(this.#connection.options, deadline);
-    let first = 0;
-    const done = (numItems) => {
-      first += numItems;
-      if (numItems > 0) retry.restart();
-    };
-    const messages = function* (items) {
-      for (const some of chunks.blocks(items, chunks.streamLimits(limits))) yield makeMessage(some);
-    };
-    while (true) {
-      const begin = first;
+  // Sends items over a stream for each block, and after a broken one over another
+  // that continues it, until all have responses. `start` begins a stream: it
+  // returns what makes its messages. Yields each response with `begin`, the number
+  // of the stream's first item, `first`, that of the first item without a response,
+  // `numLeft`, how many of the block have none, and `done`, to be called with the
+  // number of items it answers. Without a deadline, each block has its own.
+  async* #overStreams(method, items, start, deadline) {
+    let numBefore = 0;
+    for await (const block of chunks.held(items)) {
+      const by = deadline ?? this.#connection.deadlineFor(1 + Math.floor(block.length / chunks.ASSUMED_LIMITS.maxTexts));
+      const retry = new Retry(this.#connection.options, by);
+      let limits = await this.#knownLimits(by);
+      let numDone = 0;
+      const done = (numItems) => {
+        numDone += numItems;
+        if (numItems > 0) retry.restart();
+      };
+      const messages = function* (make) {
+        for (const some of chunks.blocks(block.slice(numDone), chunks.streamLimits(limits))) yield make(some);
+      };
       const end = {};
-      restart();
-      for await (const response of this.#connection.attempt(method, messages(block.slice(begin)), deadline, retry, end)) {
-        yield {response, first, begin, done};
-      }
-      if (!end.error) {
-        if (first !== block.length) throw invalidResponse(`the stream ended after ${first} of ${block.length}`);
-        return;
-      }
-      if (!end.retry) limits = await this.#renewedLimits(end.error, deadline, limits);
+      do {
+        if (end.error && !end.retry) limits = await this.#renewedLimits(end.error, by, limits);
+        end.error = undefined;
+        const begin = numBefore + numDone;
+        for await (const response of this.#connection.attempt(method, messages(start()), by, retry, end)) {
+          yield {response, begin, first: numBefore + numDone, numLeft: block.length - numDone, done};
+        }
+      } while (end.error);
+      if (numDone !== block.length) throw invalidResponse(`the stream ended after ${numDone} of ${block.length}`);
+      numBefore += block.length;
     }
   }
 
   // Sends the keys, in messages of a stream's size.
   async #sendKeys(keys, send) {
-    let limits = this.#limits ?? await this.#fetchLimits(this.#connection.deadlineFor());
+    let limits = await this.#knownLimits(this.#connection.deadlineFor());
     while (keys.length > 0) {
       const [some] = chunks.blocks(keys, chunks.streamLimits(limits));
       try {

@@ -1,4 +1,4 @@
-// A channel to a server, with what all calls share: options, deadline, API key,
+// A channel to a server, and what all calls share: options, deadline, API key and
 // retries. The rules are those of the C++ client (client/lib/retry.h).
 'use strict';
 const {Readable} = require('node:stream');
@@ -12,6 +12,8 @@ const {version} = require('../package.json');
 const DEFAULTS = {deadlineMs: 30_000, apiKey: '', maxAttempts: 4, initialBackoffMs: 100, maxBackoffMs: 2_000};
 
 function checkAddress(address) {
+  const scheme = /^https?:\/\//.exec(address);
+  if (scheme) return `is a URL: leave ${scheme[0]} out, and name the gRPC port, not that of --http_address`;
   if (/^unix:./.test(address)) return '';
   const [, host, port] = /^(?:dns:\/\/\/)?(.*):(\d{1,5})$/.exec(address) ?? [];
   if (!(port > 0 && port < 65_536)) return 'want HOST:PORT, PORT from 1 to 65535';
@@ -21,6 +23,7 @@ function checkAddress(address) {
 }
 
 function checkOptions(address, options) {
+  if (typeof address !== 'string') throw new TypeError('server address: want a text, new SemrankClient(address, options)');
   const problem = checkAddress(address);
   if (problem) throw new RangeError(`server address '${address}': ${problem}`);
   if (!(options.deadlineMs > 0)) throw new RangeError(`deadlineMs ${options.deadlineMs}: must be positive`);
@@ -78,8 +81,8 @@ class Connection {
     const credentials = tlsCa ? grpc.credentials.createSsl(buffer(tlsCa), buffer(tlsKey), buffer(tlsCert)) :
                                 grpc.credentials.createInsecure();
     this.client = new grpc.Client(address, credentials, {
-      // gRPC's default, 4 MB, would reject responses to requests that the server
-      // accepts (Limits.maxResponseBytes).
+      // With gRPC's default, 4 MB, the client would reject responses to requests that
+      // the server accepts (Limits.maxResponseBytes).
       'grpc.max_receive_message_length': -1,
       'grpc.max_send_message_length': -1,
       'grpc.primary_user_agent': `semrank-node/${version}`,
@@ -97,7 +100,7 @@ class Connection {
     this.client.close();
   }
 
-  // Of Date.now(), for a call that starts now and sends that many messages.
+  // The deadline, as a Date.now(), of a call that starts now and sends that many messages.
   deadlineFor(numMessages = 1) {
     return Date.now() + numMessages * this.options.deadlineMs;
   }
@@ -119,8 +122,8 @@ class Connection {
     }
   }
 
-  // One attempt of a bidirectional stream: yields the responses. `end` then has
-  // the error that broke it, if one did, and whether the delay before a retry is
+  // Makes one attempt of a bidirectional stream and yields the responses. `end` then
+  // has the error that broke it, if one did, and whether the delay before a retry is
   // over.
   async* attempt(method, messages, deadline, retry, end) {
     const {path, requestSerialize, responseDeserialize} = methodOf(method);

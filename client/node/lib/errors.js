@@ -31,9 +31,10 @@ class SemrankError extends Error {
   }
 }
 
-// The error of one item (Problem.status). Never OK.
-function fromItemStatus({code, message, details}) {
-  return new SemrankError(code === status.OK ? status.UNKNOWN : code, message, details);
+// The error of one item (Problem.status). Never OK. Names the server if its address
+// is given.
+function fromItemStatus({code, message, details}, address = '') {
+  return new SemrankError(code === status.OK ? status.UNKNOWN : code, address ? `${address}: ${message}` : message, details);
 }
 
 // What it usually means when the two sides speak different protocols; gRPC says

@@ -83,7 +83,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadAddressCase{"PortIsAName", "localhost:http", "HOST:PORT"},
         BadAddressCase{"NoHost", ":50051", "no host"},
         BadAddressCase{"BareIpv6", "::1:50051", "[HOST]:PORT"},
-        BadAddressCase{"Url", "http://search:50051", "[HOST]:PORT"},
+        BadAddressCase{"Url", "http://search:50051", "leave http:// out"},
         BadAddressCase{"Blank", "search 1:50051", "without blanks"},
         BadAddressCase{"UnixWithoutPath", "unix:", "no path"},
         BadAddressCase{"DnsWithoutPort", "dns:///search", "HOST:PORT"}),

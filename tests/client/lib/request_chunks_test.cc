@@ -50,9 +50,16 @@ std::vector<v1::RankRequest> AllChunks(const v1::RankRequest& request,
                                        std::uint32_t embedding_dim,
                                        const MessageLimits& limits) {
   std::vector<v1::RankRequest> chunks;
+  const std::int64_t num_candidates = NumCandidates(request, embedding_dim);
   std::int64_t begin = 0;
-  while (begin < NumCandidates(request, embedding_dim)) {
-    chunks.push_back(RankChunk(request, embedding_dim, begin, {}, limits));
+  while (begin < num_candidates) {
+    chunks.push_back(
+        MakeChunk(begin, num_candidates, limits,
+                  [&](std::int64_t first, std::int64_t end) {
+                    v1::RankRequest chunk = WithoutCandidates(request);
+                    AddCandidates(request, embedding_dim, first, end, chunk);
+                    return chunk;
+                  }));
     begin += NumCandidates(chunks.back(), embedding_dim);
   }
   return chunks;
@@ -73,13 +80,9 @@ TEST(RankChunkTest, CandidatesKeepTheirOrderAcrossKinds) {
 }
 
 TEST(RankChunkTest, RequestThatFitsStaysUnchanged) {
-  const v1::RankRequest request = MixedRequest();
-  const MessageLimits none = ToMessageLimits({});
-  EXPECT_EQ(RankChunk(request, 2, 0, request.model(), none).DebugString(), [&] {
-    v1::RankRequest with_model = request;
-    with_model.mutable_model();
-    return with_model.DebugString();
-  }());
+  const auto chunks = AllChunks(MixedRequest(), 2, ToMessageLimits({}));
+  ASSERT_EQ(chunks.size(), 1);
+  EXPECT_EQ(chunks[0].DebugString(), MixedRequest().DebugString());
 }
 
 TEST(RankChunkTest, ChunksStayWithinTheLimits) {
@@ -103,20 +106,6 @@ TEST(RankChunkTest, TextOverTheLimitsIsAChunk) {
   request.add_titles(std::string(10'000, 't'));
   EXPECT_EQ(AllChunks(request, 0, {.max_texts = 10, .max_bytes = 100}).size(),
             1);
-}
-
-TEST(EmbedChunkTest, HasTheTextsThatFit) {
-  v1::EmbedTextsRequest request;
-  request.set_side(v1::SIDE_QUERY);
-  request.set_encoding(v1::VECTOR_ENCODING_INT8);
-  for (const char* text : {"a", "b", "c", "d", "e"}) request.add_texts(text);
-  v1::ModelRef model;
-  model.set_version(7);
-  const auto chunk = EmbedChunk(request, 1, model, kThreeTexts);
-  EXPECT_THAT(chunk.texts(), ElementsAre("b", "c", "d"));
-  EXPECT_EQ(chunk.side(), v1::SIDE_QUERY);
-  EXPECT_EQ(chunk.encoding(), v1::VECTOR_ENCODING_INT8);
-  EXPECT_EQ(chunk.model().version(), 7);
 }
 
 v1::RankResponse Ranking(const std::vector<std::pair<int, float>>& ranked) {
@@ -165,62 +154,54 @@ TEST(AddRankChunkTest, CandidatesThatTheQueryNamesStayFirst) {
                           v1::NAME_MATCH_UNSPECIFIED));
 }
 
-TEST(AddEmbedChunkTest, VectorsAndScalesFollowEachOther) {
-  v1::EmbedTextsResponse chunk, whole;
-  chunk.set_vectors("ab");
-  chunk.set_embedding_dim(1);
-  chunk.add_scales(0.5f);
-  chunk.add_scales(2);
-  AddEmbedChunk(chunk, whole);
-  AddEmbedChunk(chunk, whole);
-  EXPECT_EQ(whole.vectors(), "abab");
-  EXPECT_THAT(whole.scales(), ElementsAre(0.5f, 2, 0.5f, 2));
-  EXPECT_EQ(whole.embedding_dim(), 1);
-}
-
 // Versions that chunks of one item each are sent to. From `leaves_at` chunks
 // on, the version that answered is gone and the next one answers.
 struct Reloading {
   int leaves_at;
   int version = 3;
   std::vector<std::int64_t> asked = {};
-  int num_restarts = 0;
+  int num_starts = 0;
 
+  absl::Status Ask(v1::ModelRef& answering) {
+    asked.push_back(answering.version());
+    if (static_cast<int>(asked.size()) == leaves_at) ++version;
+    if (answering.version() != 0 && answering.version() != version) {
+      return FromGrpcStatus(
+          ServerError(grpc::StatusCode::NOT_FOUND, "MODEL_NOT_FOUND", "gone"),
+          "server");
+    }
+    answering.set_version(version);
+    return absl::OkStatus();
+  }
   absl::Status Send(std::int64_t wanted_version) {
     v1::ModelRef model;
     model.set_version(wanted_version);
-    return SendChunks(
-        3, model, /*max_attempts=*/2, [&] { ++num_restarts; },
-        [&](std::int64_t,
-            const v1::ModelRef& ref) -> absl::StatusOr<ChunkResult> {
-          asked.push_back(ref.version());
-          if (static_cast<int>(asked.size()) == leaves_at) ++version;
-          if (ref.version() != 0 && ref.version() != version) {
-            return FromGrpcStatus(ServerError(grpc::StatusCode::NOT_FOUND,
-                                              "MODEL_NOT_FOUND", "gone"),
-                                  "server");
-          }
-          v1::ModelRef answering;
-          answering.set_version(version);
-          return ChunkResult{1, answering};
-        });
+    return SendToOneVersion(model, /*max_attempts=*/2,
+                            [&](v1::ModelRef& answering) {
+                              ++num_starts;
+                              absl::Status status;
+                              for (int i = 0; i < 3 && status.ok(); ++i) {
+                                status = Ask(answering);
+                              }
+                              return status;
+                            });
   }
 };
 
-TEST(SendChunksTest, AllChunksGoToOneVersion) {
+TEST(SendToOneVersionTest, AllChunksGoToOneVersion) {
   Reloading server{.leaves_at = 0};
   EXPECT_THAT(server.Send(0), IsOk());
   EXPECT_THAT(server.asked, ElementsAre(0, 3, 3));
 }
 
-TEST(SendChunksTest, UnloadedVersionRestartsTheCall) {
+TEST(SendToOneVersionTest, UnloadedVersionRestartsTheCall) {
   Reloading server{.leaves_at = 3};
   EXPECT_THAT(server.Send(0), IsOk());
   EXPECT_THAT(server.asked, ElementsAre(0, 3, 3, 0, 4, 4));
-  EXPECT_EQ(server.num_restarts, 2);
+  EXPECT_EQ(server.num_starts, 2);
 }
 
-TEST(SendChunksTest, RequestedVersionIsNotReplaced) {
+TEST(SendToOneVersionTest, RequestedVersionIsNotReplaced) {
   Reloading server{.leaves_at = 2};
   EXPECT_THAT(server.Send(3), StatusIs(absl::StatusCode::kNotFound));
   EXPECT_THAT(server.asked, ElementsAre(3, 3));

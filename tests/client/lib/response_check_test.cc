@@ -83,7 +83,7 @@ TEST_F(CheckRankResponseTest, EachPartHasAScoreForEveryIndexOrNone) {
   EXPECT_THAT(Check(), IsOk());
   response_.add_lexical_scores(0.5f);
   response_.add_lexical_scores(0.5f);
-  EXPECT_THAT(Check(), IsWrong("the number of scores of a part is 2"));
+  EXPECT_THAT(Check(), IsWrong("the number of lexical scores is 2"));
 }
 
 TEST_F(CheckRankResponseTest, AllKindsOfCandidatesCount) {

@@ -194,7 +194,7 @@ class LargeRequestTest : public SemrankClientTest {
     limits.set_max_request_bytes(max_bytes);
     return limits;
   }
-  // Of some 10,000 bytes.
+  // A request of about 10,000 bytes.
   static v1::EmbedTextsRequest EmbedRequest() {
     v1::EmbedTextsRequest request;
     request.set_side(v1::SIDE_DOCUMENT);
@@ -222,6 +222,16 @@ TEST_F(LargeRequestTest, LargeRequestFetchesLimitsOnceAndIsSplit) {
     EXPECT_EQ(response.vectors().size(), 100 * 3 * sizeof(float));
     EXPECT_EQ(server_.num_get_limits(), 1);
   }
+}
+
+// Its number counts in the part of the request that the note names.
+TEST_F(LargeRequestTest, OneBadTextOfManyFailsTheCall) {
+  v1::EmbedTextsRequest request;
+  for (int i = 0; i < 1'500; ++i) request.add_texts("x");
+  request.set_texts(1'200, "bad");
+  EXPECT_THAT(client_->EmbedTexts(request),
+              StatusIs(absl::StatusCode::kUnknown,
+                       server_.address() + ": why (counted from number 1000)"));
 }
 
 TEST_F(LargeRequestTest, MessageRejectedByGrpcIsSplit) {

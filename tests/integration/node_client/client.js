@@ -192,9 +192,9 @@ const withFakes = {
       });
       stream.on('end', () => number <= 2 && stream.end());
     };
-    const PutDocumentsStream = handler(({documents}) => {
+    const PutDocumentsStream = handler(({documents}, number) => {
       received.push(...documents.map(({id}) => Number(id)));
-      return {numCreated: documents.length};
+      return {firstDocument: 2 * number, numCreated: documents.length};
     });
     const EmbedTextsStream = handler(({texts, model}, number) => {
       received.push([number, Number(model.version)]);
@@ -243,7 +243,29 @@ const withFakes = {
         /invalid response from the server: a candidate number is 9, of candidates 1/));
   },
 
+  async 'an argument of the wrong kind is an error that says how'() {
+    const client = new SemrankClient('127.0.0.1:1');
+    const wrong = [
+      [() => client.rank('q', TITLES), 'rank: want rank({query: ...}), not a string there'],
+      [() => client.rank({query: 'q', titles: 'abc'}), 'titles: want an array, not a string'],
+      [() => client.search('q'), 'search: want search({query: ...}), not a string there'],
+      [() => client.explain('q', 't'), 'explain: want explain({query: ...}), not a string there'],
+      [() => client.embed(['t'], {side: 'query'}), 'embed: want embed({texts: ...}), not an array there'],
+      [() => collect(client.embedStream({texts: ['t'], side: 'query'})), 'texts: want an array or another iterable, not an object'],
+      [() => collect(client.embedStream(['t'])), 'embedStream: want embedStream(texts, {side: ...}), not undefined there'],
+      [() => client.put({documents: []}), 'documents: want an array or another iterable, not an object'],
+      [() => client.get('d1'), 'keys: want an array or another iterable, not a string'],
+      [() => client.delete({id: 7}), 'keys: want an array or another iterable, not an object'],
+      [() => client.getModel('shop'), "model: want an object, {name: 'shop'}, not a string"],
+    ];
+    for (const [call, message] of wrong) await assert.rejects(call, new TypeError(message));
+    client.close();
+    assert.throws(() => new SemrankClient({address}), TypeError);
+    await assert.rejects(client.explain({query: 'q', text: 't'}), new RangeError("explain: no field 'text'"));
+  },
+
   async 'a bad option is named with its value'() {
+    assert.throws(() => new SemrankClient('http://localhost:8080'), /is a URL: leave http:\/\/ out, and name the gRPC port/);
     for (const bad of ['localhost', 'localhost:0', '::1:50051', 'http://a:80', ':50051']) {
       assert.throws(() => new SemrankClient(bad), {message: new RegExp(`^server address '${bad}': `)});
     }

@@ -4,14 +4,16 @@
         response = client.rank("edit photos", titles=["photo editor", "mail reader"])
         for index, score in zip(response.indices, response.scores): ...
 
-Deadline  covers a call with all its attempts and chunks.
-Retries   a call that the server rejects for now is repeated after the delay that
-          the server asks for, or after a backoff; reload_model and
-          check_health are not.
-Size      any number of texts and documents: what exceeds the server's limits is
-          sent in chunks, and responses of any size are received.
-Errors    semrank.Error, with the server's code, message and reason.
-Messages  of the API, semrank.v1, are those of proto/semrank/v1."""
+Deadline  covers a call with all its attempts, chunks and streams.
+Retries   a call that the server rejects for now is retried after the delay that
+          the server asks for, or after a backoff. reload_model and check_health
+          are not retried.
+Size      any number of texts and documents: rank sends in chunks what exceeds the
+          server's limits, embed, put and embed_stream use streams, and responses of
+          any size are received.
+Errors    semrank.Error, with the server's code, message and reason; TypeError and
+          ValueError for wrong arguments.
+Messages  semrank.v1 has the messages of proto/semrank/v1."""
 from __future__ import annotations
 
 import array

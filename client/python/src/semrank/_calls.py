@@ -1,15 +1,16 @@
-"""The calls, as plans (_steps.py). Signatures and documentation are those of the
-clients' methods."""
+"""The calls, as plans (_steps.py). The methods of the clients have their signatures
+and documentation."""
 from __future__ import annotations
 
 import dataclasses
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, TypeVar
 
 import grpc
 from google.protobuf import wrappers_pb2
+from google.protobuf.message import Message
 
 from semrank import _chunks as chunks
 from semrank._checks import check_embed_chunk, check_rank, check_vectors
@@ -30,7 +31,8 @@ _PARTS: dict[str, Any] = {"both": common.PARTS_UNSPECIFIED, "semantic": common.P
 _SIDES: dict[str, Any] = {"query": common.SIDE_QUERY, "document": common.SIDE_DOCUMENT}
 _ENCODINGS: dict[str, Any] = {"float32": common.VECTOR_ENCODING_FLOAT32, "float16": common.VECTOR_ENCODING_FLOAT16,
                               "int8": common.VECTOR_ENCODING_INT8}
-# A part of a stream that has a deadline of its own and is held until answered.
+# The items of a stream are held, until they are answered, in blocks of this size;
+# each has a deadline of its own.
 _BLOCK = MessageLimits(20_000, 16 << 20)
 _REQUESTS_PER_DEADLINE = 1_000
 
@@ -39,6 +41,13 @@ def _enum(name: str, values: dict[str, Any], value: str) -> Any:
     if value not in values:
         raise ValueError(f"{name} {value!r}: want one of {', '.join(values)}")
     return values[value]
+
+
+def _several(name: str, items: Iterable[T]) -> Iterable[T]:
+    """TypeError for a text in place of several: its characters would be taken for them."""
+    if isinstance(items, (str, bytes)):
+        raise TypeError(f"{name} {items!r:.40}: want several in a list, not one text")
+    return items
 
 
 @dataclasses.dataclass
@@ -63,15 +72,23 @@ class Calls:
         server's limits is sent in chunks, all to one version of the model. The
         arguments are the fields of RankRequest."""
         request = ranking.RankRequest(
-            query=query, titles=titles, ids=ids, document_ids=document_ids, vectors=vectors, top_k=top_k, min_score=min_score,
-            model=common.ModelRef(name=model, version=version), with_titles=with_titles, parts=_enum("parts", _PARTS, parts),
-            with_parts=with_parts, filter=filter, name_match=name_match)
+            query=query, titles=_several("titles", titles), ids=ids, document_ids=_several("document_ids", document_ids),
+            vectors=vectors, top_k=top_k, min_score=min_score, model=common.ModelRef(name=model, version=version),
+            with_titles=with_titles, parts=_enum("parts", _PARTS, parts), with_parts=with_parts, filter=filter,
+            name_match=name_match)
         deadline = self._connection.deadline_for()
         # The dimension of vectors is not known yet; their bytes count anyway.
-        num_candidates = len(request.titles) + len(request.ids) + len(request.document_ids)
-        return (yield from self._within_limits(
-            num_candidates, request.ByteSize(), deadline, lambda: self._rank_in_one_message(request, deadline),
-            lambda limits: self._rank_in_chunks(request, limits, deadline)))
+        size = (len(request.titles) + len(request.ids) + len(request.document_ids), request.ByteSize())
+        limits = self._limits or ASSUMED_LIMITS
+        try:
+            if limits.holds(*size):
+                return (yield from self._rank_in_one_message(request, deadline))
+            limits = yield from self._known_or_fetched(deadline)
+            return (yield from self._rank_in_chunks(request, limits, deadline))
+        except Error as error:
+            # Vectors were not counted, so their message may exceed any limit.
+            limits = yield from self._renewed(error, deadline, chunks.NO_LIMITS if request.vectors else limits)
+        return (yield from self._rank_in_chunks(request, limits, deadline))
 
     def rank_stream(self, requests: Iterable[ranking.RankRequest]) -> Giving[tuple[int, ranking.RankResponse | Error]]:
         """Ranks many queries over one stream, which costs the server less per
@@ -126,7 +143,7 @@ class Calls:
 
     def explain(self, query: str, title: str | None = None, *, document_id: Key | None = None, model: str = "",
                 version: int = 0, parts: Parts = "both") -> Plan[ranking.ExplainResponse]:
-        """Which words make the score of one title, or of one document of the catalog."""
+        """Says which words make the score of one title, or of one document of the catalog."""
         request = ranking.ExplainRequest(query=query, model=common.ModelRef(name=model, version=version),
                                          parts=_enum("parts", _PARTS, parts))
         if title is not None:
@@ -139,14 +156,34 @@ class Calls:
 
     def embed(self, texts: Sequence[str], side: Side, *, encoding: Encoding = "float32", model: str = "",
               version: int = 0) -> Plan[embedding.EmbedTextsResponse]:
-        """One vector per text, in order; semrank.vectors() decodes them. Chunks as in rank."""
+        """Returns one vector per text, in order; semrank.vectors() decodes them. All
+        texts are embedded or none. Any number of texts: many go over a stream, as those of
+        embed_stream."""
         request = embedding.EmbedTextsRequest(
-            side=_enum("side", _SIDES, side), texts=texts, encoding=_enum("encoding", _ENCODINGS, encoding),
+            side=_enum("side", _SIDES, side), texts=_several("texts", texts), encoding=_enum("encoding", _ENCODINGS, encoding),
             model=common.ModelRef(name=model, version=version))
         deadline = self._connection.deadline_for()
-        return (yield from self._within_limits(
-            len(request.texts), request.ByteSize(), deadline, lambda: self._embed_in_one_message(request, deadline),
-            lambda limits: self._embed_in_chunks(request, limits, deadline)))
+        if chunks.stream_limits(self._limits or ASSUMED_LIMITS).holds(len(request.texts), request.ByteSize()):
+            try:
+                response = yield from self._connection.call("EmbedTexts", request, deadline)
+            except Error as error:
+                if not texts or not _may_be_too_large(error):
+                    raise
+            else:
+                check_vectors(request.encoding, len(request.texts), response)
+                return response
+
+        def send(parts: list[embedding.EmbedTextsStreamResponse]) -> Plan[None]:
+            def use(part: embedding.EmbedTextsStreamResponse) -> tuple[()]:
+                for problem in part.problems:
+                    error = from_item_status(problem.status, self._connection.options.address)
+                    raise self._counted_from(part.first_text, error)
+                parts.append(part)
+                return ()
+
+            yield from self._embed_over_streams(request.texts, request, use, deadline)
+
+        return chunks.merged_embeddings((yield from self._of_one_version(request.model, send)))
 
     def embed_stream(self, texts: Iterable[str], side: Side, *, encoding: Encoding = "float32", model: str = "",
                      version: int = 0) -> Giving[embedding.EmbedTextsStreamResponse]:
@@ -154,106 +191,83 @@ class Calls:
         model. Iterates over EmbedTextsStreamResponse in the order of the texts:
         one vector per text, zeros for those in `problems`. After a broken stream,
         a new one continues with the first text without a response."""
-        request = embedding.EmbedTextsStreamRequest(
+        request = embedding.EmbedTextsRequest(
             side=_enum("side", _SIDES, side), encoding=_enum("encoding", _ENCODINGS, encoding),
             model=common.ModelRef(name=model, version=version))
-        num_before = 0
-        for block in chunks.blocks(texts, _BLOCK):
-            done = 0
+        yield from self._embed_over_streams(_several("texts", texts), request, lambda part: [Give(part)])
 
-            def messages(limits: MessageLimits) -> Iterator[embedding.EmbedTextsStreamRequest]:
-                # After a reload, a new stream without a version would mix two
-                # models; within a stream the version must not change.
-                model = common.ModelRef()
-                model.CopyFrom(request.model)
-                return (embedding.EmbedTextsStreamRequest(side=request.side, encoding=request.encoding, model=model, texts=chunk)
-                        for chunk in chunks.blocks(block[done:], chunks.stream_limits(limits)))
+    def _embed_over_streams(self, texts: Iterable[str], request: embedding.EmbedTextsRequest,
+                            use: Callable[[embedding.EmbedTextsStreamResponse], Iterable[Give[Any]]],
+                            deadline: float | None = None) -> Plan[None]:
+        """Embeds `texts` as `request` says. `use` returns what to give for a response."""
+        answering = common.ModelRef()
+        answering.CopyFrom(request.model)
 
-            def take(first: int, retry: Retry, chunk: embedding.EmbedTextsStreamResponse) -> Plan[None]:
-                nonlocal done
-                # The server counts from 0 in each stream.
-                chunk.first_text += first
-                check_embed_chunk(request.encoding, len(block) - done, done, chunk)
-                if chunk.HasField("model"):
-                    request.model.CopyFrom(chunk.model)
-                done += chunk.num_texts
-                if chunk.num_texts:
-                    retry.restart()
-                chunk.first_text += num_before
-                yield Give(chunk)
+        def start() -> Callable[[list[str]], embedding.EmbedTextsStreamRequest]:
+            # After a reload, a new stream without a version would mix two models;
+            # within a stream the version must not change.
+            model = common.ModelRef()
+            model.CopyFrom(answering)
+            return lambda some: embedding.EmbedTextsStreamRequest(
+                side=request.side, encoding=request.encoding, model=model, texts=some)
 
-            yield from self._stream_block("EmbedTextsStream", len(block), lambda: done, messages, take)
-            num_before += len(block)
+        def take(part: embedding.EmbedTextsStreamResponse, begin: int, done: int,
+                 num_left: int) -> tuple[int, Iterable[Give[Any]]]:
+            # The server counts from 0 in each stream.
+            part.first_text += begin
+            check_embed_chunk(request.encoding, num_left, done, part)
+            if part.HasField("model"):
+                answering.CopyFrom(part.model)
+            return part.num_texts, use(part)
+
+        yield from self._over_streams("EmbedTextsStream", texts, start, take, deadline)
 
     def put(self, documents: Iterable[catalog.Document]) -> Plan[PutResult]:
         """Puts documents into the catalog; a known key is replaced, so repeating is
         safe. Any number of them, in bounded memory. Refused ones are in `problems`."""
         result = PutResult()
-        num_before = 0
-        for block in chunks.blocks(documents, _BLOCK):
-            sent: list[int] = []  # documents in the messages of this stream
-            done = 0
 
-            def messages(limits: MessageLimits) -> Iterator[catalog.PutDocumentsStreamRequest]:
-                # A list for each stream: gRPC's thread may still draw a message
-                # of a broken one.
-                nonlocal sent
-                sent = ours = []
-                for chunk in chunks.blocks(block[done:], chunks.stream_limits(limits)):
-                    ours.append(len(chunk))
-                    yield catalog.PutDocumentsStreamRequest(documents=chunk)
+        def start() -> Callable[[list[catalog.Document]], catalog.PutDocumentsStreamRequest]:
+            return lambda some: catalog.PutDocumentsStreamRequest(documents=some)
 
-            def take(first: int, retry: Retry, response: catalog.PutDocumentsStreamResponse) -> Plan[None]:
-                nonlocal done
-                num_in_chunk = sent.pop(0) if sent else 0
-                if num_in_chunk == 0 or response.num_created + response.num_replaced + len(response.problems) != num_in_chunk:
-                    raise invalid_response("it does not account for the documents sent")
-                for problem in response.problems:
-                    problem.index += num_before + done
-                    result.problems.append(problem)
-                result.num_created += response.num_created
-                result.num_replaced += response.num_replaced
-                done += num_in_chunk
-                retry.restart()
-                return
-                yield
+        def take(response: catalog.PutDocumentsStreamResponse, begin: int, done: int,
+                 num_left: int) -> tuple[int, Iterable[Give[Any]]]:
+            num_answered = response.num_created + response.num_replaced + len(response.problems)
+            # The server counts from 0 in each stream.
+            if begin + response.first_document != done or not 0 < num_answered <= num_left:
+                raise invalid_response("it does not account for the documents sent")
+            for problem in response.problems:
+                problem.index += done
+                result.problems.append(problem)
+            result.num_created += response.num_created
+            result.num_replaced += response.num_replaced
+            return num_answered, ()
 
-            yield from self._stream_block("PutDocumentsStream", len(block), lambda: done, messages, take)
-            num_before += len(block)
+        yield from self._over_streams("PutDocumentsStream", documents, start, take)
         return result
 
     def get(self, keys: Iterable[Key], *, with_payloads: bool = False) -> Plan[list[catalog.Document | None]]:
-        """The documents of these keys, in order; None = there is no such document."""
+        """Returns the documents of these keys, in order; None = there is no such document."""
+        all_keys = list(_several("keys", keys))
         found: dict[Key, catalog.Document] = {}
-        all_keys = list(keys)
-
-        def send(some: list[Key]) -> Plan[None]:
-            request = catalog.GetDocumentsRequest(**_by_kind(some), with_payloads=with_payloads)
-            for document in (yield from self._call("GetDocuments", request)).documents:
+        make = functools.partial(catalog.GetDocumentsRequest, with_payloads=with_payloads)
+        for response in (yield from self._send_keys("GetDocuments", make, all_keys)):
+            for document in response.documents:
                 found[document.id if document.WhichOneof("key") == "id" else document.document_id] = document
-
-        yield from self._send_keys(all_keys, send)
         return [found.get(key) for key in all_keys]
 
     def delete(self, keys: Iterable[Key]) -> Plan[int]:
-        """Forgets documents. Returns how many there were; repeating is safe."""
-        num_deleted = 0
-
-        def send(some: list[Key]) -> Plan[None]:
-            nonlocal num_deleted
-            request = catalog.DeleteDocumentsRequest(**_by_kind(some))
-            num_deleted += (yield from self._call("DeleteDocuments", request)).num_deleted
-
-        yield from self._send_keys(list(keys), send)
-        return num_deleted
+        """Deletes documents. Returns how many there were; repeating is safe."""
+        responses = yield from self._send_keys("DeleteDocuments", catalog.DeleteDocumentsRequest, list(_several("keys", keys)))
+        return sum(response.num_deleted for response in responses)
 
     def search(self, query: str, *, top_k: int = 10, offset: int = 0, min_score: float | None = None, model: str = "",
                version: int = 0, with_titles: bool = True, with_payloads: bool = False, exclude: Iterable[Key] = (),
                filter: common.TagFilter | None = None, parts: Parts = "both", with_parts: bool = False,
                name_match: bool = True) -> Plan[catalog.SearchDocumentsResponse]:
-        """The best documents of the whole catalog, best first. The arguments are
+        """Finds the best documents of the whole catalog, best first. The arguments are
         the fields of SearchDocumentsRequest."""
-        excluded = _by_kind(list(exclude))
+        excluded = _by_kind(list(_several("exclude", exclude)))
         response = yield from self._call("SearchDocuments", catalog.SearchDocumentsRequest(
             query=query, top_k=top_k, offset=offset, min_score=min_score, model=common.ModelRef(name=model, version=version),
             with_titles=with_titles, with_payloads=with_payloads, exclude_ids=excluded["ids"],
@@ -279,7 +293,7 @@ class Calls:
                 return models
 
     def reload_model(self, model: str = "", version: int = 0) -> Plan[model_service.ReloadModelResponse]:
-        """Loads a version and makes it current. Not repeated; needs the admin role."""
+        """Loads a version and makes it current. Needs the admin role; the call is not retried."""
         request = model_service.ReloadModelRequest(model=common.ModelRef(name=model, version=version))
         return (yield from self._connection.call("ReloadModel", request, self._connection.deadline_for(), retries=False))
 
@@ -287,11 +301,12 @@ class Calls:
         return (yield from self._call("GetLimits", model_service.GetLimitsRequest())).limits
 
     def check_health(self, service: str = "") -> Plan[bool]:
-        """Whether the server accepts calls; by default of all its services, else
-        of one, "semrank.v1.RankingService". Not repeated: for probes."""
+        """Whether the server accepts calls, for all its services or for one, such as
+        "semrank.v1.RankingService". Suits probes: the call is not retried."""
         request = wrappers_pb2.StringValue(value=service)
         serving = 1  # of HealthCheckResponse.ServingStatus
-        return (yield from self._connection.call("Check", request, self._connection.deadline_for(), retries=False)).value == serving
+        deadline = self._connection.deadline_for()
+        return (yield from self._connection.call("Check", request, deadline, retries=False)).value == serving
 
     def _call(self, method: str, request: Any) -> Plan[Any]:
         return (yield from self._connection.call(method, request, self._connection.deadline_for()))
@@ -304,65 +319,47 @@ class Calls:
     def _known_or_fetched(self, deadline: float) -> Plan[MessageLimits]:
         return self._limits or (yield from self._fetch_limits(deadline))
 
-    def _renewed(self, error: Error, deadline: float, used: MessageLimits | None) -> Plan[MessageLimits]:
+    def _renewed(self, error: Error, deadline: float, used: MessageLimits) -> Plan[MessageLimits]:
         """After a message within the limits `used` failed: new limits, if it may have
-        been too large and they differ, because a restarted server may have others.
-        Else raises the error."""
+        been too large for them, because a restarted server may have lower ones. Else
+        raises the error."""
         if not _may_be_too_large(error):
             raise error
         try:
             limits = yield from self._fetch_limits(deadline)
         except Error:
             raise error from None
-        if limits == used:
+        if limits.holds(*used):
             raise error
         return limits
 
-    def _within_limits(self, num_texts: int, num_bytes: int, deadline: float, in_one_message: Callable[[], Plan[T]],
-                       in_chunks: Callable[[MessageLimits], Plan[T]]) -> Plan[T]:
-        """Sends one message if that probably suffices, else or if the server
-        rejects it as too large, chunks."""
-        if (self._limits or ASSUMED_LIMITS).holds(num_texts, num_bytes):
-            try:
-                return (yield from in_one_message())
-            except Error as error:
-                limits = yield from self._renewed(error, deadline, None)
-                # If the request is within the limits, the rejection has another cause.
-                if error.reason != "TOO_MANY_TEXTS" and limits.holds(num_texts, num_bytes):
-                    raise
-            return (yield from in_chunks(limits))
-        limits = yield from self._known_or_fetched(deadline)
-        try:
-            return (yield from in_chunks(limits))
-        except Error as error:
-            limits = yield from self._renewed(error, deadline, limits)
-        return (yield from in_chunks(limits))
-
-    def _send_chunks(self, num_items: int, model: common.ModelRef, restart: Callable[[], None],
-                     send: Callable[[int, common.ModelRef], Plan[tuple[int, common.ModelRef]]]) -> Plan[None]:
-        """Sends chunks, at least one, until all items have responses. The first
-        goes to `model`, the others to the version that answered it. If `model`
-        names no version and that version is unloaded in between, starts over."""
+    def _of_one_version(self, model: common.ModelRef, send: Callable[[list[T]], Plan[None]]) -> Plan[list[T]]:
+        """The parts of a response that `send` appends: it sends the first to `model` and
+        the others to the version that answered. If `model` names no version and
+        that one is unloaded in between, starts over."""
         for attempt in itertools.count(1):
-            restart()
-            answering, begin = model, 0
+            parts: list[T] = []
             try:
-                while True:
-                    num_sent, answering = yield from send(begin, answering)
-                    begin += num_sent
-                    if begin >= num_items:
-                        return
+                yield from send(parts)
+                return parts
             except Error as error:
-                unloaded = begin > 0 and model.version == 0 and error.reason == "MODEL_NOT_FOUND"
+                unloaded = parts and model.version == 0 and error.reason == "MODEL_NOT_FOUND"
                 if not unloaded or attempt >= self._connection.options.max_attempts:
-                    raise (error.with_note(f"counted from number {begin}") if begin else error) from None
+                    raise
+        raise AssertionError
+
+    @staticmethod
+    def _counted_from(begin: int, error: Error) -> Error:
+        """Lets the caller find "titles[17]" of a chunk in its own request."""
+        return error.with_note(f"counted from number {begin}") if begin else error
 
     def _rank_in_one_message(self, request: ranking.RankRequest, deadline: float) -> Plan[ranking.RankResponse]:
         response = yield from self._connection.call("Rank", request, deadline)
         check_rank(request, response)
         return response
 
-    def _rank_in_chunks(self, request: ranking.RankRequest, limits: MessageLimits, deadline: float) -> Plan[ranking.RankResponse]:
+    def _rank_in_chunks(self, request: ranking.RankRequest, limits: MessageLimits,
+                        deadline: float) -> Plan[ranking.RankResponse]:
         embedding_dim = 0
         if request.vectors:
             asked = model_service.GetModelRequest(model=request.model)
@@ -370,66 +367,65 @@ class Calls:
             # The server rejects vectors of another dimension with the better message.
             if embedding_dim == 0 or len(request.vectors) % (4 * embedding_dim):
                 return (yield from self._rank_in_one_message(request, deadline))
-        parts = chunks.RankChunks(request, embedding_dim, limits)
-        whole = ranking.RankResponse()
 
-        def send(begin: int, model: common.ModelRef) -> Plan[tuple[int, common.ModelRef]]:
-            chunk, num_items = parts.chunk(begin, model)
-            response = yield from self._rank_in_one_message(chunk, deadline)
-            chunks.add_rank_chunk(begin, response, whole)
-            return num_items, response.model
+        def send(parts: list[tuple[int, ranking.RankResponse]]) -> Plan[None]:
+            for begin, chunk in chunks.rank_chunks(request, embedding_dim, limits):
+                if parts:
+                    chunk.model.CopyFrom(parts[0][1].model)
+                try:
+                    parts.append((begin, (yield from self._rank_in_one_message(chunk, deadline))))
+                except Error as error:
+                    raise self._counted_from(begin, error) from None
 
-        yield from self._send_chunks(parts.num_items, request.model, whole.Clear, send)
-        chunks.finish_rank(request.top_k, whole)
-        return whole
+        return chunks.merged_ranking(request.top_k, (yield from self._of_one_version(request.model, send)))
 
-    def _embed_in_one_message(self, request: embedding.EmbedTextsRequest, deadline: float) -> Plan[embedding.EmbedTextsResponse]:
-        response = yield from self._connection.call("EmbedTexts", request, deadline)
-        check_vectors(request.encoding, len(request.texts), response)
-        return response
+    def _over_streams(self, method: str, items: Iterable[T], start: Callable[[], Callable[[list[T]], Message]],
+                      take: Callable[[Any, int, int, int], tuple[int, Iterable[Give[Any]]]],
+                      deadline: float | None = None) -> Plan[None]:
+        """Sends items over a stream for each block, and after a broken one over another
+        that continues it, until all have responses. `start` begins a stream: it
+        returns what makes its messages. `take` gets a response, the number of the
+        stream's first item, that of the first item without a response, and how many
+        of the block have none. It returns how many this one answers, and what to
+        give for it. Without a deadline, each block has its own."""
+        num_before = 0
+        for block in chunks.blocks(items, _BLOCK):
+            by = deadline or self._connection.deadline_for(1 + len(block) // ASSUMED_LIMITS.max_texts)
+            limits = yield from self._known_or_fetched(by)
+            retry = Retry(self._connection.options, by)
+            done = 0
 
-    def _embed_in_chunks(self, request: embedding.EmbedTextsRequest, limits: MessageLimits,
-                         deadline: float) -> Plan[embedding.EmbedTextsResponse]:
-        whole = embedding.EmbedTextsResponse()
+            def count(begin: int, response: Any) -> Plan[None]:
+                nonlocal done
+                num_answered, gives = take(response, num_before + begin, num_before + done, len(block) - done)
+                done += num_answered
+                if num_answered:
+                    retry.restart()
+                yield from gives
 
-        def send(begin: int, model: common.ModelRef) -> Plan[tuple[int, common.ModelRef]]:
-            chunk, num_items = chunks.embed_chunk(request, begin, model, limits)
-            response = yield from self._embed_in_one_message(chunk, deadline)
-            chunks.add_embed_chunk(response, whole)
-            return num_items, response.model
+            while True:
+                messages = map(start(), chunks.blocks(block[done:], chunks.stream_limits(limits)))
+                error, again = yield from self._connection.attempt(method, messages, by, retry, functools.partial(count, done))
+                if error is None:
+                    break
+                if not again:
+                    limits = yield from self._renewed(error, by, limits)
+            if done != len(block):
+                raise invalid_response(f"the stream ended after {done} of {len(block)}")
+            num_before += len(block)
 
-        yield from self._send_chunks(len(request.texts), request.model, whole.Clear, send)
-        return whole
-
-    def _stream_block(self, method: str, num_items: int, num_done: Callable[[], int],
-                      messages: Callable[[MessageLimits], Iterator[Any]],
-                      take: Callable[[int, Retry, Any], Plan[None]]) -> Plan[None]:
-        """Runs a stream, and after a broken one another that continues it, until
-        all items have responses."""
-        deadline = self._connection.deadline_for(1 + num_items // ASSUMED_LIMITS.max_texts)
-        limits = yield from self._known_or_fetched(deadline)
-        retry = Retry(self._connection.options, deadline)
-        while True:
-            error, again = yield from self._connection.attempt(
-                method, messages(limits), deadline, retry, functools.partial(take, num_done(), retry))
-            if error is None:
-                if num_done() != num_items:
-                    raise invalid_response(f"the stream ended after {num_done()} of {num_items}")
-                return
-            if not again:
-                limits = yield from self._renewed(error, deadline, limits)
-
-    def _send_keys(self, keys: list[Key], send: Callable[[list[Key]], Plan[None]]) -> Plan[None]:
-        """Sends the keys, in messages of a stream's size."""
+    def _send_keys(self, method: str, make: Callable[..., Message], keys: list[Key]) -> Plan[list[Any]]:
+        """The responses to the keys, which are sent in messages of a stream's size."""
         limits = yield from self._known_or_fetched(self._connection.deadline_for())
+        responses = []
         while keys:
             some = next(chunks.blocks(keys, chunks.stream_limits(limits)))
             try:
-                yield from send(some)
+                responses.append((yield from self._call(method, make(**_by_kind(some)))))
+                keys = keys[len(some):]
             except Error as error:
                 limits = yield from self._renewed(error, self._connection.deadline_for(), limits)
-            else:
-                keys = keys[len(some):]
+        return responses
 
 
 def _may_be_too_large(error: Error) -> bool:

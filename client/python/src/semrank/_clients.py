@@ -1,12 +1,13 @@
-"""The blocking and the asyncio client: both run the plans of _calls.py, and have
-its signatures and documentation."""
+"""The blocking and the asyncio client. Both run the plans of _calls.py, and have
+their signatures and documentation."""
 from __future__ import annotations
 
 import asyncio
 import functools
+import inspect
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar, get_args, get_origin
 
 import grpc
 import grpc.aio
@@ -22,9 +23,15 @@ T = TypeVar("T")
 
 
 class _Base:
-    def __init__(self, address: str = Options.address, **options: Any) -> None:
-        """Does not connect yet. ValueError for bad options; see Options."""
-        self._options = Options(address, **options)
+    def __init__(self, address: str = Options.address, *, deadline_seconds: float = Options.deadline_seconds,
+                 api_key: str = Options.api_key, tls_ca: bytes = Options.tls_ca, tls_cert: bytes = Options.tls_cert,
+                 tls_key: bytes = Options.tls_key, max_attempts: int = Options.max_attempts,
+                 initial_backoff_seconds: float = Options.initial_backoff_seconds,
+                 max_backoff_seconds: float = Options.max_backoff_seconds) -> None:
+        """Does not connect yet. ValueError for bad options, which Options describes."""
+        self._options = Options(
+            address, deadline_seconds=deadline_seconds, api_key=api_key, tls_ca=tls_ca, tls_cert=tls_cert, tls_key=tls_key,
+            max_attempts=max_attempts, initial_backoff_seconds=initial_backoff_seconds, max_backoff_seconds=max_backoff_seconds)
         self._calls = Calls(self._options)
         self._channel: Any = self._open()
         stubs: tuple[Any, ...] = (
@@ -49,6 +56,16 @@ class _Base:
                                      metadata=self._options.metadata())
 
 
+def _signature(plan: Callable[..., Any], iterator: Any = None) -> inspect.Signature:
+    """That of a plan, for help(), with what it gives or returns in place of its steps."""
+    signature = inspect.signature(plan, eval_str=True)
+    steps, _, result = get_args(signature.return_annotation)
+    for step in get_args(steps):
+        if get_origin(step) is Give:
+            result = iterator[get_args(step)[0]]
+    return signature.replace(return_annotation=result)
+
+
 def _blocking(plan: Callable[Concatenate[Calls, P], Plan[T]]) -> Callable[Concatenate[Client, P], T]:
     @functools.wraps(plan)
     def call(self: Client, /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -58,6 +75,7 @@ def _blocking(plan: Callable[Concatenate[Calls, P], Plan[T]]) -> Callable[Concat
                 next(run)
         except StopIteration as done:
             return done.value
+    call.__signature__ = _signature(plan)  # type: ignore[attr-defined]
     return call
 
 
@@ -65,12 +83,13 @@ def _iterating(plan: Callable[Concatenate[Calls, P], Giving[T]]) -> Callable[Con
     @functools.wraps(plan)
     def call(self: Client, /, *args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
         return self._iterate(plan(self._calls, *args, **kwargs))
+    call.__signature__ = _signature(plan, Iterator)  # type: ignore[attr-defined]
     return call
 
 
 class Client(_Base):
-    """Blocking client of a semrank server. Its methods may be called from several
-    threads; they raise semrank.Error. A context manager."""
+    """A blocking client of a semrank server. Its methods may be called from several
+    threads; they raise semrank.Error. The client is a context manager."""
 
     rank = _blocking(Calls.rank)
     rank_stream = _iterating(Calls.rank_stream)
@@ -139,6 +158,7 @@ def _awaitable(plan: Callable[Concatenate[Calls, P], Plan[T]]) -> Callable[Conca
         async for _ in self._iterate(plan(self._calls, *args, **kwargs), results):
             pass
         return results[0]
+    call.__signature__ = _signature(plan)  # type: ignore[attr-defined]
     return call
 
 
@@ -146,12 +166,14 @@ def _async_iterating(plan: Callable[Concatenate[Calls, P], Giving[T]]) -> Callab
     @functools.wraps(plan)
     def call(self: AsyncClient, /, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[T]:
         return self._iterate(plan(self._calls, *args, **kwargs), [])
+    call.__signature__ = _signature(plan, AsyncIterator)  # type: ignore[attr-defined]
     return call
 
 
 class AsyncClient(_Base):
     """The same for asyncio: methods are awaited, and streams iterated by `async
-    for`. To be made and used in one event loop. An asynchronous context manager."""
+    for`. A client is made and used in one event loop, and is an asynchronous
+    context manager."""
 
     rank = _awaitable(Calls.rank)
     rank_stream = _async_iterating(Calls.rank_stream)

@@ -40,10 +40,12 @@ class Error(Exception):
 _CODES = {code.value[0]: code for code in grpc.StatusCode}
 
 
-def from_item_status(item: status.Status) -> Error:
-    """The error of one item (Problem.status). Never OK."""
+def from_item_status(item: status.Status, address: str = "") -> Error:
+    """The error of one item (Problem.status). Never OK. Names the server if its
+    address is given."""
     code = _CODES.get(item.code, grpc.StatusCode.UNKNOWN)
-    return Error(grpc.StatusCode.UNKNOWN if code == grpc.StatusCode.OK else code, item.message, item)
+    message = f"{address}: {item.message}" if address else item.message
+    return Error(grpc.StatusCode.UNKNOWN if code == grpc.StatusCode.OK else code, message, item)
 
 
 def trailer(failed: grpc.RpcError, name: str) -> str | bytes | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 import dataclasses
 import importlib.metadata
 import os
+import re
 from typing import Any
 
 import grpc
@@ -14,13 +15,14 @@ class Options:
     """ValueError, naming the option and its value, if one is bad."""
 
     address: str = "127.0.0.1:50051"  # HOST:PORT, [IPv6]:PORT, unix:PATH or dns:///HOST:PORT
-    # For each call with all its attempts and chunks, and for each 1,000 items of
-    # a stream; math.inf = none.
+    # Bounds each call with all its attempts, chunks and streams, and each 1,000
+    # items of a stream of the caller's own; math.inf = none.
     deadline_seconds: float = 30.0
-    # Sent with each call; without TLS the network can read it. "" = the
+    # Every call carries the key; without TLS the network can read it. "" = the
     # environment variable SEMRANK_API_KEY.
     api_key: str = ""
-    # PEM texts. tls_ca turns TLS on; the others are for mutual TLS.
+    # The PEM texts of certificates and keys. tls_ca turns TLS on; the others are for
+    # mutual TLS.
     tls_ca: bytes = b""
     tls_cert: bytes = b""
     tls_key: bytes = b""
@@ -54,8 +56,8 @@ class Options:
 
     def channel_arguments(self) -> list[tuple[str, Any]]:
         arguments: list[tuple[str, Any]] = [
-            # gRPC's default, 4 MB, would reject responses to requests that the
-            # server accepts (Limits.max_response_bytes).
+            # With gRPC's default, 4 MB, the client would reject responses to requests
+            # that the server accepts (Limits.max_response_bytes).
             ("grpc.max_receive_message_length", -1),
             ("grpc.max_send_message_length", -1),
             ("grpc.primary_user_agent", f"semrank-python/{importlib.metadata.version('semrank')}"),
@@ -73,9 +75,12 @@ def _check_address(address: str) -> None:
     if address.startswith("unix:") and address != "unix:":
         return
     host, _, port = address.removeprefix("dns:///").rpartition(":")
+    scheme = re.match("https?://", address)
     bracketed = host.startswith("[") and host.endswith("]")
     reason = ""
-    if not (port.isascii() and port.isdecimal() and 0 < int(port) < 65536):
+    if scheme:
+        reason = f"is a URL: leave {scheme[0]} out, and name the gRPC port, not that of --http_address"
+    elif not (port.isascii() and port.isdecimal() and 0 < int(port) < 65536):
         reason = "want HOST:PORT, PORT from 1 to 65535"
     elif not host:
         reason = "has no host"

@@ -1,6 +1,6 @@
 """What a call does, one step at a time and without I/O, so that the blocking and
 the asyncio client share every rule. A plan is a generator: it yields a step and
-gets its result back, or the grpc.RpcError that the step ended with.
+receives its result, or the grpc.RpcError that the step ended with.
 
 The rules of retries are those of the C++ client (client/lib/retry.h)."""
 from __future__ import annotations
