@@ -56,7 +56,8 @@ DocumentFormat DocumentFormatOf(std::string_view path) {
              : DocumentFormat::kTsv;
 }
 
-// RFC 4180, one record without its line break.
+// RFC 4180, for one record without its line break. Debian's libcsv calls back
+// for each field, and a reader around it is not shorter.
 absl::StatusOr<std::vector<std::string>> ParseCsvRecord(std::string_view text) {
   std::vector<std::string> fields(1);
   bool quoted = false;      // inside quotes
@@ -102,6 +103,7 @@ absl::StatusOr<std::unique_ptr<DocumentReader>> DocumentReader::Open(
 absl::Status DocumentReader::ReadColumnNames() {
   std::string record;
   SEMRANK_ASSIGN_OR_RETURN(const bool more, NextRecord(record));
+  // An empty file has no documents, which is no error.
   if (!more) return absl::OkStatus();
   const auto bad = [&](std::string_view reason) {
     return absl::InvalidArgumentError(absl::StrFormat(
@@ -201,6 +203,8 @@ absl::Status DocumentReader::Parse(const std::string& record,
 absl::Status DocumentReader::ParseTsv(std::string_view line,
                                       v1::Document& document) const {
   const std::size_t tab = line.find('\t');
+  // Probably every line lacks its id: the first one ends the run, before a
+  // hundred lines are reported as bad.
   if (tab == line.npos || tab == 0) {
     return absl::FailedPreconditionError(
         absl::StrFormat("\"%s\" has no id: want \"doc_id<TAB>title\"",
@@ -232,6 +236,7 @@ absl::Status DocumentReader::ParseCsv(std::string_view record,
     } else if (column == "payload") {
       document.set_payload(std::move(fields[i]));
     } else if (fields[i].empty()) {
+      // A document with the name "" could not be requested by a flag.
       return absl::InvalidArgumentError("no id");
     } else {
       SEMRANK_RETURN_IF_ERROR(SetId(fields[i], document));

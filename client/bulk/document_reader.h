@@ -8,12 +8,12 @@
 //   jsonl  a v1.Document in Protobuf's JSON per line, as POST /v1/put_stream
 //          takes and `semrank get --output=json` prints them
 //
-//   Lines    Empty ones are ignored. A line that is too long, not UTF-8 or not
+//   Lines    empty lines are ignored. A line that is too long, not UTF-8 or not
 //            in the format is reported on standard error, counted and skipped.
 //   Errors   those of LineReader; InvalidArgument for too many bad lines, an
 //            unknown or missing column; UsageError for a tsv line without id,
 //            or an id that is no number if numbers are wanted.
-//   Memory   20,000 documents or 16 MiB of lines.
+//   Memory   at most 20,000 documents or 16 MiB of lines.
 //   Threads  not thread-safe.
 #ifndef SEMRANK_CLIENT_BULK_DOCUMENT_READER_H_
 #define SEMRANK_CLIENT_BULK_DOCUMENT_READER_H_
@@ -41,11 +41,12 @@ DocumentFormat DocumentFormatOf(std::string_view path);
 
 struct DocumentReaderOptions {
   DocumentFormat format = DocumentFormat::kTsv;
-  bool numeric_ids = false;  // of tsv and csv; jsonl says for each document
-  bool with_tags = false;    // of tsv
+  bool numeric_ids = false;  // for tsv and csv; jsonl says for each document
+  bool with_tags = false;    // for tsv
   std::int64_t max_bad_lines = 0;
-  // Ignore the lines up to this one (of csv but the first), and those of other
-  // shards. csv: a document may have several lines, and its last one counts.
+  // Ignore the lines up to this one, except the column names of csv, and the
+  // lines of other shards. A document of csv may have several lines, and its
+  // last one counts.
   std::int64_t num_lines_before = 0;
   Shard shard = {};
 };
@@ -58,7 +59,7 @@ struct DocumentBlock {
 };
 
 // The fields of one CSV record. InvalidArgument, with the reason alone, for
-// what follows a closing quote, and for a quote in an unquoted field.
+// text after a closing quote and for a quote in an unquoted field.
 absl::StatusOr<std::vector<std::string>> ParseCsvRecord(std::string_view text);
 
 class DocumentReader {

@@ -4,15 +4,16 @@
 #include <future>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
-#include "client/bulk/background_writer.h"
 #include "client/bulk/resumable_file.h"
 #include "client/output/call_report.h"
 #include "client/output/embedding_output.h"
 #include "client/output/output.h"
 #include "model/base/fingerprint.h"
+#include "model/base/interrupt.h"
 #include "model/base/status_macros.h"
 #include "model/base/thread_pool.h"
 #include "model/cli/progress.h"
@@ -23,7 +24,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // Counts of the finished part, saved with every checkpoint.
-struct Progress {
+struct EmbedCounts {
   std::int64_t num_lines = 0;  // read from the input, of all shards
   std::int64_t num_rows = 0;
   std::int64_t num_bad_lines = 0;
@@ -35,15 +36,21 @@ struct Progress {
             {"bad_lines", num_bad_lines},
             {"refused", num_refused}};
   }
-  static Progress FromJson(const Json& json) {
+  static EmbedCounts FromJson(const Json& json) {
     return {.num_lines = json.value("lines", std::int64_t{0}),
             .num_rows = json.value("rows", std::int64_t{0}),
             .num_bad_lines = json.value("bad_lines", std::int64_t{0}),
             .num_refused = json.value("refused", std::int64_t{0})};
   }
+  std::string Text() const {
+    return absl::StrFormat("line %s, %s", GroupDigits(num_lines),
+                           CountText(num_rows, "vector"));
+  }
 };
 
-// The version of the interrupted run, unless the options name another one.
+// The version of the interrupted run, unless the options name another one: the
+// current version may have changed in between, and a file never has the vectors
+// of two.
 v1::ModelRef ModelToAsk(const EmbedToFileOptions& options,
                         const std::optional<ResumableState>& state) {
   v1::ModelRef model = options.model;
@@ -59,6 +66,8 @@ v1::ModelRef ModelToAsk(const EmbedToFileOptions& options,
   return model;
 }
 
+// Before any text is sent: the header of a file needs the dimension, and a file
+// of another model must not be continued.
 absl::StatusOr<v1::Model> AskForModel(
     VectorSource& source, const EmbedToFileOptions& options,
     const std::optional<ResumableState>& state) {
@@ -101,7 +110,7 @@ absl::StatusOr<Json> Identity(const EmbedToFileOptions& options,
   return identity;
 }
 
-// A part of the file, and the counts after it.
+// A part of the file, and the counts of the reader after it.
 struct ReadBlock {
   TextBlock texts;
   v1::EmbedTextsRequest request;  // for the same texts
@@ -114,9 +123,9 @@ struct ReadBlock {
 class FileEmbedder {
  public:
   FileEmbedder(VectorSource& source, const EmbedToFileOptions& options,
-               const v1::Model& model, const Progress& progress,
+               const v1::Model& model, const EmbedCounts& counts,
                ResumableFile& file)
-      : source_(source), options_(options), progress_(progress), writer_(file) {
+      : source_(source), options_(options), counts_(counts), writer_(file) {
     request_.set_side(options.side);
     request_.set_encoding(v1::VECTOR_ENCODING_FLOAT32);
     // The version is fixed, so a reload of the server cannot mix two models.
@@ -129,7 +138,7 @@ class FileEmbedder {
     SEMRANK_ASSIGN_OR_RETURN(const std::int64_t num_lines,
                              CountLines(options_.texts, options_.shard));
     SEMRANK_ASSIGN_OR_RETURN(reader_, OpenTexts());
-    num_lines_before_ = options_.shard.NumLines(progress_.num_lines);
+    num_lines_before_ = options_.shard.NumLines(counts_.num_lines);
     ProgressBar bar("embed",
                     std::max<std::int64_t>(0, num_lines - num_lines_before_),
                     "texts");
@@ -137,35 +146,39 @@ class FileEmbedder {
     while (true) {
       // A checkpoint for each block: what is lost by a kill is little more than
       // a block of vectors.
-      SEMRANK_ASSIGN_OR_RETURN(const ReadBlock block, next.get());
+      absl::StatusOr<ReadBlock> read = next.get();
+      if (!read.ok()) return Interrupted() ? Stop(counts_) : read.status();
+      const ReadBlock block = *std::move(read);
       if (block.texts.empty()) break;
       next = StartReading();
-      progress_.num_lines = block.num_lines;
-      progress_.num_bad_lines = num_bad_lines_before_ + block.num_bad_lines;
-      SEMRANK_RETURN_IF_ERROR(Embed(block, bar));
-      SEMRANK_RETURN_IF_ERROR(writer_.Checkpoint(progress_.ToJson()));
+      const EmbedCounts at_checkpoint = counts_;
+      const absl::Status status = Embed(block, bar);
+      if (!status.ok()) return Interrupted() ? Stop(at_checkpoint) : status;
+      counts_.num_lines = block.num_lines;
+      counts_.num_bad_lines = num_bad_lines_before_ + block.num_bad_lines;
+      SEMRANK_RETURN_IF_ERROR(writer_.Checkpoint(counts_.ToJson()));
     }
     // A shard of a short file may be empty, and is one of several files.
-    if (progress_.num_lines == 0 && options_.shard.count == 1) {
+    if (counts_.num_lines == 0 && options_.shard.count == 1) {
       return absl::InvalidArgumentError(
           absl::StrFormat("--texts=%s: contains no texts", options_.texts));
     }
     return writer_.Finish();
   }
 
-  const Progress& progress() const { return progress_; }
+  const EmbedCounts& counts() const { return counts_; }
 
  private:
-  // Positioned after the finished lines.
+  // Returns a reader that continues after the finished lines.
   absl::StatusOr<std::unique_ptr<TextReader>> OpenTexts() {
     // The limit counts over all runs of one file.
     const std::int64_t remaining_bad_lines =
-        options_.max_bad_lines - progress_.num_bad_lines;
-    num_bad_lines_before_ = progress_.num_bad_lines;
+        options_.max_bad_lines - counts_.num_bad_lines;
+    num_bad_lines_before_ = counts_.num_bad_lines;
     return TextReader::Open(
         options_.texts,
         {.max_bad_lines = std::max<std::int64_t>(0, remaining_bad_lines),
-         .num_lines_before = progress_.num_lines,
+         .num_lines_before = counts_.num_lines,
          .shard = options_.shard});
   }
 
@@ -192,20 +205,45 @@ class FileEmbedder {
     return block;
   }
 
+  // After Ctrl-C keeps what is finished, so that the next run continues there.
+  absl::Status Stop(const EmbedCounts& at_checkpoint) {
+    if (!IsRereadable(options_.texts)) {
+      return absl::CancelledError(
+          "interrupted: the texts cannot be read again, so the next run starts "
+          "over");
+    }
+    if (options_.format == EmbeddingFileFormat::kSql) {
+      // Each chunk of a block is a transaction there. Another block would have
+      // other chunks, and the file other bytes.
+      counts_ = at_checkpoint;
+    } else {
+      SEMRANK_RETURN_IF_ERROR(writer_.Checkpoint(counts_.ToJson()));
+    }
+    SEMRANK_RETURN_IF_ERROR(writer_.Finish());
+    return absl::CancelledError(absl::StrFormat(
+        "interrupted: %s.partial is saved up to %s; the same command continues "
+        "it",
+        options_.output, counts_.Text()));
+  }
+
   absl::Status Embed(const ReadBlock& block, ProgressBar& bar) {
     const absl::Status status = source_.EmbedTextsStream(
         block.request, [&](v1::EmbedTextsStreamResponse& chunk) {
           const std::size_t last = chunk.first_text() + chunk.num_texts();
           SEMRANK_RETURN_IF_ERROR(Take(block.texts, chunk));
           if (last > 0) {
-            bar.Update(options_.shard.NumLines(block.texts.lines[last - 1]) -
+            counts_.num_lines = block.texts.lines[last - 1];
+            bar.Update(options_.shard.NumLines(counts_.num_lines) -
                        num_lines_before_);
           }
-          return absl::OkStatus();
+          // EmbedAll turns it into a message for the user.
+          return Interrupted() ? absl::CancelledError() : absl::OkStatus();
         });
     return status.ok() ? status : WithHint(status);
   }
 
+  // A fixed version has a fixed dimension. A response that says otherwise would
+  // shift all rows that follow.
   absl::Status Take(const TextBlock& block,
                     v1::EmbedTextsStreamResponse& chunk) {
     if (chunk.num_texts() > 0 && chunk.embedding_dim() != embedding_dim_) {
@@ -218,15 +256,15 @@ class FileEmbedder {
       const std::int64_t line =
           block.lines[chunk.first_text() + problem.index()];
       problems_.Add(absl::StrFormat("%s:%d", options_.texts, line), problem);
-      ++progress_.num_refused;
+      ++counts_.num_refused;
     }
-    // Without problems the vectors are not copied.
+    // Without problems the vectors are written as they came, not copied.
     const bool takes_vectors =
         RowsAreVectors(options_.format) && chunk.problems().empty();
     SEMRANK_RETURN_IF_ERROR(
         ForEachEmbeddedRun(block.list, chunk, [&](const EmbeddedTexts& run) {
           for (const std::string& id : run.ids) (piece_.ids += id) += '\n';
-          progress_.num_rows += static_cast<std::int64_t>(run.texts.size());
+          counts_.num_rows += static_cast<std::int64_t>(run.texts.size());
           if (!takes_vectors) {
             AppendEmbeddingFileRows(options_.format, run, options_.jsonl,
                                     &pool_, piece_.rows);
@@ -241,7 +279,7 @@ class FileEmbedder {
 
   VectorSource& source_;
   const EmbedToFileOptions& options_;
-  Progress progress_;
+  EmbedCounts counts_;
   ProblemReport problems_{"not embedded"};
   BackgroundWriter writer_;
   BackgroundWriter::Piece piece_;  // rows that are next to be appended
@@ -249,7 +287,7 @@ class FileEmbedder {
   v1::EmbedTextsRequest request_;  // without texts
   std::uint32_t embedding_dim_ = 0;
   std::unique_ptr<TextReader> reader_;
-  std::int64_t num_lines_before_ = 0;  // of the shard, in earlier runs
+  std::int64_t num_lines_before_ = 0;  // lines of the shard in earlier runs
   std::int64_t num_bad_lines_before_ = 0;
 };
 
@@ -273,22 +311,23 @@ absl::Status EmbedToFile(VectorSource& source,
       const std::unique_ptr<ResumableFile> file,
       ResumableFile::Open(options.output, HasIdsFile(options.format),
                           EmbeddingFileHeader(facts, 0), identity, state));
-  Progress progress;
+  EmbedCounts counts;
   if (state.has_value()) {
-    progress = Progress::FromJson(state->progress);
-    absl::FPrintF(stderr, "%s.partial: continuing after line %d, %d vectors\n",
-                  options.output, progress.num_lines, progress.num_rows);
+    counts = EmbedCounts::FromJson(state->progress);
+    absl::FPrintF(stderr, "%s.partial: continuing after %s\n", options.output,
+                  counts.Text());
   }
-  FileEmbedder embedder(source, options, model, progress, *file);
+  FileEmbedder embedder(source, options, model, counts, *file);
   SEMRANK_RETURN_IF_ERROR(embedder.EmbedAll());
-  progress = embedder.progress();
+  counts = embedder.counts();
   // The header was written for 0 rows; only now is their number known.
   SEMRANK_RETURN_IF_ERROR(
-      file->Finish(EmbeddingFileHeader(facts, progress.num_rows)));
-  if (progress.num_refused == 0) return absl::OkStatus();
+      file->Finish(EmbeddingFileHeader(facts, counts.num_rows)));
+  if (counts.num_refused == 0) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrFormat(
-      "%d texts could not be embedded; %s has the vectors of the other %d",
-      progress.num_refused, options.output, progress.num_rows));
+      "%s could not be embedded; %s has the vectors of the other %s",
+      CountText(counts.num_refused, "text"), options.output,
+      GroupDigits(counts.num_rows)));
 }
 
 }  // namespace semrank

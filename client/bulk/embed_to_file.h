@@ -1,14 +1,16 @@
 // Embeds a file of texts, of any size, into a file of vectors.
 //
-//   Rows     in the order of the texts. A text without an id gets the number of
+//   Rows     have the order of the texts. A text without an id gets the number
+//   of
 //            its line. A text that cannot be embedded is reported on standard
 //            error and has no row.
-//   Model    one version for the whole file, also across several runs.
+//   Model    one version embeds the whole file, also across several runs.
 //   Resume   the same call continues after an interrupted one and produces the
 //            same bytes (resumable_file.h). A pipe cannot be read again, so it
-//            starts over.
+//            starts over. After SIGINT or SIGTERM (interrupt.h) what is
+//            finished is saved at once.
 //   Memory   about 40,000 texts, and the vectors of 20,000.
-//   Progress on standard error.
+//   Progress is shown on standard error.
 #ifndef SEMRANK_CLIENT_BULK_EMBED_TO_FILE_H_
 #define SEMRANK_CLIENT_BULK_EMBED_TO_FILE_H_
 
@@ -34,6 +36,7 @@ struct EmbedToFileOptions {
   std::int64_t max_bad_lines = 0;
 };
 
+// A signal ends the call with Cancelled, and the message says what is saved.
 // FailedPrecondition if an interrupted run had other texts, options or another
 // model. InvalidArgument if the file is complete but some texts could not be
 // embedded, or if there are no texts: then `output` stays as it was. Else the

@@ -80,6 +80,7 @@ std::string SafetensorsHeader(const EmbeddingFileFacts& facts,
   return LittleEndian(text.size(), kLengthBytes) + text;
 }
 
+// The format repeats the dimension before every vector.
 void AppendFvecsRows(const EmbeddedTexts& embedded, std::string& rows) {
   const std::string dim = LittleEndian(embedded.embedding_dim, 4);
   for (std::size_t i = 0; i < embedded.texts.size(); ++i) {
@@ -95,13 +96,15 @@ std::string WithoutNuls(std::string_view text) {
   return copy;
 }
 
+// COPY ends a field at a tab and a row at a line break, and reads a backslash
+// as the start of an escape.
 std::string CopyField(std::string_view text) {
   return absl::StrReplaceAll(
       WithoutNuls(text),
       {{"\\", "\\\\"}, {"\t", "\\t"}, {"\n", "\\n"}, {"\r", "\\r"}});
 }
 
-// Rows 0 to num_rows - 1 as append(i, row) formats each.
+// Adds rows 0 to num_rows - 1, as append(i, row) formats each.
 template <typename AppendRow>
 void FormatRows(std::size_t num_rows, ThreadPool* pool, RowParts& rows,
                 AppendRow append) {
@@ -159,6 +162,7 @@ void AppendSqlRows(const EmbeddedTexts& embedded, std::string& rows) {
   rows += "COMMIT;\n";
 }
 
+// Qdrant accepts upper and lower case.
 bool IsUuid(std::string_view id) {
   if (id.size() != 36) return false;
   for (std::size_t i = 0; i < id.size(); ++i) {
@@ -168,9 +172,8 @@ bool IsUuid(std::string_view id) {
   return true;
 }
 
-// UUID version 8 is for custom hashes.
-// The same id gives the same UUID in every run, so importing twice replaces
-// points.
+// UUID version 8 is for custom hashes. The same id gives the same UUID in every
+// run, so importing twice replaces points.
 std::string UuidOf(std::string_view id) {
   const Fingerprint bits = BytesFingerprint(id);
   return absl::StrFormat("%08x-%04x-8%03x-%04x-%012x", bits.hi >> 32,
@@ -179,6 +182,7 @@ std::string UuidOf(std::string_view id) {
                          bits.lo & 0xffff'ffff'ffff);
 }
 
+// Qdrant takes numbers and UUIDs as they are, and nothing else.
 void AppendQdrantId(const std::string& id, std::string& row) {
   std::uint64_t number = 0;
   std::from_chars(id.data(), id.data() + id.size(), number);

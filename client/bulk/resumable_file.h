@@ -4,24 +4,33 @@
 //   Names    FILE.partial while incomplete, and FILE.ids.partial for its ids;
 //            FILE.state holds how many of their bytes are valid, the identity
 //            of the file, and the progress of its writer.
-//   Crash    at any moment leaves FILE as it was or complete. Bytes after the
-//            last checkpoint are truncated when the file is opened again.
-//   Errors   the system's, with the name; FailedPrecondition if the partial
-//            file has another identity, is damaged, or is locked by a process.
+//   Crash    a crash at any moment leaves FILE as it was or complete. Bytes
+//   after
+//            the last checkpoint are truncated when the file is opened again.
+//   Errors   those of the system, with the name; FailedPrecondition if the
+//            partial file has another identity, is damaged, or is locked by
+//            another process.
 //   Threads  not thread-safe.
 #ifndef SEMRANK_CLIENT_BULK_RESUMABLE_FILE_H_
 #define SEMRANK_CLIENT_BULK_RESUMABLE_FILE_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "client/bulk/row_parts.h"
 #include "model/base/file_descriptor.h"
+#include "model/base/mutex.h"
 
 namespace semrank {
 
@@ -77,6 +86,61 @@ class ResumableFile {
   const FileDescriptor rows_;
   const std::optional<FileDescriptor> ids_;
   ResumableState state_;
+};
+
+// Writes a ResumableFile in a thread of its own, so that the disk works while
+// the next vectors are computed.
+//
+//   Order    pieces and checkpoints are written in the order of the calls.
+//   Memory   at most kMaxWaiting appended pieces wait; Append blocks beyond.
+//   Errors   the next call returns the file's first error, and nothing that was
+//            appended after it is written.
+//   Threads  not thread-safe: one caller beside the writing thread.
+class BackgroundWriter {
+ public:
+  static constexpr std::size_t kMaxWaiting = 8;
+
+  struct Piece {
+    RowParts rows;
+    std::string ids;  // ignored unless the file has ids
+  };
+
+  // Until Finish has returned, or the writer is destroyed, nothing else may use
+  // the file.
+  explicit BackgroundWriter(ResumableFile& file);
+  // Writes what was appended.
+  ~BackgroundWriter();
+  BackgroundWriter(const BackgroundWriter&) = delete;
+  BackgroundWriter& operator=(const BackgroundWriter&) = delete;
+
+  // Replaces `piece` by an empty one, which has the memory of one that was
+  // written.
+  absl::Status Append(Piece& piece);
+  // As ResumableFile::Checkpoint, for everything appended so far.
+  absl::Status Checkpoint(const nlohmann::ordered_json& progress);
+  // Returns when everything is written.
+  absl::Status Finish();
+
+ private:
+  struct Task {
+    Piece piece = {};
+    std::optional<nlohmann::ordered_json> checkpoint = {};  // instead
+  };
+
+  absl::Status Enqueue(Task task);
+  void WriteTasks();
+  absl::Status Write(const Task& task);
+
+  ResumableFile& file_;
+  Mutex mutex_;
+  CondVar task_or_stop_;  // the thread waits for it
+  CondVar task_done_;     // the caller waits for it
+  // The first one is being written; the others follow in this order.
+  std::deque<Task> tasks_ ABSL_GUARDED_BY(mutex_);
+  std::vector<Piece> spare_ ABSL_GUARDED_BY(mutex_);
+  absl::Status status_ ABSL_GUARDED_BY(mutex_);
+  bool stop_ ABSL_GUARDED_BY(mutex_) = false;
+  std::thread thread_;
 };
 
 }  // namespace semrank

@@ -23,7 +23,7 @@ constexpr int kChunkTexts = 2'048;
 // Texts per task, few enough for their activations to stay in the L2 cache.
 constexpr int kSliceTexts = 128;
 
-// Why each text cannot be embedded; empty = it can.
+// Says why each text cannot be embedded; empty = it can.
 using Reasons = std::vector<std::string>;
 
 void AddProblems(const Reasons& reasons, v1::EmbedTextsStreamResponse& chunk) {

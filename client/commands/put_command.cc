@@ -1,3 +1,7 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
@@ -6,11 +10,14 @@
 
 #include "absl/strings/str_format.h"
 #include "client/bulk/document_reader.h"
-#include "client/bulk/put_file.h"
+#include "client/bulk/resumable_file.h"
 #include "client/commands/command.h"
 #include "client/lib/catalog_client.h"
+#include "model/base/file_descriptor.h"
+#include "model/base/fingerprint.h"
 #include "model/base/status_macros.h"
 #include "model/cli/exit_code.h"
+#include "model/cli/progress.h"
 
 namespace semrank {
 namespace {
@@ -44,47 +51,189 @@ constexpr Named<std::optional<DocumentFormat>> kFormats[] = {
     {"csv", DocumentFormat::kCsv},
     {"jsonl", DocumentFormat::kJsonl}};
 
+using Json = nlohmann::ordered_json;
+
 struct PutOptions {
   TextOptions documents;
   std::optional<DocumentFormat> format;
-  bool numeric_ids = false;
-  bool with_tags = false;
-  std::int64_t skip_lines = 0;
-  std::string state;
-  Shard shard;
+  DocumentReaderOptions reader;
+  std::string state;  // the state file; empty = none
 };
 
-absl::StatusOr<PutFileOptions> FileOptions(const PutOptions& options,
-                                           const std::string& address) {
-  const std::string& path = options.documents.path;
-  if (path.empty()) {
+// What became of the documents, in all runs that the state file continues.
+struct PutCounts {
+  std::int64_t num_created = 0;
+  std::int64_t num_replaced = 0;
+  std::int64_t num_refused = 0;
+  std::int64_t num_bad_lines = 0;
+  // The server has responded up to this line.
+  std::int64_t last_line = 0;
+
+  std::int64_t num_documents() const {
+    return num_created + num_replaced + num_refused;
+  }
+};
+
+Json ToJson(const PutCounts& counts) {
+  return {{"lines", counts.last_line},
+          {"created", counts.num_created},
+          {"replaced", counts.num_replaced},
+          {"refused", counts.num_refused},
+          {"bad_lines", counts.num_bad_lines}};
+}
+
+PutCounts FromJson(const Json& json) {
+  const auto count = [&](const char* name) {
+    return json.value(name, std::int64_t{0});
+  };
+  return {.num_created = count("created"),
+          .num_replaced = count("replaced"),
+          .num_refused = count("refused"),
+          .num_bad_lines = count("bad_lines"),
+          .last_line = count("lines")};
+}
+
+std::string NameOf(const v1::Document& document, std::int64_t line) {
+  const std::string key = KeyText(document);
+  return key.empty() ? absl::StrFormat("line %d", line) : key;
+}
+
+// Everything that must not change between an interrupted run and its
+// continuation. A state file belongs to one server.
+absl::StatusOr<Json> Identity(const PutOptions& options,
+                              const std::string& address) {
+  const DocumentReaderOptions& reader = options.reader;
+  SEMRANK_ASSIGN_OR_RETURN(const std::string documents,
+                           FileFingerprint(options.documents.path));
+  return Json{{"documents", documents},
+              {"server", address},
+              {"format", std::to_string(static_cast<int>(reader.format))},
+              {"numeric_ids", reader.numeric_ids ? "on" : "off"},
+              {"tags", reader.with_tags ? "on" : "off"},
+              {"shard", FormatShard(reader.shard)}};
+}
+
+// How far the work came. The state file keeps it, if there is one: then the
+// same command continues after an interruption, at most one block behind, and
+// documents that are put again replace themselves.
+class SavedProgress {
+ public:
+  explicit SavedProgress(const std::string& path) : path_(path) {}
+
+  // Continues the counts of an earlier run. FailedPrecondition if that put
+  // other documents, had other options or another server.
+  absl::Status Read(const PutOptions& options, const std::string& address,
+                    PutCounts& counts) {
+    if (path_.empty()) return absl::OkStatus();
+    SEMRANK_ASSIGN_OR_RETURN(state_.identity, Identity(options, address));
+    SEMRANK_ASSIGN_OR_RETURN(const std::optional<ResumableState> before,
+                             ReadStateFile(path_));
+    if (!before.has_value()) return absl::OkStatus();
+    SEMRANK_RETURN_IF_ERROR(CheckStateFile(path_, *before, state_.identity));
+    counts = FromJson(before->progress);
+    absl::FPrintF(stderr, "%s: continuing after line %s, %s\n", path_,
+                  GroupDigits(counts.last_line),
+                  CountText(counts.num_documents(), "document"));
+    return absl::OkStatus();
+  }
+  absl::Status Save(const PutCounts& counts) {
+    if (path_.empty()) return absl::OkStatus();
+    state_.progress = ToJson(counts);
+    return WriteStateFile(path_, state_);
+  }
+  absl::Status Remove() const {
+    if (path_.empty() || unlink(path_.c_str()) == 0 || errno == ENOENT) {
+      return absl::OkStatus();
+    }
+    return ErrnoStatus(errno, "remove", path_);
+  }
+
+ private:
+  const std::string& path_;
+  ResumableState state_;
+};
+
+absl::Status PutBlock(CatalogClient& client, const DocumentBlock& block,
+                      ProgressBar& bar, ProblemReport& problems,
+                      PutCounts& counts) {
+  const std::int64_t num_before = counts.num_documents();
+  return client.Put(
+      static_cast<std::int64_t>(block.documents.size()),
+      [&](std::int64_t i, v1::Document& document) {
+        document = block.documents[i];
+      },
+      [&](const v1::PutDocumentsStreamResponse& response) {
+        for (const v1::Problem& problem : response.problems()) {
+          const std::size_t i = response.first_document() + problem.index();
+          problems.Add(NameOf(block.documents[i], block.lines[i]), problem);
+        }
+        // Responses come in the order of the documents, so counts show how far
+        // the block is put, and hence the last line.
+        counts.num_created += response.num_created();
+        counts.num_replaced += response.num_replaced();
+        counts.num_refused += response.problems_size();
+        const std::int64_t num_done = counts.num_documents() - num_before;
+        if (num_done > 0) counts.last_line = block.lines[num_done - 1];
+        bar.Update(counts.num_documents());
+        return absl::OkStatus();
+      });
+}
+
+// Puts a file of any size in the memory of a block. `counts` is valid also
+// after an error.
+absl::Status PutFile(CatalogClient& client, const PutOptions& options,
+                     const std::string& address, PutCounts& counts) {
+  counts.last_line = options.reader.num_lines_before;
+  SavedProgress saved(options.state);
+  SEMRANK_RETURN_IF_ERROR(saved.Read(options, address, counts));
+  DocumentReaderOptions from = options.reader;
+  from.num_lines_before = counts.last_line;
+  // The limit counts over all runs with one state file.
+  from.max_bad_lines =
+      std::max<std::int64_t>(0, from.max_bad_lines - counts.num_bad_lines);
+  const std::int64_t num_bad_lines_before = counts.num_bad_lines;
+  SEMRANK_ASSIGN_OR_RETURN(const std::int64_t num_lines,
+                           CountLines(options.documents.path, from.shard));
+  SEMRANK_ASSIGN_OR_RETURN(const auto reader,
+                           DocumentReader::Open(options.documents.path, from));
+  // Lines of an earlier run are done, those of --skip_lines are not.
+  const std::int64_t num_skipped =
+      from.shard.NumLines(options.reader.num_lines_before);
+  ProgressBar bar("put", std::max<std::int64_t>(0, num_lines - num_skipped),
+                  "documents");
+  ProblemReport problems("not put");
+  while (true) {
+    const absl::StatusOr<DocumentBlock> block = reader->NextBlock();
+    counts.num_bad_lines = num_bad_lines_before + reader->num_bad_lines();
+    SEMRANK_RETURN_IF_ERROR(block.status());
+    if (block->empty()) return saved.Remove();
+    const absl::Status status = PutBlock(client, *block, bar, problems, counts);
+    // Also after a failure: what was acknowledged need not be sent again.
+    SEMRANK_RETURN_IF_ERROR(saved.Save(counts));
+    if (!status.ok()) return WithHint(status);
+  }
+}
+
+absl::Status CheckFlags(const PutOptions& options) {
+  const DocumentReaderOptions& reader = options.reader;
+  if (options.documents.path.empty()) {
     return UsageError("--documents=FILE is required (- is standard input)");
   }
-  const DocumentFormat format = options.format.value_or(DocumentFormatOf(path));
-  if (options.with_tags && format != DocumentFormat::kTsv) {
+  if (reader.with_tags && reader.format != DocumentFormat::kTsv) {
     return UsageError("--with_tags is for tsv; csv and jsonl name their tags");
   }
-  if (options.numeric_ids && format == DocumentFormat::kJsonl) {
+  if (reader.numeric_ids && reader.format == DocumentFormat::kJsonl) {
     return UsageError(
         "--numeric_ids is for tsv and csv; jsonl has id or document_id");
   }
-  if (!options.state.empty() && !IsRereadable(path)) {
+  if (!options.state.empty() && !IsRereadable(options.documents.path)) {
     return FlagError("state", options.state,
                      "standard input and pipes cannot be continued");
   }
-  if (!options.state.empty() && options.skip_lines > 0) {
+  if (!options.state.empty() && reader.num_lines_before > 0) {
     return UsageError("--state and --skip_lines: give one of them");
   }
-  return PutFileOptions{
-      .documents = path,
-      .reader = {.format = format,
-                 .numeric_ids = options.numeric_ids,
-                 .with_tags = options.with_tags,
-                 .max_bad_lines = options.documents.max_bad_lines,
-                 .num_lines_before = options.skip_lines,
-                 .shard = options.shard},
-      .state = options.state,
-      .address = address};
+  return absl::OkStatus();
 }
 
 absl::Status PrintCounts(OutputFormat format, const PutCounts& counts) {
@@ -94,19 +243,34 @@ absl::Status PrintCounts(OutputFormat format, const PutCounts& counts) {
                                    {"refused", counts.num_refused}}));
   }
   return WriteStdout(absl::StrFormat(
-      "%d new, %d replaced, %d refused, of %d documents\n", counts.num_created,
-      counts.num_replaced, counts.num_refused, counts.num_documents()));
+      "%s new, %s replaced, %s refused, of %s\n",
+      GroupDigits(counts.num_created), GroupDigits(counts.num_replaced),
+      GroupDigits(counts.num_refused),
+      CountText(counts.num_documents(), "document")));
 }
 
-absl::Status RunPut(const PutOptions& options, const CommonOptions& common) {
-  SEMRANK_ASSIGN_OR_RETURN(const PutFileOptions file,
-                           FileOptions(options, common.client.address));
+absl::Status RunPut(PutOptions options, const CommonOptions& common) {
+  options.reader.max_bad_lines = options.documents.max_bad_lines;
+  options.reader.format =
+      options.format.value_or(DocumentFormatOf(options.documents.path));
+  SEMRANK_RETURN_IF_ERROR(CheckFlags(options));
   SEMRANK_ASSIGN_OR_RETURN(const auto client,
                            CatalogClient::Create(common.client));
   PutCounts counts;
-  // The counts are printed in any case: they say what is in the catalog.
-  const absl::Status status = PutFile(*client, file, counts);
-  SEMRANK_RETURN_IF_ERROR(PrintCounts(common.ResultFormat(), counts));
+  absl::Status status =
+      PutFile(*client, options, common.client.address, counts);
+  // An empty file is fine, but a file of bad lines is probably not UTF-8.
+  if (status.ok() && counts.num_documents() == 0 && counts.num_bad_lines > 0) {
+    status = absl::InvalidArgumentError(absl::StrFormat(
+        "--documents=%s: no document was put, %s skipped",
+        options.documents.path,
+        CountText(counts.num_bad_lines, "bad line was", "bad lines were")));
+  }
+  // Also after a failure, since the counts say what is in the catalog. A run
+  // that failed before its first document has nothing to say.
+  if (status.ok() || counts.num_documents() > 0) {
+    SEMRANK_RETURN_IF_ERROR(PrintCounts(common.ResultFormat(), counts));
+  }
   if (!status.ok() && counts.last_line > 0 && options.state.empty()) {
     absl::FPrintF(stderr,
                   "all documents up to line %d are put: continue with "
@@ -114,17 +278,11 @@ absl::Status RunPut(const PutOptions& options, const CommonOptions& common) {
                   counts.last_line, counts.last_line);
   }
   SEMRANK_RETURN_IF_ERROR(status);
-  // An empty file is fine, but a file of bad lines is probably not UTF-8.
-  if (counts.num_documents() == 0 && counts.num_bad_lines > 0) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "--documents=%s: no document was put, %d bad lines were skipped",
-        options.documents.path, counts.num_bad_lines));
-  }
   if (counts.num_refused == 0) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrFormat("the server refused %d of %d documents; the others are "
-                      "put",
-                      counts.num_refused, counts.num_documents()));
+      absl::StrFormat("the server refused %s of %s; the others are put",
+                      GroupDigits(counts.num_refused),
+                      CountText(counts.num_documents(), "document")));
 }
 
 }  // namespace
@@ -144,19 +302,19 @@ Command AddPutCommand(CommandLine& program, const CommonOptions& common) {
   command.Add("state", &options->state,
               "File that keeps how far an interrupted run came, so that the "
               "same command continues it; removed at the end. Empty = none.");
-  command.Add("numeric_ids", &options->numeric_ids,
+  command.Add("numeric_ids", &options->reader.numeric_ids,
               "The ids are numbers from 0 to 2^64 - 1, which need less memory "
               "than names. The number 7 and the name \"7\" are different ids.");
   command.Add(
-      "with_tags", &options->with_tags,
+      "with_tags", &options->reader.with_tags,
       "A third column of a tsv file holds the document's tags, separated "
       "by commas. It is what follows the line's last tab; a line "
       "without one has no tags. semrank search filters by tags.");
-  command.Add("skip_lines", &options->skip_lines,
+  command.Add("skip_lines", &options->reader.num_lines_before,
               "Lines at the beginning to leave out, because an earlier run has "
               "put them; an interrupted run prints how many.",
               {.min = 0});
-  AddShardFlag(command, options->shard);
+  AddShardFlag(command, options->reader.shard);
   return {kPutInfo.name,
           [options, &common] { return RunPut(*options, common); }};
 }

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_format.h"
 #include "client/lib/client_status.h"
+#include "model/cli/progress.h"
 #include "model/text/utf8.h"
 
 namespace semrank {
@@ -16,9 +17,8 @@ std::string RetryHint(const absl::Status& status) {
   return absl::StrFormat("try again in %s", absl::FormatDuration(*delay));
 }
 
-// For errors of the server, by their reason (proto/README.md).
-// Hints name commands and flags of this program; the server's messages name its
-// own.
+// For errors of the server, by their reason (proto/README.md). Hints name
+// commands and flags of this program; the server's messages name its own.
 std::string HintForReason(const std::string& reason,
                           const absl::Status& status) {
   if (reason == "TOO_MANY_TEXTS") {
@@ -86,8 +86,8 @@ void ProblemReport::Add(std::string_view item, const v1::Problem& problem) {
 
 void ProblemReport::PrintNumberOfOthers(std::string_view items) const {
   if (count_ <= kMaxProblemsPrinted) return;
-  absl::FPrintF(stderr, "%s: %d more %s\n", action_,
-                count_ - kMaxProblemsPrinted, items);
+  absl::FPrintF(stderr, "%s: %s more %s\n", action_,
+                GroupDigits(count_ - kMaxProblemsPrinted), items);
 }
 
 std::string DescribeItem(std::string_view what, std::int64_t index,

@@ -1,4 +1,4 @@
-// What a command reports about a call on standard error: the error with a hint,
+// What a command reports about a call on standard error: an error with a hint,
 // refused items, or timings.
 #ifndef SEMRANK_CLIENT_OUTPUT_CALL_REPORT_H_
 #define SEMRANK_CLIENT_OUTPUT_CALL_REPORT_H_

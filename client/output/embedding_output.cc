@@ -11,6 +11,8 @@
 namespace semrank {
 namespace {
 
+// The shortest texts, for people who read or compare them. JSON is for programs
+// and takes the faster AppendJsonElements.
 std::string Elements(std::string_view vector) {
   std::string text;
   for (std::size_t i = 0; i < NumElements(vector); ++i) {

@@ -128,7 +128,8 @@ char* WriteShortest(float element, char* to) {
   return std::copy_n(".0", 2, end);
 }
 
-// Writes each of the first `count` of kBlock elements and a comma after it.
+// Writes each of the first `count` of kBlock elements and a comma after it. The
+// digits of all kBlock are computed, since a full block costs no more.
 char* WriteBlock(const float* elements, int count, char* to) {
   BlockText text;
   HWY_DYNAMIC_DISPATCH(FormatDecimals)(elements, text);

@@ -10,7 +10,7 @@ namespace semrank {
 
 // Element i of a vector as it is on the wire: little-endian, on any machine.
 float Element(std::string_view vector, std::size_t i);
-// Of a vector as it is on the wire, float32.
+// Number of elements of a vector as it is on the wire, float32.
 std::size_t NumElements(std::string_view vector);
 
 // Appends the elements, separated by commas. Each number parses to the same

@@ -12,9 +12,11 @@
 #include "absl/strings/str_format.h"
 #include "model/base/file_io.h"
 #include "model/base/strings.h"
+#include "model/cli/progress.h"
 #include "model/text/utf8.h"
 
 namespace semrank {
+
 bool StdoutIsTerminal() { return isatty(STDOUT_FILENO) == 1; }
 
 // Every result goes through here, so a full disk or a closed pipe is an error
@@ -71,10 +73,22 @@ std::string EnumWord(const google::protobuf::EnumDescriptor& type, int value) {
       ToAbsl(std::string_view(described->name()).substr(prefix)));
 }
 
+std::string CountText(std::int64_t count, std::string_view singular,
+                      std::string_view plural) {
+  if (count == 1) return absl::StrFormat("1 %s", singular);
+  return plural.empty()
+             ? absl::StrFormat("%s %ss", GroupDigits(count), singular)
+             : absl::StrFormat("%s %s", GroupDigits(count), plural);
+}
+
 std::string ShortestText(float value) {
   std::array<char, 32> text;
   const auto end = std::to_chars(text.data(), text.data() + text.size(), value);
   return std::string(text.data(), end.ptr);
+}
+
+std::string ScoreText(float score, bool rounded) {
+  return rounded ? absl::StrFormat("%.4f", score) : ShortestText(score);
 }
 
 double ShortestDouble(float value) {

@@ -1,4 +1,4 @@
-// Formats of results, and writing them to standard output.
+// The formats of results; writes them to standard output.
 #ifndef SEMRANK_CLIENT_OUTPUT_OUTPUT_H_
 #define SEMRANK_CLIENT_OUTPUT_OUTPUT_H_
 
@@ -6,6 +6,7 @@
 #include <google/protobuf/generated_enum_reflection.h>
 #include <google/protobuf/message.h>
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -55,8 +56,14 @@ std::string EnumWord(Enum value) {
   return EnumWord(*google::protobuf::GetEnumDescriptor<Enum>(), value);
 }
 
+// "1 document", "2,501 documents". Without `plural` that is `singular` + "s".
+std::string CountText(std::int64_t count, std::string_view singular,
+                      std::string_view plural = "");
+
 // The shortest text that parses to the same float.
 std::string ShortestText(float value);
+// Four decimals for people, the shortest text for programs.
+std::string ScoreText(float score, bool rounded);
 // The double with the same shortest text, so that JSON does not print 0.1f as
 // 0.10000000149011612.
 double ShortestDouble(float value);

@@ -12,7 +12,7 @@
 namespace semrank {
 namespace {
 
-// "name_match", of what the query names.
+// Adds "name_match" if the query names the document.
 void AddNameMatch(v1::NameMatch match, nlohmann::ordered_json& object) {
   if (match == v1::NAME_MATCH_UNSPECIFIED) return;
   object["name_match"] = EnumWord(match);
@@ -45,6 +45,7 @@ nlohmann::ordered_json ResultJson(const TextList& candidates,
   return result;
 }
 
+// The code as a name, as gRPC's documentation has it, and not as a number.
 nlohmann::ordered_json ProblemJson(const TextList& candidates,
                                    const v1::Problem& problem) {
   const absl::Status status = FromItemStatus(problem.status());
@@ -61,7 +62,8 @@ nlohmann::ordered_json ProblemJson(const TextList& candidates,
 nlohmann::ordered_json HitJson(const v1::DocumentHit& hit, int rank) {
   nlohmann::ordered_json result = {{"rank", rank},
                                    {"score", ShortestDouble(hit.score())}};
-  // Not both are 0 in a hit whose parts were asked for, nearly always.
+  // The response does not say whether parts were requested. If they were, a hit
+  // has nearly always one that is not 0.
   if (hit.semantic_score() != 0 || hit.lexical_score() != 0) {
     result["semantic_score"] = ShortestDouble(hit.semantic_score());
     result["lexical_score"] = ShortestDouble(hit.lexical_score());
@@ -97,8 +99,7 @@ Table RankingTable(const TextList& candidates, const v1::RankResponse& response,
   if (with_semantic) table.AddColumn("semantic", Table::Align::kRight);
   if (with_lexical) table.AddColumn("lexical", Table::Align::kRight);
   const auto score_text = [&](float score) {
-    return options.rounded ? absl::StrFormat("%.4f", score)
-                           : ShortestText(score);
+    return ScoreText(score, options.rounded);
   };
   if (with_ids) table.AddColumn("id");
   table.AddColumn("title");
@@ -149,7 +150,8 @@ void PrintProblems(const TextList& candidates,
 
 Table SearchTable(const v1::SearchDocumentsResponse& response,
                   const RankingTableOptions& options) {
-  // A ranking in which each hit is a candidate.
+  // As a ranking in which each hit is a candidate, so that both tables have the
+  // same columns.
   TextList documents;
   v1::RankResponse ranking;
   ranking.set_score_kind(response.score_kind());

@@ -1,10 +1,9 @@
-#include "client/bulk/background_writer.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
+#include "client/bulk/resumable_file.h"
 #include "model/base/file_io.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"

@@ -6,6 +6,9 @@
 #include <cstdlib>
 #include <limits>
 
+#include "semrank/v1/model_service.pb.h"
+#include "tests/support/status_matchers.h"
+
 namespace semrank {
 namespace {
 
@@ -31,6 +34,29 @@ TEST(ToJsonLineTest, KeepsOrderAndEscapesTerminalControls) {
 
 TEST(ToJsonLineTest, BytesThatAreNotUtf8DoNotThrow) {
   EXPECT_EQ(ToJsonLine({{"a", "\xff"}}), "{\"a\":\"\uFFFD\"}\n");
+}
+
+TEST(CountTextTest, HasSeparatorsAndThePlural) {
+  EXPECT_EQ(CountText(0, "document"), "0 documents");
+  EXPECT_EQ(CountText(1, "query", "queries"), "1 query");
+  EXPECT_EQ(CountText(2'501, "query", "queries"), "2,501 queries");
+}
+
+TEST(MessageJsonLineTest, UsesProtoFieldNames) {
+  v1::Model model;
+  model.set_name("shop\x1b");
+  model.set_version(3);
+  model.set_is_default(true);
+  ASSERT_OK_AND_ASSIGN(const std::string line, MessageJsonLine(model));
+  EXPECT_EQ(line,
+            "{\"name\":\"shop\\u001b\",\"version\":\"3\","
+            "\"is_default\":true}\n");
+}
+
+TEST(EnumWordTest, OmitsPrefixAndPrintsUnknownValuesAsNumbers) {
+  EXPECT_EQ(EnumWord(v1::FEATURE_KIND_LETTERS_AND_WORDS), "letters_and_words");
+  EXPECT_EQ(EnumWord(v1::SSI_VARIANT_UNSPECIFIED), "unspecified");
+  EXPECT_EQ(EnumWord(static_cast<v1::TowerKind>(99)), "99");
 }
 
 }  // namespace

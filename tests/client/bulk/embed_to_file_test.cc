@@ -1,0 +1,103 @@
+#include "client/bulk/embed_to_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "model/base/file_io.h"
+#include "model/base/interrupt.h"
+#include "tests/support/status_matchers.h"
+#include "tests/support/temp_dir.h"
+
+namespace semrank {
+namespace {
+
+// Embeds a text as its length, ten texts in a response. A signal arrives with
+// response number `interrupt_at`, from 1.
+class LengthSource final : public VectorSource {
+ public:
+  explicit LengthSource(int interrupt_at = 0) : interrupt_at_(interrupt_at) {}
+
+  absl::StatusOr<v1::Model> GetModel(const v1::ModelRef&) override {
+    v1::Model model;
+    model.set_name("shop");
+    model.set_version(3);
+    model.set_embedding_dim(1);
+    return model;
+  }
+  absl::Status EmbedTextsStream(
+      const v1::EmbedTextsRequest& request,
+      const SemrankClient::TakeEmbeddings& take) override {
+    for (int first = 0; first < request.texts_size(); first += 10) {
+      v1::EmbedTextsStreamResponse chunk;
+      chunk.set_first_text(first);
+      chunk.set_num_texts(std::min(10, request.texts_size() - first));
+      chunk.set_embedding_dim(1);
+      for (std::uint32_t i = 0; i < chunk.num_texts(); ++i) {
+        const float length[] = {static_cast<float>(
+            request.texts(first + static_cast<int>(i)).size())};
+        chunk.mutable_vectors()->append(reinterpret_cast<const char*>(length),
+                                        sizeof(length));
+      }
+      if (++num_responses_ == interrupt_at_) Interrupt();
+      const absl::Status status = take(chunk);
+      if (!status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  const int interrupt_at_;
+  int num_responses_ = 0;
+};
+
+class EmbedToFileTest : public ::testing::TestWithParam<EmbeddingFileFormat> {
+ protected:
+  EmbedToFileOptions Options(const std::string& name) {
+    std::string texts;
+    for (int i = 1; i <= 45; ++i) texts += std::string(i, 'x') + "\n";
+    return {.texts = dir_.Write("texts", texts),
+            .output = dir_.File(name),
+            .format = GetParam()};
+  }
+  std::string Read(const std::string& name) {
+    return ReadFile(dir_.File(name), 1'000'000).value_or("(none)");
+  }
+
+  const TempDir dir_;
+};
+
+// In a process of its own, since a signal is never forgotten.
+void ExitAfter(const EmbedToFileOptions& options, int interrupt_at) {
+  LengthSource source(interrupt_at);
+  const absl::Status status = EmbedToFile(source, options);
+  std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
+  std::exit(absl::IsCancelled(status) ? 0 : 1);
+}
+
+TEST_P(EmbedToFileTest, SignalSavesWhatIsFinishedAndTheNextRunContinues) {
+  LengthSource source;
+  ASSERT_THAT(EmbedToFile(source, Options("whole")), IsOk());
+  EXPECT_EXIT(ExitAfter(Options("file"), 2), ::testing::ExitedWithCode(0),
+              GetParam() == EmbeddingFileFormat::kSql
+                  ? "saved up to line 0, 0 vectors; the same command continues"
+                  : "saved up to line 20, 20 vectors; the same command");
+  EXPECT_EQ(Read("file"), "(none)");
+  ASSERT_THAT(EmbedToFile(source, Options("file")), IsOk());
+  EXPECT_EQ(Read("file"), Read("whole"));
+  EXPECT_EQ(Read("file.ids"), Read("whole.ids"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, EmbedToFileTest,
+                         ::testing::Values(EmbeddingFileFormat::kNpy,
+                                           EmbeddingFileFormat::kJsonl,
+                                           EmbeddingFileFormat::kSql),
+                         [](const auto& format) {
+                           return std::string(NameOf(format.param));
+                         });
+
+}  // namespace
+}  // namespace semrank
