@@ -39,6 +39,8 @@ std::string GetOutput(const CommonOptions& options) {
   return std::string(kOutputFormats[static_cast<int>(options.output)].name);
 }
 
+// The server would reject the request as a whole, and name a field instead of
+// an argument.
 absl::StatusOr<TextList> TakeArguments(
     const std::vector<std::string>& arguments) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -153,10 +155,10 @@ void AddModelFlags(CommandLine& command, ModelOptions& options) {
 
 void AddRankingFlags(CommandLine& command, RankingOptions& options) {
   command.Add("top_k", &options.top_k,
-              "How many of the best to print. 0 = all that were ranked, or 10 "
-              "of a search.");
+              "How many of the best to print. 0 = all that were ranked; for a "
+              "search as many as the server chooses.");
   command.Add("min_score", &options.min_score,
-              "Leave out titles with a lower score.");
+              "Omit titles with a lower score.");
   command.Add("with_scores", &options.with_scores,
               "Print the score column of table and tsv.");
   AddPartsFlag(command, &options.parts);
@@ -212,7 +214,7 @@ absl::StatusOr<TextList> ReadTextsOrArguments(std::string_view flag,
       TextList list,
       ReadTexts(options.path, {.max_bad_lines = options.max_bad_lines,
                                .skip_empty_lines = skip_empty_lines}));
-  // Named here: the server would only say that the request has none.
+  // The server would only say that the request has none, not which file.
   if (!list.texts.empty()) return list;
   return absl::InvalidArgumentError(
       absl::StrFormat("--%s=%s: contains no %s", flag, options.path, flag));

@@ -1,6 +1,6 @@
 // The commands of the `semrank` program, and the options and flags that several
-// of them share. A struct must outlive the command line that its fields are
-// bound to.
+// of them share. A struct must outlive the command line, which is bound to its
+// fields.
 #ifndef SEMRANK_CLIENT_COMMANDS_COMMAND_H_
 #define SEMRANK_CLIENT_COMMANDS_COMMAND_H_
 
@@ -47,11 +47,12 @@ struct CheckedFlag {
 };
 void AddCheckedFlag(CommandLine& command, const CheckedFlag& flag,
                     std::string* field);
-// Checks that the text is UTF-8.
+// A flag whose text must be UTF-8.
 void AddUtf8Flag(CommandLine& command, std::string_view name,
                  std::string_view help, std::string* field);
-// --query. CheckQuery: UsageError if there is none.
+// --query.
 void AddQueryFlag(CommandLine& command, std::string* query);
+// UsageError if there is no query.
 absl::Status CheckQuery(const std::string& query);
 
 struct ModelOptions {
@@ -73,6 +74,14 @@ struct RankingOptions {
     return {.with_scores = with_scores,
             .with_parts = with_parts,
             .rounded = format == OutputFormat::kTable};
+  }
+  // For a request to rank or to search.
+  template <typename Request>
+  void SetFields(Request& request) const {
+    request.set_top_k(top_k);
+    if (min_score) request.set_min_score(static_cast<float>(*min_score));
+    request.set_parts(parts);
+    request.set_with_parts(with_parts);
   }
 };
 void AddRankingFlags(CommandLine& command, RankingOptions& options);

@@ -14,6 +14,7 @@
 #include "client/output/call_report.h"
 #include "model/base/status_macros.h"
 #include "model/cli/exit_code.h"
+#include "model/cli/progress.h"
 
 namespace semrank {
 namespace {
@@ -133,10 +134,11 @@ absl::Status RunGet(const KeyOptions& options, const CommonOptions& common) {
   problems.PrintNumberOfOthers("documents");
   if (problems.count() == 0) return absl::OkStatus();
   return absl::NotFoundError(absl::StrFormat(
-      "%d of %d documents could not be printed", problems.count(),
-      response->documents_size() + response->problems_size()));
+      "%s of %s could not be printed", GroupDigits(problems.count()),
+      CountText(response->documents_size() + problems.count(), "document")));
 }
 
+// A key without a document is no error, since a repeated delete has many.
 absl::Status RunDelete(const KeyOptions& options, const CommonOptions& common) {
   SEMRANK_ASSIGN_OR_RETURN(const auto request,
                            MakeRequest<v1::DeleteDocumentsRequest>(options));
@@ -148,9 +150,9 @@ absl::Status RunDelete(const KeyOptions& options, const CommonOptions& common) {
     return WriteStdout(ToJsonLine({{"deleted", response->num_deleted()},
                                    {"not_found", response->problems_size()}}));
   }
-  return WriteStdout(absl::StrFormat("%d deleted, %d not found\n",
-                                     response->num_deleted(),
-                                     response->problems_size()));
+  return WriteStdout(absl::StrFormat("%s deleted, %s not found\n",
+                                     GroupDigits(response->num_deleted()),
+                                     GroupDigits(response->problems_size())));
 }
 
 }  // namespace

@@ -7,11 +7,15 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "client/bulk/embed_to_file.h"
+#include "client/bulk/embedding_file.h"
+#include "client/bulk/vector_source.h"
 #include "client/commands/command.h"
 #include "client/lib/request_chunks.h"
 #include "client/lib/semrank_client.h"
 #include "client/output/embedding_output.h"
+#include "model/base/interrupt.h"
 #include "model/base/status_macros.h"
+#include "model/cli/progress.h"
 
 namespace semrank {
 namespace {
@@ -23,14 +27,15 @@ constexpr ProgramInfo kEmbedInfo = {
   semrank embed --side=query|document --texts=FILE|- --output=FILE [--format=npy] [--shard=1/8]
 
 Prints a line per text, in order: "text<TAB>0.1 -0.2 ...", with "id<TAB>" before it if the
-texts have ids; or {"id", "text", "vector"} as JSON. More than 1,000 texts are sent over a
-stream and printed as their vectors arrive; then a text that cannot be embedded is reported
-on standard error and left out.
+texts have ids; or {"id", "text", "vector"} as JSON. Many texts are sent over a stream and
+printed as their vectors arrive; then a text that cannot be embedded is reported on standard
+error and omitted.
 
 With --output=FILE, embeds any number of texts with one version of the model. Rows are in
 the order of the texts; a text without an id gets its line number. npy, fvecs and
-safetensors have the ids in FILE.ids, one per line. After an interruption, the same command
-continues where it was (not with --texts=-). FILE appears when it is complete.
+safetensors have the ids in FILE.ids, one per line. Ctrl-C saves what is finished, and after
+any interruption the same command continues (not with --texts=-). FILE appears when it is
+complete.
 
 Examples:
   semrank embed --side=query "edit photos"
@@ -59,9 +64,6 @@ constexpr Named<JsonlStyle> kJsonlStyles[] = {
     {"elasticsearch", JsonlStyle::kElasticsearch},
     {"vespa", JsonlStyle::kVespa},
     {"qdrant", JsonlStyle::kQdrant}};
-
-// The limits that a client may assume without asking the server.
-constexpr std::size_t kMaxTextsPerCall = 1'000;
 
 struct EmbedOptions {
   v1::Side side = v1::SIDE_UNSPECIFIED;
@@ -102,6 +104,7 @@ absl::StatusOr<CallFacts> EmbedOverStream(VectorSource& source,
                                           const TextList& texts) {
   CallFacts facts;
   ProblemReport problems("not embedded");
+  // Rows are printed as they arrive: a million vectors are gigabytes.
   const absl::Status status = source.EmbedTextsStream(
       request, [&](const v1::EmbedTextsStreamResponse& chunk) {
         facts.cache_hits += chunk.cache_hits();
@@ -120,9 +123,9 @@ absl::StatusOr<CallFacts> EmbedOverStream(VectorSource& source,
       });
   if (!status.ok()) return WithHint(status);
   if (problems.count() == 0) return facts;
-  return absl::InvalidArgumentError(
-      absl::StrFormat("%d of %d texts could not be embedded", problems.count(),
-                      texts.texts.size()));
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "%s of %s could not be embedded", GroupDigits(problems.count()),
+      CountText(request.texts_size(), "text")));
 }
 
 // `client` is null if `source` is a model directory.
@@ -140,7 +143,7 @@ absl::Status EmbedToStdout(const EmbedOptions& options, OutputFormat format,
   // One call rejects all texts if one is bad, which suits a few typed texts; a
   // stream reports each bad one. A model directory has only streams.
   const bool in_one_call =
-      client != nullptr && texts.texts.size() <= kMaxTextsPerCall;
+      client != nullptr && request.texts_size() <= kAssumedLimits.max_texts;
   SEMRANK_ASSIGN_OR_RETURN(
       CallFacts facts, in_one_call
                            ? EmbedInOneCall(*client, format, request, texts)
@@ -176,6 +179,7 @@ absl::StatusOr<EmbedToFileOptions> FileOptions(const EmbedOptions& options,
     return UsageError(absl::StrFormat(
         "--jsonl_style: the file is to be %s, not jsonl", NameOf(format)));
   }
+  // A JSON object with a key twice has only one of the values for most readers.
   if (options.jsonl.vector_field == options.jsonl.text_field) {
     return FlagError("vector_field", options.jsonl.vector_field,
                      "must differ from --text_field");
@@ -219,17 +223,22 @@ absl::Status RunEmbed(const EmbedOptions& options,
   } else {
     source = MakeModelDirectorySource(options.model_dir);
   }
-  return to_file.has_value() ? EmbedToFile(*source, *to_file)
-                             : EmbedToStdout(options, common.ResultFormat(),
-                                             *source, client.get());
+  if (!to_file.has_value()) {
+    return EmbedToStdout(options, common.ResultFormat(), *source, client.get());
+  }
+  // From here on Ctrl-C saves what is finished before the program ends.
+  CatchInterrupts();
+  return EmbedToFile(*source, *to_file);
 }
 
+// "id" is a field of every style, or part of one.
 absl::Status CheckFieldName(std::string_view text) {
   return text.empty() || text == "id"
              ? absl::InvalidArgumentError("must be a name other than id")
              : absl::OkStatus();
 }
 
+// Vespa's ids are id:NAMESPACE:TYPE::ID, so a third part would move the id.
 absl::Status CheckVespaType(std::string_view text) {
   const std::size_t colon = text.find(':');
   return colon == 0 || colon == text.npos || colon != text.rfind(':') ||

@@ -25,11 +25,12 @@ constexpr ProgramInfo kExplainInfo = {
   semrank explain --query=TEXT [flags] TITLE
   semrank explain --query=TEXT --document_id=DOC_ID [flags]
 
-Explains the score of a title, given or of a document of the catalog: for each word of both texts the score without the word,
-how much the word adds, and how many of its features the model knows (0 of 6 = the model
-cannot see the word). For models with a lexical part also what the word's letter n-grams
-that the other text has add, and which these are (= is the whole word). For clsm models
-also the words that won the most active units of the pooling layer.
+Explains the score of a title, or of the title of a document in the catalog. Prints for each
+word of both texts the score without the word, how much the word adds, and how many of its
+features the model knows (with 0 of 6 the model cannot see the word). For models with a
+lexical part it also prints which letter n-grams of the word the other text has (= is the
+whole word) and what they add. For clsm models it also prints the words that won the most
+active units of the pooling layer.
 
 --versus=TITLE sets two titles side by side: what the tower adds and what the letters of
 each word of the query add. The differences add up to the difference of the scores.
@@ -55,8 +56,10 @@ struct ExplainOptions {
 using Words = google::protobuf::RepeatedPtrField<v1::WordContribution>;
 using Winners = google::protobuf::RepeatedPtrField<v1::PoolingWinner>;
 
+// Leaves room for words beside the bar on a terminal of 80 columns.
 constexpr int kMaxBarLength = 20;
 
+// The bars of both texts have one scale, so that they can be compared.
 float LargestContribution(const v1::ExplainResponse& response) {
   float largest = 0;
   for (const Words* words :
@@ -69,7 +72,7 @@ float LargestContribution(const v1::ExplainResponse& response) {
 }
 
 std::string ContributionBar(float contribution, float largest) {
-  // Written so that NaN has no bar either.
+  // In this form a NaN has no bar either.
   if (!(largest > 0)) return "";
   const float share = std::min(std::abs(contribution) / largest, 1.0f);
   const auto length =
@@ -77,6 +80,8 @@ std::string ContributionBar(float contribution, float largest) {
   return std::string(length, contribution < 0 ? '-' : '+');
 }
 
+// The response does not say whether the model has a lexical part. If it adds
+// nothing to any word, its columns would be empty.
 bool HasLexicalPart(const v1::ExplainResponse& response) {
   return std::ranges::any_of(
       response.query_words(), [](const v1::WordContribution& word) {
@@ -97,19 +102,14 @@ void AddWordRows(std::string_view text, const Words& words, float largest,
                  bool rounded, bool lexical, Table& table) {
   for (const v1::WordContribution& word : words) {
     std::vector<std::string> row = {std::string(text), word.word()};
-    if (rounded) {
-      row.push_back(absl::StrFormat("%+.4f", word.contribution()));
-      row.push_back(ContributionBar(word.contribution(), largest));
-      row.push_back(absl::StrFormat("%.4f", word.score_without()));
-    } else {
-      row.push_back(ShortestText(word.contribution()));
-      row.push_back(ShortestText(word.score_without()));
-    }
+    row.push_back(rounded ? absl::StrFormat("%+.4f", word.contribution())
+                          : ShortestText(word.contribution()));
+    if (rounded) row.push_back(ContributionBar(word.contribution(), largest));
+    row.push_back(ScoreText(word.score_without(), rounded));
     row.push_back(absl::StrFormat("%d/%d", word.num_known_features(),
                                   word.num_features()));
     if (lexical) {
-      row.push_back(rounded ? absl::StrFormat("%.4f", word.lexical_part())
-                            : ShortestText(word.lexical_part()));
+      row.push_back(ScoreText(word.lexical_part(), rounded));
       row.push_back(DescribeMatches(word));
     }
     table.AddRow(std::move(row));
@@ -180,8 +180,7 @@ std::string DescribeScore(const v1::ExplainResponse& response) {
 // the word, known features of all features; with a lexical part what the word's
 // n-grams add, and which the other text has. For people (`rounded`) numbers
 // have four decimals, and a bar shows the contribution relative to the largest
-// one:
-// "++++" raises the score, "----" lowers it.
+// one: "++++" raises the score, "----" lowers it.
 Table ContributionTable(const v1::ExplainResponse& response, bool rounded) {
   Table table;
   table.AddColumn("text");
@@ -317,7 +316,8 @@ Table ComparisonTable(const v1::ExplainResponse& first,
   return table;
 }
 
-// `second` by the model that explained `first`.
+// Explains the second title by the model that explained `first`, and sets both
+// side by side.
 absl::Status PrintComparison(SemrankClient& client,
                              const ExplainOptions& options, OutputFormat format,
                              v1::ExplainRequest request,
@@ -378,7 +378,7 @@ Command AddExplainCommand(CommandLine& program, const CommonOptions& common) {
   AddPartsFlag(command, &options->parts);
   command.Add("max_pooling_units", &options->max_pooling_units,
               "For models with a pooling layer (clsm): how many of the most "
-              "active units to show per text. 0 = 5.");
+              "active units to show per text. 0 = the server's choice.");
   AddModelFlags(command, options->model);
   return {kExplainInfo.name,
           [options, &common] { return RunExplain(*options, common); }};

@@ -35,6 +35,7 @@ absl::Status RunHealth(const std::string& service,
         absl::StrFormat("the server knows no service '%s'", service));
   }
   if (!status.ok()) return WithHint(status.status());
+  // The exit code is for probes, the word for people.
   const std::string word = HealthCheckResponse::ServingStatus_Name(*status);
   SEMRANK_RETURN_IF_ERROR(
       WriteStdout(common.ResultFormat() == OutputFormat::kJson

@@ -5,6 +5,7 @@
 #include "absl/strings/str_format.h"
 #include "client/commands/command.h"
 #include "client/load/load.h"
+#include "client/load/load_report.h"
 #include "model/base/interrupt.h"
 #include "model/base/status_macros.h"
 
@@ -30,7 +31,6 @@ Examples:
   semrank load --inflight=8 --new_titles   # no vector comes from the cache
 )"};
 
-constexpr int kMaxInflight = 10'000;
 constexpr int kMaxConnections = 1'000;
 
 struct LoadCommandOptions {
@@ -91,15 +91,18 @@ Command AddLoadCommand(CommandLine& program, const CommonOptions& common) {
               {.min = 0, .max = 1e6});
   command.Add(
       "inflight", &load.inflight,
-      "Calls in flight: each response sends the next call. With --rate, "
-      "their upper limit, and 0 = as many as fit into 1 GiB, at most 10000.",
+      absl::StrFormat("Calls in flight: each response sends the next call. "
+                      "With --rate, their upper limit, and 0 = as many as fit "
+                      "into 1 GiB, at most %d.",
+                      kMaxInflight),
       {.min = 0, .max = kMaxInflight});
   command.Add("duration", &load.duration, "How long to measure.",
               {.max = absl::Hours(24 * 365), .above_min = true});
   command.Add("warmup", &load.warmup,
-              "How long to send the same load before, without measuring.",
+              "How long to send the same load first, without measuring it.",
               {.max = absl::Hours(24)});
-  command.Add("connections", &load.connections, "Connections, used in turn.",
+  command.Add("connections", &load.connections,
+              "Connections; the calls take turns on them.",
               {.min = 1, .max = kMaxConnections});
   command.Add(
       "stream", &load.stream,
@@ -115,7 +118,7 @@ Command AddLoadCommand(CommandLine& program, const CommonOptions& common) {
               "Add a new word to every title, so that no vector comes from a "
               "cache.");
   command.Add("num_ids", &options->requests.num_ids,
-              "In place of titles rank documents of the catalog by their "
+              "Rank documents of the catalog instead of titles, by their "
               "numeric ids, 0 to this number - 1 in turn. 0 = titles.",
               {.min = 0});
   return {kLoadInfo.name,

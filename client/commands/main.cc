@@ -26,7 +26,7 @@ absl::Status Run(const Command& command, CommonOptions& common) {
   if (!common.output_file.empty() && command.name != "embed") {
     return FlagError("output", common.output_file, kOutputForm);
   }
-  // After parsing, so that --help works without the files.
+  // The files are read after parsing, so that --help works without them.
   SEMRANK_ASSIGN_OR_RETURN(common.client.credentials,
                            ReadCredentials(common.credential_files));
   const absl::Status status = CheckCredentials(common.client.credentials);

@@ -4,6 +4,7 @@
 #include "absl/time/clock.h"
 #include "client/commands/command.h"
 #include "client/lib/semrank_client.h"
+#include "client/output/ranking_output.h"
 #include "model/base/status_macros.h"
 
 namespace semrank {
@@ -37,12 +38,7 @@ v1::RankRequest MakeRankRequest(const RankOptions& options,
   v1::RankRequest request;
   request.set_query(options.query);
   request.mutable_titles()->Assign(titles.texts.begin(), titles.texts.end());
-  request.set_top_k(options.ranking.top_k);
-  if (const auto min_score = options.ranking.min_score) {
-    request.set_min_score(static_cast<float>(*min_score));
-  }
-  request.set_parts(options.ranking.parts);
-  request.set_with_parts(options.ranking.with_parts);
+  options.ranking.SetFields(request);
   request.set_name_match(options.name_match);
   *request.mutable_model() = options.model.ToRef();
   return request;

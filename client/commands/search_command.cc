@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <limits>
 #include <memory>
 #include <string>
@@ -13,6 +14,7 @@
 #include "client/commands/command.h"
 #include "client/lib/catalog_client.h"
 #include "client/lib/client_status.h"
+#include "client/output/ranking_output.h"
 #include "model/base/file_io.h"
 #include "model/base/status_macros.h"
 #include "model/cli/exit_code.h"
@@ -57,10 +59,7 @@ v1::SearchDocumentsRequest MakeSearchRequest(const SearchOptions& options,
                                              const std::string& query) {
   v1::SearchDocumentsRequest request;
   request.set_query(query);
-  request.set_top_k(options.ranking.top_k);
-  if (const auto min_score = options.ranking.min_score) {
-    request.set_min_score(static_cast<float>(*min_score));
-  }
+  options.ranking.SetFields(request);
   request.set_offset(options.offset);
   request.set_name_match(options.name_match);
   for (std::string& tag : SplitTags(options.include_tags)) {
@@ -69,8 +68,6 @@ v1::SearchDocumentsRequest MakeSearchRequest(const SearchOptions& options,
   for (std::string& tag : SplitTags(options.exclude_tags)) {
     *request.mutable_filter()->add_exclude_tags() = std::move(tag);
   }
-  request.set_parts(options.ranking.parts);
-  request.set_with_parts(options.ranking.with_parts);
   *request.mutable_model() = options.model.ToRef();
   // A TREC run has neither titles nor payloads.
   request.set_with_titles(options.run_out.empty());
@@ -82,6 +79,17 @@ absl::Status PrintHits(const SearchOptions& options, OutputFormat format,
                        const v1::SearchDocumentsResponse& response) {
   if (format == OutputFormat::kJson) {
     return WriteStdout(ToJsonLine(SearchJson(options.query, response)));
+  }
+  // On standard error: a program that reads the rows expects none.
+  if (response.hits().empty()) {
+    const std::string searched =
+        CountText(static_cast<std::int64_t>(response.num_documents_searched()),
+                  "document");
+    absl::FPrintF(stderr, "no hits: %s\n",
+                  response.num_documents_searched() > 0
+                      ? absl::StrFormat("%s searched", searched)
+                      : "the catalog is empty, or has no document with these "
+                        "tags (semrank put --documents=FILE fills it)");
   }
   return WriteTable(SearchTable(response, options.ranking.ForTable(format)),
                     format);
@@ -106,6 +114,7 @@ absl::StatusOr<std::string> RunLines(
   }
   std::string lines;
   for (int i = 0; i < hits.size(); ++i) {
+    // The columns of a run are separated by blanks.
     const std::string id = KeyText(hits[i]);
     if (id.find_first_of(" \t\n\r") != id.npos) {
       return absl::InvalidArgumentError(absl::StrFormat(
@@ -119,6 +128,8 @@ absl::StatusOr<std::string> RunLines(
   return lines;
 }
 
+// The ids are checked before the first search, so that no work is lost to the
+// last line.
 absl::StatusOr<TextList> ReadQueries(const SearchOptions& options) {
   SEMRANK_ASSIGN_OR_RETURN(TextList queries,
                            ReadTextsOrArguments("queries", options.queries,
@@ -163,8 +174,9 @@ absl::Status SearchToRun(const SearchOptions& options,
     return WriteStdout(
         ToJsonLine({{"queries", num_queries}, {"documents", num_documents}}));
   }
-  return WriteStdout(absl::StrFormat("%d queries, %d documents\n", num_queries,
-                                     num_documents));
+  return WriteStdout(absl::StrFormat("%s, %s\n",
+                                     CountText(num_queries, "query", "queries"),
+                                     CountText(num_documents, "document")));
 }
 
 absl::Status RunSearch(const SearchOptions& options,

@@ -38,10 +38,9 @@ Clock::duration ToClock(absl::Duration duration) {
 }
 
 // Each call in flight holds its request, perhaps twice (the message and its
-// bytes), a response and what gRPC needs.
+// bytes), and about kCallBytes for a response and what gRPC needs.
 constexpr std::size_t kMaxInflightBytes = std::size_t{1} << 30;
 constexpr std::size_t kCallBytes = std::size_t{16} << 10;
-constexpr int kMaxInflight = 10'000;
 
 constexpr int kNumGenerated = 1'000;
 
@@ -114,7 +113,7 @@ class LoadRun {
   std::vector<std::unique_ptr<LoadConnection>> connections_;
   std::size_t next_connection_ = 0;
   Clock::time_point begin_, end_;  // of the measurement
-  // Written by the sender and by the thread that handles responses.
+  // The sender and the thread that handles responses write both.
   std::atomic<std::int64_t> num_in_flight_ = 0;
   std::atomic<bool> all_sent_ = false;
   std::int64_t num_late_ = 0, num_unsent_ = 0;
@@ -125,6 +124,7 @@ class LoadRun {
   std::vector<LoadCall*> idle_ ABSL_GUARDED_BY(mutex_);
 };
 
+// Calls are reused, so that a measurement does not wait for the allocator.
 LoadCall* LoadRun::TakeIdle() {
   const MutexLock lock(mutex_);
   if (!idle_.empty()) {
@@ -145,7 +145,8 @@ void LoadRun::Send(Clock::time_point due, LoadCall& call) {
 }
 
 void LoadRun::WaitUntil(Clock::time_point due) const {
-  // The signal reaches another thread, perhaps.
+  // In steps: a signal may reach another thread, and then it does not end this
+  // sleep.
   while (!Interrupted() && due - Clock::now() > kPollInterval) {
     std::this_thread::sleep_for(kPollInterval);
   }
@@ -198,7 +199,7 @@ void LoadRun::Count(const LoadCall& call) {
     if (latency <= deadline_) ++report_.num_in_time;
     return;
   }
-  // We cancelled it.
+  // CancelCalls ended it, not the server.
   if (Interrupted() && absl::IsCancelled(call.status)) return;
   if (absl::IsResourceExhausted(call.status)) {
     report_.refusals.Record(absl::FromChrono(now - call.sent));
@@ -220,6 +221,8 @@ void LoadRun::OnResponse(LoadCall& call) {
   }
 }
 
+// The timeout lets a run without responses, of a server that hangs, notice
+// Ctrl-C.
 void LoadRun::HandleEvent() {
   void* tag = nullptr;
   bool ok = false;
@@ -252,6 +255,8 @@ void LoadRun::CancelCalls() {
   for (const auto& connection : connections_) connection->Cancel();
 }
 
+// A completion queue must be empty of pending operations before it is shut
+// down.
 void LoadRun::CloseConnections() {
   for (const auto& connection : connections_) connection->Close();
   for (const auto& connection : connections_) {
@@ -292,15 +297,15 @@ LoadReport LoadRun::Run() {
 
 LoadRequests::LoadRequests(LoadRequestOptions options)
     : options_(WithTitles(std::move(options))),
-      // Differs in each run, so that new titles are not in the cache of an
-      // earlier one.
+      // A new word in each run, so that its titles are in no cache that an
+      // earlier run filled.
       run_(
           absl::StrFormat("%x", absl::Uniform<std::uint64_t>(absl::BitGen()))) {
   request_.set_query(options_.query);
 }
 
 const v1::RankRequest& LoadRequests::Next() {
-  // The strings keep their memory for reuse.
+  // Clear keeps the memory of the strings for the next titles.
   request_.mutable_titles()->Clear();
   request_.mutable_ids()->Clear();
   for (int i = 0; i < options_.num_titles; ++i) {

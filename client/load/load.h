@@ -1,12 +1,12 @@
-// Load generator: sends Rank calls, or requests of RankStream, for some time
-// and measures them.
+// A load generator: it sends Rank calls, or requests of RankStream, for some
+// time and measures them.
 //
 //   Goodput      calls answered OK within the deadline, which starts when the
 //                call is due.
 //   Open loop    with a rate, calls are sent when they are due, whether or not
 //                earlier ones were answered, and a latency starts when its call
 //                is due. So a stalled server is charged for all the waiting it
-//                causes; leaving that out is known as coordinated omission.
+//                causes; ignoring it is known as coordinated omission.
 //   Closed loop  without a rate, a fixed number of calls stays in flight, which
 //                shows the server's throughput.
 //   Retries      none: every rejection is counted.
@@ -27,15 +27,15 @@ namespace semrank {
 
 struct LoadRequestOptions {
   std::string query = "edit photos";
-  // Used in turn; empty = generated titles of about 50 bytes.
+  // The titles are used in turn; empty = generated titles of about 50 bytes.
   std::vector<std::string> titles = {};
   // Titles per call; positive.
   int num_titles = 100;
   // Add a word to every title that no title had before, in any run, so that
   // no vector can come from a cache.
   bool new_titles = false;
-  // In place of titles, `num_titles` of the ids 0 to num_ids - 1 in turn, which
-  // the catalog should have; 0 = titles.
+  // Each call ranks `num_titles` of the ids 0 to num_ids - 1 in turn instead of
+  // titles; the catalog should have them. 0 = titles.
   std::int64_t num_ids = 0;
 };
 
@@ -73,11 +73,13 @@ struct LoadOptions {
   bool show_progress = false;
 };
 
-// How many such calls may be in flight: they take at most about 1 GiB and at
-// most 10,000 calls.
+// The most calls that a run may have in flight, whatever their size.
+inline constexpr int kMaxInflight = 10'000;
+// How many such calls may be in flight: they take at most about 1 GiB, and
+// there are at most kMaxInflight.
 int MaxInflight(LoadRequests& requests);
 
-// After SIGINT or SIGTERM (interrupt.h) it cancels what is in flight and
+// After SIGINT or SIGTERM (interrupt.h) it cancels the calls in flight and
 // returns at once. InvalidArgument for bad client options; failed calls are
 // part of the report.
 absl::StatusOr<LoadReport> RunLoad(const ClientOptions& client,

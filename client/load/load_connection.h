@@ -3,8 +3,8 @@
 //
 //   Events   every operation ends with an event in the completion queue. Its
 //            tag is a LoadEvent, which one thread must handle.
-//   Threads  Send, Close and Cancel from one thread at a time, in parallel to
-//            the thread that handles events.
+//   Threads  one thread at a time calls Send, Close and Cancel; another one may
+//            handle events at the same time.
 #ifndef SEMRANK_CLIENT_LOAD_LOAD_CONNECTION_H_
 #define SEMRANK_CLIENT_LOAD_LOAD_CONNECTION_H_
 
@@ -37,7 +37,7 @@ struct LoadCall {
 
 class LoadConnection {
  public:
-  // Runs while an event is handled. May send the call again.
+  // Runs while an event is handled, and may send the call again.
   using OnResponse = std::function<void(LoadCall&)>;
 
   // `options` must pass CheckOptions. `queue` must outlive the connection, and

@@ -33,12 +33,13 @@ std::uint64_t UpperEnd(std::size_t bucket) {
   return lower + (std::uint64_t{1} << shift) - 1;
 }
 
+// A run that was interrupted in the warm-up has measured for no time.
 double PerSecond(std::int64_t count, const LoadReport& report) {
   const double seconds = absl::ToDoubleSeconds(report.duration);
   return seconds > 0 ? static_cast<double>(count) / seconds : 0;
 }
 
-// One list for the table and for JSON.
+// The table and JSON have the same rows in the same order.
 std::vector<std::pair<std::string, absl::Duration>> Latencies(
     const LatencyRecorder& latencies) {
   return {{"mean", latencies.Mean()},
@@ -49,7 +50,7 @@ std::vector<std::pair<std::string, absl::Duration>> Latencies(
           {"max", latencies.max()}};
 }
 
-// Rounded to microseconds, so that JSON has no meaningless digits.
+// In whole microseconds, because further digits of JSON would mean nothing.
 double Milliseconds(absl::Duration duration) {
   return std::round(absl::ToDoubleMicroseconds(duration)) / 1e3;
 }
@@ -70,6 +71,8 @@ absl::Duration LatencyRecorder::Mean() const {
   return count_ == 0 ? absl::ZeroDuration() : sum_ / count_;
 }
 
+// The nearest-rank definition: no interpolation, so a percentile is a latency
+// that occurred, up to the width of its bucket.
 absl::Duration LatencyRecorder::Percentile(double percent) const {
   const auto wanted = static_cast<std::int64_t>(
       std::ceil(percent / 100 * static_cast<double>(count_)));

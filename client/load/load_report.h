@@ -30,7 +30,7 @@ class LatencyRecorder {
   absl::Duration Percentile(double percent) const;
 
  private:
-  std::vector<std::int64_t> buckets_;  // up to that of the longest latency
+  std::vector<std::int64_t> buckets_;  // up to the one of the longest latency
   std::int64_t count_ = 0;
   absl::Duration sum_ = {};
   absl::Duration max_ = {};
@@ -38,12 +38,13 @@ class LatencyRecorder {
 
 struct LoadReport {
   absl::Duration duration = {};  // shorter than the option after Ctrl-C
-  // Of the successful calls, from the time when they were due.
+  // How long the successful calls took, from the time when they were due.
   LatencyRecorder latencies = {};
   // Successful calls whose latency is at most the deadline: the goodput.
   std::int64_t num_in_time = 0;
-  // Of the calls refused with RESOURCE_EXHAUSTED, from the time when they were
-  // sent: how fast the server refuses, whether or not the sender was late.
+  // How long the calls took that were refused with RESOURCE_EXHAUSTED, from the
+  // time when they were sent: how fast the server refuses, whether or not the
+  // sender was late.
   LatencyRecorder refusals = {};
   // How long after their time the calls were sent. Empty without a rate.
   LatencyRecorder lateness = {};

@@ -97,7 +97,7 @@ class CatalogCommandsTest(unittest.TestCase):
         put = ["put", "--documents=long.tsv", "--state=put.state"]
         self.assertIn("long.tsv:20001", self.semrank(*put, exit_code=2).stderr)
         self.assertEqual(json.loads((self.folder / "put.state").read_text())["progress"]["lines"], 20_000)
-        self.assertIn("put.state: continuing after line 20000, 20000 documents", self.semrank(*put, exit_code=2).stderr)
+        self.assertIn("put.state: continuing after line 20,000, 20,000 documents", self.semrank(*put, exit_code=2).stderr)
         self.assertIn("put.state: started with numeric_ids off, which is on now; remove put.state to start over",
                       self.semrank(*put, "--numeric_ids", exit_code=1).stderr)
         self.write("long.tsv", "a\tother")
@@ -123,7 +123,7 @@ class CatalogCommandsTest(unittest.TestCase):
         got = self.semrank("get", "--ids=ids.txt", exit_code=1)
         self.assertEqual(got.stdout, "".join(f"{i}\ttitle {i}\t\n" for i in range(2_500)))
         self.assertIn("not printed: 2500:", got.stderr)
-        self.assertEqual(self.semrank("delete", "--ids=ids.txt").stdout, "2500 deleted, 1 not found\n")
+        self.assertEqual(self.semrank("delete", "--ids=ids.txt").stdout, "2,500 deleted, 1 not found\n")
 
     def test_explain_takes_a_document_of_the_catalog(self):
         self.semrank("put", "--documents=docs.tsv")

@@ -46,10 +46,10 @@ TEST_F(CatalogTest, PutDocumentsAreFoundByTitle) {
   documents += "gimp\tphoto editor\n";
   const std::string file = dir_.Write("docs.tsv", documents);
   auto run = Run({"put", "--documents=" + file});
-  EXPECT_EQ(run.out, "2501 new, 0 replaced, 0 refused, of 2501 documents\n");
+  EXPECT_EQ(run.out, "2,501 new, 0 replaced, 0 refused, of 2,501 documents\n");
   EXPECT_EQ(run.exit_code, 0);
   run = Run({"put", "--documents=" + file});
-  EXPECT_EQ(run.out, "0 new, 2501 replaced, 0 refused, of 2501 documents\n");
+  EXPECT_EQ(run.out, "0 new, 2,501 replaced, 0 refused, of 2,501 documents\n");
 
   run = Run({"search", "--query=photo editor", "--top_k=1"});
   EXPECT_THAT(run.out, StartsWith("1\t"));
@@ -72,10 +72,21 @@ TEST_F(CatalogTest, SearchFiltersByTheTagsOfTheThirdColumn) {
   EXPECT_EQ(run.out, "3 new, 0 replaced, 0 refused, of 3 documents\n");
   run = Run({"search", "--query=photo", "--include_tags=gui,dev",
              "--exclude_tags=dev"});
+  EXPECT_EQ(run.err, "");
   EXPECT_THAT(run.out, AllOf(StartsWith("1\t"), HasSubstr("\tgimp\t"),
                              Not(HasSubstr("gimp-dev"))));
   run = Run({"search", "--query=photo", "--exclude_tags=dev", "--offset=2"});
   EXPECT_EQ(run.out, "");
+  EXPECT_EQ(run.err, "no hits: 2 documents searched\n");
+}
+
+TEST_F(CatalogTest, SearchOfAnEmptyCatalogSaysSo) {
+  auto run = Run({"search", "--query=photo"});
+  EXPECT_EQ(run.out, "");
+  EXPECT_THAT(run.err, StartsWith("no hits: the catalog is empty"));
+  EXPECT_EQ(run.exit_code, 0);
+  run = Run({"search", "--query=photo", "--output=json"});
+  EXPECT_EQ(run.err, "");
 }
 
 TEST_F(CatalogTest, RefusedDocumentsAreReportedAndOthersKept) {
@@ -100,11 +111,11 @@ TEST_F(CatalogTest, InterruptedPutSaysWhereToContinue) {
   EXPECT_THAT(run.err, AllOf(HasSubstr(file + ":20001: \"no id\" has no id"),
                              HasSubstr("continue with --skip_lines=20000")));
   run = Run({"put", "--documents=" + file, "--skip_lines=20001"});
-  EXPECT_EQ(run.out, "1 new, 0 replaced, 0 refused, of 1 documents\n");
+  EXPECT_EQ(run.out, "1 new, 0 replaced, 0 refused, of 1 document\n");
   run =
       Run({"put", "--documents=" + file, "--skip_lines=19990", "--shard=1/5"});
   EXPECT_EQ(run.exit_code, 2);
-  EXPECT_EQ(run.out, "0 new, 0 replaced, 0 refused, of 0 documents\n");
+  EXPECT_EQ(run.out, "");
 }
 
 TEST_F(CatalogTest, LinesWithoutIdAreWrongUse) {

@@ -234,7 +234,7 @@ class CompatibilityTest(unittest.TestCase):
         (self.folder / "texts.tsv").write_text("".join(f"doc{i}\t{TITLES[i % 6]}\n" for i in range(NUM_TEXTS)))
         run = subprocess.run(embed_command(self.folder), cwd=self.folder, capture_output=True, text=True)
         self.assertEqual(run.returncode, 0, run.stderr)
-        self.assertIn("continuing after line 20000", run.stderr)
+        self.assertIn("continuing after line 20,000", run.stderr)
         self.assertEqual(len((self.folder / "docs.npy.ids").read_text().split()), NUM_TEXTS)
 
     def test_no_proto_change_breaks_a_caller(self):

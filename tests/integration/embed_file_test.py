@@ -173,7 +173,7 @@ class EmbedFileTest(unittest.TestCase):
             killed = self.embed(output, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (num_bytes, num_bytes)))
             self.assertLess(killed.returncode, 0)
             self.assertFalse(output.exists())
-        self.assertIn("continuing after line 40000, 40000 vectors", self.embed_well(output))
+        self.assertIn("continuing after line 40,000, 40,000 vectors", self.embed_well(output))
         self.assert_whole(output)
 
     def test_killed_with_sigkill_it_goes_on_to_the_same_bytes(self):
