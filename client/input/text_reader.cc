@@ -16,6 +16,7 @@ namespace {
 constexpr std::size_t kMaxBlockTexts = 20'000;
 constexpr std::size_t kMaxBlockBytes = std::size_t{16} << 20;
 
+// The whole text must be a number: "2x" is none.
 std::optional<std::int64_t> ParseNumber(std::string_view text) {
   std::int64_t number = 0;
   const char* end = text.data() + text.size();
@@ -98,6 +99,7 @@ absl::StatusOr<bool> TextReader::Next(TextLine& line) {
   return true;
 }
 
+// Bytes bound a block too, since a line may have a megabyte.
 absl::StatusOr<TextBlock> TextReader::NextBlock(const IdOfLine& id_of) {
   TextBlock block;
   std::size_t num_bytes = 0;

@@ -52,7 +52,8 @@ struct TextList {
   }
 };
 
-// At most 20,000 texts or 16 MiB of a file: seconds of work, little memory.
+// A part of a file, at most 20,000 texts or 16 MiB: seconds of work, little
+// memory.
 struct TextBlock {
   TextList list;                    // every text has an id
   std::vector<std::int64_t> lines;  // line numbers of the texts, from 1
