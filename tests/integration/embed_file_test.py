@@ -237,7 +237,7 @@ class EmbedFileTest(unittest.TestCase):
         texts.write_text(f"a\tphoto editor\nb\t{'x' * 900_000}\nc\tmail reader\n")
         output = self.folder / "v.npy"
         self.assert_fails(self.embed(output, f"--texts={texts}"), 1, "texts:2: ",
-                          "1 texts could not be embedded", "vectors of the other 2")
+                          "1 text could not be embedded", "vectors of the other 2")
         self.assertEqual((self.folder / "v.npy.ids").read_text(), "a\nc\n")
         self.assertEqual(len(numpy.load(output)), 2)
 

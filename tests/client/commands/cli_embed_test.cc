@@ -40,7 +40,7 @@ TEST_F(CliTest, EmbedStreamsManyTextsAndReportsProblems) {
   EXPECT_THAT(one_bad.out, EndsWith("last\t501 0.1 -0.5\n"));
   EXPECT_THAT(one_bad.err,
               AllOf(HasSubstr("not embedded: text 2501: why\n"),
-                    HasSubstr("1 of 2502 texts could not be embedded")));
+                    HasSubstr("1 of 2,502 texts could not be embedded")));
   EXPECT_EQ(one_bad.exit_code, 1);
 }
 
