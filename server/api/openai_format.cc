@@ -25,7 +25,7 @@ constexpr int kMaxModels = 1'000;
 
 class Embeddings final : public BodyFormat {
  public:
-  explicit Embeddings(const ServerParts& parts) : limits_(parts.limits()) {}
+  explicit Embeddings(const ServerParts& parts) : limits_(parts.limits) {}
 
   absl::Status Read(const HttpRequest& request, std::string& bytes) override {
     SEMRANK_ASSIGN_OR_RETURN(

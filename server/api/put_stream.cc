@@ -52,9 +52,8 @@ class PutStream final : public HttpBodyStream, private BodyFormat {
   PutStream(std::shared_ptr<const ApiCall> call, const HttpRequest& request)
       : call_(std::move(call)),
         request_(request),
-        max_documents_(
-            std::min(kMaxDocumentsPerGroup,
-                     call_->parts().limits().max_texts_per_request)) {}
+        max_documents_(std::min(kMaxDocumentsPerGroup,
+                                call_->parts().limits.max_texts_per_request)) {}
 
   std::optional<HttpResponse> Take(std::string piece, bool last) override {
     // A piece may end anywhere in a line.

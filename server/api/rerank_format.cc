@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 class CohereRerank final : public BodyFormat {
  public:
   CohereRerank(const ServerParts& parts, const HttpRequest& request)
-      : limits_(parts.limits()),
+      : limits_(parts.limits),
         // Clients match responses by it, so it is the caller's own if there is
         // one.
         id_(MakeRequestIdentity(request.request_id, "").request_id) {}

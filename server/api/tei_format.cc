@@ -22,7 +22,7 @@ using Json = nlohmann::ordered_json;
 
 class TeiEmbed final : public BodyFormat {
  public:
-  explicit TeiEmbed(const ServerParts& parts) : limits_(parts.limits()) {}
+  explicit TeiEmbed(const ServerParts& parts) : limits_(parts.limits) {}
 
   absl::Status Read(const HttpRequest& request, std::string& bytes) override {
     SEMRANK_ASSIGN_OR_RETURN(
@@ -59,7 +59,7 @@ class TeiEmbed final : public BodyFormat {
 
 class TeiRerank final : public BodyFormat {
  public:
-  explicit TeiRerank(const ServerParts& parts) : limits_(parts.limits()) {}
+  explicit TeiRerank(const ServerParts& parts) : limits_(parts.limits) {}
 
   absl::Status Read(const HttpRequest& request, std::string& bytes) override {
     SEMRANK_ASSIGN_OR_RETURN(
@@ -102,7 +102,7 @@ class TeiRerank final : public BodyFormat {
 
 class TeiInfo final : public BodyFormat {
  public:
-  explicit TeiInfo(const ServerParts& parts) : limits_(parts.limits()) {}
+  explicit TeiInfo(const ServerParts& parts) : limits_(parts.limits) {}
 
   absl::Status Read(const HttpRequest& /*request*/,
                     std::string& bytes) override {

@@ -1,7 +1,12 @@
 #include "server/base/periodic_task.h"
 
+#include <unistd.h>
+
 #include <chrono>
 #include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "server/base/logging.h"
 
 namespace semrank {
 
@@ -51,5 +56,14 @@ bool PeriodicTask::WaitForNextRun() {
   run_now_ = false;
   return !stop_;
 }
+
+Watchdog::Watchdog(absl::Duration limit)
+    : task_(limit, [limit] {
+        Log(LogLevel::kCritical,
+            absl::StrCat("still not stopped after ",
+                         absl::FormatDuration(limit), ": giving up"));
+        // Not exit: it would run destructors, which may be what hangs.
+        _exit(1);
+      }) {}
 
 }  // namespace semrank

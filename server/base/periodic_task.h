@@ -38,6 +38,16 @@ class PeriodicTask {
   std::thread thread_;
 };
 
+// Ends the process with exit code 1 unless destroyed within `limit`: for a stop
+// that hangs because of a bug, which no supervisor should have to wait for.
+class Watchdog {
+ public:
+  explicit Watchdog(absl::Duration limit);
+
+ private:
+  const PeriodicTask task_;
+};
+
 }  // namespace semrank
 
 #endif  // SEMRANK_SERVER_BASE_PERIODIC_TASK_H_

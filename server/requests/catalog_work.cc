@@ -86,7 +86,7 @@ absl::StatusOr<RequestSize> GetWork::Read(std::string_view bytes) {
   using Request = v1::GetDocumentsRequest;
   std::int32_t encoding = 0;
   ModelRefView model;
-  WireReader reader(bytes, parts_.limits().max_texts_per_request);
+  WireReader reader(bytes, parts_.limits.max_texts_per_request);
   while (reader.Next()) {
     reader.ReadField(
         WireField(Request::kIdsFieldNumber, keys_.ids()),
@@ -134,7 +134,7 @@ absl::StatusOr<Progress> GetWork::Advance(const RequestRun& /*run*/) {
   // Payloads are not bounded together, so 10,000 of them may exceed what
   // clients accept as one message. The sum is known only now.
   const auto max_bytes =
-      static_cast<std::size_t>(MaxResponseBytes(parts_.limits()));
+      static_cast<std::size_t>(MaxResponseBytes(parts_.limits));
   if (response_.ByteSizeLong() > max_bytes) {
     return FieldError(
         "INVALID_FIELD", "ids",
@@ -177,7 +177,7 @@ class DeleteWork final : public ResponseWork<v1::DeleteDocumentsResponse> {
 
   absl::StatusOr<RequestSize> Read(std::string_view bytes) override {
     using Request = v1::DeleteDocumentsRequest;
-    WireReader reader(bytes, parts_.limits().max_texts_per_request);
+    WireReader reader(bytes, parts_.limits.max_texts_per_request);
     while (reader.Next()) {
       reader.ReadField(
           WireField(Request::kIdsFieldNumber, keys_.ids()),
@@ -250,7 +250,7 @@ absl::StatusOr<RequestSize> SearchWork::Read(std::string_view bytes) {
 absl::Status SearchWork::ReadMessage(std::string_view bytes) {
   using Request = v1::SearchDocumentsRequest;
   ModelRefView model;
-  WireReader reader(bytes, parts_.limits().max_texts_per_request);
+  WireReader reader(bytes, parts_.limits.max_texts_per_request);
   while (reader.Next()) {
     reader.ReadField(
         WireField(Request::kQueryFieldNumber, input_.query),

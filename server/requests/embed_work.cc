@@ -79,7 +79,7 @@ class EmbedWork final : public ResponseWork<v1::EmbedTextsResponse> {
   RequestKind kind() const override { return RequestKind::kEmbed; }
   absl::StatusOr<RequestSize> Read(std::string_view bytes) override {
     SEMRANK_RETURN_IF_ERROR(
-        ReadEmbedRequest(bytes, parts_.limits().max_texts_per_request,
+        ReadEmbedRequest(bytes, parts_.limits.max_texts_per_request,
                          *EmbedTextsRequest::descriptor(), message_));
     SEMRANK_RETURN_IF_ERROR(CompleteSettings(message_.side, message_.encoding));
     SEMRANK_ASSIGN_OR_RETURN(served_,
@@ -140,7 +140,7 @@ class StreamedEmbedWork final
 // message that fails ends the stream.
 absl::StatusOr<RequestSize> StreamedEmbedWork::Read(std::string_view bytes) {
   SEMRANK_RETURN_IF_ERROR(
-      ReadEmbedRequest(bytes, parts_.limits().max_texts_per_request,
+      ReadEmbedRequest(bytes, parts_.limits.max_texts_per_request,
                        *EmbedTextsStreamRequest::descriptor(), message_));
   SEMRANK_RETURN_IF_ERROR(state_.served == nullptr ? BeginStream()
                                                    : CheckSameStream());

@@ -257,7 +257,7 @@ class GetLimitsWork final : public ModelWork<v1::GetLimitsResponse> {
   WorkerPool* pool() const override { return nullptr; }
 
   absl::StatusOr<Progress> Advance(const RequestRun& /*run*/) override {
-    DescribeLimits(parts_.limits(),
+    DescribeLimits(parts_.limits,
                    parts_.catalog_writer->catalog().max_documents(),
                    *response_.mutable_limits());
     return Progress::kDone;

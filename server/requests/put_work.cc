@@ -50,7 +50,7 @@ class PutWork final : public ResponseWork<Response> {
       : ResponseWork<Response>(parts), num_before_(num_before) {}
 
   absl::StatusOr<RequestSize> Read(std::string_view bytes) override {
-    WireReader reader(bytes, parts_.limits().max_texts_per_request);
+    WireReader reader(bytes, parts_.limits.max_texts_per_request);
     while (reader.Next()) {
       if (reader.field() == Request::kDocumentsFieldNumber) {
         reader.Append(documents_, [&](NewDocument& document) {

@@ -87,7 +87,7 @@ class RankWork final : public RequestWork {
 
 absl::StatusOr<RequestSize> RankWork::Read(std::string_view bytes) {
   SEMRANK_RETURN_IF_ERROR(
-      ReadRankRequest(bytes, parts_.limits().max_texts_per_request, message_));
+      ReadRankRequest(bytes, parts_.limits.max_texts_per_request, message_));
   return Check(bytes.size());
 }
 
@@ -189,7 +189,7 @@ absl::StatusOr<RequestSize> StreamedRankWork::Read(std::string_view bytes) {
   RankMessage& message = rank_.message_;
   // The limit on texts applies to the nested message, whose fields this reader
   // counts too.
-  WireReader reader(bytes, rank_.parts_.limits().max_texts_per_request);
+  WireReader reader(bytes, rank_.parts_.limits.max_texts_per_request);
   const auto read_request = [&] {
     has_request |= reader.ReadMessage([&] { ReadRankField(reader, message); });
   };

@@ -5,6 +5,7 @@
 #include "server/base/admission.h"
 #include "server/base/connection_count.h"
 #include "server/base/lifecycle.h"
+#include "server/base/limits.h"
 #include "server/base/metrics.h"
 #include "server/base/worker_pool.h"
 #include "server/catalog/search/catalog_searcher.h"
@@ -20,8 +21,7 @@ class RequestLog;
 
 // Every part must outlive the servers and the requests that use it.
 struct ServerParts {
-  const Limits& limits() const { return ranking->limits(); }
-
+  Limits limits = {};
   const RankingEngine* ranking = nullptr;
   const EmbeddingEngine* embedding = nullptr;
   const CatalogWriter* catalog_writer = nullptr;

@@ -117,7 +117,7 @@ RpcServer::RpcServer(std::int64_t max_unsent_bytes, absl::Duration send_time)
 absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(
     const RpcServerOptions& options, const ServerParts& parts) {
   PrepareProcess();
-  const Limits& limits = parts.limits();
+  const Limits& limits = parts.limits;
   std::unique_ptr<RpcServer> server(new RpcServer(options.max_unsent_bytes > 0
                                                       ? options.max_unsent_bytes
                                                       : MaxUnsentBytes(limits),

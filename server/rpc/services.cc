@@ -185,7 +185,7 @@ class RankingService final : public RankingServiceBase {
   }
   RawStreamReactor* RankStream(CallbackServerContext* context) override {
     const auto max_requests =
-        static_cast<int>(methods_.parts().limits().max_requests_per_stream);
+        static_cast<int>(methods_.parts().limits.max_requests_per_stream);
     return methods_.StartStream<RankStreamCall>(rank_stream_, *context,
                                                 max_requests, Role::kRead);
   }

@@ -48,7 +48,7 @@ void StreamCall::Begin(Role role) {
 // call of ours.
 absl::Status StreamCall::CheckBeforeReading(Role role) {
   const absl::Status allowed = CheckMetadata(
-      context_, parts_.limits().max_metadata_bytes, parts_.access, role);
+      context_, parts_.limits.max_metadata_bytes, parts_.access, role);
   if (!allowed.ok()) parts_.metrics->CountRejected(allowed);
   SEMRANK_RETURN_IF_ERROR(calls_.Begin(context_, this));
   SEMRANK_RETURN_IF_ERROR(allowed);
@@ -61,7 +61,7 @@ void StreamCall::OnReadDone(bool ok) {
   absl::Status taken = absl::OkStatus();
   if (ok) {
     metrics_.received->Increment();
-    taken = ToSingleSlice(incoming_, MaxRequestBytes(parts_.limits()), bytes);
+    taken = ToSingleSlice(incoming_, MaxRequestBytes(parts_.limits), bytes);
     // Continue may start the next read into it; `bytes` shares the message's
     // memory.
     incoming_.Clear();

@@ -51,7 +51,7 @@ void UnaryCall::Begin() {
 // message, so a refused call is not even copied.
 absl::Status UnaryCall::CheckBeforeReading() {
   SEMRANK_RETURN_IF_ERROR(calls_.Begin(*raw_.context));
-  const Limits& limits = parts().limits();
+  const Limits& limits = parts().limits;
   SEMRANK_RETURN_IF_ERROR(CheckMetadata(
       *raw_.context, limits.max_metadata_bytes, parts().access, raw_.role));
   SEMRANK_RETURN_IF_ERROR(CheckUnread());

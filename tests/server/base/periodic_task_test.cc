@@ -5,6 +5,8 @@
 #include <atomic>
 #include <future>
 
+#include "server/base/logging.h"
+
 namespace semrank {
 namespace {
 
@@ -33,6 +35,21 @@ TEST(PeriodicTaskTest, WithoutAnIntervalRunsOnlyWhenHurried) {
 
 TEST(PeriodicTaskTest, IsStoppedInTheMiddleOfALongInterval) {
   const PeriodicTask task(absl::Hours(1), [] { FAIL(); });
+}
+
+TEST(WatchdogTest, DoesNothingWhenItIsDestroyedInTime) {
+  const Watchdog watchdog(absl::Hours(1));
+}
+
+TEST(WatchdogDeathTest, EndsAProcessThatHangs) {
+  EXPECT_EXIT(
+      {
+        InitLogging(/*json=*/false);
+        const Watchdog watchdog(absl::Milliseconds(10));
+        std::promise<void> never;
+        never.get_future().wait();
+      },
+      ::testing::ExitedWithCode(1), "giving up");
 }
 
 }  // namespace

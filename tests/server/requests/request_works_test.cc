@@ -254,9 +254,9 @@ class RequestSizeTest : public ::testing::Test {
 
   Metrics metrics_;
   const TextEmbedder embedder_{nullptr, &metrics_};
-  const RankingEngine ranking_{
-      {.max_texts_per_request = 3}, &embedder_, &metrics_};
-  const ServerParts parts_ = {.ranking = &ranking_};
+  static constexpr Limits kLimits = {.max_texts_per_request = 3};
+  const RankingEngine ranking_{kLimits, &embedder_, &metrics_};
+  const ServerParts parts_ = {.limits = kLimits, .ranking = &ranking_};
 };
 
 TEST_F(RequestSizeTest, EachDocumentAndEachKeyIsAText) {

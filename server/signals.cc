@@ -1,12 +1,9 @@
-#include "server/stop.h"
+#include "server/signals.h"
 
 #include <signal.h>
-#include <unistd.h>
 
-#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "model/base/interrupt.h"
-#include "server/base/logging.h"
 
 namespace semrank {
 namespace {
@@ -98,14 +95,5 @@ void Signals::Run() {
     return;
   }
 }
-
-Watchdog::Watchdog(absl::Duration limit)
-    : task_(limit, [limit] {
-        Log(LogLevel::kCritical,
-            absl::StrCat("still not stopped after ",
-                         absl::FormatDuration(limit), ": giving up"));
-        // Not exit: it would run destructors, which may be what hangs.
-        _exit(1);
-      }) {}
 
 }  // namespace semrank

@@ -1,6 +1,6 @@
 // Signals: SIGHUP looks for new models, SIGTERM and SIGINT stop the server.
-#ifndef SEMRANK_SERVER_STOP_H_
-#define SEMRANK_SERVER_STOP_H_
+#ifndef SEMRANK_SERVER_SIGNALS_H_
+#define SEMRANK_SERVER_SIGNALS_H_
 
 #include <condition_variable>
 #include <functional>
@@ -8,7 +8,6 @@
 #include <thread>
 
 #include "absl/time/time.h"
-#include "server/base/periodic_task.h"
 
 namespace semrank {
 
@@ -44,16 +43,6 @@ class Signals {
   std::thread thread_;
 };
 
-// Ends the process with exit code 1 unless destroyed within `limit`: for a stop
-// that hangs because of a bug, which no supervisor should have to wait for.
-class Watchdog {
- public:
-  explicit Watchdog(absl::Duration limit);
-
- private:
-  const PeriodicTask task_;
-};
-
 }  // namespace semrank
 
-#endif  // SEMRANK_SERVER_STOP_H_
+#endif  // SEMRANK_SERVER_SIGNALS_H_

@@ -1,36 +1,20 @@
-#include "server/startup.h"
+#include "server/warm_up.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
-#include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "model/base/line_reader.h"
 #include "model/base/mutex.h"
 #include "model/base/status_macros.h"
 #include "model/base/thread_pool.h"
 #include "server/base/logging.h"
-#include "server/stores/redis_document_store.h"
-#include "server/stores/rocksdb_document_store.h"
 
 namespace semrank {
 namespace {
-
-// How long the start waits for Redis.
-constexpr absl::Duration kFirstAnswer = absl::Seconds(5);
-
-void LogBypass(const std::string& name, const absl::Status& status) {
-  if (status.ok()) {
-    LogInfo("%s answers again and is in use", name);
-  } else {
-    LogWarning("the document store is bypassed: %s", status.message());
-  }
-}
-
-// How often to look for a missing model when the poll interval is longer or 0.
-constexpr absl::Duration kMaxRetryInterval = absl::Seconds(1);
 
 constexpr std::size_t kBatchTitles = kSliceTexts;
 // Batches that are read before the threads start to embed them.
@@ -95,91 +79,9 @@ absl::Status EmbedTitles(const ServedModel& model,
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<DocumentStore>> OpenStore(
-    const StoreOptions& options) {
-  std::unique_ptr<DocumentStore> store;
-  if (options.redis.has_value()) {
-    store = std::make_unique<RedisDocumentStore>(
-        RedisDocumentStore::Options{*options.redis});
-    // An empty look-up connects and logs in: a wrong address or password ends
-    // the start instead of bypassing the store for ever.
-    SEMRANK_RETURN_IF_ERROR(
-        store->FindVectors({}, {}, kFirstAnswer, nullptr, {}).status());
-  } else if (!options.rocksdb_path.empty()) {
-    SEMRANK_ASSIGN_OR_RETURN(
-        store,
-        RocksDbDocumentStore::Open({.path = options.rocksdb_path,
-                                    .max_vector_bytes = options.vector_bytes}));
-  }
-  if (store != nullptr) {
-    LogInfo("using the document store %s", store->name());
-  }
-  return store;
-}
-
-std::unique_ptr<StoredVectors> UseStoreForVectors(const StoreOptions& options,
-                                                  DocumentStore* store,
-                                                  Metrics& metrics) {
-  if (store == nullptr) return nullptr;
-  return std::make_unique<StoredVectors>(
-      store, &metrics,
-      StoredVectors::Options{
-          .time_limit = options.timeout,
-          .on_change = [name = store->name()](const absl::Status& status) {
-            LogBypass(name, status);
-          }});
-}
-
-std::vector<ModelChoice> ModelChoices(const ModelOptions& options) {
-  std::vector<ModelChoice> choices;
-  for (const ServedFolder& folder : options.folders) {
-    choices.push_back(
-        {FolderSource(folder.path, folder.name, options.vector_precision),
-         folder.version});
-  }
-  return choices;
-}
-
-void LogModelLoad(const ModelLoad& load) {
-  if (load.model == nullptr) {
-    LogError("model %s version %d is refused: %s", load.name, load.version,
-             load.status.message());
-    return;
-  }
-  const TwoTowerModel& model = *load.model->model;
-  const std::int64_t before = load.previous_version;
-  LogInfo("%s model %s version %d%s, %d dimensions, identity %s",
-          before == 0             ? "loaded"
-          : load.version < before ? "rolled back"
-                                  : "reloaded",
-          load.name, load.version,
-          before == 0 ? "" : absl::StrFormat(" in place of %d", before),
-          model.embedding_dim(), model.version().identity);
-}
-
-absl::Status LoadFirstModels(const ModelOptions& options, ModelStore& models,
-                             Signals& signals) {
-  const auto stop = [&] { return signals.stop_requested(); };
-  absl::Status status = models.Refresh(stop);
-  if (status.ok() || absl::IsCancelled(status) || !options.wait_for_model) {
-    return status;
-  }
-  LogWarning("waiting for a model: %s", status.message());
-  const absl::Duration interval =
-      options.poll_interval > absl::ZeroDuration()
-          ? std::min(options.poll_interval, kMaxRetryInterval)
-          : kMaxRetryInterval;
-  while (!status.ok() && !absl::IsCancelled(status)) {
-    // SIGHUP ends the pause too.
-    signals.WaitFor(interval);
-    status = models.Refresh(stop);
-  }
-  return status;
-}
-
 absl::Status WarmUp(const std::string& path, const ModelStore& models,
                     const EmbeddingEngine& engine,
-                    const std::function<bool()>& stop) {
+                    const std::function<bool()>& cancelled) {
   SEMRANK_ASSIGN_OR_RETURN(const auto lines, LineReader::Open(path));
   ThreadPool threads(NumUsableProcessors());
   // Several batches a thread, so that one batch of long titles does not leave
@@ -190,7 +92,7 @@ absl::Status WarmUp(const std::string& path, const ModelStore& models,
   std::vector<std::string> titles;
   absl::Time next_log = absl::Now() + kLogInterval;
   for (;;) {
-    if (stop()) return absl::CancelledError("stopped while warming up");
+    if (cancelled()) return absl::CancelledError("stopped while warming up");
     SEMRANK_RETURN_IF_ERROR(ReadTitles(*lines, max_titles, titles, counts));
     if (titles.empty()) break;
     for (const ServedModelPtr& model : models.CurrentModels()) {

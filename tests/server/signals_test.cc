@@ -1,22 +1,20 @@
-#include "server/stop.h"
+#include "server/signals.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
 
 #include <future>
 
-#include "server/base/logging.h"
-
 namespace semrank {
 namespace {
 
-TEST(StopTest, ASignalWaitsUntilItIsAskedForAndIsNamed) {
+TEST(SignalsTest, ASignalWaitsUntilItIsAskedForAndIsNamed) {
   BlockSignals();
   kill(getpid(), SIGTERM);
   EXPECT_EQ(Signals().WaitForStop([] {}), SIGTERM);
 }
 
-TEST(StopTest, HangupsAreHeardUntilTheStop) {
+TEST(SignalsTest, HangupsAreHeardUntilTheStop) {
   BlockSignals();
   Signals signals;
   int num_hangups = 0;
@@ -29,7 +27,7 @@ TEST(StopTest, HangupsAreHeardUntilTheStop) {
   EXPECT_EQ(num_hangups, 1);
 }
 
-TEST(StopTest, AStartHearsHangupsAndAStop) {
+TEST(SignalsTest, AStartHearsHangupsAndAStop) {
   BlockSignals();
   Signals signals;
   EXPECT_FALSE(signals.WaitFor(absl::ZeroDuration()));
@@ -42,14 +40,14 @@ TEST(StopTest, AStartHearsHangupsAndAStop) {
   EXPECT_EQ(signals.WaitForStop([] {}), SIGTERM);
 }
 
-TEST(StopTest, SignalsThatEndWithoutOneLeaveTheNextToOthers) {
+TEST(SignalsTest, SignalsThatEndWithoutOneLeaveTheNextToOthers) {
   BlockSignals();
   EXPECT_FALSE(Signals().stop_requested());
   kill(getpid(), SIGTERM);
   EXPECT_EQ(Signals().WaitForStop([] {}), SIGTERM);
 }
 
-TEST(StopDeathTest, ASecondSignalEndsTheProcessAtOnce) {
+TEST(SignalsDeathTest, ASecondSignalEndsTheProcessAtOnce) {
   EXPECT_EXIT(
       {
         BlockSignals();
@@ -60,21 +58,6 @@ TEST(StopDeathTest, ASecondSignalEndsTheProcessAtOnce) {
         std::promise<void>().get_future().wait();
       },
       ::testing::KilledBySignal(SIGTERM), "");
-}
-
-TEST(StopTest, AWatchdogThatIsDestroyedInTimeDoesNothing) {
-  const Watchdog watchdog(absl::Hours(1));
-}
-
-TEST(StopDeathTest, AWatchdogEndsAStopThatHangs) {
-  EXPECT_EXIT(
-      {
-        InitLogging(/*json=*/false);
-        const Watchdog watchdog(absl::Milliseconds(10));
-        std::promise<void> never;
-        never.get_future().wait();
-      },
-      ::testing::ExitedWithCode(1), "giving up");
 }
 
 }  // namespace

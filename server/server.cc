@@ -1,0 +1,340 @@
+#include "server/server.h"
+
+#include <algorithm>
+#include <span>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "model/base/simd_level.h"
+#include "model/base/status_macros.h"
+#include "model/base/thread_pool.h"
+#include "server/api/json_api.h"
+#include "server/base/logging.h"
+#include "server/pages/browser_pages.h"
+#include "server/pages/operator_pages.h"
+#include "server/pages/status_page.h"
+#include "server/rpc/memory_watchdog.h"
+#include "server/service_manager.h"
+#include "server/state_metrics.h"
+#include "server/stores/redis_document_store.h"
+#include "server/stores/rocksdb_document_store.h"
+#include "server/warm_up.h"
+
+namespace semrank {
+namespace {
+
+// How long the start waits for Redis.
+constexpr absl::Duration kFirstAnswer = absl::Seconds(5);
+// How often to look for a missing model when the poll interval is longer or 0.
+constexpr absl::Duration kMaxRetryInterval = absl::Seconds(1);
+// How long a stop may exceed its deadline before the watchdog ends it.
+constexpr absl::Duration kStopSlack = absl::Seconds(5);
+// Part of it: time for JSON calls to send that they were cancelled.
+constexpr absl::Duration kCancelTime = absl::Seconds(1);
+// What is still to be written to the store is seconds of work at most.
+constexpr absl::Duration kMaxStoreClosing = absl::Seconds(10);
+
+// Null for --store=none. A store that cannot be used is an error, also a Redis
+// that does not answer: without its documents the catalog would be empty, and
+// known ids would be unknown.
+absl::StatusOr<std::unique_ptr<DocumentStore>> OpenStore(
+    const StoreOptions& options) {
+  std::unique_ptr<DocumentStore> store;
+  if (options.redis.has_value()) {
+    store = std::make_unique<RedisDocumentStore>(
+        RedisDocumentStore::Options{*options.redis});
+    // An empty look-up connects and logs in: a wrong address or password ends
+    // the start instead of bypassing the store for ever.
+    SEMRANK_RETURN_IF_ERROR(
+        store->FindVectors({}, {}, kFirstAnswer, nullptr, {}).status());
+  } else if (!options.rocksdb_path.empty()) {
+    SEMRANK_ASSIGN_OR_RETURN(
+        store,
+        RocksDbDocumentStore::Open({.path = options.rocksdb_path,
+                                    .max_vector_bytes = options.vector_bytes}));
+  }
+  if (store != nullptr) {
+    LogInfo("using the document store %s", store->name());
+  }
+  return store;
+}
+
+void LogBypass(const std::string& name, const absl::Status& status) {
+  if (status.ok()) {
+    LogInfo("%s answers again and is in use", name);
+  } else {
+    LogWarning("the document store is bypassed: %s", status.message());
+  }
+}
+
+std::unique_ptr<StoredVectors> UseStoreForVectors(absl::Duration time_limit,
+                                                  DocumentStore* store,
+                                                  Metrics* metrics) {
+  if (store == nullptr) return nullptr;
+  return std::make_unique<StoredVectors>(
+      store, metrics,
+      StoredVectors::Options{
+          .time_limit = time_limit,
+          .on_change = [name = store->name()](const absl::Status& status) {
+            LogBypass(name, status);
+          }});
+}
+
+std::vector<ModelChoice> ModelChoices(const ModelOptions& options) {
+  std::vector<ModelChoice> choices;
+  for (const ServedFolder& folder : options.folders) {
+    choices.push_back(
+        {FolderSource(folder.path, folder.name, options.vector_precision),
+         folder.version});
+  }
+  return choices;
+}
+
+void LogModelLoad(const ModelLoad& load) {
+  if (load.model == nullptr) {
+    LogError("model %s version %d is refused: %s", load.name, load.version,
+             load.status.message());
+    return;
+  }
+  const TwoTowerModel& model = *load.model->model;
+  const std::int64_t before = load.previous_version;
+  LogInfo("%s model %s version %d%s, %d dimensions, identity %s",
+          before == 0             ? "loaded"
+          : load.version < before ? "rolled back"
+                                  : "reloaded",
+          load.name, load.version,
+          before == 0 ? "" : absl::StrFormat(" in place of %d", before),
+          model.embedding_dim(), model.version().identity);
+}
+
+WorkerPool::Options WorkerOptions(WorkerPool::Options options,
+                                  absl::Duration max_wait) {
+  if (options.num_threads == 0) options.num_threads = NumUsableProcessors();
+  options.max_wait = max_wait;
+  return options;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Server>> Server::Create(
+    const ServerOptions& options, ServerSubstitutes substitutes) {
+  SEMRANK_ASSIGN_OR_RETURN(auto secrets, Secrets::Load(options.security));
+  SEMRANK_ASSIGN_OR_RETURN(auto cache,
+                           DocumentVectorCache::Create(options.cache_bytes));
+  if (substitutes.store == nullptr) {
+    SEMRANK_ASSIGN_OR_RETURN(substitutes.store, OpenStore(options.store));
+  }
+  if (substitutes.models.empty()) {
+    substitutes.models = ModelChoices(options.models);
+  }
+  return std::unique_ptr<Server>(new Server(
+      options, std::move(substitutes), std::move(secrets), std::move(cache)));
+}
+
+Server::Server(const ServerOptions& options, ServerSubstitutes substitutes,
+               std::unique_ptr<Secrets> secrets,
+               std::unique_ptr<DocumentVectorCache> cache)
+    : options_(options),
+      parts_only_(substitutes.parts_only),
+      secrets_(std::move(secrets)),
+      admission_(options.limits.max_inflight_texts),
+      connections_(options.limits.max_connections),
+      cache_(std::move(cache)),
+      models_(std::move(substitutes.models), &metrics_,
+              {.loaded = LogModelLoad,
+               .published =
+                   [this](std::span<const std::uint32_t> current) {
+                     cache_->DropModelsExcept(current);
+                   }}),
+      store_(std::move(substitutes.store)),
+      stored_(
+          UseStoreForVectors(options.store.timeout, store_.get(), &metrics_)),
+      embedder_(cache_.get(), &metrics_, stored_.get()),
+      catalog_(options.max_catalog_documents, {.limits = options.limits,
+                                               .embedder = &embedder_,
+                                               .metrics = &metrics_,
+                                               .store = store_.get()}),
+      ranking_(options.limits, &embedder_, &metrics_, &catalog_.documents),
+      embedding_(options.limits, &embedder_, &metrics_),
+      workers_(WorkerOptions(std::move(substitutes.workers),
+                             options.max_queue_wait)),
+      // One thread: models are loaded one after another.
+      loader_(1),
+      request_log_({.slow_threshold = options.slow_request_threshold,
+                    .access_share = options.access_log},
+                   std::move(substitutes.log_request)),
+      recent_calls_(&metrics_, absl::Now()),
+      parts_{.limits = options.limits,
+             .ranking = &ranking_,
+             .embedding = &embedding_,
+             .catalog_writer = &catalog_.writer,
+             .catalog_searcher = &catalog_.searcher,
+             .models = &models_,
+             .lifecycle = &lifecycle_,
+             .admission = &admission_,
+             .connections = &connections_,
+             .workers = &workers_,
+             .loader = &loader_,
+             .metrics = &metrics_,
+             .access = secrets_->access(),
+             .request_log = &request_log_,
+             .admin_rpcs = options.models.enable_admin_rpcs} {
+  AddReadings();
+}
+
+void Server::AddReadings() {
+  AddProcessReadings(metrics_);
+  if (secrets_->tls() != nullptr) {
+    AddCertificateReading(*secrets_->tls(), metrics_);
+  }
+  AddCacheReadings(*cache_, metrics_);
+  AddAdmissionReadings(admission_, metrics_);
+  AddConnectionReadings(connections_, metrics_);
+  if (stored_ != nullptr) AddStoreReadings(*stored_, metrics_);
+  AddCatalogReadings(catalog_, metrics_);
+  if (catalog_.changes() != nullptr) {
+    AddChangeReadings(*catalog_.changes(), metrics_);
+  }
+}
+
+absl::Status Server::Start(const StartControl& control) {
+  if (!parts_only_) SEMRANK_RETURN_IF_ERROR(Listen());
+  SEMRANK_RETURN_IF_ERROR(LoadFirstModels(control));
+  if (parts_only_) {
+    lifecycle_.Advance(Lifecycle::State::kServing);
+    return catalog_.update.Follow([this] { return models_.current(); });
+  }
+  SEMRANK_RETURN_IF_ERROR(catalog_.Start(&models_, control.cancelled));
+  if (!options_.warm_catalog.empty()) {
+    SEMRANK_RETURN_IF_ERROR(
+        WarmUp(options_.warm_catalog, models_, embedding_, control.cancelled));
+  }
+  if (control.cancelled()) {
+    return absl::CancelledError("stopped while starting");
+  }
+  model_watch_ = std::make_unique<PeriodicTask>(
+      options_.models.poll_interval,
+      // LogModelLoad has reported what failed.
+      [this] { models_.Refresh().IgnoreError(); });
+  // Workers that are all stuck answer nothing: systemd then restarts us.
+  heartbeat_ = std::make_unique<PeriodicTask>(
+      ServiceWatchdogInterval(),
+      [this] { workers_.Submit(&TellServiceManagerAlive); });
+  // Before ReportReady: a client that hears SERVING must not be refused.
+  lifecycle_.Advance(Lifecycle::State::kServing);
+  ReportReady();
+  return absl::OkStatus();
+}
+
+HttpPages Server::MakePages() {
+  HttpPages pages = OperatorPages(&lifecycle_, &metrics_);
+  AddOpenApi(pages);
+  if (!options_.pages) return pages;
+  AddStatusPage({&lifecycle_, &models_, cache_.get(), &admission_,
+                 &connections_, &options_.limits, &request_log_, &catalog_,
+                 stored_.get(), &recent_calls_, catalog_.changes()},
+                pages);
+  AddBrowserPages(rpc_->address(), pages);
+  return pages;
+}
+
+absl::Status Server::Listen() {
+  sampler_ = std::make_unique<PeriodicTask>(
+      RecentCalls::kInterval, [this] { recent_calls_.Sample(absl::Now()); });
+  const SecurityOptions& security = options_.security;
+  const TlsCertificates* const tls = secrets_->tls();
+  SEMRANK_ASSIGN_OR_RETURN(
+      rpc_,
+      RpcServer::Start({.listen_address = options_.listen_address,
+                        .tls = tls,
+                        .max_connection_age = options_.max_connection_age,
+                        .max_memory_bytes = options_.max_memory_bytes > 0
+                                                ? options_.max_memory_bytes
+                                                : DefaultMemoryLimit()},
+                       parts_));
+  // After gRPC has its port, which the playground shows.
+  SEMRANK_ASSIGN_OR_RETURN(
+      http_, HttpServer::Start(
+                 options_.http_address, MakePages(),
+                 JsonApi(parts_, {options_.limits.max_http_body_bytes,
+                                  HttpCallsAllowed(security)}),
+                 {.tls = tls,
+                  .calls_need_certificate = HttpCallsNeedCertificate(security),
+                  .cors_origins = security.cors_origins}));
+  if (!security.health_address.empty()) {
+    SEMRANK_ASSIGN_OR_RETURN(
+        health_, HealthServer::Start(security.health_address, lifecycle_));
+  }
+  LogInfo("listening, not ready yet: %s", addresses());
+  return absl::OkStatus();
+}
+
+absl::Status Server::LoadFirstModels(const StartControl& control) {
+  const ModelOptions& options = options_.models;
+  absl::Status status = models_.Refresh(control.cancelled);
+  if (status.ok() || absl::IsCancelled(status) || !options.wait_for_model) {
+    return status;
+  }
+  LogWarning("waiting for a model: %s", status.message());
+  const absl::Duration interval =
+      options.poll_interval > absl::ZeroDuration()
+          ? std::min(options.poll_interval, kMaxRetryInterval)
+          : kMaxRetryInterval;
+  while (!status.ok() && !absl::IsCancelled(status)) {
+    control.wait(interval);
+    status = models_.Refresh(control.cancelled);
+  }
+  return status;
+}
+
+std::string Server::addresses() const {
+  std::string addresses =
+      absl::StrFormat("grpc=%s http=%s", rpc_->address(), http_->address());
+  if (health_ != nullptr) addresses += " health=" + health_->address();
+  return addresses;
+}
+
+void Server::ReportReady() {
+  rpc_->ReportServing();
+  if (health_ != nullptr) health_->ReportServing();
+  LogInfo("ready: %s simd=%s", addresses(), SimdLevel());
+  TellServiceManagerReady("ready " + addresses());
+}
+
+bool Server::Stop(absl::Time deadline) {
+  const bool all_ended = Drain(deadline);
+  LogInfo("stopped; running calls %s",
+          all_ended ? "ended" : "had to be cancelled");
+  // No call embeds any more; what is queued for the store is still written.
+  const Watchdog watchdog(kMaxStoreClosing);
+  catalog_.Stop();
+  stored_.reset();
+  return all_ended;
+}
+
+bool Server::Drain(absl::Time deadline) {
+  const Watchdog watchdog(deadline - absl::Now() + kStopSlack);
+  TellServiceManagerStopping();
+  // Readiness and health say so from here on.
+  lifecycle_.Advance(Lifecycle::State::kDraining);
+  rpc_->ReportNotServing();
+  if (health_ != nullptr) health_->ReportNotServing();
+  // Load balancers notice only at their next look; calls are answered until
+  // then.
+  std::this_thread::sleep_for(absl::ToChronoNanoseconds(options_.drain_delay));
+  lifecycle_.Advance(Lifecycle::State::kStopping);
+  // gRPC and HTTP share the deadline, so HTTP gets what gRPC has left of it.
+  bool all_ended = rpc_->Stop(deadline - absl::Now());
+  all_ended &= http_->WaitForCalls(deadline);
+  lifecycle_.Advance(Lifecycle::State::kEnding);
+  if (!all_ended) http_->WaitForCalls(absl::Now() + kCancelTime);
+  // Joins the handlers, which use the parts that are destroyed next.
+  http_.reset();
+  health_.reset();
+  rpc_.reset();
+  return all_ended;
+}
+
+}  // namespace semrank

@@ -1,0 +1,24 @@
+// Embeds the titles of --warm_catalog before the server is ready.
+#ifndef SEMRANK_SERVER_WARM_UP_H_
+#define SEMRANK_SERVER_WARM_UP_H_
+
+#include <functional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "server/models/model_store.h"
+#include "server/vectors/embedding_engine.h"
+
+namespace semrank {
+
+// Embeds the titles of `path` (doc_id<TAB>title a line, also .gz and .zst) with
+// every current model, on all processors, so that the first requests find them
+// in memory. Logs its progress. Errors are those of LineReader; Cancelled when
+// `cancelled`, which is called before each batch, returns true.
+absl::Status WarmUp(const std::string& path, const ModelStore& models,
+                    const EmbeddingEngine& engine,
+                    const std::function<bool()>& cancelled);
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_WARM_UP_H_
