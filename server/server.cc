@@ -143,7 +143,7 @@ Server::Server(const ServerOptions& options, ServerSubstitutes substitutes,
       connections_(options.limits.max_connections),
       cache_(std::move(cache)),
       models_(std::move(substitutes.models), &metrics_,
-              {.loaded = LogModelLoad,
+              {.loaded = parts_only_ ? nullptr : &LogModelLoad,
                .published =
                    [this](std::span<const std::uint32_t> current) {
                      cache_->DropModelsExcept(current);

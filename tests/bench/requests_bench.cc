@@ -8,7 +8,7 @@
 #include "semrank/v1/ranking_service.pb.h"
 #include "server/requests/rank_work.h"
 #include "server/requests/request_run.h"
-#include "tests/support/memory_source.h"
+#include "tests/support/test_server.h"
 #include "tests/support/tiny_model.h"
 
 namespace semrank {
@@ -37,21 +37,11 @@ class RefusedRun final : public RequestRun {
 
 // Titles have about 50 bytes. All permits but one are taken.
 void BM_ReadAndRefuse_Rank(benchmark::State& state) {
-  Metrics metrics;
   MemoryFolder folder;
-  folder.Put(1, MakeTinyModel());
-  ModelStore models{{{folder.Source("tiny")}}, &metrics};
-  if (!models.Refresh().ok()) std::abort();
-  const TextEmbedder embedder{nullptr, &metrics};
-  const RankingEngine ranking{Limits(), &embedder, &metrics};
-  Admission admission(100'000);
-  WorkerPool workers(1);
-  const auto permit = admission.Admit(99'999).value();
-  const ServerParts parts = {.ranking = &ranking,
-                             .models = &models,
-                             .admission = &admission,
-                             .workers = &workers,
-                             .metrics = &metrics};
+  const auto server = MakeTestServer(folder, MakeTinyModel());
+  const ServerParts& parts = server->parts();
+  const auto permit =
+      parts.admission->Admit(parts.limits.max_inflight_texts - 1).value();
   v1::RankRequest request;
   request.set_query("blue garden shoes");
   for (int i = 0; i < state.range(0); ++i) {

@@ -32,7 +32,7 @@ HttpResponse Answer(const HttpCall& call, const HttpRequest& request) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,
                                       std::size_t size) {
   using namespace semrank;
-  static FuzzServer& server = *new FuzzServer;
+  static Server& server = MakeFuzzServer();
   static const HttpCalls& calls = *new HttpCalls(
       JsonApi(server.parts(), {kMaxBodyBytes, absl::OkStatus()}));
   if (size == 0) return 0;

@@ -51,7 +51,7 @@ class FuzzRun final : public RequestRun {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,
                                       std::size_t size) {
   using namespace semrank;
-  static FuzzServer& server = *new FuzzServer;
+  static Server& server = MakeFuzzServer();
   if (size == 0) return 0;
   const MakeWork make = kMethods[data[0] % kMethods.size()];
   FuzzRun run(server.parts(), make);

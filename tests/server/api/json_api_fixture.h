@@ -15,12 +15,10 @@
 #include "absl/strings/str_split.h"
 #include "server/api/json_api.h"
 #include "server/auth/access_control.h"
-#include "server/base/request_log.h"
-#include "server/catalog/sync/synced_catalog.h"
 #include "server/http/http_server.h"
 #include "tests/support/fake_caller.h"
 #include "tests/support/http_client.h"
-#include "tests/support/memory_source.h"
+#include "tests/support/test_server.h"
 #include "tests/support/tiny_model.h"
 
 namespace semrank {
@@ -31,12 +29,7 @@ class JsonApiTest : public ::testing::Test {
  protected:
   static constexpr std::int64_t kMaxBodyBytes = 100'000;
 
-  JsonApiTest() {
-    folder_.Put(1, MakeTinyModel());
-    EXPECT_TRUE(models_.Refresh().ok());
-    lifecycle_.Advance(Lifecycle::State::kServing);
-    Serve();
-  }
+  JsonApiTest() { Serve(); }
   void Serve() {
     parts_.access = access_.get();
     server_ = HttpServer::Start("127.0.0.1:0", {},
@@ -91,35 +84,26 @@ class JsonApiTest : public ::testing::Test {
     return "no such metric";
   }
 
-  Metrics metrics_;
-  Lifecycle lifecycle_;
-  Admission admission_{1'000};
+  static ServerOptions Options() {
+    ServerOptions options;
+    options.limits = {.max_texts_per_request = 900,
+                      .max_inflight_texts = 1'000};
+    options.max_catalog_documents = 1'000;
+    return options;
+  }
+
   MemoryFolder folder_;
-  ModelStore models_{{{folder_.Source("tiny")}}, &metrics_};
-  std::unique_ptr<DocumentVectorCache> cache_ =
-      DocumentVectorCache::Create(1 << 20).value();
-  static constexpr Limits kLimits = {.max_texts_per_request = 900};
-  const TextEmbedder embedder_{cache_.get(), &metrics_};
-  SyncedCatalog catalog_{
-      1'000, {.limits = kLimits, .embedder = &embedder_, .metrics = &metrics_}};
-  const RankingEngine ranking_{kLimits, &embedder_, &metrics_,
-                               &catalog_.documents};
-  const EmbeddingEngine embedding_{kLimits, &embedder_, &metrics_};
-  WorkerPool workers_{1};
-  RequestLog log_{{}};
+  const std::unique_ptr<Server> whole_ =
+      MakeTestServer(folder_, MakeTinyModel(), Options());
+  Lifecycle& lifecycle_ = whole_->lifecycle();
+  SyncedCatalog& catalog_ = whole_->catalog();
+  ServerParts parts_ = whole_->parts();
+  const Metrics& metrics_ = *parts_.metrics;
+  Admission& admission_ = *parts_.admission;
+  ModelStore& models_ = *parts_.models;
+  RequestLog& log_ = *parts_.request_log;
   std::unique_ptr<AccessControl> access_;
   absl::Status allowed_;
-  ServerParts parts_ = {.ranking = &ranking_,
-                        .embedding = &embedding_,
-                        .catalog_writer = &catalog_.writer,
-                        .catalog_searcher = &catalog_.searcher,
-                        .models = &models_,
-                        .lifecycle = &lifecycle_,
-                        .admission = &admission_,
-                        .workers = &workers_,
-                        .loader = &workers_,
-                        .metrics = &metrics_,
-                        .request_log = &log_};
   std::unique_ptr<HttpServer> server_;
 };
 

@@ -14,8 +14,8 @@
 #include "server/requests/request_run.h"
 #include "tests/server/rpc/allocation_counter.h"
 #include "tests/support/fake_caller.h"
-#include "tests/support/memory_source.h"
 #include "tests/support/status_matchers.h"
+#include "tests/support/test_server.h"
 #include "tests/support/tiny_model.h"
 
 namespace semrank {
@@ -51,12 +51,9 @@ class BytesRun final : public RequestRun {
 class AllocationTest : public ::testing::Test {
  protected:
   AllocationTest() {
-    folder_.Put(1, MakeTinyModel());
-    EXPECT_TRUE(models_.Refresh().ok());
     for (int i = 0; i < 1'000; ++i) {
       titles_.push_back("a title of some words, number " + std::to_string(i));
     }
-    lifecycle_.Advance(Lifecycle::State::kServing);
   }
 
   // Those of the last of a few equal requests, when the thread has its memory
@@ -74,12 +71,13 @@ class AllocationTest : public ::testing::Test {
     const std::vector<std::string_view> views(titles_.begin(),
                                               titles_.begin() + num_titles);
     const RankInput input = {.query = "some words", .titles = views};
-    const ServedModelPtr served = models_.current();
+    const ServedModelPtr served = parts_.models->current();
     RankState state;
     RankResult result;
     const FakeCaller caller;
     const std::int64_t count = CountAfterWarmUp([&] {
-      EXPECT_TRUE(engine_.RunSlice(*served, input, caller, state, result).ok());
+      EXPECT_TRUE(
+          parts_.ranking->RunSlice(*served, input, caller, state, result).ok());
       EXPECT_EQ(result.ranking.size(), views.size());
     });
     EXPECT_EQ(result.cache.misses, 0u);
@@ -107,22 +105,10 @@ class AllocationTest : public ::testing::Test {
   }
 
   std::vector<std::string> titles_;
-  Metrics metrics_;
-  Lifecycle lifecycle_;
-  Admission admission_{10'000};
   MemoryFolder folder_;
-  ModelStore models_{{{folder_.Source("tiny")}}, &metrics_};
-  std::unique_ptr<DocumentVectorCache> cache_ =
-      DocumentVectorCache::Create(8 << 20).value();
-  const TextEmbedder embedder_{cache_.get(), &metrics_};
-  const RankingEngine engine_{Limits(), &embedder_, &metrics_};
-  WorkerPool workers_{1};
-  const ServerParts parts_ = {.ranking = &engine_,
-                              .models = &models_,
-                              .lifecycle = &lifecycle_,
-                              .admission = &admission_,
-                              .workers = &workers_,
-                              .metrics = &metrics_};
+  const std::unique_ptr<Server> server_ =
+      MakeTestServer(folder_, MakeTinyModel());
+  const ServerParts& parts_ = server_->parts();
 };
 
 // The numbers are those of server/DESIGN.md.

@@ -4,7 +4,6 @@
 
 #include "semrank/v1/ranking_service.grpc.pb.h"
 #include "server/rpc/health_server.h"
-#include "server/state_metrics.h"
 #include "tests/server/rpc/rpc_server_fixture.h"
 #include "tests/support/plain_client.h"
 #include "tests/support/test_certificates.h"
@@ -16,9 +15,9 @@ namespace {
 class ConnectionLimitTest : public RpcServerFixture,
                             public ::testing::WithParamInterface<bool> {
  protected:
-  ConnectionLimitTest() {
-    connections_ = &three_;
-    AddConnectionReadings(three_, metrics_);
+  static constexpr Limits kThreeConnections = {.max_connections = 3};
+
+  ConnectionLimitTest() : RpcServerFixture(kThreeConnections) {
     if (!GetParam()) return;
     certificates_.Make("server");
     tls_files_ = TlsCertificates::FromFiles({certificates_.Cert("server"),
@@ -57,7 +56,6 @@ class ConnectionLimitTest : public RpcServerFixture,
 
   const TestCertificates certificates_;
   std::unique_ptr<TlsCertificates> tls_files_;
-  ConnectionCount three_{3};
 };
 
 TEST_P(ConnectionLimitTest, OneTooManyIsUnavailableAndTheOthersAreServed) {
@@ -75,7 +73,7 @@ TEST_P(ConnectionLimitTest, OneTooManyIsUnavailableAndTheOthersAreServed) {
   EXPECT_EQ(Metric("semrank_accept_failures_total"), 0);
 
   channels.pop_back();
-  while (three_.num_open() == 3) std::this_thread::yield();
+  while (connections_.num_open() == 3) std::this_thread::yield();
   EXPECT_THAT(Rank(Connect()), Succeeds());
 }
 
@@ -100,7 +98,7 @@ TEST_P(ConnectionLimitTest, ProbesThatOnlyConnectLeaveNothingBehind) {
     PlainClient client(server_->address());
     if (i % 2 == 0) client.Reset();
   }
-  while (three_.num_open() > 0) std::this_thread::yield();
+  while (connections_.num_open() > 0) std::this_thread::yield();
   EXPECT_THAT(Rank(Connect(), /*wait_for_ready=*/true), Succeeds());
 }
 
@@ -110,7 +108,7 @@ TEST_P(ConnectionLimitTest, OldConnectionsAreClosedAndCallsGoOn) {
   const auto channel = Connect();
   for (int i = 0; i < 3; ++i) {
     EXPECT_THAT(Rank(channel), Succeeds());
-    while (three_.num_open() > 0) std::this_thread::yield();
+    while (connections_.num_open() > 0) std::this_thread::yield();
   }
   EXPECT_EQ(Metric("semrank_connections_refused_total"), 0);
 }
@@ -137,7 +135,7 @@ TEST_P(ConnectionLimitTest, AStopEndsEveryConnection) {
   const auto channel = Connect();
   EXPECT_THAT(Rank(channel), Succeeds());
   server_.reset();
-  EXPECT_EQ(three_.num_open(), 0);
+  EXPECT_EQ(connections_.num_open(), 0);
   EXPECT_EQ(Rank(channel).error_code(), grpc::StatusCode::UNAVAILABLE);
 }
 
@@ -155,7 +153,7 @@ TEST_F(PortsTest, ProbesOfHealthHavePlacesOfTheirOwn) {
     ASSERT_TRUE(probe.Connect(health->address()));
   }
   EXPECT_EQ(PlainClient(health->address()).Read(), '\0');
-  EXPECT_EQ(many_connections_.num_open(), 0);
+  EXPECT_EQ(connections_.num_open(), 0);
 }
 
 TEST_F(PortsTest, AnIpv6AddressIsServed) {

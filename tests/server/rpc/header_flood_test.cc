@@ -78,7 +78,7 @@ TEST_F(HeaderFloodTest, IsEndedByTheWatchdogAndTheCallsOfOthersPass) {
   HeaderFlood flood((*server)->address());
   flood.Run();
   EXPECT_TRUE(flood.was_ended());
-  EXPECT_GE(connections_->num_floods(), 1);
+  EXPECT_GE(connections_.num_floods(), 1);
 
   const auto channel = grpc::CreateChannel((*server)->address(),
                                            grpc::InsecureChannelCredentials());

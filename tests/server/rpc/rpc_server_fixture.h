@@ -18,14 +18,9 @@
 
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
-#include "server/auth/access_control.h"
-#include "server/auth/tls_files.h"
-#include "server/base/request_log.h"
-#include "server/catalog/sync/synced_catalog.h"
 #include "server/requests/request_run.h"
-#include "server/rpc/rpc_server.h"
 #include "tests/support/gated_model.h"
-#include "tests/support/memory_source.h"
+#include "tests/support/test_server.h"
 
 namespace semrank {
 
@@ -57,12 +52,10 @@ class RpcServerFixture : public ::testing::Test {
                                      .max_requests_per_stream = 4,
                                      .max_top_k = 50};
 
-  RpcServerFixture() {
-    folder_.Put(1, MakeGatedModel(&gate_));
-    EXPECT_TRUE(models_.Refresh().ok());
-    FollowModel();
+  explicit RpcServerFixture(const Limits& limits = kLimits)
+      : whole_(MakeTestServer(folder_, MakeGatedModel(&gate_), Options(limits),
+                              Substitutes())) {
     ExpectSmallCallsToBeCheap();
-    lifecycle_.Advance(Lifecycle::State::kServing);
     auto server = StartServer("127.0.0.1:0");
     EXPECT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
@@ -73,6 +66,9 @@ class RpcServerFixture : public ::testing::Test {
 
   absl::StatusOr<std::unique_ptr<RpcServer>> StartServer(
       const std::string& address) {
+    ServerParts parts = whole_->parts();
+    parts.access = access_;
+    parts.admin_rpcs = admin_rpcs_;
     return RpcServer::Start({.listen_address = address,
                              .tls = tls_,
                              .handshake_timeout = handshake_timeout_,
@@ -80,20 +76,7 @@ class RpcServerFixture : public ::testing::Test {
                              .max_memory_bytes = max_memory_bytes_,
                              .max_unsent_bytes = max_unsent_bytes_,
                              .send_time = send_time_},
-                            {.ranking = &ranking_,
-                             .embedding = &embedding_,
-                             .catalog_writer = &catalog_.writer,
-                             .catalog_searcher = &catalog_.searcher,
-                             .models = &models_,
-                             .lifecycle = &lifecycle_,
-                             .admission = &admission_,
-                             .connections = connections_,
-                             .workers = &workers_,
-                             .loader = &loader_,
-                             .metrics = &metrics_,
-                             .access = access_,
-                             .request_log = &request_log_,
-                             .admin_rpcs = admin_rpcs_});
+                            parts);
   }
   // As a server that has answered some. The first measurement counts as it is,
   // later ones as at most twice the mean: a call that a busy machine delays
@@ -153,38 +136,39 @@ class RpcServerFixture : public ::testing::Test {
                   "\",grpc_type=\"" + type + "\"}");
   }
 
+  static ServerOptions Options(const Limits& limits) {
+    ServerOptions options;
+    options.limits = limits;
+    options.max_catalog_documents = 100'000;
+    return options;
+  }
+  ServerSubstitutes Substitutes() {
+    ServerSubstitutes substitutes;
+    substitutes.workers.now = [this] { return queue_time_.load(); };
+    substitutes.log_request = [this](RequestLog::Reason reason,
+                                     const auto& request, auto) {
+      if (reason != RequestLog::Reason::kBug) return;
+      bugs_.push_back(request.identity.request_id);
+    };
+    return substitutes;
+  }
+
   Gate gate_;
-  Metrics metrics_;
-  Lifecycle lifecycle_;
-  Admission admission_{kLimits.max_inflight_texts};
-  std::unique_ptr<DocumentVectorCache> cache_ =
-      DocumentVectorCache::Create(8 << 20).value();
   MemoryFolder folder_;
-  ModelStore models_{{{folder_.Source("tiny")}}, &metrics_};
-  const TextEmbedder embedder_{cache_.get(), &metrics_};
-  SyncedCatalog catalog_{
-      100'000,
-      {.limits = kLimits, .embedder = &embedder_, .metrics = &metrics_}};
-  const RankingEngine ranking_{kLimits, &embedder_, &metrics_,
-                               &catalog_.documents};
-  const EmbeddingEngine embedding_{kLimits, &embedder_, &metrics_};
   // Request ids of calls that failed by a bug; to be looked at after the call.
   std::vector<std::string> bugs_;
-  RequestLog request_log_{
-      {}, [this](RequestLog::Reason reason, const auto& request, auto) {
-        if (reason != RequestLog::Reason::kBug) return;
-        bugs_.push_back(request.identity.request_id);
-      }};
   // The workers' clock stands still unless a test sets it.
   std::atomic<TaskQueue::Clock::time_point> queue_time_{};
-  // Ends before what its tasks use. That the server waits for them, too, is
-  // what ThreadSanitizer does not see.
-  WorkerPool workers_{
-      {.num_threads = 1, .now = [this] { return queue_time_.load(); }}};
-  WorkerPool loader_{1};
-  ConnectionCount many_connections_{kLimits.max_connections};
+  const std::unique_ptr<Server> whole_;
+  Metrics& metrics_ = *whole_->parts().metrics;
+  Lifecycle& lifecycle_ = whole_->lifecycle();
+  Admission& admission_ = *whole_->parts().admission;
+  ModelStore& models_ = *whole_->parts().models;
+  SyncedCatalog& catalog_ = whole_->catalog();
+  RequestLog& request_log_ = *whole_->parts().request_log;
+  WorkerPool& workers_ = *whole_->parts().workers;
+  ConnectionCount& connections_ = *whole_->parts().connections;
   // For servers that a test starts itself.
-  ConnectionCount* connections_ = &many_connections_;
   absl::Duration handshake_timeout_ = kHandshakeTimeout;
   absl::Duration max_connection_age_ = kMaxConnectionAge;
   std::int64_t max_memory_bytes_ = 0;

@@ -144,10 +144,7 @@ class StreamCallTest : public ::testing::Test {
 
   Metrics metrics_;
   Lifecycle lifecycle_;
-  const TextEmbedder embedder_{nullptr, &metrics_};
-  const RankingEngine ranking_{Limits(), &embedder_, &metrics_};
-  const ServerParts parts_ = {
-      .ranking = &ranking_, .lifecycle = &lifecycle_, .metrics = &metrics_};
+  const ServerParts parts_ = {.lifecycle = &lifecycle_, .metrics = &metrics_};
   OpenCalls calls_{/*max_unsent_bytes=*/1 << 20, kSendTime};
   Taken taken_;
   TakingService service_{parts_, calls_, taken_};
