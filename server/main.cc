@@ -9,6 +9,7 @@
 #include "model/base/strings.h"
 #include "model/cli/command_line.h"
 #include "server/base/logging.h"
+#include "server/flags.h"
 #include "server/open_files.h"
 #include "server/options.h"
 #include "server/secrets.h"
@@ -71,15 +72,17 @@ int Main(int argc, char** argv) {
   BlockSignals();
   ServerOptions options;
   CommandLine command_line(kProgram);
-  AddServerOptions(command_line, options);
+  AddServerFlags(command_line, options);
   if (const auto exit_code = command_line.Parse(argc, argv)) return *exit_code;
   // FinishOptions fits --max_connections into the limit.
   RaiseOpenFileLimit();
   const absl::Status finished = FinishOptions(command_line, options);
   if (!finished.ok()) return command_line.ExitCode(finished);
-  if (options.check_config) {
-    absl::PrintF("%s", DescribeOptions(command_line));
-    return command_line.ExitCode(Secrets::Check(options.security));
+  if (options.print_config || options.check_config) {
+    absl::PrintF("%s", DescribeConfig(command_line));
+    return command_line.ExitCode(options.check_config
+                                     ? Secrets::Check(options.security)
+                                     : absl::OkStatus());
   }
   const bool json_log = options.log_format == LogFormat::kJson;
   InitLogging(json_log);

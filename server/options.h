@@ -1,5 +1,5 @@
-// The options of semrank-server: fields that flags are bound to, their
-// defaults, and checks across them.
+// The options of a server. Their initial values are the defaults; flags.h binds
+// a flag to each.
 #ifndef SEMRANK_SERVER_OPTIONS_H_
 #define SEMRANK_SERVER_OPTIONS_H_
 
@@ -15,12 +15,19 @@
 #include "server/base/limits.h"
 #include "server/base/worker_pool.h"
 #include "server/rpc/external_connections.h"
-#include "server/served_folders.h"
 #include "server/stores/redis_url.h"
+#include "server/stores/rocksdb_document_store.h"
+#include "server/vectors/stored_vectors.h"
 
 namespace semrank {
 
 class CommandLine;
+
+struct ServedFolder {
+  std::string name;  // by which requests choose the model
+  std::string path;
+  std::int64_t version = 0;  // pinned; 0 = the highest complete one
+};
 
 struct ModelOptions {
   std::string model_dir = {};                       // PATH, or NAME=PATH,...
@@ -29,29 +36,32 @@ struct ModelOptions {
   bool wait_for_model = false;
   bool enable_admin_rpcs = false;
   VectorPrecision vector_precision = VectorPrecision::kFloat32;
-  // From the first two, by FinishOptions: at least one, with different names;
-  // the first is the default.
+  // Made of model_dir and model_version by FinishOptions: at least one, with
+  // different names; the first is the default.
   std::vector<ServedFolder> folders = {};
 };
 
 struct StoreOptions {
   std::string store = "none";  // none, rocksdb:PATH or redis://...
-  absl::Duration timeout = absl::Milliseconds(10);
-  std::int64_t vector_bytes = std::int64_t{4} << 30;
-  // From `store`, by FinishOptions.
+  absl::Duration timeout = StoredVectors::Options().time_limit;
+  std::int64_t vector_bytes = RocksDbDocumentStore::Options().max_vector_bytes;
+  // Made of `store` by FinishOptions.
   std::string rocksdb_path = {};  // empty = not RocksDB
   std::optional<RedisUrl> redis = {};
 };
 
-// kOn: calls need no client certificate.
-enum class HttpCallPolicy { kAuto, kOn, kOff };
+enum class HttpCallPolicy {
+  kAuto,  // calls need the client certificate that gRPC needs
+  kOn,    // calls need no client certificate
+  kOff    // every call is refused
+};
 
 struct SecurityOptions {
   TlsFiles tls = {};                // cert empty = plain text
   std::string api_keys_file = {};   // empty = no keys
   std::string health_address = {};  // empty = no listener of its own
   HttpCallPolicy http_calls = HttpCallPolicy::kAuto;
-  std::vector<std::string> cors_origins = {};  // empty = none but the server's
+  std::vector<std::string> cors_origins = {};  // beside the server's own
 };
 
 enum class LogFormat { kText, kJson };
@@ -60,7 +70,7 @@ struct ServerOptions {
   ModelOptions models;
   std::string listen_address = "127.0.0.1:50051";
   std::string http_address = "127.0.0.1:8080";
-  bool pages = true;  // the ones for people
+  bool pages = true;  // the playground and /statusz
   std::int64_t cache_bytes = std::int64_t{256} << 20;
   std::string warm_catalog;  // empty = none
   StoreOptions store;
@@ -75,14 +85,15 @@ struct ServerOptions {
   double access_log = 0;                  // share of requests, 0 to 1
   absl::Duration drain_delay;
   absl::Duration drain_timeout = absl::Seconds(30);
+  // The program prints its configuration instead of serving; check_config opens
+  // the key and certificate files too.
+  bool print_config = false;
   bool check_config = false;
 };
 
-// Binds every flag of the server to its field.
-void AddServerOptions(CommandLine& command_line, ServerOptions& options);
-
-// After parsing: checks options that depend on each other and fills the fields
-// that follow from others. FlagError naming the flag, its value and the reason.
+// Checks options that depend on each other and fills the fields that are made
+// of others. Call it after parsing. An error is a FlagError with the flag, its
+// value and the reason.
 absl::Status FinishOptions(const CommandLine& command_line,
                            ServerOptions& options);
 
@@ -92,9 +103,8 @@ absl::Status HttpCallsAllowed(const SecurityOptions& options);
 // Whether POST /v1/... needs the client certificate that gRPC asks for.
 bool HttpCallsNeedCertificate(const SecurityOptions& options);
 
-// The effective configuration, "name=value" a line, as --config reads it;
-// passwords are hidden.
-std::string DescribeOptions(const CommandLine& command_line);
+// `store` without the user and password before the @.
+std::string WithoutPassword(const std::string& store);
 
 }  // namespace semrank
 

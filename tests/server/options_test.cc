@@ -9,12 +9,14 @@
 #include <vector>
 
 #include "model/cli/command_line.h"
+#include "server/flags.h"
 #include "server/open_files.h"
 #include "tests/support/status_matchers.h"
 
 namespace semrank {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -24,7 +26,7 @@ struct ParsedOptions {
   explicit ParsedOptions(std::vector<std::string> flags = {},
                          const std::string& model_dir = "models/shop") {
     flags.insert(flags.begin(), "--model_dir=" + model_dir);
-    AddServerOptions(command_line, options);
+    AddServerFlags(command_line, options);
     status = command_line.ParseArguments(flags).status();
     if (status.ok()) status = FinishOptions(command_line, options);
   }
@@ -45,7 +47,7 @@ TEST(OptionsTest, DefaultsAreValidAndListenOnLoopback) {
 TEST(OptionsTest, DescriptionHasEveryFlagAsAConfigFileTakesIt) {
   const ParsedOptions parsed({"--drain_delay=1500ms", "--max_connections=77",
                               "--warm_catalog=two words"});
-  const std::string text = DescribeOptions(parsed.command_line);
+  const std::string text = DescribeConfig(parsed.command_line);
   EXPECT_THAT(text, StartsWith("model_dir=models/shop\n"));
   for (const char* line : {"model_version=",
                            "model_poll_interval=5s",
@@ -92,7 +94,7 @@ TEST(OptionsTest, TheDescriptionHidesThePasswordOfTheStore) {
   EXPECT_THAT(parsed.status, IsOk());
   EXPECT_EQ(parsed.options.store.redis->password, "secret");
   EXPECT_THAT(
-      DescribeOptions(parsed.command_line),
+      DescribeConfig(parsed.command_line),
       AllOf(HasSubstr("store=redis://***@host"), Not(HasSubstr("secret"))));
 }
 
@@ -139,6 +141,26 @@ TEST(MaxConnectionsTest, TheLimitOnOpenFilesIsRaisedAsFarAsAllowed) {
   setrlimit(RLIMIT_NOFILE, &old_limit);
 }
 
+MATCHER_P3(IsFolder, name, path, version, "is this folder") {
+  *result_listener << arg.name << " " << arg.path << " " << arg.version;
+  return arg.name == name && arg.path == path && arg.version == version;
+}
+
+TEST(ServedFoldersTest, ABarePathIsNamedAfterItsLastPart) {
+  EXPECT_THAT(ParsedOptions({}, "models/shop").options.models.folders,
+              ElementsAre(IsFolder("shop", "models/shop", 0)));
+  EXPECT_THAT(ParsedOptions({"--model_version=7"}, "/data/run=3,a/shop/")
+                  .options.models.folders,
+              ElementsAre(IsFolder("shop", "/data/run=3,a/shop/", 7)));
+}
+
+TEST(ServedFoldersTest, SeveralModelsHaveNamesAndVersions) {
+  EXPECT_THAT(
+      ParsedOptions({"--model_version=news=2"}, "shop=a/x,news=/b/run=1")
+          .options.models.folders,
+      ElementsAre(IsFolder("shop", "a/x", 0), IsFolder("news", "/b/run=1", 2)));
+}
+
 struct BadOption {
   std::string name;
   std::vector<std::string> flags;
@@ -159,7 +181,22 @@ TEST_P(BadOptionTest, IsRefusedWithTheFlagAndItsValue) {
 INSTANTIATE_TEST_SUITE_P(
     Cases, BadOptionTest,
     ::testing::ValuesIn<BadOption>({
-        {"NoModel", {"--model_dir="}},
+        {"NoModel", {"--model_dir="}, "--model_dir=: is required"},
+        {"EmptyPath", {"--model_dir=a="}, "--model_dir=a=: has an empty path"},
+        {"SameName",
+         {"--model_dir=a=x,a=y"},
+         "--model_dir=a=x,a=y: has two models named \"a\""},
+        {"NoName",
+         {"--model_dir=a=x,y"},
+         "--model_dir=a=x,y: has an empty path"},
+        {"NegativeVersion", {"--model_version=-1"}},
+        {"VersionIsNoNumber", {"--model_version=new"}},
+        {"VersionOfWhichModel",
+         {"--model_version=3", "--model_dir=a=x,b=y"},
+         "--model_version=3: with several models must be NAME=N"},
+        {"VersionOfUnknownModel",
+         {"--model_version=b=3"},
+         "--model_version=b=3: --model_dir has no model named \"b\""},
         {"NoPort", {"--listen_address=localhost"}},
         {"NoHost", {"--http_address=:80"}},
         {"BadPort", {"--http_address=h:65536"}},

@@ -1,0 +1,306 @@
+#include "server/flags.h"
+
+#include <unistd.h>
+
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "model/base/status_macros.h"
+#include "model/cli/command_line.h"
+#include "server/base/request_log.h"
+#include "server/http/http_origins.h"
+#include "server/vectors/circuit_breaker.h"
+
+namespace semrank {
+namespace {
+
+using Level = CommandLine::Level;
+
+// RocksDB evicts vectors by whole files, of 32 MiB.
+constexpr std::int64_t kMinVectorBytes = std::int64_t{64} << 20;
+constexpr std::int64_t kMaxVectorBytes = std::int64_t{1} << 50;
+constexpr absl::Duration kMaxWait = absl::Hours(1);
+
+std::int64_t PhysicalMemoryBytes() {
+  return std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
+}
+
+absl::Status CheckAddress(const std::string& address) {
+  // The last one: IPv6 addresses have others.
+  const std::size_t colon = address.rfind(':');
+  int port = -1;
+  if (colon != std::string::npos && colon > 0 &&
+      absl::SimpleAtoi(address.substr(colon + 1), &port) && port >= 0 &&
+      port <= std::numeric_limits<std::uint16_t>::max()) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError("must be HOST:PORT, port 0 to 65535");
+}
+
+// An empty address is allowed where it is the default.
+void AddAddress(CommandLine& command_line, std::string_view name,
+                std::string* field, std::string_view help) {
+  command_line.Add(
+      FlagSpec{.name = std::string(name),
+               .help = std::string(help),
+               .form = "HOST:PORT",
+               .set = [field, optional = field->empty()](
+                          const std::string& text) -> absl::Status {
+                 if (!text.empty() || !optional) {
+                   SEMRANK_RETURN_IF_ERROR(CheckAddress(text));
+                 }
+                 *field = text;
+                 return absl::OkStatus();
+               },
+               .get = [field] { return *field; }});
+}
+
+void AddModelFlags(CommandLine& flags, ModelOptions& options) {
+  flags.Group("Models");
+  flags.Add("model_dir", &options.model_dir,
+            "Model directory, as semrank-train writes it; its last part is the "
+            "model's name. Several: NAME=PATH,NAME=PATH; requests choose by "
+            "name, the first is the default. Required.");
+  flags.Add("model_version", &options.model_version,
+            "Version to serve, even if newer ones exist; for several models "
+            "NAME=N,NAME=N. Without it the server serves the highest complete "
+            "version, and newer ones as they appear.");
+  flags.Add("wait_for_model", &options.wait_for_model,
+            "When a model is missing or damaged at the start: wait for one "
+            "instead of failing. Until then /readyz is 503.");
+  flags.Add("enable_admin_rpcs", &options.enable_admin_rpcs,
+            "Let clients call ReloadModel; with --api_keys_file those whose "
+            "key has the admin role, without it every client.");
+  flags.Group("Models", Level::kAdvanced);
+  flags.Add("model_poll_interval", &options.poll_interval,
+            "How often to look for a new version; 0 = only at SIGHUP and "
+            "ReloadModel. Also works on network file systems.",
+            {.max = kMaxWait});
+}
+
+void AddVectorFlags(CommandLine& flags, ServerOptions& options) {
+  flags.Group("Document vectors");
+  flags.Add("cache_bytes", &options.cache_bytes,
+            "Bytes of document vectors kept in memory; 0 = none. A vector of "
+            "128 dimensions takes about 580 bytes.",
+            {.min = 0, .max = PhysicalMemoryBytes()});
+  flags.Add("vector_precision", &options.models.vector_precision,
+            "What every vector is rounded to. With bf16 (bfloat16) the cache "
+            "and the catalog keep 2 bytes a dimension in place of 4, with int8 "
+            "1 byte, and reading them takes less time; scores differ by about "
+            "0.001 and 0.005 from those of float32. The same for all servers "
+            "on one store: vectors of another precision are computed anew.",
+            {{"float32", VectorPrecision::kFloat32},
+             {"bf16", VectorPrecision::kBf16},
+             {"int8", VectorPrecision::kInt8}});
+  flags.Add("warm_catalog", &options.warm_catalog,
+            "File of documents, doc_id<TAB>title a line (.gz and .zst too), "
+            "whose titles are embedded with every model before the server is "
+            "ready. Until then /readyz is 503. --cache_bytes should hold them "
+            "all.");
+  flags.Add("store", &options.store.store,
+            "Keeps the vectors of documents across restarts: rocksdb:PATH (a "
+            "folder of this server alone, created if missing), "
+            "redis://[user:password@]host[:port][/db] (shared by replicas; "
+            "set SEMRANK_STORE instead, so that no process list shows the "
+            "password) or none.");
+  // --print_config shows the effective configuration.
+  flags.HideSecrets("store", WithoutPassword);
+  flags.Group("Document vectors", Level::kAdvanced);
+  const CircuitBreaker::Options bypass;
+  flags.Add("store_timeout", &options.store.timeout,
+            absl::StrFormat(
+                "How long one look-up in the store may take. If it takes "
+                "longer, the vectors are computed, and the store is bypassed "
+                "for %s to %s.",
+                absl::FormatDuration(absl::FromChrono(bypass.min_wait)),
+                absl::FormatDuration(absl::FromChrono(bypass.max_wait))),
+            {.min = absl::Microseconds(100), .max = kMaxWait});
+  flags.Add("store_vector_bytes", &options.store.vector_bytes,
+            "Bytes of disk for vectors in a RocksDB store; beyond that the "
+            "oldest are evicted. A vector of 128 dimensions takes about 610 "
+            "bytes.",
+            {.min = kMinVectorBytes, .max = kMaxVectorBytes});
+}
+
+void AddLimitFlags(CommandLine& flags, ServerOptions& options) {
+  constexpr std::int64_t kMaxTexts = 1'000'000;
+  // Bounds of the flags, not defaults: beyond them a typo is more likely.
+  constexpr std::int64_t kMaxTextBytes = 1 << 20;
+  Limits& limits = options.limits;
+  flags.Group("Limits");
+  flags.Add("max_texts_per_request", &limits.max_texts_per_request,
+            "Candidates or texts in one request; more are INVALID_ARGUMENT.",
+            {.min = 1, .max = kMaxTexts});
+  flags.Add("max_text_bytes", &limits.max_text_bytes,
+            "Bytes of one query, text or title; more are INVALID_ARGUMENT.",
+            {.min = 1, .max = kMaxTextBytes});
+  flags.Add("max_inflight_texts", &limits.max_inflight_texts,
+            "Texts in flight over all calls; more are RESOURCE_EXHAUSTED. More "
+            "than --max_texts_per_request.",
+            {.min = 2, .max = std::numeric_limits<std::int32_t>::max()});
+  flags.Add("max_queue_wait", &options.max_queue_wait,
+            "How long a request may wait for a worker thread; one that would "
+            "wait longer is RESOURCE_EXHAUSTED at once.",
+            {.min = absl::Milliseconds(1), .max = absl::Minutes(1)});
+  flags.Add("max_connections", &limits.max_connections,
+            "Open connections over gRPC; further ones are closed. The default, "
+            "or 0, is reduced to what the limit on open files (ulimit -n) "
+            "allows.",
+            {.min = 0, .max = 1'000'000});
+  flags.Add("max_connection_age", &options.max_connection_age,
+            "How long a connection over gRPC may stay: afterwards it is closed "
+            "when its calls have ended, and the client connects again, also to "
+            "replicas that are new. 0 = no limit.",
+            {.max = absl::Hours(24)});
+  flags.Add("max_memory_bytes", &options.max_memory_bytes,
+            "Memory of the server beyond which, while it still grows, the "
+            "connections over gRPC that bring the most bytes are closed: a "
+            "flood of headers is held in memory before any other limit sees "
+            "it. 0 = four fifths of what the container or systemd's MemoryMax "
+            "allows, and nothing where there is no such limit.",
+            {.min = 0, .max = std::int64_t{1} << 50});
+  flags.Add("max_catalog_documents", &options.max_catalog_documents,
+            "Documents that the catalog holds in memory; further ones are "
+            "RESOURCE_EXHAUSTED. A million with vectors of 128 dimensions take "
+            "about 600 MB and their own text.",
+            {.min = 0, .max = std::int64_t{64} << 20});
+  flags.Group("Limits", Level::kAdvanced);
+  flags.Add("max_requests_per_stream", &limits.max_requests_per_stream,
+            "Requests of one RankStream in flight; the server reads the next "
+            "one when one of them is done.",
+            {.min = 1, .max = 10'000});
+  flags.Add("max_streams_per_connection", &limits.max_streams_per_connection,
+            "Calls and streams in flight on one connection; further ones wait "
+            "in the client.",
+            {.min = 1, .max = 1'000'000});
+  flags.Add("max_metadata_bytes", &limits.max_metadata_bytes,
+            "Bytes of one call's metadata; more are RESOURCE_EXHAUSTED.",
+            {.min = 1'024, .max = 1 << 20});
+  flags.Add("max_http_body_bytes", &limits.max_http_body_bytes,
+            "Bytes of one JSON request over HTTP; more are refused with 413.",
+            {.min = 1, .max = std::int64_t{1} << 30});
+  flags.Add("max_document_id_bytes", &limits.max_document_id_bytes,
+            "Bytes of one document_id; a longer one is INVALID_ARGUMENT.",
+            {.min = 1, .max = kMaxTextBytes});
+  flags.Add("max_payload_bytes", &limits.max_payload_bytes,
+            "Bytes of one document's payload; a longer one is "
+            "INVALID_ARGUMENT.",
+            {.min = 0, .max = kMaxTextBytes});
+  flags.Add("max_top_k", &limits.max_top_k,
+            "Documents that one search of the catalog returns; more are "
+            "INVALID_ARGUMENT.",
+            {.min = 1, .max = 1'000'000});
+}
+
+void AddSecurityFlags(CommandLine& flags, SecurityOptions& options) {
+  flags.Group("Security");
+  flags.Add("tls_cert", &options.tls.cert,
+            "PEM file: the server's certificate, then its intermediates. With "
+            "it --listen_address and --http_address speak TLS only. Replaced "
+            "files take effect within seconds.");
+  flags.Add("tls_key", &options.tls.key,
+            "PEM file: the private key of --tls_cert, without a password.");
+  flags.Add("tls_client_ca", &options.tls.client_ca,
+            "PEM file: the CAs of client certificates. With it gRPC needs one; "
+            "over HTTP calls do, pages do not.");
+  flags.Add("api_keys_file", &options.api_keys_file,
+            "File of API keys, one a line: role (read, write or admin), blank, "
+            "SHA-256 of the key. Callers then need \"authorization: Bearer "
+            "KEY\". Read again when it changes.");
+  flags.Group("Security", Level::kAdvanced);
+  AddAddress(
+      flags, "health_address", &options.health_address,
+      "Serves grpc.health.v1 only, in plain text, for probes that cannot "
+      "present a client certificate.");
+  flags.Add("http_calls", &options.http_calls,
+            "JSON calls over HTTP: auto = as over gRPC, so with "
+            "--tls_client_ca only from clients with a certificate; on = also "
+            "from clients without one; off. API keys count in any case, and "
+            "pages for operators are always served.",
+            {{"auto", HttpCallPolicy::kAuto},
+             {"on", HttpCallPolicy::kOn},
+             {"off", HttpCallPolicy::kOff}});
+  flags.Add({.name = "cors_origins",
+             .help = "Origins of web pages that may make JSON calls from the "
+                     "browser, as SCHEME://HOST[:PORT],...; * = every page. "
+                     "Calls of other pages than the server's own are refused.",
+             .form = "ORIGIN,...",
+             .set = [field = &options.cors_origins](
+                        const std::string& text) -> absl::Status {
+               std::vector<std::string> origins =
+                   absl::StrSplit(text, ',', absl::SkipEmpty());
+               SEMRANK_RETURN_IF_ERROR(CheckOrigins(origins));
+               *field = std::move(origins);
+               return absl::OkStatus();
+             },
+             .get =
+                 [field = &options.cors_origins] {
+                   return absl::StrJoin(*field, ",");
+                 }});
+}
+
+}  // namespace
+
+void AddServerFlags(CommandLine& command_line, ServerOptions& options) {
+  AddModelFlags(command_line, options.models);
+  command_line.Group("Addresses");
+  AddAddress(command_line, "listen_address", &options.listen_address,
+             "gRPC; port 0 = any free one.");
+  AddAddress(command_line, "http_address", &options.http_address,
+             "JSON calls, /metrics, /healthz, /readyz and pages for people; "
+             "port 0 = any free one.");
+  command_line.Add("pages", &options.pages,
+                   "Pages for people on --http_address: the playground at / "
+                   "and /statusz.",
+                   {{"on", true}, {"off", false}});
+  AddVectorFlags(command_line, options);
+  AddLimitFlags(command_line, options);
+  AddSecurityFlags(command_line, options.security);
+  command_line.Group("Operation");
+  command_line.Add("drain_delay", &options.drain_delay,
+                   "After SIGTERM: how long to report NOT_SERVING and still "
+                   "answer, so that load balancers stop sending requests. "
+                   "Behind one, 5s or more.",
+                   {.max = kMaxWait});
+  command_line.Add("drain_timeout", &options.drain_timeout,
+                   "After --drain_delay: how long calls in flight may take "
+                   "before they are cancelled.",
+                   {.max = kMaxWait});
+  command_line.Add("log_format", &options.log_format,
+                   "Log lines on standard error.",
+                   {{"text", LogFormat::kText}, {"json", LogFormat::kJson}});
+  command_line.Add("slow_request_threshold", &options.slow_request_threshold,
+                   "Log requests that take this long or longer, with their "
+                   "request id; 0 = none.",
+                   {.max = kMaxWait});
+  command_line.Add(
+      "access_log", &options.access_log,
+      absl::StrFormat("Share of the requests that are logged with method, "
+                      "code, time and request id; 1 = all. At most %d lines "
+                      "a second.",
+                      RequestLog::kMaxAccessLinesPerSecond),
+      {.min = 0, .max = 1});
+  command_line.Add("print_config", &options.print_config,
+                   "Print the effective configuration with secrets hidden, as "
+                   "--config reads it, and exit.");
+  command_line.Add("check_config", &options.check_config,
+                   "As --print_config, and open the key and certificate "
+                   "files: exit code 0 = all can be used.");
+}
+
+std::string DescribeConfig(const CommandLine& command_line) {
+  std::vector<FlagValue> values = command_line.Values();
+  // The output is to be read by --config: it must not exit.
+  std::erase_if(values, [](const FlagValue& flag) {
+    return flag.name == "check_config" || flag.name == "print_config";
+  });
+  return FormatConfig(values);
+}
+
+}  // namespace semrank
