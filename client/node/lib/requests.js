@@ -1,0 +1,100 @@
+// Makes requests from the arguments of the calls, and checks these: Protobuf would
+// drop what it does not know without a word.
+'use strict';
+
+const PARTS = {both: 'PARTS_UNSPECIFIED', semantic: 'PARTS_SEMANTIC', lexical: 'PARTS_LEXICAL'};
+const SIDES = {query: 'SIDE_QUERY', document: 'SIDE_DOCUMENT'};
+const ENCODINGS = {float32: 'VECTOR_ENCODING_FLOAT32', float16: 'VECTOR_ENCODING_FLOAT16', int8: 'VECTOR_ENCODING_INT8'};
+
+function enumOf(name, values, value) {
+  if (!Object.hasOwn(values, value)) throw new RangeError(`${name} '${value}': want one of ${Object.keys(values).join(', ')}`);
+  return values[value];
+}
+
+const bytesOf = (view = Buffer.alloc(0)) => Buffer.from(view.buffer, view.byteOffset, view.byteLength);
+
+function modelOf(model = {}) {
+  if (typeof model !== 'object') throw new TypeError(`model: want an object, {name: '${model}'}, not ${kindOf(model)}`);
+  const {name = '', version = 0} = model;
+  return {name, version};
+}
+
+// Protobuf would drop a misspelt field without a word, and a text in place of the
+// fields has none.
+function checkNames(call, fields, known, before = '') {
+  if (fields === null || typeof fields !== 'object' || Array.isArray(fields)) {
+    throw new TypeError(`${call}: want ${call}(${before}{${known[0]}: ...}), not ${kindOf(fields)} there`);
+  }
+  const unknown = Object.keys(fields).find((name) => !known.includes(name));
+  if (unknown !== undefined) throw new RangeError(`${call}: no field '${unknown}'`);
+}
+
+function kindOf(value) {
+  if (value === null || value === undefined) return String(value);
+  return Array.isArray(value) ? 'an array' : typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
+
+// A text is iterable too, but its characters are not what is meant.
+function iterableOf(name, items) {
+  if (typeof items !== 'string' && (items?.[Symbol.iterator] || items?.[Symbol.asyncIterator])) return items;
+  throw new TypeError(`${name}: want an array or another iterable, not ${kindOf(items)}`);
+}
+
+function listOf(name, items) {
+  if (Array.isArray(items) || ArrayBuffer.isView(items)) return items;
+  throw new TypeError(`${name}: want an array, not ${kindOf(items)}`);
+}
+
+const RANK_FIELDS = ['query', 'titles', 'ids', 'documentIds', 'vectors', 'topK', 'minScore', 'model', 'withTitles', 'parts',
+                     'withParts', 'filter', 'nameMatch'];
+const SEARCH_FIELDS = ['query', 'topK', 'offset', 'minScore', 'exclude', 'model', 'withTitles', 'withPayloads', 'parts',
+                       'withParts', 'filter', 'nameMatch'];
+
+const EXPLAIN_FIELDS = ['query', 'title', 'id', 'documentId', 'model', 'maxPoolingUnits', 'parts'];
+const EMBED_FIELDS = ['side', 'encoding', 'model'];
+
+function rankRequest(request) {
+  checkNames('rank', request, RANK_FIELDS);
+  for (const name of ['titles', 'ids', 'documentIds']) listOf(name, request[name] ?? []);
+  return {...request, model: modelOf(request.model), vectors: bytesOf(request.vectors),
+          parts: enumOf('parts', PARTS, request.parts ?? 'both')};
+}
+
+function explainRequest(fields) {
+  checkNames('explain', fields, EXPLAIN_FIELDS);
+  const {query, title, id, documentId, model, maxPoolingUnits = 0, parts = 'both'} = fields;
+  const candidate = Object.fromEntries(Object.entries({title, id, documentId}).filter(([, value]) => value !== undefined));
+  return {query, ...candidate, model: modelOf(model), maxPoolingUnits, parts: enumOf('parts', PARTS, parts)};
+}
+
+function searchRequest(fields) {
+  checkNames('search', fields, SEARCH_FIELDS);
+  const {exclude = [], parts = 'both', withTitles = true, topK = 10, ...others} = fields;
+  const {ids, documentIds} = byKind(iterableOf('exclude', exclude));
+  return {...others, topK, withTitles, parts: enumOf('parts', PARTS, parts), model: modelOf(others.model),
+          excludeIds: ids, excludeDocumentIds: documentIds};
+}
+
+const withoutTexts = ({side, encoding = 'float32', model}) =>
+    ({side: enumOf('side', SIDES, side), encoding: enumOf('encoding', ENCODINGS, encoding), model: modelOf(model)});
+
+function embedRequest(fields) {
+  checkNames('embed', fields, ['texts', ...EMBED_FIELDS]);
+  return {...withoutTexts(fields), texts: listOf('texts', fields.texts)};
+}
+
+// What all messages of the stream have in common.
+function embedStreamRequest(texts, fields) {
+  iterableOf('texts', texts);
+  checkNames('embedStream', fields, EMBED_FIELDS, 'texts, ');
+  return withoutTexts(fields);
+}
+
+// A key is a number or a name.
+function byKind(keys) {
+  const isName = (key) => typeof key === 'string';
+  const all = [...keys];
+  return {ids: all.filter((key) => !isName(key)).map(String), documentIds: all.filter(isName)};
+}
+
+module.exports = {byKind, embedRequest, embedStreamRequest, explainRequest, iterableOf, modelOf, rankRequest, searchRequest};
