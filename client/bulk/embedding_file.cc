@@ -142,6 +142,7 @@ void AppendPgvectorRows(const EmbeddedTexts& embedded, ThreadPool* pool,
              });
 }
 
+// Importing a file twice replaces its rows.
 constexpr std::string_view kSqlHeader =
     "CREATE TABLE IF NOT EXISTS documents(id TEXT PRIMARY KEY, text TEXT NOT "
     "NULL, vector BLOB NOT NULL);\n";

@@ -52,6 +52,7 @@ absl::StatusOr<TextList> TakeArguments(
 
 }  // namespace
 
+// A pipe receives TSV, so that `semrank rank ... | cut -f3` needs no flag.
 OutputFormat CommonOptions::ResultFormat() const {
   if (output != OutputFormat::kAuto) return output;
   return StdoutIsTerminal() ? OutputFormat::kTable : OutputFormat::kTsv;
@@ -144,7 +145,7 @@ v1::ModelRef ModelOptions::ToRef() const {
 }
 
 // Flags that several commands have are added here, so that they read the same
-// everywhere.
+// in the help of each.
 void AddModelFlags(CommandLine& command, ModelOptions& options) {
   command.Group("Model");
   command.Add("model", &options.name,
@@ -175,6 +176,7 @@ void AddPartsFlag(CommandLine& command, v1::Parts* parts) {
                {"lexical", v1::PARTS_LEXICAL}});
 }
 
+// A tag cannot be empty in the API, and scripts often end a list with a comma.
 std::vector<std::string> SplitTags(std::string_view tags) {
   return absl::StrSplit(ToAbsl(tags), ',', absl::SkipEmpty());
 }
@@ -245,6 +247,7 @@ void AddTimingsFlag(CommandLine& command, bool* timings) {
               "call took, and how many vectors came from the cache.");
 }
 
+// On standard error the line does not mix with results that a program reads.
 void PrintTimings(const CallFacts& facts) {
   absl::FPrintF(stderr, "%s\n", DescribeCall(facts));
 }

@@ -66,7 +66,7 @@ void AddKeyFlags(CommandLine& command, KeyOptions& options) {
               "The ids are numbers, as with semrank put --numeric_ids.");
 }
 
-// Sets the keys of a request to Get or Delete.
+// Both requests have the same two lists of keys.
 template <typename Request>
 absl::StatusOr<Request> MakeRequest(const KeyOptions& options) {
   SEMRANK_ASSIGN_OR_RETURN(
@@ -96,6 +96,7 @@ std::string KeyName(const Request& request, std::uint32_t index) {
                                 : request.document_ids(i - request.ids_size());
 }
 
+// JSON has everything, so that `semrank put` can read it again.
 absl::Status PrintDocuments(OutputFormat format,
                             const v1::GetDocumentsResponse& response) {
   if (format == OutputFormat::kJson) {

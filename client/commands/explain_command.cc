@@ -98,6 +98,7 @@ std::string DescribeMatches(const v1::WordContribution& word) {
                        });
 }
 
+// Programs get all digits and no bar, since they compute with the numbers.
 void AddWordRows(std::string_view text, const Words& words, float largest,
                  bool rounded, bool lexical, Table& table) {
   for (const v1::WordContribution& word : words) {
@@ -133,6 +134,7 @@ nlohmann::ordered_json WordsJson(const Words& words, bool lexical) {
                      {"score_without", ShortestDouble(word.score_without())},
                      {"num_features", word.num_features()},
                      {"num_known_features", word.num_known_features()}});
+    // Without a lexical part these fields would all be 0.
     if (!lexical) continue;
     auto matches = nlohmann::ordered_json::array();
     for (const v1::NgramMatch& match : word.matches()) {
@@ -306,6 +308,7 @@ Table ComparisonTable(const v1::ExplainResponse& first,
     table.AddRow({part, absl::StrFormat("%.4f", a), absl::StrFormat("%.4f", b),
                   absl::StrFormat("%+.4f", a - b)});
   };
+  // Both scores are sums of these parts, so the differences add up, too.
   add("tower", first.semantic_part(), second.semantic_part());
   for (int i = 0; i < first.query_words_size(); ++i) {
     const v1::WordContribution& word = first.query_words(i);

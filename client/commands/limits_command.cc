@@ -19,7 +19,8 @@ Examples:
   semrank limits --output=json
 )"};
 
-// A row per limit, also for those that are 0.
+// A row per limit, also for those that are 0: that means no limit. Protobuf's
+// JSON would omit them.
 Table LimitsTable(const v1::Limits& limits) {
   using google::protobuf::FieldDescriptor;
   Table table;

@@ -45,6 +45,7 @@ absl::Status PrintReport(OutputFormat format, const LoadReport& report) {
              : WriteTable(LoadTable(report), format);
 }
 
+// By value, since the titles move into the requests.
 absl::Status RunLoadCommand(LoadCommandOptions options,
                             const CommonOptions& common) {
   if (options.load.rate == 0 && options.load.inflight == 0) {

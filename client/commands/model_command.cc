@@ -54,6 +54,7 @@ std::string FormatTime(const google::protobuf::Timestamp& time) {
                           absl::UTCTimeZone());
 }
 
+// One row has all that is true of a version: most of it is rare.
 std::string State(const v1::Model& model) {
   std::string state = EnumWord(model.state());
   if (model.current()) state += ", current";
@@ -95,6 +96,7 @@ std::string Features(const v1::ModelConfig& config) {
   return text;
 }
 
+// 0 negatives means all other titles of the batch.
 std::string Negatives(const v1::TrainingFacts& facts) {
   if (facts.negative_sampling() == v1::NEGATIVE_SAMPLING_UNSPECIFIED) return "";
   const std::string number =
@@ -102,6 +104,7 @@ std::string Negatives(const v1::TrainingFacts& facts) {
   return absl::StrFormat("%s, %s", number, EnumWord(facts.negative_sampling()));
 }
 
+// Both numbers, since training continues for some epochs after the best one.
 std::string Epochs(const v1::TrainingFacts& facts) {
   if (facts.epochs_run() == 0) return "";
   return absl::StrFormat("%d, best %d", facts.epochs_run(), facts.best_epoch());

@@ -93,6 +93,7 @@ PutCounts FromJson(const Json& json) {
           .last_line = count("lines")};
 }
 
+// A document that was refused for its key may have none.
 std::string NameOf(const v1::Document& document, std::int64_t line) {
   const std::string key = KeyText(document);
   return key.empty() ? absl::StrFormat("line %d", line) : key;
@@ -249,6 +250,7 @@ absl::Status PrintCounts(OutputFormat format, const PutCounts& counts) {
       CountText(counts.num_documents(), "document")));
 }
 
+// By value, since several flags together decide how the file is read.
 absl::Status RunPut(PutOptions options, const CommonOptions& common) {
   options.reader.max_bad_lines = options.documents.max_bad_lines;
   options.reader.format =

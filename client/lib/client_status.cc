@@ -21,6 +21,7 @@ absl::StatusCode FailureCode(int code) {
                    : static_cast<absl::StatusCode>(code);
 }
 
+// A damaged detail is treated as absent: the code and the message are enough.
 template <typename Detail>
 std::optional<Detail> GetDetail(const absl::Status& status) {
   const auto payload = status.GetPayload("type.googleapis.com/" +

@@ -20,6 +20,7 @@ absl::Status Mismatch(std::string_view field, std::uint64_t value,
                       field, value, want, limit));
 }
 
+// Elements have a fixed size, so the length says how many vectors there are.
 std::uint64_t BytesPerElement(v1::VectorEncoding encoding) {
   if (encoding == v1::VECTOR_ENCODING_INT8) return 1;
   return encoding == v1::VECTOR_ENCODING_FLOAT16 ? 2 : sizeof(float);

@@ -75,6 +75,7 @@ class LoadRun {
           LoadRequests& requests)
       : options_(options), deadline_(client.deadline), requests_(requests) {
     const auto on_response = [this](LoadCall& call) { OnResponse(call); };
+    // A stream ends one deadline after the run, when its last calls are over.
     const absl::Time end =
         absl::Now() + options.warmup + options.duration + client.deadline;
     for (int i = 0; i < options.connections; ++i) {

@@ -11,6 +11,7 @@
 namespace semrank {
 namespace {
 
+// The server knows how long its queue is.
 std::string RetryHint(const absl::Status& status) {
   const std::optional<absl::Duration> delay = GetRetryDelay(status);
   if (!delay.has_value()) return "try again later";
@@ -90,6 +91,7 @@ void ProblemReport::PrintNumberOfOthers(std::string_view items) const {
                 GroupDigits(count_ - kMaxProblemsPrinted), items);
 }
 
+// People count from 1.
 std::string DescribeItem(std::string_view what, std::int64_t index,
                          std::string_view id) {
   return absl::StrFormat("%s %d%s", what, index + 1,

@@ -85,6 +85,7 @@ nlohmann::ordered_json HitJson(const v1::DocumentHit& hit, int rank) {
 
 Table RankingTable(const TextList& candidates, const v1::RankResponse& response,
                    const RankingTableOptions& options) {
+  // A column of blanks would look as if ids had been lost.
   const bool with_ids = !candidates.ids.empty();
   Table table;
   table.AddColumn("rank", Table::Align::kRight);
@@ -145,6 +146,7 @@ void PrintProblems(const TextList& candidates,
         DescribeItem("title", problem.index(), candidates.id(problem.index())),
         problem);
   }
+  // A user must know that the ranking lacks more than the ten that are listed.
   report.PrintNumberOfOthers("titles");
 }
 
