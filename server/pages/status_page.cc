@@ -166,7 +166,7 @@ std::string Catalog(const SyncedCatalog& catalog,
                     const ChangeFollower* changes) {
   const DocumentCatalog::Stats stats = catalog.documents.GetStats();
   // For its model; held only while the page is made.
-  const DocumentCatalog::Snapshot snapshot = catalog.documents.TakeSnapshot();
+  const CatalogSnapshot snapshot = catalog.documents.TakeSnapshot();
   const ServedModelPtr served = snapshot.model();
   const CatalogModelUpdate::Status update = catalog.update.GetStatus();
   std::vector<Cells> rows = {{"documents", std::to_string(stats.num_documents)},

@@ -179,7 +179,7 @@ absl::Status CandidateScorer::ScoreDocuments(const RankInput& input,
 absl::Status CandidateScorer::FindDocuments(const RankInput& input,
                                             std::size_t first,
                                             std::size_t last) {
-  const DocumentCatalog::Snapshot& snapshot = result_.catalog.snapshot;
+  const CatalogSnapshot& snapshot = result_.catalog.snapshot;
   std::vector<std::uint32_t>& slots = result_.catalog.slots;
   slots.resize(last, RankedCatalog::kNoSlot);
   if (options_.catalog != nullptr) {
@@ -233,7 +233,7 @@ absl::Status CandidateScorer::ScoreFound(const RankInput& input,
   const std::span candidates = std::span(scored_.candidates).subspan(first_row);
   if (candidates.empty()) return absl::OkStatus();
   const std::span<float> scores = std::span(scored_.scores).subspan(first_row);
-  const DocumentCatalog::Snapshot& snapshot = result_.catalog.snapshot;
+  const CatalogSnapshot& snapshot = result_.catalog.snapshot;
   const TwoTowerModel& model = *options_.served.model;
   const ServedModelPtr own = snapshot.model();
   const bool has_vectors =

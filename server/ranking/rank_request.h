@@ -57,10 +57,10 @@ struct RankInput {
 // The documents of the catalog among the candidates of a request, as of one
 // commit.
 struct RankedCatalog {
-  DocumentCatalog::Snapshot snapshot;
+  CatalogSnapshot snapshot;
   // Of ids and then document_ids; kNoSlot = not found.
   std::vector<std::uint32_t> slots;
-  static constexpr std::uint32_t kNoSlot = DocumentCatalog::Snapshot::kNoSlot;
+  static constexpr std::uint32_t kNoSlot = CatalogSnapshot::kNoSlot;
 };
 
 struct RankResult {

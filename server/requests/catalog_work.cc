@@ -79,7 +79,7 @@ class GetWork final : public ResponseWork<v1::GetDocumentsResponse> {
   bool with_payloads_ = false;
   bool with_vectors_ = false;
   v1::VectorEncoding encoding_ = v1::VECTOR_ENCODING_FLOAT32;
-  DocumentCatalog::Snapshot snapshot_;
+  CatalogSnapshot snapshot_;
 };
 
 absl::StatusOr<RequestSize> GetWork::Read(std::string_view bytes) {

@@ -68,7 +68,7 @@ class ExplainWork final : public ResponseWork<v1::ExplainResponse> {
   const Explainer explainer_;
   // Title of the candidate: a view into the request's bytes or, for a document
   // of the catalog, into the record that snapshot_ keeps alive.
-  DocumentCatalog::Snapshot snapshot_;
+  CatalogSnapshot snapshot_;
   std::string_view title_;
   Explainer::Request request_;
   ServedModelPtr served_;

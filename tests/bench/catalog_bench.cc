@@ -102,7 +102,7 @@ void SearchCatalog(benchmark::State& state, VectorPrecision precision) {
   const ScanQuery scan = {.row = query.data()};
   float best = 0;
   for (auto _ : state) {
-    const DocumentCatalog::Snapshot snapshot = catalog.TakeSnapshot();
+    const CatalogSnapshot snapshot = catalog.TakeSnapshot();
     TopDocuments top(kTopK, -1);
     ScanCatalog(snapshot, scan, 0, snapshot.num_slots(), top);
     const std::vector<CatalogHit> hits = top.Take(snapshot);
@@ -139,8 +139,7 @@ void RunSlices(WorkerPool& pool, SharedScan& scan,
 void SearchInFlight(benchmark::State& state, VectorPrecision precision,
                     int num_in_flight) {
   const int count = static_cast<int>(state.range(0));
-  const DocumentCatalog::Snapshot snapshot =
-      Catalog(count, precision).TakeSnapshot();
+  const CatalogSnapshot snapshot = Catalog(count, precision).TakeSnapshot();
   std::vector<float> rows = RandomRows(num_in_flight, 2);
   std::vector<ScanQuery> queries(static_cast<std::size_t>(num_in_flight));
   for (std::size_t i = 0; i < queries.size(); ++i) {
@@ -278,7 +277,7 @@ void SearchJoined(benchmark::State& state, Parts parts, int num_words,
                   bool by_name = true) {
   const int count = static_cast<int>(state.range(0));
   const JoinedCatalog& catalog = JoinedCatalog::Of(count);
-  const DocumentCatalog::Snapshot snapshot = catalog.documents().TakeSnapshot();
+  const CatalogSnapshot snapshot = catalog.documents().TakeSnapshot();
   std::string_view text = snapshot.record(5).title();
   std::size_t end = 0;
   for (int word = 0; word < num_words; ++word) end = text.find(' ', end) + 1;

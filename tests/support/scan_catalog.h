@@ -11,7 +11,7 @@ namespace semrank {
 
 // Adds the documents in slots [first, last), which ScanCatalog describes, to
 // `best`. Returns how many were scored.
-inline std::size_t ScanCatalog(const DocumentCatalog::Snapshot& snapshot,
+inline std::size_t ScanCatalog(const CatalogSnapshot& snapshot,
                                const ScanQuery& query, std::size_t first,
                                std::size_t last, TopDocuments& best) {
   if (snapshot.model() == nullptr) return 0;

@@ -45,8 +45,7 @@ std::size_t NumAtLeast(const Block& block, float least) {
 
 }  // namespace
 
-SlotFilter::SlotFilter(const DocumentCatalog::Snapshot* snapshot,
-                       const TagFilter* filter)
+SlotFilter::SlotFilter(const CatalogSnapshot* snapshot, const TagFilter* filter)
     : snapshot_(*snapshot),
       filter_(*filter),
       verdicts_(
@@ -63,7 +62,7 @@ bool SlotFilter::Keeps(std::uint32_t slot) const {
   return keeps;
 }
 
-PreparedScan::PreparedScan(const DocumentCatalog::Snapshot* snapshot,
+PreparedScan::PreparedScan(const CatalogSnapshot* snapshot,
                            const ScanQuery* query)
     : snapshot_(*snapshot), query_(*query) {
   if (snapshot_.model() == nullptr) return;
@@ -85,7 +84,7 @@ BlockScorer::BlockScorer(const PreparedScan& scan)
       rows_(snapshot_.sparse_rows()) {}
 
 void BlockScorer::AddSlots(std::uint32_t first, Block& block) const {
-  block.whole = snapshot_.IsWholeBlockSeen(first / Block::kSlots);
+  block.whole = snapshot_.IsWholeBlockVisible(first / Block::kSlots);
   if (block.whole && query_.filter == nullptr) {
     std::iota(block.slots.begin(), block.slots.end(), first);
     block.size = Block::kSlots;
@@ -95,7 +94,7 @@ void BlockScorer::AddSlots(std::uint32_t first, Block& block) const {
       std::min<std::size_t>(first + Block::kSlots, snapshot_.num_slots()));
   block.size = 0;
   for (std::uint32_t slot = first; slot < last; ++slot) {
-    if (!block.whole && !snapshot_.IsSeen(slot)) continue;
+    if (!block.whole && !snapshot_.IsVisible(slot)) continue;
     if (query_.filter != nullptr && !query_.filter->Keeps(slot)) continue;
     block.slots[block.size++] = slot;
   }
@@ -105,7 +104,7 @@ void BlockScorer::AddSlots(std::uint32_t first, Block& block) const {
 // vain.
 bool BlockScorer::WantsBounds(std::uint32_t first, float least) const {
   return scan_.dense_bounds() != nullptr && least != kAnyScore &&
-         snapshot_.IsWholeBlockSeen(first / Block::kSlots);
+         snapshot_.IsWholeBlockVisible(first / Block::kSlots);
 }
 
 void BlockScorer::Score(Block& block, float least, const float* dense_bounds) {
@@ -166,7 +165,7 @@ void BlockScorer::ScoreSlots(Block& block) const {
 
 void BlockScorer::Bound(Block& block, float least, const float* dense_bounds) {
   BoundVectors(block, dense_bounds);
-  const std::uint32_t chunk = block.slots[0] / SparseRows::kChunkSlots;
+  const std::uint32_t chunk = block.slots[0] / SparseRows::kSlotsPerChunk;
   if (query_.lexical != nullptr && sums_chunk_ != chunk) {
     block.sums.fill(SparseRows::kMaxSum);
     Combine(block, 0, block.size);
@@ -178,7 +177,7 @@ void BlockScorer::Bound(Block& block, float least, const float* dense_bounds) {
   }
   if (query_.lexical != nullptr) {
     for (std::size_t i = 0; i < block.size; ++i) {
-      block.sums[i] = sums_.sums[block.slots[i] % SparseRows::kChunkSlots];
+      block.sums[i] = sums_.sums[block.slots[i] % SparseRows::kSlotsPerChunk];
     }
   }
   Combine(block, 0, block.size);
@@ -207,7 +206,7 @@ void BlockScorer::Tighten(Block& block, float least) {
   for (std::size_t i = 0; i < block.size; ++i) {
     if (block.scores[i] < least) continue;
     const std::uint32_t slot = block.slots[i];
-    if (IsWaiting(slot)) {
+    if (IsPending(slot)) {
       block.sums[i] = MaxSumOf(LexicalCosineOf(slot));
       Combine(block, i, 1);
       if (block.scores[i] < least) continue;
@@ -230,10 +229,10 @@ void BlockScorer::Tighten(Block& block, float least) {
 }
 
 // Whether the sums do not have the document.
-bool BlockScorer::IsWaiting(std::uint32_t slot) const {
+bool BlockScorer::IsPending(std::uint32_t slot) const {
   return query_.lexical != nullptr &&
-         sums_chunk_ == slot / SparseRows::kChunkSlots &&
-         sums_.IsWaiting(slot % SparseRows::kChunkSlots);
+         sums_chunk_ == slot / SparseRows::kSlotsPerChunk &&
+         sums_.IsPending(slot % SparseRows::kSlotsPerChunk);
 }
 
 void BlockScorer::SumProducts(std::uint32_t chunk) {
@@ -271,16 +270,16 @@ void BlockScorer::BoundVectors(Block& block, const float* dense_bounds) const {
 // All documents of the block are to be scored: the postings of their chunk are
 // then cheaper than their rows.
 void BlockScorer::AddLexical(Block& block) {
-  SumProducts(block.slots[0] / SparseRows::kChunkSlots);
+  SumProducts(block.slots[0] / SparseRows::kSlotsPerChunk);
   for (std::size_t i = 0; i < block.size; ++i) {
     block.scores[i] = Combine(block.scores[i], LexicalCosineOf(block.slots[i]));
   }
 }
 
 float BlockScorer::LexicalCosineOf(std::uint32_t slot) {
-  const std::uint32_t place = slot % SparseRows::kChunkSlots;
-  if (sums_chunk_ == slot / SparseRows::kChunkSlots &&
-      !sums_.IsWaiting(place)) {
+  const std::uint32_t place = slot % SparseRows::kSlotsPerChunk;
+  if (sums_chunk_ == slot / SparseRows::kSlotsPerChunk &&
+      !sums_.IsPending(place)) {
     // The sum is exact, so this is what the row itself would give, to the bit.
     return LexicalCosine(sums_.sums[place]);
   }

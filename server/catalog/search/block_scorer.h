@@ -35,8 +35,7 @@ namespace semrank {
 class SlotFilter {
  public:
   // Both outlive this.
-  SlotFilter(const DocumentCatalog::Snapshot* snapshot,
-             const TagFilter* filter);
+  SlotFilter(const CatalogSnapshot* snapshot, const TagFilter* filter);
 
   // For a slot that the snapshot sees.
   bool Keeps(std::uint32_t slot) const;
@@ -44,7 +43,7 @@ class SlotFilter {
  private:
   enum Verdict : std::uint8_t { kUnknown, kKept, kLeftOut };
 
-  const DocumentCatalog::Snapshot& snapshot_;
+  const CatalogSnapshot& snapshot_;
   const TagFilter& filter_;
   // By set; each thread that finds it unknown stores the same.
   const std::unique_ptr<std::atomic<Verdict>[]> verdicts_;
@@ -69,10 +68,9 @@ struct ScanQuery {
 class PreparedScan {
  public:
   // Both outlive this.
-  PreparedScan(const DocumentCatalog::Snapshot* snapshot,
-               const ScanQuery* query);
+  PreparedScan(const CatalogSnapshot* snapshot, const ScanQuery* query);
 
-  const DocumentCatalog::Snapshot& snapshot() const { return snapshot_; }
+  const CatalogSnapshot& snapshot() const { return snapshot_; }
   const ScanQuery& query() const { return query_; }
   bool has_dense() const { return has_dense_; }
   // Whether scores can be bounded at all.
@@ -88,7 +86,7 @@ class PreparedScan {
   }
 
  private:
-  const DocumentCatalog::Snapshot& snapshot_;
+  const CatalogSnapshot& snapshot_;
   const ScanQuery& query_;
   bool has_dense_ = false;
   bool has_bounds_ = false;
@@ -139,7 +137,7 @@ class BlockScorer {
   void BoundVectors(Block& block, const float* dense_bounds) const;
   void Combine(Block& block, std::size_t first, std::size_t count) const;
   void Tighten(Block& block, float least);
-  bool IsWaiting(std::uint32_t slot) const;
+  bool IsPending(std::uint32_t slot) const;
   float Combine(float dense, float lexical) const {
     return model_.lexical()->Combine(query_.parts, dense, lexical);
   }
@@ -150,7 +148,7 @@ class BlockScorer {
   void AddWords(Block& block);
 
   const PreparedScan& scan_;
-  const DocumentCatalog::Snapshot& snapshot_;
+  const CatalogSnapshot& snapshot_;
   const ScanQuery& query_;
   const TwoTowerModel& model_;
   const SparseRows* const rows_;

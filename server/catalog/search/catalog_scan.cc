@@ -11,7 +11,7 @@ namespace semrank {
 namespace {
 
 struct IsBetter {
-  const DocumentCatalog::Snapshot& snapshot;
+  const CatalogSnapshot& snapshot;
   bool operator()(const CatalogHit& a, const CatalogHit& b) const {
     // A strict order, also for equal scores, so pieces may be merged in any
     // order.
@@ -21,8 +21,8 @@ struct IsBetter {
   }
 };
 
-bool IsAnyNamed(const DocumentCatalog::Snapshot& snapshot,
-                const ScanQuery& query, const Block& block) {
+bool IsAnyNamed(const CatalogSnapshot& snapshot, const ScanQuery& query,
+                const Block& block) {
   if (query.name == nullptr) return false;
   // Without a branch for each document, so that the compiler can vectorise the
   // loops.
@@ -41,7 +41,7 @@ bool IsAnyNamed(const DocumentCatalog::Snapshot& snapshot,
 
 void AddToBest(const PreparedScan& scan, BlockScorer& scorer,
                const Block& block, TopDocuments& best) {
-  const DocumentCatalog::Snapshot& snapshot = scan.snapshot();
+  const CatalogSnapshot& snapshot = scan.snapshot();
   const ScanQuery& query = scan.query();
   // Nearly always no document has a place; said of all at once that costs
   // little.
@@ -101,7 +101,7 @@ class BlockScan {
     }
     if (count == 0) return;
     // Any snapshot: they share their rows.
-    const DocumentCatalog::Snapshot& snapshot = tasks_[0].scan->snapshot();
+    const CatalogSnapshot& snapshot = tasks_[0].scan->snapshot();
     BoundTogether(std::span(queries).first(count), snapshot.codes(first),
                   snapshot.scales(first), Block::kSlots, bounds_.data());
   }
@@ -138,8 +138,7 @@ class BlockScan {
 
 }  // namespace
 
-void TopDocuments::Add(const DocumentCatalog::Snapshot& snapshot,
-                       CatalogHit hit) {
+void TopDocuments::Add(const CatalogSnapshot& snapshot, CatalogHit hit) {
   // Not "is less": what is no number has no place.
   const bool lifted = hit.name != NameMatch::kNone;
   if (!(hit.score >= (lifted ? min_score_ : least_score()))) return;
@@ -153,8 +152,7 @@ void TopDocuments::Add(const DocumentCatalog::Snapshot& snapshot,
   std::ranges::push_heap(hits_, is_better);
 }
 
-std::vector<CatalogHit> TopDocuments::Take(
-    const DocumentCatalog::Snapshot& snapshot) {
+std::vector<CatalogHit> TopDocuments::Take(const CatalogSnapshot& snapshot) {
   std::ranges::sort(hits_, IsBetter{snapshot});
   return std::exchange(hits_, {});
 }

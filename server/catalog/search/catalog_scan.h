@@ -52,9 +52,9 @@ class TopDocuments {
   void RaiseFloor(float score) { floor_ = score; }
   // Where the hit belongs, if it has a place. Slots are of `snapshot`, the same
   // in every call.
-  void Add(const DocumentCatalog::Snapshot& snapshot, CatalogHit hit);
+  void Add(const CatalogSnapshot& snapshot, CatalogHit hit);
   // Best first; nothing is left.
-  std::vector<CatalogHit> Take(const DocumentCatalog::Snapshot& snapshot);
+  std::vector<CatalogHit> Take(const CatalogSnapshot& snapshot);
 
  private:
   std::size_t capacity_;

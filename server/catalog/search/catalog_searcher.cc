@@ -28,7 +28,7 @@ std::uint64_t NumWanted(const SearchInput& input) {
 }
 
 // Not before the first model.
-std::int64_t DocumentsPerPermit(const DocumentCatalog::Snapshot& snapshot) {
+std::int64_t DocumentsPerPermit(const CatalogSnapshot& snapshot) {
   const ServedModelPtr served = snapshot.model();
   const bool words =
       served != nullptr && served->model->sparse_scorer() != nullptr;
@@ -45,7 +45,7 @@ std::size_t NumExcluded(const ScanQuery& query) {
 // Computed once more for the hits alone; keeping both cosines of every document
 // during the scan would cost more.
 void AddCosines(const SearchState& state, SearchResult& result) {
-  const DocumentCatalog::Snapshot& snapshot = result.snapshot;
+  const CatalogSnapshot& snapshot = result.snapshot;
   const TwoTowerModel& model = *snapshot.model()->model;
   result.cosines.resize(result.hits.size());
   if (model.config().tower() == v1::TOWER_KIND_SSI) return;

@@ -54,7 +54,7 @@ struct SearchInput {
 
 struct SearchResult {
   // What is searched; the hits' slots are of it.
-  DocumentCatalog::Snapshot snapshot;
+  CatalogSnapshot snapshot;
   std::vector<CatalogHit> hits;
   // Of each hit, if asked for; under SSI, whose parts are no cosines, 0.
   struct Cosines {

@@ -91,8 +91,8 @@ void ScanGroup::WaitUntilComplete(const SharedScan* scan) {
 }
 
 SharedScan::SharedScan(std::shared_ptr<ScanGroup> group,
-                       const DocumentCatalog::Snapshot* snapshot,
-                       const ScanQuery* query, const Options& options)
+                       const CatalogSnapshot* snapshot, const ScanQuery* query,
+                       const Options& options)
     : group_(std::move(group)),
       options_(options),
       scan_(snapshot, query),

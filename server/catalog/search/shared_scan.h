@@ -98,9 +98,8 @@ class SharedScan : public std::enable_shared_from_this<SharedScan> {
   };
 
   // Snapshot and query must stay until Stop has returned.
-  SharedScan(std::shared_ptr<ScanGroup> group,
-             const DocumentCatalog::Snapshot* snapshot, const ScanQuery* query,
-             const Options& options);
+  SharedScan(std::shared_ptr<ScanGroup> group, const CatalogSnapshot* snapshot,
+             const ScanQuery* query, const Options& options);
 
   // Joins the group. Has threads of `helpers`, which must outlive them, run
   // slices too, one at a time between their other work, as many as are of use;

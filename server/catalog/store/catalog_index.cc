@@ -9,13 +9,14 @@ constexpr std::size_t kMinEntries = 64;
 
 }  // namespace
 
-// Five thirds: a quarter more entries than slots, at a load of three quarters.
+// 5/3 = 1.25 / 0.75: a quarter more entries than slots, and a load of at most
+// three quarters.
 CatalogIndex::CatalogIndex(std::size_t num_slots)
     : mask_(std::bit_ceil(std::max(kMinEntries, num_slots * 5 / 3)) - 1),
       entries_(std::make_unique<std::atomic<std::uint64_t>[]>(mask_ + 1)) {}
 
 // Relaxed order suffices: an entry only suggests a slot. Whether a reader may
-// look at that slot is decided by its `born` and `died`, which have an order.
+// look at that slot is decided by the slot's commits, which have an order.
 void CatalogIndex::Insert(std::uint64_t hash, std::uint32_t slot) {
   std::size_t at = hash & mask_;
   while (true) {
@@ -27,7 +28,8 @@ void CatalogIndex::Insert(std::uint64_t hash, std::uint32_t slot) {
   entries_[at].store(EntryOf(hash, slot), std::memory_order_relaxed);
 }
 
-// Marked, not emptied: a search for another key must continue past it.
+// Marks the entry in place of emptying it: Find stops at an empty entry, and
+// another key may lie after this one.
 void CatalogIndex::Remove(std::uint64_t hash, std::uint32_t slot) {
   std::size_t at = hash & mask_;
   while (entries_[at].load(std::memory_order_relaxed) != EntryOf(hash, slot)) {

@@ -1,11 +1,11 @@
-// Hashes of document keys to slots of the catalog: a hash table that one writer
-// changes while others read. Whether a slot holds the key, and is seen, the
-// reader asks the slot; several slots may have the same key, seen as of
-// different commits.
+// A hash table from document keys to slots of the catalog, which one writer
+// changes while others read. It holds hashes only: the reader asks the slot
+// whether it has the key and is visible. Several slots may have one key,
+// visible as of different commits.
 //
-//   Memory   8 bytes an entry, at most three quarters of them used: 11 to 27 a
-//            document.
-//   Growth   by a new table (the old one stays for who reads it).
+//   Memory   8 bytes an entry, of which at most three quarters are used: 11 to
+//            27 bytes a document.
+//   Growth   by a new table; readers of the old one keep it alive.
 //   Threads  one writer, any readers.
 #ifndef SEMRANK_SERVER_CATALOG_STORE_CATALOG_INDEX_H_
 #define SEMRANK_SERVER_CATALOG_STORE_CATALOG_INDEX_H_
@@ -21,10 +21,10 @@ namespace semrank {
 
 class CatalogIndex {
  public:
-  // Room for `num_slots` entries and a quarter more.
+  // Makes room for `num_slots` entries and a quarter more.
   explicit CatalogIndex(std::size_t num_slots);
 
-  // The first slot under `hash` for which matches(slot) holds.
+  // Returns the first slot under `hash` for which matches(slot) is true.
   template <typename Matches>
   std::optional<std::uint32_t> Find(std::uint64_t hash, Matches matches) const {
     for (std::size_t at = hash & mask_;; at = (at + 1) & mask_) {
@@ -36,8 +36,8 @@ class CatalogIndex {
     }
   }
 
-  // For Find to come: brings the first entry near; then, the slot that Find
-  // most likely tries first.
+  // Before a Find: Prefetch loads the first entry into the CPU's cache, and
+  // Guess then returns the slot that Find most likely tries first.
   void Prefetch(std::uint64_t hash) const {
     __builtin_prefetch(&entries_[hash & mask_]);
   }
@@ -45,7 +45,7 @@ class CatalogIndex {
     return Find(hash, [](std::uint32_t /*slot*/) { return true; });
   }
 
-  // For the writer. There must be room; the slot to remove must be there.
+  // For the writer. Insert needs room; Remove needs the entry to be there.
   bool HasRoom(std::size_t num_more) const {
     return num_used_ + num_more <= size() / 4 * 3;
   }
@@ -55,7 +55,8 @@ class CatalogIndex {
   std::size_t num_bytes() const { return size() * sizeof(entries_[0]); }
 
  private:
-  // The upper half of the hash above the slot's number, which begins at 2.
+  // An entry is the upper half of the hash and, in its lower half, the slot
+  // plus 2, so that it is neither of these.
   static constexpr std::uint64_t kEmpty = 0;
   static constexpr std::uint64_t kRemoved = 1;
   static std::uint64_t EntryOf(std::uint64_t hash, std::uint32_t slot) {
@@ -67,7 +68,7 @@ class CatalogIndex {
   std::size_t size() const { return mask_ + 1; }
 
   const std::size_t mask_;
-  std::size_t num_used_ = 0;  // also the removed ones
+  std::size_t num_used_ = 0;  // removed entries included
   const std::unique_ptr<std::atomic<std::uint64_t>[]> entries_;
 };
 

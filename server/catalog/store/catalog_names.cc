@@ -10,7 +10,7 @@ namespace {
 
 using Start = NameKeys::Start;
 
-// Of UTF-8.
+// A letter has at most four bytes in UTF-8.
 constexpr std::size_t kMaxLetterBytes = 4;
 
 Start StartOf(std::string_view normalized) {
@@ -24,7 +24,7 @@ std::string_view TextOf(const Start& start) {
                             std::ranges::find(start, '\0') - start.begin())};
 }
 
-// All bits of the first `num_bytes` bytes.
+// The bits of the first `num_bytes` bytes are set.
 std::uint64_t MaskOf(std::size_t num_bytes) {
   Start start = {};
   std::fill_n(start.begin(), std::min(num_bytes, start.size()), '\xff');
@@ -38,8 +38,8 @@ std::uint8_t LastWordOf(std::string_view normalized) {
              : std::min<std::size_t>(blank + 1, 255);
 }
 
-// A text that the rule judges like the name, for queries that are shorter than
-// a Start: its first bytes, and a blank if a word begins behind them.
+// Returns a text that MatchName judges like the whole name, for queries shorter
+// than a Start: the first bytes, and a blank if another word follows them.
 std::string_view ShortNameOf(const Start& start, std::size_t last_word,
                              std::string& memory) {
   memory = TextOf(start);
@@ -47,7 +47,7 @@ std::string_view ShortNameOf(const Start& start, std::size_t last_word,
   return memory;
 }
 
-// The catalog holds only UTF-8; what is not would have no name.
+// The catalog holds only valid UTF-8; any other text would have no name.
 std::string_view Normalized(std::string_view text, std::string& memory) {
   return NormalizeText(text, memory).ok() ? std::string_view(memory) : "";
 }
@@ -68,8 +68,8 @@ NameKeys NameKeysOf(const CatalogRecord& record) {
   return {StartOf(id), StartOf(title), LastWordOf(id), LastWordOf(title)};
 }
 
-// An empty query has a key that no name has: no normalised text contains this
-// byte.
+// The key of an empty query matches no name, since no normalised text contains
+// the byte 0xff.
 NameQuery::NameQuery(std::string_view query)
     : query_(query),
       key_(query.empty() ? MaskOf(sizeof(Start))
@@ -77,9 +77,9 @@ NameQuery::NameQuery(std::string_view query)
       mask_(MaskOf(query.empty() ? sizeof(Start) : query.size())),
       may_mask_(ForgivesEdit(query) ? MaskOf(1) : mask_) {}
 
-// A name that is longer than the query by more than a letter is no typo of it;
-// most titles are, and their last words say so.
-// Only a filter: MatchName decides on the texts themselves.
+// Most titles are longer than the query by more than one letter and thus no
+// typo of it, which the offset of their last word shows. This is only a filter:
+// MatchName decides on the texts themselves.
 bool NameQuery::MayBeTypoOf(const Start& start, std::size_t last_word) const {
   return may_mask_ != mask_ && Agree(start, may_mask_) &&
          last_word < query_.size() + kMaxLetterBytes &&

@@ -31,7 +31,7 @@ CatalogRecord::Pointer CatalogRecord::Make(const DocumentKeyView& key,
   record->title_bytes_ = static_cast<std::uint32_t>(title.size());
   record->payload_bytes_ = static_cast<std::uint32_t>(payload.size());
   record->tags_bytes_ = static_cast<std::uint32_t>(packed_tags.size());
-  // The texts lie behind the record, in the order in which the accessors count.
+  // The texts follow the record, in the order that the accessors expect.
   char* to = reinterpret_cast<char*>(record + 1);
   for (const std::string_view part : {name, title, payload, packed_tags}) {
     to = std::copy(part.begin(), part.end(), to);

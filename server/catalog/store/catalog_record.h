@@ -1,8 +1,7 @@
-// What the catalog keeps of one document beside its vector: key, title, payload
-// and tags in one allocation.
+// Key, title, payload and tags of a document of the catalog, in one allocation.
 //
-//   Memory   24 bytes and the caller's own, and what the allocator takes.
-//   Threads  const once made.
+//   Memory   24 bytes, the texts, and the overhead of the allocator.
+//   Threads  const after construction.
 #ifndef SEMRANK_SERVER_CATALOG_STORE_CATALOG_RECORD_H_
 #define SEMRANK_SERVER_CATALOG_STORE_CATALOG_RECORD_H_
 
@@ -23,12 +22,12 @@ class CatalogRecord {
   };
   using Pointer = std::unique_ptr<const CatalogRecord, Deleter>;
 
-  // Copies. Each of them is shorter than 4 GiB.
+  // Copies the texts, each of which must be shorter than 4 GiB.
   static Pointer Make(const DocumentKeyView& key, std::string_view title,
                       std::string_view payload,
                       std::string_view packed_tags = {});
 
-  // Views into the record.
+  // The following return views into the record.
   DocumentKeyView key() const;
   std::string_view title() const {
     return {text() + name_bytes(), title_bytes_};
@@ -36,11 +35,12 @@ class CatalogRecord {
   std::string_view payload() const {
     return {text() + name_bytes() + title_bytes_, payload_bytes_};
   }
-  // document_tags.h
+  // As PackTags of document_tags.h returns them.
   std::string_view packed_tags() const {
     return {text() + name_bytes() + title_bytes_ + payload_bytes_, tags_bytes_};
   }
-  // Of the allocation, as allocators round and keep books.
+  // What the allocation takes, with the rounding and the header that allocators
+  // usually have.
   std::size_t num_bytes() const {
     const std::size_t bytes = sizeof(*this) + name_bytes() + title_bytes_ +
                               payload_bytes_ + tags_bytes_;
@@ -64,8 +64,8 @@ class CatalogRecord {
 };
 static_assert(sizeof(CatalogRecord) == 24);
 
-// As a store keeps it, with `row`, the vector that `served` gave its title.
-// Views all three.
+// The document as a store takes it, with `row`, the vector of its title under
+// the model `served`. The result views all three.
 StoredDocument ToStoredDocument(const ServedModel& served,
                                 const CatalogRecord& record, const float* row);
 

@@ -13,8 +13,8 @@ namespace {
 constexpr std::size_t kHugePageBytes = std::size_t{2} << 20;
 constexpr std::size_t kCacheLineBytes = 64;
 
-// Null without memory. Scanning costs a TLB miss every few vectors on 4 KiB
-// pages, so huge ones are asked for; a refusal is no error.
+// Returns null when there is no memory. On 4 KiB pages a scan has a TLB miss
+// every few vectors, so huge pages are requested; it works without them too.
 std::byte* Allocate(std::size_t num_bytes) {
   const bool huge = num_bytes >= kHugePageBytes;
   const std::size_t alignment = huge ? kHugePageBytes : kCacheLineBytes;
@@ -30,21 +30,22 @@ CatalogSlots::CatalogSlots()
     : chunks_(std::make_unique<std::unique_ptr<Chunk>[]>(kMaxChunks)) {}
 
 CatalogSlots::~CatalogSlots() {
-  for (std::uint32_t slot = 0; slot < num_slots(); ++slot) Clear(slot);
+  for (std::uint32_t slot = 0; slot < num_slots(); ++slot) Free(slot);
 }
 
 void CatalogSlots::AddChunk() {
   auto chunk = std::make_unique<Chunk>();
-  // Born never, died before the first commit: no reader sees an empty slot.
-  for (auto& born : chunk->born) born.store(kNever, std::memory_order_relaxed);
-  for (auto& died : chunk->died) died.store(0, std::memory_order_relaxed);
-  for (auto& since : chunk->whole_since) {
+  // A free slot is deleted before it is created, so no reader sees it.
+  for (std::uint32_t i = 0; i < kSlotsPerChunk; ++i) {
+    chunk->created[i].store(kNever, std::memory_order_relaxed);
+    chunk->deleted[i].store(0, std::memory_order_relaxed);
+  }
+  for (auto& since : chunk->current_since) {
     since.store(kNever, std::memory_order_relaxed);
   }
   chunks_[num_chunks_++] = std::move(chunk);
 }
 
-// Of slot i of the chunk, before it is seen.
 void CatalogSlots::SetNumber(Chunk& chunk, std::uint32_t i,
                              const CatalogRecord& record) {
   const DocumentKeyView key = record.key();
@@ -52,44 +53,45 @@ void CatalogSlots::SetNumber(Chunk& chunk, std::uint32_t i,
   std::uint64_t* numbers = chunk.numbers.load(std::memory_order_relaxed);
   if (numbers == nullptr) {
     if (number == nullptr) return;
-    numbers = new std::uint64_t[kChunkSlots]();
-    // Readers of other slots must find zeros there.
+    numbers = new std::uint64_t[kSlotsPerChunk]();
+    // Released only now: readers of the chunk's other slots must find zeros.
     chunk.numbers.store(numbers, std::memory_order_release);
     ++num_numbered_chunks_;
   }
   numbers[i] = number == nullptr ? kNoNumber : *number;
 }
 
-void CatalogSlots::Begin(std::uint32_t slot, CommitNumber commit,
-                         Document document) {
+void CatalogSlots::Add(std::uint32_t slot, CommitNumber commit,
+                       Document document) {
   Chunk& chunk = ChunkOf(slot);
-  const std::uint32_t i = slot % kChunkSlots;
-  chunk.born[i].store(commit, std::memory_order_relaxed);
+  const std::uint32_t i = slot % kSlotsPerChunk;
+  chunk.created[i].store(commit, std::memory_order_relaxed);
   SetNumber(chunk, i, *document.record);
   chunk.records[i] = document.record.release();
   chunk.tag_sets[i] = document.tag_set;
   chunk.names[i] = document.names;
-  // Last, with release: a reader that sees this value sees all of the above.
-  chunk.died[i].store(kNever, std::memory_order_release);
+  // Last, with release: a reader that loads this value also loads all of the
+  // above.
+  chunk.deleted[i].store(kNever, std::memory_order_release);
   const std::uint32_t block = i / kBlockSlots;
-  if (++chunk.num_live[block] == kBlockSlots) {
-    chunk.whole_since[block].store(commit, std::memory_order_release);
+  if (++chunk.num_current[block] == kBlockSlots) {
+    chunk.current_since[block].store(commit, std::memory_order_release);
   }
 }
 
-void CatalogSlots::End(std::uint32_t slot, CommitNumber commit) {
+void CatalogSlots::Remove(std::uint32_t slot, CommitNumber commit) {
   Chunk& chunk = ChunkOf(slot);
-  const std::uint32_t i = slot % kChunkSlots;
+  const std::uint32_t i = slot % kSlotsPerChunk;
   const std::uint32_t block = i / kBlockSlots;
-  --chunk.num_live[block];
-  // Before `died`, so that no reader takes the whole block for granted when
-  // this slot has left.
-  chunk.whole_since[block].store(kNever, std::memory_order_release);
-  chunk.died[i].store(commit, std::memory_order_release);
+  --chunk.num_current[block];
+  // Before `deleted`: otherwise a reader of this commit could still take the
+  // whole block for visible.
+  chunk.current_since[block].store(kNever, std::memory_order_release);
+  chunk.deleted[i].store(commit, std::memory_order_release);
 }
 
-void CatalogSlots::Clear(std::uint32_t slot) {
-  const CatalogRecord*& record = ChunkOf(slot).records[slot % kChunkSlots];
+void CatalogSlots::Free(std::uint32_t slot) {
+  const CatalogRecord*& record = ChunkOf(slot).records[slot % kSlotsPerChunk];
   CatalogRecord::Deleter()(record);
   record = nullptr;
 }
@@ -100,8 +102,8 @@ CatalogVectors::CatalogVectors(std::uint32_t model_number, RowFormat format)
       chunks_(std::make_unique<Chunk[]>(kMaxChunks)) {}
 
 absl::Status CatalogVectors::Reserve(std::size_t num_slots) {
-  if (format_.dim == 0) return absl::OkStatus();  // there are no rows
-  while (num_chunks_ * kChunkSlots < num_slots) {
+  if (format_.dim == 0) return absl::OkStatus();
+  while (num_chunks_ * kRowsPerChunk < num_slots) {
     Chunk chunk(Allocate(ChunkBytes()));
     if (chunk == nullptr) {
       return absl::ResourceExhaustedError(absl::StrFormat(
@@ -114,10 +116,9 @@ absl::Status CatalogVectors::Reserve(std::size_t num_slots) {
 }
 
 void CatalogVectors::Set(std::uint32_t slot, const float* vector) {
-  // Without dimensions there is no row.
   if (format_.dim == 0) return;
-  // row() is const for readers; the writer may change the rows that none of
-  // them sees.
+  // row() is const for readers; the writer may change rows that are visible to
+  // none of them.
   EncodeRow(vector, format_, const_cast<std::byte*>(row(slot)));
   if (!has_codes()) return;
   *const_cast<RowScale*>(scales(slot)) =

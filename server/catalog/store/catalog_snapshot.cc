@@ -1,6 +1,6 @@
 #include "server/catalog/store/catalog_snapshot.h"
 
-// Inlined, because the hash of a number is then a few instructions.
+// Inlined, the hash of a number is a few instructions.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -32,9 +32,9 @@ CatalogSnapshot CatalogCommits::TakeSnapshot() const {
   snapshot.commits_ = this;
   snapshot.slots_ = &slots_;
   const MutexLock lock(mutex_);
-  // One copy under the lock: the parts of a state must be of one commit.
+  // Copied as a whole under the lock, so that all of it is of one commit.
   snapshot.state_ = state_;
-  // Commits only rise, so the pins are sorted and the first is the oldest.
+  // Commit numbers only increase, so the pins stay sorted, the oldest first.
   if (pins_.empty() || pins_.back().commit != state_.commit) {
     pins_.push_back({state_.commit, 0});
   }
@@ -43,8 +43,8 @@ CatalogSnapshot CatalogCommits::TakeSnapshot() const {
 }
 
 void CatalogCommits::Publish(CatalogState state) {
-  // The one before is destroyed without the lock, because that may free an
-  // index or a model's rows.
+  // The lock is destroyed first, then `state` with the previous one, since that
+  // may free an index or a model's rows.
   const MutexLock lock(mutex_);
   std::swap(state_, state);
 }
@@ -104,16 +104,17 @@ template <typename Key>
 std::optional<std::uint32_t> CatalogSnapshot::Find(const Key& key,
                                                    std::uint64_t hash) const {
   return state_.index->Find(hash, [&](std::uint32_t slot) {
-    // The index may know slots that are newer than this view.
-    return slot < state_.num_slots && IsSeen(slot) && slots_->HasKey(slot, key);
+    // The index may already have slots that are newer than this snapshot.
+    return slot < state_.num_slots && IsVisible(slot) &&
+           slots_->HasKey(slot, key);
   });
 }
 
 template <typename Key>
 void CatalogSnapshot::FindBlock(std::span<const Key> keys,
                                 std::span<std::uint32_t> slots) const {
-  // Passes over the keys (index, slot, record of a name): each prefetches what
-  // the next reads.
+  // Three passes over the keys (index, slot, record of a name) prefetch what
+  // the next one reads.
   std::array<std::uint64_t, kFindBlock> hashes;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     hashes[i] = commits_->HashOf(keys[i]);
@@ -126,12 +127,12 @@ void CatalogSnapshot::FindBlock(std::span<const Key> keys,
   }
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (slots[i] == kNoSlot || !CatalogSlots::NeedsRecord(keys[i])) continue;
-    if (IsSeen(slots[i])) __builtin_prefetch(&record(slots[i]));
+    if (IsVisible(slots[i])) __builtin_prefetch(&record(slots[i]));
   }
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    const bool right = slots[i] != kNoSlot && IsSeen(slots[i]) &&
+    const bool right = slots[i] != kNoSlot && IsVisible(slots[i]) &&
                        slots_->HasKey(slots[i], keys[i]);
-    // Rarely, as the guess is nearly always right.
+    // The guess is nearly always right.
     if (!right) slots[i] = Find(keys[i], hashes[i]).value_or(kNoSlot);
   }
 }

@@ -1,8 +1,9 @@
-// The catalog as readers see it: as of one commit, however long they look.
+// The catalog as readers see it: as of one commit, for as long as they hold the
+// snapshot.
 //
 //   Reading  takes no lock and never waits for a writer. Taking a snapshot
-//            locks a mutex for a copy of a few pointers.
-//   Memory   a snapshot that is held keeps what it sees.
+//            locks a mutex while a few pointers are copied.
+//   Memory   a snapshot keeps the documents and vectors that it sees.
 #ifndef SEMRANK_SERVER_CATALOG_STORE_CATALOG_SNAPSHOT_H_
 #define SEMRANK_SERVER_CATALOG_STORE_CATALOG_SNAPSHOT_H_
 
@@ -27,17 +28,17 @@
 
 namespace semrank {
 
-// What one model gave the documents, by slot.
+// What one model computed for the documents, by slot.
 struct ModelRows {
   explicit ModelRows(const ServedModel& served);
   absl::Status Reserve(std::size_t num_slots);
   std::size_t num_bytes() const;
 
   CatalogVectors vectors;
-  const std::unique_ptr<SparseRows> sparse;  // null for a model without
+  const std::unique_ptr<SparseRows> sparse;  // null if the model has none
 };
 
-// What a reader needs, as of one commit.
+// What a snapshot copies.
 struct CatalogState {
   CommitNumber commit = 0;
   std::size_t num_slots = 0;
@@ -50,23 +51,21 @@ struct CatalogState {
 
 class CatalogSnapshot;
 
-// The last commit, and which ones readers still look at.
-//
-//   Threads  every method, from any thread.
+// The last commit, and the commits that readers still look at. Thread-safe.
 class CatalogCommits {
  public:
   // `slots` must outlive this and every snapshot.
   explicit CatalogCommits(const CatalogSlots& slots);
 
-  // The last commit. No slot that it sees may be used again as long as the
-  // snapshot is held.
+  // Takes a snapshot of the last commit. As long as it is held, no slot that it
+  // sees may be freed.
   CatalogSnapshot TakeSnapshot() const;
   void Publish(CatalogState state);
-  // The oldest commit that a reader may still look at.
+  // Returns the oldest commit that a reader may still look at.
   CommitNumber OldestRead() const;
 
-  // Of a document's key, for the index. Its secret is drawn at start: no client
-  // can construct keys that collide.
+  // Hashes a document's key for the index. The secret is drawn at start, so no
+  // client can construct keys that collide.
   std::uint64_t HashOf(std::uint64_t number) const;
   std::uint64_t HashOf(std::string_view name) const;
   std::uint64_t HashOf(const DocumentKeyView& key) const {
@@ -84,15 +83,15 @@ class CatalogCommits {
 
   const CatalogSlots& slots_;
   const Fingerprinter::Secret secret_;
-  // Held for a few instructions.
   mutable Mutex mutex_;
   CatalogState state_ ABSL_GUARDED_BY(mutex_);
-  // By commit; two or three at a time.
+  // Sorted by commit; rarely more than three.
   mutable std::vector<Pin> pins_ ABSL_GUARDED_BY(mutex_);
 };
 
-// The catalog as of one commit. Pointers and views from it live as long as it
-// does. An empty one (default constructed) may only be assigned to.
+// The catalog as of one commit. Pointers and views from a snapshot are valid as
+// long as it is held. An empty one (default constructed) may only be assigned
+// to.
 class CatalogSnapshot {
  public:
   CatalogSnapshot() = default;
@@ -101,10 +100,10 @@ class CatalogSnapshot {
   CatalogSnapshot& operator=(CatalogSnapshot&& other) noexcept;
 
   explicit operator bool() const { return commits_ != nullptr; }
-  // Ends the view.
+  // Makes the snapshot empty.
   void Release();
 
-  // Whose vectors these are; null before the first.
+  // The model that computed the vectors; null before the first model.
   const ServedModelPtr& model() const { return state_.model; }
   std::size_t num_documents() const { return state_.num_documents; }
   CommitNumber commit() const { return state_.commit; }
@@ -112,10 +111,9 @@ class CatalogSnapshot {
     return commits_ == &commits;
   }
 
-  // The document's slot, or none.
   std::optional<std::uint32_t> Find(const DocumentKeyView& key) const;
-  // The slot of each number or name, or kNoSlot, in as many passes as there are
-  // levels of indirection, so that the misses of the CPU's caches overlap.
+  // Finds the slot of each number or name, or kNoSlot. Does so in passes, one a
+  // level of indirection, so that misses of the CPU's caches overlap.
   static constexpr std::uint32_t kNoSlot = 0xffffffff;
   template <typename Key>
   void FindAll(std::span<const Key> keys,
@@ -126,40 +124,41 @@ class CatalogSnapshot {
     }
   }
 
-  // Slots in [0, num_slots()) may hold a document; IsSeen tells.
+  // Every document that is visible is in a slot below num_slots().
   std::size_t num_slots() const { return state_.num_slots; }
-  bool IsSeen(std::uint32_t slot) const {
-    return slots_->IsSeen(slot, state_.commit);
+  bool IsVisible(std::uint32_t slot) const {
+    return slots_->IsVisible(slot, state_.commit);
   }
-  // The commit with which the document of a slot that is seen appeared.
-  CommitNumber born(std::uint32_t slot) const { return slots_->born(slot); }
-  // The 64 slots from block * 64, all at once: see CatalogSlots.
-  bool IsWholeBlockSeen(std::uint32_t block) const {
-    return slots_->IsWholeBlockSeen(block, state_.commit);
+  CommitNumber created_commit(std::uint32_t slot) const {
+    return slots_->created_commit(slot);
+  }
+  // Whether all 64 slots from block * 64 on are visible.
+  bool IsWholeBlockVisible(std::uint32_t block) const {
+    return slots_->IsWholeBlockVisible(block, state_.commit);
   }
 
-  // Of a slot that is seen.
+  // The following need a visible slot.
   const CatalogRecord& record(std::uint32_t slot) const {
     return slots_->record(slot);
   }
-  // Documents with the same tags have the same number, below num_tag_sets().
+  // Equal for documents with the same tags, and below num_tag_sets().
   std::uint32_t tag_set(std::uint32_t slot) const {
     return slots_->tag_set(slot);
   }
   std::uint32_t num_tag_sets() const { return state_.num_tag_sets; }
-  // Those of the rest of its block lie behind it.
+  // The names of the following slots of its block are contiguous with these.
   const NameKeys* names(std::uint32_t slot) const {
     return slots_->names(slot);
   }
-  // A row of row_format(), to score; the rows of a block are contiguous.
+  // The vector in row_format(); the rows of a block are contiguous.
   const std::byte* row(std::uint32_t slot) const {
     return state_.rows->vectors.row(slot);
   }
   RowFormat row_format() const { return state_.rows->vectors.format(); }
-  // A copy of the row in float32.
+  // A copy of the vector in float32.
   std::vector<float> vector(std::uint32_t slot) const;
-  // Their copies in 4 bits, to search; the codes and the scales of a block are
-  // contiguous too. Only if has_codes().
+  // The vectors in 4-bit codes (row_bounds.h), if has_codes(); the codes and
+  // the scales of a block are contiguous too.
   bool has_codes() const { return state_.rows->vectors.has_codes(); }
   const std::uint8_t* codes(std::uint32_t slot) const {
     return state_.rows->vectors.codes(slot);
@@ -167,17 +166,17 @@ class CatalogSnapshot {
   const RowScale* scales(std::uint32_t slot) const {
     return state_.rows->vectors.scales(slot);
   }
-  // Whether a slot that both see has its vector at the same place.
+  // Whether a slot that is visible in both has its vector at the same place.
   bool HasSameRows(const CatalogSnapshot& other) const {
     return state_.rows == other.state_.rows;
   }
-  // What the model scores beside the vectors; null for a model without.
+  // What the model scores beside the vectors; null if it has none.
   const SparseRows* sparse_rows() const { return state_.rows->sparse.get(); }
 
  private:
   friend class CatalogCommits;
-  // Keys that are looked up together: enough misses in flight, and few enough
-  // that what was prefetched is still there.
+  // The number of keys that are looked up together: enough for many misses in
+  // flight, and few enough that what was prefetched is still in the cache.
   static constexpr std::size_t kFindBlock = 64;
 
   template <typename Key>

@@ -22,7 +22,7 @@ absl::Status CatalogFull(std::size_t max_documents) {
        {"flag", "max_catalog_documents"}});
 }
 
-// The sparse rows of titles 0 to num_titles - 1; none for a model without.
+// The sparse rows of titles 0 to num_titles - 1, if the model has any.
 template <typename TitleOf>
 SparseBatch SparseRowsOf(const DocumentCatalog::Rows& of_model,
                          std::size_t num_titles, TitleOf title_of) {
@@ -31,7 +31,7 @@ SparseBatch SparseRowsOf(const DocumentCatalog::Rows& of_model,
   TextBatch texts;
   std::vector<std::string_view> titles;
   for (std::size_t i = 0; i < num_titles; ++i) {
-    // The catalog takes only UTF-8.
+    // Cannot fail here: the catalog accepts only UTF-8.
     if (!texts.Add(title_of(i)).ok()) texts.AddNormalized("");
   }
   for (int i = 0; i < texts.size(); ++i) titles.push_back(texts[i]);
@@ -40,8 +40,8 @@ SparseBatch SparseRowsOf(const DocumentCatalog::Rows& of_model,
 
 }  // namespace
 
-// Half of the slots, since replacing all documents in one put needs twice as
-// many.
+// At most half of the slots hold documents, since one put that replaces all of
+// them needs twice as many.
 DocumentCatalog::DocumentCatalog(std::size_t max_documents)
     : max_documents_(std::min(max_documents, CatalogSlots::kMaxSlots / 2)),
       commits_(slots_),
@@ -80,17 +80,17 @@ std::vector<ServedModelPtr> DocumentCatalog::Models() const {
   return models;
 }
 
-std::optional<std::uint32_t> DocumentCatalog::FindLive(
+std::optional<std::uint32_t> DocumentCatalog::FindCurrent(
     std::uint64_t hash, const DocumentKeyView& key) const {
   return index_->Find(hash, [&](std::uint32_t slot) {
-    return slots_.IsLive(slot) && slots_.record(slot).key() == key;
+    return slots_.IsCurrent(slot) && slots_.record(slot).key() == key;
   });
 }
 
 bool DocumentCatalog::HasChanged(std::uint64_t hash, const DocumentKeyView& key,
-                                 const Snapshot* since) const {
+                                 const CatalogSnapshot* since) const {
   if (since == nullptr) return false;
-  // The index also has the documents that have left and may still be read.
+  // The index also has the removed slots, which may hold an older version.
   return index_
       ->Find(hash,
              [&](std::uint32_t slot) {
@@ -106,31 +106,30 @@ absl::Status DocumentCatalog::CheckModels(std::span<const Rows> rows) const {
     const bool there = std::ranges::any_of(rows, [&](const Rows& of_model) {
       return of_model.model->number == model_rows->vectors.model_number();
     });
-    // CatalogWriter then embeds with that model too and tries once more.
+    // CatalogWriter then embeds with that model too and tries again.
     if (!there) return absl::AbortedError("the catalog has another model now");
   }
   return absl::OkStatus();
 }
 
-// Snapshots with the old table keep it alive, so no reader waits.
+// Snapshots keep the old table alive, so no reader waits.
 void DocumentCatalog::GrowIndex(std::size_t num_more) {
   const std::size_t num_entries =
-      next_.num_documents + ended_.size() + num_more;
+      next_.num_documents + removed_.size() + num_more;
   auto grown = std::make_shared<CatalogIndex>(num_entries);
   const auto add = [&](std::uint32_t slot) {
     grown->Insert(commits_.HashOf(slots_.record(slot).key()), slot);
   };
   for (std::uint32_t slot = 0; slot < next_.num_slots; ++slot) {
-    if (slots_.IsLive(slot)) add(slot);
+    if (slots_.IsCurrent(slot)) add(slot);
   }
-  // Readers of older commits still find these, and Reclaim expects to remove
-  // them.
-  for (const Ended& ended : ended_) add(ended.slot);
+  // Readers of older commits still find these, and FreeSlots removes them.
+  for (const Removed& removed : removed_) add(removed.slot);
   index_ = std::move(grown);
   next_.index = index_;
 }
 
-// Everything that can fail, so that what follows cannot.
+// Allocates everything that the rest of a put needs, so that it cannot fail.
 absl::Status DocumentCatalog::MakeRoom(std::size_t num_documents) {
   while (free_slots_.size() < num_documents) {
     const std::size_t first = slots_.num_slots();
@@ -138,10 +137,10 @@ absl::Status DocumentCatalog::MakeRoom(std::size_t num_documents) {
     for (const auto& model_rows : {rows_, next_rows_}) {
       if (model_rows == nullptr) continue;
       SEMRANK_RETURN_IF_ERROR(
-          model_rows->Reserve(first + CatalogSlots::kChunkSlots));
+          model_rows->Reserve(first + CatalogSlots::kSlotsPerChunk));
     }
     slots_.AddChunk();
-    // Taken from the back: the lowest first.
+    // Descending, since slots are taken from the back: the lowest first.
     std::vector<std::uint32_t> more;
     for (std::size_t slot = slots_.num_slots(); slot-- > first;) {
       more.push_back(static_cast<std::uint32_t>(slot));
@@ -155,11 +154,11 @@ absl::Status DocumentCatalog::MakeRoom(std::size_t num_documents) {
 absl::Status DocumentCatalog::CheckFits(
     std::span<const CatalogRecord::Pointer> records) const {
   std::size_t num_documents = next_.num_documents + records.size();
-  // The look-ups are needed only near the limit: some may be replacements.
+  // Near the limit, look up which ones replace a document and need no room.
   if (num_documents <= max_documents_) return absl::OkStatus();
   for (const CatalogRecord::Pointer& record : records) {
     const DocumentKeyView key = record->key();
-    if (FindLive(commits_.HashOf(key), key).has_value()) --num_documents;
+    if (FindCurrent(commits_.HashOf(key), key).has_value()) --num_documents;
   }
   return num_documents <= max_documents_ ? absl::OkStatus()
                                          : CatalogFull(max_documents_);
@@ -181,21 +180,20 @@ void DocumentCatalog::SetRows(std::uint32_t slot, std::size_t i,
   }
 }
 
-// Readers of commits before next_.commit may still use the segments that are
-// replaced.
+// Readers of older commits than next_.commit may still use the segments that
+// are replaced.
 void DocumentCatalog::MakeSegments() {
   for (ModelRows* const model_rows : {rows_.get(), next_rows_.get()}) {
     if (model_rows == nullptr || model_rows->sparse == nullptr) continue;
-    model_rows->sparse->MakeSegments(next_.commit, [&](std::uint32_t slot) {
-      return slots_.HasRecord(slot);
-    });
+    model_rows->sparse->MakeSegments(
+        next_.commit, [&](std::uint32_t slot) { return !slots_.IsFree(slot); });
   }
 }
 
 absl::StatusOr<DocumentCatalog::PutCounts> DocumentCatalog::Put(
     std::span<CatalogRecord::Pointer> records, std::span<const Rows> rows,
-    const BeforeCommit& before_commit, const Snapshot* since) {
-  // Before the lock, since it takes a microsecond or two a title.
+    const BeforeCommit& before_commit, const CatalogSnapshot* since) {
+  // Outside the lock, since this takes a microsecond or two a title.
   std::vector<NewRows> new_rows;
   for (const Rows& of_model : rows) {
     new_rows.push_back(
@@ -213,24 +211,23 @@ absl::StatusOr<DocumentCatalog::PutCounts> DocumentCatalog::Put(
   SEMRANK_RETURN_IF_ERROR(MakeRoom(records.size()));
   if (before_commit != nullptr) SEMRANK_RETURN_IF_ERROR(before_commit());
 
-  // Nothing from here on can fail: the store already has the documents.
+  // Nothing may fail from here on: the store already has the documents.
   PutCounts counts;
   ++next_.commit;
   for (std::size_t i = 0; i < records.size(); ++i) {
     const DocumentKeyView key = records[i]->key();
     const std::uint64_t hash = commits_.HashOf(key);
     if (HasChanged(hash, key, since)) continue;
-    const std::optional<std::uint32_t> old = FindLive(hash, key);
+    const std::optional<std::uint32_t> old = FindCurrent(hash, key);
     const std::uint32_t slot = free_slots_.back();
     free_slots_.pop_back();
     SetRows(slot, i, new_rows);
     record_bytes_ += records[i]->num_bytes();
     const std::uint32_t tag_set = tag_sets_.Add(records[i]->packed_tags());
-    slots_.Begin(slot, next_.commit,
-                 {std::move(records[i]), tag_set, names[i]});
+    slots_.Add(slot, next_.commit, {std::move(records[i]), tag_set, names[i]});
     index_->Insert(hash, slot);
     next_.num_slots = std::max<std::size_t>(next_.num_slots, slot + 1);
-    if (old.has_value()) End(*old);
+    if (old.has_value()) Remove(*old);
     ++(old.has_value() ? counts.num_replaced : counts.num_created);
   }
   next_.num_documents += counts.num_created;
@@ -241,7 +238,7 @@ absl::StatusOr<DocumentCatalog::PutCounts> DocumentCatalog::Put(
 
 absl::StatusOr<std::uint32_t> DocumentCatalog::Delete(
     std::span<const DocumentKeyView> keys, std::vector<bool>& found,
-    const BeforeCommit& before_commit, const Snapshot* since) {
+    const BeforeCommit& before_commit, const CatalogSnapshot* since) {
   const MutexLock lock(writer_mutex_);
   if (before_commit != nullptr) SEMRANK_RETURN_IF_ERROR(before_commit());
   found.assign(keys.size(), false);
@@ -249,10 +246,10 @@ absl::StatusOr<std::uint32_t> DocumentCatalog::Delete(
   std::uint32_t num_deleted = 0;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const std::uint64_t hash = commits_.HashOf(keys[i]);
-    const std::optional<std::uint32_t> slot = FindLive(hash, keys[i]);
+    const std::optional<std::uint32_t> slot = FindCurrent(hash, keys[i]);
     if (!slot.has_value() || HasChanged(hash, keys[i], since)) continue;
     found[i] = true;
-    End(*slot);
+    Remove(*slot);
     ++num_deleted;
   }
   next_.num_documents -= num_deleted;
@@ -260,24 +257,23 @@ absl::StatusOr<std::uint32_t> DocumentCatalog::Delete(
   return num_deleted;
 }
 
-// The record stays until no snapshot from before this commit is left.
-void DocumentCatalog::End(std::uint32_t slot) {
-  slots_.End(slot, next_.commit);
-  ended_.push_back({next_.commit, slot});
+void DocumentCatalog::Remove(std::uint32_t slot) {
+  slots_.Remove(slot, next_.commit);
+  removed_.push_back({next_.commit, slot});
 }
 
 void DocumentCatalog::Publish() {
   next_.num_tag_sets = tag_sets_.num_numbers();
   commits_.Publish(next_);
   const CommitNumber oldest_read = commits_.OldestRead();
-  Reclaim(oldest_read);
+  FreeSlots(oldest_read);
   std::size_t num_bytes = record_bytes_ + slots_.num_bytes() +
                           index_->num_bytes() + tag_sets_.num_bytes();
   for (const auto& model_rows : {rows_, next_rows_, previous_rows_}) {
     if (model_rows == nullptr) continue;
-    // A search may still read them, also those that answered before.
+    // The previous model's too: a search that began earlier may read them.
     if (model_rows->sparse != nullptr) {
-      model_rows->sparse->FreeUnread(oldest_read);
+      model_rows->sparse->FreeRetired(oldest_read);
     }
     num_bytes += model_rows->num_bytes();
   }
@@ -285,23 +281,23 @@ void DocumentCatalog::Publish() {
   stats_ = {next_.num_documents, num_bytes};
 }
 
-// A document that left with commit D is not seen as of D, nor later.
-void DocumentCatalog::Reclaim(CommitNumber oldest_read) {
-  while (!ended_.empty() && ended_.front().commit <= oldest_read) {
-    const std::uint32_t slot = ended_.front().slot;
+// A document that was deleted with commit D is not visible as of D or later.
+void DocumentCatalog::FreeSlots(CommitNumber oldest_read) {
+  while (!removed_.empty() && removed_.front().commit <= oldest_read) {
+    const std::uint32_t slot = removed_.front().slot;
     const CatalogRecord& record = slots_.record(slot);
     index_->Remove(commits_.HashOf(record.key()), slot);
     tag_sets_.Remove(record.packed_tags());
     record_bytes_ -= record.num_bytes();
-    slots_.Clear(slot);
+    slots_.Free(slot);
     free_slots_.push_back(slot);
-    ended_.pop_front();
+    removed_.pop_front();
   }
 }
 
 absl::Status DocumentCatalog::BeginModel(ServedModelPtr model) {
   const MutexLock lock(writer_mutex_);
-  // Gives up a model that was on its way.
+  // Drops a model that is being prepared.
   next_rows_ = nullptr;
   next_model_ = nullptr;
   next_model_commit_ = 0;
@@ -310,8 +306,8 @@ absl::Status DocumentCatalog::BeginModel(ServedModelPtr model) {
     return rows != nullptr && rows->vectors.model_number() == model->number;
   };
   if (!are_of_model(rows_)) {
-    // A rollback finds the rows of the model before, and embeds only what came
-    // since.
+    // A rollback finds the rows of the previous model, and embeds only the
+    // documents that were put since.
     std::shared_ptr<ModelRows> model_rows = std::exchange(previous_rows_, {});
     if (are_of_model(model_rows)) {
       next_model_commit_ = previous_commit_;
@@ -319,7 +315,7 @@ absl::Status DocumentCatalog::BeginModel(ServedModelPtr model) {
       model_rows = std::make_shared<ModelRows>(*model);
     }
     SEMRANK_RETURN_IF_ERROR(model_rows->Reserve(slots_.num_slots()));
-    // Without documents the model takes over at once.
+    // Without documents the model answers at once.
     if (next_.num_documents > 0) {
       next_rows_ = std::move(model_rows);
       next_model_ = std::move(model);
@@ -334,7 +330,7 @@ absl::Status DocumentCatalog::BeginModel(ServedModelPtr model) {
 }
 
 void DocumentCatalog::AddRows(
-    const Snapshot& snapshot, std::span<const std::uint32_t> slots,
+    const CatalogSnapshot& snapshot, std::span<const std::uint32_t> slots,
     const float* rows,
     const std::function<void(std::span<const std::size_t>)>& visit) {
   const Rows next = {NextModel(), rows};
@@ -343,11 +339,11 @@ void DocumentCatalog::AddRows(
       next, slots.size(),
       [&](std::size_t i) { return snapshot.record(slots[i]).title(); });
   const MutexLock lock(writer_mutex_);
-  // The snapshot keeps the slots from being used again.
+  // The snapshot keeps the slots from being freed and reused.
   assert(snapshot.IsOf(commits_) && next_rows_ != nullptr);
-  const std::vector<std::size_t> live = LiveOf(slots);
-  if (visit != nullptr) visit(live);
-  for (const std::size_t i : live) {
+  const std::vector<std::size_t> current = CurrentOf(slots);
+  if (visit != nullptr) visit(current);
+  for (const std::size_t i : current) {
     CatalogVectors& vectors = next_rows_->vectors;
     vectors.Set(slots[i], rows + i * vectors.format().dim);
     if (next_rows_->sparse != nullptr) {
@@ -356,34 +352,34 @@ void DocumentCatalog::AddRows(
   }
   MakeSegments();
   if (next_rows_->sparse != nullptr) {
-    next_rows_->sparse->FreeUnread(commits_.OldestRead());
+    next_rows_->sparse->FreeRetired(commits_.OldestRead());
   }
 }
 
-std::vector<std::size_t> DocumentCatalog::LiveOf(
+std::vector<std::size_t> DocumentCatalog::CurrentOf(
     std::span<const std::uint32_t> slots) const {
-  std::vector<std::size_t> live;
+  std::vector<std::size_t> current;
   for (std::size_t i = 0; i < slots.size(); ++i) {
-    if (slots_.IsLive(slots[i])) live.push_back(i);
+    if (slots_.IsCurrent(slots[i])) current.push_back(i);
   }
-  return live;
+  return current;
 }
 
-void DocumentCatalog::VisitLive(
-    [[maybe_unused]] const Snapshot& snapshot,
+void DocumentCatalog::VisitCurrent(
+    [[maybe_unused]] const CatalogSnapshot& snapshot,
     std::span<const std::uint32_t> slots,
     const std::function<void(std::span<const std::size_t>)>& visit) const {
   const MutexLock lock(writer_mutex_);
   // As in AddRows.
   assert(snapshot.IsOf(commits_));
-  visit(LiveOf(slots));
+  visit(CurrentOf(slots));
 }
 
 void DocumentCatalog::FinishModel() {
   const MutexLock lock(writer_mutex_);
   assert(next_rows_ != nullptr);
-  // Documents that come from now on lack the old model's vectors. The number
-  // also tells who still reads these: readers of older commits.
+  // Documents that are put from now on lack the old model's vectors. A commit
+  // of its own, so that readers of older commits are known to use the old ones.
   previous_commit_ = next_.commit++;
   previous_rows_ = std::exchange(rows_, std::exchange(next_rows_, nullptr));
   next_.rows = rows_;

@@ -47,8 +47,8 @@ absl::Status CheckTags(std::string_view field,
   return absl::OkStatus();
 }
 
-// Each tag after a byte with its length. Sorted and without repetitions, so
-// that documents with the same tags have the same bytes and share a number.
+// Sorts the tags and removes repetitions, so that documents with the same tags
+// have the same bytes and share a number.
 std::string PackTags(std::span<const std::string_view> tags) {
   std::vector<std::string_view> sorted(tags.begin(), tags.end());
   std::ranges::sort(sorted);
@@ -66,7 +66,7 @@ std::vector<std::string_view> UnpackTags(std::string_view packed) {
   std::vector<std::string_view> tags;
   while (!packed.empty()) {
     const auto size = static_cast<unsigned char>(packed.front());
-    // A store may hold anything; checksums make it unlikely.
+    // A damaged store may return anything, though checksums make it unlikely.
     if (packed.size() <= size) break;
     tags.push_back(packed.substr(1, size));
     packed.remove_prefix(size + 1);
@@ -89,7 +89,7 @@ absl::Status TagFilter::Check() const {
   return CheckFilterTags("filter.exclude_tags", exclude);
 }
 
-// Also the hash table's entry, and the slack that it grows by.
+// Counts the entry of the hash table twice, for the slack that it grows by.
 std::size_t TagSets::BytesOf(std::string_view packed) {
   return packed.size() + 2 * sizeof(std::pair<std::string, Set>);
 }
@@ -108,11 +108,11 @@ std::uint32_t TagSets::Add(std::string_view packed) {
   return set.number;
 }
 
-// A number is used again at once: the document has been reclaimed, so no reader
-// sees it any more.
+// The number can be reused at once: the slot of the document has been freed, so
+// no reader sees it any more.
 void TagSets::Remove(std::string_view packed) {
   const auto set = sets_.find(ToAbsl(packed));
-  // No tags have no set.
+  // Documents without tags have no entry.
   if (set == sets_.end() || --set->second.num_documents > 0) return;
   free_numbers_.push_back(set->second.number);
   num_bytes_ -= BytesOf(packed);

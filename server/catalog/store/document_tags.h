@@ -1,8 +1,8 @@
 // Tags of the catalog's documents, and filters over them.
 //
-//   Packed   the tags of a document as one string: sorted, each once, with a
-//            byte of length in front. Records and stores keep them so.
-//   Threads  free functions, from any thread; TagSets belongs to one.
+//   Packed   the tags of a document as one string: sorted, without repetitions,
+//            each preceded by its length in one byte. Records and stores keep
+//            them in this form.
 #ifndef SEMRANK_SERVER_CATALOG_STORE_DOCUMENT_TAGS_H_
 #define SEMRANK_SERVER_CATALOG_STORE_DOCUMENT_TAGS_H_
 
@@ -20,43 +20,43 @@ namespace semrank {
 
 inline constexpr std::size_t kMaxTagBytes = 64;
 inline constexpr std::size_t kMaxTagsPerDocument = 32;
-// Of each list of a filter.
+// Holds for each of the two lists of a filter.
 inline constexpr std::size_t kMaxTagsPerFilter = 256;
 
-// TOO_MANY_TAGS, TAG_TOO_LONG or INVALID_FIELD for an empty one. `field` names
-// the list.
+// Fails with TOO_MANY_TAGS, TAG_TOO_LONG, or INVALID_FIELD for an empty tag.
+// `field` names the list.
 absl::Status CheckTags(std::string_view field,
                        std::span<const std::string_view> tags,
                        std::size_t max_tags);
 
-// Of tags that CheckTags accepts.
+// The tags must have passed CheckTags.
 std::string PackTags(std::span<const std::string_view> tags);
-// Views into `packed`; nothing after a byte that cannot be a length.
+// Returns views into `packed`; ignores the rest after an invalid length.
 std::vector<std::string_view> UnpackTags(std::string_view packed);
 
-// Which documents a request wants, by their tags.
+// Selects documents by their tags.
 struct TagFilter {
-  // At least one of these; empty = any document.
+  // A document must have at least one of these; empty = every document.
   std::vector<std::string_view> include = {};
-  // None of these.
+  // A document must have none of these.
   std::vector<std::string_view> exclude = {};
 
   bool empty() const { return include.empty() && exclude.empty(); }
   bool Keeps(std::string_view packed_tags) const;
-  // What is wrong with the filter, also text that is not UTF-8.
+  // Fails for lists that CheckTags refuses, and for tags that are not UTF-8.
   absl::Status Check() const;
 };
 
-// Numbers for packed tags: documents with the same tags share a number, so that
-// a search looks at each set once. Number 0 is that of no tags. A number is
-// used again once no document has it.
+// Numbers distinct sets of tags: documents with the same tags share a number,
+// so that a search examines each set once. Number 0 is the empty set. A number
+// is reused once no document has it. Not thread-safe.
 class TagSets {
  public:
-  // The number of `packed`, for one more document.
+  // Counts one more document with these tags, and returns their number.
   std::uint32_t Add(std::string_view packed);
-  // One document fewer has these tags.
+  // Counts one document fewer.
   void Remove(std::string_view packed);
-  // All numbers are below.
+  // All numbers are below this one.
   std::uint32_t num_numbers() const { return num_numbers_; }
   std::size_t num_bytes() const { return num_bytes_; }
 

@@ -7,16 +7,16 @@
 namespace semrank {
 namespace {
 
-// A row that waits costs a search 40 ns, one of the postings 1; a segment
-// copies the rows of 4,096 slots, which takes 200 us, or 2 us for each row that
-// waited. Commits of more rows wait no longer than smaller ones.
-constexpr std::uint32_t kMaxWaitingRows = 128;
+// A pending row costs a search 40 ns, an indexed one 1. A new segment copies
+// the rows of 4,096 slots in 200 us, which is 2 us for each of its pending
+// rows.
+constexpr std::uint32_t kMaxPendingRows = 128;
 
-// Entries of a query whose postings are looked up together.
+// The number of query entries whose postings are looked up together.
 constexpr std::size_t kMaxEntriesTogether = 64;
 
 std::size_t BytesOfRow(std::size_t num_units) {
-  return (num_units + 1) * sizeof(std::uint32_t) + 16;  // and the allocator's
+  return (num_units + 1) * sizeof(std::uint32_t) + 16;  // for the allocator
 }
 
 static_assert(sizeof(LexicalEntry) == sizeof(std::uint32_t));
@@ -45,8 +45,7 @@ SparseBatch SparseRows::RowsOf(const TwoTowerModel& model,
   model.WeighTexts(titles, bags);
   for (int i = 0; i < bags.num_texts(); ++i) {
     const std::uint32_t first = bags.offsets[i], last = bags.offsets[i + 1];
-    // All words, then all their values, so that reading a row back is two
-    // copies.
+    // Words and values apart, so that AppendTo copies each at once.
     batch.units.insert(batch.units.end(), bags.indices.begin() + first,
                        bags.indices.begin() + last);
     for (std::uint32_t word = first; word < last; ++word) {
@@ -66,17 +65,17 @@ SparseRows::~SparseRows() {
   for (std::size_t i = 0; i < num_chunks_; ++i) {
     Chunk& chunk = *chunks_[i];
     delete chunk.segment.load(std::memory_order_relaxed);
-    for (std::uint32_t slot = 0; slot < kChunkSlots; ++slot) {
-      if (IsWaiting(chunk, slot)) delete[] chunk.rows[slot];
+    for (std::uint32_t slot = 0; slot < kSlotsPerChunk; ++slot) {
+      if (IsPending(chunk, slot)) delete[] chunk.rows[slot];
     }
   }
 }
 
 std::span<const std::uint32_t> SparseRows::RowOf(std::uint32_t slot) const {
-  const Chunk& chunk = *chunks_[slot / kChunkSlots];
-  const std::uint32_t i = slot % kChunkSlots;
-  // In this order: when a row waits no more, the segment that has it is there.
-  if (IsWaiting(chunk, i)) {
+  const Chunk& chunk = *chunks_[slot / kSlotsPerChunk];
+  const std::uint32_t i = slot % kSlotsPerChunk;
+  // In this order: a row that is no longer pending is in the segment.
+  if (IsPending(chunk, i)) {
     return {chunk.rows[i] + 1, *chunk.rows[i]};
   }
   const Segment* const segment = chunk.segment.load(std::memory_order_acquire);
@@ -84,7 +83,6 @@ std::span<const std::uint32_t> SparseRows::RowOf(std::uint32_t slot) const {
                             : segment->row(i);
 }
 
-// The two kinds of rows share their storage; the model tells which one it is.
 void SparseRows::AppendTo(std::uint32_t slot, LexicalBatch& batch) const {
   for (const std::uint32_t unit : RowOf(slot)) {
     batch.entries.push_back(std::bit_cast<LexicalEntry>(unit));
@@ -106,25 +104,25 @@ void SparseRows::SumProducts(std::uint32_t number,
                              std::span<const LexicalEntry> query,
                              ChunkSums& sums) const {
   const Chunk& chunk = *chunks_[number];
-  // Before the segment, as in RowOf.
-  for (std::size_t i = 0; i < sums.waiting.size(); ++i) {
-    sums.waiting[i] = chunk.waiting[i].load(std::memory_order_acquire);
+  // Loaded before the segment, as in RowOf.
+  for (std::size_t i = 0; i < sums.pending.size(); ++i) {
+    sums.pending[i] = chunk.pending[i].load(std::memory_order_acquire);
   }
   sums.sums.fill(0);
   const Segment* const segment = chunk.segment.load(std::memory_order_acquire);
   if (segment != nullptr) segment->AddProducts(query, sums.sums);
-  for (std::size_t i = 0; i < sums.waiting.size(); ++i) {
-    for (std::uint64_t bits = sums.waiting[i]; bits != 0; bits &= bits - 1) {
+  for (std::size_t i = 0; i < sums.pending.size(); ++i) {
+    for (std::uint64_t bits = sums.pending[i]; bits != 0; bits &= bits - 1) {
       sums.sums[i * 64 + std::countr_zero(bits)] = kMaxSum;
     }
   }
 }
 
-// Lists lie anywhere in memory. Each pass brings near what the next one reads,
-// so that the misses of the CPU's caches overlap.
+// Lists may lie anywhere in memory. Each pass prefetches what the next one
+// reads, so that misses of the CPU's caches overlap.
 void SparseRows::Segment::AddProducts(
     std::span<const LexicalEntry> query,
-    std::span<std::uint32_t, kChunkSlots> sums) const {
+    std::span<std::uint32_t, kSlotsPerChunk> sums) const {
   std::array<std::optional<std::uint32_t>, kMaxEntriesTogether> lists;
   for (std::size_t first = 0; first < query.size(); first += lists.size()) {
     const auto entries =
@@ -159,7 +157,7 @@ std::optional<std::uint32_t> SparseRows::Segment::FindList(
   return static_cast<std::uint32_t>(found - begin);
 }
 
-// The first lines of a list; the CPU then sees where this leads.
+// Only the first cache lines: after them the CPU prefetches by itself.
 void SparseRows::Segment::PrefetchList(std::uint32_t list) const {
   constexpr std::uint32_t kPostingsOfLine = 64 / sizeof(postings[0]);
   const std::uint32_t begin = begins[list];
@@ -172,7 +170,7 @@ void SparseRows::Segment::PrefetchList(std::uint32_t list) const {
 
 void SparseRows::Segment::AddList(
     std::uint32_t list, std::uint32_t value,
-    std::span<std::uint32_t, kChunkSlots> sums) const {
+    std::span<std::uint32_t, kSlotsPerChunk> sums) const {
   const std::uint32_t begin = begins[list], end = begins[list + 1];
   // A sum is at most about 32,767^2: both texts' values have this norm.
   for (const std::uint32_t posting :
@@ -182,29 +180,29 @@ void SparseRows::Segment::AddList(
 }
 
 void SparseRows::Reserve(std::size_t num_slots) {
-  while (num_chunks_ * kChunkSlots < num_slots) {
+  while (num_chunks_ * kSlotsPerChunk < num_slots) {
     chunks_[num_chunks_++] = std::make_unique<Chunk>();
     num_bytes_ += sizeof(Chunk);
   }
 }
 
 void SparseRows::Set(std::uint32_t slot, std::span<const std::uint32_t> row) {
-  Chunk& chunk = *chunks_[slot / kChunkSlots];
-  const std::uint32_t i = slot % kChunkSlots;
-  if (IsWaiting(chunk, i)) {
-    // Of a document that no reader sees any more.
+  Chunk& chunk = *chunks_[slot / kSlotsPerChunk];
+  const std::uint32_t i = slot % kSlotsPerChunk;
+  if (IsPending(chunk, i)) {
+    // The pending row of a document that no reader sees any more.
     num_bytes_ -= BytesOfRow(*chunk.rows[i]);
     delete[] chunk.rows[i];
-  } else if (++chunk.num_waiting == kMaxWaitingRows) {
-    full_chunks_.push_back(slot / kChunkSlots);
+  } else if (++chunk.num_pending == kMaxPendingRows) {
+    full_chunks_.push_back(slot / kSlotsPerChunk);
   }
   auto units = std::make_unique<std::uint32_t[]>(row.size() + 1);
   units[0] = static_cast<std::uint32_t>(row.size());
   std::ranges::copy(row, units.get() + 1);
   num_bytes_ += BytesOfRow(row.size());
-  // The pointer first: a reader that sees the bit reads it.
+  // The pointer before the bit, since a reader that sees the bit reads it.
   chunk.rows[i] = units.release();
-  chunk.waiting[i / 64].fetch_or(std::uint64_t{1} << (i % 64),
+  chunk.pending[i / 64].fetch_or(std::uint64_t{1} << (i % 64),
                                  std::memory_order_release);
 }
 
@@ -222,46 +220,47 @@ void SparseRows::MakeSegment(
   Chunk& chunk = *chunks_[number];
   auto segment = std::make_unique<Segment>();
   const Segment* const old = chunk.segment.load(std::memory_order_relaxed);
-  Unread unread;
-  unread.commit = commit;
-  // Readers may still use the old segment and the rows that waited.
-  unread.segment.reset(old);
-  for (std::uint32_t i = 0; i < kChunkSlots; ++i) {
-    const bool waits = IsWaiting(chunk, i);
+  Retired retired;
+  retired.commit = commit;
+  // Readers may still use the old segment and the pending rows.
+  retired.segment.reset(old);
+  for (std::uint32_t i = 0; i < kSlotsPerChunk; ++i) {
+    const bool is_pending = IsPending(chunk, i);
     std::span<const std::uint32_t> row;
-    // Rows of documents that have left are dropped, so a segment does not grow
-    // with each replacement.
-    if (waits || (old != nullptr && has_document(number * kChunkSlots + i))) {
-      row = RowOf(number * kChunkSlots + i);
+    // The rows of free slots are dropped, so segments do not grow with each
+    // replacement.
+    if (is_pending ||
+        (old != nullptr && has_document(number * kSlotsPerChunk + i))) {
+      row = RowOf(number * kSlotsPerChunk + i);
     }
     segment->units.insert(segment->units.end(), row.begin(), row.end());
     segment->offsets[i + 1] = static_cast<std::uint32_t>(segment->units.size());
-    if (!waits) continue;
-    unread.num_bytes += BytesOfRow(row.size());
-    unread.rows.emplace_back(const_cast<std::uint32_t*>(chunk.rows[i]));
+    if (!is_pending) continue;
+    retired.num_bytes += BytesOfRow(row.size());
+    retired.rows.emplace_back(const_cast<std::uint32_t*>(chunk.rows[i]));
   }
   segment->units.shrink_to_fit();
   if (has_postings_) segment->MakePostings();
   num_bytes_ += segment->num_bytes();
-  if (old != nullptr) unread.num_bytes += old->num_bytes();
-  // In this order, see RowOf.
+  if (old != nullptr) retired.num_bytes += old->num_bytes();
+  // In this order, because of RowOf.
   chunk.segment.store(segment.release(), std::memory_order_release);
-  for (auto& waiting : chunk.waiting) {
-    waiting.store(0, std::memory_order_release);
+  for (auto& pending : chunk.pending) {
+    pending.store(0, std::memory_order_release);
   }
-  chunk.num_waiting = 0;
-  unread_.push_back(std::move(unread));
+  chunk.num_pending = 0;
+  retired_.push_back(std::move(retired));
 }
 
-void SparseRows::FreeUnread(CommitNumber oldest_read) {
-  while (!unread_.empty() && unread_.front().commit <= oldest_read) {
-    num_bytes_ -= unread_.front().num_bytes;
-    unread_.pop_front();
+void SparseRows::FreeRetired(CommitNumber oldest_read) {
+  while (!retired_.empty() && retired_.front().commit <= oldest_read) {
+    num_bytes_ -= retired_.front().num_bytes;
+    retired_.pop_front();
   }
 }
 
 void SparseRows::Segment::MakePostings() {
-  // A counting sort by bucket; slots rise within each.
+  // A counting sort by bucket; within a bucket, slots ascend.
   std::vector<std::uint32_t> places(kMaxLexicalBuckets);
   for (const std::uint32_t unit : units) {
     ++places[std::bit_cast<LexicalEntry>(unit).bucket];
@@ -280,7 +279,7 @@ void SparseRows::Segment::MakePostings() {
   buckets.shrink_to_fit();
   begins.shrink_to_fit();
   postings.resize(sum);
-  for (std::uint32_t i = 0; i < kChunkSlots; ++i) {
+  for (std::uint32_t i = 0; i < kSlotsPerChunk; ++i) {
     for (const std::uint32_t unit : row(i)) {
       const auto entry = std::bit_cast<LexicalEntry>(unit);
       postings[places[entry.bucket]++] = i << 16 | entry.value;

@@ -34,7 +34,7 @@ absl::StatusOr<bool> CatalogModelUpdate::Embed(
     const std::function<ServedModelPtr()>& current) {
   const absl::Cleanup over = [this] { num_documents_ = num_embedded_ = 0; };
   // Of documents that appear in later slots the puts take care.
-  DocumentCatalog::Snapshot begin = catalog_.TakeSnapshot();
+  CatalogSnapshot begin = catalog_.TakeSnapshot();
   const std::size_t num_slots = begin.num_slots();
   num_documents_ = begin.num_documents();
   store_status_ = absl::OkStatus();
@@ -45,22 +45,22 @@ absl::StatusOr<bool> CatalogModelUpdate::Embed(
   for (std::size_t slot = 0; slot < num_slots;) {
     SEMRANK_RETURN_IF_ERROR(CheckStillWanted(*this));
     if (current() != model) return false;
-    const DocumentCatalog::Snapshot snapshot = catalog_.TakeSnapshot();
+    const CatalogSnapshot snapshot = catalog_.TakeSnapshot();
     const std::vector<std::uint32_t> slots = NextBatch(
-        snapshot, slot, [&](CommitNumber born) { return born > kept; });
+        snapshot, slot, [&](CommitNumber created) { return created > kept; });
     SEMRANK_RETURN_IF_ERROR(EmbedBatch(model, snapshot, slots));
   }
   return true;
 }
 
 std::vector<std::uint32_t> CatalogModelUpdate::NextBatch(
-    const DocumentCatalog::Snapshot& snapshot, std::size_t& first,
-    const std::function<bool(CommitNumber born)>& wanted) const {
+    const CatalogSnapshot& snapshot, std::size_t& first,
+    const std::function<bool(CommitNumber created)>& wanted) const {
   std::vector<std::uint32_t> slots;
   for (; first < snapshot.num_slots() && slots.size() < kUpdateBatchDocuments;
        ++first) {
     const auto slot = static_cast<std::uint32_t>(first);
-    if (snapshot.IsSeen(slot) && wanted(snapshot.born(slot))) {
+    if (snapshot.IsVisible(slot) && wanted(snapshot.created_commit(slot))) {
       slots.push_back(slot);
     }
   }
@@ -68,7 +68,7 @@ std::vector<std::uint32_t> CatalogModelUpdate::NextBatch(
 }
 
 absl::Status CatalogModelUpdate::EmbedBatch(
-    const ServedModelPtr& model, const DocumentCatalog::Snapshot& snapshot,
+    const ServedModelPtr& model, const CatalogSnapshot& snapshot,
     std::span<const std::uint32_t> slots) {
   if (slots.empty()) return absl::OkStatus();
   SliceScratch& scratch = ThreadSliceScratch();
@@ -85,9 +85,9 @@ absl::Status CatalogModelUpdate::EmbedBatch(
   // Stored under the writer's lock, and live documents only: one that is
   // deleted since must not come back in the store.
   catalog_.AddRows(snapshot, slots, scratch.rows.data(),
-                   [&](std::span<const std::size_t> live) {
+                   [&](std::span<const std::size_t> current_slots) {
                      WriteToStore(snapshot, *model, slots, scratch.rows.data(),
-                                  live);
+                                  current_slots);
                    });
   num_embedded_ += slots.size();
   return absl::OkStatus();
@@ -98,32 +98,34 @@ absl::Status CatalogModelUpdate::WriteKept(
   if (store_ == nullptr) return absl::OkStatus();
   for (std::size_t slot = 0;;) {
     SEMRANK_RETURN_IF_ERROR(CheckStillWanted(*this));
-    const DocumentCatalog::Snapshot snapshot = catalog_.TakeSnapshot();
+    const CatalogSnapshot snapshot = catalog_.TakeSnapshot();
     if (slot >= snapshot.num_slots() || current() != snapshot.model()) break;
-    const std::vector<std::uint32_t> slots = NextBatch(
-        snapshot, slot, [&](CommitNumber born) { return born <= commit; });
+    const std::vector<std::uint32_t> slots =
+        NextBatch(snapshot, slot,
+                  [&](CommitNumber created) { return created <= commit; });
     // A copy: the store takes float32, whatever the catalog keeps.
     std::vector<float> rows;
     for (const std::uint32_t slot_of_row : slots) {
       const std::vector<float> row = snapshot.vector(slot_of_row);
       rows.insert(rows.end(), row.begin(), row.end());
     }
-    catalog_.VisitLive(snapshot, slots, [&](std::span<const std::size_t> live) {
-      WriteToStore(snapshot, *snapshot.model(), slots, rows.data(), live);
-    });
+    catalog_.VisitCurrent(snapshot, slots,
+                          [&](std::span<const std::size_t> current_slots) {
+                            WriteToStore(snapshot, *snapshot.model(), slots,
+                                         rows.data(), current_slots);
+                          });
   }
   return absl::OkStatus();
 }
 
-void CatalogModelUpdate::WriteToStore(const DocumentCatalog::Snapshot& snapshot,
-                                      const ServedModel& served,
-                                      std::span<const std::uint32_t> slots,
-                                      const float* rows,
-                                      std::span<const std::size_t> live) {
-  if (store_ == nullptr || live.empty() || !store_status_.ok()) return;
+void CatalogModelUpdate::WriteToStore(
+    const CatalogSnapshot& snapshot, const ServedModel& served,
+    std::span<const std::uint32_t> slots, const float* rows,
+    std::span<const std::size_t> current_slots) {
+  if (store_ == nullptr || current_slots.empty() || !store_status_.ok()) return;
   const std::size_t dim = served.model->embedding_dim();
   std::vector<StoredDocument> documents;
-  for (const std::size_t i : live) {
+  for (const std::size_t i : current_slots) {
     documents.push_back(
         ToStoredDocument(served, snapshot.record(slots[i]), rows + i * dim));
   }

@@ -64,19 +64,18 @@ class CatalogModelUpdate final : private Caller {
   // Documents, by slot, of the next batch from slot `first` on, which becomes
   // the slot to continue with.
   std::vector<std::uint32_t> NextBatch(
-      const DocumentCatalog::Snapshot& snapshot, std::size_t& first,
-      const std::function<bool(CommitNumber born)>& wanted) const;
+      const CatalogSnapshot& snapshot, std::size_t& first,
+      const std::function<bool(CommitNumber created)>& wanted) const;
   absl::Status EmbedBatch(const ServedModelPtr& model,
-                          const DocumentCatalog::Snapshot& snapshot,
+                          const CatalogSnapshot& snapshot,
                           std::span<const std::uint32_t> slots);
   // Of the documents that were not embedded, because they have been kept since
   // `commit`. Ends early when current() is another model.
   absl::Status WriteKept(CommitNumber commit,
                          const std::function<ServedModelPtr()>& current);
-  void WriteToStore(const DocumentCatalog::Snapshot& snapshot,
-                    const ServedModel& served,
+  void WriteToStore(const CatalogSnapshot& snapshot, const ServedModel& served,
                     std::span<const std::uint32_t> slots, const float* rows,
-                    std::span<const std::size_t> live);
+                    std::span<const std::size_t> current_slots);
 
   DocumentCatalog& catalog_;
   const TextEmbedder& embedder_;

@@ -57,7 +57,7 @@ class Pass {
 
   DocumentCatalog& catalog_;
   const TextEmbedder& embedder_;
-  const DocumentCatalog::Snapshot before_;
+  const CatalogSnapshot before_;
   std::vector<bool> was_read_;  // by slot of before_
   CatalogReconciler::Counts counts_;
   std::vector<CatalogRecord::Pointer> records_;
@@ -168,7 +168,7 @@ absl::Status Pass::Delete(std::span<const DocumentKeyView> keys) {
 absl::Status Pass::DeleteUnread() {
   std::vector<DocumentKeyView> keys;
   for (std::uint32_t slot = 0; slot < before_.num_slots(); ++slot) {
-    if (before_.IsSeen(slot) && !was_read_[slot]) {
+    if (before_.IsVisible(slot) && !was_read_[slot]) {
       keys.push_back(before_.record(slot).key());
     }
   }
@@ -240,11 +240,11 @@ absl::StatusOr<CatalogReconciler::Counts> CatalogReconciler::Refresh(
 // The vectors alone, so that documents which other servers have put since stay
 // as they are.
 absl::Status CatalogReconciler::WriteBack(const Stop& stop) const {
-  const DocumentCatalog::Snapshot snapshot = catalog_.TakeSnapshot();
+  const CatalogSnapshot snapshot = catalog_.TakeSnapshot();
   std::vector<StoredDocument> documents;
   std::deque<std::vector<float>> vectors;  // what `documents` views
   for (std::uint32_t slot = 0; slot < snapshot.num_slots(); ++slot) {
-    if (snapshot.IsSeen(slot)) {
+    if (snapshot.IsVisible(slot)) {
       vectors.push_back(snapshot.vector(slot));
       documents.push_back(ToStoredDocument(
           *snapshot.model(), snapshot.record(slot), vectors.back().data()));

@@ -53,7 +53,7 @@ class Replica {
     const auto snapshot = catalog_.parts().documents.TakeSnapshot();
     Documents documents;
     for (std::uint32_t slot = 0; slot < snapshot.num_slots(); ++slot) {
-      if (!snapshot.IsSeen(slot)) continue;
+      if (!snapshot.IsVisible(slot)) continue;
       documents[KeyText(snapshot.record(slot).key())] =
           snapshot.record(slot).title();
     }

@@ -108,11 +108,11 @@ class Catalog {
     const CommitNumber kept = documents_.NextModelCommit();
     const std::size_t dim = next->model->embedding_dim();
     for (std::uint32_t first = 0;; first += 300) {
-      const DocumentCatalog::Snapshot snapshot = documents_.TakeSnapshot();
+      const CatalogSnapshot snapshot = documents_.TakeSnapshot();
       std::vector<std::uint32_t> slots;
       for (std::uint32_t i = first; i < first + 300; ++i) {
-        if (i >= snapshot.num_slots() || !snapshot.IsSeen(i)) continue;
-        if (snapshot.born(i) > kept) slots.push_back(i);
+        if (i >= snapshot.num_slots() || !snapshot.IsVisible(i)) continue;
+        if (snapshot.created_commit(i) > kept) slots.push_back(i);
       }
       std::vector<float> rows = RandomRows(slots.size() * dim, random);
       RoundVector(next->model->row_format().precision, rows);
@@ -216,7 +216,7 @@ float Catalog::Score(const TwoTowerModel& model, const std::string& query,
 
 std::vector<Hit> Catalog::Expect(const SearchInput& input,
                                  const SearchResult& result) const {
-  const DocumentCatalog::Snapshot& snapshot = result.snapshot;
+  const CatalogSnapshot& snapshot = result.snapshot;
   const ServedModelPtr served = snapshot.model();
   TextBatch texts;
   EXPECT_THAT(texts.Add(input.query), IsOk());
@@ -228,7 +228,7 @@ std::vector<Hit> Catalog::Expect(const SearchInput& input,
               IsOk());
   std::vector<std::pair<CatalogHit, DocumentKeyView>> all;
   for (std::uint32_t slot = 0; slot < snapshot.num_slots(); ++slot) {
-    if (!snapshot.IsSeen(slot)) continue;
+    if (!snapshot.IsVisible(slot)) continue;
     const CatalogRecord& record = snapshot.record(slot);
     if (!input.filter.Keeps(record.packed_tags())) continue;
     const std::string title = NormalizeText(record.title()).value();
@@ -407,13 +407,13 @@ TEST(SparseRowsTest, ADocumentTakesEightBytesAnEntry) {
   SparseRows rows(*model);
   const std::string_view title = "abcdefghij";
   const SparseBatch batch = SparseRows::RowsOf(*model, {&title, 1});
-  rows.Reserve(SparseRows::kChunkSlots);
-  for (std::uint32_t slot = 0; slot < SparseRows::kChunkSlots; ++slot) {
+  rows.Reserve(SparseRows::kSlotsPerChunk);
+  for (std::uint32_t slot = 0; slot < SparseRows::kSlotsPerChunk; ++slot) {
     rows.Set(slot, batch[0]);
   }
   rows.MakeSegments(1, [](std::uint32_t) { return true; });
-  rows.FreeUnread(1);
-  EXPECT_LE(rows.num_bytes() / SparseRows::kChunkSlots,
+  rows.FreeRetired(1);
+  EXPECT_LE(rows.num_bytes() / SparseRows::kSlotsPerChunk,
             25 + 8 * batch.units.size());
 }
 

@@ -63,7 +63,7 @@ class DocumentCatalogTest : public ::testing::Test {
     EXPECT_THAT(catalog_.Delete({&key, 1}, found).status(), IsOk());
   }
   // The title under `key`; "-" = none.
-  static std::string TitleOf(const DocumentCatalog::Snapshot& snapshot,
+  static std::string TitleOf(const CatalogSnapshot& snapshot,
                              DocumentKeyView key) {
     const auto slot = snapshot.Find(key);
     return slot.has_value() ? std::string(snapshot.record(*slot).title()) : "-";
@@ -113,7 +113,7 @@ TEST_F(DocumentCatalogTest, LastOfEqualKeysStays) {
 TEST_F(DocumentCatalogTest, SnapshotStaysAsItWasTaken) {
   ASSERT_THAT(Put({{"a", "old", {1, 0, 0, 0}}, {"b", "gone"}}).status(),
               IsOk());
-  const DocumentCatalog::Snapshot before = catalog_.TakeSnapshot();
+  const CatalogSnapshot before = catalog_.TakeSnapshot();
   ASSERT_THAT(Put({{"a", "new", {0, 1, 0, 0}}, {"c", "late"}}).status(),
               IsOk());
   Delete("b");
@@ -175,7 +175,7 @@ TEST_F(DocumentCatalogTest, OneModelAnswersUntilAnotherIsComplete) {
   // A put must bring both models' vectors now.
   EXPECT_THAT(Put({{"c"}}).status(), StatusIs(absl::StatusCode::kAborted));
   EXPECT_EQ(catalog_.Models().size(), 2u);
-  const DocumentCatalog::Snapshot before = catalog_.TakeSnapshot();
+  const CatalogSnapshot before = catalog_.TakeSnapshot();
   EXPECT_EQ(before.model(), served_);
   const std::vector<std::uint32_t> slots = {*before.Find("a"),
                                             *before.Find("b")};
@@ -183,7 +183,7 @@ TEST_F(DocumentCatalogTest, OneModelAnswersUntilAnotherIsComplete) {
   catalog_.AddRows(before, slots, rows.data());
   EXPECT_EQ(catalog_.TakeSnapshot().model(), served_);
   catalog_.FinishModel();
-  const DocumentCatalog::Snapshot after = catalog_.TakeSnapshot();
+  const CatalogSnapshot after = catalog_.TakeSnapshot();
   EXPECT_EQ(after.model(), next);
   EXPECT_EQ(after.vector(*after.Find("b"))[1], 8);
   EXPECT_EQ(before.vector(*before.Find("b"))[0], 1);
@@ -246,8 +246,7 @@ TEST_F(DocumentCatalogTest, TakesAtMost128BytesADocumentBesideItsVector) {
 TEST_F(DocumentCatalogTest, AgreesWithAMapThroughRandomChanges) {
   std::mt19937 random(1);
   std::map<std::uint64_t, std::string> expected;
-  std::vector<std::pair<DocumentCatalog::Snapshot,
-                        std::map<std::uint64_t, std::string>>>
+  std::vector<std::pair<CatalogSnapshot, std::map<std::uint64_t, std::string>>>
       held;
   for (int step = 0; step < 2'000; ++step) {
     std::vector<Doc> documents(random() % 20);
@@ -270,7 +269,7 @@ TEST_F(DocumentCatalogTest, AgreesWithAMapThroughRandomChanges) {
     ASSERT_EQ(snapshot.num_documents(), documents.size());
     std::size_t num_seen = 0;
     for (std::uint32_t slot = 0; slot < snapshot.num_slots(); ++slot) {
-      num_seen += snapshot.IsSeen(slot);
+      num_seen += snapshot.IsVisible(slot);
     }
     ASSERT_EQ(num_seen, documents.size());
     for (std::uint64_t id = 0; id < 5'000; ++id) {
@@ -290,7 +289,7 @@ TEST_F(DocumentCatalogTest, ReadersSeeWholeCommitsWhileOneWrites) {
   std::atomic<bool> stop = false;
   const auto read = [&] {
     while (!stop) {
-      const DocumentCatalog::Snapshot snapshot = catalog_.TakeSnapshot();
+      const CatalogSnapshot snapshot = catalog_.TakeSnapshot();
       const std::string title = TitleOf(snapshot, std::uint64_t{0});
       for (std::uint64_t i = 0; i < kCount; ++i) {
         ASSERT_EQ(TitleOf(snapshot, i), title);
@@ -327,7 +326,7 @@ class CatalogScanTest : public DocumentCatalogTest {
                                   std::vector<DocumentKeyView> excluded = {},
                                   const TagFilter& filter = {},
                                   std::string_view name = {}) {
-    const DocumentCatalog::Snapshot snapshot = catalog_.TakeSnapshot();
+    const CatalogSnapshot snapshot = catalog_.TakeSnapshot();
     const std::vector<float> query = {1, 0, 0, 0};
     ScanQuery scan = {.row = query.data()};
     for (const DocumentKeyView& key : excluded) {
@@ -481,7 +480,7 @@ TEST_F(CatalogScanTest, ThreadsThatShareASearchFindWhatOneFinds) {
     documents.push_back({i, "", {static_cast<float>(i * 7 % 500), 0, 0, 0}});
   }
   ASSERT_THAT(Put(documents).status(), IsOk());
-  const DocumentCatalog::Snapshot snapshot = catalog_.TakeSnapshot();
+  const CatalogSnapshot snapshot = catalog_.TakeSnapshot();
   const std::vector<float> row = {1, 0, 0, 0};
   const ScanQuery query = {.row = row.data()};
   TopDocuments alone(50, -1);
@@ -525,7 +524,7 @@ TEST_F(CatalogScanTest, SearchesInFlightFindWhatEachFindsAlone) {
   ASSERT_THAT(Put(documents).status(), IsOk());
 
   struct Search {
-    DocumentCatalog::Snapshot snapshot;
+    CatalogSnapshot snapshot;
     std::vector<float> row;
     ScanQuery query;
     SharedScan::Options options;
