@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <deque>
 #include <map>
 #include <memory>
 #include <random>
@@ -99,12 +100,12 @@ void SearchCatalog(benchmark::State& state, VectorPrecision precision) {
   const DocumentCatalog& catalog = Catalog(count, precision);
   std::vector<float> query = RandomRows(1, 2);
   RoundVector(precision, query);
-  const ScanQuery scan = {.row = query.data()};
   float best = 0;
   for (auto _ : state) {
     const CatalogSnapshot snapshot = catalog.TakeSnapshot();
+    const ScanQuery scan(&snapshot, {.row = query.data()});
     TopDocuments top(kTopK, -1);
-    ScanCatalog(snapshot, scan, 0, snapshot.num_slots(), top);
+    ScanCatalog(scan, 0, snapshot.num_slots(), top);
     const std::vector<CatalogHit> hits = top.Take(snapshot);
     if (hits.size() != kTopK) std::abort();
     best = hits[0].score;
@@ -141,19 +142,20 @@ void SearchInFlight(benchmark::State& state, VectorPrecision precision,
   const int count = static_cast<int>(state.range(0));
   const CatalogSnapshot snapshot = Catalog(count, precision).TakeSnapshot();
   std::vector<float> rows = RandomRows(num_in_flight, 2);
-  std::vector<ScanQuery> queries(static_cast<std::size_t>(num_in_flight));
-  for (std::size_t i = 0; i < queries.size(); ++i) {
+  for (int i = 0; i < num_in_flight; ++i) {
     RoundVector(precision, std::span(rows).subspan(i * kDim, kDim));
-    queries[i].row = &rows[i * kDim];
   }
   const auto group = std::make_shared<ScanGroup>();
   WorkerPool pool(NumUsableProcessors());
   for (auto _ : state) {
+    std::deque<ScanQuery> queries;  // they cannot be moved
     std::vector<std::shared_ptr<SharedScan>> scans;
     absl::BlockingCounter unfinished(num_in_flight);
-    for (const ScanQuery& query : queries) {
+    for (int i = 0; i < num_in_flight; ++i) {
+      const ScanQuery& query = queries.emplace_back(
+          &snapshot, ScanQuery::Input{.row = &rows[i * kDim]});
       scans.push_back(std::make_shared<SharedScan>(
-          group, &snapshot, &query,
+          group, &query,
           SharedScan::Options{.top_k = kTopK,
                               .min_score = -1,
                               .piece_slots = 16'384,
@@ -288,11 +290,14 @@ void SearchJoined(benchmark::State& state, Parts parts, int num_words,
   lexical.Prepare(entries[0]);
   const NameQuery name(text);
   const std::vector<float> query = snapshot.vector(7);
-  ScanQuery scan = {.row = query.data(), .name = by_name ? &name : nullptr};
-  if (parts != Parts::kSemantic) scan.lexical = &lexical;
+  const ScanQuery::Input input = {
+      .row = query.data(),
+      .lexical = parts == Parts::kSemantic ? nullptr : &lexical,
+      .name = by_name ? &name : nullptr};
   for (auto _ : state) {
+    const ScanQuery scan(&snapshot, input);
     TopDocuments top(kTopK, -1);
-    ScanCatalog(snapshot, scan, 0, snapshot.num_slots(), top);
+    ScanCatalog(scan, 0, snapshot.num_slots(), top);
     const std::vector<CatalogHit> hits = top.Take(snapshot);
     // The document of that name must be the first hit.
     if (hits.size() != kTopK || (hits[0].name != NameMatch::kNone) != by_name) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "model/nn/cosine_scorer.h"
 
@@ -11,15 +12,15 @@ namespace {
 
 constexpr float kAnyScore = -std::numeric_limits<float>::infinity();
 
-// With more documents of a block that may have a place all are scored, one row
-// after the other.
+// If more documents of a block may have a place, all of the block are scored,
+// one row after the other.
 constexpr std::size_t kMaxScoredSingly = 8;
 
-// Up to this number of lexical rows of a chunk are read one by one before its
-// postings are: a row costs about 100 ns, the postings of a chunk 10 us.
+// A chunk's postings are read once more than this number of its rows would have
+// to be: a row costs about 100 ns, the postings of a chunk 10 us.
 constexpr std::size_t kMaxRowsOfChunk = 64;
 
-// At least the sum of products that gave this cosine, which was rounded to
+// A sum of products that gives at least this cosine, which has been rounded to
 // float32.
 std::uint32_t MaxSumOf(float cosine) {
   return static_cast<std::uint32_t>(double{cosine} * SparseRows::kMaxSum *
@@ -34,7 +35,7 @@ void Prefetch(const std::byte* row, std::size_t num_bytes) {
   }
 }
 
-// A bound that is NaN bounds nothing.
+// Counts NaN too, since a bound that is NaN bounds nothing.
 std::size_t NumAtLeast(const Block& block, float least) {
   std::size_t count = 0;
   for (std::size_t i = 0; i < block.size; ++i) {
@@ -43,49 +44,61 @@ std::size_t NumAtLeast(const Block& block, float least) {
   return count;
 }
 
+// Computes the bounds of the dense parts for all scorers that want them.
+// bounds_of[i] points to those of scorer i in `bounds`; null = it wants none.
+void BoundBlock(std::span<const BlockScorer> scorers, std::uint32_t first,
+                std::span<float> bounds, std::span<const float*> bounds_of) {
+  std::array<const BoundQuery*, kMaxSharedScans> queries;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < scorers.size(); ++i) {
+    bounds_of[i] = nullptr;
+    if (!scorers[i].WantsBounds(first)) continue;
+    queries[count] = scorers[i].query().dense_bounds();
+    bounds_of[i] = &bounds[count++ * Block::kSlots];
+  }
+  if (count == 0) return;
+  // Any snapshot will do, since all have the same rows.
+  const CatalogSnapshot& snapshot = scorers[0].query().snapshot();
+  BoundTogether(std::span(queries).first(count), snapshot.codes(first),
+                snapshot.scales(first), Block::kSlots, bounds.data());
+}
+
 }  // namespace
 
-SlotFilter::SlotFilter(const CatalogSnapshot* snapshot, const TagFilter* filter)
-    : snapshot_(*snapshot),
-      filter_(*filter),
-      verdicts_(
-          std::make_unique<std::atomic<Verdict>[]>(snapshot->num_tag_sets())) {}
-
-bool SlotFilter::Keeps(std::uint32_t slot) const {
-  std::atomic<Verdict>& verdict = verdicts_[snapshot_.tag_set(slot)];
-  const Verdict known = verdict.load(std::memory_order_relaxed);
-  if (known != kUnknown) return known == kKept;
-  const bool keeps = filter_.Keeps(snapshot_.record(slot).packed_tags());
-  // Relaxed: nothing else is published by it, and threads that race store the
-  // same.
-  verdict.store(keeps ? kKept : kLeftOut, std::memory_order_relaxed);
-  return keeps;
-}
-
-PreparedScan::PreparedScan(const CatalogSnapshot* snapshot,
-                           const ScanQuery* query)
-    : snapshot_(*snapshot), query_(*query) {
-  if (snapshot_.model() == nullptr) return;
-  const int dim = snapshot_.model()->model->embedding_dim();
-  has_dense_ = dim > 0 && query_.parts != Parts::kLexical;
-  // SSI's words have no bound, so with them every document is scored.
-  has_bounds_ =
-      (has_dense_ ? snapshot_.has_codes() : query_.lexical != nullptr) &&
-      query_.words == nullptr;
-  if (!has_dense_ || !has_bounds_) return;
-  dense_bounds_.Prepare({query_.row, static_cast<std::size_t>(dim)});
-}
-
-BlockScorer::BlockScorer(const PreparedScan& scan)
-    : scan_(scan),
-      snapshot_(scan.snapshot()),
-      query_(scan.query()),
+BlockScorer::BlockScorer(const ScanQuery& query, TopDocuments best)
+    : query_(query),
+      input_(query.input()),
+      snapshot_(query.snapshot()),
       model_(*snapshot_.model()->model),
-      rows_(snapshot_.sparse_rows()) {}
+      rows_(snapshot_.sparse_rows()),
+      best_(std::move(best)) {}
+
+bool BlockScorer::WantsBounds(std::uint32_t first) const {
+  // Until `best_` is full every document has a place, so bounds exclude none.
+  return query_.dense_bounds() != nullptr && best_.least_score() != kAnyScore &&
+         snapshot_.IsWholeBlockVisible(first / Block::kSlots);
+}
+
+void BlockScorer::ScoreBlock(std::uint32_t first, const float* dense_bounds,
+                             Block& block) {
+  // Scorers that share a pass may have snapshots of different sizes.
+  if (first >= snapshot_.num_slots()) return;
+  AddSlots(first, block);
+  if (block.size == 0) return;
+  num_scored_ += block.size;
+  // For most blocks the bounds alone show that no document has a place.
+  if (dense_bounds != nullptr && input_.lexical == nullptr &&
+      !IsAnyAtLeast({dense_bounds, Block::kSlots}, best_.least_score()) &&
+      !IsAnyNamed(block)) {
+    return;
+  }
+  Score(block, best_.least_score(), dense_bounds);
+  AddToBest(block);
+}
 
 void BlockScorer::AddSlots(std::uint32_t first, Block& block) const {
-  block.whole = snapshot_.IsWholeBlockVisible(first / Block::kSlots);
-  if (block.whole && query_.filter == nullptr) {
+  const bool is_whole = snapshot_.IsWholeBlockVisible(first / Block::kSlots);
+  if (is_whole && input_.filter == nullptr) {
     std::iota(block.slots.begin(), block.slots.end(), first);
     block.size = Block::kSlots;
     return;
@@ -94,29 +107,66 @@ void BlockScorer::AddSlots(std::uint32_t first, Block& block) const {
       std::min<std::size_t>(first + Block::kSlots, snapshot_.num_slots()));
   block.size = 0;
   for (std::uint32_t slot = first; slot < last; ++slot) {
-    if (!block.whole && !snapshot_.IsVisible(slot)) continue;
-    if (query_.filter != nullptr && !query_.filter->Keeps(slot)) continue;
+    if (!is_whole && !snapshot_.IsVisible(slot)) continue;
+    if (input_.filter != nullptr && !input_.filter->Keeps(slot)) continue;
     block.slots[block.size++] = slot;
   }
 }
 
-// Until top_k hits are found every document has a place, and bounds are in
-// vain.
-bool BlockScorer::WantsBounds(std::uint32_t first, float least) const {
-  return scan_.dense_bounds() != nullptr && least != kAnyScore &&
-         snapshot_.IsWholeBlockVisible(first / Block::kSlots);
+bool BlockScorer::IsAnyNamed(const Block& block) const {
+  if (input_.name == nullptr) return false;
+  // No branch for each document, so that the compiler can vectorise the loops.
+  bool any = false;
+  if (block.size < Block::kSlots) {
+    for (std::size_t i = 0; i < block.size; ++i) {
+      any |= input_.name->MayName(*snapshot_.names(block.slots[i]));
+    }
+    return any;
+  }
+  const NameKeys* const names = snapshot_.names(block.slots[0]);
+  for (std::uint32_t i = 0; i < Block::kSlots; ++i) {
+    any |= input_.name->MayName(names[i]);
+  }
+  return any;
+}
+
+void BlockScorer::AddToBest(const Block& block) {
+  // One test of the whole block is cheap, and nearly always no document has a
+  // place.
+  if (!IsAnyAtLeast(std::span(block.scores).first(block.size),
+                    best_.least_score()) &&
+      !IsAnyNamed(block)) {
+    return;
+  }
+  for (std::size_t i = 0; i < block.size; ++i) {
+    CatalogHit hit = {.slot = block.slots[i]};
+    // MayName is inline and excludes most documents without a call of Match.
+    if (input_.name != nullptr &&
+        input_.name->MayName(*snapshot_.names(hit.slot))) {
+      hit.name = input_.name->Match(*snapshot_.names(hit.slot),
+                                    snapshot_.record(hit.slot));
+    }
+    const float least =
+        hit.name == NameMatch::kNone ? best_.least_score() : kAnyScore;
+    if (block.scores[i] < least) continue;
+    if (input_.excluded_slots.contains(hit.slot)) continue;
+    const std::optional<float> score = Exact(block, i, least);
+    if (!score.has_value()) continue;
+    hit.score = *score;
+    best_.Add(snapshot_, hit);
+  }
 }
 
 void BlockScorer::Score(Block& block, float least, const float* dense_bounds) {
-  block.exact = !scan_.has_bounds() || least == kAnyScore;
+  block.exact = !query_.has_bounds() || least == kAnyScore;
   if (!block.exact) {
     Bound(block, least, dense_bounds);
     if (NumAtLeast(block, least) <= kMaxScoredSingly) return;
     block.exact = true;
   }
   ScoreVectors(block);
-  if (query_.lexical != nullptr) AddLexical(block);
-  if (query_.words != nullptr) AddWords(block);
+  if (input_.lexical != nullptr) AddLexical(block);
+  if (input_.words != nullptr) AddWords(block);
 }
 
 std::optional<float> BlockScorer::Exact(const Block& block, std::size_t i,
@@ -124,41 +174,39 @@ std::optional<float> BlockScorer::Exact(const Block& block, std::size_t i,
   if (block.exact) return block.scores[i];
   const std::uint32_t slot = block.slots[i];
   float lexical = 0;
-  if (query_.lexical != nullptr) {
+  if (input_.lexical != nullptr) {
     lexical = LexicalCosineOf(slot);
-    // Most bounds that were too high were so for the lexical part.
+    // Most bounds are too high because of the lexical part, so this saves most
+    // of the reads below.
     if (Combine(block.dense[i], lexical) < least) return std::nullopt;
   }
   float dense = 0;
-  if (scan_.has_dense()) {
+  if (query_.has_dense()) {
     const std::byte* const row = snapshot_.row(slot);
-    ScoreNearDocuments(query_.row, {&row, 1}, snapshot_.row_format(),
+    ScoreNearDocuments(input_.row, {&row, 1}, snapshot_.row_format(),
                        {&dense, 1});
   }
-  return query_.lexical == nullptr ? dense : Combine(dense, lexical);
+  return input_.lexical == nullptr ? dense : Combine(dense, lexical);
 }
 
 void BlockScorer::ScoreVectors(Block& block) const {
-  if (!scan_.has_dense()) {
+  if (!query_.has_dense()) {
     block.scores.fill(0);
-    // The rows of a whole block lie in one piece, which the kernel reads in
-    // order.
-  } else if (block.size == Block::kSlots) {
-    ScoreFarMatrix(query_.row, snapshot_.row(block.slots[0]),
-                   snapshot_.row_format(), block.scores);
-  } else {
-    ScoreSlots(block);
+    return;
   }
-}
-
-// A block with gaps: slots that are not seen are not read, since the writer may
-// be filling them.
-void BlockScorer::ScoreSlots(Block& block) const {
+  // The rows of a whole block are contiguous, and the kernel reads them in
+  // order.
+  if (block.size == Block::kSlots) {
+    ScoreFarMatrix(input_.row, snapshot_.row(block.slots[0]),
+                   snapshot_.row_format(), block.scores);
+    return;
+  }
+  // Slots that are not visible must not be read: the writer may fill them.
   std::array<const std::byte*, Block::kSlots> rows;
   for (std::size_t i = 0; i < block.size; ++i) {
     rows[i] = snapshot_.row(block.slots[i]);
   }
-  ScoreDocuments(query_.row, std::span(rows).first(block.size),
+  ScoreDocuments(input_.row, std::span(rows).first(block.size),
                  snapshot_.row_format(),
                  std::span(block.scores).first(block.size));
 }
@@ -166,7 +214,7 @@ void BlockScorer::ScoreSlots(Block& block) const {
 void BlockScorer::Bound(Block& block, float least, const float* dense_bounds) {
   BoundVectors(block, dense_bounds);
   const std::uint32_t chunk = block.slots[0] / SparseRows::kSlotsPerChunk;
-  if (query_.lexical != nullptr && sums_chunk_ != chunk) {
+  if (input_.lexical != nullptr && sums_chunk_ != chunk) {
     block.sums.fill(SparseRows::kMaxSum);
     Combine(block, 0, block.size);
     if (MayReadRows(chunk, NumAtLeast(block, least))) {
@@ -175,7 +223,7 @@ void BlockScorer::Bound(Block& block, float least, const float* dense_bounds) {
     }
     SumProducts(chunk);
   }
-  if (query_.lexical != nullptr) {
+  if (input_.lexical != nullptr) {
     for (std::size_t i = 0; i < block.size; ++i) {
       block.sums[i] = sums_.sums[block.slots[i] % SparseRows::kSlotsPerChunk];
     }
@@ -184,21 +232,21 @@ void BlockScorer::Bound(Block& block, float least, const float* dense_bounds) {
   Tighten(block, least);
 }
 
-// Bounds of the scores from those of the dense parts, of some documents.
+// Computes the bounds of some scores from those of the parts.
 void BlockScorer::Combine(Block& block, std::size_t first,
                           std::size_t count) const {
   const auto dense = std::span(block.dense).subspan(first, count);
   float* const bounds = block.scores.data() + first;
-  if (query_.lexical == nullptr) {
+  if (input_.lexical == nullptr) {
     std::ranges::copy(dense, bounds);
     return;
   }
-  model_.lexical()->Bound(query_.parts, dense,
+  model_.lexical()->Bound(input_.parts, dense,
                           std::span(block.sums).subspan(first, count), bounds);
 }
 
-// Bounds more closely what may have a place: by the rows that wait, then by the
-// exact dense parts.
+// Tightens the bounds of documents that may have a place: first by reading
+// their pending rows, then by the exact dense parts.
 void BlockScorer::Tighten(Block& block, float least) {
   std::array<std::uint8_t, Block::kSlots> places;
   std::array<const std::byte*, Block::kSlots> rows;
@@ -212,15 +260,15 @@ void BlockScorer::Tighten(Block& block, float least) {
       if (block.scores[i] < least) continue;
     }
     places[count] = static_cast<std::uint8_t>(i);
-    if (scan_.has_dense()) {
+    if (query_.has_dense()) {
       rows[count] = snapshot_.row(slot);
       Prefetch(rows[count], snapshot_.row_format().num_bytes());
     }
     ++count;
   }
-  if (!scan_.has_dense()) return;
+  if (!query_.has_dense()) return;
   std::array<float, Block::kSlots> scores;
-  ScoreNearDocuments(query_.row, std::span(rows).first(count),
+  ScoreNearDocuments(input_.row, std::span(rows).first(count),
                      snapshot_.row_format(), std::span(scores).first(count));
   for (std::size_t p = 0; p < count; ++p) {
     block.dense[places[p]] = scores[p];
@@ -228,16 +276,16 @@ void BlockScorer::Tighten(Block& block, float least) {
   }
 }
 
-// Whether the sums do not have the document.
+// Whether sums_ has no sum for the slot.
 bool BlockScorer::IsPending(std::uint32_t slot) const {
-  return query_.lexical != nullptr &&
+  return input_.lexical != nullptr &&
          sums_chunk_ == slot / SparseRows::kSlotsPerChunk &&
          sums_.IsPending(slot % SparseRows::kSlotsPerChunk);
 }
 
 void BlockScorer::SumProducts(std::uint32_t chunk) {
   if (sums_chunk_ == chunk) return;
-  rows_->SumProducts(chunk, query_.lexical->entries(), sums_);
+  rows_->SumProducts(chunk, input_.lexical->entries(), sums_);
   sums_chunk_ = chunk;
 }
 
@@ -250,9 +298,8 @@ bool BlockScorer::MayReadRows(std::uint32_t chunk, std::size_t num_rows) {
   return num_rows_ <= kMaxRowsOfChunk;
 }
 
-// Fills in block.dense.
 void BlockScorer::BoundVectors(Block& block, const float* dense_bounds) const {
-  if (!scan_.has_dense()) {
+  if (!query_.has_dense()) {
     block.dense.fill(0);
     return;
   }
@@ -261,14 +308,14 @@ void BlockScorer::BoundVectors(Block& block, const float* dense_bounds) const {
     if (dense_bounds != nullptr) {
       block.dense[i] = dense_bounds[slot % Block::kSlots];
     } else {
-      scan_.dense_bounds()->Bound(snapshot_.codes(slot), snapshot_.scales(slot),
-                                  {&block.dense[i], 1});
+      query_.dense_bounds()->Bound(
+          snapshot_.codes(slot), snapshot_.scales(slot), {&block.dense[i], 1});
     }
   }
 }
 
-// All documents of the block are to be scored: the postings of their chunk are
-// then cheaper than their rows.
+// Here all documents of the block are scored, for which the postings of their
+// chunk are cheaper than their rows.
 void BlockScorer::AddLexical(Block& block) {
   SumProducts(block.slots[0] / SparseRows::kSlotsPerChunk);
   for (std::size_t i = 0; i < block.size; ++i) {
@@ -280,20 +327,38 @@ float BlockScorer::LexicalCosineOf(std::uint32_t slot) {
   const std::uint32_t place = slot % SparseRows::kSlotsPerChunk;
   if (sums_chunk_ == slot / SparseRows::kSlotsPerChunk &&
       !sums_.IsPending(place)) {
-    // The sum is exact, so this is what the row itself would give, to the bit.
+    // The sum is exact, so this equals the cosine of the row itself to the bit.
     return LexicalCosine(sums_.sums[place]);
   }
   entries_.Clear();
   rows_->AppendTo(slot, entries_);
-  return query_.lexical->Cosine(entries_[0]);
+  return input_.lexical->Cosine(entries_[0]);
 }
 
-// After the vectors: the score of SSI is the sum of both.
 void BlockScorer::AddWords(Block& block) {
   words_.Clear();
   for (std::size_t i = 0; i < block.size; ++i) {
     rows_->AppendTo(block.slots[i], words_);
-    block.scores[i] += query_.words->Score(words_, static_cast<int>(i));
+    block.scores[i] += input_.words->Score(words_, static_cast<int>(i));
+  }
+}
+
+void ScanCatalog(std::span<BlockScorer> scorers, std::size_t first,
+                 std::size_t last) {
+  std::size_t end = 0;
+  for (const BlockScorer& scorer : scorers) {
+    end = std::max(end, scorer.query().snapshot().num_slots());
+  }
+  end = std::min(end, last);
+  Block block;
+  alignas(64) std::array<float, kMaxSharedScans * Block::kSlots> bounds;
+  std::array<const float*, kMaxSharedScans> bounds_of;
+  for (std::size_t slot = first; slot < end; slot += Block::kSlots) {
+    const auto first_slot = static_cast<std::uint32_t>(slot);
+    BoundBlock(scorers, first_slot, bounds, bounds_of);
+    for (std::size_t i = 0; i < scorers.size(); ++i) {
+      scorers[i].ScoreBlock(first_slot, bounds_of[i], block);
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <utility>
 
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
@@ -17,17 +18,16 @@ namespace {
 
 constexpr std::uint32_t kDefaultTopK = 10;
 constexpr std::int64_t kMaxShareOfPermits = 4;  // a quarter
-// A slice of a search alone has several pieces: one that 16 searches share has
-// more than the work of a slice otherwise.
+// A slice has several pieces, because a piece that 16 searches share is more
+// work than a slice of one search.
 constexpr std::size_t kPiecesOfSlice = 4;
 
-// The hits passed over and the hits returned.
+// The number of hits that are skipped or returned.
 std::uint64_t NumWanted(const SearchInput& input) {
   const std::uint32_t top_k = input.top_k == 0 ? kDefaultTopK : input.top_k;
   return std::uint64_t{input.offset} + top_k;
 }
 
-// Not before the first model.
 std::int64_t DocumentsPerPermit(const CatalogSnapshot& snapshot) {
   const ServedModelPtr served = snapshot.model();
   const bool words =
@@ -35,15 +35,15 @@ std::int64_t DocumentsPerPermit(const CatalogSnapshot& snapshot) {
   return words ? 16 : 64;
 }
 
-// Of the documents that the scan scored.
-std::size_t NumExcluded(const ScanQuery& query) {
+// How many of the documents that the scan counted are excluded.
+std::size_t NumExcluded(const ScanQuery::Input& query) {
   return std::ranges::count_if(query.excluded_slots, [&](std::uint32_t slot) {
     return query.filter == nullptr || query.filter->Keeps(slot);
   });
 }
 
-// Computed once more for the hits alone; keeping both cosines of every document
-// during the scan would cost more.
+// Computes both cosines again for the hits alone: keeping them for every
+// document during the scan would cost more.
 void AddCosines(const SearchState& state, SearchResult& result) {
   const CatalogSnapshot& snapshot = result.snapshot;
   const TwoTowerModel& model = *snapshot.model()->model;
@@ -58,6 +58,23 @@ void AddCosines(const SearchState& state, SearchResult& result) {
     if (!state.lexical.has_value()) continue;
     snapshot.sparse_rows()->AppendTo(result.hits[i].slot, entries);
     cosines.lexical = state.lexical->Cosine(entries[static_cast<int>(i)]);
+  }
+}
+
+// Sets the query's lexical part or words, for models that score these.
+void PrepareParts(const SearchInput& input, const TwoTowerModel& model,
+                  SearchState& state, ScanQuery::Input& query) {
+  query.parts = input.parts;
+  if (model.lexical() != nullptr) {
+    model.lexical()->AppendText(state.text[0], state.entries);
+    state.lexical.emplace().Prepare(state.entries[0]);
+    if (input.parts != Parts::kSemantic) query.lexical = &*state.lexical;
+  }
+  if (model.sparse_scorer() != nullptr) {
+    const std::string_view text = state.text[0];
+    model.WeighTexts({&text, 1}, state.bag);
+    query.words = &state.words.emplace(*model.sparse_scorer(), state.bag, 0,
+                                       state.scratch);
   }
 }
 
@@ -81,7 +98,7 @@ absl::Status CheckCatalogModel(std::string_view name, std::int64_t version,
     return FieldError("INVALID_FIELD", "model.version",
                       absl::StrFormat("%d is negative", version));
   }
-  // The catalog cannot answer for another model: it has the vectors of one.
+  // The catalog has the vectors of one model only.
   const ModelVersion& own = model->model->version();
   const bool same_name = name.empty() || name == own.name;
   const bool same_version = version == 0 || version == own.version;
@@ -128,10 +145,11 @@ absl::Status CatalogSearcher::Prepare(const SearchInput& input,
   state.text.Clear();
   const absl::Status valid = state.text.Add(input.query);
   if (!valid.ok()) return InvalidUtf8("query", valid);
-  // By slot, so that the scan compares numbers and not keys.
+  ScanQuery::Input query;
+  // By slot, so that the scan compares numbers in place of keys.
   for (const DocumentKeyView& key : input.excluded) {
     const auto slot = result.snapshot.Find(key);
-    if (slot.has_value()) state.query.excluded_slots.insert(*slot);
+    if (slot.has_value()) query.excluded_slots.insert(*slot);
   }
   result.times[Stage::kParse] += clock.Lap();
   const ServedModelPtr served = result.snapshot.model();
@@ -139,44 +157,26 @@ absl::Status CatalogSearcher::Prepare(const SearchInput& input,
   SEMRANK_RETURN_IF_ERROR(embedder_.Embed({*served, caller, result.times},
                                           Side::kQuery, state.text,
                                           state.row.data()));
-  PrepareWords(input, *served->model, state);
-  if (input.name_match) {
-    state.query.name = &state.name.emplace(state.text[0]);
-  }
-  state.query.row = state.row.data();
+  PrepareParts(input, *served->model, state, query);
+  if (input.name_match) query.name = &state.name.emplace(state.text[0]);
+  query.row = state.row.data();
   if (!input.filter.empty()) {
-    state.query.filter = &state.filter.emplace(&result.snapshot, &input.filter);
+    query.filter = &state.filter.emplace(&result.snapshot, &input.filter);
   }
+  state.query.emplace(&result.snapshot, std::move(query));
   const auto slice_slots = static_cast<std::size_t>(
       kSliceTexts * DocumentsPerPermit(result.snapshot));
   auto scan = std::make_shared<SharedScan>(
-      scans_, &result.snapshot, &state.query,
+      scans_, &*state.query,
       SharedScan::Options{.top_k = NumWanted(input),
                           .min_score = input.min_score.value_or(
                               -std::numeric_limits<float>::infinity()),
                           .piece_slots = slice_slots / kPiecesOfSlice,
                           .slice_slots = slice_slots});
-  // Last: other threads read what was set above.
+  // Last, since other threads then read what was set above.
   scan->Start(helpers);
   state.scan = SharedScanOwner(std::move(scan));
   return absl::OkStatus();
-}
-
-void CatalogSearcher::PrepareWords(const SearchInput& input,
-                                   const TwoTowerModel& model,
-                                   SearchState& state) const {
-  state.query.parts = input.parts;
-  if (model.lexical() != nullptr) {
-    model.lexical()->AppendText(state.text[0], state.entries);
-    state.lexical.emplace().Prepare(state.entries[0]);
-    if (input.parts != Parts::kSemantic) state.query.lexical = &*state.lexical;
-  }
-  if (model.sparse_scorer() != nullptr) {
-    const std::string_view text = state.text[0];
-    model.WeighTexts({&text, 1}, state.bag);
-    state.query.words = &state.words.emplace(*model.sparse_scorer(), state.bag,
-                                             0, state.scratch);
-  }
 }
 
 absl::StatusOr<Progress> CatalogSearcher::RunSlice(const SearchInput& input,
@@ -193,14 +193,14 @@ absl::StatusOr<Progress> CatalogSearcher::RunSlice(const SearchInput& input,
   if (done) {
     state.scan->Stop();
     result.hits = state.scan->TakeHits();
-    // The scan finds `offset` more, since their order is known only at the end.
+    // The hits to skip are known only now that all of them are in order.
     result.hits.erase(
         result.hits.begin(),
         result.hits.begin() +
             std::min<std::size_t>(input.offset, result.hits.size()));
     if (input.with_parts) AddCosines(state, result);
     result.num_documents_searched =
-        state.scan->num_scored() - NumExcluded(state.query);
+        state.scan->num_scored() - NumExcluded(state.query->input());
   }
   result.times[Stage::kScore] += clock.Lap();
   // Counted once, when the search is complete.

@@ -12,16 +12,16 @@ void ScanGroup::Join(SharedScan* scan, std::size_t num_pieces) {
                       .num_needed = num_pieces});
 }
 
-// Threads that scan a piece refer to the snapshot and the query of its request,
-// which end with it.
 void ScanGroup::Leave(const SharedScan* scan) {
   const MutexLock lock(mutex_);
   const auto member = std::ranges::find(members_, scan, &Member::scan);
   if (member == members_.end()) return;
   member->needed.clear();
   member->num_needed = 0;
-  // The wait releases the mutex: others may leave, and the member may move.
-  while (!Find(scan).is_complete()) pass_ended_.Wait(mutex_);
+  // Threads that scan a piece use the snapshot and the query of the request,
+  // which ends after this. Others may leave during the wait, so the member may
+  // move.
+  while (!Find(scan).is_complete()) piece_ended_.Wait(mutex_);
   std::erase_if(members_, [&](const Member& m) { return m.scan == scan; });
 }
 
@@ -31,36 +31,45 @@ ScanGroup::Member& ScanGroup::Find(const SharedScan* scan) {
   return *member;
 }
 
-std::optional<ScanGroup::Pass> ScanGroup::BeginPass(const SharedScan* scan) {
-  const MutexLock lock(mutex_);
-  // A helper may come after the search has left.
-  const auto member = std::ranges::find(members_, scan, &Member::scan);
-  if (member == members_.end()) return std::nullopt;
-  return BeginPass(*member);
-}
-
-std::optional<ScanGroup::Pass> ScanGroup::BeginPassOfOldest() {
-  const MutexLock lock(mutex_);
-  for (const Member& member : members_) {
-    if (member.num_needed > 0) return BeginPass(member);
+std::size_t ScanGroup::ScanPieceFor(const SharedScan* scan) {
+  Pass pass;
+  {
+    const MutexLock lock(mutex_);
+    // A helper may come after the search has left.
+    const auto member = std::ranges::find(members_, scan, &Member::scan);
+    if (member == members_.end() || member->num_needed == 0) return 0;
+    pass = Begin(*member);
   }
-  return std::nullopt;
+  Run(pass);
+  return pass.scans.size();
 }
 
-std::optional<ScanGroup::Pass> ScanGroup::BeginPass(const Member& first) {
-  if (first.num_needed == 0) return std::nullopt;
+bool ScanGroup::ScanPieceForOldest() {
+  Pass pass;
+  {
+    const MutexLock lock(mutex_);
+    const auto oldest = std::ranges::find_if(
+        members_, [](const Member& member) { return member.num_needed > 0; });
+    if (oldest == members_.end()) return false;
+    pass = Begin(*oldest);
+  }
+  Run(pass);
+  return true;
+}
+
+ScanGroup::Pass ScanGroup::Begin(const Member& first) {
   const std::size_t num_pieces = first.needed.size();
   std::size_t piece = next_piece_ % num_pieces;
   while (!first.Needs(piece)) piece = (piece + 1) % num_pieces;
-  // The next thread continues behind it, for all searches alike: they then meet
-  // at the same pieces.
+  // The next thread continues after this piece, for whichever search, so that
+  // the searches meet at the same pieces.
   next_piece_ = piece + 1;
 
   Pass pass = {.scans = {first.scan}, .piece = piece};
   for (const Member& other : members_) {
     if (pass.scans.size() == kMaxSharedScans) break;
     if (other.scan != first.scan && other.Needs(piece) &&
-        other.scan->prepared().SharesRowsWith(first.scan->prepared())) {
+        other.scan->query_.SharesRowsWith(first.scan->query_)) {
       pass.scans.push_back(other.scan);
     }
   }
@@ -68,15 +77,26 @@ std::optional<ScanGroup::Pass> ScanGroup::BeginPass(const Member& first) {
     Member& member = Find(scan);
     member.needed[piece] = false;
     --member.num_needed;
-    ++member.num_passes;
+    ++member.num_running;
   }
   return pass;
 }
 
-void ScanGroup::EndPass(const Pass& pass) {
+void ScanGroup::Run(const Pass& pass) {
+  std::vector<BlockScorer> scorers;
+  scorers.reserve(pass.scans.size());
+  for (const SharedScan* const scan : pass.scans) {
+    scorers.emplace_back(scan->query_, scan->BeginPiece());
+  }
+  const std::size_t piece_slots = pass.scans[0]->options_.piece_slots;
+  ScanCatalog(scorers, pass.piece * piece_slots,
+              (pass.piece + 1) * piece_slots);
+  for (std::size_t i = 0; i < scorers.size(); ++i) {
+    pass.scans[i]->EndPiece(scorers[i]);
+  }
   const MutexLock lock(mutex_);
-  for (const SharedScan* const scan : pass.scans) --Find(scan).num_passes;
-  pass_ended_.NotifyAll();
+  for (const SharedScan* const scan : pass.scans) --Find(scan).num_running;
+  piece_ended_.NotifyAll();
 }
 
 bool ScanGroup::IsComplete(const SharedScan* scan) const {
@@ -87,24 +107,24 @@ bool ScanGroup::IsComplete(const SharedScan* scan) const {
 
 void ScanGroup::WaitUntilComplete(const SharedScan* scan) {
   const MutexLock lock(mutex_);
-  while (!Find(scan).is_complete()) pass_ended_.Wait(mutex_);
+  while (!Find(scan).is_complete()) piece_ended_.Wait(mutex_);
 }
 
-SharedScan::SharedScan(std::shared_ptr<ScanGroup> group,
-                       const CatalogSnapshot* snapshot, const ScanQuery* query,
+SharedScan::SharedScan(std::shared_ptr<ScanGroup> group, const ScanQuery* query,
                        const Options& options)
     : group_(std::move(group)),
       options_(options),
-      scan_(snapshot, query),
+      query_(*query),
       best_(options.top_k, options.min_score) {}
 
 void SharedScan::Start(WorkerPool* helpers) {
-  const std::size_t num_slots = scan_.snapshot().num_slots();
+  const std::size_t num_slots = query_.snapshot().num_slots();
   const std::size_t num_pieces =
       (num_slots + options_.piece_slots - 1) / options_.piece_slots;
   group_->Join(this, num_pieces);
   if (helpers == nullptr || num_pieces == 0) return;
-  // The request's own thread runs a slice too.
+  // One less than there are slices and threads: the request's own thread runs
+  // slices too.
   const std::size_t num_slices =
       (num_slots + options_.slice_slots - 1) / options_.slice_slots;
   const auto num_helpers =
@@ -113,19 +133,17 @@ void SharedScan::Start(WorkerPool* helpers) {
 }
 
 void SharedScan::Help(WorkerPool& helpers) {
-  // One slice, then back to the end of the queue like any other work.
+  // Submitted again for each slice, so that other work gets its turn. After
+  // Stop a helper that is still queued finds no piece to take.
   helpers.Submit([self = shared_from_this(), &helpers] {
     if (self->ScanPieces()) self->Help(helpers);
   });
 }
 
 bool SharedScan::RunSlice() {
-  if (!ScanPieces() && !group_->IsComplete(this)) {
-    if (const auto pass = group_->BeginPassOfOldest()) {
-      Run(*pass);
-    } else {
-      group_->WaitUntilComplete(this);
-    }
+  if (!ScanPieces() && !group_->IsComplete(this) &&
+      !group_->ScanPieceForOldest()) {
+    group_->WaitUntilComplete(this);
   }
   return group_->IsComplete(this);
 }
@@ -133,45 +151,29 @@ bool SharedScan::RunSlice() {
 bool SharedScan::ScanPieces() {
   std::size_t num_slots = 0;
   while (num_slots < options_.slice_slots) {
-    const auto pass = group_->BeginPass(this);
-    if (!pass.has_value()) break;
-    Run(*pass);
-    num_slots += options_.piece_slots * pass->scans.size();
+    const std::size_t num_scans = group_->ScanPieceFor(this);
+    if (num_scans == 0) break;
+    num_slots += options_.piece_slots * num_scans;
   }
   return num_slots > 0;
 }
 
-void SharedScan::Run(const ScanGroup::Pass& pass) {
-  std::vector<ScanTask> tasks;
-  for (const SharedScan* const scan : pass.scans) {
-    tasks.push_back(scan->BeginTask());
-  }
-  const std::size_t piece_slots = pass.scans[0]->options_.piece_slots;
-  ScanCatalog(tasks, pass.piece * piece_slots, (pass.piece + 1) * piece_slots);
-  for (std::size_t i = 0; i < tasks.size(); ++i) {
-    pass.scans[i]->EndTask(std::move(tasks[i]));
-  }
-  group_->EndPass(pass);
-}
-
-// The piece begins with the worst of the best so far, and so gathers little
-// that has no place in the end.
-ScanTask SharedScan::BeginTask() const {
+// Starting from the worst of the best documents so far, a piece collects few
+// that have no place in the end.
+TopDocuments SharedScan::BeginPiece() const {
   TopDocuments best(options_.top_k, options_.min_score);
   const MutexLock lock(mutex_);
   best.RaiseFloor(best_.least_score());
-  return {.scan = &scan_, .best = std::move(best)};
+  return best;
 }
 
-void SharedScan::EndTask(ScanTask task) {
-  const std::vector<CatalogHit> hits = task.best.Take(scan_.snapshot());
+void SharedScan::EndPiece(BlockScorer& scorer) {
+  const std::vector<CatalogHit> hits = scorer.best().Take(query_.snapshot());
   const MutexLock lock(mutex_);
-  num_scored_ += task.num_scored;
-  // In any order of the pieces: TopDocuments orders hits strictly.
-  for (const CatalogHit& hit : hits) best_.Add(scan_.snapshot(), hit);
+  num_scored_ += scorer.num_scored();
+  for (const CatalogHit& hit : hits) best_.Add(query_.snapshot(), hit);
 }
 
-// Helpers that are still queued find nothing to take.
 void SharedScan::Stop() { group_->Leave(this); }
 
 std::size_t SharedScan::num_scored() const {
@@ -181,7 +183,7 @@ std::size_t SharedScan::num_scored() const {
 
 std::vector<CatalogHit> SharedScan::TakeHits() {
   const MutexLock lock(mutex_);
-  return best_.Take(scan_.snapshot());
+  return best_.Take(query_.snapshot());
 }
 
 }  // namespace semrank

@@ -1,11 +1,11 @@
-// The scans of the searches in flight. Reading the catalog is most of what a
-// scan costs alone, so a thread that scans a piece of it for one search scans
-// it for others that still need this piece too.
+// The scans of the searches in flight. Reading the rows is most of what a scan
+// costs, so a thread that scans a piece of the catalog for one search also
+// scans it for the others that still need this piece.
 //
-//   Order    a search begins where the others are, goes round and ends where it
-//            began; it never waits for another one to come.
-//   Result   the same whichever thread scans what together with which others,
-//            by the order of TopDocuments.
+//   Order    a search begins at the piece that the others have reached, and
+//            ends where it began; it never waits for another search.
+//   Result   does not depend on which thread scans which piece, or for which
+//            searches together (TopDocuments orders hits strictly).
 #ifndef SEMRANK_SERVER_CATALOG_SEARCH_SHARED_SCAN_H_
 #define SEMRANK_SERVER_CATALOG_SEARCH_SHARED_SCAN_H_
 
@@ -17,43 +17,38 @@
 
 #include "model/base/mutex.h"
 #include "server/base/worker_pool.h"
-#include "server/catalog/search/catalog_scan.h"
-#include "server/catalog/store/document_catalog.h"
+#include "server/catalog/search/block_scorer.h"
+#include "server/catalog/search/scan_query.h"
 
 namespace semrank {
 
 class SharedScan;
 
-// Who scans what next. Scans take a piece together if their snapshots have the
-// same rows and bounds of them can be shared (PreparedScan::SharesRowsWith).
+// The scans in flight, and the pieces that each still needs. Scans whose
+// queries share rows (ScanQuery::SharesRowsWith) take a piece together.
 //
-//   Threads  every method, from any thread. One mutex, held for a look at each
-//            scan; never while one is scanned.
+//   Threads  all methods are thread-safe. The mutex is held while the scans are
+//            looked through, never while a piece is scanned.
 class ScanGroup {
  public:
-  // Scans that one thread takes through a piece.
-  struct Pass {
-    std::vector<SharedScan*> scans;
-    std::size_t piece = 0;
-  };
-
   ScanGroup() = default;
   ScanGroup(const ScanGroup&) = delete;
   ScanGroup& operator=(const ScanGroup&) = delete;
 
   void Join(SharedScan* scan, std::size_t num_pieces);
-  // Hands out no further piece of the scan; returns once no thread scans one.
-  // Nothing if it has left.
+  // Removes the scan; waits until no thread scans a piece for it. Does nothing
+  // if it has been removed.
   void Leave(const SharedScan* scan);
 
-  // Takes a piece that `scan` needs, for it and the oldest others that need it
-  // too. Nothing if all are taken. None of the scans leaves before EndPass.
-  std::optional<Pass> BeginPass(const SharedScan* scan);
-  // The same for the oldest scan that needs one.
-  std::optional<Pass> BeginPassOfOldest();
-  void EndPass(const Pass& pass);
+  // Scans a piece that `scan` needs, for it and for the oldest others that need
+  // it too. Returns for how many scans; 0 if all pieces are taken or the scan
+  // has been removed.
+  std::size_t ScanPieceFor(const SharedScan* scan);
+  // Scans a piece for the oldest scan that needs one. Returns false if none
+  // does.
+  bool ScanPieceForOldest();
 
-  // Whether all pieces have been scanned; waits until they are.
+  // Whether all pieces have been scanned.
   bool IsComplete(const SharedScan* scan) const;
   void WaitUntilComplete(const SharedScan* scan);
 
@@ -62,82 +57,86 @@ class ScanGroup {
     SharedScan* scan = nullptr;
     std::vector<bool> needed;  // by piece
     std::size_t num_needed = 0;
-    int num_passes = 0;  // that have not ended
+    int num_running = 0;  // pieces that threads are scanning
 
     bool Needs(std::size_t piece) const {
       return piece < needed.size() && needed[piece];
     }
-    bool is_complete() const { return num_needed == 0 && num_passes == 0; }
+    bool is_complete() const { return num_needed == 0 && num_running == 0; }
+  };
+  // A piece, and the scans that one thread scans it for.
+  struct Pass {
+    std::vector<SharedScan*> scans;
+    std::size_t piece = 0;
   };
   Member& Find(const SharedScan* scan) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  std::optional<Pass> BeginPass(const Member& first)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Takes a piece that `first` needs; none of the scans is removed before Run.
+  Pass Begin(const Member& first) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Run(const Pass& pass);
 
   mutable Mutex mutex_;
-  CondVar pass_ended_;
-  // The oldest first.
-  std::vector<Member> members_ ABSL_GUARDED_BY(mutex_);
-  // Behind the last piece that was taken.
+  CondVar piece_ended_;
+  std::vector<Member> members_ ABSL_GUARDED_BY(mutex_);  // the oldest first
+  // Follows the last piece that was taken.
   std::size_t next_piece_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
-// The scan of one search, on which several threads may work: each takes the
-// next piece of the catalog.
+// The scan of one search, which several threads may run, piece by piece.
 //
-//   Threads  every method, from any thread. No lock is held while scanning.
+//   Threads  all methods are thread-safe. No lock is held while scanning.
 class SharedScan : public std::enable_shared_from_this<SharedScan> {
  public:
   struct Options {
     std::size_t top_k = 0;
     float min_score = 0;
-    // The same for all scans of a group that share rows.
-    std::size_t piece_slots = 0;  // a multiple of 64
-    // What a slice scans, summed over the searches that it is scanned for; at
-    // least a piece.
+    // A multiple of 64; the same for all scans of a group that share rows.
+    std::size_t piece_slots = 0;
+    // The slots that one slice scans, summed over the scans that share a piece;
+    // at least one piece.
     std::size_t slice_slots = 0;
   };
 
-  // Snapshot and query must stay until Stop has returned.
-  SharedScan(std::shared_ptr<ScanGroup> group, const CatalogSnapshot* snapshot,
-             const ScanQuery* query, const Options& options);
+  // `query`, and what it points to, must stay until Stop has returned.
+  SharedScan(std::shared_ptr<ScanGroup> group, const ScanQuery* query,
+             const Options& options);
 
-  // Joins the group. Has threads of `helpers`, which must outlive them, run
-  // slices too, one at a time between their other work, as many as are of use;
-  // null = no threads.
+  // Joins the group. Lets as many threads of `helpers` as are of use run slices
+  // too, between their other work; null = no threads. `helpers` must outlive
+  // its threads.
   void Start(WorkerPool* helpers);
 
-  // One slice, in the thread of the search. Once all pieces of this scan are
-  // taken, scans others while threads are at its last ones; if there are no
-  // others, waits for these threads. Returns whether the scan is complete.
+  // Runs one slice in the thread of the search. Once all pieces of this scan
+  // are taken, scans pieces of others while threads run the last ones of this
+  // scan; without others, waits for these threads. Returns whether the scan is
+  // complete.
   bool RunSlice();
 
-  // Ends a scan that was started, complete or not. May be called again.
+  // Ends the scan, complete or not. May be called again.
   void Stop();
-  // After Stop: best first, and how many documents were scored.
+  // After Stop: the hits, best first, and the number of documents scored.
   std::vector<CatalogHit> TakeHits();
   std::size_t num_scored() const;
 
-  const PreparedScan& prepared() const { return scan_; }
-
  private:
+  friend class ScanGroup;
+
   void Help(WorkerPool& helpers);
-  // False if there was no piece to take.
+  // Returns false if there was no piece to take.
   bool ScanPieces();
-  // Scans the pass to its end.
-  void Run(const ScanGroup::Pass& pass);
-  ScanTask BeginTask() const;
-  void EndTask(ScanTask task);
+  // An empty list that accepts only what may have a place in best_.
+  TopDocuments BeginPiece() const;
+  void EndPiece(BlockScorer& scorer);
 
   const std::shared_ptr<ScanGroup> group_;
   const Options options_;
-  const PreparedScan scan_;
+  const ScanQuery& query_;
 
   mutable Mutex mutex_;
   std::size_t num_scored_ ABSL_GUARDED_BY(mutex_) = 0;
   TopDocuments best_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Stops the scan when it goes.
+// Stops the scan when it is destroyed.
 class SharedScanOwner {
  public:
   SharedScanOwner() = default;

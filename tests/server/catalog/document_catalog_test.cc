@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <map>
+#include <optional>
 #include <random>
 #include <string>
 #include <thread>
@@ -267,11 +268,11 @@ TEST_F(DocumentCatalogTest, AgreesWithAMapThroughRandomChanges) {
   held.emplace_back(catalog_.TakeSnapshot(), expected);
   for (const auto& [snapshot, documents] : held) {
     ASSERT_EQ(snapshot.num_documents(), documents.size());
-    std::size_t num_seen = 0;
+    std::size_t num_visible = 0;
     for (std::uint32_t slot = 0; slot < snapshot.num_slots(); ++slot) {
-      num_seen += snapshot.IsVisible(slot);
+      num_visible += snapshot.IsVisible(slot);
     }
-    ASSERT_EQ(num_seen, documents.size());
+    ASSERT_EQ(num_visible, documents.size());
     for (std::uint64_t id = 0; id < 5'000; ++id) {
       const auto document = documents.find(id);
       ASSERT_EQ(TitleOf(snapshot, id),
@@ -296,8 +297,8 @@ TEST_F(DocumentCatalogTest, ReadersSeeWholeCommitsWhileOneWrites) {
       }
       const std::vector<float> query = {1, 1, 1, 1};
       TopDocuments best(2 * kCount, -100);
-      ScanCatalog(snapshot, {.row = query.data()}, 0, snapshot.num_slots(),
-                  best);
+      ScanCatalog(ScanQuery(&snapshot, {.row = query.data()}), 0,
+                  snapshot.num_slots(), best);
       const std::vector<CatalogHit> hits = best.Take(snapshot);
       ASSERT_EQ(hits.size(), kCount);
       for (const CatalogHit& hit : hits) {
@@ -328,19 +329,20 @@ class CatalogScanTest : public DocumentCatalogTest {
                                   std::string_view name = {}) {
     const CatalogSnapshot snapshot = catalog_.TakeSnapshot();
     const std::vector<float> query = {1, 0, 0, 0};
-    ScanQuery scan = {.row = query.data()};
+    ScanQuery::Input input = {.row = query.data()};
     for (const DocumentKeyView& key : excluded) {
-      scan.excluded_slots.insert(*snapshot.Find(key));
+      input.excluded_slots.insert(*snapshot.Find(key));
     }
     const SlotFilter slot_filter(&snapshot, &filter);
-    if (!filter.empty()) scan.filter = &slot_filter;
+    if (!filter.empty()) input.filter = &slot_filter;
     const NameQuery name_query(name);
-    if (!name.empty()) scan.name = &name_query;
+    if (!name.empty()) input.name = &name_query;
+    const ScanQuery scan(&snapshot, std::move(input));
     TopDocuments best(top_k, min_score);
     num_scored_ = 0;
     // In pieces, as slices are.
     for (std::size_t slot = 0; slot < snapshot.num_slots(); slot += 640) {
-      num_scored_ += ScanCatalog(snapshot, scan, slot, slot + 640, best);
+      num_scored_ += ScanCatalog(scan, slot, slot + 640, best);
     }
     std::vector<std::string> hits;
     for (const CatalogHit& hit : best.Take(snapshot)) {
@@ -482,15 +484,15 @@ TEST_F(CatalogScanTest, ThreadsThatShareASearchFindWhatOneFinds) {
   ASSERT_THAT(Put(documents).status(), IsOk());
   const CatalogSnapshot snapshot = catalog_.TakeSnapshot();
   const std::vector<float> row = {1, 0, 0, 0};
-  const ScanQuery query = {.row = row.data()};
+  const ScanQuery query(&snapshot, {.row = row.data()});
   TopDocuments alone(50, -1);
-  ScanCatalog(snapshot, query, 0, snapshot.num_slots(), alone);
+  ScanCatalog(query, 0, snapshot.num_slots(), alone);
   const std::vector<CatalogHit> expected = alone.Take(snapshot);
   const auto group = std::make_shared<ScanGroup>();
   WorkerPool pool(3);
   for (int search = 0; search < 50; ++search) {
     auto scan =
-        std::make_shared<SharedScan>(group, &snapshot, &query,
+        std::make_shared<SharedScan>(group, &query,
                                      SharedScan::Options{.top_k = 50,
                                                          .min_score = -1,
                                                          .piece_slots = 64,
@@ -526,7 +528,7 @@ TEST_F(CatalogScanTest, SearchesInFlightFindWhatEachFindsAlone) {
   struct Search {
     CatalogSnapshot snapshot;
     std::vector<float> row;
-    ScanQuery query;
+    std::optional<ScanQuery> query;
     SharedScan::Options options;
     std::shared_ptr<SharedScan> scan;
   };
@@ -539,17 +541,18 @@ TEST_F(CatalogScanTest, SearchesInFlightFindWhatEachFindsAlone) {
     auto search = std::make_unique<Search>();
     search->snapshot = catalog_.TakeSnapshot();
     search->row = {element(), element(), element(), element()};
-    search->query.row = search->row.data();
+    ScanQuery::Input input = {.row = search->row.data()};
     for (int i = 0; i < 100; ++i) {
       const auto slot = search->snapshot.Find(std::uint64_t{random() % 5'000});
-      if (slot.has_value()) search->query.excluded_slots.insert(*slot);
+      if (slot.has_value()) input.excluded_slots.insert(*slot);
     }
+    search->query.emplace(&search->snapshot, std::move(input));
     search->options = {.top_k = 1 + random() % 60,
                        .min_score = turn % 4 == 0 ? 1e5f : -1e9f,
                        .piece_slots = 256,
                        .slice_slots = 1'024};
-    search->scan = std::make_shared<SharedScan>(
-        group, &search->snapshot, &search->query, search->options);
+    search->scan =
+        std::make_shared<SharedScan>(group, &*search->query, search->options);
     search->scan->Start(turn % 3 == 0 ? nullptr : &pool);
     in_flight.push_back(std::move(search));
     if (in_flight.size() < 20) continue;
@@ -564,8 +567,7 @@ TEST_F(CatalogScanTest, SearchesInFlightFindWhatEachFindsAlone) {
     ending->scan->Stop();
     TopDocuments alone(ending->options.top_k, ending->options.min_score);
     const std::size_t num_scored =
-        ScanCatalog(ending->snapshot, ending->query, 0,
-                    ending->snapshot.num_slots(), alone);
+        ScanCatalog(*ending->query, 0, ending->snapshot.num_slots(), alone);
     EXPECT_EQ(ending->scan->num_scored(), num_scored);
     const std::vector<CatalogHit> expected = alone.Take(ending->snapshot);
     const std::vector<CatalogHit> hits = ending->scan->TakeHits();

@@ -1,0 +1,70 @@
+#include "server/catalog/search/scan_query.h"
+
+#include <span>
+#include <utility>
+
+namespace semrank {
+namespace {
+
+// A strict order, also for equal scores, so that hits of several pieces can be
+// merged in any order.
+struct IsBetter {
+  const CatalogSnapshot& snapshot;
+  bool operator()(const CatalogHit& a, const CatalogHit& b) const {
+    if (a.name != b.name) return a.name > b.name;
+    if (a.score != b.score) return a.score > b.score;
+    return snapshot.record(a.slot).key() < snapshot.record(b.slot).key();
+  }
+};
+
+}  // namespace
+
+SlotFilter::SlotFilter(const CatalogSnapshot* snapshot, const TagFilter* filter)
+    : snapshot_(*snapshot),
+      filter_(*filter),
+      verdicts_(
+          std::make_unique<std::atomic<Verdict>[]>(snapshot->num_tag_sets())) {}
+
+bool SlotFilter::Keeps(std::uint32_t slot) const {
+  std::atomic<Verdict>& verdict = verdicts_[snapshot_.tag_set(slot)];
+  const Verdict known = verdict.load(std::memory_order_relaxed);
+  if (known != kUnknown) return known == kKept;
+  const bool keeps = filter_.Keeps(snapshot_.record(slot).packed_tags());
+  // Relaxed: no other data is published through it.
+  verdict.store(keeps ? kKept : kDropped, std::memory_order_relaxed);
+  return keeps;
+}
+
+ScanQuery::ScanQuery(const CatalogSnapshot* snapshot, Input input)
+    : snapshot_(*snapshot), input_(std::move(input)) {
+  if (snapshot_.model() == nullptr) return;
+  const int dim = snapshot_.model()->model->embedding_dim();
+  has_dense_ = dim > 0 && input_.parts != Parts::kLexical;
+  // SSI's words have no bound, so with them every document is scored.
+  has_bounds_ =
+      (has_dense_ ? snapshot_.has_codes() : input_.lexical != nullptr) &&
+      input_.words == nullptr;
+  if (!has_dense_ || !has_bounds_) return;
+  dense_bounds_.Prepare({input_.row, static_cast<std::size_t>(dim)});
+}
+
+void TopDocuments::Add(const CatalogSnapshot& snapshot, CatalogHit hit) {
+  const bool is_named = hit.name != NameMatch::kNone;
+  // Negated, so that NaN has no place.
+  if (!(hit.score >= (is_named ? min_score_ : least_score()))) return;
+  const IsBetter is_better{snapshot};
+  if (hits_.size() == capacity_) {
+    if (!is_better(hit, hits_.front())) return;
+    std::ranges::pop_heap(hits_, is_better);
+    hits_.pop_back();
+  }
+  hits_.push_back(hit);
+  std::ranges::push_heap(hits_, is_better);
+}
+
+std::vector<CatalogHit> TopDocuments::Take(const CatalogSnapshot& snapshot) {
+  std::ranges::sort(hits_, IsBetter{snapshot});
+  return std::exchange(hits_, {});
+}
+
+}  // namespace semrank

@@ -1,0 +1,130 @@
+// What a scan of the catalog looks for, and the best documents that it has
+// found.
+#ifndef SEMRANK_SERVER_CATALOG_SEARCH_SCAN_QUERY_H_
+#define SEMRANK_SERVER_CATALOG_SEARCH_SCAN_QUERY_H_
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "model/nn/lexical_query.h"
+#include "model/nn/row_bounds.h"
+#include "model/nn/sparse_scorer.h"
+#include "server/catalog/store/catalog_names.h"
+#include "server/catalog/store/catalog_snapshot.h"
+#include "server/catalog/store/document_tags.h"
+
+namespace semrank {
+
+// The documents of a snapshot that a filter keeps. Applies the filter once to
+// each distinct set of tags, when the first document with it comes; after that
+// a document costs two loads.
+//
+//   Memory   a byte for each set of tags in the catalog.
+//   Threads  thread-safe.
+class SlotFilter {
+ public:
+  // Both must outlive this.
+  SlotFilter(const CatalogSnapshot* snapshot, const TagFilter* filter);
+
+  // `slot` must be visible in the snapshot.
+  bool Keeps(std::uint32_t slot) const;
+
+ private:
+  enum Verdict : std::uint8_t { kUnknown, kKept, kDropped };
+
+  const CatalogSnapshot& snapshot_;
+  const TagFilter& filter_;
+  // By set; threads that find one unknown at once store the same.
+  const std::unique_ptr<std::atomic<Verdict>[]> verdicts_;
+};
+
+// A query as a scan of a snapshot needs it. Const after construction.
+class ScanQuery {
+ public:
+  struct Input {
+    // The query's vector, of the snapshot's model.
+    const float* row = nullptr;
+    // The query's lexical part, if `parts` includes that; null = none.
+    const LexicalQuery* lexical = nullptr;
+    Parts parts = Parts::kBoth;
+    // The query's words, for SSI's sparse part; null = none.
+    const SparseScorer::PreparedQuery* words = nullptr;
+    absl::flat_hash_set<std::uint32_t> excluded_slots = {};
+    const SlotFilter* filter = nullptr;  // null = every document
+    const NameQuery* name = nullptr;     // null = no document is named
+  };
+  // `snapshot` and what `input` points to must outlive this.
+  ScanQuery(const CatalogSnapshot* snapshot, Input input);
+
+  const CatalogSnapshot& snapshot() const { return snapshot_; }
+  const Input& input() const { return input_; }
+  bool has_dense() const { return has_dense_; }
+  // Whether scores can be bounded from above without computing them.
+  bool has_bounds() const { return has_bounds_; }
+  // Bounds the dense part; null if it has no bounds.
+  const BoundQuery* dense_bounds() const {
+    return has_dense_ && has_bounds_ ? &dense_bounds_ : nullptr;
+  }
+  // Whether BoundTogether can compute the bounds of both queries.
+  bool SharesRowsWith(const ScanQuery& other) const {
+    return dense_bounds() != nullptr && other.dense_bounds() != nullptr &&
+           snapshot_.HasSameRows(other.snapshot_);
+  }
+
+ private:
+  const CatalogSnapshot& snapshot_;
+  const Input input_;
+  bool has_dense_ = false;
+  bool has_bounds_ = false;
+  BoundQuery dense_bounds_;
+};
+
+struct CatalogHit {
+  std::uint32_t slot = 0;
+  float score = 0;
+  NameMatch name = NameMatch::kNone;  // ranks before the score
+};
+
+// The best documents found so far, in a heap.
+//
+//   Order    by name match and then score, both descending; equal scores: first
+//            the documents known by number, each kind by ascending key.
+//   Threads  not thread-safe.
+class TopDocuments {
+ public:
+  // Keeps at most `capacity` documents, at least 1, that score `min_score` or
+  // more.
+  TopDocuments(std::size_t capacity, float min_score)
+      : capacity_(capacity), min_score_(min_score) {}
+
+  // A document with a lower score has no place, unless the query names it.
+  float least_score() const {
+    if (hits_.size() < capacity_) return std::max(min_score_, floor_);
+    return hits_.front().name == NameMatch::kNone
+               ? hits_.front().score
+               : std::numeric_limits<float>::infinity();
+  }
+  // Raises the score that documents need which the query does not name: others,
+  // kept elsewhere, already have the places below `score`.
+  void RaiseFloor(float score) { floor_ = score; }
+  // Adds the hit if it has a place. The slots of all calls are of one snapshot.
+  void Add(const CatalogSnapshot& snapshot, CatalogHit hit);
+  // Removes and returns the hits, best first.
+  std::vector<CatalogHit> Take(const CatalogSnapshot& snapshot);
+
+ private:
+  std::size_t capacity_;
+  float min_score_;
+  float floor_ = -std::numeric_limits<float>::infinity();
+  std::vector<CatalogHit> hits_;  // a heap with the worst in front
+};
+
+}  // namespace semrank
+
+#endif  // SEMRANK_SERVER_CATALOG_SEARCH_SCAN_QUERY_H_
