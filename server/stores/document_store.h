@@ -1,21 +1,21 @@
-// What outlives the memory of one server: vectors of texts, so that a restart
-// or another replica need not compute them again, and the documents of the
-// catalog.
+// A store that outlives the memory of one server. It keeps vectors of texts, so
+// that a restart or another replica need not compute them again, and the
+// documents of the catalog.
 //
 //   Vectors    belong to a model's identity (the SHA-256 of its manifest, never
-//              a number of this process), a side and a normalised text. They
-//              can be computed again: a store may lose them, but never hands
-//              out one of another model, side or text.
-//   Documents  are the catalog's: once a call that writes them has returned OK
-//              they survive a crash, of the machine too where the store says
-//              so.
+//              a number of this process), a side and a normalised text. A store
+//              may lose them, since they can be computed again, but never
+//              returns one of another model, side or text.
+//   Documents  survive a crash once the call that writes them has returned OK,
+//              also a crash of the machine where the store says so.
 //   Secret     texts are known to a store by their 128-bit fingerprint under a
-//              secret that lives inside the store, so that restarts and
-//              replicas agree and no client can make two texts collide.
-//   Threads    every method, from any thread.
-//   Errors     name the store. DeadlineExceeded: it took longer than it may.
-//              Unavailable: it cannot be reached; trying later helps.
-//              ResourceExhausted: no room. DataLoss: what it holds is damaged.
+//              secret that is kept in the store, so that restarts and replicas
+//              agree and no client can construct two texts that collide.
+//   Threads    all methods are thread-safe.
+//   Errors     name the store. DeadlineExceeded: the call took longer than it
+//              may. Unavailable: the store cannot be reached; trying later
+//              helps. ResourceExhausted: no room. DataLoss: the content is
+//              damaged.
 #ifndef SEMRANK_SERVER_STORES_DOCUMENT_STORE_H_
 #define SEMRANK_SERVER_STORES_DOCUMENT_STORE_H_
 
@@ -37,26 +37,25 @@ namespace semrank {
 
 class ChangeLog;  // change_log.h
 
-// Whose vectors: texts of one side in one model.
+// The vectors of texts of one side under one model.
 struct VectorSpace {
   std::string_view model;  // ModelVersion::identity
   Side side = Side::kDocument;
   int dim = 0;
 };
 
-// As in the API, numbers and names are apart: 7 and "7" are two documents.
+// As in the API, numbers and names are distinct: 7 and "7" are two documents.
 using DocumentKeyView = std::variant<std::uint64_t, std::string_view>;
 
-// A document as it is written and read: views, valid for the call.
+// A document as it is written and read. The views are valid during the call.
 struct StoredDocument {
   DocumentKeyView key;
   std::string_view title = {};
   std::string_view payload = {};
-  // The title's vector and the identity of the model that made it; empty =
-  // none.
+  // The title's vector and the identity of its model; empty = none.
   std::string_view model = {};
   std::span<const float> vector = {};
-  // The catalog's tags; a store gives the bytes back as they are.
+  // The tags as the catalog packs them; a store returns the same bytes.
   std::string_view packed_tags = {};
 };
 
@@ -64,59 +63,61 @@ class DocumentStore {
  public:
   struct Found {
     int num_found = 0;
-    // Values that were there and are not what this store writes: counted as
-    // not found.
+    // The number of damaged values, which count as not found.
     int num_refused = 0;
   };
 
+  using VisitDocument = std::function<absl::Status(const StoredDocument&)>;
+
   virtual ~DocumentStore() = default;
 
-  // For logs and pages: "rocksdb:/data/store", "redis://host:6379/0"; never a
-  // password.
+  // The name for logs and pages, such as "rocksdb:/data/store" or
+  // "redis://host:6379/0"; never has a password.
   virtual const std::string& name() const = 0;
 
-  // For each text that is known: its vector becomes row i of `rows`, row-major
-  // [texts.size(), space.dim], and found[i] 1; the others' rows are left alone
-  // and found[i] becomes 0. All of them in one call, within `time_limit`; on an
-  // error none is found. Without texts it tells whether the store answers.
+  // Sets found[i] to 1 and row i of the row-major `rows` [texts.size(),
+  // space.dim] to the vector of text i, if that is known; else sets found[i] to
+  // 0 and leaves the row unchanged. Finds all of them in one call, within
+  // `time_limit`; on an error none is found. Without texts it only checks that
+  // the store answers.
   virtual absl::StatusOr<Found> FindVectors(
       const VectorSpace& space,
       std::span<const std::string_view> normalized_texts,
       absl::Duration time_limit, float* rows,
       std::span<std::uint8_t> found) = 0;
-  // Row i of `rows`, as above, is the vector of text i. May be lost in a crash.
+  // Writes row i of `rows`, as above, as the vector of text i. A crash may lose
+  // it.
   virtual absl::Status WriteVectors(
       const VectorSpace& space,
       std::span<const std::string_view> normalized_texts,
       const float* rows) = 0;
 
-  // Keeps documents, each in the place of one with the same key: all or none
-  // where the store can, and on an error any of them may be kept. The last of
-  // equal keys stays.
+  // Puts documents, replacing those with the same keys; of equal keys the last
+  // one stays. Puts all or none where the store can; otherwise an error may
+  // leave any of them.
   virtual absl::Status PutDocuments(
       std::span<const StoredDocument> documents) = 0;
-  // Keeps the vectors of documents that are there with the same title, payload
-  // and tags; what another server has put since is left as it is. In a store of
-  // one server the caller knows that they are the same.
+  // Replaces only the vectors of documents that still have the same title,
+  // payload and tags; leaves alone what another server has put since. In a
+  // store of one server the caller knows that they are the same.
   virtual absl::Status ReplaceVectors(
       std::span<const StoredDocument> documents) {
     return PutDocuments(documents);
   }
-  // Unknown keys are no error.
+  // Deletes documents; unknown keys are no error.
   virtual absl::Status DeleteDocuments(
       std::span<const DocumentKeyView> keys) = 0;
-  // Visits every document, in no order and some perhaps twice; an error of
-  // `visit` ends it and is returned. DataLoss for a damaged document, naming
-  // its key. Concurrent puts and deletes may be seen or not.
-  virtual absl::Status LoadDocuments(
-      const std::function<absl::Status(const StoredDocument&)>& visit) = 0;
+  // Visits every document, in any order, some possibly twice; an error of
+  // `visit` ends it and is returned. Returns DataLoss, with the key, for a
+  // damaged document. May or may not see concurrent puts and deletes.
+  virtual absl::Status LoadDocuments(const VisitDocument& visit) = 0;
 
-  // Which documents are put and deleted, by any server. Null for a store of one
+  // Opens the log of the changes by any server. Returns null for a store of one
   // server.
   virtual std::unique_ptr<ChangeLog> OpenChangeLog() = 0;
 
  protected:
-  // An error with the store's name in front; OK stays OK.
+  // Prefixes an error with the store's name; OK stays OK.
   absl::Status Named(const absl::Status& status) const {
     if (status.ok()) return status;
     return {status.code(), absl::StrCat(name(), ": ", status.message())};

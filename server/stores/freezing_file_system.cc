@@ -13,8 +13,8 @@ using rocksdb::IOOptions;
 using rocksdb::IOStatus;
 using rocksdb::Slice;
 
-// Takes everything and keeps nothing but its size: what RocksDB gets to write
-// to once the database is frozen.
+// Accepts every write and keeps nothing but its size. RocksDB writes to such a
+// file once the database is frozen.
 class LostFile : public FSWritableFile {
  public:
   using FSWritableFile::Append;
@@ -40,6 +40,8 @@ class LostFile : public FSWritableFile {
   std::uint64_t size_ = 0;
 };
 
+// Overrides every call that may write. RocksDB decides by its options which of
+// the two Append it calls.
 class FreezingFile : public rocksdb::FSWritableFileOwnerWrapper {
  public:
   FreezingFile(std::unique_ptr<FSWritableFile> file, FreezingFileSystem* owner)
@@ -59,7 +61,7 @@ class FreezingFile : public rocksdb::FSWritableFileOwnerWrapper {
                     IODebugContext* debug) override {
     return Try([&] { return target()->Truncate(size, options, debug); });
   }
-  // Gives the descriptor back in any case.
+  // Closes a frozen file too, to free its descriptor.
   IOStatus Close(const IOOptions& options, IODebugContext* debug) override {
     return owner_.Freeze(target()->Close(options, debug));
   }
@@ -79,7 +81,7 @@ class FreezingFile : public rocksdb::FSWritableFileOwnerWrapper {
   }
 
  private:
-  // A frozen file reports success, or RocksDB would touch it once more.
+  // A frozen file reports success, or RocksDB would touch it again.
   template <typename Call>
   IOStatus Try(const Call& call) {
     return owner_.frozen() ? IOStatus::OK() : owner_.Freeze(call());
@@ -88,7 +90,7 @@ class FreezingFile : public rocksdb::FSWritableFileOwnerWrapper {
   FreezingFileSystem& owner_;
 };
 
-// A sync of a folder is a write too: it makes a new file survive a crash.
+// Syncs of a folder are writes too: they make a new file survive a crash.
 class FreezingDirectory : public rocksdb::FSDirectoryWrapper {
  public:
   FreezingDirectory(std::unique_ptr<FSDirectory> folder,
@@ -109,7 +111,98 @@ class FreezingDirectory : public rocksdb::FSDirectoryWrapper {
   FreezingFileSystem& owner_;
 };
 
+// Overrides the calls that write; reads go to the wrapped file system as they
+// are.
+class FreezingFiles final : public FreezingFileSystem {
+ public:
+  IOStatus NewWritableFile(const std::string& name, const FileOptions& options,
+                           std::unique_ptr<FSWritableFile>* file,
+                           IODebugContext* debug) override {
+    return OpenToWrite(file, [&](auto* opened) {
+      return target()->NewWritableFile(name, options, opened, debug);
+    });
+  }
+  IOStatus ReopenWritableFile(const std::string& name,
+                              const FileOptions& options,
+                              std::unique_ptr<FSWritableFile>* file,
+                              IODebugContext* debug) override {
+    return OpenToWrite(file, [&](auto* opened) {
+      return target()->ReopenWritableFile(name, options, opened, debug);
+    });
+  }
+  IOStatus ReuseWritableFile(const std::string& name,
+                             const std::string& old_name,
+                             const FileOptions& options,
+                             std::unique_ptr<FSWritableFile>* file,
+                             IODebugContext* debug) override {
+    return OpenToWrite(file, [&](auto* opened) {
+      return target()->ReuseWritableFile(name, old_name, options, opened,
+                                         debug);
+    });
+  }
+  // The wrapped file system would open the log by itself, past this one.
+  IOStatus NewLogger(const std::string& name, const IOOptions& options,
+                     std::shared_ptr<rocksdb::Logger>* logger,
+                     IODebugContext* debug) override {
+    return FileSystem::NewLogger(name, options, logger, debug);
+  }
+  IOStatus NewDirectory(const std::string& name, const IOOptions& options,
+                        std::unique_ptr<FSDirectory>* folder,
+                        IODebugContext* debug) override {
+    std::unique_ptr<FSDirectory> opened;
+    IOStatus status = target()->NewDirectory(name, options, &opened, debug);
+    if (!status.ok()) return status;
+    *folder = std::make_unique<FreezingDirectory>(std::move(opened), this);
+    return IOStatus::OK();
+  }
+  // RocksDB deletes a log once its table is written. In a frozen database that
+  // table never reached the disk, so the log must stay for the next opening.
+  IOStatus DeleteFile(const std::string& name, const IOOptions& options,
+                      IODebugContext* debug) override {
+    return frozen() ? IOStatus::OK()
+                    : target()->DeleteFile(name, options, debug);
+  }
+  IOStatus RenameFile(const std::string& from, const std::string& to,
+                      const IOOptions& options,
+                      IODebugContext* debug) override {
+    return frozen() ? IOStatus::OK()
+                    : target()->RenameFile(from, to, options, debug);
+  }
+  IOStatus LinkFile(const std::string& from, const std::string& to,
+                    const IOOptions& options, IODebugContext* debug) override {
+    return frozen() ? IOStatus::OK()
+                    : target()->LinkFile(from, to, options, debug);
+  }
+  IOStatus Truncate(const std::string& name, std::size_t size,
+                    const IOOptions& options, IODebugContext* debug) override {
+    return frozen() ? IOStatus::OK()
+                    : Freeze(target()->Truncate(name, size, options, debug));
+  }
+
+ private:
+  // Sets `file` to the file that `open` opens, or once frozen to a LostFile.
+  template <typename Open>
+  IOStatus OpenToWrite(std::unique_ptr<FSWritableFile>* file,
+                       const Open& open) {
+    std::unique_ptr<FSWritableFile> opened;
+    if (!frozen()) {
+      IOStatus status = open(&opened);
+      // These two are answers that RocksDB reacts to, and no failed writes.
+      if (status.IsNotFound() || status.IsNotSupported()) return status;
+      Freeze(std::move(status));
+    }
+    // Frozen before, by this call, or by another thread.
+    if (frozen()) opened = std::make_unique<LostFile>();
+    *file = std::make_unique<FreezingFile>(std::move(opened), this);
+    return IOStatus::OK();
+  }
+};
+
 }  // namespace
+
+std::shared_ptr<FreezingFileSystem> FreezingFileSystem::Create() {
+  return std::make_shared<FreezingFiles>();
+}
 
 IOStatus FreezingFileSystem::error() const {
   MutexLock lock(mutex_);
@@ -124,98 +217,6 @@ IOStatus FreezingFileSystem::Freeze(IOStatus status) {
   if (!frozen()) error_ = std::move(status);
   frozen_.store(true, std::memory_order_release);
   return IOStatus::OK();
-}
-
-template <typename Open>
-IOStatus FreezingFileSystem::OpenToWrite(
-    const Open& open, std::unique_ptr<FSWritableFile>* file) {
-  std::unique_ptr<FSWritableFile> opened;
-  if (!frozen()) {
-    // NotFound and NotSupported are answers that RocksDB reacts to.
-    IOStatus status = open(&opened);
-    // Something to look for elsewhere, and no failed write.
-    if (status.IsNotFound() || status.IsNotSupported()) return status;
-    Freeze(std::move(status));
-  }
-  // Frozen before, by this open, or by another thread.
-  if (frozen()) opened = std::make_unique<LostFile>();
-  *file = std::make_unique<FreezingFile>(std::move(opened), this);
-  return IOStatus::OK();
-}
-
-IOStatus FreezingFileSystem::NewWritableFile(
-    const std::string& name, const FileOptions& options,
-    std::unique_ptr<FSWritableFile>* file, IODebugContext* debug) {
-  return OpenToWrite(
-      [&](auto* opened) {
-        return target()->NewWritableFile(name, options, opened, debug);
-      },
-      file);
-}
-
-IOStatus FreezingFileSystem::ReopenWritableFile(
-    const std::string& name, const FileOptions& options,
-    std::unique_ptr<FSWritableFile>* file, IODebugContext* debug) {
-  return OpenToWrite(
-      [&](auto* opened) {
-        return target()->ReopenWritableFile(name, options, opened, debug);
-      },
-      file);
-}
-
-IOStatus FreezingFileSystem::ReuseWritableFile(
-    const std::string& name, const std::string& old_name,
-    const FileOptions& options, std::unique_ptr<FSWritableFile>* file,
-    IODebugContext* debug) {
-  return OpenToWrite(
-      [&](auto* opened) {
-        return target()->ReuseWritableFile(name, old_name, options, opened,
-                                           debug);
-      },
-      file);
-}
-
-// Only its syncs are writes.
-IOStatus FreezingFileSystem::NewDirectory(const std::string& name,
-                                          const IOOptions& options,
-                                          std::unique_ptr<FSDirectory>* folder,
-                                          IODebugContext* debug) {
-  std::unique_ptr<FSDirectory> opened;
-  IOStatus status = target()->NewDirectory(name, options, &opened, debug);
-  if (!status.ok()) return status;
-  *folder = std::make_unique<FreezingDirectory>(std::move(opened), this);
-  return IOStatus::OK();
-}
-
-// RocksDB deletes a log once its table is written. In a frozen database that
-// table never reached the disk, so the log must stay for the next opening.
-IOStatus FreezingFileSystem::DeleteFile(const std::string& name,
-                                        const IOOptions& options,
-                                        IODebugContext* debug) {
-  return frozen() ? IOStatus::OK() : target()->DeleteFile(name, options, debug);
-}
-
-IOStatus FreezingFileSystem::RenameFile(const std::string& from,
-                                        const std::string& to,
-                                        const IOOptions& options,
-                                        IODebugContext* debug) {
-  return frozen() ? IOStatus::OK()
-                  : target()->RenameFile(from, to, options, debug);
-}
-
-IOStatus FreezingFileSystem::LinkFile(const std::string& from,
-                                      const std::string& to,
-                                      const IOOptions& options,
-                                      IODebugContext* debug) {
-  return frozen() ? IOStatus::OK()
-                  : target()->LinkFile(from, to, options, debug);
-}
-
-IOStatus FreezingFileSystem::Truncate(const std::string& name, std::size_t size,
-                                      const IOOptions& options,
-                                      IODebugContext* debug) {
-  return frozen() ? IOStatus::OK()
-                  : Freeze(target()->Truncate(name, size, options, debug));
 }
 
 }  // namespace semrank

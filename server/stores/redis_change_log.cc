@@ -11,18 +11,18 @@
 namespace semrank {
 namespace {
 
-// Of an entry.
+// The limits of one entry, and the number of entries that Redis keeps.
 constexpr std::size_t kEntryKeys = 64;
 constexpr std::size_t kEntryBytes = std::size_t{64} << 10;
 constexpr std::string_view kMaxEntries = "50000";
-// Of a read: the position's entry, and 64 more.
+// One read returns the entry of the position and up to 64 more.
 constexpr std::size_t kReadEntries = 65;
 constexpr std::string_view kReadCount = "65";
-// A single key may have a mebibyte.
+// One key may have up to a mebibyte.
 constexpr ReplyLimits kReadLimits = {
     .max_elements = kReadEntries * (2 * kEntryKeys + 4),
     .max_bytes = std::size_t{128} << 20};
-// A wait is answered with one entry.
+// A wait returns one entry.
 constexpr ReplyLimits kWaitLimits = {.max_elements = 2 * kEntryKeys + 16,
                                      .max_bytes = std::size_t{2} << 20};
 constexpr std::size_t kFindDocuments = 256;
@@ -34,8 +34,8 @@ std::optional<DocumentKey> KeyOf(std::string_view bytes) {
   return std::string(std::get<std::string_view>(*view));
 }
 
-// An entry is its id and an array of fields and values. False for anything
-// else.
+// Adds the keys of an entry, which is an id and an array of fields and values.
+// Returns false for anything else.
 bool AddEntry(const redisReply& entry, ChangeLog::Changes& changes) {
   if (!IsArray(entry) || entry.elements != 2 || !IsText(*entry.element[0]) ||
       !IsArray(*entry.element[1])) {
@@ -43,7 +43,7 @@ bool AddEntry(const redisReply& entry, ChangeLog::Changes& changes) {
   }
   const redisReply& fields = *entry.element[1];
   for (std::size_t i = 0; i + 1 < fields.elements; i += 2) {
-    // Marks have none; what is no key is of no document.
+    // Marks have no key, and bytes that are no key belong to no document.
     std::optional<DocumentKey> key = KeyOf(TextOf(*fields.element[i + 1]));
     if (key.has_value()) changes.keys.push_back(*std::move(key));
   }
@@ -58,7 +58,8 @@ std::vector<RedisCommand> RedisLogCommands(std::string_view operation,
   std::vector<RedisCommand> commands;
   std::size_t num_bytes = 0;
   for (const std::string& key : keys) {
-    // An entry is read as a whole, so its size is bounded in keys and in bytes.
+    // Entries are read as a whole, so their size is limited in keys and in
+    // bytes.
     const bool is_full = commands.empty() ||
                          commands.back().size() >= 6 + 2 * kEntryKeys ||
                          num_bytes + key.size() > kEntryBytes;
@@ -74,6 +75,8 @@ std::vector<RedisCommand> RedisLogCommands(std::string_view operation,
   return commands;
 }
 
+// A connection of its own, because a read of the log blocks while it waits for
+// changes.
 RedisChangeLog::RedisChangeLog(const Options& options)
     : options_(options), pool_(options.url, /*max_connections=*/1) {
   pool_.LookUpAddress();
@@ -92,20 +95,20 @@ absl::StatusOr<ChangeLog::Changes> RedisChangeLog::ReadAfter(
     const std::string& position, absl::Duration max_wait) {
   SEMRANK_ASSIGN_OR_RETURN(Changes changes, Read(position));
   const absl::Duration whole = absl::Floor(max_wait, absl::Milliseconds(1));
-  // To block for 0 ms would be for ever.
+  // BLOCK 0 would wait for ever.
   if (changes.position != position || whole == absl::ZeroDuration()) {
     return changes;
   }
-  // XREAD would give the entries too, but not tell whether some were dropped.
+  // XREAD returns the entries too, but does not show whether some were dropped.
   SEMRANK_RETURN_IF_ERROR(Wait(position, whole));
-  // Also when nothing came: the position may be gone by now.
+  // Read again even without a change, since the position may be dropped by now.
   return Read(position);
 }
 
 absl::StatusOr<ChangeLog::Changes> RedisChangeLog::Read(
     const std::string& position) {
-  // From the position itself on: if its entry is still there, nothing behind it
-  // has been dropped.
+  // Starts with the position itself: if its entry is still there, no later one
+  // was dropped.
   const RedisCommand command = {"XRANGE", kRedisChangesKey, position,
                                 "+",      "COUNT",          kReadCount};
   SEMRANK_ASSIGN_OR_RETURN(const RedisReply reply,
@@ -116,7 +119,7 @@ absl::StatusOr<ChangeLog::Changes> RedisChangeLog::Read(
     if (!AddEntry(*reply->element[i], changes)) return Named(UnexpectedReply());
     if (i > 0) continue;
     if (changes.position != position) break;
-    changes.keys.clear();  // those of the position itself
+    changes.keys.clear();  // the keys of the position itself
   }
   if (reply->elements == 0 ||
       TextOf(*reply->element[0]->element[0]) != position) {
@@ -137,9 +140,8 @@ absl::Status RedisChangeLog::Wait(const std::string& position,
   return Call(command, max_wait + options_.timeout, kWaitLimits).status();
 }
 
-absl::Status RedisChangeLog::FindDocuments(
-    std::span<const DocumentKey> keys,
-    const std::function<void(std::size_t, const StoredDocument*)>& visit) {
+absl::Status RedisChangeLog::FindDocuments(std::span<const DocumentKey> keys,
+                                           const VisitFound& visit) {
   absl::Status damaged;
   std::vector<float> vector;
   for (std::size_t first = 0; first < keys.size(); first += kFindDocuments) {
@@ -149,6 +151,7 @@ absl::Status RedisChangeLog::FindDocuments(
     for (const DocumentKey& key : batch) {
       names.push_back(DocumentKeyBytes(ViewOf(key)));
     }
+    // One command a batch, so that its reply stays within the limits.
     RedisCommand command = {"HMGET", kRedisDocumentsKey};
     command.insert(command.end(), names.begin(), names.end());
     SEMRANK_ASSIGN_OR_RETURN(const RedisReply reply,

@@ -22,11 +22,11 @@ absl::Status TooLarge() {
       "what it answers is larger than what was asked for");
 }
 
-// Empty = none.
+// Returns the first IP address of `host`; empty = there is none.
 std::string FirstAddress(const std::string& host) {
   addrinfo hints = {};
   hints.ai_family = AF_UNSPEC;
-  // Otherwise each address comes once for each kind of socket.
+  // Without it, each address is listed once for each kind of socket.
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* list = nullptr;
   if (getaddrinfo(host.c_str(), nullptr, &hints, &list) != 0) return "";
@@ -51,6 +51,8 @@ absl::Status RedisError(const redisReply& reply) {
     }
     return false;
   };
+  // By default Unavailable, which callers retry: LOADING, READONLY and
+  // CLUSTERDOWN pass.
   absl::StatusCode code = absl::StatusCode::kUnavailable;
   if (begins_with({"WRONGPASS", "NOAUTH", "NOPERM", "ERR AUTH",
                    "ERR invalid password"})) {
@@ -65,8 +67,8 @@ RedisConnection::RedisConnection(redisContext* context)
     : context_(context),
       functions_(*context->reader->fn),
       create_array_(functions_.createArray) {
-  // hiredis allocates an array as soon as its length has arrived, however long
-  // that claims to be. CreateArray can refuse.
+  // hiredis allocates an array when its length arrives, whatever that is.
+  // CreateArray can refuse it.
   functions_.createArray = &CreateArray;
   context->reader->fn = &functions_;
   context->reader->privdata = this;
@@ -76,7 +78,7 @@ void* RedisConnection::CreateArray(const redisReadTask* task,
                                    int num_elements) {
   auto& connection = *static_cast<RedisConnection*>(task->privdata);
   const auto wanted = static_cast<std::size_t>(std::max(num_elements, 0));
-  // hiredis calls it out of memory.
+  // hiredis then reports that it is out of memory.
   if (wanted > connection.left_.max_elements) return nullptr;
   connection.left_.max_elements -= wanted;
   return connection.create_array_(task, num_elements);
@@ -91,8 +93,8 @@ absl::StatusOr<std::unique_ptr<RedisConnection>> RedisConnection::Connect(
   std::unique_ptr<RedisConnection> connection(new RedisConnection(context));
   if (context->err != 0) return connection->Broken();
   SEMRANK_RETURN_IF_ERROR(connection->Wait(POLLOUT, deadline));
-  // A connect that did not block ends like this: the socket becomes writable,
-  // and SO_ERROR says how it went.
+  // A non-blocking connect ends when the socket becomes writable; SO_ERROR has
+  // its result.
   int error = 0;
   socklen_t size = sizeof(error);
   getsockopt(context->fd, SOL_SOCKET, SO_ERROR, &error, &size);
@@ -101,7 +103,7 @@ absl::StatusOr<std::unique_ptr<RedisConnection>> RedisConnection::Connect(
   return connection;
 }
 
-// Both commands go out together and cost one round trip.
+// Sends both commands together, in one round trip.
 absl::Status RedisConnection::LogIn(const RedisUrl& url, Deadline deadline) {
   const std::string db = std::to_string(url.db);
   std::vector<RedisCommand> commands;
@@ -128,7 +130,7 @@ absl::StatusOr<std::vector<RedisReply>> RedisConnection::Call(
       arguments.push_back(argument.data());
       sizes.push_back(argument.size());
     }
-    // Only appends to a buffer: all commands go out together below.
+    // Only appends to a buffer; Send sends all commands together.
     if (redisAppendCommandArgv(context_.get(),
                                static_cast<int>(arguments.size()),
                                arguments.data(), sizes.data()) != REDIS_OK) {
@@ -139,15 +141,15 @@ absl::StatusOr<std::vector<RedisReply>> RedisConnection::Call(
   std::vector<RedisReply> replies;
   absl::Status status;
   for (std::size_t i = 0; i < commands.size(); ++i) {
-    // The limits hold for each reply.
+    // Each reply has its own limits.
     left_ = limits;
     SEMRANK_ASSIGN_OR_RETURN(RedisReply reply, Receive(deadline));
     if (reply->type == REDIS_REPLY_ERROR) status.Update(RedisError(*reply));
     replies.push_back(std::move(reply));
   }
   usable_ = true;
-  // An error of one command leaves requests and replies in step, so the
-  // connection can be used again.
+  // After an error of one command the connection can be used again, because all
+  // replies have been read.
   SEMRANK_RETURN_IF_ERROR(status);
   return replies;
 }
@@ -174,14 +176,15 @@ absl::StatusOr<RedisReply> RedisConnection::Receive(Deadline deadline) {
     const std::size_t size_before = context_->reader->len;
     if (redisBufferRead(context_.get()) != REDIS_OK) return Broken();
     const std::size_t num_read = context_->reader->len - size_before;
-    // Counted as received: the parser holds all of it until the reply is whole.
+    // Counts the bytes received, all of which the parser keeps until the reply
+    // is complete.
     if (num_read > left_.max_bytes) return TooLarge();
     left_.max_bytes -= num_read;
   }
 }
 
-// The only place that blocks. The socket itself never does, so one deadline
-// bounds a whole call.
+// The only function that blocks: the socket itself does not, so one deadline
+// limits a whole call.
 absl::Status RedisConnection::Wait(short events, Deadline deadline) {
   for (;;) {
     const auto left = deadline - std::chrono::steady_clock::now();
@@ -214,28 +217,32 @@ absl::StatusOr<std::vector<RedisReply>> RedisPool::Call(
   if (connection != nullptr) {
     absl::StatusOr<std::vector<RedisReply>> replies =
         connection->Call(commands, deadline, limits);
-    // Servers close idle connections. The commands are sent once more on a new
-    // one; executed twice they have the effect of once. A reply that is too
-    // large or no Redis would only come again.
+    // Servers close idle connections. Then the commands are sent again on a new
+    // connection; all of them may be executed twice. An invalid reply or one
+    // that is too large would only come again.
     if (!connection->closed()) {
-      GiveBack(std::move(connection));
+      Return(std::move(connection));
       return replies;
     }
-    ForgetIdle();
+    const MutexLock lock(mutex_);
+    // The server has most likely closed the idle ones too.
+    idle_.clear();
   }
   absl::StatusOr<ConnectionPtr> fresh =
       RedisConnection::Connect(url_, address(), deadline);
   if (!fresh.ok()) {
-    // Returns the place that Take has reserved.
-    GiveBack(nullptr);
+    // Frees the place that Take has reserved.
+    Return(nullptr);
     return fresh.status();
   }
   absl::StatusOr<std::vector<RedisReply>> replies =
       (*fresh)->Call(commands, deadline, limits);
-  GiveBack(*std::move(fresh));
+  Return(*std::move(fresh));
   return replies;
 }
 
+// Prefers the connection that was used last: the others become idle, and the
+// server may close them.
 absl::StatusOr<RedisPool::ConnectionPtr> RedisPool::Take(Deadline deadline) {
   MutexLock lock(mutex_);
   if (address_.empty()) {
@@ -249,14 +256,13 @@ absl::StatusOr<RedisPool::ConnectionPtr> RedisPool::Take(Deadline deadline) {
     one_is_free_.WaitFor(mutex_, left);
   }
   ++num_in_use_;
-  // The caller has a place and must connect.
   if (idle_.empty()) return nullptr;
   ConnectionPtr connection = std::move(idle_.back());
   idle_.pop_back();
   return connection;
 }
 
-void RedisPool::GiveBack(ConnectionPtr connection) {
+void RedisPool::Return(ConnectionPtr connection) {
   {
     MutexLock lock(mutex_);
     --num_in_use_;
@@ -265,11 +271,6 @@ void RedisPool::GiveBack(ConnectionPtr connection) {
     }
   }
   one_is_free_.NotifyOne();
-}
-
-void RedisPool::ForgetIdle() {
-  MutexLock lock(mutex_);
-  idle_.clear();
 }
 
 std::string RedisPool::address() const {

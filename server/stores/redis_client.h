@@ -1,8 +1,8 @@
-// Calls of one Redis server, over hiredis.
+// Connections to a Redis server, over hiredis.
 //
-//   Errors   DeadlineExceeded, Unavailable (refused, closed, garbage, still
-//            loading), PermissionDenied (user, password, rights),
-//            ResourceExhausted (its memory is full).
+//   Errors   DeadlineExceeded; Unavailable (refused, closed, invalid reply,
+//            still loading); PermissionDenied (user, password, rights);
+//            ResourceExhausted (the server's memory is full).
 #ifndef SEMRANK_SERVER_STORES_REDIS_CLIENT_H_
 #define SEMRANK_SERVER_STORES_REDIS_CLIENT_H_
 
@@ -25,7 +25,7 @@ struct FreeRedisReply {
   void operator()(redisReply* reply) const { freeReplyObject(reply); }
 };
 using RedisReply = std::unique_ptr<redisReply, FreeRedisReply>;
-// Its name and arguments; any bytes.
+// The name and the arguments of a command; any bytes.
 using RedisCommand = std::vector<std::string_view>;
 
 inline std::string_view TextOf(const redisReply& reply) {
@@ -38,40 +38,41 @@ inline bool IsText(const redisReply& reply) {
 inline bool IsArray(const redisReply& reply) {
   return reply.type == REDIS_REPLY_ARRAY;
 }
-// Unavailable: a reply of another kind than the command's.
+// Unavailable, for a reply of a kind that the command does not have.
 absl::Status UnexpectedReply();
-// Of a reply that is an error. The server's own words; they hold no password.
+// The status for a reply that is an error, with the server's message, which has
+// no password.
 absl::Status RedisError(const redisReply& reply);
 
-// What a reply may hold at most: a server that is not what it seems could fill
-// the memory otherwise. Arrays count their elements, also those that never
-// come.
+// The limits of a reply, since a server that is no Redis could otherwise fill
+// the memory. The elements of an array count as soon as its length was
+// received.
 struct ReplyLimits {
   std::size_t max_elements = 64;
   std::size_t max_bytes = std::size_t{64} << 10;  // as they are received
 };
 
-// One connection. Every wait has a deadline for the whole of a call, however
-// the answer is spread; hiredis itself limits each read only. One thread at a
-// time. After an error it is unusable, except where the server replied with
-// one.
+// One connection. A deadline limits a whole call, however slowly the reply
+// arrives; hiredis itself limits only each read. After an error the connection
+// is unusable, unless the server replied with the error. Not thread-safe.
 class RedisConnection {
  public:
   using Deadline = std::chrono::steady_clock::time_point;
 
-  // `address` is url.host as a number, so that no name is looked up here.
+  // `address` is the IP address of url.host: a call must not wait for a name
+  // lookup.
   static absl::StatusOr<std::unique_ptr<RedisConnection>> Connect(
       const RedisUrl& url, const std::string& address, Deadline deadline);
 
-  // Sends all commands at once and returns one reply each, within `limits`. The
-  // first reply that is an error is returned as one, once all are read.
+  // Sends all commands at once and returns one reply for each, within `limits`.
+  // Returns the first reply that is an error as a status, after all are read.
   absl::StatusOr<std::vector<RedisReply>> Call(
       std::span<const RedisCommand> commands, Deadline deadline,
       const ReplyLimits& limits = {});
 
-  // False after an error that leaves it in the middle of something.
+  // False after an error in the middle of a call.
   bool usable() const { return usable_; }
-  // The server has closed it, or it broke.
+  // Whether the server has closed the connection, or it broke.
   bool closed() const {
     return context_->err == REDIS_ERR_EOF || context_->err == REDIS_ERR_IO;
   }
@@ -88,8 +89,8 @@ class RedisConnection {
   absl::StatusOr<RedisReply> Receive(Deadline deadline);
   absl::Status Wait(short events, Deadline deadline);
   absl::Status Broken() const;
-  // hiredis' own, but for arrays beyond what is left_. The task's privdata is
-  // the connection.
+  // Replaces hiredis' function, to refuse arrays beyond left_. The task's
+  // privdata is the connection.
   static void* CreateArray(const redisReadTask* task, int num_elements);
 
   std::unique_ptr<redisContext, FreeContext> context_;
@@ -99,9 +100,7 @@ class RedisConnection {
   bool usable_ = true;
 };
 
-// Connections that are made when they are needed, and kept.
-//
-//   Threads  every method, from any thread.
+// Connections that are opened when they are needed, and kept. Thread-safe.
 class RedisPool {
  public:
   using Deadline = RedisConnection::Deadline;
@@ -109,12 +108,13 @@ class RedisPool {
   RedisPool(const RedisUrl& url, int max_connections)
       : url_(url), max_connections_(max_connections) {}
 
-  // Looks the server's name up, which may take as long as the system lets it;
-  // before that nothing is connected. A name without an answer keeps the last.
+  // Resolves the server's name, which may take as long as the system allows.
+  // Must be called before the first call. Keeps the last address if there is no
+  // answer.
   void LookUpAddress();
 
-  // Runs `commands` on a connection that is idle, new, or becomes free before
-  // the deadline. One that the server has closed is replaced.
+  // Runs `commands` on an idle or new connection, or one that becomes free
+  // before the deadline. Replaces one that the server has closed.
   absl::StatusOr<std::vector<RedisReply>> Call(
       std::span<const RedisCommand> commands, Deadline deadline,
       const ReplyLimits& limits);
@@ -122,11 +122,11 @@ class RedisPool {
  private:
   using ConnectionPtr = std::unique_ptr<RedisConnection>;
 
-  // Null = the caller may make one.
+  // Returns an idle connection; null = the caller may open one.
   absl::StatusOr<ConnectionPtr> Take(Deadline deadline);
-  void GiveBack(ConnectionPtr connection);
-  // Those that are idle have most likely met the same end.
-  void ForgetIdle();
+  // Ends the use of a connection, or of the place for a new one that has
+  // failed.
+  void Return(ConnectionPtr connection);
   std::string address() const;
 
   const RedisUrl url_;

@@ -15,14 +15,14 @@ namespace {
 constexpr std::string_view kHeaderKey = "semrank:store";
 constexpr std::string_view kVectorPrefix = "semrank:v:";
 constexpr std::string_view kVectorLifeSeconds = "2592000";  // 30 days
-// kStoreFormat is the number.
 constexpr std::string_view kRedisFormatLine = "semrank store 1\n";
 static_assert(kStoreFormat == 1);
+// A command with more documents would block the server for long.
 constexpr std::size_t kBatchDocuments = 1'000;
 constexpr std::string_view kScanCount = "1000";
-// KEYS: the hash of documents. ARGV: key and new value of each document, which
-// are as store_records.h has them: sizes from byte 9 on, then title, payload,
-// model, vector and tags.
+// KEYS is the hash of documents; ARGV has the key and the new value of each
+// document, in the format of store_records.h: the sizes begin at byte 9; title,
+// payload, model, vector and tags follow.
 constexpr std::string_view kReplaceVectorsScript = R"(
 local function parts(value)
   local title, payload, model, dim = struct.unpack('<I4I4I4I4', value, 9)
@@ -45,6 +45,7 @@ end
 return 0
 )";
 
+// Format and secret are one value, so that SET NX writes both or none.
 std::string NewHeader() {
   const Fingerprinter::Secret secret = Fingerprinter::RandomSecret();
   std::string header(kRedisFormatLine);
@@ -52,12 +53,12 @@ std::string NewHeader() {
   return header;
 }
 
-// Sets the header unless there is one, and reads what is there then.
+// Sets the header unless there is one, and then reads it.
 std::vector<RedisCommand> AgreeCommands(std::string_view header) {
   return {{"SET", kHeaderKey, header, "NX"}, {"GET", kHeaderKey}};
 }
 
-// Keys and values of documents.
+// The keys and values of documents as bytes.
 struct DocumentTexts {
   explicit DocumentTexts(std::span<const StoredDocument> documents) {
     for (const StoredDocument& document : documents) {
@@ -83,6 +84,18 @@ std::vector<std::string> PrefixedKeys(const VectorKeys& keys) {
   return prefixed;
 }
 
+// Calls call(batch) for batches of `items`; stops at the first error.
+template <typename Item, typename Call>
+absl::Status ForEachBatch(std::span<const Item> items, Call call) {
+  while (!items.empty()) {
+    const std::span batch =
+        items.first(std::min(kBatchDocuments, items.size()));
+    SEMRANK_RETURN_IF_ERROR(call(batch));
+    items = items.subspan(batch.size());
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 RedisDocumentStore::RedisDocumentStore(const Options& options)
@@ -101,6 +114,7 @@ absl::StatusOr<DocumentStore::Found> RedisDocumentStore::FindVectors(
       std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(time_limit);
   std::ranges::fill(found, std::uint8_t{0});
   FingerprinterPtr fingerprinter = fingerprint();
+  // Only a trial resolves the name: a lookup may take seconds.
   if (normalized_texts.empty()) pool_.LookUpAddress();
   if (normalized_texts.empty() || fingerprinter == nullptr) {
     SEMRANK_ASSIGN_OR_RETURN(fingerprinter, AgreeOnSecret(deadline));
@@ -109,11 +123,10 @@ absl::StatusOr<DocumentStore::Found> RedisDocumentStore::FindVectors(
 
   const VectorKeys keys(*fingerprinter, space, normalized_texts);
   const std::vector<std::string> names = PrefixedKeys(keys);
-  // With the header: vectors under another secret are noticed without a second
-  // round trip.
+  // Reads the header too, to notice another secret without a second round trip.
   RedisCommand command = {"MGET", kHeaderKey};
   command.insert(command.end(), names.begin(), names.end());
-  constexpr std::size_t kMaxOverhead = 256;  // of a value
+  constexpr std::size_t kMaxOverhead = 256;  // bytes beside the vector
   const ReplyLimits limits = {
       .max_elements = keys.size() + 1,
       .max_bytes =
@@ -125,13 +138,13 @@ absl::StatusOr<DocumentStore::Found> RedisDocumentStore::FindVectors(
     return Named(UnexpectedReply());
   }
   if (!IsText(*values.element[0])) {
-    // Emptied. What this process knows of the secret is as good as any.
+    // The store was emptied: write the secret of this process to it.
     SEMRANK_RETURN_IF_ERROR(AgreeOnSecret(deadline).status());
     return Found();
   }
   SEMRANK_ASSIGN_OR_RETURN(const FingerprinterPtr now,
                            Adopt(*values.element[0]));
-  // The keys above were made with another secret and match no text.
+  // With another secret, the keys above match no text.
   if (now != fingerprinter) return Found();
   Found result;
   for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -162,8 +175,7 @@ absl::Status RedisDocumentStore::WriteVectors(
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const std::span row(rows + i * space.dim, std::size_t(space.dim));
     values.push_back(VectorValue(keys[i], row));
-    // With an expiry, so that volatile-* policies evict vectors and nothing
-    // else.
+    // The expiry lets volatile-* policies evict vectors, and nothing else.
     commands.push_back({"SET", names[i], values[i], "EX", kVectorLifeSeconds});
   }
   return Call(commands, deadline).status();
@@ -171,39 +183,31 @@ absl::Status RedisDocumentStore::WriteVectors(
 
 absl::Status RedisDocumentStore::PutDocuments(
     std::span<const StoredDocument> documents) {
-  while (!documents.empty()) {
-    const std::span batch =
-        documents.first(std::min(kBatchDocuments, documents.size()));
+  return ForEachBatch(documents, [this](auto batch) {
     const DocumentTexts texts(batch);
-    // Log and documents in one transaction: no entry without its change.
+    // One transaction for the log and the documents: no entry without its
+    // change.
     std::vector<RedisCommand> commands = RedisLogCommands("put", texts.keys);
     texts.AppendTo(
         commands.emplace_back(RedisCommand{"HSET", kRedisDocumentsKey}));
-    SEMRANK_RETURN_IF_ERROR(CallTransaction(std::move(commands)));
-    documents = documents.subspan(batch.size());
-  }
-  return absl::OkStatus();
+    return CallTransaction(std::move(commands));
+  });
 }
 
 absl::Status RedisDocumentStore::ReplaceVectors(
     std::span<const StoredDocument> documents) {
-  while (!documents.empty()) {
-    const std::span batch =
-        documents.first(std::min(kBatchDocuments, documents.size()));
+  return ForEachBatch(documents, [this](auto batch) {
     const DocumentTexts texts(batch);
     RedisCommand command = {"EVAL", kReplaceVectorsScript, "1",
                             kRedisDocumentsKey};
     texts.AppendTo(command);
-    SEMRANK_RETURN_IF_ERROR(Call({&command, 1}, UsualDeadline()).status());
-    documents = documents.subspan(batch.size());
-  }
-  return absl::OkStatus();
+    return Call({&command, 1}, UsualDeadline()).status();
+  });
 }
 
 absl::Status RedisDocumentStore::DeleteDocuments(
     std::span<const DocumentKeyView> keys) {
-  while (!keys.empty()) {
-    const std::span batch = keys.first(std::min(kBatchDocuments, keys.size()));
+  return ForEachBatch(keys, [this](auto batch) {
     std::vector<std::string> texts;
     for (const DocumentKeyView& key : batch) {
       texts.push_back(DocumentKeyBytes(key));
@@ -214,20 +218,18 @@ absl::Status RedisDocumentStore::DeleteDocuments(
     commands.push_back(command);
     absl::Status deleted = CallTransaction(std::move(commands));
     if (absl::IsResourceExhausted(deleted)) {
-      // Without a transaction, whose queue a full Redis refuses too; in this
-      // order, so that who misses the log reads documents without these.
+      // Without a transaction, whose queue a full Redis refuses too. In this
+      // order, so that a server that misses the log reads the documents without
+      // these.
       const std::vector<RedisCommand> plain = {command,
                                                {"DEL", kRedisChangesKey}};
       deleted = Call(plain, UsualDeadline()).status();
     }
-    SEMRANK_RETURN_IF_ERROR(deleted);
-    keys = keys.subspan(batch.size());
-  }
-  return absl::OkStatus();
+    return deleted;
+  });
 }
 
-absl::Status RedisDocumentStore::LoadDocuments(
-    const std::function<absl::Status(const StoredDocument&)>& visit) {
+absl::Status RedisDocumentStore::LoadDocuments(const VisitDocument& visit) {
   SEMRANK_RETURN_IF_ERROR(AgreeOnSecret(UsualDeadline()).status());
   std::string cursor = "0";
   std::vector<float> vector;
@@ -242,8 +244,8 @@ absl::Status RedisDocumentStore::LoadDocuments(
         !IsArray(*page.element[1])) {
       return Named(UnexpectedReply());
     }
-    // HSCAN visits what is there from begin to end; what moves it may visit
-    // twice.
+    // HSCAN returns everything that is there from the first to the last page,
+    // some of it possibly twice.
     cursor = TextOf(*page.element[0]);
     const redisReply& list = *page.element[1];
     for (std::size_t i = 0; i + 1 < list.elements; i += 2) {
@@ -271,10 +273,10 @@ absl::StatusOr<RedisDocumentStore::Replies> RedisDocumentStore::Call(
 
 absl::Status RedisDocumentStore::CallTransaction(
     std::vector<RedisCommand> commands) {
-  // Readers of the log must find the documents of an entry as it says.
+  // A transaction, so that readers of an entry find the documents as it says.
   commands.insert(commands.begin(), RedisCommand{"MULTI"});
   commands.push_back({"EXEC"});
-  // The last reply has those of all commands.
+  // The last reply contains those of all commands.
   ReplyLimits limits;
   limits.max_elements += commands.size();
   limits.max_bytes += commands.size() * 64;
@@ -283,7 +285,7 @@ absl::Status RedisDocumentStore::CallTransaction(
   const redisReply& results = *replies.back();
   if (!IsArray(results)) return Named(UnexpectedReply());
   for (std::size_t i = 0; i < results.elements; ++i) {
-    // EXEC itself succeeds even if a command within it fails.
+    // EXEC succeeds even if a command within it fails.
     if (results.element[i]->type == REDIS_REPLY_ERROR) {
       return Named(RedisError(*results.element[i]));
     }
@@ -308,6 +310,8 @@ RedisDocumentStore::AgreeOnSecret(Deadline deadline) {
   return Adopt(*replies[1]);
 }
 
+// Compares the header on every call, because the secret changes when another
+// program empties the server.
 absl::StatusOr<RedisDocumentStore::FingerprinterPtr> RedisDocumentStore::Adopt(
     const redisReply& reply) {
   const std::string_view header =
@@ -318,7 +322,7 @@ absl::StatusOr<RedisDocumentStore::FingerprinterPtr> RedisDocumentStore::Adopt(
         "%s holds another format; nothing was changed", kHeaderKey)));
   }
   MutexLock lock(mutex_);
-  // Another replica may have set the secret first, or again after a FLUSHALL.
+  // Another replica may have been faster, at first or after a FLUSHALL.
   if (fingerprint_ == nullptr || header != header_) {
     Fingerprinter::Secret secret;
     std::memcpy(secret.data(), header.data() + kRedisFormatLine.size(),

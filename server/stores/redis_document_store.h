@@ -1,24 +1,25 @@
-// A store that replicas share, in Redis.
+// A document store in Redis, which replicas share.
 //
-//   Layout   "semrank:store" holds format and secret; "semrank:v:<key>" a
+//   Layout   "semrank:store" has the format and the secret; "semrank:v:<key>" a
 //            vector each, which expires after 30 days or is evicted by Redis
-//            (maxmemory-policy volatile-*); "semrank:documents" is a hash of
-//            all documents, which never expires; "semrank:changes" the log of
-//            their changes (redis_change_log.h).
-//   Find     one MGET for all texts, and for "semrank:store": after a FLUSHALL
-//            the secret is restored, unless another replica was faster.
-//   Sharing  replicas find each other's vectors at once. Documents are read by
-//            LoadDocuments; what another replica puts or deletes later is in
-//            the log, by the same transaction that changes the document.
-//   Memory   a Redis that is full refuses puts. Deletes make room: where the
-//            log can take no entry any more they remove the log, after which
-//            every server reads all documents again.
-//   Durable  as Redis is set up: with appendfsync always, when a call returns.
+//            (maxmemory-policy volatile-*); "semrank:documents" is a hash with
+//            all documents, which never expires; "semrank:changes" is the log
+//            of their changes (redis_change_log.h).
+//   Find     one MGET for all texts and "semrank:store": after a FLUSHALL the
+//            secret is restored, unless another replica was faster.
+//   Sharing  replicas find each other's vectors at once. LoadDocuments reads
+//            all documents; a transaction writes each later put or delete
+//            together with its entry in the log.
+//   Memory   a full Redis refuses puts. Deletes make room: where the log can
+//            get no more entries they delete the log, after which every server
+//            reads all documents again.
+//   Durable  as Redis is configured: with appendfsync always, when a call
+//            returns.
 //   Names    are resolved at the start and when the store is probed, never for
 //            a request.
-//   Time     FindVectors has its limit, connecting included. Every other call
-//            has Options::timeout for each round trip.
-//   Errors   as DocumentStore. FailedPrecondition: another format.
+//   Time     FindVectors has a limit, which includes connecting. Every other
+//            call has Options::timeout for each round trip.
+//   Errors   those of DocumentStore. FailedPrecondition: another format.
 //            PermissionDenied: user, password or rights.
 #ifndef SEMRANK_SERVER_STORES_REDIS_DOCUMENT_STORE_H_
 #define SEMRANK_SERVER_STORES_REDIS_DOCUMENT_STORE_H_
@@ -46,7 +47,7 @@ class RedisDocumentStore : public DocumentStore {
     int max_connections = 16;
   };
 
-  // Connects to nothing yet.
+  // Does not connect yet.
   explicit RedisDocumentStore(const Options& options);
 
   const std::string& name() const override { return name_; }
@@ -58,14 +59,13 @@ class RedisDocumentStore : public DocumentStore {
   absl::Status WriteVectors(const VectorSpace& space,
                             std::span<const std::string_view> normalized_texts,
                             const float* rows) override;
-  // A thousand at a time; on an error the first thousands may be kept.
+  // Puts a thousand at a time, so an error may leave the first thousands.
   absl::Status PutDocuments(std::span<const StoredDocument> documents) override;
-  // By a script, so that no other server's put comes in between. Not logged.
+  // Runs a script, so that no other server's put comes in between. Not logged.
   absl::Status ReplaceVectors(
       std::span<const StoredDocument> documents) override;
   absl::Status DeleteDocuments(std::span<const DocumentKeyView> keys) override;
-  absl::Status LoadDocuments(
-      const std::function<absl::Status(const StoredDocument&)>& visit) override;
+  absl::Status LoadDocuments(const VisitDocument& visit) override;
   std::unique_ptr<ChangeLog> OpenChangeLog() override;
 
  private:
@@ -77,12 +77,13 @@ class RedisDocumentStore : public DocumentStore {
   absl::StatusOr<Replies> Call(std::span<const RedisCommand> commands,
                                Deadline deadline,
                                const ReplyLimits& limits = {});
-  // All or none, with no other client's command in between.
+  // Executes all or none, with no other client's command in between.
   absl::Status CallTransaction(std::vector<RedisCommand> commands);
   Deadline UsualDeadline() const;
-  // The secret of the store, which may have to be made, and this process's.
+  // Makes the secret of the store that of this process, or the reverse if the
+  // store has none.
   absl::StatusOr<FingerprinterPtr> AgreeOnSecret(Deadline deadline);
-  // What "semrank:store" holds becomes the secret of this process.
+  // Makes the secret in the reply, of "semrank:store", that of this process.
   absl::StatusOr<FingerprinterPtr> Adopt(const redisReply& reply);
   FingerprinterPtr fingerprint() const;
 
@@ -90,9 +91,9 @@ class RedisDocumentStore : public DocumentStore {
   const std::string name_;
   RedisPool pool_;
   mutable Mutex mutex_;
-  // What "semrank:store" holds, or is to hold when it is empty.
+  // The content of "semrank:store", or what to write to it if it is empty.
   std::string header_ ABSL_GUARDED_BY(mutex_);
-  // Null until the server has agreed.
+  // Null until AgreeOnSecret has succeeded.
   FingerprinterPtr fingerprint_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -36,6 +36,8 @@ bool ParseNumber(std::string_view text, int min, int max, int& number) {
          number <= max;
 }
 
+// The part before the colon may be empty: Redis then uses its default user, to
+// which passwords without a user belong.
 absl::Status ParseCredentials(std::string_view text, RedisUrl& url) {
   const std::size_t colon = text.find(':');
   if (colon == std::string_view::npos) {
@@ -47,9 +49,9 @@ absl::Status ParseCredentials(std::string_view text, RedisUrl& url) {
   return absl::OkStatus();
 }
 
-// host, host:port, [v6], [v6]:port.
+// Parses host, host:port, [IPv6] or [IPv6]:port.
 absl::Status ParseServer(std::string_view text, RedisUrl& url) {
-  // The colons of an IPv6 address stand before the bracket.
+  // The colons of an IPv6 address precede the bracket.
   const std::size_t bracket = text.rfind(']');
   const std::size_t colon =
       text.find(':', bracket == std::string_view::npos ? 0 : bracket);
@@ -69,6 +71,8 @@ absl::Status ParseServer(std::string_view text, RedisUrl& url) {
 
 }  // namespace
 
+// No error quotes the text, because an operator may paste the message anywhere
+// and the text has the password.
 absl::StatusOr<RedisUrl> ParseRedisUrl(std::string_view text) {
   if (!text.starts_with(kScheme)) {
     return absl::InvalidArgumentError("must begin with redis://");
@@ -81,7 +85,7 @@ absl::StatusOr<RedisUrl> ParseRedisUrl(std::string_view text) {
     SEMRANK_RETURN_IF_ERROR(ParseCredentials(text.substr(0, at), url));
     text.remove_prefix(at + 1);
   }
-  // After the credentials, which may contain a slash.
+  // Only after the credentials are removed, which may contain a slash.
   const std::size_t slash = text.find('/');
   if (slash != std::string_view::npos) {
     const std::string_view db = text.substr(slash + 1);

@@ -1,4 +1,5 @@
-// redis://[user:password@]host[:port][/db], as flags and environments give it.
+// The address of a Redis server as flags and environment variables have it:
+// redis://[user:password@]host[:port][/db].
 #ifndef SEMRANK_SERVER_STORES_REDIS_URL_H_
 #define SEMRANK_SERVER_STORES_REDIS_URL_H_
 
@@ -17,11 +18,11 @@ struct RedisUrl {
   int db = 0;
 };
 
-// User and password may have %XX for a byte. InvalidArgument says what is
-// wrong and never holds the text, which may hold a password.
+// User and password may have %XX for a byte. Returns InvalidArgument with the
+// reason, never with the text, which may have a password.
 absl::StatusOr<RedisUrl> ParseRedisUrl(std::string_view text);
 
-// For logs and pages: without user and password.
+// The URL for logs and pages: without user and password.
 std::string NameOf(const RedisUrl& url);
 
 }  // namespace semrank

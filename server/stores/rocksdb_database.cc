@@ -17,8 +17,8 @@
 namespace semrank {
 namespace {
 
-// What the tables in memory may take, twice: a table is in memory and in a file
-// before its log is deleted.
+// Twice what the tables in memory may take: before its log is deleted, a table
+// is also in a file.
 constexpr std::uint64_t kReservedBytes = std::uint64_t{128} << 20;
 
 using Cache = std::shared_ptr<rocksdb::Cache>;
@@ -26,7 +26,7 @@ using Cache = std::shared_ptr<rocksdb::Cache>;
 rocksdb::ColumnFamilyOptions FamilyOptions(const Cache& cache) {
   rocksdb::BlockBasedTableOptions table;
   table.block_cache = cache;
-  // Otherwise indexes and filters would grow beside the cache, unbounded.
+  // Otherwise indexes and filters would grow outside the cache, without bound.
   table.cache_index_and_filter_blocks = true;
   // 10 bits a key: about 1 % of the missing vectors cost a read.
   table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
@@ -39,7 +39,7 @@ rocksdb::ColumnFamilyOptions FamilyOptions(const Cache& cache) {
 rocksdb::ColumnFamilyOptions VectorFamilyOptions(const Cache& cache,
                                                  std::int64_t max_bytes) {
   rocksdb::ColumnFamilyOptions options = FamilyOptions(cache);
-  // Random bits do not get smaller.
+  // Vectors are nearly random bits, which do not compress.
   options.compression = rocksdb::kNoCompression;
   options.compaction_style = rocksdb::kCompactionStyleFIFO;
   options.compaction_options_fifo.max_table_files_size =
@@ -58,28 +58,29 @@ rocksdb::ColumnFamilyOptions DocumentFamilyOptions(const Cache& cache) {
 rocksdb::DBOptions DatabaseOptions(rocksdb::Env* env, bool create) {
   rocksdb::DBOptions options;
   options.env = env;
-  // Never by itself: over files that have lost their list it would make a new
-  // database.
+  // Never creates one by itself: over files whose list was lost, that would
+  // begin a new database.
   options.create_if_missing = create;
   options.create_missing_column_families = create;
   options.error_if_exists = create;
-  // A log that is damaged before its end would lose documents in silence.
-  // An unfinished record at the end is what a crash leaves, and nothing more.
+  // A crash leaves at most an unfinished record at the end of the log. Damage
+  // before the end is an error: skipping it would silently lose documents.
   options.wal_recovery_mode =
       rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
   options.track_and_verify_wals_in_manifest = true;
   options.db_write_buffer_size = std::size_t{64} << 20;
   options.max_total_wal_size = std::size_t{256} << 20;
-  // What FIFO compaction asks for; files are large, so there are few.
+  // FIFO compaction requires it; there are only few files, since they are
+  // large.
   options.max_open_files = -1;
   options.info_log_level = rocksdb::InfoLogLevel::WARN_LEVEL;
+  // RocksDB would keep 1,000 text logs of any size.
   options.keep_log_file_num = 2;
   options.max_log_file_size = std::size_t{1} << 20;
   return options;
 }
 
-// The default family (the secret), vectors and documents, in this order; they
-// share one cache.
+// The default family has the secret. The families share one cache.
 std::vector<rocksdb::ColumnFamilyDescriptor> StoreFamilies(
     std::int64_t max_vector_bytes) {
   const Cache cache = rocksdb::NewLRUCache(std::size_t{64} << 20);
@@ -111,10 +112,9 @@ absl::Status CheckRoom(const std::string& folder, std::size_t num_bytes) {
     return ErrnoStatus(errno, "look for room in", folder);
   }
   const std::uint64_t free = disk.f_bavail * disk.f_frsize;
-  // Twice: a log and a table.
+  // Twice, for a log and a table. On a small disk the reserve is a sixteenth,
+  // so that it does not take all of it.
   const std::uint64_t needed =
-      // A sixteenth of a small disk, so that there the reserve is not all of
-      // it.
       2 * num_bytes + std::min<std::uint64_t>(
                           kReservedBytes, disk.f_blocks * disk.f_frsize / 16);
   if (free >= needed) return absl::OkStatus();
@@ -126,7 +126,7 @@ absl::Status CheckRoom(const std::string& folder, std::size_t num_bytes) {
 
 RocksDbDatabase::RocksDbDatabase(std::string folder)
     : folder_(std::move(folder)),
-      files_(std::make_shared<FreezingFileSystem>()),
+      files_(FreezingFileSystem::Create()),
       env_(rocksdb::NewCompositeEnv(files_)) {}
 
 absl::StatusOr<std::shared_ptr<RocksDbDatabase>> RocksDbDatabase::Open(
@@ -143,7 +143,7 @@ absl::StatusOr<std::shared_ptr<RocksDbDatabase>> RocksDbDatabase::Open(
     opened->vectors_.reset(handles[1]);
     opened->documents_.reset(handles[2]);
   }
-  // RocksDB has no code for either.
+  // RocksDB has no code for these two.
   if (status.ToString().find("for lock: ") != std::string::npos) {
     return absl::FailedPreconditionError(status.ToString());
   }
@@ -152,9 +152,9 @@ absl::StatusOr<std::shared_ptr<RocksDbDatabase>> RocksDbDatabase::Open(
         "another process has it open; each server needs a store of its own, or "
         "Redis");
   }
-  // What looks like damage may be what could not be written.
+  // After a failed write, files that look damaged may only be incomplete.
   SEMRANK_RETURN_IF_ERROR(opened->State());
-  // Nor for all damage: a file that is missing is an I/O error.
+  // A missing file is an I/O error for RocksDB, but damage for a store.
   if (!status.ok()) {
     const absl::StatusCode code = CodeOf(status);
     return absl::Status(code == absl::StatusCode::kUnavailable
@@ -171,7 +171,7 @@ absl::Status RocksDbDatabase::Write(rocksdb::WriteBatch& batch, bool sync) {
   options.sync = sync;
   // RocksDB groups writers that wait, so that they share one sync.
   const rocksdb::Status written = db_->Write(options, &batch);
-  // A frozen database takes everything and keeps nothing.
+  // Once frozen, RocksDB reports success for what was not written.
   SEMRANK_RETURN_IF_ERROR(State());
   return FromRocksDb(written);
 }

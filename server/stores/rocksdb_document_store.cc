@@ -1,25 +1,32 @@
 #include "server/stores/rocksdb_document_store.h"
 
+#include <stdlib.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstddef>
+#include <cstdio>
 #include <cstring>
-#include <memory>
+#include <filesystem>
+#include <functional>
+#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
+#include "model/base/file_io.h"
 #include "model/base/status_macros.h"
 #include "server/stores/change_log.h"
-#include "server/stores/store_folder.h"
 #include "server/stores/store_records.h"
 
 namespace semrank {
 namespace {
 
 constexpr const char* kSecretKey = "secret";
-// Between two attempts to open a database again.
+// The time between two attempts to open a database again.
 constexpr absl::Duration kOpeningInterval = absl::Seconds(1);
 
 rocksdb::Slice ToSlice(std::string_view bytes) {
@@ -28,6 +35,84 @@ rocksdb::Slice ToSlice(std::string_view bytes) {
 
 std::string_view ToView(const rocksdb::Slice& slice) {
   return {slice.data(), slice.size()};
+}
+
+constexpr const char* kDatabase = "rocksdb";
+constexpr std::string_view kUnfinished = "unfinished-";
+constexpr const char* kFormatFile = "FORMAT";
+constexpr const char* kFolderFormatLine = "semrank store 1\n";
+static_assert(kStoreFormat == 1);
+constexpr std::size_t kMaxFormatBytes = 256;
+
+// Returns OK if a store may be created in `path`: it has only what file systems
+// put there themselves, and what a start that was killed left.
+absl::Status CheckNoFilesOfOthers(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::directory_iterator entries(path, error);
+  if (error) return ErrnoStatus(error.value(), "open", path);
+  for (const auto& entry : entries) {
+    const std::string file = entry.path().filename();
+    if (file == "lost+found" || file == kFormatFile ||
+        file.starts_with(kUnfinished)) {
+      continue;
+    }
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "the folder is no semrank store and holds \"%s\"", file));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckFormat(const std::string& path) {
+  const std::string file = path + "/" + kFormatFile;
+  SEMRANK_ASSIGN_OR_RETURN(const std::string line,
+                           ReadFile(file, kMaxFormatBytes));
+  if (line == kFolderFormatLine) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrFormat(
+      "%s says \"%s\" and this program knows \"%s\"; nothing was changed", file,
+      absl::CHexEscape(line), absl::CHexEscape(kFolderFormatLine)));
+}
+
+// Creates the database under another name and renames it once it is complete,
+// so a start that is killed leaves nothing that looks damaged. The next start
+// ignores what is left.
+absl::Status CreateFolder(
+    const std::string& path, const std::string& database,
+    const std::function<absl::Status(const std::string&)>& create) {
+  std::error_code error;
+  std::filesystem::create_directory(path, error);
+  if (error) return ErrnoStatus(error.value(), "create", path);
+  SEMRANK_RETURN_IF_ERROR(CheckNoFilesOfOthers(path));
+  std::string folder = absl::StrFormat("%s/%sXXXXXX", path, kUnfinished);
+  if (mkdtemp(folder.data()) == nullptr) {
+    return ErrnoStatus(errno, "create a folder in", path);
+  }
+  SEMRANK_RETURN_IF_ERROR(create(folder));
+  // Before the rename, so that a database never is there without its format.
+  SEMRANK_RETURN_IF_ERROR(
+      ReplaceFile(path + "/" + kFormatFile, kFolderFormatLine));
+  // Failing because another server was faster is no error: there is a database.
+  if (rename(folder.c_str(), database.c_str()) != 0 && errno != ENOTEMPTY &&
+      errno != EEXIST) {
+    return ErrnoStatus(errno, "rename", folder);
+  }
+  // Before this a crash of the machine could undo the rename.
+  return SyncDirectory(path);
+}
+
+// Returns the database's folder in `path`; without one, creates it by
+// `create(folder)`. Creates `path` too, whose parent must exist. Fails with
+// FailedPrecondition if there are other files, or another format.
+absl::StatusOr<std::string> StoreFolder(
+    const std::string& path,
+    const std::function<absl::Status(const std::string& folder)>& create) {
+  std::string database = path + "/" + kDatabase;
+  std::error_code unknown;
+  if (!std::filesystem::exists(database, unknown)) {
+    SEMRANK_RETURN_IF_ERROR(CreateFolder(path, database, create));
+  }
+  // This is checked after a creation too: another server may have been faster.
+  SEMRANK_RETURN_IF_ERROR(CheckFormat(path));
+  return database;
 }
 
 }  // namespace
@@ -49,15 +134,15 @@ RocksDbDocumentStore::Open(const Options& options) {
   std::unique_ptr<RocksDbDocumentStore> store(
       new RocksDbDocumentStore(options, folder.value_or("")));
   SEMRANK_RETURN_IF_ERROR(store->Named(folder.status()));
-  // Opened here although calls would do it: a store that cannot be used must
-  // end the start.
+  // Calls would open the database too, but a store that cannot be used must end
+  // the start.
   const auto database = store->Database();
   SEMRANK_RETURN_IF_ERROR(database.status());
   SEMRANK_RETURN_IF_ERROR(store->Named(store->LoadSecret(**database)));
   return store;
 }
 
-// With all that Open asks for.
+// Creates a complete database: with its families and its secret.
 absl::Status RocksDbDocumentStore::Create(const Options& options,
                                           const std::string& folder) {
   SEMRANK_ASSIGN_OR_RETURN(
@@ -70,8 +155,8 @@ absl::Status RocksDbDocumentStore::Create(const Options& options,
   return database->Write(batch, /*sync=*/true);
 }
 
-// Any call may find the database frozen. The one that finds itself its only
-// user closes it and opens it again; others fail instead of waiting.
+// Any call may find the database frozen. A call that is its only user closes it
+// and opens it again; others fail rather than wait.
 absl::StatusOr<std::shared_ptr<RocksDbDatabase>>
 RocksDbDocumentStore::Database() {
   std::shared_ptr<RocksDbDatabase> frozen;
@@ -80,7 +165,8 @@ RocksDbDocumentStore::Database() {
     if (database_ != nullptr) {
       last_error_ = database_->State();
       if (last_error_.ok()) return database_;
-      // Its files are locked until the last call has left it.
+      // Other calls still use the database, whose files are locked until they
+      // end.
       if (database_.use_count() > 1) return Named(last_error_);
       SEMRANK_RETURN_IF_ERROR(Named(CheckRoom(folder_, 0)));
     }
@@ -88,7 +174,7 @@ RocksDbDocumentStore::Database() {
     is_opening_ = true;
     frozen = std::move(database_);
   }
-  // Without the lock: a log takes seconds to read.
+  // Without the lock, since reading a log takes seconds.
   frozen.reset();
   absl::StatusOr<std::shared_ptr<RocksDbDatabase>> opened =
       RocksDbDatabase::Open(folder_, max_vector_bytes_, /*create=*/false);
@@ -128,14 +214,15 @@ absl::StatusOr<DocumentStore::Found> RocksDbDocumentStore::FindVectors(
   std::vector<rocksdb::PinnableSlice> values(keys.size());
   std::vector<rocksdb::Status> statuses(keys.size());
   rocksdb::ReadOptions options;
-  // RocksDB's deadlines are times of its own clock, in microseconds since 1970.
+  // RocksDB's deadlines are microseconds since 1970 by its own clock.
   options.deadline =
       std::chrono::microseconds(database->db().GetEnv()->NowMicros()) +
       absl::ToChronoMicroseconds(time_limit);
   database->db().MultiGet(options, database->vectors(), keys.size(),
                           slices.data(), values.data(), statuses.data());
   for (const rocksdb::Status& status : statuses) {
-    // A read that fails is no miss: the caller must bypass the store.
+    // A failed read is an error and no miss: the caller then bypasses the
+    // store.
     if (!status.ok() && !status.IsNotFound()) return Named(FromRocksDb(status));
   }
   Found result;
@@ -159,7 +246,7 @@ absl::Status RocksDbDocumentStore::WriteVectors(
     const std::span row(rows + i * space.dim, std::size_t(space.dim));
     batch.Put(database->vectors(), ToSlice(keys[i]), VectorValue(keys[i], row));
   }
-  // Vectors can be computed again, so no request waits for the disk.
+  // Not synced: vectors that a crash loses can be computed again.
   return Named(database->Write(batch, /*sync=*/false));
 }
 
@@ -171,7 +258,7 @@ absl::Status RocksDbDocumentStore::PutDocuments(
     const std::string key = DocumentKeyBytes(document.key);
     batch.Put(database->documents(), key, DocumentValue(key, document));
   }
-  // Synced before it is acknowledged: it must survive a crash of the machine.
+  // A sync, because an acknowledged document must survive a crash.
   return Named(database->Write(batch, /*sync=*/true));
 }
 
@@ -185,11 +272,10 @@ absl::Status RocksDbDocumentStore::DeleteDocuments(
   return Named(database->Write(batch, /*sync=*/true));
 }
 
-absl::Status RocksDbDocumentStore::LoadDocuments(
-    const std::function<absl::Status(const StoredDocument&)>& visit) {
+absl::Status RocksDbDocumentStore::LoadDocuments(const VisitDocument& visit) {
   SEMRANK_ASSIGN_OR_RETURN(const auto database, Database());
   rocksdb::ReadOptions options;
-  // Each document is read once and must not displace what calls need.
+  // Documents are read once and must not evict what other calls need.
   options.fill_cache = false;
   options.readahead_size = std::size_t{2} << 20;
   const std::unique_ptr<rocksdb::Iterator> entry(

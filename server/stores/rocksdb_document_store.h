@@ -1,19 +1,21 @@
-// A store in a folder of this machine, by RocksDB.
+// A document store in a folder of this machine, by RocksDB.
 //
-//   Layout   PATH as store_folder.h has it: vectors, documents and the secret
-//            in column families of their own.
-//   Durable  documents are on disk when the call returns; writers that come
-//            together share one sync. Vectors survive the end of the process,
-//            not of the machine.
-//   Memory   64 MiB of blocks, indexes and filters, up to 64 MiB not yet in
-//            files.
-//   Disk     vectors take max_vector_bytes, then the oldest leave, a file of
-//            about 32 MiB at a time; documents take what they take.
-//   Full     writes are refused before the disk is full, and after one that
-//            failed until the database could be opened again
-//            (rocksdb_database.h). What was acknowledged stays.
-//   Errors   as DocumentStore. FailedPrecondition from Open: another format or
-//            another process.
+//   Layout   PATH/FORMAT says that the folder is a store and of which format;
+//            PATH/rocksdb is the database, with column families for vectors,
+//            documents and the secret. A folder with other files is refused and
+//            never written to.
+//   Durable  documents are on disk when the call returns; concurrent writers
+//            share one sync. Vectors survive the end of the process, not of the
+//            machine.
+//   Memory   64 MiB of blocks, indexes and filters, and up to 64 MiB that is
+//            not in files yet.
+//   Disk     vectors take max_vector_bytes; then the oldest are dropped, a file
+//            of about 32 MiB at a time. Documents are not limited.
+//   Full     writes are refused before the disk is full, and after a failed one
+//            until the database can be opened again (rocksdb_database.h). What
+//            was acknowledged stays.
+//   Errors   those of DocumentStore. FailedPrecondition from Open: other files,
+//            another format, or another process.
 #ifndef SEMRANK_SERVER_STORES_ROCKSDB_DOCUMENT_STORE_H_
 #define SEMRANK_SERVER_STORES_ROCKSDB_DOCUMENT_STORE_H_
 
@@ -37,7 +39,7 @@ class RocksDbDocumentStore : public DocumentStore {
     std::int64_t max_vector_bytes = std::int64_t{4} << 30;
   };
 
-  // Makes the folder, whose parent must exist, when there is none.
+  // Creates the folder if there is none; its parent must exist.
   static absl::StatusOr<std::unique_ptr<RocksDbDocumentStore>> Open(
       const Options& options);
   ~RocksDbDocumentStore() override;
@@ -45,7 +47,7 @@ class RocksDbDocumentStore : public DocumentStore {
   RocksDbDocumentStore& operator=(const RocksDbDocumentStore&) = delete;
 
   const std::string& name() const override { return name_; }
-  // The time limit is looked at between two reads of the disk.
+  // Checks the time limit between two reads of the disk.
   absl::StatusOr<Found> FindVectors(
       const VectorSpace& space,
       std::span<const std::string_view> normalized_texts,
@@ -54,26 +56,25 @@ class RocksDbDocumentStore : public DocumentStore {
   absl::Status WriteVectors(const VectorSpace& space,
                             std::span<const std::string_view> normalized_texts,
                             const float* rows) override;
-  // All or none.
+  // Puts all documents or none.
   absl::Status PutDocuments(std::span<const StoredDocument> documents) override;
   absl::Status DeleteDocuments(std::span<const DocumentKeyView> keys) override;
-  absl::Status LoadDocuments(
-      const std::function<absl::Status(const StoredDocument&)>& visit) override;
+  absl::Status LoadDocuments(const VisitDocument& visit) override;
   std::unique_ptr<ChangeLog> OpenChangeLog() override;
 
  private:
   RocksDbDocumentStore(const Options& options, std::string folder);
 
-  // A database in `folder`, closed again.
+  // Creates a database in `folder`, and closes it.
   static absl::Status Create(const Options& options, const std::string& folder);
-  // The open one; one that is frozen is opened again once there is room.
+  // Returns the open database; opens a frozen one again once there is room.
   absl::StatusOr<std::shared_ptr<RocksDbDatabase>> Database();
   absl::Status LoadSecret(const RocksDbDatabase& database);
 
   const std::string name_;
   const std::string folder_;
   const std::int64_t max_vector_bytes_;
-  // Const once open.
+  // Open sets it.
   std::unique_ptr<const Fingerprinter> fingerprint_;
 
   Mutex mutex_;

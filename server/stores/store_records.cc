@@ -14,6 +14,7 @@
 namespace semrank {
 namespace {
 
+// Numbers and vectors are copied as they lie in memory.
 static_assert(std::endian::native == std::endian::little);
 
 constexpr char kNumberedKey = 'n';
@@ -26,7 +27,7 @@ void Append(Number number, std::string& bytes) {
   bytes.append(reinterpret_cast<const char*>(&number), sizeof(number));
 }
 
-// Takes a number off the front; `bytes` must be long enough.
+// Removes a number from the front of `bytes`, which must be long enough.
 template <typename Number>
 Number Take(std::string_view& bytes) {
   Number number;
@@ -61,7 +62,8 @@ std::uint64_t RecordChecksum(std::string_view key, std::string_view content) {
       .lo;
 }
 
-// Writes the checksum into the room that the value begins with.
+// Writes the checksum over the first bytes of the value, which are reserved for
+// it.
 std::string Sealed(std::string_view key, std::string value) {
   const std::uint64_t checksum =
       RecordChecksum(key, std::string_view(value).substr(kChecksumBytes));
@@ -69,7 +71,7 @@ std::string Sealed(std::string_view key, std::string value) {
   return value;
 }
 
-// Takes the checksum off and compares it.
+// Removes the checksum from the front of `value` and compares it.
 bool TakeChecksum(std::string_view key, std::string_view& value) {
   return value.size() >= kChecksumBytes &&
          Take<std::uint64_t>(value) == RecordChecksum(key, value);
@@ -80,7 +82,8 @@ bool TakeChecksum(std::string_view key, std::string_view& value) {
 VectorKeys::VectorKeys(const Fingerprinter& fingerprint,
                        const VectorSpace& space,
                        std::span<const std::string_view> normalized_texts) {
-  // The same for all keys.
+  // The fingerprint of the identity, which has 64 digits, makes all keys
+  // equally long.
   const Fingerprint model = fingerprint(space.model);
   bytes_.reserve(normalized_texts.size() * kKeyBytes);
   for (const std::string_view text : normalized_texts) {
@@ -105,11 +108,13 @@ bool ReadVectorValue(std::string_view key, std::string_view value,
       Take<std::uint32_t>(value) != row.size()) {
     return false;
   }
-  // Only what has passed all checks may change the row.
+  // Only now, since a value that fails a check must not change the row.
   DecodeFloat32(value, row);
   return true;
 }
 
+// The first byte distinguishes kinds: a name of eight bytes could equal a
+// number.
 std::string DocumentKeyBytes(const DocumentKeyView& key) {
   std::string bytes;
   if (const auto* number = std::get_if<std::uint64_t>(&key)) {
@@ -157,6 +162,8 @@ std::string DocumentValue(std::string_view key,
   return Sealed(key, std::move(value));
 }
 
+// Checks sizes before it uses them: the checksum excludes accidents, but not a
+// value that another program has written with care.
 absl::StatusOr<StoredDocument> ReadDocument(std::string_view key,
                                             std::string_view value,
                                             std::vector<float>& vector) {
@@ -174,7 +181,7 @@ absl::StatusOr<StoredDocument> ReadDocument(std::string_view key,
     size = Take<std::uint32_t>(value);
     num_bytes += size;
   }
-  // The last is in numbers.
+  // The last size counts floats.
   num_bytes += std::size_t{sizes[3]} * (sizeof(float) - 1);
   if (value.size() < num_bytes) return damaged();
   document.title = TakeBytes(sizes[0], value);
@@ -184,7 +191,7 @@ absl::StatusOr<StoredDocument> ReadDocument(std::string_view key,
   DecodeFloat32(TakeBytes(std::size_t{sizes[3]} * sizeof(float), value),
                 vector);
   document.vector = vector;
-  // Documents without tags, and those written before there were tags, end here.
+  // Empty for documents without tags, also for those of the time before tags.
   document.packed_tags = value;
   return document;
 }

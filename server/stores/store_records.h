@@ -1,17 +1,16 @@
-// How vectors and documents lie in a store, whichever it is: keys and values as
-// bytes, little-endian, checked before they are believed.
+// The bytes of vectors and documents in any store: keys and values,
+// little-endian, with a checksum that is verified when they are read.
 //
 //   Vector key    fingerprint of the model's identity (16 bytes), side (1),
 //                 fingerprint of the normalised text (16), both under the
 //                 store's secret.
-//   Vector value  checksum (8), numbers (4), the float32 of the vector.
+//   Vector value  checksum (8), number of elements (4), elements as float32.
 //   Document key  'n' and the number, or 's' and the name.
-//   Document      checksum (8), bytes of title, payload and model identity and
-//                 numbers of the vector (4 each), then those four, then the
-//                 packed tags, which are the rest.
-//   Checksum      64 bits of XXH3 over key and value, so that a value which
-//                 got under another key is refused like one that was damaged.
-//   Threads       free functions, from any thread.
+//   Document      checksum (8); the sizes of title, payload and model identity
+//                 in bytes and of the vector in elements (4 each); these four;
+//                 the rest are the packed tags.
+//   Checksum      64 bits of XXH3 over key and value, so that a value under the
+//                 wrong key is refused like a damaged one.
 #ifndef SEMRANK_SERVER_STORES_STORE_RECORDS_H_
 #define SEMRANK_SERVER_STORES_STORE_RECORDS_H_
 
@@ -26,7 +25,7 @@
 
 namespace semrank {
 
-// Changes with anything above; a store of another version is refused.
+// Must change with anything above; stores refuse another format.
 inline constexpr int kStoreFormat = 1;
 
 // The keys of all texts of one space, one after another.
@@ -46,20 +45,21 @@ class VectorKeys {
 };
 
 std::string VectorValue(std::string_view key, std::span<const float> vector);
-// False, and `row` is left alone, when `value` is not what VectorValue made of
-// this key and row.size() floats.
+// Reads a value that VectorValue made of this key and row.size() elements.
+// Returns false for any other value, and leaves `row` unchanged.
 bool ReadVectorValue(std::string_view key, std::string_view value,
                      std::span<float> row);
 
 std::string DocumentKeyBytes(const DocumentKeyView& key);
-// Views `bytes`. DataLoss for what DocumentKeyBytes did not make.
+// The result views `bytes`. Returns DataLoss for what DocumentKeyBytes did not
+// make.
 absl::StatusOr<DocumentKeyView> ReadDocumentKey(std::string_view bytes);
-// For messages: 7, or "name".
+// The key for messages: 7, or "name".
 std::string DescribeKey(const DocumentKeyView& key);
 
 std::string DocumentValue(std::string_view key, const StoredDocument& document);
-// Views into `key` and `value`, the vector in `vector`. DataLoss, naming the
-// key, for what DocumentValue did not make.
+// The result views `key`, `value` and, for its vector, `vector`. Returns
+// DataLoss, with the key, for what DocumentValue did not make.
 absl::StatusOr<StoredDocument> ReadDocument(std::string_view key,
                                             std::string_view value,
                                             std::vector<float>& vector);

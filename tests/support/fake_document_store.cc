@@ -85,8 +85,7 @@ absl::Status FakeDocumentStore::DeleteDocuments(
   return absl::OkStatus();
 }
 
-absl::Status FakeDocumentStore::LoadDocuments(
-    const std::function<absl::Status(const StoredDocument&)>& visit) {
+absl::Status FakeDocumentStore::LoadDocuments(const VisitDocument& visit) {
   MutexLock lock(mutex_);
   SEMRANK_RETURN_IF_ERROR(status_);
   for (const auto& [key, document] : documents_) {

@@ -40,8 +40,7 @@ class FakeDocumentStore : public DocumentStore {
                             const float* rows) override;
   absl::Status PutDocuments(std::span<const StoredDocument> documents) override;
   absl::Status DeleteDocuments(std::span<const DocumentKeyView> keys) override;
-  absl::Status LoadDocuments(
-      const std::function<absl::Status(const StoredDocument&)>& visit) override;
+  absl::Status LoadDocuments(const VisitDocument& visit) override;
   std::unique_ptr<ChangeLog> OpenChangeLog() override;
 
  private:

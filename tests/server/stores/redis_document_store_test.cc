@@ -228,7 +228,7 @@ class RedisRankingTest : public EngineFixture {
     redis_.Thaw();
     stored_.reset();
   }
-  // From an empty memory.
+  // This store has an empty memory.
   std::uint32_t StoreHits(const std::string& title) {
     UseCache(1 << 20);
     EXPECT_THAT(Rank("q", {title}, {},
