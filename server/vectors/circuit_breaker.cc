@@ -4,26 +4,24 @@
 
 namespace semrank {
 
-// closed_ is read without the mutex on every request and written under it.
-// Relaxed order suffices: nothing else is published by it, and a request that
-// still sees the old value asks a failing store once more, at worst.
+// Every request reads closed_ without the mutex. Relaxed order suffices: no
+// other data is published through it, and a request that still sees the old
+// value at worst uses a failing store once more.
 
 bool CircuitBreaker::Failed(Clock::time_point now) {
   MutexLock lock(mutex_);
-  // Of several requests that fail together only the first one opens it and
-  // doubles the wait.
+  // When several requests fail together, only the first one doubles the wait.
   if (!is_closed()) return false;
-  // Worked for long enough since: a new trouble, which begins with the short
-  // wait. What fails again soon continues with the longer one.
+  // After a long time without failures the wait begins with the shortest again.
   if (now - closed_since_ > options_.max_wait) wait_ = options_.min_wait;
   closed_.store(false, std::memory_order_relaxed);
-  LeaveAlone(now);
+  ScheduleTrial(now);
   return true;
 }
 
 void CircuitBreaker::TrialFailed(Clock::time_point now) {
   MutexLock lock(mutex_);
-  LeaveAlone(now);
+  ScheduleTrial(now);
 }
 
 void CircuitBreaker::TrialSucceeded(Clock::time_point now) {
@@ -37,7 +35,7 @@ CircuitBreaker::Clock::time_point CircuitBreaker::next_trial() const {
   return next_trial_;
 }
 
-void CircuitBreaker::LeaveAlone(Clock::time_point now) {
+void CircuitBreaker::ScheduleTrial(Clock::time_point now) {
   next_trial_ = now + wait_;
   wait_ = std::min(2 * wait_, options_.max_wait);
 }

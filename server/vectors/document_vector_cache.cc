@@ -11,23 +11,23 @@
 namespace semrank {
 namespace {
 
-// A shard's lock is held for a fraction of a batch; 16 keep the chance low that
-// two threads want the same one at once.
+// A shard's lock is held for a fraction of a batch; with 16, two threads rarely
+// need the same one at once.
 constexpr std::size_t kMaxShards = 16;
-// A shard below this evicts by chance of hashing more than by age.
+// Smaller shards would evict by the chance of hashing more than by age.
 constexpr std::size_t kMinShardBytes = std::size_t{1} << 20;
-// Keeps the arrays of a block on the stack, and each lock short.
+// Small enough for arrays on the stack and for short locks.
 constexpr std::size_t kBlockKeys = 256;
 constexpr std::size_t kCacheLineBytes = 64;
 
-// From the upper half of the bits, by a product in place of a division.
-// The index of a shard hashes by text.lo, so keys of one shard do not share
-// bits there.
+// Uses text.hi, since the index of a shard hashes by text.lo: otherwise all
+// keys of a shard would share bits of their hash. A product replaces the
+// division.
 std::size_t ShardOf(const VectorKey& key, std::size_t num_shards) {
   return (key.text.hi >> 32) * num_shards >> 32;
 }
 
-// Records of the texts with these numbers.
+// Records, and the numbers of their texts.
 struct FoundRecords {
   std::array<const VectorRing::Record*, kBlockKeys> records;
   std::array<std::uint32_t, kBlockKeys> texts;
@@ -51,7 +51,7 @@ void Score(const FoundRecords& found, RowFormat format,
   for (std::size_t i = 0; i < found.size; ++i) {
     vectors[i] = found.records[i]->row();
   }
-  // The vectors were prefetched a pass ago, so this variant does not prefetch.
+  // The vectors are in the cache already, so this variant does not prefetch.
   ScoreNearDocuments(rows.query_row, std::span(vectors).first(found.size),
                      format, std::span(scores).first(found.size));
   for (std::size_t i = 0; i < found.size; ++i) {
@@ -76,7 +76,7 @@ void Output(const FoundRecords& found, RowFormat format,
 
 }  // namespace
 
-// Without shards the cache stores nothing: every method loops over none.
+// With capacity 0 there are no shards, and every method loops over none.
 absl::StatusOr<std::unique_ptr<DocumentVectorCache>>
 DocumentVectorCache::Create(std::size_t capacity_bytes) {
   std::unique_ptr<DocumentVectorCache> cache(new DocumentVectorCache);
@@ -85,7 +85,7 @@ DocumentVectorCache::Create(std::size_t capacity_bytes) {
       std::clamp<std::size_t>(capacity_bytes / kMinShardBytes, 1, kMaxShards);
   for (std::size_t i = 0; i < num_shards; ++i) {
     auto shard = std::make_unique<Shard>();
-    // For the analysis of locks; no other thread knows the shard yet.
+    // Only for the thread-safety analysis: no other thread knows the shard yet.
     MutexLock lock(shard->mutex);
     SEMRANK_ASSIGN_OR_RETURN(shard->ring,
                              VectorRing::Create(capacity_bytes / num_shards));
@@ -94,9 +94,8 @@ DocumentVectorCache::Create(std::size_t capacity_bytes) {
   return cache;
 }
 
-// Calls visit(shard, positions) for keys that share a shard, out of a block of
-// keys at a time, sorted by counting: a batch takes each lock once a block, no
-// lock is held for long, and nothing is allocated.
+// Calls visit(shard, positions) for the keys of each shard, in blocks of keys.
+// A batch so takes each lock once a block, and holds it only briefly.
 template <typename Visit>
 void DocumentVectorCache::ForEachShardGroup(std::span<const VectorKey> keys,
                                             Visit visit) {
@@ -115,7 +114,7 @@ void DocumentVectorCache::ForEachShardGroup(std::span<const VectorKey> keys,
       ++ends[shard_of[i] + 1];
     }
     std::partial_sum(ends.begin(), ends.end(), ends.begin());
-    // ends[s] is where group s begins, and is moved on to where it ends.
+    // ends[s] is where group s begins; this loop advances it to the end.
     for (std::size_t i = 0; i < size; ++i) {
       positions[ends[shard_of[i]]++] = static_cast<std::uint32_t>(first + i);
     }
@@ -136,9 +135,8 @@ int DocumentVectorCache::Find(std::span<const VectorKey> keys, RowFormat format,
   ForEachShardGroup(
       keys, [&](Shard& shard, std::span<const std::uint32_t> positions) {
         // Three passes over the keys (index, header, vector): each prefetches
-        // what the next one reads, so that misses of the processor's caches
-        // overlap. Records stay valid to the end of the lambda, since the lock
-        // keeps Insert out.
+        // what the next one reads, so that misses of the CPU's caches overlap.
+        // Records stay valid, since the lock keeps Insert out.
         FoundRecords hits;
         MutexLock lock(shard.mutex);
         for (const std::uint32_t i : positions) {

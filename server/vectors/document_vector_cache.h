@@ -1,22 +1,21 @@
-// Keeps the vectors of recent texts, so that Rank can skip the document tower
-// for them. Entries that have not been found for long are evicted first.
+// Cache of the vectors of recent texts. Lets Rank skip the document tower for
+// texts that were embedded before. Evicts first what has not been found for
+// long.
 //
-//   Shape    one record = a row of the model's format (row_format.h), and the
-//            text's lexical entries if its model has a lexical part: 4 bytes
+//   Shape    an entry is a row of the model's format (row_format.h) and, if the
+//            model has a lexical part, the text's lexical entries: 4 bytes
 //            each, about 50 for a title of eight words. Models of different
 //            formats share the cache.
-//   Key      (model, side, 128-bit fingerprint of the text as given, under a
-//            secret of the embedder); a vector of one model is never handed
-//            out for another.
-//   Size     capacity_bytes bounds the records: content and 64 bytes, rounded
-//            up to 64. The index adds about 10 bytes an entry. 0 stores
-//            nothing: every Find misses.
-//   Owner    the cache: Find scores vectors where they lie, or copies them out,
-//            so that nothing stays pinned.
-//   Threads  every method, from any thread. Locks are per shard and held for
-//            at most 256 look-ups, dot products and cosines, usually for a
-//            sixteenth of that, and never while a tower runs.
-//   Errors   none: a full cache evicts, a second Insert keeps the first vector.
+//   Key      (model, side, 128-bit fingerprint of the text as the client sent
+//            it, under a secret of the embedder). A vector of one model is
+//            never returned for another.
+//   Memory   `capacity_bytes` bounds the records: content and 64 bytes, rounded
+//            up to 64. The index adds about 10 bytes an entry. 0 disables the
+//            cache: every Find misses.
+//   Threads  all methods are thread-safe. Locks are per shard and held for at
+//            most 256 look-ups, dot products and cosines, usually for a
+//            sixteenth of that, never while a tower runs.
+//   Errors   none. A full cache evicts; a second Insert keeps the first vector.
 #ifndef SEMRANK_SERVER_VECTORS_DOCUMENT_VECTOR_CACHE_H_
 #define SEMRANK_SERVER_VECTORS_DOCUMENT_VECTOR_CACHE_H_
 
@@ -42,25 +41,25 @@ class DocumentVectorCache {
     std::uint64_t num_evictions = 0;
   };
 
-  // ResourceExhausted when the system cannot give so much memory.
+  // Returns ResourceExhausted when the system has not enough memory.
   static absl::StatusOr<std::unique_ptr<DocumentVectorCache>> Create(
       std::size_t capacity_bytes);
 
-  // `keys` are of one model, whose rows have this format. For each key that is
-  // known: outputs text i of `rows`, and found[i] becomes
-  // 1; the others' are left alone and found[i] becomes 0. Returns the number
-  // found. No allocation.
+  // `keys` are of one model, whose rows have `format`. For each key i that is
+  // known, sets found[i] to 1 and outputs text i of `rows`, computing scores
+  // where the vector lies, so that no entry stays pinned; sets found[i] to 0
+  // for the others. Returns the number found. Does not allocate.
   int Find(std::span<const VectorKey> keys, RowFormat format,
            const VectorRows& rows, std::span<std::uint8_t> found);
-  // Copies out the vector of one key and its lexical entries. False, leaving
-  // both alone, for a key that is not known.
+  // Copies the vector and the lexical entries of one key. Returns false for an
+  // unknown key, and leaves both unchanged.
   bool FindOne(const VectorKey& key, std::span<float> row,
                std::vector<LexicalEntry>& entries);
-  // Row i of the row-major `rows` [keys.size(), format.dim] is the vector of
-  // keys[i], rounded; text i of `lexical`, if that is not null, its entries.
+  // Inserts the rounded row-major `rows` [keys.size(), format.dim] and the
+  // texts' lexical entries; null = the model has none.
   void Insert(std::span<const VectorKey> keys, RowFormat format,
               const float* rows, const LexicalBatch* lexical = nullptr);
-  // Called once a reload is published; what no request can ask for leaves.
+  // Drops the entries of all other models, which no request can use any more.
   void DropModelsExcept(std::span<const std::uint32_t> models);
 
   Stats GetStats() const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 #include "server/base/errors.h"
@@ -10,6 +11,7 @@
 namespace semrank {
 namespace {
 
+// An SSI model may have no vectors: its documents are scored by their words.
 absl::Status CheckHasVectors(const TwoTowerModel& model) {
   if (model.embedding_dim() > 0) return absl::OkStatus();
   return FieldError("INVALID_FIELD", "model",
@@ -18,7 +20,7 @@ absl::Status CheckHasVectors(const TwoTowerModel& model) {
                                     model.version().name));
 }
 
-// What a bad text is: a problem of its own, or the end of the call.
+// A bad text is a problem of its own, or fails the call.
 absl::Status SkipOrFail(const EmbedInput& input, std::uint32_t item,
                         absl::Status error,
                         std::vector<ItemProblem>& problems) {
@@ -35,7 +37,7 @@ absl::Status EmbeddingEngine::Check(const EmbedInput& input) const {
     return TooManyTexts("texts", input.texts.size(),
                         limits_.max_texts_per_request);
   }
-  // Then each text is checked in its slice, and an empty message is allowed.
+  // In this case each text is checked in its slice, and there may be none.
   if (input.skip_bad_texts) return absl::OkStatus();
   if (input.texts.empty()) {
     return FieldError("NO_TEXTS", "texts", "the request has no text");
@@ -61,25 +63,15 @@ absl::Status EmbeddingEngine::Embed(const ServedModel& served,
   }
 }
 
+// One slice selects texts, finds or embeds them into the scratch, and copies
+// the rows to their places in the result.
 absl::StatusOr<Progress> EmbeddingEngine::RunSlice(const ServedModel& served,
                                                    const EmbedInput& input,
                                                    const Caller& caller,
                                                    EmbedState& state,
                                                    EmbedResult& result) const {
-  absl::StatusOr<Progress> progress =
-      Stages(served, input, caller, state, result);
-  const bool over = !progress.ok() || *progress == Progress::kDone;
-  if (over) RecordStages(result.times, *metrics_);
-  return progress;
-}
-
-// One slice: choose the texts, find or embed them into the scratch, copy the
-// rows to their places. Texts with a problem keep the zeros of the first slice.
-absl::StatusOr<Progress> EmbeddingEngine::Stages(const ServedModel& served,
-                                                 const EmbedInput& input,
-                                                 const Caller& caller,
-                                                 EmbedState& state,
-                                                 EmbedResult& result) const {
+  // A request records its stages once, at its end, also if it fails.
+  absl::Cleanup record = [&] { RecordStages(result.times, *metrics_); };
   const int dim = served.model->embedding_dim();
   if (!state.begun) {
     state.begun = true;
@@ -92,7 +84,7 @@ absl::StatusOr<Progress> EmbeddingEngine::Stages(const ServedModel& served,
   }
   SEMRANK_RETURN_IF_ERROR(CheckStillWanted(caller));
   SliceScratch& scratch = ThreadSliceScratch();
-  // Kept for its memory, like the scratch.
+  // Thread-local like the scratch, so that it does not allocate.
   thread_local std::vector<std::uint32_t> items;
   const std::size_t last =
       SliceEnd(state.next_text, input.texts.size(),
@@ -110,8 +102,11 @@ absl::StatusOr<Progress> EmbeddingEngine::Stages(const ServedModel& served,
     std::copy_n(scratch.rows.data() + row * dim, dim,
                 result.vectors.data() + std::size_t{items[row]} * dim);
   }
-  if (last < input.texts.size()) return Progress::kMore;
-  // Each slice finds texts that are too long before those that are not UTF-8.
+  if (last < input.texts.size()) {
+    std::move(record).Cancel();
+    return Progress::kMore;
+  }
+  // A slice finds too long texts before those that are not UTF-8.
   std::ranges::sort(result.problems, {}, &ItemProblem::index);
   return Progress::kDone;
 }
@@ -138,6 +133,8 @@ absl::Status EmbeddingEngine::SelectTexts(
   return absl::OkStatus();
 }
 
+// Documents go through cache and store, because Rank asks for the same titles
+// again.
 absl::Status EmbeddingEngine::EmbedDocuments(
     const EmbedContext& context, const EmbedInput& input,
     const std::vector<std::uint32_t>& items, SliceScratch& scratch,
@@ -172,8 +169,8 @@ absl::Status EmbeddingEngine::EmbedQueries(const EmbedContext& context,
   }
   items.resize(num_valid);
   context.times[Stage::kParse] += clock.Lap();
-  // Unlike those of Rank, queries of EmbedTexts are not cached: a batch of them
-  // rarely comes twice.
+  // EmbedTexts does not cache queries, as Rank does: a batch of them rarely
+  // comes twice.
   result.cache.misses += static_cast<std::uint32_t>(num_valid);
   return embedder_.Embed(context, Side::kQuery, scratch.normalized,
                          scratch.rows.data());

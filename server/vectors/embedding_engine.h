@@ -1,13 +1,13 @@
-// Embeds the texts of a request, without knowing a wire.
+// Embeds the texts of a request, independent of the protocol.
 //
-//   Promise  a text's vector is the same bits alone, in any batch, in any
+//   Promise  a text's vector has the same bits alone, in any batch, in any
 //            thread, cached or not, on one machine and build.
-//   Work     in the calling thread, to the end or slice by slice
-//            (work_slice.h). Before each slice and each batch through the
-//            tower it asks whether the caller still waits.
-//   Threads  every method, from any thread. Each keeps its memory
+//   Work     in the calling thread, at once or in slices (work_slice.h). Before
+//            each slice and each batch through the tower it checks that the
+//            caller still waits.
+//   Threads  all methods are thread-safe. Each thread keeps its memory
 //            (text_batch.h).
-//   Errors   InvalidArgument for what fails the call, DeadlineExceeded and
+//   Errors   InvalidArgument for what fails the call; DeadlineExceeded and
 //            Cancelled when no client waits.
 #ifndef SEMRANK_SERVER_VECTORS_EMBEDDING_ENGINE_H_
 #define SEMRANK_SERVER_VECTORS_EMBEDDING_ENGINE_H_
@@ -32,8 +32,8 @@ namespace semrank {
 struct EmbedInput {
   Side side = Side::kDocument;
   std::span<const std::string_view> texts = {};
-  // A bad text is a problem of its own, and there may be no text at all; else
-  // it fails the call.
+  // true = a bad text is a problem of its own, and there may be no text at all;
+  // false = either fails the call.
   bool skip_bad_texts = false;
 };
 
@@ -45,7 +45,7 @@ struct EmbedResult {
   StageTimes times;
 };
 
-// How far a request has come between two slices; begins empty.
+// The state of a request between two slices, initially empty.
 struct EmbedState {
   bool begun = false;
   std::size_t next_text = 0;
@@ -58,16 +58,16 @@ class EmbeddingEngine {
                   Metrics* metrics)
       : limits_(limits), embedder_(*embedder), metrics_(metrics) {}
 
-  // What can be refused before any work.
+  // Makes the checks that need no work.
   absl::Status Check(const EmbedInput& input) const;
 
-  // An input that Check accepts, to the end. `result` is overwritten, reusing
-  // its memory; with an error only its times mean something.
+  // Embeds an input that Check accepts. Overwrites `result` and reuses its
+  // memory; after an error only its times are valid.
   absl::Status Embed(const ServedModel& served, const EmbedInput& input,
                      const Caller& caller, EmbedResult& result) const;
 
-  // One slice of the same; `result` is complete after kDone. After an error
-  // there is no further slice.
+  // The same in slices: runs one; `result` is complete after kDone. After an
+  // error no further slice may be run.
   absl::StatusOr<Progress> RunSlice(const ServedModel& served,
                                     const EmbedInput& input,
                                     const Caller& caller, EmbedState& state,
@@ -76,22 +76,19 @@ class EmbeddingEngine {
   const Limits& limits() const { return limits_; }
 
  private:
-  absl::StatusOr<Progress> Stages(const ServedModel& served,
-                                  const EmbedInput& input, const Caller& caller,
-                                  EmbedState& state, EmbedResult& result) const;
-  // Those of texts [first, last) that are not too long: text i of `texts` is
+  // Selects the texts [first, last) that are not too long: text i of `texts` is
   // items[i] of the request.
   absl::Status SelectTexts(const EmbedInput& input, std::size_t first,
                            std::size_t last,
                            std::vector<std::string_view>& texts,
                            std::vector<std::uint32_t>& items,
                            std::vector<ItemProblem>& problems) const;
-  // Rows of the selected texts into the scratch.
+  // Both embed the selected texts into scratch.rows. EmbedQueries removes items
+  // that are not valid UTF-8.
   absl::Status EmbedDocuments(const EmbedContext& context,
                               const EmbedInput& input,
                               const std::vector<std::uint32_t>& items,
                               SliceScratch& scratch, EmbedResult& result) const;
-  // Likewise; leaves `items` that are not UTF-8 out.
   absl::Status EmbedQueries(const EmbedContext& context,
                             const EmbedInput& input,
                             std::vector<std::uint32_t>& items,

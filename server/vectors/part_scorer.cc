@@ -1,7 +1,5 @@
 #include "server/vectors/part_scorer.h"
 
-#include <vector>
-
 #include "absl/strings/str_format.h"
 #include "model/nn/sparse_scorer.h"
 #include "model/text/featurizer.h"
@@ -9,7 +7,7 @@
 
 namespace semrank {
 
-// `parts` may be any number, hence the error after the switch.
+// SSI has no semantic part to ask for: its dot products are no cosines.
 absl::Status CheckParts(const TwoTowerModel& model, Parts parts) {
   const std::string& name = model.version().name;
   switch (parts) {
@@ -41,7 +39,7 @@ void PartScorer::Begin(const TwoTowerModel& model, const PartsWanted& wanted,
   model_ = &model;
   wanted_ = wanted;
   const LexicalPart* const lexical = model.lexical();
-  // With weight 0 the lexical part changes no score, and its work is spared.
+  // With weight 0 the lexical part changes no score, so it is not computed.
   const bool counts = lexical != nullptr &&
                       (wanted.parts == Parts::kLexical ||
                        (wanted.parts == Parts::kBoth && lexical->weight() > 0));
@@ -57,7 +55,7 @@ void PartScorer::Score(std::span<const float> lexical, std::span<float> scores,
   // SSI's dot products are no cosines, so they are not reported as such.
   const bool cosines = model_->config().score_kind() != v1::SCORE_KIND_SSI_DOT;
   if (wanted_.with_parts && cosines) {
-    // Before the loop below, which overwrites the cosines.
+    // Here, because the loop below overwrites the cosines.
     kept.semantic.insert(kept.semantic.end(), scores.begin(), scores.end());
   }
   if (!needs_lexical_) return;
@@ -96,8 +94,8 @@ void AddSparseScores(const TwoTowerModel& model, std::string_view query,
   for (int i = 0; i < titles.size(); ++i) scratch.titles.push_back(titles[i]);
   model.WeighTexts(std::span(&query, 1), scratch.query_words);
   model.WeighTexts(scratch.titles, scratch.title_words);
-  // Spreads the query's words over the vocabulary once; its scratch is one
-  // array of the vocabulary's size for each thread.
+  // Scatters the query's words into an array of the vocabulary's size, once for
+  // all titles.
   const SparseScorer::PreparedQuery prepared(
       *model.sparse_scorer(), scratch.query_words, 0, scratch.scorer);
   for (int i = 0; i < titles.size(); ++i) {

@@ -1,11 +1,10 @@
-// The scores of one query's documents by the parts of their vectors that a
-// request asks for, from the cosines of the dense and of the lexical parts. For
-// a model without a lexical part the dense part is all, and for SSI the words'
-// share comes on top.
+// Scores the documents of one query by the parts of their vectors that a
+// request asks for, from the cosines of the dense and of the lexical parts.
+// Without a lexical part the dense part is the score, and for SSI the words'
+// share is added.
 //
-//   Promise  as Rank's: the same bits alone, in any batch, in any thread.
-//   Threads  a PartScorer is const after Begin, so thread-safe then;
-//            AddSparseScores from any thread.
+//   Promise  the same bits as Rank: alone, in any batch, in any thread.
+//   Threads  a PartScorer is const after Begin; AddSparseScores is thread-safe.
 #ifndef SEMRANK_SERVER_VECTORS_PART_SCORER_H_
 #define SEMRANK_SERVER_VECTORS_PART_SCORER_H_
 
@@ -22,18 +21,18 @@
 
 namespace semrank {
 
-// Which parts a request asks for.
+// The parts that a request asks for.
 struct PartsWanted {
   Parts parts = Parts::kBoth;
   bool with_parts = false;  // the cosine of each part beside the score
 };
 
-// InvalidArgument for parts that `model` does not have. `parts` may be any
-// number that came over the wire.
+// Returns InvalidArgument for parts that `model` does not have. `parts` may be
+// any number, because clients send it.
 absl::Status CheckParts(const TwoTowerModel& model, Parts parts);
 
-// The cosines of the parts, parallel to scores. Empty when they were not asked
-// for, and of a part that the model does not have.
+// The cosines of the parts, parallel to scores. Empty unless requested, and for
+// a part that the model does not have.
 struct PartScores {
   std::vector<float> semantic;
   std::vector<float> lexical;
@@ -46,9 +45,9 @@ struct PartScores {
 
 class PartScorer {
  public:
-  // Prepares a query, given as its lexical entries; none for a model without
-  // that part.
-  // `model` must outlive the scorer; `wanted` has passed CheckParts.
+  // Prepares a query by its lexical entries, of which there are none if the
+  // model has no lexical part. `model` must outlive the scorer; `wanted` must
+  // have passed CheckParts.
   void Begin(const TwoTowerModel& model, const PartsWanted& wanted,
              std::span<const LexicalEntry> query);
 
@@ -56,15 +55,15 @@ class PartScorer {
   bool needs_lexical() const { return needs_lexical_; }
 
   // Replaces scores[i], the cosine of the dense parts of the query and document
-  // i, by the score; appends the cosines to `kept` if they are wanted.
-  // `lexical` holds those of the lexical parts, if needs_lexical().
+  // i, by the score. Appends the cosines to `kept` if `wanted` asks for them.
+  // `lexical` has the cosines of the lexical parts, if needs_lexical().
   void Score(std::span<const float> lexical, std::span<float> scores,
              PartScores& kept) const;
 
   // The cosine of the lexical parts of the query and a normalised title.
   float LexicalCosineOf(std::string_view title) const;
 
-  // What the cosines of the parts come to in the score.
+  // The score of these cosines.
   float Combine(float semantic, float lexical) const;
 
   // The prepared query; only if needs_lexical().
@@ -74,14 +73,13 @@ class PartScorer {
   const TwoTowerModel* model_ = nullptr;
   PartsWanted wanted_;
   bool needs_lexical_ = false;
-  // Made by the first Begin that needs it: it allocates.
+  // Only the first Begin that needs it creates it, because it allocates.
   std::optional<LexicalQuery> query_;
 };
 
-// The part of a score that comes from the words of both texts, for models that
-// have one (SSI): added to scores[i] of titles[i], all normalised. Does nothing
-// for a model whose vectors are all of the score. Each thread keeps its memory,
-// 4 bytes a word of the vocabulary.
+// Adds the part of the score that comes from the words of both texts, for
+// models that have one (SSI), to scores[i] of titles[i], all normalised. Each
+// thread keeps 4 bytes a word of the vocabulary.
 void AddSparseScores(const TwoTowerModel& model, std::string_view query,
                      const TextBatch& titles, std::span<float> scores);
 

@@ -1,13 +1,14 @@
-// The level of document vectors between memory and tower: what a document store
-// keeps. Nothing that happens to the store fails a request.
+// The level of document vectors between memory and tower: those that a document
+// store keeps. No error of the store fails a request.
 //
-//   Find     one call for all texts of a slice, within the time limit. A store
-//            that fails or takes longer is bypassed from then on, and probed
-//            by a thread of this class, so that no request pays for it.
-//   Keep     only queues; the same thread writes. A full queue drops what
-//            comes, which is counted: it can be computed again.
-//   Threads  every method, from any thread. No lock is held while the store
-//            works.
+//   Find     makes one call of the store for all texts of a slice, within the
+//            time limit. A store that fails or takes longer is bypassed from
+//            then on. A thread of this class probes it, so that no request
+//            waits for that.
+//   Keep     queues vectors, which the same thread writes. When the queue is
+//            full it drops them and counts that: they can be computed again.
+//   Threads  all methods are thread-safe. No lock is held during a call of the
+//            store.
 #ifndef SEMRANK_SERVER_VECTORS_STORED_VECTORS_H_
 #define SEMRANK_SERVER_VECTORS_STORED_VECTORS_H_
 
@@ -25,10 +26,10 @@
 #include "absl/time/time.h"
 #include "model/base/mutex.h"
 #include "server/base/caller.h"
+#include "server/base/metrics.h"
 #include "server/models/served_model.h"
 #include "server/stores/document_store.h"
 #include "server/vectors/circuit_breaker.h"
-#include "server/vectors/store_metrics.h"
 #include "server/vectors/text_batch.h"
 
 namespace semrank {
@@ -36,20 +37,20 @@ namespace semrank {
 class StoredVectors {
  public:
   struct Options {
-    // For one Find. A caller whose deadline is less than twice that away is not
-    // made to wait for the store.
+    // The limit for one Find. A caller whose deadline is less than twice as far
+    // away does not wait for the store.
     absl::Duration time_limit = absl::Milliseconds(10);
     std::size_t max_queue_bytes = std::size_t{32} << 20;
     CircuitBreaker::Options breaker = {};
-    // Called with an error when the store is left alone from now on, with OK
-    // when it is in use again; from any thread.
+    // Is called with an error when the store is bypassed from now on, and with
+    // OK when it is in use again; by any thread.
     std::function<void(const absl::Status&)> on_change = {};
   };
   struct State {
     std::string name;
     bool bypassed = false;
     std::int64_t num_bypasses = 0;
-    // Why it was bypassed the last time, or could not be written to.
+    // Why the store was bypassed the last time.
     absl::Status last_error = absl::OkStatus();
     std::int64_t queued_vectors = 0;
     std::size_t queued_bytes = 0;
@@ -57,16 +58,16 @@ class StoredVectors {
 
   // `store` and `metrics` must outlive this.
   StoredVectors(DocumentStore* store, Metrics* metrics, Options options);
-  // Writes what is queued; gives it up once the store fails.
+  // Writes the queue, but drops the rest of it when the store fails.
   ~StoredVectors();
   StoredVectors(const StoredVectors&) = delete;
   StoredVectors& operator=(const StoredVectors&) = delete;
 
-  // As DocumentStore::FindVectors, for documents; returns the number found.
+  // As DocumentStore::FindVectors for documents. Returns the number found.
   int Find(const ServedModel& served,
            std::span<const std::string_view> normalized_texts,
            const Caller& caller, float* rows, std::span<std::uint8_t> found);
-  // Row i of `rows` is the vector of document text i.
+  // Queues row i of `rows` as the vector of document text i.
   void Keep(const ServedModel& served,
             std::span<const std::string_view> normalized_texts,
             const float* rows);
@@ -74,7 +75,8 @@ class StoredVectors {
   State GetState() const;
 
  private:
-  // What is written with one call.
+  class StoreMetrics;
+  // The vectors that one call of the store writes.
   struct Batch {
     std::shared_ptr<const TwoTowerModel> model;
     TextBatch texts;
@@ -82,27 +84,24 @@ class StoredVectors {
   };
 
   void Run();
-  // Waits for a batch, or for the time of a trial. False = the end.
+  // Waits for a batch or for the time of a trial. Returns false at the end.
   bool WaitForWork() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Batch TakeBatch();
   void Write(const Batch& batch);
-  void Try();
+  void TryAgain();
   void Bypass(const absl::Status& error);
-  // The last batch, if `num_texts` more of this model fit.
+  // Returns the last batch if `num_texts` more of this model fit, else null.
   Batch* GrowingBatch(const ServedModel& served, std::size_t num_texts)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   DocumentStore& store_;
   const Options options_;
-  StoreMetrics metrics_;
+  const std::unique_ptr<StoreMetrics> metrics_;
   CircuitBreaker breaker_;
   mutable Mutex mutex_;
   CondVar changed_;
   std::deque<Batch> queue_ ABSL_GUARDED_BY(mutex_);
-  std::int64_t queued_vectors_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::size_t queued_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::int64_t num_bypasses_ ABSL_GUARDED_BY(mutex_) = 0;
-  absl::Status last_error_ ABSL_GUARDED_BY(mutex_);
+  State state_ ABSL_GUARDED_BY(mutex_);  // all but `bypassed`
   bool stop_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };

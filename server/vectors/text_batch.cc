@@ -6,9 +6,8 @@
 namespace semrank {
 namespace {
 
-// A larger matrix is freed.
-// 16 MiB. A thread that once embedded a large batch would keep its memory for
-// ever.
+// 16 MiB. A larger matrix is freed; otherwise a thread that once embedded a
+// large batch would keep its memory for ever.
 constexpr std::size_t kMaxKeptFloatsOfSlice = std::size_t{4} << 20;
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Normalised texts, one after another in one piece of memory, ready for a
-// tower, and the vectors that become of them.
+// Normalised texts in one piece of memory, ready for a tower, and what is
+// computed from them.
 #ifndef SEMRANK_SERVER_VECTORS_TEXT_BATCH_H_
 #define SEMRANK_SERVER_VECTORS_TEXT_BATCH_H_
 
@@ -18,8 +18,8 @@ class TextBatch {
  public:
   // Empties the batch and keeps its memory.
   void Clear();
-  // Normalises and appends. InvalidArgument, naming the offset, when `text` is
-  // not UTF-8; the batch is then as before.
+  // Normalises and appends a text. Returns InvalidArgument, with the offset,
+  // when `text` is not UTF-8, and leaves the batch as it was.
   absl::Status Add(std::string_view text);
   void AddNormalized(std::string_view text);
 
@@ -35,30 +35,32 @@ class TextBatch {
   std::vector<std::size_t> begins_ = {0};
 };
 
-// What is wanted of each text of a batch: its vector, or what a query scores
-// with it, computed where vector and entries lie. Copies would cost as much
-// again, and those of a thousand titles do not fit into the L2 cache.
+// Where to output what is computed for each text of a batch: its vector, or
+// what a query scores with it. The latter is computed where vector and entries
+// lie: copying them would cost as much again, and the copies of a thousand
+// titles do not fit into the L2 cache.
 struct VectorRows {
   float* dense = nullptr;  // row-major [number of texts, dim]; null = none
-  // With a query's vector, its dot product with each text's.
+  // The dot products of the texts' vectors with that of a query; null = none.
   const float* query_row = nullptr;
   float* scores = nullptr;  // [number of texts]
-  // With a query's lexical part, its cosine with each text's.
+  // The cosines of the texts' lexical parts with that of a query; null = none.
   const LexicalQuery* query = nullptr;
   float* lexical = nullptr;  // [number of texts]
 };
 
 // Texts and their vectors during one slice of work (work_slice.h). The next
-// slice on the same thread, of any request, overwrites them.
+// slice on the same thread, of whichever request, overwrites them.
 struct SliceScratch {
-  std::vector<std::string_view> texts;  // as they came
-  TextBatch normalized;                 // the same, where they are needed
+  std::vector<std::string_view> texts;  // as the client sent them
+  TextBatch normalized;                 // the same texts, where needed
   std::vector<float> rows;              // [texts.size(), embedding_dim]
-  std::vector<float> lexical;           // [texts.size()], if it is wanted
+  std::vector<float> lexical;           // [texts.size()], if needed
 };
 
-// The calling thread's scratch, reused by every request so that most of them
-// allocate next to nothing. Between requests it is at most about 16 MiB.
+// The scratch of the calling thread. All requests reuse it, so that most of
+// them allocate next to nothing. It keeps at most about 16 MiB between
+// requests.
 SliceScratch& ThreadSliceScratch();
 
 }  // namespace semrank

@@ -1,9 +1,6 @@
 #include "server/vectors/text_embedder.h"
 
 #include <algorithm>
-#include <span>
-#include <string_view>
-#include <vector>
 
 #include "model/base/status_macros.h"
 #include "model/nn/kernels.h"
@@ -12,11 +9,11 @@
 namespace semrank {
 namespace {
 
-// What goes through a tower between two checks whether the caller still waits:
-// half a millisecond of titles, at most a few of the longest texts allowed.
+// The most that goes through a tower between two checks of the caller: half a
+// millisecond of titles, or a few of the longest texts allowed.
 constexpr std::size_t kMaxBatchTexts = 256;
 constexpr std::size_t kMaxBatchBytes = std::size_t{32} << 10;
-// A thread frees a larger matrix after use.
+// A thread frees larger matrices after use.
 constexpr std::size_t kMaxKeptFloats = std::size_t{4} << 20;
 
 // The end of the batch that begins at `first`, of `count` texts.
@@ -33,24 +30,23 @@ std::size_t BatchEnd(std::size_t first, std::size_t count, TextAt text_at) {
 
 }  // namespace
 
-// One for each thread, apart from SliceScratch, in which callers hold the texts
-// that they pass. No method keeps a reference to it over a call of
-// ThreadScratch after `rows` has grown: that may replace it.
+// One a thread, apart from SliceScratch, where callers hold the texts that they
+// pass. ThreadScratch may replace it once `rows` has grown, so no method uses a
+// reference after another call of it.
 struct TextEmbedder::Scratch {
   // A text that was not in the cache.
   struct Missing {
-    int text = 0;        // of the call's
-    int normalized = 0;  // of `normalized`
+    int text = 0;        // index among the texts of the call
+    int normalized = 0;  // index in `normalized`
   };
 
   EmbedScratch embed;
-  // Of all texts of a call.
+  // These are parallel to the texts of a call.
   std::vector<VectorKey> keys;
   std::vector<std::uint8_t> found;
-  // In the order of the call's texts.
   std::vector<Missing> missing;
   TextBatch normalized;
-  // Of the missing texts that are looked up or embedded together.
+  // These are for the missing texts that are looked up or embedded together.
   std::vector<std::string_view> texts;
   std::vector<VectorKey> text_keys;
   std::vector<float> rows;
@@ -77,7 +73,7 @@ struct TextEmbedder::Scratch {
       std::copy_n(vector, dim, out.dense + text * dim);
     }
     if (out.scores != nullptr) {
-      // The same kernel as for cached vectors, or the bits would differ.
+      // The kernel for cached vectors gives the same bits.
       out.scores[text] = Dot(out.query_row, vector, dim);
     }
     if (out.query != nullptr) {
@@ -123,7 +119,7 @@ absl::Status TextEmbedder::Embed(const EmbedContext& context, Side side,
   return absl::OkStatus();
 }
 
-// The key is of the text as it came: a cached query is never normalised.
+// The key is made of the text as it was sent: a cached query is not normalised.
 absl::Status TextEmbedder::FindOrEmbedQuery(const EmbedContext& context,
                                             std::string_view text,
                                             QueryVector& query) const {
@@ -175,6 +171,7 @@ absl::Status TextEmbedder::FindOrEmbedDocuments(
   }
   Scratch& scratch = ThreadScratch();
   StageClock clock;
+  // All keys first, so that the cache looks them up in passes.
   scratch.keys.resize(texts.size());
   for (std::size_t i = 0; i < texts.size(); ++i) {
     scratch.keys[i] = {context.served.number, Side::kDocument,
@@ -232,8 +229,8 @@ absl::Status TextEmbedder::EmbedMissing(const EmbedContext& context,
                                         const VectorRows& rows) const {
   const int dim = context.served.model->embedding_dim();
   for (std::size_t first = 0; first < scratch.missing.size();) {
-    // Before each batch; one that has begun is finished, and its vectors are
-    // kept.
+    // Only between batches: a batch that was begun is finished, and its vectors
+    // are kept.
     SEMRANK_RETURN_IF_ERROR(CheckStillWanted(context.caller));
     const std::size_t last =
         BatchEnd(first, scratch.missing.size(), [&](std::size_t i) {
@@ -261,12 +258,12 @@ std::uint32_t TextEmbedder::FindStored(const EmbedContext& context,
                     scratch.rows.data(), scratch.text_found) == 0) {
     return 0;
   }
-  // The vectors found are moved together, so that one Insert takes them all.
+  // Moves the vectors that were found together, for one Insert.
   const LexicalPart* const lexical = context.served.model->lexical();
   std::size_t num_found = 0;
   std::size_t num_missing = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    // A copy: its place in the list may be overwritten below.
+    // A copy, since its place in the list may be overwritten.
     const Scratch::Missing missing = scratch.missing[i];
     if (scratch.text_found[i] == 0) {
       scratch.missing[num_missing++] = missing;

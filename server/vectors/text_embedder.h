@@ -1,15 +1,15 @@
-// Texts to vectors, through the cache and the document store where they help:
+// Embeds texts, through the cache and the document store where they help:
 // fingerprint, find, normalise and embed what is missing batch by batch, keep
 // it.
 //
-//   Keys     the cache knows a text by its bytes as given, so that a cached
-//            text is not normalised again (three fifths of the time of a Rank
-//            of 1,000 cached titles). Two spellings of one normalised text
-//            take two entries. Document stores know a text by its normalised
-//            form.
-//   Promise  a row is the same bits whether it was cached or not.
-//   Threads  every method, from any thread. Each thread keeps its memory, so
-//            that most requests allocate nothing.
+//   Keys     the cache knows a text by its bytes as the client sent them, so
+//            that a cached text is not normalised again, which takes three
+//            fifths of the time of a Rank of 1,000 cached titles. Two spellings
+//            of one normalised text take two entries. Document stores know a
+//            text by its normalised form.
+//   Promise  a row has the same bits whether it was cached or not.
+//   Threads  all methods are thread-safe. Each thread keeps its memory, so that
+//            most requests allocate nothing.
 #ifndef SEMRANK_SERVER_VECTORS_TEXT_EMBEDDER_H_
 #define SEMRANK_SERVER_VECTORS_TEXT_EMBEDDER_H_
 
@@ -32,58 +32,58 @@
 
 namespace semrank {
 
-// On whose behalf texts are embedded: with which model, for which caller, and
-// where the time spent is recorded.
+// The model and the caller of a request, and where its stages are timed.
 struct EmbedContext {
   const ServedModel& served;
   const Caller& caller;
   StageTimes& times;
 };
 
-// Texts whose vector was found, and texts that went through the tower.
+// How many texts were found, and how many went through the tower.
 struct CacheUse {
   std::uint32_t hits = 0;
   std::uint32_t misses = 0;
-  std::uint32_t store_hits = 0;  // of `hits`, those from the document store
-  // The places of the misses among the texts of their call, ascending.
+  std::uint32_t store_hits = 0;  // the part of `hits` from the document store
+  // The indices of the misses among the texts of their call, ascending.
   std::vector<std::uint32_t> embedded;
 };
 
-// A query's parts.
+// A query as documents are scored against it.
 struct QueryVector {
   std::vector<float> row;             // [embedding_dim]
   std::vector<LexicalEntry> entries;  // if the model has a lexical part
-  // Normalised, if the model scores words (SSI).
-  std::string text;
+  std::string text;  // normalised, if the model scores words (SSI)
 };
 
 class TextEmbedder {
  public:
-  // All must outlive the embedder; without `stored` there is no document store.
+  // All pointers must outlive the embedder; `stored` is null without a document
+  // store.
   TextEmbedder(DocumentVectorCache* cache, Metrics* metrics,
                StoredVectors* stored = nullptr);
 
-  // Row-major [texts.size(), embedding_dim] of one side, straight from the
-  // tower. DeadlineExceeded or Cancelled once the caller no longer waits, which
-  // is checked before each batch.
+  // Computes the row-major vectors [texts.size(), embedding_dim] by the tower.
+  // Before each batch it checks the caller, and returns DeadlineExceeded or
+  // Cancelled when it no longer waits.
   absl::Status Embed(const EmbedContext& context, Side side,
                      const TextBatch& texts, float* rows) const;
 
-  // Those of one query, given as it came, through the cache: search queries
-  // repeat, and a query's tower costs as much as scoring a hundred titles.
-  // InvalidArgument for text that is not UTF-8; errors as Embed.
+  // Embeds one query as the client sent it; uses the cache, since search
+  // queries repeat, and a query's tower costs as much as scoring a hundred
+  // titles. Errors: InvalidArgument for text that is not UTF-8, and those of
+  // Embed.
   absl::Status FindOrEmbedQuery(const EmbedContext& context,
                                 std::string_view text,
                                 QueryVector& query) const;
 
-  // Called with the number of a text that is not UTF-8, and why. An error ends
-  // the call; OK leaves the text out, with a row of zeros.
+  // Is called with the index of a text that is not UTF-8, and the reason. An
+  // error ends the call; after OK the text gets a row of zeros.
   using OnInvalidText =
       absl::FunctionRef<absl::Status(std::size_t, const absl::Status&)>;
 
-  // Outputs documents, given as they came, through cache and store. The store
-  // keeps dense vectors alone: the lexical entries of what it finds are made
-  // anew. Adds to `use`. Errors as Embed, and those of `on_invalid`.
+  // Outputs documents as the client sent them, through cache and store. The
+  // store keeps dense vectors only, so the lexical entries of what it has are
+  // computed again. Adds to `use`. Errors: those of Embed and of `on_invalid`.
   absl::Status FindOrEmbedDocuments(const EmbedContext& context,
                                     std::span<const std::string_view> texts,
                                     OnInvalidText on_invalid,
@@ -94,25 +94,25 @@ class TextEmbedder {
   struct Scratch;
   static Scratch& ThreadScratch();
 
-  // Makes the list of texts that were not found, normalised.
+  // Normalises the texts that were not found.
   static absl::Status NormalizeMissing(std::span<const std::string_view> texts,
                                        int dim, OnInvalidText on_invalid,
                                        Scratch& scratch,
                                        const VectorRows& rows);
-  // Copies what the store has of the missing texts into `rows` and the cache.
-  // Returns how many those are; the others stay missing.
+  // Outputs the missing texts that the store has, and inserts them into the
+  // cache. Returns their number; the others stay missing.
   std::uint32_t FindStored(const EmbedContext& context, Scratch& scratch,
                            const VectorRows& rows) const;
   absl::Status EmbedMissing(const EmbedContext& context, Scratch& scratch,
                             const VectorRows& rows) const;
-  // Embeds the texts that are gathered in `scratch`, and keeps their vectors in
-  // the cache and, later, in the store.
+  // Embeds the texts gathered in `scratch`, inserts their vectors into the
+  // cache, and queues them for the store.
   void EmbedGathered(const EmbedContext& context, Scratch& scratch) const;
 
   DocumentVectorCache* const cache_;
   Metrics* const metrics_;
   StoredVectors* const stored_;
-  // Its secret is drawn at start, so no client can construct two titles that
+  // The secret is drawn at start, so no client can construct two titles that
   // collide in the cache.
   const Fingerprinter fingerprint_;
 };

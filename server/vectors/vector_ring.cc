@@ -12,8 +12,8 @@
 namespace semrank {
 namespace {
 
-// Records that get a second chance before one is evicted in any case: it bounds
-// the work of one Insert when every record was found recently.
+// The number of records that get a second chance before one is evicted anyway.
+// It bounds the work of one Insert when every record was found recently.
 constexpr int kMaxSecondChances = 8;
 
 }  // namespace
@@ -59,7 +59,7 @@ void VectorRing::Insert(const VectorKey& key, RowFormat format,
                         std::span<const LexicalEntry> lexical) {
   const std::size_t content_lines =
       (format.num_bytes() + lexical.size_bytes() + kLineBytes - 1) / kLineBytes;
-  // Whatever fits into the whole ring fits once it is empty, so MakeRoom ends.
+  // What fits into the ring when it is empty can be inserted, so MakeRoom ends.
   if (1 + content_lines > capacity_lines_ || index_.contains(key)) return;
   const auto num_lines = static_cast<std::uint32_t>(1 + content_lines);
   MakeRoom(num_lines);
@@ -80,8 +80,8 @@ void VectorRing::Insert(const VectorKey& key, RowFormat format,
       static_cast<std::uint32_t>((head_ - num_lines) % capacity_lines_));
 }
 
-// A record lies in one piece, so the lines up to the end of the memory are
-// lost when it does not fit into them.
+// Records are contiguous, so the lines up to the end of the memory are lost
+// when the record does not fit there.
 bool VectorRing::Fits(std::uint32_t num_lines) const {
   const std::uint64_t lost = num_lines > LinesToEnd() ? LinesToEnd() : 0;
   return head_ - tail_ + lost + num_lines <= capacity_lines_;
@@ -101,22 +101,21 @@ VectorRing::Record* VectorRing::Append(std::uint32_t num_lines) {
 
 void VectorRing::MakeRoom(std::uint32_t num_lines) {
   int second_chances = kMaxSecondChances;
-  // The ring is empty before the room is too small: Insert saw to that.
+  // Ends, because Insert has checked that the record fits into an empty ring.
   while (!Fits(num_lines)) {
     if (head_ == tail_) {
-      // To the next beginning of the memory; positions only grow.
+      // Continue at the beginning of the memory.
       head_ += LinesToEnd();
       tail_ = head_;
       continue;
     }
     const auto line = static_cast<std::uint32_t>(tail_ % capacity_lines_);
     Record* const record = RecordAtLine(line);
-    // The record is outside of the ring from here on, but its bytes are still
-    // there.
+    // The record is no longer in the ring, but its bytes are intact.
     tail_ += record->num_lines;
     if (!record->live) continue;
-    // Evicting in the order of insertion alone would lose titles that every
-    // request has. A move costs one copy of the record.
+    // Evicting strictly in the order of insertion would lose titles that every
+    // request has; a second chance costs one copy of the record.
     if (record->found && second_chances-- > 0 && MoveToHead(record, line)) {
       continue;
     }
@@ -126,8 +125,9 @@ void VectorRing::MakeRoom(std::uint32_t num_lines) {
   }
 }
 
-// `record` has just left the tail. False when the end of the memory is in the
-// way. The two places may overlap in a ring that is almost full.
+// `record` was just removed from the tail. Returns false when it does not fit
+// before the end of the memory. Its old and new place may overlap in an almost
+// full ring.
 bool VectorRing::MoveToHead(Record* record, std::uint32_t line) {
   const std::uint32_t num_lines = record->num_lines;
   if (num_lines > LinesToEnd() || !Fits(num_lines)) return false;
@@ -149,8 +149,7 @@ void VectorRing::DropModelsExcept(std::span<const std::uint32_t> models) {
       continue;
     }
     index_.erase(line);
-    // Freed where it lies; moving the others together would copy the whole
-    // ring.
+    // Only marked: compacting would copy the whole ring.
     record->live = false;
     live_lines_ -= record->num_lines;
   }

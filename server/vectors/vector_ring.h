@@ -1,12 +1,12 @@
-// One shard of DocumentVectorCache: a ring of records in one piece of memory
-// and an index over it. Records are appended at the head; the tail makes room,
-// and a record found since it was written moves to the head instead of leaving
-// (second chance, which is CLOCK with records of any length).
+// One shard of DocumentVectorCache: a ring buffer of records and an index over
+// it. Records are appended at the head and evicted at the tail. A record that
+// was found since it was written moves from the tail to the head instead
+// (second chance, that is CLOCK with records of any length).
 //
-//   Memory   mapped at once, touched as the ring fills; huge pages where the
-//            system gives them. The index holds 4 bytes an entry and its hash
-//            table's slack: about 10.
-//   Threads  none of its own: the cache locks.
+//   Memory   is mapped at once, and used as the ring fills; huge pages where
+//            the system has them. The index takes about 10 bytes an entry: 4,
+//            and the slack of its hash table.
+//   Threads  not thread-safe: the cache locks.
 #ifndef SEMRANK_SERVER_VECTORS_VECTOR_RING_H_
 #define SEMRANK_SERVER_VECTORS_VECTOR_RING_H_
 
@@ -23,7 +23,7 @@
 
 namespace semrank {
 
-// Whose vector of which text. `model` is ServedModel::number.
+// Names the vector of a text. `model` is ServedModel::number.
 struct VectorKey {
   std::uint32_t model = 0;
   Side side = Side::kDocument;
@@ -35,9 +35,9 @@ class VectorRing {
  public:
   static constexpr std::size_t kLineBytes = 64;
 
-  // The first line of a record; the vector and then its lexical entries follow.
-  // A record that was never live fills the end of the ring, where the next one
-  // did not fit.
+  // The first line of a record, which its vector and then its lexical entries
+  // follow. A record that was never live fills the end of the memory when the
+  // next record did not fit there.
   struct alignas(kLineBytes) Record {
     VectorKey key;
     std::uint32_t num_lines = 0;
@@ -56,26 +56,27 @@ class VectorRing {
   };
   static_assert(sizeof(Record) == kLineBytes);
 
-  // `capacity_bytes` is rounded down to whole lines of 64 bytes; at least one.
-  // ResourceExhausted when the system has no such piece of memory.
+  // Rounds `capacity_bytes` down to lines of 64 bytes, at least one. Returns
+  // ResourceExhausted when the system has not enough memory.
   static absl::StatusOr<std::unique_ptr<VectorRing>> Create(
       std::size_t capacity_bytes);
   ~VectorRing();
   VectorRing(const VectorRing&) = delete;
   VectorRing& operator=(const VectorRing&) = delete;
 
-  // The record, which is marked as found, or null. Valid until the next Insert.
+  // Finds a record and marks it as found; null if there is none. Valid until
+  // the next Insert.
   const Record* Find(const VectorKey& key);
-  // Keeps a copy of `vector`, format.dim rounded floats. A known key keeps its
-  // first vector; a record larger than the ring is not kept.
+  // Copies `vector`, format.dim rounded floats. Does nothing for a known key,
+  // and for a record larger than the ring.
   void Insert(const VectorKey& key, RowFormat format, const float* vector,
               std::span<const LexicalEntry> lexical = {});
-  // Forgets every record whose model is not listed. Its memory is reused as
-  // the tail comes by.
+  // Drops every record whose model is not listed. The tail frees its memory
+  // later.
   void DropModelsExcept(std::span<const std::uint32_t> models);
 
-  // For Find to come: brings the index entry near, and after that the record
-  // that Find most likely looks at.
+  // Before a Find: prefetches the index entry, and in a second pass the record
+  // that Find most likely reads.
   void PrefetchIndex(const VectorKey& key) const { index_.prefetch(key); }
   void PrefetchRecord(const VectorKey& key) const {
     const auto line = index_.find(AnyWithHash{key.text.lo});
@@ -88,8 +89,8 @@ class VectorRing {
   std::uint64_t num_evictions() const { return num_evictions_; }
 
  private:
-  // Equal to the first entry that its hash leads to: nearly always the right
-  // one, found without a look at the record.
+  // Equal to the first entry with the hash, which is nearly always the right
+  // one; the record is not read.
   struct AnyWithHash {
     std::size_t hash;
   };
@@ -123,8 +124,7 @@ class VectorRing {
 
   VectorRing(std::byte* memory, std::size_t capacity_lines);
 
-  // Positions go round the ring; lines are below capacity_lines_, and need no
-  // division.
+  // Positions increase for ever; lines are positions modulo capacity_lines_.
   Record* RecordAt(std::uint64_t position) const {
     return RecordAtLine(static_cast<std::uint32_t>(position % capacity_lines_));
   }

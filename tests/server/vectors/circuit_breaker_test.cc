@@ -10,7 +10,7 @@ using std::chrono::seconds;
 class CircuitBreakerTest : public ::testing::Test {
  protected:
   CircuitBreakerTest() { now_ += seconds(100); }
-  // How long it is left alone after a failure now.
+  // How long the breaker is open after a failure now.
   auto WaitAfterFailure() {
     EXPECT_TRUE(breaker_.Failed(now_));
     return breaker_.next_trial() - now_;

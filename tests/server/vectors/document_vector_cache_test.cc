@@ -146,7 +146,7 @@ TEST_F(DocumentVectorCacheTest, AnotherModelsVectorIsNeverHandedOut) {
   EXPECT_EQ(cache_->GetStats().num_entries, 0u);
 }
 
-// Each row says whose it is; run under ThreadSanitizer too.
+// Each row contains the number of its text. ThreadSanitizer runs this too.
 TEST_F(DocumentVectorCacheTest, ThreadsSeeWholeVectorsOnly) {
   Make(256 << 10);
   std::atomic<int> num_wrong = 0;

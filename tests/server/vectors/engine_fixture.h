@@ -67,7 +67,7 @@ class EngineFixture : public ::testing::Test {
     for (const RankedDocument& d : result_.ranking) indices.push_back(d.index);
     return indices;
   }
-  // Score of each candidate by its number; NaN for one that was left out.
+  // The score of each candidate by its number; NaN for an omitted one.
   std::vector<float> ScoresByCandidate(int count) const {
     std::vector<float> scores(count, std::nanf(""));
     for (const RankedDocument& d : result_.ranking) scores[d.index] = d.score;

@@ -84,7 +84,7 @@ TEST(VectorRingTest, Bf16RowTakesHalfOfTheBytes) {
   ring->Insert(RingKey(1), format, Vector(-0.75, 64).data(), entries);
   EXPECT_EQ(VectorOf(*ring->Find(RingKey(1))), Vector(-0.75, 64));
   EXPECT_TRUE(std::ranges::equal(ring->Find(RingKey(1))->lexical(), entries));
-  // Header, 128 bytes of row, entries.
+  // A header, a row of 128 bytes, and the entries.
   EXPECT_EQ(ring->live_bytes(), 256u);
 }
 
@@ -93,7 +93,7 @@ TEST(VectorRingTest, Int8RowTakesAQuarterOfTheBytesAndItsScale) {
   const RowFormat format = {256, VectorPrecision::kInt8};
   ring->Insert(RingKey(1), format, Vector(-0.75, 256).data(), {});
   EXPECT_EQ(VectorOf(*ring->Find(RingKey(1))), Vector(-0.75, 256));
-  // Header, 260 bytes of row.
+  // A header and a row of 260 bytes.
   EXPECT_EQ(ring->live_bytes(), 64u + 320u);
 }
 
