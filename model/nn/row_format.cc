@@ -15,6 +15,11 @@ constexpr std::uint32_t kInfinityBits = 0x7f800000;
 
 constexpr int kDroppedBits = 16;
 constexpr float kLargestInt8 = 127;
+// A unit vector rounded to float32 is off by less than 2^-23 in length.
+constexpr double kUnitLengthTolerance = 1e-6;
+// The other vector of a dot product has sums of weights of at most 1e6
+// (model/format/FORMAT.md).
+constexpr float kLargestUsableValue = 1e15f;
 // Far below what elements of a vector of length 1 need, far above what would
 // lose bits of a product.
 constexpr int kSmallestExponent = -60;
@@ -141,6 +146,31 @@ double LengthError(VectorPrecision precision, std::span<const float> rounded) {
              std::sqrt(static_cast<double>(rounded.size()));
   }
   return 0;
+}
+
+bool ScaleToUnitLength(VectorPrecision precision, std::span<float> vector) {
+  // In double, where squares of floats neither overflow nor vanish.
+  double length_squared = 0;
+  for (const float value : vector) length_squared += double{value} * value;
+  if (!std::isfinite(length_squared)) return false;
+  const double length = std::sqrt(length_squared);
+  const double tolerance =
+      kUnitLengthTolerance +
+      (IsRounded(precision, vector) ? LengthError(precision, vector) : 0);
+  if (length > 0 && std::abs(length - 1) > tolerance) {
+    for (float& value : vector) {
+      value = static_cast<float>(double{value} / length);
+    }
+  }
+  RoundVector(precision, vector);
+  return true;
+}
+
+bool HasUsableValues(std::span<const float> vector) {
+  // False for NaN too, whose comparisons are false.
+  return std::ranges::all_of(vector, [](float value) {
+    return std::abs(value) <= kLargestUsableValue;
+  });
 }
 
 void EncodeRow(const float* vector, RowFormat format, std::byte* row) {

@@ -20,7 +20,7 @@ enum class VectorPrecision : int { kFloat32, kBf16, kInt8 };
 // The power of two before the elements of an int8 row.
 inline constexpr int kInt8ScaleBytes = 4;
 
-// Of a row that is kept.
+// The format of a row that is kept.
 struct RowFormat {
   int dim = 0;
   VectorPrecision precision = VectorPrecision::kFloat32;
@@ -49,6 +49,15 @@ bool IsRounded(VectorPrecision precision, std::span<const float> vector);
 // How much longer or shorter than 1 rounding can have made a vector of that
 // length, which is now `rounded`.
 double LengthError(VectorPrecision precision, std::span<const float> rounded);
+
+// Scales a vector to length 1 and rounds it. Zero stays zero, and a vector
+// whose length is 1 up to rounding is not scaled: one from EmbedTexts keeps its
+// bits. Returns false for NaN or infinity, and leaves the vector unchanged.
+bool ScaleToUnitLength(VectorPrecision precision, std::span<float> vector);
+
+// Whether dot products of the vector stay within float32, for models whose
+// vectors have any length: false for NaN and for elements beyond +-1e15.
+bool HasUsableValues(std::span<const float> vector);
 
 // From and to format.num_bytes() bytes, aligned to four. What is encoded must
 // be rounded.

@@ -8,48 +8,8 @@
 #include "server/base/vector_encoding.h"
 
 namespace semrank {
-namespace {
-
-// A unit vector rounded to float32 is off by less than 2^-23 in length.
-constexpr double kUnitLengthTolerance = 1e-6;
-
-// The other side's numbers are sums of weights that are at most 1e6
-// (model/format/FORMAT.md).
-constexpr float kLargestValue = 1e15f;
-
-}  // namespace
-
-bool ScaleToUnitLength(std::span<float> vector, VectorPrecision precision) {
-  // In double, where squares of floats neither overflow nor vanish.
-  double length_squared = 0;
-  for (const float value : vector) length_squared += double{value} * value;
-  if (!std::isfinite(length_squared)) return false;
-  const double length = std::sqrt(length_squared);
-  // A text's vector has been rounded.
-  const double error =
-      IsRounded(precision, vector) ? LengthError(precision, vector) : 0;
-  if (length == 0 || std::abs(length - 1) <= kUnitLengthTolerance + error) {
-    RoundVector(precision, vector);
-    return true;
-  }
-  for (float& value : vector) {
-    value = static_cast<float>(double{value} / length);
-  }
-  RoundVector(precision, vector);
-  return true;
-}
-
-bool HasUsableValues(std::span<const float> vector) {
-  // Not std::isfinite alone: a product of two finite numbers may be infinite.
-  for (const float value : vector) {
-    // Written so that NaN fails.
-    if (!(std::abs(value) <= kLargestValue)) return false;
-  }
-  return true;
-}
-
-// Lives for one slice, in one thread, so it may use the thread's scratch. What
-// must survive the slice is in `scored` and `result`.
+// A scorer lives for one slice in one thread, so it may use the thread's
+// scratch. What must survive the slice is in `scored` and `result`.
 CandidateScorer::CandidateScorer(const Options& options,
                                  ScoredCandidates& scored, RankResult& result)
     : options_(options),
@@ -59,7 +19,7 @@ CandidateScorer::CandidateScorer(const Options& options,
       result_(result) {}
 
 absl::Status CandidateScorer::BeginWith(const RankInput& input) {
-  // The state may be the thread's, with what the last request left in it.
+  // `scored` may be the thread's, with the content of its last request.
   scored_.candidates.clear();
   scored_.scores.clear();
   scored_.parts.Clear();
@@ -90,7 +50,7 @@ absl::Status CandidateScorer::ScoreTitles(
   StageClock clock;
   const std::size_t first_row = scored_.candidates.size();
   SelectTitles(titles, first);
-  // New scores are 0, which is the dense part of a model without vectors.
+  // A model without vectors leaves the scores at 0.
   scored_.scores.resize(scored_.candidates.size());
   const std::span<float> scores = std::span(scored_.scores).subspan(first_row);
   const auto candidates = std::span(scored_.candidates).subspan(first_row);
@@ -106,7 +66,7 @@ absl::Status CandidateScorer::ScoreTitles(
   result_.times[Stage::kParse] += clock.Lap();
   std::vector<std::uint32_t>& embedded = result_.cache.embedded;
   const std::size_t num_embedded = embedded.size();
-  // Keeps its own time of the stages, so the clock begins anew after it.
+  // This records its stages itself, so `clock` is restarted after it.
   SEMRANK_RETURN_IF_ERROR(options_.embedder.FindOrEmbedDocuments(
       context_, scratch_.texts, on_invalid, OutputsTo(scores), result_.cache));
   for (std::uint32_t& place : std::span(embedded).subspan(num_embedded)) {
@@ -137,7 +97,7 @@ void CandidateScorer::SelectTitles(std::span<const std::string_view> titles,
   }
 }
 
-// Dense rows are not asked for: the cache scores vectors where they lie.
+// Requests no rows, because the cache scores vectors where they lie.
 VectorRows CandidateScorer::OutputsTo(std::span<float> scores) {
   VectorRows rows = {.query_row = scored_.query.row.data(),
                      .scores = scores.data()};
@@ -164,7 +124,7 @@ absl::Status CandidateScorer::ScoreDocuments(const RankInput& input,
   if (first == last) return absl::OkStatus();
   SEMRANK_RETURN_IF_ERROR(CheckStillWanted(options_.caller));
   StageClock clock;
-  // One snapshot for all slices, or one ranking could show two states of the
+  // All slices use one snapshot, or one ranking could mix two states of the
   // catalog.
   if (options_.catalog != nullptr && !result_.catalog.snapshot) {
     result_.catalog.snapshot = options_.catalog->TakeSnapshot();
@@ -183,7 +143,7 @@ absl::Status CandidateScorer::FindDocuments(const RankInput& input,
   std::vector<std::uint32_t>& slots = result_.catalog.slots;
   slots.resize(last, RankedCatalog::kNoSlot);
   if (options_.catalog != nullptr) {
-    // Documents [0, num_ids) are named by numbers, the others by names.
+    // Documents [0, num_ids) are known by number, the others by name.
     const std::size_t num_ids = input.ids.size();
     const auto number = std::min(first, num_ids);
     const auto last_number = std::min(last, num_ids);
@@ -195,7 +155,7 @@ absl::Status CandidateScorer::FindDocuments(const RankInput& input,
         input.document_ids.subspan(name - num_ids, last_name - name),
         std::span(slots).subspan(name));
   }
-  // Room for all of them, cut afterwards.
+  // Makes room for all of them, and shrinks it at the end.
   std::vector<std::uint32_t>& candidates = scored_.candidates;
   std::size_t num_candidates = candidates.size();
   candidates.resize(num_candidates + last - first);
@@ -217,7 +177,7 @@ absl::Status CandidateScorer::AddNotFound(const RankInput& input, std::size_t i,
   const bool by_number = i < input.ids.size();
   const std::size_t place = by_number ? i : i - input.ids.size();
   const std::string field = ItemName(by_number ? "ids" : "document_ids", place);
-  // Looked at only here: what is in the catalog is UTF-8.
+  // Names that are found need no check: every key in the catalog is UTF-8.
   if (!by_number) {
     SEMRANK_RETURN_IF_ERROR(CheckUtf8(field, input.document_ids[place]));
   }
@@ -225,9 +185,9 @@ absl::Status CandidateScorer::AddNotFound(const RankInput& input, std::size_t i,
   return absl::OkStatus();
 }
 
-// Documents whose vectors the catalog has for this very model are scored in
-// place, to the same bits as by title. During a reload, or for another model
-// than the catalog's, their titles go through the cache and the tower.
+// Documents whose vectors the catalog has for this model are scored in place,
+// with the same bits as by title. During a reload, or for another model than
+// the catalog's, their titles go through the cache and the tower.
 absl::Status CandidateScorer::ScoreFound(const RankInput& input,
                                          std::size_t first_row) {
   const std::span candidates = std::span(scored_.candidates).subspan(first_row);
@@ -241,7 +201,7 @@ absl::Status CandidateScorer::ScoreFound(const RankInput& input,
   const auto slot_of = [&](std::uint32_t candidate) {
     return result_.catalog.slots[candidate - input.titles.size()];
   };
-  // The titles lie elsewhere: they are read only where they are scored.
+  // Titles are read only if needed, since each is a cache miss of the CPU.
   scratch_.texts.clear();
   if (!has_vectors || model.sparse_scorer() != nullptr) {
     for (const std::uint32_t candidate : candidates) {
@@ -255,7 +215,7 @@ absl::Status CandidateScorer::ScoreFound(const RankInput& input,
           scored_.name->Match(*snapshot.names(slot), snapshot.record(slot)));
     }
   }
-  // The catalog takes only UTF-8.
+  // Does not happen, since the catalog accepts only UTF-8.
   const auto on_invalid = [](std::size_t, const absl::Status& error) {
     return error;
   };
@@ -263,18 +223,18 @@ absl::Status CandidateScorer::ScoreFound(const RankInput& input,
     SEMRANK_RETURN_IF_ERROR(NormalizeTexts(on_invalid));
   }
   if (!has_vectors) {
-    // The response's cache_hits and cache_misses speak of titles alone.
-    CacheUse not_of_titles;
+    // Not added to the result, whose cache_hits and cache_misses count the
+    // request's titles only.
+    CacheUse use;
     SEMRANK_RETURN_IF_ERROR(options_.embedder.FindOrEmbedDocuments(
-        context_, scratch_.texts, on_invalid, OutputsTo(scores),
-        not_of_titles));
+        context_, scratch_.texts, on_invalid, OutputsTo(scores), use));
   }
   StageClock clock;
   if (has_vectors && scored_.part_scorer.needs_lexical()) {
     FindCatalogCosines(candidates, input.titles.size());
   }
   if (has_vectors && model.embedding_dim() > 0) {
-    // Kept for its memory, like the scratch.
+    // Thread-local like the scratch, so that it does not allocate.
     thread_local std::vector<const std::byte*> rows;
     rows.resize(candidates.size());
     std::ranges::transform(candidates, rows.begin(),
@@ -297,6 +257,8 @@ void CandidateScorer::MatchTitles() {
   }
 }
 
+// By the rows that the catalog keeps, which saves splitting titles into
+// n-grams.
 void CandidateScorer::FindCatalogCosines(
     std::span<const std::uint32_t> candidates, std::size_t first_document) {
   thread_local LexicalBatch entries;
@@ -311,7 +273,7 @@ void CandidateScorer::FindCatalogCosines(
   }
 }
 
-// All of them in the last slice: a given vector costs one dot product.
+// All vectors are scored in the last slice, since each costs one dot product.
 void CandidateScorer::ScoreVectors(std::string_view vectors,
                                    std::uint32_t first) {
   if (vectors.empty()) return;
@@ -327,7 +289,7 @@ void CandidateScorer::ScoreVectors(std::string_view vectors,
   for (std::size_t i = 0; i < vectors.size() / row_bytes; ++i) {
     const auto candidate = static_cast<std::uint32_t>(first + i);
     DecodeFloat32(vectors.substr(i * row_bytes, row_bytes), scratch_.rows);
-    if (!(cosine ? ScaleToUnitLength(scratch_.rows, precision)
+    if (!(cosine ? ScaleToUnitLength(precision, scratch_.rows)
                  : HasUsableValues(scratch_.rows))) {
       result_.problems.push_back(
           {candidate, FieldError("BAD_VECTOR", ItemName("vectors", i),
@@ -338,7 +300,7 @@ void CandidateScorer::ScoreVectors(std::string_view vectors,
     scored_.candidates.push_back(candidate);
     const std::span<float> score(&scored_.scores.emplace_back(), 1);
     ScoreMatrix(scored_.query.row.data(), scratch_.rows.data(), dim, score);
-    // Never with a lexical part (CheckRankInput), whose entries are not here.
+    // RankingEngine::Check refuses vectors where a lexical part is scored.
     scored_.part_scorer.Score(scratch_.lexical, score, scored_.parts);
     if (scored_.name.has_value()) scored_.names.push_back(NameMatch::kNone);
   }

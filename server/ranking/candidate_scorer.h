@@ -1,11 +1,11 @@
-// One slice's scoring of a request's candidates, one kind after the other:
-// texts through the cache and the tower, documents of the catalog, vectors as
-// the caller gives them. A further kind is one more method here.
+// Scores the candidates of a request during one slice of work, one kind after
+// the other: titles through the cache and the tower, documents of the catalog,
+// vectors as the client sends them. Another kind is one more method here.
 //
-//   Promise  a pair's score is the same bits alone, in any batch, in any
+//   Promise  a pair's score has the same bits alone, in any batch, in any
 //            thread, cached or not, on one machine and build.
-//   Errors   InvalidArgument for what fails the call, DeadlineExceeded and
-//            Cancelled when no client waits; a candidate that cannot be scored
+//   Errors   InvalidArgument for what fails the call; DeadlineExceeded and
+//            Cancelled when no client waits. A candidate that cannot be scored
 //            is one of the result's problems.
 #ifndef SEMRANK_SERVER_RANKING_CANDIDATE_SCORER_H_
 #define SEMRANK_SERVER_RANKING_CANDIDATE_SCORER_H_
@@ -22,18 +22,6 @@
 
 namespace semrank {
 
-// Scales a vector to length 1 and rounds it as the model rounds those of texts;
-// zero stays zero, and one whose length is 1 up to rounding is not scaled, so
-// that a vector from EmbedTexts scores what its text scores, to the last bit.
-// False, and the vector left alone, when it holds NaN or infinity.
-bool ScaleToUnitLength(std::span<float> vector,
-                       VectorPrecision precision = VectorPrecision::kFloat32);
-
-// For scores that are dot products of vectors of any length: false when the
-// vector holds NaN, or a number beyond +-1e15, with which a score could leave
-// single precision.
-bool HasUsableValues(std::span<const float> vector);
-
 class CandidateScorer {
  public:
   struct Options {
@@ -44,54 +32,57 @@ class CandidateScorer {
     const Caller& caller;
   };
 
-  // Scored candidates are appended to `scored`; problems, cache use and times
-  // are added to `result`. All must outlive the scorer.
+  // Appends scored candidates to `scored`; adds problems, cache use and times
+  // to `result`. Both, and what `options` refers to, must outlive the scorer.
   CandidateScorer(const Options& options, ScoredCandidates& scored,
                   RankResult& result);
 
-  // Empties `scored` and puts the query in; before everything else.
+  // Clears `scored` and embeds the query. Must be called first.
   absl::Status BeginWith(const RankInput& input);
 
-  // titles[0] is candidate number `first`; they are the request's first
-  // candidates, so that the number is also the place in its list.
+  // titles[0] is candidate number `first`. Titles are the first candidates of a
+  // request, so this is also its index in the request's list.
   absl::Status ScoreTitles(std::span<const std::string_view> titles,
                            std::uint32_t first);
 
-  // Documents of the catalog, whose numbers follow the titles': `first`
-  // counts ids and document_ids through from 0. With the catalog's vectors if
-  // they are of this model, else by title, through the cache.
+  // Scores the documents [first, last) of the catalog, counted from 0 through
+  // ids and document_ids; their candidate numbers follow those of the titles.
+  // Uses the catalog's vectors if they are of this model, else the titles,
+  // through the cache.
   absl::Status ScoreDocuments(const RankInput& input, std::size_t first,
                               std::size_t last);
 
-  // Rows of embedding_dim float32, a whole number of them; the first is
-  // candidate number `first`.
+  // `vectors` has rows of embedding_dim float32; the first one is candidate
+  // number `first`.
   void ScoreVectors(std::string_view vectors, std::uint32_t first);
 
  private:
-  // Lifts what the query, which is UTF-8, names.
+  // Prepares to find the candidates that the query names.
   absl::Status PrepareName(std::string_view query);
-  // The titles that are not too long become candidates and the scratch's texts.
+  // Adds titles that are not too long to the candidates and the scratch's
+  // texts.
   void SelectTitles(std::span<const std::string_view> titles,
                     std::uint32_t first);
-  // What the embedder is to compute of the scratch's texts: the dense part's
-  // scores, and cosines of the lexical part in the scratch.
+  // What the embedder computes for the scratch's texts: the scores of the dense
+  // parts, and the cosines of the lexical parts into the scratch.
   VectorRows OutputsTo(std::span<float> scores);
-  // Normalises the scratch's texts, where their words are scored or matched.
+  // Normalises the scratch's texts.
   absl::Status NormalizeTexts(TextEmbedder::OnInvalidText on_invalid);
-  // Appends how the query names each of them. They are titles without ids.
+  // Appends how the query names each normalised title.
   void MatchTitles();
-  // The slot of each document; those that are found become candidates.
+  // Finds the slot of each document, and adds those found to the candidates.
   absl::Status FindDocuments(const RankInput& input, std::size_t first,
                              std::size_t last);
-  // Document number i, candidate number `candidate`, has no slot.
+  // Reports that document i, which is candidate number `candidate`, was not
+  // found.
   absl::Status AddNotFound(const RankInput& input, std::size_t i,
                            std::uint32_t candidate);
-  // Of documents that the catalog has rows of: the cosines of the lexical
-  // parts, in the scratch. Candidate number `first_document` is the first
-  // document.
+  // Computes the cosines of the lexical parts of documents from the catalog's
+  // rows into the scratch. `first_document` is the candidate number of document
+  // 0.
   void FindCatalogCosines(std::span<const std::uint32_t> candidates,
                           std::size_t first_document);
-  // Scores of the candidates from `first_row` on, which are documents.
+  // Scores the candidates from `first_row` on, which are documents.
   absl::Status ScoreFound(const RankInput& input, std::size_t first_row);
 
   const Options options_;

@@ -7,7 +7,9 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "model/base/status_macros.h"
+#include "model/base/strings.h"
 #include "model/nn/clsm_tower.h"
 #include "model/nn/cosine_scorer.h"
 #include "model/text/normalizer.h"
@@ -18,19 +20,8 @@
 namespace semrank {
 namespace {
 
-std::string JoinWords(const std::vector<std::string_view>& words, int first,
-                      int last) {
-  std::string joined;
-  for (int i = std::max(first, 0);
-       i <= std::min(last, static_cast<int>(words.size()) - 1); ++i) {
-    if (!joined.empty()) joined += ' ';
-    joined += words[i];
-  }
-  return joined;
-}
-
-// The `max_units` most active units, most active first, equal ones in order.
-// Empty for a text without words and for towers without a pooling layer.
+// Returns the `max_units` most active units, most active first, equal ones in
+// order. Empty for a text without words and for towers without a pooling layer.
 std::vector<PoolingWinner> FindPoolingWinners(const TwoTowerModel& model,
                                               Side side,
                                               std::string_view normalized,
@@ -51,18 +42,20 @@ std::vector<PoolingWinner> FindPoolingWinners(const TwoTowerModel& model,
   });
   units.resize(std::min<std::size_t>(units.size(), max_units));
 
-  std::vector<std::string_view> words;
+  std::vector<absl::string_view> words;
   ForEachWord(normalized,
-              [&](std::string_view word) { words.push_back(word); });
-  // The window is centred on the word; JoinWords leaves out what is padding.
+              [&](std::string_view word) { words.push_back(ToAbsl(word)); });
+  // The window is centred on the word; what lies outside the text is padding.
   const int half = tower->window() / 2;
   std::vector<PoolingWinner> winners;
   for (const std::uint32_t unit : units) {
     const int position = pooled[unit].word;
-    winners.push_back({unit, pooled[unit].activation,
-                       static_cast<std::uint32_t>(position),
-                       std::string(words[position]),
-                       JoinWords(words, position - half, position + half)});
+    const auto first = words.begin() + std::max(position - half, 0);
+    const auto last = words.begin() + std::min(position + half + 1,
+                                               static_cast<int>(words.size()));
+    winners.push_back(
+        {unit, pooled[unit].activation, static_cast<std::uint32_t>(position),
+         std::string(words[position]), absl::StrJoin(first, last, " ")});
   }
   return winners;
 }
@@ -81,6 +74,8 @@ std::size_t CountWords(std::string_view text) {
   return text.empty() ? 0 : 1 + std::ranges::count(text, ' ');
 }
 
+// The features of a word by itself, so that a client can see which words the
+// model does not know.
 void CountFeatures(const Featurizer& featurizer, WordContribution& word) {
   if (featurizer.ngrams().has_value()) {
     const int length = featurizer.ngrams()->ngram_length();
@@ -94,15 +89,15 @@ void CountFeatures(const Featurizer& featurizer, WordContribution& word) {
       std::accumulate(bag.counts.begin(), bag.counts.end(), 0.0));
 }
 
-// Texts that are `words` without one of words [first, last) each.
+// Appends a text for each of words [first, last): all words without that one.
 void AddVariants(const std::vector<WordContribution>& words, std::size_t first,
                  std::size_t last, TextBatch& variants) {
-  // A word that occurs twice is left out at one place only.
+  // Other occurrences of the omitted word stay.
   std::string variant;
-  for (std::size_t left_out = first; left_out < last; ++left_out) {
+  for (std::size_t omitted = first; omitted < last; ++omitted) {
     variant.clear();
     for (std::size_t i = 0; i < words.size(); ++i) {
-      if (i == left_out) continue;
+      if (i == omitted) continue;
       if (!variant.empty()) variant += ' ';
       variant += words[i].word;
     }
@@ -115,7 +110,7 @@ struct TextView {
   const float* row = nullptr;
 };
 
-// As CandidateScorer scores a query and its titles.
+// Scores a pair as CandidateScorer does.
 ScoreParts ScorePair(const TwoTowerModel& model, Parts parts, TextView query,
                      TextView title) {
   ScoreParts result;
@@ -135,8 +130,7 @@ ScoreParts ScorePair(const TwoTowerModel& model, Parts parts, TextView query,
   const float cosine = scorer.LexicalCosineOf(title.normalized);
   result.semantic = scorer.Combine(result.score, 0);
   result.lexical = scorer.Combine(0, cosine);
-  // Scored by the classes that Rank uses: the same operations in the same order
-  // give the same bits.
+  // Rank makes the same operations in the same order, so the bits are the same.
   result.score = scorer.Combine(result.score, cosine);
   return result;
 }
@@ -148,11 +142,11 @@ std::vector<std::uint32_t> BucketsOf(const LexicalPart& lexical,
   return buckets;
 }
 
-// What one occurrence of an n-gram in a text adds to the score, by its bucket,
-// for the buckets that the other text has too.
-// Lexical cosine = sum over shared buckets of query value x title value. So a
-// bucket's share of it is known exactly, and is divided evenly among the
-// occurrences of its n-grams in the text.
+// Returns what one occurrence of an n-gram in `text` adds to the score, by
+// bucket, for the buckets that both texts have. The lexical cosine is the sum
+// over these buckets of query value x title value, so a bucket's share is known
+// exactly; it is divided evenly among the occurrences of its n-grams in the
+// text.
 absl::flat_hash_map<std::uint32_t, float> AddedByOccurrence(
     const TwoTowerModel& model, Parts parts, std::string_view text,
     std::string_view other) {
@@ -164,7 +158,7 @@ absl::flat_hash_map<std::uint32_t, float> AddedByOccurrence(
   absl::flat_hash_map<std::uint32_t, float> added;
   for (const LexicalEntry& entry : texts[1]) {
     const std::uint32_t value = scorer.query().value(entry.bucket);
-    // The text lacks this bucket, which then adds nothing.
+    // `text` does not have this bucket.
     if (value == 0) continue;
     const std::uint64_t product = std::uint64_t{value} * entry.value;
     added[entry.bucket] = scorer.Combine(0, LexicalCosine(product));
@@ -177,8 +171,8 @@ absl::flat_hash_map<std::uint32_t, float> AddedByOccurrence(
   return added;
 }
 
-// The n-grams of each word of `text` that `other` has. Nothing for a model
-// without a lexical part.
+// Finds the words and n-grams of `text` that `other` has too. Models without a
+// lexical part have no n-grams to find.
 void FindMatches(const TwoTowerModel& model, Parts parts, std::string_view text,
                  std::string_view other, std::vector<WordContribution>& words) {
   absl::flat_hash_set<std::string> other_words;
@@ -190,8 +184,7 @@ void FindMatches(const TwoTowerModel& model, Parts parts, std::string_view text,
   if (lexical == nullptr) return;
   const auto added = AddedByOccurrence(model, parts, text, other);
   // `buckets` and `ngrams` are parallel: both list the n-grams of the word from
-  // left to right. Several n-grams may share a bucket, and then share what it
-  // adds.
+  // left to right. N-grams that share a bucket share what it adds.
   for (WordContribution& word : words) {
     const std::vector<std::uint32_t> buckets = BucketsOf(*lexical, word.word);
     std::vector<std::string> ngrams =
@@ -218,7 +211,7 @@ absl::Status Explainer::Read(std::string_view query, std::string_view title,
   const absl::Status valid_title = request.title.Add(title);
   if (!valid_title.ok()) return InvalidUtf8("title", valid_title);
 
-  // Every word costs one text through a tower, with all the other words in it.
+  // Each word is one text through a tower, with all the other words in it.
   const std::size_t query_words = CountWords(request.query[0]);
   const std::size_t title_words = CountWords(request.title[0]);
   request.num_texts = static_cast<std::int64_t>(query_words + title_words + 2);
@@ -248,7 +241,7 @@ absl::StatusOr<Progress> Explainer::RunSlice(const ServedModel& served,
   if (!request.begun) {
     SEMRANK_RETURN_IF_ERROR(Begin(served, caller, request, result));
   }
-  // One side at a time.
+  // A slice explains words of one side.
   const std::size_t query_words = result.query_words.size();
   const bool of_query = request.num_explained < query_words;
   std::vector<WordContribution>& words =
@@ -259,7 +252,6 @@ absl::StatusOr<Progress> Explainer::RunSlice(const ServedModel& served,
       of_query ? request.query[0].size() : request.title[0].size();
   const std::size_t first = request.num_explained - before;
   const std::size_t last =
-      // At least one word, so each slice makes progress.
       SliceEnd(first, words.size(), [&](std::size_t) { return text_bytes; });
   SEMRANK_RETURN_IF_ERROR(ExplainWords(
       {served, caller, result.times}, of_query ? Side::kQuery : Side::kDocument,

@@ -1,6 +1,5 @@
-// What a Rank asks for, how far it has come, and what comes of it.
-//
-//   Threads  plain data, of one request: one thread at a time.
+// The input, the result and the state of one Rank request: plain data, used by
+// one thread at a time.
 #ifndef SEMRANK_SERVER_RANKING_RANK_REQUEST_H_
 #define SEMRANK_SERVER_RANKING_RANK_REQUEST_H_
 
@@ -10,9 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "model/nn/cosine_scorer.h"
-#include "server/base/limits.h"
 #include "server/base/metrics.h"
 #include "server/base/text_checks.h"
 #include "server/catalog/store/catalog_names.h"
@@ -24,9 +21,9 @@
 
 namespace semrank {
 
-// Candidates are numbered through from 0: titles, then `ids`, then
-// `document_ids`, both of the catalog, then rows of `vectors`, which only a
-// score without the words of the titles takes.
+// Candidates are numbered from 0: titles, then `ids`, then `document_ids` (both
+// of the catalog), then rows of `vectors`, which only models take whose score
+// needs no words of the titles.
 struct RankInput {
   std::string_view query = {};
   std::span<const std::string_view> titles = {};
@@ -36,29 +33,29 @@ struct RankInput {
   std::string_view vectors = {};
   std::uint32_t top_k = 0;  // 0 = all
   std::optional<float> min_score = {};
-  TagFilter filter = {};  // of ids and document_ids
+  TagFilter filter = {};  // for ids and document_ids
   PartsWanted wanted = {};
   // Candidates that the query names come first (name_match.h).
   bool name_match = false;
 
-  // The parts that are scored. Vectors are the dense part alone; beside them a
-  // request that names no part is scored by that part, all candidates alike.
+  // The parts that are scored. Vectors are a dense part alone, so a request
+  // with vectors that names no part is scored by that part, for all of its
+  // candidates.
   PartsWanted scored_parts() const {
     const bool dense = wanted.parts == Parts::kBoth && !vectors.empty();
     return {dense ? Parts::kSemantic : wanted.parts, wanted.with_parts};
   }
 
-  // Those before the vectors.
+  // The number of candidates before the vectors.
   std::size_t num_named() const {
     return titles.size() + ids.size() + document_ids.size();
   }
 };
 
-// The documents of the catalog among the candidates of a request, as of one
-// commit.
+// The documents of the catalog among the candidates of a request.
 struct RankedCatalog {
   CatalogSnapshot snapshot;
-  // Of ids and then document_ids; kNoSlot = not found.
+  // One for each of ids and then document_ids; kNoSlot = not found.
   std::vector<std::uint32_t> slots;
   static constexpr std::uint32_t kNoSlot = CatalogSnapshot::kNoSlot;
 };
@@ -66,35 +63,31 @@ struct RankedCatalog {
 struct RankResult {
   std::vector<RankedDocument> ranking;  // index = candidate number
   PartScores parts;                     // parallel to `ranking`
-  std::vector<NameMatch> names;         // the same, with name_match; else empty
+  std::vector<NameMatch> names;         // parallel too, if name_match
   std::vector<ItemProblem> problems;
   CacheUse cache;
   StageTimes times;
   RankedCatalog catalog;
 };
 
-// The query, and the candidates that have a score so far: scores[i] is that of
+// The query, and the candidates scored so far: scores[i] is the score of
 // candidate number candidates[i].
 struct ScoredCandidates {
   QueryVector query;
-  PartScorer part_scorer;  // of the query
+  PartScorer part_scorer;  // prepared with the query
   std::vector<std::uint32_t> candidates;
   std::vector<float> scores;
   PartScores parts;
-  std::optional<NameQuery> name;  // with name_match
-  std::vector<NameMatch> names;   // parallel to `scores`; empty without it
+  std::optional<NameQuery> name;  // if name_match
+  std::vector<NameMatch> names;   // parallel to `scores`, if name_match
 };
 
-// How far a request has come between two slices; begins empty.
+// The state of a request between two slices, initially empty.
 struct RankState {
   bool begun = false;
   std::size_t next_named = 0;
   ScoredCandidates scored;
 };
-
-// What can be refused before any work: sizes and call-level fields.
-absl::Status CheckRankInput(const ServedModel& served, const RankInput& input,
-                            const Limits& limits);
 
 }  // namespace semrank
 

@@ -1,19 +1,55 @@
 #include "server/ranking/ranking_engine.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/cleanup/cleanup.h"
+#include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
+#include "server/base/errors.h"
 #include "server/ranking/candidate_scorer.h"
 
 namespace semrank {
 namespace {
 
-// values[i] becomes all[ranking[i].index]; empty stays empty.
-// `ranking` still has places in the list of scored candidates, not the numbers
-// of candidates.
+absl::StatusOr<std::size_t> CountVectors(const TwoTowerModel& model,
+                                         const RankInput& input) {
+  const std::string_view bytes = input.vectors;
+  if (bytes.empty()) return 0;
+  const PartsWanted scored = input.scored_parts();
+  if (model.lexical() != nullptr &&
+      (scored.parts == Parts::kLexical || scored.with_parts)) {
+    return FieldError(
+        "INVALID_FIELD", "vectors",
+        absl::StrFormat("have no lexical part, which this request asks for of "
+                        "%s; send titles, or leave parts and with_parts out",
+                        model.version().name));
+  }
+  if (model.sparse_scorer() != nullptr) {
+    return FieldError("INVALID_FIELD", "vectors",
+                      "are not all of this model's score, which needs the "
+                      "words of the titles too; send titles");
+  }
+  // At least 1: only models with a sparse scorer have no vectors.
+  const int dim = model.embedding_dim();
+  const std::size_t row_bytes = dim * sizeof(float);
+  if (bytes.size() % row_bytes != 0) {
+    return FieldError(
+        "BAD_VECTOR", "vectors",
+        absl::StrFormat("%d bytes are no whole number of vectors of %d float32",
+                        bytes.size(), dim),
+        {{"value", std::to_string(bytes.size())},
+         {"embedding_dim", std::to_string(dim)}});
+  }
+  return bytes.size() / row_bytes;
+}
+
+// Sets values[i] to all[ranking[i].index], where `index` still is a place in
+// the list of scored candidates. An empty list stays empty.
 template <typename Value>
 void SelectOf(const std::vector<Value>& all,
               const std::vector<RankedDocument>& ranking,
@@ -25,42 +61,41 @@ void SelectOf(const std::vector<Value>& all,
   }
 }
 
-// Moves the named candidates of a whole ranking to its front, then cuts it.
-void LiftNamed(const std::vector<NameMatch>& names, std::uint32_t top_k,
-               std::vector<RankedDocument>& ranking) {
+// Moves the named candidates of a complete ranking to its front, then cuts it.
+void MoveNamedToFront(const std::vector<NameMatch>& names, std::uint32_t top_k,
+                      std::vector<RankedDocument>& ranking) {
+  // Stable, so candidates that are named equally well stay ordered by score.
   std::ranges::stable_sort(
-      // Stable, so candidates that are named equally well stay in the order of
-      // score.
       ranking, std::greater<>(),
       [&](const RankedDocument& document) { return names[document.index]; });
   if (top_k != 0 && top_k < ranking.size()) ranking.resize(top_k);
 }
 
-// The best of the scored candidates.
 void Select(const RankInput& input, const ScoredCandidates& scored,
             RankResult& result) {
   std::vector<RankedDocument>& ranking = result.ranking;
-  // All are ranked if names count, since a named candidate with a low score
+  // With names all candidates are ranked, since a named one with a low score
   // comes first and must not be cut.
   const bool by_name = scored.name.has_value();
   RankScores(scored.scores, by_name ? 0 : input.top_k, ranking);
-  // Cutting the sorted list after top_k leaves what cutting before it leaves.
+  // After top_k this leaves the same as before it.
   if (input.min_score.has_value()) {
     std::erase_if(ranking, [&](const RankedDocument& document) {
       return document.score < *input.min_score;
     });
   }
-  if (by_name) LiftNamed(scored.names, input.top_k, ranking);
+  if (by_name) MoveNamedToFront(scored.names, input.top_k, ranking);
   SelectOf(scored.names, ranking, result.names);
   SelectOf(scored.parts.semantic, ranking, result.parts.semantic);
   SelectOf(scored.parts.lexical, ranking, result.parts.lexical);
-  // Last: the selections above need the places.
+  // Last, since the selections above use the places.
   for (RankedDocument& document : ranking) {
     document.index = scored.candidates[document.index];
   }
 }
 
-// For requests that need one slice only, so that they allocate nothing.
+// The state of requests that need one slice only, so that they allocate
+// nothing.
 RankState& ThreadState() {
   thread_local RankState state;
   return state;
@@ -68,37 +103,50 @@ RankState& ThreadState() {
 
 }  // namespace
 
+absl::Status RankingEngine::Check(const ServedModel& served,
+                                  const RankInput& input) const {
+  SEMRANK_RETURN_IF_ERROR(CheckQuery(input.query, limits_));
+  SEMRANK_RETURN_IF_ERROR(CheckParts(*served.model, input.wanted.parts));
+  SEMRANK_ASSIGN_OR_RETURN(const std::size_t num_vectors,
+                           CountVectors(*served.model, input));
+  const std::size_t num_candidates = input.num_named() + num_vectors;
+  if (num_candidates == 0) {
+    return FieldError("NO_CANDIDATES", "titles",
+                      "the request has no candidate");
+  }
+  // The reader of the request has counted titles and ids, but only the model
+  // gives the number of vectors.
+  if (num_candidates >
+      static_cast<std::size_t>(limits_.max_texts_per_request)) {
+    return TooManyTexts("titles", num_candidates,
+                        limits_.max_texts_per_request);
+  }
+  // Comparisons with NaN are false, so it would silently filter nothing.
+  if (input.min_score.has_value() && std::isnan(*input.min_score)) {
+    return FieldError("INVALID_FIELD", "min_score", "is NaN");
+  }
+  return input.filter.Check();
+}
+
+// One slice scores some of the candidates, in the order of their numbers. The
+// first slice also embeds the query; the last one scores the vectors and
+// selects.
 absl::StatusOr<Progress> RankingEngine::RunSlice(const ServedModel& served,
                                                  const RankInput& input,
                                                  const Caller& caller,
-                                                 RankState& state,
+                                                 RankState& own_state,
                                                  RankResult& result) const {
-  // Stages of failed requests are recorded too; a slow stage is often why they
-  // failed.
-  absl::StatusOr<Progress> progress =
-      Stages(served, input, caller, state, result);
-  const bool over = !progress.ok() || *progress == Progress::kDone;
-  if (over) RecordStages(result.times, *metrics_);
-  return progress;
-}
-
-// One slice, over the candidates numbered through: titles, documents of the
-// catalog, vectors. The first slice also finds the query's vector, the last one
-// selects.
-absl::StatusOr<Progress> RankingEngine::Stages(const ServedModel& served,
-                                               const RankInput& input,
-                                               const Caller& caller,
-                                               RankState& own_state,
-                                               RankResult& result) const {
+  // Failed requests too: a slow stage is often why they failed.
+  absl::Cleanup record = [&] { RecordStages(result.times, *metrics_); };
   const std::size_t num_titles = input.titles.size();
   const std::size_t last =
       SliceEnd(own_state.next_named, input.num_named(), [&](std::size_t i) {
         return i < num_titles ? input.titles[i].size() : 0;
       });
-  // A request of one slice never leaves this thread, so it borrows the thread's
-  // state. own_state.begun stays false then, as nothing follows.
-  const bool one_turn = !own_state.begun && last == input.num_named();
-  RankState& state = one_turn ? ThreadState() : own_state;
+  // A request of one slice stays in this thread, so it uses the thread's state.
+  // No slice follows, so own_state.begun may stay false.
+  const bool is_one_slice = !own_state.begun && last == input.num_named();
+  RankState& state = is_one_slice ? ThreadState() : own_state;
   CandidateScorer scorer({.limits = limits_,
                           .embedder = embedder_,
                           .catalog = catalog_,
@@ -112,8 +160,8 @@ absl::StatusOr<Progress> RankingEngine::Stages(const ServedModel& served,
     result.cache = {};
     result.problems.clear();
     result.catalog.slots.clear();
-    // A result that is used again must not keep the documents of its last
-    // request from being reclaimed.
+    // A reused result must not keep the documents of its last request in
+    // memory.
     result.catalog.snapshot.Release();
     SEMRANK_RETURN_IF_ERROR(CheckStillWanted(caller));
     SEMRANK_RETURN_IF_ERROR(scorer.BeginWith(input));
@@ -127,7 +175,10 @@ absl::StatusOr<Progress> RankingEngine::Stages(const ServedModel& served,
   SEMRANK_RETURN_IF_ERROR(
       scorer.ScoreDocuments(input, std::max(first, num_titles) - num_titles,
                             std::max(last, num_titles) - num_titles));
-  if (last < input.num_named()) return Progress::kMore;
+  if (last < input.num_named()) {
+    std::move(record).Cancel();
+    return Progress::kMore;
+  }
   scorer.ScoreVectors(input.vectors, static_cast<std::uint32_t>(last));
   StageClock clock;
   Select(input, state.scored, result);

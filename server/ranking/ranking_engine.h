@@ -1,16 +1,14 @@
-// Ranks candidates for a query, without knowing a wire: the gRPC services and
-// the HTTP handlers both end here.
+// Ranks candidates for a query, independent of the protocol: gRPC services and
+// HTTP handlers both call it.
 //
-//   Promise  a pair's score is the same bits alone, in any batch, in any
+//   Promise  a pair's score has the same bits alone, in any batch, in any
 //            thread, cached or not, on one machine and build.
-//   Work     in the calling thread, to the end or slice by slice
-//            (work_slice.h).
-//            Every slice of a few hundred texts it asks whether the caller
-//            still waits.
-//   Threads  every method, from any thread. Each keeps its memory
+//   Work     in the calling thread, in slices of a few hundred texts
+//            (work_slice.h); each slice checks that the caller still waits.
+//   Threads  all methods are thread-safe. Each thread keeps its memory
 //            (text_batch.h).
-//   Errors   InvalidArgument for what fails the call, DeadlineExceeded and
-//            Cancelled when no client waits; problems of single candidates are
+//   Errors   InvalidArgument for what fails the call; DeadlineExceeded and
+//            Cancelled when no client waits. Problems of single candidates are
 //            part of the result.
 #ifndef SEMRANK_SERVER_RANKING_RANKING_ENGINE_H_
 #define SEMRANK_SERVER_RANKING_RANKING_ENGINE_H_
@@ -28,8 +26,8 @@ namespace semrank {
 
 class RankingEngine {
  public:
-  // `embedder`, `metrics` and `catalog` must outlive the engine. Without a
-  // catalog no document is known by id.
+  // All pointers must outlive the engine. With a null `catalog` no document is
+  // known by id.
   RankingEngine(const Limits& limits, const TextEmbedder* embedder,
                 Metrics* metrics, const DocumentCatalog* catalog = nullptr)
       : limits_(limits),
@@ -37,13 +35,12 @@ class RankingEngine {
         metrics_(metrics),
         catalog_(catalog) {}
 
-  absl::Status Check(const ServedModel& served, const RankInput& input) const {
-    return CheckRankInput(served, input, limits_);
-  }
+  // Makes the checks that need no work: sizes and fields of the whole call.
+  absl::Status Check(const ServedModel& served, const RankInput& input) const;
 
-  // One slice of an input that Check accepts; `result` is overwritten, reusing
-  // its memory, and complete after kDone. After an error, with which only its
-  // times mean something, there is no further slice.
+  // Runs one slice of an input that Check accepts. Overwrites `result` and
+  // reuses its memory; it is complete after kDone. After an error only its
+  // times are valid, and no further slice may be run.
   absl::StatusOr<Progress> RunSlice(const ServedModel& served,
                                     const RankInput& input,
                                     const Caller& caller, RankState& state,
@@ -53,10 +50,6 @@ class RankingEngine {
   const TextEmbedder& embedder() const { return embedder_; }
 
  private:
-  absl::StatusOr<Progress> Stages(const ServedModel& served,
-                                  const RankInput& input, const Caller& caller,
-                                  RankState& state, RankResult& result) const;
-
   const Limits limits_;
   const TextEmbedder& embedder_;
   Metrics* const metrics_;

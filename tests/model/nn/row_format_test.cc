@@ -16,6 +16,9 @@ namespace {
 
 using ::testing::ElementsAre;
 
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
 double Length(const std::vector<float>& vector) {
   double squared = 0;
   for (const float value : vector) squared += double{value} * value;
@@ -130,6 +133,63 @@ TEST(RowFormatTest, RoundedVectorsAreKeptWithoutLoss) {
   EXPECT_EQ((RowFormat{301, VectorPrecision::kBf16}.num_bytes()), 602u);
   EXPECT_EQ((RowFormat{301, VectorPrecision::kInt8}.num_bytes()), 308u);
   EXPECT_EQ(RowFormat{301}.num_bytes(), 1204u);
+}
+
+TEST(RowFormatTest, ScalesToLengthOne) {
+  std::vector<float> vector = {3, -4};
+  EXPECT_TRUE(ScaleToUnitLength(VectorPrecision::kFloat32, vector));
+  EXPECT_THAT(vector, ElementsAre(0.6f, -0.8f));
+}
+
+TEST(RowFormatTest, LargestAndSmallestFloatsKeepTheirDirection) {
+  for (const float size : {std::numeric_limits<float>::max(),
+                           std::numeric_limits<float>::denorm_min()}) {
+    std::vector<float> vector = {0, size};
+    EXPECT_TRUE(ScaleToUnitLength(VectorPrecision::kFloat32, vector));
+    EXPECT_THAT(vector, ElementsAre(0, 1));
+  }
+}
+
+TEST(RowFormatTest, ZeroStaysZero) {
+  std::vector<float> vector = {0, 0};
+  EXPECT_TRUE(ScaleToUnitLength(VectorPrecision::kFloat32, vector));
+  EXPECT_THAT(vector, ElementsAre(0, 0));
+}
+
+TEST(RowFormatTest, AUnitVectorKeepsItsBits) {
+  const std::vector<float> unit = {0.26726124f, 0.53452248f, 0.80178373f};
+  std::vector<float> vector = unit;
+  EXPECT_TRUE(ScaleToUnitLength(VectorPrecision::kFloat32, vector));
+  EXPECT_EQ(vector, unit);
+}
+
+TEST(RowFormatTest, RoundedVectorsOfTextsKeepTheirBitsAndOthersAreRounded) {
+  for (const VectorPrecision precision :
+       {VectorPrecision::kBf16, VectorPrecision::kInt8}) {
+    std::vector<float> vector = {0.26726124f, 0.53452248f, 0.80178373f};
+    RoundVector(precision, vector);
+    const std::vector<float> of_text = vector;
+    EXPECT_TRUE(ScaleToUnitLength(precision, vector));
+    EXPECT_EQ(vector, of_text);
+    vector = {1, 2, 3};
+    EXPECT_TRUE(ScaleToUnitLength(precision, vector));
+    EXPECT_EQ(vector, of_text);
+  }
+}
+
+TEST(RowFormatTest, NanAndInfinityAreRefused) {
+  for (const float bad : {kNan, kInfinity, -kInfinity}) {
+    std::vector<float> vector = {1, bad};
+    EXPECT_FALSE(ScaleToUnitLength(VectorPrecision::kFloat32, vector));
+  }
+}
+
+TEST(RowFormatTest, OnlyValuesThatCanBeScoredAreUsable) {
+  for (const float bad : {kNan, kInfinity, -kInfinity, 1.1e15f}) {
+    EXPECT_FALSE(HasUsableValues(std::vector<float>{1, bad, 2})) << bad;
+  }
+  EXPECT_TRUE(HasUsableValues(std::vector<float>{1e15f, -1e15f, 0}));
+  EXPECT_TRUE(HasUsableValues({}));
 }
 
 }  // namespace

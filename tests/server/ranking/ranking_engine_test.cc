@@ -67,8 +67,8 @@ TEST_F(RankingEngineTest, ScoresAreTheSameBitsCachedOrNotAloneOrTogether) {
   }
 }
 
-// Each of two factors of bf16 is off by at most 2^-8 of itself. Of int8, by
-// half of a step that is at most 2/127 of the largest of sixteen elements.
+// Each of two factors in bf16 is off by at most 2^-8 of itself; in int8, by
+// half of a step, which is at most 2/127 of the largest of sixteen elements.
 INSTANTIATE_TEST_SUITE_P(
     , RankingPrecisionTest,
     ::testing::Values(Precision{VectorPrecision::kBf16, 0x1p-7},
@@ -225,7 +225,7 @@ TEST_F(RankingEngineTest, EmbeddedTitlesAreNamedByTheirCandidateNumbers) {
   std::vector<std::string> titles = NumberedTitles(1'200);
   ASSERT_THAT(Rank("q", titles), IsOk());
   EXPECT_THAT(result_.cache.embedded, SizeIs(1'200));
-  // In the first slice, behind a title that is left out, and in the last.
+  // One is in the first slice, after an omitted title, and one in the last.
   titles[0] = kTooLong;
   titles[3] = "new";
   titles[1'199] = "newer";
