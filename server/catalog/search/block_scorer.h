@@ -7,7 +7,7 @@
 // is finished. Otherwise the few documents that may have a place are scored, or
 // all of the block if there are many. The result is that of scoring every
 // document, to the bit, and each score is the one that Rank gives the same pair
-// (DESIGN.md, "Search").
+// (CATALOG.md, "Search").
 //
 // A lexical part is bounded in two steps: by 1, which leaves only documents
 // with a high dense part, and where these are many by the sums of the postings.

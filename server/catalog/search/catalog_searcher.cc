@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <memory>
 #include <utility>
 
 #include "absl/strings/str_format.h"
@@ -109,6 +108,8 @@ absl::Status CheckCatalogModel(std::string_view name, std::int64_t version,
                                    own.name, own.version));
 }
 
+// The number of permits follows from the size of the catalog that is searched,
+// so the snapshot is taken before the request waits for them.
 std::int64_t CatalogSearcher::Begin(SearchResult& result) const {
   result.snapshot = catalog_.TakeSnapshot();
   const auto num_documents =
@@ -129,6 +130,7 @@ absl::Status CatalogSearcher::Check(const SearchInput& input,
                        limits_);
   }
   if (input.min_score.has_value() && std::isnan(*input.min_score)) {
+    // Comparisons with NaN are false, so the search would find nothing.
     return FieldError("INVALID_FIELD", "min_score", "is NaN");
   }
   SEMRANK_RETURN_IF_ERROR(input.filter.Check());
@@ -166,7 +168,7 @@ absl::Status CatalogSearcher::Prepare(const SearchInput& input,
   state.query.emplace(&result.snapshot, std::move(query));
   const auto slice_slots = static_cast<std::size_t>(
       kSliceTexts * DocumentsPerPermit(result.snapshot));
-  auto scan = std::make_shared<SharedScan>(
+  state.scan = std::make_shared<SharedScan>(
       scans_, &*state.query,
       SharedScan::Options{.top_k = NumWanted(input),
                           .min_score = input.min_score.value_or(
@@ -174,8 +176,7 @@ absl::Status CatalogSearcher::Prepare(const SearchInput& input,
                           .piece_slots = slice_slots / kPiecesOfSlice,
                           .slice_slots = slice_slots});
   // Last, since other threads then read what was set above.
-  scan->Start(helpers);
-  state.scan = SharedScanOwner(std::move(scan));
+  state.scan->Start(helpers);
   return absl::OkStatus();
 }
 
@@ -185,7 +186,7 @@ absl::StatusOr<Progress> CatalogSearcher::RunSlice(const SearchInput& input,
                                                    SearchState& state,
                                                    SearchResult& result) const {
   SEMRANK_RETURN_IF_ERROR(CheckStillWanted(caller));
-  if (!state.scan) {
+  if (state.scan == nullptr) {
     SEMRANK_RETURN_IF_ERROR(Prepare(input, caller, helpers, state, result));
   }
   StageClock clock;
@@ -203,7 +204,7 @@ absl::StatusOr<Progress> CatalogSearcher::RunSlice(const SearchInput& input,
         state.scan->num_scored() - NumExcluded(state.query->input());
   }
   result.times[Stage::kScore] += clock.Lap();
-  // Counted once, when the search is complete.
+  // The metrics count a search once, when it is complete.
   if (!done) return Progress::kMore;
   metrics_.CountSearch(
       static_cast<std::int64_t>(result.num_documents_searched));

@@ -69,6 +69,11 @@ struct SearchResult {
 // The state of a search between two slices, initially empty. The search's input
 // and result must outlive it.
 struct SearchState {
+  // Other threads use the state until Stop has returned.
+  ~SearchState() {
+    if (scan != nullptr) scan->Stop();
+  }
+
   std::optional<SlotFilter> filter;
   std::optional<NameQuery> name;
   LexicalBatch entries;
@@ -79,8 +84,7 @@ struct SearchState {
   TextBatch text;
   std::vector<float> row;
   std::optional<ScanQuery> query;
-  // Last, so that it is destroyed first: other threads use the rest.
-  SharedScanOwner scan;
+  std::shared_ptr<SharedScan> scan;
 };
 
 // Checks that `model`, whose vectors the catalog has (null = none yet), is the
@@ -124,7 +128,7 @@ class CatalogSearcher {
   const DocumentCatalog& catalog_;
   const TextEmbedder& embedder_;
   Metrics& metrics_;
-  // Shared with helper threads, which may outlive the searcher.
+  // A shared pointer, because helper threads may outlive the searcher.
   const std::shared_ptr<ScanGroup> scans_ = std::make_shared<ScanGroup>();
 };
 

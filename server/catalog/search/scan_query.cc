@@ -30,7 +30,7 @@ bool SlotFilter::Keeps(std::uint32_t slot) const {
   const Verdict known = verdict.load(std::memory_order_relaxed);
   if (known != kUnknown) return known == kKept;
   const bool keeps = filter_.Keeps(snapshot_.record(slot).packed_tags());
-  // Relaxed: no other data is published through it.
+  // Relaxed order suffices: no other data is published through it.
   verdict.store(keeps ? kKept : kDropped, std::memory_order_relaxed);
   return keeps;
 }
@@ -50,7 +50,7 @@ ScanQuery::ScanQuery(const CatalogSnapshot* snapshot, Input input)
 
 void TopDocuments::Add(const CatalogSnapshot& snapshot, CatalogHit hit) {
   const bool is_named = hit.name != NameMatch::kNone;
-  // Negated, so that NaN has no place.
+  // The negation also excludes NaN.
   if (!(hit.score >= (is_named ? min_score_ : least_score()))) return;
   const IsBetter is_better{snapshot};
   if (hits_.size() == capacity_) {

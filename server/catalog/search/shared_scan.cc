@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <utility>
 
 namespace semrank {
 
@@ -121,6 +122,7 @@ void SharedScan::Start(WorkerPool* helpers) {
   const std::size_t num_slots = query_.snapshot().num_slots();
   const std::size_t num_pieces =
       (num_slots + options_.piece_slots - 1) / options_.piece_slots;
+  // Before the helpers start, which ask the group for pieces.
   group_->Join(this, num_pieces);
   if (helpers == nullptr || num_pieces == 0) return;
   // One less than there are slices and threads: the request's own thread runs
@@ -140,6 +142,8 @@ void SharedScan::Help(WorkerPool& helpers) {
   });
 }
 
+// A search that has no piece left helps another one in place of waiting, since
+// threads that wait are lost for all requests.
 bool SharedScan::RunSlice() {
   if (!ScanPieces() && !group_->IsComplete(this) &&
       !group_->ScanPieceForOldest()) {

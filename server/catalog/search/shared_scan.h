@@ -12,7 +12,6 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "model/base/mutex.h"
@@ -134,25 +133,6 @@ class SharedScan : public std::enable_shared_from_this<SharedScan> {
   mutable Mutex mutex_;
   std::size_t num_scored_ ABSL_GUARDED_BY(mutex_) = 0;
   TopDocuments best_ ABSL_GUARDED_BY(mutex_);
-};
-
-// Stops the scan when it is destroyed.
-class SharedScanOwner {
- public:
-  SharedScanOwner() = default;
-  explicit SharedScanOwner(std::shared_ptr<SharedScan> scan)
-      : scan_(std::move(scan)) {}
-  ~SharedScanOwner() {
-    if (scan_ != nullptr) scan_->Stop();
-  }
-  SharedScanOwner(SharedScanOwner&&) = default;
-  SharedScanOwner& operator=(SharedScanOwner&&) = default;
-
-  SharedScan* operator->() const { return scan_.get(); }
-  explicit operator bool() const { return scan_ != nullptr; }
-
- private:
-  std::shared_ptr<SharedScan> scan_;
 };
 
 }  // namespace semrank

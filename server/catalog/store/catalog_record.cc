@@ -5,11 +5,6 @@
 
 namespace semrank {
 
-void CatalogRecord::Deleter::operator()(const CatalogRecord* record) const {
-  // No destructor: the record and its text are plain bytes.
-  ::operator delete(const_cast<CatalogRecord*>(record));
-}
-
 // One allocation for the record and its four texts. Four strings would cost
 // four pointers, sizes and headers of the allocator for each document.
 CatalogRecord::Pointer CatalogRecord::Make(const DocumentKeyView& key,
@@ -39,6 +34,8 @@ CatalogRecord::Pointer CatalogRecord::Make(const DocumentKeyView& key,
   return Pointer(record);
 }
 
+// A number needs no text; the record then has no name, which differs from an
+// empty one.
 DocumentKeyView CatalogRecord::key() const {
   if (name_bytes_ == kIsNumber) return number_;
   return std::string_view(text(), name_bytes_);

@@ -17,10 +17,10 @@ namespace semrank {
 
 class CatalogRecord {
  public:
-  struct Deleter {
-    void operator()(const CatalogRecord* record) const;
-  };
-  using Pointer = std::unique_ptr<const CatalogRecord, Deleter>;
+  using Pointer = std::unique_ptr<const CatalogRecord>;
+  // The size of a record is not that of its class, so the sized operator of the
+  // library must not be used.
+  static void operator delete(void* record) { ::operator delete(record); }
 
   // Copies the texts, each of which must be shorter than 4 GiB.
   static Pointer Make(const DocumentKeyView& key, std::string_view title,

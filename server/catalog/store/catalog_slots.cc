@@ -3,7 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <utility>
 
 #include "absl/strings/str_format.h"
 
@@ -26,6 +26,8 @@ std::byte* Allocate(std::size_t num_bytes) {
 
 }  // namespace
 
+// The directory has room for all chunks from the start: readers must never see
+// it move.
 CatalogSlots::CatalogSlots()
     : chunks_(std::make_unique<std::unique_ptr<Chunk>[]>(kMaxChunks)) {}
 
@@ -46,6 +48,8 @@ void CatalogSlots::AddChunk() {
   chunks_[num_chunks_++] = std::move(chunk);
 }
 
+// Numbers are kept apart from records, so that a look-up by number reads 8
+// contiguous bytes in place of a record anywhere in memory.
 void CatalogSlots::SetNumber(Chunk& chunk, std::uint32_t i,
                              const CatalogRecord& record) {
   const DocumentKeyView key = record.key();
@@ -54,7 +58,7 @@ void CatalogSlots::SetNumber(Chunk& chunk, std::uint32_t i,
   if (numbers == nullptr) {
     if (number == nullptr) return;
     numbers = new std::uint64_t[kSlotsPerChunk]();
-    // Released only now: readers of the chunk's other slots must find zeros.
+    // The release order lets readers of the other slots find zeros.
     chunk.numbers.store(numbers, std::memory_order_release);
     ++num_numbered_chunks_;
   }
@@ -91,9 +95,7 @@ void CatalogSlots::Remove(std::uint32_t slot, CommitNumber commit) {
 }
 
 void CatalogSlots::Free(std::uint32_t slot) {
-  const CatalogRecord*& record = ChunkOf(slot).records[slot % kSlotsPerChunk];
-  CatalogRecord::Deleter()(record);
-  record = nullptr;
+  delete std::exchange(ChunkOf(slot).records[slot % kSlotsPerChunk], nullptr);
 }
 
 CatalogVectors::CatalogVectors(std::uint32_t model_number, RowFormat format)

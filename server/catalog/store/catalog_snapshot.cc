@@ -1,6 +1,6 @@
 #include "server/catalog/store/catalog_snapshot.h"
 
-// Inlined, the hash of a number is a few instructions.
+// The hash of a number is a few instructions when it is inlined.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -32,7 +32,7 @@ CatalogSnapshot CatalogCommits::TakeSnapshot() const {
   snapshot.commits_ = this;
   snapshot.slots_ = &slots_;
   const MutexLock lock(mutex_);
-  // Copied as a whole under the lock, so that all of it is of one commit.
+  // The lock makes all of the copy belong to one commit.
   snapshot.state_ = state_;
   // Commit numbers only increase, so the pins stay sorted, the oldest first.
   if (pins_.empty() || pins_.back().commit != state_.commit) {
@@ -71,11 +71,14 @@ std::uint64_t CatalogCommits::HashOf(std::string_view name) const {
                                 secret_.size());
 }
 
+// A snapshot without commits_ is empty, so the destructor of `other` unpins
+// nothing.
 CatalogSnapshot::CatalogSnapshot(CatalogSnapshot&& other) noexcept
     : commits_(std::exchange(other.commits_, nullptr)),
       slots_(other.slots_),
       state_(std::move(other.state_)) {}
 
+// The previous content is released with `other`.
 CatalogSnapshot& CatalogSnapshot::operator=(CatalogSnapshot&& other) noexcept {
   std::swap(commits_, other.commits_);
   std::swap(slots_, other.slots_);
@@ -83,6 +86,7 @@ CatalogSnapshot& CatalogSnapshot::operator=(CatalogSnapshot&& other) noexcept {
   return *this;
 }
 
+// From Unpin on the writer may free slots that this snapshot saw.
 void CatalogSnapshot::Release() {
   if (commits_ != nullptr) commits_->Unpin(state_.commit);
   commits_ = nullptr;

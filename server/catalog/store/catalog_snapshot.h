@@ -85,7 +85,7 @@ class CatalogCommits {
   const Fingerprinter::Secret secret_;
   mutable Mutex mutex_;
   CatalogState state_ ABSL_GUARDED_BY(mutex_);
-  // Sorted by commit; rarely more than three.
+  // The commits in ascending order; rarely more than three.
   mutable std::vector<Pin> pins_ ABSL_GUARDED_BY(mutex_);
 };
 

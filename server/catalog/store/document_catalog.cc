@@ -52,10 +52,13 @@ DocumentCatalog::DocumentCatalog(std::size_t max_documents)
 }
 
 CatalogSnapshot DocumentCatalog::TakeSettledSnapshot() const {
+  // The writer holds this mutex from before_commit until the commit is visible.
   const MutexLock lock(writer_mutex_);
   return TakeSnapshot();
 }
 
+// A mutex of its own, because a writer may hold the other one while its store
+// is slow.
 DocumentCatalog::Stats DocumentCatalog::GetStats() const {
   const MutexLock lock(stats_mutex_);
   return stats_;
@@ -221,6 +224,7 @@ absl::StatusOr<DocumentCatalog::PutCounts> DocumentCatalog::Put(
     const std::optional<std::uint32_t> old = FindCurrent(hash, key);
     const std::uint32_t slot = free_slots_.back();
     free_slots_.pop_back();
+    // All of the slot is written before Add, which lets readers see it.
     SetRows(slot, i, new_rows);
     record_bytes_ += records[i]->num_bytes();
     const std::uint32_t tag_set = tag_sets_.Add(records[i]->packed_tags());
@@ -329,10 +333,9 @@ absl::Status DocumentCatalog::BeginModel(ServedModelPtr model) {
   return absl::OkStatus();
 }
 
-void DocumentCatalog::AddRows(
-    const CatalogSnapshot& snapshot, std::span<const std::uint32_t> slots,
-    const float* rows,
-    const std::function<void(std::span<const std::size_t>)>& visit) {
+void DocumentCatalog::AddRows(const CatalogSnapshot& snapshot,
+                              std::span<const std::uint32_t> slots,
+                              const float* rows, const VisitIndices& visit) {
   const Rows next = {NextModel(), rows};
   if (next.model == nullptr) return;
   const SparseBatch sparse = SparseRowsOf(
@@ -367,8 +370,7 @@ std::vector<std::size_t> DocumentCatalog::CurrentOf(
 
 void DocumentCatalog::VisitCurrent(
     [[maybe_unused]] const CatalogSnapshot& snapshot,
-    std::span<const std::uint32_t> slots,
-    const std::function<void(std::span<const std::size_t>)>& visit) const {
+    std::span<const std::uint32_t> slots, const VisitIndices& visit) const {
   const MutexLock lock(writer_mutex_);
   // As in AddRows.
   assert(snapshot.IsOf(commits_));

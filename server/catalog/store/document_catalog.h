@@ -5,9 +5,9 @@
 //            writer.
 //   Writing  one writer at a time; a call is one commit, which becomes visible
 //            as a whole or not at all.
-//   Models   one model's vectors answer. Those of the next model are collected
-//            beside them, and replace them by one pointer swap once every
-//            document has one: vectors of two models are never mixed. The
+//   Models   one model's vectors answer. The vectors of the next model are
+//            collected beside them, and replace them by one pointer swap once
+//            every document has one: vectors of two models are never mixed. The
 //            replaced vectors are kept for a rollback until BeginModel is
 //            called for a third model, so there are at most two models'
 //            vectors.
@@ -57,6 +57,7 @@ class DocumentCatalog {
   // Runs inside a commit before it becomes visible; an error cancels the
   // commit.
   using BeforeCommit = std::function<absl::Status()>;
+  using VisitIndices = std::function<void(std::span<const std::size_t>)>;
 
   // `max_documents` is at most 64 Mi.
   explicit DocumentCatalog(std::size_t max_documents);
@@ -76,9 +77,9 @@ class DocumentCatalog {
 
   // Puts records[i] with row i of each of `rows`, in order; there must be a
   // model. With `since`, skips documents that were put or deleted after that
-  // snapshot. Moves from `records` on success only. On an error nothing is
-  // changed: Aborted when `rows` lacks one of Models(), which has just been
-  // added, or ResourceExhausted over max_documents or without memory.
+  // snapshot. Moves from `records` on success only. An error changes nothing.
+  // It is Aborted when `rows` lacks one of Models(), which has just been added,
+  // or ResourceExhausted over max_documents or without memory.
   absl::StatusOr<PutCounts> Put(std::span<CatalogRecord::Pointer> records,
                                 std::span<const Rows> rows,
                                 const BeforeCommit& before_commit = {},
@@ -104,15 +105,14 @@ class DocumentCatalog {
   // has in slots[i]. Skips documents that are no longer current. `visit` gets
   // the indices i of the others before their rows are set, while no other
   // writer runs.
-  void AddRows(
-      const CatalogSnapshot& snapshot, std::span<const std::uint32_t> slots,
-      const float* rows,
-      const std::function<void(std::span<const std::size_t>)>& visit = {});
+  void AddRows(const CatalogSnapshot& snapshot,
+               std::span<const std::uint32_t> slots, const float* rows,
+               const VisitIndices& visit = {});
   // Calls `visit` with the indices i for which the document that `snapshot` has
   // in slots[i] is still current, while no other writer runs.
-  void VisitCurrent(
-      const CatalogSnapshot& snapshot, std::span<const std::uint32_t> slots,
-      const std::function<void(std::span<const std::size_t>)>& visit) const;
+  void VisitCurrent(const CatalogSnapshot& snapshot,
+                    std::span<const std::uint32_t> slots,
+                    const VisitIndices& visit) const;
   // Lets the next model answer. Every document must have its vector.
   void FinishModel();
 

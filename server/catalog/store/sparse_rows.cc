@@ -104,7 +104,7 @@ void SparseRows::SumProducts(std::uint32_t number,
                              std::span<const LexicalEntry> query,
                              ChunkSums& sums) const {
   const Chunk& chunk = *chunks_[number];
-  // Loaded before the segment, as in RowOf.
+  // The bits must be loaded before the segment, as in RowOf.
   for (std::size_t i = 0; i < sums.pending.size(); ++i) {
     sums.pending[i] = chunk.pending[i].load(std::memory_order_acquire);
   }
@@ -179,6 +179,8 @@ void SparseRows::Segment::AddList(
   }
 }
 
+// Chunks are allocated for slots, not for rows, so that Set never has to
+// allocate one while a commit is in progress.
 void SparseRows::Reserve(std::size_t num_slots) {
   while (num_chunks_ * kSlotsPerChunk < num_slots) {
     chunks_[num_chunks_++] = std::make_unique<Chunk>();
@@ -214,6 +216,8 @@ void SparseRows::MakeSegments(
   }
 }
 
+// A segment is built beside the old one and then published by one store, since
+// readers take no lock.
 void SparseRows::MakeSegment(
     std::uint32_t number, CommitNumber commit,
     const std::function<bool(std::uint32_t)>& has_document) {

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <deque>
 #include <string>
-#include <vector>
 
 #include "model/base/status_macros.h"
 #include "server/vectors/text_batch.h"
@@ -19,40 +18,40 @@ absl::Status CheckStop(const CatalogReconciler::Stop& stop) {
   return absl::CancelledError("stopped before the catalog was loaded");
 }
 
-// What one pass over documents of the store changes in the catalog.
+// The changes of the catalog that one pass over documents of the store makes.
 class Pass {
  public:
   Pass(DocumentCatalog* catalog, const TextEmbedder* embedder)
       : catalog_(*catalog),
         embedder_(*embedder),
-        // Settled: a document that a put here has written to the store and not
-        // yet shown would look like another server's.
+        // Waits for the writer: a document that this server has written to the
+        // store and not yet made visible would look like another server's.
         before_(catalog->TakeSettledSnapshot()),
         was_read_(before_.num_slots()) {}
 
-  // The store has `document`.
+  // Adds a document that the store has, if it differs from the catalog's.
   void Add(const StoredDocument& document);
   std::size_t num_added() const { return records_.size(); }
-  // Puts those that were added and are new to the catalog.
+  // Puts the documents that were added.
   absl::Status Flush();
-  // Of documents that were there when the pass began.
+  // Deletes documents, if the catalog had them when the pass began.
   absl::Status Delete(std::span<const DocumentKeyView> keys);
   absl::Status DeleteUnread();
 
   const CatalogReconciler::Counts& counts() const { return counts_; }
 
  private:
-  // The vector of a document, as the store has it.
+  // The vector that the store has for a document.
   struct StoredVector {
-    std::size_t model;  // of models_
-    std::size_t first;  // of values_
+    std::size_t model;  // an index of models_
+    std::size_t first;  // an index of values_
     std::size_t dim;
   };
 
   bool IsInCatalog(std::uint32_t slot, const StoredDocument& document) const;
   std::size_t NumberOf(std::string_view model);
   absl::Status Put();
-  // [records_.size(), dim] of this model.
+  // Row-major [records_.size(), dim]: the vectors of this model.
   absl::StatusOr<std::vector<float>> RowsOf(const ServedModel& served);
 
   DocumentCatalog& catalog_;
@@ -61,7 +60,7 @@ class Pass {
   std::vector<bool> was_read_;  // by slot of before_
   CatalogReconciler::Counts counts_;
   std::vector<CatalogRecord::Pointer> records_;
-  std::vector<StoredVector> vectors_;  // of records_
+  std::vector<StoredVector> vectors_;  // parallel to records_
   std::vector<std::string> models_;
   std::vector<float> values_;
 };
@@ -74,7 +73,7 @@ bool Pass::IsInCatalog(std::uint32_t slot,
          record.packed_tags() == document.packed_tags;
 }
 
-// Identities have 64 digits, and nearly all documents have the same.
+// Nearly all documents have the same model, whose identity has 64 digits.
 std::size_t Pass::NumberOf(std::string_view model) {
   const auto known = std::ranges::find(models_, model);
   const std::size_t number = known - models_.begin();
@@ -82,6 +81,7 @@ std::size_t Pass::NumberOf(std::string_view model) {
   return number;
 }
 
+// Copies what it keeps, because the views of `document` end with the visit.
 void Pass::Add(const StoredDocument& document) {
   ++counts_.num_documents;
   if (const auto slot = before_.Find(document.key)) {
@@ -98,7 +98,7 @@ void Pass::Add(const StoredDocument& document) {
 absl::Status Pass::Flush() {
   if (records_.empty()) return absl::OkStatus();
   absl::Status put = Put();
-  // Another model is on its way since: once more, with its vectors too.
+  // A next model was added: try again, with its vectors too.
   while (absl::IsAborted(put)) put = Put();
   records_.clear();
   vectors_.clear();
@@ -128,7 +128,7 @@ absl::StatusOr<std::vector<float>> Pass::RowsOf(const ServedModel& served) {
   SliceScratch& scratch = ThreadSliceScratch();
   scratch.normalized.Clear();
   for (std::size_t i = 0; i < records_.size(); ++i) {
-    // Other vectors are of no use to this model: their titles are embedded.
+    // A title whose vector is another model's is embedded.
     if (vectors_[i].model == model && vectors_[i].dim == dim) {
       std::copy_n(values_.data() + vectors_[i].first, dim,
                   rows.data() + i * dim);
@@ -165,6 +165,8 @@ absl::Status Pass::Delete(std::span<const DocumentKeyView> keys) {
   return absl::OkStatus();
 }
 
+// Only the catalog knows which documents the store no longer has: it visits
+// those that it has.
 absl::Status Pass::DeleteUnread() {
   std::vector<DocumentKeyView> keys;
   for (std::uint32_t slot = 0; slot < before_.num_slots(); ++slot) {
@@ -193,8 +195,8 @@ absl::StatusOr<CatalogReconciler::Counts> CatalogReconciler::Reread(
     const auto flush = [&]() -> absl::Status {
       SEMRANK_RETURN_IF_ERROR(CheckStop(stop));
       const absl::Status put = pass.Flush();
-      // No error yet: only the whole pass shows which documents leave and make
-      // room.
+      // No error yet: only a complete pass shows which documents are deleted
+      // and make room.
       if (!absl::IsResourceExhausted(put)) return put;
       full = put;
       return absl::OkStatus();
@@ -208,7 +210,7 @@ absl::StatusOr<CatalogReconciler::Counts> CatalogReconciler::Reread(
     SEMRANK_RETURN_IF_ERROR(flush());
     SEMRANK_RETURN_IF_ERROR(pass.DeleteUnread());
     if (full.ok()) return pass.counts();
-    // Those that left have made room, perhaps enough.
+    // The deleted documents have made room, perhaps enough: try again.
     if (pass.counts().num_deleted == 0) return full;
   }
 }
@@ -216,6 +218,7 @@ absl::StatusOr<CatalogReconciler::Counts> CatalogReconciler::Reread(
 absl::StatusOr<CatalogReconciler::Counts> CatalogReconciler::Refresh(
     std::vector<DocumentKey> keys, ChangeLog& log, const Stop& stop) {
   SEMRANK_RETURN_IF_ERROR(CheckStop(stop));
+  // A document that was changed several times is read once.
   std::ranges::sort(keys);
   // Not std::ranges::unique: clang 14 cannot compile GCC 12's subrange.
   keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
@@ -230,19 +233,19 @@ absl::StatusOr<CatalogReconciler::Counts> CatalogReconciler::Refresh(
         }
       });
   if (!found.ok() && !absl::IsDataLoss(found)) return found;
-  // First what makes room.
+  // Deletes first, because they make room.
   SEMRANK_RETURN_IF_ERROR(pass.Delete(gone));
   SEMRANK_RETURN_IF_ERROR(pass.Flush());
   SEMRANK_RETURN_IF_ERROR(found);
   return pass.counts();
 }
 
-// The vectors alone, so that documents which other servers have put since stay
+// Writes only vectors, so that documents that other servers have put since stay
 // as they are.
 absl::Status CatalogReconciler::WriteBack(const Stop& stop) const {
   const CatalogSnapshot snapshot = catalog_.TakeSnapshot();
   std::vector<StoredDocument> documents;
-  std::deque<std::vector<float>> vectors;  // what `documents` views
+  std::deque<std::vector<float>> vectors;  // viewed by `documents`
   for (std::uint32_t slot = 0; slot < snapshot.num_slots(); ++slot) {
     if (snapshot.IsVisible(slot)) {
       vectors.push_back(snapshot.vector(slot));

@@ -1,14 +1,16 @@
-// Makes the catalog what its store holds: all documents, or those that another
+// Makes the catalog equal to its store: all documents, or those that another
 // server has changed.
 //
-//   Vectors  of the catalog's models are taken from the store; documents that
-//            have none there are embedded.
-//   Writes   beside it win: of a document that this server has put or deleted
-//            since a call began, what the call read is not used. It may be
-//            older; if it is newer, the log of changes has it after that write.
+//   Vectors  of the catalog's models are read from the store; documents without
+//            one there are embedded.
+//   Writes   by this server win: what a call has read of a document is not used
+//            if this server has put or deleted that document since the call
+//            began. If what was read is newer, the log of changes has it after
+//            this server's write.
 //   Threads  one call at a time.
-//   Errors   the store's. ResourceExhausted when the catalog cannot hold them
-//            all. Cancelled once `stop`, which may be null, returns true.
+//   Errors   those of the store, ResourceExhausted when the catalog cannot hold
+//            all documents, or Cancelled once `stop` (null = never) returns
+//            true.
 #ifndef SEMRANK_SERVER_CATALOG_SYNC_CATALOG_RECONCILER_H_
 #define SEMRANK_SERVER_CATALOG_SYNC_CATALOG_RECONCILER_H_
 
@@ -29,24 +31,26 @@ class CatalogReconciler {
  public:
   using Stop = std::function<bool()>;
   struct Counts {
-    std::int64_t num_documents = 0;  // that were read
-    std::int64_t num_put = 0;        // since the catalog had others or none
+    std::int64_t num_documents = 0;  // read from the store
+    std::int64_t num_put = 0;        // new or different in the catalog
     std::int64_t num_deleted = 0;
-    std::int64_t num_embedded = 0;  // of those put
+    std::int64_t num_embedded = 0;  // put and not found with their vectors
   };
 
-  // All outlive the reconciler; `store` may be null. The catalog has a model.
+  // All pointers must outlive the reconciler; `store` may be null. The catalog
+  // must have a model when a method is called.
   CatalogReconciler(DocumentCatalog* catalog, const TextEmbedder* embedder,
                     DocumentStore* store)
       : catalog_(*catalog), embedder_(*embedder), store_(store) {}
 
-  // Fills the empty catalog, before it serves. Vectors that had to be computed
-  // are written to the store, so that the next start need not.
+  // Fills the empty catalog before it serves. Writes vectors that had to be
+  // computed to the store, for the next start.
   absl::StatusOr<Counts> Load(const Stop& stop = nullptr);
-  // Puts what the store has otherwise, and deletes what it does not have.
+  // Reads all documents: puts those that differ, deletes those that the store
+  // does not have.
   absl::StatusOr<Counts> Reread(const Stop& stop = nullptr);
-  // The same for the documents of `keys`, which may repeat. DataLoss for a
-  // damaged one, which stays as the catalog has it; the others are done.
+  // The same for the documents of `keys`, which may repeat. Skips damaged ones
+  // and then returns DataLoss.
   absl::StatusOr<Counts> Refresh(std::vector<DocumentKey> keys, ChangeLog& log,
                                  const Stop& stop = nullptr);
 

@@ -15,7 +15,8 @@ bool IsOver(std::string_view bytes, std::int64_t limit) {
   return bytes.size() > static_cast<std::size_t>(limit);
 }
 
-// Damage needs an operator, who must not take it for a store that is down.
+// A damaged store has a reason of its own, because it needs an operator; a
+// store that cannot be reached needs patience.
 absl::Status FromStore(const absl::Status& status) {
   if (status.ok()) return status;
   const bool damaged = absl::IsDataLoss(status);
@@ -59,9 +60,9 @@ absl::Status CatalogWriter::CheckDocument(const NewDocument& document,
   return CheckTags(item + ".tags", document.tags, kMaxTagsPerDocument);
 }
 
-// Check and copy a slice of documents, embed a slice under each model of the
-// catalog, and after the last slice commit all of them at once. While a new
-// model takes over there are two models.
+// Each slice checks and copies some documents and embeds some under each model
+// of the catalog, which has two while a new model is prepared. The last slice
+// commits all documents at once.
 absl::StatusOr<Progress> CatalogWriter::PutSlice(
     std::span<const NewDocument> documents, const Caller& caller,
     PutState& state, PutResult& result) const {
@@ -82,9 +83,9 @@ absl::StatusOr<Progress> CatalogWriter::PutSlice(
   }
   const absl::Status committed = Commit(state, result);
   if (absl::IsAborted(committed)) {
-    // Another model is on its way since: once more, with its vectors too.
+    // A next model was added: compute the vectors again, with that one too. The
+    // records stay.
     state.begun = false;
-    // The records stay; only their vectors are made again.
     state.num_embedded = 0;
     return Progress::kMore;
   }
@@ -109,7 +110,7 @@ void CatalogWriter::AddRecords(std::span<const NewDocument> documents,
       continue;
     }
     const NewDocument& document = documents[i];
-    // Copied: records outlive the request's bytes.
+    // This copies the document, because records outlive the request's bytes.
     state.records.push_back(CatalogRecord::Make(*document.key, document.title,
                                                 document.payload,
                                                 PackTags(document.tags)));
@@ -129,13 +130,14 @@ absl::Status CatalogWriter::EmbedRecords(const Caller& caller, PutState& state,
   for (std::size_t i = first; i < last; ++i) {
     const absl::Status valid =
         scratch.normalized.Add(state.records[i]->title());
-    // A caller that checks its texts never gets here.
+    // Does not happen to callers that check their texts.
     if (!valid.ok()) return InvalidUtf8("documents", valid);
   }
   result.times[Stage::kParse] += clock.Lap();
   for (PutState::ModelRows& of_model : state.models) {
     const std::size_t dim = of_model.model->model->embedding_dim();
-    // Grows slice by slice: rows of a large put are made while others run.
+    // Grows with each slice, so that the memory of a large put grows with its
+    // progress.
     of_model.rows.resize(last * dim);
     SEMRANK_RETURN_IF_ERROR(embedder_.Embed(
         {*of_model.model, caller, result.times}, Side::kDocument,
@@ -154,15 +156,17 @@ absl::Status CatalogWriter::Commit(PutState& state, PutResult& result) const {
   SEMRANK_ASSIGN_OR_RETURN(
       result.counts,
       catalog_.Put(state.records, rows, [&] { return WriteToStore(state); }));
-  // The one that answers now; the next model has its vectors too.
+  // The first is the model that answers; a next one only has vectors yet.
   result.model = state.models.front().model;
   result.times[Stage::kCache] += clock.Lap();
   return absl::OkStatus();
 }
 
+// Runs inside the commit, so the store has the commits in the order of the
+// catalog.
 absl::Status CatalogWriter::WriteToStore(const PutState& state) const {
   if (store_ == nullptr) return absl::OkStatus();
-  // The newest model's vectors: the ones that the next start needs.
+  // The newest model's vectors, because the next start needs these.
   const PutState::ModelRows& newest = state.models.back();
   const std::size_t dim = newest.model->model->embedding_dim();
   std::vector<StoredDocument> documents;

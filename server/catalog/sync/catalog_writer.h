@@ -1,15 +1,14 @@
-// Puts documents into the catalog and takes them out: checks, embeds in
-// batches, writes to the store if there is one, and then lets readers see them.
+// Puts documents into the catalog and deletes them: checks, embeds in batches,
+// writes to the store if there is one, and then makes the change visible.
 //
-//   Promise  when a put is done its documents are found, and are in the store.
-//            What the store does not take is not put.
-//   Work     slice by slice (work_slice.h), by the document tower alone: the
-//            vector cache is left to what callers send.
-//   Threads  every method, from any thread; the slices of one put one after
-//            another. Embedding runs side by side, commits one by one.
-//   Errors   what is wrong with one document is a problem of its own.
-//            InvalidArgument for what fails the call; DeadlineExceeded and
-//            Cancelled when no client waits; then nothing is put.
+//   Promise  when a put is done its documents are found, and the store has
+//            them. On an error of the store nothing is put.
+//   Work     is done in slices (work_slice.h). Titles go straight through the
+//            document tower: the vector cache is left to what callers send.
+//   Threads  all methods are thread-safe, but one put runs one slice at a time.
+//            Puts embed concurrently and commit one after the other.
+//   Errors   an error of one document is a problem of its own. InvalidArgument,
+//            DeadlineExceeded and Cancelled fail the call, and nothing is put.
 #ifndef SEMRANK_SERVER_CATALOG_SYNC_CATALOG_WRITER_H_
 #define SEMRANK_SERVER_CATALOG_SYNC_CATALOG_WRITER_H_
 
@@ -31,7 +30,7 @@
 
 namespace semrank {
 
-// As a caller gives it.
+// A document as the client sends it.
 struct NewDocument {
   std::optional<DocumentKeyView> key = {};
   std::string_view title = {};
@@ -42,11 +41,11 @@ struct NewDocument {
 struct PutResult {
   DocumentCatalog::PutCounts counts;
   std::vector<ItemProblem> problems;
-  ServedModelPtr model;  // that answers for them
+  ServedModelPtr model;  // the model that answers for the documents
   StageTimes times;
 };
 
-// How far a put has come between two slices; begins empty.
+// The state of a put between two slices, initially empty.
 struct PutState {
   struct ModelRows {
     ServedModelPtr model;
@@ -54,21 +53,22 @@ struct PutState {
   };
   bool begun = false;
   std::size_t next_document = 0;
-  // Those without a problem.
+  // The documents without a problem.
   std::vector<CatalogRecord::Pointer> records;
-  // The first num_embedded of them, by each model of the catalog.
+  // The vectors of the first num_embedded records, by each model of the
+  // catalog.
   std::vector<ModelRows> models;
   std::size_t num_embedded = 0;
 };
 
 class CatalogWriter {
  public:
-  // What it points to outlives the writer.
+  // All pointers must outlive the writer.
   struct Options {
     Limits limits = {};
     const TextEmbedder* embedder = nullptr;
     Metrics* metrics = nullptr;
-    DocumentStore* store = nullptr;  // null = documents are in memory only
+    DocumentStore* store = nullptr;  // null = keep documents in memory only
   };
   CatalogWriter(DocumentCatalog* catalog, const Options& options)
       : limits_(options.limits),
@@ -77,22 +77,22 @@ class CatalogWriter {
         metrics_(*options.metrics),
         store_(options.store) {}
 
-  // One slice; `result` is complete after kDone. The reader of the request has
-  // bounded the number of documents.
+  // Runs one slice; `result` is complete after kDone. The reader of the request
+  // limits the number of documents.
   absl::StatusOr<Progress> PutSlice(std::span<const NewDocument> documents,
                                     const Caller& caller, PutState& state,
                                     PutResult& result) const;
 
-  // found[i] becomes whether keys[i] was there. Returns how many were.
+  // Sets found[i] to whether there was a document with keys[i], and returns how
+  // many there were.
   absl::StatusOr<std::uint32_t> Delete(std::span<const DocumentKeyView> keys,
                                        std::vector<bool>& found) const;
 
   const DocumentCatalog& catalog() const { return catalog_; }
 
  private:
-  // What is wrong with document i.
   absl::Status CheckDocument(const NewDocument& document, std::size_t i) const;
-  // Documents from state.next_document on, a slice of them, become records.
+  // Checks a slice of documents from state.next_document on, and copies them.
   void AddRecords(std::span<const NewDocument> documents, PutState& state,
                   PutResult& result) const;
   absl::Status EmbedRecords(const Caller& caller, PutState& state,

@@ -10,25 +10,24 @@
 namespace semrank {
 namespace {
 
-// The longest that a stop waits for; also how soon it is noticed that the store
-// has lost data.
+// How long a stop waits at most, and how soon a loss of data in the store is
+// noticed.
 constexpr absl::Duration kMaxWait = absl::Milliseconds(250);
-// Changes that come one after another are read together: a round trip for each
-// would cost as much as the change itself.
-constexpr absl::Duration kGathering = absl::Milliseconds(20);
+// Changes in quick succession are read together: a round trip for each would
+// cost as much as the change itself.
+constexpr absl::Duration kGatherTime = absl::Milliseconds(20);
 constexpr absl::Duration kMinPause = absl::Milliseconds(100);
 constexpr absl::Duration kMaxPause = absl::Seconds(1);
-constexpr absl::Duration kMaxPauseOfLasting = absl::Seconds(10);
+constexpr absl::Duration kMaxLastingPause = absl::Seconds(10);
 
-// Time repairs it.
-bool IsPassing(const absl::Status& status) {
+// Whether trying again later may help.
+bool IsTransient(const absl::Status& status) {
   return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status);
 }
 
 }  // namespace
 
 absl::Status ChangeFollower::MarkStart() {
-  // What changes while the documents are loaded is in the log behind this mark.
   SEMRANK_ASSIGN_OR_RETURN(position_, log_->MarkEnd());
   return absl::OkStatus();
 }
@@ -36,6 +35,8 @@ absl::Status ChangeFollower::MarkStart() {
 void ChangeFollower::Start() {
   {
     const MutexLock lock(mutex_);
+    // The documents have just been loaded, and the metric of the lag needs a
+    // begin.
     state_.up_to_date_at = absl::Now();
   }
   thread_ = std::thread([this] { Run(); });
@@ -59,12 +60,12 @@ void ChangeFollower::Run() {
     Report(status);
     if (status.ok()) {
       pause = kMinPause;
-      if (position_ != begin && at_end_ && !Pause(kGathering)) return;
+      if (position_ != begin && at_end_ && !Pause(kGatherTime)) return;
       continue;
     }
     if (!Pause(pause)) return;
     pause =
-        std::min(2 * pause, IsPassing(status) ? kMaxPause : kMaxPauseOfLasting);
+        std::min(2 * pause, IsTransient(status) ? kMaxPause : kMaxLastingPause);
   }
 }
 
@@ -86,16 +87,16 @@ absl::Status ChangeFollower::FollowOnce(absl::Duration max_wait) {
     if (counts.ok()) {
       num_changed = counts->num_put + counts->num_deleted;
     } else if (absl::IsDataLoss(counts.status())) {
-      // Trying again does not help, and the other documents are done.
+      // Trying again would not help, and the other documents have been applied.
       LogError("not taken over: %s", counts.status().message());
     } else {
-      // What time does not repair, a look at all documents may.
-      if (!IsPassing(counts.status())) position_.clear();
+      // Reading all documents may repair what time does not.
+      if (!IsTransient(counts.status())) position_.clear();
       return counts.status();
     }
   }
-  // Only now: after an error the changes are read once more, which does no
-  // harm.
+  // Only now, so that after an error the changes are read again; applying them
+  // twice does no harm.
   position_ = std::move(changes->position);
   at_end_ = changes->at_end;
   const MutexLock lock(mutex_);
@@ -105,7 +106,7 @@ absl::Status ChangeFollower::FollowOnce(absl::Duration max_wait) {
 }
 
 absl::Status ChangeFollower::Reread() {
-  // Before the documents are read, as at the start.
+  // As at the start, the mark comes before the documents are read.
   SEMRANK_ASSIGN_OR_RETURN(std::string position, log_->MarkEnd());
   SEMRANK_ASSIGN_OR_RETURN(const CatalogReconciler::Counts counts,
                            reconciler_.Reread(is_stopped_));
@@ -135,6 +136,7 @@ void ChangeFollower::Report(const absl::Status& status) {
   }
 }
 
+// Waits on a condition, so that Stop need not wait for the end of a pause.
 bool ChangeFollower::Pause(absl::Duration time) {
   const auto end =
       std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(time);

@@ -1,19 +1,20 @@
-// Keeps the catalog with what other servers put into the store that they share,
-// and delete from it.
+// Applies the puts and deletes of other servers in a shared store to the
+// catalog.
 //
 //   Promise  while the store answers, what another server has acknowledged is
 //            found here within a second.
 //   Work     a thread reads the log of changes and then the documents, as they
 //            are by then: the last writer in the store's order wins everywhere.
-//   Gaps     where the log may have lost a change, because it was trimmed or
-//            because the store lost data, all documents are read again. The
-//            store decides: what it does not have leaves the catalog.
-//   Restart  the position in the log is in memory alone, since a server that
+//   Gaps     when the log may have lost a change, because it was trimmed or the
+//            store lost data, all documents are read again. The store decides:
+//            documents that it does not have are deleted from the catalog.
+//   Restart  the position in the log is in memory only, because a server that
 //            starts reads all documents anyway.
-//   Errors   are logged and tried again after 100 ms, 200 ms, ... 1 s (10 s for
-//            what time does not repair, as a full catalog); the catalog serves
-//            what it has until then.
-//   Threads  GetState from any; the others one at a time.
+//   Errors   are logged and retried after 100 ms, 200 ms, ... 1 s (10 s for
+//            what time does not repair, such as a full catalog). The catalog
+//            serves what it has until then.
+//   Threads  GetState is thread-safe; the others are called by one thread at a
+//            time.
 #ifndef SEMRANK_SERVER_CATALOG_SYNC_CHANGE_FOLLOWER_H_
 #define SEMRANK_SERVER_CATALOG_SYNC_CHANGE_FOLLOWER_H_
 
@@ -34,31 +35,31 @@ namespace semrank {
 class ChangeFollower {
  public:
   struct State {
-    // When the catalog had all changes that the log had.
+    // The last time at which the catalog had all changes of the log.
     absl::Time up_to_date_at = absl::InfinitePast();
-    std::int64_t num_changed = 0;  // documents, because of other servers
+    std::int64_t num_changed = 0;  // documents that other servers changed
     std::int64_t num_rereads = 0;
-    // Why changes are not followed; OK = they are.
+    // OK while changes are followed, else why they are not.
     absl::Status error = absl::OkStatus();
   };
 
-  // `reconciler` outlives the follower.
+  // `reconciler` must outlive the follower.
   ChangeFollower(std::unique_ptr<ChangeLog> log, CatalogReconciler* reconciler)
       : log_(std::move(log)), reconciler_(*reconciler) {}
   ~ChangeFollower() { Stop(); }
   ChangeFollower(const ChangeFollower&) = delete;
   ChangeFollower& operator=(const ChangeFollower&) = delete;
 
-  // What is changed from now on will be followed: to be called before the
-  // catalog is loaded.
+  // Marks the point in the log from which changes are followed. Must be called
+  // before the catalog is loaded.
   absl::Status MarkStart();
-  // Follows in a thread of its own, once the catalog is loaded.
+  // Starts the thread. Must be called after the catalog is loaded.
   void Start();
-  // Waits for what has begun.
+  // Stops the thread, after the step that it runs.
   void Stop();
 
-  // What that thread does again and again: waits for changes, `max_wait` at
-  // most, and brings some of them into the catalog.
+  // One step of the thread: waits for changes, at most `max_wait`, and applies
+  // some of them.
   absl::Status FollowOnce(absl::Duration max_wait);
 
   State GetState() const;
@@ -66,16 +67,16 @@ class ChangeFollower {
  private:
   void Run();
   absl::Status Reread();
-  // Logs what is another error than the last, and the end of one.
+  // Logs an error that differs from the last one, and the end of an error.
   void Report(const absl::Status& status);
-  // False once it is to stop.
+  // Returns false when Stop has been called.
   bool Pause(absl::Duration time);
 
   const std::unique_ptr<ChangeLog> log_;
   CatalogReconciler& reconciler_;
   const CatalogReconciler::Stop is_stopped_ = [this] { return stop_.load(); };
-  std::string position_;  // empty = all documents are to be read
-  bool at_end_ = true;    // there was no more to read
+  std::string position_;  // empty = read all documents
+  bool at_end_ = true;    // the last read reached the end
   std::atomic<bool> stop_ = false;
   mutable Mutex mutex_;
   CondVar stopped_;

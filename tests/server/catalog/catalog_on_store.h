@@ -1,4 +1,4 @@
-// What a server has of a catalog, on a store that outlives it.
+// The catalog of one server, on a store that outlives it.
 #ifndef SEMRANK_TESTS_SERVER_CATALOG_CATALOG_ON_STORE_H_
 #define SEMRANK_TESTS_SERVER_CATALOG_CATALOG_ON_STORE_H_
 
@@ -83,7 +83,7 @@ class Catalog {
         {*served, FakeCaller(), times}, Side::kDocument, texts, row.data());
     return status.ok() && row == snapshot.vector(*slot);
   }
-  // Of this catalog, by any model.
+  // The number of texts that this catalog embedded, by any model.
   int num_embedded() {
     const std::string metrics = metrics_.Render();
     const std::string name = "semrank_texts_embedded_total{side=\"document\"} ";

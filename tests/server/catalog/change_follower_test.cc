@@ -25,7 +25,7 @@ std::string KeyText(const DocumentKeyView& key) {
                           : std::string(std::get<1>(key));
 }
 
-// A server, as far as its catalog goes.
+// The catalog of a server, which follows the changes of others.
 class Replica {
  public:
   explicit Replica(const RedisProcess& redis, std::uint32_t model = 1,
@@ -40,7 +40,7 @@ class Replica {
 
   Catalog* operator->() { return &catalog_; }
   ChangeFollower& changes() { return changes_; }
-  // Until there is nothing more to follow.
+  // Follows until there are no more changes.
   absl::Status Follow() {
     absl::Time up_to_date_at;
     do {

@@ -355,7 +355,7 @@ TEST_P(CombinedSearchTest, ARollbackFindsThePreviousModelsRows) {
   }
 }
 
-// The writer may be ahead by a few puts only: without a bound it fills the
+// The writer may be ahead by a few puts only: without a limit it fills the
 // catalog on a machine on which searches are slow.
 TEST_P(CombinedSearchTest, SearchesBesideAWriterSeeOneCommit) {
   constexpr int kSearches = 30, kPutsPerSearch = 3;
@@ -401,7 +401,7 @@ TEST(CombinedSearchPartsTest, CosinesOfTheHitsAreThoseOfTheirParts) {
   }
 }
 
-// Of a title of 10 n-grams: 8 bytes each, and 25 of every slot.
+// A title of 10 n-grams takes 8 bytes for each, and 25 for its slot.
 TEST(SparseRowsTest, ADocumentTakesEightBytesAnEntry) {
   const auto model = MakeLexicalModel(1);
   SparseRows rows(*model);

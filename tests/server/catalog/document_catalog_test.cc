@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_join.h"
 #include "model/text/normalizer.h"
 #include "server/catalog/search/shared_scan.h"
@@ -93,7 +94,7 @@ TEST_F(DocumentCatalogTest, ASlotForgetsTheNumberOfItsLastDocument) {
     ASSERT_THAT(Put({{7u, "seven"}}).status(), IsOk());
     EXPECT_EQ(TitleOf(std::uint64_t{7}), "seven");
     Delete(std::uint64_t{7});
-    // In the slot that is free again.
+    // This reuses the slot that is free again.
     ASSERT_THAT(Put({{"name", "by name"}}).status(), IsOk());
     EXPECT_EQ(TitleOf(std::uint64_t{7}), "-");
     EXPECT_EQ(TitleOf(std::uint64_t{0}), "-");
@@ -134,7 +135,7 @@ TEST_F(DocumentCatalogTest, SlotsAreUsedAgainOnceNobodySeesThem) {
   const std::size_t bytes = catalog_.GetStats().num_bytes;
   for (int round = 0; round < 20; ++round)
     ASSERT_THAT(Put(documents).status(), IsOk());
-  // The last round's dead may still be there.
+  // The documents removed in the last round may still be there.
   EXPECT_LE(catalog_.TakeSnapshot().num_slots(), 2 * 4'096u);
   EXPECT_LT(catalog_.GetStats().num_bytes, 2.5 * bytes);
 }
@@ -203,7 +204,7 @@ TEST_F(DocumentCatalogTest, OnlyThePreviousModelsVectorsAreKept) {
     catalog_.FinishModel();
     EXPECT_LE(catalog_.GetStats().num_bytes, 2 * bytes);
   }
-  // The first was given up for the third.
+  // The vectors of the first model were dropped for the third.
   ASSERT_THAT(catalog_.BeginModel(served_), IsOk());
   EXPECT_EQ(catalog_.NextModelCommit(), 0u);
 }
@@ -236,7 +237,7 @@ TEST_F(DocumentCatalogTest, TakesAtMost128BytesADocumentBesideItsVector) {
     const DocumentCatalog::Rows of_model = {served_, rows.data()};
     ASSERT_THAT(catalog_.Put(records, {&of_model, 1}).status(), IsOk());
     if (done < 20'000) continue;
-    // In float32 and in 4 bits.
+    // Rows are kept in float32 and in 4-bit codes.
     const double own_bytes = 27 + 50 + 10 + kDim * 4.5;
     EXPECT_LE(catalog_.GetStats().num_bytes / static_cast<double>(done),
               own_bytes + 128)
@@ -340,7 +341,7 @@ class CatalogScanTest : public DocumentCatalogTest {
     const ScanQuery scan(&snapshot, std::move(input));
     TopDocuments best(top_k, min_score);
     num_scored_ = 0;
-    // In pieces, as slices are.
+    // As slices do, this scans piece by piece.
     for (std::size_t slot = 0; slot < snapshot.num_slots(); slot += 640) {
       num_scored_ += ScanCatalog(scan, slot, slot + 640, best);
     }
@@ -415,7 +416,7 @@ TEST_F(CatalogScanTest, NamedDocumentsComeFirstThenPrefixesByScore) {
   EXPECT_THAT(Search(1), ElementsAre("editor:9"));
 }
 
-// The keys that the scan compares decide as the rule does on whole texts.
+// The keys that a scan compares give the same result as the whole texts.
 TEST_F(CatalogScanTest, NameMatchesAreThoseOfTheRule) {
   const std::vector<std::string> pieces = {"a", "b", "-", " ", "é", "1"};
   std::mt19937 random(3);
@@ -498,7 +499,7 @@ TEST_F(CatalogScanTest, ThreadsThatShareASearchFindWhatOneFinds) {
                                                          .piece_slots = 64,
                                                          .slice_slots = 256});
     scan->Start(&pool);
-    const SharedScanOwner owner(scan);
+    const absl::Cleanup stop = [&] { scan->Stop(); };
     if (search % 5 == 4) continue;  // cancelled
     while (!scan->RunSlice()) {
     }
