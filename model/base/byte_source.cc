@@ -40,8 +40,8 @@ class Decoder {
 class GzipDecoder : public Decoder {
  public:
   GzipDecoder() {
-    // Added to the window bits, it makes zlib accept gzip and not its own
-    // wrapper.
+    // zlib accepts gzip, and not its own format, if this is added to the window
+    // bits.
     constexpr int kGzipOnly = 16;
     // Fails only when memory is exhausted.
     if (inflateInit2(&stream_, MAX_WBITS + kGzipOnly) != Z_OK) std::abort();
@@ -50,7 +50,7 @@ class GzipDecoder : public Decoder {
 
   absl::StatusOr<std::size_t> Decode(std::string_view& input, char* buffer,
                                      std::size_t capacity) override {
-    // zlib counts in 32 bits. What is beyond is for the next call.
+    // zlib counts in 32 bits. The next call gets the rest.
     constexpr std::size_t kMax = std::numeric_limits<uInt>::max();
     const std::size_t offered = std::min(input.size(), kMax);
     const std::size_t wanted = std::min(capacity, kMax);
@@ -66,9 +66,9 @@ class GzipDecoder : public Decoder {
       inflateReset(&stream_);  // Another member may follow.
       between_streams_ = true;
     } else if (result == Z_OK || result == Z_BUF_ERROR) {
-      // Z_BUF_ERROR is no damage: inflate could not continue without more input
-      // or more room. A call without input does not begin a member, so the file
-      // may still end here.
+      // Z_BUF_ERROR means no damage: inflate could not continue without more
+      // input or more room. A call without input does not begin a member, so
+      // the file may still end here.
       if (taken > 0) between_streams_ = false;
     } else {
       return absl::DataLossError(
@@ -134,7 +134,7 @@ bool IsZstd(std::string_view head) {
          head.substr(1, 3) == "\x2a\x4d\x18";
 }
 
-// Null when `head` starts neither format: the file is read as it is.
+// Returns null if `head` starts neither format; the file is then read as it is.
 std::unique_ptr<Decoder> MakeDecoder(std::string_view head) {
   if (IsGzip(head)) return std::make_unique<GzipDecoder>();
   if (IsZstd(head)) return std::make_unique<ZstdDecoder>();
@@ -171,7 +171,7 @@ class FileSource : public ByteSource {
  private:
   // Appends to `unread_`; sets `at_end_` at the end of the file.
   absl::Status ReadMore() {
-    // There is a rest only while Start collects the magic number, for instance
+    // Input remains only while Start collects the magic number, for instance
     // from a pipe that delivers single bytes.
     std::memmove(buffer_.data(), unread_.data(), unread_.size());
     SEMRANK_ASSIGN_OR_RETURN(const std::size_t count,
@@ -192,7 +192,8 @@ class FileSource : public ByteSource {
 
   absl::StatusOr<std::size_t> ReadDecoded(char* buffer, std::size_t capacity) {
     while (true) {
-      // Called without input too: the decoder may still hold output.
+      // This call is made without input too, as the decoder may still hold
+      // output.
       absl::StatusOr<std::size_t> count =
           decoder_->Decode(unread_, buffer, capacity);
       if (!count.ok()) return WithPath(count.status());

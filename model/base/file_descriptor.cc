@@ -16,7 +16,7 @@ absl::Status ErrnoStatus(int error_number, std::string_view action,
                          std::string_view path) {
   const absl::Status status =
       absl::ErrnoToStatus(error_number, absl::StrFormat("%s %s", action, path));
-  // A path that leads in circles is no unknown error, as Abseil has it.
+  // Abseil makes an unknown error of a path whose links form a circle.
   if (error_number != ELOOP) return status;
   return absl::FailedPreconditionError(status.message());
 }
@@ -55,8 +55,7 @@ absl::StatusOr<FileDescriptor> FileDescriptor::StandardInput() {
 absl::Status FileDescriptor::Examine() {
   struct stat info;
   if (fstat(fd_, &info) != 0) return ErrnoStatus(errno, "stat", path_);
-  // poll reports regular files and folders as always ready: the call would be
-  // wasted.
+  // poll would always report regular files and folders as ready.
   may_wait_ = !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
   return absl::OkStatus();
 }

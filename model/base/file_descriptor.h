@@ -32,8 +32,8 @@ class FileDescriptor {
   // `mode` minus the process's umask.
   static absl::StatusOr<FileDescriptor> Open(const std::string& path, int flags,
                                              mode_t mode = 0666);
-  // To read a file that is configuration, credentials or a model: a pipe or a
-  // device in its place is FailedPrecondition.
+  // Opens a file of configuration, credentials or a model for reading. Returns
+  // FailedPrecondition for a pipe or a device.
   static absl::StatusOr<FileDescriptor> OpenRegular(const std::string& path);
   // Takes ownership of an open descriptor, such as a socket. `name` stands for
   // the path in error messages.
@@ -53,8 +53,8 @@ class FileDescriptor {
   int get() const { return fd_; }
   const std::string& path() const { return path_; }
 
-  // Up to `capacity` bytes; 0 at the end of the file. Cancelled when the
-  // process is interrupted before a pipe or a device has data.
+  // Reads up to `capacity` bytes; returns 0 at the end of the file, and
+  // Cancelled if the process is interrupted before a pipe or a device has data.
   absl::StatusOr<std::size_t> Read(char* buffer, std::size_t capacity) const;
   // Writes all of `content`.
   absl::Status Write(std::string_view content) const;
@@ -69,7 +69,7 @@ class FileDescriptor {
 
   // Sets may_wait_.
   absl::Status Examine();
-  // Until there is data, or the end of it.
+  // Waits until there is data or the end of the file.
   absl::Status WaitForData() const;
 
   int fd_;

@@ -23,8 +23,8 @@ absl::Status TooLarge(const std::string& path, std::size_t max_bytes) {
       absl::StrFormat("%s: larger than the %d bytes allowed", path, max_bytes));
 }
 
-// Creates a new file beside `path`. O_EXCL: an existing file or a symbolic link
-// of that name is never written through, so the next number is tried.
+// Creates a new file beside `path`. With O_EXCL an existing file or a symbolic
+// link of that name is never written to; the next number is tried.
 absl::StatusOr<FileDescriptor> CreateTemporary(const std::string& path,
                                                mode_t mode) {
   // The process id separates processes; the counter separates replacements of

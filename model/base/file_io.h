@@ -53,7 +53,7 @@ class FileReplacement {
   absl::Status Write(std::string_view content) const {
     return file_.Write(content);
   }
-  // Renames the temporary file to `path`. Called once, after the last Write.
+  // Renames the temporary file to `path`. Call this once, after the last Write.
   absl::Status Commit();
 
  private:
@@ -65,7 +65,7 @@ class FileReplacement {
   bool pending_ = true;
 };
 
-// A FileReplacement of one Write.
+// Replaces a file by one Write of a FileReplacement.
 absl::Status ReplaceFile(const std::string& path, std::string_view content);
 
 // Syncs `directory`, so that files created, renamed or removed in it stay so

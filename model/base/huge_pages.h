@@ -1,6 +1,6 @@
-// Memory for tables that are read all over: each place read costs a TLB miss on
-// 4 KiB pages, which takes longer than the read where page tables are nested
-// (virtual machines).
+// Memory for tables that are read at random places. On 4 KiB pages each of
+// these reads is a TLB miss, which takes longer than the read itself where page
+// tables are nested (virtual machines).
 #ifndef SEMRANK_MODEL_BASE_HUGE_PAGES_H_
 #define SEMRANK_MODEL_BASE_HUGE_PAGES_H_
 
@@ -13,19 +13,20 @@
 
 namespace semrank {
 
-// Zeros, in huge pages where the system has them; null without memory. Pages
-// take memory when they are first written. Freed by munmap.
+// Returns zeros, in huge pages where the system has them, or null if there is
+// no memory. Pages take memory when they are first written. The caller frees
+// them by munmap.
 inline void* MapHugePages(std::size_t num_bytes) {
   void* const memory = mmap(nullptr, num_bytes, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
-  // A refusal costs speed alone.
+  // If the system refuses, the memory is only slower.
   madvise(memory, num_bytes, MADV_HUGEPAGE);
   return memory;
 }
 
-// Of std::vector. Elements are default-initialised, so pages of trivial ones
-// are not touched until they are written.
+// An allocator for std::vector. Elements are default-initialised, so pages of
+// trivial ones are not touched until they are written.
 template <typename T>
 struct HugePageAllocator {
   using value_type = T;

@@ -13,8 +13,8 @@ static_assert(std::atomic<bool>::is_always_lock_free,
 
 void OnSignal(int signal_number) {
   if (!interrupted.exchange(true)) return;
-  // Delivered by the system's default action once this handler returns, so
-  // that the parent sees which signal ended the process.
+  // The system's default action ends the process once this handler returns, so
+  // that the parent sees which signal it was.
   signal(signal_number, SIG_DFL);
   raise(signal_number);
 }
@@ -25,7 +25,7 @@ void CatchInterrupts(std::initializer_list<int> also) {
   interrupted = false;
   struct sigaction action = {};
   action.sa_handler = OnSignal;
-  // Otherwise system calls of any library could fail with EINTR.
+  // Without this flag system calls of any library could fail with EINTR.
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, nullptr);

@@ -11,7 +11,7 @@ namespace semrank {
 // From now on the first SIGINT or SIGTERM only sets the flag; a second one ends
 // the process at once. Signals of `also` do the same.
 void CatchInterrupts(std::initializer_list<int> also = {});
-// True after the first signal. Cheap; from any thread.
+// True after the first signal. Costs one read of memory.
 bool Interrupted();
 // Sets the flag as a signal would, for programs that receive signals otherwise.
 void Interrupt();

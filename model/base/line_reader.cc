@@ -18,7 +18,7 @@ class SourceLineReader : public LineReader {
       : path_(path), source_(std::move(source)), chunk_(kChunkBytes) {}
 
   absl::StatusOr<bool> Next(std::string_view& line) override {
-    // The line of the last call, which may be in here, is no longer valid.
+    // This may hold the line of the last call, which is no longer valid.
     carry_.clear();
     while (true) {
       if (unread_.empty()) {

@@ -2,8 +2,7 @@
 // detected by the first bytes, not by the name. "-" is standard input.
 //
 //   Lines    end in "\n" or "\r\n", which is removed; the last line may lack
-//   it.
-//            A UTF-8 byte order mark at the start of the file is removed.
+//            both. A UTF-8 byte order mark at the start of the file is removed.
 //   Memory   bounded by kMaxLineBytes and the decoder's window.
 //   Threads  not thread-safe.
 //   Errors   as ByteSource, with the file's name. Lines before a corrupt part

@@ -18,8 +18,8 @@ std::uint64_t Mix(std::uint64_t z) {
 
 }  // namespace
 
-// Each number is mixed in before the next is added, so that streams do not
-// begin near each other on the generator's single cycle.
+// Mixes after each number, so that streams do not begin near each other on the
+// generator's single cycle.
 Random::Random(std::uint64_t seed, RandomPurpose purpose, std::uint64_t index,
                std::uint64_t part)
     : state_(Mix(seed + kGolden)) {

@@ -31,7 +31,7 @@ std::string_view LevelOf(std::int64_t target) {
 // Targets of Highway that the kernels were compiled for and the processor has,
 // best first.
 const std::vector<std::int64_t>& ProcessorTargets() {
-  // Read before any is disabled.
+  // Highway reports the targets that are not disabled, so this is read first.
   static const std::vector<std::int64_t> targets =
       hwy::SupportedAndGeneratedTargets();
   return targets;

@@ -11,8 +11,8 @@
 // Results are equal to the bit within one level; between levels vectors and
 // scores differ by less than 1e-6 (1e-3 where layers are computed in int8).
 //
-//   Threads  UseSimdLevel is called before anything is computed: matrices that
-//            were packed for one level cannot be read by another.
+//   Threads  call UseSimdLevel before anything is computed: matrices that were
+//            packed for one level cannot be read by another.
 #ifndef SEMRANK_MODEL_BASE_SIMD_LEVEL_H_
 #define SEMRANK_MODEL_BASE_SIMD_LEVEL_H_
 
@@ -26,7 +26,7 @@ namespace semrank {
 // The best level of this processor unless UseSimdLevel chose another.
 std::string_view SimdLevel();
 
-// Those of this processor, best first.
+// The levels that this processor supports, best first.
 std::vector<std::string_view> SupportedSimdLevels();
 
 // Chooses a level by name. InvalidArgument, with the supported ones, for any

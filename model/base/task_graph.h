@@ -19,7 +19,7 @@ namespace semrank {
 
 class TaskGraph {
  public:
-  // Stages are numbered from 0 in the order of Add. Of the stages that can
+  // Stages are numbered from 0 in the order of Add. If several stages can
   // start, the lowest number starts first.
   using Stage = int;
   using Stages = std::vector<Stage>;

@@ -72,8 +72,8 @@ void ThreadPool::RunTasks(int worker) {
   if (schedule_ == nullptr) return;
   while (const std::optional<TaskSchedule::Task> task = schedule_->Take()) {
     // Take or Finish may have unblocked more tasks than this one: wake the
-    // workers that sleep.
-    // Both, as the caller of Run may be asleep like any worker.
+    // workers that sleep. Both conditions are notified, as the caller of Run
+    // may be asleep like any worker.
     if (schedule_->HasTask()) {
       work_or_stop_.NotifyAll();
       work_or_end_.NotifyAll();
@@ -93,7 +93,8 @@ int NumUsableProcessors() {
   if (sched_getaffinity(0, sizeof(set), &set) == 0) {
     return std::max(1, CPU_COUNT(&set));
   }
-  // More processors than cpu_set_t has bits.
+  // sched_getaffinity fails if there are more processors than cpu_set_t has
+  // bits.
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 

@@ -19,7 +19,7 @@
 namespace semrank {
 namespace {
 
-// Results that did not reach the reader are a failure.
+// A help text that could not be written is a failure.
 int PrintHelp(const std::string& text) {
   const bool printed =
       std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
@@ -45,7 +45,7 @@ struct CommandLine::Impl : ProgramCommand {
   std::string group = "Flags";
   Level level = Level::kCommon;
   std::vector<std::unique_ptr<CommandLine>> command_lines;
-  // Flags that every program has.
+  // The flags that every program has.
   CLI::Option* help = nullptr;
   CLI::Option* help_all = nullptr;
   CLI::Option* version = nullptr;

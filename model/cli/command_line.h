@@ -13,17 +13,16 @@
 //            decimal, durations have a unit (10s, 1m30s), the elements of a
 //            list stand between commas; an empty list is `--name=`.
 //   Sources  command line > environment (SEMRANK_<NAME>) > files of --config
-//            (flag_sources.h; a later file wins) > what the field holds when
-//            the flag is added, its default.
-//   Errors   every flag is checked as it is read. UsageError with the flag, the
-//            value, where it was written and what would be right, and a hint
-//            for misspelled names.
+//            (flag_sources.h; a later file wins) > the default, which is what
+//            the field holds when the flag is added.
+//   Errors   each value is checked as it is read. UsageError names the flag,
+//            the value, where it was written and what would be right, and has a
+//            hint for misspelled names.
 //   Help     --help lists the common flags by group, --help-all every flag.
-//   Threads  one thread.
 //
-// CLI11 finds the flags, the commands and the lines of --config. Values are
-// read here: CLI11 takes 010 for eight, and its environment is weaker than its
-// file.
+// CLI11 finds the flags, the commands and the lines of --config. This class
+// reads the values itself: CLI11 takes 010 for eight, and prefers its file to
+// the environment.
 #ifndef SEMRANK_MODEL_CLI_COMMAND_LINE_H_
 #define SEMRANK_MODEL_CLI_COMMAND_LINE_H_
 
@@ -56,7 +55,7 @@ std::string FormatConfig(const std::vector<FlagValue>& values);
 
 class CommandLine {
  public:
-  // What `info` refers to must outlive this.
+  // The texts of `info` must outlive this.
   explicit CommandLine(const ProgramInfo& info);
   ~CommandLine();
   CommandLine(const CommandLine&) = delete;
@@ -95,8 +94,8 @@ class CommandLine {
   void HideSecrets(std::string_view name,
                    std::function<std::string(const std::string&)> hide);
 
-  // Arguments that are no flags go to `field`, in order; all after "--" do.
-  // Without this any is wrong use.
+  // Stores arguments that are not flags, and all after "--", in `field`, in
+  // order. Without this call such an argument is wrong use.
   void AddArguments(std::vector<std::string>* field);
 
   // A command with flags of its own: `semrank rank --top_k=3`. Flags of this
@@ -106,12 +105,12 @@ class CommandLine {
   // The name of the command that was given; empty = none.
   std::string_view command() const;
 
-  // Sets the fields of the flags that were given. Answers --help, --help-all
-  // and --version on standard output and wrong use on standard error, and then
-  // returns the exit code; nothing if the program is to run.
+  // Sets the fields of the flags that were given. For --help, --help-all and
+  // --version prints on standard output, for wrong use on standard error, and
+  // returns the exit code. Returns nullopt if the program is to run.
   std::optional<int> Parse(int argc, const char* const* argv);
-  // The same without printing; `arguments` has no program name. Returns the
-  // text that --help and the like print, otherwise "".
+  // As Parse, but without printing; `arguments` has no program name. Returns
+  // the text that --help and the like print, otherwise "".
   absl::StatusOr<std::string> ParseArguments(
       const std::vector<std::string>& arguments);
 
@@ -128,8 +127,8 @@ class CommandLine {
   // with what their fields hold now.
   std::vector<FlagValue> Values() const;
 
-  // For a program's last line: ExitCode of exit_code.h under the name of the
-  // program and the given command.
+  // Calls ExitCode of exit_code.h with the name of the program and the given
+  // command. A program ends by it.
   int ExitCode(const absl::Status& status) const;
 
  private:

@@ -10,10 +10,9 @@
 namespace semrank {
 namespace {
 
-// Marks a status as wrong use.
-// A payload, because wrong use is no status code of its own: a library also
-// says InvalidArgument of a file, for example, and that is a failure and no
-// wrong use.
+// This payload marks a status as wrong use, for which there is no status code:
+// libraries also return InvalidArgument, for a file for example, and that is a
+// failure.
 constexpr char kUsageErrorPayload[] = "semrank/usage_error";
 
 }  // namespace

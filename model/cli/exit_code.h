@@ -18,16 +18,16 @@ inline constexpr int kExitDone = 0;
 inline constexpr int kExitFailed = 1;
 inline constexpr int kExitWrongUse = 2;
 
-// For a program's last line: prints a failed status as "semrank-train: error:
-// message" and returns the exit code: 2 for what UsageError and FlagError
-// make, whatever their code; 1 for all others.
+// A program ends by this call. Prints a failed status as "semrank-train: error:
+// message" and returns the exit code: 2 for a status of UsageError or
+// FlagError, 1 for all others.
 int ExitCode(std::string_view program, const absl::Status& status);
 
-// InvalidArgument `message`, marked so that ExitCode returns 2.
+// Returns InvalidArgument `message`, marked so that ExitCode returns 2.
 absl::Status UsageError(std::string_view message);
 
-// UsageError "--name=value: reason": for what depends on several flags.
-// CommandLine checks the value of one flag.
+// Returns UsageError "--name=value: reason", for rules about several flags.
+// CommandLine checks the value of each flag.
 absl::Status FlagError(std::string_view flag, std::string_view value,
                        std::string_view reason);
 template <typename Number>

@@ -45,8 +45,8 @@ bool IsWhole(const FlagRange<T>& range) {
   return range.min == whole.min && range.max == whole.max && !range.above_min;
 }
 
-// "1 to 100", "at least 1", "above 0, at most 100"; of the whole range of an
-// integer type its bounds, of double "".
+// "1 to 100", "at least 1", "above 0, at most 100". The whole range of an
+// integer type gives its bounds, that of double "".
 template <typename T>
 std::string Describe(const FlagRange<T>& range) {
   const FlagRange<T> whole;
@@ -85,7 +85,7 @@ bool Parse(absl::string_view text, T& value) {
   return absl::SimpleAtoi(text, &value);
 }
 
-// Also of one that is too large for its type.
+// True also for a number that is too large for its type.
 bool IsWholeNumber(absl::string_view text) {
   text = absl::StripAsciiWhitespace(text);
   if (!text.empty() && (text[0] == '-' || text[0] == '+')) {
@@ -108,7 +108,7 @@ absl::Status ReadRanged(absl::string_view text, const FlagRange<T>& range,
                       ? std::string(KindOf<T>())
                       : absl::StrFormat("%s, %s", KindOf<T>(), limits));
   }
-  // Written so that NaN is outside.
+  // NaN fails both comparisons, so it is outside.
   const bool is_inside =
       (range.above_min ? read > range.min : read >= range.min) &&
       read <= range.max;
@@ -123,7 +123,8 @@ absl::Status Read(const std::string& text, const FlagRange<double>& range,
 }
 absl::Status Read(const std::string& text, const FlagRange<int>& range,
                   std::vector<int>& values) {
-  // Assigned at the end only: a list with one bad element changes nothing.
+  // The field is assigned at the end, so that a list with one bad element
+  // changes nothing.
   std::vector<int> read;
   if (!text.empty()) {
     for (const absl::string_view part : absl::StrSplit(text, ',')) {
@@ -195,8 +196,8 @@ BindFlag(std::string_view name, T* field, std::string_view help,
 #define SEMRANK_INSTANTIATE(T)                                       \
   template FlagSpec BindFlag(std::string_view, T*, std::string_view, \
                              const FlagRange<RangedValue<T>::type>&)
-// The types that a flag can have. Instantiated here, so that no header needs
-// the code that reads them.
+// The types that a flag can have. They are instantiated here so that no header
+// needs the code that reads them.
 SEMRANK_INSTANTIATE(int);
 SEMRANK_INSTANTIATE(std::int64_t);
 SEMRANK_INSTANTIATE(std::uint32_t);

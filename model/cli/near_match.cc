@@ -10,7 +10,7 @@ namespace semrank {
 
 int EditDistance(std::string_view a, std::string_view b) {
   // Rows of the usual table for prefixes of `a` of length i - 2, i - 1 and i;
-  // the oldest is there for swaps.
+  // swaps need the oldest.
   std::vector<int> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
   std::iota(row.begin(), row.end(), 0);
   for (std::size_t i = 1; i <= a.size(); ++i) {
@@ -31,7 +31,7 @@ int EditDistance(std::string_view a, std::string_view b) {
 
 std::string NearMatch(std::string_view typed,
                       const std::vector<std::string>& names) {
-  // Longer ones are no slip of the finger, and would cost time.
+  // A longer text is not a typing error, and comparing it would cost time.
   constexpr std::size_t kMaxBytes = 100;
   if (typed.empty() || typed.size() > kMaxBytes) return "";
   std::string wanted(typed);

@@ -1,6 +1,4 @@
 // Finds the known name closest to a mistyped one: "did you mean --gamma?".
-//
-//   Threads  thread-safe free functions.
 #ifndef SEMRANK_MODEL_CLI_NEAR_MATCH_H_
 #define SEMRANK_MODEL_CLI_NEAR_MATCH_H_
 
@@ -10,8 +8,8 @@
 
 namespace semrank {
 
-// Least number of bytes inserted, deleted, replaced or swapped with their
-// neighbour that turns `a` into `b`. Cost: the product of the lengths.
+// The least number of bytes to insert, delete, replace or swap with their
+// neighbour to turn `a` into `b`. Costs the product of the lengths.
 int EditDistance(std::string_view a, std::string_view b);
 
 // The name closest to `typed`: at most two edits away, or one for fewer than

@@ -1,7 +1,5 @@
-// A program or one of its commands, as command_line.h puts it together: what it
-// is, its flags, and what was given for them.
-//
-//   Threads  one thread.
+// A program or one of its commands: its name and texts, its flags, and the
+// values that they were given. CommandLine (command_line.h) fills it.
 #ifndef SEMRANK_MODEL_CLI_PROGRAM_COMMAND_H_
 #define SEMRANK_MODEL_CLI_PROGRAM_COMMAND_H_
 

@@ -30,7 +30,7 @@ std::string ClockTime(absl::Duration duration) {
                          seconds % 60);
 }
 
-// "[=====>    ]"; the arrow is left out at the end.
+// "[=====>    ]"; without the arrow at the end.
 std::string Bar(double share) {
   const int filled = static_cast<int>(share * kBarColumns);
   std::string bar(kBarColumns, ' ');
@@ -134,8 +134,8 @@ void ProgressBar::Update(std::int64_t done, std::string_view note) {
   pending_ = true;
   const absl::Duration since_draw =
       absl::FromChrono(std::chrono::steady_clock::now() - last_draw_);
-  // Called for every batch or line, so most calls only note the values; the
-  // last ones are drawn by the destructor.
+  // Callers update for every batch or line, so most calls only store the
+  // values; the destructor draws the last ones.
   if (since_draw >= (terminal_ ? kTerminalInterval : kPlainInterval)) Draw();
 }
 
@@ -145,7 +145,8 @@ void ProgressBar::Draw() {
       FormatProgress(label_, done_, total_, unit_,
                      absl::FromChrono(last_draw_ - start_), note_);
   if (terminal_) {
-    // To the start of the line, over the old text, and the rest of it away.
+    // Returns to the start of the line, overwrites the old text and erases the
+    // rest of it.
     absl::FPrintF(stderr, "\r%s\x1b[K", FitToTerminal(line));
   } else {
     absl::FPrintF(stderr, "%s\n", line);

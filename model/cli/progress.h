@@ -1,8 +1,6 @@
-// Shows the progress of long work on standard error: a bar that rewrites one
-// line on a terminal; otherwise a plain line every ten seconds and one at the
+// Shows the progress of long work on standard error: on a terminal a bar that
+// rewrites one line, otherwise a plain line every ten seconds and one at the
 // end.
-//
-//   Threads  one bar, one thread.
 #ifndef SEMRANK_MODEL_CLI_PROGRESS_H_
 #define SEMRANK_MODEL_CLI_PROGRESS_H_
 
@@ -20,23 +18,22 @@ std::string GroupDigits(std::int64_t number);
 
 // "epoch 3/20 [=====>    ]  52 %  61,200 pairs/s  0:41 left  loss 1.204", at
 // the end "... in 1:25" in place of what is left; without a total
-// "reading  61,200 lines  30,600 lines/s". The pure part, for tests. `note` is
-// put at the end as it is.
+// "reading  61,200 lines  30,600 lines/s". `note` is appended as it is.
 std::string FormatProgress(std::string_view label, std::int64_t done,
                            std::int64_t total, std::string_view unit,
                            absl::Duration elapsed, std::string_view note);
 
 class ProgressBar {
  public:
-  // `total` 0 = unknown: rate without bar and time left.
+  // `total` 0 = unknown: shows the rate without bar and time left.
   ProgressBar(std::string_view label, std::int64_t total,
               std::string_view unit);
-  // Shows the last update, if that is still to be done, and ends the line.
+  // Draws the last update if that has not been drawn, and ends the line.
   ~ProgressBar();
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  // Cheap: draws at most ten times a second.
+  // Draws at most ten times a second; other calls only store the values.
   void Update(std::int64_t done, std::string_view note = "");
 
  private:

@@ -27,8 +27,8 @@ using IdIndex = absl::flat_hash_map<std::string, std::uint32_t>;
 // known ones.
 constexpr std::size_t kMaxTexts = std::size_t{1} << 30;
 
-// Reads "id TAB text" lines; keep(id, normalised text) is called for each good
-// one, `index` numbers them.
+// Reads "id TAB text" lines. Calls keep(id, normalised text) for each good one
+// and numbers its id in `index`.
 absl::Status ReadTexts(
     const std::string& path, BadLines& bad_lines, IdIndex& index,
     const std::function<void(std::string_view id, std::string text)>& keep) {
@@ -60,7 +60,7 @@ absl::Status ReadTexts(
   });
 }
 
-// By falling id; `index` becomes the new one.
+// Sorts documents by descending id and updates `index`.
 void SortDocuments(Collection& collection, IdIndex& index) {
   std::vector<std::uint32_t> order(collection.documents.size());
   std::iota(order.begin(), order.end(), 0u);
@@ -77,7 +77,7 @@ void SortDocuments(Collection& collection, IdIndex& index) {
   collection = std::move(sorted);
 }
 
-// Judgements onto queries, line by line.
+// Adds the judgements to their queries, line by line.
 class QrelsReader {
  public:
   QrelsReader(IdIndex document_index, const IdIndex& query_index,
@@ -86,7 +86,7 @@ class QrelsReader {
         query_index_(query_index),
         collection_(collection) {}
 
-  // Returns why the line is bad, or nothing.
+  // Returns why the line is bad, or "".
   std::string Use(std::string_view line) {
     const std::vector<absl::string_view> fields =
         absl::StrSplit(ToAbsl(line), absl::ByAnyChar(" \t"), absl::SkipEmpty());
@@ -111,7 +111,8 @@ class QrelsReader {
  private:
   std::string Add(std::uint32_t query, absl::string_view document_id,
                   int grade) {
-    // A new id is numbered on, so that it too is judged once a query.
+    // An unknown id gets a number too, so that its repeated judgements are
+    // found.
     const std::uint32_t document =
         document_index_
             .try_emplace(document_id,
@@ -172,9 +173,9 @@ absl::StatusOr<Collection> ReadCollection(const CollectionFiles& files,
                                       collection.documents.push_back(
                                           std::move(text));
                                     }));
-  // Before the judgements are read, which refer to documents by index. With
-  // falling ids the lower index wins a tie, as trec_eval breaks ties by the
-  // higher id.
+  // Documents are sorted before the judgements, which refer to them by index,
+  // are read. With descending ids the lower index wins a tie, as trec_eval
+  // breaks ties by the higher id.
   SortDocuments(collection, document_index);
   SEMRANK_RETURN_IF_ERROR(
       ReadTexts(files.queries, bad_lines, query_index,

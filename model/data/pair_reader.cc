@@ -12,7 +12,8 @@ namespace {
 
 constexpr int kMaxFields = 4;
 
-// Number of fields of `line`; the first kMaxFields are put into `fields`.
+// Returns the number of fields of `line` and stores the first kMaxFields in
+// `fields`.
 int SplitTabs(std::string_view line, std::string_view fields[kMaxFields]) {
   int count = 0;
   for (;;) {
@@ -87,8 +88,8 @@ absl::Status ParsePair(std::string_view line, PairLines lines,
   return ParseText("title", fields[1], pair.title);
 }
 
-// Without normalising the texts: the shuffler asks this of every line, and bad
-// ones were reported when the pairs were counted.
+// Does not normalise the texts: the shuffler calls this for every line, and bad
+// lines were reported when the pairs were counted.
 std::int64_t ClicksOf(std::string_view line) {
   std::string_view fields[kMaxFields];
   std::int64_t clicks = 1;

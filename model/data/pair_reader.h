@@ -1,15 +1,15 @@
-// Clicked (query, title) pairs out of a click log.
+// Reads clicked (query, title) pairs from click logs.
 //
 //   Line     query TAB title [TAB clicks [TAB impressions]]; clicks and
 //            impressions are whole numbers from 0, clicks 1 if not there.
-//   Texts    come out normalised.
-//   Skipped  pairs with 0 clicks, unless they are asked for: shown, not
-//            chosen. They are counted.
-//   Judged   titles are read as well: there the third field is a grade.
-//   Errors   a line that cannot be used goes to BadLines: wrong number of
-//            fields, a count that is none, a text that is not UTF-8 or has
-//            neither letters nor numbers, a line too long.
-//   Threads  one reader, one thread.
+//   Texts    normalised by the reader.
+//   Skipped  pairs with 0 clicks (shown, not chosen) unless PairLines asks for
+//            them. They are counted.
+//   Judged   files of graded titles are read too; there the third field is a
+//            grade.
+//   Errors   BadLines counts lines with a wrong number of fields, a count that
+//            is not a number, a text that is not UTF-8 or has neither letters
+//            nor numbers, and lines that are too long.
 #ifndef SEMRANK_MODEL_DATA_PAIR_READER_H_
 #define SEMRANK_MODEL_DATA_PAIR_READER_H_
 
@@ -52,7 +52,7 @@ class PairReader {
   std::int64_t num_without_clicks() const { return num_without_clicks_; }
 
  private:
-  // True if `line` is a pair to hand out, put into `pair`.
+  // Returns true if `line` has a pair to return, and stores it in `pair`.
   absl::StatusOr<bool> ParseLine(std::string_view line, ClickPair& pair);
 
   std::vector<std::string> paths_;
@@ -64,10 +64,10 @@ class PairReader {
   std::int64_t num_without_clicks_ = 0;
 };
 
-// One line. InvalidArgument with the reason when it cannot be used.
+// Parses one line. InvalidArgument with the reason if it cannot be used.
 absl::Status ParsePair(std::string_view line, PairLines lines, ClickPair& pair);
-// The clicks of a line, 1 where they are missing or cannot be read. Cheap: the
-// texts are not looked at.
+// The clicks of a line, or 1 if they are missing or cannot be read. Does not
+// look at the texts.
 std::int64_t ClicksOf(std::string_view line);
 
 }  // namespace semrank

@@ -19,7 +19,7 @@ std::vector<TextId> Distinct(std::vector<TextId> ids) {
   return ids;
 }
 
-// Takes the pairs for which is_taken(pair) out of `pairs`.
+// Removes the pairs for which is_taken(pair) from `pairs` and returns them.
 template <typename IsTaken>
 std::vector<TextPair> TakePairs(std::vector<TextPair>& pairs,
                                 IsTaken is_taken) {
@@ -152,8 +152,8 @@ std::vector<TextPair> HoldOutComponents(double share, std::uint64_t seed,
   std::vector<TextId> roots;
   for (const TextPair& pair : pairs) {
     const TextId root = components.Root(pair.query);
-    // In order of the pairs, as the order of a hash map differs from run to
-    // run.
+    // Collects the roots in order of the pairs, as the order of a hash map
+    // differs from run to run.
     if (++num_pairs[root] == 1) roots.push_back(root);
   }
   Random random(seed, RandomPurpose::kLexicalFit, /*index=*/1);
@@ -162,8 +162,8 @@ std::vector<TextPair> HoldOutComponents(double share, std::uint64_t seed,
       static_cast<std::size_t>(share * static_cast<double>(pairs.size()));
   absl::flat_hash_set<TextId> held_out;
   for (const TextId root : roots) {
-    // One giant component, which click graphs usually have, is left in
-    // training; smaller ones fill the share.
+    // Most click graphs have one giant component, which stays in training;
+    // smaller ones fill the share.
     if (num_pairs[root] > left) continue;
     left -= num_pairs[root];
     held_out.insert(root);

@@ -1,7 +1,7 @@
-// Clicked pairs with their texts as numbers, in memory.
+// Clicked pairs in memory, with their texts as numbers. They take 12 bytes a
+// pair, beside the texts in the TextInterner.
 //
 //   Memory   12 bytes a pair, beside its texts in the TextInterner.
-//   Threads  free functions are thread-safe on disjoint arguments.
 #ifndef SEMRANK_MODEL_DATA_TEXT_PAIRS_H_
 #define SEMRANK_MODEL_DATA_TEXT_PAIRS_H_
 
@@ -22,19 +22,19 @@ struct TextPair {
   friend bool operator==(const TextPair&, const TextPair&) = default;
 };
 
-// The pair with its texts as numbers.
+// Replaces the texts of a pair by their numbers.
 TextPair InternPair(const ClickPair& pair, TextInterner& texts);
 // The click count as TextPair::clicks holds it.
 std::uint32_t CappedClicks(std::int64_t clicks);
 // Whether the titles differ: the softmax of a single title is 1, its loss 0,
 // and nothing can be learned from it.
 bool HasTwoTitles(std::span<const TextPair> pairs);
-// The distinct queries, or titles, of the pairs, in rising order.
+// The distinct queries, or titles, of the pairs, in ascending order.
 std::vector<TextId> DistinctQueries(std::span<const TextPair> pairs);
 std::vector<TextId> DistinctTitles(std::span<const TextPair> pairs);
 
-// The titles that were clicked for each query. None of them is an unclicked
-// one, D-, of any pair of that query (DSSM 3.3, CLSM 4.1). 4 bytes a pair and 4
+// The titles that were clicked for each query: negatives D- of that query's
+// pairs must not be among them (DSSM 3.3, CLSM 4.1). Takes 4 bytes a pair and 4
 // a text; const after construction.
 class ClickedTitles {
  public:
@@ -42,25 +42,27 @@ class ClickedTitles {
   ClickedTitles() = default;
   explicit ClickedTitles(std::span<const TextPair> pairs);
 
-  // Rising, each once.
+  // In ascending order, each once.
   std::span<const TextId> Of(TextId query) const;
 
  private:
-  // Of query q: [offsets_[q], offsets_[q + 1]).
+  // Query q has titles_[offsets_[q]] to titles_[offsets_[q + 1]], the last
+  // excluded.
   std::vector<std::uint32_t> offsets_;
   std::vector<TextId> titles_;
 };
 
-// Takes the pairs of `fraction` of the distinct queries, at least one query,
-// out of `pairs`, so that no query is on both sides. Keeps the order of both.
+// Removes the pairs of `fraction` of the distinct queries, at least one query,
+// from `pairs` and returns them, so that no query is on both sides. Keeps the
+// order of both.
 std::vector<TextPair> HoldOutQueries(double fraction, std::uint64_t seed,
                                      std::vector<TextPair>& pairs);
 
-// Takes at most `share` of the pairs out of `pairs`: whole connected components
-// of the click graph, whose nodes are queries and titles, in random order. So
-// neither the queries nor the titles that are taken stand on the other side.
-// A component larger than what is left to take stays; if all pairs are one
-// component, nothing is taken.
+// Removes at most `share` of the pairs from `pairs` and returns them: whole
+// connected components of the click graph, whose nodes are queries and titles,
+// in random order. So no query and no title is on both sides. A component that
+// would exceed the share stays; if all pairs are one component, nothing is
+// removed.
 std::vector<TextPair> HoldOutComponents(double share, std::uint64_t seed,
                                         std::vector<TextPair>& pairs);
 

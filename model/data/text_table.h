@@ -1,13 +1,12 @@
 // The texts of a training set, each distinct one kept once: queries and titles
 // repeat, and "the same title" is then a comparison of numbers.
 //
-//   TextInterner  normalised texts to numbers; needed until the vocabulary is
-//                 known.
-//   TextBags      what training reads of them: a bag of features for each
-//                 text, or for towers that read words in order the sequence of
-//                 its words and a bag for each distinct word. 5 bytes a
-//                 feature, against 8 in a BagBatch, and 4 a word.
-//   Threads       const after construction; Intern is for one thread.
+//   TextInterner  gives each distinct normalised text a number.
+//   TextBags      a bag of features for each text; or, for towers that read
+//                 words in order, the sequence of its words and a bag for each
+//                 distinct word. Takes 5 bytes a feature, where a BagBatch
+//                 takes 8, and 4 a word.
+//   Threads       const after construction. Intern is not thread-safe.
 #ifndef SEMRANK_MODEL_DATA_TEXT_TABLE_H_
 #define SEMRANK_MODEL_DATA_TEXT_TABLE_H_
 
@@ -38,7 +37,7 @@ class TextInterner {
   std::optional<TextId> Find(std::string_view text) const;
 
   std::size_t size() const { return texts_.size(); }
-  // Of all texts together, in bytes.
+  // The length of all texts together, in bytes.
   std::int64_t num_characters() const { return num_characters_; }
   const std::string& text(TextId id) const { return texts_[id]; }
 
@@ -57,8 +56,8 @@ class TextBags {
 
   TextBags(const TextInterner& texts, const Featurizer& featurizer,
            TextForm form = TextForm::kBags);
-  // All of `base`, which outlives it and has no base itself; Append adds the
-  // texts of a single mini-batch.
+  // Has all texts of `base`, which must outlive it and have no base itself;
+  // Append adds the texts of a single mini-batch.
   static TextBags Extend(const TextBags& base);
 
   // Returns the number of the text.
@@ -90,7 +89,7 @@ class TextBags {
   std::uint32_t BagSize(std::uint32_t id) const;
 
   TextForm form_;
-  // Its bags and texts come first.
+  // The bags and texts of the base have the first numbers.
   const TextBags* base_ = nullptr;
   std::size_t base_bags_ = 0;
   std::size_t base_texts_ = 0;  // 0 also without word sequences

@@ -36,7 +36,7 @@ absl::StatusOr<TrecRun> ReadTrecRun(const std::string& path,
           fields.size());
     }
     float score = 0;
-    // NaN has no place in an order, and -infinity stands for "not ranked".
+    // NaN has no order, and -infinity means "not ranked".
     if (!absl::SimpleAtof(fields[4], &score) || !std::isfinite(score)) {
       return absl::StrFormat("the score '%s' is no finite number", fields[4]);
     }

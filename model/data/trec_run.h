@@ -2,7 +2,7 @@
 //
 //   query_id Q0 doc_id rank score tag
 //
-// As in trec_eval the scores decide, not the ranks.
+// As in trec_eval, scores determine the order and ranks are ignored.
 #ifndef SEMRANK_MODEL_DATA_TREC_RUN_H_
 #define SEMRANK_MODEL_DATA_TREC_RUN_H_
 
