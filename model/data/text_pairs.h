@@ -1,7 +1,5 @@
 // Clicked pairs in memory, with their texts as numbers. They take 12 bytes a
 // pair, beside the texts in the TextInterner.
-//
-//   Memory   12 bytes a pair, beside its texts in the TextInterner.
 #ifndef SEMRANK_MODEL_DATA_TEXT_PAIRS_H_
 #define SEMRANK_MODEL_DATA_TEXT_PAIRS_H_
 

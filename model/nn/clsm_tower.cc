@@ -97,8 +97,8 @@ void ClsmTower::EmbedBlock(const WordSequences& texts, int first, int last,
   for (int i = 0; i < rows; ++i) {
     float* row = pooled + static_cast<std::ptrdiff_t>(i) * width;
     const std::span<const std::uint32_t> text = texts.text(first + i);
-    // No window fits, and there is no maximum. ClearEmptyTexts makes the vector
-    // zero after the layers have run.
+    // A text without words has no window and no maximum. ClearEmptyTexts makes
+    // its vector zero after the layers have run.
     if (text.empty()) {
       std::fill_n(row, width, 0.0f);
       continue;
@@ -121,7 +121,7 @@ std::vector<PooledUnit> ClsmTower::PoolText(const TowerInput& input, int t,
   const WordSequences& texts = input.sequences;
   if (texts.text(t).empty()) return {};
   std::vector<std::int32_t> winners(convolution_.out);
-  // All words of the batch; `input` is expected to have few texts.
+  // Sums all words of the batch; callers pass few texts.
   SumWords(texts.bags, 0, texts.bags.num_texts(), scratch);
   PadWords(texts.text(t), window_, scratch.padded_words);
   const std::vector<float> pooled =
@@ -139,7 +139,7 @@ std::vector<float> ClsmTower::ConvolveWord(const TowerInput& input, int t,
   const WordSequences& texts = input.sequences;
   SumWords(texts.bags, 0, texts.bags.num_texts(), scratch);
   PadWords(texts.text(t), window_, scratch.padded_words);
-  // One window, whose maximum is itself.
+  // A single window is its own maximum.
   return Pool(std::span(scratch.padded_words).subspan(word, window_), scratch,
               nullptr);
 }

@@ -17,7 +17,7 @@
 
 #include "model/nn/dot_block.h"
 
-// What the code of all levels shares.
+// Constants and types that the code of all levels shares.
 #ifndef SEMRANK_MODEL_NN_COSINE_SCORER_SHARED_
 #define SEMRANK_MODEL_NN_COSINE_SCORER_SHARED_
 namespace semrank {
@@ -43,7 +43,7 @@ constexpr int kBlockDocuments = 4;
 // Vectors are prefetched this many documents ahead.
 constexpr std::size_t kPrefetchDocuments = 8;
 
-// Up to this size sorting by comparing all with all is faster than VQSort,
+// Up to this size comparing each key with all others is faster than VQSort,
 // which draws random numbers for its pivots by a system call.
 constexpr std::size_t kMaxCompared = 128;
 // Keys that are counted together: one, two or four SIMD vectors.
@@ -74,8 +74,8 @@ std::int64_t ToKey(float score, std::size_t index) {
   if (std::isnan(score)) score = -std::numeric_limits<float>::infinity();
   // Adding zero turns -0 into +0, so that the two tie.
   const auto bits = std::bit_cast<std::uint32_t>(score + 0.0f);
-  // Without a branch, as signs follow no pattern: positive scores fall below
-  // zero, the bits of negative ones rise from zero on.
+  // This has no branch, as signs follow no pattern: positive scores get keys
+  // below zero, negative ones from zero upwards.
   const auto negative =
       static_cast<std::uint32_t>(std::bit_cast<std::int32_t>(bits) >> 31);
   const std::uint32_t falling = bits ^ ~(negative >> 1);
@@ -95,7 +95,8 @@ void SortByComparing(SortSpace& space) {
   for (std::size_t first = 0; first < keys.size(); first += kComparedKeys) {
     std::array<std::int64_t, kComparedKeys> some;
     std::array<std::int64_t, kComparedKeys> num_smaller = {};
-    // Behind the end the last key again, which takes its own place again.
+    // Beyond the end the last key is repeated, which is then written to its own
+    // place again.
     for (std::size_t i = 0; i < kComparedKeys; ++i) {
       some[i] = keys[std::min(first + i, keys.size() - 1)];
     }
@@ -153,7 +154,7 @@ struct PrefetchRows {
   }
 };
 
-// Without prefetches the rows are near already.
+// Without prefetches the rows are already in a cache.
 template <typename Row, bool Far>
 void ScoreBlock(const float* query, const std::byte* const* rows,
                 const std::byte* const* ahead, int dim, float* scores) {
@@ -226,11 +227,12 @@ void ScoreRows(const float* query, std::span<const std::byte* const> rows,
 // A query that is rounded as int8 rows are: multiples of `scale`.
 struct IntegerQuery {
   float scale;
-  // Zero behind the last, up to a whole vector.
+  // Zeros follow the last element, up to a whole vector.
   std::array<std::int16_t, kMaxIntegerDim + hn::MaxLanes(kInt16)> values;
 };
 
-// False if its products with int8 rows are not integers that float32 holds.
+// Returns false if its products with int8 rows are not integers that float32
+// holds.
 bool PrepareIntegerQuery(const float* query, int dim, IntegerQuery& integers) {
   const std::span elements(query, static_cast<std::size_t>(dim));
   if (dim > kMaxIntegerDim || !IsRounded(VectorPrecision::kInt8, elements)) {
@@ -243,7 +245,7 @@ bool PrepareIntegerQuery(const float* query, int dim, IntegerQuery& integers) {
       reinterpret_cast<const std::int8_t*>(row + kInt8ScaleBytes);
   std::copy_n(from, dim, integers.values.begin());
   std::fill_n(integers.values.begin() + dim, hn::MaxLanes(kInt16), 0);
-  // Written so that NaN fails.
+  // The condition is false for NaN.
   return integers.scale <= kLargestIntegerScale;
 }
 
@@ -292,7 +294,8 @@ void ScoreInIntegers(const IntegerQuery& query,
                      std::span<float> scores) {
   std::size_t i = 0;
   for (; i + kBlockDocuments <= rows.size(); i += kBlockDocuments) {
-    // The last blocks prefetch rows that are near already, which costs nothing.
+    // The last blocks prefetch rows that are already in a cache, which costs
+    // nothing.
     const std::size_t ahead =
         std::min(i + kPrefetchDocuments, rows.size() - kBlockDocuments);
     DotIntegers<kBlockDocuments>(query, &rows[i], dim, &scores[i],

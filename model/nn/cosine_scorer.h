@@ -1,9 +1,9 @@
-// Query vector and document vectors to scores, and scores to a ranking.
+// Computes the scores of documents from their vectors and the query's, and a
+// ranking from scores.
 //
 //   Score    dot product of unit vectors = cosine (DSSM eq. 5), in [-1, 1] up
 //            to rounding; 0 with a zero vector.
-//   Order    score falling, then position rising; NaN never occurs.
-//   Threads  thread-safe free functions.
+//   Order    descending score, then ascending position. NaN never occurs.
 #ifndef SEMRANK_MODEL_NN_COSINE_SCORER_H_
 #define SEMRANK_MODEL_NN_COSINE_SCORER_H_
 
@@ -43,8 +43,8 @@ struct RankedDocument {
                          const RankedDocument&) = default;
 };
 
-// The best `top_k` of `scores` (0 = all), in order, into `ranking`, reusing
-// its memory. NaN ranks last.
+// Replaces `ranking` by the best `top_k` of `scores` (0 = all), in order,
+// reusing its memory. NaN ranks last.
 void RankScores(std::span<const float> scores, std::uint32_t top_k,
                 std::vector<RankedDocument>& ranking);
 

@@ -79,7 +79,7 @@ void DenseLayers::Finish(int rows, float* input, TowerScratch& scratch,
   };
   const std::size_t last = num_layers();
   float* values = input;
-  // The layer that reads the text has been computed by the caller.
+  // The caller has computed the layer that reads the text.
   for (std::size_t i = 0; i < last; ++i) {
     activate(values, i == 0 ? input_dim_ : width(i - 1));
     float* const outputs =
@@ -90,8 +90,8 @@ void DenseLayers::Finish(int rows, float* input, TowerScratch& scratch,
     values = outputs;
   }
   if (output_activation_ == Activation::kTanh) activate(vectors, output_dim_);
-  // Of unit length, so that the cosine (DSSM eq. 5) is a dot product and is
-  // divided once a text, not once a pair.
+  // Vectors get unit length, so that the cosine (DSSM eq. 5) is a dot product
+  // and the division is made once a text, not once a pair.
   NormalizeRows(rows, output_dim_, vectors);
 }
 

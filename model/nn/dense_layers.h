@@ -35,10 +35,10 @@ absl::Status CheckLayers(std::span<const LayerView> layers);
 class DenseLayers {
  public:
   DenseLayers() = default;
-  // Takes all layers of a tower, checked by CheckLayers. Of layers[0], which
-  // reads the text, only the width is used; the others are packed. The last
-  // layer has `output_activation`, all others tanh. When the model's vectors
-  // are int8, the others are computed in int8 as well (Int8Layer).
+  // Takes all layers of a tower, checked by CheckLayers. Uses only the width of
+  // layers[0], which reads the text, and packs the others. The last layer has
+  // `output_activation`, all others tanh. When the model's vectors are int8,
+  // the others are computed in int8 as well (Int8Layer).
   DenseLayers(std::span<const LayerView> layers, Activation output_activation,
               VectorPrecision precision);
 
@@ -46,7 +46,7 @@ class DenseLayers {
   // Where the caller writes the output of layer 0: memory for `rows` rows of
   // its width, `vectors` itself when there is no other layer.
   float* Input(int rows, TowerScratch& scratch, float* vectors) const;
-  // Computes from it `vectors` [rows, embedding_dim()] with L2 norm 1.
+  // Computes `vectors` [rows, embedding_dim()] with L2 norm 1 from that memory.
   void Finish(int rows, float* input, TowerScratch& scratch,
               float* vectors) const;
 
@@ -71,8 +71,8 @@ class DenseLayers {
   std::vector<Int8Layer> int8_layers_;
 };
 
-// A text without any known feature has the zero vector, not the biases'.
-// has_features(i) is for row i.
+// Sets the vector of a text without any known feature to zero; otherwise it
+// would be that of the biases. has_features(i) is for row i.
 template <typename HasFeatures>
 void ClearEmptyTexts(int rows, int width, HasFeatures has_features,
                      float* vectors) {

@@ -26,8 +26,8 @@ struct NoPrefetch {
   void operator()(int /*byte*/) const {}
 };
 
-// results[i] = a . b[i], `width` elements each; those of b[i] are of type Row,
-// float, simd::Bf16, or std::int8_t behind their scale (row_format.h). Vector k
+// results[i] = a . b[i], `width` elements each; those of b[i] are of type Row:
+// float, simd::Bf16, or std::int8_t after their scale (row_format.h). Vector k
 // of a row goes to sum k modulo kSums; the sums are added pairwise, then their
 // lanes in halves. Before the bytes of a row from `byte` on are read,
 // prefetch(byte) is called: once for each cache line, or more often.

@@ -33,7 +33,8 @@ class DssmTower : public Tower {
   int embedding_dim() const override { return dense_.embedding_dim(); }
   void Embed(const TowerInput& input, TowerScratch& scratch,
              float* vectors) const override;
-  // Word by word (word_sums.h), so the bits differ from Embed's by rounding.
+  // Embeds word by word (word_sums.h), so the bits differ from Embed's by
+  // rounding.
   void EmbedTexts(const Featurizer& featurizer,
                   std::span<const std::string_view> normalized_texts,
                   TowerInput& input, TowerScratch& scratch,
@@ -45,8 +46,8 @@ class DssmTower : public Tower {
   void EmbedBlock(const BagBatch& batch, int first, int last,
                   TowerScratch& scratch, float* vectors) const;
 
-  // From `rows` sums of the first layer to vectors; a text without features has
-  // the zero vector.
+  // Computes vectors from `rows` sums of the first layer. A text without
+  // features has the zero vector.
   template <typename HasFeatures>
   void Finish(int rows, float* sums, HasFeatures has_features,
               TowerScratch& scratch, float* vectors) const;

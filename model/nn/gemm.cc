@@ -42,7 +42,7 @@ int DivideUp(int a, int b) { return (a + b - 1) / b; }
 
 int VectorsOf(int columns) { return DivideUp(columns, kLanes); }
 
-// What a step of the depth adds to a sum: the product of two floats ...
+// A step of the depth adds to a sum: the product of two floats ...
 struct FloatStep {
   static Vec Add(const Vec& a, const Vec& b, const Vec& sum) {
     return simd::MultiplyAdd(a, b, sum);
@@ -89,8 +89,8 @@ struct PairStep {
 // ... or four of 8 bits, without sign in A.
 struct QuadStep {
   static Vec Add(const Vec& a, const Vec& b, Vec sum) {
-    // Not an intrinsic: those need the whole kernel compiled for a target that
-    // this version of Highway does not have.
+    // An intrinsic would need the whole kernel compiled for a target that this
+    // version of Highway does not have.
     asm("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
     return sum;
   }
@@ -104,8 +104,8 @@ struct Tile {
   const float* panel;         // at the tile's first column
   std::ptrdiff_t next_panel;  // from one panel to the next
   int depth;
-  // Where the sums start: null for 0, a row of the bias for all rows (stride
-  // 0), or C itself.
+  // The initial values of the sums: null for 0, a row of the bias for all rows
+  // (stride 0), or C itself.
   const float* initial;
   std::ptrdiff_t initial_row_stride;
   float* c;
@@ -133,8 +133,8 @@ void MultiplyTile(const Tile& t) {
           simd::LoadPartial(initial + (Vectors - 1) * kLanes, t.last_lanes);
     });
   }
-  // In training C was last written a step ago: fetched while it works.
-  // (Products of few rows are those of serving, whose C is in the cache.)
+  // In training C was last written a step ago, so it is fetched during the
+  // product. (Products of few rows belong to serving, whose C is in the cache.)
   if constexpr (Rows == kTileRows) {
     Unroll<Rows>([&](auto r) HWY_ATTR {
       const float* c = t.c + r * t.c_row_stride;
@@ -146,7 +146,8 @@ void MultiplyTile(const Tile& t) {
   const float* panel = t.panel;
   const std::ptrdiff_t next_panel = t.next_panel;
   const int depth = t.depth;
-  // Measured: up to a third more where rows of A lie in columns.
+  // This was measured to be up to a third faster where rows of A lie in
+  // columns.
 #pragma GCC unroll 4
   for (int k = 0; k < depth; ++k) {
     Vec b[Vectors];
@@ -271,7 +272,7 @@ void PackPanel(const StridedMatrix& b, const float* data, int columns,
   }
 }
 
-// What B takes in panels.
+// The number of floats that B occupies in panels.
 std::size_t PackedFloats(int depth, int columns) {
   return static_cast<std::size_t>(depth) *
          static_cast<std::size_t>(DivideUp(columns, kPanelColumns)) *

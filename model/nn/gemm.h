@@ -43,7 +43,7 @@ class PackedMatrix {
   PackedMatrix() = default;
   explicit PackedMatrix(const StridedMatrix& matrix) { Pack(matrix); }
 
-  // Replaces the content, reusing memory.
+  // Replaces the content and reuses memory.
   void Pack(const StridedMatrix& matrix);
 
   // Packs in parts: after Resize, `rows` become the rows from `first` on, or
@@ -70,7 +70,8 @@ class PackedMatrix {
 };
 
 struct MultiplyOptions {
-  // What every row's sums start from; columns() floats, or null for zeros.
+  // The initial values of every row's sums: columns() floats, or null for
+  // zeros.
   const float* bias = nullptr;
   // C += A B instead of C = A B: the sums start from C, so a product that is
   // computed in slices of the depth gives the same bits. Not together with
@@ -82,8 +83,8 @@ struct MultiplyOptions {
   bool integers = false;
 };
 
-// How many integers a unit has: those of neighbouring k, the first of them in
-// the lowest bits, in the 32 bits of a float.
+// The number of integers in a unit, the 32 bits of a float. They belong to
+// neighbouring k, the first of them in the lowest bits.
 //   4   of 8 bits, unsigned in A and signed in B: AVX-512 with VNNI
 //   2   of 16 bits, signed: all other processors
 int IntegersPerUnit();

@@ -23,10 +23,10 @@ using simd::kLanes;
 using simd::Vec;
 
 constexpr float kMaxValue = 127;
-// What is larger than 0 and smaller than this has no inverse, and counts as 0.
+// A number between 0 and this has no inverse and counts as 0.
 constexpr float kSmallest = 1e-30F;
-// Added to a smaller number it rounds it to a whole one, which is then in the
-// lowest bits of the sum.
+// Adding this to a smaller number rounds that to a whole number, which is then
+// in the lowest bits of the sum.
 constexpr float kRounder = 0x1.8p23F;
 
 // Calls body(k, load, lanes) for each vector of a row; load(row + k) reads it.
@@ -92,7 +92,7 @@ float QuantizeRow(const float* row, int width, int integers_per_unit,
   return largest / kMaxValue;
 }
 
-// Makes outputs of the sums in `row`.
+// Replaces the sums in `row` by outputs.
 void ScaleSums(float scale, const float* column_scales, const float* bias,
                int width, float* row) {
   ForEachVector(width, [&](int j, auto load, int lanes) HWY_ATTR {
@@ -115,7 +115,7 @@ namespace {
 HWY_EXPORT(QuantizeRow);
 HWY_EXPORT(ScaleSums);
 
-// X has this added where units have no sign.
+// The offset of X where units have no sign.
 int OffsetOfInputs(int integers_per_unit) {
   return integers_per_unit == 4 ? 128 : 0;
 }

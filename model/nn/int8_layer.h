@@ -41,8 +41,8 @@ class Int8Layer {
   const float* bias_;                 // b
   PackedMatrix weight_;               // V in units (gemm.h)
   std::vector<float> column_scales_;  // t
-  // What the sums start from, integers in the bits of floats: where units of X
-  // hold X + 128, -128 times the sum of V's column.
+  // The initial values of the sums, integers in the bits of floats. Where units
+  // of X hold X + 128, they are -128 times the sum of V's column.
   std::vector<float> first_sums_;
 };
 

@@ -32,7 +32,7 @@ constexpr float kExpm1[] = {0.49999998144f, 0.16666543177f, 0.041667201816f,
 constexpr float kLog2E = 1.44269504089f;
 constexpr float kLog2 = 0.69314718056f;
 
-// Added to a float below 2^22, it leaves the nearest whole number in the low
+// Adding this to a float below 2^22 leaves the nearest whole number in the low
 // bits of the sum.
 constexpr float kRoundingShift = 12582912.0f;  // 1.5 * 2^23
 

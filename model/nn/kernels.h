@@ -15,9 +15,9 @@
 
 namespace semrank {
 
-// The first layer without its bias: row t of `sums` [last - first, width] is
-// the sum of count * table[index, :] over the bag of text first + t (DSSM eq.
-// 3, W2 l1). `table` is [num_features, width], unpadded.
+// Computes the first layer without its bias: row t of `sums` [last - first,
+// width] is the sum of count * table[index, :] over the bag of text first + t
+// (DSSM eq. 3, W2 l1). `table` is [num_features, width], unpadded.
 void SumBags(const BagBatch& batch, int first, int last, const float* table,
              int width, float* sums);
 
@@ -39,8 +39,8 @@ void Tanh(float* values, std::size_t count);
 // before division (0 for infinities and NaN).
 void NormalizeRows(int rows, int width, float* values, float* norms = nullptr);
 
-// Sum of a[i] * b[i], in an order that depends on `width` alone. Of unit
-// vectors: their cosine (DSSM eq. 5).
+// The sum of a[i] * b[i], in an order that depends on `width` alone. For unit
+// vectors it is their cosine (DSSM eq. 5).
 float Dot(const float* a, const float* b, int width);
 
 }  // namespace semrank

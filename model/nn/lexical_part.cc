@@ -87,9 +87,9 @@ float LexicalPart::Combine(Parts parts, float semantic, float lexical) const {
   return semantic_weight_ * semantic + lexical_weight_ * lexical;
 }
 
-// Multiplications in place of LexicalCosine's divisions, and no branch, so that
-// the loop becomes SIMD code. The result is rounded up: by more than Combine
-// and these lines lose together, about 2^-22 of each term.
+// Multiplies where LexicalCosine divides and has no branch, so that the loop
+// becomes SIMD code. The result is rounded up by more than Combine and these
+// lines lose together, about 2^-22 of each term.
 void LexicalPart::Bound(Parts parts, std::span<const float> semantic,
                         std::span<const std::uint32_t> sums,
                         float* bounds) const {

@@ -4,7 +4,7 @@
 //   (1 - w) cos(dense parts) + w cos(lexical parts),   w = the model's weight.
 //
 //   Values   log2(1 + count) x idf for each bucket, scaled to L2 norm 1, times
-//            32,767 and rounded; entries of 0 are left out.
+//            32,767 and rounded; entries of 0 are omitted.
 //   Cosine   sum of products of both texts' values / 32,767^2, exact in
 //            integers: the same bits in whatever order they are added, so also
 //            from postings. 0 with a text without entries.
@@ -28,10 +28,10 @@ namespace semrank {
 
 // Buckets have 16 bits in an entry.
 inline constexpr int kMaxLexicalBuckets = 1 << 16;
-// The value of an entry that is the whole vector.
+// The value of an entry that is the only one of its vector.
 inline constexpr int kLexicalScale = 32767;
 
-// Which parts a score is the cosine of.
+// The parts whose cosine is a score.
 enum class Parts { kBoth, kSemantic, kLexical };
 
 struct LexicalEntry {
@@ -63,8 +63,8 @@ struct LexicalBatch {
 float LexicalIdf(std::int64_t num_titles, std::int64_t document_frequency);
 
 // The cosine of two texts from the sum over their common buckets of the
-// products of values. Rounding can bring the cosine of two equal texts above 1;
-// it is cut there.
+// products of values. The cosine of two equal texts, which rounding can bring
+// above 1, is limited to 1.
 float LexicalCosine(std::uint64_t sum_of_products);
 
 struct LexicalOptions {

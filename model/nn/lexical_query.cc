@@ -78,11 +78,11 @@ void AddSteps(const std::uint32_t* entries, std::size_t size, std::size_t done,
 // A single lane, as Highway's fallback has it, holds no pair of halves.
 constexpr bool kCompares = HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128;
 
-// Of each bucket and each value of a short query.
+// The number of copies of each bucket and each value of a short query.
 std::size_t NumCopies() { return kCompares ? hn::Lanes(kHalves) : 0; }
 
-// Those of the last step may overlap the ones before, whose values count as
-// zeros then.
+// The vectors of the last step may overlap the preceding ones; the values that
+// were already counted are then replaced by zeros.
 std::uint32_t SumByComparing(std::span<const std::uint16_t> copies,
                              std::span<const LexicalEntry> document) {
   static_assert(sizeof(LexicalEntry) == sizeof(std::uint32_t) &&

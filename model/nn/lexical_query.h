@@ -52,7 +52,7 @@ class LexicalQuery {
   std::uint32_t mask_;
   // Each bucket and each value of a short query as a vector of copies.
   std::vector<std::uint16_t> copies_;
-  // Of the level in use: looked up here, not for each document.
+  // Functions of the level in use: looked up here, not for each document.
   SumOfProducts sum_of_products_;
 };
 

@@ -30,7 +30,7 @@ struct Text {
   int num_windows() const {
     return static_cast<int>(padded.size()) - window + 1;
   }
-  // What place p of window t adds, from `column` on.
+  // The vector that place p of window t adds, from `column` on.
   const float* Place(int t, int p, int column) const {
     const std::size_t row =
         std::size_t{padded[static_cast<std::size_t>(t + p)]} *

@@ -54,7 +54,7 @@ constexpr hn::ScalableTag<std::int32_t> kSums;
 [[maybe_unused]] constexpr hn::ScalableTag<std::int8_t> kValues;
 using Sums = hn::Vec<decltype(kSums)>;
 
-// Where Highway has vectors.
+// True where Highway has SIMD vectors.
 #undef SEMRANK_HAVE_VECTORS
 #define SEMRANK_HAVE_VECTORS \
   ((HWY_ARCH_X86 && HWY_TARGET <= HWY_SSE4) || SEMRANK_SIMD_NEON)
@@ -67,8 +67,8 @@ HWY_INLINE Sums AddProducts(Sums sums, hn::Vec<decltype(kBytes)> codes,
                             hn::Vec<decltype(kValues)> values) {
 #if SEMRANK_SIMD_AVX512
   if constexpr (Vnni) {
-    // Not an intrinsic: those need the whole kernel compiled for a target that
-    // this version of Highway does not have.
+    // An intrinsic would need the whole kernel compiled for a target that this
+    // version of Highway does not have.
     asm("vpdpbusd %2, %1, %0"
         : "+v"(sums.raw)
         : "v"(codes.raw), "vm"(values.raw));
@@ -91,7 +91,7 @@ HWY_INLINE Sums AddProducts(Sums sums, hn::Vec<decltype(kBytes)> codes,
       hn::Mul(hn::PromoteTo(kWide, hn::UpperHalf(half_bytes, codes)),
               hn::PromoteTo(kWide, hn::UpperHalf(half_values, values))));
 #endif
-  // The other sums stay 0 on x86.
+  // On x86 the other sums stay 0.
   Sums others = hn::Zero(kSums);
   sums = hn::ReorderWidenMulAccumulate(kSums, pairs, hn::Set(kWide, 1), sums,
                                        others);
@@ -179,7 +179,8 @@ void MultiplyCodes(const BoundQueryView* const* queries,
 #else
   for (int q = 0; q < Queries; ++q) std::fill_n(sums + q * stride, Rows, 0);
 #endif
-  // What whole vectors leave, or without them all of it, one by one.
+  // Handles the elements after the last whole vector one by one; without SIMD
+  // vectors, all.
   for (; i < num_bytes; ++i) {
     for (int q = 0; q < Queries; ++q) {
       for (int r = 0; r < Rows; ++r) {
@@ -197,7 +198,7 @@ double NormOf(std::span<const float> row) {
   return std::sqrt(squares);
 }
 
-// The largest absolute value; NaN when a number is.
+// The largest absolute value; NaN if an element is NaN.
 float LargestOf(std::span<const float> row) {
   float largest = 0;
   for (const float value : row) {
@@ -223,7 +224,7 @@ RowScale Quantize(std::span<const float> row, std::uint8_t* codes) {
   std::fill_n(codes, NumCodeBytes(static_cast<int>(row.size())),
               std::uint8_t{0});
   if (largest == 0) return {};
-  // Every bound is NaN, and the row is scored.
+  // The bound is then NaN, and the row is scored.
   if (!std::isfinite(largest)) return {0, kNoNumber, kNoNumber};
   constexpr int kNumCodes = kMaxCode + 1;
   const double length = NormOf(row);
@@ -242,13 +243,15 @@ RowScale Quantize(std::span<const float> row, std::uint8_t* codes) {
     squares += error * error;
   }
   const double norm = length + std::sqrt(squares);
-  // Of float32: the score's products and sums, then those of the bound.
+  // The rounding of float32 in the score's products and sums, and then in those
+  // of the bound.
   const double rounding =
       norm * (static_cast<double>(row.size()) + 32) * kRounding + kSmallest;
   return {scale, UpperHalf(norm), UpperHalf(std::sqrt(squares) + rounding)};
 }
 
-// Fills in all but the pointers of `view`, and what they point to.
+// Sets all members of `view` but its pointers, and fills the memory that they
+// point to.
 void PrepareQuery(std::span<const float> row,
                   std::array<std::int8_t*, 2> values, BoundQueryView& view) {
   view.norm = static_cast<float>(NormOf(row) * kRoundUp);
@@ -361,7 +364,7 @@ bool HasVnni() {
 #endif
 }
 
-// By blocks, whose sums stay in the L1 cache.
+// Works by blocks, whose sums stay in the L1 cache.
 void BoundRows(std::span<const BoundQueryView* const> queries,
                const std::uint8_t* codes, const RowScale* scales,
                std::size_t num_rows, float* bounds) {

@@ -11,7 +11,6 @@
 //   Layout   a byte holds two codes, the first one in the lower bits; what
 //            follows the last one is 0 to the query.
 //   Shapes   dim <= kMaxBoundDim; asserted.
-//   Threads  thread-safe free functions; a BoundQuery is const after Prepare.
 #ifndef SEMRANK_MODEL_NN_ROW_BOUNDS_H_
 #define SEMRANK_MODEL_NN_ROW_BOUNDS_H_
 
@@ -40,10 +39,10 @@ struct RowScale {
 // Writes the codes of `row`, NumCodeBytes(row.size()) bytes.
 RowScale QuantizeRow(std::span<const float> row, std::uint8_t* codes);
 
-// A query as bounds read it.
+// A query in the form that bounds are computed from. Const after Prepare.
 struct BoundQueryView {
-  // Of the codes in the lower and in the upper bits of each byte; zeros fill up
-  // the last cache line.
+  // The values for the codes in the lower and in the upper bits of each byte;
+  // zeros fill the last cache line.
   std::array<const std::int8_t*, 2> values = {};
   std::int32_t sum = 0;  // of the values
   float step = 0;

@@ -20,11 +20,11 @@ constexpr double kUnitLengthTolerance = 1e-6;
 // The other vector of a dot product has sums of weights of at most 1e6
 // (model/format/FORMAT.md).
 constexpr float kLargestUsableValue = 1e15f;
-// Far below what elements of a vector of length 1 need, far above what would
-// lose bits of a product.
+// Elements of a vector of length 1 need far larger scales; far smaller ones
+// would lose bits of a product.
 constexpr int kSmallestExponent = -60;
 
-// Without a branch, so that the compiler can use SIMD instructions.
+// This has no branch, so that the compiler can use SIMD instructions.
 float RoundToBf16(float value) {
   constexpr std::uint32_t kQuietNanBit = 0x00400000;
   const auto bits = std::bit_cast<std::uint32_t>(value);
@@ -58,7 +58,8 @@ void DecodeBf16(const std::byte* row, std::span<float> vector) {
 // that products with multiples, multiplied by it in the end, are to the bit
 // products with elements.
 float Int8Scale(std::span<const float> vector) {
-  // Of the bits, which the compiler compares by SIMD instructions.
+  // The maximum is taken over the bits, which the compiler compares by SIMD
+  // instructions.
   std::int32_t largest_bits = 0;
   for (const float value : vector) {
     largest_bits =

@@ -1,12 +1,11 @@
-// How vectors are kept in memory where they are scored: as float32, as
-// bfloat16, the upper half of a float32, or as int8, a quarter of the memory:
-// multiples from -127 to 127 of a power of two, the smallest that suffices for
-// the vector.
+// The format of vectors in memory where they are scored: float32; bfloat16, the
+// upper half of a float32; or int8, a quarter of the memory, which has
+// multiples from -127 to 127 of the smallest power of two that suffices for the
+// vector.
 //
 //   Promise  a model's vectors are rounded to its precision where they are made
 //            (TwoTowerModel::EmbedTexts), so that keeping them loses nothing:
 //            scores are the same bits from a kept row as from the vector.
-//   Threads  thread-safe free functions.
 #ifndef SEMRANK_MODEL_NN_ROW_FORMAT_H_
 #define SEMRANK_MODEL_NN_ROW_FORMAT_H_
 
@@ -20,12 +19,12 @@ enum class VectorPrecision : int { kFloat32, kBf16, kInt8 };
 // The power of two before the elements of an int8 row.
 inline constexpr int kInt8ScaleBytes = 4;
 
-// The format of a row that is kept.
+// The format of a stored row.
 struct RowFormat {
   int dim = 0;
   VectorPrecision precision = VectorPrecision::kFloat32;
 
-  // A multiple of the alignment.
+  // A multiple of the alignment of the elements.
   std::size_t num_bytes() const {
     const auto size = static_cast<std::size_t>(dim);
     switch (precision) {
@@ -46,8 +45,8 @@ struct RowFormat {
 void RoundVector(VectorPrecision precision, std::span<float> vector);
 bool IsRounded(VectorPrecision precision, std::span<const float> vector);
 
-// How much longer or shorter than 1 rounding can have made a vector of that
-// length, which is now `rounded`.
+// How much rounding to this precision can have changed the length of a vector
+// of length 1, which is now `rounded`.
 double LengthError(VectorPrecision precision, std::span<const float> rounded);
 
 // Scales a vector to length 1 and rounds it. Zero stays zero, and a vector
@@ -59,8 +58,8 @@ bool ScaleToUnitLength(VectorPrecision precision, std::span<float> vector);
 // vectors have any length: false for NaN and for elements beyond +-1e15.
 bool HasUsableValues(std::span<const float> vector);
 
-// From and to format.num_bytes() bytes, aligned to four. What is encoded must
-// be rounded.
+// Convert to and from format.num_bytes() bytes, aligned to four. EncodeRow
+// takes rounded elements.
 void EncodeRow(const float* vector, RowFormat format, std::byte* row);
 void DecodeRow(const std::byte* row, RowFormat format, float* vector);
 

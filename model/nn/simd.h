@@ -94,7 +94,7 @@ inline void StorePartial(const Vec& value, float* to, int count) {
 #if SEMRANK_SIMD_AVX512
   _mm512_mask_storeu_ps(to, FirstLanes(count), value);
 #elif SEMRANK_SIMD_AVX2
-  // Masked stores take many cycles on processors of AMD.
+  // Masked stores take many cycles on AMD's processors.
   auto part = _mm256_castps256_ps128(value);
   if (count & 8) return Store(value, to);
   if (count & 4) {
@@ -163,8 +163,8 @@ inline Vec LoadPartial(const std::int8_t* from, int count) {
 
 inline Vec Broadcast(float value) { return value - Vec{}; }
 
-// Without it GCC folds a load into each instruction that uses the value, and
-// the loads become the bottleneck.
+// Otherwise GCC folds a load into each instruction that uses the value, and the
+// loads become the bottleneck.
 inline void KeepInRegister(Vec& value) {
 #if SEMRANK_SIMD_AVX512
   asm("" : "+v"(value));

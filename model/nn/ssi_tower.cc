@@ -50,8 +50,8 @@ void SsiRows::AppendCorrelated(const BagBatch& words, int text, float scale,
                                BagBatch& rows) const {
   const auto num_own = static_cast<std::uint32_t>(num_own_rows());
   const auto first_row = static_cast<std::uint32_t>(num_rows) - num_own;
-  // The mean of k words: always divided by k, so that a word with fewer
-  // companions has a shorter vector.
+  // The mean is always divided by k, so that a word with fewer companions has a
+  // shorter vector.
   const float share = top_k > 0 ? 1.0f / static_cast<float>(top_k) : 0.0f;
   for (std::uint32_t i = words.offsets[text]; i < words.offsets[text + 1];
        ++i) {
@@ -110,7 +110,8 @@ void SsiTower::Embed(const TowerInput& input, TowerScratch& scratch,
                      float* vectors) const {
   // Diagonal and full W have no vectors; the sparse part is their whole score.
   if (weights_.dim == 0) return;
-  // A copy: weighing replaces counts, and the caller's bags are const.
+  // Weighing replaces counts, and the caller's bags are const, so this is a
+  // copy.
   scratch.words = input.bags;
   const int num_texts = input.bags.num_texts();
   WeighTfIdf(weights_.idf, 0, num_texts, scratch.words);

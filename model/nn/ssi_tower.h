@@ -10,8 +10,8 @@
 
 namespace semrank {
 
-// Which rows of U and V stand for a word. Words are numbered most frequent
-// first.
+// The rows of U and V that represent a word. Words are numbered by descending
+// frequency.
 //
 //   all words                    row j is word j
 //   n-constrained "(U'V)n"       row j is word j < n; other words have none
@@ -34,8 +34,6 @@ namespace semrank {
 // A vector is num_blocks() blocks of the width of U, each the sum of the rows
 // of one bag: the dot product of two vectors is then the sum of the blocks',
 // which is what eq. 6 (a block for each p) and mixed parts need.
-//
-//   Threads  const.
 struct SsiRows {
   int num_words = 0;
   int num_rows = 0;  // of U and V

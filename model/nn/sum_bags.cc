@@ -25,8 +25,8 @@ constexpr int kMaxBlockVectors = simd::kVectorBytes == 64 ? 24 : 13;
 
 constexpr int kCacheLineFloats = 16;
 
-// The terms of one sum: rows of a table, each with its count, or rows that lie
-// anywhere.
+// The terms of one sum: rows of a table, each with its count, or rows anywhere
+// in memory.
 struct BagTerms {
   // Rows prefetched ahead of the one being added: enough to hide the latency of
   // the L3 cache, few enough not to evict the next ones from the L1 cache.
@@ -46,9 +46,9 @@ struct BagTerms {
 };
 
 struct RowTerms {
-  // These come from memory as often as from a cache. L2 waits for more cache
-  // lines at once than L1 does, and that number bounds what memory delivers: by
-  // way of L2 a row takes two thirds of the time.
+  // These rows come from memory as often as from a cache. L2 waits for more
+  // cache lines at once than L1 does, and that number bounds what memory
+  // delivers: by way of L2 a row takes two thirds of the time.
   static constexpr std::uint32_t kPrefetchRows = 8;
   static constexpr int kPrefetchLocality = 2;  // into L2
 

@@ -9,7 +9,8 @@ void WeighTfIdf(const float* idf, int first, int last, BagBatch& bags) {
   for (int text = first; text < last; ++text) {
     const std::uint32_t begin = bags.offsets[text];
     const std::uint32_t end = bags.offsets[text + 1];
-    // In double: the norm of a long text is a sum of many small squares.
+    // The sum is in double, as the norm of a long text is a sum of many small
+    // squares.
     double squares = 0;
     for (std::uint32_t i = begin; i < end; ++i) {
       bags.counts[i] *= idf[bags.indices[i]];

@@ -71,14 +71,15 @@ class Tower {
   virtual void Embed(const TowerInput& input, TowerScratch& scratch,
                      float* vectors) const = 0;
 
-  // Embeds normalised texts: AppendText for each, then Embed, or what gives the
-  // same up to rounding in less time. `featurizer` is the same in each call.
+  // Embeds normalised texts by AppendText for each, then Embed, or by a faster
+  // way with the same result up to rounding. `featurizer` is the same in each
+  // call.
   virtual void EmbedTexts(const Featurizer& featurizer,
                           std::span<const std::string_view> normalized_texts,
                           TowerInput& input, TowerScratch& scratch,
                           float* vectors) const {
-    // All texts as one batch: a tower embeds them block by block, and CLSM sums
-    // each distinct word once.
+    // Takes all texts as one batch: a tower embeds them block by block, and
+    // CLSM sums each distinct word once.
     input.Clear();
     for (const std::string_view text : normalized_texts) {
       AppendText(featurizer, text, input);

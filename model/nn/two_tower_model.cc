@@ -33,7 +33,7 @@ absl::StatusOr<std::shared_ptr<const TwoTowerModel>> TwoTowerModel::Create(
   SEMRANK_RETURN_IF_ERROR(CheckTower("query", query_tower.get(), num_features));
   SEMRANK_RETURN_IF_ERROR(
       CheckTower("document", document_tower.get(), num_features));
-  // Otherwise their vectors have no dot product.
+  // Vectors of different dimensions have no dot product.
   if (query_tower->embedding_dim() != document_tower->embedding_dim()) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "the query tower gives %d dimensions and the document tower %d",
@@ -86,8 +86,8 @@ void TwoTowerModel::EmbedTexts(
     EmbedScratch& scratch, float* vectors) const {
   tower(side).EmbedTexts(featurizer_, normalized_texts, scratch.input,
                          scratch.tower, vectors);
-  // Before anything is scored or kept, so that no score depends on whether the
-  // vector was kept.
+  // Vectors are rounded before they are scored or stored, so that no score
+  // depends on whether a vector was stored.
   const auto dim = static_cast<std::size_t>(embedding_dim());
   for (std::size_t i = 0; i < normalized_texts.size(); ++i) {
     RoundVector(version_.vector_precision, {vectors + i * dim, dim});

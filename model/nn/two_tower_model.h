@@ -33,7 +33,7 @@ struct ModelVersion {
   std::int64_t version = 0;
   std::string identity;
   std::string weights_sha256 = {};
-  // What its vectors are rounded to.
+  // The precision that its vectors are rounded to.
   VectorPrecision vector_precision = VectorPrecision::kFloat32;
 };
 
@@ -43,7 +43,8 @@ struct EmbedScratch {
   TowerScratch tower;
 };
 
-// What a score has beside the dot product; a model has at most one of the two.
+// The part of a score that compares words and n-grams, beside the dot product.
+// A model has at most one of the two.
 struct WordScoring {
   std::shared_ptr<const SparseScorer> sparse_scorer = nullptr;
   std::shared_ptr<const LexicalPart> lexical = nullptr;
@@ -64,7 +65,7 @@ class TwoTowerModel {
   const Tower& tower(Side side) const;
   // 0: vectors have no elements, and the sparse part is the whole score.
   int embedding_dim() const { return query_tower_->embedding_dim(); }
-  // As which its vectors can be kept without loss.
+  // The format that stores its vectors without loss.
   RowFormat row_format() const {
     return {embedding_dim(), version_.vector_precision};
   }

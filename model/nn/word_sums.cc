@@ -14,7 +14,7 @@ namespace {
 // memory, so all are prefetched before the first.
 constexpr std::size_t kGroupTexts = 8;
 
-// Words to be summed after which no further group begins.
+// The number of words to sum from which on no further group begins.
 constexpr std::size_t kMaxWordsToSum = 256;
 
 std::size_t DivideUp(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
@@ -29,7 +29,7 @@ WordSums::WordSums(const float* table, int width, std::size_t capacity_bytes)
       max_kept_(capacity_bytes /
                 (row_lines_ * sizeof(CacheLine) + 4 * sizeof(Slot))),
       slots_(std::bit_ceil(2 * max_kept_ + 1)),
-      // At least one: nothing of no size can be mapped.
+      // mmap refuses a size of 0.
       rows_(std::max<std::size_t>(max_kept_, 1) * row_lines_) {}
 
 std::size_t WordSums::AppendTexts(
@@ -69,7 +69,7 @@ std::size_t WordSums::AppendTexts(
 void WordSums::AppendWord(const Featurizer& featurizer, const TextWord& word,
                           RowLists& lists) {
   const Slot& slot = Find(word.key);
-  // Acquire: the key is written after the row.
+  // Acquire order: the key is written after the row.
   if (slot.lo.load(std::memory_order_acquire) != 0) {
     lists.rows.push_back(slot.row);
   } else {
@@ -107,8 +107,8 @@ void WordSums::AppendFeatures(const Featurizer& featurizer,
   lists.rows.push_back(nullptr);
 }
 
-// All at once, so that rows of the next words are prefetched while one is
-// summed.
+// All words are summed at once, so that rows of the next words are prefetched
+// while one is summed.
 void WordSums::SumWords(RowLists& lists) {
   const std::size_t num_floats = lists.to_sum.size() * width_;
   constexpr std::size_t kLineFloats = std::size(CacheLine().values);

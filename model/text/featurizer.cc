@@ -51,8 +51,8 @@ void Featurizer::AppendBag(std::string_view normalized, BagBatch& batch) const {
     }
   }
   // Many threads call this at once, and the bitmap is too large to allocate for
-  // each text. A set is empty between calls and never shrinks, so featurizers
-  // of different sizes can share that of a thread.
+  // each text. The set of a thread is empty between calls and never shrinks, so
+  // featurizers of different sizes can share it.
   thread_local IndexSet set;
   set.GrowTo(static_cast<std::size_t>(num_features()));
   set.SortAndCount(begin, batch.indices, batch.counts);

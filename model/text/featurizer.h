@@ -3,10 +3,10 @@
 // of several of these. Features are numbered consecutively: n-grams, words,
 // bigrams.
 //
-//   Bag      (index, count) pairs, index rising, each index once, counts whole
-//            numbers >= 1. The bag of a text is the sum of its words' bags, in
-//            which the order of words does not matter, and of its bigrams. No
-//            known feature = empty bag.
+//   Bag      (index, count) pairs in ascending order of index, each index once,
+//            counts whole numbers >= 1. The bag of a text is the sum of its
+//            words' bags, in which the order of words does not matter, and of
+//            its bigrams. A text without known features has the empty bag.
 //   Words    for a tower that reads them in order: one bag per distinct word
 //            (word_sequences.h), without bigrams.
 //   Threads  thread-safe.
@@ -29,7 +29,7 @@ namespace semrank {
 
 class Featurizer {
  public:
-  // At least one vocabulary; `bigrams` is from FromBigramList.
+  // Needs at least one vocabulary. FromBigramList has made `bigrams`.
   static absl::StatusOr<Featurizer> Create(
       std::optional<NgramVocabulary> ngrams,
       std::optional<WordVocabulary> words,
@@ -48,7 +48,7 @@ class Featurizer {
   // its letter n-grams by position, then the word.
   void AppendWordFeatures(const TextWord& word,
                           std::vector<std::uint32_t>& indices) const;
-  // That of the bigram that ends with the word, if it is known.
+  // The index of the bigram that ends with the word, if it is known.
   std::optional<std::uint32_t> FindBigram(const TextWord& word) const {
     if (!bigrams_.has_value() || word.bigram.empty()) return std::nullopt;
     const std::optional<std::uint32_t> index =
@@ -56,7 +56,7 @@ class Featurizer {
     if (!index.has_value()) return std::nullopt;
     return first_bigram() + *index;
   }
-  // Begins to load what FindBigram will read.
+  // Prefetches the memory that FindBigram will read.
   void PrefetchBigram(const TextWord& word) const {
     if (bigrams_.has_value()) bigrams_->Prefetch(word.bigram_key);
   }
@@ -81,7 +81,7 @@ class Featurizer {
            (words_ ? static_cast<std::uint32_t>(words_->size()) : 0);
   }
 
-  // That of the word itself.
+  // The index of the word itself.
   std::optional<std::uint32_t> FindWord(const TextWord& word) const;
 
   std::optional<NgramVocabulary> ngrams_;

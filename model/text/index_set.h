@@ -19,14 +19,14 @@ class IndexSet {
   // Allows indices in [0, num_indices). Never shrinks.
   void GrowTo(std::size_t num_indices);
 
-  // Replaces indices from `begin` to the end by the distinct ones, rising, and
-  // counts from `begin` on by how often each occurred; both vectors then end
-  // there. The set is empty before and after.
+  // Replaces indices from `begin` to the end by the distinct ones, in ascending
+  // order, and counts from `begin` on by how often each occurred. Both vectors
+  // then end there. The set is empty before and after.
   void SortAndCount(std::size_t begin, std::vector<std::uint32_t>& indices,
                     std::vector<float>& counts);
 
  private:
-  // False if it was in the set already.
+  // Returns false if the set has it already.
   bool Insert(std::uint32_t index);
   // Writes the indices in order and clears the set; returns the end.
   std::uint32_t* Drain(std::uint32_t* out);

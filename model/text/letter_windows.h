@@ -4,7 +4,6 @@
 //   Input    valid UTF-8 without blanks, such as a word of NormalizeText. On
 //            invalid bytes the result is meaningless, but nothing outside the
 //            view is read.
-//   Threads  thread-safe free functions.
 #ifndef SEMRANK_MODEL_TEXT_LETTER_WINDOWS_H_
 #define SEMRANK_MODEL_TEXT_LETTER_WINDOWS_H_
 
@@ -30,7 +29,7 @@ inline std::size_t FirstCharacterBytes(std::string_view text) {
   return std::min(length, text.size());
 }
 
-// Bytes 10xxxxxx are those of a character after its first.
+// Bytes 10xxxxxx continue a character.
 inline bool BeginsCharacter(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0) != 0x80;
 }

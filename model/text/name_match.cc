@@ -20,14 +20,14 @@ NameMatch MatchStart(std::string_view query, std::string_view name) {
              : NameMatch::kPrefix;
 }
 
-// Where the first letter begins that differs; the end of the shorter text if
-// none does.
+// The offset of the first letter that differs, or the end of the shorter text
+// if none does.
 std::size_t FirstDifference(std::string_view a, std::string_view b) {
   const auto ends = std::mismatch(
       a.begin(), a.begin() + std::min(a.size(), b.size()), b.begin());
   std::size_t at = ends.first - a.begin();
   // Letters that differ may share their first bytes (U+00E4 is C3 A4, U+00F6 is
-  // C3 B6): back to where both begin.
+  // C3 B6), so this goes back to the start of both.
   const auto begins_in = [&at](std::string_view text) {
     return at == text.size() || BeginsCharacter(text[at]);
   };
@@ -53,8 +53,8 @@ bool MatchAfterEdit(std::string_view a, std::string_view b, std::size_t at,
                     of_b = FirstCharacterBytes(b.substr(at));
   const bool a_digit = IsDigit(a, at), b_digit = IsDigit(b, at);
   // In this order: a letter too many, one too few, another letter, two letters
-  // swapped. In a swap with a digit, one of the texts has the digit first, so
-  // that is excluded before.
+  // swapped. A swap with a digit is already excluded, as one of the texts has
+  // the digit first.
   if (of_a > 0 && !a_digit && rests_match(of_a, 0)) return true;
   if (of_b > 0 && !b_digit && rests_match(0, of_b)) return true;
   if (of_a == 0 || of_b == 0 || a_digit || b_digit) return false;

@@ -1,5 +1,5 @@
-// Whether a query is the name of a document. Search lifts such documents above
-// better scores: a person who types "vim" means the package of that name,
+// Detects queries that are the name of a document. Search ranks such documents
+// above better scores: a person who types "vim" means the package of that name,
 // though titles that repeat the word score higher.
 //
 //   Texts    all normalised (see normalizer.h), the id too: "libreoffice-calc"
@@ -9,7 +9,6 @@
 //   Typos    one edit of a letter is forgiven in queries of four letters and
 //            more, but for the first letter, which most people type right.
 //            Shorter texts are one edit away from too many others.
-//   Threads  thread-safe free function.
 #ifndef SEMRANK_MODEL_TEXT_NAME_MATCH_H_
 #define SEMRANK_MODEL_TEXT_NAME_MATCH_H_
 
@@ -25,9 +24,9 @@ enum class NameMatch : std::uint8_t {
   kOneEdit,
   // Id or title begins with the query: "postgres", postgresql 15.
   kPrefix,
-  // The same, and the query reaches its last word: "postgres", postgresql.
-  // Before kPrefix: a person who stops typing within a name means that name
-  // rather than one of the many that add words to it.
+  // As kPrefix, and the query reaches the last word of the name: "postgres",
+  // postgresql. This ranks above kPrefix: a person who stops typing within a
+  // name means that name rather than one of the many that add words to it.
   kUnfinishedName,
   // The first words of the title are the query.
   kLeadingWords,
@@ -41,14 +40,14 @@ enum class NameMatch : std::uint8_t {
 // they distinguish versions.
 bool IsOneEditApart(std::string_view a, std::string_view b);
 
-// The same for two texts of which only the beginnings are known: false only if
-// no ends make them equal or one edit apart.
+// As IsOneEditApart for two texts of which only the beginnings are known: false
+// only if no ends make them equal or one edit apart.
 bool MayBeOneEditApart(std::string_view a, std::string_view b);
 
 // Whether MatchName forgives an edit in the query.
 bool ForgivesEdit(std::string_view query);
 
-// kNone for an empty query.
+// Returns kNone for an empty query.
 NameMatch MatchName(std::string_view query, std::string_view id,
                     std::string_view title);
 

@@ -103,8 +103,8 @@ absl::StatusOr<NgramVocabulary> NgramVocabulary::FromList(
                           ngrams[i], entry->second + 1, i + 1));
     }
   }
-  // Stored before the table is filled: an empty list means a hashed vocabulary,
-  // and Find would hash.
+  // The list is stored before the table is filled: with an empty list Find
+  // would take this for a hashed vocabulary.
   vocabulary.ngrams_ = std::move(ngrams);
   vocabulary.FillAsciiTrigrams();
   return vocabulary;
@@ -135,8 +135,8 @@ std::uint32_t NgramVocabulary::Find(std::string_view ngram) const {
 void NgramVocabulary::FillAsciiTrigrams() {
   if (ngram_length_ != 3) return;
   ascii_trigrams_.assign(kNumSymbols * kNumSymbols * kNumSymbols, kUnknown);
-  // b begins after "#": no trigram has a mark in the middle. Those, and all
-  // with the symbol of other bytes, stay unknown.
+  // b begins after "#": no trigram has a mark in the middle. Such trigrams, and
+  // all with the symbol of other bytes, stay unknown.
   for (std::uint32_t a = 0; a < kAsciiSymbols.size(); ++a) {
     for (std::uint32_t b = 1; b < kAsciiSymbols.size(); ++b) {
       for (std::uint32_t c = 0; c < kAsciiSymbols.size(); ++c) {
@@ -152,11 +152,11 @@ void NgramVocabulary::FillAsciiTrigrams() {
 bool NgramVocabulary::AppendAsciiTrigrams(
     std::string_view normalized, std::vector<std::uint32_t>& indices) const {
   // Each letter gives one trigram, the one with it in the middle. Trigrams with
-  // a mark in the middle are unknown, so that blanks need no branch.
-  // A text never has more trigrams than bytes: one resize makes room for all.
-  // An unknown trigram is written too, and then overwritten by the next. That
-  // other letters occur is noticed at the end, which is cheaper than a branch
-  // for each byte; such a text loses the work done so far.
+  // a mark in the middle are unknown, so that blanks need no branch. A text
+  // never has more trigrams than bytes: one resize makes room for all. An
+  // unknown trigram is written too, and then overwritten by the next. Other
+  // letters are noticed at the end, which is cheaper than a branch for each
+  // byte; the work on such a text is then discarded.
   const std::size_t old_size = indices.size();
   indices.resize(old_size + normalized.size());
   std::uint32_t* out = indices.data() + old_size;

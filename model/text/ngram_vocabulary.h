@@ -47,8 +47,8 @@ class NgramVocabulary {
   const std::vector<std::string>& ngrams() const { return ngrams_; }
 
   // Appends the index in [0, size()) of each known n-gram of each word of a
-  // normalised text (a word is one), with repeats, in order of position. No
-  // allocation but the vector's own.
+  // normalised text (a word is one), with repeats, in order of position.
+  // Allocates only while the vector grows.
   void AppendIndices(std::string_view normalized,
                      std::vector<std::uint32_t>& indices) const;
 
@@ -58,7 +58,7 @@ class NgramVocabulary {
 
   std::uint32_t Find(std::string_view ngram) const;
   void FillAsciiTrigrams();
-  // False, having appended nothing, when a letter is not in [a-z0-9].
+  // Returns false and appends nothing if a letter is not in [a-z0-9].
   bool AppendAsciiTrigrams(std::string_view normalized,
                            std::vector<std::uint32_t>& indices) const;
 

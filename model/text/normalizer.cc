@@ -58,8 +58,8 @@ CharacterClass CommonClass(const CodePoints& text) {
   return common ? first : CharacterClass::kMark;
 }
 
-// True for most characters: asking first saves most of the time that building
-// the table takes.
+// True for most characters. This check saves most of the time that building the
+// table takes.
 bool FoldsToItself(std::int32_t code_point) {
   utf8proc_int32_t first;
   const utf8proc_ssize_t size = utf8proc_decompose_char(
@@ -110,9 +110,11 @@ std::unique_ptr<SimpleCharacters> MakeSimpleCharacters() {
   return table;
 }
 
-// Indexed by code point. Built by the first call in about 10 ms; 512 KiB.
+// The table, indexed by code point. The first call builds it in about 10 ms; it
+// takes 512 KiB.
 const SimpleCharacters& GetSimpleCharacters() {
-  // Never destroyed: threads may still normalize while the process ends.
+  // The table is never destroyed: threads may still normalize while the process
+  // ends.
   static const SimpleCharacters* const table = MakeSimpleCharacters().release();
   return *table;
 }
@@ -187,8 +189,8 @@ bool NormalizeSimple(std::string_view text, std::string& normalized) {
   bool after_blank = true;
   std::size_t size, next_size;
   for (std::size_t i = 0; i < text.size(); i += size) {
-    // Nearly all of most texts; a branch for each byte would be mispredicted at
-    // the ends of words.
+    // This loop handles nearly all bytes of most texts. A branch for each byte
+    // would be mispredicted at the ends of words.
     if (i + kPlainBytes <= text.size() && ArePlain(text.data() + i)) {
       for (std::size_t k = i; k < i + kPlainBytes; ++k) {
         const char ascii = AsciiCharacter(text[k]);
@@ -256,7 +258,7 @@ bool KeepWords(CodePoints& text) {
   for (auto in = text.begin(); in != text.end(); ++in) {
     CharacterClass c = Classify(*in);
     if (c == CharacterClass::kApostrophe) {
-      // Not with a mark behind it: the mark combines with the apostrophe.
+      // An apostrophe before a mark is not inside: the mark combines with it.
       const bool inside = previous != CharacterClass::kBlank &&
                           in + 1 != text.end() &&
                           Classify(in[1]) == CharacterClass::kWord;
@@ -279,7 +281,8 @@ bool KeepWords(CodePoints& text) {
 }
 
 void Encode(const CodePoints& code_points, std::string& text) {
-  // The most bytes that UTF-8 needs for a code point; cut at the end.
+  // Reserves the most bytes that UTF-8 needs for a code point, and truncates at
+  // the end.
   text.resize(code_points.size() * 4);
   auto* const begin = reinterpret_cast<utf8proc_uint8_t*>(text.data());
   auto* out = begin;
@@ -298,7 +301,7 @@ absl::Status NormalizeText(std::string_view text, std::string& normalized) {
     normalized.clear();
     return status;
   }
-  // Folded first, because a sign can fold to letters, which then are kept:
+  // Folds first, because a sign can fold to letters, which are then kept:
   // U+2122 (trade mark) becomes "tm".
   FoldToFixedPoint(code_points);
   if (KeepWords(code_points)) FoldToFixedPoint(code_points);

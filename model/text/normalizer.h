@@ -6,7 +6,6 @@
 //
 //   Result   words joined by single blanks, none at the ends; may be empty.
 //            Normalising a result again changes nothing.
-//   Threads  thread-safe free functions.
 //   Errors   InvalidArgument with the offset of the first invalid byte.
 #ifndef SEMRANK_MODEL_TEXT_NORMALIZER_H_
 #define SEMRANK_MODEL_TEXT_NORMALIZER_H_
@@ -20,8 +19,8 @@
 
 namespace semrank {
 
-// Stored in every model. Raised by a change after which a text may normalise
-// differently.
+// Every model stores this version. Increase it with each change after which a
+// text may normalise differently.
 inline constexpr int kNormalizerVersion = 1;
 
 // Replaces `normalized`, reusing its memory; `text` must not point into it. It

@@ -77,9 +77,9 @@ CodePoints ComposeCompatible(const CodePoints& in, bool fold) {
     AppendDecomposition(code_point, options, out);
   }
   OrderMarks(out);
-  // Expects canonical order and composes in place, so the result is never
-  // longer. UTF8PROC_STABLE leaves out the compositions that Unicode excludes,
-  // as NFKC demands.
+  // This function expects canonical order and composes in place, so the result
+  // is never longer. UTF8PROC_STABLE omits the compositions that Unicode
+  // excludes, as NFKC demands.
   const utf8proc_ssize_t length = utf8proc_normalize_utf32(
       out.data(), static_cast<utf8proc_ssize_t>(out.size()),
       static_cast<utf8proc_option_t>(UTF8PROC_COMPOSE | UTF8PROC_STABLE));

@@ -1,7 +1,5 @@
 // The Unicode algorithms of the normalizer, on code points: classes of
 // characters, and NFKC with case folding.
-//
-//   Threads  thread-safe free functions.
 #ifndef SEMRANK_MODEL_TEXT_UNICODE_H_
 #define SEMRANK_MODEL_TEXT_UNICODE_H_
 
@@ -19,10 +17,10 @@ enum class CharacterClass : std::uint8_t {
   kWord,        // a letter or a number, kept
 };
 
-// The class of any code point, by its Unicode general category.
+// The class of a code point, by its Unicode general category.
 CharacterClass Classify(std::int32_t code_point);
 
-// Inlined, so that a title needs no allocation.
+// The elements of a title are inlined, so that it needs no allocation.
 using CodePoints = absl::InlinedVector<std::int32_t, 128>;
 
 // Replaces `text` by the fixed point of x -> NFKC(CaseFold(x)) that is reached

@@ -79,8 +79,8 @@ void VocabularyBuilder::ForgetRareWords(std::int64_t num_words,
   absl::erase_if(word_counts_, [&](const auto& entry) {
     if (entry.second >= lowest) return false;
     num_characters_ -= static_cast<std::int64_t>(entry.first.size());
-    // Rare words are what letter n-grams are for (DSSM 3.2): their counts
-    // outlive the words.
+    // Letter n-grams represent rare words (DSSM 3.2), so their counts are kept
+    // when the words are dropped.
     ForEachLetterWindow(entry.first, ngram_length, [&](std::string_view g) {
       ngram_counts_[ToAbsl(g)] += entry.second;
     });
@@ -137,8 +137,8 @@ CollisionStatistics CountCollisions(const std::vector<std::string>& words,
     // Sorted ids with repeats are the bag, counts included.
     std::vector<std::uint32_t> bag;
     ForEachLetterWindow(word, ngram_length, [&](std::string_view ngram) {
-      // Numbered in order of first appearance: a bag of numbers is compared
-      // faster than one of strings.
+      // n-grams are numbered in order of first appearance, as a bag of numbers
+      // is compared faster than one of strings.
       const auto next_id = static_cast<std::uint32_t>(ngram_ids.size());
       bag.push_back(
           ngram_ids.try_emplace(ToAbsl(ngram), next_id).first->second);

@@ -1,7 +1,5 @@
 // Collects the vocabulary of a training set, and counts the collisions of word
-// hashing.
-//
-//   Threads  not thread-safe.
+// hashing. Not thread-safe.
 #ifndef SEMRANK_MODEL_TEXT_VOCABULARY_BUILDER_H_
 #define SEMRANK_MODEL_TEXT_VOCABULARY_BUILDER_H_
 
@@ -25,7 +23,8 @@ class VocabularyBuilder {
 
   // Bounds memory: drops all but the `num_words` most frequent words and counts
   // the n-grams, of that length, of dropped words. A dropped word that occurs
-  // again is counted from 0. n-grams of dropped words are bounded likewise.
+  // again is counted from 0. n-grams of dropped words are bounded by the same
+  // number.
   void ForgetRareWords(std::int64_t num_words, int ngram_length);
   // Drops all but the `num_bigrams` most frequent bigrams.
   void ForgetRareBigrams(std::int64_t num_bigrams);
@@ -39,8 +38,8 @@ class VocabularyBuilder {
   }
   // Total length of these words and bigrams in bytes.
   std::int64_t num_characters() const { return num_characters_; }
-  // Most frequent first, ties in byte order; at most max_size (0 = all), each
-  // seen at least min_count times.
+  // Each returns at most max_size entries (0 = all) that occurred at least
+  // min_count times, the most frequent first, ties in byte order.
   std::vector<std::string> Words(std::int64_t max_size,
                                  std::int64_t min_count) const;
   std::vector<std::string> Bigrams(std::int64_t max_size,

@@ -17,8 +17,8 @@ void AppendTextWords(std::string_view normalized,
   Fingerprint before_key;
   ForEachWord(normalized, [&](std::string_view text) {
     const Fingerprint key = WordFingerprint(text);
-    // Filled in place: a copy of fields just written, in wider pieces, waits
-    // until they have reached the L1 cache.
+    // The element is filled in place: copying fields that were just written, by
+    // wider loads, waits until they have reached the L1 cache.
     TextWord& word = words.emplace_back();
     word.word = text;
     word.key = key;

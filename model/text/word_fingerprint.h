@@ -4,7 +4,6 @@
 //   Secret   one per process (fingerprint.h): text cannot be crafted so that
 //            two words collide, and nothing derived from a fingerprint
 //            outlives the process.
-//   Threads  thread-safe free functions.
 #ifndef SEMRANK_MODEL_TEXT_WORD_FINGERPRINT_H_
 #define SEMRANK_MODEL_TEXT_WORD_FINGERPRINT_H_
 
@@ -18,8 +17,9 @@ namespace semrank {
 
 Fingerprint WordFingerprint(std::string_view word);
 
-// Of a word and the one behind it. Both are uniform and secret, so sums modulo
-// 2^64 are too; the factor, which is odd, tells the first word from the second.
+// The fingerprint of a word and the next one. Both are uniform and secret, so
+// sums modulo 2^64 are too. The odd factor distinguishes the first word from
+// the second.
 inline Fingerprint BigramFingerprint(const Fingerprint& first,
                                      const Fingerprint& second) {
   constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15;

@@ -11,7 +11,7 @@
 namespace semrank {
 namespace {
 
-// What is wrong with an entry; null if nothing is.
+// Returns what is wrong with an entry, or null.
 const char* WordProblem(std::string_view word) {
   if (word.empty()) return "is empty";
   if (word.find_first_of(" \r\n") != word.npos) {
@@ -66,7 +66,7 @@ absl::StatusOr<WordVocabulary> WordVocabulary::Make(
       return absl::InvalidArgumentError(absl::StrFormat(
           "%s \"%s\" in line %d %s", name, words[i], i + 1, problem));
     }
-    // Of two rows for one word only one would ever be read.
+    // If a word had two rows, only one would ever be read.
     const Fingerprint key = KeyOf(words[i]);
     Slot& slot = vocabulary.slots_[vocabulary.Place(key)];
     if (slot.index != kFree) {
@@ -87,8 +87,9 @@ std::optional<std::uint32_t> WordVocabulary::Find(
 }
 
 std::uint32_t WordVocabulary::Bucket(std::string_view entry) const {
-  // Part of the model format, as the hash of n-grams is. Buckets lie behind the
-  // listed words, so no unknown word is taken for a listed one.
+  // This hash is part of the model format, as the hash of n-grams is. Buckets
+  // follow the listed words, so that an unknown word is never taken for a
+  // listed one.
   const XXH64_hash_t hash = XXH3_64bits(entry.data(), entry.size());
   return static_cast<std::uint32_t>(
       words_.size() + hash % static_cast<std::uint32_t>(num_buckets_));

@@ -28,12 +28,12 @@ class WordVocabulary {
   // contains a blank or line break, or occurs twice.
   static absl::StatusOr<WordVocabulary> FromList(
       std::vector<std::string> words);
-  // The same for bigrams: an entry is two words and one blank.
+  // As FromList for bigrams: an entry is two words and one blank.
   static absl::StatusOr<WordVocabulary> FromBigramList(
       std::vector<std::string> bigrams);
 
-  // From now on each word that is not listed has one of `num_buckets` indices
-  // after the listed words', by a hash that is part of the model format.
+  // Gives each word that is not listed one of `num_buckets` indices after those
+  // of the listed words, by a hash that is part of the model format.
   void HashUnknownWords(int num_buckets) { num_buckets_ = num_buckets; }
 
   // Listed words and buckets.
@@ -42,7 +42,7 @@ class WordVocabulary {
   const std::vector<std::string>& words() const { return words_; }
   // Index of a normalised word or bigram in [0, size()), or nothing.
   std::optional<std::uint32_t> Find(std::string_view entry) const;
-  // The same, given the entry's WordFingerprint or BigramFingerprint.
+  // As Find, given the entry's WordFingerprint or BigramFingerprint.
   std::optional<std::uint32_t> Find(std::string_view entry,
                                     const Fingerprint& key) const {
     const Slot& slot = slots_[Place(key)];
@@ -51,7 +51,7 @@ class WordVocabulary {
     return Bucket(entry);
   }
 
-  // Begins to load what Find will read.
+  // Prefetches the memory that Find will read.
   void Prefetch(const Fingerprint& key) const {
     __builtin_prefetch(&slots_[FirstPlace(key)]);
   }
