@@ -90,25 +90,25 @@ void ScoreQueries(const Ranker& ranker, benchmark::State& state) {
 }
 
 void BM_ScoreAll_Bm25(benchmark::State& state) {
-  static const auto ranker = *Bm25Ranker::Create(Documents(), {});
+  static const auto ranker = *CreateBm25Ranker(Documents(), {});
   ScoreQueries(*ranker, state);
 }
 BENCHMARK(BM_ScoreAll_Bm25)->Arg(16)->Unit(benchmark::kMillisecond);
 
 void BM_ScoreAll_Unigram(benchmark::State& state) {
-  static const auto ranker = *UnigramRanker::Create(Documents(), /*mu=*/20);
+  static const auto ranker = *CreateUnigramRanker(Documents(), /*mu=*/20);
   ScoreQueries(*ranker, state);
 }
 BENCHMARK(BM_ScoreAll_Unigram)->Arg(16)->Unit(benchmark::kMillisecond);
 
 void BM_ScoreAll_Dependence(benchmark::State& state) {
-  static const auto ranker = *DependenceRanker::Create(Documents(), {}, 20);
+  static const auto ranker = *CreateDependenceRanker(Documents(), {}, 20);
   ScoreQueries(*ranker, state);
 }
 BENCHMARK(BM_ScoreAll_Dependence)->Arg(16)->Unit(benchmark::kMillisecond);
 
 void BM_ScoreAll_QueryExpansion(benchmark::State& state) {
-  static const auto ranker = *QueryExpansionRanker::Create(Documents(), {});
+  static const auto ranker = *CreateQueryExpansionRanker(Documents(), {});
   ScoreQueries(*ranker, state);
 }
 BENCHMARK(BM_ScoreAll_QueryExpansion)->Arg(16)->Unit(benchmark::kMillisecond);
@@ -131,14 +131,14 @@ const TranslationModel& Translations() {
 
 void BM_ScoreAll_WordTranslation(benchmark::State& state) {
   static const auto ranker =
-      *TranslationRanker::Create(Translations(), Documents(), {});
+      *CreateTranslationRanker(Translations(), Documents(), {});
   ScoreQueries(*ranker, state);
 }
 BENCHMARK(BM_ScoreAll_WordTranslation)->Arg(16)->Unit(benchmark::kMillisecond);
 
 void BM_ScoreAll_PhraseTranslation(benchmark::State& state) {
   static const auto ranker =
-      *PhraseRanker::Create(Translations(), Documents(), {});
+      *CreatePhraseRanker(Translations(), Documents(), {});
   ScoreQueries(*ranker, state);
 }
 BENCHMARK(BM_ScoreAll_PhraseTranslation)

@@ -4,9 +4,9 @@
 //     idf(w) * tf / (tf + k1 * (1 - b + b * length / mean length))
 //   idf(w) = ln(1 + (N - n + 0.5) / (n + 0.5))
 //
-// with N documents, n of them containing w, tf the count of w in the document
-// and lengths in words. The constant factor k1 + 1 of some texts is left out:
-// it changes no order. An idf in this form is never negative.
+// where n of the N documents contain w, tf is the count of w in the document
+// and lengths are in words. Some texts have a constant factor k1 + 1, which
+// changes no order and is omitted here. An idf in this form is never negative.
 #ifndef SEMRANK_MODEL_EVAL_RANKERS_BM25_RANKER_H_
 #define SEMRANK_MODEL_EVAL_RANKERS_BM25_RANKER_H_
 
@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "model/eval/rankers/lexical_ranker.h"
+#include "model/eval/rankers/ranker.h"
 
 namespace semrank {
 
@@ -26,20 +26,10 @@ struct Bm25Options {
   double b = 0.4;
 };
 
-class Bm25Ranker : public LexicalRanker {
- public:
-  // `documents` are normalised and need not outlive the call. InvalidArgument
-  // when no document has a word.
-  static absl::StatusOr<std::unique_ptr<Bm25Ranker>> Create(
-      const std::vector<std::string>& documents, const Bm25Options& options);
-
-  std::string name() const override { return "bm25"; }
-
- private:
-  Bm25Ranker(Featurizer featurizer, const std::vector<std::string>& documents,
-             const Bm25Options& options);
-  void WeighQuery(Bag bag) const override;
-};
+// `documents` are normalised and need not outlive the call. InvalidArgument if
+// no document has a word.
+absl::StatusOr<std::unique_ptr<Ranker>> CreateBm25Ranker(
+    const std::vector<std::string>& documents, const Bm25Options& options);
 
 }  // namespace semrank
 

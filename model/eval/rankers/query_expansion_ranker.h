@@ -6,21 +6,20 @@
 //
 // where q and d are TF-IDF vectors of norm 1 (tfidf_ranker.h, words).
 //
-// Left open by the paper: beta and E, which it tunes; here 0.5 and 2 by
-// default, and --tune chooses them; the time grows with E. Documents of score 0
-// are no feedback: with fewer than E documents found, the sum has fewer, and E
-// stays. Of documents with equal scores those whose text comes first in byte
-// order are taken, so that the result depends on texts alone.
+// The paper tunes beta and E; here they are options, which --tune can choose.
+// The time grows with E. Documents of score 0 are not used for feedback: if
+// fewer than E documents are found, the sum has fewer, but is still divided by
+// E. Among documents with equal scores those whose text comes first in byte
+// order are used, so that the result depends on texts alone.
 #ifndef SEMRANK_MODEL_EVAL_RANKERS_QUERY_EXPANSION_RANKER_H_
 #define SEMRANK_MODEL_EVAL_RANKERS_QUERY_EXPANSION_RANKER_H_
 
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "model/eval/rankers/tfidf_ranker.h"
+#include "model/eval/rankers/ranker.h"
 
 namespace semrank {
 
@@ -29,25 +28,11 @@ struct QueryExpansionOptions {
   double weight = 0.5;    // beta; 0 = TF-IDF
 };
 
-class QueryExpansionRanker : public TfidfRanker {
- public:
-  // `documents` are normalised and need not outlive the call. InvalidArgument
-  // when no document has a word.
-  static absl::StatusOr<std::unique_ptr<QueryExpansionRanker>> Create(
-      const std::vector<std::string>& documents,
-      const QueryExpansionOptions& options);
-
- private:
-  QueryExpansionRanker(Featurizer words,
-                       const std::vector<std::string>& documents,
-                       const QueryExpansionOptions& options);
-  void ScoreQuery(std::string_view query, float* scores) const override;
-  // The E best of `scores` that are above 0.
-  std::vector<std::uint32_t> Feedback(std::span<const float> scores) const;
-
-  QueryExpansionOptions options_;
-  std::vector<std::uint32_t> text_rank_;  // of each document, in byte order
-};
+// `documents` are normalised and need not outlive the call. InvalidArgument if
+// no document has a word.
+absl::StatusOr<std::unique_ptr<Ranker>> CreateQueryExpansionRanker(
+    const std::vector<std::string>& documents,
+    const QueryExpansionOptions& options);
 
 }  // namespace semrank
 

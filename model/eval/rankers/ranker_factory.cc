@@ -8,11 +8,9 @@
 #include "absl/strings/str_format.h"
 #include "model/base/status_macros.h"
 #include "model/eval/rankers/hybrid_ranker.h"
-#include "model/eval/rankers/language_model_rankers.h"
 #include "model/eval/rankers/model_ranker.h"
 #include "model/eval/rankers/name_match_ranker.h"
 #include "model/eval/rankers/tfidf_ranker.h"
-#include "model/eval/rankers/translation_rankers.h"
 #include "model/format/model_bundle.h"
 
 namespace semrank {
@@ -69,26 +67,25 @@ absl::StatusOr<std::unique_ptr<Ranker>> CreateSingle(
     return CreateModel(options.model_dir, options.model_version,
                        Parts::kSemantic, documents, pool);
   }
-  if (name == "bm25") return Bm25Ranker::Create(documents, options.bm25);
+  if (name == "bm25") return CreateBm25Ranker(documents, options.bm25);
   if (name == "word_tfidf") return TfidfRanker::OfWords(documents);
   if (name == "letter_tfidf") {
     return TfidfRanker::OfLetters(documents, options.tfidf_ngram_length);
   }
   if (name == "ulm") {
-    return UnigramRanker::Create(documents, options.dirichlet_mu);
+    return CreateUnigramRanker(documents, options.dirichlet_mu);
   }
   if (name == "mrf") {
-    return DependenceRanker::Create(documents, options.mrf,
-                                    options.dirichlet_mu);
+    return CreateDependenceRanker(documents, options.mrf, options.dirichlet_mu);
   }
-  if (name == "qe") return QueryExpansionRanker::Create(documents, options.qe);
+  if (name == "qe") return CreateQueryExpansionRanker(documents, options.qe);
   if (name == "wtm") {
-    return TranslationRanker::Create(*options.translation_model, documents,
-                                     options.translation);
+    return CreateTranslationRanker(*options.translation_model, documents,
+                                   options.translation);
   }
   if (name == "ptm") {
-    return PhraseRanker::Create(*options.translation_model, documents,
-                                options.translation);
+    return CreatePhraseRanker(*options.translation_model, documents,
+                              options.translation);
   }
   if (name == "model") {
     return CreateModel(options.model_dir, options.model_version, options.parts,

@@ -16,10 +16,10 @@
 #include "model/base/thread_pool.h"
 #include "model/data/collection.h"
 #include "model/eval/rankers/bm25_ranker.h"
-#include "model/eval/rankers/document_translator.h"
 #include "model/eval/rankers/language_model_rankers.h"
 #include "model/eval/rankers/query_expansion_ranker.h"
 #include "model/eval/rankers/ranker.h"
+#include "model/eval/rankers/translation_rankers.h"
 #include "model/eval/translation/translation_model.h"
 #include "model/nn/lexical_part.h"
 

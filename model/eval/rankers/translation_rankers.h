@@ -3,21 +3,21 @@
 #ifndef SEMRANK_MODEL_EVAL_RANKERS_TRANSLATION_RANKERS_H_
 #define SEMRANK_MODEL_EVAL_RANKERS_TRANSLATION_RANKERS_H_
 
-#include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
-#include "model/eval/rankers/document_translator.h"
-#include "model/eval/rankers/inverted_lists.h"
 #include "model/eval/rankers/ranker.h"
 #include "model/eval/translation/translation_model.h"
 
 namespace semrank {
+
+// alpha and beta of the models below.
+struct TranslationSmoothing {
+  double background = 0.5;  // alpha, in (0, 1]
+  double self = 0.1;        // beta, in [0, 1]
+};
 
 // WTM, the word translation model (row 3 of the DSSM paper's table 2, row 10 of
 // the CLSM paper's table 5; CIKM 2010, word model):
@@ -32,29 +32,18 @@ namespace semrank {
 // log of the product of alpha P(q|C). The latter is the same for all documents,
 // so that inverted lists of the words that a document translates to find it.
 //
-// The papers tune alpha and beta, and do not say which collection P(q|C) is of
-// (document_translator.h). Title words that the log does not have translate to
+// The papers tune alpha and beta, and do not say which collection P(q|C) is of:
+// here it is the share of q among the words of the documents and of the log's
+// queries. The queries count because a translation may be a word that no
+// document has. Title words that the log does not have translate to
 // themselves here. To bound the lists, translations below 0.001 are dropped,
 // and so are words that raise a document's score by less than 0.1.
-class TranslationRanker : public ListRanker {
- public:
-  // `documents` are normalised; neither they nor `model` need outlive the call.
-  // Returns Cancelled after Ctrl-C.
-  static absl::StatusOr<std::unique_ptr<TranslationRanker>> Create(
-      const TranslationModel& model, const std::vector<std::string>& documents,
-      const TranslationSmoothing& smoothing);
-
-  std::string name() const override { return "wtm"; }
-
- private:
-  TranslationRanker(const TranslationModel& model,
-                    const std::vector<std::string>& documents,
-                    const TranslationSmoothing& smoothing);
-  void ScoreQuery(std::string_view query, float* scores) const override;
-
-  TranslationVocabulary vocabulary_;
-  InvertedLists lists_;
-};
+//
+// `documents` are normalised; neither they nor `model` need outlive the call.
+// Returns Cancelled after Ctrl-C.
+absl::StatusOr<std::unique_ptr<Ranker>> CreateTranslationRanker(
+    const TranslationModel& model, const std::vector<std::string>& documents,
+    const TranslationSmoothing& smoothing);
 
 // PTM, the phrase translation model with phrases of up to three words (row 11
 // of the CLSM paper's table 5; CIKM 2010, phrase model):
@@ -84,39 +73,11 @@ class TranslationRanker : public ListRanker {
 //     logarithms of the word, the phrase and a unigram model, with further
 //     features, in a linear ranking model whose weights are learned from judged
 //     queries.
-class PhraseRanker : public ListRanker {
- public:
-  // As TranslationRanker::Create.
-  static absl::StatusOr<std::unique_ptr<PhraseRanker>> Create(
-      const TranslationModel& model, const std::vector<std::string>& documents,
-      const TranslationSmoothing& smoothing);
-
-  std::string name() const override { return "ptm"; }
-
- private:
-  // The lists of the phrases of two words and more.
-  struct LongPhrases {
-    // By target of the phrase table; nullopt for a single word.
-    std::vector<std::optional<std::uint32_t>> list_of_target;
-    // The term that all weights of a list share, by list.
-    std::vector<double> constants;
-  };
-
-  PhraseRanker(const TranslationModel& model,
-               const std::vector<std::string>& documents,
-               const TranslationSmoothing& smoothing);
-  LongPhrases NumberPhrases(const TranslationModel& model,
-                            const TranslationSmoothing& smoothing);
-  // The list of a query phrase of `num_words` words, or nullopt.
-  std::optional<std::uint32_t> FindPhrase(std::string_view phrase,
-                                          std::size_t num_words) const;
-  void ScoreQuery(std::string_view query, float* scores) const override;
-
-  TranslationVocabulary vocabulary_;
-  // Phrases of two words and more; their lists follow those of the words.
-  absl::flat_hash_map<std::string, std::uint32_t> long_phrases_;
-  InvertedLists lists_;  // log P(q|D) - log of alpha P(q|C) of its words
-};
+//
+// Arguments and errors are those of CreateTranslationRanker.
+absl::StatusOr<std::unique_ptr<Ranker>> CreatePhraseRanker(
+    const TranslationModel& model, const std::vector<std::string>& documents,
+    const TranslationSmoothing& smoothing);
 
 }  // namespace semrank
 

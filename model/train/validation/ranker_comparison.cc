@@ -47,7 +47,7 @@ absl::StatusOr<std::optional<RankerComparison>> RankerComparer::MeasureBm25(
     ThreadPool& pool) const {
   if (!collection_) return std::nullopt;
   SEMRANK_ASSIGN_OR_RETURN(const auto ranker,
-                           Bm25Ranker::Create(collection_->documents, {}));
+                           CreateBm25Ranker(collection_->documents, {}));
   SEMRANK_ASSIGN_OR_RETURN(
       const Evaluation evaluation,
       EvaluateRanker(*ranker, *collection_, options_, pool));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/eval/rankers/query_expansion_ranker.h"
+#include "model/eval/rankers/tfidf_ranker.h"
 #include "tests/model/eval/rankers/score_queries.h"
 #include "tests/support/status_matchers.h"
 
@@ -22,7 +23,7 @@ using Texts = std::vector<std::string>;
 const Texts kLetters = {"a b", "a a c", "b"};
 
 TEST(UnigramRankerTest, ThreeDocumentsByHand) {
-  ASSERT_OK_AND_ASSIGN(const auto ranker, UnigramRanker::Create(kLetters, 2));
+  ASSERT_OK_AND_ASSIGN(const auto ranker, CreateUnigramRanker(kLetters, 2));
   EXPECT_EQ(ranker->name(), "ulm");
   // P(a|D) = (tf + 2 * 1/2) / (length + 2), divided by P(a|C) = 1/2; P(c|C) is
   // 1/6.
@@ -33,34 +34,34 @@ TEST(UnigramRankerTest, ThreeDocumentsByHand) {
 }
 
 TEST(UnigramRankerTest, RepeatedQueryWordCountsTwice) {
-  ASSERT_OK_AND_ASSIGN(const auto ranker, UnigramRanker::Create(kLetters, 2));
+  ASSERT_OK_AND_ASSIGN(const auto ranker, CreateUnigramRanker(kLetters, 2));
   const double once = ScoresOf(*ranker, "c")[1];
   EXPECT_NEAR(ScoresOf(*ranker, "c c")[1], 2 * once, 2e-6);
 }
 
 TEST(UnigramRankerTest, MuMovesFromTheDocumentToTheCollection) {
-  ASSERT_OK_AND_ASSIGN(const auto all, UnigramRanker::Create(kLetters, 1e6));
+  ASSERT_OK_AND_ASSIGN(const auto all, CreateUnigramRanker(kLetters, 1e6));
   ExpectNear(ScoresOf(*all, "a c"), {0, 0, 0}, 1e-4);
-  ASSERT_OK_AND_ASSIGN(const auto own, UnigramRanker::Create(kLetters, 1e-6));
+  ASSERT_OK_AND_ASSIGN(const auto own, CreateUnigramRanker(kLetters, 1e-6));
   // Shares 2/3 and 1/3 of the words, beside 1/2 and 1/6 of the collection's.
   EXPECT_NEAR(ScoresOf(*own, "a c")[1], std::log(4 / 3.0) + std::log(2), 1e-5);
 }
 
 TEST(UnigramRankerTest, UnknownAndEmptyQueriesScoreZero) {
-  ASSERT_OK_AND_ASSIGN(const auto ranker, UnigramRanker::Create(kLetters, 2));
+  ASSERT_OK_AND_ASSIGN(const auto ranker, CreateUnigramRanker(kLetters, 2));
   ExpectNear(ScoresOf(*ranker, "zebra"), {0, 0, 0});
   ExpectNear(ScoresOf(*ranker, ""), {0, 0, 0});
 }
 
 TEST(UnigramRankerTest, RefusesDocumentsWithoutAnyWord) {
-  EXPECT_THAT(UnigramRanker::Create({"", ""}, 1),
+  EXPECT_THAT(CreateUnigramRanker({"", ""}, 1),
               StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 TEST(DependenceRankerTest, ThreeDocumentsByHand) {
   ASSERT_OK_AND_ASSIGN(
       const auto ranker,
-      DependenceRanker::Create({"x y z", "y x", "z"}, {0.2, 0.1}, /*mu=*/1));
+      CreateDependenceRanker({"x y z", "y x", "z"}, {0.2, 0.1}, /*mu=*/1));
   EXPECT_EQ(ranker->name(), "mrf");
   // Words: 1/3 of the collection each. "x y": once in 6 words. x and y near
   // each other: twice.
@@ -74,8 +75,8 @@ TEST(DependenceRankerTest, ThreeDocumentsByHand) {
 
 TEST(DependenceRankerTest, WithoutPairsIsTheUnigramModel) {
   ASSERT_OK_AND_ASSIGN(const auto mrf,
-                       DependenceRanker::Create(kLetters, {0, 0}, 2));
-  ASSERT_OK_AND_ASSIGN(const auto ulm, UnigramRanker::Create(kLetters, 2));
+                       CreateDependenceRanker(kLetters, {0, 0}, 2));
+  ASSERT_OK_AND_ASSIGN(const auto ulm, CreateUnigramRanker(kLetters, 2));
   for (const char* query : {"a b", "c a c", "b unknown a"}) {
     const std::vector<float> want = ScoresOf(*ulm, query);
     ExpectNear(ScoresOf(*mrf, query), {want.begin(), want.end()});
@@ -85,8 +86,8 @@ TEST(DependenceRankerTest, WithoutPairsIsTheUnigramModel) {
 TEST(DependenceRankerTest, UnorderedPairIsWithinEightWords) {
   ASSERT_OK_AND_ASSIGN(
       const auto ranker,
-      DependenceRanker::Create({"a f f f f f f b f", "a f f f f f f f b"},
-                               {0, 1}, /*mu=*/1));
+      CreateDependenceRanker({"a f f f f f f b f", "a f f f f f f f b"}, {0, 1},
+                             /*mu=*/1));
   const std::vector<float> scores = ScoresOf(*ranker, "b a");
   // Equal lengths, and one pair in 18 words: (1 + 1/18) / (1/18).
   EXPECT_NEAR(scores[0] - scores[1], std::log(19), 1e-5);
@@ -94,7 +95,7 @@ TEST(DependenceRankerTest, UnorderedPairIsWithinEightWords) {
 
 TEST(DependenceRankerTest, UnknownWordSeparatesItsNeighbours) {
   ASSERT_OK_AND_ASSIGN(const auto ranker,
-                       DependenceRanker::Create({"x y", "y x"}, {0.5, 0.5}, 1));
+                       CreateDependenceRanker({"x y", "y x"}, {0.5, 0.5}, 1));
   ExpectNear(ScoresOf(*ranker, "x unknown y"), {0, 0});
 }
 
@@ -102,13 +103,13 @@ TEST(DependenceRankerTest, RefusesWeightsOutOfRange) {
   for (const DependenceOptions& options :
        {DependenceOptions{-0.1, 0}, DependenceOptions{0.6, 0.5},
         DependenceOptions{kNan, 0}, DependenceOptions{0, kNan}}) {
-    EXPECT_THAT(DependenceRanker::Create(kLetters, options, 1),
+    EXPECT_THAT(CreateDependenceRanker(kLetters, options, 1),
                 StatusIs(absl::StatusCode::kInvalidArgument));
   }
 }
 
 TEST(QueryExpansionTest, ThreeDocumentsByHand) {
-  ASSERT_OK_AND_ASSIGN(const auto ranker, QueryExpansionRanker::Create(
+  ASSERT_OK_AND_ASSIGN(const auto ranker, CreateQueryExpansionRanker(
                                               {"a b", "b c", "d"}, {1, 0.5}));
   EXPECT_EQ(ranker->name(), "qe");
   // "a" finds "a b", whose b finds "b c".
@@ -120,7 +121,7 @@ TEST(QueryExpansionTest, ThreeDocumentsByHand) {
 
 TEST(QueryExpansionTest, WeightZeroIsTfidf) {
   ASSERT_OK_AND_ASSIGN(const auto ranker,
-                       QueryExpansionRanker::Create(kLetters, {2, 0}));
+                       CreateQueryExpansionRanker(kLetters, {2, 0}));
   ASSERT_OK_AND_ASSIGN(const auto tfidf, TfidfRanker::OfWords(kLetters));
   EXPECT_EQ(ScoresOf(*ranker, "a c"), ScoresOf(*tfidf, "a c"));
 }
@@ -128,10 +129,10 @@ TEST(QueryExpansionTest, WeightZeroIsTfidf) {
 TEST(QueryExpansionTest, TiedFeedbackDoesNotDependOnTheOrderOfDocuments) {
   ASSERT_OK_AND_ASSIGN(
       const auto ranker,
-      QueryExpansionRanker::Create({"a x", "a y", "x", "y"}, {1, 1}));
+      CreateQueryExpansionRanker({"a x", "a y", "x", "y"}, {1, 1}));
   ASSERT_OK_AND_ASSIGN(
       const auto reversed,
-      QueryExpansionRanker::Create({"y", "x", "a y", "a x"}, {1, 1}));
+      CreateQueryExpansionRanker({"y", "x", "a y", "a x"}, {1, 1}));
   std::vector<float> scores = ScoresOf(*ranker, "a");
   EXPECT_GT(scores[2], 0);
   EXPECT_EQ(scores[3], 0);

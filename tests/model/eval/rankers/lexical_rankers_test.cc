@@ -127,7 +127,7 @@ const Texts kDesserts = {"apple pie", "apple apple tart with cream",
                          "banana bread", "cream"};
 
 TEST(Bm25RankerTest, FourDocumentsByHand) {
-  ASSERT_OK_AND_ASSIGN(const auto ranker, Bm25Ranker::Create(kDesserts, {}));
+  ASSERT_OK_AND_ASSIGN(const auto ranker, CreateBm25Ranker(kDesserts, {}));
   EXPECT_EQ(ranker->name(), "bm25");
   // Lengths 2, 5, 2, 1 with mean 2.5; both words are in two documents, so the
   // idf is ln(1 + 2.5 / 2.5).
@@ -137,13 +137,13 @@ TEST(Bm25RankerTest, FourDocumentsByHand) {
 }
 
 TEST(Bm25RankerTest, RepeatedQueryWordCountsTwice) {
-  ASSERT_OK_AND_ASSIGN(const auto ranker, Bm25Ranker::Create(kDesserts, {}));
+  ASSERT_OK_AND_ASSIGN(const auto ranker, CreateBm25Ranker(kDesserts, {}));
   const float once = ScoresOf(*ranker, "banana")[2];
   EXPECT_FLOAT_EQ(ScoresOf(*ranker, "banana banana")[2], 2 * once);
 }
 
 TEST(Bm25RankerTest, UnknownAndEmptyQueriesScoreZero) {
-  ASSERT_OK_AND_ASSIGN(const auto ranker, Bm25Ranker::Create(kDesserts, {}));
+  ASSERT_OK_AND_ASSIGN(const auto ranker, CreateBm25Ranker(kDesserts, {}));
   ExpectNear(ScoresOf(*ranker, "zebra"), {0, 0, 0, 0});
   ExpectNear(ScoresOf(*ranker, ""), {0, 0, 0, 0});
 }
@@ -155,7 +155,7 @@ TEST(Bm25RankerTest, IndexEqualsPlainScorer) {
   for (const Bm25Options& options :
        {Bm25Options{}, Bm25Options{1.2, 0.75}, Bm25Options{0, 0}}) {
     ASSERT_OK_AND_ASSIGN(const auto ranker,
-                         Bm25Ranker::Create(documents, options));
+                         CreateBm25Ranker(documents, options));
     for (int q = 0; q < 20; ++q) {
       const std::string query = RandomText(random, 5);
       SCOPED_TRACE(query);
@@ -166,7 +166,7 @@ TEST(Bm25RankerTest, IndexEqualsPlainScorer) {
 }
 
 TEST(Bm25RankerTest, RefusesDocumentsWithoutAnyWord) {
-  EXPECT_THAT(Bm25Ranker::Create({"", ""}, {}),
+  EXPECT_THAT(CreateBm25Ranker({"", ""}, {}),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("no document has a word")));
 }
@@ -220,7 +220,7 @@ TEST(WordTfidfTest, FourDocumentsByHand) {
 }
 
 TEST(LexicalRankerTest, ScoreSomePicksOutOfScoreAll) {
-  ASSERT_OK_AND_ASSIGN(const auto ranker, Bm25Ranker::Create(kDesserts, {}));
+  ASSERT_OK_AND_ASSIGN(const auto ranker, CreateBm25Ranker(kDesserts, {}));
   const std::vector<float> all = ScoresOf(*ranker, "cream pie");
   const std::vector<std::uint32_t> documents = {3, 0};
   std::vector<float> some(2);
@@ -229,7 +229,7 @@ TEST(LexicalRankerTest, ScoreSomePicksOutOfScoreAll) {
 }
 
 TEST(LexicalRankerTest, QueriesOfACallDoNotTouchEachOther) {
-  ASSERT_OK_AND_ASSIGN(const auto ranker, Bm25Ranker::Create(kDesserts, {}));
+  ASSERT_OK_AND_ASSIGN(const auto ranker, CreateBm25Ranker(kDesserts, {}));
   const std::vector<std::string_view> queries = {"cream", "", "apple"};
   std::vector<float> scores(12, -1);
   ranker->ScoreAll(queries, scores.data());

@@ -29,7 +29,7 @@ const Texts kDocuments = {"w", "w x", "q"};
 TEST(TranslationRankerTest, ThreeDocumentsByHand) {
   ASSERT_OK_AND_ASSIGN(
       const auto ranker,
-      TranslationRanker::Create(*OnePair(), kDocuments, {0.5, 0.5}));
+      CreateTranslationRanker(*OnePair(), kDocuments, {0.5, 0.5}));
   EXPECT_EQ(ranker->name(), "wtm");
   // P_mx(q|D) is 1/2 * 1, 1/2 * 1 * 1/2, and, as the log does not translate the
   // title word q, 1.
@@ -42,18 +42,18 @@ TEST(TranslationRankerTest, ThreeDocumentsByHand) {
 TEST(TranslationRankerTest, SmoothingLimits) {
   ASSERT_OK_AND_ASSIGN(
       const auto own_words,
-      TranslationRanker::Create(*OnePair(), kDocuments, {0.5, 1}));
+      CreateTranslationRanker(*OnePair(), kDocuments, {0.5, 1}));
   ExpectNear(ScoresOf(*own_words, "q"), {0, 0, std::log(3.5)});
   ASSERT_OK_AND_ASSIGN(
       const auto collection,
-      TranslationRanker::Create(*OnePair(), kDocuments, {1, 0.5}));
+      CreateTranslationRanker(*OnePair(), kDocuments, {1, 0.5}));
   ExpectNear(ScoresOf(*collection, "q x"), {0, 0, 0});
 }
 
 TEST(TranslationRankerTest, UnknownAndEmptyQueriesScoreZero) {
   ASSERT_OK_AND_ASSIGN(
       const auto ranker,
-      TranslationRanker::Create(*OnePair(), {"w", ""}, {0.5, 0.5}));
+      CreateTranslationRanker(*OnePair(), {"w", ""}, {0.5, 0.5}));
   ExpectNear(ScoresOf(*ranker, "zebra"), {0, 0});
   ExpectNear(ScoresOf(*ranker, ""), {0, 0});
 }
@@ -61,12 +61,11 @@ TEST(TranslationRankerTest, UnknownAndEmptyQueriesScoreZero) {
 TEST(PhraseRankerTest, PhrasesOfOneWordAreTheWordModel) {
   for (const TranslationSmoothing smoothing :
        {TranslationSmoothing{0.5, 0.5}, {0.2, 1}, {1, 0.5}, {0.3, 0}}) {
-    ASSERT_OK_AND_ASSIGN(
-        const auto ptm,
-        PhraseRanker::Create(*OnePair(), kDocuments, smoothing));
+    ASSERT_OK_AND_ASSIGN(const auto ptm,
+                         CreatePhraseRanker(*OnePair(), kDocuments, smoothing));
     ASSERT_OK_AND_ASSIGN(
         const auto wtm,
-        TranslationRanker::Create(*OnePair(), kDocuments, smoothing));
+        CreateTranslationRanker(*OnePair(), kDocuments, smoothing));
     EXPECT_EQ(ptm->name(), "ptm");
     EXPECT_EQ(ScoresOf(*ptm, "q w x"), ScoresOf(*wtm, "q w x"));
   }
@@ -75,9 +74,8 @@ TEST(PhraseRankerTest, PhrasesOfOneWordAreTheWordModel) {
 TEST(PhraseRankerTest, PhraseIsTranslatedAsAWhole) {
   const auto model = *LearnTranslations(
       std::vector<ClickPair>{{.query = "big apple", .title = "york"}});
-  ASSERT_OK_AND_ASSIGN(
-      const auto ranker,
-      PhraseRanker::Create(*model, {"york", "big"}, {0.5, 0.5}));
+  ASSERT_OK_AND_ASSIGN(const auto ranker,
+                       CreatePhraseRanker(*model, {"york", "big"}, {0.5, 0.5}));
   // P(big|C) = 1/2, P(apple|C) = 1/4; t of each with york is 1/2, of both
   // together 1. The phrase: 1/2 * 1/2 / (1/2 * 1/2 * 1/2 * 1/4).
   ExpectNear(ScoresOf(*ranker, "big"), {std::log(1.5), std::log(3)});
@@ -90,17 +88,16 @@ TEST(PhraseRankerTest, PhraseIsTranslatedAsAWhole) {
 TEST(TranslationRankersTest, AnInterruptEndsTheTranslationOfDocuments) {
   const auto model = OnePair();
   Interrupt();
-  EXPECT_THAT(TranslationRanker::Create(*model, kDocuments, {0.5, 0.5}),
+  EXPECT_THAT(CreateTranslationRanker(*model, kDocuments, {0.5, 0.5}),
               StatusIs(absl::StatusCode::kCancelled));
-  EXPECT_THAT(PhraseRanker::Create(*model, kDocuments, {0.5, 0.5}),
+  EXPECT_THAT(CreatePhraseRanker(*model, kDocuments, {0.5, 0.5}),
               StatusIs(absl::StatusCode::kCancelled));
   CatchInterrupts();
 }
 
 TEST(PhraseRankerTest, QueriesOfACallDoNotTouchEachOther) {
-  ASSERT_OK_AND_ASSIGN(
-      const auto ranker,
-      PhraseRanker::Create(*OnePair(), kDocuments, {0.5, 0.5}));
+  ASSERT_OK_AND_ASSIGN(const auto ranker,
+                       CreatePhraseRanker(*OnePair(), kDocuments, {0.5, 0.5}));
   const std::vector<std::string_view> queries = {"q x q x q", "", "x"};
   std::vector<float> scores(9, -1);
   ranker->ScoreAll(queries, scores.data());
