@@ -163,9 +163,9 @@ void AddEvaluateOptions(CommandLine& command_line,
                    "What the ranker model scores by: both parts, as it is "
                    "served, or one of them, the cosine of the towers or that "
                    "of letter n-grams.",
-                   {{"both", Parts::kBoth},
-                    {"semantic", Parts::kSemantic},
-                    {"lexical", Parts::kLexical}});
+                   {{"both", ModelParts::kBoth},
+                    {"semantic", ModelParts::kSemantic},
+                    {"lexical", ModelParts::kLexical}});
   command_line.Add(
       "hybrid", &options.hybrid,
       "Adds this ranker, bm25, letter_tfidf or word_tfidf, to "

@@ -123,12 +123,12 @@ absl::Status CheckNoGaps(std::vector<Extent> extents,
       "the data has %d bytes, the tensors end at %d", data_bytes, end));
 }
 
-struct Parts {
+struct HeaderAndData {
   std::string_view header;
   std::string_view data;
 };
 
-absl::StatusOr<Parts> Split(std::string_view content) {
+absl::StatusOr<HeaderAndData> Split(std::string_view content) {
   std::uint64_t length = 0;
   if (content.size() < kLengthBytes) {
     return absl::InvalidArgumentError(
@@ -147,7 +147,7 @@ absl::StatusOr<Parts> Split(std::string_view content) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "the header's length %d leaves the data unaligned", length));
   }
-  return Parts{content.substr(0, length), content.substr(length)};
+  return HeaderAndData{content.substr(0, length), content.substr(length)};
 }
 
 absl::StatusOr<json> ParseHeader(std::string_view text) {
@@ -177,14 +177,14 @@ absl::StatusOr<SafetensorsMetadata> MetadataOf(const json& header) {
 }
 
 absl::StatusOr<SafetensorsMetadata> ParseMetadata(std::string_view content) {
-  SEMRANK_ASSIGN_OR_RETURN(const Parts parts, Split(content));
+  SEMRANK_ASSIGN_OR_RETURN(const HeaderAndData parts, Split(content));
   SEMRANK_ASSIGN_OR_RETURN(const json header, ParseHeader(parts.header));
   return MetadataOf(header);
 }
 
 absl::StatusOr<std::map<std::string, TensorView>> Parse(
     std::string_view content) {
-  SEMRANK_ASSIGN_OR_RETURN(const Parts parts, Split(content));
+  SEMRANK_ASSIGN_OR_RETURN(const HeaderAndData parts, Split(content));
   SEMRANK_ASSIGN_OR_RETURN(const json header, ParseHeader(parts.header));
   SEMRANK_RETURN_IF_ERROR(MetadataOf(header).status());
   std::map<std::string, TensorView> tensors;

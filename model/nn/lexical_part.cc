@@ -81,16 +81,17 @@ void LexicalPart::AppendText(std::string_view normalized,
   batch.offsets.push_back(static_cast<std::uint32_t>(batch.entries.size()));
 }
 
-float LexicalPart::Combine(Parts parts, float semantic, float lexical) const {
-  if (parts == Parts::kSemantic) return semantic;
-  if (parts == Parts::kLexical) return lexical;
+float LexicalPart::Combine(ModelParts parts, float semantic,
+                           float lexical) const {
+  if (parts == ModelParts::kSemantic) return semantic;
+  if (parts == ModelParts::kLexical) return lexical;
   return semantic_weight_ * semantic + lexical_weight_ * lexical;
 }
 
 // Multiplies where LexicalCosine divides and has no branch, so that the loop
 // becomes SIMD code. The result is rounded up by more than Combine and these
 // lines lose together, about 2^-22 of each term.
-void LexicalPart::Bound(Parts parts, std::span<const float> semantic,
+void LexicalPart::Bound(ModelParts parts, std::span<const float> semantic,
                         std::span<const std::uint32_t> sums,
                         float* bounds) const {
   constexpr float kRoundUp = 1e-6f;

@@ -32,7 +32,7 @@ inline constexpr int kMaxLexicalBuckets = 1 << 16;
 inline constexpr int kLexicalScale = 32767;
 
 // The parts whose cosine is a score.
-enum class Parts { kBoth, kSemantic, kLexical };
+enum class ModelParts { kBoth, kSemantic, kLexical };
 
 struct LexicalEntry {
   std::uint16_t bucket = 0;
@@ -90,11 +90,11 @@ class LexicalPart {
   void AppendText(std::string_view normalized, LexicalBatch& batch) const;
 
   // The score of a pair by `parts`, from the cosines of both.
-  float Combine(Parts parts, float semantic, float lexical) const;
+  float Combine(ModelParts parts, float semantic, float lexical) const;
   // bounds[i] is at least that score of every pair with a semantic cosine of at
   // most semantic[i] and a sum of products of at most sums[i]; NaN where
   // semantic[i] is.
-  void Bound(Parts parts, std::span<const float> semantic,
+  void Bound(ModelParts parts, std::span<const float> semantic,
              std::span<const std::uint32_t> sums, float* bounds) const;
 
  private:

@@ -28,7 +28,7 @@ absl::Status CheckTower(std::string_view side, const Tower* tower,
 absl::StatusOr<std::shared_ptr<const TwoTowerModel>> TwoTowerModel::Create(
     ModelVersion version, v1::ModelConfig config, Featurizer featurizer,
     std::shared_ptr<const Tower> query_tower,
-    std::shared_ptr<const Tower> document_tower, WordScoring words) {
+    std::shared_ptr<const Tower> document_tower, TermScorers words) {
   const int num_features = featurizer.num_features();
   SEMRANK_RETURN_IF_ERROR(CheckTower("query", query_tower.get(), num_features));
   SEMRANK_RETURN_IF_ERROR(
@@ -60,7 +60,7 @@ TwoTowerModel::TwoTowerModel(ModelVersion version, v1::ModelConfig config,
                              Featurizer featurizer,
                              std::shared_ptr<const Tower> query_tower,
                              std::shared_ptr<const Tower> document_tower,
-                             WordScoring words)
+                             TermScorers words)
     : version_(std::move(version)),
       config_(std::move(config)),
       featurizer_(std::move(featurizer)),

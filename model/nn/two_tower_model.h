@@ -45,7 +45,7 @@ struct EmbedScratch {
 
 // The part of a score that compares words and n-grams, beside the dot product.
 // A model has at most one of the two.
-struct WordScoring {
+struct TermScorers {
   std::shared_ptr<const SparseScorer> sparse_scorer = nullptr;
   std::shared_ptr<const LexicalPart> lexical = nullptr;
 };
@@ -57,7 +57,7 @@ class TwoTowerModel {
   static absl::StatusOr<std::shared_ptr<const TwoTowerModel>> Create(
       ModelVersion version, v1::ModelConfig config, Featurizer featurizer,
       std::shared_ptr<const Tower> query_tower,
-      std::shared_ptr<const Tower> document_tower, WordScoring words = {});
+      std::shared_ptr<const Tower> document_tower, TermScorers words = {});
 
   const ModelVersion& version() const { return version_; }
   const v1::ModelConfig& config() const { return config_; }
@@ -89,14 +89,14 @@ class TwoTowerModel {
  private:
   TwoTowerModel(ModelVersion version, v1::ModelConfig config,
                 Featurizer featurizer, std::shared_ptr<const Tower> query_tower,
-                std::shared_ptr<const Tower> document_tower, WordScoring words);
+                std::shared_ptr<const Tower> document_tower, TermScorers words);
 
   ModelVersion version_;
   v1::ModelConfig config_;
   Featurizer featurizer_;
   std::shared_ptr<const Tower> query_tower_;
   std::shared_ptr<const Tower> document_tower_;
-  WordScoring words_;
+  TermScorers words_;
 };
 
 }  // namespace semrank

@@ -111,8 +111,8 @@ struct TextView {
 };
 
 // Scores a pair as CandidateScorer does.
-ScoreParts ScorePair(const TwoTowerModel& model, Parts parts, TextView query,
-                     TextView title) {
+ScoreParts ScorePair(const TwoTowerModel& model, ModelParts parts,
+                     TextView query, TextView title) {
   ScoreParts result;
   const std::span<float> score(&result.score, 1);
   ScoreMatrix(query.row, title.row, model.embedding_dim(), score);
@@ -148,7 +148,7 @@ std::vector<std::uint32_t> BucketsOf(const LexicalPart& lexical,
 // exactly; it is divided evenly among the occurrences of its n-grams in the
 // text.
 absl::flat_hash_map<std::uint32_t, float> AddedByOccurrence(
-    const TwoTowerModel& model, Parts parts, std::string_view text,
+    const TwoTowerModel& model, ModelParts parts, std::string_view text,
     std::string_view other) {
   LexicalBatch texts;
   model.lexical()->AppendText(text, texts);
@@ -173,8 +173,9 @@ absl::flat_hash_map<std::uint32_t, float> AddedByOccurrence(
 
 // Finds the words and n-grams of `text` that `other` has too. Models without a
 // lexical part have no n-grams to find.
-void FindMatches(const TwoTowerModel& model, Parts parts, std::string_view text,
-                 std::string_view other, std::vector<WordContribution>& words) {
+void FindMatches(const TwoTowerModel& model, ModelParts parts,
+                 std::string_view text, std::string_view other,
+                 std::vector<WordContribution>& words) {
   absl::flat_hash_set<std::string> other_words;
   ForEachWord(other, [&](auto word) { other_words.emplace(word); });
   for (WordContribution& word : words) {

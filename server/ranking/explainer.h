@@ -82,7 +82,7 @@ class Explainer {
     std::size_t num_explained = 0;
     bool begun = false;
     std::uint32_t max_pooling_units = 0;  // 0 = 5
-    Parts parts = Parts::kBoth;
+    ModelParts parts = ModelParts::kBoth;
     // The texts to embed: one for each word, and the two themselves.
     std::int64_t num_texts = 2;
     std::size_t num_bytes = 0;

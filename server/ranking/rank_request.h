@@ -42,8 +42,8 @@ struct RankInput {
   // with vectors that names no part is scored by that part, for all of its
   // candidates.
   PartsWanted scored_parts() const {
-    const bool dense = wanted.parts == Parts::kBoth && !vectors.empty();
-    return {dense ? Parts::kSemantic : wanted.parts, wanted.with_parts};
+    const bool dense = wanted.parts == ModelParts::kBoth && !vectors.empty();
+    return {dense ? ModelParts::kSemantic : wanted.parts, wanted.with_parts};
   }
 
   // The number of candidates before the vectors.

@@ -22,7 +22,7 @@ absl::StatusOr<std::size_t> CountVectors(const TwoTowerModel& model,
   if (bytes.empty()) return 0;
   const PartsWanted scored = input.scored_parts();
   if (model.lexical() != nullptr &&
-      (scored.parts == Parts::kLexical || scored.with_parts)) {
+      (scored.parts == ModelParts::kLexical || scored.with_parts)) {
     return FieldError(
         "INVALID_FIELD", "vectors",
         absl::StrFormat("have no lexical part, which this request asks for of "

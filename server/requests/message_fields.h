@@ -64,13 +64,13 @@ inline void ReadFrom(WireReader& reader, TagFilter& filter) {
   });
 }
 
-// Parts has the numbers of v1::Parts, and takes any until CheckParts.
-static_assert(static_cast<int>(Parts::kSemantic) == v1::PARTS_SEMANTIC &&
-              static_cast<int>(Parts::kLexical) == v1::PARTS_LEXICAL);
+// ModelParts has the numbers of v1::Parts, and takes any until CheckParts.
+static_assert(static_cast<int>(ModelParts::kSemantic) == v1::PARTS_SEMANTIC &&
+              static_cast<int>(ModelParts::kLexical) == v1::PARTS_LEXICAL);
 
-inline void ReadFrom(WireReader& reader, Parts& parts) {
+inline void ReadFrom(WireReader& reader, ModelParts& parts) {
   std::int32_t number = 0;
-  if (reader.Read(number)) parts = static_cast<Parts>(number);
+  if (reader.Read(number)) parts = static_cast<ModelParts>(number);
 }
 
 // A NameMatch goes into a response as its number.

@@ -8,12 +8,12 @@
 namespace semrank {
 
 // SSI has no semantic part to ask for: its dot products are no cosines.
-absl::Status CheckParts(const TwoTowerModel& model, Parts parts) {
+absl::Status CheckParts(const TwoTowerModel& model, ModelParts parts) {
   const std::string& name = model.version().name;
   switch (parts) {
-    case Parts::kBoth:
+    case ModelParts::kBoth:
       return absl::OkStatus();
-    case Parts::kSemantic:
+    case ModelParts::kSemantic:
       if (model.config().score_kind() != v1::SCORE_KIND_SSI_DOT) {
         return absl::OkStatus();
       }
@@ -22,7 +22,7 @@ absl::Status CheckParts(const TwoTowerModel& model, Parts parts) {
           absl::StrFormat("is PARTS_SEMANTIC, but the parts of %s, an SSI "
                           "model, are no cosines",
                           name));
-    case Parts::kLexical:
+    case ModelParts::kLexical:
       if (model.lexical() != nullptr) return absl::OkStatus();
       return FieldError(
           "INVALID_FIELD", "parts",
@@ -40,9 +40,10 @@ void PartScorer::Begin(const TwoTowerModel& model, const PartsWanted& wanted,
   wanted_ = wanted;
   const LexicalPart* const lexical = model.lexical();
   // With weight 0 the lexical part changes no score, so it is not computed.
-  const bool counts = lexical != nullptr &&
-                      (wanted.parts == Parts::kLexical ||
-                       (wanted.parts == Parts::kBoth && lexical->weight() > 0));
+  const bool counts =
+      lexical != nullptr &&
+      (wanted.parts == ModelParts::kLexical ||
+       (wanted.parts == ModelParts::kBoth && lexical->weight() > 0));
   needs_lexical_ = lexical != nullptr && (counts || wanted.with_parts);
   if (!needs_lexical_) return;
   // The table of a LexicalQuery takes 16 KiB and is reused by later queries.

@@ -23,13 +23,13 @@ namespace semrank {
 
 // The parts that a request asks for.
 struct PartsWanted {
-  Parts parts = Parts::kBoth;
+  ModelParts parts = ModelParts::kBoth;
   bool with_parts = false;  // the cosine of each part beside the score
 };
 
 // Returns InvalidArgument for parts that `model` does not have. `parts` may be
 // any number, because clients send it.
-absl::Status CheckParts(const TwoTowerModel& model, Parts parts);
+absl::Status CheckParts(const TwoTowerModel& model, ModelParts parts);
 
 // The cosines of the parts, parallel to scores. Empty unless requested, and for
 // a part that the model does not have.

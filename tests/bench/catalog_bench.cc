@@ -275,7 +275,7 @@ class JoinedCatalog {
 };
 
 // A query is a title of the catalog, or three words of one.
-void SearchJoined(benchmark::State& state, Parts parts, int num_words,
+void SearchJoined(benchmark::State& state, ModelParts parts, int num_words,
                   bool by_name = true) {
   const int count = static_cast<int>(state.range(0));
   const JoinedCatalog& catalog = JoinedCatalog::Of(count);
@@ -292,7 +292,7 @@ void SearchJoined(benchmark::State& state, Parts parts, int num_words,
   const std::vector<float> query = snapshot.vector(7);
   const ScanQuery::Input input = {
       .row = query.data(),
-      .lexical = parts == Parts::kSemantic ? nullptr : &lexical,
+      .lexical = parts == ModelParts::kSemantic ? nullptr : &lexical,
       .name = by_name ? &name : nullptr};
   for (auto _ : state) {
     const ScanQuery scan(&snapshot, input);
@@ -308,20 +308,20 @@ void SearchJoined(benchmark::State& state, Parts parts, int num_words,
   state.SetItemsProcessed(state.iterations() * count);
 }
 void BM_Search_DensePart(benchmark::State& state) {
-  SearchJoined(state, Parts::kSemantic, 3);
+  SearchJoined(state, ModelParts::kSemantic, 3);
 }
 BENCHMARK(BM_Search_DensePart)->Arg(63'666)->Apply(AlsoMillion);
 void BM_Search_BothPartsOfThreeWords(benchmark::State& state) {
-  SearchJoined(state, Parts::kBoth, 3);
+  SearchJoined(state, ModelParts::kBoth, 3);
 }
 BENCHMARK(BM_Search_BothPartsOfThreeWords)->Arg(63'666)->Apply(AlsoMillion);
 // Measures what name matching with one edit adds to a search.
 void BM_Search_BothPartsWithoutNames(benchmark::State& state) {
-  SearchJoined(state, Parts::kBoth, 3, /*by_name=*/false);
+  SearchJoined(state, ModelParts::kBoth, 3, /*by_name=*/false);
 }
 BENCHMARK(BM_Search_BothPartsWithoutNames)->Arg(63'666)->Apply(AlsoMillion);
 void BM_Search_BothPartsOfEightWords(benchmark::State& state) {
-  SearchJoined(state, Parts::kBoth, 8);
+  SearchJoined(state, ModelParts::kBoth, 8);
 }
 BENCHMARK(BM_Search_BothPartsOfEightWords)->Arg(63'666)->Apply(AlsoMillion);
 

@@ -17,7 +17,7 @@ constexpr std::size_t kSliceDocuments = 256;
 
 ModelRanker::ModelRanker(std::shared_ptr<const TwoTowerModel> model,
                          const std::vector<std::string>& documents,
-                         ThreadPool& pool, Parts parts)
+                         ThreadPool& pool, ModelParts parts)
     : model_(std::move(model)),
       num_documents_(documents.size()),
       vectors_(documents.size() *
@@ -65,7 +65,7 @@ void ModelRanker::AddLexicalPart(const std::vector<std::string>& documents) {
 
 void ModelRanker::CombineAll(std::string_view query,
                              std::span<float> scores) const {
-  if (model_->lexical() == nullptr || parts_ == Parts::kSemantic) return;
+  if (model_->lexical() == nullptr || parts_ == ModelParts::kSemantic) return;
   LexicalBatch entries;
   model_->lexical()->AppendText(query, entries);
   thread_local std::vector<std::uint64_t> sums;
@@ -89,7 +89,7 @@ void ModelRanker::CombineAll(std::string_view query,
 void ModelRanker::CombineSome(std::string_view query,
                               std::span<const std::uint32_t> documents,
                               std::span<float> scores) const {
-  if (model_->lexical() == nullptr || parts_ == Parts::kSemantic) return;
+  if (model_->lexical() == nullptr || parts_ == ModelParts::kSemantic) return;
   LexicalBatch entries;
   model_->lexical()->AppendText(query, entries);
   thread_local LexicalQuery prepared;

@@ -29,7 +29,7 @@ class ModelRanker : public Ranker {
   // Without a lexical part all `parts` are the same.
   ModelRanker(std::shared_ptr<const TwoTowerModel> model,
               const std::vector<std::string>& documents, ThreadPool& pool,
-              Parts parts = Parts::kBoth);
+              ModelParts parts = ModelParts::kBoth);
 
   std::string name() const override { return "model"; }
   std::size_t num_documents() const override { return num_documents_; }
@@ -68,7 +68,7 @@ class ModelRanker : public Ranker {
   std::size_t num_documents_;
   std::vector<float> vectors_;  // row-major [num_documents_, embedding_dim]
   BagBatch words_;              // of the documents, for the sparse part
-  const Parts parts_;
+  const ModelParts parts_;
   LexicalBatch lexical_;  // of the documents
   Postings postings_;     // the same by bucket
 };

@@ -49,10 +49,10 @@ NameParts SplitName(std::string_view name) {
 }
 
 absl::StatusOr<std::unique_ptr<Ranker>> CreateModel(
-    const std::string& directory, std::int64_t version, Parts parts,
+    const std::string& directory, std::int64_t version, ModelParts parts,
     const std::vector<std::string>& documents, ThreadPool& pool) {
   SEMRANK_ASSIGN_OR_RETURN(auto model, LoadModel(directory, version));
-  if (parts == Parts::kLexical && model->lexical() == nullptr) {
+  if (parts == ModelParts::kLexical && model->lexical() == nullptr) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "--parts=lexical: the model in %s has no lexical part", directory));
   }
@@ -65,7 +65,7 @@ absl::StatusOr<std::unique_ptr<Ranker>> CreateSingle(
     const std::vector<std::string>& documents, ThreadPool& pool) {
   if (name == "tower") {
     return CreateModel(options.model_dir, options.model_version,
-                       Parts::kSemantic, documents, pool);
+                       ModelParts::kSemantic, documents, pool);
   }
   if (name == "bm25") return CreateBm25Ranker(documents, options.bm25);
   if (name == "word_tfidf") return TfidfRanker::OfWords(documents);

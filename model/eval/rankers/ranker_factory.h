@@ -31,7 +31,7 @@ struct RankerOptions {
   std::int64_t model_version = 0;
   // What "model" and "model:DIR" score by; the whole of a model without a
   // lexical part is its semantic one.
-  Parts parts = Parts::kBoth;
+  ModelParts parts = ModelParts::kBoth;
   Bm25Options bm25;
   // mu of "ulm" and "mrf", in words.
   double dirichlet_mu = 20;

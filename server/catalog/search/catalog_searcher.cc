@@ -67,7 +67,7 @@ void PrepareParts(const SearchInput& input, const TwoTowerModel& model,
   if (model.lexical() != nullptr) {
     model.lexical()->AppendText(state.text[0], state.entries);
     state.lexical.emplace().Prepare(state.entries[0]);
-    if (input.parts != Parts::kSemantic) query.lexical = &*state.lexical;
+    if (input.parts != ModelParts::kSemantic) query.lexical = &*state.lexical;
   }
   if (model.sparse_scorer() != nullptr) {
     const std::string_view text = state.text[0];

@@ -45,7 +45,7 @@ struct SearchInput {
   TagFilter filter = {};
   // Documents that the query names come first (name_match.h).
   bool name_match = true;
-  Parts parts = Parts::kBoth;
+  ModelParts parts = ModelParts::kBoth;
   bool with_parts = false;  // fill SearchResult::cosines
   // The model whose vectors are searched; empty and 0 = the catalog's.
   std::string_view model_name = {};

@@ -39,7 +39,7 @@ ScanQuery::ScanQuery(const CatalogSnapshot* snapshot, Input input)
     : snapshot_(*snapshot), input_(std::move(input)) {
   if (snapshot_.model() == nullptr) return;
   const int dim = snapshot_.model()->model->embedding_dim();
-  has_dense_ = dim > 0 && input_.parts != Parts::kLexical;
+  has_dense_ = dim > 0 && input_.parts != ModelParts::kLexical;
   // SSI's words have no bound, so with them every document is scored.
   has_bounds_ =
       (has_dense_ ? snapshot_.has_codes() : input_.lexical != nullptr) &&

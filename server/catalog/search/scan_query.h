@@ -52,7 +52,7 @@ class ScanQuery {
     const float* row = nullptr;
     // The query's lexical part, if `parts` includes that; null = none.
     const LexicalQuery* lexical = nullptr;
-    Parts parts = Parts::kBoth;
+    ModelParts parts = ModelParts::kBoth;
     // The query's words, for SSI's sparse part; null = none.
     const SparseScorer::PreparedQuery* words = nullptr;
     absl::flat_hash_set<std::uint32_t> excluded_slots = {};

@@ -210,17 +210,17 @@ TEST(LexicalQueryTest, CosinesAreSumsOfProductsForTextsOfEverySize) {
 }
 
 TEST_F(LexicalPartTest, CombinesBothCosinesByTheWeight) {
-  EXPECT_FLOAT_EQ(part_->Combine(Parts::kBoth, 0.8f, 0.4f),
+  EXPECT_FLOAT_EQ(part_->Combine(ModelParts::kBoth, 0.8f, 0.4f),
                   0.75f * 0.8f + 0.25f * 0.4f);
-  EXPECT_FLOAT_EQ(part_->Combine(Parts::kBoth, -1, 0), -0.75f);
-  EXPECT_EQ(part_->Combine(Parts::kSemantic, 0.8f, 0.4f), 0.8f);
-  EXPECT_EQ(part_->Combine(Parts::kLexical, 0.8f, 0.4f), 0.4f);
+  EXPECT_FLOAT_EQ(part_->Combine(ModelParts::kBoth, -1, 0), -0.75f);
+  EXPECT_EQ(part_->Combine(ModelParts::kSemantic, 0.8f, 0.4f), 0.8f);
+  EXPECT_EQ(part_->Combine(ModelParts::kLexical, 0.8f, 0.4f), 0.4f);
 }
 
 TEST_F(LexicalPartTest, NoScoreIsAboveItsBound) {
   std::mt19937 random(1);
   std::uniform_real_distribution<float> uniform(-1, 1);
-  for (const Parts parts : {Parts::kBoth, Parts::kLexical}) {
+  for (const ModelParts parts : {ModelParts::kBoth, ModelParts::kLexical}) {
     for (int i = 0; i < 10'000; ++i) {
       // Dense scores of all magnitudes, sums up to the highest.
       const float semantic = std::ldexp(uniform(random), i % 30 - 20);
@@ -239,7 +239,7 @@ TEST_F(LexicalPartTest, ABoundOfNoNumberIsNone) {
   const float semantic = std::nanf("");
   const std::uint32_t sum = 1;
   float bound = 0;
-  part_->Bound(Parts::kBoth, {&semantic, 1}, {&sum, 1}, &bound);
+  part_->Bound(ModelParts::kBoth, {&semantic, 1}, {&sum, 1}, &bound);
   EXPECT_TRUE(std::isnan(bound));
 }
 

@@ -135,7 +135,7 @@ class Catalog {
     input.with_parts = true;
     const ServedModelPtr served = documents_.TakeSnapshot().model();
     if (served->model->lexical() != nullptr) {
-      input.parts = static_cast<Parts>(random() % 3);
+      input.parts = static_cast<ModelParts>(random() % 3);
     }
     return input;
   }
@@ -184,7 +184,7 @@ class Catalog {
   // The score of one document, from its title and vector.
   static float Score(const TwoTowerModel& model, const std::string& query,
                      const float* query_row, const std::string& title,
-                     const float* row, Parts parts);
+                     const float* row, ModelParts parts);
 
   DocumentCatalog documents_{100'000};
   mutable Metrics metrics_;
@@ -196,22 +196,23 @@ class Catalog {
 
 float Catalog::Score(const TwoTowerModel& model, const std::string& query,
                      const float* query_row, const std::string& title,
-                     const float* row, Parts parts) {
+                     const float* row, ModelParts parts) {
   float score = 0;
   ScoreMatrix(query_row, row, model.embedding_dim(), {&score, 1});
   TextBatch titles;
   titles.AddNormalized(title);
   AddSparseScores(model, query, titles, {&score, 1});
-  if (model.lexical() == nullptr || parts == Parts::kSemantic) return score;
+  if (model.lexical() == nullptr || parts == ModelParts::kSemantic)
+    return score;
   LexicalBatch texts;
   model.lexical()->AppendText(query, texts);
   model.lexical()->AppendText(title, texts);
   LexicalQuery prepared;
   prepared.Prepare(texts[0]);
   const float cosine = prepared.Cosine(texts[1]);
-  return parts == Parts::kLexical
+  return parts == ModelParts::kLexical
              ? cosine
-             : model.lexical()->Combine(Parts::kBoth, score, cosine);
+             : model.lexical()->Combine(ModelParts::kBoth, score, cosine);
 }
 
 std::vector<Hit> Catalog::Expect(const SearchInput& input,
@@ -394,7 +395,7 @@ TEST(CombinedSearchPartsTest, CosinesOfTheHitsAreThoseOfTheirParts) {
   ASSERT_EQ(result.cosines.size(), result.hits.size());
   const auto served = result.snapshot.model();
   for (std::size_t i = 0; i < result.hits.size(); ++i) {
-    EXPECT_EQ(served->model->lexical()->Combine(Parts::kBoth,
+    EXPECT_EQ(served->model->lexical()->Combine(ModelParts::kBoth,
                                                 result.cosines[i].semantic,
                                                 result.cosines[i].lexical),
               result.hits[i].score);

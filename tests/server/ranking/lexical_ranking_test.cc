@@ -53,9 +53,9 @@ class LexicalRankingTest : public EngineFixture {
 TEST_F(LexicalRankingTest, TheScoreIsTheCosineOfBothPartsJoined) {
   const std::vector<float> scores = Scores("vim editor", titles_);
   const std::vector<float> semantic =
-      Scores("vim editor", titles_, {.parts = Parts::kSemantic});
+      Scores("vim editor", titles_, {.parts = ModelParts::kSemantic});
   const std::vector<float> lexical =
-      Scores("vim editor", titles_, {.parts = Parts::kLexical});
+      Scores("vim editor", titles_, {.parts = ModelParts::kLexical});
   const std::vector<float> query = VectorOf(Side::kQuery, "vim editor");
   for (std::size_t i = 0; i < titles_.size(); ++i) {
     EXPECT_NEAR(scores[i], (1 - kWeight) * semantic[i] + kWeight * lexical[i],
@@ -101,8 +101,8 @@ TEST_F(LexicalRankingTest, PartsComeBesideTheScoresInTheirOrder) {
   for (std::size_t i = 0; i < 3; ++i) {
     const std::string& title = titles_[ranking[i].index];
     EXPECT_EQ(parts.lexical[i], LexicalCosineOf("vim editor", title));
-    EXPECT_EQ(parts.semantic[i],
-              Scores("vim editor", {title}, {.parts = Parts::kSemantic})[0]);
+    EXPECT_EQ(parts.semantic[i], Scores("vim editor", {title},
+                                        {.parts = ModelParts::kSemantic})[0]);
     EXPECT_EQ(ranking[i].score, Scores("vim editor", {title})[0]);
   }
   ASSERT_THAT(Rank("vim editor", titles_), IsOk());
@@ -113,13 +113,15 @@ TEST_F(LexicalRankingTest, PartsComeBesideTheScoresInTheirOrder) {
 TEST_F(LexicalRankingTest, WithWeightZeroTheTowerScoresAlone) {
   served_ = {.model = MakeTinyModel({.lexical_weight = 0}), .number = 1};
   EXPECT_EQ(Scores("vim editor", titles_),
-            Scores("vim editor", titles_, {.parts = Parts::kSemantic}));
-  EXPECT_NE(Scores("vim editor", titles_, {.parts = Parts::kLexical})[0], 0);
+            Scores("vim editor", titles_, {.parts = ModelParts::kSemantic}));
+  EXPECT_NE(Scores("vim editor", titles_, {.parts = ModelParts::kLexical})[0],
+            0);
 }
 
 TEST_F(LexicalRankingTest, WithoutALexicalPartTheSemanticPartIsAll) {
   served_ = {.model = MakeTinyModel(), .number = 1};
-  const PartsWanted wanted = {.parts = Parts::kSemantic, .with_parts = true};
+  const PartsWanted wanted = {.parts = ModelParts::kSemantic,
+                              .with_parts = true};
   EXPECT_EQ(Scores("vim editor", titles_, wanted),
             Scores("vim editor", titles_));
   ASSERT_THAT(Rank("vim editor", titles_, {.wanted = wanted}), IsOk());
@@ -128,22 +130,22 @@ TEST_F(LexicalRankingTest, WithoutALexicalPartTheSemanticPartIsAll) {
 }
 
 TEST_F(LexicalRankingTest, PartsThatTheModelDoesNotHaveAreRefused) {
-  const auto refusal = [&](Parts parts) {
+  const auto refusal = [&](ModelParts parts) {
     const absl::Status status = Rank("q", {"t"}, {.wanted = {.parts = parts}});
     EXPECT_EQ(ErrorValues(status)["field"], "parts");
     return status;
   };
-  EXPECT_THAT(refusal(static_cast<Parts>(7)),
+  EXPECT_THAT(refusal(static_cast<ModelParts>(7)),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("is 7")));
   served_.model = MakeTinyModel();
-  EXPECT_THAT(refusal(Parts::kLexical),
+  EXPECT_THAT(refusal(ModelParts::kLexical),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("tiny has no lexical part")));
   const TinySsiModel ssi{TinySsiOptions()};
   served_ = {.model = ssi.model(), .number = 1};
-  EXPECT_THAT(refusal(Parts::kLexical),
+  EXPECT_THAT(refusal(ModelParts::kLexical),
               StatusIs(absl::StatusCode::kInvalidArgument));
-  EXPECT_THAT(refusal(Parts::kSemantic),
+  EXPECT_THAT(refusal(ModelParts::kSemantic),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("are no cosines")));
 }
@@ -151,13 +153,13 @@ TEST_F(LexicalRankingTest, PartsThatTheModelDoesNotHaveAreRefused) {
 TEST_F(LexicalRankingTest, BesideGivenVectorsTheSemanticPartIsScored) {
   std::string bytes;
   EncodeFloat32(VectorOf(Side::kDocument, "a title"), bytes);
-  for (const Parts parts : {Parts::kBoth, Parts::kSemantic}) {
+  for (const ModelParts parts : {ModelParts::kBoth, ModelParts::kSemantic}) {
     ASSERT_THAT(
         Rank("q", {"a title"}, {.vectors = bytes, .wanted = {.parts = parts}}),
         IsOk());
     EXPECT_EQ(ScoresByCandidate(2)[0], ScoresByCandidate(2)[1]);
   }
-  for (const PartsWanted wanted : {PartsWanted{.parts = Parts::kLexical},
+  for (const PartsWanted wanted : {PartsWanted{.parts = ModelParts::kLexical},
                                    PartsWanted{.with_parts = true}}) {
     EXPECT_THAT(Rank("q", {}, {.vectors = bytes, .wanted = wanted}),
                 StatusIs(absl::StatusCode::kInvalidArgument,
@@ -168,7 +170,7 @@ TEST_F(LexicalRankingTest, BesideGivenVectorsTheSemanticPartIsScored) {
 class LexicalExplanationTest : public LexicalRankingTest {
  protected:
   void Explain(std::string_view query, std::string_view title,
-               Parts parts = Parts::kBoth) {
+               ModelParts parts = ModelParts::kBoth) {
     const Explainer explainer(ranking_.get());
     Explainer::Request request;
     request.parts = parts;
@@ -190,7 +192,8 @@ class LexicalExplanationTest : public LexicalRankingTest {
 };
 
 TEST_F(LexicalExplanationTest, PartsAddUpToTheScoreOfRank) {
-  for (const Parts parts : {Parts::kBoth, Parts::kSemantic, Parts::kLexical}) {
+  for (const ModelParts parts :
+       {ModelParts::kBoth, ModelParts::kSemantic, ModelParts::kLexical}) {
     Explain("banana banana photo editing", "photo editor bandana", parts);
     EXPECT_EQ(result_.parts.score,
               Scores("banana banana photo editing", {"photo editor bandana"},

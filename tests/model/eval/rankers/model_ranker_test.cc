@@ -45,7 +45,7 @@ class ShiftTower : public Tower {
   int shift_;
 };
 
-std::shared_ptr<const TwoTowerModel> MakeModel(WordScoring words = {}) {
+std::shared_ptr<const TwoTowerModel> MakeModel(TermScorers words = {}) {
   auto ngrams = NgramVocabulary::Hashed(3, kFeatures);
   auto featurizer = Featurizer::Create(*std::move(ngrams), std::nullopt);
   return *TwoTowerModel::Create(
@@ -101,8 +101,8 @@ TEST(ModelRankerTest, LexicalPartIsCombinedWithTheCosineOfTheTowers) {
   const std::vector<std::string> documents = MakeDocuments();
   ThreadPool pool(1);
   const ModelRanker ranker(model, documents, pool);
-  const ModelRanker semantic(model, documents, pool, Parts::kSemantic);
-  const ModelRanker lexical(model, documents, pool, Parts::kLexical);
+  const ModelRanker semantic(model, documents, pool, ModelParts::kSemantic);
+  const ModelRanker lexical(model, documents, pool, ModelParts::kLexical);
   const std::string_view query = "word 3025";
   const std::vector<float> scores = AllScores(ranker, {query});
   const std::vector<float> dense = AllScores(semantic, {query});
@@ -116,7 +116,7 @@ TEST(ModelRankerTest, LexicalPartIsCombinedWithTheCosineOfTheTowers) {
     model->lexical()->AppendText(documents[d], entries);
     ASSERT_EQ(sparse[d], prepared.Cosine(entries[0])) << d;
     ASSERT_EQ(scores[d],
-              model->lexical()->Combine(Parts::kBoth, dense[d], sparse[d]))
+              model->lexical()->Combine(ModelParts::kBoth, dense[d], sparse[d]))
         << d;
   }
   EXPECT_GT(sparse[55], 0.3);  // word3025
